@@ -1,56 +1,150 @@
-// CSR-Adaptive: one thread block per row block. Several rows use CSR-Stream through shared memory. A single
-// row is processed by the whole block (LONG_ROW_WARP = 0) or its first warp (1). A block has BLOCK threads;
-// a row block of several rows has at most CAPACITY nonzeros.
+// CSR-Adaptive: one thread block per row block. Several rows use CSR-Stream through shared memory. A single row, or
+// a part of PART nonzeros of it, is processed by the whole block (LONG_ROW_WARP = 0) or its first warp (1). A block
+// has BLOCK threads; a row block of several rows has at most CAPACITY nonzeros and CAPACITY rows.
 #include "common.cuh"
 
-// Writes the products of all nonzeros of the rows to shared memory; then one thread per row sums them.
-__device__ void stream(unsigned first_row, unsigned end_row, const unsigned *row_offsets,
-                       const unsigned *column_indices, const value_t *values, const value_t *x,
-                       value_t *y, value_t alpha, value_t beta, value_t *products) {
-    const unsigned first = row_offsets[first_row];
-    const unsigned nnz = row_offsets[end_row] - first;
-    for (unsigned k = threadIdx.x; k < nnz; k += BLOCK)
-        products[k] = values[first + k] * x[column_indices[first + k]];
+// The number of nonzeros that a thread loads without waiting in between.
+constexpr unsigned TOGETHER = CAPACITY / BLOCK < 2 ? 1 : 2;
+
+// The start of a row block: its first row and its first nonzero.
+struct alignas(8) Start {
+    unsigned row, nonzero;
+};
+
+// The matrix and x.
+struct Operands {
+    const unsigned *row_offsets, *column_indices;
+    const value_t *values, *x;
+};
+
+// Loads the products of the nonzeros k, k + BLOCK and so on, below `end`; those at or above it are 0.
+__device__ __forceinline__ void load(const Operands &from, unsigned k, unsigned end,
+                                     value_t (&products)[TOGETHER]) {
+    unsigned columns[TOGETHER];
+    value_t factors[TOGETHER];
+#pragma unroll
+    for (unsigned j = 0; j < TOGETHER; ++j) {
+        products[j] = factors[j] = 0;
+        if (k + j * BLOCK >= end) continue;
+        columns[j] = from.column_indices[k + j * BLOCK];
+        products[j] = from.values[k + j * BLOCK];
+    }
+#pragma unroll
+    for (unsigned j = 0; j < TOGETHER; ++j)
+        if (k + j * BLOCK < end) factors[j] = from.x[columns[j]];
+#pragma unroll
+    for (unsigned j = 0; j < TOGETHER; ++j) products[j] *= factors[j];
+}
+
+// Returns the number of threads per row: a power of two, for as many rows as the block has threads.
+__device__ __forceinline__ unsigned threads_per_row(unsigned rows) {
+    if (!SEVERAL_PER_ROW || rows > BLOCK / 2) return 1;
+    return min(WARP, 1u << (31 - __clz(BLOCK / rows)));
+}
+
+// Writes the products of all nonzeros of the rows to shared memory. Then one or several threads per row sum them.
+__device__ __forceinline__ void stream(const Operands &from, Start start, Start end, value_t *y,
+                                       value_t alpha, value_t beta, value_t *products) {
+    const unsigned rows = end.row - start.row, nonzeros = end.nonzero - start.nonzero;
+    const unsigned *row_offsets = from.row_offsets + start.row;
+    const unsigned width = threads_per_row(rows), lane = threadIdx.x & (width - 1);
+    unsigned row = threadIdx.x / width;
+    // The offsets of the first row are loaded with the nonzeros.
+    unsigned k = row < rows ? row_offsets[row] : 0, row_end = row < rows ? row_offsets[row + 1] : 0;
+#pragma unroll
+    for (unsigned first = 0; first < CAPACITY; first += TOGETHER * BLOCK) {
+        value_t loaded[TOGETHER];
+        load(from, start.nonzero + first + threadIdx.x, end.nonzero, loaded);
+#pragma unroll
+        for (unsigned j = 0; j < TOGETHER; ++j) {
+            const unsigned place = first + threadIdx.x + j * BLOCK;
+            if (place < nonzeros) products[place] = loaded[j];
+        }
+    }
     __syncthreads();
-    for (unsigned row = first_row + threadIdx.x; row < end_row; row += BLOCK) {
-        const unsigned end = row_offsets[row + 1] - first;
+    while (true) {
         value_t sum = 0;
-        for (unsigned k = row_offsets[row] - first; k < end; ++k) sum += products[k];
-        store(y, row, alpha, sum, beta);
+        for (k += lane; k < row_end; k += width) sum += products[k - start.nonzero];
+        for (unsigned distance = width / 2; distance > 0; distance /= 2)
+            sum += __shfl_down_sync(ALL_LANES, sum, distance);
+        if (lane == 0 && row < rows) store(y, start.row + row, alpha, sum, beta);
+        row += BLOCK;
+        if (row >= rows) return;
+        k = row_offsets[row];
+        row_end = row_offsets[row + 1];
     }
 }
 
-// Returns the sum over the block in thread 0.
-__device__ value_t block_sum(value_t sum, value_t *warp_sums) {
+// Returns the sum over the block in thread 0. No thread may use `warp_sums` at the same time.
+__device__ __forceinline__ value_t block_sum(value_t sum, value_t *warp_sums) {
     sum = vector_sum<WARP>(ALL_LANES, sum);
     if (threadIdx.x % WARP == 0) warp_sums[threadIdx.x / WARP] = sum;
     __syncthreads();
     if (threadIdx.x >= WARP) return 0;
-    sum = threadIdx.x < BLOCK / WARP ? warp_sums[threadIdx.x] : 0;
+    sum = threadIdx.x < BLOCK / WARP ? warp_sums[threadIdx.x] : value_t(0);
     return vector_sum<WARP>(ALL_LANES, sum);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK)
-    csr_adaptive(const unsigned *__restrict__ row_blocks, const unsigned *__restrict__ row_offsets,
-                 const unsigned *__restrict__ column_indices, const value_t *__restrict__ values,
-                 const value_t *__restrict__ x, value_t *y, value_t alpha, value_t beta) {
-    __shared__ value_t products[CAPACITY];
-    const unsigned first_row = row_blocks[blockIdx.x];
-    const unsigned end_row = row_blocks[blockIdx.x + 1];
-    if (end_row - first_row > 1) {
-        stream(first_row, end_row, row_offsets, column_indices, values, x, y, alpha, beta, products);
-        return;
-    }
-    const unsigned start = row_offsets[first_row], end = row_offsets[end_row];
+// Returns the sum of one row, or of a part of it, in thread 0.
+__device__ __forceinline__ value_t row_sum(const Operands &from, unsigned start, unsigned end,
+                                           value_t *warp_sums) {
     value_t sum = 0;
     if (LONG_ROW_WARP) {
-        if (threadIdx.x >= WARP) return;
-        sum = lane_product<WARP>(start, end, threadIdx.x, column_indices, values, x);
-        sum = vector_sum<WARP>(ALL_LANES, sum);
-    } else {
-        for (unsigned k = start + threadIdx.x; k < end; k += BLOCK)
-            sum += values[k] * x[column_indices[k]];
-        sum = block_sum(sum, products);
+        if (threadIdx.x >= WARP) return 0;
+        sum = lane_product<WARP>(start, end, threadIdx.x, from.column_indices, from.values, from.x);
+        return vector_sum<WARP>(ALL_LANES, sum);
     }
-    if (threadIdx.x == 0) store(y, first_row, alpha, sum, beta);
+    for (unsigned k = start + threadIdx.x; k < end; k += TOGETHER * BLOCK) {
+        value_t products[TOGETHER];
+        load(from, k, end, products);
+#pragma unroll
+        for (unsigned j = 0; j < TOGETHER; ++j) sum += products[j];
+    }
+    return block_sum(sum, warp_sums);
+}
+
+// Stores a row of `blocks` row blocks, of which this one has the sum `part` in thread 0. The block that arrives
+// last adds the parts in their order. `first` is the row's first block.
+__device__ __forceinline__ void store_divided(unsigned row, unsigned first, unsigned blocks, value_t part,
+                                              value_t *parts, unsigned *arrivals, value_t *y,
+                                              value_t alpha, value_t beta, value_t *warp_sums) {
+    __shared__ bool is_last;
+    if (threadIdx.x == 0) {
+        parts[blockIdx.x] = part;
+        __threadfence();
+        is_last = atomicAdd(&arrivals[first], 1) == blocks - 1;
+        __threadfence();
+    }
+    __syncthreads();
+    if (!is_last) return;
+    value_t sum = 0;
+    for (unsigned k = threadIdx.x; k < blocks; k += BLOCK) sum += __ldcg(&parts[first + k]);
+    sum = block_sum(sum, warp_sums);
+    if (threadIdx.x > 0) return;
+    store(y, row, alpha, sum, beta);
+    arrivals[first] = 0;
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
+    csr_adaptive(const Start *__restrict__ row_blocks, const unsigned *__restrict__ row_offsets,
+                 const unsigned *__restrict__ column_indices, const value_t *__restrict__ values,
+                 const value_t *__restrict__ x, value_t *y, value_t alpha, value_t beta,
+                 value_t *parts, unsigned *arrivals) {
+    __shared__ value_t products[CAPACITY];
+    const Operands from = {row_offsets, column_indices, values, x};
+    const Start start = row_blocks[blockIdx.x], end = row_blocks[blockIdx.x + 1];
+    if (end.row - start.row > 1) {
+        stream(from, start, end, y, alpha, beta, products);
+        return;
+    }
+    const value_t sum = row_sum(from, start.nonzero, end.nonzero, products);
+    if (DIVIDED) {
+        const unsigned first = row_offsets[start.row], length = row_offsets[start.row + 1] - first;
+        if (length > end.nonzero - start.nonzero) {
+            store_divided(start.row, blockIdx.x - (start.nonzero - first) / PART, (length - 1) / PART + 1, sum,
+                          parts, arrivals, y, alpha, beta, products);
+            return;
+        }
+    }
+    if (threadIdx.x == 0) store(y, start.row, alpha, sum, beta);
 }

@@ -1,150 +1,239 @@
-// Merge-based CSR: search, tiles and fix-up kernels. A tile is a thread block's share of the merge path:
-// BLOCK threads with ITEMS steps each.
+// Merge-based CSR: a search and a tiles kernel. A step of the merge path is the end of a row or a nonzero. A thread
+// block owns a tile: the part of the path between two points that are BLOCK * ITEMS steps apart. Each of these points
+// is moved back to the start of its row if that is at most MOVED steps before, so that short rows are in one tile.
+// Each thread of a block owns STEPS steps of its tile.
+//
+// A row end precedes the first nonzero of the next row. Row r of a tile, counted from 0, therefore ends at step
+// r + (nonzeros of the tile before its end): the rows mark their steps in a bit map, and no thread searches.
 #include "common.cuh"
 
-constexpr unsigned TILE = BLOCK * ITEMS;
+constexpr unsigned SPACING = BLOCK * ITEMS;
+constexpr unsigned STEPS = ITEMS + (MOVED + BLOCK - 1) / BLOCK;
+constexpr unsigned MOST_STEPS = BLOCK * STEPS;
 constexpr unsigned WARPS = BLOCK / WARP;
+// The lanes that search the start of a tile in the search kernel.
+constexpr unsigned SEARCH_LANES = 8;
+// The number of a step on the whole path.
+typedef unsigned long long wide;
 
 // A point of the merge path: `row` rows have ended and `nonzero` nonzeros have been consumed.
-struct Coordinate {
+struct alignas(8) Coordinate {
     unsigned row, nonzero;
 };
 
-// The partial sum of a row that has not ended yet.
-struct Carry {
-    unsigned row;
-    value_t sum;
+// The CSR matrix.
+struct Matrix {
+    unsigned rows, nnz;
+    const unsigned *row_offsets, *column_indices;
+    const value_t *values;
 };
 
-// Returns the point where the path crosses a diagonal. The merged lists are the row ends and the numbers from
-// first_nonzero on. A row end precedes the first nonzero of the next row.
-__device__ Coordinate search(unsigned diagonal, const unsigned *row_ends, unsigned rows,
-                             unsigned first_nonzero, unsigned nonzeros) {
-    unsigned low = diagonal > nonzeros ? diagonal - nonzeros : 0, high = min(diagonal, rows);
+// Returns the start of a tile. LANES neighbouring lanes call it together; each looks at one of LANES rows that divide
+// the rest into LANES + 1 parts.
+template <unsigned LANES>
+__device__ __forceinline__ Coordinate tile_start(unsigned tile, const Matrix &a) {
+    const unsigned lane = threadIdx.x % LANES;
+    const wide diagonal = min((wide)tile * SPACING, (wide)a.rows + a.nnz);
+    unsigned low = diagonal > a.nnz ? diagonal - a.nnz : 0, high = min(diagonal, (wide)a.rows);
     while (low < high) {
-        const unsigned pivot = (low + high) / 2;
-        if (row_ends[pivot] < first_nonzero + diagonal - pivot)
-            low = pivot + 1;
-        else
-            high = pivot;
+        const unsigned part = (high - low) / (LANES + 1) + 1;
+        const unsigned last = low + (lane + 1) * part - 1;
+        const bool before = last < high && a.row_offsets[last + 1] < diagonal - last;
+        low += part * __popc(__ballot_sync(vector_mask<LANES>(), before));
+        high = min(high, low + part - 1);
     }
-    return {low, diagonal - low};
-}
-
-__device__ Coordinate tile_start(unsigned tile, unsigned rows, unsigned nnz,
-                                 const unsigned *row_offsets) {
-    const unsigned long long diagonal = (unsigned long long)tile * TILE;
-    return search(min(diagonal, (unsigned long long)rows + nnz), row_offsets + 1, rows, 0, nnz);
+    const unsigned nonzero = diagonal - low, row_start = a.row_offsets[low];
+    return {low, nonzero - row_start <= MOVED ? row_start : nonzero};
 }
 
 extern "C" __global__ void __launch_bounds__(128)
     merge_search(unsigned tiles, unsigned rows, unsigned nnz,
                  const unsigned *__restrict__ row_offsets, Coordinate *tile_starts) {
-    const unsigned tile = blockIdx.x * blockDim.x + threadIdx.x;
-    if (tile <= tiles) tile_starts[tile] = tile_start(tile, rows, nnz, row_offsets);
+    const unsigned tile = (blockIdx.x * blockDim.x + threadIdx.x) / SEARCH_LANES;
+    if (tile > tiles) return;
+    const Coordinate start = tile_start<SEARCH_LANES>(tile, {rows, nnz, row_offsets});
+    if (threadIdx.x % SEARCH_LANES == 0) tile_starts[tile] = start;
 }
 
-// Returns `later`, plus the sum of an earlier part of the path if both belong to the same row.
-__device__ Carry join(Carry earlier, Carry later) {
-    if (earlier.row == later.row) later.sum += earlier.sum;
-    return later;
+// Sets `ends` to the start of the block's tile and of the next, each searched by a warp.
+__device__ __forceinline__ void search_ends(const Matrix &a, Coordinate *ends) {
+    for (unsigned k = threadIdx.x / WARP; k < 2; k += WARPS) {
+        const Coordinate end = tile_start<WARP>(blockIdx.x + k, a);
+        if (threadIdx.x % WARP == 0) ends[k] = end;
+    }
 }
 
-// Returns the sum that the threads before this one leave for its first row. `carry` becomes the combined sum
-// of all threads up to this one.
-__device__ value_t scan_block(Carry &carry, Carry *warp_carries) {
+// Marks a step that ends a row: bit s of ends_rows[t] for step s of thread t.
+__device__ __forceinline__ void mark(unsigned step, unsigned *ends_rows) {
+    // step / STEPS, exact below 65536 / STEPS
+    const unsigned thread = step * ((65535 + STEPS) / STEPS) >> 16;
+    atomicOr(&ends_rows[thread], 1u << (step - thread * STEPS));
+}
+
+// Writes the products of the tile to items[0], items[1] and so on, and zeros after them, and marks the row ends.
+__device__ __forceinline__ void stage(const Matrix &a, const value_t *x, Coordinate start,
+                                      Coordinate end, value_t *items, unsigned *ends_rows) {
+    const unsigned thread = threadIdx.x;
+    const unsigned rows = end.row - start.row, nonzeros = end.nonzero - start.nonzero;
+    const unsigned *row_ends = a.row_offsets + start.row + 1;
+    const unsigned *column_indices = a.column_indices + start.nonzero;
+    const value_t *values = a.values + start.nonzero;
+    const unsigned first_end = thread < rows ? row_ends[thread] : 0;
+#pragma unroll
+    for (unsigned first = 0; first < STEPS; first += AHEAD) {
+        unsigned columns[AHEAD];
+        value_t products[AHEAD], factors[AHEAD];
+#pragma unroll
+        for (unsigned j = 0; j < AHEAD; ++j) {
+            const unsigned k = thread + (first + j) * BLOCK;
+            products[j] = factors[j] = 0;
+            if (first + j >= STEPS || k >= nonzeros) continue;
+            columns[j] = column_indices[k];
+            products[j] = values[k];
+        }
+        if (first == 0 && thread < rows) mark(thread + first_end - start.nonzero, ends_rows);
+#pragma unroll
+        for (unsigned j = 0; j < AHEAD; ++j)
+            if (first + j < STEPS && thread + (first + j) * BLOCK < nonzeros)
+                factors[j] = x[columns[j]];
+#pragma unroll
+        for (unsigned j = 0; j < AHEAD; ++j)
+            if (first + j < STEPS) items[thread + (first + j) * BLOCK] = products[j] * factors[j];
+    }
+    for (unsigned row = thread + BLOCK; row < rows; row += BLOCK)
+        mark(row + row_ends[row] - start.nonzero, ends_rows);
+}
+
+// Returns the sum over the threads before this one.
+__device__ __forceinline__ unsigned sum_before(unsigned count, unsigned *warp_counts) {
     const unsigned warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
-    carry.sum = run_sums(run_tails(carry.row), carry.sum);
-    if (lane == WARP - 1) warp_carries[warp] = carry;
+    unsigned sum = count;
+#pragma unroll
+    for (unsigned distance = 1; distance < WARP; distance *= 2) {
+        const unsigned before = __shfl_up_sync(ALL_LANES, sum, distance);
+        if (lane >= distance) sum += before;
+    }
+    if (lane == WARP - 1) warp_counts[warp] = sum;
     __syncthreads();
-    Carry before = {~0u, 0};
-    for (unsigned k = 0; k < warp; ++k) before = join(before, warp_carries[k]);
-    carry = join(before, carry);
-    const value_t neighbour = __shfl_up_sync(ALL_LANES, carry.sum, 1);
-    return lane == 0 ? before.sum : neighbour;
+    sum -= count;
+#pragma unroll
+    for (unsigned k = 0; k + 1 < WARPS; ++k)
+        if (k < warp) sum += warp_counts[k];
+    return sum;
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK)
+// The sum that a warp leaves for the row that is open at its end.
+struct Carry {
+    value_t sum;
+    bool ends_rows;
+};
+
+// Returns the sum that the threads before this one leave for its first row. `sum` becomes the combined sum of all
+// threads up to this one.
+__device__ __forceinline__ value_t scan_block(bool ends_rows, value_t &sum, Carry *carries) {
+    const unsigned warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
+    const unsigned ending = __ballot_sync(ALL_LANES, ends_rows);
+    sum = run_sums(ending >> 1 | 1u << (WARP - 1), sum);
+    if (lane == WARP - 1) carries[warp] = {sum, ending != 0};
+    __syncthreads();
+    value_t before = 0;
+#pragma unroll
+    for (unsigned k = 0; k + 1 < WARPS; ++k)
+        if (k < warp) before = carries[k].sum + (carries[k].ends_rows ? value_t(0) : before);
+    if ((ending & ~0u >> (WARP - 1 - lane)) == 0) sum += before;
+    const value_t neighbour = __shfl_up_sync(ALL_LANES, sum, 1);
+    return lane == 0 ? before : neighbour;
+}
+
+// What tiles leave of the rows that they share. `heads` and `tails` have a sum for each tile: of the row that ends in
+// it and started before, and of the row that is open at its end. `arrivals` counts, for each tile in which such a row
+// ends, the tiles of the row that have arrived; it is 0 between products.
+struct Shared {
+    value_t *heads, *tails;
+    unsigned *arrivals;
+};
+
+// Adds the block's parts of shared rows: its head (lane 0 of the first warp) and its tail (lane 1). The tile that
+// arrives last adds all parts of the row in their order and stores it.
+__device__ __forceinline__ void shared_rows(const Matrix &a, Coordinate start, Coordinate end,
+                                            value_t part, const Shared &shared, value_t *y,
+                                            value_t alpha, value_t beta) {
+    const unsigned lane = threadIdx.x, tile = blockIdx.x;
+    const unsigned row = lane == 0 ? start.row : end.row;
+    unsigned first = 0, last = 0;
+    bool is_last = false;
+    if (lane < 2 && row < a.rows && (lane == 1 || start.row < end.row)) {
+        first = ((wide)a.row_offsets[row] + row + MOVED) / SPACING;
+        last = ((wide)a.row_offsets[row + 1] + row) / SPACING;
+        if (first <= tile && first < last) {
+            (lane == 0 ? shared.heads : shared.tails)[tile] = part;
+            __threadfence();
+            is_last = atomicAdd(&shared.arrivals[last], 1) == last - first;
+            __threadfence();
+        }
+    }
+    for (unsigned left = __ballot_sync(ALL_LANES, is_last); left != 0; left &= left - 1) {
+        __syncwarp();
+        const unsigned from = __ffs(left) - 1;
+        const unsigned stored = __shfl_sync(ALL_LANES, row, from);
+        const unsigned final = __shfl_sync(ALL_LANES, last, from);
+        value_t sum = 0;
+        for (unsigned k = __shfl_sync(ALL_LANES, first, from) + lane; k < final; k += WARP)
+            sum += __ldcg(&shared.tails[k]);
+        sum = vector_sum<WARP>(ALL_LANES, sum);
+        if (lane > 0) continue;
+        store(y, stored, alpha, sum + __ldcg(&shared.heads[final]), beta);
+        shared.arrivals[final] = 0;
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
     merge_tiles(unsigned rows, unsigned nnz, const unsigned *__restrict__ row_offsets,
                 const unsigned *__restrict__ column_indices, const value_t *__restrict__ values,
                 const value_t *__restrict__ x, value_t *y, value_t alpha, value_t beta,
-                const Coordinate *tile_starts, unsigned *carry_rows, value_t *carry_sums) {
-    // Row ends, then products; later the sums of the rows.
-    __shared__ value_t items[TILE + 2];
-    __shared__ Carry warp_carries[WARPS];
+                const Coordinate *__restrict__ tile_starts, value_t *heads, value_t *tails,
+                unsigned *arrivals) {
+    // The products, and from row_sums on the sums of the rows.
+    __shared__ value_t items[MOST_STEPS];
+    __shared__ unsigned ends_rows[BLOCK], warp_counts[WARPS];
+    __shared__ Carry carries[WARPS];
     __shared__ Coordinate ends[2];
+    __shared__ value_t tail;
     const unsigned thread = threadIdx.x;
-    if (thread < 2)
-        ends[thread] = tile_starts ? tile_starts[blockIdx.x + thread]
-                                   : tile_start(blockIdx.x + thread, rows, nnz, row_offsets);
+    const Matrix a = {rows, nnz, row_offsets, column_indices, values};
+    ends_rows[thread] = 0;
+    if (!tile_starts) search_ends(a, ends);
     __syncthreads();
-    const Coordinate start = ends[0];
-    const unsigned tile_rows = ends[1].row - start.row;
-    const unsigned tile_nonzeros = ends[1].nonzero - start.nonzero;
-
-    unsigned *row_ends = reinterpret_cast<unsigned *>(items);
-    for (unsigned k = thread; k < tile_rows; k += BLOCK)
-        row_ends[k] = row_offsets[start.row + k + 1];
-    // The row that is open at the end of the tile ends in a later tile.
-    if (thread == 0) row_ends[tile_rows] = ~0u;
-    value_t *products = items + (tile_rows * sizeof(unsigned)) / sizeof(value_t) + 1;
-    for (unsigned k = thread; k < tile_nonzeros; k += BLOCK) {
-        const unsigned nonzero = start.nonzero + k;
-        products[k] = values[nonzero] * x[column_indices[nonzero]];
-    }
+    const Coordinate start = tile_starts ? tile_starts[blockIdx.x] : ends[0];
+    const Coordinate end = tile_starts ? tile_starts[blockIdx.x + 1] : ends[1];
+    const unsigned tile_rows = end.row - start.row;
+    stage(a, x, start, end, items, ends_rows);
     __syncthreads();
 
-    const unsigned path = tile_rows + tile_nonzeros;
-    const unsigned first_step = min(thread * ITEMS, path);
-    Coordinate at = search(first_step, row_ends, tile_rows, start.nonzero, tile_nonzeros);
-    const unsigned first_row = at.row;
-    value_t sums[ITEMS];
-    unsigned closed = 0;
-    Carry carry = {0, 0};
+    const unsigned ending = ends_rows[thread];
+    const unsigned first_row = sum_before(__popc(ending), warp_counts);
+    const value_t *product = items + thread * STEPS - first_row;
+    value_t *row_sums = items + MOST_STEPS - tile_rows, *row_sum = row_sums + first_row;
+    value_t sum = 0;
 #pragma unroll
-    for (unsigned step = 0; step < ITEMS; ++step) {
-        if (first_step + step >= path) continue;
-        if (start.nonzero + at.nonzero < row_ends[at.row]) {
-            carry.sum += products[at.nonzero++];
+    for (unsigned step = 0; step < STEPS; ++step) {
+        if (ending >> step & 1) {
+            *row_sum++ = sum;
+            sum = 0;
+            --product;
         } else {
-            sums[step] = carry.sum;
-            closed |= 1u << step;
-            carry.sum = 0;
-            ++at.row;
+            sum += product[step];
         }
     }
-    carry.row = at.row;
-    // The barrier in the scan also ensures that no thread still reads `items`.
-    const value_t carry_in = scan_block(carry, warp_carries);
-
-    unsigned row = first_row;
-#pragma unroll
-    for (unsigned step = 0; step < ITEMS; ++step) {
-        if (closed >> step & 1) {
-            items[row] = row == first_row ? carry_in + sums[step] : sums[step];
-            ++row;
-        }
-    }
+    const value_t carry_in = scan_block(ending != 0, sum, carries);
+    if (ending != 0) row_sums[first_row] += carry_in;
+    if (thread == BLOCK - 1) tail = sum;
     __syncthreads();
-    for (unsigned k = thread; k < tile_rows; k += BLOCK)
-        store(y, start.row + k, alpha, items[k], beta);
-    if (thread == BLOCK - 1) {
-        carry_rows[blockIdx.x] = start.row + carry.row;
-        carry_sums[blockIdx.x] = carry.sum;
-    }
-}
 
-// Adds the carries of tiles to the rows, which end in later tiles: one thread per tile, one atomic addition
-// per row and warp.
-extern "C" __global__ void __launch_bounds__(128)
-    merge_fix_up(unsigned tiles, unsigned rows, const unsigned *__restrict__ carry_rows,
-                 const value_t *__restrict__ carry_sums, value_t *y, value_t alpha) {
-    const unsigned tile = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x % WARP;
-    // Threads past the last tile use the row number `rows`, to which nothing is added.
-    Carry carry = {rows, 0};
-    if (tile < tiles) carry = {carry_rows[tile], carry_sums[tile]};
-    const unsigned tails = run_tails(carry.row);
-    carry.sum = run_sums(tails, carry.sum);
-    if (tails >> lane & 1 && carry.row < rows && carry.sum != 0)
-        atomicAdd(&y[carry.row], alpha * carry.sum);
+    const bool has_head = tile_rows > 0 && row_offsets[start.row] < start.nonzero;
+    for (unsigned k = thread + (has_head && thread == 0 ? BLOCK : 0); k < tile_rows; k += BLOCK)
+        store(y, start.row + k, alpha, row_sums[k], beta);
+    const value_t part = thread == 0 && tile_rows > 0 ? row_sums[0] : tail;
+    if (thread < WARP)
+        shared_rows(a, start, end, part, {heads, tails, arrivals}, y, alpha, beta);
 }

@@ -89,33 +89,28 @@ fn gpu_methods_are_tuned_on_a_gpu_unless_others_are_named() {
     assert!(named.stdout.starts_with("gpu-csrk-2, f64: 1 sizes on 2 matrices\n"), "{named:?}");
 }
 
-/// A launch takes a millisecond. A single tile needs no fix-up: on the first matrix every shape has only one tile, on
-/// the second only the largest shape.
+/// A launch takes a millisecond, and a search kernel is a launch of its own.
 #[test]
 fn shapes_are_compared_with_the_best_on_each_matrix() {
     let dir = folder(&[]);
     let out = dir.path().join("shapes.csv");
     let sources = "gen:grid2d,n=4 gen:dense,rows=30,cols=30";
-    let words = format!("tune shapes {sources} --methods gpu-merge:block=*:items=4 {QUICK}");
+    let words = format!("tune shapes {sources} --methods gpu-merge:search=* {QUICK}");
     let ran = run_with_gpu(&format!("{words} --output {}", out.display()));
     assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
     expect![[r#"
-        gpu-merge, f64: 6 shapes on 2 matrices
-         100.0 % of each matrix' best  gpu-merge:block=256:items=4
-          70.7 % of each matrix' best  gpu-merge:block=32:items=4
-          70.7 % of each matrix' best  gpu-merge:block=64:items=4
-          70.7 % of each matrix' best  gpu-merge:block=96:items=4
-          70.7 % of each matrix' best  gpu-merge:block=128:items=4
-          70.7 % of each matrix' best  gpu-merge:block=192:items=4
+        gpu-merge, f64: 2 shapes on 2 matrices
+         100.0 % of each matrix' best  gpu-merge:search=tiles
+          50.0 % of each matrix' best  gpu-merge:search=kernel
 
     "#]]
     .assert_eq(&ran.stdout);
-    assert_eq!(fs::read_to_string(out).unwrap().lines().count(), 1 + 2 * 6);
+    assert_eq!(fs::read_to_string(out).unwrap().lines().count(), 1 + 2 * 2);
     let words = "tune shapes gen:grid2d,n=4 --device gpu --precision both --transpose";
     let ran = run_with_gpu(&format!("{words} {QUICK}"));
     assert!(ran.result.unwrap_err().starts_with("nothing was measured: "), "{}", ran.stdout);
     let without = ran.stdout;
-    for line in ["gpu-merge, f32: 54", "gpu-hola, f64: 12", "gpu-csr5, f64: 18"] {
+    for line in ["gpu-merge, f32: 66", "gpu-hola, f64: 12", "gpu-csr5, f64: 18"] {
         let left_out = "left out, without a time for some shape: 1; gpu-";
         let line = format!("{line} shapes on 0 matrices\n{left_out}");
         assert!(without.contains(&line), "{line} in {without}");

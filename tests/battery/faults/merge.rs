@@ -6,31 +6,29 @@ use crate::kernels::{
 };
 
 pub const FAULTS: &[Fault] = &[
+    ("gpu-merge", "(a, ends);\n    __syncthreads();", "(a, ends);", Somehow),
+    ("gpu-merge", "items, ends_rows);\n    __syncthreads();", "items, ends_rows);", Somehow),
+    (
+        "gpu-merge:block=64",
+        "warp_counts[warp] = sum;\n    __syncthreads();",
+        "warp_counts[warp] = sum;",
+        Somehow,
+    ),
+    ("gpu-merge:block=64", "ending != 0};\n    __syncthreads();", "ending != 0};", Somehow),
+    ("gpu-merge", "tail = sum;\n    __syncthreads();", "tail = sum;", Somehow),
+    ("gpu-merge", "    ends_rows[thread] = 0;\n", "", Somehow),
+    ("gpu-merge", "atomicOr(&ends_rows[thread], 1u", "ends_rows[thread] |= (1u", Somehow),
     (
         "gpu-merge",
-        "rows, nnz, row_offsets);\n    __syncthreads();",
-        "rows, nnz, row_offsets);",
+        "for (unsigned row = thread + BLOCK; row < rows",
+        "for (unsigned row = thread + BLOCK; row <= rows",
         Somehow,
     ),
     (
-        "gpu-merge",
-        "column_indices[nonzero]];\n    }\n    __syncthreads();",
-        "column_indices[nonzero]];\n    }",
-        Somehow,
-    ),
-    ("gpu-merge", "= carry;\n    __syncthreads();", "= carry;", Somehow),
-    (
-        "gpu-merge",
-        "++row;\n        }\n    }\n    __syncthreads();",
-        "++row;\n        }\n    }",
-        Somehow,
-    ),
-    ("gpu-merge", "if (thread == 0) row_ends[tile_rows] = ~0u;", "", Somehow),
-    (
-        "gpu-merge",
-        "carry_rows[blockIdx.x] =",
-        "carry_rows[blockIdx.x + 1] =",
-        By("writes 4 bytes at offset"),
+        "gpu-merge:boundaries=exact",
+        "shared.tails)[tile] = part",
+        "shared.tails)[tile + gridDim.x] = part",
+        By("writes 8 bytes at offset"),
     ),
     (
         "gpu-merge",
@@ -38,10 +36,13 @@ pub const FAULTS: &[Fault] = &[
         "__shfl_up_sync(0x7fffffffu, sum, distance)",
         By("which does not contain the calling lane"),
     ),
+    ("gpu-merge:block=32", "__threadfence();\n            is_last", "is_last", Somehow),
+    ("gpu-merge:block=32", "last - first;\n            __threadfence();", "last - first;", Somehow),
+    ("gpu-merge:block=32", "        __syncwarp();\n", "", Somehow),
     (
         "gpu-merge:block=32",
-        "atomicAdd(&y[carry.row], alpha * carry.sum)",
-        "y[carry.row] += alpha * carry.sum",
+        "atomicAdd(&shared.arrivals[last], 1) ==",
+        "shared.arrivals[last]++ ==",
         Somehow,
     ),
 ];
