@@ -118,47 +118,62 @@ __device__ __forceinline__ void write_carry(value_t *carries, unsigned tile, con
     for (unsigned r = 0; r < BLOCK_ROWS; ++r) carries[(wide)tile * BLOCK_ROWS + r] = sums.of[r];
 }
 
-__device__ __forceinline__ void publish(value_t *carries, unsigned *flags, unsigned tile,
-                                        const Sums &sums) {
-    write_carry(carries, tile, sums);
-    __threadfence();
-    atomicExch(&flags[tile], 1u);
-}
-
-// The reads are volatile, so that each iteration reads the flag again and the sums are not read before it.
-__device__ __forceinline__ Sums await(const value_t *carries, const unsigned *flags,
-                                      unsigned tile) {
-    while (*(const volatile unsigned *)&flags[tile] == 0) {}
-    __threadfence();
+// What a tile publishes: its sums in halves of 4 bytes, each in one word with a mark that the half is there. No fence
+// is needed, because a word is written and read at once.
+union Published {
     Sums sums;
+    unsigned halves[sizeof(Sums) / 4];
+};
+constexpr unsigned HALVES = sizeof(Sums) / 4;
+// The marks of a tile in which no row ends, and of a tile in which one does.
+enum Mark : unsigned { MISSING, CONTINUES, ENDS };
+
+__device__ __forceinline__ void publish(wide *words, unsigned tile, const Sums &sums, Mark mark) {
+    const Published published = {sums};
 #pragma unroll
-    for (unsigned r = 0; r < BLOCK_ROWS; ++r)
-        sums.of[r] = *(const volatile value_t *)&carries[(wide)tile * BLOCK_ROWS + r];
-    return sums;
+    for (unsigned h = 0; h < HALVES; ++h)
+        atomicExch(&words[(wide)tile * HALVES + h], (wide)mark << 32 | published.halves[h]);
 }
 
-// Adjacent synchronisation: returns the previous tile's sum of this tile's first row, and publishes this tile's
-// own sum. Only a tile in which no row ends must wait before it publishes.
-__device__ __forceinline__ Sums exchange(value_t *carries, unsigned *flags, unsigned tile,
-                                         Sums own, bool a_row_ends) {
-    if (a_row_ends) publish(carries, flags, tile, own);
-    Sums before = {};
-    if (tile > 0) before = await(carries, flags, tile - 1);
-    if (!a_row_ends) {
-        add(own, before);
-        publish(carries, flags, tile, own);
+// Waits for a tile. The reads are volatile, so that each iteration reads the word again.
+__device__ __forceinline__ Mark await(const wide *words, unsigned tile, Sums &sums) {
+    Published published;
+    wide word;
+#pragma unroll
+    for (unsigned h = 0; h < HALVES; ++h) {
+        do word = *(const volatile wide *)&words[(wide)tile * HALVES + h];
+        while (word >> 32 == MISSING);
+        published.halves[h] = (unsigned)word;
     }
-    return before;
+    sums = published.sums;
+    return (Mark)(word >> 32);
 }
 
-// `state` is the counter of tiles, followed by their flags, all 0 at the start. The launch bounds leave enough
-// registers for all loads that are in flight.
+// Adjacent synchronisation: returns in the first lane the sum that the tiles before this one leave for its first row:
+// those of the nearest tile in which a row ends and of all tiles after it. A warp reads 32 tiles at a time.
+__device__ __forceinline__ Sums look_back(const wide *words, unsigned tile) {
+    const unsigned lane = threadIdx.x % WARP;
+    Sums before = {};
+    for (unsigned behind = tile;; behind -= WARP) {
+        Sums sums = {};
+        const Mark mark = lane < behind ? await(words, behind - 1 - lane, sums) : ENDS;
+        const unsigned ends = __ballot_sync(ALL_LANES, mark == ENDS);
+        const bool used = (ends & ((1u << lane) - 1)) == 0;
+#pragma unroll
+        for (unsigned r = 0; r < BLOCK_ROWS; ++r)
+            before.of[r] += vector_sum<WARP>(ALL_LANES, used ? sums.of[r] : value_t(0));
+        if (ends) return before;
+    }
+}
+
+// `state` is a word with the counter of tiles, followed by their published words, all 0 at the start. The launch bounds
+// leave enough registers for all loads that are in flight.
 extern "C" __global__ void __launch_bounds__(BLOCK, 768 / BLOCK)
     bccoo_tiles(unsigned rows, unsigned cols, const unsigned *__restrict__ first_rows,
                 const unsigned *__restrict__ ends, const unsigned *__restrict__ columns,
                 const Pack *__restrict__ values, const value_t *__restrict__ x, value_t *y,
-                value_t alpha, value_t beta, value_t *carries, unsigned *state) {
-    const unsigned tile = ADJACENT ? take_tile(state) : blockIdx.x;
+                value_t alpha, value_t beta, value_t *carries, wide *state) {
+    const unsigned tile = ADJACENT ? take_tile((unsigned *)state) : blockIdx.x;
     const unsigned thread = threadIdx.x;
     const wide chunk = (wide)tile * BLOCK + thread;
     const unsigned first_row = first_rows[chunk];
@@ -195,10 +210,18 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 768 / BLOCK)
     add(first, scan_block(carry));
     if (ADJACENT) {
         __shared__ Sums before;
-        if (thread == BLOCK - 1)
-            before = exchange(carries, state + 1, tile, carry.sums, carry.row != tile_row);
+        if (thread / WARP == WARPS - 1) {
+            const bool a_row_ends = __shfl_sync(ALL_LANES, carry.row, WARP - 1) != tile_row;
+            if (thread == BLOCK - 1)
+                publish(state + 1, tile, carry.sums, a_row_ends ? ENDS : CONTINUES);
+            // A tile in which no row ends need not know the sum.
+            if (a_row_ends) {
+                const Sums sums = look_back(state + 1, tile);
+                if (thread % WARP == 0) before = sums;
+            }
+        }
         __syncthreads();
-        if (first_row == tile_row) add(first, before);
+        if (closed && first_row == tile_row) add(first, before);
     } else if (thread == BLOCK - 1) {
         write_carry(carries, tile, carry.sums);
     }

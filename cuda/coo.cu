@@ -1,9 +1,10 @@
-// COO: one interval of the nonzeros per warp. y already contains beta y.
+// COO: one interval of the nonzeros per warp. Rows that no interval owns alone already contain beta y.
 #include "coordinates.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK)
     coo(unsigned nnz, unsigned interval, const unsigned *__restrict__ row_indices,
         const unsigned *__restrict__ column_indices, const value_t *__restrict__ values,
-        const value_t *__restrict__ x, value_t *y, value_t alpha) {
-    add_coordinates(nnz, interval, row_indices, column_indices, values, x, y, alpha);
+        const value_t *__restrict__ x, value_t *y, value_t alpha, value_t beta) {
+    const Output<true> output = {y, alpha, beta};
+    add_coordinates(nnz, interval, row_indices, column_indices, values, x, output);
 }

@@ -178,17 +178,14 @@ struct Rows {
     unsigned base;
     bool dirty;
     const unsigned *empty_offsets;
-    value_t alpha;
-    bool add;
+    value_t alpha, beta;
 
-    // Writes the sum of the row that starts at a flag. No other thread writes this row, but an atomic addition is
-    // used because it does not wait for a load.
+    __device__ __forceinline__ unsigned row(unsigned flag) const {
+        return base + (dirty ? empty_offsets[flag] : flag);
+    }
+    // Writes the sum of the row that starts at a flag.
     __device__ __forceinline__ void put(unsigned flag, value_t sum) const {
-        const unsigned row = base + (dirty ? empty_offsets[flag] : flag);
-        if (add)
-            atomicAdd(&y[row], alpha * sum);
-        else
-            y[row] = alpha * sum;
+        store(y, row(flag), alpha, sum, beta);
     }
 };
 
@@ -215,10 +212,9 @@ __device__ __forceinline__ Ends lane_sums(Batch batch, const Nonzeros &nonzeros,
 }
 
 // Returns the following lanes' part of a lane's last segment by a segmented scan: their first segments, up to
-// and including that of the first lane with a flag.
-__device__ __forceinline__ value_t following(bool flagged, value_t first) {
+// and including that of the first lane with a flag. `ends` has a bit for each following lane with a flag.
+__device__ __forceinline__ value_t following(unsigned ends, value_t first) {
     const unsigned lane = threadIdx.x % WARP;
-    const unsigned ends = __ballot_sync(ALL_LANES, flagged) >> lane >> 1;
     const unsigned reach = ends != 0 ? __ffs(ends) : WARP - 1 - lane;
     const value_t next = __shfl_down_sync(ALL_LANES, first, 1);
     value_t sum = reach > 0 ? next : 0;
@@ -229,17 +225,49 @@ __device__ __forceinline__ value_t following(bool flagged, value_t first) {
     return sum;
 }
 
-// One warp per tile: writes the sums of the rows that start in the tile, and stores the sum of its first row as
-// the tile's calibrator. y already contains beta y.
+// Adds the lanes' sums to their rows, which ascend, by one atomic addition per row and warp.
+__device__ __forceinline__ void add_runs(unsigned row, value_t sum, value_t *y, value_t alpha) {
+    const unsigned tails = run_tails(row);
+    sum = run_sums(tails, sum);
+    const bool last_of_run = tails >> threadIdx.x % WARP & 1;
+    if (last_of_run && row != NO_ROW) atomicAdd(&y[row], alpha * sum);
+}
+
+// The nonzeros after the last tile, in the order of CSR.
+struct Tail {
+    unsigned count;
+    const unsigned *rows;
+    Nonzeros nonzeros;
+
+    // Adds the products of a warp's nonzeros, one per lane.
+    __device__ __forceinline__ void add(unsigned warp, value_t *y, value_t alpha) const {
+        const unsigned k = warp * WARP + threadIdx.x % WARP;
+        unsigned row = NO_ROW;
+        value_t sum = 0;
+        if (k < count) {
+            row = rows[k];
+            sum = nonzeros.values[k] * nonzeros.x[nonzeros.columns[k]];
+        }
+        add_runs(row, sum, y, alpha);
+    }
+};
+
+// One warp per tile, then one per 32 nonzeros of the tail. The rows of a tile's first and last nonzero, which other
+// tiles may share, and those of the tail already contain beta y; their sums are added. The others are stored.
 extern "C" __global__ void __launch_bounds__(BLOCK)
-    csr5_tiles(unsigned tiles, const unsigned *__restrict__ tile_ptr,
-               const unsigned *__restrict__ descriptors, const unsigned *__restrict__ empty_starts,
-               const unsigned *__restrict__ empty_offsets, const unsigned *__restrict__ columns,
-               const value_t *__restrict__ values, const value_t *__restrict__ x, value_t *y,
-               value_t alpha, value_t beta, value_t *calibrators) {
+    csr5(unsigned tiles, const unsigned *__restrict__ tile_ptr,
+         const unsigned *__restrict__ descriptors, const unsigned *__restrict__ empty_starts,
+         const unsigned *__restrict__ empty_offsets, const unsigned *__restrict__ columns,
+         const value_t *__restrict__ values, const value_t *__restrict__ x, value_t *y,
+         value_t alpha, value_t beta, unsigned tail, const unsigned *__restrict__ tail_rows,
+         const unsigned *__restrict__ csr_columns, const value_t *__restrict__ csr_values) {
     const unsigned tile = (blockIdx.x * BLOCK + threadIdx.x) / WARP, lane = threadIdx.x % WARP;
-    if (tile >= tiles) return;
     const unsigned start = tile * TILE + lane;
+    if (tile >= tiles) {
+        const unsigned tail_start = tiles * TILE;
+        const Nonzeros nonzeros = {csr_columns + tail_start, csr_values + tail_start, x};
+        return Tail{tail, tail_rows, nonzeros}.add(tile - tiles, y, alpha);
+    }
     const Nonzeros nonzeros = {columns + start, values + start, x};
     const unsigned row = tile_ptr[tile], next_row = tile_ptr[tile + 1] & ~DIRTY;
     // The loads start before the rows are known.
@@ -251,50 +279,16 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
         const Descriptor descriptor = descriptor_of(descriptors, tile, lane);
         const bool dirty = row & DIRTY;
         const unsigned *offsets = dirty ? empty_offsets + empty_starts[tile] : nullptr;
-        const Rows rows = {y, (row & ~DIRTY) + 1, dirty, offsets, alpha, beta != 0};
-        const bool flagged = descriptor.flags != 0;
+        const Rows rows = {y, (row & ~DIRTY) + 1, dirty, offsets, alpha, beta};
+        const unsigned flagged = __ballot_sync(ALL_LANES, descriptor.flags != 0);
+        const bool mine = flagged >> lane & 1;
         unsigned flag = descriptor.y_offset;
         const Ends ends = lane_sums(batch, nonzeros, descriptor.flags, flag, rows);
-        const value_t rest = following(flagged, ends.first);
-        if (flagged) rows.put(flag, ends.last + rest);
-        sum = flagged ? ends.first : ends.first + rest;
+        const value_t rest = following(flagged >> lane >> 1, ends.first);
+        if (mine && flagged >> lane > 1) rows.put(flag, ends.last + rest);
+        if (mine && flagged >> lane == 1)
+            atomicAdd(&y[rows.row(flag)], alpha * (ends.last + rest));
+        sum = mine ? ends.first : ends.first + rest;
     }
-    if (lane == 0) calibrators[tile] = sum;
-}
-
-// Adds the lanes' sums to their rows, which ascend, by one atomic addition per row and warp.
-__device__ __forceinline__ void add_runs(unsigned row, value_t sum, value_t *y, value_t alpha) {
-    const unsigned tails = run_tails(row);
-    sum = run_sums(tails, sum);
-    const bool last_of_run = tails >> threadIdx.x % WARP & 1;
-    if (last_of_run && row != NO_ROW) atomicAdd(&y[row], alpha * sum);
-}
-
-// Adds the calibrators to the tiles' first rows. One thread per tile.
-extern "C" __global__ void __launch_bounds__(128)
-    csr5_calibrate(unsigned tiles, const unsigned *__restrict__ tile_ptr,
-                   const value_t *__restrict__ calibrators, value_t *y, value_t alpha) {
-    const unsigned tile = blockIdx.x * blockDim.x + threadIdx.x;
-    unsigned row = NO_ROW;
-    value_t sum = 0;
-    if (tile < tiles) {
-        row = tile_ptr[tile] & ~DIRTY;
-        sum = calibrators[tile];
-    }
-    add_runs(row, sum, y, alpha);
-}
-
-// Adds the products of the nonzeros after the last tile. One thread per nonzero.
-extern "C" __global__ void __launch_bounds__(128)
-    csr5_tail(unsigned count, unsigned start, const unsigned *__restrict__ rows,
-              const unsigned *__restrict__ csr_columns, const value_t *__restrict__ csr_values,
-              const value_t *__restrict__ x, value_t *y, value_t alpha) {
-    const unsigned k = blockIdx.x * blockDim.x + threadIdx.x;
-    unsigned row = NO_ROW;
-    value_t sum = 0;
-    if (k < count) {
-        row = rows[k];
-        sum = csr_values[start + k] * x[csr_columns[start + k]];
-    }
-    add_runs(row, sum, y, alpha);
+    if (lane == 0) atomicAdd(&y[row & ~DIRTY], alpha * sum);
 }

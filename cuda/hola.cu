@@ -1,21 +1,43 @@
 // HOLA's plain product; hola.cuh describes what blocks and threads own.
+constexpr bool TRANSPOSED = false;
 #include "hola.cuh"
 
-// Computes the thread's products, each at the position to which its nonzero was loaded.
-__device__ __forceinline__ void load_products(unsigned first, unsigned nnz,
-                                              const unsigned *column_indices,
-                                              const value_t *values, const value_t *x,
-                                              value_t (&products)[ITEMS]) {
-    unsigned columns[ITEMS], places[ITEMS];
-    load(column_indices, first, nnz, NONE, columns);
-    load(values, first, nnz, value_t(0), products);
+// Returns the x of the thread's nonzeros in `factors`. If SORT, x is read in the order of the columns.
+__device__ __forceinline__ void gather(unsigned (&columns)[ITEMS], const value_t *x,
+                                       value_t (&factors)[ITEMS]) {
+    unsigned places[ITEMS];
 #pragma unroll
     for (unsigned k = 0; k < ITEMS; ++k) places[k] = k;
-    if (SORT) sort(columns, products, places);
+    if (SORT) sort(columns, places);
 #pragma unroll
-    for (unsigned k = 0; k < ITEMS; ++k)
-        products[k] = columns[k] == NONE ? value_t(0) : products[k] * x[columns[k]];
-    if (SORT) sort(places, products);
+    for (unsigned k = 0; k < ITEMS; ++k) factors[k] = x[columns[k]];
+    if (SORT) sort(places, factors);
+}
+
+// Returns where the warp's item `k` is staged: its 16 bytes are at a different place in each group of 128 bytes, which
+// avoids bank conflicts when each thread reads consecutive items.
+__device__ __forceinline__ unsigned staged(unsigned k) {
+    constexpr unsigned WIDE = 16 / sizeof(value_t);
+    return k ^ k / WIDE / 8 % 8 * WIDE;
+}
+
+// Transposes the warp's items as `transpose` does, but through shared memory, with a tenth of the instructions.
+__device__ __forceinline__ void transpose_staged(value_t (&items)[ITEMS], value_t *stage) {
+    const unsigned lane = threadIdx.x % WARP;
+    stage += threadIdx.x / WARP * (WARP * ITEMS);
+#pragma unroll
+    for (unsigned k = 0; k < ITEMS; ++k) stage[staged(k * WARP + lane)] = items[k];
+    __syncwarp();
+    constexpr unsigned WIDE = 16 / sizeof(value_t);
+    struct __align__(16) Wide {
+        value_t of[WIDE];
+    };
+#pragma unroll
+    for (unsigned k = 0; k < ITEMS; k += WIDE) {
+        const Wide wide = *reinterpret_cast<const Wide *>(stage + staged(lane * ITEMS + k));
+#pragma unroll
+        for (unsigned i = 0; i < WIDE; ++i) items[k + i] = wide.of[i];
+    }
 }
 
 // Returns whether the thread must add `sum`, its part of the row that is open after its last nonzero. If a warp
@@ -57,8 +79,10 @@ __device__ __forceinline__ void one_row(const Share &share, const value_t (&prod
 // Each thread reads the row of every nonzero, and adds its sum to y when the row changes.
 __device__ __forceinline__ void many_rows(const Share &share, const unsigned *row_offsets,
                                           unsigned *rows, const value_t (&products)[ITEMS],
-                                          value_t *y, value_t alpha) {
+                                          value_t *y, value_t alpha, value_t beta) {
     spread_rows(share, row_offsets, rows);
+    for (unsigned row = share.row + 1 + threadIdx.x; row < share.last_row; row += BLOCK)
+        scale(y, row, beta);
     __syncthreads();
     const unsigned first = threadIdx.x * ITEMS;
     unsigned row = rows[min(first, share.count - 1)];
@@ -76,68 +100,102 @@ __device__ __forceinline__ void many_rows(const Share &share, const unsigned *ro
     if (combine(row, sum)) atomicAdd(&y[row], alpha * sum);
 }
 
-// Computes the sums of the block's rows in `output`. The thread with a row's last nonzero writes its sum;
-// threads before it add to it.
-__device__ __forceinline__ void few_rows(const Share &share, const unsigned *row_offsets,
-                                         const Assignment &assigned,
-                                         const value_t (&products)[ITEMS], value_t *output) {
-    const unsigned ends = assigned.ends[threadIdx.x];
-    const bool skips = assigned.empty[threadIdx.x / WARP];
-    unsigned row = assigned.rows[threadIdx.x];
+// Sums the thread's products. Writes the sum at each end of a row to `output`, and returns the row and the sum that are
+// open after the last nonzero. `next_row` returns the row after the given one that contains the given nonzero.
+template <class NextRow>
+__device__ __forceinline__ value_t sum_rows(unsigned ends, unsigned &row,
+                                            const value_t (&products)[ITEMS], value_t *output,
+                                            NextRow next_row) {
     value_t sum = 0;
 #pragma unroll
     for (unsigned k = 0; k < ITEMS; ++k) {
         sum += products[k];
         if (ends >> k & 1) {
             output[row] = sum;
+            row = next_row(row, threadIdx.x * ITEMS + k + 1);
             sum = 0;
-            const unsigned next = threadIdx.x * ITEMS + k + 1;
-            row = skips && next < share.count ? look_up(share, row_offsets, row, next) : row + 1;
         }
     }
+    return sum;
+}
+
+// Computes the sums of the block's rows in `output`. The thread with a row's last nonzero writes its sum, and 0 for
+// the empty rows after it; threads before it add to it.
+__device__ __forceinline__ void few_rows(const Share &share, const unsigned *row_offsets,
+                                         const Assignment &assigned,
+                                         const value_t (&products)[ITEMS], value_t *output) {
+    const unsigned ends = assigned.ends[threadIdx.x];
+    unsigned row = assigned.rows[threadIdx.x];
+    value_t sum;
+    if (assigned.empty[threadIdx.x / WARP]) {
+        sum = sum_rows(ends, row, products, output, [&](unsigned row, unsigned k) {
+            if (k >= share.count) return row + 1;
+            return look_up(share, row_offsets, row, k, [&](unsigned empty) { output[empty] = 0; });
+        });
+    } else {
+        sum = sum_rows(ends, row, products, output, [](unsigned row, unsigned) { return row + 1; });
+    }
+    // The rows after the block's last nonzero are empty, except that the last one belongs to the next block.
+    if (threadIdx.x == (share.count - 1) / ITEMS)
+        for (unsigned after = row; after <= share.last_row - share.row; ++after) output[after] = 0;
     __syncthreads();
     if (combine(row, sum)) atomicAdd(&output[row], sum);
     __syncthreads();
 }
 
-// Stores the sums of the rows that belong to this block alone and adds the first and the last, which other
-// blocks may share. Warps write whole cache lines: `output` starts at a row that is a multiple of the warp size.
+// Stores the rows that belong to this block alone. The first and the last row, which other blocks may share, were
+// scaled before; their sums are added. Warps write whole cache lines: `output` starts at a row that is a multiple of
+// the warp size.
 __device__ __forceinline__ void write(const Share &share, const value_t *output, value_t *y,
                                       value_t alpha, value_t beta) {
     const unsigned before = share.row % WARP, last = before + share.last_row - share.row;
+    y += share.row - before;
     for (unsigned k = threadIdx.x; k <= last; k += BLOCK) {
         if (k < before) continue;
-        const value_t sum = alpha * output[k];
-        value_t *slot = &y[share.row - before + k];
         if (k == before || k == last)
-            atomicAdd(slot, sum);
+            atomicAdd(&y[k], alpha * output[k]);
         else
-            *slot = beta == 0 ? sum : *slot + sum;
+            store(y, k, alpha, output[k], beta);
     }
 }
 
 // Unless it is null, `altered` counts the warps that empty rows divert to another code path.
-extern "C" __global__ void __launch_bounds__(BLOCK)
+extern "C" __global__ void __launch_bounds__(BLOCK, 1024 / BLOCK)
     hola(unsigned nnz, const unsigned *__restrict__ row_offsets,
          const unsigned *__restrict__ column_indices, const value_t *__restrict__ values,
          const value_t *__restrict__ x, value_t *y, value_t alpha, value_t beta,
          const unsigned *__restrict__ block_rows, unsigned *altered) {
-    __shared__ value_t output[PER_BLOCK + WARP];
+    // First the warps' stages, then the sums of the rows.
+    __shared__ __align__(16) value_t output[PER_BLOCK + WARP];
     __shared__ Assignment assigned;
     const Share share(nnz, block_rows);
-    value_t products[ITEMS];
-    load_products(share.first, nnz, column_indices, values, x, products);
-    if (share.is_one_row()) return one_row(share, products, y, alpha);
-    transpose(products);
-    if (share.has_many_rows()) {
+    unsigned columns[ITEMS];
+    value_t products[ITEMS], factors[ITEMS];
+    load(column_indices, share, 0u, columns);
+    load(values, share, value_t(0), products);
+    const bool one = share.is_one_row(), many = share.has_many_rows();
+    // The rows are assigned while columns and values are loaded.
+    if (!one && !many) assign_rows(share, row_offsets, assigned);
+    gather(columns, x, factors);
+#pragma unroll
+    for (unsigned k = 0; k < ITEMS; ++k) products[k] *= factors[k];
+    // Positions after the last nonzero have column 0, whose x may be NaN.
+    if (share.count < PER_BLOCK)
+#pragma unroll
+        for (unsigned k = 0; k < ITEMS; ++k)
+            if (place_of(k) >= share.count) products[k] = 0;
+    if (one) return one_row(share, products, y, alpha);
+    if (SHUFFLE)
+        transpose(products);
+    else
+        transpose_staged(products, output);
+    __syncthreads();
+    if (many) {
         if (altered && threadIdx.x == 0) atomicAdd(altered, WARPS);
         unsigned *rows = reinterpret_cast<unsigned *>(output);
-        return many_rows(share, row_offsets, rows, products, y, alpha);
+        return many_rows(share, row_offsets, rows, products, y, alpha, beta);
     }
-    value_t *sums = output + share.row % WARP;
-    assign_rows(share, row_offsets, assigned, [&](unsigned row) { sums[row] = 0; });
-    __syncthreads();
     if (altered && threadIdx.x < WARPS && assigned.empty[threadIdx.x]) atomicAdd(altered, 1);
-    few_rows(share, row_offsets, assigned, products, sums);
+    few_rows(share, row_offsets, assigned, products, output + share.row % WARP);
     write(share, output, y, alpha, beta);
 }

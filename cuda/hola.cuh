@@ -5,8 +5,8 @@
 
 constexpr unsigned PER_BLOCK = BLOCK * ITEMS;
 constexpr unsigned WARPS = BLOCK / WARP;
-// Values are loaded in pieces of 16 bytes; this is the number of values in a piece.
-constexpr unsigned PIECE = 16 / sizeof(value_t);
+// Values are loaded in pieces of 16 bytes if shuffles transpose them; this is the number of values in a piece.
+constexpr unsigned PIECE = SHUFFLE ? 16 / sizeof(value_t) : 1;
 constexpr unsigned PIECES = ITEMS / PIECE;
 // The column index of positions beyond the last nonzero.
 constexpr unsigned NONE = ~0u;
@@ -16,20 +16,26 @@ struct __align__(PIECE * sizeof(T)) Piece {
     T of[PIECE];
 };
 
-// y <- beta y, and for each block the row of its first nonzero. The element after the last block is the row
-// of the last nonzero. One thread per row and per value of y.
+// y[i] <- beta y[i]. If beta = 0, the old y is not read.
+__device__ __forceinline__ void scale(value_t *y, unsigned i, value_t beta) {
+    y[i] = beta == 0 ? 0 : beta * y[i];
+}
+
+// Computes for each block the row of its first nonzero. The element after the last block is the row of the last
+// nonzero. y <- beta y: all values if blocks add to all, otherwise those of the rows that no block has strictly between
+// its first row and the next block's first row. One thread per row and per value of y.
 extern "C" __global__ void __launch_bounds__(256)
     hola_assign(unsigned rows, unsigned nnz, const unsigned *__restrict__ row_offsets,
                 unsigned outputs, value_t *y, value_t beta, unsigned *block_rows) {
     const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < outputs) y[i] = beta == 0 ? 0 : beta * y[i];
+    if (TRANSPOSED && i < outputs) scale(y, i, beta);
     if (i >= rows) return;
     const unsigned start = row_offsets[i], end = row_offsets[i + 1];
-    if (start == end) return;
-    const unsigned last = (end - 1) / PER_BLOCK;
-    for (unsigned block = (start + PER_BLOCK - 1) / PER_BLOCK; block <= last; ++block)
-        block_rows[block] = i;
-    if (end == nnz) block_rows[last + 1] = i;
+    const unsigned first = (start + PER_BLOCK - 1) / PER_BLOCK, after = (end + PER_BLOCK - 1) / PER_BLOCK;
+    const bool is_last = start < end && end == nnz, is_outside = end == 0 || start == nnz;
+    for (unsigned block = first; block < after; ++block) block_rows[block] = i;
+    if (is_last) block_rows[after] = i;
+    if (!TRANSPOSED && (first < after || is_last || is_outside)) scale(y, i, beta);
 }
 
 // A block's share: the nonzeros from `first` on, and the rows from that of its first nonzero to that of the
@@ -59,11 +65,9 @@ struct Assignment {
     unsigned rows[BLOCK], ends[BLOCK], empty[WARPS];
 };
 
-// Fills the assignment; the caller must add a barrier. `on_empty` is called for each empty row. Threads past
-// the block's last nonzero get row 0.
-template <class OnEmpty>
-__device__ void assign_rows(const Share &share, const unsigned *row_offsets, Assignment &assigned,
-                            OnEmpty on_empty) {
+// Fills the assignment; the caller must add a barrier. Threads past the block's last nonzero get row 0.
+__device__ __forceinline__ void assign_rows(const Share &share, const unsigned *row_offsets,
+                                            Assignment &assigned) {
     assigned.rows[threadIdx.x] = assigned.ends[threadIdx.x] = 0;
     if (threadIdx.x < WARPS) assigned.empty[threadIdx.x] = 0;
     __syncthreads();
@@ -71,9 +75,8 @@ __device__ void assign_rows(const Share &share, const unsigned *row_offsets, Ass
         const unsigned start = share.start_of(share.row + row, row_offsets);
         const unsigned end = share.end_of(share.row + row, row_offsets);
         if (start >= end) {
-            on_empty(row);
-            // After the block's last nonzero no thread searches for a row.
-            if (start < share.count) assigned.empty[start / (WARP * ITEMS)] = 1;
+            // The thread before the empty row searches; after the block's last nonzero none does.
+            if (start < share.count) assigned.empty[(start - 1) / (WARP * ITEMS)] = 1;
             continue;
         }
         const unsigned last = (end - 1) / ITEMS;
@@ -92,35 +95,38 @@ __device__ __forceinline__ void spread_rows(const Share &share, const unsigned *
     }
 }
 
-// Returns the row after `row` that contains the block's nonzero `k`, relative to the block's first row.
+// Returns the row after `row` that contains the block's nonzero `k`, relative to the block's first row. Calls `on_empty`
+// for each empty row before.
+template <class OnEmpty>
 __device__ __forceinline__ unsigned look_up(const Share &share, const unsigned *row_offsets,
-                                            unsigned row, unsigned k) {
-    do ++row;
-    while (row_offsets[share.row + row + 1] <= share.first + k);
+                                            unsigned row, unsigned k, OnEmpty on_empty) {
+    for (++row; row_offsets[share.row + row + 1] <= share.first + k; ++row) on_empty(row);
     return row;
 }
 
-template <class T>
-__device__ __forceinline__ Piece<T> load_piece(const T *array, unsigned k, unsigned nnz, T absent) {
-    if (k + PIECE <= nnz) return *reinterpret_cast<const Piece<T> *>(array + k);
-    Piece<T> piece;
-#pragma unroll
-    for (unsigned i = 0; i < PIECE; ++i) piece.of[i] = k + i < nnz ? array[k + i] : absent;
-    return piece;
+// Returns where in the block the thread's k-th nonzero is when it is loaded: pieces are at a stride of one warp.
+__device__ __forceinline__ unsigned place_of(unsigned k) {
+    return threadIdx.x / WARP * (WARP * ITEMS) + k / PIECE * (WARP * PIECE) +
+           threadIdx.x % WARP * PIECE + k % PIECE;
 }
 
-// Loads the thread's share of its warp's nonzeros in pieces at a stride of one warp.
+// Loads the thread's share of its warp's nonzeros.
 template <class T>
-__device__ __forceinline__ void load(const T *array, unsigned first, unsigned nnz, T absent,
+__device__ __forceinline__ void load(const T *array, const Share &share, T absent,
                                      T (&items)[ITEMS]) {
-    const unsigned warp_first = first + threadIdx.x / WARP * (WARP * ITEMS);
+    array += share.first;
+    if (share.count == PER_BLOCK) {
 #pragma unroll
-    for (unsigned p = 0; p < PIECES; ++p) {
-        const unsigned k = warp_first + (p * WARP + threadIdx.x % WARP) * PIECE;
-        const Piece<T> piece = load_piece(array, k, nnz, absent);
+        for (unsigned p = 0; p < PIECES; ++p) {
+            const Piece<T> piece = reinterpret_cast<const Piece<T> *>(array + place_of(0))[p * WARP];
 #pragma unroll
-        for (unsigned i = 0; i < PIECE; ++i) items[p * PIECE + i] = piece.of[i];
+            for (unsigned i = 0; i < PIECE; ++i) items[p * PIECE + i] = piece.of[i];
+        }
+        return;
     }
+#pragma unroll
+    for (unsigned k = 0; k < ITEMS; ++k)
+        items[k] = place_of(k) < share.count ? array[place_of(k)] : absent;
 }
 
 // Rotates the pieces by `by` positions towards the front. Uses conditional moves with constant indices, so

@@ -1,5 +1,6 @@
 // HOLA's transposed product; hola.cuh describes what blocks and threads own. If BUFFERED, a block first sums
 // products of equal columns in shared memory.
+constexpr bool TRANSPOSED = true, SHUFFLE = true;
 #include "hola.cuh"
 
 // The number of sums: half the block's nonzeros. A column has one slot, which the first column to use it owns.
@@ -68,7 +69,7 @@ __device__ __forceinline__ void scale_few_rows(const Share &share, const unsigne
         items[k] *= factor;
         const unsigned next = first + k + 1;
         if (k + 1 < ITEMS && ends >> k & 1 && next < share.count) {
-            row = skips ? look_up(share, row_offsets, row, next) : row + 1;
+            row = skips ? look_up(share, row_offsets, row, next, [](unsigned) {}) : row + 1;
             factor = alpha * x[share.row + row];
         }
     }
@@ -84,8 +85,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     const Share share(nnz, block_rows);
     unsigned columns[ITEMS];
     value_t items[ITEMS];
-    load(column_indices, share.first, nnz, NONE, columns);
-    load(values, share.first, nnz, value_t(0), items);
+    load(column_indices, share, NONE, columns);
+    load(values, share, value_t(0), items);
     if (BUFFERED) clear(buffer);
     if (share.is_one_row()) {
         const value_t factor = alpha * x[share.row];
@@ -98,7 +99,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
         if (share.has_many_rows()) {
             scale_many_rows(share, row_offsets, rows.nonzeros, items, x, alpha);
         } else {
-            assign_rows(share, row_offsets, rows.threads, [](unsigned) {});
+            assign_rows(share, row_offsets, rows.threads);
             __syncthreads();
             scale_few_rows(share, row_offsets, rows.threads, items, x, alpha);
         }

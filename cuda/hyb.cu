@@ -12,6 +12,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 extern "C" __global__ void __launch_bounds__(BLOCK)
     hyb_coo(unsigned nnz, unsigned interval, const unsigned *__restrict__ row_indices,
             const unsigned *__restrict__ column_indices, const value_t *__restrict__ values,
-            const value_t *__restrict__ x, value_t *y, value_t alpha) {
-    add_coordinates(nnz, interval, row_indices, column_indices, values, x, y, alpha);
+            const value_t *__restrict__ x, value_t *y, value_t alpha, value_t) {
+    const Output<false> output = {y, alpha, 1};
+    add_coordinates(nnz, interval, row_indices, column_indices, values, x, output);
 }

@@ -122,7 +122,7 @@ __device__ __forceinline__ void add_listed(const Tile *tiles, unsigned listed, u
     }
 }
 
-// y has already been scaled by beta.
+// Rows of tiles with several units or none already contain beta y.
 extern "C" __global__ void __launch_bounds__(BLOCK, 1024 / BLOCK)
     tile_units(unsigned units, unsigned rows, unsigned cols,
                const unsigned *__restrict__ unit_rows, const unsigned *__restrict__ unit_tiles,
@@ -164,21 +164,20 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 1024 / BLOCK)
     add_listed(my_tiles, listed, height, values, indices, my_x, my_sums);
     __syncwarp();
 
-    if (lane >= SIDE) return;
+    if (lane >= height) return;
     sum += my_sums[lane];
-    // The sum is also 0 for a row past the last one.
-    if (sum == 0) return;
     const unsigned row = first_row + lane;
     if (unit_rows[unit] & SHARED_ROWS)
         atomicAdd(&y[row], alpha * sum);
     else
-        store(y, row, alpha, sum, beta == 0 ? 0 : 1);
+        store(y, row, alpha, sum, beta);
 }
 
 // Adds the entries outside the tiles.
 extern "C" __global__ void __launch_bounds__(256)
     tile_apart(unsigned nnz, unsigned interval, const unsigned *__restrict__ row_indices,
                const unsigned *__restrict__ column_indices, const value_t *__restrict__ values,
-               const value_t *__restrict__ x, value_t *y, value_t alpha) {
-    add_coordinates(nnz, interval, row_indices, column_indices, values, x, y, alpha);
+               const value_t *__restrict__ x, value_t *y, value_t alpha, value_t) {
+    const Output<false> output = {y, alpha, 1};
+    add_coordinates(nnz, interval, row_indices, column_indices, values, x, output);
 }

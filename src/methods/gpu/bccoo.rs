@@ -6,17 +6,19 @@
 //! thread owns several consecutive blocks, stored so that neighbouring threads load neighbouring values, and the number
 //! of its first row of blocks. It sums its blocks in order, stores the rows that lie completely in its share, and keeps
 //! the sums of its first and last row; a segmented scan over the thread block combines these. The sum of a row that
-//! continues in the next thread block is passed on by adjacent synchronisation: each thread block waits for the value
-//! that the one before publishes; if a row ends in it, it publishes its own sum before it waits. Thread blocks take
-//! their numbers from a counter. The counter and the flags of the thread blocks are cleared in each product.
+//! continues in the next thread block is passed on by adjacent synchronisation: each thread block publishes its sum; if
+//! a row ends in it, it also waits for the sums that the thread blocks before have published, back to the nearest in
+//! which a row ends. Words of 8 bytes contain half a value or a whole one and a mark, so that no fence is needed, which
+//! would empty the first-level cache. Thread blocks take their numbers from a counter. The counter and the words are
+//! cleared in each product.
 //!
 //! Setup copies CSR to the host, counts the blocks of all nine shapes and uses the shape with the fewest bytes. The
 //! last tile is padded with zeros. Memory: per block its values, 4 bytes for the column and one bit; 4 bytes per
-//! thread; 4 bytes and h values per tile.
+//! thread; per tile 2 h values with their marks.
 //!
 //! Departures from the source: α and β are supported; both precisions; the shape is chosen by bytes instead of by
 //! timing hundreds of kernels; no slices of the matrix (BCCOO+), no compressed columns, no textures; complete rows are
-//! stored immediately instead of being buffered; a matrix whose blocks would be mostly padding is refused. A stored
+//! stored immediately instead of being buffered; a thread block in which no row ends does not wait; a matrix whose blocks would be mostly padding is refused. A stored
 //! zero counts as padding: its product is 0 even if x is NaN or infinite.
 
 mod blocks;
@@ -93,8 +95,9 @@ fn prepare<'a, T: Value>(
 
     let tiles = blocks.first_rows.len() / threads;
     let seams = if adjacent { 0 } else { tiles.saturating_sub(1) as u32 };
-    let carries = gpu.allocate::<T>(tiles * shape.rows)?;
-    let mut state = gpu.allocate::<u32>(if adjacent { tiles + 1 } else { 0 })?;
+    let carries = gpu.allocate::<T>(if adjacent { 0 } else { tiles * shape.rows })?;
+    let words = shape.rows * size_of::<T>() / 4;
+    let mut state = gpu.allocate::<u64>(if adjacent { words * tiles + 1 } else { 0 })?;
     let first_rows = gpu.upload(&blocks.first_rows)?;
     let ends = gpu.upload(&blocks.ends)?;
     let columns = gpu.upload(&blocks.columns)?;

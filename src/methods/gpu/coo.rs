@@ -3,16 +3,17 @@
 //!
 //! Every nonzero is stored with its row and column. The nonzeros are divided into as many equal intervals as there are
 //! resident warps. A warp processes 32 products of its interval at a time: a segmented scan sums runs of equal rows,
-//! the sums of runs that end are added to y, and the sum of the last run is carried to the next step. y ← βy runs
-//! first.
+//! the sums of runs that end are written to y, and the sum of the last run is carried to the next step. A first kernel
+//! computes y ← βy for the rows at the ends of intervals and those without nonzeros.
 //!
-//! Memory: a row index per nonzero. Departures from the source: α and β are supported; loads run four steps ahead; the
-//! scan has only as many steps as the longest run needs. Sums are added to y by atomic operations without a return
-//! value, not by a load and a store; this includes the last sum of each warp, for which the paper has a second kernel.
-//! On current GPUs such an operation is executed by the cache and the thread does not wait, and two per warp are few.
-//! Therefore the order of summation varies in rows that several warps share.
+//! Memory: a row index per nonzero, and 4 bytes for each row of the first kernel: up to two per interval, and those
+//! without nonzeros. Departures from the source: α and β are supported; loads run four steps ahead; the scan has only
+//! as many steps as the longest run needs. The sums of the first and the last row of each warp are added by atomic
+//! operations without a return value (the paper has a second kernel for the last): such an operation is executed by the
+//! cache, and the thread does not wait. Therefore the order of summation varies in rows that several warps share. The
+//! other rows are stored, not added to.
 
-use super::start::Start;
+use super::start::StartRows;
 use crate::device::buffer::Value;
 use crate::device::{Buffer, DeviceCsr, Kernel, Program};
 use crate::method::{
@@ -40,7 +41,7 @@ pub const METHOD: Method = Method {
     ],
     operations: Operations::Plain,
     setup: Setup::Conversion,
-    memory: |extent| extent.indices(),
+    memory: |extent| extent.indices() + 4 * extent.rows,
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
@@ -58,12 +59,12 @@ fn prepare<'a, T: Value>(
     let block = request.number("block").unwrap_or(256);
     let kernel = gpu.compile::<T>(&PROGRAM, &[("BLOCK", block)])?.kernel("coo")?;
     let adding = Adding::new(kernel, block, csr.host.nnz(), request.number("interval"))?;
-    let start = Start::of::<T>(gpu)?;
+    let start = StartRows::around(csr, adding.interval, csr.host.nnz().saturating_sub(1))?;
     let row_indices = gpu.upload(&row_indices(&csr.row_offsets.to_vec()?))?;
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
         start.run(beta, y)?;
         let DeviceCsr { column_indices, values, .. } = csr;
-        adding.run((&row_indices, column_indices, values), alpha, x, y)
+        adding.run((&row_indices, column_indices, values), (alpha, x, beta), y)
     })
     .with_csr_bytes(csr.host.entry_bytes()))
 }
@@ -91,12 +92,12 @@ impl Adding {
         Ok(Self { kernel, block, grid, interval })
     }
 
-    /// Enqueues y ← y + αAx for the entries with the given rows, columns and values.
+    /// Enqueues y ← y + αAx for the entries with the given rows, columns and values. Only a kernel that owns rows of y
+    /// uses β.
     pub fn run<T: Value>(
         &self,
         (row_indices, column_indices, values): (&Buffer<u32>, &Buffer<u32>, &Buffer<T>),
-        alpha: T,
-        x: &Buffer<T>,
+        (alpha, x, beta): (T, &Buffer<T>, T),
         y: &Buffer<T>,
     ) -> Result<(), Failed> {
         let (nnz, interval) = (values.len() as u32, self.interval as u32);
@@ -104,7 +105,7 @@ impl Adding {
             self.grid,
             self.block,
             0,
-            &[&nnz, &interval, row_indices, column_indices, values, x, y, &alpha],
+            &[&nnz, &interval, row_indices, column_indices, values, x, y, &alpha, &beta],
         )
     }
 }

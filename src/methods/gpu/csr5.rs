@@ -7,22 +7,23 @@
 //! offset per flag; columns and values in tile order. In the product each warp owns a tile. A tile within one row is
 //! summed without flags (fast track). In other tiles each lane sums the segments between its flags, writes the rows
 //! that lie completely within the lane, and adds the following lanes' parts of its last row. The part of the tile's
-//! first row is stored as the tile's calibrator. A second kernel adds the calibrators to y, a third one adds the tail:
-//! the nonzeros after the last whole tile.
+//! first row (the calibrator) is added to y. Warps after those of the tiles add the tail: the nonzeros after the last
+//! whole tile. A first kernel computes y ← βy for the rows at the ends of tiles, in the tail, or without nonzeros.
 //!
 //! Memory: a copy of the matrix in tile order (the original rewrites CSR in place; here all methods share the CSR
-//! arrays); per tile 8 bytes and one value; per lane 4 bytes (8 from σ = 23 on); 4 bytes per empty offset and per
-//! nonzero of the tail.
+//! arrays); per tile 8 bytes; per lane 4 bytes (8 from σ = 23 on); 4 bytes per empty offset, per nonzero of the tail,
+//! and per row for the first kernel: up to two per tile, those of the tail, and those without nonzeros.
 //!
 //! Departures from the original: α and β are supported; y ← βy is part of the product (the original driver does not
 //! time it); the sum across lanes is a segmented scan, not a difference of prefix sums, whose error depends on other
 //! rows; a ballot replaces `scansum_offset`; a tile is dirty only if an empty row precedes a row that starts in it;
-//! space for empty offsets is reserved through a counter, not by a scan of their counts; calibrators are added by one
-//! atomic operation per row and warp, and so is the tail, with one thread per nonzero and a stored row index (the
-//! original assigns a block to each row and would visit every empty row at the end); a last tile that is full is not
-//! part of the tail. The order of summation varies in rows that span many tiles.
+//! space for empty offsets is reserved through a counter, not by a scan of their counts; calibrators are added by atomic
+//! operations in the same kernel (the original stores them for a second kernel), and so is the tail, with one thread
+//! per nonzero and a stored row index (the original has a third kernel, which assigns a block to each row and would
+//! visit every empty row at the end); a last tile that is full is not part of the tail. The order of summation varies
+//! in rows that span many tiles.
 
-use super::start::Start;
+use super::start::StartRows;
 use crate::device::buffer::Value;
 use crate::device::{Argument, Buffer, DeviceCsr, Module, Program};
 use crate::memory::extent::Extent;
@@ -72,18 +73,14 @@ fn prepare<'a, T: Value>(
     let block = request.number("block").unwrap_or(BLOCK);
     let constants = [("SIGMA", sigma), ("FLAGS", FLAGS), ("BLOCK", block)];
     let module = csr.gpu.compile::<T>(&PROGRAM, &constants)?;
-    let multiply = module.kernel("csr5_tiles")?;
-    let calibrate = module.kernel("csr5_calibrate")?;
-    let add_tail = module.kernel("csr5_tail")?;
-    let start = Start::of::<T>(&csr.gpu)?;
+    let multiply = module.kernel("csr5")?;
 
     let tiles = Tiles::of(csr, &module, sigma)?;
-    let calibrators = csr.gpu.allocate::<T>(tiles.count)?;
     let tail_start = tiles.count * LANES * sigma;
     let tail_rows = rows_of(csr, &module, csr.host.nnz() - tail_start, tail_start, 1)?;
-    let (count, tail_start, tail) = (tiles.count as u32, tail_start as u32, tail_rows.len() as u32);
-    let tail_grid = tail_rows.len().div_ceil(BLOCK);
-    let grid = tiles.count.div_ceil(block / LANES);
+    let start = StartRows::around(csr, LANES * sigma, tail_start)?;
+    let (count, tail) = (tiles.count as u32, tail_rows.len() as u32);
+    let grid = (tiles.count + tail_rows.len().div_ceil(LANES)).div_ceil(block / LANES);
 
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
         start.run(beta, y)?;
@@ -91,19 +88,16 @@ fn prepare<'a, T: Value>(
             &tiles;
         let format: [&dyn Argument; 7] =
             [&count, tile_ptr, descriptors, empty_starts, empty_offsets, columns, values];
-        let vectors: [&dyn Argument; 5] = [x, y, &alpha, &beta, &calibrators];
-        multiply.launch(grid, block, 0, &[&format[..], &vectors].concat())?;
-        let sums: [&dyn Argument; 5] = [&count, tile_ptr, &calibrators, y, &alpha];
-        calibrate.launch(tiles.count.div_ceil(BLOCK), BLOCK, 0, &sums)?;
-        let DeviceCsr { column_indices, values, .. } = csr;
-        let nonzeros: [&dyn Argument; 5] = [&tail, &tail_start, &tail_rows, column_indices, values];
-        add_tail.launch(tail_grid, BLOCK, 0, &[&nonzeros[..], &[x, y, &alpha]].concat())
+        let vectors: [&dyn Argument; 4] = [x, y, &alpha, &beta];
+        let last: [&dyn Argument; 4] = [&tail, &tail_rows, &csr.column_indices, &csr.values];
+        multiply.launch(grid, block, 0, &[&format[..], &vectors, &last].concat())
     }))
 }
 
-/// Bounds the bytes of the tiles: descriptors of up to 128 bytes per tile, and an offset per row of dirty tiles.
+/// Bounds the bytes of the tiles: descriptors of up to 128 bytes per tile, an offset per row of dirty tiles, and the
+/// list of rows for the first kernel.
 fn memory(extent: &Extent) -> u64 {
-    extent.nnz * (extent.value + 6) + 4 * extent.rows.min(extent.nnz)
+    extent.nnz * (extent.value + 6) + 4 * extent.rows.min(extent.nnz) + 4 * extent.rows
 }
 
 /// Returns σ for the mean row length, with the original's thresholds r, s, t, u = 4, 32, 256, 6.

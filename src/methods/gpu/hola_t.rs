@@ -22,7 +22,15 @@ pub const METHOD: Method = Method {
     source: "hola-spmv-ics17, 3.4",
     summary: "HOLA for the transpose: equal nonzeros per block, x once per row, an atomic addition per \
               nonzero",
-    parameters: &[ITEMS, BLOCK, Parameter { values: &["off", "on"], ..SORT }],
+    parameters: &[
+        ITEMS,
+        BLOCK,
+        Parameter {
+            values: &["off", "on"],
+            meaning: "whether each thread sorts the columns of its nonzeros; default off, as published",
+            ..SORT
+        },
+    ],
     operations: Operations::Transposed,
     setup: Setup::Nothing,
     memory: hola::METHOD.memory,

@@ -8,10 +8,12 @@
 //! operations. Two lanes of the warp share each of the 16 rows and process alternate entries. The unit's part of x and
 //! its tiles are staged in shared memory. By default the listed entries of COO and HYB tiles are taken out of the
 //! tiles, as in the paper, and a second kernel adds them as `gpu-coo` does; otherwise a unit adds those of its tiles
-//! last, by atomic operations in shared memory. y ← βy runs first.
+//! last, by atomic operations in shared memory. A first kernel computes y ← βy for rows of tiles with several units or
+//! none.
 //!
 //! Setup copies CSR to the host and converts it on all cores. Memory: 16 bytes per tile, 8 per unit, the values, 0 to
-//! 1.8 bytes per nonzero for indices, and 8 bytes and a value for each entry taken out.
+//! 1.8 bytes per nonzero for indices, 8 bytes and a value for each entry taken out, and 4 bytes for each row of the first
+//! kernel.
 //!
 //! Departures from the source: α and β are supported; both precisions; all rows are processed (the code omits m mod 16
 //! rows); clearing y and the second pass are part of the product; that pass uses COO, not CSR5; the two lanes of a row
@@ -28,7 +30,7 @@ mod tests;
 use convert::{Choices, Tiles};
 
 use super::coo::Adding;
-use super::start::Start;
+use super::start::StartRows;
 use crate::device::buffer::Value;
 use crate::device::{Argument, DeviceCsr, Program};
 use crate::method::{
@@ -77,12 +79,12 @@ fn prepare<'a, T: Value>(
     let block = request.number("block").unwrap_or(64);
     let hyb = request.word("hyb") == Some("on");
     let apart = request.word("coo") != Some("tiles");
-    let start = Start::of::<T>(gpu)?;
     let module = gpu.compile::<T>(&PROGRAM, &[("BLOCK", block)])?;
     let add_units = module.kernel("tile_units")?;
 
     let tiles = Tiles::of(&csr.download()?, Choices { hyb, apart });
     let units = tiles.units();
+    let start = StartRows::of::<T>(gpu, &tiles.shared_rows(csr.host.rows()))?;
     let unit_count = units.rows.len() as u32;
     let grid = units.rows.len().div_ceil(block / 32);
     let (unit_rows, unit_tiles) = (gpu.upload(&units.rows)?, gpu.upload(&units.tiles)?);
@@ -102,7 +104,7 @@ fn prepare<'a, T: Value>(
         let matrix: [&dyn Argument; 5] = [&unit_rows, &unit_tiles, &heads, &values, &indices];
         let vectors: [&dyn Argument; 4] = [x, y, &alpha, &beta];
         add_units.launch(grid, block, 0, &[&sizes[..], &matrix, &vectors].concat())?;
-        add_apart.run((&apart.0, &apart.1, &apart.2), alpha, x, y)
+        add_apart.run((&apart.0, &apart.1, &apart.2), (alpha, x, beta), y)
     })
     .with_note(tiles.describe()))
 }

@@ -15,8 +15,8 @@ pub const FAULTS: &[Fault] = &[
     ("gpu-tile", "if (column < cols) my_x", "my_x", By("reads 8 bytes at offset")),
     ("gpu-tile", "unit_rows[unit] & ~SHARED_ROWS", "unit_rows[unit]", Somehow),
     ("gpu-tile", "unit_rows[unit] & SHARED_ROWS", "false", Somehow),
-    ("gpu-tile", "if (lane >= SIDE) return;", "", Somehow),
-    ("gpu-tile", "if (sum == 0) return;", "", By("of a buffer of 4120 bytes")),
+    ("gpu-tile", "if (lane >= height) return;", "", Somehow),
+    ("gpu-tile", "if (lane >= height)", "if (lane >= SIDE)", By("of a buffer of 4120 bytes")),
     (
         "gpu-tile",
         "atomicAdd(&y[row], alpha * sum);\n    else",
@@ -94,5 +94,5 @@ pub const FAULTS: &[Fault] = &[
     ("gpu-tile:coo=tiles:hyb=on", "(places + 1) / 2", "places / 2", Somehow),
     ("gpu-tile:coo=tiles:hyb=on", "tile.values + places + inside", "tile.values + inside", Somehow),
     // Faults in the entries apart, as in COO.
-    ("gpu-tile", "rows[step] = k < end ?", "rows[step] = k + 1 < end ?", Somehow),
+    ("gpu-tile", "step * WARP < left;", "step * WARP + 1 < left;", Somehow),
 ];

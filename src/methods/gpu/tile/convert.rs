@@ -123,6 +123,13 @@ impl<T: Scalar> Tiles<T> {
         format!("tiles: {}; {} entries apart", texts.join(", "), self.apart.len())
     }
 
+    /// Returns the rows, of `rows`, that not exactly one unit writes.
+    pub fn shared_rows(&self, rows: usize) -> Vec<u32> {
+        let lengths = self.lengths.iter().enumerate();
+        let shared = lengths.filter(|&(_, &length)| length == 0 || length > UNIT);
+        shared.flat_map(|(k, _)| (SIDE * k) as u32..rows.min(SIDE * (k + 1)) as u32).collect()
+    }
+
     /// Divides each row of tiles into units of up to four tiles.
     pub fn units(&self) -> Units {
         let mut units = Units { rows: Vec::new(), tiles: vec![0] };
@@ -140,11 +147,11 @@ impl<T: Scalar> Tiles<T> {
 }
 
 /// Bounds the bytes of [`Tiles`]: values with padding and indices, a header and a share of a unit per tile, and the
-/// entries apart with their rows and columns.
+/// entries apart with their rows and columns; and the list of rows that several units write or none.
 pub fn memory(extent: &Extent) -> u64 {
     let side = SIDE as u64;
     let tiles = (extent.rows.div_ceil(side) * extent.cols.div_ceil(side)).min(extent.nnz);
-    extent.nnz * (extent.value * 9 / 5 + 2) + 24 * tiles + 8 * (12 * tiles).min(extent.nnz)
+    extent.nnz * (extent.value * 9 / 5 + 2) + 24 * tiles + 8 * (12 * tiles).min(extent.nnz) + 4 * extent.rows
 }
 
 /// Returns the column of tiles, the position in the tile and the index of each entry of some rows, ordered by tile.
