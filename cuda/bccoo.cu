@@ -215,13 +215,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 768 / BLOCK)
             if (thread == BLOCK - 1)
                 publish(state + 1, tile, carry.sums, a_row_ends ? ENDS : CONTINUES);
             // A tile in which no row ends need not know the sum.
-            if (a_row_ends) {
-                const Sums sums = look_back(state + 1, tile);
-                if (thread % WARP == 0) before = sums;
-            }
+            const Sums sums = a_row_ends ? look_back(state + 1, tile) : Sums{};
+            if (thread % WARP == 0) before = sums;
         }
         __syncthreads();
-        if (closed && first_row == tile_row) add(first, before);
+        if (first_row == tile_row) add(first, before);
     } else if (thread == BLOCK - 1) {
         write_carry(carries, tile, carry.sums);
     }

@@ -26,20 +26,22 @@ struct Batch {
     unsigned rows[STEPS];
     value_t products[STEPS];
 
-    // `left` is the number of entries from the lane's first on.
-    __device__ __forceinline__ Batch(const unsigned *row_indices, const unsigned *column_indices,
-                                     const value_t *values, const value_t *x, unsigned left) {
+    // `left` is the number of entries from the lane's first on. If WHOLE, all exist, and nothing separates the loads.
+    template <bool WHOLE>
+    __device__ __forceinline__ void load(const unsigned *row_indices,
+                                         const unsigned *column_indices, const value_t *values,
+                                         const value_t *x, unsigned left) {
         unsigned columns[STEPS];
 #pragma unroll
         for (unsigned step = 0; step < STEPS; ++step) {
-            const bool exists = step * WARP < left;
+            const bool exists = WHOLE || step * WARP < left;
             rows[step] = exists ? row_indices[step * WARP] : NO_ROW;
             columns[step] = exists ? column_indices[step * WARP] : 0;
             products[step] = exists ? values[step * WARP] : value_t(0);
         }
 #pragma unroll
         for (unsigned step = 0; step < STEPS; ++step)
-            if (rows[step] != NO_ROW) products[step] *= x[columns[step]];
+            if (WHOLE || rows[step] != NO_ROW) products[step] *= x[columns[step]];
     }
 };
 
@@ -58,10 +60,14 @@ __device__ __forceinline__ void add_interval(unsigned begin, unsigned end,
     value_t carry = 0;
     for (unsigned first = begin; first < end; first += STEPS * WARP) {
         const unsigned k = first + lane, after = first + STEPS * WARP;
-        const Batch batch(row_indices + k, column_indices + k, values + k, x,
-                          k < end ? end - k : 0);
+        const unsigned left = k < end ? end - k : 0;
         // The row of the entry after these steps.
         const unsigned row_after = after < end ? row_indices[after] : NO_ROW;
+        Batch batch;
+        if (after <= end)
+            batch.load<true>(row_indices + k, column_indices + k, values + k, x, left);
+        else
+            batch.load<false>(row_indices + k, column_indices + k, values + k, x, left);
 #pragma unroll
         for (unsigned step = 0; step < STEPS; ++step) {
             const unsigned row = batch.rows[step];

@@ -26,7 +26,7 @@ use crate::methods::coordinates::row_indices;
 pub const METHOD: Method = Method {
     name: "gpu-coo",
     source: "Bell & Garland 2009, COO; cusp's flat kernel",
-    summary: "nonzeros with their rows, an interval per warp; segmented scan, sums added atomically",
+    summary: "nonzeros with their rows, an interval per warp; segmented scan; shared rows added atomically",
     parameters: &[
         Parameter {
             name: "block",

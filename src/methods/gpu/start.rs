@@ -6,6 +6,10 @@ use crate::method::{Failed, Unprepared};
 
 static PROGRAM: Program =
     Program { name: "start.cu", source: include_str!("../../../cuda/start.cu") };
+static ROWS: Program =
+    Program { name: "start_rows.cu", source: include_str!("../../../cuda/start_rows.cu") };
+static FIND: Program =
+    Program { name: "find_rows.cu", source: include_str!("../../../cuda/find_rows.cu") };
 
 const BLOCK: usize = 256;
 
@@ -37,7 +41,7 @@ pub struct StartRows {
 impl StartRows {
     /// Uploads a list of rows.
     pub fn of<T: Value>(gpu: &Gpu, rows: &[u32]) -> Result<Self, Unprepared> {
-        let kernel = gpu.compile::<T>(&PROGRAM, &[])?.kernel("start_rows")?;
+        let kernel = gpu.compile::<T>(&ROWS, &[])?.kernel("start_rows")?;
         Ok(Self { kernel, rows: gpu.upload(rows)? })
     }
 
@@ -48,8 +52,7 @@ impl StartRows {
         piece: usize,
         tail: usize,
     ) -> Result<Self, Unprepared> {
-        let module = csr.gpu.compile::<T>(&PROGRAM, &[])?;
-        let find = module.kernel("find_rows")?;
+        let find = csr.gpu.compile::<T>(&FIND, &[])?.kernel("find_rows")?;
         let list = |length: usize| -> Result<_, Failed> {
             let (count, list) = (csr.gpu.upload(&[0u32])?, csr.gpu.allocate::<u32>(length)?);
             let (piece, tail) = (piece as u32, tail as u32);
@@ -66,12 +69,18 @@ impl StartRows {
             0 => csr.gpu.allocate(0)?,
             count => list(count)?.1,
         };
-        Ok(Self { kernel: module.kernel("start_rows")?, rows })
+        let kernel = csr.gpu.compile::<T>(&ROWS, &[])?.kernel("start_rows")?;
+        Ok(Self { kernel, rows })
     }
 
     /// Enqueues y ← βy for the rows.
     pub fn run<T: Value>(&self, beta: T, y: &mut Buffer<T>) -> Result<(), Failed> {
         let count = self.rows.len() as u32;
-        self.kernel.launch(self.rows.len().div_ceil(BLOCK), BLOCK, 0, &[&count, &self.rows, y, &beta])
+        self.kernel.launch(
+            self.rows.len().div_ceil(BLOCK),
+            BLOCK,
+            0,
+            &[&count, &self.rows, y, &beta],
+        )
     }
 }

@@ -53,12 +53,7 @@ pub const FAULTS: &[Fault] = &[
         "k < TILE - 1; k += blockDim.x)\n        to[k]",
         Somehow,
     ),
-    (
-        "gpu-csr5",
-        "if (tile >= tiles) {",
-        "if (false) {",
-        By("csr5: block"),
-    ),
+    ("gpu-csr5", "if (tile >= tiles) {", "if (false) {", By("csr5: block")),
     ("gpu-csr5", "step < begin + STEPS && step < SIGMA", "step < begin + STEPS - 1", Somehow),
     ("gpu-csr5", "if (row == next_row)", "if (true)", Somehow),
     ("gpu-csr5", "dirty ? empty_offsets[flag] : flag", "flag", Somehow),
@@ -85,12 +80,7 @@ pub const FAULTS: &[Fault] = &[
     ("gpu-csr5", "if (reach >> threadIdx.x % WARP & 1) sum", "sum", Somehow),
     ("gpu-csr5", "threadIdx.x % WARP == WARP - 1 || next != key", "next != key", Somehow),
     ("gpu-csr5", "last_of_run && row != NO_ROW", "row != NO_ROW", Somehow),
-    (
-        "gpu-csr5",
-        "last_of_run && row != NO_ROW",
-        "last_of_run",
-        By("csr5: block"),
-    ),
+    ("gpu-csr5", "last_of_run && row != NO_ROW", "last_of_run", By("csr5: block")),
     (
         "gpu-csr5:sigma=4",
         "row != NO_ROW) atomicAdd(&y[row], alpha * sum);",

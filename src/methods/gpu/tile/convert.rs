@@ -151,7 +151,10 @@ impl<T: Scalar> Tiles<T> {
 pub fn memory(extent: &Extent) -> u64 {
     let side = SIDE as u64;
     let tiles = (extent.rows.div_ceil(side) * extent.cols.div_ceil(side)).min(extent.nnz);
-    extent.nnz * (extent.value * 9 / 5 + 2) + 24 * tiles + 8 * (12 * tiles).min(extent.nnz) + 4 * extent.rows
+    extent.nnz * (extent.value * 9 / 5 + 2)
+        + 24 * tiles
+        + 8 * (12 * tiles).min(extent.nnz)
+        + 4 * extent.rows
 }
 
 /// Returns the column of tiles, the position in the tile and the index of each entry of some rows, ordered by tile.
