@@ -13,7 +13,7 @@
 //! cache, and the thread does not wait. Therefore the order of summation varies in rows that several warps share. The
 //! other rows are stored, not added to.
 
-use super::start::StartRows;
+use super::start_rows::StartRows;
 use crate::device::buffer::Value;
 use crate::device::{Buffer, DeviceCsr, Kernel, Program};
 use crate::method::{

@@ -23,7 +23,7 @@
 //! visit every empty row at the end); a last tile that is full is not part of the tail. The order of summation varies
 //! in rows that span many tiles.
 
-use super::start::StartRows;
+use super::start_rows::StartRows;
 use crate::device::buffer::Value;
 use crate::device::{Argument, Buffer, DeviceCsr, Module, Program};
 use crate::memory::extent::Extent;

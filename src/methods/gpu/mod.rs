@@ -23,6 +23,7 @@ pub mod naive;
 pub mod pcsr;
 pub mod sell;
 mod start;
+mod start_rows;
 pub mod tile;
 
 use crate::device::buffer::Value;

@@ -30,7 +30,7 @@ mod tests;
 use convert::{Choices, Tiles};
 
 use super::coo::Adding;
-use super::start::StartRows;
+use super::start_rows::StartRows;
 use crate::device::buffer::Value;
 use crate::device::{Argument, DeviceCsr, Program};
 use crate::method::{

@@ -60,12 +60,7 @@ pub const FAULTS: &[Fault] = &[
         "if (threadIdx.x == 0) y[share.row] += alpha * sum;",
         Somehow,
     ),
-    (
-        "gpu-hola",
-        "spread_rows(share, row_offsets, rows);\n    __syncthreads();",
-        "spread_rows(share, row_offsets, rows);",
-        Somehow,
-    ),
+    ("gpu-hola", "scale(y, row, beta);\n    __syncthreads();", "scale(y, row, beta);", Somehow),
     ("gpu-hola", "if (here != row) {", "if (false) {", Somehow),
     ("gpu-hola", "if (combine(row, sum)) atomicAdd(&y[row], alpha * sum);", "", Somehow),
     ("gpu-hola", "if (assigned.empty[threadIdx.x / WARP]) {", "if (false) {", Somehow),
