@@ -176,16 +176,17 @@ struct Rows {
     value_t *y;
     // The row after the tile's first row.
     unsigned base;
-    bool dirty;
-    const unsigned *empty_offsets;
+    // The rows' distances from `base`, or null if they are consecutive.
+    const unsigned *offsets;
     value_t alpha, beta;
 
-    __device__ __forceinline__ unsigned row(unsigned flag) const {
-        return base + (dirty ? empty_offsets[flag] : flag);
-    }
-    // Writes the sum of the row that starts at a flag.
-    __device__ __forceinline__ void put(unsigned flag, value_t sum) const {
-        store(y, row(flag), alpha, sum, beta);
+    // Writes the sum of the row that starts at a flag, or adds it if other tiles share the row.
+    __device__ __forceinline__ void put(unsigned flag, value_t sum, bool shared = false) const {
+        const unsigned row = base + (offsets ? offsets[flag] : flag);
+        if (shared)
+            atomicAdd(&y[row], alpha * sum);
+        else
+            store(y, row, alpha, sum, beta);
     }
 };
 
@@ -253,8 +254,9 @@ struct Tail {
 };
 
 // One warp per tile, then one per 32 nonzeros of the tail. The rows of a tile's first and last nonzero, which other
-// tiles may share, and those of the tail already contain beta y; their sums are added. The others are stored.
-extern "C" __global__ void __launch_bounds__(BLOCK)
+// tiles may share, and those of the tail already contain beta y; their sums are added. The others are stored. The
+// launch bounds leave enough registers for a batch of loads.
+extern "C" __global__ void __launch_bounds__(BLOCK, 1024 / BLOCK)
     csr5(unsigned tiles, const unsigned *__restrict__ tile_ptr,
          const unsigned *__restrict__ descriptors, const unsigned *__restrict__ empty_starts,
          const unsigned *__restrict__ empty_offsets, const unsigned *__restrict__ columns,
@@ -277,17 +279,15 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
         sum = fast_track(batch, nonzeros);
     } else {
         const Descriptor descriptor = descriptor_of(descriptors, tile, lane);
-        const bool dirty = row & DIRTY;
-        const unsigned *offsets = dirty ? empty_offsets + empty_starts[tile] : nullptr;
-        const Rows rows = {y, (row & ~DIRTY) + 1, dirty, offsets, alpha, beta};
+        const unsigned *offsets = row & DIRTY ? empty_offsets + empty_starts[tile] : nullptr;
+        const Rows rows = {y, (row & ~DIRTY) + 1, offsets, alpha, beta};
         const unsigned flagged = __ballot_sync(ALL_LANES, descriptor.flags != 0);
         const bool mine = flagged >> lane & 1;
         unsigned flag = descriptor.y_offset;
         const Ends ends = lane_sums(batch, nonzeros, descriptor.flags, flag, rows);
         const value_t rest = following(flagged >> lane >> 1, ends.first);
-        if (mine && flagged >> lane > 1) rows.put(flag, ends.last + rest);
-        if (mine && flagged >> lane == 1)
-            atomicAdd(&y[rows.row(flag)], alpha * (ends.last + rest));
+        // The tile's last row may continue in the next tile.
+        if (mine) rows.put(flag, ends.last + rest, flagged >> lane == 1);
         sum = mine ? ends.first : ends.first + rest;
     }
     if (lane == 0) atomicAdd(&y[row & ~DIRTY], alpha * sum);

@@ -13,6 +13,7 @@
 //! cache, and the thread does not wait. Therefore the order of summation varies in rows that several warps share. The
 //! other rows are stored, not added to.
 
+use super::find_rows::find_rows;
 use super::start_rows::StartRows;
 use crate::device::buffer::Value;
 use crate::device::{Buffer, DeviceCsr, Kernel, Program};
@@ -59,7 +60,8 @@ fn prepare<'a, T: Value>(
     let block = request.number("block").unwrap_or(256);
     let kernel = gpu.compile::<T>(&PROGRAM, &[("BLOCK", block)])?.kernel("coo")?;
     let adding = Adding::new(kernel, block, csr.host.nnz(), request.number("interval"))?;
-    let start = StartRows::around(csr, adding.interval, csr.host.nnz().saturating_sub(1))?;
+    let shared = find_rows(csr, adding.interval, csr.host.nnz().saturating_sub(1))?;
+    let start = StartRows::of::<T>(gpu, shared)?;
     let row_indices = gpu.upload(&row_indices(&csr.row_offsets.to_vec()?))?;
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
         start.run(beta, y)?;

@@ -13,6 +13,7 @@ pub mod csr_vector;
 pub mod csrk;
 pub mod dia;
 pub mod ell;
+mod find_rows;
 pub mod hola;
 pub mod hola_t;
 pub mod hyb;

@@ -84,7 +84,7 @@ fn prepare<'a, T: Value>(
 
     let tiles = Tiles::of(&csr.download()?, Choices { hyb, apart });
     let units = tiles.units();
-    let start = StartRows::of::<T>(gpu, &tiles.shared_rows(csr.host.rows()))?;
+    let start = StartRows::of::<T>(gpu, gpu.upload(&tiles.shared_rows(csr.host.rows()))?)?;
     let unit_count = units.rows.len() as u32;
     let grid = units.rows.len().div_ceil(block / 32);
     let (unit_rows, unit_tiles) = (gpu.upload(&units.rows)?, gpu.upload(&units.tiles)?);

@@ -41,7 +41,7 @@ pub const FAULTS: &[Fault] = &[
     ("gpu-bccoo", "a_row_ends ? ENDS : CONTINUES", "ENDS", Somehow),
     ("gpu-bccoo", "lane < behind ? await", "true ? await", By("reads 8 bytes")),
     ("gpu-bccoo", "(ends & ((1u << lane) - 1)) == 0", "true", Somehow),
-    ("gpu-bccoo", "if (ends) return before;", "return before;", Somehow),
+    ("gpu-bccoo:items=4:threads=64", "if (ends) return before;", "return before;", Somehow),
     (
         "gpu-bccoo",
         "before = sums;\n        }\n        __syncthreads();",

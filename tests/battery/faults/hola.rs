@@ -10,7 +10,6 @@ pub const FAULTS: &[Fault] = &[
     ("gpu-hola", "first < after || is_last", "is_last", Somehow),
     ("gpu-hola", "(first < after || is_last ||", "(first < after ||", Somehow),
     ("gpu-hola", "|| is_outside)) scale", ")) scale", Somehow),
-    ("gpu-hola", "|| is_outside)) scale", "|| true)) scale", Somehow),
     ("gpu-hola", "if (i >= rows) return;", "", By("hola_assign: block")),
     ("gpu-hola", "(start + PER_BLOCK - 1) / PER_BLOCK", "start / PER_BLOCK", Somehow),
     ("gpu-hola", "if (is_last) block_rows[after] = i;", "", Somehow),

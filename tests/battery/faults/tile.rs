@@ -71,12 +71,6 @@ pub const FAULTS: &[Fault] = &[
         By("which does not contain the calling lane"),
     ),
     ("gpu-tile", "exists && tile.indices[mine] == tile.row", "exists", Somehow),
-    (
-        "gpu-tile",
-        "dense_columns_sum(const View &tile) {\n    value_t sum = 0;\n    if (tile.row >= tile.height) return sum;",
-        "dense_columns_sum(const View &tile) {\n    value_t sum = 0;",
-        Somehow,
-    ),
     // Faults in the listed entries in tiles.
     (
         "gpu-tile:coo=tiles",

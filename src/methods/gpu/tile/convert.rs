@@ -153,7 +153,7 @@ pub fn memory(extent: &Extent) -> u64 {
     let tiles = (extent.rows.div_ceil(side) * extent.cols.div_ceil(side)).min(extent.nnz);
     extent.nnz * (extent.value * 9 / 5 + 2)
         + 24 * tiles
-        + 8 * (12 * tiles).min(extent.nnz)
+        + 8 * (12 * tiles).min(extent.nnz - tiles)
         + 4 * extent.rows
 }
 
