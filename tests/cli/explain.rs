@@ -95,7 +95,7 @@ fn each_improvement_helps_a_kernel_with_the_problem() {
         // Short and long rows: lanes wait for the longest row of their warp.
         ("gpu-csr-scalar gen:rmat,scale=12", "idle lanes", 0.9),
         // Each lane sums a row of 64 products, which are all in the same bank.
-        ("gpu-csr-adaptive gen:dense,cols=64,nnz=262144", "bank conflicts", 0.9),
+        ("gpu-csr-adaptive:block=1024 gen:dense,cols=64,nnz=262144", "bank conflicts", 0.9),
     ] {
         let ratio = ratio(&format!("{words} --device model:v100"), problem);
         assert!(ratio < most, "{words}, {problem}: {ratio}");
