@@ -94,8 +94,8 @@ fn each_improvement_helps_a_kernel_with_the_problem() {
         ("gpu-coo gen:dense,cols=200000,nnz=200000", "contention of atomics", 0.95),
         // Short and long rows: lanes wait for the longest row of their warp.
         ("gpu-csr-scalar gen:rmat,scale=12", "idle lanes", 0.9),
-        // Each lane sums a row of 64 products, which are all in the same bank.
-        ("gpu-csr-adaptive:block=1024 gen:dense,cols=64,nnz=262144", "bank conflicts", 0.9),
+        // Each lane sums a row of 32 products, which are all in the same bank.
+        ("gpu-pcsr gen:dense,cols=32,nnz=2000000", "bank conflicts", 0.9),
     ] {
         let ratio = ratio(&format!("{words} --device model:v100"), problem);
         assert!(ratio < most, "{words}, {problem}: {ratio}");
