@@ -18,8 +18,9 @@
 //!
 //! Departures from the source: α and β are supported; both precisions; the shape is chosen by bytes instead of by
 //! timing hundreds of kernels; no slices of the matrix (BCCOO+), no compressed columns, no textures; complete rows are
-//! stored immediately instead of being buffered; a thread block in which no row ends does not wait; a matrix whose blocks would be mostly padding is refused. A stored
-//! zero counts as padding: its product is 0 even if x is NaN or infinite.
+//! stored immediately instead of being buffered; a thread block in which no row ends does not wait; a matrix whose
+//! blocks would be mostly padding is refused. A stored zero counts as padding: its product is 0 even if x is NaN or
+//! infinite.
 
 mod blocks;
 

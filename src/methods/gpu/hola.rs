@@ -3,8 +3,8 @@
 //! A thread block owns a fixed number of consecutive nonzeros. The first kernel, with one thread per row, writes the
 //! first row of each block (assignment) and computes y ← βy for the first rows of blocks. In the second kernel the
 //! block assigns rows to its threads in the same way; each thread owns 4 or 8 consecutive nonzeros, with a bit for each
-//! nonzero that ends a row. Warps load 16 bytes per thread with coalesced accesses, gather x, if requested in the order
-//! of sorted columns, and transpose the products so that each thread has its own. A thread sums its products; rows that
+//! nonzero that ends a row. Warps load the nonzeros with coalesced accesses, gather x, if requested in the order of
+//! sorted columns, and transpose the products so that each thread has its own. A thread sums its products; rows that
 //! several threads share are summed by the warp or by atomic operations in shared memory. From there all sums are
 //! written to y, those of the first and the last row of the block by atomic operations. There are three special cases:
 //! a block within one row computes a single sum; a warp that finds empty rows searches for the next nonempty row; a
@@ -12,10 +12,11 @@
 //!
 //! Memory: 4 bytes per block, plus 4 bytes. Departures from the paper: α and β are supported; the first kernel does not
 //! clear rows that a block stores (the paper clears all); the row after the last block is that of the last nonzero, so
-//! no block owns empty rows at the end; columns are sorted before the transpose and the order of products is restored
-//! in registers, as in the paper (the authors' code uses shared memory). From Volta on, the default is not to sort, and
-//! to transpose through shared memory: both need far fewer instructions than in the paper, which credits the sort with
-//! 2 % of the time on Pascal.
+//! no block owns empty rows at the end; rows are assigned to threads before x is gathered; columns are sorted before
+//! the transpose and the order is restored in registers, as in the paper (the authors' code uses shared memory). The
+//! defaults are as published up to Pascal. From Volta on, columns are not sorted (the paper credits the sort with 2 % of
+//! the time, but it takes a quarter of the instructions), and products are transposed through shared memory, where
+//! threads load one nonzero at a time instead of 16 bytes, so that a warp gathers x for neighbouring nonzeros.
 
 use crate::device::buffer::Value;
 use crate::device::{Argument, Buffer, DeviceCsr, Kernel, Module, Program};
