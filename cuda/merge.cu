@@ -1,15 +1,11 @@
 // Merge-based CSR: a search and a tiles kernel. A step of the merge path is the end of a row or a nonzero. A thread
-// block owns a tile: the part of the path between two points that are BLOCK * ITEMS steps apart. Each of these points
-// is moved back to the start of its row if that is at most MOVED steps before, so that short rows are in one tile.
-// Each thread of a block owns STEPS steps of its tile.
+// block owns a tile of BLOCK * ITEMS steps, and each of its threads owns ITEMS of them.
 //
 // A row end precedes the first nonzero of the next row. Row r of a tile, counted from 0, therefore ends at step
 // r + (nonzeros of the tile before its end): the rows mark their steps in a bit map, and no thread searches.
 #include "common.cuh"
 
-constexpr unsigned SPACING = BLOCK * ITEMS;
-constexpr unsigned STEPS = ITEMS + (MOVED + BLOCK - 1) / BLOCK;
-constexpr unsigned MOST_STEPS = BLOCK * STEPS;
+constexpr unsigned TILE = BLOCK * ITEMS;
 constexpr unsigned WARPS = BLOCK / WARP;
 // The lanes that search the start of a tile in the search kernel.
 constexpr unsigned SEARCH_LANES = 8;
@@ -33,7 +29,7 @@ struct Matrix {
 template <unsigned LANES>
 __device__ __forceinline__ Coordinate tile_start(unsigned tile, const Matrix &a) {
     const unsigned lane = threadIdx.x % LANES;
-    const wide diagonal = min((wide)tile * SPACING, (wide)a.rows + a.nnz);
+    const wide diagonal = min((wide)tile * TILE, (wide)a.rows + a.nnz);
     unsigned low = diagonal > a.nnz ? diagonal - a.nnz : 0, high = min(diagonal, (wide)a.rows);
     while (low < high) {
         const unsigned part = (high - low) / (LANES + 1) + 1;
@@ -42,8 +38,7 @@ __device__ __forceinline__ Coordinate tile_start(unsigned tile, const Matrix &a)
         low += part * __popc(__ballot_sync(vector_mask<LANES>(), before));
         high = min(high, low + part - 1);
     }
-    const unsigned nonzero = diagonal - low, row_start = a.row_offsets[low];
-    return {low, nonzero - row_start <= MOVED ? row_start : nonzero};
+    return {low, (unsigned)(diagonal - low)};
 }
 
 extern "C" __global__ void __launch_bounds__(128)
@@ -65,9 +60,9 @@ __device__ __forceinline__ void search_ends(const Matrix &a, Coordinate *ends) {
 
 // Marks a step that ends a row: bit s of ends_rows[t] for step s of thread t.
 __device__ __forceinline__ void mark(unsigned step, unsigned *ends_rows) {
-    // step / STEPS, exact below 65536 / STEPS
-    const unsigned thread = step * ((65535 + STEPS) / STEPS) >> 16;
-    atomicOr(&ends_rows[thread], 1u << (step - thread * STEPS));
+    // step / ITEMS, exact below 65536 / ITEMS
+    const unsigned thread = step * ((65535 + ITEMS) / ITEMS) >> 16;
+    atomicOr(&ends_rows[thread], 1u << (step - thread * ITEMS));
 }
 
 // Writes the products of the tile to items[0], items[1] and so on, and zeros after them, and marks the row ends.
@@ -80,25 +75,25 @@ __device__ __forceinline__ void stage(const Matrix &a, const value_t *x, Coordin
     const value_t *values = a.values + start.nonzero;
     const unsigned first_end = thread < rows ? row_ends[thread] : 0;
 #pragma unroll
-    for (unsigned first = 0; first < STEPS; first += AHEAD) {
+    for (unsigned first = 0; first < ITEMS; first += AHEAD) {
         unsigned columns[AHEAD];
         value_t products[AHEAD], factors[AHEAD];
 #pragma unroll
         for (unsigned j = 0; j < AHEAD; ++j) {
             const unsigned k = thread + (first + j) * BLOCK;
             products[j] = factors[j] = 0;
-            if (first + j >= STEPS || k >= nonzeros) continue;
+            if (first + j >= ITEMS || k >= nonzeros) continue;
             columns[j] = column_indices[k];
             products[j] = values[k];
         }
         if (first == 0 && thread < rows) mark(thread + first_end - start.nonzero, ends_rows);
 #pragma unroll
         for (unsigned j = 0; j < AHEAD; ++j)
-            if (first + j < STEPS && thread + (first + j) * BLOCK < nonzeros)
+            if (first + j < ITEMS && thread + (first + j) * BLOCK < nonzeros)
                 factors[j] = x[columns[j]];
 #pragma unroll
         for (unsigned j = 0; j < AHEAD; ++j)
-            if (first + j < STEPS) items[thread + (first + j) * BLOCK] = products[j] * factors[j];
+            if (first + j < ITEMS) items[thread + (first + j) * BLOCK] = products[j] * factors[j];
     }
     for (unsigned row = thread + BLOCK; row < rows; row += BLOCK)
         mark(row + row_ends[row] - start.nonzero, ends_rows);
@@ -163,8 +158,8 @@ __device__ __forceinline__ void shared_rows(const Matrix &a, Coordinate start, C
     unsigned first = 0, last = 0;
     bool is_last = false;
     if (lane < 2 && row < a.rows && (lane == 1 || start.row < end.row)) {
-        first = ((wide)a.row_offsets[row] + row + MOVED) / SPACING;
-        last = ((wide)a.row_offsets[row + 1] + row) / SPACING;
+        first = ((wide)a.row_offsets[row] + row) / TILE;
+        last = ((wide)a.row_offsets[row + 1] + row) / TILE;
         if (first <= tile && first < last) {
             (lane == 0 ? shared.heads : shared.tails)[tile] = part;
             __threadfence();
@@ -194,7 +189,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
                 const Coordinate *__restrict__ tile_starts, value_t *heads, value_t *tails,
                 unsigned *arrivals) {
     // The products, and from row_sums on the sums of the rows.
-    __shared__ value_t items[MOST_STEPS];
+    __shared__ value_t items[TILE];
     __shared__ unsigned ends_rows[BLOCK], warp_counts[WARPS];
     __shared__ Carry carries[WARPS];
     __shared__ Coordinate ends[2];
@@ -212,11 +207,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
 
     const unsigned ending = ends_rows[thread];
     const unsigned first_row = sum_before(__popc(ending), warp_counts);
-    const value_t *product = items + thread * STEPS - first_row;
-    value_t *row_sums = items + MOST_STEPS - tile_rows, *row_sum = row_sums + first_row;
+    const value_t *product = items + thread * ITEMS - first_row;
+    value_t *row_sums = items + TILE - tile_rows, *row_sum = row_sums + first_row;
     value_t sum = 0;
 #pragma unroll
-    for (unsigned step = 0; step < STEPS; ++step) {
+    for (unsigned step = 0; step < ITEMS; ++step) {
         if (ending >> step & 1) {
             *row_sum++ = sum;
             sum = 0;

@@ -14,9 +14,7 @@
 //! wave processes several; products are always staged in shared memory (the code's "direct" mode for f64 is omitted);
 //! matrices with one column have no separate kernel. The published method has a third kernel, the fix-up, which adds
 //! the carries. The ends of rows mark their steps of the path in a bit map and threads count the marks before theirs,
-//! which gives the points that the published threads search for. With `boundaries=rows`, the default, the start of a
-//! tile is moved back to the start of its row if that is at most one nonzero per thread before, so that tiles share no
-//! short rows; with `boundaries=exact` tiles are equal, as published.
+//! which gives the points that the published threads search for.
 
 use crate::device::buffer::Value;
 use crate::device::{Argument, DeviceCsr, Program};
@@ -32,18 +30,13 @@ pub const METHOD: Method = Method {
     parameters: &[
         Parameter {
             name: "block",
-            values: &["32", "64", "96", "128", "192", "256"],
+            values: &["32", "64", "128", "256"],
             meaning: "threads per tile; default 256 (128 in the paper; 128 for f32, 64 for f64 in its code)",
         },
         Parameter {
             name: "items",
-            values: &["4", "5", "6", "7", "8", "9", "10", "11", "12", "14", "15"],
+            values: &["4", "5", "6", "7", "8", "10", "12"],
             meaning: "steps per thread; default 7 (7 in the paper; 7 for f32, 6 for f64 in its code)",
-        },
-        Parameter {
-            name: "boundaries",
-            values: &["rows", "exact"],
-            meaning: "where tiles start: also at the start of a row near by (default), or exactly after equal steps",
         },
         Parameter {
             name: "search",
@@ -68,9 +61,10 @@ const SEARCH_LANES: usize = 8;
 const BLOCK: usize = 256;
 const ITEMS: usize = 7;
 
-/// The threads that should be resident on a multiprocessor: the most on large GPUs, with 32 registers each, and fewer
-/// for more than 8 steps per thread, which need 48.
-const THREADS: [usize; 2] = [2048, 1280];
+/// The threads that should be resident on a multiprocessor: the most on large GPUs, with 32 registers each, and half
+/// of them for more than `FEW_ITEMS` steps per thread, which need up to 64 registers.
+const THREADS: [usize; 2] = [2048, 1024];
+const FEW_ITEMS: usize = 8;
 
 fn prepare<'a, T: Value>(
     csr: &'a DeviceCsr<'a, T>,
@@ -79,9 +73,9 @@ fn prepare<'a, T: Value>(
     let (gpu, facts) = (&csr.gpu, csr.gpu.facts());
     let block = request.number("block").unwrap_or(BLOCK);
     let items = request.number("items").unwrap_or(ITEMS);
-    let moved = if request.word("boundaries") == Some("exact") { 0 } else { block };
-    let resident = (THREADS[usize::from(items > 8)] / block).min(32);
-    let constants = [("BLOCK", block), ("ITEMS", items), ("MOVED", moved), ("RESIDENT", resident)];
+    let threads = THREADS[usize::from(items > FEW_ITEMS)];
+    let resident = (threads / block).min(32);
+    let constants = [("BLOCK", block), ("ITEMS", items), ("RESIDENT", resident)];
     let module = gpu.compile::<T>(&PROGRAM, &constants)?;
     let search = module.kernel("merge_search")?;
     let multiply = module.kernel("merge_tiles")?;

@@ -25,7 +25,7 @@ pub const FAULTS: &[Fault] = &[
         Somehow,
     ),
     (
-        "gpu-merge:boundaries=exact",
+        "gpu-merge",
         "shared.tails)[tile] = part",
         "shared.tails)[tile + gridDim.x] = part",
         By("writes 8 bytes at offset"),
