@@ -41,6 +41,11 @@ fn offsets<T: Scalar>(csr: &Csr<T>) -> Vec<isize> {
     held.map(|(index, _)| index as isize - csr.rows as isize).collect()
 }
 
+/// Returns the number of diagonals that have an entry.
+pub fn count<T: Scalar>(csr: &Csr<T>) -> usize {
+    offsets(csr).len()
+}
+
 impl<T: Scalar> Diagonals<T> {
     /// Extracts the diagonals of the matrix or of its transpose. The length of a diagonal is the number of
     /// rows, rounded up to a multiple of `unit`.

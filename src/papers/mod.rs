@@ -70,6 +70,7 @@ const EXPERIMENTS: &[(&str, &str)] = experiments![
     "csrk-fig7",
     "csrk-k",
     "csrk-tune",
+    "gpu-choices",
     "gpu-kernels",
     "model-validation",
 ];

@@ -1,84 +1,145 @@
-//! Chooses one of this project's GPU methods by the row lengths and the expected number of products.
+//! Chooses one of this project's GPU methods by its times on matrices of similar shape.
 //!
-//! Regular rows (nearly equal lengths) need no load balancing: `gpu-csr-vector` assigns several threads to each row.
-//! If enough products are expected to pay for a conversion, `gpu-sell` is used, which needs no reduction. Irregular
-//! rows (a variance of the row lengths above csr-k's bound, or a row too long for a warp) use `gpu-hola`, which assigns
-//! the same number of nonzeros to every thread block. Setup copies the row offsets to the host and then runs the setup
-//! of the chosen method. Memory: that of the chosen method.
-//!
-//! The thresholds come from publications, not from measurements of this program's methods.
+//! The [table of choices](choices) has the times of all candidates on generated matrices. They are modelled, unless
+//! a result file in `SPMV_BENCH_CHOICES` gives measured ones. The table's matrices are compared with the given one by
+//! the number of nonzeros and the mean, the spread and the maximum of the row lengths. On the most similar ones each
+//! candidate has a cost: its setup and the planned products. The candidate with the lowest mean cost that accepts the
+//! matrix is chosen. The cost of `gpu-dia` is multiplied by the matrix' stored values per nonzero; in the table they
+//! are about 1. Setup copies the row offsets to the host (the column indices too, if `gpu-dia` might be chosen) and
+//! then runs the setup of the chosen method. Memory: that of the chosen method.
 
-use super::{csr_vector, hola, sell};
+mod choices;
+
+use super::{csr_adaptive, csr_vector, csr5, dia, hyb, kokkos_style, merge, sell};
 use crate::device::DeviceCsr;
 use crate::device::buffer::Value;
-use crate::method::{Code, Method, Operations, PreparedOnGpu, Request, Setup, Unprepared};
+use crate::matrix::stats::RowStatistics;
+use crate::memory::extent::Extent;
+use crate::method::{
+    Code, Method, Operations, PreparedOnGpu, Request, Setup, Unavailable, Unprepared,
+};
+use crate::methods::diagonals;
+use choices::{Choices, Ranked, Shape};
 
 /// The method `gpu-auto`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "gpu-auto",
     source: "this project",
-    summary: "gpu-csr-vector, gpu-sell or gpu-hola, by the row lengths and the expected number of products",
+    summary: "the method that costs least, setup included, on similar matrices of a table",
     parameters: &[],
     operations: Operations::Plain,
     setup: Setup::Inspection,
-    memory: sell::METHOD.memory,
+    memory,
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
-/// The largest variance of the row lengths of a regular matrix (csr-k, section 5.3).
-const REGULAR: f64 = 10.0;
-/// The largest row length of a regular matrix. The warp of a longer row would still run when all others have ended.
-const LONGEST: u32 = 1024;
-/// The number of expected products from which a conversion on the host pays. The published conversions on the device
-/// cost as much as 19 products (HYB, merge-spmv-sc16) and up to 30 (CSR5, hola-spmv-ics17).
-const FOR_CONVERSION: usize = 100;
+/// The methods to choose from.
+static CANDIDATES: [Method; 8] = [
+    csr_vector::METHOD,
+    csr_adaptive::METHOD,
+    merge::METHOD,
+    csr5::METHOD,
+    kokkos_style::METHOD,
+    hyb::METHOD,
+    sell::METHOD,
+    dia::METHOD,
+];
+
+fn memory(extent: &Extent) -> u64 {
+    CANDIDATES.iter().map(|method| (method.memory)(extent)).max().unwrap_or_default()
+}
 
 fn prepare<'a, T: Value>(
     csr: &'a DeviceCsr<'a, T>,
     request: &Request<'a>,
 ) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
-    let offsets = csr.row_offsets.to_vec()?;
-    let picked = |method: &Method| {
+    let choices = Choices::of(csr.gpu.facts())?;
+    let names = CANDIDATES.iter().map(|method| method.name);
+    let shape = shape(csr)?;
+    let (mut ranked, similar) =
+        choices.rank(&shape, T::PRECISION, request.expected_products, names)?;
+    rate_diagonals(csr, &mut ranked)?;
+    for (index, it) in ranked.iter().enumerate() {
+        let method = CANDIDATES.iter().find(|method| method.name == it.method);
+        let method = method.expect("only candidates are ranked");
         let prepare = method.prepare_on_gpu::<T>().expect("a method of the GPU");
-        let prepared = prepare(csr, request)?.with_note(format!("picked {}", method.name));
+        let prepared = match prepare(csr, request) {
+            Err(Unprepared::Unavailable(_)) => continue,
+            prepared => prepared?,
+        };
         let csr_bytes = method.csr_bytes(csr.host.bytes(), &prepared);
-        Ok(prepared.with_csr_bytes(csr_bytes))
-    };
-    if !is_regular(&offsets) {
-        return picked(&hola::METHOD);
+        let why = reason(&ranked[index..], &similar, &choices.origin);
+        return Ok(prepared.with_note(why).with_csr_bytes(csr_bytes));
     }
-    if request.expected_products < FOR_CONVERSION {
-        return picked(&csr_vector::METHOD);
-    }
-    match picked(&sell::METHOD) {
-        // The format would be mostly padding: there are few rows, or windows that contain a long row.
-        Err(Unprepared::Unavailable(_)) => picked(&csr_vector::METHOD),
-        prepared => prepared,
-    }
+    Err(Unavailable("no candidate accepts the matrix".into()).into())
 }
 
-fn is_regular(row_offsets: &[u32]) -> bool {
-    let rows = (row_offsets.len() - 1).max(1) as f64;
-    let lengths = || row_offsets.windows(2).map(|bounds| bounds[1] - bounds[0]);
-    let mean = f64::from(lengths().sum::<u32>()) / rows;
-    let variance = lengths().map(|length| (f64::from(length) - mean).powi(2)).sum::<f64>() / rows;
-    variance <= REGULAR && lengths().max().unwrap_or(0) <= LONGEST
+fn shape<T: Value>(csr: &DeviceCsr<T>) -> Result<Shape, Unprepared> {
+    let offsets = csr.row_offsets.to_vec()?;
+    let lengths = offsets.windows(2).map(|bounds| bounds[1] - bounds[0]);
+    let (rows, nnz) = (csr.host.rows(), csr.host.nnz());
+    let RowStatistics { std_dev, max, .. } = RowStatistics::of_lengths(lengths, rows, nnz);
+    // A matrix without nonzeros is treated as one with a single one.
+    Ok(Shape {
+        rows: rows.max(1) as f64,
+        nnz: nnz.max(1) as f64,
+        std_dev: std_dev.unwrap_or_default(),
+        longest: f64::from(max.max(1)),
+    })
+}
+
+/// Multiplies the cost of `gpu-dia`, if it is the lowest, by the number of stored values per nonzero.
+fn rate_diagonals<T: Value>(csr: &DeviceCsr<T>, ranked: &mut [Ranked]) -> Result<(), Unprepared> {
+    let Some(first) = ranked.first_mut().filter(|it| it.method == dia::METHOD.name) else {
+        return Ok(());
+    };
+    let stored = diagonals::count(&csr.download()?) as f64 * csr.host.rows() as f64;
+    first.cost *= (stored / csr.host.nnz().max(1) as f64).max(1.0);
+    ranked.sort_by(|a, b| a.cost.total_cmp(&b.cost));
+    Ok(())
+}
+
+/// Explains the choice of the first of the ranked methods in one line.
+fn reason(ranked: &[Ranked], similar: &[&str], origin: &str) -> String {
+    let of = |it: &Ranked| format!("{}: {:.2} times the lowest cost", it.method, it.cost);
+    let next = ranked.get(1).map(|it| format!("; next {}", of(it))).unwrap_or_default();
+    format!("picked {}{next} ({origin}: {})", of(&ranked[0]), similar.join(", "))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device::Gpu;
+    use crate::device::model::Model;
+    use crate::matrix::Csr;
+
+    const DIA: Ranked = Ranked { method: "gpu-dia", cost: 1.0 };
+    const SELL: Ranked = Ranked { method: "gpu-sell", cost: 1.3 };
 
     #[test]
-    fn regular_rows_vary_little_and_are_not_long() {
-        let regular = |lengths: &[u32]| {
-            let mut offsets = vec![0];
-            lengths.iter().for_each(|length| offsets.push(offsets[offsets.len() - 1] + length));
-            is_regular(&offsets)
+    fn the_choice_is_explained() {
+        let why = |ranked: &[Ranked]| reason(ranked, &["a", "b"], "h200, modelled");
+        let both = "picked gpu-dia: 1.00 times the lowest cost; next gpu-sell: 1.30 times the lowest cost \
+                    (h200, modelled: a, b)";
+        assert_eq!(why(&[DIA, SELL]), both);
+        assert_eq!(
+            why(&[SELL]),
+            "picked gpu-sell: 1.30 times the lowest cost (h200, modelled: a, b)"
+        );
+    }
+
+    #[test]
+    fn diagonals_cost_in_proportion_to_their_stored_values() {
+        let gpu = Gpu::new(Model::tiny(1));
+        let order = |triplets: &[(usize, usize, f64)]| {
+            let csr = Csr::<f64>::from_triplets(4, 4, triplets);
+            let csr = DeviceCsr::upload(&gpu, &csr).unwrap();
+            let mut ranked = [DIA, SELL];
+            rate_diagonals(&csr, &mut ranked).unwrap();
+            ranked.map(|it| it.method)
         };
-        assert!(regular(&[]) && regular(&[5, 5]) && regular(&[1024; 3]));
-        // Variances of 9 and 12.25.
-        assert!(regular(&[0, 6]) && !regular(&[0, 7]));
-        assert!(!regular(&[1025; 3]));
+        let full = [0, 1, 2, 3].map(|k| (k, k, 1.0));
+        assert_eq!(order(&full), ["gpu-dia", "gpu-sell"]);
+        assert_eq!(order(&full[..2]), ["gpu-sell", "gpu-dia"]);
     }
 }
