@@ -23,6 +23,8 @@ const VARIABLE: &str = "SPMV_BENCH_CHOICES";
 const NEIGHBOURS: usize = 4;
 /// The relative cost of a method on a matrix that it refuses.
 const REFUSED: f64 = 3.0;
+/// The method whose refusals do not count, because `gpu-auto` itself inspects how well it suits the given matrix.
+const INSPECTED: &str = "gpu-dia";
 
 /// The shape of a matrix, by which similar matrices are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -105,12 +107,14 @@ impl Shape {
 }
 
 impl Known {
-    /// Returns the setup and the planned products of the method, relative to those of the cheapest method of all.
-    fn relative_cost(&self, method: &str, planned: f64) -> f64 {
+    /// Returns the setup and the planned products of the method, relative to those of the cheapest method of all;
+    /// `None` if nothing is known.
+    fn relative_cost(&self, method: &str, planned: f64) -> Option<f64> {
         let cost = |it: &Timed| it.setup_ms + planned * it.product_ms;
         let least = self.times.iter().map(cost).fold(f64::INFINITY, f64::min);
         let time = self.times.iter().find(|it| it.method == method);
-        time.map_or(REFUSED, |time| cost(time) / least)
+        let refused = (method != INSPECTED).then_some(REFUSED);
+        time.map(|time| cost(time) / least).or(refused)
     }
 }
 
@@ -209,13 +213,13 @@ impl Choices {
             );
             return Err(Unavailable(reason));
         }
-        let weight = |difference: f64| 1.0 / (difference + 0.1);
-        let total: f64 = near.iter().map(|(difference, _)| weight(*difference)).sum();
         let cost = |method| {
-            let part = |(difference, known): &(f64, &Known)| {
-                weight(*difference) * known.relative_cost(method, planned as f64).ln()
-            };
-            (near.iter().map(part).sum::<f64>() / total).exp()
+            let weighted = near.iter().filter_map(|(difference, known)| {
+                let weight = 1.0 / (difference + 0.1);
+                Some((weight, weight * known.relative_cost(method, planned as f64)?.ln()))
+            });
+            let (weights, sum) = weighted.fold((0.0, 0.0), |(a, b), (c, d)| (a + c, b + d));
+            if weights > 0.0 { f64::exp(sum / weights) } else { REFUSED }
         };
         let mut ranked: Vec<_> =
             methods.map(|method| Ranked { method, cost: cost(method) }).collect();
@@ -265,6 +269,21 @@ mod tests {
         let shape = Shape { rows: 1.0, nnz: 1.0, std_dev: 0.0, longest: 1.0 };
         let (_, similar) = choices.rank(&shape, Precision::F32, 1, ["packed"].into_iter()).unwrap();
         assert_eq!(similar, ["c"]);
+    }
+
+    #[test]
+    fn diagonals_are_judged_by_the_matrices_that_have_them() {
+        let rows = [
+            "a,f64,100,500,0,5,gpu-dia,ok,0,1",
+            "a,f64,100,500,0,5,plain,ok,0,2",
+            "b,f64,100,500,0,5,plain,ok,0,2",
+            "c,f64,100,500,0,5,plain,ok,0,2",
+        ];
+        let shape = Shape { rows: 100.0, nnz: 500.0, std_dev: 0.0, longest: 5.0 };
+        let methods = ["plain", "gpu-dia"].into_iter();
+        let choices = choices(&rows);
+        let (ranked, _) = choices.rank(&shape, Precision::F64, 1, methods).unwrap();
+        assert_eq!((ranked[0].method, ranked[0].cost), ("gpu-dia", 1.0));
     }
 
     #[test]
