@@ -20,6 +20,8 @@ pub enum Action {
     ReadOnly,
     /// A load that bypasses the first-level cache.
     Strong,
+    /// A load of data that are used once (`ld.global.cs`).
+    Once,
     /// A store of registers to memory.
     Store,
     /// An atomic operation. The flag is true if it returns the old value.

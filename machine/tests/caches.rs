@@ -65,6 +65,7 @@ fn loads_use_the_caches_that_their_modifiers_select() {
         ("ld.global.u32", (8, 4)),
         ("ld.global.ca.u32", (8, 4)),
         ("ld.global.nc.u32", (8, 4)),
+        ("ld.global.cs.u32", (8, 4)),
         ("ld.global.cg.u32", (0, 0)),
         ("ld.volatile.global.u32", (0, 0)),
     ] {

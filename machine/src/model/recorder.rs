@@ -166,6 +166,7 @@ impl Observer for Recorder<'_> {
             Action::Load => (Path::Load, true),
             Action::ReadOnly => (Path::ReadOnly, true),
             Action::Strong => (Path::Strong, true),
+            Action::Once => (Path::Once, true),
             Action::Store => (Path::Store, false),
             Action::Atomic(answers) => (Path::Atomic, answers),
         };

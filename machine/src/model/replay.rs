@@ -10,7 +10,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use super::cache::Cache;
+use super::cache::{Cache, Kind};
 use super::calendar::Calendar;
 use super::gpu::Gpu;
 use super::multiprocessor::{Clock, Multiprocessor, Running};
@@ -60,8 +60,9 @@ impl Memories {
     /// Records that a copy or a fill has written lines to the second-level cache. Lines from the host are also in
     /// memory; the others are dirty and are written back later.
     pub fn write(&mut self, first_line: u64, lines: u64, from_host: bool) {
+        let kind = if from_host { Kind::Reads } else { Kind::Writes };
         (first_line..first_line + lines).for_each(|line| {
-            self.l2.access(line, 0xf, !from_host);
+            self.l2.access(line, 0xf, kind);
         });
     }
 
@@ -244,16 +245,21 @@ impl Replay<'_> {
     /// Sends the lines of a request through the caches. Returns the time at which all data are available.
     fn request(&mut self, l1: &mut Cache, now: f64, path: Path, same: u32, lines: &[u64]) -> f64 {
         let through_l1 = match path {
-            Path::Load => self.gpu.l1_caches_loads,
+            Path::Load | Path::Once => self.gpu.l1_caches_loads,
             Path::ReadOnly => true,
             _ => false,
         };
-        let writes = matches!(path, Path::Store | Path::Atomic);
+        let kind = match path {
+            Path::Store | Path::Atomic => Kind::Writes,
+            Path::Once => Kind::ReadsOnce,
+            _ => Kind::Reads,
+        };
+        let writes = kind == Kind::Writes;
         let mut done = if writes { now } else { now + self.gpu.l1_latency };
         for &word in lines {
             let (line, mut sectors) = line(word);
             if through_l1 {
-                let hits = l1.access(line, sectors, false).hits;
+                let hits = l1.access(line, sectors, kind).hits;
                 self.traffic.l1.0 += u64::from(sectors.count_ones());
                 self.traffic.l1.1 += u64::from(hits.count_ones());
                 sectors &= !hits;
@@ -261,7 +267,7 @@ impl Replay<'_> {
                     continue;
                 }
             }
-            let mut came = self.beyond_l1(now, line, sectors, writes);
+            let mut came = self.beyond_l1(now, line, sectors, kind);
             if path == Path::Atomic {
                 came = self.atomic(line, came, same);
             }
@@ -274,9 +280,9 @@ impl Replay<'_> {
 
     /// Sends the sectors of a line to the second-level cache, and to memory if they are missing there. Returns the time
     /// at which they are available.
-    fn beyond_l1(&mut self, now: f64, line: u64, sectors: u8, writes: bool) -> f64 {
+    fn beyond_l1(&mut self, now: f64, line: u64, sectors: u8, kind: Kind) -> f64 {
         let bytes = |sectors: u32| f64::from(sectors) * SECTOR as f64;
-        let found = self.l2.access(line, sectors, writes);
+        let found = self.l2.access(line, sectors, kind);
         let count = sectors.count_ones();
         self.traffic.l2.0 += u64::from(count);
         self.traffic.l2.1 += u64::from(found.hits.count_ones());
@@ -286,13 +292,13 @@ impl Replay<'_> {
             self.memory_time.take(now, bytes(found.written_back));
         }
         let mut missing = sectors & !found.hits;
-        if missing == 0 || writes {
+        if missing == 0 || kind == Kind::Writes {
             return came;
         }
         if self.gpu.fetched_sectors == 2 {
             let pairs = (missing | missing >> 1) & 0b0101;
             let both = pairs | pairs << 1;
-            let there = self.l2.access(line, both & !sectors, false).hits | found.hits;
+            let there = self.l2.access(line, both & !sectors, kind).hits | found.hits;
             missing = both & !there;
         }
         let fetched = missing.count_ones();

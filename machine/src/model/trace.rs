@@ -40,6 +40,8 @@ pub enum Path {
     ReadOnly,
     /// A load that bypasses the first-level cache.
     Strong,
+    /// An ordinary load of data that are used once, which are the first to be evicted.
+    Once,
     /// A store to the second-level cache.
     Store,
     /// An atomic operation at the second-level cache.
@@ -145,7 +147,8 @@ impl Trace {
                     0 => Path::Load,
                     1 => Path::ReadOnly,
                     2 => Path::Strong,
-                    3 => Path::Store,
+                    3 => Path::Once,
+                    4 => Path::Store,
                     _ => Path::Atomic,
                 };
                 let count = (word >> 8 & 0xff) as usize;

@@ -13,6 +13,7 @@ struct Modifiers {
     space: Option<Space>,
     order: Order,
     past_l1: bool,
+    once: bool,
     count: u8,
     /// All other modifiers.
     rest: Vec<String>,
@@ -24,6 +25,7 @@ impl Modifiers {
             space: Some(Space::Generic),
             order: Order::Weak,
             past_l1: false,
+            once: false,
             count: 1,
             rest: Vec::new(),
         };
@@ -43,7 +45,8 @@ impl Modifiers {
                 // Scopes and cache hints do not change the result.
                 "weak" | "cta" | "cluster" | "gpu" | "sys" => (),
                 "cg" | "cv" => read.past_l1 = true,
-                "ca" | "cs" | "lu" | "wb" | "wt" => (),
+                "cs" | "lu" => read.once = true,
+                "ca" | "wb" | "wt" => (),
                 hint if hint.starts_with("L1::") || hint.starts_with("L2::") => (),
                 other => read.rest.push(other.to_owned()),
             }
@@ -132,6 +135,7 @@ impl<'a> Decoder<'a> {
             registers,
             order: modifiers.order,
             past_l1: modifiers.past_l1,
+            once: modifiers.once,
         })
     }
 

@@ -175,6 +175,8 @@ pub struct Access {
     pub order: Order,
     /// Whether the access bypasses the first-level cache (`.cg`, `.cv`), which does not change the result.
     pub past_l1: bool,
+    /// Whether the data are expected to be used once (`.cs`, `.lu`), which does not change the result.
+    pub once: bool,
 }
 
 impl Operation {

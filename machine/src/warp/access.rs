@@ -68,6 +68,7 @@ impl<O: Observer> Engine<'_, O> {
         let size = access.size();
         let action = match access.order {
             Order::Weak if access.past_l1 => Action::Strong,
+            Order::Weak if access.once => Action::Once,
             Order::Weak => Action::Load,
             Order::ReadOnly => Action::ReadOnly,
             _ => Action::Strong,

@@ -323,7 +323,7 @@ impl<O: Observer> Engine<'_, O> {
 
 fn verb(action: Action) -> &'static str {
     match action {
-        Action::Load | Action::ReadOnly | Action::Strong => "reads",
+        Action::Load | Action::ReadOnly | Action::Strong | Action::Once => "reads",
         Action::Store => "writes",
         Action::Atomic(_) => "updates",
     }
