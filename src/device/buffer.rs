@@ -17,6 +17,8 @@ pub unsafe trait Plain: Copy + Default + 'static {}
 // SAFETY: an integer, for which every bit pattern is valid.
 unsafe impl Plain for u8 {}
 // SAFETY: an integer, for which every bit pattern is valid.
+unsafe impl Plain for u16 {}
+// SAFETY: an integer, for which every bit pattern is valid.
 unsafe impl Plain for u32 {}
 // SAFETY: an integer, for which every bit pattern is valid.
 unsafe impl Plain for u64 {}

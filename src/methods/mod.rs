@@ -74,6 +74,8 @@ pub const METHODS: &[Method] = &[
     gpu::kokkos_style::METHOD,
     gpu::bccoo::METHOD,
     gpu::tile::METHOD,
+    gpu::packed::METHOD,
+    gpu::packed::METHOD_VALUES,
     gpu::auto::METHOD,
     vendor::cusparse_csr::METHOD,
     vendor::cusparse_csr::METHOD_PRE,

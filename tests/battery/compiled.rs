@@ -84,11 +84,13 @@ fn combinations(method: &'static Method) -> Vec<Choice<'static>> {
 }
 
 /// Rows with the 33 columns around the diagonal, which padded formats accept, and enough of them that every kernel has
-/// work.
+/// work, with more than 256 distinct values.
 fn band() -> Csr<f64> {
     const SIDE: usize = 300;
-    let row =
-        |row: usize| (row.saturating_sub(16)..(row + 17).min(SIDE)).map(move |col| (row, col, 1.0));
+    let row = |row: usize| {
+        (row.saturating_sub(16)..(row + 17).min(SIDE))
+            .map(move |col| (row, col, (row + col) as f64))
+    };
     Csr::from_triplets(SIDE, SIDE, &(0..SIDE).flat_map(row).collect::<Vec<Triplet>>())
 }
 

@@ -21,6 +21,7 @@ pub mod kokkos_style;
 pub mod light;
 pub mod merge;
 pub mod naive;
+pub mod packed;
 pub mod pcsr;
 pub mod sell;
 mod start;

@@ -8,5 +8,6 @@ pub mod hola;
 pub mod kokkos_style;
 pub mod merge;
 pub mod naive;
+pub mod packed;
 pub mod rows;
 pub mod tile;

@@ -1,0 +1,153 @@
+// Packed slices: a warp owns a slice, which is 32 rows with a lane each, fewer rows with several lanes each, or a part of a
+// long row. The nonzeros of a slice are divided into steps, in each of which a lane has at most one. The arrays contain the
+// nonzeros step by step, and only those: a lane finds its own by the lanes before it.
+#include "common.cuh"
+
+// The number of steps that are loaded before the first of them is used.
+constexpr unsigned TOGETHER = 4;
+
+// A step: `lanes` are those that have a nonzero. The column of every lane advances by the signed number in `code` above
+// the lowest WIDTH bits, and that of a lane with a nonzero also by its offset, whose number of bits is in these.
+struct alignas(8) Step {
+    int code;
+    unsigned lanes;
+};
+constexpr unsigned WIDTH = 6;
+
+// The positions of a slice in the arrays, and its first row. Its list of steps starts with a head: the number of steps in
+// `lanes`, and in `code` its flags and from bit SHIFT on the binary logarithm of the number of lanes per row.
+struct alignas(16) Slice {
+    unsigned list, entries, words, row;
+};
+
+// The words of a LISTED slice start with the distances of its rows from the first, 16 bits each; other slices have
+// neighbouring rows. The words of a PART of a row start with the first slice of the row and the number of its slices.
+constexpr unsigned LISTED = 1, PART = 2, NO_OFFSETS = 4, SHIFT = 3;
+// The distance of a lane without a row.
+constexpr unsigned NO_LANE = 0xffff;
+
+// How values are stored: unchanged, or as indices of 8 or 16 bits into a table.
+#if CODE_BITS == 0
+typedef value_t stored_t;
+#elif CODE_BITS == 8
+typedef unsigned char stored_t;
+#else
+typedef unsigned short stored_t;
+#endif
+
+// Returns a lane's value, or 0 if it has none.
+__device__ __forceinline__ value_t value_of(stored_t stored, bool active, const value_t *table) {
+#if CODE_BITS == 0
+    return stored;
+#else
+    return active ? table[stored] : value_t(0);
+#endif
+}
+
+// Returns one lane's part of the slice's product. `column` is the lane's first. If OFFSETS is false, no step has offsets.
+template <bool OFFSETS>
+__device__ __forceinline__ value_t slice_product(const Step *list, unsigned steps,
+                                                 const stored_t *entries, const unsigned *words,
+                                                 unsigned column, const value_t *table,
+                                                 const value_t *x) {
+    const unsigned lane = threadIdx.x % WARP;
+    unsigned bits = 0;
+    value_t sum = 0;
+    for (unsigned first = 0; first < steps; first += WARP) {
+        const Step mine = first + lane < steps ? list[first + lane] : Step{0, 0};
+        for (unsigned k = 0; k < min(steps - first, WARP); k += TOGETHER) {
+            stored_t stored[TOGETHER];
+            unsigned low[TOGETHER], high[TOGETHER], starts[TOGETHER];
+            int codes[TOGETHER];
+            bool active[TOGETHER];
+#pragma unroll
+            for (unsigned j = 0; j < TOGETHER; ++j) {
+                codes[j] = __shfl_sync(ALL_LANES, mine.code, k + j);
+                const unsigned lanes = __shfl_sync(ALL_LANES, mine.lanes, k + j);
+                const unsigned before = __popc(lanes & ((1u << lane) - 1));
+                active[j] = lanes >> lane & 1;
+                stored[j] = active[j] ? entries[before] : stored_t(0);
+                entries += __popc(lanes);
+                if (!OFFSETS) continue;
+                const unsigned width = codes[j] & ((1u << WIDTH) - 1);
+                const bool has_offset = active[j] && width > 0;
+                starts[j] = bits + before * width;
+                low[j] = has_offset ? words[starts[j] / 32] : 0;
+                high[j] = has_offset ? words[starts[j] / 32 + 1] : 0;
+                bits += __popc(lanes) * width;
+            }
+            value_t factors[TOGETHER];
+#pragma unroll
+            for (unsigned j = 0; j < TOGETHER; ++j) {
+                column += codes[j] >> WIDTH;
+                if (OFFSETS) {
+                    const unsigned width = codes[j] & ((1u << WIDTH) - 1);
+                    const unsigned mask = width > 0 ? ~0u >> (32 - width) : 0;
+                    column += __funnelshift_r(low[j], high[j], starts[j]) & mask;
+                }
+                factors[j] = active[j] ? x[column] : value_t(0);
+            }
+#pragma unroll
+            for (unsigned j = 0; j < TOGETHER; ++j)
+                sum += value_of(stored[j], active[j], table) * factors[j];
+        }
+    }
+    return sum;
+}
+
+// Stores a row of which several slices have parts. The warp that arrives last adds the parts in their order. `slices` are
+// the first slice of the row and the number of its slices.
+__device__ __forceinline__ void store_parts(unsigned slice, const unsigned *slices, unsigned row,
+                                            value_t part, value_t *parts, unsigned *arrivals,
+                                            value_t *y, value_t alpha, value_t beta) {
+    const unsigned lane = threadIdx.x % WARP, first = slices[0], count = slices[1];
+    bool is_last = false;
+    if (lane == 0) {
+        parts[slice] = part;
+        __threadfence();
+        is_last = atomicAdd(&arrivals[first], 1) == count - 1;
+        __threadfence();
+    }
+    if (!__shfl_sync(ALL_LANES, is_last, 0)) return;
+    __syncwarp();
+    value_t sum = 0;
+    for (unsigned k = lane; k < count; k += WARP) sum += __ldcg(&parts[first + k]);
+    sum = vector_sum<WARP>(ALL_LANES, sum);
+    if (lane > 0) return;
+    store(y, row, alpha, sum, beta);
+    arrivals[first] = 0;
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
+    packed(unsigned count, unsigned rows, const Slice *__restrict__ slices,
+           const Step *__restrict__ steps, const unsigned *__restrict__ words,
+           const stored_t *__restrict__ entries, const value_t *__restrict__ table,
+           const value_t *__restrict__ x, value_t *y, value_t alpha, value_t beta, value_t *parts,
+           unsigned *arrivals) {
+    const unsigned index = blockIdx.x * (BLOCK / WARP) + threadIdx.x / WARP;
+    if (index >= count) return;
+    const Slice slice = slices[index];
+    const Step head = steps[slice.list];
+    const unsigned lane = threadIdx.x % WARP, shift = head.code >> SHIFT, place = lane >> shift;
+    const unsigned *own = words + slice.words;
+    unsigned row = slice.row + place;
+    bool has_row = row < rows;
+    if (head.code & LISTED) {
+        const unsigned distance = own[place / 2] >> place % 2 * 16 & NO_LANE;
+        row = slice.row + distance;
+        has_row = distance != NO_LANE;
+    }
+    const unsigned *offsets = own + (head.code & LISTED ? WARP / 2 >> shift : head.code & PART);
+    const Step *list = steps + slice.list + 1;
+    const stored_t *first = entries + slice.entries;
+    const unsigned column = slice.row + lane;
+    value_t sum = head.code & NO_OFFSETS
+                      ? slice_product<false>(list, head.lanes, first, offsets, column, table, x)
+                      : slice_product<true>(list, head.lanes, first, offsets, column, table, x);
+    for (unsigned distance = (1u << shift) / 2; distance > 0; distance /= 2)
+        sum += __shfl_down_sync(ALL_LANES, sum, distance);
+    if (head.code & PART)
+        store_parts(index, own, row, sum, parts, arrivals, y, alpha, beta);
+    else if (has_row && lane == place << shift)
+        store(y, row, alpha, sum, beta);
+}
