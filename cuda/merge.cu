@@ -1,4 +1,4 @@
-// Merge-based CSR: a search and a tiles kernel. A step of the merge path is the end of a row or a nonzero. A thread
+// Merge-based CSR: a search and a tiles kernel, or, if DESCRIBED, a tiles kernel that reads descriptors of the threads. A step of the merge path is the end of a row or a nonzero. A thread
 // block owns a tile of BLOCK * ITEMS steps, and each of its threads owns ITEMS of them.
 //
 // A row end precedes the first nonzero of the next row. Row r of a tile, counted from 0, therefore ends at step
@@ -73,7 +73,7 @@ __device__ __forceinline__ void stage(const Matrix &a, const value_t *x, Coordin
     const unsigned *row_ends = a.row_offsets + start.row + 1;
     const unsigned *column_indices = a.column_indices + start.nonzero;
     const value_t *values = a.values + start.nonzero;
-    const unsigned first_end = thread < rows ? row_ends[thread] : 0;
+    const unsigned first_end = !DESCRIBED && thread < rows ? row_ends[thread] : 0;
 #pragma unroll
     for (unsigned first = 0; first < ITEMS; first += AHEAD) {
         unsigned columns[AHEAD];
@@ -86,7 +86,8 @@ __device__ __forceinline__ void stage(const Matrix &a, const value_t *x, Coordin
             columns[j] = column_indices[k];
             products[j] = values[k];
         }
-        if (first == 0 && thread < rows) mark(thread + first_end - start.nonzero, ends_rows);
+        if (!DESCRIBED && first == 0 && thread < rows)
+            mark(thread + first_end - start.nonzero, ends_rows);
 #pragma unroll
         for (unsigned j = 0; j < AHEAD; ++j)
             if (first + j < ITEMS && thread + (first + j) * BLOCK < nonzeros)
@@ -95,7 +96,7 @@ __device__ __forceinline__ void stage(const Matrix &a, const value_t *x, Coordin
         for (unsigned j = 0; j < AHEAD; ++j)
             if (first + j < ITEMS) items[thread + (first + j) * BLOCK] = products[j] * factors[j];
     }
-    for (unsigned row = thread + BLOCK; row < rows; row += BLOCK)
+    for (unsigned row = thread + BLOCK; !DESCRIBED && row < rows; row += BLOCK)
         mark(row + row_ends[row] - start.nonzero, ends_rows);
 }
 
@@ -115,6 +116,31 @@ __device__ __forceinline__ unsigned sum_before(unsigned count, unsigned *warp_co
     for (unsigned k = 0; k + 1 < WARPS; ++k)
         if (k < warp) sum += warp_counts[k];
     return sum;
+}
+
+// A thread's descriptor: the steps that end rows, and above them the number of rows that end in the block's threads
+// before. A tile has fewer than 2^16 steps, and a thread at most 16.
+constexpr unsigned DESCRIPTOR_BITS = 16;
+
+// Stores the starts of the tiles and the descriptors of their threads.
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    merge_describe(unsigned rows, unsigned nnz, const unsigned *__restrict__ row_offsets,
+                   Coordinate *tile_starts, unsigned *descriptors) {
+    __shared__ unsigned ends_rows[BLOCK], warp_counts[WARPS];
+    __shared__ Coordinate ends[2];
+    const unsigned thread = threadIdx.x;
+    ends_rows[thread] = 0;
+    search_ends({rows, nnz, row_offsets}, ends);
+    __syncthreads();
+    const Coordinate start = ends[0], end = ends[1];
+    for (unsigned row = thread; row < end.row - start.row; row += BLOCK)
+        mark(row + row_offsets[start.row + row + 1] - start.nonzero, ends_rows);
+    __syncthreads();
+    const unsigned ending = ends_rows[thread];
+    const unsigned first_row = sum_before(__popc(ending), warp_counts);
+    descriptors[blockIdx.x * BLOCK + thread] = first_row << DESCRIPTOR_BITS | ending;
+    if (thread == 0) tile_starts[blockIdx.x] = start;
+    if (thread == 0 && blockIdx.x == gridDim.x - 1) tile_starts[gridDim.x] = end;
 }
 
 // The sum that a warp leaves for the row that is open at its end.
@@ -186,7 +212,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
     merge_tiles(unsigned rows, unsigned nnz, const unsigned *__restrict__ row_offsets,
                 const unsigned *__restrict__ column_indices, const value_t *__restrict__ values,
                 const value_t *__restrict__ x, value_t *y, value_t alpha, value_t beta,
-                const Coordinate *__restrict__ tile_starts, value_t *heads, value_t *tails,
+                const Coordinate *__restrict__ tile_starts,
+                const unsigned *__restrict__ descriptors, value_t *heads, value_t *tails,
                 unsigned *arrivals) {
     // The products, and from row_sums on the sums of the rows.
     __shared__ value_t items[TILE];
@@ -196,17 +223,22 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
     __shared__ value_t tail;
     const unsigned thread = threadIdx.x;
     const Matrix a = {rows, nnz, row_offsets, column_indices, values};
-    ends_rows[thread] = 0;
-    if (!tile_starts) search_ends(a, ends);
-    __syncthreads();
+    if (!DESCRIBED) {
+        ends_rows[thread] = 0;
+        if (!tile_starts) search_ends(a, ends);
+        __syncthreads();
+    }
+    const unsigned descriptor = DESCRIBED ? descriptors[blockIdx.x * BLOCK + thread] : 0;
     const Coordinate start = tile_starts ? tile_starts[blockIdx.x] : ends[0];
     const Coordinate end = tile_starts ? tile_starts[blockIdx.x + 1] : ends[1];
     const unsigned tile_rows = end.row - start.row;
     stage(a, x, start, end, items, ends_rows);
     __syncthreads();
 
-    const unsigned ending = ends_rows[thread];
-    const unsigned first_row = sum_before(__popc(ending), warp_counts);
+    const unsigned ending =
+        DESCRIBED ? descriptor % (1u << DESCRIPTOR_BITS) : ends_rows[thread];
+    const unsigned first_row = DESCRIBED ? descriptor >> DESCRIPTOR_BITS
+                                         : sum_before(__popc(ending), warp_counts);
     const value_t *product = items + thread * ITEMS - first_row;
     value_t *row_sums = items + TILE - tile_rows, *row_sum = row_sums + first_row;
     value_t sum = 0;

@@ -57,6 +57,7 @@ pub const METHODS: &[Method] = &[
     gpu::pcsr::METHOD,
     gpu::light::METHOD,
     gpu::merge::METHOD,
+    gpu::merge::METHOD_BITS,
     gpu::csr5::METHOD,
     gpu::hola::METHOD,
     gpu::hola_t::METHOD,

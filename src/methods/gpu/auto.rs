@@ -10,7 +10,7 @@
 
 mod choices;
 
-use super::{csr_adaptive, csr_vector, csr5, dia, hyb, kokkos_style, merge, sell};
+use super::{csr_adaptive, csr_vector, csr5, dia, hyb, kokkos_style, merge, packed, sell};
 use crate::device::DeviceCsr;
 use crate::device::buffer::Value;
 use crate::matrix::stats::RowStatistics;
@@ -34,7 +34,7 @@ pub const METHOD: Method = Method {
 };
 
 /// The methods to choose from.
-static CANDIDATES: [Method; 8] = [
+static CANDIDATES: [Method; 9] = [
     csr_vector::METHOD,
     csr_adaptive::METHOD,
     merge::METHOD,
@@ -43,6 +43,7 @@ static CANDIDATES: [Method; 8] = [
     hyb::METHOD,
     sell::METHOD,
     dia::METHOD,
+    packed::METHOD,
 ];
 
 fn memory(extent: &Extent) -> u64 {

@@ -15,11 +15,16 @@
 //! matrices with one column have no separate kernel. The published method has a third kernel, the fix-up, which adds
 //! the carries. The ends of rows mark their steps of the path in a bit map and threads count the marks before theirs,
 //! which gives the points that the published threads search for.
+//!
+//! `gpu-merge-bits` stores in setup what a thread of a tile then need not compute: the starts of the tiles, and for each
+//! thread a descriptor of 4 bytes with a bit field of the steps that end rows and the number of rows that end in the
+//! threads before it. A product reads the row offsets only of rows that tiles share.
 
 use crate::device::buffer::Value;
-use crate::device::{Argument, DeviceCsr, Program};
+use crate::device::{Argument, Buffer, DeviceCsr, Kernel, Module, Program};
 use crate::method::{
-    Code, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Setup, Unprepared,
+    Code, Failed, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Setup,
+    Unprepared,
 };
 
 /// The method `gpu-merge`, which the module documentation describes.
@@ -50,6 +55,22 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
+/// The method `gpu-merge-bits`, which the module documentation describes.
+pub const METHOD_BITS: Method = Method {
+    name: "gpu-merge-bits",
+    source: "bit-field descriptors on the merge path: MERBIT, arXiv 2605.07391, of which only the idea was known",
+    summary: "tiles of the merge path, whose threads read which of their steps end rows from a bit field",
+    parameters: &[Parameter {
+        name: "items",
+        values: &["7", "12"],
+        meaning: "steps per thread; default 7",
+    }],
+    setup: Setup::Inspection,
+    memory: |extent| (METHOD.memory)(extent) + (extent.rows + extent.nnz) / 7 * 4 + 1024,
+    code: Code::Gpu { f64: prepare_bits, f32: prepare_bits },
+    ..METHOD
+};
+
 static PROGRAM: Program =
     Program { name: "merge.cu", source: include_str!("../../../cuda/merge.cu") };
 
@@ -70,37 +91,95 @@ fn prepare<'a, T: Value>(
     csr: &'a DeviceCsr<'a, T>,
     request: &Request<'a>,
 ) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
-    let (gpu, facts) = (&csr.gpu, csr.gpu.facts());
-    let block = request.number("block").unwrap_or(BLOCK);
-    let items = request.number("items").unwrap_or(ITEMS);
-    let threads = THREADS[usize::from(items > FEW_ITEMS)];
-    let resident = (threads / block).min(32);
-    let constants = [("BLOCK", block), ("ITEMS", items), ("RESIDENT", resident)];
-    let module = gpu.compile::<T>(&PROGRAM, &constants)?;
-    let search = module.kernel("merge_search")?;
-    let multiply = module.kernel("merge_tiles")?;
-
-    let tiles = (csr.host.rows() + csr.host.nnz()).div_ceil(block * items);
+    let tiles = Tiles::new(csr, request, false)?;
     let in_kernel = match request.word("search") {
         Some(place) => place == "kernel",
-        None => (tiles + 1).div_ceil(SEARCH_BLOCK) >= facts.multiprocessors as usize,
+        None => {
+            let blocks = (tiles.count + 1).div_ceil(SEARCH_BLOCK);
+            blocks >= csr.gpu.facts().multiprocessors as usize
+        }
     };
-    let starts = gpu.allocate::<u64>(if in_kernel { tiles + 1 } else { 0 })?;
-    let heads = gpu.allocate::<T>(tiles)?;
-    let tails = gpu.allocate::<T>(tiles)?;
-    let mut arrivals = gpu.allocate::<u32>(tiles)?;
-    arrivals.fill(0)?;
-    let search_grid = (starts.len() * SEARCH_LANES).div_ceil(SEARCH_BLOCK);
-    let tile_count = tiles as u32;
-
+    let starts = csr.gpu.allocate::<u64>(if in_kernel { tiles.count + 1 } else { 0 })?;
+    let descriptors = csr.gpu.allocate::<u32>(0)?;
+    let search = tiles.module.kernel("merge_search")?;
+    let grid = (starts.len() * SEARCH_LANES).div_ceil(SEARCH_BLOCK);
+    let count = tiles.count as u32;
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
+        let points: [&dyn Argument; 5] =
+            [&count, &csr.rows(), &csr.nnz(), &csr.row_offsets, &starts];
+        search.launch(grid, SEARCH_BLOCK, 0, &points)?;
+        tiles.multiply(csr, &[&starts, &descriptors], &[x, y, &alpha, &beta])
+    }))
+}
+
+fn prepare_bits<'a, T: Value>(
+    csr: &'a DeviceCsr<'a, T>,
+    request: &Request<'a>,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+    let tiles = Tiles::new(csr, request, true)?;
+    let starts = csr.gpu.allocate::<u64>(tiles.count + 1)?;
+    let descriptors = csr.gpu.allocate::<u32>(tiles.count * tiles.block)?;
+    tiles.module.kernel("merge_describe")?.launch(
+        tiles.count,
+        tiles.block,
+        0,
+        &[&csr.rows(), &csr.nnz(), &csr.row_offsets, &starts, &descriptors],
+    )?;
+    Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
+        tiles.multiply(csr, &[&starts, &descriptors], &[x, y, &alpha, &beta])
+    }))
+}
+
+/// The tiles, and what they leave of the rows that they share.
+struct Tiles<T: Value> {
+    module: Module,
+    kernel: Kernel,
+    count: usize,
+    block: usize,
+    heads: Buffer<T>,
+    tails: Buffer<T>,
+    arrivals: Buffer<u32>,
+}
+
+impl<T: Value> Tiles<T> {
+    /// Compiles the program and divides the merge path.
+    fn new(csr: &DeviceCsr<T>, request: &Request, described: bool) -> Result<Self, Unprepared> {
+        let block = request.number("block").unwrap_or(BLOCK);
+        let items = request.number("items").unwrap_or(ITEMS);
+        let threads = THREADS[usize::from(items > FEW_ITEMS)];
+        let constants = [
+            ("BLOCK", block),
+            ("ITEMS", items),
+            ("RESIDENT", (threads / block).min(32)),
+            ("DESCRIBED", usize::from(described)),
+        ];
+        let module = csr.gpu.compile::<T>(&PROGRAM, &constants)?;
+        let count = (csr.host.rows() + csr.host.nnz()).div_ceil(block * items);
+        let mut arrivals = csr.gpu.allocate(count)?;
+        arrivals.fill(0)?;
+        Ok(Self {
+            kernel: module.kernel("merge_tiles")?,
+            module,
+            count,
+            block,
+            heads: csr.gpu.allocate(count)?,
+            tails: csr.gpu.allocate(count)?,
+            arrivals,
+        })
+    }
+
+    /// Launches the tiles kernel with the starts of the tiles and the descriptors, and with x, y, α and β.
+    fn multiply(
+        &self,
+        csr: &DeviceCsr<T>,
+        points: &[&dyn Argument; 2],
+        vectors: &[&dyn Argument; 4],
+    ) -> Result<(), Failed> {
         let DeviceCsr { row_offsets, column_indices, values, .. } = csr;
         let (rows, nnz) = (&csr.rows(), &csr.nnz());
-        let points: [&dyn Argument; 5] = [&tile_count, rows, nnz, row_offsets, &starts];
-        search.launch(search_grid, SEARCH_BLOCK, 0, &points)?;
         let matrix: [&dyn Argument; 5] = [rows, nnz, row_offsets, column_indices, values];
-        let vectors: [&dyn Argument; 4] = [x, y, &alpha, &beta];
-        let between: [&dyn Argument; 4] = [&starts, &heads, &tails, &arrivals];
-        multiply.launch(tiles, block, 0, &[&matrix[..], &vectors, &between].concat())
-    }))
+        let between: [&dyn Argument; 3] = [&self.heads, &self.tails, &self.arrivals];
+        let arguments = [&matrix[..], vectors, points, &between].concat();
+        self.kernel.launch(self.count, self.block, 0, &arguments)
+    }
 }

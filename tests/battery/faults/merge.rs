@@ -6,7 +6,7 @@ use crate::kernels::{
 };
 
 pub const FAULTS: &[Fault] = &[
-    ("gpu-merge", "(a, ends);\n    __syncthreads();", "(a, ends);", Somehow),
+    ("gpu-merge", "(a, ends);\n        __syncthreads();", "(a, ends);", Somehow),
     ("gpu-merge", "items, ends_rows);\n    __syncthreads();", "items, ends_rows);", Somehow),
     (
         "gpu-merge:block=64",
@@ -16,12 +16,12 @@ pub const FAULTS: &[Fault] = &[
     ),
     ("gpu-merge:block=64", "ending != 0};\n    __syncthreads();", "ending != 0};", Somehow),
     ("gpu-merge", "tail = sum;\n    __syncthreads();", "tail = sum;", Somehow),
-    ("gpu-merge", "    ends_rows[thread] = 0;\n", "", Somehow),
+    ("gpu-merge", "        ends_rows[thread] = 0;\n", "", Somehow),
     ("gpu-merge", "atomicOr(&ends_rows[thread], 1u", "ends_rows[thread] |= (1u", Somehow),
     (
         "gpu-merge",
-        "for (unsigned row = thread + BLOCK; row < rows",
-        "for (unsigned row = thread + BLOCK; row <= rows",
+        "thread + BLOCK; !DESCRIBED && row < rows",
+        "thread + BLOCK; !DESCRIBED && row <= rows",
         Somehow,
     ),
     (
@@ -45,4 +45,19 @@ pub const FAULTS: &[Fault] = &[
         "shared.arrivals[last]++ ==",
         Somehow,
     ),
+    ("gpu-merge-bits", "    ends_rows[thread] = 0;\n    search_ends", "    search_ends", Somehow),
+    (
+        "gpu-merge-bits",
+        "row_offsets}, ends);\n    __syncthreads();",
+        "row_offsets}, ends);",
+        Somehow,
+    ),
+    (
+        "gpu-merge-bits",
+        "start.nonzero, ends_rows);\n    __syncthreads();\n    const",
+        "start.nonzero, ends_rows);\n    const",
+        Somehow,
+    ),
+    ("gpu-merge-bits", "[gridDim.x] = end;", "[gridDim.x] = start;", Somehow),
+    ("gpu-merge-bits", "first_row << DESCRIPTOR_BITS | ending", "ending", Somehow),
 ];
