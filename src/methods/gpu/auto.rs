@@ -1,6 +1,6 @@
 //! Chooses one of this project's GPU methods by its times on matrices of similar shape.
 //!
-//! The [table of choices](choices) has the times of all candidates on generated matrices. They are modelled, unless
+//! The table of choices (`choices.rs`) has the times of all candidates on generated matrices. They are modelled, unless
 //! a result file in `SPMV_BENCH_CHOICES` gives measured ones. The table's matrices are compared with the given one by
 //! the number of nonzeros and the mean, the spread and the maximum of the row lengths. On the most similar ones each
 //! candidate has a cost: its setup and the planned products. The candidate with the lowest mean cost that accepts the
