@@ -74,6 +74,7 @@ pub const METHODS: &[Method] = &[
     gpu::kokkos_style::METHOD,
     gpu::bccoo::METHOD,
     gpu::tile::METHOD,
+    gpu::dasp::METHOD,
     gpu::auto::METHOD,
     vendor::cusparse_csr::METHOD,
     vendor::cusparse_csr::METHOD_PRE,

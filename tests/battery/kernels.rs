@@ -43,6 +43,7 @@ const FAULTS: &[&[Fault]] = &[
     faults::kokkos_style::FAULTS,
     faults::bccoo::FAULTS,
     faults::tile::FAULTS,
+    faults::dasp::FAULTS,
 ];
 
 fn faults() -> impl Iterator<Item = &'static Fault> {
