@@ -179,6 +179,7 @@ fn stages_are_the_kernels_in_order() {
     assert_eq!(stages("gpu-light"), [ms("fill"), ms("light")]);
     assert_eq!(stages("gpu-bccoo"), [ms("fill"), ms("bccoo_tiles")]);
     assert_eq!(stages("gpu-tile"), [ms("start_rows"), ms("tile_units"), ms("tile_apart")]);
+    assert_eq!(stages("gpu-dasp"), [ms("dasp")], "no long rows");
     assert_eq!(stages("gpu-merge"), [ms("merge_tiles")]);
     assert_eq!(stages("gpu-packed-values"), [ms("packed")]);
     assert_eq!(stages("gpu-hola"), [ms("hola_assign"), ms("hola")]);

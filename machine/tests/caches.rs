@@ -9,6 +9,7 @@ fn gpu() -> Gpu {
         clock_mhz: 1000.0,
         issued_per_cycle: 1.0,
         double_cycles: 2.0,
+        matrix_cycles: 8.0,
         l1_bytes: 32 << 10,
         l1_has_shared: false,
         l1_caches_loads: true,

@@ -464,3 +464,22 @@ fn conversions() {
         }
     }
 }
+
+/// Lane l holds A[l / 4][l % 4], B[l % 4][l / 4] and C[l / 4][2 (l % 4) + {0, 1}].
+#[test]
+fn products_of_matrices() {
+    const PRODUCT: &str = "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64";
+    let operand = |lane: usize, k: usize| 0.1 + (lane * 4 + k) as f64;
+    let operands: Vec<_> =
+        (0..96).map(|lane| [0, 1, 2, 3].map(|k| operand(lane, k).to_bits())).collect();
+    for (second, to) in ["{%d7, %d6}", "{%d6, %d7}"].into_iter().enumerate() {
+        let found = run(&format!("{PRODUCT} {to}, {{%d0}}, {{%d1}}, {{%d2, %d3}};"), &operands);
+        for (lane, (found, ..)) in found.into_iter().enumerate() {
+            let (warp, row, column) = (lane / 32 * 32, lane % 32 / 4, 2 * (lane % 4) + second);
+            let expected = (0..4).fold(operand(lane, 2 + second), |sum, k| {
+                operand(warp + 4 * row + k, 0).mul_add(operand(warp + 4 * column + k, 1), sum)
+            });
+            assert_eq!(f64::from_bits(found), expected, "lane {lane}, register {second}");
+        }
+    }
+}

@@ -75,6 +75,7 @@ pub const METHODS: &[Method] = &[
     gpu::kokkos_style::METHOD,
     gpu::bccoo::METHOD,
     gpu::tile::METHOD,
+    gpu::dasp::METHOD,
     gpu::packed::METHOD,
     gpu::packed::METHOD_VALUES,
     gpu::auto::METHOD,

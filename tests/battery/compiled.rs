@@ -94,6 +94,11 @@ fn band() -> Csr<f64> {
     Csr::from_triplets(SIDE, SIDE, &(0..SIDE).flat_map(row).collect::<Vec<Triplet>>())
 }
 
+/// A row that is long enough for the kernels of long rows.
+fn long_row() -> Csr<f64> {
+    Csr::from_triplets(1, 300, &(0..300).map(|col| (0, col, 1.0)).collect::<Vec<Triplet>>())
+}
+
 /// Matrices with rows of one length, for the lengths by which methods choose constants.
 fn rows_of_one_length() -> impl Iterator<Item = Csr<f64>> {
     (0..=33).chain([65, 130, 300]).map(|length: usize| {
@@ -139,6 +144,7 @@ fn programs<T: Value>(log: &Rc<RefCell<Log>>, scope: Scope) {
     record::<T>(log, &rehearsal::matrix(), &choices);
     record::<T>(log, &Csr::from_triplets(8, 8, &[(0, 0, 1.0), (2, 1, 1.0)]), &choices);
     record::<T>(log, &band(), &choices);
+    record::<T>(log, &long_row(), &choices);
     if scope == Scope::Combinations {
         rows_of_one_length().for_each(|csr| record::<T>(log, &csr, &choices));
         let methods = methods().filter(|method| method.device() == Device::Gpu);

@@ -44,6 +44,7 @@ const FAULTS: &[&[Fault]] = &[
     faults::bccoo::FAULTS,
     faults::tile::FAULTS,
     faults::packed::FAULTS,
+    faults::dasp::FAULTS,
 ];
 
 fn faults() -> impl Iterator<Item = &'static Fault> {

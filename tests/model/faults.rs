@@ -1,6 +1,6 @@
 //! Tests the errors of kernels with missing or wrong synchronisation.
 
-use crate::common::{check, fault, output};
+use crate::common::{check, fault, gpu, launch, output};
 
 #[test]
 fn a_missing_barrier() {
@@ -190,6 +190,27 @@ fn a_shuffle_in_two_branches() {
         &fault(source, (1, 32), 0, 1),
         &["waits for the lanes 0x", " waits in __shfl_xor_sync at test.cu:"],
     );
+}
+
+/// Threads of a block of `threads` that are below `below` multiply matrices.
+fn product_of_matrices(threads: u32, below: u32) -> String {
+    let source = r#"
+        extern "C" __global__ void test(double *out, unsigned below) {
+            if (threadIdx.x < below)
+                asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%0}, {%0}, {%0, %1};"
+                             : "+d"(out[0]), "+d"(out[1]));
+        }
+    "#;
+    let gpu = gpu(1);
+    let out = gpu.upload(&[0.0, 0.0]).unwrap();
+    launch(&gpu, source, (1, threads as usize), 0, &[&out, &below]).unwrap_err().0
+}
+
+#[test]
+fn a_product_of_matrices_without_a_lane() {
+    let waits = "mma.sync waits for the lanes 0x80000000: lane 31 has exited; at test.cu:5";
+    check(&product_of_matrices(32, 31), &[waits]);
+    check(&product_of_matrices(24, 24), &["mma.sync needs 32 lanes, but the warp has 24;"]);
 }
 
 #[test]

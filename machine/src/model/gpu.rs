@@ -11,6 +11,8 @@ pub struct Gpu {
     pub issued_per_cycle: f64,
     /// The number of cycles for which a double-precision instruction of a warp occupies a scheduler.
     pub double_cycles: f64,
+    /// The number of cycles for which a product of matrices of doubles (`mma.sync.m8n8k4`) occupies a scheduler.
+    pub matrix_cycles: f64,
     /// The size of the first-level cache of a multiprocessor in bytes, including shared memory if they share an array.
     pub l1_bytes: usize,
     /// Whether shared memory is a part of the first-level cache.

@@ -257,6 +257,7 @@ fn cost(operation: &Operation, gpu: &Gpu) -> Cost {
         Operation::Store(access) if access.space == Space::Shared => of(1.0, 3.0),
         Operation::Atomic(atomic) if atomic.space == Space::Shared => of(2.0, 20.0),
         Operation::Shuffle(_) | Operation::Match { .. } | Operation::Reduce { .. } => of(2.0, 12.0),
+        Operation::Multiply(_) => of(gpu.matrix_cycles, 8.0 + gpu.matrix_cycles),
         Operation::Vote { .. } | Operation::WarpBarrier { .. } => of(1.0, 6.0),
         Operation::Barrier(_) => of(1.0, 10.0),
         Operation::Fence => of(1.0, gpu.l2_latency),

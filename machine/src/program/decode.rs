@@ -146,6 +146,7 @@ impl<'a> Decoder<'a> {
                 let (update, to) = (update.ok_or_else(unknown)?, self.result(to, false)?);
                 Operation::Reduce { update, kind, to, of, members }
             }
+            ("mma", [to, left, right, of]) => self.multiply(&parts, [to, left, right, of])?,
             ("activemask", [to]) => Operation::ActiveMask { to: self.result(to, false)? },
             ("bar" | "barrier", _) => self.barrier(&parts, operands)?,
             ("membar", []) => Operation::Fence,

@@ -15,8 +15,8 @@ mod waits;
 use crate::lanes::Slot;
 use crate::ptx::{self, Place};
 pub use operation::{
-    Access, Address, Atomic, Barrier, Comparison, Logic, Operation, Order, Question, Shuffle,
-    Source, Space, Update, Vote, Wide,
+    Access, Address, Atomic, Barrier, Comparison, Logic, Matrices, Operation, Order, Question,
+    Shuffle, Source, Space, Update, Vote, Wide,
 };
 
 /// A program: the kernels and variables of a PTX text.

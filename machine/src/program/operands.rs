@@ -1,6 +1,8 @@
 //! The registers of an instruction: a visitor for the passes that read or replace them.
 
-use super::{Address, Atomic, Bank, Barrier, Instruction, Operation, Question, Shuffle, Vote};
+use super::{
+    Address, Atomic, Bank, Barrier, Instruction, Matrices, Operation, Question, Shuffle, Vote,
+};
 use crate::lanes::Slot;
 
 /// The use of a register by an instruction.
@@ -105,6 +107,13 @@ impl Instruction {
             Operation::Reduce { to, of, members, .. } => {
                 [of, members].into_iter().for_each(|register| see(Word, register, Read));
                 see(Word, to, Write);
+            }
+            Operation::Multiply(Matrices { to, left, right, of }) => {
+                [left, right]
+                    .into_iter()
+                    .chain(of)
+                    .for_each(|register| see(Double, register, Read));
+                to.iter_mut().for_each(|register| see(Double, register, Write));
             }
             Operation::ActiveMask { to } => see(Word, to, Write),
             Operation::WarpBarrier { members } => see(Word, members, Read),

@@ -34,6 +34,8 @@ pub enum Operation {
     Match { all: Option<Option<Slot>>, wide: bool, to: Slot, of: Slot, members: Slot },
     /// A reduction of the values of all member lanes (`redux.sync`).
     Reduce { update: Update, kind: Type, to: Slot, of: Slot, members: Slot },
+    /// The product of two matrices of doubles, which all lanes hold together (`mma.sync.m8n8k4`).
+    Multiply(Matrices),
     /// The mask of the active lanes.
     ActiveMask { to: Slot },
     /// A barrier of the lanes of a warp (`__syncwarp`).
@@ -205,6 +207,7 @@ impl Operation {
                 Update::Or => "__reduce_or_sync",
                 _ => "__reduce_xor_sync",
             },
+            Self::Multiply(_) => "mma.sync",
             Self::WarpBarrier { .. } => "__syncwarp",
             Self::Barrier(_) => "__syncthreads",
             _ => return None,
@@ -301,6 +304,19 @@ pub struct Shuffle {
     pub clamp: Slot,
     /// The register with the mask of the member lanes.
     pub members: Slot,
+}
+
+/// The registers of C + A B, of 64 bits, where A has 8 × 4 elements, B has 4 × 8, and C has 8 × 8.
+#[derive(Clone, Copy, Debug)]
+pub struct Matrices {
+    /// The destination registers.
+    pub to: [Slot; 2],
+    /// The register with the elements of A.
+    pub left: Slot,
+    /// The register with the elements of B.
+    pub right: Slot,
+    /// The registers with the elements of C.
+    pub of: [Slot; 2],
 }
 
 /// The kind of a vote.

@@ -52,7 +52,8 @@ fn effects(operation: &Operation) -> (u8, u8) {
         Operation::Shuffle(_)
         | Operation::Vote { .. }
         | Operation::Match { .. }
-        | Operation::Reduce { .. } => (0, TOGETHER),
+        | Operation::Reduce { .. }
+        | Operation::Multiply(_) => (0, TOGETHER),
         Operation::Compute { .. }
         | Operation::Convert { .. }
         | Operation::Compare { .. }
@@ -67,7 +68,7 @@ fn latency(operation: &Operation) -> u32 {
     match operation {
         Operation::Load(access) if access.space == Space::Shared => 12,
         Operation::Load(_) | Operation::Atomic(_) => 60,
-        Operation::Shuffle(_) | Operation::Vote { .. } => 12,
+        Operation::Shuffle(_) | Operation::Vote { .. } | Operation::Multiply(_) => 12,
         Operation::Compute { kind, .. } if kind.is_wide() => 4,
         _ => 2,
     }

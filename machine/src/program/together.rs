@@ -1,8 +1,11 @@
-//! Decoding of collective statements: shuffles, barriers and matches.
+//! Decoding of collective statements: shuffles, barriers, matches and products of matrices.
 
 use super::decode::{Decoder, Reason, kind, miscounted, unknown};
-use super::{Bank, Barrier, Operation, Question, Shuffle, Source, Vote};
+use super::{Bank, Barrier, Matrices, Operation, Question, Shuffle, Source, Vote};
 use crate::ptx::Operand;
+
+/// The modifiers of the only supported product of matrices.
+const DOUBLES: [&str; 9] = ["sync", "aligned", "m8n8k4", "row", "col", "f64", "f64", "f64", "f64"];
 
 impl<'a> Decoder<'a> {
     pub(super) fn shuffle(
@@ -101,5 +104,30 @@ impl<'a> Decoder<'a> {
             _ => return Err(unknown()),
         };
         Ok(Operation::Match { all, wide, to: self.result(&to, false)?, of, members })
+    }
+
+    pub(super) fn multiply(
+        &mut self,
+        parts: &[&str],
+        [to, left, right, of]: [&Operand<'a>; 4],
+    ) -> Result<Operation, Reason> {
+        let (Operand::Vector(to), Operand::Vector(left)) = (to, left) else {
+            return Err(unknown());
+        };
+        let (Operand::Vector(right), Operand::Vector(of)) = (right, of) else {
+            return Err(unknown());
+        };
+        let ([first, second], [left], [right], [one, other]) =
+            (&to[..], &left[..], &right[..], &of[..])
+        else {
+            return Err(miscounted());
+        };
+        if parts[1..] != DOUBLES {
+            return Err(unknown());
+        }
+        let (left, right) = (self.value(left, true)?, self.value(right, true)?);
+        let of = [self.value(one, true)?, self.value(other, true)?];
+        let to = [self.result(first, true)?, self.result(second, true)?];
+        Ok(Operation::Multiply(Matrices { to, left, right, of }))
     }
 }

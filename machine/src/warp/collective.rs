@@ -32,7 +32,7 @@ impl<O: Observer> Engine<'_, O> {
 
     /// Implements [`Self::gathered`] with the member mask of each lane.
     #[inline(always)]
-    fn gather(
+    pub fn gather(
         &mut self,
         block: &Block,
         warp: &mut Warp,

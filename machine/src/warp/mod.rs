@@ -7,6 +7,7 @@ mod access;
 mod atomic;
 mod checks;
 mod collective;
+mod matrices;
 mod run;
 
 pub use run::{Engine, Pause};

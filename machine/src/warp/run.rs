@@ -222,6 +222,11 @@ impl<O: Observer> Engine<'_, O> {
                         continue;
                     }
                 }
+                Operation::Multiply(matrices) => {
+                    if !self.multiply_matrices(block, warp, &matrices, mask)? {
+                        continue;
+                    }
+                }
                 Operation::Barrier(barrier) => match self.arrive(block, warp, &barrier, mask)? {
                     Arrival::Elsewhere => continue,
                     Arrival::GoesOn => (),

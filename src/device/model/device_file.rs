@@ -37,6 +37,9 @@ pub struct DeviceFile {
     clock_mhz: f64,
     issued_per_cycle: f64,
     double_cycles: f64,
+    /// If it is missing, matrices are multiplied at the rate of other double-precision instructions.
+    #[serde(default)]
+    matrix_cycles: Option<f64>,
     l1_kib: usize,
     l1_has_shared: bool,
     l1_caches_loads: bool,
@@ -57,6 +60,9 @@ pub struct DeviceFile {
     #[serde(default)]
     validated_percent: Option<f64>,
 }
+
+/// The instructions of 32 multiplications and additions that a product of 8 × 4 and 4 × 8 elements corresponds to.
+pub const MATRIX_ADDITIONS: f64 = 8.0;
 
 impl DeviceFile {
     /// Returns the names of the built-in files.
@@ -152,6 +158,7 @@ impl DeviceFile {
             clock_mhz: self.clock_mhz,
             issued_per_cycle: self.issued_per_cycle,
             double_cycles: self.double_cycles,
+            matrix_cycles: self.matrix_cycles.unwrap_or(MATRIX_ADDITIONS * self.double_cycles),
             l1_bytes: self.l1_kib << 10,
             l1_has_shared: self.l1_has_shared,
             l1_caches_loads: self.l1_caches_loads,

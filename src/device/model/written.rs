@@ -1,6 +1,7 @@
 //! The device file of a measured GPU. It has the same keys and order as the files in `devices`, and the source of each
 //! value in a comment.
 
+use super::device_file::MATRIX_ADDITIONS;
 use crate::device::facts::Facts;
 use crate::device::gauge::Measured;
 
@@ -14,6 +15,8 @@ struct Architecture {
     issued_per_cycle: f64,
     /// Whether shared memory is a part of the first-level cache.
     l1_has_shared: bool,
+    /// Whether the tensor cores have twice the double-precision rate of the other units.
+    has_fast_matrices: bool,
     /// The number of copies of the same data in the second-level cache.
     l2_copies: u64,
     /// The smallest number of 32-byte sectors that memory transfers at once.
@@ -24,10 +27,13 @@ impl Architecture {
     /// Returns the properties for a compute capability, from NVIDIA's programming guides and white papers.
     fn of(compute_capability: (u32, u32)) -> Self {
         let is_unified = compute_capability >= (7, 0);
+        // A100 and H100.
+        let is_large = matches!(compute_capability, (8, 0) | (9, 0));
         Self {
             issued_per_cycle: if compute_capability == (6, 0) { 2.0 } else { 4.0 },
             l1_has_shared: is_unified,
-            l2_copies: if matches!(compute_capability, (8, 0) | (9, 0)) { 2 } else { 1 },
+            has_fast_matrices: is_large,
+            l2_copies: if is_large { 2 } else { 1 },
             fetched_sectors: if is_unified { 2 } else { 1 },
         }
     }
@@ -41,8 +47,9 @@ pub fn l2_kib_per_copy(facts: &Facts) -> usize {
 /// Returns the text of the file. `day` is the date of the measurement.
 pub fn text(facts: &Facts, measured: &Measured, day: &str) -> String {
     let Facts { name, compute_capability: (major, minor), multiprocessors, .. } = facts;
-    let Architecture { issued_per_cycle, l1_has_shared, l2_copies, fetched_sectors } =
-        Architecture::of(facts.compute_capability);
+    let architecture = Architecture::of(facts.compute_capability);
+    let Architecture { issued_per_cycle, l1_has_shared, l2_copies, fetched_sectors, .. } =
+        architecture;
     let quoted = toml::Value::String(name.clone());
     let (l2_kib, per_copy) = (facts.l2_bytes >> 10, l2_kib_per_copy(facts));
     let memory_mib = facts.memory_bytes >> 20;
@@ -57,6 +64,14 @@ pub fn text(facts: &Facts, measured: &Measured, day: &str) -> String {
         _ => "",
     };
     let double_cycles = measured.double_cycles * issued_per_cycle;
+    let matrix_cycles = match architecture.has_fast_matrices {
+        true => format!(
+            "# The cycles for which a product of 8 x 4 and 4 x 8 doubles occupies a scheduler: the tensor cores have twice\n\
+             # the rate of other instructions, published for the architecture.\nmatrix_cycles = {:.1}\n",
+            MATRIX_ADDITIONS / 2.0 * double_cycles
+        ),
+        false => String::new(),
+    };
     format!(
         "# {name}, measured by `spmv-bench gpu-file` on {day} ({driver}). Values without a note are
 # reported by the driver.
@@ -70,7 +85,7 @@ clock_mhz = {clock_mhz:.0}
 # which a double-precision instruction occupies a scheduler: measured.
 issued_per_cycle = {issued_per_cycle}
 double_cycles = {double_cycles:.1}
-
+{matrix_cycles}
 # The L1 cache of a multiprocessor: the largest ring of addresses that it can hold, measured in steps of 8 KiB. Whether
 # shared memory is a part of it: published for the architecture. Whether ordinary loads use it: measured.
 l1_kib = {l1_kib}

@@ -58,7 +58,7 @@ pub const METHOD: Method = Method {
 /// The method `gpu-merge-bits`, which the module documentation describes.
 pub const METHOD_BITS: Method = Method {
     name: "gpu-merge-bits",
-    source: "bit-field descriptors on the merge path: MERBIT, arXiv 2605.07391, of which only the idea was known",
+    source: "MERBIT, arXiv 2605.07391, of which only the summary was known",
     summary: "tiles of the merge path, whose threads read which of their steps end rows from a bit field",
     parameters: &[Parameter {
         name: "items",

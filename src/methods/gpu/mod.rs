@@ -11,6 +11,7 @@ pub mod csr_adaptive;
 pub mod csr_scalar;
 pub mod csr_vector;
 pub mod csrk;
+pub mod dasp;
 pub mod dia;
 pub mod ell;
 mod find_rows;

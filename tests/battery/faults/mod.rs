@@ -3,6 +3,7 @@
 pub mod bccoo;
 pub mod csr5;
 pub mod csrk;
+pub mod dasp;
 pub mod formats;
 pub mod hola;
 pub mod kokkos_style;
