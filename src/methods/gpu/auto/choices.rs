@@ -76,7 +76,8 @@ struct Known {
 pub struct Ranked {
     /// The name of the method.
     pub method: &'static str,
-    /// The weighted geometric mean of its cost, relative to that of the cheapest method of each matrix.
+    /// The weighted geometric mean of its cost, relative to that of the cheapest method of each matrix; infinite if it
+    /// has no time on any of them.
     pub cost: f64,
 }
 
@@ -107,12 +108,16 @@ impl Shape {
 }
 
 impl Known {
+    fn time(&self, method: &str) -> Option<&Timed> {
+        self.times.iter().find(|it| it.method == method)
+    }
+
     /// Returns the setup and the planned products of the method, relative to those of the cheapest method of all;
     /// `None` if nothing is known.
     fn relative_cost(&self, method: &str, planned: f64) -> Option<f64> {
         let cost = |it: &Timed| it.setup_ms + planned * it.product_ms;
         let least = self.times.iter().map(cost).fold(f64::INFINITY, f64::min);
-        let time = self.times.iter().find(|it| it.method == method);
+        let time = self.time(method);
         let refused = (method != INSPECTED).then_some(REFUSED);
         time.map(|time| cost(time) / least).or(refused)
     }
@@ -219,7 +224,8 @@ impl Choices {
                 Some((weight, weight * known.relative_cost(method, planned as f64)?.ln()))
             });
             let (weights, sum) = weighted.fold((0.0, 0.0), |(a, b), (c, d)| (a + c, b + d));
-            if weights > 0.0 { f64::exp(sum / weights) } else { REFUSED }
+            let is_timed = near.iter().any(|(_, known)| known.time(method).is_some());
+            if is_timed { f64::exp(sum / weights) } else { f64::INFINITY }
         };
         let mut ranked: Vec<_> =
             methods.map(|method| Ranked { method, cost: cost(method) }).collect();
@@ -267,8 +273,11 @@ mod tests {
         assert_eq!(ranked(&choices, 500.0, 1)[0].0, "packed");
         assert_eq!(ranked(&choices, 50000.0, 1)[0].0, "plain");
         let shape = Shape { rows: 1.0, nnz: 1.0, std_dev: 0.0, longest: 1.0 };
-        let (_, similar) = choices.rank(&shape, Precision::F32, 1, ["packed"].into_iter()).unwrap();
+        let methods = ["other", "packed"].into_iter();
+        let (ranked, similar) = choices.rank(&shape, Precision::F32, 1, methods).unwrap();
         assert_eq!(similar, ["c"]);
+        let costs: Vec<_> = ranked.iter().map(|it| (it.method, it.cost)).collect();
+        assert_eq!(costs, [("packed", 1.0), ("other", f64::INFINITY)]);
     }
 
     #[test]
