@@ -2,6 +2,7 @@
 // each row of blocks. A tile is a thread block's share: BLOCK threads with ITEMS blocks each. The sum of a row that
 // continues in the next tile is passed to that tile (ADJACENT) or added by a second kernel.
 #include "common.cuh"
+#include "once.cuh"
 
 typedef unsigned long long wide;
 
@@ -188,7 +189,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 768 / BLOCK)
         Pack packs[TOGETHER];
         Sums products[TOGETHER];
 #pragma unroll
-        for (unsigned k = 0; k < TOGETHER; ++k) at[k] = columns[(item + k) * BLOCK + thread];
+        for (unsigned k = 0; k < TOGETHER; ++k) at[k] = load_once(&columns[(item + k) * BLOCK + thread]);
         load_x(at, cols, x, packs);
 #pragma unroll
         for (unsigned k = 0; k < TOGETHER; ++k)

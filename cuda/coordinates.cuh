@@ -1,6 +1,7 @@
 // Products of entries with row indices, sorted by row. COO and the second parts of HYB and TileSpMV use this.
 #pragma once
 #include "common.cuh"
+#include "once.cuh"
 
 // The row index of lanes beyond the last entry.
 constexpr unsigned NO_ROW = 0xffffffffu;
@@ -35,9 +36,9 @@ struct Batch {
 #pragma unroll
         for (unsigned step = 0; step < STEPS; ++step) {
             const bool exists = WHOLE || step * WARP < left;
-            rows[step] = exists ? row_indices[step * WARP] : NO_ROW;
-            columns[step] = exists ? column_indices[step * WARP] : 0;
-            products[step] = exists ? values[step * WARP] : value_t(0);
+            rows[step] = exists ? load_once(&row_indices[step * WARP]) : NO_ROW;
+            columns[step] = exists ? load_once(&column_indices[step * WARP]) : 0;
+            products[step] = exists ? load_once(&values[step * WARP]) : value_t(0);
         }
 #pragma unroll
         for (unsigned step = 0; step < STEPS; ++step)

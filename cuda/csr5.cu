@@ -1,6 +1,7 @@
 // CSR5: conversion from CSR, tiles, calibration and tail. A tile has WARP lanes with SIGMA consecutive nonzeros
 // each; the nonzeros of all lanes for one step are adjacent.
 #include "common.cuh"
+#include "once.cuh"
 
 constexpr unsigned TILE = WARP * SIGMA;
 // The bit in tile_ptr that is set if the rows that start in the tile are not consecutive.
@@ -153,8 +154,8 @@ struct Nonzeros {
         Batch batch;
 #pragma unroll
         for (unsigned step = begin; step < begin + STEPS && step < SIGMA; ++step) {
-            batch.values[step - begin] = values[step * WARP];
-            batch.factors[step - begin] = x[columns[step * WARP]];
+            batch.values[step - begin] = load_once(&values[step * WARP]);
+            batch.factors[step - begin] = x[load_once(&columns[step * WARP])];
         }
         return batch;
     }

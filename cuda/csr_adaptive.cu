@@ -2,6 +2,7 @@
 // a part of PART nonzeros of it, is processed by the whole block (LONG_ROW_WARP = 0) or its first warp (1). A block
 // has BLOCK threads; a row block of several rows has at most CAPACITY nonzeros and CAPACITY rows.
 #include "common.cuh"
+#include "once.cuh"
 
 // The number of nonzeros that a thread loads without waiting in between.
 constexpr unsigned TOGETHER = CAPACITY / BLOCK < 2 ? 1 : 2;
@@ -26,8 +27,8 @@ __device__ __forceinline__ void load(const Operands &from, unsigned k, unsigned 
     for (unsigned j = 0; j < TOGETHER; ++j) {
         products[j] = factors[j] = 0;
         if (k + j * BLOCK >= end) continue;
-        columns[j] = from.column_indices[k + j * BLOCK];
-        products[j] = from.values[k + j * BLOCK];
+        columns[j] = load_once(&from.column_indices[k + j * BLOCK]);
+        products[j] = load_once(&from.values[k + j * BLOCK]);
     }
 #pragma unroll
     for (unsigned j = 0; j < TOGETHER; ++j)

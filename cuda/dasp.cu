@@ -2,6 +2,7 @@
 // describes the format. A warp owns a chunk of a long row, GROUPS groups of 8 medium rows, 32 rows of one or two blocks
 // of paired rows, or 32 rows with at most one entry.
 #include "common.cuh"
+#include "once.cuh"
 
 // The rows of a block, the entries of each, and the blocks whose entries a warp loads together.
 constexpr unsigned ROWS = 8, WIDTH = 4, TOGETHER = 4;
@@ -63,8 +64,8 @@ __device__ __forceinline__ void add_blocks(double (&sums)[STREAMS][2],
         for (unsigned i = 0; i < TOGETHER; ++i) {
             const unsigned s = i % STREAMS, j = i / STREAMS, block = starts[s] + k + j;
             const unsigned long long place = (unsigned long long)block * WARP + lane;
-            columns[s][j] = block < ends[s] ? arrays.columns[place] : NO_ENTRY;
-            entries[s][j] = block < ends[s] ? arrays.values[place] : value_t(0);
+            columns[s][j] = block < ends[s] ? load_once(&arrays.columns[place]) : NO_ENTRY;
+            entries[s][j] = block < ends[s] ? load_once(&arrays.values[place]) : value_t(0);
         }
 #pragma unroll
         for (unsigned i = 0; i < TOGETHER; ++i) {

@@ -1,6 +1,7 @@
 // DIA: one thread per row. The offsets of the diagonals are read through shared memory, BLOCK at a time.
 // Negative offsets wrap around, so a column left of the first is also greater than the last.
 #include "common.cuh"
+#include "once.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK)
     dia(unsigned rows, unsigned cols, unsigned pitch, unsigned diagonals,
@@ -21,7 +22,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
         for (unsigned k = 0; k < count; ++k) {
             const unsigned column = row + chunk[k];
             const value_t factor = column < cols ? x[column] : value_t(0);
-            sum += filled_product(values[place], factor);
+            sum += filled_product(load_once(&values[place]), factor);
             place += pitch;
         }
     }

@@ -2,6 +2,7 @@
 // a thread ITEMS of them. Row indices are scattered to the blocks and threads that begin in the row.
 #pragma once
 #include "common.cuh"
+#include "once.cuh"
 
 constexpr unsigned PER_BLOCK = BLOCK * ITEMS;
 constexpr unsigned WARPS = BLOCK / WARP;
@@ -118,7 +119,12 @@ __device__ __forceinline__ void load(const T *array, const Share &share, T absen
     if (share.count == PER_BLOCK) {
 #pragma unroll
         for (unsigned p = 0; p < PIECES; ++p) {
-            const Piece<T> piece = reinterpret_cast<const Piece<T> *>(array + place_of(0))[p * WARP];
+            const Piece<T> *from = reinterpret_cast<const Piece<T> *>(array + place_of(0)) + p * WARP;
+            if (PIECE == 1) {
+                items[p] = load_once(&from->of[0]);
+                continue;
+            }
+            const Piece<T> piece = *from;
 #pragma unroll
             for (unsigned i = 0; i < PIECE; ++i) items[p * PIECE + i] = piece.of[i];
         }
@@ -126,7 +132,7 @@ __device__ __forceinline__ void load(const T *array, const Share &share, T absen
     }
 #pragma unroll
     for (unsigned k = 0; k < ITEMS; ++k)
-        items[k] = place_of(k) < share.count ? array[place_of(k)] : absent;
+        items[k] = place_of(k) < share.count ? load_once(&array[place_of(k)]) : absent;
 }
 
 // Rotates the pieces by `by` positions towards the front. Uses conditional moves with constant indices, so

@@ -1,9 +1,11 @@
-// Merge-based CSR: a search and a tiles kernel, or, if DESCRIBED, a tiles kernel that reads descriptors of the threads. A step of the merge path is the end of a row or a nonzero. A thread
-// block owns a tile of BLOCK * ITEMS steps, and each of its threads owns ITEMS of them.
+// Merge-based CSR: a search and a tiles kernel, or, if DESCRIBED, a tiles kernel that reads descriptors of the threads. A
+// step of the merge path is the end of a row or a nonzero. A thread block owns a tile of BLOCK * ITEMS steps, and each of
+// its threads owns ITEMS of them.
 //
 // A row end precedes the first nonzero of the next row. Row r of a tile, counted from 0, therefore ends at step
 // r + (nonzeros of the tile before its end): the rows mark their steps in a bit map, and no thread searches.
 #include "common.cuh"
+#include "once.cuh"
 
 constexpr unsigned TILE = BLOCK * ITEMS;
 constexpr unsigned WARPS = BLOCK / WARP;
@@ -83,8 +85,8 @@ __device__ __forceinline__ void stage(const Matrix &a, const value_t *x, Coordin
             const unsigned k = thread + (first + j) * BLOCK;
             products[j] = factors[j] = 0;
             if (first + j >= ITEMS || k >= nonzeros) continue;
-            columns[j] = column_indices[k];
-            products[j] = values[k];
+            columns[j] = load_once(&column_indices[k]);
+            products[j] = load_once(&values[k]);
         }
         if (!DESCRIBED && first == 0 && thread < rows)
             mark(thread + first_end - start.nonzero, ends_rows);

@@ -2,6 +2,7 @@
 // long row. The nonzeros of a slice are divided into steps, in each of which a lane has at most one. The arrays contain the
 // nonzeros step by step, and only those: a lane finds its own by the lanes before it.
 #include "common.cuh"
+#include "once.cuh"
 
 // The number of steps that are loaded before the first of them is used.
 constexpr unsigned TOGETHER = 4;
@@ -66,7 +67,7 @@ __device__ __forceinline__ value_t slice_product(const Step *list, unsigned step
                 const unsigned lanes = __shfl_sync(ALL_LANES, mine.lanes, k + j);
                 const unsigned before = __popc(lanes & ((1u << lane) - 1));
                 active[j] = lanes >> lane & 1;
-                stored[j] = active[j] ? entries[before] : stored_t(0);
+                stored[j] = active[j] ? load_once(&entries[before]) : stored_t(0);
                 entries += __popc(lanes);
                 if (!OFFSETS) continue;
                 const unsigned width = codes[j] & ((1u << WIDTH) - 1);

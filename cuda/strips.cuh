@@ -3,7 +3,7 @@
 // and is at the end of its row.
 #pragma once
 #include "common.cuh"
-
+#include "once.cuh"
 
 // Returns the product of a row of `width` entries. The first is at index `place`; their stride is `stride`.
 __device__ __forceinline__ value_t strip_sum(unsigned long long place, unsigned stride,
@@ -16,8 +16,8 @@ __device__ __forceinline__ value_t strip_sum(unsigned long long place, unsigned 
 #pragma unroll
         for (unsigned j = 0; j < AHEAD; ++j) {
             const bool inside = k + j < width;
-            columns[j] = inside ? column_indices[place] : NO_ENTRY;
-            entries[j] = inside ? values[place] : value_t(0);
+            columns[j] = inside ? load_once(&column_indices[place]) : NO_ENTRY;
+            entries[j] = inside ? load_once(&values[place]) : value_t(0);
             place += stride;
         }
 #pragma unroll

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use super::buffer::Value;
-use super::{Buffer, Gpu};
-use crate::device::Failed;
+use super::{Buffer, Failed, Gpu, Module, Program};
 use crate::matrix::Csr;
+use crate::method::Unprepared;
 
 /// A CSR matrix on the device, together with the same matrix on the host.
 pub struct DeviceCsr<'a, T: Clone> {
@@ -38,6 +38,26 @@ impl<'a, T: Value> DeviceCsr<'a, T> {
         })
     }
 
+    /// Compiles a program for products with this matrix: the constants have `STREAMED` = 1 if the matrix does not fit in
+    /// the L2 cache, and 0 otherwise (`once.cuh`).
+    ///
+    /// # Errors
+    /// Returns the errors of [`Gpu::compile`].
+    pub fn compile(
+        &self,
+        program: &'static Program,
+        constants: &[(&'static str, usize)],
+    ) -> Result<Module, Unprepared> {
+        let streamed = ("STREAMED", usize::from(!self.fits_in_l2()));
+        self.gpu.compile::<T>(program, &[constants, &[streamed]].concat())
+    }
+
+    /// Returns whether the three arrays of the matrix fit in the L2 cache.
+    fn fits_in_l2(&self) -> bool {
+        let facts = self.gpu.facts();
+        self.host.bytes() <= facts.l2_bytes / facts.l2_copies()
+    }
+
     /// Copies the matrix back to the host, for conversions there.
     pub fn download(&self) -> Result<Csr<T>, Failed> {
         Ok(Csr {
@@ -62,5 +82,22 @@ impl<'a, T: Value> DeviceCsr<'a, T> {
     /// Returns the number of nonzeros in the type that kernels expect.
     pub fn nnz(&self) -> u32 {
         self.host.nnz() as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::model::Model;
+
+    #[test]
+    fn a_matrix_fits_in_the_l2_cache_if_its_three_arrays_do() {
+        let gpu = Gpu::new(Model::tiny(1));
+        let fits = |rows| {
+            let empty = Csr::<f64>::from_triplets(rows, 1, &[]);
+            DeviceCsr::of(&gpu, Cow::Owned(empty)).unwrap().fits_in_l2()
+        };
+        let elements = gpu.facts().l2_bytes as usize / size_of::<u32>();
+        assert!(fits(elements - 1) && !fits(elements));
     }
 }

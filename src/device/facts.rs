@@ -40,6 +40,12 @@ pub struct Facts {
 }
 
 impl Facts {
+    /// Returns the number of copies that the L2 cache has of data that all multiprocessors read: two on A100 and H100,
+    /// from NVIDIA's white papers.
+    pub fn l2_copies(&self) -> u64 {
+        if matches!(self.compute_capability, (8, 0) | (9, 0)) { 2 } else { 1 }
+    }
+
     /// Returns the theoretical memory bandwidth in GB/s (10^9 bytes per second): two transfers per clock on the whole
     /// bus.
     pub fn nominal_gbs(&self) -> f64 {

@@ -12,6 +12,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("common.cuh", include_str!("../../cuda/common.cuh")),
     ("hola.cuh", include_str!("../../cuda/hola.cuh")),
     ("coordinates.cuh", include_str!("../../cuda/coordinates.cuh")),
+    ("once.cuh", include_str!("../../cuda/once.cuh")),
     ("strips.cuh", include_str!("../../cuda/strips.cuh")),
 ];
 

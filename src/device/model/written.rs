@@ -17,8 +17,6 @@ struct Architecture {
     l1_has_shared: bool,
     /// Whether the tensor cores have twice the double-precision rate of the other units.
     has_fast_matrices: bool,
-    /// The number of copies of the same data in the second-level cache.
-    l2_copies: u64,
     /// The smallest number of 32-byte sectors that memory transfers at once.
     fetched_sectors: u32,
 }
@@ -33,7 +31,6 @@ impl Architecture {
             issued_per_cycle: if compute_capability == (6, 0) { 2.0 } else { 4.0 },
             l1_has_shared: is_unified,
             has_fast_matrices: is_large,
-            l2_copies: if is_large { 2 } else { 1 },
             fetched_sectors: if is_unified { 2 } else { 1 },
         }
     }
@@ -41,15 +38,15 @@ impl Architecture {
 
 /// Returns the capacity of the second-level cache for data of one multiprocessor in KiB.
 pub fn l2_kib_per_copy(facts: &Facts) -> usize {
-    (facts.l2_bytes / Architecture::of(facts.compute_capability).l2_copies / 1024) as usize
+    (facts.l2_bytes / facts.l2_copies() / 1024) as usize
 }
 
 /// Returns the text of the file. `day` is the date of the measurement.
 pub fn text(facts: &Facts, measured: &Measured, day: &str) -> String {
     let Facts { name, compute_capability: (major, minor), multiprocessors, .. } = facts;
     let architecture = Architecture::of(facts.compute_capability);
-    let Architecture { issued_per_cycle, l1_has_shared, l2_copies, fetched_sectors, .. } =
-        architecture;
+    let Architecture { issued_per_cycle, l1_has_shared, fetched_sectors, .. } = architecture;
+    let l2_copies = facts.l2_copies();
     let quoted = toml::Value::String(name.clone());
     let (l2_kib, per_copy) = (facts.l2_bytes >> 10, l2_kib_per_copy(facts));
     let memory_mib = facts.memory_bytes >> 20;

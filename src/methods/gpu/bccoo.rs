@@ -91,7 +91,7 @@ fn prepare<'a, T: Value>(
         ("BLOCK_COLS", shape.cols),
         ("ADJACENT", usize::from(adjacent)),
     ];
-    let module = gpu.compile::<T>(&PROGRAM, &constants)?;
+    let module = csr.compile(&PROGRAM, &constants)?;
     let (multiply, add_carries) = (module.kernel("bccoo_tiles")?, module.kernel("bccoo_carries")?);
 
     let tiles = blocks.first_rows.len() / threads;

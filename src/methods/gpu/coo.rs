@@ -58,7 +58,7 @@ fn prepare<'a, T: Value>(
 ) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
     let gpu = &csr.gpu;
     let block = request.number("block").unwrap_or(256);
-    let kernel = gpu.compile::<T>(&PROGRAM, &[("BLOCK", block)])?.kernel("coo")?;
+    let kernel = csr.compile(&PROGRAM, &[("BLOCK", block)])?.kernel("coo")?;
     let adding = Adding::new(kernel, block, csr.host.nnz(), request.number("interval"))?;
     let shared = find_rows(csr, adding.interval, csr.host.nnz().saturating_sub(1))?;
     let start = StartRows::of::<T>(gpu, shared)?;

@@ -73,7 +73,7 @@ fn prepare<'a, T: Value>(
     let sigma = request.number("sigma").unwrap_or_else(|| sigma(csr.host.rows(), csr.host.nnz()));
     let block = request.number("block").unwrap_or(BLOCK);
     let constants = [("SIGMA", sigma), ("FLAGS", FLAGS), ("BLOCK", block)];
-    let module = csr.gpu.compile::<T>(&PROGRAM, &constants)?;
+    let module = csr.compile(&PROGRAM, &constants)?;
     let multiply = module.kernel("csr5")?;
 
     let tiles = Tiles::of(csr, &module, sigma)?;

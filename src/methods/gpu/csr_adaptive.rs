@@ -75,7 +75,7 @@ fn prepare<'a, T: Value>(
         ("LONG_ROW_WARP", usize::from(long_row == "warp")),
         ("SEVERAL_PER_ROW", usize::from(newer)),
     ];
-    let kernel = csr.gpu.compile::<T>(&PROGRAM, &constants)?.kernel("csr_adaptive")?;
+    let kernel = csr.compile(&PROGRAM, &constants)?.kernel("csr_adaptive")?;
     let row_blocks = row_blocks(&csr.row_offsets.to_vec()?, CAPACITY, part);
     let grid = row_blocks.len() - 1;
     let divided = row_blocks.windows(2).any(|pair| pair[0].0 == pair[1].0);

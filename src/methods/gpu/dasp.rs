@@ -70,7 +70,7 @@ fn prepare<'a, T: Value>(
     let given = request.number("groups");
     let format = Format::of(&host, &classes, |rows| given.unwrap_or_else(|| groups(rows, warps)));
     let constants = [("BLOCK", BLOCK), ("GROUPS", format.groups)];
-    let module = gpu.compile::<T>(&PROGRAM, &constants)?;
+    let module = csr.compile(&PROGRAM, &constants)?;
     let (multiply, add_chunks) = (module.kernel("dasp")?, module.kernel("dasp_long")?);
 
     let chunks = format.chunk_starts.len() - 1;

@@ -39,7 +39,7 @@ fn prepare<'a, T: Value>(
     request: &Request<'a>,
 ) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
     let (gpu, block) = (&csr.gpu, ell::block(request));
-    let kernel = gpu.compile::<T>(&PROGRAM, &[("BLOCK", block)])?.kernel("dia")?;
+    let kernel = csr.compile(&PROGRAM, &[("BLOCK", block)])?.kernel("dia")?;
     let diagonals = Diagonals::new(&csr.download()?, request.transpose, WARP)?;
     let Diagonals { rows, cols, pitch, .. } = diagonals;
     // The kernel adds the offsets to row numbers; negative ones wrap around.

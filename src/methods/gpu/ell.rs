@@ -48,7 +48,7 @@ fn prepare<'a, T: Value>(
     request: &Request<'a>,
 ) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
     let block = block(request);
-    let kernel = csr.gpu.compile::<T>(&PROGRAM, &[("BLOCK", block)])?.kernel("ell")?;
+    let kernel = csr.compile(&PROGRAM, &[("BLOCK", block)])?.kernel("ell")?;
     let host = csr.download()?;
     let width = host.row_lengths().max().unwrap_or(0) as usize;
     let (ell, note) = Ell::new(csr, &host, width, kernel, block)?;

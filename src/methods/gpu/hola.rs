@@ -179,7 +179,7 @@ impl Hola {
         let shuffle = request.word("transpose").map_or(published, |word| word == "shuffles");
         let mut constants = shape.constants(sort);
         constants.push(("SHUFFLE", usize::from(shuffle)));
-        let module = csr.gpu.compile::<T>(&PROGRAM, &constants)?;
+        let module = csr.compile(&PROGRAM, &constants)?;
         let assignment = Assignment::new(&module, csr, shape)?;
         Ok(Self { assignment, kernel: module.kernel("hola")? })
     }

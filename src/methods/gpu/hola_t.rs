@@ -56,7 +56,7 @@ fn prepare<'a, T: Value, const BUFFERED: bool>(
     let shape = Shape::of(csr.host.nnz(), request);
     let mut constants = shape.constants(request.word("sort") == Some("on"));
     constants.push(("BUFFERED", usize::from(BUFFERED)));
-    let module = csr.gpu.compile::<T>(&PROGRAM, &constants)?;
+    let module = csr.compile(&PROGRAM, &constants)?;
     let kernel = module.kernel("hola_transposed")?;
     let assignment = Assignment::new(&module, csr, shape)?;
     let prepared = Prepared::on_gpu(csr, move |alpha, x, beta, y| {

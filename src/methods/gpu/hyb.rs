@@ -37,7 +37,7 @@ fn prepare<'a, T: Value>(
     request: &Request<'a>,
 ) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
     let (gpu, block) = (&csr.gpu, block(request));
-    let module = gpu.compile::<T>(&PROGRAM, &[("BLOCK", block)])?;
+    let module = csr.compile(&PROGRAM, &[("BLOCK", block)])?;
     let host = csr.download()?;
     let width = width(&host, request);
     let (ell, _) = Ell::new(csr, &host, width, module.kernel("hyb_ell")?, block)?;

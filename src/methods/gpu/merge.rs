@@ -153,7 +153,7 @@ impl<T: Value> Tiles<T> {
             ("RESIDENT", (threads / block).min(32)),
             ("DESCRIBED", usize::from(described)),
         ];
-        let module = csr.gpu.compile::<T>(&PROGRAM, &constants)?;
+        let module = csr.compile(&PROGRAM, &constants)?;
         let count = (csr.host.rows() + csr.host.nnz()).div_ceil(block * items);
         let mut arrivals = csr.gpu.allocate(count)?;
         arrivals.fill(0)?;

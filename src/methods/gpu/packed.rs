@@ -133,7 +133,7 @@ fn launch<'a, T: Value>(
 ) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
     let gpu = &csr.gpu;
     let constants = [("BLOCK", BLOCK), ("RESIDENT", RESIDENT), ("CODE_BITS", code_bits)];
-    let kernel = gpu.compile::<T>(&PROGRAM, &constants)?.kernel("packed")?;
+    let kernel = csr.compile(&PROGRAM, &constants)?.kernel("packed")?;
     let count = packed.slices.len() as u32;
     let slices = gpu.upload(packed.slices.as_flattened())?;
     let steps = gpu.upload(packed.steps.as_flattened())?;

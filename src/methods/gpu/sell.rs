@@ -43,7 +43,7 @@ fn prepare<'a, T: Value>(
     let (gpu, rows, block) = (&csr.gpu, csr.host.rows(), block(request));
     let chunk = request.number("c").unwrap_or(32);
     let constants = [("CHUNK", chunk), ("BLOCK", block)];
-    let kernel = gpu.compile::<T>(&PROGRAM, &constants)?.kernel("sell")?;
+    let kernel = csr.compile(&PROGRAM, &constants)?.kernel("sell")?;
     let strips = Strips::sliced(&csr.download()?, chunk, sigma(request, rows), Some(NO_ENTRY))?;
     let offsets = gpu.upload(strips.offsets())?;
     let order = gpu.upload(strips.order.as_deref().unwrap_or_default())?;

@@ -79,7 +79,7 @@ fn prepare<'a, T: Value>(
     let block = request.number("block").unwrap_or(64);
     let hyb = request.word("hyb") == Some("on");
     let apart = request.word("coo") != Some("tiles");
-    let module = gpu.compile::<T>(&PROGRAM, &[("BLOCK", block)])?;
+    let module = csr.compile(&PROGRAM, &[("BLOCK", block)])?;
     let add_units = module.kernel("tile_units")?;
 
     let tiles = Tiles::of(&csr.download()?, Choices { hyb, apart });

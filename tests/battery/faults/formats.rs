@@ -61,8 +61,8 @@ pub const FAULTS: &[Fault] = &[
     ),
     (
         "gpu-coo",
-        "exists ? values[step * WARP] : value_t(0)",
-        "values[step * WARP]",
+        "exists ? load_once(&values[step * WARP]) : value_t(0)",
+        "load_once(&values[step * WARP])",
         By("reads 8 bytes at"),
     ),
     ("gpu-coo", "after < end ? row_indices[after] : NO_ROW", "row_indices[after]", By("reads")),

@@ -15,7 +15,12 @@ pub const FAULTS: &[Fault] = &[
     ),
     ("gpu-packed", "k + j);\n                const", "k);\n                const", Somehow),
     ("gpu-packed", "lanes & ((1u << lane) - 1)", "lanes & ((2u << lane) - 1)", Somehow),
-    ("gpu-packed", "active[j] ? entries[before] : stored_t(0)", "entries[before]", Somehow),
+    (
+        "gpu-packed",
+        "active[j] ? load_once(&entries[before]) : stored_t(0)",
+        "load_once(&entries[before])",
+        Somehow,
+    ),
     ("gpu-packed", "entries += __popc(lanes);", "entries += WARP;", Somehow),
     ("gpu-packed", "bits += __popc(lanes) * width;", "bits += WARP * width;", Somehow),
     ("gpu-packed", "words[starts[j] / 32 + 1]", "words[starts[j] / 32]", Somehow),
