@@ -106,12 +106,22 @@ __device__ __forceinline__ Sums scan_block(Carry &carry) {
     return left;
 }
 
-// Thread blocks get tiles in the order in which they start, so none waits for one that cannot start.
-__device__ __forceinline__ unsigned take_tile(unsigned *counter) {
-    __shared__ unsigned tile;
-    if (threadIdx.x == 0) tile = atomicAdd(counter, 1u);
+// A tile in a product of odd (1) or even (2) number. Each product replaces all that tiles publish, so a word of the
+// other number is of the product before; 0 is a word that nothing was published in.
+struct Turn {
+    unsigned tile, number;
+};
+
+// Thread blocks get tiles in the order in which they start, so none waits for one that cannot start. The counter runs
+// through two products. The block that takes the last tile of the second one clears it.
+__device__ __forceinline__ Turn take_tile(unsigned *counter) {
+    __shared__ unsigned taken;
+    if (threadIdx.x == 0) {
+        taken = atomicAdd(counter, 1u);
+        if (taken == 2 * gridDim.x - 1) atomicExch(counter, 0u);
+    }
     __syncthreads();
-    return tile;
+    return taken < gridDim.x ? Turn{taken, 1} : Turn{taken - gridDim.x, 2};
 }
 
 __device__ __forceinline__ void write_carry(value_t *carries, unsigned tile, const Sums &sums) {
@@ -119,46 +129,47 @@ __device__ __forceinline__ void write_carry(value_t *carries, unsigned tile, con
     for (unsigned r = 0; r < BLOCK_ROWS; ++r) carries[(wide)tile * BLOCK_ROWS + r] = sums.of[r];
 }
 
-// What a tile publishes: its sums in halves of 4 bytes, each in one word with a mark that the half is there. No fence
-// is needed, because a word is written and read at once.
+// What a tile publishes: its sums in halves of 4 bytes, each in one word with a mark: the number of the product and
+// whether a row ends in the tile. No fence is needed, because a word is written and read at once.
 union Published {
     Sums sums;
     unsigned halves[sizeof(Sums) / 4];
 };
 constexpr unsigned HALVES = sizeof(Sums) / 4;
-// The marks of a tile in which no row ends, and of a tile in which one does.
-enum Mark : unsigned { MISSING, CONTINUES, ENDS };
 
-__device__ __forceinline__ void publish(wide *words, unsigned tile, const Sums &sums, Mark mark) {
+__device__ __forceinline__ void publish(wide *words, Turn turn, const Sums &sums, bool a_row_ends) {
     const Published published = {sums};
+    const wide mark = (wide)(2 * turn.number + a_row_ends) << 32;
 #pragma unroll
     for (unsigned h = 0; h < HALVES; ++h)
-        atomicExch(&words[(wide)tile * HALVES + h], (wide)mark << 32 | published.halves[h]);
+        atomicExch(&words[(wide)turn.tile * HALVES + h], mark | published.halves[h]);
 }
 
-// Waits for a tile. The reads are volatile, so that each iteration reads the word again.
-__device__ __forceinline__ Mark await(const wide *words, unsigned tile, Sums &sums) {
+// Waits for a tile and returns whether a row ends in it. The reads are volatile, so that each iteration reads the word
+// again.
+__device__ __forceinline__ bool await(const wide *words, Turn turn, Sums &sums) {
     Published published;
     wide word;
 #pragma unroll
     for (unsigned h = 0; h < HALVES; ++h) {
-        do word = *(const volatile wide *)&words[(wide)tile * HALVES + h];
-        while (word >> 32 == MISSING);
+        do word = *(const volatile wide *)&words[(wide)turn.tile * HALVES + h];
+        while (word >> 33 != turn.number);
         published.halves[h] = (unsigned)word;
     }
     sums = published.sums;
-    return (Mark)(word >> 32);
+    return word >> 32 & 1;
 }
 
 // Adjacent synchronisation: returns in the first lane the sum that the tiles before this one leave for its first row:
 // those of the nearest tile in which a row ends and of all tiles after it. A warp reads 32 tiles at a time.
-__device__ __forceinline__ Sums look_back(const wide *words, unsigned tile) {
+__device__ __forceinline__ Sums look_back(const wide *words, Turn turn) {
     const unsigned lane = threadIdx.x % WARP;
     Sums before = {};
-    for (unsigned behind = tile;; behind -= WARP) {
+    for (unsigned behind = turn.tile;; behind -= WARP) {
         Sums sums = {};
-        const Mark mark = lane < behind ? await(words, behind - 1 - lane, sums) : ENDS;
-        const unsigned ends = __ballot_sync(ALL_LANES, mark == ENDS);
+        const bool a_row_ends =
+            lane >= behind || await(words, {behind - 1 - lane, turn.number}, sums);
+        const unsigned ends = __ballot_sync(ALL_LANES, a_row_ends);
         const bool used = (ends & ((1u << lane) - 1)) == 0;
 #pragma unroll
         for (unsigned r = 0; r < BLOCK_ROWS; ++r)
@@ -167,14 +178,15 @@ __device__ __forceinline__ Sums look_back(const wide *words, unsigned tile) {
     }
 }
 
-// `state` is a word with the counter of tiles, followed by their published words, all 0 at the start. The launch bounds
-// leave enough registers for all loads that are in flight.
+// `state` is a word with the counter of tiles, followed by their published words, all 0 before the first product. The
+// launch bounds leave enough registers for all loads that are in flight.
 extern "C" __global__ void __launch_bounds__(BLOCK, 768 / BLOCK)
     bccoo_tiles(unsigned rows, unsigned cols, const unsigned *__restrict__ first_rows,
                 const unsigned *__restrict__ ends, const unsigned *__restrict__ columns,
                 const Pack *__restrict__ values, const value_t *__restrict__ x, value_t *y,
                 value_t alpha, value_t beta, value_t *carries, wide *state) {
-    const unsigned tile = ADJACENT ? take_tile((unsigned *)state) : blockIdx.x;
+    const Turn turn = ADJACENT ? take_tile((unsigned *)state) : Turn{blockIdx.x, 0};
+    const unsigned tile = turn.tile;
     const unsigned thread = threadIdx.x;
     const wide chunk = (wide)tile * BLOCK + thread;
     const unsigned first_row = first_rows[chunk];
@@ -213,10 +225,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 768 / BLOCK)
         __shared__ Sums before;
         if (thread / WARP == WARPS - 1) {
             const bool a_row_ends = __shfl_sync(ALL_LANES, carry.row, WARP - 1) != tile_row;
-            if (thread == BLOCK - 1)
-                publish(state + 1, tile, carry.sums, a_row_ends ? ENDS : CONTINUES);
+            if (thread == BLOCK - 1) publish(state + 1, turn, carry.sums, a_row_ends);
             // A tile in which no row ends need not know the sum.
-            const Sums sums = a_row_ends ? look_back(state + 1, tile) : Sums{};
+            const Sums sums = a_row_ends ? look_back(state + 1, turn) : Sums{};
             if (thread % WARP == 0) before = sums;
         }
         __syncthreads();

@@ -1,41 +1,45 @@
 // CSR-k: thread blocks of lanes of a row (LANES) x rows x super-rows. All lanes of a warp are in the same
-// super-row, unless each thread owns a row (LANES = 1).
+// super-row, unless each thread owns a row (LANES = 1). If the matrix is PERMUTED, y is not: `old` contains the original
+// index of each row.
 #include "common.cuh"
 
 // Multiplies the rows first to end - 1, blockDim.y at a time.
 __device__ __forceinline__ void super_row(unsigned first, unsigned end, const unsigned *row_offsets,
                                           const unsigned *column_indices, const value_t *values,
-                                          const value_t *x, value_t *y, value_t alpha,
-                                          value_t beta) {
+                                          const unsigned *old, const value_t *x, value_t *y,
+                                          value_t alpha, value_t beta) {
     const unsigned lane = threadIdx.x;
     // All lanes of a warp make the same number of iterations, because the sum needs all of them.
     for (; first < end; first += blockDim.y) {
         const unsigned row = first + threadIdx.y;
+        const bool stores = lane == 0 && row < end;
+        const unsigned place = PERMUTED && stores ? old[row] : row;
         value_t sum = 0;
         if (row < end)
             sum = strided_product<LANES>(row_offsets[row] + lane, row_offsets[row + 1],
                                          column_indices, values, x);
         sum = vector_sum<LANES>(ALL_LANES, sum);
-        if (lane == 0 && row < end) store(y, row, alpha, sum, beta);
+        if (stores) store(y, place, alpha, sum, beta);
     }
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK)
     csrk_2(const unsigned *__restrict__ super_rows, const unsigned *__restrict__ row_offsets,
            const unsigned *__restrict__ column_indices, const value_t *__restrict__ values,
-           const value_t *__restrict__ x, value_t *y, value_t alpha, value_t beta) {
+           const unsigned *__restrict__ old, const value_t *__restrict__ x, value_t *y,
+           value_t alpha, value_t beta) {
     super_row(super_rows[blockIdx.x], super_rows[blockIdx.x + 1], row_offsets, column_indices,
-              values, x, y, alpha, beta);
+              values, old, x, y, alpha, beta);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK)
     csrk_3(const unsigned *__restrict__ super_super_rows, const unsigned *__restrict__ super_rows,
            const unsigned *__restrict__ row_offsets, const unsigned *__restrict__ column_indices,
-           const value_t *__restrict__ values, const value_t *__restrict__ x, value_t *y,
-           value_t alpha, value_t beta) {
+           const value_t *__restrict__ values, const unsigned *__restrict__ old,
+           const value_t *__restrict__ x, value_t *y, value_t alpha, value_t beta) {
     const unsigned end = super_super_rows[blockIdx.x + 1];
     for (unsigned k = super_super_rows[blockIdx.x] + threadIdx.z; k < end; k += blockDim.z)
-        super_row(super_rows[k], super_rows[k + 1], row_offsets, column_indices, values, x, y,
+        super_row(super_rows[k], super_rows[k + 1], row_offsets, column_indices, values, old, x, y,
                   alpha, beta);
 }
 
@@ -45,12 +49,4 @@ extern "C" __global__ void __launch_bounds__(256)
                    value_t *permuted_x) {
     const unsigned k = blockIdx.x * blockDim.x + threadIdx.x;
     if (k < count) permuted_x[k] = x[old[k]];
-}
-
-// Writes the product in the original order of y: `new_of_old` contains the permuted index of each value.
-extern "C" __global__ void __launch_bounds__(256)
-    csrk_unpermute_y(unsigned count, const unsigned *__restrict__ new_of_old,
-                     const value_t *__restrict__ permuted_y, value_t *y, value_t beta) {
-    const unsigned k = blockIdx.x * blockDim.x + threadIdx.x;
-    if (k < count) store(y, k, 1, permuted_y[new_of_old[k]], beta);
 }

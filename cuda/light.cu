@@ -1,15 +1,22 @@
 // LightSpMV: vectors of LANES threads fetch their rows from one counter: each vector for itself (PER_WARP = 0) or each
 // warp for all its vectors (1), and ROWS rows per vector at a time. A thread loads DEPTH nonzeros at a time. The counter
-// is 0 at the start.
+// is 0 between products.
 #include "common.cuh"
 
 // The lanes that fetch rows together. They also leave the loop at the same time.
 constexpr unsigned TOGETHER = PER_WARP ? WARP : LANES;
 constexpr unsigned VECTORS = TOGETHER / LANES;
+// The rows of a fetch.
+constexpr unsigned FETCHED = VECTORS * ROWS;
 
-// Returns the first of the next rows in the first of the lanes that fetch together.
-__device__ __forceinline__ unsigned fetch(unsigned *counter) {
-    return threadIdx.x % TOGETHER == 0 ? atomicAdd(counter, VECTORS * ROWS) : 0;
+// Returns the first of the next rows in the first of the lanes that fetch together. These lanes fetch until they get
+// no row, so each group of them makes one fetch beyond the last row. The last of all fetches clears the counter.
+__device__ __forceinline__ unsigned fetch(unsigned rows, unsigned *counter) {
+    if (threadIdx.x % TOGETHER > 0) return 0;
+    const unsigned first = atomicAdd(counter, FETCHED);
+    const unsigned groups = gridDim.x * (BLOCK / TOGETHER);
+    if (first / FETCHED == (rows - 1) / FETCHED + groups) atomicExch(counter, 0);
+    return first;
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK)
@@ -21,7 +28,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     const unsigned lane = threadIdx.x % LANES;
     const unsigned vector = threadIdx.x % TOGETHER / LANES;
     for (;;) {
-        const unsigned first = __shfl_sync(mask, fetch(counter), 0, TOGETHER);
+        const unsigned first = __shfl_sync(mask, fetch(rows, counter), 0, TOGETHER);
         if (first >= rows) return;
 #pragma unroll 1
         for (unsigned k = 0; k < ROWS; ++k) {

@@ -119,7 +119,7 @@ fn record<T: Value>(log: &Rc<RefCell<Log>>, csr: &Csr<f64>, choices: &[Choice]) 
         for asked in Asked::all(choice) {
             // With β ≠ 0, y is scaled by a kernel.
             let asked = Asked { factors: (1.0, 1.0), ..asked };
-            match products(choice, &csr, &Place::Gpu(&gpu), asked, &x, &y, 1) {
+            match products(choice, &csr, &Place::Gpu(&gpu), asked, &[&x], &y) {
                 Ok(_) | Err(Unprepared::Unavailable(_)) => (),
                 Err(Unprepared::Failed(reason)) => panic!("{}: {reason:?}", choice.name()),
             }

@@ -119,7 +119,8 @@ fn symptom(choice: &Choice, csr: &Csr<f64>, seed: u64, (from, to): (&str, &str))
     symptoms.into_iter().flatten().flatten().next()
 }
 
-/// Returns the error or the deviation of one product.
+/// Returns the first error or deviation of three products with different x. A counter or a flag that one product leaves
+/// to the next affects the second and third product only.
 fn symptom_of(
     choice: &Choice,
     csr: &Csr<f64>,
@@ -127,11 +128,16 @@ fn symptom_of(
     asked: Asked,
 ) -> Result<Option<String>, Unavailable> {
     let operator = if asked.transpose { csr.transposed() } else { csr.clone() };
-    let (x, y0) = (vector(operator.cols(), 0.3), vec![f64::NAN; operator.rows()]);
-    match products(choice, csr, &Place::Gpu(gpu), asked, &x, &y0, 1) {
+    let xs = [0.3, 0.5, 0.7].map(|phase| vector(operator.cols(), phase));
+    let y0 = vec![f64::NAN; operator.rows()];
+    match products(choice, csr, &Place::Gpu(gpu), asked, &xs.each_ref().map(Vec::as_slice), &y0) {
         Ok(ys) => {
-            let verdict = Reference::new(&operator, 1.0, &x, 0.0, &y0).judge(&ys[0]);
-            Ok((!verdict.passes()).then(|| verdict.describe()))
+            let mut verdicts = xs
+                .iter()
+                .zip(ys)
+                .map(|(x, y)| Reference::new(&operator, 1.0, x, 0.0, &y0).judge(&y));
+            let wrong = verdicts.find(|verdict| !verdict.passes());
+            Ok(wrong.map(|verdict| verdict.describe()))
         }
         Err(Unprepared::Failed(Failed(reason))) => Ok(Some(reason)),
         Err(Unprepared::Unavailable(refusal)) => Err(refusal),

@@ -73,16 +73,15 @@ fn variants(method: &'static Method) -> impl Iterator<Item = Choice<'static>> {
     })
 }
 
-/// Runs `runs` products, each with y = `y0`, and returns their results. Several runs show whether one product affects
+/// Runs a product with each x and with y = `y0`, and returns their results. Several products show whether one affects
 /// the next.
 pub fn products<T: Value>(
     choice: &Choice,
     csr: &Csr<T>,
     place: &Place,
     asked: Asked,
-    x: &[T],
+    xs: &[&[T]],
     y0: &[T],
-    runs: usize,
 ) -> Result<Vec<Vec<T>>, Unprepared> {
     let Asked { transpose, factors: (alpha, beta) } = asked;
     let one = Team::floating(1);
@@ -97,24 +96,24 @@ pub fn products<T: Value>(
     match place {
         Place::Team(..) => {
             let mut prepared = choice.method.prepare::<T>().unwrap()(csr, &request)?;
-            let run = |_| {
+            let run = |x: &&[T]| {
                 let mut y = y0.to_vec();
                 prepared.multiply(alpha, x, beta, &mut y)?;
                 Ok(y)
             };
-            (0..runs).map(run).collect()
+            xs.iter().map(run).collect()
         }
         Place::Gpu(gpu) => {
             let device_csr = DeviceCsr::upload(gpu, csr)?;
             let prepare = choice.method.prepare_on_gpu::<T>().unwrap();
             let mut prepared = prepare(&device_csr, &request)?;
-            let x = gpu.upload(x)?;
-            let run = |_| {
+            let run = |x: &&[T]| {
+                let x = gpu.upload(x)?;
                 let mut y = gpu.upload(y0)?;
                 prepared.multiply(alpha, &x, beta, &mut y)?;
                 Ok(y.to_vec()?)
             };
-            (0..runs).map(run).collect()
+            xs.iter().map(run).collect()
         }
     }
 }
@@ -161,7 +160,7 @@ fn check_product<T: Value>(
         format!("{method} in {precision} with {place} on {name}, {asked:?}")
     };
     let allocated = place.allocated_bytes();
-    let outcome = products(choice, csr, place, asked, &x, &y0, 2);
+    let outcome = products(choice, csr, place, asked, &[&x, &x], &y0);
     assert_eq!(place.allocated_bytes(), allocated, "{} keeps device memory", what());
     match outcome {
         Ok(ys) => {
@@ -187,7 +186,7 @@ pub fn check_spoilt(choice: &Choice, csr: &Csr<f64>, place: &Place, x: &[f64]) {
         let finite = |row| columns(row).iter().all(|&column| x[column as usize].is_finite());
         let asked = Asked { transpose, ..PLAIN };
         let x = &x[..operator.cols()];
-        match products(choice, csr, place, asked, x, &vec![0.0; operator.rows()], 1) {
+        match products(choice, csr, place, asked, &[x], &vec![0.0; operator.rows()]) {
             Ok(ys) => {
                 for (row, y) in ys[0].iter().enumerate() {
                     assert_eq!(y.is_finite(), finite(row), "{} row {row}: {y}", choice.name());

@@ -95,16 +95,16 @@ fn rows_of_a_gpu_contain_its_device() {
 
 #[test]
 fn graphs_are_measured_in_addition_to_launched_kernels() {
-    let ran = run_with_gpu("--methods seq,gpu-light --graphs --format csv");
+    let ran = run_with_gpu("--methods seq,gpu-pcsr --graphs --format csv");
     assert_eq!(ran.result, Ok(CommandStatus::Ok), "{}", ran.stdout);
     let column = |name| column(&ran.stdout, name);
-    assert_eq!(column("method_name"), ["seq", "gpu-light", "gpu-light:graph=on"]);
+    assert_eq!(column("method_name"), ["seq", "gpu-pcsr", "gpu-pcsr:graph=on"]);
     assert_eq!(column("launches"), ["", "2", "1"]);
     // With the model's clock, every launch takes a millisecond.
     assert_eq!(column("launch_floor_ms"), ["", "2.0", "1.0"]);
-    let ran = run_with_gpu("--methods gpu-light:graph=on --graphs --format csv");
+    let ran = run_with_gpu("--methods gpu-pcsr:graph=on --graphs --format csv");
     assert_eq!(ran.result, Ok(CommandStatus::Ok), "{}", ran.stdout);
-    assert_eq!(ran.stdout.matches("gpu-light").count(), 1, "{}", ran.stdout);
+    assert_eq!(ran.stdout.matches("gpu-pcsr").count(), 1, "{}", ran.stdout);
 }
 
 #[test]

@@ -64,8 +64,8 @@ fn gpu_methods_are_tuned_on_a_gpu_unless_others_are_named() {
     expect![[r#"
         gpu-csrk-3, f64: 64 sizes on 2 matrices
            nnz/row    srs   ssrs    GFLOP/s  matrix
-             3.800      4      4     0.0010  gen:grid2d,n=20
-            30.000      4      4     0.0006  gen:dense,rows=30,cols=30
+             3.800      4      4     0.0015  gen:grid2d,n=20
+            30.000      4      4     0.0009  gen:dense,rows=30,cols=30
         srs = round(4.000 + 0.000 ln(nnz/row)), R^2 -
         geometric mean of the best srs: 4.0
         ssrs = round(4.000 + 0.000 ln(nnz/row)), R^2 -
@@ -74,8 +74,8 @@ fn gpu_methods_are_tuned_on_a_gpu_unless_others_are_named() {
 
         gpu-csrk-3.5, f64: 64 sizes on 2 matrices
            nnz/row    srs   ssrs    GFLOP/s  matrix
-             3.800      4      4     0.0010  gen:grid2d,n=20
-            30.000      4      4     0.0006  gen:dense,rows=30,cols=30
+             3.800      4      4     0.0015  gen:grid2d,n=20
+            30.000      4      4     0.0009  gen:dense,rows=30,cols=30
         srs = round(4.000 + 0.000 ln(nnz/row)), R^2 -
         geometric mean of the best srs: 4.0
         ssrs = round(4.000 + 0.000 ln(nnz/row)), R^2 -

@@ -9,8 +9,10 @@
 //! continues in the next thread block is passed on by adjacent synchronisation: each thread block publishes its sum; if
 //! a row ends in it, it also waits for the sums that the thread blocks before have published, back to the nearest in
 //! which a row ends. Words of 8 bytes contain half a value or a whole one and a mark, so that no fence is needed, which
-//! would empty the first-level cache. Thread blocks take their numbers from a counter. The counter and the words are
-//! cleared in each product.
+//! would empty the first-level cache. Thread blocks take their numbers from a counter, which runs through two products
+//! before it is cleared. So a word's mark also states whether it is of this product or of the one before, and neither
+//! counter nor words are cleared by a separate operation. A product that fails in its kernel leaves other values, but
+//! also an unusable context.
 //!
 //! Setup copies CSR to the host, counts the blocks of all nine shapes and uses the shape with the fewest bytes. The
 //! last tile is padded with zeros. Memory: per block its values, 4 bytes for the column and one bit; 4 bytes per
@@ -99,6 +101,7 @@ fn prepare<'a, T: Value>(
     let carries = gpu.allocate::<T>(if adjacent { 0 } else { tiles * shape.rows })?;
     let words = shape.rows * size_of::<T>() / 4;
     let mut state = gpu.allocate::<u64>(if adjacent { words * tiles + 1 } else { 0 })?;
+    state.fill(0)?;
     let first_rows = gpu.upload(&blocks.first_rows)?;
     let ends = gpu.upload(&blocks.ends)?;
     let columns = gpu.upload(&blocks.columns)?;
@@ -106,7 +109,6 @@ fn prepare<'a, T: Value>(
     let note = format!("blocks of {shape}");
 
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
-        state.fill(0)?;
         let (rows, cols) = (&csr.rows(), &csr.cols());
         let matrix: [&dyn Argument; 6] = [rows, cols, &first_rows, &ends, &columns, &values];
         let vectors: [&dyn Argument; 4] = [x, y, &alpha, &beta];

@@ -13,14 +13,14 @@
 //! rows as a super-super-row of CSR-3.
 //!
 //! With `order=band-k` the whole cost is counted, as on the CPU: setup computes the ordering and permutes A on the
-//! host, and each product permutes x and un-permutes y by separate kernels. The published figures count neither; they
-//! correspond to `--order band-k --methods gpu-csrk-3:order=natural`.
+//! host. Each product permutes x by a kernel of its own and then stores each element of y at its original place. The
+//! published figures count neither; they correspond to `--order band-k --methods gpu-csrk-3:order=natural`.
 //!
-//! Memory: the group pointers; with Band-k order also the permuted matrix, x and y, and the permutation in both
-//! directions. Departures from the paper: α and β are supported; the sums of lanes are added by shuffles, not through
-//! shared memory; a lane loads four nonzeros at a time; for every mean row length, GPUSpMV-3 uses the sizes of the
-//! formulas, and GPUSpMV-3.5 those for more than 8 nonzeros per row; groups are limited by their number of nonzeros, as
-//! on the CPU: the given number of rows of mean length, so fewer long rows or more short ones.
+//! Memory: the group pointers; with Band-k order also the permuted matrix, x, and the permutation. Departures from the
+//! paper: α and β are supported; the sums of lanes are added by shuffles, not through shared memory; a lane loads four
+//! nonzeros at a time; for every mean row length, GPUSpMV-3 uses the sizes of the formulas, and GPUSpMV-3.5 those for
+//! more than 8 nonzeros per row; groups are limited by their number of nonzeros, as on the CPU: the given number of rows
+//! of mean length, so fewer long rows or more short ones.
 
 mod product;
 mod tuning;
@@ -57,7 +57,7 @@ pub const METHOD_2: Method = Method {
     ],
     operations: Operations::Plain,
     setup: Setup::Ordering,
-    memory: |extent| extent.csr() + extent.vectors() + 24 * extent.rows,
+    memory: |extent| extent.csr() + extent.cols * extent.value + 20 * extent.rows,
     code: Code::Gpu { f64: prepare_2, f32: prepare_2 },
 };
 

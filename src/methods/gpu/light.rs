@@ -3,12 +3,13 @@
 //! Rows are assigned at run time through one counter in global memory. A vector of 2 to 32 threads owns one row at a
 //! time. At vector level, each vector fetches its next row. At warp level, the first lane of a warp fetches one row for
 //! each vector of the warp, which needs fewer atomic operations. The lanes process a row as in CSR-Vector. The grid has
-//! as many blocks as can be resident at the same time. The counter is cleared in each product.
+//! as many blocks as can be resident at the same time. Whoever fetches last clears the counter for the next product, so
+//! that a product is one launch. A product that fails in its kernel leaves another value, but also an unusable context.
 //!
 //! Memory: 4 bytes. Departures from the sources: a vector can fetch several rows at a time, on newer GPUs by default
 //! (`rows=1` is published); α and β are supported (Liu and Schmidt have them, five-gpu-algorithms does not); two lanes
-//! load the bounds of a row and pass them to the others by shuffles, not through shared memory;
-//! five-gpu-algorithms launches one thread per row.
+//! load the bounds of a row and pass them to the others by shuffles, not through shared memory; the sources clear the
+//! counter before each product; five-gpu-algorithms launches one thread per row.
 
 use super::depth_for;
 use crate::device::buffer::Value;
@@ -73,8 +74,8 @@ fn prepare<'a, T: Value>(
     let kernel = csr.gpu.compile::<T>(&PROGRAM, &constants)?.kernel("light")?;
     let grid = rows.div_ceil(block / lanes).min(kernel.resident_blocks(block, 0)?);
     let mut counter = csr.gpu.allocate::<u32>(1)?;
+    counter.fill(0)?;
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
-        counter.fill(0)?;
         let DeviceCsr { row_offsets, column_indices, values, .. } = csr;
         kernel.launch(
             grid,

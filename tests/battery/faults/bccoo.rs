@@ -8,10 +8,12 @@ use crate::kernels::{
 pub const FAULTS: &[Fault] = &[
     (
         "gpu-bccoo",
-        "atomicAdd(counter, 1u);\n    __syncthreads();",
-        "atomicAdd(counter, 1u);",
+        "atomicExch(counter, 0u);\n    }\n    __syncthreads();",
+        "atomicExch(counter, 0u);\n    }",
         Somehow,
     ),
+    ("gpu-bccoo", "2 * gridDim.x - 1) atomicExch", "gridDim.x - 1) atomicExch", Somehow),
+    ("gpu-bccoo", "Turn{taken - gridDim.x, 2}", "Turn{taken - gridDim.x, 1}", Somehow),
     ("gpu-bccoo", "atomicAdd(counter, 1u)", "(*counter)++", Somehow),
     (
         "gpu-bccoo",
@@ -37,9 +39,9 @@ pub const FAULTS: &[Fault] = &[
         By("which does not contain the calling lane"),
     ),
     ("gpu-bccoo", "lane == 0 ? before", "lane == 1 ? before", Somehow),
-    ("gpu-bccoo", "while (word >> 32 == MISSING);", "while (false);", Somehow),
-    ("gpu-bccoo", "a_row_ends ? ENDS : CONTINUES", "ENDS", Somehow),
-    ("gpu-bccoo", "lane < behind ? await", "true ? await", By("reads 8 bytes")),
+    ("gpu-bccoo", "while (word >> 33 != turn.number);", "while (false);", Somehow),
+    ("gpu-bccoo", "2 * turn.number + a_row_ends", "2 * turn.number + 1", Somehow),
+    ("gpu-bccoo", "lane >= behind || await", "await", By("reads 8 bytes")),
     ("gpu-bccoo", "(ends & ((1u << lane) - 1)) == 0", "true", Somehow),
     ("gpu-bccoo:items=4:threads=64", "if (ends) return before;", "return before;", Somehow),
     (
@@ -49,7 +51,7 @@ pub const FAULTS: &[Fault] = &[
         Somehow,
     ),
     ("gpu-bccoo", "if (first_row == tile_row) add", "add", Somehow),
-    ("gpu-bccoo", "if (thread == BLOCK - 1)\n", "if (thread == BLOCK - 2)\n", Somehow),
+    ("gpu-bccoo", "if (thread == BLOCK - 1) publish", "if (thread == BLOCK - 2) publish", Somehow),
     ("gpu-bccoo", "if (closed) store_rows", "store_rows", Somehow),
     ("gpu-bccoo", "(start + k) & 1", "k & 1", Somehow),
     (

@@ -58,7 +58,8 @@ pub const FAULTS: &[Fault] = &[
         By("csrk_permute_x: block (2,0,0) thread"),
     ),
     ("gpu-csrk-3", "= x[old[k]]", "= x[k]", Somehow),
-    ("gpu-csrk-3", "if (k < count) store", "store", By("csrk_unpermute_y: block (2,0,0) thread")),
-    ("gpu-csrk-3", "permuted_y[new_of_old[k]]", "permuted_y[k]", Somehow),
-    ("gpu-csrk-3", "new_of_old[k]], beta)", "new_of_old[k]], 1)", Somehow),
+    ("gpu-csrk-2", "PERMUTED && stores ? old[row]", "PERMUTED ? old[row]", By("csrk_2: block")),
+    ("gpu-csrk-3", "PERMUTED && stores ? old[row] : row", "row", Somehow),
+    ("gpu-csrk-3", "if (stores) store(y, place", "if (stores) store(y, row", Somehow),
+    ("gpu-csrk-3", "sum, beta);", "sum, 1);", Somehow),
 ];

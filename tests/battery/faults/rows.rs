@@ -66,12 +66,11 @@ pub const FAULTS: &[Fault] = &[
         "__shfl_sync(mask, bound, 0, LANES)",
         Somehow,
     ),
-    (
-        "gpu-light",
-        "atomicAdd(counter, VECTORS * ROWS)",
-        "atomicAdd(counter, 2 * VECTORS * ROWS)",
-        Somehow,
-    ),
+    ("gpu-light", "atomicAdd(counter, FETCHED)", "atomicAdd(counter, 2 * FETCHED)", Somehow),
+    ("gpu-light", "atomicExch(counter, 0)", "atomicExch(counter, rows)", Somehow),
+    ("gpu-light", "FETCHED + groups", "FETCHED + groups - 1", Somehow),
+    ("gpu-light:rows=1:lanes=32", "(rows - 1) / FETCHED", "rows / FETCHED", Somehow),
+    ("gpu-light:level=vector:lanes=8", "(BLOCK / TOGETHER)", "(BLOCK / WARP)", Somehow),
     ("gpu-light", "k < ROWS", "k + 1 < ROWS", Somehow),
     ("gpu-light", "first + k * VECTORS", "first + k", Somehow),
 ];

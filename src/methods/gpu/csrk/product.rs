@@ -1,4 +1,4 @@
-//! The product of a matrix in CSR-k, in natural order or with x and y permuted in each product.
+//! The product of a matrix in CSR-k, in natural order or in Band-k order, for which each product permutes x.
 
 use super::{Plan, row_length};
 use crate::device::buffer::Value;
@@ -10,7 +10,7 @@ use crate::methods::csr_k::RowOrder;
 static PROGRAM: Program =
     Program { name: "csrk.cu", source: include_str!("../../../../cuda/csrk.cu") };
 
-/// Threads per block of the kernels that permute x and y.
+/// Threads per block of the kernel that permutes x.
 const PERMUTING_BLOCK: usize = 256;
 
 /// Prepares the product in the requested row order.
@@ -20,10 +20,15 @@ pub fn prepare<'a, T: Value>(
     plan: &Plan,
 ) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
     let Dim3 { x: lanes, y, z } = plan.block.1;
-    let constants = [("LANES", lanes as usize), ("BLOCK", (lanes * y * z) as usize)];
+    let order = RowOrder::of(&csr.host, request);
+    let constants = [
+        ("LANES", lanes as usize),
+        ("BLOCK", (lanes * y * z) as usize),
+        ("PERMUTED", usize::from(matches!(order, RowOrder::BandK(_)))),
+    ];
     let module = csr.gpu.compile::<T>(&PROGRAM, &constants)?;
     let note = plan.note(row_length(csr));
-    Ok(match RowOrder::of(&csr.host, request) {
+    Ok(match order {
         RowOrder::BandK(coarsening) => {
             permuted_product(csr, &module, plan, coarsening)?.with_note(note)
         }
@@ -43,14 +48,16 @@ fn natural_product<'a, T: Value>(
     let row_offsets = csr.row_offsets.to_vec()?;
     let lengths = row_offsets.windows(2).map(|bounds| bounds[1] - bounds[0]);
     let groups = Groups::new(&csr.gpu, module, plan, &grouped(lengths, &plan.sizes()))?;
+    let old = csr.gpu.allocate::<u32>(0)?;
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
         let DeviceCsr { row_offsets, column_indices, values, .. } = csr;
-        groups.multiply([row_offsets, column_indices, values], [x, y, &alpha, &beta])
+        groups.multiply([row_offsets, column_indices, values, &old], [x, y, &alpha, &beta])
     })
     .with_csr_bytes(csr.host.bytes()))
 }
 
-/// Permutes the matrix into Band-k order and prepares the product, which permutes x before and un-permutes y after.
+/// Permutes the matrix into Band-k order and prepares the product, which first permutes x and then stores each element of
+/// y at its original place.
 fn permuted_product<'a, T: Value>(
     csr: &'a DeviceCsr<'a, T>,
     module: &Module,
@@ -63,19 +70,13 @@ fn permuted_product<'a, T: Value>(
     let groups = Groups::new(gpu, module, plan, &levels)?;
     let DeviceCsr { row_offsets, column_indices, values, .. } = DeviceCsr::upload(gpu, &permuted)?;
     let old = gpu.upload(permutation.old())?;
-    let new_of_old = gpu.upload(permutation.new_of_old())?;
     let permuted_x = gpu.allocate::<T>(csr.host.cols())?;
-    let permuted_y = gpu.allocate::<T>(csr.host.rows())?;
-    let (permute_x, unpermute_y) =
-        (module.kernel("csrk_permute_x")?, module.kernel("csrk_unpermute_y")?);
+    let permute_x = module.kernel("csrk_permute_x")?;
     let grid = csr.host.rows().div_ceil(PERMUTING_BLOCK);
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
-        let (rows, zero) = (csr.rows(), T::zero());
-        permute_x.launch(grid, PERMUTING_BLOCK, 0, &[&rows, &old, x, &permuted_x])?;
-        let vectors: [&dyn Argument; 4] = [&permuted_x, &permuted_y, &alpha, &zero];
-        groups.multiply([&row_offsets, &column_indices, &values], vectors)?;
-        let arguments: [&dyn Argument; 5] = [&rows, &new_of_old, &permuted_y, y, &beta];
-        unpermute_y.launch(grid, PERMUTING_BLOCK, 0, &arguments)
+        permute_x.launch(grid, PERMUTING_BLOCK, 0, &[&csr.rows(), &old, x, &permuted_x])?;
+        let matrix: [&dyn Argument; 4] = [&row_offsets, &column_indices, &values, &old];
+        groups.multiply(matrix, [&permuted_x, y, &alpha, &beta])
     }))
 }
 
@@ -98,7 +99,7 @@ impl Groups {
 
     fn multiply(
         &self,
-        matrix: [&dyn Argument; 3],
+        matrix: [&dyn Argument; 4],
         vectors: [&dyn Argument; 4],
     ) -> Result<(), Failed> {
         let starts: Vec<_> = self.starts.iter().map(|level| level as &dyn Argument).collect();
