@@ -1,8 +1,7 @@
 // CSR-Adaptive: one thread block per row block. Several rows use CSR-Stream through shared memory. A single row, or
 // a part of PART nonzeros of it, is processed by the whole block (LONG_ROW_WARP = 0) or its first warp (1). A block
 // has BLOCK threads; a row block of several rows has at most CAPACITY nonzeros and CAPACITY rows.
-#include "common.cuh"
-#include "once.cuh"
+#include "long_rows.cuh"
 
 // The number of nonzeros that a thread loads without waiting in between.
 constexpr unsigned TOGETHER = CAPACITY / BLOCK < 2 ? 1 : 2;
@@ -11,31 +10,6 @@ constexpr unsigned TOGETHER = CAPACITY / BLOCK < 2 ? 1 : 2;
 struct alignas(8) Start {
     unsigned row, nonzero;
 };
-
-// The matrix and x.
-struct Operands {
-    const unsigned *row_offsets, *column_indices;
-    const value_t *values, *x;
-};
-
-// Loads the products of the nonzeros k, k + BLOCK and so on, below `end`; those at or above it are 0.
-__device__ __forceinline__ void load(const Operands &from, unsigned k, unsigned end,
-                                     value_t (&products)[TOGETHER]) {
-    unsigned columns[TOGETHER];
-    value_t factors[TOGETHER];
-#pragma unroll
-    for (unsigned j = 0; j < TOGETHER; ++j) {
-        products[j] = factors[j] = 0;
-        if (k + j * BLOCK >= end) continue;
-        columns[j] = load_once(&from.column_indices[k + j * BLOCK]);
-        products[j] = load_once(&from.values[k + j * BLOCK]);
-    }
-#pragma unroll
-    for (unsigned j = 0; j < TOGETHER; ++j)
-        if (k + j * BLOCK < end) factors[j] = from.x[columns[j]];
-#pragma unroll
-    for (unsigned j = 0; j < TOGETHER; ++j) products[j] *= factors[j];
-}
 
 // Returns the number of threads per row: a power of two, for as many rows as the block has threads.
 __device__ __forceinline__ unsigned threads_per_row(unsigned rows) {
@@ -76,54 +50,16 @@ __device__ __forceinline__ void stream(const Operands &from, Start start, Start 
     }
 }
 
-// Returns the sum over the block in thread 0. No thread may use `warp_sums` at the same time.
-__device__ __forceinline__ value_t block_sum(value_t sum, value_t *warp_sums) {
-    sum = vector_sum<WARP>(ALL_LANES, sum);
-    if (threadIdx.x % WARP == 0) warp_sums[threadIdx.x / WARP] = sum;
-    __syncthreads();
-    if (threadIdx.x >= WARP) return 0;
-    sum = threadIdx.x < BLOCK / WARP ? warp_sums[threadIdx.x] : value_t(0);
-    return vector_sum<WARP>(ALL_LANES, sum);
-}
-
 // Returns the sum of one row, or of a part of it, in thread 0.
 __device__ __forceinline__ value_t row_sum(const Operands &from, unsigned start, unsigned end,
                                            value_t *warp_sums) {
-    value_t sum = 0;
     if (LONG_ROW_WARP) {
         if (threadIdx.x >= WARP) return 0;
-        sum = lane_product<WARP>(start, end, threadIdx.x, from.column_indices, from.values, from.x);
+        const value_t sum =
+            lane_product<WARP>(start, end, threadIdx.x, from.column_indices, from.values, from.x);
         return vector_sum<WARP>(ALL_LANES, sum);
     }
-    for (unsigned k = start + threadIdx.x; k < end; k += TOGETHER * BLOCK) {
-        value_t products[TOGETHER];
-        load(from, k, end, products);
-#pragma unroll
-        for (unsigned j = 0; j < TOGETHER; ++j) sum += products[j];
-    }
-    return block_sum(sum, warp_sums);
-}
-
-// Stores a row of `blocks` row blocks, of which this one has the sum `part` in thread 0. The block that arrives
-// last adds the parts in their order. `first` is the row's first block.
-__device__ __forceinline__ void store_divided(unsigned row, unsigned first, unsigned blocks, value_t part,
-                                              value_t *parts, unsigned *arrivals, value_t *y,
-                                              value_t alpha, value_t beta, value_t *warp_sums) {
-    __shared__ bool is_last;
-    if (threadIdx.x == 0) {
-        parts[blockIdx.x] = part;
-        __threadfence();
-        is_last = atomicAdd(&arrivals[first], 1) == blocks - 1;
-        __threadfence();
-    }
-    __syncthreads();
-    if (!is_last) return;
-    value_t sum = 0;
-    for (unsigned k = threadIdx.x; k < blocks; k += BLOCK) sum += __ldcg(&parts[first + k]);
-    sum = block_sum(sum, warp_sums);
-    if (threadIdx.x > 0) return;
-    store(y, row, alpha, sum, beta);
-    arrivals[first] = 0;
+    return block_product<TOGETHER>(from, start, end, warp_sums);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)

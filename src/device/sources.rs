@@ -13,6 +13,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("hola.cuh", include_str!("../../cuda/hola.cuh")),
     ("coordinates.cuh", include_str!("../../cuda/coordinates.cuh")),
     ("once.cuh", include_str!("../../cuda/once.cuh")),
+    ("long_rows.cuh", include_str!("../../cuda/long_rows.cuh")),
     ("strips.cuh", include_str!("../../cuda/strips.cuh")),
 ];
 

@@ -54,6 +54,7 @@ pub const METHODS: &[Method] = &[
     gpu::csr_scalar::METHOD,
     gpu::csr_vector::METHOD,
     gpu::csr_adaptive::METHOD,
+    gpu::csr_lrb::METHOD,
     gpu::pcsr::METHOD,
     gpu::light::METHOD,
     gpu::merge::METHOD,

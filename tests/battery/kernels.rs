@@ -45,6 +45,7 @@ const FAULTS: &[&[Fault]] = &[
     faults::tile::FAULTS,
     faults::packed::FAULTS,
     faults::dasp::FAULTS,
+    faults::csr_lrb::FAULTS,
 ];
 
 fn faults() -> impl Iterator<Item = &'static Fault> {

@@ -125,6 +125,15 @@ fn the_device_memory_of_methods_is_counted() {
     assert_eq!(extra("gpu-kokkos-style"), 0);
     assert_eq!(extra("gpu-pcsr"), 8 * csr.nnz());
     assert_eq!(extra("gpu-light"), 4);
+    // The order of rows, and 16 bytes for each block of 256 threads. Rows of up to 3 nonzeros have one thread, those of
+    // up to 7 two, and so on up to a warp.
+    let rows_with = |threads: u32| {
+        let of = |length: u32| (1 << (length / 2).max(1).ilog2()).min(32);
+        csr.row_lengths().filter(|&length| of(length) == threads).count()
+    };
+    let blocks = |threads: u32| (rows_with(threads) * threads as usize).div_ceil(256);
+    let blocks: usize = [1, 2, 4, 8, 16, 32].map(blocks).iter().sum();
+    assert_eq!(extra("gpu-csr-lrb"), 4 * csr.rows() + 16 * blocks);
     // 256 x 7 steps per tile, two values and a counter for each, and too few tiles for a search kernel.
     let tiles = (csr.rows() + csr.nnz()).div_ceil(256 * 7);
     assert_eq!(extra("gpu-merge"), 20 * tiles);
