@@ -1,8 +1,11 @@
 //! A resident thread block: its shared memory and its barriers.
 
+use std::collections::HashMap;
+
+use crate::mbarrier::Mbarrier;
 use crate::memory::POISON;
 use crate::program::Kernel;
-use crate::race::{Acquired, Word};
+use crate::race::{Acquired, ProxyFences, Word};
 
 /// The number of barriers of a block.
 pub const BARRIERS: usize = 16;
@@ -28,6 +31,10 @@ pub struct Block {
     pub live: usize,
     /// The state of each barrier.
     pub barriers: [Barrier; BARRIERS],
+    /// The mbarriers, by their offsets in shared memory.
+    pub mbarriers: HashMap<u64, Mbarrier>,
+    /// The fences between ordinary accesses and asynchronous copies.
+    pub proxy_fences: ProxyFences,
 }
 
 /// A barrier of a block.
@@ -68,7 +75,9 @@ impl Block {
             self.words.clear();
             self.words.resize(bytes / 4, Word::default());
             self.acquired.clear();
+            self.proxy_fences = ProxyFences::default();
         }
+        self.mbarriers.clear();
         (self.epoch, self.live) = (0, warps);
         self.barriers.iter_mut().for_each(|barrier| *barrier = Barrier::default());
     }

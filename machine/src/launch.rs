@@ -318,6 +318,7 @@ impl<O: Observer> Run<'_, O> {
         let whole = self.launch.start.shape.iter().product::<u32>() as usize;
         if expected == whole {
             block.epoch += 1;
+            Acquired::prune(&mut block.acquired);
         } else {
             exchange(block, warps, &barrier);
         }
@@ -354,7 +355,10 @@ impl<O: Observer> Run<'_, O> {
             let waits = |warp: &&Warp| warp.exited != warp.exists;
             let warp = resident.warps.iter().find(waits).expect("a warp runs");
             let lane = warp.mask.trailing_zeros() as usize % LANES;
-            let what = "waits forever (no running thread makes progress)".into();
+            let what = match warp.lacks(&resident.block) {
+                Some(lack) => format!("waits forever for {lack}"),
+                None => "waits forever (no running thread makes progress)".into(),
+            };
             return engine.fault(Kind::Deadlock, &resident.block, warp, lane, what);
         };
         let other = &resident.warps[missing];

@@ -12,7 +12,7 @@
 //! | [`program`] | kernels with resolved registers, and the order in which diverged lanes run and reconverge |
 //! | [`lanes`], [`arithmetic`], [`compare`], [`convert`] | the results of instructions, for 32 lanes at a time |
 //! | [`memory`], [`race`] | global memory, and the detection of data races |
-//! | [`warp`], [`block`], [`launch`] | the execution |
+//! | [`warp`], [`block`], [`mbarrier`], [`launch`] | the execution |
 //! | [`coalesce`], [`model`] | sectors and bank conflicts of accesses, and the model of the execution time |
 //! | [`fault`], [`observer`] | the errors of kernels, and the interface of observers |
 
@@ -26,6 +26,7 @@ pub mod convert;
 pub mod fault;
 pub mod lanes;
 pub mod launch;
+pub mod mbarrier;
 pub mod memory;
 pub mod model;
 pub mod observer;

@@ -66,6 +66,22 @@ pub trait Observer {
         let _ = (warp, instruction, action, bytes, offsets, mask);
     }
 
+    /// Called when a thread issues a copy of `bytes` bytes from global to shared memory. `phase` identifies the phase
+    /// of an mbarrier of the block that waits for it.
+    fn copied(&mut self, warp: WarpId, instruction: usize, phase: u64, address: u64, bytes: u64) {
+        let _ = (warp, instruction, phase, address, bytes);
+    }
+
+    /// Called when a thread arrives at an mbarrier in a phase.
+    fn arrived(&mut self, warp: WarpId, phase: u64) {
+        let _ = (warp, phase);
+    }
+
+    /// Called when a wait for a phase of an mbarrier has succeeded.
+    fn waited(&mut self, warp: WarpId, phase: u64) {
+        let _ = (warp, phase);
+    }
+
     /// Called when all warps of a block have exited.
     #[inline(always)]
     fn ended(&mut self, block: u32) {

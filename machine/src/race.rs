@@ -7,12 +7,18 @@
 //! fence followed by an atomic or volatile write. An acquire is an atomic or volatile read of that word followed by a
 //! fence. Chains of these are followed. The lanes of a warp are not assumed to run in lockstep.
 //!
+//! [`copies`] describes the order of asynchronous copies.
+//!
 //! Accesses to different bytes of a word do not race; only the last of them is recorded. If several threads have read
 //! a word since its last write, one moment represents all of them. A race with one of several reads is therefore
 //! only detected with certainty within a block.
 
+mod copies;
+
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
+
+pub use copies::{ProxyFences, Unordered};
 
 /// The number of lanes of a warp.
 const WARP: u16 = 32;
@@ -26,6 +32,8 @@ enum Who {
     Warp(u16),
     /// Several threads of different warps or blocks.
     Many,
+    /// No thread: an asynchronous copy, with the number of its mbarrier and the phase that waits for it.
+    Copy(u16, u32),
 }
 
 /// The time of an access and the thread that made it.
@@ -74,6 +82,8 @@ pub struct Release {
     fenced: u32,
     /// The step after the last barrier of the warp before the release.
     synced: u32,
+    /// The mbarrier and its phase whose completion this is.
+    phase: Option<(u16, u32)>,
     /// The releases that the thread had acquired before, and the previous release in the same word.
     earlier: Vec<Rc<Release>>,
 }
@@ -125,12 +135,15 @@ pub struct Other {
     pub block: u32,
     /// The number of the thread in the block; `None` for several threads.
     pub thread: Option<u16>,
+    /// Whether a copy made the access, of which no wait has shown that it is complete.
+    pub copies: bool,
 }
 
 impl Other {
     /// Describes the thread or threads of the access.
     pub fn by(&self) -> String {
         match self.thread {
+            _ if self.copies => format!("an asynchronous copy of block {}", self.block),
             Some(thread) => format!("thread {thread} of block {}", self.block),
             None => format!("several threads, one of them in block {}", self.block),
         }
@@ -203,7 +216,7 @@ impl Thread<'_> {
 
     /// Returns whether an access of this launch happens before the thread's current instruction.
     fn comes_after(&self, earlier: &Moment) -> bool {
-        if earlier.block == self.block {
+        if earlier.block == self.block && !matches!(earlier.who, Who::Copy(..)) {
             let own = earlier.who == Who::Thread(self.thread);
             if own || earlier.epoch < self.epoch {
                 return true;
@@ -248,7 +261,8 @@ fn other(moment: &Moment, wrote: bool) -> Other {
         Who::Thread(thread) => Some(thread),
         _ => None,
     };
-    Other { wrote, block: moment.block, thread }
+    let copies = matches!(moment.who, Who::Copy(..));
+    Other { wrote, block: moment.block, thread, copies }
 }
 
 /// Returns the warp if all threads of an access are in one.
@@ -256,7 +270,7 @@ fn warp(who: Who) -> Option<u16> {
     match who {
         Who::Thread(thread) => Some(thread / WARP),
         Who::Warp(warp) => Some(warp),
-        Who::Many => None,
+        Who::Many | Who::Copy(..) => None,
     }
 }
 
@@ -275,6 +289,9 @@ fn joined(earlier: &Moment, now: &Moment) -> Who {
 impl Release {
     /// Returns whether an access happens before the release because of the order within the releasing thread's block.
     fn covers(&self, access: &Moment) -> bool {
+        if let Who::Copy(number, phase) = access.who {
+            return self.covers_copy(access.block, (number, phase));
+        }
         access.block == self.block
             && (access.epoch < self.epoch
                 || access.who == Who::Thread(self.thread) && access.step < self.fenced
@@ -295,7 +312,7 @@ impl Clock {
         let reader = Thread { launch: 0, block, epoch, thread, bytes: 0, clock: self, acquired };
         let earlier = reader.known().cloned().collect();
         let (fenced, synced) = (self.step, self.step);
-        Rc::new(Release { block, epoch, thread, fenced, synced, earlier })
+        Rc::new(Release { block, epoch, thread, fenced, synced, phase: None, earlier })
     }
 
     /// Records a fence of the lanes in `mask`. Returns the releases that the lanes acquire by it. `epoch` is the number
@@ -336,6 +353,7 @@ impl Releases {
             thread: thread.thread,
             fenced,
             synced: thread.clock.synced[usize::from(thread.thread % WARP)].min(fenced),
+            phase: None,
             earlier,
         };
         self.0.insert(address, Rc::new(release));

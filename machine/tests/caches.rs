@@ -28,35 +28,50 @@ fn gpu() -> Gpu {
 
 /// Replays a kernel in which one warp loads the same 32 contiguous words twice.
 fn twice(load: &str) -> Traffic {
+    let (traffic, word) = replay(
+        &format!(
+            "mad.wide.u32 %d0, %w0, 4, %d0; mad.wide.u32 %d1, %w0, 4, %d1;\n\
+             {load} %w1, [%d0]; add.u32 %w2, %w1, 1; {load} %w3, [%d0]; add.u32 %w2, %w2, %w3;\n\
+             st.global.u32 [%d1], %w2; ret;"
+        ),
+        32,
+        128,
+    );
+    assert_eq!(word, 2 * 0x0101_0101 + 1, "{load}");
+    traffic
+}
+
+/// Replays a block of `threads` threads that executes `statements` with the addresses of `bytes` bytes with the value 1
+/// in `%d0`, of 128 bytes in `%d1`, and the number of the thread in `%w0`. Returns the first word at `%d1` too.
+fn replay(statements: &str, threads: u32, bytes: usize) -> (Traffic, u32) {
     let text = format!(
-        ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry test(.param .u64 in, .param .u64 out)\n{{\n\
-         .reg .b32 %w<4>; .reg .b64 %d<3>;\nld.param.u64 %d0, [in]; ld.param.u64 %d1, [out];\n\
-         mov.u32 %w0, %tid.x; mad.wide.u32 %d0, %w0, 4, %d0; mad.wide.u32 %d1, %w0, 4, %d1;\n\
-         {load} %w1, [%d0]; add.u32 %w2, %w1, 1; {load} %w3, [%d0]; add.u32 %w2, %w2, %w3;\n\
-         st.global.u32 [%d1], %w2; ret;\n}}\n"
+        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry test(.param .u64 in, .param .u64 out)\n{{\n\
+         .reg .pred %p<2>; .reg .b32 %w<4>; .reg .b64 %d<3>;\n\
+         ld.param.u64 %d0, [in]; ld.param.u64 %d1, [out]; mov.u32 %w0, %tid.x;\n{statements}\n}}\n"
     );
     let program = Program::parse(&text).unwrap();
     let mut machine = Machine::new(1 << 20, None);
-    let [input, output] = [(); 2].map(|()| machine.memory.allocate(128).unwrap());
-    machine.memory.upload(&[1; 128], input).unwrap();
+    let [input, output] = [bytes, 128].map(|bytes| machine.memory.allocate(bytes).unwrap());
+    machine.memory.upload(&vec![1; bytes], input).unwrap();
     let arguments = [input.to_le_bytes(), output.to_le_bytes()].concat();
     let start = Start {
         kernel: &program.kernels[0],
         arguments: &arguments,
         variables: &[],
         grid: [1; 3],
-        shape: [32, 1, 1],
+        shape: [threads, 1, 1],
         dynamic_shared: 0,
     };
     let (gpu, mut blocks) = (gpu(), Vec::new());
     let kernel = start.kernel;
-    let mut recorder = Recorder::new(kernel, &gpu, Cure::Nothing, 1, |block| blocks.push(block));
+    let warps = threads.div_ceil(32) as usize;
+    let take = |block| blocks.push(block);
+    let mut recorder = Recorder::new(kernel, &gpu, Cure::Nothing, warps, take);
     machine.record(&Launch { start, resident: 2 }, &mut recorder).unwrap();
     recorder.end();
-    let mut sums = [0; 128];
-    machine.memory.download(output, &mut sums).unwrap();
-    assert_eq!(sums[..4], (2 * 0x0101_0101u32 + 1).to_le_bytes(), "{load}");
-    Memories::new(&gpu).replay(&gpu, blocks.into_iter(), 1, 0)
+    let mut word = [0; 4];
+    machine.memory.download(output, &mut word).unwrap();
+    (Memories::new(&gpu).replay(&gpu, blocks.into_iter(), 1, 0), u32::from_le_bytes(word))
 }
 
 #[test]
@@ -78,4 +93,28 @@ fn loads_use_the_caches_that_their_modifiers_select() {
         // The second load is issued before the first completes, because the scheduler moves it up.
         assert!((500.0..560.0).contains(&traffic.cycles), "{load}: {}", traffic.cycles);
     }
+}
+
+/// A thread of the second warp copies 16 KiB from memory, which takes 512 cycles after the latency. Both warps wait.
+#[test]
+fn copies_need_the_time_of_their_bytes() {
+    let (traffic, word) = replay(
+        ".shared .align 16 .b8 data[16384]; .shared .align 8 .b8 full[8];\n\
+         setp.eq.u32 %p0, %w0, 32;\n\
+         @%p0 mbarrier.init.shared.b64 [full], 1; @%p0 fence.mbarrier_init.release.cluster; bar.sync 0;\n\
+         @%p0 mbarrier.arrive.expect_tx.shared.b64 _, [full], 16384;\n\
+         @%p0 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [data], [%d0], 16384, [full];\n\
+         AGAIN: mbarrier.try_wait.parity.shared.b64 %p1, [full], 0; @!%p1 bra AGAIN;\n\
+         ld.shared.u32 %w1, [data+16380]; st.global.u32 [%d1], %w1; ret;",
+        64,
+        16384,
+    );
+    assert_eq!(word, 0x0101_0101);
+    let Traffic { l1, l2, read, .. } = traffic;
+    let stored = 2;
+    assert_eq!((l1.0, l2.0, read), (0, 512 + stored, 512));
+    let cycles = traffic.cycles;
+    assert!((1012.0 - 128.0..1200.0).contains(&cycles), "{cycles}");
+    // Both warps take part from the start to the end.
+    assert!(traffic.warp_cycles > 1.9 * cycles, "{} of {cycles}", traffic.warp_cycles);
 }

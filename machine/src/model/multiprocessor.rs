@@ -1,5 +1,7 @@
 //! The state of a multiprocessor in a replay: its resident blocks, and the choice of the next warp.
 
+use std::collections::HashMap;
+
 use super::cache::Cache;
 use super::calendar::Calendar;
 use super::trace::BlockTrace;
@@ -36,6 +38,8 @@ pub struct Running {
     pub block: BlockTrace,
     /// The progress of each warp.
     pub warps: Vec<Clock>,
+    /// For each phase of an mbarrier: the number of copies and arrivals so far, and the time of the last one.
+    pub phases: HashMap<u64, (u32, f64)>,
     /// The number of warps that wait at the barrier.
     pub arrived: usize,
     /// The number of warps that have not ended.
@@ -57,6 +61,8 @@ pub struct Clock {
     pub pending: f64,
     /// Whether the warp waits at a barrier.
     pub waits: bool,
+    /// The phase of an mbarrier that the warp waits for.
+    pub phase: Option<u64>,
     /// Whether the warp has ended.
     pub ended: bool,
 }
@@ -67,15 +73,33 @@ impl Running {
         let clock = Clock { time, ..Clock::default() };
         (self.arrived, self.live) = (0, block.warps.len());
         self.start = time;
+        self.phases.clear();
         self.warps.clear();
         self.warps.resize(block.warps.len(), clock);
         self.block = block;
         self.find_next();
     }
 
+    /// Records a copy or an arrival in a phase of an mbarrier, which is complete at a time.
+    pub fn add_to_phase(&mut self, phase: u64, time: f64) {
+        let (count, last) = self.phases.entry(phase).or_default();
+        (*count, *last) = (*count + 1, last.max(time));
+        let Some(end) = self.end_of_phase(phase) else { return };
+        for clock in self.warps.iter_mut().filter(|clock| clock.phase == Some(phase)) {
+            (clock.time, clock.phase) = (clock.time.max(end), None);
+        }
+    }
+
+    /// Returns the time at which a phase of an mbarrier is complete; `None` if copies or arrivals are missing.
+    pub fn end_of_phase(&self, phase: u64) -> Option<f64> {
+        let &(count, last) = self.phases.get(&phase)?;
+        (count == self.block.phases[&phase]).then_some(last)
+    }
+
     /// Updates [`next`](Self::next). Ties go to the first warp.
     pub fn find_next(&mut self) {
-        let runs = self.warps.iter().enumerate().filter(|(_, clock)| !clock.waits && !clock.ended);
+        let runs = |clock: &Clock| !clock.waits && !clock.ended && clock.phase.is_none();
+        let runs = self.warps.iter().enumerate().filter(|(_, clock)| runs(clock));
         self.next = runs.map(|(k, clock)| (k, clock.time)).min_by(|a, b| a.1.total_cmp(&b.1));
     }
 }

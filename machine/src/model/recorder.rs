@@ -1,5 +1,7 @@
 //! The observer of the performance model: counts the work of each instruction and records the traces of warps.
 
+use std::collections::HashMap;
+
 use super::cure::Cure;
 use super::gpu::Gpu;
 use super::trace::{BlockTrace, Path, Trace};
@@ -53,14 +55,20 @@ struct Running {
 }
 
 impl Running {
+    /// Returns the trace of a block.
+    #[inline(always)]
+    fn block(&mut self, number: u32) -> &mut BlockTrace {
+        let latest = self.blocks.get(self.latest);
+        if latest.is_none_or(|block| block.number != number) {
+            self.find(number);
+        }
+        &mut self.blocks[self.latest]
+    }
+
     /// Returns the trace of a warp.
     #[inline(always)]
     fn trace(&mut self, warp: WarpId) -> &mut Trace {
-        let latest = self.blocks.get(self.latest);
-        if latest.is_none_or(|block| block.number != warp.block) {
-            self.find(warp.block);
-        }
-        &mut self.blocks[self.latest].warps[usize::from(warp.warp)]
+        &mut self.block(warp.block).warps[usize::from(warp.warp)]
     }
 
     /// Selects a block, and creates it if it has not run yet.
@@ -68,7 +76,7 @@ impl Running {
         let place = self.blocks.iter().position(|block| block.number == number);
         self.latest = place.unwrap_or_else(|| {
             let warps = (0..self.warps).map(|_| Trace::with_room(self.room)).collect();
-            self.blocks.push(BlockTrace { number, warps });
+            self.blocks.push(BlockTrace { number, warps, phases: HashMap::new() });
             self.blocks.len() - 1
         });
     }
@@ -206,6 +214,25 @@ impl Observer for Recorder<'_> {
         self.running.trace(warp).shared(turns);
     }
 
+    fn copied(&mut self, warp: WarpId, instruction: usize, phase: u64, address: u64, bytes: u64) {
+        let sectors = (address + bytes).div_ceil(SECTOR) - address / SECTOR;
+        let counts = &mut self.counts[instruction];
+        counts.sectors += sectors;
+        counts.needed_sectors += sectors;
+        counts.bytes += bytes;
+        self.running.block(warp.block).add_to_phase(phase);
+        self.running.trace(warp).copy(phase, address, bytes);
+    }
+
+    fn arrived(&mut self, warp: WarpId, phase: u64) {
+        self.running.block(warp.block).add_to_phase(phase);
+        self.running.trace(warp).arrive(phase);
+    }
+
+    fn waited(&mut self, warp: WarpId, phase: u64) {
+        self.running.trace(warp).wait_for(phase);
+    }
+
     fn barrier(&mut self, block: u32) {
         let place = self.running.blocks.iter().position(|running| running.number == block);
         let warps = place.map(|place| &mut self.running.blocks[place].warps);
@@ -261,6 +288,7 @@ fn cost(operation: &Operation, gpu: &Gpu) -> Cost {
         Operation::Vote { .. } | Operation::WarpBarrier { .. } => of(1.0, 6.0),
         Operation::Barrier(_) => of(1.0, 10.0),
         Operation::Fence => of(1.0, gpu.l2_latency),
+        Operation::Mbarrier(_) | Operation::Copy(_) | Operation::ProxyFence => of(2.0, 20.0),
         Operation::Branch { .. } => of(1.0, 4.0),
         _ => of(1.0, 2.5),
     }

@@ -15,7 +15,7 @@ use super::calendar::Calendar;
 use super::gpu::Gpu;
 use super::multiprocessor::{Clock, Multiprocessor, Running};
 use super::trace::{BlockTrace, Path, Step};
-use crate::coalesce::{SECTOR, line};
+use crate::coalesce::{LINE, SECTOR, line};
 
 /// The number of cycles for which one multiprocessor is replayed before the next. The accesses of different
 /// multiprocessors to the second-level cache are out of order by at most this time.
@@ -206,9 +206,9 @@ impl Replay<'_> {
         clock: &mut Clock,
     ) {
         let Multiprocessor { places, l1, lsu, issue, .. } = multiprocessor;
-        let trace = &places[place].block.warps[warp];
+        let running = &mut places[place];
         loop {
-            let Some((step, next)) = trace.step(clock.at) else {
+            let Some((step, next)) = running.block.warps[warp].step(clock.at) else {
                 clock.time = clock.time.max(clock.pending);
                 clock.ended = true;
                 return;
@@ -236,6 +236,18 @@ impl Replay<'_> {
                 }
                 Step::Barrier => {
                     clock.waits = true;
+                    return;
+                }
+                Step::Copy { phase, address, bytes } => {
+                    let done = self.copy(clock.time, address, bytes);
+                    running.add_to_phase(phase, done);
+                }
+                Step::Arrive { phase } => running.add_to_phase(phase, clock.time),
+                Step::WaitFor { phase } => {
+                    match running.end_of_phase(phase) {
+                        Some(end) => clock.time = clock.time.max(end),
+                        None => clock.phase = Some(phase),
+                    }
                     return;
                 }
             }
@@ -274,6 +286,21 @@ impl Replay<'_> {
             if !writes || path == Path::Atomic {
                 done = done.max(came);
             }
+        }
+        done
+    }
+
+    /// Sends the lines of a copy to shared memory to the second-level cache. Returns the time at which all are copied.
+    fn copy(&mut self, now: f64, address: u64, bytes: u64) -> f64 {
+        let (first, end) = (address / SECTOR, (address + bytes).div_ceil(SECTOR));
+        let mut done = now;
+        let mut sector = first;
+        while sector < end {
+            let (line, within) = (sector * SECTOR / LINE, sector % (LINE / SECTOR));
+            let count = (LINE / SECTOR - within).min(end - sector);
+            let sectors = ((1 << count) - 1) << within;
+            done = done.max(self.beyond_l1(now, line, sectors, Kind::Reads));
+            sector += count;
         }
         done
     }

@@ -1,5 +1,7 @@
 //! The trace of a warp: the steps that its time depends on, encoded in words of 64 bits.
 
+use std::collections::HashMap;
+
 /// The number of bits for the kind of a word.
 const KIND: u32 = 3;
 const WORK: u64 = 0;
@@ -7,6 +9,9 @@ const GLOBAL: u64 = 1;
 const SHARED: u64 = 2;
 const WAIT: u64 = 3;
 const BARRIER: u64 = 4;
+const COPY: u64 = 5;
+const ARRIVE: u64 = 6;
+const WAIT_FOR: u64 = 7;
 /// The resolution of cycles and slots: they are stored in eighths.
 const PARTS: f64 = 8.0;
 /// The number of cycles of work after which a step is ended, so that other warps can reserve issue slots in between.
@@ -29,6 +34,15 @@ pub struct BlockTrace {
     pub number: u32,
     /// The traces of its warps.
     pub warps: Vec<Trace>,
+    /// The number of copies and arrivals that each phase of an mbarrier waits for.
+    pub phases: HashMap<u64, u32>,
+}
+
+impl BlockTrace {
+    /// Adds a copy or an arrival to a phase.
+    pub fn add_to_phase(&mut self, phase: u64) {
+        *self.phases.entry(phase).or_default() += 1;
+    }
 }
 
 /// The path of a request through the caches.
@@ -63,6 +77,12 @@ pub enum Step<'a> {
     Wait,
     /// A barrier of the block.
     Barrier,
+    /// A copy from global to shared memory, which a phase of an mbarrier waits for.
+    Copy { phase: u64, address: u64, bytes: u64 },
+    /// An arrival at an mbarrier in a phase.
+    Arrive { phase: u64 },
+    /// A wait for a phase.
+    WaitFor { phase: u64 },
 }
 
 impl Trace {
@@ -118,6 +138,24 @@ impl Trace {
         self.words.push(BARRIER);
     }
 
+    /// Appends a copy from global to shared memory.
+    pub fn copy(&mut self, phase: u64, address: u64, bytes: u64) {
+        self.flush();
+        self.words.extend([COPY | phase << KIND, address, bytes]);
+    }
+
+    /// Appends an arrival at an mbarrier.
+    pub fn arrive(&mut self, phase: u64) {
+        self.flush();
+        self.words.push(ARRIVE | phase << KIND);
+    }
+
+    /// Appends a wait for a phase of an mbarrier.
+    pub fn wait_for(&mut self, phase: u64) {
+        self.flush();
+        self.words.push(WAIT_FOR | phase << KIND);
+    }
+
     /// Completes the trace, with a wait if a load is outstanding.
     pub fn end(&mut self) {
         self.wait();
@@ -157,6 +195,12 @@ impl Trace {
                 return Some((Step::Global { path, wavefronts, same, lines }, at + 1 + count));
             }
             SHARED => Step::Shared { wavefronts: rest as u32 },
+            COPY => {
+                let (address, bytes) = (self.words[at + 1], self.words[at + 2]);
+                return Some((Step::Copy { phase: rest, address, bytes }, at + 3));
+            }
+            ARRIVE => Step::Arrive { phase: rest },
+            WAIT_FOR => Step::WaitFor { phase: rest },
             WAIT => Step::Wait,
             _ => Step::Barrier,
         };
@@ -181,6 +225,9 @@ mod tests {
         trace.wait();
         trace.wait();
         trace.barrier();
+        trace.copy(7 << 32 | 1, 1 << 46, 512);
+        trace.arrive(7 << 32 | 1);
+        trace.wait_for(7 << 32 | 1);
         trace.end();
         let (mut at, mut steps) = (0, Vec::new());
         while let Some((step, next)) = trace.step(at) {
@@ -200,6 +247,9 @@ mod tests {
                 Step::Shared { wavefronts: 3 },
                 Step::Wait,
                 Step::Barrier,
+                Step::Copy { phase: 7 << 32 | 1, address: 1 << 46, bytes: 512 },
+                Step::Arrive { phase: 7 << 32 | 1 },
+                Step::WaitFor { phase: 7 << 32 | 1 },
             ]
         );
     }

@@ -150,6 +150,15 @@ impl<'a> Decoder<'a> {
             ("activemask", [to]) => Operation::ActiveMask { to: self.result(to, false)? },
             ("bar" | "barrier", _) => self.barrier(&parts, operands)?,
             ("membar", []) => Operation::Fence,
+            ("mbarrier", _) => self.mbarrier(&parts, operands)?,
+            ("cp", [to, from, bytes, mbarrier]) => {
+                self.copy(&parts, [to, from, mbarrier], bytes)?
+            }
+            ("fence", []) if parts[1..].starts_with(&["proxy", "async"]) => Operation::ProxyFence,
+            // It makes an initialised mbarrier visible to copies.
+            ("fence", []) if parts[1..] == ["mbarrier_init", "release", "cluster"] => {
+                Operation::ProxyFence
+            }
             ("fence", []) if parts.get(1) != Some(&"proxy") => Operation::Fence,
             ("bra", [Operand::Name(label)]) => {
                 self.branches.push((self.code.len(), label, statement.line));

@@ -206,7 +206,7 @@ impl<'a> Decoder<'a> {
         Ok(Operation::Atomic(Atomic { space, address, update, kind, wide, to, of, order }))
     }
 
-    fn address(&mut self, operand: &Operand<'a>) -> Result<Address, Reason> {
+    pub fn address(&mut self, operand: &Operand<'a>) -> Result<Address, Reason> {
         let &Operand::Address(base, offset) = operand else { return Err(unknown()) };
         let name = match base {
             Base::Number(bits) => {

@@ -1,5 +1,6 @@
 //! Kernels in the form that the machine executes: instructions whose registers are resolved to indices of banks.
 
+mod bulk;
 mod decode;
 mod flow;
 mod memory;
@@ -15,8 +16,8 @@ mod waits;
 use crate::lanes::Slot;
 use crate::ptx::{self, Place};
 pub use operation::{
-    Access, Address, Atomic, Barrier, Comparison, Logic, Matrices, Operation, Order, Question,
-    Shuffle, Source, Space, Update, Vote, Wide,
+    Access, Address, Atomic, Barrier, Comparison, Copies, Logic, Matrices, Mbarrier,
+    MbarrierAction, Operation, Order, Question, Shuffle, Source, Space, Update, Vote, Wide,
 };
 
 /// A program: the kernels and variables of a PTX text.

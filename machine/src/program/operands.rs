@@ -1,7 +1,8 @@
 //! The registers of an instruction: a visitor for the passes that read or replace them.
 
 use super::{
-    Address, Atomic, Bank, Barrier, Instruction, Matrices, Operation, Question, Shuffle, Vote,
+    Address, Atomic, Bank, Barrier, Copies, Instruction, Matrices, Mbarrier, MbarrierAction,
+    Operation, Question, Shuffle, Vote,
 };
 use crate::lanes::Slot;
 
@@ -128,7 +129,26 @@ impl Instruction {
                 }
             }
             Operation::Clock { wide, to } => see(if *wide { Double } else { Word }, to, Write),
+            Operation::Mbarrier(Mbarrier { address, action }) => {
+                address.visit(see);
+                match action {
+                    MbarrierAction::Init(count) => see(Word, count, Read),
+                    MbarrierAction::Arrive { to, bytes } => {
+                        bytes.iter_mut().for_each(|bytes| see(Word, bytes, Read));
+                        see(Double, to, Write);
+                    }
+                    MbarrierAction::Wait { to, parity, .. } => {
+                        see(Word, parity, Read);
+                        see(Predicate, to, Write);
+                    }
+                }
+            }
+            Operation::Copy(Copies { to, from, bytes, mbarrier }) => {
+                [to, from, mbarrier].into_iter().for_each(|address| address.visit(see));
+                see(Word, bytes, Read);
+            }
             Operation::Fence
+            | Operation::ProxyFence
             | Operation::Branch { .. }
             | Operation::Exit
             | Operation::Sleep

@@ -42,8 +42,14 @@ pub enum Operation {
     WarpBarrier { members: Slot },
     /// A barrier of a block, or of a number of its threads.
     Barrier(Barrier),
+    /// An operation on an mbarrier.
+    Mbarrier(Mbarrier),
+    /// An asynchronous copy from global to shared memory (`cp.async.bulk`).
+    Copy(Copies),
     /// A memory fence.
     Fence,
+    /// A fence between ordinary accesses to shared memory and asynchronous copies (`fence.proxy.async`).
+    ProxyFence,
     /// A branch to the instruction with this index.
     Branch { target: u32 },
     /// The end of the threads of the active lanes.
@@ -216,7 +222,10 @@ impl Operation {
 
     /// Returns whether the operation reads or writes memory.
     pub fn accesses_memory(&self) -> bool {
-        matches!(self, Self::Load(_) | Self::Store(_) | Self::Atomic(_))
+        matches!(
+            self,
+            Self::Load(_) | Self::Store(_) | Self::Atomic(_) | Self::Mbarrier(_) | Self::Copy(_)
+        )
     }
 }
 
@@ -317,6 +326,42 @@ pub struct Matrices {
     pub right: Slot,
     /// The registers with the elements of C.
     pub of: [Slot; 2],
+}
+
+/// An operation on an mbarrier, a barrier in shared memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Mbarrier {
+    /// The address of the mbarrier in shared memory.
+    pub address: Address,
+    /// What is done.
+    pub action: MbarrierAction,
+}
+
+/// What an operation on an mbarrier does.
+#[allow(missing_docs)] // `to` is the result
+#[derive(Clone, Copy, Debug)]
+pub enum MbarrierAction {
+    /// Initialises it. The register has the number of arrivals that complete a phase.
+    Init(Slot),
+    /// Arrives once. The register `bytes` has the number of bytes to expect (`expect_tx`); the destination receives the
+    /// state, which is the number of the phase.
+    Arrive { to: Slot, bytes: Option<Slot> },
+    /// Sets a predicate to whether the phase with a parity is complete. The flag is true for `try_wait`, which may wait
+    /// for it.
+    Wait { to: Slot, parity: Slot, blocks: bool },
+}
+
+/// An asynchronous copy from global to shared memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Copies {
+    /// The destination in shared memory.
+    pub to: Address,
+    /// The source in global memory.
+    pub from: Address,
+    /// The register with the number of bytes.
+    pub bytes: Slot,
+    /// The address of the mbarrier that counts the copied bytes.
+    pub mbarrier: Address,
 }
 
 /// The kind of a vote.

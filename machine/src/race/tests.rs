@@ -11,7 +11,7 @@ fn two_writes_by_two_threads_race() {
     let (clock, mut word) = (Clock::default(), Word::default());
     assert_eq!(thread(0, 3, &clock, &[]).write(&mut word, false), Ok(()));
     assert_eq!(thread(0, 3, &clock, &[]).write(&mut word, false), Ok(()));
-    let race = Other { wrote: true, block: 0, thread: Some(3) };
+    let race = Other { wrote: true, block: 0, thread: Some(3), copies: false };
     assert_eq!(thread(0, 4, &clock, &[]).write(&mut word, false), Err(race));
     assert_eq!(thread(1, 3, &clock, &[]).read(&mut word, false), Err(race));
     // A later launch is ordered after this one.
@@ -25,7 +25,7 @@ fn a_write_races_with_one_of_several_reads() {
     for reader in [1, 2, 40] {
         thread(0, reader, &clock, &[]).read(&mut word, false).unwrap();
     }
-    let race = Other { wrote: false, block: 0, thread: None };
+    let race = Other { wrote: false, block: 0, thread: None, copies: false };
     assert_eq!(thread(0, 1, &clock, &[]).write(&mut word, false), Err(race));
     let after = Thread { epoch: 1, ..thread(0, 1, &clock, &[]) };
     assert_eq!(after.write(&mut word, false), Ok(()), "a barrier of the block");

@@ -72,7 +72,7 @@ impl<O: Observer> Engine<'_, O> {
     }
 
     /// Returns the start and the size of the buffer or array that contains an access.
-    fn window(&self, place: Place, address: u64, size: usize) -> Option<(u64, u64)> {
+    pub fn window(&self, place: Place, address: u64, size: usize) -> Option<(u64, u64)> {
         let fits = |start: u64, bytes: u64| {
             let within = address >= start && address + size as u64 <= start + bytes;
             within.then_some((start, bytes))
@@ -223,15 +223,15 @@ impl<O: Observer> Engine<'_, O> {
     }
 
     /// Records an access of a lane to all words that it touches. Returns the earlier access if there is a race.
-    pub fn note(
+    pub fn note<E>(
         &mut self,
         block: &mut Block,
         warp: &Warp,
         place: Place,
         lane: usize,
         (address, size): (u64, usize),
-        access: impl Fn(&Thread, &mut Word) -> Result<(), Other>,
-    ) -> Option<Other> {
+        access: impl Fn(&Thread, &mut Word) -> Result<(), E>,
+    ) -> Option<E> {
         let Block { words: shared, acquired, number, epoch, .. } = block;
         let thread = Thread {
             launch: self.launch,

@@ -5,6 +5,7 @@
 
 mod access;
 mod atomic;
+mod bulk;
 mod checks;
 mod collective;
 mod matrices;
@@ -46,6 +47,10 @@ pub struct Warp {
     local: Vec<u8>,
     /// The reduction at the barrier where the warp waits (`barrier.red`).
     question: Option<Question>,
+    /// The mbarrier of the last wait, if its phase was not complete.
+    awaited: Option<u64>,
+    /// Whether the warp executes an instruction again, whose execution has been recorded.
+    again: bool,
     /// The number of backward jumps until another group runs.
     patience: u32,
     /// The number of basic blocks for which the running lanes keep running whatever the ranks are, because they have
@@ -93,6 +98,7 @@ impl Warp {
         (self.number, self.at, self.mask) = (number, 0, exists);
         (self.exists, self.exited) = (exists, 0);
         (self.patience, self.favour) = (PATIENCE, 0);
+        (self.awaited, self.again) = (None, false);
         self.others.clear();
         self.clock = race::Clock::default();
         // Only the block's index changes: no instruction writes constant registers, and this object always has the same

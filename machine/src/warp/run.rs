@@ -1,5 +1,6 @@
 //! The interpreter: executes the instructions of a warp.
 
+use super::bulk::Progress;
 use super::{Group, Warp, thread_index};
 use crate::arithmetic::Function;
 use crate::block::Block;
@@ -140,7 +141,7 @@ impl<O: Observer> Engine<'_, O> {
             if CHECKS && instruction.operation.accesses_memory() && self.is_interrupted() {
                 return Ok(Pause::Yielded);
             }
-            if instruction.stretch > 0 {
+            if instruction.stretch > 0 && !std::mem::take(&mut warp.again) {
                 self.steps += u64::from(instruction.stretch);
                 self.observer.executed(id, at, warp.mask);
             }
@@ -195,7 +196,27 @@ impl<O: Observer> Engine<'_, O> {
                         return Ok(Pause::Polled);
                     }
                 }
-                Operation::Load(_) | Operation::Store(_) | Operation::Atomic(_) => (),
+                Operation::Mbarrier(operation) if mask != 0 => {
+                    match self.mbarrier::<CHECKS>(block, warp, &operation, mask)? {
+                        Progress::GoesOn => (),
+                        Progress::Polls => {
+                            warp.polled();
+                            return Ok(Pause::Polled);
+                        }
+                        Progress::Again => {
+                            warp.again = instruction.stretch > 0;
+                            return Ok(Pause::Polled);
+                        }
+                    }
+                }
+                Operation::Copy(copy) if mask != 0 => {
+                    self.copy::<CHECKS>(block, warp, &copy, mask)?;
+                }
+                Operation::Load(_)
+                | Operation::Store(_)
+                | Operation::Atomic(_)
+                | Operation::Mbarrier(_)
+                | Operation::Copy(_) => (),
                 Operation::Shuffle(shuffle) => {
                     if !self.shuffle(block, warp, &shuffle, mask)? {
                         continue;
@@ -242,6 +263,10 @@ impl<O: Observer> Engine<'_, O> {
                     let acquired = warp.clock.fence(mask, warp.number, block.epoch);
                     block.acquired.extend(acquired);
                 }
+                Operation::ProxyFence => {
+                    let Block { proxy_fences, epoch, .. } = block;
+                    proxy_fences.record(&mut warp.clock, mask, warp.number, *epoch);
+                }
                 Operation::Clock { wide, to } => {
                     self.clock += 16;
                     match wide {
@@ -287,6 +312,7 @@ impl<O: Observer> Engine<'_, O> {
                     warp.mask &= !mask;
                     if warp.mask == 0 {
                         if warp.exited == warp.exists {
+                            self.check_copies(block, warp, mask)?;
                             return Ok(Pause::Exited);
                         }
                         self.next_group(block, warp)?;

@@ -1,0 +1,65 @@
+//! Decoding of asynchronous copies and of the operations on their mbarriers.
+
+use super::decode::{Decoder, Reason, miscounted, unknown};
+use super::{Bank, Copies, Mbarrier, MbarrierAction, Operation};
+use crate::ptx::Operand;
+
+impl<'a> Decoder<'a> {
+    /// Decodes `mbarrier`. The scope and the default order of an operation may be written.
+    pub(super) fn mbarrier(
+        &mut self,
+        parts: &[&str],
+        operands: &[Operand<'a>],
+    ) -> Result<Operation, Reason> {
+        let defaults = |part: &&str| !matches!(*part, "cta" | "release" | "acquire");
+        let named: Vec<_> = parts[1..].iter().copied().filter(defaults).collect();
+        let Some((&"b64", rest)) = named.split_last() else { return Err(unknown()) };
+        let Some((&("shared" | "shared::cta"), rest)) = rest.split_last() else {
+            return Err(unknown());
+        };
+        let (address, action) = match (rest, operands) {
+            (["init"], [address, count]) => {
+                (address, MbarrierAction::Init(self.value(count, false)?))
+            }
+            (["arrive"], [to, address]) => {
+                (address, MbarrierAction::Arrive { to: self.result(to, true)?, bytes: None })
+            }
+            (["arrive", "expect_tx"], [to, address, bytes]) => {
+                let bytes = Some(self.value(bytes, false)?);
+                (address, MbarrierAction::Arrive { to: self.result(to, true)?, bytes })
+            }
+            ([wait @ ("try_wait" | "test_wait"), "parity"], [to, address, parity]) => {
+                let to = self.target(to, Bank::Predicate)?;
+                let parity = self.value(parity, false)?;
+                (address, MbarrierAction::Wait { to, parity, blocks: *wait == "try_wait" })
+            }
+            (["init" | "arrive", ..] | ["try_wait" | "test_wait", "parity"], _) => {
+                return Err(miscounted());
+            }
+            _ => return Err(unknown()),
+        };
+        Ok(Operation::Mbarrier(Mbarrier { address: self.address(address)?, action }))
+    }
+
+    /// Decodes `cp.async.bulk`.
+    pub(super) fn copy(
+        &mut self,
+        parts: &[&str],
+        [to, from, mbarrier]: [&Operand<'a>; 3],
+        bytes: &Operand<'a>,
+    ) -> Result<Operation, Reason> {
+        // Since PTX 8.6, the destination may also be called `shared::cta`.
+        let ["async", "bulk", "shared::cluster" | "shared::cta", rest @ ..] = &parts[1..] else {
+            return Err(unknown());
+        };
+        if *rest != ["global", "mbarrier::complete_tx::bytes"] {
+            return Err(unknown());
+        }
+        Ok(Operation::Copy(Copies {
+            to: self.address(to)?,
+            from: self.address(from)?,
+            bytes: self.value(bytes, false)?,
+            mbarrier: self.address(mbarrier)?,
+        }))
+    }
+}

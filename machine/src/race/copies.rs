@@ -1,0 +1,153 @@
+//! The order of asynchronous copies, which a thread issues but does not execute, and of ordinary accesses.
+//!
+//! The bytes of a copy are written at an unknown time between its issue and the completion of a phase of its mbarrier.
+//! An access comes after the copy if its thread knows that this phase is complete: it has waited for it, or has acquired
+//! this from a thread that has. The copy comes after everything that happens before its issue. After ordinary writes of
+//! the same bytes there must also be a `fence.proxy.async` between the write and the copy.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::{Acquired, Clock, Moment, Other, Release, Thread, WARP, Who, Word, other};
+
+/// The reason why a copy is not ordered after an earlier access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unordered {
+    /// Nothing orders the copy and the access.
+    Race(Other),
+    /// There is no `fence.proxy.async` between the write and the copy.
+    Proxy(Other),
+}
+
+/// The time of a fence between ordinary accesses and copies.
+#[derive(Clone, Copy, Debug)]
+struct ProxyFence {
+    epoch: u32,
+    step: u32,
+}
+
+/// The last two fences of each thread of a block that are in different epochs. Earlier ones order nothing more.
+#[derive(Debug, Default)]
+pub struct ProxyFences(HashMap<u16, [Option<ProxyFence>; 2]>);
+
+impl ProxyFences {
+    /// Records a fence of the lanes in `mask`.
+    pub fn record(&mut self, clock: &mut Clock, mask: u32, warp: u16, epoch: u32) {
+        clock.step += 1;
+        let fence = Some(ProxyFence { epoch, step: clock.step });
+        for lane in crate::lanes::lanes(mask) {
+            let last = self.0.entry(warp * WARP + lane as u16).or_default();
+            if last[1].is_some_and(|fence| fence.epoch < epoch) {
+                last[0] = last[1];
+            }
+            last[1] = fence;
+        }
+    }
+
+    /// Returns whether a fence is between a write and what a thread of the block does now.
+    fn separate(&self, write: &Moment, now: &Thread) -> bool {
+        self.0.iter().any(|(&thread, fences)| {
+            fences.iter().flatten().any(|fence| {
+                let after_write = write.who == Who::Thread(thread) && write.step < fence.step;
+                (after_write || write.epoch < fence.epoch)
+                    && (thread == now.thread || fence.epoch < now.epoch)
+            })
+        })
+    }
+}
+
+impl Thread<'_> {
+    /// Returns the moment of an initialisation of an mbarrier by this thread now.
+    pub fn initialises(&self) -> Moment {
+        self.moment(false)
+    }
+
+    /// Returns whether copies may use what a thread of the block has written: the write happens before this thread's
+    /// current instruction, and a fence is between them.
+    pub fn may_copy_after(&self, write: &Moment, fences: &ProxyFences) -> bool {
+        self.comes_after(write) && fences.separate(write, self)
+    }
+
+    /// Records that a copy into shared memory, which this thread issues, writes a word. `phase` is the number of its
+    /// mbarrier and the phase.
+    ///
+    /// # Errors
+    /// Returns the earlier access that is not ordered before the copy.
+    pub fn copies(
+        &self,
+        word: &mut Word,
+        phase: (u16, u32),
+        fences: &ProxyFences,
+    ) -> Result<(), Unordered> {
+        let now = self.moment(false);
+        self.check(word.write, now, true).map_err(Unordered::Race)?;
+        self.check(word.read, now, false).map_err(Unordered::Race)?;
+        match word.write {
+            Some(write)
+                if write.launch == self.launch
+                    && !matches!(write.who, Who::Copy(..))
+                    && !fences.separate(&write, self) =>
+            {
+                return Err(Unordered::Proxy(other(&write, true)));
+            }
+            _ => (),
+        }
+        let copy = Moment { who: Who::Copy(phase.0, phase.1), ..now };
+        *word = Word { write: Some(copy), read: None };
+        Ok(())
+    }
+
+    /// Returns the release of this thread's arrival at an mbarrier, after its fence.
+    pub fn arrives(&self) -> Rc<Release> {
+        Rc::new(Release {
+            block: self.block,
+            epoch: self.epoch,
+            thread: self.thread,
+            fenced: self.clock.step,
+            synced: self.clock.synced[usize::from(self.thread % WARP)],
+            phase: None,
+            earlier: self.known().cloned().collect(),
+        })
+    }
+}
+
+impl Release {
+    /// Returns the release of a completed phase of an mbarrier: it covers its copies and what the arrived threads did
+    /// before.
+    pub fn of_phase(block: u32, phase: (u16, u32), arrived: Vec<Rc<Self>>) -> Rc<Self> {
+        let (epoch, thread, fenced, synced) = (0, u16::MAX, 0, 0);
+        let phase = Some(phase);
+        Rc::new(Self { block, epoch, thread, fenced, synced, phase, earlier: arrived })
+    }
+
+    /// Returns whether a copy was complete at the end of the phase.
+    pub(super) fn covers_copy(&self, block: u32, (number, phase): (u16, u32)) -> bool {
+        let knows = |(of, until)| number == of && phase <= until;
+        block == self.block && self.phase.is_some_and(knows)
+    }
+}
+
+impl Acquired {
+    /// Returns a completed phase that a thread has waited for.
+    pub fn by_thread(release: Rc<Release>, epoch: u32, thread: u16, clock: &Clock) -> Self {
+        Self { release, epoch, step: clock.step, thread }
+    }
+
+    /// Removes phases of mbarriers that later phases cover, when all threads of the block have met.
+    pub fn prune(all: &mut Vec<Self>) {
+        let mut newest: HashMap<u16, u32> = HashMap::new();
+        for (number, phase) in all.iter().filter_map(|acquired| acquired.release.phase) {
+            let newest = newest.entry(number).or_default();
+            *newest = phase.max(*newest);
+        }
+        let mut kept = Vec::new();
+        all.retain(|acquired| {
+            let Some((number, phase)) = acquired.release.phase else { return true };
+            let keeps = newest[&number] == phase && !kept.contains(&number);
+            if keeps {
+                kept.push(number);
+            }
+            keeps
+        });
+    }
+}

@@ -1,0 +1,198 @@
+//! Tests of asynchronous copies to shared memory and their mbarriers: a correct kernel, and the same kernel with one
+//! mistake.
+
+use ptx_machine::{Launch, Machine, Program, Start};
+
+/// The threads of the block, each with 8 bytes of a copy.
+const THREADS: usize = 64;
+/// The bytes of a copy.
+const BYTES: usize = 8 * THREADS;
+
+/// A kernel that copies twice to the same shared array. After the first copy, each thread adds 1 to its number there,
+/// and after both copies, it stores its number.
+const KERNEL: &str = "
+    .version 8.0
+    .target sm_90
+    .address_size 64
+    .visible .entry test(.param .u64 in, .param .u64 out)
+    {
+    .reg .pred %p<4>; .reg .b32 %r<4>; .reg .b64 %d<8>;
+    .shared .align 16 .b8 data[512];
+    .shared .align 8 .b8 full[8];
+    ld.param.u64 %d0, [in]; ld.param.u64 %d1, [out];
+    mov.u32 %r0, %tid.x; setp.eq.u32 %p0, %r0, 0;
+    mad.wide.u32 %d1, %r0, 8, %d1;
+    mov.u32 %r1, data; mad.lo.u32 %r1, %r0, 8, %r1;
+    @%p0 mbarrier.init.shared.b64 [full], 1;
+    @%p0 fence.mbarrier_init.release.cluster;
+    bar.sync 0;
+    @%p0 mbarrier.arrive.expect_tx.shared.b64 %d4, [full], 512;
+    @%p0 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [data], [%d0], 512, [full];
+    FIRST: mbarrier.try_wait.parity.shared.b64 %p1, [full], 0;
+    @!%p1 bra FIRST;
+    ld.shared.u64 %d5, [%r1]; add.u64 %d5, %d5, 1; st.shared.u64 [%r1], %d5;
+    ld.shared.u64 %d5, [%r1]; st.global.u64 [%d1], %d5;
+    fence.proxy.async.shared::cta;
+    bar.sync 0;
+    @%p0 mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [full], 512;
+    @%p0 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [data], [%d0+512], 512, [full];
+    SECOND: mbarrier.test_wait.parity.shared::cta.b64 %p1, [full], 1;
+    @!%p1 bra SECOND;
+    ld.shared.u64 %d5, [%r1]; st.global.u64 [%d1+512], %d5;
+    ret;
+    }";
+
+/// Runs a kernel and returns its output, or the message of its fault.
+fn run(kernel: &str, seed: Option<u64>) -> Result<Vec<u64>, String> {
+    let program = Program::parse(kernel).map_err(|error| error.to_string())?;
+    let mut machine = Machine::new(1 << 20, seed);
+    let from = machine.memory.allocate(2 * BYTES).unwrap();
+    let to = machine.memory.allocate(2 * BYTES).unwrap();
+    let numbers: Vec<u8> = (0..2 * THREADS as u64).flat_map(|k| (10 * k).to_le_bytes()).collect();
+    machine.memory.upload(&numbers, from).unwrap();
+    let arguments = [from.to_le_bytes(), to.to_le_bytes()].concat();
+    let start = Start {
+        kernel: &program.kernels[0],
+        arguments: &arguments,
+        variables: &[],
+        grid: [1, 1, 1],
+        shape: [THREADS as u32, 1, 1],
+        dynamic_shared: 0,
+    };
+    machine.launch(&Launch { start, resident: 1 }).map_err(|fault| fault.to_string())?;
+    let mut bytes = vec![0; 2 * BYTES];
+    machine.memory.download(to, &mut bytes).unwrap();
+    Ok(bytes.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect())
+}
+
+#[test]
+fn threads_read_the_copies_after_their_waits() {
+    let (first, second) = (0..THREADS as u64, THREADS as u64..2 * THREADS as u64);
+    let expected: Vec<_> = first.map(|k| 10 * k + 1).chain(second.map(|k| 10 * k)).collect();
+    for seed in (0..20).map(Some).chain([None]) {
+        assert_eq!(run(KERNEL, seed).as_ref(), Ok(&expected), "seed {seed:?}");
+    }
+    // The bytes of a copy may be expected after it.
+    let lines: Vec<_> = KERNEL.lines().collect();
+    let at = lines.iter().position(|line| line.contains("expect_tx.shared.b64")).unwrap();
+    let swapped = [&lines[..at], &[lines[at + 1], lines[at]], &lines[at + 2..]].concat();
+    assert_eq!(run(&swapped.join("\n"), Some(1)), Ok(expected));
+}
+
+/// Checks that the kernel with its first `text` replaced fails for at least one of several orders of its threads, always
+/// with a message that contains `message`.
+fn check(text: &str, replacement: &str, message: &str) {
+    assert!(KERNEL.contains(text), "{text}");
+    let kernel = KERNEL.replacen(text, replacement, 1);
+    let faults: Vec<_> = (0..10).filter_map(|seed| run(&kernel, Some(seed)).err()).collect();
+    assert!(!faults.is_empty(), "{text:?}, replaced by {replacement:?}, is not found");
+    for found in faults {
+        assert!(found.contains(message), "{message:?} is not in: {found}");
+    }
+}
+
+#[test]
+fn copies_have_a_unit_and_stay_in_their_buffers() {
+    check("[data], [%d0], 512", "[data+8], [%d0], 512", "copies with a target of 0x");
+    check("[data], [%d0], 512", "[data], [%d0+8], 512", "copies with a source of 0x");
+    check(
+        "[data], [%d0], 512",
+        "[data], [%d0], 504",
+        "copies with a size of 0x1f8, no multiple of 16",
+    );
+    let target = "copies 512 bytes to memory at offset 16 of the shared array `data` of 512 bytes";
+    check("[data], [%d0], 512", "[data+16], [%d0], 512", target);
+    let source = "copies 512 bytes from memory at offset 528 of a buffer of 1024 bytes";
+    check("[data], [%d0], 512", "[data], [%d0+528], 512", source);
+}
+
+#[test]
+fn mbarriers_are_initialised_once() {
+    let init = "@%p0 mbarrier.init.shared.b64 [full], 1;";
+    check(
+        init,
+        "",
+        "uses an mbarrier that was not initialised, at offset 0 of the shared array `full`",
+    );
+    check(init, &format!("{init} bar.sync 0; {init}"), "initialises an mbarrier twice");
+    check("[full], 1;", "[full], 0;", "initialises an mbarrier with 0 arrivals, not 1 to 1048575");
+    check("@%p0 mbarrier.init", "mbarrier.init", "data race");
+    let fences = "@%p0 fence.mbarrier_init.release.cluster;\n    bar.sync 0;";
+    check(fences, "@%p0 fence.mbarrier_init.release.cluster;", "the shared array `full`");
+    check(fences, "bar.sync 0;", "copies with an mbarrier that no `fence.mbarrier_init` or");
+}
+
+#[test]
+fn phases_have_the_expected_arrivals_and_bytes() {
+    let lacks = |arrivals: u32, bytes: i32| {
+        format!(
+            "waits forever for an mbarrier whose phase lacks {arrivals} arrivals and {bytes} bytes"
+        )
+    };
+    check("[full], 1;", "[full], 2;", &lacks(1, 0));
+    check("[full], 512;", "[full], 528;", &lacks(0, 16));
+    let expect = "@%p0 mbarrier.arrive.expect_tx.shared.b64 %d4, [full], 512;";
+    check(expect, "", &lacks(1, -512));
+    check(
+        expect,
+        "@%p0 mbarrier.arrive.shared.b64 %d4, [full];",
+        "asynchronous copy of block 0 wrote",
+    );
+    check(
+        "[full], 512;",
+        "[full], 2000000;",
+        "expects 2000000 bytes at an mbarrier, not 1048575 at most",
+    );
+    let twice = format!("{expect} {expect}");
+    check(expect, &twice, "arrives at an mbarrier whose phase expects no more arrivals");
+    check("[full], 0;", "[full], 2;", "waits for an mbarrier with the parity 2");
+}
+
+#[test]
+fn copies_are_ordered_by_waits_and_barriers() {
+    check("@!%p1 bra FIRST;", "", "reads 8 bytes");
+    check("@!%p1 bra SECOND;", "", "data race");
+    // A barrier of the block shows nothing about a copy.
+    check(
+        "@!%p1 bra FIRST;",
+        "bar.sync 0;",
+        "which an asynchronous copy of block 0 wrote: data race",
+    );
+    let fences = "fence.proxy.async.shared::cta;\n    bar.sync 0;";
+    check(fences, "fence.proxy.async.shared::cta;", "data race");
+    check(fences, "bar.sync 0;", "wrote without a later `fence.proxy.async`");
+    // A fence of the writing thread must be before the barrier.
+    check(
+        fences,
+        "bar.sync 0; @!%p0 fence.proxy.async;",
+        "wrote without a later `fence.proxy.async`",
+    );
+    let store = "st.shared.u64 [%r1], %d5;";
+    let only_read = KERNEL.replacen(store, "", 1).replacen(fences, "", 1);
+    assert!(run(&only_read, Some(1)).unwrap_err().contains("read: data race"));
+    let source = "@%p0 st.global.u64 [%d0], %d1; @%p0 cp.async";
+    check(
+        "@%p0 cp.async",
+        source,
+        "copies 512 bytes at offset 0 of a buffer of 1024 bytes, but thread 0",
+    );
+    let last = "SECOND: mbarrier.test_wait.parity.shared::cta.b64 %p1, [full], 1;\n    @!%p1 bra SECOND;\n    \
+                ld.shared.u64 %d5, [%r1];";
+    check(last, "", "exits, and no thread of the block has waited for its last copies");
+}
+
+#[test]
+fn other_copies_are_rejected() {
+    let parsed = |text: &str, replacement: &str| run(&KERNEL.replacen(text, replacement, 1), None);
+    for (text, replacement) in [
+        ("mbarrier::complete_tx::bytes", "bulk_group"),
+        ("cp.async.bulk", "cp.async.bulk.tensor.1d"),
+        ("mbarrier.init", "mbarrier.inval"),
+        ("try_wait.parity", "try_wait"),
+    ] {
+        let error = parsed(text, replacement).unwrap_err();
+        assert!(error.contains("this instruction is not supported"), "{error}");
+    }
+    let error = parsed("[full], 1;", "[full];").unwrap_err();
+    assert!(error.contains("wrong number of operands"), "{error}");
+}
