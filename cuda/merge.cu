@@ -6,6 +6,7 @@
 // r + (nonzeros of the tile before its end): the rows mark their steps in a bit map, and no thread searches.
 #include "common.cuh"
 #include "once.cuh"
+#include "shared_rows.cuh"
 
 constexpr unsigned TILE = BLOCK * ITEMS;
 constexpr unsigned WARPS = BLOCK / WARP;
@@ -168,46 +169,19 @@ __device__ __forceinline__ value_t scan_block(bool ends_rows, value_t &sum, Carr
     return lane == 0 ? before : neighbour;
 }
 
-// What tiles leave of the rows that they share. `heads` and `tails` have a sum for each tile: of the row that ends in
-// it and started before, and of the row that is open at its end. `arrivals` counts, for each tile in which such a row
-// ends, the tiles of the row that have arrived; it is 0 between products.
-struct Shared {
-    value_t *heads, *tails;
-    unsigned *arrivals;
-};
-
-// Adds the block's parts of shared rows: its head (lane 0 of the first warp) and its tail (lane 1). The tile that
-// arrives last adds all parts of the row in their order and stores it.
+// Adds the block's parts of shared rows, from lanes 0 and 1 of its first warp.
 __device__ __forceinline__ void shared_rows(const Matrix &a, Coordinate start, Coordinate end,
                                             value_t part, const Shared &shared, value_t *y,
                                             value_t alpha, value_t beta) {
-    const unsigned lane = threadIdx.x, tile = blockIdx.x;
+    const unsigned lane = threadIdx.x;
     const unsigned row = lane == 0 ? start.row : end.row;
     unsigned first = 0, last = 0;
-    bool is_last = false;
     if (lane < 2 && row < a.rows && (lane == 1 || start.row < end.row)) {
-        first = ((wide)a.row_offsets[row] + row) / TILE;
         last = ((wide)a.row_offsets[row + 1] + row) / TILE;
-        if (first <= tile && first < last) {
-            (lane == 0 ? shared.heads : shared.tails)[tile] = part;
-            __threadfence();
-            is_last = atomicAdd(&shared.arrivals[last], 1) == last - first;
-            __threadfence();
-        }
+        first = min(((wide)a.row_offsets[row] + row) / TILE, (wide)last);
+        if (first > blockIdx.x) first = last;
     }
-    for (unsigned left = __ballot_sync(ALL_LANES, is_last); left != 0; left &= left - 1) {
-        __syncwarp();
-        const unsigned from = __ffs(left) - 1;
-        const unsigned stored = __shfl_sync(ALL_LANES, row, from);
-        const unsigned final = __shfl_sync(ALL_LANES, last, from);
-        value_t sum = 0;
-        for (unsigned k = __shfl_sync(ALL_LANES, first, from) + lane; k < final; k += WARP)
-            sum += __ldcg(&shared.tails[k]);
-        sum = vector_sum<WARP>(ALL_LANES, sum);
-        if (lane > 0) continue;
-        store(y, stored, alpha, sum + __ldcg(&shared.heads[final]), beta);
-        shared.arrivals[final] = 0;
-    }
+    add_shared_rows(row, first, last, part, shared, y, alpha, beta);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)

@@ -181,6 +181,7 @@ fn stages_are_the_kernels_in_order() {
     assert_eq!(stages("gpu-tile"), [ms("start_rows"), ms("tile_units"), ms("tile_apart")]);
     assert_eq!(stages("gpu-dasp"), [ms("dasp")], "no long rows");
     assert_eq!(stages("gpu-csr-lrb"), [ms("csr_lrb")]);
+    assert_eq!(stages("gpu-csr-bulk"), [ms("csr_bulk")]);
     assert_eq!(stages("gpu-merge"), [ms("merge_tiles")]);
     assert_eq!(stages("gpu-packed-values"), [ms("packed")]);
     assert_eq!(stages("gpu-hola"), [ms("hola_assign"), ms("hola")]);

@@ -66,10 +66,18 @@ pub trait Observer {
         let _ = (warp, instruction, action, bytes, offsets, mask);
     }
 
-    /// Called when a thread issues a copy of `bytes` bytes from global to shared memory. `phase` identifies the phase
-    /// of an mbarrier of the block that waits for it.
-    fn copied(&mut self, warp: WarpId, instruction: usize, phase: u64, address: u64, bytes: u64) {
-        let _ = (warp, instruction, phase, address, bytes);
+    /// Called when a thread issues a copy to shared memory of global memory with this address and size. `phase` identifies the phase
+    /// of an mbarrier of the block that waits for it. `once` is true if the data are the first to be evicted from the
+    /// second-level cache.
+    fn copied(
+        &mut self,
+        warp: WarpId,
+        instruction: usize,
+        phase: u64,
+        from: (u64, u64),
+        once: bool,
+    ) {
+        let _ = (warp, instruction, phase, from, once);
     }
 
     /// Called when a thread arrives at an mbarrier in a phase.

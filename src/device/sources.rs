@@ -14,6 +14,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("coordinates.cuh", include_str!("../../cuda/coordinates.cuh")),
     ("once.cuh", include_str!("../../cuda/once.cuh")),
     ("long_rows.cuh", include_str!("../../cuda/long_rows.cuh")),
+    ("shared_rows.cuh", include_str!("../../cuda/shared_rows.cuh")),
     ("strips.cuh", include_str!("../../cuda/strips.cuh")),
 ];
 

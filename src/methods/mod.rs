@@ -55,6 +55,7 @@ pub const METHODS: &[Method] = &[
     gpu::csr_vector::METHOD,
     gpu::csr_adaptive::METHOD,
     gpu::csr_lrb::METHOD,
+    gpu::csr_bulk::METHOD,
     gpu::pcsr::METHOD,
     gpu::light::METHOD,
     gpu::merge::METHOD,

@@ -46,6 +46,7 @@ const FAULTS: &[&[Fault]] = &[
     faults::packed::FAULTS,
     faults::dasp::FAULTS,
     faults::csr_lrb::FAULTS,
+    faults::csr_bulk::FAULTS,
 ];
 
 fn faults() -> impl Iterator<Item = &'static Fault> {

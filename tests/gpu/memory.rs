@@ -134,6 +134,9 @@ fn the_device_memory_of_methods_is_counted() {
     let blocks = |threads: u32| (rows_with(threads) * threads as usize).div_ceil(256);
     let blocks: usize = [1, 2, 4, 8, 16, 32].map(blocks).iter().sum();
     assert_eq!(extra("gpu-csr-lrb"), 4 * csr.rows() + 16 * blocks);
+    // A block has one piece of 512 nonzeros, two values and a counter. Each piece and the end have a first row.
+    let blocks = csr.nnz().div_ceil(512);
+    assert_eq!(extra("gpu-csr-bulk"), (blocks + 1) * 4 + blocks * (2 * 8 + 4));
     // 256 x 7 steps per tile, two values and a counter for each, and too few tiles for a search kernel.
     let tiles = (csr.rows() + csr.nnz()).div_ceil(256 * 7);
     assert_eq!(extra("gpu-merge"), 20 * tiles);

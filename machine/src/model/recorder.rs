@@ -214,14 +214,21 @@ impl Observer for Recorder<'_> {
         self.running.trace(warp).shared(turns);
     }
 
-    fn copied(&mut self, warp: WarpId, instruction: usize, phase: u64, address: u64, bytes: u64) {
+    fn copied(
+        &mut self,
+        warp: WarpId,
+        instruction: usize,
+        phase: u64,
+        (address, bytes): (u64, u64),
+        once: bool,
+    ) {
         let sectors = (address + bytes).div_ceil(SECTOR) - address / SECTOR;
         let counts = &mut self.counts[instruction];
         counts.sectors += sectors;
         counts.needed_sectors += sectors;
         counts.bytes += bytes;
         self.running.block(warp.block).add_to_phase(phase);
-        self.running.trace(warp).copy(phase, address, bytes);
+        self.running.trace(warp).copy(phase, address, bytes, once);
     }
 
     fn arrived(&mut self, warp: WarpId, phase: u64) {

@@ -238,8 +238,9 @@ impl Replay<'_> {
                     clock.waits = true;
                     return;
                 }
-                Step::Copy { phase, address, bytes } => {
-                    let done = self.copy(clock.time, address, bytes);
+                Step::Copy { phase, address, bytes, once } => {
+                    let kind = if once { Kind::ReadsOnce } else { Kind::Reads };
+                    let done = self.copy(clock.time, address, bytes, kind);
                     running.add_to_phase(phase, done);
                 }
                 Step::Arrive { phase } => running.add_to_phase(phase, clock.time),
@@ -291,7 +292,7 @@ impl Replay<'_> {
     }
 
     /// Sends the lines of a copy to shared memory to the second-level cache. Returns the time at which all are copied.
-    fn copy(&mut self, now: f64, address: u64, bytes: u64) -> f64 {
+    fn copy(&mut self, now: f64, address: u64, bytes: u64, kind: Kind) -> f64 {
         let (first, end) = (address / SECTOR, (address + bytes).div_ceil(SECTOR));
         let mut done = now;
         let mut sector = first;
@@ -299,7 +300,7 @@ impl Replay<'_> {
             let (line, within) = (sector * SECTOR / LINE, sector % (LINE / SECTOR));
             let count = (LINE / SECTOR - within).min(end - sector);
             let sectors = ((1 << count) - 1) << within;
-            done = done.max(self.beyond_l1(now, line, sectors, Kind::Reads));
+            done = done.max(self.beyond_l1(now, line, sectors, kind));
             sector += count;
         }
         done

@@ -77,8 +77,8 @@ pub enum Step<'a> {
     Wait,
     /// A barrier of the block.
     Barrier,
-    /// A copy from global to shared memory, which a phase of an mbarrier waits for.
-    Copy { phase: u64, address: u64, bytes: u64 },
+    /// A copy from global to shared memory, which a phase of an mbarrier waits for, and whether its data are used once.
+    Copy { phase: u64, address: u64, bytes: u64, once: bool },
     /// An arrival at an mbarrier in a phase.
     Arrive { phase: u64 },
     /// A wait for a phase.
@@ -139,9 +139,9 @@ impl Trace {
     }
 
     /// Appends a copy from global to shared memory.
-    pub fn copy(&mut self, phase: u64, address: u64, bytes: u64) {
+    pub fn copy(&mut self, phase: u64, address: u64, bytes: u64, once: bool) {
         self.flush();
-        self.words.extend([COPY | phase << KIND, address, bytes]);
+        self.words.extend([COPY | phase << KIND, address, bytes << 1 | u64::from(once)]);
     }
 
     /// Appends an arrival at an mbarrier.
@@ -196,8 +196,9 @@ impl Trace {
             }
             SHARED => Step::Shared { wavefronts: rest as u32 },
             COPY => {
-                let (address, bytes) = (self.words[at + 1], self.words[at + 2]);
-                return Some((Step::Copy { phase: rest, address, bytes }, at + 3));
+                let (address, bytes) = (self.words[at + 1], self.words[at + 2] >> 1);
+                let once = self.words[at + 2] & 1 == 1;
+                return Some((Step::Copy { phase: rest, address, bytes, once }, at + 3));
             }
             ARRIVE => Step::Arrive { phase: rest },
             WAIT_FOR => Step::WaitFor { phase: rest },
@@ -225,7 +226,7 @@ mod tests {
         trace.wait();
         trace.wait();
         trace.barrier();
-        trace.copy(7 << 32 | 1, 1 << 46, 512);
+        trace.copy(7 << 32 | 1, 1 << 46, 512, true);
         trace.arrive(7 << 32 | 1);
         trace.wait_for(7 << 32 | 1);
         trace.end();
@@ -247,7 +248,7 @@ mod tests {
                 Step::Shared { wavefronts: 3 },
                 Step::Wait,
                 Step::Barrier,
-                Step::Copy { phase: 7 << 32 | 1, address: 1 << 46, bytes: 512 },
+                Step::Copy { phase: 7 << 32 | 1, address: 1 << 46, bytes: 512, once: true },
                 Step::Arrive { phase: 7 << 32 | 1 },
                 Step::WaitFor { phase: 7 << 32 | 1 },
             ]

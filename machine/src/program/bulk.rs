@@ -1,7 +1,7 @@
 //! Decoding of asynchronous copies and of the operations on their mbarriers.
 
 use super::decode::{Decoder, Reason, miscounted, unknown};
-use super::{Bank, Copies, Mbarrier, MbarrierAction, Operation};
+use super::{Bank, Copies, EVICT_FIRST, Mbarrier, MbarrierAction, Operation};
 use crate::ptx::Operand;
 
 impl<'a> Decoder<'a> {
@@ -47,19 +47,31 @@ impl<'a> Decoder<'a> {
         parts: &[&str],
         [to, from, mbarrier]: [&Operand<'a>; 3],
         bytes: &Operand<'a>,
+        policy: &[Operand<'a>],
     ) -> Result<Operation, Reason> {
         // Since PTX 8.6, the destination may also be called `shared::cta`.
         let ["async", "bulk", "shared::cluster" | "shared::cta", rest @ ..] = &parts[1..] else {
             return Err(unknown());
         };
-        if *rest != ["global", "mbarrier::complete_tx::bytes"] {
-            return Err(unknown());
-        }
+        let policy = match (rest, policy) {
+            (["global", "mbarrier::complete_tx::bytes"], []) => None,
+            (["global", "mbarrier::complete_tx::bytes", "L2::cache_hint"], [policy]) => {
+                Some(self.value(policy, true)?)
+            }
+            _ => return Err(unknown()),
+        };
         Ok(Operation::Copy(Copies {
             to: self.address(to)?,
             from: self.address(from)?,
             bytes: self.value(bytes, false)?,
             mbarrier: self.address(mbarrier)?,
+            policy,
         }))
+    }
+
+    /// Decodes the creation of a policy of the second-level cache for all accesses that use it.
+    pub(super) fn create_policy(&mut self, parts: &[&str], to: &Operand<'a>) -> Result<(), Reason> {
+        let ["fractional", "L2::evict_first", "b64"] = parts[1..] else { return Err(unknown()) };
+        self.mov(&["mov", "u64"], to, &Operand::Number(EVICT_FIRST))
     }
 }

@@ -151,9 +151,10 @@ impl<'a> Decoder<'a> {
             ("bar" | "barrier", _) => self.barrier(&parts, operands)?,
             ("membar", []) => Operation::Fence,
             ("mbarrier", _) => self.mbarrier(&parts, operands)?,
-            ("cp", [to, from, bytes, mbarrier]) => {
-                self.copy(&parts, [to, from, mbarrier], bytes)?
+            ("cp", [to, from, bytes, mbarrier, policy @ ..]) => {
+                self.copy(&parts, [to, from, mbarrier], bytes, policy)?
             }
+            ("createpolicy", [to]) => return self.create_policy(&parts, to),
             ("fence", []) if parts[1..].starts_with(&["proxy", "async"]) => Operation::ProxyFence,
             // It makes an initialised mbarrier visible to copies.
             ("fence", []) if parts[1..] == ["mbarrier_init", "release", "cluster"] => {
@@ -239,7 +240,12 @@ impl<'a> Decoder<'a> {
     }
 
     /// Decodes `mov`, which can also split a register into halves and join them.
-    fn mov(&mut self, parts: &[&str], to: &Operand<'a>, of: &Operand<'a>) -> Result<(), Reason> {
+    pub(super) fn mov(
+        &mut self,
+        parts: &[&str],
+        to: &Operand<'a>,
+        of: &Operand<'a>,
+    ) -> Result<(), Reason> {
         if let Operand::Name("%clock" | "%clock_hi" | "%clock64" | "%globaltimer") = of {
             let wide = kind(parts)?.is_wide();
             let to = self.result(to, wide)?;

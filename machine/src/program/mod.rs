@@ -16,7 +16,7 @@ mod waits;
 use crate::lanes::Slot;
 use crate::ptx::{self, Place};
 pub use operation::{
-    Access, Address, Atomic, Barrier, Comparison, Copies, Logic, Matrices, Mbarrier,
+    Access, Address, Atomic, Barrier, Comparison, Copies, EVICT_FIRST, Logic, Matrices, Mbarrier,
     MbarrierAction, Operation, Order, Question, Shuffle, Source, Space, Update, Vote, Wide,
 };
 

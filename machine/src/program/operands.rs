@@ -143,9 +143,10 @@ impl Instruction {
                     }
                 }
             }
-            Operation::Copy(Copies { to, from, bytes, mbarrier }) => {
+            Operation::Copy(Copies { to, from, bytes, mbarrier, policy }) => {
                 [to, from, mbarrier].into_iter().for_each(|address| address.visit(see));
                 see(Word, bytes, Read);
+                policy.iter_mut().for_each(|policy| see(Double, policy, Read));
             }
             Operation::Fence
             | Operation::ProxyFence

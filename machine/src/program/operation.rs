@@ -362,7 +362,12 @@ pub struct Copies {
     pub bytes: Slot,
     /// The address of the mbarrier that counts the copied bytes.
     pub mbarrier: Address,
+    /// The register with the policy of the second-level cache (`createpolicy`), which does not change the result.
+    pub policy: Option<Slot>,
 }
+
+/// The policy of data that are the first to be evicted from the second-level cache (`L2::evict_first`).
+pub const EVICT_FIRST: u64 = 1;
 
 /// The kind of a vote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use crate::lanes::{LANES, Mask, lanes};
 use crate::mbarrier::{self, MOST};
 use crate::memory::GLOBAL;
 use crate::observer::{Action, Observer, WarpId};
-use crate::program::{Copies, Mbarrier, MbarrierAction};
+use crate::program::{Copies, EVICT_FIRST, Mbarrier, MbarrierAction};
 use crate::race::{Acquired, Thread, Unordered, Word};
 
 /// The unit of addresses and sizes of a copy in bytes.
@@ -266,6 +266,7 @@ impl<O: Observer> Engine<'_, O> {
         let [to, from, barrier] =
             [copy.to, copy.from, copy.mbarrier].map(|address| warp.addresses(address));
         let bytes = warp.registers.words[usize::from(copy.bytes)];
+        let policies = copy.policy.map(|policy| warp.registers.doubles[usize::from(policy)]);
         for lane in lanes(mask) {
             let (to, from, at, bytes) = (to[lane], from[lane], barrier[lane], bytes[lane]);
             self.check_copy(block, warp, lane, (to, from, bytes))?;
@@ -277,6 +278,7 @@ impl<O: Observer> Engine<'_, O> {
                 self.check_source(block, warp, lane, from, bytes as usize)?;
                 self.check_target(block, warp, lane, (to, bytes as usize), (number, phase))?;
             }
+            let once = policies.is_some_and(|policies| policies[lane] == EVICT_FIRST);
             let (start, size) = ((from - GLOBAL) as usize, bytes as usize);
             let target = &mut block.shared[to as usize..to as usize + size];
             target.copy_from_slice(&self.memory.bytes()[start..start + size]);
@@ -286,7 +288,7 @@ impl<O: Observer> Engine<'_, O> {
             barrier.complete(number, block.number);
             self.progress = true;
             let id = WarpId { block: block.number, warp: warp.number };
-            self.observer.copied(id, warp.at, key(at, phase), from, bytes.into());
+            self.observer.copied(id, warp.at, key(at, phase), (from, bytes.into()), once);
         }
         Ok(())
     }

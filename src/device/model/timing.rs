@@ -141,7 +141,7 @@ fn exact(kernel: &Kernel, counted: &[ptx_machine::model::Counts]) -> Counts {
             Operation::Store(access) if access.space == Space::Shared => {
                 sum.shared_accesses += counts.warps;
             }
-            Operation::Load(_) => {
+            Operation::Load(_) | Operation::Copy(_) => {
                 sum.loaded_bytes += counts.bytes;
                 sum.loaded_sectors += counts.sectors;
             }

@@ -8,6 +8,7 @@ pub mod coo;
 pub mod csc;
 pub mod csr5;
 pub mod csr_adaptive;
+pub mod csr_bulk;
 pub mod csr_lrb;
 pub mod csr_scalar;
 pub mod csr_vector;

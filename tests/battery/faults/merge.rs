@@ -36,8 +36,8 @@ pub const FAULTS: &[Fault] = &[
         "__shfl_up_sync(0x7fffffffu, sum, distance)",
         By("which does not contain the calling lane"),
     ),
-    ("gpu-merge:block=32", "__threadfence();\n            is_last", "is_last", Somehow),
-    ("gpu-merge:block=32", "last - first;\n            __threadfence();", "last - first;", Somehow),
+    ("gpu-merge:block=32", "__threadfence();\n        is_last", "is_last", Somehow),
+    ("gpu-merge:block=32", "last - first;\n        __threadfence();", "last - first;", Somehow),
     ("gpu-merge:block=32", "        __syncwarp();\n", "", Somehow),
     (
         "gpu-merge:block=32",

@@ -2,6 +2,7 @@
 
 pub mod bccoo;
 pub mod csr5;
+pub mod csr_bulk;
 pub mod csr_lrb;
 pub mod csrk;
 pub mod dasp;
