@@ -158,10 +158,108 @@ __device__ __forceinline__ unsigned threads_per_row(unsigned rows) {
 __device__ __forceinline__ value_t row_sum(const value_t *products, unsigned start, unsigned k, unsigned end,
                                            unsigned width) {
     value_t sum = 0;
+#pragma unroll 4
     for (; k < end; k += width) sum += products[k - start];
     for (unsigned distance = width / 2; distance > 0; distance /= 2)
         sum += __shfl_down_sync(ALL_LANES, sum, distance);
     return sum;
+}
+
+// The bounds of a row.
+struct Bounds {
+    unsigned from, to;
+};
+
+// A piece: its nonzeros from `start` to `stop` - 1, its first row, and its items: the rows that end in it, and the part of
+// the row that continues in the next piece. The latter is the only item of a piece without row ends.
+struct Piece {
+    unsigned start, stop, row, items;
+    const value_t *products;
+    // Which of the carries is that of the pieces before, and whether pieces without row ends follow it.
+    unsigned turn;
+    bool has_open;
+
+    // Returns the bounds of an item's row, or no nonzeros if there is none.
+    __device__ __forceinline__ Bounds bounds(const Operands &a, unsigned item) const {
+        const bool exists = item < items && row + item < a.rows;
+        const unsigned *row_offsets = a.row_offsets + row + item;
+        return {exists ? row_offsets[0] : 0, exists ? row_offsets[1] : 0};
+    }
+};
+
+// Where the sums of the rows go that are not shared with blocks before, which start at the nonzero `begin` or later.
+struct Output {
+    unsigned begin;
+    value_t *y, alpha, beta;
+};
+
+// Completes the sum of an item.
+__device__ __forceinline__ void finish(const Piece &piece, unsigned item, unsigned from, value_t sum, Room &room,
+                                       const Output &output) {
+    if (item == 0) {
+        sum += room.carries[piece.turn];
+        for (unsigned k = 0; piece.has_open && k < WARPS; ++k) sum += room.open[k];
+    }
+    if (item + 1 == piece.items) room.carries[piece.turn ^ 1] = sum;
+    else if (from < output.begin) room.head = sum;
+    else store(output.y, piece.row + item, output.alpha, sum, output.beta);
+}
+
+// Sums the items, each by `width` threads, except long ones. Returns whether the thread has seen a long one. `bounds` are
+// those of the thread's first item.
+__device__ __forceinline__ bool sum_rows(const Operands &a, const Piece &piece, unsigned width, Bounds bounds,
+                                         Room &room, const Output &output) {
+    const unsigned lane = threadIdx.x & (width - 1);
+    bool has_long = false;
+    for (unsigned item = threadIdx.x / width;;) {
+        const unsigned last = min(bounds.to, piece.stop), k = max(bounds.from, piece.start);
+        const bool is_long = LONG_ROWS && last > k + LONG * width;
+        if (is_long && lane == 0) room.long_items[atomicAdd(&room.longs, 1)] = item;
+        has_long |= is_long;
+        const value_t sum = row_sum(piece.products, piece.start, is_long ? last : k + lane, last, width);
+        if (lane == 0 && item < piece.items && !is_long)
+            finish(piece, item, bounds.from, sum, room, output);
+        item += BLOCK;
+        if (item - threadIdx.x / width >= piece.items) return has_long;
+        bounds = piece.bounds(a, item);
+    }
+}
+
+// Sums the long items, each by a warp, if a thread of the block has seen one.
+__device__ __forceinline__ void sum_long_rows(const Operands &a, const Piece &piece, bool has_long, Room &room,
+                                              const Output &output) {
+    if (!__syncthreads_or(has_long)) return;
+    for (unsigned place = threadIdx.x / WARP; place < room.longs; place += WARPS) {
+        const unsigned item = room.long_items[place], lane = threadIdx.x % WARP;
+        const Bounds bounds = piece.bounds(a, item);
+        const value_t sum = row_sum(piece.products, piece.start, max(bounds.from, piece.start) + lane,
+                                    min(bounds.to, piece.stop), WARP);
+        if (lane == 0) finish(piece, item, bounds.from, sum, room, output);
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) room.longs = 0;
+}
+
+// Leaves each warp's sum of `open` in room.open.
+__device__ __forceinline__ void leave(value_t open, Room &room) {
+    open = vector_sum<WARP>(ALL_LANES, open);
+    if (threadIdx.x % WARP == 0) room.open[threadIdx.x / WARP] = open;
+}
+
+// Adds the block's parts of the rows that it shares, from lanes 0 and 1 of its first warp: the row that ends in the block
+// and started before, and the row that is open at its end.
+__device__ __forceinline__ void share(const Operands &a, unsigned first_row, unsigned open_row, unsigned end,
+                                      unsigned turn, const Room &room, const Shared &shared, const Output &output) {
+    const unsigned lane = threadIdx.x, row = lane == 0 ? first_row : open_row;
+    unsigned first = 0, last = 0;
+    if (lane < 2 && row < a.rows && (lane == 1 || first_row < open_row)) {
+        const unsigned from = a.row_offsets[row];
+        first = last = from / a.span;
+        if (from < (lane == 0 ? output.begin : end)) last = (a.row_offsets[row + 1] - 1) / a.span;
+    }
+    value_t part = lane == 0 ? room.head : room.carries[turn];
+    for (unsigned k = 0; lane == 1 && k < WARPS; ++k) part += room.open[k];
+    add_shared_rows(row, first, last, part, shared, output.y, output.alpha, output.beta);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
@@ -170,10 +268,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
              const value_t *__restrict__ values, const value_t *__restrict__ x, value_t *y, value_t alpha,
              value_t beta, value_t *heads, value_t *tails, unsigned *arrivals) {
     __shared__ Room room;
-    const unsigned thread = threadIdx.x, warp = thread / WARP;
+    const unsigned thread = threadIdx.x;
     const Operands a = {rows, nnz, span, row_offsets, column_indices, values, x};
     const unsigned begin = blockIdx.x * span, end = min(nnz - begin, span) + begin;
     const unsigned used = max((end - begin + PIECE - 1) / PIECE, 1u);
+    const Output output = {begin, y, alpha, beta};
     if (thread == 0) {
         for (unsigned k = 0; k < BUFFERS; ++k) initialise(&room.barriers[k]);
         for (unsigned k = 0; k < BUFFERS && k < used; ++k)
@@ -190,88 +289,39 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
     value_t open = 0;
     bool has_open = false;
     unsigned turn = 0;
-    for (unsigned piece = 0; piece < used; ++piece) {
-        const unsigned buffer = piece % BUFFERS, start = begin + piece * PIECE;
-        const unsigned count = min(PIECE, end - start), stop = start + count;
-        // The offsets of the first row of the thread are loaded with the nonzeros.
-        const unsigned items = next_row - row + 1, width = threads_per_row(items), lane = thread & (width - 1);
-        unsigned item = thread / width;
-        const bool has_item = items > 1 && item < items && row + item < rows;
-        unsigned from = has_item ? row_offsets[row + item] : 0;
-        unsigned to = has_item ? row_offsets[row + item + 1] : 0;
-        const unsigned row_after = piece + 1 < used ? first_rows[piece + 2] : 0;
+    for (unsigned number = 0; number < used; ++number) {
+        const unsigned buffer = number % BUFFERS, start = begin + number * PIECE;
+        const unsigned count = min(PIECE, end - start);
+        value_t *products = room.products[number % 2];
+        const Piece piece = {start, start + count, row, next_row - row + 1, products, turn, has_open};
+        const bool ends_rows = piece.items > 1;
+        // The bounds of the thread's first row are loaded with the nonzeros.
+        const unsigned width = threads_per_row(piece.items);
+        const Bounds bounds = piece.bounds(a, thread / width);
+        const unsigned row_after = number + 1 < used ? first_rows[number + 2] : 0;
 
-        if (count >= UNIT) wait(&room.barriers[buffer], piece / BUFFERS % 2);
-        value_t *products = items > 1 ? room.products[piece % 2] : nullptr;
+        if (count >= UNIT) wait(&room.barriers[buffer], number / BUFFERS % 2);
+        if (!ends_rows) products = nullptr;
         open += count == PIECE ? multiply<true>(a, start, count, room, buffer, products)
                                : multiply<false>(a, start, count, room, buffer, products);
-        if (items > 1 && has_open) {
-            open = vector_sum<WARP>(ALL_LANES, open);
-            if (thread % WARP == 0) room.open[warp] = open;
-        }
+        if (ends_rows && has_open) leave(open, room);
         __syncthreads();
-        if (thread == 0 && piece + BUFFERS < used)
+        if (thread == 0 && number + BUFFERS < used)
             fetch(a, start + BUFFERS * PIECE, end, buffer, room);
-        if (items == 1) {
-            has_open = true;
-        } else {
-            // Completes the sum of a row, or of the part of the row that continues in the next piece.
-            const auto finish = [&](unsigned item, unsigned from, value_t sum) {
-                if (item == 0) {
-                    sum += room.carries[turn];
-                    for (unsigned k = 0; has_open && k < WARPS; ++k) sum += room.open[k];
-                }
-                if (item + 1 == items) room.carries[turn ^ 1] = sum;
-                else if (from < begin) room.head = sum;
-                else store(y, row + item, alpha, sum, beta);
-            };
-            bool has_long = false;
-            while (true) {
-                const unsigned last = min(to, stop), k = max(from, start);
-                const bool is_long = LONG_ROWS && last > k + LONG * width;
-                if (is_long && lane == 0) room.long_items[atomicAdd(&room.longs, 1)] = item;
-                has_long |= is_long;
-                const value_t sum = row_sum(products, start, is_long ? last : k + lane, last, width);
-                if (lane == 0 && item < items && !is_long) finish(item, from, sum);
-                item += BLOCK;
-                if (item - thread / width >= items) break;
-                const bool has_item = item < items && row + item < rows;
-                from = has_item ? row_offsets[row + item] : 0;
-                to = has_item ? row_offsets[row + item + 1] : 0;
-            }
-            if (LONG_ROWS && __syncthreads_or(has_long)) {
-                for (unsigned place = warp; place < room.longs; place += WARPS) {
-                    const unsigned item = room.long_items[place], from = row_offsets[row + item];
-                    const unsigned last = min(row_offsets[row + item + 1], stop);
-                    const value_t sum = row_sum(products, start, max(from, start) + thread % WARP, last, WARP);
-                    if (thread % WARP == 0) finish(item, from, sum);
-                }
-                __syncthreads();
-                if (thread == 0) room.longs = 0;
-            }
+        has_open = !ends_rows;
+        if (ends_rows) {
+            const bool has_long = sum_rows(a, piece, width, bounds, room, output);
+            if (LONG_ROWS) sum_long_rows(a, piece, has_long, room, output);
             turn ^= 1;
             open = 0;
-            has_open = false;
         }
         row = next_row;
         next_row = row_after;
     }
 
-    open = vector_sum<WARP>(ALL_LANES, open);
     __syncthreads();
-    if (thread % WARP == 0) room.open[warp] = open;
+    leave(open, room);
     __syncthreads();
-    if (thread >= WARP) return;
-    // Lane 0 has the row that ends in the block and started before, lane 1 the row that is open at its end.
-    const unsigned shared_row = thread == 0 ? first_row : row;
-    unsigned first = 0, last = 0;
-    if (thread < 2 && shared_row < rows && (thread == 1 || first_row < row)) {
-        const unsigned from = row_offsets[shared_row];
-        first = from / span;
-        last = first;
-        if (thread == 0 ? from < begin : from < end) last = (row_offsets[shared_row + 1] - 1) / span;
-    }
-    value_t part = thread == 0 ? room.head : room.carries[turn];
-    for (unsigned k = 0; thread == 1 && k < WARPS; ++k) part += room.open[k];
-    add_shared_rows(shared_row, first, last, part, {heads, tails, arrivals}, y, alpha, beta);
+    if (thread < WARP)
+        share(a, first_row, row, end, turn, room, {heads, tails, arrivals}, output);
 }

@@ -7,7 +7,7 @@
 //! fence followed by an atomic or volatile write. An acquire is an atomic or volatile read of that word followed by a
 //! fence. Chains of these are followed. The lanes of a warp are not assumed to run in lockstep.
 //!
-//! [`copies`] describes the order of asynchronous copies.
+//! The module `copies` describes the order of asynchronous copies.
 //!
 //! Accesses to different bytes of a word do not race; only the last of them is recorded. If several threads have read
 //! a word since its last write, one moment represents all of them. A race with one of several reads is therefore

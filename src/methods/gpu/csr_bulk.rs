@@ -1,20 +1,22 @@
 //! CSR through bulk copies: this project's kernel for the copy engine of NVIDIA GPUs from compute capability 9.0 on (CUDA
 //! C++ Programming Guide, asynchronous data copies with the tensor memory accelerator, one-dimensional).
 //!
-//! As many thread blocks as the GPU can hold at once divide the nonzeros into equal spans. A block processes its span in
+//! As many thread blocks as the GPU can hold at once, up to 9 per multiprocessor, divide the nonzeros into equal spans. A block processes its span in
 //! pieces. One thread starts the copy of the columns and values of a piece to one of several buffers in shared memory;
 //! it needs no registers, and its bytes do not pass through the first-level cache, which is left to x. When the barrier
 //! of the buffer (mbarrier) has counted all bytes, each thread multiplies nonzeros at a stride of the block, so that no
 //! bank conflicts occur, and writes the products to shared memory. Then the buffer is free for another piece, and as in
 //! CSR-Stream (see `gpu-csr-adaptive`) 1 to 32 threads per row sum the rows that end in the piece. The sum of the row that
 //! continues in the next piece is carried in shared memory. If the longest row is much longer than the mean, rows that
-//! have more than 16 products of a piece for each of their threads wait, and a warp sums each of them. Threads sum the pieces without row ends in registers.
+//! have more than 16 products of a piece for each of their threads wait, and a warp sums each of them. Threads sum the
+//! pieces without row ends in registers.
 //!
 //! Of a row that several blocks share, each block stores its part; the block that does so last adds them in their order,
 //! as in `gpu-merge`. So a product has one launch and repeats itself bit by bit. The last nonzeros of the matrix that do
 //! not fill the 16 bytes of the copy's unit are loaded by the threads.
 //!
-//! Setup finds the first row of each piece, and copies the row offsets to the host for the longest row. Memory: 4 bytes per piece; 4 bytes and two values per block.
+//! Setup finds the first row of each piece, and copies the row offsets to the host for the longest row. Memory: 4 bytes
+//! per piece; 4 bytes and two values per block.
 
 use crate::device::buffer::Value;
 use crate::device::{Argument, DeviceCsr, Program};
@@ -62,6 +64,9 @@ const MOST_BLOCKS: u64 = 4096;
 /// The blocks that should be resident on a multiprocessor, with 64 registers per thread.
 const RESIDENT: usize = 8;
 
+/// The most blocks per multiprocessor. With more of them, less of x stays in the caches between the blocks that read it.
+const MOST_RESIDENT: usize = 9;
+
 /// The number of nonzeros that any row may have, and the multiple of the mean, before rows count as long.
 const LONG: usize = 16;
 const LONGER: usize = 4;
@@ -86,7 +91,8 @@ fn prepare<'a, T: Value>(
     let module = csr.gpu.compile::<T>(&PROGRAM, &constants)?;
     let kernel = module.kernel("csr_bulk")?;
     let (rows, nnz, piece) = (csr.host.rows(), csr.host.nnz(), BLOCK * items);
-    let resident = kernel.resident_blocks(BLOCK, 0)?.max(1);
+    let most = MOST_RESIDENT * csr.gpu.facts().multiprocessors as usize;
+    let resident = kernel.resident_blocks(BLOCK, 0)?.clamp(1, most);
     let span = nnz.div_ceil(resident).next_multiple_of(UNIT).max(piece);
     let grid = if rows == 0 { 0 } else { nnz.div_ceil(span).max(1) };
     let pieces = span.div_ceil(piece);

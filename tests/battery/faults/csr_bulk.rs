@@ -7,7 +7,7 @@ use crate::kernels::{
 
 pub const FAULTS: &[Fault] = &[
     ("gpu-csr-bulk", "if (count >= UNIT) wait(", "if (count > PIECE) wait(", Somehow),
-    ("gpu-csr-bulk", "piece / BUFFERS % 2", "piece % 2", Somehow),
+    ("gpu-csr-bulk", "number / BUFFERS % 2", "number % 2", Somehow),
     ("gpu-csr-bulk", "while (!complete)\n", "\n", Somehow),
     (
         "gpu-csr-bulk",
@@ -45,7 +45,7 @@ pub const FAULTS: &[Fault] = &[
         "min(PIECE, end - start)",
         By("no multiple of 16 bytes"),
     ),
-    ("gpu-csr-bulk", "next_row - row + 1, width", "next_row - row, width", Somehow),
+    ("gpu-csr-bulk", "next_row - row + 1, products", "next_row - row, products", Somehow),
     (
         "gpu-csr-bulk",
         "        room.longs = 0;\n    }\n    __syncthreads();",
@@ -54,19 +54,24 @@ pub const FAULTS: &[Fault] = &[
     ),
     (
         "gpu-csr-bulk",
-        "        __syncthreads();\n        if (thread == 0 && piece + BUFFERS < used)",
-        "        if (thread == 0 && piece + BUFFERS < used)",
+        "        __syncthreads();\n        if (thread == 0 && number + BUFFERS < used)",
+        "        if (thread == 0 && number + BUFFERS < used)",
         Somehow,
     ),
-    ("gpu-csr-bulk", "room.products[piece % 2]", "room.products[0]", Somehow),
-    ("gpu-csr-bulk", "sum += room.carries[turn];", "", Somehow),
-    ("gpu-csr-bulk", "room.carries[turn ^ 1] = sum;", "room.carries[turn] = sum;", Somehow),
-    ("gpu-csr-bulk", "LONG_ROWS && __syncthreads_or(has_long)", "LONG_ROWS && has_long", Somehow),
-    ("gpu-csr-bulk", "max(from, start) + thread % WARP", "from + thread % WARP", Somehow),
+    ("gpu-csr-bulk", "room.products[number % 2]", "room.products[0]", Somehow),
+    ("gpu-csr-bulk", "sum += room.carries[piece.turn];", "", Somehow),
     (
         "gpu-csr-bulk",
-        "                __syncthreads();\n                if (thread == 0) room.longs",
-        "                if (thread == 0) room.longs",
+        "room.carries[piece.turn ^ 1] = sum;",
+        "room.carries[piece.turn] = sum;",
+        Somehow,
+    ),
+    ("gpu-csr-bulk", "!__syncthreads_or(has_long)", "!has_long", Somehow),
+    ("gpu-csr-bulk", "max(bounds.from, piece.start) + lane", "bounds.from + lane", Somehow),
+    (
+        "gpu-csr-bulk",
+        "    __syncthreads();\n    if (threadIdx.x == 0) room.longs",
+        "    if (threadIdx.x == 0) room.longs",
         Somehow,
     ),
     (
@@ -77,17 +82,12 @@ pub const FAULTS: &[Fault] = &[
     ),
     (
         "gpu-csr-bulk",
-        "if (from < begin) room.head = sum;",
-        "if (from < begin) store(y, row + item, alpha, sum, beta);",
+        "if (from < output.begin) room.head = sum;",
+        "if (from < output.begin) store(output.y, piece.row + item, output.alpha, sum, output.beta);",
         Somehow,
     ),
     ("gpu-csr-bulk", "            open = 0;\n", "", Somehow),
-    (
-        "gpu-csr-bulk",
-        "thread == 1 && k < WARPS; ++k) part",
-        "thread == 1 && k < 1; ++k) part",
-        Somehow,
-    ),
+    ("gpu-csr-bulk", "lane == 1 && k < WARPS; ++k) part", "lane == 1 && k < 1; ++k) part", Somehow),
     ("gpu-csr-bulk", "__threadfence();\n        is_last", "is_last", Somehow),
     ("gpu-csr-bulk", "place == 0 ? 0 : rows", "rows", Somehow),
     ("gpu-csr-bulk", "row_offsets[middle + 1] > start", "row_offsets[middle] >= start", Somehow),
