@@ -3,9 +3,8 @@
 use std::borrow::Cow;
 
 use super::buffer::Value;
-use super::{Buffer, Failed, Gpu, Module, Program};
+use super::{Buffer, Failed, Gpu, Module, Program, Unprepared};
 use crate::matrix::Csr;
-use crate::method::Unprepared;
 
 /// A CSR matrix on the device, together with the same matrix on the host.
 pub struct DeviceCsr<'a, T: Clone> {
@@ -97,7 +96,8 @@ mod tests {
             let empty = Csr::<f64>::from_triplets(rows, 1, &[]);
             DeviceCsr::of(&gpu, Cow::Owned(empty)).unwrap().fits_in_l2()
         };
-        let elements = gpu.facts().l2_bytes as usize / size_of::<u32>();
+        let bytes = gpu.facts().l2_bytes / gpu.facts().l2_copies();
+        let elements = bytes as usize / size_of::<u32>();
         assert!(fits(elements - 1) && !fits(elements));
     }
 }

@@ -1,15 +1,15 @@
 //! CSR through bulk copies: this project's kernel for the copy engine of NVIDIA GPUs from compute capability 9.0 on (CUDA
 //! C++ Programming Guide, asynchronous data copies with the tensor memory accelerator, one-dimensional).
 //!
-//! As many thread blocks as the GPU can hold at once, up to 9 per multiprocessor, divide the nonzeros into equal spans. A block processes its span in
-//! pieces. One thread starts the copy of the columns and values of a piece to one of several buffers in shared memory;
-//! it needs no registers, and its bytes do not pass through the first-level cache, which is left to x. When the barrier
-//! of the buffer (mbarrier) has counted all bytes, each thread multiplies nonzeros at a stride of the block, so that no
-//! bank conflicts occur, and writes the products to shared memory. Then the buffer is free for another piece, and as in
-//! CSR-Stream (see `gpu-csr-adaptive`) 1 to 32 threads per row sum the rows that end in the piece. The sum of the row that
-//! continues in the next piece is carried in shared memory. If the longest row is much longer than the mean, rows that
-//! have more than 16 products of a piece for each of their threads wait, and a warp sums each of them. Threads sum the
-//! pieces without row ends in registers.
+//! As many thread blocks as the GPU can hold at once, up to 9 per multiprocessor, divide the nonzeros into equal spans.
+//! A block processes its span in pieces. One thread starts the copy of the columns and values of a piece to one of
+//! several buffers in shared memory; it needs no registers, and its bytes do not pass through the first-level cache,
+//! which is left to x. When the barrier of the buffer (mbarrier) has counted all bytes, each thread multiplies nonzeros
+//! at a stride of the block, so that no bank conflicts occur, and writes the products to shared memory. Then the buffer
+//! is free for another piece, and as in CSR-Stream (see `gpu-csr-adaptive`) 1 to 32 threads per row sum the rows that
+//! end in the piece. The sum of the row that continues in the next piece is carried in shared memory. If the longest
+//! row is much longer than the mean, rows that have more than 16 products of a piece for each of their threads wait,
+//! and a warp sums each of them. Threads sum the pieces without row ends in registers.
 //!
 //! Of a row that several blocks share, each block stores its part; the block that does so last adds them in their order,
 //! as in `gpu-merge`. So a product has one launch and repeats itself bit by bit. The last nonzeros of the matrix that do
