@@ -45,6 +45,11 @@ __device__ __forceinline__ value_t value_of(stored_t stored, bool active, const 
 #endif
 }
 
+// Loads a stored value. The indices of several steps are in one sector, which therefore stays in the caches.
+__device__ __forceinline__ stored_t load_stored(const stored_t *place) {
+    return CODE_BITS == 0 ? load_once(place) : *place;
+}
+
 // Returns one lane's part of the slice's product. `column` is the lane's first. If OFFSETS is false, no step has offsets.
 template <bool OFFSETS>
 __device__ __forceinline__ value_t slice_product(const Step *list, unsigned steps,
@@ -67,7 +72,7 @@ __device__ __forceinline__ value_t slice_product(const Step *list, unsigned step
                 const unsigned lanes = __shfl_sync(ALL_LANES, mine.lanes, k + j);
                 const unsigned before = __popc(lanes & ((1u << lane) - 1));
                 active[j] = lanes >> lane & 1;
-                stored[j] = active[j] ? load_once(&entries[before]) : stored_t(0);
+                stored[j] = active[j] ? load_stored(&entries[before]) : stored_t(0);
                 entries += __popc(lanes);
                 if (!OFFSETS) continue;
                 const unsigned width = codes[j] & ((1u << WIDTH) - 1);

@@ -55,8 +55,8 @@ pub const FAULTS: &[Fault] = &[
     ),
     (
         "gpu-coo",
-        "exists ? row_indices[step * WARP] : NO_ROW",
-        "row_indices[step * WARP]",
+        "exists ? load_once(&row_indices[step * WARP]) : NO_ROW",
+        "load_once(&row_indices[step * WARP])",
         By("reads 4 bytes at"),
     ),
     (

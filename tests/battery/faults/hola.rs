@@ -28,8 +28,8 @@ pub const FAULTS: &[Fault] = &[
     ("gpu-hola", "share.count == PER_BLOCK", "true", Somehow),
     (
         "gpu-hola",
-        "place_of(k) < share.count ? array[place_of(k)] : absent",
-        "array[place_of(k)]",
+        "place_of(k) < share.count ? load_once(&array[place_of(k)]) : absent",
+        "load_once(&array[place_of(k)])",
         By("reads"),
     ),
     ("gpu-hola", "if (place_of(k) >= share.count) products[k] = 0;", "", Somehow),

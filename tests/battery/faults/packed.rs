@@ -17,8 +17,8 @@ pub const FAULTS: &[Fault] = &[
     ("gpu-packed", "lanes & ((1u << lane) - 1)", "lanes & ((2u << lane) - 1)", Somehow),
     (
         "gpu-packed",
-        "active[j] ? load_once(&entries[before]) : stored_t(0)",
-        "load_once(&entries[before])",
+        "active[j] ? load_stored(&entries[before]) : stored_t(0)",
+        "load_stored(&entries[before])",
         Somehow,
     ),
     ("gpu-packed", "entries += __popc(lanes);", "entries += WARP;", Somehow),
