@@ -178,7 +178,7 @@ __device__ __forceinline__ void shared_rows(const Matrix &a, Coordinate start, C
     unsigned first = 0, last = 0;
     if (lane < 2 && row < a.rows && (lane == 1 || start.row < end.row)) {
         last = ((wide)a.row_offsets[row + 1] + row) / TILE;
-        first = min(((wide)a.row_offsets[row] + row) / TILE, (wide)last);
+        first = ((wide)a.row_offsets[row] + row) / TILE;
         if (first > blockIdx.x) first = last;
     }
     add_shared_rows(row, first, last, part, shared, y, alpha, beta);

@@ -31,7 +31,7 @@ fn times_are_modelled_verified_and_always_the_same() {
         return;
     }
     let words =
-        format!("{GRID} --device model:a100 --methods gpu-[a-m]*,cusparse-csr --format csv");
+        format!("{GRID} --device model:h200 --methods gpu-[a-m]*,cusparse-csr --format csv");
     let (first, again) = (run(&words), run(&words));
     assert_eq!(first.result, Ok(CommandStatus::Ok), "{}", first.stderr);
     let (first, again) = (rows(&first.stdout), rows(&again.stdout));
@@ -40,7 +40,7 @@ fn times_are_modelled_verified_and_always_the_same() {
     assert!(cusparse[0].reason.as_deref().unwrap().contains("machine code"));
     assert!(ours.len() > 10);
     for row in &ours {
-        assert_eq!(row.device.map(|device| device.name()), Some("model:a100"));
+        assert_eq!(row.device.map(|device| device.name()), Some("model:h200"));
         if row.reason.as_deref() != Some("it has no plain product") {
             assert!(row.is_ok(), "{row:?}");
             assert_eq!((row.samples, row.iterations), (Some(1), Some(1)));

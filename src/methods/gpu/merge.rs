@@ -82,9 +82,9 @@ const SEARCH_LANES: usize = 8;
 const BLOCK: usize = 256;
 const ITEMS: usize = 7;
 
-/// The threads that should be resident on a multiprocessor: the most on large GPUs, with 32 registers each, and half
-/// of them for more than `FEW_ITEMS` steps per thread, which need up to 64 registers.
-const THREADS: [usize; 2] = [2048, 1024];
+/// The threads that should be resident on a multiprocessor: the most on large GPUs, with 32 registers each, and fewer for
+/// more than `FEW_ITEMS` steps per thread, which need up to 80 registers.
+const THREADS: [usize; 2] = [2048, 768];
 const FEW_ITEMS: usize = 8;
 
 fn prepare<'a, T: Value>(
