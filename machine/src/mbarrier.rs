@@ -33,19 +33,16 @@ pub struct Mbarrier {
 impl Mbarrier {
     /// Initialises an mbarrier whose phases need `expected` arrivals. `None` if the number is out of range.
     pub fn new(expected: i64, begun: Option<Moment>) -> Option<Self> {
-        let zero = (0, 0, 0, 0);
-        let (bytes, phases, copied, waited) = zero;
-        let (arrived, completed) = (Vec::new(), None);
         (1..=MOST).contains(&expected).then_some(Self {
             expected,
             missing: expected,
-            bytes,
-            phases,
-            copied,
-            waited,
+            bytes: 0,
+            phases: 0,
+            copied: 0,
+            waited: 0,
             begun,
-            arrived,
-            completed,
+            arrived: Vec::new(),
+            completed: None,
         })
     }
 

@@ -66,9 +66,9 @@ pub trait Observer {
         let _ = (warp, instruction, action, bytes, offsets, mask);
     }
 
-    /// Called when a thread issues a copy to shared memory of global memory with this address and size. `phase` identifies the phase
-    /// of an mbarrier of the block that waits for it. `once` is true if the data are the first to be evicted from the
-    /// second-level cache.
+    /// Called when a thread issues a copy to shared memory. `from` is the address and the size of the copied global memory,
+    /// and `phase` identifies the phase of an mbarrier that waits for the copy. `once` is true if the second-level cache
+    /// evicts these data first.
     fn copied(
         &mut self,
         warp: WarpId,

@@ -41,7 +41,7 @@ impl<'a> Decoder<'a> {
         Ok(Operation::Mbarrier(Mbarrier { address: self.address(address)?, action }))
     }
 
-    /// Decodes `cp.async.bulk`.
+    /// Decodes `cp.async.bulk`, a copy from global to shared memory that an mbarrier counts.
     pub(super) fn copy(
         &mut self,
         parts: &[&str],
