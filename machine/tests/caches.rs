@@ -50,7 +50,7 @@ fn replay(statements: &str, threads: u32, bytes: usize) -> (Traffic, u32) {
          ld.param.u64 %d0, [in]; ld.param.u64 %d1, [out]; mov.u32 %w0, %tid.x;\n{statements}\n}}\n"
     );
     let program = Program::parse(&text).unwrap();
-    let mut machine = Machine::new(1 << 20, None);
+    let mut machine = Machine::new(1 << 22, None);
     let [input, output] = [bytes, 128].map(|bytes| machine.memory.allocate(bytes).unwrap());
     machine.memory.upload(&vec![1; bytes], input).unwrap();
     let arguments = [input.to_le_bytes(), output.to_le_bytes()].concat();
@@ -117,4 +117,33 @@ fn copies_need_the_time_of_their_bytes() {
     assert!((1012.0 - 128.0..1200.0).contains(&cycles), "{cycles}");
     // Both warps take part from the start to the end.
     assert!(traffic.warp_cycles > 1.9 * cycles, "{} of {cycles}", traffic.warp_cycles);
+}
+
+/// A thread loads a line, copies 2 MiB through the second-level cache of 1 MiB, and loads the line again. It is still in
+/// the cache only if the policy of the copies evicts their data first.
+#[test]
+fn copies_evict_their_own_lines_first() {
+    let sectors_read = |policy: &str| {
+        let (hint, operand) =
+            if policy.is_empty() { ("", "") } else { (".L2::cache_hint", ", %d2") };
+        let (traffic, _) = replay(
+            &format!(
+                ".shared .align 16 .b8 data[16384]; .shared .align 8 .b8 full[8];\n\
+                 mbarrier.init.shared.b64 [full], 1; fence.mbarrier_init.release.cluster; {policy}\n\
+                 ld.global.cg.u32 %w1, [%d0]; mov.u32 %w2, 0;\n\
+                 LOOP: and.b32 %w3, %w2, 1; add.u64 %d0, %d0, 16384;\n\
+                 mbarrier.arrive.expect_tx.shared.b64 _, [full], 16384;\n\
+                 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes{hint} [data], [%d0], 16384, \
+                 [full]{operand};\n\
+                 AGAIN: mbarrier.try_wait.parity.shared.b64 %p1, [full], %w3; @!%p1 bra AGAIN;\n\
+                 add.u32 %w2, %w2, 1; setp.lt.u32 %p0, %w2, 128; @%p0 bra LOOP;\n\
+                 sub.u64 %d0, %d0, 2097152; ld.global.cg.u32 %w1, [%d0]; st.global.u32 [%d1], %w1; ret;"
+            ),
+            1,
+            129 * 16384,
+        );
+        traffic.read
+    };
+    let once = sectors_read("createpolicy.fractional.L2::evict_first.b64 %d2;");
+    assert_eq!(sectors_read("") - once, 1);
 }
