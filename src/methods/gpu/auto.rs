@@ -10,7 +10,9 @@
 
 mod choices;
 
-use super::{csr_adaptive, csr_vector, csr5, dia, hyb, kokkos_style, merge, packed, sell};
+use super::{
+    csr_adaptive, csr_bulk, csr_lrb, csr_vector, csr5, dia, hyb, kokkos_style, merge, packed, sell,
+};
 use crate::device::DeviceCsr;
 use crate::device::buffer::Value;
 use crate::matrix::stats::RowStatistics;
@@ -34,9 +36,11 @@ pub const METHOD: Method = Method {
 };
 
 /// The methods to choose from.
-static CANDIDATES: [Method; 9] = [
+static CANDIDATES: [Method; 11] = [
     csr_vector::METHOD,
     csr_adaptive::METHOD,
+    csr_lrb::METHOD,
+    csr_bulk::METHOD,
     merge::METHOD,
     csr5::METHOD,
     kokkos_style::METHOD,
