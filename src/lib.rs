@@ -39,6 +39,7 @@
 //! | [`cache`] | files that only save time | – |
 //! | [`near`] | suggestions for mistyped words | – |
 //! | [`filter`] | the language of filters, which select matrices and recorded rows | near |
+//! | [`guarded`] | vectors that show writes beyond their ends | – |
 //! | [`team`] | pinned threads with a cheap fork and join | – |
 //! | [`terminal`] | escapes the control characters of text from files before it is printed | – |
 //! | [`table`] | tables as data, written as text and Markdown | – |
@@ -48,19 +49,22 @@
 //! | [`system`] | facts about the machine | – |
 //! | [`matrix`] | CSR, Matrix Market files, cached matrices, generators, orderings, row statistics | cache, near, team |
 //! | [`device`] | the GPU: memory, kernels, time; backed by CUDA or by a model that executes PTX on the CPU | cache, library, matrix, near, team |
+//! | [`kernel_file`] | methods that are a `.cu` file | device |
+//! | [`plugin`] | methods of plug-ins: shared objects with the interface of `include/spmv_method.h` | device, library, matrix, team |
 //! | [`memory`] | how much memory is available and how much is needed | matrix, system |
-//! | [`method`] | the definition of a method | device, matrix, memory, profile, simd, team |
-//! | [`methods`] | `METHODS`, the list of all methods; one file per algorithm | device, library, matrix, memory, method, profile, simd, system, team |
+//! | [`method`] | the definition of a method | device, kernel_file, matrix, memory, plugin, profile, simd, team |
+//! | [`methods`] | `METHODS`, the list of all methods; one file per algorithm | device, kernel_file, library, matrix, memory, method, plugin, profile, simd, system, team |
 //! | [`verify`] | reference product, error bound, verdict | matrix |
-//! | [`mod@bench`] | plans and executes the measurements; a result for every method | device, matrix, memory, method, profile, simd, system, team, verify |
+//! | [`mod@bench`] | plans and executes the measurements; a result for every method | device, guarded, matrix, memory, method, plugin, profile, simd, system, team, verify |
 //! | [`record`] | the row, its CSV, JSON and text, the facts of a run | bench (results), cache, device, matrix, method, methods, system, table, terminal |
 //! | `mpi` | one product on many processes, behind the feature `mpi`: partition, product, backend | bench, device, matrix, memory, method, methods, record, simd, system, verify |
+//! | [`check`] | the battery for methods of plug-ins | device, guarded, matrix, plugin, team, verify |
 //! | [`report`] | recorded rows as tables and charts, and the comparison of two files | bench, cache, filter, matrix, memory, method, methods, near, record, table |
-//! | [`campaign`] | measures matrices one after the other: plan, child processes, resume, progress, run record | bench, cache, device, matrix, memory, method, methods, near, profile, record, report, simd, system, team, terminal |
+//! | [`campaign`] | measures matrices one after the other: plan, child processes, resume, progress, run record | bench, cache, check, device, kernel_file, matrix, memory, method, methods, near, plugin, profile, record, report, simd, system, team, terminal |
 //! | [`papers`] | the experiments of the papers: what is measured, shown and claimed | bench, device, matrix, method, methods, near, record, report, table |
 //! | [`datasets`] | the matrix collection: facts of its matrices, named sets | filter |
 //! | [`fetch`] | downloads matrices of the collection | cache, datasets, matrix |
-//! | [`cli`] | one file per verb | all others but library, profile and verify |
+//! | [`cli`] | one file per verb | all others but guarded, library, plugin, profile and verify |
 //!
 //! The CUDA kernels are in `cuda/`, one file per GPU method.
 //!
@@ -72,11 +76,14 @@
 pub mod bench;
 pub mod cache;
 pub mod campaign;
+pub mod check;
 pub mod cli;
 pub mod datasets;
 pub mod device;
 pub mod fetch;
 pub mod filter;
+pub mod guarded;
+pub mod kernel_file;
 pub mod library;
 pub mod matrix;
 pub mod memory;
@@ -86,6 +93,7 @@ pub mod methods;
 pub mod mpi;
 pub mod near;
 pub mod papers;
+pub mod plugin;
 pub mod profile;
 pub mod record;
 pub mod report;

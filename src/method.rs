@@ -1,19 +1,24 @@
 //! Defines [`Method`]: an entry of [`METHODS`](crate::methods::METHODS) that prepares a product y = αAx +
 //! βy from a CSR matrix.
 
+mod plugged;
 mod prepared;
 
 use std::any::Any;
 
-use crate::device::DeviceCsr;
+use crate::device::buffer::Value;
+use crate::device::{Buffer, DeviceCsr};
+use crate::kernel_file::KernelFile;
 use crate::matrix::Csr;
 use crate::memory::extent::Extent;
+use crate::plugin::Entry;
 use crate::profile::Profile;
 use crate::scalar::{Precision, Scalar};
 use crate::simd::Isa;
 use crate::team::Team;
 
 pub use crate::device::{Device, Failed, Unavailable, Unprepared};
+pub use plugged::memory as memory_of_plugin;
 pub use prepared::{Prepared, PreparedOnGpu, Values};
 
 /// An algorithm that computes y = αAx + βy, in both precisions.
@@ -115,6 +120,15 @@ pub enum Code {
     },
     /// The method runs on a GPU.
     Gpu { f64: PrepareOnGpu<f64>, f32: PrepareOnGpu<f32> },
+    /// The method is a `.cu` file and runs on a GPU.
+    File(&'static KernelFile),
+    /// The method is in a plug-in and runs on the CPU.
+    Plugin {
+        /// Whether the product uses all threads of the team. Otherwise it uses one.
+        parallel: bool,
+        /// The code of the method, in a child process that has opened the plug-in.
+        entry: Option<&'static Entry>,
+    },
 }
 
 /// A function that does all work that is needed once per matrix after the conversion to CSR. Its time is
@@ -222,25 +236,25 @@ impl Method {
     /// Returns the device on which the method runs.
     pub const fn device(&self) -> Device {
         match self.code {
-            Code::Cpu { .. } => Device::Cpu,
-            Code::Gpu { .. } => Device::Gpu,
+            Code::Cpu { .. } | Code::Plugin { .. } => Device::Cpu,
+            Code::Gpu { .. } | Code::File(_) => Device::Gpu,
         }
     }
 
     /// Returns the device on which the method runs, where `gpu` is the device of all GPU methods.
     pub const fn runs_on(&self, gpu: Device) -> Device {
         match self.code {
-            Code::Cpu { .. } => Device::Cpu,
-            Code::Gpu { .. } => gpu,
+            Code::Cpu { .. } | Code::Plugin { .. } => Device::Cpu,
+            Code::Gpu { .. } | Code::File(_) => gpu,
         }
     }
 
     /// Returns the number of threads that compute in a team of `team` threads; `None` on a GPU.
     pub const fn threads(&self, team: usize) -> Option<usize> {
         match self.code {
-            Code::Cpu { parallel: true, .. } => Some(team),
-            Code::Cpu { parallel: false, .. } => Some(1),
-            Code::Gpu { .. } => None,
+            Code::Cpu { parallel: true, .. } | Code::Plugin { parallel: true, .. } => Some(team),
+            Code::Cpu { .. } | Code::Plugin { .. } => Some(1),
+            Code::Gpu { .. } | Code::File(_) => None,
         }
     }
 
@@ -268,11 +282,58 @@ impl Method {
         self.parameters.iter().chain(graph)
     }
 
-    /// Returns the prepare function for precision `T`, or `None` for a GPU method.
+    /// Returns whether the method is in a plug-in.
+    pub const fn is_of_plugin(&self) -> bool {
+        matches!(self.code, Code::Plugin { .. })
+    }
+
+    /// Prepares a method of the CPU, which may be in a plug-in.
+    ///
+    /// # Errors
+    /// Returns why the method does not take the matrix, or why its preparation failed.
+    pub fn prepare_on_host<'a, T: Scalar>(
+        &self,
+        csr: &'a Csr<T>,
+        request: &Request<'a>,
+    ) -> Result<Prepared<'a, T>, Unprepared> {
+        match &self.code {
+            Code::Cpu { f64, f32, .. } => {
+                Ok(of_precision::<T, Prepare<T>>(f64, f32)(csr, request)?)
+            }
+            Code::Plugin { entry, .. } => plugged::prepare(*entry, csr, request),
+            Code::Gpu { .. } | Code::File(_) => Err(Unavailable("it runs on a GPU".into()).into()),
+        }
+    }
+
+    /// Prepares a method of the GPU, which may be a `.cu` file.
+    ///
+    /// # Errors
+    /// Returns why the method does not take the matrix, or why its preparation failed.
+    pub fn prepare_on_device<'a, T: Value>(
+        &self,
+        csr: &'a DeviceCsr<'a, T>,
+        request: &Request<'a>,
+    ) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+        match &self.code {
+            Code::Gpu { f64, f32 } => of_precision::<T, PrepareOnGpu<T>>(f64, f32)(csr, request),
+            Code::File(file) => {
+                let running = file.prepare(csr)?;
+                let product = move |alpha, x: &Buffer<T>, beta, y: &mut Buffer<T>| {
+                    running.multiply(alpha, x, beta, y)
+                };
+                Ok(Prepared::on_gpu(csr, product).with_csr_bytes(csr.host.bytes()))
+            }
+            Code::Cpu { .. } | Code::Plugin { .. } => {
+                Err(Unavailable("it runs on the CPU".into()).into())
+            }
+        }
+    }
+
+    /// Returns the prepare function for precision `T`, or `None` for a method of a GPU or a file of the user.
     pub fn prepare<T: Scalar>(&self) -> Option<Prepare<T>> {
         match &self.code {
             Code::Cpu { f64, f32, .. } => Some(of_precision::<T, _>(f64, f32)),
-            Code::Gpu { .. } => None,
+            Code::Gpu { .. } | Code::File(_) | Code::Plugin { .. } => None,
         }
     }
 
@@ -280,7 +341,7 @@ impl Method {
     pub fn prepare_on_gpu<T: Scalar>(&self) -> Option<PrepareOnGpu<T>> {
         match &self.code {
             Code::Gpu { f64, f32 } => Some(of_precision::<T, _>(f64, f32)),
-            Code::Cpu { .. } => None,
+            Code::Cpu { .. } | Code::File(_) | Code::Plugin { .. } => None,
         }
     }
 }

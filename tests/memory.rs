@@ -1,13 +1,10 @@
 //! Checks the memory estimates of CPU methods: a method must not allocate more than its estimate, nor much less. Every
 //! allocation is counted, except those that MKL makes itself.
 
-#[allow(dead_code)] // the inputs of products
-#[path = "battery/small.rs"]
-mod small;
-
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use spmv_bench::check::small;
 use spmv_bench::matrix::Csr;
 use spmv_bench::matrix::generate::Generator;
 use spmv_bench::memory::extent::Extent;

@@ -7,9 +7,12 @@ use super::env::Env;
 use crate::bench::run::{DeviceChoice, RunSettings};
 use crate::device::Gpu;
 use crate::device::model::{DeviceFile, Model};
-use crate::method::{Choice, Device, GRAPH, Method, Unavailable};
-use crate::methods::METHODS;
+use crate::method::{Choice, Code, Device, GRAPH, Method, Unavailable};
+use crate::methods::all;
 use crate::near::hint;
+
+/// The model on which `.cu` files run without a GPU.
+const FALLBACK: &str = "h200";
 
 /// Returns the methods to run and the GPU that they run on. Methods that do not support the requested product
 /// (plain or transposed) are skipped unless they are named. Without a GPU, its methods are skipped with one
@@ -36,6 +39,16 @@ pub fn methods(run: &RunSettings, env: &mut Env) -> Result<(Vec<Choice<'static>>
         Ok(gpu) => return Ok((choices, Some(gpu))),
         Err(Unavailable(reason)) => reason,
     };
+    if run.device == DeviceChoice::All && choices.iter().any(is_file) {
+        let file = DeviceFile::find(FALLBACK).map_err(|Unavailable(reason)| anyhow!(reason))?;
+        if !run.quiet {
+            writeln!(
+                env.stderr,
+                "{reason}; the kernels run on model:{FALLBACK}, with modelled times"
+            )?;
+        }
+        return Ok((choices, Some(Gpu::new(Model::of_file(FALLBACK, &file)))));
+    }
     if let Some(demand) = demand(run)? {
         bail!(
             "{demand}: {reason}; GPU methods need an NVIDIA GPU and its driver, or \
@@ -119,6 +132,10 @@ pub fn is_parallel(choice: &Choice) -> bool {
     choice.method.threads(2) == Some(2)
 }
 
+fn is_file(choice: &Choice) -> bool {
+    matches!(choice.method.code, Code::File(_))
+}
+
 fn is_on_gpu(choice: &Choice) -> bool {
     choice.method.device() == Device::Gpu
 }
@@ -150,8 +167,7 @@ pub fn select(words: &[String]) -> Result<Vec<Choice<'static>>> {
             }
         }
     }
-    let place =
-        |choice: &Choice| METHODS.iter().position(|method| method.name == choice.method.name);
+    let place = |choice: &Choice| all().position(|method| method.name == choice.method.name);
     chosen.sort_by_key(place);
     Ok(chosen)
 }
@@ -163,8 +179,8 @@ pub fn select(words: &[String]) -> Result<Vec<Choice<'static>>> {
 pub fn matching(glob: &str) -> Result<Vec<&'static Method>> {
     let whole = "`spmv-bench methods` lists all of them";
     let pattern = glob::Pattern::new(glob)?;
-    let names = METHODS.iter().map(|method| method.name);
-    let methods = METHODS.iter().filter(|method| pattern.matches(method.name));
+    let names = all().map(|method| method.name);
+    let methods = all().filter(|method| pattern.matches(method.name));
     let methods: Vec<_> = methods.collect();
     ensure!(!methods.is_empty(), "there is no method '{glob}'{}", hint(glob, names, whole));
     Ok(methods)

@@ -12,6 +12,7 @@ pub(crate) mod isolate;
 pub(crate) mod libraries;
 pub(crate) mod ordered;
 pub(crate) mod plan;
+pub(crate) mod plugins;
 pub(crate) mod progress;
 pub(crate) mod recording;
 pub(crate) mod resume;

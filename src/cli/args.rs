@@ -1,8 +1,11 @@
 //! The definition of the command line: commands and their help texts. Each command defines its own arguments.
 
+use std::path::PathBuf;
+
 use clap::{Parser, Subcommand};
 
 use super::cache::CacheArgs;
+use super::check_method::CheckMethodArgs;
 use super::cite::CiteArgs;
 use super::compare::CompareArgs;
 use super::corpus::CorpusArgs;
@@ -10,8 +13,10 @@ use super::explain::ExplainArgs;
 use super::fetch::args::FetchArgs;
 use super::generate::GenerateArgs;
 use super::gpu_file::GpuFileArgs;
+use super::measure::PrecisionChoice;
 use super::merge::MergeArgs;
 use super::methods::MethodsArgs;
+use super::new_method::NewMethodArgs;
 use super::report::ReportArgs;
 use super::reproduce::args::ReproduceArgs;
 use super::single::SingleArgs;
@@ -33,12 +38,31 @@ pub struct Cli {
     pub command: Option<Command>,
     #[command(flatten)]
     pub single: SingleArgs,
+    /// Add the methods of a plug-in: a shared object with the interface of include/spmv_method.h, or a folder of them.
+    /// Several may be given, also in the variable SPMV_BENCH_PLUGINS
+    #[arg(long = "plugin", global = true, value_name = "FILE|DIR")]
+    pub plugins: Vec<PathBuf>,
+    /// Add a method that is a single .cu file, and measure it alone unless --methods names others. Without a GPU it runs
+    /// on a modelled one
+    #[arg(long = "kernel", global = true, value_name = "FILE.cu")]
+    pub kernels: Vec<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Measures many matrices: every .mtx, .mtx.gz and .tar.gz file below a folder, smallest first
     Corpus(CorpusArgs),
+    /// Checks the methods of a plug-in: products of every kind, memory, threads, and what a paper should state
+    ///
+    /// Each method runs in child processes, in both precisions: every small matrix that is named for a bug, several
+    /// factors alpha and beta, 1 to 7 threads, arrays at odd addresses, NaN in x, several matrices at the same time, and
+    /// repeated preparations. It must write only y, leave matrix and threads as they were, and release its memory. A
+    /// failure names the smallest matrix that shows it.
+    ///
+    /// Exit status: 0 if all checks passed, 1 if one failed, 2 if the plug-in cannot be used.
+    CheckMethod(CheckMethodArgs),
+    /// Writes a folder with a right, simple method of a plug-in, a build file and a README
+    NewMethod(NewMethodArgs),
     /// Downloads matrices of the SuiteSparse Matrix Collection into a folder
     ///
     /// Downloads named sets, matrices given as GROUP/NAME, or all matrices of the collection that pass a
@@ -150,4 +174,38 @@ pub enum Command {
         /// The vendor of the library
         vendor: Vendor,
     },
+    /// Runs the checks of a method of a plug-in for the parent process
+    #[command(hide = true)]
+    CheckWorker {
+        /// The shared object
+        file: PathBuf,
+        /// The name of the method
+        method: String,
+        /// The precision
+        precision: PrecisionChoice,
+        /// The number of the first check
+        from: usize,
+    },
+    /// Describes the methods of a plug-in to the parent process
+    #[command(hide = true)]
+    Plugin {
+        /// The shared object
+        file: PathBuf,
+    },
+}
+
+impl Command {
+    /// Returns whether the command uses the list of methods, to which plug-ins add theirs.
+    pub fn uses_methods(&self) -> bool {
+        matches!(
+            self,
+            Self::Corpus(_)
+                | Self::Compare(_)
+                | Self::Explain(_)
+                | Self::Tune(_)
+                | Self::Report(_)
+                | Self::Reproduce(_)
+                | Self::Methods(_)
+        )
+    }
 }

@@ -4,7 +4,7 @@ mod page;
 
 use std::ffi::OsString;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 
 use super::command::{CommandStatus, Env};
@@ -21,7 +21,6 @@ use crate::campaign::{Campaign, Measured, Work};
 use crate::matrix::source::Source;
 use crate::method::Device;
 use crate::record::MatrixReport;
-use crate::scalar::Precision;
 use page::Page;
 
 #[derive(Debug, Args)]
@@ -74,11 +73,8 @@ impl ExplainArgs {
             "{} does not run on a GPU, so it has no kernel to explain",
             choice.name()
         );
-        let precision = match self.precision {
-            PrecisionChoice::F64 => Precision::F64,
-            PrecisionChoice::F32 => Precision::F32,
-            PrecisionChoice::Both => bail!("--precision both: choose one precision"),
-        };
+        let precision = self.precision.single();
+        let precision = precision.context("--precision both: choose one precision")?;
         let settings = Settings {
             cache: self.cache,
             transpose: self.transpose,

@@ -14,6 +14,7 @@ use crate::bench::run::{DeviceChoice, RunSettings};
 use crate::campaign::plan::Plan;
 use crate::matrix::order::Order;
 use crate::memory::Size;
+use crate::methods::added;
 use crate::record::sort::Sort;
 use crate::record::write::Format;
 use crate::scalar::Precision;
@@ -161,6 +162,17 @@ pub enum PrecisionChoice {
     Both,
 }
 
+impl PrecisionChoice {
+    /// Returns the precision, or `None` if both are selected.
+    pub fn single(self) -> Option<Precision> {
+        match self {
+            Self::F64 => Some(Precision::F64),
+            Self::F32 => Some(Precision::F32),
+            Self::Both => None,
+        }
+    }
+}
+
 impl MeasureArgs {
     /// Returns the requested numbers of threads. An empty list stands for one thread per core.
     pub fn threads(&self) -> Vec<usize> {
@@ -201,8 +213,10 @@ impl MeasureArgs {
             DeviceChoice::Gpu(Some(number)) => Some(number),
             _ => self.gpu,
         };
+        // A .cu file is measured alone unless the command line names methods.
+        let kernels = Some(added::kernel_names()).filter(|names| !names.is_empty());
         RunSettings {
-            methods: self.methods.clone(),
+            methods: self.methods.clone().or(kernels),
             graphs: self.graphs,
             only_parallel: false,
             device: self.device.clone(),

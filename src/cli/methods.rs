@@ -13,8 +13,8 @@ use super::command::{CommandStatus, Env};
 use super::output::{OutputArgs, form};
 use super::values::MethodName;
 use crate::campaign::choice::matching;
-use crate::method::{Code, GRAPH, Method, Operations, Parameter};
-use crate::methods::METHODS;
+use crate::method::{Device, GRAPH, Method, Operations, Parameter};
+use crate::methods::all;
 use crate::record::cells::to_csv;
 use crate::table::Table;
 
@@ -98,15 +98,15 @@ fn chosen(patterns: &[String]) -> Result<Vec<&'static Method>> {
     let is_chosen = |method: &&Method| {
         patterns.is_empty() || chosen.iter().any(|chosen: &&Method| chosen.name == method.name)
     };
-    Ok(METHODS.iter().filter(is_chosen).collect())
+    Ok(all().filter(is_chosen).collect())
 }
 
 fn text(methods: &[&Method], out: &mut dyn Write) -> io::Result<()> {
     for method in methods {
-        let place = match method.code {
-            Code::Cpu { parallel: true, .. } => "CPU, all threads",
-            Code::Cpu { parallel: false, .. } => "CPU, one thread",
-            Code::Gpu { .. } => "GPU",
+        let place = match method.threads(2) {
+            Some(2) => "CPU, all threads",
+            Some(_) => "CPU, one thread",
+            None => "GPU",
         };
         writeln!(out, "{:<18} {place}, setup: {}", method.name, method.setup.name())?;
         writeln!(out, "{:18} {}", "", method.summary)?;
@@ -115,7 +115,7 @@ fn text(methods: &[&Method], out: &mut dyn Write) -> io::Result<()> {
             writeln!(out, "{:18} :{} {}", "", values(parameter), parameter.meaning)?;
         }
     }
-    match methods.iter().any(|method| matches!(method.code, Code::Gpu { .. })) {
+    match methods.iter().any(|method| method.device() == Device::Gpu) {
         true => writeln!(out, "{:<18} :{} {}", "all GPU methods", values(&GRAPH), GRAPH.meaning),
         false => Ok(()),
     }
@@ -140,10 +140,10 @@ fn values(parameter: &Parameter) -> String {
 
 impl MethodSummary {
     fn of(method: &Method) -> Self {
-        let threads = match method.code {
-            Code::Cpu { parallel: true, .. } => "all",
-            Code::Cpu { parallel: false, .. } => "one",
-            Code::Gpu { .. } => "",
+        let threads = match method.threads(2) {
+            Some(2) => "all",
+            Some(_) => "one",
+            None => "",
         };
         let product = match method.operations {
             Operations::Plain => "plain",

@@ -2,6 +2,7 @@
 
 mod args;
 mod cache;
+mod check_method;
 mod cite;
 mod command;
 mod compare;
@@ -15,6 +16,7 @@ mod measure;
 mod merge;
 mod methods;
 mod named;
+mod new_method;
 mod output;
 #[cfg(feature = "mpi")]
 mod ranks;
@@ -29,12 +31,12 @@ mod values;
 use std::ffi::OsString;
 use std::io;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::{CommandFactory, Parser};
 
 pub use crate::campaign::isolate::OUT_OF_MEMORY;
 use crate::campaign::isolate::worker;
-use crate::campaign::libraries;
+use crate::campaign::{libraries, plugins};
 use args::{Cli, Command};
 pub use command::{CommandStatus, Env, Interrupted};
 
@@ -59,6 +61,9 @@ pub fn ends_in_order(args: impl IntoIterator<Item = OsString>) -> bool {
                 | Command::System(_)
                 | Command::GpuFile(_)
                 | Command::Library { .. }
+                | Command::Plugin { .. }
+                | Command::CheckWorker { .. }
+                | Command::NewMethod(_)
                 | Command::Cache(_)
                 | Command::Completions { .. }
                 | Command::Man { .. }
@@ -85,11 +90,23 @@ pub fn run(args: impl IntoIterator<Item = OsString>, env: &mut Env) -> Result<Co
     if let Some(verdict) = ranks::run(cli.command.is_none().then_some(&cli.single), &words, env)? {
         return Ok(verdict);
     }
+    if cli.command.as_ref().is_none_or(Command::uses_methods) {
+        plugins::add(&cli.plugins, &cli.kernels, env.program.as_deref())?;
+    }
     match cli.command {
         None => single::run(&cli.single, words, env),
         Some(Command::Worker) => worker::carry_out_tasks(env).map(|()| CommandStatus::Ok),
         Some(Command::Library { vendor }) => {
             libraries::send_to_parent(vendor).map(|()| CommandStatus::Ok)
+        }
+        Some(Command::CheckWorker { file, method, precision, from }) => {
+            let precision = precision.single().context("choose one precision")?;
+            plugins::check_here(&file, &method, precision, from).map(|()| CommandStatus::Ok)
+        }
+        Some(Command::CheckMethod(args)) => check_method::run(&args, env),
+        Some(Command::NewMethod(args)) => new_method::run(&args, env),
+        Some(Command::Plugin { file }) => {
+            plugins::send_to_parent(&file).map(|()| CommandStatus::Ok)
         }
         Some(Command::Corpus(args)) => corpus::run(&args, words, env),
         Some(Command::Compare(args)) => compare::run(&args, env),

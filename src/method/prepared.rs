@@ -21,6 +21,8 @@ pub struct Prepared<'a, T, V: ?Sized = [T]> {
     pub note: Option<String>,
     /// A function that wakes the library's own threads; `None` if the product runs on the team.
     pub wake: Option<fn()>,
+    /// Whether code of a plug-in computes the product.
+    pub is_foreign: bool,
 }
 
 /// A method that has been prepared for one matrix, with vectors in device memory.
@@ -100,7 +102,18 @@ impl<'a, T, V: Values + ?Sized> Prepared<'a, T, V> {
         extra_bytes: Option<u64>,
     ) -> Self {
         let (csr_bytes, library_version, note, wake) = (None, None, None, None);
-        Self { product, rows, cols, extra_bytes, csr_bytes, library_version, note, wake }
+        let is_foreign = false;
+        Self {
+            product,
+            rows,
+            cols,
+            extra_bytes,
+            csr_bytes,
+            library_version,
+            note,
+            wake,
+            is_foreign,
+        }
     }
 
     /// If `transpose`, marks this as a product by Aᵀ: x then has one value per row of A, and y one per column.

@@ -1,5 +1,6 @@
 //! The list of all methods. The help text, `spmv-bench methods`, the verification and the tests are derived from it.
 
+pub mod added;
 mod coordinates;
 pub mod cpu;
 mod csr_k;
@@ -22,7 +23,7 @@ fn debug_check(check: impl FnOnce() -> anyhow::Result<()>) {
     }
 }
 
-/// All methods, in the order in which they are shown and run.
+/// All methods of this program, in the order in which they are shown and run.
 pub const METHODS: &[Method] = &[
     cpu::seq::METHOD,
     cpu::csr_rows::METHOD,
@@ -96,9 +97,14 @@ pub const METHODS: &[Method] = &[
     vendor::cusparse_sell::METHOD,
 ];
 
+/// Returns all methods: those of this program, and then those of the user.
+pub fn all() -> impl Iterator<Item = &'static Method> {
+    METHODS.iter().chain(added::methods())
+}
+
 /// Returns the method with this name.
 pub fn named(name: &str) -> Option<&'static Method> {
-    METHODS.iter().find(|method| method.name == name)
+    all().find(|method| method.name == name)
 }
 
 /// The baselines with which the other methods are compared, the best of each device first. A speed-up over

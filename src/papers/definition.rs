@@ -12,7 +12,7 @@ use crate::bench::run::{DeviceChoice, RunSettings};
 use crate::device::model::DeviceFile;
 use crate::matrix::order::Order;
 use crate::method::{Device, Unavailable};
-use crate::methods::METHODS;
+use crate::methods::all;
 use crate::near::did_you_mean;
 use crate::report::published::Published;
 use crate::report::views::Spec;
@@ -289,8 +289,7 @@ fn known_models(names: &[String]) -> Result<(), ContentError> {
 fn devices(word: &str) -> impl Iterator<Item = Device> + use<> {
     let name = word.split(':').next().unwrap_or_default();
     let pattern = glob::Pattern::new(name).ok();
-    let methods = METHODS
-        .iter()
+    let methods = all()
         .filter(move |method| pattern.as_ref().is_some_and(|pattern| pattern.matches(method.name)));
     methods.map(|method| method.device())
 }

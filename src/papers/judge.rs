@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use self::modelled::Model;
 use super::claim::{Claim, Quantity};
 use crate::method::Device;
-use crate::methods::METHODS;
+use crate::methods::all;
 use crate::record::row::Status;
 use crate::report::lines::RecordedRow;
 use crate::report::matched::{Numbers, best_share, correlation, matrices, numbers, speeds};
@@ -196,7 +196,7 @@ fn absence(claim: &Claim, lines: &[&RecordedRow]) -> String {
 
 /// Whether the selection names methods that run on a GPU.
 fn runs_on_gpu(select: &Select) -> bool {
-    let mut named = METHODS.iter().filter(|method| select.names_method(method.name));
+    let mut named = all().filter(|method| select.names_method(method.name));
     named.any(|method| method.device() == Device::Gpu)
 }
 

@@ -34,7 +34,11 @@ impl Setting {
     pub fn of(row: &Row, most: Option<usize>) -> Self {
         let name = row.method_name.as_deref().and_then(|name| name.split(':').next());
         let method = name.and_then(methods::named);
-        let is_parallel = method.is_some_and(|method| method.threads(2) == Some(2));
+        // The method of a plug-in is not known any more when its rows are read.
+        let is_parallel = match method {
+            Some(method) => method.threads(2) == Some(2),
+            None => row.threads.is_some_and(|threads| threads > 1),
+        };
         let threads = if is_parallel { row.threads } else { most.filter(|&threads| threads > 0) };
         Self {
             precision: row.precision,

@@ -10,12 +10,12 @@ mod planted;
 mod product;
 mod recorder;
 mod reported;
-mod small;
 
 use std::io::Write;
 use std::path::Path;
 
 use proptest::prelude::*;
+use spmv_bench::check::small;
 use spmv_bench::device::buffer::Value;
 use spmv_bench::device::cuda;
 use spmv_bench::matrix::Csr;

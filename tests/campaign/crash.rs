@@ -64,7 +64,13 @@ fn a_crash_is_recorded_for_its_method_and_the_others_continue() {
     assert!(whole.iter().all(|(status, _)| status == "ok"), "{whole:?}");
     for (how, [exit, cause]) in [
         ("segv", ["was ended by signal 11 (SIGSEGV)", ""]),
-        ("abort", ["was ended by signal 6 (SIGABRT)", ", as when memory runs out"]),
+        (
+            "abort",
+            [
+                "was ended by signal 6 (SIGABRT)",
+                ", as when memory runs out or after an uncaught C++ exception",
+            ],
+        ),
         ("kill", ["was ended by signal 9 (SIGKILL)", ", as when memory runs out"]),
         ("exit", ["exited with status 3", ""]),
     ] {

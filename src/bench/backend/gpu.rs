@@ -125,7 +125,7 @@ fn ready<'c, T: Value>(
     x: &Buffer<T>,
     y: &mut Buffer<T>,
 ) -> Result<PreparedOnGpu<'c, T>, Unprepared> {
-    let prepared = choice.method.prepare_on_gpu::<T>().expect("a method of the GPU")(csr, request)?;
+    let prepared = choice.method.prepare_on_device(csr, request)?;
     if !choice.is_graph() {
         return Ok(prepared);
     }

@@ -4,6 +4,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use rand::rngs::Xoshiro256PlusPlus;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::{Backend, Factors, PEAK_REPETITIONS, SETTLE, footprint};
 use crate::bench::alteration::Alteration;
@@ -13,19 +14,28 @@ use crate::bench::inputs::Inputs;
 use crate::bench::peak::{Peak, Sweeps};
 use crate::bench::plan::CacheState;
 use crate::bench::rehearsal;
+use crate::guarded::Guarded;
 use crate::matrix::Csr;
 use crate::memory::Available;
 use crate::memory::extent::Extent;
 use crate::method::{Choice, Device, Failed, Prepared, Request, Unprepared};
+use crate::plugin::Threads;
 use crate::scalar::Scalar;
 use crate::system;
+
+/// What a product has changed if it writes beyond the ends of y.
+const OUTSIDE_Y: &str = "the memory before or after y";
 
 /// The backend for the host. Times are differences between two readings of [`Bench::clock`].
 pub struct Host<'a, T> {
     bench: &'a Bench<'a>,
     csr: &'a Csr<T>,
-    x: Vec<T>,
-    y: Vec<T>,
+    x: Guarded<T>,
+    y: Guarded<T>,
+    /// A hash of the matrix, if code of a plug-in runs.
+    hash: Option<u64>,
+    /// Whether a product has damaged the memory of the process.
+    is_damaged: bool,
     sweeps: Sweeps,
     evictor: Option<Evictor>,
 }
@@ -38,8 +48,10 @@ impl<'a, T: Scalar> Host<'a, T> {
         Self {
             bench,
             csr,
-            x: x.to_vec(),
-            y: vec![T::zero(); outputs],
+            x: Guarded::new(x),
+            y: Guarded::new(&vec![T::zero(); outputs]),
+            hash: None,
+            is_damaged: false,
             sweeps: Sweeps::new(bench.team, footprint(csr)),
             evictor: cold.then(Evictor::of_machine),
         }
@@ -52,6 +64,45 @@ impl<'a, T: Scalar> Host<'a, T> {
     ) -> Result<(), Failed> {
         prepared.multiply(alpha, &self.x, beta, &mut self.y)
     }
+
+    /// Calls `call`. If code of a plug-in runs in it, checks that it leaves the threads as they were.
+    fn watched<R>(
+        &mut self,
+        is_foreign: bool,
+        call: impl FnOnce(&mut Self) -> Result<R, Unprepared>,
+    ) -> Result<R, Unprepared> {
+        let before = is_foreign.then(|| Threads::now(self.bench.team));
+        let result = call(self)?;
+        before.map_or(Ok(()), |before| before.check())?;
+        Ok(result)
+    }
+
+    fn hash(&self) -> u64 {
+        let Csr { row_offsets, column_indices, values, .. } = self.csr;
+        let arrays = [bytemuck::cast_slice(row_offsets), bytemuck::cast_slice(column_indices)];
+        let arrays = arrays.into_iter().chain([bytemuck::cast_slice::<_, u8>(values)]);
+        arrays.fold(0, |hash, array| xxh3_64_with_seed(array, hash))
+    }
+
+    /// Returns an error if there is damage, after which the process should end.
+    fn note_damage(&mut self, damage: Option<&str>) -> Result<(), Failed> {
+        self.is_damaged |= damage.is_some();
+        damage.map_or(Ok(()), |what| Err(Failed(format!("it has changed {what}"))))
+    }
+
+    /// Returns what a product has damaged.
+    fn damage(&self, is_foreign: bool, x: &[T]) -> Option<&'static str> {
+        let bytes = bytemuck::cast_slice::<T, u8>;
+        match () {
+            () if !self.y.is_intact() => Some(OUTSIDE_Y),
+            () if !self.x.is_intact() => Some("the memory before or after x"),
+            () if bytes(&self.x) != bytes(x) => Some("x"),
+            () if is_foreign && self.hash.is_some_and(|hash| hash != self.hash()) => {
+                Some("the matrix")
+            }
+            () => None,
+        }
+    }
 }
 
 impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
@@ -60,10 +111,15 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
 
     fn rehearse(&mut self, choice: &Choice, request: &Request) -> Result<(), Unprepared> {
         let small = rehearsal::matrix::<T>();
-        let prepare = choice.method.prepare::<T>().expect("a method of the CPU");
-        let (x, mut y) = (vec![T::one(); small.cols()], vec![T::one(); small.rows()]);
+        let mut y = Guarded::new(&vec![T::one(); small.rows()]);
+        let x = vec![T::one(); small.cols()];
         let (alpha, beta) = (T::narrow(request.alpha), T::narrow(request.beta));
-        Ok(prepare(&small, request)?.multiply(alpha, &x, beta, &mut y)?)
+        self.watched(choice.method.is_of_plugin(), |_| {
+            let mut prepared = choice.method.prepare_on_host(&small, request)?;
+            Ok(prepared.multiply(alpha, &x, beta, &mut y)?)
+        })?;
+        let damage = (!y.is_intact()).then_some(OUTSIDE_Y);
+        Ok(self.note_damage(damage)?)
     }
 
     fn prepare(
@@ -71,12 +127,16 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
         choice: &Choice,
         request: &Request<'a>,
     ) -> Result<(Prepared<'a, T>, Duration), Unprepared> {
-        let prepare = choice.method.prepare::<T>().expect("a method of the CPU");
-        let clock = self.bench.clock;
+        let (clock, is_foreign) = (self.bench.clock, choice.method.is_of_plugin());
+        if is_foreign && self.hash.is_none() {
+            self.hash = Some(self.hash());
+        }
         clock.pause(SETTLE);
-        let start = clock.now();
-        let prepared = prepare(self.csr, request)?;
-        Ok((prepared, clock.now() - start))
+        self.watched(is_foreign, |host| {
+            let start = clock.now();
+            let prepared = choice.method.prepare_on_host(host.csr, request)?;
+            Ok((prepared, clock.now() - start))
+        })
     }
 
     fn room(&self, matrix: &Extent, kept: u64) -> Result<Available, Failed> {
@@ -111,11 +171,21 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
         factors: Factors<T>,
         products: usize,
     ) -> Result<Duration, Failed> {
+        let before = prepared.is_foreign.then(|| Threads::now(self.bench.team));
         let start = self.bench.clock.now();
         for _ in 0..products {
             self.multiply(prepared, factors)?;
         }
-        Ok(self.bench.clock.now() - start)
+        let time = self.bench.clock.now() - start;
+        before.map_or(Ok(time), |before| before.check().map(|()| time))
+    }
+
+    fn check_memory(&mut self, is_foreign: bool, x: &[T]) -> Result<(), Failed> {
+        self.note_damage(self.damage(is_foreign, x))
+    }
+
+    fn is_lost(&self) -> bool {
+        self.is_damaged
     }
 
     /// Evicts the caches, waits until idle threads sleep, and wakes the threads that the product runs on. The product

@@ -88,6 +88,12 @@ pub trait Backend<'a, T: Scalar> {
     fn edit_y(&mut self, edit: &mut dyn FnMut(&mut [T])) -> Result<(), Failed>;
     /// Returns y after all products that were enqueued.
     fn y(&mut self) -> Result<&[T], Failed>;
+    /// Checks that the products so far have written neither to x, which should be `x`, nor outside y, nor, if
+    /// `is_foreign` (code of a plug-in ran), to the matrix. After an error the device is lost, because what else was
+    /// written is not known.
+    fn check_memory(&mut self, _is_foreign: bool, _x: &[T]) -> Result<(), Failed> {
+        Ok(())
+    }
     /// Compares y with the reference. Returns the verdict and a hash of y.
     fn judge(&mut self, reference: &Reference) -> Result<(Verdict, u64), Failed> {
         let y = self.y()?;

@@ -125,18 +125,36 @@ fn spawn(program: &Path, words: &[&str]) -> Result<(Child, UnixStream)> {
 /// # Errors
 /// Returns an error if the child sends no message within `limit` or ends before that.
 pub fn ask<M: DeserializeOwned>(program: &Path, words: &[&str], limit: Duration) -> Result<M> {
+    listen(program, words, limit, Some)
+}
+
+/// Starts a child with these arguments and passes each message that it sends to `take`, until that returns a result.
+///
+/// # Errors
+/// Returns an error if the child sends no message for `limit`, or ends before the result.
+pub fn listen<M: DeserializeOwned, R>(
+    program: &Path,
+    words: &[&str],
+    limit: Duration,
+    mut take: impl FnMut(M) -> Option<R>,
+) -> Result<R> {
     let (mut process, socket) = spawn(program, words)?;
     socket.set_read_timeout(Some(limit))?;
-    let answer = receive(&socket);
-    let is_late = answer.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock);
-    if is_late || answer.is_ok() {
+    let result = loop {
+        match receive(&socket).map(&mut take) {
+            Ok(None) => (),
+            Ok(Some(result)) => break Ok(result),
+            Err(error) => break Err(error.kind() == io::ErrorKind::WouldBlock),
+        }
+    };
+    if result.as_ref().map_or_else(|&is_late| is_late, |_| true) {
         let _ = process.kill();
     }
     let exit = exit_report(&mut process);
-    match is_late {
-        true => bail!("the child process did not answer within {} s", limit.as_secs_f64()),
-        false => answer.map_err(|_| anyhow!("the child process {exit}")),
-    }
+    result.map_err(|is_late| match is_late {
+        true => anyhow!("the child process did not answer within {} s", limit.as_secs_f64()),
+        false => anyhow!("the child process {exit}{}", exit.typical_cause()),
+    })
 }
 
 /// Waits for the end of a child for a limited time: a child that is stuck in a driver does not end even when it is
@@ -162,11 +180,19 @@ impl ExitReport {
         self.0?.signal()
     }
 
-    /// Returns whether lack of memory typically causes this kind of exit.
-    pub fn is_of_memory(&self) -> bool {
-        let signals = [Signal::SIGKILL, Signal::SIGABRT];
-        signals.iter().any(|&signal| self.signal() == Some(signal as i32))
-            || self.0.and_then(|status| status.code()) == Some(OUT_OF_MEMORY)
+    /// Returns what typically causes this kind of exit, as the end of a sentence; empty for other kinds.
+    pub fn typical_cause(&self) -> &'static str {
+        let is = |signal: Signal| self.signal() == Some(signal as i32);
+        let status = self.0.and_then(|status| status.code());
+        match () {
+            () if is(Signal::SIGABRT) => {
+                ", as when memory runs out or after an uncaught C++ exception"
+            }
+            () if is(Signal::SIGKILL) || status == Some(OUT_OF_MEMORY) => {
+                ", as when memory runs out"
+            }
+            () => "",
+        }
     }
 }
 

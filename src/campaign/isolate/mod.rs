@@ -20,7 +20,7 @@ use super::plan::Plan;
 use super::session::Session;
 use super::task::{Event, MatrixTask};
 use crate::record::run::RunRecord;
-pub use child::{Interrupted, OUT_OF_MEMORY, ask};
+pub use child::{Interrupted, OUT_OF_MEMORY, ask, listen};
 use supervisor::Supervisor;
 use wire::Hello;
 pub use wire::send;

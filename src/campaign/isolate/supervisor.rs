@@ -168,7 +168,7 @@ impl<'a> Supervisor<'a> {
                 }
                 Err(RecvTimeoutError::Disconnected) => {
                     let exit = running.exit_report();
-                    let cause = if exit.is_of_memory() { ", as when memory runs out" } else { "" };
+                    let cause = exit.typical_cause();
                     let reason = format!("the child process {exit} {}{cause}", watch.moment());
                     break Finish::Died(Ended::Failed(reason));
                 }

@@ -2,12 +2,14 @@
 //! child's standard input.
 
 use std::io::{self, Read, Write};
+use std::path::PathBuf;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::campaign::plan::Plan;
 use crate::campaign::task::Event;
+use crate::methods::added;
 use crate::record::run::RunRecord;
 
 /// The first message to the child, which configures it.
@@ -17,6 +19,8 @@ pub struct Hello {
     pub plan: Plan,
     /// The identifier of the run, for the rows.
     pub run_id: String,
+    /// The plug-ins and `.cu` files whose methods the child adds.
+    pub added: Vec<PathBuf>,
     /// The parent's process id.
     pub parent: u32,
 }
@@ -24,7 +28,8 @@ pub struct Hello {
 impl Hello {
     /// Creates the message of this process.
     pub fn new(plan: Plan, run_id: String) -> Self {
-        Self { plan, run_id, parent: std::process::id() }
+        let added = added::paths().to_vec();
+        Self { plan, run_id, added, parent: std::process::id() }
     }
 
     /// Configures a child that replaces the first one.

@@ -15,6 +15,7 @@ use nix::unistd::{dup2_stdin, getppid};
 use super::wire::{Answer, Hello, receive, send};
 use crate::bench::execute::Stopped;
 use crate::campaign::env::Env;
+use crate::campaign::plugins;
 use crate::campaign::session::Session;
 use crate::campaign::task::MatrixTask;
 
@@ -35,7 +36,8 @@ pub fn carry_out_tasks(env: &mut Env) -> Result<()> {
     ensure!(getppid().as_raw() as u32 == hello.parent, "the program that started this has ended");
     take_input_of(hello.parent);
     env.run_id.clone_from(&hello.run_id);
-    let session = match Session::start(&hello.plan, env) {
+    let opened = plugins::open(&hello.added);
+    let session = match opened.and_then(|()| Session::start(&hello.plan, env)) {
         Ok(session) => session.in_child(),
         Err(error) => {
             send(&socket, &Answer::Refused(format!("{error:#}")))?;

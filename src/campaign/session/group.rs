@@ -3,8 +3,8 @@
 use super::Session;
 use crate::bench::metrics::compulsory_bytes;
 use crate::bench::outcome::{Outcome, Report};
-use crate::campaign::libraries;
 use crate::campaign::task::Way;
+use crate::campaign::{libraries, plugins};
 use crate::method::{Choice, Device};
 use crate::methods::{Baseline, Kind, cpu, gpu};
 use crate::record::row::{Circumstances, MatrixFacts, Row};
@@ -63,7 +63,7 @@ impl Session<'_> {
             peak: Some(report.peak).filter(|peak| peak.gbs() > 0.0),
             compile_ms: report.compile_ms,
             clocks: report.clocks.clone(),
-            libraries: libraries::opened().into_iter().collect(),
+            libraries: libraries::opened().into_iter().chain(plugins::opened()).collect(),
             rows: results().map(row).collect(),
             stages: report.outcomes.iter().map(stages).collect(),
         };

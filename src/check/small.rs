@@ -1,6 +1,6 @@
 //! Small matrices, each named after the bug that it detects, and the factors and vectors of the products.
 
-use spmv_bench::scalar::Scalar;
+use crate::scalar::Scalar;
 
 /// Row, column and value of an entry.
 pub type Triplet = (usize, usize, f64);

@@ -1,0 +1,165 @@
+//! `spmv-bench check-method`: the battery for the methods of a plug-in.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+
+use super::command::{CommandStatus, Env, Interrupted};
+use super::values::seconds;
+use crate::campaign::isolate::listen;
+use crate::campaign::plugins::describe;
+use crate::check::{self, Facts, Message, Passed};
+use crate::plugin::{Description, abi};
+use crate::scalar::Precision;
+
+#[derive(Debug, Args)]
+pub struct CheckMethodArgs {
+    /// The plug-in: a shared object with the interface of include/spmv_method.h
+    #[arg(value_name = "FILE.so")]
+    pub file: PathBuf,
+    /// Check only methods with these names or patterns [default: all]
+    #[arg(value_name = "PATTERN")]
+    pub patterns: Vec<String>,
+    /// End a method that computes on one matrix for longer than this many seconds
+    #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]
+    pub timeout: Duration,
+}
+
+/// Runs the command and returns the status with which the process ends.
+pub fn run(args: &CheckMethodArgs, env: &mut Env) -> Result<CommandStatus> {
+    let program = env.program.clone().context("the checks run only in child processes")?;
+    let file = std::path::absolute(&args.file)?;
+    ensure!(file.exists(), "{}: there is no such file", args.file.display());
+    let patterns: Result<Vec<_>, _> = args.patterns.iter().map(|p| glob::Pattern::new(p)).collect();
+    let patterns = patterns?;
+    let is_chosen = |method: &&Description| {
+        patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(&method.name))
+    };
+    let methods = describe(&file, &program)?;
+    let chosen: Vec<_> = methods.iter().filter(is_chosen).collect();
+    let names: Vec<_> = methods.iter().map(|method| &*method.name).collect();
+    ensure!(!chosen.is_empty(), "the plug-in has no such method; it has {}", names.join(", "));
+    let mut failures = 0;
+    for method in chosen {
+        for (precision, flag) in [(Precision::F64, abi::F64), (Precision::F32, abi::F32)] {
+            if method.has(flag) {
+                writeln!(env.stdout, "{} in {}", method.edition(), precision.name())?;
+                let checking = Checking { program: &program, file: &file, method, precision };
+                failures += checking.run(args.timeout, env)?;
+            }
+        }
+    }
+    match failures {
+        0 => writeln!(env.stdout, "all checks passed")?,
+        1 => writeln!(env.stdout, "1 check failed")?,
+        _ => writeln!(env.stdout, "{failures} checks failed")?,
+    }
+    Ok(if failures == 0 { CommandStatus::Ok } else { CommandStatus::Bad })
+}
+
+/// The checks of one method in one precision.
+struct Checking<'c> {
+    program: &'c Path,
+    file: &'c Path,
+    method: &'c Description,
+    precision: Precision,
+}
+
+impl Checking<'_> {
+    /// Runs all checks in as many child processes as necessary, and prints each result. Returns how many failed.
+    fn run(&self, limit: Duration, env: &mut Env) -> Result<usize> {
+        let names: Vec<_> = check::names().collect();
+        let (mut next, mut failures) = (0, 0);
+        // The last number is that of the facts.
+        while next <= names.len() {
+            let (mut current, mut step) = (next, String::new());
+            let mut ended = Vec::new();
+            let end = self.child(next, limit, |message| match message {
+                Message::Step(number, on) => {
+                    (current, step) = (number, on);
+                    None
+                }
+                Message::Ended(number, result) => {
+                    ended.push((names[number], result));
+                    None
+                }
+                Message::Facts(facts) => Some(facts),
+            });
+            ensure!(
+                !env.interrupted.load(Ordering::Relaxed),
+                Interrupted("while a method was checked")
+            );
+            for (name, result) in ended {
+                failures += usize::from(result.is_err());
+                writeln!(env.stdout, "{}", line(name, &result))?;
+            }
+            match end {
+                Ok(Ok(facts)) => write!(env.stdout, "{}", shown(&facts))?,
+                Ok(Err(reason)) => writeln!(env.stdout, "  no facts: {reason}")?,
+                Err(end) => {
+                    failures += 1;
+                    let name = names.get(current).copied().unwrap_or("the facts");
+                    let reason = format!("{end:#} with {step}");
+                    writeln!(env.stdout, "{}", line(name, &Err(reason)))?;
+                    next = current + 1;
+                    continue;
+                }
+            }
+            break;
+        }
+        Ok(failures)
+    }
+
+    fn child(
+        &self,
+        from: usize,
+        limit: Duration,
+        take: impl FnMut(Message) -> Option<Result<Facts, String>>,
+    ) -> Result<Result<Facts, String>> {
+        let file = self.file.to_str().context("the name of the file is not UTF-8")?;
+        let from = from.to_string();
+        let words = ["check-worker", file, &self.method.name, self.precision.name(), &from];
+        listen(self.program, &words, limit, take)
+    }
+}
+
+fn line(name: &str, result: &Result<Passed, String>) -> String {
+    match result {
+        Ok(Passed { products: 0, refusal: None, .. }) => {
+            format!("  -      {name}: nothing to check")
+        }
+        Ok(Passed { products: 0, refusal: Some(reason), .. }) => {
+            format!("  -      {name}: refused, because {reason}")
+        }
+        Ok(Passed { products, refused, refusal }) => {
+            let refusal = refusal.as_deref().unwrap_or_default();
+            let refused = match refused {
+                0 => String::new(),
+                _ => format!("; refused {refused} times, first because {refusal}"),
+            };
+            format!("  ok     {name}: {products} products{refused}")
+        }
+        Err(reason) => format!("  FAILED {name}: {reason}"),
+    }
+}
+
+/// Returns the facts as lines.
+fn shown(facts: &Facts) -> String {
+    let Facts { extra_bytes, csr_bytes, setup_products, is_deterministic, error_ratio } = facts;
+    let stored = match extra_bytes {
+        Some(bytes) => {
+            let share = *bytes as f64 / *csr_bytes as f64;
+            format!("{bytes} bytes in addition to CSR ({share:.2} times CSR)")
+        }
+        None => "unknown: use ctx->allocate, or state extra_bytes in info".into(),
+    };
+    let bits = if *is_deterministic { "equal" } else { "not equal" };
+    format!(
+        "  facts, on a 7-point grid of 64000 rows with random values:\n    stored: {stored}\n    setup: the time of \
+         {setup_products:.1} products\n    repeated products: {bits} bit for bit\n    largest error: {error_ratio:.2} \
+         of its bound\n"
+    )
+}

@@ -1,0 +1,129 @@
+//! `spmv-bench new-method`: writes the folder of a plug-in with a right, simple method.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use clap::{Args, ValueEnum};
+
+use super::command::{CommandStatus, Env};
+use crate::plugin;
+
+/// The header of the interface, which each folder contains.
+const HEADER: &str = include_str!("../../include/spmv_method.h");
+const README: &str = include_str!("../../templates/README.md");
+
+#[derive(Debug, Args)]
+pub struct NewMethodArgs {
+    /// The language of the method
+    pub language: Language,
+    /// The name of the method, and of the new folder: small letters, digits, - and _
+    pub name: String,
+    /// The folder to write [default: NAME]
+    #[arg(long, short, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+}
+
+/// The language of a plug-in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Language {
+    /// C99
+    C,
+    /// C++17
+    Cpp,
+    /// Rust, without other crates
+    Rust,
+    /// Fortran 2008
+    Fortran,
+    /// CUDA: a single .cu file for --kernel
+    Cuda,
+}
+
+/// A file of a folder: its name and its text, in which @NAME@ is the name of the method.
+type Template = (&'static str, &'static str);
+
+impl Language {
+    fn files(self) -> &'static [Template] {
+        match self {
+            Self::C => &[
+                ("@NAME@.c", include_str!("../../templates/c/method.c")),
+                ("Makefile", include_str!("../../templates/c/Makefile")),
+            ],
+            Self::Cpp => &[
+                ("@NAME@.cpp", include_str!("../../templates/cpp/method.cpp")),
+                ("Makefile", include_str!("../../templates/cpp/Makefile")),
+            ],
+            Self::Rust => &[
+                ("src/lib.rs", include_str!("../../templates/rust/lib.rs")),
+                ("src/spmv_method.rs", include_str!("../../templates/rust/spmv_method.rs")),
+                ("Cargo.toml", include_str!("../../templates/rust/Cargo.toml")),
+            ],
+            Self::Fortran => &[
+                ("@NAME@.f90", include_str!("../../templates/fortran/method.f90")),
+                ("Makefile", include_str!("../../templates/fortran/Makefile")),
+            ],
+            Self::Cuda => &[
+                ("@NAME@.cu", include_str!("../../templates/cuda/method.cu")),
+                ("README.md", include_str!("../../templates/cuda/README.md")),
+            ],
+        }
+    }
+
+    /// Returns the command that builds the plug-in, and the file that it makes.
+    fn build(self) -> [&'static str; 2] {
+        match self {
+            Self::Rust => ["cargo build --release", "target/release/lib@IDENTIFIER@.so"],
+            _ => ["make", "lib@NAME@.so"],
+        }
+    }
+}
+
+/// Runs the command and returns the status with which the process ends.
+pub fn run(args: &NewMethodArgs, env: &mut Env) -> Result<CommandStatus> {
+    let name = &args.name;
+    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
+    let begins = name.starts_with(|c: char| c.is_ascii_lowercase());
+    ensure!(
+        begins && name.len() <= plugin::LONGEST_NAME && name.chars().all(is_plain),
+        "'{name}' cannot be the name of a method: it begins with a small letter and has at most {} small letters, \
+         digits, - and _",
+        plugin::LONGEST_NAME
+    );
+    let folder = args.output.clone().unwrap_or_else(|| name.into());
+    ensure!(
+        !folder.exists(),
+        "{} exists already: choose another name or --output",
+        folder.display()
+    );
+    let [build, library] = args.language.build();
+    let readme = README.replace("@BUILD@", build).replace("@LIBRARY@", library);
+    let of_plugin = [("spmv_method.h", HEADER), ("README.md", &readme)];
+    let is_plugin = args.language != Language::Cuda;
+    let files = args.language.files().iter().copied();
+    for (file, text) in files.chain(of_plugin.into_iter().filter(|_| is_plugin)) {
+        write(&folder.join(filled(file, name)), &filled(text, name))?;
+    }
+    let (library, folder) = (filled(library, name), folder.display());
+    let next = match is_plugin {
+        true => format!("{build}\n  spmv-bench check-method {library}"),
+        false => format!("spmv-bench --kernel {name}.cu"),
+    };
+    writeln!(
+        env.stdout,
+        "{folder} has a right, simple method. Continue with:\n\n  cd {folder}\n  {next}\n\nREADME.md says how to \
+         measure it."
+    )?;
+    Ok(CommandStatus::Ok)
+}
+
+/// Returns a template for a method of this name.
+fn filled(template: &str, name: &str) -> String {
+    template.replace("@NAME@", name).replace("@IDENTIFIER@", &name.replace('-', "_"))
+}
+
+fn write(file: &Path, text: &str) -> Result<()> {
+    let folder = file.parent().expect("a file is in a folder");
+    fs::create_dir_all(folder)
+        .and_then(|()| fs::write(file, text))
+        .with_context(|| format!("cannot write {}", file.display()))
+}

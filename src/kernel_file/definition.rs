@@ -1,0 +1,278 @@
+//! How the kernels of a file are launched: TOML in the comment at its beginning.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::BEGIN;
+
+/// The parameters that every kernel has first.
+const MATRIX: &str =
+    "unsigned, unsigned, unsigned, const unsigned *, const unsigned *, const VALUE_T *";
+/// The parameters that a kernel of the product has next.
+const VECTORS: &str = "const VALUE_T *, VALUE_T *, VALUE_T, VALUE_T";
+/// The same with names, for messages.
+const MATRIX_NAMED: &str = "unsigned rows, unsigned cols, unsigned nnz, const unsigned *row_offsets, const unsigned \
+                            *column_indices, const VALUE_T *values";
+const VECTORS_NAMED: &str = "const VALUE_T *x, VALUE_T *y, VALUE_T alpha, VALUE_T beta";
+
+/// The contents of the comment.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Definition {
+    /// The name of the method; otherwise that of the file.
+    pub name: Option<String>,
+    /// One line: what the method does.
+    #[serde(default)]
+    pub summary: String,
+    /// The paper, or where the code comes from.
+    #[serde(default)]
+    pub source: String,
+    /// The arrays that the kernels need in addition to the matrix and the vectors.
+    #[serde(default)]
+    pub workspace: Vec<Workspace>,
+    /// The kernels that run once per matrix, in this order.
+    #[serde(default)]
+    pub setup: Vec<Step>,
+    /// The kernels of the product, in this order.
+    #[serde(default)]
+    pub product: Vec<Step>,
+}
+
+/// A launch of a kernel.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// The name of the kernel.
+    pub kernel: String,
+    /// The threads of a block.
+    pub threads: usize,
+    /// The rows of a block: there are as many blocks as all rows need.
+    pub rows_per_block: Option<usize>,
+    /// The nonzeros of a block: there are as many blocks as all nonzeros need.
+    pub nonzeros_per_block: Option<usize>,
+    /// The number of blocks.
+    pub blocks: Option<usize>,
+    /// Whether there are as many blocks as can be resident on the GPU at the same time.
+    #[serde(default)]
+    pub resident: bool,
+    /// The bytes of dynamic shared memory of a block.
+    #[serde(default)]
+    pub shared_bytes: usize,
+}
+
+/// An array of the method, whose number of elements depends on the matrix.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Workspace {
+    /// The type of an element.
+    #[serde(rename = "type")]
+    pub kind: Kind,
+    /// The number of elements for each row.
+    #[serde(default)]
+    pub per_row: usize,
+    /// The number of elements for each column.
+    #[serde(default)]
+    pub per_column: usize,
+    /// The number of elements for each nonzero.
+    #[serde(default)]
+    pub per_nonzero: usize,
+    /// The number of further elements.
+    #[serde(default)]
+    pub extra: usize,
+}
+
+/// The type of the elements of a workspace.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+pub enum Kind {
+    /// The type of the matrix' values.
+    #[serde(rename = "value_t")]
+    Value,
+    /// 32-bit integers.
+    #[serde(rename = "unsigned")]
+    Unsigned,
+    /// 64-bit integers.
+    #[serde(rename = "unsigned long long")]
+    Long,
+    /// Bytes.
+    #[serde(rename = "unsigned char")]
+    Byte,
+}
+
+/// What is wrong with a file.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{}{}: {what}", file.display(), line.map(|line| format!(":{line}")).unwrap_or_default())]
+pub struct DefinitionError {
+    /// The file.
+    pub file: PathBuf,
+    /// The line, if it is known.
+    pub line: Option<usize>,
+    /// What is wrong, and how to mend it.
+    pub what: String,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Value => "VALUE_T",
+            Self::Unsigned => "unsigned",
+            Self::Long => "unsigned long long",
+            Self::Byte => "unsigned char",
+        }
+    }
+}
+
+impl Workspace {
+    /// Returns the number of elements.
+    pub fn elements(&self, rows: usize, cols: usize, nnz: usize) -> usize {
+        let all = [(self.per_row, rows), (self.per_column, cols), (self.per_nonzero, nnz)];
+        all.iter()
+            .fold(self.extra, |sum, (each, count)| sum.saturating_add(each.saturating_mul(*count)))
+    }
+
+    /// Returns the size of an element in bytes, where a value has `value` bytes.
+    pub fn element_bytes(&self, value: usize) -> usize {
+        match self.kind {
+            Kind::Value => value,
+            Kind::Unsigned => 4,
+            Kind::Long => 8,
+            Kind::Byte => 1,
+        }
+    }
+}
+
+impl Step {
+    /// Checks the step.
+    fn check(&self) -> Result<(), String> {
+        let wrong = |what: &str| Err(format!("kernel {}: {what}", self.kernel));
+        let grids = [self.rows_per_block, self.nonzeros_per_block, self.blocks];
+        let given = grids.iter().flatten().count() + usize::from(self.resident);
+        match () {
+            () if given != 1 => {
+                wrong("set one of rows_per_block, nonzeros_per_block, blocks, and resident = true")
+            }
+            () if grids.iter().flatten().any(|&number| number == 0) => {
+                wrong("the number of rows, nonzeros or blocks is 0")
+            }
+            () if !(1..=1024).contains(&self.threads) => {
+                wrong("threads is a number from 1 to 1024")
+            }
+            () => Ok(()),
+        }
+    }
+}
+
+impl Definition {
+    /// Reads the definition of a file with this text.
+    ///
+    /// # Errors
+    /// Returns an error with the line if the definition is missing or wrong.
+    pub fn of(file: &Path, text: &str) -> Result<Self, DefinitionError> {
+        let failed = |line, what| DefinitionError { file: file.into(), line, what };
+        if text.lines().next().map(str::trim_end) != Some(BEGIN) {
+            let what = format!(
+                "the first line must be `{BEGIN}`; the lines after it, each after `// `, say how the kernels are \
+                 launched: see docs/plugins.md"
+            );
+            return Err(failed(Some(1), what));
+        }
+        let comment = text.lines().skip(1).map_while(|line| line.strip_prefix("//"));
+        // The first line is kept empty, so that the lines of messages are those of the file.
+        let toml: String = comment.fold("\n".into(), |toml, line| toml + line + "\n");
+        let definition: Self = toml::from_str(&toml).map_err(|error| {
+            let before = error.span().map(|span| &toml[..span.start.min(toml.len())]);
+            failed(before.map(|text| 1 + text.matches('\n').count()), error.message().to_owned())
+        })?;
+        if definition.product.is_empty() {
+            return Err(failed(None, "there is no kernel of the product: add [[product]]".into()));
+        }
+        let mut steps = definition.setup.iter().chain(&definition.product);
+        steps.try_for_each(Step::check).map_err(|what| failed(None, what))?;
+        Ok(definition)
+    }
+
+    /// Returns text for the end of the program, which does not compile if a kernel has other parameters.
+    pub fn checks(&self) -> String {
+        let workspace: String =
+            self.workspace.iter().map(|array| format!(", {} *", array.kind.name())).collect();
+        let named = (0..).zip(&self.workspace);
+        let named: String = named
+            .map(|(number, array)| format!(", {} *workspace{number}", array.kind.name()))
+            .collect();
+        let check = |step: &Step, vectors: [&str; 2]| {
+            let [types, names] = vectors.map(|text| match text {
+                "" => String::new(),
+                _ => format!(", {text}"),
+            });
+            let kernel = &step.kernel;
+            format!(
+                "static_assert(SpmvSame<decltype({kernel}), void({MATRIX}{types}{workspace})>::value, \"{kernel} must \
+                 have the parameters ({MATRIX_NAMED}{names}{named})\");\n"
+            )
+        };
+        let setup = self.setup.iter().map(|step| check(step, ["", ""]));
+        let product = self.product.iter().map(|step| check(step, [VECTORS, VECTORS_NAMED]));
+        let checks: String = setup.chain(product).collect();
+        format!(
+            "\ntemplate <class A, class B> struct SpmvSame {{ static constexpr bool value = false; }};\ntemplate <class \
+             A> struct SpmvSame<A, A> {{ static constexpr bool value = true; }};\n{checks}"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LAUNCH: &str =
+        "// [[product]]\n// kernel = \"rows\"\n// threads = 256\n// rows_per_block = 8\n";
+
+    fn read(text: &str) -> Result<Definition, String> {
+        Definition::of(Path::new("my.cu"), text).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_definition_ends_where_the_comment_ends() {
+        let text = format!("// spmv-bench\n// summary = \"a test\"\n{LAUNCH}\n// other = 1\n");
+        let definition = read(&text).unwrap();
+        assert_eq!((&*definition.summary, definition.product.len()), ("a test", 1));
+        assert_eq!(definition.product[0].rows_per_block, Some(8));
+    }
+
+    #[test]
+    fn errors_have_the_line_and_the_mend() {
+        for (text, message) in [
+            ("int x;\n".into(), "my.cu:1: the first line must be `// spmv-bench`"),
+            (
+                "// spmv-bench\n\n".into(),
+                "my.cu: there is no kernel of the product: add [[product]]",
+            ),
+            ("// spmv-bench\n// sumary = \"a\"\n".into(), "my.cu:2: unknown field `sumary`"),
+            (
+                format!("// spmv-bench\n{LAUNCH}// blocks = 2\n"),
+                "my.cu: kernel rows: set one of rows_per_block",
+            ),
+            (
+                format!("// spmv-bench\n{}", LAUNCH.replace("256", "2048")),
+                "my.cu: kernel rows: threads is",
+            ),
+            (
+                format!("// spmv-bench\n{}", LAUNCH.replace("= 8", "= 0")),
+                "my.cu: kernel rows: the number of rows",
+            ),
+            (format!("// spmv-bench\n{}", LAUNCH.replace("= 8", "= -8")), "my.cu:5: invalid value"),
+        ] {
+            let error = read(text).unwrap_err();
+            assert!(error.starts_with(message), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_workspace_has_elements_for_rows_columns_and_nonzeros() {
+        let text = "// spmv-bench\n// [[workspace]]\n// type = \"value_t\"\n// per_row = 2\n// per_nonzero = 1\n// extra = 5\n";
+        let definition = read(&format!("{text}{LAUNCH}")).unwrap();
+        let [array] = &definition.workspace[..] else { panic!("one workspace") };
+        assert_eq!((array.elements(10, 20, 30), array.element_bytes(4)), (55, 4));
+        assert!(definition.checks().contains("VALUE_T *workspace0"), "{}", definition.checks());
+    }
+}

@@ -1,0 +1,111 @@
+//! The methods of the user, in plug-ins and `.cu` files, which are added to the list of methods when a command begins.
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use super::METHODS;
+use crate::kernel_file::KernelFile;
+use crate::method::{Code, Method, Operations, Parameter, Setup, memory_of_plugin};
+use crate::plugin::{Description, Entry, abi};
+
+/// A file with the methods that are in it.
+pub struct MethodFile {
+    /// The file: a plug-in or a `.cu` file.
+    pub path: PathBuf,
+    /// Its methods.
+    pub methods: Vec<Method>,
+}
+
+/// What was added.
+#[derive(Default)]
+struct Added {
+    paths: Vec<PathBuf>,
+    methods: Vec<Method>,
+}
+
+static ADDED: OnceLock<Added> = OnceLock::new();
+
+/// Adds methods to the list. Only the first call in a process has an effect, because the list must not change while a
+/// command uses it.
+///
+/// # Errors
+/// Returns an error if a name exists already.
+pub fn add(files: Vec<MethodFile>) -> Result<(), String> {
+    let mut added = Added::default();
+    for MethodFile { path, methods } in files {
+        for method in methods {
+            let name = method.name;
+            if METHODS.iter().chain(&added.methods).any(|method| method.name == name) {
+                return Err(format!(
+                    "{}: there is another method '{name}': give its method another name",
+                    path.display()
+                ));
+            }
+            added.methods.push(method);
+        }
+        added.paths.push(path);
+    }
+    ADDED.get_or_init(|| added);
+    Ok(())
+}
+
+/// Returns the methods that were added.
+pub fn methods() -> &'static [Method] {
+    ADDED.get().map_or(&[], |added| &added.methods)
+}
+
+/// Returns the files of these methods.
+pub fn paths() -> &'static [PathBuf] {
+    ADDED.get().map_or(&[], |added| &added.paths)
+}
+
+/// Returns the names of the methods in `.cu` files.
+pub fn kernel_names() -> Vec<String> {
+    let is_file = |method: &&Method| matches!(method.code, Code::File(_));
+    methods().iter().filter(is_file).map(|method| method.name.into()).collect()
+}
+
+/// Returns the method of a `.cu` file.
+pub fn of_kernels(file: &'static KernelFile) -> Method {
+    let has_setup = !file.definition.setup.is_empty() || !file.definition.workspace.is_empty();
+    Method {
+        name: &file.name,
+        source: file.source(),
+        summary: &file.definition.summary,
+        parameters: &[],
+        operations: Operations::Plain,
+        setup: if has_setup { Setup::Inspection } else { Setup::Nothing },
+        memory: memory_of_plugin,
+        code: Code::File(file),
+    }
+}
+
+/// Returns the method of a plug-in, with its code if the plug-in is open in this process.
+pub fn of_plugin(description: Description, entry: Option<&'static Entry>) -> Method {
+    let has = |flags| description.has(flags);
+    let setup = match () {
+        () if has(abi::ORDERING) => Setup::Ordering,
+        () if has(abi::CONVERSION) => Setup::Conversion,
+        () if has(abi::INSPECTION) => Setup::Inspection,
+        () => Setup::Nothing,
+    };
+    let operations = if has(abi::TRANSPOSED) { Operations::Both } else { Operations::Plain };
+    let code = Code::Plugin { parallel: !has(abi::SEQUENTIAL), entry };
+    let license = description.license.map(|license| format!(" ({license})"));
+    let source = description.source + &license.unwrap_or_default();
+    let parameters = description.parameters.into_iter().map(|parameter| Parameter {
+        name: parameter.name.leak(),
+        values: parameter.values.into_iter().map(|value| &*value.leak()).collect::<Vec<_>>().leak(),
+        meaning: parameter.meaning.leak(),
+    });
+    Method {
+        name: description.name.leak(),
+        source: source.leak(),
+        summary: description.summary.leak(),
+        parameters: parameters.collect::<Vec<_>>().leak(),
+        operations,
+        setup,
+        memory: memory_of_plugin,
+        code,
+    }
+}

@@ -1,0 +1,232 @@
+//! The settings and the functions that a method of a plug-in receives.
+
+use std::alloc::{Layout, alloc, dealloc};
+use std::collections::BTreeMap;
+use std::ffi::{CString, c_char, c_int, c_void};
+use std::ptr::{null, null_mut};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
+
+use super::abi::{self, Body, Ctx};
+use super::text;
+use crate::device::Failed;
+use crate::team::Team;
+
+/// The settings of a run that a method of a plug-in can use.
+pub struct Settings<'a> {
+    /// The threads.
+    pub team: &'a Team,
+    /// Whether the product is with Aᵀ.
+    pub transpose: bool,
+    /// The factors of all products.
+    pub factors: (f64, f64),
+    /// The number of products that the run plans.
+    pub expected_products: usize,
+    /// The parameters that the user has set, by name and value.
+    pub given: &'a [(&'static str, &'static str)],
+}
+
+/// The context of one prepared method.
+#[repr(C)]
+pub struct Context<'a> {
+    /// The part that the plug-in sees. It is the first field, so that a pointer to it is one to the context.
+    ctx: Ctx,
+    team: &'a Team,
+    leader: ThreadId,
+    cpus: Vec<i32>,
+    given: Vec<(&'static str, CString)>,
+    /// Whether a call of `parallel` runs.
+    is_parallel: AtomicBool,
+    /// Whether a function of the context was misused. `state` says how.
+    is_misused: AtomicBool,
+    /// What can be changed by any thread of the plug-in.
+    state: Mutex<State>,
+}
+
+/// What the functions of the context record.
+#[derive(Default)]
+struct State {
+    /// The memory that is allocated now, by address.
+    allocated: BTreeMap<usize, Layout>,
+    /// Whether any memory was ever allocated.
+    has_allocated: bool,
+    /// The explanation of a failure.
+    explanation: Option<String>,
+    /// A misuse of a function of the context.
+    misuse: Option<String>,
+}
+
+impl<'a> Context<'a> {
+    /// Creates the context. It must not move while the plug-in uses it.
+    pub fn new(settings: &Settings<'a>, threads: usize) -> Box<Self> {
+        let cpus: Vec<_> = settings.team.cpus().iter().map(|&cpu| cpu as i32).collect();
+        let text = |value: &str| CString::new(value).expect("a value has no zero byte");
+        let ctx = Ctx {
+            size: size_of::<Ctx>() as u32,
+            threads: threads as u32,
+            cpus: if cpus.is_empty() { null() } else { cpus.as_ptr() },
+            transpose: settings.transpose.into(),
+            reserved: 0,
+            alpha: settings.factors.0,
+            beta: settings.factors.1,
+            expected_products: settings.expected_products as i64,
+            stream: null_mut(),
+            allocate,
+            release,
+            parallel,
+            parameter,
+            explain,
+        };
+        Box::new(Self {
+            ctx,
+            team: settings.team,
+            leader: thread::current().id(),
+            cpus,
+            given: settings.given.iter().map(|&(name, value)| (name, text(value))).collect(),
+            is_parallel: AtomicBool::new(false),
+            is_misused: AtomicBool::new(false),
+            state: Mutex::default(),
+        })
+    }
+
+    /// Returns the pointer that the plug-in receives.
+    pub fn as_ptr(&self) -> *const Ctx {
+        (&raw const *self).cast()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the bytes that are allocated now.
+    pub fn allocated_bytes(&self) -> u64 {
+        self.state().allocated.values().map(|layout| layout.size() as u64).sum()
+    }
+
+    /// Returns the bytes that are allocated now, or `None` if the method has never allocated any here.
+    pub fn counted_bytes(&self) -> Option<u64> {
+        let has_allocated = self.state().has_allocated;
+        has_allocated.then(|| self.allocated_bytes())
+    }
+
+    /// Takes the explanation of the last failure.
+    pub fn explanation(&self) -> Option<String> {
+        self.state().explanation.take()
+    }
+
+    /// Returns an error if the plug-in has misused a function of the context.
+    ///
+    /// # Errors
+    /// Returns how.
+    pub fn check(&self) -> Result<(), Failed> {
+        match self.is_misused.load(Ordering::Relaxed) {
+            false => Ok(()),
+            true => Err(Failed(self.state().misuse.clone().unwrap_or_default())),
+        }
+    }
+
+    fn misused(&self, how: &str) {
+        self.state().misuse.get_or_insert_with(|| how.into());
+        self.is_misused.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Context<'_> {
+    /// Releases what the method has not released.
+    fn drop(&mut self) {
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for (&address, &layout) in &state.allocated {
+            // SAFETY: `allocate` has allocated it with this layout, and it was not released.
+            unsafe { dealloc(address as *mut u8, layout) };
+        }
+    }
+}
+
+/// Returns the context of a pointer that a plug-in has passed back.
+///
+/// # Safety
+/// The pointer must be the one that the plug-in has received, and the context must still exist.
+unsafe fn context<'c>(ctx: *const Ctx) -> &'c Context<'c> {
+    // SAFETY: the plug-in sees the first field of a context, which is `repr(C)`.
+    unsafe { &*ctx.cast() }
+}
+
+unsafe extern "C" fn allocate(ctx: *const Ctx, bytes: usize, alignment: usize) -> *mut c_void {
+    // SAFETY: the interface demands it.
+    let context = unsafe { context(ctx) };
+    let Ok(layout) = Layout::from_size_align(bytes, alignment) else {
+        context.misused("it called allocate with an alignment that is not a power of two, or with too many bytes");
+        return null_mut();
+    };
+    if bytes == 0 {
+        return null_mut();
+    }
+    // SAFETY: the layout is not empty.
+    let memory = unsafe { alloc(layout) };
+    if !memory.is_null() {
+        let mut state = context.state();
+        state.has_allocated = true;
+        state.allocated.insert(memory as usize, layout);
+    }
+    memory.cast()
+}
+
+unsafe extern "C" fn release(ctx: *const Ctx, memory: *mut c_void) {
+    // SAFETY: the interface demands it.
+    let context = unsafe { context(ctx) };
+    if memory.is_null() {
+        return;
+    }
+    let known = context.state().allocated.remove(&(memory as usize));
+    match known {
+        // SAFETY: `allocate` has allocated it with this layout, and it was not released.
+        Some(layout) => unsafe { dealloc(memory.cast(), layout) },
+        None => context.misused("it called release with an address that allocate did not return"),
+    }
+}
+
+/// A pointer that is passed to other threads.
+struct Argument(*mut c_void);
+
+// SAFETY: the plug-in passes the pointer to all threads itself.
+unsafe impl Sync for Argument {}
+
+unsafe extern "C" fn parallel(ctx: *const Ctx, body: Option<Body>, argument: *mut c_void) -> c_int {
+    // SAFETY: the interface demands it.
+    let context = unsafe { context(ctx) };
+    let Some(body) = body else {
+        context.misused("it called parallel with NULL as body");
+        return abi::ERROR;
+    };
+    if thread::current().id() != context.leader || context.is_parallel.swap(true, Ordering::Relaxed)
+    {
+        context.misused("it called parallel within a body, or in a thread of its own");
+        return abi::ERROR;
+    }
+    let argument = Argument(argument);
+    let run = |rank: usize| {
+        let Argument(argument) = &argument;
+        // SAFETY: the plug-in passes a function of this type; the ranks are those of the team.
+        unsafe { body(*argument, rank as u32) }
+    };
+    match context.ctx.threads {
+        1 => run(0),
+        _ => context.team.run(run),
+    }
+    context.is_parallel.store(false, Ordering::Relaxed);
+    abi::OK
+}
+
+unsafe extern "C" fn parameter(ctx: *const Ctx, name: *const c_char) -> *const c_char {
+    // SAFETY: the interface demands both.
+    let (context, name) = unsafe { (context(ctx), text(name)) };
+    let value = context.given.iter().find(|(given, _)| Some(*given) == name.as_deref());
+    value.map_or(null(), |(_, value)| value.as_ptr())
+}
+
+unsafe extern "C" fn explain(ctx: *const Ctx, explanation: *const c_char) {
+    // SAFETY: the interface demands both.
+    let (context, explanation) = unsafe { (context(ctx), text(explanation)) };
+    context.state().explanation = explanation;
+}

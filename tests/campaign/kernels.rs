@@ -1,0 +1,120 @@
+//! Tests of methods that are a single `.cu` file, on a modelled GPU.
+
+use std::path::{Path, PathBuf};
+
+use crate::{Place, Ran, column};
+
+/// Returns a file of `examples/kernels`.
+fn example(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/kernels").join(name)
+}
+
+/// Runs the program with a kernel and the compiler of `.venv`. Returns `None` if there is no compiler.
+fn run(place: &Place, kernel: &Path, words: &str) -> Option<Ran> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut program = place.program(words);
+    program.arg("--kernel").arg(kernel).env("VIRTUAL_ENV", root.join(".venv"));
+    let ran = Ran::of(program.output().unwrap());
+    if ran.stdout.contains("NVRTC not found") || ran.stderr.contains("NVRTC not found") {
+        eprintln!("skipped: there is no NVRTC");
+        return None;
+    }
+    Some(ran)
+}
+
+/// The example of a kernel with a setup, a workspace and a grid by nonzeros: the products, and then their sums.
+const TWO_KERNELS: &str = "// spmv-bench
+// name = \"two\"
+// [[workspace]]
+// type = \"value_t\"
+// per_nonzero = 1
+// [[workspace]]
+// type = \"unsigned\"
+// per_row = 1
+// [[setup]]
+// kernel = \"lengths\"
+// threads = 64
+// resident = true
+// [[product]]
+// kernel = \"products\"
+// threads = 64
+// nonzeros_per_block = 64
+// [[product]]
+// kernel = \"sums\"
+// threads = 64
+// rows_per_block = 64
+#include \"common.cuh\"
+#define MATRIX unsigned rows, unsigned cols, unsigned nnz, const unsigned *starts, const unsigned *columns, const value_t *values
+#define VECTORS const value_t *x, value_t *y, value_t alpha, value_t beta
+extern \"C\" __global__ void lengths(MATRIX, value_t *products, unsigned *lengths) {
+    for (unsigned row = blockIdx.x * blockDim.x + threadIdx.x; row < rows; row += gridDim.x * blockDim.x)
+        lengths[row] = starts[row + 1] - starts[row];
+}
+extern \"C\" __global__ void products(MATRIX, VECTORS, value_t *products, unsigned *lengths) {
+    const unsigned k = blockIdx.x * blockDim.x + threadIdx.x;
+    if (k < nnz) products[k] = values[k] * x[columns[k]];
+}
+extern \"C\" __global__ void sums(MATRIX, VECTORS, value_t *products, unsigned *lengths) {
+    const unsigned row = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= rows) return;
+    value_t sum = 0;
+    for (unsigned k = 0; k < lengths[row]; k++) sum += products[starts[row] + k];
+    store(y, row, alpha, sum, beta);
+}
+";
+
+#[test]
+fn a_kernel_runs_without_a_gpu_and_is_verified() {
+    let place = Place::with_matrices(&[300]);
+    for name in ["thread_per_row.cu", "warp_per_row.cu", "vector_per_row.cu"] {
+        for options in ["", "--precision f32 --alpha 2 --beta -0.5"] {
+            let words = format!("--mtx matrices/m1.mtx --no-bandwidth --format csv {options}");
+            let Some(ran) = run(&place, &example(name), &words) else { return };
+            let method = name.trim_end_matches(".cu").replace('_', "-");
+            assert_eq!(column(&ran.stdout, "method_name"), [method], "{ran:?}");
+            assert_eq!(column(&ran.stdout, "status"), ["ok"], "{ran:?}");
+        }
+    }
+    std::fs::write(place.path("two.cu"), TWO_KERNELS).unwrap();
+    let words = "corpus matrices --methods two,gpu-naive --device model:v100 --no-bandwidth";
+    let ran = run(&place, &place.path("two.cu"), words).unwrap();
+    assert_eq!(column(&ran.stdout, "method_name"), ["gpu-naive", "two"], "{ran:?}");
+    assert_eq!(column(&ran.stdout, "status"), ["ok", "ok"], "{ran:?}");
+    let bytes: Vec<u64> =
+        column(&ran.stdout, "extra_bytes").iter().map(|n| n.parse().unwrap()).collect();
+    let nnz: u64 = column(&ran.stdout, "num_nonzeros")[0].parse().unwrap();
+    // The second array is rounded up to 8 bytes.
+    assert_eq!(bytes, [0, 8 * nnz + 4 * 300]);
+}
+
+#[test]
+fn mistakes_in_a_kernel_have_clear_messages() {
+    let place = Place::with_matrices(&[300]);
+    let naive = std::fs::read_to_string(example("thread_per_row.cu")).unwrap();
+    let outcome = |from: &str, to: &str| {
+        assert!(naive.contains(from), "{from}");
+        std::fs::write(place.path("my.cu"), naive.replace(from, to)).unwrap();
+        let words = "--mtx matrices/m1.mtx --no-bandwidth --format csv";
+        let ran = run(&place, &place.path("my.cu"), words)?;
+        let rows = column(&ran.stdout, "status").into_iter().zip(column(&ran.stdout, "reason"));
+        let (status, reason) = rows.last().unwrap_or(("refused".into(), ran.stderr.clone()));
+        Some(format!("{status}: {reason}"))
+    };
+    for (from, to, message) in [
+        ("row >= rows", "row > rows", "failed: thread_per_row: "),
+        ("sum += values[k]", "sum += 2 * values[k]", "wrong: row "),
+        ("row_offsets[row + 1]; k++", "row_offsets[row + 1] k++", "my.cu(17): error"),
+        (
+            "VALUE_T beta)",
+            "float beta)",
+            "thread_per_row must have the parameters (unsigned rows, unsigned cols",
+        ),
+        ("threads = 256", "threads = 0", "refused: "),
+        ("kernel = \"thread_per_row\"", "kernel = \"other\"", "other"),
+        ("// spmv-bench", "// spmv_bench", "my.cu:1: the first line must be `// spmv-bench`"),
+        ("rows_per_block", "rows_per_blok", "my.cu:8: unknown field `rows_per_blok`"),
+    ] {
+        let Some(found) = outcome(from, to) else { return };
+        assert!(found.contains(message), "{from} -> {to}: {found}");
+    }
+}

@@ -1,0 +1,149 @@
+//! Tests of the way from a scaffold to a measured method, of the checks that a method must pass, and of the plug-ins of
+//! libraries.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::plugins::plugin;
+use crate::{Place, Ran, column};
+
+fn check(place: &Place, library: &Path, words: &str) -> Ran {
+    place.run(&format!("check-method {} {words}", library.display()))
+}
+
+/// Returns whether a command runs. What `scripts/test` installs is there on every machine that ran it.
+fn exists(program: &str) -> bool {
+    Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
+#[test]
+fn a_scaffold_of_each_language_is_right_when_it_is_built() {
+    let place = Place::with_matrices(&[30]);
+    for (language, compiler) in
+        [("c", "cc"), ("cpp", "c++"), ("fortran", "gfortran"), ("rust", "cargo")]
+    {
+        if !exists(compiler) {
+            eprintln!("skipped for {language}: there is no {compiler}; scripts/test installs it");
+            continue;
+        }
+        let name = format!("my-{language}_1");
+        let ran = place.run(&format!("new-method {language} {name}"));
+        assert_eq!(ran.status, Some(0), "{ran:?}");
+        let folder = place.path(&name);
+        let readme = place.read(&format!("{name}/README.md"));
+        let [build, library] = ["\n```sh\n", "check-method "]
+            .map(|before| readme.split(before).nth(1).unwrap().lines().next().unwrap().to_owned());
+        assert!(ran.stdout.contains(&build) && ran.stdout.contains(&library), "{ran:?}");
+        let mut words = build.split(' ');
+        let mut command = Command::new(words.next().unwrap());
+        let built = command.args(words).current_dir(&folder).env("CARGO_NET_OFFLINE", "true");
+        let built = built.env_remove("CARGO_TARGET_DIR").output().unwrap();
+        assert!(built.status.success(), "{language}: {built:?}");
+        let warnings = String::from_utf8_lossy(&built.stderr).contains("warning");
+        assert!(!warnings, "{language}: {built:?}");
+        let library = folder.join(library);
+        let checked = check(&place, &library, "");
+        assert_eq!(checked.status, Some(0), "{language}: {checked:?}");
+        assert!(checked.stdout.ends_with("all checks passed\n"), "{checked:?}");
+        let words = format!("--mtx matrices/m1.mtx --plugin {}", library.display());
+        let ran = place.run(&format!("{words} --methods {name} --iterations 10 --format csv"));
+        assert_eq!(column(&ran.stdout, "status"), ["ok"], "{ran:?}");
+        let again = place.run(&format!("new-method {language} {name}"));
+        assert!(again.stderr.contains("exists already"), "{again:?}");
+    }
+    let wrong = place.run("new-method c Mine");
+    assert!(wrong.stderr.contains("'Mine' cannot be the name of a method"), "{wrong:?}");
+}
+
+#[test]
+fn the_checks_find_each_fault_and_name_the_smallest_matrix() {
+    let place = Place::with_matrices(&[]);
+    let library = plugin(&place, "faulty.c", &[]);
+    let right = check(&place, &library, "right");
+    assert_eq!(right.status, Some(0), "{right:?}");
+    let lines: Vec<_> = right.stdout.lines().collect();
+    assert_eq!(lines[0], "right 1.2 in f64");
+    assert!(
+        lines[1].starts_with("  ok     small matrices, alpha and beta, 1 to 7 threads"),
+        "{right:?}"
+    );
+    let facts = right.stdout.split("facts").nth(1).unwrap();
+    assert!(facts.contains("repeated products: equal bit for bit"), "{right:?}");
+    assert!(facts.contains("bytes in addition to CSR (0.00 times CSR)"), "{right:?}");
+    for (method, failure) in [
+        (
+            "crashes-in-multiply",
+            "ended by signal 11 (SIGSEGV) with 0 x 0 (0 x 0, 0 nonzeros), alpha 1, beta 0, threads 1",
+        ),
+        ("crashes-in-prepare", "ended by signal 11 (SIGSEGV) with no nonzeros (6 x 4, 0 nonzeros)"),
+        (
+            "writes-after-y",
+            "0 x 0 (0 x 0, 0 nonzeros), alpha 1, beta 0, threads 1: it has changed the memory before",
+        ),
+        (
+            "writes-matrix",
+            "1 x 1 (1 x 1, 1 nonzeros), alpha 1, beta 0, threads 1: it has changed the matrix",
+        ),
+        ("reads-y", "1 x 1 (1 x 1, 1 nonzeros), alpha 1, beta 0, threads 1: row 0 is NaN"),
+        ("keeps-x", "1 x 1 (1 x 1, 1 nonzeros)"),
+        ("leaks", "its function destroy has not released 64 bytes of ctx->allocate"),
+        ("blocks-signals", "it has changed the signal mask, and not restored it"),
+        ("fails", "its file is missing"),
+    ] {
+        let ran = check(&place, &library, method);
+        assert_eq!(ran.status, Some(1), "{method}: {ran:?}");
+        let failed: Vec<_> = ran.stdout.lines().filter(|line| line.contains("FAILED")).collect();
+        assert!(failed.iter().any(|line| line.contains(failure)), "{method}: {failed:?}");
+    }
+    let refusing = check(&place, &library, "refuses");
+    assert!(
+        refusing.stdout.contains("  -      rows of 70000 nonzeros: refused, because it takes only"),
+        "{refusing:?}"
+    );
+    let hanging = check(&place, &library, "hangs --timeout 0.2");
+    assert!(hanging.stdout.contains("did not answer within 0.2 s with 0 x 0"), "{hanging:?}");
+    let missing = check(&place, &library, "rihgt");
+    assert!(
+        missing.stderr.contains("the plug-in has no such method; it has right, "),
+        "{missing:?}"
+    );
+    let missing = check(&place, Path::new("none.so"), "");
+    assert!(missing.stderr.contains("none.so: there is no such file"), "{missing:?}");
+}
+
+/// Builds the plug-ins of the libraries whose packages are installed, checks them, and measures them.
+#[test]
+fn plugins_of_libraries_are_right() {
+    let place = Place::with_matrices(&[400]);
+    let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("scripts/plugins");
+    let built = Command::new(script).arg(place.path("plugins")).output().unwrap();
+    let text = String::from_utf8_lossy(&built.stdout).into_owned();
+    assert!(built.status.success(), "{built:?}");
+    let mut methods = Vec::new();
+    for line in text.lines() {
+        let (name, what) = line.split_once(": ").unwrap();
+        if what.starts_with("skipped") {
+            eprintln!("{line}");
+            continue;
+        }
+        // Its search for blocks makes the 500 preparations of a check take minutes.
+        let checked = check(&place, Path::new(what), "[!l]* librsb");
+        assert_eq!(checked.status, Some(0), "{name}: {checked:?}");
+        let names = checked.stdout.lines().filter_map(|line| line.strip_suffix(" in f64"));
+        methods.extend(names.map(str::to_owned));
+    }
+    if methods.is_empty() {
+        return;
+    }
+    assert!(methods.contains(&"scipy-style".into()), "{methods:?}");
+    let words = format!("--plugin plugins --methods {}", methods.join(","));
+    for options in ["", "--transpose --alpha 2 --beta -0.5 --precision f32"] {
+        let ran =
+            place.run(&format!("--mtx matrices/m1.mtx {words} --threads 2 --format csv {options}"));
+        let outcomes = column(&ran.stdout, "status").into_iter().zip(column(&ran.stdout, "reason"));
+        for (status, reason) in outcomes {
+            assert!(status == "ok" || reason == "it has no transposed product", "{ran:?}");
+        }
+        assert_eq!(column(&ran.stdout, "method_name"), methods, "{ran:?}");
+    }
+}

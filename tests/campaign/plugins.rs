@@ -1,0 +1,268 @@
+//! Tests of plug-ins: a right one appears like the program's own methods; each fault of the others yields one clear row
+//! or message, and no row of another method changes.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::Command;
+
+use spmv_bench::plugin::abi::{self, Csr, Ctx, Info, Method, Parameter};
+
+use crate::{Place, Ran, column, rows};
+
+/// Compiles a plug-in of `tests/plugins` into the folder.
+pub fn plugin(place: &Place, source: &str, flags: &[&str]) -> PathBuf {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let compiler = if source.ends_with(".cpp") { "c++" } else { "cc" };
+    let library = place.path(&format!("lib{}.so", source.split('.').next().unwrap()));
+    let compiled = Command::new(compiler)
+        .args(["-O1", "-shared", "-fPIC", "-I"])
+        .args([root.join("include"), root.join("tests/plugins").join(source)])
+        .args(flags)
+        .arg("-o")
+        .arg(&library)
+        .status()
+        .expect("a compiler");
+    assert!(compiled.success());
+    library
+}
+
+/// Measures `seq`, a method of a plug-in and `merge` on a matrix. Returns the rows by method, and stderr.
+fn measured(
+    place: &Place,
+    source: &str,
+    method: &str,
+    options: &str,
+) -> (BTreeMap<String, BTreeMap<String, String>>, String) {
+    let library = plugin(place, source, &[]);
+    let words = format!(
+        "--mtx matrices/m1.mtx --plugin {} --methods seq,{method},merge --threads 2 --iterations 20 --rounds 2 \
+         --no-bandwidth --format csv {options}",
+        library.display()
+    );
+    let ran = place.run(&words);
+    let rows = rows(&ran.stdout);
+    assert_eq!(rows.len(), 3, "{ran:?}");
+    (rows.into_iter().map(|row| (row["method_name"].clone(), row)).collect(), ran.stderr)
+}
+
+/// Returns status and reason of the row of a method with a fault. The rows of the others are right.
+fn outcome(place: &Place, source: &str, method: &str, options: &str) -> (String, String) {
+    let (rows, _) = measured(place, source, method, options);
+    for other in ["seq", "merge"] {
+        assert_eq!(
+            rows[other]["status"], "ok",
+            "{other} beside {method}: {}",
+            rows[other]["reason"]
+        );
+    }
+    (rows[method]["status"].clone(), rows[method]["reason"].clone())
+}
+
+#[test]
+fn a_right_method_appears_like_the_programs_own() {
+    let place = Place::with_matrices(&[30]);
+    for precision in ["f64", "f32"] {
+        let options = format!("--precision {precision} --alpha 2 --beta -0.5");
+        let (rows, stderr) = measured(&place, "faulty.c", "right:mood=good", &options);
+        let row = &rows["right:mood=good"];
+        assert_eq!(row["status"], "ok", "{row:?}");
+        assert_eq!((&*row["threads"], &*row["library_version"]), ("2", "right 1.2"));
+        assert_eq!(row["reason"].split(';').next(), Some("good"), "{row:?}");
+        assert!(row["extra_bytes"].parse::<u64>().is_ok_and(|bytes| bytes > 0), "{row:?}");
+        assert!(!stderr.contains("released"), "{stderr}");
+    }
+    let library = plugin(&place, "faulty.c", &[]);
+    let listed = place.run(&format!("methods right --plugin {}", library.display()));
+    assert!(listed.stdout.contains("CPU, all threads, setup: inspection"), "{listed:?}");
+    assert!(listed.stdout.contains("source: a test (MIT)"), "{listed:?}");
+    assert!(listed.stdout.contains(":mood=good|bad a text for the note"), "{listed:?}");
+    let wrong = place.run(&format!("--plugin {} --methods rigth", library.display()));
+    assert!(wrong.stderr.contains("did you mean right?"), "{wrong:?}");
+}
+
+/// A folder in the environment, and several runs in one result file.
+#[test]
+fn a_folder_of_plugins_can_be_measured_compared_and_resumed() {
+    let place = Place::with_matrices(&[30, 20]);
+    plugin(&place, "faulty.c", &[]);
+    let words = format!("corpus matrices {} right,seq --output a.csv", crate::EXACT);
+    let run = |words: &str| {
+        let folder = place.path("");
+        Ran::of(place.program(words).env("SPMV_BENCH_PLUGINS", folder).output().unwrap())
+    };
+    let ran = run(&words);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    assert_eq!(column(&place.read("a.csv"), "method_name"), ["seq", "right", "seq", "right"]);
+    let record = place.read("a.csv.run.json");
+    assert!(record.contains("\"name\": \"libfaulty.so "), "{record}");
+    // Without the plug-in, its rows are still compared.
+    let compared = place.run("compare a.csv a.csv --format csv");
+    assert_eq!(
+        column(&compared.stdout, "method_name"),
+        ["seq", "right", "seq", "right"],
+        "{compared:?}"
+    );
+    let text = place.read("a.csv");
+    let kept: Vec<_> = text.lines().take(3).collect();
+    std::fs::write(place.path("a.csv"), kept.join("\n") + "\n").unwrap();
+    assert_eq!(run(&format!("{words} --resume")).status, Some(0));
+    assert_eq!(column(&place.read("a.csv"), "status"), ["ok"; 4]);
+    // Another build of the plug-in continues no run.
+    std::fs::write(place.path("a.csv"), kept.join("\n") + "\n").unwrap();
+    plugin(&place, "faulty.c", &["-DEXTRA", "-O0"]);
+    let other = run(&format!("{words} --resume"));
+    assert!(other.stderr.contains("the run began with libfaulty.so"), "{other:?}");
+}
+
+#[test]
+fn each_fault_of_a_method_is_one_row() {
+    let place = Place::with_matrices(&[30]);
+    let segv = "the child process was ended by signal 11 (SIGSEGV) while running";
+    for (method, status, reason) in [
+        ("refuses", "skipped", "it takes only matrices with one row"),
+        ("fails", "failed", "its file is missing"),
+        ("fails-later", "failed", "multiply returned -7"),
+        ("fails-in-info", "failed", "info returned -1"),
+        ("crashes-in-prepare", "failed", segv),
+        ("crashes-in-multiply", "failed", segv),
+        ("crashes-in-destroy", "failed", segv),
+        ("exits", "failed", "the child process exited with status 0 while running"),
+        ("writes-after-y", "failed", "it has changed the memory before or after y"),
+        ("writes-before-y", "failed", "it has changed the memory before or after y"),
+        ("writes-x", "failed", "it has changed x"),
+        ("writes-matrix", "failed", "it has changed the matrix"),
+        ("keeps-x", "wrong", ""),
+        ("reads-y", "wrong", ""),
+        ("blocks-signals", "failed", "it has changed the signal mask, and not restored it"),
+        ("nests", "failed", "it called parallel within a body, or in a thread of its own"),
+        (
+            "releases-others",
+            "failed",
+            "it called release with an address that allocate did not return",
+        ),
+    ] {
+        let (found, text) = outcome(&place, "faulty.c", method, "");
+        assert_eq!(found, status, "{method}: {text}");
+        assert!(text.contains(reason), "{method}: {text}");
+    }
+    if cfg!(target_arch = "x86_64") {
+        let (status, reason) = outcome(&place, "faulty.c", "rounds", "");
+        assert_eq!(status, "failed");
+        assert_eq!(
+            reason,
+            "it has changed the rounding mode or the handling of denormal numbers, and not restored it"
+        );
+    }
+    let (status, reason) = outcome(&place, "faulty.c", "hangs", "--timeout 0.5");
+    assert_eq!(status, "timeout", "{reason}");
+    let (status, reason) = outcome(&place, "throws.cpp", "throws", "");
+    assert_eq!(status, "failed");
+    assert!(reason.contains("an uncaught C++ exception"), "{reason}");
+}
+
+/// On a machine with one CPU there is no other to be bound to.
+#[test]
+fn a_method_that_binds_its_thread_is_found() {
+    let cpus = std::thread::available_parallelism().unwrap().get();
+    if cpus < 2 {
+        return eprintln!("skipped: there is only one CPU");
+    }
+    let place = Place::with_matrices(&[30]);
+    let (status, reason) = outcome(&place, "faulty.c", "binds", "");
+    assert_eq!(status, "failed");
+    assert!(reason.contains("it has changed the CPUs on which the thread may run"), "{reason}");
+}
+
+#[test]
+fn leaks_and_output_are_reported_on_stderr() {
+    let place = Place::with_matrices(&[30]);
+    let (rows, stderr) = measured(&place, "faulty.c", "leaks", "");
+    assert_eq!(rows["leaks"]["status"], "ok");
+    assert!(stderr.contains("leaks: its function destroy has not released "), "{stderr}");
+    let (rows, stderr) = measured(&place, "faulty.c", "prints", "");
+    assert_eq!(rows["prints"]["status"], "ok");
+    assert!(stderr.contains("product\n"), "{stderr}");
+}
+
+#[test]
+fn a_plugin_that_cannot_be_used_is_refused_with_the_reason() {
+    let place = Place::with_matrices(&[30]);
+    let refused = |words: &str| {
+        let ran = place.run(&format!("--mtx matrices/m1.mtx --methods seq {words}"));
+        assert_eq!((ran.status, &*ran.stdout), (Some(2), ""), "{ran:?}");
+        ran.stderr
+    };
+    for (flag, reason) in [
+        ("NO_SYMBOL", "it does not export spmv_method_v1: include spmv_method.h"),
+        ("EMPTY", "spmv_method_v1(0) returns NULL: it has no methods"),
+        ("OTHER_ABI", "it has version 2 of the interface, and this program has version 1"),
+        ("SMALL", "its structure spmv_method has 8 bytes instead of "),
+        ("NO_PREPARE", "the method 'right': its function prepare is NULL"),
+        ("NO_NAME", "a method has no name"),
+        ("BAD_NAME", "the method 'A method': a name has 1 to 40 characters"),
+        ("TAKEN", "there is another method 'merge'"),
+        ("NO_PRECISION", "set SPMV_F64 or SPMV_F32"),
+        ("UNKNOWN_FLAG", "contain some that this version does not know"),
+        ("ENDLESS", "does not return NULL after the last method"),
+        (
+            "CRASHES",
+            "the child process was ended by signal 11 (SIGSEGV) while the plug-in was opened",
+        ),
+    ] {
+        let library = plugin(&place, "faulty.c", &[&format!("-D{flag}")]);
+        let stderr = refused(&format!("--plugin {}", library.display()));
+        assert!(stderr.contains(reason) && stderr.contains("libfaulty.so"), "{flag}: {stderr}");
+    }
+    std::fs::write(place.path("text.so"), "text").unwrap();
+    for (words, reason) in [
+        ("--plugin text.so", "text.so: it cannot be opened: "),
+        ("--plugin none.so", "--plugin none.so: there is no such file"),
+        ("--plugin matrices", "--plugin matrices: the folder has no file that ends in .so"),
+    ] {
+        assert!(refused(words).contains(reason), "{words}");
+    }
+    let library = plugin(&place, "faulty.c", &[]);
+    let words = format!("--plugin {} --no-isolate", library.display());
+    let ran = place.run(&format!("--mtx matrices/m1.mtx --methods seq,right --format csv {words}"));
+    assert_eq!(column(&ran.stdout, "status"), ["ok", "skipped"], "{ran:?}");
+    assert!(
+        column(&ran.stdout, "reason")[1].contains("which --no-isolate does not use"),
+        "{ran:?}"
+    );
+}
+
+/// The structures of the program are those of the C header.
+#[test]
+fn the_header_and_the_program_agree() {
+    let place = Place::with_matrices(&[]);
+    let (root, printer) = (PathBuf::from(env!("CARGO_MANIFEST_DIR")), place.path("layout"));
+    let compiled = Command::new("cc")
+        .args(["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-I"])
+        .args([root.join("include"), root.join("tests/plugins/layout.c")])
+        .arg("-o")
+        .arg(&printer)
+        .status();
+    assert!(compiled.expect("a compiler").success());
+    let printed = Command::new(&printer).output().unwrap().stdout;
+    let printed = String::from_utf8(printed).unwrap();
+    let printed: Vec<i64> = printed.lines().map(|line| line.parse().unwrap()).collect();
+    macro_rules! layout {
+        ($($type:ident: $($field:ident)*;)*) => {
+            [$(&[size_of::<$type>(), $(std::mem::offset_of!($type, $field)),*][..]),*].concat()
+        };
+    }
+    let layout = layout!(
+        Csr: precision rows row_offsets values;
+        Ctx: cpus transpose beta expected_products stream allocate parallel explain;
+        Info: extra_bytes csr_bytes note library;
+        Parameter: values meaning;
+        Method: name license flags parameters prepare multiply destroy;
+    );
+    let constants = [abi::ABI as i32, abi::OK, abi::UNSUITABLE, abi::ERROR].map(i64::from);
+    let flags = [abi::F64, abi::F32, abi::TRANSPOSED, abi::SEQUENTIAL];
+    let setups = [abi::INSPECTION, abi::CONVERSION, abi::ORDERING];
+    let expected: Vec<i64> = layout.into_iter().map(|size| size as i64).collect();
+    let flags: Vec<i64> =
+        [&flags[..], &setups].concat().into_iter().map(|flag| flag as i64).collect();
+    assert_eq!(printed, [expected, constants.to_vec(), flags].concat());
+}

@@ -1,0 +1,197 @@
+/* A plug-in whose methods each do one thing that the interface forbids. With LOADING defined, the plug-in itself is
+ * wrong in the way that it names. */
+#define _GNU_SOURCE
+#include "spmv_method.h"
+
+#include <math.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#ifdef __x86_64__
+#include <xmmintrin.h>
+#endif
+
+typedef struct {
+    const spmv_ctx *ctx;
+    const spmv_csr *csr;
+    const char *fault;
+    double alpha, beta;
+    const void *x;
+    void *y;
+    double *old_x;
+} state;
+
+/* Computes the rows of one thread. */
+static void rows_of(void *argument, uint32_t rank) {
+    const state *s = argument;
+    const int32_t *offsets = s->csr->row_offsets, *columns = s->csr->column_indices;
+    int64_t rows = s->csr->rows, threads = s->ctx->threads;
+    for (int64_t row = rows * rank / threads; row < rows * (rank + 1) / threads; row++) {
+        double sum = 0;
+        for (int32_t k = offsets[row]; k < offsets[row + 1]; k++)
+            sum += s->csr->precision == SPMV_F64
+                       ? ((const double *)s->csr->values)[k] * ((const double *)s->x)[columns[k]]
+                       : (double)(((const float *)s->csr->values)[k] * ((const float *)s->x)[columns[k]]);
+        int reads = s->beta != 0 || !strcmp(s->fault, "reads-y");
+        if (s->csr->precision == SPMV_F64) {
+            double *y = s->y;
+            y[row] = s->alpha * sum + (reads ? s->beta * y[row] : 0);
+        } else {
+            float *y = s->y;
+            y[row] = (float)(s->alpha * sum + (reads ? s->beta * (double)y[row] : 0));
+        }
+    }
+}
+
+static void nested(void *argument, uint32_t rank) {
+    const state *s = argument;
+    if (rank == 0) s->ctx->parallel(s->ctx, rows_of, argument);
+}
+
+static int is(const state *s, const char *fault) { return !strcmp(s->fault, fault); }
+
+static void crash(void) { raise(SIGSEGV); }
+
+static int prepare(const spmv_ctx *ctx, const spmv_csr *csr, void **handle, const char *fault) {
+    state *s = ctx->allocate(ctx, sizeof *s, 64);
+    if (!s) return SPMV_ERROR;
+    *s = (state){.ctx = ctx, .csr = csr, .fault = fault};
+    *handle = s;
+    if (is(s, "crashes-in-prepare") && csr->rows > 5) crash();
+    if (is(s, "refuses")) {
+        ctx->explain(ctx, "it takes only matrices\nwith one row");
+        return SPMV_UNSUITABLE;
+    }
+    if (is(s, "fails")) {
+        ctx->explain(ctx, "its file is missing");
+        return SPMV_ERROR;
+    }
+    if (is(s, "writes-matrix") && csr->nnz) ((double *)csr->values)[0] += 1;
+    if (is(s, "releases-others")) ctx->release(ctx, &fault);
+    return SPMV_OK;
+}
+
+static int multiply(void *handle, double alpha, const void *x, double beta, void *y) {
+    state *s = handle;
+    s->alpha = alpha, s->beta = beta, s->x = x, s->y = y;
+    if (is(s, "keeps-x")) {
+        if (!s->old_x) {
+            s->old_x = s->ctx->allocate(s->ctx, s->csr->cols * sizeof(double), 64);
+            memcpy(s->old_x, x, s->csr->cols * sizeof(double));
+        }
+        s->x = s->old_x;
+    }
+    if (is(s, "fails-later")) return -7;
+    if (is(s, "crashes-in-multiply")) crash();
+    if (is(s, "hangs")) for (;;) sleep(1);
+    if (is(s, "exits")) exit(0);
+    if (is(s, "nests")) s->ctx->parallel(s->ctx, nested, s);
+    s->ctx->parallel(s->ctx, rows_of, s);
+    if (is(s, "writes-after-y")) ((double *)y)[s->csr->rows] = 1;
+    if (is(s, "writes-before-y")) ((double *)y)[-1] = 1;
+    if (is(s, "writes-x")) ((double *)x)[0] = 1;
+    if (is(s, "prints")) printf("product\n"), fflush(stdout);
+#ifdef __x86_64__
+    if (is(s, "rounds")) _mm_setcsr(_mm_getcsr() | 0x8040);
+#endif
+    if (is(s, "blocks-signals")) {
+        sigset_t all;
+        sigfillset(&all);
+        sigprocmask(SIG_BLOCK, &all, NULL);
+    }
+    if (is(s, "binds")) {
+        cpu_set_t set;
+        sched_getaffinity(0, sizeof set, &set);
+        int other = CPU_COUNT(&set) > 1, cpu;
+        for (cpu = 0; cpu < CPU_SETSIZE; cpu++)
+            if (CPU_ISSET(cpu, &set) == other) break;
+        /* A CPU may be forbidden; then there is nothing to find. */
+        for (; cpu < CPU_SETSIZE; cpu++) {
+            cpu_set_t one;
+            CPU_ZERO(&one);
+            CPU_SET(cpu, &one);
+            if (!CPU_EQUAL(&one, &set) && !sched_setaffinity(0, sizeof one, &one)) break;
+        }
+    }
+    return SPMV_OK;
+}
+
+static int info(void *handle, spmv_info *info) {
+    const state *s = handle;
+    info->note = s->ctx->parameter(s->ctx, "mood");
+    if (is(s, "fails-in-info")) return SPMV_ERROR;
+    return SPMV_OK;
+}
+
+static void destroy(void *handle) {
+    state *s = handle;
+    if (is(s, "crashes-in-destroy")) crash();
+    if (s->old_x) s->ctx->release(s->ctx, s->old_x);
+    if (!is(s, "leaks")) s->ctx->release(s->ctx, s);
+}
+
+static const char *const moods[] = {"good", "bad", NULL};
+static const spmv_parameter parameters[] = {{"mood", moods, "a text for the note"}, {NULL, NULL, NULL}};
+
+#define FAULTS(X)                                                                                                      \
+    X(0, "right") X(1, "refuses") X(2, "fails") X(3, "crashes-in-prepare") X(4, "crashes-in-multiply")                 \
+    X(5, "crashes-in-destroy") X(6, "hangs") X(7, "exits") X(8, "writes-after-y") X(9, "writes-before-y")              \
+    X(10, "writes-x") X(11, "writes-matrix") X(12, "keeps-x") X(13, "reads-y") X(14, "rounds")                         \
+    X(15, "blocks-signals") X(16, "binds") X(17, "leaks") X(18, "prints") X(19, "nests") X(20, "releases-others")      \
+    X(21, "fails-later") X(22, "fails-in-info")
+#define PREPARE(N, NAME)                                                                                               \
+    static int prepare##N(const spmv_ctx *ctx, const spmv_csr *csr, void **handle) {                                   \
+        return prepare(ctx, csr, handle, NAME);                                                                        \
+    }
+#define METHOD(N, NAME)                                                                                                \
+    {SPMV_ABI, sizeof(spmv_method), NAME, "1.2", "a test", "MIT", "a method with a fault",                             \
+     SPMV_F64 | SPMV_F32 | SPMV_INSPECTION, parameters, prepare##N, multiply, info, destroy},
+FAULTS(PREPARE)
+static spmv_method methods[] = {FAULTS(METHOD)};
+
+#ifdef NO_SYMBOL
+#define spmv_method_v1 spmv_method_v2
+const spmv_method *spmv_method_v1(unsigned index);
+#endif
+
+const spmv_method *spmv_method_v1(unsigned index) {
+    spmv_method *first = &methods[0];
+#ifdef EMPTY
+    return NULL;
+#endif
+#ifdef CRASHES
+    crash();
+#endif
+    (void)first;
+#ifdef OTHER_ABI
+    first->abi = 2;
+#endif
+#ifdef SMALL
+    first->size = 8;
+#endif
+#ifdef NO_PREPARE
+    first->prepare = NULL;
+#endif
+#ifdef NO_NAME
+    first->name = NULL;
+#endif
+#ifdef BAD_NAME
+    first->name = "A method";
+#endif
+#ifdef TAKEN
+    first->name = "merge";
+#endif
+#ifdef NO_PRECISION
+    first->flags = SPMV_INSPECTION;
+#endif
+#ifdef UNKNOWN_FLAG
+    first->flags |= 0x1000;
+#endif
+#ifdef ENDLESS
+    return first;
+#endif
+    return index < sizeof methods / sizeof *methods ? &methods[index] : NULL;
+}
