@@ -10,6 +10,27 @@ constexpr unsigned NO_ENTRY = 0xffffffffu;
 // The number of entries of a row that a thread loads before it uses the first of them.
 constexpr unsigned AHEAD = 4;
 
+// Lets the GPU start the dependent kernel (`launch_after`) once all blocks of this one have called this or have ended.
+__device__ __forceinline__ void start_dependents() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+// Waits until the kernels that a dependent kernel may overlap with have ended. Every thread of the kernel must call it.
+// Returns `array`, which such a kernel uses: accesses through the returned pointer cannot be moved before the wait, even
+// if the compiler loads the array as read-only data.
+template <class T>
+__device__ __forceinline__ T *after_earlier_kernels(T *array) {
+#if __CUDA_ARCH__ >= 900
+    size_t address = __cvta_generic_to_global(array);
+    asm volatile("griddepcontrol.wait;" : "+l"(address) : : "memory");
+    return static_cast<T *>(__cvta_global_to_generic(address));
+#else
+    return array;
+#endif
+}
+
 // y[row] <- alpha sum + beta y[row]. If beta = 0, the old y is not read.
 __device__ __forceinline__ void store(value_t *y, unsigned row, value_t alpha, value_t sum,
                                       value_t beta) {

@@ -269,12 +269,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 1024 / BLOCK)
     if (tile >= tiles) {
         const unsigned tail_start = tiles * TILE;
         const Nonzeros nonzeros = {csr_columns + tail_start, csr_values + tail_start, x};
-        return Tail{tail, tail_rows, nonzeros}.add(tile - tiles, y, alpha);
+        return Tail{tail, tail_rows, nonzeros}.add(tile - tiles, after_earlier_kernels(y), alpha);
     }
     const Nonzeros nonzeros = {columns + start, values + start, x};
     const unsigned row = tile_ptr[tile], next_row = tile_ptr[tile + 1] & ~DIRTY;
     // The loads start before the rows are known.
     const Batch batch = nonzeros.from(0);
+    y = after_earlier_kernels(y);
     value_t sum;
     if (row == next_row) {
         sum = fast_track(batch, nonzeros);

@@ -28,8 +28,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
            const unsigned *__restrict__ column_indices, const value_t *__restrict__ values,
            const unsigned *__restrict__ old, const value_t *__restrict__ x, value_t *y,
            value_t alpha, value_t beta) {
-    super_row(super_rows[blockIdx.x], super_rows[blockIdx.x + 1], row_offsets, column_indices,
-              values, old, x, y, alpha, beta);
+    const unsigned first = super_rows[blockIdx.x], end = super_rows[blockIdx.x + 1];
+    if (PERMUTED) x = after_earlier_kernels(x);
+    super_row(first, end, row_offsets, column_indices, values, old, x, y, alpha, beta);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK)
@@ -37,8 +38,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
            const unsigned *__restrict__ row_offsets, const unsigned *__restrict__ column_indices,
            const value_t *__restrict__ values, const unsigned *__restrict__ old,
            const value_t *__restrict__ x, value_t *y, value_t alpha, value_t beta) {
-    const unsigned end = super_super_rows[blockIdx.x + 1];
-    for (unsigned k = super_super_rows[blockIdx.x] + threadIdx.z; k < end; k += blockDim.z)
+    const unsigned first = super_super_rows[blockIdx.x], end = super_super_rows[blockIdx.x + 1];
+    if (PERMUTED) x = after_earlier_kernels(x);
+    for (unsigned k = first + threadIdx.z; k < end; k += blockDim.z)
         super_row(super_rows[k], super_rows[k + 1], row_offsets, column_indices, values, old, x, y,
                   alpha, beta);
 }
@@ -47,6 +49,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 extern "C" __global__ void __launch_bounds__(256)
     csrk_permute_x(unsigned count, const unsigned *__restrict__ old, const value_t *__restrict__ x,
                    value_t *permuted_x) {
+    start_dependents();
     const unsigned k = blockIdx.x * blockDim.x + threadIdx.x;
     if (k < count) permuted_x[k] = x[old[k]];
 }

@@ -182,6 +182,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
               value_t *y, value_t alpha, value_t beta) {
     const unsigned lane = threadIdx.x % WARP;
     const unsigned row = blockIdx.x * (BLOCK / WARP) + threadIdx.x / WARP;
+    partials = after_earlier_kernels(partials);
     if (row >= rows) return;
     value_t sum = 0;
     for (unsigned k = first_chunks[row] + lane; k < first_chunks[row + 1]; k += WARP)

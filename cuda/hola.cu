@@ -168,11 +168,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 1024 / BLOCK)
     // First the warps' stages, then the sums of the rows.
     __shared__ __align__(16) value_t output[PER_BLOCK + WARP];
     __shared__ Assignment assigned;
-    const Share share(nnz, block_rows);
+    Share share(nnz);
     unsigned columns[ITEMS];
     value_t products[ITEMS], factors[ITEMS];
     load(column_indices, share, 0u, columns);
     load(values, share, value_t(0), products);
+    share.find_rows(block_rows);
     const bool one = share.is_one_row(), many = share.has_many_rows();
     // The rows are assigned while columns and values are loaded.
     if (!one && !many) assign_rows(share, row_offsets, assigned);

@@ -28,6 +28,7 @@ __device__ __forceinline__ void scale(value_t *y, unsigned i, value_t beta) {
 extern "C" __global__ void __launch_bounds__(256)
     hola_assign(unsigned rows, unsigned nnz, const unsigned *__restrict__ row_offsets,
                 unsigned outputs, value_t *y, value_t beta, unsigned *block_rows) {
+    start_dependents();
     const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
     if (TRANSPOSED && i < outputs) scale(y, i, beta);
     if (i >= rows) return;
@@ -44,9 +45,15 @@ extern "C" __global__ void __launch_bounds__(256)
 struct Share {
     unsigned first, count, row, last_row;
 
-    __device__ Share(unsigned nnz, const unsigned *block_rows)
-        : first(blockIdx.x * PER_BLOCK), count(min(nnz - first, PER_BLOCK)),
-          row(block_rows[blockIdx.x]), last_row(block_rows[blockIdx.x + 1]) {}
+    __device__ explicit Share(unsigned nnz)
+        : first(blockIdx.x * PER_BLOCK), count(min(nnz - first, PER_BLOCK)) {}
+
+    // Waits for hola_assign, which computes `block_rows` and y <- beta y. The nonzeros may be loaded before.
+    __device__ void find_rows(const unsigned *block_rows) {
+        block_rows = after_earlier_kernels(block_rows);
+        row = block_rows[blockIdx.x];
+        last_row = block_rows[blockIdx.x + 1];
+    }
 
     __device__ bool is_one_row() const { return row == last_row; }
     // True if there are too many rows to store one value each, which implies empty rows.

@@ -82,11 +82,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
                     value_t alpha, const unsigned *__restrict__ block_rows) {
     __shared__ Rows rows;
     __shared__ Sums buffer;
-    const Share share(nnz, block_rows);
+    Share share(nnz);
     unsigned columns[ITEMS];
     value_t items[ITEMS];
     load(column_indices, share, NONE, columns);
     load(values, share, value_t(0), items);
+    share.find_rows(block_rows);
     if (BUFFERED) clear(buffer);
     if (share.is_one_row()) {
         const value_t factor = alpha * x[share.row];

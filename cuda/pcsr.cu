@@ -7,6 +7,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     pcsr_products(unsigned nnz, const unsigned *__restrict__ column_indices,
                   const value_t *__restrict__ values, const value_t *__restrict__ x,
                   value_t *products) {
+    start_dependents();
     const unsigned k = blockIdx.x * blockDim.x + threadIdx.x;
     if (k < nnz) products[k] = values[k] * x[column_indices[k]];
 }
@@ -20,6 +21,7 @@ extern "C" __global__ void __launch_bounds__(ROWS)
     offsets[thread] = row_offsets[min(row, rows)];
     if (thread == 0) offsets[ROWS] = row_offsets[min(first_row + ROWS, rows)];
     __syncthreads();
+    products = after_earlier_kernels(products);
     const unsigned last = offsets[ROWS];
     value_t sum = 0;
     for (unsigned begin = offsets[0]; begin < last; begin += PIECE) {

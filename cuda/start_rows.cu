@@ -4,6 +4,7 @@
 // One thread per listed row.
 extern "C" __global__ void __launch_bounds__(256)
     start_rows(unsigned count, const unsigned *__restrict__ list, value_t *y, value_t beta) {
+    start_dependents();
     const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < count) store(y, list[i], 0, 0, beta);
 }

@@ -129,12 +129,16 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 1024 / BLOCK)
                const Tile *__restrict__ tiles, const value_t *__restrict__ values,
                const unsigned char *__restrict__ indices, const value_t *__restrict__ x, value_t *y,
                value_t alpha, value_t beta) {
+    start_dependents();
     __shared__ Tile all_tiles[WARPS][UNIT];
     __shared__ value_t all_x[WARPS][UNIT * SIDE];
     __shared__ value_t all_sums[WARPS][SIDE];
     const unsigned warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
     const unsigned unit = blockIdx.x * WARPS + warp;
-    if (unit >= units) return;
+    if (unit >= units) {
+        after_earlier_kernels(y);
+        return;
+    }
     Tile *my_tiles = all_tiles[warp];
     value_t *my_x = all_x[warp], *my_sums = all_sums[warp];
 
@@ -164,6 +168,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 1024 / BLOCK)
     add_listed(my_tiles, listed, height, values, indices, my_x, my_sums);
     __syncwarp();
 
+    y = after_earlier_kernels(y);
     if (lane >= height) return;
     sum += my_sums[lane];
     const unsigned row = first_row + lane;
@@ -178,6 +183,6 @@ extern "C" __global__ void __launch_bounds__(256)
     tile_apart(unsigned nnz, unsigned interval, const unsigned *__restrict__ row_indices,
                const unsigned *__restrict__ column_indices, const value_t *__restrict__ values,
                const value_t *__restrict__ x, value_t *y, value_t alpha, value_t) {
-    const Output<false> output = {y, alpha, 1};
+    const Output<false> output = {after_earlier_kernels(y), alpha, 1};
     add_coordinates(nnz, interval, row_indices, column_indices, values, x, output);
 }

@@ -26,7 +26,7 @@ static PROGRAM: Program = Program {
 const OLDER: &str = "SPMV_BENCH_TEST_DRIVER";
 
 /// Builds the fake driver and opens it, so that the loader returns it when the driver is opened later.
-fn fake_driver(folder: &Path, older: Option<&str>) -> Option<[Count; 2]> {
+fn fake_driver(folder: &Path, older: Option<&str>) -> Option<[Count; 3]> {
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cuda/driver.c");
     let built = Command::new("cc")
         .args(["-shared", "-fPIC", "-w", "-Wl,-soname,libcuda.so.1", source, "-o"])
@@ -40,7 +40,7 @@ fn fake_driver(folder: &Path, older: Option<&str>) -> Option<[Count; 2]> {
     }
     let driver = library::open(Some(folder), "libcuda.so.1").unwrap();
     // SAFETY: the signatures are those in the source.
-    let counts = [&b"fake_alive"[..], b"fake_profiled"]
+    let counts = [&b"fake_alive"[..], b"fake_profiled", b"fake_dependent"]
         .map(|name| unsafe { *driver.get::<Count>(name).unwrap() });
     std::mem::forget(driver);
     Some(counts)
@@ -87,7 +87,7 @@ fn in_a_process_of_its_own(older: &str) {
 }
 
 /// Tests all calls to a driver of the given CUDA version.
-fn all([alive, profiled]: [Count; 2], cuda: &str) {
+fn all([alive, profiled, dependent]: [Count; 3], cuda: &str) {
     let first = cuda::open(None).unwrap();
     let second = cuda::open(Some(1)).unwrap();
     facts(&first, &second, cuda);
@@ -105,6 +105,10 @@ fn all([alive, profiled]: [Count; 2], cuda: &str) {
         assert_eq!(first.facts().nvrtc, nvrtc.to_string());
         launches(&first, cuda != "12.0");
         graphs(&first);
+        dependent_launches(&first);
+        // SAFETY: the function has no arguments.
+        let count = unsafe { dependent() };
+        assert_eq!(count, if cuda == "12.0" { 0 } else { 2 }, "the others are plain launches");
         faults(second);
     }
     drop(first);
@@ -184,7 +188,7 @@ fn launches(gpu: &Gpu, reports_parameters: bool) {
         |result: Result<(), Failed>, words: &str| assert_eq!(result.unwrap_err().0, words);
     refused(
         store.launch(12, 2048, 0, &[&to, &7u32]),
-        "cuLaunchKernel of store, grid 12, block 2048: CUDA_ERROR_INVALID_VALUE (meaning)",
+        "cuLaunchKernelEx of store, grid 12, block 2048: CUDA_ERROR_INVALID_VALUE (meaning)",
     );
     refused(
         store.launch(1, 32, 300 << 10, &[&to, &7u32]),
@@ -200,6 +204,23 @@ fn launches(gpu: &Gpu, reports_parameters: bool) {
         kernel(gpu, "missing").map(drop),
         "cuModuleGetFunction of missing: CUDA_ERROR_NOT_FOUND (meaning)",
     );
+}
+
+/// Launches two kernels that may overlap with the one before them, one of them in a graph, and others that may not, because
+/// the operation before them is another kernel, a fill, or outside the graph.
+fn dependent_launches(gpu: &Gpu) {
+    let mut to: Buffer<f32> = gpu.upload(&[0.0]).unwrap();
+    let (store, other) = (kernel(gpu, "store").unwrap(), kernel(gpu, "store").unwrap());
+    let after = |earlier| store.launch_after(earlier, 1, 32, 0, &[&to, &7u32]);
+    after(&other).unwrap();
+    after(&other).unwrap();
+    after(&store).unwrap();
+    let graph = gpu.capture(|| after(&store).and_then(|()| after(&store))).unwrap();
+    graph.launch().unwrap();
+    drop(graph);
+    store.launch(1, 32, 0, &[&to, &7u32]).unwrap();
+    to.fill(0).unwrap();
+    store.launch_after(&store, 1, 32, 0, &[&to, &7u32]).unwrap();
 }
 
 fn graphs(gpu: &Gpu) {
@@ -227,7 +248,7 @@ fn faults(gpu: Gpu) {
     let launched = fault.launch(1, 32, 0, &[]).unwrap_err().0;
     assert_eq!(
         launched,
-        format!("cuLaunchKernel of fault, grid 1, block 32, after fault: {error}")
+        format!("cuLaunchKernelEx of fault, grid 1, block 32, after fault: {error}")
     );
     assert!(gpu.time(|| Ok(())).is_err());
     let loaded = gpu.compile::<f64>(&PROGRAM, &[]).err().unwrap().to_string();

@@ -38,6 +38,8 @@ pub struct Machine {
     /// checks and runs warps and blocks in a fixed order.
     seed: Option<u64>,
     launches: u32,
+    /// The number of the first launch that the last one may have overlapped with.
+    overlapped: u32,
 }
 
 /// The arguments of a launch: kernel, parameters, shapes and the number of resident blocks.
@@ -46,6 +48,9 @@ pub struct Launch<'a> {
     pub start: Start<'a>,
     /// The maximum number of resident blocks on the whole GPU.
     pub resident: usize,
+    /// Whether the kernel may start before the previous one has ended (programmatic dependent launch). The machine still
+    /// runs it afterwards, but checks that its threads wait before they use the same memory.
+    pub dependent: bool,
 }
 
 /// A resident block with its warps.
@@ -99,7 +104,7 @@ impl Machine {
     /// runs the warps in a random order.
     pub fn new(room: usize, seed: Option<u64>) -> Self {
         let memory = Memory::new(room, seed.is_some());
-        Self { memory, words: Vec::new(), seed, launches: 0 }
+        Self { memory, words: Vec::new(), seed, launches: 0, overlapped: 0 }
     }
 
     /// Runs a kernel until all of its threads have exited.
@@ -125,6 +130,9 @@ impl Machine {
         observer: &mut O,
     ) -> Result<(), Box<Fault>> {
         self.launches += 1;
+        if !launch.dependent || self.overlapped == 0 {
+            self.overlapped = self.launches;
+        }
         check(launch)?;
         let random = self.seed.map(|seed| Random::new(seed, self.launches.into()));
         if random.is_some() {
@@ -137,6 +145,7 @@ impl Machine {
             words: &mut self.words,
             releases: Releases::default(),
             launch: self.launches,
+            overlaps: self.overlapped,
             shape: start.shape,
             dynamic_shared: start.dynamic_shared,
             windows: vec![(0, 0); start.kernel.code.len()],

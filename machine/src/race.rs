@@ -3,7 +3,8 @@
 //!
 //! The last write and the last read of each word of memory are recorded, each with a [`Moment`]. An earlier access
 //! happens before a later one in these cases: a launch ends between them; the same thread makes both; a barrier of the
-//! block or of the warp is between them; or the later thread acquires a release of the earlier thread. A release is a
+//! block or of the warp is between them; or the later thread acquires a release of the earlier thread. A dependent launch
+//! may overlap with the launches before it, so their end counts only after the thread has waited for it. A release is a
 //! fence followed by an atomic or volatile write. An acquire is an atomic or volatile read of that word followed by a
 //! fence. Chains of these are followed. The lanes of a warp are not assumed to run in lockstep.
 //!
@@ -112,6 +113,8 @@ pub struct Releases(HashMap<u64, Rc<Release>>);
 pub struct Thread<'a> {
     /// The number of the launch.
     pub launch: u32,
+    /// The number of the first launch that may not have ended for this thread; its own unless the launch is dependent.
+    pub since: u32,
     /// The number of the block.
     pub block: u32,
     /// The number of barriers of the block so far.
@@ -135,6 +138,8 @@ pub struct Other {
     pub block: u32,
     /// The number of the thread in the block; `None` for several threads.
     pub thread: Option<u16>,
+    /// Whether the access was in an earlier launch, for whose end the later thread has not waited.
+    pub before: bool,
     /// Whether a copy made the access, of which no wait has shown that it is complete.
     pub copies: bool,
 }
@@ -142,10 +147,11 @@ pub struct Other {
 impl Other {
     /// Describes the thread or threads of the access.
     pub fn by(&self) -> String {
+        let launch = if self.before { " of an earlier launch" } else { "" };
         match self.thread {
-            _ if self.copies => format!("an asynchronous copy of block {}", self.block),
-            Some(thread) => format!("thread {thread} of block {}", self.block),
-            None => format!("several threads, one of them in block {}", self.block),
+            _ if self.copies => format!("an asynchronous copy of block {}{launch}", self.block),
+            Some(thread) => format!("thread {thread} of block {}{launch}", self.block),
+            None => format!("several threads, one of them in block {}{launch}", self.block),
         }
     }
 }
@@ -170,6 +176,7 @@ impl Thread<'_> {
                 who: joined(&earlier, &now),
                 strong: earlier.strong && strong,
                 bytes: earlier.bytes & now.bytes,
+                launch: earlier.launch,
                 ..now
             },
             _ => now,
@@ -189,10 +196,11 @@ impl Thread<'_> {
         Ok(())
     }
 
-    /// Returns the last write to a word if it happened in this launch. A read-only load of such a word is an error.
+    /// Returns the last write to a word if it happened in this launch, or in one that may not have ended. A read-only load
+    /// of such a word is an error.
     pub fn was_written(&self, word: &Word) -> Option<Other> {
-        let write = word.write.filter(|write| write.launch == self.launch)?;
-        Some(other(&write, true))
+        let write = word.write.filter(|write| write.launch >= self.since)?;
+        Some(self.other(&write, true))
     }
 
     /// Returns an error if an access now races with the earlier one.
@@ -203,19 +211,22 @@ impl Thread<'_> {
                     && !(earlier.strong && now.strong)
                     && !self.comes_after(&earlier) =>
             {
-                Err(other(&earlier, wrote))
+                Err(self.other(&earlier, wrote))
             }
             _ => Ok(()),
         }
     }
 
-    /// Returns whether the earlier access was in the same launch and touched some of the same bytes.
+    /// Returns whether the earlier access was in a launch that may not have ended, and touched some of the same bytes.
     fn may_meet(&self, earlier: &Moment) -> bool {
-        earlier.launch == self.launch && earlier.bytes & self.bytes != 0
+        earlier.launch >= self.since && earlier.bytes & self.bytes != 0
     }
 
-    /// Returns whether an access of this launch happens before the thread's current instruction.
+    /// Returns whether an access of a launch that may not have ended happens before the thread's current instruction.
     fn comes_after(&self, earlier: &Moment) -> bool {
+        if earlier.launch != self.launch {
+            return false;
+        }
         if earlier.block == self.block && !matches!(earlier.who, Who::Copy(..)) {
             let own = earlier.who == Who::Thread(self.thread);
             if own || earlier.epoch < self.epoch {
@@ -254,15 +265,16 @@ impl Thread<'_> {
         };
         self.acquired.iter().filter(reaches).map(|acquired| &acquired.release)
     }
-}
 
-fn other(moment: &Moment, wrote: bool) -> Other {
-    let thread = match moment.who {
-        Who::Thread(thread) => Some(thread),
-        _ => None,
-    };
-    let copies = matches!(moment.who, Who::Copy(..));
-    Other { wrote, block: moment.block, thread, copies }
+    /// Describes an earlier access that this thread's access is not ordered after.
+    fn other(&self, moment: &Moment, wrote: bool) -> Other {
+        let thread = match moment.who {
+            Who::Thread(thread) => Some(thread),
+            _ => None,
+        };
+        let copies = matches!(moment.who, Who::Copy(..));
+        Other { wrote, block: moment.block, thread, before: moment.launch != self.launch, copies }
+    }
 }
 
 /// Returns the warp if all threads of an access are in one.
@@ -309,7 +321,8 @@ impl Clock {
     /// Returns a release that covers everything the warp did before the barrier at which it is now.
     pub fn release(&self, block: u32, epoch: u32, warp: u16, acquired: &[Acquired]) -> Rc<Release> {
         let thread = warp * WARP;
-        let reader = Thread { launch: 0, block, epoch, thread, bytes: 0, clock: self, acquired };
+        let reader =
+            Thread { launch: 0, since: 0, block, epoch, thread, bytes: 0, clock: self, acquired };
         let earlier = reader.known().cloned().collect();
         let (fenced, synced) = (self.step, self.step);
         Rc::new(Release { block, epoch, thread, fenced, synced, phase: None, earlier })

@@ -60,7 +60,9 @@ fn run(kernel: &str, seed: Option<u64>) -> Result<Vec<u64>, String> {
         shape: [THREADS as u32, 1, 1],
         dynamic_shared: 0,
     };
-    machine.launch(&Launch { start, resident: 1 }).map_err(|fault| fault.to_string())?;
+    machine
+        .launch(&Launch { start, resident: 1, dependent: false })
+        .map_err(|fault| fault.to_string())?;
     let mut bytes = vec![0; 2 * BYTES];
     machine.memory.download(to, &mut bytes).unwrap();
     Ok(bytes.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect())

@@ -67,7 +67,7 @@ fn replay(statements: &str, threads: u32, bytes: usize) -> (Traffic, u32) {
     let warps = threads.div_ceil(32) as usize;
     let take = |block| blocks.push(block);
     let mut recorder = Recorder::new(kernel, &gpu, Cure::Nothing, warps, take);
-    machine.record(&Launch { start, resident: 2 }, &mut recorder).unwrap();
+    machine.record(&Launch { start, resident: 2, dependent: false }, &mut recorder).unwrap();
     recorder.end();
     let mut word = [0; 4];
     machine.memory.download(output, &mut word).unwrap();

@@ -81,7 +81,7 @@ fn run(statement: &str, operands: &[[u64; 4]]) -> Vec<(u64, u32, bool)> {
         shape: [96, 1, 1],
         dynamic_shared: 0,
     };
-    let launch = Launch { start, resident: 8 };
+    let launch = Launch { start, resident: 8, dependent: false };
     machine.launch(&launch).unwrap_or_else(|fault| panic!("{statement}: {fault}"));
     let mut bytes = vec![0; operands.len() * 16];
     machine.memory.download(output, &mut bytes).unwrap();

@@ -120,7 +120,8 @@ pub trait Driver {
         shared_bytes: u32,
     ) -> Result<u32, Failed>;
 
-    /// Enqueues a kernel. Neither grid nor block may be empty.
+    /// Enqueues a kernel. Neither grid nor block may be empty. A `dependent` kernel may start before the kernel that was
+    /// enqueued just before it has ended.
     ///
     /// # Safety
     /// The arguments must match the kernel's signature and point to values that live until the call returns.
@@ -131,6 +132,7 @@ pub trait Driver {
         block: Dim3,
         shared_bytes: u32,
         arguments: &[RawArgument],
+        dependent: bool,
     ) -> Result<(), Failed>;
 
     /// Starts a capture: work that is enqueued from now on is added to a graph and does not run.

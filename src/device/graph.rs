@@ -18,6 +18,7 @@ impl Gpu {
     /// Returns an error if `work` fails, or if it waits or allocates, which cannot be captured.
     pub fn capture(&self, work: impl FnOnce() -> Result<(), Failed>) -> Result<Graph, Failed> {
         self.0.driver.begin_capture()?;
+        self.0.latest.take();
         let done = work();
         // A failed capture must also be ended; otherwise nothing runs any more.
         let captured = self.0.driver.end_capture();

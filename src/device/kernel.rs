@@ -73,7 +73,34 @@ impl Kernel {
         shared_bytes: usize,
         arguments: &[&dyn Argument],
     ) -> Result<(), Failed> {
-        let (grid, block) = (grid.into(), block.into());
+        self.enqueue(grid.into(), block.into(), shared_bytes, arguments, false)
+    }
+
+    /// Enqueues the kernel as [`Self::launch`] does. If `earlier` was enqueued just before, the GPU may start this kernel
+    /// before `earlier` has ended (programmatic dependent launch, from compute capability 9.0 on). Therefore each of its
+    /// threads must call `after_earlier_kernels` before it uses memory that `earlier` uses, unless both only read it.
+    pub fn launch_after(
+        &self,
+        earlier: &Self,
+        grid: impl Into<Dim3>,
+        block: impl Into<Dim3>,
+        shared_bytes: usize,
+        arguments: &[&dyn Argument],
+    ) -> Result<(), Failed> {
+        let dependent = self.gpu.0.latest.get() == Some(earlier.id)
+            && self.gpu.facts().compute_capability >= (9, 0)
+            && self.gpu.0.stages.borrow().is_none();
+        self.enqueue(grid.into(), block.into(), shared_bytes, arguments, dependent)
+    }
+
+    fn enqueue(
+        &self,
+        grid: Dim3,
+        block: Dim3,
+        shared_bytes: usize,
+        arguments: &[&dyn Argument],
+        dependent: bool,
+    ) -> Result<(), Failed> {
         if grid.x * grid.y * grid.z == 0 {
             return Ok(());
         }
@@ -81,10 +108,14 @@ impl Kernel {
         // SAFETY: the values live in `arguments`. The model, on which the tests run every launch, checks that they
         // match the signature.
         unsafe {
-            self.gpu.0.driver.launch(self.id, grid, block, shared_bytes as u32, &arguments)?;
+            let (driver, shared) = (&self.gpu.0.driver, shared_bytes as u32);
+            driver.launch(self.id, grid, block, shared, &arguments, dependent)?;
         }
         let threads = block.x * block.y * block.z;
-        self.gpu.enqueued(self.name, || self.occupancy(threads as usize, shared_bytes).map(Some))
+        self.gpu
+            .enqueued(self.name, || self.occupancy(threads as usize, shared_bytes).map(Some))?;
+        self.gpu.0.latest.set(Some(self.id));
+        Ok(())
     }
 
     /// Computes [`Stage::occupancy`](super::Stage::occupancy).

@@ -30,7 +30,7 @@ pub use buffer::Buffer;
 use counts::Counts;
 pub use csr::DeviceCsr;
 use cusparse::CuSparse;
-use driver::{Driver, Event, Modelled, ModuleId};
+use driver::{Driver, Event, KernelId, Modelled, ModuleId};
 pub use error::{Failed, Unavailable, Unprepared};
 use facts::{Clocks, Facts};
 pub use graph::Graph;
@@ -54,6 +54,8 @@ struct Shared {
     compiling: Cell<Duration>,
     /// The number of kernels, fills, copies, graphs and library calls so far.
     enqueued: Cell<u64>,
+    /// The kernel whose launch is the latest operation in the stream, if it is one.
+    latest: Cell<Option<KernelId>>,
     /// The ends of the stages so far, while stages are recorded.
     stages: RefCell<Option<Vec<Mark>>>,
 }
@@ -95,6 +97,7 @@ impl Gpu {
             modules: RefCell::default(),
             compiling: Cell::default(),
             enqueued: Cell::default(),
+            latest: Cell::default(),
             stages: RefCell::default(),
         }))
     }
@@ -250,6 +253,7 @@ impl Gpu {
         occupancy: impl FnOnce() -> Result<Option<f64>, Failed>,
     ) -> Result<(), Failed> {
         self.0.enqueued.set(self.launches() + 1);
+        self.0.latest.take();
         if let Some(stages) = &mut *self.0.stages.borrow_mut() {
             let event = self.0.driver.record()?;
             let counts = self.modelled().and_then(|modelled| modelled.counts);

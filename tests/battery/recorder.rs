@@ -141,6 +141,7 @@ impl Driver for Recorder {
         block: Dim3,
         shared_bytes: u32,
         arguments: &[RawArgument],
+        _: bool,
     ) -> Result<(), Failed> {
         let (unit, name) = &self.kernels.borrow()[kernel.0];
         let seen = (block.x * block.y * block.z, shared_bytes);

@@ -18,11 +18,12 @@ typedef struct { const char *name; size_t sizes[8]; int dynamic; } function;
 
 static context contexts[2] = {{0}, {1}};
 static context *current;
-static int fault, hangs, alive, profiled;
+static int fault, hangs, alive, profiled, dependent;
 static float now;
 
 int fake_alive(void) { return alive; }
 int fake_profiled(void) { return profiled; }
+int fake_dependent(void) { return dependent; }
 
 #define ENTER if (!current) return INVALID_CONTEXT; if (fault) return ILLEGAL_ADDRESS
 #define IN(object) if (!(object) || (object)->owner != current) return INVALID_CONTEXT
@@ -179,10 +180,21 @@ int cuGraphLaunch(graph *g, object *s) {
     return OK;
 }
 
-int cuLaunchKernel(function *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-                   unsigned bz, unsigned shared, object *s, void **values, void **extra) {
-    ENTER; IN(s);
-    if (bx * by * bz > 1024 || shared > (unsigned)f->dynamic) return INVALID_VALUE;
+// A launch with one attribute or none. The attribute is that of a dependent launch (6).
+typedef struct { int id, pad, allowed; } launch_attribute;
+typedef struct {
+    unsigned grid[3], block[3], shared;
+    object *stream;
+    launch_attribute *attributes;
+    unsigned count;
+} launch_config;
+
+int cuLaunchKernelEx(const launch_config *config, function *f, void **values, void **extra) {
+    const unsigned *block = config->block;
+    ENTER; IN(config->stream);
+    if (block[0] * block[1] * block[2] > 1024 || config->shared > (unsigned)f->dynamic) return INVALID_VALUE;
+    if (config->count && (config->attributes->id != 6 || config->attributes->allowed != 1)) return INVALID_VALUE;
+    dependent += config->count;
     if (capturing) return note(*(uint32_t **)values[0], *(uint32_t *)values[1]);
     if (*f->name == 'f') fault = 1;
     else if (*f->name == 'c') hangs = 1;

@@ -148,10 +148,11 @@ impl Driver for Recorder {
         block: Dim3,
         shared_bytes: u32,
         arguments: &[RawArgument],
+        dependent: bool,
     ) -> Result<(), Failed> {
         self.note(&self.kernels.borrow()[kernel.0]);
         // SAFETY: the caller guarantees the arguments.
-        unsafe { self.model.launch(kernel, grid, block, shared_bytes, arguments) }
+        unsafe { self.model.launch(kernel, grid, block, shared_bytes, arguments, dependent) }
     }
 
     fn begin_capture(&self) -> Result<(), Failed> {

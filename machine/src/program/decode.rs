@@ -168,6 +168,9 @@ impl<'a> Decoder<'a> {
             ("ret" | "exit", []) => Operation::Exit,
             ("nanosleep", [_]) => Operation::Sleep,
             ("trap", []) => Operation::Trap,
+            ("griddepcontrol", []) if parts[1..] == ["wait"] => Operation::WaitForEarlier,
+            // A dependent launch is assumed to overlap anyway.
+            ("griddepcontrol", []) if parts[1..] == ["launch_dependents"] => return Ok(()),
             // These are only hints for caches.
             ("prefetch" | "prefetchu" | "applypriority" | "discard", _) => return Ok(()),
             ("call", _) => return Err("calls of functions are not supported".into()),

@@ -150,6 +150,7 @@ impl Instruction {
             }
             Operation::Fence
             | Operation::ProxyFence
+            | Operation::WaitForEarlier
             | Operation::Branch { .. }
             | Operation::Exit
             | Operation::Sleep

@@ -50,6 +50,8 @@ pub enum Operation {
     Fence,
     /// A fence between ordinary accesses to shared memory and asynchronous copies (`fence.proxy.async`).
     ProxyFence,
+    /// Waits until the launches that a dependent launch may overlap with have ended (`griddepcontrol.wait`).
+    WaitForEarlier,
     /// A branch to the instruction with this index.
     Branch { target: u32 },
     /// The end of the threads of the active lanes.

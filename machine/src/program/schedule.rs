@@ -16,6 +16,8 @@ const SHARED: u8 = 2;
 const LOCAL: u8 = 4;
 /// The order of collective instructions.
 const TOGETHER: u8 = 8;
+/// Global memory that is loaded as read-only data, which a launch does not change after it has waited for earlier ones.
+const READ_ONLY: u8 = 16;
 const ALL: u8 = GLOBAL | SHARED | LOCAL | TOGETHER;
 
 /// Schedules the instructions of every block.
@@ -43,12 +45,13 @@ fn effects(operation: &Operation) -> (u8, u8) {
     };
     match operation {
         Operation::Load(access) if access.order.is_strong() => (ALL, ALL),
-        Operation::Load(access) if access.order == Order::ReadOnly => (0, 0),
+        Operation::Load(access) if access.order == Order::ReadOnly => (READ_ONLY, 0),
         Operation::Load(access) => (of(access.space), 0),
         Operation::Store(access) if access.order.is_strong() => (ALL, ALL),
         Operation::Store(access) => (0, of(access.space)),
         Operation::Atomic(atomic) if atomic.to.is_some() => (ALL, ALL),
         Operation::Atomic(atomic) => (0, of(atomic.space)),
+        Operation::WaitForEarlier => (ALL, ALL | READ_ONLY),
         Operation::Shuffle(_)
         | Operation::Vote { .. }
         | Operation::Match { .. }

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::{Acquired, Clock, Moment, Other, Release, Thread, WARP, Who, Word, other};
+use super::{Acquired, Clock, Moment, Other, Release, Thread, WARP, Who, Word};
 
 /// The reason why a copy is not ordered after an earlier access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +88,7 @@ impl Thread<'_> {
                     && !matches!(write.who, Who::Copy(..))
                     && !fences.separate(&write, self) =>
             {
-                return Err(Unordered::Proxy(other(&write, true)));
+                return Err(Unordered::Proxy(self.other(&write, true)));
             }
             _ => (),
         }

@@ -3,7 +3,7 @@
 use super::*;
 
 fn thread<'a>(block: u32, thread: u16, clock: &'a Clock, acquired: &'a [Acquired]) -> Thread<'a> {
-    Thread { launch: 1, block, epoch: 0, thread, bytes: 0xf, clock, acquired }
+    Thread { launch: 1, since: 1, block, epoch: 0, thread, bytes: 0xf, clock, acquired }
 }
 
 #[test]
@@ -11,12 +11,30 @@ fn two_writes_by_two_threads_race() {
     let (clock, mut word) = (Clock::default(), Word::default());
     assert_eq!(thread(0, 3, &clock, &[]).write(&mut word, false), Ok(()));
     assert_eq!(thread(0, 3, &clock, &[]).write(&mut word, false), Ok(()));
-    let race = Other { wrote: true, block: 0, thread: Some(3), copies: false };
+    let race = Other { wrote: true, block: 0, thread: Some(3), before: false, copies: false };
     assert_eq!(thread(0, 4, &clock, &[]).write(&mut word, false), Err(race));
     assert_eq!(thread(1, 3, &clock, &[]).read(&mut word, false), Err(race));
     // A later launch is ordered after this one.
-    let later = Thread { launch: 2, ..thread(1, 3, &clock, &[]) };
+    let later = Thread { launch: 2, since: 2, ..thread(1, 3, &clock, &[]) };
     assert_eq!(later.write(&mut word, false), Ok(()));
+}
+
+#[test]
+fn a_launch_that_may_overlap_with_an_earlier_one_races_with_its_writes_and_reads() {
+    let (clock, mut word) = (Clock::default(), Word::default());
+    let overlapping = || Thread { launch: 2, ..thread(0, 3, &clock, &[]) };
+    thread(0, 3, &clock, &[]).read(&mut word, false).unwrap();
+    assert_eq!(overlapping().read(&mut word, false), Ok(()));
+    let race = Other { wrote: false, block: 0, thread: Some(3), before: true, copies: false };
+    assert_eq!(overlapping().write(&mut word, false), Err(race));
+    let waited = || Thread { since: 2, ..overlapping() };
+    assert_eq!(waited().write(&mut word, false), Ok(()));
+    let mut word = Word::default();
+    thread(0, 3, &clock, &[]).write(&mut word, false).unwrap();
+    let race = Other { wrote: true, block: 0, thread: Some(3), before: true, copies: false };
+    assert_eq!(overlapping().read(&mut word, false), Err(race));
+    assert_eq!(overlapping().was_written(&word), Some(race));
+    assert_eq!(waited().was_written(&word), None);
 }
 
 #[test]
@@ -25,7 +43,7 @@ fn a_write_races_with_one_of_several_reads() {
     for reader in [1, 2, 40] {
         thread(0, reader, &clock, &[]).read(&mut word, false).unwrap();
     }
-    let race = Other { wrote: false, block: 0, thread: None, copies: false };
+    let race = Other { wrote: false, block: 0, thread: None, before: false, copies: false };
     assert_eq!(thread(0, 1, &clock, &[]).write(&mut word, false), Err(race));
     let after = Thread { epoch: 1, ..thread(0, 1, &clock, &[]) };
     assert_eq!(after.write(&mut word, false), Ok(()), "a barrier of the block");

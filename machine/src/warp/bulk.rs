@@ -351,7 +351,8 @@ impl<O: Observer> Engine<'_, O> {
             return Ok(());
         };
         let (place, by) = (self.describe(Place::Global, address), other.by());
-        let what = format!("copies {size} bytes {place}, but {by} wrote them in the same launch,");
+        let what =
+            format!("copies {size} bytes {place}, but {by} wrote them while this launch may run,");
         Err(self.fault(Kind::Race, block, warp, lane, what))
     }
 

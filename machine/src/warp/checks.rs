@@ -150,7 +150,7 @@ impl<O: Observer> Engine<'_, O> {
                 let (size, by) = (access.size(), other.by());
                 let what = format!(
                     "reads {size} bytes {place} as read-only data (`__ldg`, or `const` and \
-                     `__restrict__`), but {by} wrote them in the same launch,"
+                     `__restrict__`), but {by} wrote them while this launch may run,"
                 );
                 return Err(self.fault(Kind::Race, block, warp, lane, what));
             }
@@ -235,6 +235,7 @@ impl<O: Observer> Engine<'_, O> {
         let Block { words: shared, acquired, number, epoch, .. } = block;
         let thread = Thread {
             launch: self.launch,
+            since: self.since(warp, lane),
             block: *number,
             epoch: *epoch,
             thread: warp.thread(lane),
@@ -287,6 +288,7 @@ impl<O: Observer> Engine<'_, O> {
     pub fn thread<'a>(&self, block: &'a Block, warp: &'a Warp, lane: usize) -> Thread<'a> {
         Thread {
             launch: self.launch,
+            since: self.since(warp, lane),
             block: block.number,
             epoch: block.epoch,
             thread: warp.thread(lane),
@@ -294,6 +296,11 @@ impl<O: Observer> Engine<'_, O> {
             clock: &warp.clock,
             acquired: &block.acquired,
         }
+    }
+
+    /// Returns the number of the first launch that may not have ended for a lane.
+    fn since(&self, warp: &Warp, lane: usize) -> u32 {
+        if warp.waited >> lane & 1 == 1 { self.launch } else { self.overlaps }
     }
 
     /// Returns the fault of a data race.

@@ -45,6 +45,8 @@ pub struct Warp {
     begun: bool,
     /// The local memory of all lanes, one lane after another.
     local: Vec<u8>,
+    /// The lanes that have waited for the end of earlier launches.
+    waited: Mask,
     /// The reduction at the barrier where the warp waits (`barrier.red`).
     question: Option<Question>,
     /// The mbarrier of the last wait, if its phase was not complete.
@@ -96,7 +98,7 @@ impl Warp {
         self.local.clear();
         self.local.resize(kernel.local_bytes * LANES, crate::memory::POISON);
         (self.number, self.at, self.mask) = (number, 0, exists);
-        (self.exists, self.exited) = (exists, 0);
+        (self.exists, self.exited, self.waited) = (exists, 0, 0);
         (self.patience, self.favour) = (PATIENCE, 0);
         (self.awaited, self.again) = (None, false);
         self.others.clear();

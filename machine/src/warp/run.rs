@@ -43,6 +43,8 @@ pub struct Engine<'a, O> {
     pub releases: Releases,
     /// The number of the launch.
     pub launch: u32,
+    /// The number of the first launch that may overlap with this one; its own unless it is dependent.
+    pub overlaps: u32,
     /// The number of threads per block by dimension.
     pub shape: [u32; 3],
     /// The size of the dynamic shared memory in bytes.
@@ -267,6 +269,7 @@ impl<O: Observer> Engine<'_, O> {
                     let Block { proxy_fences, epoch, .. } = block;
                     proxy_fences.record(&mut warp.clock, mask, warp.number, *epoch);
                 }
+                Operation::WaitForEarlier => warp.waited |= mask,
                 Operation::Clock { wide, to } => {
                     self.clock += 16;
                     match wide {
@@ -307,6 +310,9 @@ impl<O: Observer> Engine<'_, O> {
                     }
                 }
                 Operation::Exit if mask != 0 => {
+                    if CHECKS {
+                        self.check_waited(block, warp, mask)?;
+                    }
                     self.progress = true;
                     warp.exited |= mask;
                     warp.mask &= !mask;
@@ -360,6 +366,19 @@ impl<O: Observer> Engine<'_, O> {
             }
             None => Ok(()),
         }
+    }
+
+    /// Checks that the lanes of a dependent launch have waited before they exit.
+    fn check_waited(&self, block: &Block, warp: &Warp, mask: Mask) -> Result<(), Box<Fault>> {
+        let left = mask & !warp.waited;
+        if self.overlaps == self.launch || left == 0 {
+            return Ok(());
+        }
+        let what = "ends without having waited for the kernels before this dependent one (griddepcontrol.wait), so \
+                    that a later kernel could overlap with them"
+            .into();
+        let lane = left.trailing_zeros() as usize;
+        Err(self.fault(Kind::Synchronisation, block, warp, lane, what))
     }
 
     /// Returns a fault of a lane at the warp's current instruction.

@@ -6,7 +6,8 @@ use std::sync::OnceLock;
 
 use cudarc::driver::sys::{
     self, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunction,
-    CUfunction_attribute, CUgraph, CUgraphExec, CUmodule, CUstream, CUstreamCaptureMode,
+    CUfunction_attribute, CUgraph, CUgraphExec, CUlaunchConfig, CUmodule, CUstream,
+    CUstreamCaptureMode,
 };
 use libloading::os::unix::Library;
 
@@ -47,16 +48,9 @@ functions! {
         cuModuleUnload(CUmodule);
         cuFuncSetAttribute(CUfunction, CUfunction_attribute, c_int);
         cuOccupancyMaxActiveBlocksPerMultiprocessor(*mut c_int, CUfunction, c_int, usize);
-        cuLaunchKernel(
+        cuLaunchKernelEx(
+            *const CUlaunchConfig,
             CUfunction,
-            c_uint,
-            c_uint,
-            c_uint,
-            c_uint,
-            c_uint,
-            c_uint,
-            c_uint,
-            CUstream,
             *mut *mut c_void,
             *mut *mut c_void,
         );

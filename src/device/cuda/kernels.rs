@@ -6,12 +6,18 @@ use std::ptr::null_mut;
 use std::rc::Rc;
 
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-use cudarc::driver::sys::{CUfunction, CUmodule, CUresult};
+use cudarc::driver::sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+use cudarc::driver::sys::{
+    CUfunction, CUlaunchAttribute, CUlaunchAttributeValue, CUlaunchConfig, CUmodule, CUresult,
+};
 
 use super::context::Context;
 use crate::device::Failed;
 use crate::device::driver::{KernelId, ModuleId, RawArgument};
 use crate::device::kernel::Dim3;
+
+/// The first CUDA version of a driver that captures dependent launches in a graph.
+const CAPTURES_DEPENDENT: (u32, u32) = (12, 3);
 
 /// The type of a function that returns the offset and the size of a parameter.
 type ParameterInfo = unsafe extern "C" fn(CUfunction, usize, *mut usize, *mut usize) -> u32;
@@ -19,6 +25,8 @@ type ParameterInfo = unsafe extern "C" fn(CUfunction, usize, *mut usize, *mut us
 /// The modules and kernels loaded so far; their identifiers are indices.
 pub struct Kernels {
     context: Rc<Context>,
+    /// Whether the driver can launch dependent kernels, and capture these launches.
+    allows_dependent: bool,
     modules: RefCell<Vec<CUmodule>>,
     kernels: RefCell<Vec<Rc<Kernel>>>,
 }
@@ -35,8 +43,10 @@ struct Kernel {
 
 impl Kernels {
     /// Creates an empty list of modules and kernels.
-    pub fn new(context: Rc<Context>) -> Self {
-        Self { context, modules: RefCell::default(), kernels: RefCell::default() }
+    pub fn new(context: Rc<Context>) -> Result<Self, Failed> {
+        let allows_dependent = context.cuda_version()? >= CAPTURES_DEPENDENT;
+        let (modules, kernels) = (RefCell::default(), RefCell::default());
+        Ok(Self { context, allows_dependent, modules, kernels })
     }
 
     /// Loads the machine code of a program.
@@ -103,31 +113,36 @@ impl Kernels {
         block: Dim3,
         shared_bytes: u32,
         arguments: &[RawArgument],
+        dependent: bool,
     ) -> Result<(), Failed> {
         let kernel = self.get(kernel);
         kernel.check_signature(arguments)?;
         kernel.allow_shared(shared_bytes)?;
         let mut values: Vec<_> = arguments.iter().map(|a| a.value.cast_mut()).collect();
-        // SAFETY: the function is loaded; number and sizes of the values match its parameters, and the caller
-        // guarantees their meaning.
-        let status = unsafe {
-            (self.context.enter().cuLaunchKernel)(
-                kernel.function,
-                grid.x,
-                grid.y,
-                grid.z,
-                block.x,
-                block.y,
-                block.z,
-                shared_bytes,
-                self.context.stream,
-                values.as_mut_ptr(),
-                null_mut(),
-            )
+        let mut attribute = CUlaunchAttribute {
+            id: CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+            pad: [0; 4],
+            value: CUlaunchAttributeValue { programmaticStreamSerializationAllowed: 1 },
         };
+        let config = CUlaunchConfig {
+            gridDimX: grid.x,
+            gridDimY: grid.y,
+            gridDimZ: grid.z,
+            blockDimX: block.x,
+            blockDimY: block.y,
+            blockDimZ: block.z,
+            sharedMemBytes: shared_bytes,
+            hStream: self.context.stream,
+            attrs: &mut attribute,
+            numAttrs: (dependent && self.allows_dependent).into(),
+        };
+        let launch = self.context.enter().cuLaunchKernelEx;
+        // SAFETY: the function is loaded; number and sizes of the values match its parameters, and the caller
+        // guarantees their meaning. The attribute lives until the call returns.
+        let status = unsafe { launch(&config, kernel.function, values.as_mut_ptr(), null_mut()) };
         self.context.check(status, || {
             let (name, grid, block) = (&kernel.name, shape(grid), shape(block));
-            format!("cuLaunchKernel of {name}, grid {grid}, block {block}")
+            format!("cuLaunchKernelEx of {name}, grid {grid}, block {block}")
         })?;
         self.context.enqueued(&kernel.name);
         Ok(())

@@ -67,7 +67,7 @@ impl Cuda {
             monitor: nvml::device(&facts::bus_id(&context)?),
             target,
             code,
-            kernels: Kernels::new(context.clone()),
+            kernels: Kernels::new(context.clone())?,
             events: Events::new(context.clone()),
             graphs: Graphs::new(context.clone()),
             cusparse: OnceCell::new(),
@@ -172,9 +172,10 @@ impl Driver for Cuda {
         block: Dim3,
         shared_bytes: u32,
         arguments: &[RawArgument],
+        dependent: bool,
     ) -> Result<(), Failed> {
         // SAFETY: the caller guarantees the arguments.
-        unsafe { self.kernels.launch(kernel, grid, block, shared_bytes, arguments) }
+        unsafe { self.kernels.launch(kernel, grid, block, shared_bytes, arguments, dependent) }
     }
 
     fn begin_capture(&self) -> Result<(), Failed> {

@@ -115,15 +115,16 @@ impl Driver for Model {
         block: Dim3,
         shared_bytes: u32,
         arguments: &[RawArgument],
+        dependent: bool,
     ) -> Result<(), Failed> {
         let values: Vec<_> = arguments.iter().map(Value::from).collect();
         if self.capture.borrow().is_some() {
-            self.captured(|| Work::Launch(kernel, grid, block, shared_bytes, values));
+            self.captured(|| Work::Launch(kernel, grid, block, shared_bytes, values, dependent));
             return Ok(());
         }
         self.enqueue(0, false)?;
         let kernel = self.kernels.borrow()[kernel.0].clone();
-        self.run(&kernel, grid, block, shared_bytes, &values)
+        self.run(&kernel, grid, block, shared_bytes, &values, dependent)
     }
 
     fn begin_capture(&self) -> Result<(), Failed> {
@@ -141,10 +142,10 @@ impl Driver for Model {
         self.graphs.get(graph)?.iter().try_for_each(|work| match work {
             &Work::Fill(to, byte, bytes) => self.fill(to, byte, bytes, true),
             &Work::Copy(from, to, bytes) => self.copy(from, to, bytes, true),
-            Work::Launch(kernel, grid, block, shared_bytes, values) => {
+            Work::Launch(kernel, grid, block, shared_bytes, values, dependent) => {
                 self.enqueue(0, true)?;
                 let kernel = self.kernels.borrow()[kernel.0].clone();
-                self.run(&kernel, *grid, *block, *shared_bytes, values)
+                self.run(&kernel, *grid, *block, *shared_bytes, values, *dependent)
             }
         })
     }

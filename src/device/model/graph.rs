@@ -14,7 +14,7 @@ pub enum Work {
     /// A copy: see [`Driver::copy`](crate::device::driver::Driver::copy).
     Copy(Address, Address, usize),
     /// A launch: see [`Driver::launch`](crate::device::driver::Driver::launch).
-    Launch(KernelId, Dim3, Dim3, u32, Vec<Value>),
+    Launch(KernelId, Dim3, Dim3, u32, Vec<Value>, bool),
 }
 
 /// The value of an argument at the time of the launch or of the capture.

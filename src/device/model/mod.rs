@@ -259,6 +259,7 @@ impl Model {
         block: Dim3,
         shared_bytes: u32,
         values: &[Value],
+        dependent: bool,
     ) -> Result<(), Failed> {
         let kernel = loaded.kernel(*number);
         let arguments = packed(kernel, values)?;
@@ -290,6 +291,7 @@ impl Model {
                 dynamic_shared: shared_bytes as usize,
             },
             resident: (per_multiprocessor * self.facts.multiprocessors) as usize,
+            dependent,
         };
         let usage = loaded.usage(*number);
         let timed = Timed {

@@ -66,7 +66,7 @@ fn prepare<'a, T: Value>(
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
         start.run(beta, y)?;
         let DeviceCsr { column_indices, values, .. } = csr;
-        adding.run((&row_indices, column_indices, values), (alpha, x, beta), y)
+        adding.run(&start.kernel, (&row_indices, column_indices, values), (alpha, x, beta), y)
     })
     .with_csr_bytes(csr.host.entry_bytes()))
 }
@@ -94,16 +94,18 @@ impl Adding {
         Ok(Self { kernel, block, grid, interval })
     }
 
-    /// Enqueues y ← y + αAx for the entries with the given rows, columns and values. Only a kernel that owns rows of y
-    /// uses β.
+    /// Enqueues y ← y + αAx for the entries with the given rows, columns and values, after `earlier`, which computes what
+    /// is added to. Only a kernel that owns rows of y uses β.
     pub fn run<T: Value>(
         &self,
+        earlier: &Kernel,
         (row_indices, column_indices, values): (&Buffer<u32>, &Buffer<u32>, &Buffer<T>),
         (alpha, x, beta): (T, &Buffer<T>, T),
         y: &Buffer<T>,
     ) -> Result<(), Failed> {
         let (nnz, interval) = (values.len() as u32, self.interval as u32);
-        self.kernel.launch(
+        self.kernel.launch_after(
+            earlier,
             self.grid,
             self.block,
             0,

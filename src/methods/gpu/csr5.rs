@@ -91,7 +91,8 @@ fn prepare<'a, T: Value>(
             [&count, tile_ptr, descriptors, empty_starts, empty_offsets, columns, values];
         let vectors: [&dyn Argument; 4] = [x, y, &alpha, &beta];
         let last: [&dyn Argument; 4] = [&tail, &tail_rows, &csr.column_indices, &csr.values];
-        multiply.launch(grid, block, 0, &[&format[..], &vectors, &last].concat())
+        let arguments = [&format[..], &vectors, &last].concat();
+        multiply.launch_after(&start.kernel, grid, block, 0, &arguments)
     }))
 }
 

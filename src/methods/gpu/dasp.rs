@@ -103,7 +103,7 @@ fn prepare<'a, T: Value>(
         let count = long as u32;
         let arguments: [&dyn Argument; 7] =
             [&count, &long_rows, &first_chunks, &partials, y, &alpha, &beta];
-        add_chunks.launch(long.div_ceil(BLOCK / WARP), BLOCK, 0, &arguments)
+        add_chunks.launch_after(&multiply, long.div_ceil(BLOCK / WARP), BLOCK, 0, &arguments)
     })
     .with_note(note))
 }

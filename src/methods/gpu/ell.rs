@@ -62,7 +62,8 @@ pub fn block(request: &Request) -> usize {
 
 /// A matrix in ELL on the device, and the kernel that multiplies it.
 pub struct Ell<T> {
-    kernel: Kernel,
+    /// The kernel, after which another one may be launched.
+    pub kernel: Kernel,
     block: usize,
     rows: usize,
     pitch: usize,

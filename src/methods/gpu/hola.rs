@@ -159,7 +159,9 @@ impl Assignment {
         let nnz = csr.nnz();
         let matrix: [&dyn Argument; 4] = [&nnz, &csr.row_offsets, &csr.column_indices, &csr.values];
         let arguments = [&matrix, vectors, &[&self.block_rows], last].concat();
-        kernel.launch(self.shape.blocks(csr.host.nnz()), self.shape.block, 0, &arguments)
+        let Shape { block, .. } = self.shape;
+        let grid = self.shape.blocks(csr.host.nnz());
+        kernel.launch_after(&self.kernel, grid, block, 0, &arguments)
     }
 }
 

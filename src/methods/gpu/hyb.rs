@@ -49,7 +49,7 @@ fn prepare<'a, T: Value>(
     let values = gpu.upload(&rest.values)?;
     let product = Prepared::on_gpu(csr, move |alpha, x, beta, y| {
         ell.run(alpha, x, beta, y)?;
-        adding.run((&row_indices, &column_indices, &values), (alpha, x, beta), y)
+        adding.run(&ell.kernel, (&row_indices, &column_indices, &values), (alpha, x, beta), y)
     });
     Ok(product.with_note(note))
 }

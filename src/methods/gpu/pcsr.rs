@@ -60,6 +60,7 @@ fn prepare<'a, T: Value>(
         let DeviceCsr { row_offsets, column_indices, values, .. } = csr;
         let factors: [&dyn Argument; 5] = [&csr.nnz(), column_indices, values, x, &products];
         multiply.launch(multiply_grid, block, 0, &factors)?;
-        sum.launch(sum_grid, rows, 0, &[&csr.rows(), row_offsets, &products, y, &alpha, &beta])
+        let sums: [&dyn Argument; 6] = [&csr.rows(), row_offsets, &products, y, &alpha, &beta];
+        sum.launch_after(&multiply, sum_grid, rows, 0, &sums)
     }))
 }

@@ -11,7 +11,8 @@ const BLOCK: usize = 256;
 
 /// The rows of y that several warps add to or that no warp writes, and the kernel that computes y ← βy for them.
 pub struct StartRows {
-    kernel: Kernel,
+    /// The kernel, after which the kernel of the product may be launched.
+    pub kernel: Kernel,
     rows: Buffer<u32>,
 }
 

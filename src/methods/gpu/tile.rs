@@ -103,8 +103,9 @@ fn prepare<'a, T: Value>(
         let sizes: [&dyn Argument; 3] = [&unit_count, &csr.rows(), &csr.cols()];
         let matrix: [&dyn Argument; 5] = [&unit_rows, &unit_tiles, &heads, &values, &indices];
         let vectors: [&dyn Argument; 4] = [x, y, &alpha, &beta];
-        add_units.launch(grid, block, 0, &[&sizes[..], &matrix, &vectors].concat())?;
-        add_apart.run((&apart.0, &apart.1, &apart.2), (alpha, x, beta), y)
+        let arguments = [&sizes[..], &matrix, &vectors].concat();
+        add_units.launch_after(&start.kernel, grid, block, 0, &arguments)?;
+        add_apart.run(&add_units, (&apart.0, &apart.1, &apart.2), (alpha, x, beta), y)
     })
     .with_note(tiles.describe()))
 }

@@ -99,4 +99,6 @@ pub const FAULTS: &[Fault] = &[
     ("gpu-csr5", "&& end <= tail", "", Somehow),
     ("gpu-csr5", "if (start < end && inside", "if (inside", Somehow),
     ("gpu-csr5", "if (i < count)", "", By("start_rows: block")),
+    ("gpu-csr5", "y = after_earlier_kernels(y);", "", By("of an earlier launch wrote")),
+    ("gpu-csr5", "after_earlier_kernels(y), alpha)", "y, alpha)", By("csr5: block")),
 ];

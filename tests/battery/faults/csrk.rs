@@ -29,7 +29,7 @@ pub const FAULTS: &[Fault] = &[
     ),
     ("gpu-csrk-3.5", "first += blockDim.y", "first += 2 * blockDim.y", Somehow),
     ("gpu-csrk-3", "first += blockDim.y", "first += blockDim.y + 1", Somehow),
-    ("gpu-csrk-3", "blockIdx.x] + threadIdx.z", "blockIdx.x]", Somehow),
+    ("gpu-csrk-3", "first + threadIdx.z", "first", Somehow),
     ("gpu-csrk-3:ssrs=48", "k += blockDim.z", "k += 2 * blockDim.z", Somehow),
     ("gpu-csrk-3", "k < end; k += blockDim.z", "k + 1 < end; k += blockDim.z", Somehow),
     (
@@ -40,8 +40,8 @@ pub const FAULTS: &[Fault] = &[
     ),
     (
         "gpu-csrk-3",
-        "const unsigned end = super_super_rows[blockIdx.x + 1]",
-        "const unsigned end = super_super_rows[blockIdx.x] + 1",
+        "end = super_super_rows[blockIdx.x + 1]",
+        "end = super_super_rows[blockIdx.x] + 1",
         Somehow,
     ),
     ("gpu-csrk-2", "super_rows[blockIdx.x + 1]", "super_rows[blockIdx.x] + 1", Somehow),
@@ -62,4 +62,16 @@ pub const FAULTS: &[Fault] = &[
     ("gpu-csrk-3", "PERMUTED && stores ? old[row] : row", "row", Somehow),
     ("gpu-csrk-3", "if (stores) store(y, place", "if (stores) store(y, row", Somehow),
     ("gpu-csrk-3", "sum, beta);", "sum, 1);", Somehow),
+    (
+        "gpu-csrk-2",
+        "if (PERMUTED) x = after_earlier_kernels(x);",
+        "",
+        By("of an earlier launch wrote"),
+    ),
+    (
+        "gpu-csrk-3",
+        "if (PERMUTED) x = after_earlier_kernels(x);\n    for",
+        "for",
+        By("of an earlier launch wrote"),
+    ),
 ];

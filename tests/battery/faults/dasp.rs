@@ -44,4 +44,10 @@ pub const FAULTS: &[Fault] = &[
     ("gpu-dasp", "if (place >= short_rows) return;", "", By("reads ")),
     ("gpu-dasp", "if (row >= rows) return;", "", By("dasp_long: block (0,0,0) thread")),
     ("gpu-dasp", "k < first_chunks[row + 1]", "k + 1 < first_chunks[row + 1]", Somehow),
+    (
+        "gpu-dasp",
+        "partials = after_earlier_kernels(partials);",
+        "",
+        By("dasp_long: block (0,0,0) thread"),
+    ),
 ];

@@ -90,4 +90,11 @@ pub const FAULTS: &[Fault] = &[
     ("gpu-coo", "min(start + interval, all)", "start + interval", By("reads")),
     ("gpu-hyb:width=8", "if (row >= rows) return;", "", By("hyb_ell: block (2,0,0) thread")),
     ("gpu-hyb:width=8", "atomicAdd(&y[row], alpha * sum)", "y[row] = alpha * sum", Somehow),
+    ("gpu-coo", "y = after_earlier_kernels(y);", "", By("of an earlier launch wrote")),
+    (
+        "gpu-hyb:width=8",
+        "{after_earlier_kernels(y), alpha, 1}",
+        "{y, alpha, 1}",
+        By("hyb_coo: block"),
+    ),
 ];

@@ -125,4 +125,16 @@ pub const FAULTS: &[Fault] = &[
         "buffer.sums[place] += product;",
         Somehow,
     ),
+    (
+        "gpu-hola",
+        "block_rows = after_earlier_kernels(block_rows);",
+        "",
+        By("of an earlier launch wrote"),
+    ),
+    (
+        "gpu-hola-t",
+        "        block_rows = after_earlier_kernels(block_rows);\n        row = block_rows[blockIdx.x];",
+        "        row = block_rows[blockIdx.x];\n        block_rows = after_earlier_kernels(block_rows);",
+        By("of an earlier launch wrote"),
+    ),
 ];

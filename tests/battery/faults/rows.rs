@@ -73,4 +73,16 @@ pub const FAULTS: &[Fault] = &[
     ("gpu-light:level=vector:lanes=8", "(BLOCK / TOGETHER)", "(BLOCK / WARP)", Somehow),
     ("gpu-light", "k < ROWS", "k + 1 < ROWS", Somehow),
     ("gpu-light", "first + k * VECTORS", "first + k", Somehow),
+    (
+        "gpu-pcsr",
+        "products = after_earlier_kernels(products);",
+        "",
+        By("of an earlier launch wrote"),
+    ),
+    (
+        "gpu-pcsr",
+        "products = after_earlier_kernels(products);\n    const unsigned last = offsets[ROWS];\n    value_t sum = 0;",
+        "const unsigned last = offsets[ROWS];\n    value_t sum = 0 * products[0];\n    products = after_earlier_kernels(products);",
+        By("of an earlier launch wrote"),
+    ),
 ];

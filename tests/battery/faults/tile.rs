@@ -6,7 +6,7 @@ use crate::kernels::{
 };
 
 pub const FAULTS: &[Fault] = &[
-    ("gpu-tile:block=256", "if (unit >= units) return;", "", By("reads 4 bytes")),
+    ("gpu-tile:block=256", "if (unit >= units) {", "if (false) {", By("reads 4 bytes")),
     ("gpu-tile", "my_sums[lane] = 0;\n    __syncwarp();", "my_sums[lane] = 0;", Somehow),
     ("gpu-tile", "if (lane < SIDE) my_sums[lane] = 0;", "", Somehow),
     ("gpu-tile", "= x[column];\n    }\n    __syncwarp();", "= x[column];\n    }", Somehow),
@@ -89,4 +89,12 @@ pub const FAULTS: &[Fault] = &[
     ("gpu-tile:coo=tiles:hyb=on", "tile.values + places + inside", "tile.values + inside", Somehow),
     // Faults in the entries apart, as in COO.
     ("gpu-tile", "step * WARP < left;", "step * WARP + 1 < left;", Somehow),
+    ("gpu-tile", "y = after_earlier_kernels(y);", "", By("of an earlier launch wrote")),
+    (
+        "gpu-tile:block=256",
+        "after_earlier_kernels(y);\n        return",
+        "return",
+        By("ends without having waited"),
+    ),
+    ("gpu-tile", "{after_earlier_kernels(y), alpha, 1}", "{y, alpha, 1}", By("tile_apart: block")),
 ];

@@ -51,7 +51,8 @@ fn natural_product<'a, T: Value>(
     let old = csr.gpu.allocate::<u32>(0)?;
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
         let DeviceCsr { row_offsets, column_indices, values, .. } = csr;
-        groups.multiply([row_offsets, column_indices, values, &old], [x, y, &alpha, &beta])
+        let matrix: [&dyn Argument; 4] = [row_offsets, column_indices, values, &old];
+        groups.multiply(None, matrix, [x, y, &alpha, &beta])
     })
     .with_csr_bytes(csr.host.bytes()))
 }
@@ -76,7 +77,7 @@ fn permuted_product<'a, T: Value>(
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
         permute_x.launch(grid, PERMUTING_BLOCK, 0, &[&csr.rows(), &old, x, &permuted_x])?;
         let matrix: [&dyn Argument; 4] = [&row_offsets, &column_indices, &values, &old];
-        groups.multiply(matrix, [&permuted_x, y, &alpha, &beta])
+        groups.multiply(Some(&permute_x), matrix, [&permuted_x, y, &alpha, &beta])
     }))
 }
 
@@ -97,13 +98,20 @@ impl Groups {
         Ok(Self { kernel: module.kernel(plan.kernel)?, block: plan.block.1, grid, starts: starts? })
     }
 
+    /// Enqueues the product, for which the kernel `earlier` has permuted x.
     fn multiply(
         &self,
+        earlier: Option<&Kernel>,
         matrix: [&dyn Argument; 4],
         vectors: [&dyn Argument; 4],
     ) -> Result<(), Failed> {
         let starts: Vec<_> = self.starts.iter().map(|level| level as &dyn Argument).collect();
         let arguments = [&starts[..], &matrix, &vectors].concat();
-        self.kernel.launch(self.grid, self.block, 0, &arguments)
+        match earlier {
+            Some(earlier) => {
+                self.kernel.launch_after(earlier, self.grid, self.block, 0, &arguments)
+            }
+            None => self.kernel.launch(self.grid, self.block, 0, &arguments),
+        }
     }
 }
