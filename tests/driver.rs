@@ -16,6 +16,7 @@ use spmv_bench::method::{Failed, Unavailable};
 use spmv_bench::scalar::Precision;
 
 type Count = unsafe extern "C" fn() -> i32;
+type Bytes = unsafe extern "C" fn() -> usize;
 
 static PROGRAM: Program = Program {
     name: "store.cu",
@@ -26,7 +27,7 @@ static PROGRAM: Program = Program {
 const OLDER: &str = "SPMV_BENCH_TEST_DRIVER";
 
 /// Builds the fake driver and opens it, so that the loader returns it when the driver is opened later.
-fn fake_driver(folder: &Path, older: Option<&str>) -> Option<[Count; 3]> {
+fn fake_driver(folder: &Path, older: Option<&str>) -> Option<([Count; 3], [Bytes; 2])> {
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cuda/driver.c");
     let built = Command::new("cc")
         .args(["-shared", "-fPIC", "-w", "-Wl,-soname,libcuda.so.1", source, "-o"])
@@ -42,21 +43,25 @@ fn fake_driver(folder: &Path, older: Option<&str>) -> Option<[Count; 3]> {
     // SAFETY: the signatures are those in the source.
     let counts = [&b"fake_alive"[..], b"fake_profiled", b"fake_dependent"]
         .map(|name| unsafe { *driver.get::<Count>(name).unwrap() });
+    // SAFETY: the signatures are those in the source.
+    let bytes = [&b"fake_set_aside"[..], b"fake_window"]
+        .map(|name| unsafe { *driver.get::<Bytes>(name).unwrap() });
     std::mem::forget(driver);
-    Some(counts)
+    Some((counts, bytes))
 }
 
 #[test]
 fn all_calls_to_a_driver() {
     let older = std::env::var(OLDER).ok();
     let folder = tempfile::tempdir().unwrap();
-    let Some(counts) = fake_driver(folder.path(), older.as_deref()) else { return };
+    let Some((counts, bytes)) = fake_driver(folder.path(), older.as_deref()) else { return };
     let cache = folder.path().join("cache");
     // SAFETY: this is the only test of the process.
     unsafe { std::env::set_var("SPMV_BENCH_CACHE", &cache) };
     match older.as_deref() {
         None => {
             precompiled(folder.path());
+            persistence(bytes);
             all(counts, "13.0");
             in_a_process_of_its_own("CUDA_12_0");
             in_a_process_of_its_own("CUDA_6_5");
@@ -136,6 +141,19 @@ fn precompiled(folder: &Path) {
     assert!(!cache.exists(), "nothing was compiled");
     gpu.compile::<f64>(&PROGRAM, &[]).unwrap();
     assert!(cache.exists(), "this was compiled");
+}
+
+/// The set-aside part and the window have the size of the buffer, up to the limits of the device, and end together.
+fn persistence(bytes: [Bytes; 2]) {
+    let gpu = cuda::open(None).unwrap();
+    // SAFETY: the functions have no arguments.
+    let now = || bytes.map(|bytes| unsafe { bytes() });
+    for (count, set_aside, window) in [(100, 400, 400), (300, 1000, 1200), (700, 1000, 2000)] {
+        assert_eq!(gpu.persist(&gpu.allocate::<f32>(count).unwrap()), Ok(set_aside));
+        assert_eq!(now(), [set_aside as usize, window]);
+        gpu.end_persistence().unwrap();
+        assert_eq!(now(), [0, 0]);
+    }
 }
 
 fn facts(first: &Gpu, second: &Gpu, cuda: &str) {

@@ -20,7 +20,7 @@ use spmv_bench::bench::execute::{Bench, Stopped, Trial};
 use spmv_bench::bench::outcome::{Measurement, Outcome, Report};
 use spmv_bench::bench::peak::Peak;
 use spmv_bench::bench::plan::{CacheState, Protocol, Settings};
-use spmv_bench::device::model::Model;
+use spmv_bench::device::model::{DeviceFile, Model};
 use spmv_bench::device::{Gpu, Program};
 use spmv_bench::matrix::Csr;
 use spmv_bench::matrix::generate::Generator;
@@ -118,6 +118,41 @@ fn every_sample_counts_and_both_caches_work() {
         assert_eq!(mean_ms("gpu-merge"), 1.0);
         assert_eq!(mean_ms("gpu-csr5"), 2.0, "clearing rows of y counts");
     }
+}
+
+/// Measures gpu-csr-vector on a random matrix, on a GPU of two multiprocessors whose L2 cache is a little larger than x.
+/// Returns the note and the bytes that a product reads from memory.
+fn with_small_caches(name: &str, persist_x: bool) -> (String, u64) {
+    let text = std::fs::read_to_string(format!("devices/{name}.toml")).unwrap();
+    let smaller = |line: &str| match line.split_once(" = ").map_or("", |(key, _)| key) {
+        "multiprocessors" => "multiprocessors = 2\n".into(),
+        "l1_kib" => "l1_kib = 32\n".into(),
+        "l2_kib" => "l2_kib = 640\n".into(),
+        "l2_kib_per_copy" => "l2_kib_per_copy = 320\n".into(),
+        _ => format!("{line}\n"),
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("small.toml");
+    std::fs::write(&path, text.lines().map(smaller).collect::<String>()).unwrap();
+    let gpu = Gpu::new(Model::of_file("small", &DeviceFile::find(path.to_str().unwrap()).unwrap()));
+    let csr = Generator::parse("uniform,rows=30000,nnz=240000").unwrap().generate().unwrap();
+    let choice = Choice::from(methods::named("gpu-csr-vector").unwrap());
+    let settings = Settings { persist_x, stages: true, ..settings() };
+    let report = on_gpu(&SystemClock::default(), &settings, &gpu, &csr, &[choice]).unwrap();
+    let Some(Outcome::Ok(measurement)) = report.outcomes.first() else { panic!("{report:?}") };
+    let read = measurement.stages[0].counts.as_ref().unwrap().read_bytes;
+    (measurement.note.clone().unwrap_or_default(), read)
+}
+
+#[test]
+fn x_that_persists_is_read_from_memory_less_often() {
+    let [(plain, often), (note, less)] = [false, true].map(|on| with_small_caches("a100", on));
+    assert!(!plain.contains("persists"), "{plain}");
+    assert!(note.ends_with("x persists in 234.4 KiB of the L2 cache"), "{note}");
+    assert!(10 * less < 9 * often, "{less} of {often} bytes");
+    let [(_, often), (note, as_often)] = [false, true].map(|on| with_small_caches("v100", on));
+    assert!(note.ends_with("this GPU cannot set aside L2 cache for x"), "{note}");
+    assert_eq!(as_often, often);
 }
 
 /// The model's clock advances by one millisecond per enqueued operation.

@@ -125,6 +125,9 @@ pub struct Settings {
     pub transpose: bool,
     /// The instruction set that this program's own methods use.
     pub isa: Isa,
+    /// Whether x persists in the L2 cache of a GPU while products are timed.
+    #[serde(default)]
+    pub persist_x: bool,
     /// Whether the parts of products are timed as well, separately after the samples.
     pub stages: bool,
     /// Whether modelled products run again without each performance problem of their kernels.
@@ -171,6 +174,7 @@ impl Settings {
             seed: 1,
             transpose: false,
             isa: Isa::detect(),
+            persist_x: false,
             stages: false,
             explain: false,
             max_memory: None,

@@ -141,6 +141,10 @@ pub struct MeasureArgs {
     /// Do not measure the machine's memory bandwidth for the run record: it takes some seconds and 2 GiB
     #[arg(long)]
     pub no_bandwidth: bool,
+    /// Set aside a part of a GPU's L2 cache for x (an access policy window), from compute capability 8.0 on. The note of
+    /// each row states its size
+    #[arg(long)]
+    pub persist_x: bool,
     /// Also time each kernel and library call of a product on a GPU; shown in the formats text and json
     #[arg(long)]
     pub stages: bool,
@@ -250,6 +254,7 @@ impl MeasureArgs {
             seed: self.seed,
             transpose: self.transpose,
             isa: self.isa.unwrap_or(protocol.isa),
+            persist_x: self.persist_x,
             stages: self.stages,
             max_memory: self.max_memory.map(|Size(bytes)| bytes),
             ..protocol

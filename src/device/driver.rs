@@ -161,6 +161,10 @@ pub trait Driver {
         None
     }
 
+    /// Sets aside a part of the second-level cache for these bytes, which persist there in all work that is enqueued from
+    /// now on. Returns the size of this part: 0 if the device cannot set aside any. 0 bytes end this.
+    fn persist(&self, address: Address, bytes: usize) -> Result<u64, Failed>;
+
     /// Empties the caches of a modelled device, which takes no modelled time.
     fn evict(&self) {}
 

@@ -148,6 +148,23 @@ impl Gpu {
         self.0.driver.modelled()
     }
 
+    /// Lets a buffer persist in the second-level cache, as far as the GPU can set aside a part of this cache, until
+    /// [`Self::end_persistence`]. Returns the bytes that are set aside: 0 if the GPU cannot.
+    ///
+    /// # Errors
+    /// Returns the driver's error.
+    pub fn persist<T: buffer::Plain>(&self, buffer: &Buffer<T>) -> Result<u64, Failed> {
+        self.0.driver.persist(buffer.address(), buffer.bytes())
+    }
+
+    /// Ends the persistence of a buffer.
+    ///
+    /// # Errors
+    /// Returns the driver's error.
+    pub fn end_persistence(&self) -> Result<(), Failed> {
+        self.0.driver.persist(0, 0).map(drop)
+    }
+
     /// Empties the caches of a modelled device.
     pub fn evict(&self) {
         self.0.driver.evict();

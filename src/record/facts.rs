@@ -48,7 +48,7 @@ const fn fact(
 
 /// The facts of a run that affect its rows or times. [`RunRecord::cells`] and [`RunRecord::libraries`] are compared
 /// as sets in addition.
-const FACTS: [Fact; 26] = [
+const FACTS: [Fact; 27] = [
     fact("alpha", "/settings/alpha", Some("--alpha"), Product),
     fact("beta", "/settings/beta", Some("--beta"), Product),
     fact("values", "/settings/values", Some("--values"), Product),
@@ -74,6 +74,7 @@ const FACTS: [Fact; 26] = [
     fact("seed", "/settings/seed", Some("--seed"), Times),
     fact("transpose", "/settings/transpose", Some("--transpose"), Rows),
     fact("isa", "/settings/isa", Some("--isa"), Times),
+    fact("persist_x", "/settings/persist_x", Some("--persist-x"), Times),
     fact("stages", "/settings/stages", Some("--stages"), Times),
 ];
 

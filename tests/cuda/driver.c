@@ -49,6 +49,8 @@ int cuDeviceGetAttribute(int *v, int which, int d) {
     case 36: *v = 2619000; break;    // memory clock, kHz
     case 37: *v = 5120; break;       // bus width
     case 16: *v = 132; break;        // multiprocessors
+    case 108: *v = 1000; break;      // the largest part of the L2 cache that can be set aside
+    case 109: *v = 2000; break;      // the largest access policy window
     default: *v = 32;
     }
     return OK;
@@ -201,6 +203,29 @@ int cuLaunchKernelEx(const launch_config *config, function *f, void **values, vo
     else if (*f->name == 's') **(uint32_t **)values[0] = *(uint32_t *)values[1];
     return OK;
 }
+
+// The part of the L2 cache that is set aside (limit 6), and the window (attribute 1) whose data persist in it.
+typedef struct { char *base; size_t bytes; float share; int hit, miss; } policy_window;
+static size_t set_aside;
+static policy_window window;
+size_t fake_set_aside(void) { return set_aside; }
+size_t fake_window(void) { return window.bytes; }
+
+int cuCtxSetLimit(int which, size_t bytes) {
+    ENTER;
+    if (which != 6 || bytes > 1000) return INVALID_VALUE;
+    set_aside = bytes;
+    return OK;
+}
+int cuStreamSetAttribute(object *s, int which, const policy_window *value) {
+    ENTER; IN(s);
+    const float expected = value->bytes ? (float)set_aside / value->bytes : 0;
+    if (which != 1 || value->bytes > 2000 || value->share != expected) return INVALID_VALUE;
+    if (value->bytes && (value->hit != 2 || value->miss != 1)) return INVALID_VALUE;
+    window = *value;
+    return OK;
+}
+int cuCtxResetPersistingL2Cache(void) { ENTER; return set_aside || window.bytes ? INVALID_VALUE : OK; }
 
 int cuEventCreate(void **e, unsigned flags) { return create(e, sizeof(event)); }
 int cuEventRecord(event *e, object *s) { ENTER; IN(e); IN(s); e->ms = now++; return OK; }

@@ -155,6 +155,10 @@ impl Driver for Recorder {
         unsafe { self.model.launch(kernel, grid, block, shared_bytes, arguments, dependent) }
     }
 
+    fn persist(&self, address: Address, bytes: usize) -> Result<u64, Failed> {
+        self.model.persist(address, bytes)
+    }
+
     fn begin_capture(&self) -> Result<(), Failed> {
         self.note("[capture]");
         self.model.begin_capture()

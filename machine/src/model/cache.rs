@@ -8,16 +8,40 @@ const WAYS: usize = 16;
 const SECTORS: u64 = 0xf;
 
 /// The lowest bit of the number of a line in an entry.
-const NUMBER: u32 = 9;
+const NUMBER: u32 = 10;
+/// The bit of an entry that persists.
+const PERSISTS: u64 = 1 << 9;
 /// The bit of an entry whose data are used once.
 const ONCE: u64 = 1 << 8;
 
-/// A cache. An entry contains, from high to low bits, the number of the line plus one, whether its data are used once,
-/// the mask of the dirty sectors, and the mask of the valid sectors. The lines that are used once follow the others in
-/// a set, and in both groups the most recently used line is the first. The last line is evicted.
+/// A cache. An entry contains, from high to low bits, the number of the line plus one, whether it persists, whether its
+/// data are used once, the mask of the dirty sectors, and the mask of the valid sectors. In a set, the lines that persist
+/// precede the others, and those that are used once follow them. In each of the three groups the most recently used line
+/// is the first. The last line is evicted.
 pub struct Cache {
     sets: u64,
     entries: Vec<u64>,
+    window: Window,
+}
+
+/// The lines of the persisting window, and the part of the cache that is set aside for them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Window {
+    first: u64,
+    lines: u64,
+    /// The number of its lines, of 2^32, that persist. The others are used once.
+    persist: u64,
+    /// The number of ways of a set that are set aside. If more lines of a set persist, the least recently used one becomes
+    /// a line like others.
+    ways: usize,
+}
+
+impl Window {
+    /// Returns whether a line persists, or `None` for lines outside the window.
+    fn persists(&self, line: u64) -> Option<bool> {
+        let chosen = line.wrapping_mul(0xd6e8_feb8_6659_fd93) >> 32;
+        (line.wrapping_sub(self.first) < self.lines).then_some(chosen < self.persist)
+    }
 }
 
 /// The kind of an access.
@@ -44,7 +68,21 @@ impl Cache {
     /// Creates an empty cache of `bytes` bytes, with at least one set.
     pub fn new(bytes: usize) -> Self {
         let sets = (bytes / LINE as usize / WAYS).max(1);
-        Self { sets: sets as u64, entries: vec![0; sets * WAYS] }
+        Self { sets: sets as u64, entries: vec![0; sets * WAYS], window: Window::default() }
+    }
+
+    /// Removes all lines.
+    pub fn empty(&mut self) {
+        self.entries.fill(0);
+    }
+
+    /// Lets the `share` (0 to 1) of these lines persist in a part (0 to 1) of the cache. No other line persists any more.
+    pub fn persist(&mut self, first: u64, lines: u64, share: f64, part: f64) {
+        self.entries.iter_mut().for_each(|entry| *entry &= !PERSISTS);
+        let (persist, ways) =
+            ((share * 2f64.powi(32)) as u64, (part * WAYS as f64).ceil() as usize);
+        let ways = ways.clamp(1, WAYS - 1);
+        self.window = Window { first, lines, persist, ways };
     }
 
     /// Accesses sectors of a line, which are valid afterwards, and dirty if they are written.
@@ -55,20 +93,32 @@ impl Cache {
         let set = &mut self.entries[first..first + WAYS];
         let dirty = if kind == Kind::Writes { u64::from(sectors) << 4 } else { 0 };
         let new = (line + 1) << NUMBER | u64::from(sectors) | dirty;
-        if kind == Kind::ReadsOnce {
+        let persists = self.window.persists(line);
+        if persists == Some(false) || persists.is_none() && kind == Kind::ReadsOnce {
             return Self::read_once(set, new);
         }
-        // The line moves to the first way; the entries before its old way move by one.
-        let mut moving = new;
-        for place in 0..WAYS {
-            let entry = std::mem::replace(&mut set[place], moving);
-            if entry >> NUMBER == line + 1 {
-                set[0] |= entry & !ONCE;
-                return Found { hits: (entry & SECTORS) as u8 & sectors, written_back: 0 };
+        let window = persists == Some(true);
+        let to = match window {
+            true => 0,
+            false => set.iter().take_while(|entry| **entry & PERSISTS != 0).count(),
+        };
+        // The line moves to the first way of its group; the entries before its old way move by one.
+        let (mut moving, mut found) = (if window { new | PERSISTS } else { new }, None);
+        for place in to..WAYS {
+            moving = std::mem::replace(&mut set[place], moving);
+            if moving >> NUMBER == line + 1 {
+                set[to] |= moving & !ONCE;
+                found = Some((moving & SECTORS) as u8 & sectors);
+                break;
             }
-            moving = entry;
         }
-        Found { hits: 0, written_back: (moving >> 4 & SECTORS).count_ones() }
+        if window {
+            set[self.window.ways] &= !PERSISTS;
+        }
+        match found {
+            Some(hits) => Found { hits, written_back: 0 },
+            None => Found { hits: 0, written_back: (moving >> 4 & SECTORS).count_ones() },
+        }
     }
 
     /// Moves the line of `new` to the first place after the lines that are not used once.
@@ -132,6 +182,37 @@ mod tests {
         let mut full = Cache::new(0);
         (0..WAYS as u64).for_each(|line| _ = full.access(line, 0b111, Kind::Writes));
         assert_eq!(full.access(100, 1, Kind::ReadsOnce).written_back, 3);
+    }
+
+    #[test]
+    fn lines_that_persist_are_the_last_to_be_evicted() {
+        let mut cache = Cache::new(0);
+        cache.persist(100, 8, 1.0, 0.25);
+        (100..104).for_each(|line| assert_eq!(hits(&mut cache, line, 1), 0));
+        (0..50).for_each(|line| assert_eq!(hits(&mut cache, line, 1), 0));
+        (100..104).for_each(|line| assert_eq!(hits(&mut cache, line, 1), 1));
+        // Four ways are set aside, so the line that was used first does not persist any more.
+        assert_eq!(hits(&mut cache, 104, 1), 0);
+        (0..50).for_each(|line| assert_eq!(hits(&mut cache, line, 1), 0));
+        assert_eq!(
+            [101, 102, 103, 104, 100].map(|line| hits(&mut cache, line, 1)),
+            [1, 1, 1, 1, 0]
+        );
+        // Without a window, all lines are equal again.
+        cache.persist(0, 0, 0.0, 0.0);
+        (0..WAYS as u64).for_each(|line| _ = hits(&mut cache, line, 1));
+        assert_eq!([101, 104, 3].map(|line| hits(&mut cache, line, 1)), [0, 0, 1]);
+    }
+
+    #[test]
+    fn the_part_of_a_window_that_does_not_persist_is_used_once() {
+        let mut cache = Cache::new(1 << 20);
+        cache.persist(1 << 20, 16 << 10, 0.25, 0.5);
+        let window = 1 << 20..(1 << 20) + (16 << 10);
+        for pass in 0..2 {
+            let found: u64 = window.clone().map(|line| u64::from(hits(&mut cache, line, 1))).sum();
+            assert!(if pass == 0 { found == 0 } else { (3700..4500).contains(&found) }, "{found}");
+        }
     }
 
     #[test]

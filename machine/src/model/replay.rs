@@ -57,6 +57,16 @@ impl Memories {
         Self { l2: Cache::new(gpu.l2_bytes) }
     }
 
+    /// Empties the cache.
+    pub fn empty(&mut self) {
+        self.l2.empty();
+    }
+
+    /// Lets the `share` (0 to 1) of these lines persist in a part (0 to 1) of the cache, as an access policy window does.
+    pub fn persist(&mut self, first_line: u64, lines: u64, share: f64, part: f64) {
+        self.l2.persist(first_line, lines, share, part);
+    }
+
     /// Records that a copy or a fill has written lines to the second-level cache. Lines from the host are also in
     /// memory; the others are dirty and are written back later.
     pub fn write(&mut self, first_line: u64, lines: u64, from_host: bool) {

@@ -19,7 +19,7 @@ use crate::device::probe::Probe;
 use crate::device::sweeps::DeviceSweeps;
 use crate::device::{Buffer, DeviceCsr, Gpu};
 use crate::memory::extent::Extent;
-use crate::memory::{self, Available};
+use crate::memory::{self, Available, Size};
 use crate::method::{
     Choice, Device, Failed, Prepared, PreparedOnGpu, Request, Setup, Unavailable, Unprepared,
 };
@@ -42,6 +42,8 @@ pub struct OnGpu<'a, T: Clone> {
     /// With `--cache cold`, a buffer of twice the L2 cache: reading it evicts everything else. It is not written,
     /// because dirty cache lines would be written back during the sample.
     evictor: Option<Buffer<u8>>,
+    /// With `--persist-x`, the bytes of the L2 cache that are set aside for x.
+    set_aside: Option<u64>,
 }
 
 /// Returns the memory of a GPU that is free for large buffers.
@@ -64,16 +66,19 @@ impl<'a, T: Value> OnGpu<'a, T> {
         let cold = bench.settings.cache == CacheState::Cold && gpu.modelled().is_none();
         let outputs = if bench.settings.transpose { csr.host.cols } else { csr.host.rows };
         let evictor = cold.then(|| gpu.upload(&vec![0; 2 * gpu.facts().l2_bytes as usize]));
-        Ok(Self {
+        let mut backend = Self {
             x: gpu.upload(x)?,
             y: gpu.allocate(outputs)?,
             host_y: vec![T::zero(); outputs],
             probe: Probe::new(gpu)?,
             sweeps: DeviceSweeps::new(gpu, footprint(&csr.host)),
             evictor: evictor.transpose()?,
+            set_aside: None,
             bench,
             csr,
-        })
+        };
+        backend.persist()?;
+        Ok(backend)
     }
 
     /// Returns the minimum time of a kernel launch on this device.
@@ -85,6 +90,27 @@ impl<'a, T: Value> OnGpu<'a, T> {
             Some(modelled) => Ok(modelled.launch_time),
             None => self.probe.launch_time(),
         }
+    }
+
+    /// Lets x persist in the L2 cache if `--persist-x` is set.
+    fn persist(&mut self) -> Result<(), Failed> {
+        if self.bench.settings.persist_x {
+            self.set_aside = Some(self.gpu().persist(&self.x)?);
+        }
+        Ok(())
+    }
+
+    /// Ends the persistence of x for a measurement of bandwidth, which would have less of the cache otherwise.
+    fn undisturbed<R>(
+        &mut self,
+        measure: impl FnOnce(&mut Self) -> Result<R, Failed>,
+    ) -> Result<R, Failed> {
+        if self.set_aside.take().is_some() {
+            self.gpu().end_persistence()?;
+        }
+        let measured = measure(self);
+        self.persist()?;
+        measured
     }
 
     fn gpu(&self) -> &'a Gpu {
@@ -181,6 +207,16 @@ impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
                 + (now.device_time - before.device_time);
         }
         prepared.extra_bytes = Some(gpu.allocated_bytes() - held);
+        if let Some(bytes) = self.set_aside {
+            let persists = match bytes {
+                0 => "this GPU cannot set aside L2 cache for x".into(),
+                _ => format!("x persists in {} of the L2 cache", Size(bytes)),
+            };
+            prepared.note = Some(match prepared.note {
+                Some(note) => format!("{note}; {persists}"),
+                None => persists,
+            });
+        }
         Ok((prepared, setup))
     }
 
@@ -284,13 +320,15 @@ impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
     }
 
     fn measure_peak(&mut self) -> Result<(), Failed> {
-        self.sweeps.measure(&self.probe, PEAK_REPETITIONS, self.evictor.as_ref())
+        self.undisturbed(|Self { sweeps, probe, evictor, .. }| {
+            sweeps.measure(probe, PEAK_REPETITIONS, evictor.as_ref())
+        })
     }
 
     fn cache_gbs(&mut self, bytes: u64) -> Result<f64, Failed> {
         let bytes = bytes.min(self.gpu().facts().l2_bytes) as usize;
         let mut sweeps = DeviceSweeps::new(self.gpu(), bytes);
-        sweeps.measure(&self.probe, PEAK_REPETITIONS, None)?;
+        self.undisturbed(|Self { probe, .. }| sweeps.measure(probe, PEAK_REPETITIONS, None))?;
         Ok(Peak::of_gpu(self.gpu(), &sweeps).gbs())
     }
 
@@ -306,5 +344,14 @@ impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
     /// returns the same error.
     fn is_lost(&self) -> bool {
         self.gpu().synchronize().is_err()
+    }
+}
+
+impl<T: Clone> Drop for OnGpu<'_, T> {
+    /// Ends the persistence of x, so that later measurements have the whole cache. Nothing can be done about an error.
+    fn drop(&mut self) {
+        if self.set_aside.is_some() {
+            let _ = self.csr.gpu.end_persistence();
+        }
     }
 }

@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 
 use cudarc::driver::sys::{
     self, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunction,
-    CUfunction_attribute, CUgraph, CUgraphExec, CUlaunchConfig, CUmodule, CUstream,
-    CUstreamCaptureMode,
+    CUfunction_attribute, CUgraph, CUgraphExec, CUlaunchConfig, CUlimit, CUmodule, CUstream,
+    CUstreamAttrID, CUstreamAttrValue, CUstreamCaptureMode,
 };
 use libloading::os::unix::Library;
 
@@ -33,8 +33,11 @@ functions! {
         cuDevicePrimaryCtxRelease_v2(CUdevice);
         cuCtxSetCurrent(CUcontext);
         cuCtxSynchronize();
+        cuCtxSetLimit(CUlimit, usize);
+        cuCtxResetPersistingL2Cache();
         cuStreamCreate(*mut CUstream, c_uint);
         cuStreamSynchronize(CUstream);
+        cuStreamSetAttribute(CUstream, CUstreamAttrID, *const CUstreamAttrValue);
         cuStreamDestroy_v2(CUstream);
         cuMemGetInfo_v2(*mut usize, *mut usize);
         cuMemAlloc_v2(*mut CUdeviceptr, usize);

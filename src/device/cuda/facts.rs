@@ -57,7 +57,8 @@ pub fn bus_id(context: &Context) -> Result<String, Failed> {
     text(context, "cuDeviceGetPCIBusId", context.enter().cuDeviceGetPCIBusId)
 }
 
-fn attribute(context: &Context, which: CUdevice_attribute) -> Result<u32, Failed> {
+/// Returns an attribute of the device.
+pub fn attribute(context: &Context, which: CUdevice_attribute) -> Result<u32, Failed> {
     let mut value = 0;
     let get = context.enter().cuDeviceGetAttribute;
     // SAFETY: the device exists.

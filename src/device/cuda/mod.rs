@@ -13,6 +13,7 @@ mod kernels;
 mod libraries;
 mod nvml;
 pub mod nvrtc;
+mod persistence;
 pub mod precompiled;
 pub mod usage;
 
@@ -176,6 +177,10 @@ impl Driver for Cuda {
     ) -> Result<(), Failed> {
         // SAFETY: the caller guarantees the arguments.
         unsafe { self.kernels.launch(kernel, grid, block, shared_bytes, arguments, dependent) }
+    }
+
+    fn persist(&self, address: Address, bytes: usize) -> Result<u64, Failed> {
+        persistence::persist(&self.context, address, bytes)
     }
 
     fn begin_capture(&self) -> Result<(), Failed> {

@@ -17,6 +17,10 @@ use crate::device::kernel::{Dim3, Program};
 use crate::device::{Failed, Unavailable, Unprepared};
 use crate::scalar::Precision;
 
+/// The part of the second-level cache that can be set aside for data that persist. NVIDIA documents it for A100; that
+/// newer GPUs have the same one is assumed.
+const MOST_SET_ASIDE: f64 = 0.75;
+
 impl Driver for Model {
     fn facts(&self) -> &Facts {
         &self.facts
@@ -178,6 +182,21 @@ impl Driver for Model {
             memory_gbs: timing.borrow().memory_gbs(),
             counts: self.counts.borrow().clone(),
         })
+    }
+
+    fn persist(&self, address: Address, bytes: usize) -> Result<u64, Failed> {
+        let l2 = self.facts.l2_bytes;
+        let set_aside = match self.facts.compute_capability >= (8, 0) {
+            true => (l2 as f64 * MOST_SET_ASIDE).min(bytes as f64),
+            false => 0.0,
+        };
+        if let Some((_, timing)) = &self.timing {
+            // A window without a part of the cache is none.
+            let bytes = if set_aside > 0.0 { bytes } else { 0 };
+            let share = set_aside / bytes.max(1) as f64;
+            timing.borrow_mut().persist(address, bytes, share, set_aside / l2 as f64);
+        }
+        Ok(set_aside as u64)
     }
 
     fn evict(&self) {

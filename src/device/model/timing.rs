@@ -124,7 +124,13 @@ impl Timing {
 
     /// Empties the modelled caches, as if other data had replaced their contents.
     pub fn evict(&mut self) {
-        self.memories = Memories::new(&self.gpu);
+        self.memories.empty();
+    }
+
+    /// Lets the `share` (0 to 1) of these bytes persist in a part (0 to 1) of the second-level cache.
+    pub fn persist(&mut self, address: u64, bytes: usize, share: f64, part: f64) {
+        let lines = (address + bytes as u64).div_ceil(LINE) - address / LINE;
+        self.memories.persist(address / LINE, lines, share, part);
     }
 }
 
