@@ -31,6 +31,11 @@ __device__ __forceinline__ T *after_earlier_kernels(T *array) {
 #endif
 }
 
+// Returns the number of threads per row: a power of two, for as many rows as a block of `threads` threads has threads.
+__device__ __forceinline__ unsigned threads_per_row(unsigned threads, unsigned rows) {
+    return rows > threads / 2 ? 1 : min(WARP, threads >> (32 - __clz(rows - 1)));
+}
+
 // y[row] <- alpha sum + beta y[row]. If beta = 0, the old y is not read.
 __device__ __forceinline__ void store(value_t *y, unsigned row, value_t alpha, value_t sum,
                                       value_t beta) {

@@ -11,18 +11,13 @@ struct alignas(8) Start {
     unsigned row, nonzero;
 };
 
-// Returns the number of threads per row: a power of two, for as many rows as the block has threads.
-__device__ __forceinline__ unsigned threads_per_row(unsigned rows) {
-    if (!SEVERAL_PER_ROW || rows > BLOCK / 2) return 1;
-    return min(WARP, 1u << (31 - __clz(BLOCK / rows)));
-}
-
 // Writes the products of all nonzeros of the rows to shared memory. Then one or several threads per row sum them.
 __device__ __forceinline__ void stream(const Operands &from, Start start, Start end, value_t *y,
                                        value_t alpha, value_t beta, value_t *products) {
     const unsigned rows = end.row - start.row, nonzeros = end.nonzero - start.nonzero;
     const unsigned *row_offsets = from.row_offsets + start.row;
-    const unsigned width = threads_per_row(rows), lane = threadIdx.x & (width - 1);
+    const unsigned width = SEVERAL_PER_ROW ? threads_per_row(BLOCK, rows) : 1;
+    const unsigned lane = threadIdx.x & (width - 1);
     unsigned row = threadIdx.x / width;
     // The offsets of the first row are loaded with the nonzeros.
     unsigned k = row < rows ? row_offsets[row] : 0, row_end = row < rows ? row_offsets[row + 1] : 0;

@@ -148,11 +148,6 @@ __device__ __forceinline__ value_t multiply(const Operands &a, unsigned start, u
     return sum;
 }
 
-// Returns the number of threads per row: a power of two, for as many rows as the block has threads.
-__device__ __forceinline__ unsigned threads_per_row(unsigned rows) {
-    return rows > BLOCK / 2 ? 1 : min(WARP, BLOCK >> (32 - __clz(rows - 1)));
-}
-
 // Returns in the first of `width` lanes the sum over all of them of the products from k on at a stride of `width`. The
 // first product of the piece belongs to the nonzero `start`.
 __device__ __forceinline__ value_t row_sum(const value_t *products, unsigned start, unsigned k, unsigned end,
@@ -296,7 +291,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
         const Piece piece = {start, start + count, row, next_row - row + 1, products, turn, has_open};
         const bool ends_rows = piece.items > 1;
         // The bounds of the thread's first row are loaded with the nonzeros.
-        const unsigned width = threads_per_row(piece.items);
+        const unsigned width = threads_per_row(BLOCK, piece.items);
         const Bounds bounds = piece.bounds(a, thread / width);
         const unsigned row_after = number + 1 < used ? first_rows[number + 2] : 0;
 
