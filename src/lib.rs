@@ -64,7 +64,7 @@
 //! | [`papers`] | the experiments of the papers: what is measured, shown and claimed | bench, device, matrix, method, methods, near, record, report, table |
 //! | [`datasets`] | the matrix collection: facts of its matrices, named sets | filter |
 //! | [`fetch`] | downloads matrices of the collection | cache, datasets, matrix |
-//! | [`cli`] | one file per verb | all others but guarded, library, plugin, profile and verify |
+//! | [`cli`] | one file per verb | all others but guarded, kernel_file, library, profile and verify |
 //!
 //! The CUDA kernels are in `cuda/`, one file per GPU method.
 //!

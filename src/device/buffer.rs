@@ -1,6 +1,7 @@
 //! Arrays in device memory.
 
 use std::marker::PhantomData;
+use std::ops::Range;
 
 use super::Gpu;
 use super::driver::{Address, RawArgument};
@@ -92,19 +93,34 @@ impl<T: Plain> Buffer<T> {
     /// Copies the buffer to `values`, which must have the same length.
     pub fn download(&self, values: &mut [T]) -> Result<(), Failed> {
         assert_eq!(values.len(), self.len, "lengths of host and device arrays");
-        if self.is_empty() {
+        self.copy_to(values, 0)
+    }
+
+    /// Copies the values from `start` on, which must exist, to `values`.
+    fn copy_to(&self, values: &mut [T], start: usize) -> Result<(), Failed> {
+        if values.is_empty() {
             return Ok(());
         }
+        let bytes = size_of_val(values);
         // SAFETY: the values are plain, so any bytes form valid values.
-        let bytes =
-            unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), self.bytes()) };
-        self.gpu.0.driver.download(self.address, bytes)
+        let bytes = unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), bytes) };
+        let address = self.address + (start * size_of::<T>()) as Address;
+        self.gpu.0.driver.download(address, bytes)
     }
 
     /// Returns a copy of the values on the host.
     pub fn to_vec(&self) -> Result<Vec<T>, Failed> {
-        let mut values = vec![T::default(); self.len];
-        self.download(&mut values)?;
+        self.part(0..self.len)
+    }
+
+    /// Returns a copy of some of the values on the host.
+    ///
+    /// # Panics
+    /// Panics if the buffer does not have all of these values.
+    pub fn part(&self, range: Range<usize>) -> Result<Vec<T>, Failed> {
+        assert!(range.end <= self.len, "values of a device array");
+        let mut values = vec![T::default(); range.len()];
+        self.copy_to(&mut values, range.start)?;
         Ok(values)
     }
 

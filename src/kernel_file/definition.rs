@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn errors_have_the_line_and_the_mend() {
         for (text, message) in [
-            ("int x;\n".into(), "my.cu:1: the first line must be `// spmv-bench`"),
+            ("int x;\n".to_owned(), "my.cu:1: the first line must be `// spmv-bench`"),
             (
                 "// spmv-bench\n\n".into(),
                 "my.cu: there is no kernel of the product: add [[product]]",
@@ -262,7 +262,7 @@ mod tests {
             ),
             (format!("// spmv-bench\n{}", LAUNCH.replace("= 8", "= -8")), "my.cu:5: invalid value"),
         ] {
-            let error = read(text).unwrap_err();
+            let error = read(&text).unwrap_err();
             assert!(error.starts_with(message), "{error}");
         }
     }

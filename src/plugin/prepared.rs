@@ -148,7 +148,7 @@ impl Running<'_> {
         })
     }
 
-    /// Calls `destroy`. Returns the bytes of [`allocate`](super::context) that it has not released.
+    /// Calls `destroy`. Returns the bytes of `ctx->allocate` that it has not released.
     pub fn end(mut self) -> u64 {
         self.destroy();
         self.context.allocated_bytes()

@@ -96,8 +96,8 @@ fn mistakes_in_a_kernel_have_clear_messages() {
         std::fs::write(place.path("my.cu"), naive.replace(from, to)).unwrap();
         let words = "--mtx matrices/m1.mtx --no-bandwidth --format csv";
         let ran = run(&place, &place.path("my.cu"), words)?;
-        let rows = column(&ran.stdout, "status").into_iter().zip(column(&ran.stdout, "reason"));
-        let (status, reason) = rows.last().unwrap_or(("refused".into(), ran.stderr.clone()));
+        let mut rows = column(&ran.stdout, "status").into_iter().zip(column(&ran.stdout, "reason"));
+        let (status, reason) = rows.next_back().unwrap_or(("refused".into(), ran.stderr.clone()));
         Some(format!("{status}: {reason}"))
     };
     for (from, to, message) in [

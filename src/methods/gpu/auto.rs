@@ -5,10 +5,13 @@
 //! the number of nonzeros and the mean, the spread and the maximum of the row lengths. On the most similar ones each
 //! candidate has a cost: its setup and the planned products. The candidate with the lowest mean cost that accepts the
 //! matrix is chosen. The cost of `gpu-dia` is multiplied by the matrix' stored values per nonzero; in the table they
-//! are about 1. Setup copies the row offsets to the host (the column indices too, if `gpu-dia` might be chosen) and
-//! then runs the setup of the chosen method. Memory: that of the chosen method.
+//! are about 1. Setup copies the row offsets to the host, and then runs the setup of the chosen method. If `gpu-dia`
+//! costs least, setup first copies the columns of some rows, and the whole matrix if these have few diagonals. Memory:
+//! that of the chosen method.
 
 mod choices;
+
+use std::collections::HashSet;
 
 use super::{
     csr_adaptive, csr_bulk, csr_lrb, csr_vector, csr5, dia, hyb, kokkos_style, merge, packed, sell,
@@ -18,7 +21,7 @@ use crate::device::buffer::Value;
 use crate::matrix::stats::RowStatistics;
 use crate::memory::extent::Extent;
 use crate::method::{
-    Code, Method, Operations, PreparedOnGpu, Request, Setup, Unavailable, Unprepared,
+    Code, Failed, Method, Operations, PreparedOnGpu, Request, Setup, Unavailable, Unprepared,
 };
 use crate::methods::diagonals;
 use choices::{Choices, Ranked, Shape};
@@ -50,6 +53,9 @@ static CANDIDATES: [Method; 11] = [
     packed::METHOD,
 ];
 
+/// The number of rows whose diagonals are counted before those of the whole matrix.
+const SAMPLED: usize = 16;
+
 fn memory(extent: &Extent) -> u64 {
     CANDIDATES.iter().map(|method| (method.memory)(extent)).max().unwrap_or_default()
 }
@@ -60,10 +66,11 @@ fn prepare<'a, T: Value>(
 ) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
     let choices = Choices::of(csr.gpu.facts())?;
     let names = CANDIDATES.iter().map(|method| method.name);
-    let shape = shape(csr)?;
+    let offsets = csr.row_offsets.to_vec()?;
+    let shape = shape(csr, &offsets);
     let (mut ranked, similar) =
         choices.rank(&shape, T::PRECISION, request.expected_products, names)?;
-    rate_diagonals(csr, &mut ranked)?;
+    rate_diagonals(csr, &offsets, &mut ranked)?;
     for (index, it) in ranked.iter().enumerate() {
         let method = CANDIDATES.iter().find(|method| method.name == it.method);
         let method = method.expect("only candidates are ranked");
@@ -79,29 +86,51 @@ fn prepare<'a, T: Value>(
     Err(Unavailable("no candidate accepts the matrix".into()).into())
 }
 
-fn shape<T: Value>(csr: &DeviceCsr<T>) -> Result<Shape, Unprepared> {
-    let offsets = csr.row_offsets.to_vec()?;
+fn shape<T: Value>(csr: &DeviceCsr<T>, offsets: &[u32]) -> Shape {
     let lengths = offsets.windows(2).map(|bounds| bounds[1] - bounds[0]);
     let (rows, nnz) = (csr.host.rows(), csr.host.nnz());
     let RowStatistics { std_dev, max, .. } = RowStatistics::of_lengths(lengths, rows, nnz);
     // A matrix without nonzeros is treated as one with a single one.
-    Ok(Shape {
+    Shape {
         rows: rows.max(1) as f64,
         nnz: nnz.max(1) as f64,
         std_dev: std_dev.unwrap_or_default(),
         longest: f64::from(max.max(1)),
-    })
+    }
 }
 
-/// Multiplies the cost of `gpu-dia`, if it is the lowest, by the number of stored values per nonzero.
-fn rate_diagonals<T: Value>(csr: &DeviceCsr<T>, ranked: &mut [Ranked]) -> Result<(), Unprepared> {
-    let Some(first) = ranked.first_mut().filter(|it| it.method == dia::METHOD.name) else {
+/// Multiplies the cost of `gpu-dia`, if it is the lowest, by the number of stored values per nonzero. If the diagonals of
+/// [`SAMPLED`] rows are already too many, the others are not counted.
+fn rate_diagonals<T: Value>(
+    csr: &DeviceCsr<T>,
+    offsets: &[u32],
+    ranked: &mut [Ranked],
+) -> Result<(), Unprepared> {
+    let [first, others @ ..] = ranked else { return Ok(()) };
+    if first.method != dia::METHOD.name {
         return Ok(());
+    }
+    let places = csr.host.rows() as f64 / csr.host.nnz().max(1) as f64;
+    let stored = |diagonals: usize| (diagonals as f64 * places).max(1.0);
+    let next = others.first().map_or(f64::INFINITY, |next| next.cost);
+    let least = stored(sampled(csr, offsets)?);
+    first.cost *= match first.cost * least < next {
+        true => stored(diagonals::count(&csr.download()?)),
+        false => least,
     };
-    let stored = diagonals::count(&csr.download()?) as f64 * csr.host.rows() as f64;
-    first.cost *= (stored / csr.host.nnz().max(1) as f64).max(1.0);
     ranked.sort_by(|a, b| a.cost.total_cmp(&b.cost));
     Ok(())
+}
+
+/// Returns the number of diagonals of [`SAMPLED`] rows, evenly over the matrix.
+fn sampled<T: Value>(csr: &DeviceCsr<T>, offsets: &[u32]) -> Result<usize, Failed> {
+    let rows = csr.host.rows();
+    let mut diagonals = HashSet::new();
+    for row in (0..rows).step_by(rows.div_ceil(SAMPLED).max(1)) {
+        let columns = csr.column_indices.part(offsets[row] as usize..offsets[row + 1] as usize)?;
+        diagonals.extend(columns.into_iter().map(|column| i64::from(column) - row as i64));
+    }
+    Ok(diagonals.len())
 }
 
 /// Explains the choice of the first of the ranked methods in one line.
@@ -136,15 +165,24 @@ mod tests {
     #[test]
     fn diagonals_cost_in_proportion_to_their_stored_values() {
         let gpu = Gpu::new(Model::tiny(1));
-        let order = |triplets: &[(usize, usize, f64)]| {
-            let csr = Csr::<f64>::from_triplets(4, 4, triplets);
+        let ordered = |size: usize, triplets: &[(usize, usize, f64)]| {
+            let csr = Csr::<f64>::from_triplets(size, size, triplets);
             let csr = DeviceCsr::upload(&gpu, &csr).unwrap();
             let mut ranked = [DIA, SELL];
-            rate_diagonals(&csr, &mut ranked).unwrap();
+            let offsets = csr.row_offsets.to_vec().unwrap();
+            rate_diagonals(&csr, &offsets, &mut ranked).unwrap();
             ranked.map(|it| it.method)
         };
+        let order = |triplets: &[_]| ordered(4, triplets);
+        let of_200 = |triplets: &[_]| ordered(200, triplets);
         let full = [0, 1, 2, 3].map(|k| (k, k, 1.0));
         assert_eq!(order(&full), ["gpu-dia", "gpu-sell"]);
         assert_eq!(order(&full[..2]), ["gpu-sell", "gpu-dia"]);
+        // Rows that are not sampled have other diagonals.
+        let diagonal: Vec<_> = (0..200).map(|row| (row, row, 1.0)).collect();
+        let apart = (0..200).filter(|row| row % 13 == 5).map(|row| (row, (3 * row) % 200, 1.0));
+        let apart: Vec<_> = diagonal.iter().copied().chain(apart).collect();
+        assert_eq!(of_200(&diagonal), ["gpu-dia", "gpu-sell"]);
+        assert_eq!(of_200(&apart), ["gpu-sell", "gpu-dia"]);
     }
 }
