@@ -18,7 +18,6 @@ use super::{
 };
 use crate::device::DeviceCsr;
 use crate::device::buffer::Value;
-use crate::matrix::stats::RowStatistics;
 use crate::memory::extent::Extent;
 use crate::method::{
     Code, Failed, Method, Operations, PreparedOnGpu, Request, Setup, Unavailable, Unprepared,
@@ -86,17 +85,15 @@ fn prepare<'a, T: Value>(
     Err(Unavailable("no candidate accepts the matrix".into()).into())
 }
 
+/// Returns the shape of the matrix. A matrix without nonzeros is treated as one with a single one.
 fn shape<T: Value>(csr: &DeviceCsr<T>, offsets: &[u32]) -> Shape {
+    let (rows, nnz) = (csr.host.rows().max(1) as f64, csr.host.nnz().max(1) as f64);
     let lengths = offsets.windows(2).map(|bounds| bounds[1] - bounds[0]);
-    let (rows, nnz) = (csr.host.rows(), csr.host.nnz());
-    let RowStatistics { std_dev, max, .. } = RowStatistics::of_lengths(lengths, rows, nnz);
-    // A matrix without nonzeros is treated as one with a single one.
-    Shape {
-        rows: rows.max(1) as f64,
-        nnz: nnz.max(1) as f64,
-        std_dev: std_dev.unwrap_or_default(),
-        longest: f64::from(max.max(1)),
-    }
+    let (longest, squares) = lengths.fold((1, 0), |(longest, squares), length| {
+        (length.max(longest), squares + u64::from(length).pow(2))
+    });
+    let variance = squares as f64 / rows - (nnz / rows).powi(2);
+    Shape { rows, nnz, std_dev: variance.max(0.0).sqrt(), longest: f64::from(longest) }
 }
 
 /// Multiplies the cost of `gpu-dia`, if it is the lowest, by the number of stored values per nonzero. If the diagonals of
@@ -149,6 +146,21 @@ mod tests {
 
     const DIA: Ranked = Ranked { method: "gpu-dia", cost: 1.0 };
     const SELL: Ranked = Ranked { method: "gpu-sell", cost: 1.3 };
+
+    #[test]
+    fn a_shape_has_the_spread_of_the_row_lengths() {
+        let gpu = Gpu::new(Model::tiny(1));
+        let of = |triplets: &[(usize, usize, f64)]| {
+            let csr = Csr::<f64>::from_triplets(4, 4, triplets);
+            let csr = DeviceCsr::upload(&gpu, &csr).unwrap();
+            shape(&csr, &csr.row_offsets.to_vec().unwrap())
+        };
+        // Rows of 3, 1, 0 and 0 nonzeros: a mean of 1, and deviations of 2, 0, 1 and 1.
+        let uneven = of(&[(0, 0, 1.0), (0, 1, 1.0), (0, 3, 1.0), (1, 2, 1.0)]);
+        let expected = Shape { rows: 4.0, nnz: 4.0, std_dev: 1.5f64.sqrt(), longest: 3.0 };
+        assert_eq!(uneven, expected);
+        assert_eq!(of(&[]), Shape { rows: 4.0, nnz: 1.0, std_dev: 0.0, longest: 1.0 });
+    }
 
     #[test]
     fn the_choice_is_explained() {
