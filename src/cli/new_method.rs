@@ -55,7 +55,7 @@ impl Language {
             ],
             Self::Rust => &[
                 ("src/lib.rs", include_str!("../../templates/rust/lib.rs")),
-                ("src/spmv_method.rs", include_str!("../../templates/rust/spmv_method.rs")),
+                ("src/spmv_method.rs", include_str!("../plugin/abi.rs")),
                 ("Cargo.toml", include_str!("../../templates/rust/Cargo.toml")),
             ],
             Self::Fortran => &[

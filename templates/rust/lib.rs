@@ -1,12 +1,13 @@
 //! The method @NAME@: the product row by row from CSR, with the rows divided among the threads.
 
+#[allow(dead_code)] // the structures of spmv_method.h
 mod spmv_method;
 
 use std::ffi::{c_int, c_void};
 use std::ptr::null;
 use std::slice::from_raw_parts;
 
-use spmv_method::{Context, Csr, Method, SyncMethod, F32, F64, OK};
+use spmv_method::{Csr, Ctx, Info, Method, ABI, F32, F64, OK};
 
 /// The numbers of a precision.
 trait Real: Copy + PartialEq + std::ops::Add<Output = Self> + std::ops::Mul<Output = Self> {
@@ -30,7 +31,7 @@ impl Real for f32 {
 
 /// A matrix that was prepared, with the arguments of the product that runs now.
 struct Product {
-    ctx: *const Context,
+    ctx: *const Ctx,
     csr: *const Csr,
     alpha: f64,
     beta: f64,
@@ -39,7 +40,7 @@ struct Product {
 }
 
 unsafe extern "C" fn prepare(
-    ctx: *const Context,
+    ctx: *const Ctx,
     csr: *const Csr,
     handle: *mut *mut c_void,
 ) -> c_int {
@@ -58,7 +59,7 @@ unsafe extern "C" fn multiply(
 ) -> c_int {
     let product = unsafe { &mut *handle.cast::<Product>() };
     (product.alpha, product.beta, product.x, product.y) = (alpha, beta, x, y);
-    unsafe { ((*product.ctx).parallel)(product.ctx, share, handle) }
+    unsafe { ((*product.ctx).parallel)(product.ctx, Some(share), handle) }
 }
 
 /// Runs on every thread.
@@ -91,7 +92,7 @@ unsafe fn rows<T: Real>(product: &Product, rank: u32) {
 }
 
 /// The memory of Rust is not counted by the program, so the method states it: the matrix is not stored again.
-unsafe extern "C" fn info(_: *mut c_void, info: *mut spmv_method::Info) -> c_int {
+unsafe extern "C" fn info(_: *mut c_void, info: *mut Info) -> c_int {
     unsafe { (*info).extra_bytes = 0 };
     OK
 }
@@ -100,8 +101,13 @@ unsafe extern "C" fn destroy(handle: *mut c_void) {
     drop(unsafe { Box::from_raw(handle.cast::<Product>()) });
 }
 
-static METHOD: SyncMethod = SyncMethod(Method {
-    abi: spmv_method::ABI,
+/// A method that is never changed, so that all threads may read it.
+struct Constant(Method);
+
+unsafe impl Sync for Constant {}
+
+static METHOD: Constant = Constant(Method {
+    abi: ABI,
     size: size_of::<Method>() as u32,
     name: c"@NAME@".as_ptr(),
     version: c"0.1".as_ptr(),

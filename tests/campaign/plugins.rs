@@ -95,6 +95,7 @@ fn a_folder_of_plugins_can_be_measured_compared_and_resumed() {
     assert_eq!(column(&place.read("a.csv"), "method_name"), ["seq", "right", "seq", "right"]);
     let record = place.read("a.csv.run.json");
     assert!(record.contains("\"name\": \"libfaulty.so "), "{record}");
+    assert!(record.contains("\"place\": \"libfaulty.so\""), "{record}");
     // Without the plug-in, its rows are still compared.
     let compared = place.run("compare a.csv a.csv --format csv");
     assert_eq!(
