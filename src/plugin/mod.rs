@@ -2,7 +2,7 @@
 //!
 //! A plug-in is opened only in child processes, because opening it executes its code. A first child sends the
 //! [`Description`]s of its methods to the program. The child that measures opens the plug-in again and prepares its
-//! methods through [`Entry`]. What a method must not do to the process is checked by [`Threads`] and by the guards of
+//! methods through [`Entry`]. What a method must not do to the process is checked by [`Thread`] and by the guards of
 //! the host's backend.
 
 pub mod abi;
@@ -18,7 +18,7 @@ pub use context::Settings;
 pub use description::{Described, Description, LONGEST_NAME};
 pub use open::{files, open};
 pub use prepared::Running;
-pub use thread::Threads;
+pub use thread::{Thread, Threads};
 
 /// The longest text of a plug-in that is shown, in characters. The rest is cut off.
 const LONGEST: usize = 400;

@@ -9,7 +9,7 @@ use crate::team::Team;
 
 /// The rounding mode and similar settings, the CPU affinity and the signal mask of a thread.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Thread {
+pub struct Thread {
     /// The control bits of the vector unit (MXCSR on x86-64, FPCR on AArch64).
     rounding: u64,
     affinity: Option<CpuSet>,
@@ -18,7 +18,7 @@ struct Thread {
 
 impl Thread {
     /// Returns the state of the calling thread.
-    fn now() -> Self {
+    pub fn now() -> Self {
         Self {
             rounding: rounding::get(),
             affinity: sched_getaffinity(Pid::from_raw(0)).ok(),
@@ -26,8 +26,16 @@ impl Thread {
         }
     }
 
-    /// Returns an error if the state has changed since it was read, and restores it.
-    fn check(&self) -> Result<(), &'static str> {
+    /// Checks that the state of the calling thread has not changed since it was read, and restores what has.
+    ///
+    /// # Errors
+    /// Returns which part of the state has changed.
+    pub fn check(&self) -> Result<(), Failed> {
+        let changed = |what| Failed(format!("it has changed {what}, and not restored it"));
+        self.restore().map_err(changed)
+    }
+
+    fn restore(&self) -> Result<(), &'static str> {
         let now = Self::now();
         if now == *self {
             return Ok(());
@@ -63,10 +71,9 @@ impl<'a> Threads<'a> {
     /// Returns which part of the state has changed.
     pub fn check(&self) -> Result<(), Failed> {
         let Self(team, threads) = self;
-        let mut checked = vec![Ok(()); threads.len()];
+        let mut checked: Vec<Result<(), Failed>> = vec![Ok(()); threads.len()];
         team.run_with(&mut checked, |rank, result| *result = threads[rank].check());
-        let all: Result<(), &str> = checked.into_iter().collect();
-        all.map_err(|what| Failed(format!("it has changed {what}, and not restored it")))
+        checked.into_iter().collect()
     }
 }
 

@@ -19,7 +19,7 @@ use crate::matrix::Csr;
 use crate::memory::Available;
 use crate::memory::extent::Extent;
 use crate::method::{Choice, Device, Failed, Prepared, Request, Unprepared};
-use crate::plugin::Threads;
+use crate::plugin::{Thread, Threads};
 use crate::scalar::Scalar;
 use crate::system;
 
@@ -34,6 +34,8 @@ pub struct Host<'a, T> {
     y: Guarded<T>,
     /// A hash of the matrix, if code of a plug-in runs.
     hash: Option<u64>,
+    /// The state of the team's threads, if code of a plug-in runs.
+    threads: Option<Threads<'a>>,
     /// Whether a product has damaged the memory of the process.
     is_damaged: bool,
     sweeps: Sweeps,
@@ -51,6 +53,7 @@ impl<'a, T: Scalar> Host<'a, T> {
             x: Guarded::new(x),
             y: Guarded::new(&vec![T::zero(); outputs]),
             hash: None,
+            threads: None,
             is_damaged: false,
             sweeps: Sweeps::new(bench.team, footprint(csr)),
             evictor: cold.then(Evictor::of_machine),
@@ -65,13 +68,14 @@ impl<'a, T: Scalar> Host<'a, T> {
         prepared.multiply(alpha, &self.x, beta, &mut self.y)
     }
 
-    /// Calls `call`. If code of a plug-in runs in it, checks that it leaves the threads as they were.
+    /// Calls `call`. If code of a plug-in runs in it, checks that it leaves the calling thread as it was. The team is not
+    /// used here: its threads would spin for a while afterwards, in the way of those of OpenMP.
     fn watched<R>(
         &mut self,
         is_foreign: bool,
         call: impl FnOnce(&mut Self) -> Result<R, Unprepared>,
     ) -> Result<R, Unprepared> {
-        let before = is_foreign.then(|| Threads::now(self.bench.team));
+        let before = is_foreign.then(Thread::now);
         let result = call(self)?;
         before.map_or(Ok(()), |before| before.check())?;
         Ok(result)
@@ -130,6 +134,7 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
         let (clock, is_foreign) = (self.bench.clock, choice.method.is_of_plugin());
         if is_foreign && self.hash.is_none() {
             self.hash = Some(self.hash());
+            self.threads = Some(Threads::now(self.bench.team));
         }
         clock.pause(SETTLE);
         self.watched(is_foreign, |host| {
@@ -171,7 +176,7 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
         factors: Factors<T>,
         products: usize,
     ) -> Result<Duration, Failed> {
-        let before = prepared.is_foreign.then(|| Threads::now(self.bench.team));
+        let before = prepared.is_foreign.then(Thread::now);
         let start = self.bench.clock.now();
         for _ in 0..products {
             self.multiply(prepared, factors)?;
@@ -182,6 +187,11 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
 
     fn check_memory(&mut self, is_foreign: bool, x: &[T]) -> Result<(), Failed> {
         self.note_damage(self.damage(is_foreign, x))
+    }
+
+    fn check_threads(&mut self, is_foreign: bool) -> Result<(), Failed> {
+        let threads = self.threads.as_ref().filter(|_| is_foreign);
+        threads.map_or(Ok(()), Threads::check)
     }
 
     fn is_lost(&self) -> bool {

@@ -94,6 +94,10 @@ pub trait Backend<'a, T: Scalar> {
     fn check_memory(&mut self, _is_foreign: bool, _x: &[T]) -> Result<(), Failed> {
         Ok(())
     }
+    /// Checks that code of a plug-in (`is_foreign`) has left the threads of the team as they were.
+    fn check_threads(&mut self, _is_foreign: bool) -> Result<(), Failed> {
+        Ok(())
+    }
     /// Compares y with the reference. Returns the verdict and a hash of y.
     fn judge(&mut self, reference: &Reference) -> Result<(Verdict, u64), Failed> {
         let y = self.y()?;

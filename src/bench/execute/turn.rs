@@ -85,6 +85,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         let typical = self.take_samples(ready, batch, product)?;
         self.take_singles(ready, typical)?;
         self.check_rest(ready)?;
+        self.backend.check_threads(ready.prepared.is_foreign)?;
         self.check_speed(ready, typical)?;
         if ready.parts.is_none() {
             let factors = (self.inputs.alpha, self.inputs.beta);
