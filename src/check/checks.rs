@@ -18,7 +18,7 @@ const GROWTH: usize = 256;
 /// A function that runs a check. It names each step before it begins.
 type Run = fn(&'static Entry, &mut dyn FnMut(&str)) -> Result<Passed, String>;
 
-/// A check.
+/// One check of the battery, for methods in one precision.
 pub struct Check {
     /// What is checked.
     pub name: &'static str,

@@ -16,13 +16,13 @@ pub type Given = Vec<(&'static str, &'static str)>;
 /// The product to compute.
 #[derive(Clone, Copy)]
 pub struct Asked<'a> {
-    /// The threads.
+    /// The threads on which the product is computed.
     pub team: &'a Team,
     /// Whether the product is with Aᵀ.
     pub transpose: bool,
     /// The factors α and β.
     pub factors: (f64, f64),
-    /// The parameters.
+    /// The parameters of the method that are set.
     pub given: &'a [(&'static str, &'static str)],
 }
 

@@ -181,7 +181,7 @@ pub enum Command {
         file: PathBuf,
         /// The name of the method
         method: String,
-        /// The precision
+        /// The precision of the checked products
         precision: PrecisionChoice,
         /// The number of the first check
         from: usize,

@@ -15,7 +15,7 @@ use crate::team::Team;
 
 /// The settings of a run that a method of a plug-in can use.
 pub struct Settings<'a> {
-    /// The threads.
+    /// The threads on which products are computed.
     pub team: &'a Team,
     /// Whether the product is with Aᵀ.
     pub transpose: bool,

@@ -25,7 +25,7 @@ pub struct Description {
     pub summary: String,
     /// The flags of the interface.
     pub flags: u64,
-    /// The parameters.
+    /// The parameters that the user can set.
     pub parameters: Vec<Described>,
 }
 

@@ -15,7 +15,7 @@ fn run(place: &Place, kernel: &Path, words: &str) -> Option<Ran> {
     let mut program = place.program(words);
     program.arg("--kernel").arg(kernel).env("VIRTUAL_ENV", root.join(".venv"));
     let ran = Ran::of(program.output().unwrap());
-    if ran.stdout.contains("NVRTC not found") || ran.stderr.contains("NVRTC not found") {
+    if ran.stdout.contains("NVRTC was not found") || ran.stderr.contains("NVRTC was not found") {
         eprintln!("skipped: there is no NVRTC");
         return None;
     }

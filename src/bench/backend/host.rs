@@ -42,6 +42,18 @@ pub struct Host<'a, T> {
     evictor: Option<Evictor>,
 }
 
+/// Calls `call`. If code of a plug-in runs in it, checks that it leaves the calling thread as it was. The team is not used
+/// here: its threads would spin for a while afterwards, in the way of those of OpenMP.
+fn watched<R, E: From<Failed>>(
+    is_foreign: bool,
+    call: impl FnOnce() -> Result<R, E>,
+) -> Result<R, E> {
+    let before = is_foreign.then(Thread::now);
+    let result = call()?;
+    before.map_or(Ok(()), |before| before.check())?;
+    Ok(result)
+}
+
 impl<'a, T: Scalar> Host<'a, T> {
     /// Copies `x` and fills y with zeros.
     pub fn new(bench: &'a Bench<'a>, csr: &'a Csr<T>, x: &[T]) -> Self {
@@ -66,19 +78,6 @@ impl<'a, T: Scalar> Host<'a, T> {
         (alpha, beta): Factors<T>,
     ) -> Result<(), Failed> {
         prepared.multiply(alpha, &self.x, beta, &mut self.y)
-    }
-
-    /// Calls `call`. If code of a plug-in runs in it, checks that it leaves the calling thread as it was. The team is not
-    /// used here: its threads would spin for a while afterwards, in the way of those of OpenMP.
-    fn watched<R>(
-        &mut self,
-        is_foreign: bool,
-        call: impl FnOnce(&mut Self) -> Result<R, Unprepared>,
-    ) -> Result<R, Unprepared> {
-        let before = is_foreign.then(Thread::now);
-        let result = call(self)?;
-        before.map_or(Ok(()), |before| before.check())?;
-        Ok(result)
     }
 
     fn hash(&self) -> u64 {
@@ -118,7 +117,7 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
         let mut y = Guarded::new(&vec![T::one(); small.rows()]);
         let x = vec![T::one(); small.cols()];
         let (alpha, beta) = (T::narrow(request.alpha), T::narrow(request.beta));
-        self.watched(choice.method.is_of_plugin(), |_| {
+        watched(choice.method.is_of_plugin(), || -> Result<_, Unprepared> {
             let mut prepared = choice.method.prepare_on_host(&small, request)?;
             Ok(prepared.multiply(alpha, &x, beta, &mut y)?)
         })?;
@@ -137,9 +136,9 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
             self.threads = Some(Threads::now(self.bench.team));
         }
         clock.pause(SETTLE);
-        self.watched(is_foreign, |host| {
+        watched(is_foreign, || {
             let start = clock.now();
-            let prepared = choice.method.prepare_on_host(host.csr, request)?;
+            let prepared = choice.method.prepare_on_host(self.csr, request)?;
             Ok((prepared, clock.now() - start))
         })
     }
@@ -176,13 +175,13 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
         factors: Factors<T>,
         products: usize,
     ) -> Result<Duration, Failed> {
-        let before = prepared.is_foreign.then(Thread::now);
-        let start = self.bench.clock.now();
-        for _ in 0..products {
-            self.multiply(prepared, factors)?;
-        }
-        let time = self.bench.clock.now() - start;
-        before.map_or(Ok(time), |before| before.check().map(|()| time))
+        watched(prepared.is_foreign, || {
+            let start = self.bench.clock.now();
+            for _ in 0..products {
+                self.multiply(prepared, factors)?;
+            }
+            Ok(self.bench.clock.now() - start)
+        })
     }
 
     fn check_memory(&mut self, is_foreign: bool, x: &[T]) -> Result<(), Failed> {
