@@ -142,7 +142,7 @@ fn plugins_of_libraries_are_right() {
             place.run(&format!("--mtx matrices/m1.mtx {words} --threads 2 --format csv {options}"));
         let outcomes = column(&ran.stdout, "status").into_iter().zip(column(&ran.stdout, "reason"));
         for (status, reason) in outcomes {
-            assert!(status == "ok" || reason == "it has no transposed product", "{ran:?}");
+            assert!(status == "ok" || reason.starts_with("it has no "), "{ran:?}");
         }
         assert_eq!(column(&ran.stdout, "method_name"), methods, "{ran:?}");
     }
