@@ -5,10 +5,31 @@
 
 #include <omp.h>
 #include <sched.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "spmv_method.h"
 
+/* Starts the OpenMP library. That of LLVM, which some libraries use, would otherwise bind the calling thread as the
+ * program asks MKL's in this variable, and end the process because MKL has one of its own. */
+static inline void start_openmp(void) {
+    static const char name[] = "KMP_AFFINITY";
+    static int started;
+    if (started++) return;
+    const char *value = getenv(name);
+    char *const old = value ? strdup(value) : NULL;
+    setenv(name, "disabled", 1);
+    setenv("KMP_DUPLICATE_LIB_OK", "TRUE", 1);
+    omp_get_max_threads();
+    if (old)
+        setenv(name, old, 1);
+    else
+        unsetenv(name);
+    free(old);
+}
+
 static inline void bind_threads(const spmv_ctx *ctx) {
+    start_openmp();
     omp_set_dynamic(0);
     omp_set_num_threads((int)ctx->threads);
     if (!ctx->cpus) return;
