@@ -1,22 +1,18 @@
 //! `spmv-bench`: the reference benchmark for sparse matrix-vector multiplication.
 //!
-//! A program can read a matrix, multiply by it with any method, and verify the product:
+//! A program can [`read`] a matrix and [`measure`] methods on it. It can also use the parts alone: prepare a method,
+//! multiply, and verify the product:
 //!
 //! ```
-//! use spmv_bench::matrix::market;
 //! use spmv_bench::method::Request;
-//! use spmv_bench::methods;
 //! use spmv_bench::team::Team;
 //! use spmv_bench::verify::Reference;
+//! use spmv_bench::{Csr, methods};
 //!
-//! # let file = tempfile::NamedTempFile::with_suffix(".mtx")?;
-//! # std::fs::write(&file, "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 3\n2 1 4\n")?;
-//! # let path = file.path();
-//! let csr = market::read(path, &market::Options::default())?.csr;
+//! let csr = Csr::from_triplets(2, 2, &[(0, 0, 3.0), (1, 0, 4.0)]);
 //! let team = Team::floating(2);
 //! let merge = methods::named("merge").ok_or("there is no such method")?;
-//! let prepare = merge.prepare::<f64>().ok_or("it is not a CPU method")?;
-//! let mut prepared = prepare(&csr, &Request::new(&team))?;
+//! let mut prepared = merge.prepare_on_host(&csr, &Request::new(&team))?;
 //!
 //! let x = vec![1.0; csr.cols()];
 //! let mut y = vec![0.0; csr.rows()];
@@ -28,7 +24,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! `examples/multiply.rs` does this for a file and a method of the command line.
+//! `examples/measure.rs` measures a method of its own beside those of this crate.
 //!
 //! The modules, and which other modules each of them uses (without tests, and without [`scalar`], which most modules
 //! use). A module uses only modules above it:
@@ -64,7 +60,8 @@
 //! | [`papers`] | the experiments of the papers: what is measured, shown and claimed | bench, device, matrix, method, methods, near, record, report, table |
 //! | [`datasets`] | the matrix collection: facts of its matrices, named sets | filter |
 //! | [`fetch`] | downloads matrices of the collection | cache, datasets, matrix |
-//! | [`cli`] | one file per verb | all others but guarded, kernel_file, library, profile and verify |
+//! | [`cli`] | one file per verb | all others but api, guarded, kernel_file, library, profile and verify |
+//! | [`api`] | what other programs need: `read` and `measure` | bench, campaign, cli, matrix, method, methods, record, system |
 //!
 //! The CUDA kernels are in `cuda/`, one file per GPU method.
 //!
@@ -73,6 +70,7 @@
 
 #![warn(missing_docs)]
 
+pub mod api;
 pub mod bench;
 pub mod cache;
 pub mod campaign;
@@ -104,6 +102,11 @@ pub mod table;
 pub mod team;
 pub mod terminal;
 pub mod verify;
+
+pub use api::{Measurement, measure, read};
+pub use matrix::Csr;
+pub use matrix::source::LoadError;
+pub use record::row::{Row, Status};
 
 #[cfg(test)]
 mod tests {

@@ -13,11 +13,9 @@ use nix::sys::signal::{SigHandler, Signal, signal};
 use spmv_bench::bench::clock::SystemClock;
 use spmv_bench::cache::CacheFolder;
 use spmv_bench::cli::{self, CommandStatus, Env, Interrupted};
-use spmv_bench::device::cuda;
 use spmv_bench::matrix::cached::MatrixCache;
 use spmv_bench::methods::vendor::mkl;
 use spmv_bench::system::System;
-use spmv_bench::system::noise::Readings;
 use spmv_bench::terminal::{self, Shown};
 
 #[global_allocator]
@@ -42,23 +40,15 @@ fn main() -> ExitCode {
     let handled = handle_signals(is_worker);
     // SAFETY: no handler is installed. Ignored, so that exceeding the file size limit is a write error.
     let _ = unsafe { signal(Signal::SIGXFSZ, SigHandler::SigIgn) };
-    let now = jiff::Timestamp::now();
     let (mut plain, mut shown) = (io::stdout().lock(), Shown::new(io::stdout()));
+    let (mut stderr, clock) = (Shown::new(IgnoreErrors(io::stderr())), SystemClock::default());
+    let stdout: &mut dyn Write = if io::stdout().is_terminal() { &mut shown } else { &mut plain };
     let mut env = Env {
-        stdout: if io::stdout().is_terminal() { &mut shown } else { &mut plain },
-        stderr: &mut Shown::new(IgnoreErrors(io::stderr())),
         terminal: io::stderr().is_terminal(),
         width: console::Term::stdout().size_checked().map(|(_, columns)| columns),
-        clock: &SystemClock::default(),
-        date: now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-        run_id: format!("{}-{}", now.strftime("%Y%m%dT%H%M%S%3fZ"), std::process::id()),
-        interrupted: &INTERRUPTED,
-        system,
-        readings: Readings::now,
         program: Some("/proc/self/exe".into()), // works even after the file has been replaced
-        open_gpu: &cuda::open,
-        profiles: Some(CacheFolder::of_user("profiles")),
         matrices: Some(MatrixCache::of(CacheFolder::of_user("matrices"))),
+        ..Env::new(stdout, &mut stderr, &clock, &INTERRUPTED, system)
     };
     let result = handled
         .context("cannot install the signal handler")

@@ -11,14 +11,13 @@ use crate::device::{Buffer, DeviceCsr};
 use crate::kernel_file::KernelFile;
 use crate::matrix::Csr;
 use crate::memory::extent::Extent;
-use crate::plugin::Entry;
 use crate::profile::Profile;
 use crate::scalar::{Precision, Scalar};
 use crate::simd::Isa;
 use crate::team::Team;
 
 pub use crate::device::{Device, Failed, Unavailable, Unprepared};
-pub use plugged::memory as memory_of_plugin;
+pub use plugged::{code as code_of_plugin, memory as memory_of_custom};
 pub use prepared::{Prepared, PreparedOnGpu, Values};
 
 /// An algorithm that computes y = αAx + βy, in both precisions.
@@ -122,18 +121,32 @@ pub enum Code {
     Gpu { f64: PrepareOnGpu<f64>, f32: PrepareOnGpu<f32> },
     /// The method is a `.cu` file and runs on a GPU.
     File(&'static KernelFile),
-    /// The method is in a plug-in and runs on the CPU.
-    Plugin {
+    /// The method is code of the user and runs on the CPU: that of a plug-in, or of a program that uses this crate.
+    Custom {
         /// Whether the product uses all threads of the team. Otherwise it uses one.
         parallel: bool,
-        /// The code of the method, in a child process that has opened the plug-in.
-        entry: Option<&'static Entry>,
+        f64: PrepareCustom<f64>,
+        f32: PrepareCustom<f32>,
     },
 }
 
 /// A function that does all work that is needed once per matrix after the conversion to CSR. Its time is
 /// reported as `setup_ms`.
 pub type Prepare<T> = for<'a> fn(&'a Csr<T>, &Request<'a>) -> Result<Prepared<'a, T>, Unavailable>;
+
+/// Code of the user that does what [`Prepare`] does. It may own data, and its preparation may also fail.
+pub type PrepareCustom<T> = &'static (
+             dyn for<'a> Fn(&'a Csr<T>, &Request<'a>) -> Result<Prepared<'a, T>, Unprepared> + Sync
+         );
+
+/// Returns a function of the user as the code of a method. It is never released, as methods are not.
+pub fn custom<T>(
+    prepare: impl for<'a> Fn(&'a Csr<T>, &Request<'a>) -> Result<Prepared<'a, T>, Unprepared>
+    + Sync
+    + 'static,
+) -> PrepareCustom<T> {
+    Box::leak(Box::new(prepare))
+}
 
 /// A function that prepares a GPU method for a matrix in device memory. Its time is reported as `setup_ms`.
 pub type PrepareOnGpu<T> =
@@ -236,7 +249,7 @@ impl Method {
     /// Returns the device on which the method runs.
     pub const fn device(&self) -> Device {
         match self.code {
-            Code::Cpu { .. } | Code::Plugin { .. } => Device::Cpu,
+            Code::Cpu { .. } | Code::Custom { .. } => Device::Cpu,
             Code::Gpu { .. } | Code::File(_) => Device::Gpu,
         }
     }
@@ -244,7 +257,7 @@ impl Method {
     /// Returns the device on which the method runs, where `gpu` is the device of all GPU methods.
     pub const fn runs_on(&self, gpu: Device) -> Device {
         match self.code {
-            Code::Cpu { .. } | Code::Plugin { .. } => Device::Cpu,
+            Code::Cpu { .. } | Code::Custom { .. } => Device::Cpu,
             Code::Gpu { .. } | Code::File(_) => gpu,
         }
     }
@@ -252,8 +265,8 @@ impl Method {
     /// Returns the number of threads that compute in a team of `team` threads; `None` on a GPU.
     pub const fn threads(&self, team: usize) -> Option<usize> {
         match self.code {
-            Code::Cpu { parallel: true, .. } | Code::Plugin { parallel: true, .. } => Some(team),
-            Code::Cpu { .. } | Code::Plugin { .. } => Some(1),
+            Code::Cpu { parallel: true, .. } | Code::Custom { parallel: true, .. } => Some(team),
+            Code::Cpu { .. } | Code::Custom { .. } => Some(1),
             Code::Gpu { .. } | Code::File(_) => None,
         }
     }
@@ -282,12 +295,12 @@ impl Method {
         self.parameters.iter().chain(graph)
     }
 
-    /// Returns whether the method is in a plug-in.
-    pub const fn is_of_plugin(&self) -> bool {
-        matches!(self.code, Code::Plugin { .. })
+    /// Returns whether the method is code of the user on the CPU.
+    pub const fn is_custom(&self) -> bool {
+        matches!(self.code, Code::Custom { .. })
     }
 
-    /// Prepares a method of the CPU, which may be in a plug-in.
+    /// Prepares a method of the CPU, which may be code of the user.
     ///
     /// # Errors
     /// Returns why the method does not take the matrix, or why its preparation failed.
@@ -300,7 +313,12 @@ impl Method {
             Code::Cpu { f64, f32, .. } => {
                 Ok(of_precision::<T, Prepare<T>>(f64, f32)(csr, request)?)
             }
-            Code::Plugin { entry, .. } => plugged::prepare(*entry, csr, request),
+            Code::Custom { f64, f32, .. } => {
+                let prepare = of_precision::<T, PrepareCustom<T>>(f64, f32);
+                let mut prepared = prepare(csr, request)?;
+                prepared.is_foreign = true;
+                Ok(prepared)
+            }
             Code::Gpu { .. } | Code::File(_) => Err(Unavailable("it runs on a GPU".into()).into()),
         }
     }
@@ -317,13 +335,14 @@ impl Method {
         match &self.code {
             Code::Gpu { f64, f32 } => of_precision::<T, PrepareOnGpu<T>>(f64, f32)(csr, request),
             Code::File(file) => {
-                let running = file.prepare(csr)?;
+                let running = file.prepare(csr, request.transpose, |name| request.number(name))?;
                 let product = move |alpha, x: &Buffer<T>, beta, y: &mut Buffer<T>| {
                     running.multiply(alpha, x, beta, y)
                 };
-                Ok(Prepared::on_gpu(csr, product).with_csr_bytes(csr.host.bytes()))
+                let prepared = Prepared::on_gpu(csr, product).transposing(request.transpose);
+                Ok(prepared.with_csr_bytes(csr.host.bytes()))
             }
-            Code::Cpu { .. } | Code::Plugin { .. } => {
+            Code::Cpu { .. } | Code::Custom { .. } => {
                 Err(Unavailable("it runs on the CPU".into()).into())
             }
         }
@@ -333,7 +352,7 @@ impl Method {
     pub fn prepare<T: Scalar>(&self) -> Option<Prepare<T>> {
         match &self.code {
             Code::Cpu { f64, f32, .. } => Some(of_precision::<T, _>(f64, f32)),
-            Code::Gpu { .. } | Code::File(_) | Code::Plugin { .. } => None,
+            Code::Gpu { .. } | Code::File(_) | Code::Custom { .. } => None,
         }
     }
 
@@ -341,7 +360,7 @@ impl Method {
     pub fn prepare_on_gpu<T: Scalar>(&self) -> Option<PrepareOnGpu<T>> {
         match &self.code {
             Code::Gpu { f64, f32 } => Some(of_precision::<T, _>(f64, f32)),
-            Code::Cpu { .. } | Code::File(_) | Code::Plugin { .. } => None,
+            Code::Cpu { .. } | Code::File(_) | Code::Custom { .. } => None,
         }
     }
 }

@@ -1,13 +1,19 @@
 // spmv-bench
-// summary = "four threads per row, four loads of each at a time"
+// summary = "a few threads per row, four loads of each at a time"
 // source = "the third step of the tutorial in docs/plugins.md"
+//
+// [[parameter]]
+// name = "lanes"
+// values = [1, 2, 4, 8, 16, 32]
+// default = 4
+// meaning = "threads per row"
 //
 // [[product]]
 // kernel = "vector_per_row"
 // threads = 256
-// rows_per_block = 64
+// rows_per_block = "threads / lanes"
 
-constexpr unsigned LANES = 4, AHEAD = 4;
+constexpr unsigned AHEAD = 4;
 
 // Each thread loads AHEAD nonzeros of its row before it uses the first one, so that their latencies overlap.
 extern "C" __global__ void vector_per_row(unsigned rows, unsigned cols, unsigned nnz,

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use crate::bench::clock::Clock;
 use crate::cache::CacheFolder;
-use crate::device::Gpu;
+use crate::device::{Gpu, cuda};
 use crate::matrix::cached::MatrixCache;
 use crate::method::Unavailable;
 use crate::system::System;
@@ -42,4 +42,34 @@ pub struct Env<'a> {
     pub profiles: Option<CacheFolder>,
     /// The cache of parsed matrices, if there is one.
     pub matrices: Option<MatrixCache>,
+}
+
+impl<'a> Env<'a> {
+    /// Returns the environment of a run that begins now on this machine, without a terminal, child processes and a cache
+    /// of matrices.
+    pub fn new(
+        stdout: &'a mut dyn Write,
+        stderr: &'a mut dyn Write,
+        clock: &'a dyn Clock,
+        interrupted: &'a AtomicBool,
+        system: System,
+    ) -> Self {
+        let now = jiff::Timestamp::now();
+        Self {
+            stdout,
+            stderr,
+            terminal: false,
+            width: None,
+            clock,
+            date: now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            run_id: format!("{}-{}", now.strftime("%Y%m%dT%H%M%S%3fZ"), std::process::id()),
+            interrupted,
+            system,
+            readings: Readings::now,
+            program: None,
+            open_gpu: &cuda::open,
+            profiles: Some(CacheFolder::of_user("profiles")),
+            matrices: None,
+        }
+    }
 }

@@ -67,8 +67,21 @@ impl<'a> Session<'a> {
     /// # Errors
     /// Returns an error if the plan cannot be carried out in one process of this machine.
     pub fn start(plan: &Plan, env: &mut Env<'a>) -> Result<Self> {
+        let (choices, gpu) = choice::methods(&plan.run, env)?;
+        Self::of(choices, gpu, plan, env)
+    }
+
+    /// Like [`Session::start`], but with these methods and this GPU.
+    ///
+    /// # Errors
+    /// Returns an error if the plan cannot be carried out in one process of this machine.
+    pub fn of(
+        choices: Vec<Choice<'static>>,
+        gpu: Option<Gpu>,
+        plan: &Plan,
+        env: &mut Env<'a>,
+    ) -> Result<Self> {
         let run = &plan.run;
-        let (choices, gpu) = choice::methods(run, env)?;
         let choices: Vec<_> =
             choices.iter().flat_map(|choice| choice::swept(choice, &plan.sweep)).collect();
         ensure!(
@@ -150,12 +163,25 @@ impl<'a> Session<'a> {
         emit(Event::Step(Step::Load));
         let (csr, report) = self.read(task)?;
         emit(Event::Matrix(Box::new(report.clone())));
-        let Some(csr) = csr else { return Ok(()) };
+        csr.map_or(Ok(()), |csr| self.carry_out_on(&csr, &report, task, emit))
+    }
+
+    /// Measures all methods on a matrix in memory, which `report` describes.
+    ///
+    /// # Errors
+    /// Returns an error if the task is interrupted, or if the device is lost in a child process.
+    pub fn carry_out_on(
+        &self,
+        csr: &Csr<f64>,
+        report: &MatrixReport,
+        task: &MatrixTask,
+        emit: &mut dyn FnMut(Event),
+    ) -> Result<(), Stopped> {
         self.plan.run.orders.iter().try_for_each(|&order| {
-            let ordered = self.ordered(&csr, order, task, emit);
+            let ordered = self.ordered(csr, order, task, emit);
             self.ways().filter(|way| way.order == order).try_for_each(|way| match way.precision {
-                Precision::F64 => self.measure::<f64>(way, &ordered, &report, task, emit),
-                Precision::F32 => self.measure::<f32>(way, &ordered, &report, task, emit),
+                Precision::F64 => self.measure::<f64>(way, &ordered, report, task, emit),
+                Precision::F32 => self.measure::<f32>(way, &ordered, report, task, emit),
             })
         })
     }

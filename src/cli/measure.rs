@@ -5,7 +5,8 @@ mod files;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
+use clap::error::ErrorKind;
+use clap::{Args, Parser};
 
 use super::output::ExportArgs;
 use super::values::{MethodName, device, distinct, finite, seconds, whole, whole_from};
@@ -156,6 +157,28 @@ pub struct MeasureArgs {
     /// extension of --output selects another format
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+/// Options of a measurement without a matrix or a command.
+#[derive(clap::Parser)]
+#[command(name = "measure", no_binary_name = true)]
+struct Options {
+    #[command(flatten)]
+    measure: MeasureArgs,
+}
+
+/// Returns the settings that options such as `--max-time=1` describe.
+///
+/// # Errors
+/// Returns the message of the command line if an option is unknown or writes files, or if its value is not valid.
+pub fn run_settings(options: &[String]) -> Result<RunSettings, clap::Error> {
+    let Options { measure } = Options::try_parse_from(options)?;
+    if measure.output.is_some() || measure.run_record.is_some() || measure.format.is_some() {
+        let reason =
+            "--output, --run-record and --format are options of commands, which write files";
+        return Err(clap::Error::raw(ErrorKind::ArgumentConflict, reason));
+    }
+    Ok(measure.run_settings())
 }
 
 /// The precisions that `--precision` selects: one or both.

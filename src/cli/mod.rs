@@ -39,6 +39,7 @@ use crate::campaign::isolate::worker;
 use crate::campaign::{libraries, plugins};
 use args::{Cli, Command};
 pub use command::{CommandStatus, Env, Interrupted};
+pub use measure::run_settings;
 
 /// Returns whether a command line starts a worker, the child process that measures.
 pub fn is_worker(args: impl IntoIterator<Item = OsString>) -> bool {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::BEGIN;
+use super::step::Step;
 
 /// The parameters that every kernel has first.
 const MATRIX: &str =
@@ -34,31 +35,30 @@ pub struct Definition {
     /// The kernels that run once per matrix, in this order.
     #[serde(default)]
     pub setup: Vec<Step>,
-    /// The kernels of the product, in this order.
+    /// The numbers that the user can choose.
+    #[serde(default, rename = "parameter")]
+    pub parameters: Vec<Choosable>,
+    /// The kernels of the product y ← αAx + βy, in this order.
     #[serde(default)]
     pub product: Vec<Step>,
+    /// The kernels of the product y ← αAᵀx + βy, in this order.
+    #[serde(default)]
+    pub transposed: Vec<Step>,
 }
 
-/// A launch of a kernel.
+/// A number that the user can choose. Kernels see it as a macro with the name in capital letters.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
-pub struct Step {
-    /// The name of the kernel.
-    pub kernel: String,
-    /// The threads of a block.
-    pub threads: usize,
-    /// The rows of a block: there are as many blocks as all rows need.
-    pub rows_per_block: Option<usize>,
-    /// The nonzeros of a block: there are as many blocks as all nonzeros need.
-    pub nonzeros_per_block: Option<usize>,
-    /// The number of blocks.
-    pub blocks: Option<usize>,
-    /// Whether there are as many blocks as can be resident on the GPU at the same time.
+pub struct Choosable {
+    /// The name: a letter, then letters, digits and _.
+    pub name: String,
+    /// All allowed values.
+    pub values: Vec<usize>,
+    /// The value that is used if the user gives none.
+    pub default: usize,
+    /// One line: what it does.
     #[serde(default)]
-    pub resident: bool,
-    /// The bytes of dynamic shared memory of a block.
-    #[serde(default)]
-    pub shared_bytes: usize,
+    pub meaning: String,
 }
 
 /// An array of the method, whose number of elements depends on the matrix.
@@ -141,21 +141,24 @@ impl Workspace {
     }
 }
 
-impl Step {
-    /// Checks the step.
+impl Choosable {
+    /// Checks the parameter.
     fn check(&self) -> Result<(), String> {
-        let wrong = |what: &str| Err(format!("kernel {}: {what}", self.kernel));
-        let grids = [self.rows_per_block, self.nonzeros_per_block, self.blocks];
-        let given = grids.iter().flatten().count() + usize::from(self.resident);
+        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let name = &self.name;
         match () {
-            () if given != 1 => {
-                wrong("set one of rows_per_block, nonzeros_per_block, blocks, and resident = true")
+            () if !name.starts_with(|c: char| c.is_ascii_alphabetic())
+                || !name.chars().all(is_word) =>
+            {
+                Err(format!(
+                    "the name '{name}' of a parameter must be a letter, then letters, digits and _"
+                ))
             }
-            () if grids.iter().flatten().any(|&number| number == 0) => {
-                wrong("the number of rows, nonzeros or blocks is 0")
+            () if ["graph", "threads"].contains(&&**name) => {
+                Err(format!("a parameter cannot be called '{name}', which has a meaning already"))
             }
-            () if !(1..=1024).contains(&self.threads) => {
-                wrong("threads is a number from 1 to 1024")
+            () if !self.values.contains(&self.default) => {
+                Err(format!("the default of the parameter {name} is not one of its values"))
             }
             () => Ok(()),
         }
@@ -183,12 +186,29 @@ impl Definition {
             let before = error.span().map(|span| &toml[..span.start.min(toml.len())]);
             failed(before.map(|text| 1 + text.matches('\n').count()), error.message().to_owned())
         })?;
-        if definition.product.is_empty() {
-            return Err(failed(None, "there is no kernel of the product: add [[product]]".into()));
-        }
-        let mut steps = definition.setup.iter().chain(&definition.product);
-        steps.try_for_each(Step::check).map_err(|what| failed(None, what))?;
+        definition.check().map_err(|what| failed(None, what))?;
         Ok(definition)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let Self { setup, product, transposed, parameters, .. } = self;
+        if product.is_empty() && transposed.is_empty() {
+            return Err(
+                "there is no kernel of the product: add [[product]] or [[transposed]]".into()
+            );
+        }
+        parameters.iter().try_for_each(Choosable::check)?;
+        let usual = self.chosen(|_| None);
+        [setup, product, transposed]
+            .into_iter()
+            .flatten()
+            .try_for_each(|step| step.grid(&usual).map(drop))
+    }
+
+    /// Returns each parameter with the value that the user gave, or its default.
+    pub fn chosen(&self, given: impl Fn(&str) -> Option<usize>) -> Vec<(&str, usize)> {
+        let parameters = self.parameters.iter();
+        parameters.map(|it| (&*it.name, given(&it.name).unwrap_or(it.default))).collect()
     }
 
     /// Returns text for the end of the program, which does not compile if a kernel has other parameters.
@@ -211,7 +231,8 @@ impl Definition {
             )
         };
         let setup = self.setup.iter().map(|step| check(step, ["", ""]));
-        let product = self.product.iter().map(|step| check(step, [VECTORS, VECTORS_NAMED]));
+        let products = self.product.iter().chain(&self.transposed);
+        let product = products.map(|step| check(step, [VECTORS, VECTORS_NAMED]));
         let checks: String = setup.chain(product).collect();
         format!(
             "\ntemplate <class A, class B> struct SpmvSame {{ static constexpr bool value = false; }};\ntemplate <class \
@@ -222,6 +243,7 @@ impl Definition {
 
 #[cfg(test)]
 mod tests {
+    use super::super::step::Blocks;
     use super::*;
 
     const LAUNCH: &str =
@@ -236,7 +258,7 @@ mod tests {
         let text = format!("// spmv-bench\n// summary = \"a test\"\n{LAUNCH}\n// other = 1\n");
         let definition = read(&text).unwrap();
         assert_eq!((&*definition.summary, definition.product.len()), ("a test", 1));
-        assert_eq!(definition.product[0].rows_per_block, Some(8));
+        assert_eq!(definition.product[0].grid(&[]).unwrap().blocks, Blocks::Rows(8));
     }
 
     #[test]
@@ -245,7 +267,7 @@ mod tests {
             ("int x;\n".to_owned(), "my.cu:1: the first line must be `// spmv-bench`"),
             (
                 "// spmv-bench\n\n".into(),
-                "my.cu: there is no kernel of the product: add [[product]]",
+                "my.cu: there is no kernel of the product: add [[product]] or [[transposed]]",
             ),
             ("// spmv-bench\n// sumary = \"a\"\n".into(), "my.cu:2: unknown field `sumary`"),
             (
@@ -260,10 +282,41 @@ mod tests {
                 format!("// spmv-bench\n{}", LAUNCH.replace("= 8", "= 0")),
                 "my.cu: kernel rows: the number of rows",
             ),
-            (format!("// spmv-bench\n{}", LAUNCH.replace("= 8", "= -8")), "my.cu:5: invalid value"),
+            (
+                format!("// spmv-bench\n{}", LAUNCH.replace("= 8", "= -8")),
+                "my.cu:5: expected a number",
+            ),
         ] {
             let error = read(&text).unwrap_err();
             assert!(error.starts_with(message), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_launch_may_depend_on_parameters() {
+        let parameter = "// spmv-bench\n// [[parameter]]\n// name = \"lanes\"\n// values = [2, 4]\n// default = 4\n";
+        let step = LAUNCH.replace("= 8", "= \"threads / lanes\"");
+        let definition = read(&format!("{parameter}{step}")).unwrap();
+        let rows =
+            |given| definition.product[0].grid(&definition.chosen(|_| given)).unwrap().blocks;
+        assert_eq!((rows(None), rows(Some(2))), (Blocks::Rows(64), Blocks::Rows(128)));
+        for (from, to, message) in [
+            (
+                "threads / lanes",
+                "threads / lane",
+                "kernel rows: \"threads / lane\": 'lane' is neither",
+            ),
+            ("= 4", "= 3", "the default of the parameter lanes is not one of its values"),
+            ("\"lanes\"", "\"a b\"", "the name 'a b' of a parameter"),
+            ("\"lanes\"", "\"threads\"", "a parameter cannot be called 'threads'"),
+            (
+                "rows_per_block",
+                "columns_per_block = 1\n// rows_per_block",
+                "kernel rows: set one of",
+            ),
+        ] {
+            let error = read(&format!("{parameter}{step}").replace(from, to)).unwrap_err();
+            assert!(error.contains(message), "{error}");
         }
     }
 

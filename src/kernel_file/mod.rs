@@ -1,12 +1,14 @@
 //! Methods that are a single `.cu` file: CUDA kernels, and in the comment at its beginning how they are launched.
 
 mod definition;
+mod number;
 mod prepared;
+mod step;
 
 use std::path::Path;
 
 use crate::device::Program;
-pub use definition::{Definition, DefinitionError};
+pub use definition::{Choosable, Definition, DefinitionError};
 
 /// The words of the first line that begin the definition in a file.
 const BEGIN: &str = "// spmv-bench";
@@ -18,6 +20,8 @@ pub struct KernelFile {
     pub name: String,
     /// How its kernels are launched.
     pub definition: Definition,
+    /// The names of its parameters as macros.
+    macros: Vec<&'static str>,
     /// The text of the file, followed by checks of the kernels' parameters.
     program: Program,
 }
@@ -51,6 +55,8 @@ impl KernelFile {
         let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let source = text + &definition.checks();
         let program = Program { name: file.leak(), source: source.leak() };
-        Ok(Self { name, definition, program })
+        let parameters = definition.parameters.iter();
+        let macros = parameters.map(|parameter| &*parameter.name.to_uppercase().leak()).collect();
+        Ok(Self { name, definition, macros, program })
     }
 }

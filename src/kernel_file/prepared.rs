@@ -1,7 +1,8 @@
 //! The preparation and the product of a method in a `.cu` file.
 
 use super::KernelFile;
-use super::definition::Step;
+use super::definition::Definition;
+use super::step::{Blocks, Grid, Step};
 use crate::device::buffer::Value;
 use crate::device::{Argument, Buffer, DeviceCsr, Failed, Kernel, Unprepared};
 
@@ -12,28 +13,36 @@ pub struct Running<'a, T: Value> {
     workspace: Vec<Buffer<u64>>,
 }
 
-/// A kernel with its grid.
+/// A kernel with its grid of `blocks` blocks.
 struct Launch {
     kernel: Kernel,
-    grid: usize,
+    blocks: usize,
     threads: usize,
     shared_bytes: usize,
 }
 
 impl KernelFile {
-    /// Compiles the file, allocates its workspace, and runs the kernels of its setup.
+    /// Compiles the file, allocates its workspace, and runs the kernels of its setup. `given` returns the value of a
+    /// parameter that the user has set.
     ///
     /// # Errors
     /// Returns the messages of the compiler, or the error of a kernel.
     pub fn prepare<'a, T: Value>(
         &'static self,
         csr: &'a DeviceCsr<'a, T>,
+        transpose: bool,
+        given: impl Fn(&str) -> Option<usize>,
     ) -> Result<Running<'a, T>, Unprepared> {
-        let module = csr.gpu.compile::<T>(&self.program, &[])?;
+        let chosen = self.definition.chosen(given);
+        let values = chosen.iter().map(|(_, value)| *value);
+        let macros: Vec<_> = self.macros.iter().copied().zip(values).collect();
+        let module = csr.gpu.compile::<T>(&self.program, &macros)?;
         let launches = |steps: &'static [Step]| -> Result<Vec<Launch>, Failed> {
-            let launch = |step: &'static Step| Launch::of(step, module.kernel(&step.kernel)?, csr);
+            let launch =
+                |step: &'static Step| Launch::of(step, &chosen, module.kernel(&step.kernel)?, csr);
             steps.iter().map(launch).collect()
         };
+        let Definition { product, transposed, .. } = &self.definition;
         let (rows, cols, nnz) = (csr.host.rows(), csr.host.cols(), csr.host.nnz());
         // Whole words of 8 bytes, to which the buffers of all types are aligned.
         let arrays = self.definition.workspace.iter().map(|array| {
@@ -43,7 +52,7 @@ impl KernelFile {
         });
         let running = Running {
             csr,
-            product: launches(&self.definition.product)?,
+            product: launches(if transpose { transposed } else { product })?,
             workspace: arrays.collect::<Result<_, _>>()?,
         };
         for launch in launches(&self.definition.setup)? {
@@ -54,20 +63,26 @@ impl KernelFile {
 }
 
 impl Launch {
-    fn of<T: Value>(step: &Step, kernel: Kernel, csr: &DeviceCsr<T>) -> Result<Self, Failed> {
-        let Step { threads, shared_bytes, .. } = *step;
-        let grid = match (step.rows_per_block, step.nonzeros_per_block, step.blocks) {
-            (Some(rows), _, _) => csr.host.rows().div_ceil(rows),
-            (_, Some(nonzeros), _) => csr.host.nnz().div_ceil(nonzeros),
-            (_, _, Some(blocks)) => blocks,
-            _ => kernel.resident_blocks(threads, shared_bytes)?,
+    fn of<T: Value>(
+        step: &Step,
+        chosen: &[(&str, usize)],
+        kernel: Kernel,
+        csr: &DeviceCsr<T>,
+    ) -> Result<Self, Failed> {
+        let Grid { blocks, threads, shared_bytes } = step.grid(chosen).map_err(Failed)?;
+        let blocks = match blocks {
+            Blocks::Rows(rows) => csr.host.rows().div_ceil(rows),
+            Blocks::Columns(columns) => csr.host.cols().div_ceil(columns),
+            Blocks::Nonzeros(nonzeros) => csr.host.nnz().div_ceil(nonzeros),
+            Blocks::Fixed(blocks) => blocks,
+            Blocks::Resident => kernel.resident_blocks(threads, shared_bytes)?,
         };
-        Ok(Self { kernel, grid, threads, shared_bytes })
+        Ok(Self { kernel, blocks, threads, shared_bytes })
     }
 }
 
 impl<T: Value> Running<'_, T> {
-    /// Enqueues y ← αAx + βy.
+    /// Enqueues y ← αAx + βy, or that of Aᵀ if it was prepared.
     ///
     /// # Errors
     /// Returns the error of a kernel.
@@ -87,6 +102,6 @@ impl<T: Value> Running<'_, T> {
         let matrix: [&dyn Argument; 6] = [&rows, &cols, &nnz, row_offsets, column_indices, values];
         let workspace: Vec<_> = self.workspace.iter().map(|array| array as &dyn Argument).collect();
         let arguments = [&matrix, vectors, &workspace].concat();
-        launch.kernel.launch(launch.grid, launch.threads, launch.shared_bytes, &arguments)
+        launch.kernel.launch(launch.blocks, launch.threads, launch.shared_bytes, &arguments)
     }
 }

@@ -62,6 +62,11 @@ impl<T> Csr<T> {
         self.cols
     }
 
+    /// Returns where each row begins in the other two arrays, and the number of nonzeros at the end.
+    pub fn row_offsets(&self) -> &[u32] {
+        &self.row_offsets
+    }
+
     /// Returns the column of each nonzero, row by row.
     pub fn column_indices(&self) -> &[u32] {
         &self.column_indices
@@ -70,6 +75,11 @@ impl<T> Csr<T> {
     /// Returns the value of each nonzero, row by row.
     pub fn values(&self) -> &[T] {
         &self.values
+    }
+
+    /// Returns the row offsets, the column indices and the values.
+    pub fn into_arrays(self) -> (Vec<u32>, Vec<u32>, Vec<T>) {
+        (self.row_offsets, self.column_indices, self.values)
     }
 
     /// Returns the number of stored entries.

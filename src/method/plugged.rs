@@ -1,6 +1,6 @@
 //! The preparation of a method of a plug-in.
 
-use super::{Prepared, Request, Unavailable, Unprepared};
+use super::{Code, Prepared, Request, Unavailable, Unprepared, custom};
 use crate::matrix::Csr;
 use crate::memory::extent::Extent;
 use crate::plugin::{Entry, Settings};
@@ -10,14 +10,22 @@ use crate::scalar::Scalar;
 const ELSEWHERE: &str =
     "methods of plug-ins run only in child processes, which --no-isolate does not use";
 
-/// Returns the memory that is reserved for a method of a plug-in, in bytes: three copies of the matrix and one of the
-/// vectors. The interface has no way to state an upper bound.
+/// Returns the memory that is reserved for a method of the user, in bytes: three copies of the matrix and one of the
+/// vectors. Its interface has no way to state an upper bound.
 pub fn memory(extent: &Extent) -> u64 {
     3 * extent.csr() + extent.vectors()
 }
 
-/// Prepares a method of a plug-in, which is open if there is an `entry`.
-pub fn prepare<'a, T: Scalar>(
+/// Returns the code of a method of a plug-in, which is open in this process if there is an `entry`.
+pub fn code(parallel: bool, entry: Option<&'static Entry>) -> Code {
+    Code::Custom {
+        parallel,
+        f64: custom(move |csr, request| prepare(entry, csr, request)),
+        f32: custom(move |csr, request| prepare(entry, csr, request)),
+    }
+}
+
+fn prepare<'a, T: Scalar>(
     entry: Option<&'static Entry>,
     csr: &'a Csr<T>,
     request: &Request<'a>,
@@ -35,7 +43,6 @@ pub fn prepare<'a, T: Scalar>(
     let product = move |alpha, x: &[T], beta, y: &mut [T]| running.multiply(alpha, x, beta, y);
     let library = facts.library.unwrap_or_else(|| entry.description.edition());
     let mut prepared = Prepared::new(csr, 0, product).transposing(request.transpose);
-    prepared.is_foreign = true;
     prepared.csr_bytes = facts.csr_bytes;
     prepared.note = facts.note;
     Ok(prepared.with_library(&library, facts.extra_bytes))

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use super::METHODS;
-use crate::kernel_file::KernelFile;
-use crate::method::{Code, Method, Operations, Parameter, Setup, memory_of_plugin};
+use crate::kernel_file::{Definition, KernelFile};
+use crate::method::{Code, Method, Operations, Parameter, Setup, code_of_plugin, memory_of_custom};
 use crate::plugin::{Description, Entry, abi};
 
 /// A file with the methods that are in it.
@@ -67,15 +67,30 @@ pub fn kernel_names() -> Vec<String> {
 
 /// Returns the method of a `.cu` file.
 pub fn of_kernels(file: &'static KernelFile) -> Method {
-    let has_setup = !file.definition.setup.is_empty() || !file.definition.workspace.is_empty();
+    let Definition { setup, workspace, product, transposed, parameters, .. } = &file.definition;
+    let has_setup = !setup.is_empty() || !workspace.is_empty();
+    let parameters = parameters.iter().map(|parameter| Parameter {
+        name: &parameter.name,
+        values: parameter
+            .values
+            .iter()
+            .map(|value| &*value.to_string().leak())
+            .collect::<Vec<_>>()
+            .leak(),
+        meaning: format!("{} [default: {}]", parameter.meaning, parameter.default).leak(),
+    });
     Method {
         name: &file.name,
         source: file.source(),
         summary: &file.definition.summary,
-        parameters: &[],
-        operations: Operations::Plain,
+        parameters: parameters.collect::<Vec<_>>().leak(),
+        operations: match (product.is_empty(), transposed.is_empty()) {
+            (_, true) => Operations::Plain,
+            (true, false) => Operations::Transposed,
+            (false, false) => Operations::Both,
+        },
         setup: if has_setup { Setup::Inspection } else { Setup::Nothing },
-        memory: memory_of_plugin,
+        memory: memory_of_custom,
         code: Code::File(file),
     }
 }
@@ -90,7 +105,7 @@ pub fn of_plugin(description: Description, entry: Option<&'static Entry>) -> Met
         () => Setup::Nothing,
     };
     let operations = if has(abi::TRANSPOSED) { Operations::Both } else { Operations::Plain };
-    let code = Code::Plugin { parallel: !has(abi::SEQUENTIAL), entry };
+    let code = code_of_plugin(!has(abi::SEQUENTIAL), entry);
     let license = description.license.map(|license| format!(" ({license})"));
     let source = description.source + &license.unwrap_or_default();
     let parameters = description.parameters.into_iter().map(|parameter| Parameter {
@@ -105,7 +120,7 @@ pub fn of_plugin(description: Description, entry: Option<&'static Entry>) -> Met
         parameters: parameters.collect::<Vec<_>>().leak(),
         operations,
         setup,
-        memory: memory_of_plugin,
+        memory: memory_of_custom,
         code,
     }
 }

@@ -87,6 +87,56 @@ fn a_kernel_runs_without_a_gpu_and_is_verified() {
     assert_eq!(bytes, [0, 8 * nnz + 4 * 300]);
 }
 
+/// A product with the transpose, with a parameter on which the launch depends.
+const TRANSPOSED: &str = "// spmv-bench
+// [[parameter]]
+// name = \"block\"
+// values = [32, 64, 128]
+// default = 64
+// meaning = \"threads per block\"
+// [[transposed]]
+// kernel = \"scale\"
+// threads = \"block\"
+// columns_per_block = \"threads\"
+// [[transposed]]
+// kernel = \"scatter\"
+// threads = \"block\"
+// rows_per_block = \"block / 2 * 2\"
+#define MATRIX unsigned rows, unsigned cols, unsigned nnz, const unsigned *starts, const unsigned *columns, const VALUE_T *values
+#define VECTORS const VALUE_T *x, VALUE_T *y, VALUE_T alpha, VALUE_T beta
+extern \"C\" __global__ void __launch_bounds__(BLOCK) scale(MATRIX, VECTORS) {
+    const unsigned column = blockIdx.x * BLOCK + threadIdx.x;
+    if (column < cols) y[column] = beta == 0 ? VALUE_T(0) : beta * y[column];
+}
+extern \"C\" __global__ void __launch_bounds__(BLOCK) scatter(MATRIX, VECTORS) {
+    const unsigned row = blockIdx.x * BLOCK + threadIdx.x;
+    if (row >= rows) return;
+    for (unsigned k = starts[row]; k < starts[row + 1]; k++) atomicAdd(&y[columns[k]], alpha * values[k] * x[row]);
+}
+";
+
+#[test]
+fn a_kernel_has_parameters_and_a_transposed_product() {
+    let place = Place::with_matrices(&[300]);
+    std::fs::write(place.path("t.cu"), TRANSPOSED).unwrap();
+    let words = "--mtx matrices/m1.mtx --no-bandwidth --format csv --methods t:block=*,t --transpose --beta 0.5";
+    let Some(ran) = run(&place, &place.path("t.cu"), words) else { return };
+    let names = ["t:block=32", "t:block=64", "t:block=128", "t"];
+    assert_eq!(column(&ran.stdout, "method_name"), names, "{ran:?}");
+    assert_eq!(column(&ran.stdout, "status"), ["ok"; 4], "{ran:?}");
+
+    let plain = run(&place, &place.path("t.cu"), &words.replace("--transpose", "")).unwrap();
+    assert_eq!(column(&plain.stdout, "status"), ["skipped"; 4], "{plain:?}");
+    for (word, message) in [
+        ("t:block=48", "cannot be '48'; it can be 32, 64, 128"),
+        ("t:blok=32", "has no parameter 'blok'"),
+    ] {
+        let words = words.replace("t:block=*,t", word);
+        let ran = run(&place, &place.path("t.cu"), &words).unwrap();
+        assert!(ran.stderr.contains(message), "{ran:?}");
+    }
+}
+
 #[test]
 fn mistakes_in_a_kernel_have_clear_messages() {
     let place = Place::with_matrices(&[300]);

@@ -117,7 +117,7 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
         let mut y = Guarded::new(&vec![T::one(); small.rows()]);
         let x = vec![T::one(); small.cols()];
         let (alpha, beta) = (T::narrow(request.alpha), T::narrow(request.beta));
-        watched(choice.method.is_of_plugin(), || -> Result<_, Unprepared> {
+        watched(choice.method.is_custom(), || -> Result<_, Unprepared> {
             let mut prepared = choice.method.prepare_on_host(&small, request)?;
             Ok(prepared.multiply(alpha, &x, beta, &mut y)?)
         })?;
@@ -130,7 +130,7 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
         choice: &Choice,
         request: &Request<'a>,
     ) -> Result<(Prepared<'a, T>, Duration), Unprepared> {
-        let (clock, is_foreign) = (self.bench.clock, choice.method.is_of_plugin());
+        let (clock, is_foreign) = (self.bench.clock, choice.method.is_custom());
         if is_foreign && self.hash.is_none() {
             self.hash = Some(self.hash());
             self.threads = Some(Threads::now(self.bench.team));

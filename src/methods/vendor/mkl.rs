@@ -133,20 +133,32 @@ impl Routines for f32 {
     }
 }
 
-/// Sets the CPUs of the threads of the OpenMP library that MKL will use. Also limits the time for which they spin after
-/// a region to one millisecond (default 200), so that they do not occupy cores while another method is measured.
+/// The variable that sets the CPUs of MKL's threads.
+const AFFINITY: &str = "KMP_AFFINITY";
+
+/// Returns the variables of the environment that set the CPUs of the threads of the OpenMP library that MKL will use.
+/// They also limit the time for which the threads spin after a region to one millisecond (default 200), so that they do
+/// not occupy cores while another method is measured.
+pub fn placement(cpus: &[usize]) -> [(&'static str, String); 2] {
+    let list: Vec<String> = cpus.iter().map(usize::to_string).collect();
+    let affinity = format!("norespect,granularity=fine,explicit,proclist=[{}]", list.join(","));
+    [(AFFINITY, affinity), ("KMP_BLOCKTIME", "1".into())]
+}
+
+/// Sets the variables of [`placement`].
 ///
 /// # Safety
 /// No other thread may be running, because this changes the environment.
-/// No other thread may be running: the environment is changed.
 pub unsafe fn place_threads(cpus: &[usize]) {
-    let list: Vec<String> = cpus.iter().map(usize::to_string).collect();
-    let affinity = format!("norespect,granularity=fine,explicit,proclist=[{}]", list.join(","));
-    // SAFETY: the caller guarantees that no other thread is running.
-    unsafe {
-        std::env::set_var("KMP_AFFINITY", affinity);
-        std::env::set_var("KMP_BLOCKTIME", "1");
+    for (name, value) in placement(cpus) {
+        // SAFETY: the caller guarantees that no other thread is running.
+        unsafe { std::env::set_var(name, value) };
     }
+}
+
+/// Returns whether the environment sets the CPUs of MKL's threads.
+pub fn threads_are_placed() -> bool {
+    std::env::var_os(AFFINITY).is_some()
 }
 
 /// Returns the bytes of products without optimisation: for the transpose one y per thread.

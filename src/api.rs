@@ -1,0 +1,161 @@
+//! What other programs need: reading a matrix, and measuring methods on it, in a few lines.
+
+use std::ffi::OsStr;
+use std::io;
+use std::sync::atomic::AtomicBool;
+use std::thread;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::bench::clock::SystemClock;
+use crate::bench::inputs::replace_values;
+use crate::bench::plan::{Protocol, Settings, Values};
+use crate::bench::run::RunSettings;
+use crate::campaign::choice;
+use crate::campaign::env::Env;
+use crate::campaign::plan::Plan;
+use crate::campaign::session::Session;
+use crate::campaign::task::{Event, MatrixTask};
+use crate::cli::run_settings;
+use crate::matrix::Csr;
+use crate::matrix::bounds::ReadBounds;
+use crate::matrix::source::{LoadError, Source};
+use crate::matrix::stats::{distinct_values, pattern_symmetry};
+use crate::method::{Choice, Method};
+use crate::methods::vendor::mkl;
+use crate::record::MatrixReport;
+use crate::record::row::{MatrixFacts, Row, Shape};
+use crate::system::System;
+
+/// Reads a matrix: a Matrix Market file (`.mtx`, `.mtx.gz`, or the archive `.tar.gz` of the SuiteSparse collection), or a
+/// generated matrix (`gen:grid2d,n=100,points=5`). Both triangles of a symmetric file are stored.
+///
+/// ```
+/// let csr = spmv_bench::read("gen:grid2d,n=100,points=5")?;
+/// assert_eq!((csr.rows(), csr.nnz()), (10_000, 49_600));
+/// # Ok::<(), spmv_bench::LoadError>(())
+/// ```
+///
+/// # Errors
+/// Returns an error with the file, the line and the reason if the matrix cannot be read, or the specification of the
+/// generator is not valid.
+pub fn read(source: impl AsRef<OsStr>) -> Result<Csr<f64>, LoadError> {
+    let source = Source::parse(source.as_ref())?;
+    Ok(source.open(true, ReadBounds::NONE)?.load(None)?.csr)
+}
+
+/// What [`measure`] measures, and how.
+pub struct Measurement<'a> {
+    /// The settings of the command line: methods, device, precisions, number of threads, rounds and more.
+    pub run: RunSettings,
+    /// Methods of the caller, which are measured beside those of `run`.
+    pub own: Vec<&'static Method>,
+    /// The name of the matrix in the results.
+    pub name: &'a str,
+    /// Set by another thread to end the measurement early.
+    pub interrupted: &'a AtomicBool,
+}
+
+impl Measurement<'_> {
+    /// Returns the default measurement of the methods that the option `--methods` would select
+    /// (`"merge,mkl-*,csr5:sigma=8"`): in double precision, with one thread per core. An empty text selects no method of
+    /// this program.
+    pub fn new(methods: &str) -> Self {
+        let words = methods.split(',').map(str::trim).filter(|word| !word.is_empty());
+        let mut run = RunSettings::new(Settings::new(Protocol::MergeSpmv));
+        run.methods = Some(words.map(String::from).collect());
+        Self::of(run)
+    }
+
+    /// Returns the measurement that the options of the command line describe, such as `["--methods=merge", "--rounds=3"]`.
+    ///
+    /// # Errors
+    /// Returns the message of the command line if an option is unknown or its value is not valid.
+    pub fn with_options(options: &[String]) -> Result<Self, clap::Error> {
+        run_settings(options).map(Self::of)
+    }
+
+    fn of(run: RunSettings) -> Self {
+        static NEVER: AtomicBool = AtomicBool::new(false);
+        let run = RunSettings { quiet: true, ..run };
+        Self { run, own: Vec::new(), name: "matrix in memory", interrupted: &NEVER }
+    }
+}
+
+/// Measures methods on a matrix, with the clock, the rounds and the checks of the command line, but in this process: a
+/// method that crashes ends the program. Every product is verified. Returns a [`Row`] for each method, precision, order
+/// and cache state, in which the status and the reason show why a method has no time.
+///
+/// ```
+/// use std::time::Duration;
+/// use spmv_bench::{Measurement, Status};
+///
+/// let csr = spmv_bench::read("gen:grid2d,n=20,points=5")?;
+/// let mut measurement = Measurement::new("seq,merge");
+/// measurement.run.settings.max_time = Duration::from_millis(20); // of the products of each method; otherwise 2 s
+/// for row in spmv_bench::measure(&csr, &measurement)? {
+///     assert_eq!(row.status, Some(Status::Ok), "{:?}", row.reason);
+///     println!("{}: {} ms", row.method_name.unwrap(), row.median_ms.unwrap());
+/// }
+/// # Ok::<(), anyhow::Error>(())
+/// ```
+///
+/// The measurement runs on a thread of its own, so that the CPUs of the calling thread do not change.
+///
+/// # Errors
+/// Returns an error if a setting is not possible on this machine, if the measurement is interrupted, or if MKL is to be
+/// measured and [`place_threads`](mkl::place_threads) was not called at the beginning of the program: all threads of MKL
+/// would run on one CPU.
+pub fn measure(csr: &Csr<f64>, measurement: &Measurement) -> Result<Vec<Row>> {
+    let system = System::detect();
+    thread::scope(|scope| {
+        let thread = scope.spawn(|| measure_here(csr, measurement, system));
+        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+fn measure_here(csr: &Csr<f64>, measurement: &Measurement, system: System) -> Result<Vec<Row>> {
+    let Measurement { run, own, name, interrupted } = measurement;
+    let (mut stdout, mut stderr, clock) = (io::sink(), io::sink(), SystemClock::default());
+    let mut env = Env::new(&mut stdout, &mut stderr, &clock, interrupted, system);
+    let (mut choices, gpu) = match run.methods.as_deref() {
+        Some([]) => (Vec::new(), None),
+        _ => choice::methods(run, &mut env)?,
+    };
+    choices.extend(own.iter().copied().map(Choice::from));
+    let names: Vec<_> = choices.iter().map(Choice::name).collect();
+    if let Some(twice) =
+        names.iter().enumerate().find(|(place, name)| names[..*place].contains(name))
+    {
+        bail!("there are two methods '{}': give one of them another name", twice.1);
+    }
+    ensure!(
+        mkl::threads_are_placed() || !choices.iter().any(|it| it.method.name.starts_with("mkl-")),
+        "the threads of MKL would all run on one CPU: call mkl::place_threads when the program begins"
+    );
+    let session = Session::of(choices, gpu, &Plan::new(run.clone()), &mut env)?;
+
+    let mut replaced = None;
+    if run.settings.values != Values::Stored {
+        replace_values(&run.settings, replaced.insert(csr.clone()));
+    }
+    let csr = replaced.as_ref().unwrap_or(csr);
+    let facts = MatrixFacts {
+        file: (*name).to_owned(),
+        shape: Some(Shape::of(csr)),
+        pattern_symmetry: pattern_symmetry(csr),
+        distinct_values: distinct_values(&csr.values),
+        values: Some(run.settings.values),
+        kind: None,
+    };
+    let report = MatrixReport { facts, ..MatrixReport::default() };
+    let task = MatrixTask::whole(&Source::File((*name).into()));
+    let mut rows = Vec::new();
+    let mut emit = |event| {
+        if let Event::Group(group) = event {
+            rows.extend(group.rows);
+        }
+    };
+    session.carry_out_on(csr, &report, &task, &mut emit).context("the measurement ended early")?;
+    Ok(rows)
+}
