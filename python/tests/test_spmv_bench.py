@@ -1,0 +1,153 @@
+"""Tests of the Python package, which must be installed: python -m unittest discover python/tests."""
+
+import os
+import pathlib
+import signal
+import tempfile
+import threading
+import unittest
+
+import numpy
+import scipy.sparse
+
+import spmv_bench
+
+QUICK = {"max_time": 0.02, "rounds": 2}
+
+
+@spmv_bench.method
+def by_scipy(a, x, y):
+    """SciPy's product."""
+    y[:] = a @ x
+
+
+def random_matrix(dtype=numpy.float64):
+    return scipy.sparse.random_array((300, 200), density=0.05, format="csr", dtype=dtype, rng=1)
+
+
+def row_of(a, method, **options):
+    """Returns the only row of a measurement of one method."""
+    (row,) = spmv_bench.measure(a, method, **{**QUICK, **options})
+    return row
+
+
+class Read(unittest.TestCase):
+    def test_a_file_and_a_generator(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "a.mtx"
+            path.write_text("%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 3\n2 1 4\n")
+            a = spmv_bench.read(path)
+        self.assertEqual(a.toarray().tolist(), [[3, 4], [4, 0]])
+        self.assertEqual((a.dtype, a.indices.dtype), (numpy.float64, numpy.int32))
+        self.assertEqual(spmv_bench.read("gen:grid2d,n=100,points=5").nnz, 49600)
+
+    def test_an_error_names_the_file_and_the_line(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "a.mtx"
+            path.write_text("%%MatrixMarket matrix coordinate real general\n2 2 1\n1 3 1\n")
+            with self.assertRaisesRegex(RuntimeError, "a.mtx:3: column index 3"):
+                spmv_bench.read(path)
+
+
+class Measure(unittest.TestCase):
+    def test_the_methods_of_the_program_and_of_python_have_rows(self):
+        for dtype in (numpy.float64, numpy.float32):
+            rows = spmv_bench.measure(random_matrix(dtype), ["seq,merge", by_scipy], **QUICK)
+            self.assertEqual([row["method_name"] for row in rows], ["seq", "merge", "by-scipy"])
+            for row in rows:
+                self.assertEqual((row["status"], row["reason"]), ("ok", None), row["method_name"])
+                self.assertEqual(row["precision"], "f32" if dtype == numpy.float32 else "f64")
+                self.assertGreater(row["median_ms"], 0)
+
+    def test_a_matrix_is_converted(self):
+        a = scipy.sparse.coo_array(([1, 2, 3], ([0, 0, 1], [1, 1, 0])), shape=(2, 2))
+        seen = []
+        prepare = lambda a: seen.append(a.toarray().tolist()) or a
+        row = row_of(a, spmv_bench.Method(by_scipy, prepare, "seen"))
+        self.assertEqual((row["status"], row["num_nonzeros"]), ("ok", 2))
+        self.assertIn([[0, 3], [3, 0]], seen)
+        self.assertEqual(a.nnz, 3, "the matrix of the caller stays as it is")
+        with self.assertRaisesRegex(TypeError, "complex"):
+            spmv_bench.measure(a.astype(complex), by_scipy)
+
+    def test_matrices_without_rows_or_columns(self):
+        for shape in [(0, 0), (3, 0), (0, 3)]:
+            for method in (by_scipy, "seq"):
+                row = row_of(scipy.sparse.csr_array(shape), method)
+                self.assertEqual(row["status"], "ok", (shape, row["reason"]))
+
+    def test_prepare_is_setup_and_replaces_the_matrix(self):
+        @spmv_bench.method(prepare=lambda a: a.tocsc(), name="by-columns")
+        def csc(a, x, y):
+            assert a.format == "csc"
+            y[:] = a @ x
+
+        row = row_of(random_matrix(), csc)
+        self.assertEqual((row["method_name"], row["status"]), ("by-columns", "ok"), row["reason"])
+        self.assertGreater(row["setup_ms"], 0)
+
+    def test_what_a_method_does_wrong_is_in_its_row(self):
+        kept = []
+
+        def raises(a, x, y):
+            raise KeyError("no such key")
+
+        def zero(a, x, y):
+            y[:] = 0
+
+        def keeps_x(a, x, y):
+            kept.append(x[1:])
+            y[:] = a @ x
+
+        def writes_x(a, x, y):
+            x[:] = 1
+
+        faults = {
+            raises: ("failed", "no such key"),
+            zero: ("wrong", "row"),
+            keeps_x: ("failed", "keeps x or y"),
+            writes_x: ("failed", "read-only"),
+            (lambda a, x, y: a @ x): ("failed", "must write its result to y"),
+        }
+        for function, (status, reason) in faults.items():
+            row = row_of(random_matrix(), spmv_bench.Method(function, name="fault"))
+            self.assertEqual(row["status"], status, row["reason"])
+            self.assertIn(reason, row["reason"])
+
+    def test_a_method_in_python_has_no_factors(self):
+        self.assertEqual(row_of(random_matrix(), by_scipy, alpha=2)["status"], "skipped")
+
+    def test_options_are_those_of_the_command_line(self):
+        rows = spmv_bench.measure(random_matrix(), "seq", cache=["hot", "cold"], transpose=False, **QUICK)
+        self.assertEqual([row["cache"] for row in rows], ["hot", "cold"])
+        for options, reason in [
+            ({"round": 3}, "rounds"),
+            ({"cache": "warm"}, "hot, cold"),
+            ({"output": "a.csv"}, "--output"),
+        ]:
+            with self.assertRaisesRegex(RuntimeError, reason):
+                spmv_bench.measure(random_matrix(), "seq", **options)
+        with self.assertRaisesRegex(RuntimeError, "merge"):
+            spmv_bench.measure(random_matrix(), "merg")
+
+    def test_names_of_methods(self):
+        for name, reason in [("merge", "another name"), ("a b", "characters")]:
+            with self.assertRaisesRegex(ValueError, reason):
+                spmv_bench.Method(by_scipy, name=name)
+        with self.assertRaisesRegex(RuntimeError, "two methods 'by-scipy'"):
+            spmv_bench.measure(random_matrix(), [by_scipy, spmv_bench.Method(by_scipy, name="by-scipy")])
+
+    def test_ctrl_c_ends_a_measurement(self):
+        timer = threading.Timer(1, lambda: os.kill(os.getpid(), signal.SIGINT))
+        timer.start()
+        with self.assertRaises(KeyboardInterrupt):
+            spmv_bench.measure(random_matrix(), by_scipy, max_time=100, min_time=100)
+
+    def test_the_callers_cpus_stay(self):
+        before = os.sched_getaffinity(0)
+        row_of(random_matrix(), "merge")
+        self.assertEqual(os.sched_getaffinity(0), before)
+
+
+if __name__ == "__main__":
+    unittest.main()
