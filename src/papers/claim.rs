@@ -1,8 +1,9 @@
 //! The claims of a source, and the numbers with which they are compared.
 
+use std::fmt;
 use std::str::FromStr;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::error::ContentError;
 use crate::report::column::Column;
@@ -80,8 +81,8 @@ impl Quantity {
 }
 
 /// An open range: `> 1`, `< 0.5` or `0.9 to 1.1`.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
-#[serde(try_from = "String")]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Range {
     low: f64,
     high: f64,
@@ -91,6 +92,22 @@ impl Range {
     /// Whether a number is in the range. The ends are not.
     pub fn contains(self, number: f64) -> bool {
         self.low < number && number < self.high
+    }
+}
+
+impl fmt::Display for Range {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self { low, high: f64::INFINITY } => write!(f, "> {low}"),
+            Self { low: f64::NEG_INFINITY, high } => write!(f, "< {high}"),
+            Self { low, high } => write!(f, "{low} to {high}"),
+        }
+    }
+}
+
+impl From<Range> for String {
+    fn from(range: Range) -> Self {
+        range.to_string()
     }
 }
 
@@ -150,6 +167,9 @@ mod tests {
         assert!(contains("< -0.5", -0.6) && !contains("< -0.5", -0.5));
         assert!(contains("0.9 to 1.1", 1.0) && !contains("0.9 to 1.1", 1.1));
         assert!(!contains("> 1", f64::NAN));
+        for text in ["> 1", "< -0.5", "0.9 to 1.1"] {
+            assert_eq!(text.parse::<Range>().unwrap().to_string(), text);
+        }
         let error = "about 1".parse::<Range>().unwrap_err().to_string();
         assert_eq!(error, "holds = 'about 1' must have the form '> 1', '< 1' or '0.9 to 1.1'");
     }

@@ -5,7 +5,7 @@ mod modelled;
 use serde::{Deserialize, Serialize};
 
 use self::modelled::Model;
-use super::claim::{Claim, Quantity};
+use super::claim::{Claim, Quantity, Range};
 use crate::method::Device;
 use crate::methods::all;
 use crate::record::row::Status;
@@ -46,6 +46,9 @@ pub struct JudgedClaim {
     pub claim: String,
     /// The number or words that the source prints.
     pub paper: String,
+    /// The range in which the number must lie; `None` also in files that were written without this column.
+    #[serde(default)]
+    pub range: Option<Range>,
     /// The number that was measured here.
     pub measured: Option<f64>,
     /// The number of matrices that the number is computed from.
@@ -102,8 +105,17 @@ pub fn judge(claim: &Claim, gpus: &[String], lines: &[RecordedRow], quick: bool)
         _ => ClaimVerdict::CannotBeJudged,
     };
     let modelled = model.as_ref().map(Model::remark);
-    let (id, text, paper) = (String::new(), claim.text.clone(), claim.paper.clone());
-    JudgedClaim { id, claim: text, paper, measured: number, matrices, verdict, why, modelled }
+    JudgedClaim {
+        id: String::new(),
+        claim: claim.text.clone(),
+        paper: claim.paper.clone(),
+        range: claim.holds,
+        measured: number,
+        matrices,
+        verdict,
+        why,
+        modelled,
+    }
 }
 
 /// Removes the rows of other modelled GPUs, if there are rows of `gpu`.

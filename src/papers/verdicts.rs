@@ -43,9 +43,12 @@ impl Verdicts {
     /// Returns the claims as a table for readers.
     pub fn table(&self) -> Table {
         let here = |row: &JudgedClaim| row.measured.map_or_else(|| "–".to_owned(), significant);
+        let range =
+            |row: &JudgedClaim| row.range.map_or_else(|| "–".to_owned(), |range| range.to_string());
         let table = Table::of(&self.0)
             .column("claim", |row| &row.claim[..])
             .column("paper", |row| &row.paper[..])
+            .column("range", range)
             .column("here", here)
             .column("matrices", |row| row.matrices)
             .column("verdict", JudgedClaim::in_words);

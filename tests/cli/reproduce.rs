@@ -70,7 +70,10 @@ fn an_experiment_is_measured_judged_and_written() {
     assert_eq!(rows.lines().count(), 1 + 3 * 2);
     assert!(rows.contains("\n\"gen:dense,nnz=64,cols=8\",8,8,64,"));
     let claims = fs::read_to_string(out.join("claims.csv")).unwrap();
-    assert!(claims.contains("shapes,csr-rows is as fast as seq,1.00,1.0,3,holds,,\n"), "{claims}");
+    assert!(
+        claims.contains("shapes,csr-rows is as fast as seq,1.00,0.5 to 1.5,1.0,3,holds,,\n"),
+        "{claims}"
+    );
     let report = fs::read_to_string(out.join("report.md")).unwrap();
     for part in
         ["Two shapes", "nobody, Figure 0", "Made for a test.", "does not hold", "Throughput"]
