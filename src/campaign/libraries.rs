@@ -53,10 +53,7 @@ impl Vendor {
         found: Result<&[L], Unavailable>,
         describe: fn(&L) -> (String, &PathBuf),
     ) -> Vec<Library> {
-        let library = |(name, file): (String, &PathBuf)| {
-            let place = file.display().to_string();
-            Library { name, place }
-        };
+        let library = |(name, file): (String, &PathBuf)| Library::in_file(name, file);
         match found {
             Ok(editions) => editions.iter().map(describe).map(library).collect(),
             Err(absent) => vec![self.without(&absent)],
@@ -98,7 +95,7 @@ pub fn opened() -> Option<Library> {
 
 fn library(mkl: Result<&Mkl, Unavailable>) -> Library {
     match mkl {
-        Ok(mkl) => Library { name: mkl.version.clone(), place: mkl.file.display().to_string() },
+        Ok(mkl) => Library::in_file(mkl.version.clone(), &mkl.file),
         Err(absent) => Vendor::Mkl.without(&absent),
     }
 }

@@ -131,13 +131,12 @@ pub fn open(files: &[PathBuf]) -> Result<()> {
 }
 
 /// Returns the plug-ins and `.cu` files of this process for the run record. The name contains a hash of the file, so that
-/// a run is not resumed with another build. The place is relative to the current folder if it is in it.
+/// a run is not resumed with another build.
 pub fn opened() -> impl Iterator<Item = Library> {
-    let here = std::env::current_dir().unwrap_or_default();
-    added::paths().iter().map(move |file| {
+    added::paths().iter().map(|file| {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         let hash = std::fs::read(file).map(|bytes| format!(" {:016x}", xxh3_64(&bytes)));
         let name = format!("{name}{}", hash.unwrap_or_default());
-        Library { name, place: file.strip_prefix(&here).unwrap_or(file).display().to_string() }
+        Library::in_file(name, file)
     })
 }

@@ -1,6 +1,7 @@
 //! The run record: everything that does not change within a run, stored next to the result file.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -210,8 +211,17 @@ impl ClockRange {
 pub struct Library {
     /// The name and version, for example `MKL 2025.3.1`.
     pub name: String,
-    /// The path where it was found, or how to install it.
+    /// The path where it was found, relative to the current folder if it is in it, or how to install it.
     pub place: String,
+}
+
+impl Library {
+    /// Returns the library in a file.
+    pub fn in_file(name: String, file: &Path) -> Self {
+        let here = std::env::current_dir().unwrap_or_default();
+        let place = file.strip_prefix(&here).unwrap_or(file).display().to_string();
+        Self { name, place }
+    }
 }
 
 /// A measured bandwidth of the host.
