@@ -44,8 +44,12 @@ extern "C" {
 #define SPMV_INSPECTION 0x10u /* analyses the matrix; the product still reads the CSR arrays */
 #define SPMV_CONVERSION 0x20u /* converts the matrix to a format of its own; the product reads only that */
 #define SPMV_ORDERING 0x40u   /* as SPMV_CONVERSION, and reorders rows or columns */
+/* Runs on a CUDA GPU. All arrays that the program passes, and what ctx->allocate returns, are in the memory of the GPU
+ * whose context is the current one of the calling thread. All work is enqueued in ctx->stream, or in other streams that
+ * wait for it and that it waits for. `multiply` only enqueues: it does not wait. What `prepare` enqueues is in its time. */
+#define SPMV_GPU 0x80u
 
-/* The matrix in compressed sparse row format, in host memory. The arrays are valid until `destroy` has returned, and
+/* The matrix in compressed sparse row format; in host memory, or for SPMV_GPU in that of the GPU. The arrays are valid until `destroy` has returned, and
  * must not be written. Within a row, columns ascend strictly, so there are no duplicates; rows may be empty, and stored
  * values may be zero. The number of rows, of columns or of nonzeros may be 0. */
 typedef struct spmv_csr {
@@ -64,16 +68,16 @@ typedef struct spmv_csr {
 typedef struct spmv_ctx spmv_ctx;
 struct spmv_ctx {
     uint32_t size;
-    uint32_t threads;          /* the number of threads on which the method should compute, at least 1 */
+    uint32_t threads;          /* the threads on which the method should compute, at least 1; for SPMV_GPU 1 */
     const int32_t *cpus;       /* the CPU of each of these threads; NULL if they are not bound to CPUs */
     int32_t transpose;         /* not 0: the product is with A^T; x has `rows` elements, and y has `cols` */
     uint32_t reserved;         /* 0 */
     double alpha, beta;        /* the factors of all products of this run */
     int64_t expected_products; /* the number of products that the run plans */
-    void *stream;              /* NULL in this version, which passes host memory only */
+    void *stream;              /* for SPMV_GPU: the stream of all work, a CUstream or cudaStream_t; otherwise NULL */
 
-    /* Allocates memory that counts as memory of the method, aligned to `alignment` (a power of two), not
-     * initialised. NULL if there is not enough, or if bytes is 0. Memory that a method allocates in another way must be
+    /* Allocates memory that counts as memory of the method, aligned to `alignment` (a power of two, at most 256 on a
+     * GPU), not initialised. NULL if there is not enough, or if bytes is 0. Memory that a method allocates in another way must be
      * stated by `info`; otherwise its stored bytes are unknown. */
     void *(*allocate)(const spmv_ctx *ctx, size_t bytes, size_t alignment);
     /* Releases what `allocate` has returned. NULL is allowed. */

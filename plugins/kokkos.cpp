@@ -47,7 +47,8 @@ template <typename T> struct View final : Product {
 
 int prepare(const spmv_ctx *ctx, const spmv_csr *csr, void **handle) {
     try {
-        bind_threads(ctx);
+        // OpenMP's number of threads belongs to the process, in which other methods use it.
+        if (!one_thread) bind_threads(ctx);
         if (!Kokkos::is_initialized()) {
             setenv("KOKKOS_DISABLE_WARNINGS", "1", 0);
             Kokkos::initialize();

@@ -48,7 +48,7 @@
 //! | [`kernel_file`] | methods that are a `.cu` file | device |
 //! | [`plugin`] | methods of plug-ins: shared objects with the interface of `include/spmv_method.h` | device, library, matrix, team |
 //! | [`memory`] | how much memory is available and how much is needed | matrix, system |
-//! | [`method`] | the definition of a method | device, kernel_file, matrix, memory, plugin, profile, simd, team |
+//! | [`method`] | the definition of a method | device, matrix, memory, plugin, profile, simd, team |
 //! | [`methods`] | `METHODS`, the list of all methods; one file per algorithm | device, kernel_file, library, matrix, memory, method, plugin, profile, simd, system, team |
 //! | [`verify`] | reference product, error bound, verdict | matrix |
 //! | [`mod@bench`] | plans and executes the measurements; a result for every method | device, guarded, matrix, memory, method, plugin, profile, simd, system, team, verify |

@@ -6,9 +6,8 @@ mod prepared;
 
 use std::any::Any;
 
+use crate::device::DeviceCsr;
 use crate::device::buffer::Value;
-use crate::device::{Buffer, DeviceCsr};
-use crate::kernel_file::KernelFile;
 use crate::matrix::Csr;
 use crate::memory::extent::Extent;
 use crate::profile::Profile;
@@ -17,7 +16,9 @@ use crate::simd::Isa;
 use crate::team::Team;
 
 pub use crate::device::{Device, Failed, Unavailable, Unprepared};
-pub use plugged::{code as code_of_plugin, memory as memory_of_custom};
+pub use plugged::{
+    code as code_of_plugin, code_on_gpu as code_of_plugin_on_gpu, memory as memory_of_custom,
+};
 pub use prepared::{Prepared, PreparedOnGpu, Values};
 
 /// An algorithm that computes y = αAx + βy, in both precisions.
@@ -119,14 +120,19 @@ pub enum Code {
     },
     /// The method runs on a GPU.
     Gpu { f64: PrepareOnGpu<f64>, f32: PrepareOnGpu<f32> },
-    /// The method is a `.cu` file and runs on a GPU.
-    File(&'static KernelFile),
     /// The method is code of the user and runs on the CPU: that of a plug-in, or of a program that uses this crate.
     Custom {
         /// Whether the product uses all threads of the team. Otherwise it uses one.
         parallel: bool,
         f64: PrepareCustom<f64>,
         f32: PrepareCustom<f32>,
+    },
+    /// The method is code of the user and runs on a GPU: a `.cu` file, or that of a plug-in.
+    CustomGpu {
+        /// Whether it also runs on a modelled GPU.
+        modelled: bool,
+        f64: PrepareCustomOnGpu<f64>,
+        f32: PrepareCustomOnGpu<f32>,
     },
 }
 
@@ -145,6 +151,27 @@ pub fn custom<T>(
     + Sync
     + 'static,
 ) -> PrepareCustom<T> {
+    Box::leak(Box::new(prepare))
+}
+
+/// Code of the user that does what [`PrepareOnGpu`] does. It may own data.
+pub type PrepareCustomOnGpu<T> = &'static (
+             dyn for<'a> Fn(
+    &'a DeviceCsr<'a, T>,
+    &Request<'a>,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared>
+                 + Sync
+         );
+
+/// Returns a function of the user as the code of a method on a GPU. It is never released, as methods are not.
+pub fn custom_on_gpu<T: Value>(
+    prepare: impl for<'a> Fn(
+        &'a DeviceCsr<'a, T>,
+        &Request<'a>,
+    ) -> Result<PreparedOnGpu<'a, T>, Unprepared>
+    + Sync
+    + 'static,
+) -> PrepareCustomOnGpu<T> {
     Box::leak(Box::new(prepare))
 }
 
@@ -250,7 +277,7 @@ impl Method {
     pub const fn device(&self) -> Device {
         match self.code {
             Code::Cpu { .. } | Code::Custom { .. } => Device::Cpu,
-            Code::Gpu { .. } | Code::File(_) => Device::Gpu,
+            Code::Gpu { .. } | Code::CustomGpu { .. } => Device::Gpu,
         }
     }
 
@@ -258,7 +285,7 @@ impl Method {
     pub const fn runs_on(&self, gpu: Device) -> Device {
         match self.code {
             Code::Cpu { .. } | Code::Custom { .. } => Device::Cpu,
-            Code::Gpu { .. } | Code::File(_) => gpu,
+            Code::Gpu { .. } | Code::CustomGpu { .. } => gpu,
         }
     }
 
@@ -267,7 +294,7 @@ impl Method {
         match self.code {
             Code::Cpu { parallel: true, .. } | Code::Custom { parallel: true, .. } => Some(team),
             Code::Cpu { .. } | Code::Custom { .. } => Some(1),
-            Code::Gpu { .. } | Code::File(_) => None,
+            Code::Gpu { .. } | Code::CustomGpu { .. } => None,
         }
     }
 
@@ -319,11 +346,13 @@ impl Method {
                 prepared.is_foreign = true;
                 Ok(prepared)
             }
-            Code::Gpu { .. } | Code::File(_) => Err(Unavailable("it runs on a GPU".into()).into()),
+            Code::Gpu { .. } | Code::CustomGpu { .. } => {
+                Err(Unavailable("it runs on a GPU".into()).into())
+            }
         }
     }
 
-    /// Prepares a method of the GPU, which may be a `.cu` file.
+    /// Prepares a method of the GPU, which may be code of the user.
     ///
     /// # Errors
     /// Returns why the method does not take the matrix, or why its preparation failed.
@@ -334,13 +363,8 @@ impl Method {
     ) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
         match &self.code {
             Code::Gpu { f64, f32 } => of_precision::<T, PrepareOnGpu<T>>(f64, f32)(csr, request),
-            Code::File(file) => {
-                let running = file.prepare(csr, request.transpose, |name| request.number(name))?;
-                let product = move |alpha, x: &Buffer<T>, beta, y: &mut Buffer<T>| {
-                    running.multiply(alpha, x, beta, y)
-                };
-                let prepared = Prepared::on_gpu(csr, product).transposing(request.transpose);
-                Ok(prepared.with_csr_bytes(csr.host.bytes()))
+            Code::CustomGpu { f64, f32, .. } => {
+                of_precision::<T, PrepareCustomOnGpu<T>>(f64, f32)(csr, request)
             }
             Code::Cpu { .. } | Code::Custom { .. } => {
                 Err(Unavailable("it runs on the CPU".into()).into())
@@ -352,7 +376,7 @@ impl Method {
     pub fn prepare<T: Scalar>(&self) -> Option<Prepare<T>> {
         match &self.code {
             Code::Cpu { f64, f32, .. } => Some(of_precision::<T, _>(f64, f32)),
-            Code::Gpu { .. } | Code::File(_) | Code::Custom { .. } => None,
+            Code::Gpu { .. } | Code::Custom { .. } | Code::CustomGpu { .. } => None,
         }
     }
 
@@ -360,7 +384,7 @@ impl Method {
     pub fn prepare_on_gpu<T: Scalar>(&self) -> Option<PrepareOnGpu<T>> {
         match &self.code {
             Code::Gpu { f64, f32 } => Some(of_precision::<T, _>(f64, f32)),
-            Code::Cpu { .. } | Code::File(_) | Code::Custom { .. } => None,
+            Code::Cpu { .. } | Code::Custom { .. } | Code::CustomGpu { .. } => None,
         }
     }
 }

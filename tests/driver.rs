@@ -10,10 +10,11 @@ use spmv_bench::device::cuda::editions::Target;
 use spmv_bench::device::cuda::nvrtc::Unit;
 use spmv_bench::device::cuda::precompiled::Precompiled;
 use spmv_bench::device::cuda::{self, nvrtc};
-use spmv_bench::device::{Buffer, Gpu, Kernel, Program};
-use spmv_bench::library;
+use spmv_bench::device::{Buffer, DeviceCsr, Gpu, Kernel, Program};
 use spmv_bench::method::{Failed, Unavailable};
 use spmv_bench::scalar::Precision;
+use spmv_bench::team::Team;
+use spmv_bench::{Csr, library, plugin};
 
 type Count = unsafe extern "C" fn() -> i32;
 type Bytes = unsafe extern "C" fn() -> usize;
@@ -62,6 +63,7 @@ fn all_calls_to_a_driver() {
         None => {
             precompiled(folder.path());
             persistence(bytes);
+            plugin_on_gpu(folder.path());
             all(counts, "13.0");
             in_a_process_of_its_own("CUDA_12_0");
             in_a_process_of_its_own("CUDA_6_5");
@@ -154,6 +156,45 @@ fn persistence(bytes: [Bytes; 2]) {
         gpu.end_persistence().unwrap();
         assert_eq!(now(), [0, 0]);
     }
+}
+
+/// A method of a plug-in gets the addresses of the device, its stream, and memory that is counted.
+fn plugin_on_gpu(folder: &Path) {
+    let (root, file) = (Path::new(env!("CARGO_MANIFEST_DIR")), folder.join("gpu.so"));
+    let built = Command::new("cc")
+        .args(["-shared", "-fPIC", "-I"])
+        .args([root.join("include"), root.join("tests/plugins/gpu.c")])
+        .arg("-o")
+        .arg(&file)
+        .status();
+    assert!(built.unwrap().success());
+    let [on_gpu, misaligned] = plugin::open(&file).unwrap().try_into().ok().expect("two methods");
+    let (on_gpu, misaligned) = (Box::leak(Box::new(on_gpu)), Box::leak(Box::new(misaligned)));
+    let (gpu, team) = (cuda::open(Some(1)).unwrap(), Team::floating(2));
+    let csr: Csr<f64> = Csr::from_triplets(2, 3, &[(0, 0, 1.0), (0, 2, 2.0), (1, 1, 3.0)]);
+    let on_device = DeviceCsr::upload(&gpu, &csr).unwrap();
+    let settings = plugin::Settings {
+        team: &team,
+        transpose: false,
+        factors: (2.0, -1.0),
+        expected_products: 1,
+        given: &[],
+    };
+    let before = gpu.allocated_bytes();
+    let running = on_gpu.prepare_on_device(&on_device, &settings).unwrap();
+    assert_eq!(running.facts().unwrap().extra_bytes, Some(3 * 4));
+    assert_eq!(gpu.allocated_bytes() - before, 16, "whole words");
+    let x = gpu.upload(&[1.0, 10.0, 100.0]).unwrap();
+    let mut y = gpu.upload(&[5.0, 7.0]).unwrap();
+    let launches = gpu.launches();
+    running.multiply_on_device(2.0, &x, -1.0, &mut y).unwrap();
+    assert_eq!(gpu.launches() - launches, 1);
+    assert_eq!(y.to_vec().unwrap(), [397.0, 53.0]);
+    assert_eq!(running.end(), 0, "everything was released");
+    drop((x, y));
+    assert_eq!(gpu.allocated_bytes(), before);
+    let refused = misaligned.prepare_on_device(&on_device, &settings).err().unwrap();
+    assert!(refused.to_string().contains("an alignment that"), "{refused}");
 }
 
 fn facts(first: &Gpu, second: &Gpu, cuda: &str) {

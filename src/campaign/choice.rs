@@ -133,7 +133,7 @@ pub fn is_parallel(choice: &Choice) -> bool {
 }
 
 fn is_file(choice: &Choice) -> bool {
-    matches!(choice.method.code, Code::File(_))
+    matches!(choice.method.code, Code::CustomGpu { modelled: true, .. })
 }
 
 fn is_on_gpu(choice: &Choice) -> bool {

@@ -44,6 +44,14 @@ pub fn run(args: &CheckMethodArgs, env: &mut Env) -> Result<CommandStatus> {
     ensure!(!chosen.is_empty(), "the plug-in has no such method; it has {}", names.join(", "));
     let mut failures = 0;
     for method in chosen {
+        if method.has(abi::GPU) {
+            let name = method.edition();
+            writeln!(
+                env.stdout,
+                "{name}: not checked, because it runs on a GPU: measure it with --plugin"
+            )?;
+            continue;
+        }
         for (precision, flag) in [(Precision::F64, abi::F64), (Precision::F32, abi::F32)] {
             if method.has(flag) {
                 writeln!(env.stdout, "{} in {}", method.edition(), precision.name())?;

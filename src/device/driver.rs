@@ -176,6 +176,11 @@ pub trait Driver {
     /// Starts or stops the recording of an attached profiler.
     fn profile(&self, start: bool) -> Result<(), Failed>;
 
+    /// Returns the stream as the CUDA driver's handle, with its context as the current one of the calling thread.
+    fn stream(&self) -> Result<*mut c_void, Unavailable> {
+        Err(Unavailable("it needs a GPU: a modelled one executes only PTX".into()))
+    }
+
     /// Returns the cuSPARSE library, which uses this device's stream.
     fn cusparse(&self) -> Result<&dyn CuSparse, Unavailable>;
 }

@@ -23,6 +23,7 @@ pub mod sweeps;
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::ffi::c_void;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -204,6 +205,14 @@ impl Gpu {
     /// Returns the cuSPARSE library for this device.
     pub fn cusparse(&self) -> Result<&dyn CuSparse, Unavailable> {
         self.0.driver.cusparse()
+    }
+
+    /// Returns the stream as the CUDA driver's handle, with its context as the current one of the calling thread.
+    ///
+    /// # Errors
+    /// Returns an error on a modelled device.
+    pub fn stream(&self) -> Result<*mut c_void, Unavailable> {
+        self.0.driver.stream()
     }
 
     /// Enqueues a library call, which is recorded as a stage named `name`.

@@ -1,9 +1,13 @@
 //! The preparation of a method of a plug-in.
 
-use super::{Code, Prepared, Request, Unavailable, Unprepared, custom};
+use super::{
+    Code, Prepared, PreparedOnGpu, Request, Unavailable, Unprepared, Values, custom, custom_on_gpu,
+};
+use crate::device::buffer::Value;
+use crate::device::{Buffer, DeviceCsr};
 use crate::matrix::Csr;
 use crate::memory::extent::Extent;
-use crate::plugin::{Entry, Settings};
+use crate::plugin::{Entry, Facts, Settings};
 use crate::scalar::Scalar;
 
 /// The reason why a method of a plug-in has no code in the process of the command.
@@ -25,25 +29,61 @@ pub fn code(parallel: bool, entry: Option<&'static Entry>) -> Code {
     }
 }
 
+/// Returns the code of a method of a plug-in that runs on a GPU.
+pub fn code_on_gpu(entry: Option<&'static Entry>) -> Code {
+    Code::CustomGpu {
+        modelled: false,
+        f64: custom_on_gpu(move |csr, request| prepare_on_gpu(entry, csr, request)),
+        f32: custom_on_gpu(move |csr, request| prepare_on_gpu(entry, csr, request)),
+    }
+}
+
 fn prepare<'a, T: Scalar>(
     entry: Option<&'static Entry>,
     csr: &'a Csr<T>,
     request: &Request<'a>,
 ) -> Result<Prepared<'a, T>, Unprepared> {
     let entry = entry.ok_or_else(|| Unavailable(ELSEWHERE.into()))?;
-    let settings = Settings {
+    let running = entry.prepare(csr, &settings(request))?;
+    let facts = running.facts()?;
+    let product = move |alpha, x: &[T], beta, y: &mut [T]| running.multiply(alpha, x, beta, y);
+    Ok(described(Prepared::new(csr, 0, product), entry, facts, request))
+}
+
+fn prepare_on_gpu<'a, T: Value>(
+    entry: Option<&'static Entry>,
+    csr: &'a DeviceCsr<'a, T>,
+    request: &Request<'a>,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+    let entry = entry.ok_or_else(|| Unavailable(ELSEWHERE.into()))?;
+    let running = entry.prepare_on_device(csr, &settings(request))?;
+    let facts = running.facts()?;
+    let product = move |alpha, x: &Buffer<T>, beta, y: &mut Buffer<T>| {
+        running.multiply_on_device(alpha, x, beta, y)
+    };
+    Ok(described(Prepared::on_gpu(csr, product), entry, facts, request))
+}
+
+fn settings<'a>(request: &Request<'a>) -> Settings<'a> {
+    Settings {
         team: request.team,
         transpose: request.transpose,
         factors: (request.alpha, request.beta),
         expected_products: request.expected_products,
         given: request.given,
-    };
-    let running = entry.prepare(csr, &settings)?;
-    let facts = running.facts()?;
-    let product = move |alpha, x: &[T], beta, y: &mut [T]| running.multiply(alpha, x, beta, y);
+    }
+}
+
+/// Adds what the method says of itself to a product.
+fn described<'a, T, V: Values + ?Sized>(
+    prepared: Prepared<'a, T, V>,
+    entry: &Entry,
+    facts: Facts,
+    request: &Request,
+) -> Prepared<'a, T, V> {
     let library = facts.library.unwrap_or_else(|| entry.description.edition());
-    let mut prepared = Prepared::new(csr, 0, product).transposing(request.transpose);
+    let mut prepared = prepared.transposing(request.transpose);
     prepared.csr_bytes = facts.csr_bytes;
     prepared.note = facts.note;
-    Ok(prepared.with_library(&library, facts.extra_bytes))
+    prepared.with_library(&library, facts.extra_bytes)
 }

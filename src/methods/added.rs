@@ -4,8 +4,13 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use super::METHODS;
+use crate::device::buffer::Value;
+use crate::device::{Buffer, DeviceCsr};
 use crate::kernel_file::{Definition, KernelFile};
-use crate::method::{Code, Method, Operations, Parameter, Setup, code_of_plugin, memory_of_custom};
+use crate::method::{
+    Code, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Setup, Unprepared,
+    code_of_plugin, code_of_plugin_on_gpu, custom_on_gpu, memory_of_custom,
+};
 use crate::plugin::{Description, Entry, abi};
 
 /// A file with the methods that are in it.
@@ -61,7 +66,7 @@ pub fn paths() -> &'static [PathBuf] {
 
 /// Returns the names of the methods in `.cu` files.
 pub fn kernel_names() -> Vec<String> {
-    let is_file = |method: &&Method| matches!(method.code, Code::File(_));
+    let is_file = |method: &&Method| matches!(method.code, Code::CustomGpu { modelled: true, .. });
     methods().iter().filter(is_file).map(|method| method.name.into()).collect()
 }
 
@@ -91,8 +96,24 @@ pub fn of_kernels(file: &'static KernelFile) -> Method {
         },
         setup: if has_setup { Setup::Inspection } else { Setup::Nothing },
         memory: memory_of_custom,
-        code: Code::File(file),
+        code: Code::CustomGpu {
+            modelled: true,
+            f64: custom_on_gpu(move |csr, request| prepare_kernels(file, csr, request)),
+            f32: custom_on_gpu(move |csr, request| prepare_kernels(file, csr, request)),
+        },
     }
+}
+
+fn prepare_kernels<'a, T: Value>(
+    file: &'static KernelFile,
+    csr: &'a DeviceCsr<'a, T>,
+    request: &Request<'a>,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+    let running = file.prepare(csr, request.transpose, |name| request.number(name))?;
+    let product =
+        move |alpha, x: &Buffer<T>, beta, y: &mut Buffer<T>| running.multiply(alpha, x, beta, y);
+    let prepared = Prepared::on_gpu(csr, product).transposing(request.transpose);
+    Ok(prepared.with_csr_bytes(csr.host.bytes()))
 }
 
 /// Returns the method of a plug-in, with its code if the plug-in is open in this process.
@@ -105,7 +126,10 @@ pub fn of_plugin(description: Description, entry: Option<&'static Entry>) -> Met
         () => Setup::Nothing,
     };
     let operations = if has(abi::TRANSPOSED) { Operations::Both } else { Operations::Plain };
-    let code = code_of_plugin(!has(abi::SEQUENTIAL), entry);
+    let code = match has(abi::GPU) {
+        true => code_of_plugin_on_gpu(entry),
+        false => code_of_plugin(!has(abi::SEQUENTIAL), entry),
+    };
     let license = description.license.map(|license| format!(" ({license})"));
     let source = description.source + &license.unwrap_or_default();
     let parameters = description.parameters.into_iter().map(|parameter| Parameter {

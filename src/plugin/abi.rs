@@ -28,8 +28,10 @@ pub const INSPECTION: u64 = 0x10;
 pub const CONVERSION: u64 = 0x20;
 /// `prepare` reorders the matrix.
 pub const ORDERING: u64 = 0x40;
+/// On a CUDA GPU, with all arrays in its memory.
+pub const GPU: u64 = 0x80;
 /// All flags of this version.
-pub const FLAGS: u64 = 0x7f;
+pub const FLAGS: u64 = 0xff;
 
 /// `spmv_csr`.
 #[repr(C)]

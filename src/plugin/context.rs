@@ -10,7 +10,7 @@ use std::thread::{self, ThreadId};
 
 use super::abi::{self, Body, Ctx};
 use super::text;
-use crate::device::Failed;
+use crate::device::{Buffer, Failed, Gpu, Unavailable};
 use crate::team::Team;
 
 /// The settings of a run that a method of a plug-in can use.
@@ -36,6 +36,8 @@ pub struct Context<'a> {
     leader: ThreadId,
     cpus: Vec<i32>,
     given: Vec<(&'static str, CString)>,
+    /// The GPU on which the method runs, if it does.
+    pub gpu: Option<Gpu>,
     /// Whether a call of `parallel` runs.
     is_parallel: AtomicBool,
     /// Whether a function of the context was misused. `state` says how.
@@ -48,7 +50,7 @@ pub struct Context<'a> {
 #[derive(Default)]
 struct State {
     /// The memory that is allocated now, by address.
-    allocated: BTreeMap<usize, Layout>,
+    allocated: BTreeMap<usize, Memory>,
     /// Whether any memory was ever allocated.
     has_allocated: bool,
     /// The explanation of a failure.
@@ -57,10 +59,66 @@ struct State {
     misuse: Option<String>,
 }
 
+/// Memory of a method, which is released when this is dropped.
+enum Memory {
+    Host(*mut u8, Layout),
+    /// The number of bytes, and the buffer, which has whole words.
+    Device(usize, Buffer<u64>),
+}
+
+/// The alignment that the CUDA driver guarantees, in bytes.
+const DEVICE_ALIGNMENT: usize = 256;
+
+impl Memory {
+    /// Allocates memory that is not initialised; `None` if there is not enough.
+    fn new(layout: Layout, gpu: Option<&Gpu>) -> Option<Self> {
+        let bytes = layout.size();
+        match gpu {
+            Some(gpu) => Some(Self::Device(bytes, gpu.allocate(bytes.div_ceil(8)).ok()?)),
+            None => {
+                // SAFETY: the caller checks that the layout is not empty.
+                let memory = unsafe { alloc(layout) };
+                (!memory.is_null()).then_some(Self::Host(memory, layout))
+            }
+        }
+    }
+
+    fn address(&self) -> usize {
+        match self {
+            Self::Host(memory, _) => *memory as usize,
+            Self::Device(_, buffer) => buffer.address() as usize,
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Host(_, layout) => layout.size(),
+            Self::Device(bytes, _) => *bytes,
+        }
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        if let Self::Host(memory, layout) = *self {
+            // SAFETY: `new` has allocated it with this layout, and it is released only here.
+            unsafe { dealloc(memory, layout) };
+        }
+    }
+}
+
 impl<'a> Context<'a> {
-    /// Creates the context. It must not move while the plug-in uses it.
-    pub fn new(settings: &Settings<'a>, threads: usize) -> Box<Self> {
-        let cpus: Vec<_> = settings.team.cpus().iter().map(|&cpu| cpu as i32).collect();
+    /// Creates the context of a method on `threads` threads or on a GPU. It must not move while the plug-in uses it.
+    ///
+    /// # Errors
+    /// Returns an error if the GPU is a modelled one.
+    pub fn new(
+        settings: &Settings<'a>,
+        threads: usize,
+        gpu: Option<&Gpu>,
+    ) -> Result<Box<Self>, Unavailable> {
+        let cpus = if gpu.is_some() { &[] } else { settings.team.cpus() };
+        let cpus: Vec<_> = cpus.iter().map(|&cpu| cpu as i32).collect();
         let text = |value: &str| CString::new(value).expect("a value has no zero byte");
         let ctx = Ctx {
             size: size_of::<Ctx>() as u32,
@@ -71,23 +129,24 @@ impl<'a> Context<'a> {
             alpha: settings.factors.0,
             beta: settings.factors.1,
             expected_products: settings.expected_products as i64,
-            stream: null_mut(),
+            stream: gpu.map_or(Ok(null_mut()), Gpu::stream)?,
             allocate,
             release,
             parallel,
             parameter,
             explain,
         };
-        Box::new(Self {
+        Ok(Box::new(Self {
             ctx,
             team: settings.team,
             leader: thread::current().id(),
             cpus,
+            gpu: gpu.cloned(),
             given: settings.given.iter().map(|&(name, value)| (name, text(value))).collect(),
             is_parallel: AtomicBool::new(false),
             is_misused: AtomicBool::new(false),
             state: Mutex::default(),
-        })
+        }))
     }
 
     /// Returns the pointer that the plug-in receives.
@@ -101,7 +160,7 @@ impl<'a> Context<'a> {
 
     /// Returns the bytes that are allocated now.
     pub fn allocated_bytes(&self) -> u64 {
-        self.state().allocated.values().map(|layout| layout.size() as u64).sum()
+        self.state().allocated.values().map(|memory| memory.bytes() as u64).sum()
     }
 
     /// Returns the bytes that are allocated now, or `None` if the method has never allocated any here.
@@ -126,20 +185,18 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// Returns whether the calling thread may use the memory of the method. That of a GPU belongs to one thread.
+    fn may_allocate(&self) -> bool {
+        let may = self.gpu.is_none() || thread::current().id() == self.leader;
+        if !may {
+            self.misused("it called allocate or release for a GPU in a thread of its own");
+        }
+        may
+    }
+
     fn misused(&self, how: &str) {
         self.state().misuse.get_or_insert_with(|| how.into());
         self.is_misused.store(true, Ordering::Relaxed);
-    }
-}
-
-impl Drop for Context<'_> {
-    /// Releases what the method has not released.
-    fn drop(&mut self) {
-        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
-        for (&address, &layout) in &state.allocated {
-            // SAFETY: `allocate` has allocated it with this layout, and it was not released.
-            unsafe { dealloc(address as *mut u8, layout) };
-        }
     }
 }
 
@@ -155,34 +212,33 @@ unsafe fn context<'c>(ctx: *const Ctx) -> &'c Context<'c> {
 unsafe extern "C" fn allocate(ctx: *const Ctx, bytes: usize, alignment: usize) -> *mut c_void {
     // SAFETY: the interface demands it.
     let context = unsafe { context(ctx) };
-    let Ok(layout) = Layout::from_size_align(bytes, alignment) else {
-        context.misused("it called allocate with an alignment that is not a power of two, or with too many bytes");
+    let most = if context.gpu.is_some() { DEVICE_ALIGNMENT } else { usize::MAX };
+    let layout = Layout::from_size_align(bytes, alignment).ok().filter(|it| it.align() <= most);
+    let Some(layout) = layout else {
+        context.misused(
+            "it called allocate with too many bytes, or an alignment that is not a power of two or is too large",
+        );
         return null_mut();
     };
-    if bytes == 0 {
+    if bytes == 0 || !context.may_allocate() {
         return null_mut();
     }
-    // SAFETY: the layout is not empty.
-    let memory = unsafe { alloc(layout) };
-    if !memory.is_null() {
-        let mut state = context.state();
-        state.has_allocated = true;
-        state.allocated.insert(memory as usize, layout);
-    }
-    memory.cast()
+    let Some(memory) = Memory::new(layout, context.gpu.as_ref()) else { return null_mut() };
+    let (address, mut state) = (memory.address(), context.state());
+    state.has_allocated = true;
+    state.allocated.insert(address, memory);
+    address as *mut c_void
 }
 
 unsafe extern "C" fn release(ctx: *const Ctx, memory: *mut c_void) {
     // SAFETY: the interface demands it.
     let context = unsafe { context(ctx) };
-    if memory.is_null() {
+    if memory.is_null() || !context.may_allocate() {
         return;
     }
     let known = context.state().allocated.remove(&(memory as usize));
-    match known {
-        // SAFETY: `allocate` has allocated it with this layout, and it was not released.
-        Some(layout) => unsafe { dealloc(memory.cast(), layout) },
-        None => context.misused("it called release with an address that allocate did not return"),
+    if known.is_none() {
+        context.misused("it called release with an address that allocate did not return");
     }
 }
 

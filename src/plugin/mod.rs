@@ -17,7 +17,7 @@ use std::ffi::{CStr, c_char};
 pub use context::Settings;
 pub use description::{Described, Description, LONGEST_NAME};
 pub use open::{files, open};
-pub use prepared::Running;
+pub use prepared::{Facts, Running};
 pub use thread::{Thread, Threads};
 
 /// The longest text of a plug-in that is shown, in characters. The rest is cut off.

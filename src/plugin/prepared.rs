@@ -5,7 +5,8 @@ use std::ptr::{null, null_mut};
 
 use super::context::{Context, Settings};
 use super::{Entry, abi, text};
-use crate::device::{Failed, Unavailable, Unprepared};
+use crate::device::buffer::Value;
+use crate::device::{Buffer, DeviceCsr, Failed, Unavailable, Unprepared};
 use crate::matrix::Csr;
 use crate::scalar::{Precision, Scalar};
 
@@ -38,7 +39,7 @@ pub struct Facts {
 }
 
 impl Entry {
-    /// Prepares the method for a matrix, which must outlive the result.
+    /// Prepares a method of the CPU for a matrix, which must outlive the result.
     ///
     /// # Errors
     /// Returns why the method does not take the matrix, or failed.
@@ -46,6 +47,38 @@ impl Entry {
         &'static self,
         csr: &'a Csr<T>,
         settings: &Settings<'a>,
+    ) -> Result<Running<'a>, Unprepared> {
+        let sequential = self.description.has(abi::SEQUENTIAL);
+        let threads = if sequential { 1 } else { settings.team.len() };
+        let arrays = [
+            csr.row_offsets.as_ptr().cast(),
+            csr.column_indices.as_ptr().cast(),
+            csr.values.as_ptr().cast(),
+        ];
+        self.prepare_arrays(csr, arrays, Context::new(settings, threads, None)?)
+    }
+
+    /// Prepares a method of the GPU for a matrix, which must outlive the result.
+    ///
+    /// # Errors
+    /// Returns why the method does not take the matrix, or failed.
+    pub fn prepare_on_device<'a, T: Value>(
+        &'static self,
+        csr: &'a DeviceCsr<'a, T>,
+        settings: &Settings<'a>,
+    ) -> Result<Running<'a>, Unprepared> {
+        let DeviceCsr { row_offsets, column_indices, values, .. } = csr;
+        let arrays = [row_offsets.address(), column_indices.address(), values.address()];
+        let arrays = arrays.map(|address| address as *const c_void);
+        self.prepare_arrays(&csr.host, arrays, Context::new(settings, 1, Some(&csr.gpu))?)
+    }
+
+    /// Prepares the method for a matrix whose `arrays` are where the method runs.
+    fn prepare_arrays<'a, T: Scalar>(
+        &'static self,
+        csr: &Csr<T>,
+        arrays: [*const c_void; 3],
+        context: Box<Context<'a>>,
     ) -> Result<Running<'a>, Unprepared> {
         let precision = match T::PRECISION {
             Precision::F64 => abi::F64,
@@ -55,9 +88,7 @@ impl Entry {
             let reason = format!("it has no product in {}", T::PRECISION.name());
             return Err(Unavailable(reason).into());
         }
-        let sequential = self.description.has(abi::SEQUENTIAL);
-        let context = Context::new(settings, if sequential { 1 } else { settings.team.len() });
-        let csr = Box::new(view(csr, precision as u32));
+        let csr = Box::new(view(csr, arrays, precision as u32));
         let mut running = Running { entry: self, handle: None, context, csr };
         let (prepare, mut handle) = (self.raw.prepare.expect(CHECKED), null_mut());
         // SAFETY: the plug-in has the interface's version, and the pointers are valid until `running` is dropped.
@@ -77,7 +108,8 @@ impl Entry {
     }
 }
 
-fn view<T: Scalar>(csr: &Csr<T>, precision: u32) -> abi::Csr {
+fn view<T: Scalar>(csr: &Csr<T>, arrays: [*const c_void; 3], precision: u32) -> abi::Csr {
+    let [row_offsets, column_indices, values] = arrays;
     abi::Csr {
         size: size_of::<abi::Csr>() as u32,
         precision,
@@ -86,9 +118,9 @@ fn view<T: Scalar>(csr: &Csr<T>, precision: u32) -> abi::Csr {
         rows: csr.rows as i64,
         cols: csr.cols as i64,
         nnz: csr.nnz() as i64,
-        row_offsets: csr.row_offsets.as_ptr().cast(),
-        column_indices: csr.column_indices.as_ptr().cast(),
-        values: csr.values.as_ptr().cast(),
+        row_offsets,
+        column_indices,
+        values,
     }
 }
 
@@ -108,10 +140,45 @@ impl Running<'_> {
         beta: T,
         y: &mut [T],
     ) -> Result<(), Failed> {
+        // SAFETY: the caller guarantees the lengths of x and y.
+        unsafe { self.call(alpha, x.as_ptr().cast(), beta, y.as_mut_ptr().cast()) }
+    }
+
+    /// Enqueues y ← αAx + βy on the GPU.
+    ///
+    /// # Errors
+    /// Returns the explanation of the plug-in, or how it has misused the context.
+    pub fn multiply_on_device<T: Value>(
+        &self,
+        alpha: T,
+        x: &Buffer<T>,
+        beta: T,
+        y: &mut Buffer<T>,
+    ) -> Result<(), Failed> {
+        let gpu = self.context.gpu.as_ref().expect("it was prepared on a GPU");
+        // The context of the GPU may not be the current one of this thread.
+        gpu.stream().map_err(|Unavailable(reason)| Failed(reason))?;
+        let (from, to) = (x.address() as *const c_void, y.address() as *mut c_void);
+        // SAFETY: the caller guarantees the lengths of x and y.
+        gpu.library_call(&self.entry.description.name, || unsafe {
+            self.call(alpha, from, beta, to)
+        })
+    }
+
+    /// Calls `multiply`.
+    ///
+    /// # Safety
+    /// x and y must be where the method runs, and have the lengths that the matrix requires.
+    unsafe fn call<T: Scalar>(
+        &self,
+        alpha: T,
+        x: *const c_void,
+        beta: T,
+        y: *mut c_void,
+    ) -> Result<(), Failed> {
         let (multiply, handle) =
             (self.entry.raw.multiply.expect(CHECKED), self.handle.expect(ALIVE));
-        let (x, y) = (x.as_ptr().cast(), y.as_mut_ptr().cast());
-        // SAFETY: the handle is that of `prepare`, and the caller guarantees the lengths of x and y.
+        // SAFETY: the handle is that of `prepare`, and the caller guarantees the rest.
         match unsafe { multiply(handle, alpha.widen(), x, beta.widen(), y) } {
             abi::OK => self.context.check(),
             result => Err(failure("multiply", result, self.context.explanation())),
@@ -156,6 +223,10 @@ impl Running<'_> {
 
     fn destroy(&mut self) {
         let handle = self.handle.take();
+        if let Some(gpu) = &self.context.gpu {
+            // Nothing may use the memory any more. An error was reported by the product that caused it.
+            let _ = gpu.synchronize();
+        }
         if let (Some(handle), Some(destroy)) = (handle, self.entry.raw.destroy) {
             // SAFETY: the handle is that of `prepare`, and this is the only call with it.
             unsafe { destroy(handle) };

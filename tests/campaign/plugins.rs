@@ -232,6 +232,25 @@ fn a_plugin_that_cannot_be_used_is_refused_with_the_reason() {
     );
 }
 
+/// A method for a GPU is listed as one, and needs a real GPU: `tests/driver.rs` runs it with a fake driver.
+#[test]
+fn a_method_for_a_gpu_does_not_run_on_a_model() {
+    let place = Place::with_matrices(&[50]);
+    let library = plugin(&place, "gpu.c", &[]).display().to_string();
+    let words = format!("--mtx matrices/m1.mtx --format csv --no-bandwidth --plugin {library}");
+    let ran = place.run(&format!("{words} --methods on-gpu --device model:h200"));
+    assert_eq!(column(&ran.stdout, "device"), ["model:h200"], "{ran:?}");
+    let reason = "it needs a GPU: a modelled one executes only PTX";
+    let refused =
+        ran.stdout.contains("NVRTC was not found") || column(&ran.stdout, "reason")[0] == reason;
+    assert!(refused, "{ran:?}");
+    let checked = place.run(&format!("check-method {library} on-gpu"));
+    assert!(
+        checked.stdout.contains("on-gpu: not checked, because it runs on a GPU"),
+        "{checked:?}"
+    );
+}
+
 /// The structures of the program are those of the C header.
 #[test]
 fn the_header_and_the_program_agree() {
@@ -261,7 +280,7 @@ fn the_header_and_the_program_agree() {
     );
     let constants = [abi::ABI as i32, abi::OK, abi::UNSUITABLE, abi::ERROR].map(i64::from);
     let flags = [abi::F64, abi::F32, abi::TRANSPOSED, abi::SEQUENTIAL];
-    let setups = [abi::INSPECTION, abi::CONVERSION, abi::ORDERING];
+    let setups = [abi::INSPECTION, abi::CONVERSION, abi::ORDERING, abi::GPU];
     let expected: Vec<i64> = layout.into_iter().map(|size| size as i64).collect();
     let flags: Vec<i64> =
         [&flags[..], &setups].concat().into_iter().map(|flag| flag as i64).collect();

@@ -16,6 +16,6 @@ int main(void) {
     AT(spmv_method, parameters), AT(spmv_method, prepare), AT(spmv_method, multiply), AT(spmv_method, destroy);
     printf("%u\n%d\n%d\n%d\n", SPMV_ABI, SPMV_OK, SPMV_UNSUITABLE, SPMV_ERROR);
     printf("%u\n%u\n%u\n%u\n", SPMV_F64, SPMV_F32, SPMV_TRANSPOSED, SPMV_SEQUENTIAL);
-    printf("%u\n%u\n%u\n", SPMV_INSPECTION, SPMV_CONVERSION, SPMV_ORDERING);
+    printf("%u\n%u\n%u\n%u\n", SPMV_INSPECTION, SPMV_CONVERSION, SPMV_ORDERING, SPMV_GPU);
     return 0;
 }

@@ -18,6 +18,7 @@ pub mod precompiled;
 pub mod usage;
 
 use std::cell::OnceCell;
+use std::ffi::c_void;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -219,6 +220,11 @@ impl Driver for Cuda {
         };
         // SAFETY: the functions have no arguments.
         self.context.check(unsafe { function() }, || call.into())
+    }
+
+    fn stream(&self) -> Result<*mut c_void, Unavailable> {
+        self.context.enter();
+        Ok(self.context.stream.cast())
     }
 
     fn cusparse(&self) -> Result<&dyn CuSparse, Unavailable> {
