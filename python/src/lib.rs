@@ -74,7 +74,8 @@ fn measure(
     measurement.own = own.iter().map(|method| method.get().method).collect();
     let interrupted = AtomicBool::new(false);
     measurement.interrupted = &interrupted;
-    let _current = Current::set(a, &csr);
+    let _current = Current::set(a, &csr)
+        .ok_or_else(|| PyRuntimeError::new_err("another measurement runs in this process"))?;
     let rows = py.detach(|| wait_for(&interrupted, || spmv_bench::measure(&csr, &measurement)))?;
     let text = rows.and_then(|rows| Ok(serde_json::to_string(&rows)?));
     text.map_err(|error| raised(&error))

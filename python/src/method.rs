@@ -27,10 +27,15 @@ static CURRENT: Mutex<Option<(Py<PyAny>, usize)>> = Mutex::new(None);
 pub struct Current;
 
 impl Current {
-    /// Sets the matrix that is measured.
-    pub fn set(a: Py<PyAny>, csr: &Csr<f64>) -> Self {
-        *CURRENT.lock().unwrap() = Some((a, csr.values().as_ptr() as usize));
-        Self
+    /// Sets the matrix that is measured. Returns `None` if another one is, since two measurements at the same time would
+    /// slow each other down.
+    pub fn set(a: Py<PyAny>, csr: &Csr<f64>) -> Option<Self> {
+        let mut current = CURRENT.lock().unwrap();
+        if current.is_some() {
+            return None;
+        }
+        *current = Some((a, csr.values().as_ptr() as usize));
+        Some(Self)
     }
 }
 

@@ -143,6 +143,19 @@ class Measure(unittest.TestCase):
         with self.assertRaises(KeyboardInterrupt):
             spmv_bench.measure(random_matrix(), by_scipy, max_time=100, min_time=100)
 
+    def test_one_measurement_at_a_time(self):
+        refused = []
+
+        def measures(a, x, y):
+            y[:] = a @ x
+            try:
+                spmv_bench.measure(random_matrix(), "seq", **QUICK)
+            except RuntimeError as error:
+                refused.append(str(error))
+
+        self.assertEqual(row_of(random_matrix(), spmv_bench.Method(measures))["status"], "ok")
+        self.assertEqual(set(refused), {"another measurement runs in this process"})
+
     def test_the_callers_cpus_stay(self):
         before = os.sched_getaffinity(0)
         row_of(random_matrix(), "merge")
