@@ -159,3 +159,43 @@ fn measure_here(csr: &Csr<f64>, measurement: &Measurement, system: System) -> Re
     session.carry_out_on(csr, &report, &task, &mut emit).context("the measurement ended early")?;
     Ok(rows)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::methods::cpu::seq;
+
+    fn csr() -> Csr<f64> {
+        Csr::from_triplets(2, 2, &[(0, 0, 3.0), (1, 0, 4.0)])
+    }
+
+    fn refused(measurement: &Measurement) -> String {
+        measure(&csr(), measurement).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_cannot_be_measured_is_an_error() {
+        assert!(refused(&Measurement::new("merg")).contains("merg"));
+        let twice = Measurement { own: vec![&seq::METHOD], ..Measurement::new("seq") };
+        assert!(refused(&twice).contains("two methods 'seq'"));
+        let stop = AtomicBool::new(true);
+        let interrupted = Measurement { interrupted: &stop, ..Measurement::new("seq") };
+        assert_eq!(refused(&interrupted), "the measurement ended early");
+        if !mkl::threads_are_placed() {
+            assert!(refused(&Measurement::new("mkl-ie")).contains("place_threads"));
+        }
+    }
+
+    #[test]
+    fn values_are_replaced_only_for_the_measurement() {
+        let csr = csr();
+        let mut measurement = Measurement::new("seq");
+        measurement.run.settings.values = Values::Ones;
+        measurement.run.settings.max_time = Duration::from_millis(1);
+        let rows = measure(&csr, &measurement).unwrap();
+        assert_eq!((rows.len(), rows[0].distinct_values), (1, Some(1)));
+        assert_eq!(csr.values(), [3.0, 4.0]);
+    }
+}
