@@ -70,6 +70,13 @@ class Measure(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "complex"):
             spmv_bench.measure(a.astype(complex), by_scipy)
 
+    def test_unsorted_and_duplicate_entries_are_put_in_order(self):
+        a = scipy.sparse.csr_array(([1.0, 2.0, 3.0], [1, 0, 1], [0, 3, 3]), shape=(2, 2))
+        for method in (by_scipy, "seq"):
+            row = row_of(a, method)
+            self.assertEqual((row["status"], row["num_nonzeros"]), ("ok", 2), row["reason"])
+        self.assertEqual(a.indices.tolist(), [1, 0, 1], "the matrix of the caller stays as it is")
+
     def test_matrices_without_rows_or_columns(self):
         for shape in [(0, 0), (3, 0), (0, 3)]:
             for method in (by_scipy, "seq"):
