@@ -322,6 +322,11 @@ impl Method {
         self.parameters.iter().chain(graph)
     }
 
+    /// Returns whether the method is a `.cu` file of the user, which also runs on a modelled GPU.
+    pub const fn is_kernel_file(&self) -> bool {
+        matches!(self.code, Code::CustomGpu { modelled: true, .. })
+    }
+
     /// Returns whether the method is code of the user on the CPU.
     pub const fn is_custom(&self) -> bool {
         matches!(self.code, Code::Custom { .. })

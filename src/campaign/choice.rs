@@ -7,7 +7,7 @@ use super::env::Env;
 use crate::bench::run::{DeviceChoice, RunSettings};
 use crate::device::Gpu;
 use crate::device::model::{DeviceFile, Model};
-use crate::method::{Choice, Code, Device, GRAPH, Method, Unavailable};
+use crate::method::{Choice, Device, GRAPH, Method, Unavailable};
 use crate::methods::all;
 use crate::near::hint;
 
@@ -39,7 +39,9 @@ pub fn methods(run: &RunSettings, env: &mut Env) -> Result<(Vec<Choice<'static>>
         Ok(gpu) => return Ok((choices, Some(gpu))),
         Err(Unavailable(reason)) => reason,
     };
-    if run.device == DeviceChoice::All && choices.iter().any(is_file) {
+    if run.device == DeviceChoice::All
+        && choices.iter().any(|choice| choice.method.is_kernel_file())
+    {
         let file = DeviceFile::find(FALLBACK).map_err(|Unavailable(reason)| anyhow!(reason))?;
         if !run.quiet {
             writeln!(
@@ -130,10 +132,6 @@ fn demand(run: &RunSettings) -> Result<Option<String>> {
 /// Returns whether the method depends on the number of threads.
 pub fn is_parallel(choice: &Choice) -> bool {
     choice.method.threads(2) == Some(2)
-}
-
-fn is_file(choice: &Choice) -> bool {
-    matches!(choice.method.code, Code::CustomGpu { modelled: true, .. })
 }
 
 fn is_on_gpu(choice: &Choice) -> bool {

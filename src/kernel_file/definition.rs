@@ -154,7 +154,7 @@ impl Choosable {
                     "the name '{name}' of a parameter must be a letter, then letters, digits and _"
                 ))
             }
-            () if ["graph", "threads"].contains(&&**name) => {
+            () if ["graph", "threads", "value_t"].contains(&&*name.to_lowercase()) => {
                 Err(format!("a parameter cannot be called '{name}', which has a meaning already"))
             }
             () if !self.values.contains(&self.default) => {
@@ -197,12 +197,23 @@ impl Definition {
                 "there is no kernel of the product: add [[product]] or [[transposed]]".into()
             );
         }
-        parameters.iter().try_for_each(Choosable::check)?;
-        let usual = self.chosen(|_| None);
-        [setup, product, transposed]
-            .into_iter()
-            .flatten()
-            .try_for_each(|step| step.grid(&usual).map(drop))
+        for (place, parameter) in parameters.iter().enumerate() {
+            parameter.check()?;
+            let is_same = |other: &Choosable| other.name.eq_ignore_ascii_case(&parameter.name);
+            if parameters[..place].iter().any(is_same) {
+                return Err(format!("there are two parameters '{}'", parameter.name));
+            }
+        }
+        // Each value together with the defaults of the other parameters.
+        let values =
+            parameters.iter().flat_map(|it| it.values.iter().map(move |value| (&it.name, *value)));
+        let choices = values.map(|(name, value)| self.chosen(|it| (it == name).then_some(value)));
+        for chosen in std::iter::once(self.chosen(|_| None)).chain(choices) {
+            for step in [setup, product, transposed].into_iter().flatten() {
+                step.grid(&chosen)?;
+            }
+        }
+        Ok(())
     }
 
     /// Returns each parameter with the value that the user gave, or its default.
@@ -309,6 +320,13 @@ mod tests {
             ("= 4", "= 3", "the default of the parameter lanes is not one of its values"),
             ("\"lanes\"", "\"a b\"", "the name 'a b' of a parameter"),
             ("\"lanes\"", "\"threads\"", "a parameter cannot be called 'threads'"),
+            ("\"lanes\"", "\"Value_T\"", "a parameter cannot be called 'Value_T'"),
+            ("[2, 4]", "[3, 4]", "256 and 3 have no such product or quotient"),
+            (
+                "// [[product]]",
+                "// [[parameter]]\n// name = \"LANES\"\n// values = [1]\n// default = 1\n// [[product]]",
+                "there are two parameters 'LANES'",
+            ),
             (
                 "rows_per_block",
                 "columns_per_block = 1\n// rows_per_block",

@@ -66,8 +66,8 @@ pub fn paths() -> &'static [PathBuf] {
 
 /// Returns the names of the methods in `.cu` files.
 pub fn kernel_names() -> Vec<String> {
-    let is_file = |method: &&Method| matches!(method.code, Code::CustomGpu { modelled: true, .. });
-    methods().iter().filter(is_file).map(|method| method.name.into()).collect()
+    let kernels = methods().iter().filter(|method| method.is_kernel_file());
+    kernels.map(|method| method.name.into()).collect()
 }
 
 /// Returns the method of a `.cu` file.
