@@ -13,7 +13,8 @@ use super::ranks::Ranks;
 use crate::matrix::Csr;
 use crate::method::Failed;
 use crate::methods::cpu::merge::{Carry, Coordinate, consume, fix_up};
-use crate::methods::cpu::rows::{Operands, Prefetch, prefetch_for};
+use crate::methods::cpu::row_kernels::prefetching_pays;
+use crate::methods::cpu::rows::Operands;
 use crate::scalar::Scalar;
 use crate::simd::{Isa, Lanes};
 
@@ -27,7 +28,7 @@ pub struct Product<'a, T: Clone> {
     /// The rank's share; its columns are numbered like the gathered x.
     csr: Cow<'a, Csr<T>>,
     isa: Isa,
-    prefetch: Prefetch,
+    prefetch: bool,
     gather: Gather<T>,
     tails: Tails,
     steps: Rc<Steps<'a>>,
@@ -62,7 +63,7 @@ impl<'a, T: Sent> Product<'a, T> {
             to: partition.receiver(rank).map(|to| to as Rank),
             from: partition.senders(rank).into_iter().map(|from| from as Rank).collect(),
         };
-        let prefetch = prefetch_for(&csr);
+        let prefetch = prefetching_pays(&csr);
         Ok(Self { ranks, csr, isa, prefetch, gather, tails, steps })
     }
 

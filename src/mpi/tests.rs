@@ -13,7 +13,7 @@ use crate::matrix::Csr;
 use crate::matrix::bounds::ReadBounds;
 use crate::matrix::source::Source;
 use crate::methods::cpu::merge::{Carry, Coordinate, consume, fix_up};
-use crate::methods::cpu::rows::{Operands, Prefetch};
+use crate::methods::cpu::rows::Operands;
 use crate::scalar::Scalar;
 use crate::simd::{Isa, Lanes};
 use crate::verify::{Reference, RowSum};
@@ -169,7 +169,7 @@ impl<T: Scalar + Lanes> Product<T> {
             let end = Coordinate { row: stored.len(), nonzero: csr.nnz() };
             let path = Range { start: Coordinate { row: 0, nonzero: 0 }, end };
             let y = &mut self.y[stored.clone()];
-            let sum = consume(Isa::detect(), &csr, path, operands, y, Prefetch::Nothing);
+            let sum = consume(Isa::detect(), &csr, path, operands, y, false);
             assert_eq!(restored(&csr, &needed, cols).column_indices, share.column_indices);
             tails.push((Carry { row: 0, sum }, own[stored.len()]));
             sums.extend(&own[..stored.len()]);

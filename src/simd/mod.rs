@@ -18,9 +18,9 @@ use crate::scalar::Scalar;
 pub enum Isa {
     /// The baseline instructions of the architecture.
     Portable,
-    /// AVX2 and FMA.
+    /// AVX2, FMA and BMI2.
     Avx2,
-    /// AVX-512 F and VL, with masks.
+    /// AVX-512 F and VL, with masks, and BMI2.
     Avx512,
 }
 
@@ -110,18 +110,41 @@ pub trait Vector<T>: Copy {
         // SAFETY: The caller guarantees that the machine supports the instruction set of the register.
         unsafe { self.mul_add(factor, addend).select(addend, mask) }
     }
-    /// Returns `self · factor + addend` in the first `lanes` lanes, fewer than `LANES`, and `addend` in the rest.
+    /// Returns `self · factor + addend` in the first `lanes` lanes, at most `LANES`, and `addend` in the rest.
     /// # Safety
     /// The machine supports the instruction set of the register.
     #[inline(always)]
     unsafe fn mul_add_first(self, lanes: usize, factor: Self, addend: Self) -> Self {
         // SAFETY: The caller guarantees that the machine supports the instruction set of the register.
-        unsafe { self.mul_add_where((1 << lanes) - 1, factor, addend) }
+        unsafe { self.mul_add_where(Self::first_lanes(lanes), factor, addend) }
+    }
+    /// Returns `self` in the lanes whose bit in `mask` is set, and zeros in the rest.
+    /// # Safety
+    /// The machine supports the instruction set of the register.
+    #[inline(always)]
+    unsafe fn keep(self, mask: Mask) -> Self {
+        // SAFETY: The caller guarantees that the machine supports the instruction set of the register.
+        unsafe { self.select(Self::zero(), mask) }
+    }
+    /// Returns the mask of the first `lanes` lanes, at most 16.
+    /// # Safety
+    /// The machine supports the instruction set of the register.
+    #[inline(always)]
+    unsafe fn first_lanes(lanes: usize) -> Mask {
+        ((1u32 << lanes) - 1) as Mask
     }
     /// Returns the sum of all lanes.
     /// # Safety
     /// The machine supports the instruction set of the register.
     unsafe fn sum(self) -> T;
+    /// Returns the sum of each register, equal to [`sum`](Self::sum) in every bit.
+    /// # Safety
+    /// The machine supports the instruction set of the register.
+    #[inline(always)]
+    unsafe fn sum_each([a, b, c, d]: [Self; GROUP]) -> [T; GROUP] {
+        // SAFETY: The caller guarantees that the machine supports the instruction set of the register.
+        unsafe { [a.sum(), b.sum(), c.sum(), d.sum()] }
+    }
     /// Writes the lanes to `values[0..LANES]`.
     /// # Safety
     /// The machine supports the instruction set of the register, and the values are writable.
@@ -136,6 +159,9 @@ pub trait Vector<T>: Copy {
 
 /// The number of lanes of the widest register.
 pub const MAX_LANES: usize = 16;
+
+/// The number of registers that [`Vector::sum_each`] adds at once.
+pub const GROUP: usize = 4;
 
 /// The register types of a precision. CSR kernels use the narrow ones because rows are short. Formats that
 /// assign one row to each lane use the widest.
@@ -181,10 +207,16 @@ impl Isa {
         match self {
             Self::Portable => true,
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
+            Self::Avx2 => {
+                is_x86_feature_detected!("avx2")
+                    && is_x86_feature_detected!("fma")
+                    && is_x86_feature_detected!("bmi2")
+            }
             #[cfg(target_arch = "x86_64")]
             Self::Avx512 => {
-                is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl")
+                is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512vl")
+                    && is_x86_feature_detected!("bmi2")
             }
             #[cfg(not(target_arch = "x86_64"))]
             _ => false,
@@ -349,17 +381,28 @@ mod tests {
                     let product = (lane + 1) * (V::LANES - lane);
                     assert_eq!(one.widen(), (product + V::LANES) as f64, "lane {lane}");
                 }
-                for lanes in 0..V::LANES {
+                for lanes in 0..=V::LANES {
                     let first = ramp.mul_add_first(lanes, back, V::zero()).sum();
                     assert_eq!(first.widen(), total(|a, b| a * b, lanes), "{lanes} lanes");
+                    let kept = ramp.keep(V::first_lanes(lanes)).sum();
+                    assert_eq!(kept.widen(), total(|a, _| a, lanes));
+                    assert_eq!(poison.keep(0).sum(), T::zero());
                     let unchanged = poison.mul_add_first(0, poison, ramp).sum();
                     assert_eq!(unchanged.widen(), total(|a, _| a, V::LANES));
+                }
+                for lane in 0..V::LANES {
                     for bad in [T::nan(), T::infinity(), T::neg_infinity()] {
                         let mut values = values.clone();
-                        values[lanes] = bad;
-                        assert!(!V::load(values.as_ptr()).finite(), "{bad:?} in lane {lanes}");
+                        values[lane] = bad;
+                        assert!(!V::load(values.as_ptr()).finite(), "{bad:?} in lane {lane}");
                     }
                 }
+                let thirds = V::splat(T::narrow(1.0 / 3.0));
+                let four = [ramp.mul_add(thirds, back), back.mul_add(back, thirds), thirds, ramp];
+                assert_eq!(
+                    V::sum_each(four),
+                    [four[0].sum(), four[1].sum(), four[2].sum(), four[3].sum()]
+                );
                 assert!(ramp.finite() && V::LANES <= MAX_LANES);
                 assert_eq!(V::fused(values[1], values[2], values[3]).widen(), 10.0);
             }

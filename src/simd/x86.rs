@@ -2,15 +2,15 @@
 
 use std::arch::x86_64::*;
 
-use super::{Index, Kernel, Lanes, Mask, Vector};
+use super::{GROUP, Index, Kernel, Lanes, Mask, Vector};
 use crate::scalar::Scalar;
 
-#[target_feature(enable = "avx2,fma")]
+#[target_feature(enable = "avx2,fma,bmi2")]
 pub(super) fn with_avx2<T: Scalar, V: Vector<T>, K: Kernel<T>>(kernel: K) -> K::Output {
     kernel.run::<V>()
 }
 
-#[target_feature(enable = "avx512f,avx512vl,avx2,fma")]
+#[target_feature(enable = "avx512f,avx512vl,avx2,fma,bmi2")]
 pub(super) fn with_avx512<T: Scalar, V: Vector<T>, K: Kernel<T>>(kernel: K) -> K::Output {
     kernel.run::<V>()
 }
@@ -55,10 +55,27 @@ static SETS: [[i64; 4]; 16] = {
     sets
 };
 
+/// Eight lanes of 32 bits whose bits are all set, then eight of zeros: a load `n` lanes before the zeros is the blend
+/// mask of the first `n` lanes. All such loads are within one cache line.
+#[repr(align(64))]
+struct FirstLanes([i32; 16]);
+
+static FIRST_LANES: FirstLanes =
+    FirstLanes([-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0]);
+
+/// Returns the address of the blend mask of the first `lanes` lanes of a type, at most 32 bytes of them.
+#[inline(always)]
+fn first_lanes<T>(lanes: usize) -> *const T {
+    let words = lanes * size_of::<T>() / size_of::<i32>();
+    debug_assert!(words <= 8);
+    FIRST_LANES.0.as_ptr().wrapping_add(8 - words).cast()
+}
+
 macro_rules! vector {
     ($register:ident of $lanes:literal $value:ty: $zero:ident $splat:ident $load:ident
      $gather:ident $mul_add:ident $sum:ident $store:ident $sub:ident,
-         |$difference:ident| $unordered:expr, |$mask:ident, $set:ident, $unset:ident| $select:expr) => {
+         |$difference:ident| $unordered:expr, |$mask:ident, $set:ident, $unset:ident| $select:expr,
+     { $($own:tt)* }) => {
         // SAFETY (of every call): the contract of each method implies that of the intrinsic.
         impl Vector<$value> for $register {
             const LANES: usize = $lanes;
@@ -88,6 +105,10 @@ macro_rules! vector {
                 Self(unsafe { $select })
             }
             #[inline(always)]
+            unsafe fn first_lanes(lanes: usize) -> Mask {
+                unsafe { _bzhi_u32(u32::MAX, lanes as u32) as Mask }
+            }
+            #[inline(always)]
             unsafe fn sum(self) -> $value {
                 unsafe { $sum(self.0) }
             }
@@ -105,6 +126,34 @@ macro_rules! vector {
             fn fused(a: $value, b: $value, c: $value) -> $value {
                 a.mul_add(b, c)
             }
+            $($own)*
+        }
+    };
+}
+
+/// The operations that add the lanes of a group of registers together.
+macro_rules! group {
+    ($value:ty: $sum_each:ident) => {
+        #[inline(always)]
+        unsafe fn sum_each([a, b, c, d]: [Self; GROUP]) -> [$value; GROUP] {
+            unsafe { $sum_each([a.0, b.0, c.0, d.0]) }
+        }
+    };
+}
+
+/// The operations that AVX2 does with blend masks, which `$lanes` returns for a set of lanes.
+macro_rules! blends {
+    ($value:ty: $load:ident $and:ident $blend:ident $lanes:ident) => {
+        #[inline(always)]
+        unsafe fn keep(self, mask: Mask) -> Self {
+            Self(unsafe { $and(self.0, $lanes(mask)) })
+        }
+        #[inline(always)]
+        unsafe fn mul_add_first(self, lanes: usize, factor: Self, addend: Self) -> Self {
+            unsafe {
+                let keep = $load(first_lanes::<$value>(lanes));
+                Self($blend(addend.0, self.mul_add(factor, addend).0, keep))
+            }
         }
     };
 }
@@ -112,42 +161,69 @@ macro_rules! vector {
 vector!(Avx512F64 of 4 f64: _mm256_setzero_pd _mm256_set1_pd _mm256_loadu_pd
     gather_f64 _mm256_fmadd_pd sum_f64 _mm256_storeu_pd _mm256_sub_pd,
     |d| _mm256_cmp_pd_mask::<_CMP_UNORD_Q>(d, d),
-    |mask, set, unset| _mm256_mask_blend_pd(mask as u8, unset, set));
+    |mask, set, unset| _mm256_mask_blend_pd(mask as u8, unset, set),
+    { group!(f64: sum_each_f64); });
 vector!(Avx512F32 of 4 f32: _mm_setzero_ps _mm_set1_ps _mm_loadu_ps
     gather_f32 _mm_fmadd_ps sum_f32 _mm_storeu_ps _mm_sub_ps,
     |d| _mm_cmp_ps_mask::<_CMP_UNORD_Q>(d, d),
-    |mask, set, unset| _mm_mask_blend_ps(mask as u8, unset, set));
+    |mask, set, unset| _mm_mask_blend_ps(mask as u8, unset, set),
+    { group!(f32: sum_each_f32); });
 vector!(WideAvx512F64 of 8 f64: _mm512_setzero_pd _mm512_set1_pd _mm512_loadu_pd
     gather_8_f64 _mm512_fmadd_pd _mm512_reduce_add_pd _mm512_storeu_pd _mm512_sub_pd,
     |d| _mm512_cmp_pd_mask::<_CMP_UNORD_Q>(d, d),
-    |mask, set, unset| _mm512_mask_blend_pd(mask as u8, unset, set));
+    |mask, set, unset| _mm512_mask_blend_pd(mask as u8, unset, set), {});
 vector!(WideAvx512F32 of 16 f32: _mm512_setzero_ps _mm512_set1_ps _mm512_loadu_ps
     gather_16_f32 _mm512_fmadd_ps _mm512_reduce_add_ps _mm512_storeu_ps _mm512_sub_ps,
     |d| _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(d, d),
-    |mask, set, unset| _mm512_mask_blend_ps(mask, unset, set));
+    |mask, set, unset| _mm512_mask_blend_ps(mask, unset, set), {});
 vector!(Avx2F64 of 4 f64: _mm256_setzero_pd _mm256_set1_pd _mm256_loadu_pd
 gather_f64 _mm256_fmadd_pd sum_f64 _mm256_storeu_pd _mm256_sub_pd,
 |d| _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_UNORD_Q>(d, d)),
-|mask, set, unset| {
-    let keep = _mm256_loadu_pd(SETS[usize::from(mask & 15)].as_ptr().cast());
-    _mm256_blendv_pd(unset, set, keep)
+|mask, set, unset| _mm256_blendv_pd(unset, set, lanes_f64(mask)),
+{
+    group!(f64: sum_each_f64);
+    blends!(f64: _mm256_loadu_pd _mm256_and_pd _mm256_blendv_pd lanes_f64);
 });
 vector!(Avx2F32 of 4 f32: _mm_setzero_ps _mm_set1_ps _mm_loadu_ps
 gather_f32 _mm_fmadd_ps sum_f32 _mm_storeu_ps _mm_sub_ps,
 |d| _mm_movemask_ps(_mm_cmpunord_ps(d, d)),
-|mask, set, unset| {
-    let lanes = _mm_set_epi32(8, 4, 2, 1);
-    let bits = _mm_and_si128(_mm_set1_epi32(mask.into()), lanes);
-    _mm_blendv_ps(unset, set, _mm_castsi128_ps(_mm_cmpeq_epi32(bits, lanes)))
+|mask, set, unset| _mm_blendv_ps(unset, set, lanes_f32(mask)),
+{
+    group!(f32: sum_each_f32);
+    blends!(f32: _mm_loadu_ps _mm_and_ps _mm_blendv_ps lanes_f32);
 });
 vector!(WideAvx2F32 of 8 f32: _mm256_setzero_ps _mm256_set1_ps _mm256_loadu_ps
-gather_8_f32 _mm256_fmadd_ps sum_8_f32 _mm256_storeu_ps _mm256_sub_ps,
-|d| _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_UNORD_Q>(d, d)),
-|mask, set, unset| {
-    let lanes = _mm256_set_epi32(128, 64, 32, 16, 8, 4, 2, 1);
-    let bits = _mm256_and_si256(_mm256_set1_epi32(mask.into()), lanes);
-    _mm256_blendv_ps(unset, set, _mm256_castsi256_ps(_mm256_cmpeq_epi32(bits, lanes)))
-});
+    gather_8_f32 _mm256_fmadd_ps sum_8_f32 _mm256_storeu_ps _mm256_sub_ps,
+    |d| _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_UNORD_Q>(d, d)),
+    |mask, set, unset| _mm256_blendv_ps(unset, set, lanes_8_f32(mask)),
+    { blends!(f32: _mm256_loadu_ps _mm256_and_ps _mm256_blendv_ps lanes_8_f32); });
+
+/// Returns the blend mask of a set of lanes.
+#[inline(always)]
+unsafe fn lanes_f64(mask: Mask) -> __m256d {
+    // SAFETY: the operations of `Vector` require the instruction set; each set has 32 readable bytes.
+    unsafe { _mm256_loadu_pd(SETS[usize::from(mask & 15)].as_ptr().cast()) }
+}
+
+#[inline(always)]
+unsafe fn lanes_f32(mask: Mask) -> __m128 {
+    // SAFETY: the operations of `Vector` require the instruction set.
+    unsafe {
+        let lanes = _mm_set_epi32(8, 4, 2, 1);
+        let bits = _mm_and_si128(_mm_set1_epi32(mask.into()), lanes);
+        _mm_castsi128_ps(_mm_cmpeq_epi32(bits, lanes))
+    }
+}
+
+#[inline(always)]
+unsafe fn lanes_8_f32(mask: Mask) -> __m256 {
+    // SAFETY: the operations of `Vector` require the instruction set.
+    unsafe {
+        let lanes = _mm256_set_epi32(128, 64, 32, 16, 8, 4, 2, 1);
+        let bits = _mm256_and_si256(_mm256_set1_epi32(mask.into()), lanes);
+        _mm256_castsi256_ps(_mm256_cmpeq_epi32(bits, lanes))
+    }
+}
 
 // The gathers below fill the lanes by single loads. On Zen 4 the gather instruction (about two cycles per
 // element) measured slower. Wider registers also measured slower on rows of up to tens of nonzeros.
@@ -239,5 +315,40 @@ unsafe fn sum_f32(v: __m128) -> f32 {
     unsafe {
         let pair = _mm_add_ps(v, _mm_movehl_ps(v, v));
         _mm_cvtss_f32(_mm_add_ss(pair, _mm_movehdup_ps(pair)))
+    }
+}
+
+/// Adds the two halves of each register.
+#[inline(always)]
+unsafe fn add_halves(a: __m256d, b: __m256d) -> __m256d {
+    // SAFETY: `Vector::sum_each` requires the instruction set.
+    unsafe {
+        let low = _mm256_insertf128_pd::<1>(a, _mm256_castpd256_pd128(b));
+        _mm256_add_pd(low, _mm256_permute2f128_pd::<0x31>(a, b))
+    }
+}
+
+/// Adds the lanes of four registers in the same order as [`sum_f64`].
+#[inline(always)]
+unsafe fn sum_each_f64([a, b, c, d]: [__m256d; GROUP]) -> [f64; GROUP] {
+    // SAFETY: `Vector::sum_each` requires the instruction set.
+    unsafe {
+        let (ac, bd) = (add_halves(a, c), add_halves(b, d));
+        let mut sums = [0.0; GROUP];
+        _mm256_storeu_pd(sums.as_mut_ptr(), _mm256_hadd_pd(ac, bd));
+        sums
+    }
+}
+
+/// Adds the lanes of four registers in the same order as [`sum_f32`].
+#[inline(always)]
+unsafe fn sum_each_f32([a, b, c, d]: [__m128; GROUP]) -> [f32; GROUP] {
+    // SAFETY: `Vector::sum_each` requires the instruction set.
+    unsafe {
+        let low = _mm_add_ps(_mm_movelh_ps(a, b), _mm_movehl_ps(b, a));
+        let high = _mm_add_ps(_mm_movelh_ps(c, d), _mm_movehl_ps(d, c));
+        let mut sums = [0.0; GROUP];
+        _mm_storeu_ps(sums.as_mut_ptr(), _mm_hadd_ps(low, high));
+        sums
     }
 }

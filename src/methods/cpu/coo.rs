@@ -11,7 +11,8 @@
 use std::ops::Range;
 
 use super::atomic::{AtomicAdd, SharedSums};
-use super::rows::{Entries, Operands, dot, part, scale, scale_on};
+use super::row_kernels::{Entries, dot};
+use super::rows::{Operands, part, scale, scale_on};
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
 use crate::methods::coordinates::row_indices;

@@ -12,7 +12,7 @@ use crate::simd::Lanes;
 pub const METHOD: Method = Method {
     name: "csr2",
     source: "csr-k, sections 2.2 and 4.2, Listings 1 and 2; Kabir et al. 2014",
-    summary: "super-rows in Band-k order, an equal number per thread; SIMD within a row",
+    summary: "super-rows in Band-k order, an equal number per thread; SIMD, four rows at a time",
     parameters: &[SRS, ORDER, COARSENING],
     operations: Operations::Plain,
     setup: Setup::Ordering,

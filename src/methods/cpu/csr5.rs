@@ -26,7 +26,8 @@ mod kernel;
 use format::Chunk;
 use kernel::Tiles;
 
-use super::rows::{Operands, Piece};
+use super::row_kernels::Piece;
+use super::rows::Operands;
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup, Unavailable};
 use crate::methods::debug_check;

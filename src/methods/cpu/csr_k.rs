@@ -13,14 +13,15 @@
 //! groups are then computed anew from the ordered rows.
 //!
 //! Memory: the pointer arrays. With `order=band-k` also the permuted matrix, the permuted x and y, and the
-//! permutation and its inverse. Departures: α and β; SIMD within a row, which the authors leave to the compiler; and
+//! permutation and its inverse. Departures: α and β; SIMD, four rows at a time, which the authors leave to the compiler; and
 //! natural order for matrices that are not square.
 
 use std::borrow::Cow;
 
 use anyhow::ensure;
 
-use super::rows::{Operands, Prefetch, WholeRows, part, prefetch_for};
+use super::row_kernels::{WholeRows, prefetching_pays};
+use super::rows::{Operands, part};
 use crate::matrix::Csr;
 use crate::matrix::order::band_k::{BandK, Coarsening, SUPER_ROW, band_k, grouped};
 use crate::memory::extent::Extent;
@@ -68,7 +69,7 @@ struct CsrK<'a, T: Scalar> {
     csr: Cow<'a, Csr<T>>,
     /// The pointer array of each level, `sr_ptr` first.
     pointers: Vec<Vec<u32>>,
-    prefetch: Prefetch,
+    prefetch: bool,
 }
 
 /// Prepares csr2 (k = 2) or csr3 (k = 3).
@@ -93,7 +94,7 @@ fn natural_product<'a, T: Scalar + Lanes>(
     sizes: &[usize],
     request: &Request<'a>,
 ) -> Prepared<'a, T> {
-    let (team, isa, prefetch) = (request.team, request.isa, prefetch_for(csr));
+    let (team, isa, prefetch) = (request.team, request.isa, prefetching_pays(csr));
     let matrix =
         CsrK { csr: Cow::Borrowed(csr), pointers: grouped(csr.row_lengths(), sizes), prefetch };
     debug_check(|| matrix.check());
@@ -111,7 +112,7 @@ fn permuted_product<'a, T: Scalar + Lanes>(
     sizes: &[usize],
     request: &Request<'a>,
 ) -> Prepared<'a, T> {
-    let (team, isa, prefetch) = (request.team, request.isa, prefetch_for(csr));
+    let (team, isa, prefetch) = (request.team, request.isa, prefetching_pays(csr));
     let BandK { permutation, levels: pointers } = band_k(csr, coarsening, sizes);
     let matrix = CsrK { csr: Cow::Owned(csr.permuted(&permutation)), pointers, prefetch };
     debug_check(|| matrix.check());
@@ -209,7 +210,7 @@ struct SuperRows<'t, T> {
     pointers: &'t [u32],
     operands: Operands<'t, T>,
     y: &'t mut [T],
-    prefetch: Prefetch,
+    prefetch: bool,
 }
 
 impl<T: Scalar> Kernel<T> for SuperRows<'_, T> {
@@ -320,7 +321,7 @@ mod tests {
     fn the_check_names_invalid_pointers() {
         for pointers in [vec![vec![0, 4]], vec![vec![1, 5]], vec![vec![0, 3, 2, 5]], vec![vec![]]] {
             let csr = Cow::Owned(Csr::<f64>::from_triplets(5, 5, &[]));
-            let matrix = CsrK { csr, pointers, prefetch: Prefetch::Nothing };
+            let matrix = CsrK { csr, pointers, prefetch: false };
             assert!(matrix.check().unwrap_err().to_string().starts_with("POINTERS"));
         }
     }

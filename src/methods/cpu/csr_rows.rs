@@ -3,13 +3,15 @@
 //! Thread t owns contiguous rows with about an equal share of the nonzeros. It starts at the first row that
 //! begins at or after nonzero t·nnz/T, where T is the number of threads, and ends where thread t + 1
 //! starts. Each product finds these rows by binary search in the row offsets. A row is never split, so a
-//! single long row leaves the other threads idle.
+//! single long row leaves the other threads idle. The rows are multiplied four at a time
+//! (`row_kernels.rs`).
 //!
 //! Memory: none beyond CSR.
 
 use std::ops::Range;
 
-use super::rows::{Operands, WholeRows, prefetch_for};
+use super::row_kernels::{WholeRows, prefetching_pays};
+use super::rows::Operands;
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
 use crate::scalar::Scalar;
@@ -20,7 +22,7 @@ use crate::team::DisjointMut;
 pub const METHOD: Method = Method {
     name: "csr-rows",
     source: "merge-spmv-sc16, II: row splitting",
-    summary: "whole rows per thread, balanced by nonzeros in each product; SIMD within a row",
+    summary: "whole rows per thread, balanced by nonzeros in each product; SIMD, four rows at a time",
     parameters: &[],
     operations: Operations::Plain,
     setup: Setup::Nothing,
@@ -33,7 +35,7 @@ fn prepare<'a, T: Scalar + Lanes>(
     request: &Request<'a>,
 ) -> Result<Prepared<'a, T>, Unavailable> {
     let (team, threads, isa) = (request.team, request.team.len(), request.isa);
-    let prefetch = prefetch_for(csr);
+    let prefetch = prefetching_pays(csr);
     Ok(Prepared::new(csr, 0, move |alpha, x, beta, y| {
         let operands = Operands { alpha, x, beta };
         let y = DisjointMut::new(y);

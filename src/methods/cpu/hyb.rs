@@ -8,7 +8,8 @@
 
 use super::coo::{Carries, Coordinates};
 use super::ell::pitch;
-use super::rows::{Entries, Operands};
+use super::row_kernels::Entries;
+use super::rows::Operands;
 use super::strips::StripRows;
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};

@@ -8,13 +8,14 @@
 //! setup: search and fix-up are part of each product.
 //!
 //! Memory: a carry per thread, padded to a cache line. Departures: α and β (the thread that closes a row
-//! reads its β·y), and SIMD within a row, which the paper deliberately omits but today's libraries use.
+//! reads its β·y), and SIMD over four rows at a time, which the paper deliberately omits but today's libraries use.
 
 use std::ops::Range;
 
 use crossbeam_utils::CachePadded;
 
-use super::rows::{Operands, Piece, Prefetch, WholeRows, prefetch_for};
+use super::row_kernels::{Piece, WholeRows, prefetching_pays};
+use super::rows::Operands;
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
 use crate::scalar::Scalar;
@@ -25,7 +26,7 @@ use crate::team::{DisjointMut, Team};
 pub const METHOD: Method = Method {
     name: "merge",
     source: "merge-spmv-sc16, Algorithms 2 and 3",
-    summary: "one equal piece of the merge path per thread, no setup; SIMD within a row",
+    summary: "one equal piece of the merge path per thread, no setup; SIMD, four rows at a time",
     parameters: &[],
     operations: Operations::Plain,
     setup: Setup::Nothing,
@@ -66,14 +67,14 @@ fn prepare<'a, T: Scalar + Lanes>(
 /// The data that merge-based products of one matrix need.
 pub struct MergePath<T> {
     carries: Vec<CachePadded<Carry<T>>>,
-    prefetch: Prefetch,
+    prefetch: bool,
 }
 
 impl<T: Scalar + Lanes> MergePath<T> {
     /// Prepares products of a matrix on `threads` threads.
     pub fn new(csr: &Csr<T>, threads: usize) -> Self {
         let carries = vec![CachePadded::new(Carry { row: csr.rows, sum: T::zero() }); threads];
-        Self { carries, prefetch: prefetch_for(csr) }
+        Self { carries, prefetch: prefetching_pays(csr) }
     }
 
     /// Returns the size of the carries in bytes.
@@ -112,7 +113,7 @@ pub fn consume<T: Scalar + Lanes>(
     Range { start, end }: Range<Coordinate>,
     operands: Operands<T>,
     y: &mut [T],
-    prefetch: Prefetch,
+    prefetch: bool,
 ) -> T {
     let rows = start.row..end.row;
     isa.run(WholeRows { csr, rows, start: start.nonzero, operands, y, prefetch });

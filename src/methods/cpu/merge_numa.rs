@@ -17,7 +17,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::merge::{Carry, Coordinate, consume, fix_up, piece};
-use super::rows::{Operands, prefetch_for};
+use super::row_kernels::prefetching_pays;
+use super::rows::Operands;
 use crate::matrix::Csr;
 use crate::memory::extent::Extent;
 use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
@@ -88,7 +89,7 @@ fn prepare_on<'a, T: Scalar + Lanes>(
         describe(&parts)
     });
     let extra_bytes = parts.iter().map(Part::bytes).sum();
-    let prefetch = prefetch_for(csr);
+    let prefetch = prefetching_pays(csr);
     let product = move |alpha, x: &[T], beta, y: &mut [T]| {
         let operands = Operands { alpha, x, beta };
         let shared = DisjointMut::new(y);

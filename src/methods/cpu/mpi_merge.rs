@@ -3,7 +3,8 @@
 //! piece, one thread.
 
 use super::merge::{Coordinate, consume};
-use super::rows::{Operands, prefetch_for};
+use super::row_kernels::prefetching_pays;
+use super::rows::Operands;
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup, Unavailable};
 use crate::scalar::Scalar;
@@ -30,7 +31,7 @@ fn prepare<'a, T: Scalar + Lanes>(
     csr: &'a Csr<T>,
     request: &Request<'a>,
 ) -> Result<Prepared<'a, T>, Unavailable> {
-    let (isa, prefetch) = (request.isa, prefetch_for(csr));
+    let (isa, prefetch) = (request.isa, prefetching_pays(csr));
     let end = Coordinate { row: csr.rows, nonzero: csr.nnz() };
     let product = move |alpha, x: &[T], beta, y: &mut [T]| {
         let path = Coordinate { row: 0, nonzero: 0 }..end;

@@ -34,7 +34,8 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::rows::{Operands, Piece, part, shares};
+use super::row_kernels::Piece;
+use super::rows::{Operands, part, shares};
 use crate::matrix::Csr;
 use crate::memory::extent::Extent;
 use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup, Unavailable};
