@@ -1,28 +1,38 @@
 //! A slice on the heap that is aligned to a cache line.
 
-use std::ops::Deref;
+use std::ops::{Deref, DerefMut};
 
 /// The size of a cache line, and of the widest register, in bytes. An unaligned load of such a register
 /// touches two cache lines.
 const LINE: usize = 64;
 
-/// A slice on the heap that is aligned to a cache line.
+/// A slice on the heap that is aligned to a cache line, and grows up to its capacity.
 pub struct Aligned<T> {
-    /// The buffer, whose values begin at index `start`. It is never resized, so the values do not move.
+    /// The buffer, whose values begin at index `start`. It never exceeds its capacity, so the values do not move.
     values: Vec<T>,
     start: usize,
 }
 
 impl<T: Copy + Default> Aligned<T> {
-    /// Copies `values` and appends `slack` zeros, so that loads of whole registers may read past the end.
-    pub fn new(values: &[T], slack: usize) -> Self {
-        let mut aligned: Vec<T> = Vec::with_capacity(values.len() + slack + LINE / size_of::<T>());
+    /// Returns an empty slice to which `capacity` values can be appended.
+    pub fn with_capacity(capacity: usize) -> Self {
+        let mut values: Vec<T> = Vec::with_capacity(capacity + LINE / size_of::<T>());
         // The offset is in elements. `align_offset` may return `usize::MAX`, but no allocator causes that.
-        let start = aligned.as_ptr().align_offset(LINE).min(LINE / size_of::<T>());
-        aligned.resize(start, T::default());
-        aligned.extend_from_slice(values);
-        aligned.resize(start + values.len() + slack, T::default());
-        Self { values: aligned, start }
+        let start = values.as_ptr().align_offset(LINE).min(LINE / size_of::<T>());
+        values.resize(start, T::default());
+        Self { values, start }
+    }
+
+    /// Appends `count` times `value`, and returns the new part. Panics if the capacity does not suffice.
+    pub fn append(&mut self, count: usize, value: T) -> &mut [T] {
+        let first = self.values.len();
+        assert!(
+            first + count <= self.values.capacity(),
+            "the capacity is {}",
+            self.values.capacity()
+        );
+        self.values.resize(first + count, value);
+        &mut self.values[first..]
     }
 }
 
@@ -34,6 +44,12 @@ impl<T> Deref for Aligned<T> {
     }
 }
 
+impl<T> DerefMut for Aligned<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        &mut self.values[self.start..]
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -41,10 +57,20 @@ mod tests {
     #[test]
     fn the_first_value_is_aligned_to_a_cache_line() {
         for len in [0, 1, 7, 1000] {
-            let values: Vec<f32> = (0..len).map(|k| k as f32).collect();
-            let aligned = Aligned::new(&values, 3);
+            let mut aligned = Aligned::<f32>::with_capacity(len + 3);
+            aligned.append(len, 2.0);
+            aligned.append(3, 0.0)[0] = 1.0;
             assert!(aligned.as_ptr().addr().is_multiple_of(LINE));
-            assert_eq!((&aligned[..len], &aligned[len..]), (&values[..], &[0.0; 3][..]));
+            assert_eq!(
+                (&aligned[..len], &aligned[len..]),
+                (&vec![2.0; len][..], &[1.0, 0.0, 0.0][..])
+            );
         }
+    }
+
+    #[test]
+    #[should_panic(expected = "the capacity is")]
+    fn the_values_never_move() {
+        Aligned::<f64>::with_capacity(10).append(30, 0.0);
     }
 }

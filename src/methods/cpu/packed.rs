@@ -9,8 +9,13 @@
 //!   of diagonals.
 //! - *Slices*: as many blocks as a register has lanes, sorted by length within the window and stored step by step. A
 //!   block is a row, or up to four rows with the same columns, which are then stored and gathered once. Lanes whose
-//!   blocks have ended are not stored and are masked out of the sums, so there is no padding.
+//!   blocks have ended are not stored and are masked out of the sums, so there is no padding. If the rows of a slice
+//!   are consecutive, their sums are stored as one register.
 //! - *Long rows*: stored row by row, where the lengths differ too much.
+//!
+//! Bands, and blocks whose rows have slightly different columns, have slots without a nonzero. These contain zeros and are
+//! multiplied like the others. If a sum is then not finite, it is computed again with masks, because the product of zero
+//! and an infinite or undefined element of x would be NaN.
 //!
 //! The columns of a window are stored as 16-bit distances from its lowest column, if they fit. Its values are stored
 //! unchanged: without parameters the method compresses only the structure, so its time does not depend on the
@@ -23,16 +28,17 @@
 //!
 //! Memory: the packed streams. Of the CSR arrays only the longest rows are read.
 
+mod blocks;
 mod build;
 mod check;
+mod diagonals;
 mod kernel;
+mod place;
 #[cfg(test)]
 mod tests;
 mod window;
 
 use std::ops::Range;
-
-use rayon::prelude::*;
 
 use super::row_kernels::Piece;
 use super::rows::{Operands, part, shares};
@@ -41,8 +47,8 @@ use crate::memory::extent::Extent;
 use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup, Unavailable};
 use crate::scalar::Scalar;
 use crate::simd::{Lanes, MAX_LANES};
-use crate::team::DisjointMut;
-use build::{Packing, pack};
+use crate::team::{DisjointMut, Team};
+use build::{Packer, Packing};
 use kernel::Multiply;
 use window::Window;
 
@@ -82,10 +88,7 @@ fn prepare<'a, T: Scalar + Lanes>(
     let coded = request.word("values").is_some();
     let longest = (csr.nnz() / (4 * threads)).max(SHARED_ROW);
     let packing = Packing { lanes: isa.wide_lanes::<T>(), coded, longest };
-    let windows: Vec<_> =
-        cut(csr, share).into_par_iter().map(|rows| pack(csr, rows, packing)).collect();
-    let longest: Vec<_> =
-        (0..csr.rows).filter(|&row| csr.row(row).len() > packing.longest).collect();
+    let (windows, longest) = pack(csr, request.team, &cut(csr, share), packing);
     let costs: Vec<_> = windows.iter().map(Window::cost).collect();
     let shares = shares(&costs, threads);
     let mut sums = vec![vec![T::zero(); longest.len()]; threads];
@@ -117,6 +120,30 @@ fn prepare<'a, T: Scalar + Lanes>(
         Ok(())
     })
     .with_csr_bytes(longest_bytes))
+}
+
+/// Packs the windows, and lists the rows that are too long for them. Each thread packs windows with an equal share of the
+/// nonzeros, which are nearly those that it multiplies, so that the pages of their streams are in its memory.
+fn pack<T: Scalar>(
+    csr: &Csr<T>,
+    team: &Team,
+    windows: &[Range<usize>],
+    packing: Packing,
+) -> (Vec<Window<T>>, Vec<usize>) {
+    let nonzeros =
+        |rows: &Range<usize>| (csr.row_offsets[rows.end] - csr.row_offsets[rows.start]) as usize;
+    let sizes: Vec<usize> = windows.iter().map(nonzeros).collect();
+    let shares = shares(&sizes, team.len());
+    let mut packed: Vec<_> = shares.iter().map(|_| (Vec::new(), Vec::new())).collect();
+    team.run_with(&mut packed, |rank, (packed, longest)| {
+        let mut packer = Packer::new(packing);
+        for rows in &windows[shares[rank].clone()] {
+            packed.push(packer.pack(csr, rows.clone()));
+            longest.extend(rows.clone().filter(|&row| csr.row(row).len() > packing.longest));
+        }
+    });
+    let (windows, longest): (Vec<_>, Vec<_>) = packed.into_iter().unzip();
+    (windows.into_iter().flatten().collect(), longest.concat())
 }
 
 /// Returns an upper bound of the bytes of the streams (bands of values with holes, or values with fewer

@@ -248,8 +248,9 @@ impl<T: Scalar> WholeRows<'_, T> {
             }
             // SAFETY: in a valid matrix the offsets ascend to nnz; `Prepared::multiply` checked the length of x. There
             // are `MASKED_ROW` entries after the last row, as checked above.
-            let sums = unsafe { group_sums::<T, V>(entries, start, ends, operands.x, predicted) };
-            operands.store_each(sums, y);
+            let mut sums =
+                unsafe { group_sums::<T, V>(entries, start, ends, operands.x, predicted) };
+            operands.store_all(&mut sums, y);
             start = end;
             done += GROUP;
         }

@@ -28,10 +28,10 @@ impl<T: Scalar> Operands<'_, T> {
         };
     }
 
-    /// Stores α·`sums` + β·`y` in `y`, as [`store`](Self::store) does, but by vector instructions.
+    /// Stores α·`sums` + β·`y` in `y`, of the same length, as [`store`](Self::store) does, but by vector instructions.
     #[inline(always)]
-    pub fn store_each<const N: usize>(&self, mut sums: [T; N], y: &mut [T; N]) {
-        for sum in &mut sums {
+    pub fn store_all(&self, sums: &mut [T], y: &mut [T]) {
+        for sum in &mut *sums {
             *sum = self.alpha * *sum;
         }
         if self.beta != T::zero() {
@@ -39,7 +39,7 @@ impl<T: Scalar> Operands<'_, T> {
                 *sum += self.beta * *y;
             }
         }
-        *y = sums;
+        y.copy_from_slice(sums);
     }
 }
 

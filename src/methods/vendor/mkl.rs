@@ -8,13 +8,14 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::path::{Path, PathBuf};
 use std::ptr::null_mut;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 
 use libloading::os::unix::{Library, Symbol};
 
 use crate::library;
 use crate::memory::extent::Extent;
 use crate::method::{Failed, Unavailable};
+use crate::simd::Isa;
 
 /// The file names of `libmkl_rt`, newest first: MKL 2026, then 2021 to 2025.
 const NAMES: [&str; 2] = ["libmkl_rt.so.3", "libmkl_rt.so.2"];
@@ -42,6 +43,8 @@ pub const NON_TRANSPOSE: c_int = 10;
 pub const TRANSPOSE: c_int = 11;
 const INTERFACE_LP64: c_int = 0;
 const THREADING_INTEL: c_int = 0;
+const SSE4_2: c_int = 0;
+const AVX2: c_int = 2;
 
 /// The type of `mkl_cspblas_?csrgemv(trans, rows, values, row offsets, columns, x, y)`.
 pub type CsrGemv<T> = unsafe extern "C" fn(
@@ -167,6 +170,20 @@ pub fn memory(extent: &Extent) -> u64 {
     if extent.transpose { sums } else { 0 }
 }
 
+/// The constant by which MKL knows the widest instruction set that it may use, or -1 for no limit.
+static WIDEST: AtomicI32 = AtomicI32::new(-1);
+
+/// Limits MKL to an instruction set and narrower ones, so that it is compared on the same terms with own methods that are
+/// limited to it. This has an effect only before the first call of [`mkl`].
+pub fn limit(isa: Isa) {
+    let constant = match isa {
+        Isa::Portable => SSE4_2,
+        Isa::Avx2 => AVX2,
+        Isa::Avx512 => return,
+    };
+    WIDEST.store(constant, Ordering::Relaxed);
+}
+
 static MKL: OnceLock<Result<Mkl, Unavailable>> = OnceLock::new();
 
 /// Opens the library on the first call and returns it, or the reason why it is not available.
@@ -237,10 +254,18 @@ impl Mkl {
             };
             set_layer(b"MKL_Set_Interface_Layer", INTERFACE_LP64)?;
             set_layer(b"MKL_Set_Threading_Layer", THREADING_INTEL)?;
+            let (widest, limit) = match WIDEST.load(Ordering::Relaxed) {
+                SSE4_2 => (Some(SSE4_2), " (at most SSE 4.2)"),
+                AVX2 => (Some(AVX2), " (at most AVX2)"),
+                _ => (None, ""),
+            };
+            if let Some(widest) = widest {
+                set_layer(b"MKL_Enable_Instructions", widest)?;
+            }
             // Otherwise MKL may use fewer threads than requested.
             library.get::<unsafe extern "C" fn(c_int)>(b"MKL_Set_Dynamic")?(0);
             let mkl = Self {
-                version: version(&library)?,
+                version: version(&library)? + limit,
                 file,
                 set_num_threads: library.get(b"MKL_Set_Num_Threads")?,
                 threads: AtomicU32::new(0),

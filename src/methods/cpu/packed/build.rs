@@ -1,28 +1,32 @@
 //! Packs a window: decides for each of its rows how it is stored, and writes the streams.
+//!
+//! The setup should cost no more than a few products, so each nonzero is read once to decide and once to write, the
+//! comparisons stop as early as possible, and blocks are sorted by counting. Lists that a window needs only while it is
+//! packed are kept for the next one.
 
-use std::cmp::Reverse;
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::array;
+use std::mem::{replace, take};
 use std::ops::Range;
 
-use super::window::{
-    Band, Columns, Diagonal, Factors, LANE_SUM, MAX_HEIGHT, STEP, Segment, Slice, Window,
-};
+use super::blocks::{BLOCK_FILL, Block, Blocks};
+use super::diagonals::Diagonals;
+use super::place::Place;
+use super::window::{Band, Columns, Factors, LANE_SUM, MAX_HEIGHT, STEP, Segment, Slice, Window};
 use crate::matrix::Csr;
 use crate::methods::debug_check;
 use crate::scalar::Scalar;
-use crate::simd::{Aligned, Mask};
+use crate::simd::Aligned;
 
-/// A band is used if at least this fraction of its slots contains nonzeros.
-const BAND_FILL: f64 = 0.6;
-/// A row joins the block above it if at least this fraction of the block's slots still contains nonzeros.
-const BLOCK_FILL: f64 = 0.85;
-/// Rows shorter than this do not join a block.
-const BLOCK_WIDTH: usize = 4;
+/// Returns the smallest fraction of the slots of a band that contain nonzeros. Below it, the empty slots have more bytes
+/// than the 16-bit column indices of slices.
+fn band_fill<T>() -> f64 {
+    size_of::<T>() as f64 / (size_of::<T>() + size_of::<u16>()) as f64
+}
+
 /// The settings by which windows are packed.
 #[derive(Clone, Copy)]
 pub struct Packing {
-    /// The number of values per register.
+    /// The number of values per register: 4, 8 or 16.
     pub lanes: usize,
     /// Whether values are compressed: stored once if all are equal, replaced by codes if at most 256 differ.
     pub coded: bool,
@@ -30,344 +34,261 @@ pub struct Packing {
     pub longest: usize,
 }
 
-/// A block of rows that share their columns.
-struct Block {
-    row: usize,
-    height: usize,
-    columns: Vec<u32>,
-    /// Whether some row has no nonzero in one of the columns.
-    holes: bool,
-}
-
-impl Block {
-    fn of_row<T>(csr: &Csr<T>, row: usize) -> Self {
-        let columns = csr.column_indices[csr.row(row)].to_vec();
-        Self { row, height: 1, columns, holes: false }
-    }
-}
-
-/// The streams as far as they have been written.
-struct Builder<'a, T> {
-    csr: &'a Csr<T>,
+/// Packs windows one after the other. A thread uses one packer for all of its windows.
+pub struct Packer<T> {
     packing: Packing,
-    first_row: usize,
-    columns: Vec<u32>,
-    values: Vec<T>,
-    /// The position of each list of diagonals in the window's `diagonals`.
-    lists: HashMap<Vec<Diagonal>, Range<usize>>,
+    /// The values of the window.
+    values: Aligned<T>,
+    diagonals: Diagonals,
+    blocks: Blocks,
+    /// The rows of the window that are in no band.
+    rest: Vec<usize>,
+    long: Vec<usize>,
+    /// The buffer for a pair of slices of a band.
+    pair: Vec<T>,
+    /// The buffer of [`Place`].
+    partial: Vec<(usize, usize)>,
     window: Window<T>,
 }
 
-/// Packs the rows `rows`, at most 2^16.
-pub fn pack<T: Scalar>(csr: &Csr<T>, rows: Range<usize>, packing: Packing) -> Window<T> {
-    let window = Window {
-        first_row: rows.start,
-        rows: rows.len(),
-        width: packing.lanes,
-        factors: Factors::Full(Aligned::new(&[], 0)),
-        columns: Columns::Far(Vec::new()),
-        bands: Vec::new(),
-        diagonals: Vec::new(),
-        segments: Vec::new(),
-        slices: Vec::new(),
-        lanes: Vec::new(),
-        masks: Vec::new(),
-        block_rows: Vec::new(),
-        long_rows: Vec::new(),
-    };
-    let mut builder = Builder {
-        csr,
-        packing,
-        first_row: rows.start,
-        columns: Vec::new(),
-        values: Vec::new(),
-        lists: HashMap::new(),
-        window,
-    };
-    let rest = builder.bands(rows);
-    let blocks = builder.blocks(&rest);
-    builder.segments(blocks);
-    let window = builder.finish();
-    debug_check(|| window.check(csr, packing.longest));
-    window
-}
+impl<T: Scalar> Packer<T> {
+    /// Creates a packer.
+    pub fn new(packing: Packing) -> Self {
+        Self {
+            packing,
+            values: Aligned::with_capacity(0),
+            diagonals: Diagonals::default(),
+            blocks: Blocks::default(),
+            rest: Vec::new(),
+            long: Vec::new(),
+            pair: Vec::new(),
+            partial: Vec::new(),
+            window: Window::default(),
+        }
+    }
 
-impl<T: Scalar> Builder<'_, T> {
-    /// Stores slices of consecutive rows that are on few diagonals as bands, and returns the other rows.
-    fn bands(&mut self, rows: Range<usize>) -> Vec<usize> {
-        let lanes = self.packing.lanes;
-        let mut rest = Vec::new();
+    /// Packs the rows `rows`, at most 2^16.
+    pub fn pack(&mut self, csr: &Csr<T>, rows: Range<usize>) -> Window<T> {
+        let window = match self.packing.lanes {
+            4 => self.pack_for::<4>(csr, rows),
+            8 => self.pack_for::<8>(csr, rows),
+            16 => self.pack_for::<16>(csr, rows),
+            lanes => unreachable!("no register has {lanes} values"),
+        };
+        debug_check(|| window.check(csr, self.packing.longest));
+        window
+    }
+
+    fn pack_for<const LANES: usize>(&mut self, csr: &Csr<T>, rows: Range<usize>) -> Window<T> {
+        self.window.first_row = rows.start;
+        self.window.rows = rows.len();
+        self.window.width = LANES;
+        self.reserve::<LANES>(csr, rows.clone());
+        self.bands::<LANES>(csr, rows);
+        self.blocks.find(csr, &self.rest, self.packing.longest);
+        self.segments::<LANES>(csr);
+        let mut window = take(&mut self.window);
+        window.columns.end(LANES);
+        let values = replace(&mut self.values, Aligned::with_capacity(0));
+        window.factors = Factors::of(values, self.packing.coded, LANES);
+        window
+    }
+
+    /// Reserves memory for as many values as the window has at most, and for the columns in their narrowest type. Pages
+    /// to which nothing is written cost nothing.
+    fn reserve<const LANES: usize>(&mut self, csr: &Csr<T>, rows: Range<usize>) {
+        let (mut first, mut last, mut nonzeros) = (u32::MAX, 0, 0);
+        for row in rows.clone().map(|row| csr.row(row)) {
+            if (1..=self.packing.longest).contains(&row.len()) {
+                first = first.min(csr.column_indices[row.start]);
+                last = last.max(csr.column_indices[row.end - 1]);
+                nonzeros += row.len();
+            }
+        }
+        let slots = (nonzeros as f64 / band_fill::<T>().min(BLOCK_FILL)) as usize;
+        self.window.columns = Columns::between(first.min(last), last, slots + LANES);
+        self.values = Aligned::with_capacity(slots + (rows.len() + 2) * LANES);
+    }
+
+    /// Stores slices of consecutive rows that are on few diagonals as bands, and lists the other rows.
+    fn bands<const LANES: usize>(&mut self, csr: &Csr<T>, rows: Range<usize>) {
+        self.rest.clear();
+        self.diagonals.clear();
+        let fill = band_fill::<T>();
         let mut start = rows.start;
-        while start + lanes <= rows.end {
-            match self.diagonals_of(start..start + lanes) {
-                Some(diagonals) => {
-                    self.push_band_slice(start, diagonals);
-                    start += lanes;
-                }
-                None => {
-                    rest.extend(start..start + lanes);
-                    start += lanes;
-                }
+        while start + LANES <= rows.end {
+            let slice = start..start + LANES;
+            if self.diagonals.find(csr, slice.clone(), fill, self.packing.longest) {
+                self.push_band_slice::<LANES>(csr, start);
+            } else {
+                self.rest.extend(slice);
             }
+            start += LANES;
         }
-        rest.extend(start..rows.end);
-        rest
+        self.rest.extend(start..rows.end);
     }
 
-    /// Returns the diagonals of the rows, if the rows fill them well enough and all of each diagonal is
-    /// inside the matrix.
-    fn diagonals_of(&self, rows: Range<usize>) -> Option<Vec<Diagonal>> {
-        let csr = self.csr;
-        let nonzeros = csr.row(rows.start).start..csr.row(rows.end - 1).end;
-        let most = (nonzeros.len() as f64 / BAND_FILL) as usize / rows.len();
-        let longest = rows.clone().map(|row| csr.row(row).len()).max()?;
-        if longest == 0 || longest > most.min(self.packing.longest) {
-            return None;
-        }
-        let mut offsets: Vec<(i32, usize)> = Vec::with_capacity(nonzeros.len());
-        for (lane, row) in rows.clone().enumerate() {
-            let columns = &csr.column_indices[csr.row(row)];
-            offsets.extend(columns.iter().map(|&column| (column as i32 - row as i32, lane)));
-        }
-        offsets.sort_unstable();
-        let mut diagonals: Vec<Diagonal> = Vec::new();
-        for (offset, lane) in offsets {
-            match diagonals.last_mut().filter(|last| last.offset == offset) {
-                Some(last) => last.mask |= 1 << lane,
-                None => diagonals.push(Diagonal { offset, mask: 1 << lane }),
+    fn push_band_slice<const LANES: usize>(&mut self, csr: &Csr<T>, row: usize) {
+        let diagonals = self.diagonals.of_slice();
+        let count = diagonals.len() * LANES;
+        let values = self.values.append(count, filler(csr, row, self.packing.coded));
+        let (registers, _) = values.as_chunks_mut::<LANES>();
+        for lane in 0..LANES {
+            let own = &csr.values[csr.row(row + lane)];
+            if own.len() == diagonals.len() {
+                registers.iter_mut().zip(own).for_each(|(register, &value)| register[lane] = value);
+            } else {
+                let with_nonzero = registers.iter_mut().zip(diagonals);
+                let with_nonzero = with_nonzero.filter(|(_, d)| d.mask >> lane & 1 == 1);
+                with_nonzero.zip(own).for_each(|((register, _), &value)| register[lane] = value);
             }
         }
-        let first = rows.start as i64 + i64::from(diagonals.first()?.offset);
-        let last = rows.end as i64 + i64::from(diagonals.last()?.offset);
-        let inside = first >= 0 && last <= csr.cols as i64;
-        (diagonals.len() <= most && inside).then_some(diagonals)
-    }
-
-    fn push_band_slice(&mut self, row: usize, diagonals: Vec<Diagonal>) {
-        let (csr, lanes) = (self.csr, self.packing.lanes);
-        // The value of an empty slot is not used, but it should not be an additional distinct value.
-        let filler = csr.values[csr.row(row).start.min(csr.nnz() - 1)];
-        let mut next: Vec<_> = (row..row + lanes).map(|row| csr.row(row).start).collect();
-        for diagonal in &diagonals {
-            for (lane, k) in next.iter_mut().enumerate() {
-                let present = diagonal.mask >> lane & 1 == 1;
-                self.values.push(if present { csr.values[*k] } else { filler });
-                *k += usize::from(present);
-            }
-        }
-        let list = self.list_of(diagonals);
-        let row = row - self.first_row;
+        let list = self.diagonals.list_in(&mut self.window.diagonals);
+        let row = row - self.window.first_row;
         match self.window.bands.last_mut() {
-            Some(band) if band.row + band.slices * lanes == row && band.diagonals == list => {
+            Some(band) if band.row + band.slices * LANES == row && band.diagonals == list => {
                 band.slices += 1;
+                if band.slices % 2 == 0 {
+                    let first = self.values.len() - 2 * count;
+                    self.pair.clear();
+                    self.pair.extend_from_slice(&self.values[first..]);
+                    interleave::<_, LANES>(&self.pair, &mut self.values[first..]);
+                }
             }
             _ => self.window.bands.push(Band { row, slices: 1, diagonals: list }),
         }
     }
 
-    /// Returns the position of a list of diagonals, and stores the list if it is new.
-    fn list_of(&mut self, diagonals: Vec<Diagonal>) -> Range<usize> {
-        let all = &mut self.window.diagonals;
-        let list = all.len()..all.len() + diagonals.len();
-        match self.lists.entry(diagonals) {
-            Entry::Occupied(known) => known.get().clone(),
-            Entry::Vacant(new) => {
-                all.extend(new.key());
-                new.insert(list).clone()
-            }
-        }
-    }
-
-    /// Groups the rows into blocks of one to four neighbours with (nearly) the same columns.
-    fn blocks(&self, rows: &[usize]) -> Vec<Block> {
-        let csr = self.csr;
-        let mut blocks: Vec<Block> = Vec::new();
-        for &row in rows {
-            let columns = &csr.column_indices[csr.row(row)];
-            if columns.len() > self.packing.longest {
-                continue;
-            }
-            if let Some(block) = blocks.last_mut()
-                && block.row + block.height == row
-                && block.height < MAX_HEIGHT
-                && columns.len() >= BLOCK_WIDTH
-            {
-                let start = csr.row(block.row).start;
-                if let Some(joined) =
-                    joined(&block.columns, columns, csr.row(row).end - start, block.height + 1)
-                {
-                    block.holes |=
-                        joined.len() != columns.len() || joined.len() != block.columns.len();
-                    block.columns = joined;
-                    block.height += 1;
-                    continue;
-                }
-            }
-            blocks.push(Block::of_row(csr, row));
-        }
-        blocks
-    }
-
     /// Stores the blocks in slices, the blocks with most rows first. Blocks whose slice would have too few
     /// lanes are split into rows. Rows that differ too much in length are stored last, one by one.
-    fn segments(&mut self, mut blocks: Vec<Block>) {
-        let mut long = Vec::new();
+    fn segments<const LANES: usize>(&mut self, csr: &Csr<T>) {
         for height in (1..=MAX_HEIGHT).rev() {
-            let (mut segment, rest) = blocks.into_iter().partition(|block| block.height == height);
-            blocks = rest;
-            segment.sort_by_key(|block: &Block| Reverse(block.columns.len()));
-            let holes = segment.iter().any(|block| block.holes);
+            self.blocks.sort(height);
+            let blocks = take(&mut self.blocks.of_height[height - 1]);
+            let holes = blocks.iter().any(|block| block.holes);
             let mut slices = 0;
-            for slice in segment.chunks(self.packing.lanes) {
-                if !self.pays_by_rows(slice) {
-                    self.push_slice(slice, holes);
+            for slice in blocks.chunks(LANES) {
+                let rows = slice.iter().flat_map(Block::rows);
+                if !pays_by_rows(csr, slice, LANES) {
+                    self.push_slice::<LANES>(csr, slice, holes);
                     slices += 1;
                 } else if height == 1 {
-                    long.extend(slice.iter().map(|block| block.row));
+                    self.long.extend(rows);
                 } else {
-                    let rows = slice.iter().flat_map(|block| block.row..block.row + height);
-                    blocks.extend(rows.map(|row| Block::of_row(self.csr, row)));
+                    rows.for_each(|row| self.blocks.of_height[0].push(Block::of_row(csr, row)));
                 }
             }
             if slices > 0 {
                 self.window.segments.push(Segment { height, holes, slices });
             }
+            self.blocks.of_height[height - 1] = blocks;
         }
-        for row in long {
-            self.push_long_row(row);
-        }
+        let mut long = take(&mut self.long);
+        long.drain(..).for_each(|row| self.push_long_row::<LANES>(csr, row));
+        self.long = long;
     }
 
-    /// Returns whether these blocks are faster to multiply row by row, because they are few or differ too
-    /// much in length.
-    fn pays_by_rows(&self, slice: &[Block]) -> bool {
-        let Block { height, ref columns, .. } = slice[0];
-        let row = |row: usize| {
-            self.csr.row(row).len().div_ceil(self.packing.lanes) * (STEP + 1) + LANE_SUM
-        };
-        let rows = slice.iter().flat_map(|block| block.row..block.row + height);
-        columns.len() * (STEP + height) + height * LANE_SUM > rows.map(row).sum::<usize>()
-    }
-
-    fn push_slice(&mut self, blocks: &[Block], holes: bool) {
-        let (csr, height) = (self.csr, blocks[0].height);
-        let lanes_at = |step: usize| blocks.partition_point(|block| block.columns.len() > step);
-        let steps = blocks[0].columns.len();
-        let mut full = 0;
-        let rows_of = |block: &Block, r: usize| csr.row(block.row + r);
-        let mut next: Vec<_> =
-            blocks.iter().flat_map(|block| (0..height).map(|r| rows_of(block, r).start)).collect();
-        for step in 0..steps {
-            let lanes = lanes_at(step);
-            if lanes == self.packing.lanes {
-                full += 1;
-            } else {
-                self.window.lanes.push(lanes as u8);
-            }
-            self.columns.extend(blocks[..lanes].iter().map(|block| block.columns[step]));
-            for r in 0..height {
-                let mut mask: Mask = 0;
-                for (lane, block) in blocks[..lanes].iter().enumerate() {
-                    let k = &mut next[lane * height + r];
-                    let range = rows_of(block, r);
-                    let present = *k < range.end && csr.column_indices[*k] == block.columns[step];
-                    let filler = csr.values[range.start.min(csr.nnz() - 1)];
-                    self.values.push(if present { csr.values[*k] } else { filler });
-                    *k += usize::from(present);
-                    mask |= Mask::from(present) << lane;
-                }
-                if holes {
-                    self.window.masks.push(mask);
-                }
-            }
-        }
-        self.align();
-        let window = &mut self.window;
-        window.block_rows.extend(blocks.iter().map(|b| (b.row - self.first_row) as u16));
-        let (partial, blocks) = ((steps - full) as u32, blocks.len() as u8);
-        window.slices.push(Slice { full: full as u32, partial, blocks });
-    }
-
-    /// Pads the values to a whole register.
-    fn align(&mut self) {
-        let filler = self.values.last().copied().unwrap_or_default();
-        self.values.resize(self.values.len().next_multiple_of(self.packing.lanes), filler);
-    }
-
-    fn push_long_row(&mut self, row: usize) {
-        let nonzeros = self.csr.row(row);
-        self.columns.extend(&self.csr.column_indices[nonzeros.clone()]);
-        self.values.extend(&self.csr.values[nonzeros.clone()]);
-        self.align();
-        self.window.long_rows.push(((row - self.first_row) as u16, nonzeros.len() as u32));
-    }
-
-    fn finish(self) -> Window<T> {
-        let Packing { lanes, coded, .. } = self.packing;
-        Window {
-            columns: Columns::of(self.columns, lanes),
-            factors: factors(self.values, coded, lanes),
-            ..self.window
-        }
-    }
-}
-
-/// Returns the union of two ascending lists of columns, if `nonzeros` nonzeros fill `height` rows of it well enough.
-fn joined(a: &[u32], b: &[u32], nonzeros: usize, height: usize) -> Option<Vec<u32>> {
-    let most = (nonzeros as f64 / BLOCK_FILL) as usize / height;
-    if a == b {
-        return Some(a.to_vec());
-    }
-    if a.len().max(b.len()) > most {
-        return None;
-    }
-    let mut union = Vec::with_capacity(most + 1);
-    let (mut i, mut j) = (0, 0);
-    while i < a.len() || j < b.len() {
-        let next = match (a.get(i), b.get(j)) {
-            (Some(&a), Some(&b)) => a.min(b),
-            (Some(&only), None) | (None, Some(&only)) => only,
-            (None, None) => unreachable!("one of the lists has not ended"),
-        };
-        i += usize::from(a.get(i) == Some(&next));
-        j += usize::from(b.get(j) == Some(&next));
-        union.push(next);
-        if union.len() > most {
-            return None;
-        }
-    }
-    Some(union)
-}
-
-/// Stores the values unchanged or, if `coded`, in the smallest form. `slack` elements are appended, so that
-/// loads of whole registers may read past the end.
-fn factors<T: Scalar>(values: Vec<T>, coded: bool, slack: usize) -> Factors<T> {
-    let bits = |value: T| value.widen().to_bits();
-    let first = values.first().copied().unwrap_or_default();
-    if !coded {
-        return Factors::Full(Aligned::new(&values, slack));
-    }
-    if values.iter().all(|&value| bits(value) == bits(first)) {
-        return Factors::Same(first);
-    }
-    if let Some((table, mut codes)) = code(&values) {
-        codes.resize(codes.len() + slack, 0);
-        return Factors::Coded { table, codes };
-    }
-    Factors::Full(Aligned::new(&values, slack))
-}
-
-/// Returns a table of the distinct values and the index of each value in it, or `None` if there are more than 256.
-fn code<T: Scalar>(values: &[T]) -> Option<(Vec<T>, Vec<u8>)> {
-    let mut table = Vec::new();
-    let mut known = HashMap::new();
-    let mut codes = Vec::with_capacity(values.len());
-    for &value in values {
-        let code = *known.entry(value.widen().to_bits()).or_insert_with(|| {
-            table.push(value);
-            table.len() - 1
+    fn push_slice<const LANES: usize>(&mut self, csr: &Csr<T>, slice: &[Block], holes: bool) {
+        let (first, steps, height) = (slice[0].rows().start, slice[0].width(), slice[0].height());
+        let place = Place::of::<LANES>(slice, take(&mut self.partial));
+        let count = place.count();
+        let slots = (count * height).next_multiple_of(LANES);
+        let values = self.values.append(slots, filler(csr, first, self.packing.coded));
+        let masks = append(&mut self.window.masks, if holes { steps * height } else { 0 }, 0);
+        let unions = array::from_fn(|lane| match slice.get(lane) {
+            Some(block) => self.blocks.columns(csr, block),
+            None => &[],
         });
-        codes.push(u8::try_from(code).ok()?);
+        match &mut self.window.columns {
+            Columns::Near { base, deltas } => {
+                let deltas = append(deltas, count, 0);
+                place.spread::<_, _, LANES>(unions, deltas, 1, 0, |column| (column - *base) as u16);
+            }
+            Columns::Far(columns) => {
+                place.spread::<_, _, LANES>(unions, append(columns, count, 0), 1, 0, |column| {
+                    column
+                });
+            }
+        }
+        for r in 0..height {
+            let rows = array::from_fn(|lane| match slice.get(lane) {
+                Some(block) => csr.row(block.rows().start + r),
+                None => 0..0,
+            });
+            if !holes {
+                let rows = rows.map(|row| &csr.values[row]);
+                place.spread::<_, _, LANES>(rows, values, height, r, |value| value);
+                continue;
+            }
+            for (lane, row) in rows.into_iter().enumerate() {
+                let mut entries = row.map(|k| (csr.column_indices[k], csr.values[k])).peekable();
+                for (step, &column) in unions[lane].iter().enumerate() {
+                    if let Some((_, value)) = entries.next_if(|&(own, _)| own == column) {
+                        values[place.index::<LANES>(step, height, r) + lane] = value;
+                        masks[step * height + r] |= 1 << lane;
+                    }
+                }
+            }
+        }
+        let window = &mut self.window;
+        let rows = slice.iter().map(|block| block.rows().start);
+        let consecutive = slice.len() == LANES && rows.clone().eq(first..first + LANES);
+        window.lanes.extend(place.partial_lanes());
+        window.block_rows.extend(rows.map(|row| (row - window.first_row) as u16));
+        window.slices.push(Slice {
+            full: place.full() as u32,
+            partial: (steps - place.full()) as u32,
+            blocks: slice.len() as u8,
+            consecutive,
+        });
+        self.partial = place.into_buffer();
     }
-    Some((table, codes))
+
+    fn push_long_row<const LANES: usize>(&mut self, csr: &Csr<T>, row: usize) {
+        let nonzeros = csr.row(row);
+        let columns = csr.column_indices[nonzeros.clone()].iter();
+        match &mut self.window.columns {
+            Columns::Near { base, deltas } => {
+                deltas.extend(columns.map(|column| (column - *base) as u16))
+            }
+            Columns::Far(all) => all.extend(columns),
+        }
+        let slots = nonzeros.len().next_multiple_of(LANES);
+        let values = self.values.append(slots, filler(csr, row, self.packing.coded));
+        values[..nonzeros.len()].copy_from_slice(&csr.values[nonzeros.clone()]);
+        self.window.long_rows.push(((row - self.window.first_row) as u16, nonzeros.len() as u32));
+    }
+}
+
+/// Writes the registers of two slices in turn: the kernel reads both at the same time, and one stream is read faster from
+/// memory than two.
+fn interleave<E: Copy, const LANES: usize>(slices: &[E], to: &mut [E]) {
+    let (a, b) = slices.split_at(slices.len() / 2);
+    let registers = a.as_chunks::<LANES>().0.iter().zip(b.as_chunks::<LANES>().0);
+    for ((a, b), to) in registers.zip(to.chunks_exact_mut(2 * LANES)) {
+        to[..LANES].copy_from_slice(a);
+        to[LANES..].copy_from_slice(b);
+    }
+}
+
+/// Appends `count` elements and returns them.
+fn append<E: Copy>(to: &mut Vec<E>, count: usize, element: E) -> &mut [E] {
+    let first = to.len();
+    to.resize(first + count, element);
+    &mut to[first..]
+}
+
+/// Returns the value of slots without a nonzero: zero, or for codes a value that occurs near the row, because it should
+/// not be an additional distinct value.
+fn filler<T: Scalar>(csr: &Csr<T>, row: usize, coded: bool) -> T {
+    let near = csr.values.get(csr.row(row).start).or(csr.values.last());
+    near.copied().filter(|_| coded).unwrap_or_default()
+}
+
+/// Returns whether these blocks are faster to multiply row by row, because they are few or differ too much in length.
+fn pays_by_rows<T>(csr: &Csr<T>, slice: &[Block], lanes: usize) -> bool {
+    let (height, width) = (slice[0].height(), slice[0].width());
+    let row = |row: usize| csr.row(row).len().div_ceil(lanes) * (STEP + 1) + LANE_SUM;
+    let rows = slice.iter().flat_map(Block::rows);
+    width * (STEP + height) + height * LANE_SUM > rows.map(row).sum::<usize>()
 }

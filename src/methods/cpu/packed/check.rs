@@ -5,7 +5,7 @@
 //! | WIDTH | the window is packed for registers of 1 to `MAX_LANES` values |
 //! | ROWS | all stored rows are in the window; each row is stored exactly once, unless it is too long |
 //! | BANDS | x has a column for each row of a band and each of its diagonals |
-//! | SLICES | the numbers of slices, of steps, of lanes of the partial steps, of masks and of blocks agree with the segments; a partial step has fewer lanes than a register |
+//! | SLICES | the numbers of slices, of steps, of lanes of the partial steps, of masks and of blocks agree with the segments; a partial step has fewer lanes than a register; a consecutive slice has one row per lane, in order |
 //! | FACTORS | from each index at which the kernel loads factors, the stream has a whole register |
 //! | CODES | each code is an index into its table |
 //! | COLUMNS | from each index at which the kernel loads column indices, the stream has a whole register, and all of these are columns of the matrix |
@@ -155,10 +155,15 @@ impl<'w, T> Walk<'w, T> {
         let count = usize::from(slice.blocks);
         ensure!(count <= self.window.width, "SLICES: {count} blocks in one slice");
         let rows = self.window.block_rows.get(self.block..self.block + count);
-        for &row in rows.with_context(|| format!("SLICES: too few blocks for {slice:?}"))? {
+        let rows = rows.with_context(|| format!("SLICES: too few blocks for {slice:?}"))?;
+        for &row in rows {
             let row = usize::from(row);
             (row..row + height).try_for_each(|row| self.row(row))?;
         }
+        let first = usize::from(rows.first().copied().unwrap_or(0));
+        let consecutive =
+            rows.iter().map(|&row| usize::from(row)).eq(first..first + self.window.width);
+        ensure!(!slice.consecutive || consecutive, "SLICES: rows {rows:?} are not consecutive");
         self.block += count;
         Ok(())
     }
@@ -203,7 +208,7 @@ impl<'w, T> Walk<'w, T> {
         );
         let columns: Vec<usize> = match &self.window.columns {
             Columns::Near { base, deltas } => {
-                deltas.iter().map(|&delta| base + usize::from(delta)).collect()
+                deltas.iter().map(|&delta| *base as usize + usize::from(delta)).collect()
             }
             Columns::Far(columns) => columns.iter().map(|&column| column as usize).collect(),
         };

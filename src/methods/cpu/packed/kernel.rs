@@ -4,7 +4,7 @@
 //! value per column of the matrix, which `Prepared::multiply` checks. The machine supports the instructions
 //! of each register because `Isa::run_wide` chose its type.
 
-use super::window::{Columns, Factors, MAX_HEIGHT, Slice, Window};
+use super::window::{Columns, Diagonal, Factors, MAX_HEIGHT, Slice, Window};
 use crate::methods::cpu::rows::Operands;
 use crate::scalar::Scalar;
 use crate::simd::{Index, Kernel, MAX_LANES, Vector};
@@ -37,6 +37,9 @@ impl<T: Scalar> Kernel<T> for Multiply<'_, T> {
 
 /// A stream of values (factors) that can be loaded into registers.
 trait Source<T>: Copy {
+    /// Whether slots without a nonzero contain zeros. Then masks are needed only if some element of x is not finite,
+    /// because the product of zero and such an element is NaN, and the sums show it.
+    const ZEROS: bool;
     /// Loads a register of factors, beginning with the one at index `at`.
     ///
     /// # Safety
@@ -52,6 +55,7 @@ struct Full<T>(*const T);
 struct Coded<T>(*const T, *const u8);
 
 impl<T: Scalar> Source<T> for Same<T> {
+    const ZEROS: bool = false;
     #[inline(always)]
     unsafe fn load<V: Vector<T>>(self, _: usize) -> V {
         // SAFETY: no memory is read.
@@ -60,6 +64,7 @@ impl<T: Scalar> Source<T> for Same<T> {
 }
 
 impl<T: Scalar> Source<T> for Full<T> {
+    const ZEROS: bool = true;
     #[inline(always)]
     unsafe fn load<V: Vector<T>>(self, at: usize) -> V {
         // SAFETY: the caller guarantees that the stream has a whole register of factors from `at` on.
@@ -68,6 +73,7 @@ impl<T: Scalar> Source<T> for Full<T> {
 }
 
 impl<T: Scalar> Source<T> for Coded<T> {
+    const ZEROS: bool = false;
     #[inline(always)]
     unsafe fn load<V: Vector<T>>(self, at: usize) -> V {
         // SAFETY: the caller guarantees that the stream has a whole register of codes from `at` on; by CODES each code
@@ -76,15 +82,9 @@ impl<T: Scalar> Source<T> for Coded<T> {
     }
 }
 
-/// The state of reading a window: the current index in each stream.
-struct Reader<'a, T, I, F> {
-    window: &'a Window<T>,
-    operands: Operands<'a, T>,
-    y: &'a mut [T],
-    factors: F,
-    /// A pointer to the element of x to which the column indices are relative.
-    x: *const T,
-    columns: *const I,
+/// The current index in each stream of a window.
+#[derive(Clone, Copy, Default)]
+struct Position {
     factor: usize,
     column: usize,
     slice: usize,
@@ -93,13 +93,25 @@ struct Reader<'a, T, I, F> {
     block: usize,
 }
 
+/// The state of reading a window.
+struct Reader<'a, T, I, F> {
+    window: &'a Window<T>,
+    operands: Operands<'a, T>,
+    y: &'a mut [T],
+    factors: F,
+    /// A pointer to the element of x to which the column indices are relative.
+    x: *const T,
+    columns: *const I,
+    at: Position,
+}
+
 impl<'a, T: Scalar> Multiply<'a, T> {
     #[inline(always)]
     fn with_factors<V: Vector<T>, F: Source<T>>(self, factors: F) {
         let x = self.operands.x.as_ptr();
         match &self.window.columns {
             Columns::Near { base, deltas } => {
-                self.reader(factors, x.wrapping_add(*base), deltas.as_ptr()).read::<V>();
+                self.reader(factors, x.wrapping_add(*base as usize), deltas.as_ptr()).read::<V>();
             }
             Columns::Far(columns) => self.reader(factors, x, columns.as_ptr()).read::<V>(),
         }
@@ -108,20 +120,7 @@ impl<'a, T: Scalar> Multiply<'a, T> {
     #[inline(always)]
     fn reader<I, F>(self, factors: F, x: *const T, columns: *const I) -> Reader<'a, T, I, F> {
         let Self { window, operands, y } = self;
-        Reader {
-            window,
-            operands,
-            y,
-            factors,
-            x,
-            columns,
-            factor: 0,
-            column: 0,
-            slice: 0,
-            lanes: 0,
-            mask: 0,
-            block: 0,
-        }
+        Reader { window, operands, y, factors, x, columns, at: Position::default() }
     }
 }
 
@@ -147,75 +146,127 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
         }
     }
 
+    /// Multiplies the bands, two slices at a time: they share the offsets, and the additions of one wait while those of
+    /// the other run.
     #[inline(always)]
     fn bands<V: Vector<T>>(&mut self) {
         for band in &self.window.bands {
             let diagonals = &self.window.diagonals[band.diagonals.clone()];
             let full = diagonals.iter().all(|diagonal| diagonal.mask == V::ALL);
-            for slice in 0..band.slices {
-                let row = band.row + slice * V::LANES;
-                let x = self.operands.x.as_ptr().wrapping_add(self.window.first_row + row);
-                // SAFETY: no memory is read.
-                let mut sum = unsafe { V::zero() };
-                for diagonal in diagonals {
-                    // SAFETY: by BANDS x has a whole register from this column on; by FACTORS so does the stream.
-                    unsafe {
-                        let x = V::load(x.wrapping_offset(diagonal.offset as isize));
-                        let factors = self.factors.load::<V>(self.factor);
-                        sum = match full {
-                            true => factors.mul_add(x, sum),
-                            false => factors.mul_add_where(diagonal.mask, x, sum),
-                        };
-                    }
-                    self.factor += V::LANES;
-                }
-                let mut sums = [T::zero(); MAX_LANES];
-                // SAFETY: by WIDTH no register has more than `MAX_LANES` values.
-                unsafe { sum.store(sums.as_mut_ptr()) };
-                for (sum, y) in sums.iter().zip(&mut self.y[row..row + V::LANES]) {
-                    self.operands.store(*sum, y);
+            let single = band.slices % 2;
+            for pair in 0..band.slices / 2 {
+                self.band_slices::<V, 2>(band.row + 2 * pair * V::LANES, diagonals, full);
+            }
+            for _ in 0..single {
+                self.band_slices::<V, 1>(band.row + (band.slices - 1) * V::LANES, diagonals, full);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn band_slices<V: Vector<T>, const SLICES: usize>(
+        &mut self,
+        row: usize,
+        diagonals: &[Diagonal],
+        full: bool,
+    ) {
+        let mut sums = match full || F::ZEROS {
+            true => self.band_sums::<V, SLICES, false>(row, diagonals),
+            false => self.band_sums::<V, SLICES, true>(row, diagonals),
+        };
+        if F::ZEROS && !full && !all_finite(&sums) {
+            sums = self.band_sums::<V, SLICES, true>(row, diagonals);
+        }
+        self.at.factor += SLICES * diagonals.len() * V::LANES;
+        for (slice, sum) in sums.into_iter().enumerate() {
+            self.store_consecutive(row + slice * V::LANES, sum);
+        }
+    }
+
+    #[inline(always)]
+    fn band_sums<V: Vector<T>, const SLICES: usize, const MASKED: bool>(
+        &self,
+        row: usize,
+        diagonals: &[Diagonal],
+    ) -> [V; SLICES] {
+        let x = self.operands.x.as_ptr().wrapping_add(self.window.first_row + row);
+        // SAFETY: no memory is read.
+        let mut sums = [unsafe { V::zero() }; SLICES];
+        for (k, diagonal) in diagonals.iter().enumerate() {
+            for (slice, sum) in sums.iter_mut().enumerate() {
+                // SAFETY: by BANDS x has a whole register from this column on; by FACTORS so does the stream.
+                unsafe {
+                    let x = x.wrapping_offset(diagonal.offset as isize);
+                    let x = V::load(x.wrapping_add(slice * V::LANES));
+                    let index = self.at.factor + (k * SLICES + slice) * V::LANES;
+                    let factors = self.factors.load::<V>(index);
+                    *sum = match MASKED {
+                        true => factors.mul_add_where(diagonal.mask, x, *sum),
+                        false => factors.mul_add(x, *sum),
+                    };
                 }
             }
         }
+        sums
     }
 
     #[inline(always)]
     fn slices<V: Vector<T>, const HEIGHT: usize, const HOLES: bool>(&mut self, slices: usize) {
         let window = self.window;
-        for slice in &window.slices[self.slice..self.slice + slices] {
-            // SAFETY: no memory is read.
-            let mut sums = [unsafe { V::zero() }; HEIGHT];
-            for _ in 0..slice.full {
-                self.step::<V, HEIGHT, HOLES, false>(V::LANES, &mut sums);
+        for slice in &window.slices[self.at.slice..self.at.slice + slices] {
+            let start = self.at;
+            let mut sums = match HOLES && !F::ZEROS {
+                true => self.slice_sums::<V, HEIGHT, true>(slice),
+                false => self.slice_sums::<V, HEIGHT, false>(slice),
+            };
+            if HOLES && F::ZEROS {
+                if !all_finite(&sums) {
+                    self.at = start;
+                    sums = self.slice_sums::<V, HEIGHT, true>(slice);
+                }
+                self.at.mask = start.mask + (slice.full + slice.partial) as usize * HEIGHT;
             }
-            for step in 0..slice.partial as usize {
-                // SAFETY: by SLICES each partial step has its number of lanes.
-                let lanes = usize::from(unsafe { *window.lanes.get_unchecked(self.lanes + step) });
-                self.step::<V, HEIGHT, HOLES, true>(lanes, &mut sums);
-            }
-            self.lanes += slice.partial as usize;
-            self.factor = self.factor.next_multiple_of(V::LANES);
             self.store(slice, sums);
         }
-        self.slice += slices;
+        self.at.slice += slices;
     }
 
     #[inline(always)]
-    fn step<V: Vector<T>, const HEIGHT: usize, const HOLES: bool, const PARTIAL: bool>(
+    fn slice_sums<V: Vector<T>, const HEIGHT: usize, const MASKED: bool>(
+        &mut self,
+        slice: &Slice,
+    ) -> [V; HEIGHT] {
+        // SAFETY: no memory is read.
+        let mut sums = [unsafe { V::zero() }; HEIGHT];
+        for _ in 0..slice.full {
+            self.step::<V, HEIGHT, MASKED, false>(V::LANES, &mut sums);
+        }
+        for step in 0..slice.partial as usize {
+            // SAFETY: by SLICES each partial step has its number of lanes.
+            let lanes = unsafe { *self.window.lanes.get_unchecked(self.at.lanes + step) };
+            self.step::<V, HEIGHT, MASKED, true>(lanes.into(), &mut sums);
+        }
+        self.at.lanes += slice.partial as usize;
+        self.at.factor = self.at.factor.next_multiple_of(V::LANES);
+        sums
+    }
+
+    #[inline(always)]
+    fn step<V: Vector<T>, const HEIGHT: usize, const MASKED: bool, const PARTIAL: bool>(
         &mut self,
         lanes: usize,
         sums: &mut [V; HEIGHT],
     ) {
         // SAFETY: by COLUMNS the stream has a whole register of column indices, all within x.
-        let x = unsafe { V::gather(self.x, self.columns.add(self.column)) };
+        let x = unsafe { V::gather(self.x, self.columns.add(self.at.column)) };
         for sum in sums {
             // SAFETY: by FACTORS the stream has a whole register of factors; by SLICES each step has its
             // masks, and a partial step has fewer lanes than a register.
             unsafe {
-                let factors = self.factors.load::<V>(self.factor);
-                *sum = if HOLES {
-                    let mask = *self.window.masks.get_unchecked(self.mask);
-                    self.mask += 1;
+                let factors = self.factors.load::<V>(self.at.factor);
+                *sum = if MASKED {
+                    let mask = *self.window.masks.get_unchecked(self.at.mask);
+                    self.at.mask += 1;
                     factors.mul_add_where(mask, x, *sum)
                 } else if PARTIAL {
                     factors.mul_add_first(lanes, x, *sum)
@@ -223,26 +274,49 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
                     factors.mul_add(x, *sum)
                 };
             }
-            self.factor += lanes;
+            self.at.factor += lanes;
         }
-        self.column += lanes;
+        self.at.column += lanes;
     }
 
     #[inline(always)]
     fn store<V: Vector<T>, const HEIGHT: usize>(&mut self, slice: &Slice, sums: [V; HEIGHT]) {
         let blocks = usize::from(slice.blocks);
-        let rows = &self.window.block_rows[self.block..self.block + blocks];
-        self.block += blocks;
+        let rows = &self.window.block_rows[self.at.block..self.at.block + blocks];
+        self.at.block += blocks;
+        if HEIGHT == 1 && slice.consecutive {
+            return self.store_consecutive(rows[0].into(), sums[0]);
+        }
         for (r, sum) in sums.into_iter().enumerate() {
             let mut values = [T::zero(); MAX_LANES];
             // SAFETY: by WIDTH no register has more than `MAX_LANES` values.
             unsafe { sum.store(values.as_mut_ptr()) };
-            for (&row, &value) in rows.iter().zip(&values) {
-                // SAFETY: by ROWS all rows of a block are in the window, and `run` checked the length of y.
-                let y = unsafe { self.y.get_unchecked_mut(usize::from(row) + r) };
-                self.operands.store(value, y);
+            if rows.len() == V::LANES {
+                // The compiler unrolls this loop because it knows the number of lanes.
+                for lane in 0..V::LANES {
+                    self.store_one(usize::from(rows[lane]) + r, values[lane]);
+                }
+            } else {
+                for (&row, &value) in rows.iter().zip(&values) {
+                    self.store_one(usize::from(row) + r, value);
+                }
             }
         }
+    }
+
+    #[inline(always)]
+    fn store_one(&mut self, row: usize, value: T) {
+        // SAFETY: by ROWS all rows of a block are in the window, and `run` checked the length of y.
+        self.operands.store(value, unsafe { self.y.get_unchecked_mut(row) });
+    }
+
+    /// Stores the sums of as many consecutive rows as a register has lanes, beginning with `row`.
+    #[inline(always)]
+    fn store_consecutive<V: Vector<T>>(&mut self, row: usize, sum: V) {
+        let mut sums = [T::zero(); MAX_LANES];
+        // SAFETY: by WIDTH no register has more than `MAX_LANES` values.
+        unsafe { sum.store(sums.as_mut_ptr()) };
+        self.operands.store_all(&mut sums[..V::LANES], &mut self.y[row..row + V::LANES]);
     }
 
     #[inline(always)]
@@ -263,8 +337,15 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
         if left > 0 {
             self.step::<V, 1, false, true>(left, std::array::from_mut(&mut sums[0]));
         }
-        self.factor = self.factor.next_multiple_of(V::LANES);
+        self.at.factor = self.at.factor.next_multiple_of(V::LANES);
         // SAFETY: no memory is read.
         unsafe { sums[0].sum() + sums[1].sum() }
     }
+}
+
+/// Returns whether all lanes of all registers are finite.
+#[inline(always)]
+fn all_finite<T, V: Vector<T>>(registers: &[V]) -> bool {
+    // SAFETY: no memory is read.
+    registers.iter().all(|register| unsafe { register.finite() })
 }

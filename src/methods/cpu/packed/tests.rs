@@ -1,9 +1,12 @@
 //! Tests how rows are packed. The battery in `tests/` tests the products.
 
-use super::build::{Packing, pack};
+use super::build::{Packer, Packing};
+use super::kernel::Multiply;
 use super::window::{Band, Columns, Factors, MAX_HEIGHT, Segment, Slice, Window};
 use crate::matrix::Csr;
 use crate::matrix::generate::Generator;
+use crate::methods::cpu::rows::Operands;
+use crate::simd::Isa;
 
 const PACKING: Packing = Packing { lanes: 4, coded: false, longest: 1000 };
 
@@ -15,7 +18,7 @@ fn csr(rows: usize, cols: usize, cell: impl Fn(usize, usize) -> bool) -> Csr<f64
 }
 
 fn pack_all(csr: &Csr<f64>, packing: Packing) -> Window<f64> {
-    pack(csr, 0..csr.rows, packing)
+    Packer::new(packing).pack(csr, 0..csr.rows)
 }
 
 #[test]
@@ -55,8 +58,8 @@ fn slices_contain_rows_by_length_without_padding() {
     let rows = csr(9, 30, |row, col| (col * 7 + row * 11) % 30 < lengths[row]);
     let window = pack_all(&rows, PACKING);
     assert_eq!(window.block_rows, [4, 5, 6, 7, 8, 0, 3, 1, 2]);
-    let slice = |full, partial, blocks| Slice { full, partial, blocks };
-    assert_eq!(window.slices, [slice(5, 0, 4), slice(1, 3, 4), slice(0, 0, 1)]);
+    let slice = |full, partial, blocks, consecutive| Slice { full, partial, blocks, consecutive };
+    assert_eq!(window.slices, [slice(5, 0, 4, true), slice(1, 3, 4, false), slice(0, 0, 1, false)]);
     assert_eq!(window.lanes, [3, 2, 1]);
 }
 
@@ -100,6 +103,29 @@ fn mixed() -> Csr<f64> {
     })
 }
 
+/// Slots without a nonzero are multiplied, too. NaN and ∞ in x must nevertheless affect only the rows that use them.
+#[test]
+fn slots_without_a_nonzero_do_not_spread_nan() {
+    let csr = mixed();
+    let used = |row: usize, column: u32| csr.column_indices[csr.row(row)].contains(&column);
+    for (isa, coded) in Isa::available().into_iter().flat_map(|isa| [(isa, false), (isa, true)]) {
+        let packing = Packing { lanes: isa.wide_lanes::<f64>(), coded, ..PACKING };
+        let window = pack_all(&csr, packing);
+        for (column, bad) in
+            (0..50).flat_map(|column| [(column, f64::NAN), (column, f64::INFINITY)])
+        {
+            let mut x = vec![1.0; csr.cols];
+            x[column as usize] = bad;
+            let operands = Operands { alpha: 1.0, x: &x, beta: 0.0 };
+            let mut y = vec![0.0; csr.rows];
+            isa.run_wide(Multiply { window: &window, operands, y: &mut y });
+            for (row, y) in y.iter().enumerate().filter(|&(row, _)| csr.row(row).len() <= 1000) {
+                assert_eq!(y.is_finite(), !used(row, column), "{isa:?} row {row} column {column}");
+            }
+        }
+    }
+}
+
 /// Returns equal codes for a table of two values.
 fn coded(code: u8, count: usize) -> Factors<f64> {
     Factors::Coded { table: vec![1.0; 2], codes: vec![code; count] }
@@ -109,7 +135,7 @@ fn coded(code: u8, count: usize) -> Factors<f64> {
 #[cfg_attr(miri, ignore = "takes minutes in Miri")]
 fn the_check_names_each_violated_invariant() {
     type Break = fn(&mut Window<f64>);
-    let cases: [(&str, Break); 17] = [
+    let cases: [(&str, Break); 18] = [
         ("WIDTH", |window| window.width = 32),
         ("ROWS: row 45 is not", |window| window.long_rows[0].0 = 45),
         ("ROWS: row 0 is stored twice", |window| window.block_rows[0] = 0),
@@ -123,6 +149,7 @@ fn the_check_names_each_violated_invariant() {
         ("SLICES", |window| window.masks[0] = 1 << 4),
         ("SLICES", |window| _ = window.masks.pop()),
         ("SLICES", |window| window.slices[0].blocks = 5),
+        ("SLICES", |window| window.slices[0].consecutive = true),
         ("FACTORS", |window| window.factors = coded(0, 3)),
         ("CODES", |window| window.factors = coded(2, 9999)),
         ("COLUMNS", |window| window.columns = Columns::Far(vec![0; 3])),

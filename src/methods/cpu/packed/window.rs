@@ -1,7 +1,9 @@
 //! A packed window: the streams that the kernels read from front to back.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
+use crate::scalar::Scalar;
 use crate::simd::{Aligned, Mask};
 
 /// The estimated cost of a step of a slice, which gathers a register of x, in multiplications of registers.
@@ -86,6 +88,8 @@ pub struct Slice {
     pub partial: u32,
     /// The number of blocks; the last slice may have fewer blocks than lanes.
     pub blocks: u8,
+    /// Whether there is a block in each lane, and the blocks begin in consecutive rows.
+    pub consecutive: bool,
 }
 
 /// The column indices of a window.
@@ -93,7 +97,7 @@ pub enum Columns {
     /// Distances from the lowest column.
     Near {
         /// The lowest column of the window.
-        base: usize,
+        base: u32,
         /// The distance of each column from `base`.
         deltas: Vec<u16>,
     },
@@ -117,17 +121,25 @@ pub enum Factors<T> {
 }
 
 impl Columns {
-    /// Stores the column indices in the narrowest type. `slack` elements are appended, so that loads of
-    /// whole registers may read past the end.
-    pub fn of(mut columns: Vec<u32>, slack: usize) -> Self {
-        let base = columns.iter().copied().min().unwrap_or(0);
-        let farthest = columns.iter().copied().max().unwrap_or(0) - base;
-        columns.resize(columns.len() + slack, base);
-        if farthest <= u16::MAX.into() {
-            let deltas = columns.iter().map(|&column| (column - base) as u16).collect();
-            Self::Near { base: base as usize, deltas }
-        } else {
-            Self::Far(columns)
+    /// Returns an empty stream for at most `capacity` column indices between these two, in the narrowest type.
+    pub fn between(first: u32, last: u32, capacity: usize) -> Self {
+        match last - first <= u16::MAX.into() {
+            true => Self::Near { base: first, deltas: Vec::with_capacity(capacity) },
+            false => Self::Far(Vec::with_capacity(capacity)),
+        }
+    }
+
+    /// Ends the stream with `slack` valid column indices, so that loads of whole registers may read past its end.
+    pub fn end(&mut self, slack: usize) {
+        match self {
+            Self::Near { deltas, .. } => {
+                deltas.resize(deltas.len() + slack, 0);
+                deltas.shrink_to_fit();
+            }
+            Self::Far(columns) => {
+                columns.resize(columns.len() + slack, 0);
+                columns.shrink_to_fit();
+            }
         }
     }
 
@@ -139,12 +151,66 @@ impl Columns {
     }
 }
 
+impl<T: Scalar> Factors<T> {
+    /// Keeps the values unchanged or, if `coded`, in the smallest form. `slack` elements are appended, so that
+    /// loads of whole registers may read past the end.
+    pub fn of(mut values: Aligned<T>, coded: bool, slack: usize) -> Self {
+        let bits = |value: T| value.widen().to_bits();
+        let first = values.first().copied().unwrap_or_default();
+        if coded && values.iter().all(|&value| bits(value) == bits(first)) {
+            return Self::Same(first);
+        }
+        if coded && let Some((table, mut codes)) = code(&values) {
+            codes.resize(codes.len() + slack, 0);
+            return Self::Coded { table, codes };
+        }
+        values.append(slack, T::zero());
+        Self::Full(values)
+    }
+}
+
+/// Returns a table of the distinct values and the index of each value in it, or `None` if there are more than 256.
+fn code<T: Scalar>(values: &[T]) -> Option<(Vec<T>, Vec<u8>)> {
+    let mut table = Vec::new();
+    let mut known = HashMap::new();
+    let mut codes = Vec::with_capacity(values.len());
+    for &value in values {
+        let code = *known.entry(value.widen().to_bits()).or_insert_with(|| {
+            table.push(value);
+            table.len() - 1
+        });
+        codes.push(u8::try_from(code).ok()?);
+    }
+    Some((table, codes))
+}
+
 impl<T> Factors<T> {
     fn bytes(&self) -> usize {
         match self {
             Self::Same(_) => size_of::<T>(),
             Self::Coded { table, codes } => size_of_val(&table[..]) + codes.len(),
             Self::Full(values) => size_of_val(&values[..]),
+        }
+    }
+}
+
+impl<T: Scalar> Default for Window<T> {
+    /// Returns a window without rows.
+    fn default() -> Self {
+        Self {
+            first_row: 0,
+            rows: 0,
+            width: 0,
+            factors: Factors::Same(T::zero()),
+            columns: Columns::Far(Vec::new()),
+            bands: Vec::new(),
+            diagonals: Vec::new(),
+            segments: Vec::new(),
+            slices: Vec::new(),
+            lanes: Vec::new(),
+            masks: Vec::new(),
+            block_rows: Vec::new(),
+            long_rows: Vec::new(),
         }
     }
 }
