@@ -31,6 +31,7 @@ use crate::matrix::stats::distinct_values;
 use crate::memory::extent::Extent;
 use crate::memory::{self, Available};
 use crate::method::{Choice, Device, Unavailable};
+use crate::methods::vendor::mkl;
 use crate::record::MatrixReport;
 use crate::record::row::{MatrixFacts, Row, Shape, Status};
 use crate::record::run::{self, GpuRecord, REVISION, RowKey, RunRecord, VERSION};
@@ -95,6 +96,9 @@ impl<'a> Session<'a> {
             Isa::available().contains(&isa),
             "--isa: this CPU does not support these instructions"
         );
+        if isa != Isa::detect() {
+            mkl::limit(isa);
+        }
         let profiles = install::profiles(&choices, &run.precisions, isa, run.quiet, env)?;
         Ok(Self {
             choices,

@@ -108,7 +108,8 @@ pub struct MeasureArgs {
     /// libraries, but not for CSR-k and CSR5.)
     #[arg(long, value_enum, default_value = "natural", value_delimiter = ',')]
     pub order: Vec<Order>,
-    /// Vector instruction set for this program's own methods [default: the widest that this CPU supports]
+    /// Vector instruction set for this program's own methods, and the widest that MKL may use [default: the
+    /// widest that this CPU supports]
     #[arg(long, value_enum)]
     pub isa: Option<Isa>,
     /// Use only the stored triangle of a symmetric or skew-symmetric file

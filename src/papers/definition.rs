@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::claim::Claim;
 use super::error::{ContentError, DefinitionError};
-use crate::bench::plan::{CacheState, MAX_ROUNDS, Protocol, Settings};
+use crate::bench::plan::{CacheState, MAX_ROUNDS, Protocol, Settings, Values};
 use crate::bench::run::{DeviceChoice, RunSettings};
 use crate::device::model::DeviceFile;
 use crate::matrix::order::Order;
@@ -17,6 +17,7 @@ use crate::near::did_you_mean;
 use crate::report::published::Published;
 use crate::report::views::Spec;
 use crate::scalar::Precision;
+use crate::simd::Isa;
 
 /// The maximum number of matrices, and of combinations of lists, in a block. Lists multiply, so a few could
 /// otherwise exceed the memory.
@@ -84,6 +85,11 @@ pub struct Block {
     /// Whether the products are with A (`false`) or with Aᵀ (`true`).
     #[serde(default = "plain_only")]
     pub transpose: Vec<bool>,
+    /// The values of the matrices: see [`Values`].
+    #[serde(default)]
+    pub values: Values,
+    /// The instruction set of this program's own methods, and the widest of MKL. If absent: the machine's widest.
+    pub isa: Option<Isa>,
     /// The protocol of the measurement: see [`Protocol`].
     pub protocol: Option<Protocol>,
     /// The value of the option `--rounds`.
@@ -222,6 +228,8 @@ impl Block {
         Settings {
             rounds: rounds.unwrap_or(protocol.rounds),
             iterations: iterations.or(protocol.iterations),
+            values: self.values,
+            isa: self.isa.unwrap_or(protocol.isa),
             stages: self.stages,
             ..protocol
         }

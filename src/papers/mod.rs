@@ -28,6 +28,8 @@ const EXPERIMENTS: &[(&str, &str)] = experiments![
     "roofline",
     "amortisation",
     "determinism",
+    "baselines",
+    "baselines-avx2",
     "sc16-table1",
     "sc16-table2",
     "sc16-fig3",

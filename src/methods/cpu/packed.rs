@@ -7,7 +7,7 @@
 //! - *Bands*: as many consecutive rows as a register has lanes, whose nonzeros are on the same diagonals. No column
 //!   indices are stored, and x is loaded instead of gathered. Successive slices on the same diagonals share a list
 //!   of diagonals.
-//! - *Slices*: as many blocks as a register has lanes, sorted by length within the window and stored step by step. A
+//! - *Slices*: as many blocks as a register has lanes, sorted by length in groups of 64 slices and stored step by step. A
 //!   block is a row, or up to four rows with the same columns, which are then stored and gathered once. Lanes whose
 //!   blocks have ended are not stored and are masked out of the sums, so there is no padding. If the rows of a slice
 //!   are consecutive, their sums are stored as one register.

@@ -1,7 +1,7 @@
 //! Blocks: one to four neighbouring rows with (nearly) the same columns.
 
 use std::cmp::Reverse;
-use std::mem::swap;
+use std::mem::take;
 use std::ops::Range;
 
 use super::window::MAX_HEIGHT;
@@ -11,6 +11,10 @@ use crate::matrix::Csr;
 pub const BLOCK_FILL: f64 = 0.85;
 /// Rows shorter than this do not join a block.
 const BLOCK_WIDTH: usize = 4;
+
+/// The number of slices whose blocks are sorted together by width. Fewer would mix more widths in a slice. More would take
+/// more rows from the places where neighbouring rows use the same elements of x.
+const SORTED: usize = 64;
 
 /// A block of rows that share their columns.
 #[derive(Clone, Copy)]
@@ -32,7 +36,7 @@ pub struct Blocks {
     pub of_height: [Vec<Block>; MAX_HEIGHT],
     unions: Vec<u32>,
     union: Vec<u32>,
-    sorted: Vec<Block>,
+    unsorted: Vec<Block>,
     ends: Vec<usize>,
 }
 
@@ -88,30 +92,36 @@ impl Blocks {
         true
     }
 
-    /// Sorts the blocks of a height by width, the widest first and in order if equal.
-    pub fn sort(&mut self, height: usize) {
-        let list = &mut self.of_height[height - 1];
-        if list.is_sorted_by_key(|block| Reverse(block.width)) {
-            return;
+    /// Sorts the blocks of a height by width, the widest first and in order if equal, in groups of `SORTED` registers.
+    pub fn sort<const LANES: usize>(&mut self, height: usize) {
+        let mut list = take(&mut self.of_height[height - 1]);
+        for group in list.chunks_mut(SORTED * LANES) {
+            if !group.is_sorted_by_key(|block| Reverse(block.width)) {
+                self.sort_group(group);
+            }
         }
-        let widest = list.iter().map(Block::width).max().unwrap_or(0);
-        if widest > 4 * list.len() {
-            return list.sort_by_key(|block| Reverse(block.width));
+        self.of_height[height - 1] = list;
+    }
+
+    fn sort_group(&mut self, group: &mut [Block]) {
+        let widest = group.iter().map(Block::width).max().unwrap_or(0);
+        if widest > 4 * group.len() {
+            return group.sort_by_key(|block| Reverse(block.width));
         }
         // A counting sort: `ends[k]` is where the next block that is `k` narrower than the widest belongs.
         self.ends.clear();
         self.ends.resize(widest + 2, 0);
-        list.iter().for_each(|block| self.ends[widest - block.width() + 1] += 1);
+        group.iter().for_each(|block| self.ends[widest - block.width() + 1] += 1);
         for key in 0..=widest {
             self.ends[key + 1] += self.ends[key];
         }
-        self.sorted.clone_from(list);
-        for block in list.iter() {
+        self.unsorted.clear();
+        self.unsorted.extend_from_slice(group);
+        for block in &self.unsorted {
             let end = &mut self.ends[widest - block.width()];
-            self.sorted[*end] = *block;
+            group[*end] = *block;
             *end += 1;
         }
-        swap(list, &mut self.sorted);
     }
 }
 

@@ -163,7 +163,7 @@ impl<T: Scalar> Packer<T> {
     /// lanes are split into rows. Rows that differ too much in length are stored last, one by one.
     fn segments<const LANES: usize>(&mut self, csr: &Csr<T>) {
         for height in (1..=MAX_HEIGHT).rev() {
-            self.blocks.sort(height);
+            self.blocks.sort::<LANES>(height);
             let blocks = take(&mut self.blocks.of_height[height - 1]);
             let holes = blocks.iter().any(|block| block.holes);
             let mut slices = 0;
