@@ -325,6 +325,34 @@ mod tests {
         }
     }
 
+    /// Tests groups of similar and of very different rows, and as many rows as the processor cannot predict. A row must
+    /// have the same sum in every bit as alone, so that results do not depend on the number of threads.
+    #[test]
+    #[cfg_attr(miri, ignore = "takes minutes in Miri")]
+    fn groups_of_rows_give_the_sums_of_single_rows() {
+        let lengths = |row: usize| if row % 64 < 32 { 9 + row * 7 % 8 } else { row * 5 % 23 };
+        let rows = PREDICTED_ROWS + 3;
+        let entry = |row: usize, k: usize| (row, 2 * k + row % 3, 0.1 + (row * k % 97) as f64);
+        let triplets: Vec<_> =
+            (0..rows).flat_map(|row| (0..lengths(row)).map(move |k| entry(row, k))).collect();
+        let csr = Csr::<f64>::from_triplets(rows, 50, &triplets);
+        let x: Vec<_> = (0..50).map(|k| (k as f64).sin()).collect();
+        let operands = Operands { alpha: 0.3, x: &x, beta: 0.0 };
+        for isa in Isa::available() {
+            let product = |rows: Range<usize>, y: &mut [f64]| {
+                let start = csr.row(rows.start).start;
+                isa.run(WholeRows { csr: &csr, rows, start, operands, y, prefetch: false });
+            };
+            let mut together = vec![0.0; rows];
+            product(0..rows, &mut together);
+            for row in 0..rows {
+                let mut alone = [0.0];
+                product(row..row + 1, &mut alone);
+                assert_eq!(alone[0].to_bits(), together[row].to_bits(), "{isa:?} row {row}");
+            }
+        }
+    }
+
     #[test]
     fn a_row_can_be_computed_from_its_middle() {
         let triplets: Vec<_> = (0..23).map(|col| (0, col, 1.0)).collect();
