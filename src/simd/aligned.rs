@@ -6,9 +6,9 @@ use std::ops::{Deref, DerefMut};
 /// touches two cache lines.
 const LINE: usize = 64;
 
-/// A slice on the heap that is aligned to a cache line, and grows up to its capacity.
+/// A slice on the heap that is aligned to a cache line, and grows.
 pub struct Aligned<T> {
-    /// The buffer, whose values begin at index `start`. It never exceeds its capacity, so the values do not move.
+    /// The buffer, whose values begin at index `start`. It never exceeds its capacity, so the values do not move in it.
     values: Vec<T>,
     start: usize,
 }
@@ -23,14 +23,15 @@ impl<T: Copy + Default> Aligned<T> {
         Self { values, start }
     }
 
-    /// Appends `count` times `value`, and returns the new part. Panics if the capacity does not suffice.
+    /// Appends `count` times `value`, and returns the new part. If the capacity does not suffice, all values move to a
+    /// larger buffer.
     pub fn append(&mut self, count: usize, value: T) -> &mut [T] {
+        if self.values.len() + count > self.values.capacity() {
+            let mut larger = Self::with_capacity((self.len() + count) * 3 / 2);
+            larger.values.extend_from_slice(self);
+            *self = larger;
+        }
         let first = self.values.len();
-        assert!(
-            first + count <= self.values.capacity(),
-            "the capacity is {}",
-            self.values.capacity()
-        );
         self.values.resize(first + count, value);
         &mut self.values[first..]
     }
@@ -55,22 +56,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_value_is_aligned_to_a_cache_line() {
-        for len in [0, 1, 7, 1000] {
-            let mut aligned = Aligned::<f32>::with_capacity(len + 3);
+    fn the_first_value_is_aligned_to_a_cache_line_also_after_growth() {
+        for (len, capacity) in [(0, 3), (1, 4), (7, 10), (1000, 1003), (1000, 0), (1000, 500)] {
+            let mut aligned = Aligned::<f32>::with_capacity(capacity);
             aligned.append(len, 2.0);
             aligned.append(3, 0.0)[0] = 1.0;
             assert!(aligned.as_ptr().addr().is_multiple_of(LINE));
-            assert_eq!(
-                (&aligned[..len], &aligned[len..]),
-                (&vec![2.0; len][..], &[1.0, 0.0, 0.0][..])
-            );
+            let (values, rest) = aligned.split_at(len);
+            assert_eq!((values, rest), (&vec![2.0; len][..], &[1.0, 0.0, 0.0][..]));
         }
-    }
-
-    #[test]
-    #[should_panic(expected = "the capacity is")]
-    fn the_values_never_move() {
-        Aligned::<f64>::with_capacity(10).append(30, 0.0);
     }
 }

@@ -7,8 +7,8 @@
 //! a change of x and y at a few places, are timed like all others, and y is verified after them; so it is after the
 //! last sample. With β ≠ 0 only the first product after a change has a reference: it is verified, it is not part of a
 //! sample, and the sample follows. A random number of products in between exposes a method that is right only in every
-//! other product. At the end of the turn, single products after such changes are timed and the last is verified, for
-//! every β. They must not take much longer than products in samples: if they do, products in samples may have been
+//! other product. At the end of the turn, single products after such changes are timed, and the first and the last are
+//! verified, for every β. They must not take much longer than products in samples: if they do, products in samples may have been
 //! skipped. Finally y is overwritten and must not change while the method is idle, and a product in a sample must not
 //! be faster than the caches can deliver the bytes that it needs.
 
@@ -161,8 +161,8 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         Ok(Duration::from_secs_f64(typical / 1e3))
     }
 
-    /// Times products that run alone, each after a change of x, and verifies the last one. After the last change x has
-    /// its original values again. These products must not take much longer than products in samples or, on the CPU,
+    /// Times products that run alone, each after a change of x, and verifies the first and the last one. After the last
+    /// change x has its original values again. These products must not take much longer than products in samples or, on the CPU,
     /// than single products without a change before them: other programs on the cores delay both equally.
     fn take_singles(
         &mut self,
@@ -186,6 +186,10 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
                 }
                 self.apply(&changed)?;
                 after.push(self.single(ready)?);
+                // Perhaps no sample followed a change, and the last of these products has the original x again.
+                if after.len() == 1 {
+                    self.verify(ready)?;
+                }
             }
             self.verify(ready)?;
             least = least.min(median(after));

@@ -154,7 +154,7 @@ fn memory(extent: &Extent) -> u64 {
     let windows = (nnz / (threads * WINDOW_NONZEROS as u64)).clamp(1, WINDOWS_PER_THREAD as u64);
     let packing = (nnz / windows + threads * longest).min(nnz);
     let rows_packing = rows.min(threads * WINDOW_ROWS as u64);
-    nnz * per_entry + packing * (4 * value + 36) + 128 * rows_packing + 68 * rows
+    nnz * per_entry + packing * (4 * value + 36) + 128 * rows_packing + (value + 1) * rows
 }
 
 /// Cuts the rows into windows that end near multiples of `nonzeros` nonzeros and have at most

@@ -105,8 +105,8 @@ impl<T: Scalar> Packer<T> {
         window
     }
 
-    /// Reserves memory for as many values as the window has at most, and for the columns in their narrowest type. Pages
-    /// to which nothing is written cost nothing.
+    /// Reserves memory for the values with their empty slots, about one more per row to align them, and for the columns in
+    /// their narrowest type. Pages to which nothing is written cost nothing.
     fn reserve<const LANES: usize>(&mut self, csr: &Csr<T>, rows: Range<usize>) {
         let (mut first, mut last, mut nonzeros) = (u32::MAX, 0, 0);
         for row in rows.clone().map(|row| csr.row(row)) {
@@ -118,7 +118,7 @@ impl<T: Scalar> Packer<T> {
         }
         let slots = (nonzeros as f64 / band_fill::<T>().min(BLOCK_FILL)) as usize;
         self.window.columns = Columns::between(first.min(last), last, slots + LANES);
-        self.values = Aligned::with_capacity(slots + (rows.len() + 2) * LANES);
+        self.values = Aligned::with_capacity(slots + rows.len());
     }
 
     /// Stores slices of consecutive rows that are on few diagonals as bands, and lists the other rows.
