@@ -3,10 +3,8 @@
 //! SpMV on a small matrix takes about a microsecond, so entering a parallel region must cost less. Waiting workers
 //! therefore spin, and a region moves one cache line to them and one back. A worker that has waited about 100 µs
 //! sleeps, so that between two methods the cores are free for the threads of a vendor's library.
-//!
-//! The end of a region is counted by a tree: groups of eight workers count in a cache line of their own, and the last of
-//! each group counts in the next level. With up to eight workers this is one counter. With 256 it takes three levels of
-//! at most eight additions each, instead of 255 additions in one cache line, which would come one after the other.
+
+mod tree;
 
 use std::any::Any;
 use std::cell::{Cell, UnsafeCell};
@@ -20,6 +18,8 @@ use std::thread::{self, JoinHandle};
 use crossbeam_utils::CachePadded;
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
+
+use tree::Tree;
 
 /// The number of times that a waiting worker reads the region counter before it sleeps. One read takes about 20 ns.
 const SPINS: usize = 5_000;
@@ -46,49 +46,6 @@ struct Shared {
 // SAFETY: the leader writes `body` only while no region runs, before it increments `region`. Workers read
 // it after they have seen the increment and before they arrive in `finished`.
 unsafe impl Sync for Shared {}
-
-/// The number of counters or workers that share a counter of the next level.
-const FAN_IN: usize = 8;
-
-/// Counts how often all members have arrived, without a counter that all of them change.
-struct Tree {
-    members: usize,
-    /// The counters of each level, each in a cache line of its own. The last level is a single counter.
-    levels: Vec<Vec<CachePadded<AtomicUsize>>>,
-}
-
-impl Tree {
-    fn new(members: usize) -> Self {
-        let mut levels = Vec::new();
-        let mut width = members;
-        while width > 1 || levels.is_empty() {
-            width = width.div_ceil(FAN_IN).max(1);
-            levels.push((0..width).map(|_| AtomicUsize::new(0).into()).collect());
-        }
-        Self { members, levels }
-    }
-
-    /// Counts the arrival of a member. What any member did before is visible to who sees [`all_arrived`](Self::all_arrived).
-    fn arrive(&self, member: usize) {
-        let (mut index, mut width) = (member, self.members);
-        for level in &self.levels {
-            let group = index / FAN_IN;
-            let size = (width - group * FAN_IN).min(FAN_IN);
-            let before = level[group].fetch_add(1, Ordering::AcqRel);
-            if (before + 1) % size != 0 {
-                return;
-            }
-            (index, width) = (group, level.len());
-        }
-    }
-
-    /// Returns whether every member has arrived `times` times.
-    fn all_arrived(&self, times: usize) -> bool {
-        let root = self.levels.last().expect("there is at least one level");
-        let below = self.levels.len().checked_sub(2).map_or(self.members, |k| self.levels[k].len());
-        root[0].load(Ordering::Acquire) == times.wrapping_mul(below)
-    }
-}
 
 /// A leader, which is the thread that created the team, and `len() - 1` workers.
 pub struct Team {
@@ -346,22 +303,6 @@ mod tests {
                 team.run_with(&mut counts, |rank, count| *count += rank + 1);
             }
             assert_eq!(counts, (1..=threads).map(|n| 200 * n).collect::<Vec<_>>());
-        }
-    }
-
-    /// Tests trees of one to three levels: nobody may be missed, and nobody counted for the next round.
-    #[test]
-    fn a_tree_counts_every_member_once_per_round() {
-        for members in [1, 7, 8, 9, 64, 65, 255] {
-            let tree = Tree::new(members);
-            assert!(tree.levels.iter().all(|level| level.len() <= members.div_ceil(FAN_IN)));
-            for round in 1..=3 {
-                for member in (0..members).rev() {
-                    assert!(!tree.all_arrived(round), "{member} of {members} is missing");
-                    tree.arrive(member);
-                }
-                assert!(tree.all_arrived(round), "{members} members in round {round}");
-            }
         }
     }
 
