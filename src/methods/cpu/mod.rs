@@ -22,7 +22,7 @@ pub mod mpi_merge;
 pub mod oski_style;
 pub mod packed;
 mod register_blocks;
-mod row_kernels;
+pub(crate) mod row_kernels;
 pub(crate) mod rows;
 pub mod sell;
 pub mod seq;
