@@ -92,6 +92,7 @@ impl Setup {
 }
 
 /// A parameter of a method, which the user sets by `--methods name:parameter=value`.
+#[derive(Clone, Copy)]
 pub struct Parameter {
     /// The name of the parameter, unique within the method.
     pub name: &'static str,

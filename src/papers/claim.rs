@@ -48,8 +48,8 @@ fn one() -> usize {
 #[allow(missing_docs)] // the operands are explained at the variants
 pub enum Quantity {
     /// A statistic over the matrices of the speed-up of `of` over the baseline `over`: time of `over` / time of
-    /// `of`.
-    Speed { of: Select, over: Select, statistic: Statistic },
+    /// `of`. The times are those of a product or, if `products` is given, of the setup and this number of products.
+    Speed { of: Select, over: Select, statistic: Statistic, products: Option<f64> },
     /// The percentage of matrices on which `of` is faster than `than`.
     Faster { of: Select, than: Select },
     /// The percentage of matrices on which `of` is the fastest of itself and `among`.

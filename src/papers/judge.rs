@@ -10,7 +10,9 @@ use crate::method::Device;
 use crate::methods::all;
 use crate::record::row::Status;
 use crate::report::lines::RecordedRow;
-use crate::report::matched::{Numbers, best_share, correlation, matrices, numbers, speeds};
+use crate::report::matched::{
+    Numbers, best_share, correlation, matrices, numbers, speeds, speeds_with_setup,
+};
 use crate::report::select::Select;
 use crate::report::statistics::{Statistic, percentage};
 
@@ -138,8 +140,12 @@ fn measure<'a>(quantity: &Quantity, lines: &[&'a RecordedRow], slower: f64) -> M
     };
     let right = |of| of_select(of).into_iter().filter(|line| line.is_ok()).collect::<Vec<_>>();
     match quantity {
-        Quantity::Speed { of, over, statistic } => {
-            let (number, lines) = reduced(*statistic, speeds(lines, of, over));
+        Quantity::Speed { of, over, statistic, products } => {
+            let speeds = match *products {
+                Some(products) => speeds_with_setup(lines, of, over, products),
+                None => speeds(lines, of, over),
+            };
+            let (number, lines) = reduced(*statistic, speeds);
             (number.map(|number| number / slower), lines)
         }
         Quantity::Faster { of, than } => {

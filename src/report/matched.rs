@@ -78,6 +78,23 @@ pub fn speeds<'a>(lines: &[&'a RecordedRow], of: &Select, over: &Select) -> Numb
     ratios(&selected(lines, of), &selected(lines, over))
 }
 
+/// Returns the speed-ups of `of` over `over` in the time of a setup and this number of products. If several rows of one
+/// matrix and precision are selected, that with the least such time is used.
+pub fn speeds_with_setup<'a>(
+    lines: &[&'a RecordedRow],
+    of: &Select,
+    over: &Select,
+    products: f64,
+) -> Numbers<'a> {
+    let whole = |line: &RecordedRow| Some(line.row.setup_ms? + products * time(line)?);
+    let [of, over] = [of, over].map(|select| {
+        let lines = lines.iter().copied().filter(|line| select.meets(line));
+        let key = |line| (matrix(line), line.row.precision);
+        least(lines.filter_map(|line| Some((key(line), (line, whole(line)?)))))
+    });
+    ratios(&of, &over)
+}
+
 /// Returns a number of each row that is correct and timed, in the order of the rows; rows without the number are
 /// left out.
 pub fn numbers<'a>(
@@ -184,6 +201,27 @@ mod tests {
         let merge = lines.iter().copied().filter(|line| line.method() == "merge");
         let all = numbers(merge, &Column::of("avg_spmv_ms"));
         assert_eq!(named(all), [("b", 5.0), ("b", 4.0), ("a", 2.0), ("c", 1.0)]);
+    }
+
+    #[test]
+    fn a_setup_is_shared_by_all_products() {
+        let with_setup = |file, method, setup, ms| {
+            changed(file, method, ms, |row: &mut Row| row.setup_ms = Some(setup))
+        };
+        let lines = [
+            with_setup("a.mtx", "merge", 0.0, 2.0),
+            with_setup("a.mtx", "packed", 9.0, 1.0),
+            with_setup("a.mtx", "packed:values=coded", 3.0, 3.0),
+            with_setup("b.mtx", "merge", 0.0, 2.0),
+            line("b.mtx", "packed", 1.0),
+        ];
+        let lines: Vec<_> = lines.iter().collect();
+        let speeds = |products| {
+            let [of, over] = ["packed", "merge"].map(select);
+            named(speeds_with_setup(&lines, &of, &over, products))
+        };
+        assert_eq!(speeds(1.0), [("a", 2.0 / 10.0)]);
+        assert_eq!(speeds(11.0), [("a", 22.0 / 20.0)]);
     }
 
     #[test]

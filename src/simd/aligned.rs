@@ -6,7 +6,7 @@ use std::ops::{Deref, DerefMut};
 /// touches two cache lines.
 const LINE: usize = 64;
 
-/// A slice on the heap that is aligned to a cache line, and grows.
+/// A slice on the heap that is aligned to a cache line, and grows. No other data is in its cache lines.
 pub struct Aligned<T> {
     /// The buffer, whose values begin at index `start`. It never exceeds its capacity, so the values do not move in it.
     values: Vec<T>,
@@ -16,11 +16,19 @@ pub struct Aligned<T> {
 impl<T: Copy + Default> Aligned<T> {
     /// Returns an empty slice to which `capacity` values can be appended.
     pub fn with_capacity(capacity: usize) -> Self {
-        let mut values: Vec<T> = Vec::with_capacity(capacity + LINE / size_of::<T>());
+        let line = LINE / size_of::<T>();
+        let mut values: Vec<T> = Vec::with_capacity(capacity.next_multiple_of(line) + line);
         // The offset is in elements. `align_offset` may return `usize::MAX`, but no allocator causes that.
-        let start = values.as_ptr().align_offset(LINE).min(LINE / size_of::<T>());
+        let start = values.as_ptr().align_offset(LINE).min(line);
         values.resize(start, T::default());
         Self { values, start }
+    }
+
+    /// Returns a slice of `count` default values, which are zeros.
+    pub fn zeros(count: usize) -> Self {
+        let mut zeros = Self::with_capacity(count);
+        zeros.append(count, T::default());
+        zeros
     }
 
     /// Appends `count` times `value`, and returns the new part. If the capacity does not suffice, all values move to a

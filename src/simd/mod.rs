@@ -8,6 +8,8 @@ mod aligned;
 
 pub use aligned::Aligned;
 
+use num_traits::AsPrimitive;
+
 use crate::scalar::Scalar;
 
 /// An instruction set that kernels are compiled for.
@@ -83,6 +85,23 @@ pub trait Vector<T>: Copy {
     /// # Safety
     /// The machine supports the instruction set of the register, and the values are readable.
     unsafe fn load(values: *const T) -> Self;
+    /// Loads `values[0..LANES]` of another type and converts them to `T`.
+    /// # Safety
+    /// The machine supports the instruction set of the register, and the values are readable.
+    #[inline(always)]
+    unsafe fn convert<S: AsPrimitive<f64>>(values: *const S) -> Self
+    where
+        T: Scalar,
+    {
+        let mut converted = [T::zero(); MAX_LANES];
+        // SAFETY: the caller guarantees that the values are readable; a register has at most `MAX_LANES`.
+        unsafe {
+            for (lane, to) in converted[..Self::LANES].iter_mut().enumerate() {
+                *to = T::narrow((*values.add(lane)).as_());
+            }
+            Self::load(converted.as_ptr())
+        }
+    }
     /// Returns `value` in every lane.
     /// # Safety
     /// The machine supports the instruction set of the register.

@@ -1,15 +1,28 @@
-//! Chooses one of this project's methods by the number of nonzeros and the number of planned products.
+//! Chooses one of this project's methods by measuring what packing costs and gains.
 //!
-//! On a matrix of a few hundred nonzeros, one thread finishes before a team could start, so `seq` is
-//! chosen. Packing costs as much as the time that some tens of products gain by it, so `packed` is chosen only if more
-//! products are planned; fewer suffice in single precision, where the column indices are a larger part of CSR. Otherwise `merge` is chosen, which needs no setup and does not depend on the row lengths. The choice is
-//! part of the setup, as is the setup of the chosen method.
+//! On a matrix of a few hundred nonzeros, one thread finishes before a team could start, so `seq` is chosen. For all
+//! others, `merge` needs no setup and does not depend on the row lengths. `packed` is nearly always faster, but packing
+//! costs as much as 2 to 50 products. So the choice depends on the number of planned products:
+//! - If only a few are planned, or the matrix is too small for a sample that costs little, `merge` is chosen.
+//! - If more are planned, a sample of the rows is packed and multiplied in both forms. `packed` is chosen if the predicted
+//!   time of the setup and all products is less than that of `merge`. The size of the sample grows with the number of
+//!   planned products.
+//! - If many are planned and the prediction is not clear, the whole matrix is packed, and a few products of both methods are
+//!   compared.
 //!
-//! Memory: that of the chosen method.
+//! The choice is part of the setup, as is the setup of the chosen method.
+//!
+//! Memory: that of `packed`, and one vector to compare products.
 
+use std::time::Instant;
+
+use super::packed::trial::predict;
 use super::{merge, packed, seq};
 use crate::matrix::Csr;
-use crate::method::{Choice, Code, Method, Operations, Prepared, Request, Setup, Unavailable};
+use crate::memory::extent::Extent;
+use crate::method::{
+    Choice, Code, Method, Operations, Parameter, Prepared, Request, Setup, Unavailable,
+};
 use crate::scalar::Scalar;
 use crate::simd::Lanes;
 
@@ -17,48 +30,119 @@ use crate::simd::Lanes;
 pub const METHOD: Method = Method {
     name: "auto",
     source: "this project",
-    summary: "seq, merge or packed, by the number of nonzeros and the number of planned products",
-    parameters: packed::METHOD.parameters,
+    summary: "seq, merge or packed, by measured costs and the number of planned products",
+    parameters: &[
+        packed::METHOD.parameters[0],
+        Parameter {
+            name: "products",
+            values: &["1", "10", "100", "1000", "10000"],
+            meaning: "the number of planned products, in place of that of the measurement",
+        },
+    ],
     operations: Operations::Plain,
     setup: Setup::Inspection,
-    memory: packed::METHOD.memory,
+    memory,
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 
 /// The largest number of nonzeros for which one thread is chosen. Multiplying this many takes as long as
 /// entering a parallel region.
 const FOR_ONE_THREAD: usize = 1000;
-/// The number of planned products from which packing is worthwhile, per byte of a value. With 80 products in f64 and 40
-/// in f32, setup included, `merge` and `packed` take about equally longer than the faster of them in the geometric mean over
-/// the 42 matrices of results/baselines: 9 % in f64, 16 % in f32.
-const FOR_PACKING_PER_BYTE: usize = 10;
+/// A sample has this fraction of the nonzeros for each planned product. Packing takes about as long as 20 products and
+/// measuring takes 10 more, so the sample costs about 3 % of the planned products, and not much more than one product.
+const SAMPLE_PER_PRODUCT: f64 = 1e-3;
+const LARGEST_FRACTION: f64 = 1.0 / 16.0;
+/// The smallest and the largest number of nonzeros in the sample of a thread: enough to measure, and no more than needed.
+const SAMPLE: [usize; 2] = [2048, 65_536];
+/// The number of planned products from which both methods may be prepared and compared, which costs as much as 20 to 50
+/// products if packing has been in vain.
+const TO_COMPARE: usize = 1000;
+/// The predicted ratios below which `packed` is chosen, and from which `merge` is chosen. They are equal if the methods
+/// cannot be compared. The rows of the sample are in the caches when they are multiplied, which is of more use to
+/// `packed`, so its real ratio is larger by up to a tenth, and rarely smaller.
+const WITHOUT_COMPARISON: [f64; 2] = [0.9, 0.9];
+const TO_BE_COMPARED: [f64; 2] = [0.7, 1.2];
+/// The number of products of each method that are compared, of which the fastest counts.
+const COMPARED: usize = 3;
+
+fn memory(extent: &Extent) -> u64 {
+    (packed::METHOD.memory)(extent) + extent.rows * extent.value
+}
 
 fn prepare<'a, T: Scalar + Lanes>(
     csr: &'a Csr<T>,
     request: &Request<'a>,
 ) -> Result<Prepared<'a, T>, Unavailable> {
-    let method = choose(csr, request.expected_products);
-    let prepare = method.prepare::<T>().expect("the method runs on the CPU");
-    let prepared = prepare(csr, request)?;
+    let products = request.number("products").unwrap_or(request.expected_products);
+    if csr.nnz() <= FOR_ONE_THREAD {
+        return prepare_by(&seq::METHOD, csr, request);
+    }
+    let mut merge = prepare_by(&merge::METHOD, csr, request)?;
+    let ratio = predicted_ratio(csr, request, products);
+    let [surely, hardly] = if products < TO_COMPARE { WITHOUT_COMPARISON } else { TO_BE_COMPARED };
+    if ratio >= hardly {
+        return Ok(merge);
+    }
+    let mut packed = prepare_by(&packed::METHOD, csr, request)?;
+    let pays = ratio < surely || is_faster(&mut packed, &mut merge, csr);
+    Ok(if pays { packed } else { merge })
+}
+
+/// Returns the predicted time of packing and of the planned products of `packed`, divided by that of the products of
+/// `merge`. Without a sample, because it would cost too much, the methods are compared if possible.
+fn predicted_ratio<T: Scalar + Lanes>(csr: &Csr<T>, request: &Request, products: usize) -> f64 {
+    let unknown = if products < TO_COMPARE { f64::INFINITY } else { 1.0 };
+    let fraction = (SAMPLE_PER_PRODUCT * products as f64).min(LARGEST_FRACTION);
+    let sample = (fraction * csr.nnz() as f64) as usize / request.team.len();
+    if sample < SAMPLE[0] {
+        return unknown;
+    }
+    let of = predict(csr, request, sample.min(SAMPLE[1]));
+    of.map_or(unknown, |of| (of.setup / products as f64 + of.packed) / of.rows)
+}
+
+/// Prepares one of the methods with those of the given parameters that it has.
+fn prepare_by<'a, T: Scalar + Lanes>(
+    method: &Method,
+    csr: &'a Csr<T>,
+    request: &Request<'a>,
+) -> Result<Prepared<'a, T>, Unavailable> {
+    let prepared = method.prepare::<T>().expect("the method runs on the CPU")(csr, request)?;
     let csr_bytes = method.csr_bytes(csr.bytes(), &prepared);
     let takes = |(name, _): &&(&str, _)| method.parameters.iter().any(|known| known.name == *name);
     let given = request.given.iter().filter(takes).copied().collect();
-    let picked = Choice { method: &method, given }.name();
-    Ok(prepared.with_note(format!("picked {picked}")).with_csr_bytes(csr_bytes))
+    let picked = format!("picked {}", Choice { method, given }.name());
+    Ok(prepared.with_note(picked).with_csr_bytes(csr_bytes))
 }
 
-fn choose<T>(csr: &Csr<T>, expected_products: usize) -> Method {
-    if csr.nnz() <= FOR_ONE_THREAD {
-        return seq::METHOD;
+/// Returns whether products of `a` are faster than those of `b`. The values of the matrix are used as x: they are in
+/// memory, but a new vector would have to be paged in. If there are too few, `a` is not tried.
+fn is_faster<'a, T: Scalar>(
+    a: &mut Prepared<'a, T>,
+    b: &mut Prepared<'a, T>,
+    csr: &Csr<T>,
+) -> bool {
+    let Some(x) = csr.values.get(..csr.cols) else { return true };
+    let mut y = vec![T::zero(); csr.rows];
+    let mut fastest = [f64::INFINITY; 2];
+    // One method after the other, because together they may not fit in a cache in which each of them fits. The first
+    // product of each pages in y and what else it needs, so it does not count.
+    for (method, fastest) in [a, b].into_iter().zip(&mut fastest) {
+        for product in 0..=COMPARED {
+            let start = Instant::now();
+            if method.multiply(T::one(), x, T::zero(), &mut y).is_ok() && product > 0 {
+                *fastest = fastest.min(start.elapsed().as_secs_f64());
+            }
+        }
     }
-    let for_packing = FOR_PACKING_PER_BYTE * size_of::<T>();
-    if expected_products < for_packing { merge::METHOD } else { packed::METHOD }
+    fastest[0] <= fastest[1]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::matrix::generate::Generator;
+    use crate::method::Failed;
     use crate::team::Team;
 
     /// Returns the note about the choice for an n × n grid.
@@ -76,14 +160,27 @@ mod tests {
     #[test]
     fn few_nonzeros_and_few_products_need_no_setup() {
         assert_eq!(picked(16, 9999, &[]), "picked seq");
-        assert_eq!(picked(17, 79, &[]), "picked merge");
-        assert_eq!(picked(17, 80, &[]), "picked packed");
+        assert_eq!(picked(17, 10, &[]), "picked merge");
+        assert_eq!(picked(100, 40, &[]), "picked merge");
+        assert_eq!(picked(100, 9999, &[("products", "1")]), "picked merge");
     }
 
     #[test]
     fn values_are_compressed_only_on_request() {
         let coded = [("values", "coded")];
         assert_eq!(picked(16, 100, &coded), "picked seq");
-        assert_eq!(picked(17, 100, &coded), "picked packed:values=coded");
+        let of_two = ["picked packed:values=coded", "picked merge"];
+        assert!(of_two.contains(&&picked(100, 1000, &coded)[..]));
+    }
+
+    #[test]
+    fn a_product_that_fails_is_never_faster() {
+        let csr = Csr::from_triplets(1, 1, &[(0, 0, 1.0)]);
+        let product = |result: Result<(), Failed>| {
+            Prepared::new(&csr, 0, move |_, _: &[f64], _, _: &mut [f64]| result.clone())
+        };
+        let fails = || product(Err(Failed("deliberate failure".into())));
+        assert!(is_faster(&mut product(Ok(())), &mut fails(), &csr));
+        assert!(!is_faster(&mut fails(), &mut product(Ok(())), &csr));
     }
 }

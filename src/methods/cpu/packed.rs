@@ -18,9 +18,11 @@
 //! and an infinite or undefined element of x would be NaN.
 //!
 //! The columns of a window are stored as 16-bit distances from its lowest column, if they fit. Its values are stored
-//! unchanged: without parameters the method compresses only the structure, so its time does not depend on the
-//! values. With `values=coded` a window stores one value if all are equal, and one-byte codes if at most 256 values
-//! differ.
+//! unchanged: without parameters the method compresses only the structure, so its time does not depend on the values. With
+//! `values=coded` or `values=smallest` each window stores its values in the smallest of these forms that keeps every bit: one
+//! value if all are equal, integers of 8 or 16 bits, binary32 in a matrix of binary64, or a table of the distinct values and
+//! codes of 8 or 16 bits. Looking up values in a table takes longer than loading them from a cache, so `values=coded` uses
+//! only tables that fit in the first cache, for matrices of binary64 that are larger than the last-level cache.
 //!
 //! Each thread owns successive windows with an equal share of the estimated work. The longest rows (more than
 //! `SHARED_ROW` nonzeros and more than a quarter of a thread's share) stay in CSR. Each thread sums a piece of each
@@ -32,10 +34,12 @@ mod blocks;
 mod build;
 mod check;
 mod diagonals;
+mod factors;
 mod kernel;
 mod place;
 #[cfg(test)]
 mod tests;
+pub mod trial;
 mod window;
 
 use std::ops::Range;
@@ -46,7 +50,8 @@ use crate::matrix::Csr;
 use crate::memory::extent::Extent;
 use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup, Unavailable};
 use crate::scalar::Scalar;
-use crate::simd::{Lanes, MAX_LANES};
+use crate::simd::{Aligned, Lanes, MAX_LANES};
+use crate::system::cache_bytes;
 use crate::team::{DisjointMut, Team};
 use build::{Packer, Packing};
 use kernel::Multiply;
@@ -59,8 +64,8 @@ pub const METHOD: Method = Method {
     summary: "bands without column indices, sorted slices, blocks of rows; 16-bit columns",
     parameters: &[Parameter {
         name: "values",
-        values: &["coded"],
-        meaning: "also compresses values: one value per window if all are equal, or one-byte codes for up to 256",
+        values: &["coded", "smallest"],
+        meaning: "also stores values as one value, integers, binary32 or codes: where that saves time, or always the fewest bytes",
     }],
     operations: Operations::Plain,
     setup: Setup::Conversion,
@@ -77,22 +82,33 @@ const SHARED_ROW: usize = 2048;
 const WINDOWS_PER_THREAD: usize = 8;
 /// The smallest number of nonzeros per window: rows of similar length are only found among many rows.
 const WINDOW_NONZEROS: usize = 16384;
+/// Slices are prefetched if a thread's share has more bytes, so that it does not stay in the caches of its core.
+const PREFETCHED: usize = 2 << 20;
+/// The largest number of values of binary64 in a table that leaves room for x in a first-level cache of 32 KiB.
+const CACHED_TABLE: usize = 2048;
 
 fn prepare<'a, T: Scalar + Lanes>(
     csr: &'a Csr<T>,
     request: &Request<'a>,
 ) -> Result<Prepared<'a, T>, Unavailable> {
     let (team, threads, isa) = (request.team, request.team.len(), request.isa);
+    let packing = packing_for(csr, request);
     let windows = (csr.nnz() / (threads * WINDOW_NONZEROS)).clamp(1, WINDOWS_PER_THREAD) * threads;
     let share = csr.nnz().div_ceil(windows).max(1);
-    let coded = request.word("values").is_some();
-    let longest = (csr.nnz() / (4 * threads)).max(SHARED_ROW);
-    let packing = Packing { lanes: isa.wide_lanes::<T>(), coded, longest };
     let (windows, longest) = pack(csr, request.team, &cut(csr, share), packing);
     let costs: Vec<_> = windows.iter().map(Window::cost).collect();
     let shares = shares(&costs, threads);
-    let mut sums = vec![vec![T::zero(); longest.len()]; threads];
-    let bytes = windows.iter().map(Window::bytes).sum::<usize>();
+    let mut sums: Vec<_> = (0..threads).map(|_| Aligned::zeros(longest.len())).collect();
+    let (factors, columns, rest) = Window::bytes(&windows);
+    let bytes = factors + columns + rest;
+    let prefetch = bytes > PREFETCHED * threads;
+    let per_nonzero = |bytes: usize| bytes as f64 / csr.nnz().max(1) as f64;
+    let note = format!(
+        "{:.2} bytes per nonzero: values {:.2}, columns {:.2}",
+        per_nonzero(bytes),
+        per_nonzero(factors),
+        per_nonzero(columns)
+    );
     let longest_entries: usize = longest.iter().map(|&row| csr.row(row).len()).sum();
     let longest_bytes = (longest_entries * (size_of::<T>() + size_of::<u32>())) as u64;
     let extra_bytes = bytes + (threads * size_of::<T>() + size_of::<usize>()) * longest.len();
@@ -104,9 +120,9 @@ fn prepare<'a, T: Scalar + Lanes>(
                 let end = window.first_row + window.rows;
                 // SAFETY: windows do not overlap, and each belongs to one thread.
                 let y = unsafe { shared.range(window.first_row..end) };
-                isa.run_wide(Multiply { window, operands, y });
+                isa.run_wide(Multiply { window, operands, y, prefetch });
             }
-            for (&row, sum) in longest.iter().zip(sums) {
+            for (&row, sum) in longest.iter().zip(&mut sums[..]) {
                 let Range { start, end } = csr.row(row);
                 let part = part(end - start, rank, threads);
                 let range = start + part.start..start + part.end;
@@ -119,7 +135,27 @@ fn prepare<'a, T: Scalar + Lanes>(
         }
         Ok(())
     })
-    .with_csr_bytes(longest_bytes))
+    .with_csr_bytes(longest_bytes)
+    .with_note(note))
+}
+
+/// Returns the settings by which a matrix is packed.
+fn packing_for<T: Scalar + Lanes>(csr: &Csr<T>, request: &Request) -> Packing {
+    Packing {
+        lanes: request.isa.wide_lanes::<T>(),
+        table: largest_table(csr, request.word("values")),
+        longest: (csr.nnz() / (4 * request.team.len())).max(SHARED_ROW),
+    }
+}
+
+/// Returns the largest number of values in a table of codes, or `None` if values are stored unchanged.
+fn largest_table<T: Scalar>(csr: &Csr<T>, values: Option<&str>) -> Option<usize> {
+    let lookups_pay = size_of::<T>() == 8 && size_of_val(&csr.values[..]) as u64 > cache_bytes();
+    match values? {
+        "smallest" => Some(1 << 16),
+        _ if lookups_pay => Some(CACHED_TABLE),
+        _ => Some(0),
+    }
 }
 
 /// Packs the windows, and lists the rows that are too long for them. Each thread packs windows with an equal share of the

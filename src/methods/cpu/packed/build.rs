@@ -10,8 +10,9 @@ use std::ops::Range;
 
 use super::blocks::{BLOCK_FILL, Block, Blocks};
 use super::diagonals::Diagonals;
+use super::factors::Form;
 use super::place::Place;
-use super::window::{Band, Columns, Factors, LANE_SUM, MAX_HEIGHT, STEP, Segment, Slice, Window};
+use super::window::{Band, Columns, LANE_SUM, MAX_HEIGHT, STEP, Segment, Slice, Window};
 use crate::matrix::Csr;
 use crate::methods::debug_check;
 use crate::scalar::Scalar;
@@ -28,8 +29,8 @@ fn band_fill<T>() -> f64 {
 pub struct Packing {
     /// The number of values per register: 4, 8 or 16.
     pub lanes: usize,
-    /// Whether values are compressed: stored once if all are equal, replaced by codes if at most 256 differ.
-    pub coded: bool,
+    /// The largest number of values in a table of codes; `None` if values are stored unchanged.
+    pub table: Option<usize>,
     /// Rows with more nonzeros than this are not packed: all threads share them.
     pub longest: usize,
 }
@@ -37,6 +38,8 @@ pub struct Packing {
 /// Packs windows one after the other. A thread uses one packer for all of its windows.
 pub struct Packer<T> {
     packing: Packing,
+    /// How the window's values are stored in the end.
+    form: Form<T>,
     /// The values of the window.
     values: Aligned<T>,
     diagonals: Diagonals,
@@ -56,6 +59,7 @@ impl<T: Scalar> Packer<T> {
     pub fn new(packing: Packing) -> Self {
         Self {
             packing,
+            form: Form::Full,
             values: Aligned::with_capacity(0),
             diagonals: Diagonals::default(),
             blocks: Blocks::default(),
@@ -69,14 +73,7 @@ impl<T: Scalar> Packer<T> {
 
     /// Packs the rows `rows`, at most 2^16.
     pub fn pack(&mut self, csr: &Csr<T>, rows: Range<usize>) -> Window<T> {
-        let mut window = self.pack_lanes(csr, rows.clone());
-        if self.packing.coded && matches!(window.factors, Factors::Full(_)) {
-            // The values are too many for codes. The kernel expects zeros in the slots of values that are stored
-            // unchanged, not the fillers of codes.
-            self.packing.coded = false;
-            window = self.pack_lanes(csr, rows);
-            self.packing.coded = true;
-        }
+        let window = self.pack_lanes(csr, rows);
         debug_check(|| window.check(csr, self.packing.longest));
         window
     }
@@ -94,6 +91,10 @@ impl<T: Scalar> Packer<T> {
         self.window.first_row = rows.start;
         self.window.rows = rows.len();
         self.window.width = LANES;
+        if let Some(most) = self.packing.table {
+            let (first, end) = (csr.row_offsets[rows.start], csr.row_offsets[rows.end]);
+            self.form = Form::of(&csr.values[first as usize..end as usize], most);
+        }
         self.reserve::<LANES>(csr, rows.clone());
         self.bands::<LANES>(csr, rows);
         self.blocks.find(csr, &self.rest, self.packing.longest);
@@ -101,7 +102,7 @@ impl<T: Scalar> Packer<T> {
         let mut window = take(&mut self.window);
         window.columns.end(LANES);
         let values = replace(&mut self.values, Aligned::with_capacity(0));
-        window.factors = Factors::of(values, self.packing.coded, LANES);
+        window.factors = self.form.store(values, LANES);
         window
     }
 
@@ -142,7 +143,7 @@ impl<T: Scalar> Packer<T> {
     fn push_band_slice<const LANES: usize>(&mut self, csr: &Csr<T>, row: usize) {
         let diagonals = self.diagonals.of_slice();
         let count = diagonals.len() * LANES;
-        let values = self.values.append(count, filler(csr, row, self.packing.coded));
+        let values = self.values.append(count, self.form.filler());
         let (registers, _) = values.as_chunks_mut::<LANES>();
         for lane in 0..LANES {
             let own = &csr.values[csr.row(row + lane)];
@@ -204,7 +205,7 @@ impl<T: Scalar> Packer<T> {
         let place = Place::of::<LANES>(slice, take(&mut self.partial));
         let count = place.count();
         let slots = (count * height).next_multiple_of(LANES);
-        let values = self.values.append(slots, filler(csr, first, self.packing.coded));
+        let values = self.values.append(slots, self.form.filler());
         let masks = append(&mut self.window.masks, if holes { steps * height } else { 0 }, 0);
         let unions = array::from_fn(|lane| match slice.get(lane) {
             Some(block) => self.blocks.columns(csr, block),
@@ -265,7 +266,7 @@ impl<T: Scalar> Packer<T> {
             Columns::Far(all) => all.extend(columns),
         }
         let slots = nonzeros.len().next_multiple_of(LANES);
-        let values = self.values.append(slots, filler(csr, row, self.packing.coded));
+        let values = self.values.append(slots, self.form.filler());
         values[..nonzeros.len()].copy_from_slice(&csr.values[nonzeros.clone()]);
         self.window.long_rows.push(((row - self.window.first_row) as u16, nonzeros.len() as u32));
     }
@@ -287,13 +288,6 @@ fn append<E: Copy>(to: &mut Vec<E>, count: usize, element: E) -> &mut [E] {
     let first = to.len();
     to.resize(first + count, element);
     &mut to[first..]
-}
-
-/// Returns the value of slots without a nonzero: zero, or for codes a value that occurs near the row, because it should
-/// not be an additional distinct value.
-fn filler<T: Scalar>(csr: &Csr<T>, row: usize, coded: bool) -> T {
-    let near = csr.values.get(csr.row(row).start).or(csr.values.last());
-    near.copied().filter(|_| coded).unwrap_or_default()
 }
 
 /// Returns whether these blocks are faster to multiply row by row, because they are few or differ too much in length.

@@ -14,9 +14,10 @@ use std::mem::replace;
 
 use anyhow::{Context, Result, ensure};
 
-use super::window::{Band, Columns, Factors, MAX_HEIGHT, Segment, Slice, Window};
+use super::factors::Factors;
+use super::window::{Band, Columns, MAX_HEIGHT, Segment, Slice, Window};
 use crate::matrix::Csr;
-use crate::simd::{MAX_LANES, Mask};
+use crate::simd::{Index, MAX_LANES, Mask};
 
 impl<T> Window<T> {
     /// Checks the invariants of a window that was packed from `csr`. Rows with more than `longest` entries
@@ -190,16 +191,12 @@ impl<'w, T> Walk<'w, T> {
     fn streams_suffice(&self, cols: usize) -> Result<()> {
         let factors = match &self.window.factors {
             Factors::Same(_) => self.factors_end,
+            Factors::Int8(values) => values.len(),
+            Factors::Int16(values) => values.len(),
+            Factors::Single(values) => values.len(),
+            Factors::Coded8(table, codes) => codes_of(table, codes)?,
+            Factors::Coded16(table, codes) => codes_of(table, codes)?,
             Factors::Full(values) => values.len(),
-            Factors::Coded { table, codes } => {
-                let most = codes.iter().copied().max().unwrap_or(0);
-                ensure!(
-                    usize::from(most) < table.len(),
-                    "CODES: code {most} for a table of {}",
-                    table.len()
-                );
-                codes.len()
-            }
         };
         ensure!(
             self.factors_end <= factors,
@@ -222,4 +219,11 @@ impl<'w, T> Walk<'w, T> {
         );
         Ok(())
     }
+}
+
+/// Checks that each code is an index into the table, and returns the number of codes.
+fn codes_of<T>(table: &[T], codes: &[impl Index]) -> Result<usize> {
+    let most = codes.iter().map(|code| code.offset()).max().unwrap_or(0);
+    ensure!(most < table.len(), "CODES: code {most} for a table of {}", table.len());
+    Ok(codes.len())
 }

@@ -1,14 +1,16 @@
 //! Tests how rows are packed. The battery in `tests/` tests the products.
 
 use super::build::{Packer, Packing};
+use super::factors::Factors;
 use super::kernel::Multiply;
-use super::window::{Band, Columns, Factors, MAX_HEIGHT, Segment, Slice, Window};
+use super::window::{Band, Columns, MAX_HEIGHT, Segment, Slice, Window};
 use crate::matrix::Csr;
 use crate::matrix::generate::Generator;
 use crate::methods::cpu::rows::Operands;
-use crate::simd::Isa;
+use crate::scalar::Scalar;
+use crate::simd::{Isa, Lanes};
 
-const PACKING: Packing = Packing { lanes: 4, coded: false, longest: 1000 };
+const PACKING: Packing = Packing { lanes: 4, table: None, longest: 1000 };
 
 fn csr(rows: usize, cols: usize, cell: impl Fn(usize, usize) -> bool) -> Csr<f64> {
     let cells = (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col)));
@@ -33,9 +35,10 @@ fn a_grid_is_bands_without_columns_or_values() {
     assert_eq!(window.bands[2..4], [band(16, 1, 8..13), band(20, 2, 13..18)]);
     assert_eq!(window.bands[5], band(32, 1, 8..13));
     assert!(matches!(window.factors, Factors::Full(_)), "values are compressed only on request");
-    let window = pack_all(&grid, Packing { coded: true, ..PACKING });
+    let window = pack_all(&grid, Packing { table: Some(1 << 16), ..PACKING });
     assert!(matches!(window.factors, Factors::Same(1.0)));
-    assert!(window.bytes() < 3000, "{} bytes for {} nonzeros", window.bytes(), grid.nnz());
+    let (factors, columns, rest) = Window::bytes(&[window]);
+    assert!(factors == 8 && columns < 1000 && rest < 2000, "bytes: {factors}, {columns}, {rest}");
 }
 
 #[test]
@@ -72,22 +75,14 @@ fn rows_that_differ_too_much_are_stored_one_by_one_and_the_longest_left_out() {
 
 #[test]
 fn far_columns_have_32_bits_and_few_values_get_codes() {
-    let triplets: Vec<_> = (0..40).map(|k| (k, (k * 7919) % 70_000, (k % 3) as f64)).collect();
+    let triplets: Vec<_> =
+        (0..40).map(|k| (k, (k * 7919) % 70_000, (k % 3) as f64 / 3.0)).collect();
     let rows = Csr::<f64>::from_triplets(40, 70_000, &triplets);
-    let window = pack_all(&rows, Packing { coded: true, ..PACKING });
+    let window = pack_all(&rows, Packing { table: Some(1 << 16), ..PACKING });
     assert!(matches!(window.columns, Columns::Far(_)));
-    let Factors::Coded { table, codes } = window.factors else { panic!("3 values") };
-    assert_eq!((table, codes.len()), (vec![0.0, 1.0, 2.0], 40 + PACKING.lanes));
+    let Factors::Coded8(table, codes) = window.factors else { panic!("3 values") };
+    assert_eq!((table, codes.len()), (vec![0.0, 1.0 / 3.0, 2.0 / 3.0], 40 + PACKING.lanes));
     assert!(matches!(pack_all(&rows, PACKING).factors, Factors::Full(_)));
-}
-
-#[test]
-#[cfg_attr(miri, ignore = "takes minutes in Miri")]
-fn codes_are_for_at_most_256_values() {
-    let of = |count| csr(count, count, |row, col| row == col);
-    let factors = |count| pack_all(&of(count), Packing { coded: true, ..PACKING }).factors;
-    assert!(matches!(factors(256), Factors::Coded { table, .. } if table.len() == 256));
-    assert!(matches!(factors(257), Factors::Full(_)));
 }
 
 /// Returns a matrix with bands, blocks with and without holes, partial steps and a long row.
@@ -108,8 +103,9 @@ fn mixed() -> Csr<f64> {
 fn slots_without_a_nonzero_do_not_spread_nan() {
     let csr = mixed();
     let used = |row: usize, column: u32| csr.column_indices[csr.row(row)].contains(&column);
-    for (isa, coded) in Isa::available().into_iter().flat_map(|isa| [(isa, false), (isa, true)]) {
-        let packing = Packing { lanes: isa.wide_lanes::<f64>(), coded, ..PACKING };
+    for (isa, table) in Isa::available().into_iter().flat_map(|isa| [(isa, None), (isa, Some(256))])
+    {
+        let packing = Packing { lanes: isa.wide_lanes::<f64>(), table, ..PACKING };
         let window = pack_all(&csr, packing);
         for (column, bad) in
             (0..50).flat_map(|column| [(column, f64::NAN), (column, f64::INFINITY)])
@@ -118,7 +114,8 @@ fn slots_without_a_nonzero_do_not_spread_nan() {
             x[column as usize] = bad;
             let operands = Operands { alpha: 1.0, x: &x, beta: 0.0 };
             let mut y = vec![0.0; csr.rows];
-            isa.run_wide(Multiply { window: &window, operands, y: &mut y });
+            let prefetch = column % 2 == 0;
+            isa.run_wide(Multiply { window: &window, operands, y: &mut y, prefetch });
             for (row, y) in y.iter().enumerate().filter(|&(row, _)| csr.row(row).len() <= 1000) {
                 assert_eq!(y.is_finite(), !used(row, column), "{isa:?} row {row} column {column}");
                 let sum: f64 = csr.values[csr.row(row)].iter().sum();
@@ -129,9 +126,54 @@ fn slots_without_a_nonzero_do_not_spread_nan() {
     }
 }
 
+/// Values are restored by the kernel as they were: the product does not depend on the form in which they are stored.
+#[test]
+#[cfg_attr(miri, ignore = "takes minutes in Miri")]
+fn every_form_of_values_has_the_same_product() {
+    let classes: [fn(usize) -> f64; 7] = [
+        |_| 0.1,
+        |k| (k % 255) as f64 - 127.0,
+        |k| (k * 31 % 65_536) as f64 - 32_768.0,
+        |k| (k % 2000) as f64 + 0.5,
+        |k| (k % 200) as f64 / 3.0,
+        |k| (k % 300) as f64 / 3.0,
+        |k| k as f64 / 3.0,
+    ];
+    for (class, value) in classes.into_iter().enumerate() {
+        let mut csr = mixed();
+        csr.values.iter_mut().enumerate().for_each(|(k, of)| *of = value(k));
+        let single = Csr {
+            rows: csr.rows,
+            cols: csr.cols,
+            row_offsets: csr.row_offsets.clone(),
+            column_indices: csr.column_indices.clone(),
+            values: csr.values.iter().map(|&value| value as f32).collect(),
+        };
+        for isa in Isa::available() {
+            let of = |table| product(&csr, isa, table);
+            assert_eq!(of(Some(1 << 16)), of(None), "class {class} in f64 with {isa:?}");
+            let of = |table| product(&single, isa, table);
+            assert_eq!(of(Some(1 << 16)), of(None), "class {class} in f32 with {isa:?}");
+        }
+    }
+}
+
+/// Returns the product with the values packed with tables of at most this size. If values are not looked at, it also
+/// prefetches, which makes no difference.
+fn product<T: Scalar + Lanes>(csr: &Csr<T>, isa: Isa, table: Option<usize>) -> Vec<T> {
+    let prefetch = table.is_none();
+    let packing = Packing { lanes: isa.wide_lanes::<T>(), table, longest: csr.nnz() };
+    let window = Packer::new(packing).pack(csr, 0..csr.rows);
+    let x: Vec<T> = (0..csr.cols).map(|col| T::narrow(1.0 / (col + 3) as f64)).collect();
+    let operands = Operands { alpha: T::one(), x: &x, beta: T::zero() };
+    let mut y = vec![T::zero(); csr.rows];
+    isa.run_wide(Multiply { window: &window, operands, y: &mut y, prefetch });
+    y
+}
+
 /// Returns equal codes for a table of two values.
 fn coded(code: u8, count: usize) -> Factors<f64> {
-    Factors::Coded { table: vec![1.0; 2], codes: vec![code; count] }
+    Factors::Coded8(vec![1.0; 2], vec![code; count])
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! A packed window: the streams that the kernels read from front to back.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
+use super::factors::Factors;
 use crate::scalar::Scalar;
-use crate::simd::{Aligned, Mask};
+use crate::simd::Mask;
 
 /// The estimated cost of a step of a slice, which gathers a register of x, in multiplications of registers.
 pub const STEP: usize = 6;
@@ -105,21 +105,6 @@ pub enum Columns {
     Far(Vec<u32>),
 }
 
-/// The values of a window.
-pub enum Factors<T> {
-    /// One value, to which all are equal.
-    Same(T),
-    /// At most 256 distinct values.
-    Coded {
-        /// The values that occur in the window, each once.
-        table: Vec<T>,
-        /// The index of each value in `table`.
-        codes: Vec<u8>,
-    },
-    /// The values without compression. Each slice begins at a multiple of a register.
-    Full(Aligned<T>),
-}
-
 impl Columns {
     /// Returns an empty stream for at most `capacity` column indices between these two, in the narrowest type.
     pub fn between(first: u32, last: u32, capacity: usize) -> Self {
@@ -147,49 +132,6 @@ impl Columns {
         match self {
             Self::Near { deltas, .. } => size_of_val(&deltas[..]),
             Self::Far(columns) => size_of_val(&columns[..]),
-        }
-    }
-}
-
-impl<T: Scalar> Factors<T> {
-    /// Keeps the values unchanged or, if `coded`, in the smallest form. `slack` elements are appended, so that
-    /// loads of whole registers may read past the end.
-    pub fn of(mut values: Aligned<T>, coded: bool, slack: usize) -> Self {
-        let bits = |value: T| value.widen().to_bits();
-        let first = values.first().copied().unwrap_or_default();
-        if coded && values.iter().all(|&value| bits(value) == bits(first)) {
-            return Self::Same(first);
-        }
-        if coded && let Some((table, mut codes)) = code(&values) {
-            codes.resize(codes.len() + slack, 0);
-            return Self::Coded { table, codes };
-        }
-        values.append(slack, T::zero());
-        Self::Full(values)
-    }
-}
-
-/// Returns a table of the distinct values and the index of each value in it, or `None` if there are more than 256.
-fn code<T: Scalar>(values: &[T]) -> Option<(Vec<T>, Vec<u8>)> {
-    let mut table = Vec::new();
-    let mut known = HashMap::new();
-    let mut codes = Vec::with_capacity(values.len());
-    for &value in values {
-        let code = *known.entry(value.widen().to_bits()).or_insert_with(|| {
-            table.push(value);
-            table.len() - 1
-        });
-        codes.push(u8::try_from(code).ok()?);
-    }
-    Some((table, codes))
-}
-
-impl<T> Factors<T> {
-    fn bytes(&self) -> usize {
-        match self {
-            Self::Same(_) => size_of::<T>(),
-            Self::Coded { table, codes } => size_of_val(&table[..]) + codes.len(),
-            Self::Full(values) => size_of_val(&values[..]),
         }
     }
 }
@@ -234,11 +176,16 @@ impl<T> Window<T> {
         bands + steps + long
     }
 
-    /// Returns the size of all streams in bytes.
-    pub fn bytes(&self) -> usize {
-        self.factors.bytes()
-            + self.columns.bytes()
-            + size_of_val(&self.bands[..])
+    /// Returns the bytes of the values, of the column indices, and of all other streams of these windows.
+    pub fn bytes(windows: &[Self]) -> (usize, usize, usize) {
+        windows.iter().fold((0, 0, 0), |(factors, columns, rest), window| {
+            let (of_factors, of_columns) = (window.factors.bytes(), window.columns.bytes());
+            (factors + of_factors, columns + of_columns, rest + window.bytes_of_structure())
+        })
+    }
+
+    fn bytes_of_structure(&self) -> usize {
+        size_of_val(&self.bands[..])
             + size_of_val(&self.diagonals[..])
             + size_of_val(&self.segments[..])
             + size_of_val(&self.slices[..])

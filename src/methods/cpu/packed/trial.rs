@@ -1,0 +1,201 @@
+//! Predicts what packing a matrix costs and gains, by packing and multiplying a few of its rows.
+
+use std::ops::Range;
+use std::time::Instant;
+
+use super::build::{Packer, Packing};
+use super::kernel::Multiply;
+use super::window::Window;
+use super::{WINDOW_ROWS, packing_for};
+use crate::matrix::Csr;
+use crate::method::Request;
+use crate::methods::cpu::row_kernels::{WholeRows, prefetching_pays};
+use crate::methods::cpu::rows::Operands;
+use crate::scalar::Scalar;
+use crate::simd::{Isa, Lanes};
+
+/// The predicted times for the whole matrix, in seconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Prediction {
+    /// The time of packing.
+    pub setup: f64,
+    /// The time of a product of the packed matrix.
+    pub packed: f64,
+    /// The time of a product of the CSR arrays.
+    pub rows: f64,
+}
+
+/// The number of places in a thread's share from which rows are taken.
+const PLACES: usize = 2;
+/// The number of products of which the fastest counts.
+const PRODUCTS: usize = 3;
+/// The size of the CSR arrays of a thread's share from which they are not expected in the thread's own caches.
+const OWN_CACHE: u64 = 1 << 20;
+
+/// The measured times of rows, in seconds, and their sizes.
+#[derive(Clone, Copy, Default)]
+struct Sample {
+    nonzeros: usize,
+    setup: f64,
+    packed: f64,
+    rows: f64,
+    /// The first product of the CSR arrays, which are then not in the thread's caches.
+    first: f64,
+    packed_bytes: usize,
+    csr_bytes: usize,
+}
+
+/// Packs and multiplies about `nonzeros` nonzeros of each thread's share, on all threads at the same time. Returns `None`
+/// if rows have more nonzeros than that on average. It also returns `None` if the matrix has fewer nonzeros than columns,
+/// because its values are used as x: they are in memory, but a new vector would have to be paged in, which can take as long
+/// as several products.
+pub fn predict<T: Scalar + Lanes>(
+    csr: &Csr<T>,
+    request: &Request,
+    nonzeros: usize,
+) -> Option<Prediction> {
+    let x = csr.values.get(..csr.cols).filter(|_| csr.nnz() <= csr.rows * nonzeros / PLACES)?;
+    let packing = packing_for(csr, request);
+    let (isa, threads) = (request.isa, request.team.len());
+    let mut samples = vec![Sample::default(); threads];
+    request.team.run_with(&mut samples, |rank, sample| {
+        for place in PLACES * rank..PLACES * (rank + 1) {
+            let middle = csr.nnz() * (2 * place + 1) / (2 * PLACES * threads);
+            let rows = rows_around(csr, middle, nonzeros / PLACES);
+            sample.measure(csr, rows, x, packing, isa);
+        }
+    });
+    let share = csr.bytes() / threads as u64;
+    let all = samples.into_iter().fold(Sample::default(), Sample::plus);
+    Some(all.prediction(csr.nnz() as f64 / threads as f64, share > OWN_CACHE))
+}
+
+/// Returns rows with about `nonzeros` nonzeros around the nonzero with index `middle`, at least one row.
+fn rows_around<T>(csr: &Csr<T>, middle: usize, nonzeros: usize) -> Range<usize> {
+    let row = |nonzero: usize| csr.row_offsets.partition_point(|&k| k as usize <= nonzero) - 1;
+    let start = row(middle.saturating_sub(nonzeros / 2)).min(csr.rows - 1);
+    let end = row(middle + nonzeros / 2).min(csr.rows);
+    start..end.clamp(start + 1, (start + WINDOW_ROWS).min(csr.rows))
+}
+
+impl Sample {
+    /// Packs the rows, multiplies them in both forms, and adds the times.
+    fn measure<T: Scalar + Lanes>(
+        &mut self,
+        csr: &Csr<T>,
+        rows: Range<usize>,
+        x: &[T],
+        packing: Packing,
+        isa: Isa,
+    ) {
+        let operands = Operands { alpha: T::one(), x, beta: T::zero() };
+        let mut y = vec![T::zero(); rows.len()];
+        let start = csr.row_offsets[rows.start] as usize;
+        let nonzeros = csr.row_offsets[rows.end] as usize - start;
+        let prefetch = prefetching_pays(csr);
+        let mut multiply_rows = || {
+            let (rows, y) = (rows.clone(), &mut y[..]);
+            isa.run(WholeRows { csr, rows, start, operands, y, prefetch });
+        };
+        self.first += seconds(&mut multiply_rows);
+        self.rows += fastest(multiply_rows);
+        let mut window = Window::default();
+        self.setup += seconds(|| window = Packer::new(packing).pack(csr, rows.clone()));
+        self.packed += fastest(|| {
+            isa.run_wide(Multiply { window: &window, operands, y: &mut y, prefetch: false });
+        });
+        let (factors, columns, rest) = Window::bytes(std::slice::from_ref(&window));
+        self.packed_bytes += factors + columns + rest;
+        self.csr_bytes += nonzeros * (size_of::<T>() + size_of::<u32>());
+        self.csr_bytes += rows.len() * size_of::<u32>();
+        self.nonzeros += nonzeros;
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self {
+            nonzeros: self.nonzeros + other.nonzeros,
+            setup: self.setup + other.setup,
+            packed: self.packed + other.packed,
+            rows: self.rows + other.rows,
+            first: self.first + other.first,
+            packed_bytes: self.packed_bytes + other.packed_bytes,
+            csr_bytes: self.csr_bytes + other.csr_bytes,
+        }
+    }
+
+    /// Scales the times to `nonzeros` nonzeros. If the arrays are `streamed` in each product, what the first product took
+    /// longer is added, to the packed matrix in proportion to its bytes.
+    fn prediction(&self, nonzeros: f64, streamed: bool) -> Prediction {
+        let scale = nonzeros / self.nonzeros.max(1) as f64;
+        let wait = if streamed { (self.first - self.rows).max(0.0) } else { 0.0 };
+        let fewer = self.packed_bytes as f64 / self.csr_bytes.max(1) as f64;
+        Prediction {
+            setup: scale * self.setup,
+            packed: scale * (self.packed + fewer * wait),
+            rows: scale * (self.rows + wait),
+        }
+    }
+}
+
+fn seconds(action: impl FnOnce()) -> f64 {
+    let start = Instant::now();
+    action();
+    start.elapsed().as_secs_f64()
+}
+
+fn fastest(mut action: impl FnMut()) -> f64 {
+    (0..PRODUCTS).map(|_| seconds(&mut action)).fold(f64::INFINITY, f64::min)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::generate::Generator;
+    use crate::team::Team;
+
+    fn generated(spec: &str) -> Csr<f64> {
+        Generator::parse(spec).unwrap().generate().unwrap()
+    }
+
+    #[test]
+    fn a_sample_is_around_its_middle_and_in_the_matrix() {
+        let grid = generated("grid2d,n=100,points=5");
+        for (middle, nonzeros) in [(0, 100), (25_000, 1000), (grid.nnz(), 1000), (7, 1)] {
+            let rows = rows_around(&grid, middle, nonzeros);
+            let of = |row: usize| grid.row_offsets[row] as usize;
+            assert!(!rows.is_empty() && rows.end <= grid.rows, "{rows:?}");
+            assert!(of(rows.start) <= middle && middle <= of(rows.end) + nonzeros, "{rows:?}");
+            assert!(of(rows.end) - of(rows.start) <= nonzeros + 10, "{rows:?}");
+        }
+        assert_eq!(rows_around(&generated("grid2d,n=500"), 500_000, 1 << 20).len(), WINDOW_ROWS);
+    }
+
+    #[test]
+    fn waiting_for_memory_is_predicted_in_proportion_to_the_bytes() {
+        let sample = Sample {
+            nonzeros: 10,
+            setup: 1.0,
+            packed: 2.0,
+            rows: 3.0,
+            first: 5.0,
+            packed_bytes: 60,
+            csr_bytes: 120,
+        };
+        let of = |streamed| sample.prediction(100.0, streamed);
+        let [setup, packed, rows] = [of(true).setup, of(true).packed, of(true).rows];
+        assert_eq!([setup, packed, rows], [10.0, 30.0, 50.0]);
+        assert_eq!([of(false).packed, of(false).rows], [20.0, 30.0]);
+    }
+
+    #[test]
+    fn only_matrices_of_short_rows_and_enough_values_are_predicted() {
+        let team = Team::floating(2);
+        let predicted = |spec| predict(&generated(spec), &Request::new(&team), 2000);
+        let times = predicted("grid2d,n=100,points=5").unwrap();
+        assert!(
+            [times.setup, times.packed, times.rows].iter().all(|time| (0.0..9.0).contains(time))
+        );
+        assert!(predicted("uniform,rows=10,nnz=100000,cols=20000").is_none(), "long rows");
+        assert!(predicted("uniform,rows=10,nnz=1000,cols=20000").is_none(), "few values");
+    }
+}
