@@ -2,50 +2,38 @@
 //!
 //! SpMV on a small matrix takes about a microsecond, so entering a parallel region must cost less. Waiting workers
 //! therefore spin, and a region moves one cache line to them and one back. A worker that has waited about 100 µs
-//! sleeps, so that between two methods the cores are free for the threads of a vendor's library.
+//! sleeps, so that between two methods the cores are free for the threads of a vendor's library. With more than nine
+//! threads, a region starts and ends by a tree (`start.rs`, `tree.rs`).
 
+mod start;
+#[cfg(test)]
+mod tests;
 mod tree;
 
 use std::any::Any;
-use std::cell::{Cell, UnsafeCell};
+use std::cell::Cell;
 use std::marker::PhantomData;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering, fence};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::{self, JoinHandle};
 
-use crossbeam_utils::CachePadded;
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 
+use start::{Body, Start};
 use tree::Tree;
 
 /// The number of times that a waiting worker reads the region counter before it sleeps. One read takes about 20 ns.
 const SPINS: usize = 5_000;
 
-type Body<'a> = &'a (dyn Fn(usize) + Sync);
-
-/// The data that the leader writes and the workers read: one cache line, which moves once per region.
-struct Start {
-    /// The number of regions started so far. Incrementing it starts a region.
-    region: AtomicUsize,
-    /// The body of the region, on the leader's stack; `None` ends the workers.
-    body: UnsafeCell<Option<Body<'static>>>,
-}
-
 struct Shared {
-    start: CachePadded<Start>,
+    start: Start,
     finished: Tree,
-    /// The number of workers that are asleep or about to sleep.
-    sleepers: CachePadded<AtomicUsize>,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
+    /// The number of times that the leader checks whether all have finished before it lets other threads run.
     spins: usize,
 }
-
-// SAFETY: the leader writes `body` only while no region runs, before it increments `region`. Workers read
-// it after they have seen the increment and before they arrive in `finished`.
-unsafe impl Sync for Shared {}
 
 /// A leader, which is the thread that created the team, and `len() - 1` workers.
 pub struct Team {
@@ -92,9 +80,8 @@ impl Team {
 
     fn start(threads: usize, cpus: &[usize], spins: usize) -> Self {
         let shared = Arc::new(Shared {
-            start: Start { region: AtomicUsize::new(0), body: UnsafeCell::new(None) }.into(),
+            start: Start::new(threads, spins),
             finished: Tree::new(threads - 1),
-            sleepers: AtomicUsize::new(0).into(),
             panic: Mutex::new(None),
             spins,
         });
@@ -107,13 +94,9 @@ impl Team {
                 shared.work(rank);
             })
         });
-        Self {
-            workers: workers.collect(),
-            shared,
-            cpus: cpus.to_vec(),
-            unpinned: None,
-            _leader: PhantomData,
-        }
+        let workers: Vec<_> = workers.collect();
+        shared.start.set_workers(workers.iter().map(|worker| worker.thread().clone()).collect());
+        Self { workers, shared, cpus: cpus.to_vec(), unpinned: None, _leader: PhantomData }
     }
 
     /// Returns the number of threads, including the leader.
@@ -134,10 +117,13 @@ impl Team {
         if self.workers.is_empty() {
             return body(0);
         }
-        // SAFETY: `join` returns only after all workers have finished with the body.
-        self.fork(Some(unsafe { mem::transmute::<Body<'_>, Body<'static>>(body) }));
+        // SAFETY: `join` has returned from the previous region, and it returns from this one only after all workers have
+        // finished with the body.
+        let region = unsafe {
+            self.shared.start.start(Some(mem::transmute::<Body<'_>, Body<'static>>(body)))
+        };
         let own = catch_unwind(AssertUnwindSafe(|| body(0)));
-        self.join();
+        self.join(region);
         let foreign =
             self.shared.panic.lock().expect("the lock is not held while a body runs").take();
         if let Some(payload) = own.err().or(foreign) {
@@ -153,39 +139,13 @@ impl Team {
         self.run(move |rank| body(rank, &mut unsafe { slots.range(rank..rank + 1) }[0]));
     }
 
-    /// Starts the workers on `body`, which must live until [`join`](Self::join) has returned.
-    fn fork(&self, body: Option<Body<'static>>) {
-        let start = &self.shared.start;
-        // SAFETY: all workers have finished the previous region; see `Shared`.
-        unsafe { *start.body.get() = body };
-        // There is no fence here because it would cost a third of an empty region. A worker that falls
-        // asleep at this moment may be missed; `join` wakes it.
-        start.region.store(self.region() + 1, Ordering::Release);
-        self.wake_sleepers();
-    }
-
-    /// Returns the number of regions started so far.
-    fn region(&self) -> usize {
-        self.shared.start.region.load(Ordering::Relaxed)
-    }
-
-    fn wake_sleepers(&self) {
-        if self.shared.sleepers.load(Ordering::Relaxed) > 0 {
-            self.workers.iter().for_each(|worker| worker.thread().unpark());
-        }
-    }
-
-    /// Waits until all workers have finished the region.
-    fn join(&self) {
-        let region = self.region();
+    /// Waits until all workers have finished `region`.
+    fn join(&self, region: usize) {
         let finished = || self.shared.finished.all_arrived(region);
         if finished() {
             return;
         }
-        // After this fence, either a worker that is about to sleep sees the new region, or the leader sees
-        // the worker in `sleepers` and wakes it.
-        fence(Ordering::SeqCst);
-        self.wake_sleepers();
+        self.shared.start.wake(0);
         let mut spins = 0;
         while !finished() {
             spins += 1;
@@ -200,9 +160,10 @@ impl Team {
 
 impl Drop for Team {
     fn drop(&mut self) {
-        self.fork(None);
+        // SAFETY: `join` has returned from the last region.
+        unsafe { self.shared.start.start(None) };
+        self.shared.start.wake(0);
         for worker in self.workers.drain(..) {
-            worker.thread().unpark();
             // A worker catches the panics of the body, so it always ends normally.
             let _ = worker.join();
         }
@@ -215,29 +176,12 @@ impl Drop for Team {
 impl Shared {
     fn work(&self, rank: usize) {
         for region in 0.. {
-            self.await_start_after(region);
-            // SAFETY: see `Shared`.
-            let Some(body) = (unsafe { *self.start.body.get() }) else { return };
+            let Some(body) = self.start.next(rank, region) else { return };
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| body(rank))) {
                 *self.panic.lock().expect("the lock is not held while a body runs") = Some(payload);
             }
             self.finished.arrive(rank - 1);
         }
-    }
-
-    /// Waits until `region` differs from the given value: spins first, then sleeps.
-    fn await_start_after(&self, region: usize) {
-        for _ in 0..self.spins {
-            if self.start.region.load(Ordering::Acquire) != region {
-                return;
-            }
-            std::hint::spin_loop();
-        }
-        self.sleepers.fetch_add(1, Ordering::SeqCst);
-        while self.start.region.load(Ordering::SeqCst) == region {
-            thread::park();
-        }
-        self.sleepers.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -287,60 +231,5 @@ impl<'a, T> DisjointMut<'a, T> {
         debug_assert!(index < self.len);
         // SAFETY: guaranteed by the caller.
         unsafe { &mut *self.start.add(index) }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_rank_runs_every_region_once() {
-        for threads in [1, 2, 3, 7, 16] {
-            let team = Team::floating(threads);
-            let mut counts = vec![0; threads];
-            for _ in 0..200 {
-                team.run_with(&mut counts, |rank, count| *count += rank + 1);
-            }
-            assert_eq!(counts, (1..=threads).map(|n| 200 * n).collect::<Vec<_>>());
-        }
-    }
-
-    #[test]
-    fn workers_wake_from_sleep() {
-        let team = Team::floating(3);
-        for _ in 0..3 {
-            thread::sleep(std::time::Duration::from_millis(5));
-            let ran = AtomicUsize::new(0);
-            team.run(|_| _ = ran.fetch_add(1, Ordering::Relaxed));
-            assert_eq!(ran.into_inner(), 3);
-        }
-    }
-
-    #[test]
-    fn a_panic_of_any_rank_reaches_the_leader_and_the_team_stays_usable() {
-        let team = Team::floating(3);
-        for rank in 0..3 {
-            let outcome = catch_unwind(AssertUnwindSafe(|| {
-                team.run(|r| assert_ne!(r, rank, "deliberate panic"));
-            }));
-            assert!(outcome.is_err(), "rank {rank}");
-            team.run(|_| ());
-        }
-    }
-
-    #[test]
-    #[cfg_attr(miri, ignore = "needs system calls that Miri does not support")]
-    fn dropping_the_team_restores_the_leaders_affinity() {
-        let before = sched_getaffinity(Pid::from_raw(0)).unwrap();
-        let cpu = (0..CpuSet::count()).find(|&cpu| before.is_set(cpu).unwrap()).unwrap();
-        let team = Team::pinned(&[cpu]).unwrap();
-        let other = thread::spawn(|| {
-            unpin();
-            sched_getaffinity(Pid::from_raw(0)).unwrap()
-        });
-        assert_eq!(other.join().unwrap(), before, "an unpinned thread has all CPUs");
-        drop(team);
-        assert_eq!(sched_getaffinity(Pid::from_raw(0)).unwrap(), before);
     }
 }
