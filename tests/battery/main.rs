@@ -23,6 +23,7 @@ use spmv_bench::method::{Choice, Device, Method, Unavailable};
 use spmv_bench::methods::METHODS;
 use spmv_bench::methods::vendor::mkl::mkl;
 use spmv_bench::simd::Isa;
+use spmv_bench::system::System;
 use spmv_bench::team::Team;
 use spmv_bench::verify::Reference;
 
@@ -88,6 +89,20 @@ fn every_cpu_method_is_right_on_every_small_matrix_in_f64() {
 #[test]
 fn every_cpu_method_is_right_on_every_small_matrix_in_f32() {
     every_cpu_method_is_right::<f32>();
+}
+
+/// Teams with more threads than cores, each bound to a core, up to two levels of the team's trees.
+#[test]
+fn every_cpu_method_is_right_on_more_pinned_threads_than_cores() {
+    // The pool of rayon is created first, because its threads would inherit the single CPU of a pinned leader.
+    let (cpus, _) = (System::detect().cpus, rayon::current_num_threads());
+    let ours = |choice: &Choice| !choice.method.name.starts_with("mkl");
+    let choices: Vec<_> = on(Device::Cpu).filter(ours).collect();
+    for threads in [1, 2, 4, 8, 16] {
+        let cpus: Vec<_> = cpus.iter().copied().cycle().take(threads).collect();
+        let team = Team::pinned(&cpus).unwrap();
+        for_all_matrices::<f64>(&choices, &[Place::Team(&team, Isa::available()[0])]);
+    }
 }
 
 fn every_gpu_method_is_right<T: Value>() {

@@ -1,7 +1,7 @@
 //! BCSR: the matrix in dense r × c blocks, aligned to multiples of r and c. Im & Yelick, Optimizing sparse matrix
 //! computations for register reuse in SPARSITY (2001).
 //!
-//! A thread owns contiguous block rows with about an equal share of the nonzeros. If no shape is given, the shape is
+//! A thread owns contiguous block rows with about an equal share of the rows and nonzeros. If no shape is given, the shape is
 //! the one of the listed shapes with the fewest estimated bytes. The estimate samples a fiftieth of the block rows.
 //!
 //! Memory: the blocks with a column index each, and an offset per block row. Departure: a matrix whose blocks would
@@ -40,7 +40,7 @@ fn prepare<'a, T: Scalar + Lanes>(
 ) -> Result<Prepared<'a, T>, Unavailable> {
     let (team, isa) = (request.team, request.isa);
     let shape = request.word("block").map_or_else(|| fewest_bytes(csr, BLOCKS), shape);
-    let shapes = balanced(csr, team.len(), shape.rows).into_iter().map(|rows| (rows, shape));
+    let shapes = (0..team.len()).map(|rank| (balanced(csr, rank, team.len(), shape.rows), shape));
     let pieces = pieces(csr, shapes.collect())?;
     let bytes = pieces.iter().map(RegisterBlocks::bytes).sum();
     Ok(Prepared::new(csr, bytes, move |alpha, x, beta, y| {

@@ -2,7 +2,7 @@
 //!
 //! Each thread owns an equal number of consecutive nonzeros, its piece. It scales the y of the rows that
 //! begin in its piece and adds their products. The sum of a row that began in an earlier piece is the
-//! thread's carry, which the leader adds afterwards. Transposed, y is scaled first, then each product is
+//! thread's carry, which the leader adds afterwards. If the matrix is nearly empty, all threads scale y first. Transposed, y is scaled first, then each product is
 //! added to the y of its column, atomically if there is more than one thread.
 //!
 //! Memory: a row index per nonzero (columns and values are those of CSR), and a carry per thread.
@@ -10,9 +10,11 @@
 
 use std::ops::Range;
 
+use crossbeam_utils::CachePadded;
+
 use super::atomic::{AtomicAdd, SharedSums};
 use super::row_kernels::{Entries, dot};
-use super::rows::{Operands, part, scale, scale_on};
+use super::rows::{Operands, part, scale, scale_if_nearly_empty, scale_on};
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
 use crate::methods::coordinates::row_indices;
@@ -52,6 +54,7 @@ fn prepare<'a, T: AtomicAdd + Lanes>(
     let mut carries = Carries::new(team.len());
     Ok(Prepared::new(csr, bytes + carries.bytes(), move |alpha, x, beta, y| {
         let coordinates = Coordinates { row_indices: &row_indices, entries: Entries::of(csr) };
+        let beta = scale_if_nearly_empty(csr, team, beta, y);
         carries.add_product(coordinates, team, isa, Operands { alpha, x, beta }, y);
         Ok(())
     })
@@ -114,12 +117,12 @@ impl<T> Coordinates<'_, T> {
 }
 
 /// The carry of each thread: the sum of the row that began before the thread's piece.
-pub struct Carries<T>(Vec<T>);
+pub struct Carries<T>(Vec<CachePadded<T>>);
 
 impl<T: Scalar + Lanes> Carries<T> {
     /// Creates the carries of `threads` threads.
     pub fn new(threads: usize) -> Self {
-        Self(vec![T::zero(); threads])
+        Self(vec![T::zero().into(); threads])
     }
 
     /// Returns the size in bytes.
@@ -147,12 +150,12 @@ impl<T: Scalar + Lanes> Carries<T> {
             // SAFETY: each row begins in one piece; rows after all entries belong to the last thread.
             let y = unsafe { shared.range(start..end) };
             scale(operands.beta, y);
-            *carry = isa.run(Rows { coordinates, piece, first_row: start, operands, y });
+            **carry = isa.run(Rows { coordinates, piece, first_row: start, operands, y });
         });
         for rank in 1..threads {
             let start = part(nnz, rank, threads).start;
             if start > 0 {
-                y[coordinates.row_indices[start - 1] as usize] += operands.alpha * self.0[rank];
+                y[coordinates.row_indices[start - 1] as usize] += operands.alpha * *self.0[rank];
             }
         }
     }

@@ -16,18 +16,20 @@
 //!   other rows. `scansum_offset` is therefore not needed.
 //! - The bit flags are stored step by step, as the masks that each step needs.
 //! - Rows are stored by a scalar loop over the flags of several steps, mostly without a branch at each step.
-//! - y is scaled by β just before the tiles that add to it are multiplied. The original's driver clears y outside
-//!   the timed product.
+//! - y is scaled by β just before the tiles that add to it are multiplied, or by all threads first if the matrix is
+//!   nearly empty. The original's driver clears y outside the timed product.
 
 mod check;
 mod format;
 mod kernel;
 
+use crossbeam_utils::CachePadded;
+
 use format::Chunk;
 use kernel::Tiles;
 
 use super::row_kernels::Piece;
-use super::rows::Operands;
+use super::rows::{Operands, scale_if_nearly_empty};
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup, Unavailable};
 use crate::methods::debug_check;
@@ -57,7 +59,7 @@ fn prepare<'a, T: Scalar + Lanes>(
 ) -> Result<Prepared<'a, T>, Unavailable> {
     let (team, threads, isa) = (request.team, request.team.len(), request.isa);
     let shape = Shape::new::<T>(isa, request.number("sigma"));
-    let mut chunks: Vec<Chunk<T>> = (0..threads).map(|_| Chunk::default()).collect();
+    let mut chunks: Vec<CachePadded<Chunk<T>>> = (0..threads).map(|_| Default::default()).collect();
     let tiles = csr.nnz() / shape.nonzeros();
     team.run_with(&mut chunks, |rank, chunk| {
         let cut = |rank: usize| tiles * rank / threads;
@@ -67,8 +69,10 @@ fn prepare<'a, T: Scalar + Lanes>(
     chunks[threads - 1].rows.end = csr.rows;
     debug_check(|| chunks.iter().try_for_each(|chunk| chunk.check(shape, csr.cols)));
     let tail = Tail::new(csr, tiles * shape.nonzeros());
-    let extra_bytes = chunks.iter().map(Chunk::bytes).sum::<usize>() + size_of_val(&tail.rows[..]);
+    let extra_bytes =
+        chunks.iter().map(|chunk| chunk.bytes()).sum::<usize>() + size_of_val(&tail.rows[..]);
     Ok(Prepared::new(csr, extra_bytes, move |alpha, x, beta, y| {
+        let beta = scale_if_nearly_empty(csr, team, beta, y);
         let operands = Operands { alpha, x, beta };
         let shared = DisjointMut::new(y);
         team.run_with(&mut chunks, |_, chunk| {

@@ -1,17 +1,14 @@
 //! The plain parallel CSR product (row splitting, merge-spmv-sc16, section II): each thread multiplies whole rows.
 //!
-//! Thread t owns contiguous rows with about an equal share of the nonzeros. It starts at the first row that
-//! begins at or after nonzero t·nnz/T, where T is the number of threads, and ends where thread t + 1
-//! starts. Each product finds these rows by binary search in the row offsets. A row is never split, so a
-//! single long row leaves the other threads idle. The rows are multiplied four at a time
-//! (`row_kernels.rs`).
+//! Thread t owns contiguous rows. Rows and nonzeros count as equal work, as in [`merge`](super::merge): the thread starts
+//! at the first row before which there are at least t·(rows + nnz)/T rows and nonzeros, where T is the number of threads,
+//! and ends where thread t + 1 starts. Each product finds these rows by binary search in the row offsets. A row is never
+//! split, so a single long row leaves the other threads idle. The rows are multiplied four at a time (`row_kernels.rs`).
 //!
 //! Memory: none beyond CSR.
 
-use std::ops::Range;
-
 use super::row_kernels::{WholeRows, prefetching_pays};
-use super::rows::Operands;
+use super::rows::{Operands, balanced};
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
 use crate::scalar::Scalar;
@@ -22,7 +19,7 @@ use crate::team::DisjointMut;
 pub const METHOD: Method = Method {
     name: "csr-rows",
     source: "merge-spmv-sc16, II: row splitting",
-    summary: "whole rows per thread, balanced by nonzeros in each product; SIMD, four rows at a time",
+    summary: "whole rows per thread, balanced by rows and nonzeros in each product; SIMD, four rows at a time",
     parameters: &[],
     operations: Operations::Plain,
     setup: Setup::Nothing,
@@ -40,7 +37,7 @@ fn prepare<'a, T: Scalar + Lanes>(
         let operands = Operands { alpha, x, beta };
         let y = DisjointMut::new(y);
         team.run(|rank| {
-            let rows = share(csr, rank, threads);
+            let rows = balanced(csr, rank, threads, 1);
             // SAFETY: shares of different ranks do not overlap.
             let y = unsafe { y.range(rows.clone()) };
             let start = csr.row_offsets[rows.start] as usize;
@@ -48,15 +45,4 @@ fn prepare<'a, T: Scalar + Lanes>(
         });
         Ok(())
     }))
-}
-
-/// Returns the rows of one thread.
-fn share<T>(csr: &Csr<T>, rank: usize, threads: usize) -> Range<usize> {
-    let cut = |rank: usize| {
-        let nonzero = (csr.nnz() as u64 * rank as u64).div_ceil(threads as u64);
-        csr.row_offsets.partition_point(|&offset| u64::from(offset) < nonzero).min(csr.rows)
-    };
-    let start = if rank == 0 { 0 } else { cut(rank) };
-    let end = if rank + 1 == threads { csr.rows } else { cut(rank + 1) };
-    start..end
 }

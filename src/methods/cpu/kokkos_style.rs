@@ -12,6 +12,8 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crossbeam_utils::CachePadded;
+
 use super::atomic::{AtomicAdd, SharedSums};
 use super::rows::{Operands, part, scale_on};
 use crate::matrix::Csr;
@@ -43,7 +45,7 @@ const DYNAMIC: usize = 10_000_000;
 /// The distribution of rows to threads.
 enum Schedule {
     Static,
-    Dynamic { next: AtomicUsize, chunk: usize },
+    Dynamic { next: CachePadded<AtomicUsize>, chunk: usize },
 }
 
 fn prepare<'a, T: AtomicAdd + Lanes>(
@@ -78,7 +80,7 @@ impl Schedule {
         let dynamic = word.map_or(csr.nnz() > DYNAMIC, |word| word == "dynamic");
         let short_rows = csr.nnz() < 20 * csr.rows && csr.nnz() > 5_000_000;
         let chunk = if short_rows { 256 } else { 64 };
-        if dynamic { Self::Dynamic { next: AtomicUsize::new(0), chunk } } else { Self::Static }
+        if dynamic { Self::Dynamic { next: Default::default(), chunk } } else { Self::Static }
     }
 
     /// Runs `body` on the threads of the team for ranges that together contain each row once.
@@ -162,7 +164,7 @@ mod tests {
 
     #[test]
     fn every_row_is_assigned_once() {
-        let dynamic = |chunk| Schedule::Dynamic { next: AtomicUsize::new(0), chunk };
+        let dynamic = |chunk| Schedule::Dynamic { next: Default::default(), chunk };
         for schedule in [Schedule::Static, dynamic(1), dynamic(64)] {
             for rows in [0, 1, 63, 64, 200] {
                 let team = Team::floating(3);

@@ -16,6 +16,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use crossbeam_utils::CachePadded;
+
 use super::merge::{Carry, Coordinate, consume, fix_up, piece};
 use super::row_kernels::prefetching_pays;
 use super::rows::Operands;
@@ -81,14 +83,15 @@ fn prepare_on<'a, T: Scalar + Lanes>(
     request: &Request<'a>,
 ) -> Result<Prepared<'a, T>, Unavailable> {
     let (team, threads, isa) = (request.team, request.team.len(), request.isa);
-    let mut parts: Vec<_> = (0..threads).map(|rank| Part::new(csr, rank, threads)).collect();
+    let mut parts: Vec<CachePadded<_>> =
+        (0..threads).map(|rank| Part::new(csr, rank, threads).into()).collect();
     if let Some(nodes) = &nodes {
         team.run_with(&mut parts, |rank, part| part.copy_to_node(nodes[rank]));
     }
     let note = nodes.map_or("one NUMA node: only the search is moved to the setup".into(), |_| {
         describe(&parts)
     });
-    let extra_bytes = parts.iter().map(Part::bytes).sum();
+    let extra_bytes = parts.iter().map(|part| part.bytes()).sum();
     let prefetch = prefetching_pays(csr);
     let product = move |alpha, x: &[T], beta, y: &mut [T]| {
         let operands = Operands { alpha, x, beta };
@@ -132,7 +135,7 @@ impl<'a, T: Scalar> Part<'a, T> {
                     + size_of_val(&csr.values[..])
             }
         };
-        size_of::<Self>() + copied
+        size_of::<CachePadded<Self>>() + copied
     }
 }
 
@@ -174,7 +177,7 @@ fn pages_of<T>(slice: &[T]) -> Vec<usize> {
 }
 
 /// Returns the note about the location of the pages.
-fn describe<T: Scalar>(parts: &[Part<T>]) -> String {
+fn describe<T: Scalar>(parts: &[CachePadded<Part<T>>]) -> String {
     let pages: nix::Result<Vec<_>> = parts.iter().map(|part| part.pages).collect();
     match pages {
         Ok(pages) => {

@@ -2,6 +2,8 @@
 
 mod atomic;
 pub mod auto;
+#[cfg(test)]
+mod balance;
 pub mod bcsr;
 pub mod coo;
 pub mod csb;

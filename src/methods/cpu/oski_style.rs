@@ -3,7 +3,7 @@
 //!
 //! The install step measures the machine's profile P(r, c), the speed of a dense matrix stored in r × c blocks
 //! ([`measured`]). It runs once per machine and precision and is not part of the setup; the command line stores the
-//! profile in a file. The setup cuts the rows into one piece per thread with about an equal share of the nonzeros.
+//! profile in a file. The setup cuts the rows into one piece per thread with about an equal share of the rows and nonzeros.
 //! For each piece it estimates the fill F(r, c), the number of values that blocks would store per nonzero, and
 //! converts the piece to the shape with the greatest P / F.
 //!
@@ -49,7 +49,7 @@ fn prepare<'a, T: Scalar + Lanes>(
     let (team, isa) = (request.team, request.isa);
     let profile = request.profile.copied().unwrap_or_else(by_bytes::<T>);
     let shape = |rows| best(&profile, &FillEstimate::of(csr, rows), csr.cols);
-    let rows = balanced(csr, team.len(), 1).into_iter();
+    let rows = (0..team.len()).map(|rank| balanced(csr, rank, team.len(), 1));
     let shapes: Vec<_> = rows.map(|rows| (rows.clone(), shape(rows))).collect();
     let names: Vec<_> = shapes.iter().map(|(_, shape)| shape.to_string()).collect();
     let profile = if request.profile.is_some() { "measured" } else { "estimated" };

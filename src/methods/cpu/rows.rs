@@ -52,6 +52,9 @@ pub fn scale<T: Scalar>(beta: T, y: &mut [T]) {
     }
 }
 
+/// A matrix with more rows than this many times its nonzeros is nearly empty: scaling y then takes longer than its product.
+const NEARLY_EMPTY: usize = 4;
+
 /// Computes y ← βy on all threads of the team, each on an equal part of y.
 pub fn scale_on<T: Scalar>(team: &Team, beta: T, y: &mut [T]) {
     if beta != T::one() {
@@ -61,16 +64,28 @@ pub fn scale_on<T: Scalar>(team: &Team, beta: T, y: &mut [T]) {
     }
 }
 
-/// Returns for each thread contiguous rows with about an equal share of the nonzeros. Each range begins at
-/// a multiple of `step`.
-pub fn balanced<T>(csr: &Csr<T>, threads: usize, step: usize) -> Vec<Range<usize>> {
+/// Computes y ← βy on all threads if the matrix is nearly empty, and returns the factor by which y must still be scaled.
+/// Methods that divide the nonzeros among the threads use this: each of their threads scales the rows that begin among
+/// its nonzeros, so a single thread could have to scale nearly all rows.
+pub fn scale_if_nearly_empty<T: Scalar>(csr: &Csr<T>, team: &Team, beta: T, y: &mut [T]) -> T {
+    if csr.rows <= NEARLY_EMPTY * csr.nnz() {
+        return beta;
+    }
+    scale_on(team, beta, y);
+    T::one()
+}
+
+/// Returns contiguous rows for thread `rank`. The rows and nonzeros of every thread are together an equal share, up to the
+/// length of a row, so that neither long rows nor many empty rows are the work of one thread. Each range begins at a
+/// multiple of `step`.
+pub fn balanced<T>(csr: &Csr<T>, rank: usize, threads: usize, step: usize) -> Range<usize> {
+    let items = (csr.rows + csr.nnz()) as u64;
     let cut = |rank: usize| {
-        let nonzero = csr.nnz() as u64 * rank as u64 / threads as u64;
-        let row =
-            csr.row_offsets[..csr.rows].partition_point(|&offset| u64::from(offset) < nonzero);
-        if rank == threads { csr.rows } else { row.next_multiple_of(step).min(csr.rows) }
+        let before = items * rank as u64 / threads as u64;
+        let row = bisect(csr.rows, |row| row as u64 + u64::from(csr.row_offsets[row]) < before);
+        row.next_multiple_of(step).min(csr.rows)
     };
-    (0..threads).map(|rank| cut(rank)..cut(rank + 1)).collect()
+    cut(rank)..cut(rank + 1)
 }
 
 /// Returns the part of `0..len` that belongs to thread `rank`. All parts have about the same length.

@@ -51,7 +51,7 @@ pub struct BlockLine {
     pub temporaries: Range<usize>,
     /// The number of its tasks.
     pub tasks: usize,
-    /// The number of its tasks that are not finished.
+    /// The number of its tasks that are not finished in this product.
     open: AtomicUsize,
 }
 
@@ -99,11 +99,12 @@ impl Plan {
                 plan.temporaries += if k > 0 { outputs.len() } else { 0 };
                 cutter.push(line, piece, outputs.clone(), temporary, Some(plan.lines.len()));
             }
+            let tasks = cutter.tasks.len() - first_task;
             plan.lines.push(BlockLine {
                 outputs,
                 temporaries: first_temporary..plan.temporaries,
-                tasks: cutter.tasks.len() - first_task,
-                open: AtomicUsize::new(0),
+                tasks,
+                open: AtomicUsize::new(tasks),
             });
         }
         plan.shares = shares(&cutter.sizes, threads);
@@ -112,13 +113,10 @@ impl Plan {
         plan
     }
 
-    /// Resets the counters; called before each product.
+    /// Resets the counters of the threads; called before each product. [`finish`](Self::finish) resets those of the lines.
     pub fn start(&self) {
         for (next, share) in self.next.iter().zip(&self.shares) {
             next.store(share.start, Ordering::Relaxed);
-        }
-        for line in &self.lines {
-            line.open.store(line.tasks, Ordering::Relaxed);
         }
     }
 
@@ -134,10 +132,15 @@ impl Plan {
         })
     }
 
-    /// Records that a task of a line is finished. Returns the line if it was the last task.
+    /// Records that a task of a line is finished. If it was the last task, returns the line and resets its counter for
+    /// the next product.
     pub fn finish(&self, line: usize) -> Option<&BlockLine> {
         let line = &self.lines[line];
-        (line.open.fetch_sub(1, Ordering::AcqRel) == 1).then_some(line)
+        let was_last = line.open.fetch_sub(1, Ordering::AcqRel) == 1;
+        was_last.then(|| {
+            line.open.store(line.tasks, Ordering::Relaxed);
+            line
+        })
     }
 
     /// Returns the size of the arrays in bytes.

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crossbeam_utils::CachePadded;
+
 use super::Shape;
 use crate::matrix::Csr;
 use crate::memory::extent::Extent;
@@ -148,7 +150,7 @@ impl<T: Scalar> Chunk<T> {
 
     /// Returns the size of the arrays in bytes. It does not depend on the alignment that the allocator chose.
     pub fn bytes(&self) -> usize {
-        size_of::<Self>()
+        size_of::<CachePadded<Self>>()
             + size_of_val(&self.tile_rows[..])
             + size_of_val(&self.flags[..])
             + size_of_val(&self.y_offsets[..])
