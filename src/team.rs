@@ -117,8 +117,8 @@ impl Team {
         if self.workers.is_empty() {
             return body(0);
         }
-        // SAFETY: `join` has returned from the previous region, and it returns from this one only after all workers have
-        // finished with the body.
+        // SAFETY: `join` has returned from the previous region, and it returns from this one only after all workers
+        // have finished with the body.
         let region = unsafe {
             self.shared.start.start(Some(mem::transmute::<Body<'_>, Body<'static>>(body)))
         };

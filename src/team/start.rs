@@ -1,6 +1,6 @@
-//! The start of a region goes down a tree. The leader starts up to eight workers, and each worker that has children starts
-//! up to eight more before it runs the body. So at most eight threads wait on a cache line, and a start that reaches 256
-//! threads takes three steps. With up to eight workers the leader starts all of them, in one cache line.
+//! The start of a region goes down a tree. The leader starts up to eight workers, and each worker that has children
+//! starts up to eight more before it runs the body. So at most eight threads wait on a cache line, and a start that
+//! reaches 256 threads takes three steps. With up to eight workers the leader starts all of them, in one cache line.
 //!
 //! The children of a thread have successive ranks, so on most machines they share a cache.
 
@@ -68,12 +68,13 @@ impl Start {
         first.min(self.threads)..(first + FAN_OUT).min(self.threads)
     }
 
-    /// Starts the next region on the children of the leader, and returns the number of regions started so far. There is no fence here because it would cost a third of an
-    /// empty region. A child that falls asleep at this moment may be missed; [`wake`](Self::wake) finds it.
+    /// Starts the next region on the children of the leader, and returns the number of regions started so far. There
+    /// is no fence here because it would cost a third of an empty region. A child that falls asleep at this moment
+    /// may be missed; [`wake`](Self::wake) finds it.
     ///
     /// # Safety
-    /// All threads have finished the previous region, and the leader has acquired that. The body lives until all threads
-    /// have finished this one.
+    /// All threads have finished the previous region, and the leader has acquired that. The body lives until all
+    /// threads have finished this one.
     pub unsafe fn start(&self, body: Option<Body<'static>>) -> usize {
         // SAFETY: the caller guarantees what `write` requires.
         let region = unsafe { self.write(0, body) };

@@ -1,8 +1,9 @@
 //! BCSR: the matrix in dense r × c blocks, aligned to multiples of r and c. Im & Yelick, Optimizing sparse matrix
 //! computations for register reuse in SPARSITY (2001).
 //!
-//! A thread owns contiguous block rows with about an equal share of the rows and nonzeros. If no shape is given, the shape is
-//! the one of the listed shapes with the fewest estimated bytes. The estimate samples a fiftieth of the block rows.
+//! A thread owns contiguous block rows with about an equal share of the rows and nonzeros. If no shape is given, the
+//! shape is the one of the listed shapes with the fewest estimated bytes. The estimate samples a fiftieth of the
+//! block rows.
 //!
 //! Memory: the blocks with a column index each, and an offset per block row. Departure: a matrix whose blocks would
 //! be mostly fill is refused.

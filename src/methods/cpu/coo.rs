@@ -1,9 +1,9 @@
 //! COO: every nonzero with its row and column, sorted by row.
 //!
-//! Each thread owns an equal number of consecutive nonzeros, its piece. It scales the y of the rows that
-//! begin in its piece and adds their products. The sum of a row that began in an earlier piece is the
-//! thread's carry, which the leader adds afterwards. If the matrix is nearly empty, all threads scale y first. Transposed, y is scaled first, then each product is
-//! added to the y of its column, atomically if there is more than one thread.
+//! Each thread owns an equal number of consecutive nonzeros, its piece. It scales the y of the rows that begin in its
+//! piece and adds their products. The sum of a row that began in an earlier piece is the thread's carry, which the
+//! leader adds afterwards. If the matrix is nearly empty, all threads scale y first. Transposed, y is scaled first,
+//! then each product is added to the y of its column, atomically if there is more than one thread.
 //!
 //! Memory: a row index per nonzero (columns and values are those of CSR), and a carry per thread.
 //! Departure: SIMD within the nonzeros of a row.

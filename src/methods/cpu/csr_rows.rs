@@ -1,9 +1,10 @@
 //! The plain parallel CSR product (row splitting, merge-spmv-sc16, section II): each thread multiplies whole rows.
 //!
-//! Thread t owns contiguous rows. Rows and nonzeros count as equal work, as in [`merge`](super::merge): the thread starts
-//! at the first row before which there are at least t·(rows + nnz)/T rows and nonzeros, where T is the number of threads,
-//! and ends where thread t + 1 starts. Each product finds these rows by binary search in the row offsets. A row is never
-//! split, so a single long row leaves the other threads idle. The rows are multiplied four at a time (`row_kernels.rs`).
+//! Thread t owns contiguous rows. Rows and nonzeros count as equal work, as in [`merge`](super::merge): the thread
+//! starts at the first row before which there are at least t·(rows + nnz)/T rows and nonzeros, where T is the number
+//! of threads, and ends where thread t + 1 starts. Each product finds these rows by binary search in the row offsets.
+//! A row is never split, so a single long row leaves the other threads idle. The rows are multiplied four at a time
+//! (`row_kernels.rs`).
 //!
 //! Memory: none beyond CSR.
 

@@ -3,9 +3,9 @@
 //!
 //! The install step measures the machine's profile P(r, c), the speed of a dense matrix stored in r × c blocks
 //! ([`measured`]). It runs once per machine and precision and is not part of the setup; the command line stores the
-//! profile in a file. The setup cuts the rows into one piece per thread with about an equal share of the rows and nonzeros.
-//! For each piece it estimates the fill F(r, c), the number of values that blocks would store per nonzero, and
-//! converts the piece to the shape with the greatest P / F.
+//! profile in a file. The setup cuts the rows into one piece per thread with about an equal share of the rows and
+//! nonzeros. For each piece it estimates the fill F(r, c), the number of values that blocks would store per nonzero,
+//! and converts the piece to the shape with the greatest P / F.
 //!
 //! Memory: the blocks. Departures: without a profile, P is estimated from the bytes per nonzero. Shapes that are
 //! estimated to store mostly fill are not considered, and a matrix whose blocks are mostly fill is refused.

@@ -52,7 +52,8 @@ pub fn scale<T: Scalar>(beta: T, y: &mut [T]) {
     }
 }
 
-/// A matrix with more rows than this many times its nonzeros is nearly empty: scaling y then takes longer than its product.
+/// A matrix with more rows than this many times its nonzeros is nearly empty: scaling y then takes longer than its
+/// product.
 const NEARLY_EMPTY: usize = 4;
 
 /// Computes y ← βy on all threads of the team, each on an equal part of y.
@@ -64,9 +65,9 @@ pub fn scale_on<T: Scalar>(team: &Team, beta: T, y: &mut [T]) {
     }
 }
 
-/// Computes y ← βy on all threads if the matrix is nearly empty, and returns the factor by which y must still be scaled.
-/// Methods that divide the nonzeros among the threads use this: each of their threads scales the rows that begin among
-/// its nonzeros, so a single thread could have to scale nearly all rows.
+/// Computes y ← βy on all threads if the matrix is nearly empty, and returns the factor by which y must still be
+/// scaled. Methods that divide the nonzeros among the threads use this: each of their threads scales the rows that
+/// begin among its nonzeros, so a single thread could have to scale nearly all rows.
 pub fn scale_if_nearly_empty<T: Scalar>(csr: &Csr<T>, team: &Team, beta: T, y: &mut [T]) -> T {
     if csr.rows <= NEARLY_EMPTY * csr.nnz() {
         return beta;
@@ -75,9 +76,9 @@ pub fn scale_if_nearly_empty<T: Scalar>(csr: &Csr<T>, team: &Team, beta: T, y: &
     T::one()
 }
 
-/// Returns contiguous rows for thread `rank`. The rows and nonzeros of every thread are together an equal share, up to the
-/// length of a row, so that neither long rows nor many empty rows are the work of one thread. Each range begins at a
-/// multiple of `step`.
+/// Returns contiguous rows for thread `rank`. The rows and nonzeros of every thread are together an equal share, up
+/// to the length of a row, so that many empty rows are not the work of one thread. Each range begins at a multiple of
+/// `step`.
 pub fn balanced<T>(csr: &Csr<T>, rank: usize, threads: usize, step: usize) -> Range<usize> {
     let items = (csr.rows + csr.nnz()) as u64;
     let cut = |rank: usize| {

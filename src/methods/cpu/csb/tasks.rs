@@ -113,7 +113,8 @@ impl Plan {
         plan
     }
 
-    /// Resets the counters of the threads; called before each product. [`finish`](Self::finish) resets those of the lines.
+    /// Resets the counters of the threads; called before each product. [`finish`](Self::finish) resets those of the
+    /// lines.
     pub fn start(&self) {
         for (next, share) in self.next.iter().zip(&self.shares) {
             next.store(share.start, Ordering::Relaxed);
