@@ -18,6 +18,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::{self, JoinHandle};
 
+use crossbeam_utils::CachePadded;
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 
@@ -131,8 +132,13 @@ impl Team {
         }
     }
 
-    /// Runs `body(rank, slot)` on every thread, each with exclusive access to its own element of `slots`.
-    pub fn run_with<S: Send>(&self, slots: &mut [S], body: impl Fn(usize, &mut S) + Sync) {
+    /// Runs `body(rank, slot)` on every thread, each with exclusive access to its own element of `slots`. Slots do not
+    /// share cache lines, because threads would slow each other down when they write to the same line.
+    pub fn run_with<S: Send>(
+        &self,
+        slots: &mut [CachePadded<S>],
+        body: impl Fn(usize, &mut S) + Sync,
+    ) {
         assert_eq!(slots.len(), self.len(), "one slot per thread");
         let slots = DisjointMut::new(slots);
         // SAFETY: ranks differ, so no two threads use the same slot.

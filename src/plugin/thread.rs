@@ -1,5 +1,6 @@
 //! The state of a thread that a method of a plug-in must leave as it was.
 
+use crossbeam_utils::CachePadded;
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::sys::signal::SigSet;
 use nix::unistd::Pid;
@@ -55,12 +56,12 @@ impl Thread {
 }
 
 /// The state of all threads of a team.
-pub struct Threads<'a>(&'a Team, Vec<Thread>);
+pub struct Threads<'a>(&'a Team, Vec<CachePadded<Thread>>);
 
 impl<'a> Threads<'a> {
     /// Returns the state of all threads.
     pub fn now(team: &'a Team) -> Self {
-        let mut threads = vec![Thread::now(); team.len()];
+        let mut threads = vec![CachePadded::new(Thread::now()); team.len()];
         team.run_with(&mut threads, |_, thread| *thread = Thread::now());
         Self(team, threads)
     }
@@ -71,9 +72,9 @@ impl<'a> Threads<'a> {
     /// Returns which part of the state has changed.
     pub fn check(&self) -> Result<(), Failed> {
         let Self(team, threads) = self;
-        let mut checked: Vec<Result<(), Failed>> = vec![Ok(()); threads.len()];
+        let mut checked: Vec<CachePadded<Result<(), Failed>>> = vec![Ok(()).into(); threads.len()];
         team.run_with(&mut checked, |rank, result| *result = threads[rank].check());
-        checked.into_iter().collect()
+        checked.into_iter().try_for_each(CachePadded::into_inner)
     }
 }
 

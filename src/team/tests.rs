@@ -17,11 +17,12 @@ fn every_rank_runs_every_region_once() {
     for threads in sizes() {
         for spins in [0, 1, 30, 1000] {
             let team = Team::start(threads, &[], spins);
-            let mut counts = vec![0; threads];
+            let mut counts = vec![CachePadded::new(0); threads];
             for region in 0..regions {
                 team.run_with(&mut counts, |rank, count| *count += rank + 1);
                 (0..region % 7 * spins / 3).for_each(|_| std::hint::spin_loop());
             }
+            let counts: Vec<_> = counts.into_iter().map(CachePadded::into_inner).collect();
             assert_eq!(counts, (1..=threads).map(|n| regions * n).collect::<Vec<_>>());
         }
     }

@@ -116,7 +116,8 @@ fn prepare_by<'a, T: Scalar + Lanes>(
 }
 
 /// Returns whether products of `a` are faster than those of `b`. The values of the matrix are used as x: they are in
-/// memory, but a new vector would have to be paged in. If there are too few, `a` is not tried.
+/// memory, but a new vector would have to be paged in. If the matrix has fewer values than columns, nothing is compared, and
+/// the result is `true`.
 fn is_faster<'a, T: Scalar>(
     a: &mut Prepared<'a, T>,
     b: &mut Prepared<'a, T>,

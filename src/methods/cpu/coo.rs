@@ -150,7 +150,7 @@ impl<T: Scalar + Lanes> Carries<T> {
             // SAFETY: each row begins in one piece; rows after all entries belong to the last thread.
             let y = unsafe { shared.range(start..end) };
             scale(operands.beta, y);
-            **carry = isa.run(Rows { coordinates, piece, first_row: start, operands, y });
+            *carry = isa.run(Rows { coordinates, piece, first_row: start, operands, y });
         });
         for rank in 1..threads {
             let start = part(nnz, rank, threads).start;

@@ -98,7 +98,7 @@ impl<T: Scalar + Lanes> MergePath<T> {
             // SAFETY: each row is closed at one point of the path, so by one thread.
             let y = unsafe { shared.range(path.start.row..path.end.row) };
             let row = path.end.row;
-            **carry = Carry { row, sum: consume(isa, csr, path, operands, y, prefetch) };
+            *carry = Carry { row, sum: consume(isa, csr, path, operands, y, prefetch) };
         });
         fix_up(self.carries.iter().map(|carry| &**carry), operands.alpha, y);
     }

@@ -25,8 +25,8 @@
 //! only tables that fit in the first cache, for matrices of binary64 that are larger than the last-level cache.
 //!
 //! Each thread owns successive windows with an equal share of the estimated work. The longest rows (more than
-//! `SHARED_ROW` nonzeros and more than a quarter of a thread's share) stay in CSR. Each thread sums a piece of each
-//! of them, and the leader adds the pieces.
+//! `SHARED_ROW` nonzeros and more than a quarter of a thread's share) stay in CSR. Each thread sums a piece of each of them.
+//! If there are any, each thread then adds the pieces of some of them in a second parallel region.
 //!
 //! Memory: the packed streams. Of the CSR arrays only the longest rows are read.
 
@@ -43,6 +43,8 @@ pub mod trial;
 mod window;
 
 use std::ops::Range;
+
+use crossbeam_utils::CachePadded;
 
 use super::row_kernels::Piece;
 use super::rows::{Operands, part, shares};
@@ -98,7 +100,8 @@ fn prepare<'a, T: Scalar + Lanes>(
     let (windows, longest) = pack(csr, request.team, &cut(csr, share), packing);
     let costs: Vec<_> = windows.iter().map(Window::cost).collect();
     let shares = shares(&costs, threads);
-    let mut sums: Vec<_> = (0..threads).map(|_| Aligned::zeros(longest.len())).collect();
+    let sums = |_| CachePadded::new(Aligned::zeros(longest.len()));
+    let mut sums: Vec<_> = (0..threads).map(sums).collect();
     let (factors, columns, rest) = Window::bytes(&windows);
     let bytes = factors + columns + rest;
     let prefetch = bytes > PREFETCHED * threads;
@@ -129,9 +132,14 @@ fn prepare<'a, T: Scalar + Lanes>(
                 *sum = isa.run(Piece { csr, range, x });
             }
         });
-        for (index, &row) in longest.iter().enumerate() {
-            let sum = sums.iter().fold(T::zero(), |sum, of_thread| sum + of_thread[index]);
-            operands.store(sum, &mut y[row]);
+        if !longest.is_empty() {
+            team.run(|rank| {
+                for index in part(longest.len(), rank, threads) {
+                    let sum = sums.iter().fold(T::zero(), |sum, of_thread| sum + of_thread[index]);
+                    // SAFETY: each of the longest rows is listed once, and they are in no window.
+                    operands.store(sum, unsafe { shared.at(longest[index]) });
+                }
+            });
         }
         Ok(())
     })
@@ -170,7 +178,8 @@ fn pack<T: Scalar>(
         |rows: &Range<usize>| (csr.row_offsets[rows.end] - csr.row_offsets[rows.start]) as usize;
     let sizes: Vec<usize> = windows.iter().map(nonzeros).collect();
     let shares = shares(&sizes, team.len());
-    let mut packed: Vec<_> = shares.iter().map(|_| (Vec::new(), Vec::new())).collect();
+    let mut packed: Vec<CachePadded<_>> =
+        shares.iter().map(|_| (Vec::new(), Vec::new()).into()).collect();
     team.run_with(&mut packed, |rank, (packed, longest)| {
         let mut packer = Packer::new(packing);
         for rows in &windows[shares[rank].clone()] {
@@ -178,7 +187,8 @@ fn pack<T: Scalar>(
             longest.extend(rows.clone().filter(|&row| csr.row(row).len() > packing.longest));
         }
     });
-    let (windows, longest): (Vec<_>, Vec<_>) = packed.into_iter().unzip();
+    let packed = packed.into_iter().map(CachePadded::into_inner);
+    let (windows, longest): (Vec<_>, Vec<_>) = packed.unzip();
     (windows.into_iter().flatten().collect(), longest.concat())
 }
 

@@ -3,6 +3,8 @@
 use std::ops::Range;
 use std::time::Instant;
 
+use crossbeam_utils::CachePadded;
+
 use super::build::{Packer, Packing};
 use super::kernel::Multiply;
 use super::window::Window;
@@ -57,7 +59,7 @@ pub fn predict<T: Scalar + Lanes>(
     let x = csr.values.get(..csr.cols).filter(|_| csr.nnz() <= csr.rows * nonzeros / PLACES)?;
     let packing = packing_for(csr, request);
     let (isa, threads) = (request.isa, request.team.len());
-    let mut samples = vec![Sample::default(); threads];
+    let mut samples = vec![CachePadded::new(Sample::default()); threads];
     request.team.run_with(&mut samples, |rank, sample| {
         for place in PLACES * rank..PLACES * (rank + 1) {
             let middle = csr.nnz() * (2 * place + 1) / (2 * PLACES * threads);
@@ -66,7 +68,7 @@ pub fn predict<T: Scalar + Lanes>(
         }
     });
     let share = csr.bytes() / threads as u64;
-    let all = samples.into_iter().fold(Sample::default(), Sample::plus);
+    let all = samples.iter().fold(Sample::default(), |all, sample| all.plus(sample));
     Some(all.prediction(csr.nnz() as f64 / threads as f64, share > OWN_CACHE))
 }
 
@@ -111,7 +113,7 @@ impl Sample {
         self.nonzeros += nonzeros;
     }
 
-    fn plus(self, other: Self) -> Self {
+    fn plus(self, other: &Self) -> Self {
         Self {
             nonzeros: self.nonzeros + other.nonzeros,
             setup: self.setup + other.setup,
