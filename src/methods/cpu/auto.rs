@@ -2,7 +2,7 @@
 //!
 //! On a matrix of a few hundred nonzeros, one thread finishes before a team could start, so `seq` is chosen. For all
 //! others, `merge` needs no setup and does not depend on the row lengths. `packed` is nearly always faster, but packing
-//! costs as much as 2 to 50 products. So the choice depends on the number of planned products:
+//! costs as much as 8 to 100 products. So the choice depends on the number of planned products:
 //! - If only a few are planned, or the matrix is too small for a sample that costs little, `merge` is chosen.
 //! - If more are planned, a sample of the rows is packed and multiplied in both forms. `packed` is chosen if the predicted
 //!   time of the setup and all products is less than that of `merge`. The size of the sample grows with the number of
@@ -54,12 +54,12 @@ const SAMPLE_PER_PRODUCT: f64 = 1e-3;
 const LARGEST_FRACTION: f64 = 1.0 / 16.0;
 /// The smallest and the largest number of nonzeros in the sample of a thread: enough to measure, and no more than needed.
 const SAMPLE: [usize; 2] = [2048, 65_536];
-/// The number of planned products from which both methods may be prepared and compared, which costs as much as 20 to 50
-/// products if packing has been in vain.
+/// The number of planned products from which both methods may be prepared and compared. If `merge` is then faster, packing
+/// was of no use, which costs about 3 % of so many products.
 const TO_COMPARE: usize = 1000;
 /// The predicted ratios below which `packed` is chosen, and from which `merge` is chosen. They are equal if the methods
-/// cannot be compared. The rows of the sample are in the caches when they are multiplied, which is of more use to
-/// `packed`, so its real ratio is larger by up to a tenth, and rarely smaller.
+/// cannot be compared. They leave room for an error of a tenth without a comparison, and of a third with one: the rows of
+/// the sample are in the caches when they are multiplied, which those of the whole matrix may not be.
 const WITHOUT_COMPARISON: [f64; 2] = [0.9, 0.9];
 const TO_BE_COMPARED: [f64; 2] = [0.7, 1.2];
 /// The number of products of each method that are compared, of which the fastest counts.

@@ -48,9 +48,9 @@ struct Sample {
 }
 
 /// Packs and multiplies about `nonzeros` nonzeros of each thread's share, on all threads at the same time. Returns `None`
-/// if rows have more nonzeros than that on average. It also returns `None` if the matrix has fewer nonzeros than columns,
-/// because its values are used as x: they are in memory, but a new vector would have to be paged in, which can take as long
-/// as several products.
+/// if an average row has more nonzeros than are taken from one place. It also returns `None` if the matrix has fewer
+/// nonzeros than columns, because its values are used as x: they are in memory, but a new vector would have to be paged in,
+/// which can take as long as several products.
 pub fn predict<T: Scalar + Lanes>(
     csr: &Csr<T>,
     request: &Request,
