@@ -5,7 +5,7 @@
 //! costs as much as 8 to 100 products. So the choice depends on the number of planned products:
 //! - If only a few are planned, or the matrix is too small for a sample that costs little, `merge` is chosen.
 //! - If more are planned, a sample of the rows is packed and multiplied in both forms. `packed` is chosen if the predicted
-//!   time of the setup and all products is less than that of `merge`. The size of the sample grows with the number of
+//!   time of the setup and all products is less than 0.9 times that of `merge`. The size of the sample grows with the number of
 //!   planned products.
 //! - If many are planned and the prediction is not clear, the whole matrix is packed, and a few products of both methods are
 //!   compared.

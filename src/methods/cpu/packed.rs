@@ -37,6 +37,7 @@ mod diagonals;
 mod factors;
 mod kernel;
 mod place;
+mod source;
 #[cfg(test)]
 mod tests;
 pub mod trial;

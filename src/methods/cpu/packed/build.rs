@@ -73,18 +73,14 @@ impl<T: Scalar> Packer<T> {
 
     /// Packs the rows `rows`, at most 2^16.
     pub fn pack(&mut self, csr: &Csr<T>, rows: Range<usize>) -> Window<T> {
-        let window = self.pack_lanes(csr, rows);
-        debug_check(|| window.check(csr, self.packing.longest));
-        window
-    }
-
-    fn pack_lanes(&mut self, csr: &Csr<T>, rows: Range<usize>) -> Window<T> {
-        match self.packing.lanes {
+        let window = match self.packing.lanes {
             4 => self.pack_for::<4>(csr, rows),
             8 => self.pack_for::<8>(csr, rows),
             16 => self.pack_for::<16>(csr, rows),
             lanes => unreachable!("no register has {lanes} values"),
-        }
+        };
+        debug_check(|| window.check(csr, self.packing.longest));
+        window
     }
 
     fn pack_for<const LANES: usize>(&mut self, csr: &Csr<T>, rows: Range<usize>) -> Window<T> {
