@@ -17,7 +17,7 @@ use crate::matrix::Csr;
 use crate::scalar::Scalar;
 use crate::verify::{ReferenceRow, RowSum};
 
-/// The maximum number of elements of x that change, and of elements of y that [`spoil_few`] overwrites.
+/// The maximum number of elements of x that change, and of elements of y that [`few_spoilt`] returns.
 const ELEMENTS: usize = 16;
 
 /// An upper bound of Σ|new − old| over the changed elements of x: all values are in [-1, 1].
@@ -122,13 +122,16 @@ fn changes_of_columns<T: Scalar>(csr: &Csr<T>, elements: &Elements<T>) -> BTreeM
     columns
 }
 
-/// Overwrites a few elements, which depend only on `seed`, so that a product that does not write them is found wrong.
+/// Overwrites a few elements, those of [`few_spoilt`].
 pub fn spoil_few<T: Scalar>(y: &mut [T], seed: u64) {
+    few_spoilt(y.len(), seed).for_each(|(index, value)| y[index] = value);
+}
+
+/// Returns indices of a few of `len` elements, and the values that overwrite them, so that a product that does not write
+/// these elements is found wrong. Both depend only on `len` and `seed`.
+pub fn few_spoilt<T: Scalar>(len: usize, seed: u64) -> impl Iterator<Item = (usize, T)> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    for _ in 0..ELEMENTS.min(y.len()) {
-        let index = random.random_range(0..y.len());
-        y[index] = spoilt(&mut random);
-    }
+    (0..ELEMENTS.min(len)).map(move |_| (random.random_range(0..len), spoilt(&mut random)))
 }
 
 /// Overwrites all elements with pseudo-random bits that depend only on `seed`.

@@ -85,9 +85,24 @@ impl<T: Plain> Buffer<T> {
         if self.is_empty() {
             return Ok(());
         }
+        self.copy_from_host(values, 0)
+    }
+
+    /// Overwrites the value at `index`.
+    ///
+    /// # Panics
+    /// Panics if the buffer does not have this value.
+    pub fn upload_one(&mut self, index: usize, value: T) -> Result<(), Failed> {
+        assert!(index < self.len, "value {index} of {}", self.len);
+        self.copy_from_host(&[value], index)
+    }
+
+    /// Overwrites the values from `start` on, which must exist.
+    fn copy_from_host(&mut self, values: &[T], start: usize) -> Result<(), Failed> {
+        let bytes = size_of_val(values);
         // SAFETY: the values are plain, so they can be read as bytes.
-        let bytes = unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), self.bytes()) };
-        self.gpu.0.driver.upload(bytes, self.address)
+        let bytes = unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), bytes) };
+        self.gpu.0.driver.upload(bytes, self.address + (start * size_of::<T>()) as Address)
     }
 
     /// Copies the buffer to `values`, which must have the same length.

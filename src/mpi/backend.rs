@@ -14,7 +14,7 @@ use super::load::Distributed;
 use super::parts::Steps;
 use super::product::{Product, Sent};
 use super::ranks::Ranks;
-use crate::bench::alteration::Alteration;
+use crate::bench::alteration::{Alteration, spoil_few};
 use crate::bench::backend::{Backend, Factors, Parts};
 use crate::bench::execute::{Bench, Stopped, measure};
 use crate::bench::inputs::{Inputs, vectors};
@@ -179,8 +179,13 @@ impl<'a, T: Sent> Backend<'a, T> for Distribution<'a, T> {
         Ok(())
     }
 
-    fn edit_y(&mut self, edit: &mut dyn FnMut(&mut [T])) -> Result<(), Failed> {
-        edit(&mut self.y);
+    fn write_y(&mut self, write: &mut dyn FnMut(&mut [T])) -> Result<(), Failed> {
+        write(&mut self.y);
+        Ok(())
+    }
+
+    fn spoil_few(&mut self, seed: u64) -> Result<(), Failed> {
+        spoil_few(&mut self.y, seed);
         Ok(())
     }
 

@@ -219,3 +219,13 @@ fn csr5_bytes(csr: &Csr<f64>) -> usize {
     let tile = 4 + 4 * 32 + 4 + 12 * 32 * sigma;
     count * tile + 4 + 4 * (empty_offsets + tail + listed.len() + empty)
 }
+
+#[test]
+fn one_value_of_a_device_array_is_overwritten() {
+    let gpu = Gpu::new(Model::tiny(5));
+    let mut buffer = gpu.upload(&[1.0, 2.0, 3.0]).unwrap();
+    buffer.upload_one(2, -2.0).unwrap();
+    assert_eq!(buffer.to_vec().unwrap(), [1.0, 2.0, -2.0]);
+    let beyond = std::panic::AssertUnwindSafe(|| buffer.upload_one(3, 0.0));
+    assert!(std::panic::catch_unwind(beyond).is_err(), "there is no value 3");
+}

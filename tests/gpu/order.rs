@@ -75,15 +75,26 @@ fn opening_a_library_is_not_setup() {
     assert_eq!(measured.setup_ms, 1.0);
 }
 
-#[test]
-fn work_in_another_stream_is_waited_for() {
+/// Measures a method on a GPU with other work.
+fn beside_other_work(with_other_work: fn(Recorder) -> Recorder) -> Outcome {
     let (recorder, _) = Recorder::new(Model::tiny(1));
-    let gpu = Gpu::new(recorder.working_elsewhere());
+    let gpu = Gpu::new(with_other_work(recorder));
     let clock = FakeClock::new(Duration::from_millis(1));
     let choices = [Choice::from(methods::named("gpu-csr-scalar").unwrap())];
-    let report = on_gpu(&clock, &settings(), &gpu, &grid(), &choices).unwrap();
-    let Outcome::Wrong { reason, .. } = &report.outcomes[0] else { panic!("{report:?}") };
+    on_gpu(&clock, &settings(), &gpu, &grid(), &choices).unwrap().outcomes.remove(0)
+}
+
+#[test]
+fn work_in_another_stream_is_waited_for() {
+    let outcome = beside_other_work(Recorder::working_elsewhere);
+    let Outcome::Wrong { reason, .. } = outcome else { panic!("{outcome:?}") };
     assert!(reason.starts_with("a product after a change of x takes 21000.0 us"), "{reason}");
+}
+
+#[test]
+fn a_method_is_not_blamed_for_other_programs_on_the_gpu() {
+    let outcome = beside_other_work(Recorder::shared);
+    assert!(matches!(outcome, Outcome::Ok(_)), "{outcome:?}");
 }
 
 #[test]

@@ -20,7 +20,7 @@ pub type Log = Rc<RefCell<Vec<String>>>;
 
 /// The time for loading a kernel.
 const LOADING: Duration = Duration::from_millis(2);
-/// The number of operations in another stream, each as long as a kernel.
+/// The number of operations in another stream or of another program, each as long as a kernel.
 const LEFT: usize = 20;
 /// The time for opening the library.
 const OPENING: Duration = Duration::from_millis(300);
@@ -31,8 +31,10 @@ pub struct Recorder {
     log: Log,
     /// The clock that advances when the library is opened; `None` once it is open.
     opening: RefCell<Option<Rc<FakeClock>>>,
-    /// The memory on which a library works in a stream of its own.
+    /// The memory on which a library works in a stream of its own, or another program works.
     elsewhere: Option<Address>,
+    /// Whether another program works all the time.
+    is_shared: bool,
 }
 
 impl Recorder {
@@ -46,6 +48,7 @@ impl Recorder {
                 log: log.clone(),
                 opening: RefCell::default(),
                 elsewhere: None,
+                is_shared: false,
             },
             log,
         )
@@ -57,10 +60,24 @@ impl Recorder {
         self
     }
 
-    /// Adds a library that leaves work in a stream of its own. Only calls that wait for all streams wait for it.
+    /// Adds work to each product, in a stream of its own. Only calls that wait for all streams wait for it.
     pub fn working_elsewhere(mut self) -> Self {
         self.elsewhere = Some(self.model.allocate(256).unwrap());
         self
+    }
+
+    /// Adds another program, for which each call that waits for the device waits, too.
+    pub fn shared(mut self) -> Self {
+        self.is_shared = true;
+        self.working_elsewhere()
+    }
+
+    /// Returns whether the latest enqueued operation is a kernel of a method.
+    fn follows_a_product(&self) -> bool {
+        let log = self.log.borrow();
+        log.iter()
+            .rfind(|what| !["|", "[wait]"].contains(&&***what))
+            .is_some_and(|what| !what.starts_with("probe_"))
     }
 
     fn note(&self, what: &str) {
@@ -180,7 +197,8 @@ impl Driver for Recorder {
 
     fn synchronize(&self) -> Result<(), Failed> {
         self.note("[wait]");
-        if let Some(address) = self.elsewhere {
+        if let Some(address) = self.elsewhere.filter(|_| self.is_shared || self.follows_a_product())
+        {
             (0..LEFT).try_for_each(|_| self.model.fill(address, 0, 256))?;
         }
         self.model.synchronize()

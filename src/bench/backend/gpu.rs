@@ -6,7 +6,7 @@ use ptx_machine::model::Cure;
 use rand::rngs::Xoshiro256PlusPlus;
 
 use super::{Backend, Factors, PEAK_REPETITIONS, Parts, STAGE_PRODUCTS, footprint};
-use crate::bench::alteration::Alteration;
+use crate::bench::alteration::{Alteration, few_spoilt};
 use crate::bench::execute::Bench;
 use crate::bench::inputs::Inputs;
 use crate::bench::need::SMALL_ON_DEVICE;
@@ -230,14 +230,18 @@ impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
         Alteration::new(&self.csr.host, self.bench.settings.transpose, inputs, random)
     }
 
-    fn set_x(&mut self, x: &[T], _: &[usize]) -> Result<(), Failed> {
-        self.x.upload(x)
+    fn set_x(&mut self, x: &[T], changed: &[usize]) -> Result<(), Failed> {
+        changed.iter().try_for_each(|&index| self.x.upload_one(index, x[index]))
     }
 
-    fn edit_y(&mut self, edit: &mut dyn FnMut(&mut [T])) -> Result<(), Failed> {
-        self.y.download(&mut self.host_y)?;
-        edit(&mut self.host_y);
+    fn write_y(&mut self, write: &mut dyn FnMut(&mut [T])) -> Result<(), Failed> {
+        write(&mut self.host_y);
         self.y.upload(&self.host_y)
+    }
+
+    fn spoil_few(&mut self, seed: u64) -> Result<(), Failed> {
+        let mut few = few_spoilt(self.y.len(), seed);
+        few.try_for_each(|(index, value)| self.y.upload_one(index, value))
     }
 
     fn y(&mut self) -> Result<&[T], Failed> {
@@ -262,6 +266,10 @@ impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
     ) -> Result<Duration, Failed> {
         let Self { probe, x, y, .. } = self;
         probe.time_until_idle(|| prepared.multiply(alpha, x, beta, y))
+    }
+
+    fn time_empty(&mut self) -> Result<Duration, Failed> {
+        self.probe.time_until_idle(|| self.probe.launch_empty())
     }
 
     fn wait(&mut self) -> Result<(), Failed> {

@@ -7,7 +7,7 @@ use rand::rngs::Xoshiro256PlusPlus;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::{Backend, Factors, PEAK_REPETITIONS, SETTLE, footprint};
-use crate::bench::alteration::Alteration;
+use crate::bench::alteration::{Alteration, spoil_few};
 use crate::bench::evict::Evictor;
 use crate::bench::execute::Bench;
 use crate::bench::inputs::Inputs;
@@ -157,8 +157,13 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
         Ok(())
     }
 
-    fn edit_y(&mut self, edit: &mut dyn FnMut(&mut [T])) -> Result<(), Failed> {
-        edit(&mut self.y);
+    fn write_y(&mut self, write: &mut dyn FnMut(&mut [T])) -> Result<(), Failed> {
+        write(&mut self.y);
+        Ok(())
+    }
+
+    fn spoil_few(&mut self, seed: u64) -> Result<(), Failed> {
+        spoil_few(&mut self.y, seed);
         Ok(())
     }
 

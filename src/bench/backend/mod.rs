@@ -84,8 +84,10 @@ pub trait Backend<'a, T: Scalar> {
     fn alter(&self, inputs: &Inputs<T>, random: &mut Xoshiro256PlusPlus) -> Alteration<T>;
     /// Replaces x by `x`, which differs from the previous x only in the elements `changed`.
     fn set_x(&mut self, x: &[T], changed: &[usize]) -> Result<(), Failed>;
-    /// Passes the elements of y to `edit` on the host, and stores the result as the y that the next product receives.
-    fn edit_y(&mut self, edit: &mut dyn FnMut(&mut [T])) -> Result<(), Failed>;
+    /// Lets `write` overwrite all elements of y on the host. The next product receives this y.
+    fn write_y(&mut self, write: &mut dyn FnMut(&mut [T])) -> Result<(), Failed>;
+    /// Overwrites a few elements of y, those of [`few_spoilt`](super::alteration::few_spoilt).
+    fn spoil_few(&mut self, seed: u64) -> Result<(), Failed>;
     /// Returns y after all products that were enqueued.
     fn y(&mut self) -> Result<&[T], Failed>;
     /// Checks that the products so far have written neither to x, which should be `x`, nor outside y, nor, if
@@ -118,6 +120,11 @@ pub trait Backend<'a, T: Scalar> {
         factors: Factors<T>,
     ) -> Result<Duration, Failed> {
         self.time(prepared, factors, 1)
+    }
+    /// Returns the time that an empty kernel takes when it runs alone, measured as by [`time_alone`](Self::time_alone):
+    /// longer if other programs use the device. The host has no kernels.
+    fn time_empty(&mut self) -> Result<Duration, Failed> {
+        Ok(Duration::ZERO)
     }
     /// Waits until the device is idle, whatever started the work on it. Does nothing on the host.
     fn wait(&mut self) -> Result<(), Failed> {

@@ -19,7 +19,7 @@ use rand::RngExt;
 
 use super::Case;
 use super::entry::{Ready, guarded};
-use crate::bench::alteration::{is_spoilt, spoil, spoil_few};
+use crate::bench::alteration::{is_spoilt, spoil};
 use crate::bench::backend::{Backend, SETTLE};
 use crate::bench::metrics::gbs;
 use crate::bench::outcome::Outcome;
@@ -162,8 +162,9 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     }
 
     /// Times products that run alone, each after a change of x, and verifies the first and the last one. After the last
-    /// change x has its original values again. These products must not take much longer than products in samples or, on the CPU,
-    /// than single products without a change before them: other programs on the cores delay both equally.
+    /// change x has its original values again. These products must not take much longer than products in samples or, because
+    /// other programs on the cores or on the GPU may delay them, than single products without a change before them (host)
+    /// or than empty kernels (GPU: a single product without a change may also wait for work in other streams).
     fn take_singles(
         &mut self,
         ready: &mut Ready<'a, T, S::Vector>,
@@ -181,9 +182,10 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
                 if !few {
                     self.refresh(ready)?;
                 }
-                if S::DEVICE == Device::Cpu {
-                    before.push(self.single(ready)?);
-                }
+                before.push(match S::DEVICE {
+                    Device::Cpu => self.single(ready)?,
+                    _ => self.backend.time_empty()?,
+                });
                 self.apply(&changed)?;
                 after.push(self.single(ready)?);
                 // Perhaps no sample followed a change, and the last of these products has the original x again.
@@ -224,7 +226,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     /// Checks that nothing writes to y after the products have returned.
     fn check_rest(&mut self, ready: &Ready<'a, T, S::Vector>) -> Result<(), Outcome> {
         let seed = self.random.random();
-        self.backend.edit_y(&mut |y| spoil(y, seed))?;
+        self.backend.write_y(&mut |y| spoil(y, seed))?;
         self.bench.clock.pause(SETTLE);
         self.backend.wait()?;
         let changed = !is_spoilt(self.backend.y()?, seed);
@@ -282,7 +284,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             return self.renew_y();
         }
         let seed = self.random.random();
-        Ok(self.backend.edit_y(&mut |y| spoil_few(y, seed))?)
+        Ok(self.backend.spoil_few(seed)?)
     }
 
     /// Sets y to y0 if the product reads it (β ≠ 0); otherwise overwrites all of y with random bits.
@@ -290,8 +292,8 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         let seed = self.random.random();
         let Self { inputs, backend, .. } = self;
         let edited = match inputs.beta == T::zero() {
-            true => backend.edit_y(&mut |y| spoil(y, seed)),
-            false => backend.edit_y(&mut |y| y.copy_from_slice(&inputs.y0)),
+            true => backend.write_y(&mut |y| spoil(y, seed)),
+            false => backend.write_y(&mut |y| y.copy_from_slice(&inputs.y0)),
         };
         Ok(edited?)
     }
