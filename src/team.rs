@@ -22,6 +22,7 @@ use crossbeam_utils::CachePadded;
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 
+use crate::system;
 use start::{Body, Start};
 use tree::Tree;
 
@@ -41,6 +42,8 @@ pub struct Team {
     shared: Arc<Shared>,
     workers: Vec<JoinHandle<()>>,
     cpus: Vec<usize>,
+    /// The NUMA node of each thread; `None` if all are on one node or not pinned.
+    nodes: Option<Vec<usize>>,
     /// The leader's CPU affinity before it was pinned.
     unpinned: Option<CpuSet>,
     /// Makes the type neither `Send` nor `Sync`, because only the leader may start a region.
@@ -70,6 +73,7 @@ impl Team {
         pin(cpus[0])?;
         let mut team = Self::start(cpus.len(), cpus, SPINS);
         team.unpinned = Some(unpinned);
+        team.nodes = system::nodes_of(cpus);
         Ok(team)
     }
 
@@ -97,7 +101,15 @@ impl Team {
         });
         let workers: Vec<_> = workers.collect();
         shared.start.set_workers(workers.iter().map(|worker| worker.thread().clone()).collect());
-        Self { workers, shared, cpus: cpus.to_vec(), unpinned: None, _leader: PhantomData }
+        let (nodes, unpinned) = (None, None);
+        Self { workers, shared, cpus: cpus.to_vec(), nodes, unpinned, _leader: PhantomData }
+    }
+
+    /// Declares that the threads are on these NUMA nodes. For tests.
+    pub fn on_nodes(mut self, nodes: Vec<usize>) -> Self {
+        assert_eq!(nodes.len(), self.len(), "a node for each thread");
+        self.nodes = Some(nodes);
+        self
     }
 
     /// Returns the number of threads, including the leader.
@@ -109,6 +121,11 @@ impl Team {
     /// Returns the CPU of each thread; empty if the threads are not pinned.
     pub fn cpus(&self) -> &[usize] {
         &self.cpus
+    }
+
+    /// Returns the NUMA node of each thread; `None` if all are on one node or not pinned.
+    pub fn nodes(&self) -> Option<&[usize]> {
+        self.nodes.as_deref()
     }
 
     /// Runs `body(rank)` on every thread and returns when all are done. A panic of any thread is resumed on

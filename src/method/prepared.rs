@@ -127,6 +127,12 @@ impl<'a, T, V: Values + ?Sized> Prepared<'a, T, V> {
         Self { note: Some(note.into()), ..self }
     }
 
+    /// Adds a note, if there is one, to those that are shown with the result.
+    pub fn with_added(self, note: Option<String>) -> Self {
+        let notes: Vec<_> = self.note.iter().cloned().chain(note).collect();
+        Self { note: (!notes.is_empty()).then(|| notes.join("; ")), ..self }
+    }
+
     /// Sets how many bytes of the CSR arrays the product reads in addition to its own arrays.
     pub fn with_csr_bytes(self, bytes: u64) -> Self {
         Self { csr_bytes: Some(bytes), ..self }

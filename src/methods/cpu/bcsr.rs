@@ -8,7 +8,8 @@
 //! Memory: the blocks with a column index each, and an offset per block row. Departure: a matrix whose blocks would
 //! be mostly fill is refused.
 
-use super::register_blocks::BlockRows;
+use super::placement::place;
+use super::register_blocks::{BlockRows, spans};
 use super::rows::{Operands, balanced};
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup, Unavailable};
@@ -43,12 +44,14 @@ fn prepare<'a, T: Scalar + Lanes>(
     let shape = request.word("block").map_or_else(|| fewest_bytes(csr, BLOCKS), shape);
     let shapes = (0..team.len()).map(|rank| (balanced(csr, rank, team.len(), shape.rows), shape));
     let pieces = pieces(csr, shapes.collect())?;
+    let placed = place(team, |rank| spans(&pieces[rank]));
     let bytes = pieces.iter().map(RegisterBlocks::bytes).sum();
     Ok(Prepared::new(csr, bytes, move |alpha, x, beta, y| {
         multiply(csr, &pieces, team, isa, Operands { alpha, x, beta }, y);
         Ok(())
     })
-    .with_note(format!("blocks of {shape}")))
+    .with_note(format!("blocks of {shape}"))
+    .with_added(placed))
 }
 
 /// Computes y ← αAx + βy, with one piece of the rows per thread.

@@ -13,6 +13,7 @@ use std::ops::Range;
 use crossbeam_utils::CachePadded;
 
 use super::atomic::{AtomicAdd, SharedSums};
+use super::placement::{place, span};
 use super::row_kernels::{Entries, dot};
 use super::rows::{Operands, part, scale, scale_if_nearly_empty, scale_on};
 use crate::matrix::Csr;
@@ -41,6 +42,8 @@ fn prepare<'a, T: AtomicAdd + Lanes>(
     let (team, isa) = (request.team, request.isa);
     let row_indices = row_indices(&csr.row_offsets);
     let bytes = size_of_val(&row_indices[..]);
+    let owned = |rank| vec![span(&row_indices[part(csr.nnz(), rank, team.len())])];
+    let placed = place(team, owned);
     if request.transpose {
         let product = move |alpha, x: &[T], beta, y: &mut [T]| {
             scale_on(team, beta, y);
@@ -49,7 +52,8 @@ fn prepare<'a, T: AtomicAdd + Lanes>(
         };
         return Ok(Prepared::new(csr, bytes, product)
             .transposing(true)
-            .with_csr_bytes(csr.entry_bytes()));
+            .with_csr_bytes(csr.entry_bytes())
+            .with_added(placed));
     }
     let mut carries = Carries::new(team.len());
     Ok(Prepared::new(csr, bytes + carries.bytes(), move |alpha, x, beta, y| {
@@ -58,7 +62,8 @@ fn prepare<'a, T: AtomicAdd + Lanes>(
         carries.add_product(coordinates, team, isa, Operands { alpha, x, beta }, y);
         Ok(())
     })
-    .with_csr_bytes(csr.entry_bytes()))
+    .with_csr_bytes(csr.entry_bytes())
+    .with_added(placed))
 }
 
 /// Computes y += αAᵀx.

@@ -28,7 +28,8 @@ use std::ops::Range;
 use format::Blocks;
 use tasks::{BlockLine, Plan, Task, Work};
 
-use super::rows::scale;
+use super::placement::{place, span};
+use super::rows::{part, scale};
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup, Unavailable};
 use crate::methods::debug_check;
@@ -68,6 +69,10 @@ fn prepare<'a, T: Scalar>(
     let mut temporaries = vec![T::zero(); plan.temporaries];
     let extra_bytes = blocks.bytes() + plan.bytes() + size_of_val(&temporaries[..]);
     let transpose = request.transpose;
+    let placed = place(team, |rank| {
+        let nonzeros = part(csr.nnz(), rank, team.len());
+        vec![span(&blocks.values[nonzeros.clone()]), span(&blocks.indices[nonzeros])]
+    });
     let product = move |alpha, x: &[T], beta, y: &mut [T]| {
         plan.start();
         let (y, temporaries) = (DisjointMut::new(y), DisjointMut::new(&mut temporaries));
@@ -93,7 +98,7 @@ fn prepare<'a, T: Scalar>(
         });
         Ok(())
     };
-    Ok(Prepared::new(csr, extra_bytes, product).transposing(request.transpose))
+    Ok(Prepared::new(csr, extra_bytes, product).transposing(transpose).with_added(placed))
 }
 
 /// Computes `sums` += α times the task's part of A (or of Aᵀ) times x.

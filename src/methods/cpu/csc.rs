@@ -3,7 +3,8 @@
 //!
 //! Memory: all of Aᵀ, and a carry per thread.
 
-use super::merge::MergePath;
+use super::merge::{MergePath, piece};
+use super::placement::{place, spans_of};
 use super::rows::Operands;
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
@@ -33,9 +34,13 @@ fn prepare<'a, T: Scalar + Lanes>(
         + size_of_val(&transpose.column_indices[..])
         + size_of_val(&transpose.values[..])
         + path.bytes();
+    let placed = place(team, |rank| {
+        let piece = piece(&transpose, rank, team.len());
+        spans_of(&transpose, piece.start.nonzero..piece.end.nonzero)
+    });
     let product = move |alpha, x: &[T], beta, y: &mut [T]| {
         path.multiply(&transpose, team, isa, Operands { alpha, x, beta }, y);
         Ok(())
     };
-    Ok(Prepared::new(csr, bytes, product).transposing(true))
+    Ok(Prepared::new(csr, bytes, product).transposing(true).with_added(placed))
 }

@@ -20,6 +20,7 @@ use std::borrow::Cow;
 
 use anyhow::ensure;
 
+use super::placement::{place, spans_of};
 use super::row_kernels::{WholeRows, prefetching_pays};
 use super::rows::{Operands, part};
 use crate::matrix::Csr;
@@ -116,6 +117,11 @@ fn permuted_product<'a, T: Scalar + Lanes>(
     let BandK { permutation, levels: pointers } = band_k(csr, coarsening, sizes);
     let matrix = CsrK { csr: Cow::Owned(csr.permuted(&permutation)), pointers, prefetch };
     debug_check(|| matrix.check());
+    let placed = place(team, |rank| {
+        let pointers = matrix.share(rank, team.len());
+        let offset = |row: u32| matrix.csr.row_offsets[row as usize] as usize;
+        spans_of(&matrix.csr, offset(pointers[0])..offset(pointers[pointers.len() - 1]))
+    });
     let (mut permuted_x, mut permuted_y) = (vec![T::zero(); csr.cols], vec![T::zero(); csr.rows]);
     let extra_bytes = matrix.pointer_bytes()
         + size_of_val(&matrix.csr.row_offsets[..])
@@ -131,6 +137,7 @@ fn permuted_product<'a, T: Scalar + Lanes>(
         gather(&permuted_y, permutation.new_of_old(), y, team, |sum, y| scaled.store(sum, y));
         Ok(())
     })
+    .with_added(placed)
 }
 
 /// Calls `store` for each slot with the value at the slot's index in `from`. Scattering y instead would

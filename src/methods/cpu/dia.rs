@@ -10,6 +10,7 @@
 
 use std::ops::Range;
 
+use super::placement::{place, span};
 use super::rows::{Operands, part};
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
@@ -41,6 +42,11 @@ fn prepare<'a, T: Scalar + Lanes>(
     let diagonals = Diagonals::new(csr, transpose, 1)?;
     let rows = diagonals.rows;
     let (threads, bytes) = (team.len(), diagonals.bytes());
+    let placed = place(team, |rank| {
+        let rows = part(rows, rank, threads);
+        let of_rows = |diagonal: &[T]| span(&diagonal[rows.clone()]);
+        diagonals.values.chunks(diagonals.pitch.max(1)).map(of_rows).collect()
+    });
     let product = move |alpha, x: &[T], beta, y: &mut [T]| {
         let operands = Operands { alpha, x, beta };
         let y = DisjointMut::new(y);
@@ -52,7 +58,7 @@ fn prepare<'a, T: Scalar + Lanes>(
         });
         Ok(())
     };
-    Ok(Prepared::new(csr, bytes, product).transposing(transpose))
+    Ok(Prepared::new(csr, bytes, product).transposing(transpose).with_added(placed))
 }
 
 impl<T: Scalar> Diagonals<T> {

@@ -6,10 +6,13 @@
 //! Memory: ELL, the rest with row indices, and a carry per thread. Departure: the constant 4096 was chosen for GPUs
 //! and is used unchanged, so ELL is empty for matrices of fewer rows.
 
+use std::ops::Range;
+
 use super::coo::{Carries, Coordinates};
 use super::ell::pitch;
+use super::placement::{Span, place, span};
 use super::row_kernels::Entries;
-use super::rows::Operands;
+use super::rows::{Operands, part};
 use super::strips::StripRows;
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
@@ -44,6 +47,10 @@ fn prepare<'a, T: Scalar + Lanes>(
     debug_check(|| strips.check(csr.cols).and_then(|()| rest.check(csr.rows, csr.cols)));
     let mut carries = Carries::new(team.len());
     let bytes = strips.bytes() + rest.bytes() + carries.bytes();
+    let entries = |rank| part(rest.values.len(), rank, team.len());
+    let owned =
+        |rank: usize| [strips.spans(shares[rank].clone()), rest.spans(entries(rank))].concat();
+    let placed = place(team, owned);
     let note = format!("{width} entries of a row in ELL, {} in coordinates", rest.values.len());
     let product = move |alpha, x: &[T], beta, y: &mut [T]| {
         let operands = Operands { alpha, x, beta };
@@ -56,7 +63,7 @@ fn prepare<'a, T: Scalar + Lanes>(
         carries.add_product(rest.coordinates(), team, isa, added, y);
         Ok(())
     };
-    Ok(Prepared::new(csr, bytes, product).with_note(note))
+    Ok(Prepared::new(csr, bytes, product).with_note(note).with_added(placed))
 }
 
 impl<T: Scalar> Rest<T> {
@@ -64,6 +71,15 @@ impl<T: Scalar> Rest<T> {
         size_of_val(&self.row_indices[..])
             + size_of_val(&self.column_indices[..])
             + size_of_val(&self.values[..])
+    }
+
+    /// Returns the memory of these entries.
+    fn spans(&self, entries: Range<usize>) -> Vec<Span> {
+        vec![
+            span(&self.row_indices[entries.clone()]),
+            span(&self.column_indices[entries.clone()]),
+            span(&self.values[entries]),
+        ]
     }
 
     fn coordinates(&self) -> Coordinates<'_, T> {

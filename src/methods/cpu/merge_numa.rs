@@ -19,6 +19,7 @@ use std::ops::Range;
 use crossbeam_utils::CachePadded;
 
 use super::merge::{Carry, Coordinate, consume, fix_up, piece};
+use super::placement::{place, spans_of};
 use super::row_kernels::prefetching_pays;
 use super::rows::Operands;
 use crate::matrix::Csr;
@@ -41,8 +42,6 @@ pub const METHOD: Method = Method {
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 
-const PAGE: usize = 4096;
-
 /// Returns an upper bound of the bytes of the copies and of the addresses and nodes of their pages, on
 /// several nodes.
 fn memory(extent: &Extent) -> u64 {
@@ -59,38 +58,21 @@ struct Part<'a, T: Clone> {
     /// The rows that the piece closes, numbered in the whole matrix.
     rows: Range<usize>,
     carry: Carry<T>,
-    pages: nix::Result<Pages>,
-}
-
-/// The number of pages of a thread's copy, in total and on the thread's node.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Pages {
-    all: usize,
-    local: usize,
 }
 
 fn prepare<'a, T: Scalar + Lanes>(
     csr: &'a Csr<T>,
     request: &Request<'a>,
 ) -> Result<Prepared<'a, T>, Unavailable> {
-    prepare_on(system::nodes_of(request.team.cpus()), csr, request)
-}
-
-/// Prepares the method for threads on these NUMA nodes; `nodes` is `None` if there is only one node.
-fn prepare_on<'a, T: Scalar + Lanes>(
-    nodes: Option<Vec<usize>>,
-    csr: &'a Csr<T>,
-    request: &Request<'a>,
-) -> Result<Prepared<'a, T>, Unavailable> {
     let (team, threads, isa) = (request.team, request.team.len(), request.isa);
     let mut parts: Vec<CachePadded<_>> =
         (0..threads).map(|rank| Part::new(csr, rank, threads).into()).collect();
-    if let Some(nodes) = &nodes {
-        team.run_with(&mut parts, |rank, part| part.copy_to_node(nodes[rank]));
+    if team.nodes().is_some() {
+        team.run_with(&mut parts, |_, part| part.copy());
     }
-    let note = nodes.map_or("one NUMA node: only the search is moved to the setup".into(), |_| {
-        describe(&parts)
-    });
+    let placed = place(team, |rank| spans_of(&parts[rank].csr, 0..parts[rank].csr.nnz()));
+    let note =
+        placed.unwrap_or_else(|| "one NUMA node: only the search is moved to the setup".into());
     let extra_bytes = parts.iter().map(|part| part.bytes()).sum();
     let prefetch = prefetching_pays(csr);
     let product = move |alpha, x: &[T], beta, y: &mut [T]| {
@@ -113,15 +95,14 @@ impl<'a, T: Scalar> Part<'a, T> {
         let path = piece(csr, rank, threads);
         let carry = Carry { row: path.end.row, sum: T::zero() };
         let rows = path.start.row..path.end.row;
-        Self { csr: Cow::Borrowed(csr), path, rows, carry, pages: Ok(Pages::default()) }
+        Self { csr: Cow::Borrowed(csr), path, rows, carry }
     }
 
-    /// Copies the piece to `node`. The thread that owns the piece must call this.
-    fn copy_to_node(&mut self, node: usize) {
+    /// Copies the piece. The thread that owns the piece must call this.
+    fn copy(&mut self) {
         let copy = copy(&self.csr, &self.path);
         let end = Coordinate { row: self.rows.len(), nonzero: copy.nnz() };
         self.path = Coordinate { row: 0, nonzero: 0 }..end;
-        self.pages = move_to_node(&copy, node);
         self.csr = Cow::Owned(copy);
     }
 
@@ -157,40 +138,6 @@ fn copy<T: Scalar>(csr: &Csr<T>, path: &Range<Coordinate>) -> Csr<T> {
     copy
 }
 
-/// Moves those pages of the copy that are on other nodes to `node`, and counts the pages.
-fn move_to_node<T>(copy: &Csr<T>, node: usize) -> nix::Result<Pages> {
-    let mut pages = pages_of(&copy.values);
-    pages.extend(pages_of(&copy.column_indices));
-    let all = pages.len();
-    let now = system::nodes_of_pages(&pages)?;
-    let mut at = now.iter();
-    pages.retain(|_| *at.next().expect("a node per page") != Some(node));
-    let moved = if pages.is_empty() { vec![] } else { system::move_pages_to(node, &pages)? };
-    let elsewhere = moved.iter().filter(|&&at| at != Some(node)).count();
-    Ok(Pages { all, local: all - elsewhere })
-}
-
-/// Returns the addresses of the pages that contain a slice.
-fn pages_of<T>(slice: &[T]) -> Vec<usize> {
-    let Range { start, end } = slice.as_ptr_range();
-    (start.addr() / PAGE * PAGE..end.addr()).step_by(PAGE).collect()
-}
-
-/// Returns the note about the location of the pages.
-fn describe<T: Scalar>(parts: &[CachePadded<Part<T>>]) -> String {
-    let pages: nix::Result<Vec<_>> = parts.iter().map(|part| part.pages).collect();
-    match pages {
-        Ok(pages) => {
-            let sum = |count: fn(&Pages) -> usize| pages.iter().map(count).sum::<usize>();
-            format!("{} of {} pages on their NUMA node", sum(|p| p.local), sum(|p| p.all))
-        }
-        Err(errno) => format!(
-            "pages are on the node that touched them first; moving them failed: {}",
-            errno.desc()
-        ),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -200,11 +147,14 @@ mod tests {
     /// Checks the product of threads on these nodes and returns its note.
     fn note(nodes: Option<Vec<usize>>, threads: usize, triplets: &[(usize, usize, f64)]) -> String {
         let csr = Csr::<f64>::from_triplets(30, 300, triplets);
-        let team = Team::floating(threads);
+        let mut team = Team::floating(threads);
+        if let Some(nodes) = nodes.clone() {
+            team = team.on_nodes(nodes);
+        }
         let request = Request { alpha: 2.0, beta: -1.0, ..Request::new(&team) };
         let x: Vec<f64> = (0..300).map(|k| (k as f64).sin()).collect();
         let y0 = [0.5; 30];
-        let mut prepared = prepare_on(nodes.clone(), &csr, &request).unwrap();
+        let mut prepared = prepare(&csr, &request).unwrap();
         for _ in 0..2 {
             let mut y = y0;
             prepared.multiply(2.0, &x, -1.0, &mut y).unwrap();
@@ -231,17 +181,5 @@ mod tests {
                 assert!(note.contains("pages"), "{note}");
             }
         }
-    }
-
-    #[test]
-    #[cfg_attr(miri, ignore = "needs system calls that Miri does not support")]
-    fn pages_are_counted_if_the_system_reports_their_nodes() {
-        let triplets: Vec<_> = (0..9000).map(|k| (k / 300, k % 300, 1.0)).collect();
-        let csr = Csr::<f64>::from_triplets(30, 300, &triplets);
-        let Ok(nodes) = system::nodes_of_pages(&pages_of(&csr.values)) else { return };
-        assert!((18..=19).contains(&nodes.len()), "72 000 bytes on {} pages", nodes.len());
-        let pages = move_to_node(&csr, nodes[0].unwrap()).unwrap();
-        assert_eq!((pages.all > nodes.len(), pages.local), (true, pages.all));
-        assert!(move_to_node(&csr, 1 << 20).is_err(), "there is no such node");
     }
 }

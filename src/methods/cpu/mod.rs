@@ -23,6 +23,7 @@ pub mod merge_numa;
 pub mod mpi_merge;
 pub mod oski_style;
 pub mod packed;
+mod placement;
 mod register_blocks;
 pub(crate) mod row_kernels;
 pub(crate) mod rows;

@@ -13,7 +13,8 @@
 use std::time::Duration;
 
 use super::bcsr::multiply;
-use super::register_blocks::BlockRows;
+use super::placement::place;
+use super::register_blocks::{BlockRows, spans};
 use super::rows::{Operands, balanced};
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
@@ -55,12 +56,13 @@ fn prepare<'a, T: Scalar + Lanes>(
     let profile = if request.profile.is_some() { "measured" } else { "estimated" };
     let note = format!("blocks of {} by the {profile} profile", names.join(", "));
     let pieces = pieces(csr, shapes)?;
+    let placed = place(team, |rank| spans(&pieces[rank]));
     let bytes = pieces.iter().map(RegisterBlocks::bytes).sum();
     let product = move |alpha, x: &[T], beta, y: &mut [T]| {
         multiply(csr, &pieces, team, isa, Operands { alpha, x, beta }, y);
         Ok(())
     };
-    Ok(Prepared::new(csr, bytes, product).with_note(note))
+    Ok(Prepared::new(csr, bytes, product).with_note(note).with_added(placed))
 }
 
 /// Returns the shape with the greatest P / F.

@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use super::placement::{Span, span};
 use super::rows::Operands;
 use crate::matrix::Csr;
 use crate::methods::fill::recompute_non_finite;
@@ -14,6 +15,11 @@ use crate::simd::{Kernel, Vector};
 
 /// The number of small blocks whose products are accumulated independently at the same time.
 const TOGETHER: usize = 4;
+
+/// Returns the memory of the blocks.
+pub fn spans<T>(blocks: &RegisterBlocks<T>) -> Vec<Span> {
+    vec![span(&blocks.values), span(&blocks.columns), span(&blocks.block_offsets)]
+}
 
 /// The kernel for rows stored in blocks: y ← αAx + βy.
 pub struct BlockRows<'a, T> {

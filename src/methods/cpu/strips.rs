@@ -9,6 +9,7 @@
 
 use std::ops::Range;
 
+use super::placement::{Span, place, span};
 use super::rows::{Operands, bisect};
 use crate::matrix::Csr;
 use crate::method::{Prepared, Request};
@@ -35,6 +36,26 @@ impl<T: Scalar> Strips<T> {
         let cut = |rank| bisect(self.len(), |s| before(s) < all * rank as u64 / threads as u64);
         (0..threads).map(|rank| cut(rank)..cut(rank + 1)).collect()
     }
+
+    /// Returns the memory of these strips.
+    pub fn spans(&self, share: Range<usize>) -> Vec<Span> {
+        let lanes = share.start * self.lanes..(share.end * self.lanes).min(self.rows);
+        let mut spans: Vec<_> =
+            self.order.iter().map(|order| span(&order[lanes.clone()])).collect();
+        let mut add = |places: Range<usize>| {
+            spans.extend([span(&self.values[places.clone()]), span(&self.column_indices[places])]);
+        };
+        match &self.layout {
+            Layout::Sliced(offsets) => {
+                let place = |strip: usize| offsets[strip] as usize * self.lanes;
+                add(place(share.start)..place(share.end));
+            }
+            Layout::Whole { pitch, width } => {
+                (0..*width).for_each(|k| add(k * pitch + lanes.start..k * pitch + lanes.end));
+            }
+        }
+        spans
+    }
 }
 
 impl<T: Scalar + Lanes> Strips<T> {
@@ -44,6 +65,7 @@ impl<T: Scalar + Lanes> Strips<T> {
         debug_check(|| self.check(csr.cols));
         let shares = self.shares(team.len());
         let note = self.note(csr.nnz());
+        let placed = place(team, |rank| self.spans(shares[rank].clone()));
         Prepared::new(csr, self.bytes(), move |alpha, x, beta, y| {
             let operands = Operands { alpha, x, beta };
             let y = &DisjointMut::new(y);
@@ -54,6 +76,7 @@ impl<T: Scalar + Lanes> Strips<T> {
             Ok(())
         })
         .with_note(note)
+        .with_added(placed)
     }
 }
 
