@@ -5,8 +5,8 @@
 //! costs as much as 8 to 100 products. So the choice depends on the number of planned products:
 //! - If only a few are planned, or the matrix is too small for a sample that costs little, `merge` is chosen.
 //! - If more are planned, a sample of the rows is packed and multiplied in both forms. `packed` is chosen if the predicted
-//!   time of the setup and all products is less than 0.9 times that of `merge`. The size of the sample grows with the number of
-//!   planned products.
+//!   time of the setup and all products is less than that of `merge`. The size of the sample grows with the number of planned
+//!   products.
 //! - If many are planned and the prediction is not clear, the whole matrix is packed, and a few products of both methods are
 //!   compared.
 //!
@@ -58,9 +58,9 @@ const SAMPLE: [usize; 2] = [2048, 65_536];
 /// was of no use, which costs about 3 % of so many products.
 const TO_COMPARE: usize = 1000;
 /// The predicted ratios below which `packed` is chosen, and from which `merge` is chosen. They are equal if the methods
-/// cannot be compared. They leave room for an error of a tenth without a comparison, and of a third with one: the rows of
-/// the sample are in the caches when they are multiplied, which those of the whole matrix may not be.
-const WITHOUT_COMPARISON: [f64; 2] = [0.9, 0.9];
+/// cannot be compared. With a comparison they leave room for an error of a third: the rows of the sample are in the caches when
+/// they are multiplied, which those of the whole matrix may not be.
+const WITHOUT_COMPARISON: [f64; 2] = [1.0, 1.0];
 const TO_BE_COMPARED: [f64; 2] = [0.7, 1.2];
 /// The number of products of each method that are compared, of which the fastest counts.
 const COMPARED: usize = 3;

@@ -4,6 +4,8 @@ use std::ops::Range;
 use std::time::Instant;
 
 use crossbeam_utils::CachePadded;
+use memmap2::MmapMut;
+use nix::sys::resource::{UsageWho, getrusage};
 
 use super::build::{Packer, Packing};
 use super::kernel::Multiply;
@@ -15,6 +17,7 @@ use crate::methods::cpu::row_kernels::{WholeRows, prefetching_pays};
 use crate::methods::cpu::rows::Operands;
 use crate::scalar::Scalar;
 use crate::simd::{Isa, Lanes};
+use crate::system::cache_bytes;
 
 /// The predicted times for the whole matrix, in seconds.
 #[derive(Clone, Copy, Debug)]
@@ -31,8 +34,10 @@ pub struct Prediction {
 const PLACES: usize = 2;
 /// The number of products of which the fastest counts.
 const PRODUCTS: usize = 3;
-/// The size of the CSR arrays of a thread's share from which they are not expected in the thread's own caches.
-const OWN_CACHE: u64 = 1 << 20;
+/// The size of a page of memory.
+const PAGE: usize = 4096;
+/// The number of pages for which it is measured how long the system takes to provide them.
+const PAGES: usize = 8;
 
 /// The measured times of rows, in seconds, and their sizes.
 #[derive(Clone, Copy, Default)]
@@ -45,6 +50,9 @@ struct Sample {
     first: f64,
     packed_bytes: usize,
     csr_bytes: usize,
+    /// The pages that the system had to provide while the rows were packed, and the time that it takes to provide one.
+    pages: usize,
+    page: f64,
 }
 
 /// Packs and multiplies about `nonzeros` nonzeros of each thread's share, on all threads at the same time. Returns `None`
@@ -66,10 +74,10 @@ pub fn predict<T: Scalar + Lanes>(
             let rows = rows_around(csr, middle, nonzeros / PLACES);
             sample.measure(csr, rows, x, packing, isa);
         }
+        sample.page = page_time();
     });
-    let share = csr.bytes() / threads as u64;
     let all = samples.iter().fold(Sample::default(), |all, sample| all.plus(sample));
-    Some(all.prediction(csr.nnz() as f64 / threads as f64, share > OWN_CACHE))
+    Some(all.prediction(csr.nnz() as f64 / threads as f64, csr.bytes() > cache_bytes()))
 }
 
 /// Returns rows with about `nonzeros` nonzeros around the nonzero with index `middle`, at least one row.
@@ -102,7 +110,9 @@ impl Sample {
         self.first += seconds(&mut multiply_rows);
         self.rows += fastest(multiply_rows);
         let mut window = Window::default();
+        let pages = provided_pages();
         self.setup += seconds(|| window = Packer::new(packing).pack(csr, rows.clone()));
+        self.pages += provided_pages() - pages;
         self.packed += fastest(|| {
             isa.run_wide(Multiply { window: &window, operands, y: &mut y, prefetch: false });
         });
@@ -122,21 +132,37 @@ impl Sample {
             first: self.first + other.first,
             packed_bytes: self.packed_bytes + other.packed_bytes,
             csr_bytes: self.csr_bytes + other.csr_bytes,
+            pages: self.pages + other.pages,
+            page: self.page.max(other.page),
         }
     }
 
-    /// Scales the times to `nonzeros` nonzeros. If the arrays are `streamed` in each product, what the first product took
+    /// Scales the times to `nonzeros` nonzeros. The setup needs new pages for the packed matrix; the time of those that the
+    /// sample did not need is added. If the arrays are `streamed` from memory in each product, what the first product took
     /// longer is added, to the packed matrix in proportion to its bytes.
     fn prediction(&self, nonzeros: f64, streamed: bool) -> Prediction {
         let scale = nonzeros / self.nonzeros.max(1) as f64;
         let wait = if streamed { (self.first - self.rows).max(0.0) } else { 0.0 };
         let fewer = self.packed_bytes as f64 / self.csr_bytes.max(1) as f64;
+        // The window of a sample may have been packed into memory that was used before.
+        let missing = (self.packed_bytes / PAGE).saturating_sub(self.pages) as f64;
         Prediction {
-            setup: scale * self.setup,
+            setup: scale * (self.setup + missing * self.page),
             packed: scale * (self.packed + fewer * wait),
             rows: scale * (self.rows + wait),
         }
     }
+}
+
+/// Returns the number of pages that the system has provided to this thread.
+fn provided_pages() -> usize {
+    getrusage(UsageWho::RUSAGE_THREAD).map_or(0, |usage| usage.minor_page_faults() as usize)
+}
+
+/// Returns the time in which the system provides a page, in seconds; zero if it provides no memory.
+fn page_time() -> f64 {
+    let Ok(mut memory) = MmapMut::map_anon(PAGES * PAGE) else { return 0.0 };
+    seconds(|| memory.chunks_mut(PAGE).for_each(|page| page[0] = 1)) / PAGES as f64
 }
 
 fn seconds(action: impl FnOnce()) -> f64 {
@@ -182,11 +208,27 @@ mod tests {
             first: 5.0,
             packed_bytes: 60,
             csr_bytes: 120,
+            ..Sample::default()
         };
         let of = |streamed| sample.prediction(100.0, streamed);
         let [setup, packed, rows] = [of(true).setup, of(true).packed, of(true).rows];
         assert_eq!([setup, packed, rows], [10.0, 30.0, 50.0]);
         assert_eq!([of(false).packed, of(false).rows], [20.0, 30.0]);
+    }
+
+    #[test]
+    fn the_setup_is_predicted_with_the_time_of_all_pages() {
+        let sample =
+            Sample { nonzeros: 10, setup: 1.0, packed_bytes: 9 * PAGE, ..Sample::default() };
+        let setup = |pages| Sample { pages, page: 0.5, ..sample }.prediction(100.0, false).setup;
+        assert_eq!([setup(0), setup(5), setup(9), setup(30)], [55.0, 30.0, 10.0, 10.0]);
+    }
+
+    #[test]
+    fn the_system_provides_new_pages_when_they_are_touched() {
+        let before = provided_pages();
+        let time = page_time();
+        assert!(time > 0.0 && provided_pages() > before, "{time} s");
     }
 
     #[test]
