@@ -75,6 +75,16 @@ fn opening_a_library_is_not_setup() {
     assert_eq!(measured.setup_ms, 1.0);
 }
 
+/// At each change, up to 16 elements of x and 16 of y are overwritten. So a product that does not write y is found wrong.
+#[test]
+fn a_change_overwrites_values_of_x_and_of_y() {
+    let (_, log, _) = recorded("gpu-csr-scalar", false, &settings());
+    let words: Vec<_> = log.split(' ').collect();
+    let changes = words.chunk_by(|a, b| a == b).filter(|words| words[0] == "[value]");
+    let counts: Vec<_> = changes.map(<[&str]>::len).collect();
+    assert!(counts.len() > 2 && counts.iter().all(|count| (17..=32).contains(count)), "{counts:?}");
+}
+
 /// Measures a method on a GPU with other work.
 fn beside_other_work(with_other_work: fn(Recorder) -> Recorder) -> Outcome {
     let (recorder, _) = Recorder::new(Model::tiny(1));

@@ -114,7 +114,7 @@ impl Driver for Recorder {
     }
 
     fn upload(&self, from: &[u8], to: Address) -> Result<(), Failed> {
-        self.note("[wait]");
+        self.note(if from.len() == size_of::<f64>() { "[value]" } else { "[wait]" });
         self.model.upload(from, to)
     }
 
