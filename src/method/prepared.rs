@@ -128,7 +128,7 @@ impl<'a, T, V: Values + ?Sized> Prepared<'a, T, V> {
     }
 
     /// Adds a note, if there is one, to those that are shown with the result.
-    pub fn with_added(self, note: Option<String>) -> Self {
+    pub fn with_added_note(self, note: Option<String>) -> Self {
         let notes: Vec<_> = self.note.iter().cloned().chain(note).collect();
         Self { note: (!notes.is_empty()).then(|| notes.join("; ")), ..self }
     }

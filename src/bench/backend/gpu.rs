@@ -208,7 +208,7 @@ impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
         }
         prepared.extra_bytes = Some(gpu.allocated_bytes() - held);
         if let Some(bytes) = self.set_aside {
-            prepared = prepared.with_added(Some(match bytes {
+            prepared = prepared.with_added_note(Some(match bytes {
                 0 => "this GPU cannot set aside L2 cache for x".into(),
                 _ => format!("x persists in {} of the L2 cache", Size(bytes)),
             }));

@@ -51,7 +51,7 @@ fn prepare<'a, T: Scalar + Lanes>(
         Ok(())
     })
     .with_note(format!("blocks of {shape}"))
-    .with_added(placed))
+    .with_added_note(placed))
 }
 
 /// Computes y ← αAx + βy, with one piece of the rows per thread.

@@ -53,7 +53,7 @@ fn prepare<'a, T: AtomicAdd + Lanes>(
         return Ok(Prepared::new(csr, bytes, product)
             .transposing(true)
             .with_csr_bytes(csr.entry_bytes())
-            .with_added(placed));
+            .with_added_note(placed));
     }
     let mut carries = Carries::new(team.len());
     Ok(Prepared::new(csr, bytes + carries.bytes(), move |alpha, x, beta, y| {
@@ -63,7 +63,7 @@ fn prepare<'a, T: AtomicAdd + Lanes>(
         Ok(())
     })
     .with_csr_bytes(csr.entry_bytes())
-    .with_added(placed))
+    .with_added_note(placed))
 }
 
 /// Computes y += αAᵀx.

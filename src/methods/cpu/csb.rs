@@ -98,7 +98,7 @@ fn prepare<'a, T: Scalar>(
         });
         Ok(())
     };
-    Ok(Prepared::new(csr, extra_bytes, product).transposing(transpose).with_added(placed))
+    Ok(Prepared::new(csr, extra_bytes, product).transposing(transpose).with_added_note(placed))
 }
 
 /// Computes `sums` += α times the task's part of A (or of Aᵀ) times x.

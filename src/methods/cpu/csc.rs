@@ -42,5 +42,5 @@ fn prepare<'a, T: Scalar + Lanes>(
         path.multiply(&transpose, team, isa, Operands { alpha, x, beta }, y);
         Ok(())
     };
-    Ok(Prepared::new(csr, bytes, product).transposing(true).with_added(placed))
+    Ok(Prepared::new(csr, bytes, product).transposing(true).with_added_note(placed))
 }

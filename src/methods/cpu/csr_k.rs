@@ -137,7 +137,7 @@ fn permuted_product<'a, T: Scalar + Lanes>(
         gather(&permuted_y, permutation.new_of_old(), y, team, |sum, y| scaled.store(sum, y));
         Ok(())
     })
-    .with_added(placed)
+    .with_added_note(placed)
 }
 
 /// Calls `store` for each slot with the value at the slot's index in `from`. Scattering y instead would

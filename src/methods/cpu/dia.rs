@@ -58,7 +58,7 @@ fn prepare<'a, T: Scalar + Lanes>(
         });
         Ok(())
     };
-    Ok(Prepared::new(csr, bytes, product).transposing(transpose).with_added(placed))
+    Ok(Prepared::new(csr, bytes, product).transposing(transpose).with_added_note(placed))
 }
 
 impl<T: Scalar> Diagonals<T> {

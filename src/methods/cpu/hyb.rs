@@ -63,7 +63,7 @@ fn prepare<'a, T: Scalar + Lanes>(
         carries.add_product(rest.coordinates(), team, isa, added, y);
         Ok(())
     };
-    Ok(Prepared::new(csr, bytes, product).with_note(note).with_added(placed))
+    Ok(Prepared::new(csr, bytes, product).with_note(note).with_added_note(placed))
 }
 
 impl<T: Scalar> Rest<T> {

@@ -62,7 +62,7 @@ fn prepare<'a, T: Scalar + Lanes>(
         multiply(csr, &pieces, team, isa, Operands { alpha, x, beta }, y);
         Ok(())
     };
-    Ok(Prepared::new(csr, bytes, product).with_note(note).with_added(placed))
+    Ok(Prepared::new(csr, bytes, product).with_note(note).with_added_note(placed))
 }
 
 /// Returns the shape with the greatest P / F.

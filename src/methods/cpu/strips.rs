@@ -76,7 +76,7 @@ impl<T: Scalar + Lanes> Strips<T> {
             Ok(())
         })
         .with_note(note)
-        .with_added(placed)
+        .with_added_note(placed)
     }
 }
 
