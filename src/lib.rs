@@ -43,7 +43,7 @@
 //! | [`profile`] | the machine's profile, which is measured once | – |
 //! | [`library`] | finds and opens shared libraries | – |
 //! | [`system`] | facts about the machine | – |
-//! | [`matrix`] | CSR, Matrix Market files, cached matrices, generators, orderings, row statistics | cache, near, team |
+//! | [`matrix`] | CSR, Matrix Market files, cached matrices, generators, orderings, row statistics | cache, near, system, team |
 //! | [`device`] | the GPU: memory, kernels, time; backed by CUDA or by a model that executes PTX on the CPU | cache, library, matrix, near, team |
 //! | [`kernel_file`] | methods that are a `.cu` file | device |
 //! | [`plugin`] | methods of plug-ins: shared objects with the interface of `include/spmv_method.h` | device, library, matrix, team |

@@ -2,14 +2,12 @@
 
 pub mod groups;
 pub mod noise;
+pub mod pages;
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::ptr::null;
 use std::sync::OnceLock;
 
-use nix::errno::Errno;
-use nix::libc::{SYS_move_pages, c_int, syscall};
 use serde::{Deserialize, Serialize};
 
 const CPU: &str = "/sys/devices/system/cpu";
@@ -151,36 +149,6 @@ fn nodes_among(nodes: &[String], cpus: &[usize]) -> Option<Vec<usize>> {
     if lists.len() < 2 { None } else { cpus.iter().map(node_of).collect() }
 }
 
-/// Returns the NUMA node of the page that contains each address; `None` for a page that is on no node yet.
-///
-/// # Errors
-/// Returns an error if the system call fails or is not permitted.
-pub fn nodes_of_pages(pages: &[usize]) -> nix::Result<Vec<Option<usize>>> {
-    move_pages(pages, None)
-}
-
-/// Moves pages to a NUMA node as far as possible, and returns the node of each page afterwards.
-///
-/// # Errors
-/// Returns an error if the system call fails or is not permitted, or if there is no such node.
-pub fn move_pages_to(node: usize, pages: &[usize]) -> nix::Result<Vec<Option<usize>>> {
-    move_pages(pages, Some(&vec![node as c_int; pages.len()]))
-}
-
-fn move_pages(pages: &[usize], nodes: Option<&[c_int]>) -> nix::Result<Vec<Option<usize>>> {
-    /// MPOL_MF_MOVE: only pages that no other process uses.
-    const MOVE: c_int = 2;
-    let mut status = vec![-1 as c_int; pages.len()];
-    let nodes = nodes.map_or(null(), <[c_int]>::as_ptr);
-    // SAFETY: the arrays have the given length. The addresses are looked up, not accessed.
-    let outcome = unsafe {
-        syscall(SYS_move_pages, 0, pages.len(), pages.as_ptr(), nodes, status.as_mut_ptr(), MOVE)
-    };
-    Errno::result(outcome)?;
-    // A negative status is the error of that page.
-    Ok(status.into_iter().map(|node| usize::try_from(node).ok()).collect())
-}
-
 fn numa_nodes() -> Vec<String> {
     let node = |node| read(&format!("/sys/devices/system/node/node{node}/cpulist"));
     (0..).map_while(node).collect()
@@ -225,19 +193,6 @@ mod tests {
         assert_eq!(nodes_among(&nodes, &[4, 2, 0]), Some(vec![0, 1, 0]));
         assert_eq!(nodes_among(&nodes, &[4, 7]), None, "a CPU without a node");
         assert_eq!(nodes_among(&nodes[..1], &[0]), None);
-    }
-
-    /// A sandbox may not permit the system call; then `nodes_of_pages` returns an error.
-    #[test]
-    fn pages_have_nodes() {
-        let memory = vec![1u8; 1 << 20];
-        let pages: Vec<_> = (0..4).map(|k| memory.as_ptr().addr() + k * 100_000).collect();
-        if let Ok(nodes) = nodes_of_pages(&pages) {
-            assert!(nodes.iter().all(Option::is_some), "{nodes:?}");
-            let node = nodes[0].unwrap();
-            assert_eq!(move_pages_to(node, &pages).unwrap(), [Some(node); 4]);
-        }
-        assert!(move_pages_to(1 << 20, &pages).is_err(), "there is no such node");
     }
 
     #[test]

@@ -11,6 +11,7 @@ use super::header::{Field, Header, check_count};
 use super::memory::{self, Arena};
 use super::text::Block;
 use crate::matrix::Csr;
+use crate::system::pages::provide_pages;
 
 /// Parses the entries of a file in the coordinate format and builds the matrix.
 pub fn coordinate<'a>(
@@ -133,6 +134,8 @@ impl Slot<'_> {
         mirrored: bool,
         cursors: &mut Vec<u32>,
     ) -> Result<FilledSlot, Fault> {
+        provide_pages(self.column_indices);
+        provide_pages(self.values);
         self.count_rows(chunks, cursors);
         if pattern {
             self.values.fill(1.0);

@@ -5,14 +5,12 @@ use std::io;
 
 use rayon::prelude::*;
 
-use super::entry::{self, Entry};
+use super::entries::entries;
+use super::entry::Entry;
 use super::error::Stop;
-use super::header::{Field, Header, Symmetry};
-use super::line::line_at;
+use super::header::{Field, Header};
 use super::memory::Arena;
-use super::scan;
 use super::text::Block;
-use super::window::{WINDOW, Window};
 use crate::matrix::Csr;
 
 /// The division of the rows into ranges of `1 << shift` rows, so that the entries of a range can be placed
@@ -169,47 +167,6 @@ impl<'a, 's> Parser<'a, 's> {
             }
         }
     }
-}
-
-/// Calls `take` for each entry of `text`. Returns the number of entries, or `None` if a line is invalid.
-#[inline(always)]
-pub fn entries<const PATTERN: bool>(
-    text: &[u8],
-    header: &Header,
-    mut take: impl FnMut(Entry),
-) -> Option<u64> {
-    let (mut at, mut stored, mut room) = (0, 0, Window::room());
-    while at < text.len() {
-        let (entry, length) = match quick::<PATTERN>(&text[at..], &mut room, header) {
-            Some((entry, length)) => (Some(entry), length),
-            None => {
-                let line = line_at(text, at)?;
-                (entry::coordinate(line, header).ok()?, line.len())
-            }
-        };
-        at += length;
-        if let Some(entry) = entry {
-            stored += 1;
-            take(entry);
-        }
-    }
-    Some(stored)
-}
-
-/// Parses the line at the start of `text` if it has the usual form. Returns the entry and the line's length.
-#[inline(always)]
-fn quick<const PATTERN: bool>(
-    text: &[u8],
-    room: &mut [u8; WINDOW],
-    header: &Header,
-) -> Option<(Entry, usize)> {
-    let (row, col, value, length) = scan::coordinate::<PATTERN>(Window::new(text, room))?;
-    let (row, col) = (row.wrapping_sub(1), col.wrapping_sub(1));
-    let inside = row < header.rows as u64 && col < header.cols as u64;
-    let doubtful = header.symmetry == Symmetry::SkewSymmetric && row == col
-        || header.field == Field::UnsignedInteger && value < 0.0;
-    let entry = Entry { row: row as u32, col: col as u32, value };
-    (inside && !doubtful).then_some((entry, length))
 }
 
 /// The entries of a chunk in the order of the file.

@@ -82,7 +82,7 @@ fn power_of_ten(text: Window, at: &mut usize) -> Option<i64> {
 
 /// Returns `digits` · 10^`exponent`, correctly rounded, or `None` if the exponent is outside the fast path.
 #[inline(always)]
-fn scaled(digits: u64, exponent: i64) -> Option<f64> {
+pub fn scaled(digits: u64, exponent: i64) -> Option<f64> {
     const EXACT: u64 = 1 << 53;
     // Between 2^32 and 2^53, a floating-point division would also round correctly. But with a limit of 2^53,
     // values with 16 digits would take this branch at random, and it would be mispredicted.
@@ -116,8 +116,10 @@ fn quotient(digits: u64, power: u32) -> f64 {
         1..=509 => estimate,
         _ => exact_quotient(digits, divisor, estimate),
     };
-    let exponent = 1023 - 63 + i64::from(up) - i64::from(digits_up) - i64::from(power);
-    quotient as f64 * f64::from_bits((exponent as u64) << 52)
+    let exponent = 1023 - 62 + i64::from(up) - i64::from(digits_up) - i64::from(power);
+    // Signed numbers are converted by one instruction.
+    let half = (quotient >> 1 | quotient & 1) as i64;
+    half as f64 * f64::from_bits((exponent as u64) << 52)
 }
 
 /// Returns 2^63 · `digits` / `divisor`, given an estimate that is not greater. The lowest bit is also set if the

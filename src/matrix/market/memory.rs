@@ -6,6 +6,7 @@ use nix::sys::mman::{MmapAdvise, madvise};
 use num_traits::Zero;
 
 use super::error::{Defect, Fault};
+use crate::system::pages::PAGE;
 
 /// Allocates `size` zeros, or returns an error if they do not fit in memory. The pages are used only when they
 /// are written.
@@ -26,7 +27,6 @@ pub fn scratch<T: Zero + Clone>(size: usize) -> Result<Vec<T>, Fault> {
 }
 
 fn prefer_huge_pages<T>(array: &mut [T]) {
-    const PAGE: usize = 4096;
     const WORTHWHILE: usize = 1 << 22;
     let start = (array.as_ptr() as usize).next_multiple_of(PAGE);
     let bytes = (array.as_ptr_range().end as usize).saturating_sub(start);

@@ -11,13 +11,18 @@ mod chunk;
 mod decimal;
 mod defect;
 mod dense;
+mod entries;
 mod entry;
 mod error;
 mod header;
 mod input;
 mod line;
+#[cfg(target_arch = "x86_64")]
+mod marks;
 mod memory;
 mod options;
+#[cfg(target_arch = "x86_64")]
+mod plain;
 mod scan;
 mod stream;
 mod text;

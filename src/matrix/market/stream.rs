@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::chunk::entries;
+use super::entries::entries;
 use super::entry::Entry;
 use super::error::{Fault, MarketError};
 use super::header::{Field, Format, Header};

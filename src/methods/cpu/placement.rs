@@ -8,10 +8,8 @@ use crossbeam_utils::CachePadded;
 use nix::errno::Errno;
 
 use crate::matrix::Csr;
-use crate::system;
+use crate::system::pages::{PAGE, move_pages_to, nodes_of_pages};
 use crate::team::Team;
-
-const PAGE: usize = 4096;
 
 /// The addresses of a part of an array.
 pub type Span = Range<usize>;
@@ -62,10 +60,10 @@ fn move_to_node(spans: &[Span], node: usize) -> Result<Pages, Errno> {
         return Ok(Pages::default());
     }
     let all = pages.len();
-    let now = system::nodes_of_pages(&pages)?;
+    let now = nodes_of_pages(&pages)?;
     let mut at = now.iter();
     pages.retain(|_| *at.next().expect("a node per page") != Some(node));
-    let moved = if pages.is_empty() { vec![] } else { system::move_pages_to(node, &pages)? };
+    let moved = if pages.is_empty() { vec![] } else { move_pages_to(node, &pages)? };
     let elsewhere = moved.iter().filter(|&&at| at != Some(node)).count();
     Ok(Pages { all, local: all - elsewhere })
 }
@@ -93,7 +91,7 @@ mod tests {
     #[cfg_attr(miri, ignore = "needs system calls that Miri does not support")]
     fn pages_are_counted_if_the_system_reports_their_nodes() {
         let memory = vec![1u8; 20 * PAGE];
-        let Ok(nodes) = system::nodes_of_pages(&pages_of(span(&memory)).collect::<Vec<_>>()) else {
+        let Ok(nodes) = nodes_of_pages(&pages_of(span(&memory)).collect::<Vec<_>>()) else {
             return;
         };
         assert!((19..=20).contains(&nodes.len()), "{nodes:?}");

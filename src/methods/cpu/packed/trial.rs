@@ -5,7 +5,6 @@ use std::time::Instant;
 
 use crossbeam_utils::CachePadded;
 use memmap2::MmapMut;
-use nix::sys::resource::{UsageWho, getrusage};
 
 use super::build::{Packer, Packing};
 use super::kernel::Multiply;
@@ -18,6 +17,7 @@ use crate::methods::cpu::rows::Operands;
 use crate::scalar::Scalar;
 use crate::simd::{Isa, Lanes};
 use crate::system::cache_bytes;
+use crate::system::pages::{PAGE, provided_to_thread};
 
 /// The predicted times for the whole matrix, in seconds.
 #[derive(Clone, Copy, Debug)]
@@ -34,8 +34,6 @@ pub struct Prediction {
 const PLACES: usize = 2;
 /// The number of products of which the fastest counts.
 const PRODUCTS: usize = 3;
-/// The size of a page of memory.
-const PAGE: usize = 4096;
 /// The number of pages for which it is measured how long the system takes to provide them.
 const PAGES: usize = 8;
 
@@ -110,9 +108,9 @@ impl Sample {
         self.first += seconds(&mut multiply_rows);
         self.rows += fastest(multiply_rows);
         let mut window = Window::default();
-        let pages = provided_pages();
+        let pages = provided_to_thread();
         self.setup += seconds(|| window = Packer::new(packing).pack(csr, rows.clone()));
-        self.pages += provided_pages() - pages;
+        self.pages += provided_to_thread() - pages;
         self.packed += fastest(|| {
             isa.run_wide(Multiply { window: &window, operands, y: &mut y, prefetch: false });
         });
@@ -152,11 +150,6 @@ impl Sample {
             rows: scale * (self.rows + wait),
         }
     }
-}
-
-/// Returns the number of pages that the system has provided to this thread.
-fn provided_pages() -> usize {
-    getrusage(UsageWho::RUSAGE_THREAD).map_or(0, |usage| usage.minor_page_faults() as usize)
 }
 
 /// Returns the time in which the system provides a page, in seconds; zero if it provides no memory.
@@ -226,9 +219,9 @@ mod tests {
 
     #[test]
     fn the_system_provides_new_pages_when_they_are_touched() {
-        let before = provided_pages();
+        let before = provided_to_thread();
         let time = page_time();
-        assert!(time > 0.0 && provided_pages() > before, "{time} s");
+        assert!(time > 0.0 && provided_to_thread() > before, "{time} s");
     }
 
     #[test]
