@@ -54,14 +54,16 @@ const SAMPLE_PER_PRODUCT: f64 = 1e-3;
 const LARGEST_FRACTION: f64 = 1.0 / 16.0;
 /// The smallest and the largest number of nonzeros in the sample of a thread: enough to measure, and no more than needed.
 const SAMPLE: [usize; 2] = [2048, 65_536];
+/// With fewer planned products packing does not pay: it takes at least as long as 8 of them, and a product of `packed` takes
+/// about half as long at best. Even the smallest sample takes as long as two to four products.
+const TO_SAMPLE: usize = 20;
 /// The number of planned products from which both methods may be prepared and compared. If `merge` is then faster, packing
 /// was of no use, which costs about 3 % of so many products.
 const TO_COMPARE: usize = 1000;
 /// The predicted ratios below which `packed` is chosen, and from which `merge` is chosen. They are equal if the methods
-/// cannot be compared. With a comparison they leave room for an error of a third: the rows of the sample are in the caches when
-/// they are multiplied, which those of the whole matrix may not be.
+/// cannot be compared. With a comparison they leave room for an error of the prediction.
 const WITHOUT_COMPARISON: [f64; 2] = [1.0, 1.0];
-const TO_BE_COMPARED: [f64; 2] = [0.7, 1.2];
+const TO_BE_COMPARED: [f64; 2] = [0.9, 1.2];
 /// The number of products of each method that are compared, of which the fastest counts.
 const COMPARED: usize = 3;
 
@@ -92,13 +94,19 @@ fn prepare<'a, T: Scalar + Lanes>(
 /// `merge`. Without a sample, because it would cost too much, the methods are compared if possible.
 fn predicted_ratio<T: Scalar + Lanes>(csr: &Csr<T>, request: &Request, products: usize) -> f64 {
     let unknown = if products < TO_COMPARE { f64::INFINITY } else { 1.0 };
-    let fraction = (SAMPLE_PER_PRODUCT * products as f64).min(LARGEST_FRACTION);
-    let sample = (fraction * csr.nnz() as f64) as usize / request.team.len();
-    if sample < SAMPLE[0] {
+    let Some(sample) = sample_size(csr.nnz(), products, request.team.len()) else {
         return unknown;
-    }
-    let of = predict(csr, request, sample.min(SAMPLE[1]));
+    };
+    let of = predict(csr, request, sample);
     of.map_or(unknown, |of| (of.setup / products as f64 + of.packed) / of.rows)
+}
+
+/// Returns the number of nonzeros of each thread in the sample; `None` if a sample would cost too much or be of no use.
+fn sample_size(nonzeros: usize, products: usize, threads: usize) -> Option<usize> {
+    let fraction = (SAMPLE_PER_PRODUCT * products as f64).min(LARGEST_FRACTION);
+    let sample = (fraction * nonzeros as f64) as usize / threads;
+    let pays = products >= TO_SAMPLE && sample >= SAMPLE[0];
+    pays.then_some(sample.min(SAMPLE[1]))
 }
 
 /// Prepares one of the methods with those of the given parameters that it has.
@@ -164,6 +172,18 @@ mod tests {
         assert_eq!(picked(17, 10, &[]), "picked merge");
         assert_eq!(picked(100, 40, &[]), "picked merge");
         assert_eq!(picked(100, 9999, &[("products", "1")]), "picked merge");
+    }
+
+    #[test]
+    fn a_sample_grows_with_the_nonzeros_and_the_products_within_its_limits() {
+        let million = |products| sample_size(1_000_000, products, 2);
+        assert_eq!(
+            [19, 20, 50, 100].map(million),
+            [None, Some(10_000), Some(25_000), Some(31_250)]
+        );
+        assert_eq!(sample_size(1 << 30, 9999, 2), Some(65_536));
+        assert_eq!(sample_size(1 << 16, 9999, 2), Some(2048));
+        assert_eq!(sample_size((1 << 16) - 32, 9999, 2), None);
     }
 
     #[test]
