@@ -117,7 +117,7 @@ fn quotient(digits: u64, power: u32) -> f64 {
         _ => exact_quotient(digits, divisor, estimate),
     };
     let exponent = 1023 - 62 + i64::from(up) - i64::from(digits_up) - i64::from(power);
-    // Signed numbers are converted by one instruction.
+    // Half of it, with the sticky bit, fits in a signed number, which one instruction converts.
     let half = (quotient >> 1 | quotient & 1) as i64;
     half as f64 * f64::from_bits((exponent as u64) << 52)
 }

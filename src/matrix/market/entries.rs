@@ -2,7 +2,7 @@
 //! with AVX2. Other usual lines are parsed by `scan`, and all the rest by `entry`, which alone decides what is valid.
 
 use super::entry::{self, Entry};
-use super::header::{Field, Header, Symmetry};
+use super::header::Header;
 use super::line::line_at;
 #[cfg(target_arch = "x86_64")]
 use super::plain;
@@ -100,10 +100,8 @@ fn quick<const PATTERN: bool>(
     let (row, col, value, length) = scan::coordinate::<PATTERN>(Window::new(text, room))?;
     let (row, col) = (row.wrapping_sub(1), col.wrapping_sub(1));
     let inside = row < header.rows as u64 && col < header.cols as u64;
-    let doubtful = header.symmetry == Symmetry::SkewSymmetric && row == col
-        || header.field == Field::UnsignedInteger && value < 0.0;
     let entry = Entry { row: row as u32, col: col as u32, value };
-    (inside && !doubtful).then_some((entry, length))
+    (inside && !entry.is_doubtful(header)).then_some((entry, length))
 }
 
 #[cfg(all(test, target_arch = "x86_64"))]
@@ -112,7 +110,7 @@ mod tests {
     use proptest::sample::select;
 
     use super::*;
-    use crate::matrix::market::header::Format;
+    use crate::matrix::market::header::{Field, Format, Symmetry};
 
     const SIZE: usize = 120_000_000;
 

@@ -20,6 +20,14 @@ impl Entry {
         let (row, col) = (self.col, self.row);
         (row != col).then_some(Self { row, col, value: sign * self.value })
     }
+
+    /// Returns whether the kind of file may forbid this entry, which [`coordinate`] then decides. The faster parsers have
+    /// checked that the line is well formed and the entry within the matrix.
+    #[inline(always)]
+    pub fn is_doubtful(&self, header: &Header) -> bool {
+        header.symmetry == Symmetry::SkewSymmetric && self.row == self.col
+            || header.field == Field::UnsignedInteger && self.value < 0.0
+    }
 }
 
 /// Parses a line of the coordinate format. Returns `None` if the line is blank or a comment.

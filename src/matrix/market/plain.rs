@@ -8,7 +8,7 @@ use std::hint::select_unpredictable;
 
 use super::decimal::scaled;
 use super::entry::Entry;
-use super::header::{Field, Header, Symmetry};
+use super::header::Header;
 use super::marks::{Marks, PIECE};
 use super::window::is_blank;
 
@@ -30,7 +30,7 @@ pub fn is_supported() -> bool {
         && is_x86_feature_detected!("popcnt")
 }
 
-/// Some successive lines.
+/// The lines of a piece of text, as far as this parser can parse them.
 pub struct Lines {
     marks: Marks,
     starts: [usize; MOST],
@@ -82,9 +82,8 @@ impl Lines {
     pub fn get(&self, line: usize, header: &Header) -> Result<Entry, usize> {
         let (key, value) = (self.keys[line], self.values[line]);
         let entry = Entry { row: (key >> 32) as u32, col: key as u32, value };
-        let doubtful = header.symmetry == Symmetry::SkewSymmetric && entry.row == entry.col
-            || header.field == Field::UnsignedInteger && value < 0.0;
-        if key == LEFT || doubtful { Err(self.starts[line]) } else { Ok(entry) }
+        let left = key == LEFT || entry.is_doubtful(header);
+        if left { Err(self.starts[line]) } else { Ok(entry) }
     }
 
     #[inline]
@@ -267,7 +266,7 @@ fn number(digits: __m256i) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::matrix::market::header::Format;
+    use crate::matrix::market::header::{Field, Format, Symmetry};
 
     /// Parses all lines of a text. Returns the values, or `None` for each line that is left to the other parser and not
     /// parsed.
