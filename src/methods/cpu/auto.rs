@@ -48,9 +48,9 @@ pub const METHOD: Method = Method {
 /// The largest number of nonzeros for which one thread is chosen. Multiplying this many takes as long as
 /// entering a parallel region.
 const FOR_ONE_THREAD: usize = 1000;
-/// A sample has this fraction of the nonzeros for each planned product. Packing takes about as long as 20 products and
-/// measuring takes 10 more, so the sample costs about 3 % of the planned products, and not much more than one product.
-const SAMPLE_PER_PRODUCT: f64 = 1e-3;
+/// A sample has this fraction of the nonzeros for each planned product. Packing takes about as long as 20 to 50 products and
+/// measuring takes 10 more, so the sample costs 1 to 2 % of the planned products, and not much more than one product.
+const SAMPLE_PER_PRODUCT: f64 = 2.5e-4;
 const LARGEST_FRACTION: f64 = 1.0 / 16.0;
 /// The smallest and the largest number of nonzeros in the sample of a thread: enough to measure, and no more than needed.
 const SAMPLE: [usize; 2] = [2048, 65_536];
@@ -63,9 +63,15 @@ const TO_COMPARE: usize = 1000;
 /// The predicted ratios below which `packed` is chosen, and from which `merge` is chosen. They are equal if the methods
 /// cannot be compared. With a comparison they leave room for an error of the prediction.
 const WITHOUT_COMPARISON: [f64; 2] = [1.0, 1.0];
-const TO_BE_COMPARED: [f64; 2] = [0.9, 1.2];
-/// The number of products of each method that are compared, of which the fastest counts.
-const COMPARED: usize = 3;
+const TO_BE_COMPARED: [f64; 2] = [0.95, 1.2];
+/// The number of times that both methods are measured in turn. The first products after packing can take several times as
+/// long as later ones, until the caches hold what they can of the packed matrix.
+const TURNS: usize = 2;
+/// The number of products of a method in each turn. All but the first count.
+const PRODUCTS: usize = 3;
+/// `merge` is only chosen by a comparison if products of `packed` take more than this factor longer: `packed` is nearly
+/// always faster, the time of a few products is uncertain, and those of `packed` are not yet as fast as later ones.
+const CLEARLY: f64 = 1.2;
 
 fn memory(extent: &Extent) -> u64 {
     (packed::METHOD.memory)(extent) + extent.rows * extent.value
@@ -86,7 +92,8 @@ fn prepare<'a, T: Scalar + Lanes>(
         return Ok(merge);
     }
     let mut packed = prepare_by(&packed::METHOD, csr, request)?;
-    let pays = ratio < surely || is_faster(&mut packed, &mut merge, csr);
+    let pays = ratio < surely
+        || fastest_products([&mut packed, &mut merge], csr).is_none_or(is_not_clearly_slower);
     Ok(if pays { packed } else { merge })
 }
 
@@ -123,28 +130,34 @@ fn prepare_by<'a, T: Scalar + Lanes>(
     Ok(prepared.with_note(picked).with_csr_bytes(csr_bytes))
 }
 
-/// Returns whether products of `a` are faster than those of `b`. The values of the matrix are used as x: they are in
-/// memory, but a new vector would have to be paged in. If the matrix has fewer values than columns, nothing is compared, and
-/// the result is `true`.
-fn is_faster<'a, T: Scalar>(
-    a: &mut Prepared<'a, T>,
-    b: &mut Prepared<'a, T>,
+/// Returns whether products of `packed` are faster than those of `merge`, or not clearly slower.
+fn is_not_clearly_slower([packed, merge]: [f64; 2]) -> bool {
+    packed <= CLEARLY * merge
+}
+
+/// Returns the time of the fastest product of each method, in seconds; infinity for a method that fails. The values of the
+/// matrix are used as x: they are in memory, but a new vector would have to be paged in. Returns `None` if the matrix has
+/// fewer values than columns.
+fn fastest_products<T: Scalar>(
+    mut methods: [&mut Prepared<'_, T>; 2],
     csr: &Csr<T>,
-) -> bool {
-    let Some(x) = csr.values.get(..csr.cols) else { return true };
+) -> Option<[f64; 2]> {
+    let x = csr.values.get(..csr.cols)?;
     let mut y = vec![T::zero(); csr.rows];
     let mut fastest = [f64::INFINITY; 2];
-    // One method after the other, because together they may not fit in a cache in which each of them fits. The first
-    // product of each pages in y and what else it needs, so it does not count.
-    for (method, fastest) in [a, b].into_iter().zip(&mut fastest) {
-        for product in 0..=COMPARED {
-            let start = Instant::now();
-            if method.multiply(T::one(), x, T::zero(), &mut y).is_ok() && product > 0 {
-                *fastest = fastest.min(start.elapsed().as_secs_f64());
+    // Several products of one method follow each other, because both methods together may not fit in a cache in which each
+    // of them fits. The first one of a turn loads what it needs into the caches, and pages in y, so it does not count.
+    for _ in 0..TURNS {
+        for (method, fastest) in methods.iter_mut().zip(&mut fastest) {
+            for product in 0..PRODUCTS {
+                let start = Instant::now();
+                if method.multiply(T::one(), x, T::zero(), &mut y).is_ok() && product > 0 {
+                    *fastest = fastest.min(start.elapsed().as_secs_f64());
+                }
             }
         }
     }
-    fastest[0] <= fastest[1]
+    Some(fastest)
 }
 
 #[cfg(test)]
@@ -177,10 +190,8 @@ mod tests {
     #[test]
     fn a_sample_grows_with_the_nonzeros_and_the_products_within_its_limits() {
         let million = |products| sample_size(1_000_000, products, 2);
-        assert_eq!(
-            [19, 20, 50, 100].map(million),
-            [None, Some(10_000), Some(25_000), Some(31_250)]
-        );
+        assert_eq!([19, 20, 40, 100].map(million), [None, Some(2500), Some(5000), Some(12_500)]);
+        assert_eq!([250, 9999].map(million), [Some(31_250); 2]);
         assert_eq!(sample_size(1 << 30, 9999, 2), Some(65_536));
         assert_eq!(sample_size(1 << 16, 9999, 2), Some(2048));
         assert_eq!(sample_size((1 << 16) - 32, 9999, 2), None);
@@ -195,13 +206,43 @@ mod tests {
     }
 
     #[test]
-    fn a_product_that_fails_is_never_faster() {
+    fn packed_is_chosen_unless_merge_is_clearly_faster() {
+        let chosen = [[1.0, 2.0], [1.0, 1.0], [1.19, 1.0], [1.21, 1.0], [2.0, 1.0]];
+        assert_eq!(chosen.map(is_not_clearly_slower), [true, true, true, false, false]);
+    }
+
+    /// Returns a method of which each product does what is given.
+    fn products<'a>(
+        csr: &'a Csr<f64>,
+        product: impl Fn() -> Result<(), Failed> + Send + 'a,
+    ) -> Prepared<'a, f64> {
+        Prepared::new(csr, 0, move |_, _: &[f64], _, _: &mut [f64]| product())
+    }
+
+    #[test]
+    fn a_method_that_fails_is_never_chosen() {
         let csr = Csr::from_triplets(1, 1, &[(0, 0, 1.0)]);
-        let product = |result: Result<(), Failed>| {
-            Prepared::new(&csr, 0, move |_, _: &[f64], _, _: &mut [f64]| result.clone())
+        let mut fails = products(&csr, || Err(Failed("deliberate failure".into())));
+        let mut works = products(&csr, || Ok(()));
+        assert!(!is_not_clearly_slower(fastest_products([&mut fails, &mut works], &csr).unwrap()));
+        assert!(is_not_clearly_slower(fastest_products([&mut works, &mut fails], &csr).unwrap()));
+    }
+
+    #[test]
+    fn the_methods_take_turns() {
+        let csr = Csr::from_triplets(1, 1, &[(0, 0, 1.0)]);
+        let order = std::sync::Mutex::new(String::new());
+        let named = |name: char| {
+            let order = &order;
+            products(&csr, move || {
+                order.lock().unwrap().push(name);
+                Ok(())
+            })
         };
-        let fails = || product(Err(Failed("deliberate failure".into())));
-        assert!(is_faster(&mut product(Ok(())), &mut fails(), &csr));
-        assert!(!is_faster(&mut fails(), &mut product(Ok(())), &csr));
+        let fastest = fastest_products([&mut named('p'), &mut named('m')], &csr).unwrap();
+        assert!(fastest.iter().all(|time| time.is_finite()));
+        assert_eq!(*order.lock().unwrap(), "pppmmmpppmmm");
+        let few_values = Csr::from_triplets(1, 2, &[(0, 0, 1.0)]);
+        assert!(fastest_products([&mut named('p'), &mut named('m')], &few_values).is_none());
     }
 }

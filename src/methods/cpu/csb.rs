@@ -5,9 +5,9 @@
 //! column within the block packed in one word. A product runs over the block rows in parallel, and a product by Aᵀ
 //! over the block columns: the same code on the same data, at the same cost. A line of blocks is a block row, or for
 //! Aᵀ a block column. A line much heavier than the others is cut between blocks. The first piece sums into y, the
-//! others into temporaries, which the thread that finishes last adds to y. A piece that is a single dense block is
-//! cut into rows of quadrants, which are runs of the Morton order. A task scales its y by β just before it adds to
-//! it.
+//! others into temporaries. A piece that is a single dense block is cut into rows of quadrants, which are runs of the
+//! Morton order. A task scales its y by β just before it adds to it. If there are temporaries, all threads then add
+//! equal parts of them to y in a second parallel region.
 //!
 //! Memory: a second copy of the matrix, a pointer per block, and temporaries, at most half as many as there are
 //! nonzeros.
@@ -26,7 +26,7 @@ mod tasks;
 use std::ops::Range;
 
 use format::Blocks;
-use tasks::{BlockLine, Plan, Task, Work};
+use tasks::{Addition, Plan, Task, Work};
 
 use super::placement::{place, span};
 use super::rows::{part, scale};
@@ -90,12 +90,16 @@ fn prepare<'a, T: Scalar>(
                 } else {
                     multiply::<T, false>(&blocks, task, alpha, x, sums);
                 }
-                if let Some(line) = task.line.and_then(|line| plan.finish(line)) {
-                    // SAFETY: by LINES all tasks that use the outputs and temporaries of the line are done.
-                    unsafe { add_temporaries(line, &y, &temporaries) };
-                }
             }
         });
+        if plan.temporaries > 0 {
+            team.run(|rank| {
+                for addition in plan.additions(rank) {
+                    // SAFETY: all tasks are done, and by LINES no two additions share outputs or temporaries.
+                    unsafe { add(addition, &y, &temporaries) };
+                }
+            });
+        }
         Ok(())
     };
     Ok(Prepared::new(csr, extra_bytes, product).transposing(transpose).with_added_note(placed))
@@ -136,19 +140,16 @@ fn multiply<T: Scalar, const TRANSPOSE: bool>(
     }
 }
 
-/// Adds the temporaries of the pieces of a line to y.
+/// Adds temporaries to elements of y.
 ///
 /// # Safety
-/// No other thread uses the y or the temporaries of the line.
-unsafe fn add_temporaries<T: Scalar>(
-    line: &BlockLine,
-    y: &DisjointMut<T>,
-    temporaries: &DisjointMut<T>,
-) {
-    // SAFETY: the caller guarantees that no other thread uses the y or the temporaries of the line.
-    let (y, temporaries) =
-        unsafe { (y.range(line.outputs.clone()), temporaries.range(line.temporaries.clone())) };
-    for piece in temporaries.chunks(y.len()) {
-        y.iter_mut().zip(piece).for_each(|(y, &sum)| *y += sum);
+/// No other thread uses these elements of y or their temporaries.
+unsafe fn add<T: Scalar>(addition: Addition, y: &DisjointMut<T>, temporaries: &DisjointMut<T>) {
+    // SAFETY: the caller guarantees that no other thread uses these elements.
+    let y = unsafe { y.range(addition.outputs) };
+    for piece in addition.pieces {
+        // SAFETY: the caller guarantees that no other thread uses these temporaries.
+        let sums = unsafe { temporaries.range(piece..piece + y.len()) };
+        y.iter_mut().zip(sums).for_each(|(y, sum)| *y += *sum);
     }
 }

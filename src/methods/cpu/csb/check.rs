@@ -6,14 +6,14 @@
 //! | PLACES | the row and column of each nonzero are within its block's part of the matrix |
 //! | OUTPUTS | no two tasks write the same outputs or the same temporaries |
 //! | NONZEROS | each nonzero belongs to exactly one task, and its output is one of the task's outputs |
-//! | LINES | a line has the right number of tasks, which use only its outputs and temporaries |
+//! | LINES | no two lines have the same outputs; their temporaries follow each other, as many for each piece as the line has outputs, and those of a task are for its outputs |
 
 use std::ops::Range;
 
 use anyhow::{Result, ensure};
 
 use super::format::Blocks;
-use super::tasks::{Plan, Task, Work};
+use super::tasks::{BlockLine, Plan, Task, Work};
 use crate::scalar::Scalar;
 
 impl<T: Scalar> Blocks<T> {
@@ -103,26 +103,37 @@ impl Plan {
         }
         ensure!(!multiplied.contains(&false), "NONZEROS: some nonzeros have no task");
         ensure!(!written.iter().flatten().any(|mark| !mark), "OUTPUTS: some outputs have no task");
-        self.check_lines()
+        self.check_lines(outputs)
     }
 
-    fn check_lines(&self) -> Result<()> {
-        for (number, line) in self.lines.iter().enumerate() {
-            let tasks = self.tasks.iter().filter(|task| task.line == Some(number));
+    fn check_lines(&self, outputs: usize) -> Result<()> {
+        let mut added = vec![false; outputs];
+        // The output of each temporary.
+        let mut outputs_of = vec![];
+        for (number, BlockLine { outputs, temporaries }) in self.lines.iter().enumerate() {
+            mark(&mut added, outputs.clone(), "LINES")?;
+            let [each, all] = [outputs.len(), temporaries.len()];
+            let whole = each > 0 && all > 0 && all.is_multiple_of(each);
             ensure!(
-                tasks.clone().count() == line.tasks,
-                "LINES: line {number} does not have {} tasks",
-                line.tasks
+                whole && temporaries.start == outputs_of.len(),
+                "LINES: line {number} has temporaries {temporaries:?} for outputs {outputs:?}"
             );
-            for Task { outputs, temporary, .. } in tasks {
-                let temporaries = temporary.map(|start| start..start + outputs.len());
-                let is_inside = |part: &Range<usize>, whole: &Range<usize>| {
-                    part.start >= whole.start && part.end <= whole.end
-                };
-                let own = is_inside(outputs, &line.outputs)
-                    && temporaries.is_none_or(|part| is_inside(&part, &line.temporaries));
-                ensure!(own, "LINES: a task of line {number} uses {outputs:?}, {temporary:?}");
-            }
+            outputs_of.extend(outputs.clone().cycle().take(temporaries.len()));
+        }
+        ensure!(
+            outputs_of.len() == self.temporaries,
+            "LINES: {} of {} temporaries belong to a line",
+            outputs_of.len(),
+            self.temporaries
+        );
+        for task in &self.tasks {
+            let Some(start) = task.temporary else { continue };
+            let outputs = &outputs_of[start..start + task.outputs.len()];
+            ensure!(
+                task.outputs.clone().eq(outputs.iter().copied()),
+                "LINES: temporaries from {start} are not for outputs {:?}",
+                task.outputs
+            );
         }
         Ok(())
     }

@@ -1,13 +1,13 @@
 //! The tasks of a product, which are created at setup: section 5 of the paper.
 
-use std::iter::from_fn;
+use std::iter::{StepBy, from_fn};
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crossbeam_utils::CachePadded;
 
 use super::format::{Blocks, SLACKNESS, morton};
-use crate::methods::cpu::rows::shares;
+use crate::methods::cpu::rows::{part, shares};
 use crate::scalar::Scalar;
 
 /// A line of blocks is cut if it has more than this many times the average number of nonzeros per line. The
@@ -23,8 +23,6 @@ pub struct Task {
     pub outputs: Range<usize>,
     /// The index of the task's first temporary; `None` if it sums directly into y.
     pub temporary: Option<usize>,
-    /// The index of the cut line of which the task is a piece; `None` if the task is a whole line.
-    pub line: Option<usize>,
     /// The nonzeros that the task multiplies.
     pub work: Work,
 }
@@ -43,23 +41,27 @@ pub enum Work {
     },
 }
 
-/// A line of blocks that was cut into pieces: a block row, or for Aᵀ a block column.
+/// A line of blocks that was cut between blocks: a block row, or for Aᵀ a block column.
 pub struct BlockLine {
     /// The elements of y of this line.
     pub outputs: Range<usize>,
-    /// The temporaries of its pieces, in order.
+    /// The temporaries of its pieces: as many for each piece as there are outputs, one piece after the other.
     pub temporaries: Range<usize>,
-    /// The number of its tasks.
-    pub tasks: usize,
-    /// The number of its tasks that are not finished in this product.
-    open: AtomicUsize,
+}
+
+/// Temporaries that are added to elements of y.
+pub struct Addition {
+    /// The elements of y.
+    pub outputs: Range<usize>,
+    /// The index of the first temporary of each piece; as many as `outputs` follow it.
+    pub pieces: StepBy<Range<usize>>,
 }
 
 /// All tasks of a product.
 pub struct Plan {
     /// The tasks, which `shares` divides among the threads.
     pub tasks: Vec<Task>,
-    /// The lines that were cut into pieces.
+    /// The lines that were cut between blocks. Their temporaries follow each other.
     pub lines: Vec<BlockLine>,
     /// The number of temporaries.
     pub temporaries: usize,
@@ -89,23 +91,19 @@ impl Plan {
             let outputs = start..outputs.min(start + blocks.beta());
             let pieces = if threads > 1 { cutter.pieces(line, per_line) } else { vec![] };
             if pieces.len() < 2 && !pieces.iter().any(|piece| cutter.splits(line, piece) > 0) {
-                cutter.push(line, 0..per_line, outputs, None, None);
+                cutter.push(line, 0..per_line, outputs, None, false);
                 continue;
             }
-            let first_task = cutter.tasks.len();
             let first_temporary = plan.temporaries;
             for (k, piece) in pieces.into_iter().enumerate() {
                 let temporary = (k > 0).then_some(plan.temporaries);
                 plan.temporaries += if k > 0 { outputs.len() } else { 0 };
-                cutter.push(line, piece, outputs.clone(), temporary, Some(plan.lines.len()));
+                cutter.push(line, piece, outputs.clone(), temporary, true);
             }
-            let tasks = cutter.tasks.len() - first_task;
-            plan.lines.push(BlockLine {
-                outputs,
-                temporaries: first_temporary..plan.temporaries,
-                tasks,
-                open: AtomicUsize::new(tasks),
-            });
+            if plan.temporaries > first_temporary {
+                let temporaries = first_temporary..plan.temporaries;
+                plan.lines.push(BlockLine { outputs, temporaries });
+            }
         }
         plan.shares = shares(&cutter.sizes, threads);
         plan.next = plan.shares.iter().map(|_| CachePadded::default()).collect();
@@ -113,8 +111,7 @@ impl Plan {
         plan
     }
 
-    /// Resets the counters of the threads; called before each product. [`finish`](Self::finish) resets those of the
-    /// lines.
+    /// Resets the counters of the threads; called before each product.
     pub fn start(&self) {
         for (next, share) in self.next.iter().zip(&self.shares) {
             next.store(share.start, Ordering::Relaxed);
@@ -133,14 +130,23 @@ impl Plan {
         })
     }
 
-    /// Records that a task of a line is finished. If it was the last task, returns the line and resets its counter for
-    /// the next product.
-    pub fn finish(&self, line: usize) -> Option<&BlockLine> {
-        let line = &self.lines[line];
-        let was_last = line.open.fetch_sub(1, Ordering::AcqRel) == 1;
-        was_last.then(|| {
-            line.open.store(line.tasks, Ordering::Relaxed);
-            line
+    /// Returns what a thread adds to y when all tasks are done: an equal part of the temporaries.
+    pub fn additions(&self, rank: usize) -> impl Iterator<Item = Addition> {
+        let share = part(self.temporaries, rank, self.shares.len());
+        let first = self.lines.partition_point(|line| line.temporaries.end <= share.start);
+        let after = self.lines.partition_point(|line| line.temporaries.start < share.end);
+        self.lines[first..after.max(first)].iter().map(move |line| {
+            let BlockLine { outputs, temporaries } = line;
+            let pieces = temporaries.len() / outputs.len();
+            // The outputs are divided in proportion to the temporaries.
+            let cut = |at: usize| {
+                (at.clamp(temporaries.start, temporaries.end) - temporaries.start) / pieces
+            };
+            let [start, end] = [cut(share.start), cut(share.end)];
+            Addition {
+                outputs: outputs.start + start..outputs.start + end,
+                pieces: (temporaries.start + start..temporaries.end).step_by(outputs.len()),
+            }
         })
     }
 
@@ -206,12 +212,12 @@ impl<T: Scalar> Cutter<'_, T> {
         piece: Range<usize>,
         outputs: Range<usize>,
         temporary: Option<usize>,
-        cut: Option<usize>,
+        may_split: bool,
     ) {
-        let splits = if cut.is_some() { self.splits(line, &piece) } else { 0 };
+        let splits = if may_split { self.splits(line, &piece) } else { 0 };
         if splits == 0 {
             self.sizes.push(self.size(line, &piece));
-            self.tasks.push(Task { outputs, temporary, line: cut, work: Work::Blocks(piece) });
+            self.tasks.push(Task { outputs, temporary, work: Work::Blocks(piece) });
             return;
         }
         let height = self.blocks.beta() >> splits;
@@ -221,7 +227,6 @@ impl<T: Scalar> Cutter<'_, T> {
             self.tasks.push(Task {
                 outputs: start..outputs.end.min(start + height),
                 temporary: temporary.map(|first| first + part * height),
-                line: cut,
                 work: Work::Runs { block: piece.start, nonzeros },
             });
         }
@@ -275,18 +280,29 @@ mod tests {
     #[test]
     fn the_check_names_each_violated_invariant() {
         type Break = fn(&mut Blocks<f64>, &mut Plan);
-        let cases: [(&str, Break); 9] = [
+        let cases: [(&str, Break); 12] = [
             ("BLOCKS", |blocks, _| blocks.starts[3] = 0),
             ("BLOCKS", |blocks, _| _ = blocks.indices.pop()),
             ("PLACES", |blocks, _| *blocks.indices.last_mut().unwrap() = 4),
             ("PLACES", |blocks, _| blocks.indices[0] = 64 << 16),
             ("OUTPUTS", |_, plan| plan.tasks[1].temporary = None),
-            ("NONZEROS", |_, plan| _ = plan.tasks.pop().map(|task| assert!(task.line.is_none()))),
+            ("NONZEROS", |_, plan| {
+                _ = plan.tasks.pop().map(|task| assert!(task.temporary.is_none()))
+            }),
             ("NONZEROS", |_, plan| plan.tasks[0].work = Work::Blocks(0..0)),
             ("NONZEROS", |_, plan| {
                 plan.tasks[0].work = Work::Runs { block: 0, nonzeros: vec![0..9, 9..9999] }
             }),
-            ("LINES", |_, plan| plan.lines[0].tasks += 1),
+            ("LINES", |_, plan| plan.lines[0].temporaries.end -= 1),
+            ("LINES", |_, plan| plan.lines[0].outputs = 64..128),
+            ("LINES", |_, plan| _ = plan.lines.pop()),
+            ("LINES", |_, plan| {
+                let outputs = plan.lines[0].outputs.clone();
+                let temporaries = plan.lines[0].temporaries.clone();
+                let cut = temporaries.start + outputs.len();
+                plan.lines[0].temporaries.end = cut;
+                plan.lines.insert(1, BlockLine { outputs, temporaries: cut..temporaries.end });
+            }),
         ];
         for (name, break_it) in cases {
             let mut blocks = blocks();
@@ -334,10 +350,33 @@ mod tests {
             // The last thread finishes before the others begin.
             let claimed: Vec<_> = [2, 0, 1].map(|rank| plan.claims(rank).count()).into();
             assert_eq!(claimed, [plan.tasks.len(), 0, 0]);
-            let last = plan.lines.iter().enumerate().filter(|(index, line)| {
-                (0..line.tasks).filter(|_| plan.finish(*index).is_some()).count() == 1
-            });
-            assert_eq!(last.count(), plan.lines.len());
+        }
+    }
+
+    #[test]
+    fn all_temporaries_are_added_once_to_their_output_in_equal_parts() {
+        for (transpose, threads) in [(false, 2), (true, 3), (false, 16), (true, 64)] {
+            let plan = Plan::new(&blocks(), transpose, 900, threads);
+            let mut added = vec![None; plan.temporaries];
+            for rank in 0..threads {
+                let mut of_thread = 0;
+                for Addition { outputs, pieces } in plan.additions(rank) {
+                    for (piece, k) in
+                        pieces.flat_map(|piece| (0..outputs.len()).map(move |k| (piece, k)))
+                    {
+                        assert_eq!(added[piece + k].replace(outputs.start + k), None);
+                        of_thread += 1;
+                    }
+                }
+                let pieces = |line: &BlockLine| line.temporaries.len() / line.outputs.len();
+                let most = plan.lines.iter().map(pieces).max().unwrap();
+                assert!(of_thread <= plan.temporaries.div_ceil(threads) + most, "{of_thread}");
+            }
+            for task in plan.tasks.iter().filter(|task| task.temporary.is_some()) {
+                let start = task.temporary.unwrap();
+                let outputs = task.outputs.clone().map(Some);
+                assert!(outputs.eq(added[start..start + task.outputs.len()].iter().copied()));
+            }
         }
     }
 }
