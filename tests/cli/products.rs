@@ -118,7 +118,7 @@ fn sources_of_methods_and_papers_are_cited_once() {
 
 #[test]
 fn the_documents_show_every_method_and_the_table_of_the_recorded_run() {
-    let results = "results/cpu-2026-11-23-epyc-zen4/corpus.csv";
+    let results = "results/cpu-2026-11-26-epyc-zen4/corpus.csv";
     let [list, measured] = ["--format md", &format!("--results {results}")]
         .map(|words| run(&format!("methods {words}")).stdout);
     check_parts("docs/methods.md", &[("list of methods", &list), ("measured methods", &measured)]);
