@@ -6,7 +6,7 @@
 //! | PLACES | the row and column of each nonzero are within its block's part of the matrix |
 //! | OUTPUTS | no two tasks write the same outputs or the same temporaries |
 //! | NONZEROS | each nonzero belongs to exactly one task, and its output is one of the task's outputs |
-//! | LINES | no two lines have the same outputs; their temporaries follow each other, as many for each piece as the line has outputs, and those of a task are for its outputs |
+//! | LINES | no two lines have the same outputs; the temporaries of a line are for its outputs, one piece after the other |
 
 use std::ops::Range;
 
