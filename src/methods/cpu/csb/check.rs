@@ -6,7 +6,7 @@
 //! | PLACES | the row and column of each nonzero are within its block's part of the matrix |
 //! | OUTPUTS | no two tasks write the same outputs or the same temporaries |
 //! | NONZEROS | each nonzero belongs to exactly one task, and its output is one of the task's outputs |
-//! | LINES | no two lines have the same outputs; the temporaries of a line are for its outputs, one piece after the other |
+//! | LINES | no two lines have the same outputs; the temporaries of a line are for its outputs, one piece after the other, and follow those of the line before |
 
 use std::ops::Range;
 
@@ -103,37 +103,35 @@ impl Plan {
         }
         ensure!(!multiplied.contains(&false), "NONZEROS: some nonzeros have no task");
         ensure!(!written.iter().flatten().any(|mark| !mark), "OUTPUTS: some outputs have no task");
-        self.check_lines(outputs)
+        self.check_lines()
     }
 
-    fn check_lines(&self, outputs: usize) -> Result<()> {
-        let mut added = vec![false; outputs];
-        // The output of each temporary.
-        let mut outputs_of = vec![];
+    fn check_lines(&self) -> Result<()> {
+        // The ends of the outputs and temporaries of the lines before.
+        let (mut output, mut temporary) = (0, 0);
         for (number, BlockLine { outputs, temporaries }) in self.lines.iter().enumerate() {
-            mark(&mut added, outputs.clone(), "LINES")?;
             let [each, all] = [outputs.len(), temporaries.len()];
-            let whole = each > 0 && all > 0 && all.is_multiple_of(each);
+            let right = each > 0 && all > 0 && all.is_multiple_of(each);
             ensure!(
-                whole && temporaries.start == outputs_of.len(),
+                right && outputs.start >= output && temporaries.start == temporary,
                 "LINES: line {number} has temporaries {temporaries:?} for outputs {outputs:?}"
             );
-            outputs_of.extend(outputs.clone().cycle().take(temporaries.len()));
+            (output, temporary) = (outputs.end, temporaries.end);
         }
         ensure!(
-            outputs_of.len() == self.temporaries,
-            "LINES: {} of {} temporaries belong to a line",
-            outputs_of.len(),
+            temporary == self.temporaries,
+            "LINES: {temporary} of {} temporaries belong to a line",
             self.temporaries
         );
-        for task in &self.tasks {
-            let Some(start) = task.temporary else { continue };
-            let outputs = &outputs_of[start..start + task.outputs.len()];
-            ensure!(
-                task.outputs.clone().eq(outputs.iter().copied()),
-                "LINES: temporaries from {start} are not for outputs {:?}",
-                task.outputs
-            );
+        for Task { outputs, temporary, .. } in &self.tasks {
+            let Some(start) = *temporary else { continue };
+            let line = self.lines.partition_point(|line| line.temporaries.end <= start);
+            let own = self.lines.get(line).is_some_and(|line| {
+                let first = (start - line.temporaries.start) % line.outputs.len();
+                line.outputs.start + first == outputs.start
+                    && first + outputs.len() <= line.outputs.len()
+            });
+            ensure!(own, "LINES: temporaries from {start} are not for outputs {outputs:?}");
         }
         Ok(())
     }
