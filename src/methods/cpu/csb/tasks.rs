@@ -135,7 +135,7 @@ impl Plan {
         let share = part(self.temporaries, rank, self.shares.len());
         let first = self.lines.partition_point(|line| line.temporaries.end <= share.start);
         let after = self.lines.partition_point(|line| line.temporaries.start < share.end);
-        self.lines[first..after.max(first)].iter().map(move |line| {
+        self.lines[first..after].iter().map(move |line| {
             let BlockLine { outputs, temporaries } = line;
             let pieces = temporaries.len() / outputs.len();
             // The outputs are divided in proportion to the temporaries.
