@@ -25,6 +25,7 @@ use crate::matrix::bounds::ReadBounds;
 use crate::matrix::cached::MatrixCache;
 use crate::matrix::loaded::Loaded;
 use crate::matrix::order::Order;
+use crate::matrix::remarks;
 use crate::matrix::size::SizeHint;
 use crate::matrix::source::{LoadError, Opened, Source};
 use crate::matrix::stats::distinct_values;
@@ -224,12 +225,18 @@ impl<'a> Session<'a> {
         let (values, distinct) =
             (self.plan.run.settings.values, distinct_values(&loaded.csr.values));
         let facts = MatrixFacts { values: Some(values), distinct_values: distinct, ..facts };
+        let of_file = loaded.market.iter().flat_map(|market| market.remarks.clone());
+        let precisions = self.plan.run.precisions.iter();
+        let of_values = precisions
+            .filter_map(|&precision| remarks::of_precision(&loaded.csr.values, precision));
+        let notes: Vec<_> =
+            loaded.note.take().into_iter().chain(of_file).chain(of_values).collect();
         let mut report = MatrixReport {
             facts,
             load_ms: Some(1e3 * load),
             load_mbs: loaded.bytes.map(|bytes| bytes as f64 / load / 1e6),
             from_cache: loaded.from_cache,
-            note: loaded.note.take(),
+            note: (!notes.is_empty()).then(|| notes.join("; ")),
             duplicates: loaded.market.as_ref().map_or(0, |market| market.duplicates),
             ..MatrixReport::default()
         };

@@ -74,9 +74,13 @@ fn write_file(args: &GenerateArgs, file: &Path, env: &mut Env) -> Result<()> {
                 loaded => loaded?,
             };
             write(args, file, |mut out| market::write(&loaded.csr, &mut out))?;
-            if let Some(duplicates) = loaded.market.map(|facts| facts.duplicates).filter(|&n| n > 0)
-            {
+            let facts = loaded.market.expect("a file has facts");
+            if facts.duplicates > 0 {
+                let duplicates = facts.duplicates;
                 writeln!(env.stderr, "{source}: {duplicates} duplicate entries summed")?;
+            }
+            for remark in facts.remarks {
+                writeln!(env.stderr, "{source}: {remark}")?;
             }
             (loaded.csr.rows, loaded.csr.cols, loaded.csr.nnz())
         }

@@ -1,11 +1,11 @@
 //! A matrix in memory with the facts about its file.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use super::Csr;
 use super::bounds::ReadBounds;
 use super::market::{self, Market, MarketError};
+use super::remarks;
 use super::stats::pattern_symmetry;
 
 /// A matrix together with facts about its file.
@@ -35,6 +35,8 @@ pub struct Facts {
     pub mirrored: bool,
     /// The kind of problem, from the file's comment `% kind: …`.
     pub kind: Option<String>,
+    /// What the values of the matrix may not be meant to be, in full sentences.
+    pub remarks: Vec<String>,
     /// The symmetry of the pattern, once it has been computed; it is stored in the cache.
     pub(super) symmetry: Option<f64>,
 }
@@ -51,12 +53,17 @@ pub(super) struct Pending {
     pub hash: Option<u64>,
 }
 
-/// The size and the modification time of a file, by which a change is detected.
+/// What identifies a version of a file without reading all of it. A program can set the modification time of a file,
+/// but not the time of the change of its metadata.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Deserialize, serde::Serialize)]
 pub(super) struct Stamp {
+    /// The device and the number of the file on it.
+    pub place: [u64; 2],
     pub bytes: u64,
-    /// The modification time since 1970.
-    pub modified: Duration,
+    /// The modification time and the time of the last change of the metadata: seconds since 1970, and nanoseconds.
+    pub times: [(i64, i64); 2],
+    /// A hash of the first and the last block.
+    pub ends: u64,
 }
 
 impl Loaded {
@@ -93,9 +100,10 @@ impl Loaded {
     }
 
     pub(super) fn of(market: Market, expand: bool) -> Self {
+        let remarks = remarks::of_file(&market);
         let Market { csr, duplicates, kind, symmetry, file_bytes, .. } = market;
         let mirrored = expand && symmetry != market::Symmetry::General;
-        let facts = Facts { duplicates, mirrored, kind, symmetry: None };
+        let facts = Facts { duplicates, mirrored, kind, remarks, symmetry: None };
         let bytes = Some(file_bytes);
         Self { market: Some(facts), bytes, ..Self::new(csr) }
     }

@@ -9,6 +9,7 @@ pub mod generate;
 pub mod loaded;
 pub mod market;
 pub mod order;
+pub mod remarks;
 pub mod size;
 pub mod source;
 pub mod stats;

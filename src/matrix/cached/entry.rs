@@ -21,7 +21,7 @@ use crate::matrix::Csr;
 use crate::matrix::loaded::{Facts, Loaded, Stamp};
 
 /// The magic number. It must change whenever the file format changes or the reader returns another matrix.
-const MAGIC: u64 = u64::from_be_bytes(*b"spmvcsr3");
+const MAGIC: u64 = u64::from_be_bytes(*b"spmvcsr4");
 /// The size in bytes of the magic number, the length and the checksum of the header.
 const PRELUDE: usize = 24;
 /// The alignment of the arrays in the file, in bytes.

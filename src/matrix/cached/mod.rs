@@ -1,7 +1,7 @@
 //! The cache of parsed matrices: binary CSR files on disk, so that each Matrix Market file is parsed only once.
 //!
 //! The key of an entry is the path of the file and whether symmetric files are expanded. An entry is used if
-//! the file still has the same size and modification time. If the time is not conclusive, the hashes of the
+//! the file still has the same [`Stamp`]. If that differs or its times are not conclusive, the hashes of the
 //! contents are compared. The arrays are read into ordinary memory pages, as for a parsed matrix: products
 //! must run on the same kind of memory in the second run as in the first.
 
@@ -15,8 +15,9 @@ use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::Duration;
 
 use nix::sys::statvfs::statvfs;
 use xxhash_rust::xxh3::Xxh3;
@@ -28,12 +29,14 @@ use super::source::{LoadError, Opened, Source};
 use crate::cache::{CacheFolder, Contents, Key, create_private_folder, replace_private};
 use entry::{CachedMatrix, Problem, now};
 
-/// The resolution of modification times: a file may change again within it and keep its time.
-const TIME_STEP: Duration = Duration::from_secs(2);
+/// The resolution of the times of files in seconds: a file may change again within it and keep its times.
+const TIME_STEP: i64 = 2;
 /// The free disk space that is never used, in bytes.
 const MARGIN: u64 = 1 << 30;
 /// An entry may use at most one part in `SHARE` of the free space beyond `MARGIN`.
 const SHARE: u64 = 10;
+/// The number of bytes at each end of a file that are compared whenever its entry is used.
+const BLOCK: u64 = 1 << 16;
 /// The number of bytes that are hashed at a time.
 const PIECE: usize = 1 << 20;
 
@@ -197,14 +200,32 @@ impl Stamp {
             // Opening a pipe would block, and its contents cannot be compared.
             return Err(io::Error::other("not a regular file"));
         }
-        let modified = metadata.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
-        Ok(Self { bytes: metadata.len(), modified })
+        let bytes = metadata.len();
+        let modified = (metadata.mtime(), metadata.mtime_nsec());
+        let changed = (metadata.ctime(), metadata.ctime_nsec());
+        Ok(Self {
+            place: [metadata.dev(), metadata.ino()],
+            bytes,
+            times: [modified, changed],
+            ends: hash_of_ends(&File::open(path)?, bytes)?,
+        })
     }
 
-    /// Returns whether a change after the time `at` would have changed the modification time.
+    /// Returns whether a change after the time `at` would have changed the times of the file.
     fn is_settled(self, at: Duration) -> bool {
-        at > self.modified + TIME_STEP
+        let (last, _) = self.times[0].max(self.times[1]);
+        at.as_secs() as i64 > last.saturating_add(TIME_STEP)
     }
+}
+
+/// Returns a hash of the first and the last block of a file of `bytes` bytes.
+fn hash_of_ends(file: &File, bytes: u64) -> io::Result<u64> {
+    let (mut hash, mut block) = (Xxh3::new(), vec![0; bytes.min(BLOCK) as usize]);
+    for begin in [0, bytes - block.len() as u64] {
+        file.read_exact_at(&mut block, begin)?;
+        hash.update(&block);
+    }
+    Ok(hash.digest())
 }
 
 impl entry::Head {

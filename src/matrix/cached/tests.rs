@@ -1,5 +1,5 @@
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -155,6 +155,30 @@ fn all_paths_of_a_file_share_one_entry() {
     let link = place.folder.path().join("link.mtx");
     std::os::unix::fs::symlink(place.path(), &link).unwrap();
     assert!(place.cache.load(&link, true).unwrap().from_cache);
+}
+
+/// Neither the size nor the modification time shows these changes.
+#[test]
+fn a_file_with_other_contents_and_the_same_time_is_parsed_again() {
+    let middle = |value: u32| {
+        let others = "1 1 1\n".repeat(2 * BLOCK as usize / 6);
+        let entries = 2 * (others.len() / 6) + 1;
+        let head = format!("%%MatrixMarket matrix coordinate real general\n3 3 {entries}\n");
+        format!("{head}{others}2 2 {value}\n{others}")
+    };
+    let [old, new] = [TEXT.to_owned(), TEXT.replace("3 2 5", "3 2 7")];
+    for (old, new, renamed) in
+        [(&old, &new, false), (&old, &new, true), (&middle(5), &middle(7), false)]
+    {
+        let place = Place::new(old);
+        place.load(true);
+        if renamed {
+            fs::rename(place.path(), place.folder.path().join("old.mtx")).unwrap();
+        }
+        place.write(new, Duration::from_secs(1_000_000));
+        let loaded = place.load(true);
+        assert!(!loaded.from_cache && loaded.csr.values.contains(&7.0), "{renamed} {}", old.len());
+    }
 }
 
 /// If the modification time is not conclusive, the contents are compared.

@@ -39,7 +39,9 @@ pub fn coordinate<'a>(
     }
     let (csr, duplicates) = assemble(header, ranges, mirror.is_some(), &chunks)?;
     let bytes = chunks.iter().map(|chunk| chunk.bytes).sum();
-    Ok(Entries { csr, duplicates, bytes })
+    let above: u64 = chunks.iter().map(|chunk| chunk.above).sum();
+    let mirrored = chunks.iter().map(|chunk| chunk.rows.len() as u64).sum::<u64>() - header.stored;
+    Ok(Entries { csr, duplicates, triangles: [above, mirrored - above], bytes })
 }
 
 /// Returns the temporary memory of `coordinate` in bytes: row, column and value of each entry, and one byte

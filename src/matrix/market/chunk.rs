@@ -57,6 +57,8 @@ pub struct Chunk<'a> {
     pub ends: Vec<u32>,
     /// The number of entries in the text, without mirrored ones.
     pub stored: u64,
+    /// The number of those above the diagonal, if entries are mirrored.
+    pub above: u64,
     /// The size of the text in bytes.
     pub bytes: u64,
 }
@@ -65,6 +67,8 @@ pub struct Chunk<'a> {
 pub struct Entries {
     pub csr: Csr<f64>,
     pub duplicates: u64,
+    /// The numbers of stored entries above and below the diagonal; 0 if entries are not mirrored.
+    pub triangles: [u64; 2],
     /// The size of these lines in bytes.
     pub bytes: u64,
 }
@@ -125,6 +129,7 @@ impl<'a, 's> Parser<'a, 's> {
             values: self.store.values.take(values)?,
             ends: std::mem::take(&mut self.buffer.counts),
             stored,
+            above: self.buffer.above,
             bytes: text.len() as u64,
         };
         self.group(&mut chunk);
@@ -178,6 +183,8 @@ struct Buffer {
     values: Vec<f64>,
     /// The number of entries. The vectors are longer: writing into them is faster than appending to them.
     size: usize,
+    /// The number of mirrored entries that the file stores above the diagonal.
+    above: u64,
     /// The number of entries in each range of rows.
     counts: Vec<u32>,
     shift: u32,
@@ -185,7 +192,7 @@ struct Buffer {
 
 impl Buffer {
     fn begin(&mut self, ranges: Ranges) {
-        self.size = 0;
+        (self.size, self.above) = (0, 0);
         self.counts = vec![0; ranges.count];
         self.shift = ranges.shift;
     }
@@ -195,6 +202,7 @@ impl Buffer {
         self.push::<PATTERN>(entry);
         if let Some(image) = mirror.and_then(|sign| entry.image(sign)) {
             self.push::<PATTERN>(image);
+            self.above += u64::from(entry.col > entry.row);
         }
     }
 

@@ -34,7 +34,7 @@ pub fn array<'a>(
         return Err(Stop::Defect);
     }
     let csr = by_rows(header, expand, &elements)?;
-    Ok(Entries { csr, duplicates: 0, bytes })
+    Ok(Entries { csr, duplicates: 0, triangles: [0; 2], bytes })
 }
 
 /// Returns the temporary memory of `array` in bytes: the vectors of the chunks and their concatenation.
