@@ -41,7 +41,7 @@
 //! | [`table`] | tables as data, written as text and Markdown | – |
 //! | [`simd`] | vector instructions chosen at run time | – |
 //! | [`profile`] | the machine's profile, which is measured once | – |
-//! | [`library`] | finds and opens shared libraries | – |
+//! | [`library`] | finds and opens shared libraries, and undoes what they change in the floating-point state | – |
 //! | [`system`] | facts about the machine | – |
 //! | [`matrix`] | CSR, Matrix Market files, cached matrices, generators, orderings, row statistics | cache, near, system, team |
 //! | [`device`] | the GPU: memory, kernels, time; backed by CUDA or by a model that executes PTX on the CPU | cache, library, matrix, near, team |
@@ -51,7 +51,7 @@
 //! | [`method`] | the definition of a method | device, matrix, memory, plugin, profile, simd, team |
 //! | [`methods`] | `METHODS`, the list of all methods; one file per algorithm | device, kernel_file, library, matrix, memory, method, plugin, profile, simd, system, team |
 //! | [`verify`] | reference product, error bound, verdict | matrix |
-//! | [`mod@bench`] | plans and executes the measurements; a result for every method | device, guarded, matrix, memory, method, plugin, profile, simd, system, team, verify |
+//! | [`mod@bench`] | plans and executes the measurements; a result for every method | device, guarded, library, matrix, memory, method, plugin, profile, simd, system, team, verify |
 //! | [`record`] | the row, its CSV, JSON and text, the facts of a run | bench (results), cache, device, matrix, method, methods, system, table, terminal |
 //! | `mpi` | one product on many processes, behind the feature `mpi`: partition, product, backend | bench, device, matrix, memory, method, methods, record, simd, system, verify |
 //! | [`check`] | the battery for methods of plug-ins | device, guarded, matrix, plugin, team, verify |

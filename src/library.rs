@@ -1,5 +1,7 @@
 //! Finds and opens shared libraries.
 
+pub mod float_state;
+
 use std::error::Error as _;
 use std::ffi::{OsStr, c_int};
 use std::os::unix::fs::MetadataExt;
@@ -68,8 +70,13 @@ pub fn open_local(folder: Option<&Path>, name: &str) -> Result<Library, Error> {
 
 fn open_as(visibility: c_int, folder: Option<&Path>, name: &str) -> Result<Library, Error> {
     let path = folder.map_or_else(|| PathBuf::from(name), |folder| folder.join(name));
+    let flags = RTLD_NOW | visibility;
     // SAFETY: opening a library runs its initialisers; this program only opens libraries that it names itself.
-    unsafe { Library::open(Some(AsRef::<OsStr>::as_ref(&path)), RTLD_NOW | visibility) }
+    let opened = unsafe { Library::open(Some(AsRef::<OsStr>::as_ref(&path)), flags) };
+    if let Some(changed) = float_state::restore() {
+        eprintln!("{}: opening it has changed {changed}; this was undone", path.display());
+    }
+    opened
 }
 
 /// Returns the loader's message, which `libloading` stores as the source of its error.

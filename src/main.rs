@@ -13,6 +13,7 @@ use nix::sys::signal::{SigHandler, Signal, signal};
 use spmv_bench::bench::clock::SystemClock;
 use spmv_bench::cache::CacheFolder;
 use spmv_bench::cli::{self, CommandStatus, Env, Interrupted};
+use spmv_bench::library::float_state;
 use spmv_bench::matrix::cached::MatrixCache;
 use spmv_bench::methods::vendor::mkl;
 use spmv_bench::system::System;
@@ -33,6 +34,9 @@ fn main() -> ExitCode {
     let is_worker = cli::is_worker(std::env::args_os());
     if is_worker {
         allocator::end_with(cli::OUT_OF_MEMORY);
+    }
+    if let Some(changed) = float_state::restore().filter(|_| !is_worker) {
+        eprintln!("a library of LD_PRELOAD has changed {changed}; this was undone");
     }
     let system = System::detect();
     // SAFETY: no other thread has been started yet.

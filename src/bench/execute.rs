@@ -255,6 +255,8 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
 
     /// Records a method that has ended early. Returns an error if the device was lost with it.
     fn end(&mut self, place: usize, choice: &Choice, end: Outcome) -> Result<(), Stopped> {
+        // This restores the threads if the method ended before its turn did. The first error is the cause.
+        let _ = self.backend.check_threads(choice.method.is_custom());
         if let Outcome::Failed(reason) = &end
             && self.backend.is_lost()
         {
@@ -323,11 +325,11 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         });
         // Any other error either occurs again below or does not concern this matrix. Only a lost device ends the method
         // here, because later errors would not name the cause.
-        if let Err(end) = rehearsed.and_then(|done| Ok(done?))
-            && self.backend.is_lost()
-        {
-            return Err(end);
-        }
+        let note = match rehearsed.and_then(|done| Ok(done?)) {
+            Err(end) if self.backend.is_lost() => return Err(end),
+            Err(Outcome::Failed(reason)) => Some(format!("with a small matrix before: {reason}")),
+            _ => None,
+        };
         let (prepared, setup) = guarded(|| self.backend.prepare(choice, &request))??;
         let setup_ms = 1e3 * setup.as_secs_f64();
         let matrix_bytes = choice.method.matrix_bytes(self.extent.csr(), &prepared);
@@ -343,7 +345,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             turns: 0,
             spent: Duration::ZERO,
             parts: None,
-            note: None,
+            note,
         };
         self.renew_y()?;
         match self.backend.is_modelled() {

@@ -1,7 +1,7 @@
 //! The checks, each with a name that says what has passed.
 
 use super::Passed;
-use super::product::{Asked, Case, Given, ended};
+use super::product::{Asked, Case, Given};
 use super::small::{FACTORS, matrices};
 use crate::matrix::Csr;
 use crate::plugin::{Entry, abi};
@@ -157,7 +157,7 @@ fn spoilt<T: Scalar>(entry: &'static Entry, step: &mut dyn FnMut(&str)) -> Resul
                 ));
             }
             passed.products += 1;
-            ended(running)?;
+            running.end()?;
         }
     }
     Ok(passed)
@@ -188,13 +188,13 @@ fn together<T: Scalar>(
     // Every second one is destroyed; the others must still be right.
     let mut number = 0;
     while number < prepared.len() {
-        ended(prepared.remove(number).2)?;
+        prepared.remove(number).2.end()?;
         number += 1;
     }
     for (name, case, running) in prepared {
         case.verify(&running, 0.4, 0).map_err(|reason| format!("{name}: {reason}"))?;
         passed.products += 1;
-        ended(running)?;
+        running.end()?;
     }
     Ok(passed)
 }

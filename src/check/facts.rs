@@ -5,7 +5,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::Passed;
-use super::product::{Asked, Case, ended};
+use super::product::{Asked, Case};
 use crate::matrix::Csr;
 use crate::matrix::generate::Generator;
 use crate::plugin::Entry;
@@ -59,7 +59,7 @@ impl Facts {
                 times.push(begun.elapsed().as_secs_f64());
             }
             error_ratio = error_ratio.max(case.verify(&running, 0.7, 0)?);
-            ended(running)?;
+            running.end()?;
         }
         times.sort_by(f64::total_cmp);
         let bytes = bytemuck::cast_slice::<T, u8>;

@@ -110,7 +110,7 @@ impl<'c, T: Scalar> Case<'c, T> {
             self.verify(&running, phase, shift)?;
             passed.products += 1;
         }
-        ended(running)
+        running.end()
     }
 
     /// Returns whether each element of y should be finite for this x.
@@ -135,13 +135,5 @@ impl<'c, T: Scalar> Case<'c, T> {
             true => vec![T::nan(); self.operator.rows()],
             false => vector(self.operator.rows(), 0.9),
         }
-    }
-}
-
-/// Destroys a prepared method.
-pub fn ended(running: Running) -> Result<(), String> {
-    match running.end() {
-        0 => Ok(()),
-        left => Err(format!("its function destroy has not released {left} bytes of ctx->allocate")),
     }
 }

@@ -43,6 +43,14 @@ pub fn run(args: &CheckMethodArgs, env: &mut Env) -> Result<CommandStatus> {
     let names: Vec<_> = methods.iter().map(|method| &*method.name).collect();
     ensure!(!chosen.is_empty(), "the plug-in has no such method; it has {}", names.join(", "));
     let mut failures = 0;
+    if let Some(changed) = &methods[0].opening_changed {
+        failures += 1;
+        writeln!(
+            env.stdout,
+            "FAILED opening the plug-in has changed {changed}: build it without -Ofast and -ffast-math, or link it \
+             without them"
+        )?;
+    }
     for method in chosen {
         if method.has(abi::GPU) {
             let name = method.edition();

@@ -85,5 +85,10 @@ fn described<'a, T, V: Values + ?Sized>(
     let mut prepared = prepared.transposing(request.transpose);
     prepared.csr_bytes = facts.csr_bytes;
     prepared.note = facts.note;
+    let changed = entry.description.opening_changed.as_ref();
+    let prepared = prepared.with_added_note(
+        changed
+            .map(|changed| format!("opening the plug-in has changed {changed}; this was undone")),
+    );
     prepared.with_library(&library, facts.extra_bytes)
 }

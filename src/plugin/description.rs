@@ -27,6 +27,8 @@ pub struct Description {
     pub flags: u64,
     /// The parameters that the user can set.
     pub parameters: Vec<Described>,
+    /// What opening the plug-in has changed in the floating-point state of the thread, before it was restored.
+    pub opening_changed: Option<String>,
 }
 
 /// A parameter of a method.
@@ -98,6 +100,7 @@ impl Description {
                 summary: required(method.summary, "summary")?,
                 flags: method.flags,
                 parameters: parameters(method.parameters).map_err(|wrong| named(&wrong))?,
+                opening_changed: None,
                 name,
             })
         }

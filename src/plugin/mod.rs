@@ -18,7 +18,7 @@ pub use context::Settings;
 pub use description::{Described, Description, LONGEST_NAME};
 pub use open::{files, open};
 pub use prepared::{Facts, Running};
-pub use thread::{Thread, Threads};
+pub use thread::{Thread, Threads, not_restored};
 
 /// The longest text of a plug-in that is shown, in characters. The rest is cut off.
 const LONGEST: usize = 400;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
 use super::{Description, Entry, abi};
-use crate::library;
+use crate::library::{self, float_state};
 
 /// More methods than this are taken for a list without an end.
 const MOST: u32 = 1000;
@@ -49,7 +49,7 @@ pub fn open(file: &Path) -> Result<Vec<Entry>, String> {
         )
     })?;
     std::mem::forget(library);
-    let mut entries = Vec::new();
+    let mut entries: Vec<Entry> = Vec::new();
     for index in 0..=MOST {
         // SAFETY: see above.
         let method = unsafe { list(index) };
@@ -57,6 +57,9 @@ pub fn open(file: &Path) -> Result<Vec<Entry>, String> {
             return Err(format!("{}(0) returns NULL: it has no methods", abi::SYMBOL));
         }
         if method.is_null() {
+            let changed = float_state::restore();
+            let of_all = entries.iter_mut();
+            of_all.for_each(|entry| entry.description.opening_changed.clone_from(&changed));
             return Ok(entries);
         }
         // SAFETY: the plug-in returns structures of this type, which stay valid as long as it is open.

@@ -4,9 +4,10 @@ use std::ffi::{c_int, c_void};
 use std::ptr::{null, null_mut};
 
 use super::context::{Context, Settings};
-use super::{Entry, abi, text};
+use super::{Entry, abi, not_restored, text};
 use crate::device::buffer::Value;
 use crate::device::{Buffer, DeviceCsr, Failed, Unavailable, Unprepared};
+use crate::library::float_state;
 use crate::matrix::Csr;
 use crate::scalar::{Precision, Scalar};
 
@@ -215,13 +216,15 @@ impl Running<'_> {
         })
     }
 
-    /// Calls `destroy`. Returns the bytes of `ctx->allocate` that it has not released.
-    pub fn end(mut self) -> u64 {
-        self.destroy();
-        self.context.allocated_bytes()
+    /// Calls `destroy`.
+    ///
+    /// # Errors
+    /// Returns what `destroy` has left undone.
+    pub fn end(mut self) -> Result<(), String> {
+        self.destroy()
     }
 
-    fn destroy(&mut self) {
+    fn destroy(&mut self) -> Result<(), String> {
         let handle = self.handle.take();
         if let Some(gpu) = &self.context.gpu {
             // Nothing may use the memory any more. An error was reported by the product that caused it.
@@ -231,6 +234,14 @@ impl Running<'_> {
             // SAFETY: the handle is that of `prepare`, and this is the only call with it.
             unsafe { destroy(handle) };
         }
+        let left = self.context.allocated_bytes();
+        match float_state::restore() {
+            Some(changed) => Err(format!("its function destroy: {}", not_restored(&changed).0)),
+            None if left > 0 => {
+                Err(format!("its function destroy has not released {left} bytes of ctx->allocate"))
+            }
+            None => Ok(()),
+        }
     }
 }
 
@@ -239,12 +250,8 @@ impl Drop for Running<'_> {
         if self.handle.is_none() {
             return;
         }
-        self.destroy();
-        let (name, left) = (&self.entry.description.name, self.context.allocated_bytes());
-        if left > 0 {
-            eprintln!(
-                "{name}: its function destroy has not released {left} bytes of ctx->allocate"
-            );
+        if let Err(reason) = self.destroy() {
+            eprintln!("{}: {reason}", self.entry.description.name);
         }
     }
 }

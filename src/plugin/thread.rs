@@ -6,13 +6,12 @@ use nix::sys::signal::SigSet;
 use nix::unistd::Pid;
 
 use crate::device::Failed;
+use crate::library::float_state;
 use crate::team::Team;
 
-/// The rounding mode and similar settings, the CPU affinity and the signal mask of a thread.
+/// The CPU affinity and the signal mask of a thread. Its floating-point state is always that of [`float_state`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Thread {
-    /// The control bits of the vector unit (MXCSR on x86-64, FPCR on AArch64).
-    rounding: u64,
     affinity: Option<CpuSet>,
     signals: Option<SigSet>,
 }
@@ -21,7 +20,6 @@ impl Thread {
     /// Returns the state of the calling thread.
     pub fn now() -> Self {
         Self {
-            rounding: rounding::get(),
             affinity: sched_getaffinity(Pid::from_raw(0)).ok(),
             signals: SigSet::thread_get_mask().ok(),
         }
@@ -32,27 +30,29 @@ impl Thread {
     /// # Errors
     /// Returns which part of the state has changed.
     pub fn check(&self) -> Result<(), Failed> {
-        let changed = |what| Failed(format!("it has changed {what}, and not restored it"));
-        self.restore().map_err(changed)
+        self.restore().map_or(Ok(()), |changed| Err(not_restored(&changed)))
     }
 
-    fn restore(&self) -> Result<(), &'static str> {
-        let now = Self::now();
+    /// Restores what has changed, and returns what that is.
+    fn restore(&self) -> Option<String> {
+        let (now, float_state) = (Self::now(), float_state::restore());
         if now == *self {
-            return Ok(());
+            return float_state;
         }
-        rounding::set(self.rounding);
         // What could be read can be set: the CPUs and the signals are allowed.
         let _ = self.affinity.map(|affinity| sched_setaffinity(Pid::from_raw(0), &affinity));
         let _ = self.signals.map(|signals| signals.thread_set_mask());
-        Err(match now {
-            _ if now.rounding != self.rounding => {
-                "the rounding mode or the handling of denormal numbers"
-            }
-            _ if now.affinity != self.affinity => "the CPUs on which the thread may run",
-            _ => "the signal mask",
-        })
+        let changed = match now.affinity == self.affinity {
+            true => "the signal mask",
+            false => "the CPUs on which the thread may run",
+        };
+        float_state.or_else(|| Some(changed.into()))
     }
+}
+
+/// Returns the failure of a method that has changed a part of the state of a thread.
+pub fn not_restored(changed: &str) -> Failed {
+    Failed(format!("it has changed {changed}, and not restored it"))
 }
 
 /// The state of all threads of a team.
@@ -75,43 +75,5 @@ impl<'a> Threads<'a> {
         let mut checked: Vec<CachePadded<Result<(), Failed>>> = vec![Ok(()).into(); threads.len()];
         team.run_with(&mut checked, |rank, result| *result = threads[rank].check());
         checked.into_iter().try_for_each(CachePadded::into_inner)
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-mod rounding {
-    use std::arch::asm;
-
-    /// The sticky flags of past exceptions, which every computation may set.
-    const FLAGS: u32 = 0x3f;
-
-    pub fn get() -> u64 {
-        let mut bits = 0u32;
-        // SAFETY: stores the control register into `bits`.
-        unsafe { asm!("stmxcsr [{}]", in(reg) &raw mut bits, options(nostack, preserves_flags)) };
-        u64::from(bits & !FLAGS)
-    }
-
-    pub fn set(bits: u64) {
-        let bits = bits as u32;
-        // SAFETY: the bits were read from the register, so none is reserved.
-        unsafe { asm!("ldmxcsr [{}]", in(reg) &raw const bits, options(nostack, preserves_flags)) };
-    }
-}
-
-#[cfg(target_arch = "aarch64")]
-mod rounding {
-    use std::arch::asm;
-
-    pub fn get() -> u64 {
-        let bits: u64;
-        // SAFETY: reads the control register.
-        unsafe { asm!("mrs {}, fpcr", out(reg) bits, options(nomem, nostack, preserves_flags)) };
-        bits
-    }
-
-    pub fn set(bits: u64) {
-        // SAFETY: the bits were read from the register.
-        unsafe { asm!("msr fpcr, {}", in(reg) bits, options(nomem, nostack, preserves_flags)) };
     }
 }

@@ -90,6 +90,26 @@ fn a_crash_is_recorded_for_its_method_and_the_others_continue() {
     }
 }
 
+/// Other methods would have other times and results if the state stayed as the library leaves it.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn a_library_that_flushes_subnormal_numbers_to_zero_is_found() {
+    let place = place();
+    let (status, outcomes) = outcomes(&place, "flush", "");
+    assert_eq!(status, Some(1));
+    let changed = "flush-to-zero (FTZ), denormals-are-zero (DAZ)";
+    for (k, outcome) in outcomes.iter().enumerate() {
+        let reason = format!("it has changed {changed}, and not restored it");
+        let expected = if k == 7 { ("failed", &*reason) } else { ("ok", &*outcome.1) };
+        assert_eq!((&*outcome.0, &*outcome.1), expected, "{k}");
+    }
+    let mut program = place.program(&format!("--mtx matrices/m1.mtx {EXACT} --methods seq,mkl-ie"));
+    program.env("SPMV_BENCH_LIBRARY_PATH", place.path("libraries")).env("FAKE_MKL", "load-flush");
+    let ran = crate::Ran::of(program.output().unwrap());
+    let warning = format!("libmkl_rt.so.2: opening it has changed {changed}; this was undone");
+    assert!(ran.status == Some(0) && ran.stderr.contains(&warning), "{ran:?}");
+}
+
 #[test]
 fn a_method_that_hangs_is_stopped() {
     let (status, outcomes) = outcomes(&place(), "hang", "--timeout 0.5");

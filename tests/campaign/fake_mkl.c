@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#ifdef __x86_64__
+#include <xmmintrin.h>
+#endif
 
 typedef struct {
     int rows;
@@ -26,6 +29,13 @@ int MKL_Set_Threading_Layer(int layer) { return layer; }
 void MKL_Set_Dynamic(int dynamic) { (void)dynamic; }
 void MKL_Set_Num_Threads(int threads) { (void)threads; }
 
+/* Treats subnormal numbers as zero from now on. */
+static void flush(void) {
+#ifdef __x86_64__
+    _mm_setcsr(_mm_getcsr() | 0x8040);
+#endif
+}
+
 static void fail(const matrix *a) {
     const char *how = getenv("FAKE_MKL"), *rows = getenv("FAKE_MKL_ROWS");
     if (!how || (rows && atoi(rows) != a->rows)) return;
@@ -34,6 +44,7 @@ static void fail(const matrix *a) {
     if (!strcmp(how, "kill")) raise(SIGKILL);
     if (!strcmp(how, "exit")) exit(3);
     if (!strcmp(how, "hang")) for (;;) pause();
+    if (!strcmp(how, "flush")) flush();
 }
 
 /* When it is loaded. The copy that stands for OpenMP's library is loaded before. */
@@ -42,6 +53,7 @@ __attribute__((constructor)) static void load(void) {
     if (how && !strcmp(how, "load-segv")) *(volatile int *)0 = 0;
     if (how && !strcmp(how, "load-hang")) for (;;) pause();
     if (how && !strcmp(how, "load-exit")) _exit(0);
+    if (how && !strcmp(how, "load-flush")) flush();
 }
 
 int mkl_sparse_d_create_csr(matrix **handle, int base, int rows, int cols, const int *starts,

@@ -146,14 +146,6 @@ fn each_fault_of_a_method_is_one_row() {
         assert_eq!(found, status, "{method}: {text}");
         assert!(text.contains(reason), "{method}: {text}");
     }
-    if cfg!(target_arch = "x86_64") {
-        let (status, reason) = outcome(&place, "faulty.c", "rounds", "");
-        assert_eq!(status, "failed");
-        assert_eq!(
-            reason,
-            "it has changed the rounding mode or the handling of denormal numbers, and not restored it"
-        );
-    }
     let (status, reason) = outcome(&place, "faulty.c", "hangs", "--timeout 0.5");
     assert_eq!(status, "timeout", "{reason}");
     let (status, reason) = outcome(&place, "throws.cpp", "throws", "");
@@ -183,6 +175,42 @@ fn leaks_and_output_are_reported_on_stderr() {
     let (rows, stderr) = measured(&place, "faulty.c", "prints", "");
     assert_eq!(rows["prints"]["status"], "ok");
     assert!(stderr.contains("product\n"), "{stderr}");
+}
+
+/// Every method of the plug-in ends the process if it finds that subnormal numbers are flushed to zero.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn no_method_changes_the_floating_point_state_of_the_others() {
+    let place = Place::with_matrices(&[30]);
+    let changed = "has changed flush-to-zero (FTZ), denormals-are-zero (DAZ)";
+    for method in ["flushes", "flushes-in-prepare"] {
+        let (status, reason) = outcome(&place, "faulty.c", method, "");
+        let expected = format!("it {changed}, and not restored it");
+        assert_eq!((&*status, reason), ("failed", expected), "{method}");
+    }
+    let (_, stderr) = measured(&place, "faulty.c", "flushes-in-destroy", "");
+    let expected =
+        format!("flushes-in-destroy: its function destroy: it {changed}, and not restored");
+    assert!(stderr.contains(&expected), "{stderr}");
+    let library = plugin(&place, "faulty.c", &["-DFLUSHES"]);
+    let words = "--mtx matrices/m1.mtx --methods seq,right --threads 2 --format csv --plugin";
+    let ran = place.run(&format!("{words} {}", library.display()));
+    assert_eq!(column(&ran.stdout, "status"), ["ok", "ok"], "{ran:?}");
+    let expected = format!("opening the plug-in {changed}; this was undone");
+    assert!(column(&ran.stdout, "reason")[1].contains(&expected), "{ran:?}");
+    let checked = place.run(&format!("check-method {} right", library.display()));
+    assert_eq!(checked.status, Some(1));
+    assert!(
+        checked.stdout.starts_with(&format!("FAILED opening the plug-in {changed}: ")),
+        "{checked:?}"
+    );
+    assert!(checked.stdout.ends_with("\n1 check failed\n"), "{checked:?}");
+    let mut program = place.program("methods seq");
+    let ran = Ran::of(program.env("LD_PRELOAD", &library).output().unwrap());
+    assert!(
+        ran.stderr.contains(&format!("a library of LD_PRELOAD {changed}; this was undone")),
+        "{ran:?}"
+    );
 }
 
 #[test]

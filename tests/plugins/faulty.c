@@ -27,6 +27,10 @@ typedef struct {
 /* Computes the rows of one thread. */
 static void rows_of(void *argument, uint32_t rank) {
     const state *s = argument;
+#ifdef __x86_64__
+    /* The program undoes what opening the plug-in or another call has changed, in every thread. */
+    if (_mm_getcsr() & 0x8040 && strcmp(s->fault, "flushes-in-prepare")) abort();
+#endif
     const int32_t *offsets = s->csr->row_offsets, *columns = s->csr->column_indices;
     int64_t rows = s->csr->rows, threads = s->ctx->threads;
     for (int64_t row = rows * rank / threads; row < rows * (rank + 1) / threads; row++) {
@@ -51,6 +55,16 @@ static void nested(void *argument, uint32_t rank) {
     if (rank == 0) s->ctx->parallel(s->ctx, rows_of, argument);
 }
 
+/* Treats subnormal numbers as zero from now on. */
+static void flush(void) {
+#ifdef __x86_64__
+    _mm_setcsr(_mm_getcsr() | 0x8040);
+#endif
+}
+#ifdef FLUSHES
+__attribute__((constructor)) static void load(void) { flush(); }
+#endif
+
 static int is(const state *s, const char *fault) { return !strcmp(s->fault, fault); }
 
 static void crash(void) { raise(SIGSEGV); }
@@ -61,6 +75,7 @@ static int prepare(const spmv_ctx *ctx, const spmv_csr *csr, void **handle, cons
     *s = (state){.ctx = ctx, .csr = csr, .fault = fault};
     *handle = s;
     if (is(s, "crashes-in-prepare") && csr->rows > 5) crash();
+    if (is(s, "flushes-in-prepare")) flush();
     if (is(s, "refuses")) {
         ctx->explain(ctx, "it takes only matrices\nwith one row");
         return SPMV_UNSUITABLE;
@@ -94,9 +109,7 @@ static int multiply(void *handle, double alpha, const void *x, double beta, void
     if (is(s, "writes-before-y")) ((double *)y)[-1] = 1;
     if (is(s, "writes-x")) ((double *)x)[0] = 1;
     if (is(s, "prints")) printf("product\n"), fflush(stdout);
-#ifdef __x86_64__
-    if (is(s, "rounds")) _mm_setcsr(_mm_getcsr() | 0x8040);
-#endif
+    if (is(s, "flushes")) flush();
     if (is(s, "blocks-signals")) {
         sigset_t all;
         sigfillset(&all);
@@ -129,6 +142,7 @@ static int info(void *handle, spmv_info *info) {
 static void destroy(void *handle) {
     state *s = handle;
     if (is(s, "crashes-in-destroy")) crash();
+    if (is(s, "flushes-in-destroy")) flush();
     if (s->old_x) s->ctx->release(s->ctx, s->old_x);
     if (!is(s, "leaks")) s->ctx->release(s->ctx, s);
 }
@@ -139,9 +153,9 @@ static const spmv_parameter parameters[] = {{"mood", moods, "a text for the note
 #define FAULTS(X)                                                                                                      \
     X(0, "right") X(1, "refuses") X(2, "fails") X(3, "crashes-in-prepare") X(4, "crashes-in-multiply")                 \
     X(5, "crashes-in-destroy") X(6, "hangs") X(7, "exits") X(8, "writes-after-y") X(9, "writes-before-y")              \
-    X(10, "writes-x") X(11, "writes-matrix") X(12, "keeps-x") X(13, "reads-y") X(14, "rounds")                         \
+    X(10, "writes-x") X(11, "writes-matrix") X(12, "keeps-x") X(13, "reads-y") X(14, "flushes")                        \
     X(15, "blocks-signals") X(16, "binds") X(17, "leaks") X(18, "prints") X(19, "nests") X(20, "releases-others")      \
-    X(21, "fails-later") X(22, "fails-in-info")
+    X(21, "fails-later") X(22, "fails-in-info") X(23, "flushes-in-prepare") X(24, "flushes-in-destroy")
 #define PREPARE(N, NAME)                                                                                               \
     static int prepare##N(const spmv_ctx *ctx, const spmv_csr *csr, void **handle) {                                   \
         return prepare(ctx, csr, handle, NAME);                                                                        \

@@ -49,9 +49,10 @@ fn watched<R, E: From<Failed>>(
     call: impl FnOnce() -> Result<R, E>,
 ) -> Result<R, E> {
     let before = is_foreign.then(Thread::now);
-    let result = call()?;
-    before.map_or(Ok(()), |before| before.check())?;
-    Ok(result)
+    let result = call();
+    let checked = before.map_or(Ok(()), |before| before.check());
+    let result = result?;
+    Ok(checked.map(|()| result)?)
 }
 
 impl<'a, T: Scalar> Host<'a, T> {

@@ -10,7 +10,9 @@ use crate::bench::outcome::{Measurement, Outcome};
 use crate::bench::steadiness::Attempts;
 use crate::device::Stage;
 use crate::device::counts::Profile;
+use crate::library::float_state;
 use crate::method::{Choice, Failed, Prepared, Unavailable, Unprepared};
+use crate::plugin::not_restored;
 
 /// A prepared method with its measurements so far.
 pub struct Ready<'a, T, V: ?Sized> {
@@ -31,7 +33,7 @@ pub struct Ready<'a, T, V: ?Sized> {
     pub spent: Duration,
     /// The parts of a product; `None` until they are measured.
     pub parts: Option<Parts>,
-    /// A note on the rounds that an interrupt has prevented.
+    /// A note on a failure with another matrix before, or on the rounds that an interrupt has prevented.
     pub note: Option<String>,
 }
 
@@ -101,10 +103,16 @@ impl From<Unprepared> for Outcome {
     }
 }
 
-/// Calls `call` and converts a panic into a failure of the method, so that the run continues.
+/// Calls code of a method. A panic, and a change of the thread's floating-point state that would change the times and
+/// results of other methods, become a failure of the method, so that the run continues.
 pub fn guarded<R>(call: impl FnOnce() -> R) -> Result<R, Outcome> {
-    catch_unwind(AssertUnwindSafe(call))
-        .map_err(|payload| Outcome::Failed(format!("panicked: {}", panic_text(&*payload))))
+    // What has changed the state before is not the fault of this method.
+    float_state::restore();
+    let result = catch_unwind(AssertUnwindSafe(call));
+    let changed = float_state::restore();
+    let result = result
+        .map_err(|payload| Outcome::Failed(format!("panicked: {}", panic_text(&*payload))))?;
+    changed.map_or(Ok(result), |changed| Err(not_restored(&changed).into()))
 }
 
 fn panic_text(payload: &(dyn Any + Send)) -> &str {
