@@ -227,8 +227,8 @@ impl<'a> Session<'a> {
         let facts = MatrixFacts { values: Some(values), distinct_values: distinct, ..facts };
         let of_file = loaded.market.iter().flat_map(|market| market.remarks.clone());
         let precisions = self.plan.run.precisions.iter();
-        let of_values = precisions
-            .filter_map(|&precision| remarks::of_precision(&loaded.csr.values, precision));
+        let of_values =
+            precisions.flat_map(|&precision| remarks::of_precision(&loaded.csr.values, precision));
         let notes: Vec<_> =
             loaded.note.take().into_iter().chain(of_file).chain(of_values).collect();
         let mut report = MatrixReport {

@@ -24,9 +24,9 @@ fn both_triangles(market: &Market) -> Option<String> {
     let is_likely = *above.min(below) > 0 && *duplicates > 0;
     is_likely.then(|| {
         format!(
-            "the banner says {symmetry}, but {above} entries are above and {below} below the diagonal, and {duplicates} \
-             were added to another entry of the same position or of its mirror image: if the file stores both triangles, \
-             these values are doubled now, and the banner should say general"
+            "the banner says {symmetry}, but the file has entries above ({above}) and below ({below}) the diagonal, and \
+             {duplicates} have the position or the mirrored position of another entry, to which they were added: if both \
+             triangles are stored, these values are doubled now, and the banner should say general"
         )
     })
 }
@@ -40,27 +40,25 @@ fn large_integers(market: &Market) -> Option<String> {
     })
 }
 
-/// Returns a remark if values become zero or subnormal in a precision.
-pub fn of_precision(values: &[f64], precision: Precision) -> Option<String> {
+/// Returns a remark if values become zero in a precision, and one if they become subnormal.
+pub fn of_precision(values: &[f64], precision: Precision) -> Vec<String> {
     match precision {
         Precision::F64 => underflow::<f64>(values),
         Precision::F32 => underflow::<f32>(values),
     }
 }
 
-fn underflow<T: Scalar>(values: &[f64]) -> Option<String> {
-    let count = |is: fn(T) -> bool| {
-        values.par_iter().filter(|&&value| value != 0.0 && is(T::narrow(value))).count()
+fn underflow<T: Scalar>(values: &[f64]) -> Vec<String> {
+    let remark = |is: fn(T) -> bool, what: &str| {
+        let concerned = values.par_iter().filter(|&&value| value != 0.0 && is(T::narrow(value)));
+        let (count, all, precision) = (concerned.count(), values.len(), T::PRECISION.name());
+        (count > 0).then(|| format!("{count} of {all} values {what} in {precision}"))
     };
-    let (zero, subnormal) = (count(|value| value.is_zero()), count(|value| value.is_subnormal()));
-    (zero + subnormal > 0).then(|| {
-        format!(
-            "in {}, {zero} of {} values become 0 and {subnormal} are subnormal, which have fewer correct digits and which \
-             many processors multiply more slowly",
-            T::PRECISION.name(),
-            values.len()
-        )
-    })
+    let zero = remark(|value| value.is_zero(), "become 0");
+    let subnormal = remark(|value| value.is_subnormal(), "are subnormal").map(|remark| {
+        format!("{remark}: they have fewer correct digits, and many processors multiply them more slowly")
+    });
+    zero.into_iter().chain(subnormal).collect()
 }
 
 #[cfg(test)]
@@ -74,10 +72,14 @@ mod tests {
             (
                 "real symmetric",
                 "1 1 2\n2 1 3\n1 2 3\n3 2 4\n",
-                Some("1 entries are above and 2 below"),
+                Some("above (1) and below (2) the diagonal, and 1 have"),
             ),
-            ("real skew-symmetric", "2 1 3\n1 2 -3\n", Some("says skew-symmetric, but 1 entries")),
-            ("pattern symmetric", "2 1\n1 2\n", Some("and 1 were added")),
+            (
+                "real skew-symmetric",
+                "2 1 3\n1 2 -3\n",
+                Some("says skew-symmetric, but the file has entries above (1)"),
+            ),
+            ("pattern symmetric", "2 1\n1 2\n", Some("and 1 have")),
             // Each position is stored once, or one triangle has an entry twice.
             ("real symmetric", "2 1 3\n1 3 4\n3 3 1\n", None),
             ("real symmetric", "2 1 3\n2 1 4\n", None),
@@ -107,13 +109,11 @@ mod tests {
     #[test]
     fn values_that_vanish_in_a_precision_are_counted() {
         let values = [1e-50, -1e-46, 1e-40, 1.18e-38, 0.0, 1.0, 1e-310];
-        let of = |precision| of_precision(&values, precision).unwrap();
-        assert!(
-            of(Precision::F32).starts_with("in f32, 3 of 7 values become 0 and 1 are subnormal")
-        );
-        assert!(
-            of(Precision::F64).starts_with("in f64, 0 of 7 values become 0 and 1 are subnormal")
-        );
-        assert_eq!(of_precision(&values[3..6], Precision::F32), None);
+        let [zero, subnormal] = &of_precision(&values, Precision::F32)[..] else { panic!() };
+        assert_eq!(zero, "3 of 7 values become 0 in f32");
+        assert!(subnormal.starts_with("1 of 7 values are subnormal in f32: "), "{subnormal}");
+        let [subnormal] = &of_precision(&values, Precision::F64)[..] else { panic!() };
+        assert!(subnormal.starts_with("1 of 7 values are subnormal in f64: "), "{subnormal}");
+        assert!(of_precision(&values[3..6], Precision::F32).is_empty());
     }
 }
