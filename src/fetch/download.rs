@@ -3,19 +3,17 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use ureq::http::StatusCode;
-use ureq::http::header::{
-    CONTENT_LENGTH, CONTENT_RANGE, ETAG, HeaderMap, HeaderName, LAST_MODIFIED, RETRY_AFTER,
-};
+use jiff::Timestamp;
+use reqwest::header::{CONTENT_LENGTH, CONTENT_RANGE, ETAG, LAST_MODIFIED};
 
-use super::client::Resume;
-use super::error::{FetchError, PaceError};
+use super::address::{begins_with, plain};
+use super::answer::{Miss, content_range, is_page, refusal, text};
+use super::client::{Answer, Client, Resume};
+use super::error::FetchError;
 use super::folder::Folder;
-use super::pace::Pace;
 use super::part::{Origin, Part};
-use super::web::{Answer, Web};
 
 /// The number of consecutive attempts without any data after which an address fails.
 const TRIES: u32 = 4;
@@ -23,14 +21,16 @@ const TRIES: u32 = 4;
 const SMALL_TRIES: u32 = 64;
 /// The size in bytes below which an attempt counts as small.
 const LITTLE: u64 = 64 << 10;
-/// The longest pause that a server may request, as a multiple of [`Download::pause`].
-const LONGEST_PAUSE: u32 = 60;
+/// The minimum mean speed in bytes per second, over all attempts, for a file of the largest permitted size.
+const LEAST_MEAN: u64 = 64 << 10;
+/// The total time that every download may take, even of a small file.
+const LEAST_TIME: Duration = Duration::from_secs(3600);
 /// The number of written bytes after which the free space is checked again.
 const BETWEEN_CHECKS: u64 = 16 << 20;
 
 /// A download into a partial file.
 pub struct Download<'d> {
-    pub web: &'d Web<'d>,
+    pub web: &'d Client<'d>,
     pub part: &'d Part,
     /// The folder whose free space is checked.
     pub folder: &'d Folder,
@@ -40,21 +40,34 @@ pub struct Download<'d> {
     pub most: u64,
     /// Called with the number of downloaded bytes, and the total number if it is known.
     pub watch: &'d dyn Fn(u64, Option<u64>),
+    /// Called with a message for the user before a pause that a server asks for.
+    pub note: &'d dyn Fn(String),
 }
 
-/// The reason why an attempt failed.
-enum Miss {
-    /// Another attempt may succeed. The number is the pause that the server requests, if it does.
-    Passing(String, Option<u32>),
-    /// Further attempts with this address are useless.
-    Refused(String),
-    /// The failure is local, so that other addresses are useless too.
-    Here(FetchError),
+/// The time limit of a download over all its attempts.
+struct Deadline {
+    begun: Instant,
+    most: Duration,
+}
+
+impl Deadline {
+    /// Creates the time limit of a download of at most `bytes` bytes, which begins now.
+    fn of(bytes: u64) -> Self {
+        let most = Duration::from_secs(bytes / LEAST_MEAN).max(LEAST_TIME);
+        Self { begun: Instant::now(), most }
+    }
+
+    fn check(&self) -> Result<(), FetchError> {
+        match self.begun.elapsed() <= self.most {
+            true => Ok(()),
+            false => Err(FetchError::Late(self.most.as_secs_f64())),
+        }
+    }
 }
 
 impl Download<'_> {
-    /// Completes the partial file from the first address that has it, and returns that address. If all fail, a
-    /// partial file that cannot be resumed is removed.
+    /// Completes the partial file from the first address that has it, and returns the [way](super::address::way) to it.
+    /// If all fail, a partial file that cannot be resumed is removed.
     ///
     /// # Errors
     /// Returns an error with every address and its response.
@@ -74,29 +87,31 @@ impl Download<'_> {
     }
 
     fn first_of(&self, addresses: impl IntoIterator<Item = String>) -> Result<String, FetchError> {
-        let pace = Pace::new(self.web.client.timeout, self.most);
+        let deadline = Deadline::of(self.most);
         let mut answers = Vec::new();
         for address in addresses {
-            match self.one(&address, &pace) {
-                Ok(()) => return Ok(address),
+            let message = match self.one(&address, &deadline) {
+                Ok(way) => return Ok(way),
                 Err(Miss::Here(error)) => return Err(error),
-                Err(Miss::Passing(message, _)) => {
-                    answers.push(format!("{address}: {message} ({TRIES} attempts)"));
-                }
-                Err(Miss::Refused(message)) => answers.push(format!("{address}: {message}")),
-            }
+                Err(Miss::Passing(message, _)) => format!("{message} ({TRIES} attempts)"),
+                Err(Miss::Refused(message)) => message,
+            };
+            answers.push(format!("{}: {message}", plain(&address)));
         }
-        Err(FetchError::Failed(answers.join("; ")))
+        let answers = answers.join("; ");
+        Err(FetchError::Failed(format!(
+            "{answers}; --mirror URL names another copy of the collection"
+        )))
     }
 
-    /// Downloads from one address, with repeated attempts as long as they may succeed.
-    fn one(&self, address: &str, pace: &Pace) -> Result<(), Miss> {
-        if let Some(reason) = self.web.client.refusal(address) {
+    /// Downloads from one address, with repeated attempts as long as they may succeed. Returns the way to the file.
+    fn one(&self, address: &str, deadline: &Deadline) -> Result<String, Miss> {
+        if let Some(reason) = self.web.refusal(address) {
             return Err(Miss::Refused(reason.to_owned()));
         }
         let (mut tries, mut small_tries, mut furthest) = (0, 0, self.part.bytes());
         loop {
-            let (message, asked) = match self.once(address, pace) {
+            let (message, asked) = match self.once(address, deadline) {
                 Err(Miss::Passing(message, asked)) => (message, asked),
                 other => return other,
             };
@@ -110,71 +125,86 @@ impl Download<'_> {
                 return Err(Miss::Passing(message, asked));
             }
             if small_tries == SMALL_TRIES {
-                let few = format!("{SMALL_TRIES} attempts delivered less than {LITTLE} bytes each");
-                return Err(Miss::Refused(format!("{few}; the last: {message}")));
+                return Err(Miss::Refused(format!(
+                    "{SMALL_TRIES} attempts delivered less than {LITTLE} bytes each; the last: {message}"
+                )));
             }
-            let pause = self.pause.saturating_mul(pauses(tries, asked));
-            pace.pause(pause);
-            pace.check().map_err(late)?;
-            self.web.pause(pause).map_err(Miss::Here)?;
+            let mut pause = self.pause.saturating_mul(1 << (tries - 1));
+            if let Some(asked) = asked.filter(|&asked| asked >= pause) {
+                let (address, seconds) = (plain(address), asked.as_secs());
+                (self.note)(format!(
+                    "{address}: {message}; waiting {seconds} s, as the server asks"
+                ));
+                pause = asked;
+            }
+            self.web.pause(pause)?;
+            deadline.check()?;
         }
     }
 
-    fn once(&self, address: &str, pace: &Pace) -> Result<(), Miss> {
-        let origin = self.part.origin().filter(|origin| origin.validator.is_some());
+    /// Requests the file, or the rest of it if it was begun from the same address.
+    fn once(&self, address: &str, deadline: &Deadline) -> Result<String, Miss> {
+        let origin = self.part.origin().filter(|origin| begins_with(&origin.address, address));
         let bytes = self.part.bytes();
         let validator = origin.as_ref().and_then(|origin| origin.validator.clone());
         let resume = validator.map(|validator| Resume { bytes, validator });
-        let answer = self.web.get(address, resume, &pace.waited).map_err(passing)?;
-        match (answer.status, origin) {
+        let mut answer = self.web.get(address, resume.as_ref())?;
+        match (answer.response.status().as_u16(), origin.filter(|_| resume.is_some())) {
             (200, _) => {
-                let origin = self.origin(address, &answer.headers);
+                let origin = self.origin(&answer);
                 self.check_size(origin.total.unwrap_or(0))?;
                 self.check_room(0, origin.total)?;
-                let file = self.part.begin(&origin).map_err(Miss::Here)?;
-                self.copy(answer, file, 0, origin.total, pace)
+                let first = answer.piece()?;
+                if is_page(answer.response.headers(), first.as_deref().unwrap_or_default()) {
+                    let address = plain(answer.response.url().as_str());
+                    return Err(Miss::Refused(format!(
+                        "a web page came instead of the file, such as a login page: open {address} in a browser"
+                    )));
+                }
+                let file = self.part.begin(&origin)?;
+                self.copy(answer, first, file, 0, origin.total, deadline)
             }
             (206, Some(origin)) => {
-                let total = self.continued(&answer.headers, bytes, &origin)?;
+                let total = self.continued(&answer, bytes, &origin)?;
                 self.check_size(total.unwrap_or(bytes))?;
                 self.check_room(bytes, total)?;
-                let file = self.part.append().map_err(Miss::Here)?;
-                self.copy(answer, file, bytes, total, pace)
+                let (first, file) = (answer.piece()?, self.part.append()?);
+                self.copy(answer, first, file, bytes, total, deadline)
             }
             (416, Some(_)) => {
-                self.part.discard().map_err(Miss::Here)?;
+                self.part.discard()?;
                 Err(Miss::Passing(format!("the server has no data after byte {bytes}"), None))
             }
-            (status, _) => Err(refusal(status, &answer.headers)),
+            _ => {
+                Err(refusal(answer.response.status(), answer.response.headers(), Timestamp::now()))
+            }
         }
     }
 
-    fn origin(&self, address: &str, headers: &HeaderMap) -> Origin {
+    fn origin(&self, answer: &Answer) -> Origin {
+        let headers = answer.response.headers();
         // A weak ETag does not guarantee that the bytes are identical.
         let tag = text(headers, &ETAG).filter(|tag| !tag.starts_with("W/"));
         let validator = tag.or_else(|| text(headers, &LAST_MODIFIED)).map(str::to_owned);
         let total = text(headers, &CONTENT_LENGTH).and_then(|length| length.parse().ok());
-        Origin { address: address.to_owned(), validator, total }
+        Origin { address: answer.way.clone(), validator, total }
     }
 
     /// Returns the total size from a response that continues at `bytes`. If the response does not continue
-    /// there, removes the partial file, so that the next attempt starts from the beginning.
-    fn continued(
-        &self,
-        headers: &HeaderMap,
-        bytes: u64,
-        origin: &Origin,
-    ) -> Result<Option<u64>, Miss> {
-        let range = text(headers, &CONTENT_RANGE).unwrap_or("");
+    /// there, or came another way, removes the partial file, so that the next attempt starts from the beginning.
+    fn continued(&self, answer: &Answer, bytes: u64, origin: &Origin) -> Result<Option<u64>, Miss> {
+        let range = text(answer.response.headers(), &CONTENT_RANGE).unwrap_or("");
         if let Some((begin, total)) = content_range(range)
             && begin == bytes
+            && answer.way == origin.address
             && (total.is_none() || origin.total.is_none() || total == origin.total)
         {
             return Ok(total.or(origin.total));
         }
-        self.part.discard().map_err(Miss::Here)?;
+        self.part.discard()?;
+        let way = &answer.way;
         Err(Miss::Passing(
-            format!("Content-Range '{range}' does not continue at byte {bytes}"),
+            format!("Content-Range '{range}' of {way} does not continue at byte {bytes}"),
             None,
         ))
     }
@@ -184,7 +214,7 @@ impl Download<'_> {
         if bytes <= self.most {
             return Ok(());
         }
-        self.part.discard().map_err(Miss::Here)?;
+        self.part.discard()?;
         Err(Miss::Refused(format!(
             "the file has {bytes} bytes or more, but at most {} are allowed (--max-archive)",
             self.most
@@ -205,102 +235,83 @@ impl Download<'_> {
         Miss::Here(discarded.err().unwrap_or(error))
     }
 
-    /// Writes the body of the response after the first `bytes`.
+    /// Writes the body of the response after the first `bytes`, beginning with `piece`. Returns the way to the file.
     fn copy(
         &self,
         mut answer: Answer,
+        mut piece: Option<Vec<u8>>,
         mut file: File,
         mut bytes: u64,
         total: Option<u64>,
-        pace: &Pace,
-    ) -> Result<(), Miss> {
-        let path = self.part.path();
-        let (mut checked, mut window) = (bytes, pace.window());
-        while let Some(piece) = answer.piece().map_err(passing)? {
-            self.check_size(bytes + piece.len() as u64)?;
-            let written = file.write_all(&piece);
+        deadline: &Deadline,
+    ) -> Result<String, Miss> {
+        let (path, mut checked) = (self.part.path(), bytes);
+        while let Some(data) = piece {
+            self.check_size(bytes + data.len() as u64)?;
+            let written = file.write_all(&data);
             written.map_err(|error| self.full(total, FetchError::file("write", path)(error)))?;
-            bytes += piece.len() as u64;
+            bytes += data.len() as u64;
             (self.watch)(bytes, total);
-            let taken = pace.take(&mut window, piece.len());
-            taken.map_err(|error| Miss::Refused(error.to_string()))?;
-            pace.check().map_err(late)?;
+            deadline.check()?;
             if bytes - checked > BETWEEN_CHECKS {
                 self.check_room(bytes, total)?;
                 checked = bytes;
             }
+            piece = answer.piece()?;
         }
         match total.filter(|&total| total != bytes) {
             Some(total) => {
                 Err(Miss::Passing(format!("it ended after {bytes} of {total} bytes"), None))
             }
-            None => Ok(()),
+            None => Ok(answer.way),
         }
     }
-}
-
-/// Returns the pause after this many attempts, as a multiple of [`Download::pause`]. `asked` is the pause that
-/// the server requests.
-fn pauses(tries: u32, asked: Option<u32>) -> u32 {
-    asked.unwrap_or(0).min(LONGEST_PAUSE).max(1 << (tries - 1))
-}
-
-/// Converts a connection error into a temporary failure, except an interrupt.
-fn passing(error: FetchError) -> Miss {
-    match error {
-        FetchError::Interrupted => Miss::Here(error),
-        other => Miss::Passing(other.to_string(), None),
-    }
-}
-
-/// Creates the failure for a download that exceeded its total time.
-fn late(error: PaceError) -> Miss {
-    Miss::Here(error.into())
-}
-
-fn refusal(status: u16, headers: &HeaderMap) -> Miss {
-    let reason = StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason());
-    let message = format!("{status} {}", reason.unwrap_or("")).trim_end().to_owned();
-    match status {
-        408 | 429 | 500..=599 => {
-            let asked = text(headers, &RETRY_AFTER).and_then(|pauses| pauses.parse().ok());
-            Miss::Passing(message, asked)
-        }
-        _ => Miss::Refused(message),
-    }
-}
-
-fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
-    headers.get(name).and_then(|value| value.to_str().ok())
-}
-
-/// Parses a Content-Range header: returns the first byte and the total size, which `bytes 5-9/*` does not have.
-fn content_range(text: &str) -> Option<(u64, Option<u64>)> {
-    let (range, total) = text.strip_prefix("bytes ")?.split_once('/')?;
-    let begin = range.split_once('-')?.0.parse().ok()?;
-    Some((begin, if total == "*" { None } else { Some(total.parse().ok()?) }))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read;
+    use std::net::TcpListener;
+    use std::sync::atomic::AtomicBool;
+    use std::thread;
+
     use super::*;
 
     #[test]
-    fn pauses_double_and_a_server_may_ask_for_more() {
-        assert_eq!([1, 2, 3].map(|tries| pauses(tries, None)), [1, 2, 4]);
-        assert_eq!([1, 2, 3].map(|tries| pauses(tries, Some(3))), [3, 3, 4]);
-        assert_eq!(pauses(1, Some(u32::MAX)), LONGEST_PAUSE);
+    fn the_time_limit_grows_with_the_size() {
+        for (bytes, seconds) in [(1, 3600), (3599 * LEAST_MEAN, 3600), (4000 * LEAST_MEAN, 4000)] {
+            assert_eq!(Deadline::of(bytes).most, Duration::from_secs(seconds));
+        }
+        Deadline::of(u64::MAX).check().unwrap();
     }
 
+    /// The server sends a byte each millisecond, without an end.
     #[test]
-    fn only_what_passes_is_worth_another_try() {
-        let headers = HeaderMap::from_iter([(RETRY_AFTER, "7".parse().unwrap())]);
-        for status in [408, 429, 500, 503, 599] {
-            let Miss::Passing(_, asked) = refusal(status, &headers) else { panic!("{status}") };
-            assert_eq!(asked, Some(7), "{status}");
-        }
-        for status in [206, 304, 400, 401, 403, 404, 410, 416] {
-            assert!(matches!(refusal(status, &headers), Miss::Refused(_)), "{status}");
-        }
+    fn a_download_ends_at_its_time_limit() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}/x", listener.local_addr().unwrap());
+        thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let _ = stream.read(&mut [0; 1024]).unwrap();
+            stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").unwrap();
+            while stream.write_all(b"1").is_ok() {
+                thread::sleep(Duration::from_millis(1));
+            }
+        });
+        let (dir, interrupted) = (tempfile::tempdir().unwrap(), AtomicBool::new(false));
+        let web = Client::new(Duration::from_secs(60), &interrupted).unwrap();
+        let (folder, part) = (Folder::new(dir.path()), Part::at(dir.path().join("x")));
+        let download = Download {
+            web: &web,
+            part: &part,
+            folder: &folder,
+            pause: Duration::ZERO,
+            most: u64::MAX,
+            watch: &|_, _| {},
+            note: &|_| {},
+        };
+        let deadline = Deadline { begun: Instant::now(), most: Duration::from_millis(100) };
+        let Err(Miss::Here(error)) = download.one(&address, &deadline) else { panic!("no error") };
+        assert!(error.to_string().starts_with("the download took longer than 0.1 s"), "{error}");
     }
 }

@@ -3,9 +3,6 @@
 use std::io;
 use std::path::Path;
 
-use ureq::http::Uri;
-use ureq::http::uri::InvalidUri;
-
 use crate::matrix::market::Defect;
 
 /// The reason why a download failed.
@@ -17,9 +14,9 @@ pub enum FetchError {
     /// A request to a server failed.
     #[error(transparent)]
     Web(#[from] WebError),
-    /// A server is too slow.
-    #[error(transparent)]
-    Pace(#[from] PaceError),
+    /// A server is too slow. The number is the longest permitted time of the download in seconds.
+    #[error("the download took longer than {0} s, the maximum for its expected size")]
+    Late(f64),
     /// A file does not contain the expected matrix.
     #[error(transparent)]
     Contents(#[from] ContentsError),
@@ -48,35 +45,19 @@ pub enum AddressError {
 #[derive(Debug, thiserror::Error)]
 pub enum WebError {
     #[error("{name} is '{value}', which is not a proxy such as http://host:port")]
-    Proxy { name: &'static str, value: String },
+    Proxy { name: String, value: String },
     #[error(
         "the system has no CA certificates: install the package ca-certificates, or name a file of them in \
          SSL_CERT_FILE ({0})"
     )]
     NoCertificates(String),
-    #[error("'{address}' is not valid: {error}")]
-    Address { address: String, error: InvalidUri },
-    #[error("the redirect from https to {0} is refused")]
-    Downgrade(Uri),
-    #[error("more than {0} redirects")]
-    Redirects(usize),
     #[error("no data received for {0} s")]
     Silence(f64),
-    #[error(transparent)]
-    Io(io::Error),
-    #[error(transparent)]
-    Http(ureq::Error),
-    #[error("the thread that reads the connection ended unexpectedly")]
-    Thread,
-}
-
-/// The reason why a download is too slow.
-#[derive(Debug, thiserror::Error)]
-pub enum PaceError {
-    #[error("{received} bytes in {seconds:.1} s are less than {least} bytes per second")]
-    Slow { received: u64, seconds: f64, least: u64 },
-    #[error("the download took longer than {0} s, the maximum for its expected size")]
-    Late(u64),
+    /// A redirect is not followed, for the reason of this message.
+    #[error("{0}")]
+    Redirect(String),
+    #[error("{0}")]
+    Request(String),
 }
 
 /// The reason why a file does not contain the expected matrix, and its line.

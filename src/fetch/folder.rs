@@ -9,10 +9,10 @@ use std::time::Duration;
 use nix::fcntl::OFlag;
 use nix::sys::statvfs::statvfs;
 
+use super::client::Client;
 use super::error::FetchError;
 use super::part::Part;
 use super::temporary::SUFFIX;
-use super::web::Web;
 use crate::datasets::Matrix;
 
 /// The default folder for downloading matrices and for finding downloaded matrices.
@@ -93,7 +93,7 @@ impl Folder {
     ///
     /// # Errors
     /// Returns an error if the folder cannot be created or locked, or if waiting is interrupted.
-    pub fn lock(&self, web: &Web, wait: impl FnOnce()) -> Result<File, FetchError> {
+    pub fn lock(&self, web: &Client, wait: impl FnOnce()) -> Result<File, FetchError> {
         let state = self.path.join(STATE);
         fs::create_dir_all(&state).map_err(FetchError::file("create", &state))?;
         if state.is_symlink() {

@@ -3,12 +3,12 @@
 use std::fs;
 use std::time::Duration;
 
-use super::address::Site;
+use super::address::{Site, is_exposed};
+use super::client::Client;
 use super::download::Download;
 use super::error::FetchError;
 use super::folder::Folder;
 use super::part::Part;
-use super::web::Web;
 use crate::cache::{CacheFolder, Key};
 use crate::datasets::{Matrix, index};
 
@@ -18,37 +18,41 @@ const FRESH: Duration = Duration::from_secs(30 * 24 * 3600);
 /// The largest permitted size of an index in bytes. The index of all 2,900 matrices has less than half a megabyte.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// Returns all matrices of the collection at these sites, and a warning if the index is old.
+/// Returns all matrices of the collection at these sites. Calls `note` with messages for the user, such as a warning
+/// that the index is old.
 ///
 /// # Errors
 /// Returns an error if the index is not in the cache and cannot be downloaded, or is not valid.
 pub fn collection(
-    web: &Web,
+    web: &Client,
     sites: &[Site],
     pause: Duration,
     cache: &CacheFolder,
-) -> Result<(Vec<Matrix>, Option<String>), FetchError> {
-    let addresses: Vec<String> = sites.iter().map(Site::index).collect();
+    note: &dyn Fn(String),
+) -> Result<Vec<Matrix>, FetchError> {
+    let addresses: Vec<String> = sites.iter().filter_map(Site::index).collect();
     let key = Key::of(addresses.iter().map(String::as_str));
     let stored =
         cache.get(&key).and_then(|(bytes, age)| Some((parse(&bytes, "ssstats.csv").ok()?, age)));
     let stored = match stored {
-        Some((matrices, age)) if age < FRESH => return Ok((matrices, None)),
+        Some((matrices, age)) if age < FRESH => return Ok(matrices),
         other => other,
     };
-    let downloaded = download(web, &addresses, pause).and_then(|(bytes, address)| {
-        let matrices = parse(&bytes, &address)?;
+    let downloaded = download(web, &addresses, pause, note).and_then(|(bytes, way)| {
+        let matrices = parse(&bytes, &way)?;
         cache.put(&key, &bytes);
+        if is_exposed(&way) {
+            note(format!("{way}: this index came over http, so nothing vouches for its contents"));
+        }
         Ok(matrices)
     });
     match (downloaded, stored) {
-        (Ok(matrices), _) => Ok((matrices, None)),
+        (Ok(matrices), _) => Ok(matrices),
         (Err(FetchError::Interrupted), _) => Err(FetchError::Interrupted),
         (Err(error), Some((matrices, age))) => {
             let days = age.as_secs() / (24 * 3600);
-            let note =
-                format!("the stored index is {days} days old and cannot be updated: {error}");
-            Ok((matrices, Some(note)))
+            note(format!("the stored index is {days} days old and cannot be updated: {error}"));
+            Ok(matrices)
         }
         (Err(error), None) => {
             let message = format!("the collection's index cannot be downloaded: {error}");
@@ -57,11 +61,12 @@ pub fn collection(
     }
 }
 
-/// Downloads the index. Returns its contents and its address.
+/// Downloads the index. Returns its contents and the way to it.
 fn download(
-    web: &Web,
+    web: &Client,
     addresses: &[String],
     pause: Duration,
+    note: &dyn Fn(String),
 ) -> Result<(Vec<u8>, String), FetchError> {
     let temp_dir = std::env::temp_dir();
     let own = tempfile::tempdir();
@@ -69,11 +74,11 @@ fn download(
     let folder = Folder::new(own.path());
     let part = Part::at(folder.file("ssstats.csv.part"));
     let (most, watch) = (MOST_BYTES, &|_, _| {});
-    let download = Download { web, part: &part, folder: &folder, pause, most, watch };
-    let address = download.run(addresses.iter().cloned())?;
+    let download = Download { web, part: &part, folder: &folder, pause, most, watch, note };
+    let way = download.run(addresses.iter().cloned())?;
     let bytes = fs::read(part.path());
     let bytes = bytes.map_err(FetchError::file("read", part.path()))?;
-    Ok((bytes, address))
+    Ok((bytes, way))
 }
 
 fn parse(bytes: &[u8], name: &str) -> Result<Vec<Matrix>, FetchError> {

@@ -5,7 +5,8 @@
 //! of the downloaded files, and a lock. A file outside the hidden folder is always complete and checked.
 
 pub mod address;
-mod client;
+mod answer;
+pub mod client;
 mod contents;
 mod download;
 mod error;
@@ -14,18 +15,15 @@ pub mod index;
 mod job;
 pub mod ledger;
 pub mod mirror;
-mod pace;
 mod part;
 pub mod place;
 pub mod plan;
-mod proxy;
 mod reading;
 pub mod row;
 mod settings;
 mod temporary;
 mod unpack;
 pub mod verify;
-pub mod web;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicUsize;
@@ -33,15 +31,15 @@ use std::sync::{Mutex, mpsc};
 use std::thread;
 
 pub use error::FetchError;
-pub use job::{Downloaded, Step};
+pub use job::{Downloaded, Report, Step};
 pub use settings::Settings;
 
 use crate::datasets::Matrix;
+use client::Client;
 use folder::Folder;
 use job::Job;
 use ledger::Ledger;
 use plan::WantedMatrix;
-use web::Web;
 
 /// The environment of a download.
 pub struct Fetch<'f> {
@@ -50,7 +48,7 @@ pub struct Fetch<'f> {
     /// The settings of the download.
     pub settings: &'f Settings,
     /// The connection to the servers, with its time limits.
-    pub web: &'f Web<'f>,
+    pub web: &'f Client<'f>,
 }
 
 impl Fetch<'_> {
@@ -76,31 +74,34 @@ impl Fetch<'_> {
         Ok(part.bytes())
     }
 
-    /// Downloads all tasks, several at the same time. The worker threads call `watch` at every step. `done` is
-    /// called on this thread for every task, in the order of the tasks, except for tasks that were not started
-    /// because of an interrupt.
+    /// Downloads all tasks, several at the same time. The worker threads call `watch` at every step. `report` is
+    /// called on this thread with notes when they arise, and with the end of every task in the order of the tasks,
+    /// except for tasks that were not started because of an interrupt.
     pub fn download(
         &self,
         tasks: &[&WantedMatrix],
         ledger: Ledger,
         watch: &(dyn Fn(Step) + Sync),
-        mut done: impl FnMut(usize, Result<Downloaded, FetchError>),
+        mut report: impl FnMut(usize, Report),
     ) {
         let Self { folder, settings, web } = *self;
         let job = Job { folder, settings, web, ledger: &Mutex::new(ledger), watch };
         let next = AtomicUsize::new(0);
-        let (results, arrivals) = mpsc::channel();
+        let (reports, arrivals) = mpsc::channel();
         thread::scope(|scope| {
             for _ in 0..settings.jobs.min(tasks.len()) {
-                let results = results.clone();
-                scope.spawn(|| job.work(tasks, &next, results));
+                let reports = reports.clone();
+                scope.spawn(|| job.work(tasks, &next, reports));
             }
-            drop(results);
+            drop(reports);
             let (mut early, mut reported) = (BTreeMap::new(), 0);
-            for (number, result) in arrivals {
-                early.insert(number, result);
-                while let Some(result) = early.remove(&reported) {
-                    done(reported, result);
+            for (number, arrival) in arrivals {
+                match arrival {
+                    Report::Note(_) => report(number, arrival),
+                    Report::Ended(_) => drop(early.insert(number, arrival)),
+                }
+                while let Some(ended) = early.remove(&reported) {
+                    report(reported, ended);
                     reported += 1;
                 }
             }

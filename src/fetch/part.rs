@@ -20,6 +20,7 @@ pub struct Part {
 /// The origin of a partial file, as stored in its note.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
+    /// The way to the file: see [`way`](super::address::way).
     pub address: String,
     /// The ETag or date by which the server identifies this version. Without it, the download cannot be resumed.
     pub validator: Option<String>,

@@ -20,7 +20,7 @@ pub struct LedgerRow {
     pub archive_bytes: u64,
     /// The SHA-256 of the archive in hexadecimal digits.
     pub archive_sha256: String,
-    /// The URL of the archive.
+    /// The address of the archive. After redirects it is followed by ` -> ` and the address that answered.
     pub address: String,
     /// The time of the download in UTC, such as `2026-11-21T04:15:00Z`.
     pub date: String,

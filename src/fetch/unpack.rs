@@ -7,12 +7,12 @@ use std::path::Path;
 
 use tar::Entry;
 
+use super::client::Client;
 use super::contents::{Contents, Head};
 use super::error::{ContentsError, FetchError, Mismatch};
 use super::folder::Folder;
 use super::reading::{self, Hashing};
 use super::temporary::{Temporary, Writing};
-use super::web::Web;
 use crate::cache::hex;
 use crate::datasets::{ArchiveError, Matrix};
 use crate::matrix::archive::{folder_and_file, matrix_name};
@@ -92,7 +92,7 @@ pub fn unpack(
     archive: &Path,
     wanted: &Wanted,
     folder: &Folder,
-    web: &Web,
+    web: &Client,
 ) -> Result<Unpacked, Damage> {
     let file = File::open(archive).map_err(FetchError::file("open", archive))?;
     let (mut tar, ration) = reading::open(Hashing::new(file));
@@ -134,7 +134,7 @@ pub fn head(archive: File, name: &str, shown: &str) -> Result<Head, ContentsErro
 struct Unpacking<'u> {
     wanted: &'u Wanted<'u>,
     folder: &'u Folder,
-    web: &'u Web<'u>,
+    web: &'u Client<'u>,
     /// `Some` after the matrix has been read; the inner value is its file if it is extracted.
     matrix: Option<Option<Temporary>>,
     aux: Vec<Temporary>,

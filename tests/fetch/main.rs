@@ -1,5 +1,6 @@
 //! Tests of `spmv-bench fetch` as a program, with a local web server that simulates many kinds of failures.
 
+mod answers;
 mod archive;
 mod archives;
 mod downloads;

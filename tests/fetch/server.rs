@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::Duration;
@@ -18,7 +18,7 @@ pub enum Reply {
     Status(u16),
     /// This status with a Retry-After header of this many seconds.
     Later(u16, u32),
-    /// A redirect to another address.
+    /// A redirect (301) to another address.
     Moved(String),
     /// This many bytes of the response, after which the connection ends.
     Cut(usize),
@@ -49,6 +49,8 @@ pub struct Request {
     /// The validator of a range request.
     pub version: Option<String>,
     pub agent: Option<String>,
+    /// The user and password.
+    pub login: Option<String>,
 }
 
 /// A file and the remaining replies for it.
@@ -60,6 +62,8 @@ struct Script {
     requests: Mutex<Vec<Request>>,
     released: Mutex<bool>,
     release: Condvar,
+    /// The port that every tunnel through this server leads to.
+    tunnel: Mutex<Option<u16>>,
 }
 
 pub struct Server {
@@ -89,6 +93,10 @@ impl Server {
         self.script.files.lock().unwrap().insert(path.to_owned(), entry);
     }
 
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
     pub fn address(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
@@ -108,6 +116,11 @@ impl Server {
         self.requests().into_iter().map(|request| request.range).collect()
     }
 
+    /// Makes the server a proxy with tunnels, which all lead to this port.
+    pub fn tunnel_to(&self, port: u16) {
+        *self.script.tunnel.lock().unwrap() = Some(port);
+    }
+
     /// Continues the held replies.
     pub fn release(&self) {
         *self.script.released.lock().unwrap() = true;
@@ -121,8 +134,15 @@ impl Script {
         let path = headers[""].split(' ').nth(1).unwrap_or("").to_owned();
         let of = |name: &str| headers.get(name).cloned();
         let (range, version, agent) = (of("range"), of("if-range"), of("user-agent"));
-        let request = Request { path: path.clone(), range, version, agent };
+        let login = of("authorization");
+        let request = Request { path: path.clone(), range, version, agent, login };
         self.requests.lock().unwrap().push(request);
+        if let (true, Some(port)) =
+            (headers[""].starts_with("CONNECT "), *self.tunnel.lock().unwrap())
+        {
+            (&stream).write_all(b"HTTP/1.1 200 x\r\n\r\n")?;
+            return relay(stream, port);
+        }
         let (file, reply) = match self.files.lock().unwrap().get_mut(&path) {
             Some((file, replies)) if replies.len() > 1 => (file.clone(), replies.remove(0)),
             Some((file, replies)) => (file.clone(), replies[0].clone()),
@@ -187,6 +207,17 @@ impl Script {
             _ => stream.write_all(body),
         }
     }
+}
+
+/// Copies bytes in both directions between a connection and a port of this machine, until one side ends.
+pub fn relay(stream: TcpStream, port: u16) -> std::io::Result<()> {
+    let other = TcpStream::connect(("127.0.0.1", port))?;
+    let (mut from, mut to) = (stream.try_clone()?, other.try_clone()?);
+    thread::spawn(move || {
+        std::io::copy(&mut from, &mut to).and_then(|_| to.shutdown(Shutdown::Both))
+    });
+    std::io::copy(&mut &other, &mut &stream)?;
+    stream.shutdown(Shutdown::Both)
 }
 
 /// Reads a request: its first line under the key "", and its headers with lower-case names.

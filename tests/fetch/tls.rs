@@ -5,6 +5,11 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use sha2::{Digest, Sha256};
+use spmv_bench::cache::hex;
+use tempfile::TempDir;
+
+use crate::answers::HINT;
 use crate::archive::Tar;
 use crate::place::{Place, TINY};
 use crate::server::Reply;
@@ -32,8 +37,11 @@ fn openssl(folder: &Path, words: &str) -> bool {
 /// Creates a certificate authority `ca.pem` and starts a server with a certificate of it. Returns `None` without
 /// `openssl`.
 fn serve(folder: &Path) -> Option<Https> {
-    fs::write(folder.join("ext"), "subjectAltName=IP:127.0.0.1\nbasicConstraints=CA:FALSE\n")
-        .unwrap();
+    fs::write(
+        folder.join("ext"),
+        "subjectAltName=IP:127.0.0.1,DNS:sparse.tamu.edu\nbasicConstraints=CA:FALSE\n",
+    )
+    .unwrap();
     let made = [
         "req -x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.pem -days 2 -subj /CN=ca",
         "req -newkey rsa:2048 -nodes -keyout key.pem -out server.csr -subj /CN=server",
@@ -54,36 +62,122 @@ fn serve(folder: &Path) -> Option<Https> {
     Some(server).filter(|server| !server.port.is_empty())
 }
 
-#[test]
-fn a_redirect_from_https_to_http_is_refused() {
-    let place = Place::with(&Tar::of("tiny", TINY).gzip());
+/// Starts a server whose answer to `/MM/T/tiny.tar.gz` and to the request of the index is a redirect to another base
+/// address. Returns it and its folder, or prints that the test is skipped.
+fn redirecting(base: &str) -> Option<(Https, TempDir)> {
     let folder = tempfile::tempdir().unwrap();
-    let Some(https) = serve(folder.path()) else {
+    for path in ["MM/T/tiny.tar.gz", "files/ssstats.csv"] {
+        let file = folder.path().join(path);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        let head =
+            format!("HTTP/1.1 301 x\r\nLocation: {base}/{path}\r\nContent-Length: 0\r\n\r\n");
+        fs::write(file, head).unwrap();
+    }
+    let https = serve(folder.path());
+    if https.is_none() {
         println!("skipped: openssl cannot be a server here");
-        return;
+    }
+    Some((https?, folder))
+}
+
+/// The website answers over https and leads to the server of files, which has only http. The local server is the proxy
+/// for both.
+#[test]
+fn the_collection_needs_no_option() {
+    const FILES: &str = "http://sparse-files.engr.tamu.edu";
+    let Some((https, folder)) = redirecting(FILES) else { return };
+    let place = Place::new();
+    place.server.tunnel_to(https.port.parse().unwrap());
+    let archive = Tar::of("tiny", TINY).gzip();
+    place.server.serve(&format!("{FILES}/MM/T/tiny.tar.gz"), &archive, &[Reply::File]);
+    let index = "1\n\nT,tiny,3,4,3,1,0,0,0,0,0,kind,4\n";
+    place.server.serve(&format!("{FILES}/files/ssstats.csv"), index.as_bytes(), &[Reply::File]);
+    let run = |words: &[&str]| {
+        let mut command = place.command(words);
+        command.env_remove("SPMV_BENCH_MIRROR").env("SSL_CERT_FILE", folder.path().join("ca.pem"));
+        let proxy = place.server.address();
+        place.ran(command.env("HTTPS_PROXY", &proxy).env("HTTP_PROXY", &proxy).output().unwrap())
     };
-    let answer = |location: &str| {
-        format!("HTTP/1.1 302 x\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n")
-    };
-    let moved = answer(&format!("{}/MM/T/tiny.tar.gz", place.server.address()));
-    fs::create_dir_all(folder.path().join("MM/T")).unwrap();
-    fs::write(folder.path().join("MM/T/tiny.tar.gz"), moved).unwrap();
-    let mirror = format!("https://127.0.0.1:{}", https.port);
-    let mut command = place.command(&["T/tiny", "--mirror", &mirror]);
-    let ran =
-        place.ran(command.env("SSL_CERT_FILE", folder.path().join("ca.pem")).output().unwrap());
-    assert_eq!((ran.status, place.server.requests()), (Some(1), Vec::new()), "{ran:?}");
-    let refused = "the redirect from https to SERVER/MM/T/tiny.tar.gz is refused";
-    assert!(ran.stderr.contains(refused), "{ran:?}");
-    // A redirect from http to https is followed.
-    let there = Reply::Moved(format!("{mirror}/MM/T/tiny.tar.gz"));
-    place.server.serve("/MM/T/tiny.tar.gz", &[], &[there]);
+    let ran = run(&["--filter", "rows<9"]);
+    assert_eq!((ran.status, place.read("to/tiny.mtx")), (Some(0), TINY.into()), "{ran:?}");
+    let way = |path: &str| format!("https://sparse.tamu.edu/{path} -> {FILES}/{path}");
+    let (file, index) = (way("MM/T/tiny.tar.gz"), way("files/ssstats.csv"));
+    for warning in [
+        format!("{index}: this index came over http, so nothing vouches for its contents\n"),
+        format!(
+            "T/tiny: warning: {file}: it came over http and its SHA-256 is not known, so nothing vouches for its \
+             values\n"
+        ),
+    ] {
+        assert!(ran.stderr.contains(&warning), "{ran:?}");
+    }
+    assert!(place.read("to/.spmv-bench/ledger.csv").contains(&format!(",{file},")));
+    let requests = place.server.paths();
+    let tunnel = "sparse.tamu.edu:443".to_owned();
+    assert_eq!(requests[2..], [tunnel, format!("{FILES}/MM/T/tiny.tar.gz")], "{requests:?}");
+    // With a known SHA-256 there is no warning, and all sites are tried for a matrix that the first one does not have.
+    fs::create_dir(folder.path().join("MM/U")).unwrap();
+    let absent = "HTTP/1.1 404 x\r\nContent-Length: 0\r\n\r\n";
+    fs::write(folder.path().join("MM/U/tiny.tar.gz"), absent).unwrap();
+    fs::remove_dir_all(place.path("to")).unwrap();
+    let sha256 = hex(Sha256::new_with_prefix(&archive));
+    let known = place.read("my.toml").replacen("rows", &format!("sha256 = \"{sha256}\"\nrows"), 1);
+    fs::write(place.path("my.toml"), known).unwrap();
+    let ran = run(&["T/tiny", "U/tiny"]);
+    assert!(ran.stderr.contains("to/tiny.mtx") && !ran.stderr.contains("warning"), "{ran:?}");
+    let refused = ran.stderr.lines().find(|line| line.starts_with("U/tiny: not")).unwrap();
+    for site in [
+        "sparse.tamu.edu",
+        "suitesparse-collection-website.herokuapp.com",
+        "sparse-files.engr.tamu.edu",
+        "www.cise.ufl.edu/research/sparse",
+    ] {
+        assert!(refused.contains(&format!("//{site}/MM/U/tiny.tar.gz: ")), "{refused}");
+    }
+    assert!(refused.ends_with(HINT), "{refused}");
+}
+
+/// A mirror on this machine may lead to this machine over http, but a host that is not the collection's may not.
+#[test]
+fn only_known_hosts_are_reached_over_http_from_https() {
+    let place = Place::with(&Tar::of("tiny", TINY).gzip());
+    for (base, requests) in [(place.server.address(), 1), ("http://elsewhere.example".into(), 0)] {
+        let Some((https, folder)) = redirecting(&base) else { return };
+        let mirror = format!("https://127.0.0.1:{}", https.port);
+        let mut command = place.command(&["T/tiny", "--mirror", &mirror]);
+        command.env("SSL_CERT_FILE", folder.path().join("ca.pem"));
+        let ran = place.ran(
+            command
+                .env("HTTP_PROXY", place.server.address())
+                .env("NO_PROXY", "127.0.0.0/8")
+                .output()
+                .unwrap(),
+        );
+        assert_eq!(place.server.requests().len(), requests, "{ran:?}");
+        let (from, to) = (format!("{mirror}/MM/T/tiny.tar.gz"), "/MM/T/tiny.tar.gz");
+        let expected = match requests {
+            1 => format!("T/tiny: warning: {from} -> SERVER{to}: it came over http and "),
+            _ => format!(
+                "{from}: the redirect from {from} to {base}{to} is refused, because others "
+            ),
+        };
+        assert!(ran.stderr.contains(&expected), "{ran:?}");
+        let _ = fs::remove_dir_all(place.path("to"));
+    }
+}
+
+#[test]
+fn a_redirect_from_http_to_https_is_followed() {
+    let place = Place::new();
+    let Some((https, folder)) = redirecting("http://unused") else { return };
     let archive = Tar::of("tiny", TINY).gzip();
     let head = format!("HTTP/1.1 200 x\r\nContent-Length: {}\r\n\r\n", archive.len());
     let whole = [head.as_bytes(), &archive].concat();
     fs::write(folder.path().join("MM/T/tiny.tar.gz"), whole).unwrap();
+    let there = Reply::Moved(format!("https://127.0.0.1:{}/MM/T/tiny.tar.gz", https.port));
+    place.server.serve("/MM/T/tiny.tar.gz", &[], &[there]);
     let mut command = place.command(&["T/tiny"]);
-    let ran =
-        place.ran(command.env("SSL_CERT_FILE", folder.path().join("ca.pem")).output().unwrap());
+    let command = command.env("SSL_CERT_FILE", folder.path().join("ca.pem"));
+    let ran = place.ran(command.output().unwrap());
     assert_eq!((ran.status, place.read("to/tiny.mtx")), (Some(0), TINY.into()), "{ran:?}");
 }

@@ -55,11 +55,12 @@ pub struct FetchArgs {
     /// Number of matrices to download at the same time
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = whole_from(1, 64))]
     pub jobs: u32,
-    /// Close a connection that delivers nothing, or less than 1 KiB per second, for this many seconds
+    /// Close a connection that delivers nothing for this many seconds
     #[arg(long, value_name = "S", default_value = "60", value_parser = positive_seconds,
           allow_negative_numbers = true)]
     pub timeout: Duration,
-    /// Seconds to wait before the second of four attempts; the time doubles before each further attempt
+    /// Seconds to wait before the second of four attempts; the time doubles before each further attempt. A server may
+    /// ask for a longer pause, of at most ten minutes
     #[arg(long, value_name = "S", default_value = "1", value_parser = seconds,
           allow_negative_numbers = true)]
     pub pause: Duration,

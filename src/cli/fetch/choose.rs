@@ -1,5 +1,6 @@
 //! Determines the requested matrices.
 
+use std::cell::RefCell;
 use std::collections::HashSet;
 use std::io::Write;
 
@@ -8,7 +9,7 @@ use anyhow::{Result, anyhow, bail};
 use super::args::FetchArgs;
 use crate::cache::CacheFolder;
 use crate::datasets::{Datasets, Matrix, is_id};
-use crate::fetch::web::Web;
+use crate::fetch::client::Client;
 use crate::fetch::{Settings, index};
 use crate::near::hint;
 
@@ -19,7 +20,7 @@ const DEFAULT_SET: &str = "default";
 pub struct Choice<'c> {
     pub args: &'c FetchArgs,
     pub datasets: &'c Datasets,
-    pub web: &'c Web<'c>,
+    pub web: &'c Client<'c>,
     pub settings: &'c Settings,
     pub cache: CacheFolder,
 }
@@ -46,14 +47,17 @@ impl Choice<'_> {
         Ok(matrices)
     }
 
-    /// Returns the matrices of the collection's index. Prints a note if the index is old.
+    /// Returns the matrices of the collection's index. Prints notes about the index.
     fn collection(&self, stderr: &mut dyn Write) -> Result<Vec<Matrix>> {
         let Settings { sites, pause, .. } = self.settings;
-        let (matrices, note) = index::collection(self.web, sites, *pause, &self.cache)?;
-        if let Some(note) = note.filter(|_| !self.args.quiet) {
-            writeln!(stderr, "{note}")?;
-        }
-        Ok(matrices)
+        let stderr = RefCell::new(stderr);
+        let note = |text| {
+            if !self.args.quiet {
+                // Whoever closed stderr does not want the notes.
+                let _ = writeln!(stderr.borrow_mut(), "{text}");
+            }
+        };
+        Ok(index::collection(self.web, sites, *pause, &self.cache, &note)?)
     }
 
     fn named(&self, words: &[String], stderr: &mut dyn Write) -> Result<Vec<Matrix>> {

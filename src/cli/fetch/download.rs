@@ -12,7 +12,7 @@ use crate::cli::command::{CommandStatus, Env};
 use crate::fetch::folder::Folder;
 use crate::fetch::ledger::Ledger;
 use crate::fetch::plan::{State, WantedMatrix};
-use crate::fetch::{Downloaded, Fetch, FetchError};
+use crate::fetch::{Fetch, FetchError, Report};
 
 /// The numbers in the summary.
 #[derive(Default)]
@@ -63,8 +63,8 @@ fn download(
     let progress = Progress::new(missing, env.terminal && !args.quiet);
     let mut written = Ok(());
     let step = |step| progress.step(step);
-    fetch.download(missing, ledger, &step, |number, result| {
-        let line = tally.take(&missing[number].matrix.id, result, fetch.folder, args.quiet);
+    fetch.download(missing, ledger, &step, |number, report| {
+        let line = tally.take(&missing[number].matrix.id, report, fetch.folder, args.quiet);
         let Some(line) = line else { return };
         let result = progress.suspend(|| writeln!(env.stderr, "{line}"));
         if written.is_ok() {
@@ -139,16 +139,11 @@ fn check_room(missing: &[&WantedMatrix], fetch: &Fetch) -> Result<()> {
 }
 
 impl Tally {
-    /// Counts the result of a task and returns the line that reports it.
-    fn take(
-        &mut self,
-        id: &str,
-        result: Result<Downloaded, FetchError>,
-        folder: &Folder,
-        quiet: bool,
-    ) -> Option<String> {
-        match result {
-            Ok(result) => {
+    /// Counts the result of a task and returns the lines for the user.
+    fn take(&mut self, id: &str, report: Report, folder: &Folder, quiet: bool) -> Option<String> {
+        match report {
+            Report::Note(text) => Some(format!("{id}: {text}")).filter(|_| !quiet),
+            Report::Ended(Ok(result)) => {
                 self.downloaded += 1;
                 self.archive_bytes += result.archive_bytes;
                 let files: Vec<String> = result
@@ -157,11 +152,17 @@ impl Tally {
                     .map(|file| folder.file(file).display().to_string())
                     .collect();
                 let megabytes = megabytes(result.bytes);
-                let line = format!("{id}: {}, {megabytes} MB", files.join(", "));
+                let warning = result.exposed.map_or_else(String::new, |way| {
+                    format!(
+                        "\n{id}: warning: {way}: it came over http and its SHA-256 is not known, so nothing vouches for \
+                         its values"
+                    )
+                });
+                let line = format!("{id}: {}, {megabytes} MB{warning}", files.join(", "));
                 Some(line).filter(|_| !quiet)
             }
-            Err(FetchError::Interrupted) => None,
-            Err(error) => {
+            Report::Ended(Err(FetchError::Interrupted)) => None,
+            Report::Ended(Err(error)) => {
                 self.failed += 1;
                 Some(format!("{id}: not downloaded: {error}"))
             }

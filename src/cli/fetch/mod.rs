@@ -13,10 +13,10 @@ use super::command::{CommandStatus, Env};
 use crate::cache::CacheFolder;
 use crate::datasets::{Datasets, Matrix};
 use crate::fetch::address::Site;
+use crate::fetch::client::Client;
 use crate::fetch::folder::{Folder, Form};
 use crate::fetch::ledger::Ledger;
 use crate::fetch::plan;
-use crate::fetch::web::Web;
 use crate::fetch::{Fetch, FetchError, Settings};
 use args::FetchArgs;
 use choose::Choice;
@@ -40,7 +40,7 @@ fn execute(args: &FetchArgs, env: &mut Env) -> Result<CommandStatus> {
     if args.verify {
         return verify::run(args, &datasets, &folder, env);
     }
-    let web = Web::new(args.timeout, env.interrupted)?;
+    let web = Client::new(args.timeout, env.interrupted)?;
     let settings = settings(args, env);
     let choice = Choice {
         args,
