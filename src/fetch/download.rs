@@ -150,20 +150,7 @@ impl Download<'_> {
         let resume = validator.map(|validator| Resume { bytes, validator });
         let mut answer = self.web.get(address, resume.as_ref())?;
         match (answer.response.status().as_u16(), origin.filter(|_| resume.is_some())) {
-            (200, _) => {
-                let origin = self.origin(&answer);
-                self.check_size(origin.total.unwrap_or(0))?;
-                self.check_room(0, origin.total)?;
-                let first = answer.piece()?;
-                if is_page(answer.response.headers(), first.as_deref().unwrap_or_default()) {
-                    let address = plain(answer.response.url().as_str());
-                    return Err(Miss::Refused(format!(
-                        "a web page came instead of the file, such as a login page: open {address} in a browser"
-                    )));
-                }
-                let file = self.part.begin(&origin)?;
-                self.copy(answer, first, file, 0, origin.total, deadline)
-            }
+            (200, _) => self.begin(answer, deadline),
             (206, Some(origin)) => {
                 let total = self.continued(&answer, bytes, &origin)?;
                 self.check_size(total.unwrap_or(bytes))?;
@@ -179,6 +166,22 @@ impl Download<'_> {
                 Err(refusal(answer.response.status(), answer.response.headers(), Timestamp::now()))
             }
         }
+    }
+
+    /// Stores the whole file. Before its first bytes are known to be no web page, a partial file is not removed.
+    fn begin(&self, mut answer: Answer, deadline: &Deadline) -> Result<String, Miss> {
+        let origin = self.origin(&answer);
+        self.check_size(origin.total.unwrap_or(0))?;
+        self.check_room(0, origin.total)?;
+        let first = answer.piece()?;
+        if is_page(answer.response.headers(), first.as_deref().unwrap_or_default()) {
+            let address = plain(answer.response.url().as_str());
+            return Err(Miss::Refused(format!(
+                "a web page came instead of the file, such as a login page: open {address} in a browser"
+            )));
+        }
+        let file = self.part.begin(&origin)?;
+        self.copy(answer, first, file, 0, origin.total, deadline)
     }
 
     fn origin(&self, answer: &Answer) -> Origin {

@@ -12,7 +12,7 @@ use crate::cli::command::{CommandStatus, Env};
 use crate::fetch::folder::Folder;
 use crate::fetch::ledger::Ledger;
 use crate::fetch::plan::{State, WantedMatrix};
-use crate::fetch::{Fetch, FetchError, Report};
+use crate::fetch::{Downloaded, Fetch, FetchError, Report};
 
 /// The numbers in the summary.
 #[derive(Default)]
@@ -138,6 +138,20 @@ fn check_room(missing: &[&WantedMatrix], fetch: &Fetch) -> Result<()> {
     )
 }
 
+/// Returns the lines that report a downloaded matrix.
+fn lines(id: &str, downloaded: &Downloaded, folder: &Folder) -> String {
+    let Downloaded { files, bytes, exposed, .. } = downloaded;
+    let files = files.iter().map(|file| folder.file(file).display().to_string());
+    let files: Vec<String> = files.collect();
+    let warning = exposed.as_ref().map_or_else(String::new, |way| {
+        format!(
+            "\n{id}: warning: {way}: it came over http and its SHA-256 is not known, so nothing vouches for its \
+             values"
+        )
+    });
+    format!("{id}: {}, {} MB{warning}", files.join(", "), megabytes(*bytes))
+}
+
 impl Tally {
     /// Counts the result of a task and returns the lines for the user.
     fn take(&mut self, id: &str, report: Report, folder: &Folder, quiet: bool) -> Option<String> {
@@ -146,20 +160,7 @@ impl Tally {
             Report::Ended(Ok(result)) => {
                 self.downloaded += 1;
                 self.archive_bytes += result.archive_bytes;
-                let files: Vec<String> = result
-                    .files
-                    .iter()
-                    .map(|file| folder.file(file).display().to_string())
-                    .collect();
-                let megabytes = megabytes(result.bytes);
-                let warning = result.exposed.map_or_else(String::new, |way| {
-                    format!(
-                        "\n{id}: warning: {way}: it came over http and its SHA-256 is not known, so nothing vouches for \
-                         its values"
-                    )
-                });
-                let line = format!("{id}: {}, {megabytes} MB{warning}", files.join(", "));
-                Some(line).filter(|_| !quiet)
+                Some(lines(id, &result, folder)).filter(|_| !quiet)
             }
             Report::Ended(Err(FetchError::Interrupted)) => None,
             Report::Ended(Err(error)) => {
