@@ -15,6 +15,7 @@ use super::report::GinkgoArgs;
 use crate::near::hint;
 use crate::record::facts::differences_to_compare;
 use crate::report::compare::{Compared, Comparison};
+use crate::report::identity::name_matrices;
 use crate::report::lines::{self, RecordedRow};
 use crate::report::select::Select;
 use crate::terminal::shown;
@@ -89,10 +90,11 @@ pub fn run(args: &CompareArgs, env: &mut Env) -> Result<CommandStatus> {
     args.fail_above.map_or(Ok(CommandStatus::Ok), |percent| judge(&comparison, percent, env))
 }
 
-/// Reads the rows of A and of B, each with a note about the file if there is one.
+/// Reads the rows of A and of B, with the names of their matrices, each with a note about the file if there is one.
 fn read(args: &CompareArgs) -> Result<[(Vec<RecordedRow>, Option<String>); 2]> {
     let read = |path| lines::read_any(path, args.ginkgo.ginkgo_times);
-    let both = [read(&args.a)?, read(&args.b)?];
+    let mut both = [read(&args.a)?, read(&args.b)?];
+    name_matrices(both.iter_mut().map(|(lines, _)| lines.iter_mut().collect()).collect());
     args.ginkgo.check(both.iter().any(|(_, note)| note.is_some()))?;
     Ok(both)
 }

@@ -9,6 +9,7 @@ mod compare;
 mod corpus;
 mod explain;
 mod fetch;
+mod folder;
 mod generate;
 mod gpu_file;
 mod man;

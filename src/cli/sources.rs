@@ -5,34 +5,36 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
-use walkdir::WalkDir;
 
+use super::folder::{LeftOut, find};
 use super::named::path;
 use crate::datasets::{Datasets, Matrix};
-use crate::matrix::archive::is_matrix;
 use crate::matrix::generate::Generator;
 use crate::matrix::source::Source;
 use crate::near::hint;
 
-/// Returns the matrices that the words name (generators, stand-ins, files, and all files below a folder, the
-/// smallest first) and the sizes of their files in bytes.
+/// Returns the matrices that the words name (generators, stand-ins, files, and those below a folder, the smallest first)
+/// and the sizes of their files in bytes. The files of folders that are left out are reported on stderr.
 pub fn sources(
     words: &[OsString],
     datasets: Option<&Path>,
     stderr: &mut dyn Write,
 ) -> Result<Vec<(Source, u64)>> {
-    let mut sources = Vec::new();
+    let (mut sources, mut left_out) = (Vec::new(), LeftOut::default());
     for word in words {
         if let Some(stand_ins) = stand_ins(word, datasets)? {
             sources.extend(stand_ins.into_iter().map(|(_, source)| (source, 0)));
             continue;
         }
         match parsed(word, datasets)? {
-            Source::File(dir) if dir.is_dir() => sources.extend(find(&dir, stderr)?),
+            Source::File(dir) if dir.is_dir() => {
+                sources.extend(find(&dir, &mut left_out, stderr)?);
+            }
             Source::File(file) => sources.push(sized(file)),
             generated => sources.push((generated, 0)),
         }
     }
+    left_out.write(stderr)?;
     Ok(sources)
 }
 
@@ -97,43 +99,14 @@ pub fn stand_in(matrix: &Matrix) -> Result<Source> {
     Ok(Source::StandIn(id.clone(), generator))
 }
 
-/// Returns the matrix files below a folder, the smallest first. A subfolder that cannot be read is reported on
-/// stderr.
-pub fn find(dir: &Path, stderr: &mut dyn Write) -> Result<Vec<(Source, u64)>> {
-    std::fs::read_dir(dir).with_context(|| format!("cannot read folder {}", dir.display()))?;
-    let mut files = Vec::new();
-    for entry in WalkDir::new(dir).follow_links(true).sort_by_file_name() {
-        let entry = match entry {
-            Ok(entry) => entry,
-            Err(error) => {
-                match error.path().filter(|path| !path.is_dir() && is_matrix(path)) {
-                    // A dangling link, which causes an error when the matrix is read.
-                    Some(path) => files.push(sized(path.to_owned())),
-                    None => writeln!(stderr, "not searched: {error}")?,
-                }
-                continue;
-            }
-        };
-        if entry.file_type().is_file() && is_matrix(entry.path()) {
-            files.push(sized(entry.into_path()));
-        }
-    }
-    ensure!(
-        !files.is_empty(),
-        "{}: this folder contains no .mtx, .mtx.gz or .tar.gz file",
-        dir.display()
-    );
-    files.sort_by_key(|(_, bytes)| *bytes);
-    Ok(files)
-}
-
 /// Prepends the name of the matrix to a reason, unless it already begins with it, as read errors do.
 pub fn of_matrix(source: &Source, reason: &str) -> String {
     let name = source.to_string();
     if reason.starts_with(&name) { reason.to_owned() } else { format!("{name}: {reason}") }
 }
 
-fn sized(file: PathBuf) -> (Source, u64) {
+/// Returns a matrix file with its size in bytes.
+pub fn sized(file: PathBuf) -> (Source, u64) {
     let source = Source::File(file);
     let bytes = bytes_of(&source);
     (source, bytes)

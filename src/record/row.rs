@@ -14,7 +14,7 @@ use crate::bench::plan::{CacheState, Values};
 use crate::matrix::order::Order;
 use crate::method::Device;
 use crate::scalar::Precision;
-pub use facts::{MatrixFacts, Shape, matrix_name};
+pub use facts::{MatrixFacts, Shape, matrix_name, matrix_parts};
 pub use measured::Circumstances;
 
 /// The status of a method on a matrix.

@@ -18,6 +18,8 @@ pub struct RecordedRow {
     pub row: Row,
     /// The columns of some files.
     pub added: Added,
+    /// The name of the matrix among all matrices, as [`name_matrices`](super::identity::name_matrices) gives it.
+    pub name: Option<String>,
 }
 
 /// The columns that only some result files have.
@@ -145,6 +147,7 @@ impl RecordedRow {
         Ok(Self {
             row: cells.deserialize(Some(headers))?,
             added: cells.deserialize(Some(headers))?,
+            name: None,
         })
     }
 
@@ -173,9 +176,10 @@ impl RecordedRow {
         self.row.device.map_or("", Device::name)
     }
 
-    /// Returns the name of the matrix: its file name without folders and extensions, or its generator.
+    /// Returns the name of the matrix: its file name without ending and with the folders that make it unique, or its
+    /// generator.
     pub fn matrix(&self) -> &str {
-        matrix_name(&self.row.file)
+        self.name.as_deref().unwrap_or_else(|| matrix_name(&self.row.file))
     }
 
     /// Whether the matrix is a generated stand-in for a matrix of the collection.
@@ -197,7 +201,7 @@ impl RecordedRow {
 
 impl From<Row> for RecordedRow {
     fn from(row: Row) -> Self {
-        Self { row, added: Added::default() }
+        Self { row, added: Added::default(), name: None }
     }
 }
 

@@ -7,6 +7,7 @@ pub mod compare;
 pub mod derived;
 pub mod ginkgo;
 mod grouped;
+pub mod identity;
 pub mod lines;
 pub mod matched;
 pub mod names;

@@ -35,7 +35,7 @@ pub enum SelectError {
     Conditions(#[from] FilterError),
 }
 
-/// The word that is no column: the file name without folder and extension.
+/// The word that is no column: the name of the matrix.
 const MATRIX: &str = "matrix";
 
 impl Select {

@@ -1,5 +1,8 @@
 //! Tests of stand-ins and other sources of matrices.
 
+use std::fs;
+use std::path::Path;
+
 use spmv_bench::cli::CommandStatus;
 
 use crate::env::run;
@@ -102,6 +105,56 @@ fn files_folders_and_generators_may_be_mixed() {
         reports.map(|report: serde_json::Value| report["file"].as_str().unwrap().to_owned());
     let files: Vec<_> = files.map(|file| file.rsplit('/').next().unwrap().to_owned()).collect();
     assert_eq!(files, ["gen:grid2d,n=3", "a.mtx", "b.mtx"]);
+}
+
+/// Creates the collection's folders of two groups with a matrix of the same name, of which one has more rows.
+fn collection(dir: &Path) {
+    for (group, text) in [("G1", SMALL.to_owned()), ("G2", SMALL.replace("\n3 4 4\n", "\n5 4 4\n"))]
+    {
+        let folder = dir.join("MM").join(group).join("tiny");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("tiny.mtx"), &text).unwrap();
+        fs::write(folder.join("tiny_b.mtx"), &text).unwrap();
+    }
+}
+
+/// Matrices of different groups may have the same name. Copies of their folder are compared by the paths below it.
+#[test]
+fn equal_names_in_different_groups_are_different_matrices() {
+    let dir = folder(&[]);
+    let path = |name: &str| dir.path().join(name).display().to_string();
+    for copy in ["a", "copies/b"] {
+        collection(&dir.path().join(copy));
+    }
+    for (name, words) in [
+        ("a.csv", format!("corpus {0} {0}/.", path("a/MM"))),
+        ("b.csv", format!("corpus {}", path("copies/b/MM"))),
+        ("one.csv", path("copies/b/MM/G2/tiny/tiny.mtx")),
+        ("share-1.csv", format!("corpus {} --shard 1/2", path("a/MM"))),
+        ("share-2.csv", format!("corpus {} --shard 2/2", path("a/MM"))),
+    ] {
+        let ran = run(&format!("{words} {EXACT} --format csv -o {}", path(name)));
+        assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
+        let left_out = ran.stderr.matches("left out: ").count();
+        assert_eq!(left_out, usize::from(words.starts_with("corpus")), "{ran:?}");
+    }
+    for words in ["a.csv", "b.csv", "a.csv b.csv one.csv", "share-1.csv share-2.csv"] {
+        let files: Vec<_> = words.split(' ').map(path).collect();
+        let page = path("report.html");
+        let ran = run(&format!("report {} -o {page} --force", files.join(" ")));
+        assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
+        let page = fs::read_to_string(page).unwrap();
+        assert!(page.contains(": 2 matrices, 3 methods."), "{words}");
+        assert!(["G1/tiny", "G2/tiny"].iter().all(|name| page.contains(name)), "{words}");
+    }
+    for (b, pairs) in [("b.csv", &["G1/tiny", "G2/tiny"][..]), ("one.csv", &["G2/tiny"])] {
+        let ran = run(&format!("compare {} {} --format csv", path("a.csv"), path(b)));
+        let paired =
+            ran.stdout.lines().filter(|line| line.contains(",seq,") && line.contains(",ok,ok,"));
+        let mut paired: Vec<_> = paired.filter_map(|line| line.split(',').next()).collect();
+        paired.sort_unstable();
+        assert_eq!(paired, pairs, "{ran:?}");
+    }
 }
 
 /// In a folder with `ufl_mtx`, a downloaded matrix can be named as in the collection. For other matrices, the message

@@ -10,6 +10,7 @@ use crate::matrix::order::Order;
 use crate::methods::METHODS;
 use crate::record::row::Row;
 use crate::record::setting::Setting;
+use crate::report::identity::name_matrices;
 use crate::report::lines::RecordedRow;
 use crate::report::standings::{self, Standings};
 use crate::report::statistics::Statistic;
@@ -21,7 +22,8 @@ use crate::table::Table;
 /// with the largest number of threads. The columns are the speed-ups over the baselines, the median setup time in
 /// products of the first baseline, and the median additional memory relative to the CSR arrays.
 pub fn table(results: &Path, out: &mut dyn Write) -> Result<()> {
-    let all = lines::read(results)?;
+    let mut all = lines::read(results)?;
+    name_matrices(vec![all.iter_mut().collect()]);
     let threads = all.iter().filter_map(|line| line.row.threads).max();
     let is_shown = |line: &&RecordedRow| {
         let Setting { precision, threads: own, cache, order, .. } = Setting::of(&line.row, threads);

@@ -9,11 +9,12 @@ use anyhow::{Context, Result, ensure};
 
 use super::args::ReproduceArgs;
 use crate::campaign::progress::estimate::entries;
-use crate::cli::sources::{find, stand_in};
+use crate::cli::folder::{LeftOut, find};
+use crate::cli::sources::stand_in;
 use crate::datasets::{Datasets, Matrices, Matrix};
 use crate::matrix::source::Source;
 use crate::papers::definition::expanded;
-use crate::record::row::matrix_name;
+use crate::record::row::{matrix_name, matrix_parts};
 
 /// The prefix for a matrix of the collection that may be missing in the datasets file.
 const COLLECTION: &str = "collection:";
@@ -26,7 +27,7 @@ const QUICK_OF_A_LIST: usize = 4;
 pub struct Library {
     data: PathBuf,
     files: Vec<(Source, u64)>,
-    by_name: HashMap<String, (Source, u64)>,
+    by_name: HashMap<String, Vec<(Source, u64)>>,
     datasets: Datasets,
     stand_ins: bool,
     quick: bool,
@@ -54,11 +55,14 @@ impl Library {
     /// Searches the folder for matrices if it exists.
     pub fn open(args: &ReproduceArgs, stderr: &mut dyn Write) -> Result<Self> {
         let &ReproduceArgs { ref data, stand_ins, quick, max_nonzeros, .. } = args;
-        let files = if data.is_dir() { find(data, stderr)? } else { Vec::new() };
-        let name = |(source, bytes): &(Source, u64)| {
-            (matrix_name(&source.to_string()).to_owned(), (source.clone(), *bytes))
-        };
-        let by_name = files.iter().map(name).collect();
+        let mut left_out = LeftOut::default();
+        let files = if data.is_dir() { find(data, &mut left_out, stderr)? } else { Vec::new() };
+        left_out.write(stderr)?;
+        let mut by_name: HashMap<_, Vec<_>> = HashMap::new();
+        for file in &files {
+            let name = matrix_name(&file.0.to_string()).to_owned();
+            by_name.entry(name).or_default().push(file.clone());
+        }
         let (data, datasets) = (data.to_owned(), Datasets::ours());
         let most_entries = max_nonzeros.unwrap_or(u64::MAX);
         Ok(Self { data, files, by_name, datasets, stand_ins, quick, most_entries })
@@ -114,12 +118,28 @@ impl Library {
     /// Returns a matrix of the collection that need not be in the datasets file, if it is in the folder.
     fn of_collection(&self, word: &str) -> Wanted {
         let id = word.strip_prefix(COLLECTION).unwrap_or(word);
-        let found = self.by_name.get(matrix_name(id)).map(|(source, bytes)| Found {
+        let found = self.file(id).map(|(source, bytes)| Found {
             source: source.clone(),
             entries: entries(source, *bytes),
         });
         let missing = if found.is_none() { vec![id.to_owned()] } else { Vec::new() };
         Wanted { found: found.into_iter().collect(), missing, ..Wanted::default() }
+    }
+
+    /// Returns the file of the matrix `GROUP/NAME`: `GROUP-NAME.mtx`, or `NAME.mtx` in the folder of the group, or else
+    /// the only `NAME.mtx` in the upper folders.
+    fn file(&self, id: &str) -> Option<&(Source, u64)> {
+        let named = |name: &str| self.by_name.get(name).map_or(&[][..], Vec::as_slice).iter();
+        let text = |file: &(Source, u64)| file.0.to_string();
+        let depth = |file: &&(Source, u64)| matrix_parts(&text(file)).len();
+        let name = matrix_name(id);
+        let of_group = named(&id.replace('/', "-")).next();
+        let of_group = of_group.or_else(|| {
+            named(name).find(|file| matrix_parts(&text(file)).ends_with(&matrix_parts(id)))
+        });
+        let least = named(name).map(|file| depth(&file)).min();
+        let mut upper = named(name).filter(|file| Some(depth(file)) == least);
+        of_group.or_else(|| upper.next().filter(|_| upper.next().is_none()))
     }
 
     /// Returns every matrix of the folder, or every stand-in if the folder is empty and stand-ins are allowed.
@@ -157,7 +177,7 @@ impl Library {
     /// Returns the matrix file, or its stand-in if stand-ins are allowed.
     fn matrix(&self, matrix: &Matrix) -> Result<Option<Found>> {
         let entries = matrix.entries;
-        if let Some((source, _)) = self.by_name.get(matrix.name()) {
+        if let Some((source, _)) = self.file(&matrix.id) {
             return Ok(Some(Found { source: source.clone(), entries }));
         }
         let stand_in = self.stand_ins.then(|| stand_in(matrix)).transpose()?;

@@ -20,6 +20,7 @@ use crate::papers::store::Store;
 use crate::record::facts::options;
 use crate::record::run::Bandwidth;
 use crate::record::stages::StageRow;
+use crate::report::identity::name_matrices;
 use crate::report::lines::RecordedRow;
 
 /// The results of an experiment.
@@ -57,7 +58,9 @@ pub fn measure(
     let store = run.store;
     let files: Vec<_> = plan.files().collect();
     let rows = files.iter().filter_map(|(batch, file)| store.rows_of(batch.cell(file)));
-    let lines = experiment.known.join(rows.flatten().cloned().collect());
+    let mut lines: Vec<_> = rows.flatten().cloned().collect();
+    name_matrices(vec![lines.iter_mut().collect()]);
+    let lines = experiment.known.join(lines);
     let bad = lines.iter().any(RecordedRow::is_bad);
     let stages = files.iter().flat_map(|(batch, file)| store.stages_of(batch.cell(file)));
     let stages = stages.cloned().collect();

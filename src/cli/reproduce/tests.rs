@@ -11,9 +11,37 @@ use crate::cli::args::{Cli, Command};
 use crate::papers::definition::Experiment;
 
 fn library() -> Library {
-    let words = ["spmv-bench", "reproduce", "--data", "nowhere", "--stand-ins"];
+    library_in("nowhere")
+}
+
+fn library_in(data: &str) -> Library {
+    let words = ["spmv-bench", "reproduce", "--data", data, "--stand-ins"];
     let Some(Command::Reproduce(args)) = Cli::parse_from(words).command else { panic!() };
     Library::open(&args, &mut Vec::new()).unwrap()
+}
+
+/// A file of another group is not taken for a matrix of the same name.
+#[test]
+fn a_matrix_of_the_collection_is_found_by_its_group() {
+    for (files, id, expected) in [
+        (&["x.mtx", "B-x.mtx"][..], "B/x", Some("B-x.mtx")),
+        (&["x.mtx", "old/x.mtx"], "A/x", Some("x.mtx")),
+        (&["A/x/x.mtx", "B/x.mtx.gz"], "B/x", Some("B/x.mtx.gz")),
+        (&["A/x/x.mtx", "B/x.mtx"], "C/x", None),
+        (&["y.mtx"], "C/x", None),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        for file in files {
+            let file = dir.path().join(file);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, "").unwrap();
+        }
+        let wanted = library_in(dir.path().to_str().unwrap()).wanted(&[format!("collection:{id}")]);
+        let found = wanted.unwrap().found;
+        let found: Vec<_> = found.iter().map(|found| found.source.to_string()).collect();
+        let expected = expected.map(|file| dir.path().join(file).display().to_string());
+        assert_eq!(found, Vec::from_iter(expected), "{files:?} {id}");
+    }
 }
 
 #[test]

@@ -10,16 +10,36 @@ use tar::{Archive, EntryType};
 
 pub use ration::{Ration, Rationed};
 
+/// The endings of matrix files, in any case; the unpacked form first, archives last.
+const ENDINGS: [&str; 4] = [".mtx", ".mtx.gz", ".tar.gz", ".tgz"];
+
+/// The place in [`ENDINGS`] of the first ending of an archive.
+const ARCHIVES: usize = 2;
+
 /// Returns whether the name of the file is that of an archive.
 pub fn is_archive(file: &Path) -> bool {
-    let name = file.file_name().unwrap_or_default().to_string_lossy();
-    name.ends_with(".tar.gz") || name.ends_with(".tgz")
+    form(file).is_some_and(|form| form >= ARCHIVES)
 }
 
 /// Returns whether the name of the file is that of a matrix. Folders are searched for such files.
 pub fn is_matrix(file: &Path) -> bool {
-    let name = file.file_name().unwrap_or_default().to_string_lossy();
-    name.ends_with(".mtx") || name.ends_with(".mtx.gz") || is_archive(file)
+    form(file).is_some()
+}
+
+/// Returns how far a matrix file is from the unpacked file: 0 for the unpacked file itself, more for a compressed
+/// file and an archive; `None` for other files.
+pub fn form(file: &Path) -> Option<usize> {
+    split_ending(&file.file_name()?.to_string_lossy()).map(|(_, form)| form)
+}
+
+/// Returns the name of a matrix file without its ending, and its [`form`]; `None` for other files.
+pub fn split_ending(name: &str) -> Option<(&str, usize)> {
+    let split = |ending: &&str| name.split_at_checked(name.len().checked_sub(ending.len())?);
+    let without = |(form, ending)| {
+        let (stem, found) = split(ending)?;
+        found.eq_ignore_ascii_case(ending).then_some((stem, form))
+    };
+    ENDINGS.iter().enumerate().find_map(without)
 }
 
 /// Returns the position and the length in bytes of the matrix file within the uncompressed archive.
@@ -92,11 +112,29 @@ mod tests {
         for (name, expected) in [
             ("a/cant.tar.gz", true),
             ("cant.tgz", true),
+            ("CANT.Tar.GZ", true),
             ("cant.mtx.gz", false),
             ("cant.tar", false),
             ("a.tar.gz/cant.mtx", false),
         ] {
             assert_eq!(is_archive(Path::new(name)), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn endings_of_matrix_files_count_in_any_case() {
+        for (name, expected) in [
+            ("a.mtx", Some(("a", 0))),
+            ("UPPER.MTX", Some(("UPPER", 0))),
+            ("a.b.mtx.GZ", Some(("a.b", 1))),
+            ("a.Tar.gz", Some(("a", 2))),
+            ("a.TGZ", Some(("a", 3))),
+            ("a.mtx.aux", None),
+            ("mtx", None),
+            ("äöü", None),
+        ] {
+            assert_eq!(split_ending(name), expected, "{name}");
+            assert_eq!(is_matrix(Path::new(name)), expected.is_some(), "{name}");
         }
     }
 

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bench::plan::Values;
 use crate::matrix::Csr;
+use crate::matrix::archive::split_ending;
 use crate::matrix::stats::RowStatistics;
 
 /// The properties of a matrix, which every row of it repeats. An unknown property is `None`, an empty cell.
@@ -56,10 +57,28 @@ pub fn matrix_name(file: &str) -> &str {
     if file.starts_with("gen:") {
         return file;
     }
-    let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
-    let endings = [".mtx.gz", ".tar.gz", ".mtx"];
-    endings.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name)
+    let name = file.rsplit(SEPARATORS).next().unwrap_or(file);
+    split_ending(name).map_or(name, |(stem, _)| stem)
 }
+
+/// Returns the folders and the name of a matrix: `MM`, `Williams`, `cant` for `MM/Williams/cant.mtx`, and also for
+/// `MM/Williams/cant/cant.mtx`, because an archive of the collection is unpacked into a folder of its own. A stand-in
+/// has the group as its folder, and a generated matrix has none.
+pub fn matrix_parts(file: &str) -> Vec<&str> {
+    let name = matrix_name(file);
+    let path = file.strip_prefix("stand-in:").unwrap_or(file);
+    let Some((folders, _)) = path.rsplit_once(SEPARATORS).filter(|_| name != file) else {
+        return vec![name];
+    };
+    let folders = folders.split(SEPARATORS).filter(|folder| !["", "."].contains(folder));
+    let mut parts: Vec<_> = folders.collect();
+    parts.pop_if(|own| *own == name);
+    parts.push(name);
+    parts
+}
+
+/// The characters between the folders of a path, also of a path that another system wrote.
+const SEPARATORS: [char; 2] = ['/', '\\'];
 
 #[cfg(test)]
 mod tests {
@@ -73,8 +92,25 @@ mod tests {
             ("a\\b.c.tar.gz", "b.c"),
             ("stand-in:Williams/cant", "cant"),
             ("gen:dense,cols=4", "gen:dense,cols=4"),
+            ("A/CANT.MTX", "CANT"),
+            ("cant.tgz", "cant"),
         ] {
             assert_eq!(matrix_name(file), name);
+        }
+    }
+
+    #[test]
+    fn the_folder_of_an_unpacked_archive_is_no_part() {
+        for (file, parts) in [
+            ("MM/G/a/a.mtx", &["MM", "G", "a"][..]),
+            ("./MM//G/a.tar.gz", &["MM", "G", "a"]),
+            ("/a/a/a.mtx", &["a", "a"]),
+            ("G/a/a_b.mtx", &["G", "a", "a_b"]),
+            ("stand-in:G/a", &["G", "a"]),
+            ("a", &["a"]),
+            ("gen:dense,cols=4", &["gen:dense,cols=4"]),
+        ] {
+            assert_eq!(matrix_parts(file), parts, "{file}");
         }
     }
 }

@@ -3,15 +3,14 @@
 use std::collections::BTreeSet;
 
 use crate::method::Device;
-use crate::record::row::matrix_name;
 use crate::report::lines::RecordedRow;
 use crate::scalar::Precision;
 
 /// What a row measures. Rows of A and B with the same key are a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key<'a> {
-    /// The file of the matrix; its name in A if A has the matrix.
-    pub file: &'a str,
+    /// The name of the matrix.
+    pub matrix: &'a str,
     /// The method with its parameters.
     pub method: &'a str,
     /// The precision of values and vectors.
@@ -26,22 +25,18 @@ pub struct Key<'a> {
 }
 
 impl<'a> Key<'a> {
-    /// Returns the key of a row. `file` is the name of its matrix in the key.
-    pub(super) fn of(line: &'a RecordedRow, file: &'a str) -> Self {
+    /// Returns the key of a row.
+    pub(super) fn of(line: &'a RecordedRow) -> Self {
         let row = &line.row;
         let (precision, device, threads) = (row.precision, row.device, row.threads);
         let transpose = row.transpose.unwrap_or(false);
-        Self { file, method: line.method(), precision, device, threads, transpose }
+        let (matrix, method) = (line.matrix(), line.method());
+        Self { matrix, method, precision, device, threads, transpose }
     }
 
     /// Returns the key without the matrix, which is the same on all matrices.
     pub fn without_matrix(self) -> Self {
-        Self { file: "", ..self }
-    }
-
-    /// Returns the name of the matrix.
-    pub fn matrix(&self) -> &'a str {
-        matrix_name(self.file)
+        Self { matrix: "", ..self }
     }
 
     /// Returns the method, with whatever distinguishes it from keys in `all` with the same method.
@@ -52,10 +47,10 @@ impl<'a> Key<'a> {
         std::iter::once(self.method.to_owned()).chain(words).collect::<Vec<_>>().join(" ")
     }
 
-    /// Describes the key in full, for messages.
-    pub(super) fn describe(&self) -> String {
+    /// Describes the key of a row of this file in full, for messages.
+    pub(super) fn describe(&self, file: &str) -> String {
         let words: Vec<_> = ASPECTS.iter().map(|(_, word)| word(self)).collect();
-        format!("{} on {} ({})", self.method, self.file, words.join(", "))
+        format!("{} on {file} ({})", self.method, words.join(", "))
     }
 }
 

@@ -80,17 +80,17 @@ impl<'a> Comparison<'a> {
         losses: &[Loss<'l>],
     ) -> BTreeMap<(usize, Place<'l>, &'static str, &'l str), BTreeSet<String>> {
         let both = || self.pairs.iter().filter(|pair| pair.a.is_some() && pair.b.is_some());
-        let files: BTreeSet<_> = both().map(|pair| pair.key.file).collect();
+        let matrices: BTreeSet<_> = both().map(|pair| pair.key.matrix).collect();
         let methods: BTreeSet<_> = both().map(|pair| pair.key.without_matrix()).collect();
         let mut groups: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
         for Loss { key, status, reason } in losses {
             let is_missing = *status == "missing";
             let (place, name) = if is_missing && !methods.contains(&key.without_matrix()) {
                 (Place::AbsentMethod, self.label(key))
-            } else if is_missing && !files.contains(key.file) {
-                (Place::AbsentMatrix, key.matrix().to_owned())
+            } else if is_missing && !matrices.contains(key.matrix) {
+                (Place::AbsentMatrix, key.matrix.to_owned())
             } else {
-                (Place::Matrix(key.matrix()), self.label(key))
+                (Place::Matrix(key.matrix), self.label(key))
             };
             let rank = ["wrong", "failed", "skipped"].iter().position(|known| known == status);
             groups.entry((rank.unwrap_or(3), place, *status, *reason)).or_default().insert(name);

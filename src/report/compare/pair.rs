@@ -1,12 +1,11 @@
 //! Pairs the rows of A with the rows of B, and checks whether they may be compared.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::error::CompareError;
 use super::key::{Aspect, Key, differences};
 use super::ratio::Change;
 use super::rows::{Compared, Rows, unlike};
-use crate::record::row::matrix_name;
 use crate::report::lines::RecordedRow;
 
 /// A row of A, a row of B, or both.
@@ -27,37 +26,13 @@ pub fn status(line: Option<&RecordedRow>) -> &'static str {
     line.map_or("missing", RecordedRow::status)
 }
 
-/// Maps each file name of B to the file name of the same matrix in A, where the two differ only in path. Names
-/// that several unmatched files of a side share are not mapped.
-fn partners<'a>(a: &Compared<'a>, b: &Compared<'a>) -> BTreeMap<&'a str, &'a str> {
-    let files = |side: &Compared<'a>| -> BTreeSet<&'a str> {
-        side.lines.iter().map(|line| &line.row.file[..]).collect()
-    };
-    let (a, b) = (files(a), files(b));
-    let only = |own: &BTreeSet<&'a str>, other| {
-        let mut named: BTreeMap<&'a str, Vec<&'a str>> = BTreeMap::new();
-        for &file in own.difference(other) {
-            named.entry(matrix_name(file)).or_default().push(file);
-        }
-        named
-    };
-    let (only_a, only_b) = (only(&a, &b), only(&b, &a));
-    let partner = |(name, in_b): (&&str, &Vec<&'a str>)| match (&only_a.get(name)?[..], &in_b[..]) {
-        (&[in_a], &[in_b]) => Some((in_b, in_a)),
-        _ => None,
-    };
-    only_b.iter().filter_map(partner).collect()
-}
-
 /// Returns all pairs. Rows with the same matrix, method, precision, device, threads and transposition are a pair;
 /// a row without a counterpart is a pair alone.
 ///
 /// # Errors
 /// Returns an error if the files were measured in different ways, or if no rows can be paired.
 pub fn pairs<'a>(a: &Compared<'a>, b: &Compared<'a>) -> Result<Vec<Pair<'a>>, CompareError> {
-    let partners = partners(a, b);
-    let in_a = Rows::of(a, |file| file)?;
-    let in_b = Rows::of(b, |file| partners.get(file).copied().unwrap_or(file))?;
+    let (in_a, in_b) = (Rows::of(a)?, Rows::of(b)?);
     let ways = in_a.way.zip(in_b.way);
     if let Some((column, word_a, word_b)) = ways.and_then(|(a, b)| unlike(a, b)) {
         let (a, b) = (a.name.to_owned(), b.name.to_owned());
@@ -90,7 +65,7 @@ fn why_nothing(a: &[Key], b: &[Key]) -> String {
     }
     let options = differences(a.iter().copied(), b.iter().copied());
     let columns: [Aspect; 2] =
-        [("matrix", |key| key.file.into()), ("method", |key| key.method.into())];
+        [("matrix", |key| key.matrix.into()), ("method", |key| key.method.into())];
     let columns = columns.iter().filter(|column| disjoint(column.1));
     let mut why: Vec<String> =
         columns.map(|(column, _)| format!("they have no {column} in common")).collect();
@@ -109,10 +84,10 @@ fn why_nothing(a: &[Key], b: &[Key]) -> String {
 
 /// Returns an error if the rows of a pair are of different matrices, as far as their facts show.
 fn same_matrix(pair: &Pair, a: &Compared, b: &Compared) -> Result<(), CompareError> {
-    let difference = pair.a.zip(pair.b).and_then(|(a, b)| difference(a, b));
-    difference.map_or(Ok(()), |(in_a, in_b, why)| {
+    let Some((row_a, row_b)) = pair.a.zip(pair.b) else { return Ok(()) };
+    difference(row_a, row_b).map_or(Ok(()), |(in_a, in_b, why)| {
         let found = format!("{in_a} in {} and {in_b} in {}", a.name, b.name);
-        Err(CompareError::OtherMatrix { matrix: pair.key.file.to_owned(), found, why })
+        Err(CompareError::OtherMatrix { matrix: row_a.row.file.clone(), found, why })
     })
 }
 

@@ -29,23 +29,20 @@ pub(super) struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    pub(super) fn of(
-        side: &Compared<'a>,
-        file: impl Fn(&'a str) -> &'a str,
-    ) -> Result<Self, CompareError> {
+    pub(super) fn of(side: &Compared<'a>) -> Result<Self, CompareError> {
         let mut rows =
             Self { keys: vec![], measured: BTreeMap::new(), ended: BTreeMap::new(), way: None };
         for line in side.lines {
-            let key = Key::of(line, file(&line.row.file));
+            let key = Key::of(line);
             if key.method.is_empty() {
-                rows.ended.insert(key.file, line);
+                rows.ended.insert(key.matrix, line);
                 continue;
             }
             rows.check_way(side, line)?;
             check_time(side, line, &key)?;
             rows.keys.push(key);
             if rows.measured.insert(key, line).is_some() {
-                let (file, row) = (side.name.to_owned(), key.describe());
+                let (file, row) = (side.name.to_owned(), key.describe(&line.row.file));
                 return Err(CompareError::Twice { file, row });
             }
         }
@@ -68,7 +65,7 @@ impl<'a> Rows<'a> {
 
     /// Returns the row of a key, or the row that gives the reason if no method ran on its matrix.
     pub(super) fn find(&self, key: &Key) -> Option<&'a RecordedRow> {
-        self.measured.get(key).or_else(|| self.ended.get(key.file)).copied()
+        self.measured.get(key).or_else(|| self.ended.get(key.matrix)).copied()
     }
 }
 
@@ -88,5 +85,6 @@ fn check_time(side: &Compared, line: &RecordedRow, key: &Key) -> Result<(), Comp
     }
     let column = if line.row.median_ms.is_some() { "median_ms" } else { "avg_spmv_ms" };
     let value = line.row.typical_ms().map(|ms| format!("{ms:?}")).unwrap_or_default();
-    Err(CompareError::NoTime { file: side.name.to_owned(), row: key.describe(), column, value })
+    let (file, row) = (side.name.to_owned(), key.describe(&line.row.file));
+    Err(CompareError::NoTime { file, row, column, value })
 }

@@ -74,7 +74,7 @@ impl Comparison<'_> {
             let means = kinds.means(&group.mean.ratios, Statistic::GeometricMean).into_iter();
             means.map(|mean| mean.map(|ratio| Cell::Decimal(ratio, 3)))
         };
-        let extreme = |(key, ratio): (Key, f64)| format!("{ratio:.3} {}", key.matrix());
+        let extreme = |(key, ratio): (Key, f64)| format!("{ratio:.3} {}", key.matrix);
         let table = Table::of(&self.methods)
             .column("method", |group| &group.label[..])
             .column("pairs", |group| group.mean.pairs())
@@ -107,7 +107,7 @@ impl Comparison<'_> {
         };
         let (slower, faster) = (of(Slower), of(Faster));
         let text = |(pair, ratio): &(&Pair, f64)| {
-            let (label, matrix) = (self.label(&pair.key), pair.key.matrix());
+            let (label, matrix) = (self.label(&pair.key), pair.key.matrix);
             format!("{ratio:.3} {label} on {matrix}")
         };
         let places: Vec<_> = (0..slower.len().max(faster.len()).min(CHANGES)).collect();
@@ -169,7 +169,7 @@ impl<'a> Record<'a> {
         let ms = |line: Option<&RecordedRow>| line.and_then(|line| line.row.typical_ms());
         let [reason_a, reason_b] = [pair.a, pair.b].map(|line| line?.row.reason.as_deref());
         Self {
-            matrix: key.matrix(),
+            matrix: key.matrix,
             method_name: key.method,
             precision: key.precision.map(|precision| precision.name()),
             device: key.device.map(|device| device.name()),

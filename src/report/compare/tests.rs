@@ -8,6 +8,7 @@ use crate::bench::plan::{CacheState, Values};
 use crate::matrix::order::Order;
 use crate::method::Device;
 use crate::record::row::{Row, Status};
+use crate::report::identity::name_matrices;
 use crate::report::lines::RecordedRow;
 use crate::scalar::Precision;
 
@@ -44,7 +45,8 @@ fn lines(rows: &[Row]) -> Vec<RecordedRow> {
 }
 
 fn compared<T>(a: &[Row], b: &[Row], then: impl Fn(&Result<Comparison, CompareError>) -> T) -> T {
-    let (a, b) = (lines(a), lines(b));
+    let (mut a, mut b) = (lines(a), lines(b));
+    name_matrices(vec![a.iter_mut().collect(), b.iter_mut().collect()]);
     let side = |name, lines| Compared { name, lines };
     then(&Comparison::of(side("a.csv", &a[..]), side("b.csv", &b[..])))
 }
@@ -103,7 +105,7 @@ fn a_mean_is_surer_than_its_rows() {
             "{high}"
         );
         assert_eq!(mean.counts, [1, 0, 1, 0]);
-        assert_eq!((mean.lowest.0.matrix(), mean.highest.0.matrix()), ("b", "a"));
+        assert_eq!((mean.lowest.0.matrix, mean.highest.0.matrix), ("b", "a"));
         assert_eq!(comparison.methods[0].mean, mean);
     });
     let single = Row { ci95_low_ms: None, samples: Some(1), ..b[1].clone() };

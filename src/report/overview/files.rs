@@ -9,6 +9,8 @@ use serde_json::Value;
 
 use crate::record::facts::machine;
 use crate::record::ginkgo::Unit;
+use crate::report::grouped::grouped;
+use crate::report::identity::name_matrices;
 use crate::report::lines::{self, LinesError, RecordedRow};
 
 /// A result file and the record of the run that wrote it.
@@ -61,6 +63,14 @@ pub fn read(paths: &[PathBuf], unit: Option<Unit>) -> Result<Vec<ResultFile>, Fi
         }
         files.push(ResultFile { name: name(path, paths), lines, record: record(path)?, note });
     }
+    let sets = grouped(files.iter_mut().enumerate(), |(place, file)| match file.corpus() {
+        Some(hash) => (0, hash),
+        None => (*place + 1, String::new()),
+    });
+    let lines = sets
+        .into_iter()
+        .map(|(_, files)| files.into_iter().flat_map(|(_, file)| file.lines.iter_mut()).collect());
+    name_matrices(lines.collect());
     Ok(files)
 }
 
@@ -83,6 +93,11 @@ fn record(rows: &Path) -> Result<Option<Value>, FileError> {
 }
 
 impl ResultFile {
+    /// Returns the hash that the shards of a corpus have in common; `None` for a single matrix.
+    fn corpus(&self) -> Option<String> {
+        Some(self.record.as_ref()?["corpus"]["hash"].as_str()?.to_owned())
+    }
+
     /// Returns the processor on which rows of a device were measured, if the run record contains it.
     pub(super) fn machine(&self, device: &str) -> Option<String> {
         machine(self.record.as_ref()?, device)

@@ -28,7 +28,7 @@ struct Product<'a> {
 
 impl Kind for Stages {
     fn view(&self, recorded: &Recorded) -> View {
-        let products = self.products(&recorded.stages);
+        let products = self.products(recorded);
         let most = products.iter().map(|product| product.stages.len()).max().unwrap_or(0);
         let matrices = grouped(&products, |product| &product.matrix).len();
         let meaning = "stage 1, 2, …: the kernels of a product in the order in which they run; the table \
@@ -58,12 +58,12 @@ impl Kind for Stages {
 
 impl Stages {
     /// Returns the products, sorted by the nonzeros of the matrices, then in the order of the methods.
-    fn products<'a>(&self, rows: &[&'a StageRow]) -> Vec<Product<'a>> {
+    fn products<'a>(&self, recorded: &Recorded<'a>) -> Vec<Product<'a>> {
         let key = |row: &&StageRow| {
             (row.file.clone(), row.method_name.clone(), row.precision, row.run_id.clone())
         };
-        let products = grouped(rows.iter().copied(), key).into_iter();
-        let products = products.map(|(_, stages)| (line(stages[0]), stages));
+        let products = grouped(recorded.stages.iter().copied(), key).into_iter();
+        let products = products.map(|(_, stages)| (line(stages[0], recorded), stages));
         let met = products.filter(|(line, _)| self.conditions.passes(line));
         let place = |line: &RecordedRow| self.of.iter().position(|select| select.meets(line));
         let met = met.filter(|(line, _)| self.of.is_empty() || place(line).is_some());
@@ -81,9 +81,11 @@ impl Stages {
     }
 }
 
-/// Returns a row with the columns of a stage, from which rows can be selected.
-fn line(stage: &StageRow) -> RecordedRow {
-    RecordedRow::from(Row {
+/// Returns a row with the columns of a stage, from which rows can be selected, and the name that the rows of the
+/// matrix have.
+fn line(stage: &StageRow, recorded: &Recorded) -> RecordedRow {
+    let of_matrix = recorded.lines.iter().find(|line| line.row.file == stage.file);
+    let row = Row {
         file: stage.file.clone(),
         method_name: Some(stage.method_name.clone()),
         precision: stage.precision,
@@ -91,7 +93,8 @@ fn line(stage: &StageRow) -> RecordedRow {
         row_length_mean: stage.row_length_mean,
         run_id: stage.run_id.clone(),
         ..Row::default()
-    })
+    };
+    RecordedRow { name: of_matrix.and_then(|line| line.name.clone()), ..RecordedRow::from(row) }
 }
 
 impl Product<'_> {

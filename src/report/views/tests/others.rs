@@ -274,7 +274,8 @@ fn agreement_compares_modelled_with_published_times() {
         let device = Some(Device::model("v100"));
         let row = Row { device, threads: None, ..row(file, 1000, method, ms - 0.01) };
         let (published_ms, waiting_ms) = (Some(published), Some(0.01));
-        RecordedRow { row, added: Added { published_ms, waiting_ms, ..Added::default() } }
+        let added = Added { published_ms, waiting_ms, ..Added::default() };
+        RecordedRow { added, ..RecordedRow::from(row) }
     };
     let lines = [
         modelled("a.mtx", "one", 1.1, 1.0),

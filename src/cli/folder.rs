@@ -1,0 +1,230 @@
+//! Finds the matrices in folders. Not every file with the ending of a matrix is one that a user wants to measure: hidden
+//! files are copies that other programs made, and a folder of the collection has a matrix in several files.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf, absolute};
+
+use anyhow::{Context, Result, bail};
+use walkdir::WalkDir;
+
+use super::sources::sized;
+use crate::matrix::archive::{form, is_archive, is_matrix, split_ending};
+use crate::matrix::source::Source;
+use crate::report::names::{count, listed};
+use crate::terminal::shown;
+
+/// The number of files of each kind that the message on files that are left out names.
+const NAMED: usize = 3;
+
+/// The files of folders that are not measured.
+#[derive(Default)]
+pub struct LeftOut {
+    /// Vectors and other matrices beside a matrix of the collection: `NAME/NAME_b.mtx` beside `NAME/NAME.mtx`.
+    companions: Vec<PathBuf>,
+    /// Archives and compressed files beside the unpacked file: `NAME.tar.gz` beside `NAME.mtx` or `NAME/NAME.mtx`.
+    archives: Vec<PathBuf>,
+    /// Files whose name, or the name of a folder below the given one, begins with a dot.
+    hidden: Vec<PathBuf>,
+}
+
+impl LeftOut {
+    /// Writes how many files are left out and why, in one line, unless there are none.
+    ///
+    /// # Errors
+    /// Returns an error if the line cannot be written.
+    pub fn write(&self, stderr: &mut dyn Write) -> io::Result<()> {
+        let text = self.text();
+        if text.is_empty() { Ok(()) } else { writeln!(stderr, "{}", shown(&text)) }
+    }
+
+    fn text(&self) -> String {
+        let kinds = [
+            (&self.companions, "companion", " of a matrix"),
+            (&self.archives, "archive", " beside the unpacked file"),
+            (&self.hidden, "hidden file", ""),
+        ];
+        let name = |file: &PathBuf| Source::File(file.clone()).to_string();
+        let kinds = kinds.into_iter().filter(|(files, ..)| !files.is_empty());
+        let kinds = kinds.map(|(files, what, why)| {
+            format!("{}{why} ({})", count(files.len(), what), listed(files.iter().map(name), NAMED))
+        });
+        let kinds: Vec<_> = kinds.collect();
+        if kinds.is_empty() { String::new() } else { format!("left out: {}", kinds.join(", ")) }
+    }
+}
+
+/// Returns the matrices below a folder with the sizes of their files, the smallest first. What cannot be searched is
+/// reported on stderr.
+///
+/// # Errors
+/// Returns an error if the folder cannot be read or contains no matrix.
+pub fn find(
+    dir: &Path,
+    left_out: &mut LeftOut,
+    stderr: &mut dyn Write,
+) -> Result<Vec<(Source, u64)>> {
+    std::fs::read_dir(dir).with_context(|| format!("cannot read folder {}", dir.display()))?;
+    let files = left_out.without_hidden(dir, stderr)?;
+    let files = left_out.without_companions(files);
+    let files = left_out.without_archives(files);
+    if files.is_empty() {
+        left_out.write(stderr)?;
+        bail!("{}: this folder contains no .mtx, .mtx.gz or .tar.gz file", dir.display());
+    }
+    let mut files: Vec<_> = files.into_iter().map(sized).collect();
+    files.sort_by_key(|(_, bytes)| *bytes);
+    Ok(files)
+}
+
+impl LeftOut {
+    /// Returns the files below a folder with the endings of matrices. A dangling link is one of them: it causes an error
+    /// when it is read.
+    fn without_hidden(&mut self, dir: &Path, stderr: &mut dyn Write) -> io::Result<Vec<PathBuf>> {
+        let mut files = Vec::new();
+        for entry in WalkDir::new(dir).follow_links(true).sort_by_file_name() {
+            let (path, is_file) = match &entry {
+                Ok(entry) => (entry.path(), entry.file_type().is_file()),
+                Err(error) => error.path().map_or((dir, false), |path| (path, !path.is_dir())),
+            };
+            let file = Some(path).filter(|path| is_file && is_matrix(path)).map(Path::to_owned);
+            match (file, &entry) {
+                (file, _) if is_hidden(path, dir) => self.hidden.extend(file),
+                (Some(file), _) => files.push(file),
+                (None, Err(error)) => writeln!(stderr, "not searched: {error}")?,
+                (None, Ok(_)) => {}
+            }
+        }
+        Ok(files)
+    }
+
+    fn without_companions(&mut self, files: Vec<PathBuf>) -> Vec<PathBuf> {
+        let places: BTreeSet<_> = files.iter().map(|file| Place::of(file)).collect();
+        let is_companion = |file: &PathBuf| {
+            let owner = Place::of(file).owner().filter(|_| !is_archive(file));
+            owner.is_some_and(|owner| places.contains(&owner))
+        };
+        let (companions, others): (Vec<_>, _) = files.into_iter().partition(is_companion);
+        self.companions.extend(companions);
+        others
+    }
+
+    fn without_archives(&mut self, files: Vec<PathBuf>) -> Vec<PathBuf> {
+        let mut forms = BTreeMap::new();
+        for file in files.iter().filter(|file| file.exists()) {
+            let least = forms.entry(Place::of(file).outside()).or_insert(form(file));
+            *least = form(file).min(*least);
+        }
+        let is_unpacked_too = |file: &PathBuf| {
+            forms.get(&Place::of(file).outside()).is_some_and(|least| form(file) > *least)
+        };
+        let (archives, others): (Vec<_>, _) = files.into_iter().partition(is_unpacked_too);
+        self.archives.extend(archives);
+        others
+    }
+}
+
+/// The folder of a matrix file, and its name without ending.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    folder: PathBuf,
+    name: String,
+}
+
+impl Place {
+    fn of(file: &Path) -> Self {
+        let file = absolute(file).unwrap_or_else(|_| file.to_owned());
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        let name = split_ending(&name).map_or(&name[..], |(stem, _)| stem).to_owned();
+        Self { folder: file.parent().unwrap_or(&file).to_owned(), name }
+    }
+
+    /// Returns the matrix that the file belongs to if it is a companion: `NAME/NAME` for `NAME/NAME_b`.
+    fn owner(&self) -> Option<Self> {
+        let name = self.folder.file_name()?.to_string_lossy().into_owned();
+        let is_named_after = self.name.strip_prefix(&name)?.starts_with('_');
+        is_named_after.then(|| Self { folder: self.folder.clone(), name })
+    }
+
+    /// Returns the place of the archive of the matrix: `NAME` for `NAME/NAME`.
+    fn outside(mut self) -> Self {
+        if self.folder.ends_with(&self.name) {
+            self.folder.pop();
+        }
+        self
+    }
+}
+
+/// Returns whether the name of the file, or of one of its folders below `dir`, begins with a dot.
+fn is_hidden(file: &Path, dir: &Path) -> bool {
+    let below = file.strip_prefix(dir).unwrap_or(file);
+    below.iter().any(|part| part.as_encoded_bytes().starts_with(b"."))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    /// Creates the files (`FILE -> TARGET` is a link) in a folder whose own name begins with a dot. Returns the files that
+    /// are measured, and the message.
+    fn found(files: &[&str]) -> (Vec<String>, String) {
+        let dir = tempfile::Builder::new().prefix(".").tempdir().unwrap();
+        for file in files {
+            let (file, target) =
+                file.split_once(" -> ").map_or((*file, None), |(f, t)| (f, Some(t)));
+            let path = dir.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            match target {
+                Some(target) => symlink(target, path).unwrap(),
+                None => fs::write(path, "").unwrap(),
+            }
+        }
+        let (mut left_out, mut stderr) = (LeftOut::default(), Vec::new());
+        let found = find(dir.path(), &mut left_out, &mut stderr).unwrap();
+        left_out.write(&mut stderr).unwrap();
+        let short = |text: String| text.replace(&format!("{}/", dir.path().display()), "");
+        let mut found: Vec<_> = found.iter().map(|(file, _)| short(file.to_string())).collect();
+        found.sort();
+        (found, short(String::from_utf8(stderr).unwrap()))
+    }
+
+    #[test]
+    fn files_that_are_not_a_matrix_of_their_own_are_left_out_and_counted() {
+        for (files, measured, message) in [
+            (
+                &["1/t/t.mtx", "1/t/t_b.mtx", "1/t/t_x.mtx.gz", "1/t.tar.gz", "2/t/T.mtx"][..],
+                &["1/t/t.mtx", "2/t/T.mtx"][..],
+                "left out: 2 companions of a matrix (1/t/t_b.mtx, 1/t/t_x.mtx.gz), 1 archive beside the unpacked file \
+                 (1/t.tar.gz)\n",
+            ),
+            (&["t/t_b.mtx", "a.mtx", "a_b.mtx"], &["a.mtx", "a_b.mtx", "t/t_b.mtx"], ""),
+            (&["t/t.mtx", "t/tt.mtx", "t/t_2.tgz"], &["t/t.mtx", "t/t_2.tgz", "t/tt.mtx"], ""),
+            (
+                &["a.mtx.GZ", "a.MTX", "a.TAR.gz", "b.tgz", "b.mtx.gz", "b/c.mtx"],
+                &["a.MTX", "b.mtx.gz", "b/c.mtx"],
+                "left out: 3 archives beside the unpacked file (a.TAR.gz, a.mtx.GZ, b.tgz)\n",
+            ),
+            (
+                &[
+                    "._x.mtx",
+                    "x.mtx",
+                    ".c/y.mtx",
+                    ".c/d/z.tgz",
+                    ".c/y.txt",
+                    ".e/x.mtx -> no",
+                    ".f -> ..",
+                ],
+                &["x.mtx"],
+                "left out: 4 hidden files (._x.mtx, .c/d/z.tgz, .c/y.mtx and 1 more)\n",
+            ),
+            (&["a.mtx -> no", "a.tar.gz"], &["a.mtx", "a.tar.gz"], ""),
+            (&["a.mtx", "b.mtx -> a.mtx"], &["a.mtx", "b.mtx"], ""),
+        ] {
+            let measured: Vec<_> = measured.iter().map(|&file| file.to_owned()).collect();
+            assert_eq!(found(files), (measured, message.to_owned()), "{files:?}");
+        }
+    }
+}
