@@ -6,12 +6,12 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf, absolute};
 
 use anyhow::{Context, Result, bail};
-use walkdir::WalkDir;
+use walkdir::{DirEntry, WalkDir};
 
 use super::sources::sized;
 use crate::matrix::archive::{form, is_archive, is_matrix, split_ending};
 use crate::matrix::source::Source;
-use crate::report::names::{count, listed};
+use crate::report::names::{count, join, listed};
 use crate::terminal::shown;
 
 /// The number of files of each kind that the message on files that are left out names.
@@ -21,36 +21,35 @@ const NAMED: usize = 3;
 #[derive(Default)]
 pub struct LeftOut {
     /// Vectors and other matrices beside a matrix of the collection: `NAME/NAME_b.mtx` beside `NAME/NAME.mtx`.
-    companions: Vec<PathBuf>,
+    companions: BTreeSet<PathBuf>,
     /// Archives and compressed files beside the unpacked file: `NAME.tar.gz` beside `NAME.mtx` or `NAME/NAME.mtx`.
-    archives: Vec<PathBuf>,
+    archives: BTreeSet<PathBuf>,
     /// Files whose name, or the name of a folder below the given one, begins with a dot.
-    hidden: Vec<PathBuf>,
+    hidden: BTreeSet<PathBuf>,
 }
 
 impl LeftOut {
-    /// Writes how many files are left out and why, in one line, unless there are none.
+    /// Writes how many files are left out and why, in one line, unless there are none. Files that are measured because
+    /// they are named in another way are not counted.
     ///
     /// # Errors
     /// Returns an error if the line cannot be written.
-    pub fn write(&self, stderr: &mut dyn Write) -> io::Result<()> {
-        let text = self.text();
-        if text.is_empty() { Ok(()) } else { writeln!(stderr, "{}", shown(&text)) }
-    }
-
-    fn text(&self) -> String {
+    pub fn write(&self, measured: &[(Source, u64)], stderr: &mut dyn Write) -> io::Result<()> {
+        let measured: BTreeSet<_> = measured.iter().map(|(source, _)| source.to_string()).collect();
         let kinds = [
             (&self.companions, "companion", " of a matrix"),
             (&self.archives, "archive", " beside the unpacked file"),
             (&self.hidden, "hidden file", ""),
         ];
-        let name = |file: &PathBuf| Source::File(file.clone()).to_string();
-        let kinds = kinds.into_iter().filter(|(files, ..)| !files.is_empty());
-        let kinds = kinds.map(|(files, what, why)| {
-            format!("{}{why} ({})", count(files.len(), what), listed(files.iter().map(name), NAMED))
+        let kinds = kinds.into_iter().filter_map(|(files, what, why)| {
+            let names = files.iter().map(|file| Source::File(file.clone()).to_string());
+            let names: Vec<_> = names.filter(|name| !measured.contains(name)).collect();
+            let text =
+                || format!("{}{why} ({})", count(names.len(), what), listed(names.iter(), NAMED));
+            (!names.is_empty()).then(text)
         });
-        let kinds: Vec<_> = kinds.collect();
-        if kinds.is_empty() { String::new() } else { format!("left out: {}", kinds.join(", ")) }
+        let kinds = join(kinds, ", ");
+        if kinds.is_empty() { Ok(()) } else { writeln!(stderr, "left out: {}", shown(&kinds)) }
     }
 }
 
@@ -69,7 +68,7 @@ pub fn find(
     let files = left_out.without_companions(files);
     let files = left_out.without_archives(files);
     if files.is_empty() {
-        left_out.write(stderr)?;
+        left_out.write(&[], stderr)?;
         bail!("{}: this folder contains no .mtx, .mtx.gz or .tar.gz file", dir.display());
     }
     let mut files: Vec<_> = files.into_iter().map(sized).collect();
@@ -79,10 +78,15 @@ pub fn find(
 
 impl LeftOut {
     /// Returns the files below a folder with the endings of matrices. A dangling link is one of them: it causes an error
-    /// when it is read.
+    /// when it is read. Hidden folders are searched, to count what is in them, but not where a link leads.
     fn without_hidden(&mut self, dir: &Path, stderr: &mut dyn Write) -> io::Result<Vec<PathBuf>> {
+        let is_searched = |entry: &DirEntry| {
+            let is_link_to_folder = entry.path_is_symlink() && entry.file_type().is_dir();
+            !(is_link_to_folder && is_hidden(entry.path(), dir))
+        };
+        let walk = WalkDir::new(dir).follow_links(true).sort_by_file_name().into_iter();
         let mut files = Vec::new();
-        for entry in WalkDir::new(dir).follow_links(true).sort_by_file_name() {
+        for entry in walk.filter_entry(is_searched) {
             let (path, is_file) = match &entry {
                 Ok(entry) => (entry.path(), entry.file_type().is_file()),
                 Err(error) => error.path().map_or((dir, false), |path| (path, !path.is_dir())),
@@ -184,7 +188,7 @@ mod tests {
         }
         let (mut left_out, mut stderr) = (LeftOut::default(), Vec::new());
         let found = find(dir.path(), &mut left_out, &mut stderr).unwrap();
-        left_out.write(&mut stderr).unwrap();
+        left_out.write(&[], &mut stderr).unwrap();
         let short = |text: String| text.replace(&format!("{}/", dir.path().display()), "");
         let mut found: Vec<_> = found.iter().map(|(file, _)| short(file.to_string())).collect();
         found.sort();
@@ -215,9 +219,10 @@ mod tests {
                     ".c/d/z.tgz",
                     ".c/y.txt",
                     ".e/x.mtx -> no",
-                    ".f -> ..",
+                    "f/x.mtx",
+                    ".f -> f",
                 ],
-                &["x.mtx"],
+                &["f/x.mtx", "x.mtx"],
                 "left out: 4 hidden files (._x.mtx, .c/d/z.tgz, .c/y.mtx and 1 more)\n",
             ),
             (&["a.mtx -> no", "a.tar.gz"], &["a.mtx", "a.tar.gz"], ""),

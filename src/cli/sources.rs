@@ -34,7 +34,7 @@ pub fn sources(
             generated => sources.push((generated, 0)),
         }
     }
-    left_out.write(stderr)?;
+    left_out.write(&sources, stderr)?;
     Ok(sources)
 }
 

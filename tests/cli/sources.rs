@@ -133,7 +133,7 @@ fn equal_names_in_different_groups_are_different_matrices() {
         ("share-1.csv", format!("corpus {} --shard 1/2", path("a/MM"))),
         ("share-2.csv", format!("corpus {} --shard 2/2", path("a/MM"))),
     ] {
-        let ran = run(&format!("{words} {EXACT} --format csv -o {}", path(name)));
+        let ran = run(&format!("{words} {EXACT} --no-bandwidth --format csv -o {}", path(name)));
         assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
         let left_out = ran.stderr.matches("left out: ").count();
         assert_eq!(left_out, usize::from(words.starts_with("corpus")), "{ran:?}");
@@ -155,6 +155,11 @@ fn equal_names_in_different_groups_are_different_matrices() {
         paired.sort_unstable();
         assert_eq!(paired, pairs, "{ran:?}");
     }
+    let named = path("a/MM/G1/tiny/tiny_b.mtx");
+    let ran = run(&format!("corpus {} {named} {EXACT} --format csv", path("a/MM")));
+    assert!(ran.stdout.contains(&format!("\n{named},")), "{ran:?}");
+    let left_out = format!("left out: 1 companion of a matrix ({})\n", named.replace("G1", "G2"));
+    assert!(ran.stderr.contains(&left_out), "{ran:?}");
 }
 
 /// In a folder with `ufl_mtx`, a downloaded matrix can be named as in the collection. For other matrices, the message

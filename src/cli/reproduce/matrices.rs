@@ -57,7 +57,7 @@ impl Library {
         let &ReproduceArgs { ref data, stand_ins, quick, max_nonzeros, .. } = args;
         let mut left_out = LeftOut::default();
         let files = if data.is_dir() { find(data, &mut left_out, stderr)? } else { Vec::new() };
-        left_out.write(stderr)?;
+        left_out.write(&files, stderr)?;
         let mut by_name: HashMap<_, Vec<_>> = HashMap::new();
         for file in &files {
             let name = matrix_name(&file.0.to_string()).to_owned();
