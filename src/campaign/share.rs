@@ -32,7 +32,7 @@ impl Share {
     pub fn of(all: Vec<(Source, u64)>, shard: Shard, settings: &Settings) -> Self {
         let mut seen = BTreeSet::new();
         let all: Vec<_> =
-            all.into_iter().filter(|(source, _)| seen.insert(absolute(source))).collect();
+            all.into_iter().filter(|(source, _)| seen.insert(source.full_name())).collect();
         let mut hash = Sha256::new();
         for (source, bytes) in &all {
             hash.update(format!("{source}\0{bytes}\0"));
@@ -49,13 +49,6 @@ impl Share {
         }
         Self { sources, corpus: Corpus { shard, matrices, hash: hex(hash), files } }
     }
-}
-
-/// Returns the text of a source, with the path of a file from the root.
-fn absolute(source: &Source) -> String {
-    let Source::File(path) = source else { return source.to_string() };
-    let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
-    Source::File(path).to_string()
 }
 
 /// Estimates the time for a matrix in nanoseconds. It depends only on the command line and the file size.

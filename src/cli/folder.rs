@@ -3,14 +3,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf, absolute};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use walkdir::{DirEntry, WalkDir};
 
 use super::sources::sized;
-use crate::matrix::archive::{form, is_archive, is_matrix, split_ending};
+use crate::matrix::archive::{form, is_archive, is_matrix};
 use crate::matrix::source::Source;
+use crate::record::row::{matrix_name, matrix_parts};
 use crate::report::names::{count, join, listed};
 use crate::terminal::shown;
 
@@ -103,9 +104,9 @@ impl LeftOut {
     }
 
     fn without_companions(&mut self, files: Vec<PathBuf>) -> Vec<PathBuf> {
-        let places: BTreeSet<_> = files.iter().map(|file| Place::of(file)).collect();
+        let places: BTreeSet<_> = files.iter().map(|file| place(file)).collect();
         let is_companion = |file: &PathBuf| {
-            let owner = Place::of(file).owner().filter(|_| !is_archive(file));
+            let owner = owner(place(file)).filter(|_| !is_archive(file));
             owner.is_some_and(|owner| places.contains(&owner))
         };
         let (companions, others): (Vec<_>, _) = files.into_iter().partition(is_companion);
@@ -114,49 +115,35 @@ impl LeftOut {
     }
 
     fn without_archives(&mut self, files: Vec<PathBuf>) -> Vec<PathBuf> {
+        let matrix = |file: &Path| matrix_parts(&full_name(file)).join("/");
         let mut forms = BTreeMap::new();
         for file in files.iter().filter(|file| file.exists()) {
-            let least = forms.entry(Place::of(file).outside()).or_insert(form(file));
+            let least = forms.entry(matrix(file)).or_insert(form(file));
             *least = form(file).min(*least);
         }
-        let is_unpacked_too = |file: &PathBuf| {
-            forms.get(&Place::of(file).outside()).is_some_and(|least| form(file) > *least)
-        };
+        let is_unpacked_too =
+            |file: &PathBuf| forms.get(&matrix(file)).is_some_and(|least| form(file) > *least);
         let (archives, others): (Vec<_>, _) = files.into_iter().partition(is_unpacked_too);
         self.archives.extend(archives);
         others
     }
 }
 
-/// The folder of a matrix file, and its name without ending.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
-    folder: PathBuf,
-    name: String,
+fn full_name(file: &Path) -> String {
+    Source::File(file.to_owned()).full_name()
 }
 
-impl Place {
-    fn of(file: &Path) -> Self {
-        let file = absolute(file).unwrap_or_else(|_| file.to_owned());
-        let name = file.file_name().unwrap_or_default().to_string_lossy();
-        let name = split_ending(&name).map_or(&name[..], |(stem, _)| stem).to_owned();
-        Self { folder: file.parent().unwrap_or(&file).to_owned(), name }
-    }
+/// Returns the folder of a matrix file, and its name without ending.
+fn place(file: &Path) -> (PathBuf, String) {
+    let file = full_name(file);
+    let folder = Path::new(&file).parent().unwrap_or(Path::new("/"));
+    (folder.to_owned(), matrix_name(&file).to_owned())
+}
 
-    /// Returns the matrix that the file belongs to if it is a companion: `NAME/NAME` for `NAME/NAME_b`.
-    fn owner(&self) -> Option<Self> {
-        let name = self.folder.file_name()?.to_string_lossy().into_owned();
-        let is_named_after = self.name.strip_prefix(&name)?.starts_with('_');
-        is_named_after.then(|| Self { folder: self.folder.clone(), name })
-    }
-
-    /// Returns the place of the archive of the matrix: `NAME` for `NAME/NAME`.
-    fn outside(mut self) -> Self {
-        if self.folder.ends_with(&self.name) {
-            self.folder.pop();
-        }
-        self
-    }
+/// Returns the place of the matrix that a file belongs to if it is a companion: `NAME/NAME` for `NAME/NAME_b`.
+fn owner((folder, name): (PathBuf, String)) -> Option<(PathBuf, String)> {
+    let owner = folder.file_name()?.to_str()?.to_owned();
+    name.strip_prefix(&owner)?.starts_with('_').then_some((folder, owner))
 }
 
 /// Returns whether the name of the file, or of one of its folders below `dir`, begins with a dot.

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, absolute};
 
 use super::bounds::ReadBounds;
 use super::generate::{Generator, SpecError};
@@ -133,6 +133,18 @@ impl Source {
                 Opened::Generated(generator)
             }
         })
+    }
+
+    /// Returns the source as it is printed, with the path of a file from the root: files with the same full name are the
+    /// same, however their paths were given.
+    pub fn full_name(&self) -> String {
+        match self {
+            Self::File(path) => match absolute(path) {
+                Ok(path) => Self::File(path).to_string(),
+                Err(_) => self.to_string(),
+            },
+            Self::Generated(_) | Self::StandIn(..) => self.to_string(),
+        }
     }
 
     /// Returns the kind of problem from the file's comment, or the description of the generator.
