@@ -192,7 +192,11 @@ mod tests {
                  (1/t.tar.gz)\n",
             ),
             (&["t/t_b.mtx", "a.mtx", "a_b.mtx"], &["a.mtx", "a_b.mtx", "t/t_b.mtx"], ""),
-            (&["t/t.mtx", "t/tt.mtx", "t/t_2.tgz"], &["t/t.mtx", "t/t_2.tgz", "t/tt.mtx"], ""),
+            (
+                &["t/t.mtx", "t/tt.mtx", "t/u_t.mtx", "t/t_2.tgz"],
+                &["t/t.mtx", "t/t_2.tgz", "t/tt.mtx", "t/u_t.mtx"],
+                "",
+            ),
             (
                 &["a.mtx.GZ", "a.MTX", "a.TAR.gz", "b.tgz", "b.mtx.gz", "b/c.mtx"],
                 &["a.MTX", "b.mtx.gz", "b/c.mtx"],

@@ -185,7 +185,8 @@ fn sizes() {
     assert!((ends[0].1 - 32.0).abs() < 1e-9 && (ends[1].1 - 8.0).abs() < 1e-9, "{ends:?}");
 }
 
-/// 2 ms for 1000 nonzeros are 2000 ns per nonzero. b has more nonzeros, so it comes last.
+/// 2 ms for 1000 nonzeros are 2000 ns per nonzero. b has more nonzeros, so it comes last. It has the name that its other
+/// rows have.
 #[test]
 fn stages() {
     let stage = |file: &str, method: &str, nonzeros, stage: &str, ms| StageRow {
@@ -207,7 +208,11 @@ fn stages() {
     ];
     let stages = rows.iter().collect();
     let spec: Spec = toml::from_str("kind = 'stages'\ntitle = 'T'\nof = ['hola', '*']").unwrap();
-    let view = spec.view(&Recorded { stages, ..Recorded::default() });
+    let b = RecordedRow {
+        name: Some("H/b".into()),
+        ..RecordedRow::from(row("b.mtx", 4000, "hola", 9.0))
+    };
+    let view = spec.view(&Recorded { stages, lines: vec![&b], ..Recorded::default() });
     expect![[r#"
         3 products of 2 matrices
         stage 1, 2, …: the kernels of a product in the order in which they run; the table has their names
@@ -216,11 +221,11 @@ fn stages() {
         | a*     |     1000 |             10.0 | hola   | starts  |     0.500 |                   500 |          75.0 |
         | a*     |     1000 |             10.0 | hola   | product |      2.00 |                  2000 |          75.0 |
         | a*     |     1000 |             10.0 | merge  | product |      3.00 |                  3000 |          75.0 |
-        | b      |     4000 |             10.0 | hola   | starts  |      1.00 |                   250 |          75.0 |
-        | b      |     4000 |             10.0 | hola   | product |      8.00 |                  2000 |          75.0 |
+        | H/b    |     4000 |             10.0 | hola   | starts  |      1.00 |                   250 |          75.0 |
+        | H/b    |     4000 |             10.0 | hola   | product |      8.00 |                  2000 |          75.0 |
     "#]].assert_eq(&text_of(&view));
     let Some(Chart::Bars(bars)) = view.chart else { panic!() };
-    assert_eq!(bars.categories, ["a*, hola", "a*, merge", "b, hola"]);
+    assert_eq!(bars.categories, ["a*, hola", "a*, merge", "H/b, hola"]);
     assert_eq!(bars.series[1].values, [Some(2000.0), None, Some(2000.0)]);
     assert!(bars.stacked);
 }
