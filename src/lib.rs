@@ -56,7 +56,7 @@
 //! | `mpi` | one product on many processes, behind the feature `mpi`: partition, product, backend | bench, device, matrix, memory, method, methods, record, simd, system, verify |
 //! | [`check`] | the battery for methods of plug-ins | device, guarded, matrix, plugin, team, verify |
 //! | [`report`] | recorded rows as tables and charts, and the comparison of two files | bench, cache, filter, matrix, memory, method, methods, near, record, table |
-//! | [`campaign`] | measures matrices one after the other: plan, child processes, resume, progress, run record | bench, cache, check, device, kernel_file, matrix, memory, method, methods, near, plugin, profile, record, report, simd, system, team, terminal |
+//! | [`campaign`] | measures matrices one after the other: plan, child processes, resume, progress, run record | bench, cache, check, device, kernel_file, library, matrix, memory, method, methods, near, plugin, profile, record, report, simd, system, team, terminal |
 //! | [`papers`] | the experiments of the papers: what is measured, shown and claimed | bench, device, matrix, method, methods, near, record, report, simd, table |
 //! | [`datasets`] | the matrix collection: facts of its matrices, named sets | filter |
 //! | [`fetch`] | downloads matrices of the collection | cache, datasets, matrix |

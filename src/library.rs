@@ -50,6 +50,25 @@ fn wheel_folders(environment: &Path) -> Vec<PathBuf> {
     glob::glob(&pattern.to_string_lossy()).into_iter().flatten().flatten().collect()
 }
 
+/// Returns whether the system's loader may find a library. The library is not opened, because that would run its
+/// initialisers. The loader also searches other places, which are unusual.
+pub fn may_exist(name: &str) -> bool {
+    const USUAL: [&str; 6] = [
+        "/lib64",
+        "/usr/lib64",
+        "/lib",
+        "/usr/lib",
+        "/usr/lib/x86_64-linux-gnu",
+        "/usr/lib/aarch64-linux-gnu",
+    ];
+    let listed = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+    let mut folders = std::env::split_paths(&listed).chain(USUAL.map(PathBuf::from));
+    let of_loader = std::fs::read("/etc/ld.so.cache").unwrap_or_default();
+    folders.any(|folder| folder.join(name).exists())
+        || of_loader.windows(name.len()).any(|text| text == name.as_bytes())
+        || folder_of(name).is_some()
+}
+
 /// Opens the library `name` in `folder`, or by the system's loader without a folder. It stays open until the process
 /// ends, and libraries opened later can use its symbols.
 ///

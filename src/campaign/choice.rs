@@ -4,6 +4,7 @@
 use anyhow::{Context, Result, anyhow, bail, ensure};
 
 use super::env::Env;
+use super::gpus;
 use crate::bench::run::{DeviceChoice, RunSettings};
 use crate::device::Gpu;
 use crate::device::model::{DeviceFile, Model};
@@ -35,7 +36,7 @@ pub fn methods(run: &RunSettings, env: &mut Env) -> Result<(Vec<Choice<'static>>
         let file = DeviceFile::find(name).map_err(|Unavailable(reason)| anyhow!(reason))?;
         return Ok((choices, Some(Gpu::new(Model::of_file(name, &file)))));
     }
-    let reason = match (env.open_gpu)(run.gpu) {
+    let reason = match gpus::open(run.gpu, run.settings.timeout, env) {
         Ok(gpu) => return Ok((choices, Some(gpu))),
         Err(Unavailable(reason)) => reason,
     };
@@ -65,6 +66,18 @@ pub fn methods(run: &RunSettings, env: &mut Env) -> Result<(Vec<Choice<'static>>
         )?;
     }
     Ok((choices, None))
+}
+
+/// Lets a child process open the GPU that the methods need, if they need a real one.
+///
+/// # Errors
+/// Returns an error if the command line selects no method.
+pub fn ask_for_gpu(run: &RunSettings, env: &mut Env) -> Result<()> {
+    if run.models().is_empty() && chosen(run)?.iter().any(is_on_gpu) {
+        // The processes that measure get the answer, and report what follows from it.
+        let _ = gpus::facts(run.gpu, run.settings.timeout, env);
+    }
+    Ok(())
 }
 
 /// Returns the methods that the command line selects.

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
+use super::gpus::Answers;
 use crate::bench::clock::Clock;
 use crate::cache::CacheFolder;
 use crate::device::{Gpu, cuda};
@@ -36,8 +37,11 @@ pub struct Env<'a> {
     pub readings: fn() -> Readings,
     /// The file of this program, from which child processes are started. `None`: there are no child processes.
     pub program: Option<PathBuf>,
-    /// Opens the GPU with this number, or the first GPU.
+    /// Opens the GPU with this number, or the first GPU. Commands do not call it, but the functions of
+    /// [`gpus`](super::gpus).
     pub open_gpu: &'a dyn Fn(Option<usize>) -> Result<Gpu, Unavailable>,
+    /// What child processes have said of the GPUs.
+    pub gpus: Answers,
     /// The folder of the machine's bandwidth profiles. `None`: no profile is measured.
     pub profiles: Option<CacheFolder>,
     /// The cache of parsed matrices, if there is one.
@@ -68,6 +72,7 @@ impl<'a> Env<'a> {
             readings: Readings::now,
             program: None,
             open_gpu: &cuda::open,
+            gpus: Answers::default(),
             profiles: Some(CacheFolder::of_user("profiles")),
             matrices: None,
         }

@@ -1,17 +1,12 @@
 //! Finds the libraries of vendors on this machine.
 
-use std::io;
-use std::os::fd::AsFd;
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Result;
 use clap::ValueEnum;
-use nix::sys::prctl::set_pdeathsig;
-use nix::sys::signal::Signal;
 
-use super::isolate::{ask, send};
+use super::isolate::{self, ask};
 use crate::device::cuda::{cusparse, nvrtc};
 use crate::method::Unavailable;
 use crate::methods::vendor::mkl::{self, Mkl};
@@ -82,10 +77,7 @@ pub fn all(program: Option<&Path>) -> Vec<Library> {
 
 /// Sends the result of the search for a library to the parent process.
 pub fn send_to_parent(vendor: Vendor) -> Result<()> {
-    set_pdeathsig(Signal::SIGKILL)?;
-    let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-    send(&socket, &vendor.find())?;
-    Ok(())
+    isolate::send_to_parent(&vendor.find())
 }
 
 /// Returns the vendor's CPU library, if a method has used it.

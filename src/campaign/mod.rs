@@ -7,6 +7,7 @@
 pub(crate) mod bandwidth;
 pub(crate) mod choice;
 pub(crate) mod env;
+pub(crate) mod gpus;
 pub(crate) mod install;
 pub(crate) mod isolate;
 pub(crate) mod libraries;

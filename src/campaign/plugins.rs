@@ -1,19 +1,14 @@
 //! The user's methods of a command. Plug-ins are described by a child process, and opened by the child that measures;
 //! `.cu` files are read by both.
 
-use std::io;
-use std::os::fd::AsFd;
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
-use nix::sys::prctl::set_pdeathsig;
 use nix::sys::resource::{Resource, setrlimit};
-use nix::sys::signal::Signal;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::isolate::{ask, send};
+use super::isolate::{self, ask, send};
 use crate::check;
 use crate::kernel_file::KernelFile;
 use crate::methods::added::{self, MethodFile};
@@ -83,12 +78,9 @@ pub fn describe(file: &Path, program: &Path) -> Result<Vec<Description>> {
 /// # Errors
 /// Returns an error if the parent has ended.
 pub fn send_to_parent(file: &Path) -> Result<()> {
-    set_pdeathsig(Signal::SIGKILL)?;
-    let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let described = plugin::open(file)
         .map(|methods| methods.into_iter().map(|method| method.description).collect::<Vec<_>>());
-    send(&socket, &described)?;
-    Ok(())
+    isolate::send_to_parent(&described)
 }
 
 /// Runs the checks of a method from number `from` on in this process, a child, and sends each message to the parent.
@@ -96,9 +88,8 @@ pub fn send_to_parent(file: &Path) -> Result<()> {
 /// # Errors
 /// Returns an error if the plug-in or its method is missing, or the parent has ended.
 pub fn check_here(file: &Path, method: &str, precision: Precision, from: usize) -> Result<()> {
-    set_pdeathsig(Signal::SIGKILL)?;
+    let socket = isolate::to_parent()?;
     setrlimit(Resource::RLIMIT_AS, MOST_MEMORY, MOST_MEMORY)?;
-    let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let entries = plugin::open(file).map_err(|wrong| anyhow!(wrong))?;
     let entry = entries.into_iter().find(|entry| entry.description.name == method);
     let entry = Box::leak(Box::new(entry.context("the method is missing")?));

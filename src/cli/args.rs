@@ -174,6 +174,12 @@ pub enum Command {
         /// The vendor of the library
         vendor: Vendor,
     },
+    /// Opens a GPU and sends its facts to the parent process
+    #[command(hide = true)]
+    GpuWorker {
+        /// The number of the GPU; without one: the first
+        number: Option<usize>,
+    },
     /// Runs the checks of a method of a plug-in for the parent process
     #[command(hide = true)]
     CheckWorker {

@@ -7,6 +7,7 @@ use super::command::{CommandStatus, Env};
 use super::output::OutputArgs;
 use super::values::device;
 use crate::bench::run::DeviceChoice;
+use crate::campaign::gpus;
 use crate::device::Gpu;
 use crate::device::gauge::measure;
 use crate::device::model::{DeviceFile, Model, written};
@@ -24,7 +25,7 @@ pub struct GpuFileArgs {
 pub fn run(args: &GpuFileArgs, env: &mut Env) -> Result<CommandStatus> {
     args.output.check(&[])?;
     let gpu = match &args.device {
-        DeviceChoice::Gpu(number) => (env.open_gpu)(*number)?,
+        DeviceChoice::Gpu(number) => gpus::open(*number, gpus::LIMIT, env)?,
         DeviceChoice::Models(names) if names.len() == 1 => {
             Gpu::new(Model::of_file(&names[0], &DeviceFile::find(&names[0])?))
         }

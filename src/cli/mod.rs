@@ -37,7 +37,7 @@ use clap::{CommandFactory, Parser};
 
 pub use crate::campaign::isolate::OUT_OF_MEMORY;
 use crate::campaign::isolate::worker;
-use crate::campaign::{libraries, plugins};
+use crate::campaign::{gpus, libraries, plugins};
 use args::{Cli, Command};
 pub use command::{CommandStatus, Env, Interrupted};
 pub use measure::run_settings;
@@ -63,6 +63,7 @@ pub fn ends_in_order(args: impl IntoIterator<Item = OsString>) -> bool {
                 | Command::System(_)
                 | Command::GpuFile(_)
                 | Command::Library { .. }
+                | Command::GpuWorker { .. }
                 | Command::Plugin { .. }
                 | Command::CheckWorker { .. }
                 | Command::NewMethod(_)
@@ -100,6 +101,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>, env: &mut Env) -> Result<Co
         Some(Command::Worker) => worker::carry_out_tasks(env).map(|()| CommandStatus::Ok),
         Some(Command::Library { vendor }) => {
             libraries::send_to_parent(vendor).map(|()| CommandStatus::Ok)
+        }
+        Some(Command::GpuWorker { number }) => {
+            gpus::answer(number, env).map(|()| CommandStatus::Ok)
         }
         Some(Command::CheckWorker { file, method, precision, from }) => {
             let precision = precision.single().context("choose one precision")?;

@@ -10,7 +10,7 @@ use super::command::{CommandStatus, Env};
 use super::output::{OutputArgs, TextOrJson, form};
 use super::values::whole;
 use crate::campaign::bandwidth::{of_team, sizes};
-use crate::campaign::libraries;
+use crate::campaign::{gpus, libraries};
 use crate::device::facts::Facts as GpuFacts;
 use crate::method::Unavailable;
 use crate::record::run::{Bandwidth, Library, REVISION};
@@ -57,6 +57,7 @@ struct Gpu {
 pub fn run(args: &SystemArgs, env: &mut Env) -> Result<CommandStatus> {
     let format = form(args.format, args.output.output.as_deref(), TextOrJson::Text)?;
     args.output.check(&[])?;
+    let (gpus, no_gpu) = all_gpus(env);
     let system = &env.system;
     let most = args.threads.unwrap_or_else(|| system.threads());
     let cpus = system.cpus.len();
@@ -66,7 +67,6 @@ pub fn run(args: &SystemArgs, env: &mut Env) -> Result<CommandStatus> {
         let team = Team::pinned(&system.cpus[..threads]).context("cannot bind threads to CPUs")?;
         bandwidth.extend(of_team(&team, env.clock, &sizes(system)));
     }
-    let (gpus, no_gpu) = gpus(env);
     let facts = Facts {
         version: env!("CARGO_PKG_VERSION"),
         revision: REVISION,
@@ -96,19 +96,16 @@ fn counts(most: usize) -> Vec<usize> {
 }
 
 /// Returns all GPUs, or the reason why there is none.
-fn gpus(env: &Env) -> (Vec<Gpu>, Option<String>) {
-    let mut gpus = Vec::new();
+fn all_gpus(env: &mut Env) -> (Vec<Gpu>, Option<String>) {
+    let mut found = Vec::new();
     for number in 0..MOST_GPUS {
-        match (env.open_gpu)(Some(number)) {
-            Ok(gpu) => {
-                let facts = gpu.facts().clone();
-                gpus.push(Gpu { nominal_gbs: facts.nominal_gbs(), facts });
-            }
-            Err(Unavailable(reason)) if number == 0 => return (gpus, Some(reason)),
+        match gpus::facts(Some(number), gpus::LIMIT, env) {
+            Ok(facts) => found.push(Gpu { nominal_gbs: facts.nominal_gbs(), facts }),
+            Err(Unavailable(reason)) if number == 0 => return (found, Some(reason)),
             Err(_) => break,
         }
     }
-    (gpus, None)
+    (found, None)
 }
 
 /// Returns the lines that describe a GPU.

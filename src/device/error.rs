@@ -1,7 +1,9 @@
 //! The reasons why a device or a method cannot prepare or compute a product.
 
+use serde::{Deserialize, Serialize};
+
 /// The reason why a method does not support this matrix or machine. It is recorded as a row with status `skipped`.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error, Serialize, Deserialize)]
 #[error("{0}")]
 pub struct Unavailable(pub String);
 

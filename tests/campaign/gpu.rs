@@ -10,7 +10,7 @@ use spmv_bench::device::cuda::nvrtc;
 use crate::{Place, Ran, column, crash};
 
 /// Builds the driver in the folder `driver` of the test folder. Returns whether that was possible.
-fn has_driver(place: &Place) -> bool {
+pub fn built_driver(place: &Place) -> bool {
     let folder = place.path("driver");
     std::fs::create_dir(&folder).unwrap();
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cuda/driver.c");
@@ -18,8 +18,13 @@ fn has_driver(place: &Place) -> bool {
         .args(["-shared", "-fPIC", "-w", "-Wl,-soname,libcuda.so.1", source, "-o"])
         .arg(folder.join("libcuda.so.1"))
         .status();
+    built.is_ok_and(|status| status.success())
+}
+
+/// Returns whether the driver was built and kernels can be compiled.
+fn has_driver(place: &Place) -> bool {
     let target = Target { architecture: (9, 0), driver: Some(13) };
-    let can = built.is_ok_and(|status| status.success()) && nvrtc::compiler(&target).is_ok();
+    let can = built_driver(place) && nvrtc::compiler(&target).is_ok();
     if !can {
         // Written directly to stderr, because the test runner hides what a passing test prints.
         let _ = writeln!(std::io::stderr(), "skipped: no C compiler or no NVRTC");

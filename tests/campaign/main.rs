@@ -1,6 +1,7 @@
 //! Tests of the real program under crashes, hangs, kills, full disks and unusual files.
 
 mod crash;
+mod driver;
 mod environment;
 mod files;
 mod gpu;

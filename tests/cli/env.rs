@@ -75,6 +75,7 @@ fn run_in(
         readings: Readings::default,
         program: None,
         open_gpu,
+        gpus: Default::default(),
         profiles: profiles.map(CacheFolder::at),
         matrices: matrices.map(|folder| MatrixCache::of(CacheFolder::at(folder))),
     };

@@ -1,9 +1,11 @@
 // A fake CUDA driver with two GPUs that computes nothing. It counts live objects, rejects invalid calls like a real
 // driver, and contains some kernels: `store` writes its number to its pointer, after `fault` every call fails, and
 // `csr_scalar` never ends; the kernels that measure the device do nothing. With CUDA_12_0 defined, it is a driver of
-// CUDA 12.0, without the functions of later versions; with CUDA_6_5 it lacks more functions.
+// CUDA 12.0, without the functions of later versions; with CUDA_6_5 it lacks more functions. The variable FAKE_DRIVER
+// names a call and its fault, such as `cuInit hangs`; each such call also prints its name.
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,7 +30,22 @@ int fake_dependent(void) { return dependent; }
 #define ENTER if (!current) return INVALID_CONTEXT; if (fault) return ILLEGAL_ADDRESS
 #define IN(object) if (!(object) || (object)->owner != current) return INVALID_CONTEXT
 
-int cuInit(unsigned flags) { return flags ? INVALID_VALUE : OK; }
+static void misbehave(const char *call) {
+    const char *fault = getenv("FAKE_DRIVER");
+    size_t length = strlen(call);
+    if (!fault || strncmp(fault, call, length) || fault[length] != ' ') return;
+    fault += length + 1;
+    fprintf(stderr, "%s is called\n", call);
+    if (!strcmp(fault, "hangs")) for (;;) pause();
+    if (!strcmp(fault, "aborts")) abort();
+    if (!strcmp(fault, "crashes")) *(volatile int *)0 = 1;
+    if (!strcmp(fault, "exits")) exit(0);
+    if (!strcmp(fault, "prints")) for (int i = 0; i < 1000; i++) puts("\1 garbage");
+    if (!strcmp(fault, "waits")) usleep(200000);
+}
+__attribute__((constructor)) static void loaded(void) { misbehave("loading"); }
+
+int cuInit(unsigned flags) { misbehave("cuInit"); return flags ? INVALID_VALUE : OK; }
 // NVRTC calls this function; an error means that there is no table.
 int cuGetExportTable(const void **table, const void *id) { *table = NULL; return INVALID_VALUE; }
 #ifdef CUDA_12_0
@@ -36,7 +53,7 @@ int cuDriverGetVersion(int *v) { *v = 12000; return OK; }
 #else
 int cuDriverGetVersion(int *v) { *v = 13000; return OK; }
 #endif
-int cuDeviceGetCount(int *n) { *n = 2; return OK; }
+int cuDeviceGetCount(int *n) { misbehave("cuDeviceGetCount"); *n = 2; return OK; }
 int cuDeviceGet(int *d, int n) { *d = n; return n < 2 ? OK : 101; }
 int cuDeviceGetName(char *s, int n, int d) { strncpy(s, d ? "Second" : "First", n); return OK; }
 int cuDeviceGetPCIBusId(char *s, int n, int d) { strncpy(s, "0000:00:00.0", n); return OK; }
@@ -85,6 +102,7 @@ int cuCtxSynchronize(void) {
 }
 
 int cuMemGetInfo_v2(size_t *free, size_t *total) {
+    misbehave("cuMemGetInfo");
     *free = (size_t)3 << 30;
     *total = (size_t)4 << 30;
     return OK;

@@ -34,6 +34,11 @@ pub const OUT_OF_MEMORY: i32 = 12;
 #[error("interrupted {0}")]
 pub struct Interrupted(pub &'static str);
 
+/// The error of a child that ends, or does not answer, before it is ready to measure.
+#[derive(Debug, thiserror::Error)]
+#[error("the child process that measures {0}")]
+pub struct NotReady(String);
+
 /// A running child process.
 pub struct Running {
     process: Child,
@@ -72,15 +77,12 @@ impl Running {
                 }
                 Err(RecvTimeoutError::Timeout) if begun.elapsed() < START => (),
                 Err(RecvTimeoutError::Timeout) => {
-                    bail!(
-                        "the child process that measures was not ready after {} s",
-                        START.as_secs()
-                    )
+                    bail!(NotReady(format!("was not ready after {} s", START.as_secs())))
                 }
-                _ => bail!(
-                    "the child process that measures ended before it was ready: it {}",
-                    running.exit_report()
-                ),
+                _ => {
+                    let exit = running.exit_report();
+                    bail!(NotReady(format!("ended before it was ready: it {exit}")))
+                }
             }
         }
     }

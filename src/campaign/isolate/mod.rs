@@ -14,16 +14,18 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::choice::{chosen, is_parallel};
+use super::choice::{ask_for_gpu, chosen, is_parallel};
 use super::env::Env;
 use super::plan::Plan;
 use super::session::Session;
 use super::task::{Event, MatrixTask};
 use crate::record::run::RunRecord;
+use child::NotReady;
 pub use child::{Interrupted, OUT_OF_MEMORY, ask, listen};
 use supervisor::Supervisor;
 use wire::Hello;
 pub use wire::send;
+pub use worker::{send_to_parent, to_parent};
 
 /// The process or processes that carry out tasks.
 pub enum Runner<'a> {
@@ -41,7 +43,14 @@ impl<'a> Runner<'a> {
     /// Returns an error if the plan cannot be carried out on this machine.
     pub fn start(plan: &Plan, isolate: bool, env: &mut Env<'a>) -> Result<(Self, RunRecord)> {
         if let Some(program) = env.program.clone().filter(|_| isolate) {
-            let (children, record) = children(&program, plans(plan)?, env)?;
+            ask_for_gpu(&plan.run, env)?;
+            let (children, record) = match children(&program, plans(plan)?, env) {
+                // A GPU that can be opened may still fail when it is used for the first time.
+                Err(error) if error.is::<NotReady>() && env.gpus.give_up(&error) => {
+                    children(&program, plans(plan)?, env)?
+                }
+                started => started?,
+            };
             return Ok((Self::Children(children), record));
         }
         let session = Session::start(plan, env)?;
@@ -113,7 +122,7 @@ fn children<'a>(
     env: &Env<'a>,
 ) -> Result<(Vec<Supervisor<'a>>, RunRecord)> {
     let start = |plan| {
-        let hello = Hello::new(plan, env.run_id.clone());
+        let hello = Hello::new(plan, env.run_id.clone(), env.gpus.clone());
         Supervisor::start(program.to_owned(), hello, env.interrupted)
     };
     let started = plans.into_iter().map(start);

@@ -16,6 +16,7 @@ use super::wire::{Answer, Hello, receive, send};
 use crate::bench::execute::Turn;
 use crate::bench::plan::{CacheState, Protocol, Settings};
 use crate::bench::run::RunSettings;
+use crate::campaign::gpus::Answers;
 use crate::campaign::plan::Plan;
 use crate::campaign::task::{Event, MatrixTask, Step};
 use crate::matrix::Csr;
@@ -149,7 +150,7 @@ fn run(script: &str) -> (Vec<String>, String) {
     let words = vec![script.into(), before.path().to_str().unwrap().into()];
     let settings = RunSettings::new(Settings::new(Protocol::MergeSpmv));
     let plan = Plan::new(RunSettings { methods: Some(words), ..settings });
-    let hello = Hello::new(plan, "r".into());
+    let hello = Hello::new(plan, "r".into(), Answers::default());
     let mut results = Vec::new();
     let ran = Supervisor::start(program, hello, &interrupted).and_then(|(mut supervisor, _)| {
         let task = MatrixTask::whole(&Source::parse("gen:dense,rows=3,cols=4".as_ref())?);

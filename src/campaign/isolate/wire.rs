@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::campaign::gpus::Answers;
 use crate::campaign::plan::Plan;
 use crate::campaign::task::Event;
 use crate::methods::added;
@@ -19,6 +20,8 @@ pub struct Hello {
     pub plan: Plan,
     /// The identifier of the run, for the rows.
     pub run_id: String,
+    /// What is known of the GPUs.
+    pub gpus: Answers,
     /// The plug-ins and `.cu` files whose methods the child adds.
     pub added: Vec<PathBuf>,
     /// The parent's process id.
@@ -27,9 +30,9 @@ pub struct Hello {
 
 impl Hello {
     /// Creates the message of this process.
-    pub fn new(plan: Plan, run_id: String) -> Self {
+    pub fn new(plan: Plan, run_id: String, gpus: Answers) -> Self {
         let added = added::paths().to_vec();
-        Self { plan, run_id, added, parent: std::process::id() }
+        Self { plan, run_id, gpus, added, parent: std::process::id() }
     }
 
     /// Configures a child that replaces the first one.

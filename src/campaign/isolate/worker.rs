@@ -11,6 +11,7 @@ use nix::fcntl::OFlag;
 use nix::sys::prctl::{set_name, set_pdeathsig};
 use nix::sys::signal::Signal;
 use nix::unistd::{dup2_stdin, getppid};
+use serde::Serialize;
 
 use super::wire::{Answer, Hello, receive, send};
 use crate::bench::execute::Stopped;
@@ -23,19 +24,36 @@ use crate::campaign::task::MatrixTask;
 /// the results.
 const OOM_SCORE: &str = "500";
 
+/// Returns the connection of this process, a child, to its parent. The child ends when the parent ends.
+///
+/// # Errors
+/// Returns an error if the system refuses this.
+pub fn to_parent() -> Result<UnixStream> {
+    set_pdeathsig(Signal::SIGKILL)?;
+    Ok(UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?))
+}
+
+/// Sends the single message of this process, a child, to its parent.
+///
+/// # Errors
+/// Returns an error if the parent has ended.
+pub fn send_to_parent(message: &impl Serialize) -> Result<()> {
+    Ok(send(to_parent()?, message)?)
+}
+
 /// Runs the child until its parent has no more tasks or ends.
 pub fn carry_out_tasks(env: &mut Env) -> Result<()> {
-    set_pdeathsig(Signal::SIGKILL)?;
+    let socket = to_parent()?;
     set_name(c"spmv-bench")?;
     // This may not be permitted; then the system chooses the process.
     let _ = fs::write("/proc/self/oom_score_adj", OOM_SCORE);
-    let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let hello: Hello =
         receive(&socket).context("worker is a command that only spmv-bench itself runs")?;
     // The parent may have ended before the call of `set_pdeathsig`.
     ensure!(getppid().as_raw() as u32 == hello.parent, "the program that started this has ended");
     take_input_of(hello.parent);
     env.run_id.clone_from(&hello.run_id);
+    env.gpus = hello.gpus;
     let opened = plugins::open(&hello.added);
     let session = match opened.and_then(|()| Session::start(&hello.plan, env)) {
         Ok(session) => session.in_child(),

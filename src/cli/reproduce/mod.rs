@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use super::command::{CommandStatus, Env, Interrupted};
 use crate::bench::run::DeviceChoice;
+use crate::campaign::gpus;
 use crate::method::Unavailable;
 use crate::papers::definition::Experiment;
 use crate::papers::{experiment, experiments};
@@ -131,7 +132,7 @@ fn chosen(args: &ReproduceArgs) -> Result<Vec<Experiment>> {
 }
 
 /// Returns the name of the GPU if any of the experiments needs one, or the reason why there is none.
-fn gpu(device: &DeviceChoice, chosen: &[Experiment], env: &Env) -> Result<String, Unavailable> {
+fn gpu(device: &DeviceChoice, chosen: &[Experiment], env: &mut Env) -> Result<String, Unavailable> {
     if let DeviceChoice::Models(_) = device {
         return Err(Unavailable(
             "its source names no GPU; use --device model:NAME to choose one".into(),
@@ -145,7 +146,7 @@ fn gpu(device: &DeviceChoice, chosen: &[Experiment], env: &Env) -> Result<String
         DeviceChoice::Gpu(number) => *number,
         _ => None,
     };
-    (env.open_gpu)(number).map(|gpu| gpu.facts().name.clone())
+    gpus::facts(number, gpus::LIMIT, env).map(|facts| facts.name)
 }
 
 /// The folders for the results of experiments.

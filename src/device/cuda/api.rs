@@ -97,11 +97,18 @@ pub fn api() -> Result<&'static Api, Unavailable> {
     API.get_or_init(Api::open).as_ref().map_err(Clone::clone)
 }
 
+/// Returns the reason why the driver cannot be opened, from the message of the loader.
+fn unusable(words: &str) -> Unavailable {
+    Unavailable(match words.contains(NAME) && words.contains("No such file") {
+        true => format!("no CUDA driver: {NAME} was not found on this machine"),
+        false => format!("the CUDA driver cannot be loaded: {words}; install the driver again"),
+    })
+}
+
 impl Api {
     fn open() -> Result<Self, Unavailable> {
-        let absent =
-            |_| Unavailable(format!("no CUDA driver: {NAME} was not found on this machine"));
-        let library = library::open(None, NAME).map_err(absent)?;
+        let library =
+            library::open(None, NAME).map_err(|error| unusable(&library::words(&error)))?;
         let incomplete = |error| {
             Unavailable(format!(
                 "the CUDA driver lacks a required function: {}; install a driver of CUDA 12.0 (version \

@@ -31,6 +31,7 @@ use super::facts::{Clocks, Facts};
 use super::kernel::{Dim3, Program};
 use crate::device::{Failed, Unavailable, Unprepared};
 use crate::scalar::Precision;
+pub use api::NAME as DRIVER;
 use code::MachineCode;
 use context::Context;
 use cusparse::InStream;

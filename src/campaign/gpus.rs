@@ -1,0 +1,86 @@
+//! The GPUs of this machine. A driver that hangs, or that ends its process, would take the whole program along. Therefore
+//! a child process opens a GPU first, within a time limit, and this process loads the driver only if that was successful.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+use super::env::Env;
+use super::isolate::{ask, send_to_parent};
+use crate::device::Gpu;
+use crate::device::cuda::DRIVER;
+use crate::device::facts::Facts;
+use crate::library;
+use crate::method::Unavailable;
+
+/// The longest time that a child process may take to open a GPU. The first initialisation of a machine with eight GPUs
+/// may take half a minute.
+pub const LIMIT: Duration = Duration::from_secs(60);
+
+/// The facts of each GPU that was asked for, or why it cannot be used. `None` is the first GPU.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Answers(BTreeMap<Option<usize>, Result<Facts, Unavailable>>);
+
+impl Answers {
+    /// Forgets all GPUs because of an error of the process that measures. Returns whether there were any.
+    pub fn give_up(&mut self, error: &Error) -> bool {
+        let usable: Vec<_> = self.0.values_mut().filter(|answer| answer.is_ok()).collect();
+        let any = !usable.is_empty();
+        for answer in usable {
+            let reason = format!("{error} after the GPU had been opened");
+            *answer = Err(Unavailable(reason));
+        }
+        any
+    }
+}
+
+/// Opens a GPU in this process, after a child process has opened it in at most `timeout` or [`LIMIT`].
+///
+/// # Errors
+/// Returns the reason why the GPU cannot be used.
+pub fn open(number: Option<usize>, timeout: Duration, env: &mut Env) -> Result<Gpu, Unavailable> {
+    if env.program.is_some() {
+        facts(number, timeout, env)?;
+    }
+    (env.open_gpu)(number)
+}
+
+/// Returns the facts of a GPU from a child process, which is started only once for each GPU, and only if there may be a
+/// driver.
+///
+/// # Errors
+/// Returns the reason why the GPU cannot be used.
+pub fn facts(
+    number: Option<usize>,
+    timeout: Duration,
+    env: &mut Env,
+) -> Result<Facts, Unavailable> {
+    let Env { program, open_gpu, gpus: Answers(known), .. } = env;
+    let ask = || match program {
+        Some(program) if library::may_exist(DRIVER) => asked(program, number, timeout.min(LIMIT)),
+        _ => open_gpu(number).map(|gpu| gpu.facts().clone()),
+    };
+    known.entry(number).or_insert_with(ask).clone()
+}
+
+fn asked(program: &Path, number: Option<usize>, limit: Duration) -> Result<Facts, Unavailable> {
+    let number = number.map(|number| number.to_string());
+    let words: Vec<_> = ["gpu-worker"].into_iter().chain(number.as_deref()).collect();
+    ask(program, &words, limit).unwrap_or_else(|end| {
+        Err(Unavailable(format!(
+            "the CUDA driver ({DRIVER}), or a library that is loaded with it, failed while it opened the GPU: {end:#}; \
+             `nvidia-smi` may show the cause"
+        )))
+    })
+}
+
+/// Opens a GPU in this process, a child, and sends its facts to the parent process.
+///
+/// # Errors
+/// Returns an error if the parent has ended.
+pub fn answer(number: Option<usize>, env: &Env) -> Result<()> {
+    send_to_parent(&(env.open_gpu)(number).map(|gpu| gpu.facts().clone()))
+}

@@ -1,0 +1,131 @@
+//! Tests of a CUDA driver that hangs or ends its process. It is the fake driver (`tests/cuda/driver.c`), which misbehaves
+//! as the variable `FAKE_DRIVER` says. Without a C compiler, the tests are skipped with a message.
+
+use std::io::Write;
+use std::process::Command;
+
+use crate::gpu::built_driver;
+use crate::{Place, Ran, column};
+
+/// Methods of the CPU and of the GPU, none of which is asked for by its name.
+const METHODS: &str = "--methods *csr5 --iterations 3 --rounds 1 --format csv";
+
+/// Returns a folder with matrices and the driver, or `None` without a C compiler.
+fn place() -> Option<Place> {
+    let place = Place::with_matrices(&[30, 20]);
+    if built_driver(&place) {
+        return Some(place);
+    }
+    // Written directly to stderr, because the test runner hides what a passing test prints.
+    let _ = writeln!(std::io::stderr(), "skipped: no C compiler");
+    None
+}
+
+/// Returns the command that runs the program with a driver that has this fault.
+fn command(place: &Place, fault: &str, words: &str) -> Command {
+    let mut program = place.program(words);
+    program.env("LD_LIBRARY_PATH", place.path("driver")).env("FAKE_DRIVER", fault);
+    program
+}
+
+/// Runs the program for each fault and command line, all at the same time.
+fn run_all(place: &Place, cases: &[(&str, String)]) -> Vec<Ran> {
+    let start = |(fault, words): &(&str, String)| command(place, fault, words).spawn().unwrap();
+    let started: Vec<_> = cases.iter().map(start).collect();
+    started.into_iter().map(|child| Ran::of(child.wait_with_output().unwrap())).collect()
+}
+
+/// The CPU method has a row whatever the driver does, and the remark says what it did.
+#[test]
+fn cpu_methods_are_measured_in_spite_of_the_driver() {
+    let Some(place) = place() else { return };
+    let faults = [
+        ("loading hangs", "did not answer within 1 s"),
+        ("cuInit hangs", "did not answer within 1 s"),
+        ("cuDeviceGetCount hangs", "did not answer within 1 s"),
+        ("loading aborts", "was ended by signal 6 (SIGABRT)"),
+        ("cuInit aborts", "was ended by signal 6 (SIGABRT)"),
+        ("cuInit crashes", "was ended by signal 11 (SIGSEGV)"),
+        ("cuInit exits", "exited with status 0"),
+    ];
+    for isolation in ["", "--no-isolate"] {
+        let words = format!("--mtx matrices/m1.mtx --threads 1 {METHODS} --timeout 1 {isolation}");
+        let cases = faults.map(|(fault, _)| (fault, words.clone()));
+        for ((fault, reason), ran) in faults.iter().zip(run_all(&place, &cases)) {
+            assert_eq!(ran.status, Some(0), "{fault}: {ran:?}");
+            assert_eq!(column(&ran.stdout, "method_name"), ["csr5"], "{fault}: {ran:?}");
+            let start = "GPU methods are skipped: the CUDA driver (libcuda.so.1)";
+            let remark = ran.stderr.lines().find(|line| line.starts_with(start));
+            assert!(remark.is_some_and(|line| line.contains(reason)), "{fault}: {ran:?}");
+        }
+    }
+}
+
+/// Every command asks the driver in a child process, once. Methods that are asked for and cannot run are an error.
+#[test]
+fn every_command_survives_a_driver_that_ends_its_process() {
+    let Some(place) = place() else { return };
+    let matrix = "--mtx matrices/m1.mtx --threads 1 --iterations 3 --rounds 1";
+    let corpus = format!("corpus matrices --no-bandwidth --threads 1,2 {METHODS}");
+    let (skipped, needed) = ("GPU methods are skipped: ", "GPU methods need an NVIDIA GPU");
+    let cases = [
+        (corpus.as_str(), 0, skipped),
+        (&format!("{matrix} --methods gpu-csr-vector"), 2, needed),
+        (&format!("{matrix} --device gpu --no-isolate"), 2, needed),
+        ("tune shapes gen:dense,rows=3,cols=4 --threads 1", 2, needed),
+        ("reproduce hola-fig10 --device gpu --dry-run", 0, "without the GPU: "),
+        ("gpu-file", 2, "spmv-bench: the CUDA driver"),
+    ];
+    let runs = cases.map(|(words, ..)| ("cuInit aborts", words.to_owned()));
+    for ((words, status, message), ran) in cases.into_iter().zip(run_all(&place, &runs)) {
+        let text = format!("{}{}", ran.stdout, ran.stderr);
+        assert_eq!(ran.status, Some(status), "{words}: {ran:?}");
+        assert!(text.contains(message), "{words}: {ran:?}");
+        assert_eq!(text.matches("was ended by signal 6").count(), 1, "{words}: {ran:?}");
+        assert_eq!(text.matches("cuInit is called").count(), 1, "{words}: {ran:?}");
+    }
+}
+
+/// The GPU can be opened, but ends the process that measures its bandwidth.
+#[test]
+fn a_gpu_that_fails_before_the_first_method_is_left_out() {
+    let Some(place) = place() else { return };
+    let words = format!("corpus matrices --threads 1 {METHODS} --run-record record.json");
+    let program = command(&place, "cuMemGetInfo aborts", &words);
+    // Little memory: the bandwidth of the CPU is measured with a small working set.
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "ulimit -v 900000 && exec \"$@\"", "sh"]).arg(program.get_program());
+    limited.args(program.get_args()).current_dir(place.path(""));
+    limited.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let ran = Ran::of(limited.output().unwrap());
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    assert_eq!(column(&ran.stdout, "method_name"), ["csr5", "csr5"], "{ran:?}");
+    let remark = "GPU methods are skipped: the child process that measures ended before it was ready: it was ended by \
+                  signal 6 (SIGABRT) after the GPU had been opened";
+    assert!(ran.stderr.contains(remark), "{ran:?}");
+}
+
+/// A driver that is only slow, or that prints something, is used.
+#[test]
+fn an_odd_driver_that_works_is_used() {
+    let Some(place) = place() else { return };
+    let words = format!("--mtx matrices/m1.mtx --threads 1 {METHODS}");
+    let cases = ["cuInit waits", "cuInit prints"].map(|fault| (fault, words.clone()));
+    for ((fault, _), ran) in cases.iter().zip(run_all(&place, &cases)) {
+        // The kernel is compiled or not, but its method has a row.
+        assert_eq!(column(&ran.stdout, "method_name"), ["csr5", "gpu-csr5"], "{ran:?}");
+        assert_eq!(ran.stderr.matches("cuInit is called").count(), 2, "{fault}: {ran:?}");
+    }
+}
+
+#[test]
+fn a_driver_that_is_no_library_is_named() {
+    let place = Place::with_matrices(&[20]);
+    std::fs::create_dir(place.path("driver")).unwrap();
+    std::fs::write(place.path("driver/libcuda.so.1"), "404: not found").unwrap();
+    let words = format!("--mtx matrices/m1.mtx --threads 1 {METHODS}");
+    let ran = Ran::of(command(&place, "", &words).output().unwrap());
+    assert_eq!(column(&ran.stdout, "method_name"), ["csr5"], "{ran:?}");
+    let remark = "GPU methods are skipped: the CUDA driver cannot be loaded: ";
+    assert!(ran.stderr.contains(remark) && ran.stderr.contains("libcuda.so.1: "), "{ran:?}");
+}
