@@ -36,13 +36,13 @@
 //! | [`near`] | suggestions for mistyped words | – |
 //! | [`filter`] | the language of filters, which select matrices and recorded rows | near |
 //! | [`guarded`] | vectors that show writes beyond their ends | – |
-//! | [`team`] | pinned threads with a cheap fork and join | – |
+//! | [`system`] | facts about the machine and its limits | – |
+//! | [`team`] | pinned threads with a cheap fork and join | system |
 //! | [`terminal`] | escapes the control characters of text from files before it is printed | – |
 //! | [`table`] | tables as data, written as text and Markdown | – |
 //! | [`simd`] | vector instructions chosen at run time | – |
 //! | [`profile`] | the machine's profile, which is measured once | – |
 //! | [`library`] | finds and opens shared libraries, and undoes what they change in the floating-point state | – |
-//! | [`system`] | facts about the machine | – |
 //! | [`matrix`] | CSR, Matrix Market files, cached matrices, generators, orderings, row statistics | cache, near, system, team |
 //! | [`device`] | the GPU: memory, kernels, time; backed by CUDA or by a model that executes PTX on the CPU | cache, library, matrix, near, team |
 //! | [`kernel_file`] | methods that are a `.cu` file | device |
@@ -120,7 +120,7 @@ mod tests {
 
     /// Returns the names that follow `crate::` in the code of a file, without comments and unit tests.
     fn imports(text: &str) -> Names {
-        let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
         let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
         let code = lines.collect::<Vec<_>>().join("\n");
         let words = |text: &str| {

@@ -17,6 +17,7 @@ use spmv_bench::library::float_state;
 use spmv_bench::matrix::cached::MatrixCache;
 use spmv_bench::methods::vendor::mkl;
 use spmv_bench::system::System;
+use spmv_bench::system::processes::explained;
 use spmv_bench::terminal::{self, Shown};
 
 #[global_allocator]
@@ -55,7 +56,7 @@ fn main() -> ExitCode {
         ..Env::new(stdout, &mut stderr, &clock, &INTERRUPTED, system)
     };
     let result = handled
-        .context("cannot install the signal handler")
+        .context("cannot start the thread that handles signals such as Ctrl-C")
         .and_then(|()| cli::run(std::env::args_os(), &mut env));
     match result.and_then(|verdict| Ok(env.stdout.flush().map(|()| verdict)?)) {
         Ok(CommandStatus::Ok) => ExitCode::SUCCESS,
@@ -67,18 +68,22 @@ fn main() -> ExitCode {
 /// Installs a signal handler that sets [`INTERRUPTED`] at the first signal. A later signal ends the process
 /// at once, except a worker, which its parent ends. Commands that never read the flag get no handler, so
 /// that the first signal ends them.
-fn handle_signals(is_worker: bool) -> Result<(), ctrlc::Error> {
+fn handle_signals(is_worker: bool) -> anyhow::Result<()> {
     if !cli::ends_in_order(std::env::args_os()) {
         return Ok(());
     }
     let mut first = None::<Instant>;
-    ctrlc::set_handler(move || {
+    let handled = ctrlc::set_handler(move || {
         let first = *first.get_or_insert_with(Instant::now);
         if first.elapsed() > SAME_REQUEST && !is_worker {
             // SAFETY: no invariants; nothing of this process runs afterwards.
             unsafe { nix::libc::_exit(ENDED_AT_ONCE) };
         }
         INTERRUPTED.store(true, Ordering::Relaxed);
+    });
+    handled.map_err(|error| match error {
+        ctrlc::Error::System(error) => explained(error).into(),
+        error => error.into(),
     })
 }
 

@@ -3,6 +3,7 @@
 pub mod groups;
 pub mod noise;
 pub mod pages;
+pub mod processes;
 
 use std::collections::BTreeSet;
 use std::fs;

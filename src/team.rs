@@ -12,6 +12,7 @@ mod tree;
 
 use std::any::Any;
 use std::cell::Cell;
+use std::io;
 use std::marker::PhantomData;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -19,10 +20,12 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::{self, JoinHandle};
 
 use crossbeam_utils::CachePadded;
+use nix::errno::Errno;
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 
 use crate::system;
+use crate::system::processes::explained;
 use start::{Body, Start};
 use tree::Tree;
 
@@ -62,16 +65,33 @@ pub fn unpin() {
     }
 }
 
+/// Returns whether the system allows threads to be bound to CPUs. A sandbox may forbid it.
+pub fn may_pin() -> bool {
+    let thread = Pid::from_raw(0);
+    sched_getaffinity(thread).and_then(|cpus| sched_setaffinity(thread, &cpus)).is_ok()
+}
+
 impl Team {
-    /// Creates a team with one thread on each of `cpus`. The calling thread becomes the leader, on the first CPU.
+    /// Creates a team with one thread on each of `cpus`. The calling thread becomes the leader, on the first CPU. In a
+    /// sandbox that forbids this, the threads are not pinned, and [`cpus`](Self::cpus) is empty.
     ///
     /// # Errors
-    /// Returns an error if the system does not allow the calling thread to be pinned.
-    pub fn pinned(cpus: &[usize]) -> nix::Result<Self> {
-        let unpinned = sched_getaffinity(Pid::from_raw(0))?;
+    /// Returns an error if the first CPU cannot be used, or if the system starts no further thread.
+    pub fn pinned(cpus: &[usize]) -> io::Result<Self> {
+        let before = sched_getaffinity(Pid::from_raw(0));
+        let unpinned = match before.and_then(|before| pin(cpus[0]).map(|()| before)) {
+            Ok(before) => before,
+            Err(Errno::EPERM | Errno::EACCES | Errno::ENOSYS) => {
+                return Self::start(cpus.len(), &[], SPINS);
+            }
+            Err(error) => {
+                let error = io::Error::from(error);
+                let words = format!("a thread cannot be bound to CPU {}: {error}", cpus[0]);
+                return Err(io::Error::new(error.kind(), words));
+            }
+        };
         UNPINNED.get_or_init(|| unpinned);
-        pin(cpus[0])?;
-        let mut team = Self::start(cpus.len(), cpus, SPINS);
+        let mut team = Self::start(cpus.len(), cpus, SPINS)?;
         team.unpinned = Some(unpinned);
         team.nodes = system::nodes_of(cpus);
         Ok(team)
@@ -80,10 +100,10 @@ impl Team {
     /// Creates a team of `threads` threads that are not pinned, possibly more than there are cores. They
     /// sleep instead of spinning. For tests.
     pub fn floating(threads: usize) -> Self {
-        Self::start(threads, &[], 0)
+        Self::start(threads, &[], 0).expect("the system starts the threads")
     }
 
-    fn start(threads: usize, cpus: &[usize], spins: usize) -> Self {
+    fn start(threads: usize, cpus: &[usize], spins: usize) -> io::Result<Self> {
         let shared = Arc::new(Shared {
             start: Start::new(threads, spins),
             finished: Tree::new(threads - 1),
@@ -92,17 +112,23 @@ impl Team {
         });
         let workers = (1..threads).map(|rank| {
             let (shared, cpu) = (Arc::clone(&shared), cpus.get(rank).copied());
-            thread::spawn(move || {
+            thread::Builder::new().spawn(move || {
                 // The leader was pinned in the same set of CPUs, so this does not fail. If it did, an
                 // unpinned worker would still compute correctly.
                 let _ = cpu.map(pin);
                 shared.work(rank);
             })
         });
-        let workers: Vec<_> = workers.collect();
+        let mut refused = None;
+        let started =
+            workers.map_while(|worker| worker.map_err(|error| refused = Some(error)).ok());
+        let workers: Vec<_> = started.collect();
         shared.start.set_workers(workers.iter().map(|worker| worker.thread().clone()).collect());
         let (nodes, unpinned) = (None, None);
-        Self { workers, shared, cpus: cpus.to_vec(), nodes, unpinned, _leader: PhantomData }
+        // If a thread was refused, dropping this value ends the others.
+        let team =
+            Self { workers, shared, cpus: cpus.to_vec(), nodes, unpinned, _leader: PhantomData };
+        refused.map_or(Ok(team), |error| Err(explained(error)))
     }
 
     /// Declares that the threads are on these NUMA nodes. For tests.

@@ -16,6 +16,10 @@ use crate::system::noise::Readings;
 /// The share of the CPU time (0 to 1) taken by the hypervisor above which a warning is printed.
 const STOLEN: f64 = 0.01;
 
+/// The warning about threads that the system does not allow to be bound to CPUs.
+pub const UNPINNED: &str = "warning: this sandbox forbids binding threads to CPUs (sched_setaffinity, sched_getaffinity), so \
+                            the system may move them while they are timed: times vary more; allow these system calls";
+
 /// The record of a run and the file to which it is written, if any.
 pub struct Recording {
     path: Option<PathBuf>,
@@ -32,13 +36,23 @@ impl Recording {
         Self { path: None, record, readings, quiet, clocks: Vec::new() }
     }
 
-    /// Sets the file to which the record is written. Without a file, prints a summary line on stderr.
+    /// Sets the file to which the record is written. Without a file, prints a summary line on stderr. Prints a warning if
+    /// the threads are not bound to CPUs.
     ///
     /// # Errors
     /// Returns an error if stderr cannot be written.
     pub fn begin(&mut self, path: Option<PathBuf>, stderr: &mut dyn Write) -> Result<()> {
         self.path = path;
-        if self.path.is_some() || self.quiet { Ok(()) } else { self.summarise(stderr) }
+        if self.quiet {
+            return Ok(());
+        }
+        if self.path.is_none() {
+            self.summarise(stderr)?;
+        }
+        match self.record.pinned_to[..] {
+            [] => Ok(writeln!(stderr, "{UNPINNED}")?),
+            _ => Ok(()),
+        }
     }
 
     /// Records the clocks and libraries if the event is a group.
@@ -124,11 +138,11 @@ impl Recording {
         let RunRecord { run_id, system, pinned_to: cpus, gpu, .. } = &self.record;
         let cpu = system.cpu.as_deref().unwrap_or("unknown CPU");
         let gpu = gpu.as_ref().map_or_else(String::new, |gpu| format!("; {}", gpu.facts.name));
-        let threads = cpus.len();
-        writeln!(
-            stderr,
-            "run {run_id}, revision {REVISION}: {cpu}, {threads} threads on CPUs {cpus:?}{gpu}"
-        )?;
+        let threads = match cpus.len() {
+            0 => "threads that are not bound to CPUs".into(),
+            count => format!("{count} threads on CPUs {cpus:?}"),
+        };
+        writeln!(stderr, "run {run_id}, revision {REVISION}: {cpu}, {threads}{gpu}")?;
         Ok(())
     }
 }

@@ -38,6 +38,7 @@ use crate::record::row::{MatrixFacts, Row, Shape, Status};
 use crate::record::run::{self, GpuRecord, REVISION, RowKey, RunRecord, VERSION};
 use crate::scalar::Precision;
 use crate::simd::Isa;
+use crate::system::processes::start_pool;
 use crate::team::Team;
 
 /// The reason for skipping a matrix with a single row or column, as the paper merge-spmv does.
@@ -356,7 +357,6 @@ fn team(threads: Option<usize>, env: &Env) -> Result<Team> {
     }
     // The pool is built before this thread is bound, because its threads would inherit the single CPU. A second
     // session in the same process keeps the pool of the first one.
-    let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
-    Team::pinned(&cpus[..threads])
-        .with_context(|| format!("cannot bind a thread to CPU {}", cpus[0]))
+    let started = start_pool(threads).and_then(|()| Team::pinned(&cpus[..threads]));
+    started.with_context(|| format!("cannot start {threads} threads"))
 }

@@ -21,6 +21,7 @@ use crate::matrix::market;
 use crate::matrix::source::Source;
 use crate::memory::{Available, refusal};
 use crate::record::output;
+use crate::system::processes::start_pool;
 
 #[derive(Debug, Args)]
 pub struct GenerateArgs {
@@ -50,6 +51,7 @@ pub struct GenerateArgs {
 
 /// Runs the command and returns the status with which the process ends.
 pub fn run(args: &GenerateArgs, env: &mut Env) -> Result<CommandStatus> {
+    start_pool(0).context("cannot start threads")?;
     match (&args.mirror, &args.output) {
         (Some(folder), _) => write_mirror(args, folder, env)?,
         (None, Some(file)) => write_file(args, file, env)?,

@@ -10,6 +10,7 @@ use super::command::{CommandStatus, Env};
 use super::output::{OutputArgs, TextOrJson, form};
 use super::values::whole;
 use crate::campaign::bandwidth::{of_team, sizes};
+use crate::campaign::recording::UNPINNED;
 use crate::campaign::{gpus, libraries};
 use crate::device::facts::Facts as GpuFacts;
 use crate::method::Unavailable;
@@ -64,7 +65,10 @@ pub fn run(args: &SystemArgs, env: &mut Env) -> Result<CommandStatus> {
     ensure!((1..=cpus).contains(&most), "--threads {most}: it must be from 1 to {cpus}");
     let mut bandwidth = Vec::new();
     for threads in counts(most) {
-        let team = Team::pinned(&system.cpus[..threads]).context("cannot bind threads to CPUs")?;
+        let team = Team::pinned(&system.cpus[..threads]).context("cannot start threads")?;
+        if threads == most && team.cpus().is_empty() {
+            writeln!(env.stderr, "{UNPINNED}")?;
+        }
         bandwidth.extend(of_team(&team, env.clock, &sizes(system)));
     }
     let facts = Facts {

@@ -32,7 +32,7 @@ impl Available {
         let part = |bytes: Option<u64>| bytes.map(|bytes| bytes / processes);
         let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
         let status = read("/proc/self/status");
-        let listed = read("/proc/self/cgroup");
+        let listed = groups::of_process();
         Self::least([
             (part(most.map(|most| most.saturating_sub(held))), MAX_MEMORY),
             (part(kib(&read("/proc/meminfo"), "MemAvailable")), "MemAvailable in /proc/meminfo"),

@@ -35,10 +35,14 @@ pub fn folders(mounted: &Path, groups: &str, controller: &str) -> Vec<(Version, 
     groups.lines().filter_map(of_line).flatten().collect()
 }
 
+/// Returns the list of the process's groups: the text of `/proc/self/cgroup`.
+pub fn of_process() -> String {
+    fs::read_to_string("/proc/self/cgroup").unwrap_or_default()
+}
+
 /// Returns the CPU quota of the process in CPUs, which may be a fraction; `None` without a limit.
 pub fn cpu_quota() -> Option<f64> {
-    let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    least_quota(Path::new(MOUNTED), &groups)
+    least_quota(Path::new(MOUNTED), &of_process())
 }
 
 fn least_quota(mounted: &Path, groups: &str) -> Option<f64> {

@@ -106,7 +106,9 @@ impl Start {
     fn wake_seen(&self, rank: usize) {
         if self.lines[rank].sleepers.load(Ordering::Relaxed) > 0 {
             let workers = self.workers.get().expect("set before the first region");
-            self.children(rank).for_each(|child| workers[child - 1].unpark());
+            let children = self.children(rank);
+            // If the system refused a thread, there are fewer workers.
+            workers.iter().take(children.end - 1).skip(children.start - 1).for_each(Thread::unpark);
         }
     }
 

@@ -16,7 +16,7 @@ fn every_rank_runs_every_region_once() {
     let regions = if cfg!(miri) { 6 } else { 60 };
     for threads in sizes() {
         for spins in [0, 1, 30, 1000] {
-            let team = Team::start(threads, &[], spins);
+            let team = Team::start(threads, &[], spins).unwrap();
             let mut counts = vec![CachePadded::new(0); threads];
             for region in 0..regions {
                 team.run_with(&mut counts, |rank, count| *count += rank + 1);
@@ -46,7 +46,7 @@ fn workers_wake_from_sleep() {
 fn dropping_a_team_ends_all_workers() {
     for threads in sizes() {
         for (regions, pause) in [(0, 0), (2, 0), (2, 3)] {
-            let team = Team::start(threads, &[], 100);
+            let team = Team::start(threads, &[], 100).unwrap();
             (0..regions).for_each(|_| team.run(|_| ()));
             thread::sleep(Duration::from_millis(pause));
             let shared = Arc::clone(&team.shared);

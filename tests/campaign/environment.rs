@@ -212,36 +212,6 @@ fn a_single_core() {
     assert!(threads.len() > 15);
 }
 
-/// In a control group with half a CPU, the default is one thread, and the run succeeds.
-#[test]
-fn a_control_group_with_half_a_cpu() {
-    let name = format!("spmv-bench-{}", std::process::id());
-    let second = PathBuf::from("/sys/fs/cgroup").join(&name);
-    let first = PathBuf::from("/sys/fs/cgroup/cpu").join(&name);
-    let group = if PathBuf::from("/sys/fs/cgroup/cpu").is_dir() { first } else { second };
-    let bound = || {
-        fs::create_dir(&group)?;
-        fs::write(group.join("cpu.max"), "50000 100000").or_else(|_| {
-            fs::write(group.join("cpu.cfs_period_us"), "100000")?;
-            fs::write(group.join("cpu.cfs_quota_us"), "50000")
-        })
-    };
-    if let Err(error) = bound() {
-        let _ = fs::remove_dir(&group);
-        return println!("skipped: no control group can be made here: {error}");
-    }
-    let place = Place::with_matrices(&[300]);
-    let enter = format!("echo $$ > {}/cgroup.procs && exec \"$@\"", group.display());
-    let words = "corpus matrices --device cpu --iterations 20 --rounds 2 --methods seq,merge,csr5";
-    let ran = behind(&place, &["sh", "-c", &enter, "sh"], words);
-    let machine = behind(&place, &["sh", "-c", &enter, "sh"], "system --format json");
-    fs::remove_dir(&group).unwrap();
-    assert_eq!(ran.status, Some(0), "{ran:?}");
-    assert_eq!(column(&ran.stdout, "threads"), ["1"; 3]);
-    let facts: serde_json::Value = serde_json::from_str(&machine.stdout).unwrap();
-    assert_eq!(facts["cpu_quota"].as_f64(), Some(0.5));
-}
-
 /// With a limit of the address space, matrices that do not fit are reported with their sizes, and the others are
 /// measured.
 #[test]

@@ -9,6 +9,7 @@ mod hostile;
 mod kernels;
 mod kill;
 mod liars;
+mod limits;
 mod own_methods;
 mod plugins;
 mod resume;

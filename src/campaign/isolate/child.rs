@@ -18,6 +18,7 @@ use serde::de::DeserializeOwned;
 
 use super::wire::{Answer, Hello, receive, send};
 use crate::record::run::RunRecord;
+use crate::system::processes::explained;
 
 /// The interval at which a waiting parent checks for interrupts and time limits.
 pub const TICK: Duration = Duration::from_millis(100);
@@ -62,9 +63,9 @@ impl Running {
         let listen = move || {
             while receive(&from).is_ok_and(|answer: Answer| sender.send(answer).is_ok()) {}
         };
-        let listening = std::thread::Builder::new().spawn(listen);
-        listening.context("cannot start a thread")?;
         let mut running = Self { process, socket, answers };
+        let listening = std::thread::Builder::new().spawn(listen).map_err(explained);
+        listening.context("cannot start the thread that listens to a child process")?;
         // An error is ignored: if the child has already ended, there will be no answer.
         let _ = send(&running.socket, hello);
         let begun = Instant::now();
@@ -118,6 +119,7 @@ fn spawn(program: &Path, words: &[&str]) -> Result<(Child, UnixStream)> {
         .stdin(OwnedFd::from(theirs))
         .stdout(io::stderr()) // some libraries print there
         .spawn()
+        .map_err(explained)
         .with_context(|| format!("cannot start {} in a child process", program.display()))?;
     Ok((process, socket))
 }

@@ -129,7 +129,8 @@ fn children<'a>(
     let (children, records): (Vec<_>, Vec<_>) =
         started.collect::<Result<Vec<_>>>()?.into_iter().unzip();
     let cells = records.iter().flat_map(|record| record.cells.clone()).collect();
-    let whole = records.into_iter().max_by_key(|record| record.pinned_to.len());
+    let threads = |record: &RunRecord| record.cells.iter().filter_map(|cell| cell.threads).max();
+    let whole = records.into_iter().max_by_key(threads);
     Ok((children, RunRecord { cells, ..whole.expect("there is a child") }))
 }
 

@@ -16,6 +16,7 @@ use crate::library;
 use crate::memory::extent::Extent;
 use crate::method::{Failed, Unavailable};
 use crate::simd::Isa;
+use crate::team;
 
 /// The file names of `libmkl_rt`, newest first: MKL 2026, then 2021 to 2025.
 const NAMES: [&str; 2] = ["libmkl_rt.so.3", "libmkl_rt.so.2"];
@@ -144,7 +145,11 @@ const AFFINITY: &str = "KMP_AFFINITY";
 /// not occupy cores while another method is measured.
 pub fn placement(cpus: &[usize]) -> [(&'static str, String); 2] {
     let list: Vec<String> = cpus.iter().map(usize::to_string).collect();
-    let affinity = format!("norespect,granularity=fine,explicit,proclist=[{}]", list.join(","));
+    let affinity = match team::may_pin() {
+        true => format!("norespect,granularity=fine,explicit,proclist=[{}]", list.join(",")),
+        // The library would end the process because it cannot bind its threads.
+        false => "disabled".into(),
+    };
     [(AFFINITY, affinity), ("KMP_BLOCKTIME", "1".into())]
 }
 

@@ -1,0 +1,118 @@
+//! The limits of the number of processes and threads.
+
+use std::error::Error;
+use std::io;
+use std::path::Path;
+
+use nix::libc::{EAGAIN, RLIM_INFINITY};
+use nix::sys::resource::{Resource, getrlimit};
+use nix::unistd::geteuid;
+use rayon::ThreadPoolBuilder;
+
+use super::groups::{MOUNTED, folders, of_process};
+use super::read;
+
+/// Starts the threads of the parallel parts of setups, one for each CPU if `threads` is 0. A process has only one such
+/// pool: a second call changes nothing.
+///
+/// # Errors
+/// Returns the system's error, as [`explained`] says it.
+pub fn start_pool(threads: usize) -> io::Result<()> {
+    let Err(error) = ThreadPoolBuilder::new().num_threads(threads).build_global() else {
+        return Ok(());
+    };
+    // Without a cause, the error is that there is a pool already.
+    let cause = error.source().and_then(|cause| cause.downcast_ref::<io::Error>()?.raw_os_error());
+    cause.map_or(Ok(()), |code| Err(explained(io::Error::from_raw_os_error(code))))
+}
+
+/// Replaces the error of a thread or process that was not started by one that names the limits because of which the
+/// system refuses it. Other errors remain as they are.
+pub fn explained(error: io::Error) -> io::Error {
+    if error.raw_os_error() != Some(EAGAIN) {
+        return error;
+    }
+    let finite = |resource| {
+        let (limit, _) = getrlimit(resource).ok()?;
+        (limit != RLIM_INFINITY).then_some(limit)
+    };
+    // The limit of processes does not bind root.
+    let processes = finite(Resource::RLIMIT_NPROC).filter(|_| !geteuid().is_root());
+    let limits = [processes, finite(Resource::RLIMIT_AS)];
+    io::Error::new(error.kind(), reason(Path::new(MOUNTED), &of_process(), limits))
+}
+
+/// Returns the reason why no further thread or process can be started: a control group that is full, or the limits that
+/// may be the cause. `groups` is the text of `/proc/self/cgroup`; `limits` are those of processes and of the bytes of
+/// address space, if there are any.
+fn reason(mounted: &Path, groups: &str, [processes, space]: [Option<u64>; 2]) -> String {
+    let full = folders(mounted, groups, "pids").into_iter().find_map(|(_, folder)| {
+        let number = |name| read(folder.join(name).to_str()?)?.parse::<u64>().ok();
+        let (most, now) = (number("pids.max")?, number("pids.current")?);
+        (now >= most).then(|| {
+            let folder = folder.display();
+            format!(
+                "the control group {folder} has {now} processes and threads, and pids.max allows {most}: raise pids.max \
+                 of this group"
+            )
+        })
+    });
+    full.unwrap_or_else(|| {
+        let processes = processes.map(|most| {
+            format!("all processes of this user may have {most} threads together (`ulimit -u`)")
+        });
+        let space = space.map(|bytes| {
+            format!("the stack of a thread needs a part of the {} KiB of `ulimit -v`", bytes >> 10)
+        });
+        match [processes, space].into_iter().flatten().collect::<Vec<_>>().join(", or ") {
+            none if none.is_empty() => {
+                "the system has too many processes and threads: end some, or raise \
+                                        kernel.threads-max and kernel.pid_max"
+                    .into()
+            }
+            limits => format!("{limits}: raise this limit, or end other processes"),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::system::groups::tests::write;
+
+    #[test]
+    fn the_limit_that_refuses_a_thread_is_named() {
+        let dir = tempfile::tempdir().unwrap();
+        let files = [
+            ("pids/a/b/pids.max", "max\n"),
+            ("pids/a/b/pids.current", "900\n"),
+            ("pids/a/pids.max", "5\n"),
+            ("pids/a/pids.current", "5\n"),
+            ("c/pids.max", "7\n"),
+            ("c/pids.current", "6\n"),
+        ];
+        write(dir.path(), &files);
+        let full = "/pids/a has 5 processes and threads, and pids.max allows 5: raise";
+        let (user, stack) = ("may have 3 threads together (`ulimit -u`)", "900 KiB of `ulimit -v`");
+        let both = format!("{user}, or the stack of a thread needs a part of the {stack}: raise");
+        for (groups, limits, expected) in [
+            ("4:pids:/a/b\n0::/\n", [Some(3), None], full),
+            ("0::/c\n", [Some(3), None], user),
+            ("0::/c\n", [None, Some(900 << 10)], stack),
+            ("", [Some(3), Some(900 << 10)], &both),
+            ("0::/c\n", [None, None], "raise kernel.threads-max"),
+        ] {
+            let reason = reason(dir.path(), groups, limits);
+            assert!(reason.contains(expected), "{groups:?}: {reason}");
+            assert_eq!(reason.matches("pids.max").count() > 0, expected == full, "{reason}");
+        }
+    }
+
+    #[test]
+    fn other_errors_are_not_changed() {
+        let error = explained(io::Error::from_raw_os_error(nix::libc::EINVAL));
+        assert_eq!(error.raw_os_error(), Some(nix::libc::EINVAL));
+        let refused = explained(io::Error::from_raw_os_error(EAGAIN)).to_string();
+        assert!(refused.contains("raise"), "{refused}");
+    }
+}

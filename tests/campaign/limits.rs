@@ -1,0 +1,125 @@
+//! Tests on restricted machines: control groups and sandboxes.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::environment::behind;
+use crate::{EXACT, Place, Ran, column};
+
+/// A control group for a test, which needs root. The program may be started in it.
+struct Group(PathBuf);
+
+impl Group {
+    /// Creates a group with the first of the settings that the kernel's version of control groups knows. Prints the reason
+    /// if that is not possible here.
+    fn new(controller: &str, settings: [&[(&str, &str)]; 2]) -> Option<Self> {
+        let mounted = Path::new("/sys/fs/cgroup");
+        let first = mounted.join(controller);
+        let parent = if first.is_dir() { &first } else { mounted };
+        let group = Self(parent.join(format!("spmv-bench-{controller}-{}", std::process::id())));
+        let write = |files: &[(&str, &str)]| {
+            files.iter().try_for_each(|(name, value)| fs::write(group.0.join(name), value))
+        };
+        let made = fs::create_dir(&group.0);
+        match made.and_then(|()| write(settings[0]).or_else(|_| write(settings[1]))) {
+            Ok(()) => Some(group),
+            Err(error) => {
+                let reason = format!("skipped: no control group can be made here: {error}");
+                let _ = writeln!(io::stderr(), "{reason}");
+                None
+            }
+        }
+    }
+
+    /// Runs the program in the group.
+    fn run(&self, place: &Place, words: &str) -> Ran {
+        let enter = format!("echo $$ > {}/cgroup.procs && exec \"$@\"", self.0.display());
+        behind(place, &["sh", "-c", &enter, "sh"], words)
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir(&self.0);
+    }
+}
+
+/// In a control group with half a CPU, the default is one thread. The run succeeds.
+#[test]
+fn a_control_group_with_half_a_cpu() {
+    let first = [("cpu.cfs_period_us", "100000"), ("cpu.cfs_quota_us", "50000")];
+    let Some(group) = Group::new("cpu", [&[("cpu.max", "50000 100000")], &first]) else { return };
+    let place = Place::with_matrices(&[300]);
+    let words = "corpus matrices --device cpu --no-bandwidth --min-time 0.2 --rounds 1 --methods seq,merge,csr5 \
+                 --run-record record.json";
+    let ran = group.run(&place, words);
+    let machine = group.run(&place, "system --format json");
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    assert_eq!(column(&ran.stdout, "threads"), ["1"; 3]);
+    let facts: serde_json::Value = serde_json::from_str(&machine.stdout).unwrap();
+    assert_eq!(facts["cpu_quota"].as_f64(), Some(0.5));
+}
+
+/// With too few processes and threads, the message names the limit, in whichever process it is reached.
+#[test]
+fn a_control_group_with_few_processes() {
+    let place = Place::with_matrices(&[300]);
+    for most in 1..=6 {
+        let most = most.to_string();
+        let max: &[(&str, &str)] = &[("pids.max", &most)];
+        let Some(group) = Group::new("pids", [max, max]) else { return };
+        let ran = group.run(&place, &format!("corpus matrices {EXACT} seq,merge"));
+        let folder = group.0.display();
+        let reason = format!(
+            "the control group {folder} has {most} processes and threads, and pids.max allows {most}: raise pids.max"
+        );
+        assert!(ran.status == Some(0) || ran.stderr.contains(&reason), "{most}: {ran:?}");
+        assert!(!ran.stderr.contains("panicked"), "{most}: {ran:?}");
+        assert_eq!(ran.status != Some(0), most.parse::<usize>().unwrap() < 6, "{most}: {ran:?}");
+    }
+}
+
+/// Where threads may not be bound to CPUs, or their CPUs may not be read, they are measured without that. MKL, which binds
+/// its own threads, is measured too if it is installed; its OpenMP library must read the CPUs.
+#[test]
+fn a_sandbox_that_forbids_binding_threads() {
+    let place = Place::with_matrices(&[300]);
+    let root = env!("CARGO_MANIFEST_DIR");
+    let cases = [("sched_setaffinity", "seq,merge,mkl-ie"), ("sched_getaffinity", "seq,merge")];
+    for (call, methods) in cases {
+        let sandbox = place.path(call);
+        let source = format!("{root}/tests/campaign/forbid.c");
+        let built = Command::new("cc")
+            .args([&format!("-DCALL=SYS_{call}"), &source, "-o"])
+            .arg(&sandbox)
+            .status();
+        if !built.is_ok_and(|status| status.success()) {
+            let _ = writeln!(io::stderr(), "skipped: no C compiler");
+            return;
+        }
+        let record = format!("{call}.json");
+        let words = format!(
+            "--mtx matrices/m1.mtx --threads 2 --iterations 3 --rounds 1 --methods {methods} --no-bandwidth --format csv \
+             --run-record {record}"
+        );
+        let program = place.program(&words);
+        let mut forbidden = Command::new(sandbox);
+        forbidden.arg(program.get_program()).args(program.get_args()).current_dir(place.path(""));
+        forbidden.env("SPMV_BENCH_CACHE", place.path("cache"));
+        let ran = Ran::of(forbidden.env("VIRTUAL_ENV", format!("{root}/.venv")).output().unwrap());
+        if ran.status == Some(77) {
+            let _ = writeln!(io::stderr(), "skipped: system calls cannot be forbidden here");
+            return;
+        }
+        assert_eq!(ran.status, Some(0), "{call}: {ran:?}");
+        let statuses = column(&ran.stdout, "status");
+        assert_eq!(statuses[..2], ["ok"; 2], "{call}: {ran:?}");
+        let of_mkl = statuses.get(2).is_none_or(|status| ["ok", "skipped"].contains(&&**status));
+        assert!(of_mkl, "{call}: {ran:?}");
+        let warnings = ran.stderr.matches("warning: this sandbox forbids binding threads to CPUs");
+        assert_eq!(warnings.count(), 1, "{call}: {ran:?}");
+        assert!(place.read(&record).contains("\"pinned_to\": []"), "{call}");
+    }
+}
