@@ -11,6 +11,7 @@ use crate::device::facts::Clocks;
 use crate::record::Group;
 use crate::record::file::is_not_regular_file;
 use crate::record::run::{ClockRange, Library, REVISION, RunRecord};
+use crate::system::groups::Throttling;
 use crate::system::noise::Readings;
 
 /// The share of the CPU time (0 to 1) taken by the hypervisor above which a warning is printed.
@@ -94,14 +95,23 @@ impl Recording {
         Ok(())
     }
 
-    /// Completes and writes the record at the end of the run. Prints a warning if the GPU was throttled or the
-    /// hypervisor used the CPUs for others.
+    /// Completes and writes the record at the end of the run. Prints a warning if the GPU was throttled, the hypervisor
+    /// used the CPUs for others, or a control group stopped the threads.
     pub fn finish(mut self, stderr: &mut dyn Write) -> Result<()> {
         let clocks = ClockRange::of(self.clocks.iter());
         let session = self.record.sessions.last_mut().expect("a run has begun");
         let end = (self.readings)();
         let stolen = end.stolen_since(&session.begin).filter(|&share| share > STOLEN);
+        let throttled = end.throttled_since(&session.begin).filter(|_| !self.quiet);
         session.end = Some(end);
+        if let Some(Throttling { group, periods, throttled, seconds }) = throttled {
+            let (group, ms) = (group.display(), 1e3 * seconds);
+            writeln!(
+                stderr,
+                "warning: the control group {group} was throttled in {throttled} of {periods} periods ({ms:.0} ms, summed \
+                 over CPUs): times are too long; raise its CPU quota (cpu.max, or cpu.cfs_quota_us), or use fewer --threads"
+            )?;
+        }
         if let Some(share) = stolen.filter(|_| !self.quiet) {
             let percent = 100.0 * share;
             writeln!(

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 /// The folder where control groups are mounted.
 pub const MOUNTED: &str = "/sys/fs/cgroup";
 
@@ -42,10 +44,11 @@ pub fn of_process() -> String {
 
 /// Returns the CPU quota of the process in CPUs, which may be a fraction; `None` without a limit.
 pub fn cpu_quota() -> Option<f64> {
-    least_quota(Path::new(MOUNTED), &of_process())
+    tightest(Path::new(MOUNTED), &of_process()).map(|(quota, ..)| quota)
 }
 
-fn least_quota(mounted: &Path, groups: &str) -> Option<f64> {
+/// Returns the smallest CPU quota of the process's groups, and the group that has it.
+fn tightest(mounted: &Path, groups: &str) -> Option<(f64, Version, PathBuf)> {
     let quotas = folders(mounted, groups, "cpu").into_iter().filter_map(|(version, folder)| {
         let read = |name| fs::read_to_string(folder.join(name)).ok();
         let text = match version {
@@ -57,9 +60,54 @@ fn least_quota(mounted: &Path, groups: &str) -> Option<f64> {
         // `max` or −1 means that there is no limit.
         let (quota, period) = text.trim().split_once(' ')?;
         let (quota, period) = (quota.parse::<f64>().ok()?, period.parse::<f64>().ok()?);
-        (quota > 0.0 && period > 0.0).then_some(quota / period)
+        (quota > 0.0 && period > 0.0).then_some((quota / period, version, folder))
     });
-    quotas.min_by(f64::total_cmp)
+    quotas.min_by(|(a, ..), (b, ..)| a.total_cmp(b))
+}
+
+/// How often a control group's CPU quota has stopped its threads.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Throttling {
+    /// The folder of the control group.
+    pub group: PathBuf,
+    /// The periods in which its threads ran. At the end of each, the quota is renewed.
+    pub periods: u64,
+    /// The periods in which the quota was used up, so that all threads waited.
+    pub throttled: u64,
+    /// The time that the threads have waited, in seconds, summed over CPUs.
+    pub seconds: f64,
+}
+
+impl Throttling {
+    /// Returns the throttling of the group with the smallest CPU quota so far; `None` without a quota.
+    pub fn now() -> Option<Self> {
+        Self::of(Path::new(MOUNTED), &of_process())
+    }
+
+    fn of(mounted: &Path, groups: &str) -> Option<Self> {
+        let (_, version, group) = tightest(mounted, groups)?;
+        let text = fs::read_to_string(group.join("cpu.stat")).ok()?;
+        let value = |name: &str| {
+            text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok())
+        };
+        let (time, per_second) = match version {
+            Version::First => ("throttled_time ", 1e9),
+            Version::Second => ("throttled_usec ", 1e6),
+        };
+        let (periods, throttled) = (value("nr_periods ")?, value("nr_throttled ")?);
+        Some(Self { periods, throttled, seconds: value(time)? as f64 / per_second, group })
+    }
+
+    /// Returns the throttling of the same group since `begin`; `None` if there was none.
+    pub fn since(&self, begin: &Self) -> Option<Self> {
+        let throttled = self.throttled.checked_sub(begin.throttled).filter(|&count| count > 0)?;
+        (self.group == begin.group).then(|| Self {
+            throttled,
+            periods: self.periods.saturating_sub(begin.periods),
+            seconds: self.seconds - begin.seconds,
+            group: self.group.clone(),
+        })
+    }
 }
 
 #[cfg(test)]
@@ -78,7 +126,7 @@ pub(crate) mod tests {
     #[test]
     fn the_smallest_quota_of_a_group_and_its_ancestors_applies() {
         let dir = tempfile::tempdir().unwrap();
-        let quota = |groups| least_quota(dir.path(), groups);
+        let quota = |groups| tightest(dir.path(), groups).map(|(quota, ..)| quota);
         write(dir.path(), &[("a/b/cpu.max", "max 100000\n"), ("a/cpu.max", "150000 100000\n")]);
         assert_eq!(quota("0::/a/b\n"), Some(1.5));
         write(dir.path(), &[("a/b/cpu.max", "50000 100000\n")]);
@@ -91,5 +139,38 @@ pub(crate) mod tests {
         write(dir.path(), &[("cpu/x/cpu.cfs_quota_us", "-1\n")]);
         assert_eq!(quota("3:cpu,cpuacct:/x\n"), None);
         assert_eq!(quota("3:cpuset:/x\n"), None, "another controller");
+    }
+
+    #[test]
+    fn the_throttling_of_the_group_with_the_smallest_quota_is_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let first = "nr_periods 113\nnr_throttled 40\nthrottled_time 1500000000\n";
+        let second = "usage_usec 9\nnr_periods 113\nnr_throttled 40\nthrottled_usec 1500000\n";
+        let untouched = "nr_periods 9\nnr_throttled 0\nthrottled_usec 0\n";
+        write(
+            dir.path(),
+            &[
+                ("a/cpu.max", "50000 100000\n"),
+                ("a/cpu.stat", second),
+                ("a/b/cpu.max", "150000 100000\n"),
+                ("a/b/cpu.stat", untouched),
+                ("cpu/x/cpu.cfs_quota_us", "50000\n"),
+                ("cpu/x/cpu.cfs_period_us", "100000\n"),
+                ("cpu/x/cpu.stat", first),
+            ],
+        );
+        let (throttled, seconds) = (40, 1.5);
+        for (groups, folder) in [("0::/a/b\n", "a"), ("3:cpu:/x\n", "cpu/x")] {
+            let group = dir.path().join(folder);
+            let expected = Throttling { group, periods: 113, throttled, seconds };
+            let read = Throttling::of(dir.path(), groups).unwrap();
+            assert_eq!(read, expected, "{groups}");
+            assert_eq!(read.since(&expected), None, "no further period");
+            let begin = Throttling { periods: 100, throttled: 30, seconds: 1.0, ..read.clone() };
+            let since = read.since(&begin).unwrap();
+            assert_eq!((since.periods, since.throttled, since.seconds), (13, 10, 0.5));
+            assert_eq!(read.since(&Throttling { group: "b".into(), ..begin }), None);
+        }
+        assert_eq!(Throttling::of(dir.path(), "0::/elsewhere\n"), None, "no quota");
     }
 }

@@ -1,7 +1,8 @@
-//! Readings of what else runs on the machine: stolen CPU time, load and clock rates. An unknown reading is `None`.
+//! Readings of what else runs on the machine and of its limits: stolen and throttled CPU time, load and clock rates. An unknown reading is `None`.
 
 use serde::{Deserialize, Serialize};
 
+use super::groups::Throttling;
 use super::read;
 
 /// The ticks of `/proc/stat` per second. Linux fixes them independently of the kernel's timer rate.
@@ -18,13 +19,18 @@ pub struct Readings {
     pub load_average: Option<[f64; 3]>,
     /// The clock rates of the slowest and the fastest CPU, in MHz.
     pub cpu_mhz: Option<[f64; 2]>,
+    /// How often the CPU quota of the control group has stopped the threads.
+    #[serde(default)]
+    pub throttling: Option<Throttling>,
 }
 
 impl Readings {
     /// Takes the readings now.
     pub fn now() -> Self {
         let text = |path: &str| read(path).unwrap_or_default();
-        Self::of(&text("/proc/stat"), &text("/proc/loadavg"), &text("/proc/cpuinfo"))
+        let of_kernel =
+            Self::of(&text("/proc/stat"), &text("/proc/loadavg"), &text("/proc/cpuinfo"));
+        Self { throttling: Throttling::now(), ..of_kernel }
     }
 
     /// Parses the texts of the kernel's files `stat`, `loadavg` and `cpuinfo`.
@@ -41,7 +47,13 @@ impl Readings {
             steal_s: ticks.map(|ticks| ticks[7] / TICKS),
             load_average: loads.and_then(|loads| loads.try_into().ok()),
             cpu_mhz: clocks(cpuinfo),
+            throttling: None,
         }
+    }
+
+    /// Returns how often the CPU quota of the control group has stopped the threads since `begin`; `None` if it has not.
+    pub fn throttled_since(&self, begin: &Self) -> Option<Throttling> {
+        self.throttling.as_ref()?.since(begin.throttling.as_ref()?)
     }
 
     /// Returns the share of the CPU time since `begin` that the hypervisor gave to other guests.
@@ -73,6 +85,7 @@ mod tests {
             steal_s: Some(0.05),
             load_average: Some([0.5, 1.25, 2.0]),
             cpu_mhz: Some([2596.1, 3100.5]),
+            throttling: None,
         };
         assert_eq!(readings, expected);
         let later = Readings { cpu_s: Some(14.0), steal_s: Some(1.05), ..readings.clone() };

@@ -46,7 +46,7 @@ impl Drop for Group {
     }
 }
 
-/// In a control group with half a CPU, the default is one thread. The run succeeds.
+/// In a control group with half a CPU, the default is one thread. The run succeeds, with a warning.
 #[test]
 fn a_control_group_with_half_a_cpu() {
     let first = [("cpu.cfs_period_us", "100000"), ("cpu.cfs_quota_us", "50000")];
@@ -60,6 +60,11 @@ fn a_control_group_with_half_a_cpu() {
     assert_eq!(column(&ran.stdout, "threads"), ["1"; 3]);
     let facts: serde_json::Value = serde_json::from_str(&machine.stdout).unwrap();
     assert_eq!(facts["cpu_quota"].as_f64(), Some(0.5));
+    let warning = format!("warning: the control group {} was throttled in ", group.0.display());
+    assert!(ran.stderr.contains(&warning), "{ran:?}");
+    let record: serde_json::Value = serde_json::from_str(&place.read("record.json")).unwrap();
+    let end = &record["sessions"][0]["end"]["throttling"];
+    assert_eq!(end["group"].as_str(), group.0.to_str(), "{record}");
 }
 
 /// With too few processes and threads, the message names the limit, in whichever process it is reached.
