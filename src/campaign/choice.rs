@@ -1,10 +1,13 @@
 //! Parses `--methods`: names or patterns with optional parameters, such as `merge,mkl-*,gpu-light:level=vector`,
 //! or with every value of a parameter, such as `gpu-merge:block=*:items=4`.
 
+use std::sync::atomic::Ordering;
+
 use anyhow::{Context, Result, anyhow, bail, ensure};
 
 use super::env::Env;
 use super::gpus;
+use super::isolate::Interrupted;
 use crate::bench::run::{DeviceChoice, RunSettings};
 use crate::device::Gpu;
 use crate::device::model::{DeviceFile, Model};
@@ -71,11 +74,13 @@ pub fn methods(run: &RunSettings, env: &mut Env) -> Result<(Vec<Choice<'static>>
 /// Lets a child process open the GPU that the methods need, if they need a real one.
 ///
 /// # Errors
-/// Returns an error if the command line selects no method.
+/// Returns an error if the command line selects no method, or if the run is interrupted.
 pub fn ask_for_gpu(run: &RunSettings, env: &mut Env) -> Result<()> {
     if run.models().is_empty() && chosen(run)?.iter().any(is_on_gpu) {
         // The processes that measure get the answer, and report what follows from it.
         let _ = gpus::facts(run.gpu, run.settings.timeout, env);
+        let moment = "while a child process opened the GPU";
+        ensure!(!env.interrupted.load(Ordering::Relaxed), Interrupted(moment));
     }
     Ok(())
 }

@@ -3,13 +3,14 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use super::env::Env;
-use super::isolate::{ask, send_to_parent};
+use super::isolate::{listen, send_to_parent};
 use crate::device::Gpu;
 use crate::device::cuda::DRIVER;
 use crate::device::facts::Facts;
@@ -58,18 +59,25 @@ pub fn facts(
     timeout: Duration,
     env: &mut Env,
 ) -> Result<Facts, Unavailable> {
-    let Env { program, open_gpu, gpus: Answers(known), .. } = env;
+    let Env { program, open_gpu, interrupted, gpus: Answers(known), .. } = env;
     let ask = || match program {
-        Some(program) if library::may_exist(DRIVER) => asked(program, number, timeout.min(LIMIT)),
+        Some(program) if library::may_exist(DRIVER) => {
+            asked(program, number, timeout.min(LIMIT), interrupted)
+        }
         _ => open_gpu(number).map(|gpu| gpu.facts().clone()),
     };
     known.entry(number).or_insert_with(ask).clone()
 }
 
-fn asked(program: &Path, number: Option<usize>, limit: Duration) -> Result<Facts, Unavailable> {
+fn asked(
+    program: &Path,
+    number: Option<usize>,
+    limit: Duration,
+    interrupted: &AtomicBool,
+) -> Result<Facts, Unavailable> {
     let number = number.map(|number| number.to_string());
     let words: Vec<_> = ["gpu-worker"].into_iter().chain(number.as_deref()).collect();
-    ask(program, &words, limit).unwrap_or_else(|end| {
+    listen(program, &words, limit, interrupted, Some).unwrap_or_else(|end| {
         Err(Unavailable(format!(
             "the CUDA driver ({DRIVER}), or a library that is loaded with it, failed while it opened the GPU: {end:#}; \
              `nvidia-smi` may show the cause"

@@ -1,7 +1,7 @@
 //! `spmv-bench check-method`: the battery for the methods of a plug-in.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
@@ -93,7 +93,7 @@ impl Checking<'_> {
         while next <= names.len() {
             let (mut current, mut step) = (next, String::new());
             let mut ended = Vec::new();
-            let end = self.child(next, limit, |message| match message {
+            let end = self.child(next, limit, env.interrupted, |message| match message {
                 Message::Step(number, on) => {
                     (current, step) = (number, on);
                     None
@@ -133,12 +133,13 @@ impl Checking<'_> {
         &self,
         from: usize,
         limit: Duration,
+        interrupted: &AtomicBool,
         take: impl FnMut(Message) -> Option<Result<Facts, String>>,
     ) -> Result<Result<Facts, String>> {
         let file = self.file.to_str().context("the name of the file is not UTF-8")?;
         let from = from.to_string();
         let words = ["check-worker", file, &self.method.name, self.precision.name(), &from];
-        listen(self.program, &words, limit, take)
+        listen(self.program, &words, limit, interrupted, take)
     }
 }
 

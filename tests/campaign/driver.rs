@@ -4,6 +4,9 @@
 use std::io::Write;
 use std::process::Command;
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
 use crate::gpu::built_driver;
 use crate::{Place, Ran, column};
 
@@ -84,6 +87,22 @@ fn every_command_survives_a_driver_that_ends_its_process() {
         assert_eq!(text.matches("was ended by signal 6").count(), 1, "{words}: {ran:?}");
         assert_eq!(text.matches("cuInit is called").count(), 1, "{words}: {ran:?}");
     }
+}
+
+/// An interrupt ends the wait for a driver that hangs, also if only the parent gets the signal.
+#[test]
+fn an_interrupt_is_not_delayed_by_the_driver() {
+    let Some(place) = place() else { return };
+    let words = format!("--mtx matrices/m1.mtx --threads 1 {METHODS} --timeout 50");
+    let process = command(&place, "cuInit hangs", &words).spawn().unwrap();
+    let pid = process.id();
+    assert!(crate::eventually(|| !crate::children(pid).is_empty()));
+    // The signal handler has been installed before the first child was started.
+    kill(Pid::from_raw(pid as i32), Signal::SIGINT).unwrap();
+    let ran = Ran::of(process.wait_with_output().unwrap());
+    assert_eq!(ran.status, Some(1), "{ran:?}");
+    let end = "spmv-bench: interrupted while a child process opened the GPU\n";
+    assert!(ran.stderr.ends_with(end), "{ran:?}");
 }
 
 /// The GPU can be opened, but ends the process that measures its bandwidth.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
@@ -12,6 +12,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde::de::DeserializeOwned;
@@ -129,22 +130,26 @@ fn spawn(program: &Path, words: &[&str]) -> Result<(Child, UnixStream)> {
 /// # Errors
 /// Returns an error if the child sends no message within `limit` or ends before that.
 pub fn ask<M: DeserializeOwned>(program: &Path, words: &[&str], limit: Duration) -> Result<M> {
-    listen(program, words, limit, Some)
+    listen(program, words, limit, &AtomicBool::new(false), Some)
 }
 
 /// Starts a child with these arguments and passes each message that it sends to `take`, until that returns a result.
 ///
 /// # Errors
-/// Returns an error if the child sends no message for `limit`, or ends before the result.
+/// Returns an error if the child sends no message for `limit`, or ends before the result, or if the parent is interrupted.
 pub fn listen<M: DeserializeOwned, R>(
     program: &Path,
     words: &[&str],
     limit: Duration,
+    interrupted: &AtomicBool,
     mut take: impl FnMut(M) -> Option<R>,
 ) -> Result<R> {
     let (mut process, socket) = spawn(program, words)?;
     socket.set_read_timeout(Some(limit))?;
     let result = loop {
+        if !has_news(&socket, limit, interrupted) {
+            break Err(true);
+        }
         match receive(&socket).map(&mut take) {
             Ok(None) => (),
             Ok(Some(result)) => break Ok(result),
@@ -155,10 +160,25 @@ pub fn listen<M: DeserializeOwned, R>(
         let _ = process.kill();
     }
     let exit = exit_report(&mut process);
+    let is_interrupted = interrupted.load(Ordering::Relaxed);
     result.map_err(|is_late| match is_late {
+        true if is_interrupted => anyhow!("the child process was not awaited after an interrupt"),
         true => anyhow!("the child process did not answer within {} s", limit.as_secs_f64()),
         false => anyhow!("the child process {exit}{}", exit.typical_cause()),
     })
+}
+
+/// Waits until a child has sent something or has ended. Returns whether that happened within `limit` and before an interrupt.
+fn has_news(socket: &UnixStream, limit: Duration, interrupted: &AtomicBool) -> bool {
+    let begun = Instant::now();
+    let mut sockets = [PollFd::new(socket.as_fd(), PollFlags::POLLIN)];
+    while begun.elapsed() < limit && !interrupted.load(Ordering::Relaxed) {
+        let pause = PollTimeout::try_from(TICK.min(limit)).unwrap_or(PollTimeout::ZERO);
+        if poll(&mut sockets, pause).is_ok_and(|ready| ready > 0) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Waits for the end of a child for a limited time: a child that is stuck in a driver does not end even when it is
