@@ -190,7 +190,7 @@ fn plugin_on_gpu(folder: &Path) {
     running.multiply_on_device(2.0, &x, -1.0, &mut y).unwrap();
     assert_eq!(gpu.launches() - launches, 1);
     assert_eq!(y.to_vec().unwrap(), [397.0, 53.0]);
-    assert_eq!(running.end(), 0, "everything was released");
+    assert_eq!(running.end(), Ok(()), "everything was released");
     drop((x, y));
     assert_eq!(gpu.allocated_bytes(), before);
     let refused = misaligned.prepare_on_device(&on_device, &settings).err().unwrap();
