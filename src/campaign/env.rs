@@ -37,8 +37,8 @@ pub struct Env<'a> {
     pub readings: fn() -> Readings,
     /// The file of this program, from which child processes are started. `None`: there are no child processes.
     pub program: Option<PathBuf>,
-    /// Opens the GPU with this number, or the first GPU. Commands do not call it, but the functions of
-    /// [`gpus`](super::gpus).
+    /// Opens the GPU with this number, or the first GPU. Commands call it only through the module `gpus`, which lets a
+    /// child process try first.
     pub open_gpu: &'a dyn Fn(Option<usize>) -> Result<Gpu, Unavailable>,
     /// What child processes have said of the GPUs.
     pub gpus: Answers,

@@ -1,7 +1,7 @@
 //! The cache of parsed matrices: binary CSR files on disk, so that each Matrix Market file is parsed only once.
 //!
 //! The key of an entry is the path of the file and whether symmetric files are expanded. An entry is used if
-//! the file still has the same [`Stamp`]. If that differs or its times are not conclusive, the hashes of the
+//! the file still has the same `Stamp`. If that differs or its times are not conclusive, the hashes of the
 //! contents are compared. The arrays are read into ordinary memory pages, as for a parsed matrix: products
 //! must run on the same kind of memory in the second run as in the first.
 
