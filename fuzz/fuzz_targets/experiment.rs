@@ -74,6 +74,7 @@ fn plan(text: &str) {
         readings: Readings::default,
         program: None,
         open_gpu: &|_| Err(Unavailable("no GPU here".into())),
+        gpus: Default::default(),
         profiles: None,
         matrices: None,
     };
