@@ -18,6 +18,7 @@ use crate::fetch::mirror;
 use crate::matrix::bounds::ReadBounds;
 use crate::matrix::generate::{Generator, forms, is_generator};
 use crate::matrix::market;
+use crate::matrix::remarks;
 use crate::matrix::source::Source;
 use crate::memory::{Available, refusal};
 use crate::record::output;
@@ -77,11 +78,8 @@ fn write_file(args: &GenerateArgs, file: &Path, env: &mut Env) -> Result<()> {
             };
             write(args, file, |mut out| market::write(&loaded.csr, &mut out))?;
             let facts = loaded.market.expect("a file has facts");
-            if facts.duplicates > 0 {
-                let duplicates = facts.duplicates;
-                writeln!(env.stderr, "{source}: {duplicates} duplicate entries summed")?;
-            }
-            for remark in facts.remarks {
+            let summed = remarks::of_duplicates(facts.duplicates);
+            for remark in summed.into_iter().chain(facts.remarks) {
                 writeln!(env.stderr, "{source}: {remark}")?;
             }
             (loaded.csr.rows, loaded.csr.cols, loaded.csr.nnz())

@@ -35,7 +35,7 @@ pub struct Facts {
     pub mirrored: bool,
     /// The kind of problem, from the file's comment `% kind: …`.
     pub kind: Option<String>,
-    /// What the values of the matrix may not be meant to be, in full sentences.
+    /// Sentences about values that may not be what the user expects: see [`remarks`].
     pub remarks: Vec<String>,
     /// The symmetry of the pattern, once it has been computed; it is stored in the cache.
     pub(super) symmetry: Option<f64>,

@@ -8,9 +8,14 @@ use crate::scalar::{Precision, Scalar};
 /// The first integer after which doubles do not represent every integer.
 const FIRST_INEXACT: f64 = (1u64 << f64::MANTISSA_DIGITS) as f64;
 
-/// Returns remarks about a file that was just read.
+/// Returns remarks about a file that was just read, apart from [`of_duplicates`].
 pub fn of_file(market: &Market) -> Vec<String> {
     [both_triangles(market), large_integers(market)].into_iter().flatten().collect()
+}
+
+/// Returns a remark if entries have the position of an earlier entry.
+pub fn of_duplicates(duplicates: u64) -> Option<String> {
+    (duplicates > 0).then(|| format!("{duplicates} duplicate entries summed"))
 }
 
 /// Returns a remark if an expanded file seems to store both triangles, so that expanding it has doubled its values.

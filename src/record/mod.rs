@@ -25,6 +25,7 @@ use crate::bench::plan::CacheState;
 use crate::device::Stage;
 use crate::device::facts::Clocks;
 use crate::matrix::order::Order;
+use crate::matrix::remarks;
 use crate::method::Device;
 use crate::scalar::Precision;
 use row::{MatrixFacts, Row, Status};
@@ -157,11 +158,8 @@ impl MatrixReport {
 
     /// Returns the warnings about the matrix for stderr.
     pub fn warnings(&self) -> Vec<String> {
-        let (file, duplicates) = (&self.facts.file, self.duplicates);
-        let summed =
-            (duplicates > 0).then(|| format!("{file}: {duplicates} duplicate entries summed"));
-        let note = self.note.as_ref().map(|note| format!("{file}: {note}"));
-        summed.into_iter().chain(note).collect()
+        let warnings = remarks::of_duplicates(self.duplicates).into_iter().chain(self.note.clone());
+        warnings.map(|warning| format!("{}: {warning}", self.facts.file)).collect()
     }
 
     /// Returns all rows of the matrix.

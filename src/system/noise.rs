@@ -1,4 +1,5 @@
-//! Readings of what else runs on the machine and of its limits: stolen and throttled CPU time, load and clock rates. An unknown reading is `None`.
+//! Readings of what else runs on the machine and of its limits: stolen and throttled CPU time, load and clock rates. An
+//! unknown reading is `None`.
 
 use serde::{Deserialize, Serialize};
 
