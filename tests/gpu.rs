@@ -2,6 +2,8 @@
 
 #[path = "battery/fake_cusparse/mod.rs"]
 mod fake_cusparse;
+#[path = "gpu/launches.rs"]
+mod launches;
 #[path = "gpu/memory.rs"]
 mod memory;
 #[path = "gpu/order.rs"]

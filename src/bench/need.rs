@@ -51,8 +51,8 @@ impl Extent<'_> {
     }
 
     /// Returns the memory of a run on a device, from the upload to the last product; `l2` is the size of its L2 cache.
-    pub fn run_on_device(&self, settings: &Settings, l2: u64) -> u64 {
-        let evictor = if settings.cache == CacheState::Cold { 2 * l2 } else { 0 };
+    pub fn run_on_device(&self, l2: u64) -> u64 {
+        let evictor = 2 * l2;
         self.csr() + self.vectors() + self.sweeps() + evictor
     }
 }

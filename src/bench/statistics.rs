@@ -1,5 +1,7 @@
 //! Statistics of the samples of one method on one matrix.
 
+use std::time::Duration;
+
 use serde::Serialize;
 
 /// A batch of products that was timed as a whole.
@@ -9,6 +11,8 @@ pub struct Sample {
     pub products: usize,
     /// The time of the whole batch in seconds.
     pub seconds: f64,
+    /// The host's time to enqueue a product of the batch; `None` on the host and on models.
+    pub host_launch: Option<Duration>,
 }
 
 /// Statistics of the times per product, in milliseconds. All but the mean are computed over the samples. Each sample
@@ -27,6 +31,8 @@ pub struct Summary {
     pub std_dev_ms: Option<f64>,
     /// The 95 % confidence interval of the median, see [`median_interval`]; `None` for fewer than six samples.
     pub ci95_ms: Option<(f64, f64)>,
+    /// The median of the host's times to enqueue a product, in milliseconds; `None` without such times.
+    pub host_launch_ms: Option<f64>,
     /// The number of samples.
     pub samples: usize,
     /// The number of products.
@@ -36,23 +42,36 @@ pub struct Summary {
 impl Summary {
     /// Computes the statistics; `None` if there are no samples.
     pub fn of(samples: &[Sample]) -> Option<Self> {
-        let mut ms: Vec<f64> =
-            samples.iter().map(|s| 1e3 * s.seconds / s.products as f64).collect();
-        ms.sort_by(f64::total_cmp);
+        let ms = sorted(samples.iter().map(|s| 1e3 * s.seconds / s.products as f64));
+        let launches =
+            sorted(samples.iter().filter_map(|s| Some(1e3 * s.host_launch?.as_secs_f64())));
         let (&min_ms, &max_ms) = (ms.first()?, ms.last()?);
         let iterations = samples.iter().map(|s| s.products).sum::<usize>();
         let mean_ms = 1e3 * samples.iter().map(|s| s.seconds).sum::<f64>() / iterations as f64;
         Some(Self {
             mean_ms,
             min_ms,
-            median_ms: (ms[(ms.len() - 1) / 2] + ms[ms.len() / 2]) / 2.0,
+            median_ms: median(&ms)?,
             max_ms,
             std_dev_ms: std_dev(&ms),
             ci95_ms: median_interval(&ms),
+            host_launch_ms: median(&launches),
             samples: ms.len(),
             iterations,
         })
     }
+}
+
+fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut values: Vec<_> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values
+}
+
+/// Returns the median of sorted values; `None` if there are none.
+fn median(sorted: &[f64]) -> Option<f64> {
+    let last = sorted.len().checked_sub(1)?;
+    Some(f64::midpoint(sorted[last / 2], sorted[sorted.len() / 2]))
 }
 
 fn std_dev(values: &[f64]) -> Option<f64> {
@@ -88,8 +107,14 @@ mod tests {
     #[test]
     fn exact_numbers() {
         // Per product: 1, 2, 3 and 6 ms. The batch of two products has twice the weight in the mean only.
-        let of = |products, ms: f64| Sample { products, seconds: ms * 1e-3 };
-        let summary = Summary::of(&[of(1, 3.0), of(2, 2.0), of(1, 6.0), of(1, 2.0)]).unwrap();
+        let of = |products, ms: f64, us| Sample {
+            products,
+            seconds: ms * 1e-3,
+            host_launch: Some(Duration::from_micros(us)),
+        };
+        let samples = [of(1, 3.0, 9), of(2, 2.0, 2), of(1, 6.0, 4), of(1, 2.0, 1)];
+        let summary = Summary::of(&samples).unwrap();
+        assert_eq!(summary.host_launch_ms, Some(0.003));
         assert_eq!((summary.samples, summary.iterations), (4, 5));
         assert!((summary.mean_ms - 2.6).abs() < 1e-12);
         let expected = [1.0, 2.5, 6.0, (14.0f64 / 3.0).sqrt()];
@@ -102,7 +127,9 @@ mod tests {
 
     #[test]
     fn one_sample_has_no_spread_and_none_has_no_summary() {
-        let summary = Summary::of(&[Sample { products: 4, seconds: 2e-3 }]).unwrap();
+        let sample = Sample { products: 4, seconds: 2e-3, host_launch: None };
+        let summary = Summary::of(&[sample]).unwrap();
+        assert_eq!(summary.host_launch_ms, None);
         assert_eq!((summary.mean_ms, summary.std_dev_ms, summary.ci95_ms), (0.5, None, None));
         assert_eq!(Summary::of(&[]), None);
     }
@@ -127,7 +154,7 @@ mod tests {
     /// Another program interrupted one sample: the mean is three times the median.
     #[test]
     fn an_interruption_moves_neither_the_median_nor_its_interval() {
-        let mut samples = vec![Sample { products: 1, seconds: 2e-6 }; 1000];
+        let mut samples = vec![Sample { products: 1, seconds: 2e-6, host_launch: None }; 1000];
         samples[7].seconds = 4e-3;
         let summary = Summary::of(&samples).unwrap();
         assert!(summary.mean_ms > 0.0059 && summary.max_ms == 4.0, "{summary:?}");

@@ -27,6 +27,9 @@ impl<'a, T: Value> DeviceCsr<'a, T> {
     }
 
     /// Copies a borrowed or owned matrix to the device.
+    ///
+    /// # Errors
+    /// Returns the same errors as [`Self::upload`].
     pub fn of(gpu: &Gpu, host: Cow<'a, Csr<T>>) -> Result<Self, Failed> {
         Ok(Self {
             gpu: gpu.clone(),
@@ -48,13 +51,13 @@ impl<'a, T: Value> DeviceCsr<'a, T> {
         constants: &[(&'static str, usize)],
     ) -> Result<Module, Unprepared> {
         let streamed = ("STREAMED", usize::from(!self.fits_in_l2()));
-        self.gpu.compile::<T>(program, &[constants, &[streamed]].concat())
-    }
-
     /// Returns whether the three arrays of the matrix fit in the L2 cache.
     fn fits_in_l2(&self) -> bool {
         let facts = self.gpu.facts();
         self.host.bytes() <= facts.l2_bytes / facts.l2_copies()
+    }
+
+        self.gpu.compile::<T>(program, &[constants, &[streamed]].concat())
     }
 
     /// Copies the matrix back to the host, for conversions there.

@@ -156,6 +156,10 @@ pub trait Driver {
     /// Waits for the last event and returns the times between consecutive events. The events become invalid.
     fn times(&self, events: &[Event]) -> Result<Vec<Duration>, Failed>;
 
+    /// Returns the time since a fixed moment, with which the host's time to enqueue work is measured. It stands still on a
+    /// model, which executes work while it is enqueued.
+    fn host_clock(&self) -> Duration;
+
     /// Returns the properties and times of a modelled device, or `None` for a real one.
     fn modelled(&self) -> Option<Modelled> {
         None

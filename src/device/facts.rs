@@ -1,5 +1,7 @@
 //! Properties and clocks of a device.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 /// The properties of a device.

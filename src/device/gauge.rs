@@ -157,9 +157,9 @@ impl Gauge {
         let mut least = |length| {
             let mut measure = || {
                 before()?;
-                self.probe.time(|| work(length))
+                Ok(self.probe.time(1, Duration::ZERO, || work(length))?.device)
             };
-            let times = (0..REPETITIONS).map(|_| measure()).collect::<Result<Vec<_>, _>>()?;
+            let times = (0..REPETITIONS).map(|_| measure()).collect::<Result<Vec<_>, Failed>>()?;
             Ok::<_, Failed>(times.into_iter().min().unwrap_or_default().as_secs_f64())
         };
         let (one, other) = (least(short)?, least(long)?);
@@ -265,9 +265,10 @@ impl Gauge {
     fn graph_launch_us(&self) -> Result<f64, Failed> {
         let launches = || (0..GRAPH_LAUNCHES).try_for_each(|_| self.probe.launch_empty());
         let graph = self.gpu.capture(launches)?;
-        let measure = || self.probe.time(|| graph.launch());
-        let times = (0..REPETITIONS).map(|_| measure()).collect::<Result<Vec<_>, _>>()?;
-        Ok(microseconds(times.into_iter().min().unwrap_or_default()) / GRAPH_LAUNCHES as f64)
+        let measure = |_| self.probe.time(1, Duration::ZERO, || graph.launch());
+        let times = (0..REPETITIONS).map(measure).collect::<Result<Vec<_>, _>>()?;
+        let least = times.into_iter().map(|timing| timing.device).min().unwrap_or_default();
+        Ok(microseconds(least) / GRAPH_LAUNCHES as f64)
     }
 }
 

@@ -240,6 +240,11 @@ impl Gpu {
         Ok(times?[0])
     }
 
+    /// Returns the time since a fixed moment, see [`Driver::host_clock`].
+    pub fn host_clock(&self) -> Duration {
+        self.0.driver.host_clock()
+    }
+
     /// Runs `product` `products` times and returns the times of its stages, in the order in which they first ran. A
     /// profiler that waits for cuProfilerStart records only these runs.
     pub fn stages(

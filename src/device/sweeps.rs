@@ -49,13 +49,14 @@ impl DeviceSweeps {
         let mut buffer: Buffer<u8> = self.gpu.allocate(self.bytes)?;
         buffer.fill(1)?;
         let bytes = (self.bytes * repeats) as f64;
-        let gbs = |sweep: &mut dyn FnMut() -> Result<(), Failed>| {
-            evictor.map_or(Ok(()), |evictor| probe.read(evictor, 1))?;
-            Ok::<_, Failed>(bytes / probe.time(sweep)?.as_secs_f64() / 1e9)
+        let gbs = |count, sweep: &mut dyn FnMut() -> Result<(), Failed>| {
+            evictor.map_or(Ok(()), |evictor| probe.empty_l2(evictor))?;
+            let timing = probe.time(count, Duration::ZERO, sweep)?;
+            Ok::<_, Failed>(bytes / timing.device.as_secs_f64() / 1e9)
         };
         for _ in 0..repetitions {
-            let copy = gbs(&mut || (0..repeats).try_for_each(|_| buffer.copy_half()))?;
-            let read = gbs(&mut || probe.read(&buffer, repeats))?;
+            let copy = gbs(repeats, &mut || buffer.copy_half())?;
+            let read = gbs(1, &mut || probe.read(&buffer, repeats))?;
             (self.copy_gbs, self.read_gbs) = (self.copy_gbs.max(copy), self.read_gbs.max(read));
         }
         Ok(())

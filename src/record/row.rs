@@ -163,8 +163,8 @@ columns! {
         /// On a GPU, the number of kernels, fills, copies, graphs and library calls of a product; a library call counts
         /// as one, whatever it launches.
         launches: Option<u64> = Linear("launches of a product");
-        /// `launches` times the smallest time of a launch on that GPU, in milliseconds: a product that takes only a
-        /// little longer is limited by its launches.
+        /// `launches` times the smallest time of an empty kernel on that GPU, in milliseconds: a product that takes only
+        /// a little longer is limited by its launches.
         launch_floor_ms: Option<f64> = Unused;
         /// The number of bitwise different values of the matrix, up to 65,536; empty if there are more, because
         /// counting them would take as much memory as the matrix.
@@ -197,6 +197,9 @@ columns! {
         global_sectors: Option<u64> = Log("accessed sectors");
         /// The registers per thread of the longest kernel of a modelled product, as the compiler reports them.
         registers: Option<u32> = Linear("registers per thread");
+        /// On a GPU, the host's time to enqueue a product in milliseconds, the median over the samples: products that
+        /// follow each other take at least this long, whatever the GPU needs.
+        host_launch_ms: Option<f64> = Unused;
     }
 }
 

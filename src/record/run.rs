@@ -158,7 +158,7 @@ pub struct GpuRecord {
     /// The bandwidth at the start of the run.
     #[serde(default)]
     pub bandwidth: Vec<DeviceBandwidth>,
-    /// The minimum time of a kernel launch, in microseconds: the time per launch in a sequence of empty kernels.
+    /// The minimum time of a kernel launch on the device, in microseconds: that of one of a sequence of empty kernels.
     #[serde(default)]
     pub launch_us: Option<f64>,
     /// The clocks under load; `None` until the run ends, or if they cannot be read.

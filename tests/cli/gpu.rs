@@ -19,7 +19,7 @@ fn run_with_gpu(words: &str) -> Ran {
     run_with(words, || Model::tiny(1))
 }
 
-fn run_with(words: &str, model: fn() -> Model) -> Ran {
+fn run_with(words: &str, model: impl Fn() -> Model) -> Ran {
     let open = |number: Option<usize>| match number {
         None | Some(0) => Ok(Gpu::new(model())),
         Some(_) => Err(Unavailable("there is one GPU".into())),

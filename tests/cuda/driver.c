@@ -139,9 +139,10 @@ int cuModuleGetFunction(function **f, object *m, const char *name) {
                                {"csr_scalar", {4, 8, 8, 8, 8, 8, 8, 8}, 1 << 10},
                                {"probe_empty", {0}, 1 << 10},
                                {"probe_spin", {8}, 1 << 10},
-                               {"probe_read", {8, 4, 8, 8}, 1 << 10}};
+                               {"probe_read", {8, 4, 8, 8}, 1 << 10},
+                               {"probe_read_evict_first", {8, 4, 8, 8}, 1 << 10}};
     ENTER; IN(m);
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < 7; i++)
         if (!strcmp(name, known[i].name)) { *f = &known[i]; return OK; }
     return NOT_FOUND;
 }

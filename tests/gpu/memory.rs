@@ -34,11 +34,11 @@ fn a_matrix_that_does_not_fit_on_the_gpu_skips_all_with_the_figures() {
     }
 }
 
-/// 256 rows and nearly 3000 entries: matrix, vectors and the bandwidth measurement need about 80 KiB, and a method
-/// needs 64 KiB in addition to its format.
+/// 256 rows and nearly 3000 entries: matrix, vectors and the bandwidth measurement need about 80 KiB, the buffer that
+/// empties the L2 cache 128 KiB, and a method 64 KiB in addition to its format.
 #[test]
 fn methods_that_do_not_fit_on_the_gpu_are_skipped_and_others_run() {
-    let (choices, report) = measure(&with_room_for(160 << 10), &matrix(), &settings());
+    let (choices, report) = measure(&with_room_for(288 << 10), &matrix(), &settings());
     let outcome_of = |name: &str| {
         let index = choices.iter().position(|choice| choice.method.name == name).unwrap();
         &report.outcomes[index]

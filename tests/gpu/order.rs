@@ -48,7 +48,17 @@ fn a_hot_sample_is_enqueued_while_the_device_is_busy() {
 fn a_cold_sample_follows_a_read_that_replaces_the_cache() {
     let (_, log, _) =
         recorded("gpu-csr-scalar", false, &Settings { cache: CacheState::Cold, ..settings() });
-    assert_eq!(log.matches("probe_read probe_spin | csr_scalar | [wait]").count(), 4, "{log}");
+    let sample = "probe_read probe_read_evict_first probe_spin | csr_scalar | [wait]";
+    // In addition to the four samples: the first untimed product of both turns.
+    assert_eq!(log.matches(sample).count(), 4 + 2, "{log}");
+}
+
+/// Before the first product of a turn, the cache is emptied after the values of y were written.
+#[test]
+fn the_turns_of_all_methods_begin_with_the_same_cache() {
+    let (_, log, _) = recorded("gpu-csr-scalar", false, &settings());
+    let first = "[wait] probe_read probe_read_evict_first probe_spin | csr_scalar |";
+    assert_eq!(log.matches(first).count(), 2, "{log}");
 }
 
 #[test]

@@ -35,7 +35,18 @@ pub struct Recorder {
     elsewhere: Option<Address>,
     /// Whether another program works all the time.
     is_shared: bool,
+    host: Option<HostTime>,
 }
+
+/// A host that takes time to launch kernels, and a GPU whose operations take a microsecond.
+struct HostTime {
+    clock: Rc<FakeClock>,
+    launch: Duration,
+    leads: Leads,
+}
+
+/// The cycles for which each launch of `probe_spin` occupies the GPU.
+pub type Leads = Rc<RefCell<Vec<u64>>>;
 
 impl Recorder {
     /// Creates a recorder for `model`.
@@ -49,6 +60,7 @@ impl Recorder {
                 opening: RefCell::default(),
                 elsewhere: None,
                 is_shared: false,
+                host: None,
             },
             log,
         )
@@ -70,6 +82,13 @@ impl Recorder {
     pub fn shared(mut self) -> Self {
         self.is_shared = true;
         self.working_elsewhere()
+    }
+
+    /// Makes the GPU fast, and the host take the time `launch` for each launch of a kernel, by the given clock.
+    pub fn launching_slowly(mut self, clock: Rc<FakeClock>, launch: Duration) -> (Self, Leads) {
+        let leads = Leads::default();
+        self.host = Some(HostTime { clock, launch, leads: leads.clone() });
+        (self, leads)
     }
 
     /// Returns whether the latest enqueued operation is a kernel of a method.
@@ -167,7 +186,15 @@ impl Driver for Recorder {
         arguments: &[RawArgument],
         dependent: bool,
     ) -> Result<(), Failed> {
-        self.note(&self.kernels.borrow()[kernel.0]);
+        let name = &self.kernels.borrow()[kernel.0];
+        self.note(name);
+        if let Some(host) = &self.host {
+            host.clock.pause(host.launch);
+            if name == "probe_spin" {
+                // SAFETY: the only argument of this kernel is a number of 64 bits.
+                host.leads.borrow_mut().push(unsafe { *arguments[0].value.cast() });
+            }
+        }
         // SAFETY: the caller guarantees the arguments.
         unsafe { self.model.launch(kernel, grid, block, shared_bytes, arguments, dependent) }
     }
@@ -211,7 +238,13 @@ impl Driver for Recorder {
 
     fn times(&self, events: &[Event]) -> Result<Vec<Duration>, Failed> {
         self.note("[wait]");
-        self.model.times(events)
+        let times = self.model.times(events)?;
+        let divisor = if self.host.is_some() { 1000 } else { 1 };
+        Ok(times.into_iter().map(|time| time / divisor).collect())
+    }
+
+    fn host_clock(&self) -> Duration {
+        self.host.as_ref().map_or(Duration::ZERO, |host| host.clock.now())
     }
 
     fn profile(&self, start: bool) -> Result<(), Failed> {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use ptx_machine::model::Cure;
 use rand::rngs::Xoshiro256PlusPlus;
 
+use super::launches::Launches;
 use super::{Backend, Factors, PEAK_REPETITIONS, Parts, STAGE_PRODUCTS, footprint};
 use crate::bench::alteration::{Alteration, few_spoilt};
 use crate::bench::execute::Bench;
@@ -38,9 +39,10 @@ pub struct OnGpu<'a, T: Clone> {
     /// The host buffer that `y` is downloaded to.
     host_y: Vec<T>,
     probe: Probe,
+    launches: Launches,
     sweeps: DeviceSweeps,
-    /// With `--cache cold`, a buffer of twice the L2 cache: reading it evicts everything else. It is not written,
-    /// because dirty cache lines would be written back during the sample.
+    /// A buffer of twice the L2 cache: reading it evicts everything else. It is not written, because dirty cache lines
+    /// would be written back during the sample. A modelled device needs none.
     evictor: Option<Buffer<u8>>,
     /// With `--persist-x`, the bytes of the L2 cache that are set aside for x.
     set_aside: Option<u64>,
@@ -50,6 +52,16 @@ pub struct OnGpu<'a, T: Clone> {
 pub fn free(gpu: &Gpu) -> Result<Available, Failed> {
     let (free, _) = gpu.memory()?;
     Ok(Available { bytes: free.saturating_sub(SMALL_ON_DEVICE), by: "free on the GPU" })
+}
+
+/// Allocates the evictor of a GPU, and fills it there.
+fn evictor(gpu: &Gpu) -> Result<Option<Buffer<u8>>, Failed> {
+    if gpu.modelled().is_some() {
+        return Ok(None);
+    }
+    let mut evictor = gpu.allocate(2 * gpu.facts().l2_bytes as usize)?;
+    evictor.fill(0)?;
+    Ok(Some(evictor))
 }
 
 impl<'a, T: Value> OnGpu<'a, T> {
@@ -63,16 +75,15 @@ impl<'a, T: Value> OnGpu<'a, T> {
         x: &[T],
     ) -> Result<Self, Unprepared> {
         let gpu = &csr.gpu;
-        let cold = bench.settings.cache == CacheState::Cold && gpu.modelled().is_none();
         let outputs = if bench.settings.transpose { csr.host.cols } else { csr.host.rows };
-        let evictor = cold.then(|| gpu.upload(&vec![0; 2 * gpu.facts().l2_bytes as usize]));
         let mut backend = Self {
             x: gpu.upload(x)?,
             y: gpu.allocate(outputs)?,
             host_y: vec![T::zero(); outputs],
             probe: Probe::new(gpu)?,
+            launches: Launches::default(),
             sweeps: DeviceSweeps::new(gpu, footprint(&csr.host)),
-            evictor: evictor.transpose()?,
+            evictor: evictor(gpu)?,
             set_aside: None,
             bench,
             csr,
@@ -251,8 +262,24 @@ impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
         (alpha, beta): Factors<T>,
         products: usize,
     ) -> Result<Duration, Failed> {
-        let Self { probe, x, y, .. } = self;
-        probe.time(|| (0..products).try_for_each(|_| prepared.multiply(alpha, x, beta, y)))
+        let (gpu, mut calls) = (self.gpu(), 0);
+        let Self { probe, x, y, launches, .. } = self;
+        let timing = probe.time(products, launches.host * products as u32, || {
+            let before = gpu.launches();
+            prepared.multiply(alpha, x, beta, y)?;
+            calls = gpu.launches() - before;
+            Ok(())
+        })?;
+        *launches = Launches::of(prepared, products, timing, calls);
+        Ok(timing.device)
+    }
+
+    fn host_launch(&self) -> Option<Duration> {
+        Some(self.launches.host)
+    }
+
+    fn most_products(&self) -> usize {
+        self.launches.most_products()
     }
 
     fn time_alone(
@@ -278,15 +305,20 @@ impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
         factors: Factors<T>,
         time: Duration,
     ) -> Result<Option<Clocks>, Failed> {
-        if time.is_zero() && self.gpu().clocks().is_none() {
+        let gpu = self.gpu();
+        if time.is_zero() && gpu.clocks().is_none() {
             return Ok(None);
         }
         let (clock, mut batch, mut passed) = (self.bench.clock, 1, Duration::ZERO);
         while batch < MOST_UNDER_LOAD {
             let start = clock.now();
-            let on_device = self.time(prepared, factors, batch)?;
+            let Self { probe, x, y, .. } = &mut *self;
+            let mut product = || prepared.multiply(factors.0, x, factors.1, y);
+            // The times of these batches are not reported, so none is repeated.
+            let timing =
+                probe.time(1, Duration::ZERO, || (0..batch).try_for_each(|_| product()))?;
             // On a modelled device the wall time may be far longer than the modelled time.
-            let took = on_device.max(clock.now() - start);
+            let took = timing.device.max(clock.now() - start);
             passed += took;
             match took < UNDER_LOAD {
                 true => batch *= 2,
@@ -296,8 +328,8 @@ impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
         }
         // The clocks are read while the last batch runs.
         (0..batch).try_for_each(|_| self.multiply(prepared, factors))?;
-        let clocks = self.gpu().clocks();
-        self.gpu().synchronize()?;
+        let clocks = gpu.clocks();
+        gpu.synchronize()?;
         Ok(clocks)
     }
 
@@ -317,15 +349,21 @@ impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
     }
 
     fn evict_caches(&mut self, _: &Prepared<'a, T, Buffer<T>>) -> Result<(), Failed> {
-        if self.bench.settings.cache == CacheState::Cold {
-            self.gpu().evict();
+        if self.bench.settings.cache == CacheState::Hot {
+            return Ok(());
         }
-        self.evictor.as_ref().map_or(Ok(()), |evictor| self.probe.read(evictor, 1))
+        self.gpu().evict();
+        self.forget()
+    }
+
+    fn forget(&mut self) -> Result<(), Failed> {
+        self.evictor.as_ref().map_or(Ok(()), |evictor| self.probe.empty_l2(evictor))
     }
 
     fn measure_peak(&mut self) -> Result<(), Failed> {
+        let cold = self.bench.settings.cache == CacheState::Cold;
         self.undisturbed(|Self { sweeps, probe, evictor, .. }| {
-            sweeps.measure(probe, PEAK_REPETITIONS, evictor.as_ref())
+            sweeps.measure(probe, PEAK_REPETITIONS, evictor.as_ref().filter(|_| cold))
         })
     }
 

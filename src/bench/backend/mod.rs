@@ -3,6 +3,7 @@
 
 mod gpu;
 mod host;
+mod launches;
 
 use std::time::Duration;
 
@@ -113,6 +114,15 @@ pub trait Backend<'a, T: Scalar> {
         factors: Factors<T>,
         products: usize,
     ) -> Result<Duration, Failed>;
+    /// Returns the host's time to enqueue a product, from the batch that was timed last; `None` on the host, whose products
+    /// end before they return.
+    fn host_launch(&self) -> Option<Duration> {
+        None
+    }
+    /// Returns the maximum number of products in a batch, if they are like that of the batch that was timed last.
+    fn most_products(&self) -> usize {
+        usize::MAX
+    }
     /// Runs a single product and returns the time until all work that it has started on the device has ended.
     fn time_alone(
         &mut self,
@@ -150,6 +160,11 @@ pub trait Backend<'a, T: Scalar> {
     }
     /// Empties the caches before a sample if `--cache cold` is set.
     fn evict_caches(&mut self, prepared: &Prepared<'a, T, Self::Vector>) -> Result<(), Failed>;
+    /// Removes from a GPU's caches what methods with earlier turns have left there, so that all methods begin their turns
+    /// alike. Does nothing on the host.
+    fn forget(&mut self) -> Result<(), Failed> {
+        Ok(())
+    }
     /// Measures the bandwidth at the matrix's footprint once more.
     fn measure_peak(&mut self) -> Result<(), Failed>;
     /// Measures the bandwidth over `bytes`, at most the size of the last-level cache, in GB/s.

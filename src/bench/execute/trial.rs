@@ -121,7 +121,7 @@ impl<T: Value> Trial<'_, T> {
 impl<T: Value> Trial<'_, T> {
     /// Returns the reason if the matrix and the vectors do not fit into the GPU's memory.
     fn refused_by(&self, gpu: &Gpu) -> Result<Option<String>, Failed> {
-        let need = self.extent().run_on_device(self.bench.settings, gpu.facts().l2_bytes);
+        let need = self.extent().run_on_device(gpu.facts().l2_bytes);
         Ok(memory::refusal("for the matrix and its vectors", need, free(gpu)?))
     }
 }

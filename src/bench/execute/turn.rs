@@ -77,6 +77,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         let start = self.now();
         self.bench.clock.pause(SETTLE);
         self.renew_y()?;
+        self.backend.forget()?;
         let mut product = Duration::MAX;
         for _ in 0..self.bench.settings.warmups.max(1) {
             product = product.min(self.time(ready, 1)?);
@@ -102,12 +103,12 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         ready: &mut Ready<'a, T, S::Vector>,
         product: Duration,
     ) -> Result<usize, Outcome> {
-        let batch = self.round.batch(product);
+        let batch = self.round.batch(product).min(self.backend.most_products());
         if S::DEVICE == Device::Cpu || batch == 1 {
             return Ok(batch);
         }
         let trial = self.time(ready, batch)?;
-        Ok(self.round.batch(trial / batch as u32))
+        Ok(self.round.batch(trial / batch as u32).min(self.backend.most_products()))
     }
 
     /// Takes the samples and returns the median of their times per product. `product` is the approximate time of one.
@@ -144,7 +145,8 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             self.backend.evict_caches(&ready.prepared)?;
             let time = self.time(ready, batch)?;
             spent += self.now() - start;
-            samples.push(Sample { products: batch, seconds: time.as_secs_f64() });
+            let host_launch = self.backend.host_launch();
+            samples.push(Sample { products: batch, seconds: time.as_secs_f64(), host_launch });
             products += batch;
             if changes && !feeds_back {
                 self.verify(ready)?;
@@ -170,6 +172,8 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         ready: &mut Ready<'a, T, S::Vector>,
         typical: Duration,
     ) -> Result<(), Outcome> {
+        // What the host enqueues slowly, a single product waits for.
+        let typical = typical.max(self.backend.host_launch().unwrap_or_default());
         let (mut least, mut usual) = (Duration::MAX, typical);
         for _ in 0..ATTEMPTS {
             // In a turn with few products, most samples follow a change already.

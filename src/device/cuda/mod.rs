@@ -20,7 +20,7 @@ pub mod usage;
 use std::cell::OnceCell;
 use std::ffi::c_void;
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nvml_wrapper::Device;
 
@@ -49,6 +49,8 @@ pub fn open(number: Option<usize>) -> Result<Gpu, Unavailable> {
 
 /// A GPU. The fields are dropped in this order: all others before the context, which they share.
 struct Cuda {
+    /// The fixed moment of [`Driver::host_clock`].
+    opened: Instant,
     facts: Facts,
     monitor: Option<Device<'static>>,
     target: Target,
@@ -66,6 +68,7 @@ impl Cuda {
         let target = facts::target(&context)?;
         let code = MachineCode::new(target);
         Ok(Self {
+            opened: Instant::now(),
             facts: facts::facts(&context, &target, &code)?,
             monitor: nvml::device(&facts::bus_id(&context)?),
             target,
@@ -211,6 +214,10 @@ impl Driver for Cuda {
 
     fn times(&self, events: &[Event]) -> Result<Vec<Duration>, Failed> {
         self.events.times(events)
+    }
+
+    fn host_clock(&self) -> Duration {
+        self.opened.elapsed()
     }
 
     fn profile(&self, start: bool) -> Result<(), Failed> {

@@ -172,6 +172,10 @@ impl Driver for Model {
         Ok(events.windows(2).map(between).collect())
     }
 
+    fn host_clock(&self) -> Duration {
+        Duration::ZERO
+    }
+
     fn modelled(&self) -> Option<Modelled> {
         let (device, timing) = self.timing.as_ref()?;
         Some(Modelled {

@@ -141,6 +141,7 @@ impl Row {
             warp_instructions: profile.map(|profile| profile.warp_instructions),
             global_sectors: profile.map(|profile| profile.global_sectors),
             registers: profile.map(|profile| profile.registers),
+            host_launch_ms: summary.host_launch_ms,
             library_version: measurement.library_version.clone(),
             reason: measurement.note.clone(),
             ..self.with_mean(ms)

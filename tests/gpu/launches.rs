@@ -1,0 +1,79 @@
+//! Tests the two times of launches, those of the host and of the device, with a host that takes a known time.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use spmv_bench::bench::clock::{Clock, FakeClock, SystemClock};
+use spmv_bench::bench::outcome::Outcome;
+use spmv_bench::bench::plan::Settings;
+use spmv_bench::device::Gpu;
+use spmv_bench::device::model::Model;
+use spmv_bench::device::probe::Probe;
+use spmv_bench::method::Choice;
+use spmv_bench::methods;
+
+use super::recorder::{Leads, Recorder};
+use super::{grid, on_gpu, settings};
+
+/// Returns a GPU with one microsecond per operation and 1 MHz, whose host takes the time `launch` for each launch.
+fn gpu(launch: Duration) -> (Gpu, Rc<FakeClock>, Leads) {
+    let clock = Rc::new(FakeClock::default());
+    let (recorder, _) = Recorder::new(Model::tiny(2));
+    let (recorder, leads) = recorder.launching_slowly(clock.clone(), launch);
+    (Gpu::new(recorder), clock, leads)
+}
+
+/// All times are in microseconds. The GPU is occupied for one and a half times the host's time, for at least 30.
+#[test]
+fn a_batch_is_timed_again_if_the_host_was_slower_than_expected() {
+    let (gpu, clock, leads) = gpu(Duration::ZERO);
+    let probe = Probe::new(&gpu).unwrap();
+    let cases: [(usize, u64, &[u64], &[u64]); 8] = [
+        (2, 0, &[30], &[30]),
+        (2, 0, &[31, 40], &[30, 46]),
+        (2, 100, &[150], &[150]),
+        (2, 100, &[151, 1], &[150, 226]),
+        (2, 0, &[40, 100, 200], &[30, 60, 150]),
+        (2, 0, &[50_000, 10], &[30, 20_000]),
+        (2, 50_000, &[50_000], &[20_000]),
+        (1, 0, &[40], &[30]),
+    ];
+    for (count, expected, hosts, occupied) in cases {
+        leads.take();
+        let calls = Cell::new(0_usize);
+        let work = || {
+            let call = calls.replace(calls.get() + 1);
+            if call.is_multiple_of(count) {
+                clock.pause(Duration::from_micros(hosts[call / count]));
+            }
+            probe.launch_empty()
+        };
+        let timing = probe.time(count, Duration::from_micros(expected), work).unwrap();
+        assert_eq!(leads.take(), occupied, "{count} calls, {hosts:?}");
+        assert_eq!(calls.get(), count * hosts.len());
+        assert_eq!(timing.host.as_micros() as u64, *hosts.last().unwrap());
+        assert_eq!(timing.device.as_micros(), count as u128);
+    }
+    leads.take();
+    assert_eq!(probe.launch_time(), Ok(Duration::from_micros(1)));
+}
+
+/// The product of gpu-csr-scalar is one kernel, that of gpu-csr5 two. A sample of two milliseconds would have 2000 or
+/// 1000 products, but more than 512 launches do not fit in the stream.
+#[test]
+fn the_host_s_time_of_a_launch_is_reported_and_batches_are_limited() {
+    let (gpu, ..) = gpu(Duration::from_micros(5));
+    let settings = Settings { iterations: Some(1024), rounds: 1, ..settings() };
+    let names = ["gpu-csr-scalar", "gpu-csr5"];
+    let choices = names.map(|name| Choice::from(methods::named(name).unwrap()));
+    let report = on_gpu(&SystemClock::default(), &settings, &gpu, &grid(), &choices).unwrap();
+    let summaries = report.outcomes.iter().map(|outcome| match outcome {
+        Outcome::Ok(measurement) => measurement.summary,
+        outcome => panic!("{outcome:?}"),
+    });
+    let [one, two] = summaries.collect::<Vec<_>>().try_into().unwrap();
+    assert_eq!((one.host_launch_ms, one.samples, one.iterations), (Some(0.005), 2, 1024));
+    assert_eq!((two.host_launch_ms, two.samples, two.iterations), (Some(0.01), 4, 1024));
+    assert_eq!((one.median_ms, two.median_ms), (0.001, 0.002), "the device's times");
+}
