@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::buffer::Value;
-use super::{Buffer, Failed, Gpu, Module, Program, Unprepared};
+use super::{Buffer, Failed, Gpu, Module, Program, Unprepared, streaming};
 use crate::matrix::Csr;
 
 /// A CSR matrix on the device, together with the same matrix on the host.
@@ -18,10 +18,15 @@ pub struct DeviceCsr<'a, T: Clone> {
     pub column_indices: Buffer<u32>,
     /// The values of the nonzeros.
     pub values: Buffer<T>,
+    /// Whether kernels load the arrays with the hint that the L2 cache evicts them first.
+    is_streamed: bool,
 }
 
 impl<'a, T: Value> DeviceCsr<'a, T> {
     /// Copies the matrix to the device.
+    ///
+    /// # Errors
+    /// Returns the device's error, or that the limit in `SPMV_BENCH_STREAM_ABOVE` is not a number of bytes.
     pub fn upload(gpu: &Gpu, host: &'a Csr<T>) -> Result<Self, Failed> {
         Self::of(gpu, Cow::Borrowed(host))
     }
@@ -36,12 +41,13 @@ impl<'a, T: Value> DeviceCsr<'a, T> {
             row_offsets: gpu.upload(&host.row_offsets)?,
             column_indices: gpu.upload(&host.column_indices)?,
             values: gpu.upload(&host.values)?,
+            is_streamed: streaming::is_streamed(host.bytes(), gpu.facts())?,
             host,
         })
     }
 
-    /// Compiles a program for products with this matrix: the constants have `STREAMED` = 1 if the matrix does not fit in
-    /// the L2 cache, and 0 otherwise (`once.cuh`).
+    /// Compiles a program for products with this matrix: the constants have `STREAMED` = 1 if the L2 cache should evict
+    /// the matrix first, because it does not fit there, and 0 otherwise (`once.cuh`).
     ///
     /// # Errors
     /// Returns the errors of [`Gpu::compile`].
@@ -50,13 +56,7 @@ impl<'a, T: Value> DeviceCsr<'a, T> {
         program: &'static Program,
         constants: &[(&'static str, usize)],
     ) -> Result<Module, Unprepared> {
-        let streamed = ("STREAMED", usize::from(!self.fits_in_l2()));
-    /// Returns whether the three arrays of the matrix fit in the L2 cache.
-    fn fits_in_l2(&self) -> bool {
-        let facts = self.gpu.facts();
-        self.host.bytes() <= facts.l2_bytes / facts.l2_copies()
-    }
-
+        let streamed = ("STREAMED", usize::from(self.is_streamed));
         self.gpu.compile::<T>(program, &[constants, &[streamed]].concat())
     }
 
@@ -93,14 +93,14 @@ mod tests {
     use crate::device::model::Model;
 
     #[test]
-    fn a_matrix_fits_in_the_l2_cache_if_its_three_arrays_do() {
+    fn a_matrix_is_streamed_if_its_three_arrays_do_not_fit_in_the_l2_cache() {
         let gpu = Gpu::new(Model::tiny(1));
-        let fits = |rows| {
+        let is_streamed = |rows| {
             let empty = Csr::<f64>::from_triplets(rows, 1, &[]);
-            DeviceCsr::of(&gpu, Cow::Owned(empty)).unwrap().fits_in_l2()
+            DeviceCsr::of(&gpu, Cow::Owned(empty)).unwrap().is_streamed
         };
         let bytes = gpu.facts().l2_bytes / gpu.facts().l2_copies();
         let elements = bytes as usize / size_of::<u32>();
-        assert!(fits(elements - 1) && !fits(elements));
+        assert!(!is_streamed(elements - 1) && is_streamed(elements));
     }
 }

@@ -19,6 +19,7 @@ pub mod model;
 mod place;
 pub mod probe;
 pub mod sources;
+mod streaming;
 pub mod sweeps;
 
 use std::cell::{Cell, RefCell};

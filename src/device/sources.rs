@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use super::Failed;
+use super::{Failed, streaming};
 
 /// The header files that programs can include, as pairs of name and text.
 const HEADERS: &[(&str, &str)] = &[
@@ -47,10 +47,13 @@ pub fn replaced_from() -> Result<Option<&'static Path>, Failed> {
     }
 }
 
-/// Describes the folder whose files replace the embedded ones; an empty text if there is none.
+/// Describes what environment variables change of the programs: the folder whose files replace the embedded ones, and the
+/// limit of [`streaming`]; an empty text if nothing.
 pub fn origin() -> String {
     let folder = replaced_from().ok().flatten();
-    folder.map(|path| format!("programs from {}", path.display())).unwrap_or_default()
+    let folder = folder.map(|path| format!("programs from {}", path.display()));
+    let parts: Vec<_> = [folder, streaming::origin()].into_iter().flatten().collect();
+    parts.join(" ")
 }
 
 fn folder() -> &'static Result<Option<Folder>, String> {
