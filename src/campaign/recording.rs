@@ -38,7 +38,7 @@ impl Recording {
     }
 
     /// Sets the file to which the record is written. Without a file, prints a summary line on stderr. Prints a warning if
-    /// the threads are not bound to CPUs.
+    /// others use the GPU, and if the threads are not bound to CPUs.
     ///
     /// # Errors
     /// Returns an error if stderr cannot be written.
@@ -49,6 +49,14 @@ impl Recording {
         }
         if self.path.is_none() {
             self.summarise(stderr)?;
+        }
+        if let Some(activity) = self.record.gpu.as_ref().and_then(|gpu| gpu.activity)
+            && !activity.is_idle()
+        {
+            writeln!(
+                stderr,
+                "warning: the GPU was not idle before the first measurement ({activity}): times may be too long"
+            )?;
         }
         match self.record.pinned_to[..] {
             [] => Ok(writeln!(stderr, "{UNPINNED}")?),

@@ -150,13 +150,14 @@ impl<'a> Session<'a> {
     }
 
     fn gpu_record(&self, gpu: &Gpu) -> GpuRecord {
-        let is_wanted = self.plan.bandwidth;
+        let (activity, is_wanted) = (gpu.activity(), self.plan.bandwidth);
         let speed = if is_wanted { bandwidth::of_gpu(gpu) } else { GpuSpeed::default() };
         GpuRecord {
             facts: gpu.facts().clone(),
             nominal_gbs: gpu.facts().nominal_gbs(),
             bandwidth: speed.bandwidth,
             launch_us: speed.launch_us,
+            activity,
             clocks: None,
         }
     }

@@ -7,7 +7,7 @@ use ptx_machine::model::Cure;
 
 use super::counts::Counts;
 use super::cusparse::CuSparse;
-use super::facts::{Clocks, Facts};
+use super::facts::{Activity, Clocks, Facts};
 use super::kernel::{Dim3, Program};
 use crate::device::{Device, Failed, Unavailable, Unprepared};
 use crate::scalar::Precision;
@@ -78,6 +78,9 @@ pub trait Driver {
 
     /// Returns the current clocks, or `None` if the device does not report them.
     fn clocks(&self) -> Option<Clocks>;
+
+    /// Returns what the device does for others, or `None` if it does not report that.
+    fn activity(&self) -> Option<Activity>;
 
     /// Returns the bytes of free memory and of all memory.
     fn memory(&self) -> Result<(u64, u64), Failed>;

@@ -67,3 +67,26 @@ pub struct Clocks {
     /// The driver's reasons for clocks below the maximum. Empty if there are none or if the device is idle.
     pub throttled_by: Vec<String>,
 }
+
+/// What a GPU does for others, read before this program measures anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Activity {
+    /// The share of the last second or less in which kernels ran, in percent.
+    pub utilisation_percent: u32,
+    /// The number of other processes that have a context for computing; `None` if the driver does not report it.
+    pub other_processes: Option<usize>,
+}
+
+impl Activity {
+    /// Returns whether nobody else seems to use the GPU.
+    pub fn is_idle(&self) -> bool {
+        self.utilisation_percent == 0 && self.other_processes.unwrap_or(0) == 0
+    }
+}
+
+impl fmt::Display for Activity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let processes = self.other_processes.map_or("unknown".into(), |number| number.to_string());
+        write!(f, "{} % busy, other processes: {processes}", self.utilisation_percent)
+    }
+}

@@ -34,7 +34,7 @@ pub use csr::DeviceCsr;
 use cusparse::CuSparse;
 use driver::{Driver, Event, KernelId, Modelled, ModuleId};
 pub use error::{Failed, Unavailable, Unprepared};
-use facts::{Clocks, Facts};
+use facts::{Activity, Clocks, Facts};
 pub use graph::Graph;
 pub use kernel::{Argument, Dim3, Kernel, Module, Program};
 pub use place::Device;
@@ -112,6 +112,11 @@ impl Gpu {
     /// Returns the current clocks, or `None` if the device does not report them.
     pub fn clocks(&self) -> Option<Clocks> {
         self.0.driver.clocks()
+    }
+
+    /// Returns what the device does for others, or `None` if it does not report that.
+    pub fn activity(&self) -> Option<Activity> {
+        self.0.driver.activity()
     }
 
     /// Returns the bytes of free memory and of all memory.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::row::Row;
 use crate::bench::peak::Peak;
 use crate::bench::plan::{CacheState, Settings};
-use crate::device::facts::{Clocks, Facts};
+use crate::device::facts::{Activity, Clocks, Facts};
 use crate::matrix::order::Order;
 use crate::method::Device;
 use crate::scalar::Precision;
@@ -161,6 +161,9 @@ pub struct GpuRecord {
     /// The minimum time of a kernel launch on the device, in microseconds: that of one of a sequence of empty kernels.
     #[serde(default)]
     pub launch_us: Option<f64>,
+    /// What the GPU did for others before the first measurement; `None` if the driver does not report it.
+    #[serde(default)]
+    pub activity: Option<Activity>,
     /// The clocks under load; `None` until the run ends, or if they cannot be read.
     pub clocks: Option<ClockRange>,
 }

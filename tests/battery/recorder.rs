@@ -9,7 +9,7 @@ use spmv_bench::device::cusparse::CuSparse;
 use spmv_bench::device::driver::{
     Address, ArgumentKind, Driver, Event, GraphId, KernelId, ModuleId, RawArgument,
 };
-use spmv_bench::device::facts::{Clocks, Facts};
+use spmv_bench::device::facts::{Activity, Clocks, Facts};
 use spmv_bench::device::{Dim3, Program};
 use spmv_bench::method::{Failed, Unavailable, Unprepared};
 use spmv_bench::scalar::Precision;
@@ -71,6 +71,10 @@ impl Driver for Recorder {
     }
 
     fn clocks(&self) -> Option<Clocks> {
+        None
+    }
+
+    fn activity(&self) -> Option<Activity> {
         None
     }
 

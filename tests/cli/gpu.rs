@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use spmv_bench::bench::clock::SystemClock;
 use spmv_bench::cli::CommandStatus;
 use spmv_bench::device::Gpu;
-use spmv_bench::device::facts::Clocks;
+use spmv_bench::device::facts::{Activity, Clocks};
 use spmv_bench::device::model::Model;
 use spmv_bench::method::Unavailable;
 
@@ -194,6 +194,32 @@ fn a_throttled_gpu_is_reported_and_recorded() {
     assert_eq!(clocks["multiprocessor_mhz"], serde_json::json!([1200, 1200]));
     assert_eq!(clocks["temperature"], 88);
     assert_eq!(clocks["throttled_by"], serde_json::json!(["hw thermal slowdown"]));
+}
+
+#[test]
+fn a_gpu_that_others_use_is_reported_and_recorded() {
+    let of =
+        |utilisation_percent, other_processes| Activity { utilisation_percent, other_processes };
+    let cases = [
+        (of(0, Some(0)), None),
+        (of(0, None), None),
+        (of(0, Some(2)), Some("0 % busy, other processes: 2")),
+        (of(37, None), Some("37 % busy, other processes: unknown")),
+    ];
+    for (activity, words) in cases {
+        let dir = folder(&[]);
+        let path = dir.path().join("run.json");
+        let arguments = format!("--methods gpu-csr-scalar --run-record {}", path.display());
+        let ran = run_with(&arguments, move || Model::tiny(1).with_activity(activity));
+        let warning = words.map(|words| {
+            format!("warning: the GPU was not idle before the first measurement ({words}): times may be too long\n")
+        });
+        assert_eq!(ran.stderr.contains("not idle"), warning.is_some(), "{}", ran.stderr);
+        assert!(ran.stderr.contains(&warning.unwrap_or_default()), "{}", ran.stderr);
+        let record = std::fs::read_to_string(path).unwrap();
+        let record: serde_json::Value = serde_json::from_str(&record).unwrap();
+        assert_eq!(record["gpu"]["activity"], serde_json::to_value(activity).unwrap());
+    }
 }
 
 #[test]

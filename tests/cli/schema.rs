@@ -14,7 +14,7 @@ use spmv_bench::bench::clock::SystemClock;
 use spmv_bench::bench::peak::Peak;
 use spmv_bench::bench::plan::Protocol;
 use spmv_bench::device::Gpu;
-use spmv_bench::device::facts::Clocks;
+use spmv_bench::device::facts::{Activity, Clocks};
 use spmv_bench::device::model::Model;
 use spmv_bench::record::column::{ColumnInfo, Kind};
 use spmv_bench::record::row::Row;
@@ -118,7 +118,10 @@ fn with_table(document: &str, name: &str, columns: &[ColumnInfo]) -> String {
 /// Writes the results of a modelled GPU that reports its clocks.
 fn write_modelled(folder: &Path) {
     let clocks = || Clocks { throttled_by: vec!["power cap".into()], ..Clocks::default() };
-    let open = |_: Option<usize>| Ok(Gpu::new(Model::tiny(1).with_clocks(clocks())));
+    let open = |_: Option<usize>| {
+        let activity = Activity { utilisation_percent: 1, other_processes: Some(1) };
+        Ok(Gpu::new(Model::tiny(1).with_clocks(clocks()).with_activity(activity)))
+    };
     let words = "corpus gen:wheel,spokes=40 --methods seq,csr-rows,hyb,gpu-csr-vector,gpu-sell --threads 1 \
                  --iterations 3 --rounds 1 --stages --order rcm --no-bandwidth --format json \
                  --output";

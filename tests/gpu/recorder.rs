@@ -9,7 +9,7 @@ use spmv_bench::device::cusparse::CuSparse;
 use spmv_bench::device::driver::{
     Address, Driver, Event, GraphId, KernelId, ModuleId, RawArgument,
 };
-use spmv_bench::device::facts::{Clocks, Facts};
+use spmv_bench::device::facts::{Activity, Clocks, Facts};
 use spmv_bench::device::model::Model;
 use spmv_bench::device::{Dim3, Program};
 use spmv_bench::method::{Failed, Unavailable, Unprepared};
@@ -118,6 +118,10 @@ impl Driver for Recorder {
     fn clocks(&self) -> Option<Clocks> {
         self.note("[clocks]");
         self.model.clocks()
+    }
+
+    fn activity(&self) -> Option<Activity> {
+        None
     }
 
     fn memory(&self) -> Result<(u64, u64), Failed> {

@@ -27,7 +27,7 @@ use nvml_wrapper::Device;
 use super::Gpu;
 use super::cusparse::CuSparse;
 use super::driver::{Address, Driver, Event, GraphId, KernelId, ModuleId, RawArgument};
-use super::facts::{Clocks, Facts};
+use super::facts::{Activity, Clocks, Facts};
 use super::kernel::{Dim3, Program};
 use crate::device::{Failed, Unavailable, Unprepared};
 use crate::scalar::Precision;
@@ -89,6 +89,10 @@ impl Driver for Cuda {
 
     fn clocks(&self) -> Option<Clocks> {
         nvml::clocks(self.monitor.as_ref()?)
+    }
+
+    fn activity(&self) -> Option<Activity> {
+        nvml::activity(self.monitor.as_ref()?)
     }
 
     fn memory(&self) -> Result<(u64, u64), Failed> {

@@ -1,4 +1,4 @@
-//! Reads clocks and temperature from NVIDIA's management library (NVML).
+//! Reads clocks, temperature and use of a GPU from NVIDIA's management library (NVML).
 
 use std::sync::OnceLock;
 
@@ -7,7 +7,7 @@ use nvml_wrapper::enum_wrappers::device::{Clock, TemperatureSensor};
 use nvml_wrapper::error::NvmlError;
 use nvml_wrapper::{Device, Nvml};
 
-use crate::device::facts::Clocks;
+use crate::device::facts::{Activity, Clocks};
 
 /// Returns the library, or `None` if it is missing or does not work, as in some virtual machines.
 fn nvml() -> Option<&'static Nvml> {
@@ -36,6 +36,16 @@ pub fn clocks(device: &Device) -> Option<Clocks> {
         })
     };
     read().ok()
+}
+
+/// Returns what the device does for others, or `None` if it does not report that. The calling process must have a context,
+/// because one of the reported processes is taken to be this one: in a container, its number there may differ.
+pub fn activity(device: &Device) -> Option<Activity> {
+    let processes = device.running_compute_processes_count().ok();
+    Some(Activity {
+        utilisation_percent: device.utilization_rates().ok()?.gpu,
+        other_processes: processes.map(|all| all.saturating_sub(1) as usize),
+    })
 }
 
 /// Formats the reasons for clocks below the maximum, for example `sw power cap`. Idleness is not a reason.

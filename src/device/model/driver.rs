@@ -12,7 +12,7 @@ use crate::device::cusparse::CuSparse;
 use crate::device::driver::{
     Address, Driver, Event, GraphId, KernelId, Modelled, ModuleId, RawArgument,
 };
-use crate::device::facts::{Clocks, Facts};
+use crate::device::facts::{Activity, Clocks, Facts};
 use crate::device::kernel::{Dim3, Program};
 use crate::device::{Failed, Unavailable, Unprepared};
 use crate::scalar::Precision;
@@ -21,6 +21,20 @@ use crate::scalar::Precision;
 /// newer GPUs have the same one is assumed.
 const MOST_SET_ASIDE: f64 = 0.75;
 
+impl Model {
+    /// Sets the clocks that the device reports.
+    pub fn with_clocks(mut self, clocks: Clocks) -> Self {
+        self.clocks = Some(clocks);
+        self
+    }
+
+    /// Sets what the device reports that it does for others.
+    pub fn with_activity(mut self, activity: Activity) -> Self {
+        self.activity = Some(activity);
+        self
+    }
+}
+
 impl Driver for Model {
     fn facts(&self) -> &Facts {
         &self.facts
@@ -28,6 +42,10 @@ impl Driver for Model {
 
     fn clocks(&self) -> Option<Clocks> {
         self.clocks.clone()
+    }
+
+    fn activity(&self) -> Option<Activity> {
+        self.activity
     }
 
     fn memory(&self) -> Result<(u64, u64), Failed> {

@@ -20,7 +20,7 @@ use super::counts::Counts;
 use super::cuda::usage::Usage;
 use super::cusparse::CuSparse;
 use super::driver::{Address, Driver};
-use super::facts::{Clocks, Facts};
+use super::facts::{Activity, Clocks, Facts};
 use super::kernel::{Dim3, Program};
 use crate::device::{Device, Failed};
 use crate::scalar::Precision;
@@ -58,6 +58,7 @@ pub struct Model {
     cusparse: Option<Box<dyn CuSparse>>,
     rewrite: Option<Box<Rewrite>>,
     clocks: Option<Clocks>,
+    activity: Option<Activity>,
     /// Whether a kernel has failed. The device rejects all further work then, as with CUDA.
     lost: Cell<bool>,
 }
@@ -114,6 +115,7 @@ impl Model {
             cusparse: None,
             rewrite: None,
             clocks: None,
+            activity: None,
             lost: Cell::default(),
         }
     }
@@ -188,12 +190,6 @@ impl Model {
         rewrite: impl Fn(&Program, Precision, &[(&'static str, usize)]) -> String + 'static,
     ) -> Self {
         self.rewrite = Some(Box::new(rewrite));
-        self
-    }
-
-    /// Sets the clocks that the device reports.
-    pub fn with_clocks(mut self, clocks: Clocks) -> Self {
-        self.clocks = Some(clocks);
         self
     }
 
