@@ -343,6 +343,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             hashes: BTreeSet::new(),
             attempts: Attempts::default(),
             turns: 0,
+            typical: None,
             spent: Duration::ZERO,
             parts: None,
             note,

@@ -85,24 +85,20 @@ impl<T: Plain> Buffer<T> {
         if self.is_empty() {
             return Ok(());
         }
-        self.copy_from_host(values, 0)
+        self.gpu.0.driver.upload(&[(as_bytes(values), self.address)])
     }
 
-    /// Overwrites the value at `index`.
+    /// Overwrites single values, each given by its index, and waits once for all of them.
     ///
     /// # Panics
-    /// Panics if the buffer does not have this value.
-    pub fn upload_one(&mut self, index: usize, value: T) -> Result<(), Failed> {
-        assert!(index < self.len, "value {index} of {}", self.len);
-        self.copy_from_host(&[value], index)
-    }
-
-    /// Overwrites the values from `start` on, which must exist.
-    fn copy_from_host(&mut self, values: &[T], start: usize) -> Result<(), Failed> {
-        let bytes = size_of_val(values);
-        // SAFETY: the values are plain, so they can be read as bytes.
-        let bytes = unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), bytes) };
-        self.gpu.0.driver.upload(bytes, self.address + (start * size_of::<T>()) as Address)
+    /// Panics if the buffer does not have one of these values.
+    pub fn upload_some(&mut self, values: &[(usize, T)]) -> Result<(), Failed> {
+        let parts = values.iter().map(|(index, value)| {
+            assert!(*index < self.len, "value {index} of {}", self.len);
+            let value = as_bytes(std::slice::from_ref(value));
+            (value, self.address + (index * size_of::<T>()) as Address)
+        });
+        self.gpu.0.driver.upload(&parts.collect::<Vec<_>>())
     }
 
     /// Copies the buffer to `values`, which must have the same length.
@@ -167,6 +163,11 @@ impl<T: Plain> Buffer<T> {
         self.gpu.0.driver.copy(from.address, self.address, self.bytes())?;
         self.gpu.enqueued("copy", || Ok(None))
     }
+}
+
+fn as_bytes<T: Plain>(values: &[T]) -> &[u8] {
+    // SAFETY: the values are plain, so they can be read as bytes.
+    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
 }
 
 impl<T> Drop for Buffer<T> {

@@ -91,8 +91,8 @@ pub trait Driver {
     /// Releases memory after the enqueued work has run.
     fn release(&self, address: Address);
 
-    /// Copies from the host after the enqueued work has run, and waits for the copy.
-    fn upload(&self, from: &[u8], to: Address) -> Result<(), Failed>;
+    /// Copies these bytes from the host to these addresses after the enqueued work has run, and waits for the copies.
+    fn upload(&self, parts: &[(&[u8], Address)]) -> Result<(), Failed>;
 
     /// Copies to the host after the enqueued work has run, and waits for the copy.
     fn download(&self, from: Address, to: &mut [u8]) -> Result<(), Failed>;

@@ -93,8 +93,10 @@ impl Driver for Recorder {
         self.memory.borrow_mut().remove(&address);
     }
 
-    fn upload(&self, from: &[u8], to: Address) -> Result<(), Failed> {
-        self.memory.borrow_mut().get_mut(&to).unwrap()[..from.len()].copy_from_slice(from);
+    fn upload(&self, parts: &[(&[u8], Address)]) -> Result<(), Failed> {
+        for (from, to) in parts {
+            self.memory.borrow_mut().get_mut(to).unwrap()[..from.len()].copy_from_slice(from);
+        }
         Ok(())
     }
 
@@ -110,7 +112,7 @@ impl Driver for Recorder {
 
     fn copy(&self, from: Address, to: Address, bytes: usize) -> Result<(), Failed> {
         let copied = self.memory.borrow()[&from][..bytes].to_vec();
-        self.upload(&copied, to)
+        self.upload(&[(&copied, to)])
     }
 
     fn compile(

@@ -221,11 +221,11 @@ fn csr5_bytes(csr: &Csr<f64>) -> usize {
 }
 
 #[test]
-fn one_value_of_a_device_array_is_overwritten() {
+fn some_values_of_a_device_array_are_overwritten() {
     let gpu = Gpu::new(Model::tiny(5));
     let mut buffer = gpu.upload(&[1.0, 2.0, 3.0]).unwrap();
-    buffer.upload_one(2, -2.0).unwrap();
-    assert_eq!(buffer.to_vec().unwrap(), [1.0, 2.0, -2.0]);
-    let beyond = std::panic::AssertUnwindSafe(|| buffer.upload_one(3, 0.0));
+    buffer.upload_some(&[(2, -2.0), (0, 5.0)]).unwrap();
+    assert_eq!(buffer.to_vec().unwrap(), [5.0, 2.0, -2.0]);
+    let beyond = std::panic::AssertUnwindSafe(|| buffer.upload_some(&[(0, 0.0), (3, 0.0)]));
     assert!(std::panic::catch_unwind(beyond).is_err(), "there is no value 3");
 }

@@ -37,9 +37,9 @@ fn a_hot_sample_is_enqueued_while_the_device_is_busy() {
     // Two rounds of two products, which take a millisecond each: one sample per round.
     assert_eq!((measured.summary.samples, measured.summary.iterations), (2, 4));
     let sample = "probe_spin | csr_scalar csr_scalar | [wait]";
-    // In addition to the two samples: a trial in each round, and the second batch whenever the device is put under
+    // In addition to the two samples: a trial in the first round, and the second batch whenever the device is put under
     // load; sometimes also two products after a verification.
-    assert!(log.matches(sample).count() >= 6, "{log}");
+    assert!(log.matches(sample).count() >= 5, "{log}");
     // Products never follow an event before which nothing was enqueued.
     assert!(!log.contains("[wait] | csr_scalar csr_scalar"), "{log}");
 }

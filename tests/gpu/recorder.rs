@@ -136,9 +136,11 @@ impl Driver for Recorder {
         self.model.release(address);
     }
 
-    fn upload(&self, from: &[u8], to: Address) -> Result<(), Failed> {
-        self.note(if from.len() == size_of::<f64>() { "[value]" } else { "[wait]" });
-        self.model.upload(from, to)
+    fn upload(&self, parts: &[(&[u8], Address)]) -> Result<(), Failed> {
+        for (from, _) in parts {
+            self.note(if from.len() == size_of::<f64>() { "[value]" } else { "[wait]" });
+        }
+        self.model.upload(parts)
     }
 
     fn download(&self, from: Address, to: &mut [u8]) -> Result<(), Failed> {

@@ -111,7 +111,7 @@ fn the_driver_checks_bounds() {
     let model = Model::tiny(0);
     let address = model.allocate(16).unwrap();
     assert!(model.fill(address, 0, 17).is_err());
-    assert!(model.upload(&[0; 17], address).is_err());
+    assert!(model.upload(&[(&[0; 17], address)]).is_err());
     assert!(model.download(address + 8, &mut [0; 9]).is_err());
     assert!(model.copy(address, address + 1, 16).is_err());
     model.release(address);

@@ -238,7 +238,8 @@ impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
     }
 
     fn set_x(&mut self, x: &[T], changed: &[usize]) -> Result<(), Failed> {
-        changed.iter().try_for_each(|&index| self.x.upload_one(index, x[index]))
+        let changed: Vec<_> = changed.iter().map(|&index| (index, x[index])).collect();
+        self.x.upload_some(&changed)
     }
 
     fn write_y(&mut self, write: &mut dyn FnMut(&mut [T])) -> Result<(), Failed> {
@@ -247,8 +248,8 @@ impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
     }
 
     fn spoil_few(&mut self, seed: u64) -> Result<(), Failed> {
-        let mut few = few_spoilt(self.y.len(), seed);
-        few.try_for_each(|(index, value)| self.y.upload_one(index, value))
+        let few: Vec<_> = few_spoilt(self.y.len(), seed).collect();
+        self.y.upload_some(&few)
     }
 
     fn y(&mut self) -> Result<&[T], Failed> {

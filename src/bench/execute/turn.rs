@@ -75,7 +75,10 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
 
     fn turn(&mut self, ready: &mut Ready<'a, T, S::Vector>) -> Result<(), Outcome> {
         let start = self.now();
-        self.bench.clock.pause(SETTLE);
+        // Only on the host do products share the cores with other threads.
+        if S::DEVICE == Device::Cpu {
+            self.bench.clock.pause(SETTLE);
+        }
         self.renew_y()?;
         self.backend.forget()?;
         let mut product = Duration::MAX;
@@ -84,6 +87,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         }
         let batch = self.batch(ready, product)?;
         let typical = self.take_samples(ready, batch, product)?;
+        ready.typical = Some(typical);
         self.take_singles(ready, typical)?;
         self.check_rest(ready)?;
         self.backend.check_threads(ready.prepared.is_foreign)?;
@@ -96,8 +100,8 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     }
 
     /// Returns the number of products per sample, where a single product took about `product`. On a device that time
-    /// includes latency that products in a batch do not have. There a first batch, which is not a sample, measures the
-    /// time per product.
+    /// includes latency that products in a batch do not have. There the samples of the turn before tell the time per
+    /// product, and in the first turn a batch that is not a sample.
     fn batch(
         &mut self,
         ready: &mut Ready<'a, T, S::Vector>,
@@ -107,8 +111,11 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         if S::DEVICE == Device::Cpu || batch == 1 {
             return Ok(batch);
         }
-        let trial = self.time(ready, batch)?;
-        Ok(self.round.batch(trial / batch as u32).min(self.backend.most_products()))
+        let product = match ready.typical {
+            Some(typical) => typical,
+            None => self.time(ready, batch)? / batch as u32,
+        };
+        Ok(self.round.batch(product).min(self.backend.most_products()))
     }
 
     /// Takes the samples and returns the median of their times per product. `product` is the approximate time of one.

@@ -117,13 +117,17 @@ impl Driver for Cuda {
         unsafe { (self.context.enter().cuMemFree_v2)(address) };
     }
 
-    fn upload(&self, from: &[u8], to: Address) -> Result<(), Failed> {
+    fn upload(&self, parts: &[(&[u8], Address)]) -> Result<(), Failed> {
         let (copy, stream) = (self.context.enter().cuMemcpyHtoDAsync_v2, self.context.stream);
-        // SAFETY: both buffers have this length, and the source lives until the copy is done.
-        let status = unsafe { copy(to, from.as_ptr().cast(), from.len(), stream) };
-        let bytes = from.len();
-        self.context.check(status, || format!("cuMemcpyHtoD of {bytes} bytes"))?;
-        self.context.synchronize(" of an upload")
+        let copied = parts.iter().try_for_each(|&(from, to)| {
+            let bytes = from.len();
+            // SAFETY: both buffers have this length, and the source lives until the stream was synchronised.
+            let status = unsafe { copy(to, from.as_ptr().cast(), bytes, stream) };
+            self.context.check(status, || format!("cuMemcpyHtoD of {bytes} bytes"))
+        });
+        // Copies that were enqueued before an error still read their sources.
+        let waited = self.context.synchronize(" of an upload");
+        copied.and(waited)
     }
 
     fn download(&self, from: Address, to: &mut [u8]) -> Result<(), Failed> {

@@ -68,11 +68,13 @@ impl Driver for Model {
         assert!(released, "the released address {address:#x} is not that of a buffer");
     }
 
-    fn upload(&self, from: &[u8], to: Address) -> Result<(), Failed> {
+    fn upload(&self, parts: &[(&[u8], Address)]) -> Result<(), Failed> {
         self.check_no_capture("an upload")?;
         self.check_alive()?;
-        self.written(to, from.len(), true);
-        self.machine.borrow_mut().memory.upload(from, to).map_err(outside)
+        parts.iter().try_for_each(|&(from, to)| {
+            self.written(to, from.len(), true);
+            self.machine.borrow_mut().memory.upload(from, to).map_err(outside)
+        })
     }
 
     fn download(&self, from: Address, to: &mut [u8]) -> Result<(), Failed> {

@@ -324,7 +324,7 @@ impl Model {
                 let mut bytes = variable.initial.clone();
                 bytes.resize(variable.bytes, 0);
                 variables[number] = self.allocate(bytes.len())?;
-                self.upload(&bytes, variables[number])?;
+                self.upload(&[(&bytes, variables[number])])?;
             }
         }
         Ok(Loaded { name, source, code, variables })
