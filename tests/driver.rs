@@ -5,11 +5,13 @@
 use std::io::Write;
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use spmv_bench::device::cuda::editions::Target;
 use spmv_bench::device::cuda::nvrtc::Unit;
 use spmv_bench::device::cuda::precompiled::Precompiled;
 use spmv_bench::device::cuda::{self, nvrtc};
+use spmv_bench::device::probe::{Probe, Timing};
 use spmv_bench::device::{Buffer, DeviceCsr, Gpu, Kernel, Program};
 use spmv_bench::method::{Failed, Unavailable};
 use spmv_bench::scalar::Precision;
@@ -110,6 +112,7 @@ fn all([alive, profiled, dependent]: [Count; 3], cuda: &str) {
     };
     if let Ok(nvrtc) = nvrtc::compiler(&target) {
         assert_eq!(first.facts().nvrtc, nvrtc.to_string());
+        host_times(&first);
         launches(&first, cuda != "12.0");
         graphs(&first);
         dependent_launches(&first);
@@ -216,6 +219,8 @@ fn memory(gpu: &Gpu) {
     assert_eq!(to.to_vec().unwrap(), [1, 2, 3]);
     to.fill(0xff).unwrap();
     assert_eq!(to.to_vec().unwrap(), [u32::MAX; 3]);
+    to.upload_some(&[(2, 8), (0, 9)]).unwrap();
+    assert_eq!(to.to_vec().unwrap(), [9, u32::MAX, 8]);
     let refused = gpu.allocate::<u64>(1 << 40).err().unwrap();
     let expected = "cuMemAlloc of 8796093022208 bytes: CUDA_ERROR_OUT_OF_MEMORY (meaning)";
     assert_eq!(refused.0, expected);
@@ -228,6 +233,19 @@ fn times(gpu: &Gpu) {
     }
     let stages = gpu.stages(4, || gpu.library_call("a", || Ok(()))).unwrap();
     assert_eq!((&*stages[0].name, stages[0].ms), ("a", 1.0));
+}
+
+/// The host needs at least two milliseconds for the batch, longer than it is expected to, so the batch is timed again.
+fn host_times(gpu: &Gpu) {
+    let (probe, mut calls) = (Probe::new(gpu).unwrap(), 0);
+    let timing = probe.time(2, Duration::ZERO, || {
+        calls += 1;
+        std::thread::sleep(Duration::from_millis(1));
+        probe.launch_empty()
+    });
+    let Timing { device, host } = timing.unwrap();
+    assert!(calls >= 4 && host >= Duration::from_millis(2), "{calls} calls, {host:?}");
+    assert_eq!(device.as_micros(), 1000);
 }
 
 fn kernel(gpu: &Gpu, name: &'static str) -> Result<Kernel, Failed> {

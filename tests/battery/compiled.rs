@@ -133,7 +133,7 @@ fn record_probe(log: &Rc<RefCell<Log>>) -> Result<(), Unprepared> {
     let probe = Probe::new(&gpu)?;
     probe.launch_time()?;
     Gauge::new(&gpu)?;
-    Ok(probe.read(&gpu.upload(&[0; 64])?, 1)?)
+    Ok(probe.empty_l2(&gpu.upload(&[0; 64])?)?)
 }
 
 /// Adds all programs and launches of methods in one precision to the log.

@@ -13,13 +13,14 @@ use spmv_bench::device::probe::Probe;
 use spmv_bench::method::Choice;
 use spmv_bench::methods;
 
+use super::fake_cusparse::FakeCuSparse;
 use super::recorder::{Leads, Recorder};
 use super::{grid, on_gpu, settings};
 
 /// Returns a GPU with one microsecond per operation and 1 MHz, whose host takes the time `launch` for each launch.
 fn gpu(launch: Duration) -> (Gpu, Rc<FakeClock>, Leads) {
     let clock = Rc::new(FakeClock::default());
-    let (recorder, _) = Recorder::new(Model::tiny(2));
+    let (recorder, _) = Recorder::new(FakeCuSparse::on(Model::tiny(2)));
     let (recorder, leads) = recorder.launching_slowly(clock.clone(), launch);
     (Gpu::new(recorder), clock, leads)
 }
@@ -59,21 +60,22 @@ fn a_batch_is_timed_again_if_the_host_was_slower_than_expected() {
     assert_eq!(probe.launch_time(), Ok(Duration::from_micros(1)));
 }
 
-/// The product of gpu-csr-scalar is one kernel, that of gpu-csr5 two. A sample of two milliseconds would have 2000 or
-/// 1000 products, but more than 512 launches do not fit in the stream.
+/// The product of gpu-csr-scalar is one kernel, that of gpu-csr5 two, and that of cuSPARSE a call, which may be four. A
+/// sample of two milliseconds would have about 2000 or 1000 products, but more than 512 launches do not fit in the stream.
 #[test]
 fn the_host_s_time_of_a_launch_is_reported_and_batches_are_limited() {
     let (gpu, ..) = gpu(Duration::from_micros(5));
     let settings = Settings { iterations: Some(1024), rounds: 1, ..settings() };
-    let names = ["gpu-csr-scalar", "gpu-csr5"];
+    let names = ["gpu-csr-scalar", "gpu-csr5", "cusparse-csr"];
     let choices = names.map(|name| Choice::from(methods::named(name).unwrap()));
     let report = on_gpu(&SystemClock::default(), &settings, &gpu, &grid(), &choices).unwrap();
     let summaries = report.outcomes.iter().map(|outcome| match outcome {
         Outcome::Ok(measurement) => measurement.summary,
         outcome => panic!("{outcome:?}"),
     });
-    let [one, two] = summaries.collect::<Vec<_>>().try_into().unwrap();
+    let [one, two, call] = summaries.collect::<Vec<_>>().try_into().unwrap();
     assert_eq!((one.host_launch_ms, one.samples, one.iterations), (Some(0.005), 2, 1024));
     assert_eq!((two.host_launch_ms, two.samples, two.iterations), (Some(0.01), 4, 1024));
+    assert_eq!((call.samples, call.iterations), (8, 1024));
     assert_eq!((one.median_ms, two.median_ms), (0.001, 0.002), "the device's times");
 }
