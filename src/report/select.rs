@@ -35,8 +35,9 @@ pub enum SelectError {
     Conditions(#[from] FilterError),
 }
 
-/// The word that is no column: the name of the matrix.
+/// The words that are no columns: the names of the matrix and of the method.
 const MATRIX: &str = "matrix";
+const METHOD: &str = "method";
 
 impl Select {
     /// Whether a row is selected.
@@ -72,7 +73,7 @@ impl Select {
 
 /// Returns the names of all words of a row.
 fn words() -> impl Iterator<Item = &'static str> {
-    word_columns().chain([MATRIX])
+    word_columns().chain([MATRIX, METHOD])
 }
 
 impl Filtered for RecordedRow {
@@ -101,6 +102,7 @@ impl Filtered for RecordedRow {
     fn word(&self, column: &&'static str) -> &str {
         match *column {
             MATRIX => self.matrix(),
+            METHOD => self.method(),
             column => self.row.value(column).and_then(Value::text).unwrap_or_default(),
         }
     }
@@ -167,6 +169,7 @@ mod tests {
         assert!(!meets("csr2* where num_nonzeros < 600"));
         assert!(meets("csr2* where num_nonzeros <= 600 && variance >= 10"));
         assert!(!meets("csr2* where variance > 10"));
+        assert!(meets("csr2* where method != csr2") && !meets("csr2* where method != csr2:srs=96"));
         assert!(meets("* where matrix = cant && order != natural"));
         assert!(!meets("* where gflops < 1e9"), "unknown");
         assert!(!meets("* where precision = f64"), "unknown");

@@ -247,6 +247,19 @@ fn matrices() {
     );
     let facts = super::view(rows(), &format!("kind = 'matrices'\n{columns}")).table.unwrap();
     assert_eq!(facts.columns.len(), 3);
+    check(
+        "kind = 'matrices'\nvalue = 'gflops'\nof = ['base', 'slow', 'gone']",
+        expect![[r#"
+            3 matrices; f64, cpu, 2 threads, natural order
+            marked *: generated stand-ins for matrices of the collection (1)
+            without a time: slow on 1 matrix
+            on each matrix: GFLOP/s
+            | method |     a |    b |   c* |
+            |--------|------:|-----:|-----:|
+            | base   | 0.500 | 3.33 | 12.5 |
+            | slow   | 0.250 |      | 12.5 |
+        "#]],
+    );
 }
 
 #[test]
