@@ -116,6 +116,11 @@ impl Store {
         })
     }
 
+    /// Returns all rows, whatever was asked for when they were measured, and all stages.
+    pub fn all(&self) -> (&[RecordedRow], &[StageRow]) {
+        (&self.lines, &self.stages)
+    }
+
     /// Returns the stages of the products of a cell.
     pub fn stages_of(&self, cell: GridCell) -> Vec<&StageRow> {
         let run_id = self.rows_of(cell).and_then(|rows| Some(&rows.first()?.row.run_id));

@@ -289,6 +289,49 @@ fn experiments_are_listed_and_unknown_ones_refused() {
     assert!(error.contains("shapes.toml: TOML parse error at line 1"), "{error}");
 }
 
+/// The rows are of another revision, a method of them is no longer part of the experiment, and a matrix has none.
+#[test]
+fn recorded_rows_are_judged_again_where_nothing_can_be_measured() {
+    let dir = experiment(EXPERIMENT);
+    reproduce(dir.path(), "").result.unwrap();
+    let (place, out) = (dir.path().display(), dir.path().join("out"));
+    let rows = fs::read_to_string(out.join("rows.csv")).unwrap();
+    let fewer: String =
+        rows.lines().filter(|row| !row.contains("grid2d")).map(|row| format!("{row}\n")).collect();
+    fs::write(out.join("rows.csv"), &fewer).unwrap();
+    let run_path = out.join("runs/test-shapes-1.json");
+    let other = fs::read_to_string(&run_path).unwrap().replace("\"rounds\": 1", "\"rounds\": 7");
+    fs::write(&run_path, other).unwrap();
+    let changed = EXPERIMENT.replace("0.5 to 1.5", "> 2");
+    let changed = changed.replacen("[\"seq\", \"csr-rows\"]", "[\"csr-rows\", \"merge\"]", 1);
+    fs::write(
+        dir.path().join("shapes.toml"),
+        changed.replace("over = \"seq\"", "over = \"csr-rows\""),
+    )
+    .unwrap();
+    let again = format!("reproduce {place}/shapes.toml --data {place}/none --recorded");
+    let ran = run(&format!("{again} {place}/out"));
+    assert_eq!(ran.result, Ok(CommandStatus::Ok), "{}", ran.stderr);
+    assert!(verdict_of(&ran.stdout, "csr-rows is as fast").contains("does not hold"));
+    assert!(ran.stdout.contains("missing: gen:grid2d,n=3"), "{}", ran.stdout);
+    assert_eq!(fs::read_to_string(out.join("rows.csv")).unwrap(), fewer);
+    let claims = fs::read_to_string(out.join("claims.csv")).unwrap();
+    assert!(claims.contains("1.00,> 2,1.0,2,does-not-hold,,\n"), "{claims}");
+    let report = fs::read_to_string(out.join("report.md")).unwrap();
+    assert!(report.contains("\n2 rows of 2 matrices.\n"), "{report}");
+    fs::rename(&out, dir.path().join("out-quick")).unwrap();
+    let ran = run(&format!("{again} {place}/out-quick"));
+    assert!(ran.stdout.contains("a quick run; it would not hold"), "{}", ran.stdout);
+    for (words, expected) in [
+        (format!("{again} {place}"), format!("{place} has no rows of shapes: name the folder")),
+        (format!("{again} {place} selector"), "--recorded shows the rows of one experiment".into()),
+        (format!("{again} {place} --device gpu"), "--device".into()),
+    ] {
+        let error = run(&words).result.unwrap_err();
+        assert!(error.contains(&expected), "{words}: {error}");
+    }
+}
+
 /// The table in `docs/results.md` equals the claims of the recorded runs, with links from the folder `docs`.
 #[test]
 fn the_documents_show_the_judged_claims() {

@@ -30,6 +30,13 @@ pub struct ReproduceArgs {
     /// Print the judged claims of the newest run of each experiment in the folder results as Markdown
     #[arg(long, exclusive = true)]
     pub claims: bool,
+    /// Measure nothing: judge and show the rows in the folder of a run, wherever they were measured
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with_all = ["all", "stand_ins", "max_nonzeros", "dry_run", "device", "max_time", "output"]
+    )]
+    pub recorded: Option<PathBuf>,
     /// Skip matrices with more nonzeros, if their number is known before they are read
     #[arg(long, value_name = "N", value_parser = entries)]
     pub max_nonzeros: Option<u64>,

@@ -34,6 +34,21 @@ pub struct Done {
     pub bad: bool,
 }
 
+impl Done {
+    /// Joins the rows of an experiment with what its definition knows of them.
+    pub fn of(
+        experiment: &Experiment,
+        mut lines: Vec<RecordedRow>,
+        stages: Vec<StageRow>,
+        store: Store,
+    ) -> Self {
+        name_matrices(vec![lines.iter_mut().collect()]);
+        let lines = experiment.known.join(lines);
+        let bad = lines.iter().any(RecordedRow::is_bad);
+        Self { lines, stages, store, interrupted: false, bad }
+    }
+}
+
 /// Measures the cells that neither this experiment nor another of the same day and machine has.
 pub fn measure(
     experiment: &Experiment,
@@ -58,13 +73,10 @@ pub fn measure(
     let store = run.store;
     let files: Vec<_> = plan.files().collect();
     let rows = files.iter().filter_map(|(batch, file)| store.rows_of(batch.cell(file)));
-    let mut lines: Vec<_> = rows.flatten().cloned().collect();
-    name_matrices(vec![lines.iter_mut().collect()]);
-    let lines = experiment.known.join(lines);
-    let bad = lines.iter().any(RecordedRow::is_bad);
+    let lines = rows.flatten().cloned().collect();
     let stages = files.iter().flat_map(|(batch, file)| store.stages_of(batch.cell(file)));
     let stages = stages.cloned().collect();
-    Ok(Done { lines, stages, store, interrupted, bad })
+    Ok(Done { interrupted, ..Done::of(experiment, lines, stages, store) })
 }
 
 struct Run<'a> {

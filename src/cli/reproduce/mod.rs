@@ -4,6 +4,7 @@ pub mod args;
 mod matrices;
 mod measure;
 mod plan;
+mod recorded;
 mod show;
 
 use std::path::{Path, PathBuf};
@@ -46,6 +47,9 @@ pub fn run(args: &ReproduceArgs, env: &mut Env) -> Result<CommandStatus> {
         return show::list(env).map(|()| CommandStatus::Ok);
     }
     let library = Library::open(args, env.stderr)?;
+    if let Some(folder) = &args.recorded {
+        return recorded::show(&chosen, folder, args.quick, &library, env);
+    }
     let gpu = gpu(&args.device, &chosen, env);
     let here = Here {
         library: &library,

@@ -49,6 +49,11 @@ impl State {
         Self { cells: plan.cells(), missing, left_out, waiting, modelled: plan.modelled }
     }
 
+    /// Creates the state of rows that exist; `missing` are the matrices without rows.
+    pub fn recorded(missing: Vec<String>) -> Self {
+        Self { cells: 1, missing, left_out: Vec::new(), waiting: None, modelled: false }
+    }
+
     /// Returns whether anything was measured.
     pub fn has_run(&self) -> bool {
         self.cells > 0

@@ -1,0 +1,92 @@
+//! `reproduce ID --recorded DIR`: judges and shows rows that exist, for example because a machine with a GPU measured
+//! them, or because a claim or a view has changed since.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use anyhow::{Result, bail, ensure};
+
+use super::QUICK_RUN;
+use super::matrices::Library;
+use super::measure::Done;
+use super::show::{self, State};
+use crate::campaign::choice::select;
+use crate::cli::command::{CommandStatus, Env};
+use crate::method::Choice;
+use crate::papers::definition::{Block, Experiment};
+use crate::papers::store::Store;
+use crate::record::row::{Row, matrix_name};
+use crate::report::lines::RecordedRow;
+
+/// Writes the report and the verdicts of an experiment into the folder of its rows. Rows of other products are left
+/// out. `quick`: whether the rows are of a quick run, which the name of the folder may say instead.
+///
+/// # Errors
+/// Returns an error if there is not exactly one experiment, or if the folder has no rows of it or is invalid.
+pub fn show(
+    experiments: &[Experiment],
+    folder: &Path,
+    quick: bool,
+    library: &Library,
+    env: &mut Env,
+) -> Result<CommandStatus> {
+    let [experiment] = experiments else {
+        bail!("--recorded shows the rows of one experiment: name one, with the folder of its run");
+    };
+    let store = Store::open(folder)?;
+    let (lines, stages) = store.all();
+    let products = products(experiment)?;
+    let own = lines.iter().filter(|line| products.iter().any(|of| of.include(&line.row)));
+    let (lines, stages) = (own.cloned().collect::<Vec<_>>(), stages.to_vec());
+    let (id, place) = (&experiment.id, folder.display());
+    ensure!(
+        !lines.is_empty(),
+        "{place} has no rows of {id}: name the folder that has its rows.csv"
+    );
+    let done = Done::of(experiment, lines, stages, store);
+    let quick = quick || folder.to_string_lossy().trim_end_matches('/').ends_with(QUICK_RUN);
+    let missing = if quick { Vec::new() } else { missing(experiment, &done.lines, library)? };
+    show::results(experiment, &done, &State::recorded(missing), quick, folder, env)?;
+    Ok(if done.bad { CommandStatus::Bad } else { CommandStatus::Ok })
+}
+
+/// The products that a block measures of each matrix.
+struct Products<'a> {
+    block: &'a Block,
+    methods: BTreeSet<String>,
+}
+
+fn products(experiment: &Experiment) -> Result<Vec<Products<'_>>> {
+    let of_block = experiment.blocks.iter().map(|block| {
+        let methods = select(&block.methods)?.iter().map(Choice::name).collect();
+        Ok(Products { block, methods })
+    });
+    of_block.collect()
+}
+
+impl Products<'_> {
+    /// Whether a row is of one of the products, or says why a matrix has none.
+    fn include(&self, row: &Row) -> bool {
+        let Block { precision, order, cache, transpose, .. } = self.block;
+        row.method_name.as_ref().is_none_or(|name| self.methods.contains(name))
+            && row.precision.is_none_or(|own| precision.contains(&own))
+            && row.order.is_none_or(|own| order.contains(&own))
+            && row.cache.is_none_or(|own| cache.contains(&own))
+            && row.transpose.is_none_or(|own| transpose.contains(&own))
+    }
+}
+
+/// Returns the matrices that the experiment names and that have no row.
+fn missing(
+    experiment: &Experiment,
+    lines: &[RecordedRow],
+    library: &Library,
+) -> Result<Vec<String>> {
+    let words = experiment.blocks.iter().flat_map(|block| &block.matrices);
+    let named: Vec<_> = words.filter(|word| *word != "corpus").cloned().collect();
+    let wanted = library.wanted(&named)?;
+    let found = wanted.found.iter().map(|found| found.source.to_string());
+    let all: BTreeSet<_> = found.chain(wanted.missing).collect();
+    let measured: BTreeSet<_> = lines.iter().map(|line| matrix_name(line.matrix())).collect();
+    Ok(all.into_iter().filter(|name| !measured.contains(matrix_name(name))).collect())
+}
