@@ -63,7 +63,8 @@ pub struct Experiment {
 #[serde(deny_unknown_fields)]
 pub struct Block {
     /// The matrices: `corpus`, `set:NAME`, `set:NAME/CLASS`, `GROUP/NAME`, `collection:GROUP/NAME` for a matrix
-    /// that the datasets lack, or `gen:SPEC`, where `key={a,b,c}` generates one matrix per value.
+    /// that the datasets lack, `collection:NAME` for a file of any origin, or `gen:SPEC`, where `key={a,b,c}` generates
+    /// one matrix per value.
     pub matrices: Vec<String>,
     /// The methods, in the form of the option `--methods`. All must run on the same device.
     pub methods: Vec<String>,
