@@ -30,6 +30,11 @@ impl Verdicts {
         Ok(Self(csv::Reader::from_path(path)?.into_deserialize().collect::<Result<_, _>>()?))
     }
 
+    /// Returns the ID of the experiment, if it has claims.
+    pub fn id(&self) -> Option<&str> {
+        self.0.first().map(|row| &row.id[..])
+    }
+
     /// Writes a `claims.csv` file.
     ///
     /// # Errors

@@ -322,10 +322,16 @@ fn recorded_rows_are_judged_again_where_nothing_can_be_measured() {
     fs::rename(&out, dir.path().join("out-quick")).unwrap();
     let ran = run(&format!("{again} {place}/out-quick"));
     assert!(ran.stdout.contains("a quick run; it would not hold"), "{}", ran.stdout);
+    fs::copy(dir.path().join("shapes.toml"), dir.path().join("more.toml")).unwrap();
     for (words, expected) in [
         (format!("{again} {place}"), format!("{place} has no rows of shapes: name the folder")),
         (format!("{again} {place} selector"), "--recorded shows the rows of one experiment".into()),
         (format!("{again} {place} --device gpu"), "--device".into()),
+        (
+            format!("{again} {place}/out-quick").replace("shapes.toml", "more.toml"),
+            format!("{place}/out-quick has the report of shapes, which that of more would replace"),
+        ),
+        (format!("reproduce --recorded {place}"), "<ID|FILE.toml>".into()),
     ] {
         let error = run(&words).result.unwrap_err();
         assert!(error.contains(&expected), "{words}: {error}");

@@ -34,6 +34,7 @@ pub struct ReproduceArgs {
     #[arg(
         long,
         value_name = "DIR",
+        requires = "ids",
         conflicts_with_all = ["all", "stand_ins", "max_nonzeros", "dry_run", "device", "max_time", "output"]
     )]
     pub recorded: Option<PathBuf>,

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 
 use super::QUICK_RUN;
 use super::matrices::Library;
@@ -15,6 +15,7 @@ use crate::cli::command::{CommandStatus, Env};
 use crate::method::Choice;
 use crate::papers::definition::{Block, Experiment};
 use crate::papers::store::Store;
+use crate::papers::verdicts::Verdicts;
 use crate::record::row::{Row, matrix_name};
 use crate::report::lines::RecordedRow;
 
@@ -33,6 +34,7 @@ pub fn show(
     let [experiment] = experiments else {
         bail!("--recorded shows the rows of one experiment: name one, with the folder of its run");
     };
+    check_owner(experiment, folder)?;
     let store = Store::open(folder)?;
     let (lines, stages) = store.all();
     let products = products(experiment)?;
@@ -48,6 +50,23 @@ pub fn show(
     let missing = if quick { Vec::new() } else { missing(experiment, &done.lines, library)? };
     show::results(experiment, &done, &State::recorded(missing), quick, folder, env)?;
     Ok(if done.bad { CommandStatus::Bad } else { CommandStatus::Ok })
+}
+
+/// Checks that the report in a folder, which would be replaced, is not that of another experiment.
+fn check_owner(experiment: &Experiment, folder: &Path) -> Result<()> {
+    let claims = folder.join("claims.csv");
+    if !claims.is_file() {
+        return Ok(());
+    }
+    let judged = Verdicts::read(&claims).with_context(|| claims.display().to_string())?;
+    let (id, place) = (&experiment.id, folder.display());
+    match judged.id() {
+        Some(owner) if owner != id => bail!(
+            "{place} has the report of {owner}, which that of {id} would replace: name {owner}, or a copy of the folder \
+             without claims.csv"
+        ),
+        _ => Ok(()),
+    }
 }
 
 /// The products that a block measures of each matrix.
