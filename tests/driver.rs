@@ -133,7 +133,7 @@ fn precompiled(folder: &Path) {
     let (elsewhere, cache) = (folder.join("elsewhere"), folder.join("cache"));
     let unit = Unit::new(target.architecture, &PROGRAM, Precision::F32, &[]);
     let cubin = nvrtc.compile(&unit).unwrap().cubin;
-    Precompiled::store(&elsewhere, target.architecture, nvrtc, &unit, &cubin).unwrap();
+    Precompiled::store(&elsewhere, target.architecture, nvrtc, &unit, &cubin);
     // SAFETY: this is the only test of the process.
     unsafe { std::env::set_var("SPMV_BENCH_KERNELS", &elsewhere) };
     let gpu = cuda::open(None).unwrap();

@@ -122,9 +122,12 @@ impl<'a> Session<'a> {
     }
 
     /// Creates the record of the run at its beginning, without the command line. Measures the bandwidths if the plan
-    /// requires them.
+    /// requires them, that of the host only if a method runs on it.
     pub fn record(&self, env: &Env) -> RunRecord {
-        let sizes = if self.plan.bandwidth { bandwidth::sizes(&env.system) } else { Vec::new() };
+        let is_of_host = |choice: &Choice| choice.method.runs_on(self.gpu_device()) == Device::Cpu;
+        let is_on_host = self.choices.iter().any(is_of_host);
+        let is_wanted = self.plan.bandwidth && is_on_host;
+        let sizes = if is_wanted { bandwidth::sizes(&env.system) } else { Vec::new() };
         let gpu = self.gpu.as_ref().map(|gpu| self.gpu_record(gpu));
         let bandwidth = bandwidth::of_team(&self.team, self.clock, &sizes);
         let begin = (env.readings)();

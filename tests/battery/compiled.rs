@@ -315,7 +315,7 @@ fn fill(
     let program = Program { name, source: seen.source };
     let unit = nvrtc::Unit::new(target.architecture, &program, seen.precision, constants);
     let cubin = nvrtc.compile(&unit).unwrap().cubin;
-    Precompiled::store(folder, target.architecture, nvrtc, &unit, &cubin).unwrap();
+    Precompiled::store(folder, target.architecture, nvrtc, &unit, &cubin);
     let found = Precompiled::open(folder, target).get(&unit);
     assert!(found == Some(cubin), "cannot read {name} from {}", folder.display());
 }

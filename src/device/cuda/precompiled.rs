@@ -1,16 +1,11 @@
 //! Kernels that were compiled on another machine, for machines that lack NVRTC or on which it is slow.
 //!
-//! The folder contains a subfolder per architecture and compiler, such as `sm_90-nvrtc-13.0`, with a compressed entry
-//! per program. The name of an entry is a hash of everything that the machine code depends on except the compiler.
+//! The folder contains a subfolder per architecture and compiler, such as `sm_90-nvrtc-13.0`, with an entry per
+//! program. The name of an entry is a hash of everything that the machine code depends on except the compiler.
 //! Therefore another version of this program finds no entry and compiles.
 
 use std::fmt;
-use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-
-use flate2::Compression;
-use flate2::read::ZlibDecoder;
-use flate2::write::ZlibEncoder;
 
 use super::editions::{Edition, Target};
 use super::nvrtc::{Nvrtc, Unit};
@@ -39,25 +34,20 @@ impl Precompiled {
     /// Returns the machine code of `unit` if its entry exists and is complete.
     pub fn get(&self, unit: &Unit) -> Option<Vec<u8>> {
         let key = unit.key();
-        let (entry, _) = self.kernels.iter().find_map(|(_, kernels)| kernels.get(&key))?;
-        let mut cubin = Vec::new();
-        ZlibDecoder::new(&*entry).read_to_end(&mut cubin).ok()?;
-        Some(cubin)
+        self.kernels.iter().find_map(|(_, kernels)| Some(kernels.get(&key)?.0))
     }
 
-    /// Adds the machine code of `unit`, made by `compiler` for an architecture, to `folder`.
+    /// Adds the machine code of `unit`, made by `compiler` for an architecture, to `folder`. It is not compressed,
+    /// because the kernels of many programs compress far better together.
     pub fn store(
         folder: &Path,
         architecture: (u32, u32),
         compiler: &Nvrtc,
         unit: &Unit,
         cubin: &[u8],
-    ) -> std::io::Result<()> {
-        let mut entry = ZlibEncoder::new(Vec::new(), Compression::best());
-        entry.write_all(cubin)?;
+    ) {
         let kernels = CacheFolder::shared(place(folder, architecture, compiler.version()));
-        kernels.put(&unit.key(), &entry.finish()?);
-        Ok(())
+        kernels.put(&unit.key(), cubin);
     }
 }
 

@@ -1,0 +1,117 @@
+"""Takes the archive of a campaign into the repository: results/ID/… of the experiments that were measured, and
+results/gpu-campaign/<date>-<device>/ with a page that says what was run, skipped and wrong, and with all that is not
+an experiment: logs, the device file, counters, and the hashes of the methods that the battery has found right."""
+
+import collections
+import csv
+import json
+import os
+import re
+import shutil
+import subprocess
+import tarfile
+import tempfile
+import tomllib
+from pathlib import Path
+
+BAD = ["wrong", "failed", "timeout"]
+# What is kept of a log: its end, and before it the findings of the sanitizers.
+LOG_LINES = 200
+DOCUMENTS = ["cargo", "test", "--test", "cli", "the_documents"]
+
+
+def verified(results):
+    """Returns the hash of each method that was found right on hardware, by the newest record that has one."""
+    hashes = {}
+    for path in sorted(results.glob("gpu-campaign/*/methods.json")):
+        hashes.update(json.loads(path.read_text()))
+    return hashes
+
+
+def take_in(root, archive):
+    """Writes the results of an archive below `root` and prints the page. Returns the exit status."""
+    with tempfile.TemporaryDirectory() as folder:
+        folder = Path(folder)
+        with tarfile.open(archive) as tar:
+            tar.extractall(folder, filter="data")
+        campaign = json.loads((folder / "campaign.json").read_text())
+        system = json.loads((folder / "system.json").read_text())
+        steps = tomllib.loads((folder / "steps.toml").read_text(encoding="utf-8"))["step"]
+        device = slug(system["gpus"][0]["name"] if system["gpus"] else campaign["device"])
+        record = root / "results/gpu-campaign" / f"{campaign['date']}-{device}"
+        record.mkdir(parents=True, exist_ok=True)
+        counts = {step["name"]: take_rows(folder, step, root) for step in steps}
+        take_rest(folder, campaign, record)
+        text = page(campaign, system, steps, counts)
+    (record / "README.md").write_text(text, encoding="utf-8")
+    print(text)
+    print(f"written: {record.relative_to(root)}; the documents follow:", " ".join(DOCUMENTS), flush=True)
+    return subprocess.run(DOCUMENTS, cwd=root, env={**os.environ, "UPDATE_EXPECT": "1"}, check=False).returncode
+
+
+def take_rows(folder, step, root):
+    """Copies the results of a step's experiments, and writes the reports of those that were cut off. Returns the rows
+    by status, and the lines about bad ones."""
+    counts, bad = collections.Counter(), []
+    own = folder / step.get("folder", "")
+    for source in [path for name in step.get("experiments", []) for path in own.glob(f"results/{name}/*")]:
+        # Several steps may measure the same experiment under different conditions.
+        experiment = source.parent.name
+        target = root / "results" / experiment / "-".join(filter(None, [source.name, step.get("folder")]))
+        shutil.copytree(source, target, dirs_exist_ok=True)
+        if not (target / "report.html").exists() and (target / "rows.csv").exists():
+            program = root / "target/release/spmv-bench"
+            subprocess.run([program, "reproduce", experiment, "--recorded", target, "--quiet"], check=False)
+        for row in rows_of(source / "rows.csv"):
+            counts[row["status"]] += 1
+            if row["status"] in BAD:
+                bad.append(f"{experiment}, {row['file']}, `{row['method_name']}`, {row['precision']}: "
+                           f"{row['status']}: {row['reason']}")
+    return counts, bad
+
+
+def rows_of(path):
+    if not path.exists():
+        return []
+    with open(path, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def take_rest(folder, campaign, record):
+    """Copies what is not an experiment. The hashes of methods are stated only if the battery has passed."""
+    for path in [*folder.glob("*.csv"), *folder.glob("*.toml"), *folder.glob("*.json")]:
+        shutil.copy(path, record)
+    for path in folder.glob("logs/*"):
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        found = [line for line in lines[:-LOG_LINES] if line.startswith("=========")]
+        if lines:
+            text = "\n".join(found[:LOG_LINES] + lines[-LOG_LINES:])
+            (record / path.name).write_text(text + "\n", encoding="utf-8")
+    sources = record / "bundle.json"
+    if sources.exists():
+        hashes = json.loads(sources.read_text())["methods"]
+        sources.unlink()
+        if campaign["steps"].get("battery", {}).get("outcome", "").startswith(("ok", "nothing")):
+            (record / "methods.json").write_text(json.dumps(hashes, indent=1) + "\n")
+
+
+def page(campaign, system, steps, counts):
+    """Returns the page of a record as Markdown."""
+    gpu = (system["gpus"] or [{"name": campaign["device"]}])[0]
+    facts = [gpu.get("name"), gpu.get("driver"), gpu.get("cusparse"), gpu.get("nvrtc"), f"revision {system['revision']}"]
+    lines = [f"# GPU campaign of {campaign['date']}: {gpu['name']}", "", "; ".join(filter(None, facts)) + ".", "",
+             "| step | what | outcome | s | expected, s | rows: ok | skipped | wrong or failed |",
+             "|---|---|---|---|---|---|---|---|"]
+    for step in steps:
+        note = campaign["steps"].get(step["name"], {"outcome": "not run: no time was left", "took": ""})
+        rows, bad = counts[step["name"]]
+        cells = [rows["ok"], rows["skipped"], len(bad)] if rows else ["", "", ""]
+        cells = [step["name"], step["what"], note["outcome"], note["took"], step["seconds"], *cells]
+        lines.append("| " + " | ".join(map(str, cells)) + " |")
+    bad = [line for _, of_step in counts.values() for line in of_step]
+    lines += ["", f"Wrong or failed: {len(bad) or 'none'}.", *(f"- {line}" for line in bad)]
+    return "\n".join(lines) + "\n"
+
+
+def slug(name):
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")

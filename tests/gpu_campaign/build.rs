@@ -1,0 +1,107 @@
+//! Tests `gpu-campaign --build` with a fake compiler.
+
+use std::fs;
+
+use crate::{Place, Ran};
+
+/// Creates a folder with the sources of two methods, two matrices, and a fake compiler whose battery writes a kernel.
+fn place() -> Option<Place> {
+    let place = Place::new("")?;
+    place.program(
+        "bin/cargo",
+        r#"mkdir -p target/release; echo program >target/release/spmv-bench
+[ "$1" = test ] && echo "{\"executable\":\"$PWD/bin/battery-1\"}" || true"#,
+    );
+    place.program("bin/strip", r#"cp "$3" "$2""#);
+    place.program(
+        "bin/battery-1",
+        r#"echo "$SPMV_BENCH_ARCHITECTURES" >$SPMV_BENCH_KERNELS/kernel"#,
+    );
+    for (name, text) in [
+        ("src/methods/gpu/mod.rs", ""),
+        (
+            "src/methods/gpu/one.rs",
+            r#"use super::shared::X; name: "gpu-one", include_str!("../cuda/one.cu")"#,
+        ),
+        ("src/methods/gpu/two.rs", r#"name: "gpu-two", include_str!("../cuda/two.cu")"#),
+        ("src/methods/gpu/shared.rs", "shared"),
+        ("cuda/one.cu", "#include \"common.cuh\"\n"),
+        ("cuda/two.cu", ""),
+        ("cuda/common.cuh", ""),
+        ("matrices/large.mtx", &"%%MatrixMarket 1 2 3\n".repeat(9)),
+        ("matrices/small.mtx", "%%MatrixMarket\n"),
+    ] {
+        place.write(name, text);
+    }
+    Some(place)
+}
+
+fn build(place: &Place) -> Ran {
+    place.run("--build matrices")
+}
+
+/// Returns the hash of a method in the bundle.
+fn hash(place: &Place, method: &str) -> String {
+    let bundle: serde_json::Value =
+        serde_json::from_str(&place.read("target/gpu-campaign/bundle.json")).unwrap();
+    bundle["methods"][method].as_str().unwrap().to_owned()
+}
+
+fn bytes(place: &Place) -> Vec<Vec<u8>> {
+    let names = ["programs.tar.xz", "kernels.tar.xz", "bundle.json", "matrices/large.mtx.xz"];
+    names.map(|name| fs::read(place.path("target/gpu-campaign").join(name)).unwrap()).to_vec()
+}
+
+#[test]
+fn a_bundle_is_the_same_to_the_byte_and_unpacks() {
+    let Some(place) = place() else { return };
+    let ran = build(&place);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    let first = bytes(&place);
+    place.write("target/gpu-campaign/stale", "");
+    assert!(build(&place).status == Some(0) && bytes(&place) == first);
+    assert!(
+        !place.path("target/gpu-campaign/stale").exists(),
+        "nothing is left of an earlier build"
+    );
+    // The fake program of the bundle does not run; unpacking comes before.
+    fs::remove_dir_all(place.path("target/gpu-campaign-state")).unwrap();
+    place.run("out");
+    let state = place.path("target/gpu-campaign-state");
+    assert_eq!(fs::read_to_string(state.join("kernels/kernel")).unwrap(), "90\n");
+    assert_eq!(fs::read_to_string(state.join("matrices/small.mtx")).unwrap(), "%%MatrixMarket\n");
+}
+
+#[test]
+fn the_hash_of_a_method_follows_its_sources() {
+    let Some(place) = place() else { return };
+    for (changed, [one, two]) in [
+        ("cuda/common.cuh", [true, false]),
+        ("cuda/two.cu", [false, true]),
+        ("src/methods/gpu/shared.rs", [true, false]),
+        ("src/methods/gpu/mod.rs", [true, true]),
+    ] {
+        build(&place);
+        let before = [hash(&place, "gpu-one"), hash(&place, "gpu-two")];
+        place.write(changed, &(place.read(changed) + "changed\n"));
+        build(&place);
+        let is_new = [hash(&place, "gpu-one") != before[0], hash(&place, "gpu-two") != before[1]];
+        assert_eq!(is_new, [one, two], "{changed}");
+    }
+}
+
+#[test]
+fn the_largest_matrices_are_left_out_and_too_few_are_an_error() {
+    let Some(place) = place() else { return };
+    let script = place.read("scripts/gpu_campaign/bundle.py");
+    place.write(
+        "scripts/gpu_campaign/bundle.py",
+        &script.replace("MOST_BYTES = 40 << 20", "MOST_BYTES = 66100"),
+    );
+    let ran = build(&place);
+    assert!(ran.stdout.contains("left out: large.mtx.xz"), "{ran:?}");
+    assert!(ran.status == Some(2) && ran.stderr.contains("only 1 matrices fit"), "{ran:?}");
+    place.program("bin/battery-1", "true");
+    let ran = build(&place);
+    assert!(ran.status == Some(2) && ran.stderr.contains("no kernel was compiled"), "{ran:?}");
+}

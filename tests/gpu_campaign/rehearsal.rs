@@ -1,0 +1,47 @@
+//! Rehearses a campaign with the real program on the model of an H200, from the first step to the record.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use crate::Place;
+
+/// A matrix of 3 rows and 4 entries.
+const SMALL: &str =
+    "%%MatrixMarket matrix coordinate real general\n3 4 4\n1 1 2\n1 4 3\n3 2 1\n3 3 5\n";
+/// The steps that need no large generated matrix.
+const STEPS: &str = "papers transposed counters memcheck";
+
+#[test]
+fn a_campaign_is_rehearsed_on_a_model_and_taken_in() {
+    let Some(place) = Place::new("") else { return };
+    fs::create_dir_all(place.path("out/rehearsal/programs")).unwrap();
+    symlink(env!("CARGO_BIN_EXE_spmv-bench"), place.path("out/rehearsal/programs/spmv-bench"))
+        .unwrap();
+    place.write("out/rehearsal/matrices/small.mtx", SMALL);
+    let ran = place.run(&format!("--rehearse --max-nonzeros 100 out {STEPS}"));
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+
+    // The report of an experiment that was cut off is written when it is taken in.
+    let fig6 =
+        place.path("out/rehearsal/results/hola-fig6").read_dir().unwrap().next().unwrap().unwrap();
+    fs::remove_file(fig6.path().join("report.html")).unwrap();
+    assert_eq!(place.run("--rehearse --max-nonzeros 100 out counters").status, Some(0));
+    fs::create_dir_all(place.path("target/release")).unwrap();
+    symlink(env!("CARGO_BIN_EXE_spmv-bench"), place.path("target/release/spmv-bench")).unwrap();
+    place.program("bin/cargo", "true");
+    let ran = place.run("--import out/gpu-campaign.tar.xz");
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    let record = place.path("results/gpu-campaign").read_dir().unwrap().next().unwrap().unwrap();
+    assert!(record.file_name().to_string_lossy().ends_with("-model-h200"), "{record:?}");
+    let page = fs::read_to_string(record.path().join("README.md")).unwrap();
+    for (step, told) in
+        [("papers", "| ok |"), ("memcheck", "| ok |"), ("choices", "not run: no time was left")]
+    {
+        let line = page.lines().find(|line| line.starts_with(&format!("| {step} |"))).unwrap();
+        assert!(line.contains(told), "{line}");
+    }
+    let run = place.path("results/hola-table2").read_dir().unwrap().next().unwrap().unwrap();
+    assert!(fs::read_to_string(run.path().join("rows.csv")).unwrap().contains("small.mtx"));
+    let run = place.path("results/hola-fig6").join(fig6.file_name());
+    assert!(run.join("report.html").exists() && run.join("claims.csv").exists());
+}

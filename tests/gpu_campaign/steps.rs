@@ -1,0 +1,169 @@
+//! Tests which steps run, and what is kept of them.
+
+use std::fs;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use spmv_bench::papers::experiments;
+
+use crate::{Place, Ran};
+
+/// Returns a step as text, with its expected seconds, its limit and its shell command.
+fn step(name: &str, [seconds, limit]: [u32; 2], run: &str) -> String {
+    format!(
+        "[[step]]\nname = \"{name}\"\nwhat = \"tests {name}\"\nseconds = {seconds}\nlimit = {limit}\nrun = '''{run}'''\n"
+    )
+}
+
+fn of_project() -> Vec<toml::Table> {
+    let text = include_str!("../../scripts/gpu_campaign/steps.toml");
+    let file: toml::Table = text.parse().unwrap();
+    file["step"].as_array().unwrap().iter().map(|step| step.as_table().unwrap().clone()).collect()
+}
+
+#[test]
+fn the_steps_fit_into_two_calls_and_name_experiments_that_exist() {
+    let (steps, known) = (of_project(), experiments().map(|known| known.id).collect::<Vec<_>>());
+    let seconds = |step: &toml::Table| step["seconds"].as_integer().unwrap();
+    let second = steps.iter().position(|step| step["name"].as_str() == Some("methods")).unwrap();
+    for call in [&steps[..second], &steps[second..]] {
+        assert!(call.iter().map(seconds).sum::<i64>() <= 520, "{call:?}");
+    }
+    for step in &steps {
+        assert!(seconds(step) < step["limit"].as_integer().unwrap(), "{step:?}");
+        for id in step.get("experiments").and_then(|ids| ids.as_array()).into_iter().flatten() {
+            assert!(known.iter().any(|known| Some(&**known) == id.as_str()), "{id}");
+        }
+    }
+}
+
+#[test]
+fn a_step_runs_once_unless_it_is_named_and_the_archive_has_everything() {
+    let steps =
+        step("one", [1, 9], "echo $DEVICE >>ran; echo $VARIANTS") + &step("two", [1, 9], "exit 3");
+    let Some(place) = Place::new(&steps) else { return };
+    let ran = place.run("out");
+    assert_eq!(ran.status, Some(1), "{ran:?}");
+    assert_eq!(place.step("one"), ("ok".into(), "gpu-a,gpu-a:block=*,gpu-b\n".into()));
+    assert_eq!(place.step("two").0, "failed with status 3");
+    place.run("out");
+    place.run("out one");
+    assert_eq!(place.read("target/gpu-campaign-state/ran"), "gpu\ngpu\n");
+    let unknown = place.run("out three");
+    assert!(
+        unknown.status == Some(2) && unknown.stderr.contains("there is no step three"),
+        "{unknown:?}"
+    );
+    // On another machine the archive is all that there is.
+    fs::remove_dir_all(place.path("target")).unwrap();
+    place.program("target/gpu-campaign-state/programs/spmv-bench", crate::PROGRAM);
+    place.run("out");
+    assert_eq!(place.read("target/gpu-campaign-state/ran"), "gpu\ngpu\n");
+    assert_eq!(place.step("one").0, "ok");
+}
+
+#[test]
+fn a_limit_and_an_interrupt_end_a_step_with_its_processes() {
+    let hang = "echo row >>rows; trap '' TERM; sleep 60 & echo $! >pid; wait; sleep 60";
+    let steps = step("hang", [1, 2], hang) + &step("next", [1, 9], "true");
+    let Some(place) = Place::new(&steps) else { return };
+    let begun = Instant::now();
+    let ran = place.run("out");
+    assert!(begun.elapsed() < Duration::from_secs(30), "{ran:?}");
+    assert_eq!(
+        (ran.status, place.step("hang").0, place.step("next").0),
+        (Some(1), "cut off".into(), "ok".into())
+    );
+    let state = "target/gpu-campaign-state";
+    // A process that was killed exists until its new parent has noticed.
+    let is_gone = || {
+        let process = format!("/proc/{}", place.read(&format!("{state}/pid")).trim());
+        (0..500).any(|_| {
+            std::thread::sleep(Duration::from_millis(20));
+            !fs::exists(&process).unwrap()
+        })
+    };
+    assert!(is_gone());
+    // It is repeated in the next call, which is interrupted.
+    place.write(
+        "scripts/gpu_campaign/steps.toml",
+        &step("hang", [1, 60], "echo row >>rows; echo $$ >pid; sleep 60"),
+    );
+    fs::remove_file(place.path(state).join("pid")).unwrap();
+    let process = place.command("out").spawn().unwrap();
+    while place.read(&format!("{state}/pid")).is_empty() {
+        assert!(begun.elapsed() < Duration::from_secs(60));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(Command::new("kill").arg(process.id().to_string()).status().unwrap().success());
+    let ran = Ran::of(process.wait_with_output().unwrap());
+    assert_eq!((ran.status, is_gone()), (Some(130), true), "{ran:?}");
+    assert_eq!(place.read(&format!("{state}/rows")), "row\nrow\n");
+}
+
+#[test]
+fn no_step_starts_that_could_end_too_late() {
+    let steps = step("long", [100, 200], "true") + &step("short", [1, 9], "true");
+    let Some(place) = Place::new(&steps) else { return };
+    let ran = place.run("--within 60 out");
+    assert_eq!(ran.status, Some(3), "{ran:?}");
+    assert!(ran.stdout.contains("not enough time was left for: long"), "{ran:?}");
+    assert_eq!((place.step("long").0, place.step("short").0), (String::new(), "ok".into()));
+    assert_eq!(place.run("out").status, Some(0));
+}
+
+#[test]
+fn missing_tools_and_wrong_rows_are_reported() {
+    let tool = step("tool", [1, 9], "true") + "under = \"no-such-tool --all\"\n";
+    let rows = "mkdir -p results/e/here; echo 'file,method_name,precision,status,reason\nm.mtx,gpu-a,f64,wrong,row 3' \
+                >results/e/here/rows.csv";
+    let steps = tool + &step("rows", [1, 9], rows);
+    let Some(place) = Place::new(&steps) else { return };
+    let ran = place.run("out");
+    assert_eq!(ran.status, Some(1), "{ran:?}");
+    assert!(ran.stdout.contains("e m.mtx gpu-a f64: wrong: row 3"), "{ran:?}");
+    assert_eq!(place.step("tool").0, "not run: no no-such-tool on this machine");
+}
+
+#[test]
+fn without_a_gpu_or_a_program_nothing_runs() {
+    let Some(place) = Place::new(&step("one", [1, 9], "true")) else { return };
+    place.write("no-gpu", "");
+    let ran = place.run("out");
+    assert_eq!((ran.status, &*ran.stderr), (Some(2), "gpu-campaign: no GPU: no CUDA driver\n"));
+    fs::remove_dir_all(place.path("target")).unwrap();
+    let ran = place.run("out");
+    assert!(
+        ran.status == Some(2) && ran.stderr.contains("--build, and copy the folder"),
+        "{ran:?}"
+    );
+}
+
+/// The battery tests the methods whose sources differ from those that the newest record has found right.
+#[test]
+fn the_battery_tests_what_has_changed() {
+    let Some(place) = Place::new(&step("battery", [1, 9], "echo $CHANGED")) else { return };
+    place.write(
+        "target/gpu-campaign/bundle.json",
+        r#"{"methods": {"gpu-a": "1", "gpu-b": "2", "gpu-c": "3"}}"#,
+    );
+    place.write(
+        "results/gpu-campaign/2026-01-01-gpu/methods.json",
+        r#"{"gpu-a": "1", "gpu-b": "1"}"#,
+    );
+    assert_eq!(place.run("out").status, Some(0));
+    assert_eq!(place.step("battery").1, "gpu-b gpu-c\n");
+    // The record of this campaign is the newest one.
+    place.program("bin/cargo", "echo \"$*\" >asked");
+    let ran = place.run("--import out/gpu-campaign.tar.xz");
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    assert_eq!(place.read("asked"), "test --test cli the_documents\n");
+    assert!(ran.stdout.contains("| battery | tests battery | ok |"), "{ran:?}");
+    fs::remove_dir_all(place.path("target/gpu-campaign-state/logs")).unwrap();
+    let ran = place.run("other battery");
+    assert_eq!(
+        place.step("battery").0,
+        "nothing to do: no method has changed since the last record",
+        "{ran:?}"
+    );
+}
