@@ -80,7 +80,8 @@ class Campaign:
             stop(f"no {program.name} in {BUNDLE}: run {sys.argv[0]} --build, and copy the folder")
         libraries = [str(self.folder / "libraries")] if (self.folder / "libraries").exists() else []
         libraries += [lib for folder in sys.path for lib in glob.glob(f"{folder}/nvidia/*/lib")]
-        os.environ.setdefault("SPMV_BENCH_LIBRARY_PATH", ":".join(libraries))
+        if libraries:
+            os.environ.setdefault("SPMV_BENCH_LIBRARY_PATH", ":".join(libraries))
         os.environ.setdefault("SPMV_BENCH_CACHE", str(self.folder / "cache"))
         if (self.folder / "kernels").exists():
             os.environ["SPMV_BENCH_KERNELS"] = str(self.folder / "kernels")

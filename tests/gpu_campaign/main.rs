@@ -85,6 +85,7 @@ impl Place {
             "PATH",
             format!("{}:{}", self.path("bin").display(), std::env::var("PATH").unwrap()),
         );
+        command.env("VIRTUAL_ENV", concat!(env!("CARGO_MANIFEST_DIR"), "/.venv"));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }

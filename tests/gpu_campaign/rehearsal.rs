@@ -1,7 +1,9 @@
 //! Rehearses a campaign with the real program on the model of an H200, from the first step to the record.
 
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::symlink;
+use std::path::Path;
 
 use crate::Place;
 
@@ -9,11 +11,15 @@ use crate::Place;
 const SMALL: &str =
     "%%MatrixMarket matrix coordinate real general\n3 4 4\n1 1 2\n1 4 3\n3 2 1\n3 3 5\n";
 /// The steps that need no large generated matrix.
-const STEPS: &str = "papers transposed counters memcheck";
+const STEPS: &str = "papers counters memcheck";
 
 #[test]
 fn a_campaign_is_rehearsed_on_a_model_and_taken_in() {
     let Some(place) = Place::new("") else { return };
+    if !Path::new(env!("CARGO_MANIFEST_DIR")).join(".venv").exists() {
+        let _ = writeln!(std::io::stderr(), "skipped: no .venv with NVRTC");
+        return;
+    }
     fs::create_dir_all(place.path("out/rehearsal/programs")).unwrap();
     symlink(env!("CARGO_BIN_EXE_spmv-bench"), place.path("out/rehearsal/programs/spmv-bench"))
         .unwrap();
