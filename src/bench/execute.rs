@@ -343,7 +343,6 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             hashes: BTreeSet::new(),
             attempts: Attempts::default(),
             turns: 0,
-            typical: None,
             spent: Duration::ZERO,
             parts: None,
             note,

@@ -1,5 +1,7 @@
 //! Decides which methods are measured again because their times were too noisy.
 
+use std::time::Duration;
+
 use super::statistics::{Sample, Summary};
 
 /// A measurement is too noisy if its 95 % interval is wider than this share of the median.
@@ -21,6 +23,13 @@ impl Attempts {
     /// Adds a sample to the current measurement.
     pub fn add(&mut self, sample: Sample) {
         self.samples.push(sample);
+    }
+
+    /// Returns the median time of a product in the samples of the current measurement, or if it has none yet in the
+    /// steadiest one; `None` before the first sample.
+    pub fn typical(&self) -> Option<Duration> {
+        let summary = Summary::of(&self.samples).or(self.steadiest)?;
+        Some(Duration::from_secs_f64(1e-3 * summary.median_ms))
     }
 
     /// Ends the current measurement, which must have at least one sample. If all measurements so far were too noisy,

@@ -79,3 +79,14 @@ fn the_host_s_time_of_a_launch_is_reported_and_batches_are_limited() {
     assert_eq!((call.samples, call.iterations), (8, 1024));
     assert_eq!((one.median_ms, two.median_ms), (0.001, 0.002), "the device's times");
 }
+
+/// A round is one sample of 512 products, before which the GPU is occupied for 512 · 5 · 1.5 us. A batch that is not a
+/// sample has the same length.
+#[test]
+fn only_the_first_turn_has_a_batch_that_is_not_a_sample() {
+    let (gpu, _, leads) = gpu(Duration::from_micros(5));
+    let settings = Settings { iterations: Some(1024), rounds: 2, ..settings() };
+    let choices = [Choice::from(methods::named("gpu-csr-scalar").unwrap())];
+    on_gpu(&SystemClock::default(), &settings, &gpu, &grid(), &choices).unwrap();
+    assert_eq!(leads.take().into_iter().filter(|&lead| lead == 3840).count(), 2 + 1);
+}

@@ -29,8 +29,6 @@ pub struct Ready<'a, T, V: ?Sized> {
     pub attempts: Attempts,
     /// The number of turns that were completed.
     pub turns: usize,
-    /// The median time of a product in the samples of the last turn; `None` before the first.
-    pub typical: Option<Duration>,
     /// The total time spent on the method, setup and verification included.
     pub spent: Duration,
     /// The parts of a product; `None` until they are measured.

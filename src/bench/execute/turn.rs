@@ -87,7 +87,6 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         }
         let batch = self.batch(ready, product)?;
         let typical = self.take_samples(ready, batch, product)?;
-        ready.typical = Some(typical);
         self.take_singles(ready, typical)?;
         self.check_rest(ready)?;
         self.backend.check_threads(ready.prepared.is_foreign)?;
@@ -100,8 +99,8 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     }
 
     /// Returns the number of products per sample, where a single product took about `product`. On a device that time
-    /// includes latency that products in a batch do not have. There the samples of the turn before tell the time per
-    /// product, and in the first turn a batch that is not a sample.
+    /// includes latency that products in a batch do not have. There the samples of the turns before tell the time
+    /// per product, and in the first turn a batch that is not a sample.
     fn batch(
         &mut self,
         ready: &mut Ready<'a, T, S::Vector>,
@@ -111,7 +110,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         if S::DEVICE == Device::Cpu || batch == 1 {
             return Ok(batch);
         }
-        let product = match ready.typical {
+        let product = match ready.attempts.typical() {
             Some(typical) => typical,
             None => self.time(ready, batch)? / batch as u32,
         };
