@@ -1,5 +1,5 @@
-//! Tests of GPU methods in child processes. The GPU is a fake driver (`tests/cuda/driver.c`). Without NVRTC or a C
-//! compiler, the tests are skipped with a message.
+//! Tests of GPU methods in child processes. The GPU is a fake driver (`tests/cuda/driver.c`) or a model. Without NVRTC or
+//! a C compiler, the tests are skipped with a message.
 
 use std::io::Write;
 use std::process::Command;
@@ -74,5 +74,28 @@ fn no_isolate_runs_without_a_child() {
     ] {
         let ran = run(&place, &format!("{words} --format csv"));
         assert_eq!(ran.status, Some(status), "{words}: {ran:?}");
+    }
+}
+
+#[test]
+fn the_limit_above_which_matrices_are_evicted_first_is_recorded_or_an_error() {
+    let place = Place::with_matrices(&[30]);
+    let words = "--mtx matrices/m1.mtx --methods gpu-naive --device model:h200 --no-bandwidth --format csv --run-record";
+    for (number, value) in ["", "0", "25 MB"].into_iter().enumerate() {
+        let name = format!("run{number}.json");
+        let mut program = place.program(&format!("{words} {name}"));
+        program.env("VIRTUAL_ENV", concat!(env!("CARGO_MANIFEST_DIR"), "/.venv"));
+        let ran = Ran::of(program.env("SPMV_BENCH_STREAM_ABOVE", value).output().unwrap());
+        if ran.stdout.contains("NVRTC was not found") {
+            eprintln!("skipped: there is no NVRTC");
+            return;
+        }
+        let is_number = value != "25 MB";
+        let status = if is_number { "ok" } else { "failed" };
+        assert_eq!(column(&ran.stdout, "status"), [status], "{ran:?}");
+        let error = "SPMV_BENCH_STREAM_ABOVE: '25 MB' is not a number of bytes: write digits";
+        assert_eq!(column(&ran.stdout, "reason")[0].starts_with(error), !is_number, "{ran:?}");
+        let stated = place.read(&name).contains("(matrices above 0 bytes are evicted first");
+        assert_eq!(stated, value == "0", "{value}");
     }
 }
