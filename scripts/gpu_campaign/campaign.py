@@ -50,7 +50,7 @@ class Campaign:
     def __init__(self, out, device, most_nonzeros):
         self.out, self.device = Path(out).absolute(), device
         self.folder = self.out / "rehearsal" if most_nonzeros else BUNDLE.with_name("gpu-campaign-state")
-        self.trial = ["--max-nonzeros", str(most_nonzeros)] if most_nonzeros else []
+        self.most_nonzeros = most_nonzeros
         self.running, self.file = None, self.folder / "campaign.json"
         self.folder.mkdir(parents=True, exist_ok=True)
         self.out.mkdir(parents=True, exist_ok=True)
@@ -93,7 +93,7 @@ class Campaign:
         if system.returncode:
             stop(f"{program} does not run: {system.stderr}")
         facts = json.loads(system.stdout)
-        if not facts["gpus"] and not self.trial:
+        if not facts["gpus"] and not self.most_nonzeros:
             stop(f"no GPU: {facts.get('no_gpu')}")
         (self.folder / "system.json").write_text(system.stdout)
         shutil.copy(STEPS, self.folder)
@@ -123,7 +123,7 @@ class Campaign:
             if line[:1].strip():
                 name = word
                 names += [name] if name.startswith("gpu-") else []
-            elif word.startswith(":") and name.startswith("gpu-") and not self.trial:
+            elif word.startswith(":") and name.startswith("gpu-") and not self.most_nonzeros:
                 parameter = word[1:].split("=")[0]
                 names += [] if parameter in ("srs", "ssrs", "coarsening") else [f"{name}:{parameter}=*"]
         return ",".join(names)
@@ -139,7 +139,7 @@ class Campaign:
                 left.append(step["name"])
                 continue
             # The model takes longer than a GPU.
-            limit = step["limit"] * (20 if self.trial else 1)
+            limit = step["limit"] * (20 if self.most_nonzeros else 1)
             self.note(step, **self.step(step, min(limit, room)))
             self.save()
         return left
@@ -158,7 +158,7 @@ class Campaign:
         log = self.folder / "logs" / f"{name}.log"
         log.parent.mkdir(exist_ok=True)
         with open(log, "a", encoding="utf-8") as out:
-            variables = {**os.environ, **step.get("variables", {}), **(self.trial and step.get("rehearsal") or {})}
+            variables = {**os.environ, **step.get("variables", {}), **(self.most_nonzeros and step.get("rehearsal") or {})}
             self.running = subprocess.Popen(
                 ["bash", "-c", command], cwd=folder, env=variables, stdout=out, stderr=out,
                 stdin=subprocess.DEVNULL, start_new_session=True)
@@ -178,11 +178,13 @@ class Campaign:
         needed = step.get("needs", under.split()[0] if under else None)
         if "experiments" in step:
             words = ["reproduce", *step["experiments"], "--device", self.device, "--data", f"{self.folder}/matrices"]
-            words += ["--quiet", *step.get("options", []), *self.trial]
+            words += ["--quiet", *step.get("options", [])]
+            if most := self.most_nonzeros or step.get("most_nonzeros"):
+                words += ["--max-nonzeros", str(most)]
             return shlex.join([os.environ["SPMV"], *words]), needed
         if "$CHANGED" in step["run"] and not os.environ["CHANGED"]:
             return None, needed
-        if self.trial and under:
+        if self.most_nonzeros and under:
             return step["run"], None
         return f"{under} {step['run']}", needed
 
