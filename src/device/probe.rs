@@ -114,7 +114,7 @@ impl Probe {
     }
 
     /// Returns the time on the device until it is idle, which includes work in streams of libraries. The device is
-    /// occupied for [`LEAD`] before.
+    /// occupied for 30 µs before.
     ///
     /// # Errors
     /// Returns the error of `work` or of the device.

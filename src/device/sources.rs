@@ -48,7 +48,7 @@ pub fn replaced_from() -> Result<Option<&'static Path>, Failed> {
 }
 
 /// Describes what environment variables change of the programs: the folder whose files replace the embedded ones, and the
-/// limit of [`streaming`]; an empty text if nothing.
+/// limit of `streaming`; an empty text if nothing.
 pub fn origin() -> String {
     let folder = replaced_from().ok().flatten();
     let folder = folder.map(|path| format!("programs from {}", path.display()));
