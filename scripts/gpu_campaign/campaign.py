@@ -1,6 +1,5 @@
 """Runs the steps of a campaign on the machine with the GPU, or rehearses them on a model."""
 
-import csv
 import glob
 import json
 import lzma
@@ -79,7 +78,8 @@ class Campaign:
         if not program.exists():
             stop(f"no {program.name} in {BUNDLE}: run {sys.argv[0]} --build, and copy the folder")
         libraries = [str(self.folder / "libraries")] if (self.folder / "libraries").exists() else []
-        libraries += [lib for folder in sys.path for lib in glob.glob(f"{folder}/nvidia/*/lib")]
+        packages = [*sys.path, *glob.glob(f"{ROOT}/.venv/lib/python3*/site-packages")]
+        libraries += [lib for folder in packages for lib in glob.glob(f"{folder}/nvidia/*/lib")]
         if libraries:
             os.environ.setdefault("SPMV_BENCH_LIBRARY_PATH", ":".join(libraries))
         os.environ.setdefault("SPMV_BENCH_CACHE", str(self.folder / "cache"))
@@ -240,14 +240,10 @@ def decompress(packed, path):
 
 
 def bad_rows(folder):
-    """Returns a line for each row that is wrong, failed or ran into its time limit."""
-    lines = []
-    for path in sorted(folder.rglob("*.csv")):
-        if path.name.startswith(("rows", "counter")):
-            with open(path, encoding="utf-8", newline="") as file:
-                lines += [f"{path.parent.parent.name} {row['file']} {row['method_name']} {row['precision']}: {row['status']}: "
-                          f"{row['reason']}" for row in csv.DictReader(file) if row.get("status") in record.BAD]
-    return lines
+    """Returns a line for each row that shows an error."""
+    paths = sorted(path for path in folder.rglob("*.csv") if path.name in ("rows.csv", "counters.csv"))
+    lines = [record.error_of(row, path.parent.parent.name) for path in paths for row in record.rows_of(path)]
+    return list(filter(None, lines))
 
 
 def measure(words, within, device, most_nonzeros=0):

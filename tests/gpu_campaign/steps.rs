@@ -113,15 +113,28 @@ fn no_step_starts_that_could_end_too_late() {
 }
 
 #[test]
-fn missing_tools_and_wrong_rows_are_reported() {
+fn missing_tools_and_bad_rows_are_reported() {
     let tool = step("tool", [1, 9], "true") + "under = \"no-such-tool --all\"\n";
-    let rows = "mkdir -p results/e/here; echo 'file,method_name,precision,status,reason\nm.mtx,gpu-a,f64,wrong,row 3' \
-                >results/e/here/rows.csv";
-    let steps = tool + &step("rows", [1, 9], rows);
-    let Some(place) = Place::new(&steps) else { return };
-    let ran = place.run("out");
-    assert_eq!(ran.status, Some(1), "{ran:?}");
-    assert!(ran.stdout.contains("e m.mtx gpu-a f64: wrong: row 3"), "{ran:?}");
+    let Some(place) = Place::new(&tool) else { return };
+    for (row, is_bad) in [
+        ("m.mtx,gpu-a,f64,ok,", false),
+        ("m.mtx,gpu-a,f64,wrong,row 3", true),
+        ("m.mtx,gpu-a,f64,skipped,would store 9.00 entries", false),
+        ("m.mtx,gpu-a,f64,skipped,it has no transposed product", false),
+        ("m.mtx,gpu-a,f64,skipped,NVRTC was not found", true),
+        ("m.mtx,cusparse-csr,f64,skipped,cuSPARSE was not found", false),
+        ("m.mtx,cusparse-csr,f64,timeout,too long", true),
+        ("m.mtx,,,failed,no such file", true),
+    ] {
+        let rows = format!("file,method_name,precision,status,reason\n{row}\n");
+        place.write("target/gpu-campaign-state/results/e/here/rows.csv", &rows);
+        let ran = place.run("out");
+        assert_eq!(
+            (ran.status, ran.stdout.contains("e, m.mtx")),
+            (Some(i32::from(is_bad)), is_bad),
+            "{row}: {ran:?}"
+        );
+    }
     assert_eq!(place.step("tool").0, "not run: no no-such-tool on this machine");
 }
 
