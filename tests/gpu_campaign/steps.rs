@@ -180,3 +180,19 @@ fn the_battery_tests_what_has_changed() {
         "{ran:?}"
     );
 }
+
+#[test]
+fn an_archive_that_is_none_is_named() {
+    let Some(place) = Place::new("") else { return };
+    place.write("text.tar.xz", "no archive");
+    for (words, told) in [
+        ("--import", "--import needs one ARCHIVE"),
+        ("--import gone.tar.xz", "No such file or directory: 'gone.tar.xz'"),
+        ("--import text.tar.xz", "text.tar.xz is not an archive of a campaign"),
+        ("--rehearse", "where do the results go? Name a folder OUT"),
+    ] {
+        let ran = place.run(words);
+        let is_clear = ran.stderr.starts_with("gpu-campaign: ") && ran.stderr.contains(told);
+        assert!(ran.status == Some(2) && is_clear, "{words}: {ran:?}");
+    }
+}
