@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Parser;
-use spmv_bench::device::Unavailable;
-use spmv_bench::method::{Code, Method, Operations, Prepared, Request, Setup};
-use spmv_bench::methods::vendor::mkl;
-use spmv_bench::scalar::Scalar;
-use spmv_bench::system::System;
 use spmv_bench::{Csr, Measurement};
+use spmv_matrix::scalar::Scalar;
+use spmv_matrix::system::System;
+use spmv_methods::device::Unavailable;
+use spmv_methods::method::{Code, Method, Operations, Prepared, Request, Setup};
+use spmv_methods::vendor::mkl;
 
 #[derive(Parser)]
 struct Arguments {

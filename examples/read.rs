@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::Context;
 use clap::Parser;
-use spmv_bench::matrix::market;
+use spmv_matrix::market;
 
 #[derive(Parser)]
 struct Arguments {

@@ -1,224 +1,231 @@
 //! `spmv-bench`: the reference benchmark for sparse matrix-vector multiplication.
 //!
-//! A program can [`read`] a matrix and [`measure`] methods on it. It can also use the parts alone: prepare a method,
-//! multiply, and verify the product:
+//! A program can [`read`] a matrix and [`measure`] methods on it; `examples/measure.rs` measures a method of its own
+//! beside those of this project. The parts can also be used alone: [`spmv_matrix`] reads and generates matrices,
+//! [`spmv_methods`] multiplies.
 //!
-//! ```
-//! use spmv_bench::method::Request;
-//! use spmv_bench::team::Team;
-//! use spmv_bench::verify::Reference;
-//! use spmv_bench::{Csr, methods};
+//! | module | contents |
+//! |---|---|
+//! | [`mod@bench`] | one matrix: plan, turns of the methods, verification, statistics; the battery for plug-ins; MPI |
+//! | [`record`] | the row and the facts of the run: CSV, JSON and text, written and read; filters of rows |
+//! | [`report`] | recorded rows as tables, charts and pages; the comparison of two files |
+//! | [`papers`] | the experiments of the papers: what is measured, shown and claimed |
+//! | [`campaign`] | many matrices: tasks, child processes, limits, resume, progress |
+//! | [`collection`] | the matrices of the collection: facts, named sets, downloads |
+//! | [`cli`] | the command line, one file per verb |
 //!
-//! let csr = Csr::from_triplets(2, 2, &[(0, 0, 3.0), (1, 0, 4.0)]);
-//! let team = Team::floating(2);
-//! let merge = methods::named("merge").ok_or("there is no such method")?;
-//! let mut prepared = merge.prepare_on_host(&csr, &Request::new(&team))?;
-//!
-//! let x = vec![1.0; csr.cols()];
-//! let mut y = vec![0.0; csr.rows()];
-//! prepared.multiply(1.0, &x, 0.0, &mut y)?; // y ← 1·Ax + 0·y
-//! assert_eq!(y, [3.0, 4.0]);
-//!
-//! let verdict = Reference::new(&csr, 1.0, &x, 0.0, &[]).judge(&y);
-//! assert!(verdict.passes(), "{}", verdict.describe());
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
-//!
-//! `examples/measure.rs` measures a method of its own beside those of this crate.
-//!
-//! The modules, and which other modules each of them uses (without tests, and without [`scalar`], which most modules
-//! use). A module uses only modules above it:
-//!
-//! | module | contents | uses |
-//! |---|---|---|
-//! | [`scalar`] | the two precisions | – |
-//! | [`cache`] | files that only save time | – |
-//! | [`near`] | suggestions for mistyped words | – |
-//! | [`filter`] | the language of filters, which select matrices and recorded rows | near |
-//! | [`guarded`] | vectors that show writes beyond their ends | – |
-//! | [`system`] | facts about the machine and its limits | – |
-//! | [`team`] | pinned threads with a cheap fork and join | system |
-//! | [`terminal`] | escapes the control characters of text from files before it is printed | – |
-//! | [`table`] | tables as data, written as text and Markdown | – |
-//! | [`simd`] | vector instructions chosen at run time | – |
-//! | [`profile`] | the machine's profile, which is measured once | – |
-//! | [`library`] | finds and opens shared libraries, and undoes what they change in the floating-point state | – |
-//! | [`matrix`] | CSR, Matrix Market files, cached matrices, generators, orderings, row statistics | cache, near, system, team |
-//! | [`device`] | the GPU: memory, kernels, time; backed by CUDA or by a model that executes PTX on the CPU | cache, library, matrix, near, team |
-//! | [`kernel_file`] | methods that are a `.cu` file | device |
-//! | [`plugin`] | methods of plug-ins: shared objects with the interface of `include/spmv_method.h` | device, library, matrix, team |
-//! | [`memory`] | how much memory is available and how much is needed | matrix, system |
-//! | [`method`] | the definition of a method | device, matrix, memory, plugin, profile, simd, team |
-//! | [`methods`] | `METHODS`, the list of all methods; one file per algorithm | device, kernel_file, library, matrix, memory, method, plugin, profile, simd, system, team |
-//! | [`verify`] | reference product, error bound, verdict | matrix |
-//! | [`mod@bench`] | plans and executes the measurements; a result for every method | device, guarded, library, matrix, memory, method, plugin, profile, simd, system, team, verify |
-//! | [`record`] | the row, its CSV, JSON and text, the facts of a run | bench (results), cache, device, matrix, method, methods, system, table, terminal |
-//! | `mpi` | one product on many processes, behind the feature `mpi`: partition, product, backend | bench, device, matrix, memory, method, methods, record, simd, system, verify |
-//! | [`check`] | the battery for methods of plug-ins | device, guarded, matrix, plugin, team, verify |
-//! | [`report`] | recorded rows as tables and charts, and the comparison of two files | bench, cache, filter, matrix, memory, method, methods, near, record, table |
-//! | [`campaign`] | measures matrices one after the other: plan, child processes, resume, progress, run record | bench, cache, check, device, kernel_file, library, matrix, memory, method, methods, near, plugin, profile, record, report, simd, system, team, terminal |
-//! | [`papers`] | the experiments of the papers: what is measured, shown and claimed | bench, device, matrix, method, methods, near, record, report, simd, table |
-//! | [`datasets`] | the matrix collection: facts of its matrices, named sets | filter |
-//! | [`fetch`] | downloads matrices of the collection | cache, datasets, matrix |
-//! | [`cli`] | one file per verb | all others but api, guarded, kernel_file, library, profile and verify |
-//! | [`api`] | what other programs need: `read` and `measure` | bench, campaign, cli, matrix, method, methods, record, system |
-//!
-//! The CUDA kernels are in `cuda/`, one file per GPU method.
-//!
-//! A method does not read the clock, write files or produce CSV. It uses another method only where one is built from
-//! the other. `record` does not run methods.
+//! A module uses only modules above it, and these use the packages `spmv-matrix`, `spmv-methods` and `ptx-machine`. A
+//! test compares this with the imports. `record` and `report` run no method.
 
 #![warn(missing_docs)]
 
-pub mod api;
 pub mod bench;
-pub mod cache;
 pub mod campaign;
-pub mod check;
 pub mod cli;
-pub mod datasets;
-pub mod device;
-pub mod fetch;
-pub mod filter;
-pub mod guarded;
-pub mod kernel_file;
-pub mod library;
-pub mod matrix;
-pub mod memory;
-pub mod method;
-pub mod methods;
-#[cfg(any(feature = "mpi", test))]
-pub mod mpi;
-pub mod near;
+pub mod collection;
 pub mod papers;
-pub mod plugin;
-pub mod profile;
 pub mod record;
 pub mod report;
-pub mod scalar;
-pub mod simd;
-pub mod system;
-pub mod table;
-pub mod team;
-pub mod terminal;
-pub mod verify;
 
-pub use api::{Measurement, measure, read};
-pub use matrix::Csr;
-pub use matrix::source::LoadError;
-pub use record::row::{Row, Status};
+use std::ffi::OsStr;
+use std::io;
+use std::sync::atomic::AtomicBool;
+use std::thread;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::bench::clock::SystemClock;
+use crate::bench::inputs::replace_values;
+use crate::bench::plan::{Protocol, Settings, Values};
+use crate::bench::run::RunSettings;
+use crate::campaign::choice;
+use crate::campaign::env::Env;
+use crate::campaign::plan::Plan;
+use crate::campaign::session::Session;
+use crate::campaign::task::{Event, MatrixTask};
+use crate::cli::run_settings;
+use crate::record::MatrixReport;
+use crate::record::row::MatrixFacts;
+use spmv_matrix::bounds::ReadBounds;
+use spmv_matrix::source::Source;
+use spmv_matrix::stats::Shape;
+use spmv_matrix::stats::{distinct_values, pattern_symmetry};
+use spmv_matrix::system::System;
+use spmv_methods::method::{Choice, Method};
+use spmv_methods::vendor::mkl;
+
+pub use crate::record::row::{Row, Status};
+pub use spmv_matrix::{Csr, source::LoadError};
+
+/// Reads a matrix: a Matrix Market file (`.mtx`, `.mtx.gz`, or the archive `.tar.gz` of the SuiteSparse collection), or a
+/// generated matrix (`gen:grid2d,n=100,points=5`). Both triangles of a symmetric file are stored.
+///
+/// ```
+/// let csr = spmv_bench::read("gen:grid2d,n=100,points=5")?;
+/// assert_eq!((csr.rows(), csr.nnz()), (10_000, 49_600));
+/// # Ok::<(), spmv_bench::LoadError>(())
+/// ```
+///
+/// # Errors
+/// Returns an error with the file, the line and the reason if the matrix cannot be read, or the specification of the
+/// generator is not valid.
+pub fn read(source: impl AsRef<OsStr>) -> Result<Csr<f64>, LoadError> {
+    let source = Source::parse(source.as_ref())?;
+    Ok(source.open(true, ReadBounds::NONE)?.load(None)?.csr)
+}
+
+/// What [`measure`] measures, and how.
+pub struct Measurement<'a> {
+    /// The settings of the command line: methods, device, precisions, number of threads, rounds and more.
+    pub run: RunSettings,
+    /// Methods of the caller, which are measured beside those of `run`.
+    pub own: Vec<&'static Method>,
+    /// The name of the matrix in the results.
+    pub name: &'a str,
+    /// Set by another thread to end the measurement early.
+    pub interrupted: &'a AtomicBool,
+}
+
+impl Measurement<'_> {
+    /// Returns the default measurement of the methods that the option `--methods` would select
+    /// (`"merge,mkl-*,csr5:sigma=8"`): in double precision, with one thread per core. An empty text selects no method of
+    /// this program.
+    pub fn new(methods: &str) -> Self {
+        let words = methods.split(',').map(str::trim).filter(|word| !word.is_empty());
+        let mut run = RunSettings::new(Settings::new(Protocol::MergeSpmv));
+        run.methods = Some(words.map(String::from).collect());
+        Self::of(run)
+    }
+
+    /// Returns the measurement that the options of the command line describe, such as `["--methods=merge", "--rounds=3"]`.
+    ///
+    /// # Errors
+    /// Returns the message of the command line if an option is unknown or its value is not valid.
+    pub fn with_options(options: &[String]) -> Result<Self, clap::Error> {
+        run_settings(options).map(Self::of)
+    }
+
+    fn of(run: RunSettings) -> Self {
+        static NEVER: AtomicBool = AtomicBool::new(false);
+        let run = RunSettings { quiet: true, ..run };
+        Self { run, own: Vec::new(), name: "matrix in memory", interrupted: &NEVER }
+    }
+}
+
+/// Measures methods on a matrix, with the clock, the rounds and the checks of the command line, but in this process: a
+/// method that crashes ends the program. Every product is verified. Returns a [`Row`] for each method, precision, order
+/// and cache state, in which the status and the reason show why a method has no time.
+///
+/// ```
+/// use std::time::Duration;
+/// use spmv_bench::{Measurement, Status};
+///
+/// let csr = spmv_bench::read("gen:grid2d,n=20,points=5")?;
+/// let mut measurement = Measurement::new("seq,merge");
+/// measurement.run.settings.max_time = Duration::from_millis(20); // of the products of each method; otherwise 2 s
+/// for row in spmv_bench::measure(&csr, &measurement)? {
+///     assert_eq!(row.status, Some(Status::Ok), "{:?}", row.reason);
+///     println!("{}: {} ms", row.method_name.unwrap(), row.median_ms.unwrap());
+/// }
+/// # Ok::<(), anyhow::Error>(())
+/// ```
+///
+/// The measurement runs on a thread of its own, so that the CPUs of the calling thread do not change.
+///
+/// # Errors
+/// Returns an error if a setting is not possible on this machine, if the measurement is interrupted, or if MKL is to be
+/// measured and [`place_threads`](mkl::place_threads) was not called at the beginning of the program: all threads of MKL
+/// would run on one CPU.
+pub fn measure(csr: &Csr<f64>, measurement: &Measurement) -> Result<Vec<Row>> {
+    let system = System::detect();
+    thread::scope(|scope| {
+        let thread = scope.spawn(|| measure_here(csr, measurement, system));
+        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+fn measure_here(csr: &Csr<f64>, measurement: &Measurement, system: System) -> Result<Vec<Row>> {
+    let Measurement { run, own, name, interrupted } = measurement;
+    let (mut stdout, mut stderr, clock) = (io::sink(), io::sink(), SystemClock::default());
+    let mut env = Env::new(&mut stdout, &mut stderr, &clock, interrupted, system);
+    let (mut choices, gpu) = match run.methods.as_deref() {
+        Some([]) => (Vec::new(), None),
+        _ => choice::methods(run, &mut env)?,
+    };
+    choices.extend(own.iter().copied().map(Choice::from));
+    let names: Vec<_> = choices.iter().map(Choice::name).collect();
+    if let Some(twice) =
+        names.iter().enumerate().find(|(place, name)| names[..*place].contains(name))
+    {
+        bail!("there are two methods '{}': give one of them another name", twice.1);
+    }
+    ensure!(
+        mkl::threads_are_placed() || !choices.iter().any(|it| it.method.name.starts_with("mkl-")),
+        "the threads of MKL would all run on one CPU: call mkl::place_threads when the program begins"
+    );
+    let session = Session::of(choices, gpu, &Plan::new(run.clone()), &mut env)?;
+
+    let mut replaced = None;
+    if run.settings.values != Values::Stored {
+        replace_values(&run.settings, replaced.insert(csr.clone()));
+    }
+    let csr = replaced.as_ref().unwrap_or(csr);
+    let facts = MatrixFacts {
+        file: (*name).to_owned(),
+        shape: Some(Shape::of(csr)),
+        pattern_symmetry: pattern_symmetry(csr),
+        distinct_values: distinct_values(csr.values()),
+        values: Some(run.settings.values),
+        kind: None,
+    };
+    let report = MatrixReport { facts, ..MatrixReport::default() };
+    let task = MatrixTask::whole(&Source::File((*name).into()));
+    let mut rows = Vec::new();
+    let mut emit = |event| {
+        if let Event::Group(group) = event {
+            rows.extend(group.rows);
+        }
+    };
+    session.carry_out_on(csr, &report, &task, &mut emit).context("the measurement ended early")?;
+    Ok(rows)
+}
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-    use std::fs;
-    use std::path::Path;
+    use std::time::Duration;
 
-    use walkdir::WalkDir;
+    use super::*;
+    use spmv_methods::cpu::seq;
 
-    type Names = BTreeSet<String>;
-
-    /// Returns the names that follow `crate::` in the code of a file, without comments and unit tests.
-    fn imports(text: &str) -> Names {
-        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
-        let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
-        let code = lines.collect::<Vec<_>>().join("\n");
-        let words = |text: &str| {
-            let words = text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
-            words.map(String::from).collect::<Vec<_>>()
-        };
-        let of_path = |path: &str| match path.strip_prefix('{') {
-            Some(list) => words(list.split('}').next().unwrap_or_default()),
-            None => words(path).into_iter().take(1).collect(),
-        };
-        code.split("crate::").skip(1).flat_map(of_path).collect()
+    fn csr() -> Csr<f64> {
+        Csr::from_triplets(2, 2, &[(0, 0, 3.0), (1, 0, 4.0)])
     }
 
-    /// Returns the modules that the files of a module use.
-    fn used_by(module: &str, all: &Names) -> Names {
-        let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-        let files = WalkDir::new(src.join(module))
-            .into_iter()
-            .filter_map(|entry| Some(entry.ok()?.into_path()));
-        let files = files.chain([src.join(module).with_extension("rs")]);
-        let is_code = |path: &Path| {
-            let is_test = path.iter().any(|part| part == "tests" || part == "tests.rs");
-            path.is_file()
-                && path.extension().is_some_and(|extension| extension == "rs")
-                && !is_test
-        };
-        let texts =
-            files.filter(|path| is_code(path)).map(|path| fs::read_to_string(path).unwrap());
-        let used: Names = texts.flat_map(|text| imports(&text)).collect();
-        let others = used.intersection(all).filter(|name| *name != module && *name != "scalar");
-        others.cloned().collect()
+    fn refused(measurement: &Measurement) -> String {
+        measure(&csr(), measurement).unwrap_err().to_string()
     }
 
-    /// The map of modules above lists exactly the modules that each module uses.
     #[test]
-    fn the_map_shows_the_imports() {
-        let rows = include_str!("lib.rs").lines().filter_map(|line| {
-            let (name, rest) = line.strip_prefix("//! | ")?.split_once(" | ")?;
-            let (_, uses) = rest.strip_suffix(" |")?.rsplit_once(" | ")?;
-            let name = name.trim_matches(['[', ']', '`']).trim_start_matches("mod@");
-            (!["module", "---"].contains(&name)).then_some((name, uses))
-        });
-        let rows: Vec<_> = rows.collect();
-        let all: Names = rows.iter().map(|(name, _)| (*name).to_owned()).collect();
-        assert!(all.len() > 20, "{all:?}");
-        let mut above = Names::new();
-        for (name, uses) in rows {
-            let used = used_by(name, &all);
-            assert!(
-                used.is_subset(&above),
-                "{name} uses {used:?}, but only {above:?} are above it"
-            );
-            above.insert(name.to_owned());
-            let listed: Names = match uses.strip_prefix("all others but ") {
-                Some(but) => {
-                    let left_out: Vec<_> = but
-                        .split([',', ' '])
-                        .filter(|word| !["", "and"].contains(word))
-                        .chain([name, "scalar"])
-                        .collect();
-                    all.iter().filter(|other| !left_out.contains(&&***other)).cloned().collect()
-                }
-                None => uses
-                    .split(", ")
-                    .map(|part| part.split(" (").next().unwrap().to_owned())
-                    .filter(|part| part != "–")
-                    .collect(),
-            };
-            assert_eq!(
-                used, listed,
-                "the modules that `{name}` uses, and those in the map of src/lib.rs"
-            );
+    fn what_cannot_be_measured_is_an_error() {
+        assert!(refused(&Measurement::new("merg")).contains("merg"));
+        let twice = Measurement { own: vec![&seq::METHOD], ..Measurement::new("seq") };
+        assert!(refused(&twice).contains("two methods 'seq'"));
+        let stop = AtomicBool::new(true);
+        let interrupted = Measurement { interrupted: &stop, ..Measurement::new("seq") };
+        assert_eq!(refused(&interrupted), "the measurement ended early");
+        if !mkl::threads_are_placed() {
+            assert!(refused(&Measurement::new("mkl-ie")).contains("place_threads"));
         }
     }
 
-    /// The documents name only files and folders that exist, apart from those that a reader may add.
     #[test]
-    fn documents_name_existing_files() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let documents = WalkDir::new(root.join("docs")).into_iter();
-        let documents = documents.map(|entry| entry.unwrap().into_path());
-        let documents = documents.filter(|path| path.extension().is_some_and(|end| end == "md"));
-        let documents =
-            documents.chain(["README.md", "CONTRIBUTING.md"].map(|name| root.join(name)));
-        let folders =
-            ["src/", "tests/", "docs/", "cuda/", "machine/", "scripts/", "schema/", "experiments/"];
-        let mut named = 0;
-        for document in documents {
-            let text = fs::read_to_string(&document).unwrap();
-            for name in text.split('`').skip(1).step_by(2) {
-                let is_path = folders.iter().any(|folder| name.starts_with(folder));
-                if is_path && !["your_", "ID", "*", " ", "\n"].iter().any(|new| name.contains(new))
-                {
-                    named += 1;
-                    assert!(root.join(name).exists(), "{}: there is no {name}", document.display());
-                }
-            }
-        }
-        assert!(named > 50, "{named}");
+    fn values_are_replaced_only_for_the_measurement() {
+        let csr = csr();
+        let mut measurement = Measurement::new("seq");
+        measurement.run.settings.values = Values::Ones;
+        measurement.run.settings.max_time = Duration::from_millis(1);
+        let rows = measure(&csr, &measurement).unwrap();
+        assert_eq!((rows.len(), rows[0].distinct_values), (1, Some(1)));
+        assert_eq!(csr.values(), [3.0, 4.0]);
     }
 }

@@ -1,7 +1,5 @@
 //! The entry point: runs the command line, prints an error with its causes and returns the exit status.
 
-mod allocator;
-
 use std::borrow::Cow;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
@@ -11,14 +9,14 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use nix::sys::signal::{SigHandler, Signal, signal};
 use spmv_bench::bench::clock::SystemClock;
-use spmv_bench::cache::CacheFolder;
-use spmv_bench::cli::{self, CommandStatus, Env, Interrupted};
-use spmv_bench::library::float_state;
-use spmv_bench::matrix::cached::MatrixCache;
-use spmv_bench::methods::vendor::mkl;
-use spmv_bench::system::System;
-use spmv_bench::system::processes::explained;
-use spmv_bench::terminal::{self, Shown};
+use spmv_bench::cli::{self, CommandStatus, Env, Interrupted, allocator};
+use spmv_bench::record::terminal::{self, Shown};
+use spmv_matrix::cache::CacheFolder;
+use spmv_matrix::cached::MatrixCache;
+use spmv_matrix::system::System;
+use spmv_matrix::system::processes::explained;
+use spmv_methods::library::float_state;
+use spmv_methods::vendor::mkl;
 
 #[global_allocator]
 static ALLOCATOR: allocator::ReportingAllocator = allocator::ReportingAllocator;

@@ -7,16 +7,17 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use spmv_bench::device::cuda::editions::Target;
-use spmv_bench::device::cuda::nvrtc::Unit;
-use spmv_bench::device::cuda::precompiled::Precompiled;
-use spmv_bench::device::cuda::{self, nvrtc};
-use spmv_bench::device::probe::{Probe, Timing};
-use spmv_bench::device::{Buffer, DeviceCsr, Gpu, Kernel, Program};
-use spmv_bench::method::{Failed, Unavailable};
-use spmv_bench::scalar::Precision;
-use spmv_bench::team::Team;
-use spmv_bench::{Csr, library, plugin};
+use spmv_matrix::Csr;
+use spmv_matrix::scalar::Precision;
+use spmv_methods::device::cuda::editions::Target;
+use spmv_methods::device::cuda::nvrtc::Unit;
+use spmv_methods::device::cuda::precompiled::Precompiled;
+use spmv_methods::device::cuda::{self, nvrtc};
+use spmv_methods::device::probe::{Probe, Timing};
+use spmv_methods::device::{Buffer, DeviceCsr, Gpu, Kernel, Program};
+use spmv_methods::method::{Failed, Unavailable};
+use spmv_methods::team::Team;
+use spmv_methods::{library, plugin};
 
 type Count = unsafe extern "C" fn() -> i32;
 type Bytes = unsafe extern "C" fn() -> usize;
@@ -166,7 +167,7 @@ fn plugin_on_gpu(folder: &Path) {
     let (root, file) = (Path::new(env!("CARGO_MANIFEST_DIR")), folder.join("gpu.so"));
     let built = Command::new("cc")
         .args(["-shared", "-fPIC", "-I"])
-        .args([root.join("include"), root.join("tests/plugins/gpu.c")])
+        .args([root.join("plugins"), root.join("tests/plugins/gpu.c")])
         .arg("-o")
         .arg(&file)
         .status();

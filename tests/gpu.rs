@@ -1,5 +1,7 @@
 //! Tests the measurement of GPU methods on the modelled GPU: what is timed, counted and reported.
 
+#[path = "battery/all.rs"]
+mod all;
 #[path = "battery/fake_cusparse/mod.rs"]
 mod fake_cusparse;
 #[path = "gpu/launches.rs"]
@@ -22,14 +24,14 @@ use spmv_bench::bench::execute::{Bench, Stopped, Trial};
 use spmv_bench::bench::outcome::{Measurement, Outcome, Report};
 use spmv_bench::bench::peak::Peak;
 use spmv_bench::bench::plan::{CacheState, Protocol, Settings};
-use spmv_bench::device::model::{DeviceFile, Model};
-use spmv_bench::device::{Gpu, Program};
-use spmv_bench::matrix::Csr;
-use spmv_bench::matrix::generate::Generator;
-use spmv_bench::method::{Choice, Device, GRAPH};
-use spmv_bench::methods::{self, METHODS};
-use spmv_bench::scalar::Precision;
-use spmv_bench::team::Team;
+use spmv_matrix::Csr;
+use spmv_matrix::generate::Generator;
+use spmv_matrix::scalar::Precision;
+use spmv_methods::device::model::{DeviceFile, Model};
+use spmv_methods::device::{Gpu, Program};
+use spmv_methods::method::{Choice, Device, GRAPH};
+use spmv_methods::team::Team;
+use spmv_methods::{self, METHODS};
 
 fn matrix() -> Csr<f64> {
     Generator::parse("rmat,scale=8,edges=3000").unwrap().generate().unwrap()
@@ -125,7 +127,7 @@ fn every_sample_counts_and_both_caches_work() {
 /// Measures gpu-csr-vector on a random matrix, on a GPU of two multiprocessors whose L2 cache is a little larger than x.
 /// Returns the note and the bytes that a product reads from memory.
 fn with_small_caches(name: &str, persist_x: bool) -> (String, u64) {
-    let text = std::fs::read_to_string(format!("devices/{name}.toml")).unwrap();
+    let text = std::fs::read_to_string(format!("crates/ptx-machine/devices/{name}.toml")).unwrap();
     let smaller = |line: &str| match line.split_once(" = ").map_or("", |(key, _)| key) {
         "multiprocessors" => "multiprocessors = 2\n".into(),
         "l1_kib" => "l1_kib = 32\n".into(),
@@ -138,7 +140,7 @@ fn with_small_caches(name: &str, persist_x: bool) -> (String, u64) {
     std::fs::write(&path, text.lines().map(smaller).collect::<String>()).unwrap();
     let gpu = Gpu::new(Model::of_file("small", &DeviceFile::find(path.to_str().unwrap()).unwrap()));
     let csr = Generator::parse("uniform,rows=30000,nnz=240000").unwrap().generate().unwrap();
-    let choice = Choice::from(methods::named("gpu-csr-vector").unwrap());
+    let choice = Choice::from(spmv_methods::named("gpu-csr-vector").unwrap());
     let settings = Settings { persist_x, stages: true, ..settings() };
     let report = on_gpu(&SystemClock::default(), &settings, &gpu, &csr, &[choice]).unwrap();
     let Some(Outcome::Ok(measurement)) = report.outcomes.first() else { panic!("{report:?}") };
@@ -331,7 +333,7 @@ fn hola_reports_how_many_warps_empty_rows_divert() {
     let gpu = Gpu::new(Model::tiny(8));
     let note = |rows, triplets: &[(usize, usize, f64)]| {
         let csr = Csr::<f64>::from_triplets(rows, 9, triplets);
-        let method = methods::named("gpu-hola").unwrap();
+        let method = spmv_methods::named("gpu-hola").unwrap();
         let choice = Choice { method, given: vec![("empty-rows", "count")] };
         let report = on_gpu(&SystemClock::default(), &settings(), &gpu, &csr, &[choice]);
         let outcome = report.unwrap().outcomes.remove(0);

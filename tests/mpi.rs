@@ -1,5 +1,5 @@
 //! Runs mpi-merge under `mpirun` on matrices that are difficult to divide. The program itself verifies every row. The
-//! shares and products of single ranks are tested without MPI in `src/mpi/tests.rs`.
+//! shares and products of single ranks are tested without MPI in `src/bench/mpi/tests.rs`.
 
 use std::fs;
 use std::process::{Command, Output};

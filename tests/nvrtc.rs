@@ -7,15 +7,15 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use spmv_bench::cache::{CacheFolder, Key};
-use spmv_bench::device::Program;
-use spmv_bench::device::cuda::editions::Target;
-use spmv_bench::device::cuda::nvrtc::{Compiled, Nvrtc, Unit};
-use spmv_bench::device::cuda::precompiled::Precompiled;
-use spmv_bench::device::cuda::usage::Usage;
-use spmv_bench::device::cuda::{self, cusparse, nvrtc};
-use spmv_bench::method::{Failed, Unavailable};
-use spmv_bench::scalar::Precision;
+use spmv_matrix::cache::{CacheFolder, Key};
+use spmv_matrix::scalar::Precision;
+use spmv_methods::device::Program;
+use spmv_methods::device::cuda::editions::Target;
+use spmv_methods::device::cuda::nvrtc::{Compiled, Nvrtc, Unit};
+use spmv_methods::device::cuda::precompiled::Precompiled;
+use spmv_methods::device::cuda::usage::Usage;
+use spmv_methods::device::cuda::{self, cusparse, nvrtc};
+use spmv_methods::method::{Failed, Unavailable};
 
 const PRECISIONS: [Precision; 2] = [Precision::F64, Precision::F32];
 
@@ -224,7 +224,7 @@ fn precompiled_kernels_are_found_by_everything_but_the_compiler() {
 
 #[test]
 fn without_a_driver_there_is_a_reason() {
-    let libcuda = spmv_bench::library::open(None, "libcuda.so.1");
+    let libcuda = spmv_methods::library::open(None, "libcuda.so.1");
     if libcuda.is_ok() {
         return say("skipped: this machine has a CUDA driver");
     }

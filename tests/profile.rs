@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use spmv_bench::bench::plan::CacheState;
-use spmv_bench::matrix::order::Order;
-use spmv_bench::method::Device;
 use spmv_bench::record::row::{Row, Status};
-use spmv_bench::scalar::Precision;
+use spmv_matrix::order::Order;
+use spmv_matrix::scalar::Precision;
+use spmv_methods::method::Device;
 use tempfile::TempDir;
 
 const SHARES: [&str; 3] =

@@ -9,11 +9,11 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Value, json};
-use spmv_bench::cache::CacheFolder;
-use spmv_bench::matrix::bounds::ReadBounds;
-use spmv_bench::matrix::cached::MatrixCache;
-use spmv_bench::matrix::loaded::Loaded;
 use spmv_fuzz::{Bench, alone, assert_same_csr, check_csr};
+use spmv_matrix::bounds::ReadBounds;
+use spmv_matrix::cache::CacheFolder;
+use spmv_matrix::cached::MatrixCache;
+use spmv_matrix::loaded::Loaded;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Files with summed duplicates, a kind and mirrored entries; with ones only; without entries.

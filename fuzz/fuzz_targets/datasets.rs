@@ -3,8 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::{Corpus, fuzz_target};
-use spmv_bench::datasets::{Datasets, Matrices, is_id};
-use spmv_bench::matrix::generate::Generator;
+use spmv_bench::collection::{Datasets, Matrices, is_id};
+use spmv_matrix::generate::Generator;
 
 fuzz_target!(|text: &str| -> Corpus {
     let datasets = match Datasets::default().and(text, "a.toml") {

@@ -12,14 +12,14 @@ use std::time::Duration;
 use libfuzzer_sys::{Corpus, fuzz_target};
 use spmv_bench::bench::clock::FakeClock;
 use spmv_bench::cli::{self, Env};
-use spmv_bench::method::Unavailable;
 use spmv_bench::papers::definition::Experiment;
 use spmv_bench::papers::page;
 use spmv_bench::papers::verdicts::Verdicts;
-use spmv_bench::report::lines::{self, RecordedRow};
-use spmv_bench::system::System;
-use spmv_bench::system::noise::Readings;
+use spmv_bench::record::read::{self, RecordedRow};
 use spmv_fuzz::Bench;
+use spmv_matrix::system::System;
+use spmv_matrix::system::noise::Readings;
+use spmv_methods::method::Unavailable;
 
 /// Recorded rows of several kinds.
 const RECORDED: [&str; 4] = [
@@ -36,7 +36,7 @@ static LINES: LazyLock<Vec<RecordedRow>> = LazyLock::new(|| {
     let first = |text: &str| {
         let first: Vec<_> = text.lines().take(1 + ROWS).collect();
         let path = BENCH.put("rows.csv", first.join("\n").as_bytes());
-        lines::read(&path).expect("recorded rows")
+        read::read(&path).expect("recorded rows")
     };
     RECORDED.into_iter().flat_map(first).collect()
 });

@@ -6,8 +6,8 @@
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use spmv_bench::matrix::market;
 use spmv_fuzz::{Bench, asks_for_too_much, assert_same, assert_same_csr};
+use spmv_matrix::market;
 
 static BENCH: LazyLock<Bench> = LazyLock::new(Bench::default);
 

@@ -4,13 +4,13 @@
 //! The fuzz target gives it bytes that are to reach new code, `tests/conversions.rs` bytes that are the same in
 //! each run.
 
-use spmv_bench::matrix::Csr;
-use spmv_bench::method::{Choice, Device, Method, Request};
-use spmv_bench::methods::METHODS;
-use spmv_bench::scalar::Scalar;
-use spmv_bench::simd::Isa;
-use spmv_bench::team::Team;
-use spmv_bench::verify::Reference;
+use spmv_matrix::Csr;
+use spmv_matrix::scalar::Scalar;
+use spmv_matrix::verify::Reference;
+use spmv_methods::METHODS;
+use spmv_methods::method::{Choice, Device, Method, Request};
+use spmv_methods::simd::Isa;
+use spmv_methods::team::Team;
 
 /// Rows or columns: around the widths of registers, tiles, blocks and windows; the last is for columns only, which
 /// do not fit 16 bits.

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use spmv_bench::matrix::Csr;
-use spmv_bench::matrix::market::{self, Market, Options, Symmetry};
+use spmv_matrix::Csr;
+use spmv_matrix::market::{self, Market, Options, Symmetry};
 use tempfile::TempDir;
 
 /// More rows than these are legal, but their offsets take longer than a run of a target may.

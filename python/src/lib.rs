@@ -15,9 +15,9 @@ use method::{Current, OwnMethod};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use spmv_bench::methods::vendor::mkl;
-use spmv_bench::system::System;
 use spmv_bench::{Csr, Measurement};
+use spmv_matrix::system::System;
+use spmv_methods::vendor::mkl;
 
 /// How often a measurement lets Python handle signals such as Ctrl-C.
 const SIGNALS: Duration = Duration::from_millis(100);

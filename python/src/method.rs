@@ -12,13 +12,12 @@ use numpy::{Element, PyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use spmv_bench::Csr;
-use spmv_bench::device::{Failed, Unavailable, Unprepared};
-use spmv_bench::method::{
+use spmv_matrix::Csr;
+use spmv_matrix::scalar::Scalar;
+use spmv_methods::device::{Failed, Unavailable, Unprepared};
+use spmv_methods::method::{
     Code, Method, Operations, Prepared, Request, Setup, custom, memory_of_custom,
 };
-use spmv_bench::methods;
-use spmv_bench::scalar::Scalar;
 
 /// The matrix that is measured now: the object of Python, and the address of its values in the program.
 static CURRENT: Mutex<Option<(Py<PyAny>, usize)>> = Mutex::new(None);
@@ -76,7 +75,7 @@ impl OwnMethod {
             );
             return Err(PyValueError::new_err(reason));
         }
-        if methods::named(&name).is_some() {
+        if spmv_methods::named(&name).is_some() {
             let reason = format!("there is another method {name:?}: choose another name");
             return Err(PyValueError::new_err(reason));
         }

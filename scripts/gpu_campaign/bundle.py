@@ -153,12 +153,12 @@ def without_other_architectures(library, kept):
 def method_hashes(root=Path(".")):
     """Returns the hash of the sources of each GPU method: of its module, of the modules whose names these contain, and
     of their kernels with the files that these include."""
-    modules, shared = {}, (root / "src/methods/gpu/mod.rs").read_text(encoding="utf-8")
-    for path in sorted((root / "src/methods").rglob("*.rs")):
-        parts = path.relative_to(root / "src/methods").with_suffix("").parts
-        module = parts[1] if parts[0] == "gpu" and len(parts) > 1 else parts[0]
-        if parts[0] not in ("cpu", "vendor", "added") and module != "mod":
-            modules[module] = modules.get(module, "") + path.read_text(encoding="utf-8")
+    modules, shared = {}, (root / "crates/methods/src/gpu/mod.rs").read_text(encoding="utf-8")
+    for folder in (root / "crates/methods/src/gpu", root / "crates/methods/src/formats"):
+        for path in sorted(folder.rglob("*.rs")):
+            module = path.relative_to(folder).with_suffix("").parts[0]
+            if module != "mod":
+                modules[module] = modules.get(module, "") + path.read_text(encoding="utf-8")
     kernels = {path.name: path.read_text(encoding="utf-8") for path in sorted((root / "cuda").iterdir())}
 
     def closure(names, texts, pattern):

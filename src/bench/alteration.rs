@@ -13,9 +13,9 @@ use rand::{RngExt, SeedableRng};
 use rayon::prelude::*;
 
 use super::inputs::Inputs;
-use crate::matrix::Csr;
-use crate::scalar::Scalar;
-use crate::verify::{ReferenceRow, RowSum};
+use spmv_matrix::Csr;
+use spmv_matrix::scalar::Scalar;
+use spmv_matrix::verify::{ReferenceRow, RowSum};
 
 /// The maximum number of elements of x that change, and of elements of y that [`few_spoilt`] returns.
 const ELEMENTS: usize = 16;
@@ -59,8 +59,8 @@ impl<T: Scalar> Alteration<T> {
         random: &mut Xoshiro256PlusPlus,
     ) -> Self {
         let index_of = |entry: usize| match transpose {
-            false => csr.column_indices[entry] as usize,
-            true => csr.row_offsets.partition_point(|&begin| begin as usize <= entry) - 1,
+            false => csr.column_indices()[entry] as usize,
+            true => csr.row_offsets().partition_point(|&begin| begin as usize <= entry) - 1,
         };
         let elements = choose(csr.nnz(), index_of, &inputs.x, random);
         match transpose {
@@ -97,16 +97,16 @@ pub fn changes_of_rows<T: Scalar>(
     csr: &Csr<T>,
     elements: &Elements<T>,
 ) -> impl ParallelIterator<Item = (usize, RowSum)> {
-    let mut is_changed = vec![false; csr.cols];
+    let mut is_changed = vec![false; csr.cols()];
     elements.keys().for_each(|&col| is_changed[col] = true);
     let row = move |row: usize| {
-        let entries = csr.row(row).map(|entry| (csr.column_indices[entry] as usize, entry));
+        let entries = csr.row(row).map(|entry| (csr.column_indices()[entry] as usize, entry));
         let mut changed = entries.filter(|&(col, _)| is_changed[col]).peekable();
         changed.peek()?;
-        let change = |sum: RowSum, (col, entry)| sum.changed(csr.values[entry], elements[&col]);
+        let change = |sum: RowSum, (col, entry)| sum.changed(csr.values()[entry], elements[&col]);
         Some((row, changed.fold(RowSum::default(), change)))
     };
-    (0..csr.rows).into_par_iter().with_min_len(1024).filter_map(row)
+    (0..csr.rows()).into_par_iter().with_min_len(1024).filter_map(row)
 }
 
 /// Returns the columns of A, the rows of Aᵀ, that have entries in the rows `elements`, with the effect of the change on
@@ -115,8 +115,8 @@ fn changes_of_columns<T: Scalar>(csr: &Csr<T>, elements: &Elements<T>) -> BTreeM
     let mut columns = BTreeMap::<_, RowSum>::new();
     for (&row, &values) in elements {
         for entry in csr.row(row) {
-            let change = columns.entry(csr.column_indices[entry] as usize).or_default();
-            *change = change.changed(csr.values[entry], values);
+            let change = columns.entry(csr.column_indices()[entry] as usize).or_default();
+            *change = change.changed(csr.values()[entry], values);
         }
     }
     columns

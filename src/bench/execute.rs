@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use std::mem::take;
 use std::ops::RangeInclusive;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::alteration::Alteration;
 use super::backend::Backend;
@@ -25,15 +25,16 @@ use super::need::SMALL_OF_METHOD;
 use super::outcome::{Outcome, Report};
 use super::plan::Round;
 use super::steadiness::Attempts;
-use crate::device::facts::Clocks;
-use crate::memory::extent::Extent;
-use crate::memory::{self, Available};
-use crate::method::{Choice, Device, Request};
-use crate::scalar::Scalar;
+use contract::given_choices;
 pub use contract::{Bench, News, Stopped, Turn};
 use entry::{Ready, guarded};
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
+use spmv_matrix::memory::extent::Extent;
+use spmv_matrix::memory::{self, Available};
+use spmv_matrix::scalar::Scalar;
+use spmv_methods::device::facts::Clocks;
+use spmv_methods::method::{Choice, Device, Request};
 pub use trial::Trial;
 
 /// How long products run on a device before the first round, so that its clocks reach their level under load.
@@ -310,6 +311,8 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             beta: settings.beta,
             expected_products: settings.products(self.extent.nnz as usize, S::DEVICE),
             profile: self.bench.profile,
+            now: Instant::now,
+            choices: given_choices(),
             given: &choice.given,
         };
         let need = self.need(choice);

@@ -5,10 +5,10 @@ use rand::{RngExt, SeedableRng};
 use rayon::prelude::*;
 
 use super::plan::{Fill, Settings, Values};
-use crate::matrix::Csr;
-use crate::matrix::order::Permutation;
-use crate::scalar::Scalar;
-use crate::verify::Reference;
+use spmv_matrix::Csr;
+use spmv_matrix::order::Permutation;
+use spmv_matrix::scalar::Scalar;
+use spmv_matrix::verify::Reference;
 
 /// The inputs of products, and the reference that results are verified against.
 pub struct Inputs<T> {
@@ -50,9 +50,9 @@ const DRAWN: usize = 1 << 16;
 pub fn replace_values(settings: &Settings, csr: &mut Csr<f64>) {
     match settings.values {
         Values::Stored => (),
-        Values::Ones => csr.values.fill(1.0),
+        Values::Ones => csr.values_mut().fill(1.0),
         Values::Random => {
-            csr.values.par_chunks_mut(DRAWN).enumerate().for_each(|(number, values)| {
+            csr.values_mut().par_chunks_mut(DRAWN).enumerate().for_each(|(number, values)| {
                 // A different seed than that of x.
                 let seed = (!settings.seed).wrapping_add(number as u64);
                 let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -66,8 +66,8 @@ impl<T: Scalar> Inputs<T> {
     /// Creates the inputs and the reference for one matrix.
     pub fn new(settings: &Settings, csr: &Csr<T>) -> Self {
         let (outputs, inputs) = match settings.transpose {
-            false => (csr.rows, csr.cols),
-            true => (csr.cols, csr.rows),
+            false => (csr.rows(), csr.cols()),
+            true => (csr.cols(), csr.rows()),
         };
         let (alpha, beta, x, y0) = vectors(settings, outputs, inputs);
         let reference = match settings.transpose {
@@ -92,7 +92,7 @@ impl<T: Scalar> Inputs<T> {
 mod tests {
     use super::*;
     use crate::bench::plan::Protocol;
-    use crate::matrix::stats::distinct_values;
+    use spmv_matrix::stats::distinct_values;
 
     fn with(values: Values, threads: usize) -> Vec<f64> {
         let triplets: Vec<_> = (0..2 * DRAWN).map(|row| (row, 0, 3.0)).collect();
@@ -100,7 +100,7 @@ mod tests {
         let settings = Settings { values, ..Settings::new(Protocol::MergeSpmv) };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| replace_values(&settings, &mut csr));
-        csr.values
+        csr.into_arrays().2
     }
 
     #[test]

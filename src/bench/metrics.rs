@@ -1,6 +1,6 @@
 //! The formulas that convert times into rates. Times are in milliseconds.
 
-use crate::scalar::Precision;
+use spmv_matrix::scalar::Precision;
 
 /// Bytes of a row offset or column index.
 const INDEX: u64 = 4;

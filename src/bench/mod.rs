@@ -2,16 +2,18 @@
 
 pub mod alteration;
 pub mod backend;
+pub mod check;
 pub mod clock;
-pub mod evict;
 pub mod execute;
+pub mod guarded;
 pub mod inputs;
 pub mod metrics;
+#[cfg(any(feature = "mpi", test))]
+pub mod mpi;
 pub mod need;
 pub mod outcome;
 pub mod peak;
 pub mod plan;
-pub mod regression;
 pub mod rehearsal;
 pub mod run;
 pub mod statistics;

@@ -1,11 +1,11 @@
 //! Upper bounds of the memory that a run needs in addition to its methods, from the size of its matrix. In bytes.
 
 use super::plan::{CacheState, Settings};
-use crate::matrix::order::Order;
-use crate::memory::extent::Extent;
-use crate::scalar::Precision;
-use crate::system;
-use crate::verify::ReferenceRow;
+use spmv_matrix::memory::extent::Extent;
+use spmv_matrix::order::Order;
+use spmv_matrix::scalar::Precision;
+use spmv_matrix::system;
+use spmv_matrix::verify::ReferenceRow;
 
 /// The memory for small allocations that do not depend on the matrix: notes, closures, lists per thread.
 pub const SMALL: u64 = 1 << 20;
@@ -19,42 +19,40 @@ const REFERENCE: u64 = size_of::<ReferenceRow>() as u64;
 /// The size of an altered row of the reference with its index, in a tree.
 const ALTERED: u64 = 2 * (REFERENCE + 8);
 
-impl Extent<'_> {
-    /// Returns the size of the arrays on which bandwidth is measured.
-    pub fn sweeps(&self) -> u64 {
-        self.csr() + self.vectors()
-    }
+/// Returns the size of the arrays on which bandwidth is measured.
+pub fn sweeps(extent: &Extent) -> u64 {
+    extent.csr() + extent.vectors()
+}
 
-    /// Returns the size of a run's own arrays: vectors, reference, and the buffers that measure bandwidth and empty the
-    /// caches.
-    pub fn run(&self, settings: &Settings) -> u64 {
-        // Two copies of x and a mark per element, two copies of y, and the reference. An alteration may copy all its
-        // rows.
-        let vectors = 2 * self.vectors() + self.inputs() + self.outputs() * (REFERENCE + ALTERED);
-        let reference = if settings.transpose { self.transposed(self.value) } else { 0 };
-        let cold = settings.cache == CacheState::Cold;
-        let evictor = if cold { 2 * system::cache_bytes() } else { 0 };
-        vectors + reference.max(self.sweeps() + evictor) + SMALL
-    }
+/// Returns the size of a run's own arrays: vectors, reference, and the buffers that measure bandwidth and empty the
+/// caches.
+pub fn run(extent: &Extent, settings: &Settings) -> u64 {
+    // Two copies of x and a mark per element, two copies of y, and the reference. An alteration may copy all its
+    // rows.
+    let vectors = 2 * extent.vectors() + extent.inputs() + extent.outputs() * (REFERENCE + ALTERED);
+    let reference = if settings.transpose { extent.transposed(extent.value) } else { 0 };
+    let cold = settings.cache == CacheState::Cold;
+    let evictor = if cold { 2 * system::cache_bytes() } else { 0 };
+    vectors + reference.max(sweeps(extent) + evictor) + SMALL
+}
 
-    /// Returns the size of a matrix in f64 and of a run in this precision and order, including the computation of the
-    /// order and of the matrix statistics.
-    pub fn all(&self, settings: &Settings, precision: Precision, order: Order) -> u64 {
-        let matrices = if order == Order::Natural { 1 } else { 2 };
-        let narrow = Self { transpose: settings.transpose, ..self.in_precision(precision) };
-        let copies = if precision == Precision::F64 { 0 } else { matrices * narrow.csr() };
-        // Vectors and reference are permuted into new arrays.
-        let permuted = (matrices - 1) * (self.rows * (8 + REFERENCE) + narrow.vectors());
-        let run = copies + narrow.run(settings) + permuted;
-        let ordering = (matrices - 1) * self.ordering();
-        matrices * self.csr() + run.max(ordering).max(self.transposed(0))
-    }
+/// Returns the size of a matrix in f64 and of a run in this precision and order, including the computation of the
+/// order and of the matrix statistics.
+pub fn all(extent: &Extent, settings: &Settings, precision: Precision, order: Order) -> u64 {
+    let matrices = if order == Order::Natural { 1 } else { 2 };
+    let narrow = Extent { transpose: settings.transpose, ..extent.in_precision(precision) };
+    let copies = if precision == Precision::F64 { 0 } else { matrices * narrow.csr() };
+    // Vectors and reference are permuted into new arrays.
+    let permuted = (matrices - 1) * (extent.rows * (8 + REFERENCE) + narrow.vectors());
+    let run = copies + run(&narrow, settings) + permuted;
+    let ordering = (matrices - 1) * extent.ordering();
+    matrices * extent.csr() + run.max(ordering).max(extent.transposed(0))
+}
 
-    /// Returns the memory of a run on a device, from the upload to the last product; `l2` is the size of its L2 cache.
-    pub fn run_on_device(&self, l2: u64) -> u64 {
-        let evictor = 2 * l2;
-        self.csr() + self.vectors() + self.sweeps() + evictor
-    }
+/// Returns the memory of a run on a device, from the upload to the last product; `l2` is the size of its L2 cache.
+pub fn run_on_device(extent: &Extent, l2: u64) -> u64 {
+    let evictor = 2 * l2;
+    extent.csr() + extent.vectors() + sweeps(extent) + evictor
 }
 
 #[cfg(test)]
@@ -72,8 +70,8 @@ mod tests {
         // 1484 bytes.
         let settings = Settings::new(Protocol::MergeSpmv);
         let run = 2 * 240 + 20 + 10 * (32 + 80) + 1484;
-        assert_eq!(extent.run(&settings), run + SMALL);
-        let all = |precision| extent.all(&settings, precision, Order::Natural);
+        assert_eq!(super::run(&extent, &settings), run + SMALL);
+        let all = |precision| super::all(&extent, &settings, precision, Order::Natural);
         assert_eq!(all(Precision::F64), 1244 + run + SMALL);
         // The f32 copy (844 bytes) and half the vectors; the other terms stay.
         let narrow = 844 + (240 + 20 + 10 * (32 + 80) + 844 + 120);
@@ -85,9 +83,9 @@ mod tests {
         let hostile = Extent::announced(usize::MAX, usize::MAX, u64::MAX, 1 << 10);
         let settings = Settings::new(Protocol::MergeSpmv);
         for precision in [Precision::F64, Precision::F32] {
-            assert!(hostile.all(&settings, precision, Order::Rcm) > 1 << 36);
+            assert!(all(&hostile, &settings, precision, Order::Rcm) > 1 << 36);
         }
-        for method in crate::methods::METHODS {
+        for method in spmv_methods::METHODS {
             assert!((method.memory)(&hostile) < 1 << 48, "{}", method.name);
         }
     }

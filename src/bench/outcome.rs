@@ -5,10 +5,10 @@ use std::time::Duration;
 use super::peak::Peak;
 use super::plan::Settings;
 use super::statistics::Summary;
-use crate::device::Stage;
-use crate::device::counts::Profile;
-use crate::device::facts::Clocks;
-use crate::memory::{self, Available};
+use spmv_matrix::memory::{self, Available};
+use spmv_methods::device::Stage;
+use spmv_methods::device::counts::Profile;
+use spmv_methods::device::facts::Clocks;
 
 /// The outcome of one method on one matrix.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,7 +21,7 @@ pub enum Outcome {
     Wrong {
         /// A description of the error, such as the worst row.
         reason: String,
-        /// See [`Verdict::error_ratio`](crate::verify::Verdict::error_ratio).
+        /// See [`Verdict::error_ratio`](spmv_matrix::verify::Verdict::error_ratio).
         error_ratio: f64,
     },
     /// The method ended with this error.
@@ -72,18 +72,18 @@ pub struct Measurement {
     pub setup_ms: f64,
     /// The times of the products.
     pub summary: Summary,
-    /// See [`Prepared::extra_bytes`](crate::method::Prepared::extra_bytes).
+    /// See [`Prepared::extra_bytes`](spmv_methods::method::Prepared::extra_bytes).
     pub extra_bytes: Option<u64>,
-    /// See [`Method::matrix_bytes`](crate::method::Method::matrix_bytes).
+    /// See [`Method::matrix_bytes`](spmv_methods::method::Method::matrix_bytes).
     pub matrix_bytes: Option<u64>,
-    /// The largest [`Verdict::error_ratio`](crate::verify::Verdict::error_ratio) of all verifications with unaltered x.
+    /// The largest [`Verdict::error_ratio`](spmv_matrix::verify::Verdict::error_ratio) of all verifications with unaltered x.
     pub error_ratio: f64,
     /// The number of bitwise different y in all verifications with unaltered x, after the first product and in each
     /// round.
     pub distinct_results: usize,
-    /// See [`Prepared::library_version`](crate::method::Prepared::library_version).
+    /// See [`Prepared::library_version`](spmv_methods::method::Prepared::library_version).
     pub library_version: Option<String>,
-    /// See [`Prepared::note`](crate::method::Prepared::note); also says if the times stayed noisy or the method was
+    /// See [`Prepared::note`](spmv_methods::method::Prepared::note); also says if the times stayed noisy or the method was
     /// interrupted.
     pub note: Option<String>,
     /// The [`Stage::occupancy`] of the kernel that takes the most time.

@@ -8,16 +8,15 @@
 //! peak is likewise the higher rate of a copy within its memory and a read-only sweep, on one buffer of that size.
 
 use std::fmt;
-use std::hint::black_box;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
-use crate::device::Gpu;
-use crate::device::sweeps::DeviceSweeps;
-use crate::simd::{Isa, Kernel, Vector};
-use crate::team::{DisjointMut, Team};
+use spmv_methods::device::Gpu;
+use spmv_methods::device::sweeps::DeviceSweeps;
+use spmv_methods::team::Team;
+use spmv_methods::team::sweeps::Arrays;
 
 /// The best rates measured, in GB/s (10^9 bytes per second).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,7 +36,7 @@ pub enum Peak {
         /// The rate of a sweep that only reads.
         #[serde(default)]
         read_gbs: f64,
-        /// The nominal bandwidth: see [`Facts::nominal_gbs`](crate::device::facts::Facts::nominal_gbs).
+        /// The nominal bandwidth: see [`Facts::nominal_gbs`](spmv_methods::device::facts::Facts::nominal_gbs).
         nominal_gbs: f64,
     },
 }
@@ -85,9 +84,9 @@ impl fmt::Display for Peak {
     }
 }
 
-/// The three arrays, first touched by the threads that sweep them, and the best rates.
+/// The arrays that are swept, and the best rates.
 pub struct Sweeps {
-    arrays: [Vec<f64>; 3],
+    arrays: Arrays,
     triad_gbs: f64,
     read_gbs: f64,
 }
@@ -101,32 +100,21 @@ const FEWEST: usize = 512;
 impl Sweeps {
     /// Allocates three arrays of about `bytes` together.
     pub fn new(team: &Team, bytes: usize) -> Self {
-        let (len, threads) = (bytes.div_ceil(BYTES_PER_ELEMENT).max(FEWEST), team.len());
-        let mut arrays = std::array::from_fn(|_| Vec::<f64>::with_capacity(len));
-        for array in &mut arrays {
-            let spare = DisjointMut::new(&mut array.spare_capacity_mut()[..len]);
-            team.run(|rank| {
-                // SAFETY: parts of different ranks do not overlap.
-                let part = unsafe { spare.range(part(len, rank, threads)) };
-                part.iter_mut().for_each(|value| _ = value.write(1.0));
-            });
-            // SAFETY: the parts cover the first `len` elements.
-            unsafe { array.set_len(len) };
-        }
+        let arrays = Arrays::new(team, bytes.div_ceil(BYTES_PER_ELEMENT).max(FEWEST));
         Self { arrays, triad_gbs: 0.0, read_gbs: 0.0 }
     }
 
     /// Times both sweeps once and keeps the best rates. `evict` empties the caches outside the timed region; with
     /// it a region is a single sweep.
     pub fn measure(&mut self, team: &Team, clock: &dyn Clock, evict: Option<impl FnMut()>) {
-        let [triad_gbs, read_gbs] = self.rates(self.arrays[0].len(), team, clock, evict);
+        let [triad_gbs, read_gbs] = self.rates(self.arrays.len(), team, clock, evict);
         self.triad_gbs = self.triad_gbs.max(triad_gbs);
         self.read_gbs = self.read_gbs.max(read_gbs);
     }
 
     /// Returns the higher rate of both sweeps over the first `bytes` only, in GB/s.
     pub fn measure_part(&mut self, bytes: usize, team: &Team, clock: &dyn Clock) -> f64 {
-        let len = bytes.div_ceil(BYTES_PER_ELEMENT).clamp(FEWEST, self.arrays[0].len());
+        let len = bytes.div_ceil(BYTES_PER_ELEMENT).clamp(FEWEST, self.arrays.len());
         self.rates(len, team, clock, None::<fn()>).into_iter().fold(0.0, f64::max)
     }
 
@@ -147,84 +135,16 @@ impl Sweeps {
         let guess = (len * BYTES_PER_ELEMENT) as f64 / (10e9 * team.len() as f64);
         let repeats = if evict.is_some() { 1.0 } else { (REGION.as_secs_f64() / guess).ceil() };
         let bytes = (len * BYTES_PER_ELEMENT) as f64 * repeats;
-        let (isa, repeats) = (Isa::detect(), repeats as usize);
+        let repeats = repeats as usize;
         let mut gbs = |sweep: &mut dyn FnMut()| {
             evict.iter_mut().for_each(|evict| evict());
             let start = clock.now();
             sweep();
             bytes / (clock.now() - start).as_secs_f64() / 1e9
         };
-        let triad_gbs = gbs(&mut || self.triad(len, team, isa, repeats));
-        let read_gbs = gbs(&mut || self.read(len, team, isa, repeats));
+        let triad_gbs = gbs(&mut || self.arrays.triad(len, team, repeats));
+        let read_gbs = gbs(&mut || self.arrays.read(len, team, repeats));
         [triad_gbs, read_gbs]
-    }
-
-    fn triad(&mut self, len: usize, team: &Team, isa: Isa, repeats: usize) {
-        let ([a, b, c], threads) = (&mut self.arrays, team.len());
-        let a = DisjointMut::new(&mut a[..len]);
-        team.run(|rank| {
-            let range = part(len, rank, threads);
-            // SAFETY: parts of different ranks do not overlap.
-            let a = unsafe { a.range(range.clone()) };
-            let (b, c) = (&b[range.clone()], &c[range]);
-            isa.run::<f64, _>(Triad { a, b, c, repeats });
-        });
-    }
-
-    fn read(&self, len: usize, team: &Team, isa: Isa, repeats: usize) {
-        let threads = team.len();
-        team.run(|rank| {
-            let arrays = self.arrays.each_ref().map(|a| &a[part(len, rank, threads)]);
-            black_box(isa.run::<f64, _>(Read { arrays, repeats }));
-        });
-    }
-}
-
-fn part(len: usize, rank: usize, threads: usize) -> std::ops::Range<usize> {
-    len * rank / threads..len * (rank + 1) / threads
-}
-
-struct Triad<'a> {
-    a: &'a mut [f64],
-    b: &'a [f64],
-    c: &'a [f64],
-    repeats: usize,
-}
-
-impl Kernel<f64> for Triad<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<V: Vector<f64>>(self) {
-        for _ in 0..self.repeats {
-            let (a, b, c) = black_box((&mut *self.a, self.b, self.c));
-            for ((a, b), c) in a.iter_mut().zip(b).zip(c) {
-                *a = b + 3.0 * c;
-            }
-        }
-    }
-}
-
-struct Read<'a> {
-    arrays: [&'a [f64]; 3],
-    repeats: usize,
-}
-
-impl Kernel<f64> for Read<'_> {
-    type Output = f64;
-    #[inline(always)]
-    fn run<V: Vector<f64>>(self) -> f64 {
-        // Enough independent sums for the compiler to fill the registers and hide the latency of additions. Three
-        // streams at once are faster than one after another, and products read several streams too.
-        let mut sums = [0.0; 16];
-        for _ in 0..self.repeats {
-            let [a, b, c] = black_box(self.arrays).map(|array| array.chunks_exact(16));
-            for ((a, b), c) in a.zip(b).zip(c) {
-                for (k, sum) in sums.iter_mut().enumerate() {
-                    *sum += a[k] + b[k] + c[k];
-                }
-            }
-        }
-        sums.iter().sum()
     }
 }
 

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::method::Device;
-use crate::simd::Isa;
+use spmv_methods::method::Device;
+use spmv_methods::simd::Isa;
 
 /// The largest permitted number of rounds.
 pub const MAX_ROUNDS: u32 = 1000;

@@ -1,8 +1,8 @@
 //! The small matrix on which each method runs before it is measured. One-time work of the process, such as opening
 //! libraries, starting their threads and loading kernels, happens then and is not part of any measured time.
 
-use crate::matrix::Csr;
-use crate::scalar::Scalar;
+use spmv_matrix::Csr;
+use spmv_matrix::scalar::Scalar;
 
 /// The number of rows: enough for MKL 2025.3 to be initialised (measured with 2 threads: the setup of `mkl-ie` on
 /// 90,000 rows then took 0.01 ms instead of 2 ms).

@@ -5,9 +5,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::plan::{CacheState, Settings};
-use crate::matrix::order::Order;
-use crate::method::Device;
-use crate::scalar::Precision;
+use spmv_matrix::order::Order;
+use spmv_matrix::scalar::Precision;
+use spmv_methods::method::Device;
 
 /// What a run measures on each matrix, and how. A command line is converted into it once; an experiment states it
 /// directly.

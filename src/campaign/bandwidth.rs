@@ -2,13 +2,13 @@
 
 use crate::bench::clock::Clock;
 use crate::bench::peak::{Peak, Sweeps};
-use crate::device::Gpu;
-use crate::device::probe::Probe;
-use crate::device::sweeps::DeviceSweeps;
-use crate::memory::Available;
 use crate::record::run::{Bandwidth, DeviceBandwidth};
-use crate::system::System;
-use crate::team::Team;
+use spmv_matrix::memory::Available;
+use spmv_matrix::system::System;
+use spmv_methods::device::Gpu;
+use spmv_methods::device::probe::Probe;
+use spmv_methods::device::sweeps::DeviceSweeps;
+use spmv_methods::team::Team;
 
 /// The working sets in bytes: typically smaller than the last-level cache, of similar size, and much larger.
 const SIZES: [usize; 3] = [32 << 20, 256 << 20, 2 << 30];

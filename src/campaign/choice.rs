@@ -9,11 +9,11 @@ use super::env::Env;
 use super::gpus;
 use super::isolate::Interrupted;
 use crate::bench::run::{DeviceChoice, RunSettings};
-use crate::device::Gpu;
-use crate::device::model::{DeviceFile, Model};
-use crate::method::{Choice, Device, GRAPH, Method, Unavailable};
-use crate::methods::all;
-use crate::near::hint;
+use spmv_matrix::near::hint;
+use spmv_methods::all;
+use spmv_methods::device::Gpu;
+use spmv_methods::device::model::{DeviceFile, Model};
+use spmv_methods::method::{Choice, Device, GRAPH, Method, Unavailable};
 
 /// The model on which `.cu` files run without a GPU.
 const FALLBACK: &str = "h200";

@@ -6,12 +6,12 @@ use std::sync::atomic::AtomicBool;
 
 use super::gpus::Answers;
 use crate::bench::clock::Clock;
-use crate::cache::CacheFolder;
-use crate::device::{Gpu, cuda};
-use crate::matrix::cached::MatrixCache;
-use crate::method::Unavailable;
-use crate::system::System;
-use crate::system::noise::Readings;
+use spmv_matrix::cache::CacheFolder;
+use spmv_matrix::cached::MatrixCache;
+use spmv_matrix::system::System;
+use spmv_matrix::system::noise::Readings;
+use spmv_methods::device::{Gpu, cuda};
+use spmv_methods::method::Unavailable;
 
 /// Everything outside the program that a command uses. Tests replace it by fakes.
 pub struct Env<'a> {

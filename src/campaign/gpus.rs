@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 
 use super::env::Env;
 use super::isolate::{listen, send_to_parent};
-use crate::device::Gpu;
-use crate::device::cuda::DRIVER;
-use crate::device::facts::Facts;
-use crate::library;
-use crate::method::Unavailable;
+use spmv_methods::device::Gpu;
+use spmv_methods::device::cuda::DRIVER;
+use spmv_methods::device::facts::Facts;
+use spmv_methods::library;
+use spmv_methods::method::Unavailable;
 
 /// The longest time that a child process may take to open a GPU. The first initialisation of a machine with eight GPUs
 /// may take half a minute.

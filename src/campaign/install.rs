@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 
 use super::env::Env;
-use crate::cache::{CacheFolder, Key};
-use crate::method::Choice;
-use crate::methods::cpu::oski_style;
-use crate::profile::Profile;
-use crate::scalar::{Precision, Scalar};
-use crate::simd::{Isa, Lanes};
+use spmv_matrix::cache::{CacheFolder, Key};
+use spmv_matrix::scalar::{Precision, Scalar};
+use spmv_methods::cpu::oski_style;
+use spmv_methods::method::Choice;
+use spmv_methods::method::profile::Profile;
+use spmv_methods::simd::{Isa, Lanes};
 
 /// The version of the profile, which must be changed if the measurement changes.
 const FORMAT: &str = "register blocks 1";

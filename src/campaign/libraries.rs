@@ -7,10 +7,10 @@ use anyhow::Result;
 use clap::ValueEnum;
 
 use super::isolate::{self, ask};
-use crate::device::cuda::{cusparse, nvrtc};
-use crate::method::Unavailable;
-use crate::methods::vendor::mkl::{self, Mkl};
 use crate::record::run::Library;
+use spmv_methods::device::cuda::{cusparse, nvrtc};
+use spmv_methods::method::Unavailable;
+use spmv_methods::vendor::mkl::{self, Mkl};
 
 /// The time limit for opening a library.
 const LIMIT: Duration = Duration::from_secs(60);

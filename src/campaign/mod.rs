@@ -24,7 +24,6 @@ pub(crate) mod task;
 use anyhow::{Error, Result};
 
 use crate::bench::plan::Settings;
-use crate::matrix::source::Source;
 use crate::record::row::Row;
 use crate::record::run::{RowKey, RunRecord, open_cells};
 use crate::record::{Group, MatrixReport};
@@ -34,6 +33,7 @@ use plan::Plan;
 use progress::estimate::entries;
 use progress::{Display, Progress};
 use recording::Recording;
+use spmv_matrix::source::Source;
 use task::{Event, MatrixTask};
 
 /// A run over matrices.

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use crate::bench::clock::Clock;
 use crate::bench::execute::{Bench, Trial};
-use crate::matrix::Csr;
-use crate::matrix::order::{Order, Permutation, bandwidth};
-use crate::method::Unavailable;
 use crate::record::Reordering;
-use crate::scalar::Scalar;
+use spmv_matrix::Csr;
+use spmv_matrix::order::{Order, Permutation, bandwidth};
+use spmv_matrix::scalar::Scalar;
+use spmv_methods::method::Unavailable;
 
 /// A matrix in its natural order, and in the requested order if that is different.
 pub struct Ordered<'m> {
@@ -34,7 +34,7 @@ impl<'m> Ordered<'m> {
         if order == Order::Natural {
             return Ok(Self { natural, other: None, cost: None });
         }
-        let (rows, cols) = (natural.rows, natural.cols);
+        let (rows, cols) = (natural.rows(), natural.cols());
         if rows != cols {
             let order = order.name();
             return Err(Unavailable(format!(

@@ -9,12 +9,12 @@ use nix::sys::resource::{Resource, setrlimit};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::isolate::{self, ask, send};
-use crate::check;
-use crate::kernel_file::KernelFile;
-use crate::methods::added::{self, MethodFile};
-use crate::plugin::{self, Description};
+use crate::bench::check;
 use crate::record::run::Library;
-use crate::scalar::Precision;
+use spmv_matrix::scalar::Precision;
+use spmv_methods::added::{self, MethodFile};
+use spmv_methods::kernel_file::KernelFile;
+use spmv_methods::plugin::{self, Description};
 
 /// The variable that names plug-ins and folders of them, separated by colons.
 const VARIABLE: &str = "SPMV_BENCH_PLUGINS";

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 
 use super::task::Event;
-use crate::cache;
-use crate::device::facts::Clocks;
 use crate::record::Group;
 use crate::record::file::is_not_regular_file;
 use crate::record::run::{ClockRange, Library, REVISION, RunRecord};
-use crate::system::groups::Throttling;
-use crate::system::noise::Readings;
+use spmv_matrix::cache;
+use spmv_matrix::system::groups::Throttling;
+use spmv_matrix::system::noise::Readings;
+use spmv_methods::device::facts::Clocks;
 
 /// The share of the CPU time (0 to 1) taken by the hypervisor above which a warning is printed.
 const STOLEN: f64 = 0.01;

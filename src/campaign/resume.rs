@@ -5,12 +5,12 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::matrix::source::Source;
 use crate::record::facts::differences_to_resume;
 use crate::record::file::complete_rows;
+use crate::record::read::{self, RecordedRow};
 use crate::record::row::Row;
 use crate::record::run::RunRecord;
-use crate::report::lines::{self, RecordedRow};
+use spmv_matrix::source::Source;
 
 /// The existing rows of a file by matrix, and the record of their run.
 #[derive(Default)]
@@ -73,7 +73,7 @@ pub fn read_rows(path: &Path, run: &RunRecord) -> Result<HashMap<String, Vec<Row
     if text.is_empty() {
         return Ok(rows); // a shard without matrices
     }
-    for RecordedRow { row, .. } in lines::parse(path, &text)? {
+    for RecordedRow { row, .. } in read::parse(path, &text)? {
         let own = rows.entry(row.file.clone()).or_default();
         let of = row.method_name.as_deref().unwrap_or("the matrix");
         let of = format!("{of} on {}", row.file);

@@ -18,28 +18,30 @@ use super::{bandwidth, choice};
 use crate::bench::clock::Clock;
 use crate::bench::execute::Stopped;
 use crate::bench::inputs::replace_values;
+use crate::bench::need;
 use crate::bench::plan::Settings;
-use crate::device::Gpu;
-use crate::matrix::Csr;
-use crate::matrix::bounds::ReadBounds;
-use crate::matrix::cached::MatrixCache;
-use crate::matrix::loaded::Loaded;
-use crate::matrix::order::Order;
-use crate::matrix::remarks;
-use crate::matrix::size::SizeHint;
-use crate::matrix::source::{LoadError, Opened, Source};
-use crate::matrix::stats::distinct_values;
-use crate::memory::extent::Extent;
-use crate::memory::{self, Available};
-use crate::method::{Choice, Device, Unavailable};
-use crate::methods::vendor::mkl;
 use crate::record::MatrixReport;
-use crate::record::row::{MatrixFacts, Row, Shape, Status};
+use crate::record::row::{MatrixFacts, Row, Status};
 use crate::record::run::{self, GpuRecord, REVISION, RowKey, RunRecord, VERSION};
-use crate::scalar::Precision;
-use crate::simd::Isa;
-use crate::system::processes::start_pool;
-use crate::team::Team;
+use spmv_matrix::Csr;
+use spmv_matrix::bounds::ReadBounds;
+use spmv_matrix::cached::MatrixCache;
+use spmv_matrix::loaded::Loaded;
+use spmv_matrix::memory::extent::Extent;
+use spmv_matrix::memory::{self, Available};
+use spmv_matrix::order::Order;
+use spmv_matrix::remarks;
+use spmv_matrix::scalar::Precision;
+use spmv_matrix::size::SizeHint;
+use spmv_matrix::source::{LoadError, Opened, Source};
+use spmv_matrix::stats::Shape;
+use spmv_matrix::stats::distinct_values;
+use spmv_matrix::system::processes::start_pool;
+use spmv_methods::device::Gpu;
+use spmv_methods::method::{Choice, Device, Unavailable};
+use spmv_methods::simd::Isa;
+use spmv_methods::team::Team;
+use spmv_methods::vendor::mkl;
 
 /// The reason for skipping a matrix with a single row or column, as the paper merge-spmv does.
 const TRIVIAL: &str =
@@ -228,12 +230,12 @@ impl<'a> Session<'a> {
         loaded.write_to_cache(bounds);
         replace_values(&self.plan.run.settings, &mut loaded.csr);
         let (values, distinct) =
-            (self.plan.run.settings.values, distinct_values(&loaded.csr.values));
+            (self.plan.run.settings.values, distinct_values(loaded.csr.values()));
         let facts = MatrixFacts { values: Some(values), distinct_values: distinct, ..facts };
         let of_file = loaded.market.iter().flat_map(|market| market.remarks.clone());
         let precisions = self.plan.run.precisions.iter();
         let of_values =
-            precisions.flat_map(|&precision| remarks::of_precision(&loaded.csr.values, precision));
+            precisions.flat_map(|&precision| remarks::of_precision(loaded.csr.values(), precision));
         let notes: Vec<_> =
             loaded.note.take().into_iter().chain(of_file).chain(of_values).collect();
         let mut report = MatrixReport {
@@ -303,7 +305,7 @@ impl<'a> Session<'a> {
         let extent = Extent::announced(rows, cols, nnz, self.team.len());
         let all = |way: Way| {
             let settings = Settings { cache: way.cache, ..self.plan.run.settings.clone() };
-            extent.all(&settings, way.precision, way.order)
+            need::all(&extent, &settings, way.precision, way.order)
         };
         let all = self.ways().map(all).max().unwrap_or_default();
         refusal(all.max(extent.csr() + scratch))

@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 use sha2::{Digest, Sha256};
 
 use crate::bench::plan::Settings;
-use crate::cache::hex;
 use crate::campaign::progress::estimate::{Estimate, entries};
-use crate::matrix::source::Source;
 use crate::record::run::{Corpus, Shard};
+use spmv_matrix::cache::hex;
+use spmv_matrix::source::Source;
 
 /// The approximate number of the program's methods. It is a constant because the split must not depend on how
 /// many methods a machine can run.

@@ -5,13 +5,13 @@ use serde::{Deserialize, Serialize};
 use crate::bench::execute::Turn;
 use crate::bench::outcome::Outcome;
 use crate::bench::plan::CacheState;
-use crate::matrix::order::Order;
-use crate::matrix::source::Source;
-use crate::method::{Choice, Device};
 use crate::record::row::Row;
 use crate::record::run::{RowKey, Timed};
 use crate::record::{Group, MatrixReport};
-use crate::scalar::Precision;
+use spmv_matrix::order::Order;
+use spmv_matrix::scalar::Precision;
+use spmv_matrix::source::Source;
+use spmv_methods::method::{Choice, Device};
 
 /// A matrix and the methods that are still to be measured on it.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -38,7 +38,7 @@ pub struct Cli {
     pub command: Option<Command>,
     #[command(flatten)]
     pub single: SingleArgs,
-    /// Add the methods of a plug-in: a shared object with the interface of include/spmv_method.h, or a folder of them.
+    /// Add the methods of a plug-in: a shared object with the interface of plugins/spmv_method.h, or a folder of them.
     /// Several may be given, also in the variable SPMV_BENCH_PLUGINS
     #[arg(long = "plugin", global = true, value_name = "FILE|DIR")]
     pub plugins: Vec<PathBuf>,

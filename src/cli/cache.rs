@@ -8,8 +8,8 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 
 use super::command::{CommandStatus, Env};
-use crate::cache::Contents;
-use crate::matrix::cached::Listed;
+use spmv_matrix::cache::Contents;
+use spmv_matrix::cached::Listed;
 
 #[derive(Debug, Args)]
 pub struct CacheArgs {

@@ -9,15 +9,15 @@ use clap::Args;
 
 use super::command::{CommandStatus, Env, Interrupted};
 use super::values::seconds;
+use crate::bench::check::{self, Facts, Message, Passed};
 use crate::campaign::isolate::listen;
 use crate::campaign::plugins::describe;
-use crate::check::{self, Facts, Message, Passed};
-use crate::plugin::{Description, abi};
-use crate::scalar::Precision;
+use spmv_matrix::scalar::Precision;
+use spmv_methods::plugin::{Description, abi};
 
 #[derive(Debug, Args)]
 pub struct CheckMethodArgs {
-    /// The plug-in: a shared object with the interface of include/spmv_method.h
+    /// The plug-in: a shared object with the interface of plugins/spmv_method.h
     #[arg(value_name = "FILE.so")]
     pub file: PathBuf,
     /// Check only methods with these names or patterns [default: all]

@@ -12,13 +12,13 @@ use serde_json::Value;
 use super::command::{CommandStatus, Env};
 use super::output::{OutputArgs, form};
 use super::report::GinkgoArgs;
-use crate::near::hint;
 use crate::record::facts::differences_to_compare;
+use crate::record::read::{self, RecordedRow};
+use crate::record::terminal::shown;
 use crate::report::compare::{Compared, Comparison};
 use crate::report::identity::name_matrices;
-use crate::report::lines::{self, RecordedRow};
 use crate::report::select::Select;
-use crate::terminal::shown;
+use spmv_matrix::near::hint;
 
 /// The largest number of methods that are listed in a message.
 const FEW: usize = 8;
@@ -92,7 +92,7 @@ pub fn run(args: &CompareArgs, env: &mut Env) -> Result<CommandStatus> {
 
 /// Reads the rows of A and of B, with the names of their matrices, each with a note about the file if there is one.
 fn read(args: &CompareArgs) -> Result<[(Vec<RecordedRow>, Option<String>); 2]> {
-    let read = |path| lines::read_any(path, args.ginkgo.ginkgo_times);
+    let read = |path| read::read_any(path, args.ginkgo.ginkgo_times);
     let mut both = [read(&args.a)?, read(&args.b)?];
     name_matrices(both.iter_mut().map(|(lines, _)| lines.iter_mut().collect()).collect());
     args.ginkgo.check(both.iter().any(|(_, note)| note.is_some()))?;

@@ -18,10 +18,10 @@ use crate::campaign::choice::select;
 use crate::campaign::plan::Plan;
 use crate::campaign::progress::Display;
 use crate::campaign::{Campaign, Measured, Work};
-use crate::matrix::source::Source;
-use crate::method::Device;
 use crate::record::MatrixReport;
 use page::Page;
+use spmv_matrix::source::Source;
+use spmv_methods::method::Device;
 
 #[derive(Debug, Args)]
 pub struct ExplainArgs {

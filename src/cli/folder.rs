@@ -9,11 +9,11 @@ use anyhow::{Context, Result, bail};
 use walkdir::{DirEntry, WalkDir};
 
 use super::sources::sized;
-use crate::matrix::archive::{form, is_archive, is_matrix};
-use crate::matrix::source::Source;
 use crate::record::row::{matrix_name, matrix_parts};
+use crate::record::terminal::shown;
 use crate::report::names::{count, join, listed};
-use crate::terminal::shown;
+use spmv_matrix::archive::{form, is_archive, is_matrix};
+use spmv_matrix::source::Source;
 
 /// The number of files of each kind that the message on files that are left out names.
 const NAMED: usize = 3;

@@ -13,16 +13,16 @@ use flate2::write::GzEncoder;
 use super::command::{CommandStatus, Env, Interrupted};
 use super::output::check_not_read;
 use super::sources::{source, stand_ins};
-use crate::datasets::Matrix;
-use crate::fetch::mirror;
-use crate::matrix::bounds::ReadBounds;
-use crate::matrix::generate::{Generator, forms, is_generator};
-use crate::matrix::market;
-use crate::matrix::remarks;
-use crate::matrix::source::Source;
-use crate::memory::{Available, refusal};
+use crate::collection::Matrix;
+use crate::collection::fetch::mirror;
 use crate::record::output;
-use crate::system::processes::start_pool;
+use spmv_matrix::bounds::ReadBounds;
+use spmv_matrix::generate::{Generator, forms, is_generator};
+use spmv_matrix::market;
+use spmv_matrix::memory::{Available, refusal};
+use spmv_matrix::remarks;
+use spmv_matrix::source::Source;
+use spmv_matrix::system::processes::start_pool;
 
 #[derive(Debug, Args)]
 pub struct GenerateArgs {
@@ -82,7 +82,7 @@ fn write_file(args: &GenerateArgs, file: &Path, env: &mut Env) -> Result<()> {
             for remark in summed.into_iter().chain(facts.remarks) {
                 writeln!(env.stderr, "{source}: {remark}")?;
             }
-            (loaded.csr.rows, loaded.csr.cols, loaded.csr.nnz())
+            (loaded.csr.rows(), loaded.csr.cols(), loaded.csr.nnz())
         }
         Source::Generated(generator) | Source::StandIn(_, generator) => {
             let kind = source.generator_kind().unwrap_or_default();

@@ -8,9 +8,9 @@ use super::output::OutputArgs;
 use super::values::device;
 use crate::bench::run::DeviceChoice;
 use crate::campaign::gpus;
-use crate::device::Gpu;
-use crate::device::gauge::measure;
-use crate::device::model::{DeviceFile, Model, written};
+use spmv_methods::device::Gpu;
+use spmv_methods::device::gauge::measure;
+use spmv_methods::device::model::{DeviceFile, Model, written};
 
 #[derive(Debug, Args)]
 pub struct GpuFileArgs {

@@ -7,7 +7,7 @@ use clap::Command;
 use clap_mangen::Man;
 
 use super::command::CommandStatus;
-use crate::near::hint;
+use spmv_matrix::near::hint;
 
 /// Prints all pages of the command line, or the page of one command.
 pub fn run(command: Option<&str>, cli: Command, out: &mut dyn Write) -> Result<CommandStatus> {

@@ -13,13 +13,13 @@ use super::values::{MethodName, device, distinct, finite, seconds, whole, whole_
 use crate::bench::plan::{CacheState, Fill, MAX_ROUNDS, Protocol, Settings, Values};
 use crate::bench::run::{DeviceChoice, RunSettings};
 use crate::campaign::plan::Plan;
-use crate::matrix::order::Order;
-use crate::memory::Size;
-use crate::methods::added;
 use crate::record::sort::Sort;
 use crate::record::write::Format;
-use crate::scalar::Precision;
-use crate::simd::Isa;
+use spmv_matrix::memory::Size;
+use spmv_matrix::order::Order;
+use spmv_matrix::scalar::Precision;
+use spmv_methods::added;
+use spmv_methods::simd::Isa;
 
 /// The error message of a measuring command without any correct result.
 pub const NOTHING: &str =
@@ -64,7 +64,7 @@ pub struct MeasureArgs {
     #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
     pub min_time: Option<Duration>,
     /// Start no further product of a method on a matrix after this many seconds [default: 2, or as in
-    /// the protocol]
+    /// the protocol; 0.3 if no matrix is named]
     #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
     pub max_time: Option<Duration>,
     /// Stop a method if it takes longer than this many seconds on a matrix, including setup and verification

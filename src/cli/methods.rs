@@ -13,10 +13,10 @@ use super::command::{CommandStatus, Env};
 use super::output::{OutputArgs, form};
 use super::values::MethodName;
 use crate::campaign::choice::matching;
-use crate::method::{Device, GRAPH, Method, Operations, Parameter};
-use crate::methods::all;
 use crate::record::cells::to_csv;
-use crate::table::Table;
+use crate::record::table::Table;
+use spmv_methods::all;
+use spmv_methods::method::{Device, GRAPH, Method, Operations, Parameter};
 
 #[derive(Debug, Args)]
 pub struct MethodsArgs {

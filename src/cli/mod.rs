@@ -1,5 +1,6 @@
 //! The command line. Each command has its own module, which only calls other modules and prints results.
 
+pub mod allocator;
 mod args;
 mod cache;
 mod check_method;

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Error, Result, anyhow};
 use clap::Command;
 
-use crate::datasets::{Datasets, is_id};
-use crate::fetch::folder::{DATA, Folder};
-use crate::fetch::place;
-use crate::matrix::archive::is_matrix;
-use crate::matrix::generate::is_generator;
-use crate::near::did_you_mean;
+use crate::collection::fetch::folder::{DATA, Folder};
+use crate::collection::fetch::place;
+use crate::collection::{Datasets, is_id};
+use spmv_matrix::archive::is_matrix;
+use spmv_matrix::generate::is_generator;
+use spmv_matrix::near::did_you_mean;
 
 /// Returns the file or folder that the word names.
 ///

@@ -7,11 +7,11 @@ use anyhow::{Context, Result, ensure};
 use clap::{Args, ValueEnum};
 
 use super::command::{CommandStatus, Env};
-use crate::plugin;
+use spmv_methods::plugin;
 
 /// The header of the interface, which each folder contains.
-const HEADER: &str = include_str!("../../include/spmv_method.h");
-const README: &str = include_str!("../../templates/README.md");
+const HEADER: &str = include_str!("../../plugins/spmv_method.h");
+const README: &str = include_str!("../../plugins/templates/README.md");
 
 #[derive(Debug, Args)]
 pub struct NewMethodArgs {
@@ -46,25 +46,25 @@ impl Language {
     fn files(self) -> &'static [Template] {
         match self {
             Self::C => &[
-                ("@NAME@.c", include_str!("../../templates/c/method.c")),
-                ("Makefile", include_str!("../../templates/c/Makefile")),
+                ("@NAME@.c", include_str!("../../plugins/templates/c/method.c")),
+                ("Makefile", include_str!("../../plugins/templates/c/Makefile")),
             ],
             Self::Cpp => &[
-                ("@NAME@.cpp", include_str!("../../templates/cpp/method.cpp")),
-                ("Makefile", include_str!("../../templates/cpp/Makefile")),
+                ("@NAME@.cpp", include_str!("../../plugins/templates/cpp/method.cpp")),
+                ("Makefile", include_str!("../../plugins/templates/cpp/Makefile")),
             ],
             Self::Rust => &[
-                ("src/lib.rs", include_str!("../../templates/rust/lib.rs")),
-                ("src/spmv_method.rs", include_str!("../plugin/abi.rs")),
-                ("Cargo.toml", include_str!("../../templates/rust/Cargo.toml")),
+                ("src/lib.rs", include_str!("../../plugins/templates/rust/lib.rs")),
+                ("src/spmv_method.rs", include_str!("../../crates/methods/src/plugin/abi.rs")),
+                ("Cargo.toml", include_str!("../../plugins/templates/rust/Cargo.toml")),
             ],
             Self::Fortran => &[
-                ("@NAME@.f90", include_str!("../../templates/fortran/method.f90")),
-                ("Makefile", include_str!("../../templates/fortran/Makefile")),
+                ("@NAME@.f90", include_str!("../../plugins/templates/fortran/method.f90")),
+                ("Makefile", include_str!("../../plugins/templates/fortran/Makefile")),
             ],
             Self::Cuda => &[
-                ("@NAME@.cu", include_str!("../../templates/cuda/method.cu")),
-                ("README.md", include_str!("../../templates/cuda/README.md")),
+                ("@NAME@.cu", include_str!("../../plugins/templates/cuda/method.cu")),
+                ("README.md", include_str!("../../plugins/templates/cuda/README.md")),
             ],
         }
     }

@@ -11,6 +11,7 @@ use super::output::finish;
 use super::single::SingleArgs;
 use super::sources::source;
 use crate::bench::execute::Stopped;
+use crate::bench::mpi::{Distributed, Ranks, launched, load, measure_on_ranks};
 use crate::bench::outcome::{Outcome, Report};
 use crate::bench::plan::{CacheState, Values};
 use crate::campaign::choice::select;
@@ -18,18 +19,17 @@ use crate::campaign::ordered::narrowed;
 use crate::campaign::recording::Recording;
 use crate::campaign::session::Session;
 use crate::campaign::task::Way;
-use crate::matrix::Csr;
-use crate::matrix::order::Order;
-use crate::matrix::source::Source;
-use crate::method::Device;
-use crate::methods::cpu::mpi_merge;
-use crate::mpi::{Distributed, Ranks, launched, load, measure_on_ranks};
 use crate::record::MatrixReport;
 use crate::record::output::Output;
 use crate::record::row::MatrixFacts;
 use crate::record::run::RunRecord;
 use crate::record::write::Reporter;
-use crate::scalar::Precision;
+use spmv_matrix::Csr;
+use spmv_matrix::order::Order;
+use spmv_matrix::scalar::Precision;
+use spmv_matrix::source::Source;
+use spmv_methods::cpu::mpi_merge;
+use spmv_methods::method::Device;
 
 /// Runs the command if it selects the MPI method. `single` are its arguments unless it is another command.
 /// Returns `None` if this is an ordinary command in a single process.

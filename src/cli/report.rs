@@ -8,9 +8,9 @@ use clap::Args;
 use super::command::{CommandStatus, Env};
 use crate::record::ginkgo::Unit;
 use crate::record::output;
+use crate::record::terminal::shown;
 use crate::record::write::Format;
 use crate::report::overview;
-use crate::terminal::shown;
 
 #[derive(Debug, Args)]
 pub struct ReportArgs {

@@ -3,6 +3,7 @@
 mod live;
 
 use std::ffi::{OsStr, OsString};
+use std::time::Duration;
 
 use anyhow::{Result, bail, ensure};
 use clap::Args;
@@ -11,6 +12,7 @@ use super::command::{CommandStatus, Env};
 use super::measure::{MeasureArgs, NOTHING};
 use super::output::finish;
 use super::sources::{bytes_of, of_matrix, source};
+use crate::bench::plan::Protocol;
 use crate::campaign::plan::Plan;
 use crate::campaign::progress::Display;
 use crate::campaign::{Campaign, Work};
@@ -20,6 +22,8 @@ use live::Live;
 
 /// The matrix that is measured if the command line names none.
 const DEFAULT_MATRIX: &str = "gen:grid2d,n=1000,points=5,random=1";
+/// How long the products of a method are then timed: whoever names no matrix wants to see what the program does.
+const DEFAULT_TIME: Duration = Duration::from_millis(300);
 
 #[derive(Clone, Debug, Args)]
 pub struct SingleArgs {
@@ -46,18 +50,32 @@ pub struct SingleArgs {
 impl SingleArgs {
     /// Returns the argument that names the matrix, or the default matrix.
     pub fn word(&self) -> &OsStr {
-        self.matrix.as_deref().or(self.mtx.as_deref()).unwrap_or(OsStr::new(DEFAULT_MATRIX))
+        self.named().unwrap_or(OsStr::new(DEFAULT_MATRIX))
+    }
+
+    fn named(&self) -> Option<&OsStr> {
+        self.matrix.as_deref().or(self.mtx.as_deref())
+    }
+
+    /// Returns how the matrix is measured: the default matrix for a shorter time.
+    fn measure(&self) -> MeasureArgs {
+        let mut measure = self.measure.clone();
+        if self.named().is_none() && measure.protocol == Protocol::MergeSpmv {
+            measure.max_time.get_or_insert(DEFAULT_TIME);
+        }
+        measure
     }
 }
 
 /// Runs the command and returns the status with which the process ends.
 pub fn run(args: &SingleArgs, command: Vec<String>, env: &mut Env) -> Result<CommandStatus> {
-    let (measure, further) = (&args.measure, args.further.len());
+    let further = args.further.len();
     ensure!(
         further == 0,
         "{} matrices are given; `spmv-bench corpus` measures several",
         1 + further
     );
+    let measure = &args.measure();
     let source = source(args.word(), measure.datasets.as_deref())?;
     measure.check_files([&source].into_iter())?;
     measure.check_new()?;

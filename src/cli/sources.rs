@@ -8,10 +8,10 @@ use anyhow::{Context, Result, bail, ensure};
 
 use super::folder::{LeftOut, find};
 use super::named::path;
-use crate::datasets::{Datasets, Matrix};
-use crate::matrix::generate::Generator;
-use crate::matrix::source::Source;
-use crate::near::hint;
+use crate::collection::{Datasets, Matrix};
+use spmv_matrix::generate::Generator;
+use spmv_matrix::near::hint;
+use spmv_matrix::source::Source;
 
 /// Returns the matrices that the words name (generators, stand-ins, files, and those below a folder, the smallest first)
 /// and the sizes of their files in bytes. The files of folders that are left out are reported on stderr.

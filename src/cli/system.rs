@@ -12,11 +12,11 @@ use super::values::whole;
 use crate::campaign::bandwidth::{of_team, sizes};
 use crate::campaign::recording::UNPINNED;
 use crate::campaign::{gpus, libraries};
-use crate::device::facts::Facts as GpuFacts;
-use crate::method::Unavailable;
 use crate::record::run::{Bandwidth, Library, REVISION};
-use crate::system::System;
-use crate::team::Team;
+use spmv_matrix::system::System;
+use spmv_methods::device::facts::Facts as GpuFacts;
+use spmv_methods::method::Unavailable;
+use spmv_methods::team::Team;
 
 /// The largest number of GPUs that are listed. It bounds the search if every number is a valid GPU, as in tests.
 const MOST_GPUS: usize = 16;

@@ -7,9 +7,9 @@ use std::time::Duration;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 
 use crate::bench::run::DeviceChoice;
-use crate::device::model::DeviceFile;
-use crate::method::Unavailable;
-use crate::methods::METHODS;
+use spmv_methods::METHODS;
+use spmv_methods::device::model::DeviceFile;
+use spmv_methods::method::Unavailable;
 
 /// The largest time that the command line accepts, in seconds: about 30 years.
 const MOST_SECONDS: f64 = 1e9;

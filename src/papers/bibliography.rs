@@ -37,8 +37,8 @@ pub fn entries() -> impl Iterator<Item = BibEntry> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::methods::METHODS;
     use crate::papers::experiments;
+    use spmv_methods::METHODS;
 
     #[test]
     fn every_source_cites_an_entry_and_every_entry_is_cited() {

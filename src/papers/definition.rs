@@ -9,15 +9,15 @@ use super::claim::Claim;
 use super::error::{ContentError, DefinitionError};
 use crate::bench::plan::{CacheState, MAX_ROUNDS, Protocol, Settings, Values};
 use crate::bench::run::{DeviceChoice, RunSettings};
-use crate::device::model::DeviceFile;
-use crate::matrix::order::Order;
-use crate::method::{Device, Unavailable};
-use crate::methods::all;
-use crate::near::did_you_mean;
 use crate::report::published::Published;
 use crate::report::views::Spec;
-use crate::scalar::Precision;
-use crate::simd::Isa;
+use spmv_matrix::near::did_you_mean;
+use spmv_matrix::order::Order;
+use spmv_matrix::scalar::Precision;
+use spmv_methods::all;
+use spmv_methods::device::model::DeviceFile;
+use spmv_methods::method::{Device, Unavailable};
+use spmv_methods::simd::Isa;
 
 /// The maximum number of matrices, and of combinations of lists, in a block. Lists multiply, so a few could
 /// otherwise exceed the memory.

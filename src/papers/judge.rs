@@ -6,15 +6,15 @@ use serde::{Deserialize, Serialize};
 
 use self::modelled::Model;
 use super::claim::{Claim, Quantity, Range};
-use crate::method::Device;
-use crate::methods::all;
+use crate::record::read::RecordedRow;
 use crate::record::row::Status;
-use crate::report::lines::RecordedRow;
 use crate::report::matched::{
     Numbers, best_share, correlation, matrices, numbers, speeds, speeds_with_setup,
 };
 use crate::report::select::Select;
 use crate::report::statistics::{Statistic, percentage};
+use spmv_methods::all;
+use spmv_methods::method::Device;
 
 /// The verdict on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -10,9 +10,9 @@ pub mod page;
 pub mod store;
 pub mod verdicts;
 
-use crate::near::hint;
 use definition::Experiment;
 use error::DefinitionError;
+use spmv_matrix::near::hint;
 
 /// Builds the list of experiments from the names of their files.
 macro_rules! experiments {

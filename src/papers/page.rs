@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use super::definition::Experiment;
 use super::verdicts::Verdicts;
+use crate::record::read::RecordedRow;
 use crate::record::stages::StageRow;
 use crate::record::text::modelled;
 use crate::report::View;
-use crate::report::lines::RecordedRow;
 use crate::report::matched::matrices;
 use crate::report::overview::{self, ResultFile};
 use crate::report::page::{Page, Section};

@@ -15,10 +15,10 @@ use crate::record::MatrixReport;
 use crate::record::cells::of_csv;
 use crate::record::facts::{has_settings, have_same_origin, origin};
 use crate::record::file::RowFile;
+use crate::record::read::{self, RecordedRow};
 use crate::record::row::Row;
 use crate::record::run::{RowKey, open_cells};
 use crate::record::stages::StageRow;
-use crate::report::lines::{self, RecordedRow};
 
 /// The rows of a folder and the records of their runs.
 pub struct Store {
@@ -67,7 +67,7 @@ impl Store {
         };
         if store.rows_path().is_file() {
             RowFile::repair::<Row>(&store.rows_path())?;
-            lines::read(&store.rows_path())?.into_iter().for_each(|line| store.index(line));
+            read::read(&store.rows_path())?.into_iter().for_each(|line| store.index(line));
         }
         if store.stages_path().is_file() {
             RowFile::repair::<StageRow>(&store.stages_path())?;

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use super::definition::Experiment;
 use super::judge::{ClaimVerdict, JudgedClaim, judge};
-use crate::report::lines::RecordedRow;
-use crate::table::{Table, significant};
+use crate::record::read::RecordedRow;
+use crate::record::table::{Table, significant};
 
 /// The verdicts on the claims of an experiment, in the order of the claims.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -9,8 +9,8 @@ use super::run::{Corpus, RowKey, RunRecord};
 use super::setting::Setting;
 use crate::bench::plan::{Protocol, Settings};
 use crate::bench::run::RunSettings;
-use crate::matrix::order::Order;
 use Effect::{Build, Machine, Product, Rows, Times};
+use spmv_matrix::order::Order;
 
 /// The meaning of a difference in a fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! Results in the format of Ginkgo's benchmarks (ginkgo-project.github.io): an array with an object per matrix, whose
 //! `spmv` has an object per kernel. Most published SpMV times are in this format.
 
+pub mod read;
 mod written;
 
 use std::collections::BTreeMap;
@@ -9,9 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use super::row::{Row, Status};
 use crate::bench::plan::CacheState;
-use crate::matrix::order::Order;
-use crate::method::Device;
-use crate::scalar::Precision;
+use spmv_matrix::order::Order;
+use spmv_matrix::scalar::Precision;
+use spmv_methods::method::Device;
 
 /// The prefix of method names for kernels that another program has measured.
 const PREFIX: &str = "ginkgo:";

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::row::Row;
 use super::text::{columns, heading, meaning, result};
 use super::{Group, MatrixReport};
-use crate::table::{Table, escape_markdown};
+use crate::record::table::{Table, escape_markdown};
 
 /// Writes the name and the size of the matrix.
 ///

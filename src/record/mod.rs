@@ -4,16 +4,21 @@ pub mod cells;
 pub mod column;
 pub mod facts;
 pub mod file;
+pub mod filter;
 pub mod ginkgo;
 pub mod infinite;
 pub mod lines;
 pub mod markdown;
 pub mod output;
+pub mod read;
+pub mod regression;
 pub mod row;
 pub mod run;
 pub mod setting;
 pub mod sort;
 pub mod stages;
+pub mod table;
+pub mod terminal;
 pub mod text;
 pub mod tuning;
 pub mod write;
@@ -22,15 +27,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::bench::peak::Peak;
 use crate::bench::plan::CacheState;
-use crate::device::Stage;
-use crate::device::facts::Clocks;
-use crate::matrix::order::Order;
-use crate::matrix::remarks;
-use crate::method::Device;
-use crate::scalar::Precision;
 use row::{MatrixFacts, Row, Status};
 use run::Library;
 use run::Timed;
+use spmv_matrix::order::Order;
+use spmv_matrix::remarks;
+use spmv_matrix::scalar::Precision;
+use spmv_methods::device::Stage;
+use spmv_methods::device::facts::Clocks;
+use spmv_methods::method::Device;
 
 /// All results of one matrix.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use tempfile::{Builder, NamedTempFile, PersistError};
 
 use super::file::is_not_regular_file;
-use crate::cache::{PUBLIC, folder_of};
+use spmv_matrix::cache::{PUBLIC, folder_of};
 
 /// Why a file cannot be written.
 #[derive(Debug, thiserror::Error)]

@@ -11,11 +11,11 @@ use super::column::Role::{Efficiency, Linear, Log, Rate, Time, Unused, Word};
 use super::column::{ColumnInfo, ColumnType, SETUP, Value, columns};
 use super::run::RowKey;
 use crate::bench::plan::{CacheState, Values};
-use crate::matrix::order::Order;
-use crate::method::Device;
-use crate::scalar::Precision;
-pub use facts::{MatrixFacts, Shape, matrix_name, matrix_parts};
+pub use facts::{MatrixFacts, matrix_name, matrix_parts};
 pub use measured::Circumstances;
+use spmv_matrix::order::Order;
+use spmv_matrix::scalar::Precision;
+use spmv_methods::method::Device;
 
 /// The status of a method on a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

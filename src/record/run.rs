@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 use super::row::Row;
 use crate::bench::peak::Peak;
 use crate::bench::plan::{CacheState, Settings};
-use crate::device::facts::{Activity, Clocks, Facts};
-use crate::matrix::order::Order;
-use crate::method::Device;
-use crate::scalar::Precision;
-use crate::system::System;
-use crate::system::noise::Readings;
+use spmv_matrix::order::Order;
+use spmv_matrix::scalar::Precision;
+use spmv_matrix::system::System;
+use spmv_matrix::system::noise::Readings;
+use spmv_methods::device::facts::{Activity, Clocks, Facts};
+use spmv_methods::method::Device;
 
 /// The properties of a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -6,10 +6,9 @@ use super::Group;
 use super::row::Row;
 use super::run::RowKey;
 use crate::bench::plan::CacheState;
-use crate::matrix::order::Order;
-use crate::method::Device;
-use crate::methods;
-use crate::scalar::Precision;
+use spmv_matrix::order::Order;
+use spmv_matrix::scalar::Precision;
+use spmv_methods::method::Device;
 
 /// The settings with which rows were measured, as far as they are recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,7 +32,7 @@ impl Setting {
     /// compared with methods that have that many threads.
     pub fn of(row: &Row, most: Option<usize>) -> Self {
         let name = row.method_name.as_deref().and_then(|name| name.split(':').next());
-        let method = name.and_then(methods::named);
+        let method = name.and_then(spmv_methods::named);
         // The method of a plug-in is not known any more when its rows are read.
         let is_parallel = match method {
             Some(method) => method.threads(2) == Some(2),

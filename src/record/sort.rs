@@ -41,7 +41,7 @@ fn by_speed(a: &Row, b: &Row) -> Ordering {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::Stage;
+    use spmv_methods::device::Stage;
 
     fn group() -> Group {
         let row = |(name, median_ms): (&str, Option<f64>)| Row {

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::row::Row;
 use super::{Group, MatrixReport};
-use crate::device::Stage;
-use crate::scalar::Precision;
+use spmv_matrix::scalar::Precision;
+use spmv_methods::device::Stage;
 
 /// One part of a method's product: a kernel or a library call. Columns that [`Row`] also has have the same meaning.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

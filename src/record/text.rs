@@ -1,16 +1,17 @@
-//! The report of one matrix as text, similar to that of merge-spmv. Its table is not a [`Table`](crate::table::Table),
+//! The report of one matrix as text, similar to that of merge-spmv. Its table is not a [`Table`](crate::record::table::Table),
 //! because methods are printed before all are measured, with the lines of their stages between them.
 
 use std::io::{self, Write};
 
 use super::{Group, MatrixReport, Reordering};
 use crate::bench::peak::Peak;
-use crate::device::Stage;
-use crate::device::model::DeviceFile;
-use crate::method::Device;
-use crate::record::row::{MatrixFacts, Row, Shape, Status};
+use crate::record::row::{MatrixFacts, Row, Status};
 use crate::record::setting::Setting;
-use crate::table::Cell;
+use crate::record::table::Cell;
+use spmv_matrix::stats::Shape;
+use spmv_methods::device::Stage;
+use spmv_methods::device::model::DeviceFile;
+use spmv_methods::method::Device;
 
 /// Writes the statistics and the degree histogram of the matrix.
 pub fn write_matrix(out: &mut dyn Write, report: &MatrixReport) -> io::Result<()> {

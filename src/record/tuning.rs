@@ -7,10 +7,10 @@ use serde::Serialize;
 
 use super::row::{Row, Status};
 use super::text::cell;
-use crate::bench::regression::{LogFit, best_constant, geometric_mean};
-use crate::matrix::order::Order;
-use crate::method::Device;
-use crate::scalar::Precision;
+use crate::record::regression::{LogFit, best_constant, geometric_mean};
+use spmv_matrix::order::Order;
+use spmv_matrix::scalar::Precision;
+use spmv_methods::method::Device;
 
 /// The super-row sizes with which a row was measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

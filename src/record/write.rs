@@ -8,7 +8,7 @@ use super::cells::to_csv;
 use super::row::Row;
 use super::sort::Sort;
 use super::{Group, MatrixReport, ginkgo, lines, markdown, text};
-use crate::terminal::Shown;
+use crate::record::terminal::Shown;
 
 /// The format of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

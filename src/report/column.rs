@@ -4,11 +4,11 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::derived::DERIVED;
-use super::lines::RecordedRow;
-use crate::near::hint;
 use crate::record::column::{ColumnInfo, Kind, Role, Value};
+use crate::record::read::RecordedRow;
 use crate::record::row::Row;
-use crate::table::Cell;
+use crate::record::table::Cell;
+use spmv_matrix::near::hint;
 
 /// The name of a number that rows have: a column of the file, a number that follows from several columns, or
 /// `gen:KEY`, a number from the generator's specification.

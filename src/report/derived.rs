@@ -1,9 +1,9 @@
 //! Numbers that are computed from several columns of a row.
 
-use super::lines::RecordedRow;
 use crate::bench::metrics::compulsory_bytes;
 use crate::record::column::Role::{Linear, Log, Time};
 use crate::record::column::{ColumnInfo, SETUP};
+use crate::record::read::RecordedRow;
 
 /// A number that is computed from a row, with what is known about it.
 pub type Derived = (ColumnInfo, fn(&RecordedRow) -> Option<f64>);

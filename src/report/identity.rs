@@ -10,7 +10,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::grouped::grouped;
-use super::lines::RecordedRow;
+use crate::record::read::RecordedRow;
 use crate::record::row::matrix_parts;
 
 /// Gives every row the name of its matrix: that of the file without folder and ending, with as many folders as make it

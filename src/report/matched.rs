@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::column::Column;
 use super::grouped::least;
-use super::lines::RecordedRow;
 use super::select::Select;
 use super::statistics::pearson;
-use crate::scalar::Precision;
+use crate::record::read::RecordedRow;
+use spmv_matrix::scalar::Precision;
 
 /// Identifies a matrix: its name, whether it is a stand-in, and its number of nonzeros, which differs if only the
 /// stored triangle was read.

@@ -5,10 +5,8 @@ pub mod chart;
 pub mod column;
 pub mod compare;
 pub mod derived;
-pub mod ginkgo;
 mod grouped;
 pub mod identity;
-pub mod lines;
 pub mod matched;
 pub mod names;
 pub mod origin;
@@ -22,7 +20,7 @@ pub mod statistics;
 pub mod values;
 pub mod views;
 
-use crate::table::Table;
+use crate::record::table::Table;
 use chart::Chart;
 
 /// A titled part of a page: a chart, a table, or both with the same numbers.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::lines::RecordedRow;
 use crate::record::facts::machine;
+use crate::record::read::RecordedRow;
 
 /// Returns the machines of these rows, each with the first and last day of its runs, from the run records.
 pub fn origin(lines: &[&RecordedRow], runs: &[&Value]) -> String {
@@ -36,8 +36,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::method::Device;
     use crate::record::row::Row;
+    use spmv_methods::method::Device;
 
     #[test]
     fn each_machine_is_named_with_its_days() {

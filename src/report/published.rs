@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde::Deserialize;
 
-use super::lines::RecordedRow;
+use crate::record::read::RecordedRow;
 
 /// Published times by matrix, device and method.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -75,9 +75,9 @@ impl Published {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::method::Device;
     use crate::record::row::{Row, Status};
     use crate::report::column::Column;
+    use spmv_methods::method::Device;
 
     const HEAD: &str = "matrix,device,method,published_ms,waiting_ms,kernel\n";
 

@@ -7,9 +7,9 @@ use std::str::FromStr;
 use glob::{Pattern, PatternError};
 
 use super::column::{Column, word_columns};
-use super::lines::RecordedRow;
-use crate::filter::{Field, Filter, FilterError, Filtered};
 use crate::record::column::Value;
+use crate::record::filter::{Field, Filter, FilterError, Filtered};
+use crate::record::read::RecordedRow;
 
 /// Selects the rows of a method, or of several methods by a glob, that meet conditions.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
@@ -145,8 +145,8 @@ impl fmt::Display for Select {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::matrix::order::Order;
     use crate::record::row::Row;
+    use spmv_matrix::order::Order;
 
     fn line() -> RecordedRow {
         RecordedRow::from(Row {

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::grouped::least;
-use super::lines::RecordedRow;
 use super::matched;
 use super::statistics::Statistic;
 use super::values::Kinds;
-use crate::methods::{BASELINES, Baseline};
+use crate::record::read::RecordedRow;
 use crate::record::row::Row;
-use crate::table::{Columns, Table};
+use crate::record::table::{Columns, Table};
+use spmv_methods::{BASELINES, Baseline};
 
 /// The time of a method on a matrix.
 #[derive(Clone, Debug, PartialEq)]
@@ -153,7 +153,7 @@ impl Standing<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::Cell;
+    use crate::record::table::Cell;
 
     fn times(rows: &[(usize, &str, f64, bool)]) -> Vec<Time> {
         let time = |&(matrix, method, ms, repeat): &(usize, &str, f64, bool)| Time {

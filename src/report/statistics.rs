@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::bench::regression;
+use crate::record::regression;
 
 /// A statistic of several numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]

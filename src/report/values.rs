@@ -4,9 +4,9 @@
 
 use std::fmt::Display;
 
-use super::lines::RecordedRow;
 use super::statistics::Statistic;
-use crate::table::Columns;
+use crate::record::read::RecordedRow;
+use crate::record::table::Columns;
 
 /// The kinds of matrices that a mean is over: all, those whose values repeat, and the others; with the heading of
 /// each.

@@ -3,7 +3,7 @@
 //! compiled kernels. The resources on one architecture are printed.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,18 +11,20 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 use spmv_bench::bench::rehearsal;
-use spmv_bench::device::buffer::Value;
-use spmv_bench::device::cuda::editions::Target;
-use spmv_bench::device::cuda::nvrtc::{self, Nvrtc};
-use spmv_bench::device::cuda::precompiled::Precompiled;
-use spmv_bench::device::cuda::usage::Usage;
-use spmv_bench::device::gauge::Gauge;
-use spmv_bench::device::probe::Probe;
-use spmv_bench::device::{Gpu, Program};
-use spmv_bench::matrix::Csr;
-use spmv_bench::method::{Choice, Device, Method, Unavailable, Unprepared};
-use spmv_bench::methods::METHODS;
+use spmv_matrix::Csr;
+use spmv_matrix::cache::CacheFolder;
+use spmv_methods::METHODS;
+use spmv_methods::device::buffer::Value;
+use spmv_methods::device::cuda::editions::Target;
+use spmv_methods::device::cuda::nvrtc::{self, Compiled, Nvrtc};
+use spmv_methods::device::cuda::precompiled::Precompiled;
+use spmv_methods::device::cuda::usage::Usage;
+use spmv_methods::device::gauge::Gauge;
+use spmv_methods::device::probe::Probe;
+use spmv_methods::device::{Gpu, Program};
+use spmv_methods::method::{Choice, Device, Failed, Method, Unavailable, Unprepared};
 
+use super::all::all;
 use super::cubin::launch_bound;
 use super::product::{Asked, Place, products, variants_on};
 use super::recorder::{Log, Recorder, Seen, Unit};
@@ -59,6 +61,9 @@ const ARCHITECTURES: [(u32, (u32, u32), Scope); 12] = [
     (13, (10, 3), Scope::Defaults),
     (13, (12, 0), Scope::Values),
 ];
+/// What is compiled unless everything is tested: the oldest architecture, and the one whose resources are printed.
+const FEW_ARCHITECTURES: [(u32, (u32, u32), Scope); 2] =
+    [(12, (6, 0), Scope::Defaults), (13, PRINTED, Scope::Values)];
 /// The architecture whose resources are printed, and on which no register may be spilled.
 const PRINTED: (u32, u32) = (9, 0);
 
@@ -171,18 +176,31 @@ fn with_cached(log: Log) -> Log {
     cached.collect::<Vec<_>>().into_iter().chain(log).collect()
 }
 
+/// Returns the machine code and the compiler's log. They depend on the unit and the compiler alone, so they are cached.
+fn compiled(nvrtc: &Nvrtc, unit: &nvrtc::Unit) -> (Vec<u8>, String) {
+    let key = unit.key().and([&*nvrtc.name(), "log and cubin"]);
+    let compile = || {
+        let Compiled { log, cubin, .. } = nvrtc.compile(unit)?;
+        Ok::<_, Failed>([log.as_bytes(), b"\0", &cubin].concat())
+    };
+    let mut log = CacheFolder::of_user("kernels").get_or(&key, compile).unwrap();
+    let end = log.iter().position(|&byte| byte == 0).unwrap();
+    let cubin = log.split_off(end + 1);
+    log.truncate(end);
+    (cubin, String::from_utf8(log).unwrap())
+}
+
 /// Compiles a program, checks its launches, and returns the resources of its kernels.
 fn check(nvrtc: &Nvrtc, architecture: (u32, u32), (unit, seen): (&Unit, &Seen)) -> Vec<Usage> {
     let (name, precision, constants) = unit;
     let program = Program { name, source: seen.source };
-    let compiled = nvrtc
-        .compile(&nvrtc::Unit::new(architecture, &program, seen.precision, constants))
-        .unwrap();
-    assert!(compiled.cubin.starts_with(b"\x7fELF"), "{name}");
-    let kernels = Usage::of(&compiled.log);
+    let unit = nvrtc::Unit::new(architecture, &program, seen.precision, constants);
+    let (cubin, log) = compiled(nvrtc, &unit);
+    assert!(cubin.starts_with(b"\x7fELF"), "{name}");
+    let kernels = Usage::of(&log);
     for (kernel, launches) in &seen.launches {
         let usage = kernels.iter().find(|usage| usage.kernel == *kernel).unwrap();
-        let bound = launch_bound(&compiled.cubin, kernel);
+        let bound = launch_bound(&cubin, kernel);
         for launch in launches {
             if let Some(why) = refusal(usage, bound, *launch) {
                 panic!("{kernel} on {architecture:?} in {precision} with {constants:?}: {why}");
@@ -237,7 +255,10 @@ fn compiler(major: u32) -> Option<&'static Nvrtc> {
 fn check_all(nvrtc: &Nvrtc, architecture: (u32, u32), log: &Log) {
     let start = Instant::now();
     let check = |unit| (unit, check(nvrtc, architecture, unit));
-    let usages: Vec<((&Unit, _), Vec<Usage>)> = log.par_iter().map(check).collect();
+    // The other tests need the common threads.
+    let threads = rayon::ThreadPoolBuilder::new().build().unwrap();
+    let usages: Vec<((&Unit, _), Vec<Usage>)> =
+        threads.install(|| log.par_iter().map(check).collect());
     let (major, minor) = architecture;
     let seconds = start.elapsed().as_secs_f64();
     say(&format!("{} programs for sm_{major}{minor} by {nvrtc}: {seconds:.0} s", log.len()));
@@ -256,11 +277,16 @@ fn check_all(nvrtc: &Nvrtc, architecture: (u32, u32), log: &Log) {
 
 #[test]
 fn every_kernel_compiles_and_launches_on_every_architecture() {
-    let logs = [log(Scope::Defaults), with_cached(log(Scope::Values)), log(Scope::Combinations)];
-    assert!(logs[0].len() >= 2, "{:?}", logs[0]);
-    for (major, architecture, scope) in ARCHITECTURES {
+    let architectures = if all() { &ARCHITECTURES[..] } else { &FEW_ARCHITECTURES };
+    let mut logs = BTreeMap::new();
+    for &(major, architecture, scope) in architectures {
+        let log = logs.entry(scope).or_insert_with(|| match scope {
+            Scope::Values if all() => with_cached(log(scope)),
+            _ => log(scope),
+        });
+        assert!(log.len() >= 2, "{log:?}");
         if let Some(nvrtc) = compiler(major) {
-            check_all(nvrtc, architecture, &logs[scope as usize]);
+            check_all(nvrtc, architecture, log);
         }
     }
 }
@@ -281,11 +307,13 @@ fn launches_that_do_not_fit_are_rejected() {
 }
 
 /// Fills the folder in `SPMV_BENCH_KERNELS` with the kernels of all methods for the architectures in
-/// `SPMV_BENCH_ARCHITECTURES`: `90,80,70`, or `90:12` for a driver of CUDA 12.
+/// `SPMV_BENCH_ARCHITECTURES`: `90,80,70`, or `90:12` for a driver of CUDA 12. Does nothing without a folder.
 #[test]
 #[ignore = "fills a folder with compiled kernels"]
 fn precompile() {
-    let folder = std::env::var("SPMV_BENCH_KERNELS").expect("SPMV_BENCH_KERNELS names a folder");
+    let Ok(folder) = std::env::var("SPMV_BENCH_KERNELS") else {
+        return say("skipped: SPMV_BENCH_KERNELS names no folder to fill");
+    };
     let list = std::env::var("SPMV_BENCH_ARCHITECTURES").expect("SPMV_BENCH_ARCHITECTURES: 90,80");
     let log = with_cached(log(Scope::Combinations));
     for word in list.split(',') {

@@ -1,6 +1,7 @@
 //! The test battery: every method × precision × small matrix × α and β, on thread teams of several sizes or on a
 //! modelled GPU with several seeds, and on a real GPU if there is one. Also plants bugs that the tests must detect.
 
+mod all;
 mod compiled;
 mod cubin;
 mod fake_cusparse;
@@ -15,19 +16,20 @@ use std::io::Write;
 use std::path::Path;
 
 use proptest::prelude::*;
-use spmv_bench::check::small;
-use spmv_bench::device::buffer::Value;
-use spmv_bench::device::cuda;
-use spmv_bench::matrix::Csr;
-use spmv_bench::method::{Choice, Device, Method, Unavailable};
-use spmv_bench::methods::METHODS;
-use spmv_bench::methods::vendor::mkl::mkl;
-use spmv_bench::simd::Isa;
-use spmv_bench::system::System;
-use spmv_bench::team::Team;
-use spmv_bench::verify::Reference;
+use spmv_bench::bench::check::small;
+use spmv_matrix::Csr;
+use spmv_matrix::system::System;
+use spmv_matrix::verify::Reference;
+use spmv_methods::METHODS;
+use spmv_methods::device::buffer::Value;
+use spmv_methods::device::cuda;
+use spmv_methods::method::{Choice, Device, Method, Unavailable};
+use spmv_methods::simd::Isa;
+use spmv_methods::team::Team;
+use spmv_methods::vendor::mkl::mkl;
 
-use product::{Place, check, check_spoilt, modelled, variants_on};
+use all::all;
+use product::{Case, Place, check_spoilt, modelled, variants_on};
 use small::{FACTORS, Triplet, matrices, vector};
 
 const THREADS: [usize; 4] = [1, 2, 3, 7];
@@ -49,15 +51,18 @@ fn on(device: Device) -> impl Iterator<Item = Choice<'static>> {
     methods().filter(move |method| method.device() == device).map(Choice::from)
 }
 
-fn for_all_matrices<T: Value>(choices: &[Choice], places: &[Place]) {
-    for (name, rows, cols, triplets) in matrices() {
+/// Checks all choices on all small matrices in all places, each with `pairs` of the pairs of α and β, which take turns;
+/// with all pairs if everything is tested.
+fn for_all_matrices<T: Value>(choices: &[Choice], places: &[Place], pairs: usize) {
+    let pairs = if all() { FACTORS.len() } else { pairs };
+    for (matrix, (name, rows, cols, triplets)) in matrices().into_iter().enumerate() {
         let csr = Csr::<f64>::from_triplets(rows, cols, &triplets);
         let csr = csr.to_precision::<T>().unwrap();
-        for choice in choices {
-            for place in places {
-                for factors in FACTORS {
-                    check(choice, &csr, name, place, factors);
-                }
+        let cases = FACTORS.map(|factors| Case::new(name, &csr, factors));
+        for (number, choice) in choices.iter().enumerate() {
+            for (turn, place) in (matrix + number..).zip(places) {
+                let pairs = (turn..turn + pairs).map(|pair| pair % FACTORS.len());
+                pairs.for_each(|pair| cases[pair].check(choice, place));
             }
         }
     }
@@ -65,7 +70,7 @@ fn for_all_matrices<T: Value>(choices: &[Choice], places: &[Place]) {
 
 /// The number of threads decides where rows are divided, and the instruction set how a division is computed. So all
 /// teams use the best instruction set, and one team with more threads than work uses each of the others.
-fn every_cpu_method_is_right<T: Value>() {
+fn every_cpu_method_is_right<T: Value>(pairs: usize) {
     if let Err(Unavailable(reason)) = mkl() {
         say(&format!("the MKL methods are skipped: {reason}"));
     }
@@ -75,20 +80,20 @@ fn every_cpu_method_is_right<T: Value>() {
     let best = teams.iter().map(|team| Place::Team(team, sets[0]));
     let others = sets[1..].iter().map(|&isa| Place::Team(many, isa));
     let places: Vec<_> = best.chain(others).collect();
-    for_all_matrices::<T>(&on(Device::Cpu).collect::<Vec<_>>(), &places);
+    for_all_matrices::<T>(&on(Device::Cpu).collect::<Vec<_>>(), &places, pairs);
     // A parameter changes the algorithm. One team with more threads than work is enough to test it.
     let places: Vec<_> = sets.iter().map(|&isa| Place::Team(many, isa)).collect();
-    for_all_matrices::<T>(&variants_on(Device::Cpu).collect::<Vec<_>>(), &places);
+    for_all_matrices::<T>(&variants_on(Device::Cpu).collect::<Vec<_>>(), &places, 1);
 }
 
 #[test]
 fn every_cpu_method_is_right_on_every_small_matrix_in_f64() {
-    every_cpu_method_is_right::<f64>();
+    every_cpu_method_is_right::<f64>(2);
 }
 
 #[test]
 fn every_cpu_method_is_right_on_every_small_matrix_in_f32() {
-    every_cpu_method_is_right::<f32>();
+    every_cpu_method_is_right::<f32>(1);
 }
 
 /// Teams with more threads than cores, each bound to a core, up to two levels of the team's trees.
@@ -98,30 +103,32 @@ fn every_cpu_method_is_right_on_more_pinned_threads_than_cores() {
     let (cpus, _) = (System::detect().cpus, rayon::current_num_threads());
     let ours = |choice: &Choice| !choice.method.name.starts_with("mkl");
     let choices: Vec<_> = on(Device::Cpu).filter(ours).collect();
-    for threads in [1, 2, 4, 8, 16] {
+    for &threads in if all() { &[1, 2, 4, 8, 16][..] } else { &[8, 16] } {
         let cpus: Vec<_> = cpus.iter().copied().cycle().take(threads).collect();
         let team = Team::pinned(&cpus).unwrap();
-        for_all_matrices::<f64>(&choices, &[Place::Team(&team, Isa::available()[0])]);
+        for_all_matrices::<f64>(&choices, &[Place::Team(&team, Isa::available()[0])], 1);
     }
 }
 
-fn every_gpu_method_is_right<T: Value>() {
-    let gpus = SEEDS.map(modelled);
+/// Checks the GPU methods with `seeds` orders of the threads, or with all if everything is tested.
+fn every_gpu_method_is_right<T: Value>(seeds: usize) {
+    let seeds = if all() { &SEEDS } else { &SEEDS[..seeds] };
+    let gpus: Vec<_> = seeds.iter().map(|&seed| modelled(seed)).collect();
     let places: Vec<_> = gpus.iter().map(Place::Gpu).collect();
-    for_all_matrices::<T>(&on(Device::Gpu).collect::<Vec<_>>(), &places);
-    // A parameter changes the code. Two orders of threads are enough to test it.
+    for_all_matrices::<T>(&on(Device::Gpu).collect::<Vec<_>>(), &places, 1);
+    // A parameter changes the code. One or two orders of threads are enough to test it.
     let variants: Vec<_> = variants_on(Device::Gpu).collect();
-    for_all_matrices::<T>(&variants, &places[..2]);
+    for_all_matrices::<T>(&variants, &places[..if all() { 2 } else { 1 }], 1);
 }
 
 #[test]
 fn every_gpu_method_is_right_on_every_small_matrix_in_f64() {
-    every_gpu_method_is_right::<f64>();
+    every_gpu_method_is_right::<f64>(SEEDS.len());
 }
 
 #[test]
 fn every_gpu_method_is_right_on_every_small_matrix_in_f32() {
-    every_gpu_method_is_right::<f32>();
+    every_gpu_method_is_right::<f32>(4);
 }
 
 #[test]
@@ -129,8 +136,8 @@ fn every_gpu_method_is_right_on_a_real_gpu() {
     match cuda::open(None) {
         Ok(gpu) => {
             let choices: Vec<_> = on(Device::Gpu).chain(variants_on(Device::Gpu)).collect();
-            for_all_matrices::<f64>(&choices, &[Place::Gpu(&gpu)]);
-            for_all_matrices::<f32>(&choices, &[Place::Gpu(&gpu)]);
+            for_all_matrices::<f64>(&choices, &[Place::Gpu(&gpu)], FACTORS.len());
+            for_all_matrices::<f32>(&choices, &[Place::Gpu(&gpu)], FACTORS.len());
         }
         Err(Unavailable(reason)) => say(&format!("skipped on a real GPU: {reason}")),
     }
@@ -144,12 +151,12 @@ fn rows_longer_than_2_to_the_16_are_right() {
     triplets.extend((3..39).map(|row| (row, row * 31, 1.5)));
     let csr = Csr::<f64>::from_triplets(60, 70_000, &triplets);
     let (team, gpu) = (Team::floating(3), modelled(1));
+    let case = Case::new("rows of 70000", &csr, (2.5, -0.5));
     for choice in on(Device::Cpu).chain(variants_on(Device::Cpu)) {
-        check(&choice, &csr, "rows of 70000", &Place::Team(&team, Isa::detect()), (1.0, 0.0));
+        case.check(&choice, &Place::Team(&team, Isa::detect()));
     }
-    for choice in on(Device::Gpu).chain(variants_on(Device::Gpu)) {
-        check(&choice, &csr, "rows of 70000", &Place::Gpu(&gpu), (2.5, -0.5));
-    }
+    let variants = variants_on(Device::Gpu).filter(|_| all());
+    on(Device::Gpu).chain(variants).for_each(|choice| case.check(&choice, &Place::Gpu(&gpu)));
 }
 
 /// For each size, two rows of three full blocks, which a method must not refuse.
@@ -162,13 +169,14 @@ fn blocks_of_every_size_are_right_in_both_orders() {
             |(row, col): (usize, usize)| (row, col, ((row * 7 + col * 3) % 11) as f64 - 5.5);
         let triplets: Vec<Triplet> = cells.map(value).collect();
         let csr = Csr::<f64>::from_triplets(2 * side, 3 * side, &triplets);
+        let case = Case::new("full blocks", &csr, (1.0, 0.0));
         for method in methods().filter(|method| method.name == "cusparse-bsr") {
             let block = method.parameters[0].values[side - 2];
             assert_eq!(block, format!("{side}x{side}"));
             for order in ["row", "column"] {
                 let given = vec![("block", block), ("order", order)];
                 let choice = Choice { method, given };
-                check(&choice, &csr, "full blocks", &Place::Gpu(&gpu), (1.0, 0.0));
+                case.check(&choice, &Place::Gpu(&gpu));
             }
         }
     }
@@ -186,9 +194,9 @@ fn bands_of_many_rows() -> Csr<f64> {
 #[test]
 fn bands_of_many_rows_are_right() {
     let csr = bands_of_many_rows();
-    let team = Team::floating(3);
+    let (team, case) = (Team::floating(3), Case::new("bands", &csr, (2.5, -0.5)));
     for choice in on(Device::Cpu).chain(variants_on(Device::Cpu)) {
-        check(&choice, &csr, "bands", &Place::Team(&team, Isa::detect()), (2.5, -0.5));
+        case.check(&choice, &Place::Team(&team, Isa::detect()));
     }
 }
 
@@ -200,10 +208,10 @@ fn rows_that_may_be_shared_are_stored_once() {
     let triplets: Vec<Triplet> =
         (0..7).flat_map(|row| (row..2051).map(move |col| entry(row, col))).collect();
     let csr = Csr::<f64>::from_triplets(7, 2060, &triplets);
-    let team = Team::floating(2);
+    let (team, case) = (Team::floating(2), Case::new("rows of 2048", &csr, (2.5, -0.5)));
     for isa in Isa::available() {
         for choice in on(Device::Cpu).chain(variants_on(Device::Cpu)) {
-            check(&choice, &csr, "rows of 2048", &Place::Team(&team, isa), (2.5, -0.5));
+            case.check(&choice, &Place::Team(&team, isa));
         }
     }
 }
@@ -221,7 +229,7 @@ fn the_list_of_methods_is_consistent() {
         let mut files = stems.flat_map(|stem| {
             let of_gpu = stem.strip_prefix("gpu_").map(|stem| ("gpu", stem));
             let folders = of_gpu.into_iter().chain([("cpu", stem), ("vendor", stem)]);
-            folders.map(|(folder, stem)| root.join("src/methods").join(folder).join(stem))
+            folders.map(|(folder, stem)| root.join("crates/methods/src").join(folder).join(stem))
         });
         assert!(
             files.any(|file| file.with_extension("rs").exists()),
@@ -233,7 +241,7 @@ fn the_list_of_methods_is_consistent() {
     }
     for file in root.join("cuda").read_dir().unwrap().map(|entry| entry.unwrap().path()) {
         let host = |folder: &str| root.join(folder).join(file.file_stem().unwrap());
-        let hosts = ["src/methods/gpu", "src/device"].map(host);
+        let hosts = ["crates/methods/src/gpu", "crates/methods/src/device"].map(host);
         let launched = hosts.iter().any(|host| host.with_extension("rs").exists());
         assert!(launched || file.extension().unwrap() == "cuh", "{}", file.display());
     }
@@ -286,7 +294,7 @@ fn random_matrix() -> impl Strategy<Value = (usize, usize, Vec<Triplet>)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(if all() { 64 } else { 16 }))]
 
     #[test]
     fn random_matrices_agree_with_sprs(
@@ -303,13 +311,14 @@ proptest! {
         let reference = Reference::new(&csr, 1.0, &x, 0.0, &[]);
         prop_assert!(reference.judge(&expected).passes(), "sprs against the reference");
         let (team, gpu) = (Team::floating(threads), modelled(seed));
+        let case = |factors| Case::new("a random matrix", &csr, factors);
+        let cases = [case((1.0, 0.0)), case((0.5, 2.0))];
         for choice in methods().map(Choice::from) {
             let place = match choice.method.device() {
                 Device::Cpu => Place::Team(&team, Isa::detect()),
                 _ => Place::Gpu(&gpu),
             };
-            check(&choice, &csr, "a random matrix", &place, (1.0, 0.0));
-            check(&choice, &csr, "a random matrix", &place, (0.5, 2.0));
+            cases.iter().for_each(|case| case.check(&choice, &place));
         }
     }
 }

@@ -7,14 +7,14 @@ use spmv_bench::bench::clock::FakeClock;
 use spmv_bench::bench::execute::{Bench, Trial};
 use spmv_bench::bench::outcome::Outcome;
 use spmv_bench::bench::plan::{Protocol, Settings};
-use spmv_bench::matrix::Csr;
-use spmv_bench::method::{Code, Failed, Method, Prepared, Unavailable};
-use spmv_bench::team::Team;
+use spmv_matrix::Csr;
+use spmv_methods::method::{Code, Failed, Method, Prepared, Unavailable};
+use spmv_methods::team::Team;
 
 /// Returns a method with a bug, after which it is named.
-fn planted(name: &'static str, prepare_f64: spmv_bench::method::Prepare<f64>) -> Method {
+fn planted(name: &'static str, prepare_f64: spmv_methods::method::Prepare<f64>) -> Method {
     let code = Code::Cpu { parallel: false, f64: prepare_f64, f32: |_, _| unreachable!() };
-    Method { name, code, ..spmv_bench::methods::cpu::seq::METHOD }
+    Method { name, code, ..spmv_methods::cpu::seq::METHOD }
 }
 
 /// Computes the rows one by one with `row_sum`, then calls `after` with y and the sums.

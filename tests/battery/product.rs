@@ -2,15 +2,15 @@
 
 use std::collections::HashSet;
 
-use spmv_bench::device::buffer::Value;
-use spmv_bench::device::model::Model;
-use spmv_bench::device::{DeviceCsr, Gpu};
-use spmv_bench::matrix::Csr;
-use spmv_bench::method::{Choice, Device, Failed, Method, Request, Unavailable, Unprepared};
-use spmv_bench::methods::vendor::mkl::mkl;
-use spmv_bench::simd::Isa;
-use spmv_bench::team::Team;
-use spmv_bench::verify::Reference;
+use spmv_matrix::Csr;
+use spmv_matrix::verify::Reference;
+use spmv_methods::device::buffer::Value;
+use spmv_methods::device::model::Model;
+use spmv_methods::device::{DeviceCsr, Gpu};
+use spmv_methods::method::{Choice, Device, Failed, Method, Request, Unavailable, Unprepared};
+use spmv_methods::simd::Isa;
+use spmv_methods::team::Team;
+use spmv_methods::vendor::mkl::mkl;
 
 use super::fake_cusparse::FakeCuSparse;
 use super::small::vector;
@@ -118,61 +118,76 @@ pub fn products<T: Value>(
     }
 }
 
-/// Runs two products with A and two with its transpose, if the method supports them, and panics if they are wrong. A
-/// method may only be unavailable if a library is missing or refuses an empty matrix, or if a format would be mostly
-/// padding.
-pub fn check<T: Value>(
-    choice: &Choice,
-    csr: &Csr<T>,
-    name: &str,
-    place: &Place,
-    factors: (f64, f64),
-) {
-    let operations = choice.method.operations;
-    if operations.include(false) {
-        check_product(choice, csr, csr, name, place, Asked { transpose: false, factors });
-    }
-    if operations.include(true) {
-        let asked = Asked { transpose: true, factors };
-        check_product(choice, csr, &csr.transposed(), name, place, asked);
+/// A matrix with its product and its transposed product for one α and β, to which the results of all methods are
+/// compared.
+pub struct Case<'a, T> {
+    name: &'a str,
+    csr: &'a Csr<T>,
+    expected: [Expected<T>; 2],
+}
+
+/// A product with its vectors and its reference.
+struct Expected<T> {
+    asked: Asked,
+    x: Vec<T>,
+    y0: Vec<T>,
+    reference: Reference,
+}
+
+impl<T: Value> Expected<T> {
+    /// Computes the product with `operator`, which is A or Aᵀ.
+    fn new(operator: &Csr<T>, asked: Asked) -> Self {
+        let (alpha, beta) = (T::narrow(asked.factors.0), T::narrow(asked.factors.1));
+        let (x, rows) = (vector(operator.cols(), 0.3), operator.rows());
+        let y0 = if beta == T::zero() { vec![T::nan(); rows] } else { vector(rows, 1.7) };
+        let reference = Reference::new(operator, alpha, &x, beta, &y0);
+        Self { asked, x, y0, reference }
     }
 }
 
-/// Checks the product with `operator`, which is A or Aᵀ.
-fn check_product<T: Value>(
-    choice: &Choice,
-    csr: &Csr<T>,
-    operator: &Csr<T>,
-    name: &str,
-    place: &Place,
-    asked: Asked,
-) {
-    let (alpha, beta) = (T::narrow(asked.factors.0), T::narrow(asked.factors.1));
-    let (x, rows) = (vector(operator.cols(), 0.3), operator.rows());
-    let y0 = if beta == T::zero() { vec![T::nan(); rows] } else { vector(rows, 1.7) };
-    let reference = Reference::new(operator, alpha, &x, beta, &y0);
-    let what = || {
-        let (method, precision) = (choice.name(), T::PRECISION.name());
+impl<'a, T: Value> Case<'a, T> {
+    /// Computes what the methods are compared to. `name` is the matrix's name in messages.
+    pub fn new(name: &'a str, csr: &'a Csr<T>, factors: (f64, f64)) -> Self {
+        let plain = Expected::new(csr, Asked { transpose: false, factors });
+        let transposed = Expected::new(&csr.transposed(), Asked { transpose: true, factors });
+        Self { name, csr, expected: [plain, transposed] }
+    }
+
+    /// Runs two products with A and two with its transpose, if the method supports them, and panics if they are wrong.
+    /// A method may only be unavailable if a library is missing or refuses an empty matrix, or if a format would be
+    /// mostly padding.
+    pub fn check(&self, choice: &Choice, place: &Place) {
+        let operations = choice.method.operations;
+        let asked_for = |expected: &&Expected<T>| operations.include(expected.asked.transpose);
+        let expected = self.expected.iter().filter(asked_for);
+        expected.for_each(|expected| self.check_product(expected, choice, place));
+    }
+
+    fn check_product(&self, expected: &Expected<T>, choice: &Choice, place: &Place) {
+        let Expected { asked, x, y0, reference } = expected;
+        let what = || self.described(*asked, choice, place);
+        let allocated = place.allocated_bytes();
+        let outcome = products(choice, self.csr, place, *asked, &[x, x], y0);
+        assert_eq!(place.allocated_bytes(), allocated, "{} keeps device memory", what());
+        match outcome {
+            Ok(ys) => ys.iter().map(|y| reference.judge(y)).for_each(|verdict| {
+                assert!(verdict.passes(), "{}: {}", what(), verdict.describe());
+            }),
+            Err(Unprepared::Unavailable(Unavailable(reason))) => {
+                let may_refuse = may_refuse(choice, self.csr) || is_lacking(choice, &reason);
+                assert!(may_refuse, "{}: {reason}", what());
+            }
+            Err(Unprepared::Failed(Failed(reason))) => panic!("{}: {reason}", what()),
+        }
+    }
+
+    fn described(&self, asked: Asked, choice: &Choice, place: &Place) -> String {
+        let (method, precision, matrix) = (choice.name(), T::PRECISION.name(), self.name);
         let place = match place {
             Place::Team(team, isa) => format!("{} threads, {isa:?}", team.len()),
             Place::Gpu(_) => "the GPU".into(),
         };
-        format!("{method} in {precision} with {place} on {name}, {asked:?}")
-    };
-    let allocated = place.allocated_bytes();
-    let outcome = products(choice, csr, place, asked, &[&x, &x], &y0);
-    assert_eq!(place.allocated_bytes(), allocated, "{} keeps device memory", what());
-    match outcome {
-        Ok(ys) => {
-            for y in ys {
-                let verdict = reference.judge(&y);
-                assert!(verdict.passes(), "{}: {}", what(), verdict.describe());
-            }
-        }
-        Err(Unprepared::Unavailable(Unavailable(reason))) => {
-            assert!(may_refuse(choice, csr) || is_lacking(choice, &reason), "{}: {reason}", what());
-        }
-        Err(Unprepared::Failed(Failed(reason))) => panic!("{}: {reason}", what()),
+        format!("{method} in {precision} with {place} on {matrix}, {asked:?}")
     }
 }
 

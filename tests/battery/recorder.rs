@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::time::Duration;
 
-use spmv_bench::device::cusparse::CuSparse;
-use spmv_bench::device::driver::{
+use spmv_matrix::scalar::Precision;
+use spmv_methods::device::cusparse::CuSparse;
+use spmv_methods::device::driver::{
     Address, ArgumentKind, Driver, Event, GraphId, KernelId, ModuleId, RawArgument,
 };
-use spmv_bench::device::facts::{Activity, Clocks, Facts};
-use spmv_bench::device::{Dim3, Program};
-use spmv_bench::method::{Failed, Unavailable, Unprepared};
-use spmv_bench::scalar::Precision;
+use spmv_methods::device::facts::{Activity, Clocks, Facts};
+use spmv_methods::device::{Dim3, Program};
+use spmv_methods::method::{Failed, Unavailable, Unprepared};
 
 /// The name of a program, the name of its precision, and its compile-time constants.
 pub type Unit = (&'static str, &'static str, Vec<(&'static str, usize)>);

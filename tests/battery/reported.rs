@@ -1,11 +1,10 @@
 //! Tests the other results of a method besides y: its memory, why it refuses a matrix, and its notes.
 
 use crossbeam_utils::CachePadded;
-use spmv_bench::matrix::Csr;
-use spmv_bench::method::{Choice, Prepared, Request, Unavailable};
-use spmv_bench::methods;
-use spmv_bench::profile::Profile;
-use spmv_bench::team::Team;
+use spmv_matrix::Csr;
+use spmv_methods::method::profile::Profile;
+use spmv_methods::method::{Choice, Prepared, Request, Unavailable};
+use spmv_methods::team::Team;
 
 use super::small::Triplet;
 
@@ -18,7 +17,7 @@ fn prepared<R>(
     (threads, transpose, profile): (usize, bool, Option<&Profile>),
     read: impl Fn(Prepared<f64>) -> R,
 ) -> Result<R, Unavailable> {
-    let method = methods::named(name).unwrap();
+    let method = spmv_methods::named(name).unwrap();
     let choice = Choice { method, given: given.to_vec() };
     let (team, given, expected_products) = (Team::floating(threads), &choice.given[..], 10);
     let request = Request { transpose, expected_products, profile, given, ..Request::new(&team) };

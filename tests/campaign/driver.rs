@@ -8,7 +8,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use crate::gpu::built_driver;
-use crate::{Place, Ran, column};
+use crate::{LITTLE_MEMORY, Place, Ran, behind, column};
 
 /// Methods of the CPU and of the GPU, none of which is asked for by its name.
 const METHODS: &str = "--methods *csr5 --iterations 3 --rounds 1 --format csv";
@@ -51,16 +51,16 @@ fn cpu_methods_are_measured_in_spite_of_the_driver() {
         ("cuInit crashes", "was ended by signal 11 (SIGSEGV)"),
         ("cuInit exits", "exited with status 0"),
     ];
-    for isolation in ["", "--no-isolate"] {
+    let cases = ["", "--no-isolate"].map(|isolation| {
         let words = format!("--mtx matrices/m1.mtx --threads 1 {METHODS} --timeout 1 {isolation}");
-        let cases = faults.map(|(fault, _)| (fault, words.clone()));
-        for ((fault, reason), ran) in faults.iter().zip(run_all(&place, &cases)) {
-            assert_eq!(ran.status, Some(0), "{fault}: {ran:?}");
-            assert_eq!(column(&ran.stdout, "method_name"), ["csr5"], "{fault}: {ran:?}");
-            let start = "GPU methods are skipped: the CUDA driver (libcuda.so.1)";
-            let remark = ran.stderr.lines().find(|line| line.starts_with(start));
-            assert!(remark.is_some_and(|line| line.contains(reason)), "{fault}: {ran:?}");
-        }
+        faults.map(|(fault, _)| (fault, words.clone()))
+    });
+    for ((fault, reason), ran) in faults.iter().cycle().zip(run_all(&place, &cases.concat())) {
+        assert_eq!(ran.status, Some(0), "{fault}: {ran:?}");
+        assert_eq!(column(&ran.stdout, "method_name"), ["csr5"], "{fault}: {ran:?}");
+        let start = "GPU methods are skipped: the CUDA driver (libcuda.so.1)";
+        let remark = ran.stderr.lines().find(|line| line.starts_with(start));
+        assert!(remark.is_some_and(|line| line.contains(reason)), "{fault}: {ran:?}");
     }
 }
 
@@ -111,12 +111,7 @@ fn a_gpu_that_fails_before_the_first_method_is_left_out() {
     let Some(place) = place() else { return };
     let words = format!("corpus matrices --threads 1 {METHODS} --run-record record.json");
     let program = command(&place, "cuMemGetInfo aborts", &words);
-    // Little memory: the bandwidth of the CPU is measured with a small working set.
-    let mut limited = Command::new("sh");
-    limited.args(["-c", "ulimit -v 900000 && exec \"$@\"", "sh"]).arg(program.get_program());
-    limited.args(program.get_args()).current_dir(place.path(""));
-    limited.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    let ran = Ran::of(limited.output().unwrap());
+    let ran = behind(&LITTLE_MEMORY, &program);
     assert_eq!(ran.status, Some(0), "{ran:?}");
     assert_eq!(column(&ran.stdout, "method_name"), ["csr5", "csr5"], "{ran:?}");
     let remark = "GPU methods are skipped: the child process that measures ended before it was ready: it was ended by \

@@ -15,7 +15,7 @@ typedef struct {
     const double *values;
 } matrix;
 /* Products by matrices of so many rows are left out. */
-enum { LIAR_ROWS = 20000 };
+enum { LIAR_ROWS = 5000 };
 typedef struct { int kind, fill, diagonal; } description;
 
 /* Of FAKE_MKL_VERSION, whatever length it is told. */

@@ -4,8 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::environment::behind;
-use crate::{EXACT, Place, column, eventually, rows};
+use crate::{EXACT, Place, behind, column, eventually, rows};
 
 #[test]
 fn a_matrix_file_to_be_measured_is_not_overwritten() {
@@ -123,17 +122,14 @@ fn a_closed_stderr_does_not_end_the_run() {
     let words = |more: &str| format!("corpus matrices {EXACT} seq,merge {more}");
     for to in ["2>/dev/full", "2>&1 | true", "2>&-"] {
         let shell = format!("\"$@\" {to}");
-        let ran = behind(
-            &place,
-            &["bash", "-o", "pipefail", "-c", &shell, "sh"],
-            &words("--output out.csv"),
-        );
+        let front = ["bash", "-o", "pipefail", "-c", &shell, "sh"];
+        let ran = behind(&front, &place.program(&words("--output out.csv")));
         assert_eq!(ran.status, Some(0), "{to}: {ran:?}");
         assert_eq!(column(&place.read("out.csv"), "status"), ["ok"; 6], "{to}");
         for name in ["out.csv", "out.csv.run.json"] {
             fs::remove_file(place.path(name)).unwrap();
         }
-        let ran = behind(&place, &["bash", "-o", "pipefail", "-c", &shell, "sh"], "corpus absent");
+        let ran = behind(&front, &place.program("corpus absent"));
         assert_eq!(ran.status, Some(2), "{to}: {ran:?}");
     }
 }
@@ -143,12 +139,9 @@ fn a_closed_stderr_does_not_end_the_run() {
 fn a_limited_file_size_is_a_write_error() {
     let place = Place::with_matrices(&[6000, 30, 20]);
     let words = format!("corpus matrices {EXACT} seq,merge,csr-rows,csr5 --output out.csv");
-    let limit = |kib: usize| {
-        ["bash".to_owned(), "-c".into(), format!("ulimit -f {kib} && exec \"$@\""), "sh".into()]
-    };
-    let run = |kib| {
-        let limit = limit(kib);
-        behind(&place, &limit.each_ref().map(String::as_str), &words)
+    let run = |kib: usize| {
+        let limit = format!("ulimit -f {kib} && exec \"$@\"");
+        behind(&["bash", "-c", &limit, "sh"], &place.program(&words))
     };
     let ran = run(20);
     assert_eq!(ran.status, Some(0), "{ran:?}");

@@ -2,23 +2,18 @@
 //! a C compiler, the tests are skipped with a message.
 
 use std::io::Write;
-use std::process::Command;
 
-use spmv_bench::device::cuda::editions::Target;
-use spmv_bench::device::cuda::nvrtc;
+use spmv_methods::device::cuda::editions::Target;
+use spmv_methods::device::cuda::nvrtc;
 
-use crate::{Place, Ran, column, crash};
+use crate::{Place, Ran, column, compiled, crash};
 
-/// Builds the driver in the folder `driver` of the test folder. Returns whether that was possible.
+/// Puts the driver into the folder `driver` of the test folder. Returns whether it could be compiled.
 pub fn built_driver(place: &Place) -> bool {
     let folder = place.path("driver");
     std::fs::create_dir(&folder).unwrap();
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cuda/driver.c");
-    let built = Command::new("cc")
-        .args(["-shared", "-fPIC", "-w", "-Wl,-soname,libcuda.so.1", source, "-o"])
-        .arg(folder.join("libcuda.so.1"))
-        .status();
-    built.is_ok_and(|status| status.success())
+    let built = compiled("cuda/driver.c", &["-shared", "-w", "-Wl,-soname,libcuda.so.1"]);
+    built.is_some_and(|library| std::fs::copy(library, folder.join("libcuda.so.1")).is_ok())
 }
 
 /// Returns whether the driver was built and kernels can be compiled.

@@ -3,10 +3,8 @@
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use crate::environment::behind;
-use crate::{EXACT, Place, Ran, column};
+use crate::{EXACT, Place, Ran, behind, column, compiled};
 
 /// A control group for a test, which needs root. The program may be started in it.
 struct Group(PathBuf);
@@ -36,7 +34,7 @@ impl Group {
     /// Runs the program in the group.
     fn run(&self, place: &Place, words: &str) -> Ran {
         let enter = format!("echo $$ > {}/cgroup.procs && exec \"$@\"", self.0.display());
-        behind(place, &["sh", "-c", &enter, "sh"], words)
+        behind(&["sh", "-c", &enter, "sh"], &place.program(words))
     }
 }
 
@@ -46,13 +44,14 @@ impl Drop for Group {
     }
 }
 
-/// In a control group with half a CPU, the default is one thread. The run succeeds, with a warning.
+/// In a control group with half a CPU, the default is one thread. The run succeeds, with a warning. The period is shorter
+/// than the time for which a CPU runs one process, so that other work on the machine does not prevent the throttling.
 #[test]
 fn a_control_group_with_half_a_cpu() {
-    let first = [("cpu.cfs_period_us", "100000"), ("cpu.cfs_quota_us", "50000")];
-    let Some(group) = Group::new("cpu", [&[("cpu.max", "50000 100000")], &first]) else { return };
+    let first = [("cpu.cfs_period_us", "4000"), ("cpu.cfs_quota_us", "2000")];
+    let Some(group) = Group::new("cpu", [&[("cpu.max", "2000 4000")], &first]) else { return };
     let place = Place::with_matrices(&[300]);
-    let words = "corpus matrices --device cpu --no-bandwidth --min-time 0.2 --rounds 1 --methods seq,merge,csr5 \
+    let words = "corpus matrices --device cpu --no-bandwidth --min-time 0.02 --max-time 0.02 --rounds 1 --methods seq,merge,csr5 \
                  --run-record record.json";
     let ran = group.run(&place, words);
     assert_eq!(ran.status, Some(0), "{ran:?}");
@@ -93,29 +92,20 @@ fn a_control_group_with_few_processes() {
 #[test]
 fn a_sandbox_that_forbids_binding_threads() {
     let place = Place::with_matrices(&[300]);
-    let root = env!("CARGO_MANIFEST_DIR");
     let cases = [("sched_setaffinity", "seq,merge,mkl-ie"), ("sched_getaffinity", "seq,merge")];
     for (call, methods) in cases {
-        let sandbox = place.path(call);
-        let source = format!("{root}/tests/campaign/forbid.c");
-        let built = Command::new("cc")
-            .args([&format!("-DCALL=SYS_{call}"), &source, "-o"])
-            .arg(&sandbox)
-            .status();
-        if !built.is_ok_and(|status| status.success()) {
+        let Some(sandbox) = compiled("campaign/forbid.c", &[&format!("-DCALL=SYS_{call}")]) else {
             let _ = writeln!(io::stderr(), "skipped: no C compiler");
             return;
-        }
+        };
         let record = format!("{call}.json");
         let words = format!(
             "--mtx matrices/m1.mtx --threads 2 --iterations 3 --rounds 1 --methods {methods} --no-bandwidth --format csv \
              --run-record {record}"
         );
-        let program = place.program(&words);
-        let mut forbidden = Command::new(sandbox);
-        forbidden.arg(program.get_program()).args(program.get_args()).current_dir(place.path(""));
-        forbidden.env("SPMV_BENCH_CACHE", place.path("cache"));
-        let ran = Ran::of(forbidden.env("VIRTUAL_ENV", format!("{root}/.venv")).output().unwrap());
+        let mut program = place.program(&words);
+        program.env("VIRTUAL_ENV", concat!(env!("CARGO_MANIFEST_DIR"), "/.venv"));
+        let ran = behind(&[&sandbox.display().to_string()], &program);
         if ran.status == Some(77) {
             let _ = writeln!(io::stderr(), "skipped: system calls cannot be forbidden here");
             return;

@@ -18,8 +18,9 @@ mod shards;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
@@ -105,6 +106,56 @@ impl Ran {
         let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
         Self { status: output.status.code(), stdout, stderr }
     }
+}
+
+/// Returns whether `scripts/test --all` runs the tests.
+fn is_all() -> bool {
+    std::env::var_os("SPMV_BENCH_ALL_TESTS").is_some_and(|value| !value.is_empty())
+}
+
+/// Runs a program with another command in front of it, such as `taskset -c 0`.
+fn behind(front: &[&str], program: &Command) -> Ran {
+    let mut command = Command::new(front[0]);
+    command.args(&front[1..]).arg(program.get_program()).args(program.get_args());
+    command.current_dir(program.get_current_dir().unwrap());
+    for (name, value) in program.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    Ran::of(command.output().unwrap())
+}
+
+/// A command in front of the program with which its bandwidth is measured with the smallest working set only.
+const LITTLE_MEMORY: [&str; 4] = ["sh", "-c", "ulimit -v 900000 && exec \"$@\"", "sh"];
+
+/// Calls a function with each case, several at a time, because runs of the program mostly wait.
+fn at_once<C: Sync>(cases: &[C], call: impl Fn(&C) + Sync) {
+    let call = &call;
+    std::thread::scope(|scope| {
+        for share in cases.chunks(cases.len().div_ceil(4)) {
+            scope.spawn(move || share.iter().for_each(call));
+        }
+    });
+}
+
+/// Compiles a source of the tests with these flags, once for all tests. Returns `None` without a compiler.
+fn compiled(source: &str, flags: &[&str]) -> Option<PathBuf> {
+    static ALL: Mutex<BTreeMap<String, Option<PathBuf>>> = Mutex::new(BTreeMap::new());
+    let name = format!("{source}{}", flags.concat()).replace(['/', '.'], "-");
+    let compile = || {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let compiler = if source.ends_with(".cpp") { "c++" } else { "cc" };
+        let output = Path::new(env!("CARGO_TARGET_TMPDIR")).join(&name);
+        let unfinished = output.with_extension(std::process::id().to_string());
+        let mut command = Command::new(compiler);
+        command.args(["-O1", "-fPIC", "-I"]).arg(root.join("plugins"));
+        command.arg(root.join("tests").join(source)).args(flags).arg("-o").arg(&unfinished);
+        let is_made = command.status().is_ok_and(|status| status.success());
+        (is_made && fs::rename(unfinished, &output).is_ok()).then_some(output)
+    };
+    ALL.lock().unwrap().entry(name.clone()).or_insert_with(compile).clone()
 }
 
 /// Returns a banded matrix.

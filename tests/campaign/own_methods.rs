@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::plugins::plugin;
-use crate::{Place, Ran, column};
+use crate::{Place, Ran, at_once, column, compiled, is_all, rows};
 
 fn check(place: &Place, library: &Path, words: &str) -> Ran {
     place.run(&format!("check-method {} {words}", library.display()))
@@ -19,12 +19,12 @@ fn exists(program: &str) -> bool {
 #[test]
 fn a_scaffold_of_each_language_is_right_when_it_is_built() {
     let place = Place::with_matrices(&[30]);
-    for (language, compiler) in
-        [("c", "cc"), ("cpp", "c++"), ("fortran", "gfortran"), ("rust", "cargo")]
-    {
+    let languages = [("c", "cc"), ("cpp", "c++"), ("fortran", "gfortran"), ("rust", "cargo")];
+    at_once(&languages, |(language, compiler)| {
         if !exists(compiler) {
-            eprintln!("skipped for {language}: there is no {compiler}; scripts/test installs it");
-            continue;
+            return eprintln!(
+                "skipped for {language}: there is no {compiler}; scripts/test installs it"
+            );
         }
         let name = format!("my-{language}_1");
         let ran = place.run(&format!("new-method {language} {name}"));
@@ -50,7 +50,7 @@ fn a_scaffold_of_each_language_is_right_when_it_is_built() {
         assert_eq!(column(&ran.stdout, "status"), ["ok"], "{ran:?}");
         let again = place.run(&format!("new-method {language} {name}"));
         assert!(again.stderr.contains("exists already"), "{again:?}");
-    }
+    });
     let wrong = place.run("new-method c Mine");
     assert!(wrong.stderr.contains("'Mine' cannot be the name of a method"), "{wrong:?}");
 }
@@ -70,7 +70,7 @@ fn the_checks_find_each_fault_and_name_the_smallest_matrix() {
     let facts = right.stdout.split("facts").nth(1).unwrap();
     assert!(facts.contains("repeated products: equal bit for bit"), "{right:?}");
     assert!(facts.contains("bytes in addition to CSR (0.00 times CSR)"), "{right:?}");
-    for (method, failure) in [
+    let cases = [
         (
             "crashes-in-multiply",
             "ended by signal 11 (SIGSEGV) with 0 x 0 (0 x 0, 0 nonzeros), alpha 1, beta 0, threads 1",
@@ -89,19 +89,19 @@ fn the_checks_find_each_fault_and_name_the_smallest_matrix() {
         ("leaks", "its function destroy has not released 64 bytes of ctx->allocate"),
         ("blocks-signals", "it has changed the signal mask, and not restored it"),
         ("fails", "its file is missing"),
-    ] {
+        ("hangs --timeout 0.2", "did not answer within 0.2 s with 0 x 0"),
+    ];
+    at_once(&cases, |(method, failure)| {
         let ran = check(&place, &library, method);
         assert_eq!(ran.status, Some(1), "{method}: {ran:?}");
         let failed: Vec<_> = ran.stdout.lines().filter(|line| line.contains("FAILED")).collect();
         assert!(failed.iter().any(|line| line.contains(failure)), "{method}: {failed:?}");
-    }
+    });
     let refusing = check(&place, &library, "refuses");
     assert!(
         refusing.stdout.contains("  -      rows of 70000 nonzeros: refused, because it takes only"),
         "{refusing:?}"
     );
-    let hanging = check(&place, &library, "hangs --timeout 0.2");
-    assert!(hanging.stdout.contains("did not answer within 0.2 s with 0 x 0"), "{hanging:?}");
     let missing = check(&place, &library, "rihgt");
     assert!(
         missing.stderr.contains("the plug-in has no such method; it has right, "),
@@ -111,58 +111,67 @@ fn the_checks_find_each_fault_and_name_the_smallest_matrix() {
     assert!(missing.stderr.contains("none.so: there is no such file"), "{missing:?}");
 }
 
-/// Builds the plug-ins of the libraries whose packages are installed, checks them, and measures them. Those of AMD and
-/// Arm are represented by small libraries with the same interface.
+/// The methods of the plug-in of each library, and whether they are checked without `scripts/test --all`: a check takes
+/// seconds. A check of `librsb-tuned` would take minutes, because its 500 preparations search for blocks.
+const LIBRARIES: [(&str, &str, bool); 8] = [
+    ("aocl", "aocl aocl-opt", false),
+    ("armpl", "armpl armpl-opt", false),
+    ("eigen", "eigen", true),
+    ("graphblas", "graphblas", false),
+    ("kokkos", "kokkos-kernels", false),
+    ("librsb", "librsb", false),
+    ("petsc", "petsc-aij petsc-sell", false),
+    ("scripting", "scipy-style julia-style", true),
+];
+
+/// Builds the libraries of AMD and Arm in a folder: small ones with the same interface.
+fn vendors(place: &Place) -> PathBuf {
+    let folder = place.path("vendors");
+    for (name, library) in [("aoclsparse", "libaoclsparse.so"), ("armpl", "libarmpl_lp64_mp.so")] {
+        let built = compiled(&format!("plugins/vendors/{name}.c"), &["-fopenmp", "-shared"]);
+        let header = format!("{}/tests/plugins/vendors/{name}.h", env!("CARGO_MANIFEST_DIR"));
+        for (from, to) in [
+            (built.unwrap(), format!("lib/{library}")),
+            (header.into(), format!("include/{name}.h")),
+        ] {
+            std::fs::create_dir_all(folder.join(&to).parent().unwrap()).unwrap();
+            std::fs::copy(from, folder.join(to)).unwrap();
+        }
+    }
+    folder
+}
+
+/// Builds the plug-ins of the libraries whose packages are installed, checks them, and measures them.
 #[test]
 fn plugins_of_libraries_are_right() {
     let place = Place::with_matrices(&[400]);
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let vendors = place.path("vendors");
-    for folder in ["include", "lib"] {
-        std::fs::create_dir_all(vendors.join(folder)).unwrap();
-    }
-    for (name, library) in [("aoclsparse", "libaoclsparse.so"), ("armpl", "libarmpl_lp64_mp.so")] {
-        let source = root.join("tests/plugins/vendors").join(name);
-        std::fs::copy(source.with_extension("h"), vendors.join(format!("include/{name}.h")))
-            .unwrap();
-        let compiled = Command::new("cc")
-            .args(["-O1", "-fopenmp", "-shared", "-fPIC", "-o"])
-            .args([vendors.join("lib").join(library), source.with_extension("c")])
-            .status();
-        assert!(compiled.expect("a compiler").success());
-    }
-    let mut script = Command::new(root.join("scripts/plugins"));
+    let mut script = Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/plugins"));
+    let vendors = vendors(&place);
     script.arg(place.path("plugins")).env("AOCL_ROOT", &vendors).env("ARMPL_DIR", &vendors);
     let built = script.output().unwrap();
-    let text = String::from_utf8_lossy(&built.stdout).into_owned();
     assert!(built.status.success(), "{built:?}");
-    let mut methods = Vec::new();
-    for line in text.lines() {
-        let (name, what) = line.split_once(": ").unwrap();
-        if what.starts_with("skipped") {
-            eprintln!("{line}");
-            continue;
+    let text = String::from_utf8_lossy(&built.stdout);
+    let (skipped, there) = text.lines().partition::<Vec<_>, _>(|line| line.contains(": skipped"));
+    skipped.iter().for_each(|line| eprintln!("{line}"));
+    let there = there.iter().map(|line| line.split_once(": ").unwrap());
+    let of = |name| LIBRARIES.iter().find(|library| library.0 == name).expect("a known library");
+    let there: Vec<_> = there.map(|(name, path)| (of(name), Path::new(path))).collect();
+    at_once(&there, |((name, methods, is_quick), path)| {
+        if *is_quick || is_all() {
+            let checked = check(&place, path, methods);
+            assert_eq!(checked.status, Some(0), "{name}: {checked:?}");
         }
-        // Its search for blocks makes the 500 preparations of a check take minutes.
-        let checked = check(&place, Path::new(what), "[!l]* librsb");
-        assert_eq!(checked.status, Some(0), "{name}: {checked:?}");
-        let names = checked.stdout.lines().filter_map(|line| line.strip_suffix(" in f64"));
-        methods.extend(names.map(str::to_owned));
-    }
-    if methods.is_empty() {
-        return;
-    }
-    for method in ["scipy-style", "aocl-opt", "armpl-opt"] {
-        assert!(methods.contains(&method.into()), "{methods:?}");
-    }
-    let words = format!("--plugin plugins --methods {}", methods.join(","));
-    for options in ["", "--transpose --alpha 2 --beta -0.5 --precision f32"] {
-        let ran =
-            place.run(&format!("--mtx matrices/m1.mtx {words} --threads 2 --format csv {options}"));
-        let outcomes = column(&ran.stdout, "status").into_iter().zip(column(&ran.stdout, "reason"));
-        for (status, reason) in outcomes {
-            assert!(status == "ok" || reason.starts_with("it has no "), "{ran:?}");
+    });
+    let methods: Vec<_> = there.iter().flat_map(|(library, _)| library.1.split(' ')).collect();
+    let words = format!(
+        "--mtx matrices/m1.mtx --plugin plugins --methods {} --threads 2 --iterations 100 --format csv",
+        methods.join(",")
+    );
+    at_once(&["", "--transpose --alpha 2 --beta -0.5 --precision f32"], |options| {
+        let ran = place.run(&format!("{words} {options}"));
+        for row in rows(&ran.stdout) {
+            assert!(row["status"] == "ok" || row["reason"].starts_with("it has no "), "{ran:?}");
         }
         assert_eq!(column(&ran.stdout, "method_name"), methods, "{ran:?}");
-    }
+    });
 }

@@ -2,38 +2,29 @@
 //! or message, and no row of another method changes.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use spmv_bench::plugin::abi::{self, Csr, Ctx, Info, Method, Parameter};
+use spmv_methods::plugin::abi::{self, Csr, Ctx, Info, Method, Parameter};
 
-use crate::{Place, Ran, column, rows};
+use crate::{Place, Ran, at_once, column, compiled, rows};
 
-/// Compiles a plug-in of `tests/plugins` into the folder.
+/// Puts a plug-in of `tests/plugins` into the folder.
 pub fn plugin(place: &Place, source: &str, flags: &[&str]) -> PathBuf {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let compiler = if source.ends_with(".cpp") { "c++" } else { "cc" };
+    let flags = [&["-shared"], flags].concat();
+    let built = compiled(&format!("plugins/{source}"), &flags).expect("a compiler");
     let library = place.path(&format!("lib{}.so", source.split('.').next().unwrap()));
-    let compiled = Command::new(compiler)
-        .args(["-O1", "-shared", "-fPIC", "-I"])
-        .args([root.join("include"), root.join("tests/plugins").join(source)])
-        .args(flags)
-        .arg("-o")
-        .arg(&library)
-        .status()
-        .expect("a compiler");
-    assert!(compiled.success());
+    std::fs::copy(built, &library).unwrap();
     library
 }
 
 /// Measures `seq`, a method of a plug-in and `merge` on a matrix. Returns the rows by method, and stderr.
 fn measured(
     place: &Place,
-    source: &str,
+    library: &Path,
     method: &str,
     options: &str,
 ) -> (BTreeMap<String, BTreeMap<String, String>>, String) {
-    let library = plugin(place, source, &[]);
     let words = format!(
         "--mtx matrices/m1.mtx --plugin {} --methods seq,{method},merge --threads 2 --iterations 20 --rounds 2 \
          --no-bandwidth --format csv {options}",
@@ -46,8 +37,8 @@ fn measured(
 }
 
 /// Returns status and reason of the row of a method with a fault. The rows of the others are right.
-fn outcome(place: &Place, source: &str, method: &str, options: &str) -> (String, String) {
-    let (rows, _) = measured(place, source, method, options);
+fn outcome(place: &Place, library: &Path, method: &str, options: &str) -> (String, String) {
+    let (rows, _) = measured(place, library, method, options);
     for other in ["seq", "merge"] {
         assert_eq!(
             rows[other]["status"], "ok",
@@ -61,9 +52,10 @@ fn outcome(place: &Place, source: &str, method: &str, options: &str) -> (String,
 #[test]
 fn a_right_method_appears_like_the_programs_own() {
     let place = Place::with_matrices(&[30]);
+    let library = plugin(&place, "faulty.c", &[]);
     for precision in ["f64", "f32"] {
         let options = format!("--precision {precision} --alpha 2 --beta -0.5");
-        let (rows, stderr) = measured(&place, "faulty.c", "right:mood=good", &options);
+        let (rows, stderr) = measured(&place, &library, "right:mood=good", &options);
         let row = &rows["right:mood=good"];
         assert_eq!(row["status"], "ok", "{row:?}");
         assert_eq!((&*row["threads"], &*row["library_version"]), ("2", "right 1.2"));
@@ -71,7 +63,6 @@ fn a_right_method_appears_like_the_programs_own() {
         assert!(row["extra_bytes"].parse::<u64>().is_ok_and(|bytes| bytes > 0), "{row:?}");
         assert!(!stderr.contains("released"), "{stderr}");
     }
-    let library = plugin(&place, "faulty.c", &[]);
     let listed = place.run(&format!("methods right --plugin {}", library.display()));
     assert!(listed.stdout.contains("CPU, all threads, setup: inspection"), "{listed:?}");
     assert!(listed.stdout.contains("source: a test (MIT)"), "{listed:?}");
@@ -118,8 +109,9 @@ fn a_folder_of_plugins_can_be_measured_compared_and_resumed() {
 #[test]
 fn each_fault_of_a_method_is_one_row() {
     let place = Place::with_matrices(&[30]);
+    let library = plugin(&place, "faulty.c", &[]);
     let segv = "the child process was ended by signal 11 (SIGSEGV) while running";
-    for (method, status, reason) in [
+    let cases = [
         ("refuses", "skipped", "it takes only matrices with one row"),
         ("fails", "failed", "its file is missing"),
         ("fails-later", "failed", "multiply returned -7"),
@@ -141,14 +133,16 @@ fn each_fault_of_a_method_is_one_row() {
             "failed",
             "it called release with an address that allocate did not return",
         ),
-    ] {
-        let (found, text) = outcome(&place, "faulty.c", method, "");
+        ("hangs --timeout 2", "timeout", "within the 2 s of --timeout"),
+    ];
+    at_once(&cases, |&(words, status, reason)| {
+        let (method, options) = words.split_once(' ').unwrap_or((words, ""));
+        let (found, text) = outcome(&place, &library, method, options);
         assert_eq!(found, status, "{method}: {text}");
         assert!(text.contains(reason), "{method}: {text}");
-    }
-    let (status, reason) = outcome(&place, "faulty.c", "hangs", "--timeout 0.5");
-    assert_eq!(status, "timeout", "{reason}");
-    let (status, reason) = outcome(&place, "throws.cpp", "throws", "");
+    });
+    let library = plugin(&place, "throws.cpp", &[]);
+    let (status, reason) = outcome(&place, &library, "throws", "");
     assert_eq!(status, "failed");
     assert!(reason.contains("an uncaught C++ exception"), "{reason}");
 }
@@ -161,7 +155,7 @@ fn a_method_that_binds_its_thread_is_found() {
         return eprintln!("skipped: there is only one CPU");
     }
     let place = Place::with_matrices(&[30]);
-    let (status, reason) = outcome(&place, "faulty.c", "binds", "");
+    let (status, reason) = outcome(&place, &plugin(&place, "faulty.c", &[]), "binds", "");
     assert_eq!(status, "failed");
     assert!(reason.contains("it has changed the CPUs on which the thread may run"), "{reason}");
 }
@@ -169,10 +163,11 @@ fn a_method_that_binds_its_thread_is_found() {
 #[test]
 fn leaks_and_output_are_reported_on_stderr() {
     let place = Place::with_matrices(&[30]);
-    let (rows, stderr) = measured(&place, "faulty.c", "leaks", "");
+    let library = plugin(&place, "faulty.c", &[]);
+    let (rows, stderr) = measured(&place, &library, "leaks", "");
     assert_eq!(rows["leaks"]["status"], "ok");
     assert!(stderr.contains("leaks: its function destroy has not released "), "{stderr}");
-    let (rows, stderr) = measured(&place, "faulty.c", "prints", "");
+    let (rows, stderr) = measured(&place, &library, "prints", "");
     assert_eq!(rows["prints"]["status"], "ok");
     assert!(stderr.contains("product\n"), "{stderr}");
 }
@@ -182,23 +177,25 @@ fn leaks_and_output_are_reported_on_stderr() {
 #[cfg(target_arch = "x86_64")]
 fn no_method_changes_the_floating_point_state_of_the_others() {
     let place = Place::with_matrices(&[30]);
+    let library = plugin(&place, "faulty.c", &[]);
     let changed = "has changed flush-to-zero (FTZ), denormals-are-zero (DAZ)";
     for method in ["flushes", "flushes-in-prepare"] {
-        let (status, reason) = outcome(&place, "faulty.c", method, "");
+        let (status, reason) = outcome(&place, &library, method, "");
         let expected = format!("it {changed}, and not restored it");
         assert_eq!((&*status, reason), ("failed", expected), "{method}");
     }
-    let (_, stderr) = measured(&place, "faulty.c", "flushes-in-destroy", "");
+    let (_, stderr) = measured(&place, &library, "flushes-in-destroy", "");
     let expected =
         format!("flushes-in-destroy: its function destroy: it {changed}, and not restored");
     assert!(stderr.contains(&expected), "{stderr}");
-    let library = plugin(&place, "faulty.c", &["-DFLUSHES"]);
-    let words = "--mtx matrices/m1.mtx --methods seq,right --threads 2 --format csv --plugin";
-    let ran = place.run(&format!("{words} {}", library.display()));
+    let run =
+        |words: &str| Ran::of(place.program(words).env("FAULTY", "flushes").output().unwrap());
+    let words = "--mtx matrices/m1.mtx --methods seq,right --threads 2 --iterations 20 --rounds 2 --format csv";
+    let ran = run(&format!("{words} --plugin {}", library.display()));
     assert_eq!(column(&ran.stdout, "status"), ["ok", "ok"], "{ran:?}");
     let expected = format!("opening the plug-in {changed}; this was undone");
     assert!(column(&ran.stdout, "reason")[1].contains(&expected), "{ran:?}");
-    let checked = place.run(&format!("check-method {} right", library.display()));
+    let checked = run(&format!("check-method {} right", library.display()));
     assert_eq!(checked.status, Some(1));
     assert!(
         checked.stdout.starts_with(&format!("FAILED opening the plug-in {changed}: ")),
@@ -206,7 +203,8 @@ fn no_method_changes_the_floating_point_state_of_the_others() {
     );
     assert!(checked.stdout.ends_with("\n1 check failed\n"), "{checked:?}");
     let mut program = place.program("methods seq");
-    let ran = Ran::of(program.env("LD_PRELOAD", &library).output().unwrap());
+    program.env("FAULTY", "flushes").env("LD_PRELOAD", &library);
+    let ran = Ran::of(program.output().unwrap());
     assert!(
         ran.stderr.contains(&format!("a library of LD_PRELOAD {changed}; this was undone")),
         "{ran:?}"
@@ -216,42 +214,46 @@ fn no_method_changes_the_floating_point_state_of_the_others() {
 #[test]
 fn a_plugin_that_cannot_be_used_is_refused_with_the_reason() {
     let place = Place::with_matrices(&[30]);
-    let refused = |words: &str| {
-        let ran = place.run(&format!("--mtx matrices/m1.mtx --methods seq {words}"));
+    let refused = |words: &str, fault: &str| {
+        let mut program = place.program(&format!("--mtx matrices/m1.mtx --methods seq {words}"));
+        let ran = Ran::of(program.env("FAULTY", fault).output().unwrap());
         assert_eq!((ran.status, &*ran.stdout), (Some(2), ""), "{ran:?}");
         ran.stderr
     };
-    for (flag, reason) in [
-        ("NO_SYMBOL", "it does not export spmv_method_v1: include spmv_method.h"),
-        ("EMPTY", "spmv_method_v1(0) returns NULL: it has no methods"),
-        ("OTHER_ABI", "it has version 2 of the interface, and this program has version 1"),
-        ("SMALL", "its structure spmv_method has 8 bytes instead of "),
-        ("NO_PREPARE", "the method 'right': its function prepare is NULL"),
-        ("NO_NAME", "a method has no name"),
-        ("BAD_NAME", "the method 'A method': a name has 1 to 40 characters"),
-        ("TAKEN", "there is another method 'merge'"),
-        ("NO_PRECISION", "set SPMV_F64 or SPMV_F32"),
-        ("UNKNOWN_FLAG", "contain some that this version does not know"),
-        ("ENDLESS", "does not return NULL after the last method"),
+    let library = plugin(&place, "faulty.c", &["-DNO_SYMBOL"]);
+    let stderr = refused(&format!("--plugin {}", library.display()), "");
+    let reason = "libfaulty.so: it does not export spmv_method_v1: include spmv_method.h";
+    assert!(stderr.contains(reason), "{stderr}");
+    let library = plugin(&place, "faulty.c", &[]);
+    let cases = [
+        ("empty", "spmv_method_v1(0) returns NULL: it has no methods"),
+        ("other abi", "it has version 2 of the interface, and this program has version 1"),
+        ("small", "its structure spmv_method has 8 bytes instead of "),
+        ("no prepare", "the method 'right': its function prepare is NULL"),
+        ("no name", "a method has no name"),
+        ("bad name", "the method 'A method': a name has 1 to 40 characters"),
+        ("taken", "there is another method 'merge'"),
+        ("no precision", "set SPMV_F64 or SPMV_F32"),
+        ("unknown flag", "contain some that this version does not know"),
+        ("endless", "does not return NULL after the last method"),
         (
-            "CRASHES",
+            "crashes",
             "the child process was ended by signal 11 (SIGSEGV) while the plug-in was opened",
         ),
-    ] {
-        let library = plugin(&place, "faulty.c", &[&format!("-D{flag}")]);
-        let stderr = refused(&format!("--plugin {}", library.display()));
-        assert!(stderr.contains(reason) && stderr.contains("libfaulty.so"), "{flag}: {stderr}");
-    }
+    ];
+    at_once(&cases, |(fault, reason)| {
+        let stderr = refused(&format!("--plugin {}", library.display()), fault);
+        assert!(stderr.contains(reason) && stderr.contains("libfaulty.so"), "{fault}: {stderr}");
+    });
     std::fs::write(place.path("text.so"), "text").unwrap();
     for (words, reason) in [
         ("--plugin text.so", "text.so: it cannot be opened: "),
         ("--plugin none.so", "--plugin none.so: there is no such file"),
         ("--plugin matrices", "--plugin matrices: the folder has no file that ends in .so"),
     ] {
-        assert!(refused(words).contains(reason), "{words}");
+        assert!(refused(words, "").contains(reason), "{words}");
     }
-    let library = plugin(&place, "faulty.c", &[]);
-    let words = format!("--plugin {} --no-isolate", library.display());
+    let words = format!("--plugin {} --no-isolate --iterations 20 --rounds 2", library.display());
     let ran = place.run(&format!("--mtx matrices/m1.mtx --methods seq,right --format csv {words}"));
     assert_eq!(column(&ran.stdout, "status"), ["ok", "skipped"], "{ran:?}");
     assert!(
@@ -286,7 +288,7 @@ fn the_header_and_the_program_agree() {
     let (root, printer) = (PathBuf::from(env!("CARGO_MANIFEST_DIR")), place.path("layout"));
     let compiled = Command::new("cc")
         .args(["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-I"])
-        .args([root.join("include"), root.join("tests/plugins/layout.c")])
+        .args([root.join("plugins"), root.join("tests/plugins/layout.c")])
         .arg("-o")
         .arg(&printer)
         .status();

@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use spmv_bench::bench::clock::{Clock, FakeClock};
-use spmv_bench::cache::CacheFolder;
 use spmv_bench::cli::{self, CommandStatus, Env};
-use spmv_bench::device::Gpu;
-use spmv_bench::matrix::cached::MatrixCache;
-use spmv_bench::method::Unavailable;
-use spmv_bench::system::System;
-use spmv_bench::system::noise::Readings;
+use spmv_matrix::cache::CacheFolder;
+use spmv_matrix::cached::MatrixCache;
+use spmv_matrix::system::System;
+use spmv_matrix::system::noise::Readings;
+use spmv_methods::device::Gpu;
+use spmv_methods::method::Unavailable;
 
 /// The result of a command line.
 #[derive(Debug)]
@@ -71,7 +71,12 @@ fn run_in(
         date: "2026-01-02T03:04:05Z".into(),
         run_id: "test".into(),
         interrupted,
-        system: System { cpu: Some("a CPU".into()), ..System::detect() },
+        // With so little memory, only the smallest working set is swept for a run record.
+        system: System {
+            cpu: Some("a CPU".into()),
+            memory_bytes: Some(128 << 20),
+            ..System::detect()
+        },
         readings: Readings::default,
         program: None,
         open_gpu,

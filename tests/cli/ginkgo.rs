@@ -4,8 +4,8 @@
 use std::path::Path;
 
 use spmv_bench::cli::CommandStatus;
+use spmv_bench::record::read::read_any;
 use spmv_bench::record::row::Row;
-use spmv_bench::report::lines::read_any;
 
 use super::env::run;
 use super::{SMALL, folder};

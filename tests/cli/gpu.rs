@@ -4,10 +4,10 @@ use std::sync::atomic::AtomicBool;
 
 use spmv_bench::bench::clock::SystemClock;
 use spmv_bench::cli::CommandStatus;
-use spmv_bench::device::Gpu;
-use spmv_bench::device::facts::{Activity, Clocks};
-use spmv_bench::device::model::Model;
-use spmv_bench::method::Unavailable;
+use spmv_methods::device::Gpu;
+use spmv_methods::device::facts::{Activity, Clocks};
+use spmv_methods::device::model::Model;
+use spmv_methods::method::Unavailable;
 
 use super::env::{Ran, run, run_on};
 use super::folder;

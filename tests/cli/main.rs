@@ -21,6 +21,7 @@ mod report;
 mod reproduce;
 mod schema;
 mod sources;
+mod structure;
 mod tune;
 mod writing;
 

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use serde_json::Value;
 use spmv_bench::cli::CommandStatus;
-use spmv_bench::device::cuda::nvrtc;
+use spmv_methods::device::cuda::nvrtc;
 
 use super::env::{program, run};
 use super::folder;
@@ -30,8 +30,8 @@ fn times_are_modelled_verified_and_always_the_same() {
     if !can_compile() {
         return;
     }
-    let words =
-        format!("{GRID} --device model:h200 --methods gpu-[a-m]*,cusparse-csr --format csv");
+    let methods = "--methods gpu-[a-m]*,cusparse-csr --format csv";
+    let words = format!("gen:grid3d,n=12 --threads 1 --device model:h200 {methods}");
     let (first, again) = (run(&words), run(&words));
     assert_eq!(first.result, Ok(CommandStatus::Ok), "{}", first.stderr);
     let (first, again) = (rows(&first.stdout), rows(&again.stdout));
@@ -133,7 +133,7 @@ fn several_models_and_device_files_are_measured_in_turn() {
     if !can_compile() {
         return;
     }
-    let h200 = include_str!("../../devices/h200.toml");
+    let h200 = include_str!("../../crates/ptx-machine/devices/h200.toml");
     let dir = folder(&[("slow.toml", &h200.replace("clock_mhz = 1980", "clock_mhz = 198"))]);
     let slow = dir.path().join("slow.toml");
     let output = program(&format!(

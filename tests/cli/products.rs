@@ -1,7 +1,7 @@
 //! Tests of `--transpose`, `--values` and `--isa`, and of the required bytes and remarks in rows.
 
 use spmv_bench::cli::CommandStatus;
-use spmv_bench::simd::Isa;
+use spmv_methods::simd::Isa;
 
 use super::env::run;
 use super::{EXACT, SMALL, check_parts, folder};

@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 
 use spmv_bench::bench::clock::SystemClock;
 use spmv_bench::cli::CommandStatus;
-use spmv_bench::device::Gpu;
-use spmv_bench::device::model::Model;
+use spmv_methods::device::Gpu;
+use spmv_methods::device::model::Model;
 
 use crate::check_parts;
 use crate::env::{run, run_on};

@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
 ROOT = Path(sys.argv[1])
-SCHEMAS = {path.name.split(".")[0]: json.loads(path.read_text()) for path in (ROOT / "schema").glob("*.json")}
+SCHEMAS = {path.name.split(".")[0]: json.loads(path.read_text()) for path in (ROOT / "docs/schema").glob("*.json")}
 REGISTRY = Registry().with_resources((s["$id"], Resource.from_contents(s)) for s in SCHEMAS.values())
 [LINES] = re.findall(r"In pandas.*?```python\n(.*?)```", (ROOT / "docs/csv.md").read_text(), re.DOTALL)
 
@@ -42,7 +42,7 @@ def as_json(value):
 for schema in SCHEMAS.values():
     Draft202012Validator.check_schema(schema)
 os.mkdir("as-documented")
-os.symlink(ROOT / "schema", "as-documented/schema")
+os.symlink(ROOT / "docs", "as-documented/docs")
 
 for path in Path().glob("*.run.json"):
     check("run", json.loads(path.read_text()), path)

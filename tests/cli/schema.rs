@@ -1,4 +1,4 @@
-//! Checks the output for other programs against `schema/`, and reads it with the example for pandas in `docs/csv.md`.
+//! Checks the output for other programs against `docs/schema/`, and reads it with the example for pandas in `docs/csv.md`.
 //! Without jsonschema and pandas in .venv, that test is skipped with a message.
 
 use std::fs;
@@ -13,13 +13,13 @@ use serde_json::{Value, json};
 use spmv_bench::bench::clock::SystemClock;
 use spmv_bench::bench::peak::Peak;
 use spmv_bench::bench::plan::Protocol;
-use spmv_bench::device::Gpu;
-use spmv_bench::device::facts::{Activity, Clocks};
-use spmv_bench::device::model::Model;
 use spmv_bench::record::column::{ColumnInfo, Kind};
 use spmv_bench::record::row::Row;
 use spmv_bench::record::run::{Bandwidth, DeviceBandwidth, RunRecord};
 use spmv_bench::report::derived::DERIVED;
+use spmv_methods::device::Gpu;
+use spmv_methods::device::facts::{Activity, Clocks};
+use spmv_methods::device::model::Model;
 
 use super::env::run_on;
 use super::folder;
@@ -63,23 +63,23 @@ fn property(column: &ColumnInfo) -> Value {
     form
 }
 
-/// The properties in `schema/row.schema.json` follow from the table of columns; `UPDATE_EXPECT=1` writes them.
+/// The properties in `docs/schema/row.schema.json` follow from the table of columns; `UPDATE_EXPECT=1` writes them.
 #[test]
 fn the_schema_of_rows_follows_from_the_columns() {
-    let schema = read("schema/row.schema.json");
+    let schema = read("docs/schema/row.schema.json");
     let (head, _) = schema.split_once("  \"properties\"").unwrap();
     let line = |column: &ColumnInfo| format!("    \"{}\": {}", column.name, property(column));
     let properties = Row::COLUMNS.iter().map(line).collect::<Vec<_>>().join(",\n");
     let names: Value = Row::COLUMNS.iter().map(|column| column.name).collect();
     let expected =
         format!("{head}  \"properties\": {{\n{properties}\n  }},\n  \"required\": {names}\n}}\n");
-    expect_file!["../../schema/row.schema.json"].assert_eq(&expected);
+    expect_file!["../../docs/schema/row.schema.json"].assert_eq(&expected);
 }
 
 /// The run schema, the options in the documents and the dictionary of the fuzz target name all protocols.
 #[test]
 fn every_protocol_is_in_the_schema_and_in_the_documents() {
-    let schema: Value = serde_json::from_str(&read("schema/run.schema.json")).unwrap();
+    let schema: Value = serde_json::from_str(&read("docs/schema/run.schema.json")).unwrap();
     let names = Protocol::value_variants().iter().map(|protocol| json!(protocol));
     let names: Vec<_> = names.map(|name| name.as_str().unwrap().to_owned()).collect();
     let known = schema.pointer("/$defs/settings/properties/protocol/enum").unwrap();

@@ -7,8 +7,8 @@ use std::time::Duration;
 use expect_test::expect;
 use spmv_bench::bench::clock::FakeClock;
 use spmv_bench::cli::CommandStatus;
-use spmv_bench::device::Gpu;
-use spmv_bench::device::model::Model;
+use spmv_methods::device::Gpu;
+use spmv_methods::device::model::Model;
 
 use super::env::{Ran, run, run_on};
 use super::{SMALL, check, folder};
@@ -58,14 +58,14 @@ fn run_with_gpu(words: &str) -> Ran {
 /// A product with three kernels takes three milliseconds with any sizes.
 #[test]
 fn gpu_methods_are_tuned_on_a_gpu_unless_others_are_named() {
-    let sources = "gen:grid2d,n=20 gen:dense,rows=30,cols=30";
+    let sources = "gen:grid2d,n=8 gen:dense,rows=8,cols=8";
     let ran = run_with_gpu(&format!("tune csr-k {sources} --device gpu {QUICK}"));
     assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
     expect![[r#"
         gpu-csrk-3, f64: 64 sizes on 2 matrices
            nnz/row    srs   ssrs    GFLOP/s  matrix
-             3.800      4      4     0.0015  gen:grid2d,n=20
-            30.000      4      4     0.0009  gen:dense,rows=30,cols=30
+             3.500      4      4     0.0002  gen:grid2d,n=8
+             8.000      4      4     0.0001  gen:dense,rows=8,cols=8
         srs = round(4.000 + 0.000 ln(nnz/row)), R^2 -
         geometric mean of the best srs: 4.0
         ssrs = round(4.000 + 0.000 ln(nnz/row)), R^2 -
@@ -74,8 +74,8 @@ fn gpu_methods_are_tuned_on_a_gpu_unless_others_are_named() {
 
         gpu-csrk-3.5, f64: 64 sizes on 2 matrices
            nnz/row    srs   ssrs    GFLOP/s  matrix
-             3.800      4      4     0.0015  gen:grid2d,n=20
-            30.000      4      4     0.0009  gen:dense,rows=30,cols=30
+             3.500      4      4     0.0002  gen:grid2d,n=8
+             8.000      4      4     0.0001  gen:dense,rows=8,cols=8
         srs = round(4.000 + 0.000 ln(nnz/row)), R^2 -
         geometric mean of the best srs: 4.0
         ssrs = round(4.000 + 0.000 ln(nnz/row)), R^2 -

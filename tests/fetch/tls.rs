@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use sha2::{Digest, Sha256};
-use spmv_bench::cache::hex;
+use spmv_matrix::cache::hex;
 use tempfile::TempDir;
 
 use crate::answers::HINT;
@@ -43,8 +43,8 @@ fn serve(folder: &Path) -> Option<Https> {
     )
     .unwrap();
     let made = [
-        "req -x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.pem -days 2 -subj /CN=ca",
-        "req -newkey rsa:2048 -nodes -keyout key.pem -out server.csr -subj /CN=server",
+        "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout ca.key -out ca.pem -days 2 -subj /CN=ca",
+        "req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout key.pem -out server.csr -subj /CN=server",
         "x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -out server.pem -days 2 \
          -extfile ext",
     ];

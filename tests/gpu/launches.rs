@@ -7,11 +7,10 @@ use std::time::Duration;
 use spmv_bench::bench::clock::{Clock, FakeClock, SystemClock};
 use spmv_bench::bench::outcome::Outcome;
 use spmv_bench::bench::plan::Settings;
-use spmv_bench::device::Gpu;
-use spmv_bench::device::model::Model;
-use spmv_bench::device::probe::Probe;
-use spmv_bench::method::Choice;
-use spmv_bench::methods;
+use spmv_methods::device::Gpu;
+use spmv_methods::device::model::Model;
+use spmv_methods::device::probe::Probe;
+use spmv_methods::method::Choice;
 
 use super::fake_cusparse::FakeCuSparse;
 use super::recorder::{Leads, Recorder};
@@ -67,7 +66,7 @@ fn the_host_s_time_of_a_launch_is_reported_and_batches_are_limited() {
     let (gpu, ..) = gpu(Duration::from_micros(5));
     let settings = Settings { iterations: Some(1024), rounds: 1, ..settings() };
     let names = ["gpu-csr-scalar", "gpu-csr5", "cusparse-csr"];
-    let choices = names.map(|name| Choice::from(methods::named(name).unwrap()));
+    let choices = names.map(|name| Choice::from(spmv_methods::named(name).unwrap()));
     let report = on_gpu(&SystemClock::default(), &settings, &gpu, &grid(), &choices).unwrap();
     let summaries = report.outcomes.iter().map(|outcome| match outcome {
         Outcome::Ok(measurement) => measurement.summary,
@@ -86,7 +85,7 @@ fn the_host_s_time_of_a_launch_is_reported_and_batches_are_limited() {
 fn only_the_first_turn_has_a_batch_that_is_not_a_sample() {
     let (gpu, _, leads) = gpu(Duration::from_micros(5));
     let settings = Settings { iterations: Some(1024), rounds: 2, ..settings() };
-    let choices = [Choice::from(methods::named("gpu-csr-scalar").unwrap())];
+    let choices = [Choice::from(spmv_methods::named("gpu-csr-scalar").unwrap())];
     on_gpu(&SystemClock::default(), &settings, &gpu, &grid(), &choices).unwrap();
     assert_eq!(leads.take().into_iter().filter(|&lead| lead == 3840).count(), 2 + 1);
 }

@@ -6,12 +6,11 @@ use std::time::Duration;
 use spmv_bench::bench::clock::FakeClock;
 use spmv_bench::bench::outcome::{Measurement, Outcome};
 use spmv_bench::bench::plan::{CacheState, Settings};
-use spmv_bench::device::Gpu;
-use spmv_bench::device::facts::Clocks;
-use spmv_bench::device::model::Model;
-use spmv_bench::device::probe::Probe;
-use spmv_bench::method::{Choice, GRAPH};
-use spmv_bench::methods;
+use spmv_methods::device::Gpu;
+use spmv_methods::device::facts::Clocks;
+use spmv_methods::device::model::Model;
+use spmv_methods::device::probe::Probe;
+use spmv_methods::method::{Choice, GRAPH};
 
 use super::fake_cusparse::FakeCuSparse;
 use super::recorder::Recorder;
@@ -22,7 +21,7 @@ fn recorded(name: &str, graph: bool, settings: &Settings) -> (Measurement, Strin
     let clock = FakeClock::new(Duration::from_millis(1));
     let clocks = Clocks { multiprocessor_mhz: 1700, ..Clocks::default() };
     let (recorder, log) = Recorder::new(Model::tiny(1).with_clocks(clocks));
-    let method = methods::named(name).unwrap();
+    let method = spmv_methods::named(name).unwrap();
     let given = if graph { vec![(GRAPH.name, "on")] } else { vec![] };
     let choices = [Choice { method, given }];
     let mut report = on_gpu(&clock, settings, &Gpu::new(recorder), &grid(), &choices).unwrap();
@@ -79,7 +78,7 @@ fn opening_a_library_is_not_setup() {
     let model = FakeCuSparse::on(Model::tiny(1));
     let (recorder, _) = Recorder::new(model);
     let gpu = Gpu::new(recorder.opening_slowly(clock.clone()));
-    let choices = [Choice::from(methods::named("cusparse-csr").unwrap())];
+    let choices = [Choice::from(spmv_methods::named("cusparse-csr").unwrap())];
     let mut report = on_gpu(&*clock, &settings(), &gpu, &grid(), &choices).unwrap();
     let Outcome::Ok(measured) = report.outcomes.remove(0) else { panic!("{report:?}") };
     assert_eq!(measured.setup_ms, 1.0);
@@ -100,7 +99,7 @@ fn beside_other_work(with_other_work: fn(Recorder) -> Recorder) -> Outcome {
     let (recorder, _) = Recorder::new(Model::tiny(1));
     let gpu = Gpu::new(with_other_work(recorder));
     let clock = FakeClock::new(Duration::from_millis(1));
-    let choices = [Choice::from(methods::named("gpu-csr-scalar").unwrap())];
+    let choices = [Choice::from(spmv_methods::named("gpu-csr-scalar").unwrap())];
     on_gpu(&clock, &settings(), &gpu, &grid(), &choices).unwrap().outcomes.remove(0)
 }
 

@@ -5,15 +5,15 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use spmv_bench::bench::clock::{Clock, FakeClock};
-use spmv_bench::device::cusparse::CuSparse;
-use spmv_bench::device::driver::{
+use spmv_matrix::scalar::Precision;
+use spmv_methods::device::cusparse::CuSparse;
+use spmv_methods::device::driver::{
     Address, Driver, Event, GraphId, KernelId, ModuleId, RawArgument,
 };
-use spmv_bench::device::facts::{Activity, Clocks, Facts};
-use spmv_bench::device::model::Model;
-use spmv_bench::device::{Dim3, Program};
-use spmv_bench::method::{Failed, Unavailable, Unprepared};
-use spmv_bench::scalar::Precision;
+use spmv_methods::device::facts::{Activity, Clocks, Facts};
+use spmv_methods::device::model::Model;
+use spmv_methods::device::{Dim3, Program};
+use spmv_methods::method::{Failed, Unavailable, Unprepared};
 
 /// The recorded calls: kernels by name, `|` for an event, other calls in brackets.
 pub type Log = Rc<RefCell<Vec<String>>>;

@@ -78,7 +78,7 @@ fn a_limit_and_an_interrupt_end_a_step_with_its_processes() {
     // A process that was killed exists until its new parent has noticed.
     let is_gone = || {
         let process = format!("/proc/{}", place.read(&format!("{state}/pid")).trim());
-        (0..500).any(|_| {
+        (0..3000).any(|_| {
             std::thread::sleep(Duration::from_millis(20));
             !fs::exists(&process).unwrap()
         })
@@ -116,24 +116,30 @@ fn no_step_starts_that_could_end_too_late() {
 fn missing_tools_and_bad_rows_are_reported() {
     let tool = step("tool", [1, 9], "true") + "under = \"no-such-tool --all\"\n";
     let Some(place) = Place::new(&tool) else { return };
-    for (row, is_bad) in [
-        ("m.mtx,gpu-a,f64,ok,", false),
-        ("m.mtx,gpu-a,f64,wrong,row 3", true),
-        ("m.mtx,gpu-a,f64,skipped,would store 9.00 entries", false),
-        ("m.mtx,gpu-a,f64,skipped,it has no transposed product", false),
-        ("m.mtx,gpu-a,f64,skipped,NVRTC was not found", true),
-        ("m.mtx,cusparse-csr,f64,skipped,cuSPARSE was not found", false),
-        ("m.mtx,cusparse-csr,f64,timeout,too long", true),
-        ("m.mtx,,,failed,no such file", true),
-    ] {
-        let rows = format!("file,method_name,precision,status,reason\n{row}\n");
-        place.write("target/gpu-campaign-state/results/e/here/rows.csv", &rows);
-        let ran = place.run("out");
-        assert_eq!(
-            (ran.status, ran.stdout.contains("e, m.mtx")),
-            (Some(i32::from(is_bad)), is_bad),
-            "{row}: {ran:?}"
-        );
+    let rows = [
+        ("gpu-a,f64,ok,", false),
+        ("gpu-a,f64,wrong,row 3", true),
+        ("gpu-a,f64,skipped,would store 9.00 entries", false),
+        ("gpu-a,f64,skipped,it has no transposed product", false),
+        ("gpu-a,f64,skipped,NVRTC was not found", true),
+        ("cusparse-csr,f64,skipped,cuSPARSE was not found", false),
+        ("cusparse-csr,f64,timeout,too long", true),
+        (",,failed,no such file", true),
+    ];
+    // The row of each number is that of the matrix with this number.
+    let run = |numbers: &[usize]| {
+        let lines = numbers.iter().map(|&number| format!("m{number}.mtx,{}\n", rows[number].0));
+        let text =
+            format!("file,method_name,precision,status,reason\n{}", lines.collect::<String>());
+        place.write("target/gpu-campaign-state/results/e/here/rows.csv", &text);
+        place.run("out")
+    };
+    let (bad, good): (Vec<_>, Vec<_>) = (0..rows.len()).partition(|&number| rows[number].1);
+    let [all, good] = [[bad, good.clone()].concat(), good].map(|numbers| run(&numbers));
+    assert_eq!((all.status, good.status), (Some(1), Some(0)), "{all:?} {good:?}");
+    for (number, (row, is_bad)) in rows.into_iter().enumerate() {
+        let is_told = all.stdout.contains(&format!("e, m{number}.mtx"));
+        assert_eq!(is_told, is_bad, "{row}: {all:?}");
     }
     assert_eq!(place.step("tool").0, "not run: no no-such-tool on this machine");
 }

@@ -11,11 +11,10 @@ use spmv_bench::bench::clock::{Clock, FakeClock};
 use spmv_bench::bench::execute::{Bench, Trial};
 use spmv_bench::bench::outcome::Outcome;
 use spmv_bench::bench::plan::{Protocol, Settings};
-use spmv_bench::matrix::Csr;
-use spmv_bench::matrix::generate::Generator;
-use spmv_bench::method::{Code, Method, Prepared};
-use spmv_bench::methods;
-use spmv_bench::team::Team;
+use spmv_matrix::Csr;
+use spmv_matrix::generate::Generator;
+use spmv_methods::method::{Code, Method, Prepared};
+use spmv_methods::team::Team;
 
 /// The time of a product that is computed.
 pub const HONEST: Duration = Duration::from_millis(1);
@@ -140,7 +139,7 @@ fn prepare(csr: &Csr<f64>) -> Prepared<'_, f64> {
 /// Measures a liar and returns its outcome. `entropy` seeds the choices that it cannot predict.
 pub fn outcome(liar: Liar, csr: &Csr<f64>, settings: &Settings, entropy: fn() -> u64) -> Outcome {
     LIAR.set(liar);
-    let seq = methods::named("seq").unwrap();
+    let seq = spmv_methods::named("seq").unwrap();
     let code = Code::Cpu {
         parallel: false,
         f64: |csr, _| Ok(prepare(csr)),

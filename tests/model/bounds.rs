@@ -1,7 +1,7 @@
 //! Tests the errors of kernels that access invalid memory or are launched incorrectly.
 
 use crate::common::{check, dim, fault, gpu, launch, output};
-use spmv_bench::device::{Argument, Buffer};
+use spmv_methods::device::{Argument, Buffer};
 
 const TOUCH: &str = r#"
     extern "C" __global__ void test(unsigned *global, int space, int index, int writes) {

@@ -1,7 +1,7 @@
 //! Compares every builtin with the same computation on the host.
 
 use crate::common::{gpu, launch};
-use spmv_bench::device::Buffer;
+use spmv_methods::device::Buffer;
 
 /// Runs a kernel that reads `values` and writes `width` results per thread.
 fn run(seed: u64, source: &'static str, threads: usize, values: &[u32], width: usize) -> Vec<u32> {

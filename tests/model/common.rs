@@ -1,8 +1,8 @@
 //! Functions shared by the tests of the model.
 
-use spmv_bench::device::model::Model;
-use spmv_bench::device::{Argument, Buffer, Dim3, Gpu, Program};
-use spmv_bench::method::Failed;
+use spmv_methods::device::model::Model;
+use spmv_methods::device::{Argument, Buffer, Dim3, Gpu, Program};
+use spmv_methods::method::Failed;
 
 /// Creates a model GPU whose schedule has this seed.
 pub fn gpu(seed: u64) -> Gpu {

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use crate::common::{gpu, output};
-use spmv_bench::device::cusparse::{
+use spmv_matrix::scalar::Precision;
+use spmv_methods::device::cusparse::{
     CuSparse, DenseVector, SpMvOp, SparseLayout, SparseMatrix, SparseProduct,
 };
-use spmv_bench::device::driver::{Address, Driver};
-use spmv_bench::device::model::Model;
-use spmv_bench::device::{Buffer, Gpu};
-use spmv_bench::method::{Failed, Unavailable, Unprepared};
-use spmv_bench::scalar::Precision;
+use spmv_methods::device::driver::{Address, Driver};
+use spmv_methods::device::model::Model;
+use spmv_methods::device::{Buffer, Gpu};
+use spmv_methods::method::{Failed, Unavailable, Unprepared};
 
 /// A fake cuSPARSE that only returns its version.
 struct Fake;

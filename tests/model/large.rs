@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::common::{gpu, launch};
-use spmv_bench::device::{Buffer, Gpu};
+use spmv_methods::device::{Buffer, Gpu};
 
 const ROWS: usize = 16_000;
 const NONZEROS_PER_ROW: usize = 13;

@@ -1,7 +1,7 @@
 //! Tests the results of correct kernels, which must not depend on the schedule.
 
 use crate::common::{dim, gpu, launch, output};
-use spmv_bench::device::Buffer;
+use spmv_methods::device::Buffer;
 
 const SEEDS: std::ops::Range<u64> = 0..20;
 

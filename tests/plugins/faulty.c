@@ -1,5 +1,5 @@
-/* A plug-in whose methods each do one thing that the interface forbids. With LOADING defined, the plug-in itself is
- * wrong in the way that it names. */
+/* A plug-in whose methods each do one thing that the interface forbids, or wait. The environment variable FAULTY names
+ * what is wrong with the plug-in itself. */
 #define _GNU_SOURCE
 #include "spmv_method.h"
 
@@ -61,13 +61,25 @@ static void flush(void) {
     _mm_setcsr(_mm_getcsr() | 0x8040);
 #endif
 }
-#ifdef FLUSHES
-__attribute__((constructor)) static void load(void) { flush(); }
-#endif
+
+/* Whether the plug-in itself has this fault. */
+static int loads(const char *fault) {
+    const char *named = getenv("FAULTY");
+    return named && !strcmp(named, fault);
+}
+__attribute__((constructor)) static void load(void) {
+    if (loads("flushes")) flush();
+}
 
 static int is(const state *s, const char *fault) { return !strcmp(s->fault, fault); }
 
 static void crash(void) { raise(SIGSEGV); }
+
+/* Waits until the file `go` is in the current folder, and tells that with the file `waiting`. */
+static void wait_for_go(void) {
+    fclose(fopen("waiting", "w"));
+    while (access("go", F_OK)) usleep(1000);
+}
 
 static int prepare(const spmv_ctx *ctx, const spmv_csr *csr, void **handle, const char *fault) {
     state *s = ctx->allocate(ctx, sizeof *s, 64);
@@ -76,6 +88,7 @@ static int prepare(const spmv_ctx *ctx, const spmv_csr *csr, void **handle, cons
     *handle = s;
     if (is(s, "crashes-in-prepare") && csr->rows > 5) crash();
     if (is(s, "flushes-in-prepare")) flush();
+    if (is(s, "waits")) wait_for_go();
     if (is(s, "refuses")) {
         ctx->explain(ctx, "it takes only matrices\nwith one row");
         return SPMV_UNSUITABLE;
@@ -155,7 +168,7 @@ static const spmv_parameter parameters[] = {{"mood", moods, "a text for the note
     X(5, "crashes-in-destroy") X(6, "hangs") X(7, "exits") X(8, "writes-after-y") X(9, "writes-before-y")              \
     X(10, "writes-x") X(11, "writes-matrix") X(12, "keeps-x") X(13, "reads-y") X(14, "flushes")                        \
     X(15, "blocks-signals") X(16, "binds") X(17, "leaks") X(18, "prints") X(19, "nests") X(20, "releases-others")      \
-    X(21, "fails-later") X(22, "fails-in-info") X(23, "flushes-in-prepare") X(24, "flushes-in-destroy")
+    X(21, "fails-later") X(22, "fails-in-info") X(23, "flushes-in-prepare") X(24, "flushes-in-destroy") X(25, "waits")
 #define PREPARE(N, NAME)                                                                                               \
     static int prepare##N(const spmv_ctx *ctx, const spmv_csr *csr, void **handle) {                                   \
         return prepare(ctx, csr, handle, NAME);                                                                        \
@@ -173,39 +186,16 @@ const spmv_method *spmv_method_v1(unsigned index);
 
 const spmv_method *spmv_method_v1(unsigned index) {
     spmv_method *first = &methods[0];
-#ifdef EMPTY
-    return NULL;
-#endif
-#ifdef CRASHES
-    crash();
-#endif
-    (void)first;
-#ifdef OTHER_ABI
-    first->abi = 2;
-#endif
-#ifdef SMALL
-    first->size = 8;
-#endif
-#ifdef NO_PREPARE
-    first->prepare = NULL;
-#endif
-#ifdef NO_NAME
-    first->name = NULL;
-#endif
-#ifdef BAD_NAME
-    first->name = "A method";
-#endif
-#ifdef TAKEN
-    first->name = "merge";
-#endif
-#ifdef NO_PRECISION
-    first->flags = SPMV_INSPECTION;
-#endif
-#ifdef UNKNOWN_FLAG
-    first->flags |= 0x1000;
-#endif
-#ifdef ENDLESS
-    return first;
-#endif
+    if (loads("empty")) return NULL;
+    if (loads("crashes")) crash();
+    if (loads("other abi")) first->abi = 2;
+    if (loads("small")) first->size = 8;
+    if (loads("no prepare")) first->prepare = NULL;
+    if (loads("no name")) first->name = NULL;
+    if (loads("bad name")) first->name = "A method";
+    if (loads("taken")) first->name = "merge";
+    if (loads("no precision")) first->flags = SPMV_INSPECTION;
+    if (loads("unknown flag")) first->flags |= 0x1000;
+    if (loads("endless")) return first;
     return index < sizeof methods / sizeof *methods ? &methods[index] : NULL;
 }

@@ -12,8 +12,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use spmv_bench::matrix::Csr;
-use spmv_bench::matrix::market::{self, Options};
+use spmv_matrix::Csr;
+use spmv_matrix::market::{self, Options};
 
 const READERS: [&str; 2] = ["fast", "python"];
 

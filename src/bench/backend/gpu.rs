@@ -10,18 +10,18 @@ use super::{Backend, Factors, PEAK_REPETITIONS, Parts, STAGE_PRODUCTS, footprint
 use crate::bench::alteration::{Alteration, few_spoilt};
 use crate::bench::execute::Bench;
 use crate::bench::inputs::Inputs;
-use crate::bench::need::SMALL_ON_DEVICE;
+use crate::bench::need::{self, SMALL_ON_DEVICE};
 use crate::bench::peak::Peak;
 use crate::bench::plan::CacheState;
 use crate::bench::rehearsal;
-use crate::device::buffer::Value;
-use crate::device::facts::Clocks;
-use crate::device::probe::Probe;
-use crate::device::sweeps::DeviceSweeps;
-use crate::device::{Buffer, DeviceCsr, Gpu};
-use crate::memory::extent::Extent;
-use crate::memory::{self, Available, Size};
-use crate::method::{
+use spmv_matrix::memory::extent::Extent;
+use spmv_matrix::memory::{self, Available, Size};
+use spmv_methods::device::buffer::Value;
+use spmv_methods::device::facts::Clocks;
+use spmv_methods::device::probe::Probe;
+use spmv_methods::device::sweeps::DeviceSweeps;
+use spmv_methods::device::{Buffer, DeviceCsr, Gpu};
+use spmv_methods::method::{
     Choice, Device, Failed, Prepared, PreparedOnGpu, Request, Setup, Unavailable, Unprepared,
 };
 
@@ -75,7 +75,7 @@ impl<'a, T: Value> OnGpu<'a, T> {
         x: &[T],
     ) -> Result<Self, Unprepared> {
         let gpu = &csr.gpu;
-        let outputs = if bench.settings.transpose { csr.host.cols } else { csr.host.rows };
+        let outputs = if bench.settings.transpose { csr.host.cols() } else { csr.host.rows() };
         let mut backend = Self {
             x: gpu.upload(x)?,
             y: gpu.allocate(outputs)?,
@@ -138,7 +138,7 @@ impl<'a, T: Value> OnGpu<'a, T> {
             Setup::Conversion => extent.csr() + (choice.method.memory)(&extent),
             Setup::Ordering => 2 * extent.csr() + extent.ordering_in_small_groups(),
         };
-        let room = Available::now(settings.max_memory, extent.run(settings));
+        let room = Available::now(settings.max_memory, need::run(&extent, settings));
         match memory::refusal("on the host for its conversion", need, room) {
             Some(reason) => Err(Unavailable(reason)),
             None => Ok(()),
@@ -230,7 +230,7 @@ impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
     /// Returns the free memory, less the buffer on which bandwidth is measured.
     fn room(&self, matrix: &Extent, _: u64) -> Result<Available, Failed> {
         let Available { bytes, by } = free(self.gpu())?;
-        Ok(Available { bytes: bytes.saturating_sub(matrix.sweeps()), by })
+        Ok(Available { bytes: bytes.saturating_sub(need::sweeps(matrix)), by })
     }
 
     fn alter(&self, inputs: &Inputs<T>, random: &mut Xoshiro256PlusPlus) -> Alteration<T> {

@@ -8,20 +8,21 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::{Backend, Factors, PEAK_REPETITIONS, SETTLE, footprint};
 use crate::bench::alteration::{Alteration, spoil_few};
-use crate::bench::evict::Evictor;
 use crate::bench::execute::Bench;
+use crate::bench::guarded::Guarded;
 use crate::bench::inputs::Inputs;
+use crate::bench::need;
 use crate::bench::peak::{Peak, Sweeps};
 use crate::bench::plan::CacheState;
 use crate::bench::rehearsal;
-use crate::guarded::Guarded;
-use crate::matrix::Csr;
-use crate::memory::Available;
-use crate::memory::extent::Extent;
-use crate::method::{Choice, Device, Failed, Prepared, Request, Unprepared};
-use crate::plugin::{Thread, Threads};
-use crate::scalar::Scalar;
-use crate::system;
+use spmv_matrix::Csr;
+use spmv_matrix::memory::Available;
+use spmv_matrix::memory::extent::Extent;
+use spmv_matrix::scalar::Scalar;
+use spmv_matrix::system;
+use spmv_methods::method::{Choice, Device, Failed, Prepared, Request, Unprepared};
+use spmv_methods::plugin::{Thread, Threads};
+use spmv_methods::team::evict::Evictor;
 
 /// What a product has changed if it writes beyond the ends of y.
 const OUTSIDE_Y: &str = "the memory before or after y";
@@ -59,7 +60,7 @@ impl<'a, T: Scalar> Host<'a, T> {
     /// Copies `x` and fills y with zeros.
     pub fn new(bench: &'a Bench<'a>, csr: &'a Csr<T>, x: &[T]) -> Self {
         let cold = bench.settings.cache == CacheState::Cold;
-        let outputs = if bench.settings.transpose { csr.cols } else { csr.rows };
+        let outputs = if bench.settings.transpose { csr.cols() } else { csr.rows() };
         Self {
             bench,
             csr,
@@ -82,9 +83,9 @@ impl<'a, T: Scalar> Host<'a, T> {
     }
 
     fn hash(&self) -> u64 {
-        let Csr { row_offsets, column_indices, values, .. } = self.csr;
-        let arrays = [bytemuck::cast_slice(row_offsets), bytemuck::cast_slice(column_indices)];
-        let arrays = arrays.into_iter().chain([bytemuck::cast_slice::<_, u8>(values)]);
+        let indices = [self.csr.row_offsets(), self.csr.column_indices()];
+        let arrays = indices.map(bytemuck::cast_slice).into_iter();
+        let arrays = arrays.chain([bytemuck::cast_slice::<_, u8>(self.csr.values())]);
         arrays.fold(0, |hash, array| xxh3_64_with_seed(array, hash))
     }
 
@@ -146,7 +147,7 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
 
     fn room(&self, matrix: &Extent, kept: u64) -> Result<Available, Failed> {
         let settings = self.bench.settings;
-        Ok(Available::now(settings.max_memory, matrix.run(settings) + kept))
+        Ok(Available::now(settings.max_memory, need::run(matrix, settings) + kept))
     }
 
     fn alter(&self, inputs: &Inputs<T>, random: &mut Xoshiro256PlusPlus) -> Alteration<T> {

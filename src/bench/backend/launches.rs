@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::device::probe::Timing;
-use crate::method::Prepared;
+use spmv_methods::device::probe::Timing;
+use spmv_methods::method::Prepared;
 
 /// The maximum number of launches in a batch. The host blocks when about 1024 wait in the stream; then the device would
 /// begin before all of them are there.

@@ -15,16 +15,16 @@ use super::alteration::Alteration;
 use super::inputs::Inputs;
 use super::metrics::compulsory_bytes;
 use super::peak::Peak;
-use crate::device::Stage;
-use crate::device::facts::Clocks;
-use crate::matrix::Csr;
-use crate::memory::Available;
-use crate::memory::extent::Extent;
-use crate::method::{Choice, Device, Failed, Prepared, Request, Unprepared, Values};
-use crate::scalar::Scalar;
-use crate::verify::{Reference, Verdict};
 pub use gpu::{OnGpu, free};
 pub use host::Host;
+use spmv_matrix::Csr;
+use spmv_matrix::memory::Available;
+use spmv_matrix::memory::extent::Extent;
+use spmv_matrix::scalar::Scalar;
+use spmv_matrix::verify::{Reference, Verdict};
+use spmv_methods::device::Stage;
+use spmv_methods::device::facts::Clocks;
+use spmv_methods::method::{Choice, Device, Failed, Prepared, Request, Unprepared, Values};
 
 /// The pause before a method's turn during which idle threads (of a library or of the team) stop spinning and fall
 /// asleep.
@@ -179,5 +179,5 @@ pub trait Backend<'a, T: Scalar> {
 
 /// Returns the bytes that a product must move, see [`compulsory_bytes`].
 fn footprint<T: Scalar>(csr: &Csr<T>) -> usize {
-    compulsory_bytes(csr.rows, csr.cols, csr.nnz(), T::PRECISION) as usize
+    compulsory_bytes(csr.rows(), csr.cols(), csr.nnz(), T::PRECISION) as usize
 }

@@ -1,5 +1,7 @@
 //! The interface of a measurement: what it needs, the progress that it reports, and why it may end early.
 
+use std::path::Path;
+use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
@@ -7,9 +9,11 @@ use serde::{Deserialize, Serialize};
 use crate::bench::clock::Clock;
 use crate::bench::outcome::Outcome;
 use crate::bench::plan::Settings;
-use crate::method::Choice;
-use crate::profile::Profile;
-use crate::team::Team;
+use spmv_methods::device::Failed;
+use spmv_methods::method::Choice;
+use spmv_methods::method::choices::{Choices, VARIABLE};
+use spmv_methods::method::profile::Profile;
+use spmv_methods::team::Team;
 
 /// Everything that a measurement needs from its caller.
 pub struct Bench<'a> {
@@ -67,4 +71,14 @@ pub enum Stopped {
         /// The message of the error with which the device failed.
         reason: String,
     },
+}
+
+/// Returns the measured times of the file in `SPMV_BENCH_CHOICES`, which is read once; `None` if there is no such file.
+pub fn given_choices() -> Option<&'static Result<Choices, Failed>> {
+    static GIVEN: OnceLock<Option<Result<Choices, Failed>>> = OnceLock::new();
+    let read = || {
+        let path = std::env::var_os(VARIABLE).filter(|path| !path.is_empty())?;
+        Some(Choices::read(Path::new(&path)))
+    };
+    GIVEN.get_or_init(read).as_ref()
 }

@@ -8,11 +8,11 @@ use std::time::Duration;
 use crate::bench::backend::Parts;
 use crate::bench::outcome::{Measurement, Outcome};
 use crate::bench::steadiness::Attempts;
-use crate::device::Stage;
-use crate::device::counts::Profile;
-use crate::library::float_state;
-use crate::method::{Choice, Failed, Prepared, Unavailable, Unprepared};
-use crate::plugin::not_restored;
+use spmv_methods::device::Stage;
+use spmv_methods::device::counts::Profile;
+use spmv_methods::library::float_state;
+use spmv_methods::method::{Choice, Failed, Prepared, Unavailable, Unprepared};
+use spmv_methods::plugin::not_restored;
 
 /// A prepared method with its measurements so far.
 pub struct Ready<'a, T, V: ?Sized> {
@@ -22,7 +22,7 @@ pub struct Ready<'a, T, V: ?Sized> {
     pub prepared: Prepared<'a, T, V>,
     pub setup_ms: f64,
     pub error_ratio: f64,
-    /// See [`Method::matrix_bytes`](crate::method::Method::matrix_bytes).
+    /// See [`Method::matrix_bytes`](spmv_methods::method::Method::matrix_bytes).
     pub matrix_bytes: Option<u64>,
     /// The hashes of all verified y, except those for an altered x.
     pub hashes: BTreeSet<u64>,

@@ -9,7 +9,7 @@ use super::entry::{Ready, guarded};
 use crate::bench::backend::{Backend, Parts};
 use crate::bench::outcome::Outcome;
 use crate::bench::statistics::Sample;
-use crate::scalar::Scalar;
+use spmv_matrix::scalar::Scalar;
 
 impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     /// Records the modelled time of one product as the only sample.

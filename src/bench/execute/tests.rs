@@ -8,12 +8,12 @@ use super::*;
 use crate::bench::clock::{Clock, FakeClock};
 use crate::bench::outcome::Measurement;
 use crate::bench::plan::{CacheState, Protocol, Settings};
-use crate::device::Stage;
-use crate::matrix::Csr;
-use crate::matrix::order::Permutation;
-use crate::method::{Code, Method, Prepare, Prepared, Unavailable};
-use crate::methods::cpu::seq;
-use crate::team::Team;
+use spmv_matrix::Csr;
+use spmv_matrix::order::Permutation;
+use spmv_methods::cpu::seq;
+use spmv_methods::device::Stage;
+use spmv_methods::method::{Code, Method, Prepare, Prepared, Unavailable};
+use spmv_methods::team::Team;
 
 thread_local! {
     /// The clock that the test methods advance. It is thread-local because a `Prepare` is a function pointer.
@@ -262,7 +262,7 @@ fn interrupted_at(at: usize) -> (Vec<String>, Option<Vec<usize>>) {
     AT.set(at);
     FLAG.store(at == 0, Ordering::Relaxed);
     let by_product: Prepare<f64> = |csr, _| {
-        let (mut products, is_small) = (0, csr.rows != 3);
+        let (mut products, is_small) = (0, csr.rows() != 3);
         Ok(Prepared::new(csr, 0, move |_, _, _, y| {
             TestClock.pause(Duration::from_millis(2));
             products += 1;

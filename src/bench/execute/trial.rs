@@ -8,17 +8,18 @@ use super::{Bench, Stopped, measure};
 use crate::bench::alteration::MOST_CHANGE;
 use crate::bench::backend::{Host, OnGpu, free};
 use crate::bench::inputs::Inputs;
+use crate::bench::need;
 use crate::bench::outcome::{Outcome, Report};
-use crate::device::buffer::Value;
-use crate::device::{DeviceCsr, Gpu};
-use crate::matrix::Csr;
-use crate::matrix::order::Permutation;
-use crate::memory;
-use crate::memory::extent::Extent;
-use crate::method::{Choice, Failed, Unavailable, Unprepared};
-use crate::scalar::Scalar;
+use spmv_matrix::Csr;
+use spmv_matrix::memory;
+use spmv_matrix::memory::extent::Extent;
+use spmv_matrix::order::Permutation;
+use spmv_matrix::scalar::Scalar;
 #[cfg(doc)]
-use crate::verify::Reference;
+use spmv_matrix::verify::Reference;
+use spmv_methods::device::buffer::Value;
+use spmv_methods::device::{DeviceCsr, Gpu};
+use spmv_methods::method::{Choice, Failed, Unavailable, Unprepared};
 
 /// The step named in the message if the device is lost before the first method.
 const UPLOAD: &str = "uploading the matrix";
@@ -55,13 +56,13 @@ impl<'a, T: Scalar> Trial<'a, T> {
 
     fn overflow_of_altered(&self) -> Option<usize> {
         let Self { bench, csr, inputs } = self;
-        let size = |entry: &usize| csr.values[*entry].widen().abs();
+        let size = |entry: &usize| csr.values()[*entry].widen().abs();
         let largest = (0..csr.nnz()).into_par_iter().max_by(|a, b| size(a).total_cmp(&size(b)))?;
         let change = inputs.alpha.widen().abs() * size(&largest) * MOST_CHANGE;
         let is_safe = change <= T::max_value().widen();
         (!is_safe).then(|| match bench.settings.transpose {
-            true => csr.column_indices[largest] as usize,
-            false => csr.row_offsets.partition_point(|&begin| begin as usize <= largest) - 1,
+            true => csr.column_indices()[largest] as usize,
+            false => csr.row_offsets().partition_point(|&begin| begin as usize <= largest) - 1,
         })
     }
 
@@ -121,7 +122,7 @@ impl<T: Value> Trial<'_, T> {
 impl<T: Value> Trial<'_, T> {
     /// Returns the reason if the matrix and the vectors do not fit into the GPU's memory.
     fn refused_by(&self, gpu: &Gpu) -> Result<Option<String>, Failed> {
-        let need = self.extent().run_on_device(gpu.facts().l2_bytes);
+        let need = need::run_on_device(&self.extent(), gpu.facts().l2_bytes);
         Ok(memory::refusal("for the matrix and its vectors", need, free(gpu)?))
     }
 }

@@ -24,8 +24,8 @@ use crate::bench::backend::{Backend, SETTLE};
 use crate::bench::metrics::gbs;
 use crate::bench::outcome::Outcome;
 use crate::bench::statistics::{Sample, Summary};
-use crate::method::Device;
-use crate::scalar::Scalar;
+use spmv_matrix::scalar::Scalar;
+use spmv_methods::method::Device;
 
 /// The mean number of samples in a turn that follow a change.
 const CHANGES: f64 = 2.0;

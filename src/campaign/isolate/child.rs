@@ -19,7 +19,7 @@ use serde::de::DeserializeOwned;
 
 use super::wire::{Answer, Hello, receive, send};
 use crate::record::run::RunRecord;
-use crate::system::processes::explained;
+use spmv_matrix::system::processes::explained;
 
 /// The interval at which a waiting parent checks for interrupts and time limits.
 pub const TICK: Duration = Duration::from_millis(100);

@@ -14,8 +14,9 @@ use super::wire::{Answer, Hello, send};
 use crate::campaign::task::{Ended, Event, MatrixTask, Step};
 use crate::record::MatrixReport;
 use crate::record::facts::differences_to_join;
-use crate::record::row::{Shape, Status};
+use crate::record::row::Status;
 use crate::record::run::{RowKey, RunRecord};
+use spmv_matrix::stats::Shape;
 
 /// The time beyond a method's time limit in which a child may end the method itself.
 const GRACE: Duration = Duration::from_secs(1);

@@ -19,15 +19,16 @@ use crate::bench::run::RunSettings;
 use crate::campaign::gpus::Answers;
 use crate::campaign::plan::Plan;
 use crate::campaign::task::{Event, MatrixTask, Step};
-use crate::matrix::Csr;
-use crate::matrix::order::Order;
-use crate::matrix::source::Source;
-use crate::method::Device;
-use crate::record::row::{Row, Shape, Status};
+use crate::record::row::{Row, Status};
 use crate::record::run::{RowKey, RunRecord};
 use crate::record::{Group, MatrixReport};
-use crate::scalar::Precision;
-use crate::system::System;
+use spmv_matrix::Csr;
+use spmv_matrix::order::Order;
+use spmv_matrix::scalar::Precision;
+use spmv_matrix::source::Source;
+use spmv_matrix::stats::Shape;
+use spmv_matrix::system::System;
+use spmv_methods::method::Device;
 
 fn cell(method: &str) -> RowKey {
     RowKey {

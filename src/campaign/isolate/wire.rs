@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use crate::campaign::gpus::Answers;
 use crate::campaign::plan::Plan;
 use crate::campaign::task::Event;
-use crate::methods::added;
 use crate::record::run::RunRecord;
+use spmv_methods::added;
 
 /// The first message to the child, which configures it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -89,9 +89,9 @@ mod tests {
 
     use super::*;
     use crate::campaign::task::{MatrixTask, Step};
-    use crate::matrix::source::Source;
     use crate::record::MatrixReport;
     use crate::record::row::{Row, Status};
+    use spmv_matrix::source::Source;
 
     fn through<M: Serialize + DeserializeOwned>(message: &M) -> M {
         let mut bytes = Vec::new();

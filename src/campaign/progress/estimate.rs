@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use crate::bench::plan::Settings;
-use crate::matrix::source::Source;
-use crate::method::Device;
+use spmv_matrix::source::Source;
+use spmv_methods::method::Device;
 
 /// The approximate number of bytes per entry in a text file.
 const BYTES_PER_ENTRY: u64 = 12;

@@ -16,8 +16,8 @@ use super::task::Event;
 use crate::bench::plan::Settings;
 use crate::record::row::Row;
 use crate::record::run::RowKey;
+use crate::record::terminal::shown;
 use crate::record::text;
-use crate::terminal::shown;
 use estimate::Estimate;
 use pace::Pace;
 

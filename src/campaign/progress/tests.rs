@@ -5,10 +5,10 @@ use super::*;
 use crate::bench::execute::Turn;
 use crate::bench::plan::Protocol;
 use crate::campaign::task::Step;
-use crate::method::Device;
 use crate::record::MatrixReport;
 use crate::record::row::Status;
-use crate::scalar::Precision;
+use spmv_matrix::scalar::Precision;
+use spmv_methods::method::Device;
 
 fn cells(count: usize) -> Vec<RowKey> {
     let cell = |number| RowKey {

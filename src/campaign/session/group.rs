@@ -5,11 +5,11 @@ use crate::bench::metrics::compulsory_bytes;
 use crate::bench::outcome::{Outcome, Report};
 use crate::campaign::task::Way;
 use crate::campaign::{libraries, plugins};
-use crate::method::{Choice, Device};
-use crate::methods::{Baseline, Kind, cpu, gpu};
 use crate::record::row::{Circumstances, MatrixFacts, Row};
 use crate::record::run::Timed;
 use crate::record::{Group, Reordering};
+use spmv_methods::method::{Choice, Device};
+use spmv_methods::{Baseline, Kind, cpu, gpu};
 
 impl Session<'_> {
     /// Creates a group from the measurements of `choices` on one device.

@@ -9,11 +9,11 @@ use crate::bench::outcome::{Outcome, Report};
 use crate::bench::plan::Settings;
 use crate::campaign::ordered::{InPrecision, Ordered};
 use crate::campaign::task::{Event, MatrixTask, Step, Way};
-use crate::device::buffer::Value;
-use crate::method::{Choice, Device, Unavailable};
 use crate::record::row::Row;
 use crate::record::{Group, MatrixReport};
-use crate::scalar::Precision;
+use spmv_matrix::scalar::Precision;
+use spmv_methods::device::buffer::Value;
+use spmv_methods::method::{Choice, Device, Unavailable};
 
 impl Session<'_> {
     /// Measures all open methods with one order, precision and cache state. Creates one group per device.

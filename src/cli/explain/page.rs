@@ -5,9 +5,9 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::device::Stage;
-use crate::device::counts::{Counts, LineCounts};
 use crate::record::row::Row;
+use spmv_methods::device::Stage;
+use spmv_methods::device::counts::{Counts, LineCounts};
 
 /// The relative change of the time below which a problem is listed as having no effect.
 const SHOWN_CHANGE: f64 = 0.005;

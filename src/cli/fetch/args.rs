@@ -6,12 +6,12 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::cli::values::{seconds, whole_from};
-use crate::datasets::Matrix;
-use crate::datasets::fields::FORMS;
-use crate::fetch::address::Site;
-use crate::fetch::folder::DATA;
-use crate::filter::Filter;
-use crate::memory::Size;
+use crate::collection::Matrix;
+use crate::collection::fetch::address::Site;
+use crate::collection::fetch::folder::DATA;
+use crate::collection::fields::FORMS;
+use crate::record::filter::Filter;
+use spmv_matrix::memory::Size;
 
 #[derive(Debug, Args)]
 pub struct FetchArgs {

@@ -7,11 +7,11 @@ use std::io::Write;
 use anyhow::{Result, anyhow, bail};
 
 use super::args::FetchArgs;
-use crate::cache::CacheFolder;
-use crate::datasets::{Datasets, Matrix, is_id};
-use crate::fetch::client::Client;
-use crate::fetch::{Settings, index};
-use crate::near::hint;
+use crate::collection::fetch::client::Client;
+use crate::collection::fetch::{Settings, index};
+use crate::collection::{Datasets, Matrix, is_id};
+use spmv_matrix::cache::CacheFolder;
+use spmv_matrix::near::hint;
 
 /// The set that is downloaded if the command line names nothing.
 const DEFAULT_SET: &str = "default";

@@ -9,10 +9,10 @@ use super::args::FetchArgs;
 use super::megabytes;
 use super::progress::Progress;
 use crate::cli::command::{CommandStatus, Env};
-use crate::fetch::folder::Folder;
-use crate::fetch::ledger::Ledger;
-use crate::fetch::plan::{State, WantedMatrix};
-use crate::fetch::{Downloaded, Fetch, FetchError, Report};
+use crate::collection::fetch::folder::Folder;
+use crate::collection::fetch::ledger::Ledger;
+use crate::collection::fetch::plan::{State, WantedMatrix};
+use crate::collection::fetch::{Downloaded, Fetch, FetchError, Report};
 
 /// The numbers in the summary.
 #[derive(Default)]

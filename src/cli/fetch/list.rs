@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use super::megabytes;
-use crate::datasets::Datasets;
-use crate::fetch::plan::{State, WantedMatrix};
+use crate::collection::Datasets;
+use crate::collection::fetch::plan::{State, WantedMatrix};
 
 /// Prints the named sets with the number of their matrices.
 pub fn sets(datasets: &Datasets, out: &mut dyn Write) -> io::Result<()> {

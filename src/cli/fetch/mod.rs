@@ -10,16 +10,16 @@ mod verify;
 use anyhow::Result;
 
 use super::command::{CommandStatus, Env};
-use crate::cache::CacheFolder;
-use crate::datasets::{Datasets, Matrix};
-use crate::fetch::address::Site;
-use crate::fetch::client::Client;
-use crate::fetch::folder::{Folder, Form};
-use crate::fetch::ledger::Ledger;
-use crate::fetch::plan;
-use crate::fetch::{Fetch, FetchError, Settings};
+use crate::collection::fetch::address::Site;
+use crate::collection::fetch::client::Client;
+use crate::collection::fetch::folder::{Folder, Form};
+use crate::collection::fetch::ledger::Ledger;
+use crate::collection::fetch::plan;
+use crate::collection::fetch::{Fetch, FetchError, Settings};
+use crate::collection::{Datasets, Matrix};
 use args::FetchArgs;
 use choose::Choice;
+use spmv_matrix::cache::CacheFolder;
 
 /// Runs the command and returns the status with which the process ends.
 pub fn run(args: &FetchArgs, env: &mut Env) -> Result<CommandStatus> {

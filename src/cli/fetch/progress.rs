@@ -5,9 +5,9 @@ use std::sync::Mutex;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::fetch::Step;
-use crate::fetch::plan::WantedMatrix;
-use crate::terminal::shown;
+use crate::collection::fetch::Step;
+use crate::collection::fetch::plan::WantedMatrix;
+use crate::record::terminal::shown;
 
 const BAR: &str =
     "{bar:24} {decimal_bytes}/{decimal_total_bytes}, {decimal_bytes_per_sec}: {wide_msg}";

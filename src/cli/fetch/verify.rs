@@ -10,13 +10,13 @@ use anyhow::{Result, ensure};
 use super::args::FetchArgs;
 use super::choose::ids;
 use crate::cli::command::{CommandStatus, Env};
-use crate::datasets::Datasets;
-use crate::fetch::FetchError;
-use crate::fetch::folder::Folder;
-use crate::fetch::ledger::Ledger;
-use crate::fetch::row::LedgerRow;
-use crate::fetch::verify::{Finding, verify};
-use crate::matrix::archive::is_matrix;
+use crate::collection::Datasets;
+use crate::collection::fetch::FetchError;
+use crate::collection::fetch::folder::Folder;
+use crate::collection::fetch::ledger::Ledger;
+use crate::collection::fetch::row::LedgerRow;
+use crate::collection::fetch::verify::{Finding, verify};
+use spmv_matrix::archive::is_matrix;
 
 /// The numbers of files in the summary.
 #[derive(Default)]

@@ -7,11 +7,11 @@ use anyhow::{Result, anyhow, bail, ensure};
 
 use super::MeasureArgs;
 use crate::cli::output::{beside, form, is_same_file};
-use crate::matrix::source::Source;
 use crate::record::MatrixReport;
 use crate::record::file::is_not_regular_file;
 use crate::record::output::{self, Output, OutputError};
 use crate::record::write::{Format, Reporter};
+use spmv_matrix::source::Source;
 
 impl MeasureArgs {
     /// Returns the format of the results: from `--format`, from the extension of the output file, or `usual`.

@@ -6,23 +6,24 @@ use std::path::Path;
 use anyhow::Result;
 
 use crate::bench::plan::CacheState;
-use crate::matrix::order::Order;
-use crate::methods::METHODS;
+use crate::record::read;
+use crate::record::read::RecordedRow;
 use crate::record::row::Row;
 use crate::record::setting::Setting;
+use crate::record::table::Table;
 use crate::report::identity::name_matrices;
-use crate::report::lines::RecordedRow;
+use crate::report::matched;
 use crate::report::standings::{self, Standings};
 use crate::report::statistics::Statistic;
-use crate::report::{lines, matched};
-use crate::scalar::Precision;
-use crate::table::Table;
+use spmv_matrix::order::Order;
+use spmv_matrix::scalar::Precision;
+use spmv_methods::METHODS;
 
 /// Prints a Markdown table of the methods that ran in f64 on a corpus, with hot caches, in the natural order and
 /// with the largest number of threads. The columns are the speed-ups over the baselines, the median setup time in
 /// products of the first baseline, and the median additional memory relative to the CSR arrays.
 pub fn table(results: &Path, out: &mut dyn Write) -> Result<()> {
-    let mut all = lines::read(results)?;
+    let mut all = read::read(results)?;
     name_matrices(vec![all.iter_mut().collect()]);
     let threads = all.iter().filter_map(|line| line.row.threads).max();
     let is_shown = |line: &&RecordedRow| {

@@ -7,7 +7,7 @@ use clap::Args;
 
 use crate::bench::run::DeviceChoice;
 use crate::cli::values::{device, finite, seconds};
-use crate::fetch::folder::DATA;
+use crate::collection::fetch::folder::DATA;
 
 #[derive(Debug, Args)]
 pub struct ReproduceArgs {

@@ -11,10 +11,10 @@ use super::args::ReproduceArgs;
 use crate::campaign::progress::estimate::entries;
 use crate::cli::folder::{LeftOut, find};
 use crate::cli::sources::stand_in;
-use crate::datasets::{Datasets, Matrices, Matrix};
-use crate::matrix::source::Source;
+use crate::collection::{Datasets, Matrices, Matrix};
 use crate::papers::definition::expanded;
 use crate::record::row::{matrix_name, matrix_parts};
+use spmv_matrix::source::Source;
 
 /// The prefix for a matrix of the collection that may be missing in the datasets file.
 const COLLECTION: &str = "collection:";

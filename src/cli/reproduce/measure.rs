@@ -13,15 +13,15 @@ use crate::campaign::plan::Plan as CampaignPlan;
 use crate::campaign::progress::Display;
 use crate::campaign::{Campaign, Measured, Sink, Work};
 use crate::cli::command::Env;
-use crate::matrix::source::Source;
 use crate::papers::definition::Experiment;
 use crate::papers::experiments;
 use crate::papers::store::Store;
 use crate::record::facts::options;
+use crate::record::read::RecordedRow;
 use crate::record::run::Bandwidth;
 use crate::record::stages::StageRow;
 use crate::report::identity::name_matrices;
-use crate::report::lines::RecordedRow;
+use spmv_matrix::source::Source;
 
 /// The results of an experiment.
 pub struct Done {

@@ -16,15 +16,15 @@ use serde_json::{Value, json};
 use super::command::{CommandStatus, Env, Interrupted};
 use crate::bench::run::DeviceChoice;
 use crate::campaign::gpus;
-use crate::method::Unavailable;
 use crate::papers::definition::Experiment;
 use crate::papers::{experiment, experiments};
 use crate::record::run::{REVISION, VERSION};
-use crate::system::System;
 use args::ReproduceArgs;
 use matrices::Library;
 use plan::{Here, Plan};
 use show::State;
+use spmv_matrix::system::System;
+use spmv_methods::method::Unavailable;
 
 /// The default folder for results.
 const RESULTS: &str = "results";
@@ -142,7 +142,7 @@ fn gpu(device: &DeviceChoice, chosen: &[Experiment], env: &mut Env) -> Result<St
             "its source names no GPU; use --device model:NAME to choose one".into(),
         ));
     }
-    let on_gpu = crate::method::Device::Gpu;
+    let on_gpu = spmv_methods::method::Device::Gpu;
     if !device.includes(on_gpu) || !chosen.iter().any(|experiment| experiment.needs(on_gpu)) {
         return Err(Unavailable(format!("--device {device}")));
     }

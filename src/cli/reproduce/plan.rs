@@ -10,11 +10,11 @@ use crate::bench::run::{DeviceChoice, RunSettings};
 use crate::campaign::choice::chosen;
 use crate::campaign::progress::estimate::Estimate;
 use crate::campaign::task::Way;
-use crate::method::Device;
 use crate::papers::definition::{Block, Experiment};
 use crate::papers::store::GridCell;
 use crate::record::facts::options;
 use crate::record::run::RowKey;
+use spmv_methods::method::Device;
 
 /// One run and its matrices.
 pub struct Batch {

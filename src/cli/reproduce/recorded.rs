@@ -12,12 +12,12 @@ use super::measure::Done;
 use super::show::{self, State};
 use crate::campaign::choice::select;
 use crate::cli::command::{CommandStatus, Env};
-use crate::method::Choice;
 use crate::papers::definition::{Block, Experiment};
 use crate::papers::store::Store;
 use crate::papers::verdicts::Verdicts;
+use crate::record::read::RecordedRow;
 use crate::record::row::{Row, matrix_name};
-use crate::report::lines::RecordedRow;
+use spmv_methods::method::Choice;
 
 /// Writes the report and the verdicts of an experiment into the folder of its rows. Rows of other products are left
 /// out. `quick`: whether the rows are of a quick run, which the name of the folder may say instead.

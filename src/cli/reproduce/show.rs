@@ -10,14 +10,14 @@ use super::plan::{Batch, Plan};
 use super::{MODEL_RUN, QUICK_RUN, RESULTS, after_day};
 use crate::campaign::progress::estimate::span;
 use crate::cli::command::Env;
-use crate::method::Device;
 use crate::papers::definition::Experiment;
 use crate::papers::experiments;
 use crate::papers::judge::JudgedClaim;
 use crate::papers::page;
 use crate::papers::verdicts::Verdicts;
+use crate::record::table::{Table, significant};
 use crate::report::names::listed;
-use crate::table::{Table, significant};
+use spmv_methods::method::Device;
 
 /// The width of a table in characters if there is no terminal.
 const WIDTH: u16 = 120;

@@ -6,11 +6,11 @@ use std::io::{self, Write};
 use anyhow::Result;
 
 use super::rows::{Rows, Tuning, rows_of};
-use crate::bench::regression::relative_speeds;
-use crate::method::Choice;
 use crate::record::MatrixReport;
+use crate::record::regression::relative_speeds;
 use crate::record::tuning::Sweep;
-use crate::scalar::Precision;
+use spmv_matrix::scalar::Precision;
+use spmv_methods::method::Choice;
 
 /// The default of `--methods`.
 pub const DEFAULT: &[&str] = &[

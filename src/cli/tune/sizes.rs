@@ -7,10 +7,10 @@ use anyhow::{Context, Result};
 
 use super::rows::{Rows, Tuning, rows_of};
 use crate::campaign::choice::swept;
-use crate::method::Choice;
 use crate::record::MatrixReport;
 use crate::record::tuning::{Size, SizeRow, Sweep};
-use crate::scalar::Precision;
+use spmv_matrix::scalar::Precision;
+use spmv_methods::method::Choice;
 
 /// The parameters that are tuned.
 pub const PARAMETERS: [&str; 2] = ["srs", "ssrs"];

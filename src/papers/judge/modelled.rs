@@ -4,9 +4,9 @@
 //! either: the copies to the GPU in the setup, and the random order of atomic operations.
 
 use super::super::claim::{Claim, Quantity, Range};
-use crate::device::model::DeviceFile;
+use crate::record::read::RecordedRow;
 use crate::report::column::Column;
-use crate::report::lines::RecordedRow;
+use spmv_methods::device::model::DeviceFile;
 
 /// The model that rows come from, with the error of its times.
 #[derive(Clone, Debug, PartialEq)]

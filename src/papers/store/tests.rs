@@ -2,10 +2,10 @@ use serde_json::json;
 
 use super::*;
 use crate::bench::plan::{CacheState, Protocol, Settings};
-use crate::matrix::order::Order;
-use crate::method::Device;
 use crate::record::row::{MatrixFacts, Row, Status};
-use crate::scalar::Precision;
+use spmv_matrix::order::Order;
+use spmv_matrix::scalar::Precision;
+use spmv_methods::method::Device;
 
 fn key(method: &str) -> RowKey {
     RowKey {

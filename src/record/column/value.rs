@@ -2,10 +2,10 @@
 
 use super::Kind;
 use crate::bench::plan::{CacheState, Values};
-use crate::matrix::order::Order;
-use crate::method::Device;
 use crate::record::row::Status;
-use crate::scalar::Precision;
+use spmv_matrix::order::Order;
+use spmv_matrix::scalar::Precision;
+use spmv_methods::method::Device;
 
 /// The value of a column in a row.
 #[derive(Clone, Copy, Debug, PartialEq)]

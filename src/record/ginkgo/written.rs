@@ -1,9 +1,9 @@
 //! Converts reports to Ginkgo's format. Times are in seconds.
 
 use super::{Distribution, Kernel, Matrix, OwnFields, Problem};
-use crate::matrix::order::Order;
 use crate::record::MatrixReport;
 use crate::record::row::{MatrixFacts, Row, matrix_name};
+use spmv_matrix::order::Order;
 
 impl Kernel {
     fn of(row: &Row) -> Self {

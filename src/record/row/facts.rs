@@ -3,9 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::bench::plan::Values;
-use crate::matrix::Csr;
-use crate::matrix::archive::split_ending;
-use crate::matrix::stats::RowStatistics;
+use spmv_matrix::archive::split_ending;
+use spmv_matrix::stats::Shape;
 
 /// The properties of a matrix, which every row of it repeats. An unknown property is `None`, an empty cell.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -15,40 +14,14 @@ pub struct MatrixFacts {
     /// The size and the row statistics; `None` if the matrix could not be read.
     #[serde(flatten)]
     pub shape: Option<Shape>,
-    /// See [`pattern_symmetry`](crate::matrix::stats::pattern_symmetry).
+    /// See [`pattern_symmetry`](spmv_matrix::stats::pattern_symmetry).
     pub pattern_symmetry: Option<f64>,
     /// The kind of problem according to the collection, or a note that the matrix is generated.
     pub kind: Option<String>,
-    /// See [`distinct_values`](crate::matrix::stats::distinct_values).
+    /// See [`distinct_values`](spmv_matrix::stats::distinct_values).
     pub distinct_values: Option<usize>,
     /// The source of the values.
     pub values: Option<Values>,
-}
-
-/// The properties that are known when a matrix is in memory.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Shape {
-    /// The number of rows.
-    pub rows: usize,
-    /// The number of columns.
-    pub cols: usize,
-    /// The number of stored entries.
-    pub nnz: usize,
-    /// The statistics of the row lengths.
-    pub row_length: RowStatistics,
-}
-
-impl Shape {
-    /// Returns the numbers of rows, columns and nonzeros.
-    pub fn sizes(&self) -> [usize; 3] {
-        [self.rows, self.cols, self.nnz]
-    }
-
-    /// Computes the shape of a matrix.
-    pub fn of<T>(csr: &Csr<T>) -> Self {
-        let (rows, cols, nnz) = (csr.rows, csr.cols, csr.nnz());
-        Self { rows, cols, nnz, row_length: RowStatistics::of(csr) }
-    }
 }
 
 /// Returns the name of a matrix: `cant` for `ufl_mtx/cant.mtx.gz` and for `stand-in:Williams/cant`, and the complete

@@ -4,9 +4,9 @@ use super::{MatrixFacts, Row, Status};
 use crate::bench::metrics;
 use crate::bench::outcome::{Measurement, Outcome};
 use crate::bench::plan::CacheState;
-use crate::matrix::order::Order;
-use crate::method::{Choice, Device};
-use crate::scalar::Precision;
+use spmv_matrix::order::Order;
+use spmv_matrix::scalar::Precision;
+use spmv_methods::method::{Choice, Device};
 
 /// The settings and measurements that all methods of a matrix and precision share.
 #[derive(Clone, Copy, Debug)]

@@ -10,7 +10,7 @@ use super::scale::{Direction, Scale, around, from_decade};
 use super::switch::{self, Switch};
 use super::theme::{LINE, NAMES, WIDTH, shortened, text_width, widest};
 use super::{BarSeries, Bars};
-use crate::table::significant;
+use crate::record::table::significant;
 
 /// The margin at the right: half the width of a number.
 const RIGHT: f64 = 30.0;

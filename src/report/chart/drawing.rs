@@ -3,7 +3,7 @@
 use svg::node::element::{Group, Line, Path, Rectangle, Text, Title};
 
 use super::theme::{BASELINE, shortened};
-use crate::table::significant;
+use crate::record::table::significant;
 
 /// Rounds to a tenth of a unit. Finer differences are not visible.
 pub fn tenth(place: f64) -> f64 {

@@ -8,7 +8,7 @@ use super::label::label;
 use super::picture::Picture;
 use super::scale::{Direction, Scale, apart, around, has_place};
 use super::theme::{LINE, NAMES, WIDTH, text_width, viridis, widest};
-use crate::table::significant;
+use crate::record::table::significant;
 
 /// The smallest and the greatest width of a cell.
 const NARROW: f64 = 17.0;

@@ -10,7 +10,7 @@ use super::scale::{Direction, Scale, around, has_place};
 use super::switch::{self, Switch};
 use super::theme::{LINE, WIDTH, shortened, text_width};
 use super::{Axis, Guide, Mark, Plane, Point, Series};
-use crate::table::significant;
+use crate::record::table::significant;
 
 /// The top and bottom of the plot area.
 const TOP: f64 = 34.0;

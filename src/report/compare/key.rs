@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::method::Device;
-use crate::report::lines::RecordedRow;
-use crate::scalar::Precision;
+use crate::record::read::RecordedRow;
+use spmv_matrix::scalar::Precision;
+use spmv_methods::method::Device;
 
 /// What a row measures. Rows of A and B with the same key are a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use super::Comparison;
 use super::key::Key;
 use super::pair::status;
-use crate::report::lines::RecordedRow;
+use crate::record::read::RecordedRow;
 use crate::report::names::listed;
 
 /// The maximum number of lines that are printed.

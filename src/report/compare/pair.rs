@@ -6,7 +6,7 @@ use super::error::CompareError;
 use super::key::{Aspect, Key, differences};
 use super::ratio::Change;
 use super::rows::{Compared, Rows, unlike};
-use crate::report::lines::RecordedRow;
+use crate::record::read::RecordedRow;
 
 /// A row of A, a row of B, or both.
 #[derive(Clone, Copy, Debug)]

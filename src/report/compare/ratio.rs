@@ -1,8 +1,8 @@
 //! The ratio of two times and its uncertainty.
 
 use super::key::Key;
-use crate::bench::regression::geometric_mean;
-use crate::report::lines::RecordedRow;
+use crate::record::read::RecordedRow;
+use crate::record::regression::geometric_mean;
 use crate::report::matched::time;
 
 /// How the time of a row of B compares with that of its row of A.

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::error::CompareError;
 use super::key::Key;
 use crate::bench::plan::CacheState;
-use crate::matrix::order::Order;
-use crate::report::lines::RecordedRow;
+use crate::record::read::RecordedRow;
+use spmv_matrix::order::Order;
 
 /// The rows of one of the two files.
 #[derive(Clone, Copy, Debug)]

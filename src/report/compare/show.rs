@@ -10,10 +10,10 @@ use super::ratio::Judgement::{self, Faster, Same, Slower, Unknown};
 use super::ratio::Mean;
 use super::{Comparison, Group};
 use crate::record::cells::to_csv;
-use crate::report::lines::RecordedRow;
+use crate::record::read::RecordedRow;
+use crate::record::table::{Cell, Table};
 use crate::report::statistics::Statistic;
 use crate::report::values::Kinds;
-use crate::table::{Cell, Table};
 
 /// The maximum number of changes that are printed for each direction.
 const CHANGES: usize = 10;

@@ -5,12 +5,12 @@ use expect_test::expect;
 use super::ratio::Judgement::{self, Faster, Same, Slower, Unknown};
 use super::*;
 use crate::bench::plan::{CacheState, Values};
-use crate::matrix::order::Order;
-use crate::method::Device;
+use crate::record::read::RecordedRow;
 use crate::record::row::{Row, Status};
 use crate::report::identity::name_matrices;
-use crate::report::lines::RecordedRow;
-use crate::scalar::Precision;
+use spmv_matrix::order::Order;
+use spmv_matrix::scalar::Precision;
+use spmv_methods::method::Device;
 
 /// Returns a row that is ok; `half` is half the width of its interval, in ms.
 fn ok(file: &str, method: &str, ms: f64, half: f64) -> Row {

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::files::ResultFile;
+use crate::record::read::RecordedRow;
 use crate::record::setting::Setting;
 use crate::report::grouped::grouped;
-use crate::report::lines::RecordedRow;
 use crate::report::matched;
 
 /// A row with its file and setting.

@@ -2,10 +2,10 @@
 
 use super::entries::{Entries, OverviewRow};
 use crate::record::row::Status;
+use crate::record::table::Table;
 use crate::report::grouped::grouped;
 use crate::report::names::listed;
 use crate::report::page::Section;
-use crate::table::Table;
 
 /// The number of matrices that a line of skipped rows names. Further matrices are only counted.
 const NAMED: usize = 3;

@@ -9,9 +9,9 @@ use serde_json::Value;
 
 use crate::record::facts::machine;
 use crate::record::ginkgo::Unit;
+use crate::record::read::{self, LinesError, RecordedRow};
 use crate::report::grouped::grouped;
 use crate::report::identity::name_matrices;
-use crate::report::lines::{self, LinesError, RecordedRow};
 
 /// A result file and the record of the run that wrote it.
 #[derive(Clone, Debug, Default)]
@@ -57,7 +57,7 @@ pub fn read(paths: &[PathBuf], unit: Option<Unit>) -> Result<Vec<ResultFile>, Fi
     let mut seen = BTreeSet::new();
     let mut files = Vec::new();
     for path in paths {
-        let (lines, note) = lines::read_any(path, unit)?;
+        let (lines, note) = read::read_any(path, unit)?;
         if !seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone())) {
             return Err(FileError::Twice(path.clone()));
         }

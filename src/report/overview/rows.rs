@@ -1,9 +1,9 @@
 //! A table of all rows, with the columns that are used most.
 
 use super::entries::{Entries, OverviewRow};
+use crate::record::table::Table;
 use crate::report::column::Column;
 use crate::report::page::Section;
-use crate::table::Table;
 
 /// The numeric columns of the table.
 const NUMBERS: [&str; 14] = [

@@ -3,10 +3,10 @@
 use serde_json::{Map, Value};
 
 use super::files::ResultFile;
+use crate::record::table::{Table, significant};
 use crate::report::View;
 use crate::report::grouped::grouped;
 use crate::report::page::Section;
-use crate::table::{Table, significant};
 
 /// The groups of facts in a run record, with their titles. The group `""` contains the facts at the top level.
 const GROUPS: [(&str, &str); 6] = [

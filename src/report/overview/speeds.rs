@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use crate::record::read::RecordedRow;
+use crate::record::table::Table;
 use crate::report::View;
 use crate::report::chart::Axis;
-use crate::report::lines::RecordedRow;
 use crate::report::matched::{self, Numbers, timed};
 use crate::report::ranking::Ranking;
 use crate::report::standings::Standings;
 use crate::report::statistics::Statistic;
 use crate::report::values::Kinds;
-use crate::table::Table;
 
 /// Returns a table of the speed-up of each method over the baselines.
 pub(super) fn over_baselines(standings: &Standings) -> View {

@@ -6,11 +6,11 @@ use super::entries::{Entries, OverviewRow};
 use super::faults::{has, is_bad};
 use crate::bench::steadiness::WIDEST;
 use crate::record::row::Status;
+use crate::record::table::Table;
 use crate::report::grouped::grouped;
 use crate::report::matched::matrices;
 use crate::report::names::count;
 use crate::report::page::Section;
-use crate::table::Table;
 
 /// Returns the sentences at the top of the page.
 pub(super) fn lead(entries: &Entries) -> Vec<String> {

@@ -2,12 +2,12 @@ use serde_json::json;
 
 use super::*;
 use crate::bench::plan::CacheState;
-use crate::method::Device;
+use crate::record::read::RecordedRow;
 use crate::record::row::{Row, Status};
+use crate::record::table::Cell;
 use crate::report::View;
-use crate::report::lines::RecordedRow;
-use crate::scalar::Precision;
-use crate::table::Cell;
+use spmv_matrix::scalar::Precision;
+use spmv_methods::method::Device;
 
 fn row(file: &str, method: &str, ms: f64) -> Row {
     Row {

@@ -4,9 +4,9 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::names::{self, Names};
 use super::{MARK, MOST_BYTES, Page, Section, beginning};
+use crate::record::table::{Cell, Table};
 use crate::report::View;
 use crate::report::chart::Chart;
-use crate::table::{Cell, Table};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");

@@ -1,8 +1,8 @@
 //! A page as GitHub-flavoured Markdown.
 
 use super::{MARK, Page, beginning, names};
+use crate::record::table::escape_markdown;
 use crate::report::View;
-use crate::table::escape_markdown;
 
 impl Page {
     /// Formats the page as Markdown. Its charts are separate files in the same folder.
@@ -45,8 +45,8 @@ fn prose(text: &str) -> String {
 mod tests {
     use super::super::Section;
     use super::*;
+    use crate::record::table::{Cell, Table};
     use crate::report::chart::{Axis, Bars, Chart};
-    use crate::table::{Cell, Table};
 
     #[test]
     fn names_are_escaped() {

@@ -12,8 +12,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::View;
-use crate::cache;
-use crate::table::Table;
+use crate::record::table::Table;
+use spmv_matrix::cache;
 
 /// Text and views under headings.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -150,7 +150,7 @@ fn remove_charts(folder: &Path) -> io::Result<()> {
 mod tests {
     use super::super::chart::{Axis, Bars, Chart, Heat};
     use super::*;
-    use crate::table::Cell;
+    use crate::record::table::Cell;
 
     fn page(titles: &[&str]) -> Page {
         let value = Axis::linear("ms");

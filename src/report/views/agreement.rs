@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use super::shown::Series;
 use super::{Kind, Recorded, axis, dot, drawn, ends};
+use crate::record::read::RecordedRow;
+use crate::record::table::{Cell, Table, significant};
 use crate::report::View;
 use crate::report::chart::{self, Chart, Guide, Mark};
 use crate::report::column::Column;
-use crate::report::lines::RecordedRow;
 use crate::report::matched::matrix;
 use crate::report::names::label;
 use crate::report::statistics::{Statistic, percentage, spearman};
-use crate::table::{Cell, Table, significant};
 
 /// The factor up to which a modelled time counts as near the published one.
 const NEAR: f64 = 1.5;

@@ -4,14 +4,14 @@ use super::few;
 use super::shown::Series;
 use super::{Kind, Recorded, drawn};
 use crate::bench::metrics::break_even;
+use crate::record::read::RecordedRow;
+use crate::record::table::Table;
 use crate::report::View;
 use crate::report::chart::{Axis, Chart, Guide, Mark, Plane, Point};
-use crate::report::lines::RecordedRow;
 use crate::report::matched::{Fastest, Key};
 use crate::report::select::Select;
 use crate::report::statistics::{Statistic, quantile};
 use crate::report::values::Kinds;
-use crate::table::Table;
 
 keys! {
     /// Setup times compared with the time that each product saves over the baseline.

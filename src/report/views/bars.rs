@@ -2,15 +2,15 @@
 
 use super::shown::Series;
 use super::{Kind, Recorded, axis, few};
+use crate::record::read::RecordedRow;
+use crate::record::table::{Cell, Table};
 use crate::report::View;
 use crate::report::chart::{self, BarSeries, Chart};
 use crate::report::column::Column;
-use crate::report::lines::RecordedRow;
 use crate::report::matched::Matrix;
 use crate::report::names::label;
 use crate::report::statistics::Statistic;
 use crate::report::values::Kinds;
-use crate::table::{Cell, Table};
 
 keys! {
     /// A group of bars per matrix with a bar per method, for the method's fastest row on the matrix.

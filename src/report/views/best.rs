@@ -2,12 +2,12 @@
 
 use super::contest::{Contest, Run};
 use super::{Kind, Recorded};
+use crate::record::table::Table;
 use crate::report::View;
 use crate::report::chart::Axis;
 use crate::report::ranking::{Ranked, Ranking};
 use crate::report::statistics::Statistic;
 use crate::report::values::Kinds;
-use crate::table::Table;
 
 keys! {
     /// The number of matrices on which each method is the fastest, and its loss on the others.

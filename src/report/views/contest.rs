@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::setting::{APART, setting, varying};
 use super::shown::Series;
-use crate::report::lines::RecordedRow;
+use crate::record::read::RecordedRow;
 use crate::report::matched::{fastest_by, matrix};
 use crate::report::names::{join, label};
 

@@ -1,13 +1,13 @@
 //! The view `correlations`: the correlation of two numbers of a method's rows.
 
 use super::{Kind, Part, Recorded, parts};
+use crate::record::table::Table;
 use crate::report::View;
 use crate::report::chart::{Axis, BarSeries, Bars, Chart};
 use crate::report::column::Column;
 use crate::report::grouped::grouped;
 use crate::report::matched::correlation;
 use crate::report::names::join;
-use crate::table::Table;
 
 /// The minimum number of rows of a correlation. With fewer rows it is not shown, because it has no meaning.
 const LEAST: usize = 10;

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::method::Device;
-use crate::methods::{BASELINES, Baseline, Kind};
 use crate::report::chart::{BarSeries, Point, Series};
 use crate::report::statistics::Statistic;
+use spmv_methods::method::Device;
+use spmv_methods::{BASELINES, Baseline, Kind};
 
 /// The kinds of baselines that are shown. Of each kind, the first one on each device that has a series is shown.
 const SHOWN: [Kind; 3] = [Kind::Csr, Kind::Merge, Kind::Vendor];

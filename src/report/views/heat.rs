@@ -3,9 +3,9 @@
 use super::contest::Contest;
 use super::setting::APART;
 use super::{Kind, Recorded};
+use crate::record::table::Table;
 use crate::report::View;
 use crate::report::chart::{self, Axis, Chart};
-use crate::table::Table;
 
 keys! {
     /// The speed of each method on each matrix, in percent of the fastest method's.

@@ -2,12 +2,12 @@
 
 use super::{Kind, Recorded};
 use crate::record::column::Value;
+use crate::record::read::RecordedRow;
+use crate::record::table::{Cell, Table};
 use crate::report::View;
 use crate::report::column::{Column, word_columns};
-use crate::report::lines::RecordedRow;
 use crate::report::matched::{matrix, timed};
 use crate::report::names::label;
-use crate::table::{Cell, Table};
 
 keys! {
     /// A row per method, setting and matrix, with a cell for each column.

@@ -1,10 +1,10 @@
 //! The view `matrices`: a table of facts of each matrix, and a number of each method on it.
 
 use super::{Kind, Recorded, Shown};
+use crate::record::table::Table;
 use crate::report::View;
 use crate::report::column::Column;
 use crate::report::names::label;
-use crate::table::Table;
 
 keys! {
     /// A row per matrix: facts of the matrix, then a number of each method. Without facts, a row per method with its

@@ -3,12 +3,12 @@
 use super::bins::{self, Bin};
 use super::shown::{Series, Shown};
 use super::{Kind, Recorded, axis, dot, drawn, few};
+use crate::record::read::RecordedRow;
+use crate::record::table::Table;
 use crate::report::View;
 use crate::report::chart::{self, Chart, Mark};
 use crate::report::column::Column;
-use crate::report::lines::RecordedRow;
 use crate::report::matched::timed;
-use crate::table::Table;
 
 keys! {
     /// A number of rows over another number, with a series per method. A point is a row (dots), all rows with one x

@@ -3,9 +3,9 @@
 use super::contest::Contest;
 use super::few::few;
 use super::{Kind, Recorded, drawn};
+use crate::record::table::Table;
 use crate::report::View;
 use crate::report::chart::{Axis, Chart, Mark, Plane, Point};
-use crate::table::Table;
 
 /// The factors that have a column in the table.
 const FACTORS: [f64; 6] = [1.0, 1.1, 1.25, 1.5, 2.0, 4.0];

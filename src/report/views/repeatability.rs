@@ -1,11 +1,11 @@
 //! The view `repeatability`: whether a method's results are bitwise the same every time.
 
 use super::{Kind, Recorded};
+use crate::record::table::Table;
 use crate::report::View;
 use crate::report::column::Column;
 use crate::report::matched::matrix;
 use crate::report::names::{count, label};
-use crate::table::Table;
 
 keys! {
     /// The number of bitwise different results of each method for one and the same product.

@@ -3,16 +3,16 @@
 use super::roofs::{roofs, working_set};
 use super::shown::Series;
 use super::{Kind, Recorded, axis, dot, drawn, ends, few};
-use crate::memory::Size;
+use crate::record::read::RecordedRow;
+use crate::record::table::Table;
 use crate::report::View;
 use crate::report::chart::{Axis, Chart, Mark, Plane, Point};
 use crate::report::column::Column;
-use crate::report::lines::RecordedRow;
 use crate::report::matched::{Numbers, matrix, timed};
 use crate::report::names::label;
 use crate::report::statistics::Statistic;
 use crate::report::values::Kinds;
-use crate::table::Table;
+use spmv_matrix::memory::Size;
 
 keys! {
     /// GFLOP/s over FLOP per compulsory byte, below the measured bandwidths.

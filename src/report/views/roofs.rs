@@ -4,13 +4,13 @@
 use std::collections::BTreeSet;
 
 use crate::bench::metrics::compulsory_bytes;
-use crate::memory::Size;
+use crate::record::read::RecordedRow;
+use crate::record::table::significant;
 use crate::report::chart::Guide;
-use crate::report::lines::RecordedRow;
 use crate::report::matched::{Matrix, matrix};
 use crate::report::names::count;
 use crate::report::statistics::Statistic;
-use crate::table::significant;
+use spmv_matrix::memory::Size;
 
 /// The maximum number of roofs. More could not be distinguished in a chart.
 const MOST: usize = 5;

@@ -1,8 +1,8 @@
 //! The settings that a time depends on in addition to matrix and method, and their names.
 
 use crate::record::column::Value;
+use crate::record::read::RecordedRow;
 use crate::report::grouped::grouped;
-use crate::report::lines::RecordedRow;
 use crate::report::names::{count, join};
 use crate::report::select::Select;
 

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::setting::{APART, OF_METHOD, SETTINGS, note_on_choice, setting, shared, varying};
+use crate::record::read::RecordedRow;
 use crate::report::column::Column;
 use crate::report::grouped::grouped;
-use crate::report::lines::RecordedRow;
 use crate::report::matched::{self, Fastest, Matrix, Numbers, timed};
 use crate::report::names::{count, join};
 use crate::report::select::{Conditions, Select};

@@ -2,17 +2,17 @@
 
 use super::setting::{APART, setting, varying};
 use super::{Kind, Recorded};
+use crate::record::read::RecordedRow;
 use crate::record::row::matrix_name;
+use crate::record::table::{Cell, Table};
 use crate::record::tuning::{Best, Rule, Size, Sweep};
 use crate::report::View;
 use crate::report::chart::{Axis, Chart, Guide, Mark, Plane, Point, Series};
 use crate::report::grouped::grouped;
-use crate::report::lines::RecordedRow;
 use crate::report::matched::{matrix, time};
 use crate::report::names::{join, label};
 use crate::report::select::Conditions;
 use crate::report::statistics::Statistic;
-use crate::table::{Cell, Table};
 
 /// The tuning of csr-k, section 4, from recorded rows of a method with every size. The command `tune` computes
 /// the same from its own measurements.

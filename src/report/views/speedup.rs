@@ -1,6 +1,7 @@
 //! The view `speedup`: the speed-up of methods over one baseline.
 
 use super::{Kind, Recorded, axis, dot, drawn, ends, few};
+use crate::record::table::Table;
 use crate::report::View;
 use crate::report::chart::{Axis, Chart, Guide, Mark, Plane};
 use crate::report::column::Column;
@@ -8,7 +9,6 @@ use crate::report::matched::{self, Numbers};
 use crate::report::select::Select;
 use crate::report::statistics::{Statistic, percentage};
 use crate::report::values::Kinds;
-use crate::table::Table;
 
 keys! {
     /// The speed-up of each method in `of` over the baseline `over`: time of `over` / time of the method, on each

@@ -3,14 +3,14 @@
 use super::setting::note_on_choice;
 use super::shown::Shown;
 use super::{Kind, Part, Recorded, parts};
+use crate::record::read::RecordedRow;
+use crate::record::table::Table;
 use crate::report::View;
-use crate::report::lines::RecordedRow;
 use crate::report::matched::{Numbers, best_share, selected, speeds};
 use crate::report::names::{count, join};
 use crate::report::select::{Conditions, Select};
 use crate::report::statistics::{Statistic, percentage};
 use crate::report::values::Kinds;
-use crate::table::Table;
 
 /// The speed-up of the method `of` over each baseline in `over`: time of the baseline / time of `of`. The table
 /// has a row per baseline, as in merge-spmv-sc16, Figure 10, and hola-spmv-ics17, Tables 2 and 3.

@@ -2,15 +2,15 @@
 
 use super::setting::{setting, varying};
 use super::{Kind, Recorded};
+use crate::record::read::RecordedRow;
 use crate::record::row::Row;
 use crate::record::stages::StageRow;
+use crate::record::table::Table;
 use crate::report::View;
 use crate::report::chart::{Axis, BarSeries, Bars, Chart};
 use crate::report::grouped::grouped;
-use crate::report::lines::RecordedRow;
 use crate::report::matched::matrix;
 use crate::report::names::{count, join, label};
-use crate::table::Table;
 
 keys! {
     /// A bar per matrix and method, stacked from the times of its kernels per nonzero, as in hola-spmv-ics17, Figure

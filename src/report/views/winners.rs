@@ -3,10 +3,10 @@
 use super::contest::Contest;
 use super::setting::APART;
 use super::{Kind, Recorded};
+use crate::record::table::{Cell, Table};
 use crate::report::View;
 use crate::report::column::Column;
 use crate::report::names::count;
-use crate::table::{Cell, Table};
 
 keys! {
     /// The fastest and the second fastest method on each matrix.

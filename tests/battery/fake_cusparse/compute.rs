@@ -1,10 +1,10 @@
 //! Computes the products of the fake cuSPARSE from arrays in device memory.
 
 use bytemuck::Pod;
-use spmv_bench::device::cusparse::{Order, SparseFormat, SparseLayout, SparseProduct};
-use spmv_bench::device::driver::Address;
-use spmv_bench::device::model::HostAccess;
-use spmv_bench::scalar::Scalar;
+use spmv_matrix::scalar::Scalar;
+use spmv_methods::device::cusparse::{Order, SparseFormat, SparseLayout, SparseProduct};
+use spmv_methods::device::driver::Address;
+use spmv_methods::device::model::HostAccess;
 
 /// Computes a product from the addresses of its arrays.
 pub fn compute<T: Scalar + Pod, G>(

@@ -8,14 +8,14 @@ mod op;
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use spmv_bench::device::cusparse::{
+use spmv_matrix::scalar::Precision;
+use spmv_methods::device::cusparse::{
     Algorithm, CuSparse, DenseVector, OpAlgorithm, OpDescriptor, OpPlan, SpMvOp, SparseFormat,
     SparseLayout, SparseMatrix, SparseProduct,
 };
-use spmv_bench::device::driver::Address;
-use spmv_bench::device::model::{HostAccess, Model};
-use spmv_bench::method::{Failed, Unavailable, Unprepared};
-use spmv_bench::scalar::Precision;
+use spmv_methods::device::driver::Address;
+use spmv_methods::device::model::{HostAccess, Model};
+use spmv_methods::method::{Failed, Unavailable, Unprepared};
 
 use compute::compute;
 

@@ -1,10 +1,10 @@
 //! The functions of cusparseSpMVOp in the fake cuSPARSE.
 
-use spmv_bench::device::cusparse::{
+use spmv_methods::device::cusparse::{
     OpAlgorithm, OpDescriptor, OpPlan, SpMvOp, SparseFormat, SparseProduct,
 };
-use spmv_bench::device::driver::Address;
-use spmv_bench::method::{Failed, Unprepared};
+use spmv_methods::device::driver::Address;
+use spmv_methods::method::{Failed, Unprepared};
 
 use super::{FakeCuSparse, State, WORKSPACE};
 

@@ -5,11 +5,11 @@ mod others;
 
 use super::*;
 use crate::bench::plan::Values;
-use crate::matrix::order::Order;
-use crate::method::Device;
 use crate::record::row::{Row, Status};
-use crate::scalar::Precision;
-use crate::table::Cell;
+use crate::record::table::Cell;
+use spmv_matrix::order::Order;
+use spmv_matrix::scalar::Precision;
+use spmv_methods::method::Device;
 
 /// Returns a row that is correct and timed. Its GFLOP/s are nonzeros / 1000 / time, and its compulsory GB/s ten
 /// times that.

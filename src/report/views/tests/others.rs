@@ -3,7 +3,7 @@
 use expect_test::expect;
 
 use super::*;
-use crate::report::lines::Added;
+use crate::record::read::Added;
 
 /// Two runs on two threads take 2 and 8 ms; the geometric mean is 4.
 #[test]

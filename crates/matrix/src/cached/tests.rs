@@ -1,0 +1,384 @@
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, UNIX_EPOCH};
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::*;
+use crate::Csr;
+use crate::generate::Generator;
+
+/// A folder with `a.mtx`, whose modification time is long past, and a folder for cache entries.
+struct Place {
+    folder: tempfile::TempDir,
+    cache: MatrixCache,
+}
+
+const TEXT: &str = "%%MatrixMarket matrix coordinate real symmetric\n% kind: a kind\n3 3 4\n1 1 2\n2 1 3\n2 1 1\n3 2 5\n";
+
+impl Place {
+    fn new(text: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = MatrixCache::of(CacheFolder::at(folder.path().join("cache")));
+        let place = Self { folder, cache };
+        place.write(text, Duration::from_secs(1_000_000));
+        place
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("a.mtx")
+    }
+
+    fn write(&self, text: &str, since_1970: Duration) {
+        fs::write(self.path(), text).unwrap();
+        let file = File::options().append(true).open(self.path()).unwrap();
+        file.set_modified(UNIX_EPOCH + since_1970).unwrap();
+    }
+
+    fn load(&self, expand: bool) -> Loaded {
+        let mut loaded = self.cache.load(&self.path(), expand).unwrap();
+        loaded.write_to_cache(ReadBounds::NONE);
+        loaded
+    }
+
+    fn entries(&self) -> Vec<PathBuf> {
+        self.cache.list().unwrap().into_iter().map(|entry| entry.path).collect()
+    }
+}
+
+#[test]
+fn the_second_load_returns_the_same_matrix_from_the_cache() {
+    for expand in [true, false] {
+        let place = Place::new(TEXT);
+        let (first, second) = (place.load(expand), place.load(expand));
+        assert_eq!((first.from_cache, second.from_cache), (false, true));
+        assert_eq!(first.csr, second.csr);
+        assert_eq!(first.market, second.market);
+        let facts = second.market.unwrap();
+        assert_eq!((facts.duplicates, facts.kind.as_deref()), (1, Some("a kind")));
+        assert_eq!((facts.mirrored, first.note, second.note), (expand, None, None));
+    }
+}
+
+#[test]
+fn large_and_empty_matrices_and_matrices_of_ones_are_restored() {
+    for spec in [
+        "power-law,rows=200000,nnz=2000000,longest=5000,random=1",
+        "grid2d,n=700",
+        "empty-rows,rows=5,nnz=0,empty=0.5",
+    ] {
+        let generator = Generator::parse(spec).unwrap();
+        let place = Place::new("");
+        generator.write("k", || File::create(place.path())).unwrap();
+        let (first, second) = (place.load(true), place.load(true));
+        assert!(second.from_cache && first.csr == second.csr, "{spec}");
+        assert_eq!(second.csr, generator.generate().unwrap());
+    }
+}
+
+/// The values are omitted from the entry only if all of them are 1.
+#[test]
+fn equal_values_and_some_ones_are_restored() {
+    for values in [["2", "2"], ["1", "2"], ["2", "1"], ["1", "1"], ["0", "0"]] {
+        let [first, second] = values;
+        let head = "%%MatrixMarket matrix coordinate real general\n2 3 2\n";
+        let place = Place::new(&format!("{head}1 1 {first}\n2 3 {second}\n"));
+        let (first, second) = (place.load(true), place.load(true));
+        assert!(second.from_cache && first.csr == second.csr, "{values:?}");
+    }
+}
+
+#[test]
+fn the_computed_symmetry_is_cached_too() {
+    let place = Place::new(&TEXT.replace("symmetric", "general"));
+    let mut first = place.cache.load(&place.path(), true).unwrap();
+    assert_eq!(first.pattern_symmetry(), Some(1.0 / 3.0));
+    first.write_to_cache(ReadBounds::NONE);
+    assert_eq!(place.load(true).market.unwrap().symmetry, Some(1.0 / 3.0));
+}
+
+/// The number is that of rajat01. A JSON reader that does not round correctly would return …152.
+#[test]
+fn a_cached_number_is_restored_bit_for_bit() {
+    let place = Place::new(TEXT);
+    let mut loaded = place.cache.load(&place.path(), true).unwrap();
+    loaded.market.as_mut().unwrap().symmetry = Some(0.9963930635838151);
+    loaded.write_to_cache(ReadBounds::NONE);
+    assert_eq!(place.load(true).market.unwrap().symmetry, Some(0.9963930635838151));
+}
+
+#[test]
+fn the_expanded_and_the_stored_form_have_separate_entries() {
+    let place = Place::new(TEXT);
+    assert_eq!((place.load(true).csr.nnz(), place.load(false).csr.nnz()), (5, 3));
+    assert_eq!((place.load(true).csr.nnz(), place.load(false).csr.nnz()), (5, 3));
+    assert_eq!(place.entries().len(), 2);
+}
+
+#[test]
+fn a_changed_file_is_parsed_again() {
+    let place = Place::new(TEXT);
+    place.load(true);
+    let same_size = TEXT.replace("3 2 5", "3 2 6");
+    place.write(&same_size, Duration::from_secs(1_000_001));
+    let loaded = place.load(true);
+    assert!(!loaded.from_cache && loaded.csr.values.contains(&6.0));
+    place.write(&TEXT.replace("3 2 5", "3 2 55"), Duration::from_secs(1_000_001));
+    assert!(!place.load(true).from_cache);
+    assert!(place.load(true).from_cache);
+    assert_eq!(place.entries().len(), 1);
+}
+
+#[test]
+fn a_file_with_another_time_and_the_same_contents_is_not_parsed_again() {
+    let place = Place::new(TEXT);
+    place.load(true);
+    place.write(TEXT, Duration::from_secs(2_000_000));
+    assert!(place.load(true).from_cache);
+}
+
+/// The parsed matrix differs from the file that a later run would read.
+#[test]
+fn a_file_that_changes_while_it_is_read_is_not_cached() {
+    let place = Place::new(TEXT);
+    let mut loaded = place.cache.load(&place.path(), true).unwrap();
+    place.write(&TEXT.replace("3 2 5", "3 2 6"), Duration::from_secs(1_000_001));
+    loaded.write_to_cache(ReadBounds::NONE);
+    let note = loaded.note.unwrap();
+    assert!(note.ends_with(": the file changed while it was read"), "{note}");
+    assert_eq!(place.entries(), [""; 0].map(PathBuf::from));
+}
+
+#[test]
+fn all_paths_of_a_file_share_one_entry() {
+    let place = Place::new(TEXT);
+    place.load(true);
+    let link = place.folder.path().join("link.mtx");
+    std::os::unix::fs::symlink(place.path(), &link).unwrap();
+    assert!(place.cache.load(&link, true).unwrap().from_cache);
+}
+
+/// Neither the size nor the modification time shows these changes.
+#[test]
+fn a_file_with_other_contents_and_the_same_time_is_parsed_again() {
+    let middle = |value: u32| {
+        let others = "1 1 1\n".repeat(2 * BLOCK as usize / 6);
+        let entries = 2 * (others.len() / 6) + 1;
+        let head = format!("%%MatrixMarket matrix coordinate real general\n3 3 {entries}\n");
+        format!("{head}{others}2 2 {value}\n{others}")
+    };
+    let [old, new] = [TEXT.to_owned(), TEXT.replace("3 2 5", "3 2 7")];
+    for (old, new, renamed) in
+        [(&old, &new, false), (&old, &new, true), (&middle(5), &middle(7), false)]
+    {
+        let place = Place::new(old);
+        place.load(true);
+        if renamed {
+            fs::rename(place.path(), place.folder.path().join("old.mtx")).unwrap();
+        }
+        place.write(new, Duration::from_secs(1_000_000));
+        let loaded = place.load(true);
+        assert!(!loaded.from_cache && loaded.csr.values.contains(&7.0), "{renamed} {}", old.len());
+    }
+}
+
+/// If the modification time is not conclusive, the contents are compared.
+#[test]
+fn a_file_that_changes_without_a_new_time_is_not_cached() {
+    let place = Place::new(TEXT);
+    let ahead = now() + Duration::from_secs(86400);
+    place.write(TEXT, ahead);
+    let mut loaded = place.cache.load(&place.path(), true).unwrap();
+    place.write(&TEXT.replace("3 2 5", "3 2 6"), ahead);
+    loaded.write_to_cache(ReadBounds::NONE);
+    assert!(place.load(true).csr.values.contains(&6.0));
+}
+
+/// The file is written twice within the resolution of modification times.
+#[test]
+fn a_recent_modification_time_is_not_conclusive() {
+    let place = Place::new(TEXT);
+    let fresh = now();
+    place.write(TEXT, fresh);
+    place.load(true);
+    place.write(&TEXT.replace("3 2 5", "3 2 6"), fresh);
+    let loaded = place.load(true);
+    assert!(!loaded.from_cache && loaded.csr.values.contains(&6.0));
+}
+
+#[test]
+fn any_damage_is_detected_reported_and_repaired() {
+    let place = Place::new(TEXT);
+    let first = place.load(true);
+    let entry = place.entries().remove(0);
+    let whole = fs::read(&entry).unwrap();
+    let head = whole.iter().rposition(|&byte| byte == b'}').unwrap();
+    let damaged = (0..whole.len()).map(|at| {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0x10;
+        bytes
+    });
+    let cut = (0..whole.len()).step_by(5).map(|length| whole[..length].to_vec());
+    let mut seen = std::collections::BTreeSet::new();
+    for bytes in damaged.chain(cut) {
+        fs::write(&entry, &bytes).unwrap();
+        let loaded = place.load(true);
+        assert_eq!(loaded.csr, first.csr);
+        match loaded.note {
+            // Only changes of the padding between the arrays may remain undetected.
+            None => assert!(loaded.from_cache && bytes[..head] == whole[..head]),
+            Some(note) => {
+                assert!(!loaded.from_cache);
+                let copy = entry.display();
+                let read_again =
+                    format!("the file was read again, because its cached copy {copy} ");
+                seen.insert(note.strip_prefix(&read_again).expect("the entry is named").to_owned());
+            }
+        }
+        assert!(place.load(true).from_cache);
+    }
+    let seen: Vec<_> = seen.iter().map(String::as_str).collect();
+    assert_eq!(seen, ["has a wrong checksum", "is damaged or of another version", "is too short"]);
+}
+
+/// The entries have correct checksums, as a malicious entry would have.
+#[test]
+fn an_entry_without_a_valid_matrix_is_refused() {
+    let note_after = |spoil: fn(&mut Csr<f64>)| {
+        let place = Place::new(TEXT);
+        let mut loaded = place.load(true);
+        spoil(&mut loaded.csr);
+        let stamp = Stamp::of(&place.path()).unwrap();
+        let source = place.path().canonicalize().unwrap();
+        let pending = Pending { place: place.entries().remove(0), source, stamp, hash: None };
+        pending.write(&loaded, ReadBounds::NONE).unwrap();
+        let loaded = place.load(true);
+        assert!(!loaded.from_cache && loaded.csr.values.iter().all(|value| value.is_finite()));
+        loaded.note.unwrap()
+    };
+    let note = note_after(|csr| csr.column_indices[0] = 3);
+    assert!(note.ends_with(" does not contain a valid matrix"), "{note}");
+    let spoilers: [fn(&mut Csr<f64>); 2] =
+        [|csr| csr.values[1] = f64::NAN, |csr| csr.values[0] = f64::INFINITY];
+    for spoil in spoilers {
+        let note = note_after(spoil);
+        assert!(note.ends_with(" contains a value that is not finite"), "{note}");
+    }
+}
+
+/// The file is parsed again, and the untrusted entry is replaced.
+#[test]
+fn an_entry_that_others_may_have_written_is_not_used() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let place = Place::new(TEXT);
+    place.load(true);
+    let entry = place.entries().remove(0);
+    fs::set_permissions(&entry, fs::Permissions::from_mode(0o666)).unwrap();
+    let loaded = place.load(true);
+    let note = loaded.note.unwrap();
+    assert!(!loaded.from_cache && note.ends_with(" can be written by other users"), "{note}");
+    assert_eq!(entry.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    assert!(place.load(true).from_cache);
+    let elsewhere = place.folder.path().join("elsewhere");
+    fs::rename(&entry, &elsewhere).unwrap();
+    symlink(&elsewhere, &entry).unwrap();
+    let note = place.load(true).note.unwrap();
+    assert!(note.ends_with(" is a symbolic link"), "{note}");
+    assert!(place.load(true).from_cache && !entry.is_symlink());
+}
+
+/// If the entry were mapped, a signal would kill the process.
+#[test]
+fn an_entry_that_shrinks_while_it_is_read_is_damaged() {
+    let place = Place::new(TEXT);
+    place.load(true);
+    let path = place.entries().remove(0);
+    let entry = CachedMatrix::open(&path).unwrap();
+    File::options().write(true).open(&path).unwrap().set_len(0).unwrap();
+    assert_eq!(entry.load().unwrap_err().to_string(), "cannot be read");
+}
+
+#[test]
+fn a_file_whose_hashing_is_interrupted_is_not_cached() {
+    let place = Place::new(TEXT);
+    let mut loaded = place.cache.load(&place.path(), true).unwrap();
+    loaded.write_to_cache(ReadBounds::new(&AtomicBool::new(true), u64::MAX, ""));
+    assert!(place.entries().is_empty());
+    let note = loaded.note.unwrap();
+    assert!(note.ends_with(": interrupted while it was read"), "{note}");
+}
+
+/// A pipe must not be opened for hashing, because that would wait for a writer.
+#[test]
+fn a_pipe_has_no_stamp() {
+    let place = Place::new(TEXT);
+    let pipe = place.folder.path().join("pipe.mtx");
+    nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    assert_eq!(Stamp::of(&pipe).unwrap_err().to_string(), "not a regular file");
+}
+
+#[test]
+fn the_hash_covers_all_the_contents() {
+    let place = Place::new(TEXT);
+    let long = "x".repeat(3 * PIECE + 5);
+    for text in ["", TEXT, &long] {
+        fs::write(place.path(), text).unwrap();
+        assert_eq!(hash_of(&place.path(), ReadBounds::NONE).unwrap(), xxh3_64(text.as_bytes()));
+    }
+}
+
+/// Returns the entry with a changed header whose length and checksum are correct.
+fn with_head(entry: &[u8], from: &str, to: &str) -> Vec<u8> {
+    let length = u64::from_ne_bytes(entry[8..16].try_into().unwrap()) as usize;
+    let (head, arrays) = entry[24..].split_at(length);
+    let head = String::from_utf8(head.to_vec()).unwrap();
+    assert!(head.contains(from), "{head}");
+    // Trailing blanks keep the arrays at their positions.
+    let head = head.replace(from, &format!("{to:<0$}", from.len()));
+    let numbers = [head.len() as u64, xxh3_64(head.as_bytes())].map(u64::to_ne_bytes);
+    [&entry[..8], &numbers.concat(), head.as_bytes(), arrays].concat()
+}
+
+#[test]
+fn a_header_with_impossible_sizes_is_refused() {
+    let place = Place::new(TEXT);
+    place.load(true);
+    let entry = place.entries().remove(0);
+    let whole = fs::read(&entry).unwrap();
+    let text = String::from_utf8_lossy(&whole);
+    let sums = &text[text.find("\"checksums\":").unwrap()..=text.rfind("]]").unwrap() + 1];
+    for (from, to, expected) in [
+        ("\"rows\":3", "\"rows\":18446744073709551615", " is damaged or of another version"),
+        ("\"nnz\":5", "\"nnz\":4611686018427387904", " is damaged or of another version"),
+        ("\"rows\":3", "\"rows\":300", " is too short"),
+        (sums, "\"checksums\":[[],[],[]]", " has a wrong checksum"),
+    ] {
+        fs::write(&entry, with_head(&whole, from, to)).unwrap();
+        let loaded = place.load(true);
+        assert_eq!((loaded.from_cache, loaded.csr.nnz()), (false, 5));
+        assert!(loaded.note.unwrap().ends_with(expected), "{to}");
+    }
+}
+
+#[test]
+fn an_unusable_cache_folder_does_not_prevent_reading() {
+    let place = Place::new(TEXT);
+    fs::write(place.folder.path().join("cache"), "a file").unwrap();
+    let loaded = place.load(true);
+    assert_eq!(loaded.csr.nnz(), 5);
+    assert!(loaded.note.unwrap().starts_with("the matrix was not cached in "));
+    let missing = place.cache.load(Path::new("no/such.mtx"), true).unwrap_err();
+    assert_eq!(missing.to_string(), "no/such.mtx: No such file or directory (os error 2)");
+}
+
+#[test]
+fn the_list_shows_sources_and_stale_entries() {
+    let place = Place::new(TEXT);
+    place.load(true);
+    let list = || place.cache.list().unwrap().remove(0);
+    let source = place.path().canonicalize().unwrap().display().to_string();
+    assert_eq!((list().source, list().stale), (Some(source), false));
+    fs::remove_file(place.path()).unwrap();
+    assert!(list().stale);
+    fs::write(list().path, "damaged").unwrap();
+    assert_eq!((list().source, list().stale), (None, true));
+}

@@ -1,0 +1,375 @@
+use std::hash::Hasher;
+
+use xxhash_rust::xxh3::Xxh3;
+
+use super::error::form;
+use super::*;
+use crate::stats::RowStatistics;
+
+fn generate(spec: &str) -> Csr<f64> {
+    let csr = Generator::parse(spec).unwrap().generate().unwrap();
+    assert!(csr.is_valid(), "{spec}");
+    csr
+}
+
+fn row(csr: &Csr<f64>, row: usize) -> &[u32] {
+    &csr.column_indices[csr.row(row)]
+}
+
+#[test]
+fn grids_join_each_point_to_its_neighbours() {
+    let grid = generate("grid2d,n=3");
+    assert_eq!((grid.rows, grid.nnz()), (9, 24));
+    assert_eq!((row(&grid, 0), row(&grid, 4)), (&[1, 3][..], &[1, 3, 5, 7][..]));
+    let grid = generate("grid2d,n=1000,points=5");
+    assert_eq!((grid.rows, grid.nnz()), (1_000_000, 4_996_000));
+    assert_eq!(row(&grid, 999), [998, 999, 1999]);
+    let square = generate("grid2d,n=4,points=9");
+    assert_eq!(square.nnz(), (2 * 2 + 2 * 3usize).pow(2));
+    assert_eq!(row(&square, 3), [2, 3, 6, 7]);
+    assert_eq!(row(&square, 9), [4, 5, 6, 8, 9, 10, 12, 13, 14]);
+    let grid = generate("grid3d,n=3,points=7");
+    assert_eq!(grid.nnz(), 27 + 2 * 3 * 18);
+    assert_eq!(row(&grid, 13), [4, 10, 12, 13, 14, 16, 22]);
+    assert_eq!(generate("grid3d,n=3").nnz(), 108);
+    let cube = generate("grid3d,n=4,points=27");
+    assert_eq!(cube.nnz(), (2 * 2 + 2 * 3usize).pow(3));
+    assert_eq!(row(&cube, 3), [2, 3, 6, 7, 18, 19, 22, 23]);
+    assert_eq!(row(&cube, 21), {
+        let points = (0..3).flat_map(|z| (0..3).map(move |y| 16 * z + 4 * y));
+        points.flat_map(|start| start..start + 3).collect::<Vec<u32>>()
+    });
+}
+
+/// The sizes are those of apache1, atmosmodl, chem_master1 and fv2 of the collection.
+#[test]
+fn grids_have_the_sizes_of_matrices_of_the_collection() {
+    for (spec, rows, nnz, longest) in [
+        ("grid3d,nx=8,ny=100,nz=101,points=7", 80_800, 542_184, 7),
+        ("grid3d,n=198,nx=38,points=7", 1_489_752, 10_319_760, 7),
+        ("grid2d,nx=201,ny=201,points=5", 40_401, 201_201, 5),
+        ("grid2d,n=99,points=9", 9_801, 87_025, 9),
+    ] {
+        let grid = generate(spec);
+        assert_eq!((grid.rows, grid.nnz()), (rows, nnz), "{spec}");
+        assert_eq!(RowStatistics::of(&grid).max, longest, "{spec}");
+    }
+    assert_eq!(row(&generate("grid2d,nx=2,ny=3"), 2), [0, 3, 4], "x varies fastest");
+}
+
+#[test]
+fn eighteen_points_differ_in_one_or_two_coordinates() {
+    let sides = [4, 3, 5];
+    let grid = generate("grid3d,nx=4,ny=3,nz=5,points=18");
+    let place = |point: usize| [point % 4, point / 4 % 3, point / 12];
+    for at in 0..sides.iter().product::<usize>() {
+        let is_joined = |other: &usize| {
+            let apart = std::array::from_fn::<_, 3, _>(|k| place(at)[k].abs_diff(place(*other)[k]));
+            apart.iter().all(|&steps| steps <= 1) && (1..=2).contains(&apart.iter().sum::<usize>())
+        };
+        let joined: Vec<u32> = (0..60).filter(is_joined).map(|point| point as u32).collect();
+        assert_eq!(row(&grid, at), joined);
+    }
+}
+
+#[test]
+fn mycielski_graphs_are_symmetric_without_triangles() {
+    assert_eq!(row(&generate("mycielski,n=2"), 0), [1]);
+    let cycle = generate("mycielski,n=3");
+    assert!((0..5).all(|point| row(&cycle, point).len() == 2));
+    for (n, points, edges) in [(3, 5, 5), (4, 11, 20), (5, 23, 71)] {
+        let graph = generate(&format!("mycielski,n={n}"));
+        assert_eq!(graph.rows, points);
+        assert_eq!(graph, graph.transposed());
+        assert_eq!(graph.nnz(), 2 * edges);
+        let joined = |a: usize, b: u32| row(&graph, a).contains(&b);
+        for point in 0..points {
+            for &next in row(&graph, point) {
+                assert!(row(&graph, next as usize).iter().all(|&third| !joined(point, third)));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_design_has_each_pair_in_the_blocks_that_contain_it() {
+    // The blocks of 3 of 4 points are 012, 013, 023, 123 in this order; the pairs are 01, 02, 03, 12, 13, 23.
+    let design = generate("bibd,n=4,k=3");
+    let rows = [[0, 1], [0, 2], [1, 2], [0, 3], [1, 3], [2, 3]];
+    assert_eq!((design.rows, design.cols), (6, 4));
+    rows.iter().enumerate().for_each(|(pair, blocks)| assert_eq!(row(&design, pair), blocks));
+    let design = generate("bibd,n=9,k=4");
+    let blocks = design.transposed();
+    assert_eq!((design.rows, design.cols, design.nnz()), (36, 126, 126 * 6));
+    assert!((0..36).all(|pair| row(&design, pair).len() == 21 && row(&design, pair).is_sorted()));
+    assert!((0..126).all(|block| row(&blocks, block).len() == 6));
+}
+
+#[test]
+fn removing_a_rook_leaves_a_placement() {
+    // Two rooks on 2 x 2 squares occupy one of the two diagonals. Single rooks are numbered like the squares.
+    let board = generate("chessboard,m=2,n=2,rooks=2");
+    assert_eq!((row(&board, 0), row(&board, 1)), (&[0, 3][..], &[1, 2][..]));
+    // Removing two rooks one after the other reaches each placement in two ways or not at all.
+    for (m, n, rooks) in [(3, 4, 3), (5, 3, 3), (4, 4, 4)] {
+        let board = |rooks| generate(&format!("chessboard,m={m},n={n},rooks={rooks}"));
+        let (upper, lower) = (board(rooks), board(rooks - 1));
+        assert_eq!(upper.cols, lower.rows);
+        for placement in 0..upper.rows {
+            let others = row(&upper, placement);
+            assert!(others.len() == rooks && others.is_sorted_by(|a, b| a < b));
+            let mut reached: Vec<u32> =
+                others.iter().flat_map(|&other| row(&lower, other as usize)).copied().collect();
+            reached.sort_unstable();
+            let in_two_ways = reached.chunks(2).all(|pair| pair.len() == 2 && pair[0] == pair[1]);
+            assert!(in_two_ways, "{m} x {n}, {rooks} rooks: {reached:?}");
+        }
+        let rows_of: std::collections::BTreeSet<_> =
+            (0..upper.rows).map(|placement| row(&upper, placement).to_vec()).collect();
+        assert_eq!(rows_of.len(), upper.rows, "all placements are different");
+    }
+}
+
+#[test]
+fn words_of_de_bruijn_are_joined_to_their_shifts_by_one_bit() {
+    let graph = generate("de-bruijn,bits=3");
+    assert_eq!((row(&graph, 0), row(&graph, 7)), (&[1, 4][..], &[3, 6][..]));
+    assert_eq!((row(&graph, 2), row(&graph, 5)), (&[1, 4, 5][..], &[2, 3, 6][..]));
+    assert_eq!(graph, graph.transposed());
+}
+
+/// The counts are those of AG-Monien/debr, which has identical entries, JGD_BIBD/bibd_17_8 and
+/// JGD_Homology/ch7-8-b3 of the collection.
+#[test]
+fn combinatorial_matrices_have_the_collections_counts() {
+    for (spec, counts) in [
+        ("de-bruijn,bits=20", [1 << 20, 1 << 20, 4_194_298]),
+        ("bibd,n=17,k=8", [136, 24_310, 680_680]),
+        ("chessboard,m=7,n=8,rooks=4", [58_800, 11_760, 235_200]),
+    ] {
+        let matrix = generate(spec);
+        assert_eq!([matrix.rows, matrix.cols, matrix.nnz()], counts, "{spec}");
+    }
+    let refused = |spec: &str| Generator::parse(spec).unwrap_err().to_string();
+    assert!(refused("bibd,n=8,k=9").contains("k=9: it must be from 2 to n=8"));
+    assert!(refused("bibd,n=99,k=40").contains("a matrix can have at most"));
+    assert!(refused("chessboard,m=3,n=9,rooks=4").contains("it must be from 2 to 3 on this board"));
+    assert!(refused("de-bruijn,bits=1").contains("bits=1: it must be at least 2"));
+    assert!(refused("de-bruijn,bits=99").contains("a matrix can have at most"));
+}
+
+#[test]
+fn values_are_ones_or_random_with_a_seed() {
+    let values = |spec| generate(spec).values;
+    assert_eq!(values("grid2d,n=9"), vec![1.0; 288]);
+    let random = values("grid2d,n=9,random=3");
+    assert_eq!(random, values("grid2d,n=9,random=3"));
+    assert_ne!(random, values("grid2d,n=9,random=4"));
+    assert!(random.iter().all(|value| (-1.0..1.0).contains(value)));
+}
+
+#[test]
+fn dense_wheel_and_diagonals() {
+    let dense = generate("dense,cols=3,rows=2");
+    assert_eq!((dense.rows, dense.cols, row(&dense, 1)), (2, 3, &[0, 1, 2][..]));
+    assert_eq!(generate("dense,cols=4096").rows, 4096);
+    assert_eq!(generate("dense,cols=64,nnz=6400").rows, 100);
+    let wheel = generate("wheel,spokes=3");
+    assert_eq!((wheel.rows, wheel.nnz()), (4, 6));
+    let (hub, first, last) = (row(&wheel, 0), row(&wheel, 1), row(&wheel, 3));
+    assert_eq!((hub, first, last), (&[1, 2, 3][..], &[2][..], &[1][..]));
+    assert_eq!(row(&generate("wheel,spokes=1"), 1), [1]);
+    let diagonals = generate("diagonals,rows=4,cols=5,offsets=2:-1:0:2");
+    let rows: Vec<_> = (0..4).map(|at| row(&diagonals, at).to_vec()).collect();
+    assert_eq!(rows, [vec![0, 2], vec![0, 1, 3], vec![1, 2, 4], vec![2, 3]]);
+    assert_eq!(generate("diagonals,rows=4,offsets=-1").nnz(), 3);
+}
+
+#[test]
+fn hubs_have_the_requested_number_and_length() {
+    for (hubs, nnz) in [(0, 10), (1, 19), (3, 37)] {
+        assert_eq!(generate(&format!("hubs,n=10,hubs={hubs}")).nnz(), nnz);
+    }
+    let hubs = generate("hubs,n=1000");
+    assert_eq!((hubs.nnz(), row(&hubs, 0), hubs.row(333).len()), (3997, &[0][..], 1000));
+    let shorter = generate("hubs,n=1000,hubs=2,length=300,others=5");
+    assert_eq!(shorter.nnz(), 2 * 300 + 998 * 5);
+    assert_eq!(row(&shorter, 500), [498, 499, 500, 501, 502]);
+    assert!(row(&shorter, 999)[0] < 20);
+    let near = generate("hubs,n=1000,hubs=500,length=9,others=2,band=40");
+    assert_eq!(near.nnz(), 500 * 9 + 500 * 2);
+    assert!((480..520).contains(&row(&near, 500)[0]));
+}
+
+#[test]
+fn rows_have_the_requested_lengths() {
+    let uniform = generate("uniform,rows=100,cols=50,nnz=1234");
+    assert_eq!((uniform.rows, uniform.cols, uniform.nnz()), (100, 50, 1234));
+    let lengths = RowStatistics::of(&uniform);
+    assert_eq!((lengths.max, uniform.row_lengths().min()), (13, Some(12)));
+    let empty = generate("empty-rows,rows=1000,nnz=900,empty=0.7,clusters=4");
+    assert_eq!((empty.nnz(), RowStatistics::of(&empty).empty), (900, 700));
+    let empty: Vec<bool> = empty.row_lengths().map(|length| length == 0).collect();
+    assert_eq!(empty.chunk_by(|a, b| a == b).count(), 2 * 4);
+    let sloped = generate("sloped,rows=8,longest=8,shortest=4,exponent=1");
+    let mut lengths: Vec<u32> = sloped.row_lengths().collect();
+    lengths.sort_unstable();
+    assert_eq!(lengths, [4, 4, 5, 5, 6, 6, 7, 8]);
+    let power = generate("power-law,rows=5000,nnz=20000,longest=700,seed=2");
+    assert_eq!((power.nnz(), RowStatistics::of(&power).max), (20_000, 700));
+    let blocks = generate("block,n=60,r=3,c=2,nnz=600,band=20");
+    assert_eq!((blocks.nnz(), row(&blocks, 6)), (600, row(&blocks, 8)));
+    assert!(row(&blocks, 6).chunks(2).all(|pair| pair[0] % 2 == 0 && pair[1] == pair[0] + 1));
+    let banded = generate("banded-normal,n=2000,nnz=44000,variance=400");
+    let far = |at: usize| row(&banded, at).iter().map(|&col| col.abs_diff(at as u32)).max();
+    assert!((0..2000).all(|at| far(at) < Some(150)));
+    assert_eq!(banded.row_lengths().min(), Some(22));
+}
+
+#[test]
+fn different_seeds_give_different_matrices() {
+    for spec in [
+        "rmat,scale=6",
+        "uniform,rows=50,nnz=200",
+        "banded-normal,n=50,nnz=200,variance=9",
+        "power-law,rows=50,nnz=200,longest=30",
+        "sloped,rows=50,nnz=200,longest=30",
+        "hubs,n=50,length=9",
+        "empty-rows,rows=50,nnz=200,empty=0.5",
+        "block,n=50,r=2,c=2,nnz=200",
+    ] {
+        let of = |seed| generate(&format!("{spec},seed={seed}"));
+        assert_eq!((of(1) == generate(spec), of(1) == of(2)), (true, false), "{spec}");
+    }
+}
+
+/// The hashes must not change: a specification must always denote the same matrix.
+#[test]
+fn a_specification_gives_the_same_matrix_everywhere() {
+    let specs = [
+        "rmat,scale=8,edges=3000,random=5",
+        "uniform,rows=300,cols=200,nnz=2000,band=50",
+        "banded-normal,n=300,nnz=3000,variance=90",
+        "power-law,rows=900,nnz=5000,longest=100,exponent=0.7,heavy=30,run=3",
+        "hubs,n=100,length=9,random=1",
+        "empty-rows,rows=200,nnz=500,empty=0.25",
+        "block,n=120,r=2,c=3,nnz=1200",
+    ];
+    let sums: Vec<String> = specs
+        .iter()
+        .map(|spec| {
+            let csr = generate(spec);
+            let mut hash = Xxh3::new();
+            csr.row_offsets.iter().for_each(|offset| hash.write_u32(*offset));
+            csr.column_indices.iter().for_each(|column| hash.write_u32(*column));
+            csr.values.iter().for_each(|value| hash.write_u64(value.to_bits()));
+            format!("{spec}: {:016x}", hash.finish())
+        })
+        .collect();
+    expect_test::expect![[r#"
+        rmat,scale=8,edges=3000,random=5: 239b8750a41f3a72
+        uniform,rows=300,cols=200,nnz=2000,band=50: 742b2734bd69c84d
+        banded-normal,n=300,nnz=3000,variance=90: 390cd67831144b9c
+        power-law,rows=900,nnz=5000,longest=100,exponent=0.7,heavy=30,run=3: f5c2482182a83e71
+        hubs,n=100,length=9,random=1: 362098fc755cc479
+        empty-rows,rows=200,nnz=500,empty=0.25: 2998d8803a51904b
+        block,n=120,r=2,c=3,nnz=1200: 7dd18091127111fe
+    "#]]
+    .assert_eq(&(sums.join("\n") + "\n"));
+}
+
+#[test]
+fn the_number_of_threads_does_not_change_the_matrix() {
+    let spec = "power-law,rows=300000,nnz=3000000,longest=900,random=2";
+    let with = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| generate(spec))
+    };
+    assert_eq!(with(1), with(3));
+}
+
+#[test]
+fn the_written_file_contains_the_generated_matrix() {
+    for spec in [
+        "grid2d,n=30",
+        "rmat,scale=9,random=4",
+        "uniform,rows=200000,nnz=1500000",
+        "power-law,rows=10,longest=4,exponent=1",
+    ] {
+        let generator = Generator::parse(spec).unwrap();
+        let mut file = tempfile::Builder::new().suffix(".mtx").tempfile().unwrap();
+        let (rows, cols, nnz) = generator.write("a kind", || Ok(&mut file)).unwrap();
+        let read = crate::market::read(file.path(), &Default::default()).unwrap();
+        assert_eq!((read.csr.rows, read.csr.cols, read.csr.nnz()), (rows, cols, nnz));
+        assert_eq!(read.csr, generate(spec), "{spec}");
+        assert_eq!((read.kind.as_deref(), read.duplicates), (Some("a kind"), 0));
+    }
+}
+
+/// Keys and values are checked against the forms first, so that messages of the deserializer never appear.
+#[test]
+fn every_form_lists_the_keys_of_its_pattern() {
+    for form in FORMS {
+        let spec = form["gen:".len()..].replace(['[', ']'], "");
+        let mut words: Vec<_> =
+            spec.split(',').map(|word| word.split('=').next().unwrap()).collect();
+        let name = words.remove(0);
+        let given = words
+            .iter()
+            .map(|key| if *key == "points" { "points=9".into() } else { format!("{key}=4") });
+        let spec = [name.to_owned()].into_iter().chain(given).collect::<Vec<_>>().join(",");
+        let refused =
+            Generator::parse(&spec).map_or_else(|error| error.to_string(), |_| String::new());
+        assert!(!refused.contains("field") && !refused.contains("expected"), "{refused}");
+    }
+}
+
+#[test]
+fn errors_name_the_invalid_part() {
+    for (spec, problem) in [
+        ("ring", "there is no generator 'ring'; `spmv-bench generate --help` lists the generators"),
+        (
+            "unifrom,rows=9",
+            "there is no generator 'unifrom'; did you mean uniform? `spmv-bench generate --help` lists the \
+             generators",
+        ),
+        ("grid2d", "nx= is missing; n= sets all sides"),
+        ("uniform,rows=9", "nnz= is missing"),
+        ("grid2d,n=0", "0 rows and 0 columns; a matrix needs at least one of each"),
+        ("grid2d,n=x", "n=x: the value must be a whole number"),
+        ("grid2d,n=-1", "n=-1: the value must be a whole number"),
+        ("grid2d,n", "'n' is not KEY=VALUE"),
+        ("grid2d,n=2,points=8", "points=8: it must be 4, 5 or 9"),
+        ("grid3d,n=2,points=8", "points=8: it must be 6, 7, 18 or 27"),
+        ("wheel,spokes=2,n=3", "wheel has no parameter 'n'"),
+        ("uniform,rwos=2,nnz=3", "uniform has no parameter 'rwos' (did you mean rows?)"),
+        ("wheel,spokes=2,spokes=3", "'spokes' is given twice"),
+        ("wheel,spokes=2,random=x", "random=x: the value must be a whole number"),
+        ("banded-normal,n=9,nnz=9,variance=inf", "variance=inf: the value must be a number"),
+        ("block,n=9,r=2,c=3,nnz=6", "n=9 must be a multiple of r=2 and of c=3"),
+        ("block,n=6,r=2,c=3,nnz=7", "nnz=7 must be a multiple of r x c, which is 6"),
+        ("uniform,rows=2,nnz=2,run=0", "run=0: it must be at least 1"),
+        ("diagonals,rows=2,offsets=1:x", "offsets: 'x' must be a whole number"),
+        (
+            "grid2d,n=50000",
+            "2500000000 rows and 2500000000 columns; a matrix can have at most 2147483647 of each",
+        ),
+        (
+            "rmat,scale=5000000000",
+            "more than 10^19 rows and more than 10^19 columns; a matrix can have at most 2147483647 of each",
+        ),
+    ] {
+        let message = Generator::parse(spec).unwrap_err().to_string();
+        assert_eq!(message, format!("gen:{spec}: {problem}{}", form(spec)));
+    }
+    let endless = format!("wheel,{}", "n".repeat(10_000));
+    assert!(Generator::parse(&endless).unwrap_err().to_string().len() < 1000);
+    assert_eq!(form("wheel,n=2"), "; the form is gen:wheel,spokes=S[,random=SEED]");
+    assert_eq!(form("ring"), "");
+    let huge = format!("grid3d,n={}", usize::MAX);
+    assert!(Generator::parse(&huge).is_err());
+    let many = Generator::parse("grid3d,n=1000").unwrap().generate().unwrap_err().to_string();
+    assert!(many.contains(": 6000000000 nonzeros; a matrix can have at most 2147483647"), "{many}");
+    let long = Generator::parse("uniform,rows=2,nnz=9").unwrap().generate().unwrap_err();
+    assert!(long.to_string().contains("a row of 5 entries does not fit into 2 columns"), "{long}");
+}

@@ -1,0 +1,67 @@
+//! Sparse matrices in memory: a fast reader of Matrix Market files, generators, orderings and statistics.
+//!
+//! A matrix is a [`Csr`], whose arrays are valid whatever was read: [`market`] reads a file (`.mtx`, `.mtx.gz` or an
+//! archive of the SuiteSparse collection) on all cores, [`source`] also makes generated matrices.
+//!
+//! ```
+//! use spmv_matrix::{market, stats::RowStatistics};
+//!
+//! let file = tempfile::Builder::new().suffix(".mtx").tempfile()?;
+//! std::fs::write(&file, "%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 4\n2 1 -1\n")?;
+//!
+//! let read = market::read(file.path(), &market::Options::default())?;
+//! assert_eq!(read.csr.row_offsets(), [0, 2, 3]); // both triangles
+//! assert_eq!(read.csr.values(), [4.0, -1.0, -1.0]);
+//! assert_eq!(RowStatistics::of(&read.csr).max, 2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A module uses only modules above it, which a test checks:
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`scalar`] | the two precisions |
+//! | [`near`] | suggestions for mistyped words |
+//! | [`system`] | facts about the machine and its limits, pages |
+//! | [`cache`] | files that only save time |
+//! | [`disjoint`] | slices whose parts several threads write |
+//! | [`csr`] | the matrix |
+//! | [`transpose`] | its transpose |
+//! | [`stats`] | statistics of its rows |
+//! | [`order`] | permutations of its rows |
+//! | [`verify`] | the reference of a product, its error bound, and the verdict on a result |
+//! | [`memory`] | how much memory is available, and how much matrices need |
+//! | [`size`] | the size of a matrix before it is read |
+//! | [`bounds`] | limits while it is read |
+//! | [`archive`] | archives of the collection |
+//! | [`market`] | Matrix Market files |
+//! | [`generate`] | generated matrices |
+//! | [`remarks`] | what is unusual about a matrix |
+//! | [`loaded`] | a matrix with the facts of its source |
+//! | [`mod@source`] | files and generators by their names |
+//! | [`cached`] | files that were parsed before |
+
+#![warn(missing_docs)]
+
+pub mod archive;
+pub mod bounds;
+pub mod cache;
+pub mod cached;
+pub mod csr;
+pub mod disjoint;
+pub mod generate;
+pub mod loaded;
+pub mod market;
+pub mod memory;
+pub mod near;
+pub mod order;
+pub mod remarks;
+pub mod scalar;
+pub mod size;
+pub mod source;
+pub mod stats;
+pub mod system;
+pub mod transpose;
+pub mod verify;
+
+pub use csr::Csr;

@@ -1,0 +1,268 @@
+//! The header of a Matrix Market file: the banner, comments and the size line.
+
+use super::error::{Defect, Fault, quote, shown};
+use super::line::{after_banner, tokens};
+use super::text::Lines;
+use crate::csr::MAX_INDEX;
+
+/// The type of the values of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Field {
+    /// Floating-point numbers: `real` or `double`.
+    Real,
+    /// Integers: `integer`.
+    Integer,
+    /// Integers that are not negative: `unsigned-integer`.
+    UnsignedInteger,
+    /// Positions without values: `pattern`.
+    Pattern,
+}
+
+impl Field {
+    /// Returns the word in the banner.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Real => "real",
+            Self::Integer => "integer",
+            Self::UnsignedInteger => "unsigned-integer",
+            Self::Pattern => "pattern",
+        }
+    }
+}
+
+/// The symmetry of the matrix, which determines the part that a file stores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Symmetry {
+    /// No symmetry: the file stores the whole matrix.
+    General,
+    /// The file stores one triangle; the other is its mirror image. `hermitian` has the same meaning because
+    /// no value is complex.
+    Symmetric,
+    /// The file stores one triangle; the other is its mirror image with the opposite sign.
+    SkewSymmetric,
+}
+
+impl Symmetry {
+    /// Returns the word in the banner.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::General => "general",
+            Self::Symmetric => "symmetric",
+            Self::SkewSymmetric => "skew-symmetric",
+        }
+    }
+
+    /// Returns the factor of mirrored values; `None` if entries are not mirrored.
+    pub(super) const fn mirror_sign(self) -> Option<f64> {
+        match self {
+            Self::General => None,
+            Self::Symmetric => Some(1.0),
+            Self::SkewSymmetric => Some(-1.0),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    Coordinate,
+    Array,
+}
+
+/// The meaning of the banner, the first line.
+#[derive(Clone, Debug)]
+pub struct Banner {
+    format: Format,
+    /// The type of the values, or the reason why it is not supported.
+    field: Result<Field, Defect>,
+    /// Which entries stand for others as well.
+    pub symmetry: Symmetry,
+}
+
+/// The numbers of the size line.
+#[derive(Clone, Copy, Debug)]
+pub struct Sizes {
+    /// The number of rows.
+    pub rows: u64,
+    /// The number of columns.
+    pub cols: u64,
+    /// The number of entries; `None` for an array, which contains all elements.
+    pub entries: Option<u64>,
+}
+
+/// The contents of the header.
+#[derive(Clone, Copy, Debug)]
+pub struct Header {
+    pub format: Format,
+    pub field: Field,
+    pub symmetry: Symmetry,
+    pub rows: usize,
+    pub cols: usize,
+    /// The number of entries that must follow.
+    pub stored: u64,
+    /// The length of the header in bytes.
+    pub bytes: u64,
+}
+
+/// The largest size in bytes of the banner and the comments before the size line.
+pub const LONGEST_HEAD: u64 = 16 << 20;
+/// The number of bytes to which the kind of problem is truncated.
+const LONGEST_KIND: usize = 200;
+
+// The words of the banner with their meanings. A word with the meaning `None` is not supported.
+const OBJECTS: Words<()> = &[("matrix", Some(())), ("vector", None)];
+const FORMATS: Words<Format> =
+    &[("coordinate", Some(Format::Coordinate)), ("array", Some(Format::Array))];
+const FIELDS: Words<Field> = &[
+    ("real", Some(Field::Real)),
+    ("double", Some(Field::Real)),
+    ("integer", Some(Field::Integer)),
+    ("unsigned-integer", Some(Field::UnsignedInteger)),
+    ("pattern", Some(Field::Pattern)),
+    ("complex", None),
+];
+const SYMMETRIES: Words<Symmetry> = &[
+    ("general", Some(Symmetry::General)),
+    ("symmetric", Some(Symmetry::Symmetric)),
+    ("skew-symmetric", Some(Symmetry::SkewSymmetric)),
+    ("hermitian", Some(Symmetry::Symmetric)),
+];
+
+type Words<T> = &'static [(&'static str, Option<T>)];
+
+impl Banner {
+    /// Parses the first line.
+    pub fn parse(line: &[u8]) -> Result<Self, Defect> {
+        let words = after_banner(line).ok_or_else(|| Defect::NoBanner(quote(line.trim_ascii())))?;
+        let mut words = tokens(words);
+        choose(words.next(), "object", OBJECTS)?;
+        let format = choose(words.next(), "format", FORMATS)?;
+        let field = match choose(words.next(), "field", FIELDS) {
+            Err(defect @ Defect::UnsupportedBannerWord { .. }) => Err(defect),
+            other => Ok(other?),
+        };
+        let symmetry = choose(words.next(), "symmetry", SYMMETRIES)?;
+        match (format, &field, symmetry, words.next()) {
+            (_, _, _, Some(word)) => Err(Defect::SurplusBannerWord(quote(word))),
+            (Format::Array, Ok(Field::Pattern), ..) => Err(Defect::PatternArray),
+            (_, Ok(Field::Pattern), Symmetry::SkewSymmetric, _) => {
+                Err(Defect::SkewSymmetricPattern)
+            }
+            _ => Ok(Self { format, field, symmetry }),
+        }
+    }
+
+    /// Parses a line after the banner. Returns `None` if it is blank or a comment.
+    pub fn sizes(&self, line: &[u8]) -> Result<Option<Sizes>, Defect> {
+        let wanted: &[&str] = match self.format {
+            Format::Coordinate => &["rows", "columns", "entries"],
+            Format::Array => &["rows", "columns"],
+        };
+        let found = tokens(line).count();
+        if found == 0 {
+            return Ok(None);
+        }
+        if found != wanted.len() {
+            let (wanted, line) = (wanted.join(", "), quote(line.trim_ascii()));
+            return Err(Defect::SizeLine { wanted, line });
+        }
+        let sizes = tokens(line).zip(wanted).map(|(word, things)| size(word, things));
+        let sizes = sizes.collect::<Result<Vec<_>, _>>()?;
+        let (rows, cols, entries) = (sizes[0], sizes[1], sizes.get(2).copied());
+        if self.symmetry != Symmetry::General && rows != cols {
+            return Err(Defect::NotSquare { symmetry: self.symmetry.name(), rows, cols });
+        }
+        Ok(Some(Sizes { rows, cols, entries }))
+    }
+}
+
+impl Header {
+    /// Reads up to and including the size line. Returns also the kind of problem from the comment `% kind: …`.
+    pub fn read(lines: &mut Lines) -> Result<(Self, Option<String>), Fault> {
+        let banner = Banner::parse(lines.next()?.ok_or(Defect::Empty)?);
+        let banner = banner.map_err(|defect| lines.fault(defect))?;
+        let field = banner.field.clone().map_err(|defect| lines.fault(defect))?;
+        let (sizes, kind) = sizes(lines, &banner)?;
+        let Sizes { rows, cols, entries } = sizes;
+        let counts = [(rows, "rows"), (cols, "columns"), (entries.unwrap_or(0), "entries")];
+        let checked = counts.into_iter().try_for_each(|(count, things)| check_count(count, things));
+        checked.map_err(|defect| lines.fault(defect))?;
+        let Banner { format, symmetry, .. } = banner;
+        let stored = entries.unwrap_or_else(|| elements(symmetry, rows, cols));
+        let (rows, cols, bytes) = (rows as usize, cols as usize, lines.bytes);
+        Ok((Self { format, field, symmetry, rows, cols, stored, bytes }, kind))
+    }
+
+    /// Checks that 32-bit indices suffice for the entries. The last line read must be the size line.
+    pub fn check_entries(&self, lines: &Lines) -> Result<(), Fault> {
+        check_count(self.stored, "entries").map_err(|defect| lines.fault(defect))
+    }
+}
+
+/// Checks that 32-bit indices suffice for this number of rows, columns or entries.
+pub fn check_count(count: u64, things: &'static str) -> Result<(), Defect> {
+    match count > MAX_INDEX as u64 {
+        true => Err(Defect::TooMany { count: count.to_string(), things }),
+        false => Ok(()),
+    }
+}
+
+/// Returns the meaning of one word of the banner.
+fn choose<T: Copy>(
+    word: Option<&[u8]>,
+    what: &'static str,
+    choices: Words<T>,
+) -> Result<T, Defect> {
+    let supported = choices.iter().filter(|choice| choice.1.is_some());
+    let supported = supported.map(|choice| choice.0).collect::<Vec<_>>().join(", ");
+    let Some(word) = word else {
+        return Err(Defect::BannerWordMissing { what, supported });
+    };
+    match choices.iter().find(|choice| word.eq_ignore_ascii_case(choice.0.as_bytes())) {
+        Some((_, Some(meaning))) => Ok(*meaning),
+        Some(&(word, None)) => Err(Defect::UnsupportedBannerWord { what, word, supported }),
+        None => Err(Defect::UnknownBannerWord { what, word: quote(word), supported }),
+    }
+}
+
+/// Reads up to and including the size line. Returns its numbers and the kind of problem.
+fn sizes(lines: &mut Lines, banner: &Banner) -> Result<(Sizes, Option<String>), Fault> {
+    let mut kind = None;
+    loop {
+        let Some(line) = lines.next()? else {
+            return Err(lines.fault(Defect::NoSizeLine));
+        };
+        let found = kind_in_comment(line);
+        let sizes = banner.sizes(line).map_err(|defect| lines.fault(defect))?;
+        if let Some(sizes) = sizes {
+            return Ok((sizes, kind));
+        }
+        kind = kind.or(found);
+        if lines.bytes > LONGEST_HEAD {
+            return Err(lines.fault(Defect::LongHead(LONGEST_HEAD)));
+        }
+    }
+}
+
+/// Returns the printable text after `% kind:`, truncated if it is long.
+fn kind_in_comment(line: &[u8]) -> Option<String> {
+    let comment = line.trim_ascii().strip_prefix(b"%")?.trim_ascii_start();
+    let kind = comment.strip_prefix(b"kind:")?.trim_ascii();
+    (!kind.is_empty()).then(|| shown(kind, LONGEST_KIND))
+}
+
+fn size(word: &[u8], things: &'static str) -> Result<u64, Defect> {
+    let digits = std::str::from_utf8(word).ok();
+    let Some(digits) = digits.filter(|text| text.bytes().all(|c| c.is_ascii_digit())) else {
+        return Err(Defect::Size { things, word: quote(word) });
+    };
+    digits.parse().map_err(|_| Defect::TooMany { count: shown(word, 40), things })
+}
+
+/// Returns the number of elements that an array stores.
+fn elements(symmetry: Symmetry, rows: u64, cols: u64) -> u64 {
+    match symmetry {
+        Symmetry::General => rows * cols,
+        Symmetry::Symmetric => rows * (rows + 1) / 2,
+        Symmetry::SkewSymmetric => rows * rows.saturating_sub(1) / 2,
+    }
+}

@@ -1,0 +1,119 @@
+//! A reader that returns a coordinate file entry by entry, for callers that store only a part of the matrix.
+
+use std::path::{Path, PathBuf};
+
+use super::entries::entries;
+use super::entry::Entry;
+use super::error::{Fault, MarketError};
+use super::header::{Field, Format, Header};
+use super::options::Options;
+use super::text::Text;
+use super::{defect, memory};
+use crate::bounds::ReadBounds;
+
+/// An open coordinate file whose header has been read. It may have more entries than 32-bit indices allow.
+pub struct Stream {
+    path: PathBuf,
+    text: Text<'static>,
+    header: Header,
+    kind: Option<String>,
+    /// The sign of mirrored values, if entries are mirrored.
+    mirror: Option<f64>,
+    /// The approximate size of the blocks in bytes; see [`Options::chunk`].
+    chunk: usize,
+}
+
+impl Stream {
+    /// Opens a file and reads its header. Returns `None` for the array format, which only
+    /// [`read`](super::read) supports.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be opened or its header is invalid.
+    pub fn open(path: &Path, options: &Options) -> Result<Option<Self>, MarketError> {
+        let named = |fault: Fault| MarketError::new(path, fault);
+        let text = Text::open(path, ReadBounds::NONE).map_err(|error| named(error.into()))?;
+        let (header, kind) = Header::read(&mut text.lines(options.chunk)).map_err(named)?;
+        let mirror = header.symmetry.mirror_sign().filter(|_| options.expand);
+        let chunk = options.chunk;
+        let stream = Self { path: path.into(), text, header, kind, mirror, chunk };
+        Ok((header.format == Format::Coordinate).then_some(stream))
+    }
+
+    /// Returns the numbers of rows and columns.
+    pub fn shape(&self) -> (usize, usize) {
+        (self.header.rows, self.header.cols)
+    }
+
+    /// Returns the number of stored entries according to the size line.
+    pub fn size_hint(&self) -> u64 {
+        self.header.stored
+    }
+
+    /// Returns the kind of problem from the comment `% kind: …`.
+    pub fn kind(&self) -> Option<&str> {
+        self.kind.as_deref()
+    }
+
+    /// Returns the size of the file in bytes.
+    pub fn file_bytes(&self) -> u64 {
+        self.text.input.size()
+    }
+
+    /// Returns whether the entries of the stored triangle are mirrored.
+    pub fn mirrors(&self) -> bool {
+        self.mirror.is_some()
+    }
+
+    /// Parses only the blocks for whose number `mine` returns true. Returns the number of their entries in each
+    /// row, mirrored ones included, and the number of their stored entries. The sum of the latter over all
+    /// blocks must be [`Stream::size_hint`], which the caller checks.
+    ///
+    /// # Errors
+    /// Returns the first defect of the file and its line.
+    pub fn lengths(&self, mine: impl Fn(usize) -> bool) -> Result<(Vec<u64>, u64), MarketError> {
+        let zeros = memory::zeros(self.header.rows);
+        let mut lengths = zeros.map_err(|fault| MarketError::new(&self.path, fault))?;
+        let stored = self.blocks(mine, |row, _, _| lengths[row] += 1)?;
+        Ok((lengths, stored))
+    }
+
+    /// Calls `take` with row, column and value of each entry in the order of the file. If entries are mirrored,
+    /// each one is followed by its mirror image.
+    ///
+    /// # Errors
+    /// Returns the first defect of the file and its line.
+    pub fn each(&self, take: impl FnMut(usize, u32, f64)) -> Result<(), MarketError> {
+        self.blocks(|_| true, take).map(|_| ())
+    }
+
+    fn blocks(
+        &self,
+        mine: impl Fn(usize) -> bool,
+        mut take: impl FnMut(usize, u32, f64),
+    ) -> Result<u64, MarketError> {
+        let mut both = |entry: Entry| {
+            take(entry.row as usize, entry.col, entry.value);
+            if let Some(image) = self.mirror.and_then(|sign| entry.image(sign)) {
+                take(image.row as usize, image.col, image.value);
+            }
+        };
+        let mut lines = self.text.lines(self.chunk);
+        Header::read(&mut lines).map_err(|fault| MarketError::new(&self.path, fault))?;
+        let (mut stored, mut buffer) = (0, Vec::new());
+        for (_, block) in lines.remainder().enumerate().filter(|(number, _)| mine(*number)) {
+            let text = block.and_then(|block| block.read(&mut buffer));
+            let text = text.map_err(|_| self.defect())?;
+            let parsed = match self.header.field {
+                Field::Pattern => entries::<true>(text, &self.header, &mut both),
+                _ => entries::<false>(text, &self.header, &mut both),
+            };
+            stored += parsed.ok_or_else(|| self.defect())?;
+        }
+        Ok(stored)
+    }
+
+    /// Returns the first defect of a file that is known to have one.
+    pub fn defect(&self) -> MarketError {
+        MarketError::new(&self.path, defect::first(&self.text, self.chunk))
+    }
+}

@@ -1,0 +1,107 @@
+//! Tests of archives of the collection.
+
+use std::path::Path;
+
+use super::{CHUNKS, Options, gzip, triplets};
+use crate::market;
+
+const TEXT: &str = "%%MatrixMarket matrix coordinate real general\n2 3 2\n1 2 1.5\n2 3 -2\n";
+
+fn tar(files: &[(&str, &str)]) -> Vec<u8> {
+    let mut builder = tar::Builder::new(Vec::new());
+    for (path, text) in files {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(text.len() as u64);
+        builder.append_data(&mut header, path, text.as_bytes()).unwrap();
+    }
+    builder.into_inner().unwrap()
+}
+
+/// Reads an archive with these bytes in every chunk size. All results must be equal.
+fn read(archive: &[u8]) -> Result<Vec<(usize, usize, f64)>, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.tar.gz");
+    std::fs::write(&path, archive).unwrap();
+    let read = |chunk| {
+        market::read(&path, &Options { expand: true, chunk })
+            .map(|market| triplets(&market.csr))
+            .map_err(|error| error.to_string().replace(&path.display().to_string(), "m.tar.gz"))
+    };
+    let first = read(CHUNKS[0]);
+    CHUNKS.iter().for_each(|chunk| assert_eq!(read(*chunk), first));
+    first
+}
+
+#[test]
+fn the_matrix_is_found_among_other_files() {
+    let long = "1\n".repeat(5000);
+    let archive = tar(&[("m/m_b.mtx", &long), ("x.mtx", "no"), ("m/m.mtx", TEXT), ("m/a", &long)]);
+    let expected = Ok(vec![(0, 1, 1.5), (1, 2, -2.0)]);
+    assert_eq!(read(&gzip(&archive)), expected);
+    assert_eq!(read(&[gzip(&archive[..700]), gzip(&archive[700..])].concat()), expected);
+    let long_name = format!("{0}/{0}.mtx", "n".repeat(120));
+    assert_eq!(read(&gzip(&tar(&[(&long_name, TEXT)]))), expected);
+}
+
+#[test]
+fn damaged_archives_and_those_without_a_matrix_are_refused() {
+    let error = |archive: &[u8]| read(archive).unwrap_err();
+    let without = gzip(&tar(&[("m/m_b.mtx", TEXT)]));
+    assert_eq!(error(&without), "m.tar.gz: the archive contains no NAME/NAME.mtx");
+    let packed = gzip(&tar(&[("m/m.mtx", TEXT)]));
+    for length in 2..packed.len() {
+        let error = error(&packed[..length]);
+        assert!(error.ends_with("the gzip data end too early"), "{length}: {error}");
+    }
+    let mut wrong = packed.clone();
+    let checksum = packed.len() - 8;
+    wrong[checksum] ^= 1;
+    assert!(error(&wrong).starts_with("m.tar.gz: the gzip data are damaged ("), "{wrong:?}");
+    let mut short = tar(&[("m/m.mtx", TEXT)]);
+    short.truncate(512 + TEXT.len() - 3);
+    assert_eq!(error(&gzip(&short)), "m.tar.gz: the gzip data end too early");
+    let broken = gzip(&tar(&[("m/m.mtx", &TEXT.replace("2 3 -2", "2 4 -2"))]));
+    assert_eq!(error(&broken), "m.tar.gz:4: column index 4 exceeds 3 columns");
+    assert!(error(&gzip(b"no archive at all")).starts_with("m.tar.gz: "));
+    assert!(error(TEXT.as_bytes()).starts_with("m.tar.gz: the gzip data are damaged ("));
+}
+
+#[test]
+fn a_link_is_not_a_matrix() {
+    let mut builder = tar::Builder::new(Vec::new());
+    let mut header = tar::Header::new_gnu();
+    header.set_entry_type(tar::EntryType::Symlink);
+    header.set_size(0);
+    builder.append_link(&mut header, "m/m.mtx", Path::new("/etc/passwd")).unwrap();
+    let archive = gzip(&builder.into_inner().unwrap());
+    assert_eq!(read(&archive), Err("m.tar.gz: the archive contains no NAME/NAME.mtx".into()));
+}
+
+/// It would be ambiguous which matrix to read. `fetch` refuses such an archive too.
+#[test]
+fn a_second_matrix_is_refused() {
+    for second in ["m/m.mtx", "n/n.mtx"] {
+        let archive = tar(&[("m/m.mtx", TEXT), ("m/m_b.mtx", "1\n"), (second, TEXT)]);
+        let error = read(&gzip(&archive)).unwrap_err();
+        assert_eq!(error, format!("m.tar.gz: the archive contains a second matrix, {second}"));
+    }
+}
+
+/// Long names are stored in separate entries and are read into memory. A small file can contain very long ones.
+#[test]
+fn the_length_of_names_has_a_limit() {
+    for kind in [tar::EntryType::GNULongName, tar::EntryType::XHeader] {
+        let mut builder = tar::Builder::new(Vec::new());
+        let mut header = tar::Header::new_gnu();
+        header.set_entry_type(kind);
+        let name = "9".repeat(4 << 20);
+        header.set_size(name.len() as u64);
+        builder.append_data(&mut header, "name", name.as_bytes()).unwrap();
+        let mut header = tar::Header::new_gnu();
+        header.set_size(TEXT.len() as u64);
+        builder.append_data(&mut header, "m/m.mtx", TEXT.as_bytes()).unwrap();
+        let long = gzip(&builder.into_inner().unwrap());
+        let refused = "m.tar.gz: more than 1048576 bytes of headers between two entries";
+        assert_eq!(read(&long), Err(refused.into()), "{kind:?}");
+    }
+}

@@ -1,0 +1,117 @@
+//! The dimensions of a matrix that determine its memory. All sizes computed from them are upper bounds.
+
+use crate::Csr;
+use crate::csr::MAX_INDEX;
+use crate::scalar::Precision;
+
+/// Bytes of an index.
+const INDEX: u64 = 4;
+/// The dimensions of a matrix and the settings that determine how much memory it needs. No number exceeds 2³², so
+/// that a product of two and sums of a few products do not overflow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Extent<'a> {
+    /// The number of rows.
+    pub rows: u64,
+    /// The number of columns.
+    pub cols: u64,
+    /// The number of entries, or an upper bound of it.
+    pub nnz: u64,
+    /// The number of entries of the longest row, or an upper bound of it.
+    pub longest: u64,
+    /// The size of a value in bytes.
+    pub value: u64,
+    /// The number of worker threads.
+    pub threads: u64,
+    /// Whether products are with the transpose.
+    pub transpose: bool,
+    /// The parameters of a method that the user gave, as pairs of name and value.
+    pub given: &'a [(&'static str, &'static str)],
+}
+
+impl<'a> Extent<'a> {
+    /// Returns the extent of a matrix in memory.
+    pub fn of<T>(csr: &Csr<T>, threads: usize, transpose: bool) -> Self {
+        Self {
+            rows: csr.rows as u64,
+            cols: csr.cols as u64,
+            nnz: csr.nnz() as u64,
+            longest: csr.row_lengths().max().unwrap_or(0).into(),
+            value: size_of::<T>() as u64,
+            threads: threads as u64,
+            transpose,
+            given: &[],
+        }
+    }
+
+    /// Returns the extent of a matrix in f64 that has not been read yet, with at most `nnz` entries.
+    pub fn announced(rows: usize, cols: usize, nnz: u64, threads: usize) -> Self {
+        Self {
+            rows: rows.min(MAX_INDEX) as u64,
+            cols: cols.min(MAX_INDEX) as u64,
+            nnz: nnz.min(MAX_INDEX as u64),
+            longest: cols.min(MAX_INDEX) as u64,
+            value: Precision::F64.bytes(),
+            threads: threads as u64,
+            transpose: false,
+            given: &[],
+        }
+    }
+
+    /// Returns this extent in another precision.
+    pub fn in_precision(self, precision: Precision) -> Self {
+        Self { value: precision.bytes(), ..self }
+    }
+
+    /// Returns the value of a method's parameter, if it was given.
+    pub fn word(&self, parameter: &str) -> Option<&'static str> {
+        self.given.iter().find(|(name, _)| *name == parameter).map(|(_, value)| *value)
+    }
+
+    /// Returns the value of a method's numeric parameter, if it was given.
+    pub fn number(&self, parameter: &str) -> Option<u64> {
+        self.word(parameter).map(|word| word.parse().expect("its values are numbers"))
+    }
+
+    /// Returns the size of the CSR arrays in bytes.
+    pub fn csr(&self) -> u64 {
+        self.nnz * (self.value + INDEX) + (self.rows + 1) * INDEX
+    }
+
+    /// Returns the size of one index per entry in bytes.
+    pub fn indices(&self) -> u64 {
+        self.nnz * INDEX
+    }
+
+    /// Returns the bytes needed while the transpose is built, with values of `value` bytes.
+    pub fn transposed(&self, value: u64) -> u64 {
+        let parts = self.threads.min(self.nnz / self.cols.max(1)).max(1);
+        self.nnz * (value + INDEX) + (self.cols + 1) * INDEX * (parts + 1)
+    }
+
+    /// Returns the size of x and y in bytes.
+    pub fn vectors(&self) -> u64 {
+        (self.rows + self.cols) * self.value
+    }
+
+    /// Returns the number of elements of x.
+    pub fn inputs(&self) -> u64 {
+        if self.transpose { self.rows } else { self.cols }
+    }
+
+    /// Returns the number of elements of y.
+    pub fn outputs(&self) -> u64 {
+        if self.transpose { self.cols } else { self.rows }
+    }
+
+    /// Returns the bytes of the graph of A + Aᵀ and of the ordering computed from it, without the permuted matrix. For
+    /// orderings without groups or with groups of at least 96 rows.
+    pub fn ordering(&self) -> u64 {
+        self.transposed(0) + 24 * self.nnz + 40 * self.rows
+    }
+
+    /// Returns the bytes of the graph of A + Aᵀ and of the ordering for smaller groups. The coarser graph then has
+    /// nearly as many edges, in lists that grow.
+    pub fn ordering_in_small_groups(&self) -> u64 {
+        self.transposed(0) + 68 * self.nnz + 60 * self.rows
+    }
+}

@@ -1,0 +1,204 @@
+//! The source of a matrix: a Matrix Market file or a generator.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf, absolute};
+
+use super::bounds::ReadBounds;
+use super::generate::{Generator, SpecError};
+use super::loaded::Loaded;
+use super::market::{self, MarketError};
+use super::size::SizeHint;
+
+/// The source of a matrix: a file or a generator (`gen:…`).
+///
+/// ```
+/// use spmv_matrix::bounds::ReadBounds;
+/// use spmv_matrix::source::Source;
+///
+/// let source = Source::parse("gen:grid2d,n=100,points=5".as_ref())?;
+/// let matrix = source.open(true, ReadBounds::NONE)?.load(None)?;
+/// assert_eq!(matrix.csr.rows(), 100 * 100);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(into = "Plain", try_from = "Plain")]
+pub enum Source {
+    /// A `.mtx`, `.mtx.gz` or `.tar.gz` file.
+    File(PathBuf),
+    /// A generator, given as `gen:…`.
+    Generated(Generator),
+    /// The id of a matrix of the collection and the generator that replaces it.
+    StandIn(String, Generator),
+}
+
+/// The serialized form of a [`Source`]: a path as bytes, a generator as its specification.
+#[derive(serde::Serialize, serde::Deserialize)]
+enum Plain {
+    File(Vec<u8>),
+    Generated(String),
+    StandIn(String, String),
+}
+
+impl From<Source> for Plain {
+    fn from(source: Source) -> Self {
+        match source {
+            Source::File(path) => Self::File(path.into_os_string().into_vec()),
+            Source::Generated(generator) => Self::Generated(generator.spec().to_owned()),
+            Source::StandIn(id, generator) => Self::StandIn(id, generator.spec().to_owned()),
+        }
+    }
+}
+
+impl TryFrom<Plain> for Source {
+    type Error = SpecError;
+
+    fn try_from(plain: Plain) -> Result<Self, SpecError> {
+        Ok(match plain {
+            Plain::File(path) => Self::File(OsString::from_vec(path).into()),
+            Plain::Generated(spec) => Self::Generated(Generator::parse(&spec)?),
+            Plain::StandIn(id, spec) => Self::StandIn(id, Generator::parse(&spec)?),
+        })
+    }
+}
+
+/// A source that is ready to be read. Its file, if it has one, is open.
+pub enum Opened<'a> {
+    /// A file or a stream.
+    File {
+        /// The open Matrix Market file.
+        file: market::Opened<'a>,
+        /// The path of the file.
+        path: &'a Path,
+        /// Whether the mirrored half of a symmetric file is stored too.
+        expand: bool,
+    },
+    /// A generator, which has no file.
+    Generated(&'a Generator),
+}
+
+/// The reason why a matrix could not be read or generated.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The file could not be read.
+    #[error(transparent)]
+    Market(#[from] MarketError),
+    /// The specification of the generator is invalid.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+}
+
+impl LoadError {
+    /// Returns whether the file may be valid but is not supported.
+    pub fn is_unsupported(&self) -> bool {
+        matches!(self, Self::Market(error) if error.is_unsupported())
+    }
+
+    /// Returns whether the user interrupted the reading of the file.
+    pub fn is_interrupted(&self) -> bool {
+        matches!(self, Self::Market(error) if error.is_interrupted())
+    }
+}
+
+impl Source {
+    /// Parses `gen:…` as a generator and any other text as the path of a file.
+    ///
+    /// # Errors
+    /// Returns an error if the specification of the generator is invalid.
+    pub fn parse(text: &std::ffi::OsStr) -> Result<Self, SpecError> {
+        match text.to_str().and_then(|text| text.strip_prefix("gen:")) {
+            Some(spec) => Ok(Self::Generated(Generator::parse(spec)?)),
+            None => Ok(Self::File(Path::new(text).to_owned())),
+        }
+    }
+
+    /// Opens a file, or reads a stream to its end. If `expand` is set, the mirrored half of a symmetric
+    /// file is stored too.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be opened or `bounds` stops the reading.
+    pub fn open<'a>(
+        &'a self,
+        expand: bool,
+        bounds: ReadBounds<'a>,
+    ) -> Result<Opened<'a>, LoadError> {
+        Ok(match self {
+            Self::File(path) => {
+                let options = market::Options { expand, ..market::Options::default() };
+                let file = market::Opened::open(path, &options, bounds)?;
+                Opened::File { file, path, expand }
+            }
+            Self::Generated(generator) | Self::StandIn(_, generator) => {
+                Opened::Generated(generator)
+            }
+        })
+    }
+
+    /// Returns the source as it is printed, with the path of a file from the root: files with the same full name are the
+    /// same, however their paths were given.
+    pub fn full_name(&self) -> String {
+        match self {
+            Self::File(path) => match absolute(path) {
+                Ok(path) => Self::File(path).to_string(),
+                Err(_) => self.to_string(),
+            },
+            Self::Generated(_) | Self::StandIn(..) => self.to_string(),
+        }
+    }
+
+    /// Returns the kind of problem from the file's comment, or the description of the generator.
+    pub fn kind(&self, loaded: &Loaded) -> Option<String> {
+        self.generator_kind().or_else(|| loaded.market.as_ref()?.kind.clone())
+    }
+
+    /// Returns the description of the generator; `None` for a file.
+    pub fn generator_kind(&self) -> Option<String> {
+        match self {
+            Self::File(_) => None,
+            Self::Generated(generator) => Some(format!("generated: {generator}")),
+            Self::StandIn(id, generator) => Some(format!("stand-in for {id}: {generator}")),
+        }
+    }
+}
+
+impl Opened<'_> {
+    /// Returns the size of the matrix as far as it is known; `None` if the source is invalid.
+    pub fn size_hint(&self) -> Option<SizeHint> {
+        match self {
+            Self::File { file, .. } => file.size_hint().ok(),
+            Self::Generated(generator) => generator.size_hint().ok(),
+        }
+    }
+
+    /// Returns the memory that [`size_hint`](Self::size_hint) needs, in bytes.
+    pub fn bytes_for_size_hint(&self) -> u64 {
+        match self {
+            Self::File { .. } => 0,
+            Self::Generated(generator) => generator.bytes_for_rows(),
+        }
+    }
+
+    /// Returns the memory in bytes that already holds the contents of a stream.
+    pub fn stream_bytes(&self) -> u64 {
+        match self {
+            Self::File { file, .. } => file.stream_bytes(),
+            Self::Generated(_) => 0,
+        }
+    }
+}
+
+/// Prints the source as it is given on the command line. Bytes of a path that are not UTF-8 are printed as
+/// `\xff` and a backslash as two, so that different files never have the same name.
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => path.as_os_str().as_bytes().utf8_chunks().try_for_each(|chunk| {
+                f.write_str(&chunk.valid().replace('\\', r"\\"))?;
+                chunk.invalid().iter().try_for_each(|byte| write!(f, "\\x{byte:02x}"))
+            }),
+            Self::Generated(generator) => generator.fmt(f),
+            Self::StandIn(id, _) => write!(f, "stand-in:{id}"),
+        }
+    }
+}

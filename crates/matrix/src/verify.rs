@@ -1,0 +1,327 @@
+//! Verifies results of products against a reference of higher precision.
+//!
+//! The reference is accumulated in double-double for both precisions, with s_i = Σ|a_ij||x_j|. Row i passes if
+//! |y_i − ref_i| ≤ c·(n_i + 2)·(u·(|α|·s_i + |β·y0_i|) + η·max(1, |α|)). Here n_i is the number of its entries, u the
+//! unit roundoff and η the smallest normal number of the method's precision, and c = [`BOUND_FACTOR`]. Every order of
+//! summation of n_i products, scaled by α and added to β·y0, stays within the bound for c = 1 to first order in u.
+//! The term with η allows for products that underflow or are flushed to zero.
+
+use rayon::prelude::*;
+
+use crate::Csr;
+use crate::order::Permutation;
+use crate::scalar::Scalar;
+
+/// The constant c: 1 covers the rounding error to first order in u, 2 also the higher orders.
+pub const BOUND_FACTOR: f64 = 2.0;
+
+/// The number of rows, or of rows and entries, from which several threads are faster than one.
+const FEW: usize = 8 << 10;
+
+/// A value of twice the precision of `f64`: the unevaluated sum `high + low`.
+#[derive(Clone, Copy, Debug, Default)]
+struct DoubleDouble {
+    high: f64,
+    low: f64,
+}
+
+impl DoubleDouble {
+    /// Adds the exact product `a · b` (error-free transformations by Dekker and Knuth).
+    fn add_product(self, a: f64, b: f64) -> Self {
+        let product = a * b;
+        let product_error = a.mul_add(b, -product);
+        let sum = self.high + product;
+        let part = sum - self.high;
+        let sum_error = (self.high - (sum - part)) + (product - part);
+        let low = self.low + (sum_error + product_error);
+        let high = sum + low;
+        Self { high, low: low - (high - sum) }
+    }
+
+    /// Returns `self + other`.
+    fn plus(self, other: Self) -> Self {
+        self.add_product(other.high, 1.0).add_product(other.low, 1.0)
+    }
+
+    /// Returns `factor · self + addend_a · addend_b`.
+    fn scaled_plus(self, factor: f64, addend_a: f64, addend_b: f64) -> Self {
+        Self::default()
+            .add_product(factor, self.high)
+            .add_product(factor, self.low)
+            .add_product(addend_a, addend_b)
+    }
+}
+
+/// One row of the reference.
+#[derive(Clone, Copy, Debug)]
+pub struct ReferenceRow {
+    exact: DoubleDouble,
+    /// The error bound for c = 1.
+    bound: f64,
+    /// The number of entries of the row.
+    entries: f64,
+}
+
+/// The sums over the entries of a row or of a part of a row.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RowSum {
+    /// The sum of the products a·x.
+    sum: DoubleDouble,
+    /// The sum of the magnitudes of the products.
+    magnitude: f64,
+    /// The number of entries.
+    entries: f64,
+}
+
+/// The expected y and its error bounds.
+///
+/// ```
+/// use spmv_matrix::Csr;
+/// use spmv_matrix::verify::Reference;
+///
+/// let csr = Csr::from_triplets(1, 2, &[(0, 0, 0.1), (0, 1, 0.2)]);
+/// let reference = Reference::new(&csr, 1.0, &[1.0, 1.0], 0.0, &[]);
+/// assert!(reference.judge(&[0.3]).passes()); // 0.1 + 0.2 is another number in f64, but within the bound
+/// assert!(!reference.judge(&[0.3001]).passes());
+/// ```
+pub struct Reference {
+    rows: Vec<ReferenceRow>,
+}
+
+/// The result of comparing a y with the reference.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Verdict {
+    /// The error of the worst row divided by its bound for c = 1; infinite if a row is NaN.
+    pub error_ratio: f64,
+    /// The worst row, its value in y and its value in the reference; `None` if there are no rows.
+    pub worst: Option<(usize, f64, f64)>,
+}
+
+impl Reference {
+    /// Computes the reference for y = αAx + βy0. `y0` is read only if β ≠ 0.
+    pub fn new<T: Scalar>(csr: &Csr<T>, alpha: T, x: &[T], beta: T, y0: &[T]) -> Self {
+        let row = |row| RowSum::of(csr, row, x).row(alpha, beta, old(beta, y0, row));
+        let rows = match csr.rows + csr.nnz() {
+            0..FEW => (0..csr.rows).map(row).collect(),
+            _ => (0..csr.rows).into_par_iter().with_min_len(1024).map(row).collect(),
+        };
+        Self { rows }
+    }
+
+    /// Computes the reference for y = αAx + βy0 from the sums of whole rows.
+    pub fn of_sums<T: Scalar>(sums: &[RowSum], alpha: T, beta: T, y0: &[T]) -> Self {
+        let rows = sums.iter().enumerate();
+        Self { rows: rows.map(|(row, sum)| sum.row(alpha, beta, old(beta, y0, row))).collect() }
+    }
+
+    /// Returns the reference for the permuted matrix and permuted vectors.
+    pub fn permuted(&self, permutation: &Permutation) -> Self {
+        Self { rows: permutation.apply(&self.rows) }
+    }
+
+    /// Returns a copy of a row.
+    pub fn row(&self, row: usize) -> ReferenceRow {
+        self.rows[row]
+    }
+
+    /// Swaps rows of the reference with `rows`, which are given with their indices. A second call restores the
+    /// reference.
+    pub fn exchange(&mut self, rows: &mut [(usize, ReferenceRow)]) {
+        rows.iter_mut().for_each(|(row, other)| std::mem::swap(&mut self.rows[*row], other));
+    }
+
+    /// Returns the first row whose sum, or a partial sum of it, may exceed the largest number of the precision. The
+    /// result then depends on the order of summation, so it cannot be verified.
+    pub fn overflow<T: Scalar>(&self) -> Option<usize> {
+        let largest = T::max_value().widen() * T::UNIT_ROUNDOFF;
+        let overflows = |row: &ReferenceRow| {
+            let sum = row.bound / (row.entries + 2.0);
+            sum.is_nan() || sum > largest
+        };
+        self.rows.par_iter().position_first(overflows)
+    }
+
+    /// Compares y, which has one value per row, with the reference.
+    pub fn judge<T: Scalar>(&self, y: &[T]) -> Verdict {
+        assert_eq!(y.len(), self.rows.len());
+        let ratio = |row: usize| (self.rows[row].error_ratio(y[row].widen()), row);
+        let order = |a: &(f64, usize), b: &(f64, usize)| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1));
+        let worst = match y.len() {
+            0..FEW => (0..y.len()).map(ratio).max_by(order),
+            _ => (0..y.len()).into_par_iter().with_min_len(4096).map(ratio).max_by(order),
+        };
+        Verdict {
+            error_ratio: worst.map_or(0.0, |(ratio, _)| ratio),
+            worst: worst.map(|(_, row)| (row, y[row].widen(), self.rows[row].exact.high)),
+        }
+    }
+}
+
+/// Returns the old y of a row, or zero if β = 0.
+fn old<T: Scalar>(beta: T, y0: &[T], row: usize) -> f64 {
+    if beta == T::zero() { 0.0 } else { y0[row].widen() }
+}
+
+impl RowSum {
+    /// Adds up row `row`, or the part of it that `csr` contains.
+    pub fn of<T: Scalar>(csr: &Csr<T>, row: usize, x: &[T]) -> Self {
+        let range = csr.row(row);
+        let mut row = Self { entries: range.len() as f64, ..Self::default() };
+        for k in range {
+            let (a, x) = (csr.values[k].widen(), x[csr.column_indices[k] as usize].widen());
+            row.sum = row.sum.add_product(a, x);
+            row.magnitude += (a * x).abs();
+        }
+        row
+    }
+
+    /// Returns these sums after a change of the element of x that the entry `value` is multiplied by: the sum then
+    /// contains the difference, and the magnitude that of the new product.
+    pub fn changed<T: Scalar>(self, value: T, [from, to]: [T; 2]) -> Self {
+        let (value, from, to) = (value.widen(), from.widen(), to.widen());
+        let sum = self.sum.add_product(value, to).add_product(-value, from);
+        Self { sum, magnitude: self.magnitude + (value * to).abs(), ..self }
+    }
+
+    /// Adds the sums of another part of the same row.
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            sum: self.sum.plus(other.sum),
+            magnitude: self.magnitude + other.magnitude,
+            entries: self.entries + other.entries,
+        }
+    }
+
+    /// Converts the sums to plain numbers, for messages between processes.
+    pub fn to_parts(self) -> [f64; 4] {
+        [self.sum.high, self.sum.low, self.magnitude, self.entries]
+    }
+
+    /// Converts the numbers of [`to_parts`](Self::to_parts) back.
+    pub fn from_parts([high, low, magnitude, entries]: [f64; 4]) -> Self {
+        Self { sum: DoubleDouble { high, low }, magnitude, entries }
+    }
+
+    fn row<T: Scalar>(self, alpha: T, beta: T, old: f64) -> ReferenceRow {
+        let (alpha, beta) = (alpha.widen(), beta.widen());
+        let relative = T::UNIT_ROUNDOFF * (alpha.abs() * self.magnitude + (beta * old).abs());
+        let underflow = T::min_positive_value().widen() * alpha.abs().max(1.0);
+        ReferenceRow {
+            exact: self.sum.scaled_plus(alpha, beta, old),
+            bound: (self.entries + 2.0) * (relative + underflow),
+            entries: self.entries,
+        }
+    }
+}
+
+impl ReferenceRow {
+    /// Returns the row after changes of x, whose effects [`RowSum::changed`] has added up. The bound covers both the old
+    /// and the new elements, so it may be wider than that of a newly computed reference.
+    pub fn changed<T: Scalar>(self, alpha: T, change: RowSum) -> Self {
+        let change = RowSum { entries: self.entries, ..change }.row(alpha, T::zero(), 0.0);
+        Self {
+            exact: self.exact.plus(change.exact),
+            bound: self.bound + change.bound,
+            entries: self.entries,
+        }
+    }
+
+    fn error_ratio(&self, y: f64) -> f64 {
+        let error = ((y - self.exact.high) - self.exact.low).abs();
+        if error.is_nan() { f64::INFINITY } else { error / self.bound }
+    }
+}
+
+impl Verdict {
+    /// Returns whether every row is within its bound.
+    pub fn passes(&self) -> bool {
+        self.error_ratio <= BOUND_FACTOR
+    }
+
+    /// Describes the worst row in a sentence.
+    pub fn describe(&self) -> String {
+        let Some((row, got, expected)) = self.worst else { return "no rows".into() };
+        let ratio = self.error_ratio;
+        format!("row {row} is {got:e}, expected {expected:e} (error {ratio:.3e} times its bound)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judge<T: Scalar>(csr: &Csr<T>, x: &[T], y: &[T]) -> Verdict {
+        Reference::new(csr, T::one(), x, T::zero(), &[]).judge(y)
+    }
+
+    #[test]
+    fn the_reference_survives_cancellation() {
+        // 1e16 + 1 − 1e16 = 1, which is 0 in f64.
+        let csr = Csr::<f64>::from_triplets(1, 3, &[(0, 0, 1e16), (0, 1, 1.0), (0, 2, -1e16)]);
+        let reference = Reference::new(&csr, 1.0, &[1.0; 3], 0.0, &[]);
+        assert_eq!(reference.rows[0].exact.high, 1.0);
+        // The bound is about 5 · 2^-53 · 2e16 = 11: 0 is an acceptable result here, 100 is not.
+        assert!(reference.judge(&[0.0]).passes());
+        assert!(!reference.judge(&[100.0]).passes());
+    }
+
+    #[test]
+    fn the_ratio_is_the_error_over_the_bound() {
+        let csr = Csr::<f64>::from_triplets(1, 1, &[(0, 0, 1.0)]);
+        // n = 1, s = 1: the bound is 3u = 1.5 ε.
+        let verdict = judge(&csr, &[1.0], &[1.0 + 3.0 * f64::EPSILON]);
+        assert!((verdict.error_ratio - 2.0).abs() < 1e-12, "{verdict:?}");
+        assert!(verdict.passes());
+        assert!(!judge(&csr, &[1.0], &[1.0 + 4.0 * f64::EPSILON]).passes());
+    }
+
+    #[test]
+    fn nan_and_infinity_never_pass() {
+        let csr = Csr::<f32>::from_triplets(2, 1, &[(0, 0, 1.0)]);
+        for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+            let verdict = judge(&csr, &[1.0], &[1.0, bad]);
+            assert!(!verdict.passes());
+            assert_eq!(verdict.worst.unwrap().0, 1);
+        }
+    }
+
+    #[test]
+    fn empty_rows_must_be_zero_and_a_matrix_without_rows_passes() {
+        let csr = Csr::<f64>::from_triplets(1, 1, &[]);
+        assert!(judge(&csr, &[1.0], &[0.0]).passes());
+        assert!(!judge(&csr, &[1.0], &[1e-300]).passes());
+        assert!(judge(&Csr::<f64>::from_triplets(0, 3, &[]), &[1.0; 3], &[]).passes());
+    }
+
+    #[test]
+    fn alpha_and_beta_are_part_of_the_reference() {
+        let csr = Csr::<f64>::from_triplets(1, 1, &[(0, 0, 3.0)]);
+        let reference = Reference::new(&csr, -2.0, &[5.0], 0.5, &[7.0]);
+        assert_eq!(reference.rows[0].exact.high, -26.5);
+    }
+
+    /// 1e16 + 1 in one part, 1 − 1e16 in the other: no precision is lost, and the bound is that of the whole row.
+    #[test]
+    fn a_row_may_be_added_up_in_parts() {
+        let part = |a: f64, b: f64| {
+            let csr = Csr::<f64>::from_triplets(1, 2, &[(0, 0, a), (0, 1, b)]);
+            RowSum::from_parts(RowSum::of(&csr, 0, &[1.0; 2]).to_parts())
+        };
+        let row = part(1e16, 1.0).plus(part(1.0, -1e16));
+        let reference = Reference::of_sums(&[row], 3.0, 0.5, &[8.0]);
+        assert_eq!(reference.rows[0].exact.high, 10.0);
+        // The bound is (4 + 2)·u·(3·2e16 + 4); the summands 1 and 4 are negligible.
+        let bound = 6.0 * 2f64.powi(-53) * 6e16;
+        assert!((reference.rows[0].bound / bound - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn f32_sums_fail_as_f64_and_underflow_is_allowed_for() {
+        let triplets: Vec<_> = (0..100).map(|col| (0, col, 1.0 / (col + 3) as f64)).collect();
+        let csr = Csr::<f64>::from_triplets(1, 100, &triplets);
+        let short: f32 = csr.values.iter().map(|&v| v as f32).sum();
+        assert!(!judge(&csr, &[1.0; 100], &[f64::from(short)]).passes());
+        let tiny = Csr::<f32>::from_triplets(1, 1, &[(0, 0, 1e-30)]);
+        assert!(judge(&tiny, &[1e-20], &[0.0]).passes());
+    }
+}

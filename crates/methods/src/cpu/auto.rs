@@ -1,0 +1,255 @@
+//! Chooses one of this project's methods by measuring what packing costs and gains.
+//!
+//! On a matrix of a few hundred nonzeros, one thread finishes before a team could start, so `seq` is chosen. For all
+//! others, `merge` needs no setup and does not depend on the row lengths. `packed` is nearly always faster, but packing
+//! costs as much as 8 to 100 products. So the choice depends on the number of planned products:
+//! - If only a few are planned, or the matrix is too small for a sample that costs little, `merge` is chosen.
+//! - If more are planned, a sample of the rows is packed and multiplied in both forms. `packed` is chosen if the predicted
+//!   time of the setup and all products is less than that of `merge`. The size of the sample grows with the number of planned
+//!   products.
+//! - If many are planned and the prediction is not clear, the whole matrix is packed, and a few products of both methods are
+//!   compared.
+//!
+//! The choice is part of the setup, as is the setup of the chosen method.
+//!
+//! Memory: that of `packed`, and one vector to compare products.
+
+use std::time::Instant;
+
+use super::packed::trial::predict;
+use super::{merge, packed, seq};
+use crate::method::{
+    Choice, Code, Method, Operations, Parameter, Prepared, Request, Setup, Unavailable,
+};
+use crate::simd::Lanes;
+use spmv_matrix::Csr;
+use spmv_matrix::memory::extent::Extent;
+use spmv_matrix::scalar::Scalar;
+
+/// The method `auto`.
+pub const METHOD: Method = Method {
+    name: "auto",
+    source: "this project",
+    summary: "seq, merge or packed, by measured costs and the number of planned products",
+    parameters: &[
+        packed::METHOD.parameters[0],
+        Parameter {
+            name: "products",
+            values: &["1", "10", "100", "1000", "10000"],
+            meaning: "the number of planned products, in place of that of the measurement",
+        },
+    ],
+    operations: Operations::Plain,
+    setup: Setup::Inspection,
+    memory,
+    code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
+};
+
+/// The largest number of nonzeros for which one thread is chosen. Multiplying this many takes as long as
+/// entering a parallel region.
+const FOR_ONE_THREAD: usize = 1000;
+/// A sample has this fraction of the nonzeros for each planned product. Packing takes about as long as 20 to 50 products and
+/// measuring takes 10 more, so the sample costs 1 to 2 % of the planned products, and not much more than one product.
+const SAMPLE_PER_PRODUCT: f64 = 2.5e-4;
+const LARGEST_FRACTION: f64 = 1.0 / 16.0;
+/// The smallest and the largest number of nonzeros in the sample of a thread: enough to measure, and no more than needed.
+const SAMPLE: [usize; 2] = [2048, 65_536];
+/// With fewer planned products packing does not pay: it takes at least as long as 8 of them, and a product of `packed` takes
+/// about half as long at best. Even the smallest sample takes as long as two to four products.
+const TO_SAMPLE: usize = 20;
+/// The number of planned products from which both methods may be prepared and compared. If `merge` is then faster, packing
+/// was of no use, which costs about 3 % of so many products.
+const TO_COMPARE: usize = 1000;
+/// The predicted ratios below which `packed` is chosen, and from which `merge` is chosen. They are equal if the methods
+/// cannot be compared. With a comparison they leave room for an error of the prediction.
+const WITHOUT_COMPARISON: [f64; 2] = [1.0, 1.0];
+const TO_BE_COMPARED: [f64; 2] = [0.95, 1.2];
+/// The number of times that both methods are measured in turn. The first products after packing can take several times as
+/// long as later ones, until the caches hold what they can of the packed matrix.
+const TURNS: usize = 2;
+/// The number of products of a method in each turn. All but the first count.
+const PRODUCTS: usize = 3;
+/// `merge` is only chosen by a comparison if products of `packed` take more than this factor longer: `packed` is nearly
+/// always faster, the time of a few products is uncertain, and those of `packed` are not yet as fast as later ones.
+const CLEARLY: f64 = 1.2;
+
+fn memory(extent: &Extent) -> u64 {
+    (packed::METHOD.memory)(extent) + extent.rows * extent.value
+}
+
+fn prepare<'a, T: Scalar + Lanes>(
+    csr: &'a Csr<T>,
+    request: &Request<'a>,
+) -> Result<Prepared<'a, T>, Unavailable> {
+    let products = request.number("products").unwrap_or(request.expected_products);
+    if csr.nnz() <= FOR_ONE_THREAD {
+        return prepare_by(&seq::METHOD, csr, request);
+    }
+    let mut merge = prepare_by(&merge::METHOD, csr, request)?;
+    let ratio = predicted_ratio(csr, request, products);
+    let [surely, hardly] = if products < TO_COMPARE { WITHOUT_COMPARISON } else { TO_BE_COMPARED };
+    if ratio >= hardly {
+        return Ok(merge);
+    }
+    let mut packed = prepare_by(&packed::METHOD, csr, request)?;
+    let pays = ratio < surely
+        || fastest_products([&mut packed, &mut merge], csr, request.now)
+            .is_none_or(is_not_clearly_slower);
+    Ok(if pays { packed } else { merge })
+}
+
+/// Returns the predicted time of packing and of the planned products of `packed`, divided by that of the products of
+/// `merge`. Without a sample, because it would cost too much, the methods are compared if possible.
+fn predicted_ratio<T: Scalar + Lanes>(csr: &Csr<T>, request: &Request, products: usize) -> f64 {
+    let unknown = if products < TO_COMPARE { f64::INFINITY } else { 1.0 };
+    let Some(sample) = sample_size(csr.nnz(), products, request.team.len()) else {
+        return unknown;
+    };
+    let of = predict(csr, request, sample);
+    of.map_or(unknown, |of| (of.setup / products as f64 + of.packed) / of.rows)
+}
+
+/// Returns the number of nonzeros of each thread in the sample; `None` if a sample would cost too much or be of no use.
+fn sample_size(nonzeros: usize, products: usize, threads: usize) -> Option<usize> {
+    let fraction = (SAMPLE_PER_PRODUCT * products as f64).min(LARGEST_FRACTION);
+    let sample = (fraction * nonzeros as f64) as usize / threads;
+    let pays = products >= TO_SAMPLE && sample >= SAMPLE[0];
+    pays.then_some(sample.min(SAMPLE[1]))
+}
+
+/// Prepares one of the methods with those of the given parameters that it has.
+fn prepare_by<'a, T: Scalar + Lanes>(
+    method: &Method,
+    csr: &'a Csr<T>,
+    request: &Request<'a>,
+) -> Result<Prepared<'a, T>, Unavailable> {
+    let prepared = method.prepare::<T>().expect("the method runs on the CPU")(csr, request)?;
+    let csr_bytes = method.csr_bytes(csr.bytes(), &prepared);
+    let takes = |(name, _): &&(&str, _)| method.parameters.iter().any(|known| known.name == *name);
+    let given = request.given.iter().filter(takes).copied().collect();
+    let picked = format!("picked {}", Choice { method, given }.name());
+    Ok(prepared.with_note(picked).with_csr_bytes(csr_bytes))
+}
+
+/// Returns whether products of `packed` are faster than those of `merge`, or not clearly slower.
+fn is_not_clearly_slower([packed, merge]: [f64; 2]) -> bool {
+    packed <= CLEARLY * merge
+}
+
+/// Returns the time of the fastest product of each method, in seconds; infinity for a method that fails. The values of the
+/// matrix are used as x: they are in memory, but a new vector would have to be paged in. Returns `None` if the matrix has
+/// fewer values than columns.
+fn fastest_products<T: Scalar>(
+    mut methods: [&mut Prepared<'_, T>; 2],
+    csr: &Csr<T>,
+    now: fn() -> Instant,
+) -> Option<[f64; 2]> {
+    let x = csr.values().get(..csr.cols())?;
+    let mut y = vec![T::zero(); csr.rows()];
+    let mut fastest = [f64::INFINITY; 2];
+    // Several products of one method follow each other, because both methods together may not fit in a cache in which each
+    // of them fits. The first one of a turn loads what it needs into the caches, and pages in y, so it does not count.
+    for _ in 0..TURNS {
+        for (method, fastest) in methods.iter_mut().zip(&mut fastest) {
+            for product in 0..PRODUCTS {
+                let start = now();
+                if method.multiply(T::one(), x, T::zero(), &mut y).is_ok() && product > 0 {
+                    *fastest = fastest.min((now() - start).as_secs_f64());
+                }
+            }
+        }
+    }
+    Some(fastest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::method::Failed;
+    use crate::team::Team;
+    use spmv_matrix::generate::Generator;
+
+    /// Returns the note about the choice for an n × n grid.
+    fn picked(
+        n: usize,
+        expected_products: usize,
+        given: &[(&'static str, &'static str)],
+    ) -> String {
+        let grid = Generator::parse(&format!("grid2d,n={n}")).unwrap().generate().unwrap();
+        let team = Team::floating(1);
+        let request = Request { expected_products, given, ..Request::new(&team) };
+        prepare::<f64>(&grid, &request).unwrap().note.unwrap()
+    }
+
+    #[test]
+    fn few_nonzeros_and_few_products_need_no_setup() {
+        assert_eq!(picked(16, 9999, &[]), "picked seq");
+        assert_eq!(picked(17, 10, &[]), "picked merge");
+        assert_eq!(picked(100, 40, &[]), "picked merge");
+        assert_eq!(picked(100, 9999, &[("products", "1")]), "picked merge");
+    }
+
+    #[test]
+    fn a_sample_grows_with_the_nonzeros_and_the_products_within_its_limits() {
+        let million = |products| sample_size(1_000_000, products, 2);
+        assert_eq!([19, 20, 40, 100].map(million), [None, Some(2500), Some(5000), Some(12_500)]);
+        assert_eq!([250, 9999].map(million), [Some(31_250); 2]);
+        assert_eq!(sample_size(1 << 30, 9999, 2), Some(65_536));
+        assert_eq!(sample_size(1 << 16, 9999, 2), Some(2048));
+        assert_eq!(sample_size((1 << 16) - 32, 9999, 2), None);
+    }
+
+    #[test]
+    fn values_are_compressed_only_on_request() {
+        let coded = [("values", "coded")];
+        assert_eq!(picked(16, 100, &coded), "picked seq");
+        let of_two = ["picked packed:values=coded", "picked merge"];
+        assert!(of_two.contains(&&picked(100, 1000, &coded)[..]));
+    }
+
+    #[test]
+    fn packed_is_chosen_unless_merge_is_clearly_faster() {
+        let chosen = [[1.0, 2.0], [1.0, 1.0], [1.19, 1.0], [1.21, 1.0], [2.0, 1.0]];
+        assert_eq!(chosen.map(is_not_clearly_slower), [true, true, true, false, false]);
+    }
+
+    /// Returns a method of which each product does what is given.
+    fn products<'a>(
+        csr: &'a Csr<f64>,
+        product: impl Fn() -> Result<(), Failed> + Send + 'a,
+    ) -> Prepared<'a, f64> {
+        Prepared::new(csr, 0, move |_, _: &[f64], _, _: &mut [f64]| product())
+    }
+
+    #[test]
+    fn a_method_that_fails_is_never_chosen() {
+        let csr = Csr::from_triplets(1, 1, &[(0, 0, 1.0)]);
+        let mut fails = products(&csr, || Err(Failed("deliberate failure".into())));
+        let mut works = products(&csr, || Ok(()));
+        let times = fastest_products([&mut fails, &mut works], &csr, Instant::now).unwrap();
+        assert!(times[0].is_infinite() && times[1].is_finite(), "{times:?}");
+        assert!(!is_not_clearly_slower(times));
+    }
+
+    #[test]
+    fn the_methods_take_turns() {
+        let csr = Csr::from_triplets(1, 1, &[(0, 0, 1.0)]);
+        let order = std::sync::Mutex::new(String::new());
+        let named = |name: char| {
+            let order = &order;
+            products(&csr, move || {
+                order.lock().unwrap().push(name);
+                Ok(())
+            })
+        };
+        let fastest =
+            fastest_products([&mut named('p'), &mut named('m')], &csr, Instant::now).unwrap();
+        assert!(fastest.iter().all(|time| time.is_finite()));
+        assert_eq!(*order.lock().unwrap(), "pppmmmpppmmm");
+        let few_values = Csr::from_triplets(1, 2, &[(0, 0, 1.0)]);
+        assert!(
+            fastest_products([&mut named('p'), &mut named('m')], &few_values, Instant::now)
+                .is_none()
+        );
+    }
+}

@@ -1,0 +1,219 @@
+//! COO: every nonzero with its row and column, sorted by row.
+//!
+//! Each thread owns an equal number of consecutive nonzeros, its piece. It scales the y of the rows that begin in its
+//! piece and adds their products. The sum of a row that began in an earlier piece is the thread's carry, which the
+//! leader adds afterwards. If the matrix is nearly empty, all threads scale y first. Transposed, y is scaled first,
+//! then each product is added to the y of its column, atomically if there is more than one thread.
+//!
+//! Memory: a row index per nonzero (columns and values are those of CSR), and a carry per thread.
+//! Departure: SIMD within the nonzeros of a row.
+
+use std::ops::Range;
+
+use crossbeam_utils::CachePadded;
+
+use super::atomic::{AtomicAdd, SharedSums};
+use super::placement::{place, span};
+use super::row_kernels::{Entries, dot};
+use super::rows::{Operands, part, scale, scale_if_nearly_empty, scale_on};
+use crate::formats::coordinates::row_indices;
+use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
+use crate::simd::{Isa, Kernel, Lanes, Vector};
+use crate::team::Team;
+use spmv_matrix::Csr;
+use spmv_matrix::disjoint::DisjointMut;
+use spmv_matrix::scalar::Scalar;
+
+/// The method `coo`.
+pub const METHOD: Method = Method {
+    name: "coo",
+    source: "Bell & Garland 2009, COO, on threads",
+    summary: "nonzeros with row indices, split evenly; transposed with atomic additions",
+    parameters: &[],
+    operations: Operations::Both,
+    setup: Setup::Conversion,
+    memory: |extent| 3 * extent.indices(),
+    code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
+};
+
+fn prepare<'a, T: AtomicAdd + Lanes>(
+    csr: &'a Csr<T>,
+    request: &Request<'a>,
+) -> Result<Prepared<'a, T>, Unavailable> {
+    let (team, isa) = (request.team, request.isa);
+    let row_indices = row_indices(csr.row_offsets());
+    let bytes = size_of_val(&row_indices[..]);
+    let owned = |rank| vec![span(&row_indices[part(csr.nnz(), rank, team.len())])];
+    let placed = place(team, owned);
+    if request.transpose {
+        let product = move |alpha, x: &[T], beta, y: &mut [T]| {
+            scale_on(team, beta, y);
+            scatter(csr, &row_indices, team, alpha, x, y);
+            Ok(())
+        };
+        return Ok(Prepared::new(csr, bytes, product)
+            .transposing(true)
+            .with_csr_bytes(csr.entry_bytes())
+            .with_added_note(placed));
+    }
+    let mut carries = Carries::new(team.len());
+    Ok(Prepared::new(csr, bytes + carries.bytes(), move |alpha, x, beta, y| {
+        let coordinates = Coordinates { row_indices: &row_indices, entries: Entries::of(csr) };
+        let beta = scale_if_nearly_empty(csr, team, beta, y);
+        carries.add_product(coordinates, team, isa, Operands { alpha, x, beta }, y);
+        Ok(())
+    })
+    .with_csr_bytes(csr.entry_bytes())
+    .with_added_note(placed))
+}
+
+/// Computes y += αAᵀx.
+fn scatter<T: AtomicAdd>(
+    csr: &Csr<T>,
+    row_indices: &[u32],
+    team: &Team,
+    alpha: T,
+    x: &[T],
+    y: &mut [T],
+) {
+    let (threads, y) = (team.len(), SharedSums::new(team, y));
+    team.run(|rank| {
+        let piece = part(csr.nnz(), rank, threads);
+        for (row, entries) in rows_of(row_indices, piece) {
+            let factor = alpha * x[row];
+            let values = &csr.values()[entries.clone()];
+            for (&column, &value) in csr.column_indices()[entries].iter().zip(values) {
+                // SAFETY: in a valid matrix every column index is within y.
+                unsafe { y.add(column as usize, value * factor) };
+            }
+        }
+    });
+}
+
+/// Returns the rows of a piece of the entries, each with its entries in this piece.
+#[inline(always)]
+fn rows_of(
+    row_indices: &[u32],
+    piece: Range<usize>,
+) -> impl Iterator<Item = (usize, Range<usize>)> {
+    let Range { mut start, end } = piece;
+    std::iter::from_fn(move || {
+        let rest = &row_indices[start..end];
+        let row = *rest.first()?;
+        let entries = start..start + rest.iter().take_while(|&&other| other == row).count();
+        start = entries.end;
+        Some((row as usize, entries))
+    })
+}
+
+/// Entries with their rows, in ascending order of rows.
+#[derive(Clone, Copy)]
+pub struct Coordinates<'a, T> {
+    /// The row of each entry.
+    pub row_indices: &'a [u32],
+    /// The columns and values of the entries.
+    pub entries: Entries<'a, T>,
+}
+
+impl<T> Coordinates<'_, T> {
+    /// Returns the first row that begins at entry `entry` or later.
+    fn first_row_from(&self, entry: usize) -> usize {
+        if entry == 0 { 0 } else { self.row_indices[entry - 1] as usize + 1 }
+    }
+}
+
+/// The carry of each thread: the sum of the row that began before the thread's piece.
+pub struct Carries<T>(Vec<CachePadded<T>>);
+
+impl<T: Scalar + Lanes> Carries<T> {
+    /// Creates the carries of `threads` threads.
+    pub fn new(threads: usize) -> Self {
+        Self(vec![T::zero().into(); threads])
+    }
+
+    /// Returns the size in bytes.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&self.0[..])
+    }
+
+    /// Computes y ← αAx + βy.
+    pub fn add_product(
+        &mut self,
+        coordinates: Coordinates<T>,
+        team: &Team,
+        isa: Isa,
+        operands: Operands<T>,
+        y: &mut [T],
+    ) {
+        let nnz = coordinates.row_indices.len();
+        let (rows, threads) = (y.len(), team.len());
+        let shared = DisjointMut::new(y);
+        team.run_with(&mut self.0, |rank, carry| {
+            let piece = part(nnz, rank, threads);
+            let start = coordinates.first_row_from(piece.start);
+            let last = rank + 1 == threads;
+            let end = if last { rows } else { coordinates.first_row_from(piece.end) };
+            // SAFETY: each row begins in one piece; rows after all entries belong to the last thread.
+            let y = unsafe { shared.range(start..end) };
+            scale(operands.beta, y);
+            *carry = isa.run(Rows { coordinates, piece, first_row: start, operands, y });
+        });
+        for rank in 1..threads {
+            let start = part(nnz, rank, threads).start;
+            if start > 0 {
+                y[coordinates.row_indices[start - 1] as usize] += operands.alpha * *self.0[rank];
+            }
+        }
+    }
+}
+
+/// The kernel for a piece: adds the products to the rows from `first_row` on, whose y is given, and returns
+/// the sum of the row before them.
+struct Rows<'a, T> {
+    coordinates: Coordinates<'a, T>,
+    piece: Range<usize>,
+    first_row: usize,
+    operands: Operands<'a, T>,
+    y: &'a mut [T],
+}
+
+impl<T: Scalar> Kernel<T> for Rows<'_, T> {
+    type Output = T;
+
+    #[inline(always)]
+    fn run<V: Vector<T>>(self) -> T {
+        let Coordinates { row_indices, entries } = self.coordinates;
+        let mut carry = T::zero();
+        for (row, of_row) in rows_of(row_indices, self.piece) {
+            // SAFETY: the entries are those of a matrix, whose columns are within x.
+            let sum = unsafe { dot::<T, V>(entries, of_row, self.operands.x) };
+            match row.checked_sub(self.first_row) {
+                Some(index) => self.y[index] += self.operands.alpha * sum,
+                None => carry = sum,
+            }
+        }
+        carry
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_a_piece_have_the_right_entries() {
+        let lengths = [3, 8, 1, 16, 9, 7, 40, 1];
+        let row = |(row, length)| std::iter::repeat_n(2 * row as u32, length);
+        let row_indices: Vec<u32> = lengths.into_iter().enumerate().flat_map(row).collect();
+        for piece in [0..85, 0..0, 3..11, 5..29, 27..84, 30..44] {
+            let mut expected: Vec<(usize, Range<usize>)> = Vec::new();
+            for k in piece.clone() {
+                match expected.last_mut() {
+                    Some((row, entries)) if *row == row_indices[k] as usize => entries.end += 1,
+                    _ => expected.push((row_indices[k] as usize, k..k + 1)),
+                }
+            }
+            assert_eq!(rows_of(&row_indices, piece.clone()).collect::<Vec<_>>(), expected);
+        }
+    }
+}

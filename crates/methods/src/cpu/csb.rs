@@ -1,0 +1,155 @@
+//! Compressed sparse blocks: Buluç, Fineman, Frigo, Gilbert & Leiserson, SPAA'09, with the rules of their library
+//! (BiCSB).
+//!
+//! The matrix is cut into β × β blocks. The nonzeros of a block are stored together in Morton order, with row and
+//! column within the block packed in one word. A product runs over the block rows in parallel, and a product by Aᵀ
+//! over the block columns: the same code on the same data, at the same cost. A line of blocks is a block row, or for
+//! Aᵀ a block column. A line much heavier than the others is cut between blocks. The first piece sums into y, the
+//! others into temporaries. A piece that is a single dense block is cut into rows of quadrants, which are runs of the
+//! Morton order. A task scales its y by β just before it adds to it. If there are temporaries, all threads then add
+//! equal parts of them to y in a second parallel region.
+//!
+//! Memory: a second copy of the matrix, a pointer per block, and temporaries, at most half as many as there are
+//! nonzeros.
+//!
+//! Departures: the original forks recursively at each halving. Here the setup flattens this recursion into a list of
+//! tasks, in which rows of quadrants replace the two diagonals of quadrants one after the other. Each thread owns a
+//! share of the list with an equal number of nonzeros and, when it has finished, takes tasks that remain in other
+//! shares. This needs no forks, and a block row stays with the thread that has it in its cache. A matrix too small
+//! for the rules gets smaller blocks (the original refuses it), and a matrix whose blocks would be nearly empty gets
+//! larger ones. The inner loop is scalar because neighbouring nonzeros may be in the same row.
+
+mod check;
+mod format;
+mod tasks;
+
+use std::ops::Range;
+
+use format::Blocks;
+use tasks::{Addition, Plan, Task, Work};
+
+use super::placement::{place, span};
+use super::rows::{part, scale};
+use crate::debug_check;
+use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup, Unavailable};
+use spmv_matrix::Csr;
+use spmv_matrix::disjoint::DisjointMut;
+use spmv_matrix::scalar::Scalar;
+
+/// The method `csb`.
+pub const METHOD: Method = Method {
+    name: "csb",
+    source: "Buluc et al., compressed sparse blocks, SPAA 2009",
+    summary: "square blocks in Morton order, block rows in parallel; the same code for A and its transpose",
+    parameters: &[Parameter {
+        name: "beta",
+        values: &["16", "256", "1024", "4096", "16384", "65536"],
+        meaning: "the number of rows and columns of a block; default by the size of the matrix",
+    }],
+    operations: Operations::Both,
+    setup: Setup::Conversion,
+    memory: format::memory,
+    code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
+};
+
+fn prepare<'a, T: Scalar>(
+    csr: &'a Csr<T>,
+    request: &Request<'a>,
+) -> Result<Prepared<'a, T>, Unavailable> {
+    let team = request.team;
+    let beta = request.number("beta").map(usize::ilog2);
+    let log_beta = beta.unwrap_or_else(|| format::log_beta(csr, team.len()));
+    let blocks = Blocks::new(csr, log_beta)?;
+    let outputs = if request.transpose { csr.cols() } else { csr.rows() };
+    let plan = Plan::new(&blocks, request.transpose, outputs, team.len());
+    debug_check(|| {
+        blocks.check(csr.rows(), csr.cols())?;
+        plan.check(&blocks, request.transpose, outputs)
+    });
+    let mut temporaries = vec![T::zero(); plan.temporaries];
+    let extra_bytes = blocks.bytes() + plan.bytes() + size_of_val(&temporaries[..]);
+    let transpose = request.transpose;
+    let placed = place(team, |rank| {
+        let nonzeros = part(csr.nnz(), rank, team.len());
+        vec![span(&blocks.values[nonzeros.clone()]), span(&blocks.indices[nonzeros])]
+    });
+    let product = move |alpha, x: &[T], beta, y: &mut [T]| {
+        plan.start();
+        let (y, temporaries) = (DisjointMut::new(y), DisjointMut::new(&mut temporaries));
+        team.run(|rank| {
+            for task in plan.claims(rank) {
+                let (vector, outputs, factor) = match task.temporary {
+                    None => (&y, task.outputs.clone(), beta),
+                    Some(start) => (&temporaries, start..start + task.outputs.len(), T::zero()),
+                };
+                // SAFETY: by OUTPUTS (see `check`) each task has its own outputs or temporaries.
+                let sums = unsafe { vector.range(outputs) };
+                scale(factor, sums);
+                if transpose {
+                    multiply::<T, true>(&blocks, task, alpha, x, sums);
+                } else {
+                    multiply::<T, false>(&blocks, task, alpha, x, sums);
+                }
+            }
+        });
+        if plan.temporaries > 0 {
+            team.run(|rank| {
+                for addition in plan.additions(rank) {
+                    // SAFETY: all tasks are done, and by LINES no two additions share outputs or temporaries.
+                    unsafe { add(addition, &y, &temporaries) };
+                }
+            });
+        }
+        Ok(())
+    };
+    Ok(Prepared::new(csr, extra_bytes, product).transposing(transpose).with_added_note(placed))
+}
+
+/// Computes `sums` += α times the task's part of A (or of Aᵀ) times x.
+fn multiply<T: Scalar, const TRANSPOSE: bool>(
+    blocks: &Blocks<T>,
+    task: &Task,
+    alpha: T,
+    x: &[T],
+    sums: &mut [T],
+) {
+    // The position of the task's first output within its block.
+    let first = task.outputs.start & (blocks.beta() - 1);
+    let sums = sums.as_mut_ptr().wrapping_sub(first);
+    let run = |nonzeros: Range<usize>, block: usize| {
+        let x = x.as_ptr().wrapping_add(block << blocks.log_beta);
+        for k in nonzeros {
+            // SAFETY: by BLOCKS each nonzero has an index and a value; by NONZEROS its output belongs to
+            // the task; by PLACES its input is within x, whose length `Prepared::multiply` checked.
+            unsafe {
+                let index = *blocks.indices.get_unchecked(k);
+                let (row, col) = ((index >> 16) as usize, (index & 0xffff) as usize);
+                let (output, input) = if TRANSPOSE { (col, row) } else { (row, col) };
+                *sums.add(output) += alpha * *blocks.values.get_unchecked(k) * *x.add(input);
+            }
+        }
+    };
+    match &task.work {
+        Work::Blocks(range) => {
+            let line = task.outputs.start >> blocks.log_beta;
+            range.clone().for_each(|k| run(blocks.nonzeros(TRANSPOSE, line, k), k));
+        }
+        Work::Runs { block, nonzeros } => {
+            nonzeros.iter().for_each(|nonzeros| run(nonzeros.clone(), *block));
+        }
+    }
+}
+
+/// Adds temporaries to elements of y.
+///
+/// # Safety
+/// No other thread uses these elements of y or their temporaries.
+unsafe fn add<T: Scalar>(addition: Addition, y: &DisjointMut<T>, temporaries: &DisjointMut<T>) {
+    // SAFETY: the caller guarantees that no other thread uses these elements.
+    let y = unsafe { y.range(addition.outputs) };
+    for piece in addition.pieces {
+        // SAFETY: the caller guarantees that no other thread uses these temporaries.
+        let sums = unsafe { temporaries.range(piece..piece + y.len()) };
+        y.iter_mut().zip(sums).for_each(|(y, sum)| *y += *sum);
+    }
+}

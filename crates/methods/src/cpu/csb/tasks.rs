@@ -1,0 +1,382 @@
+//! The tasks of a product, which are created at setup: section 5 of the paper.
+
+use std::iter::{StepBy, from_fn};
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crossbeam_utils::CachePadded;
+
+use super::format::{Blocks, SLACKNESS, morton};
+use crate::cpu::rows::{part, shares};
+use spmv_matrix::scalar::Scalar;
+
+/// A line of blocks is cut if it has more than this many times the average number of nonzeros per line. The
+/// average assumes at least as many lines as the rules require.
+const BALANCE: usize = 2;
+/// The smallest number of nonzeros per output of a piece. With fewer, its temporaries would cost more than
+/// the piece saves.
+const BREAK_EVEN: usize = 4;
+
+/// A unit of work that one thread does without interruption.
+pub struct Task {
+    /// The elements of y that the task computes.
+    pub outputs: Range<usize>,
+    /// The index of the task's first temporary; `None` if it sums directly into y.
+    pub temporary: Option<usize>,
+    /// The nonzeros that the task multiplies.
+    pub work: Work,
+}
+
+/// The nonzeros of a task.
+#[derive(Debug, PartialEq)]
+pub enum Work {
+    /// A range of blocks of the line.
+    Blocks(Range<usize>),
+    /// Runs of nonzeros in one block.
+    Runs {
+        /// The index of the block in the line.
+        block: usize,
+        /// The runs of nonzeros, as ranges in the arrays of the format.
+        nonzeros: Vec<Range<usize>>,
+    },
+}
+
+/// A line of blocks that was cut between blocks: a block row, or for Aᵀ a block column.
+pub struct BlockLine {
+    /// The elements of y of this line.
+    pub outputs: Range<usize>,
+    /// The temporaries of its pieces: as many for each piece as there are outputs, one piece after the other.
+    pub temporaries: Range<usize>,
+}
+
+/// Temporaries that are added to elements of y.
+pub struct Addition {
+    /// The elements of y.
+    pub outputs: Range<usize>,
+    /// The index of the first temporary of each piece; as many as `outputs` follow it.
+    pub pieces: StepBy<Range<usize>>,
+}
+
+/// All tasks of a product.
+pub struct Plan {
+    /// The tasks, which `shares` divides among the threads.
+    pub tasks: Vec<Task>,
+    /// The lines that were cut between blocks. Their temporaries follow each other.
+    pub lines: Vec<BlockLine>,
+    /// The number of temporaries.
+    pub temporaries: usize,
+    /// The tasks that each thread owns. All shares have about the same number of nonzeros.
+    shares: Vec<Range<usize>>,
+    /// The first task of each share that no thread has taken.
+    next: Vec<CachePadded<AtomicUsize>>,
+}
+
+impl Plan {
+    /// Creates the tasks of a product whose y has `outputs` elements.
+    pub fn new<T: Scalar>(
+        blocks: &Blocks<T>,
+        transpose: bool,
+        outputs: usize,
+        threads: usize,
+    ) -> Self {
+        let (lines, per_line) =
+            if transpose { (blocks.cols, blocks.rows) } else { (blocks.rows, blocks.cols) };
+        let average = blocks.values.len() / lines.max(SLACKNESS * threads);
+        let most = (BALANCE * average).max(BREAK_EVEN * blocks.beta());
+        let mut cutter = Cutter { blocks, transpose, most, tasks: vec![], sizes: vec![] };
+        let mut plan =
+            Self { tasks: vec![], lines: vec![], temporaries: 0, shares: vec![], next: vec![] };
+        for line in 0..lines {
+            let start = line * blocks.beta();
+            let outputs = start..outputs.min(start + blocks.beta());
+            let pieces = if threads > 1 { cutter.pieces(line, per_line) } else { vec![] };
+            if pieces.len() < 2 && !pieces.iter().any(|piece| cutter.splits(line, piece) > 0) {
+                cutter.push(line, 0..per_line, outputs, None, false);
+                continue;
+            }
+            let first_temporary = plan.temporaries;
+            for (k, piece) in pieces.into_iter().enumerate() {
+                let temporary = (k > 0).then_some(plan.temporaries);
+                plan.temporaries += if k > 0 { outputs.len() } else { 0 };
+                cutter.push(line, piece, outputs.clone(), temporary, true);
+            }
+            if plan.temporaries > first_temporary {
+                let temporaries = first_temporary..plan.temporaries;
+                plan.lines.push(BlockLine { outputs, temporaries });
+            }
+        }
+        plan.shares = shares(&cutter.sizes, threads);
+        plan.next = plan.shares.iter().map(|_| CachePadded::default()).collect();
+        plan.tasks = cutter.tasks;
+        plan
+    }
+
+    /// Resets the counters of the threads; called before each product.
+    pub fn start(&self) {
+        for (next, share) in self.next.iter().zip(&self.shares) {
+            next.store(share.start, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns the tasks that a thread claims: first those of its own share, then those that remain in other shares.
+    pub fn claims(&self, rank: usize) -> impl Iterator<Item = &Task> {
+        let threads = self.shares.len();
+        (rank..rank + threads).flat_map(move |rank| {
+            let (next, end) = (&self.next[rank % threads], self.shares[rank % threads].end);
+            from_fn(move || {
+                let task = next.fetch_add(1, Ordering::Relaxed);
+                (task < end).then(|| &self.tasks[task])
+            })
+        })
+    }
+
+    /// Returns what a thread adds to y when all tasks are done: an equal part of the temporaries.
+    pub fn additions(&self, rank: usize) -> impl Iterator<Item = Addition> {
+        let share = part(self.temporaries, rank, self.shares.len());
+        let first = self.lines.partition_point(|line| line.temporaries.end <= share.start);
+        let after = self.lines.partition_point(|line| line.temporaries.start < share.end);
+        self.lines[first..after].iter().map(move |line| {
+            let BlockLine { outputs, temporaries } = line;
+            let pieces = temporaries.len() / outputs.len();
+            // The outputs are divided in proportion to the temporaries.
+            let cut = |at: usize| {
+                (at.clamp(temporaries.start, temporaries.end) - temporaries.start) / pieces
+            };
+            let [start, end] = [cut(share.start), cut(share.end)];
+            Addition {
+                outputs: outputs.start + start..outputs.start + end,
+                pieces: (temporaries.start + start..temporaries.end).step_by(outputs.len()),
+            }
+        })
+    }
+
+    /// Returns the size of the arrays in bytes.
+    pub fn bytes(&self) -> usize {
+        let runs = self.tasks.iter().map(|task| match &task.work {
+            Work::Blocks(_) => 0,
+            Work::Runs { nonzeros, .. } => size_of_val(&nonzeros[..]),
+        });
+        size_of_val(&self.tasks[..])
+            + runs.sum::<usize>()
+            + size_of_val(&self.lines[..])
+            + size_of_val(&self.shares[..])
+            + size_of_val(&self.next[..])
+    }
+}
+
+/// Builds the list of tasks.
+struct Cutter<'a, T> {
+    blocks: &'a Blocks<T>,
+    transpose: bool,
+    /// The largest number of nonzeros in a piece that has more than one block.
+    most: usize,
+    tasks: Vec<Task>,
+    /// The number of nonzeros of each task.
+    sizes: Vec<usize>,
+}
+
+impl<T: Scalar> Cutter<'_, T> {
+    fn size(&self, line: usize, piece: &Range<usize>) -> usize {
+        piece.clone().map(|k| self.blocks.nonzeros(self.transpose, line, k).len()).sum()
+    }
+
+    /// Cuts a line between blocks: before each block that would make a piece too heavy.
+    fn pieces(&self, line: usize, per_line: usize) -> Vec<Range<usize>> {
+        let (mut pieces, mut start, mut size) = (vec![], 0, 0);
+        for k in 0..per_line {
+            let block = self.size(line, &(k..k + 1));
+            if size > 0 && size + block > self.most {
+                pieces.push(start..k);
+                (start, size) = (k, 0);
+            }
+            size += block;
+        }
+        pieces.push(start..per_line);
+        pieces
+    }
+
+    /// Returns how many times a piece that is a single block is halved.
+    fn splits(&self, line: usize, piece: &Range<usize>) -> u32 {
+        let too_heavy = |splits: &u32| self.size(line, piece) >> splits > self.most;
+        if piece.len() == 1 {
+            (0..self.blocks.log_beta).take_while(too_heavy).count() as u32
+        } else {
+            0
+        }
+    }
+
+    /// Adds the task of a piece, or one task for each of its rows of quadrants.
+    fn push(
+        &mut self,
+        line: usize,
+        piece: Range<usize>,
+        outputs: Range<usize>,
+        temporary: Option<usize>,
+        may_split: bool,
+    ) {
+        let splits = if may_split { self.splits(line, &piece) } else { 0 };
+        if splits == 0 {
+            self.sizes.push(self.size(line, &piece));
+            self.tasks.push(Task { outputs, temporary, work: Work::Blocks(piece) });
+            return;
+        }
+        let height = self.blocks.beta() >> splits;
+        for (part, start) in outputs.clone().step_by(height).enumerate() {
+            let nonzeros = self.runs(line, piece.start, part, splits);
+            self.sizes.push(nonzeros.iter().map(Range::len).sum());
+            self.tasks.push(Task {
+                outputs: start..outputs.end.min(start + height),
+                temporary: temporary.map(|first| first + part * height),
+                work: Work::Runs { block: piece.start, nonzeros },
+            });
+        }
+    }
+
+    /// Returns the nonzeros of row `part` of quadrants (for Aᵀ a column) of a block that is halved `splits` times.
+    fn runs(&self, line: usize, block: usize, part: usize, splits: u32) -> Vec<Range<usize>> {
+        let Range { start, end } = self.blocks.nonzeros(self.transpose, line, block);
+        let indices = &self.blocks.indices[start..end];
+        let position = |index: u32| morton((index >> 16) as usize, (index & 0xffff) as usize);
+        let before = |limit| indices.partition_point(|&index| u64::from(position(index)) < limit);
+        let shift = 2 * (self.blocks.log_beta - splits);
+        let mut runs: Vec<Range<usize>> = vec![];
+        for across in 0..1 << splits {
+            let (row, col) = if self.transpose { (across, part) } else { (part, across) };
+            let quadrant = u64::from(morton(row, col));
+            let run = start + before(quadrant << shift)..start + before((quadrant + 1) << shift);
+            match runs.last_mut() {
+                Some(last) if last.end == run.start => last.end = run.end,
+                _ if run.is_empty() => {}
+                _ => runs.push(run),
+            }
+        }
+        runs
+    }
+}
+
+// Not run in Miri: nothing above is unsafe, and each test would take minutes.
+#[cfg(all(test, not(miri)))]
+mod tests {
+    use super::*;
+    use spmv_matrix::Csr;
+
+    /// Returns a matrix with a full row, a full column, a dense block and a diagonal.
+    fn blocks() -> Blocks<f64> {
+        let lines = (0..900).flat_map(|k| [(5, k), (k, 17), (k, k)]);
+        let dense = (0..50).flat_map(|row| (0..60).map(move |col| (324 + row, 130 + col)));
+        let triplets: Vec<_> = lines.chain(dense).map(|(row, col)| (row, col, 1.0)).collect();
+        Blocks::new(&Csr::from_triplets(900, 900, &triplets), 6).unwrap()
+    }
+
+    #[test]
+    fn each_nonzero_is_in_one_task_and_in_its_outputs() {
+        let blocks = blocks();
+        for (transpose, threads) in [(false, 1), (false, 4), (true, 4), (true, 30)] {
+            let plan = Plan::new(&blocks, transpose, 900, threads);
+            plan.check(&blocks, transpose, 900).unwrap();
+        }
+    }
+
+    #[test]
+    fn the_check_names_each_violated_invariant() {
+        type Break = fn(&mut Blocks<f64>, &mut Plan);
+        let cases: [(&str, Break); 12] = [
+            ("BLOCKS", |blocks, _| blocks.starts[3] = 0),
+            ("BLOCKS", |blocks, _| _ = blocks.indices.pop()),
+            ("PLACES", |blocks, _| *blocks.indices.last_mut().unwrap() = 4),
+            ("PLACES", |blocks, _| blocks.indices[0] = 64 << 16),
+            ("OUTPUTS", |_, plan| plan.tasks[1].temporary = None),
+            ("NONZEROS", |_, plan| {
+                _ = plan.tasks.pop().map(|task| assert!(task.temporary.is_none()))
+            }),
+            ("NONZEROS", |_, plan| plan.tasks[0].work = Work::Blocks(0..0)),
+            ("NONZEROS", |_, plan| {
+                plan.tasks[0].work = Work::Runs { block: 0, nonzeros: vec![0..9, 9..9999] }
+            }),
+            ("LINES", |_, plan| plan.lines[0].temporaries.end -= 1),
+            ("LINES", |_, plan| plan.lines[0].outputs = 64..128),
+            ("LINES", |_, plan| _ = plan.lines.pop()),
+            ("LINES", |_, plan| {
+                let outputs = plan.lines[0].outputs.clone();
+                let temporaries = plan.lines[0].temporaries.clone();
+                let cut = temporaries.start + outputs.len();
+                plan.lines[0].temporaries.end = cut;
+                plan.lines.insert(1, BlockLine { outputs, temporaries: cut..temporaries.end });
+            }),
+        ];
+        for (name, break_it) in cases {
+            let mut blocks = blocks();
+            let mut plan = Plan::new(&blocks, false, 900, 4);
+            break_it(&mut blocks, &mut plan);
+            let checked = blocks.check(900, 900).and_then(|()| plan.check(&blocks, false, 900));
+            let broken = checked.expect_err(name).to_string();
+            assert!(broken.starts_with(name), "{name}: {broken}");
+        }
+    }
+
+    #[test]
+    fn heavy_lines_are_cut_between_blocks_and_heavy_blocks_in_quadrants() {
+        let blocks = blocks();
+        for transpose in [false, true] {
+            let plan = Plan::new(&blocks, transpose, 900, 4);
+            // Rows 0 to 63 contain the full row; the dense block is in rows 320 to 383.
+            let of_line =
+                |line: usize| plan.tasks.iter().filter(move |task| task.outputs.start / 64 == line);
+            let pieces: Vec<_> = of_line(0).collect();
+            assert!(pieces.len() > 1 && pieces[0].temporary.is_none());
+            assert!(pieces[1..].iter().all(|task| task.temporary.is_some()));
+            let runs = |task: &&Task| matches!(task.work, Work::Runs { .. });
+            let dense = of_line(if transpose { 2 } else { 5 }).filter(runs).count();
+            assert!(dense.is_power_of_two() && dense > 1, "{dense}");
+            assert_eq!(of_line(9).count(), 1);
+            let mut taken: Vec<_> = plan
+                .tasks
+                .iter()
+                .filter_map(|task| task.temporary.map(|start| start..start + task.outputs.len()))
+                .collect();
+            taken.sort_by_key(|range| range.start);
+            assert!(taken.windows(2).all(|pair| pair[0].end == pair[1].start), "{taken:?}");
+            assert_eq!(taken.last().unwrap().end, plan.temporaries);
+            assert!(plan.temporaries <= 900);
+        }
+        assert!(Plan::new(&blocks, false, 900, 1).lines.is_empty(), "one thread needs no pieces");
+    }
+
+    #[test]
+    fn every_task_is_claimed_once_in_each_product() {
+        let plan = Plan::new(&blocks(), false, 900, 3);
+        for _ in 0..2 {
+            plan.start();
+            // The last thread finishes before the others begin.
+            let claimed: Vec<_> = [2, 0, 1].map(|rank| plan.claims(rank).count()).into();
+            assert_eq!(claimed, [plan.tasks.len(), 0, 0]);
+        }
+    }
+
+    #[test]
+    fn all_temporaries_are_added_once_to_their_output_in_equal_parts() {
+        for (transpose, threads) in [(false, 2), (true, 3), (false, 16), (true, 64)] {
+            let plan = Plan::new(&blocks(), transpose, 900, threads);
+            let mut added = vec![None; plan.temporaries];
+            for rank in 0..threads {
+                let mut of_thread = 0;
+                for Addition { outputs, pieces } in plan.additions(rank) {
+                    for (piece, k) in
+                        pieces.flat_map(|piece| (0..outputs.len()).map(move |k| (piece, k)))
+                    {
+                        assert_eq!(added[piece + k].replace(outputs.start + k), None);
+                        of_thread += 1;
+                    }
+                }
+                let pieces = |line: &BlockLine| line.temporaries.len() / line.outputs.len();
+                let most = plan.lines.iter().map(pieces).max().unwrap();
+                assert!(of_thread <= plan.temporaries.div_ceil(threads) + most, "{of_thread}");
+            }
+            for task in plan.tasks.iter().filter(|task| task.temporary.is_some()) {
+                let start = task.temporary.unwrap();
+                let outputs = task.outputs.clone().map(Some);
+                assert!(outputs.eq(added[start..start + task.outputs.len()].iter().copied()));
+            }
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! CSR5: Liu & Vinter, ICS'15, in its form for CPUs (their CSR5_avx2 and CSR5_avx512).
+//!
+//! The nonzeros are cut into tiles of ω × σ: ω is the number of lanes of the widest register, and each lane has σ
+//! consecutive nonzeros. A tile is stored column-major, so a register loads one nonzero of each lane. The descriptor
+//! of a tile contains where rows start in it. The product of a tile is a segmented sum, whose cost does not depend
+//! on the rows. Every thread owns an equal number of consecutive tiles and the rows that start in them. The thread's
+//! sum for the row in which its first tile starts is its calibrator, which the leader adds to y afterwards. The
+//! leader also multiplies the tail, the nonzeros after the last whole tile, row by row.
+//!
+//! Memory: a second copy of the matrix in the tiles (the original rewrites CSR in place; here all methods share it),
+//! and a bit per nonzero and about 2ω + 8 bytes per tile.
+//!
+//! Departures:
+//! - α and β.
+//! - The cross-lane sum is a segmented scan. The original uses differences of prefix sums, whose error depends on
+//!   other rows. `scansum_offset` is therefore not needed.
+//! - The bit flags are stored step by step, as the masks that each step needs.
+//! - Rows are stored by a scalar loop over the flags of several steps, mostly without a branch at each step.
+//! - y is scaled by β just before the tiles that add to it are multiplied, or by all threads first if the matrix is
+//!   nearly empty. The original's driver clears y outside the timed product.
+
+mod check;
+mod format;
+mod kernel;
+
+use crossbeam_utils::CachePadded;
+
+use format::Chunk;
+use kernel::Tiles;
+
+use super::row_kernels::Piece;
+use super::rows::{Operands, scale_if_nearly_empty};
+use crate::debug_check;
+use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup, Unavailable};
+use crate::simd::{Isa, Lanes};
+use spmv_matrix::Csr;
+use spmv_matrix::disjoint::DisjointMut;
+use spmv_matrix::scalar::{Precision, Scalar};
+
+/// The method `csr5`.
+pub const METHOD: Method = Method {
+    name: "csr5",
+    source: "Liu & Vinter, CSR5, ICS 2015",
+    summary: "column-major tiles of lanes × σ nonzeros, segmented sums; converts the matrix in setup",
+    parameters: &[Parameter {
+        name: "sigma",
+        values: &["4", "8", "12", "16"],
+        meaning: "nonzeros per lane of a tile; default 12 with AVX-512 in f64, otherwise 16",
+    }],
+    operations: Operations::Plain,
+    setup: Setup::Conversion,
+    memory: format::memory,
+    code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
+};
+
+fn prepare<'a, T: Scalar + Lanes>(
+    csr: &'a Csr<T>,
+    request: &Request<'a>,
+) -> Result<Prepared<'a, T>, Unavailable> {
+    let (team, threads, isa) = (request.team, request.team.len(), request.isa);
+    let shape = Shape::new::<T>(isa, request.number("sigma"));
+    let mut chunks: Vec<CachePadded<Chunk<T>>> = (0..threads).map(|_| Default::default()).collect();
+    let tiles = csr.nnz() / shape.nonzeros();
+    team.run_with(&mut chunks, |rank, chunk| {
+        let cut = |rank: usize| tiles * rank / threads;
+        chunk.fill(csr, shape, cut(rank)..cut(rank + 1));
+    });
+    chunks[0].rows.start = 0;
+    chunks[threads - 1].rows.end = csr.rows();
+    debug_check(|| chunks.iter().try_for_each(|chunk| chunk.check(shape, csr.cols())));
+    let tail = Tail::new(csr, tiles * shape.nonzeros());
+    let extra_bytes =
+        chunks.iter().map(|chunk| chunk.bytes()).sum::<usize>() + size_of_val(&tail.rows[..]);
+    Ok(Prepared::new(csr, extra_bytes, move |alpha, x, beta, y| {
+        let beta = scale_if_nearly_empty(csr, team, beta, y);
+        let operands = Operands { alpha, x, beta };
+        let shared = DisjointMut::new(y);
+        team.run_with(&mut chunks, |_, chunk| {
+            // SAFETY: each row starts in one chunk.
+            let y = unsafe { shared.range(chunk.rows.clone()) };
+            chunk.calibrator = isa.run_wide(Tiles { chunk, shape, operands, y });
+        });
+        for chunk in chunks.iter().filter(|chunk| chunk.tiles() > 0) {
+            y[chunk.first_row()] += alpha * chunk.calibrator;
+        }
+        for (row, range) in tail.pieces(csr) {
+            y[row] += alpha * isa.run(Piece { csr, range, x });
+        }
+        Ok(())
+    }))
+}
+
+/// The shape of a tile.
+#[derive(Clone, Copy)]
+struct Shape {
+    /// ω, the number of lanes of a register: 4, 8 or 16.
+    lanes: usize,
+    /// σ, the number of nonzeros per lane: at most 16, so that the counts of a tile's rows fit in bytes.
+    sigma: usize,
+}
+
+impl Shape {
+    /// Returns the shape with the requested σ. The default σ is the original's for its two instruction sets
+    /// in f64. The original has no f32; there 16 measured best of the values that fit.
+    fn new<T: Scalar + Lanes>(isa: Isa, sigma: Option<usize>) -> Self {
+        let default = match (isa, T::PRECISION) {
+            (Isa::Avx512, Precision::F64) => 12,
+            _ => 16,
+        };
+        Self { lanes: isa.wide_lanes::<T>(), sigma: sigma.unwrap_or(default) }
+    }
+
+    /// Returns the number of nonzeros of a tile.
+    fn nonzeros(self) -> usize {
+        self.lanes * self.sigma
+    }
+
+    /// Returns the number of 64-bit words that contain the flags of a tile.
+    fn words(self) -> usize {
+        self.nonzeros().div_ceil(u64::BITS as usize)
+    }
+}
+
+/// The tail: the nonzeros after the last whole tile.
+struct Tail {
+    start: usize,
+    /// The rows that have nonzeros in the tail.
+    rows: Vec<u32>,
+}
+
+impl Tail {
+    fn new<T>(csr: &Csr<T>, start: usize) -> Self {
+        let first = csr.row_offsets().partition_point(|&offset| offset as usize <= start) - 1;
+        let has_some = |&row: &usize| csr.row(row).end > start.max(csr.row(row).start);
+        Self { start, rows: (first..csr.rows()).filter(has_some).map(|row| row as u32).collect() }
+    }
+
+    fn pieces<T>(&self, csr: &Csr<T>) -> impl Iterator<Item = (usize, std::ops::Range<usize>)> {
+        self.rows.iter().map(|&row| {
+            let range = csr.row(row as usize);
+            (row as usize, range.start.max(self.start)..range.end)
+        })
+    }
+}

@@ -1,0 +1,346 @@
+//! The algorithm of [`csr2`](super::csr2) and [`csr3`](super::csr3): csr-k, sections 2.2 and 4.2, Listing 1.
+//!
+//! CSR-k is CSR with k − 1 additional arrays: `sr_ptr` contains the first row of each super-row, and `ssr_ptr` the
+//! first super-row of each super-super-row. The rows are in Band-k order. Thread t owns an equal number of
+//! consecutive outermost groups (OpenMP's static schedule). Inside them, plain loops run over the levels down to the
+//! rows. Consecutive super-super-rows contain consecutive super-rows, so the outer loop reduces to computing the
+//! bounds of the inner one.
+//!
+//! With `order=band-k` the whole cost is counted: ordering and permuting A in the setup, and permuting x and
+//! un-permuting y in each product. The published figures count neither, because there x and y are in Band-k order
+//! before the first product. That variant is `order=natural`, which keeps the order of the rows and only groups
+//! them, on matrices that the program itself has reordered: `--order band-k --methods csr2:order=natural`. The
+//! groups are then computed anew from the ordered rows.
+//!
+//! Memory: the pointer arrays. With `order=band-k` also the permuted matrix, the permuted x and y, and the
+//! permutation and its inverse. Departures: α and β; SIMD, four rows at a time, which the authors leave to the compiler; and
+//! natural order for matrices that are not square.
+
+use std::borrow::Cow;
+
+use anyhow::ensure;
+
+use super::placement::{place, spans_of};
+use super::row_kernels::{WholeRows, prefetching_pays};
+use super::rows::{Operands, part};
+use crate::debug_check;
+use crate::formats::csr_k::{LARGE_SIZES, RowOrder, SMALL_SIZES};
+use crate::method::{Parameter, Prepared, Request};
+use crate::simd::{Isa, Kernel, Lanes, Vector};
+use crate::team::Team;
+use spmv_matrix::Csr;
+use spmv_matrix::disjoint::DisjointMut;
+use spmv_matrix::memory::extent::Extent;
+use spmv_matrix::order::band_k::{BandK, Coarsening, SUPER_ROW, band_k, grouped};
+use spmv_matrix::scalar::Scalar;
+
+/// The default number of super-rows in a super-super-row. The paper gives no size for CPUs.
+const SUPER_SUPER_ROW: usize = 8;
+
+/// The parameter `srs`: the number of rows in a super-row.
+pub const SRS: Parameter = Parameter {
+    name: "srs",
+    values: LARGE_SIZES,
+    meaning: "the number of rows in a super-row; default 96",
+};
+
+/// The parameter `ssrs`: the number of super-rows in a super-super-row. The paper sweeps these sizes on GPUs.
+pub const SSRS: Parameter = Parameter {
+    name: "ssrs",
+    values: SMALL_SIZES,
+    meaning: "the number of super-rows in a super-super-row; default 8",
+};
+
+/// Returns an upper bound of the bytes of the pointer arrays and, with Band-k order, of either the ordering
+/// or the permuted matrix and vectors, whichever is larger.
+pub fn memory(extent: &Extent) -> u64 {
+    let pointers = 16 * extent.rows;
+    if extent.rows != extent.cols || extent.word("order") == Some("natural") {
+        return pointers;
+    }
+    let small = extent.number("srs").is_some_and(|rows| rows < SUPER_ROW as u64);
+    let ordering = match small || extent.word("coarsening") == Some("heavy-edge") {
+        true => extent.ordering_in_small_groups(),
+        false => extent.ordering(),
+    };
+    ordering.max(extent.csr() + extent.vectors()) + pointers
+}
+
+/// A matrix in CSR-k format.
+struct CsrK<'a, T: Scalar> {
+    csr: Cow<'a, Csr<T>>,
+    /// The pointer array of each level, `sr_ptr` first.
+    pointers: Vec<Vec<u32>>,
+    prefetch: bool,
+}
+
+/// Prepares csr2 (k = 2) or csr3 (k = 3).
+pub fn prepare<'a, T: Scalar + Lanes>(
+    csr: &'a Csr<T>,
+    request: &Request<'a>,
+    k: usize,
+) -> Prepared<'a, T> {
+    let sizes = [("srs", SUPER_ROW), ("ssrs", SUPER_SUPER_ROW)];
+    let sizes = sizes.map(|(name, default)| request.number(name).unwrap_or(default));
+    let sizes = &sizes[..k - 1];
+    match RowOrder::of(csr, request) {
+        RowOrder::BandK(coarsening) => permuted_product(csr, coarsening, sizes, request),
+        RowOrder::Natural(None) => natural_product(csr, sizes, request),
+        RowOrder::Natural(Some(note)) => natural_product(csr, sizes, request).with_note(note),
+    }
+}
+
+/// Prepares Listing 1 on the rows in natural order. x and y have the same order.
+fn natural_product<'a, T: Scalar + Lanes>(
+    csr: &'a Csr<T>,
+    sizes: &[usize],
+    request: &Request<'a>,
+) -> Prepared<'a, T> {
+    let (team, isa, prefetch) = (request.team, request.isa, prefetching_pays(csr));
+    let matrix =
+        CsrK { csr: Cow::Borrowed(csr), pointers: grouped(csr.row_lengths(), sizes), prefetch };
+    debug_check(|| matrix.check());
+    Prepared::new(csr, matrix.pointer_bytes(), move |alpha, x, beta, y| {
+        matrix.multiply(Operands { alpha, x, beta }, y, team, isa);
+        Ok(())
+    })
+    .with_csr_bytes(csr.bytes())
+}
+
+/// Prepares the product in Band-k order: each product permutes x, computes Listing 1, and un-permutes y.
+fn permuted_product<'a, T: Scalar + Lanes>(
+    csr: &'a Csr<T>,
+    coarsening: Coarsening,
+    sizes: &[usize],
+    request: &Request<'a>,
+) -> Prepared<'a, T> {
+    let (team, isa, prefetch) = (request.team, request.isa, prefetching_pays(csr));
+    let BandK { permutation, levels: pointers } = band_k(csr, coarsening, sizes);
+    let matrix = CsrK { csr: Cow::Owned(csr.permuted(&permutation)), pointers, prefetch };
+    debug_check(|| matrix.check());
+    let placed = place(team, |rank| {
+        let pointers = matrix.share(rank, team.len());
+        let offset = |row: u32| matrix.csr.row_offsets()[row as usize] as usize;
+        spans_of(&matrix.csr, offset(pointers[0])..offset(pointers[pointers.len() - 1]))
+    });
+    let (mut permuted_x, mut permuted_y) =
+        (vec![T::zero(); csr.cols()], vec![T::zero(); csr.rows()]);
+    let extra_bytes = matrix.pointer_bytes()
+        + size_of_val(matrix.csr.row_offsets())
+        + size_of_val(matrix.csr.column_indices())
+        + size_of_val(matrix.csr.values())
+        + 2 * size_of_val(permutation.old())
+        + 2 * size_of_val(&permuted_x[..]);
+    Prepared::new(csr, extra_bytes, move |alpha, x, beta, y| {
+        gather(x, permutation.old(), &mut permuted_x, team, |value, slot| *slot = value);
+        let operands = Operands { alpha, x: &permuted_x, beta: T::zero() };
+        matrix.multiply(operands, &mut permuted_y, team, isa);
+        let scaled = Operands { alpha: T::one(), x: &[], beta };
+        gather(&permuted_y, permutation.new_of_old(), y, team, |sum, y| scaled.store(sum, y));
+        Ok(())
+    })
+    .with_added_note(placed)
+}
+
+/// Calls `store` for each slot with the value at the slot's index in `from`. Scattering y instead would
+/// save a vector, but several threads would write to the same cache lines.
+fn gather<T: Scalar>(
+    values: &[T],
+    from: &[u32],
+    slots: &mut [T],
+    team: &Team,
+    store: impl Fn(T, &mut T) + Sync,
+) {
+    let (slots, threads) = (DisjointMut::new(slots), team.len());
+    team.run(|rank| {
+        let share = part(from.len(), rank, threads);
+        // SAFETY: the shares of different threads do not overlap.
+        let slots = unsafe { slots.range(share.clone()) };
+        for (slot, &from) in slots.iter_mut().zip(&from[share]) {
+            // SAFETY: `from` is part of a `Permutation`, which contains each number below its length once,
+            // and there are as many values: `permuted` compared the lengths.
+            store(unsafe { *values.get_unchecked(from as usize) }, slot);
+        }
+    });
+}
+
+impl<T: Scalar + Lanes> CsrK<'_, T> {
+    /// Checks the invariants that the product relies on:
+    /// - MATRIX: the matrix is valid;
+    /// - POINTERS: the groups of each level cover all groups of the level below, or all rows, in order and
+    ///   without gaps.
+    ///
+    /// # Errors
+    /// Returns an error that names the first invariant that does not hold.
+    fn check(&self) -> anyhow::Result<()> {
+        ensure!(self.csr.is_valid(), "MATRIX: the matrix is not valid");
+        let mut groups = self.csr.rows();
+        for level in &self.pointers {
+            let ends = (level.first(), level.last().map(|&end| end as usize));
+            let right = ends == (Some(&0), Some(groups)) && level.is_sorted();
+            ensure!(right, "POINTERS: {level:?} do not ascend from 0 to {groups}");
+            groups = level.len() - 1;
+        }
+        Ok(())
+    }
+
+    fn pointer_bytes(&self) -> usize {
+        self.pointers.iter().map(|level| size_of_val(&level[..])).sum()
+    }
+
+    /// Returns the first row of each super-row of a thread, and the end of its last super-row.
+    fn share(&self, rank: usize, threads: usize) -> &[u32] {
+        let outermost = self.pointers.last().expect("k is at least 2");
+        let mut groups = part(outermost.len() - 1, rank, threads);
+        for pointers in self.pointers[1..].iter().rev() {
+            groups = pointers[groups.start] as usize..pointers[groups.end] as usize;
+        }
+        &self.pointers[0][groups.start..=groups.end]
+    }
+
+    fn multiply(&self, operands: Operands<T>, y: &mut [T], team: &Team, isa: Isa) {
+        let (csr, prefetch, threads) = (&*self.csr, self.prefetch, team.len());
+        let y = DisjointMut::new(y);
+        team.run(|rank| {
+            let pointers = self.share(rank, threads);
+            let rows = pointers[0] as usize..pointers[pointers.len() - 1] as usize;
+            // SAFETY: `part` assigns different outermost groups to different threads, and by POINTERS these
+            // contain different rows.
+            let y = unsafe { y.range(rows) };
+            isa.run(SuperRows { csr, pointers, operands, y, prefetch });
+        });
+    }
+}
+
+/// The kernel for consecutive super-rows.
+struct SuperRows<'t, T> {
+    csr: &'t Csr<T>,
+    /// The first row of each super-row, and the end of the last one.
+    pointers: &'t [u32],
+    operands: Operands<'t, T>,
+    y: &'t mut [T],
+    prefetch: bool,
+}
+
+impl<T: Scalar> Kernel<T> for SuperRows<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector<T>>(self) {
+        let Self { csr, pointers, operands, y: mut rest, prefetch } = self;
+        for bounds in pointers.windows(2) {
+            let rows = bounds[0] as usize..bounds[1] as usize;
+            let start = csr.row_offsets()[rows.start] as usize;
+            let y;
+            (y, rest) = rest.split_at_mut(rows.len());
+            WholeRows { csr, rows, start, operands, y, prefetch }.run::<V>();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{csr2, csr3};
+    use super::*;
+    use crate::method::Method;
+    use spmv_matrix::generate::Generator;
+    use spmv_matrix::verify::Reference;
+
+    fn prepared<'a>(
+        method: &Method,
+        csr: &'a Csr<f64>,
+        team: &'a Team,
+        given: &'a [(&'static str, &'static str)],
+    ) -> Prepared<'a, f64> {
+        let request = Request { alpha: 1.5, beta: -0.5, given, ..Request::new(team) };
+        method.prepare::<f64>().unwrap()(csr, &request).unwrap()
+    }
+
+    /// Tests many groups on each level, and more threads than super-super-rows.
+    #[test]
+    #[cfg_attr(miri, ignore = "takes minutes in Miri")]
+    fn every_order_coarsening_and_level_computes_the_product() {
+        let csr = Generator::parse("grid2d,n=31,points=5").unwrap().generate().unwrap();
+        let x: Vec<f64> = (0..csr.rows()).map(|k| (k as f64).sin()).collect();
+        let y0: Vec<f64> = (0..csr.rows()).map(|k| (k as f64).cos()).collect();
+        let reference = Reference::new(&csr, 1.5, &x, -0.5, &y0);
+        let small = [("srs", "8"), ("ssrs", "4")];
+        let orders = [&[][..], &[("order", "natural")], &[("coarsening", "heavy-edge")]];
+        for threads in [1, 2, 3, 40] {
+            let team = Team::floating(threads);
+            for (method, order) in [csr2::METHOD, csr3::METHOD]
+                .iter()
+                .zip([&orders; 2])
+                .flat_map(|(method, orders)| orders.iter().map(move |order| (method, order)))
+            {
+                let given = [&small, *order].concat();
+                let mut product = prepared(method, &csr, &team, &given);
+                for _ in 0..2 {
+                    let mut y = y0.clone();
+                    product.multiply(1.5, &x, -0.5, &mut y).unwrap();
+                    let verdict = reference.judge(&y);
+                    assert!(verdict.passes(), "{} {given:?} {}", method.name, verdict.describe());
+                }
+            }
+        }
+    }
+
+    /// In natural order only the pointer arrays are stored: 961 rows in 121 super-rows in 31 groups of 4.
+    #[test]
+    #[cfg_attr(miri, ignore = "takes minutes in Miri")]
+    fn memory_is_that_of_the_pointers_and_of_the_permuted_matrix() {
+        let csr = Generator::parse("grid2d,n=31,points=5").unwrap().generate().unwrap();
+        let diagonal: Vec<_> = (0..961).map(|k| (k, k, 1.0)).collect();
+        let diagonal = Csr::from_triplets(961, 961, &diagonal);
+        let team = Team::floating(2);
+        let natural = [("order", "natural"), ("srs", "8"), ("ssrs", "4")];
+        let bytes = |method: &Method, csr, given| prepared(method, csr, &team, given).extra_bytes;
+        assert_eq!(bytes(&csr2::METHOD, &diagonal, &natural), Some(4 * 122));
+        assert_eq!(bytes(&csr3::METHOD, &diagonal, &natural), Some(4 * (122 + 32)));
+        let by_default = &natural[..1];
+        assert_eq!(
+            bytes(&csr2::METHOD, &diagonal, by_default),
+            Some(4 * 12),
+            "super-rows of 96 rows"
+        );
+        assert_eq!(
+            bytes(&csr3::METHOD, &diagonal, by_default),
+            Some(4 * (12 + 3)),
+            "super-super-rows of 8 super-rows"
+        );
+        let matrix = 4 * 962 + 12 * csr.nnz() as u64;
+        let order = 961 * (2 * 4 + 2 * 8);
+        let pointers = 4 * 962 / 96;
+        let pointer_bytes = bytes(&csr2::METHOD, &csr, &[]).unwrap() - matrix - order;
+        assert!(
+            (pointers - 4..pointers + 16).contains(&pointer_bytes),
+            "{pointer_bytes}, not {pointers}"
+        );
+        let matched = &band_k(&csr, Coarsening::HeavyEdge, &[SUPER_ROW]).levels[0];
+        let coarsening = [("coarsening", "heavy-edge")];
+        let matched_bytes = bytes(&csr2::METHOD, &csr, &coarsening).unwrap() - matrix - order;
+        assert_eq!(matched_bytes, 4 * matched.len() as u64);
+        assert_ne!(
+            matched_bytes, pointer_bytes,
+            "the two coarsenings have equal numbers of groups"
+        );
+    }
+
+    #[test]
+    fn the_check_names_invalid_pointers() {
+        for pointers in [vec![vec![0, 4]], vec![vec![1, 5]], vec![vec![0, 3, 2, 5]], vec![vec![]]] {
+            let csr = Cow::Owned(Csr::<f64>::from_triplets(5, 5, &[]));
+            let matrix = CsrK { csr, pointers, prefetch: false };
+            assert!(matrix.check().unwrap_err().to_string().starts_with("POINTERS"));
+        }
+    }
+
+    #[test]
+    fn a_note_reports_natural_order_if_the_matrix_is_not_square() {
+        let csr = Csr::<f64>::from_triplets(2, 3, &[(1, 2, 1.0)]);
+        let team = Team::floating(1);
+        let note = |given| prepared(&csr2::METHOD, &csr, &team, given).note;
+        assert_eq!(note(&[]).as_deref(), Some("natural order: 2 x 3 is not square"));
+        assert_eq!(note(&[("order", "natural")]), None);
+    }
+}

@@ -1,0 +1,89 @@
+//! HYB: Bell & Garland (2009), §4.4. The first entries of each row are in ELL, the rest in COO.
+//!
+//! The width of ELL is chosen by cusp's rule: the smallest width that less than a third of the rows, or fewer than
+//! 4096 rows, exceed. A first parallel region multiplies ELL and writes y, a second one adds the rest to y.
+//!
+//! Memory: ELL, the rest with row indices, and a carry per thread. Departure: the constant 4096 was chosen for GPUs
+//! and is used unchanged, so ELL is empty for matrices of fewer rows.
+
+use std::ops::Range;
+
+use super::coo::{Carries, Coordinates};
+use super::ell::pitch;
+use super::placement::{Span, place, span};
+use super::row_kernels::Entries;
+use super::rows::{Operands, part};
+use super::strips::StripRows;
+use crate::debug_check;
+use crate::formats::coordinates::{self, Rest, WIDTH, width};
+use crate::formats::strips::{self, Strips};
+use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
+use crate::simd::Lanes;
+use spmv_matrix::Csr;
+use spmv_matrix::disjoint::DisjointMut;
+use spmv_matrix::scalar::Scalar;
+
+/// The method `hyb`.
+pub const METHOD: Method = Method {
+    name: "hyb",
+    source: "Bell & Garland 2009, HYB; width as in cusp",
+    summary: "the first entries of each row in ELL, the rest in COO",
+    parameters: &[WIDTH],
+    operations: Operations::Plain,
+    setup: Setup::Conversion,
+    memory: |extent| strips::memory(extent) + coordinates::memory_of_rest(extent),
+    code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
+};
+
+fn prepare<'a, T: Scalar + Lanes>(
+    csr: &'a Csr<T>,
+    request: &Request<'a>,
+) -> Result<Prepared<'a, T>, Unavailable> {
+    let (team, isa) = (request.team, request.isa);
+    let width = width(csr, request);
+    let strips = Strips::whole(csr, isa.wide_lanes::<T>(), (pitch(csr.rows()), width), None)?;
+    let shares = strips.shares(team.len());
+    let rest = Rest::of(csr, width);
+    debug_check(|| strips.check(csr.cols()).and_then(|()| rest.check(csr.rows(), csr.cols())));
+    let mut carries = Carries::new(team.len());
+    let bytes = strips.bytes() + rest.bytes() + carries.bytes();
+    let entries = |rank| part(rest.values.len(), rank, team.len());
+    let owned =
+        |rank: usize| [strips.spans(shares[rank].clone()), rest.spans(entries(rank))].concat();
+    let placed = place(team, owned);
+    let note = format!("{width} entries of a row in ELL, {} in coordinates", rest.values.len());
+    let product = move |alpha, x: &[T], beta, y: &mut [T]| {
+        let operands = Operands { alpha, x, beta };
+        let shared = &DisjointMut::new(y);
+        team.run(|rank| {
+            let share = shares[rank].clone();
+            isa.run_wide(StripRows { csr, strips: &strips, share, operands, y: shared });
+        });
+        let added = Operands { beta: T::one(), ..operands };
+        carries.add_product(rest.coordinates(), team, isa, added, y);
+        Ok(())
+    };
+    Ok(Prepared::new(csr, bytes, product).with_note(note).with_added_note(placed))
+}
+
+impl<T: Scalar> Rest<T> {
+    fn bytes(&self) -> usize {
+        size_of_val(&self.row_indices[..])
+            + size_of_val(&self.column_indices[..])
+            + size_of_val(&self.values[..])
+    }
+
+    /// Returns the memory of these entries.
+    fn spans(&self, entries: Range<usize>) -> Vec<Span> {
+        vec![
+            span(&self.row_indices[entries.clone()]),
+            span(&self.column_indices[entries.clone()]),
+            span(&self.values[entries]),
+        ]
+    }
+
+    fn coordinates(&self) -> Coordinates<'_, T> {
+        let Self { row_indices, column_indices, values } = self;
+        Coordinates { row_indices, entries: Entries { column_indices, values } }
+    }
+}

@@ -1,0 +1,185 @@
+//! Merge-based CSR: merge-spmv-sc16, Algorithms 2 and 3.
+//!
+//! The product is a merge of two lists: the row ends, and the indices 0, 1, … of the nonzeros. Each step of
+//! the merge path consumes a nonzero or closes a row. The path of rows + nnz steps is cut into equal
+//! pieces, one per thread, so neither long rows nor runs of empty rows cause imbalance. A thread finds the
+//! ends of its piece by two binary searches and stores the rows that end in it. The sum of the last row,
+//! which it does not close, is its carry-out. The leader adds the carries afterwards (fix-up). There is no
+//! setup: search and fix-up are part of each product.
+//!
+//! Memory: a carry per thread, padded to a cache line. Departures: α and β (the thread that closes a row
+//! reads its β·y), and SIMD over four rows at a time, which the paper deliberately omits but today's libraries use.
+
+use std::ops::Range;
+
+use crossbeam_utils::CachePadded;
+
+use super::row_kernels::{Piece, WholeRows, prefetching_pays};
+use super::rows::Operands;
+use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
+use crate::simd::{Isa, Lanes};
+use crate::team::Team;
+use spmv_matrix::Csr;
+use spmv_matrix::disjoint::DisjointMut;
+use spmv_matrix::scalar::Scalar;
+
+/// The method `merge`.
+pub const METHOD: Method = Method {
+    name: "merge",
+    source: "merge-spmv-sc16, Algorithms 2 and 3",
+    summary: "one equal piece of the merge path per thread, no setup; SIMD, four rows at a time",
+    parameters: &[],
+    operations: Operations::Plain,
+    setup: Setup::Nothing,
+    memory: |_| 0,
+    code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
+};
+
+/// A point of the merge path.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Coordinate {
+    /// The number of rows closed before this point.
+    pub row: usize,
+    /// The number of nonzeros consumed before this point.
+    pub nonzero: usize,
+}
+
+/// The carry-out of a thread: the partial sum of the row that it did not close.
+#[derive(Clone, Copy)]
+pub struct Carry<T> {
+    /// The row; the number of rows of the matrix if there is no such row.
+    pub row: usize,
+    /// The sum of the thread's nonzeros in this row.
+    pub sum: T,
+}
+
+fn prepare<'a, T: Scalar + Lanes>(
+    csr: &'a Csr<T>,
+    request: &Request<'a>,
+) -> Result<Prepared<'a, T>, Unavailable> {
+    let (team, isa) = (request.team, request.isa);
+    let mut path = MergePath::new(csr, team.len());
+    Ok(Prepared::new(csr, path.bytes(), move |alpha, x, beta, y| {
+        path.multiply(csr, team, isa, Operands { alpha, x, beta }, y);
+        Ok(())
+    }))
+}
+
+/// The data that merge-based products of one matrix need.
+pub struct MergePath<T> {
+    carries: Vec<CachePadded<Carry<T>>>,
+    prefetch: bool,
+}
+
+impl<T: Scalar + Lanes> MergePath<T> {
+    /// Prepares products of a matrix on `threads` threads.
+    pub fn new(csr: &Csr<T>, threads: usize) -> Self {
+        let carries = vec![CachePadded::new(Carry { row: csr.rows(), sum: T::zero() }); threads];
+        Self { carries, prefetch: prefetching_pays(csr) }
+    }
+
+    /// Returns the size of the carries in bytes.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&self.carries[..])
+    }
+
+    /// Computes y ← αAx + βy by Algorithm 2.
+    pub fn multiply(
+        &mut self,
+        csr: &Csr<T>,
+        team: &Team,
+        isa: Isa,
+        operands: Operands<T>,
+        y: &mut [T],
+    ) {
+        let (threads, prefetch) = (team.len(), self.prefetch);
+        let shared = DisjointMut::new(y);
+        team.run_with(&mut self.carries, move |rank, carry| {
+            let path = piece(csr, rank, threads);
+            // SAFETY: each row is closed at one point of the path, so by one thread.
+            let y = unsafe { shared.range(path.start.row..path.end.row) };
+            let row = path.end.row;
+            *carry = Carry { row, sum: consume(isa, csr, path, operands, y, prefetch) };
+        });
+        fix_up(self.carries.iter().map(|carry| &**carry), operands.alpha, y);
+    }
+}
+
+/// Consumes a piece of the path: stores the rows that end in it to `y`, and returns the partial sum of the
+/// row that does not.
+#[inline(always)]
+pub fn consume<T: Scalar + Lanes>(
+    isa: Isa,
+    csr: &Csr<T>,
+    Range { start, end }: Range<Coordinate>,
+    operands: Operands<T>,
+    y: &mut [T],
+    prefetch: bool,
+) -> T {
+    let rows = start.row..end.row;
+    isa.run(WholeRows { csr, rows, start: start.nonzero, operands, y, prefetch });
+    let open = start.nonzero.max(csr.row_offsets()[end.row] as usize);
+    isa.run(Piece { csr, range: open..end.nonzero, x: operands.x })
+}
+
+/// Adds the carries of all threads to y (fix-up). All rows have been stored before.
+pub fn fix_up<'c, T: Scalar>(
+    carries: impl IntoIterator<Item = &'c Carry<T>>,
+    alpha: T,
+    y: &mut [T],
+) {
+    for carry in carries {
+        if let Some(y) = y.get_mut(carry.row) {
+            *y += alpha * carry.sum;
+        }
+    }
+}
+
+/// Returns the piece of the path that belongs to thread `rank`.
+pub fn piece<T>(csr: &Csr<T>, rank: usize, threads: usize) -> Range<Coordinate> {
+    let items = csr.rows() + csr.nnz();
+    let items_per_thread = items.div_ceil(threads);
+    let diagonal = |rank: usize| (items_per_thread * rank).min(items);
+    let row_ends = &csr.row_offsets()[1..];
+    let search = |rank| search(diagonal(rank), row_ends, csr.nnz());
+    search(rank)..search(rank + 1)
+}
+
+/// Returns the point at which the path crosses a diagonal (Algorithm 3). If a row end equals the index of
+/// the next nonzero, the row is closed before that nonzero is consumed.
+pub fn search<O: Copy + Into<u64>>(diagonal: usize, row_ends: &[O], nnz: usize) -> Coordinate {
+    let mut low = diagonal.saturating_sub(nnz);
+    let mut high = diagonal.min(row_ends.len());
+    while low < high {
+        let pivot = (low + high) / 2;
+        if row_ends[pivot].into() < (diagonal - pivot) as u64 {
+            low = pivot + 1;
+        } else {
+            high = pivot;
+        }
+    }
+    Coordinate { row: low, nonzero: diagonal - low }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Compares every diagonal of paths with empty rows, as in Figure 8 of merge-spmv-sc16, with a walk
+    /// step by step.
+    #[test]
+    fn search_equals_a_walk_along_the_path() {
+        for row_ends in [&[2u32, 2, 4, 8][..], &[0, 0, 3], &[5], &[]] {
+            let nnz = row_ends.last().copied().unwrap_or(0) as usize;
+            let mut at = Coordinate { row: 0, nonzero: 0 };
+            for diagonal in 0..=row_ends.len() + nnz {
+                assert_eq!(search(diagonal, row_ends, nnz), at, "{row_ends:?} at {diagonal}");
+                if at.row < row_ends.len() && row_ends[at.row] as usize <= at.nonzero {
+                    at.row += 1;
+                } else {
+                    at.nonzero += 1;
+                }
+            }
+        }
+    }
+}

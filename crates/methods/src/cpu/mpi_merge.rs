@@ -1,0 +1,42 @@
+//! The merge-based product over the processes that MPI started. The module `mpi` contains the product and
+//! the measurement of several processes. This file is the case of a single process among other methods: one
+//! piece, one thread.
+
+use super::merge::{Coordinate, consume};
+use super::row_kernels::prefetching_pays;
+use super::rows::Operands;
+use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup, Unavailable};
+use crate::simd::Lanes;
+use spmv_matrix::Csr;
+use spmv_matrix::scalar::Scalar;
+
+/// The method `mpi-merge`.
+pub const METHOD: Method = Method {
+    name: "mpi-merge",
+    source: "merge-spmv-sc16, I and III, over distributed memories",
+    summary: "one equal piece of the merge path per MPI rank, one thread per rank: mpirun -n N spmv-bench \
+              --methods mpi-merge",
+    parameters: &[Parameter {
+        name: "gather",
+        values: &["need", "all"],
+        meaning: "which values of x a rank receives: need, only those that it multiplies by (the default), or all",
+    }],
+    operations: Operations::Plain,
+    setup: Setup::Inspection,
+    memory: |_| 0,
+    code: Code::Cpu { parallel: false, f64: prepare, f32: prepare },
+};
+
+fn prepare<'a, T: Scalar + Lanes>(
+    csr: &'a Csr<T>,
+    request: &Request<'a>,
+) -> Result<Prepared<'a, T>, Unavailable> {
+    let (isa, prefetch) = (request.isa, prefetching_pays(csr));
+    let end = Coordinate { row: csr.rows(), nonzero: csr.nnz() };
+    let product = move |alpha, x: &[T], beta, y: &mut [T]| {
+        let path = Coordinate { row: 0, nonzero: 0 }..end;
+        consume(isa, csr, path, Operands { alpha, x, beta }, y, prefetch);
+        Ok(())
+    };
+    Ok(Prepared::new(csr, 0, product).with_note("1 rank, no communication"))
+}

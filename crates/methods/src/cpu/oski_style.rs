@@ -1,0 +1,174 @@
+//! Register blocking with a measured profile, as OSKI tunes it: Vuduc, Demmel & Yelick, OSKI (2005), with threads as
+//! in pOSKI.
+//!
+//! The install step measures the machine's profile P(r, c), the speed of a dense matrix stored in r × c blocks
+//! ([`measured`]). It runs once per machine and precision and is not part of the setup; the command line stores the
+//! profile in a file. The setup cuts the rows into one piece per thread with about an equal share of the rows and
+//! nonzeros. For each piece it estimates the fill F(r, c), the number of values that blocks would store per nonzero,
+//! and converts the piece to the shape with the greatest P / F.
+//!
+//! Memory: the blocks. Departures: without a profile, P is estimated from the bytes per nonzero. Shapes that are
+//! estimated to store mostly fill are not considered, and a matrix whose blocks are mostly fill is refused.
+
+use std::time::Duration;
+
+use super::bcsr::multiply;
+use super::placement::place;
+use super::register_blocks::{BlockRows, spans};
+use super::rows::{Operands, balanced};
+use crate::formats::fill;
+use crate::formats::fill_estimate::FillEstimate;
+use crate::formats::register_blocks::{self, RegisterBlocks, Shape, block_offsets, pieces};
+use crate::method::profile::Profile;
+use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
+use crate::simd::{Isa, Lanes};
+use spmv_matrix::Csr;
+use spmv_matrix::scalar::Scalar;
+
+/// The method `oski-style`.
+pub const METHOD: Method = Method {
+    name: "oski-style",
+    source: "Vuduc, Demmel & Yelick 2005, OSKI; pOSKI",
+    summary: "register blocks per thread, the shape by the machine's profile and the estimated fill",
+    parameters: &[],
+    operations: Operations::Plain,
+    setup: Setup::Conversion,
+    memory: register_blocks::memory,
+    code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
+};
+
+/// The number of rows and columns of the dense matrix with which the profile is measured: a multiple of the
+/// side of every block, and too large for the nearest caches.
+pub const DENSE: usize = 840;
+/// Repetitions of each measurement. The fastest one is used.
+const REPETITIONS: usize = 5;
+
+fn prepare<'a, T: Scalar + Lanes>(
+    csr: &'a Csr<T>,
+    request: &Request<'a>,
+) -> Result<Prepared<'a, T>, Unavailable> {
+    let (team, isa) = (request.team, request.isa);
+    let profile = request.profile.copied().unwrap_or_else(by_bytes::<T>);
+    let shape = |rows| best(&profile, &FillEstimate::of(csr, rows), csr.cols());
+    let rows = (0..team.len()).map(|rank| balanced(csr, rank, team.len(), 1));
+    let shapes: Vec<_> = rows.map(|rows| (rows.clone(), shape(rows))).collect();
+    let names: Vec<_> = shapes.iter().map(|(_, shape)| shape.to_string()).collect();
+    let profile = if request.profile.is_some() { "measured" } else { "estimated" };
+    let note = format!("blocks of {} by the {profile} profile", names.join(", "));
+    let pieces = pieces(csr, shapes)?;
+    let placed = place(team, |rank| spans(&pieces[rank]));
+    let bytes = pieces.iter().map(RegisterBlocks::bytes).sum();
+    let product = move |alpha, x: &[T], beta, y: &mut [T]| {
+        multiply(csr, &pieces, team, isa, Operands { alpha, x, beta }, y);
+        Ok(())
+    };
+    Ok(Prepared::new(csr, bytes, product).with_note(note).with_added_note(placed))
+}
+
+/// Returns the shape with the greatest P / F.
+fn best(profile: &Profile, fill: &FillEstimate, cols: usize) -> Shape {
+    let speed = |shape: &Shape| profile.0[shape.rows - 1][shape.cols - 1] / fill.of_shape(*shape);
+    let shapes = Shape::all().filter(|shape| {
+        shape.area() == 1 || shape.cols <= cols && fill.of_shape(*shape) <= fill::LIMIT as f64
+    });
+    shapes.max_by(|a, b| speed(a).total_cmp(&speed(b))).expect("1x1 is always allowed")
+}
+
+/// Returns the profile that would result if time depended only on the bytes read, in arbitrary units.
+fn by_bytes<T>() -> Profile {
+    let speed = |area: usize| 1.0 / (size_of::<T>() as f64 + size_of::<u32>() as f64 / area as f64);
+    Profile(std::array::from_fn(|r| std::array::from_fn(|c| speed((r + 1) * (c + 1)))))
+}
+
+/// Measures the machine's profile by products of a dense matrix of `dense` rows and columns on this thread.
+/// `now` returns the current time.
+pub fn measured<T: Scalar + Lanes>(isa: Isa, dense: usize, now: &dyn Fn() -> Duration) -> Profile {
+    let nnz = (dense * dense) as u32;
+    let row_offsets = (0..=nnz).step_by(dense).collect();
+    let columns = (0..nnz).map(|k| k % dense as u32).collect();
+    let csr = Csr::new(dense, dense, row_offsets, columns, vec![T::one(); dense * dense]);
+    let csr = &csr.expect("a dense matrix");
+    let (x, mut y) = (vec![T::one(); dense], vec![T::zero(); dense]);
+    let operands = Operands { alpha: T::one(), x: &x, beta: T::zero() };
+    let mut speed = |shape| {
+        let offsets = block_offsets(csr, &(0..dense), shape);
+        let blocks = &RegisterBlocks::new(csr, 0..dense, shape, offsets);
+        let times = (0..REPETITIONS).map(|_| {
+            let start = now();
+            isa.run(BlockRows { csr, blocks, operands, y: &mut y });
+            now() - start
+        });
+        let fastest =
+            times.min().expect("there is at least one repetition").max(Duration::from_nanos(1));
+        2.0 * f64::from(nnz) / fastest.as_secs_f64() / 1e6
+    };
+    let mut profile = Profile(Default::default());
+    for shape in Shape::all() {
+        profile.0[shape.rows - 1][shape.cols - 1] = speed(shape);
+    }
+    profile
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    /// Returns the estimated fill of a matrix of dense `rows` × `cols` blocks along the diagonal.
+    fn blocks_of(rows: usize, cols: usize) -> FillEstimate {
+        let cell = |block: usize| (0..rows * cols).map(move |k| (block, k / cols, k % cols));
+        let entry = |(block, i, j)| (block * rows + i, block * cols + j, 1.0);
+        let triplets: Vec<_> = (0..24).flat_map(cell).map(entry).collect();
+        FillEstimate::of(&Csr::<f64>::from_triplets(24 * rows, 24 * cols, &triplets), 0..24 * rows)
+    }
+
+    #[test]
+    fn the_choice_is_the_greatest_speed_over_fill() {
+        let mut profile = Profile([[100.0; 8]; 8]);
+        let shape = |rows, cols| Shape { rows, cols };
+        profile.0[1][2] = 250.0;
+        assert_eq!(best(&profile, &blocks_of(2, 3), 99), shape(2, 3), "no fill");
+        // Blocks of 2 × 2 stored in blocks of 2 × 3 have a fill of 1.5 or more.
+        assert_eq!(best(&profile, &blocks_of(2, 2), 99), shape(2, 3), "250 / 2 is more than 100");
+        profile.0[1][1] = 130.0;
+        assert_eq!(best(&profile, &blocks_of(2, 2), 99), shape(2, 2), "130 is more than 250 / 2");
+        assert_eq!(
+            best(&profile, &blocks_of(2, 3), 1).cols,
+            1,
+            "other shapes have more columns than the matrix"
+        );
+        profile.0[7][7] = 1e9;
+        assert_eq!(best(&profile, &blocks_of(2, 2), 99), shape(2, 2), "8x8 is mostly fill");
+        let mut profile = Profile([[1.0; 8]; 8]);
+        profile.0[2][0] = 1e9;
+        assert_eq!(
+            best(&profile, &blocks_of(1, 1), 99),
+            shape(3, 1),
+            "the largest fill that is accepted"
+        );
+    }
+
+    #[test]
+    fn larger_blocks_are_faster_in_the_estimated_profile() {
+        assert_eq!(best(&by_bytes::<f64>(), &blocks_of(8, 8), 99), Shape { rows: 8, cols: 8 });
+        assert_eq!(best(&by_bytes::<f32>(), &blocks_of(3, 3), 99), Shape { rows: 3, cols: 3 });
+        assert_eq!(best(&by_bytes::<f64>(), &blocks_of(1, 1), 99), Shape { rows: 1, cols: 1 });
+    }
+
+    /// Uses a clock by which one product of each shape takes a millisecond and the others take longer.
+    #[test]
+    #[cfg_attr(miri, ignore = "takes minutes in Miri")]
+    fn a_profile_is_the_operations_divided_by_the_shortest_time() {
+        let (readings, time) = (Cell::new(0), Cell::new(0));
+        let now = || {
+            let is_third = readings.get() / 2 % REPETITIONS as u64 == 2;
+            time.set(time.get() + if is_third { 1 } else { 3 });
+            readings.set(readings.get() + 1);
+            Duration::from_millis(time.get())
+        };
+        let profile = measured::<f32>(Isa::Portable, 24, &now);
+        assert_eq!(profile, Profile([[2.0 * 24.0 * 24.0 / 1e-3 / 1e6; 8]; 8]));
+        assert_eq!(readings.get(), 64 * 2 * REPETITIONS as u64);
+    }
+}

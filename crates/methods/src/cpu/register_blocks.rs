@@ -1,0 +1,233 @@
+//! The product of small dense blocks whose sums stay in registers. BCSR and the OSKI-style method share it.
+//!
+//! Unchecked accesses rely on the invariants of [`RegisterBlocks::check`], cited by name, and on x having a
+//! value per column of the matrix, which `Prepared::multiply` checks.
+
+use std::ops::Range;
+
+use super::placement::{Span, span};
+use super::rows::Operands;
+use crate::formats::fill::recompute_non_finite;
+use crate::formats::register_blocks::{RegisterBlocks, block_rows};
+use crate::simd::{Kernel, Vector};
+use spmv_matrix::Csr;
+use spmv_matrix::scalar::Scalar;
+
+/// The number of small blocks whose products are accumulated independently at the same time.
+const TOGETHER: usize = 4;
+
+/// Returns the memory of the blocks.
+pub fn spans<T>(blocks: &RegisterBlocks<T>) -> Vec<Span> {
+    vec![span(&blocks.values), span(&blocks.columns), span(&blocks.block_offsets)]
+}
+
+/// The kernel for rows stored in blocks: y ← αAx + βy.
+pub struct BlockRows<'a, T> {
+    /// The matrix from which the blocks were built.
+    pub csr: &'a Csr<T>,
+    /// The blocks of the rows that the kernel computes.
+    pub blocks: &'a RegisterBlocks<T>,
+    /// The operands α, x and β.
+    pub operands: Operands<'a, T>,
+    /// The elements of y of these rows.
+    pub y: &'a mut [T],
+}
+
+impl<T: Scalar> Kernel<T> for BlockRows<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector<T>>(self) {
+        match self.blocks.shape.rows {
+            1 => self.of_height::<V, 1>(),
+            2 => self.of_height::<V, 2>(),
+            3 => self.of_height::<V, 3>(),
+            4 => self.of_height::<V, 4>(),
+            5 => self.of_height::<V, 5>(),
+            6 => self.of_height::<V, 6>(),
+            7 => self.of_height::<V, 7>(),
+            _ => self.of_height::<V, 8>(),
+        }
+    }
+}
+
+impl<T: Scalar> BlockRows<'_, T> {
+    #[inline(always)]
+    fn of_height<V: Vector<T>, const R: usize>(self) {
+        match self.blocks.shape.cols {
+            1 => self.of_shape::<V, R, 1>(),
+            2 => self.of_shape::<V, R, 2>(),
+            3 => self.of_shape::<V, R, 3>(),
+            4 => self.of_shape::<V, R, 4>(),
+            5 => self.of_shape::<V, R, 5>(),
+            6 => self.of_shape::<V, R, 6>(),
+            7 => self.of_shape::<V, R, 7>(),
+            _ => self.of_shape::<V, R, 8>(),
+        }
+    }
+
+    #[inline(always)]
+    fn of_shape<V: Vector<T>, const R: usize, const C: usize>(mut self) {
+        let y = std::mem::take(&mut self.y);
+        let offsets = self.blocks.block_offsets.windows(2);
+        for (index, (offsets, y)) in offsets.zip(y.chunks_mut(R)).enumerate() {
+            let blocks = offsets[0] as usize..offsets[1] as usize;
+            // SAFETY: by BLOCKS a block row has the blocks between its offsets; by SHAPE `run` selected their shape.
+            let sums = if const { R >= C } {
+                sum_of(unsafe { self.sum::<V, true, C, R>(blocks) })
+            } else {
+                sum_of(transposed(unsafe { self.sum::<V, false, R, C>(blocks) }))
+            };
+            self.store(index, sums, y);
+        }
+    }
+
+    /// Stores the sums of block row `index` to its elements of y. It depends only on R, so that it is not compiled for
+    /// each shape and instruction set.
+    fn store<const R: usize>(&self, index: usize, mut sums: [T; R], y: &mut [T]) {
+        if !sums.iter().fold(true, |finite, sum| finite & sum.is_finite()) {
+            let rows = block_rows(&self.blocks.rows, R, index);
+            let ranges = rows.map(|row| self.csr.row(row));
+            recompute_non_finite(self.csr, ranges, self.operands.x, &mut sums);
+        }
+        y.iter_mut().zip(sums).for_each(|(y, sum)| self.operands.store(sum, y));
+    }
+
+    /// Returns the products of one block row, summed by their position in the block: A columns of B rows if
+    /// `TALL`, or else A rows of B columns. With a sum for each position, and with several small blocks at
+    /// a time, many additions are independent of each other.
+    ///
+    /// # Safety
+    /// The blocks exist and have A × B values each.
+    #[inline(always)]
+    unsafe fn sum<V: Vector<T>, const TALL: bool, const A: usize, const B: usize>(
+        &self,
+        blocks: Range<usize>,
+    ) -> [[T; B]; A] {
+        let together = const { if A * B <= 4 { TOGETHER } else { 1 } };
+        let mut sums = [[[T::zero(); B]; A]; TOGETHER];
+        let mut block = blocks.start;
+        // SAFETY: the caller guarantees that these blocks exist and have A × B values each.
+        unsafe {
+            while block + together <= blocks.end {
+                for sums in &mut sums[..together] {
+                    self.add::<V, TALL, A, B>(block, sums);
+                    block += 1;
+                }
+            }
+            while block < blocks.end {
+                self.add::<V, TALL, A, B>(block, &mut sums[0]);
+                block += 1;
+            }
+        }
+        let [mut all, others @ ..] = sums;
+        for other in &others[..together - 1] {
+            for (all, other) in all.as_flattened_mut().iter_mut().zip(other.as_flattened()) {
+                *all += *other;
+            }
+        }
+        all
+    }
+
+    /// Adds the products of a block to the sums.
+    ///
+    /// # Safety
+    /// The block exists and has A × B values.
+    #[inline(always)]
+    unsafe fn add<V: Vector<T>, const TALL: bool, const A: usize, const B: usize>(
+        &self,
+        block: usize,
+        sums: &mut [[T; B]; A],
+    ) {
+        // SAFETY: the caller guarantees that the block exists and has A × B values.
+        let (values, x) = unsafe { self.block(block, A * B, if TALL { A } else { B }) };
+        for (a, (sums, values)) in sums.iter_mut().zip(values.chunks_exact(B)).enumerate() {
+            for (b, (sum, &value)) in sums.iter_mut().zip(values).enumerate() {
+                *sum = V::fused(value, x[if TALL { a } else { b }], *sum);
+            }
+        }
+    }
+
+    /// Returns the values of a block and the elements of x of its columns.
+    ///
+    /// # Safety
+    /// The block exists and has this area and this number of columns.
+    #[inline(always)]
+    unsafe fn block(&self, block: usize, area: usize, cols: usize) -> (&[T], &[T]) {
+        let (values, x) = (&self.blocks.values, self.operands.x);
+        // SAFETY: by BLOCKS the block has its column and all its values; by COLUMNS all its columns are in x.
+        unsafe {
+            let column = *self.blocks.columns.get_unchecked(block) as usize;
+            let values = values.get_unchecked(block * area..(block + 1) * area);
+            (values, x.get_unchecked(column..column + cols))
+        }
+    }
+}
+
+/// Returns the sum of the columns of a block by pairwise summation, which has the shortest chain of dependent additions.
+#[inline(always)]
+fn sum_of<T: Scalar, const R: usize, const C: usize>(mut columns: [[T; R]; C]) -> [T; R] {
+    let mut left = C;
+    while left > 1 {
+        let (first, last) = columns[..left].split_at_mut(left.div_ceil(2));
+        for (column, other) in first.iter_mut().zip(last.iter().rev()) {
+            column.iter_mut().zip(other).for_each(|(sum, other)| *sum += *other);
+        }
+        left = left.div_ceil(2);
+    }
+    columns[0]
+}
+
+/// Returns the columns of a block that is given by its rows.
+#[inline(always)]
+fn transposed<T: Scalar, const R: usize, const C: usize>(rows: [[T; C]; R]) -> [[T; R]; C] {
+    let mut columns = [[T::zero(); R]; C];
+    for (j, column) in columns.iter_mut().enumerate() {
+        column.iter_mut().zip(&rows).for_each(|(value, row)| *value = row[j]);
+    }
+    columns
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::register_blocks::{Shape, block_offsets};
+    use crate::simd::{Isa, Lanes};
+    use spmv_matrix::verify::Reference;
+
+    /// Returns a 23 × 19 matrix with empty block rows and an entry in the last row and column.
+    fn ragged<T: Scalar>() -> Csr<T> {
+        let rows = (0..23).filter(|row| !(8..17).contains(row));
+        let entry = |row: usize, k: usize| (row, (k * k + 3 * row) % 19, (row + k) as f64 - 9.5);
+        let mut triplets: Vec<_> =
+            rows.flat_map(|row| (0..row % 6).map(move |k| entry(row, k))).collect();
+        triplets.push((22, 18, 1.0));
+        Csr::from_triplets(23, 19, &triplets)
+    }
+
+    fn check<T: Scalar + Lanes>(isa: Isa, shape: Shape) {
+        let csr = ragged::<T>();
+        let x: Vec<T> = (0..19).map(|k| T::narrow((k as f64).sin() + 0.1)).collect();
+        let y0: Vec<T> = (0..23).map(|k| T::narrow(k as f64)).collect();
+        let operands = Operands { alpha: T::narrow(-0.5), x: &x, beta: T::narrow(2.0) };
+        let mut y = y0.clone();
+        for rows in [0..7, 7..23] {
+            let offsets = block_offsets(&csr, &rows, shape);
+            let blocks = &RegisterBlocks::new(&csr, rows.clone(), shape, offsets);
+            isa.run(BlockRows { csr: &csr, blocks, operands, y: &mut y[rows] });
+        }
+        let verdict = Reference::new(&csr, operands.alpha, &x, operands.beta, &y0).judge(&y);
+        assert!(verdict.passes(), "{isa:?} {shape}: {}", verdict.describe());
+    }
+
+    #[test]
+    fn every_shape_computes_the_product() {
+        for isa in Isa::available() {
+            // Miri is slow, so it tests only some shapes.
+            for shape in Shape::all().step_by(if cfg!(miri) { 9 } else { 1 }) {
+                check::<f64>(isa, shape);
+                check::<f32>(isa, shape);
+            }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! What the methods that work by rows share: the operands of a product, and the division of rows among threads.
+
+use std::ops::Range;
+
+use crate::team::Team;
+use spmv_matrix::Csr;
+use spmv_matrix::disjoint::DisjointMut;
+use spmv_matrix::scalar::Scalar;
+
+/// The operands α, x and β of one product.
+#[derive(Clone, Copy)]
+pub struct Operands<'a, T> {
+    /// The factor of A·x.
+    pub alpha: T,
+    /// The input vector, `cols` values.
+    pub x: &'a [T],
+    /// The factor of the old y, which is read only if β ≠ 0.
+    pub beta: T,
+}
+
+impl<T: Scalar> Operands<'_, T> {
+    /// Stores α·`sum` + β·`y` in `y`.
+    #[inline(always)]
+    pub fn store(&self, sum: T, y: &mut T) {
+        *y = if self.beta == T::zero() {
+            self.alpha * sum
+        } else {
+            self.alpha * sum + self.beta * *y
+        };
+    }
+
+    /// Stores α·`sums` + β·`y` in `y`, of the same length, as [`store`](Self::store) does, but by vector instructions.
+    #[inline(always)]
+    pub fn store_all(&self, sums: &mut [T], y: &mut [T]) {
+        for sum in &mut *sums {
+            *sum = self.alpha * *sum;
+        }
+        if self.beta != T::zero() {
+            for (sum, y) in sums.iter_mut().zip(&*y) {
+                *sum += self.beta * *y;
+            }
+        }
+        y.copy_from_slice(sums);
+    }
+}
+
+/// Computes y ← βy. With β = 0 it sets y to zero without reading it.
+pub fn scale<T: Scalar>(beta: T, y: &mut [T]) {
+    if beta == T::zero() {
+        y.fill(T::zero());
+    } else if beta != T::one() {
+        y.iter_mut().for_each(|y| *y *= beta);
+    }
+}
+
+/// A matrix with more rows than this many times its nonzeros is nearly empty: scaling y then takes longer than its
+/// product.
+const NEARLY_EMPTY: usize = 4;
+
+/// Computes y ← βy on all threads of the team, each on an equal part of y.
+pub fn scale_on<T: Scalar>(team: &Team, beta: T, y: &mut [T]) {
+    if beta != T::one() {
+        let (len, threads, y) = (y.len(), team.len(), DisjointMut::new(y));
+        // SAFETY: parts of different ranks do not overlap.
+        team.run(|rank| scale(beta, unsafe { y.range(part(len, rank, threads)) }));
+    }
+}
+
+/// Computes y ← βy on all threads if the matrix is nearly empty, and returns the factor by which y must still be
+/// scaled. Methods that divide the nonzeros among the threads use this: each of their threads scales the rows that
+/// begin among its nonzeros, so a single thread could have to scale nearly all rows.
+pub fn scale_if_nearly_empty<T: Scalar>(csr: &Csr<T>, team: &Team, beta: T, y: &mut [T]) -> T {
+    if csr.rows() <= NEARLY_EMPTY * csr.nnz() {
+        return beta;
+    }
+    scale_on(team, beta, y);
+    T::one()
+}
+
+/// Returns contiguous rows for thread `rank`. The rows and nonzeros of every thread are together an equal share, up
+/// to the length of a row, so that many empty rows are not the work of one thread. Each range begins at a multiple of
+/// `step`.
+pub fn balanced<T>(csr: &Csr<T>, rank: usize, threads: usize, step: usize) -> Range<usize> {
+    let items = (csr.rows() + csr.nnz()) as u64;
+    let cut = |rank: usize| {
+        let before = items * rank as u64 / threads as u64;
+        let row = bisect(csr.rows(), |row| row as u64 + u64::from(csr.row_offsets()[row]) < before);
+        row.next_multiple_of(step).min(csr.rows())
+    };
+    cut(rank)..cut(rank + 1)
+}
+
+/// Returns the part of `0..len` that belongs to thread `rank`. All parts have about the same length.
+pub fn part(len: usize, rank: usize, threads: usize) -> Range<usize> {
+    let cut = |rank: usize| (len as u64 * rank as u64 / threads as u64) as usize;
+    cut(rank)..cut(rank + 1)
+}
+
+/// Returns for each thread contiguous tasks with about an equal share of the total size. A task belongs to
+/// the thread whose share contains the middle of the task.
+pub fn shares(sizes: &[usize], threads: usize) -> Vec<Range<usize>> {
+    let total: usize = sizes.iter().sum();
+    let twice_middles = sizes.iter().scan(0, |start, size| {
+        *start += 2 * size;
+        Some(*start - size)
+    });
+    let twice_middles: Vec<_> = twice_middles.collect();
+    let cut = |rank: usize| match rank {
+        _ if rank == threads => sizes.len(),
+        _ => twice_middles.partition_point(|&middle| middle * threads < 2 * total * rank),
+    };
+    (0..threads).map(|rank| cut(rank)..cut(rank + 1)).collect()
+}
+
+/// Returns the first index in `0..len` for which `before` is false, or `len`. `before` must be true up to
+/// some index and false from there on.
+pub fn bisect(len: usize, before: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, len);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if before(middle) { low = middle + 1 } else { high = middle }
+    }
+    low
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_cut_between_tasks() {
+        assert_eq!(shares(&[5, 1, 1, 1, 4, 0], 3), [0..1, 1..4, 4..6]);
+        assert_eq!(shares(&[], 2), [0..0, 0..0]);
+    }
+}

@@ -1,0 +1,58 @@
+//! Sequential CSR: merge-spmv-sc16, Algorithm 1.
+//!
+//! One thread multiplies row by row, with one accumulator of the value type and one store per row, and adds
+//! the nonzeros in the order of the file. Transposed: y is scaled by β, then the products of each row are
+//! added to the y of their columns.
+//!
+//! Memory: none beyond CSR. Departures: α and β, and the transposed product.
+
+use super::rows::{Operands, scale};
+use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
+use spmv_matrix::Csr;
+use spmv_matrix::scalar::Scalar;
+
+/// The method `seq`.
+pub const METHOD: Method = Method {
+    name: "seq",
+    source: "merge-spmv-sc16, Algorithm 1",
+    summary: "one thread, row by row, scalar; the same order of additions as the reference",
+    parameters: &[],
+    operations: Operations::Both,
+    setup: Setup::Nothing,
+    memory: |_| 0,
+    code: Code::Cpu { parallel: false, f64: prepare, f32: prepare },
+};
+
+fn prepare<'a, T: Scalar>(
+    csr: &'a Csr<T>,
+    request: &Request<'a>,
+) -> Result<Prepared<'a, T>, Unavailable> {
+    if request.transpose {
+        return Ok(Prepared::new(csr, 0, move |alpha, x, beta, y| {
+            scale(beta, y);
+            scatter(csr, alpha, x, y);
+            Ok(())
+        })
+        .transposing(true));
+    }
+    Ok(Prepared::new(csr, 0, move |alpha, x, beta, y| {
+        let operands = Operands { alpha, x, beta };
+        for (row, y) in y.iter_mut().enumerate() {
+            let mut sum = T::zero();
+            for k in csr.row(row) {
+                sum += csr.values()[k] * x[csr.column_indices()[k] as usize];
+            }
+            operands.store(sum, y);
+        }
+        Ok(())
+    }))
+}
+
+/// Computes y += αAᵀx, row by row.
+fn scatter<T: Scalar>(csr: &Csr<T>, alpha: T, x: &[T], y: &mut [T]) {
+    for (row, &x) in x.iter().enumerate() {
+        for k in csr.row(row) {
+            y[csr.column_indices()[k] as usize] += csr.values()[k] * (alpha * x);
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! The CSR product of the crate `sprs`, for comparison with the Rust ecosystem: `prod::mul_acc_mat_vec_csr`
+//! on one thread, on a view of the same arrays.
+//!
+//! That function adds to y, so y is scaled (or cleared) first, which is part of the product's time. With α
+//! ≠ 1 the result goes through a temporary vector of `rows` values.
+
+use sprs::MulAcc;
+use sprs::prod::mul_acc_mat_vec_csr;
+
+use super::rows::scale;
+use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
+use spmv_matrix::Csr;
+use spmv_matrix::scalar::Scalar;
+
+/// The method `sprs`.
+pub const METHOD: Method = Method {
+    name: "sprs",
+    source: "crate sprs 0.11, prod::mul_acc_mat_vec_csr",
+    summary: "the sequential product of the Rust library; its time includes scaling y first",
+    parameters: &[],
+    operations: Operations::Plain,
+    setup: Setup::Nothing,
+    memory: |extent| extent.rows * extent.value,
+    code: Code::Cpu { parallel: false, f64: prepare, f32: prepare },
+};
+
+fn prepare<'a, T: Scalar + MulAcc>(
+    csr: &'a Csr<T>,
+    request: &Request<'a>,
+) -> Result<Prepared<'a, T>, Unavailable> {
+    let shape = (csr.rows(), csr.cols());
+    let arrays = (csr.row_offsets(), csr.column_indices(), csr.values());
+    let view = sprs::CsMatViewI::try_new(shape, arrays.0, arrays.1, arrays.2)
+        .map_err(|(.., error)| Unavailable(format!("sprs does not accept the matrix: {error}")))?;
+    let scratch_rows = if request.alpha == 1.0 { 0 } else { csr.rows() };
+    let mut scratch = vec![T::zero(); scratch_rows];
+    let extra_bytes = Some(size_of_val(&scratch[..]) as u64);
+    let product = move |alpha: T, x: &[T], beta: T, y: &mut [T]| {
+        scale(beta, y);
+        if alpha == T::one() {
+            mul_acc_mat_vec_csr(view, x, y);
+        } else {
+            scratch.fill(T::zero());
+            mul_acc_mat_vec_csr(view, x, &mut scratch[..]);
+            y.iter_mut().zip(&scratch).for_each(|(y, &sum)| *y += alpha * sum);
+        }
+        Ok(())
+    };
+    Ok(Prepared::new(csr, 0, product).with_library(&version(), extra_bytes))
+}
+
+/// Returns the version of sprs that this program is built with, read from the lock file.
+fn version() -> String {
+    let lock = include_str!("../../../../Cargo.lock");
+    let entry = lock.split("[[package]]").find(|entry| entry.contains("name = \"sprs\"\n"));
+    let version = entry.and_then(|entry| entry.split("version = \"").nth(1)?.split('"').next());
+    format!("sprs {}", version.expect("Cargo.lock contains sprs"))
+}

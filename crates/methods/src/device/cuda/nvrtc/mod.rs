@@ -1,0 +1,223 @@
+//! Compiles CUDA C++ to machine code of one architecture by NVRTC, which needs neither a GPU nor a driver.
+
+mod code;
+
+use std::ffi::{c_char, c_int};
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use cudarc::nvrtc::sys::{self, nvrtcProgram};
+use libloading::os::unix::Library;
+
+use super::editions::{Edition, Opened, Sought, Target};
+use super::libraries::{self, StatusText, functions};
+use crate::device::kernel::Program;
+use crate::device::{Failed, Unavailable, sources};
+use code::Code;
+use spmv_matrix::cache::{CacheFolder, Key};
+use spmv_matrix::scalar::Precision;
+
+const SOUGHT: Sought = Sought {
+    title: "NVRTC",
+    names: &["libnvrtc.so.13", "libnvrtc.so.12"],
+    symbol: "nvrtcVersion",
+    packages: ["nvidia-cuda-nvrtc-cu12==12.9.*", "nvidia-cuda-nvrtc==13.0.*"],
+    // NVRTC opens this part of itself by file name at the first compilation.
+    helpers: "libnvrtc-builtins.so.*",
+};
+
+functions! {
+    /// The functions of NVRTC.
+    Functions {
+        nvrtcVersion(*mut c_int, *mut c_int);
+        nvrtcGetNumSupportedArchs(*mut c_int);
+        nvrtcGetSupportedArchs(*mut c_int);
+        nvrtcCreateProgram(
+            *mut nvrtcProgram,
+            *const c_char,
+            *const c_char,
+            c_int,
+            *const *const c_char,
+            *const *const c_char,
+        );
+        nvrtcCompileProgram(nvrtcProgram, c_int, *const *const c_char);
+        nvrtcGetProgramLogSize(nvrtcProgram, *mut usize);
+        nvrtcGetProgramLog(nvrtcProgram, *mut c_char);
+        nvrtcGetCUBINSize(nvrtcProgram, *mut usize);
+        nvrtcGetCUBIN(nvrtcProgram, *mut c_char);
+        nvrtcGetPTXSize(nvrtcProgram, *mut usize);
+        nvrtcGetPTX(nvrtcProgram, *mut c_char);
+        nvrtcDestroyProgram(*mut nvrtcProgram);
+    }
+}
+
+/// The compiler NVRTC after its library was opened.
+pub struct Nvrtc {
+    version: (u32, u32),
+    /// The file of the library.
+    pub file: PathBuf,
+    /// The architectures that it supports, for example (9, 0) for sm_90.
+    pub architectures: Vec<(u32, u32)>,
+    functions: Functions,
+    error_string: StatusText,
+}
+
+/// The input of a compilation: a program with everything that its machine code depends on except the compiler.
+pub struct Unit<'a> {
+    name: &'a str,
+    source: &'a str,
+    options: Vec<String>,
+}
+
+/// The result of compiling a program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compiled {
+    /// The machine code for the architecture of the GPU.
+    pub cubin: Vec<u8>,
+    /// The PTX from which the machine code was assembled.
+    pub ptx: String,
+    /// Warnings, and the resources that each kernel uses; see [`usage`](super::usage).
+    pub log: String,
+}
+
+fn opened() -> &'static Opened<Nvrtc> {
+    static OPENED: OnceLock<Opened<Nvrtc>> = OnceLock::new();
+    OPENED.get_or_init(|| SOUGHT.open_all(Nvrtc::find))
+}
+
+/// Returns all installed compilers, the best first.
+///
+/// # Errors
+/// Returns how to get one if there is none.
+pub fn compilers() -> Result<&'static [Nvrtc], Unavailable> {
+    SOUGHT.all(opened())
+}
+
+/// Returns the newest compiler whose machine code runs on `target`.
+///
+/// # Errors
+/// Returns the reasons why the installed ones do not work, and which one to get.
+pub fn compiler(target: &Target) -> Result<&'static Nvrtc, Unavailable> {
+    SOUGHT.choose(opened(), target)
+}
+
+impl<'a> Unit<'a> {
+    /// Describes `program` for an architecture, for example (9, 0) for sm_90, with `VALUE_T` and the constants defined.
+    pub fn new(
+        (major, minor): (u32, u32),
+        program: &'a Program,
+        precision: Precision,
+        constants: &[(&'static str, usize)],
+    ) -> Self {
+        let value = match precision {
+            Precision::F32 => "float",
+            Precision::F64 => "double",
+        };
+        let mut options = vec![
+            format!("--gpu-architecture=sm_{major}{minor}"),
+            "--std=c++17".into(),
+            "--ptxas-options=-v".into(),
+            format!("-DVALUE_T={value}"),
+        ];
+        options.extend(constants.iter().map(|(name, value)| format!("-D{name}={value}")));
+        Self { name: program.name, source: program.text(), options }
+    }
+
+    /// Replaces the source text.
+    pub fn with_source(mut self, source: &'a str) -> Self {
+        self.source = source;
+        self
+    }
+
+    /// Adds line information to the compiled code.
+    pub fn with_lines(mut self) -> Self {
+        self.options.push("--generate-line-info".into());
+        self
+    }
+
+    /// Returns a hash of the name, source, headers and options.
+    pub fn key(&self) -> Key {
+        let headers = sources::headers().flat_map(|(name, text)| [name, text]);
+        Key::of([self.name, self.source].into_iter().chain(headers))
+            .and(self.options.iter().map(String::as_str))
+    }
+}
+
+impl Nvrtc {
+    fn find(library: &Library, file: PathBuf) -> Result<Self, libloading::Error> {
+        let functions = Functions::find(library)?;
+        // SAFETY: the signature is that of NVRTC's header, where the argument is a 32-bit enum.
+        let error_string = unsafe { *library.get::<StatusText>(b"nvrtcGetErrorString")? };
+        let (mut major, mut minor, mut count) = (0, 0, 0);
+        // SAFETY: the pointers are valid for writes, and the vector has the size that the library returned.
+        let numbers = unsafe {
+            (functions.nvrtcVersion)(&mut major, &mut minor);
+            (functions.nvrtcGetNumSupportedArchs)(&mut count);
+            let mut numbers = vec![0; count.max(0) as usize];
+            (functions.nvrtcGetSupportedArchs)(numbers.as_mut_ptr());
+            numbers
+        };
+        let version = (major.unsigned_abs(), minor.unsigned_abs());
+        let architecture = |number: c_int| (number.unsigned_abs() / 10, number.unsigned_abs() % 10);
+        let architectures = numbers.into_iter().map(architecture).collect();
+        Ok(Self { version, file, architectures, functions, error_string })
+    }
+
+    /// Returns name and version, for example `NVRTC 13.0`.
+    pub fn name(&self) -> String {
+        let (major, minor) = self.version;
+        format!("NVRTC {major}.{minor}")
+    }
+
+    /// Compiles `unit`.
+    ///
+    /// # Errors
+    /// Returns the compiler's messages if the program does not compile.
+    pub fn compile(&self, unit: &Unit) -> Result<Compiled, Failed> {
+        Code::new(self, unit)?.compile(unit)
+    }
+
+    /// Returns the machine code of `unit`, from `cache` if it has an entry.
+    ///
+    /// # Errors
+    /// Returns the compiler's messages if the program does not compile.
+    pub fn compile_cached(&self, cache: &CacheFolder, unit: &Unit) -> Result<Vec<u8>, Failed> {
+        cache.get_or(&unit.key().and([self.name()]), || Ok(self.compile(unit)?.cubin))
+    }
+
+    fn check(&self, call: &str, status: u32) -> Result<(), Failed> {
+        match status {
+            0 => Ok(()),
+            _ => Err(Failed(format!("{call}: {}", self.words(status)))),
+        }
+    }
+
+    fn words(&self, status: u32) -> &'static str {
+        // SAFETY: the function accepts any status and returns a literal.
+        unsafe { libraries::text((self.error_string)(status)) }
+    }
+}
+
+/// Writes for example `NVRTC 13.0 (/usr/lib/libnvrtc.so.13)`.
+impl fmt::Display for Nvrtc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.name(), self.file.display())
+    }
+}
+
+impl Edition for Nvrtc {
+    fn version(&self) -> (u32, u32) {
+        self.version
+    }
+
+    fn refusal(&self, target: &Target) -> Option<String> {
+        if !self.architectures.contains(&target.architecture) {
+            let name = |(major, minor): &(u32, u32)| format!("sm_{major}{minor}");
+            let names: Vec<_> = self.architectures.iter().map(name).collect();
+            return Some(format!("compiles only for {}", names.join(", ")));
+        }
+        (self.version.0 > target.newest_cuda())
+            .then(|| "compiles code that needs a newer driver".into())
+    }
+}

@@ -1,0 +1,86 @@
+//! Kernels that were compiled on another machine, for machines that lack NVRTC or on which it is slow.
+//!
+//! The folder contains a subfolder per architecture and compiler, such as `sm_90-nvrtc-13.0`, with an entry per
+//! program. The name of an entry is a hash of everything that the machine code depends on except the compiler.
+//! Therefore another version of this program finds no entry and compiles.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use super::editions::{Edition, Target};
+use super::nvrtc::{Nvrtc, Unit};
+use spmv_matrix::cache::CacheFolder;
+
+/// The kernels in a folder that run on one target.
+pub struct Precompiled {
+    folder: PathBuf,
+    /// The version of the compiler and the entries for each subfolder, the newest first.
+    kernels: Vec<((u32, u32), CacheFolder)>,
+}
+
+impl Precompiled {
+    /// Finds the kernels in `folder` for `target`.
+    pub fn open(folder: &Path, target: &Target) -> Self {
+        let mut kernels: Vec<_> = versions(folder, target.architecture)
+            .filter(|version| version.0 <= target.newest_cuda())
+            .map(|version| {
+                (version, CacheFolder::shared(place(folder, target.architecture, version)))
+            })
+            .collect();
+        kernels.sort_by_key(|(version, _)| std::cmp::Reverse(*version));
+        Self { folder: folder.to_owned(), kernels }
+    }
+
+    /// Returns the machine code of `unit` if its entry exists and is complete.
+    pub fn get(&self, unit: &Unit) -> Option<Vec<u8>> {
+        let key = unit.key();
+        self.kernels.iter().find_map(|(_, kernels)| Some(kernels.get(&key)?.0))
+    }
+
+    /// Adds the machine code of `unit`, made by `compiler` for an architecture, to `folder`. It is not compressed,
+    /// because the kernels of many programs compress far better together.
+    pub fn store(
+        folder: &Path,
+        architecture: (u32, u32),
+        compiler: &Nvrtc,
+        unit: &Unit,
+        cubin: &[u8],
+    ) {
+        let kernels = CacheFolder::shared(place(folder, architecture, compiler.version()));
+        kernels.put(&unit.key(), cubin);
+    }
+}
+
+/// Writes for example `kernels precompiled by NVRTC 13.0 in /home/me/kernels`.
+impl fmt::Display for Precompiled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name =
+            |((major, minor), _): &((u32, u32), CacheFolder)| format!("NVRTC {major}.{minor}");
+        let names: Vec<_> = self.kernels.iter().map(name).collect();
+        let folder = self.folder.display();
+        match &names[..] {
+            [] => write!(f, "{folder} has no precompiled kernels for this GPU and driver"),
+            names => write!(f, "kernels precompiled by {} in {folder}", names.join(" and ")),
+        }
+    }
+}
+
+/// Returns the subfolder for an architecture and a version of the compiler.
+fn place(folder: &Path, architecture: (u32, u32), (major, minor): (u32, u32)) -> PathBuf {
+    folder.join(format!("{}{major}.{minor}", prefix(architecture)))
+}
+
+fn prefix((major, minor): (u32, u32)) -> String {
+    format!("sm_{major}{minor}-nvrtc-")
+}
+
+/// Returns the versions of the compilers with kernels for an architecture.
+fn versions(folder: &Path, architecture: (u32, u32)) -> impl Iterator<Item = (u32, u32)> {
+    let prefix = prefix(architecture);
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.filter_map(move |entry| {
+        let name = entry.file_name();
+        let (major, minor) = name.to_str()?.strip_prefix(&prefix)?.split_once('.')?;
+        Some((major.parse().ok()?, minor.parse().ok()?))
+    })
+}

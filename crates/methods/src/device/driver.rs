@@ -1,0 +1,193 @@
+//! The interface that a [`Gpu`](super::Gpu) needs from a real or modelled device.
+
+use std::ffi::c_void;
+use std::time::Duration;
+
+use ptx_machine::model::Cure;
+
+use super::counts::Counts;
+use super::cusparse::CuSparse;
+use super::facts::{Activity, Clocks, Facts};
+use super::kernel::{Dim3, Program};
+use crate::device::{Device, Failed, Unavailable, Unprepared};
+use spmv_matrix::scalar::Precision;
+
+/// An address in device memory; 0 is the address of empty buffers.
+pub type Address = u64;
+
+/// The identifier of a compiled program in its driver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ModuleId(pub usize);
+
+/// The identifier of a kernel in its driver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KernelId(pub usize);
+
+/// The identifier of an event (a moment in the stream) in its driver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event(pub usize);
+
+/// The identifier of a captured CUDA graph in its driver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GraphId(pub usize);
+
+/// A kernel argument in the form that a launch expects.
+#[derive(Clone, Copy, Debug)]
+pub struct RawArgument {
+    /// The address of the value on the host.
+    pub value: *const c_void,
+    /// The size of the value in bytes.
+    pub bytes: usize,
+    /// The kind of the value.
+    pub kind: ArgumentKind,
+}
+
+/// The kind of a kernel parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum ArgumentKind {
+    /// A pointer into device memory.
+    Pointer = b'p',
+    /// An integer, signed or unsigned.
+    Integer = b'i',
+    /// A floating-point number in single or double precision.
+    Float = b'f',
+}
+
+/// The properties and times of a modelled device.
+pub struct Modelled {
+    /// The device that is modelled.
+    pub device: Device,
+    /// The time that the host has spent on executing the enqueued work.
+    pub host_time: Duration,
+    /// The time that the device would have needed for this work.
+    pub device_time: Duration,
+    /// The time between two kernels.
+    pub launch_time: Duration,
+    /// The memory bandwidth in GB/s (10^9 bytes per second).
+    pub memory_gbs: f64,
+    /// The counts of the latest launch, if the latest enqueued operation was a kernel.
+    pub counts: Option<Counts>,
+}
+
+/// A device. Enqueued work (fill, copy, launch, record) runs in order; its errors may be returned by any later call.
+/// Error messages name the call and, for a launch, the kernel.
+pub trait Driver {
+    /// Returns the properties of the device.
+    fn facts(&self) -> &Facts;
+
+    /// Returns the current clocks, or `None` if the device does not report them.
+    fn clocks(&self) -> Option<Clocks>;
+
+    /// Returns what the device does for others, or `None` if it does not report that.
+    fn activity(&self) -> Option<Activity>;
+
+    /// Returns the bytes of free memory and of all memory.
+    fn memory(&self) -> Result<(u64, u64), Failed>;
+
+    /// Allocates `bytes` > 0 bytes, aligned to 256 bytes. Their contents are undefined.
+    fn allocate(&self, bytes: usize) -> Result<Address, Failed>;
+
+    /// Releases memory after the enqueued work has run.
+    fn release(&self, address: Address);
+
+    /// Copies these bytes from the host to these addresses after the enqueued work has run, and waits for the copies.
+    fn upload(&self, parts: &[(&[u8], Address)]) -> Result<(), Failed>;
+
+    /// Copies to the host after the enqueued work has run, and waits for the copy.
+    fn download(&self, from: Address, to: &mut [u8]) -> Result<(), Failed>;
+
+    /// Enqueues setting `bytes` bytes to `byte`.
+    fn fill(&self, to: Address, byte: u8, bytes: usize) -> Result<(), Failed>;
+
+    /// Enqueues a copy within the device.
+    fn copy(&self, from: Address, to: Address, bytes: usize) -> Result<(), Failed>;
+
+    /// Compiles `program` with `VALUE_T` defined as `float` or `double` and with the given constants.
+    fn compile(
+        &self,
+        program: &Program,
+        precision: Precision,
+        constants: &[(&'static str, usize)],
+    ) -> Result<ModuleId, Unprepared>;
+
+    /// Returns the kernel `name` of a module.
+    fn kernel(&self, module: ModuleId, name: &str) -> Result<KernelId, Failed>;
+
+    /// Returns the number of blocks of `threads` threads with `shared_bytes` of dynamic shared memory that can be
+    /// resident on one multiprocessor.
+    fn resident_blocks(
+        &self,
+        kernel: KernelId,
+        threads: u32,
+        shared_bytes: u32,
+    ) -> Result<u32, Failed>;
+
+    /// Enqueues a kernel. Neither grid nor block may be empty. A `dependent` kernel may start before the kernel that was
+    /// enqueued just before it has ended.
+    ///
+    /// # Safety
+    /// The arguments must match the kernel's signature and point to values that live until the call returns.
+    unsafe fn launch(
+        &self,
+        kernel: KernelId,
+        grid: Dim3,
+        block: Dim3,
+        shared_bytes: u32,
+        arguments: &[RawArgument],
+        dependent: bool,
+    ) -> Result<(), Failed>;
+
+    /// Starts a capture: work that is enqueued from now on is added to a graph and does not run.
+    fn begin_capture(&self) -> Result<(), Failed>;
+
+    /// Ends the capture and returns its graph, ready to be launched.
+    fn end_capture(&self) -> Result<GraphId, Failed>;
+
+    /// Enqueues all the work of a graph.
+    fn launch_graph(&self, graph: GraphId) -> Result<(), Failed>;
+
+    /// Releases a graph after the enqueued work has run.
+    fn release_graph(&self, graph: GraphId);
+
+    /// Waits until all enqueued work has run, including work in streams of libraries.
+    fn synchronize(&self) -> Result<(), Failed>;
+
+    /// Enqueues the recording of the current time.
+    fn record(&self) -> Result<Event, Failed>;
+
+    /// Waits for the last event and returns the times between consecutive events. The events become invalid.
+    fn times(&self, events: &[Event]) -> Result<Vec<Duration>, Failed>;
+
+    /// Returns the time since a fixed moment, with which the host's time to enqueue work is measured. It stands still on a
+    /// model, which executes work while it is enqueued.
+    fn host_clock(&self) -> Duration;
+
+    /// Returns the properties and times of a modelled device, or `None` for a real one.
+    fn modelled(&self) -> Option<Modelled> {
+        None
+    }
+
+    /// Sets aside a part of the second-level cache for these bytes, which persist there in all work that is enqueued from
+    /// now on. Returns the size of this part: 0 if the device cannot set aside any. 0 bytes end this.
+    fn persist(&self, address: Address, bytes: usize) -> Result<u64, Failed>;
+
+    /// Empties the caches of a modelled device, which takes no modelled time.
+    fn evict(&self) {}
+
+    /// Makes a modelled device compute all later times as if its kernels did not have a problem.
+    fn cure(&self, problem: Cure) {
+        let _ = problem;
+    }
+
+    /// Starts or stops the recording of an attached profiler.
+    fn profile(&self, start: bool) -> Result<(), Failed>;
+
+    /// Returns the stream as the CUDA driver's handle, with its context as the current one of the calling thread.
+    fn stream(&self) -> Result<*mut c_void, Unavailable> {
+        Err(Unavailable("it needs a GPU: a modelled one executes only PTX".into()))
+    }
+
+    /// Returns the cuSPARSE library, which uses this device's stream.
+    fn cusparse(&self) -> Result<&dyn CuSparse, Unavailable>;
+}

@@ -1,0 +1,301 @@
+//! The interface through which methods use a GPU: memory, kernels by name, and time. A [`Driver`] implements it: the
+//! CUDA driver, or a model that executes the kernels' PTX on the CPU.
+//!
+//! Work is enqueued in one stream and runs in order. Only copies from and to the host, [`Gpu::time`] and
+//! [`Gpu::synchronize`] wait for it.
+
+pub mod buffer;
+pub mod counts;
+pub mod csr;
+pub mod cuda;
+pub mod cusparse;
+pub mod driver;
+mod error;
+pub mod facts;
+pub mod gauge;
+pub mod graph;
+pub mod kernel;
+pub mod model;
+mod place;
+pub mod probe;
+pub mod sources;
+mod streaming;
+pub mod sweeps;
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+pub use buffer::Buffer;
+use counts::Counts;
+pub use csr::DeviceCsr;
+use cusparse::CuSparse;
+use driver::{Driver, Event, KernelId, Modelled, ModuleId};
+pub use error::{Failed, Unavailable, Unprepared};
+use facts::{Activity, Clocks, Facts};
+pub use graph::Graph;
+pub use kernel::{Argument, Dim3, Kernel, Module, Program};
+pub use place::Device;
+use ptx_machine::model::Cure;
+
+use spmv_matrix::scalar::{Precision, Scalar};
+
+/// A handle of a GPU. Clones refer to the same GPU.
+#[derive(Clone)]
+pub struct Gpu(Rc<Shared>);
+
+struct Shared {
+    driver: Box<dyn Driver>,
+    /// The bytes of all buffers that are allocated now.
+    allocated: Cell<u64>,
+    /// The modules compiled so far, by program, precision and constants.
+    modules: RefCell<HashMap<ModuleKey, ModuleId>>,
+    /// The time spent on compiling and loading.
+    compiling: Cell<Duration>,
+    /// The number of kernels, fills, copies, graphs and library calls so far.
+    enqueued: Cell<u64>,
+    /// The kernel whose launch is the latest operation in the stream, if it is one.
+    latest: Cell<Option<KernelId>>,
+    /// The ends of the stages so far, while stages are recorded.
+    stages: RefCell<Option<Vec<Mark>>>,
+}
+
+type ModuleKey = (&'static str, Precision, Vec<(&'static str, usize)>);
+
+/// The end of a stage.
+struct Mark {
+    name: String,
+    occupancy: Option<f64>,
+    counts: Option<Counts>,
+    event: Event,
+}
+
+/// One kernel or library call of a product, with its time.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Stage {
+    /// The name of the kernel or library call.
+    pub name: String,
+    /// The time in a product, in milliseconds.
+    pub ms: f64,
+    /// The theoretical occupancy (0 to 1): the resident threads that registers, shared memory and block size allow,
+    /// divided by the maximum of the multiprocessors. `None` if the stage is not one of this program's kernels.
+    pub occupancy: Option<f64>,
+    /// The counts of the kernel on a modelled device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counts: Option<Counts>,
+    /// The modelled milliseconds per product without each of the requested problems.
+    #[serde(skip)]
+    pub cured: Vec<(Cure, f64)>,
+}
+
+impl Gpu {
+    /// Returns the GPU that this driver controls.
+    pub fn new(driver: impl Driver + 'static) -> Self {
+        Self(Rc::new(Shared {
+            driver: Box::new(driver),
+            allocated: Cell::default(),
+            modules: RefCell::default(),
+            compiling: Cell::default(),
+            enqueued: Cell::default(),
+            latest: Cell::default(),
+            stages: RefCell::default(),
+        }))
+    }
+
+    /// Returns the properties of the device.
+    pub fn facts(&self) -> &Facts {
+        self.0.driver.facts()
+    }
+
+    /// Returns the current clocks, or `None` if the device does not report them.
+    pub fn clocks(&self) -> Option<Clocks> {
+        self.0.driver.clocks()
+    }
+
+    /// Returns what the device does for others, or `None` if it does not report that.
+    pub fn activity(&self) -> Option<Activity> {
+        self.0.driver.activity()
+    }
+
+    /// Returns the bytes of free memory and of all memory.
+    ///
+    /// # Errors
+    /// Returns the driver's error.
+    pub fn memory(&self) -> Result<(u64, u64), Failed> {
+        self.0.driver.memory()
+    }
+
+    /// Returns the bytes of all buffers that are allocated now.
+    pub fn allocated_bytes(&self) -> u64 {
+        self.0.allocated.get()
+    }
+
+    /// Returns the time spent so far on compiling kernels, or on reading compiled ones from disk, and on loading them.
+    pub fn compile_time(&self) -> Duration {
+        self.0.compiling.get()
+    }
+
+    /// Runs `load` and adds its time to [`compile_time`](Self::compile_time).
+    fn loading<R>(&self, load: impl FnOnce() -> R) -> R {
+        let start = Instant::now();
+        let loaded = load();
+        self.0.compiling.set(self.compile_time() + start.elapsed());
+        loaded
+    }
+
+    /// Returns whether this is a real GPU or which modelled one.
+    pub fn device(&self) -> Device {
+        self.modelled().map_or(Device::Gpu, |modelled| modelled.device)
+    }
+
+    /// Returns the properties and times of a modelled device, or `None` for a real one.
+    pub fn modelled(&self) -> Option<Modelled> {
+        self.0.driver.modelled()
+    }
+
+    /// Lets a buffer persist in the second-level cache, as far as the GPU can set aside a part of this cache, until
+    /// [`Self::end_persistence`]. Returns the bytes that are set aside: 0 if the GPU cannot.
+    ///
+    /// # Errors
+    /// Returns the driver's error.
+    pub fn persist<T: buffer::Plain>(&self, buffer: &Buffer<T>) -> Result<u64, Failed> {
+        self.0.driver.persist(buffer.address(), buffer.bytes())
+    }
+
+    /// Ends the persistence of a buffer.
+    ///
+    /// # Errors
+    /// Returns the driver's error.
+    pub fn end_persistence(&self) -> Result<(), Failed> {
+        self.0.driver.persist(0, 0).map(drop)
+    }
+
+    /// Empties the caches of a modelled device.
+    pub fn evict(&self) {
+        self.0.driver.evict();
+    }
+
+    /// Makes a modelled device compute all later times as if its kernels did not have a problem.
+    pub fn cure(&self, problem: Cure) {
+        self.0.driver.cure(problem);
+    }
+
+    /// Returns the number of kernels, fills, copies, graphs and library calls enqueued so far.
+    pub fn launches(&self) -> u64 {
+        self.0.enqueued.get()
+    }
+
+    /// Compiles `program` for this device with `VALUE_T` defined as the type of `T` and with the given constants. A
+    /// combination is compiled only once.
+    pub fn compile<T: Scalar>(
+        &self,
+        program: &'static Program,
+        constants: &[(&'static str, usize)],
+    ) -> Result<Module, Unprepared> {
+        let key = (program.name, T::PRECISION, constants.to_vec());
+        let known = self.0.modules.borrow().get(&key).copied();
+        let id = match known {
+            Some(id) => id,
+            None => {
+                sources::replaced_from()?;
+                let compile = || self.0.driver.compile(program, T::PRECISION, constants);
+                let id = self.loading(compile);
+                *self.0.modules.borrow_mut().entry(key).or_insert(id?)
+            }
+        };
+        Ok(Module::new(self.clone(), id))
+    }
+
+    /// Returns the cuSPARSE library for this device.
+    pub fn cusparse(&self) -> Result<&dyn CuSparse, Unavailable> {
+        self.0.driver.cusparse()
+    }
+
+    /// Returns the stream as the CUDA driver's handle, with its context as the current one of the calling thread.
+    ///
+    /// # Errors
+    /// Returns an error on a modelled device.
+    pub fn stream(&self) -> Result<*mut c_void, Unavailable> {
+        self.0.driver.stream()
+    }
+
+    /// Enqueues a library call, which is recorded as a stage named `name`.
+    pub fn library_call(
+        &self,
+        name: &str,
+        call: impl FnOnce() -> Result<(), Failed>,
+    ) -> Result<(), Failed> {
+        call()?;
+        self.enqueued(name, || Ok(None))
+    }
+
+    /// Waits until all enqueued work has run, including work in streams of libraries.
+    pub fn synchronize(&self) -> Result<(), Failed> {
+        self.0.driver.synchronize()
+    }
+
+    /// Returns the time on the device from the start to the end of the work that `work` enqueues.
+    pub fn time(&self, work: impl FnOnce() -> Result<(), Failed>) -> Result<Duration, Failed> {
+        let start = self.0.driver.record()?;
+        let done = work();
+        let end = self.0.driver.record()?;
+        let times = self.0.driver.times(&[start, end]);
+        done?;
+        Ok(times?[0])
+    }
+
+    /// Returns the time since a fixed moment, see [`Driver::host_clock`].
+    pub fn host_clock(&self) -> Duration {
+        self.0.driver.host_clock()
+    }
+
+    /// Runs `product` `products` times and returns the times of its stages, in the order in which they first ran. A
+    /// profiler that waits for cuProfilerStart records only these runs.
+    pub fn stages(
+        &self,
+        products: usize,
+        mut product: impl FnMut() -> Result<(), Failed>,
+    ) -> Result<Vec<Stage>, Failed> {
+        self.synchronize()?;
+        self.0.driver.profile(true)?;
+        let mut events = vec![self.0.driver.record()?];
+        *self.0.stages.borrow_mut() = Some(Vec::new());
+        let done = (0..products).try_for_each(|_| product());
+        let marks = self.0.stages.take().unwrap_or_default();
+        events.extend(marks.iter().map(|mark| mark.event));
+        let times = self.0.driver.times(&events);
+        self.0.driver.profile(false)?;
+        done?;
+        let mut stages: Vec<Stage> = Vec::new();
+        for (Mark { name, occupancy, counts, .. }, time) in marks.into_iter().zip(times?) {
+            let ms = 1e3 * time.as_secs_f64();
+            match stages.iter_mut().find(|stage| stage.name == name) {
+                Some(stage) => {
+                    stage.ms += ms;
+                    stage.counts.iter_mut().zip(&counts).for_each(|(sum, more)| sum.add(more));
+                }
+                None => stages.push(Stage { name, ms, occupancy, counts, cured: Vec::new() }),
+            }
+        }
+        stages.iter_mut().for_each(|stage| stage.ms /= products as f64);
+        Ok(stages)
+    }
+
+    /// Counts an enqueued operation and ends its stage if stages are recorded.
+    fn enqueued(
+        &self,
+        name: &str,
+        occupancy: impl FnOnce() -> Result<Option<f64>, Failed>,
+    ) -> Result<(), Failed> {
+        self.0.enqueued.set(self.launches() + 1);
+        self.0.latest.take();
+        if let Some(stages) = &mut *self.0.stages.borrow_mut() {
+            let event = self.0.driver.record()?;
+            let counts = self.modelled().and_then(|modelled| modelled.counts);
+            stages.push(Mark { name: name.to_owned(), occupancy: occupancy()?, counts, event });
+        }
+        Ok(())
+    }
+}

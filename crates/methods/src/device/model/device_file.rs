@@ -1,0 +1,225 @@
+//! Device files (`crates/ptx-machine/devices/*.toml`): the parameters of a modelled GPU, each with its source in a comment.
+
+use std::path::Path;
+
+use ptx_machine::model::Gpu;
+use serde::Deserialize;
+
+use super::occupancy::Limits;
+use crate::device::facts::Facts;
+use crate::device::{Unavailable, sources};
+use spmv_matrix::near::hint;
+
+/// The built-in files, by name.
+const KNOWN: [(&str, &str); 9] = [
+    ("k40m", include_str!("../../../../ptx-machine/devices/k40m.toml")),
+    ("gtx1080", include_str!("../../../../ptx-machine/devices/gtx1080.toml")),
+    ("titan-x-maxwell", include_str!("../../../../ptx-machine/devices/titan-x-maxwell.toml")),
+    ("titan-x-pascal", include_str!("../../../../ptx-machine/devices/titan-x-pascal.toml")),
+    ("p100", include_str!("../../../../ptx-machine/devices/p100.toml")),
+    ("v100", include_str!("../../../../ptx-machine/devices/v100.toml")),
+    ("a100", include_str!("../../../../ptx-machine/devices/a100.toml")),
+    ("h100", include_str!("../../../../ptx-machine/devices/h100.toml")),
+    ("h200", include_str!("../../../../ptx-machine/devices/h200.toml")),
+];
+
+/// The contents of a device file, whose comments explain each key.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeviceFile {
+    name: String,
+    #[serde(deserialize_with = "version")]
+    compute_capability: (u32, u32),
+    /// The architecture that kernels are compiled for if no compiler supports that of the GPU.
+    #[serde(default, deserialize_with = "maybe_version")]
+    compiled_for: Option<(u32, u32)>,
+    multiprocessors: u32,
+    clock_mhz: f64,
+    issued_per_cycle: f64,
+    double_cycles: f64,
+    /// If it is missing, matrices are multiplied at the rate of other double-precision instructions.
+    #[serde(default)]
+    matrix_cycles: Option<f64>,
+    l1_kib: usize,
+    l1_has_shared: bool,
+    l1_caches_loads: bool,
+    l2_kib: usize,
+    l2_kib_per_copy: usize,
+    l1_latency: f64,
+    l2_latency: f64,
+    memory_latency: f64,
+    l2_gbs: f64,
+    memory_gbs: f64,
+    memory_bus_bits: u32,
+    memory_clock_mhz: u32,
+    memory_mib: u64,
+    fetched_sectors: u32,
+    atomic_cycles: f64,
+    launch_us: f64,
+    graph_launch_us: f64,
+    #[serde(default)]
+    validated_percent: Option<f64>,
+}
+
+/// The instructions of 32 multiplications and additions that a product of 8 × 4 and 4 × 8 elements corresponds to.
+pub const MATRIX_ADDITIONS: f64 = 8.0;
+
+impl DeviceFile {
+    /// Returns the names of the built-in files.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        KNOWN.into_iter().map(|(name, _)| name)
+    }
+
+    /// Loads the built-in file with a name, or the file at a path that ends in `.toml`.
+    ///
+    /// # Errors
+    /// Returns an error if the name is unknown, or if the file cannot be read or is not valid, with its line.
+    pub fn find(name: &str) -> Result<Self, Unavailable> {
+        if name.ends_with(".toml") {
+            let text = std::fs::read_to_string(Path::new(name));
+            let text = text.map_err(|error| Unavailable(format!("{name}: {error}")))?;
+            return Self::parse(name, &text);
+        }
+        let known = KNOWN.into_iter().find(|(known, _)| *known == name);
+        let (_, text) = known.ok_or_else(|| {
+            let all = Self::names().collect::<Vec<_>>().join(", ");
+            let all = format!("the models are {all}, and files whose names end in .toml");
+            Unavailable(format!("there is no model '{name}'{}", hint(name, Self::names(), &all)))
+        })?;
+        Self::parse(&format!("crates/ptx-machine/devices/{name}.toml"), text)
+    }
+
+    /// Parses the text of a file. `path` is its name in messages.
+    fn parse(path: &str, text: &str) -> Result<Self, Unavailable> {
+        let file: Self =
+            toml::from_str(text).map_err(|error| Unavailable(format!("{path}: {error}")))?;
+        let positive = [
+            ("multiprocessors", f64::from(file.multiprocessors)),
+            ("clock_mhz", file.clock_mhz),
+            ("issued_per_cycle", file.issued_per_cycle),
+            ("l2_kib", file.l2_kib as f64),
+            ("l2_gbs", file.l2_gbs),
+            ("memory_gbs", file.memory_gbs),
+            ("memory_mib", file.memory_mib as f64),
+        ];
+        match positive.iter().find(|(_, value)| !(*value > 0.0 && value.is_finite())) {
+            Some((key, value)) => {
+                Err(Unavailable(format!("{path}: {key} = {value}: it must be greater than 0")))
+            }
+            None => Ok(file),
+        }
+    }
+
+    /// Returns the median difference between modelled and published times of this GPU in percent; `None` if they have
+    /// not been compared.
+    pub fn validated_percent(&self) -> Option<f64> {
+        self.validated_percent
+    }
+
+    /// Returns the architecture that kernels are compiled for.
+    pub fn architecture(&self) -> (u32, u32) {
+        self.compiled_for.unwrap_or(self.compute_capability)
+    }
+
+    /// Returns the properties of the GPU, as a driver would report them.
+    pub fn facts(&self) -> Facts {
+        let limits = self.limits();
+        Facts {
+            name: format!("model of {}", self.name),
+            compute_capability: self.compute_capability,
+            multiprocessors: self.multiprocessors,
+            warp_size: 32,
+            max_threads_per_block: 1024,
+            max_threads_per_multiprocessor: limits.threads,
+            shared_bytes_per_block: 48 << 10,
+            shared_bytes_per_multiprocessor: limits.shared,
+            l2_bytes: self.l2_kib as u64 * 1024,
+            memory_bytes: self.memory_mib << 20,
+            clock_mhz: self.clock_mhz as u32,
+            memory_clock_mhz: self.memory_clock_mhz,
+            memory_bus_bits: self.memory_bus_bits,
+            driver: "none: its time is modelled".into(),
+            nvrtc: sources::origin(),
+            cusparse: "none: the model cannot execute machine code".into(),
+        }
+    }
+
+    /// Returns the limits on resident blocks.
+    pub fn limits(&self) -> Limits {
+        Limits::of(self.compute_capability)
+    }
+
+    /// Returns the parameters of the performance model.
+    pub fn gpu(&self) -> Gpu {
+        // GB/s divided by MHz gives thousands of bytes per cycle.
+        let per_cycle = |gbs: f64| 1e3 * gbs / self.clock_mhz;
+        Gpu {
+            multiprocessors: self.multiprocessors as usize,
+            clock_mhz: self.clock_mhz,
+            issued_per_cycle: self.issued_per_cycle,
+            double_cycles: self.double_cycles,
+            matrix_cycles: self.matrix_cycles.unwrap_or(MATRIX_ADDITIONS * self.double_cycles),
+            l1_bytes: self.l1_kib << 10,
+            l1_has_shared: self.l1_has_shared,
+            l1_caches_loads: self.l1_caches_loads,
+            l2_bytes: self.l2_kib_per_copy << 10,
+            l1_latency: self.l1_latency,
+            l2_latency: self.l2_latency,
+            memory_latency: self.memory_latency,
+            l2_bytes_per_cycle: per_cycle(self.l2_gbs),
+            memory_bytes_per_cycle: per_cycle(self.memory_gbs),
+            fetched_sectors: self.fetched_sectors,
+            atomic_cycles: self.atomic_cycles,
+            launch_us: self.launch_us,
+            graph_launch_us: self.graph_launch_us,
+        }
+    }
+}
+
+/// Deserialises a compute capability such as "9.0".
+fn version<'de, D: serde::Deserializer<'de>>(from: D) -> Result<(u32, u32), D::Error> {
+    let text = String::deserialize(from)?;
+    let parsed = text.split_once('.').and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
+    parsed.ok_or_else(|| serde::de::Error::custom(format!("'{text}' is not like \"9.0\"")))
+}
+
+fn maybe_version<'de, D: serde::Deserializer<'de>>(
+    from: D,
+) -> Result<Option<(u32, u32)>, D::Error> {
+    version(from).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_values_of_the_built_in_files_are_plausible() {
+        for name in DeviceFile::names() {
+            let file = DeviceFile::find(name).unwrap();
+            let (gpu, facts) = (file.gpu(), file.facts());
+            assert!(
+                gpu.l1_latency < gpu.l2_latency && gpu.l2_latency < gpu.memory_latency,
+                "{name}"
+            );
+            let nominal = facts.nominal_gbs();
+            assert!((0.5..1.0).contains(&(file.memory_gbs / nominal)), "{name}: {nominal}");
+            assert!(file.memory_gbs < file.l2_gbs, "{name}");
+        }
+    }
+
+    #[test]
+    fn invalid_files_are_rejected() {
+        let text = KNOWN[0].1;
+        let refusal = |from: &str, to: &str| {
+            DeviceFile::parse("k40m.toml", &text.replace(from, to)).unwrap_err().to_string()
+        };
+        assert!(refusal("l1_kib = 48", "l1_kb = 48").contains("l1_kb"), "an unknown key");
+        assert!(refusal("\"3.5\"", "\"3\"").contains("'3' is not like"));
+        assert!(
+            refusal("l2_gbs = 340", "l2_gbs = 0").starts_with("k40m.toml: l2_gbs = 0: it must be")
+        );
+        let Unavailable(unknown) = DeviceFile::find("h20").unwrap_err();
+        assert!(unknown.contains("no model 'h20'") && unknown.contains("h200"), "{unknown}");
+    }
+}

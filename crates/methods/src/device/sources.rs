@@ -1,0 +1,99 @@
+//! The texts of the CUDA programs: as embedded in the binary, or from the folder in `SPMV_BENCH_CUDA`, so that an author
+//! of kernels need not build the program again after each change.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use super::{Failed, streaming};
+
+/// The header files that programs can include, as pairs of name and text.
+const HEADERS: &[(&str, &str)] = &[
+    ("common.cuh", include_str!("../../../../cuda/common.cuh")),
+    ("hola.cuh", include_str!("../../../../cuda/hola.cuh")),
+    ("coordinates.cuh", include_str!("../../../../cuda/coordinates.cuh")),
+    ("once.cuh", include_str!("../../../../cuda/once.cuh")),
+    ("long_rows.cuh", include_str!("../../../../cuda/long_rows.cuh")),
+    ("shared_rows.cuh", include_str!("../../../../cuda/shared_rows.cuh")),
+    ("strips.cuh", include_str!("../../../../cuda/strips.cuh")),
+];
+
+/// The files of the folder in `SPMV_BENCH_CUDA`.
+#[derive(Debug)]
+struct Folder {
+    path: PathBuf,
+    texts: BTreeMap<String, String>,
+}
+
+/// Returns the text of a file of `cuda/`, given the embedded one.
+pub fn text(name: &str, embedded: &'static str) -> &'static str {
+    let folder = folder().as_ref().ok().and_then(Option::as_ref);
+    folder.and_then(|folder| folder.texts.get(name)).map_or(embedded, String::as_str)
+}
+
+/// Returns the names and texts of the header files.
+pub fn headers() -> impl Iterator<Item = (&'static str, &'static str)> {
+    HEADERS.iter().map(|(name, embedded)| (*name, text(name, embedded)))
+}
+
+/// Returns the folder whose files replace the embedded ones, if there is one.
+///
+/// # Errors
+/// Returns an error if a file of the folder cannot be read.
+pub fn replaced_from() -> Result<Option<&'static Path>, Failed> {
+    match folder() {
+        Ok(folder) => Ok(folder.as_ref().map(|folder| folder.path.as_path())),
+        Err(error) => Err(Failed(error.clone())),
+    }
+}
+
+/// Describes what environment variables change of the programs: the folder whose files replace the embedded ones, and the
+/// limit of `streaming`; an empty text if nothing.
+pub fn origin() -> String {
+    let folder = replaced_from().ok().flatten();
+    let folder = folder.map(|path| format!("programs from {}", path.display()));
+    let parts: Vec<_> = [folder, streaming::origin()].into_iter().flatten().collect();
+    parts.join(" ")
+}
+
+fn folder() -> &'static Result<Option<Folder>, String> {
+    static FOLDER: OnceLock<Result<Option<Folder>, String>> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        let path = std::env::var_os("SPMV_BENCH_CUDA").filter(|path| !path.is_empty());
+        path.map(|path| Folder::read(PathBuf::from(path))).transpose()
+    })
+}
+
+impl Folder {
+    fn read(path: PathBuf) -> Result<Self, String> {
+        let failed = |path: &Path, error| format!("SPMV_BENCH_CUDA: {}: {error}", path.display());
+        let mut texts = BTreeMap::new();
+        for entry in std::fs::read_dir(&path).map_err(|error| failed(&path, error))? {
+            let file = entry.map_err(|error| failed(&path, error))?.path();
+            let is_program = file.extension().is_some_and(|end| end == "cu" || end == "cuh");
+            if let (true, Some(name)) =
+                (is_program, file.file_name().and_then(|name| name.to_str()))
+            {
+                let text = std::fs::read_to_string(&file).map_err(|error| failed(&file, error))?;
+                texts.insert(name.to_owned(), text);
+            }
+        }
+        Ok(Self { path, texts })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_contains_programs_and_headers() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("merge.cu"), "text").unwrap();
+        std::fs::write(folder.path().join("notes.txt"), "other").unwrap();
+        let read = Folder::read(folder.path().into()).unwrap();
+        assert_eq!(read.texts, BTreeMap::from([("merge.cu".into(), "text".into())]));
+        let missing = Folder::read(folder.path().join("none")).unwrap_err();
+        assert!(missing.starts_with("SPMV_BENCH_CUDA: ") && missing.contains("none"), "{missing}");
+    }
+}

@@ -1,0 +1,154 @@
+//! Entries in coordinate format: the row indices of COO, and the entries that HYB does not store in ELL.
+
+use anyhow::ensure;
+use rayon::prelude::*;
+
+use crate::method::{Parameter, Request};
+use spmv_matrix::Csr;
+use spmv_matrix::memory::extent::Extent;
+use spmv_matrix::scalar::Scalar;
+
+/// The parameter `width` of HYB: the number of entries per row in ELL.
+pub const WIDTH: Parameter = Parameter {
+    name: "width",
+    values: &["0", "1", "2", "4", "8", "16", "32", "64"],
+    meaning: "the largest number of entries of a row in ELL; default by cusp's rule",
+};
+
+/// A column of ELL is worth its padding if at least one row in this many fills it …
+const RELATIVE_SPEED: usize = 3;
+/// … and at least this many rows fill it.
+const BREAK_EVEN: usize = 4096;
+
+/// Returns the row index of every entry.
+pub fn row_indices(row_offsets: &[u32]) -> Vec<u32> {
+    let rows = row_offsets.par_windows(2).enumerate().with_min_len(1024);
+    rows.flat_map_iter(|(row, pair)| std::iter::repeat_n(row as u32, (pair[1] - pair[0]) as usize))
+        .collect()
+}
+
+/// Returns the number of entries per row that are stored in ELL: the requested width, or by cusp's rule the
+/// smallest width that few rows exceed. It is at most the length of the longest row.
+pub fn width<T: Scalar>(csr: &Csr<T>, request: &Request) -> usize {
+    let longest = csr.row_lengths().max().unwrap_or(0) as usize;
+    request.number(WIDTH.name).unwrap_or_else(|| rule(csr)).min(longest)
+}
+
+fn rule<T: Scalar>(csr: &Csr<T>) -> usize {
+    let few = (csr.rows().saturating_sub(1) / RELATIVE_SPEED).max(BREAK_EVEN - 1);
+    if csr.rows() <= few {
+        return 0;
+    }
+    let mut lengths: Vec<u32> = csr.row_lengths().collect();
+    let (_, width, _) = lengths.select_nth_unstable_by(few, |a, b| b.cmp(a));
+    *width as usize
+}
+
+/// The entries that are not in ELL, in coordinate format.
+pub struct Rest<T> {
+    /// The row index of each entry, in ascending order.
+    pub row_indices: Vec<u32>,
+    /// The column index of each entry.
+    pub column_indices: Vec<u32>,
+    /// The value of each entry.
+    pub values: Vec<T>,
+}
+
+impl<T: Scalar> Rest<T> {
+    /// Returns all entries after the first `width` of each row.
+    pub fn of(csr: &Csr<T>, width: usize) -> Self {
+        let rows = || (0..csr.rows()).into_par_iter().with_min_len(1024);
+        let rest = |row: usize| csr.row(row).skip(width);
+        let row_indices = rows().flat_map_iter(|row| rest(row).map(move |_| row as u32)).collect();
+        let column_indices = rows().flat_map_iter(|row| rest(row).map(|k| csr.column_indices()[k]));
+        let values = rows().flat_map_iter(|row| rest(row).map(|k| csr.values()[k]));
+        Self { row_indices, column_indices: column_indices.collect(), values: values.collect() }
+    }
+}
+
+impl<T> Rest<T> {
+    /// Checks the invariants that products on a CPU rely on:
+    /// - ENTRIES: each entry has a row, a column and a value;
+    /// - ROWS: the row indices are in ascending order and are rows of the matrix;
+    /// - COLUMNS: the column indices are columns of the matrix.
+    ///
+    /// # Errors
+    /// Returns an error that names the first invariant that does not hold.
+    pub fn check(&self, rows: usize, cols: usize) -> anyhow::Result<()> {
+        let Self { row_indices, column_indices, values } = self;
+        let right = [row_indices.len(), column_indices.len()] == [values.len(); 2];
+        ensure!(right, "ENTRIES: {} values, but not as many rows and columns", values.len());
+        let last = row_indices.last().map_or(0, |&row| row as usize + 1);
+        ensure!(
+            row_indices.is_sorted() && last <= rows,
+            "ROWS: {row_indices:?} are not ascending rows below {rows}"
+        );
+        let most = column_indices.iter().max().map_or(0, |&column| column as usize + 1);
+        ensure!(most <= cols, "COLUMNS: column {} in a matrix of {cols} columns", most - 1);
+        Ok(())
+    }
+}
+
+/// Returns an upper bound of the bytes of [`Rest`] while all threads collect its values.
+pub fn memory_of_rest(extent: &Extent) -> u64 {
+    2 * extent.indices() + 3 * extent.nnz * extent.value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns a matrix whose rows have these lengths.
+    fn rows_of(lengths: impl Iterator<Item = usize>) -> Csr<f64> {
+        let mut row_offsets = vec![0];
+        let mut column_indices = Vec::new();
+        for length in lengths {
+            column_indices.extend(0..length as u32);
+            row_offsets.push(column_indices.len() as u32);
+        }
+        let values = vec![1.0; column_indices.len()];
+        Csr::new(row_offsets.len() - 1, 9, row_offsets, column_indices, values).unwrap()
+    }
+
+    /// Computes the width as cusp's loop does: the first width that is exceeded by too few rows to be worth
+    /// another column.
+    fn cusp(csr: &Csr<f64>) -> usize {
+        let longer = |width: usize| csr.row_lengths().filter(|&l| l as usize > width).count();
+        let few = |rows: usize| 3 * rows < csr.rows() || rows < 4096;
+        (0..).find(|&width| few(longer(width))).unwrap()
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "takes minutes in Miri")]
+    fn the_width_equals_cusps() {
+        let long = |rows: usize, long: usize| {
+            rows_of((0..rows).map(move |row| if row < long { 5 } else { 2 }))
+        };
+        for (rows, longer, expected) in [
+            (0, 0, 0),
+            (4095, 4095, 0),
+            (4096, 4096, 5),
+            (4096, 4095, 2),
+            (20_000, 4095, 2),
+            (20_001, 6666, 2),
+            (20_001, 6667, 5),
+        ] {
+            let csr = long(rows, longer);
+            assert_eq!((rule(&csr), cusp(&csr)), (expected, expected), "{longer} of {rows}");
+        }
+        let mixed = rows_of((0..30_000).map(|row| row * row % 9));
+        assert_eq!(rule(&mixed), cusp(&mixed));
+    }
+
+    #[test]
+    fn the_rest_is_the_entries_beyond_the_width() {
+        let rest = Rest::of(&rows_of([1, 4, 0, 3].into_iter()), 2);
+        assert_eq!((rest.row_indices, rest.column_indices), (vec![1, 1, 3], vec![2, 3, 2]));
+    }
+
+    #[test]
+    fn row_indices_repeat_each_row_for_its_entries() {
+        assert_eq!(row_indices(&[0, 2, 2, 3]), [0, 0, 2]);
+        assert!(row_indices(&[0]).is_empty());
+    }
+}

@@ -1,0 +1,70 @@
+//! The parameters and the row order that the CSR-k methods of CPU and GPU share: csr-k, sections 2.2 and 4.
+
+use crate::method::{Parameter, Request};
+use spmv_matrix::Csr;
+use spmv_matrix::order::band_k::Coarsening;
+
+/// The parameter `order`: how the rows are ordered.
+pub const ORDER: Parameter = Parameter {
+    name: "order",
+    values: &["band-k", "natural"],
+    meaning: "band-k: reorder the matrix in the setup, permute x and un-permute y in each product; natural: \
+              keep the order of the rows, which after --order band-k is the published variant; default \
+              band-k, or natural for matrices that are not square",
+};
+
+/// The parameter `coarsening`: how Band-k coarsens graphs.
+pub const COARSENING: Parameter = Parameter {
+    name: "coarsening",
+    values: &["hand", "heavy-edge"],
+    meaning: "how Band-k coarsens the graph: hand groups consecutive rows as the authors' programs do, \
+              heavy-edge repeats matchings; default hand",
+};
+
+/// The group sizes that the paper sweeps on GPUs: {2^i, 1.5·2^i}, i = 2 … 5.
+pub const SMALL_SIZES: &[&str] = &["4", "6", "8", "12", "16", "24", "32", "48"];
+
+/// The numbers of rows per super-row that the paper sweeps for CSR-2 on CPUs: {2^i, 1.5·2^i}, i = 3 … 11.
+pub const LARGE_SIZES: &[&str] = &[
+    "8", "12", "16", "24", "32", "48", "64", "96", "128", "192", "256", "384", "512", "768",
+    "1024", "1536", "2048", "3072",
+];
+
+/// The order of the rows that a product uses.
+#[derive(Debug, PartialEq)]
+pub enum RowOrder {
+    /// Band-k order, with this kind of coarsening.
+    BandK(Coarsening),
+    /// The natural order of the matrix, with the reason if the user did not request it.
+    Natural(Option<String>),
+}
+
+impl RowOrder {
+    /// Returns the order that the request selects for this matrix.
+    pub fn of<T>(csr: &Csr<T>, request: &Request) -> Self {
+        let (rows, cols) = (csr.rows(), csr.cols());
+        match (request.word("order"), request.word("coarsening")) {
+            (Some("natural"), _) => Self::Natural(None),
+            _ if rows != cols => {
+                Self::Natural(Some(format!("natural order: {rows} x {cols} is not square")))
+            }
+            (_, Some("heavy-edge")) => Self::BandK(Coarsening::HeavyEdge),
+            _ => Self::BandK(Coarsening::Hand),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_powers_of_two_and_those_halfway_to_the_next() {
+        let of = |exponents: std::ops::RangeInclusive<u32>| {
+            let sizes = exponents.flat_map(|i| [1 << i, 3 << (i - 1)]);
+            sizes.map(|size: u32| size.to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(SMALL_SIZES, of(2..=5));
+        assert_eq!(LARGE_SIZES, of(3..=11));
+    }
+}

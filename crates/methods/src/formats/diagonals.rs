@@ -1,0 +1,127 @@
+//! The matrix stored as whole diagonals: the format of DIA.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rayon::prelude::*;
+
+use super::fill;
+use crate::method::Unavailable;
+use spmv_matrix::Csr;
+use spmv_matrix::disjoint::DisjointMut;
+use spmv_matrix::memory::extent::Extent;
+use spmv_matrix::scalar::Scalar;
+
+/// The diagonals of a matrix: `values[d * pitch + row]` is the entry in column `row + offsets[d]`.
+pub struct Diagonals<T> {
+    /// The number of rows of the matrix.
+    pub rows: usize,
+    /// The number of columns of the matrix.
+    pub cols: usize,
+    /// The number of stored values per diagonal.
+    pub pitch: usize,
+    /// The offset of each diagonal (column minus row), in ascending order.
+    pub offsets: Vec<isize>,
+    /// The values, diagonal by diagonal.
+    pub values: Vec<T>,
+}
+
+/// Returns the offsets of the diagonals that have an entry, in ascending order.
+fn offsets<T: Scalar>(csr: &Csr<T>) -> Vec<isize> {
+    let held: Vec<_> = (0..csr.rows() + csr.cols()).map(|_| AtomicBool::new(false)).collect();
+    (0..csr.rows()).into_par_iter().with_min_len(1024).for_each(|row| {
+        for &column in &csr.column_indices()[csr.row(row)] {
+            let held = &held[column as usize + csr.rows() - row];
+            // Most are already set. Reading first avoids writes that would move the cache line between cores.
+            if !held.load(Ordering::Relaxed) {
+                held.store(true, Ordering::Relaxed);
+            }
+        }
+    });
+    let held = held.into_iter().enumerate().filter(|(_, held)| held.load(Ordering::Relaxed));
+    held.map(|(index, _)| index as isize - csr.rows() as isize).collect()
+}
+
+/// Returns the number of diagonals that have an entry.
+pub fn count<T: Scalar>(csr: &Csr<T>) -> usize {
+    offsets(csr).len()
+}
+
+impl<T: Scalar> Diagonals<T> {
+    /// Extracts the diagonals of the matrix or of its transpose. The length of a diagonal is the number of
+    /// rows, rounded up to a multiple of `unit`.
+    ///
+    /// # Errors
+    /// Returns an error if too many of the stored values would be padding.
+    pub fn new(csr: &Csr<T>, transpose: bool, unit: usize) -> Result<Self, Unavailable> {
+        let offsets = offsets(csr);
+        let rows = if transpose { csr.cols() } else { csr.rows() };
+        fill::check(offsets.len() as u64 * rows as u64, csr.nnz())?;
+        Ok(if transpose {
+            let negated = offsets.iter().rev().map(|offset| -offset).collect();
+            Self::of(&csr.transposed(), negated, unit)
+        } else {
+            Self::of(csr, offsets, unit)
+        })
+    }
+
+    /// Stores the matrix, whose diagonals have these offsets.
+    fn of(csr: &Csr<T>, offsets: Vec<isize>, unit: usize) -> Self {
+        let (rows, cols) = (csr.rows(), csr.cols());
+        let mut diagonals = vec![0u32; rows + cols];
+        for (diagonal, offset) in offsets.iter().enumerate() {
+            diagonals[rows.wrapping_add_signed(*offset)] = diagonal as u32;
+        }
+        let pitch = rows.next_multiple_of(unit);
+        let mut values = vec![T::zero(); offsets.len() * pitch];
+        let places = DisjointMut::new(&mut values);
+        (0..rows).into_par_iter().with_min_len(1024).for_each(|row| {
+            for k in csr.row(row) {
+                let diagonal = diagonals[csr.column_indices()[k] as usize + rows - row] as usize;
+                // SAFETY: the index is in bounds, and each entry has its own.
+                unsafe { *places.at(diagonal * pitch + row) = csr.values()[k] };
+            }
+        });
+        Self { rows, cols, pitch, offsets, values }
+    }
+}
+
+/// Returns an upper bound of the bytes of [`Diagonals`] whose pitch exceeds the number of rows by at most 32.
+pub fn memory_of_values(extent: &Extent) -> u64 {
+    let most = fill::most_places(extent);
+    let diagonals = extent.nnz.min(extent.rows + extent.cols);
+    (most + 32 * most / extent.outputs().max(1)) * extent.value + 8 * diagonals
+}
+
+/// Returns an upper bound of the bytes needed while [`Diagonals`] are built.
+pub fn memory(extent: &Extent) -> u64 {
+    let all = extent.rows + extent.cols;
+    let transposed = if extent.transpose { extent.transposed(extent.value) } else { 0 };
+    let finding = all + 24 * extent.nnz.min(all);
+    finding.max(memory_of_values(extent) + 4 * all + transposed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn diagonals_are_indexed_by_row() {
+        let triplets = [(0, 0, 1.0), (0, 2, 2.0), (1, 1, 3.0), (2, 0, 4.0), (2, 2, 5.0)];
+        let csr = Csr::<f64>::from_triplets(3, 4, &triplets);
+        assert_eq!(offsets(&csr), [-2, 0, 2]);
+        let diagonals = Diagonals::new(&csr, false, 1).unwrap();
+        assert_eq!(diagonals.values, [0., 0., 4., 1., 3., 5., 2., 0., 0.]);
+        let transposed = Diagonals::new(&csr, true, 1).unwrap();
+        assert_eq!((transposed.rows, transposed.cols), (4, 3));
+        assert_eq!(transposed.offsets, [-2, 0, 2]);
+        assert_eq!(transposed.values, [0., 0., 2., 0., 1., 3., 5., 0., 4., 0., 0., 0.]);
+    }
+
+    #[test]
+    fn diagonals_are_rounded_up() {
+        let csr = Csr::<f64>::from_triplets(3, 3, &[(0, 1, 1.0), (1, 1, 2.0), (2, 2, 3.0)]);
+        let diagonals = Diagonals::new(&csr, false, 4).unwrap();
+        assert_eq!((diagonals.pitch, &diagonals.offsets[..]), (4, &[0, 1][..]));
+        assert_eq!(diagonals.values, [0., 2., 3., 0., 1., 0., 0., 0.]);
+    }
+}

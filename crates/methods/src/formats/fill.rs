@@ -1,0 +1,92 @@
+//! Fill: the zeros that a format stores in addition to the nonzeros, as padding of its regular layout.
+
+use std::ops::Range;
+
+use crate::method::Unavailable;
+use spmv_matrix::Csr;
+use spmv_matrix::memory::extent::Extent;
+use spmv_matrix::scalar::Scalar;
+
+/// The largest number of stored values per nonzero. A matrix that needs more is refused.
+pub const LIMIT: u64 = 3;
+/// A matrix that stores at most this many values is never refused.
+const FEW: u64 = 1024;
+
+/// Checks that a format does not store too many values (`places`, including padding) for `nnz` nonzeros.
+///
+/// # Errors
+/// Returns an error with the numbers if more than [`LIMIT`] values per nonzero would be stored.
+pub fn check(places: u64, nnz: usize) -> Result<(), Unavailable> {
+    if places <= FEW.max(LIMIT * nnz as u64) {
+        return Ok(());
+    }
+    Err(Unavailable(format!(
+        "would store {:.2} entries for each nonzero, {places} for {nnz}, because it fills gaps with zeros; \
+         more than {LIMIT} are refused",
+        places as f64 / nnz as f64
+    )))
+}
+
+/// Returns an upper bound of the number of values, padding included, that a format stores for a matrix that
+/// it accepts.
+pub fn most_places(extent: &Extent) -> u64 {
+    (LIMIT * extent.nnz).max(FEW)
+}
+
+/// Returns an upper bound of the number of values, padding included, for formats that pad each row to the
+/// longest row of the matrix, or of its group of up to `lanes` rows.
+pub fn most_places_of_rows(extent: &Extent, lanes: u64) -> u64 {
+    let (full, most) = (extent.longest.saturating_mul(extent.rows), most_places(extent));
+    match full > most {
+        true => most + lanes * most / extent.rows,
+        false => full + lanes * extent.longest,
+    }
+}
+
+/// Recomputes from CSR those `sums` that are not finite. `ranges` are the entries of the rows.
+///
+/// Padding multiplies 0 by an x for which the row has no entry, or a second time by an x of its own; 0 ·
+/// NaN and 0 · ∞ are NaN. The result of a row must depend on its own entries only, whatever x contains.
+#[cold]
+pub fn recompute_non_finite<T: Scalar>(
+    csr: &Csr<T>,
+    ranges: impl Iterator<Item = Range<usize>>,
+    x: &[T],
+    sums: &mut [T],
+) {
+    for (sum, range) in sums.iter_mut().zip(ranges) {
+        if !sum.is_finite() {
+            let product = |k: usize| csr.values()[k] * x[csr.column_indices()[k] as usize];
+            *sum = range.map(product).fold(T::zero(), |sum, product| sum + product);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_much_fill_is_refused_with_its_numbers() {
+        assert!(check(1024, 1).is_ok() && check(3000, 1000).is_ok());
+        let reason = check(3100, 1000).unwrap_err().to_string();
+        assert!(
+            reason.starts_with("would store 3.10 entries for each nonzero, 3100 for 1000"),
+            "{reason}"
+        );
+    }
+
+    #[test]
+    fn only_sums_that_are_not_finite_are_recomputed() {
+        let csr = Csr::<f64>::from_triplets(3, 2, &[(0, 0, 2.0), (1, 1, 1.0), (2, 0, 1.0)]);
+        let mut sums = [f64::NAN, f64::NAN, 7.0, f64::NAN];
+        recompute_non_finite(
+            &csr,
+            (0..3).map(|row| csr.row(row)),
+            &[3.0, f64::INFINITY],
+            &mut sums,
+        );
+        assert_eq!(sums[..3], [6.0, f64::INFINITY, 7.0]);
+        assert!(sums[3].is_nan(), "no row");
+    }
+}

@@ -1,0 +1,299 @@
+//! Block CSR with small dense blocks: the format of BCSR and of OSKI's register blocking.
+//!
+//! An r × c block begins at a multiple of r, counted from the first of the given rows, and at a multiple of c of the
+//! columns. Only the last block of a block row may be moved left so that it ends inside the matrix. SIMD lanes run
+//! along the longer side: blocks that are at least as tall as wide are stored column by column, others row by row.
+
+use std::fmt::{self, Display};
+use std::ops::Range;
+
+use anyhow::ensure;
+use rayon::prelude::*;
+
+use super::fill;
+use super::fill_estimate::FillEstimate;
+use crate::debug_check;
+use crate::method::Unavailable;
+use crate::method::profile::MAX_BLOCK_SIDE;
+use spmv_matrix::Csr;
+use spmv_matrix::disjoint::DisjointMut;
+use spmv_matrix::memory::extent::Extent;
+use spmv_matrix::scalar::Scalar;
+
+/// The number of rows and columns of a block, each from 1 to [`MAX_BLOCK_SIDE`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// The number of rows, r.
+    pub rows: usize,
+    /// The number of columns, c.
+    pub cols: usize,
+}
+
+impl Shape {
+    /// Returns all shapes up to the largest, by rows and then by columns.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (1..=MAX_BLOCK_SIDE)
+            .flat_map(|rows| (1..=MAX_BLOCK_SIDE).map(move |cols| Self { rows, cols }))
+    }
+
+    /// Returns the number of values in a block.
+    pub fn area(self) -> usize {
+        self.rows * self.cols
+    }
+
+    /// Returns the index of row `row` and column `col` of a block among the values of the block.
+    fn place(self, row: usize, col: usize) -> usize {
+        if self.rows >= self.cols { col * self.rows + row } else { row * self.cols + col }
+    }
+}
+
+impl Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{}x{}", self.rows, self.cols)
+    }
+}
+
+/// A contiguous range of rows of a matrix, stored in dense blocks.
+pub struct RegisterBlocks<T> {
+    /// The shape of all blocks.
+    pub shape: Shape,
+    /// The rows of the matrix that the blocks cover.
+    pub rows: Range<usize>,
+    /// For each block row the number of blocks before it, and at the end the total number of blocks.
+    pub block_offsets: Vec<u32>,
+    /// The first column of each block.
+    pub columns: Vec<u32>,
+    /// The values, block by block.
+    pub values: Vec<T>,
+}
+
+/// Writes to `blocks` the indices of the blocks in which these rows have entries, in ascending order, for
+/// blocks of `c` columns.
+pub fn blocks_of<T>(csr: &Csr<T>, rows: Range<usize>, c: usize, blocks: &mut Vec<u32>) {
+    let entries = csr.row_offsets()[rows.start] as usize..csr.row_offsets()[rows.end] as usize;
+    blocks.clear();
+    blocks.extend(csr.column_indices()[entries].iter().map(|&column| column / c as u32));
+    blocks.dedup();
+    // Each row is sorted already, and the stable sort merges sorted runs.
+    blocks.sort();
+    blocks.dedup();
+}
+
+/// Returns the rows of block row `index`.
+pub fn block_rows(rows: &Range<usize>, r: usize, index: usize) -> Range<usize> {
+    let start = rows.start + index * r;
+    start..rows.end.min(start + r)
+}
+
+/// Returns for each block row the number of blocks before it, and the total at the end. It does not exceed
+/// the number of nonzeros.
+pub fn block_offsets<T: Scalar>(csr: &Csr<T>, rows: &Range<usize>, shape: Shape) -> Vec<u32> {
+    let indices = (0..rows.len().div_ceil(shape.rows)).into_par_iter().with_min_len(16);
+    let count = |blocks: &mut Vec<u32>, index| {
+        blocks_of(csr, block_rows(rows, shape.rows, index), shape.cols, blocks);
+        blocks.len() as u32
+    };
+    let mut offsets: Vec<u32> = indices.map_init(Vec::new, count).collect();
+    offsets.push(0);
+    let mut before = 0;
+    for offset in &mut offsets {
+        before += std::mem::replace(offset, before);
+    }
+    offsets
+}
+
+impl<T: Scalar> RegisterBlocks<T> {
+    /// Converts these rows to blocks. `block_offsets` is the result of [`block_offsets`]. The matrix must
+    /// have at least as many columns as a block.
+    pub fn new(csr: &Csr<T>, rows: Range<usize>, shape: Shape, block_offsets: Vec<u32>) -> Self {
+        let count = block_offsets[block_offsets.len() - 1] as usize;
+        let mut columns = vec![0; count];
+        let mut values = vec![T::zero(); count * shape.area()];
+        let arrays = (DisjointMut::new(&mut columns), DisjointMut::new(&mut values));
+        let indices = (0..block_offsets.len() - 1).into_par_iter().with_min_len(16);
+        indices.for_each_init(Vec::new, |blocks, index| {
+            let rows = block_rows(&rows, shape.rows, index);
+            blocks_of(csr, rows.clone(), shape.cols, blocks);
+            let (start, end) = (block_offsets[index] as usize, block_offsets[index + 1] as usize);
+            // SAFETY: each block row has its own range of blocks.
+            let (columns, values) = unsafe {
+                let area = shape.area();
+                (arrays.0.range(start..end), arrays.1.range(start * area..end * area))
+            };
+            copy(csr, rows, shape, blocks, columns, values);
+        });
+        let blocks = Self { shape, rows, block_offsets, columns, values };
+        debug_check(|| blocks.check(csr.cols()));
+        blocks
+    }
+
+    /// Checks the invariants that the product on a CPU relies on:
+    /// - SHAPE: blocks have 1 to [`MAX_BLOCK_SIDE`] rows and columns;
+    /// - BLOCKS: each block row has the blocks between its offsets, each with a column and all its values;
+    /// - COLUMNS: all columns of a block are columns of the matrix.
+    ///
+    /// # Errors
+    /// Returns an error that names the first invariant that does not hold.
+    pub fn check(&self, cols: usize) -> anyhow::Result<()> {
+        let Self { shape, block_offsets: offsets, columns, values, .. } = self;
+        let is_side = |side: usize| (1..=MAX_BLOCK_SIDE).contains(&side);
+        ensure!(is_side(shape.rows) && is_side(shape.cols), "SHAPE: {shape} is not a valid shape");
+        let right = offsets.len() == self.rows.len().div_ceil(shape.rows) + 1
+            && offsets.is_sorted()
+            && (offsets[0], offsets[offsets.len() - 1] as usize) == (0, columns.len());
+        ensure!(
+            right && values.len() == columns.len() * shape.area(),
+            "BLOCKS: offsets {offsets:?} do not match the arrays"
+        );
+        let most = columns.iter().max().map_or(0, |&column| column as usize + shape.cols);
+        ensure!(most <= cols, "COLUMNS: a block ends at column {most} of {cols}");
+        Ok(())
+    }
+
+    /// Returns the size of all arrays in bytes.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&self.block_offsets[..])
+            + size_of_val(&self.columns[..])
+            + size_of_val(&self.values[..])
+    }
+}
+
+/// Copies the entries of one block row to `columns` and `values`.
+fn copy<T: Scalar>(
+    csr: &Csr<T>,
+    rows: Range<usize>,
+    shape: Shape,
+    blocks: &[u32],
+    columns: &mut [u32],
+    values: &mut [T],
+) {
+    let c = shape.cols;
+    for (column, &block) in columns.iter_mut().zip(blocks) {
+        *column = (block as usize * c).min(csr.cols() - c) as u32;
+    }
+    for (i, row) in rows.enumerate() {
+        let mut block = 0;
+        for k in csr.row(row) {
+            let column = csr.column_indices()[k];
+            // Columns and blocks are both in ascending order, so the search continues from the last block.
+            block += blocks[block..].iter().take_while(|&&b| b < column / c as u32).count();
+            let place = shape.place(i, (column - columns[block]) as usize);
+            values[block * shape.area() + place] = csr.values()[k];
+        }
+    }
+}
+
+/// Returns an upper bound of the bytes of the blocks and of the estimation of their shape.
+pub fn memory(extent: &Extent) -> u64 {
+    let places = fill::most_places(extent) * extent.value;
+    let sample = extent.rows * 4 * extent.threads.min(MAX_BLOCK_SIDE as u64);
+    places + extent.indices() + extent.rows * 4 + sample
+}
+
+/// Parses a shape such as `2x3`, one of the values of a parameter.
+pub fn shape(word: &str) -> Shape {
+    let (rows, cols) = word.split_once('x').expect("a shape contains an x");
+    Shape { rows: rows.parse().expect("a number"), cols: cols.parse().expect("a number") }
+}
+
+/// Returns the shape among `words` in which the matrix is estimated to need the fewest bytes. If all of
+/// them have too many columns for the matrix, returns the first.
+pub fn fewest_bytes<T: Scalar>(csr: &Csr<T>, words: &[&str]) -> Shape {
+    let estimate = FillEstimate::of(csr, 0..csr.rows());
+    let bytes = |shape: &Shape| {
+        let places = estimate.of_shape(*shape) * csr.nnz() as f64;
+        let per_place = size_of::<T>() as f64 + size_of::<u32>() as f64 / shape.area() as f64;
+        places * per_place + (size_of::<u32>() * csr.rows().div_ceil(shape.rows)) as f64
+    };
+    let shapes = words.iter().map(|word| shape(word));
+    let fit = shapes.filter(|shape| shape.cols <= csr.cols().max(1));
+    fit.min_by(|a, b| bytes(a).total_cmp(&bytes(b))).unwrap_or_else(|| shape(words[0]))
+}
+
+/// Converts each range of rows to blocks of the given shape.
+///
+/// # Errors
+/// Returns an error if the matrix has too few columns for a shape, or if too many stored values would be padding.
+pub fn pieces<T: Scalar>(
+    csr: &Csr<T>,
+    shapes: Vec<(Range<usize>, Shape)>,
+) -> Result<Vec<RegisterBlocks<T>>, Unavailable> {
+    let too_wide = |(_, shape): &&(_, Shape)| shape.cols > csr.cols() && csr.nnz() > 0;
+    if let Some((_, shape)) = shapes.iter().find(too_wide) {
+        return Err(Unavailable(format!(
+            "blocks of {shape} are wider than the matrix, which has {} columns",
+            csr.cols()
+        )));
+    }
+    let of = |(rows, shape): &(Range<usize>, Shape)| block_offsets(csr, rows, *shape);
+    let offsets: Vec<_> = shapes.iter().map(of).collect();
+    let places = offsets
+        .iter()
+        .zip(&shapes)
+        .map(|(offsets, (_, shape))| u64::from(offsets[offsets.len() - 1]) * shape.area() as u64);
+    fill::check(places.sum(), csr.nnz())?;
+    let blocks = shapes.into_iter().zip(offsets);
+    Ok(blocks
+        .map(|((rows, shape), offsets)| RegisterBlocks::new(csr, rows, shape, offsets))
+        .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_blocks_but_the_last_of_a_row_are_aligned() {
+        let entries = [(0, 0, 1.0), (0, 4, 2.0), (1, 1, 3.0), (2, 3, 4.0)];
+        let csr = Csr::<f64>::from_triplets(3, 5, &entries);
+        let shape = Shape { rows: 2, cols: 2 };
+        let offsets = block_offsets(&csr, &(0..3), shape);
+        assert_eq!(offsets, [0, 2, 3]);
+        let blocks = RegisterBlocks::new(&csr, 0..3, shape, offsets);
+        assert_eq!(blocks.columns, [0, 3, 2]);
+        assert_eq!(blocks.values, [1., 0., 0., 3., 0., 0., 2., 0., 0., 0., 4., 0.]);
+        assert_eq!(blocks.bytes(), 12 * 8 + 3 * 4 + 3 * 4);
+    }
+
+    #[test]
+    fn the_check_names_each_violated_invariant() {
+        type Break = fn(&mut RegisterBlocks<f64>);
+        let cases: [(&str, Break); 5] = [
+            ("SHAPE", |blocks| blocks.shape.cols = 9),
+            ("BLOCKS", |blocks| blocks.block_offsets[1] = 4),
+            ("BLOCKS", |blocks| blocks.rows.end = 5),
+            ("BLOCKS", |blocks| _ = blocks.values.pop()),
+            ("COLUMNS", |blocks| blocks.columns[0] = 4),
+        ];
+        for (name, break_it) in cases {
+            let csr = Csr::<f64>::from_triplets(3, 5, &[(0, 0, 1.0), (1, 4, 2.0), (2, 3, 3.0)]);
+            let mut blocks = pieces(&csr, vec![(0..3, shape("2x2"))]).unwrap().remove(0);
+            break_it(&mut blocks);
+            let broken = blocks.check(5).unwrap_err().to_string();
+            assert!(broken.starts_with(name), "{name}: {broken}");
+        }
+    }
+
+    #[test]
+    fn the_first_shape_is_chosen_if_none_fits() {
+        let csr = Csr::<f64>::from_triplets(9, 2, &[(0, 0, 1.0)]);
+        assert_eq!(fewest_bytes(&csr, &["3x3", "2x2", "4x4"]), shape("2x2"));
+        assert_eq!(fewest_bytes(&csr, &["3x3", "4x4"]), shape("3x3"));
+    }
+
+    #[test]
+    fn blocks_that_do_not_fit_are_refused_with_their_numbers() {
+        let refused = |csr: &Csr<f64>, word| {
+            let pieces = pieces(csr, vec![(0..csr.rows(), shape(word))]);
+            pieces.err().expect("refused").0
+        };
+        let scattered: Vec<_> = (0..80).map(|k| (k, k * 27 % 80, 1.0)).collect();
+        let reason = refused(&Csr::from_triplets(80, 80, &scattered), "8x8");
+        assert!(reason.starts_with("would store 24.00 entries"), "{reason}");
+        let narrow = Csr::from_triplets(1, 3, &[(0, 0, 1.0)]);
+        assert_eq!(
+            refused(&narrow, "4x4"),
+            "blocks of 4x4 are wider than the matrix, which has 3 columns"
+        );
+    }
+}

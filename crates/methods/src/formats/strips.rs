@@ -1,0 +1,369 @@
+//! Rows stored in strips: the format of ELL, of the ELL part of HYB, and of SELL-C-σ.
+//!
+//! A strip has as many rows as there are SIMD lanes and is stored column by column, so that each lane sums
+//! one row. Rows that are shorter than the strip are padded with zeros. A place is a position in the
+//! arrays, with a value and a column index; it contains an entry or padding.
+
+use std::cmp::Reverse;
+use std::ops::Range;
+
+use anyhow::ensure;
+use rayon::prelude::*;
+
+use super::fill;
+use crate::method::{Parameter, Request, Unavailable};
+use crate::simd::MAX_LANES;
+use spmv_matrix::Csr;
+use spmv_matrix::disjoint::DisjointMut;
+use spmv_matrix::memory::extent::Extent;
+use spmv_matrix::order::Permutation;
+use spmv_matrix::scalar::Scalar;
+
+/// The arrangement of the strips in memory.
+pub enum Layout {
+    /// Strips one after the other, each as wide as its longest row (SELL). For each strip the number of
+    /// columns in the strips before it, and the total at the end.
+    Sliced(Vec<u32>),
+    /// Strips of equal width (ELL): the columns of the whole matrix follow each other, `pitch` places apart.
+    Whole {
+        /// The number of places from one entry of a row to the next.
+        pitch: usize,
+        /// The number of places per row.
+        width: usize,
+    },
+}
+
+/// The position of a strip in the arrays.
+#[derive(Clone, Copy)]
+pub struct Strip {
+    /// The index of the first place of the first row.
+    pub start: usize,
+    /// The number of places from one entry of a row to the next.
+    pub stride: usize,
+    /// The number of places per row.
+    pub width: usize,
+}
+
+/// A matrix whose rows are stored in strips.
+pub struct Strips<T> {
+    /// The number of rows of a strip.
+    pub lanes: usize,
+    /// The number of rows of the matrix.
+    pub rows: usize,
+    /// The arrangement of the strips.
+    pub layout: Layout,
+    /// The row of each lane, counted over all strips; `None` if row i is in lane i.
+    pub order: Option<Vec<u32>>,
+    /// The column index of each place.
+    pub column_indices: Vec<u32>,
+    /// The value of each place.
+    pub values: Vec<T>,
+}
+
+impl<T: Scalar> Strips<T> {
+    /// Creates ELL with the first `width` entries of every row. See [`Strips::new`].
+    pub fn whole(
+        csr: &Csr<T>,
+        lanes: usize,
+        (pitch, width): (usize, usize),
+        no_entry: Option<u32>,
+    ) -> Result<Self, Unavailable> {
+        fill::check(width as u64 * csr.rows() as u64, csr.nnz())?;
+        Ok(Self::new(csr, lanes, Layout::Whole { pitch, width }, None, no_entry))
+    }
+
+    /// Creates SELL-C-σ, where C is `lanes` and rows are sorted by length in windows of `sigma` rows. See
+    /// [`Strips::new`].
+    pub fn sliced(
+        csr: &Csr<T>,
+        lanes: usize,
+        sigma: usize,
+        no_entry: Option<u32>,
+    ) -> Result<Self, Unavailable> {
+        let order = (sigma > 1).then(|| sorted(csr, sigma));
+        let offsets = strip_offsets(csr, lanes, order.as_deref());
+        fill::check(u64::from(offsets[offsets.len() - 1]) * lanes as u64, csr.nnz())?;
+        Ok(Self::new(csr, lanes, Layout::Sliced(offsets), order, no_entry))
+    }
+
+    /// Stores the matrix in strips, or as many entries of each row as the layout can store. The column
+    /// index of padding is `no_entry` if given, or else that of the row's last entry.
+    fn new(
+        csr: &Csr<T>,
+        lanes: usize,
+        layout: Layout,
+        order: Option<Vec<u32>>,
+        no_entry: Option<u32>,
+    ) -> Self {
+        let places = match &layout {
+            Layout::Sliced(offsets) => offsets[offsets.len() - 1] as usize * lanes,
+            Layout::Whole { pitch, width } => pitch * width,
+        };
+        let (mut column_indices, mut values) = (vec![0; places], vec![T::zero(); places]);
+        let strips = Self {
+            lanes,
+            rows: csr.rows(),
+            layout,
+            order,
+            column_indices: Vec::new(),
+            values: Vec::new(),
+        };
+        let arrays = (DisjointMut::new(&mut column_indices), DisjointMut::new(&mut values));
+        (0..strips.len()).into_par_iter().with_min_len(64).for_each(|index| {
+            for (lane, row) in strips.lanes_of(index).enumerate() {
+                // SAFETY: each place belongs to one lane of one strip.
+                unsafe { strips.fill(csr, (index, lane), row, no_entry, &arrays) };
+            }
+        });
+        Self { column_indices, values, ..strips }
+    }
+
+    /// Copies the entries of a row to a lane of a strip and pads the rest of the lane.
+    ///
+    /// # Safety
+    /// No other thread writes this lane.
+    unsafe fn fill(
+        &self,
+        csr: &Csr<T>,
+        (index, lane): (usize, usize),
+        row: usize,
+        no_entry: Option<u32>,
+        (column_indices, values): &(DisjointMut<u32>, DisjointMut<T>),
+    ) {
+        let Strip { start, stride, width } = self.strip(index);
+        let entries = entries(csr, row, width);
+        let mut last = 0;
+        for place in 0..width {
+            let to = start + place * stride + lane;
+            // SAFETY: the index is inside the arrays, which have all places of every strip, and the caller
+            // guarantees that no other thread writes this lane.
+            unsafe {
+                if place < entries.len() {
+                    last = csr.column_indices()[entries.start + place];
+                    *values.at(to) = csr.values()[entries.start + place];
+                } else if let Some(column) = no_entry {
+                    last = column;
+                }
+                *column_indices.at(to) = last;
+            }
+        }
+    }
+
+    /// Returns the number of strips.
+    pub fn len(&self) -> usize {
+        self.rows.div_ceil(self.lanes)
+    }
+
+    /// Checks the invariants that the product on a CPU relies on, for a matrix with `cols` columns:
+    /// - LANES: a strip has at most as many lanes as the widest register;
+    /// - PLACES: each column of a strip is a register of places with their column indices;
+    /// - COLUMNS: the column indices are columns of the matrix;
+    /// - ORDER: each row has exactly one lane.
+    ///
+    /// # Errors
+    /// Returns an error that names the first invariant that does not hold.
+    pub fn check(&self, cols: usize) -> anyhow::Result<()> {
+        ensure!((1..=MAX_LANES).contains(&self.lanes), "LANES: {} lanes", self.lanes);
+        let places = self.values.len();
+        ensure!(
+            places == self.column_indices.len(),
+            "PLACES: {places} values, but not as many columns"
+        );
+        for index in 0..self.len() {
+            let Strip { start, stride, width } = self.strip(index);
+            let inside = |column: usize| start + column * stride + self.lanes <= places;
+            ensure!((0..width).all(inside), "PLACES: strip {index} ends after place {places}");
+        }
+        let most = self.column_indices.iter().max().map_or(0, |&column| column as usize + 1);
+        ensure!(most <= cols, "COLUMNS: column {} in a matrix of {cols} columns", most - 1);
+        if let Some(order) = &self.order {
+            let is_permutation = Permutation::new(order.clone()).is_some();
+            ensure!(
+                is_permutation && order.len() == self.rows,
+                "ORDER: the order of {} rows is not a permutation",
+                order.len()
+            );
+        }
+        Ok(())
+    }
+
+    /// Returns the size of all arrays in bytes.
+    pub fn bytes(&self) -> usize {
+        let order = self.order.as_deref().unwrap_or_default();
+        size_of_val(self.offsets())
+            + size_of_val(order)
+            + size_of_val(&self.column_indices[..])
+            + size_of_val(&self.values[..])
+    }
+
+    /// Returns for each strip the number of columns in the strips before it, and the total at the end;
+    /// empty if all strips have the same width.
+    pub fn offsets(&self) -> &[u32] {
+        if let Layout::Sliced(offsets) = &self.layout { offsets } else { &[] }
+    }
+
+    /// Returns a note with the number of nonzeros per place.
+    pub fn note(&self, nnz: usize) -> String {
+        format!("{:.2} nonzeros per place", nnz as f64 / self.values.len().max(1) as f64)
+    }
+
+    /// Returns the position of strip `index`.
+    pub fn strip(&self, index: usize) -> Strip {
+        match &self.layout {
+            Layout::Sliced(offsets) => {
+                let (start, end) = (offsets[index] as usize, offsets[index + 1] as usize);
+                Strip { start: start * self.lanes, stride: self.lanes, width: end - start }
+            }
+            &Layout::Whole { pitch, width } => {
+                Strip { start: index * self.lanes, stride: pitch, width }
+            }
+        }
+    }
+
+    /// Returns the rows of strip `index`.
+    pub fn lanes_of(&self, index: usize) -> impl Iterator<Item = usize> {
+        let first = index * self.lanes;
+        let lanes = first..(first + self.lanes).min(self.rows);
+        lanes.map(|lane| self.order.as_ref().map_or(lane, |order| order[lane] as usize))
+    }
+}
+
+/// Returns an upper bound of the bytes of strips of up to 64 lanes, including the sorting of the rows.
+pub fn memory(extent: &Extent) -> u64 {
+    fill::most_places_of_rows(extent, 64) * (extent.value + 4) + extent.rows * 13
+}
+
+/// Returns the range of the first `width` entries of a row.
+pub fn entries<T>(csr: &Csr<T>, row: usize, width: usize) -> Range<usize> {
+    let Range { start, end } = csr.row(row);
+    start..end.min(start + width)
+}
+
+/// The parameter `sigma` of SELL-C-σ. No other value was better than the default in the mean over real matrices.
+pub const SIGMA: Parameter = Parameter {
+    name: "sigma",
+    values: &["1", "32", "512", "4096", "16384", "all"],
+    meaning: "the number of rows in a window that is sorted by length; 1: no sorting; default 512",
+};
+
+/// Returns the requested σ or its default.
+pub fn sigma(request: &Request, rows: usize) -> usize {
+    match request.word(SIGMA.name) {
+        Some("all") => rows,
+        _ => request.number(SIGMA.name).unwrap_or(512),
+    }
+}
+
+/// Returns the rows, sorted by descending length within each window of `sigma` rows. The sort is stable.
+fn sorted<T: Scalar>(csr: &Csr<T>, sigma: usize) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..csr.rows() as u32).collect();
+    let length = |&row: &u32| Reverse(csr.row(row as usize).len());
+    if sigma < csr.rows() {
+        order.par_chunks_mut(sigma).for_each(|window| window.sort_by_key(length));
+    } else {
+        order.par_sort_by_key(length);
+    }
+    order
+}
+
+/// Returns for each strip the number of columns in the strips before it, and the total at the end. The
+/// total fits in `u32` because the number of columns of a strip is the length of one row.
+fn strip_offsets<T: Scalar>(csr: &Csr<T>, lanes: usize, order: Option<&[u32]>) -> Vec<u32> {
+    let length = |place: usize| csr.row(order.map_or(place, |order| order[place] as usize)).len();
+    let strip = |strip: usize| {
+        let places = strip * lanes..((strip + 1) * lanes).min(csr.rows());
+        places.map(length).max().unwrap_or(0) as u32
+    };
+    let strips = csr.rows().div_ceil(lanes);
+    // One more strip without rows is appended. Its offset is the total.
+    let mut offsets: Vec<u32> =
+        (0..strips + 1).into_par_iter().with_min_len(256).map(strip).collect();
+    let mut before = 0;
+    for offset in &mut offsets {
+        before += std::mem::replace(offset, before);
+    }
+    offsets
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns a matrix whose rows have 3, 0, 1, 2 and 1 entries.
+    fn ragged() -> Csr<f64> {
+        let entries = [(0, 0), (0, 2), (0, 4), (2, 3), (3, 1), (3, 4), (4, 4)];
+        let triplets: Vec<_> =
+            entries.iter().enumerate().map(|(k, &(row, col))| (row, col, k as f64 + 1.0)).collect();
+        Csr::from_triplets(5, 5, &triplets)
+    }
+
+    #[test]
+    fn padding_repeats_the_rows_last_column() {
+        let sliced = Strips::new(&ragged(), 2, Layout::Sliced(vec![0, 3, 5, 6]), None, None);
+        assert_eq!(sliced.column_indices, [0, 0, 2, 0, 4, 0, 3, 1, 3, 4, 4, 0]);
+        assert_eq!(sliced.values, [1., 0., 2., 0., 3., 0., 4., 5., 0., 6., 7., 0.]);
+        let order = Some(vec![0, 3, 2, 4, 1]);
+        let sorted = Strips::new(&ragged(), 2, Layout::Sliced(vec![0, 3, 4, 4]), order, None);
+        assert_eq!(sorted.column_indices, [0, 1, 2, 4, 4, 4, 3, 4]);
+        assert_eq!(sorted.bytes(), 8 * 8 + 8 * 4 + 4 * 4 + 5 * 4);
+        let whole = Strips::whole(&ragged(), 2, (6, 2), None).unwrap();
+        assert_eq!(whole.values, [1., 0., 4., 5., 7., 0., 2., 0., 0., 6., 0., 0.]);
+    }
+
+    #[test]
+    fn padding_has_the_requested_column() {
+        let whole = Strips::whole(&ragged(), 2, (6, 3), Some(9)).unwrap();
+        assert_eq!(
+            whole.column_indices[..6],
+            [0, 9, 3, 1, 4, 0],
+            "the last place belongs to no row"
+        );
+        assert_eq!(whole.column_indices[6..11], [2, 9, 9, 4, 9]);
+        assert_eq!(whole.column_indices[12..17], [4, 9, 9, 9, 9]);
+        let sliced = Strips::sliced(&ragged(), 2, 4, Some(9)).unwrap();
+        assert_eq!(sliced.order, Some(vec![0, 3, 2, 1, 4]));
+        assert_eq!(sliced.column_indices, [0, 1, 2, 4, 4, 9, 3, 9, 4, 0]);
+    }
+
+    #[test]
+    fn the_check_names_each_violated_invariant() {
+        type Break = fn(&mut Strips<f64>);
+        let cases: [(&str, Break); 7] = [
+            ("LANES", |strips| strips.lanes = 17),
+            ("PLACES", |strips| _ = strips.values.pop()),
+            ("PLACES", |strips| strips.layout = Layout::Sliced(vec![0, 3, 4, 6])),
+            ("COLUMNS", |strips| strips.column_indices[3] = 5),
+            ("ORDER", |strips| strips.order = Some(vec![0, 1, 2, 3, 3])),
+            ("ORDER", |strips| strips.order = Some(vec![0, 1, 2, 3, 5])),
+            ("ORDER", |strips| strips.order = Some(vec![0, 1, 2, 3])),
+        ];
+        for (name, break_it) in cases {
+            let mut strips = Strips::sliced(&ragged(), 2, 4, None).unwrap();
+            strips.check(5).unwrap();
+            break_it(&mut strips);
+            let broken = strips.check(5).expect_err(name).to_string();
+            assert!(broken.starts_with(name), "{name}: {broken}");
+        }
+    }
+
+    /// Returns a matrix whose rows have 1, 3, 0, 3, 2, 1 and 0 entries.
+    fn uneven() -> Csr<f64> {
+        let lengths = [1, 3, 0, 3, 2, 1, 0].into_iter().enumerate();
+        let triplets: Vec<_> =
+            lengths.flat_map(|(row, length)| (0..length).map(move |col| (row, col, 1.0))).collect();
+        Csr::from_triplets(7, 3, &triplets)
+    }
+
+    #[test]
+    fn windows_are_sorted_stably_by_descending_length() {
+        assert_eq!(sorted(&uneven(), 3), [1, 0, 2, 3, 4, 5, 6]);
+        assert_eq!(sorted(&uneven(), 4), [1, 3, 0, 2, 4, 5, 6]);
+        assert_eq!(sorted(&uneven(), 7), [1, 3, 4, 0, 5, 2, 6]);
+    }
+
+    #[test]
+    fn a_strip_is_as_wide_as_its_longest_row() {
+        assert_eq!(strip_offsets(&uneven(), 2, None), [0, 3, 6, 8, 8]);
+        assert_eq!(strip_offsets(&uneven(), 2, Some(&sorted(&uneven(), 7))), [0, 3, 5, 6, 6]);
+    }
+}

@@ -1,0 +1,249 @@
+//! The blocks of BCCOO and the positions at which their parts are stored.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use crate::formats::fill;
+use crate::formats::register_blocks::{Shape, block_offsets, block_rows, blocks_of, shape};
+use crate::method::Unavailable;
+use spmv_matrix::Csr;
+use spmv_matrix::disjoint::DisjointMut;
+use spmv_matrix::memory::extent::Extent;
+use spmv_matrix::scalar::Scalar;
+
+/// The block shapes that the kernels support.
+pub const SHAPES: &[&str] = &["1x1", "1x2", "1x4", "2x1", "2x2", "2x4", "4x1", "4x2", "4x4"];
+
+/// Returns the shape with the fewest bytes for the matrix: values, a column index and one bit per block.
+pub fn fewest_bytes<T: Scalar>(csr: &Csr<T>) -> Shape {
+    let eighths = |shape: &Shape| {
+        let offsets = offsets(csr, *shape);
+        let per_block = 8 * (shape.area() * size_of::<T>() + size_of::<u32>()) + 1;
+        u64::from(offsets[offsets.len() - 1]) * per_block as u64
+    };
+    let shapes = SHAPES.iter().map(|word| shape(word));
+    shapes.min_by_key(eighths).expect("there are nine")
+}
+
+/// Returns the number of blocks before each row of blocks, and the total. A row of blocks without entries has one
+/// block. The total is at most the number of nonzeros plus the number of rows.
+fn offsets<T: Scalar>(csr: &Csr<T>, shape: Shape) -> Vec<u32> {
+    let mut offsets = block_offsets(csr, &(0..csr.rows()), shape);
+    let (mut empty, mut before) = (0, 0);
+    for offset in &mut offsets[1..] {
+        empty += u32::from(*offset == before);
+        before = *offset;
+        *offset += empty;
+    }
+    offsets
+}
+
+/// Bounds the bytes of the blocks in whole tiles, with a carry per tile.
+pub fn memory(extent: &Extent) -> u64 {
+    let blocks = (extent.nnz + extent.rows).min(fill::most_places(extent));
+    let threads = extent.number("threads").unwrap_or(128);
+    let values_of_thread = extent.number("items").map_or(64, |items| 16 * items);
+    // Per block: a column, a bit, and a share of the row of a thread (at least four blocks); carries and flags are
+    // less.
+    let values = fill::most_places(extent) + threads * values_of_thread;
+    values * extent.value + (blocks + threads * 16) * 6
+}
+
+/// The division of blocks into tiles: a tile has `threads` threads with `items` consecutive blocks each.
+#[derive(Clone, Copy)]
+pub struct Tiling {
+    pub shape: Shape,
+    pub threads: usize,
+    pub items: usize,
+}
+
+impl Tiling {
+    /// Returns the number of blocks in a tile.
+    fn tile(self) -> usize {
+        self.threads * self.items
+    }
+
+    /// Returns the index of a block's column: by tile, item, then thread, so that neighbouring threads read neighbours.
+    fn column_place(self, block: usize) -> usize {
+        let (tile, inside) = (block / self.tile(), block % self.tile());
+        (tile * self.items + inside % self.items) * self.threads + inside / self.items
+    }
+
+    /// Returns the index of a value: in the order of the columns, with the rows of a block `threads` entries apart.
+    fn value_place(self, block: usize, row: usize, col: usize) -> usize {
+        let Shape { rows, cols } = self.shape;
+        let (item, thread) =
+            (self.column_place(block) / self.threads, self.column_place(block) % self.threads);
+        ((item * rows + row) * self.threads + thread) * cols + col
+    }
+}
+
+/// A matrix in BCCOO, padded to whole tiles.
+pub struct Blocks<T> {
+    /// The row of blocks in which each thread begins.
+    pub first_rows: Vec<u32>,
+    /// One bit per block, from the lowest: whether it is the last of its row of blocks.
+    pub ends: Vec<u32>,
+    /// The column of each block, in units of blocks.
+    pub columns: Vec<u32>,
+    /// The values of the blocks.
+    pub values: Vec<T>,
+}
+
+impl<T: Scalar> Blocks<T> {
+    pub fn of(csr: &Csr<T>, tiling: Tiling) -> Result<Self, Unavailable> {
+        let offsets = offsets(csr, tiling.shape);
+        let blocks = offsets[offsets.len() - 1] as usize;
+        fill::check((blocks * tiling.shape.area()) as u64, csr.nnz())?;
+        let padded = blocks.next_multiple_of(tiling.tile());
+        let mut columns = vec![0; padded];
+        let mut values = vec![T::zero(); padded * tiling.shape.area()];
+        let arrays = (DisjointMut::new(&mut columns), DisjointMut::new(&mut values));
+        let indices = (0..offsets.len() - 1).into_par_iter().with_min_len(16);
+        indices.for_each_init(Vec::new, |columns, index| {
+            let rows = block_rows(&(0..csr.rows()), tiling.shape.rows, index);
+            blocks_of(csr, rows.clone(), tiling.shape.cols, columns);
+            write(csr, tiling, rows, offsets[index] as usize, columns, (&arrays.0, &arrays.1));
+        });
+        Ok(Self {
+            first_rows: first_rows(&offsets, padded, tiling.items),
+            ends: ends(&offsets, padded),
+            columns,
+            values,
+        })
+    }
+}
+
+/// Writes a row of blocks, whose first block has the number `first`, to its positions in both arrays.
+fn write<T: Scalar>(
+    csr: &Csr<T>,
+    tiling: Tiling,
+    rows: Range<usize>,
+    first: usize,
+    columns: &[u32],
+    arrays: (&DisjointMut<u32>, &DisjointMut<T>),
+) {
+    // SAFETY: each index is in range and belongs to one block, and each block belongs to one row of blocks.
+    let put = |place: usize, column| unsafe { *arrays.0.at(place) = column };
+    // SAFETY: each index is in range and belongs to one block, and each block belongs to one row of blocks.
+    let put_value = |place: usize, value| unsafe { *arrays.1.at(place) = value };
+    for (block, &column) in (first..).zip(columns) {
+        put(tiling.column_place(block), column);
+    }
+    for (row, entries) in rows.map(|row| csr.row(row)).enumerate() {
+        let mut index = 0;
+        for k in entries {
+            let (column, cols) = (csr.column_indices()[k] as usize, tiling.shape.cols);
+            while (columns[index] as usize) < column / cols {
+                index += 1;
+            }
+            put_value(tiling.value_place(first + index, row, column % cols), csr.values()[k]);
+        }
+    }
+}
+
+/// Returns the row of blocks of every `items`-th block; for padding blocks, the number of rows of blocks.
+fn first_rows(offsets: &[u32], padded: usize, items: usize) -> Vec<u32> {
+    let mut row = 0;
+    let row_of = |block: usize| {
+        while row + 1 < offsets.len() && offsets[row + 1] as usize <= block {
+            row += 1;
+        }
+        row as u32
+    };
+    (0..padded).step_by(items).map(row_of).collect()
+}
+
+/// Returns the bits that mark the last block of each row of blocks.
+fn ends(offsets: &[u32], padded: usize) -> Vec<u32> {
+    let mut ends = vec![0; padded.div_ceil(32)];
+    for offset in &offsets[1..] {
+        let last = offset - 1;
+        ends[last as usize / 32] |= 1 << (last % 32);
+    }
+    ends
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows 0 to 4 in blocks of 2 × 2: blocks at columns 0 and 1, then an empty row, then a block at column 1, which
+    /// the edge of the matrix cuts.
+    fn five_rows() -> Csr<f64> {
+        let triplets = [(0, 0, 1.0), (0, 2, 2.0), (1, 1, 3.0), (4, 2, 4.0)];
+        Csr::from_triplets(5, 3, &triplets)
+    }
+
+    const BY_TWO: Tiling = Tiling { shape: Shape { rows: 2, cols: 2 }, threads: 2, items: 4 };
+
+    #[test]
+    fn rows_without_entries_have_a_block() {
+        let of = |word| offsets(&five_rows(), shape(word));
+        assert_eq!(of("1x1"), [0, 2, 3, 4, 5, 6]);
+        assert_eq!(of("1x4"), [0, 1, 2, 3, 4, 5]);
+        assert_eq!(of("2x2"), [0, 2, 3, 4]);
+        assert_eq!(of("4x4"), [0, 1, 2]);
+        let none = Csr::<f64>::from_triplets(0, 3, &[]);
+        assert_eq!(offsets(&none, shape("2x2")), [0]);
+    }
+
+    #[test]
+    fn blocks_are_stored_where_threads_read_them() {
+        let blocks = Blocks::of(&five_rows(), BY_TWO).unwrap();
+        assert_eq!(blocks.columns, [0, 0, 1, 0, 0, 0, 1, 0]);
+        assert_eq!(blocks.ends, [0b1110]);
+        assert_eq!(blocks.first_rows, [0, 3]);
+        // Ordered by item, row of the block, thread, column; the second thread has only padding.
+        let rows = |top: [f64; 2], bottom: [f64; 2]| {
+            [top[0], top[1], 0.0, 0.0, bottom[0], bottom[1], 0.0, 0.0]
+        };
+        let expected = [
+            rows([1.0, 0.0], [0.0, 3.0]),
+            rows([2.0, 0.0], [0.0, 0.0]),
+            rows([0.0, 0.0], [0.0, 0.0]),
+            rows([4.0, 0.0], [0.0, 0.0]),
+        ];
+        assert_eq!(blocks.values, expected.concat());
+    }
+
+    #[test]
+    fn places_of_the_second_tile_and_thread() {
+        assert_eq!([0, 1, 4, 8, 13].map(|block| BY_TWO.column_place(block)), [0, 2, 1, 8, 11]);
+        assert_eq!(BY_TWO.value_place(13, 1, 1), ((5 * 2 + 1) * 2 + 1) * 2 + 1);
+    }
+
+    #[test]
+    fn threads_begin_in_the_row_of_their_first_block() {
+        assert_eq!(first_rows(&[0, 3, 4, 9], 12, 2), [0, 0, 2, 2, 2, 3]);
+        assert_eq!(first_rows(&[0], 0, 4), [0; 0]);
+        assert_eq!(ends(&[0, 3, 4, 33], 64), [0b1100, 1]);
+    }
+
+    #[test]
+    fn the_shape_has_the_fewest_bytes() {
+        let dense = |rows: usize, cols: usize| {
+            let cells =
+                (0..24).flat_map(|b| (0..rows * cols).map(move |k| (b, k / cols, k % cols)));
+            let triplets: Vec<_> =
+                cells.map(|(b, i, j)| (b * rows + i, b * cols + j, 1.0)).collect();
+            Csr::<f64>::from_triplets(24 * rows, 24 * cols, &triplets)
+        };
+        for word in SHAPES {
+            let shape = shape(word);
+            assert_eq!(fewest_bytes(&dense(shape.rows, shape.cols)), shape);
+        }
+        // Every other row has an entry: 8 · 36 + 1 eighths of a byte as 4 × 1, 2 (8 · 20 + 1) as 2 × 1.
+        let column: Vec<_> = (0..20).map(|row| (2 * row, 0, 1.0)).collect();
+        assert_eq!(fewest_bytes(&Csr::<f64>::from_triplets(40, 1, &column)), shape("4x1"));
+    }
+
+    #[test]
+    fn mostly_fill_is_refused() {
+        let scattered: Vec<_> = (0..400).map(|k| (k, k * 27 % 400, 1.0)).collect();
+        let csr = Csr::<f64>::from_triplets(400, 400, &scattered);
+        let reason = Blocks::of(&csr, Tiling { shape: shape("4x4"), ..BY_TWO }).err();
+        assert!(reason.unwrap().0.starts_with("would store 16.00 entries"));
+    }
+}

@@ -1,0 +1,104 @@
+//! BCSR: the matrix in dense square blocks, aligned to multiples of their size. Im & Yelick, Optimizing
+//! sparse matrix computations for register reuse in SPARSITY (2001), on a GPU.
+//!
+//! Blocks are stored column by column. A group of 8 to 32 neighbouring threads owns a row of blocks; the size of the
+//! group follows the mean number of values in a row of blocks. The threads load neighbouring values, each thread always
+//! in the same row of the blocks, and add their sums by shuffles. A block that would exceed the last column is moved
+//! left until it ends at that column. The default block size is the listed one with the fewest estimated bytes.
+//!
+//! Memory: the blocks with one column index each, and one offset per row of blocks. Departures from the source: α and β
+//! are supported; a stored zero counts as padding, and its x (which may be NaN or infinite) is ignored; a matrix whose
+//! blocks would be mostly padding, or that is narrower than a block, is refused.
+
+use crate::device::buffer::Value;
+use crate::device::{DeviceCsr, Program};
+use crate::formats::register_blocks::{self, RegisterBlocks, fewest_bytes, pieces, shape};
+use crate::method::{
+    Code, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Setup, Unavailable,
+    Unprepared,
+};
+use spmv_matrix::Csr;
+use spmv_matrix::scalar::Scalar;
+
+/// The method `gpu-bcsr`, which the module documentation describes.
+pub const METHOD: Method = Method {
+    name: "gpu-bcsr",
+    source: "Im & Yelick 2001, register blocking",
+    summary: "dense square blocks, aligned; a vector of threads per row of blocks",
+    parameters: &[
+        Parameter {
+            name: "block",
+            values: BLOCKS,
+            meaning: "rows x columns of a block; default: the shape with the fewest estimated bytes",
+        },
+        Parameter {
+            name: "lanes",
+            values: &["8", "16", "32"],
+            meaning: "threads per row of blocks; default by its mean number of values",
+        },
+    ],
+    operations: Operations::Plain,
+    setup: Setup::Conversion,
+    memory: register_blocks::memory,
+    code: Code::Gpu { f64: prepare, f32: prepare },
+};
+
+const BLOCKS: &[&str] = &["2x2", "3x3", "4x4", "8x8"];
+
+static PROGRAM: Program =
+    Program { name: "bcsr.cu", source: include_str!("../../../../cuda/bcsr.cu") };
+
+/// Threads per thread block.
+const THREADS: usize = 256;
+
+fn prepare<'a, T: Value>(
+    csr: &'a DeviceCsr<'a, T>,
+    request: &Request<'a>,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+    let gpu = &csr.gpu;
+    let RegisterBlocks { shape, block_offsets, columns, values, .. } =
+        blocks(&csr.download()?, request)?;
+    let block_rows = block_offsets.len() - 1;
+    let lanes = request.number("lanes").unwrap_or_else(|| lanes(values.len(), block_rows));
+    let constants = [("SIZE", shape.rows), ("LANES", lanes)];
+    let kernel = gpu.compile::<T>(&PROGRAM, &constants)?.kernel("bcsr")?;
+    let offsets = gpu.upload(&block_offsets)?;
+    let (columns, values) = (gpu.upload(&columns)?, gpu.upload(&values)?);
+    let product = Prepared::on_gpu(csr, move |alpha, x, beta, y| {
+        kernel.launch(
+            block_rows.div_ceil(THREADS / lanes),
+            THREADS,
+            0,
+            &[&csr.rows(), &offsets, &columns, &values, x, y, &alpha, &beta],
+        )
+    });
+    Ok(product.with_note(format!("blocks of {shape}, {lanes} threads per row of blocks")))
+}
+
+/// Converts the matrix to blocks of the requested shape.
+fn blocks<T: Scalar>(csr: &Csr<T>, request: &Request) -> Result<RegisterBlocks<T>, Unavailable> {
+    let shape = request.word("block").map_or_else(|| fewest_bytes(csr, BLOCKS), shape);
+    let mut pieces = pieces(csr, vec![(0..csr.rows(), shape)])?;
+    Ok(pieces.remove(0))
+}
+
+/// The number of values per thread, on average, from which the threads of a row of blocks are chosen. With fewer, the
+/// threads would execute more instructions to find their values and to add their sums than to multiply.
+const EACH: usize = 8;
+
+/// Returns the threads per row of blocks for its mean number of values.
+fn lanes(places: usize, block_rows: usize) -> usize {
+    places.div_ceil(EACH * block_rows.max(1)).next_power_of_two().clamp(8, 32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_follow_the_mean_number_of_values() {
+        let lanes = |places| lanes(places, 10);
+        assert_eq!([0, 640, 641, 1280, 1281, 9000].map(lanes), [8, 8, 16, 16, 32, 32]);
+        assert_eq!(super::lanes(0, 0), 8);
+    }
+}

@@ -1,0 +1,133 @@
+//! COO: Bell & Garland, Implementing sparse matrix-vector multiplication on throughput-oriented processors
+//! (2009), as in cusp's flat kernel.
+//!
+//! Every nonzero is stored with its row and column. The nonzeros are divided into as many equal intervals as there are
+//! resident warps. A warp processes 32 products of its interval at a time: a segmented scan sums runs of equal rows,
+//! the sums of runs that end are written to y, and the sum of the last run is carried to the next step. A first kernel
+//! computes y ← βy for the rows at the ends of intervals and those without nonzeros.
+//!
+//! Memory: a row index per nonzero, and 4 bytes for each row of the first kernel: up to two per interval, and those
+//! without nonzeros. Departures from the source: α and β are supported; loads run four steps ahead; the scan has only
+//! as many steps as the longest run needs. The sums of the first and the last row of each warp are added by atomic
+//! operations without a return value (the paper has a second kernel for the last): such an operation is executed by the
+//! cache, and the thread does not wait. Therefore the order of summation varies in rows that several warps share. The
+//! other rows are stored, not added to.
+
+use super::find_rows::find_rows;
+use super::start_rows::StartRows;
+use crate::device::buffer::Value;
+use crate::device::{Buffer, DeviceCsr, Kernel, Program};
+use crate::formats::coordinates::row_indices;
+use crate::method::{
+    Code, Failed, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Setup,
+    Unprepared,
+};
+
+/// The method `gpu-coo`, which the module documentation describes.
+pub const METHOD: Method = Method {
+    name: "gpu-coo",
+    source: "Bell & Garland 2009, COO; cusp's flat kernel",
+    summary: "nonzeros with their rows, an interval per warp; segmented scan; shared rows added atomically",
+    parameters: &[
+        Parameter {
+            name: "block",
+            values: &["128", "256", "512"],
+            meaning: "threads per block; default 256, as in cusp",
+        },
+        Parameter {
+            name: "interval",
+            values: &["128", "512", "2048"],
+            meaning: "nonzeros per warp; default an equal share for every warp that fits on the GPU",
+        },
+    ],
+    operations: Operations::Plain,
+    setup: Setup::Conversion,
+    memory: |extent| extent.indices() + 4 * extent.rows,
+    code: Code::Gpu { f64: prepare, f32: prepare },
+};
+
+static PROGRAM: Program =
+    Program { name: "coo.cu", source: include_str!("../../../../cuda/coo.cu") };
+
+const WARP: usize = 32;
+/// Intervals are multiples of the number of nonzeros that a warp loads at a time.
+const UNIT: usize = 4 * WARP;
+
+fn prepare<'a, T: Value>(
+    csr: &'a DeviceCsr<'a, T>,
+    request: &Request<'a>,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+    let gpu = &csr.gpu;
+    let block = request.number("block").unwrap_or(256);
+    let kernel = csr.compile(&PROGRAM, &[("BLOCK", block)])?.kernel("coo")?;
+    let adding = Adding::new(kernel, block, csr.host.nnz(), request.number("interval"))?;
+    let shared = find_rows(csr, adding.interval, csr.host.nnz().saturating_sub(1))?;
+    let start = StartRows::of::<T>(gpu, shared)?;
+    let row_indices = gpu.upload(&row_indices(&csr.row_offsets.to_vec()?))?;
+    Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
+        start.run(beta, y)?;
+        let DeviceCsr { column_indices, values, .. } = csr;
+        adding.run(&start.kernel, (&row_indices, column_indices, values), (alpha, x, beta), y)
+    })
+    .with_csr_bytes(csr.host.entry_bytes()))
+}
+
+/// The launch that adds the products of coordinate entries to y.
+pub struct Adding {
+    kernel: Kernel,
+    block: usize,
+    grid: usize,
+    interval: usize,
+}
+
+impl Adding {
+    /// Chooses the grid for `nnz` entries in blocks of `block` threads. The default interval fills one resident wave.
+    pub fn new(
+        kernel: Kernel,
+        block: usize,
+        nnz: usize,
+        interval: Option<usize>,
+    ) -> Result<Self, Failed> {
+        let warps = block / WARP;
+        let resident = warps * kernel.resident_blocks(block, 0)?;
+        let interval = interval.unwrap_or_else(|| share(nnz, resident));
+        let grid = nnz.div_ceil(interval).div_ceil(warps);
+        Ok(Self { kernel, block, grid, interval })
+    }
+
+    /// Enqueues y ← y + αAx for the entries with the given rows, columns and values, after `earlier`, which computes what
+    /// is added to. Only a kernel that owns rows of y uses β.
+    pub fn run<T: Value>(
+        &self,
+        earlier: &Kernel,
+        (row_indices, column_indices, values): (&Buffer<u32>, &Buffer<u32>, &Buffer<T>),
+        (alpha, x, beta): (T, &Buffer<T>, T),
+        y: &Buffer<T>,
+    ) -> Result<(), Failed> {
+        let (nnz, interval) = (values.len() as u32, self.interval as u32);
+        self.kernel.launch_after(
+            earlier,
+            self.grid,
+            self.block,
+            0,
+            &[&nnz, &interval, row_indices, column_indices, values, x, y, &alpha, &beta],
+        )
+    }
+}
+
+/// Returns the entries per warp if all warps are resident.
+fn share(nnz: usize, warps: usize) -> usize {
+    nnz.div_ceil(warps * UNIT).max(1) * UNIT
+}
+
+#[cfg(test)]
+mod tests {
+    use super::share;
+
+    #[test]
+    fn shares_are_whole_loads_and_not_more_than_warps() {
+        assert_eq!([0, 1, 1280, 1281, 2560].map(|nnz| share(nnz, 10)), [128, 128, 128, 256, 256]);
+        // The largest supported number of nonzeros on an H200 with 132 x 64 warps.
+        assert_eq!(share((1 << 31) - 1, 8448), 1986 * 128);
+    }
+}

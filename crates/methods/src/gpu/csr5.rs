@@ -1,0 +1,206 @@
+//! CSR5 on the GPU: Liu & Vinter, ICS'15, and their CSR5_cuda.
+//!
+//! The nonzeros are divided into tiles of 32 × σ: 32 lanes with σ consecutive nonzeros each, stored so that the
+//! nonzeros that the lanes read in one step are adjacent. Setup converts on the device and computes: `tile_ptr`, the
+//! row of each tile's first nonzero; a descriptor per lane, with a bit flag for each nonzero that starts a row and
+//! `y_offset`, the number of flags in the lanes before; for a dirty tile, whose rows are not consecutive, an empty
+//! offset per flag; columns and values in tile order. In the product each warp owns a tile. A tile within one row is
+//! summed without flags (fast track). In other tiles each lane sums the segments between its flags, writes the rows
+//! that lie completely within the lane, and adds the following lanes' parts of its last row. The part of the tile's
+//! first row (the calibrator) is added to y. Warps after those of the tiles add the tail: the nonzeros after the last
+//! whole tile. A first kernel computes y ← βy for the rows at the ends of tiles, in the tail, or without nonzeros.
+//!
+//! Memory: a copy of the matrix in tile order (the original rewrites CSR in place; here all methods share the CSR
+//! arrays); per tile 8 bytes; per lane 4 bytes (8 from σ = 23 on); 4 bytes per empty offset, per nonzero of the tail,
+//! and per row for the first kernel: up to two per tile, those of the tail, and those without nonzeros.
+//!
+//! Departures from the original: α and β are supported; y ← βy is part of the product (the original driver does not
+//! time it); the sum across lanes is a segmented scan, not a difference of prefix sums, whose error depends on other
+//! rows; a ballot replaces `scansum_offset`; a tile is dirty only if an empty row precedes a row that starts in it;
+//! space for empty offsets is reserved through a counter, not by a scan of their counts; calibrators are added by atomic
+//! operations in the same kernel (the original stores them for a second kernel), and so is the tail, with one thread
+//! per nonzero and a stored row index (the original has a third kernel, which assigns a block to each row and would
+//! visit every empty row at the end); a last tile that is full is not part of the tail. The order of summation varies
+//! in rows that span many tiles.
+
+use super::find_rows::find_rows;
+use super::start_rows::StartRows;
+use crate::device::buffer::Value;
+use crate::device::{Argument, Buffer, DeviceCsr, Module, Program};
+use crate::method::{
+    Code, Failed, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Setup,
+    Unprepared,
+};
+use spmv_matrix::memory::extent::Extent;
+
+/// The method `gpu-csr5`, which the module documentation describes.
+pub const METHOD: Method = Method {
+    name: "gpu-csr5",
+    source: "Liu & Vinter, CSR5, ICS 2015, and their code",
+    summary: "tiles of 32 × σ nonzeros, a warp each, segmented sums; converted on the device",
+    parameters: &[
+        Parameter {
+            name: "sigma",
+            values: &["4", "6", "8", "12", "16", "22", "23", "24", "32"],
+            meaning: "nonzeros per lane of a tile; default by the mean row length",
+        },
+        Parameter {
+            name: "block",
+            values: &["64", "128"],
+            meaning: "threads per block of the product; default 128, as in the original",
+        },
+    ],
+    operations: Operations::Plain,
+    setup: Setup::Conversion,
+    memory,
+    code: Code::Gpu { f64: prepare, f32: prepare },
+};
+
+static PROGRAM: Program =
+    Program { name: "csr5.cu", source: include_str!("../../../../cuda/csr5.cu") };
+
+/// The lanes of a tile (ω).
+const LANES: usize = 32;
+/// The number of bit flags in the first word of a lane's descriptor, below the ten bits of `y_offset`.
+const FLAGS: usize = 22;
+/// Threads per block, as in the original.
+const BLOCK: usize = 128;
+
+fn prepare<'a, T: Value>(
+    csr: &'a DeviceCsr<'a, T>,
+    request: &Request<'a>,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+    let sigma = request.number("sigma").unwrap_or_else(|| sigma(csr.host.rows(), csr.host.nnz()));
+    let block = request.number("block").unwrap_or(BLOCK);
+    let constants = [("SIGMA", sigma), ("FLAGS", FLAGS), ("BLOCK", block)];
+    let module = csr.compile(&PROGRAM, &constants)?;
+    let multiply = module.kernel("csr5")?;
+
+    let tiles = Tiles::of(csr, &module, sigma)?;
+    let tail_start = tiles.count * LANES * sigma;
+    let tail_rows = rows_of(csr, &module, csr.host.nnz() - tail_start, tail_start, 1)?;
+    let start = StartRows::of::<T>(&csr.gpu, find_rows(csr, LANES * sigma, tail_start)?)?;
+    let (count, tail) = (tiles.count as u32, tail_rows.len() as u32);
+    let grid = (tiles.count + tail_rows.len().div_ceil(LANES)).div_ceil(block / LANES);
+
+    Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
+        start.run(beta, y)?;
+        let Tiles { tile_ptr, descriptors, empty_starts, empty_offsets, columns, values, .. } =
+            &tiles;
+        let format: [&dyn Argument; 7] =
+            [&count, tile_ptr, descriptors, empty_starts, empty_offsets, columns, values];
+        let vectors: [&dyn Argument; 4] = [x, y, &alpha, &beta];
+        let last: [&dyn Argument; 4] = [&tail, &tail_rows, &csr.column_indices, &csr.values];
+        let arguments = [&format[..], &vectors, &last].concat();
+        multiply.launch_after(&start.kernel, grid, block, 0, &arguments)
+    }))
+}
+
+/// Bounds the bytes of the tiles: descriptors of up to 128 bytes per tile, an offset per row of dirty tiles, and the
+/// list of rows for the first kernel.
+fn memory(extent: &Extent) -> u64 {
+    extent.nnz * (extent.value + 6) + 4 * extent.rows.min(extent.nnz) + 4 * extent.rows
+}
+
+/// Returns σ for the mean row length, with the original's thresholds r, s, t, u = 4, 32, 256, 6.
+fn sigma(rows: usize, nnz: usize) -> usize {
+    match nnz / rows.max(1) {
+        0..=4 => 4,
+        mean @ 5..=32 => mean,
+        33..=256 => 32,
+        _ => 6,
+    }
+}
+
+/// Returns the rows of `count` nonzeros, starting at `first` with stride `stride`.
+fn rows_of<T: Value>(
+    csr: &DeviceCsr<T>,
+    module: &Module,
+    count: usize,
+    first: usize,
+    stride: usize,
+) -> Result<Buffer<u32>, Failed> {
+    let rows_of = csr.gpu.allocate(count)?;
+    let [number, first, stride] = [count, first, stride].map(|number| number as u32);
+    module.kernel("csr5_rows")?.launch(
+        count.div_ceil(BLOCK),
+        BLOCK,
+        0,
+        &[&number, &first, &stride, &csr.rows(), &csr.row_offsets, &rows_of],
+    )?;
+    Ok(rows_of)
+}
+
+/// The full tiles in device memory.
+struct Tiles<T> {
+    count: usize,
+    tile_ptr: Buffer<u32>,
+    descriptors: Buffer<u32>,
+    /// The position of each dirty tile's first empty offset.
+    empty_starts: Buffer<u32>,
+    empty_offsets: Buffer<u32>,
+    columns: Buffer<u32>,
+    values: Buffer<T>,
+}
+
+impl<T: Value> Tiles<T> {
+    /// Converts the nonzeros that fill whole tiles.
+    fn of(csr: &DeviceCsr<T>, module: &Module, sigma: usize) -> Result<Self, Failed> {
+        let (gpu, tile) = (&csr.gpu, LANES * sigma);
+        let count = csr.host.nnz() / tile;
+        let mut tiles = Self {
+            count,
+            tile_ptr: rows_of(csr, module, count + 1, 0, tile)?,
+            descriptors: gpu.allocate(count * LANES * sigma.div_ceil(FLAGS))?,
+            empty_starts: gpu.allocate(count)?,
+            empty_offsets: gpu.allocate(0)?,
+            columns: gpu.allocate(count * tile)?,
+            values: gpu.allocate(count * tile)?,
+        };
+        tiles.describe(csr, module)?;
+        let Self { tile_ptr, columns, values, .. } = &tiles;
+        let arrays: [&dyn Argument; 5] =
+            [tile_ptr, &csr.column_indices, &csr.values, columns, values];
+        module.kernel("csr5_transpose")?.launch(count, BLOCK, 0, &arrays)?;
+        Ok(tiles)
+    }
+
+    /// Computes the flags, offsets and empty offsets of each tile.
+    fn describe(&mut self, csr: &DeviceCsr<T>, module: &Module) -> Result<(), Failed> {
+        let (rows, count, offsets) = (csr.rows(), self.count as u32, &csr.row_offsets);
+        let grid = self.count.div_ceil(BLOCK / LANES);
+        self.descriptors.fill(0)?;
+        let flags: [&dyn Argument; 4] = [&rows, &count, offsets, &self.descriptors];
+        module.kernel("csr5_flags")?.launch(csr.host.rows().div_ceil(BLOCK), BLOCK, 0, &flags)?;
+        let empty_count = csr.gpu.upload(&[0u32])?;
+        let Self { tile_ptr, descriptors, empty_starts, .. } = self;
+        let tiles: [&dyn Argument; 5] = [&count, offsets, descriptors, tile_ptr, empty_starts];
+        let with = |last| [&tiles[..], &[last]].concat();
+        module.kernel("csr5_offsets")?.launch(grid, BLOCK, 0, &with(&empty_count))?;
+        self.empty_offsets = csr.gpu.allocate(empty_count.to_vec()?[0] as usize)?;
+        let grid = if self.empty_offsets.is_empty() { 0 } else { grid };
+        module.kernel("csr5_empty_offsets")?.launch(grid, BLOCK, 0, &with(&self.empty_offsets))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sigma_follows_the_mean_row_length() {
+        let sigma = |nnz| super::sigma(10, nnz);
+        assert_eq!([0, 49, 50, 320, 329, 330, 2569, 2570].map(sigma), [4, 4, 5, 32, 32, 32, 32, 6]);
+        assert_eq!(super::sigma(0, 0), 4);
+    }
+
+    /// The first word has room for a lane's flags and for ten bits that count the flags of the 31 lanes before it.
+    #[test]
+    fn descriptors_hold_every_sigma() {
+        for value in METHOD.parameters[0].values {
+            let sigma: usize = value.parse().unwrap();
+            assert!(sigma <= 32 && 31 * sigma < 1 << (32 - FLAGS));
+        }
+        assert_eq!([4, 22, 23, 32].map(|sigma: usize| sigma.div_ceil(FLAGS)), [1, 1, 2, 2]);
+    }
+}

@@ -1,0 +1,146 @@
+//! CSR-Adaptive: five-gpu-algorithms, section IV-C, after Greathouse and Daga.
+//!
+//! Setup copies the row offsets to the host and divides the rows into row blocks: consecutive rows with at most 1024
+//! nonzeros together, or one longer row. A thread block owns one row block. For several rows it uses CSR-Stream: it
+//! writes all products to shared memory with coalesced loads, then a thread per row sums them, or several (a power of
+//! two) if the row block has fewer rows than the block has threads, as in clSPARSE. For a single row it uses CSR-Vector
+//! with all threads of the block. A row of more than 3072 nonzeros is divided over several blocks (CSR-VectorL of
+//! clSPARSE): each block stores the sum of its part, and the block that does so last adds them in their order.
+//!
+//! Memory: 8 bytes per row block; if a row is divided, 4 bytes and a value more. Departures: α and β are supported; a
+//! row block also has at most 1024 rows, so that a long run of empty rows is divided; clSPARSE adds the parts of a
+//! divided row by atomic operations, in an order that varies. `block=1024` is the method of five-gpu-algorithms: each
+//! thread loads one product, one thread sums a row, and a long row is not divided. The default of 256 threads, which
+//! load four products each, is that of Greathouse and Daga and of clSPARSE.
+
+use crate::device::buffer::Value;
+use crate::device::{Argument, DeviceCsr, Program};
+use crate::method::{
+    Code, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Setup, Unprepared,
+};
+
+/// The method `gpu-csr-adaptive`, which the module documentation describes.
+pub const METHOD: Method = Method {
+    name: "gpu-csr-adaptive",
+    source: "five-gpu-algorithms, IV-C; Greathouse and Daga 2014",
+    summary: "row blocks of 1024 nonzeros through shared memory, long rows by whole blocks",
+    parameters: &[
+        Parameter {
+            name: "block",
+            values: &["128", "256", "512", "1024"],
+            meaning: "threads per block; default 256 (1024: as in five-gpu-algorithms)",
+        },
+        Parameter {
+            name: "long-row",
+            values: &["blocks", "block", "warp"],
+            meaning: "which threads process a single row: several blocks a longer row (default), the block \
+                      (default of block=1024), or one warp of it (five-gpu-algorithms, Table III)",
+        },
+    ],
+    operations: Operations::Plain,
+    setup: Setup::Inspection,
+    memory: |extent| (extent.nnz / 512 + extent.rows / 512 + 2) * (12 + extent.value),
+    code: Code::Gpu { f64: prepare, f32: prepare },
+};
+
+static PROGRAM: Program =
+    Program { name: "csr_adaptive.cu", source: include_str!("../../../../cuda/csr_adaptive.cu") };
+
+/// The largest number of nonzeros, and of rows, in a row block of several rows.
+const CAPACITY: usize = 1024;
+
+/// The number of nonzeros of a row that a block processes, if several blocks divide a long row (clSPARSE).
+const PART: usize = 3 * CAPACITY;
+
+/// The threads that should be resident on a multiprocessor, with 32 registers each: the most on large GPUs.
+const THREADS: usize = 2048;
+
+/// The number of threads per block in five-gpu-algorithms.
+const FIVE_GPU_BLOCK: usize = 1024;
+
+fn prepare<'a, T: Value>(
+    csr: &'a DeviceCsr<'a, T>,
+    request: &Request<'a>,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+    let block = request.number("block").unwrap_or(256);
+    let newer = block != FIVE_GPU_BLOCK;
+    let long_row = request.word("long-row").unwrap_or(if newer { "blocks" } else { "block" });
+    let part = if long_row == "blocks" { PART } else { usize::MAX };
+    let constants = [
+        ("BLOCK", block),
+        ("RESIDENT", THREADS / block),
+        ("CAPACITY", CAPACITY),
+        ("PART", PART),
+        ("DIVIDED", usize::from(long_row == "blocks")),
+        ("LONG_ROW_WARP", usize::from(long_row == "warp")),
+        ("SEVERAL_PER_ROW", usize::from(newer)),
+    ];
+    let kernel = csr.compile(&PROGRAM, &constants)?.kernel("csr_adaptive")?;
+    let row_blocks = row_blocks(&csr.row_offsets.to_vec()?, CAPACITY, part);
+    let grid = row_blocks.len() - 1;
+    let divided = row_blocks.windows(2).any(|pair| pair[0].0 == pair[1].0);
+    let parts = csr.gpu.allocate::<T>(if divided { grid } else { 0 })?;
+    let mut arrivals = csr.gpu.allocate::<u32>(if divided { grid } else { 0 })?;
+    arrivals.fill(0)?;
+    let row_blocks: Vec<u64> = row_blocks
+        .iter()
+        .map(|&(row, nonzero)| u64::from(nonzero) << 32 | u64::from(row))
+        .collect();
+    let row_blocks = csr.gpu.upload(&row_blocks)?;
+    Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
+        let DeviceCsr { row_offsets, column_indices, values, .. } = csr;
+        let matrix: [&dyn Argument; 4] = [&row_blocks, row_offsets, column_indices, values];
+        let vectors: [&dyn Argument; 4] = [x, y, &alpha, &beta];
+        let between: [&dyn Argument; 2] = [&parts, &arrivals];
+        kernel.launch(grid, block, 0, &[&matrix[..], &vectors, &between].concat())
+    }))
+}
+
+/// Returns the first row and the first nonzero of each row block, followed by the ends of both. Each row block is at
+/// most `part` nonzeros of a single row, or at most `capacity` rows with at most `capacity` nonzeros.
+fn row_blocks(row_offsets: &[u32], capacity: usize, part: usize) -> Vec<(u32, u32)> {
+    let rows = row_offsets.len() - 1;
+    let mut blocks = Vec::new();
+    let mut first = 0;
+    while first < rows {
+        let start = row_offsets[first] as usize;
+        let most = rows.min(first + capacity);
+        let fits = |&end: &usize| row_offsets[end] as usize - start <= capacity;
+        let end = (first + 2..=most).take_while(fits).last().unwrap_or(first + 1);
+        let nonzeros = (row_offsets[end] as usize - start).max(1);
+        blocks.extend((0..nonzeros).step_by(part).map(|k| (first as u32, (start + k) as u32)));
+        first = end;
+    }
+    blocks.push((rows as u32, row_offsets[rows]));
+    blocks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::row_blocks;
+
+    /// five-gpu-algorithms, IV-C: of rows with 20, 21 and 44 nonzeros, a row block of 64 contains the first two.
+    #[test]
+    fn the_papers_example() {
+        assert_eq!(row_blocks(&[0, 20, 41, 85], 64, 192), [(0, 0), (2, 41), (3, 85)]);
+    }
+
+    #[test]
+    fn long_rows_are_single_and_runs_of_empty_rows_are_divided() {
+        let first_rows = |offsets: &[u32]| -> Vec<_> {
+            row_blocks(offsets, 4, 12).into_iter().map(|(row, _)| row).collect()
+        };
+        assert_eq!(first_rows(&[0]), [0]);
+        assert_eq!(first_rows(&[0, 9]), [0, 1]);
+        assert_eq!(first_rows(&[0, 1, 10, 11, 12]), [0, 1, 2, 4]);
+        assert_eq!(first_rows(&[0, 2, 4, 5]), [0, 2, 3]);
+        assert_eq!(first_rows(&[0; 10]), [0, 4, 8, 9]);
+    }
+
+    #[test]
+    fn longer_rows_are_divided() {
+        let parts = [(0, 0), (1, 2), (1, 14), (1, 26), (2, 27), (3, 29)];
+        assert_eq!(row_blocks(&[0, 2, 27, 29], 4, 12), parts);
+        assert_eq!(row_blocks(&[0, 12], 4, 12), [(0, 0), (1, 12)]);
+    }
+}

@@ -1,0 +1,44 @@
+//! CSR-Scalar: five-gpu-algorithms, section IV-A, after Bell and Garland.
+//!
+//! Each thread owns one row and sums its products in order. Neighbouring threads read nonzeros of different rows, so
+//! the loads are coalesced only where rows are short. The grid has one thread per row. No shared memory, no setup, no
+//! memory in addition to CSR.
+//!
+//! Departures from the source: α and β are supported; a thread owns exactly one row, whereas the listing allows a
+//! smaller grid whose threads stride over the rows.
+
+use super::by_rows;
+use crate::device::buffer::Value;
+use crate::device::{DeviceCsr, Program};
+use crate::method::{
+    Code, Method, Operations, Parameter, PreparedOnGpu, Request, Setup, Unprepared,
+};
+
+/// The method `gpu-csr-scalar`, which the module documentation describes.
+pub const METHOD: Method = Method {
+    name: "gpu-csr-scalar",
+    source: "five-gpu-algorithms, IV-A; Bell & Garland 2009",
+    summary: "a thread per row",
+    parameters: &[Parameter {
+        name: "block",
+        values: &["64", "128", "256", "512", "1024"],
+        meaning: "threads per block; default 256 (1024 in five-gpu-algorithms)",
+    }],
+    operations: Operations::Plain,
+    setup: Setup::Nothing,
+    memory: |_| 0,
+    code: Code::Gpu { f64: prepare, f32: prepare },
+};
+
+static PROGRAM: Program =
+    Program { name: "csr_scalar.cu", source: include_str!("../../../../cuda/csr_scalar.cu") };
+
+fn prepare<'a, T: Value>(
+    csr: &'a DeviceCsr<'a, T>,
+    request: &Request<'a>,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+    let block = request.number("block").unwrap_or(256);
+    let kernel = csr.gpu.compile::<T>(&PROGRAM, &[("BLOCK", block)])?.kernel("csr_scalar")?;
+    let grid = csr.host.rows().div_ceil(block);
+    Ok(by_rows(csr, kernel, grid, block))
+}

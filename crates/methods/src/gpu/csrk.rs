@@ -1,0 +1,226 @@
+//! CSR-k on the GPU: csr-k, section 3, Listings 3 and 4, with the sizes and block shapes of section 4.1.
+//!
+//! The format is that of the CPU methods `csr2` and `csr3`: CSR with the rows in Band-k order, an array with the first
+//! row of each super-row and, for k = 3, an array with the first super-row of each super-super-row. A thread block owns
+//! a super-super-row. In GPUSpMV-3 (`gpu-csrk-3`) the block's y dimension runs over the super-rows and its x dimension
+//! over the rows of each, and each thread sums a whole row. In GPUSpMV-3.5 (`gpu-csrk-3.5`) z runs over super-rows, y
+//! over rows, and x over the nonzeros of a row. The paper uses the latter for long rows; here each method accepts every
+//! matrix and notes which one the paper would use. GPUSpMV-3 equals GPUSpMV-3.5 with one lane per row, so both are one
+//! kernel, in which the x and y of GPUSpMV-3 are called y and z.
+//!
+//! The paper also ran CSR-2 on GPUs (section 7) but does not describe how. In `gpu-csrk-2` a block owns a super-row and
+//! has the lanes and threads that CSR-3 would have, all of them over the rows of the super-row. A super-row has as many
+//! rows as a super-super-row of CSR-3.
+//!
+//! With `order=band-k` the whole cost is counted, as on the CPU: setup computes the ordering and permutes A on the
+//! host. Each product permutes x by a kernel of its own and then stores each element of y at its original place. The
+//! published figures count neither; they correspond to `--order band-k --methods gpu-csrk-3:order=natural`.
+//!
+//! Memory: the group pointers; with Band-k order also the permuted matrix, x, and the permutation. Departures from the
+//! paper: α and β are supported; the sums of lanes are added by shuffles, not through shared memory; a lane loads four
+//! nonzeros at a time; for every mean row length, GPUSpMV-3 uses the sizes of the formulas, and GPUSpMV-3.5 those for
+//! more than 8 nonzeros per row; groups are limited by their number of nonzeros, as on the CPU: the given number of rows
+//! of mean length, so fewer long rows or more short ones.
+
+mod product;
+mod tuning;
+
+use product::prepare;
+use tuning::{BLOCKS, SERIAL, Sizes};
+
+use crate::device::buffer::Value;
+use crate::device::{DeviceCsr, Dim3};
+use crate::formats::csr_k::{COARSENING, LARGE_SIZES, ORDER, SMALL_SIZES};
+use crate::method::{
+    Code, Method, Operations, Parameter, PreparedOnGpu, Request, Setup, Unprepared,
+};
+
+/// The method `gpu-csrk-2`: CSR-2.
+pub const METHOD_2: Method = Method {
+    name: "gpu-csrk-2",
+    source: "csr-k, section 7",
+    summary: "a block per super-row in Band-k order; lanes per row by the mean row length",
+    parameters: &[
+        Parameter {
+            name: "block",
+            values: &BLOCKS,
+            meaning: "block of gpu-csrk-3 or gpu-csrk-3.5, of which all dimensions but the lanes run \
+                      over rows; default by the mean row length",
+        },
+        Parameter {
+            name: "srs",
+            values: LARGE_SIZES,
+            meaning: "rows in a super-row; default as in a super-super-row of CSR-3",
+        },
+        ORDER,
+        COARSENING,
+    ],
+    operations: Operations::Plain,
+    setup: Setup::Ordering,
+    memory: |extent| extent.csr() + extent.cols * extent.value + 20 * extent.rows,
+    code: Code::Gpu { f64: prepare_2, f32: prepare_2 },
+};
+
+/// The method `gpu-csrk-3`: GPUSpMV-3.
+pub const METHOD_3: Method = Method {
+    name: "gpu-csrk-3",
+    source: "csr-k, section 3, Listing 3 (GPUSpMV-3)",
+    summary: "a block per super-super-row in Band-k order, a thread per row",
+    parameters: &[
+        Parameter {
+            name: "block",
+            values: &["8x12", "16x8", "32x4"],
+            meaning: "threads over rows x super-rows; default 8x12, the only one in the paper",
+        },
+        SRS,
+        SSRS,
+        ORDER,
+        COARSENING,
+    ],
+    code: Code::Gpu { f64: prepare_3, f32: prepare_3 },
+    ..METHOD_2
+};
+
+/// The method `gpu-csrk-3.5`: GPUSpMV-3.5.
+pub const METHOD_3_5: Method = Method {
+    name: "gpu-csrk-3.5",
+    source: "csr-k, section 3, Listing 4 (GPUSpMV-3.5)",
+    summary: "a block per super-super-row in Band-k order, 4 to 16 lanes per row",
+    parameters: &[
+        Parameter {
+            name: "block",
+            values: &["4x8x12", "8x8x8", "16x8x4"],
+            meaning: "threads over a row's nonzeros x rows x super-rows; default by the mean row \
+                      length",
+        },
+        SRS,
+        SSRS,
+        ORDER,
+        COARSENING,
+    ],
+    code: Code::Gpu { f64: prepare_3_5, f32: prepare_3_5 },
+    ..METHOD_2
+};
+
+const SRS: Parameter = Parameter {
+    name: "srs",
+    values: SMALL_SIZES,
+    meaning: "rows in a super-row; default by architecture and mean row length",
+};
+
+const SSRS: Parameter = Parameter {
+    name: "ssrs",
+    values: SMALL_SIZES,
+    meaning: "super-rows in a super-super-row; default by architecture and mean row length",
+};
+
+/// The kernel, block shape and group sizes with which a matrix is multiplied.
+struct Plan {
+    kernel: &'static str,
+    /// The parameter's text, and the shape with the number of lanes in x.
+    block: (&'static str, Dim3),
+    /// Parameter name and value of each group size, the finest level first.
+    sizes: Vec<(&'static str, usize)>,
+}
+
+fn prepare_2<'a, T: Value>(
+    csr: &'a DeviceCsr<'a, T>,
+    request: &Request<'a>,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+    let case = tuning::case(row_length(csr));
+    let Sizes { srs, ssrs } = sizes(csr, case);
+    let mut plan = Plan::new(request, "csrk_2", case, &[("srs", srs * ssrs)]);
+    let Dim3 { x, y, z } = plan.block.1;
+    plan.block.1 = Dim3 { x, y: y * z, z: 1 };
+    prepare(csr, request, &plan)
+}
+
+fn prepare_3<'a, T: Value>(
+    csr: &'a DeviceCsr<'a, T>,
+    request: &Request<'a>,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+    prepare_by_case(csr, request, SERIAL)
+}
+
+fn prepare_3_5<'a, T: Value>(
+    csr: &'a DeviceCsr<'a, T>,
+    request: &Request<'a>,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+    prepare_by_case(csr, request, tuning::case(row_length(csr)).max(SERIAL + 1))
+}
+
+fn prepare_by_case<'a, T: Value>(
+    csr: &'a DeviceCsr<'a, T>,
+    request: &Request<'a>,
+    case: usize,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+    let Sizes { srs, ssrs } = sizes(csr, case);
+    let plan = Plan::new(request, "csrk_3", case, &[("srs", srs), ("ssrs", ssrs)]);
+    prepare(csr, request, &plan)
+}
+
+fn sizes<T: Value>(csr: &DeviceCsr<T>, case: usize) -> Sizes {
+    tuning::sizes(csr.gpu.facts().compute_capability, row_length(csr), case)
+}
+
+fn row_length<T: Value>(csr: &DeviceCsr<T>) -> f64 {
+    csr.host.nnz() as f64 / csr.host.rows().max(1) as f64
+}
+
+impl Plan {
+    /// Takes the requested block and sizes; defaults are the block of `case` and `sizes`.
+    fn new(
+        request: &Request,
+        kernel: &'static str,
+        case: usize,
+        sizes: &[(&'static str, usize)],
+    ) -> Self {
+        let block = request.word("block").unwrap_or(BLOCKS[case]);
+        let size = |&(name, size)| (name, request.number(name).unwrap_or(size));
+        let sizes = sizes.iter().map(size).collect();
+        Self { kernel, block: (block, tuning::shape(block)), sizes }
+    }
+
+    /// The group sizes without their names, the finest level first.
+    fn sizes(&self) -> Vec<usize> {
+        self.sizes.iter().map(|(_, size)| *size).collect()
+    }
+
+    /// Returns a note with the parameters used and the method that the paper would use.
+    fn note(&self, row_length: f64) -> String {
+        let sizes: String =
+            self.sizes.iter().map(|(name, size)| format!(":{name}={size}")).collect();
+        let dimensions = if tuning::case(row_length) == SERIAL { "3" } else { "3.5" };
+        let block = self.block.0;
+        format!("block={block}{sizes}; csr-k takes GPUSpMV-{dimensions} for such rows")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::team::Team;
+
+    fn plan(given: &[(&'static str, &'static str)], case: usize) -> Plan {
+        let team = Team::floating(1);
+        let request = Request { given, ..Request::new(&team) };
+        Plan::new(&request, "csrk_3", case, &[("srs", 15), ("ssrs", 7)])
+    }
+
+    #[test]
+    fn parameters_that_are_not_given_depend_on_the_case() {
+        let by_case = plan(&[], 2);
+        assert_eq!(by_case.block, ("8x8x8", Dim3 { x: 8, y: 8, z: 8 }));
+        assert_eq!(by_case.sizes(), [15, 7]);
+        let given = plan(&[("ssrs", "48"), ("block", "32x4")], SERIAL);
+        assert_eq!(given.block, ("32x4", Dim3 { x: 1, y: 32, z: 4 }));
+        assert_eq!(given.sizes(), [15, 48]);
+    }
+
+    #[test]
+    fn the_note_names_the_method_that_the_paper_would_use() {
+        let note = |row_length| plan(&[], 1).note(row_length);
+        assert_eq!(note(8.0), "block=4x8x12:srs=15:ssrs=7; csr-k takes GPUSpMV-3 for such rows");
+        assert_eq!(note(8.1), "block=4x8x12:srs=15:ssrs=7; csr-k takes GPUSpMV-3.5 for such rows");
+    }
+}

@@ -1,0 +1,142 @@
+//! DASP: Lu and Liu, SC'23. Rows are classified by length, and the tensor cores sum their products.
+//!
+//! The instruction `mma.m8n8k4` multiplies 8 × 4 by 4 × 8 doubles. A block of 8 rows with 4 entries each is its first
+//! factor. Column r of the second one has the elements of x for the entries of row r, so that the sums of the 8 rows are
+//! the diagonal of the product. The rest of it is not used.
+//!
+//! - Long rows have more than 256 entries. They are stored in blocks, without regard to the rows of a block. A warp owns
+//!   a chunk of up to 8 blocks of one row and stores their sum; a second kernel sums the chunks of each row with a warp.
+//! - Medium rows are sorted by length in descending order, and 8 of them make a group. A group has blocks as long as 24
+//!   of the 32 places of a block have an entry. The other entries of its rows are irregular: they follow each other row
+//!   by row, and the thread that stores a row adds them. A warp owns 1, 2 or 4 groups.
+//! - A row of 1 entry and one of 3, or two rows of 2, make a row of a block, which is multiplied twice: with the x of the
+//!   first part and with that of the second. A warp owns two blocks, which are 32 rows.
+//! - Of the remaining rows with one entry or none, each thread owns one.
+//!
+//! Padding has the value 0 and the column index 0xffffffff, for which x counts as 0. y is written in the original order
+//! of rows, through a permutation. Memory: the padded matrix; 4 bytes per row for the permutation, 4 per medium row for
+//! the place of its irregular entries, 8 per group; 4 bytes and a value per chunk, and 8 bytes per long row. Setup
+//! copies CSR to the host and converts it there.
+//!
+//! Departures from the source: α and β are supported; y is in the original order, and rows without entries are part of
+//! the product; rows of 4 entries, and those of 3 without a partner, are medium rows; a warp owns up to 256 entries of a
+//! long row instead of 64; a warp loads 4 blocks together, of all its groups, before it multiplies them; it owns as many
+//! groups as leave 32 warps to each multiprocessor, instead of by a number of rows. In f32, values and x are converted to
+//! f64 when they are loaded, so that products and sums are as exact as in f64.
+
+mod format;
+
+use format::{Classes, Format, GROUP_ROWS};
+
+use crate::device::buffer::Value;
+use crate::device::{Argument, DeviceCsr, Program};
+use crate::method::{
+    Code, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Setup, Unavailable,
+    Unprepared,
+};
+
+/// The method `gpu-dasp`, which the module documentation describes.
+pub const METHOD: Method = Method {
+    name: "gpu-dasp",
+    source: "Lu & Liu, DASP, SC 2023",
+    summary: "rows in blocks of 8 x 4 by length, summed by tensor cores; compute capability 8.0 or newer",
+    parameters: &[Parameter {
+        name: "groups",
+        values: &["1", "2", "4"],
+        meaning: "groups of 8 medium rows per warp; default by the number of medium rows",
+    }],
+    operations: Operations::Plain,
+    setup: Setup::Conversion,
+    memory: format::memory,
+    code: Code::Gpu { f64: prepare, f32: prepare },
+};
+
+static PROGRAM: Program =
+    Program { name: "dasp.cu", source: include_str!("../../../../cuda/dasp.cu") };
+
+/// Threads per block, as in the original.
+const BLOCK: usize = 128;
+const WARP: usize = 32;
+
+fn prepare<'a, T: Value>(
+    csr: &'a DeviceCsr<'a, T>,
+    request: &Request<'a>,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+    let (gpu, facts) = (&csr.gpu, csr.gpu.facts());
+    check_capability(facts.compute_capability)?;
+    let host = csr.download()?;
+    let classes = Classes::of(&host);
+    let warps = 32 * facts.multiprocessors as usize;
+    let given = request.number("groups");
+    let format = Format::of(&host, &classes, |rows| given.unwrap_or_else(|| groups(rows, warps)));
+    let constants = [("BLOCK", BLOCK), ("GROUPS", format.groups)];
+    let module = csr.compile(&PROGRAM, &constants)?;
+    let (multiply, add_chunks) = (module.kernel("dasp")?, module.kernel("dasp_long")?);
+
+    let chunks = format.chunk_starts.len() - 1;
+    let [threes, twos] = classes.pair_units();
+    let short_rows = classes.singles.len() + classes.empty.len();
+    let units = chunks + format.wide + format.bundles + threes + twos + short_rows.div_ceil(WARP);
+    let sizes = [chunks, format.wide, classes.medium.len(), threes, twos, format.first_pair];
+    let sizes = sizes.map(|size| size as u32);
+    let (singles, short_rows) = (classes.singles.len() as u32, short_rows as u32);
+    let chunk_starts = gpu.upload(&format.chunk_starts)?;
+    let starts = gpu.upload(&format.starts)?;
+    let pieces = gpu.upload(&format.pieces)?;
+    let order = gpu.upload(&format.order)?;
+    let (columns, values) = (gpu.upload(&format.columns)?, gpu.upload(&format.values)?);
+    let rest_columns = gpu.upload(&format.rest_columns)?;
+    let rest_values = gpu.upload(&format.rest_values)?;
+    let (long, long_rows) = (classes.long.len(), gpu.upload(&classes.long)?);
+    let first_chunks = gpu.upload(&format.first_chunks)?;
+    let partials = gpu.allocate::<T>(chunks)?;
+    let note = format.note(&classes);
+
+    Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
+        let counts = sizes.each_ref().map(|size| size as &dyn Argument);
+        let rows: [&dyn Argument; 6] =
+            [&singles, &short_rows, &chunk_starts, &starts, &pieces, &order];
+        let entries: [&dyn Argument; 4] = [&columns, &values, &rest_columns, &rest_values];
+        let vectors: [&dyn Argument; 5] = [x, y, &partials, &alpha, &beta];
+        let arguments = [&counts[..], &rows, &entries, &vectors].concat();
+        multiply.launch(units.div_ceil(BLOCK / WARP), BLOCK, 0, &arguments)?;
+        let count = long as u32;
+        let arguments: [&dyn Argument; 7] =
+            [&count, &long_rows, &first_chunks, &partials, y, &alpha, &beta];
+        add_chunks.launch_after(&multiply, long.div_ceil(BLOCK / WARP), BLOCK, 0, &arguments)
+    })
+    .with_note(note))
+}
+
+/// Checks that the GPU has the double-precision instruction of the tensor cores.
+fn check_capability((major, minor): (u32, u32)) -> Result<(), Unavailable> {
+    if (major, minor) >= (8, 0) {
+        return Ok(());
+    }
+    Err(Unavailable(format!(
+        "needs tensor cores for f64, of compute capability 8.0 or newer; this GPU has {major}.{minor}"
+    )))
+}
+
+/// Returns the groups per warp: as many as leave at least `warps` warps.
+fn groups(medium: usize, warps: usize) -> usize {
+    [4, 2].into_iter().find(|groups| medium >= groups * GROUP_ROWS * warps).unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn older_gpus_are_refused() {
+        assert_eq!(check_capability((8, 0)), Ok(()));
+        assert_eq!(check_capability((12, 0)), Ok(()));
+        let Unavailable(reason) = check_capability((7, 5)).unwrap_err();
+        assert!(reason.ends_with("compute capability 8.0 or newer; this GPU has 7.5"), "{reason}");
+    }
+
+    #[test]
+    fn warps_own_more_groups_of_larger_matrices() {
+        assert_eq!([0, 1599, 1600, 3199, 3200].map(|medium| groups(medium, 100)), [1, 1, 2, 2, 4]);
+    }
+}

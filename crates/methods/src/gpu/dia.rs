@@ -1,0 +1,61 @@
+//! DIA: Bell & Garland (2009).
+//!
+//! Each diagonal that contains a nonzero is stored completely, with one value per row, with its offset and without
+//! column indices. The diagonals have a stride that is a multiple of 32. Each thread owns one row, so a warp loads 32
+//! neighbouring values and 32 neighbouring elements of x at once. A block reads the offsets through shared memory, as
+//! many at a time as it has threads. For the transposed product the diagonals are those of Aᵀ.
+//!
+//! Memory: the diagonals and their offsets. Departures from the source: α and β are supported; a stored zero counts as
+//! padding, and its x (which may be NaN or infinite) is ignored; a matrix whose diagonals would be mostly padding is
+//! refused.
+
+use super::ell;
+use crate::device::buffer::Value;
+use crate::device::{DeviceCsr, Program};
+use crate::formats::diagonals::{self, Diagonals};
+use crate::method::{
+    Code, Method, Operations, Prepared, PreparedOnGpu, Request, Setup, Unprepared,
+};
+
+/// The method `gpu-dia`, which the module documentation describes.
+pub const METHOD: Method = Method {
+    name: "gpu-dia",
+    source: "Bell & Garland 2009, DIA",
+    summary: "whole diagonals without column indices, a thread per row",
+    parameters: &[ell::BLOCK],
+    operations: Operations::Both,
+    setup: Setup::Conversion,
+    memory: diagonals::memory_of_values,
+    code: Code::Gpu { f64: prepare, f32: prepare },
+};
+
+static PROGRAM: Program =
+    Program { name: "dia.cu", source: include_str!("../../../../cuda/dia.cu") };
+
+/// The number of rows whose values are loaded together.
+const WARP: usize = 32;
+
+fn prepare<'a, T: Value>(
+    csr: &'a DeviceCsr<'a, T>,
+    request: &Request<'a>,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+    let (gpu, block) = (&csr.gpu, ell::block(request));
+    let kernel = csr.compile(&PROGRAM, &[("BLOCK", block)])?.kernel("dia")?;
+    let diagonals = Diagonals::new(&csr.download()?, request.transpose, WARP)?;
+    let Diagonals { rows, cols, pitch, .. } = diagonals;
+    // The kernel adds the offsets to row numbers; negative ones wrap around.
+    let offsets: Vec<u32> = diagonals.offsets.iter().map(|&offset| offset as u32).collect();
+    let offsets = gpu.upload(&offsets)?;
+    let values = gpu.upload(&diagonals.values)?;
+    let shape = [rows, cols, pitch, offsets.len()].map(|n| n as u32);
+    let product = Prepared::on_gpu(csr, move |alpha, x, beta, y| {
+        let [rows, cols, pitch, diagonals] = &shape;
+        kernel.launch(
+            y.len().div_ceil(block),
+            block,
+            0,
+            &[rows, cols, pitch, diagonals, &offsets, &values, x, y, &alpha, &beta],
+        )
+    });
+    Ok(product.transposing(request.transpose))
+}

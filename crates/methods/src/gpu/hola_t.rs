@@ -1,0 +1,67 @@
+//! HOLA for the transposed product: hola-spmv-ics17, section 3.4.
+//!
+//! Blocks and threads own nonzeros as in `gpu-hola`, whose first kernel computes y ← βy and assigns rows. A thread
+//! loads x once for each of its rows and adds each product to the y of its column by an atomic operation. The buffered
+//! variant first sums the products of equal columns in shared memory.
+//!
+//! Memory: 4 bytes per block, plus 4 bytes. Departures from the paper: α and β are supported; the paper does not
+//! describe how the buffer is addressed. Here the buffer has half as many entries as the block has nonzeros, and a
+//! column's entry is its number modulo that size; a product whose entry is used by another column is added to y
+//! directly. In both variants the order of summation varies.
+
+use super::hola::{self, Assignment, BLOCK, ITEMS, SORT, Shape};
+use crate::device::buffer::Value;
+use crate::device::{DeviceCsr, Program};
+use crate::method::{
+    Code, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Setup, Unprepared,
+};
+
+/// The method `gpu-hola-t`, which adds every product to y directly.
+pub const METHOD: Method = Method {
+    name: "gpu-hola-t",
+    source: "hola-spmv-ics17, 3.4",
+    summary: "HOLA for the transpose: equal nonzeros per block, x once per row, an atomic addition per \
+              nonzero",
+    parameters: &[
+        ITEMS,
+        BLOCK,
+        Parameter {
+            values: &["off", "on"],
+            meaning: "whether each thread sorts the columns of its nonzeros; default off, as published",
+            ..SORT
+        },
+    ],
+    operations: Operations::Transposed,
+    setup: Setup::Nothing,
+    memory: hola::METHOD.memory,
+    code: Code::Gpu { f64: prepare::<f64, false>, f32: prepare::<f32, false> },
+};
+
+/// The method `gpu-hola-t-buffered`, which sums products in a buffer in shared memory first.
+pub const METHOD_BUFFERED: Method = Method {
+    name: "gpu-hola-t-buffered",
+    source: "hola-spmv-ics17, 3.4 and 4.5 (Hola-buffered)",
+    summary: "gpu-hola-t with sums per column in shared memory",
+    code: Code::Gpu { f64: prepare::<f64, true>, f32: prepare::<f32, true> },
+    ..METHOD
+};
+
+static PROGRAM: Program =
+    Program { name: "hola_t.cu", source: include_str!("../../../../cuda/hola_t.cu") };
+
+fn prepare<'a, T: Value, const BUFFERED: bool>(
+    csr: &'a DeviceCsr<'a, T>,
+    request: &Request<'a>,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+    let shape = Shape::of(csr.host.nnz(), request);
+    let mut constants = shape.constants(request.word("sort") == Some("on"));
+    constants.push(("BUFFERED", usize::from(BUFFERED)));
+    let module = csr.compile(&PROGRAM, &constants)?;
+    let kernel = module.kernel("hola_transposed")?;
+    let assignment = Assignment::new(&module, csr, shape)?;
+    let prepared = Prepared::on_gpu(csr, move |alpha, x, beta, y| {
+        assignment.run(csr, beta, y)?;
+        assignment.launch(&kernel, csr, &[x, y, &alpha], &[])
+    });
+    Ok(prepared.transposing(request.transpose))
+}

@@ -1,0 +1,56 @@
+//! HYB: Bell & Garland (2009). The first entries of each row are stored in ELL, the others in coordinate format.
+//!
+//! The width of ELL is chosen as in cusp: the smallest width that fewer than a third of the rows, or fewer than 4096
+//! rows, exceed. The first kernel multiplies the ELL part and writes y, the second adds the coordinate part. This
+//! method represents cuSPARSE's HYB (csr2hyb, hybmv), which was removed after CUDA 10 and which older papers measure.
+//!
+//! Memory: the ELL part with padding, and the coordinate part with row indices. Departures from the sources: those of
+//! `gpu-ell` and `gpu-coo`; the bound of 4096 rows does not grow with the number of threads of newer GPUs. Matrices
+//! with fewer than 4096 rows have an empty ELL part.
+
+use super::coo::Adding;
+use super::ell::{BLOCK, Ell, block};
+use crate::device::buffer::Value;
+use crate::device::{DeviceCsr, Program};
+use crate::formats::coordinates::{Rest, WIDTH, width};
+use crate::formats::strips;
+use crate::method::{
+    Code, Method, Operations, Prepared, PreparedOnGpu, Request, Setup, Unprepared,
+};
+
+/// The method `gpu-hyb`, which the module documentation describes.
+pub const METHOD: Method = Method {
+    name: "gpu-hyb",
+    source: "Bell & Garland 2009, HYB; width as in cusp",
+    summary: "the first entries of each row in ELL, the rest in coordinates, as in cuSPARSE's former HYB",
+    parameters: &[WIDTH, BLOCK],
+    operations: Operations::Plain,
+    setup: Setup::Conversion,
+    memory: |extent| strips::memory(extent) + extent.csr() + extent.indices(),
+    code: Code::Gpu { f64: prepare, f32: prepare },
+};
+
+static PROGRAM: Program =
+    Program { name: "hyb.cu", source: include_str!("../../../../cuda/hyb.cu") };
+
+fn prepare<'a, T: Value>(
+    csr: &'a DeviceCsr<'a, T>,
+    request: &Request<'a>,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+    let (gpu, block) = (&csr.gpu, block(request));
+    let module = csr.compile(&PROGRAM, &[("BLOCK", block)])?;
+    let host = csr.download()?;
+    let width = width(&host, request);
+    let (ell, _) = Ell::new(csr, &host, width, module.kernel("hyb_ell")?, block)?;
+    let rest = Rest::of(&host, width);
+    let adding = Adding::new(module.kernel("hyb_coo")?, block, rest.values.len(), None)?;
+    let note = format!("{width} entries of a row in ELL, {} in coordinates", rest.values.len());
+    let row_indices = gpu.upload(&rest.row_indices)?;
+    let column_indices = gpu.upload(&rest.column_indices)?;
+    let values = gpu.upload(&rest.values)?;
+    let product = Prepared::on_gpu(csr, move |alpha, x, beta, y| {
+        ell.run(alpha, x, beta, y)?;
+        adding.run(&ell.kernel, (&row_indices, &column_indices, &values), (alpha, x, beta), y)
+    });
+    Ok(product.with_note(note))
+}

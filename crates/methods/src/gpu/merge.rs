@@ -1,0 +1,185 @@
+//! Merge-based CSR on the GPU: merge-spmv-sc16, section III-E, as in merge-spmv's code (CUB).
+//!
+//! The merge path of row ends and nonzeros (see the CPU method `merge`) is divided into tiles with equal numbers of
+//! steps. There are two kernels. The search computes the start of each tile. In the second kernel a thread block owns a
+//! tile: it copies the products of the tile to shared memory, each thread walks an equal share of the path, a scan over
+//! the block passes each thread the partial sum of its first row from the threads before, and the rows that end in the
+//! tile are stored. Of a row that several tiles share, each tile stores its partial sum (carry); the tile that does so
+//! last adds them in the order of the tiles. So a product repeats itself bit by bit. If the search would need fewer
+//! blocks than the GPU has multiprocessors (with a thread per tile), it is skipped and two warps of each tile's block
+//! search for its ends.
+//!
+//! Memory: per tile 8 bytes for its start if there is a search kernel, 4 bytes and two values for its carries.
+//! Departures: α and β are supported; one tile per block, as in the code, whereas in the paper each block of a resident
+//! wave processes several; products are always staged in shared memory (the code's "direct" mode for f64 is omitted);
+//! matrices with one column have no separate kernel. The published method has a third kernel, the fix-up, which adds
+//! the carries. The ends of rows mark their steps of the path in a bit map and threads count the marks before theirs,
+//! which gives the points that the published threads search for.
+//!
+//! `gpu-merge-bits` stores in setup what a thread of a tile then need not compute: the starts of the tiles, and for each
+//! thread a descriptor of 4 bytes with a bit field of the steps that end rows and the number of rows that end in the
+//! threads before it. A product reads the row offsets only of rows that tiles share.
+
+use crate::device::buffer::Value;
+use crate::device::{Argument, Buffer, DeviceCsr, Kernel, Module, Program};
+use crate::method::{
+    Code, Failed, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Setup,
+    Unprepared,
+};
+
+/// The method `gpu-merge`, which the module documentation describes.
+pub const METHOD: Method = Method {
+    name: "gpu-merge",
+    source: "merge-spmv-sc16, III-E; merge-spmv's code (CUB)",
+    summary: "equal tiles of the merge path per block; search and tiles kernels",
+    parameters: &[
+        Parameter {
+            name: "block",
+            values: &["32", "64", "128", "256"],
+            meaning: "threads per tile; default 256 (128 in the paper; 128 for f32, 64 for f64 in its code)",
+        },
+        Parameter {
+            name: "items",
+            values: &["4", "5", "6", "7", "8", "10", "12"],
+            meaning: "steps per thread; default 7 (7 in the paper; 7 for f32, 6 for f64 in its code)",
+        },
+        Parameter {
+            name: "search",
+            values: &["kernel", "tiles"],
+            meaning: "where tiles are searched: in a kernel of its own or in each tile; default by their number",
+        },
+    ],
+    operations: Operations::Plain,
+    setup: Setup::Nothing,
+    memory: |extent| (extent.rows + extent.nnz) / 128 * (12 + 2 * extent.value),
+    code: Code::Gpu { f64: prepare, f32: prepare },
+};
+
+/// The method `gpu-merge-bits`, which the module documentation describes.
+pub const METHOD_BITS: Method = Method {
+    name: "gpu-merge-bits",
+    source: "MERBIT, arXiv 2605.07391, of which only the summary was known",
+    summary: "tiles of the merge path, whose threads read which of their steps end rows from a bit field",
+    parameters: &[Parameter {
+        name: "items",
+        values: &["7", "12"],
+        meaning: "steps per thread; default 7",
+    }],
+    setup: Setup::Inspection,
+    memory: |extent| (METHOD.memory)(extent) + (extent.rows + extent.nnz) / 7 * 4 + 1024,
+    code: Code::Gpu { f64: prepare_bits, f32: prepare_bits },
+    ..METHOD
+};
+
+static PROGRAM: Program =
+    Program { name: "merge.cu", source: include_str!("../../../../cuda/merge.cu") };
+
+/// Threads per block of the search kernel, and threads per tile.
+const SEARCH_BLOCK: usize = 128;
+const SEARCH_LANES: usize = 8;
+
+/// Threads per tile and steps per thread that the model prefers in both precisions on V100, A100 and H200.
+const BLOCK: usize = 256;
+const ITEMS: usize = 7;
+
+/// The threads that should be resident on a multiprocessor: the most on large GPUs, with 32 registers each, and fewer for
+/// more than `FEW_ITEMS` steps per thread, which need up to 80 registers.
+const THREADS: [usize; 2] = [2048, 768];
+const FEW_ITEMS: usize = 8;
+
+fn prepare<'a, T: Value>(
+    csr: &'a DeviceCsr<'a, T>,
+    request: &Request<'a>,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+    let tiles = Tiles::new(csr, request, false)?;
+    let in_kernel = match request.word("search") {
+        Some(place) => place == "kernel",
+        None => {
+            let blocks = (tiles.count + 1).div_ceil(SEARCH_BLOCK);
+            blocks >= csr.gpu.facts().multiprocessors as usize
+        }
+    };
+    let starts = csr.gpu.allocate::<u64>(if in_kernel { tiles.count + 1 } else { 0 })?;
+    let descriptors = csr.gpu.allocate::<u32>(0)?;
+    let search = tiles.module.kernel("merge_search")?;
+    let grid = (starts.len() * SEARCH_LANES).div_ceil(SEARCH_BLOCK);
+    let count = tiles.count as u32;
+    Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
+        let points: [&dyn Argument; 5] =
+            [&count, &csr.rows(), &csr.nnz(), &csr.row_offsets, &starts];
+        search.launch(grid, SEARCH_BLOCK, 0, &points)?;
+        tiles.multiply(csr, &[&starts, &descriptors], &[x, y, &alpha, &beta])
+    }))
+}
+
+fn prepare_bits<'a, T: Value>(
+    csr: &'a DeviceCsr<'a, T>,
+    request: &Request<'a>,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+    let tiles = Tiles::new(csr, request, true)?;
+    let starts = csr.gpu.allocate::<u64>(tiles.count + 1)?;
+    let descriptors = csr.gpu.allocate::<u32>(tiles.count * tiles.block)?;
+    tiles.module.kernel("merge_describe")?.launch(
+        tiles.count,
+        tiles.block,
+        0,
+        &[&csr.rows(), &csr.nnz(), &csr.row_offsets, &starts, &descriptors],
+    )?;
+    Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
+        tiles.multiply(csr, &[&starts, &descriptors], &[x, y, &alpha, &beta])
+    }))
+}
+
+/// The tiles, and what they leave of the rows that they share.
+struct Tiles<T: Value> {
+    module: Module,
+    kernel: Kernel,
+    count: usize,
+    block: usize,
+    heads: Buffer<T>,
+    tails: Buffer<T>,
+    arrivals: Buffer<u32>,
+}
+
+impl<T: Value> Tiles<T> {
+    /// Compiles the program and divides the merge path.
+    fn new(csr: &DeviceCsr<T>, request: &Request, described: bool) -> Result<Self, Unprepared> {
+        let block = request.number("block").unwrap_or(BLOCK);
+        let items = request.number("items").unwrap_or(ITEMS);
+        let threads = THREADS[usize::from(items > FEW_ITEMS)];
+        let constants = [
+            ("BLOCK", block),
+            ("ITEMS", items),
+            ("RESIDENT", (threads / block).min(32)),
+            ("DESCRIBED", usize::from(described)),
+        ];
+        let module = csr.compile(&PROGRAM, &constants)?;
+        let count = (csr.host.rows() + csr.host.nnz()).div_ceil(block * items);
+        let mut arrivals = csr.gpu.allocate(count)?;
+        arrivals.fill(0)?;
+        Ok(Self {
+            kernel: module.kernel("merge_tiles")?,
+            module,
+            count,
+            block,
+            heads: csr.gpu.allocate(count)?,
+            tails: csr.gpu.allocate(count)?,
+            arrivals,
+        })
+    }
+
+    /// Launches the tiles kernel with the starts of the tiles and the descriptors, and with x, y, α and β.
+    fn multiply(
+        &self,
+        csr: &DeviceCsr<T>,
+        points: &[&dyn Argument; 2],
+        vectors: &[&dyn Argument; 4],
+    ) -> Result<(), Failed> {
+        let DeviceCsr { row_offsets, column_indices, values, .. } = csr;
+        let (rows, nnz) = (&csr.rows(), &csr.nnz());
+        let matrix: [&dyn Argument; 5] = [rows, nnz, row_offsets, column_indices, values];
+        let between: [&dyn Argument; 3] = [&self.heads, &self.tails, &self.arrivals];
+        let arguments = [&matrix[..], vectors, points, &between].concat();
+        self.kernel.launch(self.count, self.block, 0, &arguments)
+    }
+}

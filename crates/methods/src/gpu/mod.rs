@@ -1,0 +1,70 @@
+//! This project's SpMV methods for GPUs. Each file prepares the launches of the kernels in the file of the same
+//! name in `cuda/`.
+
+pub mod auto;
+pub mod bccoo;
+pub mod bcsr;
+pub mod coo;
+pub mod csc;
+pub mod csr5;
+pub mod csr_adaptive;
+pub mod csr_bulk;
+pub mod csr_lrb;
+pub mod csr_scalar;
+pub mod csr_vector;
+pub mod csrk;
+pub mod dasp;
+pub mod dia;
+pub mod ell;
+mod find_rows;
+pub mod hola;
+pub mod hola_t;
+pub mod hyb;
+pub mod kokkos_style;
+pub mod light;
+pub mod merge;
+pub mod naive;
+pub mod packed;
+pub mod pcsr;
+pub mod sell;
+mod start;
+mod start_rows;
+pub mod tile;
+
+use crate::device::buffer::Value;
+use crate::device::{Argument, DeviceCsr, Kernel};
+use crate::method::{Prepared, PreparedOnGpu};
+use spmv_matrix::Csr;
+
+/// Returns a product that launches one kernel, whose arguments are the number of rows, the CSR arrays, x, y, α and β.
+fn by_rows<'a, T: Value>(
+    csr: &'a DeviceCsr<'a, T>,
+    kernel: Kernel,
+    grid: usize,
+    block: usize,
+) -> PreparedOnGpu<'a, T> {
+    let DeviceCsr { row_offsets, column_indices, values, .. } = csr;
+    Prepared::on_gpu(csr, move |alpha, x, beta, y| {
+        let rows = csr.rows();
+        let arguments: [&dyn Argument; 8] =
+            [&rows, row_offsets, column_indices, values, x, y, &alpha, &beta];
+        kernel.launch(grid, block, 0, &arguments)
+    })
+}
+
+/// The number of nonzeros that a thread loads before it uses the first of them: `AHEAD` in `cuda/common.cuh`.
+const AHEAD: usize = 4;
+
+/// Returns the threads per row in CSR-Vector: enough to load a row of mean length at once, rounded up to a power of two,
+/// between 2 and 32 (a warp). cusp has a thread for each nonzero, so that fewer loads are in flight and more threads
+/// add their sums.
+fn lanes_for<T>(csr: &Csr<T>) -> usize {
+    let mean = csr.nnz().div_ceil(csr.rows().max(1));
+    mean.div_ceil(AHEAD).next_power_of_two().clamp(2, 32)
+}
+
+/// Returns how many nonzeros each of `lanes` threads per row loads at a time: one if more would mostly be beyond the end
+/// of a row of mean length.
+fn depth_for<T>(csr: &Csr<T>, lanes: usize) -> usize {
+    if csr.nnz() >= 2 * lanes * csr.rows() { AHEAD } else { 1 }
+}

@@ -1,0 +1,67 @@
+//! The baselines of hola-spmv-ics17: one thread per row, after Steinberger, Derler, Zayer and Seidel 2016.
+//!
+//! The product with A runs the kernel of CSR-Scalar in blocks of 256 threads. The product with Aᵀ first computes
+//! y ← βy; then each thread multiplies the nonzeros of its row of A and adds each product to y by an atomic operation,
+//! so the order of summation varies. No setup, no memory in addition to CSR.
+//!
+//! Departures from the source: α and β are supported; HOLA's program does not clear y before the transposed product,
+//! and launches one thread per column even if A is not square.
+
+use super::csr_scalar;
+use super::start::Start;
+use crate::device::buffer::Value;
+use crate::device::{DeviceCsr, Program};
+use crate::method::{
+    Code, Method, Operations, Prepared, PreparedOnGpu, Request, Setup, Unprepared,
+};
+
+/// The method `gpu-naive`, the product with A.
+pub const METHOD: Method = Method {
+    name: "gpu-naive",
+    source: "hola-spmv-ics17, 4; Steinberger et al. 2016",
+    summary: "a thread per row, HOLA's baseline: gpu-csr-scalar in blocks of 256",
+    parameters: &[],
+    ..csr_scalar::METHOD
+};
+
+/// The method `gpu-naive-t`, the product with Aᵀ.
+pub const METHOD_T: Method = Method {
+    name: "gpu-naive-t",
+    source: METHOD.source,
+    summary: "a thread per row of A, an atomic addition per nonzero",
+    parameters: &[],
+    operations: Operations::Transposed,
+    setup: Setup::Nothing,
+    memory: |_| 0,
+    code: Code::Gpu { f64: prepare_transposed, f32: prepare_transposed },
+};
+
+static PROGRAM: Program =
+    Program { name: "naive.cu", source: include_str!("../../../../cuda/naive.cu") };
+
+/// The number of threads of a block.
+pub const BLOCK: usize = 256;
+
+fn prepare_transposed<'a, T: Value>(
+    csr: &'a DeviceCsr<'a, T>,
+    request: &Request<'a>,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+    Ok(transposed(csr, 1)?.transposing(request.transpose))
+}
+
+/// Returns the product with Aᵀ that uses `lanes` threads per row of A.
+pub fn transposed<'a, T: Value>(
+    csr: &'a DeviceCsr<'a, T>,
+    lanes: usize,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+    let module = csr.gpu.compile::<T>(&PROGRAM, &[("LANES", lanes)])?;
+    let kernel = module.kernel("naive_transposed")?;
+    let start = Start::of::<T>(&csr.gpu)?;
+    let grid = csr.host.rows().div_ceil(BLOCK / lanes);
+    Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
+        start.run(beta, y)?;
+        let DeviceCsr { row_offsets, column_indices, values, .. } = csr;
+        let rows = csr.rows();
+        kernel.launch(grid, BLOCK, 0, &[&rows, row_offsets, column_indices, values, x, y, &alpha])
+    }))
+}

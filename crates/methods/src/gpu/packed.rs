@@ -1,0 +1,155 @@
+//! Packed slices: fewer bytes than CSR, without loss. This is the project's own method. It extends SELL-C-σ (Kreutzer et
+//! al.) by compressed columns, and by several lanes per row.
+//!
+//! A warp owns a slice, whose nonzeros are divided into steps. In a step each lane has at most one nonzero. A step is
+//! described by 8 bytes: a mask of the lanes that have one, the distance by which the columns of all lanes advance, and the
+//! number of bits (0 to 32) of the offset that is stored for each nonzero and added to the column of its lane. Values and
+//! offsets are stored for nonzeros only, so there is no padding. Slices whose lists of steps are equal share one list: those
+//! inside a grid have no other bytes than their values and 16 for their positions. There are three kinds of slices:
+//! - *Bands*: 32 neighbouring rows, a lane each, with the nonzeros of a step on one diagonal, if that takes at most a
+//!   quarter more steps than the longest row has nonzeros. There are no offsets.
+//! - *Rows* with one lane each, or more so that a slice has at most 32 steps. They are neighbours if at least three quarters
+//!   of the lanes then have nonzeros; otherwise rows of similar length among 4096, listed with 16 bits each.
+//! - *Parts* of a row with more nonzeros than 32 steps have. The warp that arrives last adds the parts in their order, so a
+//!   product repeats itself bit by bit.
+//!
+//! If the matrix has too few nonzeros for 32 warps per multiprocessor, these limits are 4 to 31 steps, for parts of rows at
+//! least 8. Bands may have four times as many. `gpu-packed-values` also stores each value as an index into a table of the
+//! bitwise different values, which is read through the read-only cache: 8 bits for up to 256 values, 16 for up to 65536.
+//! A matrix with more values is refused.
+//!
+//! Memory: the packed arrays. Setup converts the matrix on the host.
+
+mod format;
+mod steps;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+
+use format::Packed;
+
+use crate::device::buffer::Value;
+use crate::device::{Argument, DeviceCsr, Program};
+use crate::method::{
+    Code, Method, Operations, Prepared, PreparedOnGpu, Request, Setup, Unavailable, Unprepared,
+};
+use spmv_matrix::memory::extent::Extent;
+
+/// The method `gpu-packed`, which the module documentation describes.
+pub const METHOD: Method = Method {
+    name: "gpu-packed",
+    source: "this project, after Kreutzer et al. 2014, SELL-C-σ",
+    summary: "slices of 32 rows or of a long row; columns as differences of 0 to 32 bits",
+    parameters: &[],
+    operations: Operations::Plain,
+    setup: Setup::Conversion,
+    memory: |extent| format::memory(extent, extent.value),
+    code: Code::Gpu { f64: prepare, f32: prepare },
+};
+
+/// The method `gpu-packed-values`, which the module documentation describes.
+pub const METHOD_VALUES: Method = Method {
+    name: "gpu-packed-values",
+    summary: "as gpu-packed, and values as indices of 8 or 16 bits into a table of distinct values",
+    memory: memory_with_table,
+    code: Code::Gpu { f64: prepare_coded, f32: prepare_coded },
+    ..METHOD
+};
+
+static PROGRAM: Program =
+    Program { name: "packed.cu", source: include_str!("../../../../cuda/packed.cu") };
+
+/// Threads per block, and the blocks that should be resident on a multiprocessor, with 56 registers per thread.
+const BLOCK: usize = 128;
+const RESIDENT: usize = 9;
+/// The largest number of distinct values that `gpu-packed-values` accepts.
+const MOST_VALUES: usize = 1 << 16;
+
+fn memory_with_table(extent: &Extent) -> u64 {
+    format::memory(extent, 2) + extent.nnz.min(MOST_VALUES as u64) * extent.value
+}
+
+/// The values of the nonzeros in the order of the format.
+struct Stored<T> {
+    values: Box<dyn Argument>,
+    table: Vec<T>,
+    code_bits: usize,
+}
+
+fn prepare<'a, T: Value>(
+    csr: &'a DeviceCsr<'a, T>,
+    _: &Request<'a>,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+    let host = csr.download()?;
+    let packed = Packed::of(&host, warps(csr));
+    let values: Vec<T> = packed.entries.iter().map(|&k| host.values()[k as usize]).collect();
+    let stored =
+        Stored { values: Box::new(csr.gpu.upload(&values)?), table: Vec::new(), code_bits: 0 };
+    launch(csr, &packed, stored)
+}
+
+fn prepare_coded<'a, T: Value>(
+    csr: &'a DeviceCsr<'a, T>,
+    _: &Request<'a>,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+    let host = csr.download()?;
+    let (table, codes) = code(host.values())?;
+    let packed = Packed::of(&host, warps(csr));
+    let codes = packed.entries.iter().map(|&k| codes[k as usize]);
+    let (values, code_bits): (Box<dyn Argument>, _) = if table.len() <= 256 {
+        (Box::new(csr.gpu.upload(&codes.map(|code| code as u8).collect::<Vec<_>>())?), 8)
+    } else {
+        (Box::new(csr.gpu.upload(&codes.collect::<Vec<_>>())?), 16)
+    };
+    launch(csr, &packed, Stored { values, table, code_bits })
+}
+
+/// Returns the number of warps that have enough loads in flight for the bandwidth of the GPU.
+fn warps<T: Value>(csr: &DeviceCsr<T>) -> usize {
+    32 * csr.gpu.facts().multiprocessors as usize
+}
+
+/// Returns the bitwise different values and the index of each value among them.
+fn code<T: Value>(values: &[T]) -> Result<(Vec<T>, Vec<u16>), Unavailable> {
+    let mut table = Vec::new();
+    let mut known = HashMap::new();
+    let mut code = |value: &T| {
+        let code = *known.entry(value.widen().to_bits()).or_insert_with(|| {
+            table.push(*value);
+            table.len() - 1
+        });
+        u16::try_from(code).ok()
+    };
+    let codes: Option<Vec<_>> = values.iter().map(&mut code).collect();
+    let too_many = || Unavailable(format!("has more than {MOST_VALUES} distinct values"));
+    Ok((table, codes.ok_or_else(too_many)?))
+}
+
+fn launch<'a, T: Value>(
+    csr: &'a DeviceCsr<'a, T>,
+    packed: &Packed,
+    Stored { values, table, code_bits }: Stored<T>,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+    let gpu = &csr.gpu;
+    let constants = [("BLOCK", BLOCK), ("RESIDENT", RESIDENT), ("CODE_BITS", code_bits)];
+    let kernel = csr.compile(&PROGRAM, &constants)?.kernel("packed")?;
+    let count = packed.slices.len() as u32;
+    let slices = gpu.upload(packed.slices.as_flattened())?;
+    let steps = gpu.upload(packed.steps.as_flattened())?;
+    let (words, table) = (gpu.upload(&packed.words)?, gpu.upload(&table)?);
+    let parts = gpu.allocate::<T>(packed.parts)?;
+    let mut arrivals = gpu.allocate::<u32>(packed.parts)?;
+    arrivals.fill(0)?;
+    let grid = packed.slices.len().div_ceil(BLOCK / steps::LANES);
+    let structure = slices.bytes() + steps.bytes() + words.bytes();
+    let per_nonzero = structure as f64 / csr.host.nnz().max(1) as f64;
+    Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
+        let matrix: [&dyn Argument; 7] =
+            [&count, &csr.rows(), &slices, &steps, &words, &*values, &table];
+        let vectors: [&dyn Argument; 4] = [x, y, &alpha, &beta];
+        let between: [&dyn Argument; 2] = [&parts, &arrivals];
+        kernel.launch(grid, BLOCK, 0, &[&matrix[..], &vectors, &between].concat())
+    })
+    .with_note(format!("{per_nonzero:.2} bytes per nonzero besides the value")))
+}

@@ -1,0 +1,62 @@
+//! SELL-C-σ: Kreutzer et al., A unified sparse matrix data format (2014).
+//!
+//! Rows are sorted by descending length inside windows of σ rows and divided into chunks of C rows. A chunk is stored
+//! column by column and padded to its longest row. C is 32, the size of a warp, by default. Each thread owns one row,
+//! so a warp loads 32 neighbouring entries at once. y is written through the permutation, in the original row order.
+//! Padding has the column index 0xffffffff; a thread that loads it has reached the end of its row.
+//!
+//! Memory: the padded matrix, the permutation, and an offset per chunk, counted in columns of C entries, so that 32
+//! bits are enough for every matrix. Departures from the source: α and β are supported; a thread loads four entries of
+//! its row at a time; a matrix that would be mostly padding is refused.
+
+use super::ell::{BLOCK, NO_ENTRY, block};
+use crate::device::buffer::Value;
+use crate::device::{DeviceCsr, Program};
+use crate::formats::strips::{self, SIGMA, Strips, sigma};
+use crate::method::{
+    Code, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Setup, Unprepared,
+};
+
+/// The method `gpu-sell`, which the module documentation describes.
+pub const METHOD: Method = Method {
+    name: "gpu-sell",
+    source: "Kreutzer et al. 2014, SELL-C-σ",
+    summary: "rows sorted by length in windows, then side by side in chunks, a thread per row",
+    parameters: &[
+        Parameter { name: "c", values: &["32", "64"], meaning: "rows of a chunk; default 32" },
+        SIGMA,
+        BLOCK,
+    ],
+    operations: Operations::Plain,
+    setup: Setup::Conversion,
+    memory: strips::memory,
+    code: Code::Gpu { f64: prepare, f32: prepare },
+};
+
+static PROGRAM: Program =
+    Program { name: "sell.cu", source: include_str!("../../../../cuda/sell.cu") };
+
+fn prepare<'a, T: Value>(
+    csr: &'a DeviceCsr<'a, T>,
+    request: &Request<'a>,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+    let (gpu, rows, block) = (&csr.gpu, csr.host.rows(), block(request));
+    let chunk = request.number("c").unwrap_or(32);
+    let constants = [("CHUNK", chunk), ("BLOCK", block)];
+    let kernel = csr.compile(&PROGRAM, &constants)?.kernel("sell")?;
+    let strips = Strips::sliced(&csr.download()?, chunk, sigma(request, rows), Some(NO_ENTRY))?;
+    let offsets = gpu.upload(strips.offsets())?;
+    let order = gpu.upload(strips.order.as_deref().unwrap_or_default())?;
+    let column_indices = gpu.upload(&strips.column_indices)?;
+    let values = gpu.upload(&strips.values)?;
+    let note = strips.note(csr.host.nnz());
+    let product = Prepared::on_gpu(csr, move |alpha, x, beta, y| {
+        kernel.launch(
+            rows.div_ceil(block),
+            block,
+            0,
+            &[&csr.rows(), &offsets, &order, &column_indices, &values, x, y, &alpha, &beta],
+        )
+    });
+    Ok(product.with_note(note))
+}

@@ -1,0 +1,111 @@
+//! TileSpMV (Niu, Lu, Dong, Jin, Liu and Tan 2021): tiles of 16 × 16, each in one of seven formats, chosen by
+//! TileSpMV's rules.
+//!
+//! The format depends on the entries of the tile: dense if at least three quarters of the cells are entries; COO for up
+//! to 12 entries; dense rows (or columns) if all rows (or columns) are full or empty; ELL if the coefficient of
+//! variation of the row lengths is at most 0.2; otherwise CSR. An index inside a tile takes four bits. A warp processes
+//! a unit of up to four tiles of one row of tiles. If a row of tiles has several units, they add to y by atomic
+//! operations. Two lanes of the warp share each of the 16 rows and process alternate entries. The unit's part of x and
+//! its tiles are staged in shared memory. By default the listed entries of COO and HYB tiles are taken out of the
+//! tiles, as in the paper, and a second kernel adds them as `gpu-coo` does; otherwise a unit adds those of its tiles
+//! last, by atomic operations in shared memory. A first kernel computes y ← βy for rows of tiles with several units or
+//! none.
+//!
+//! Setup copies CSR to the host and converts it on all cores. Memory: 16 bytes per tile, 8 per unit, the values, 0 to
+//! 1.8 bytes per nonzero for indices, 8 bytes and a value for each entry taken out, and 4 bytes for each row of the first
+//! kernel.
+//!
+//! Departures from the source: α and β are supported; both precisions; all rows are processed (the code omits m mod 16
+//! rows); clearing y and the second pass are part of the product; that pass uses COO, not CSR5; the two lanes of a row
+//! divide CSR tiles as in the other formats; HYB, whose rule is commented out in the code, is only chosen with
+//! `hyb=on`, for a coefficient of variation of at least 1 and at most four listed entries. In dense and ELL tiles a
+//! stored zero counts as padding: its product is 0 even if x is NaN or infinite.
+
+mod convert;
+mod encode;
+mod format;
+#[cfg(test)]
+mod tests;
+
+use convert::{Choices, Tiles};
+
+use super::coo::Adding;
+use super::start_rows::StartRows;
+use crate::device::buffer::Value;
+use crate::device::{Argument, DeviceCsr, Program};
+use crate::method::{
+    Code, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Setup, Unprepared,
+};
+
+/// The method `gpu-tile`, which the module documentation describes.
+pub const METHOD: Method = Method {
+    name: "gpu-tile",
+    source: "TileSpMV, Niu et al. 2021, and its code",
+    summary: "tiles of 16 x 16 in one of seven formats each, a warp per four tiles",
+    parameters: &[
+        Parameter {
+            name: "coo",
+            values: &["apart", "tiles"],
+            meaning: "where listed entries are: apart, in a second pass (default), or in the tiles",
+        },
+        Parameter {
+            name: "hyb",
+            values: &["off", "on"],
+            meaning: "whether tiles may be in HYB; default off, as in the code",
+        },
+        Parameter {
+            name: "block",
+            values: &["64", "128", "256"],
+            meaning: "threads per block; default 64, two warps as in the paper",
+        },
+    ],
+    operations: Operations::Plain,
+    setup: Setup::Conversion,
+    memory: convert::memory,
+    code: Code::Gpu { f64: prepare, f32: prepare },
+};
+
+static PROGRAM: Program =
+    Program { name: "tile.cu", source: include_str!("../../../../cuda/tile.cu") };
+
+/// Threads per block of the second kernel, which adds the entries taken out of the tiles.
+const APART_BLOCK: usize = 256;
+
+fn prepare<'a, T: Value>(
+    csr: &'a DeviceCsr<'a, T>,
+    request: &Request<'a>,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+    let gpu = &csr.gpu;
+    let block = request.number("block").unwrap_or(64);
+    let hyb = request.word("hyb") == Some("on");
+    let apart = request.word("coo") != Some("tiles");
+    let module = csr.compile(&PROGRAM, &[("BLOCK", block)])?;
+    let add_units = module.kernel("tile_units")?;
+
+    let tiles = Tiles::of(&csr.download()?, Choices { hyb, apart });
+    let units = tiles.units();
+    let start = StartRows::of::<T>(gpu, gpu.upload(&tiles.shared_rows(csr.host.rows()))?)?;
+    let unit_count = units.rows.len() as u32;
+    let grid = units.rows.len().div_ceil(block / 32);
+    let (unit_rows, unit_tiles) = (gpu.upload(&units.rows)?, gpu.upload(&units.tiles)?);
+    let heads = gpu.upload(tiles.encoded.tiles.as_flattened())?;
+    let values = gpu.upload(&tiles.encoded.values)?;
+    let indices = gpu.upload(&tiles.encoded.indices)?;
+    let entries = tiles.apart.len();
+    let add_apart = Adding::new(module.kernel("tile_apart")?, APART_BLOCK, entries, None)?;
+    let rows: Vec<_> = tiles.apart.iter().map(|entry| entry.0).collect();
+    let columns: Vec<_> = tiles.apart.iter().map(|entry| entry.1).collect();
+    let apart: Vec<_> = tiles.apart.iter().map(|entry| entry.2).collect();
+    let apart = (gpu.upload(&rows)?, gpu.upload(&columns)?, gpu.upload(&apart)?);
+
+    Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
+        start.run(beta, y)?;
+        let sizes: [&dyn Argument; 3] = [&unit_count, &csr.rows(), &csr.cols()];
+        let matrix: [&dyn Argument; 5] = [&unit_rows, &unit_tiles, &heads, &values, &indices];
+        let vectors: [&dyn Argument; 4] = [x, y, &alpha, &beta];
+        let arguments = [&sizes[..], &matrix, &vectors].concat();
+        add_units.launch_after(&start.kernel, grid, block, 0, &arguments)?;
+        add_apart.run(&add_units, (&apart.0, &apart.1, &apart.2), (alpha, x, beta), y)
+    })
+    .with_note(tiles.describe()))
+}

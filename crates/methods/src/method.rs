@@ -1,0 +1,417 @@
+//! Defines [`Method`]: an entry of [`METHODS`](crate::METHODS) that prepares a product y = αAx +
+//! βy from a CSR matrix.
+
+pub mod choices;
+mod plugged;
+mod prepared;
+pub mod profile;
+
+use std::any::Any;
+use std::time::Instant;
+
+use crate::device::DeviceCsr;
+use crate::device::buffer::Value;
+use crate::simd::Isa;
+use crate::team::Team;
+use choices::Choices;
+use profile::Profile;
+use spmv_matrix::Csr;
+use spmv_matrix::memory::extent::Extent;
+use spmv_matrix::scalar::{Precision, Scalar};
+
+pub use crate::device::{Device, Failed, Unavailable, Unprepared};
+pub use plugged::{
+    code as code_of_plugin, code_on_gpu as code_of_plugin_on_gpu, memory as memory_of_custom,
+};
+pub use prepared::{Prepared, PreparedOnGpu, Values};
+
+/// An algorithm that computes y = αAx + βy, in both precisions.
+pub struct Method {
+    /// The unique name of the method. A CPU method is in the file of the same name, with `_` in place of `-`.
+    pub name: &'static str,
+    /// The source of the algorithm: a paper and section, or the library's documentation.
+    pub source: &'static str,
+    /// One line for `spmv-bench methods`: what the method does and how it departs from its source.
+    pub summary: &'static str,
+    /// The parameters that the user can set.
+    pub parameters: &'static [Parameter],
+    /// Whether the method multiplies by A, by Aᵀ or by both.
+    pub operations: Operations,
+    /// The kind of work that is done once per matrix.
+    pub setup: Setup,
+    /// Returns an upper bound of the memory that the method needs in addition to CSR, x and y, in bytes, at any time
+    /// from its preparation until it is dropped. It is memory of the device on which the method runs. A value per
+    /// thread is not counted, because every method gets a reserve for small allocations.
+    pub memory: fn(&Extent) -> u64,
+    /// The functions that prepare the product.
+    pub code: Code,
+}
+
+/// The operations that a method supports: multiplication by A, by Aᵀ or by both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operations {
+    /// Multiplies by A only.
+    Plain,
+    /// Multiplies by A or by Aᵀ, depending on [`Request::transpose`].
+    Both,
+    /// Multiplies by Aᵀ only.
+    Transposed,
+}
+
+impl Operations {
+    /// Returns whether the method supports the product by Aᵀ (if `transpose`) or by A (otherwise).
+    pub fn include(self, transpose: bool) -> bool {
+        match self {
+            Self::Plain => !transpose,
+            Self::Both => true,
+            Self::Transposed => transpose,
+        }
+    }
+}
+
+/// The work that a method does once per matrix, after the matrix has been converted to CSR.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Setup {
+    /// No work, or a negligible amount.
+    Nothing,
+    /// The method analyses the matrix and stores the result. The product reads the CSR arrays, or a library
+    /// decides which arrays it reads.
+    Inspection,
+    /// The method converts the matrix to its own format.
+    Conversion,
+    /// The method reorders the rows and columns of the matrix.
+    Ordering,
+}
+
+impl Setup {
+    /// Returns the name that tables show.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Nothing => "none",
+            Self::Inspection => "inspection",
+            Self::Conversion => "conversion",
+            Self::Ordering => "ordering",
+        }
+    }
+}
+
+/// A parameter of a method, which the user sets by `--methods name:parameter=value`.
+#[derive(Clone, Copy)]
+pub struct Parameter {
+    /// The name of the parameter, unique within the method.
+    pub name: &'static str,
+    /// All values that are allowed.
+    pub values: &'static [&'static str],
+    /// What the parameter does, and the default when it is not given.
+    pub meaning: &'static str,
+}
+
+/// A parameter that every GPU method accepts in addition to its own.
+pub const GRAPH: Parameter = Parameter {
+    name: "graph",
+    values: &["on"],
+    meaning: "the product is captured as a CUDA graph in setup and launched as one",
+};
+
+/// The functions that prepare a method, by device and precision.
+#[allow(missing_docs)] // the fields are named by precision
+pub enum Code {
+    /// The method runs on the CPU.
+    Cpu {
+        /// Whether the product uses all threads of the team. Otherwise it uses one.
+        parallel: bool,
+        f64: Prepare<f64>,
+        f32: Prepare<f32>,
+    },
+    /// The method runs on a GPU.
+    Gpu { f64: PrepareOnGpu<f64>, f32: PrepareOnGpu<f32> },
+    /// The method is code of the user and runs on the CPU: that of a plug-in, or of a program that uses this crate.
+    Custom {
+        /// Whether the product uses all threads of the team. Otherwise it uses one.
+        parallel: bool,
+        f64: PrepareCustom<f64>,
+        f32: PrepareCustom<f32>,
+    },
+    /// The method is code of the user and runs on a GPU: a `.cu` file, or that of a plug-in.
+    CustomGpu {
+        /// Whether it also runs on a modelled GPU.
+        modelled: bool,
+        f64: PrepareCustomOnGpu<f64>,
+        f32: PrepareCustomOnGpu<f32>,
+    },
+}
+
+/// A function that does all work that is needed once per matrix after the conversion to CSR. Its time is
+/// reported as `setup_ms`.
+pub type Prepare<T> = for<'a> fn(&'a Csr<T>, &Request<'a>) -> Result<Prepared<'a, T>, Unavailable>;
+
+/// Code of the user that does what [`Prepare`] does. It may own data, and its preparation may also fail.
+pub type PrepareCustom<T> = &'static (
+             dyn for<'a> Fn(&'a Csr<T>, &Request<'a>) -> Result<Prepared<'a, T>, Unprepared> + Sync
+         );
+
+/// Returns a function of the user as the code of a method. It is never released, as methods are not.
+pub fn custom<T>(
+    prepare: impl for<'a> Fn(&'a Csr<T>, &Request<'a>) -> Result<Prepared<'a, T>, Unprepared>
+    + Sync
+    + 'static,
+) -> PrepareCustom<T> {
+    Box::leak(Box::new(prepare))
+}
+
+/// Code of the user that does what [`PrepareOnGpu`] does. It may own data.
+pub type PrepareCustomOnGpu<T> = &'static (
+             dyn for<'a> Fn(
+    &'a DeviceCsr<'a, T>,
+    &Request<'a>,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared>
+                 + Sync
+         );
+
+/// Returns a function of the user as the code of a method on a GPU. It is never released, as methods are not.
+pub fn custom_on_gpu<T: Value>(
+    prepare: impl for<'a> Fn(
+        &'a DeviceCsr<'a, T>,
+        &Request<'a>,
+    ) -> Result<PreparedOnGpu<'a, T>, Unprepared>
+    + Sync
+    + 'static,
+) -> PrepareCustomOnGpu<T> {
+    Box::leak(Box::new(prepare))
+}
+
+/// A function that prepares a GPU method for a matrix in device memory. Its time is reported as `setup_ms`.
+pub type PrepareOnGpu<T> =
+    for<'a> fn(&'a DeviceCsr<'a, T>, &Request<'a>) -> Result<PreparedOnGpu<'a, T>, Unprepared>;
+
+/// The settings of the run that a method can use in its preparation, before any vector is given.
+pub struct Request<'a> {
+    /// The threads on which a parallel method runs. The calling thread is the team's leader.
+    pub team: &'a Team,
+    /// The instruction set that this project's own kernels use.
+    pub isa: Isa,
+    /// Whether the product is y ← αAᵀx + βy. It is set only for methods whose [`Operations`] include the transpose.
+    pub transpose: bool,
+    /// The α of every product of this run, for libraries that choose their algorithm by it.
+    pub alpha: f64,
+    /// The β of every product of this run, for libraries that choose their algorithm by it.
+    pub beta: f64,
+    /// The number of products that the run plans. Inspectors of libraries receive it as a hint.
+    pub expected_products: usize,
+    /// The machine's profile in the precision of the product, if it has been measured.
+    pub profile: Option<&'a Profile>,
+    /// The clock, for methods that choose by measured times.
+    pub now: fn() -> Instant,
+    /// The measured times by which `gpu-auto` chooses instead of those in its own tables.
+    pub choices: Option<&'a Result<Choices, Failed>>,
+    /// The parameters that the user gave, as pairs of name and value. Each value is one of [`Parameter::values`].
+    pub given: &'a [(&'static str, &'static str)],
+}
+
+impl<'a> Request<'a> {
+    /// Returns the request for y ← Ax on this team, for 1000 products without parameters, with the best instructions
+    /// of this machine.
+    pub fn new(team: &'a Team) -> Self {
+        Self {
+            team,
+            isa: Isa::detect(),
+            transpose: false,
+            alpha: 1.0,
+            beta: 0.0,
+            expected_products: 1000,
+            profile: None,
+            now: Instant::now,
+            choices: None,
+            given: &[],
+        }
+    }
+
+    /// Returns the value of a parameter, or `None` if it was not given.
+    pub fn word(&self, parameter: &str) -> Option<&'static str> {
+        self.given.iter().find(|(name, _)| *name == parameter).map(|(_, value)| *value)
+    }
+
+    /// Returns the value of a parameter whose values are numbers, or `None` if it was not given.
+    pub fn number(&self, parameter: &str) -> Option<usize> {
+        self.word(parameter)
+            .map(|word| word.parse().expect("the values of this parameter are numbers"))
+    }
+}
+
+/// A method together with the parameters that the user gave.
+///
+/// ```
+/// use spmv_methods::method::{Choice, Request};
+/// use spmv_matrix::Csr;
+/// use spmv_methods::team::Team;
+///
+/// let method = spmv_methods::named("csr5").unwrap();
+/// let choice = Choice { method, given: vec![("sigma", "8")] };
+/// assert_eq!(choice.name(), "csr5:sigma=8");
+///
+/// let (csr, team) = (Csr::from_triplets(1, 1, &[(0, 0, 2.0)]), Team::floating(1));
+/// let request = Request { alpha: 0.5, given: &choice.given, ..Request::new(&team) };
+/// let mut prepared = method.prepare::<f64>().unwrap()(&csr, &request)?;
+/// let mut y = [0.0];
+/// prepared.multiply(0.5, &[3.0], 0.0, &mut y)?;
+/// assert_eq!(y, [3.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Choice<'m> {
+    /// The method without its parameters.
+    pub method: &'m Method,
+    /// The parameters that the user gave, as in [`Request::given`].
+    pub given: Vec<(&'static str, &'static str)>,
+}
+
+impl<'m> From<&'m Method> for Choice<'m> {
+    fn from(method: &'m Method) -> Self {
+        Self { method, given: Vec::new() }
+    }
+}
+
+impl Choice<'_> {
+    /// Returns whether the product is to be captured as a CUDA graph: see [`GRAPH`].
+    pub fn is_graph(&self) -> bool {
+        self.given.iter().any(|(name, _)| *name == GRAPH.name)
+    }
+
+    /// Returns the name of the method with the given parameters, such as `gpu-light:level=vector`.
+    pub fn name(&self) -> String {
+        let given = self.given.iter().map(|(name, value)| format!(":{name}={value}"));
+        std::iter::once(self.method.name.to_owned()).chain(given).collect()
+    }
+}
+
+impl Method {
+    /// Returns the device on which the method runs.
+    pub const fn device(&self) -> Device {
+        match self.code {
+            Code::Cpu { .. } | Code::Custom { .. } => Device::Cpu,
+            Code::Gpu { .. } | Code::CustomGpu { .. } => Device::Gpu,
+        }
+    }
+
+    /// Returns the device on which the method runs, where `gpu` is the device of all GPU methods.
+    pub const fn runs_on(&self, gpu: Device) -> Device {
+        match self.code {
+            Code::Cpu { .. } | Code::Custom { .. } => Device::Cpu,
+            Code::Gpu { .. } | Code::CustomGpu { .. } => gpu,
+        }
+    }
+
+    /// Returns the number of threads that compute in a team of `team` threads; `None` on a GPU.
+    pub const fn threads(&self, team: usize) -> Option<usize> {
+        match self.code {
+            Code::Cpu { parallel: true, .. } | Code::Custom { parallel: true, .. } => Some(team),
+            Code::Cpu { .. } | Code::Custom { .. } => Some(1),
+            Code::Gpu { .. } | Code::CustomGpu { .. } => None,
+        }
+    }
+
+    /// Returns the bytes of the matrix that a product reads, in the format of this method. The CSR arrays
+    /// have `csr` bytes. Returns `None` if a library does not report its memory.
+    pub fn matrix_bytes<T, V: ?Sized>(&self, csr: u64, prepared: &Prepared<T, V>) -> Option<u64> {
+        let kept = match self.setup {
+            Setup::Nothing => Some(0),
+            _ => prepared.extra_bytes,
+        };
+        Some(kept? + self.csr_bytes(csr, prepared))
+    }
+
+    /// Returns how many bytes of the CSR arrays a product reads. The CSR arrays have `csr` bytes in total.
+    pub fn csr_bytes<T, V: ?Sized>(&self, csr: u64, prepared: &Prepared<T, V>) -> u64 {
+        prepared.csr_bytes.unwrap_or(match self.setup {
+            Setup::Nothing | Setup::Inspection => csr,
+            Setup::Conversion | Setup::Ordering => 0,
+        })
+    }
+
+    /// Returns all parameters of the method, [`GRAPH`] included for GPU methods.
+    pub fn all_parameters(&self) -> impl Iterator<Item = &'static Parameter> + use<> {
+        let graph = (self.device() == Device::Gpu).then_some(&GRAPH);
+        self.parameters.iter().chain(graph)
+    }
+
+    /// Returns whether the method is a `.cu` file of the user, which also runs on a modelled GPU.
+    pub const fn is_kernel_file(&self) -> bool {
+        matches!(self.code, Code::CustomGpu { modelled: true, .. })
+    }
+
+    /// Returns whether the method is code of the user on the CPU.
+    pub const fn is_custom(&self) -> bool {
+        matches!(self.code, Code::Custom { .. })
+    }
+
+    /// Prepares a method of the CPU, which may be code of the user.
+    ///
+    /// # Errors
+    /// Returns why the method does not take the matrix, or why its preparation failed.
+    pub fn prepare_on_host<'a, T: Scalar>(
+        &self,
+        csr: &'a Csr<T>,
+        request: &Request<'a>,
+    ) -> Result<Prepared<'a, T>, Unprepared> {
+        match &self.code {
+            Code::Cpu { f64, f32, .. } => {
+                Ok(of_precision::<T, Prepare<T>>(f64, f32)(csr, request)?)
+            }
+            Code::Custom { f64, f32, .. } => {
+                let prepare = of_precision::<T, PrepareCustom<T>>(f64, f32);
+                let mut prepared = prepare(csr, request)?;
+                prepared.is_foreign = true;
+                Ok(prepared)
+            }
+            Code::Gpu { .. } | Code::CustomGpu { .. } => {
+                Err(Unavailable("it runs on a GPU".into()).into())
+            }
+        }
+    }
+
+    /// Prepares a method of the GPU, which may be code of the user.
+    ///
+    /// # Errors
+    /// Returns why the method does not take the matrix, or why its preparation failed.
+    pub fn prepare_on_device<'a, T: Value>(
+        &self,
+        csr: &'a DeviceCsr<'a, T>,
+        request: &Request<'a>,
+    ) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+        match &self.code {
+            Code::Gpu { f64, f32 } => of_precision::<T, PrepareOnGpu<T>>(f64, f32)(csr, request),
+            Code::CustomGpu { f64, f32, .. } => {
+                of_precision::<T, PrepareCustomOnGpu<T>>(f64, f32)(csr, request)
+            }
+            Code::Cpu { .. } | Code::Custom { .. } => {
+                Err(Unavailable("it runs on the CPU".into()).into())
+            }
+        }
+    }
+
+    /// Returns the prepare function for precision `T`, or `None` for a method of a GPU or a file of the user.
+    pub fn prepare<T: Scalar>(&self) -> Option<Prepare<T>> {
+        match &self.code {
+            Code::Cpu { f64, f32, .. } => Some(of_precision::<T, _>(f64, f32)),
+            Code::Gpu { .. } | Code::Custom { .. } | Code::CustomGpu { .. } => None,
+        }
+    }
+
+    /// Returns the GPU prepare function for precision `T`, or `None` for a CPU method.
+    pub fn prepare_on_gpu<T: Scalar>(&self) -> Option<PrepareOnGpu<T>> {
+        match &self.code {
+            Code::Gpu { f64, f32 } => Some(of_precision::<T, _>(f64, f32)),
+            Code::Cpu { .. } | Code::Custom { .. } | Code::CustomGpu { .. } => None,
+        }
+    }
+}
+
+/// Returns the one of the two functions that is for `T`. This is the only place where the precisions are
+/// distinguished.
+fn of_precision<T: Scalar, P: Copy + 'static>(f64: &dyn Any, f32: &dyn Any) -> P {
+    let chosen = match T::PRECISION {
+        Precision::F64 => f64,
+        Precision::F32 => f32,
+    };
+    *chosen.downcast_ref().expect("PRECISION matches the type")
+}

@@ -1,0 +1,183 @@
+//! A method that has been prepared for one matrix.
+
+use super::Failed;
+use crate::device::buffer::Plain;
+use crate::device::{Buffer, DeviceCsr, Gpu};
+use spmv_matrix::Csr;
+
+/// A method that has been prepared for one matrix, with vectors of type `V`.
+pub struct Prepared<'a, T, V: ?Sized = [T]> {
+    product: Box<Product<'a, T, V>>,
+    rows: usize,
+    cols: usize,
+    /// The memory that is used in addition to the CSR arrays, x and y, in bytes; `None` if a library does
+    /// not report it.
+    pub extra_bytes: Option<u64>,
+    /// The bytes of the CSR arrays that a product reads, if they do not follow from its [`Setup`](super::Setup).
+    pub csr_bytes: Option<u64>,
+    /// The version of the library that computes the product; `None` for this project's own kernels.
+    pub library_version: Option<String>,
+    /// A note that is shown with the result: what the method chose, or what it could not do.
+    pub note: Option<String>,
+    /// A function that wakes the library's own threads; `None` if the product runs on the team.
+    pub wake: Option<fn()>,
+    /// Whether code of a plug-in computes the product.
+    pub is_foreign: bool,
+}
+
+/// A method that has been prepared for one matrix, with vectors in device memory.
+pub type PreparedOnGpu<'a, T> = Prepared<'a, T, Buffer<T>>;
+
+/// The function (α, x, β, y) ↦ y ← αAx + βy.
+type Product<'a, T, V> = dyn FnMut(T, &V, T, &mut V) -> Result<(), Failed> + 'a;
+
+impl<'a, T> Prepared<'a, T> {
+    /// Creates a product that this project computes and that uses `extra_bytes` in addition to CSR. The
+    /// arguments of `product` are α, x, β, y; with β = 0 it must not read y.
+    pub fn new(
+        csr: &'a Csr<T>,
+        extra_bytes: usize,
+        product: impl FnMut(T, &[T], T, &mut [T]) -> Result<(), Failed> + 'a,
+    ) -> Self {
+        Self::of_part([csr.rows(), csr.cols()], extra_bytes, product)
+    }
+
+    /// Creates one process's part of a product, for the `rows` values of y and the `cols` values of x that it stores.
+    pub fn of_part(
+        [rows, cols]: [usize; 2],
+        extra_bytes: usize,
+        product: impl FnMut(T, &[T], T, &mut [T]) -> Result<(), Failed> + 'a,
+    ) -> Self {
+        Self::made([rows, cols], Box::new(product), Some(extra_bytes as u64))
+    }
+}
+
+impl<'a, T: Plain> PreparedOnGpu<'a, T> {
+    /// Creates a GPU product that this project computes. `product` only enqueues its work. The caller
+    /// determines how much device memory it uses.
+    pub fn on_gpu(
+        csr: &DeviceCsr<'a, T>,
+        product: impl FnMut(T, &Buffer<T>, T, &mut Buffer<T>) -> Result<(), Failed> + 'a,
+    ) -> Self {
+        Self::made([csr.host.rows(), csr.host.cols()], Box::new(product), None)
+    }
+}
+
+impl<T: Plain + PartialEq> PreparedOnGpu<'_, T> {
+    /// Captures the product as a CUDA graph, for calls with these vectors and factors only.
+    ///
+    /// # Errors
+    /// Returns an error if the driver cannot capture the product.
+    ///
+    /// # Panics
+    /// The returned product panics if it is called with other vectors or factors.
+    pub fn captured(
+        self,
+        gpu: &Gpu,
+        (alpha, beta): (T, T),
+        x: &Buffer<T>,
+        y: &mut Buffer<T>,
+    ) -> Result<Self, Failed> {
+        let mut product = self.product;
+        let graph = gpu.capture(|| product(alpha, x, beta, y))?;
+        let captured = (x.address(), y.address());
+        let replay = move |a: T, x: &Buffer<T>, b: T, y: &mut Buffer<T>| {
+            let is_same = (a, b) == (alpha, beta) && (x.address(), y.address()) == captured;
+            assert!(
+                is_same,
+                "a captured graph accepts only the vectors and factors of its capture"
+            );
+            // The closure must own the product because the graph uses the product's buffers.
+            let _ = &product;
+            graph.launch()
+        };
+        Ok(Self { product: Box::new(replay), ..self })
+    }
+}
+
+impl<'a, T, V: Values + ?Sized> Prepared<'a, T, V> {
+    fn made(
+        [rows, cols]: [usize; 2],
+        product: Box<Product<'a, T, V>>,
+        extra_bytes: Option<u64>,
+    ) -> Self {
+        let (csr_bytes, library_version, note, wake) = (None, None, None, None);
+        let is_foreign = false;
+        Self {
+            product,
+            rows,
+            cols,
+            extra_bytes,
+            csr_bytes,
+            library_version,
+            note,
+            wake,
+            is_foreign,
+        }
+    }
+
+    /// If `transpose`, marks this as a product by Aᵀ: x then has one value per row of A, and y one per column.
+    pub fn transposing(self, transpose: bool) -> Self {
+        let (rows, cols) = (self.rows, self.cols);
+        if transpose { Self { rows: cols, cols: rows, ..self } } else { self }
+    }
+
+    /// Sets the note that is shown with the result.
+    pub fn with_note(self, note: impl Into<String>) -> Self {
+        Self { note: Some(note.into()), ..self }
+    }
+
+    /// Adds a note, if there is one, to those that are shown with the result.
+    pub fn with_added_note(self, note: Option<String>) -> Self {
+        let notes: Vec<_> = self.note.iter().cloned().chain(note).collect();
+        Self { note: (!notes.is_empty()).then(|| notes.join("; ")), ..self }
+    }
+
+    /// Sets how many bytes of the CSR arrays the product reads in addition to its own arrays.
+    pub fn with_csr_bytes(self, bytes: u64) -> Self {
+        Self { csr_bytes: Some(bytes), ..self }
+    }
+
+    /// Marks the product as computed by version `version` of a library, which uses `extra_bytes` of memory.
+    pub fn with_library(self, version: &str, extra_bytes: Option<u64>) -> Self {
+        Self { extra_bytes, library_version: Some(version.into()), ..self }
+    }
+
+    /// Sets a function that wakes the library's threads. A sample with cold caches then need not start with
+    /// sleeping threads as well.
+    pub fn with_wake(self, wake: fn()) -> Self {
+        Self { wake: Some(wake), ..self }
+    }
+
+    /// Computes y ← αAx + βy, or y ← αAᵀx + βy if the request was for the transpose. With β = 0, y is not
+    /// read. On a GPU this only enqueues the work.
+    ///
+    /// # Errors
+    /// Returns an error if the product fails.
+    ///
+    /// # Panics
+    /// Panics if x does not have one value per column or y does not have one value per row. The kernels
+    /// rely on these lengths.
+    pub fn multiply(&mut self, alpha: T, x: &V, beta: T, y: &mut V) -> Result<(), Failed> {
+        assert_eq!((x.count(), y.count()), (self.cols, self.rows), "lengths of x and y");
+        (self.product)(alpha, x, beta, y)
+    }
+}
+
+/// A vector that a product can read or write: a slice, or a buffer in device memory.
+pub trait Values {
+    /// Returns the number of values.
+    fn count(&self) -> usize;
+}
+
+impl<T> Values for [T] {
+    fn count(&self) -> usize {
+        self.len()
+    }
+}
+
+impl<T: Plain> Values for Buffer<T> {
+    fn count(&self) -> usize {
+        self.len()
+    }
+}

@@ -1,0 +1,371 @@
+//! Vector instructions chosen at run time: one kernel source for both precisions and all instruction sets.
+//!
+//! A [`Kernel`] is written once, generic over [`Vector`]. [`Isa::run`] calls it from a function that has
+//! the target features enabled. Everything that the kernel calls is inlined there, so the intrinsics become
+//! single instructions and the compiler vectorises plain loops for that instruction set.
+
+mod aligned;
+
+pub use aligned::Aligned;
+
+use num_traits::AsPrimitive;
+
+use spmv_matrix::scalar::Scalar;
+
+/// An instruction set that kernels are compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[serde(rename_all = "lowercase")]
+pub enum Isa {
+    /// The baseline instructions of the architecture.
+    Portable,
+    /// AVX2, FMA and BMI2.
+    Avx2,
+    /// AVX-512 F and VL, with masks, and BMI2.
+    Avx512,
+}
+
+/// A computation that is compiled for each instruction set.
+pub trait Kernel<T: Scalar> {
+    /// The result of the computation.
+    type Output;
+    /// Runs the computation. Implementations must be `#[inline(always)]`.
+    fn run<V: Vector<T>>(self) -> Self::Output;
+}
+
+/// One bit per lane.
+pub type Mask = u16;
+
+/// An unsigned integer that is an index into an array. Narrower types save memory traffic.
+///
+/// # Safety
+/// The type is an unsigned integer whose value is `offset`: a gather loads several indices by one load.
+pub unsafe trait Index: Copy {
+    /// Returns the index as `usize`.
+    fn offset(self) -> usize;
+}
+
+// SAFETY: `u8` is an unsigned integer.
+unsafe impl Index for u8 {
+    #[inline(always)]
+    fn offset(self) -> usize {
+        self.into()
+    }
+}
+
+// SAFETY: `u16` is an unsigned integer.
+unsafe impl Index for u16 {
+    #[inline(always)]
+    fn offset(self) -> usize {
+        self.into()
+    }
+}
+
+// SAFETY: `u32` is an unsigned integer.
+unsafe impl Index for u32 {
+    #[inline(always)]
+    fn offset(self) -> usize {
+        self as usize
+    }
+}
+
+/// One register of `LANES` values, at most 16. All operations require the instruction set of the register's
+/// type, which is why only [`Isa::run`] selects one.
+pub trait Vector<T>: Copy {
+    /// The number of values per register.
+    const LANES: usize;
+    /// The mask in which the bits of all lanes are set.
+    const ALL: Mask = Mask::MAX >> (MAX_LANES - Self::LANES);
+    /// Whether machines of this architecture nearly always have better registers. Kernels in many variants then have
+    /// fewer for this one, because generating them takes minutes.
+    const IS_FALLBACK: bool = false;
+    /// Returns a register of zeros.
+    /// # Safety
+    /// The machine supports the instruction set of the register.
+    unsafe fn zero() -> Self;
+    /// Loads `values[0..LANES]`.
+    /// # Safety
+    /// The machine supports the instruction set of the register, and the values are readable.
+    unsafe fn load(values: *const T) -> Self;
+    /// Loads `values[0..LANES]` of another type and converts them to `T`.
+    /// # Safety
+    /// The machine supports the instruction set of the register, and the values are readable.
+    #[inline(always)]
+    unsafe fn convert<S: AsPrimitive<f64>>(values: *const S) -> Self
+    where
+        T: Scalar,
+    {
+        let mut converted = [T::zero(); MAX_LANES];
+        // SAFETY: the caller guarantees that the values are readable; a register has at most `MAX_LANES`.
+        unsafe {
+            for (lane, to) in converted[..Self::LANES].iter_mut().enumerate() {
+                *to = T::narrow((*values.add(lane)).as_());
+            }
+            Self::load(converted.as_ptr())
+        }
+    }
+    /// Returns `value` in every lane.
+    /// # Safety
+    /// The machine supports the instruction set of the register.
+    unsafe fn splat(value: T) -> Self;
+    /// Gathers `x[columns[0..LANES]]`.
+    /// # Safety
+    /// The machine supports the instruction set of the register, and the column indices and the elements of `x` at
+    /// these indices are readable.
+    unsafe fn gather<I: Index>(x: *const T, columns: *const I) -> Self;
+    /// Returns `self · factor + addend`, lane by lane.
+    /// # Safety
+    /// The machine supports the instruction set of the register.
+    unsafe fn mul_add(self, factor: Self, addend: Self) -> Self;
+    /// Returns `self` in the lanes whose bit in `mask` is set, and `other` in the rest. The lowest bit is
+    /// that of the first lane.
+    /// # Safety
+    /// The machine supports the instruction set of the register.
+    unsafe fn select(self, other: Self, mask: Mask) -> Self;
+    /// Returns `self · factor + addend` in the lanes whose bit is set. The others return `addend`
+    /// unchanged, even if their product is NaN.
+    /// # Safety
+    /// The machine supports the instruction set of the register.
+    #[inline(always)]
+    unsafe fn mul_add_where(self, mask: Mask, factor: Self, addend: Self) -> Self {
+        // SAFETY: The caller guarantees that the machine supports the instruction set of the register.
+        unsafe { self.mul_add(factor, addend).select(addend, mask) }
+    }
+    /// Returns `self · factor + addend` in the first `lanes` lanes, at most `LANES`, and `addend` in the rest.
+    /// # Safety
+    /// The machine supports the instruction set of the register.
+    #[inline(always)]
+    unsafe fn mul_add_first(self, lanes: usize, factor: Self, addend: Self) -> Self {
+        // SAFETY: The caller guarantees that the machine supports the instruction set of the register.
+        unsafe { self.mul_add_where(Self::first_lanes(lanes), factor, addend) }
+    }
+    /// Returns `self` in the lanes whose bit in `mask` is set, and zeros in the rest.
+    /// # Safety
+    /// The machine supports the instruction set of the register.
+    #[inline(always)]
+    unsafe fn keep(self, mask: Mask) -> Self {
+        // SAFETY: The caller guarantees that the machine supports the instruction set of the register.
+        unsafe { self.select(Self::zero(), mask) }
+    }
+    /// Returns the mask of the first `lanes` lanes, at most 16.
+    /// # Safety
+    /// The machine supports the instruction set of the register.
+    #[inline(always)]
+    unsafe fn first_lanes(lanes: usize) -> Mask {
+        ((1u32 << lanes) - 1) as Mask
+    }
+    /// Returns the sum of all lanes.
+    /// # Safety
+    /// The machine supports the instruction set of the register.
+    unsafe fn sum(self) -> T;
+    /// Returns the sum of each register, equal to [`sum`](Self::sum) in every bit.
+    /// # Safety
+    /// The machine supports the instruction set of the register.
+    #[inline(always)]
+    unsafe fn sum_each([a, b, c, d]: [Self; GROUP]) -> [T; GROUP] {
+        // SAFETY: The caller guarantees that the machine supports the instruction set of the register.
+        unsafe { [a.sum(), b.sum(), c.sum(), d.sum()] }
+    }
+    /// Writes the lanes to `values[0..LANES]`.
+    /// # Safety
+    /// The machine supports the instruction set of the register, and the values are writable.
+    unsafe fn store(self, values: *mut T);
+    /// Returns whether all lanes are finite.
+    /// # Safety
+    /// The machine supports the instruction set of the register.
+    unsafe fn finite(self) -> bool;
+    /// Returns `a · b + c` of single values, for loops that the compiler vectorises.
+    fn fused(a: T, b: T, c: T) -> T;
+}
+
+/// The number of lanes of the widest register.
+pub const MAX_LANES: usize = 16;
+
+/// The number of registers that [`Vector::sum_each`] adds at once.
+pub const GROUP: usize = 4;
+
+/// The register types of a precision. CSR kernels use the narrow ones because rows are short. Formats that
+/// assign one row to each lane use the widest.
+pub trait Lanes: Sized {
+    /// The narrow register of [`Isa::Avx2`].
+    type Avx2: Vector<Self>;
+    /// The narrow register of [`Isa::Avx512`].
+    type Avx512: Vector<Self>;
+    /// The widest register of [`Isa::Avx2`].
+    type WideAvx2: Vector<Self>;
+    /// The widest register of [`Isa::Avx512`].
+    type WideAvx512: Vector<Self>;
+}
+
+/// A kernel that returns the number of lanes of its register.
+struct Width;
+
+impl<T: Scalar> Kernel<T> for Width {
+    type Output = usize;
+    #[inline(always)]
+    fn run<V: Vector<T>>(self) -> usize {
+        V::LANES
+    }
+}
+
+impl Isa {
+    /// Returns the widest instruction set that this machine supports.
+    pub fn detect() -> Self {
+        Self::available()[0]
+    }
+
+    /// Returns all instruction sets that this machine supports, the widest first.
+    pub fn available() -> Vec<Self> {
+        [Self::Avx512, Self::Avx2, Self::Portable]
+            .into_iter()
+            .filter(|isa| isa.is_supported())
+            .collect()
+    }
+
+    /// Returns whether this machine supports the instruction set. The result is cached: two loads and a test.
+    #[inline]
+    fn is_supported(self) -> bool {
+        match self {
+            Self::Portable => true,
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => {
+                is_x86_feature_detected!("avx2")
+                    && is_x86_feature_detected!("fma")
+                    && is_x86_feature_detected!("bmi2")
+            }
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => {
+                is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512vl")
+                    && is_x86_feature_detected!("bmi2")
+            }
+            #[cfg(not(target_arch = "x86_64"))]
+            _ => false,
+        }
+    }
+
+    /// Runs the kernel with this instruction set's narrow registers.
+    #[inline]
+    pub fn run<T: Scalar + Lanes, K: Kernel<T>>(self, kernel: K) -> K::Output {
+        assert!(self.is_supported(), "this machine does not support {self:?}");
+        match self {
+            Self::Portable => kernel.run::<Portable<T>>(),
+            // SAFETY: the machine supports the instructions, as asserted above.
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => unsafe { x86::with_avx2::<T, T::Avx2, K>(kernel) },
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => unsafe { x86::with_avx512::<T, T::Avx512, K>(kernel) },
+            #[cfg(not(target_arch = "x86_64"))]
+            _ => unreachable!("only x86-64 supports this instruction set"),
+        }
+    }
+
+    /// Runs the kernel with this instruction set's widest registers.
+    #[inline]
+    pub fn run_wide<T: Scalar + Lanes, K: Kernel<T>>(self, kernel: K) -> K::Output {
+        assert!(self.is_supported(), "this machine does not support {self:?}");
+        match self {
+            Self::Portable => kernel.run::<Portable<T>>(),
+            // SAFETY: as in `run`.
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => unsafe { x86::with_avx2::<T, T::WideAvx2, K>(kernel) },
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => unsafe { x86::with_avx512::<T, T::WideAvx512, K>(kernel) },
+            #[cfg(not(target_arch = "x86_64"))]
+            _ => unreachable!("only x86-64 supports this instruction set"),
+        }
+    }
+
+    /// Returns the number of values in the widest register of this instruction set.
+    pub fn wide_lanes<T: Scalar + Lanes>(self) -> usize {
+        self.run_wide::<T, _>(Width)
+    }
+}
+
+/// Prefetches the cache line at `pointer`, which need not be readable.
+#[inline(always)]
+pub fn prefetch<T>(pointer: *const T) {
+    // SAFETY: a prefetch of any address is harmless; SSE is in the baseline.
+    #[cfg(target_arch = "x86_64")]
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(pointer.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = pointer;
+}
+
+/// A register without vector instructions: four accumulators, enough to hide the latency of an addition.
+#[derive(Clone, Copy)]
+pub struct Portable<T>([T; 4]);
+
+// SAFETY (of every call): the contract of each method covers the pointers that it reads or writes.
+impl<T: Scalar> Vector<T> for Portable<T> {
+    const LANES: usize = 4;
+    const IS_FALLBACK: bool = cfg!(target_arch = "x86_64");
+    #[inline(always)]
+    unsafe fn zero() -> Self {
+        Self([T::zero(); 4])
+    }
+    #[inline(always)]
+    unsafe fn load(values: *const T) -> Self {
+        Self(std::array::from_fn(|lane| unsafe { *values.add(lane) }))
+    }
+    #[inline(always)]
+    unsafe fn splat(value: T) -> Self {
+        Self([value; 4])
+    }
+    #[inline(always)]
+    unsafe fn gather<I: Index>(x: *const T, columns: *const I) -> Self {
+        Self(std::array::from_fn(|lane| unsafe { *x.add((*columns.add(lane)).offset()) }))
+    }
+    #[inline(always)]
+    unsafe fn mul_add(self, factor: Self, addend: Self) -> Self {
+        Self(std::array::from_fn(|lane| self.0[lane] * factor.0[lane] + addend.0[lane]))
+    }
+    #[inline(always)]
+    unsafe fn select(self, other: Self, mask: Mask) -> Self {
+        let set = |lane| mask >> lane & 1 == 1;
+        Self(std::array::from_fn(|lane| if set(lane) { self.0[lane] } else { other.0[lane] }))
+    }
+    #[inline(always)]
+    unsafe fn sum(self) -> T {
+        (self.0[0] + self.0[1]) + (self.0[2] + self.0[3])
+    }
+    #[inline(always)]
+    unsafe fn store(self, values: *mut T) {
+        unsafe { values.cast::<[T; 4]>().write_unaligned(self.0) }
+    }
+    #[inline(always)]
+    unsafe fn finite(self) -> bool {
+        self.0.iter().all(|lane| lane.is_finite())
+    }
+    /// Rounds twice. Without an FMA instruction, a single rounding would need a function call.
+    #[inline(always)]
+    fn fused(a: T, b: T, c: T) -> T {
+        a * b + c
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+#[cfg(not(target_arch = "x86_64"))]
+mod other {
+    use super::{Lanes, Portable};
+
+    impl Lanes for f64 {
+        type Avx2 = Portable<f64>;
+        type Avx512 = Portable<f64>;
+        type WideAvx2 = Portable<f64>;
+        type WideAvx512 = Portable<f64>;
+    }
+    impl Lanes for f32 {
+        type Avx2 = Portable<f32>;
+        type Avx512 = Portable<f32>;
+        type WideAvx2 = Portable<f32>;
+        type WideAvx512 = Portable<f32>;
+    }
+}
+
+#[cfg(test)]
+mod tests;

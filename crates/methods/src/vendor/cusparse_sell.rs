@@ -1,0 +1,104 @@
+//! cuSPARSE's product with sliced ELL: slices of 32 rows, each padded to its longest row and stored column by column.
+//! Setup copies CSR to the host, builds the slices and uploads them.
+
+use super::cusparse::{self, Call};
+use crate::device::DeviceCsr;
+use crate::device::buffer::Value;
+use crate::device::cusparse::{Algorithm, SparseFormat};
+use crate::method::{
+    Code, Method, Operations, PreparedOnGpu, Request, Setup, Unavailable, Unprepared,
+};
+use spmv_matrix::Csr;
+use spmv_matrix::memory::extent::Extent;
+
+/// The method `cusparse-sell`, which the module documentation describes.
+pub const METHOD: Method = Method {
+    name: "cusparse-sell",
+    source: "NVIDIA cuSPARSE, cusparseSpMV, CUSPARSE_SPMV_SELL_ALG1",
+    summary: "NVIDIA's product on sliced ELL, 32 rows a slice; the conversion counts as setup",
+    parameters: &[],
+    operations: Operations::Both,
+    setup: Setup::Conversion,
+    memory,
+    code: Code::Gpu { f64: prepare, f32: prepare },
+};
+
+/// The number of rows of a slice.
+const SLICE: usize = 32;
+/// The largest number of stored entries per nonzero; a matrix with more padding is refused.
+const MOST_PADDING: usize = 8;
+/// The column index of padding.
+const PADDING: u32 = u32::MAX;
+
+/// Bounds the bytes of the stored entries, an offset per slice, and the memory of the library.
+fn memory(extent: &Extent) -> u64 {
+    let full = extent.longest.saturating_mul(extent.rows + SLICE as u64);
+    let places = full.min((MOST_PADDING as u64 * extent.nnz).max(SLICE as u64));
+    places * (extent.value + 4) + extent.rows + cusparse::memory(extent)
+}
+
+/// A matrix in sliced ELL.
+struct Slices<T> {
+    offsets: Vec<u32>,
+    column_indices: Vec<u32>,
+    values: Vec<T>,
+}
+
+fn prepare<'a, T: Value>(
+    csr: &'a DeviceCsr<'a, T>,
+    request: &Request<'a>,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+    cusparse::library(csr)?;
+    let host = csr.download()?;
+    let offsets = slice_offsets(host.row_offsets())?;
+    let slices = Slices::of(&host, offsets);
+    let stored = slices.values.len() as u64;
+    let arrays = (
+        csr.gpu.upload(&slices.offsets)?,
+        csr.gpu.upload(&slices.column_indices)?,
+        csr.gpu.upload(&slices.values)?,
+    );
+    let format = SparseFormat::SlicedEll {
+        slice_rows: SLICE as u64,
+        stored,
+        slice_offsets: arrays.0.address(),
+        column_indices: arrays.1.address(),
+        values: arrays.2.address(),
+    };
+    let call = Call { algorithm: Algorithm::SellAlg1, preprocess: false };
+    cusparse::prepare(csr, request, call, format, arrays)
+}
+
+/// Returns the start of each slice, followed by the number of stored entries.
+fn slice_offsets(row_offsets: &[u32]) -> Result<Vec<u32>, Unavailable> {
+    let lengths: Vec<_> = row_offsets.windows(2).map(|bounds| bounds[1] - bounds[0]).collect();
+    let nnz = row_offsets[lengths.len()] as usize;
+    let mut offsets = vec![0];
+    let mut stored = 0;
+    for slice in lengths.chunks(SLICE) {
+        stored += SLICE * slice.iter().copied().max().unwrap_or(0) as usize;
+        offsets.push(stored as u32);
+    }
+    if stored > (MOST_PADDING * nnz).max(SLICE) || stored > i32::MAX as usize {
+        return Err(Unavailable(format!(
+            "sliced ELL would store {stored} entries for {nnz} nonzeros, more than {MOST_PADDING} \
+             times as many"
+        )));
+    }
+    Ok(offsets)
+}
+
+impl<T: Value> Slices<T> {
+    fn of(csr: &Csr<T>, offsets: Vec<u32>) -> Self {
+        let stored = offsets[offsets.len() - 1] as usize;
+        let (mut column_indices, mut values) = (vec![PADDING; stored], vec![T::zero(); stored]);
+        for row in 0..csr.rows() {
+            let first = offsets[row / SLICE] as usize + row % SLICE;
+            for (place, k) in csr.row(row).enumerate() {
+                column_indices[first + place * SLICE] = csr.column_indices()[k];
+                values[first + place * SLICE] = csr.values()[k];
+            }
+        }
+        Self { offsets, column_indices, values }
+    }
+}

@@ -1,0 +1,248 @@
+//! The backend for many processes: x, y and the matrix are distributed among all ranks, which take the same decisions
+//! because every value that a decision depends on is the same on all of them.
+
+use std::borrow::Cow;
+use std::rc::Rc;
+use std::time::Duration;
+
+use rand::rngs::Xoshiro256PlusPlus;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::check::{alteration, judge, reference};
+use super::columns::restored;
+use super::load::Distributed;
+use super::parts::Steps;
+use super::product::{Product, Sent};
+use super::ranks::Ranks;
+use crate::bench::alteration::{Alteration, spoil_few};
+use crate::bench::backend::{Backend, Factors, Parts};
+use crate::bench::execute::{Bench, Stopped, measure};
+use crate::bench::inputs::{Inputs, vectors};
+use crate::bench::outcome::Report;
+use crate::bench::peak::{Peak, Sweeps};
+use spmv_matrix::Csr;
+use spmv_matrix::memory::Available;
+use spmv_matrix::memory::extent::Extent;
+use spmv_matrix::stats::Shape;
+use spmv_matrix::system;
+use spmv_matrix::verify::{Reference, Verdict};
+use spmv_methods::method::{Choice, Device, Failed, Prepared, Request, Unprepared};
+
+/// One rank's part of the vectors and of the matrix.
+struct Distribution<'a, T> {
+    bench: &'a Bench<'a>,
+    ranks: &'a Ranks,
+    matrix: &'a Distributed,
+    share: &'a Csr<T>,
+    /// The elements of x that this rank owns.
+    x: Vec<T>,
+    /// The rows of y that this rank stores.
+    y: Vec<T>,
+    steps: Rc<Steps<'a>>,
+    sweeps: Sweeps,
+}
+
+/// Measures mpi-merge with the parameters of each of `choices` on all ranks together, until [`Bench::interrupted`] is
+/// set on any of them. All ranks must call it and get the same report. `share` is this rank's share of the matrix.
+///
+/// # Errors
+/// Never returns an error: no device can be lost.
+pub fn measure_on_ranks<T: Sent>(
+    bench: &Bench,
+    ranks: &Ranks,
+    matrix: &Distributed,
+    share: &Csr<T>,
+    choices: &[Choice],
+) -> Result<Report, Stopped> {
+    let mut inputs = inputs(bench, ranks, matrix, share);
+    let owned = matrix.owned(ranks.rank());
+    let side = Distribution {
+        bench,
+        ranks,
+        matrix,
+        share,
+        x: inputs.x[owned].to_vec(),
+        y: inputs.y0.clone(),
+        steps: Rc::new(Steps::new(bench.clock)),
+        sweeps: Sweeps::new(bench.team, system::cache_bytes() as usize / ranks.count()),
+    };
+    measure(bench, extent::<T>(bench, matrix), &mut inputs, side, choices)
+}
+
+/// Returns the complete x, this rank's part of y0, and the reference of that part. They depend only on the seed and not
+/// on the number of ranks.
+fn inputs<T: Sent>(
+    bench: &Bench,
+    ranks: &Ranks,
+    matrix: &Distributed,
+    share: &Csr<T>,
+) -> Inputs<T> {
+    let (rows, cols) = (matrix.shape.rows, matrix.shape.cols);
+    let (alpha, beta, x, y0) = vectors(bench.settings, rows, cols);
+    let y0 = y0[matrix.partition.stored(ranks.rank())].to_vec();
+    let needed: Vec<T> = matrix.columns.iter().map(|&column| x[column as usize]).collect();
+    let reference = reference(ranks, &matrix.partition, share, &needed, (alpha, beta), &y0);
+    Inputs { alpha, beta, x, y0, reference }
+}
+
+/// Returns the extent of the whole matrix, which may have more entries than the indices of one process can address.
+fn extent<'a, T>(bench: &Bench, matrix: &Distributed) -> Extent<'a> {
+    let Shape { rows, cols, nnz, row_length } = &matrix.shape;
+    Extent {
+        rows: *rows as u64,
+        cols: *cols as u64,
+        nnz: *nnz as u64,
+        longest: row_length.max.into(),
+        value: size_of::<T>() as u64,
+        threads: bench.team.len() as u64,
+        transpose: bench.settings.transpose,
+        given: &[],
+    }
+}
+
+impl<T: Sent> Distribution<'_, T> {
+    /// Returns the largest `time` of all ranks.
+    fn longest(&self, time: Duration) -> Duration {
+        Duration::from_nanos(self.agree(time.as_nanos() as u64))
+    }
+
+    /// Returns the smallest and the largest size of the ranks' parts as a note.
+    fn note(&self, product: &Product<T>) -> String {
+        let (partition, rank) = (&self.matrix.partition, self.ranks.rank());
+        let range = |value: usize| {
+            let [least, most] = self.ranks.max([-(value as f64), value as f64]);
+            format!("{} to {most}", -least)
+        };
+        let nonzeros = range(partition.nonzeros(rank).len());
+        let rows = range(partition.stored(rank).len());
+        let received = range(product.received());
+        format!("by rank {nonzeros} nonzeros, {rows} rows, {received} values of x received")
+    }
+}
+
+impl<'a, T: Sent> Backend<'a, T> for Distribution<'a, T> {
+    type Vector = [T];
+    const DEVICE: Device = Device::Cpu;
+
+    fn agree(&self, value: u64) -> u64 {
+        self.ranks.max([value])[0]
+    }
+
+    /// Does nothing: MPI is in use since the matrix was read.
+    fn rehearse(&mut self, _: &Choice, _: &Request) -> Result<(), Unprepared> {
+        Ok(())
+    }
+
+    /// The setup includes the division of the merge path and the numbering of columns, which were done when the matrix
+    /// was read. If all of x is gathered, the product needs the numbers before that. It then has a copy of the share,
+    /// which is not counted, because a run of this product alone would not number the columns.
+    fn prepare(
+        &mut self,
+        _: &Choice,
+        request: &Request<'a>,
+    ) -> Result<(Prepared<'a, T>, Duration), Unprepared> {
+        let Self { bench: Bench { clock, .. }, ranks, matrix, share, .. } = *self;
+        let copy = || restored(share, &matrix.columns, matrix.shape.cols);
+        let (csr, needed, numbering) = match request.word("gather") {
+            Some("all") => (Cow::Owned(copy()), None, Duration::ZERO),
+            _ => (Cow::Borrowed(share), Some(&matrix.columns[..]), matrix.numbering),
+        };
+        ranks.barrier();
+        let start = clock.now();
+        let mut product =
+            Product::new(ranks, matrix, csr, needed, request.isa, self.steps.clone())?;
+        let setup = matrix.cut + numbering + self.longest(clock.now() - start);
+        let bytes = ranks.sum(&[product.bytes() as u64])[0];
+        let note = self.note(&product);
+        let prepared =
+            Prepared::of_part([self.y.len(), self.x.len()], 0, move |alpha, x, beta, y| {
+                product.multiply(alpha, x, beta, y);
+                Ok(())
+            });
+        Ok((prepared.with_note(note).with_library(&ranks.library(), Some(bytes)), setup))
+    }
+
+    /// Does not limit the memory, because it was checked for all methods when the matrix was loaded.
+    fn room(&self, _: &Extent, _: u64) -> Result<Available, Failed> {
+        Ok(Available { bytes: u64::MAX, by: "unknown" })
+    }
+
+    fn alter(&self, inputs: &Inputs<T>, random: &mut Xoshiro256PlusPlus) -> Alteration<T> {
+        alteration(self.ranks, self.matrix, self.share, inputs, random)
+    }
+
+    fn set_x(&mut self, x: &[T], changed: &[usize]) -> Result<(), Failed> {
+        let owned = self.matrix.owned(self.ranks.rank());
+        for index in changed.iter().filter(|index| owned.contains(index)) {
+            self.x[index - owned.start] = x[*index];
+        }
+        Ok(())
+    }
+
+    fn write_y(&mut self, write: &mut dyn FnMut(&mut [T])) -> Result<(), Failed> {
+        write(&mut self.y);
+        Ok(())
+    }
+
+    fn spoil_few(&mut self, seed: u64) -> Result<(), Failed> {
+        spoil_few(&mut self.y, seed);
+        Ok(())
+    }
+
+    fn y(&mut self) -> Result<&[T], Failed> {
+        Ok(&self.y)
+    }
+
+    fn judge(&mut self, reference: &Reference) -> Result<(Verdict, u64), Failed> {
+        let hashes = self.ranks.gather(xxh3_64(bytemuck::cast_slice(&self.y)));
+        let first = self.matrix.partition.stored(self.ranks.rank()).start;
+        let verdict = judge(self.ranks, reference, &self.y, first);
+        Ok((verdict, xxh3_64(bytemuck::cast_slice(&hashes))))
+    }
+
+    /// Runs a batch of products after a barrier. The time is that of the slowest rank.
+    fn time(
+        &mut self,
+        prepared: &mut Prepared<'a, T>,
+        (alpha, beta): Factors<T>,
+        products: usize,
+    ) -> Result<Duration, Failed> {
+        let clock = self.bench.clock;
+        self.ranks.barrier();
+        let start = clock.now();
+        for _ in 0..products {
+            prepared.multiply(alpha, &self.x, beta, &mut self.y)?;
+        }
+        Ok(self.longest(clock.now() - start))
+    }
+
+    fn parts(
+        &mut self,
+        prepared: &mut Prepared<'a, T>,
+        (alpha, beta): Factors<T>,
+    ) -> Result<Parts, Failed> {
+        let Self { x, y, .. } = self;
+        self.steps.parts(self.ranks, || prepared.multiply(alpha, x, beta, y))
+    }
+
+    /// Does nothing: caches are always hot.
+    fn evict_caches(&mut self, _: &Prepared<'a, T>) -> Result<(), Failed> {
+        Ok(())
+    }
+
+    /// Does nothing: the peak stays unknown.
+    fn measure_peak(&mut self) -> Result<(), Failed> {
+        Ok(())
+    }
+
+    /// Returns the sum of the bandwidths at which all ranks read their equal parts of `bytes`.
+    fn cache_gbs(&mut self, bytes: u64) -> Result<f64, Failed> {
+        let Bench { team, clock, .. } = *self.bench;
+        let bytes = bytes as usize / self.ranks.count();
+        Ok(self.ranks.gather(self.sweeps.measure_part(bytes, team, clock)).iter().sum())
+    }
+
+    fn peak(&self) -> Peak {
+        Peak::default()
+    }
+}

@@ -1,0 +1,192 @@
+//! Divides the merge path of the whole matrix into one piece per rank: merge-spmv-sc16, section III, with processes
+//! instead of threads. Pure computation; offsets are 64-bit.
+//!
+//! A rank stores the rows whose ends lie in its piece (it closes them). The entries at the end of its piece that belong
+//! to a row which a later rank closes are its tail. The sum of the tail is sent to that rank, which need not be the
+//! next one.
+
+use std::ops::Range;
+
+use spmv_methods::cpu::merge::{Coordinate, search};
+
+const _: () = assert!(usize::BITS == 64, "offsets count more than 2^32 nonzeros");
+
+/// The division of a matrix among ranks.
+#[derive(Debug)]
+pub struct Partition {
+    /// The end of each row in the sequence of all nonzeros.
+    row_ends: Vec<u64>,
+    /// The beginnings of all pieces, and the end of the last.
+    cuts: Vec<Coordinate>,
+}
+
+impl Partition {
+    /// Divides a matrix with these row lengths.
+    pub fn new(lengths: Vec<u64>, ranks: usize) -> Self {
+        let mut row_ends = lengths;
+        let mut nnz = 0;
+        for end in &mut row_ends {
+            nnz += *end;
+            *end = nnz;
+        }
+        let items = row_ends.len() + nnz as usize;
+        let items_per_rank = items.div_ceil(ranks);
+        let cut = |rank: usize| search((items_per_rank * rank).min(items), &row_ends, nnz as usize);
+        let cuts = (0..=ranks).map(cut).collect();
+        Self { row_ends, cuts }
+    }
+
+    /// Returns the number of pieces.
+    pub fn ranks(&self) -> usize {
+        self.cuts.len() - 1
+    }
+
+    /// Returns the number of rows of the matrix.
+    pub fn rows(&self) -> usize {
+        self.row_ends.len()
+    }
+
+    /// Returns the number of entries of the matrix.
+    pub fn nnz(&self) -> usize {
+        self.row_ends.last().map_or(0, |&end| end as usize)
+    }
+
+    /// Returns the number of entries of a row.
+    pub fn length(&self, row: usize) -> usize {
+        self.row_ends[row] as usize - self.begin(row)
+    }
+
+    /// Returns the rows that a rank stores.
+    pub fn stored(&self, rank: usize) -> Range<usize> {
+        self.cuts[rank].row..self.cuts[rank + 1].row
+    }
+
+    /// Returns the nonzeros that a rank multiplies.
+    pub fn nonzeros(&self, rank: usize) -> Range<usize> {
+        self.cuts[rank].nonzero..self.cuts[rank + 1].nonzero
+    }
+
+    /// Returns the rows that a rank stores or has entries of.
+    pub fn touched(&self, rank: usize) -> Range<usize> {
+        let Range { start, end } = self.stored(rank);
+        start..end + usize::from(self.has_tail(rank))
+    }
+
+    /// Returns the rank's part of the entries of a row that it touches.
+    pub fn part(&self, rank: usize, row: usize) -> Range<usize> {
+        let (begin, nonzeros) = (self.begin(row), self.nonzeros(rank));
+        let end = nonzeros.end.min(self.row_ends[row] as usize);
+        nonzeros.start.max(begin) - begin..end - begin
+    }
+
+    /// Returns whether the rank has entries of a row that a later rank closes.
+    pub fn has_tail(&self, rank: usize) -> bool {
+        let Coordinate { row, nonzero } = self.cuts[rank + 1];
+        row < self.rows() && nonzero > self.cuts[rank].nonzero.max(self.begin(row))
+    }
+
+    /// Returns the rank that closes the row of this rank's tail; `None` without a tail.
+    pub fn receiver(&self, rank: usize) -> Option<usize> {
+        let later = rank + 1..self.ranks();
+        self.has_tail(rank).then(|| later.into_iter().find(|&r| !self.stored(r).is_empty()))?
+    }
+
+    /// Returns the ranks whose tails belong to the first row that `rank` stores, in ascending order.
+    pub fn senders(&self, rank: usize) -> Vec<usize> {
+        (0..rank).filter(|&sender| self.receiver(sender) == Some(rank)).collect()
+    }
+
+    fn begin(&self, row: usize) -> usize {
+        row.checked_sub(1).map_or(0, |before| self.row_ends[before] as usize)
+    }
+}
+
+/// Divides `len` into parts whose sizes differ by at most one. Returns their beginnings and the end of the last.
+pub fn even_cuts(len: usize, parts: usize) -> Vec<usize> {
+    (0..=parts).map(|part| (len as u128 * part as u128 / parts as u128) as usize).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cuts(lengths: &[u64], ranks: usize) -> Vec<(usize, usize)> {
+        let partition = Partition::new(lengths.to_vec(), ranks);
+        partition.cuts.iter().map(|cut| (cut.row, cut.nonzero)).collect()
+    }
+
+    /// 4 rows and 8 nonzeros, three items per rank: row 2 begins in the second piece and ends in the last.
+    #[test]
+    fn pieces_are_equal_and_rows_are_split() {
+        assert_eq!(cuts(&[2, 0, 6, 0], 4), [(0, 0), (1, 2), (2, 4), (2, 7), (4, 8)]);
+        let partition = Partition::new(vec![2, 0, 6, 0], 4);
+        let stored: Vec<_> = (0..4).map(|rank| partition.stored(rank)).collect();
+        assert_eq!(stored, [0..1, 1..2, 2..2, 2..4]);
+        let receivers: Vec<_> = (0..4).map(|rank| partition.receiver(rank)).collect();
+        assert_eq!(receivers, [None, Some(3), Some(3), None]);
+        assert_eq!(partition.senders(3), [1, 2]);
+        let parts: Vec<_> = (1..4).map(|rank| partition.part(rank, 2)).collect();
+        assert_eq!(parts, [0..2, 2..5, 5..6]);
+        assert_eq!((partition.touched(1), partition.touched(2)), (1..3, 2..3));
+    }
+
+    /// The row's end lies in the piece after the one that has its last nonzero.
+    #[test]
+    fn a_row_may_be_closed_by_a_rank_without_entries_of_it() {
+        let partition = Partition::new(vec![3, 2], 2);
+        assert_eq!(cuts(&[3, 2], 2), [(0, 0), (1, 3), (2, 5)]);
+        assert_eq!((partition.receiver(0), partition.senders(1)), (None, vec![]));
+        let partition = Partition::new(vec![3], 4);
+        assert_eq!(cuts(&[3], 4), [(0, 0), (0, 1), (0, 2), (0, 3), (1, 3)]);
+        assert_eq!((partition.senders(3), partition.part(3, 0)), (vec![0, 1, 2], 3..3));
+    }
+
+    #[test]
+    fn ranks_may_be_without_work() {
+        assert_eq!(cuts(&[1], 4), [(0, 0), (0, 1), (1, 1), (1, 1), (1, 1)]);
+        assert_eq!(cuts(&[], 2), [(0, 0), (0, 0), (0, 0)]);
+        let partition = Partition::new(vec![1], 4);
+        assert_eq!((partition.receiver(0), partition.touched(2)), (Some(1), 1..1));
+    }
+
+    /// 2^32 entries in 2^20 rows: each rank has 2^18 rows of 2^12 + 1 items, so every cut is at the end of a row.
+    #[test]
+    fn offsets_beyond_32_bits() {
+        let partition = Partition::new(vec![1 << 12; 1 << 20], 4);
+        assert_eq!(partition.nnz(), 1 << 32);
+        for rank in 0..4 {
+            let (row, nonzero) = ((rank + 1) << 18, (rank + 1) << 30);
+            assert_eq!(partition.cuts[rank + 1], Coordinate { row, nonzero });
+            assert_eq!(
+                (partition.nonzeros(rank).len(), partition.has_tail(rank)),
+                (1 << 30, false)
+            );
+        }
+        assert_eq!(partition.part(3, (1 << 20) - 1), 0..1 << 12);
+    }
+
+    /// Eight rows of 2^31 - 1 entries are 2^34 items. With two ranks the first piece ends after 2^33 items; with three
+    /// ranks pieces end in the middle of rows.
+    #[test]
+    fn rows_beyond_32_bits_are_split() {
+        let row = (1u64 << 31) - 1;
+        let partition = Partition::new(vec![row; 8], 2);
+        assert_eq!((partition.nnz() as u64, partition.stored(0)), ((1 << 34) - 8, 0..4));
+        assert_eq!(partition.nonzeros(1), (1 << 33) - 4..(1 << 34) - 8);
+        let partition = Partition::new(vec![row; 8], 3);
+        // ceil(2^34 / 3) = 5726623062 = 2 · 2^31 + 1431655766: the first rank closes two rows.
+        assert_eq!(partition.cuts[1], Coordinate { row: 2, nonzero: 5_726_623_060 });
+        assert_eq!(partition.part(0, 2), 0..1_431_655_766);
+        assert_eq!(partition.part(1, 2), 1_431_655_766..row as usize);
+        assert_eq!((partition.receiver(0), partition.receiver(1)), (Some(1), Some(2)));
+        // The second cut is at 11453246124 = 5 · 2^31 + 715827884.
+        assert_eq!(partition.stored(1), 2..5);
+        assert_eq!(partition.part(2, 5), 715_827_884..row as usize);
+    }
+
+    #[test]
+    fn even_cuts_cover_everything() {
+        assert_eq!(even_cuts(7, 3), [0, 2, 4, 7]);
+        assert_eq!(even_cuts(1, 3), [0, 0, 0, 1]);
+    }
+}

@@ -1,0 +1,130 @@
+//! The source of a rank's rows. No rank needs to store the whole matrix: a file is read twice, once for the row lengths
+//! and once for the share, and generators produce only the requested rows. (Each rank draws an R-MAT graph completely
+//! without storing it; array files are stored completely.)
+
+use std::ops::Range;
+
+use super::partition::even_cuts;
+use spmv_matrix::Csr;
+use spmv_matrix::generate::Generator;
+use spmv_matrix::loaded::Loaded;
+use spmv_matrix::market::{Options, Stream};
+use spmv_matrix::source::{LoadError, Source};
+
+/// A source of the rows of a matrix.
+pub enum Rows<'s> {
+    /// A coordinate file, which is read entry by entry.
+    File(Stream),
+    /// A generated matrix, of which a rank produces only its rows.
+    Made(&'s Generator),
+    /// A matrix in memory.
+    Whole(Csr<f64>),
+}
+
+impl<'s> Rows<'s> {
+    /// Opens the source and reads the header of a file. `expand` is as for [`Source::open`].
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read or its header is not valid.
+    pub fn open(source: &'s Source, expand: bool) -> Result<Self, LoadError> {
+        Ok(match source {
+            Source::Generated(generator) | Source::StandIn(_, generator) => Self::Made(generator),
+            Source::File(path) => {
+                match Stream::open(path, &Options { expand, ..Options::default() })? {
+                    Some(stream) => Self::File(stream),
+                    None => Self::Whole(Loaded::read(path, expand)?.csr),
+                }
+            }
+        })
+    }
+
+    /// Returns the numbers of rows and columns.
+    pub fn shape(&self) -> (usize, usize) {
+        match self {
+            Self::File(stream) => stream.shape(),
+            Self::Made(generator) => generator.shape(),
+            Self::Whole(csr) => (csr.rows(), csr.cols()),
+        }
+    }
+
+    /// Counts the entries of each row in the part of the source that rank `rank` reads; the row lengths are the sums
+    /// over all `ranks` ranks. Also returns the number of entries of the file that were counted.
+    ///
+    /// # Errors
+    /// Returns an error if the source cannot be read or is not valid.
+    pub fn lengths(&self, rank: usize, ranks: usize) -> Result<(Vec<u64>, u64), LoadError> {
+        let rows = self.shape().0;
+        let cuts = even_cuts(rows, ranks);
+        let counted = cuts[rank]..cuts[rank + 1];
+        match self {
+            Self::File(stream) => Ok(stream.lengths(|block| block % ranks == rank)?),
+            Self::Made(generator) => {
+                let mut lengths = vec![0; rows];
+                let count =
+                    |row: usize, columns: &[u32], _: &[f64]| lengths[row] = columns.len() as u64;
+                generator.each_row(counted, count)?;
+                Ok((lengths, 0))
+            }
+            Self::Whole(csr) => {
+                let mut lengths = vec![0; rows];
+                counted.for_each(|row| lengths[row] = csr.row(row).len() as u64);
+                Ok((lengths, 0))
+            }
+        }
+    }
+
+    /// Checks that all ranks together counted as many entries as the file's header announces.
+    ///
+    /// # Errors
+    /// Returns an error that describes the problem if they did not.
+    pub fn check(&self, counted: u64) -> Result<(), LoadError> {
+        match self {
+            Self::File(stream) if counted != stream.size_hint() => Err(stream.defect().into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Passes row, column and value of each entry of `rows` to `take`. For a file, entries of other rows are passed
+    /// too.
+    ///
+    /// # Errors
+    /// Returns an error if the source cannot be read or is not valid.
+    pub fn each(
+        &self,
+        rows: Range<usize>,
+        mut take: impl FnMut(usize, u32, f64),
+    ) -> Result<(), LoadError> {
+        match self {
+            Self::File(stream) => stream.each(take)?,
+            Self::Made(generator) => generator.each_row(rows, |row, columns, values| {
+                let value = |at| values.get(at).copied().unwrap_or(1.0);
+                columns.iter().enumerate().for_each(|(at, &column)| take(row, column, value(at)));
+            })?,
+            Self::Whole(csr) => rows.for_each(|row| {
+                csr.row(row).for_each(|k| take(row, csr.column_indices()[k], csr.values()[k]));
+            }),
+        }
+        Ok(())
+    }
+
+    /// Returns whether entries are passed together with their mirror images.
+    pub fn mirrors(&self) -> bool {
+        matches!(self, Self::File(stream) if stream.mirrors())
+    }
+
+    /// Returns the size of the file in bytes; `None` for other sources.
+    pub fn file_bytes(&self) -> Option<u64> {
+        match self {
+            Self::File(stream) => Some(stream.file_bytes()),
+            _ => None,
+        }
+    }
+
+    /// Returns the kind of problem according to the collection's comment in the file.
+    pub fn kind(&self) -> Option<String> {
+        match self {
+            Self::File(stream) => stream.kind().map(Into::into),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! The web addresses of the collection and of its mirrors.
+
+use reqwest::Url;
+
+use super::error::AddressError;
+use crate::collection::Matrix;
+
+/// The base addresses of the collection, in the order in which they are tried, and the path of the index on each.
+///
+/// The first two are the website (github.com/ScottKolo/suitesparse-matrix-collection-website). It redirects files
+/// to the third, which has no https (update_readme/SuiteSparseWebsiteREADME.md there, of 2025-06-05). The last is
+/// the older copy at the University of Florida. Its index, UFstats.csv, lacks the numbers of stored entries.
+const COLLECTION: [(&str, Option<&str>); 4] = [
+    ("https://sparse.tamu.edu", Some(INDEX)),
+    ("https://suitesparse-collection-website.herokuapp.com", Some(INDEX)),
+    ("http://sparse-files.engr.tamu.edu", Some(INDEX)),
+    ("https://www.cise.ufl.edu/research/sparse", None),
+];
+const INDEX: &str = "files/ssstats.csv";
+/// What is between the address that was requested and the one that answered, if they differ.
+const LED_TO: &str = " -> ";
+
+/// A base address of the collection or of a mirror, without a trailing slash.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Site {
+    base: String,
+    index: Option<&'static str>,
+}
+
+impl Site {
+    /// Returns the collection's own sites, in the order in which they are tried.
+    pub fn collection() -> Vec<Self> {
+        COLLECTION.map(|(base, index)| Self { base: base.to_owned(), index }).to_vec()
+    }
+
+    /// Parses the base address of a mirror.
+    ///
+    /// # Errors
+    /// Returns an error if the text is not an http or https address.
+    pub fn mirror(text: &str) -> Result<Self, AddressError> {
+        let url = Url::parse(text).ok();
+        match url.as_ref().map(|url| (url.scheme(), url.has_host())) {
+            Some(("http" | "https", true)) => {
+                Ok(Self { base: text.trim_end_matches('/').to_owned(), index: Some(INDEX) })
+            }
+            Some((other, true)) => Err(AddressError::Scheme(other.to_owned())),
+            _ => Err(AddressError::NotWeb),
+        }
+    }
+
+    /// Returns the address of a matrix's archive.
+    pub fn archive(&self, matrix: &Matrix) -> String {
+        format!("{}/MM/{}.tar.gz", self.base, matrix.id)
+    }
+
+    /// Returns the address of the index, if the site has one.
+    pub fn index(&self) -> Option<String> {
+        self.index.map(|path| format!("{}/{path}", self.base))
+    }
+}
+
+/// Returns an address without user, password, query and fragment, which may be secret.
+pub fn plain(address: &str) -> String {
+    let Ok(mut url) = Url::parse(address) else { return address.to_owned() };
+    // The setters fail only for addresses that have no host.
+    let _ = url.set_username("").and_then(|()| url.set_password(None));
+    url.set_query(None);
+    url.set_fragment(None);
+    url.into()
+}
+
+/// Returns the way to a file: the requested address and, after redirects, the one that answered.
+pub fn way(requested: &str, answered: &str) -> String {
+    let (requested, answered) = (plain(requested), plain(answered));
+    if requested == answered { requested } else { format!("{requested}{LED_TO}{answered}") }
+}
+
+/// Returns whether the way to a file begins with a request of this address.
+pub fn begins_with(way: &str, requested: &str) -> bool {
+    way.split(LED_TO).next() == Some(&plain(requested))
+}
+
+/// Returns whether others could have changed a file on its way, because it came over http and the user did not name a
+/// mirror with http.
+pub fn is_exposed(way: &str) -> bool {
+    let (requested, answered) = way.split_once(LED_TO).unwrap_or((way, way));
+    let is_ours = COLLECTION.iter().any(|(base, _)| requested.starts_with(base));
+    [requested, answered].iter().any(|address| address.starts_with("http:"))
+        && (is_ours || requested.starts_with("https:"))
+}
+
+/// Returns whether a redirect may be followed. One that leaves https for http, and all after it, may lead only to a
+/// host of the collection, or from a mirror on this machine to this machine, because others can change what http
+/// delivers.
+///
+/// `previous` has the addresses so far, the first one being that which the user or the collection's list names.
+pub fn may_follow(previous: &[Url], next: &Url) -> bool {
+    let mut from_https =
+        previous.iter().chain([next]).skip_while(|address| address.scheme() != "https");
+    let was_left = from_https.any(|address| address.scheme() == "http");
+    let is_web = ["http", "https"].contains(&next.scheme());
+    let is_here = previous.first().is_some_and(is_this_machine) && is_this_machine(next);
+    is_web && (!was_left || is_here || is_of_the_collection(next))
+}
+
+fn is_of_the_collection(address: &Url) -> bool {
+    let hosts = COLLECTION.iter().filter_map(|(base, _)| Url::parse(base).ok());
+    address.port().is_none() && hosts.into_iter().any(|ours| ours.host() == address.host())
+}
+
+fn is_this_machine(address: &Url) -> bool {
+    let host = address.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    host == "localhost" || host.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collection::Datasets;
+
+    #[test]
+    fn paths_are_those_of_each_site() {
+        let datasets = Datasets::ours();
+        let matrix = datasets.matrices().next().unwrap();
+        let sites = Site::collection();
+        let expected = format!("https://sparse.tamu.edu/MM/{}.tar.gz", matrix.id);
+        assert_eq!(sites[0].archive(matrix), expected);
+        let expected = format!("https://www.cise.ufl.edu/research/sparse/MM/{}.tar.gz", matrix.id);
+        assert_eq!((sites[3].archive(matrix), sites[3].index()), (expected, None));
+        let index = "http://sparse-files.engr.tamu.edu/files/ssstats.csv";
+        assert_eq!(sites[2].index().as_deref(), Some(index));
+        let mirror = Site::mirror("http://localhost:8000/copy/").unwrap();
+        assert_eq!(mirror.index().unwrap(), "http://localhost:8000/copy/files/ssstats.csv");
+    }
+
+    #[test]
+    fn a_mirror_is_on_the_web() {
+        let error = |text: &str| Site::mirror(text).unwrap_err().to_string();
+        assert_eq!(error("ftp://host/x"), "ftp is not supported, only http and https");
+        for text in ["host/x", "http://", "file:///x"] {
+            assert_eq!(error(text), "it is not a web address such as http://host/path", "{text}");
+        }
+    }
+
+    /// Each case is a chain of redirects, and whether its last one is followed.
+    #[test]
+    fn only_known_hosts_may_follow_https_over_http() {
+        let files = "http://sparse-files.engr.tamu.edu/MM/a";
+        for (chain, followed) in [
+            (&["https://sparse.tamu.edu/MM/a", files][..], true),
+            (&["https://a/x", files], true),
+            (&["https://a/x", "http://SPARSE-FILES.engr.tamu.edu:80/x"], true),
+            (&["https://a/x", "http://sparse-files.engr.tamu.edu:8080/x"], false),
+            (&["https://a/x", "http://sparse-files.engr.tamu.edu.evil.org/x"], false),
+            (&["https://a/x", "http://evil-sparse-files.engr.tamu.edu/x"], false),
+            (&["https://a/x", "http://x.sparse-files.engr.tamu.edu/x"], false),
+            (&["https://a/x", "http://sparse-files.engr.tamu.edu@evil.org/x"], false),
+            (&["https://a/x", "http://a/x"], false),
+            (&["https://a/x", "https://b/y"], true),
+            (&["https://a/x", "ftp://a/x"], false),
+            (&["http://a/x", "ftp://a/x"], false),
+            (&["http://a/x", "http://b/x"], true),
+            (&["http://a/x", "https://b/x", "http://a/x"], false),
+            (&["http://a/x", "https://b/x", files], true),
+            // Whoever changes the answer over http must not lead elsewhere.
+            (&["https://a/x", files, "http://evil.org/x"], false),
+            (&["https://a/x", files, "https://evil.org/x"], false),
+            (&["https://a/x", files, "https://sparse.tamu.edu/x"], true),
+            (&["https://localhost:1/x", "http://127.0.0.1:2/x"], true),
+            (&["https://[::1]/x", "http://localhost/x"], true),
+            (&["https://a/x", "http://127.0.0.1:2/x"], false),
+            (&["https://localhost/x", "http://localhost.evil.org/x"], false),
+        ] {
+            let urls: Vec<Url> = chain.iter().map(|text| Url::parse(text).unwrap()).collect();
+            let (next, previous) = urls.split_last().unwrap();
+            assert_eq!(may_follow(previous, next), followed, "{chain:?}");
+        }
+    }
+
+    #[test]
+    fn a_way_has_no_secrets_and_tells_where_others_could_change_the_file() {
+        let secret = way("https://me:secret@h/x", "http://127.0.0.1:8/y?token=secret#a");
+        assert_eq!(secret, "https://h/x -> http://127.0.0.1:8/y");
+        assert!(
+            begins_with(&secret, "https://me:secret@h/x") && !begins_with(&secret, "https://h")
+        );
+        let files = "http://sparse-files.engr.tamu.edu/x";
+        for (requested, answered, exposed) in [
+            ("https://sparse.tamu.edu/x", "https://sparse.tamu.edu/x", false),
+            ("https://sparse.tamu.edu/x", files, true),
+            ("https://mirror/x", files, true),
+            (files, files, true),
+            (files, "https://other/x", true),
+            ("http://mirror/x", "http://mirror/x", false),
+            ("http://mirror/x", "http://other/x", false),
+        ] {
+            assert_eq!(is_exposed(&way(requested, answered)), exposed, "{requested} {answered}");
+        }
+    }
+}

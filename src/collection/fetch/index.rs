@@ -1,0 +1,87 @@
+//! The collection's index, which is stored in the user's cache folder.
+
+use std::fs;
+use std::time::Duration;
+
+use super::address::{Site, is_exposed};
+use super::client::Client;
+use super::download::Download;
+use super::error::FetchError;
+use super::folder::Folder;
+use super::part::Part;
+use crate::collection::{Matrix, index};
+use spmv_matrix::cache::{CacheFolder, Key};
+
+/// The age after which the index is downloaded again, if possible.
+const FRESH: Duration = Duration::from_secs(30 * 24 * 3600);
+
+/// The largest permitted size of an index in bytes. The index of all 2,900 matrices has less than half a megabyte.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// Returns all matrices of the collection at these sites. Calls `note` with messages for the user, such as a warning
+/// that the index is old.
+///
+/// # Errors
+/// Returns an error if the index is not in the cache and cannot be downloaded, or is not valid.
+pub fn collection(
+    web: &Client,
+    sites: &[Site],
+    pause: Duration,
+    cache: &CacheFolder,
+    note: &dyn Fn(String),
+) -> Result<Vec<Matrix>, FetchError> {
+    let addresses: Vec<String> = sites.iter().filter_map(Site::index).collect();
+    let key = Key::of(addresses.iter().map(String::as_str));
+    let stored =
+        cache.get(&key).and_then(|(bytes, age)| Some((parse(&bytes, "ssstats.csv").ok()?, age)));
+    let stored = match stored {
+        Some((matrices, age)) if age < FRESH => return Ok(matrices),
+        other => other,
+    };
+    let downloaded = download(web, &addresses, pause, note).and_then(|(bytes, way)| {
+        let matrices = parse(&bytes, &way)?;
+        cache.put(&key, &bytes);
+        if is_exposed(&way) {
+            note(format!("{way}: this index came over http, so nothing vouches for its contents"));
+        }
+        Ok(matrices)
+    });
+    match (downloaded, stored) {
+        (Ok(matrices), _) => Ok(matrices),
+        (Err(FetchError::Interrupted), _) => Err(FetchError::Interrupted),
+        (Err(error), Some((matrices, age))) => {
+            let days = age.as_secs() / (24 * 3600);
+            note(format!("the stored index is {days} days old and cannot be updated: {error}"));
+            Ok(matrices)
+        }
+        (Err(error), None) => {
+            let message = format!("the collection's index cannot be downloaded: {error}");
+            Err(FetchError::Failed(message))
+        }
+    }
+}
+
+/// Downloads the index. Returns its contents and the way to it.
+fn download(
+    web: &Client,
+    addresses: &[String],
+    pause: Duration,
+    note: &dyn Fn(String),
+) -> Result<(Vec<u8>, String), FetchError> {
+    let temp_dir = std::env::temp_dir();
+    let own = tempfile::tempdir();
+    let own = own.map_err(FetchError::file("create a folder in", &temp_dir))?;
+    let folder = Folder::new(own.path());
+    let part = Part::at(folder.file("ssstats.csv.part"));
+    let (most, watch) = (MOST_BYTES, &|_, _| {});
+    let download = Download { web, part: &part, folder: &folder, pause, most, watch, note };
+    let way = download.run(addresses.iter().cloned())?;
+    let bytes = fs::read(part.path());
+    let bytes = bytes.map_err(FetchError::file("read", part.path()))?;
+    Ok((bytes, way))
+}
+
+fn parse(bytes: &[u8], name: &str) -> Result<Vec<Matrix>, FetchError> {
+    let text = String::from_utf8_lossy(bytes);
+    index::parse(&text, name).map_err(|error| FetchError::Failed(error.to_string()))
+}

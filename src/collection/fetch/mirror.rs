@@ -1,0 +1,54 @@
+//! Writes a mirror: a folder with the same layout as the collection's web site and generated matrices in its
+//! archives. It replaces the collection on machines without access to the Internet.
+
+use std::fs::{self, File, Permissions};
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use crate::collection::{Matrix, index};
+use spmv_matrix::cache;
+use spmv_matrix::generate::Generator;
+
+/// Writes `MM/GROUP/NAME.tar.gz` with the generated matrix. `kind` is the description in the file's comments.
+/// Returns the size of the archive in bytes.
+///
+/// # Errors
+/// Returns an error if a file cannot be written or the matrix cannot be generated.
+pub fn add(folder: &Path, matrix: &Matrix, generator: &Generator, kind: &str) -> io::Result<u64> {
+    let place = folder.join("MM").join(format!("{}.tar.gz", matrix.id));
+    fs::create_dir_all(place.parent().unwrap_or(folder))?;
+    // A temporary file is needed because an archive states a file's size before its contents.
+    let mut text = tempfile::tempfile_in(folder)?;
+    generator.write(kind, || Ok(BufWriter::with_capacity(1 << 20, &mut text)))?;
+    let archive = tempfile::NamedTempFile::new_in(folder)?;
+    pack(matrix.name(), text, archive.as_file())?;
+    let archive = archive.persist(&place)?;
+    // Temporary files are readable only by their owner, but a web server must be able to read the archive.
+    archive.set_permissions(Permissions::from_mode(0o644))?;
+    Ok(archive.metadata()?.len())
+}
+
+fn pack(name: &str, mut text: File, archive: &File) -> io::Result<()> {
+    io::Seek::rewind(&mut text)?;
+    let mut header = tar::Header::new_gnu();
+    header.set_size(text.metadata()?.len());
+    header.set_mode(0o644);
+    let gzip = GzEncoder::new(BufWriter::with_capacity(1 << 20, archive), Compression::fast());
+    let mut tar = tar::Builder::new(gzip);
+    tar.append_data(&mut header, format!("{name}/{name}.mtx"), text)?;
+    tar.into_inner()?.finish()?.flush()
+}
+
+/// Writes `files/ssstats.csv`, the index of these matrices.
+///
+/// # Errors
+/// Returns an error if the file cannot be written.
+pub fn write_index(folder: &Path, matrices: &[&Matrix], date: &str) -> io::Result<()> {
+    let place = folder.join("files/ssstats.csv");
+    let text = index::write(matrices, date);
+    cache::replace(&place, |file| file.write_all(text.as_bytes()))
+}

@@ -1,0 +1,41 @@
+//! The settings of a download.
+
+use std::time::Duration;
+
+use super::address::Site;
+use super::folder::Form;
+use crate::collection::Matrix;
+
+/// The settings of a download.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The sites from which archives are requested, in this order.
+    pub sites: Vec<Site>,
+    /// The number of matrices that are downloaded at the same time.
+    pub jobs: usize,
+    /// The pause before the second attempt; it doubles before each further attempt.
+    pub pause: Duration,
+    /// Whether the matrix or the whole archive is stored.
+    pub form: Form,
+    /// Whether the other files in the archive are stored too.
+    pub aux: bool,
+    /// The date for the ledger, in UTC, such as `2026-11-21T04:15:00Z`.
+    pub date: String,
+    /// The largest permitted size of an archive in bytes, if the user specifies it.
+    pub most_archive: Option<u64>,
+}
+
+/// The largest permitted ratio of an archive's size to the estimate. Archives have up to 1.7 times the estimated
+/// size of their matrix; the other files in them are as large as the matrix or a few times larger.
+const ARCHIVE_MARGIN: u64 = 8;
+/// Bytes permitted in addition: sequences of further matrices can be hundreds of times larger than a small
+/// matrix.
+const ARCHIVE_ALLOWANCE: u64 = 256 << 20;
+
+impl Settings {
+    /// Returns the largest permitted size of a matrix's archive in bytes.
+    pub fn most_archive_bytes(&self, matrix: &Matrix) -> u64 {
+        let expected = matrix.archive_bytes_estimate().saturating_mul(ARCHIVE_MARGIN);
+        self.most_archive.unwrap_or(expected.saturating_add(ARCHIVE_ALLOWANCE))
+    }
+}

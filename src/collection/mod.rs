@@ -1,0 +1,225 @@
+//! The known matrices: facts about matrices of the collection, and named sets of them. This module does
+//! not access the network or read matrices.
+
+mod definition;
+mod error;
+pub mod fetch;
+pub mod fields;
+pub mod index;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+pub use definition::Member;
+pub use error::{ArchiveError, DatasetsError};
+
+use crate::record::filter::Filter;
+
+/// The estimated number of bytes of an archive per stored entry without a value (2.4 to 4.6 in 17 files).
+pub const ARCHIVE_BYTES_PER_POSITION: f64 = 2.9;
+/// The estimated number of bytes of an archive per stored entry with a value (4 to 12 in 12 files).
+pub const ARCHIVE_BYTES_PER_VALUE: f64 = 7.0;
+
+/// The built-in datasets.
+const OURS: &str = include_str!("../../datasets.toml");
+/// The name of the built-in datasets in messages.
+const OURS_NAME: &str = "datasets.toml";
+
+/// The facts about a matrix of the collection.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Matrix {
+    /// The id, `GROUP/NAME`.
+    pub id: String,
+    /// The number of rows.
+    pub rows: u64,
+    /// The number of columns.
+    pub cols: u64,
+    /// The number of numerical nonzeros of the expanded matrix.
+    pub nnz: u64,
+    /// The number of entries of the expanded matrix, including explicit zeros.
+    pub entries: u64,
+    /// The kind of problem according to the collection.
+    pub kind: String,
+    /// Whether no value is complex.
+    pub real: bool,
+    /// Whether all values are 1.
+    pub binary: bool,
+    /// The fraction of the off-diagonal entries a_ij for which a_ji is also an entry.
+    pub pattern_symmetry: Option<f64>,
+    /// The fraction of the off-diagonal entries a_ij for which a_ji has the same value.
+    pub numerical_symmetry: Option<f64>,
+    /// The number of entries of the longest row, if published or counted.
+    pub longest: Option<u64>,
+    /// The standard deviation of the row lengths divided by their mean, if published or counted.
+    pub variation: Option<f64>,
+    /// The specification (`gen:…`) of a generated matrix with the same numbers of rows, columns and entries and,
+    /// as far as known, the same row lengths.
+    pub stand_in: Option<String>,
+    /// The SHA-256 of the archive `GROUP/NAME.tar.gz` in lower-case hexadecimal digits, if known.
+    pub sha256: Option<String>,
+}
+
+impl Matrix {
+    /// Returns a matrix of this size for tests.
+    #[cfg(test)]
+    pub(crate) fn of_size(id: &str, rows: u64, cols: u64, entries: u64) -> Self {
+        Self {
+            id: id.to_owned(),
+            rows,
+            cols,
+            nnz: entries,
+            entries,
+            kind: String::new(),
+            real: true,
+            binary: false,
+            pattern_symmetry: None,
+            numerical_symmetry: None,
+            longest: None,
+            variation: None,
+            stand_in: None,
+            sha256: None,
+        }
+    }
+
+    /// Checks the SHA-256 of an archive of this matrix, if the expected one is known.
+    ///
+    /// # Errors
+    /// Returns an error with both hashes if they differ.
+    pub fn check_archive(&self, sha256: &str) -> Result<(), ArchiveError> {
+        match self.sha256.as_deref().filter(|known| *known != sha256) {
+            None => Ok(()),
+            Some(known) => Err(ArchiveError {
+                id: self.id.clone(),
+                known: known.to_owned(),
+                found: sha256.to_owned(),
+            }),
+        }
+    }
+
+    /// Returns the part of the id before the slash.
+    pub fn group(&self) -> &str {
+        self.id.split_once('/').map_or("", |(group, _)| group)
+    }
+
+    /// Returns the part of the id after the slash.
+    pub fn name(&self) -> &str {
+        self.id.split_once('/').map_or(&self.id, |(_, name)| name)
+    }
+
+    /// Returns an upper bound on the number of entries in the file: the entries of one triangle with the diagonal
+    /// if the matrix is symmetric, otherwise all entries.
+    pub fn stored_at_most(&self) -> u64 {
+        match self.numerical_symmetry == Some(1.0) {
+            true => self.entries.min(self.entries.saturating_add(self.rows) / 2),
+            false => self.entries,
+        }
+    }
+
+    /// Returns the estimated size of the archive in bytes.
+    pub fn archive_bytes_estimate(&self) -> u64 {
+        let per_entry = match self.binary {
+            true => ARCHIVE_BYTES_PER_POSITION,
+            false => ARCHIVE_BYTES_PER_VALUE,
+        };
+        (self.stored_at_most() as f64 * per_entry).round() as u64
+    }
+}
+
+/// Returns whether the text has the form `GROUP/NAME` with only letters, digits, `_` and `-`, so that it is safe
+/// in file names and URLs.
+pub fn is_id(text: &str) -> bool {
+    let fits = |part: &str| {
+        let allowed = |c: u8| c.is_ascii_alphanumeric() || b"_-".contains(&c);
+        !part.is_empty() && part.bytes().all(allowed)
+    };
+    text.split_once('/').is_some_and(|(group, name)| fits(group) && fits(name))
+}
+
+/// A named set of matrices.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Set {
+    /// The source of the set, as in `csr-k, Table 1`.
+    pub source: String,
+    /// A remark about the set.
+    pub note: Option<String>,
+    /// The definition of its matrices.
+    pub matrices: Matrices,
+}
+
+/// The definition of the matrices in a set.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Matrices {
+    /// A list of matrices in this order.
+    Members(Vec<Member>),
+    /// All matrices that pass a filter.
+    Filter(Filter<Matrix>),
+}
+
+/// The matrices and sets of the built-in datasets and of the user's file.
+#[derive(Clone, Debug, Default)]
+pub struct Datasets {
+    matrices: BTreeMap<String, Matrix>,
+    sets: BTreeMap<String, Set>,
+}
+
+impl Datasets {
+    /// Returns the built-in datasets.
+    ///
+    /// # Panics
+    /// Panics if the built-in file is invalid, which a test excludes.
+    pub fn ours() -> Self {
+        Self::default().and(OURS, OURS_NAME).expect("the built-in datasets are valid")
+    }
+
+    /// Returns the built-in datasets, extended by those of the user's file. If both define a name, the definition
+    /// of the user's file is used.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read or is invalid.
+    pub fn with(file: Option<&Path>) -> Result<Self, DatasetsError> {
+        let Some(path) = file else { return Ok(Self::ours()) };
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| DatasetsError::Unreadable { path: path.to_owned(), error })?;
+        Self::ours().and(&text, &path.display().to_string())
+    }
+
+    /// Extends these datasets by those of `text`, the contents of the file named `file`. Names in `text` replace
+    /// existing ones.
+    ///
+    /// # Errors
+    /// Returns an error if `text` is invalid, defines an id twice, or a set has an unknown member.
+    pub fn and(mut self, text: &str, file: &str) -> Result<Self, DatasetsError> {
+        definition::add(&mut self, text, file)?;
+        Ok(self)
+    }
+
+    /// Returns the facts about the matrix with the id `GROUP/NAME`.
+    pub fn matrix(&self, id: &str) -> Option<&Matrix> {
+        self.matrices.get(id)
+    }
+
+    /// Returns all matrices, sorted by id.
+    pub fn matrices(&self) -> impl Iterator<Item = &Matrix> {
+        self.matrices.values()
+    }
+
+    /// Returns all sets with their names, sorted by name.
+    pub fn sets(&self) -> impl Iterator<Item = (&str, &Set)> {
+        self.sets.iter().map(|(name, set)| (name.as_str(), set))
+    }
+
+    /// Returns the set with this name.
+    pub fn set(&self, name: &str) -> Option<&Set> {
+        self.sets.get(name)
+    }
+
+    /// Returns the matrices of a set: in the order of its members, or sorted by id if it has a filter.
+    pub fn matrices_of<'d>(&'d self, set: &'d Set) -> Vec<&'d Matrix> {
+        match &set.matrices {
+            Matrices::Members(members) => {
+                members.iter().filter_map(|member| self.matrix(&member.id)).collect()
+            }
+            Matrices::Filter(filter) => self.matrices().filter(|m| filter.passes(m)).collect(),
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! Reads result files of Ginkgo's benchmarks as rows. Such a file does not contain the unit of its times: the
+//! unit is the one with which the times are plausible.
+
+use std::path::Path;
+
+use super::{Matrix, Unit};
+use crate::record::read::{LinesError, RecordedRow};
+
+/// The limit for numbers of rows, columns and nonzeros: a larger matrix would have more bytes than an integer can
+/// count.
+const MOST: usize = 1 << 48;
+
+/// A bandwidth that no machine reaches, in bytes per second.
+const FASTEST: f64 = 20e12;
+
+/// The smallest number of bytes per nonzero: some formats have no indices, and values may be half precision.
+const LEAST_BYTES: f64 = 2.0;
+
+/// The longest plausible time of a product, in seconds.
+const SLOWEST: f64 = 60.0;
+
+/// Why the unit of the times of a file is unknown.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)] // the messages describe the variants
+pub enum UnitError {
+    #[error(
+        "its times may be nanoseconds or seconds; choose with --ginkgo-times ns or --ginkgo-times s"
+    )]
+    Ambiguous,
+    #[error(
+        "{taken}, which cannot be {units}: a product of {nonzeros} nonzeros takes at most {SLOWEST} s and reads at \
+         most 20 TB/s; check --ginkgo-times, and that the file does not mix two units"
+    )]
+    Implausible { taken: String, units: String, nonzeros: usize },
+}
+
+/// The time of a kernel on a matrix, in an unknown unit.
+struct Time<'a> {
+    kernel: &'a str,
+    matrix: String,
+    nonzeros: usize,
+    time: f64,
+}
+
+impl Time<'_> {
+    fn is_plausible(&self, unit: Unit) -> bool {
+        let seconds = self.time * unit.seconds();
+        let least = LEAST_BYTES * self.nonzeros as f64 / FASTEST;
+        seconds > 0.0 && (least..=SLOWEST).contains(&seconds)
+    }
+}
+
+/// Whether a text is JSON. No CSV file of this program begins with `[` or `{`.
+pub fn is_json(text: &[u8]) -> bool {
+    text.trim_ascii_start().first().is_some_and(|first| b"[{".contains(first))
+}
+
+/// Returns the rows of a file with this text, and a note about the unit of its times. `given` is the unit that
+/// the user gave.
+///
+/// # Errors
+/// Returns an error if the text is not such a file, or if its times are not plausible.
+pub fn parse(
+    path: &Path,
+    text: &[u8],
+    given: Option<Unit>,
+) -> Result<(Vec<RecordedRow>, String), LinesError> {
+    let foreign = |what| LinesError::Foreign { path: path.to_owned(), what };
+    let matrices: Vec<Matrix> =
+        serde_json::from_slice(text).map_err(|error| foreign(error.to_string()))?;
+    if matrices.iter().all(|matrix| matrix.spmv.is_none()) {
+        return Err(foreign("no object in it has the key 'spmv'".into()));
+    }
+    if let Some(matrix) = matrices.iter().find(|matrix| !matrix.sizes().all(|size| size < MOST)) {
+        return Err(foreign(format!(
+            "{} has an impossible size (2^48 rows, columns or nonzeros, or more)",
+            matrix.file(0)
+        )));
+    }
+    let (unit, why) = unit(&times(&matrices), given, matrices.iter().any(Matrix::is_ours))
+        .map_err(|error| LinesError::Unit { path: path.to_owned(), error })?;
+    let rows = (1..).zip(&matrices).flat_map(|(place, matrix)| matrix.rows(place, unit));
+    let note = format!("The times of `{}` are taken as {}: {why}.", path.display(), unit.name());
+    Ok((rows.map(RecordedRow::from).collect(), note))
+}
+
+/// Returns the times of the kernels that were measured.
+fn times(matrices: &[Matrix]) -> Vec<Time<'_>> {
+    let times = (1..).zip(matrices).flat_map(|(place, matrix)| {
+        let nonzeros = matrix.nonzeros().unwrap_or_default();
+        matrix.spmv.iter().flatten().filter_map(move |(kernel, result)| {
+            let (matrix, time) = (matrix.file(place), result.measured()?);
+            Some(Time { kernel, matrix, nonzeros, time })
+        })
+    });
+    times.collect()
+}
+
+/// Returns the unit of the times, and the reason for choosing it.
+fn unit(
+    times: &[Time],
+    given: Option<Unit>,
+    is_ours: bool,
+) -> Result<(Unit, &'static str), UnitError> {
+    let implausible = |unit| times.iter().find(move |time| !time.is_plausible(unit));
+    let known = match (given, is_ours) {
+        (Some(unit), _) => Some((unit, "as given by --ginkgo-times")),
+        (None, true) => Some((Unit::S, "spmv-bench wrote the file")),
+        (None, false) => None,
+    };
+    if let Some((unit, why)) = known {
+        return implausible(unit).map_or(Ok((unit, why)), |time| Err(refused(time, &[unit])));
+    }
+    match [Unit::Ns, Unit::S].map(implausible) {
+        [None, Some(_)] => Ok((Unit::Ns, "as seconds they are not plausible")),
+        [Some(_), None] => Ok((Unit::S, "as nanoseconds they are not plausible")),
+        [Some(_), Some(time)] => Err(refused(time, &[Unit::Ns, Unit::S])),
+        [None, None] if times.is_empty() => Ok((Unit::S, "it has no times")),
+        [None, None] => Err(UnitError::Ambiguous),
+    }
+}
+
+fn refused(time: &Time, units: &[Unit]) -> UnitError {
+    let Time { kernel, matrix, nonzeros, time } = time;
+    let units = units.iter().map(|unit| unit.name()).collect::<Vec<_>>().join(" or ");
+    let taken = format!("{kernel} on {matrix} takes {time}");
+    UnitError::Implausible { taken, units, nonzeros: *nonzeros }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::row::Status;
+
+    const SMALL: &str =
+        r#""problem": {"group": "HB", "name": "small", "rows": 4, "columns": 3, "nonzeros": 1000}"#;
+
+    fn read(text: &str, given: Option<Unit>) -> Result<(Vec<RecordedRow>, String), String> {
+        parse("a.json".as_ref(), text.as_bytes(), given).map_err(|error| error.to_string())
+    }
+
+    fn with_time(time: f64) -> String {
+        format!(r#"[{{{SMALL}, "spmv": {{"coo": {{"time": {time}, "completed": true}}}}}}]"#)
+    }
+
+    #[test]
+    fn the_unit_is_the_plausible_one() {
+        for (time, given, ms, why) in [
+            (15975.2, None, 0.0159752, "nanoseconds: as seconds they are not plausible"),
+            (6.5e-6, None, 0.0065, "seconds: as nanoseconds they are not plausible"),
+            (10.0, Some(Unit::Ns), 1e-5, "nanoseconds: as given by --ginkgo-times"),
+            (10.0, Some(Unit::S), 1e4, "seconds: as given by --ginkgo-times"),
+        ] {
+            let (lines, note) = read(&with_time(time), given).unwrap();
+            let found = lines[0].row.avg_spmv_ms.unwrap();
+            assert!((found / ms - 1.0).abs() < 1e-12, "{found}");
+            assert_eq!(note, format!("The times of `a.json` are taken as {why}."));
+        }
+    }
+
+    #[test]
+    fn a_unit_that_is_not_plausible_is_refused() {
+        for (time, given, expected) in [
+            (10.0, None, "a.json: its times may be nanoseconds or seconds; choose with"),
+            (
+                6.5e-6,
+                Some(Unit::Ns),
+                "a.json: coo on HB/small takes 0.0000065, which cannot be nanoseconds: ",
+            ),
+            (
+                15975.2,
+                Some(Unit::S),
+                "takes 15975.2, which cannot be seconds: a product of 1000 nonzeros",
+            ),
+            (1e12, None, "cannot be nanoseconds or seconds: "),
+            (-1.0, None, "cannot be nanoseconds or seconds: "),
+        ] {
+            let error = read(&with_time(time), given).unwrap_err();
+            assert!(error.contains(expected) && error.contains("--ginkgo-times"), "{error}");
+        }
+    }
+
+    #[test]
+    fn other_json_and_impossible_sizes_are_refused() {
+        for (text, expected) in [
+            (r#"{"file": "a.mtx"}"#, "invalid type: map, expected a sequence at line 1 column 0"),
+            (r#"[{"filename": "a", "solver": {}}]"#, "no object in it has the key 'spmv'"),
+            (r#"[{"spmv": [{"time": 1}]}]"#, "invalid type: sequence, expected a map"),
+            (r#"[{"filename": "a", "spmv": {}"#, "EOF while parsing"),
+            (
+                r#"[{"filename": "a", "rows": 18446744073709551615, "spmv": {}}]"#,
+                "a has an impossible size",
+            ),
+        ] {
+            let error = read(text, None).unwrap_err();
+            let end = "; expected a file written by spmv-bench with --format csv or ginkgo, or the results of Ginkgo's \
+                       spmv benchmark";
+            assert!(error.contains(expected) && error.ends_with(end), "{error}");
+        }
+    }
+
+    /// Covers both places of sizes, orders, failed kernels, and kernels that are not methods of this program.
+    #[test]
+    fn matrices_and_kernels_become_rows() {
+        let text = r#"[
+            {"filename": "/tmp/a.mtx", "problem": {"name": "a", "rows": 2, "cols": 3, "columns": 3, "nonzeros": 4,
+             "kind": "a kind", "row_distribution": {"q1": 1.0, "max": 3, "mean": 2.0, "variance": 1.0, "skewness": 0.0}},
+             "spmv": {"csr": {"storage": 60, "max_relative_norm2": 0.0, "time": 1e-5, "repetitions": 10, "completed": true},
+                      "ell": {"error": "out of memory", "completed": false}, "sellp": {"completed": false}},
+             "optimal": {"spmv": "csr"}},
+            {"filename": "", "rows": 5, "cols": 5, "nonzeros": 9, "reordered": "rcm", "spmv": {"coo": {"time": 2e-5, "completed": true}}},
+            {"filename": "b.mtx", "reordered": "amd", "spmv": {}},
+            {"filename": "c.mtx", "reordered": "amd", "spmv": {"coo": {"time": 2e-5, "completed": true}}},
+            {"filename": "d.mtx", "preconditioner": {}}
+        ]"#;
+        let (lines, _) = read(text, None).unwrap();
+        let rows = lines.iter().map(|line| {
+            let row = &line.row;
+            let (status, order) = (row.status.unwrap().name(), row.order.unwrap().name());
+            format!(
+                "{} {} {status} {order} {}",
+                row.file,
+                line.method(),
+                row.reason.as_deref().unwrap_or("-")
+            )
+        });
+        assert_eq!(
+            rows.collect::<Vec<_>>(),
+            [
+                "/tmp/a.mtx ginkgo:csr ok natural -",
+                "/tmp/a.mtx ginkgo:ell failed natural out of memory",
+                "/tmp/a.mtx ginkgo:sellp failed natural not completed",
+                "matrix 2 ginkgo:coo ok rcm -",
+                "c.mtx (reordered: amd) ginkgo:coo ok natural -",
+            ]
+        );
+        let row = &lines[0].row;
+        assert_eq!(row.status, Some(Status::Ok));
+        assert_eq!((row.sizes(), row.iterations), (Some([2, 3, 4]), Some(10)));
+        assert_eq!(row.required_bytes, Some(60 + 5 * 8));
+        assert_eq!((row.row_length_variation, row.max_row_length), (Some(0.5), Some(3)));
+        assert!((row.gflops.unwrap() / 8e-4 - 1.0).abs() < 1e-12);
+        assert_eq!(row.kind.as_deref(), Some("a kind"));
+    }
+}

@@ -1,0 +1,253 @@
+//! Reads result files as rows.
+
+use std::path::{Path, PathBuf};
+
+use csv::StringRecord;
+use serde::Deserialize;
+
+use super::ginkgo::read as ginkgo;
+use crate::record::cells::unguarded;
+use crate::record::ginkgo::Unit;
+use crate::record::row::{Row, Status, matrix_name};
+use spmv_methods::method::Device;
+
+/// A row of a result file.
+#[derive(Clone, Debug)]
+pub struct RecordedRow {
+    /// The columns of all result files.
+    pub row: Row,
+    /// The columns of some files.
+    pub added: Added,
+    /// The name of the matrix among all matrices, as `name_matrices` in `report::identity` gives it.
+    pub name: Option<String>,
+}
+
+/// The columns that only some result files have.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Added {
+    /// The published time of the product, in milliseconds.
+    pub published_ms: Option<f64>,
+    /// The part of the published time that is launching and waiting, in milliseconds.
+    pub waiting_ms: Option<f64>,
+    /// The number of rows in a super-row, in files of `tune`.
+    pub srs: Option<u32>,
+    /// The number of super-rows in a super-super-row, in files of `tune`.
+    pub ssrs: Option<u32>,
+}
+
+/// Why a file cannot be read as rows.
+#[derive(Debug, thiserror::Error)]
+pub enum LinesError {
+    /// The file does not exist or cannot be read.
+    #[error("cannot read {path}: {error}")]
+    Unreadable {
+        /// The path of the file.
+        path: PathBuf,
+        /// The error of the operating system.
+        error: std::io::Error,
+    },
+    /// The file is not a CSV file of rows.
+    #[error("{path}:{line}: {what}; expected a file written by spmv-bench with --format csv")]
+    Malformed {
+        /// The path of the file.
+        path: PathBuf,
+        /// The line number, from 1.
+        line: u64,
+        /// What is wrong with the file.
+        what: String,
+    },
+    /// The file is JSON, but does not contain results of products.
+    #[error(
+        "{path}: {what}; expected a file written by spmv-bench with --format csv or ginkgo, or the results of Ginkgo's \
+         spmv benchmark"
+    )]
+    Foreign {
+        /// The path of the file.
+        path: PathBuf,
+        /// What is wrong with the file.
+        what: String,
+    },
+    /// The unit of the file's times is unknown.
+    #[error("{path}: {error}")]
+    Unit {
+        /// The path of the file.
+        path: PathBuf,
+        /// The reason, and what to do.
+        error: ginkgo::UnitError,
+    },
+}
+
+/// Reads the rows of a CSV file.
+///
+/// # Errors
+/// Returns an error if the file cannot be read or does not contain rows.
+pub fn read(path: &Path) -> Result<Vec<RecordedRow>, LinesError> {
+    parse(path, &text(path)?)
+}
+
+/// Reads the rows of a file in any supported form. For a file in Ginkgo's form, also returns a note for the
+/// reader; `unit` is the unit of its times.
+///
+/// # Errors
+/// Returns an error in the cases of [`read`], and if the unit is not plausible.
+pub fn read_any(
+    path: &Path,
+    unit: Option<Unit>,
+) -> Result<(Vec<RecordedRow>, Option<String>), LinesError> {
+    let text = text(path)?;
+    if !ginkgo::is_json(&text) {
+        return Ok((parse(path, &text)?, None));
+    }
+    ginkgo::parse(path, &text, unit).map(|(lines, note)| (lines, Some(note)))
+}
+
+fn text(path: &Path) -> Result<Vec<u8>, LinesError> {
+    let text = std::fs::read(path);
+    text.map_err(|error| LinesError::Unreadable { path: path.to_owned(), error })
+}
+
+/// Parses the rows of a file with this text.
+///
+/// # Errors
+/// Returns an error if the text does not contain rows.
+pub fn parse(path: &Path, text: &[u8]) -> Result<Vec<RecordedRow>, LinesError> {
+    let malformed = |line, what| LinesError::Malformed { path: path.to_owned(), line, what };
+    let no_header = |error: csv::Error| malformed(1, error.to_string());
+    let mut reader = csv::Reader::from_reader(text);
+    let headers = reader.headers().map_err(no_header)?.clone();
+    for needed in ["file", "method_name", "avg_spmv_ms", "run_id"] {
+        if headers.iter().all(|header| header != needed) {
+            return Err(malformed(1, format!("no column {needed}")));
+        }
+    }
+    let lines = reader.records().map(|record| {
+        let line = record.and_then(|record| RecordedRow::read(record, &headers));
+        line.map_err(|error| {
+            malformed(error.position().map_or(0, csv::Position::line), describe(&error, &headers))
+        })
+    });
+    lines.collect()
+}
+
+/// Returns the error message, with the name of the column where it is known.
+fn describe(error: &csv::Error, headers: &StringRecord) -> String {
+    match error.kind() {
+        csv::ErrorKind::Deserialize { err, .. } => {
+            let column = err.field().and_then(|field| headers.get(field as usize));
+            format!("{}: {}", column.unwrap_or("row"), err.kind())
+        }
+        _ => error.to_string(),
+    }
+}
+
+impl RecordedRow {
+    fn read(record: StringRecord, headers: &StringRecord) -> csv::Result<Self> {
+        let cells = unguarded(record);
+        Ok(Self {
+            row: cells.deserialize(Some(headers))?,
+            added: cells.deserialize(Some(headers))?,
+            name: None,
+        })
+    }
+
+    /// Whether the result is correct and has a time.
+    pub fn is_ok(&self) -> bool {
+        self.row.is_ok()
+    }
+
+    /// Returns the name of the status.
+    pub fn status(&self) -> &'static str {
+        self.row.status.map_or("unknown", Status::name)
+    }
+
+    /// Whether the result is wrong or the method failed.
+    pub fn is_bad(&self) -> bool {
+        self.row.is_bad()
+    }
+
+    /// Returns the method with its parameters, or an empty string for a matrix that was not measured.
+    pub fn method(&self) -> &str {
+        self.row.method_name.as_deref().unwrap_or_default()
+    }
+
+    /// Returns the name of the device, or an empty string if it is unknown.
+    pub fn device(&self) -> &'static str {
+        self.row.device.map_or("", Device::name)
+    }
+
+    /// Returns the name of the matrix: its file name without ending and with the folders that make it unique, or its
+    /// generator.
+    pub fn matrix(&self) -> &str {
+        self.name.as_deref().unwrap_or_else(|| matrix_name(&self.row.file))
+    }
+
+    /// Whether the matrix is a generated stand-in for a matrix of the collection.
+    pub fn is_stand_in(&self) -> bool {
+        let kind = self.row.kind.as_deref();
+        self.row.file.starts_with("stand-in:")
+            || kind.is_some_and(|kind| kind.starts_with("stand-in for "))
+    }
+
+    /// Returns a value of the specification that the matrix was generated from.
+    pub fn generator(&self, key: &str) -> Option<&str> {
+        let spec = self.row.file.strip_prefix("gen:")?;
+        spec.split(',')
+            .filter_map(|part| part.split_once('='))
+            .find(|pair| pair.0 == key)
+            .map(|p| p.1)
+    }
+}
+
+impl From<Row> for RecordedRow {
+    fn from(row: Row) -> Self {
+        Self { row, added: Added::default(), name: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::column::Column;
+
+    #[test]
+    fn columns_are_read_derived_and_foreign() {
+        let row = Row {
+            file: "gen:dense,nnz=600,cols=4".into(),
+            num_nonzeros: Some(600),
+            num_rows: Some(150),
+            empty_rows: Some(15),
+            setup_ms: Some(6.0),
+            avg_spmv_ms: Some(0.003),
+            ..Row::default()
+        };
+        let line = RecordedRow::from(row);
+        let number = |name: &str| Column::of(name).of_line(&line);
+        assert_eq!(number("gen:cols"), Some(4.0));
+        assert_eq!(number("gen:rows"), None);
+        assert_eq!(number("setup_products"), Some(2000.0));
+        assert_eq!(number("ns_per_nonzero"), Some(5.0));
+        assert_eq!(number("empty_percent"), Some(10.0));
+        assert_eq!(number("extra_bytes_per_nonzero"), None);
+        assert_eq!(number("achieved_occupancy"), None);
+    }
+
+    #[test]
+    fn older_files_and_added_columns_are_read_and_others_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.csv");
+        let read_text = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            read(&path).map_err(|e| e.to_string().replace(&dir.path().display().to_string(), "DIR"))
+        };
+        let head = "file,method_name,avg_spmv_ms,run_id,achieved_occupancy\n";
+        let lines = read_text(&format!("{head}a.mtx,merge,0.5,r,70\n")).unwrap();
+        assert_eq!(lines[0].row.avg_spmv_ms, Some(0.5));
+        assert_eq!(lines[0].row.distinct_results, None);
+        assert_eq!(Column::of("achieved_occupancy").of_line(&lines[0]), Some(70.0));
+        let error = read_text(&format!("{head}a.mtx,merge,soon,r,70\n")).unwrap_err();
+        assert!(error.starts_with("DIR/a.csv:2: ") && error.contains("avg_spmv_ms"), "{error}");
+        let error = read_text("a,b\n1,2\n").unwrap_err();
+        assert!(error.starts_with("DIR/a.csv:1: no column file; expected a file"), "{error}");
+    }
+}
