@@ -121,6 +121,8 @@ fn all([alive, profiled, dependent]: [Count; 3], cuda: &str) {
         let count = unsafe { dependent() };
         assert_eq!(count, if cuda == "12.0" { 0 } else { 2 }, "the others are plain launches");
         faults(second);
+    } else {
+        drop(second);
     }
     drop(first);
     // SAFETY: the function has no arguments.

@@ -76,7 +76,7 @@ fn a_kernel_runs_without_a_gpu_and_is_verified() {
         }
     }
     std::fs::write(place.path("two.cu"), TWO_KERNELS).unwrap();
-    let words = "corpus matrices --methods two,gpu-naive --device model:v100 --no-bandwidth";
+    let words = "corpus matrices --methods two,gpu-naive --device model:h100 --no-bandwidth";
     let ran = run(&place, &place.path("two.cu"), words).unwrap();
     assert_eq!(column(&ran.stdout, "method_name"), ["gpu-naive", "two"], "{ran:?}");
     assert_eq!(column(&ran.stdout, "status"), ["ok", "ok"], "{ran:?}");
