@@ -45,7 +45,7 @@ pub fn run(
         return start(args, command, env).map(Some);
     }
     let (rank, ranks) = launched();
-    let name = mpi_merge::METHOD.name;
+    let name = mpi_merge::NAME;
     if rank > 0 {
         return Ok(Some(CommandStatus::Ok));
     }
@@ -59,7 +59,7 @@ pub fn run(
 fn is_only_method(args: &MeasureArgs) -> bool {
     let words = args.methods.as_deref().unwrap_or_default();
     let chosen = select(words).unwrap_or_default();
-    !chosen.is_empty() && chosen.iter().all(|choice| choice.method.name == mpi_merge::METHOD.name)
+    !chosen.is_empty() && chosen.iter().all(|choice| choice.method.name == mpi_merge::NAME)
 }
 
 /// Runs the measurement. Only rank 0 prints anything and determines the exit status.
@@ -83,7 +83,7 @@ fn start(args: &SingleArgs, command: &[String], env: &mut Env) -> Result<Command
 
 /// Returns an error for options that the MPI method does not support.
 fn check(args: &SingleArgs, threads: &[usize]) -> Result<()> {
-    let (name, args) = (mpi_merge::METHOD.name, &args.measure);
+    let (name, args) = (mpi_merge::NAME, &args.measure);
     ensure!(
         threads.iter().all(|&n| n == 1),
         "--threads: each process of {name} has one thread; mpirun -n N starts N"

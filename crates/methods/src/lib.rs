@@ -67,7 +67,8 @@ fn debug_check(check: impl FnOnce() -> anyhow::Result<()>) {
 }
 
 /// All methods of this program, in the order in which they are shown and run.
-pub const METHODS: &[Method] = &[
+// A constant would be compiled once more, with all kernels, in each crate that uses it.
+pub static METHODS: &[Method] = &[
     cpu::seq::METHOD,
     cpu::csr_rows::METHOD,
     cpu::kokkos_style::METHOD,
@@ -153,7 +154,7 @@ pub fn named(name: &str) -> Option<&'static Method> {
 /// The baselines with which the other methods are compared, the best of each device first. A speed-up over
 /// a single baseline misleads where that baseline is slow, so reports also show the ratio to the fastest
 /// baseline of each matrix.
-pub const BASELINES: &[Baseline] = &[
+pub static BASELINES: &[Baseline] = &[
     Baseline::new(&vendor::mkl_ie::METHOD_OPT, Kind::Vendor),
     Baseline::new(&vendor::mkl_ie::METHOD, Kind::Vendor),
     Baseline::new(&vendor::mkl_csrmv::METHOD, Kind::Vendor),

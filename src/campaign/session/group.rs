@@ -67,7 +67,7 @@ impl Session<'_> {
             rows: results().map(row).collect(),
             stages: report.outcomes.iter().map(stages).collect(),
         };
-        let choosers = [cpu::auto::METHOD.name, gpu::auto::METHOD.name];
+        let choosers = [cpu::auto::NAME, gpu::auto::NAME];
         choosers.into_iter().for_each(|chooser| group.note_gap_to_fastest(chooser, &before));
         group
     }

@@ -26,6 +26,9 @@ use spmv_matrix::Csr;
 use spmv_matrix::memory::extent::Extent;
 use spmv_matrix::scalar::Scalar;
 
+/// The name of the method.
+pub const NAME: &str = METHOD.name;
+
 /// The method `auto`.
 pub const METHOD: Method = Method {
     name: "auto",

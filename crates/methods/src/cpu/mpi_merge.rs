@@ -10,6 +10,9 @@ use crate::simd::Lanes;
 use spmv_matrix::Csr;
 use spmv_matrix::scalar::Scalar;
 
+/// The name of the method.
+pub const NAME: &str = METHOD.name;
+
 /// The method `mpi-merge`.
 pub const METHOD: Method = Method {
     name: "mpi-merge",

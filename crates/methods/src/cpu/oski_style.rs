@@ -23,7 +23,10 @@ use crate::method::profile::Profile;
 use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
 use crate::simd::{Isa, Lanes};
 use spmv_matrix::Csr;
-use spmv_matrix::scalar::Scalar;
+use spmv_matrix::scalar::{Precision, Scalar};
+
+/// The name of the method.
+pub const NAME: &str = METHOD.name;
 
 /// The method `oski-style`.
 pub const METHOD: Method = Method {
@@ -39,7 +42,7 @@ pub const METHOD: Method = Method {
 
 /// The number of rows and columns of the dense matrix with which the profile is measured: a multiple of the
 /// side of every block, and too large for the nearest caches.
-pub const DENSE: usize = 840;
+const DENSE: usize = 840;
 /// Repetitions of each measurement. The fastest one is used.
 const REPETITIONS: usize = 5;
 
@@ -80,9 +83,16 @@ fn by_bytes<T>() -> Profile {
     Profile(std::array::from_fn(|r| std::array::from_fn(|c| speed((r + 1) * (c + 1)))))
 }
 
-/// Measures the machine's profile by products of a dense matrix of `dense` rows and columns on this thread.
-/// `now` returns the current time.
-pub fn measured<T: Scalar + Lanes>(isa: Isa, dense: usize, now: &dyn Fn() -> Duration) -> Profile {
+/// Measures the machine's profile by products of a dense matrix on this thread. `now` returns the current time.
+pub fn measured(precision: Precision, isa: Isa, now: &dyn Fn() -> Duration) -> Profile {
+    match precision {
+        Precision::F64 => measured_by::<f64>(isa, DENSE, now),
+        Precision::F32 => measured_by::<f32>(isa, DENSE, now),
+    }
+}
+
+/// Measures the profile by products of a dense matrix of `dense` rows and columns.
+fn measured_by<T: Scalar + Lanes>(isa: Isa, dense: usize, now: &dyn Fn() -> Duration) -> Profile {
     let nnz = (dense * dense) as u32;
     let row_offsets = (0..=nnz).step_by(dense).collect();
     let columns = (0..nnz).map(|k| k % dense as u32).collect();
@@ -167,7 +177,7 @@ mod tests {
             readings.set(readings.get() + 1);
             Duration::from_millis(time.get())
         };
-        let profile = measured::<f32>(Isa::Portable, 24, &now);
+        let profile = measured_by::<f32>(Isa::Portable, 24, &now);
         assert_eq!(profile, Profile([[2.0 * 24.0 * 24.0 / 1e-3 / 1e6; 8]; 8]));
         assert_eq!(readings.get(), 64 * 2 * REPETITIONS as u64);
     }

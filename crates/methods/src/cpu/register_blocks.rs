@@ -8,7 +8,8 @@ use std::ops::Range;
 use super::placement::{Span, span};
 use super::rows::Operands;
 use crate::formats::fill::recompute_non_finite;
-use crate::formats::register_blocks::{RegisterBlocks, block_rows};
+use crate::formats::register_blocks::{RegisterBlocks, Shape, block_rows};
+use crate::method::profile::MAX_BLOCK_SIDE;
 use crate::simd::{Kernel, Vector};
 use spmv_matrix::Csr;
 use spmv_matrix::scalar::Scalar;
@@ -35,9 +36,14 @@ pub struct BlockRows<'a, T> {
 
 impl<T: Scalar> Kernel<T> for BlockRows<'_, T> {
     type Output = ();
+    // Blocks have at most eight rows and columns.
+    const USES_AVX512: bool = false;
 
     #[inline(always)]
     fn run<V: Vector<T>>(self) {
+        if const { V::IS_FALLBACK } {
+            return self.of_any_shape();
+        }
         match self.blocks.shape.rows {
             1 => self.of_height::<V, 1>(),
             2 => self.of_height::<V, 2>(),
@@ -73,24 +79,53 @@ impl<T: Scalar> BlockRows<'_, T> {
         for (index, (offsets, y)) in offsets.zip(y.chunks_mut(R)).enumerate() {
             let blocks = offsets[0] as usize..offsets[1] as usize;
             // SAFETY: by BLOCKS a block row has the blocks between its offsets; by SHAPE `run` selected their shape.
-            let sums = if const { R >= C } {
+            let mut sums = if const { R >= C } {
                 sum_of(unsafe { self.sum::<V, true, C, R>(blocks) })
             } else {
                 sum_of(transposed(unsafe { self.sum::<V, false, R, C>(blocks) }))
             };
-            self.store(index, sums, y);
+            self.store(index, &mut sums, y);
         }
     }
 
-    /// Stores the sums of block row `index` to its elements of y. It depends only on R, so that it is not compiled for
-    /// each shape and instruction set.
-    fn store<const R: usize>(&self, index: usize, mut sums: [T; R], y: &mut [T]) {
-        if !sums.iter().fold(true, |finite, sum| finite & sum.is_finite()) {
-            let rows = block_rows(&self.blocks.rows, R, index);
-            let ranges = rows.map(|row| self.csr.row(row));
-            recompute_non_finite(self.csr, ranges, self.operands.x, &mut sums);
+    /// Computes the product by one loop for blocks of all shapes.
+    fn of_any_shape(mut self) {
+        let Shape { rows, cols } = self.blocks.shape;
+        let (tall, shorter) = (rows >= cols, rows.min(cols));
+        let y = std::mem::take(&mut self.y);
+        let offsets = self.blocks.block_offsets.windows(2);
+        for (index, (offsets, y)) in offsets.zip(y.chunks_mut(rows)).enumerate() {
+            let mut sums = [T::zero(); MAX_BLOCK_SIDE];
+            for block in offsets[0] as usize..offsets[1] as usize {
+                // SAFETY: by BLOCKS a block row has the blocks between its offsets, which by SHAPE have this shape.
+                let (values, x) = unsafe { self.block(block, rows * cols, cols) };
+                for (a, values) in values.chunks_exact(rows * cols / shorter).enumerate() {
+                    for (b, &value) in values.iter().enumerate() {
+                        let (row, col) = if tall { (b, a) } else { (a, b) };
+                        sums[row] += value * x[col];
+                    }
+                }
+            }
+            self.store(index, &mut sums[..rows], y);
         }
-        y.iter_mut().zip(sums).for_each(|(y, sum)| self.operands.store(sum, y));
+    }
+
+    /// Stores the sums of block row `index` to its elements of y.
+    #[inline(always)]
+    fn store(&self, index: usize, sums: &mut [T], y: &mut [T]) {
+        if !sums.iter().fold(true, |finite, sum| finite & sum.is_finite()) {
+            self.recompute(index, sums);
+        }
+        y.iter_mut().zip(sums).for_each(|(y, sum)| self.operands.store(*sum, y));
+    }
+
+    /// Recomputes the sums of block row `index` without the zeros that fill its blocks. It is not compiled for each shape.
+    #[cold]
+    #[inline(never)]
+    fn recompute(&self, index: usize, sums: &mut [T]) {
+        let rows = block_rows(&self.blocks.rows, sums.len(), index);
+        let ranges = rows.map(|row| self.csr.row(row));
+        recompute_non_finite(self.csr, ranges, self.operands.x, sums);
     }
 
     /// Returns the products of one block row, summed by their position in the block: A columns of B rows if
@@ -191,7 +226,7 @@ fn transposed<T: Scalar, const R: usize, const C: usize>(rows: [[T; C]; R]) -> [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formats::register_blocks::{Shape, block_offsets};
+    use crate::formats::register_blocks::block_offsets;
     use crate::simd::{Isa, Lanes};
     use spmv_matrix::verify::Reference;
 

@@ -23,6 +23,9 @@ use crate::method::{
 };
 use spmv_matrix::memory::extent::Extent;
 
+/// The name of the method.
+pub const NAME: &str = METHOD.name;
+
 /// The method `gpu-auto`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "gpu-auto",

@@ -29,6 +29,9 @@ pub enum Isa {
 pub trait Kernel<T: Scalar> {
     /// The result of the computation.
     type Output;
+    /// Whether AVX-512 makes the kernel faster. Otherwise the kernel for AVX2 runs in its place, because generating
+    /// another one takes time.
+    const USES_AVX512: bool = true;
     /// Runs the computation. Implementations must be `#[inline(always)]`.
     fn run<V: Vector<T>>(self) -> Self::Output;
 }
@@ -235,9 +238,9 @@ impl Isa {
             }
             #[cfg(target_arch = "x86_64")]
             Self::Avx512 => {
-                is_x86_feature_detected!("avx512f")
+                Self::Avx2.is_supported()
+                    && is_x86_feature_detected!("avx512f")
                     && is_x86_feature_detected!("avx512vl")
-                    && is_x86_feature_detected!("bmi2")
             }
             #[cfg(not(target_arch = "x86_64"))]
             _ => false,
@@ -252,9 +255,12 @@ impl Isa {
             Self::Portable => kernel.run::<Portable<T>>(),
             // SAFETY: the machine supports the instructions, as asserted above.
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2 => unsafe { x86::with_avx2::<T, T::Avx2, K>(kernel) },
+            Self::Avx512 if const { K::USES_AVX512 } => unsafe {
+                x86::with_avx512::<T, T::Avx512, K>(kernel)
+            },
+            // SAFETY: a machine with AVX-512 supports AVX2 too.
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512 => unsafe { x86::with_avx512::<T, T::Avx512, K>(kernel) },
+            Self::Avx2 | Self::Avx512 => unsafe { x86::with_avx2::<T, T::Avx2, K>(kernel) },
             #[cfg(not(target_arch = "x86_64"))]
             _ => unreachable!("only x86-64 supports this instruction set"),
         }
