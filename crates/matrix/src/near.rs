@@ -18,7 +18,7 @@ pub fn hint<'k>(word: &str, known: impl IntoIterator<Item = &'k str>, whole: &st
 
 /// Returns `did you mean a, b or c?`, or `None` if no known word is similar.
 pub fn did_you_mean<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<String> {
-    let near = nearest(word, known);
+    let near = nearest(word, known.into_iter().collect());
     let (last, others) = near.split_last()?;
     Some(match others {
         [] => format!("did you mean {last}?"),
@@ -27,7 +27,7 @@ pub fn did_you_mean<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) ->
 }
 
 /// Returns the words that are most similar to the given one, the most similar first.
-fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Vec<&'k str> {
+fn nearest<'k>(word: &str, known: Vec<&'k str>) -> Vec<&'k str> {
     let likeness = |other: &'k str| (likeness(word, other), other);
     let mut near: Vec<_> = known.into_iter().map(likeness).collect();
     near.retain(|(likeness, _)| *likeness >= ALIKE);
@@ -61,7 +61,7 @@ mod tests {
             ("", &[]),
             ("frobnicate", &[]),
         ] {
-            assert_eq!(nearest(word, KNOWN), near, "{word}");
+            assert_eq!(nearest(word, KNOWN.to_vec()), near, "{word}");
         }
     }
 

@@ -36,6 +36,7 @@ mod check;
 mod diagonals;
 mod factors;
 mod kernel;
+mod nonzeros;
 mod place;
 mod source;
 #[cfg(test)]
@@ -125,7 +126,7 @@ fn prepare<'a, T: Scalar + Lanes>(
                 let end = window.first_row + window.rows;
                 // SAFETY: windows do not overlap, and each belongs to one thread.
                 let y = unsafe { shared.range(window.first_row..end) };
-                isa.run_wide(Multiply { window, operands, y, prefetch });
+                Multiply { window, operands, y, prefetch }.run(isa);
             }
             for (&row, sum) in longest.iter().zip(&mut sums[..]) {
                 let Range { start, end } = csr.row(row);

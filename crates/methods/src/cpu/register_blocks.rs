@@ -116,7 +116,9 @@ impl<T: Scalar> BlockRows<'_, T> {
         if !sums.iter().fold(true, |finite, sum| finite & sum.is_finite()) {
             self.recompute(index, sums);
         }
-        y.iter_mut().zip(sums).for_each(|(y, sum)| self.operands.store(*sum, y));
+        for (y, sum) in y.iter_mut().zip(sums) {
+            self.operands.store(*sum, y);
+        }
     }
 
     /// Recomputes the sums of block row `index` without the zeros that fill its blocks. It is not compiled for each shape.

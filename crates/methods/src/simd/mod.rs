@@ -282,6 +282,11 @@ impl Isa {
         }
     }
 
+    /// Returns whether these are the instructions of registers with [`Vector::IS_FALLBACK`].
+    pub fn is_fallback(self) -> bool {
+        self == Self::Portable && <Portable<f64> as Vector<f64>>::IS_FALLBACK
+    }
+
     /// Returns the number of values in the widest register of this instruction set.
     pub fn wide_lanes<T: Scalar + Lanes>(self) -> usize {
         self.run_wide::<T, _>(Width)

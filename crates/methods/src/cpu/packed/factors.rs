@@ -41,6 +41,21 @@ pub enum Form<T> {
     Full,
 }
 
+impl<T: Scalar> Factors<T> {
+    /// Returns the factor at index `at`.
+    pub fn get(&self, at: usize) -> T {
+        match self {
+            Self::Same(value) => *value,
+            Self::Int8(values) => T::narrow(values[at].into()),
+            Self::Int16(values) => T::narrow(values[at].into()),
+            Self::Single(values) => T::narrow(values[at].into()),
+            Self::Coded8(table, codes) => table[usize::from(codes[at])],
+            Self::Coded16(table, codes) => table[usize::from(codes[at])],
+            Self::Full(values) => values[at],
+        }
+    }
+}
+
 impl<T: Scalar> Form<T> {
     /// Returns the form with the fewest bytes, with a table of at most `most` values.
     pub fn of(values: &[T], most: usize) -> Self {
@@ -167,23 +182,9 @@ mod tests {
 
     /// The values in the form in which they are stored, each converted back.
     fn restored<T: Scalar>(factors: &Factors<T>, count: usize) -> Vec<T> {
-        fn wide<T: Scalar, S: AsPrimitive<f64>>(values: &[S]) -> Vec<T> {
-            values.iter().map(|value| T::narrow(value.as_())).collect()
-        }
-        let mut values = match factors {
-            Factors::Same(value) => return vec![*value; count],
-            Factors::Int8(values) => wide(values),
-            Factors::Int16(values) => wide(values),
-            Factors::Single(values) => wide(values),
-            Factors::Coded8(table, codes) => codes.iter().map(|&k| table[usize::from(k)]).collect(),
-            Factors::Coded16(table, codes) => {
-                codes.iter().map(|&k| table[usize::from(k)]).collect()
-            }
-            Factors::Full(values) => values.to_vec(),
-        };
-        assert_eq!(values.len(), count + SLACK, "a register may be loaded from each index");
-        values.truncate(count);
-        values
+        // A register may be loaded from each index.
+        factors.get(count + SLACK - 1);
+        (0..count).map(|at| factors.get(at)).collect()
     }
 
     const SLACK: usize = 16;

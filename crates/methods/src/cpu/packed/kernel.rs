@@ -5,13 +5,14 @@
 //! of each register because `Isa::run_wide` chose its type.
 
 use super::factors::Factors;
+use super::nonzeros;
 use super::source::{Any, Coded, Exact, Full, PREFETCH_DISTANCE, Same, Source};
-use super::window::{Columns, Diagonal, MAX_HEIGHT, Slice, Window};
+use super::window::{Columns, Diagonal, MAX_HEIGHT, Segment, Slice, Window};
 use crate::cpu::rows::Operands;
-use crate::simd::{Index, Kernel, MAX_LANES, Vector, prefetch};
+use crate::simd::{Index, Isa, Kernel, Lanes, MAX_LANES, Vector, prefetch};
 use spmv_matrix::scalar::Scalar;
 
-/// The kernel for one window: y ← αAx + βy for its rows.
+/// The product of one window: y ← αAx + βy for its rows.
 pub struct Multiply<'a, T> {
     /// The window of rows that the kernel computes.
     pub window: &'a Window<T>,
@@ -23,41 +24,78 @@ pub struct Multiply<'a, T> {
     pub prefetch: bool,
 }
 
-impl<T: Scalar> Kernel<T> for Multiply<'_, T> {
+impl<T: Scalar + Lanes> Multiply<'_, T> {
+    /// Computes the product by the kernel for the window's form of values and of column indices.
+    pub fn run(self, isa: Isa) {
+        let factors = &self.window.factors;
+        if isa.is_fallback() {
+            return self.with_factors(isa, Any(factors));
+        }
+        match factors {
+            Factors::Same(value) => self.with_factors(isa, Same(*value)),
+            Factors::Int8(values) => self.with_factors(isa, Exact(values.as_ptr())),
+            Factors::Int16(values) => self.with_factors(isa, Exact(values.as_ptr())),
+            Factors::Single(values) => self.with_factors(isa, Exact(values.as_ptr())),
+            Factors::Coded8(table, codes) => {
+                self.with_factors(isa, Coded(table.as_ptr(), codes.as_ptr()));
+            }
+            Factors::Coded16(table, codes) => {
+                self.with_factors(isa, Coded(table.as_ptr(), codes.as_ptr()));
+            }
+            Factors::Full(values) => self.with_factors(isa, Full(values.as_ptr())),
+        }
+    }
+
+    fn with_factors<F: Source<T>>(self, isa: Isa, factors: F) {
+        let x = self.operands.x.as_ptr();
+        match &self.window.columns {
+            Columns::Near { base, deltas } => {
+                let x = x.wrapping_add(*base as usize);
+                isa.run_wide(OneForm { product: self, factors, x, columns: deltas.as_ptr() });
+            }
+            Columns::Far(columns) => {
+                isa.run_wide(OneForm { product: self, factors, x, columns: columns.as_ptr() });
+            }
+        }
+    }
+}
+
+/// The kernel for one form of values and of column indices. A single kernel for all forms would be a function so large
+/// that compiling it takes twice as long.
+struct OneForm<'a, T, I, F> {
+    product: Multiply<'a, T>,
+    factors: F,
+    x: *const T,
+    columns: *const I,
+}
+
+impl<T: Scalar, I: Index, F: Source<T>> Kernel<T> for OneForm<'_, T, I, F> {
     type Output = ();
 
     #[inline(always)]
     fn run<V: Vector<T>>(self) {
-        assert_eq!((V::LANES, self.y.len()), (self.window.width, self.window.rows));
-        let factors = &self.window.factors;
-        if const { V::IS_FALLBACK } {
-            return self.with_factors::<V, _>(Any(factors));
+        if const { V::IS_FALLBACK != F::IS_FALLBACK } {
+            unreachable!("`Multiply::run` chooses the source by the instruction set");
         }
-        match factors {
-            Factors::Same(value) => self.with_factors::<V, _>(Same(*value)),
-            Factors::Int8(values) => self.with_factors::<V, _>(Exact(values.as_ptr())),
-            Factors::Int16(values) => self.with_factors::<V, _>(Exact(values.as_ptr())),
-            Factors::Single(values) => self.with_factors::<V, _>(Exact(values.as_ptr())),
-            Factors::Coded8(table, codes) => {
-                self.with_factors::<V, _>(Coded(table.as_ptr(), codes.as_ptr()));
-            }
-            Factors::Coded16(table, codes) => {
-                self.with_factors::<V, _>(Coded(table.as_ptr(), codes.as_ptr()));
-            }
-            Factors::Full(values) => self.with_factors::<V, _>(Full(values.as_ptr())),
-        }
+        let Self { product, factors, x, columns } = self;
+        let Multiply { window, operands, y, prefetch } = product;
+        assert_eq!((V::LANES, y.len()), (window.width, window.rows));
+        // It is made here so that its position is in registers.
+        Reader { window, operands, y, factors, x, columns, prefetch, at: Position::default() }
+            .read::<V>();
     }
 }
 
 /// The current index in each stream of a window.
 #[derive(Clone, Copy, Default)]
-struct Position {
-    factor: usize,
-    column: usize,
-    slice: usize,
-    lanes: usize,
-    mask: usize,
-    block: usize,
+pub struct Position {
+    /// In the factors; the following fields are those of the other streams.
+    pub factor: usize,
+    pub column: usize,
+    pub slice: usize,
+    pub lanes: usize,
+    pub mask: usize,
+    pub block: usize,
 }
 
 /// The state of reading a window.
@@ -73,39 +111,21 @@ struct Reader<'a, T, I, F> {
     at: Position,
 }
 
-impl<'a, T: Scalar> Multiply<'a, T> {
-    #[inline(always)]
-    fn with_factors<V: Vector<T>, F: Source<T>>(self, factors: F) {
-        let x = self.operands.x.as_ptr();
-        match &self.window.columns {
-            Columns::Near { base, deltas } => {
-                self.reader(factors, x.wrapping_add(*base as usize), deltas.as_ptr()).read::<V>();
-            }
-            Columns::Far(columns) => self.reader(factors, x, columns.as_ptr()).read::<V>(),
-        }
-    }
-
-    #[inline(always)]
-    fn reader<I, F>(self, factors: F, x: *const T, columns: *const I) -> Reader<'a, T, I, F> {
-        let Self { window, operands, y, prefetch } = self;
-        Reader { window, operands, y, factors, x, columns, prefetch, at: Position::default() }
-    }
-}
-
 impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
     #[inline(always)]
     fn read<V: Vector<T>>(mut self) {
         self.bands::<V>();
         for segment in &self.window.segments {
-            match (segment.height, segment.holes) {
-                (1, _) if self.prefetch => self.slices::<V, 1, false, true>(segment.slices),
-                (1, _) => self.slices::<V, 1, false, false>(segment.slices),
-                (2, false) => self.slices::<V, 2, false, false>(segment.slices),
-                (3, false) => self.slices::<V, 3, false, false>(segment.slices),
-                (4, false) => self.slices::<V, 4, false, false>(segment.slices),
-                (2, true) => self.slices::<V, 2, true, false>(segment.slices),
-                (3, true) => self.slices::<V, 3, true, false>(segment.slices),
-                (4, true) => self.slices::<V, 4, true, false>(segment.slices),
+            let masked = segment.holes && !F::ZEROS;
+            match (segment.height, masked) {
+                (1, _) if self.prefetch => self.slices::<V, 1, false, true>(segment),
+                (1, _) => self.slices::<V, 1, false, false>(segment),
+                (2, false) => self.slices::<V, 2, false, false>(segment),
+                (3, false) => self.slices::<V, 3, false, false>(segment),
+                (4, false) => self.slices::<V, 4, false, false>(segment),
+                (2, true) => self.slices::<V, 2, true, false>(segment),
+                (3, true) => self.slices::<V, 3, true, false>(segment),
+                (4, true) => self.slices::<V, 4, true, false>(segment),
                 _ => unreachable!("blocks have at most {MAX_HEIGHT} rows"),
             }
         }
@@ -144,7 +164,8 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
             false => self.band_sums::<V, SLICES, true>(row, diagonals),
         };
         if F::ZEROS && !full && !all_finite(&sums) {
-            sums = self.band_sums::<V, SLICES, true>(row, diagonals);
+            let (factor, x) = (self.at.factor, self.operands.x);
+            sums = registers(nonzeros::band_sums(self.window, factor, x, row, diagonals, SLICES));
         }
         self.at.factor += SLICES * diagonals.len() * V::LANES;
         for (slice, sum) in sums.into_iter().enumerate() {
@@ -180,27 +201,29 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
     }
 
     #[inline(always)]
-    fn slices<V: Vector<T>, const HEIGHT: usize, const HOLES: bool, const PREFETCH: bool>(
+    fn slices<V: Vector<T>, const HEIGHT: usize, const MASKED: bool, const PREFETCH: bool>(
         &mut self,
-        slices: usize,
+        segment: &Segment,
     ) {
         let window = self.window;
-        for slice in &window.slices[self.at.slice..self.at.slice + slices] {
+        for slice in &window.slices[self.at.slice..self.at.slice + segment.slices] {
             let start = self.at;
-            let mut sums = match HOLES && !F::ZEROS {
-                true => self.slice_sums::<V, HEIGHT, true, PREFETCH>(slice),
-                false => self.slice_sums::<V, HEIGHT, false, PREFETCH>(slice),
-            };
-            if HOLES && F::ZEROS {
+            let mut sums = self.slice_sums::<V, HEIGHT, MASKED, PREFETCH>(slice);
+            if const { F::ZEROS && HEIGHT > 1 } && segment.holes {
                 if !all_finite(&sums) {
-                    self.at = start;
-                    sums = self.slice_sums::<V, HEIGHT, true, PREFETCH>(slice);
+                    sums = registers(nonzeros::slice_sums(
+                        window,
+                        start,
+                        self.operands.x,
+                        slice,
+                        HEIGHT,
+                    ));
                 }
-                self.at.mask = start.mask + (slice.full + slice.partial) as usize * HEIGHT;
+                self.at.mask += (slice.full + slice.partial) as usize * HEIGHT;
             }
             self.store(slice, sums);
         }
-        self.at.slice += slices;
+        self.at.slice += segment.slices;
     }
 
     #[inline(always)]
@@ -210,19 +233,23 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
     ) -> [V; HEIGHT] {
         // SAFETY: no memory is read.
         let mut sums = [unsafe { V::zero() }; HEIGHT];
-        for _ in 0..slice.full {
-            self.step::<V, HEIGHT, MASKED, false, PREFETCH>(V::LANES, &mut sums);
+        for step in 0..slice.full as usize {
+            self.step::<V, HEIGHT, MASKED, false, PREFETCH>(step, V::LANES, &mut sums);
         }
+        self.advance::<HEIGHT, MASKED>(slice.full as usize, V::LANES);
         for step in 0..slice.partial as usize {
             // SAFETY: by SLICES each partial step has its number of lanes.
-            let lanes = unsafe { *self.window.lanes.get_unchecked(self.at.lanes + step) };
-            self.step::<V, HEIGHT, MASKED, true, PREFETCH>(lanes.into(), &mut sums);
+            let lanes = unsafe { *self.window.lanes.get_unchecked(self.at.lanes + step) }.into();
+            self.step::<V, HEIGHT, MASKED, true, PREFETCH>(0, lanes, &mut sums);
+            self.advance::<HEIGHT, MASKED>(1, lanes);
         }
         self.at.lanes += slice.partial as usize;
         self.at.factor = self.at.factor.next_multiple_of(V::LANES);
         sums
     }
 
+    /// Multiplies the nonzeros of step `step` of those of `lanes` lanes that begin at the current position. The position
+    /// is not changed, because a loop over steps with a single counter is faster.
     #[inline(always)]
     fn step<
         V: Vector<T>,
@@ -231,34 +258,44 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
         const PARTIAL: bool,
         const PREFETCH: bool,
     >(
-        &mut self,
+        &self,
+        step: usize,
         lanes: usize,
         sums: &mut [V; HEIGHT],
     ) {
+        let columns = self.columns.wrapping_add(self.at.column + step * lanes);
+        let factor = self.at.factor + step * HEIGHT * lanes;
         if PREFETCH {
-            prefetch(self.columns.wrapping_add(self.at.column + PREFETCH_DISTANCE));
-            self.factors.prefetch_after(self.at.factor);
+            prefetch(columns.wrapping_add(PREFETCH_DISTANCE));
+            self.factors.prefetch_after(factor);
         }
         // SAFETY: by COLUMNS the stream has a whole register of column indices, all within x.
-        let x = unsafe { V::gather(self.x, self.columns.add(self.at.column)) };
-        for sum in sums {
+        let x = unsafe { V::gather(self.x, columns) };
+        for (r, sum) in sums.iter_mut().enumerate() {
             // SAFETY: by FACTORS the stream has a whole register of factors; by SLICES each step has its
             // masks, and a partial step has fewer lanes than a register.
             unsafe {
-                let factors = self.factors.load::<V>(self.at.factor);
+                let factors = self.factors.load::<V>(factor + r * lanes);
                 *sum = if MASKED {
-                    let mask = *self.window.masks.get_unchecked(self.at.mask);
-                    self.at.mask += 1;
-                    factors.mul_add_where(mask, x, *sum)
+                    let mask = self.at.mask + step * HEIGHT + r;
+                    factors.mul_add_where(*self.window.masks.get_unchecked(mask), x, *sum)
                 } else if PARTIAL {
                     factors.mul_add_first(lanes, x, *sum)
                 } else {
                     factors.mul_add(x, *sum)
                 };
             }
-            self.at.factor += lanes;
         }
-        self.at.column += lanes;
+    }
+
+    /// Moves the position behind `steps` steps of `lanes` lanes.
+    #[inline(always)]
+    fn advance<const HEIGHT: usize, const MASKED: bool>(&mut self, steps: usize, lanes: usize) {
+        self.at.column += steps * lanes;
+        self.at.factor += steps * HEIGHT * lanes;
+        if MASKED {
+            self.at.mask += steps * HEIGHT;
+        }
     }
 
     #[inline(always)]
@@ -273,23 +310,16 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
             let mut values = [T::zero(); MAX_LANES];
             // SAFETY: by WIDTH no register has more than `MAX_LANES` values.
             unsafe { sum.store(values.as_mut_ptr()) };
-            if rows.len() == V::LANES {
-                // The compiler unrolls this loop because it knows the number of lanes.
-                for lane in 0..V::LANES {
-                    self.store_one(usize::from(rows[lane]) + r, values[lane]);
-                }
-            } else {
-                for (&row, &value) in rows.iter().zip(&values) {
-                    self.store_one(usize::from(row) + r, value);
+            // A copy, because a reference to it would keep the whole reader in memory.
+            let operands = self.operands;
+            // SAFETY: by ROWS all rows of a block are in the window, and `run` checked the length of y.
+            unsafe {
+                match HEIGHT {
+                    1 => store_lanes::<T, V>(&operands, rows, 0, &values, self.y),
+                    _ => store_lanes_of_block::<T, V>(&operands, rows, r, &values, self.y),
                 }
             }
         }
-    }
-
-    #[inline(always)]
-    fn store_one(&mut self, row: usize, value: T) {
-        // SAFETY: by ROWS all rows of a block are in the window, and `run` checked the length of y.
-        self.operands.store(value, unsafe { self.y.get_unchecked_mut(row) });
     }
 
     /// Stores the sums of as many consecutive rows as a register has lanes, beginning with `row`.
@@ -305,24 +335,78 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
     fn long_row<V: Vector<T>>(&mut self, length: usize) -> T {
         // SAFETY: no memory is read.
         let mut sums = [unsafe { V::zero() }; 2];
-        let mut left = length;
-        while left >= 2 * V::LANES {
-            for sum in &mut sums {
-                self.step::<V, 1, false, false, false>(V::LANES, std::array::from_mut(sum));
+        let (steps, left) = (length / V::LANES, length % V::LANES);
+        for pair in 0..steps / 2 {
+            for (k, sum) in sums.iter_mut().enumerate() {
+                let sum = std::array::from_mut(sum);
+                self.step::<V, 1, false, false, false>(2 * pair + k, V::LANES, sum);
             }
-            left -= 2 * V::LANES;
         }
-        if left >= V::LANES {
-            self.step::<V, 1, false, false, false>(V::LANES, std::array::from_mut(&mut sums[1]));
-            left -= V::LANES;
+        let [first, second] = &mut sums;
+        if steps % 2 == 1 {
+            let sum = std::array::from_mut(second);
+            self.step::<V, 1, false, false, false>(steps - 1, V::LANES, sum);
         }
+        self.advance::<1, false>(steps, V::LANES);
         if left > 0 {
-            self.step::<V, 1, false, true, false>(left, std::array::from_mut(&mut sums[0]));
+            let sum = std::array::from_mut(first);
+            self.step::<V, 1, false, true, false>(0, left, sum);
+            self.advance::<1, false>(1, left);
         }
         self.at.factor = self.at.factor.next_multiple_of(V::LANES);
         // SAFETY: no memory is read.
         unsafe { sums[0].sum() + sums[1].sum() }
     }
+}
+
+/// Does what [`store_lanes`] does. It is not inlined, because it would be half of the code of each variant of the kernel.
+///
+/// # Safety
+/// As for [`store_lanes`].
+#[inline(never)]
+unsafe fn store_lanes_of_block<T: Scalar, V: Vector<T>>(
+    operands: &Operands<T>,
+    rows: &[u16],
+    r: usize,
+    sums: &[T; MAX_LANES],
+    y: &mut [T],
+) {
+    // SAFETY: guaranteed by the caller.
+    unsafe { store_lanes::<T, V>(operands, rows, r, sums, y) }
+}
+
+/// Stores the sums of row `r` of the blocks of a slice, which begin with `rows`.
+///
+/// # Safety
+/// All rows of all blocks are within y.
+#[inline(always)]
+unsafe fn store_lanes<T: Scalar, V: Vector<T>>(
+    operands: &Operands<T>,
+    rows: &[u16],
+    r: usize,
+    sums: &[T; MAX_LANES],
+    y: &mut [T],
+) {
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        if rows.len() == V::LANES {
+            // The compiler unrolls this loop because it knows the number of lanes.
+            for lane in 0..V::LANES {
+                operands.store(sums[lane], y.get_unchecked_mut(usize::from(rows[lane]) + r));
+            }
+        } else {
+            for (&row, &sum) in rows.iter().zip(sums) {
+                operands.store(sum, y.get_unchecked_mut(usize::from(row) + r));
+            }
+        }
+    }
+}
+
+/// Returns registers with the values of the first of these rows.
+#[inline(always)]
+fn registers<T, V: Vector<T>, const N: usize>(rows: [[T; MAX_LANES]; MAX_HEIGHT]) -> [V; N] {
+    // SAFETY: by WIDTH no register has more than `MAX_LANES` values.
+    std::array::from_fn(|r| unsafe { V::load(rows[r].as_ptr()) })
 }
 
 /// Returns whether all lanes of all registers are finite.

@@ -13,6 +13,8 @@ pub const PREFETCH_DISTANCE: usize = 512;
 
 /// A stream of values (factors) that can be loaded into registers.
 pub trait Source<T>: Copy {
+    /// Whether this is the source for registers with [`Vector::IS_FALLBACK`].
+    const IS_FALLBACK: bool = false;
     /// Whether slots without a nonzero contain zeros. Then masks are needed only if some element of x is not finite,
     /// because the product of zero and such an element is NaN, and the sums show it.
     const ZEROS: bool;
@@ -43,10 +45,11 @@ pub struct Coded<T, I>(pub *const T, pub *const I);
 pub struct Any<'a, T>(pub &'a Factors<T>);
 
 impl<T: Scalar> Source<T> for Any<'_, T> {
+    const IS_FALLBACK: bool = true;
     const ZEROS: bool = false;
     #[inline(always)]
     fn prefetch_after(self, _: usize) {}
-    #[inline(always)]
+    #[inline(never)]
     unsafe fn load<V: Vector<T>>(self, at: usize) -> V {
         // SAFETY: the caller guarantees that the stream has a whole register of factors from `at` on.
         unsafe {

@@ -122,7 +122,7 @@ impl Sample {
         self.setup += seconds(clock, || window = Packer::new(packing).pack(csr, rows.clone()));
         self.pages += provided_to_thread() - pages;
         self.packed += fastest(clock, || {
-            isa.run_wide(Multiply { window: &window, operands, y: &mut y, prefetch: false });
+            Multiply { window: &window, operands, y: &mut y, prefetch: false }.run(isa);
         });
         let (factors, columns, rest) = Window::bytes(std::slice::from_ref(&window));
         self.packed_bytes += factors + columns + rest;

@@ -114,6 +114,14 @@ impl Columns {
         }
     }
 
+    /// Returns the column index at index `at`.
+    pub fn get(&self, at: usize) -> usize {
+        match self {
+            Self::Near { base, deltas } => *base as usize + usize::from(deltas[at]),
+            Self::Far(columns) => columns[at] as usize,
+        }
+    }
+
     /// Ends the stream with `slack` valid column indices, so that loads of whole registers may read past its end.
     pub fn end(&mut self, slack: usize) {
         match self {
