@@ -1,5 +1,7 @@
 //! Tests of the real program under crashes, hangs, kills, full disks and unusual files.
 
+#[path = "../battery/all.rs"]
+mod all;
 mod crash;
 mod driver;
 mod environment;
@@ -106,11 +108,6 @@ impl Ran {
         let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
         Self { status: output.status.code(), stdout, stderr }
     }
-}
-
-/// Returns whether `scripts/test --all` runs the tests.
-fn is_all() -> bool {
-    std::env::var_os("SPMV_BENCH_ALL_TESTS").is_some_and(|value| !value.is_empty())
 }
 
 /// Runs a program with another command in front of it, such as `taskset -c 0`.

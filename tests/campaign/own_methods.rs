@@ -4,8 +4,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::all::all;
 use crate::plugins::plugin;
-use crate::{Place, Ran, at_once, column, compiled, is_all, rows};
+use crate::{Place, Ran, at_once, column, compiled, rows};
 
 fn check(place: &Place, library: &Path, words: &str) -> Ran {
     place.run(&format!("check-method {} {words}", library.display()))
@@ -157,7 +158,7 @@ fn plugins_of_libraries_are_right() {
     let of = |name| LIBRARIES.iter().find(|library| library.0 == name).expect("a known library");
     let there: Vec<_> = there.map(|(name, path)| (of(name), Path::new(path))).collect();
     at_once(&there, |((name, methods, is_quick), path)| {
-        if *is_quick || is_all() {
+        if *is_quick || all() {
             let checked = check(&place, path, methods);
             assert_eq!(checked.status, Some(0), "{name}: {checked:?}");
         }

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use crate::{Place, assert_same, at_once, is_all, rows};
+use crate::all::all;
+use crate::{Place, assert_same, at_once, rows};
 
 const WORDS: &str =
     "--no-bandwidth --iterations 3 --rounds 1 --device cpu --methods seq,merge --quiet";
@@ -14,7 +15,7 @@ fn each_combination_has_its_rows_once() {
     let place = Place::with_matrices(&[90]);
     let words =
         "--iterations 1 --warmups 1 --rounds 1 --no-bandwidth --device cpu --methods seq,merge";
-    let orders = if is_all() { "natural,rcm" } else { "rcm" };
+    let orders = if all() { "natural,rcm" } else { "rcm" };
     let lists = format!("--threads 1,2 --cache hot,cold --order {orders}");
     let ran = place.run(&format!("corpus matrices {words} {lists} --output all.csv"));
     assert_eq!(ran.status, Some(0), "{ran:?}");

@@ -1,5 +1,7 @@
 //! Tests that methods are found wrong if they compute only the products that they believe are verified.
 
+#[path = "../battery/all.rs"]
+mod all;
 mod liar;
 
 use std::cell::Cell;
@@ -82,8 +84,7 @@ fn a_method_that_is_right_only_in_some_products_is_wrong() {
 /// `scripts/test --all` has more of them.
 #[test]
 fn random_liars_do_not_appear_much_faster() {
-    let is_all = std::env::var_os("SPMV_BENCH_ALL_TESTS").is_some_and(|value| !value.is_empty());
-    for seed in 0..if is_all { 200 } else { 50 } {
+    for seed in 0..if all::all() { 200 } else { 50 } {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let bytes: Vec<u8> = (0..9).map(|_| random.random()).collect();
         liar::check(&bytes);

@@ -14,8 +14,8 @@
 //! - *Long rows*: stored row by row, where the lengths differ too much.
 //!
 //! Bands, and blocks whose rows have slightly different columns, have slots without a nonzero. These contain zeros and are
-//! multiplied like the others. If a sum is then not finite, it is computed again with masks, because the product of zero
-//! and an infinite or undefined element of x would be NaN.
+//! multiplied like the others. If a sum is then not finite, it is computed again from the nonzeros alone, because the
+//! product of zero and an infinite or undefined element of x would be NaN.
 //!
 //! The columns of a window are stored as 16-bit distances from its lowest column, if they fit. Its values are stored
 //! unchanged: without parameters the method compresses only the structure, so its time does not depend on the values. With
