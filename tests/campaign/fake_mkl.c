@@ -82,10 +82,11 @@ static void multiply(const matrix *a, double alpha, const double *x, double beta
     }
 }
 
-/* A product that a thread computes after the call has returned. */
+/* A product that a thread computes 5 ms after the call has returned, so that no short wait of the program hides it. */
 typedef struct { const matrix *a; const double *x; double *y; } later;
 static void *compute_later(void *argument) {
     later *l = argument;
+    usleep(5000);
     multiply(l->a, 1, l->x, 0, l->y);
     free(l);
     return NULL;
