@@ -27,6 +27,7 @@ pub mod papers;
 pub mod record;
 pub mod report;
 
+use std::cell::RefCell;
 use std::ffi::OsStr;
 use std::io;
 use std::sync::atomic::AtomicBool;
@@ -39,12 +40,12 @@ use crate::bench::inputs::replace_values;
 use crate::bench::plan::{Protocol, Settings, Values};
 use crate::bench::run::RunSettings;
 use crate::campaign::choice;
+use crate::campaign::collect::Collector;
 use crate::campaign::env::Env;
 use crate::campaign::plan::Plan;
 use crate::campaign::session::Session;
-use crate::campaign::task::{Event, MatrixTask};
+use crate::campaign::task::Event;
 use crate::cli::run_settings;
-use crate::record::MatrixReport;
 use crate::record::row::MatrixFacts;
 use spmv_matrix::bounds::ReadBounds;
 use spmv_matrix::source::Source;
@@ -178,16 +179,18 @@ fn measure_here(csr: &Csr<f64>, measurement: &Measurement, system: System) -> Re
         values: Some(run.settings.values),
         kind: None,
     };
-    let report = MatrixReport { facts, ..MatrixReport::default() };
-    let task = MatrixTask::whole(&Source::File((*name).into()));
-    let mut rows = Vec::new();
-    let mut emit = |event| {
+    let record = session.record(&env);
+    let collector = RefCell::new((Collector::new(&record, &[]), Vec::new()));
+    let emit = |mut event| {
+        let (collector, rows) = &mut *collector.borrow_mut();
+        collector.take(&mut event);
         if let Event::Group(group) = event {
             rows.extend(group.rows);
         }
     };
-    session.carry_out_on(csr, &report, &task, &mut emit).context("the measurement ended early")?;
-    Ok(rows)
+    let measured = session.carry_out_on(csr, &facts, &record.cells, &emit);
+    measured.context("the measurement ended early")?;
+    Ok(collector.into_inner().1)
 }
 
 #[cfg(test)]

@@ -16,14 +16,14 @@ mod recorder;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use spmv_bench::bench::clock::{Clock, FakeClock, SystemClock};
-use spmv_bench::bench::execute::{Bench, Stopped, Trial};
-use spmv_bench::bench::outcome::{Measurement, Outcome, Report};
+use spmv_bench::bench::execute::{Bench, Stopped};
+use spmv_bench::bench::outcome::{Measurement, Outcome, Results};
 use spmv_bench::bench::peak::Peak;
 use spmv_bench::bench::plan::{CacheState, Protocol, Settings};
+use spmv_bench::bench::problem::Problem;
 use spmv_matrix::Csr;
 use spmv_matrix::generate::Generator;
 use spmv_matrix::scalar::Precision;
@@ -52,7 +52,7 @@ fn settings() -> Settings {
     Settings { iterations: Some(4), warmups: 1, rounds: 2, ..Settings::new(Protocol::MergeSpmv) }
 }
 
-fn measure(gpu: &Gpu, csr: &Csr<f64>, settings: &Settings) -> (Vec<Choice<'static>>, Report) {
+fn measure(gpu: &Gpu, csr: &Csr<f64>, settings: &Settings) -> (Vec<Choice<'static>>, Results) {
     measure_by(&SystemClock::default(), gpu, csr, settings)
 }
 
@@ -61,7 +61,7 @@ fn measure_by(
     gpu: &Gpu,
     csr: &Csr<f64>,
     settings: &Settings,
-) -> (Vec<Choice<'static>>, Report) {
+) -> (Vec<Choice<'static>>, Results) {
     let choices = choices(settings.transpose);
     let report = on_gpu(clock, settings, gpu, csr, &choices).unwrap();
     (choices, report)
@@ -73,17 +73,10 @@ fn on_gpu(
     gpu: &Gpu,
     csr: &Csr<f64>,
     choices: &[Choice],
-) -> Result<Report, Stopped> {
-    let bench = Bench {
-        team: &Team::floating(1),
-        clock,
-        interrupted: &AtomicBool::new(false),
-        settings,
-        report: &|_| (),
-        profile: None,
-        entropy: || 1,
-    };
-    Trial::new(&bench, csr).on_gpu(gpu, choices)
+) -> Result<Results, Stopped> {
+    let team = Team::floating(1);
+    let bench = Bench::new(&team, clock, settings);
+    Problem::of(csr, settings).on_gpu(&bench, gpu, choices)
 }
 
 /// Returns the measurements by name. The methods of cuSPARSE are skipped, because the model has no cuSPARSE here, and
@@ -164,15 +157,14 @@ fn x_that_persists_is_read_from_memory_less_often() {
 fn launches_and_their_shortest_time_are_reported() {
     let gpu = Gpu::new(Model::tiny(2));
     let (choices, report) = measure(&gpu, &matrix(), &settings());
-    assert_eq!(report.launch_ms, Some(1.0));
     let launches = |name: &str| {
         let at = choices.iter().position(|choice| choice.name() == name).unwrap();
         let Outcome::Ok(measurement) = &report.outcomes[at] else { panic!("{name}") };
-        measurement.launches
+        (measurement.launches, measurement.launch_floor_ms)
     };
-    assert_eq!(launches("gpu-csr-scalar"), Some(1));
-    assert_eq!(launches("gpu-light"), Some(1));
-    assert_eq!(launches("gpu-csr5"), Some(2));
+    assert_eq!(launches("gpu-csr-scalar"), (Some(1), Some(1.0)));
+    assert_eq!(launches("gpu-light"), (Some(1), Some(1.0)));
+    assert_eq!(launches("gpu-csr5"), (Some(2), Some(2.0)));
 }
 
 /// Twenty products per round; a sample lasts at least two milliseconds: two products of one millisecond.

@@ -8,12 +8,12 @@ mod all;
 use std::collections::HashMap;
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 
 use spmv_bench::bench::clock::SystemClock;
-use spmv_bench::bench::execute::{Bench, Trial};
+use spmv_bench::bench::execute::Bench;
 use spmv_bench::bench::outcome::Outcome;
 use spmv_bench::bench::plan::{Protocol, Settings};
+use spmv_bench::bench::problem::Problem;
 use spmv_matrix::stats::RowStatistics;
 use spmv_matrix::{Csr, market};
 use spmv_methods::METHODS;
@@ -99,21 +99,14 @@ fn check<T: Value>(name: &str, csr: &Csr<T>, device: Device) {
         warmups: 0,
         ..Settings::new(Protocol::MergeSpmv)
     };
-    let bench = Bench {
-        team: &Team::floating(2),
-        clock: &SystemClock::default(),
-        interrupted: &AtomicBool::new(false),
-        settings: &settings,
-        report: &|_| (),
-        profile: None,
-        entropy: || 1,
-    };
+    let (team, clock) = (Team::floating(2), SystemClock::default());
+    let bench = Bench::new(&team, &clock, &settings);
     let of_device = METHODS.iter().filter(|method| method.device() == device);
     let choices: Vec<Choice> = of_device.map(Choice::from).collect();
-    let mut trial = Trial::new(&bench, csr);
+    let mut problem = Problem::of(csr, &settings);
     let report = match device {
-        Device::Cpu => trial.on_host(&choices),
-        Device::Gpu => trial.on_gpu(&modelled(), &choices),
+        Device::Cpu => problem.on_host(&bench, &choices),
+        Device::Gpu => problem.on_gpu(&bench, &modelled(), &choices),
         Device::Model(_) => unreachable!("no method names a modelled GPU"),
     };
     for (method, outcome) in choices.iter().zip(report.unwrap().outcomes) {

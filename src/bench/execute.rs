@@ -9,7 +9,6 @@
 mod contract;
 mod entry;
 mod modelled;
-mod trial;
 mod turn;
 
 use std::collections::BTreeSet;
@@ -22,7 +21,7 @@ use super::alteration::Alteration;
 use super::backend::Backend;
 use super::inputs::Inputs;
 use super::need::SMALL_OF_METHOD;
-use super::outcome::{Outcome, Report};
+use super::outcome::{Outcome, Results};
 use super::plan::Round;
 use super::steadiness::Attempts;
 use contract::given_choices;
@@ -35,7 +34,6 @@ use spmv_matrix::memory::{self, Available};
 use spmv_matrix::scalar::Scalar;
 use spmv_methods::device::facts::Clocks;
 use spmv_methods::method::{Choice, Device, Request};
-pub use trial::Trial;
 
 /// How long products run on a device before the first round, so that its clocks reach their level under load.
 const WARM_UP: Duration = Duration::from_millis(200);
@@ -54,6 +52,8 @@ struct Case<'a, 'i, T, S> {
     kept: u64,
     /// All readings of the device's clocks.
     clocks: Vec<Clocks>,
+    /// The number of the part that is measured, and the number of parts, if memory is too small for all methods at once.
+    part: Option<(usize, usize)>,
     /// The outcomes so far; `None` for methods that have none yet.
     outcomes: Vec<Option<Outcome>>,
 }
@@ -71,7 +71,7 @@ pub fn measure<'a, T: Scalar, S: Backend<'a, T>>(
     inputs: &mut Inputs<T>,
     backend: S,
     choices: &'a [Choice],
-) -> Result<Report, Stopped> {
+) -> Result<Results, Stopped> {
     let case = Case {
         bench,
         round: bench.settings.round(extent.nnz as usize, S::DEVICE),
@@ -82,23 +82,22 @@ pub fn measure<'a, T: Scalar, S: Backend<'a, T>>(
         extent,
         kept: 0,
         clocks: Vec::new(),
+        part: None,
         outcomes: vec![None; choices.len()],
     };
-    case.report(choices)
+    case.results(choices)
 }
 
 impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     /// Measures all methods, or those before an interrupt.
-    fn report(mut self, choices: &'a [Choice]) -> Result<Report, Stopped> {
-        let measured = match self.measure_all(choices) {
-            Err(stopped @ Stopped::Lost { .. }) => return Err(stopped),
-            measured => measured,
+    fn results(mut self, choices: &'a [Choice]) -> Result<Results, Stopped> {
+        let interrupted = match self.measure_all(choices) {
+            Err(lost @ Stopped::Lost { .. }) => return Err(lost),
+            measured => measured.is_err(),
         };
-        let there = |(place, outcome): (usize, Option<_>)| Some((place, outcome?));
-        let (places, outcomes) = self.outcomes.into_iter().enumerate().filter_map(there).unzip();
-        let interrupted = measured.err().map(|_| places);
         let (peak, clocks) = (self.backend.peak(), self.clocks);
-        Ok(Report { peak, clocks, outcomes, interrupted, ..Report::default() })
+        let outcomes = self.outcomes.into_iter().flatten().collect();
+        Ok(Results { peak, compile_ms: None, clocks, outcomes, interrupted })
     }
 
     /// Measures the methods in as many parts as the available memory requires.
@@ -113,21 +112,15 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             .room(&self.extent, 0)
             .unwrap_or(Available { bytes: u64::MAX, by: "unknown" });
         let parts = memory::parts(&needs, room.bytes, together);
-        for (place, choice) in choices.iter().enumerate() {
+        for (place, &need) in needs.iter().enumerate() {
             if !parts.iter().any(|part| part.contains(&place)) {
-                self.settle(place, choice, Outcome::refused(needs[place], room));
+                self.settle(place, Outcome::refused(need, room));
             }
         }
         for (number, part) in (1..).zip(&parts) {
             self.kept = 0;
-            let measured = self.measure(part, choices, take(&mut warm_up));
-            if together > 1 && parts.len() > 1 {
-                for &place in part {
-                    let outcome = self.outcomes[place].take();
-                    self.outcomes[place] = outcome.map(|it| it.noting_part(number, parts.len()));
-                }
-            }
-            measured?;
+            self.part = (together > 1 && parts.len() > 1).then_some((number, parts.len()));
+            self.measure(part, choices, take(&mut warm_up))?;
         }
         Ok(())
     }
@@ -170,7 +163,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         choice: &'a Choice,
     ) -> Result<Option<Entrant<'a, T, S::Vector>>, Stopped> {
         self.check_interrupt()?;
-        (self.bench.report)(News::Next(choice, Turn::Prepare));
+        (self.bench.report)(News::Next(place, Turn::Prepare));
         match self.enter(place, choice) {
             Ok(ready) => Ok(Some(Box::new(ready))),
             Err(end) => self.end(place, choice, end).map(|()| None),
@@ -211,7 +204,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             return Ok(());
         }
         while let Some(ready) = entrants.first_mut() {
-            (self.bench.report)(News::Next(ready.choice, Turn::Other));
+            (self.bench.report)(News::Next(ready.place, Turn::Other));
             let factors = (self.inputs.alpha, self.inputs.beta);
             let end = match guarded(|| self.backend.load(&mut ready.prepared, factors, time)) {
                 Ok(Ok(clocks)) => {
@@ -241,7 +234,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             let mut next = 0;
             while let Some(ready) = entrants.get_mut(next) {
                 self.check_interrupt()?;
-                (self.bench.report)(News::Next(ready.choice, Turn::Round { number, of }));
+                (self.bench.report)(News::Next(ready.place, Turn::Round { number, of }));
                 match self.take_turn(ready) {
                     Ok(()) => next += 1,
                     Err(end) => {
@@ -263,32 +256,35 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         {
             return Err(Stopped::Lost { method: choice.name(), reason: reason.clone() });
         }
-        self.settle(place, choice, end);
+        self.settle(place, end);
         Ok(())
     }
 
     /// Records a method that has been measured.
     fn finish(&mut self, ready: Ready<'a, T, S::Vector>) {
-        let (place, choice) = (ready.place, ready.choice);
+        let place = ready.place;
         // Reported first, because dropping a method may crash the process.
-        (self.bench.report)(News::Next(choice, Turn::Other));
-        let outcome = ready.outcome(self.bench.settings.stages);
-        self.settle(place, choice, outcome);
+        (self.bench.report)(News::Next(place, Turn::Other));
+        let outcome = ready.outcome(self.bench.settings.stages, self.backend.launch_ms());
+        self.settle(place, outcome);
     }
 
     /// Records a method after an interrupt, with the samples that it has; without samples it has no outcome. Does not
     /// report a [`News::Next`]: if the process ends now, the method that was reported last is the cause.
     fn cut_short(&mut self, mut ready: Entrant<'a, T, S::Vector>) {
         if ready.cut_short(self.bench.settings.rounds.max(1)) {
-            let (place, choice) = (ready.place, ready.choice);
-            let outcome = ready.outcome(self.bench.settings.stages);
-            self.settle(place, choice, outcome);
+            let place = ready.place;
+            let outcome = ready.outcome(self.bench.settings.stages, self.backend.launch_ms());
+            self.settle(place, outcome);
         }
     }
 
     /// Reports and stores the outcome of a method.
-    fn settle(&mut self, place: usize, choice: &Choice, outcome: Outcome) {
-        (self.bench.report)(News::Final(choice, &outcome));
+    fn settle(&mut self, place: usize, mut outcome: Outcome) {
+        if let Some((number, parts)) = self.part {
+            outcome = outcome.noting_part(number, parts);
+        }
+        (self.bench.report)(News::Final(place, &outcome));
         self.outcomes[place] = Some(outcome);
     }
 

@@ -14,6 +14,7 @@ pub mod need;
 pub mod outcome;
 pub mod peak;
 pub mod plan;
+pub mod problem;
 pub mod rehearsal;
 pub mod run;
 pub mod statistics;

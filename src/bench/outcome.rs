@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::execute::{Bench, News};
 use super::peak::Peak;
 use super::plan::Settings;
 use super::statistics::Summary;
@@ -9,6 +10,7 @@ use spmv_matrix::memory::{self, Available};
 use spmv_methods::device::Stage;
 use spmv_methods::device::counts::Profile;
 use spmv_methods::device::facts::Clocks;
+use spmv_methods::method::{Choice, Failed, Unavailable, Unprepared};
 
 /// The outcome of one method on one matrix.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,6 +67,31 @@ impl Outcome {
     }
 }
 
+impl Outcome {
+    /// Returns the parts of a product, if they were requested.
+    pub fn stages(&self) -> Vec<Stage> {
+        match self {
+            Self::Ok(measurement) => measurement.stages.clone(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+impl From<Failed> for Outcome {
+    fn from(Failed(reason): Failed) -> Self {
+        Self::Failed(reason)
+    }
+}
+
+impl From<Unprepared> for Outcome {
+    fn from(unprepared: Unprepared) -> Self {
+        match unprepared {
+            Unprepared::Unavailable(Unavailable(reason)) => Self::Skipped(reason),
+            Unprepared::Failed(failed) => failed.into(),
+        }
+    }
+}
+
 /// The measured times and memory of one method on one matrix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measurement {
@@ -92,31 +119,31 @@ pub struct Measurement {
     pub profile: Option<Profile>,
     /// The number of kernels, fills, copies, graphs and library calls that a product enqueues on a device.
     pub launches: Option<u64>,
+    /// The minimum time of that many launches, in milliseconds.
+    pub launch_floor_ms: Option<f64>,
     /// The times of the product's parts, if they were requested and there are any.
     pub stages: Vec<Stage>,
 }
 
 /// All measurements of one matrix in one precision on one device.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Report {
+pub struct Results {
     /// The peak bandwidth at the matrix's footprint.
     pub peak: Peak,
     /// The time spent compiling kernels, in milliseconds; `None` on the host.
     pub compile_ms: Option<f64>,
     /// The GPU's clocks under load, before the first round and after all rounds, where they can be read.
     pub clocks: Vec<Clocks>,
-    /// The minimum time of a kernel launch on the GPU, in milliseconds.
-    pub launch_ms: Option<f64>,
-    /// The outcomes in the order of the requested methods.
+    /// The outcomes in the order of the requested methods; after an interrupt only of the methods that have one.
     pub outcomes: Vec<Outcome>,
-    /// If the measurement was interrupted, the indices (among the requested methods) of the methods that have an
-    /// outcome.
-    pub interrupted: Option<Vec<usize>>,
+    /// Whether the measurement was interrupted.
+    pub interrupted: bool,
 }
 
-impl Report {
-    /// Returns a report with the same outcome for each of `methods` methods.
-    pub fn of_all(methods: usize, outcome: Outcome) -> Self {
-        Self { outcomes: vec![outcome; methods], ..Self::default() }
+impl Results {
+    /// Reports the same outcome for each method.
+    pub fn of_all(bench: &Bench, choices: &[Choice], outcome: &Outcome) -> Self {
+        (0..choices.len()).for_each(|place| (bench.report)(News::Final(place, outcome)));
+        Self { outcomes: vec![outcome.clone(); choices.len()], ..Self::default() }
     }
 }

@@ -6,12 +6,12 @@
 
 pub(crate) mod bandwidth;
 pub(crate) mod choice;
+pub(crate) mod collect;
 pub(crate) mod env;
 pub(crate) mod gpus;
 pub(crate) mod install;
 pub(crate) mod isolate;
 pub(crate) mod libraries;
-pub(crate) mod ordered;
 pub(crate) mod plan;
 pub(crate) mod plugins;
 pub(crate) mod progress;
@@ -34,7 +34,7 @@ use progress::estimate::entries;
 use progress::{Display, Progress};
 use recording::Recording;
 use spmv_matrix::source::Source;
-use task::{Event, MatrixTask};
+use task::Event;
 
 /// A run over matrices.
 pub struct Campaign<'a> {
@@ -153,7 +153,7 @@ impl<'a> Campaign<'a> {
         progress.suspend(|| sink.begin(work))?;
         progress.begin(work.source.to_string(), work.entries(), open);
         let (recording, mut lost) = (&mut self.recording, None::<Error>);
-        let interrupted = self.runner.run(work.task(), &mut |event| {
+        let interrupted = self.runner.run(work, &mut |event| {
             progress.note(&event);
             if lost.is_none() && matches!(event, Event::Matrix(_) | Event::Group(_)) {
                 let mut keep = || recording.note(&event).and_then(|()| sink.event(&event));
@@ -175,14 +175,6 @@ impl<'s> Work<'s> {
     fn entries(&self) -> u64 {
         entries(self.source, self.bytes)
     }
-
-    fn task(&self) -> MatrixTask {
-        MatrixTask {
-            sizes: self.existing.iter().find_map(Row::sizes),
-            done: self.existing.iter().filter_map(Row::timed).collect(),
-            ..MatrixTask::whole(self.source)
-        }
-    }
 }
 
 impl Measured {
@@ -199,7 +191,7 @@ impl Measured {
                 let groups = std::mem::take(&mut self.report.groups);
                 self.report = MatrixReport { groups, ..*matrix };
             }
-            Event::Step(_) | Event::Final(_) => (),
+            Event::Step(_) | Event::Row(..) => (),
         }
     }
 }

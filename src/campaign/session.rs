@@ -1,7 +1,6 @@
 //! The measurement session that all measuring commands use: prepares threads, methods and devices, and measures
 //! one matrix from its source to the report.
 
-mod group;
 mod measure;
 
 use std::sync::atomic::AtomicBool;
@@ -11,15 +10,16 @@ use anyhow::{Context, Result, bail, ensure};
 use super::bandwidth::GpuSpeed;
 use super::env::Env;
 use super::install::{self, Profiles};
-use super::ordered::Ordered;
 use super::plan::Plan;
-use super::task::{Event, MatrixTask, Step, Way};
+use super::task::{Event, MatrixTask, Step};
 use super::{bandwidth, choice};
 use crate::bench::clock::Clock;
 use crate::bench::execute::Stopped;
 use crate::bench::inputs::replace_values;
 use crate::bench::need;
 use crate::bench::plan::Settings;
+use crate::bench::problem::Reordered;
+use crate::bench::run::RunSettings;
 use crate::record::MatrixReport;
 use crate::record::row::{MatrixFacts, Row, Status};
 use crate::record::run::{self, GpuRecord, REVISION, RowKey, RunRecord, VERSION};
@@ -47,12 +47,24 @@ use spmv_methods::vendor::mkl;
 const TRIVIAL: &str =
     "it has only one row or column, or none; such matrices are skipped, as in merge-spmv";
 
-/// The reason for not preparing a matrix if all of its methods have ended.
-const NONE_LEFT: &str = "no method is left to run";
+/// A row to measure.
+pub struct Cell {
+    pub key: RowKey,
+    pub choice: Choice<'static>,
+}
+
+/// A matrix that is measured in one order.
+struct Matrix<'m> {
+    csr: &'m Csr<f64>,
+    facts: &'m MatrixFacts,
+    /// The matrix in another order, or why there is none.
+    reordered: Result<Option<Reordered>, Unavailable>,
+}
 
 /// The data that are shared by all matrices of a run.
 pub struct Session<'a> {
-    pub choices: Vec<Choice<'static>>,
+    /// The rows that each matrix gets, in their order.
+    pub cells: Vec<Cell>,
     /// The GPU, if any of the methods runs on it.
     gpu: Option<Gpu>,
     /// What is measured, and how.
@@ -105,7 +117,7 @@ impl<'a> Session<'a> {
         }
         let profiles = install::profiles(&choices, &run.precisions, isa, run.quiet, env)?;
         Ok(Self {
-            choices,
+            cells: cells(&choices, run, gpu.as_ref().map_or(Device::Gpu, Gpu::device), team.len()),
             gpu,
             team,
             run_id: env.run_id.clone(),
@@ -126,8 +138,7 @@ impl<'a> Session<'a> {
     /// Creates the record of the run at its beginning, without the command line. Measures the bandwidths if the plan
     /// requires them, that of the host only if a method runs on it.
     pub fn record(&self, env: &Env) -> RunRecord {
-        let is_of_host = |choice: &Choice| choice.method.runs_on(self.gpu_device()) == Device::Cpu;
-        let is_on_host = self.choices.iter().any(is_of_host);
+        let is_on_host = self.cells().any(|cell| cell.device == Device::Cpu);
         let is_wanted = self.plan.bandwidth && is_on_host;
         let sizes = if is_wanted { bandwidth::sizes(&env.system) } else { Vec::new() };
         let gpu = self.gpu.as_ref().map(|gpu| self.gpu_record(gpu));
@@ -146,7 +157,7 @@ impl<'a> Session<'a> {
             settings: self.plan.run.settings.clone(),
             expand: self.plan.run.expand,
             order: self.plan.run.orders[0],
-            cells: self.cells().collect(),
+            cells: self.cells().cloned().collect(),
             libraries: Vec::new(),
             corpus: None,
             sessions: vec![run::Session { date: env.date.clone(), begin, end: None }],
@@ -167,35 +178,42 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Carries out a task and calls `emit` for each result as soon as it is available. Errors are recorded as rows.
-    ///
-    /// # Errors
-    /// Returns an error if the task is interrupted, or if the device is lost in a child process.
-    pub fn carry_out(&self, task: &MatrixTask, emit: &mut dyn FnMut(Event)) -> Result<(), Stopped> {
+    /// Carries out a task and calls `emit` for each result as soon as it is available. Errors are recorded as rows. Ends
+    /// early if the task is interrupted, or if the device is lost in a child process.
+    pub fn carry_out(&self, task: &MatrixTask, emit: &dyn Fn(Event)) -> Result<(), Stopped> {
         emit(Event::Step(Step::Load));
         let (csr, report) = self.read(task)?;
         emit(Event::Matrix(Box::new(report.clone())));
-        csr.map_or(Ok(()), |csr| self.carry_out_on(&csr, &report, task, emit))
+        csr.map_or(Ok(()), |csr| self.carry_out_on(&csr, &report.facts, &task.cells, emit))
     }
 
-    /// Measures all methods on a matrix in memory, which `report` describes.
-    ///
-    /// # Errors
-    /// Returns an error if the task is interrupted, or if the device is lost in a child process.
+    /// Measures these cells on a matrix in memory, which `facts` describes.
     pub fn carry_out_on(
         &self,
         csr: &Csr<f64>,
-        report: &MatrixReport,
-        task: &MatrixTask,
-        emit: &mut dyn FnMut(Event),
+        facts: &MatrixFacts,
+        cells: &[RowKey],
+        emit: &dyn Fn(Event),
     ) -> Result<(), Stopped> {
-        self.plan.run.orders.iter().try_for_each(|&order| {
-            let ordered = self.ordered(csr, order, task, emit);
-            self.ways().filter(|way| way.order == order).try_for_each(|way| match way.precision {
-                Precision::F64 => self.measure::<f64>(way, &ordered, report, task, emit),
-                Precision::F32 => self.measure::<f32>(way, &ordered, report, task, emit),
-            })
-        })
+        let own = self.cells.iter().filter(|cell| cells.contains(&cell.key));
+        let own: Vec<_> = own.collect();
+        for of_order in own.chunk_by(|a, b| a.key.order == b.key.order) {
+            let order = of_order[0].key.order.unwrap_or(Order::Natural);
+            if order != Order::Natural {
+                emit(Event::Step(Step::Order(order)));
+            }
+            let matrix = Matrix { csr, facts, reordered: Reordered::new(csr, order, self.clock) };
+            let is_same = |a: &&Cell, b: &&Cell| {
+                a.key.cache == b.key.cache && a.key.precision == b.key.precision
+            };
+            for of_problem in of_order.chunk_by(is_same) {
+                match of_problem[0].key.precision {
+                    Precision::F64 => self.measure::<f64>(&matrix, of_problem, emit)?,
+                    Precision::F32 => self.measure::<f32>(&matrix, of_problem, emit)?,
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Reads the matrix and describes it. Without a matrix, the report states why nothing is measured.
@@ -264,24 +282,6 @@ impl<'a> Session<'a> {
         Some((Status::Failed, reason))
     }
 
-    /// Reorders the matrix, unless no method is left to run in this order.
-    fn ordered<'m>(
-        &self,
-        csr: &'m Csr<f64>,
-        order: Order,
-        task: &MatrixTask,
-        emit: &mut dyn FnMut(Event),
-    ) -> Result<Ordered<'m>, Unavailable> {
-        let cells = self.cells().filter(|cell| cell.order == Some(order));
-        if !cells.into_iter().any(|cell| task.is_to_run(&cell)) {
-            return Err(Unavailable(NONE_LEFT.into()));
-        }
-        if order != Order::Natural {
-            emit(Event::Step(Step::Order(order)));
-        }
-        Ordered::new(csr, order, self.clock)
-    }
-
     /// Returns the report of a matrix that could not be read, or an error if reading was interrupted.
     fn unread(&self, source: &Source, error: &LoadError) -> Result<MatrixReport, Stopped> {
         if error.is_interrupted() {
@@ -303,44 +303,56 @@ impl<'a> Session<'a> {
         }
         let SizeHint { rows, cols, nnz, scratch } = opened.size_hint()?;
         let extent = Extent::announced(rows, cols, nnz, self.team.len());
-        let all = |way: Way| {
-            let settings = Settings { cache: way.cache, ..self.plan.run.settings.clone() };
-            need::all(&extent, &settings, way.precision, way.order)
+        let need = |cell: &Cell| {
+            let (cache, order) = (cell.key.cache, cell.key.order.unwrap_or(Order::Natural));
+            let cache = cache.unwrap_or(self.plan.run.settings.cache);
+            let settings = Settings { cache, ..self.plan.run.settings.clone() };
+            need::all(&extent, &settings, cell.key.precision, order)
         };
-        let all = self.ways().map(all).max().unwrap_or_default();
+        let all = self.cells.iter().map(need).max().unwrap_or_default();
         refusal(all.max(extent.csr() + scratch))
     }
 
-    /// Returns the device on which GPU methods run.
-    fn gpu_device(&self) -> Device {
-        self.gpu.as_ref().map_or(Device::Gpu, Gpu::device)
-    }
-
-    /// Returns the combinations of order, precision and cache state in which each matrix is measured.
-    fn ways(&self) -> impl Iterator<Item = Way> {
-        let orders = self.plan.run.orders.iter();
-        let finer =
-            orders.flat_map(|&order| self.plan.run.precisions.iter().map(move |&p| (order, p)));
-        finer.flat_map(|(order, precision)| {
-            self.plan.run.caches.iter().map(move |&cache| Way { order, precision, cache })
-        })
-    }
-
     /// Returns the keys of all rows that each matrix gets.
-    pub fn cells(&self) -> impl Iterator<Item = RowKey> {
-        let gpu = self.gpu_device();
-        let devices = [Device::Cpu, gpu];
-        let groups = self.ways().flat_map(move |way| devices.map(|device| (way, device)));
-        groups.flat_map(move |(way, device)| {
-            let cells =
-                self.choices.iter().map(move |choice| way.cell(choice, gpu, self.team.len()));
-            cells.filter(move |cell| cell.device == device)
-        })
+    pub fn cells(&self) -> impl Iterator<Item = &RowKey> {
+        self.cells.iter().map(|cell| &cell.key)
     }
 
     fn ended(&self, source: &Source, status: Status, reason: String) -> MatrixReport {
         MatrixReport::without_groups(source.to_string(), &self.run_id, status, reason)
     }
+}
+
+/// Returns the rows that each matrix gets, grouped by order, precision, cache state and device. Methods of the GPU run on
+/// `gpu`, parallel ones of the CPU on `threads` threads.
+pub fn cells(
+    choices: &[Choice<'static>],
+    run: &RunSettings,
+    gpu: Device,
+    threads: usize,
+) -> Vec<Cell> {
+    let mut cells = Vec::new();
+    for &order in &run.orders {
+        for &precision in &run.precisions {
+            for &cache in &run.caches {
+                for device in [Device::Cpu, gpu] {
+                    let here = choices.iter().filter(|it| it.method.runs_on(gpu) == device);
+                    cells.extend(here.map(|choice| Cell {
+                        key: RowKey {
+                            precision,
+                            device,
+                            method: choice.name(),
+                            threads: choice.method.threads(threads),
+                            cache: Some(cache),
+                            order: Some(order),
+                        },
+                        choice: choice.clone(),
+                    }));
+                }
+            }
+        }
+    }
+    cells
 }
 
 fn facts(source: &Source, loaded: &mut Loaded) -> MatrixFacts {

@@ -3,33 +3,21 @@
 use serde::{Deserialize, Serialize};
 
 use crate::bench::execute::Turn;
-use crate::bench::outcome::Outcome;
-use crate::bench::plan::CacheState;
 use crate::record::row::Row;
-use crate::record::run::{RowKey, Timed};
+use crate::record::run::RowKey;
+use crate::record::setting::Setting;
 use crate::record::{Group, MatrixReport};
 use spmv_matrix::order::Order;
-use spmv_matrix::scalar::Precision;
 use spmv_matrix::source::Source;
-use spmv_methods::method::{Choice, Device};
+use spmv_methods::device::Stage;
 
-/// A matrix and the methods that are still to be measured on it.
+/// A matrix, and the cells to measure on it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct MatrixTask {
     pub source: Source,
-    /// The numbers of rows, columns and nonzeros of the matrix when its existing rows were measured.
+    /// The numbers of rows, columns and nonzeros of the matrix when it was read before.
     pub sizes: Option<[usize; 3]>,
-    /// The cells that already have a row.
-    pub done: Vec<Timed>,
-    /// The cells that must not be run again but have no row yet.
-    pub ended: Vec<(RowKey, Ended)>,
-}
-
-/// The result of a method that ended its process.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Ended {
-    Failed(String),
-    Timeout(String),
+    pub cells: Vec<RowKey>,
 }
 
 /// A message about the progress or results of a task.
@@ -39,41 +27,14 @@ pub enum Event {
     Step(Step),
     /// The matrix has been read, or the reason why it cannot be measured. Contains no groups.
     Matrix(Box<MatrixReport>),
-    /// The result of a method: its row without the values that depend on other methods of its group.
-    Final(Box<Row>),
-    /// A group is complete.
+    /// The result of a method, without what follows from other rows, and the parts of its product.
+    Row(Box<Row>, Vec<Stage>),
+    /// All rows of a group were sent. The process that measures sends the group without rows, which
+    /// [`Collector`](super::collect::Collector) adds.
     Group(Box<Group>),
-    /// The partial results of an interrupted group. They are only displayed, never stored, because stored rows
-    /// would be taken for a complete measurement.
+    /// The same after an interrupt. These results are only displayed, never stored, because stored rows would be taken for
+    /// a complete measurement.
     Partial(Box<Group>),
-}
-
-/// The properties that all methods of a group have in common.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Way {
-    pub order: Order,
-    pub precision: Precision,
-    pub cache: CacheState,
-}
-
-impl Way {
-    /// Returns whether a cell has these properties.
-    pub fn has(&self, cell: &RowKey) -> bool {
-        (cell.precision, cell.order, cell.cache)
-            == (self.precision, Some(self.order), Some(self.cache))
-    }
-
-    /// Returns the cell of a method with a team of `team` threads. GPU methods run on `gpu`.
-    pub fn cell(&self, choice: &Choice, gpu: Device, team: usize) -> RowKey {
-        RowKey {
-            precision: self.precision,
-            device: choice.method.runs_on(gpu),
-            method: choice.name(),
-            threads: choice.method.threads(team),
-            cache: Some(self.cache),
-            order: Some(self.order),
-        }
-    }
 }
 
 /// A step of a task.
@@ -83,20 +44,14 @@ pub enum Step {
     Load,
     /// Computing this order and permuting the matrix.
     Order(Order),
-    /// Computing the vectors and the reference; or with a device, copying the matrix to that device.
-    Begin(Way, Option<Device>),
+    /// Computing the vectors and the reference; or if the setting has a device, copying the matrix to that device.
+    Begin(Setting),
     /// The preparation of a method, or one of its turns.
     Method(RowKey, Turn),
 }
 
 impl MatrixTask {
-    /// Creates the task of measuring all methods on a matrix.
-    pub fn whole(source: &Source) -> Self {
-        Self { source: source.clone(), sizes: None, done: Vec::new(), ended: Vec::new() }
-    }
-
-    /// Returns an error message if the size of the matrix differs from the size when its existing rows were
-    /// measured.
+    /// Returns an error message if the matrix has another size than before.
     pub fn differs_from(&self, now: [usize; 3]) -> Option<String> {
         let then = self.sizes.filter(|then| *then != now)?;
         let shown = |[rows, cols, nnz]: [usize; 3]| format!("{rows} x {cols} with {nnz} nonzeros");
@@ -106,21 +61,6 @@ impl MatrixTask {
              it again"
         ))
     }
-
-    /// Returns whether a cell already has a row.
-    pub fn is_done(&self, cell: &RowKey) -> bool {
-        self.done.iter().any(|timed| timed.cell == *cell)
-    }
-
-    /// Returns whether a cell has no row and has not ended its process.
-    pub fn is_to_run(&self, cell: &RowKey) -> bool {
-        !self.is_done(cell) && self.end_of(cell).is_none()
-    }
-
-    /// Returns how a cell has ended its process, if it has.
-    pub fn end_of(&self, cell: &RowKey) -> Option<&Ended> {
-        self.ended.iter().find(|(ended, _)| ended == cell).map(|(_, end)| end)
-    }
 }
 
 impl Step {
@@ -129,9 +69,7 @@ impl Step {
         match self {
             Self::Load => true,
             Self::Order(order) => cell.order == Some(*order),
-            Self::Begin(way, device) => {
-                way.has(cell) && device.is_none_or(|device| cell.device == device)
-            }
+            Self::Begin(setting) => setting.has(cell),
             Self::Method(of, _) => of == cell,
         }
     }
@@ -146,23 +84,17 @@ impl Step {
         match self {
             Self::Load => "reading the matrix".into(),
             Self::Order(order) => format!("reordering the matrix with {}", order.name()),
-            Self::Begin(way, None) => {
-                format!("computing vectors and reference in {}", way.precision.name())
-            }
-            Self::Begin(way, Some(device)) => {
-                let (device, precision) = (device.name(), way.precision.name());
-                format!("copying the matrix and vectors to the {device} in {precision}")
+            Self::Begin(Setting { precision, device, .. }) => {
+                let precision = precision.map_or("", |precision| precision.name());
+                match device {
+                    None => format!("computing vectors and reference in {precision}"),
+                    Some(device) => {
+                        let device = device.name();
+                        format!("copying the matrix and vectors to the {device} in {precision}")
+                    }
+                }
             }
             Self::Method(cell, _) => format!("running {}", cell.method),
-        }
-    }
-}
-
-impl From<Ended> for Outcome {
-    fn from(ended: Ended) -> Self {
-        match ended {
-            Ended::Failed(reason) => Self::Failed(reason),
-            Ended::Timeout(reason) => Self::Timeout(reason),
         }
     }
 }

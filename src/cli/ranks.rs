@@ -12,24 +12,22 @@ use super::single::SingleArgs;
 use super::sources::source;
 use crate::bench::execute::Stopped;
 use crate::bench::mpi::{Distributed, Ranks, launched, load, measure_on_ranks};
-use crate::bench::outcome::{Outcome, Report};
+use crate::bench::outcome::{Outcome, Results};
 use crate::bench::plan::{CacheState, Values};
+use crate::bench::problem::narrowed;
 use crate::campaign::choice::select;
-use crate::campaign::ordered::narrowed;
 use crate::campaign::recording::Recording;
-use crate::campaign::session::Session;
-use crate::campaign::task::Way;
-use crate::record::MatrixReport;
+use crate::campaign::session::{Cell, Session};
 use crate::record::output::Output;
 use crate::record::row::MatrixFacts;
-use crate::record::run::RunRecord;
+use crate::record::run::{RowKey, RunRecord};
 use crate::record::write::Reporter;
+use crate::record::{Group, MatrixReport};
 use spmv_matrix::Csr;
 use spmv_matrix::order::Order;
 use spmv_matrix::scalar::Precision;
 use spmv_matrix::source::Source;
 use spmv_methods::cpu::mpi_merge;
-use spmv_methods::method::Device;
 
 /// Runs the command if it selects the MPI method. `single` are its arguments unless it is another command.
 /// Returns `None` if this is an ordinary command in a single process.
@@ -179,27 +177,31 @@ fn groups(
     share: &Csr<f64>,
     report: &mut MatrixReport,
 ) -> Result<(), Stopped> {
-    let choices = &session.choices;
-    for &precision in &session.plan.run.precisions {
+    for cells in session.cells.chunk_by(|a, b| a.key.precision == b.key.precision) {
+        let choices: Vec<_> = cells.iter().map(|cell| cell.choice.clone()).collect();
+        let precision = cells[0].key.precision;
         let bench = session.bench(precision, &session.plan.run.settings, &|_| ());
-        let measured = match precision {
-            Precision::F64 => measure_on_ranks(&bench, ranks, matrix, share, choices),
+        let results = match precision {
+            Precision::F64 => measure_on_ranks(&bench, ranks, matrix, share, &choices),
             Precision::F32 => match ranks.agree(narrowed::<f32>(share).map_err(Error::msg)) {
-                Ok(share) => measure_on_ranks(&bench, ranks, matrix, &share, choices),
+                Ok(share) => measure_on_ranks(&bench, ranks, matrix, &share, &choices),
                 Err(reason) => {
-                    Ok(Report::of_all(choices.len(), Outcome::Skipped(reason.to_string())))
+                    Ok(Results::of_all(&bench, &choices, &Outcome::Skipped(reason.to_string())))
                 }
             },
         }?;
-        if measured.interrupted.is_some() {
+        if results.interrupted {
             return Err(Stopped::Interrupted);
         }
-        let way = Way { order: Order::Natural, precision, cache: CacheState::Hot };
-        let circumstances = session.circumstances(way, None);
-        let facts = &report.facts;
-        let mut group = session.group(circumstances, Device::Cpu, choices, facts, measured, &[]);
-        group.threads = ranks.count();
-        group.rows.iter_mut().for_each(|row| row.threads = Some(group.threads));
+        let row = |(cell, outcome): (&Cell, &Outcome)| {
+            let threads = Some(ranks.count());
+            session.row(&RowKey { threads, ..cell.key.clone() }, &report.facts, outcome)
+        };
+        let rows: Vec<_> = cells.iter().zip(&results.outcomes).map(row).collect();
+        let stages = results.outcomes.iter().map(Outcome::stages).collect();
+        let group = session.group(&cells[0].key, &report.facts, results);
+        let mut group = Group { threads: ranks.count(), rows, stages, ..group };
+        group.complete(&[]);
         report.groups.push(group);
     }
     Ok(())

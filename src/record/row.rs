@@ -12,7 +12,6 @@ use super::column::{ColumnInfo, ColumnType, SETUP, Value, columns};
 use super::run::RowKey;
 use crate::bench::plan::{CacheState, Values};
 pub use facts::{MatrixFacts, matrix_name, matrix_parts};
-pub use measured::Circumstances;
 use spmv_matrix::order::Order;
 use spmv_matrix::scalar::Precision;
 use spmv_methods::method::Device;
@@ -216,19 +215,9 @@ impl Row {
         })
     }
 
-    /// Returns a row with this key for tests.
-    #[cfg(test)]
-    pub(crate) fn of_cell(cell: &RowKey) -> Self {
-        let RowKey { precision, device, method, threads, cache, order } = cell.clone();
-        Self {
-            precision: Some(precision),
-            device: Some(device),
-            method_name: Some(method),
-            threads,
-            cache,
-            order,
-            ..Self::default()
-        }
+    /// Returns whether this is the row of a cell.
+    pub fn has_key(&self, cell: &RowKey) -> bool {
+        self.cell().as_ref() == Some(cell)
     }
 
     /// Returns the numbers of rows, columns and nonzeros of the matrix, if it was read.

@@ -85,6 +85,12 @@ pub struct RowKey {
 }
 
 impl RowKey {
+    /// Returns whether the rows of both are in the same group, if the same process measures both.
+    pub fn is_of_group(&self, other: &Self) -> bool {
+        let group = |it: &Self| (it.precision, it.device, it.cache, it.order);
+        group(self) == group(other)
+    }
+
     /// Returns whether a row has this key. Run records of older versions lack threads, caches and order; these are then
     /// not compared.
     pub fn has(&self, row: &Self) -> bool {
@@ -103,15 +109,6 @@ pub fn open_cells<'r>(rows: impl IntoIterator<Item = &'r Row>, cells: &[RowKey])
     };
     let is_open = |cell: &&RowKey| !done.iter().any(|done| cell.has(done));
     cells.iter().filter(is_open).cloned().collect()
-}
-
-/// The key of a row with its time.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Timed {
-    /// The key of the row that was timed.
-    pub cell: RowKey,
-    /// The median time of a product in milliseconds, if it was measured.
-    pub median_ms: Option<f64>,
 }
 
 /// The shard of a corpus that a run measures, and its matrices.

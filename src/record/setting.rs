@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use super::Group;
 use super::row::Row;
 use super::run::RowKey;
@@ -11,7 +13,7 @@ use spmv_matrix::scalar::Precision;
 use spmv_methods::method::Device;
 
 /// The settings with which rows were measured, as far as they are recorded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Setting {
     /// The precision of the values and vectors.
     pub precision: Option<Precision>,
@@ -48,6 +50,14 @@ impl Setting {
             order: row.order,
             transpose: row.transpose == Some(true),
         }
+    }
+}
+
+impl Setting {
+    /// Returns whether a cell has these settings, apart from its number of threads.
+    pub fn has(&self, cell: &RowKey) -> bool {
+        let of_cell = Self::from(cell);
+        *self == Self { threads: self.threads, device: self.device.and(of_cell.device), ..of_cell }
     }
 }
 

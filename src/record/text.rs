@@ -3,8 +3,9 @@
 
 use std::io::{self, Write};
 
-use super::{Group, MatrixReport, Reordering};
+use super::{Group, MatrixReport};
 use crate::bench::peak::Peak;
+use crate::bench::problem::Reordering;
 use crate::record::row::{MatrixFacts, Row, Status};
 use crate::record::setting::Setting;
 use crate::record::table::Cell;

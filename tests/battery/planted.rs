@@ -1,12 +1,12 @@
 //! Methods with planted bugs, which the benchmark must report as wrong.
 
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use spmv_bench::bench::clock::FakeClock;
-use spmv_bench::bench::execute::{Bench, Trial};
+use spmv_bench::bench::execute::Bench;
 use spmv_bench::bench::outcome::Outcome;
 use spmv_bench::bench::plan::{Protocol, Settings};
+use spmv_bench::bench::problem::Problem;
 use spmv_matrix::Csr;
 use spmv_methods::method::{Code, Failed, Method, Prepared, Unavailable};
 use spmv_methods::team::Team;
@@ -47,16 +47,11 @@ fn outcome_of(method: &Method) -> Outcome {
         })
         .collect();
     let csr = Csr::<f64>::from_triplets(40, 97, &triplets);
-    let bench = Bench {
-        team: &Team::floating(1),
-        clock: &FakeClock::new(Duration::from_micros(3)),
-        interrupted: &AtomicBool::new(false),
-        settings: &Settings { iterations: Some(20), ..Settings::new(Protocol::MergeSpmv) },
-        report: &|_| (),
-        profile: None,
-        entropy: || 1,
-    };
-    Trial::new(&bench, &csr).on_host(&[method.into()]).unwrap().outcomes.remove(0)
+    let settings = Settings { iterations: Some(20), ..Settings::new(Protocol::MergeSpmv) };
+    let (team, clock) = (Team::floating(1), FakeClock::new(Duration::from_micros(3)));
+    let bench = Bench::new(&team, &clock, &settings);
+    let results = Problem::of(&csr, &settings).on_host(&bench, &[method.into()]);
+    results.unwrap().outcomes.remove(0)
 }
 
 #[test]

@@ -4,13 +4,13 @@
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher};
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use spmv_bench::bench::clock::{Clock, FakeClock};
-use spmv_bench::bench::execute::{Bench, Trial};
+use spmv_bench::bench::execute::Bench;
 use spmv_bench::bench::outcome::Outcome;
 use spmv_bench::bench::plan::{Protocol, Settings};
+use spmv_bench::bench::problem::Problem;
 use spmv_matrix::Csr;
 use spmv_matrix::generate::Generator;
 use spmv_methods::method::{Code, Method, Prepared};
@@ -146,17 +146,10 @@ pub fn outcome(liar: Liar, csr: &Csr<f64>, settings: &Settings, entropy: fn() ->
         f32: |_, _| unreachable!("only f64 is measured"),
     };
     let method = Method { code, ..*seq };
-    let bench = Bench {
-        team: &Team::floating(1),
-        clock: &SharedClock,
-        interrupted: &AtomicBool::new(false),
-        settings,
-        report: &|_| (),
-        profile: None,
-        entropy,
-    };
-    let report = Trial::new(&bench, csr).on_host(&[(&method).into()]);
-    report.expect("there is no interrupt").outcomes.remove(0)
+    let team = Team::floating(1);
+    let bench = Bench { entropy, ..Bench::new(&team, &SharedClock, settings) };
+    let results = Problem::of(csr, settings).on_host(&bench, &[(&method).into()]);
+    results.expect("there is no interrupt").outcomes.remove(0)
 }
 
 /// The limit of how many times faster a liar may appear than a method that computes every product.

@@ -40,6 +40,8 @@ pub struct OnGpu<'a, T: Clone> {
     host_y: Vec<T>,
     probe: Probe,
     launches: Launches,
+    /// The minimum time of a kernel launch.
+    launch_time: Duration,
     sweeps: DeviceSweeps,
     /// A buffer of twice the L2 cache: reading it evicts everything else. It is not written, because dirty cache lines
     /// would be written back during the sample. A modelled device needs none.
@@ -76,31 +78,26 @@ impl<'a, T: Value> OnGpu<'a, T> {
     ) -> Result<Self, Unprepared> {
         let gpu = &csr.gpu;
         let outputs = if bench.settings.transpose { csr.host.cols() } else { csr.host.rows() };
+        let probe = Probe::new(gpu)?;
         let mut backend = Self {
             x: gpu.upload(x)?,
             y: gpu.allocate(outputs)?,
             host_y: vec![T::zero(); outputs],
-            probe: Probe::new(gpu)?,
             launches: Launches::default(),
+            launch_time: Duration::ZERO,
             sweeps: DeviceSweeps::new(gpu, footprint(&csr.host)),
             evictor: evictor(gpu)?,
             set_aside: None,
+            probe,
             bench,
             csr,
         };
         backend.persist()?;
+        backend.launch_time = match gpu.modelled() {
+            Some(modelled) => modelled.launch_time,
+            None => backend.probe.launch_time()?,
+        };
         Ok(backend)
-    }
-
-    /// Returns the minimum time of a kernel launch on this device.
-    ///
-    /// # Errors
-    /// Returns an error if an operation of the device fails.
-    pub fn launch_time(&self) -> Result<Duration, Failed> {
-        match self.gpu().modelled() {
-            Some(modelled) => Ok(modelled.launch_time),
-            None => self.probe.launch_time(),
-        }
     }
 
     /// Lets x persist in the L2 cache if `--persist-x` is set.
@@ -373,6 +370,10 @@ impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
         let mut sweeps = DeviceSweeps::new(self.gpu(), bytes);
         self.undisturbed(|Self { probe, .. }| sweeps.measure(probe, PEAK_REPETITIONS, None))?;
         Ok(Peak::of_gpu(self.gpu(), &sweeps).gbs())
+    }
+
+    fn launch_ms(&self) -> Option<f64> {
+        Some(1e3 * self.launch_time.as_secs_f64())
     }
 
     fn peak(&self) -> Peak {

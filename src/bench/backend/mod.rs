@@ -169,6 +169,10 @@ pub trait Backend<'a, T: Scalar> {
     fn measure_peak(&mut self) -> Result<(), Failed>;
     /// Measures the bandwidth over `bytes`, at most the size of the last-level cache, in GB/s.
     fn cache_gbs(&mut self, bytes: u64) -> Result<f64, Failed>;
+    /// Returns the minimum time of a kernel launch, in milliseconds; `None` on the host.
+    fn launch_ms(&self) -> Option<f64> {
+        None
+    }
     /// Returns the highest bandwidth measured so far.
     fn peak(&self) -> Peak;
     /// Returns whether the device accepts no more work from this process.

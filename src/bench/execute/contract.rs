@@ -10,7 +10,6 @@ use crate::bench::clock::Clock;
 use crate::bench::outcome::Outcome;
 use crate::bench::plan::Settings;
 use spmv_methods::device::Failed;
-use spmv_methods::method::Choice;
 use spmv_methods::method::choices::{Choices, VARIABLE};
 use spmv_methods::method::profile::Profile;
 use spmv_methods::team::Team;
@@ -33,12 +32,22 @@ pub struct Bench<'a> {
     pub entropy: fn() -> u64,
 }
 
+impl<'a> Bench<'a> {
+    /// Returns a measurement that is not interrupted, reports nothing, and always makes the same choices, as in tests.
+    pub fn new(team: &'a Team, clock: &'a dyn Clock, settings: &'a Settings) -> Self {
+        static NEVER: AtomicBool = AtomicBool::new(false);
+        let report = &|_: News| ();
+        Self { team, clock, interrupted: &NEVER, settings, profile: None, report, entropy: || 1 }
+    }
+}
+
 /// A progress report of a measurement.
 pub enum News<'n> {
-    /// A method and its next step. If the process ends in that step, its supervisor can name the method.
-    Next(&'n Choice<'n>, Turn),
-    /// The outcome of a method. Later only notes are added to it.
-    Final(&'n Choice<'n>, &'n Outcome),
+    /// The place of a method among the requested ones, and its next step. If the process ends in that step, its supervisor
+    /// can name the method.
+    Next(usize, Turn),
+    /// The place of a method and its outcome.
+    Final(usize, &'n Outcome),
 }
 
 /// A step in the measurement of a method.

@@ -11,7 +11,7 @@ use crate::bench::steadiness::Attempts;
 use spmv_methods::device::Stage;
 use spmv_methods::device::counts::Profile;
 use spmv_methods::library::float_state;
-use spmv_methods::method::{Choice, Failed, Prepared, Unavailable, Unprepared};
+use spmv_methods::method::{Choice, Prepared};
 use spmv_methods::plugin::not_restored;
 
 /// A prepared method with its measurements so far.
@@ -55,8 +55,8 @@ impl<T, V: ?Sized> Ready<'_, T, V> {
         self.attempts.cut_short()
     }
 
-    /// Returns the outcome, with the parts of the product if `show_stages`.
-    pub fn outcome(self, show_stages: bool) -> Outcome {
+    /// Returns the outcome, with the parts of the product if `show_stages`. `launch_ms` is the minimum time of a launch.
+    pub fn outcome(self, show_stages: bool, launch_ms: Option<f64>) -> Outcome {
         let Parts { stages, launches, note } = self.parts.unwrap_or_default();
         let (summary, noise) = self.attempts.result();
         let notes = [note, self.prepared.note, noise, self.note];
@@ -73,6 +73,7 @@ impl<T, V: ?Sized> Ready<'_, T, V> {
             occupancy: occupancy(&stages),
             profile: profile(&stages),
             launches,
+            launch_floor_ms: launches.zip(launch_ms).map(|(count, ms)| count as f64 * ms),
             stages: if show_stages { stages } else { Vec::new() },
         }))
     }
@@ -86,21 +87,6 @@ pub fn occupancy(stages: &[Stage]) -> Option<f64> {
 
 fn profile(stages: &[Stage]) -> Option<Profile> {
     Profile::of(stages.iter().filter_map(|stage| Some((stage.ms, stage.counts.as_ref()?))))
-}
-
-impl From<Failed> for Outcome {
-    fn from(Failed(reason): Failed) -> Self {
-        Self::Failed(reason)
-    }
-}
-
-impl From<Unprepared> for Outcome {
-    fn from(unprepared: Unprepared) -> Self {
-        match unprepared {
-            Unprepared::Unavailable(Unavailable(reason)) => Self::Skipped(reason),
-            Unprepared::Failed(failed) => failed.into(),
-        }
-    }
 }
 
 /// Calls code of a method. A panic, and a change of the thread's floating-point state that would change the times and

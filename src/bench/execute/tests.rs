@@ -8,6 +8,7 @@ use super::*;
 use crate::bench::clock::{Clock, FakeClock};
 use crate::bench::outcome::Measurement;
 use crate::bench::plan::{CacheState, Protocol, Settings};
+use crate::bench::problem::{Problem, Reordered, Reordering};
 use spmv_matrix::Csr;
 use spmv_matrix::order::Permutation;
 use spmv_methods::cpu::seq;
@@ -49,29 +50,22 @@ fn method(f64: Prepare<f64>) -> Method {
     Method { code: Code::Cpu { parallel: false, f64, f32: |_, _| unreachable!() }, ..seq::METHOD }
 }
 
-fn measure(settings: Settings) -> (Report, String) {
+fn measure(settings: Settings) -> (Results, String) {
     measure_methods(settings, |csr, _| prepare(csr, 'a'))
 }
 
 /// Measures the method `first` and a second one, the steady `b`.
-fn measure_methods(settings: Settings, first: Prepare<f64>) -> (Report, String) {
+fn measure_methods(settings: Settings, first: Prepare<f64>) -> (Results, String) {
     measure_all(settings, &[method(first), method(|csr, _| prepare(csr, 'b'))])
 }
 
-fn measure_all(settings: Settings, methods: &[Method]) -> (Report, String) {
+fn measure_all(settings: Settings, methods: &[Method]) -> (Results, String) {
     LOG.take();
     let csr = Csr::<f64>::from_triplets(3, 3, &[]);
-    let bench = Bench {
-        team: &Team::floating(1),
-        clock: &TestClock,
-        interrupted: &AtomicBool::new(false),
-        settings: &settings,
-        report: &|_| (),
-        profile: None,
-        entropy: || 1,
-    };
+    let team = Team::floating(1);
+    let bench = Bench::new(&team, &TestClock, &settings);
     let choices: Vec<_> = methods.iter().map(Choice::from).collect();
-    (Trial::new(&bench, &csr).on_host(&choices).unwrap(), LOG.take())
+    (Problem::of(&csr, &settings).on_host(&bench, &choices).unwrap(), LOG.take())
 }
 
 /// Returns the sequence of turns: successive products of one method are reduced to one character.
@@ -86,7 +80,7 @@ fn settings() -> Settings {
     Settings { iterations: Some(6), warmups: 1, rounds: 2, ..default }
 }
 
-fn measurement(report: &Report) -> &Measurement {
+fn measurement(report: &Results) -> &Measurement {
     let Outcome::Ok(measurement) = &report.outcomes[0] else { panic!("{report:?}") };
     measurement
 }
@@ -176,7 +170,7 @@ fn a_single_sample_is_not_noisy() {
 }
 
 /// Measures three methods that need `memory`, where 9 MiB are available for methods.
-fn measure_in_9_mib(settings: Settings, memory: [fn(&Extent) -> u64; 3]) -> (Report, String) {
+fn measure_in_9_mib(settings: Settings, memory: [fn(&Extent) -> u64; 3]) -> (Results, String) {
     let prepares: [Prepare<f64>; 3] =
         [|csr, _| prepare(csr, 'a'), |csr, _| prepare(csr, 'b'), |csr, _| prepare(csr, 'c')];
     let methods = prepares.into_iter().zip(memory);
@@ -187,7 +181,7 @@ fn measure_in_9_mib(settings: Settings, memory: [fn(&Extent) -> u64; 3]) -> (Rep
 }
 
 /// Returns the note or the reason of each outcome.
-fn words(report: &Report) -> Vec<&str> {
+fn words(report: &Results) -> Vec<&str> {
     let mut words = Vec::new();
     for outcome in &report.outcomes {
         words.push(match outcome {
@@ -257,7 +251,7 @@ static FLAG: AtomicBool = AtomicBool::new(false);
 
 /// Returns the outcomes of a method whose `at`-th product on the matrix sets the interrupt flag, and of a method that
 /// is absent.
-fn interrupted_at(at: usize) -> (Vec<String>, Option<Vec<usize>>) {
+fn interrupted_at(at: usize) -> (Vec<String>, bool) {
     thread_local!(static AT: Cell<usize> = const { Cell::new(0) });
     AT.set(at);
     FLAG.store(at == 0, Ordering::Relaxed);
@@ -272,32 +266,25 @@ fn interrupted_at(at: usize) -> (Vec<String>, Option<Vec<usize>>) {
         }))
     };
     let csr = Csr::<f64>::from_triplets(3, 3, &[]);
-    let bench = Bench {
-        team: &Team::floating(1),
-        clock: &TestClock,
-        interrupted: &FLAG,
-        settings: &settings(),
-        report: &|_| (),
-        profile: None,
-        entropy: || 1,
-    };
+    let (team, settings) = (Team::floating(1), settings());
+    let bench = Bench { interrupted: &FLAG, ..Bench::new(&team, &TestClock, &settings) };
     let methods = [method(by_product), method(|_, _| Err(Unavailable("absent".into())))];
     let choices: Vec<_> = methods.iter().map(Choice::from).collect();
-    let report = Trial::new(&bench, &csr).on_host(&choices).unwrap();
+    let report = Problem::of(&csr, &settings).on_host(&bench, &choices).unwrap();
     (words(&report).into_iter().map(String::from).collect(), report.interrupted)
 }
 
 /// Methods with samples report them, methods that have ended keep their outcome, and the others have none.
 #[test]
 fn after_an_interrupt_the_results_so_far_are_reported() {
-    assert_eq!(interrupted_at(0), (vec![], Some(vec![])), "before the first method");
-    assert_eq!(interrupted_at(1), (vec![], Some(vec![])), "while the first is prepared");
-    let noted = |note: &str| (vec![note.into(), "absent".into()], Some(vec![0, 1]));
+    assert_eq!(interrupted_at(0), (vec![], true), "before the first method");
+    assert_eq!(interrupted_at(1), (vec![], true), "while the first is prepared");
+    let noted = |note: &str| (vec![note.into(), "absent".into()], true);
     let notes: Vec<_> = (3..40).map(interrupted_at).collect();
     let (first, second) = ("interrupted in round 1 of 2", "interrupted after 1 of 2 rounds");
     assert_eq!(notes[0], noted(first));
     assert!(notes.contains(&noted(second)), "{notes:?}");
-    let whole = (vec![String::new(), "absent".into()], None);
+    let whole = (vec![String::new(), "absent".into()], false);
     assert_eq!(notes.last(), Some(&whole), "there were fewer products than that");
 }
 
@@ -309,18 +296,14 @@ fn a_matrix_that_was_permuted_wrongly_is_detected() {
     let permutation = Permutation::new(vec![2, 0, 1]).unwrap();
     for beta in [0.0, 2.0] {
         let settings = Settings { beta, ..settings() };
-        let bench = Bench {
-            team: &Team::floating(1),
-            clock: &TestClock,
-            interrupted: &AtomicBool::new(false),
-            settings: &settings,
-            report: &|_| (),
-            profile: None,
-            entropy: || 1,
-        };
+        let team = Team::floating(1);
+        let bench = Bench::new(&team, &TestClock, &settings);
         let is_right = |csr: &Csr<f64>| {
-            let mut trial = Trial::reordered(&bench, &natural, csr, &permutation);
-            let report = trial.on_host(&[(&seq::METHOD).into()]).unwrap();
+            let (csr, permutation) = (csr.clone(), permutation.clone());
+            let cost = Reordering { order_ms: 0.0, bandwidth: [0, 0] };
+            let reordered = Reordered { csr, permutation, cost };
+            let mut problem = Problem::<f64>::new(&natural, Some(&reordered), &settings).unwrap();
+            let report = problem.on_host(&bench, &[(&seq::METHOD).into()]).unwrap();
             matches!(report.outcomes[0], Outcome::Ok(_))
         };
         assert!(is_right(&natural.permuted(&permutation)));

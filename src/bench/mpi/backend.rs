@@ -18,7 +18,7 @@ use crate::bench::alteration::{Alteration, spoil_few};
 use crate::bench::backend::{Backend, Factors, Parts};
 use crate::bench::execute::{Bench, Stopped, measure};
 use crate::bench::inputs::{Inputs, vectors};
-use crate::bench::outcome::Report;
+use crate::bench::outcome::Results;
 use crate::bench::peak::{Peak, Sweeps};
 use spmv_matrix::Csr;
 use spmv_matrix::memory::Available;
@@ -53,7 +53,7 @@ pub fn measure_on_ranks<T: Sent>(
     matrix: &Distributed,
     share: &Csr<T>,
     choices: &[Choice],
-) -> Result<Report, Stopped> {
+) -> Result<Results, Stopped> {
     let mut inputs = inputs(bench, ranks, matrix, share);
     let owned = matrix.owned(ranks.rank());
     let side = Distribution {

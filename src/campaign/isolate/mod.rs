@@ -9,20 +9,22 @@ mod supervisor;
 mod wire;
 pub mod worker;
 
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::path::Path;
 
 use anyhow::Result;
 
+use super::Work;
 use super::choice::{ask_for_gpu, chosen, is_parallel};
+use super::collect::Collector;
 use super::env::Env;
 use super::plan::Plan;
 use super::session::Session;
-use super::task::{Event, MatrixTask};
+use super::task::Event;
 use crate::record::run::RunRecord;
 use child::NotReady;
 pub use child::{Interrupted, OUT_OF_MEMORY, ask, listen};
-use supervisor::Supervisor;
+use supervisor::{Finish, Supervisor};
 use wire::Hello;
 pub use wire::send;
 pub use worker::{send_to_parent, to_parent};
@@ -30,7 +32,7 @@ pub use worker::{send_to_parent, to_parent};
 /// The process or processes that carry out tasks.
 pub enum Runner<'a> {
     /// This process itself, without children.
-    Here(Box<Session<'a>>),
+    Here(Box<Session<'a>>, Box<RunRecord>),
     /// Child processes: one for each modelled GPU, or one for each number of threads, because the parallel parts of
     /// setups share one thread pool per process.
     Children(Vec<Supervisor<'a>>),
@@ -55,30 +57,29 @@ impl<'a> Runner<'a> {
         }
         let session = Session::start(plan, env)?;
         let record = session.record(env);
-        Ok((Self::Here(Box::new(session)), record))
+        Ok((Self::Here(Box::new(session), Box::new(record.clone())), record))
     }
 
-    /// Carries out a task. Returns whether it was interrupted.
-    ///
-    /// # Errors
-    /// Returns an error if no child can be started.
-    pub fn run(&mut self, task: MatrixTask, emit: &mut dyn FnMut(Event)) -> Result<bool> {
+    /// Measures the open cells of a matrix. Returns whether it was interrupted, or an error if no child can be started.
+    pub fn run(&mut self, work: &Work, emit: &mut dyn FnMut(Event)) -> Result<bool> {
         match self {
-            Self::Here(session) => Ok(session.carry_out(&task, emit).is_err()),
-            Self::Children(children) => {
-                let is_over = Cell::new(false);
-                let mut emit = |event: Event| {
-                    if let Event::Matrix(report) = &event {
-                        is_over.set(report.ended.is_some());
-                    }
+            Self::Here(session, record) => {
+                let mut collector = Collector::new(record, work.existing);
+                let task = collector.task(work);
+                let both = RefCell::new((&mut collector, emit));
+                let ended = session.carry_out(&task, &|mut event| {
+                    let (collector, emit) = &mut *both.borrow_mut();
+                    collector.take(&mut event);
                     emit(event);
-                };
-                for child in children.iter_mut().filter(|child| child.has_open(&task)) {
-                    if child.run(task.clone(), &mut emit)? {
-                        return Ok(true);
-                    }
-                    if is_over.get() {
-                        break;
+                });
+                Ok(ended.is_err())
+            }
+            Self::Children(children) => {
+                for child in children {
+                    match child.run(work, emit)? {
+                        Finish::Done => (),
+                        Finish::NotMeasured => break,
+                        Finish::Interrupted => return Ok(true),
                     }
                 }
                 Ok(false)

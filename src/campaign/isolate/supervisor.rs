@@ -11,12 +11,13 @@ use anyhow::{Result, bail, ensure};
 
 use super::child::{LAST_GRACE, Running, TICK};
 use super::wire::{Answer, Hello, send};
-use crate::campaign::task::{Ended, Event, MatrixTask, Step};
+use crate::campaign::Work;
+use crate::campaign::collect::{Collector, End};
+use crate::campaign::task::{Event, Step};
 use crate::record::MatrixReport;
 use crate::record::facts::differences_to_join;
 use crate::record::row::Status;
 use crate::record::run::{RowKey, RunRecord};
-use spmv_matrix::stats::Shape;
 
 /// The time beyond a method's time limit in which a child may end the method itself.
 const GRACE: Duration = Duration::from_secs(1);
@@ -33,18 +34,25 @@ pub struct Supervisor<'a> {
     record: RunRecord,
 }
 
-/// The way in which a child's work on a task ended.
-enum Finish {
+/// How the work on a matrix ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Finish {
+    /// Every cell has a row.
     Done,
+    /// The matrix has a row with the reason why it is not measured.
+    NotMeasured,
     Interrupted,
-    Died(Ended),
+}
+
+/// How the work of one child on a matrix ended.
+enum Attempt {
+    Finished(Finish),
+    Died(End),
 }
 
 impl<'a> Supervisor<'a> {
-    /// Starts a child. Returns the supervisor and the run record that the child sends.
-    ///
-    /// # Errors
-    /// Returns an error if the child cannot be started or refuses the command line.
+    /// Starts a child. Returns the supervisor and the run record that the child sends, or an error if the child cannot be
+    /// started or refuses the command line.
     pub fn start(
         program: PathBuf,
         hello: Hello,
@@ -55,48 +63,39 @@ impl<'a> Supervisor<'a> {
         Ok((Self { program, hello, interrupted, running, record: record.clone() }, record))
     }
 
-    /// Returns whether the child has anything left to measure for a task.
-    pub fn has_open(&self, task: &MatrixTask) -> bool {
-        self.record.cells.iter().any(|cell| !task.is_done(cell))
-    }
-
-    /// Carries out a task with as many children as necessary. Returns whether it was interrupted.
-    ///
-    /// # Errors
-    /// Returns an error if no child can be started.
-    pub fn run(&mut self, mut task: MatrixTask, emit: &mut dyn FnMut(Event)) -> Result<bool> {
+    /// Measures a matrix with as many children as necessary. Returns an error if no child can be started.
+    pub fn run(&mut self, work: &Work, emit: &mut dyn FnMut(Event)) -> Result<Finish> {
+        let record = self.record.clone();
+        let mut collector = Collector::new(&record, work.existing);
         let (mut watch, mut idle_ends) = (Watch::begin(), 0);
-        loop {
-            let end = match self.attempt(&mut task, &mut watch, emit)? {
-                Finish::Done => return Ok(false),
-                Finish::Interrupted => return Ok(true),
-                Finish::Died(end) => end,
+        while !collector.open().is_empty() {
+            let end = match self.attempt(work, &mut collector, &mut watch, emit)? {
+                Attempt::Finished(finish) => return Ok(finish),
+                Attempt::Died(end) => end,
             };
+            collector.forget_pending();
             if watch.is_idle() && idle_ends < TRIES {
                 // No method is the cause, so another child may succeed.
                 idle_ends += 1;
                 continue;
             }
-            let known = task.ended.len();
-            if let Some(step) = watch.step.as_ref().filter(|step| !step.is_of_matrix()) {
-                let cells = self.record.cells.iter();
-                let open = cells.filter(|cell| !task.is_done(cell) && task.end_of(cell).is_none());
-                let concerned = open.filter(|cell| step.concerns(cell));
-                let ended: Vec<_> = concerned.map(|cell| (cell.clone(), end.clone())).collect();
-                task.ended.extend(ended);
-            }
-            if task.ended.len() == known {
+            let step = watch.step.as_ref().filter(|step| !step.is_of_matrix());
+            let mut concerned = collector.open();
+            concerned.retain(|cell| step.is_some_and(|step| step.concerns(cell)));
+            if concerned.is_empty() {
                 // No further progress is possible on this matrix.
-                let (status, reason) = match end {
-                    Ended::Failed(reason) => (Status::Failed, reason),
-                    Ended::Timeout(reason) => (Status::Timeout, reason),
-                };
-                let (file, run_id) = (task.source.to_string(), &self.record.run_id);
-                let report = MatrixReport::without_groups(file, run_id, status, reason);
-                emit(Event::Matrix(Box::new(report)));
-                return Ok(false);
+                emit(Event::Matrix(Box::new(MatrixReport::without_groups(
+                    work.source.to_string(),
+                    &record.run_id,
+                    end.status,
+                    end.reason,
+                ))));
+                return Ok(Finish::NotMeasured);
             }
+            let groups = collector.end(&concerned, &end).into_iter();
+            groups.for_each(|group| emit(Event::Group(Box::new(group))));
         }
+        Ok(Finish::Done)
     }
 
     /// Starts another child. Repeats this a few times if the system ends the child at once, for example for lack of
@@ -125,88 +124,76 @@ impl<'a> Supervisor<'a> {
         self.interrupted.load(Ordering::Relaxed)
     }
 
-    /// Lets one child work on a task. Records in the task which cells have rows afterwards.
+    /// Lets one child measure the open cells.
     fn attempt(
         &mut self,
-        task: &mut MatrixTask,
+        work: &Work,
+        collector: &mut Collector,
         watch: &mut Watch,
         emit: &mut dyn FnMut(Event),
-    ) -> Result<Finish> {
-        let running = match self.running.take() {
-            Some(running) => running,
-            None => match self.start_again() {
-                Err(_) if self.is_interrupted() => return Ok(Finish::Interrupted),
-                started => started?,
-            },
+    ) -> Result<Attempt> {
+        let mut running = match self.running.take().map_or_else(|| self.start_again(), Ok) {
+            Err(_) if self.is_interrupted() => return Ok(Attempt::Finished(Finish::Interrupted)),
+            running => running?,
         };
-        let (interrupted, timeout) = (self.interrupted, self.record.settings.timeout);
-        let running = self.running.insert(running);
         // An error is ignored: if the child has ended, there will be no answers.
-        let _ = send(&running.socket, task);
+        let _ = send(&running.socket, &collector.task(work));
         *watch = Watch { was_read: watch.was_read, ..Watch::begin() };
         let mut asked = None::<Instant>;
-        let finish = loop {
+        let end = loop {
             let answer = running.answers.recv_timeout(TICK);
             watch.update();
             match answer {
-                Ok(Answer::Event(event)) => {
-                    watch.note(&event, task);
+                Ok(Answer::Event(mut event)) => {
+                    collector.take(&mut event);
+                    watch.note(&event);
                     emit(event);
                     watch.updated = Instant::now();
                 }
-                Ok(Answer::Done) => return Ok(Finish::Done),
-                Ok(Answer::Interrupted) if is_raised_soon(interrupted) => {
-                    break Finish::Interrupted;
+                Ok(Answer::Done) => {
+                    self.running = Some(running);
+                    return Ok(Attempt::Finished(watch.finish()));
                 }
+                Ok(Answer::Lost(reason)) => break End { status: Status::Failed, reason },
                 Ok(Answer::Interrupted) => {
-                    let reason =
-                        format!("the child process received a signal to end {}", watch.moment());
-                    break Finish::Died(Ended::Failed(reason));
+                    wait_for(self.interrupted);
+                    break watch.failed("received a signal to end", "");
                 }
-                Ok(Answer::Lost(reason)) => break Finish::Died(Ended::Failed(reason)),
                 Ok(Answer::Ready(_) | Answer::Refused(_)) => {
                     bail!("the child process sent a message that was not expected")
                 }
                 Err(RecvTimeoutError::Disconnected) => {
                     let exit = running.exit_report();
-                    let cause = exit.typical_cause();
-                    let reason = format!("the child process {exit} {}{cause}", watch.moment());
-                    break Finish::Died(Ended::Failed(reason));
+                    break watch.failed(&exit.to_string(), exit.typical_cause());
                 }
                 // The time limit is checked only if no message from the child is waiting.
-                Err(RecvTimeoutError::Timeout)
-                    if watch.time_in_step() > timeout.saturating_add(GRACE) =>
-                {
-                    let (limit, moment) = (timeout.as_secs_f64(), watch.moment());
-                    let reason = format!("did not end within the {limit} s of --timeout {moment}");
-                    break Finish::Died(Ended::Timeout(reason));
+                Err(RecvTimeoutError::Timeout) => {
+                    if let Some(end) = watch.overdue(self.record.settings.timeout) {
+                        break end;
+                    }
                 }
-                Err(RecvTimeoutError::Timeout) => (),
             }
-            if interrupted.load(Ordering::Relaxed) {
+            if self.is_interrupted() {
                 let asked = *asked.get_or_insert_with(|| running.interrupt());
                 if asked.elapsed() > LAST_GRACE {
-                    break Finish::Interrupted;
+                    return Ok(Attempt::Finished(Finish::Interrupted));
                 }
             }
         };
-        self.running = None;
-        let is_complete = || self.record.cells.iter().all(|cell| task.is_done(cell));
-        Ok(match finish {
-            _ if asked.is_some() || self.is_interrupted() => Finish::Interrupted,
-            _ if watch.is_over || is_complete() => Finish::Done,
-            finish => finish,
+        Ok(match () {
+            () if self.is_interrupted() => Attempt::Finished(Finish::Interrupted),
+            () if watch.is_over || collector.is_complete() => Attempt::Finished(watch.finish()),
+            () => Attempt::Died(end),
         })
     }
 }
 
-/// Returns whether the parent is interrupted within a short time, as happens if a signal is sent to both processes.
-fn is_raised_soon(interrupted: &AtomicBool) -> bool {
+/// Waits a short time for the interrupt of this process: a signal may be sent to both processes.
+fn wait_for(interrupted: &AtomicBool) {
     let begun = Instant::now();
     while !interrupted.load(Ordering::Relaxed) && begun.elapsed() < GRACE {
         std::thread::sleep(TICK / 10);
     }
-    interrupted.load(Ordering::Relaxed)
 }
 
 /// The progress of a child with a task.
@@ -239,7 +226,7 @@ impl Watch {
     }
 
     /// Updates the progress after an event from the child.
-    fn note(&mut self, event: &Event, task: &mut MatrixTask) {
+    fn note(&mut self, event: &Event) {
         match event {
             Event::Step(next) => {
                 if let Some(Step::Method(cell, _)) = self.step.replace(next.clone()) {
@@ -247,19 +234,33 @@ impl Watch {
                 }
             }
             // The current step does not change.
-            Event::Final(_) | Event::Partial(_) => return,
-            Event::Group(group) => {
-                task.done.extend(group.timed());
-                self.step = None;
-            }
+            Event::Row(..) | Event::Partial(_) => return,
+            Event::Group(_) => self.step = None,
             Event::Matrix(report) => {
                 self.is_over = report.ended.is_some();
                 self.was_read |= !self.is_over;
-                let shape = report.facts.shape.as_ref();
-                task.sizes = task.sizes.or(shape.map(Shape::sizes));
             }
         }
         self.at = Duration::ZERO;
+    }
+
+    /// Returns how the work on the matrix has ended if it has.
+    fn finish(&self) -> Finish {
+        if self.is_over { Finish::NotMeasured } else { Finish::Done }
+    }
+
+    /// Returns the end of a child after its time limit.
+    fn overdue(&self, timeout: Duration) -> Option<End> {
+        let (limit, moment) = (timeout.as_secs_f64(), self.moment());
+        let reason = format!("did not end within the {limit} s of --timeout {moment}");
+        let is_overdue = self.time_in_step() > timeout.saturating_add(GRACE);
+        is_overdue.then_some(End { status: Status::Timeout, reason })
+    }
+
+    /// Returns the end of a child: what it did, and what typically causes that.
+    fn failed(&self, what: &str, cause: &str) -> End {
+        let reason = format!("the child process {what} {}{cause}", self.moment());
+        End { status: Status::Failed, reason }
     }
 
     /// Returns the time that the child has spent in this step, including all turns of the method.

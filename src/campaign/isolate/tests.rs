@@ -16,10 +16,11 @@ use super::wire::{Answer, Hello, receive, send};
 use crate::bench::execute::Turn;
 use crate::bench::plan::{CacheState, Protocol, Settings};
 use crate::bench::run::RunSettings;
+use crate::campaign::Work;
 use crate::campaign::gpus::Answers;
 use crate::campaign::plan::Plan;
 use crate::campaign::task::{Event, MatrixTask, Step};
-use crate::record::row::{Row, Status};
+use crate::record::row::{MatrixFacts, Row, Status};
 use crate::record::run::{RowKey, RunRecord};
 use crate::record::{Group, MatrixReport};
 use spmv_matrix::Csr;
@@ -63,11 +64,12 @@ fn record(methods: &[&str]) -> RunRecord {
     }
 }
 
-/// Creates a group with one row.
-fn group(method: &str) -> Event {
+/// Returns the events of a group with one row.
+fn group(method: &str) -> [Event; 2] {
     let (status, avg_spmv_ms) = (Some(Status::Ok), Some(0.5));
-    let row = Row { status, avg_spmv_ms, ..Row::of_cell(&cell(method)) };
-    Event::Group(Box::new(Group::of(vec![row])))
+    let row = Row { status, avg_spmv_ms, ..Row::default().with_key(&cell(method)) };
+    let group = Group::new(&cell(method), 1, &MatrixFacts::default());
+    [Event::Row(Box::new(row), Vec::new()), Event::Group(Box::new(group))]
 }
 
 fn ended() -> Event {
@@ -111,21 +113,19 @@ fn a_worker_follows_its_script() {
     match (&**script, nth) {
         ("ends after the matrix", _) => emit(ended()),
         ("finds no memory", _) => std::process::exit(OUT_OF_MEMORY),
-        ("ends after a group", 0) => emit(group("a")),
+        ("ends after a group", 0) => group("a").into_iter().for_each(emit),
         ("ends after a group", _) => {
-            // The results of the first child, with their times.
-            assert!(task.done.iter().all(|timed| timed.median_ms == Some(0.5)));
-            assert!(task.is_done(&cell("a")) && !task.is_done(&cell("b")));
-            emit(group("b"));
+            assert_eq!(task.cells, [cell("b")]);
+            group("b").into_iter().for_each(emit);
         }
-        ("ends after each group", _) => emit(group("a")),
+        ("ends after each group", _) => group("a").into_iter().for_each(emit),
         ("reads it once more" | "reads it once", 0) => {
             emit(read());
-            emit(group("a"));
+            group("a").into_iter().for_each(emit);
         }
         ("reads it once more", 3) => {
             emit(read());
-            emit(group("b"));
+            group("b").into_iter().for_each(emit);
         }
         ("reads it once more" | "reads it once", _) => (),
         ("is interrupted", 0) => {
@@ -134,9 +134,8 @@ fn a_worker_follows_its_script() {
             send(&socket, &Answer::Interrupted).unwrap();
         }
         ("is interrupted", _) => {
-            assert!(task.sizes == Some([3, 4, 12]) && task.end_of(&cell("a")).is_some());
-            emit(group("a"));
-            emit(group("b"));
+            assert_eq!((task.sizes, &task.cells[..]), (Some([3, 4, 12]), &[cell("b")][..]));
+            group("b").into_iter().for_each(emit);
         }
         _ => emit(Event::Step(Step::Method(cell("a"), Turn::Prepare))),
     }
@@ -154,49 +153,37 @@ fn run(script: &str) -> (Vec<String>, String) {
     let hello = Hello::new(plan, "r".into(), Answers::default());
     let mut results = Vec::new();
     let ran = Supervisor::start(program, hello, &interrupted).and_then(|(mut supervisor, _)| {
-        let task = MatrixTask::whole(&Source::parse("gen:dense,rows=3,cols=4".as_ref())?);
-        supervisor.run(task, &mut |event| match event {
-            Event::Step(_) | Event::Final(_) | Event::Partial(_) => (),
-            Event::Group(group) => results.extend(group.timed().map(|timed| timed.cell.method)),
+        let source = Source::parse("gen:dense,rows=3,cols=4".as_ref())?;
+        let work = Work { source: &source, bytes: 0, existing: &[] };
+        supervisor.run(&work, &mut |event| match event {
+            Event::Step(_) | Event::Row(..) | Event::Partial(_) => (),
+            Event::Group(group) => {
+                results.extend(group.rows.into_iter().filter_map(|r| r.method_name))
+            }
             Event::Matrix(report) => results.extend(report.ended.and_then(|row| row.reason)),
         })
     });
-    (
-        results,
-        ran.map_or_else(|error| error.to_string(), |interrupted| format!("Ok({interrupted})")),
-    )
+    (results, ran.map_or_else(|error| error.to_string(), |finish| format!("{finish:?}")))
 }
 
 #[test]
-fn a_matrix_that_has_its_row_gets_no_second_one() {
-    assert_eq!(run("ends after the matrix"), (vec!["b".into()], "Ok(false)".into()));
-}
-
-#[test]
-fn results_are_kept_and_another_child_measures_the_rest() {
-    let both = vec!["a".into(), "b".into()];
-    assert_eq!(run("ends after a group"), (both, "Ok(false)".into()));
-}
-
-/// A matrix that could be read once is not the cause of the failure.
-#[test]
-fn a_matrix_that_cannot_be_read_again_is_tried_a_few_times() {
-    let both = vec!["a".into(), "b".into()];
-    assert_eq!(run("reads it once more"), (both, "Ok(false)".into()));
-    let reason = "the child process exited with status 3 while reading the matrix".to_owned();
-    assert_eq!(run("reads it once"), (vec!["a".into(), reason], "Ok(false)".into()));
-}
-
-#[test]
-fn a_child_without_memory_exits_with_a_special_status() {
-    let reason =
+fn children_that_end_are_replaced_and_results_are_kept() {
+    let reading = "the child process exited with status 3 while reading the matrix";
+    let killed =
         "the child process exited with status 12 while reading the matrix, as when memory runs out";
-    assert_eq!(run("finds no memory"), (vec![reason.into()], "Ok(false)".into()));
-}
-
-#[test]
-fn a_child_is_replaced_if_only_the_child_is_interrupted() {
-    assert_eq!(run("is interrupted"), (vec!["a".into(), "b".into()], "Ok(false)".into()));
+    for (script, results, end) in [
+        ("ends after the matrix", &["b"][..], "NotMeasured"),
+        ("ends after a group", &["a", "b"], "Done"),
+        // A matrix that could be read once is not the cause of the failure.
+        ("reads it once more", &["a", "b"], "Done"),
+        ("reads it once", &["a", reading], "NotMeasured"),
+        ("finds no memory", &[killed], "NotMeasured"),
+        // A signal to the child alone ends the method, whose group is complete when the other is measured.
+        ("is interrupted", &["a", "b"], "Done"),
+    ] {
+        let (found, finish) = run(script);
+        assert_eq!((found.iter().map(String::as_str).collect(), &*finish), (results.to_vec(), end));
+    }
 }
 
 /// The number of attempts is limited.
@@ -205,10 +192,8 @@ fn children_that_end_between_methods_are_replaced_a_few_times() {
     let (results, end) = run("ends after each group");
     let (last, groups) = results.split_last().unwrap();
     assert!(groups.iter().all(|method| method == "a") && groups.len() < 9, "{results:?}");
-    assert_eq!(
-        (&**last, &*end),
-        ("the child process exited with status 3 between methods", "Ok(false)")
-    );
+    let reason = "the child process exited with status 3 between methods";
+    assert_eq!((&**last, &*end), (reason, "NotMeasured"));
 }
 
 #[test]

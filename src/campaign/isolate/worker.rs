@@ -64,12 +64,13 @@ pub fn carry_out_tasks(env: &mut Env) -> Result<()> {
     };
     send(&socket, &Answer::Ready(Box::new(session.record(env))))?;
     while let Ok(task) = receive::<MatrixTask>(&socket) {
-        // Without a parent there is no reason to continue.
-        let mut emit = |event| match send(&socket, &Answer::Event(event)) {
-            Ok(()) => (),
-            Err(_) => std::process::exit(2),
+        let emit = |event| {
+            // Without a parent there is no reason to continue.
+            if send(&socket, &Answer::Event(event)).is_err() {
+                std::process::exit(2);
+            }
         };
-        match session.carry_out(&task, &mut emit) {
+        match session.carry_out(&task, &emit) {
             Ok(()) => send(&socket, &Answer::Done)?,
             Err(Stopped::Interrupted) => send(&socket, &Answer::Interrupted)?,
             Err(Stopped::Lost { reason, .. }) => {

@@ -97,7 +97,7 @@ impl Course {
                 self.was_read = true;
                 self.step = None;
             }
-            Event::Final(row) => {
+            Event::Row(row, _) => {
                 // The time of a preparation that fails is not representative.
                 self.step = None;
                 row.cell().and_then(|cell| self.open.remove(&cell));

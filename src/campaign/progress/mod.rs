@@ -89,7 +89,7 @@ impl Progress {
             && let Some(methods) = &mut lock(&drawn.state).methods
         {
             match event {
-                Event::Final(row) => methods.push((**row).clone()),
+                Event::Row(row, _) => methods.push((**row).clone()),
                 Event::Group(_) | Event::Partial(_) => methods.clear(),
                 Event::Step(_) | Event::Matrix(_) => (),
             }

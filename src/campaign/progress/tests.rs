@@ -27,8 +27,8 @@ fn settings() -> Settings {
 }
 
 fn final_row(cell: &RowKey, status: Status) -> Event {
-    let row = Row { status: Some(status), ..Row::of_cell(cell) };
-    Event::Final(Box::new(row))
+    let row = Row { status: Some(status), ..Row::default().with_key(cell) };
+    Event::Row(Box::new(row), Vec::new())
 }
 
 /// Simulates a run over matrices with these numbers of entries, in which a turn takes `turn` seconds. Returns the time

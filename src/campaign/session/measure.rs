@@ -1,132 +1,136 @@
 //! Measures the methods of a session on one matrix.
 
-use std::cell::RefCell;
-
-use super::group::with_ended;
-use super::{NONE_LEFT, Session};
-use crate::bench::execute::{Bench, News, Stopped, Trial};
-use crate::bench::outcome::{Outcome, Report};
+use super::{Cell, Matrix, Session};
+use crate::bench::execute::{Bench, News, Stopped};
+use crate::bench::outcome::{Outcome, Results};
 use crate::bench::plan::Settings;
-use crate::campaign::ordered::{InPrecision, Ordered};
-use crate::campaign::task::{Event, MatrixTask, Step, Way};
-use crate::record::row::Row;
-use crate::record::{Group, MatrixReport};
+use crate::bench::problem::{Problem, Reordered};
+use crate::campaign::task::{Event, Step};
+use crate::campaign::{libraries, plugins};
+use crate::record::Group;
+use crate::record::row::{MatrixFacts, Row};
+use crate::record::run::RowKey;
+use crate::record::setting::Setting;
 use spmv_matrix::scalar::Precision;
 use spmv_methods::device::buffer::Value;
 use spmv_methods::method::{Choice, Device, Unavailable};
 
 impl Session<'_> {
-    /// Measures all open methods with one order, precision and cache state. Creates one group per device.
+    /// Measures cells that have the same order, precision and cache state. Reports one group per device.
     pub(super) fn measure<T: Value>(
         &self,
-        way: Way,
-        ordered: &Result<Ordered, Unavailable>,
-        report: &MatrixReport,
-        task: &MatrixTask,
-        emit: &mut dyn FnMut(Event),
+        matrix: &Matrix,
+        cells: &[&Cell],
+        emit: &dyn Fn(Event),
     ) -> Result<(), Stopped> {
-        let gpu_device = self.gpu_device();
-        let cell = |choice: &Choice| way.cell(choice, gpu_device, self.team.len());
-        let reordering = ordered.as_ref().ok().and_then(|ordered| ordered.cost);
-        let circumstances = self.circumstances(way, reordering);
-        let open = self.choices.iter().filter(|choice| !task.is_done(&cell(choice)));
-        let open: Vec<_> = open.cloned().collect();
-        if open.is_empty() {
-            return Ok(());
-        }
-        let emit = RefCell::new(emit);
-        let step = |step| emit.borrow_mut()(Event::Step(step));
-        let news = |news: News| match news {
-            News::Next(choice, turn) => step(Step::Method(cell(choice), turn)),
-            News::Final(choice, outcome) => {
-                let row = Row::new(&report.facts, choice, outcome, &circumstances);
-                emit.borrow_mut()(Event::Final(Box::new(row)));
-            }
+        let RowKey { precision, cache, .. } = cells[0].key;
+        let cache = cache.unwrap_or(self.plan.run.settings.cache);
+        let mut settings = Settings { cache, ..self.plan.run.settings.clone() };
+        let common = Setting { device: None, threads: None, ..Setting::from(&cells[0].key) };
+        emit(Event::Step(Step::Begin(common)));
+        let mut problem = match &matrix.reordered {
+            Ok(reordered) => Problem::<T>::new(matrix.csr, reordered.as_ref(), &settings),
+            Err(reason) => Err(reason.clone()),
         };
-        let is_able = |choice: &&Choice| task.is_to_run(&cell(choice));
-        let matrix = if open.iter().any(|choice| is_able(&choice)) {
-            step(Step::Begin(way, None));
-            ordered.as_ref().map_err(Clone::clone).and_then(Ordered::to_precision::<T>)
-        } else {
-            Err(Unavailable(NONE_LEFT.into()))
-        };
-        let held = ordered.as_ref().map_or(0, Ordered::bytes)
-            + matrix.as_ref().map_or(0, InPrecision::bytes);
-        let max_memory = self.plan.run.settings.max_memory.map(|most| most.saturating_sub(held));
-        let settings = Settings { max_memory, cache: way.cache, ..self.plan.run.settings.clone() };
-        let bench = self.bench(way.precision, &settings, &news);
-        let mut trial =
-            matrix.as_ref().map_err(Clone::clone).and_then(|matrix| matrix.trial(&bench));
-        for device in [Device::Cpu, gpu_device] {
-            let of_device =
-                open.iter().filter(|choice| choice.method.runs_on(gpu_device) == device);
-            let choices: Vec<_> = of_device.cloned().collect();
-            if choices.is_empty() {
-                continue;
-            }
-            let able: Vec<_> = choices.iter().filter(is_able).cloned().collect();
-            if !able.is_empty() {
-                step(Step::Begin(way, Some(device)));
-            }
-            let measured = match &mut trial {
-                Err(reason) => Report::of_all(able.len(), Outcome::Skipped(reason.0.clone())),
-                Ok(trial) => self.on_device(device, trial, &able)?,
-            };
-            let is_interrupted = measured.interrupted.is_some();
-            let end_of = |choice: &Choice| task.end_of(&cell(choice)).cloned().map(Outcome::from);
-            let (choices, measured) = with_ended(choices, measured, end_of);
-            let group =
-                self.group(circumstances, device, &choices, &report.facts, measured, &task.done);
+        let reordered = matrix.reordered.as_ref().ok().and_then(Option::as_ref);
+        let held = matrix.csr.bytes()
+            + reordered.map_or(0, Reordered::bytes)
+            + problem.as_ref().map_or(0, Problem::bytes);
+        settings.max_memory = settings.max_memory.map(|most| most.saturating_sub(held));
+        for cells in cells.chunk_by(|a, b| a.key.device == b.key.device) {
+            let device = cells[0].key.device;
+            emit(Event::Step(Step::Begin(Setting { device: Some(device), ..common })));
+            let report = |news: News| self.report(news, cells, matrix.facts, emit);
+            let bench = self.bench(precision, &settings, &report);
+            let results = self.on_device(device, problem.as_mut(), &bench, cells)?;
+            let interrupted = results.interrupted;
+            let reordering = reordered.map(|reordered| reordered.cost);
+            let group = self.group(&cells[0].key, matrix.facts, results);
             let group = Box::new(Group { reordering, ..group });
-            if is_interrupted {
-                emit.borrow_mut()(Event::Partial(group));
+            if interrupted {
+                emit(Event::Partial(group));
                 return Err(Stopped::Interrupted);
             }
-            emit.borrow_mut()(Event::Group(group));
+            emit(Event::Group(group));
         }
         Ok(())
     }
 
+    /// Reports the progress of one of these cells.
+    fn report(&self, news: News, cells: &[&Cell], facts: &MatrixFacts, emit: &dyn Fn(Event)) {
+        match news {
+            News::Next(place, turn) => {
+                emit(Event::Step(Step::Method(cells[place].key.clone(), turn)));
+            }
+            News::Final(place, outcome) => {
+                let row = self.row(&cells[place].key, facts, outcome);
+                emit(Event::Row(Box::new(row), outcome.stages()));
+            }
+        }
+    }
+
+    /// Returns the row of a cell, without what follows from other rows.
+    pub fn row(&self, cell: &RowKey, facts: &MatrixFacts, outcome: &Outcome) -> Row {
+        let transpose = Some(self.plan.run.settings.transpose);
+        let row = Row { transpose, ..Row::of_matrix(facts, &self.run_id).with_key(cell) };
+        row.with_outcome(outcome)
+    }
+
+    /// Returns the group of a cell, without rows.
+    pub fn group(&self, cell: &RowKey, facts: &MatrixFacts, results: Results) -> Group {
+        Group {
+            peak: Some(results.peak).filter(|peak| peak.gbs() > 0.0),
+            compile_ms: results.compile_ms,
+            clocks: results.clocks,
+            libraries: libraries::opened().into_iter().chain(plugins::opened()).collect(),
+            ..Group::new(cell, self.team.len(), facts)
+        }
+    }
+
     /// Returns what a measurement in a precision with these settings needs.
-    pub(crate) fn bench<'b>(
+    pub fn bench<'b>(
         &'b self,
         precision: Precision,
         settings: &'b Settings,
         report: &'b dyn Fn(News),
     ) -> Bench<'b> {
-        let Self { team, clock, interrupted, .. } = self;
-        let profile = self.profiles.get(&precision);
-        Bench { team, clock: *clock, interrupted, settings, profile, report, entropy: rand::random }
+        let Self { interrupted, profiles, .. } = self;
+        let bench = Bench::new(&self.team, self.clock, settings);
+        let profile = profiles.get(&precision);
+        Bench { interrupted, profile, report, entropy: rand::random, ..bench }
     }
 
     fn on_device<T: Value>(
         &self,
         device: Device,
-        trial: &mut Trial<T>,
-        choices: &[Choice],
-    ) -> Result<Report, Stopped> {
-        if choices.is_empty() {
-            return Ok(Report::default());
-        }
+        problem: Result<&mut Problem<T>, &mut Unavailable>,
+        bench: &Bench,
+        cells: &[&Cell],
+    ) -> Result<Results, Stopped> {
+        let choices: Vec<Choice> = cells.iter().map(|cell| cell.choice.clone()).collect();
+        let problem = match problem {
+            Ok(problem) => problem,
+            Err(Unavailable(reason)) => {
+                return Ok(Results::of_all(bench, &choices, &Outcome::Skipped(reason.clone())));
+            }
+        };
         let gpu = || self.gpu.as_ref().expect("GPU methods are chosen only if there is a GPU");
         let measured = match device {
-            Device::Cpu => trial.on_host(choices),
-            Device::Gpu | Device::Model(_) => trial.on_gpu(gpu(), choices),
+            Device::Cpu => problem.on_host(bench, &choices),
+            Device::Gpu | Device::Model(_) => problem.on_gpu(bench, gpu(), &choices),
         };
         match measured {
             Err(Stopped::Lost { method, reason }) if !self.is_worker => {
-                Ok(lost(choices, &method, &reason))
+                for (place, choice) in choices.iter().enumerate() {
+                    let reason = match choice.name() == method {
+                        true => reason.clone(),
+                        false => format!("the device was lost when {method} failed: {reason}"),
+                    };
+                    (bench.report)(News::Final(place, &Outcome::Failed(reason)));
+                }
+                Ok(Results::default())
             }
             measured => measured,
         }
     }
-}
-
-/// Returns the outcomes of methods after the device was lost while one of them was running.
-fn lost(choices: &[Choice], method: &str, reason: &str) -> Report {
-    let outcome = |choice: &Choice| match choice.name() == method {
-        true => Outcome::Failed(reason.to_owned()),
-        false => Outcome::Failed(format!("the device was lost when {method} failed: {reason}")),
-    };
-    Report { outcomes: choices.iter().map(outcome).collect(), ..Report::default() }
 }

@@ -104,7 +104,7 @@ impl Sink for Results<'_, '_> {
         let rows: &[Row] = match event {
             Event::Group(group) => &group.rows,
             Event::Matrix(report) => report.ended.as_slice(),
-            Event::Step(_) | Event::Final(_) | Event::Partial(_) => &[],
+            Event::Step(_) | Event::Row(..) | Event::Partial(_) => &[],
         };
         Ok(self.file.as_mut().map_or(Ok(()), |file| file.add(rows))?)
     }

@@ -9,7 +9,7 @@ use super::matrices::{Found, Library};
 use crate::bench::run::{DeviceChoice, RunSettings};
 use crate::campaign::choice::chosen;
 use crate::campaign::progress::estimate::Estimate;
-use crate::campaign::task::Way;
+use crate::campaign::session::cells;
 use crate::papers::definition::{Block, Experiment};
 use crate::papers::store::GridCell;
 use crate::record::facts::options;
@@ -120,10 +120,8 @@ impl Batch {
     fn of(run: RunSettings, found: Vec<Found>, here: &Here) -> Result<Self> {
         let device = run.models().first().map_or(Device::Gpu, |name| Device::model(name));
         let threads = run.threads.first().copied().unwrap_or(here.cores);
-        let (order, precision, cache) = (run.orders[0], run.precisions[0], run.caches[0]);
-        let way = Way { order, precision, cache };
-        let choices = chosen(&run)?;
-        let rows: Vec<_> = choices.iter().map(|choice| way.cell(choice, device, threads)).collect();
+        let cells = cells(&chosen(&run)?, &run, device, threads);
+        let rows: Vec<_> = cells.into_iter().map(|cell| cell.key).collect();
         let is_on_gpu = rows.iter().any(|row| row.device == Device::Gpu);
         let gpu = here.gpu.clone().filter(|_| is_on_gpu);
         Ok(Self { run, rows, gpu, found })

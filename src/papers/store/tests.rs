@@ -24,7 +24,7 @@ fn report(run_id: &str, file: &str, methods: &[&str]) -> MatrixReport {
         status: Some(Status::Ok),
         avg_spmv_ms: Some(1.0),
         run_id: run_id.into(),
-        ..Row::of_cell(&key(method))
+        ..Row::default().with_key(&key(method))
     };
     let mut report = MatrixReport::default();
     report.groups.push(crate::record::Group::of(methods.iter().map(row).collect()));

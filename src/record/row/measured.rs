@@ -3,38 +3,8 @@
 use super::{MatrixFacts, Row, Status};
 use crate::bench::metrics;
 use crate::bench::outcome::{Measurement, Outcome};
-use crate::bench::plan::CacheState;
-use spmv_matrix::order::Order;
+use crate::record::run::RowKey;
 use spmv_matrix::scalar::Precision;
-use spmv_methods::method::{Choice, Device};
-
-/// The settings and measurements that all methods of a matrix and precision share.
-#[derive(Clone, Copy, Debug)]
-pub struct Circumstances<'a> {
-    /// The precision of the values and vectors.
-    pub precision: Precision,
-    /// The number of worker threads.
-    pub threads: usize,
-    /// The state of the caches.
-    pub cache: CacheState,
-    /// Whether products are with the transpose.
-    pub transpose: bool,
-    /// The order of the matrix.
-    pub order: Order,
-    /// The time to compute that order and to permute the matrix, in milliseconds.
-    pub order_ms: Option<f64>,
-    /// The measured peak bandwidth in GB/s; 0 if it could not be measured.
-    pub peak_gbs: f64,
-    /// The device on which methods of the GPU run.
-    pub gpu: Device,
-    /// The minimum time of a kernel launch on the GPU, in milliseconds.
-    pub launch_ms: Option<f64>,
-    /// The time per product of plain parallel CSR in milliseconds, the baseline for `break_even`; `None` for that
-    /// method itself.
-    pub baseline_ms: Option<f64>,
-    /// The identifier of the run.
-    pub run_id: &'a str,
-}
 
 impl Row {
     /// Creates the row of a matrix on which no method ran.
@@ -67,50 +37,38 @@ impl Row {
         Self { status: Some(status), reason: Some(reason), ..self }
     }
 
-    /// Creates the row of a method from its outcome.
-    pub fn new(
-        matrix: &MatrixFacts,
-        choice: &Choice,
-        outcome: &Outcome,
-        circumstances: &Circumstances,
-    ) -> Self {
-        let row = Self {
-            method_name: Some(choice.name()),
-            precision: Some(circumstances.precision),
-            device: Some(choice.method.runs_on(circumstances.gpu)),
-            threads: choice.method.threads(circumstances.threads),
-            transpose: Some(circumstances.transpose),
-            cache: Some(circumstances.cache),
-            order: Some(circumstances.order),
-            order_ms: circumstances.order_ms,
-            ..Self::of_matrix(matrix, circumstances.run_id)
-        };
-        match outcome {
-            Outcome::Skipped(reason) => row.ended(Status::Skipped, reason.clone()),
-            Outcome::Failed(reason) => row.ended(Status::Failed, reason.clone()),
-            Outcome::Timeout(reason) => row.ended(Status::Timeout, reason.clone()),
-            Outcome::Wrong { reason, error_ratio } => {
-                Self { error_ratio: Some(*error_ratio), ..row.ended(Status::Wrong, reason.clone()) }
-            }
-            Outcome::Ok(measurement) => row.measured(measurement, circumstances),
+    /// Sets the columns that identify the row within its matrix.
+    pub fn with_key(self, cell: &RowKey) -> Self {
+        let RowKey { precision, device, method, threads, cache, order } = cell.clone();
+        Self {
+            precision: Some(precision),
+            device: Some(device),
+            method_name: Some(method),
+            threads,
+            cache,
+            order,
+            ..self
         }
     }
 
-    fn measured(self, measurement: &Measurement, circumstances: &Circumstances) -> Self {
+    /// Sets the result of a method. What follows from other rows is set by
+    /// [`Group::complete`](crate::record::Group::complete).
+    pub fn with_outcome(self, outcome: &Outcome) -> Self {
+        match outcome {
+            Outcome::Skipped(reason) => self.ended(Status::Skipped, reason.clone()),
+            Outcome::Failed(reason) => self.ended(Status::Failed, reason.clone()),
+            Outcome::Timeout(reason) => self.ended(Status::Timeout, reason.clone()),
+            Outcome::Wrong { reason, error_ratio } => Self {
+                error_ratio: Some(*error_ratio),
+                ..self.ended(Status::Wrong, reason.clone())
+            },
+            Outcome::Ok(measurement) => self.measured(measurement),
+        }
+    }
+
+    fn measured(self, measurement: &Measurement) -> Self {
         let summary = &measurement.summary;
-        let ms = summary.mean_ms;
-        let [rows, cols, nnz] = self.sizes().expect("a measured matrix was read");
-        let compulsory = metrics::compulsory_bytes(rows, cols, nnz, circumstances.precision);
-        // A peak that could not be measured is 0.
-        let peak_gbs = Some(circumstances.peak_gbs).filter(|&peak| peak > 0.0);
         let stored = measurement.matrix_bytes.zip(self.vector_bytes());
-        let required = stored.map(|(matrix, vectors)| matrix + vectors);
-        let percent_of_peak = |bytes| Some(100.0 * metrics::gbs(bytes, ms) / peak_gbs?);
-        let floor = |(launches, launch_ms)| launches as f64 * launch_ms;
-        let pays_off = |baseline| {
-            let products = metrics::break_even(measurement.setup_ms, summary.median_ms, baseline);
-            products.unwrap_or(f64::INFINITY)
-        };
         let profile = measurement.profile.as_ref();
         Self {
             status: Some(Status::Ok),
@@ -123,16 +81,13 @@ impl Row {
             ci95_high_ms: summary.ci95_ms.map(|ci| ci.1),
             samples: Some(summary.samples),
             iterations: Some(summary.iterations),
-            percent_of_peak: percent_of_peak(compulsory),
             extra_bytes: measurement.extra_bytes,
-            break_even: circumstances.baseline_ms.map(pays_off),
             error_ratio: Some(measurement.error_ratio),
             occupancy: measurement.occupancy,
             distinct_results: Some(measurement.distinct_results),
             launches: measurement.launches,
-            launch_floor_ms: measurement.launches.zip(circumstances.launch_ms).map(floor),
-            required_bytes: required,
-            required_percent_of_peak: required.and_then(percent_of_peak),
+            launch_floor_ms: measurement.launch_floor_ms,
+            required_bytes: stored.map(|(matrix, vectors)| matrix + vectors),
             achieved_occupancy: profile.and_then(|profile| profile.achieved_occupancy),
             warp_execution_efficiency: profile.and_then(|p| p.warp_execution_efficiency),
             global_load_efficiency: profile.and_then(|profile| profile.global_load_efficiency),
@@ -144,7 +99,7 @@ impl Row {
             host_launch_ms: summary.host_launch_ms,
             library_version: measurement.library_version.clone(),
             reason: measurement.note.clone(),
-            ..self.with_mean(ms)
+            ..self.with_mean(summary.mean_ms)
         }
     }
 

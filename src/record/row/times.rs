@@ -1,14 +1,8 @@
 //! The time of a row that comparisons use, with the rates and the interval that belong to it.
 
 use super::Row;
-use crate::record::run::Timed;
 
 impl Row {
-    /// Returns the key of the row with its time.
-    pub fn timed(&self) -> Option<Timed> {
-        Some(Timed { cell: self.cell()?, median_ms: self.typical_ms() })
-    }
-
     /// Returns the time of a product for comparisons, in milliseconds: the median over the samples, which is robust
     /// against interruptions by other programs, or the mean in files without a median.
     pub fn typical_ms(&self) -> Option<f64> {

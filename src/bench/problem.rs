@@ -1,0 +1,210 @@
+//! What is multiplied: a matrix in one precision and order, with the vectors, and the reference of the product.
+
+use std::borrow::Cow;
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::alteration::MOST_CHANGE;
+use super::backend::{Host, OnGpu, free};
+use super::clock::Clock;
+use super::execute::{Bench, Stopped, measure};
+use super::inputs::Inputs;
+use super::need;
+use super::outcome::Results;
+use super::plan::Settings;
+use spmv_matrix::Csr;
+use spmv_matrix::memory;
+use spmv_matrix::memory::extent::Extent;
+use spmv_matrix::order::{Order, Permutation, bandwidth};
+use spmv_matrix::scalar::Scalar;
+use spmv_methods::device::buffer::Value;
+use spmv_methods::device::{DeviceCsr, Gpu};
+use spmv_methods::method::{Choice, Failed, Unavailable, Unprepared};
+
+/// The step named in the message if the device is lost before the first method.
+const UPLOAD: &str = "uploading the matrix";
+
+/// The cost and the effect of reordering a matrix before it is passed to any method.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Reordering {
+    /// The time to compute the order and to permute the matrix, in milliseconds.
+    pub order_ms: f64,
+    /// The bandwidth (the largest distance of an entry from the diagonal) before and after.
+    pub bandwidth: [usize; 2],
+}
+
+/// A matrix in another order.
+pub struct Reordered {
+    pub(super) csr: Csr<f64>,
+    pub(super) permutation: Permutation,
+    /// What this has cost.
+    pub cost: Reordering,
+}
+
+impl Reordered {
+    /// Reorders a matrix; `None` if it has the order already. Returns an error if it is not square.
+    pub fn new(
+        natural: &Csr<f64>,
+        order: Order,
+        clock: &dyn Clock,
+    ) -> Result<Option<Self>, Unavailable> {
+        if order == Order::Natural {
+            return Ok(None);
+        }
+        let (rows, cols) = (natural.rows(), natural.cols());
+        if rows != cols {
+            let order = order.name();
+            return Err(Unavailable(format!(
+                "the order {order} needs a square matrix, but this one is {rows} x {cols}"
+            )));
+        }
+        let start = clock.now();
+        let Some(permutation) = order.permutation(natural) else { return Ok(None) };
+        let csr = natural.permuted(&permutation);
+        let order_ms = 1e3 * (clock.now() - start).as_secs_f64();
+        let bandwidth = [bandwidth(natural), bandwidth(&csr)];
+        Ok(Some(Self { csr, permutation, cost: Reordering { order_ms, bandwidth } }))
+    }
+
+    /// Returns the bytes that the matrix in this order takes.
+    pub fn bytes(&self) -> u64 {
+        self.csr.bytes() + 8 * self.permutation.len() as u64
+    }
+}
+
+/// A matrix that is multiplied by the same x on every device.
+pub struct Problem<'m, T: Scalar> {
+    csr: Cow<'m, Csr<T>>,
+    inputs: Inputs<T>,
+}
+
+impl<'m, T: Scalar> Problem<'m, T> {
+    /// Creates the vectors and the reference of a matrix that is multiplied as it is.
+    pub fn of(csr: &'m Csr<T>, settings: &Settings) -> Self {
+        Self { csr: Cow::Borrowed(csr), inputs: Inputs::new(settings, csr) }
+    }
+
+    /// Creates the problem of a matrix in the order of `reordered`, which is `natural` permuted. Vectors and reference are
+    /// those of `natural`, permuted, so that a matrix that was permuted wrongly yields wrong results. Returns an error if
+    /// a value is too large for the precision, or if nothing can be verified.
+    pub fn new(
+        natural: &'m Csr<f64>,
+        reordered: Option<&'m Reordered>,
+        settings: &Settings,
+    ) -> Result<Self, Unavailable> {
+        let csr = narrowed(natural)?;
+        let inputs = Inputs::new(settings, &csr);
+        let problem = match reordered {
+            None => Self { csr, inputs },
+            Some(Reordered { csr, permutation, .. }) => {
+                Self { csr: narrowed(csr)?, inputs: inputs.permuted(permutation) }
+            }
+        };
+        match problem.overflow(settings) {
+            None => Ok(problem),
+            Some(row) => Err(Unavailable(format!(
+                "nothing can be verified: row {row} of alpha A x + beta y, or a part of its sum, may exceed the \
+                 largest {}; smaller --alpha and --beta may help",
+                T::PRECISION.name()
+            ))),
+        }
+    }
+
+    /// Returns the bytes of its own copy of the matrix, 0 if it needs none.
+    pub fn bytes(&self) -> u64 {
+        match &self.csr {
+            Cow::Borrowed(_) => 0,
+            Cow::Owned(csr) => csr.bytes(),
+        }
+    }
+
+    /// Returns the first row whose product cannot be verified, see
+    /// [`Reference::overflow`](spmv_matrix::verify::Reference::overflow). If there is none, returns the row of the
+    /// largest matrix value if altered elements of x could make that row overflow.
+    fn overflow(&self, settings: &Settings) -> Option<usize> {
+        let Self { csr, inputs } = self;
+        if let Some(row) = inputs.reference.overflow::<T>() {
+            return Some(row);
+        }
+        let size = |entry: &usize| csr.values()[*entry].widen().abs();
+        let largest = (0..csr.nnz()).into_par_iter().max_by(|a, b| size(a).total_cmp(&size(b)))?;
+        let change = inputs.alpha.widen().abs() * size(&largest) * MOST_CHANGE;
+        let is_safe = change <= T::max_value().widen();
+        (!is_safe).then(|| match settings.transpose {
+            true => csr.column_indices()[largest] as usize,
+            false => csr.row_offsets().partition_point(|&begin| begin as usize <= largest) - 1,
+        })
+    }
+
+    /// Measures methods of the CPU, until [`Bench::interrupted`] is set. The host cannot be lost, so there is always a
+    /// result.
+    pub fn on_host(&mut self, bench: &Bench, choices: &[Choice]) -> Result<Results, Stopped> {
+        let host = Host::new(bench, &self.csr, &self.inputs.x);
+        measure(bench, extent(&self.csr, bench), &mut self.inputs, host, choices)
+    }
+}
+
+impl<T: Value> Problem<'_, T> {
+    /// Measures methods of the GPU, until [`Bench::interrupted`] is set. All methods are skipped if the matrix does not
+    /// fit into the GPU's memory or if there is no compiler for the device. Any other error before the first method is
+    /// a failure of every method, unless the device is lost, which is an error.
+    pub fn on_gpu(
+        &mut self,
+        bench: &Bench,
+        gpu: &Gpu,
+        choices: &[Choice],
+    ) -> Result<Results, Stopped> {
+        let compiled = gpu.compile_time();
+        let csr = match upload(gpu, &self.csr, bench) {
+            Ok(csr) => csr,
+            Err(reason) => return without_device(bench, gpu, choices, reason),
+        };
+        let on_gpu = match OnGpu::new(bench, &csr, &self.inputs.x) {
+            Ok(on_gpu) => on_gpu,
+            Err(reason) => return without_device(bench, gpu, choices, reason),
+        };
+        let results = measure(bench, extent(&self.csr, bench), &mut self.inputs, on_gpu, choices)?;
+        let compile_ms = Some(1e3 * (gpu.compile_time() - compiled).as_secs_f64());
+        Ok(Results { compile_ms, ..results })
+    }
+}
+
+fn extent<'a, T: Scalar>(csr: &'a Csr<T>, bench: &Bench) -> Extent<'a> {
+    Extent::of(csr, bench.team.len(), bench.settings.transpose)
+}
+
+/// Copies the matrix to a GPU, if it and the vectors fit into the memory there.
+fn upload<'a, T: Value>(
+    gpu: &Gpu,
+    csr: &'a Csr<T>,
+    bench: &Bench,
+) -> Result<DeviceCsr<'a, T>, Unprepared> {
+    let need = need::run_on_device(&extent(csr, bench), gpu.facts().l2_bytes);
+    match memory::refusal("for the matrix and its vectors", need, free(gpu)?) {
+        Some(reason) => Err(Unavailable(reason).into()),
+        None => Ok(DeviceCsr::upload(gpu, csr)?),
+    }
+}
+
+/// Returns the results of methods whose device could not be prepared, or an error if it was lost.
+fn without_device(
+    bench: &Bench,
+    gpu: &Gpu,
+    choices: &[Choice],
+    reason: Unprepared,
+) -> Result<Results, Stopped> {
+    match reason {
+        Unprepared::Failed(Failed(reason)) if gpu.synchronize().is_err() => {
+            Err(Stopped::Lost { method: UPLOAD.into(), reason })
+        }
+        reason => Ok(Results::of_all(bench, choices, &reason.into())),
+    }
+}
+
+/// Converts a matrix into a precision. Returns an error with the value if a value is too large for it.
+pub fn narrowed<T: Scalar>(csr: &Csr<f64>) -> Result<Cow<'_, Csr<T>>, Unavailable> {
+    let precision = T::PRECISION.name();
+    csr.to_precision()
+        .map_err(|value| Unavailable(format!("the value {value:e} is too large for {precision}")))
+}

@@ -1,0 +1,220 @@
+//! Rows that may be compared with each other, and what follows from them together.
+
+use serde::{Deserialize, Serialize};
+
+use super::row::{MatrixFacts, Row};
+use super::run::{Library, RowKey};
+use crate::bench::metrics::{break_even, compulsory_bytes, gbs};
+use crate::bench::peak::Peak;
+use crate::bench::plan::CacheState;
+use crate::bench::problem::Reordering;
+use spmv_matrix::order::Order;
+use spmv_matrix::scalar::Precision;
+use spmv_matrix::stats::Shape;
+use spmv_methods::device::Stage;
+use spmv_methods::device::facts::Clocks;
+use spmv_methods::method::Device;
+use spmv_methods::{Baseline, Kind, cpu, gpu};
+
+/// Methods that choose one of several methods.
+const CHOOSERS: [&str; 2] = [cpu::auto::NAME, gpu::auto::NAME];
+
+/// Rows that may be compared with each other: they share matrix, order, precision, device, cache state and number of
+/// threads.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Group {
+    /// The precision of the values and vectors.
+    pub precision: Precision,
+    /// The device on which the methods ran.
+    pub device: Device,
+    /// The number of worker threads.
+    pub threads: usize,
+    /// The state of the caches.
+    pub cache: CacheState,
+    /// The order of the matrix.
+    pub order: Order,
+    /// The cost and the effect of the reordering; `None` for the natural order.
+    #[serde(flatten)]
+    pub reordering: Option<Reordering>,
+    /// The compulsory bytes of a product.
+    pub footprint: u64,
+    /// The peak bandwidth at that footprint; `None` if it was not measured.
+    pub peak: Option<Peak>,
+    /// The time spent compiling kernels for these rows, in milliseconds. It is not part of any other time.
+    pub compile_ms: Option<f64>,
+    /// The GPU's clocks while products ran, where they can be read.
+    pub clocks: Vec<Clocks>,
+    /// The host libraries that the process has opened so far.
+    pub libraries: Vec<Library>,
+    /// One row per method.
+    pub rows: Vec<Row>,
+    /// For each row the times of the parts of a product, if they were requested.
+    pub stages: Vec<Vec<Stage>>,
+}
+
+impl Group {
+    /// Creates the group of a cell without rows. `threads` is the number of worker threads.
+    pub fn new(cell: &RowKey, threads: usize, matrix: &MatrixFacts) -> Self {
+        let RowKey { precision, device, cache, order, .. } = *cell;
+        let bytes = |shape: &Shape| compulsory_bytes(shape.rows, shape.cols, shape.nnz, precision);
+        Self {
+            precision,
+            device,
+            threads,
+            cache: cache.unwrap_or(CacheState::Hot),
+            order: order.unwrap_or(Order::Natural),
+            reordering: None,
+            footprint: matrix.shape.as_ref().map_or(0, bytes),
+            peak: None,
+            compile_ms: None,
+            clocks: Vec::new(),
+            libraries: Vec::new(),
+            rows: Vec::new(),
+            stages: Vec::new(),
+        }
+    }
+
+    /// Returns whether the row of a cell is in this group.
+    pub fn has_cell(&self, cell: &RowKey) -> bool {
+        (self.precision, self.device, Some(self.cache), Some(self.order))
+            == (cell.precision, cell.device, cell.cache, cell.order)
+    }
+
+    /// Returns the index of the row with the smallest time.
+    pub fn fastest(&self) -> Option<usize> {
+        let timed =
+            self.rows.iter().enumerate().filter_map(|(k, row)| Some((k, row.typical_ms()?)));
+        timed.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(k, _)| k)
+    }
+
+    /// Returns the other methods whose 95 % intervals overlap that of the fastest method.
+    pub fn as_fast_as_the_fastest(&self) -> impl Iterator<Item = &str> {
+        let fastest = self.fastest();
+        let end = fastest.and_then(|index| Some(self.rows[index].interval_ms()?.1));
+        let others = self.rows.iter().enumerate().filter(move |other| Some(other.0) != fastest);
+        let close = others.filter(move |(_, row)| {
+            row.interval_ms().zip(end).is_some_and(|((low, _), end)| low <= end)
+        });
+        close.filter_map(|(_, row)| row.method_name.as_deref())
+    }
+
+    /// Sets the columns that follow from the group as a whole: the order's time, shares of the peak, break-even and the
+    /// choosers' distance from the fastest method. `before` are methods of the group that were measured earlier, with
+    /// their times.
+    pub fn complete(&mut self, before: &[(String, f64)]) {
+        let here = self.rows.iter().filter_map(Row::name_and_ms);
+        let times: Vec<_> = here.chain(before.iter().cloned()).collect();
+        let baseline = times.iter().find(|(name, _)| is_plain_csr(name)).map(|(_, ms)| *ms);
+        for row in &mut self.rows {
+            row.order_ms = self.reordering.map(|cost| cost.order_ms);
+            row.set_shares_of_peak(self.peak);
+            row.set_break_even(baseline);
+            if CHOOSERS.iter().any(|chooser| row.method_name.as_deref() == Some(chooser)) {
+                row.note_gap_to_fastest(&times);
+            }
+        }
+    }
+}
+
+/// Returns whether a method is the baseline of break-even: parallel CSR without a setup.
+fn is_plain_csr(name: &str) -> bool {
+    Baseline::named(name).is_some_and(|baseline| baseline.kind == Kind::Csr)
+}
+
+impl Row {
+    fn name_and_ms(&self) -> Option<(String, f64)> {
+        Some((self.method_name.clone()?, self.typical_ms()?))
+    }
+
+    fn set_shares_of_peak(&mut self, peak: Option<Peak>) {
+        let percent = |bytes| Some(100.0 * gbs(bytes, self.avg_spmv_ms?) / peak?.gbs());
+        let as_csr = self
+            .sizes()
+            .zip(self.precision)
+            .map(|([rows, cols, nnz], precision)| compulsory_bytes(rows, cols, nnz, precision));
+        let (own, as_csr) = (self.required_bytes.and_then(percent), as_csr.and_then(percent));
+        (self.required_percent_of_peak, self.percent_of_peak) = (own, as_csr);
+    }
+
+    /// Sets the number of products after which the setup has paid off, compared with a baseline of this time.
+    fn set_break_even(&mut self, baseline_ms: Option<f64>) {
+        let is_baseline = self.method_name.as_deref().is_some_and(is_plain_csr);
+        let times = self.setup_ms.zip(self.median_ms).zip(baseline_ms.filter(|_| !is_baseline));
+        self.break_even = times.map(|((setup, product), baseline)| {
+            break_even(setup, product, baseline).unwrap_or(f64::INFINITY)
+        });
+    }
+
+    /// Adds to the reason how far this method, which chooses one of several, is from the fastest of `times`.
+    fn note_gap_to_fastest(&mut self, times: &[(String, f64)]) {
+        let fastest = times.iter().min_by(|a, b| a.1.total_cmp(&b.1));
+        let (Some((best, best_ms)), Some(ms)) = (fastest, self.typical_ms()) else { return };
+        if let Some(reason) = &mut self.reason {
+            *reason += &match ms <= *best_ms {
+                true => "; the fastest of the run".into(),
+                false => format!("; {:.2} times the time of the fastest, {best}", ms / best_ms),
+            };
+        }
+    }
+}
+
+#[cfg(test)]
+impl Group {
+    /// Creates a group of rows in f64 on one CPU thread, without stages.
+    pub fn of(rows: Vec<Row>) -> Self {
+        let cell = RowKey {
+            precision: Precision::F64,
+            device: Device::Cpu,
+            method: String::new(),
+            threads: None,
+            cache: None,
+            order: None,
+        };
+        let stages = vec![Vec::new(); rows.len()];
+        Self { rows, stages, ..Self::new(&cell, 1, &MatrixFacts::default()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::row::Status;
+
+    fn row(name: &str, [median, low, high]: [f64; 3]) -> Row {
+        Row {
+            method_name: Some(name.into()),
+            precision: Some(Precision::F64),
+            device: Some(Device::Cpu),
+            status: Some(Status::Ok),
+            // The mean of a run that another program interrupted once.
+            avg_spmv_ms: Some(if name == "first" { 9.0 * median } else { median }),
+            median_ms: Some(median),
+            ci95_low_ms: Some(low),
+            ci95_high_ms: Some(high),
+            reason: Some("picked".into()),
+            ..Row::default()
+        }
+    }
+
+    #[test]
+    fn the_fastest_has_the_smallest_median_and_intervals_may_overlap() {
+        let rows =
+            [("second", [2.0, 1.75, 2.5]), ("first", [1.0, 0.5, 1.75]), ("last", [4.0, 2.0, 8.0])];
+        let group = Group::of(rows.map(|(name, times)| row(name, times)).to_vec());
+        assert_eq!(group.fastest(), Some(1));
+        assert_eq!(group.as_fast_as_the_fastest().collect::<Vec<_>>(), ["second"]);
+        assert_eq!(group.rows[1].uncertainty(), Some(62.5));
+    }
+
+    #[test]
+    fn a_chooser_is_compared_by_medians() {
+        let rows = [row("auto", [2.0, 2.0, 2.0]), row("first", [1.0, 1.0, 1.0])];
+        let mut group = Group::of(rows.to_vec());
+        group.complete(&[]);
+        let reasons = group.rows.iter().map(|row| row.reason.as_deref().unwrap());
+        assert!(reasons.eq(["picked; 2.00 times the time of the fastest, first", "picked"]));
+        let mut group = Group::of(vec![rows[0].clone()]);
+        group.complete(&[("slow".into(), 3.0)]);
+        assert_eq!(group.rows[0].reason.as_deref(), Some("picked; the fastest of the run"));
+    }
+}
