@@ -1,7 +1,6 @@
 //! The progress display on the terminal: the finished share of the work, the remaining time and the current step;
 //! for a single matrix also the results of the methods so far.
 
-mod course;
 pub mod estimate;
 mod pace;
 
@@ -79,7 +78,7 @@ impl Progress {
 
     /// Starts a matrix with these open cells.
     pub fn begin(&self, name: String, entries: u64, cells: Vec<RowKey>) {
-        self.update(|pace, now| pace.begin(name, entries, cells, now));
+        self.update(|pace, _| pace.begin(name, entries, cells));
     }
 
     /// Updates the display after an event.
@@ -98,7 +97,7 @@ impl Progress {
 
     /// Ends the current matrix, or counts a matrix that was finished in an earlier run.
     pub fn end(&self) {
-        self.update(Pace::end);
+        self.update(|pace, _| pace.end());
     }
 
     fn update(&self, change: impl FnOnce(&mut Pace, f64)) {

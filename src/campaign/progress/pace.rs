@@ -1,139 +1,191 @@
-//! The progress of a run over several matrices, and an estimate of its remaining time. The times of the finished
-//! matrices correct the expected times of the others.
+//! The remaining time of a run: the expected times of the steps that are left, corrected by those of the finished ones.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
-use super::course::{Course, Rate, Rates};
 use super::estimate::{Estimate, span};
+use crate::bench::execute::Turn;
 use crate::bench::plan::Settings;
-use crate::campaign::task::Event;
+use crate::campaign::task::{Event, Step};
 use crate::record::run::RowKey;
 
-/// The weight of the expectation relative to the measured times, as a share of the total expected time. With a smaller
-/// weight, the remaining time would fluctuate strongly during the first methods.
+/// The weight of the expectation against the measured times, as a share of the whole expected time. With a smaller
+/// weight, the remaining time would change strongly during the first methods.
 const TRUST: f64 = 0.05;
-/// The factor by which the weight of earlier matrices decreases with each matrix.
-const FADE: f64 = 0.8;
 
-/// The progress over the matrices of a run.
+/// The progress over the matrices of a run. All times are in seconds.
 pub struct Pace {
     settings: Settings,
-    /// The number of matrices.
+    /// The number of matrices, and how many of them are finished.
     matrices: usize,
-    /// The number of finished matrices.
-    done: usize,
-    /// The expected time of the finished matrices, in seconds.
-    behind: f64,
-    /// The expected time of the matrices that have not begun, in seconds.
+    finished: usize,
+    /// The expected time of the matrices that have not begun.
     ahead: f64,
-    /// The ratio of actual to expected time of whole matrices.
-    rate: Rate,
-    rates: Rates,
+    /// The expected and the actual time of the finished steps.
+    expected: f64,
+    used: f64,
     current: Option<Current>,
 }
 
 /// The progress on the matrix that is being measured.
 struct Current {
     name: String,
-    expected: f64,
-    begun: f64,
-    course: Course,
+    estimate: Estimate,
+    was_read: bool,
+    open: HashMap<RowKey, Open>,
+    /// The current step, and when it began.
+    step: Option<(Step, f64)>,
+}
+
+/// What is left to do for a method.
+struct Open {
+    is_ready: bool,
+    rounds: usize,
 }
 
 impl Current {
-    fn left(&self, now: f64, rates: &Rates) -> f64 {
-        self.course.left(now, rates).max(0.0)
+    /// Returns the expected time of the remaining steps, the current one included.
+    fn rest(&self) -> f64 {
+        let Estimate { read, prepare, turn, .. } = self.estimate;
+        let methods = self
+            .open
+            .values()
+            .map(|open| open.rounds as f64 * turn + if open.is_ready { 0.0 } else { prepare });
+        methods.sum::<f64>() + if self.was_read { 0.0 } else { read }
     }
 
-    /// Returns the finished share of the matrix, from 0 to 1.
-    fn share(&self, now: f64, rates: &Rates) -> f64 {
-        let (used, left) = (now - self.begun, self.left(now, rates));
-        if left > 0.0 { used / (used + left) } else { 1.0 }
+    /// Returns the expected time of a step of an open method.
+    fn expected(&self, step: &Step) -> f64 {
+        match step {
+            Step::Method(cell, Turn::Prepare) if self.open.contains_key(cell) => {
+                self.estimate.prepare
+            }
+            Step::Method(cell, Turn::Round { .. }) if self.open.contains_key(cell) => {
+                self.estimate.turn
+            }
+            _ => 0.0,
+        }
+    }
+
+    /// Notes that a step has ended.
+    fn end(&mut self, step: &Step) {
+        let Step::Method(cell, turn) = step else { return };
+        let Some(open) = self.open.get_mut(cell) else { return };
+        match turn {
+            Turn::Prepare => open.is_ready = true,
+            Turn::Round { .. } => open.rounds = open.rounds.saturating_sub(1),
+            Turn::Other => (),
+        }
+    }
+
+    /// Begins a step. Rounds may have been added for a method that was too noisy.
+    fn begin(&mut self, step: &Step, now: f64) {
+        if let Step::Method(cell, Turn::Round { number, of }) = step
+            && let Some(open) = self.open.get_mut(cell)
+        {
+            open.rounds = (of + 1).saturating_sub(*number);
+        }
+        self.step = Some((step.clone(), now));
+    }
+
+    /// Describes the current step.
+    fn describe(&self) -> String {
+        let Some((step, _)) = &self.step else { return String::new() };
+        let Step::Method(cell, turn) = step else { return step.describe() };
+        let (precision, device) = (cell.precision.name(), cell.device.name());
+        let turn = match turn {
+            Turn::Prepare => "preparing ".into(),
+            Turn::Round { number, of } => format!("round {number} of {of}: "),
+            Turn::Other => String::new(),
+        };
+        format!("{precision} on {device}, {turn}{}", cell.method)
     }
 }
 
 impl Pace {
     /// Creates the progress of a run. `matrices` includes matrices that are already finished, and `ahead` is the
-    /// expected time of the others in seconds.
+    /// expected time of the others.
     pub fn new(settings: Settings, matrices: usize, ahead: f64) -> Self {
-        Self {
-            settings,
-            matrices,
-            done: 0,
-            behind: 0.0,
-            ahead,
-            rate: Rate::after(TRUST * ahead.max(1.0)),
-            rates: Rates::default(),
-            current: None,
-        }
+        let trust = TRUST * ahead.max(1.0);
+        Self { settings, matrices, finished: 0, ahead, expected: trust, used: trust, current: None }
     }
 
     /// Starts a matrix with these open cells.
-    pub fn begin(&mut self, name: String, entries: u64, cells: Vec<RowKey>, now: f64) {
+    pub fn begin(&mut self, name: String, entries: u64, cells: Vec<RowKey>) {
         let estimate = Estimate::of(entries, &self.settings);
-        let expected = estimate.seconds(cells.len());
-        self.ahead = (self.ahead - expected).max(0.0);
-        let course = Course::new(estimate, cells);
-        self.current = Some(Current { name, expected, begun: now, course });
+        self.ahead = (self.ahead - estimate.seconds(cells.len())).max(0.0);
+        let open = |cell| (cell, Open { is_ready: false, rounds: estimate.rounds });
+        let open = cells.into_iter().map(open).collect();
+        self.current = Some(Current { name, estimate, was_read: false, open, step: None });
     }
 
     /// Updates the progress after an event.
     pub fn note(&mut self, event: &Event, now: f64) {
         let Some(current) = &mut self.current else { return };
-        current.course.note(event, now, &self.settings, &mut self.rates);
-        if let Event::Matrix(report) = event
-            && report.ended.is_some()
-        {
-            // Nothing is measured on this matrix, so its time must not affect the estimate for the others.
-            self.behind += current.expected;
-            self.current = None;
+        let last = current.step.take();
+        match event {
+            Event::Step(step) => {
+                if let Some((last, since)) = last {
+                    let expected = current.expected(&last);
+                    self.expected += expected;
+                    self.used += if expected > 0.0 { now - since } else { 0.0 };
+                    current.end(&last);
+                }
+                current.begin(step, now);
+            }
+            Event::Matrix(report) if report.ended.is_some() => self.current = None,
+            Event::Matrix(report) => {
+                if let Some(shape) = &report.facts.shape {
+                    current.estimate = Estimate::of(shape.nnz as u64, &self.settings);
+                }
+                current.was_read = true;
+            }
+            // The time of a step that fails is not representative.
+            Event::Row(row, _) => {
+                row.cell().and_then(|cell| current.open.remove(&cell));
+            }
+            Event::Group(group) | Event::Partial(group) => {
+                current.open.retain(|cell, _| !group.rows.iter().any(|row| row.has_key(cell)));
+            }
         }
     }
 
     /// Ends the current matrix, or counts a matrix that was finished in an earlier run.
-    pub fn end(&mut self, now: f64) {
-        self.done += 1;
-        let Some(Current { expected, begun, .. }) = self.current.take() else { return };
-        self.rate = self.rate.with(FADE, expected, now - begun);
-        self.rates.fade();
-        self.behind += expected;
+    pub fn end(&mut self) {
+        self.finished += 1;
+        self.current = None;
     }
 
-    /// Returns the estimated remaining time of the run in seconds.
+    /// Returns the estimated remaining time of the run.
     pub fn left(&self, now: f64) -> f64 {
-        let Some(current) = &self.current else { return self.ahead * self.rate.factor() };
-        let (used, left) = (now - current.begun, current.left(now, &self.rates));
-        // The finished share of the current matrix counts like a separate matrix.
-        let share = current.share(now, &self.rates);
-        let fade = 1.0 - (1.0 - FADE) * share;
-        left + self.ahead * self.rate.with(fade, current.expected * share, used).factor()
+        let factor = self.used / self.expected;
+        let rest = self.current.as_ref().map_or(0.0, Current::rest);
+        let step = self.current.as_ref().and_then(|current| {
+            let (step, since) = current.step.as_ref()?;
+            Some((factor * current.expected(step)).min(now - since))
+        });
+        factor * (rest + self.ahead) - step.unwrap_or(0.0)
     }
 
-    fn time_left(&self, now: f64) -> Duration {
-        Duration::try_from_secs_f64(self.left(now)).unwrap_or(Duration::MAX)
-    }
-
-    /// Returns the finished share of the work, from 0 to 1.
+    /// Returns the share of the run's time that has passed, from 0 to 1. The run began at 0.
     pub fn share(&self, now: f64) -> f64 {
-        let current = self.current.as_ref();
-        let (expected, share) = current
-            .map_or((0.0, 0.0), |current| (current.expected, current.share(now, &self.rates)));
-        let all = self.behind + expected + self.ahead;
-        if all > 0.0 { (self.behind + expected * share) / all } else { 1.0 }
+        let left = self.left(now);
+        if left > 0.0 { now / (now + left) } else { 1.0 }
     }
 
     /// Describes the progress in one line.
     pub fn describe(&self, now: f64) -> String {
         let mut words = match self.matrices {
             1 => String::new(),
-            matrices => format!("{} of {matrices} matrices, ", self.done),
+            matrices => format!("{} of {matrices} matrices, ", self.finished),
         };
         let percent = (100.0 * self.share(now)).floor();
-        words += &format!("{percent} %, {} left", span(self.time_left(now)));
+        let left = Duration::try_from_secs_f64(self.left(now)).unwrap_or(Duration::MAX);
+        words += &format!("{percent} %, {} left", span(left));
         if let Some(current) = &self.current {
-            let step = current.course.current_step();
-            let parts = [Some(&current.name).filter(|_| self.matrices != 1), Some(&step)];
-            let parts = parts.into_iter().flatten().filter(|part| !part.is_empty());
+            let name = if self.matrices == 1 { "" } else { &current.name };
+            let parts = [name, &current.describe()].map(String::from);
+            let parts = parts.iter().filter(|part| !part.is_empty());
             words += &parts.map(|part| format!(": {part}")).collect::<String>();
         }
         words
