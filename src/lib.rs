@@ -17,8 +17,6 @@
 //! A module uses only modules above it, and these use the packages `spmv-matrix`, `spmv-methods` and `ptx-machine`. A
 //! test compares this with the imports. `record` and `report` run no method.
 
-#![warn(missing_docs)]
-
 pub mod bench;
 pub mod campaign;
 pub mod cli;

@@ -62,9 +62,6 @@ struct Case<'a, 'i, T, S> {
 type Entrant<'a, T, V> = Box<Ready<'a, T, V>>;
 
 /// Measures methods on a backend, until [`Bench::interrupted`] is set. `extent` is that of the matrix.
-///
-/// # Errors
-/// Returns an error if the device was lost.
 pub fn measure<'a, T: Scalar, S: Backend<'a, T>>(
     bench: &'a Bench<'a>,
     extent: Extent<'a>,

@@ -14,7 +14,6 @@ pub const SMALL_OF_METHOD: u64 = 64 << 10;
 /// The memory for small allocations of a run on a device, which allocates whole pages and loads kernels.
 pub const SMALL_ON_DEVICE: u64 = 64 << 20;
 
-/// The size of a row of the reference.
 const REFERENCE: u64 = size_of::<ReferenceRow>() as u64;
 /// The size of an altered row of the reference with its index, in a tree.
 const ALTERED: u64 = 2 * (REFERENCE + 8);

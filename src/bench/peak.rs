@@ -29,7 +29,6 @@ pub enum Peak {
         /// The rate of a sweep that only reads.
         read_gbs: f64,
     },
-    /// The rates of a GPU.
     Gpu {
         /// The rate of a copy within its memory, counting bytes read and bytes written.
         copy_gbs: f64,
@@ -48,7 +47,6 @@ impl Default for Peak {
 }
 
 impl Peak {
-    /// Returns the peak of a GPU from its sweeps.
     pub fn of_gpu(gpu: &Gpu, sweeps: &DeviceSweeps) -> Self {
         let [copy_gbs, read_gbs] = sweeps.best_gbs();
         Self::Gpu { copy_gbs, read_gbs, nominal_gbs: gpu.facts().nominal_gbs() }

@@ -13,7 +13,6 @@ use spmv_methods::method::Device;
 /// directly.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunSettings {
-    /// The methods, in the form of the option `--methods`; `None`: all methods.
     pub methods: Option<Vec<String>>,
     /// Whether each GPU method is measured a second time, as a CUDA graph.
     pub graphs: bool,
@@ -73,7 +72,6 @@ impl RunSettings {
 /// The devices on which methods run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DeviceChoice {
-    /// The CPU.
     Cpu,
     /// The GPU with this number, or the one that `--gpu` selects.
     Gpu(Option<usize>),
@@ -85,7 +83,6 @@ pub enum DeviceChoice {
 }
 
 impl DeviceChoice {
-    /// Returns whether methods of `device` run.
     pub fn includes(&self, device: Device) -> bool {
         match self {
             Self::Cpu => device == Device::Cpu,

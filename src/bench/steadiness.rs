@@ -20,7 +20,6 @@ pub struct Attempts {
 }
 
 impl Attempts {
-    /// Adds a sample to the current measurement.
     pub fn add(&mut self, sample: Sample) {
         self.samples.push(sample);
     }

@@ -21,7 +21,6 @@ pub fn sizes(system: &System) -> Vec<usize> {
     SIZES.into_iter().filter(|size| *size as u64 <= memory / 4).collect()
 }
 
-/// The speed of a GPU for the run record.
 #[derive(Default)]
 pub struct GpuSpeed {
     pub bandwidth: Vec<DeviceBandwidth>,

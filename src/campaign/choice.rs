@@ -21,9 +21,6 @@ const FALLBACK: &str = "h200";
 /// Returns the methods to run and the GPU that they run on. Methods that do not support the requested product
 /// (plain or transposed) are skipped unless they are named. Without a GPU, its methods are skipped with one
 /// message.
-///
-/// # Errors
-/// Returns an error if the command line requires a GPU and there is none, or if no method is left.
 pub fn methods(run: &RunSettings, env: &mut Env) -> Result<(Vec<Choice<'static>>, Option<Gpu>)> {
     let mut choices = chosen(run)?;
     if !choices.iter().any(is_on_gpu) {
@@ -72,9 +69,6 @@ pub fn methods(run: &RunSettings, env: &mut Env) -> Result<(Vec<Choice<'static>>
 }
 
 /// Lets a child process open the GPU that the methods need, if they need a real one.
-///
-/// # Errors
-/// Returns an error if the command line selects no method, or if the run is interrupted.
 pub fn ask_for_gpu(run: &RunSettings, env: &mut Env) -> Result<()> {
     if run.models().is_empty() && chosen(run)?.iter().any(is_on_gpu) {
         // The processes that measure get the answer, and report what follows from it.
@@ -189,9 +183,6 @@ pub fn select(words: &[String]) -> Result<Vec<Choice<'static>>> {
 }
 
 /// Returns the methods whose names match a pattern.
-///
-/// # Errors
-/// Returns an error if there is none or the pattern is not valid.
 pub fn matching(glob: &str) -> Result<Vec<&'static Method>> {
     let whole = "`spmv-bench methods` lists all of them";
     let pattern = glob::Pattern::new(glob)?;

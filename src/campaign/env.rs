@@ -44,7 +44,6 @@ pub struct Env<'a> {
     pub gpus: Answers,
     /// The folder of the machine's bandwidth profiles. `None`: no profile is measured.
     pub profiles: Option<CacheFolder>,
-    /// The cache of parsed matrices, if there is one.
     pub matrices: Option<MatrixCache>,
 }
 

@@ -39,9 +39,6 @@ impl Answers {
 }
 
 /// Opens a GPU in this process, after a child process has opened it in at most `timeout` or [`LIMIT`].
-///
-/// # Errors
-/// Returns the reason why the GPU cannot be used.
 pub fn open(number: Option<usize>, timeout: Duration, env: &mut Env) -> Result<Gpu, Unavailable> {
     if env.program.is_some() {
         facts(number, timeout, env)?;
@@ -51,9 +48,6 @@ pub fn open(number: Option<usize>, timeout: Duration, env: &mut Env) -> Result<G
 
 /// Returns the facts of a GPU from a child process, which is started only once for each GPU, and only if there may be a
 /// driver.
-///
-/// # Errors
-/// Returns the reason why the GPU cannot be used.
 pub fn facts(
     number: Option<usize>,
     timeout: Duration,
@@ -86,9 +80,6 @@ fn asked(
 }
 
 /// Opens a GPU in this process, a child, and sends its facts to the parent process.
-///
-/// # Errors
-/// Returns an error if the parent has ended.
 pub fn answer(number: Option<usize>, env: &Env) -> Result<()> {
     send_to_parent(&(env.open_gpu)(number).map(|gpu| gpu.facts().clone()))
 }

@@ -15,7 +15,6 @@ use spmv_methods::simd::Isa;
 /// The version of the profile, which must be changed if the measurement changes.
 const FORMAT: &str = "register blocks 1";
 
-/// The profile of each precision, where it is needed.
 pub type Profiles = BTreeMap<Precision, Profile>;
 
 /// Returns the profiles that the methods need. Reads them from the cache, or measures and caches them with a note

@@ -75,7 +75,6 @@ pub fn all(program: Option<&Path>) -> Vec<Library> {
     Vendor::value_variants().iter().flat_map(find).collect()
 }
 
-/// Sends the result of the search for a library to the parent process.
 pub fn send_to_parent(vendor: Vendor) -> Result<()> {
     isolate::send_to_parent(&vendor.find())
 }

@@ -39,7 +39,6 @@ use task::Event;
 /// A run over matrices.
 pub struct Campaign<'a> {
     runner: Runner<'a>,
-    /// The record of the run.
     pub recording: Recording,
     settings: Settings,
     /// Whether a progress bar may be displayed.
@@ -70,33 +69,20 @@ pub struct Measured {
 /// What a command does with the results. The progress bar is hidden during each call.
 pub trait Sink {
     /// Called before a matrix is measured.
-    ///
-    /// # Errors
-    /// An error ends the campaign.
     fn begin(&mut self, _work: &Work) -> Result<()> {
         Ok(())
     }
 
     /// Takes the description of the matrix or a group as soon as it is complete.
-    ///
-    /// # Errors
-    /// An error ends the campaign after the matrix.
     fn event(&mut self, _event: &Event) -> Result<()> {
         Ok(())
     }
 
-    /// Takes the results of a matrix.
-    ///
-    /// # Errors
-    /// An error ends the campaign.
     fn matrix(&mut self, work: &Work, measured: Measured) -> Result<()>;
 }
 
 impl<'a> Campaign<'a> {
     /// Prepares a campaign, in child processes if `isolate`. `command` is the command line for the run record.
-    ///
-    /// # Errors
-    /// Returns an error if the plan cannot be carried out on this machine.
     pub fn start(
         plan: &Plan,
         isolate: bool,
@@ -114,9 +100,6 @@ impl<'a> Campaign<'a> {
     }
 
     /// Measures the open cells of matrices one after the other. Returns whether the campaign was interrupted.
-    ///
-    /// # Errors
-    /// Returns the first error of the sink or of the run record, or an error if no child process can be started.
     pub fn run(&mut self, works: &[Work], display: Display, sink: &mut dyn Sink) -> Result<bool> {
         let cells = self.recording.record.cells.clone();
         let open: Vec<_> = works.iter().map(|work| open_cells(work.existing, &cells)).collect();
@@ -178,7 +161,6 @@ impl<'s> Work<'s> {
 }
 
 impl Measured {
-    /// Adds the results of an event.
     pub fn add(&mut self, event: Event) {
         match event {
             Event::Partial(group) => self.partial = Some(*group),

@@ -7,7 +7,6 @@ use crate::bench::run::{DeviceChoice, RunSettings};
 /// The settings of the run, and how matrices and methods are treated beyond them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// The settings of the run.
     pub run: RunSettings,
     /// The parameters of which every value is measured, unless the methods of the run set a value.
     pub sweep: Vec<String>,

@@ -25,9 +25,6 @@ const MOST_MEMORY: u64 = 16 << 30;
 
 /// Adds the methods of the plug-ins that the command line or the environment names, and of `.cu` files. Each plug-in is
 /// opened in a child process of `program`, so that one that crashes or hangs yields a message.
-///
-/// # Errors
-/// Returns what is wrong with a file.
 pub fn add(named: &[PathBuf], kernels: &[PathBuf], program: Option<&Path>) -> Result<()> {
     let listed = std::env::var_os(VARIABLE).unwrap_or_default();
     let listed = std::env::split_paths(&listed).filter(|path| !path.as_os_str().is_empty());
@@ -58,9 +55,6 @@ fn kernel_file(path: &Path) -> Result<MethodFile> {
 }
 
 /// Returns what a plug-in says of its methods. It is opened in a child process.
-///
-/// # Errors
-/// Returns what is wrong with the plug-in, or how the child ended.
 pub fn describe(file: &Path, program: &Path) -> Result<Vec<Description>> {
     let name =
         file.to_str().with_context(|| format!("{}: its name is not UTF-8", file.display()))?;
@@ -74,9 +68,6 @@ pub fn describe(file: &Path, program: &Path) -> Result<Vec<Description>> {
 }
 
 /// Sends the descriptions of a plug-in's methods to the parent process.
-///
-/// # Errors
-/// Returns an error if the parent has ended.
 pub fn send_to_parent(file: &Path) -> Result<()> {
     let described = plugin::open(file)
         .map(|methods| methods.into_iter().map(|method| method.description).collect::<Vec<_>>());
@@ -84,9 +75,6 @@ pub fn send_to_parent(file: &Path) -> Result<()> {
 }
 
 /// Runs the checks of a method from number `from` on in this process, a child, and sends each message to the parent.
-///
-/// # Errors
-/// Returns an error if the plug-in or its method is missing, or the parent has ended.
 pub fn check_here(file: &Path, method: &str, precision: Precision, from: usize) -> Result<()> {
     let socket = isolate::to_parent()?;
     setrlimit(Resource::RLIMIT_AS, MOST_MEMORY, MOST_MEMORY)?;
@@ -103,9 +91,6 @@ pub fn check_here(file: &Path, method: &str, precision: Precision, from: usize) 
 }
 
 /// Opens plug-ins in this process, a child, and adds their methods and those of `.cu` files.
-///
-/// # Errors
-/// Returns what is wrong with a file.
 pub fn open(files: &[PathBuf]) -> Result<()> {
     let opened = files.iter().map(|path| {
         if path.extension().is_some_and(|end| end == "cu") {

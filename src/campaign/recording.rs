@@ -32,16 +32,12 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Creates the recording of a run that begins.
     pub fn new(record: RunRecord, readings: fn() -> Readings, quiet: bool) -> Self {
         Self { path: None, record, readings, quiet, clocks: Vec::new() }
     }
 
     /// Sets the file to which the record is written. Without a file, prints a summary line on stderr. Prints a warning if
     /// others use the GPU, and if the threads are not bound to CPUs.
-    ///
-    /// # Errors
-    /// Returns an error if stderr cannot be written.
     pub fn begin(&mut self, path: Option<PathBuf>, stderr: &mut dyn Write) -> Result<()> {
         self.path = path;
         if self.quiet {
@@ -65,9 +61,6 @@ impl Recording {
     }
 
     /// Records the clocks and libraries if the event is a group.
-    ///
-    /// # Errors
-    /// Returns an error if a library is not the one with which the run began.
     pub fn note(&mut self, event: &Event) -> Result<()> {
         match event {
             Event::Group(group) => self.take_group(group),
@@ -75,10 +68,6 @@ impl Recording {
         }
     }
 
-    /// Records the clocks and libraries of a group.
-    ///
-    /// # Errors
-    /// Returns an error if a library is not the one with which the run began.
     pub fn take_group(&mut self, group: &Group) -> Result<()> {
         self.clocks.extend(group.clocks.iter().cloned());
         let kind = |library: &Library| library.name.split(' ').next().map(str::to_owned);
@@ -145,9 +134,6 @@ impl Recording {
     }
 
     /// Writes the current state of the record, if it has a file.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be written.
     pub fn write(&self) -> Result<()> {
         self.path.as_ref().map_or(Ok(()), |path| write_record(path, &self.record))
     }
@@ -166,9 +152,6 @@ impl Recording {
 }
 
 /// Writes the record of a run to a file, which it replaces.
-///
-/// # Errors
-/// Returns an error if the file cannot be written.
 pub fn write_record(path: &Path, record: &RunRecord) -> Result<()> {
     let json = serde_json::to_string_pretty(record)? + "\n";
     let written = if is_not_regular_file(path) {

@@ -20,10 +20,6 @@ pub struct Begun {
 }
 
 impl Begun {
-    /// Reads the rows and the record of a run.
-    ///
-    /// # Errors
-    /// Returns an error if one of the files cannot be read or is not valid.
     pub fn read(rows: &Path, record: &Path) -> Result<Self> {
         let record = read_record(record)?;
         Ok(Self { rows: read_rows(rows, &record)?, record: Some(record) })
@@ -35,9 +31,6 @@ impl Begun {
     }
 
     /// Returns the record of the continued run: the record of its beginning with a new session.
-    ///
-    /// # Errors
-    /// Returns an error with the differences if the settings or the machine have changed.
     pub fn continue_run(&mut self, now: RunRecord, output: Option<&Path>) -> Result<RunRecord> {
         let Some(then) = self.record.take() else { return Ok(now) };
         let differing = differences_to_resume(&then, &now);
@@ -52,10 +45,6 @@ impl Begun {
     }
 }
 
-/// Reads the record of a run.
-///
-/// # Errors
-/// Returns an error if the file cannot be read or is not valid.
 pub fn read_record(path: &Path) -> Result<RunRecord> {
     let text = std::fs::read_to_string(path);
     let text = text.with_context(|| format!("cannot read the run record {}", path.display()))?;
@@ -63,9 +52,6 @@ pub fn read_record(path: &Path) -> Result<RunRecord> {
 }
 
 /// Reads the rows of a result file by matrix. An incomplete last line is ignored.
-///
-/// # Errors
-/// Returns an error if the file is not valid, has rows of another run, or has duplicate rows.
 pub fn read_rows(path: &Path, run: &RunRecord) -> Result<HashMap<String, Vec<Row>>> {
     let shown = path.display();
     let mut rows: HashMap<String, Vec<Row>> = HashMap::new();

@@ -79,19 +79,12 @@ pub struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    /// Checks the plan and starts the threads.
-    ///
-    /// # Errors
-    /// Returns an error if the plan cannot be carried out in one process of this machine.
     pub fn start(plan: &Plan, env: &mut Env<'a>) -> Result<Self> {
         let (choices, gpu) = choice::methods(&plan.run, env)?;
         Self::of(choices, gpu, plan, env)
     }
 
     /// Like [`Session::start`], but with these methods and this GPU.
-    ///
-    /// # Errors
-    /// Returns an error if the plan cannot be carried out in one process of this machine.
     pub fn of(
         choices: Vec<Choice<'static>>,
         gpu: Option<Gpu>,
@@ -313,7 +306,6 @@ impl<'a> Session<'a> {
         refusal(all.max(extent.csr() + scratch))
     }
 
-    /// Returns the keys of all rows that each matrix gets.
     pub fn cells(&self) -> impl Iterator<Item = &RowKey> {
         self.cells.iter().map(|cell| &cell.key)
     }

@@ -93,10 +93,6 @@ pub fn shard(text: &str) -> Result<Shard, ShardError> {
     is_share(shard).map(|()| shard)
 }
 
-/// Checks whether the shard number is from 1 to the number of shards.
-///
-/// # Errors
-/// Returns an error with the valid range.
 pub fn is_share(Shard { number, of }: Shard) -> Result<(), ShardError> {
     match number {
         _ if of > MOST => Err(ShardError::TooMany { of }),

@@ -37,7 +37,6 @@ pub enum Event {
     Partial(Box<Group>),
 }
 
-/// A step of a task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Step {
     /// Reading or generating the matrix.
@@ -46,7 +45,6 @@ pub enum Step {
     Order(Order),
     /// Computing the vectors and the reference; or if the setting has a device, copying the matrix to that device.
     Begin(Setting),
-    /// The preparation of a method, or one of its turns.
     Method(RowKey, Turn),
 }
 

@@ -32,9 +32,6 @@ pub struct LeftOut {
 impl LeftOut {
     /// Writes how many files are left out and why, in one line, unless there are none. Files that are measured because
     /// they are named in another way are not counted.
-    ///
-    /// # Errors
-    /// Returns an error if the line cannot be written.
     pub fn write(&self, measured: &[(Source, u64)], stderr: &mut dyn Write) -> io::Result<()> {
         let measured: BTreeSet<_> = measured.iter().map(|(source, _)| source.to_string()).collect();
         let kinds = [
@@ -56,9 +53,6 @@ impl LeftOut {
 
 /// Returns the matrices below a folder with the sizes of their files, the smallest first. What cannot be searched is
 /// reported on stderr.
-///
-/// # Errors
-/// Returns an error if the folder cannot be read or contains no matrix.
 pub fn find(
     dir: &Path,
     left_out: &mut LeftOut,

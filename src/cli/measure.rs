@@ -169,9 +169,6 @@ struct Options {
 }
 
 /// Returns the settings that options such as `--max-time=1` describe.
-///
-/// # Errors
-/// Returns the message of the command line if an option is unknown or writes files, or if its value is not valid.
 pub fn run_settings(options: &[String]) -> Result<RunSettings, clap::Error> {
     let Options { measure } = Options::try_parse_from(options)?;
     if measure.output.is_some() || measure.run_record.is_some() || measure.format.is_some() {

@@ -76,9 +76,6 @@ pub fn ends_in_order(args: impl IntoIterator<Item = OsString>) -> bool {
 }
 
 /// Runs a command line.
-///
-/// # Errors
-/// Returns an error if the command could not run: exit status 2.
 pub fn run(args: impl IntoIterator<Item = OsString>, env: &mut Env) -> Result<CommandStatus> {
     let args: Vec<OsString> = args.into_iter().collect();
     let words: Vec<String> = args.iter().map(|word| word.to_string_lossy().into_owned()).collect();

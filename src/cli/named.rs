@@ -16,9 +16,6 @@ use spmv_matrix::generate::is_generator;
 use spmv_matrix::near::did_you_mean;
 
 /// Returns the file or folder that the word names.
-///
-/// # Errors
-/// Returns an error with suggestions if nothing has this name.
 pub fn path(word: &OsStr, datasets: Option<&Path>) -> Result<PathBuf> {
     let path = Path::new(word);
     if !is_missing(path) {

@@ -23,9 +23,6 @@ pub struct OutputArgs {
 
 impl OutputArgs {
     /// Checks that the output file does not exist or `--force` is given, and that it is not an input file.
-    ///
-    /// # Errors
-    /// Returns an error with the name of the file.
     pub fn check(&self, read: &[&Path]) -> Result<()> {
         let Some(path) = &self.output else { return Ok(()) };
         read.iter().try_for_each(|read| check_not_read(path, read))?;
@@ -33,9 +30,6 @@ impl OutputArgs {
     }
 
     /// Writes a complete text.
-    ///
-    /// # Errors
-    /// Returns an error if it cannot be written.
     pub fn write(&self, text: &[u8], stdout: &mut dyn Write) -> Result<()> {
         match &self.output {
             Some(path) => Ok(output::write_whole(path, self.force, |out| out.write_all(text))?),
@@ -72,9 +66,6 @@ impl ExportArgs {
     }
 
     /// Refuses these options for a command that does not support them.
-    ///
-    /// # Errors
-    /// Returns an error with the option and the reason `why` if an option is given.
     pub fn refuse(&self, why: &str) -> Result<()> {
         self.all().try_for_each(|(option, ..)| Err(anyhow!("{option}: {why}")))
     }
@@ -88,17 +79,11 @@ pub enum TextOrJson {
 }
 
 /// Completes all outputs and renames the files to their final names.
-///
-/// # Errors
-/// Returns an error if one of the outputs cannot be written.
 pub fn finish<'a>(reporters: impl IntoIterator<Item = Reporter<Output<'a>>>) -> Result<()> {
     reporters.into_iter().try_for_each(|reporter| Ok(reporter.finish()?.finish()?))
 }
 
 /// Checks that an output file is not an input file.
-///
-/// # Errors
-/// Returns an error if both are the same file.
 pub fn check_not_read(written: &Path, read: &Path) -> Result<()> {
     let name = written.display();
     ensure!(!is_same_file(read, written), "{name} is an input file: use another output file");
@@ -106,9 +91,6 @@ pub fn check_not_read(written: &Path, read: &Path) -> Result<()> {
 }
 
 /// Returns the format that a command writes: the given one, that of the file's extension, or the usual one.
-///
-/// # Errors
-/// Returns an error if the extension contradicts the given format or is not supported by the command.
 pub fn form<F: ValueEnum>(given: Option<F>, output: Option<&Path>, usual: F) -> Result<F> {
     let named = output.and_then(|path| Some((path.display(), Format::of_name(path)?)));
     let Some((path, named)) = named else { return Ok(given.unwrap_or(usual)) };

@@ -31,9 +31,6 @@ use spmv_methods::cpu::mpi_merge;
 
 /// Runs the command if it selects the MPI method. `single` are its arguments unless it is another command.
 /// Returns `None` if this is an ordinary command in a single process.
-///
-/// # Errors
-/// Returns an error if several processes were started for a command that runs in one process.
 pub fn run(
     single: Option<&SingleArgs>,
     command: &[String],

@@ -6,7 +6,6 @@ const BIBLIOGRAPHY: &str = include_str!("../../docs/papers.bib");
 /// The beginning of the comment above an entry whose sources cite it by other words than its key.
 const CITED_AS: &str = "% cited as: ";
 
-/// An entry of the bibliography.
 pub struct BibEntry {
     /// The key, which is also the short name of a paper: `merge-spmv-sc16`.
     pub key: &'static str,

@@ -30,7 +30,6 @@ pub struct Experiment {
     /// The name of the experiment's file, without extension, and of the folder of its results.
     #[serde(skip)]
     pub id: String,
-    /// The title of the experiment.
     pub title: String,
     /// The document and the place in it, such as `merge-spmv-sc16, Table 1`, or this project.
     pub source: String,
@@ -50,10 +49,8 @@ pub struct Experiment {
     /// The products that are measured.
     #[serde(rename = "measure")]
     pub blocks: Vec<Block>,
-    /// The views that are shown.
     #[serde(default, rename = "view")]
     pub views: Vec<Spec>,
-    /// The claims of the source.
     #[serde(default, rename = "claim")]
     pub claims: Vec<Claim>,
 }
@@ -86,16 +83,12 @@ pub struct Block {
     /// Whether the products are with A (`false`) or with Aᵀ (`true`).
     #[serde(default = "plain_only")]
     pub transpose: Vec<bool>,
-    /// The values of the matrices: see [`Values`].
     #[serde(default)]
     pub values: Values,
     /// The instruction set of this program's own methods, and the widest of MKL. If absent: the machine's widest.
     pub isa: Option<Isa>,
-    /// The protocol of the measurement: see [`Protocol`].
     pub protocol: Option<Protocol>,
-    /// The value of the option `--rounds`.
     pub rounds: Option<u32>,
-    /// The value of the option `--iterations`.
     pub iterations: Option<u32>,
     /// Whether symmetric files are expanded.
     #[serde(default = "yes")]
@@ -127,9 +120,6 @@ fn yes() -> bool {
 
 impl Experiment {
     /// Reads a definition from a file. Its ID is the file's name without extension.
-    ///
-    /// # Errors
-    /// Returns an error if a file cannot be read or is invalid.
     pub fn read(path: &Path) -> Result<Self, DefinitionError> {
         let text = std::fs::read_to_string(path)
             .map_err(|error| DefinitionError::Unreadable { path: path.to_owned(), error })?;
@@ -142,19 +132,11 @@ impl Experiment {
         experiment.with_published(&path.display().to_string(), &text)
     }
 
-    /// Adds the published times of a text. `file` is the name of the text in messages.
-    ///
-    /// # Errors
-    /// Returns an error if the text is invalid.
     pub fn with_published(self, file: &str, text: &str) -> Result<Self, DefinitionError> {
         let wrong = |error| DefinitionError::Published { file: file.to_owned(), error };
         Ok(Self { known: Published::parse(text).map_err(wrong)?, ..self })
     }
 
-    /// Parses a definition. `file` is the name of the text in messages.
-    ///
-    /// # Errors
-    /// Returns an error if the text is invalid.
     pub fn parse(id: &str, file: &str, text: &str) -> Result<Self, DefinitionError> {
         let parsed: Self = toml::from_str(text).map_err(|error| DefinitionError::Grammar {
             file: file.to_owned(),

@@ -16,7 +16,6 @@ use crate::report::statistics::{Statistic, percentage};
 use spmv_methods::all;
 use spmv_methods::method::Device;
 
-/// The verdict on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClaimVerdict {
@@ -120,7 +119,6 @@ pub fn judge(claim: &Claim, gpus: &[String], lines: &[RecordedRow], quick: bool)
     }
 }
 
-/// Removes the rows of other modelled GPUs, if there are rows of `gpu`.
 fn of_one_model<'a>(lines: &[&'a RecordedRow], gpu: Option<&String>) -> Vec<&'a RecordedRow> {
     let model = |line: &RecordedRow| line.row.device.and_then(Device::model_name);
     let gpu = gpu.filter(|gpu| lines.iter().any(|line| model(line) == Some(gpu.as_str())));

@@ -86,7 +86,6 @@ const EXPERIMENTS: &[(&str, &str)] = experiments![
 /// The published times, which only one experiment uses.
 const PUBLISHED: &str = include_str!("../../experiments/published.csv");
 
-/// Returns the built-in experiments.
 pub fn experiments() -> impl Iterator<Item = Experiment> {
     EXPERIMENTS.iter().map(|(id, text)| {
         let experiment = Experiment::parse(id, &format!("{id}.toml"), text);
@@ -101,9 +100,6 @@ pub fn experiments() -> impl Iterator<Item = Experiment> {
 }
 
 /// Returns the built-in experiment with that ID, or reads a definition if the word ends with `.toml`.
-///
-/// # Errors
-/// Returns an error if there is no such experiment, or if the file cannot be read or is invalid.
 pub fn experiment(word: &str) -> Result<Experiment, DefinitionError> {
     if word.ends_with(".toml") {
         return Experiment::read(word.as_ref());

@@ -66,7 +66,6 @@ fn extent(lines: &[RecordedRow]) -> String {
     format!("{} rows of {} matrices{real}.", lines.len(), matrices)
 }
 
-/// Groups the rows by run, each with its record.
 fn by_run(lines: &[RecordedRow], runs: &[&Value]) -> Vec<ResultFile> {
     let file = |run: &&Value| {
         let name = run["run_id"].as_str().unwrap_or_default().to_owned();

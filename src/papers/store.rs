@@ -27,18 +27,15 @@ pub struct Store {
     stages: Vec<StageRow>,
     /// The indices in `lines` by run and matrix file.
     places: HashMap<(String, String), Vec<usize>>,
-    /// The run records by `run_id`.
     runs: BTreeMap<String, Value>,
 }
 
 /// A matrix that is measured with one combination of settings.
 #[derive(Clone, Copy, Debug)]
 pub struct GridCell<'a> {
-    /// The settings of the run that measures it.
     pub run: &'a RunSettings,
     /// The name of the GPU, if a method runs on a real one.
     pub gpu: Option<&'a str>,
-    /// The keys of the rows of the matrix.
     pub rows: &'a [RowKey],
     /// The file of the matrix, as in rows.
     pub file: &'a str,
@@ -53,10 +50,6 @@ impl GridCell<'_> {
 }
 
 impl Store {
-    /// Opens a folder. The store is empty if the folder does not exist.
-    ///
-    /// # Errors
-    /// Returns an error if a file in the folder cannot be read or is invalid.
     pub fn open(folder: &Path) -> Result<Self> {
         let mut store = Self {
             folder: folder.to_owned(),
@@ -79,7 +72,6 @@ impl Store {
         Ok(store)
     }
 
-    /// Returns the path of the rows.
     pub fn rows_path(&self) -> PathBuf {
         self.folder.join("rows.csv")
     }
@@ -88,12 +80,10 @@ impl Store {
         self.folder.join("stages.csv")
     }
 
-    /// Returns the path of a run record.
     pub fn run_path(&self, run_id: &str) -> PathBuf {
         self.folder.join("runs").join(format!("{run_id}.json"))
     }
 
-    /// Returns the run records.
     pub fn runs(&self) -> impl Iterator<Item = &Value> {
         self.runs.values()
     }
@@ -121,7 +111,6 @@ impl Store {
         (&self.lines, &self.stages)
     }
 
-    /// Returns the stages of the products of a cell.
     pub fn stages_of(&self, cell: GridCell) -> Vec<&StageRow> {
         let run_id = self.rows_of(cell).and_then(|rows| Some(&rows.first()?.row.run_id));
         let own = |row: &&StageRow| row.file == cell.file && Some(&row.run_id) == run_id;
@@ -130,9 +119,6 @@ impl Store {
 
     /// Copies the rows of a cell from another folder, if their run has the same origin as `here`. Returns whether it
     /// did.
-    ///
-    /// # Errors
-    /// Returns an error if the rows cannot be written.
     pub fn take(&mut self, other: &Self, cell: GridCell, here: &Value) -> Result<bool> {
         let Some(rows) = other.rows_of(cell) else { return Ok(false) };
         let run_id = &rows[0].row.run_id;
@@ -149,9 +135,6 @@ impl Store {
     }
 
     /// Registers a run whose record has been written to [`run_path`](Self::run_path).
-    ///
-    /// # Errors
-    /// Returns an error if the record cannot be read or is invalid.
     pub fn begin(&mut self, run_id: &str) -> Result<()> {
         let path = self.run_path(run_id);
         let text = fs::read_to_string(&path);
@@ -162,9 +145,6 @@ impl Store {
     }
 
     /// Adds the rows of a matrix to the folder.
-    ///
-    /// # Errors
-    /// Returns an error if the rows cannot be written.
     pub fn append(&mut self, report: &MatrixReport) -> Result<()> {
         self.add(report.rows().cloned().map(RecordedRow::from).collect(), StageRow::all(report))
     }
@@ -178,9 +158,6 @@ impl Store {
     }
 
     /// Checks that rows of a run with the origin of `here` may be added to those in the folder.
-    ///
-    /// # Errors
-    /// Returns an error if the folder has rows of another origin.
     pub fn check_origin(&self, here: &Value) -> Result<()> {
         let other = self.runs.values().find(|run| !have_same_origin(run, here));
         other.map_or(Ok(()), |other| {

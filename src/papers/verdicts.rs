@@ -7,7 +7,6 @@ use super::judge::{ClaimVerdict, JudgedClaim, judge};
 use crate::record::read::RecordedRow;
 use crate::record::table::{Table, significant};
 
-/// The verdicts on the claims of an experiment, in the order of the claims.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Verdicts(Vec<JudgedClaim>);
 
@@ -22,10 +21,6 @@ impl Verdicts {
         Self(experiment.claims.iter().map(row).collect())
     }
 
-    /// Reads a `claims.csv` file.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be read or is invalid.
     pub fn read(path: &Path) -> csv::Result<Self> {
         Ok(Self(csv::Reader::from_path(path)?.into_deserialize().collect::<Result<_, _>>()?))
     }
@@ -36,9 +31,6 @@ impl Verdicts {
     }
 
     /// Writes a `claims.csv` file.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be written.
     pub fn write(&self, path: &Path) -> csv::Result<()> {
         let mut writer = csv::Writer::from_path(path)?;
         self.0.iter().try_for_each(|row| writer.serialize(row))?;
@@ -60,7 +52,6 @@ impl Verdicts {
         table.build()
     }
 
-    /// Returns the claims that were judged, and the others.
     pub fn judged(&self) -> (Vec<&JudgedClaim>, Vec<&JudgedClaim>) {
         self.0.iter().partition(|row| row.verdict != ClaimVerdict::CannotBeJudged)
     }

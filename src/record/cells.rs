@@ -10,10 +10,6 @@ use csv::StringRecord;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Converts rows to CSV text, with a header if `with_header`.
-///
-/// # Errors
-/// Returns an error if a row cannot be converted to a CSV record.
 pub fn to_csv<R: Serialize>(rows: &[R], with_header: bool) -> csv::Result<Vec<u8>> {
     let mut plain = csv::WriterBuilder::new().has_headers(with_header).from_writer(Vec::new());
     rows.iter().try_for_each(|row| plain.serialize(row))?;
@@ -26,10 +22,6 @@ pub fn to_csv<R: Serialize>(rows: &[R], with_header: bool) -> csv::Result<Vec<u8
     Ok(guarded.into_inner().map_err(|error| error.into_error())?)
 }
 
-/// Reads the rows of CSV text with a header.
-///
-/// # Errors
-/// Returns an error if the text cannot be read or is not of rows `R`.
 pub fn of_csv<R: DeserializeOwned>(text: impl Read) -> csv::Result<Vec<R>> {
     let mut reader = csv::Reader::from_reader(text);
     let headers = reader.headers()?.clone();
@@ -53,7 +45,6 @@ fn guard(cell: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns the cell for a text that was read.
 fn unguard(text: &str) -> &str {
     text.strip_prefix('\'').filter(|_| is_formula(text)).unwrap_or(text)
 }

@@ -27,12 +27,10 @@ enum Effect {
     Machine,
 }
 
-/// A fact of a run.
 struct Fact {
     name: &'static str,
     /// The JSON pointer to the fact in the run record.
     place: &'static str,
-    /// The option that sets the fact.
     option: Option<&'static str>,
     effect: Effect,
 }
@@ -81,11 +79,8 @@ const FACTS: [Fact; 27] = [
 /// A fact that two runs record with different values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
-    /// The name of the fact.
     pub fact: &'static str,
-    /// The value in A.
     pub in_a: Value,
-    /// The value in B.
     pub in_b: Value,
     /// The option that sets the fact, if the two runs computed different products.
     pub option: Option<&'static str>,

@@ -44,9 +44,6 @@ pub enum RowFileError {
 
 impl RowFile {
     /// Opens and locks a file of rows `R`, or creates it. Its contents do not change until rows are appended.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be opened, another process has locked it, or it contains anything but rows.
     pub fn open<R: Serialize + Default>(path: &Path) -> Result<Self, RowFileError> {
         let mut file = alone(path)?;
         let mut text = Vec::new();
@@ -61,26 +58,17 @@ impl RowFile {
     }
 
     /// Opens and locks a file, or creates it. The first rows that are added replace its contents.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be opened or another process has locked it.
     pub fn replace(path: &Path) -> Result<Self, RowFileError> {
         Ok(Self { file: alone(path)?, path: path.to_owned(), end: 0 })
     }
 
     /// Removes an incomplete last row.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be truncated.
     pub fn cut(&mut self) -> Result<(), RowFileError> {
         let cut = self.file.set_len(self.end);
         cut.map_err(|error| RowFileError::Closed { path: self.path.clone(), error })
     }
 
     /// Removes an incomplete last row from a file that is not open, unless another process has locked it.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be read, or if it has an incomplete row and cannot be written.
     pub fn repair<R: Serialize + Default>(path: &Path) -> Result<(), RowFileError> {
         let text = std::fs::read(path);
         let text = text.map_err(|error| RowFileError::Closed { path: path.to_owned(), error })?;
@@ -99,9 +87,6 @@ impl RowFile {
     }
 
     /// Appends rows, all of them or none, and waits until they are on disk.
-    ///
-    /// # Errors
-    /// Returns an error if the rows cannot be written, for example because the disk is full.
     pub fn add<R: Serialize>(&mut self, rows: &[R]) -> Result<(), RowFileError> {
         if rows.is_empty() {
             return Ok(());
@@ -150,9 +135,6 @@ fn alone(path: &Path) -> Result<File, RowFileError> {
 }
 
 /// Reads a file of rows `R` without an incomplete last row. A file with other contents is returned as it is.
-///
-/// # Errors
-/// Returns an error if the file cannot be read.
 pub fn complete_rows<R: Serialize + Default>(path: &Path) -> io::Result<Vec<u8>> {
     let mut text = std::fs::read(path)?;
     if let Ok(end) = whole::<R>(&text) {
@@ -207,7 +189,6 @@ fn whole<R: Serialize + Default>(text: &[u8]) -> Result<u64, Foreign> {
     Ok(end)
 }
 
-/// Returns whether text that is not a row contains lines that are rows of `cells` cells.
 fn has_rows(text: &[u8], cells: usize) -> bool {
     let lines = text.split_inclusive(|&byte| byte == b'\n').filter(|line| line.ends_with(b"\n"));
     let mut rows = lines.flat_map(|line| {

@@ -63,7 +63,6 @@ struct Distribution {
     skewness: Option<f64>,
 }
 
-/// The result of a kernel.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Kernel {
@@ -114,7 +113,6 @@ impl Unit {
         }
     }
 
-    /// Returns the unit in seconds.
     pub const fn seconds(self) -> f64 {
         match self {
             Self::Ns => 1e-9,
@@ -201,7 +199,6 @@ impl Kernel {
         self.time.filter(|_| self.completed)
     }
 
-    /// Returns the row of a kernel, or of the matrix if there is no name.
     fn row(&self, name: Option<&String>, matrix: Row, unit: Unit) -> Row {
         let foreign = OwnFields {
             device: Some(Device::Gpu),

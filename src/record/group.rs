@@ -29,9 +29,7 @@ pub struct Group {
     pub device: Device,
     /// The number of worker threads.
     pub threads: usize,
-    /// The state of the caches.
     pub cache: CacheState,
-    /// The order of the matrix.
     pub order: Order,
     /// The cost and the effect of the reordering; `None` for the natural order.
     #[serde(flatten)]
@@ -53,7 +51,6 @@ pub struct Group {
 }
 
 impl Group {
-    /// Creates the group of a cell without rows. `threads` is the number of worker threads.
     pub fn new(cell: &RowKey, threads: usize, matrix: &MatrixFacts) -> Self {
         let RowKey { precision, device, cache, order, .. } = *cell;
         let bytes = |shape: &Shape| compulsory_bytes(shape.rows, shape.cols, shape.nnz, precision);
@@ -74,7 +71,6 @@ impl Group {
         }
     }
 
-    /// Returns whether the row of a cell is in this group.
     pub fn has_cell(&self, cell: &RowKey) -> bool {
         (self.precision, self.device, Some(self.cache), Some(self.order))
             == (cell.precision, cell.device, cell.cache, cell.order)

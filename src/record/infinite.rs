@@ -13,9 +13,6 @@ enum Written {
 }
 
 /// Writes an optional number, for `#[serde(with)]`.
-///
-/// # Errors
-/// Returns an error if the serializer fails.
 pub fn serialize<S: Serializer>(number: &Option<f64>, to: S) -> Result<S::Ok, S::Error> {
     let written = |number: f64| match number == f64::INFINITY {
         true => Written::Word("inf".into()),
@@ -25,9 +22,6 @@ pub fn serialize<S: Serializer>(number: &Option<f64>, to: S) -> Result<S::Ok, S:
 }
 
 /// Reads an optional number, for `#[serde(with)]`.
-///
-/// # Errors
-/// Returns an error if the text is not a number, `inf` or `never`.
 pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
     Ok(match Option::<Written>::deserialize(from)? {
         None => None,

@@ -6,7 +6,6 @@ use std::borrow::Cow;
 use super::column::Value;
 use super::row::Row;
 
-/// The columns in a line; the keys of `file` and `method_name` are `matrix` and `method`.
 const COLUMNS: &str = "file method_name precision device threads cache order status median_ms min_ms ci95_low_ms \
                        ci95_high_ms setup_ms gflops reason";
 

@@ -8,9 +8,6 @@ use super::{Group, MatrixReport};
 use crate::record::table::{Table, escape_markdown};
 
 /// Writes the name and the size of the matrix.
-///
-/// # Errors
-/// Returns an error if `out` cannot be written.
 pub fn write_matrix(out: &mut dyn Write, report: &MatrixReport) -> io::Result<()> {
     writeln!(out, "## {}\n", escape_markdown(&report.facts.file))?;
     let Some(shape) = &report.facts.shape else { return Ok(()) };
@@ -19,9 +16,6 @@ pub fn write_matrix(out: &mut dyn Write, report: &MatrixReport) -> io::Result<()
 }
 
 /// Writes the reason if nothing was measured.
-///
-/// # Errors
-/// Returns an error if `out` cannot be written.
 pub fn write_end(out: &mut dyn Write, report: &MatrixReport) -> io::Result<()> {
     let Some(Row { status: Some(status), reason: Some(reason), .. }) = &report.ended else {
         return Ok(());
@@ -30,9 +24,6 @@ pub fn write_end(out: &mut dyn Write, report: &MatrixReport) -> io::Result<()> {
 }
 
 /// Writes a table of the methods of one group.
-///
-/// # Errors
-/// Returns an error if `out` cannot be written.
 pub fn write_group(out: &mut dyn Write, group: &Group) -> io::Result<()> {
     let rows: Vec<_> = group.rows.iter().enumerate().collect();
     let (columns, fastest) = (columns(group.peak), group.fastest());

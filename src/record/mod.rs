@@ -30,7 +30,6 @@ pub use group::Group;
 use row::{MatrixFacts, Row, Status};
 use spmv_matrix::remarks;
 
-/// All results of one matrix.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct MatrixReport {
     /// The name, the shape and the statistics of the matrix.
@@ -73,7 +72,6 @@ impl MatrixReport {
         warnings.map(|warning| format!("{}: {warning}", self.facts.file)).collect()
     }
 
-    /// Returns all rows of the matrix.
     pub fn rows(&self) -> impl Iterator<Item = &Row> {
         self.groups.iter().flat_map(|group| &group.rows).chain(&self.ended)
     }

@@ -43,9 +43,6 @@ enum To<'a> {
 }
 
 /// Checks that `path` can be written: that it does not exist, is empty, is not a regular file, or `force` is set.
-///
-/// # Errors
-/// Returns an error if a file exists, the path is a symbolic link without a target, or its folder does not exist.
 pub fn check(path: &Path, force: bool) -> Result<(), OutputError> {
     let path_of = || path.to_owned();
     match path.metadata() {
@@ -62,9 +59,6 @@ pub fn check(path: &Path, force: bool) -> Result<(), OutputError> {
 
 impl<'a> Output<'a> {
     /// Opens the output file, or uses stdout if there is no path.
-    ///
-    /// # Errors
-    /// Returns an error if [`check`] fails or the output cannot be opened.
     pub fn open(
         path: Option<&Path>,
         force: bool,
@@ -76,10 +70,6 @@ impl<'a> Output<'a> {
         Self::file(path, force)
     }
 
-    /// Opens the output file.
-    ///
-    /// # Errors
-    /// Returns an error if [`check`] fails or the output cannot be opened.
     pub fn file(path: &Path, force: bool) -> Result<Self, OutputError> {
         check(path, force)?;
         let failed = |error| OutputError::Failed { path: path.to_owned(), error };
@@ -123,9 +113,6 @@ impl<'a> Output<'a> {
 }
 
 /// Writes a complete file, or leaves the path unchanged if `write` fails.
-///
-/// # Errors
-/// Returns an error if the output cannot be opened, written or renamed, or if `write` fails.
 pub fn write_whole<R>(
     path: &Path,
     force: bool,
@@ -187,7 +174,6 @@ mod tests {
         written.map_err(|error| error.to_string())
     }
 
-    /// Returns the names of the files in a folder.
     fn names(folder: &Path) -> Vec<String> {
         let entries = fs::read_dir(folder).unwrap();
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()

@@ -42,7 +42,6 @@ pub enum LinesError {
     /// The file does not exist or cannot be read.
     #[error("cannot read {path}: {error}")]
     Unreadable {
-        /// The path of the file.
         path: PathBuf,
         /// The error of the operating system.
         error: std::io::Error,
@@ -50,7 +49,6 @@ pub enum LinesError {
     /// The file is not a CSV file of rows.
     #[error("{path}:{line}: {what}; expected a file written by spmv-bench with --format csv")]
     Malformed {
-        /// The path of the file.
         path: PathBuf,
         /// The line number, from 1.
         line: u64,
@@ -63,7 +61,6 @@ pub enum LinesError {
          spmv benchmark"
     )]
     Foreign {
-        /// The path of the file.
         path: PathBuf,
         /// What is wrong with the file.
         what: String,
@@ -71,26 +68,18 @@ pub enum LinesError {
     /// The unit of the file's times is unknown.
     #[error("{path}: {error}")]
     Unit {
-        /// The path of the file.
         path: PathBuf,
         /// The reason, and what to do.
         error: ginkgo::UnitError,
     },
 }
 
-/// Reads the rows of a CSV file.
-///
-/// # Errors
-/// Returns an error if the file cannot be read or does not contain rows.
 pub fn read(path: &Path) -> Result<Vec<RecordedRow>, LinesError> {
     parse(path, &text(path)?)
 }
 
 /// Reads the rows of a file in any supported form. For a file in Ginkgo's form, also returns a note for the
 /// reader; `unit` is the unit of its times.
-///
-/// # Errors
-/// Returns an error in the cases of [`read`], and if the unit is not plausible.
 pub fn read_any(
     path: &Path,
     unit: Option<Unit>,
@@ -108,9 +97,6 @@ fn text(path: &Path) -> Result<Vec<u8>, LinesError> {
 }
 
 /// Parses the rows of a file with this text.
-///
-/// # Errors
-/// Returns an error if the text does not contain rows.
 pub fn parse(path: &Path, text: &[u8]) -> Result<Vec<RecordedRow>, LinesError> {
     let malformed = |line, what| LinesError::Malformed { path: path.to_owned(), line, what };
     let no_header = |error: csv::Error| malformed(1, error.to_string());
@@ -156,7 +142,6 @@ impl RecordedRow {
         self.row.is_ok()
     }
 
-    /// Returns the name of the status.
     pub fn status(&self) -> &'static str {
         self.row.status.map_or("unknown", Status::name)
     }

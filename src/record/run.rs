@@ -15,10 +15,8 @@ use spmv_matrix::system::noise::Readings;
 use spmv_methods::device::facts::{Activity, Clocks, Facts};
 use spmv_methods::method::Device;
 
-/// The properties of a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RunRecord {
-    /// The `run_id` of the rows.
     pub run_id: String,
     /// The time at which the run began, in UTC.
     pub date: String,
@@ -46,11 +44,9 @@ pub struct RunRecord {
     /// The vendor libraries that methods needed, or why they were not found. Each is opened when the first method that
     /// needs it is prepared.
     pub libraries: Vec<Library>,
-    /// The bandwidth at the start of the run, with all threads.
     pub bandwidth: Vec<Bandwidth>,
     /// The matrices of the run, if there are several.
     pub corpus: Option<Corpus>,
-    /// The sessions of the run: its start and each resumption.
     pub sessions: Vec<Session>,
     /// The `run_id` of each run that `merge` has joined to this one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -58,28 +54,23 @@ pub struct RunRecord {
 }
 
 impl RunRecord {
-    /// Returns whether a row with this `run_id` belongs to the run.
     pub fn has_row_of(&self, run_id: &str) -> bool {
         self.run_id == run_id || self.joined.iter().any(|joined| joined == run_id)
     }
 }
 
-/// The key of a row within its matrix.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct RowKey {
     /// The precision of the values and vectors.
     pub precision: Precision,
-    /// The device on which the method runs.
     pub device: Device,
     /// The name of the method with its parameters.
     pub method: String,
     /// The number of threads of a CPU method.
     #[serde(default)]
     pub threads: Option<usize>,
-    /// The state of the caches.
     #[serde(default)]
     pub cache: Option<CacheState>,
-    /// The order of the matrix.
     #[serde(default)]
     pub order: Option<Order>,
 }
@@ -114,7 +105,6 @@ pub fn open_cells<'r>(rows: impl IntoIterator<Item = &'r Row>, cells: &[RowKey])
 /// The shard of a corpus that a run measures, and its matrices.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Corpus {
-    /// The shard of the corpus that the run measures.
     pub shard: Shard,
     /// The number of matrices of all shards together.
     pub matrices: usize,
@@ -144,7 +134,6 @@ pub struct Session {
     pub end: Option<Readings>,
 }
 
-/// The GPU of a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct GpuRecord {
     /// The properties of the GPU.
@@ -152,7 +141,6 @@ pub struct GpuRecord {
     pub facts: Facts,
     /// The nominal bandwidth in GB/s.
     pub nominal_gbs: f64,
-    /// The bandwidth at the start of the run.
     #[serde(default)]
     pub bandwidth: Vec<DeviceBandwidth>,
     /// The minimum time of a kernel launch on the device, in microseconds: that of one of a sequence of empty kernels.
@@ -216,7 +204,6 @@ pub struct Library {
 }
 
 impl Library {
-    /// Returns the library in a file.
     pub fn in_file(name: String, file: &Path) -> Self {
         let here = std::env::current_dir().unwrap_or_default();
         let place = file.strip_prefix(&here).unwrap_or(file).display().to_string();
@@ -227,7 +214,6 @@ impl Library {
 /// A measured bandwidth of the host.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bandwidth {
-    /// The number of threads.
     pub threads: usize,
     /// The bytes of the three arrays together.
     pub bytes: usize,
@@ -239,7 +225,6 @@ pub struct Bandwidth {
 /// A measured bandwidth of a GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DeviceBandwidth {
-    /// The bytes of the buffer.
     pub bytes: usize,
     /// The rates that were measured over these bytes.
     #[serde(flatten)]

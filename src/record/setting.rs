@@ -21,11 +21,8 @@ pub struct Setting {
     pub device: Option<Device>,
     /// The number of threads of the run's parallel methods.
     pub threads: Option<usize>,
-    /// The state of the caches.
     pub cache: Option<CacheState>,
-    /// The order of the matrix.
     pub order: Option<Order>,
-    /// Whether products are with the transpose.
     pub transpose: bool,
 }
 

@@ -117,7 +117,6 @@ const NAME: usize = 21;
 
 /// A numeric column of the table.
 pub struct Column {
-    /// The name with the unit.
     pub name: &'static str,
     width: usize,
     digits: usize,
@@ -125,13 +124,11 @@ pub struct Column {
 }
 
 impl Column {
-    /// Returns the number of a row as a table cell.
     pub fn cell(&self, row: &Row) -> Cell {
         (self.of)(row).map(|number| Cell::Decimal(number, self.digits)).into()
     }
 }
 
-/// A function that returns the number of a row, if it has one.
 type Number = Box<dyn Fn(&Row) -> Option<f64>>;
 
 /// Returns the numeric columns of the table, from left to right.
@@ -188,7 +185,6 @@ fn row_line(row: &Row, columns: &[Column], mark: &str) -> String {
     format!("{name:<NAME$} {result:<7}{}{mark}{reason}", line(cells))
 }
 
-/// Returns the result of a row in one word.
 pub fn result(row: &Row) -> &'static str {
     match row.status {
         Some(Status::Ok) => "PASS",

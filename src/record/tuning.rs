@@ -29,7 +29,6 @@ pub struct SizeRow {
     pub num_rows: Option<usize>,
     pub num_nonzeros: Option<usize>,
     pub row_length_mean: Option<f64>,
-    /// The name of the method without its sizes.
     pub method_name: Option<String>,
     pub srs: Option<u32>,
     pub ssrs: Option<u32>,
@@ -77,7 +76,6 @@ pub struct Sweep<C = Size> {
     method_name: String,
     /// The precision of the values and vectors.
     pub precision: Precision,
-    /// The choices of the parameters.
     pub choices: Vec<C>,
     cases: Vec<Case>,
     /// The number of matrices without a time for some choice.
@@ -99,7 +97,6 @@ struct Case {
 pub struct Best<'a> {
     /// The name of the matrix.
     pub file: &'a str,
-    /// The mean row length of the matrix.
     pub row_length: f64,
     /// The size with the greatest speed.
     pub size: Size,

@@ -81,9 +81,6 @@ impl<W: Write> Reporter<W> {
     }
 
     /// Writes one matrix.
-    ///
-    /// # Errors
-    /// Returns an error if the output cannot be written.
     pub fn report(&mut self, report: &MatrixReport) -> io::Result<()> {
         self.begin(report)?;
         report.groups.iter().try_for_each(|group| self.group(group))?;
@@ -91,9 +88,6 @@ impl<W: Write> Reporter<W> {
     }
 
     /// Writes the part of a matrix's report that is known before anything is measured.
-    ///
-    /// # Errors
-    /// Returns an error if the output cannot be written.
     pub fn begin(&mut self, report: &MatrixReport) -> io::Result<()> {
         let out = &mut Shown::new(&mut self.to);
         match self.format {
@@ -105,9 +99,6 @@ impl<W: Write> Reporter<W> {
     }
 
     /// Writes a group of the current matrix.
-    ///
-    /// # Errors
-    /// Returns an error if the output cannot be written.
     pub fn group(&mut self, group: &Group) -> io::Result<()> {
         let out = &mut Shown::new(&mut self.to);
         match self.format {
@@ -120,9 +111,6 @@ impl<W: Write> Reporter<W> {
     }
 
     /// Writes the rest of the current matrix.
-    ///
-    /// # Errors
-    /// Returns an error if the output cannot be written.
     pub fn end(&mut self, report: &MatrixReport) -> io::Result<()> {
         let out = &mut Shown::new(&mut self.to);
         match self.format {
@@ -156,9 +144,6 @@ impl<W: Write> Reporter<W> {
 
     /// Writes the end of the output and returns the underlying writer. Only this ends a JSON array: the output of a run
     /// that was killed or ended with an error lacks the `]`.
-    ///
-    /// # Errors
-    /// Returns an error if the output cannot be written.
     pub fn finish(mut self) -> io::Result<W> {
         if self.format == Format::Ginkgo {
             self.to.write_all(if self.begun { b"\n]\n" } else { b"[\n]\n" })?;

@@ -68,9 +68,6 @@ fn evictor(gpu: &Gpu) -> Result<Option<Buffer<u8>>, Failed> {
 
 impl<'a, T: Value> OnGpu<'a, T> {
     /// Uploads `x` and allocates y, whose values are arbitrary.
-    ///
-    /// # Errors
-    /// Returns an error if there is no compiler for the device, or if an operation of the device fails.
     pub fn new(
         bench: &'a Bench<'a>,
         csr: &'a DeviceCsr<'a, T>,

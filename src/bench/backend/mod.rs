@@ -45,14 +45,12 @@ pub struct Parts {
     pub note: Option<String>,
 }
 
-/// The factors α and β.
 pub type Factors<T> = (T, T);
 
 /// A device on which methods are prepared and products run and are timed, with x and y in its memory.
 pub trait Backend<'a, T: Scalar> {
     /// The type of x and y.
     type Vector: Values + ?Sized;
-    /// The kind of device.
     const DEVICE: Device;
 
     /// Returns the largest `value` of all processes that measure together, so that all of them take the same decisions.
@@ -150,7 +148,6 @@ pub trait Backend<'a, T: Scalar> {
     ) -> Result<Option<Clocks>, Failed> {
         Ok(None)
     }
-    /// Returns the parts of a product.
     fn parts(
         &mut self,
         _: &mut Prepared<'a, T, Self::Vector>,

@@ -20,13 +20,10 @@ type Run = fn(&'static Entry, &mut dyn FnMut(&str)) -> Result<Passed, String>;
 
 /// One check of the battery, for methods in one precision.
 pub struct Check {
-    /// What is checked.
     pub name: &'static str,
-    /// Runs the check.
     pub run: Run,
 }
 
-/// Returns all checks in a precision.
 pub fn all<T: Scalar>() -> [Check; 7] {
     [
         Check {

@@ -12,7 +12,6 @@ use spmv_matrix::scalar::Scalar;
 use spmv_methods::plugin::Entry;
 use spmv_methods::team::Team;
 
-/// The matrix of the facts.
 pub const MATRIX: &str = "grid3d,n=40,points=7,random=1";
 /// The number of products whose median time and whose results are compared.
 const PRODUCTS: usize = 21;
@@ -22,7 +21,6 @@ const PRODUCTS: usize = 21;
 pub struct Facts {
     /// The bytes that the method stores in addition to CSR, if they are known.
     pub extra_bytes: Option<u64>,
-    /// The bytes of the CSR arrays.
     pub csr_bytes: u64,
     /// The time of the preparation, in products.
     pub setup_products: f64,
@@ -33,7 +31,6 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Measures the facts.
     pub fn of<T: Scalar>(entry: &'static Entry) -> Result<Self, String> {
         let csr: Csr<f64> = Generator::parse(MATRIX)
             .and_then(|generator| generator.generate())

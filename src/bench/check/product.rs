@@ -18,9 +18,7 @@ pub type Given = Vec<(&'static str, &'static str)>;
 pub struct Asked<'a> {
     /// The threads on which the product is computed.
     pub team: &'a Team,
-    /// Whether the product is with Aᵀ.
     pub transpose: bool,
-    /// The factors α and β.
     pub factors: (f64, f64),
     /// The parameters of the method that are set.
     pub given: &'a [(&'static str, &'static str)],

@@ -53,7 +53,6 @@ const FASTER: f64 = 2.0;
 /// How often that bandwidth is measured at most, before a product is rejected as too fast.
 const SPEED_ATTEMPTS: usize = 10;
 
-/// Returns the median, or zero if there are no times.
 fn median(mut times: Vec<Duration>) -> Duration {
     times.sort_unstable();
     times.get(times.len() / 2).copied().unwrap_or_default()

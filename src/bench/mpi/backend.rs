@@ -44,9 +44,6 @@ struct Distribution<'a, T> {
 
 /// Measures mpi-merge with the parameters of each of `choices` on all ranks together, until [`Bench::interrupted`] is
 /// set on any of them. All ranks must call it and get the same report. `share` is this rank's share of the matrix.
-///
-/// # Errors
-/// Never returns an error: no device can be lost.
 pub fn measure_on_ranks<T: Sent>(
     bench: &Bench,
     ranks: &Ranks,

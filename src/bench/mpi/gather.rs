@@ -55,9 +55,6 @@ enum Plan<T> {
 
 impl<T: Scalar + Equivalence> Gather<T> {
     /// Creates a plan that gathers all of x.
-    ///
-    /// # Errors
-    /// Returns an error if x has more values than MPI can count.
     pub fn all(cuts: &[usize]) -> Result<Self, Failed> {
         let counts = cuts.windows(2).map(|cut| (cut[1] - cut[0]) as Count).collect();
         let plan = Plan::All(Side::new(counts)?);
@@ -66,9 +63,6 @@ impl<T: Scalar + Equivalence> Gather<T> {
 
     /// Creates a plan that gathers the `needed` columns, and sends each rank the list of those that it owns. All ranks
     /// must call it.
-    ///
-    /// # Errors
-    /// Returns an error if there are more values than MPI can count.
     pub fn need(ranks: &Ranks, cuts: &[usize], needed: &[u32]) -> Result<Self, Failed> {
         let from = counts_by_part(needed, cuts);
         let mut to = vec![0; from.len()];
@@ -100,7 +94,6 @@ impl<T: Scalar + Equivalence> Gather<T> {
         }
     }
 
-    /// Returns the number of values that this rank, `rank`, receives from other ranks.
     pub fn received(&self, rank: usize) -> usize {
         let (Plan::All(from) | Plan::Need { from, .. }) = &self.plan;
         self.x.len() - from.counts[rank] as usize

@@ -45,7 +45,6 @@ pub struct Distributed {
 }
 
 impl Distributed {
-    /// Returns the elements of x that a rank owns.
     pub fn owned(&self, rank: usize) -> Range<usize> {
         self.cuts[rank]..self.cuts[rank + 1]
     }

@@ -35,9 +35,6 @@ impl<'a> Steps<'a> {
 
     /// Times the steps of products, each after a barrier. All ranks must call it. Each step takes as long as on the
     /// slowest rank.
-    ///
-    /// # Errors
-    /// Returns the error of a product.
     pub fn parts(
         &self,
         ranks: &Ranks,

@@ -31,9 +31,6 @@ pub struct Ranks {
 
 impl Ranks {
     /// Initialises MPI. From now on a panic aborts all processes, because they would wait for this one forever.
-    ///
-    /// # Errors
-    /// Returns an error if MPI was initialised before.
     pub fn start() -> Result<Self> {
         let (universe, _) = mpi::initialize_with_threading(Threading::Funneled)
             .ok_or_else(|| anyhow!("MPI was initialised before"))?;
@@ -94,9 +91,6 @@ impl Ranks {
     }
 
     /// Returns this process's value if every process succeeded.
-    ///
-    /// # Errors
-    /// Returns the error of the first process that failed, on all processes.
     pub fn agree<V, E: Into<anyhow::Error>>(&self, result: Result<V, E>) -> Result<V> {
         let failed = self.gather(u8::from(result.is_err()));
         let Some(first) = failed.iter().position(|&failed| failed == 1) else {

@@ -22,10 +22,6 @@ pub enum Rows<'s> {
 }
 
 impl<'s> Rows<'s> {
-    /// Opens the source and reads the header of a file. `expand` is as for [`Source::open`].
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be read or its header is not valid.
     pub fn open(source: &'s Source, expand: bool) -> Result<Self, LoadError> {
         Ok(match source {
             Source::Generated(generator) | Source::StandIn(_, generator) => Self::Made(generator),
@@ -49,9 +45,6 @@ impl<'s> Rows<'s> {
 
     /// Counts the entries of each row in the part of the source that rank `rank` reads; the row lengths are the sums
     /// over all `ranks` ranks. Also returns the number of entries of the file that were counted.
-    ///
-    /// # Errors
-    /// Returns an error if the source cannot be read or is not valid.
     pub fn lengths(&self, rank: usize, ranks: usize) -> Result<(Vec<u64>, u64), LoadError> {
         let rows = self.shape().0;
         let cuts = even_cuts(rows, ranks);
@@ -74,9 +67,6 @@ impl<'s> Rows<'s> {
     }
 
     /// Checks that all ranks together counted as many entries as the file's header announces.
-    ///
-    /// # Errors
-    /// Returns an error that describes the problem if they did not.
     pub fn check(&self, counted: u64) -> Result<(), LoadError> {
         match self {
             Self::File(stream) if counted != stream.size_hint() => Err(stream.defect().into()),
@@ -86,9 +76,6 @@ impl<'s> Rows<'s> {
 
     /// Passes row, column and value of each entry of `rows` to `take`. For a file, entries of other rows are passed
     /// too.
-    ///
-    /// # Errors
-    /// Returns an error if the source cannot be read or is not valid.
     pub fn each(
         &self,
         rows: Range<usize>,

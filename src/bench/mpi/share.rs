@@ -34,10 +34,6 @@ pub struct Collector<'p> {
 }
 
 impl<'p> Collector<'p> {
-    /// Allocates the share of a rank of a matrix with `cols` columns.
-    ///
-    /// # Errors
-    /// Returns an error if the share has more nonzeros than 32-bit indices allow.
     pub fn new(partition: &'p Partition, rank: usize, cols: usize) -> Result<Self, MpiError> {
         let nonzeros = partition.nonzeros(rank).len();
         if nonzeros > MAX_INDEX {
@@ -85,9 +81,6 @@ impl<'p> Collector<'p> {
 
     /// Builds the share: sorts every row, sums duplicates in the order in which they were read, and removes the parts
     /// of split rows that other ranks store. `mirrored` says whether entries were passed with their mirror images.
-    ///
-    /// # Errors
-    /// Returns an error if the number of entries of a row differs from the count before, or a sum is not finite.
     pub fn finish(mut self, mirrored: bool) -> Result<Share, MpiError> {
         let rows = self.rows();
         if self.surplus || self.cursors[..rows.len()] != self.offsets[1..] {

@@ -41,7 +41,6 @@ pub struct Interrupted(pub &'static str);
 #[error("the child process that measures {0}")]
 pub struct NotReady(String);
 
-/// A running child process.
 pub struct Running {
     process: Child,
     pub socket: UnixStream,
@@ -50,9 +49,6 @@ pub struct Running {
 
 impl Running {
     /// Starts a child, and waits until it is ready. Returns it with the run record that it sends.
-    ///
-    /// # Errors
-    /// Returns an error if the child cannot be started or refuses the run, or if the parent is interrupted.
     pub fn start(
         program: &Path,
         hello: &Hello,
@@ -126,17 +122,11 @@ fn spawn(program: &Path, words: &[&str]) -> Result<(Child, UnixStream)> {
 }
 
 /// Starts a child with these arguments and returns the single message that it sends.
-///
-/// # Errors
-/// Returns an error if the child sends no message within `limit` or ends before that.
 pub fn ask<M: DeserializeOwned>(program: &Path, words: &[&str], limit: Duration) -> Result<M> {
     listen(program, words, limit, &AtomicBool::new(false), Some)
 }
 
 /// Starts a child with these arguments and passes each message that it sends to `take`, until that returns a result.
-///
-/// # Errors
-/// Returns an error if the child sends no message for `limit`, or ends before the result, or if the parent is interrupted.
 pub fn listen<M: DeserializeOwned, R>(
     program: &Path,
     words: &[&str],

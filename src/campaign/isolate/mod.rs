@@ -40,9 +40,6 @@ pub enum Runner<'a> {
 
 impl<'a> Runner<'a> {
     /// Prepares the measurement, in child processes if `isolate`. Also returns the run record.
-    ///
-    /// # Errors
-    /// Returns an error if the plan cannot be carried out on this machine.
     pub fn start(plan: &Plan, isolate: bool, env: &mut Env<'a>) -> Result<(Self, RunRecord)> {
         if let Some(program) = env.program.clone().filter(|_| isolate) {
             ask_for_gpu(&plan.run, env)?;
@@ -97,7 +94,6 @@ fn threads(plan: &Plan) -> Result<Vec<usize>> {
     Ok(if is_needed { threads.clone() } else { most.into_iter().collect() })
 }
 
-/// Returns the plan of each child.
 fn plans(plan: &Plan) -> Result<Vec<Plan>> {
     let (threads, models) = (threads(plan)?, plan.run.models());
     let most = threads.iter().max().copied();

@@ -30,7 +30,6 @@ pub struct Supervisor<'a> {
     hello: Hello,
     interrupted: &'a AtomicBool,
     running: Option<Running>,
-    /// The run record of the first child.
     record: RunRecord,
 }
 

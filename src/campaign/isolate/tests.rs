@@ -64,7 +64,6 @@ fn record(methods: &[&str]) -> RunRecord {
     }
 }
 
-/// Returns the events of a group with one row.
 fn group(method: &str) -> [Event; 2] {
     let (status, avg_spmv_ms) = (Some(Status::Ok), Some(0.5));
     let row = Row { status, avg_spmv_ms, ..Row::default().with_key(&cell(method)) };

@@ -25,18 +25,12 @@ use crate::campaign::task::MatrixTask;
 const OOM_SCORE: &str = "500";
 
 /// Returns the connection of this process, a child, to its parent. The child ends when the parent ends.
-///
-/// # Errors
-/// Returns an error if the system refuses this.
 pub fn to_parent() -> Result<UnixStream> {
     set_pdeathsig(Signal::SIGKILL)?;
     Ok(UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?))
 }
 
 /// Sends the single message of this process, a child, to its parent.
-///
-/// # Errors
-/// Returns an error if the parent has ended.
 pub fn send_to_parent(message: &impl Serialize) -> Result<()> {
     Ok(send(to_parent()?, message)?)
 }

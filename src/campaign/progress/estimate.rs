@@ -33,7 +33,6 @@ pub struct Estimate {
     pub prepare: f64,
     /// The time for one turn of a method in a round.
     pub turn: f64,
-    /// The number of rounds.
     pub rounds: usize,
 }
 

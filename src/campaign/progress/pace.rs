@@ -67,7 +67,6 @@ impl Current {
         }
     }
 
-    /// Notes that a step has ended.
     fn end(&mut self, step: &Step) {
         let Step::Method(cell, turn) = step else { return };
         let Some(open) = self.open.get_mut(cell) else { return };

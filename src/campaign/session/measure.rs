@@ -56,7 +56,6 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Reports the progress of one of these cells.
     fn report(&self, news: News, cells: &[&Cell], facts: &MatrixFacts, emit: &dyn Fn(Event)) {
         match news {
             News::Next(place, turn) => {
@@ -76,7 +75,6 @@ impl Session<'_> {
         row.with_outcome(outcome)
     }
 
-    /// Returns the group of a cell, without rows.
     pub fn group(&self, cell: &RowKey, facts: &MatrixFacts, results: Results) -> Group {
         Group {
             peak: Some(results.peak).filter(|peak| peak.gbs() > 0.0),

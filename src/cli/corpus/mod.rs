@@ -123,9 +123,6 @@ impl Sink for Results<'_, '_> {
 }
 
 /// Opens the result file of the command line for exclusive use, and reads its existing rows.
-///
-/// # Errors
-/// Returns an error if the file has rows but neither `--resume` nor `--force` is given.
 fn open(args: &CorpusArgs, format: Format) -> Result<(Option<RowFile>, Begun)> {
     let measure = &args.measure;
     ensure!(

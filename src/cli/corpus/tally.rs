@@ -50,9 +50,6 @@ impl Tally {
     }
 
     /// Writes the summary.
-    ///
-    /// # Errors
-    /// Returns an error if it cannot be written to `err`.
     pub fn write(&self, err: &mut dyn Write, interrupted: bool) -> io::Result<()> {
         let of = |status| self.rows.get(&status).copied().unwrap_or(0);
         let Self { matrices, trivial, unreadable, .. } = self;

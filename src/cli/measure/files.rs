@@ -15,9 +15,6 @@ use spmv_matrix::source::Source;
 
 impl MeasureArgs {
     /// Returns the format of the results: from `--format`, from the extension of the output file, or `usual`.
-    ///
-    /// # Errors
-    /// Returns an error if the extension contradicts `--format`.
     pub fn format(&self, usual: Format) -> Result<Format> {
         let counts = [
             ("precision", self.precisions().len()),
@@ -35,9 +32,6 @@ impl MeasureArgs {
     }
 
     /// Returns the format of the results for a single matrix. The default is text, or lines with `--quiet`.
-    ///
-    /// # Errors
-    /// Returns an error if the extension of the output file contradicts `--format`.
     pub fn format_of_one(&self) -> Result<Format> {
         self.format(if self.quiet { Format::Lines } else { Format::Text })
     }
@@ -63,17 +57,11 @@ impl MeasureArgs {
     }
 
     /// Checks that no existing file would be replaced without `--force`.
-    ///
-    /// # Errors
-    /// Returns an error with the first such file.
     pub fn check_new(&self) -> Result<()> {
         self.written().iter().try_for_each(|(_, path)| Ok(output::check(path, self.force)?))
     }
 
     /// Checks that all output files are different, and that none of them is a matrix to be measured.
-    ///
-    /// # Errors
-    /// Returns an error with the first such file.
     pub fn check_files<'s>(&self, measured: impl Iterator<Item = &'s Source>) -> Result<()> {
         let mut written = self.written();
         written.retain(|(_, path)| !is_not_regular_file(path));
@@ -96,9 +84,6 @@ impl MeasureArgs {
     }
 
     /// Creates the reporter that writes the results to the file of `--output` or to stdout.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be opened.
     pub fn reporter<'a>(
         &self,
         format: Format,
@@ -109,9 +94,6 @@ impl MeasureArgs {
     }
 
     /// Creates the reporters for the additional formats.
-    ///
-    /// # Errors
-    /// Returns an error if one of the files cannot be opened.
     pub fn exporters<'a>(&self) -> Result<Vec<Reporter<Output<'a>>>, OutputError> {
         let exporter = |(_, format, path): (_, _, &Path)| {
             Ok(Reporter::new(format, self.sort, Output::file(path, self.force)?))
@@ -120,9 +102,6 @@ impl MeasureArgs {
     }
 
     /// Prints the warnings about a matrix on stderr, except with `--quiet`.
-    ///
-    /// # Errors
-    /// Returns an error if stderr cannot be written.
     pub fn warn(&self, report: &MatrixReport, stderr: &mut dyn Write) -> io::Result<()> {
         let warnings = if self.quiet { Vec::new() } else { report.warnings() };
         warnings.iter().try_for_each(|line| writeln!(stderr, "{line}"))

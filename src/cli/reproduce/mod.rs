@@ -101,9 +101,6 @@ pub fn run(args: &ReproduceArgs, env: &mut Env) -> Result<CommandStatus> {
 }
 
 /// Prints the summary.
-///
-/// # Errors
-/// Returns an error with the reasons if experiments failed, or if nothing was measured.
 fn conclude(
     summary: &[(&Experiment, State)],
     failed: &[String],

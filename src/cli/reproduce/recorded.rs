@@ -21,9 +21,6 @@ use spmv_methods::method::Choice;
 
 /// Writes the report and the verdicts of an experiment into the folder of its rows. Rows of other products are left
 /// out. `quick`: whether the rows are of a quick run, which the name of the folder may say instead.
-///
-/// # Errors
-/// Returns an error if there is not exactly one experiment, or if the folder has no rows of it or is invalid.
 pub fn show(
     experiments: &[Experiment],
     folder: &Path,

@@ -56,9 +56,6 @@ impl<W: Write> Live<W> {
     }
 
     /// Writes what is not written yet, and returns the reporter.
-    ///
-    /// # Errors
-    /// Returns an error if the output could not be written.
     pub fn end(mut self) -> io::Result<Reporter<W>> {
         let report = &self.measured.report;
         match self.lost {

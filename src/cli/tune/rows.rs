@@ -40,9 +40,6 @@ enum Place {
 
 impl Rows {
     /// Opens the file of `--output`, if there is one.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be opened or already has results.
     pub fn open(measure: &MeasureArgs) -> Result<Self> {
         let Some(path) = &measure.output else { return Ok(Self(None)) };
         output::check(path, measure.force)?;
@@ -57,9 +54,6 @@ impl Rows {
     }
 
     /// Writes a row.
-    ///
-    /// # Errors
-    /// Returns an error if the row cannot be written.
     pub fn write(&mut self, row: impl Serialize) -> Result<()> {
         match &mut self.0 {
             None => Ok(()),

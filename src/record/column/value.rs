@@ -10,7 +10,6 @@ use spmv_methods::method::Device;
 /// The value of a column in a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<'a> {
-    /// A text or word.
     Text(&'a str),
     /// A number; integers are converted.
     Number(f64),

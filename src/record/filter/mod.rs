@@ -17,7 +17,6 @@ pub trait Filtered: Clone + Debug {
     /// Identifies a property that an item has or does not have.
     type Property: Clone + Debug;
 
-    /// Returns the field of that name.
     fn field(name: &str) -> Option<Field<Self>>;
 
     /// Returns the names of all fields.

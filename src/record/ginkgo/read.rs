@@ -57,9 +57,6 @@ pub fn is_json(text: &[u8]) -> bool {
 
 /// Returns the rows of a file with this text, and a note about the unit of its times. `given` is the unit that
 /// the user gave.
-///
-/// # Errors
-/// Returns an error if the text is not such a file, or if its times are not plausible.
 pub fn parse(
     path: &Path,
     text: &[u8],

@@ -14,13 +14,10 @@ pub struct MatrixFacts {
     /// The size and the row statistics; `None` if the matrix could not be read.
     #[serde(flatten)]
     pub shape: Option<Shape>,
-    /// See [`pattern_symmetry`](spmv_matrix::stats::pattern_symmetry).
     pub pattern_symmetry: Option<f64>,
     /// The kind of problem according to the collection, or a note that the matrix is generated.
     pub kind: Option<String>,
-    /// See [`distinct_values`](spmv_matrix::stats::distinct_values).
     pub distinct_values: Option<usize>,
-    /// The source of the values.
     pub values: Option<Values>,
 }
 

@@ -15,7 +15,6 @@ impl Row {
         Some(rate * self.avg_spmv_ms? / self.typical_ms()?)
     }
 
-    /// Returns GFLOP/s for [`typical_ms`](Self::typical_ms).
     pub fn typical_gflops(&self) -> Option<f64> {
         self.typical(self.gflops?)
     }
