@@ -178,33 +178,11 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         typical: Duration,
     ) -> Result<(), Outcome> {
         // What the host enqueues slowly, a single product waits for.
-        let typical = typical.max(self.backend.host_launch().unwrap_or_default());
-        let (mut least, mut usual) = (Duration::MAX, typical);
+        let mut usual = typical.max(self.backend.host_launch().unwrap_or_default());
+        let mut least = Duration::MAX;
         for _ in 0..ATTEMPTS {
-            // In a turn with few products, most samples follow a change already.
-            let (few, applied) = (self.round.products < FEW, self.alteration.is_applied);
-            let pairs = if few { usize::from(!applied) } else { self.random.random_range(PAIRS) };
-            let count = 2 * pairs + usize::from(applied);
-            let (mut before, mut after) = (Vec::new(), Vec::new());
-            for _ in 0..count {
-                let changed = self.alteration.toggle(self.inputs);
-                if !few {
-                    self.refresh(ready)?;
-                }
-                before.push(match S::DEVICE {
-                    Device::Cpu => self.single(ready)?,
-                    _ => self.backend.time_empty()?,
-                });
-                self.apply(&changed)?;
-                after.push(self.single(ready)?);
-                // Perhaps no sample followed a change, and the last of these products has the original x again.
-                if after.len() == 1 {
-                    self.verify(ready)?;
-                }
-            }
-            self.verify(ready)?;
-            least = least.min(median(after));
-            usual = usual.max(median(before));
+            let (before, after) = self.time_singles(ready)?;
+            (usual, least) = (usual.max(before), least.min(after));
             if least <= usual.saturating_mul(SLOWER).saturating_add(waiting(S::DEVICE)) {
                 return Ok(());
             }
@@ -217,6 +195,36 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             us(usual)
         );
         Err(Outcome::Wrong { reason, error_ratio: ready.error_ratio })
+    }
+
+    /// Changes x a few times, until it has its original values again. Returns the median times of what runs alone before
+    /// a change, and of the product after it.
+    fn time_singles(
+        &mut self,
+        ready: &mut Ready<'a, T, S::Vector>,
+    ) -> Result<(Duration, Duration), Outcome> {
+        // In a turn with few products, most samples follow a change already.
+        let (few, applied) = (self.round.products < FEW, self.alteration.is_applied);
+        let pairs = if few { usize::from(!applied) } else { self.random.random_range(PAIRS) };
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        for _ in 0..2 * pairs + usize::from(applied) {
+            let changed = self.alteration.toggle(self.inputs);
+            if !few {
+                self.refresh(ready)?;
+            }
+            before.push(match S::DEVICE {
+                Device::Cpu => self.single(ready)?,
+                _ => self.backend.time_empty()?,
+            });
+            self.apply(&changed)?;
+            after.push(self.single(ready)?);
+            // Perhaps no sample followed a change, and the last of these products has the original x again.
+            if after.len() == 1 {
+                self.verify(ready)?;
+            }
+        }
+        self.verify(ready)?;
+        Ok((median(before), median(after)))
     }
 
     /// Returns the time of a product that runs alone.
