@@ -47,8 +47,7 @@ use crate::cli::run_settings;
 use crate::record::row::MatrixFacts;
 use spmv_matrix::bounds::ReadBounds;
 use spmv_matrix::source::Source;
-use spmv_matrix::stats::Shape;
-use spmv_matrix::stats::{distinct_values, pattern_symmetry};
+use spmv_matrix::stats::pattern_symmetry;
 use spmv_matrix::system::System;
 use spmv_methods::method::{Choice, Method};
 use spmv_methods::vendor::mkl;
@@ -169,14 +168,8 @@ fn measure_here(csr: &Csr<f64>, measurement: &Measurement, system: System) -> Re
         replace_values(&run.settings, replaced.insert(csr.clone()));
     }
     let csr = replaced.as_ref().unwrap_or(csr);
-    let facts = MatrixFacts {
-        file: (*name).to_owned(),
-        shape: Some(Shape::of(csr)),
-        pattern_symmetry: pattern_symmetry(csr),
-        distinct_values: distinct_values(csr.values()),
-        values: Some(run.settings.values),
-        kind: None,
-    };
+    let (file, symmetry) = ((*name).to_owned(), pattern_symmetry(csr));
+    let facts = MatrixFacts::of(file, None, symmetry, csr, run.settings.values);
     let record = session.record(&env);
     let collector = RefCell::new((Collector::new(&record, &[]), Vec::new()));
     let emit = |mut event| {

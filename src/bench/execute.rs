@@ -21,12 +21,13 @@ use super::alteration::Alteration;
 use super::backend::Backend;
 use super::inputs::Inputs;
 use super::need::SMALL_OF_METHOD;
-use super::outcome::{Outcome, Results};
+use super::outcome::{Measurement, Outcome, Results};
 use super::plan::Round;
 use super::steadiness::Attempts;
 use contract::given_choices;
 pub use contract::{Bench, News, Stopped, Turn};
-use entry::{Ready, guarded};
+pub use entry::Ready;
+use entry::guarded;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 use spmv_matrix::memory::extent::Extent;
@@ -259,21 +260,23 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
 
     /// Records a method that has been measured.
     fn finish(&mut self, ready: Ready<'a, T, S::Vector>) {
-        let place = ready.place;
         // Reported first, because dropping a method may crash the process.
-        (self.bench.report)(News::Next(place, Turn::Other));
-        let outcome = ready.outcome(self.bench.settings.stages, self.backend.launch_ms());
-        self.settle(place, outcome);
+        (self.bench.report)(News::Next(ready.place, Turn::Other));
+        self.settle_measured(ready);
     }
 
     /// Records a method after an interrupt, with the samples that it has; without samples it has no outcome. Does not
     /// report a [`News::Next`]: if the process ends now, the method that was reported last is the cause.
     fn cut_short(&mut self, mut ready: Entrant<'a, T, S::Vector>) {
         if ready.cut_short(self.bench.settings.rounds.max(1)) {
-            let place = ready.place;
-            let outcome = ready.outcome(self.bench.settings.stages, self.backend.launch_ms());
-            self.settle(place, outcome);
+            self.settle_measured(*ready);
         }
+    }
+
+    fn settle_measured(&mut self, ready: Ready<'a, T, S::Vector>) {
+        let place = ready.place;
+        let (show_stages, launch_ms) = (self.bench.settings.stages, self.backend.launch_ms());
+        self.settle(place, Outcome::Ok(Box::new(Measurement::of(ready, show_stages, launch_ms))));
     }
 
     /// Reports and stores the outcome of a method.

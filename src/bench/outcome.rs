@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use super::execute::{Bench, News};
+use super::backend::Parts;
+use super::execute::{Bench, News, Ready};
 use super::peak::Peak;
 use super::plan::Settings;
 use super::statistics::Summary;
@@ -125,6 +126,39 @@ pub struct Measurement {
     pub stages: Vec<Stage>,
 }
 
+impl Measurement {
+    /// Returns the results of a method, with the parts of the product if `show_stages`. `launch_ms` is the minimum time
+    /// of a launch.
+    pub fn of<T, V: ?Sized>(ready: Ready<T, V>, show_stages: bool, launch_ms: Option<f64>) -> Self {
+        let Parts { stages, launches, note } = ready.parts.unwrap_or_default();
+        let (summary, noise) = ready.attempts.result();
+        let notes = [note, ready.prepared.note, noise, ready.note];
+        let notes: Vec<String> = notes.into_iter().flatten().collect();
+        let counts = stages.iter().filter_map(|stage| Some((stage.ms, stage.counts.as_ref()?)));
+        Self {
+            setup_ms: ready.setup_ms,
+            summary,
+            extra_bytes: ready.prepared.extra_bytes,
+            matrix_bytes: ready.matrix_bytes,
+            error_ratio: ready.error_ratio,
+            distinct_results: ready.hashes.len(),
+            library_version: ready.prepared.library_version,
+            note: (!notes.is_empty()).then(|| notes.join("; ")),
+            occupancy: occupancy(&stages),
+            profile: Profile::of(counts),
+            launches,
+            launch_floor_ms: launches.zip(launch_ms).map(|(count, ms)| count as f64 * ms),
+            stages: if show_stages { stages } else { Vec::new() },
+        }
+    }
+}
+
+/// Returns the occupancy of the kernel that takes the most time.
+fn occupancy(stages: &[Stage]) -> Option<f64> {
+    let kernels = stages.iter().filter(|stage| stage.occupancy.is_some());
+    kernels.max_by(|a, b| a.ms.total_cmp(&b.ms))?.occupancy
+}
+
 /// All measurements of one matrix in one precision on one device.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Results {
@@ -145,5 +179,18 @@ impl Results {
     pub fn of_all(bench: &Bench, choices: &[Choice], outcome: &Outcome) -> Self {
         (0..choices.len()).for_each(|place| (bench.report)(News::Final(place, outcome)));
         Self { outcomes: vec![outcome.clone(); choices.len()], ..Self::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_occupancy_is_that_of_the_longest_kernel() {
+        let stage = |ms, occupancy| Stage { ms, occupancy, ..Stage::default() };
+        let stages = [stage(1.0, Some(0.5)), stage(2.0, Some(0.25)), stage(3.0, None)];
+        assert_eq!(occupancy(&stages), Some(0.25));
+        assert_eq!(occupancy(&stages[2..]), None);
     }
 }

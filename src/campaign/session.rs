@@ -34,8 +34,6 @@ use spmv_matrix::remarks;
 use spmv_matrix::scalar::Precision;
 use spmv_matrix::size::SizeHint;
 use spmv_matrix::source::{LoadError, Opened, Source};
-use spmv_matrix::stats::Shape;
-use spmv_matrix::stats::distinct_values;
 use spmv_matrix::system::processes::start_pool;
 use spmv_methods::device::Gpu;
 use spmv_methods::method::{Choice, Device, Unavailable};
@@ -237,12 +235,10 @@ impl<'a> Session<'a> {
         load: f64,
         bounds: ReadBounds,
     ) -> (Option<Csr<f64>>, MatrixReport) {
-        let facts = facts(&task.source, &mut loaded);
+        let (kind, symmetry) = (task.source.kind(&loaded), loaded.pattern_symmetry());
         loaded.write_to_cache(bounds);
         replace_values(&self.plan.run.settings, &mut loaded.csr);
-        let (values, distinct) =
-            (self.plan.run.settings.values, distinct_values(loaded.csr.values()));
-        let facts = MatrixFacts { values: Some(values), distinct_values: distinct, ..facts };
+        let (file, values) = (task.source.to_string(), self.plan.run.settings.values);
         let of_file = loaded.market.iter().flat_map(|market| market.remarks.clone());
         let precisions = self.plan.run.precisions.iter();
         let of_values =
@@ -250,7 +246,7 @@ impl<'a> Session<'a> {
         let notes: Vec<_> =
             loaded.note.take().into_iter().chain(of_file).chain(of_values).collect();
         let mut report = MatrixReport {
-            facts,
+            facts: MatrixFacts::of(file, kind, symmetry, &loaded.csr, values),
             load_ms: Some(1e3 * load),
             load_mbs: loaded.bytes.map(|bytes| bytes as f64 / load / 1e6),
             from_cache: loaded.from_cache,
@@ -345,16 +341,6 @@ pub fn cells(
         }
     }
     cells
-}
-
-fn facts(source: &Source, loaded: &mut Loaded) -> MatrixFacts {
-    MatrixFacts {
-        file: source.to_string(),
-        shape: Some(Shape::of(&loaded.csr)),
-        pattern_symmetry: loaded.pattern_symmetry(),
-        kind: source.kind(loaded),
-        ..MatrixFacts::default()
-    }
 }
 
 /// Starts the threads, each bound to its own CPU.

@@ -6,10 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use crate::bench::backend::Parts;
-use crate::bench::outcome::{Measurement, Outcome};
+use crate::bench::outcome::Outcome;
 use crate::bench::steadiness::Attempts;
-use spmv_methods::device::Stage;
-use spmv_methods::device::counts::Profile;
 use spmv_methods::library::float_state;
 use spmv_methods::method::{Choice, Prepared};
 use spmv_methods::plugin::not_restored;
@@ -54,39 +52,6 @@ impl<T, V: ?Sized> Ready<'_, T, V> {
         }
         self.attempts.cut_short()
     }
-
-    /// Returns the outcome, with the parts of the product if `show_stages`. `launch_ms` is the minimum time of a launch.
-    pub fn outcome(self, show_stages: bool, launch_ms: Option<f64>) -> Outcome {
-        let Parts { stages, launches, note } = self.parts.unwrap_or_default();
-        let (summary, noise) = self.attempts.result();
-        let notes = [note, self.prepared.note, noise, self.note];
-        let notes: Vec<String> = notes.into_iter().flatten().collect();
-        Outcome::Ok(Box::new(Measurement {
-            setup_ms: self.setup_ms,
-            summary,
-            extra_bytes: self.prepared.extra_bytes,
-            matrix_bytes: self.matrix_bytes,
-            error_ratio: self.error_ratio,
-            distinct_results: self.hashes.len(),
-            library_version: self.prepared.library_version,
-            note: (!notes.is_empty()).then(|| notes.join("; ")),
-            occupancy: occupancy(&stages),
-            profile: profile(&stages),
-            launches,
-            launch_floor_ms: launches.zip(launch_ms).map(|(count, ms)| count as f64 * ms),
-            stages: if show_stages { stages } else { Vec::new() },
-        }))
-    }
-}
-
-/// Returns the occupancy of the kernel that takes the most time.
-pub fn occupancy(stages: &[Stage]) -> Option<f64> {
-    let kernels = stages.iter().filter(|stage| stage.occupancy.is_some());
-    kernels.max_by(|a, b| a.ms.total_cmp(&b.ms))?.occupancy
-}
-
-fn profile(stages: &[Stage]) -> Option<Profile> {
-    Profile::of(stages.iter().filter_map(|stage| Some((stage.ms, stage.counts.as_ref()?))))
 }
 
 /// Calls code of a method. A panic, and a change of the thread's floating-point state that would change the times and

@@ -3,7 +3,6 @@
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::AtomicBool;
 
-use super::entry::occupancy;
 use super::*;
 use crate::bench::clock::{Clock, FakeClock};
 use crate::bench::outcome::Measurement;
@@ -12,7 +11,6 @@ use crate::bench::problem::{Problem, Reordered, Reordering};
 use spmv_matrix::Csr;
 use spmv_matrix::order::Permutation;
 use spmv_methods::cpu::seq;
-use spmv_methods::device::Stage;
 use spmv_methods::method::{Code, Method, Prepare, Prepared, Unavailable};
 use spmv_methods::team::Team;
 
@@ -311,12 +309,4 @@ fn a_matrix_that_was_permuted_wrongly_is_detected() {
         let inverse = Permutation::new(vec![1, 2, 0]).unwrap();
         assert!(!is_right(&natural.permuted(&inverse)));
     }
-}
-
-#[test]
-fn the_occupancy_is_that_of_the_longest_kernel() {
-    let stage = |ms, occupancy| Stage { ms, occupancy, ..Stage::default() };
-    let stages = [stage(1.0, Some(0.5)), stage(2.0, Some(0.25)), stage(3.0, None)];
-    assert_eq!(occupancy(&stages), Some(0.25));
-    assert_eq!(occupancy(&stages[2..]), None);
 }

@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::bench::plan::Values;
+use spmv_matrix::Csr;
 use spmv_matrix::archive::split_ending;
-use spmv_matrix::stats::Shape;
+use spmv_matrix::stats::{Shape, distinct_values};
 
 /// The properties of a matrix, which every row of it repeats. An unknown property is `None`, an empty cell.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -19,6 +20,21 @@ pub struct MatrixFacts {
     pub kind: Option<String>,
     pub distinct_values: Option<usize>,
     pub values: Option<Values>,
+}
+
+impl MatrixFacts {
+    /// Returns the properties of a matrix with the values with which it is measured.
+    pub fn of(
+        file: String,
+        kind: Option<String>,
+        pattern_symmetry: Option<f64>,
+        csr: &Csr<f64>,
+        values: Values,
+    ) -> Self {
+        let (shape, values) = (Some(Shape::of(csr)), Some(values));
+        let distinct_values = distinct_values(csr.values());
+        Self { file, shape, pattern_symmetry, kind, distinct_values, values }
+    }
 }
 
 /// Returns the name of a matrix: `cant` for `ufl_mtx/cant.mtx.gz` and for `stand-in:Williams/cant`, and the complete
