@@ -76,7 +76,7 @@ class Recipes(unittest.TestCase):
         cargo = {"spack_repo.builtin.build_systems.cargo": {"CargoPackage": object}}
         spack = recorder.run(package, cargo | {"spack.package": recorder.names})["SpmvBench"]
         self.assertEqual(spack.git, f"file://{ROOT}")
-        self.assertEqual(recorder.calls["license"], [((CARGO["package"]["license"],), {})])
+        self.assertEqual(recorder.calls["license"], [((CARGO["workspace"]["package"]["license"],), {})])
         needed = [values[0] for values, _ in recorder.calls["depends_on"]]
         self.assertIn(f"rust@{RUST}:", needed)
         variants = [values[0] for values, _ in recorder.calls["variant"]]
