@@ -45,7 +45,7 @@ use crate::campaign::session::Session;
 use crate::campaign::task::Event;
 use crate::cli::run_settings;
 use crate::record::row::MatrixFacts;
-use spmv_matrix::bounds::ReadBounds;
+use spmv_matrix::memory::ReadBounds;
 use spmv_matrix::source::Source;
 use spmv_matrix::stats::pattern_symmetry;
 use spmv_matrix::system::System;

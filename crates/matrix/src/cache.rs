@@ -28,7 +28,6 @@ pub struct CacheFolder {
     shared: bool,
 }
 
-/// The files in the folder of a cache.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contents {
     /// The entries with their sizes in bytes.
@@ -49,7 +48,6 @@ impl Key {
         Self(Sha256::new()).and(texts)
     }
 
-    /// Extends the key by these texts.
     pub fn and<T: AsRef<[u8]>>(mut self, texts: impl IntoIterator<Item = T>) -> Self {
         for text in texts {
             let text = text.as_ref();
@@ -65,7 +63,6 @@ impl Key {
     }
 }
 
-/// Prints the path of the folder.
 impl fmt::Display for CacheFolder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.folder {
@@ -102,10 +99,6 @@ impl CacheFolder {
         Some(self.folder.as_ref()?.join(key.file_name()))
     }
 
-    /// Returns the files in the folder.
-    ///
-    /// # Errors
-    /// Returns an error if the folder exists but cannot be read.
     pub fn contents(&self) -> io::Result<Contents> {
         let mut contents = Contents::default();
         let entries = match self.folder.as_ref().map(fs::read_dir) {
@@ -120,9 +113,6 @@ impl CacheFolder {
     }
 
     /// Returns the entry of `key`. If it is absent or damaged, `make` is called and its result is stored.
-    ///
-    /// # Errors
-    /// Returns the error of `make`.
     pub fn get_or<E>(
         &self,
         key: &Key,
@@ -136,7 +126,6 @@ impl CacheFolder {
         Ok(entry)
     }
 
-    /// Returns the path of the folder, if there is one.
     pub fn folder(&self) -> Option<&Path> {
         self.folder.as_deref()
     }
@@ -180,7 +169,6 @@ impl Contents {
     }
 }
 
-/// Returns a hash as lower-case hexadecimal digits.
 pub fn hex(sha256: Sha256) -> String {
     sha256.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }

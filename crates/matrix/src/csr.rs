@@ -1,5 +1,7 @@
 //! Compressed sparse row (CSR) storage: the format from which every method starts.
 
+#![warn(missing_docs)]
+
 use std::any::Any;
 use std::borrow::Cow;
 
@@ -33,9 +35,7 @@ pub struct Csr<T> {
     pub(crate) cols: usize,
     /// The `rows + 1` row offsets: the entries of row `i` are `row_offsets[i]..row_offsets[i + 1]`.
     pub(crate) row_offsets: Vec<u32>,
-    /// The column of each nonzero.
     pub(crate) column_indices: Vec<u32>,
-    /// The value of each nonzero.
     pub(crate) values: Vec<T>,
 }
 
@@ -187,10 +187,7 @@ impl<T: Scalar> Csr<T> {
 }
 
 impl Csr<f64> {
-    /// Converts the values to precision `T`.
-    ///
-    /// # Errors
-    /// Returns the first value that is not finite in precision `T`.
+    /// Converts the values to precision `T`. The error is the first value that is not finite in this precision.
     pub fn to_precision<T: Scalar>(&self) -> Result<Cow<'_, Csr<T>>, f64> {
         if let Some(same) = (self as &dyn Any).downcast_ref() {
             return Ok(Cow::Borrowed(same));

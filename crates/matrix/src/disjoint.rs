@@ -1,5 +1,3 @@
-//! Slices whose parts several threads write at the same time.
-
 use std::marker::PhantomData;
 
 /// A slice whose parts are written by several threads at the same time. The parts depend on data (such as a
@@ -15,7 +13,6 @@ pub struct DisjointMut<'a, T> {
 unsafe impl<T: Send> Sync for DisjointMut<'_, T> {}
 
 impl<'a, T> DisjointMut<'a, T> {
-    /// Borrows a slice, which is accessed only through the new value.
     pub fn new(slice: &'a mut [T]) -> Self {
         Self { start: slice.as_mut_ptr(), len: slice.len(), _slice: PhantomData }
     }

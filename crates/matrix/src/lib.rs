@@ -30,9 +30,7 @@
 //! | [`stats`] | statistics of its rows |
 //! | [`order`] | permutations of its rows |
 //! | [`verify`] | the reference of a product, its error bound, and the verdict on a result |
-//! | [`memory`] | how much memory is available, and how much matrices need |
-//! | [`size`] | the size of a matrix before it is read |
-//! | [`bounds`] | limits while it is read |
+//! | [`memory`] | how much memory is available, how much matrices need, and the limits while they are read |
 //! | [`archive`] | archives of the collection |
 //! | [`market`] | Matrix Market files |
 //! | [`generate`] | generated matrices |
@@ -41,10 +39,7 @@
 //! | [`mod@source`] | files and generators by their names |
 //! | [`cached`] | files that were parsed before |
 
-#![warn(missing_docs)]
-
 pub mod archive;
-pub mod bounds;
 pub mod cache;
 pub mod cached;
 pub mod csr;
@@ -57,7 +52,6 @@ pub mod near;
 pub mod order;
 pub mod remarks;
 pub mod scalar;
-pub mod size;
 pub mod source;
 pub mod stats;
 pub mod system;

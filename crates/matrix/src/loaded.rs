@@ -1,24 +1,19 @@
-//! A matrix in memory with the facts about its file.
-
 use std::path::{Path, PathBuf};
 
 use super::Csr;
-use super::bounds::ReadBounds;
 use super::market::{self, Market, MarketError};
+use super::memory::ReadBounds;
 use super::remarks;
 use super::stats::pattern_symmetry;
 
-/// A matrix together with facts about its file.
 #[derive(Debug)]
 pub struct Loaded {
-    /// The matrix in CSR form.
     pub csr: Csr<f64>,
     /// The facts about the file; `None` for a generated matrix.
     pub market: Option<Facts>,
     /// The size in bytes of the file or, if the matrix was read from the cache, of the CSR arrays; `None` for a
     /// generated matrix.
     pub bytes: Option<u64>,
-    /// Whether the matrix was read from the cache.
     pub from_cache: bool,
     /// A message for the user if the cache could not be used.
     pub note: Option<String>,
@@ -44,9 +39,7 @@ pub struct Facts {
 /// A cache entry that is still to be written, for a matrix that was just parsed.
 #[derive(Debug)]
 pub(super) struct Pending {
-    /// The path of the entry.
     pub place: PathBuf,
-    /// The path of the parsed file.
     pub source: PathBuf,
     pub stamp: Stamp,
     /// The hash of the contents before they were parsed, if the modification time is not conclusive.
@@ -83,18 +76,15 @@ impl Loaded {
     }
 
     /// Reads a file without the cache.
-    ///
-    /// # Errors
-    /// Returns the first defect of the file and its line.
     pub fn read(path: &Path, expand: bool) -> Result<Self, MarketError> {
         Self::read_within(path, expand, ReadBounds::NONE)
     }
 
-    /// Reads a file without the cache, within `bounds`.
-    ///
-    /// # Errors
-    /// Returns the first defect of the file and its line, or the reason why `bounds` stopped the reading.
-    pub fn read_within(path: &Path, expand: bool, bounds: ReadBounds) -> Result<Self, MarketError> {
+    pub(super) fn read_within(
+        path: &Path,
+        expand: bool,
+        bounds: ReadBounds,
+    ) -> Result<Self, MarketError> {
         let options = market::Options { expand, ..market::Options::default() };
         Ok(Self::of(market::Opened::open(path, &options, bounds)?.read()?, expand))
     }

@@ -1,6 +1,3 @@
-//! Suggestions for mistyped words.
-
-/// The maximum number of suggested words.
 const MOST: usize = 3;
 /// The minimum similarity of a suggested word, where 1 means equal.
 const ALIKE: f64 = 0.8;

@@ -17,7 +17,6 @@ pub enum Precision {
 }
 
 impl Precision {
-    /// Returns the size of one value in bytes.
     pub const fn bytes(self) -> u64 {
         match self {
             Self::F64 => 8,
@@ -34,11 +33,9 @@ impl Precision {
     }
 }
 
-/// A floating-point type: `f64` or `f32`.
 pub trait Scalar:
     num_traits::Float + num_traits::NumAssign + bytemuck::Pod + Default + Debug + Send + Sync + 'static
 {
-    /// The precision of this type.
     const PRECISION: Precision;
     /// The unit round-off u of the error bound: half the distance from 1 to the next larger value.
     const UNIT_ROUNDOFF: f64;

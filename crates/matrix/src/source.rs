@@ -1,20 +1,21 @@
 //! The source of a matrix: a Matrix Market file or a generator.
 
+#![warn(missing_docs)]
+
 use std::ffi::OsString;
 use std::fmt;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf, absolute};
 
-use super::bounds::ReadBounds;
 use super::generate::{Generator, SpecError};
 use super::loaded::Loaded;
 use super::market::{self, MarketError};
-use super::size::SizeHint;
+use super::memory::{ReadBounds, SizeHint};
 
 /// The source of a matrix: a file or a generator (`gen:…`).
 ///
 /// ```
-/// use spmv_matrix::bounds::ReadBounds;
+/// use spmv_matrix::memory::ReadBounds;
 /// use spmv_matrix::source::Source;
 ///
 /// let source = Source::parse("gen:grid2d,n=100,points=5".as_ref())?;
@@ -103,9 +104,6 @@ impl LoadError {
 
 impl Source {
     /// Parses `gen:…` as a generator and any other text as the path of a file.
-    ///
-    /// # Errors
-    /// Returns an error if the specification of the generator is invalid.
     pub fn parse(text: &std::ffi::OsStr) -> Result<Self, SpecError> {
         match text.to_str().and_then(|text| text.strip_prefix("gen:")) {
             Some(spec) => Ok(Self::Generated(Generator::parse(spec)?)),
@@ -115,9 +113,6 @@ impl Source {
 
     /// Opens a file, or reads a stream to its end. If `expand` is set, the mirrored half of a symmetric
     /// file is stored too.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be opened or `bounds` stops the reading.
     pub fn open<'a>(
         &'a self,
         expand: bool,
@@ -139,11 +134,8 @@ impl Source {
     /// same, however their paths were given.
     pub fn full_name(&self) -> String {
         match self {
-            Self::File(path) => match absolute(path) {
-                Ok(path) => Self::File(path).to_string(),
-                Err(_) => self.to_string(),
-            },
-            Self::Generated(_) | Self::StandIn(..) => self.to_string(),
+            Self::File(path) => Self::File(absolute(path).unwrap_or(path.clone())).to_string(),
+            _ => self.to_string(),
         }
     }
 

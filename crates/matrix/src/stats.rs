@@ -1,6 +1,8 @@
 //! Statistics of a matrix: row lengths and their histogram as merge-spmv prints them, the number of distinct
 //! values, and the symmetry of the pattern.
 
+#![warn(missing_docs)]
+
 use std::collections::HashSet;
 
 use rayon::prelude::*;
@@ -105,12 +107,11 @@ pub fn distinct_values(values: &[f64]) -> Option<usize> {
     let known =
         values.par_chunks(1 << 20).map(distinct).try_reduce(HashSet::new, |mut all, part| {
             all.extend(part);
-            within_limit(all)
+            (all.len() <= MOST_DISTINCT).then_some(all)
         });
     known.map(|known| known.len())
 }
 
-/// Returns the distinct values of a chunk as bit patterns, or `None` if there are too many.
 fn distinct(values: &[f64]) -> Option<HashSet<u64>> {
     let mut known = HashSet::new();
     // A table of recent values saves most look-ups in the set, because most values repeat soon.
@@ -125,10 +126,6 @@ fn distinct(values: &[f64]) -> Option<HashSet<u64>> {
         }
     }
     Some(known)
-}
-
-fn within_limit(known: HashSet<u64>) -> Option<HashSet<u64>> {
-    (known.len() <= MOST_DISTINCT).then_some(known)
 }
 
 /// Returns the fraction of the entries a_ij for which a_ji is also an entry: 1 for a structurally

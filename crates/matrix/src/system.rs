@@ -17,7 +17,6 @@ const HUGE_PAGES: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
 /// The properties of the machine that do not change during a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct System {
-    /// The model name of the processor.
     pub cpu: Option<String>,
     /// The CPUs on which this process may run, ordered so that the first CPU of every core precedes all other CPUs.
     pub cpus: Vec<usize>,
@@ -26,11 +25,9 @@ pub struct System {
     /// The CPU quota of the control group, in CPUs; `None` if there is no limit.
     #[serde(default)]
     pub cpu_quota: Option<f64>,
-    /// The caches of the first CPU.
     pub caches: Vec<CacheLevel>,
     /// The CPUs of each NUMA node, in the kernel's list format.
     pub numa_nodes: Vec<String>,
-    /// The size of memory in bytes.
     pub memory_bytes: Option<u64>,
     /// When the kernel uses transparent huge pages: always, madvise (on request of a program) or never.
     pub huge_pages: Option<String>,
@@ -39,14 +36,11 @@ pub struct System {
     pub glibc_tunables: Option<String>,
 }
 
-/// A cache of the processor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CacheLevel {
-    /// The level: 1, 2 or 3.
     pub level: u32,
     /// The kind: Data, Instruction or Unified.
     pub kind: String,
-    /// The size in bytes.
     pub bytes: u64,
     /// The CPUs that share it, in the kernel's list format.
     pub shared_by: String,
@@ -57,20 +51,18 @@ impl System {
     pub fn detect() -> Self {
         let (cpus, cores) = cpus();
         Self {
-            cpu: cpu_name(),
+            cpu: field("/proc/cpuinfo", "model name"),
             cpus,
             cores,
             cpu_quota: groups::cpu_quota(),
             caches: caches().to_vec(),
             numa_nodes: numa_nodes(),
-            memory_bytes: memory(),
+            memory_bytes: field("/proc/meminfo", "MemTotal").and_then(|size| kib(&size, "kB")),
             huge_pages: read(HUGE_PAGES).and_then(|modes| Some(chosen(&modes)?.to_owned())),
             glibc_tunables: std::env::var("GLIBC_TUNABLES").ok(),
         }
     }
-}
 
-impl System {
     /// Returns the default number of threads: one per core, limited by the CPU quota.
     pub fn threads(&self) -> usize {
         let quota = self.cpu_quota.map_or(usize::MAX, |quota| quota as usize);
@@ -102,13 +94,9 @@ fn parse_list(list: &str) -> Vec<usize> {
     ranges.flatten().collect()
 }
 
-fn cpu_name() -> Option<String> {
-    field("/proc/cpuinfo", "model name")
-}
-
-fn memory() -> Option<u64> {
-    let kib = field("/proc/meminfo", "MemTotal")?;
-    Some(kib.strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
+/// Returns the bytes of a number of KiB with this unit.
+fn kib(size: &str, unit: &str) -> Option<u64> {
+    Some(size.strip_suffix(unit)?.trim().parse::<u64>().ok()? * 1024)
 }
 
 /// Returns the caches of the first CPU. They are read once, because methods use them in each preparation, which is
@@ -120,14 +108,13 @@ fn caches() -> &'static [CacheLevel] {
         Some(CacheLevel {
             level: of("level")?.parse().ok()?,
             kind: of("type")?,
-            bytes: of("size")?.strip_suffix('K')?.parse::<u64>().ok()? * 1024,
+            bytes: kib(&of("size")?, "K")?,
             shared_by: of("shared_cpu_list")?,
         })
     };
     CACHES.get_or_init(|| (0..).map_while(cache).collect())
 }
 
-/// Returns the size of the largest cache in bytes.
 pub fn last_level_cache_bytes() -> Option<u64> {
     caches().iter().map(|cache| cache.bytes).max()
 }
@@ -155,7 +142,6 @@ fn numa_nodes() -> Vec<String> {
     (0..).map_while(node).collect()
 }
 
-/// Returns the word in brackets.
 fn chosen(modes: &str) -> Option<&str> {
     Some(modes.split_once('[')?.1.split_once(']')?.0)
 }

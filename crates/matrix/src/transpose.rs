@@ -69,7 +69,6 @@ fn rows_of<T>(csr: &Csr<T>, part: usize, parts: usize) -> Range<usize> {
     cut(part)..if part + 1 == parts { csr.rows } else { cut(part + 1) }
 }
 
-/// Counts the entries of these rows in each column.
 fn columns_of<T>(csr: &Csr<T>, rows: Range<usize>) -> Vec<u32> {
     let mut counts = vec![0; csr.cols];
     let entries = csr.row_offsets[rows.start] as usize..csr.row_offsets[rows.end] as usize;

@@ -38,7 +38,6 @@ impl DoubleDouble {
         Self { high, low: low - (high - sum) }
     }
 
-    /// Returns `self + other`.
     fn plus(self, other: Self) -> Self {
         self.add_product(other.high, 1.0).add_product(other.low, 1.0)
     }
@@ -52,24 +51,20 @@ impl DoubleDouble {
     }
 }
 
-/// One row of the reference.
 #[derive(Clone, Copy, Debug)]
 pub struct ReferenceRow {
     exact: DoubleDouble,
     /// The error bound for c = 1.
     bound: f64,
-    /// The number of entries of the row.
     entries: f64,
 }
 
 /// The sums over the entries of a row or of a part of a row.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RowSum {
-    /// The sum of the products a·x.
     sum: DoubleDouble,
     /// The sum of the magnitudes of the products.
     magnitude: f64,
-    /// The number of entries.
     entries: f64,
 }
 
@@ -88,7 +83,6 @@ pub struct Reference {
     rows: Vec<ReferenceRow>,
 }
 
-/// The result of comparing a y with the reference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Verdict {
     /// The error of the worst row divided by its bound for c = 1; infinite if a row is NaN.
@@ -108,18 +102,15 @@ impl Reference {
         Self { rows }
     }
 
-    /// Computes the reference for y = αAx + βy0 from the sums of whole rows.
     pub fn of_sums<T: Scalar>(sums: &[RowSum], alpha: T, beta: T, y0: &[T]) -> Self {
         let rows = sums.iter().enumerate();
         Self { rows: rows.map(|(row, sum)| sum.row(alpha, beta, old(beta, y0, row))).collect() }
     }
 
-    /// Returns the reference for the permuted matrix and permuted vectors.
     pub fn permuted(&self, permutation: &Permutation) -> Self {
         Self { rows: permutation.apply(&self.rows) }
     }
 
-    /// Returns a copy of a row.
     pub fn row(&self, row: usize) -> ReferenceRow {
         self.rows[row]
     }
@@ -183,7 +174,6 @@ impl RowSum {
         Self { sum, magnitude: self.magnitude + (value * to).abs(), ..self }
     }
 
-    /// Adds the sums of another part of the same row.
     pub fn plus(self, other: Self) -> Self {
         Self {
             sum: self.sum.plus(other.sum),
@@ -197,7 +187,6 @@ impl RowSum {
         [self.sum.high, self.sum.low, self.magnitude, self.entries]
     }
 
-    /// Converts the numbers of [`to_parts`](Self::to_parts) back.
     pub fn from_parts([high, low, magnitude, entries]: [f64; 4]) -> Self {
         Self { sum: DoubleDouble { high, low }, magnitude, entries }
     }
@@ -233,12 +222,10 @@ impl ReferenceRow {
 }
 
 impl Verdict {
-    /// Returns whether every row is within its bound.
     pub fn passes(&self) -> bool {
         self.error_ratio <= BOUND_FACTOR
     }
 
-    /// Describes the worst row in a sentence.
     pub fn describe(&self) -> String {
         let Some((row, got, expected)) = self.worst else { return "no rows".into() };
         let ratio = self.error_ratio;

@@ -10,7 +10,7 @@ use super::partition::Partition;
 use super::rows::Rows;
 use super::share::{Collector, Share};
 use spmv_matrix::Csr;
-use spmv_matrix::bounds::ReadBounds;
+use spmv_matrix::memory::ReadBounds;
 use spmv_matrix::scalar::Scalar;
 use spmv_matrix::source::Source;
 use spmv_matrix::verify::{Reference, RowSum};

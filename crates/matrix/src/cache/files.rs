@@ -14,31 +14,25 @@ use tempfile::Builder;
 
 /// The permissions of a file for all users, before the umask of the process is applied.
 pub const PUBLIC: u32 = 0o666;
-/// The permissions of a file that only its owner can read and write.
 const PRIVATE: u32 = 0o600;
 /// The permission bits that allow the group and other users to write.
 const OTHERS_WRITE: u32 = 0o022;
 /// The number of digits of the name of an entry, which is a SHA-256.
 const NAME_DIGITS: usize = 64;
 
-/// The reason why a file cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unusable {
-    /// The file does not exist.
     Absent,
     /// Another user may have written the file, or it cannot be opened. The text gives the reason, as in
     /// `belongs to another user`.
     Distrusted(&'static str),
 }
 
-/// The meaning of a file name in the cache folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Name {
-    /// An entry that was written completely.
     Entry,
     /// An entry that the process with this number is writing or has left unfinished.
     Partial(i32),
-    /// A file that does not belong to the cache.
     Other,
 }
 
@@ -71,9 +65,6 @@ impl Name {
 /// Replaces a file atomically: writes a temporary file with a random name in the same folder, waits until it is
 /// on the disk, and renames it to `path`. Other processes never see a partial file. A link at `path` is
 /// replaced, not followed.
-///
-/// # Errors
-/// Returns the error of `write` or of the file system. The temporary file is then removed.
 pub fn replace(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     fs::create_dir_all(folder_of(path))?;
     replaced(path, PUBLIC, write)
@@ -81,9 +72,6 @@ pub fn replace(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> 
 
 /// Replaces a file like [`replace`], with permissions for its owner only. Missing folders are created with
 /// permissions for their owner only.
-///
-/// # Errors
-/// Returns the error of `write` or of the file system. The temporary file is then removed.
 pub fn replace_private(
     path: &Path,
     write: impl FnOnce(&mut File) -> io::Result<()>,
@@ -108,10 +96,6 @@ fn replaced(
     Ok(())
 }
 
-/// Creates a folder that only the user can access, unless it exists.
-///
-/// # Errors
-/// Returns an error if the folder cannot be created.
 pub fn create_private_folder(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
@@ -123,9 +107,6 @@ pub fn folder_of(path: &Path) -> &Path {
 
 /// Opens a file for reading if only the user can have written it: it must be a regular file and not a link,
 /// belong to the effective user, and not be writable by other users.
-///
-/// # Errors
-/// Returns the reason why the file cannot be used.
 pub fn open_own(path: &Path) -> Result<File, Unusable> {
     let mut options = File::options();
     // Without O_NONBLOCK, opening a pipe would wait for a writer.

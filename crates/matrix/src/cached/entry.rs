@@ -2,7 +2,6 @@
 //! of the JSON header, the header, and then the arrays, each aligned to 64 bytes. Numbers are in the native
 //! byte order of the machine; the magic number is different in another byte order.
 
-use std::fmt;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -17,7 +16,8 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::Csr;
-use crate::cache::{Unusable, open_own};
+use crate::cache::Unusable::{self, Distrusted};
+use crate::cache::open_own;
 use crate::loaded::{Facts, Loaded, Stamp};
 
 /// The magic number. It must change whenever the file format changes or the reader returns another matrix.
@@ -29,13 +29,11 @@ const ALIGNMENT: usize = 64;
 /// The number of bytes of an array that share a checksum; a multiple of the size of every element type.
 const CHUNK: usize = 4 << 20;
 
-/// The header of an entry.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct Head {
     /// The bytes of the path of the file that was parsed.
     pub source: Vec<u8>,
     pub stamp: Stamp,
-    /// The hash of the contents of the parsed file.
     pub hash: u64,
     /// The time at which the entry was written, since 1970.
     pub kept_at: Duration,
@@ -49,23 +47,6 @@ pub struct Head {
     checksums: [Vec<u64>; 3],
 }
 
-/// The reason why an entry cannot be used.
-#[derive(Debug)]
-pub enum Problem {
-    Absent,
-    /// The entry is damaged or not trusted; the text completes a sentence about its file.
-    Damaged(&'static str),
-}
-
-impl From<Unusable> for Problem {
-    fn from(why: Unusable) -> Self {
-        match why {
-            Unusable::Absent => Self::Absent,
-            Unusable::Distrusted(how) => Self::Damaged(how),
-        }
-    }
-}
-
 /// An open entry.
 ///
 /// Its file is read into memory and not mapped, so that it does no harm if another program changes or
@@ -73,32 +54,30 @@ impl From<Unusable> for Problem {
 pub struct CachedMatrix {
     pub head: Head,
     file: File,
-    /// The size of the file in bytes.
     bytes: u64,
     /// The end of the header in the file, in bytes.
     arrays: usize,
 }
 
-/// Creates the header for a matrix that was just parsed.
-pub fn head(source: &Path, stamp: Stamp, hash: u64, loaded: &Loaded) -> Head {
-    let Csr { rows, cols, row_offsets, column_indices, values } = &loaded.csr;
-    let ones = values.par_iter().all(|value| *value == 1.0);
-    let values: &[f64] = if ones { &[] } else { values };
-    Head {
-        source: source.as_os_str().as_bytes().to_vec(),
-        stamp,
-        hash,
-        kept_at: now(),
-        facts: loaded.market.clone(),
-        rows: *rows,
-        cols: *cols,
-        nnz: column_indices.len(),
-        ones,
-        checksums: [checksums(row_offsets), checksums(column_indices), checksums(values)],
-    }
-}
-
 impl Head {
+    pub fn of(source: &Path, stamp: Stamp, hash: u64, loaded: &Loaded) -> Self {
+        let Csr { rows, cols, row_offsets, column_indices, values } = &loaded.csr;
+        let ones = values.par_iter().all(|value| *value == 1.0);
+        let values: &[f64] = if ones { &[] } else { values };
+        Self {
+            source: source.as_os_str().as_bytes().to_vec(),
+            stamp,
+            hash,
+            kept_at: now(),
+            facts: loaded.market.clone(),
+            rows: *rows,
+            cols: *cols,
+            nnz: column_indices.len(),
+            ones,
+            checksums: [checksums(row_offsets), checksums(column_indices), checksums(values)],
+        }
+    }
+
     /// Returns the sizes of the three stored arrays, in bytes.
     fn sizes(&self) -> [usize; 3] {
         let values = if self.ones { 0 } else { size_of::<f64>() * self.nnz };
@@ -115,10 +94,6 @@ fn checksums<T: Pod>(array: &[T]) -> Vec<u64> {
     cast_slice::<T, u8>(array).par_chunks(CHUNK).map(xxh3_64).collect()
 }
 
-/// Writes an entry.
-///
-/// # Errors
-/// Returns an error if the file cannot be written.
 pub fn write(head: &Head, csr: &Csr<f64>, file: &mut File) -> io::Result<()> {
     let text = serde_json::to_vec(head)?;
     for number in [MAGIC, text.len() as u64, xxh3_64(&text)] {
@@ -138,24 +113,16 @@ pub fn write(head: &Head, csr: &Csr<f64>, file: &mut File) -> io::Result<()> {
 }
 
 impl CachedMatrix {
-    /// Opens an entry and reads its header.
-    ///
-    /// # Errors
-    /// Returns an error if the file does not exist, is damaged, or may have been written by another user.
-    pub fn open(path: &Path) -> Result<Self, Problem> {
+    pub fn open(path: &Path) -> Result<Self, Unusable> {
         let file = open_own(path)?;
         let bytes = file.metadata().map_or(0, |metadata| metadata.len());
-        let (head, arrays) =
-            read_head(&file, bytes).ok_or(Problem::Damaged("is damaged or of another version"))?;
+        let head = read_head(&file, bytes);
+        let (head, arrays) = head.ok_or(Distrusted("is damaged or of another version"))?;
         Ok(Self { head, file, bytes, arrays })
     }
 
-    /// Reads the matrix.
-    ///
-    /// # Errors
-    /// Returns an error if the entry is damaged or does not fit into memory.
-    pub fn load(self) -> Result<Loaded, Problem> {
-        let [offsets, columns, values] = self.places().ok_or(Problem::Damaged("is too short"))?;
+    pub fn load(self) -> Result<Loaded, Unusable> {
+        let [offsets, columns, values] = self.places().ok_or(Distrusted("is too short"))?;
         let [offset_sums, column_sums, value_sums] = &self.head.checksums;
         let &Head { rows, cols, nnz, ones, .. } = &self.head;
         let values = match ones {
@@ -165,9 +132,9 @@ impl CachedMatrix {
         let offsets = self.read(offsets, rows + 1, offset_sums)?;
         let columns = self.read(columns, nnz, column_sums)?;
         let csr = Csr::new(rows, cols, offsets, columns, values);
-        let csr = csr.ok_or(Problem::Damaged("does not contain a valid matrix"))?;
+        let csr = csr.ok_or(Distrusted("does not contain a valid matrix"))?;
         if !csr.values.par_iter().all(|value| value.is_finite()) {
-            return Err(Problem::Damaged("contains a value that is not finite"));
+            return Err(Distrusted("contains a value that is not finite"));
         }
         let bytes = Some(csr.bytes());
         Ok(Loaded { market: self.head.facts, bytes, from_cache: true, ..Loaded::new(csr) })
@@ -191,7 +158,7 @@ impl CachedMatrix {
         begin: usize,
         count: usize,
         checksums: &[u64],
-    ) -> Result<Vec<T>, Problem> {
+    ) -> Result<Vec<T>, Unusable> {
         let mut array = zeroed::<T>(count)?;
         let chunks = cast_slice_mut::<T, u8>(&mut array).par_chunks_mut(CHUNK);
         if checksums.len() != chunks.len() {
@@ -199,14 +166,14 @@ impl CachedMatrix {
         }
         chunks.zip(checksums).enumerate().try_for_each(|(number, (chunk, checksum))| {
             let read = self.file.read_exact_at(chunk, (begin + number * CHUNK) as u64);
-            read.map_err(|_| Problem::Damaged("cannot be read"))?;
+            read.map_err(|_| Distrusted("cannot be read"))?;
             (xxh3_64(chunk) == *checksum).then_some(()).ok_or(WRONG_CHECKSUM)
         })?;
         Ok(array)
     }
 }
 
-const WRONG_CHECKSUM: Problem = Problem::Damaged("has a wrong checksum");
+const WRONG_CHECKSUM: Unusable = Distrusted("has a wrong checksum");
 
 /// Reads the header of a file of `bytes` bytes. Returns it with its end in the file.
 fn read_head(file: &File, bytes: u64) -> Option<(Head, usize)> {
@@ -228,28 +195,17 @@ fn read_head(file: &File, bytes: u64) -> Option<(Head, usize)> {
     sane.then_some((head, PRELUDE + text.len()))
 }
 
-/// Allocates a zeroed array, or returns an error if there is not enough memory.
-fn zeroed<T: Pod>(count: usize) -> Result<Vec<T>, Problem> {
-    try_zeroed_vec(count).map_err(|()| Problem::Damaged("does not fit into memory"))
+fn zeroed<T: Pod>(count: usize) -> Result<Vec<T>, Unusable> {
+    try_zeroed_vec(count).map_err(|()| Distrusted("does not fit into memory"))
 }
 
 /// Allocates an array of ones. All threads fill it, because most of the time is spent on page faults.
-fn vec_of_ones(count: usize) -> Result<Vec<f64>, Problem> {
+fn vec_of_ones(count: usize) -> Result<Vec<f64>, Unusable> {
     let mut ones = zeroed(count)?;
     ones.par_chunks_mut(CHUNK).for_each(|chunk: &mut [f64]| chunk.fill(1.0));
     Ok(ones)
 }
 
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Absent => write!(f, "is absent"),
-            Self::Damaged(how) => write!(f, "{how}"),
-        }
-    }
-}
-
-/// Returns the current time since 1970.
 pub fn now() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }

@@ -22,12 +22,12 @@ use std::time::Duration;
 use nix::sys::statvfs::statvfs;
 use xxhash_rust::xxh3::Xxh3;
 
-use super::bounds::ReadBounds;
 use super::loaded::{Loaded, Pending, Stamp};
 use super::market::MarketError;
+use super::memory::ReadBounds;
 use super::source::{LoadError, Opened, Source};
-use crate::cache::{CacheFolder, Contents, Key, create_private_folder, replace_private};
-use entry::{CachedMatrix, Problem, now};
+use crate::cache::{CacheFolder, Contents, Key, Unusable, create_private_folder, replace_private};
+use entry::{CachedMatrix, Head, now};
 
 /// The resolution of the times of files in seconds: a file may change again within it and keep its times.
 const TIME_STEP: i64 = 2;
@@ -40,16 +40,12 @@ const BLOCK: u64 = 1 << 16;
 /// The number of bytes that are hashed at a time.
 const PIECE: usize = 1 << 20;
 
-/// The folder of cached matrices.
 #[derive(Clone, Debug)]
 pub struct MatrixCache(CacheFolder);
 
-/// A cached matrix as shown in a list.
 #[derive(Debug)]
 pub struct Listed {
-    /// The path of the entry.
     pub path: PathBuf,
-    /// The size of the entry in bytes.
     pub bytes: u64,
     /// The file that was parsed; `None` if the entry is damaged or was written by another version.
     pub source: Option<String>,
@@ -58,25 +54,13 @@ pub struct Listed {
 }
 
 impl MatrixCache {
-    /// Creates a cache of matrices in the folder of `cache`.
     pub fn of(cache: CacheFolder) -> Self {
         Self(cache)
     }
 
-    /// Loads the matrix of a file from its cache entry, or parses the file; [`Loaded::write_to_cache`] then writes the
-    /// entry. Problems with the entry only result in a note.
-    ///
-    /// # Errors
-    /// Returns the first defect of the file and its line.
-    pub fn load(&self, path: &Path, expand: bool) -> Result<Loaded, MarketError> {
-        self.load_within(path, expand, ReadBounds::NONE)
-    }
-
-    /// Loads the matrix of a file like [`MatrixCache::load`], within `bounds`.
-    ///
-    /// # Errors
-    /// Returns the first defect of the file and its line, or the reason why `bounds` stopped the reading.
-    pub fn load_within(
+    /// Loads the matrix of a file from its cache entry, or parses the file within `bounds`;
+    /// [`Loaded::write_to_cache`] then writes the entry. Problems with the entry only result in a note.
+    pub fn load(
         &self,
         path: &Path,
         expand: bool,
@@ -92,24 +76,24 @@ impl MatrixCache {
         let damage = match CachedMatrix::open(&place) {
             Ok(entry) if entry.head.is_of(stamp, &source, bounds) => match entry.load() {
                 Ok(loaded) => return Ok(loaded),
-                Err(problem) => Some(problem),
+                Err(why) => Some(why),
             },
-            Ok(_) | Err(Problem::Absent) => None,
-            Err(problem) => Some(problem),
+            Ok(_) => None,
+            Err(why) => Some(why),
         };
         let hash = if stamp.is_settled(now()) { None } else { hash_of(&source, bounds).ok() };
         let loaded = Loaded::read_within(path, expand, bounds)?;
-        let note = damage.map(|problem| {
-            let place = place.display();
-            format!("the file was read again, because its cached copy {place} {problem}")
-        });
+        let note = match damage {
+            Some(Unusable::Distrusted(how)) => {
+                let place = place.display();
+                Some(format!("the file was read again, because its cached copy {place} {how}"))
+            }
+            Some(Unusable::Absent) | None => None,
+        };
         Ok(Loaded { note, pending: Some(Pending { place, source, stamp, hash }), ..loaded })
     }
 
     /// Returns all entries, the largest first.
-    ///
-    /// # Errors
-    /// Returns an error if the folder cannot be read.
     pub fn list(&self) -> io::Result<Vec<Listed>> {
         let mut listed = self.0.contents()?.entries;
         listed.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
@@ -117,9 +101,6 @@ impl MatrixCache {
     }
 
     /// Returns all files in the folder; [`MatrixCache::list`] describes the entries among them.
-    ///
-    /// # Errors
-    /// Returns an error if the folder cannot be read.
     pub fn contents(&self) -> io::Result<Contents> {
         self.0.contents()
     }
@@ -133,13 +114,10 @@ impl fmt::Display for MatrixCache {
 
 impl Opened<'_> {
     /// Reads or generates the matrix. A file is read from `cache` if possible; a stream is never cached.
-    ///
-    /// # Errors
-    /// Returns the first defect of the file and its line, or the reason why the matrix cannot be generated.
     pub fn load(self, cache: Option<&MatrixCache>) -> Result<Loaded, LoadError> {
         match self {
             Self::File { file, path, expand } => match cache.filter(|_| !file.is_stream()) {
-                Some(cache) => Ok(cache.load_within(path, expand, file.bounds())?),
+                Some(cache) => Ok(cache.load(path, expand, file.bounds())?),
                 None => Ok(Loaded::of(file.read()?, expand)),
             },
             Self::Generated(generator) => Ok(Loaded::new(generator.generate()?)),
@@ -167,7 +145,7 @@ impl Pending {
         if Stamp::of(source)? != *stamp || before.is_some_and(|before| before != hash) {
             return Err(io::Error::other("the file changed while it was read"));
         }
-        let head = entry::head(source, *stamp, hash, loaded);
+        let head = Head::of(source, *stamp, hash, loaded);
         let folder = place.parent().unwrap_or(place);
         create_private_folder(folder)?;
         let disk = statvfs(folder)?;
@@ -183,13 +161,12 @@ impl Pending {
 
 impl Listed {
     fn of(path: PathBuf, bytes: u64) -> Self {
-        let head = CachedMatrix::open(&path).ok().map(|entry| entry.head);
-        let source = |head: &entry::Head| PathBuf::from(OsStr::from_bytes(&head.source));
-        let fresh = head
-            .as_ref()
-            .is_some_and(|head| Stamp::of(&source(head)).is_ok_and(|stamp| stamp == head.stamp));
-        let source = head.map(|head| Source::File(source(&head)).to_string());
-        Self { path, bytes, source, stale: !fresh }
+        let Ok(CachedMatrix { head, .. }) = CachedMatrix::open(&path) else {
+            return Self { path, bytes, source: None, stale: true };
+        };
+        let source = PathBuf::from(OsStr::from_bytes(&head.source));
+        let fresh = Stamp::of(&source).is_ok_and(|stamp| stamp == head.stamp);
+        Self { path, bytes, source: Some(Source::File(source).to_string()), stale: !fresh }
     }
 }
 
@@ -218,7 +195,6 @@ impl Stamp {
     }
 }
 
-/// Returns a hash of the first and the last block of a file of `bytes` bytes.
 fn hash_of_ends(file: &File, bytes: u64) -> io::Result<u64> {
     let (mut hash, mut block) = (Xxh3::new(), vec![0; bytes.min(BLOCK) as usize]);
     for begin in [0, bytes - block.len() as u64] {
@@ -228,8 +204,7 @@ fn hash_of_ends(file: &File, bytes: u64) -> io::Result<u64> {
     Ok(hash.digest())
 }
 
-impl entry::Head {
-    /// Returns whether the file is unchanged since it was parsed.
+impl Head {
     fn is_of(&self, stamp: Stamp, source: &Path, bounds: ReadBounds) -> bool {
         if self.stamp == stamp && stamp.is_settled(self.kept_at) {
             return true;

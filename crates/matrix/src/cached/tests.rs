@@ -24,6 +24,26 @@ impl Place {
         place
     }
 
+    /// Returns a place with an entry for `TEXT`, and the entry.
+    fn cached() -> (Self, PathBuf) {
+        let place = Self::new(TEXT);
+        place.load(true);
+        let entry = place.entries().remove(0);
+        (place, entry)
+    }
+
+    /// Checks that the entry is refused with a note that ends so, and replaced.
+    fn is_parsed_again(&self, ending: &str) {
+        let loaded = self.load(true);
+        assert_eq!(
+            (loaded.from_cache, &loaded.csr.values[..]),
+            (false, &[2.0, 4.0, 4.0, 5.0, 5.0][..])
+        );
+        let note = loaded.note.unwrap();
+        assert!(note.ends_with(ending), "{note}");
+        assert!(self.load(true).from_cache);
+    }
+
     fn path(&self) -> PathBuf {
         self.folder.path().join("a.mtx")
     }
@@ -35,9 +55,14 @@ impl Place {
     }
 
     fn load(&self, expand: bool) -> Loaded {
-        let mut loaded = self.cache.load(&self.path(), expand).unwrap();
+        let mut loaded = self.read(expand);
         loaded.write_to_cache(ReadBounds::NONE);
         loaded
+    }
+
+    /// Loads the matrix without writing a cache entry.
+    fn read(&self, expand: bool) -> Loaded {
+        self.cache.load(&self.path(), expand, ReadBounds::NONE).unwrap()
     }
 
     fn entries(&self) -> Vec<PathBuf> {
@@ -59,48 +84,41 @@ fn the_second_load_returns_the_same_matrix_from_the_cache() {
     }
 }
 
+/// Values are omitted from the entry only if all of them are 1.
 #[test]
-fn large_and_empty_matrices_and_matrices_of_ones_are_restored() {
+fn large_and_empty_matrices_and_any_values_are_restored() {
+    let mut places = Vec::new();
     for spec in [
         "power-law,rows=200000,nnz=2000000,longest=5000,random=1",
         "grid2d,n=700",
         "empty-rows,rows=5,nnz=0,empty=0.5",
     ] {
-        let generator = Generator::parse(spec).unwrap();
         let place = Place::new("");
+        let generator = Generator::parse(spec).unwrap();
         generator.write("k", || File::create(place.path())).unwrap();
-        let (first, second) = (place.load(true), place.load(true));
-        assert!(second.from_cache && first.csr == second.csr, "{spec}");
-        assert_eq!(second.csr, generator.generate().unwrap());
+        places.push(place);
     }
-}
-
-/// The values are omitted from the entry only if all of them are 1.
-#[test]
-fn equal_values_and_some_ones_are_restored() {
     for values in [["2", "2"], ["1", "2"], ["2", "1"], ["1", "1"], ["0", "0"]] {
         let [first, second] = values;
         let head = "%%MatrixMarket matrix coordinate real general\n2 3 2\n";
-        let place = Place::new(&format!("{head}1 1 {first}\n2 3 {second}\n"));
+        places.push(Place::new(&format!("{head}1 1 {first}\n2 3 {second}\n")));
+    }
+    for (number, place) in places.iter().enumerate() {
         let (first, second) = (place.load(true), place.load(true));
-        assert!(second.from_cache && first.csr == second.csr, "{values:?}");
+        assert!(second.from_cache && first.csr == second.csr, "{number}");
     }
 }
 
+/// The second number is that of rajat01. A JSON reader that does not round correctly would return …152.
 #[test]
-fn the_computed_symmetry_is_cached_too() {
+fn the_computed_symmetry_is_restored_bit_for_bit() {
     let place = Place::new(&TEXT.replace("symmetric", "general"));
-    let mut first = place.cache.load(&place.path(), true).unwrap();
+    let mut first = place.read(true);
     assert_eq!(first.pattern_symmetry(), Some(1.0 / 3.0));
     first.write_to_cache(ReadBounds::NONE);
     assert_eq!(place.load(true).market.unwrap().symmetry, Some(1.0 / 3.0));
-}
-
-/// The number is that of rajat01. A JSON reader that does not round correctly would return …152.
-#[test]
-fn a_cached_number_is_restored_bit_for_bit() {
     let place = Place::new(TEXT);
-    let mut loaded = place.cache.load(&place.path(), true).unwrap();
+    let mut loaded = place.read(true);
     loaded.market.as_mut().unwrap().symmetry = Some(0.9963930635838151);
     loaded.write_to_cache(ReadBounds::NONE);
     assert_eq!(place.load(true).market.unwrap().symmetry, Some(0.9963930635838151));
@@ -115,49 +133,49 @@ fn the_expanded_and_the_stored_form_have_separate_entries() {
 }
 
 #[test]
-fn a_changed_file_is_parsed_again() {
-    let place = Place::new(TEXT);
-    place.load(true);
-    let same_size = TEXT.replace("3 2 5", "3 2 6");
-    place.write(&same_size, Duration::from_secs(1_000_001));
-    let loaded = place.load(true);
-    assert!(!loaded.from_cache && loaded.csr.values.contains(&6.0));
-    place.write(&TEXT.replace("3 2 5", "3 2 55"), Duration::from_secs(1_000_001));
-    assert!(!place.load(true).from_cache);
-    assert!(place.load(true).from_cache);
+fn a_changed_file_is_parsed_again_and_a_touched_one_is_not() {
+    let (place, _) = Place::cached();
+    let later = Duration::from_secs(1_000_001);
+    for (last, value) in [("3 2 6", 6.0), ("3 2 55", 55.0)] {
+        place.write(&TEXT.replace("3 2 5", last), later);
+        let loaded = place.load(true);
+        assert!(!loaded.from_cache && loaded.csr.values.contains(&value));
+        assert!(place.load(true).from_cache);
+    }
+    place.write(&TEXT.replace("3 2 5", "3 2 55"), Duration::from_secs(2_000_000));
+    assert!(place.load(true).from_cache, "the contents are the same");
     assert_eq!(place.entries().len(), 1);
 }
 
-#[test]
-fn a_file_with_another_time_and_the_same_contents_is_not_parsed_again() {
-    let place = Place::new(TEXT);
-    place.load(true);
-    place.write(TEXT, Duration::from_secs(2_000_000));
-    assert!(place.load(true).from_cache);
-}
-
-/// The parsed matrix differs from the file that a later run would read.
+/// The parsed matrix differs from the file that a later run would read. If the modification time is not conclusive, the
+/// contents are compared.
 #[test]
 fn a_file_that_changes_while_it_is_read_is_not_cached() {
-    let place = Place::new(TEXT);
-    let mut loaded = place.cache.load(&place.path(), true).unwrap();
-    place.write(&TEXT.replace("3 2 5", "3 2 6"), Duration::from_secs(1_000_001));
-    loaded.write_to_cache(ReadBounds::NONE);
-    let note = loaded.note.unwrap();
-    assert!(note.ends_with(": the file changed while it was read"), "{note}");
-    assert_eq!(place.entries(), [""; 0].map(PathBuf::from));
+    let ahead = now() + Duration::from_secs(86400);
+    let (before, after) = (Duration::from_secs(1_000_000), Duration::from_secs(1_000_001));
+    for (before, after) in [(before, after), (ahead, ahead)] {
+        let place = Place::new(TEXT);
+        place.write(TEXT, before);
+        let mut loaded = place.read(true);
+        place.write(&TEXT.replace("3 2 5", "3 2 6"), after);
+        loaded.write_to_cache(ReadBounds::NONE);
+        let note = loaded.note.unwrap();
+        assert!(note.ends_with(": the file changed while it was read"), "{note}");
+        assert!(place.entries().is_empty());
+        assert!(place.load(true).csr.values.contains(&6.0));
+    }
 }
 
 #[test]
 fn all_paths_of_a_file_share_one_entry() {
-    let place = Place::new(TEXT);
-    place.load(true);
+    let (place, _) = Place::cached();
     let link = place.folder.path().join("link.mtx");
     std::os::unix::fs::symlink(place.path(), &link).unwrap();
-    assert!(place.cache.load(&link, true).unwrap().from_cache);
+    assert!(place.cache.load(&link, true, ReadBounds::NONE).unwrap().from_cache);
 }
 
-/// Neither the size nor the modification time shows these changes.
+/// Neither the size nor the modification time shows these changes. A recent time is not conclusive, because the file may
+/// be written twice within its resolution.
 #[test]
 fn a_file_with_other_contents_and_the_same_time_is_parsed_again() {
     let middle = |value: u32| {
@@ -167,49 +185,29 @@ fn a_file_with_other_contents_and_the_same_time_is_parsed_again() {
         format!("{head}{others}2 2 {value}\n{others}")
     };
     let [old, new] = [TEXT.to_owned(), TEXT.replace("3 2 5", "3 2 7")];
-    for (old, new, renamed) in
-        [(&old, &new, false), (&old, &new, true), (&middle(5), &middle(7), false)]
-    {
-        let place = Place::new(old);
+    let past = Duration::from_secs(1_000_000);
+    for (old, new, time, renamed) in [
+        (&old, &new, past, false),
+        (&old, &new, past, true),
+        (&old, &new, now(), false),
+        (&middle(5), &middle(7), past, false),
+    ] {
+        let place = Place::new("");
+        place.write(old, time);
         place.load(true);
         if renamed {
             fs::rename(place.path(), place.folder.path().join("old.mtx")).unwrap();
         }
-        place.write(new, Duration::from_secs(1_000_000));
+        place.write(new, time);
         let loaded = place.load(true);
         assert!(!loaded.from_cache && loaded.csr.values.contains(&7.0), "{renamed} {}", old.len());
     }
 }
 
-/// If the modification time is not conclusive, the contents are compared.
-#[test]
-fn a_file_that_changes_without_a_new_time_is_not_cached() {
-    let place = Place::new(TEXT);
-    let ahead = now() + Duration::from_secs(86400);
-    place.write(TEXT, ahead);
-    let mut loaded = place.cache.load(&place.path(), true).unwrap();
-    place.write(&TEXT.replace("3 2 5", "3 2 6"), ahead);
-    loaded.write_to_cache(ReadBounds::NONE);
-    assert!(place.load(true).csr.values.contains(&6.0));
-}
-
-/// The file is written twice within the resolution of modification times.
-#[test]
-fn a_recent_modification_time_is_not_conclusive() {
-    let place = Place::new(TEXT);
-    let fresh = now();
-    place.write(TEXT, fresh);
-    place.load(true);
-    place.write(&TEXT.replace("3 2 5", "3 2 6"), fresh);
-    let loaded = place.load(true);
-    assert!(!loaded.from_cache && loaded.csr.values.contains(&6.0));
-}
-
 #[test]
 fn any_damage_is_detected_reported_and_repaired() {
-    let place = Place::new(TEXT);
+    let (place, entry) = Place::cached();
     let first = place.load(true);
-    let entry = place.entries().remove(0);
     let whole = fs::read(&entry).unwrap();
     let head = whole.iter().rposition(|&byte| byte == b'}').unwrap();
     let damaged = (0..whole.len()).map(|at| {
@@ -243,64 +241,50 @@ fn any_damage_is_detected_reported_and_repaired() {
 /// The entries have correct checksums, as a malicious entry would have.
 #[test]
 fn an_entry_without_a_valid_matrix_is_refused() {
-    let note_after = |spoil: fn(&mut Csr<f64>)| {
-        let place = Place::new(TEXT);
+    let spoilers: [(fn(&mut Csr<f64>), _); 3] = [
+        (|csr| csr.column_indices[0] = 3, " does not contain a valid matrix"),
+        (|csr| csr.values[1] = f64::NAN, " contains a value that is not finite"),
+        (|csr| csr.values[0] = f64::INFINITY, " contains a value that is not finite"),
+    ];
+    for (spoil, ending) in spoilers {
+        let (place, entry) = Place::cached();
         let mut loaded = place.load(true);
         spoil(&mut loaded.csr);
         let stamp = Stamp::of(&place.path()).unwrap();
         let source = place.path().canonicalize().unwrap();
-        let pending = Pending { place: place.entries().remove(0), source, stamp, hash: None };
+        let pending = Pending { place: entry, source, stamp, hash: None };
         pending.write(&loaded, ReadBounds::NONE).unwrap();
-        let loaded = place.load(true);
-        assert!(!loaded.from_cache && loaded.csr.values.iter().all(|value| value.is_finite()));
-        loaded.note.unwrap()
-    };
-    let note = note_after(|csr| csr.column_indices[0] = 3);
-    assert!(note.ends_with(" does not contain a valid matrix"), "{note}");
-    let spoilers: [fn(&mut Csr<f64>); 2] =
-        [|csr| csr.values[1] = f64::NAN, |csr| csr.values[0] = f64::INFINITY];
-    for spoil in spoilers {
-        let note = note_after(spoil);
-        assert!(note.ends_with(" contains a value that is not finite"), "{note}");
+        place.is_parsed_again(ending);
     }
 }
 
-/// The file is parsed again, and the untrusted entry is replaced.
 #[test]
 fn an_entry_that_others_may_have_written_is_not_used() {
     use std::os::unix::fs::{PermissionsExt, symlink};
-    let place = Place::new(TEXT);
-    place.load(true);
-    let entry = place.entries().remove(0);
+    let (place, entry) = Place::cached();
     fs::set_permissions(&entry, fs::Permissions::from_mode(0o666)).unwrap();
-    let loaded = place.load(true);
-    let note = loaded.note.unwrap();
-    assert!(!loaded.from_cache && note.ends_with(" can be written by other users"), "{note}");
+    place.is_parsed_again(" can be written by other users");
     assert_eq!(entry.metadata().unwrap().permissions().mode() & 0o777, 0o600);
-    assert!(place.load(true).from_cache);
     let elsewhere = place.folder.path().join("elsewhere");
     fs::rename(&entry, &elsewhere).unwrap();
     symlink(&elsewhere, &entry).unwrap();
-    let note = place.load(true).note.unwrap();
-    assert!(note.ends_with(" is a symbolic link"), "{note}");
-    assert!(place.load(true).from_cache && !entry.is_symlink());
+    place.is_parsed_again(" is a symbolic link");
+    assert!(!entry.is_symlink());
 }
 
 /// If the entry were mapped, a signal would kill the process.
 #[test]
 fn an_entry_that_shrinks_while_it_is_read_is_damaged() {
-    let place = Place::new(TEXT);
-    place.load(true);
-    let path = place.entries().remove(0);
+    let (_place, path) = Place::cached();
     let entry = CachedMatrix::open(&path).unwrap();
     File::options().write(true).open(&path).unwrap().set_len(0).unwrap();
-    assert_eq!(entry.load().unwrap_err().to_string(), "cannot be read");
+    assert_eq!(entry.load().unwrap_err(), Unusable::Distrusted("cannot be read"));
 }
 
 #[test]
 fn a_file_whose_hashing_is_interrupted_is_not_cached() {
     let place = Place::new(TEXT);
-    let mut loaded = place.cache.load(&place.path(), true).unwrap();
+    let mut loaded = place.read(true);
     loaded.write_to_cache(ReadBounds::new(&AtomicBool::new(true), u64::MAX, ""));
     assert!(place.entries().is_empty());
     let note = loaded.note.unwrap();
@@ -340,9 +324,7 @@ fn with_head(entry: &[u8], from: &str, to: &str) -> Vec<u8> {
 
 #[test]
 fn a_header_with_impossible_sizes_is_refused() {
-    let place = Place::new(TEXT);
-    place.load(true);
-    let entry = place.entries().remove(0);
+    let (place, entry) = Place::cached();
     let whole = fs::read(&entry).unwrap();
     let text = String::from_utf8_lossy(&whole);
     let sums = &text[text.find("\"checksums\":").unwrap()..=text.rfind("]]").unwrap() + 1];
@@ -353,9 +335,7 @@ fn a_header_with_impossible_sizes_is_refused() {
         (sums, "\"checksums\":[[],[],[]]", " has a wrong checksum"),
     ] {
         fs::write(&entry, with_head(&whole, from, to)).unwrap();
-        let loaded = place.load(true);
-        assert_eq!((loaded.from_cache, loaded.csr.nnz()), (false, 5));
-        assert!(loaded.note.unwrap().ends_with(expected), "{to}");
+        place.is_parsed_again(expected);
     }
 }
 
@@ -366,14 +346,13 @@ fn an_unusable_cache_folder_does_not_prevent_reading() {
     let loaded = place.load(true);
     assert_eq!(loaded.csr.nnz(), 5);
     assert!(loaded.note.unwrap().starts_with("the matrix was not cached in "));
-    let missing = place.cache.load(Path::new("no/such.mtx"), true).unwrap_err();
+    let missing = place.cache.load(Path::new("no/such.mtx"), true, ReadBounds::NONE).unwrap_err();
     assert_eq!(missing.to_string(), "no/such.mtx: No such file or directory (os error 2)");
 }
 
 #[test]
 fn the_list_shows_sources_and_stale_entries() {
-    let place = Place::new(TEXT);
-    place.load(true);
+    let (place, _) = Place::cached();
     let list = || place.cache.list().unwrap().remove(0);
     let source = place.path().canonicalize().unwrap().display().to_string();
     assert_eq!((list().source, list().stale), (Some(source), false));

@@ -1,5 +1,3 @@
-//! The random columns of the entries of a row.
-
 use std::ops::Range;
 
 use rand::rngs::Xoshiro256PlusPlus;
@@ -20,7 +18,6 @@ pub struct Columns {
     pub seed: u64,
 }
 
-/// The distribution of the distance from the diagonal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Spread {
     /// A uniform distribution in a window of this width around the diagonal. The window is at least as wide as
@@ -31,7 +28,6 @@ pub enum Spread {
 }
 
 impl Columns {
-    /// Replaces the distribution by a window of width `band`, if it is given.
     pub fn within(self, band: Option<usize>) -> Self {
         let spread = band.map_or(self.spread, Spread::Band);
         Self { spread, ..self }
@@ -69,70 +65,37 @@ impl Columns {
     ) {
         let fits = window.len() / self.run * self.run >= length;
         let run = if fits { self.run } else { 1 };
-        let first = columns.len();
-        append_distinct(window.len() / run, length.div_ceil(run), random, columns);
-        if run == 1 {
-            columns[first..].iter_mut().for_each(|column| *column += window.start as u32);
-            return;
-        }
-        let slots = columns.split_off(first);
-        let starts = slots.iter().map(|slot| window.start + *slot as usize * run);
+        let slots = distinct(window.len() / run, length.div_ceil(run), random);
+        let starts = slots.into_iter().map(|slot| window.start + slot as usize * run);
         columns.extend(starts.flat_map(|start| start..start + run).map(|c| c as u32).take(length));
     }
 }
 
-/// Returns the random number generator of a row.
 pub fn row_random(seed: u64, row: usize) -> Xoshiro256PlusPlus {
     // An odd factor gives neighbouring seeds different streams.
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
     Xoshiro256PlusPlus::seed_from_u64(seed.wrapping_mul(FACTOR) ^ row as u64)
 }
 
-/// Appends `count` distinct random numbers less than `below` in ascending order.
-fn append_distinct(
-    below: usize,
-    count: usize,
-    random: &mut Xoshiro256PlusPlus,
-    numbers: &mut Vec<u32>,
-) {
-    if 2 * count > below {
-        let mut absent = Vec::with_capacity(below - count);
-        draw_distinct(below, below - count, random, &mut absent);
-        let mut absent = absent.into_iter().peekable();
-        numbers.extend((0..below as u32).filter(|n| absent.next_if_eq(n).is_none()));
-    } else {
-        draw_distinct(below, count, random, numbers);
+/// Draws `count` distinct numbers less than `below`, in ascending order. If these are more than half, the absent ones are
+/// drawn.
+fn distinct(below: usize, count: usize, random: &mut Xoshiro256PlusPlus) -> Vec<u32> {
+    if 2 * count <= below {
+        return draw_distinct(below, count, random);
     }
+    let mut absent = draw_distinct(below, below - count, random).into_iter().peekable();
+    (0..below as u32).filter(|n| absent.next_if_eq(n).is_none()).collect()
 }
 
-/// Appends `count` distinct random numbers less than `below` in ascending order, by drawing again for
-/// duplicates. `count` is at most half of `below`.
-fn draw_distinct(
-    below: usize,
-    count: usize,
-    random: &mut Xoshiro256PlusPlus,
-    numbers: &mut Vec<u32>,
-) {
-    let first = numbers.len();
-    let mut kept = first;
-    while kept < first + count {
-        numbers.resize_with(first + count, || random.random_range(0..below as u32));
-        numbers[first..].sort_unstable();
-        kept = first + partition_dedup(&mut numbers[first..]);
-        numbers.truncate(kept);
+/// Draws at most half of the numbers less than `below`. Duplicates are drawn again.
+fn draw_distinct(below: usize, count: usize, random: &mut Xoshiro256PlusPlus) -> Vec<u32> {
+    let mut numbers = Vec::with_capacity(count);
+    while numbers.len() < count {
+        numbers.resize_with(count, || random.random_range(0..below as u32));
+        numbers.sort_unstable();
+        numbers.dedup();
     }
-}
-
-/// Moves the distinct values of a sorted slice to its front and returns their number.
-fn partition_dedup(sorted: &mut [u32]) -> usize {
-    let mut kept = 0;
-    for at in 0..sorted.len() {
-        if kept == 0 || sorted[kept - 1] != sorted[at] {
-            sorted[kept] = sorted[at];
-            kept += 1;
-        }
-    }
-    kept
+    numbers
 }
 
 /// Appends `length` normally distributed columns. Equal columns are moved apart by the smallest possible

@@ -1,5 +1,3 @@
-//! Combinatorial matrices: block designs, chessboard complexes and de Bruijn graphs.
-
 /// Returns the binomial coefficient n choose k, or `usize::MAX` if it overflows.
 pub fn choose(n: usize, k: usize) -> usize {
     let product = (0..k.min(n.saturating_sub(k))).try_fold(1usize, |product, i| {
@@ -24,7 +22,6 @@ pub fn design(pair: usize, n: usize, k: usize, row: &mut Vec<u32>) {
     Blocks { n, pair: [first, first + 1 + rest] }.list(0, k, 0, row);
 }
 
-/// The blocks that contain a pair of the `n` points.
 struct Blocks {
     n: usize,
     pair: [usize; 2],
@@ -92,7 +89,6 @@ impl Board {
         squares
     }
 
-    /// Returns the number of the placement with these squares.
     fn number(mut self, squares: &[(usize, usize)]) -> usize {
         let mut number = 0;
         for (left, &(line, column)) in (0..squares.len()).rev().zip(squares) {
@@ -131,7 +127,7 @@ fn without(squares: &[(usize, usize)], taken: usize) -> Vec<(usize, usize)> {
 
 /// Appends in ascending order the neighbours of a word of `bits` bits in the undirected de Bruijn graph: the
 /// words that result from a shift by one bit in either direction, without the word itself.
-pub fn de_bruijn(word: usize, bits: u32, row: &mut Vec<u32>) {
+pub fn de_bruijn(word: usize, bits: usize, row: &mut Vec<u32>) {
     let (all, half) = (1 << bits, 1 << (bits - 1));
     let mut next = [2 * word % all, (2 * word + 1) % all, word / 2, word / 2 + half];
     next.sort_unstable();

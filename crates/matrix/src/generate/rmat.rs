@@ -16,7 +16,7 @@ const CHUNK: usize = 1 << 16;
 /// Returns the edges from the points in `rows` of a graph of 2^scale points, in ascending order, with the row
 /// in the upper and the column in the lower half. `edges` edges are drawn, and duplicates are removed. All
 /// edges of the graph are drawn even if `rows` are only a part of it.
-pub fn rmat(scale: u32, edges: usize, seed: u64, rows: Range<usize>) -> Vec<u64> {
+pub fn rmat(scale: usize, edges: usize, seed: u64, rows: Range<usize>) -> Vec<u64> {
     let chunks = (0..edges.div_ceil(CHUNK)).into_par_iter();
     let mut drawn: Vec<u64> = chunks
         .flat_map_iter(|chunk| {
@@ -32,7 +32,7 @@ pub fn rmat(scale: u32, edges: usize, seed: u64, rows: Range<usize>) -> Vec<u64>
 }
 
 /// Draws an edge, with the row in the upper and the column in the lower half.
-fn edge(scale: u32, random: &mut Xoshiro256PlusPlus) -> u64 {
+fn edge(scale: usize, random: &mut Xoshiro256PlusPlus) -> u64 {
     let [a, b, c] = QUADRANTS;
     (0..scale).fold(0, |edge, _| {
         let draw: f64 = random.random();

@@ -1,30 +1,13 @@
 //! Patterns whose columns are computed from the row index: grids, Mycielski graphs, wheels and diagonals.
 
-/// Appends the neighbours of `point` along each dimension of a grid in ascending order, and with `own` also
-/// the point itself. `strides` holds the number of points that each dimension spans, the outermost first, and
-/// ends with 1; the step along a dimension is the following stride.
-pub fn neighbours(point: usize, strides: &[usize], own: bool, row: &mut Vec<u32>) {
-    for pair in strides.windows(2) {
-        if point % pair[0] >= pair[1] {
-            row.push((point - pair[1]) as u32);
-        }
-    }
-    if own {
-        row.push(point as u32);
-    }
-    for pair in strides.windows(2).rev() {
-        if point % pair[0] + pair[1] < pair[0] {
-            row.push((point + pair[1]) as u32);
-        }
-    }
-}
+use std::ops::RangeInclusive;
 
 /// Appends in ascending order the points of a grid of nx × ny × nz points that are at most one step from
-/// `point` in each dimension and differ from it in `least` to `most` coordinates.
+/// `point` in each dimension and differ from it in a number of coordinates that is in `steps`.
 pub fn around(
     point: usize,
     [nx, ny, nz]: [usize; 3],
-    (least, most): (usize, usize),
+    steps: &RangeInclusive<usize>,
     row: &mut Vec<u32>,
 ) {
     let near = |at: usize, side: usize| at.saturating_sub(1)..(at + 2).min(side);
@@ -32,7 +15,7 @@ pub fn around(
     for plane in near(z, nz) {
         for line in near(y, ny) {
             let differ = usize::from(plane != z) + usize::from(line != y);
-            let is_joined = |at: &usize| (least..=most).contains(&(differ + usize::from(*at != x)));
+            let is_joined = |at: &usize| steps.contains(&(differ + usize::from(*at != x)));
             let joined = near(x, nx).filter(is_joined);
             row.extend(joined.map(|at| ((plane * ny + line) * nx + at) as u32));
         }

@@ -1,19 +1,19 @@
-//! The conversion of entries that are grouped by ranges of rows to CSR.
-
 use std::io;
 use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
-use super::chunk::{Chunk, Entries, Parser, Ranges, Store, parse_all};
+use super::chunk::{Buffer, Chunk, Entries, Parser, Ranges, Store, parse_all, scratch, zeros};
+use super::entry;
 use super::error::{Defect, Fault, Stop};
-use super::header::{Field, Header, check_count};
-use super::memory::{self, Arena};
-use super::text::Block;
+use super::header::{Field, Header, Symmetry, check_count};
+use super::scan::{self, Window};
+use super::text::{Block, line_at};
 use crate::Csr;
 use crate::system::pages::provide_pages;
 
-/// Parses the entries of a file in the coordinate format and builds the matrix.
 pub fn coordinate<'a>(
     header: &Header,
     expand: bool,
@@ -23,22 +23,16 @@ pub fn coordinate<'a>(
     let mirror = header.symmetry.mirror_sign().filter(|_| expand);
     // The number in the header may be wrong, so the length of the text limits the allocation.
     let entries = header.stored.min(most_entries) as usize * if mirror.is_some() { 2 } else { 1 };
-    let mut rows = memory::scratch(entries)?;
-    let mut columns = memory::scratch(entries)?;
-    let mut values = memory::scratch(if header.field == Field::Pattern { 0 } else { entries })?;
-    let store = Store {
-        rows: Arena::new(&mut rows),
-        columns: Arena::new(&mut columns),
-        values: Arena::new(&mut values),
-    };
+    let (mut rows, mut columns) = (scratch(entries)?, scratch(entries)?);
+    let mut values = scratch(if header.field == Field::Pattern { 0 } else { entries })?;
+    let store = Store(Mutex::new((&mut rows, &mut columns, &mut values)));
     let ranges = Ranges::new(header.rows, entries as u64);
-    let parser = || Parser::new(header, ranges, mirror, &store);
-    let chunks = parse_all(blocks, parser, |parser, text| parser.parse(text))?;
+    let parser = || Parser { header, ranges, mirror, store: &store, buffer: Buffer::default() };
+    let (chunks, bytes) = parse_all(blocks, parser, |parser, text| parser.parse(text))?;
     if chunks.iter().map(|chunk| chunk.stored).sum::<u64>() != header.stored {
-        return Err(Stop::Defect);
+        return Err(None);
     }
     let (csr, duplicates) = assemble(header, ranges, mirror.is_some(), &chunks)?;
-    let bytes = chunks.iter().map(|chunk| chunk.bytes).sum();
     let above: u64 = chunks.iter().map(|chunk| chunk.above).sum();
     let mirrored = chunks.iter().map(|chunk| chunk.rows.len() as u64).sum::<u64>() - header.stored;
     Ok(Entries { csr, duplicates, triangles: [above, mirrored - above], bytes })
@@ -46,7 +40,7 @@ pub fn coordinate<'a>(
 
 /// Returns the temporary memory of `coordinate` in bytes: row, column and value of each entry, and one byte
 /// per entry for the tables of ranges.
-pub fn scratch_bytes(field: Field, entries: u64) -> u64 {
+pub fn coordinate_scratch_bytes(field: Field, entries: u64) -> u64 {
     entries * if field == Field::Pattern { 2 + 4 + 1 } else { 2 + 4 + 8 + 1 }
 }
 
@@ -61,9 +55,9 @@ fn assemble(
     let mut csr = Csr {
         rows: header.rows,
         cols: header.cols,
-        row_offsets: memory::zeros(header.rows + 1)?,
-        column_indices: memory::zeros(nnz)?,
-        values: memory::zeros(nnz)?,
+        row_offsets: zeros(header.rows + 1)?,
+        column_indices: zeros(nnz)?,
+        values: zeros(nnz)?,
     };
     let results: Vec<Result<FilledSlot, Fault>> = slots(&mut csr, ranges, chunks)
         .into_par_iter()
@@ -80,7 +74,6 @@ fn assemble(
     Ok((csr, filled.iter().map(|slot| slot.duplicates).sum()))
 }
 
-/// The part of the CSR arrays for one range of rows.
 struct Slot<'a> {
     range: usize,
     first_row: usize,
@@ -91,7 +84,6 @@ struct Slot<'a> {
     values: &'a mut [f64],
 }
 
-/// The contents of a slot after duplicates have been summed.
 struct FilledSlot {
     /// The positions of the remaining entries in the arrays.
     entries: Range<usize>,
@@ -193,7 +185,6 @@ impl Slot<'_> {
         }
     }
 
-    /// Returns the positions of the entries of row `row` within the slot.
     fn row(&self, row: usize) -> Range<usize> {
         let end = self.row_offsets.get(row + 1);
         self.row_offsets[row] as usize..end.map_or(self.values.len(), |&end| end as usize)
@@ -236,16 +227,12 @@ impl Slot<'_> {
     }
 }
 
-/// Increments `cursor` and returns its old value.
 fn advance(cursor: &mut u32) -> usize {
     *cursor += 1;
     *cursor as usize - 1
 }
 
-/// Sums entries (column, value) that have the same position in row `row`.
-///
-/// # Errors
-/// Returns an error if the sum is not finite.
+/// Sums entries (column, value) that have the same position in row `row`. The sum must be finite.
 pub fn sum(row: usize, same: &[(u32, f64)]) -> Result<f64, Defect> {
     let (col, first) = same[0];
     let sum = same[1..].iter().fold(first, |sum, entry| sum + entry.1);
@@ -258,7 +245,6 @@ pub fn sum(row: usize, same: &[(u32, f64)]) -> Result<f64, Defect> {
     }
 }
 
-/// Removes the gaps between the slots that summed duplicates have left.
 fn close_gaps(csr: &mut Csr<f64>, ranges: Ranges, slots: &[FilledSlot]) {
     let mut end = 0;
     for (range, slot) in slots.iter().enumerate() {
@@ -277,4 +263,97 @@ fn close_gaps(csr: &mut Csr<f64>, ranges: Ranges, slots: &[FilledSlot]) {
     csr.values.truncate(end);
     csr.column_indices.shrink_to_fit();
     csr.values.shrink_to_fit();
+}
+
+/// Parses the elements of a file in the array format: all elements column by column, without indices.
+pub fn array<'a>(
+    header: &Header,
+    expand: bool,
+    blocks: impl Iterator<Item = io::Result<Block<'a>>> + Send,
+) -> Result<Entries, Stop> {
+    let found = AtomicU64::new(0);
+    let parse = |text: &[u8]| {
+        let chunk = elements(text, header)?;
+        let size = chunk.len() as u64;
+        let all = found.fetch_add(size, Ordering::Relaxed) + size;
+        // Surplus elements are not stored: a small compressed file can contain very many.
+        (all <= header.stored).then_some(chunk)
+    };
+    let (chunks, bytes) = parse_all(blocks, || (), |(), text| parse(text))?;
+    let elements = chunks.concat();
+    if elements.len() as u64 != header.stored {
+        return Err(None);
+    }
+    let csr = by_rows(header, expand, &elements)?;
+    Ok(Entries { csr, duplicates: 0, triangles: [0; 2], bytes })
+}
+
+/// Returns the temporary memory of `array` in bytes: the vectors of the chunks and their concatenation.
+pub fn array_scratch_bytes(elements: u64) -> u64 {
+    elements * (16 + 8)
+}
+
+fn elements(text: &[u8], header: &Header) -> Option<Vec<f64>> {
+    let (mut elements, mut at, mut room) = (Vec::new(), 0, Window::room());
+    while at < text.len() {
+        let quick = scan::element(Window::new(&text[at..], &mut room));
+        let quick = quick.filter(|q| header.field != Field::UnsignedInteger || q.0 >= 0.0);
+        let (element, length) = match quick {
+            Some((element, length)) => (Some(element), length),
+            None => {
+                let line = line_at(text, at)?;
+                (entry::element(line, header).ok()?, line.len())
+            }
+        };
+        elements.extend(element);
+        at += length;
+    }
+    Some(elements)
+}
+
+/// Returns the index of element (row, col) in the array and the sign by which it is multiplied.
+fn stored_at(header: &Header, row: usize, col: usize) -> (usize, f64) {
+    let (low, high) = (row.min(col), row.max(col));
+    let rows = header.rows;
+    match header.symmetry {
+        Symmetry::General => (col * rows + row, 1.0),
+        // The columns before column `low` have rows, rows - 1, ... elements.
+        Symmetry::Symmetric => (low * (2 * rows - low + 1) / 2 + high - low, 1.0),
+        Symmetry::SkewSymmetric => {
+            let sign = if row < col { -1.0 } else { 1.0 };
+            (low * (2 * rows - low - 1) / 2 + high - low - 1, sign)
+        }
+    }
+}
+
+fn columns(header: &Header, expand: bool, row: usize) -> impl Iterator<Item = usize> {
+    let last = match header.symmetry {
+        Symmetry::General => header.cols,
+        _ if expand => header.cols,
+        _ => row + 1,
+    };
+    let skip = header.symmetry == Symmetry::SkewSymmetric;
+    (0..last).filter(move |&col| !(skip && col == row))
+}
+
+fn by_rows(header: &Header, expand: bool, elements: &[f64]) -> Result<Csr<f64>, Fault> {
+    let nnz = match header.symmetry {
+        Symmetry::Symmetric if expand => 2 * elements.len() - header.rows,
+        Symmetry::SkewSymmetric if expand => 2 * elements.len(),
+        _ => elements.len(),
+    };
+    check_count(nnz as u64, "nonzeros")?;
+    let mut row_offsets = zeros(header.rows + 1)?;
+    let mut column_indices = Vec::with_capacity(nnz);
+    let mut values = Vec::with_capacity(nnz);
+    for row in 0..header.rows {
+        for col in columns(header, expand, row) {
+            let (place, sign) = stored_at(header, row, col);
+            column_indices.push(col as u32);
+            values.push(sign * elements[place]);
+        }
+        row_offsets[row + 1] = values.len() as u32;
+    }
+    let (rows, cols) = (header.rows, header.cols);
+    Ok(Csr { rows, cols, row_offsets, column_indices, values })
 }

@@ -2,16 +2,20 @@
 //! matrix.
 
 use std::io;
+use std::ptr::{NonNull, without_provenance_mut};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
+use nix::sys::mman::{MmapAdvise, madvise};
+use num_traits::Zero;
 use rayon::prelude::*;
 
-use super::entries::entries;
-use super::entry::Entry;
-use super::error::Stop;
+use super::entry::{Entry, entries};
+use super::error::{Defect, Fault, Stop};
 use super::header::{Field, Header};
-use super::memory::Arena;
 use super::text::Block;
 use crate::Csr;
+use crate::system::pages::PAGE;
 
 /// The division of the rows into ranges of `1 << shift` rows, so that the entries of a range can be placed
 /// within a cache, and the index of a row within its range fits into 16 bits.
@@ -59,78 +63,106 @@ pub struct Chunk<'a> {
     pub stored: u64,
     /// The number of those above the diagonal, if entries are mirrored.
     pub above: u64,
-    /// The size of the text in bytes.
-    pub bytes: u64,
 }
 
-/// The result of parsing the lines after the size line.
 pub struct Entries {
     pub csr: Csr<f64>,
     pub duplicates: u64,
     /// The numbers of stored entries above and below the diagonal; 0 if entries are not mirrored.
     pub triangles: [u64; 2],
-    /// The size of these lines in bytes.
     pub bytes: u64,
 }
 
-/// The arrays that store the entries of all chunks until the matrix is built.
-pub struct Store<'a> {
-    pub rows: Arena<'a, u16>,
-    pub columns: Arena<'a, u32>,
-    pub values: Arena<'a, f64>,
+/// The rows, columns and values of all chunks until the matrix is built. Threads take consecutive pieces of the arrays.
+pub struct Store<'a>(pub Mutex<(&'a mut [u16], &'a mut [u32], &'a mut [f64])>);
+
+impl<'a> Store<'a> {
+    /// Returns the next `size` rows and columns and `values` values, or `None` if fewer are left.
+    fn take(
+        &self,
+        size: usize,
+        values: usize,
+    ) -> Option<(&'a mut [u16], &'a mut [u32], &'a mut [f64])> {
+        let mut rest = self.0.lock().expect("no thread panics while it holds the lock");
+        let (rows, columns, all_values) = &mut *rest;
+        Some((
+            rows.split_off_mut(..size)?,
+            columns.split_off_mut(..size)?,
+            all_values.split_off_mut(..values)?,
+        ))
+    }
 }
 
-/// Parses blocks of text on all threads and returns the results in the order of the file.
+/// Allocates `size` zeros, or returns an error if they do not fit in memory. The pages are used only when they
+/// are written.
+pub fn zeros<T: Zero + Clone>(size: usize) -> Result<Vec<T>, Fault> {
+    // `vec!` gets zeroed pages from the system but aborts if there is no memory, so this is checked first.
+    if Vec::<T>::new().try_reserve_exact(size).is_err() {
+        return Err(Defect::Memory(size as u64 * size_of::<T>() as u64).into());
+    }
+    Ok(vec![T::zero(); size])
+}
+
+/// Allocates `size` zeros for temporary use in huge pages, which the kernel maps faster. The matrix itself does
+/// not use them: it must be in the default pages of the system, like all other memory that products use.
+pub fn scratch<T: Zero + Clone>(size: usize) -> Result<Vec<T>, Fault> {
+    const WORTHWHILE: usize = 1 << 22;
+    let scratch = zeros(size)?;
+    let start = (scratch.as_ptr() as usize).next_multiple_of(PAGE);
+    let bytes = (scratch.as_ptr_range().end as usize).saturating_sub(start);
+    if let Some(start) = NonNull::new(without_provenance_mut(start))
+        && size_of_val(&scratch[..]) >= WORTHWHILE
+    {
+        // SAFETY: the range starts at the first page boundary within the array. The advice does not change
+        // the contents, and a failure has no consequences.
+        let _ = unsafe { madvise(start, bytes, MmapAdvise::MADV_HUGEPAGE) };
+    }
+    Ok(scratch)
+}
+
+/// Parses blocks of text on all threads. Returns the results in the order of the file and the size of the text in bytes.
 pub fn parse_all<'a, S, T: Send>(
     blocks: impl Iterator<Item = io::Result<Block<'a>>> + Send,
     scratch: impl Fn() -> S + Sync + Send,
     parse: impl Fn(&mut S, &[u8]) -> Option<T> + Sync + Send,
-) -> Result<Vec<T>, Stop> {
+) -> Result<(Vec<T>, u64), Stop> {
+    let bytes = AtomicU64::new(0);
     let scratch = || (scratch(), Vec::new());
     let parsed = blocks.enumerate().par_bridge().map_init(scratch, |scratch, (place, block)| {
         let (scratch, buffer) = scratch;
-        let text = block.and_then(|block| block.read(buffer)).map_err(|_| Stop::Defect)?;
-        Ok((place, parse(scratch, text).ok_or(Stop::Defect)?))
+        let text = block.and_then(|block| block.read(buffer)).map_err(|_| None)?;
+        bytes.fetch_add(text.len() as u64, Ordering::Relaxed);
+        Ok((place, parse(scratch, text).ok_or(None)?))
     });
     let mut parsed = parsed.collect::<Result<Vec<_>, Stop>>()?;
     parsed.sort_unstable_by_key(|&(place, _)| place);
-    Ok(parsed.into_iter().map(|(_, result)| result).collect())
+    Ok((parsed.into_iter().map(|(_, result)| result).collect(), bytes.into_inner()))
 }
 
 /// A parser of chunks in the coordinate format. Each thread has its own, because it reuses its buffers.
 pub struct Parser<'a, 's> {
-    header: &'a Header,
-    ranges: Ranges,
+    pub header: &'a Header,
+    pub ranges: Ranges,
     /// The sign of mirrored values, if entries are mirrored.
-    mirror: Option<f64>,
-    store: &'a Store<'s>,
-    buffer: Buffer,
+    pub mirror: Option<f64>,
+    pub store: &'a Store<'s>,
+    pub buffer: Buffer,
 }
 
-impl<'a, 's> Parser<'a, 's> {
-    pub fn new(
-        header: &'a Header,
-        ranges: Ranges,
-        mirror: Option<f64>,
-        store: &'a Store<'s>,
-    ) -> Self {
-        Self { header, ranges, mirror, store, buffer: Buffer::default() }
-    }
-
-    /// Parses the entries of `text`. Returns `None` if a line is invalid or the file has too many entries.
+impl<'s> Parser<'_, 's> {
     pub fn parse(&mut self, text: &[u8]) -> Option<Chunk<'s>> {
         let (stored, values) = match self.header.field {
             Field::Pattern => (self.lines::<true>(text)?, 0),
             _ => (self.lines::<false>(text)?, self.buffer.size),
         };
+        let (rows, columns, values) = self.store.take(self.buffer.size, values)?;
         let mut chunk = Chunk {
-            rows: self.store.rows.take(self.buffer.size)?,
-            columns: self.store.columns.take(self.buffer.size)?,
-            values: self.store.values.take(values)?,
+            rows,
+            columns,
+            values,
             ends: std::mem::take(&mut self.buffer.counts),
             stored,
             above: self.buffer.above,
-            bytes: text.len() as u64,
         };
         self.group(&mut chunk);
         Some(chunk)
@@ -174,9 +206,8 @@ impl<'a, 's> Parser<'a, 's> {
     }
 }
 
-/// The entries of a chunk in the order of the file.
 #[derive(Default)]
-struct Buffer {
+pub struct Buffer {
     /// The positions, with the row in the upper and the column in the lower half.
     keys: Vec<u64>,
     /// The values; unused for a pattern.
@@ -185,7 +216,6 @@ struct Buffer {
     size: usize,
     /// The number of mirrored entries that the file stores above the diagonal.
     above: u64,
-    /// The number of entries in each range of rows.
     counts: Vec<u32>,
     shift: u32,
 }

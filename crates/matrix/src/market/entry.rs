@@ -1,11 +1,14 @@
-//! The complete parser of one line of entries. It accepts all valid forms and returns a message for every
-//! defect. `scan` is the faster parser for lines in the usual form.
+//! The entries of a text. The lines of most files have the form for which the parser `plain` is made; it needs a processor
+//! with AVX2. Other usual lines are parsed by `scan`, and all the rest by [`coordinate`] and [`element`], which alone decide
+//! what is valid and return a message for every defect.
 
 use super::error::{Defect, quote, shown};
 use super::header::{Field, Header, Symmetry};
-use super::line::tokens;
+#[cfg(target_arch = "x86_64")]
+use super::plain;
+use super::scan::{self, WINDOW, Window};
+use super::text::{line_at, tokens};
 
-/// An entry of the matrix. Indices start at 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Entry {
     pub row: u32,
@@ -44,11 +47,19 @@ pub fn coordinate(line: &[u8], header: &Header) -> Result<Option<Entry>, Defect>
         field => {
             let word = words.next().ok_or(Defect::ValueMissing)?;
             let value = number(word, field)?;
-            check_diagonal(row, col, value, word, header)?;
+            if header.symmetry == Symmetry::SkewSymmetric && row == col && value != 0.0 {
+                return Err(Defect::Diagonal { at: row + 1, word: quote(word) });
+            }
             value
         }
     };
-    no_more(words, header)?;
+    if let Some(word) = words.next() {
+        let wanted = match header.field {
+            Field::Pattern => "row and column",
+            _ => "row, column and value",
+        };
+        return Err(Defect::SurplusWord { word: quote(word), field: header.field.name(), wanted });
+    }
     Ok(Some(Entry { row, col, value }))
 }
 
@@ -95,26 +106,192 @@ fn number(word: &[u8], field: Field) -> Result<f64, Defect> {
     }
 }
 
-fn check_diagonal(
-    row: u32,
-    col: u32,
-    value: f64,
-    word: &[u8],
+/// Calls `take` for each entry of `text`. Returns the number of entries, or `None` if a line is invalid.
+#[inline(always)]
+pub fn entries<const PATTERN: bool>(
+    text: &[u8],
     header: &Header,
-) -> Result<(), Defect> {
-    if header.symmetry == Symmetry::SkewSymmetric && row == col && value != 0.0 {
-        return Err(Defect::Diagonal { at: row + 1, word: quote(word) });
+    take: impl FnMut(Entry),
+) -> Option<u64> {
+    #[cfg(target_arch = "x86_64")]
+    if plain::is_supported() {
+        // SAFETY: the processor has the instructions, which `is_supported` has checked.
+        return unsafe { plain_entries::<PATTERN>(text, header, take) };
     }
-    Ok(())
+    line_entries::<PATTERN>(text, header, take)
 }
 
-fn no_more<'a>(mut words: impl Iterator<Item = &'a [u8]>, header: &Header) -> Result<(), Defect> {
-    let Some(word) = words.next() else {
-        return Ok(());
-    };
-    let wanted = match header.field {
-        Field::Pattern => "row and column",
-        _ => "row, column and value",
-    };
-    Err(Defect::SurplusWord { word: quote(word), field: header.field.name(), wanted })
+/// Does the same line by line, on any processor.
+#[inline(always)]
+fn line_entries<const PATTERN: bool>(
+    text: &[u8],
+    header: &Header,
+    mut take: impl FnMut(Entry),
+) -> Option<u64> {
+    let (mut at, mut stored, mut room) = (0, 0, Window::room());
+    while at < text.len() {
+        let (entry, length) = line::<PATTERN>(text, at, &mut room, header)?;
+        at += length;
+        if let Some(entry) = entry {
+            stored += 1;
+            take(entry);
+        }
+    }
+    Some(stored)
+}
+
+/// Does the same with the parser `plain`.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn plain_entries<const PATTERN: bool>(
+    text: &[u8],
+    header: &Header,
+    mut take: impl FnMut(Entry),
+) -> Option<u64> {
+    let (mut at, mut stored, mut room, mut lines) = (0, 0, Window::room(), plain::Lines::new());
+    while at < text.len() {
+        let (count, end) = lines.parse::<PATTERN>(text, at, header);
+        at = end;
+        for number in 0..count {
+            let entry = match lines.get(number, header) {
+                Ok(entry) => Some(entry),
+                Err(start) => {
+                    let (entry, length) = line::<PATTERN>(text, start, &mut room, header)?;
+                    at = at.max(start + length);
+                    entry
+                }
+            };
+            if let Some(entry) = entry {
+                stored += 1;
+                take(entry);
+            }
+        }
+    }
+    Some(stored)
+}
+
+/// Parses the line at position `at`. Returns its entry, unless it is blank or a comment, and its length.
+#[inline(always)]
+fn line<const PATTERN: bool>(
+    text: &[u8],
+    at: usize,
+    room: &mut [u8; WINDOW],
+    header: &Header,
+) -> Option<(Option<Entry>, usize)> {
+    match quick::<PATTERN>(&text[at..], room, header) {
+        Some((entry, length)) => Some((Some(entry), length)),
+        None => {
+            let line = line_at(text, at)?;
+            Some((coordinate(line, header).ok()?, line.len()))
+        }
+    }
+}
+
+/// Parses the line at the start of `text` if it has the usual form. Returns the entry and the line's length.
+#[inline(always)]
+fn quick<const PATTERN: bool>(
+    text: &[u8],
+    room: &mut [u8; WINDOW],
+    header: &Header,
+) -> Option<(Entry, usize)> {
+    let (row, col, value, length) = scan::coordinate::<PATTERN>(Window::new(text, room))?;
+    let (row, col) = (row.wrapping_sub(1), col.wrapping_sub(1));
+    let inside = row < header.rows as u64 && col < header.cols as u64;
+    let entry = Entry { row: row as u32, col: col as u32, value };
+    (inside && !entry.is_doubtful(header)).then_some((entry, length))
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
+    use super::*;
+    use crate::market::header::{Field, Format, Symmetry};
+
+    const SIZE: usize = 120_000_000;
+
+    fn header(field: Field, symmetry: Symmetry) -> Header {
+        let format = Format::Coordinate;
+        Header { format, field, symmetry, rows: SIZE, cols: SIZE, stored: 0, bytes: 0 }
+    }
+
+    /// The number of entries, unless a line is invalid, and the entries with their values as bits.
+    type Found = (Option<u64>, Vec<(u32, u32, u64)>);
+
+    fn both<const PATTERN: bool>(text: &str, header: &Header) -> [Found; 2] {
+        let (mut plain, mut by_line) = (Vec::new(), Vec::new());
+        let bits = |entry: Entry| (entry.row, entry.col, entry.value.to_bits());
+        let found = entries::<PATTERN>(text.as_bytes(), header, |entry| plain.push(bits(entry)));
+        let expected =
+            line_entries::<PATTERN>(text.as_bytes(), header, |entry| by_line.push(bits(entry)));
+        [(found, plain), (expected, by_line)]
+    }
+
+    fn index() -> impl Strategy<Value = String> {
+        let unusual = vec!["0", "120000001", "99999999999999999999", "-1", "+1", "1x", "1.5", ""];
+        prop_oneof![
+            40 => (1..=SIZE, 0..27u32).prop_map(|(index, shift)| (index >> shift).max(1).to_string()),
+            2 => (1..99u32, 1..14usize).prop_map(|(index, digits)| format!("{index:0digits$}")),
+            1 => select(unusual).prop_map(str::to_owned),
+        ]
+    }
+
+    fn value() -> impl Strategy<Value = String> {
+        let unusual = "- . -. 1. .5 -.5 -0 0.0 1..2 1.2.3 1e5 1e+5 1e+100 1e+0a 1e*05 e+05 1D+02 +1 nan inf 1_0 1:0 1/0 1\u{e9} \
+            12345678901234567890 0.1234567890123456789 00000000000000000001 9999999999999999999 1e-99";
+        let unusual: Vec<&str> = unusual.split_whitespace().collect();
+        prop_oneof![
+            any::<f64>()
+                .prop_filter("finite", |value| value.is_finite())
+                .prop_map(|value| format!("{value:e}")),
+            (-1e3..1e3, 0..20usize).prop_map(|(value, digits)| format!("{value:.digits$}")),
+            (-1e3..1e3, 0..20usize, select(vec!["e-", "e+", "E-", "E+"]), 0..30).prop_map(
+                |(value, digits, letter, power)| format!("{value:.digits$}{letter}{power:02}")
+            ),
+            (-99..99).prop_map(|value: i32| value.to_string()),
+            select(unusual).prop_map(str::to_owned),
+        ]
+    }
+
+    fn lines(pattern: bool) -> impl Strategy<Value = Vec<String>> {
+        let blank =
+            || prop_oneof![60 => Just(" "), 2 => Just("\t"), 1 => Just("  "), 1 => Just("\u{1}")];
+        let end = prop_oneof![60 => Just(""), 2 => Just("\r"), 1 => Just(" "), 1 => Just("\n"), 1 => Just("\n%c")];
+        let line = (index(), blank(), index(), blank(), value(), end);
+        let line = line.prop_map(move |(row, first, col, second, value, end)| match pattern {
+            true => format!("{row}{first}{col}{end}"),
+            false => format!("{row}{first}{col}{second}{value}{end}"),
+        });
+        prop::collection::vec(line, 0..300)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(400))]
+
+        /// The first invalid line ends the parsing, so all are removed from half of the texts.
+        #[test]
+        fn the_fastest_parser_finds_what_the_others_find(
+            mut lines in lines(false),
+            field in select(vec![Field::Real, Field::Integer, Field::UnsignedInteger]),
+            symmetry in select(vec![Symmetry::General, Symmetry::SkewSymmetric]),
+            valid: bool,
+            ended: bool,
+        ) {
+            let header = header(field, symmetry);
+            lines.retain(|line| !valid || both::<false>(line, &header)[1].0.is_some());
+            let [found, expected] = both::<false>(&(lines.join("\n") + if ended { "\n" } else { "" }), &header);
+            prop_assert!(!valid || expected.0.is_some());
+            prop_assert_eq!(found, expected);
+        }
+
+        #[test]
+        fn the_fastest_parser_finds_the_patterns_that_the_others_find(mut lines in lines(true), valid: bool) {
+            let header = header(Field::Pattern, Symmetry::Symmetric);
+            lines.retain(|line| !valid || both::<true>(line, &header)[1].0.is_some());
+            let [found, expected] = both::<true>(&lines.join("\n"), &header);
+            prop_assert!(!valid || expected.0.is_some());
+            prop_assert_eq!(found, expected);
+        }
+    }
 }

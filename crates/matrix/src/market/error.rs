@@ -1,20 +1,17 @@
-//! The errors of the reader: the defects of a file and their lines.
-
-use std::fmt;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use crate::bounds::ReadStop;
 use crate::csr::MAX_INDEX;
+use crate::memory::ReadStop;
 
 /// The reason why a file could not be read, as in `webbase-1M.mtx:17: row index 1000006 exceeds 1000005 rows`.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{}:{} {}", path.display(), fault.line.map_or(String::new(), |line| format!("{line}:")), fault.reason)]
 pub struct MarketError {
     path: PathBuf,
     fault: Fault,
 }
 
-/// A reason and the line to which it applies.
 #[derive(Debug)]
 pub(super) struct Fault {
     /// The line, counted from 1; `None` if the reason applies to the whole file.
@@ -29,12 +26,9 @@ enum Reason {
     Defect(#[from] Defect),
 }
 
-/// The reason why parsing stopped early.
-pub(super) enum Stop {
-    /// A line of the entries is invalid; `defect` finds the first such line.
-    Defect,
-    Fault(Fault),
-}
+/// The reason why parsing stopped early; `None` if a line of the entries is invalid, for whose message the file is
+/// searched again.
+pub(super) type Stop = Option<Fault>;
 
 /// A defect of a file, or a property that is not supported. Words of the file are quoted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -128,18 +122,6 @@ impl MarketError {
     }
 }
 
-impl fmt::Display for MarketError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:", self.path.display())?;
-        if let Some(line) = self.fault.line {
-            write!(f, "{line}:")?;
-        }
-        write!(f, " {}", self.fault.reason)
-    }
-}
-
-impl std::error::Error for MarketError {}
-
 impl Fault {
     pub fn at(line: u64, defect: Defect) -> Self {
         Self { line: Some(line), reason: defect.into() }
@@ -164,12 +146,6 @@ impl From<Defect> for Fault {
     }
 }
 
-impl From<Fault> for Stop {
-    fn from(fault: Fault) -> Self {
-        Self::Fault(fault)
-    }
-}
-
 /// Converts an error of the libraries for archives and compressed data into a message about the file. Messages
 /// of libraries may quote the file, so they are truncated and made printable.
 pub(super) fn name_damage(error: io::Error) -> io::Error {
@@ -185,7 +161,6 @@ pub(super) fn name_damage(error: io::Error) -> io::Error {
     }
 }
 
-/// Quotes a word of the file for a message.
 pub(super) fn quote(token: &[u8]) -> String {
     format!("`{}`", shown(token, 40))
 }

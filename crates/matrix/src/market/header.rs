@@ -1,8 +1,5 @@
-//! The header of a Matrix Market file: the banner, comments and the size line.
-
 use super::error::{Defect, Fault, quote, shown};
-use super::line::{after_banner, tokens};
-use super::text::Lines;
+use super::text::{Lines, after_banner, tokens};
 use crate::csr::MAX_INDEX;
 
 /// The type of the values of a file.
@@ -89,7 +86,6 @@ pub struct Sizes {
     pub entries: Option<u64>,
 }
 
-/// The contents of the header.
 #[derive(Clone, Copy, Debug)]
 pub struct Header {
     pub format: Format,
@@ -97,9 +93,7 @@ pub struct Header {
     pub symmetry: Symmetry,
     pub rows: usize,
     pub cols: usize,
-    /// The number of entries that must follow.
     pub stored: u64,
-    /// The length of the header in bytes.
     pub bytes: u64,
 }
 
@@ -206,7 +200,6 @@ pub fn check_count(count: u64, things: &'static str) -> Result<(), Defect> {
     }
 }
 
-/// Returns the meaning of one word of the banner.
 fn choose<T: Copy>(
     word: Option<&[u8]>,
     what: &'static str,
@@ -258,7 +251,6 @@ fn size(word: &[u8], things: &'static str) -> Result<u64, Defect> {
     digits.parse().map_err(|_| Defect::TooMany { count: shown(word, 40), things })
 }
 
-/// Returns the number of elements that an array stores.
 fn elements(symmetry: Symmetry, rows: u64, cols: u64) -> u64 {
     match symmetry {
         Symmetry::General => rows * cols,

@@ -10,22 +10,20 @@ use std::path::Path;
 use nix::libc::O_NONBLOCK;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use super::line::{LONGEST_LINE, after_banner};
-use crate::bounds::{ReadBounds, ReadStop};
+use super::text::{LONGEST_LINE, after_banner};
+use crate::memory::{ReadBounds, ReadStop};
 
-/// The first bytes of gzip data.
 pub const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 /// The buffer size in bytes for streams and compressed files.
 const PIECE: usize = 1 << 17;
 /// The interval between checks of the interrupt flag while waiting for a stream, in milliseconds.
 const TICK: u16 = 100;
 
-/// An open file, or a stream that has been read to its end.
 pub struct Input<'c> {
     bytes: Bytes,
-    /// The number of bytes.
-    size: u64,
-    bounds: ReadBounds<'c>,
+    /// The number of bytes when the file was opened; bytes that are appended later are ignored.
+    pub size: u64,
+    pub bounds: ReadBounds<'c>,
 }
 
 enum Bytes {
@@ -34,10 +32,6 @@ enum Bytes {
 }
 
 impl<'c> Input<'c> {
-    /// Opens a file, or reads a stream to its end.
-    ///
-    /// # Errors
-    /// Returns an error if the file does not exist, has an unsupported type, or the stream cannot be read.
     pub fn open(path: &Path, bounds: ReadBounds<'c>) -> io::Result<Self> {
         // The type is checked before opening, because merely opening a device can have an effect.
         check_type(fs::metadata(path)?.file_type())?;
@@ -45,39 +39,23 @@ impl<'c> Input<'c> {
         let file = OpenOptions::new().read(true).custom_flags(O_NONBLOCK).open(path)?;
         let metadata = file.metadata()?;
         check_type(metadata.file_type())?;
-        let (bytes, size) = if metadata.is_file() {
-            (Bytes::File(file), metadata.len())
-        } else {
-            let collected = collect(file, bounds)?;
-            let size = collected.len() as u64;
-            (Bytes::Memory(collected), size)
-        };
-        Ok(Self { bytes, size, bounds })
+        if metadata.is_file() {
+            return Ok(Self { bytes: Bytes::File(file), size: metadata.len(), bounds });
+        }
+        let collected = collect(file, bounds)?;
+        let size = collected.len() as u64;
+        Ok(Self { bytes: Bytes::Memory(collected), size, bounds })
     }
 
-    /// Returns the number of bytes when the file was opened; bytes that are appended later are ignored.
-    pub fn size(&self) -> u64 {
-        self.size
-    }
-
-    /// Returns the number of bytes that are stored in memory.
     pub fn stream_bytes(&self) -> u64 {
         if self.is_stream() { self.size } else { 0 }
     }
 
-    /// Returns whether the bytes are from a stream, which cannot be read again.
     pub fn is_stream(&self) -> bool {
         matches!(self.bytes, Bytes::Memory(_))
     }
 
-    pub fn bounds(&self) -> ReadBounds<'c> {
-        self.bounds
-    }
-
     /// Fills `buffer` with the bytes at offset `at`. The range must lie within [`Input::size`].
-    ///
-    /// # Errors
-    /// Returns an error if reading is interrupted or fails, or the file has become shorter.
     pub fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<()> {
         self.bounds.check()?;
         match &self.bytes {
@@ -94,13 +72,11 @@ impl<'c> Input<'c> {
         }
     }
 
-    /// Returns a reader of all bytes from the start.
     pub fn reader(&self) -> BufReader<InputReader<'_>> {
         BufReader::with_capacity(PIECE, InputReader { input: self, at: 0 })
     }
 }
 
-/// Reads an [`Input`] from its start to its end.
 pub struct InputReader<'a> {
     input: &'a Input<'a>,
     at: u64,
@@ -118,7 +94,6 @@ impl Read for InputReader<'_> {
     }
 }
 
-/// Returns an error if the type is neither a regular file nor a stream.
 fn check_type(kind: FileType) -> io::Result<()> {
     if kind.is_dir() {
         return Err(ErrorKind::IsADirectory.into());
@@ -153,7 +128,6 @@ fn collect(mut stream: File, bounds: ReadBounds) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Waits until the stream has bytes to read or has ended.
 fn wait(stream: &File, bounds: ReadBounds) -> io::Result<()> {
     loop {
         bounds.check()?;

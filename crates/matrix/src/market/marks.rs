@@ -9,7 +9,6 @@ const BLOCK: usize = 64;
 /// The number of positions that are written at once.
 const GROUP: usize = 10;
 
-/// The separators at the start of a text.
 pub struct Marks {
     /// The positions. Those from `count` on have no meaning.
     at: [u16; PIECE + BLOCK + GROUP],
@@ -21,7 +20,6 @@ impl Marks {
         Self { at: [0; PIECE + BLOCK + GROUP], count: 0 }
     }
 
-    /// Finds the separators in the first bytes of `text`.
     #[inline]
     #[target_feature(enable = "avx2,bmi1,popcnt")]
     pub fn find(&mut self, text: &[u8]) {
@@ -36,12 +34,10 @@ impl Marks {
         self.append(separators(&last), blocks.len() * BLOCK);
     }
 
-    /// Returns the positions of the separators.
     pub fn positions(&self) -> &[u16] {
         &self.at[..self.count]
     }
 
-    /// Appends the positions of the bits that are set, plus `start`.
     #[inline]
     #[target_feature(enable = "avx2,bmi1,popcnt")]
     fn append(&mut self, mut bits: u64, start: usize) {

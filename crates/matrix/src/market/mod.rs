@@ -2,52 +2,63 @@
 //!
 //! A file is split at line ends into chunks of text (`text`). All threads parse the chunks (`chunk`, with
 //! `scan` and `decimal` for ordinary lines and `entry` for all others) and group the entries by ranges of
-//! rows. Then the entries are placed range by range into the CSR arrays (`build`; `dense` for the array
-//! format). The threads only detect that the file has a defect. The first defect is then searched for by a
-//! sequential pass from the start (`defect`), so that the message does not depend on the number of threads.
+//! rows. Then the entries are placed range by range into the CSR arrays (`build`). The threads only detect that
+//! the file has a defect. The first defect is then searched for by a sequential pass from the start, so that the
+//! message does not depend on the number of threads.
+
+#![warn(missing_docs)]
 
 mod build;
 mod chunk;
 mod decimal;
-mod defect;
-mod dense;
-mod entries;
 mod entry;
 mod error;
 mod header;
 mod input;
-mod line;
 #[cfg(target_arch = "x86_64")]
 mod marks;
-mod memory;
-mod options;
 #[cfg(target_arch = "x86_64")]
 mod plain;
 mod scan;
 mod stream;
 mod text;
-mod window;
 mod write;
 
 #[cfg(test)]
 mod tests;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 pub use build::sum;
 pub use error::{Defect, MarketError};
 pub use header::{Banner, Field, Sizes, Symmetry};
-pub use line::LONGEST_LINE;
-pub use options::Options;
 pub use stream::Stream;
-pub use write::{Head, write, write_block, write_head};
+pub use text::LONGEST_LINE;
+pub use write::write;
+pub(crate) use write::{write_block, write_head};
 
 use super::Csr;
-use super::bounds::ReadBounds;
-use super::size::SizeHint;
+use super::memory::{ReadBounds, SizeHint};
 use error::{Fault, Stop};
 use header::{Format, Header};
-use text::Text;
+use text::{Lines, Text};
+
+/// The options for reading a file.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Whether a symmetric or skew-symmetric file is expanded to the whole matrix. Otherwise only the stored
+    /// triangle is returned.
+    pub expand: bool,
+    /// The approximate size in bytes of the chunks of text that a thread parses. It does not affect the result.
+    pub chunk: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        // The entries of a chunk of this size fit into the second-level cache of a core.
+        Self { expand: true, chunk: 1 << 20 }
+    }
+}
 
 /// A matrix and the facts that its file states about it.
 #[derive(Debug)]
@@ -82,33 +93,25 @@ pub struct Market {
 /// triangle. Entries with the same position are summed in the order of the file. With expansion, (i, j) and
 /// (j, i) of a symmetric file have the same position: both positions get the sum, and this counts as one
 /// duplicate. A file is read in blocks and is never in memory as a whole; a pipe or device is read into memory.
-///
-/// # Errors
-/// Returns the first defect of the file and its line.
+/// The error names the first defect of the file and its line.
 pub fn read(path: &Path, options: &Options) -> Result<Market, MarketError> {
     Opened::open(path, options, ReadBounds::NONE)?.read()
 }
 
 /// An open file, or a stream that has been read to its end.
 pub struct Opened<'c> {
-    path: PathBuf,
     text: Text<'c>,
     options: Options,
 }
 
 impl<'c> Opened<'c> {
     /// Opens a file to be read within `bounds`.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be opened or an archive contains no matrix.
     pub fn open(
         path: &Path,
         options: &Options,
         bounds: ReadBounds<'c>,
     ) -> Result<Self, MarketError> {
-        let text = Text::open(path, bounds);
-        let text = text.map_err(|error| MarketError::new(path, error))?;
-        Ok(Self { path: path.to_owned(), text, options: *options })
+        Ok(Self { text: Text::open(path, bounds)?, options: *options })
     }
 
     /// Returns whether the text was read from a pipe or a device, which cannot be read again.
@@ -118,7 +121,7 @@ impl<'c> Opened<'c> {
 
     /// Returns the bounds within which the file is read.
     pub fn bounds(&self) -> ReadBounds<'c> {
-        self.text.input.bounds()
+        self.text.input.bounds
     }
 
     /// Returns the memory in bytes that holds the contents of a stream; 0 for a file.
@@ -127,27 +130,25 @@ impl<'c> Opened<'c> {
     }
 
     /// Returns the size of the matrix according to the header of the file.
-    ///
-    /// # Errors
-    /// Returns an error if the header is invalid.
     pub fn size_hint(&self) -> Result<SizeHint, MarketError> {
-        let header = Header::read(&mut self.text.lines(self.options.chunk));
-        let (header, _) = header.map_err(|fault| MarketError::new(&self.path, fault))?;
-        Ok(size_hint(&header, &self.text, &self.options))
+        Ok(size_hint(&self.header()?.0, &self.text, &self.options))
     }
 
-    /// Reads the matrix; see [`read`].
-    ///
-    /// # Errors
-    /// Returns the first defect of the file and its line.
+    fn header(&self) -> Result<(Header, Option<String>), MarketError> {
+        let header = Header::read(&mut self.text.lines(self.options.chunk));
+        header.map_err(|fault| self.text.error(fault))
+    }
+
+    /// Reads the matrix; see [`read()`].
     pub fn read(&self) -> Result<Market, MarketError> {
-        let Self { path, text, options } = self;
-        parse(text, options)
-            .map_err(|stop| match stop {
-                Stop::Fault(fault) => fault,
-                Stop::Defect => defect::first(text, options.chunk),
-            })
-            .map_err(|fault| MarketError::new(path, fault))
+        parse(&self.text, &self.options)
+            .map_err(|stop| stop.map_or_else(|| self.defect(), |fault| self.text.error(fault)))
+    }
+
+    /// Searches for the first defect of a file that could not be parsed, from the start.
+    fn defect(&self) -> MarketError {
+        let fault = search(&mut self.text.lines(self.options.chunk)).err();
+        self.text.error(fault.unwrap_or_else(|| Defect::Changed.into()))
     }
 }
 
@@ -157,8 +158,8 @@ fn size_hint(header: &Header, text: &Text, options: &Options) -> SizeHint {
     let stored = header.stored.min(text.most_entries());
     let nnz = if mirrored { 2 * stored } else { stored };
     let scratch = match header.format {
-        Format::Coordinate => build::scratch_bytes(header.field, nnz),
-        Format::Array => dense::scratch_bytes(stored),
+        Format::Coordinate => build::coordinate_scratch_bytes(header.field, nnz),
+        Format::Array => build::array_scratch_bytes(stored),
     };
     SizeHint { rows: header.rows, cols: header.cols, nnz, scratch }
 }
@@ -168,12 +169,12 @@ fn parse(text: &Text, options: &Options) -> Result<Market, Stop> {
     let (header, kind) = Header::read(&mut lines)?;
     header.check_entries(&lines)?;
     let needs = size_hint(&header, text, options).bytes().saturating_add(text.input.stream_bytes());
-    text.input.bounds().allow(needs).map_err(Fault::from)?;
+    text.input.bounds.allow(needs).map_err(Fault::from)?;
     let entries = match header.format {
         Format::Coordinate => {
             build::coordinate(&header, options.expand, text.most_entries(), lines.remainder())?
         }
-        Format::Array => dense::array(&header, options.expand, lines.remainder())?,
+        Format::Array => build::array(&header, options.expand, lines.remainder())?,
     };
     Ok(Market {
         csr: entries.csr,
@@ -184,6 +185,26 @@ fn parse(text: &Text, options: &Options) -> Result<Market, Stop> {
         duplicates: entries.duplicates,
         triangles: entries.triangles,
         text_bytes: header.bytes + entries.bytes,
-        file_bytes: text.input.size(),
+        file_bytes: text.input.size,
     })
+}
+
+/// Reads a file line by line up to its first defect.
+fn search(lines: &mut Lines) -> Result<(), Fault> {
+    let (header, _) = Header::read(lines)?;
+    let (mut found, stored) = (0, header.stored);
+    while let Some(line) = lines.next()? {
+        let entry = match header.format {
+            Format::Coordinate => entry::coordinate(line, &header).map(|entry| entry.is_some()),
+            Format::Array => entry::element(line, &header).map(|value| value.is_some()),
+        };
+        found += u64::from(entry.map_err(|defect| lines.fault(defect))?);
+        if found > stored {
+            return Err(lines.fault(Defect::SurplusEntries(stored)));
+        }
+    }
+    if found < stored {
+        return Err(lines.fault(Defect::EntriesMissing { found, stored }));
+    }
+    Ok(())
 }

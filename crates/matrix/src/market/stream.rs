@@ -1,42 +1,31 @@
 //! A reader that returns a coordinate file entry by entry, for callers that store only a part of the matrix.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::entries::entries;
-use super::entry::Entry;
-use super::error::{Fault, MarketError};
+use super::entry::{Entry, entries};
+use super::error::MarketError;
 use super::header::{Field, Format, Header};
-use super::options::Options;
-use super::text::Text;
-use super::{defect, memory};
-use crate::bounds::ReadBounds;
+use super::{Opened, Options, chunk};
+use crate::memory::ReadBounds;
 
 /// An open coordinate file whose header has been read. It may have more entries than 32-bit indices allow.
 pub struct Stream {
-    path: PathBuf,
-    text: Text<'static>,
+    file: Opened<'static>,
     header: Header,
     kind: Option<String>,
     /// The sign of mirrored values, if entries are mirrored.
     mirror: Option<f64>,
-    /// The approximate size of the blocks in bytes; see [`Options::chunk`].
-    chunk: usize,
 }
 
 impl Stream {
     /// Opens a file and reads its header. Returns `None` for the array format, which only
-    /// [`read`](super::read) supports.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be opened or its header is invalid.
+    /// [`read`](super::read()) supports.
     pub fn open(path: &Path, options: &Options) -> Result<Option<Self>, MarketError> {
-        let named = |fault: Fault| MarketError::new(path, fault);
-        let text = Text::open(path, ReadBounds::NONE).map_err(|error| named(error.into()))?;
-        let (header, kind) = Header::read(&mut text.lines(options.chunk)).map_err(named)?;
+        let file = Opened::open(path, options, ReadBounds::NONE)?;
+        let (header, kind) = file.header()?;
         let mirror = header.symmetry.mirror_sign().filter(|_| options.expand);
-        let chunk = options.chunk;
-        let stream = Self { path: path.into(), text, header, kind, mirror, chunk };
-        Ok((header.format == Format::Coordinate).then_some(stream))
+        let is_coordinate = header.format == Format::Coordinate;
+        Ok(is_coordinate.then_some(Self { file, header, kind, mirror }))
     }
 
     /// Returns the numbers of rows and columns.
@@ -56,7 +45,7 @@ impl Stream {
 
     /// Returns the size of the file in bytes.
     pub fn file_bytes(&self) -> u64 {
-        self.text.input.size()
+        self.file.text.input.size
     }
 
     /// Returns whether the entries of the stored triangle are mirrored.
@@ -67,21 +56,15 @@ impl Stream {
     /// Parses only the blocks for whose number `mine` returns true. Returns the number of their entries in each
     /// row, mirrored ones included, and the number of their stored entries. The sum of the latter over all
     /// blocks must be [`Stream::size_hint`], which the caller checks.
-    ///
-    /// # Errors
-    /// Returns the first defect of the file and its line.
     pub fn lengths(&self, mine: impl Fn(usize) -> bool) -> Result<(Vec<u64>, u64), MarketError> {
-        let zeros = memory::zeros(self.header.rows);
-        let mut lengths = zeros.map_err(|fault| MarketError::new(&self.path, fault))?;
+        let zeros = chunk::zeros(self.header.rows);
+        let mut lengths = zeros.map_err(|fault| self.file.text.error(fault))?;
         let stored = self.blocks(mine, |row, _, _| lengths[row] += 1)?;
         Ok((lengths, stored))
     }
 
     /// Calls `take` with row, column and value of each entry in the order of the file. If entries are mirrored,
     /// each one is followed by its mirror image.
-    ///
-    /// # Errors
-    /// Returns the first defect of the file and its line.
     pub fn each(&self, take: impl FnMut(usize, u32, f64)) -> Result<(), MarketError> {
         self.blocks(|_| true, take).map(|_| ())
     }
@@ -97,8 +80,8 @@ impl Stream {
                 take(image.row as usize, image.col, image.value);
             }
         };
-        let mut lines = self.text.lines(self.chunk);
-        Header::read(&mut lines).map_err(|fault| MarketError::new(&self.path, fault))?;
+        let mut lines = self.file.text.lines(self.file.options.chunk);
+        Header::read(&mut lines).map_err(|fault| self.file.text.error(fault))?;
         let (mut stored, mut buffer) = (0, Vec::new());
         for (_, block) in lines.remainder().enumerate().filter(|(number, _)| mine(*number)) {
             let text = block.and_then(|block| block.read(&mut buffer));
@@ -114,6 +97,6 @@ impl Stream {
 
     /// Returns the first defect of a file that is known to have one.
     pub fn defect(&self) -> MarketError {
-        MarketError::new(&self.path, defect::first(&self.text, self.chunk))
+        self.file.defect()
     }
 }

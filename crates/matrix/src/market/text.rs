@@ -1,26 +1,28 @@
-//! The text of a plain or compressed file, split into blocks at line ends.
+//! The text of a plain or compressed file, split into blocks at line ends, and the form of its lines.
 
 use std::io::{self, BufReader, Read};
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use flate2::bufread::MultiGzDecoder;
 
-use super::error::{Defect, Fault, name_damage};
+use super::error::{Defect, Fault, MarketError, name_damage};
 use super::input::{GZIP_MAGIC, Input, InputReader};
-use super::line::{LONGEST_LINE, line_at};
 use crate::archive;
-use crate::bounds::ReadBounds;
+use crate::memory::ReadBounds;
 
+/// The largest length of a line in bytes, without its end. The format itself allows 1024 characters.
+pub const LONGEST_LINE: usize = 1 << 16;
+const BANNER: &[u8] = b"%%MatrixMarket";
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// The number of bytes that are read at a time to find the end of the last line of a block.
 const TAIL: usize = 1 << 12;
-/// The block size of tar archives in bytes.
 const TAR_BLOCK: u64 = 512;
 
 type Decoder<'a> = MultiGzDecoder<BufReader<InputReader<'a>>>;
 
-/// An open file that contains text.
 pub struct Text<'c> {
+    path: PathBuf,
     pub input: Input<'c>,
     is_gzip: bool,
     /// The position and the length of the text within an uncompressed archive, in bytes.
@@ -28,10 +30,14 @@ pub struct Text<'c> {
 }
 
 impl<'c> Text<'c> {
-    pub fn open(path: &Path, bounds: ReadBounds<'c>) -> io::Result<Self> {
+    pub fn open(path: &Path, bounds: ReadBounds<'c>) -> Result<Self, MarketError> {
+        Self::opened(path, bounds).map_err(|error| MarketError::new(path, error))
+    }
+
+    fn opened(path: &Path, bounds: ReadBounds<'c>) -> io::Result<Self> {
         let input = Input::open(path, bounds)?;
         let mut magic = [0; GZIP_MAGIC.len()];
-        if input.size() >= magic.len() as u64 {
+        if input.size >= magic.len() as u64 {
             input.read_at(&mut magic, 0)?;
         }
         let is_archive = archive::is_archive(path);
@@ -39,17 +45,21 @@ impl<'c> Text<'c> {
         let member = is_archive.then(|| archive::locate(decoder).map_err(name_damage)).transpose();
         // The decompression or archive library may have hidden an interruption.
         bounds.check()?;
-        Ok(Self { member: member?, is_gzip: is_archive || magic == GZIP_MAGIC, input })
+        let is_gzip = is_archive || magic == GZIP_MAGIC;
+        Ok(Self { path: path.to_owned(), member: member?, is_gzip, input })
+    }
+
+    pub fn error(&self, fault: Fault) -> MarketError {
+        MarketError::new(&self.path, fault)
     }
 
     /// Returns an upper bound on the number of entries that the text can contain.
     pub fn most_entries(&self) -> u64 {
         // Deflate expands one byte to at most 1032. The shortest entry is `1 1` and a line end.
         let growth = if self.is_gzip { 1032 } else { 1 };
-        self.input.size().saturating_mul(growth).saturating_add(1) / 4
+        self.input.size.saturating_mul(growth).saturating_add(1) / 4
     }
 
-    /// Returns the text in blocks of about `size` bytes.
     pub fn blocks(&self, size: usize) -> Blocks<'_> {
         let source = if self.is_gzip {
             let decoder = MultiGzDecoder::new(self.input.reader());
@@ -96,7 +106,6 @@ enum Source<'a> {
 /// A block of the text. Compressed text is decompressed sequentially by the iterator. The block of a plain file
 /// is only a range, which the thread that parses the block reads itself.
 pub enum Block<'a> {
-    /// The decompressed text of the block.
     Text(Vec<u8>),
     /// The lines that begin within these bytes of a plain file.
     Lines(&'a Input<'a>, Range<u64>),
@@ -108,12 +117,12 @@ impl<'a> Iterator for Blocks<'a> {
     fn next(&mut self) -> Option<Self::Item> {
         match &mut self.source {
             Source::Plain { at } => {
-                let range = *at..self.input.size().min(*at + self.size as u64);
+                let range = *at..self.input.size.min(*at + self.size as u64);
                 *at = range.end;
                 (!range.is_empty()).then_some(Ok(Block::Lines(self.input, range)))
             }
             Source::Gzip { decoder, carry } => {
-                let bounds = self.input.bounds();
+                let bounds = self.input.bounds;
                 let inflated = bounds.check().map_err(io::Error::from);
                 let inflated = inflated.and_then(|()| inflate(decoder, carry, self.size));
                 let is_end = inflated.as_ref().is_ok_and(Vec::is_empty);
@@ -150,11 +159,11 @@ fn lines_in<'b>(input: &Input, range: Range<u64>, buffer: &'b mut Vec<u8>) -> io
     let (mut end, most) = (range.end, buffer.len() + LONGEST_LINE);
     while skip < buffer.len()
         && !buffer.ends_with(b"\n")
-        && end < input.size()
+        && end < input.size
         && buffer.len() <= most
     {
         let known = buffer.len();
-        let more = (input.size() - end).min(TAIL as u64);
+        let more = (input.size - end).min(TAIL as u64);
         buffer.resize(known + more as usize, 0);
         input.read_at(&mut buffer[known..], end)?;
         if let Some(line_end) = buffer[known..].iter().position(|&byte| byte == b'\n') {
@@ -186,7 +195,6 @@ fn inflate(decoder: &mut impl Read, carry: &mut Vec<u8>, size: usize) -> io::Res
     }
 }
 
-/// A reader of one file within an archive.
 struct Member<'a> {
     /// The number of bytes before the file that have not been skipped yet.
     skip: u64,
@@ -213,7 +221,6 @@ impl Read for Member<'_> {
     }
 }
 
-/// An iterator over the lines of the text.
 pub struct Lines<'a> {
     blocks: Blocks<'a>,
     block: Vec<u8>,
@@ -226,7 +233,6 @@ pub struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    /// Returns the next line, with its line end.
     pub fn next(&mut self) -> Result<Option<&[u8]>, Fault> {
         while self.at == self.block.len() {
             let Some(block) = self.blocks.next().transpose()? else {
@@ -244,7 +250,6 @@ impl<'a> Lines<'a> {
         Ok(Some(line))
     }
 
-    /// Returns the fault of the last line that was returned.
     pub fn fault(&self, defect: Defect) -> Fault {
         Fault::at(self.line, defect)
     }
@@ -253,4 +258,29 @@ impl<'a> Lines<'a> {
     pub fn remainder(mut self) -> impl Iterator<Item = io::Result<Block<'a>>> + Send {
         std::iter::once(Ok(Block::Text(self.block.split_off(self.at)))).chain(self.blocks)
     }
+}
+
+/// Returns the line that begins at `at`, with its end, or `None` if it is longer than allowed.
+pub fn line_at(text: &[u8], at: usize) -> Option<&[u8]> {
+    let rest = &text[at..];
+    let near = &rest[..rest.len().min(LONGEST_LINE + 1)];
+    match near.iter().position(|&byte| byte == b'\n') {
+        Some(end) => Some(&rest[..=end]),
+        None => (near.len() <= LONGEST_LINE).then_some(rest),
+    }
+}
+
+/// Returns the words of a line up to a comment.
+pub fn tokens(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(u8::is_ascii_whitespace)
+        .filter(|word| !word.is_empty())
+        .take_while(|word| word[0] != b'%')
+}
+
+/// Returns a text after the first word of a Matrix Market banner, if it begins with that word.
+pub fn after_banner(text: &[u8]) -> Option<&[u8]> {
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    let (first, rest) = text.split_at_checked(BANNER.len())?;
+    let ends = rest.first().is_none_or(u8::is_ascii_whitespace);
+    (ends && first.eq_ignore_ascii_case(BANNER)).then_some(rest)
 }

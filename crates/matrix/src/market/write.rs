@@ -1,5 +1,3 @@
-//! The writer of Matrix Market files.
-
 use std::io::{self, Write};
 
 use rayon::prelude::*;
@@ -9,52 +7,32 @@ use crate::Csr;
 /// The approximate number of entries that a thread formats at a time.
 const PIECE: usize = 1 << 16;
 
-/// The header of a general coordinate file.
-#[derive(Clone, Copy, Debug)]
-pub struct Head<'k> {
-    /// Whether the entries have no values. Otherwise the values are real.
-    pub pattern: bool,
-    /// The kind of problem for the comment `% kind: …`, as in files of the collection.
-    pub kind: Option<&'k str>,
-    /// The number of rows.
-    pub rows: usize,
-    /// The number of columns.
-    pub cols: usize,
-    /// The number of entries.
-    pub nnz: usize,
-}
-
 /// Writes `csr` as `coordinate real general`, row by row, with each value in the shortest form that is read
 /// back bit for bit. Values must be finite because the reader refuses all others.
-///
-/// # Errors
-/// Returns an error if `out` cannot be written.
 pub fn write(csr: &Csr<f64>, out: &mut impl Write) -> io::Result<()> {
     let &Csr { rows, cols, .. } = csr;
-    write_head(&Head { pattern: false, kind: None, rows, cols, nnz: csr.nnz() }, out)?;
+    write_head("real", None, [rows, cols, csr.nnz()], out)?;
     write_block(0, &csr.row_offsets, &csr.column_indices, Some(&csr.values), out)?;
     out.flush()
 }
 
-/// Writes the banner, the comment and the size line.
-///
-/// # Errors
-/// Returns an error if `out` cannot be written.
-pub fn write_head(head: &Head, out: &mut impl Write) -> io::Result<()> {
-    let field = if head.pattern { "pattern" } else { "real" };
+/// Writes the banner, the kind of problem in a comment `% kind: …`, as in files of the collection, and the size line.
+pub(crate) fn write_head(
+    field: &str,
+    kind: Option<&str>,
+    [rows, cols, nnz]: [usize; 3],
+    out: &mut impl Write,
+) -> io::Result<()> {
     writeln!(out, "%%MatrixMarket matrix coordinate {field} general")?;
-    if let Some(kind) = head.kind {
+    if let Some(kind) = kind {
         writeln!(out, "% kind: {kind}")?;
     }
-    writeln!(out, "{} {} {}", head.rows, head.cols, head.nnz)
+    writeln!(out, "{rows} {cols} {nnz}")
 }
 
 /// Writes the entries of the rows from `first_row` on. They are given as CSR arrays whose offsets start at 0
 /// and are formatted on the current rayon pool.
-///
-/// # Errors
-/// Returns an error if `out` cannot be written.
-pub fn write_block(
+pub(crate) fn write_block(
     first_row: usize,
     row_offsets: &[u32],
     columns: &[u32],

@@ -4,15 +4,12 @@ use crate::Csr;
 use crate::csr::MAX_INDEX;
 use crate::scalar::Precision;
 
-/// Bytes of an index.
 const INDEX: u64 = 4;
 /// The dimensions of a matrix and the settings that determine how much memory it needs. No number exceeds 2³², so
 /// that a product of two and sums of a few products do not overflow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Extent<'a> {
-    /// The number of rows.
     pub rows: u64,
-    /// The number of columns.
     pub cols: u64,
     /// The number of entries, or an upper bound of it.
     pub nnz: u64,
@@ -20,7 +17,6 @@ pub struct Extent<'a> {
     pub longest: u64,
     /// The size of a value in bytes.
     pub value: u64,
-    /// The number of worker threads.
     pub threads: u64,
     /// Whether products are with the transpose.
     pub transpose: bool,
@@ -29,7 +25,6 @@ pub struct Extent<'a> {
 }
 
 impl<'a> Extent<'a> {
-    /// Returns the extent of a matrix in memory.
     pub fn of<T>(csr: &Csr<T>, threads: usize, transpose: bool) -> Self {
         Self {
             rows: csr.rows as u64,
@@ -57,27 +52,22 @@ impl<'a> Extent<'a> {
         }
     }
 
-    /// Returns this extent in another precision.
     pub fn in_precision(self, precision: Precision) -> Self {
         Self { value: precision.bytes(), ..self }
     }
 
-    /// Returns the value of a method's parameter, if it was given.
     pub fn word(&self, parameter: &str) -> Option<&'static str> {
         self.given.iter().find(|(name, _)| *name == parameter).map(|(_, value)| *value)
     }
 
-    /// Returns the value of a method's numeric parameter, if it was given.
     pub fn number(&self, parameter: &str) -> Option<u64> {
         self.word(parameter).map(|word| word.parse().expect("its values are numbers"))
     }
 
-    /// Returns the size of the CSR arrays in bytes.
     pub fn csr(&self) -> u64 {
         self.nnz * (self.value + INDEX) + (self.rows + 1) * INDEX
     }
 
-    /// Returns the size of one index per entry in bytes.
     pub fn indices(&self) -> u64 {
         self.nnz * INDEX
     }
@@ -88,17 +78,14 @@ impl<'a> Extent<'a> {
         self.nnz * (value + INDEX) + (self.cols + 1) * INDEX * (parts + 1)
     }
 
-    /// Returns the size of x and y in bytes.
     pub fn vectors(&self) -> u64 {
         (self.rows + self.cols) * self.value
     }
 
-    /// Returns the number of elements of x.
     pub fn inputs(&self) -> u64 {
         if self.transpose { self.rows } else { self.cols }
     }
 
-    /// Returns the number of elements of y.
     pub fn outputs(&self) -> u64 {
         if self.transpose { self.cols } else { self.rows }
     }

@@ -7,15 +7,11 @@ use nix::sys::resource::{Resource, getrlimit};
 
 use crate::system::groups::{self, MOUNTED, Version};
 
-/// The command-line option that limits memory.
 const MAX_MEMORY: &str = "--max-memory";
 
-/// The memory that may still be allocated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Available {
-    /// The number of bytes.
     pub bytes: u64,
-    /// The limit that determines it.
     pub by: &'static str,
 }
 
@@ -125,21 +121,13 @@ mod tests {
     #[test]
     fn a_group_and_its_ancestors_limit_memory() {
         let dir = tempfile::tempdir().unwrap();
-        write(
-            dir.path(),
-            &[
-                ("a/b/memory.max", "1000\n"),
-                ("a/b/memory.current", "300\n"),
-                ("a/b/memory.stat", "anon 5\ninactive_file 60\nactive_file 40\n"),
-                ("a/memory.max", "max\n"),
-                ("a/memory.current", "5000\n"),
-                ("memory.max", "2000"),
-                ("memory.current", "1300"),
-            ],
-        );
+        let files = "a/b/memory.max 1000; a/b/memory.current 300; \
+            a/b/memory.stat anon 5|inactive_file 60|active_file 40; \
+            a/memory.max max; a/memory.current 5000; memory.max 2000; memory.current 1300";
+        write(dir.path(), files);
         let left = |groups| left_by_groups(dir.path(), groups);
         assert_eq!(left("0::/a/b\n"), Some(700), "the limit of the root group");
-        write(dir.path(), &[("memory.max", "3000")]);
+        write(dir.path(), "memory.max 3000");
         assert_eq!(left("0::/a/b\n"), Some(800), "cached file pages are reclaimed");
         assert_eq!(left("0::/elsewhere\n"), Some(1700), "a path outside the container");
         assert_eq!(left("1:cpu:/a/b\n"), None);
@@ -149,17 +137,9 @@ mod tests {
     #[test]
     fn version_1_has_a_folder_per_controller_and_other_names() {
         let dir = tempfile::tempdir().unwrap();
-        write(
-            dir.path(),
-            &[
-                ("memory/x/memory.limit_in_bytes", "5000"),
-                ("memory/x/memory.usage_in_bytes", "6000"),
-                (
-                    "memory/x/memory.stat",
-                    "inactive_file 1\nactive_file 2\ntotal_inactive_file 1500\ntotal_active_file 500\n",
-                ),
-            ],
-        );
+        let files = "memory/x/memory.limit_in_bytes 5000; memory/x/memory.usage_in_bytes 6000; memory/x/memory.stat \
+            inactive_file 1|active_file 2|total_inactive_file 1500|total_active_file 500";
+        write(dir.path(), files);
         let groups = "7:memory:/x\n3:cpu,cpuacct:/y\n0::/\n";
         assert_eq!(left_by_groups(dir.path(), groups), Some(1000));
         assert_eq!(left_by_groups(dir.path(), "7:cpuset,memory:/x\n"), Some(1000));

@@ -8,8 +8,8 @@
 //! leaves them in natural order. The size of a group is measured at every level by the entries of its rows
 //! and not by degrees in the current graph, so that groups stay balanced for unsymmetric patterns.
 
+use super::Permutation;
 use super::graph::{Graph, Groups};
-use super::permutation::Permutation;
 use super::rcm::reverse_cuthill_mckee;
 use crate::Csr;
 
@@ -27,9 +27,7 @@ pub enum Coarsening {
     HeavyEdge,
 }
 
-/// The Band-k order of the rows of a matrix, with their groups.
 pub struct BandK {
-    /// The permutation into Band-k order.
     pub permutation: Permutation,
     /// The start of each group per level, as in [`grouped`], for the rows in the new order.
     pub levels: Vec<Vec<u32>>,

@@ -6,7 +6,6 @@ use rayon::prelude::*;
 
 use crate::Csr;
 
-/// The number of rows that one task merges.
 const ROWS_PER_TASK: usize = 4096;
 
 /// An undirected graph as adjacency lists. It may contain loops, which do not affect the orderings.
@@ -21,11 +20,8 @@ pub struct Graph {
     pub vertex_weights: Vec<u32>,
 }
 
-/// A partition of the vertices into groups.
 pub struct Groups {
-    /// The group of each vertex.
     pub of: Vec<u32>,
-    /// The number of groups.
     pub count: usize,
 }
 
@@ -44,17 +40,14 @@ impl Graph {
         Self { offsets, neighbours, edge_weights: Vec::new(), vertex_weights }
     }
 
-    /// Returns the number of vertices.
     pub fn len(&self) -> usize {
         self.offsets.len() - 1
     }
 
-    /// Returns the number of neighbours of a vertex.
     pub fn degree(&self, vertex: u32) -> u32 {
         self.offsets[vertex as usize + 1] - self.offsets[vertex as usize]
     }
 
-    /// Returns the neighbours of a vertex.
     pub fn neighbours(&self, vertex: u32) -> &[u32] {
         &self.neighbours[self.range(vertex)]
     }

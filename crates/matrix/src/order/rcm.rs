@@ -9,7 +9,6 @@ use std::cmp::Reverse;
 
 use super::graph::Graph;
 
-/// Returns the vertices in reverse Cuthill-McKee order.
 pub fn reverse_cuthill_mckee(graph: &Graph) -> Vec<u32> {
     let vertices = graph.len();
     let mut search = Search { graph, round: 0, seen: vec![0; vertices], queue: Vec::new() };

@@ -1,5 +1,3 @@
-//! Tests of the orderings: every result is a permutation, and the bandwidth shrinks as expected.
-
 use proptest::prelude::*;
 
 use super::band_k::{BandK, Coarsening, band_k, grouped};

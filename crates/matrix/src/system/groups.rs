@@ -5,10 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-/// The folder where control groups are mounted.
 pub const MOUNTED: &str = "/sys/fs/cgroup";
 
-/// The version of the kernel's control group interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
     /// Version 1: a tree of groups for each controller.
@@ -37,7 +35,6 @@ pub fn folders(mounted: &Path, groups: &str, controller: &str) -> Vec<(Version, 
     groups.lines().filter_map(of_line).flatten().collect()
 }
 
-/// Returns the list of the process's groups: the text of `/proc/self/cgroup`.
 pub fn of_process() -> String {
     fs::read_to_string("/proc/self/cgroup").unwrap_or_default()
 }
@@ -68,7 +65,6 @@ fn tightest(mounted: &Path, groups: &str) -> Option<(f64, Version, PathBuf)> {
 /// How often a control group's CPU quota has stopped its threads.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Throttling {
-    /// The folder of the control group.
     pub group: PathBuf,
     /// The periods in which its threads ran. At the end of each, the quota is renewed.
     pub periods: u64,
@@ -114,12 +110,13 @@ impl Throttling {
 pub(crate) mod tests {
     use super::*;
 
-    /// Writes files with these texts, in the layout of a control group.
-    pub fn write(folder: &Path, files: &[(&str, &str)]) {
-        for (name, text) in files {
+    /// Writes files in the layout of a control group, given as `NAME TEXT; …`, with `|` for a line end within a text.
+    pub fn write(folder: &Path, files: &str) {
+        for file in files.split("; ") {
+            let (name, text) = file.split_once(' ').unwrap();
             let path = folder.join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
+            fs::write(path, text.replace('|', "\n") + "\n").unwrap();
         }
     }
 
@@ -127,16 +124,14 @@ pub(crate) mod tests {
     fn the_smallest_quota_of_a_group_and_its_ancestors_applies() {
         let dir = tempfile::tempdir().unwrap();
         let quota = |groups| tightest(dir.path(), groups).map(|(quota, ..)| quota);
-        write(dir.path(), &[("a/b/cpu.max", "max 100000\n"), ("a/cpu.max", "150000 100000\n")]);
+        write(dir.path(), "a/b/cpu.max max 100000; a/cpu.max 150000 100000");
         assert_eq!(quota("0::/a/b\n"), Some(1.5));
-        write(dir.path(), &[("a/b/cpu.max", "50000 100000\n")]);
+        write(dir.path(), "a/b/cpu.max 50000 100000");
         assert_eq!(quota("0::/a/b\n"), Some(0.5));
         assert_eq!((quota("0::/elsewhere\n"), quota("")), (None, None));
-        let first =
-            [("cpu/x/cpu.cfs_quota_us", "200000\n"), ("cpu/x/cpu.cfs_period_us", "100000\n")];
-        write(dir.path(), &first);
+        write(dir.path(), "cpu/x/cpu.cfs_quota_us 200000; cpu/x/cpu.cfs_period_us 100000");
         assert_eq!(quota("3:cpu,cpuacct:/x\n0::/\n"), Some(2.0));
-        write(dir.path(), &[("cpu/x/cpu.cfs_quota_us", "-1\n")]);
+        write(dir.path(), "cpu/x/cpu.cfs_quota_us -1");
         assert_eq!(quota("3:cpu,cpuacct:/x\n"), None);
         assert_eq!(quota("3:cpuset:/x\n"), None, "another controller");
     }
@@ -144,21 +139,12 @@ pub(crate) mod tests {
     #[test]
     fn the_throttling_of_the_group_with_the_smallest_quota_is_read() {
         let dir = tempfile::tempdir().unwrap();
-        let first = "nr_periods 113\nnr_throttled 40\nthrottled_time 1500000000\n";
-        let second = "usage_usec 9\nnr_periods 113\nnr_throttled 40\nthrottled_usec 1500000\n";
-        let untouched = "nr_periods 9\nnr_throttled 0\nthrottled_usec 0\n";
-        write(
-            dir.path(),
-            &[
-                ("a/cpu.max", "50000 100000\n"),
-                ("a/cpu.stat", second),
-                ("a/b/cpu.max", "150000 100000\n"),
-                ("a/b/cpu.stat", untouched),
-                ("cpu/x/cpu.cfs_quota_us", "50000\n"),
-                ("cpu/x/cpu.cfs_period_us", "100000\n"),
-                ("cpu/x/cpu.stat", first),
-            ],
-        );
+        let files = "a/cpu.max 50000 100000; \
+            a/cpu.stat usage_usec 9|nr_periods 113|nr_throttled 40|throttled_usec 1500000; \
+            a/b/cpu.max 150000 100000; a/b/cpu.stat nr_periods 9|nr_throttled 0|throttled_usec 0; \
+            cpu/x/cpu.cfs_quota_us 50000; cpu/x/cpu.cfs_period_us 100000; \
+            cpu/x/cpu.stat nr_periods 113|nr_throttled 40|throttled_time 1500000000";
+        write(dir.path(), files);
         let (throttled, seconds) = (40, 1.5);
         for (groups, folder) in [("0::/a/b\n", "a"), ("3:cpu:/x\n", "cpu/x")] {
             let group = dir.path().join(folder);

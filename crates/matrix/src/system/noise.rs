@@ -9,7 +9,6 @@ use super::read;
 /// The ticks of `/proc/stat` per second. Linux fixes them independently of the kernel's timer rate.
 const TICKS: f64 = 100.0;
 
-/// The readings at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Readings {
     /// The time of all CPUs since the machine's start, in seconds.
@@ -26,7 +25,6 @@ pub struct Readings {
 }
 
 impl Readings {
-    /// Takes the readings now.
     pub fn now() -> Self {
         let text = |path: &str| read(path).unwrap_or_default();
         let of_kernel =

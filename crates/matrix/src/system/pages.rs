@@ -1,5 +1,3 @@
-//! The pages of the memory of this process.
-
 use std::ops::Range;
 use std::ptr::{NonNull, null};
 
@@ -11,18 +9,13 @@ use nix::sys::resource::{UsageWho, getrusage};
 /// The size of a page in bytes. Where it is larger, requests for pages may fail, which only takes more time.
 pub const PAGE: usize = 4096;
 
-/// Returns the NUMA node of the page that contains each address; `None` for a page that is on no node yet.
-///
-/// # Errors
-/// Returns an error if the system call fails or is not permitted.
+/// Returns the NUMA node of the page that contains each address; `None` for a page that is on no node yet. The system
+/// call may not be permitted.
 pub fn nodes_of_pages(pages: &[usize]) -> nix::Result<Vec<Option<usize>>> {
     move_pages(pages, None)
 }
 
 /// Moves pages to a NUMA node as far as possible, and returns the node of each page afterwards.
-///
-/// # Errors
-/// Returns an error if the system call fails or is not permitted, or if there is no such node.
 pub fn move_pages_to(node: usize, pages: &[usize]) -> nix::Result<Vec<Option<usize>>> {
     move_pages(pages, Some(&vec![node as c_int; pages.len()]))
 }

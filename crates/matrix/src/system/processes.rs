@@ -1,5 +1,3 @@
-//! The limits of the number of processes and threads.
-
 use std::error::Error;
 use std::io;
 use std::path::Path;
@@ -14,9 +12,6 @@ use super::read;
 
 /// Starts the threads of the parallel parts of setups, one for each CPU if `threads` is 0. A process has only one such
 /// pool: a second call changes nothing.
-///
-/// # Errors
-/// Returns the system's error, as [`explained`] says it.
 pub fn start_pool(threads: usize) -> io::Result<()> {
     let Err(error) = ThreadPoolBuilder::new().num_threads(threads).build_global() else {
         return Ok(());
@@ -83,15 +78,9 @@ mod tests {
     #[test]
     fn the_limit_that_refuses_a_thread_is_named() {
         let dir = tempfile::tempdir().unwrap();
-        let files = [
-            ("pids/a/b/pids.max", "max\n"),
-            ("pids/a/b/pids.current", "900\n"),
-            ("pids/a/pids.max", "5\n"),
-            ("pids/a/pids.current", "5\n"),
-            ("c/pids.max", "7\n"),
-            ("c/pids.current", "6\n"),
-        ];
-        write(dir.path(), &files);
+        let files = "pids/a/b/pids.max max; pids/a/b/pids.current 900; pids/a/pids.max 5; pids/a/pids.current 5; \
+            c/pids.max 7; c/pids.current 6";
+        write(dir.path(), files);
         let full = "/pids/a has 5 processes and threads, and pids.max allows 5: raise";
         let (user, stack) = ("may have 3 threads together (`ulimit -u`)", "900 KiB of `ulimit -v`");
         let both = format!("{user}, or the stack of a thread needs a part of the {stack}: raise");

@@ -1,11 +1,6 @@
-//! Tests of archives of the collection.
-
 use std::path::Path;
 
-use super::{CHUNKS, Options, gzip, triplets};
-use crate::market;
-
-const TEXT: &str = "%%MatrixMarket matrix coordinate real general\n2 3 2\n1 2 1.5\n2 3 -2\n";
+use super::{CHUNKS, TEXT, gzip, read_file, triplets};
 
 fn tar(files: &[(&str, &str)]) -> Vec<u8> {
     let mut builder = tar::Builder::new(Vec::new());
@@ -17,16 +12,9 @@ fn tar(files: &[(&str, &str)]) -> Vec<u8> {
     builder.into_inner().unwrap()
 }
 
-/// Reads an archive with these bytes in every chunk size. All results must be equal.
+/// Reads an archive in every chunk size. All results must be equal.
 fn read(archive: &[u8]) -> Result<Vec<(usize, usize, f64)>, String> {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("m.tar.gz");
-    std::fs::write(&path, archive).unwrap();
-    let read = |chunk| {
-        market::read(&path, &Options { expand: true, chunk })
-            .map(|market| triplets(&market.csr))
-            .map_err(|error| error.to_string().replace(&path.display().to_string(), "m.tar.gz"))
-    };
+    let read = |chunk| Ok(triplets(&read_file("m.tar.gz", archive, true, chunk)?.csr));
     let first = read(CHUNKS[0]);
     CHUNKS.iter().for_each(|chunk| assert_eq!(read(*chunk), first));
     first

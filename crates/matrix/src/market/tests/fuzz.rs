@@ -1,5 +1,3 @@
-//! Tests with random matrices written in random styles, and with damaged or random texts.
-
 use proptest::prelude::*;
 
 use super::super::{Csr, write};
@@ -110,25 +108,4 @@ proptest! {
         packed[place] ^= edits[0].1;
         let _ = read_text(&packed, true, chunk);
     }
-}
-
-#[test]
-fn extreme_values_are_written_bit_for_bit() {
-    let extremes = [
-        0.0,
-        -0.0,
-        f64::from_bits(1),
-        f64::MIN_POSITIVE.next_down(),
-        f64::MIN_POSITIVE,
-        f64::MAX,
-        f64::MIN,
-        0.1 + 0.2,
-        1e21,
-        123_456_789.0,
-    ];
-    let entries: Vec<Triplet> = extremes.iter().enumerate().map(|(i, &v)| (i, 9 - i, v)).collect();
-    let csr = Csr::<f64>::from_triplets(10, 10, &entries);
-    let mut text = Vec::new();
-    write(&csr, &mut text).unwrap();
-    assert_eq!(bits(&read_text(&text, true, 30).unwrap().csr), bits(&csr));
 }

@@ -1,7 +1,28 @@
-//! The conditions that stop the reading of a matrix early: an interruption or the memory limit.
+//! The size of a matrix before it is read or generated, and the limits while it is read.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The size of a matrix, as far as it is known before the matrix is read or generated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SizeHint {
+    pub rows: usize,
+    pub cols: usize,
+    /// An upper bound on the number of entries.
+    pub nnz: u64,
+    /// An upper bound on the temporary memory for reading or generating the matrix, in bytes, without the CSR
+    /// arrays and the file.
+    pub scratch: u64,
+}
+
+impl SizeHint {
+    /// Returns an upper bound on the memory for reading or generating the matrix, in bytes, including the CSR
+    /// arrays.
+    pub fn bytes(&self) -> u64 {
+        let csr = (size_of::<u32>() + size_of::<f64>()) as u64 * self.nnz;
+        csr + size_of::<u32>() as u64 * (self.rows as u64 + 1) + self.scratch
+    }
+}
 
 /// The interrupt flag and the memory limit. Every reader checks them between two blocks of a file.
 #[derive(Clone, Copy, Debug)]
@@ -15,22 +36,13 @@ pub struct ReadBounds<'a> {
 /// The reason why reading stopped early. It is wrapped in an [`io::Error`].
 #[derive(Debug, thiserror::Error)]
 pub enum ReadStop {
-    /// The user interrupted the program.
     #[error("interrupted while it was read")]
     Interrupted,
     /// Another program has truncated the file.
     #[error("the file became shorter while it was read")]
     Shortened,
-    /// Reading needs more memory than is available.
     #[error("reading the file needs {bytes} bytes of memory, but only {most} are available ({by})")]
-    Memory {
-        /// The memory that is needed, in bytes.
-        bytes: u64,
-        /// The memory that is available, in bytes.
-        most: u64,
-        /// The origin of the memory limit.
-        by: &'static str,
-    },
+    Memory { bytes: u64, most: u64, by: &'static str },
 }
 
 impl From<ReadStop> for io::Error {
@@ -40,7 +52,6 @@ impl From<ReadStop> for io::Error {
 }
 
 impl ReadStop {
-    /// Returns the reason that is wrapped in `error`, if there is one.
     pub fn of(error: &io::Error) -> Option<&Self> {
         error.get_ref()?.downcast_ref()
     }
@@ -56,10 +67,6 @@ impl<'a> ReadBounds<'a> {
         Self { interrupted: Some(interrupted), most_bytes, by }
     }
 
-    /// Checks the interrupt flag.
-    ///
-    /// # Errors
-    /// Returns [`ReadStop::Interrupted`] if the flag is set.
     pub fn check(self) -> Result<(), ReadStop> {
         match self.interrupted.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
             true => Err(ReadStop::Interrupted),
@@ -68,9 +75,6 @@ impl<'a> ReadBounds<'a> {
     }
 
     /// Checks the memory limit against the `bytes` that reading needs in total.
-    ///
-    /// # Errors
-    /// Returns [`ReadStop::Memory`] if `bytes` exceeds the limit.
     pub fn allow(self, bytes: u64) -> Result<(), ReadStop> {
         let Self { most_bytes: most, by, .. } = self;
         if bytes > most { Err(ReadStop::Memory { bytes, most, by }) } else { Ok(()) }
