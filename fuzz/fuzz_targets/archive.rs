@@ -1,22 +1,15 @@
-//! An archive of the collection: the matrix among odd members reads as its text does; with damaged blocks
-//! it is an error or a matrix. The last bytes of the input say what stands before it and what is damaged.
+//! Reads an archive of the collection. The matrix among odd members must be read as its text is; with damaged blocks the
+//! result is an error or a matrix. The last bytes of the input determine what precedes the matrix and what is damaged.
 
 #![no_main]
 
-use std::io::Write;
-use std::sync::LazyLock;
-
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use libfuzzer_sys::{Corpus, fuzz_target};
-use spmv_fuzz::{Bench, assert_same, may_ask_for_too_much};
+use spmv_fuzz::{BENCH, assert_same, gzip, may_announce_too_much};
 use tar::{Builder, EntryType, Header};
-
-static BENCH: LazyLock<Bench> = LazyLock::new(Bench::default);
 
 const BLOCK: usize = 512;
 const MATRIX: &str = "m/m.mtx";
-/// What may stand before the matrix: type, path, and whether the text is its contents.
+/// What may precede the matrix: type, path, and whether its contents are the text.
 const ODD: [(EntryType, &str, bool); 12] = [
     (EntryType::Directory, "m/", false),
     (EntryType::Regular, "m/m_b.mtx", true),
@@ -36,8 +29,8 @@ fuzz_target!(|input: &[u8]| -> Corpus {
     let Some((text, &[kind, how, members, place, further, bits])) = input.split_last_chunk() else {
         return Corpus::Reject;
     };
-    let read = |archive: &[u8]| BENCH.read("m.tar.gz", &gzip(archive), true, how);
-    if may_ask_for_too_much(text) {
+    let read = |archive: &[u8]| BENCH.read("m.tar.gz", &gzip(archive, 1), true, how);
+    if may_announce_too_much(text) {
         return Corpus::Reject;
     }
     if kind % 4 == 0 {
@@ -59,13 +52,13 @@ fuzz_target!(|input: &[u8]| -> Corpus {
     if kind & 4 == 4 {
         mend(&mut archive);
     }
-    if !may_ask_for_too_much(&archive) {
+    if !may_announce_too_much(&archive) {
         let _ = (read(&archive), read(&archive[..place]));
     }
     Corpus::Keep
 });
 
-/// Up to three odd members, the matrix, and perhaps one more of its name.
+/// Makes an archive of up to three odd members, the matrix, and perhaps a second member with its name.
 fn tar(text: &[u8], members: u8, kind: u8) -> Vec<u8> {
     let mut builder = Builder::new(Vec::new());
     let mut add = |kind, path: &str, contents: &[u8]| {
@@ -74,7 +67,7 @@ fn tar(text: &[u8], members: u8, kind: u8) -> Vec<u8> {
         header.set_size(contents.len() as u64);
         if header.set_path(path).is_ok() {
             header.set_cksum();
-            builder.append(&header, contents).expect("memory takes it");
+            builder.append(&header, contents).expect("a vector takes all bytes");
         }
     };
     for number in 0..usize::from(kind >> 3) % 4 {
@@ -85,10 +78,10 @@ fn tar(text: &[u8], members: u8, kind: u8) -> Vec<u8> {
     if kind & 64 == 64 {
         add(EntryType::Regular, MATRIX, b"another");
     }
-    builder.into_inner().expect("memory takes it")
+    builder.into_inner().expect("a vector takes all bytes")
 }
 
-/// Makes the checksums of headers right, as far as the sizes lead to them.
+/// Corrects the checksums of the headers, as far as the sizes lead to them.
 fn mend(archive: &mut [u8]) {
     let mut at = 0;
     while let Some(block) = archive.get_mut(at..).and_then(|rest| rest.first_chunk_mut::<BLOCK>()) {
@@ -97,12 +90,6 @@ fn mend(archive: &mut [u8]) {
         header.set_cksum();
         block.copy_from_slice(header.as_bytes());
         let blocks = header.entry_size().unwrap_or_default().div_ceil(BLOCK as u64);
-        at = usize::try_from(blocks)
-            .map_or(usize::MAX, |blocks| blocks.saturating_mul(BLOCK).saturating_add(at + BLOCK));
+        at = (blocks as usize).saturating_mul(BLOCK).saturating_add(at + BLOCK);
     }
-}
-
-fn gzip(archive: &[u8]) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-    encoder.write_all(archive).and_then(|()| encoder.finish()).expect("memory takes it")
 }

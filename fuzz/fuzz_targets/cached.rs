@@ -4,16 +4,15 @@
 #![no_main]
 
 use std::fs;
-use std::path::Path;
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Value, json};
 use spmv_fuzz::{Bench, alone, assert_same_csr, check_csr};
-use spmv_matrix::bounds::ReadBounds;
 use spmv_matrix::cache::CacheFolder;
 use spmv_matrix::cached::MatrixCache;
 use spmv_matrix::loaded::Loaded;
+use spmv_matrix::memory::ReadBounds;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Files with summed duplicates, a kind and mirrored entries; with ones only; without entries.
@@ -44,7 +43,8 @@ impl Place {
         let bench = Bench::default();
         bench.put("a.mtx", text.as_bytes());
         let cache = MatrixCache::of(CacheFolder::at(bench.path("cache")));
-        let mut loaded = cache.load(&bench.path("a.mtx"), true).expect("the text is right");
+        let mut loaded =
+            cache.load(&bench.path("a.mtx"), true, ReadBounds::NONE).expect("the text is right");
         loaded.write_to_cache(ReadBounds::NONE);
         let entry = cache.list().expect("a folder").remove(0).path;
         let whole = fs::read(&entry).expect("the entry was written");
@@ -54,8 +54,8 @@ impl Place {
     /// Loads the matrix file while the file in the cache has these contents.
     fn load(&self, entry: &[u8]) -> Loaded {
         fs::write(&self.entry, entry).expect("a file is written");
-        let file: &Path = &self.bench.path("a.mtx");
-        let loaded = alone(|| self.cache.load(file, true)).expect("the file is right");
+        let load = || self.cache.load(&self.bench.path("a.mtx"), true, ReadBounds::NONE);
+        let loaded = alone(load).expect("the file is right");
         assert!(self.cache.list().is_ok_and(|listed| listed.len() == 1));
         check_csr(&loaded.csr);
         loaded
@@ -102,7 +102,7 @@ fn edited(whole: &[u8], input: &[u8]) -> Vec<u8> {
 
 /// Returns an entry with other sizes and arrays and with correct checksums, or one whose header is the input itself.
 fn forged(place: &Place, input: &[u8]) -> Option<Vec<u8>> {
-    let (&[rows, cols, nnz, flags], rest) = input.split_first_chunk()?;
+    let (&[rows, cols, nnz, flags], mut rest) = input.split_first_chunk()?;
     if flags & 1 == 1 {
         return Some(assembled(rest, &[]));
     }
@@ -111,28 +111,19 @@ fn forged(place: &Place, input: &[u8]) -> Option<Vec<u8>> {
     let ones = flags & 2 == 2;
     let [rows, cols, nnz] = [rows, cols, nnz].map(size);
     let value_bytes = if ones { 0 } else { nnz.saturating_mul(8) };
-    let mut rest = rest;
     let lengths = [rows.saturating_add(1).saturating_mul(4), nnz.saturating_mul(4), value_bytes];
     let arrays = lengths.map(|length| take(&mut rest, length));
-    let sums: Vec<Vec<u64>> = arrays
-        .iter()
-        .map(|array| if array.is_empty() { Vec::new() } else { vec![xxh3_64(array)] })
-        .collect();
-    for (name, value) in
-        [("rows", json!(rows)), ("cols", json!(cols)), ("nnz", json!(nnz)), ("ones", json!(ones))]
-    {
-        head[name] = value;
-    }
-    head["checksums"] = json!(sums);
+    let sums = |array: &Vec<u8>| (!array.is_empty()).then(|| xxh3_64(array)).into_iter().collect();
+    (head["rows"], head["cols"], head["nnz"]) = (json!(rows), json!(cols), json!(nnz));
+    head["ones"] = json!(ones);
+    head["checksums"] = json!(arrays.each_ref().map(sums) as [Vec<u64>; 3]);
     Some(assembled(head.to_string().as_bytes(), &arrays))
 }
 
 /// Removes up to 4096 bytes from the input, padded with zeros at its end.
 fn take(rest: &mut &[u8], length: u64) -> Vec<u8> {
     let length = length.min(1 << 12) as usize;
-    let (taken, left) = rest.split_at(length.min(rest.len()));
-    *rest = left;
-    let mut taken = taken.to_vec();
+    let mut taken = rest.split_off(..length.min(rest.len())).expect("so many are left").to_vec();
     taken.resize(length, 0);
     taken
 }

@@ -1,5 +1,4 @@
-//! Formats of the CPU: whatever valid matrix is converted, the format keeps its invariants, and its product is
-//! right.
+//! Converts a valid matrix into the formats of the CPU. Each format must keep its invariants, and its product be right.
 
 #![no_main]
 

@@ -16,7 +16,7 @@ use spmv_bench::papers::definition::Experiment;
 use spmv_bench::papers::page;
 use spmv_bench::papers::verdicts::Verdicts;
 use spmv_bench::record::read::{self, RecordedRow};
-use spmv_fuzz::Bench;
+use spmv_fuzz::BENCH;
 use spmv_matrix::system::System;
 use spmv_matrix::system::noise::Readings;
 use spmv_methods::method::Unavailable;
@@ -31,7 +31,6 @@ const RECORDED: [&str; 4] = [
 /// The number of rows that are used of each file.
 const ROWS: usize = 8;
 
-static BENCH: LazyLock<Bench> = LazyLock::new(Bench::default);
 static LINES: LazyLock<Vec<RecordedRow>> = LazyLock::new(|| {
     let first = |text: &str| {
         let first: Vec<_> = text.lines().take(1 + ROWS).collect();

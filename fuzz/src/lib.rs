@@ -1,17 +1,20 @@
-//! What the fuzz targets share: a folder for the files that they read, the reading, and what must hold of
-//! every matrix that was read.
+//! What the fuzz targets share: a folder for the files that they read, the reading, and what must hold for every matrix
+//! that was read.
 
 pub mod conversions;
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use spmv_matrix::Csr;
 use spmv_matrix::market::{self, Market, Options, Symmetry};
 use tempfile::TempDir;
 
-/// More rows than these are legal, but their offsets take longer than a run of a target may.
+/// More rows than these are valid, but their offsets take longer than a run of a target may.
 const MOST_ROWS: u64 = 1 << 16;
 const MAX_INDEX: u64 = i32::MAX as u64;
 const CHUNKS: [usize; 6] = [0, 2, 7, 30, 300, 1 << 20];
@@ -19,7 +22,9 @@ const CHUNKS: [usize; 6] = [0, 2, 7, 30, 300, 1 << 20];
 /// A temporary folder for the files of a fuzz target.
 pub struct Bench(TempDir);
 
-/// The one thread that asks, for speed and so that what is found repeats.
+pub static BENCH: LazyLock<Bench> = LazyLock::new(Bench::default);
+
+/// The thread of the target alone, for speed and so that what is found can be repeated.
 static ALONE: LazyLock<ThreadPool> = LazyLock::new(|| {
     let alone = ThreadPoolBuilder::new().num_threads(1).use_current_thread();
     alone.build().expect("no other pool of this thread")
@@ -34,13 +39,12 @@ impl Default for Bench {
     }
 }
 
-/// Does something on the thread that asks.
+/// Runs `work` on the thread of the target alone.
 pub fn alone<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     ALONE.install(work)
 }
 
 impl Bench {
-    /// The path of a file of that name.
     pub fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
@@ -52,14 +56,13 @@ impl Bench {
         path
     }
 
-    /// Reads `bytes` as a file of that name; the error without the name. `how` chooses the size of chunks
-    /// and the number of threads.
+    /// Reads `bytes` as a file with this name. An error is returned without the name. `how` chooses the size of chunks and
+    /// the number of threads.
     pub fn read(&self, name: &str, bytes: &[u8], expand: bool, how: u8) -> Result<Market, String> {
         let path = self.put(name, bytes);
         let pool = if how >= 0xf0 { &PAIR } else { &ALONE };
         let options = Options { expand, chunk: CHUNKS[usize::from(how) % CHUNKS.len()] };
-        let market = pool.install(|| market::read(&path, &options));
-        let market = market.map_err(|error| {
+        let market = pool.install(|| market::read(&path, &options)).map_err(|error| {
             let shown = error.to_string();
             assert!(!shown.contains("changed while it was being read"), "no defect was found");
             shown.replacen(&path.display().to_string(), "", 1)
@@ -69,7 +72,7 @@ impl Bench {
     }
 }
 
-/// What must hold of every matrix that was read.
+/// Checks what must hold for every matrix that was read.
 fn check(market: &Market) {
     check_csr(&market.csr);
     assert!(market.csr.values().iter().all(|value| value.is_finite()));
@@ -80,7 +83,7 @@ fn check(market: &Market) {
     }
 }
 
-/// The promises of CSR, checked in another way than the library does.
+/// Checks the invariants of CSR in another way than the library does.
 pub fn check_csr(csr: &Csr<f64>) {
     assert_eq!(csr.values().len(), csr.nnz());
     let mut end = 0;
@@ -88,23 +91,20 @@ pub fn check_csr(csr: &Csr<f64>) {
         let entries = csr.row(row);
         assert!(entries.start == end && entries.end >= end, "row {row}");
         end = entries.end;
-        let mut next = 0;
-        for &column in &csr.column_indices()[entries] {
-            assert!((next..csr.cols()).contains(&(column as usize)), "row {row}");
-            next = column as usize + 1;
-        }
+        let columns = &csr.column_indices()[entries];
+        assert!(columns.windows(2).all(|pair| pair[0] < pair[1]), "row {row}");
+        assert!(columns.iter().all(|&column| (column as usize) < csr.cols()), "row {row}");
     }
     assert_eq!(end, csr.nnz());
 }
 
-/// Asserts that both are the same matrix bit for bit.
+/// Asserts that two matrices are equal bit for bit.
 pub fn assert_same_csr(one: &Csr<f64>, other: &Csr<f64>) {
-    assert_eq!((one.rows(), one.cols()), (other.rows(), other.cols()));
-    assert!((0..one.rows()).all(|row| one.row(row) == other.row(row)));
-    assert_eq!(one.column_indices(), other.column_indices());
-    let bits =
-        |csr: &Csr<f64>| csr.values().iter().map(|value| value.to_bits()).collect::<Vec<_>>();
-    assert_eq!(bits(one), bits(other));
+    let arrays = |csr: &Csr<f64>| {
+        let bits: Vec<_> = csr.values().iter().map(|value| value.to_bits()).collect();
+        (csr.rows(), csr.cols(), csr.row_offsets().to_vec(), csr.column_indices().to_vec(), bits)
+    };
+    assert_eq!(arrays(one), arrays(other));
 }
 
 /// Asserts that both are the same matrix with the same facts, or the same error.
@@ -119,14 +119,19 @@ pub fn assert_same(one: &Result<Market, String>, other: &Result<Market, String>)
     }
 }
 
-/// Whether a text asks for so many rows that reading it would only take time and memory.
-pub fn asks_for_too_much(text: &[u8]) -> bool {
+pub fn gzip(bytes: &[u8], level: u32) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::new(level));
+    encoder.write_all(bytes).and_then(|()| encoder.finish()).expect("a vector takes all bytes")
+}
+
+/// Returns whether a text announces so many rows that reading it would only take time and memory.
+pub fn announces_too_much(text: &[u8]) -> bool {
     let mut lines = text.split(|&byte| byte == b'\n').skip(1).map(<[u8]>::trim_ascii_start);
     lines.find(|line| !line.is_empty() && !line.starts_with(b"%")).is_some_and(has_many_rows)
 }
 
-/// Whether any line of the bytes would, were it a size line.
-pub fn may_ask_for_too_much(bytes: &[u8]) -> bool {
+/// Returns whether any line of the bytes would announce too many rows if it were the size line.
+pub fn may_announce_too_much(bytes: &[u8]) -> bool {
     bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_start).any(has_many_rows)
 }
 
