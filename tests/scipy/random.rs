@@ -9,7 +9,8 @@ use rand::{RngExt, SeedableRng};
 /// The number's file.
 pub fn file(number: u64) -> String {
     let random = Xoshiro256PlusPlus::seed_from_u64(number);
-    let (format, field, symmetry) = KINDS[number as usize % KINDS.len()];
+    let kinds: Vec<_> = KINDS.split(", ").map(|kind| kind.split(' ').collect::<Vec<_>>()).collect();
+    let &[format, field, symmetry] = &kinds[number as usize % kinds.len()][..] else { panic!() };
     let mut file = File { random, format, field, symmetry, lines: Vec::new() };
     file.write();
     let end = if file.random.random() { "\r\n" } else { "\n" };
@@ -19,30 +20,13 @@ pub fn file(number: u64) -> String {
 
 /// Format, field and symmetry. Neither an unsigned nor a pattern matrix has negative images, and an array has
 /// values.
-const KINDS: [(&str, &str, &str); 22] = [
-    ("coordinate", "real", "general"),
-    ("coordinate", "real", "symmetric"),
-    ("coordinate", "real", "skew-symmetric"),
-    ("coordinate", "real", "hermitian"),
-    ("coordinate", "double", "general"),
-    ("coordinate", "integer", "general"),
-    ("coordinate", "integer", "symmetric"),
-    ("coordinate", "integer", "skew-symmetric"),
-    ("coordinate", "integer", "hermitian"),
-    ("coordinate", "unsigned-integer", "general"),
-    ("coordinate", "unsigned-integer", "symmetric"),
-    ("coordinate", "pattern", "general"),
-    ("coordinate", "pattern", "symmetric"),
-    ("array", "real", "general"),
-    ("array", "real", "symmetric"),
-    ("array", "real", "skew-symmetric"),
-    ("array", "real", "hermitian"),
-    ("array", "integer", "general"),
-    ("array", "integer", "symmetric"),
-    ("array", "integer", "skew-symmetric"),
-    ("array", "unsigned-integer", "general"),
-    ("array", "unsigned-integer", "symmetric"),
-];
+const KINDS: &str = "coordinate real general, coordinate real symmetric, coordinate real skew-symmetric, coordinate real hermitian, \
+    coordinate double general, coordinate integer general, coordinate integer symmetric, \
+    coordinate integer skew-symmetric, coordinate integer hermitian, coordinate unsigned-integer general, \
+    coordinate unsigned-integer symmetric, coordinate pattern general, coordinate pattern symmetric, \
+    array real general, array real symmetric, array real skew-symmetric, array real hermitian, \
+    array integer general, array integer symmetric, array integer skew-symmetric, array unsigned-integer general, \
+    array unsigned-integer symmetric";
 
 struct File {
     random: Xoshiro256PlusPlus,
