@@ -10,7 +10,7 @@ use super::stats::pattern_symmetry;
 pub struct Loaded {
     pub csr: Csr<f64>,
     /// The facts about the file; `None` for a generated matrix.
-    pub market: Option<Facts>,
+    pub market: Option<FileFacts>,
     /// The size in bytes of the file or, if the matrix was read from the cache, of the CSR arrays; `None` for a
     /// generated matrix.
     pub bytes: Option<u64>,
@@ -21,9 +21,9 @@ pub struct Loaded {
     pub(super) pending: Option<Pending>,
 }
 
-/// Facts about a file that the matrix alone does not show.
+/// FileFacts about a file that the matrix alone does not show.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize, serde::Serialize)]
-pub struct Facts {
+pub struct FileFacts {
     /// The number of entries that were added to an earlier entry in the same position.
     pub duplicates: u64,
     /// Whether the pattern is symmetric because a symmetric or skew-symmetric file was expanded.
@@ -93,7 +93,7 @@ impl Loaded {
         let remarks = remarks::of_file(&market);
         let Market { csr, duplicates, kind, symmetry, file_bytes, .. } = market;
         let mirrored = expand && symmetry != market::Symmetry::General;
-        let facts = Facts { duplicates, mirrored, kind, remarks, symmetry: None };
+        let facts = FileFacts { duplicates, mirrored, kind, remarks, symmetry: None };
         let bytes = Some(file_bytes);
         Self { market: Some(facts), bytes, ..Self::new(csr) }
     }

@@ -20,13 +20,9 @@ const OTHERS_WRITE: u32 = 0o022;
 /// The number of digits of the name of an entry, which is a SHA-256.
 const NAME_DIGITS: usize = 64;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unusable {
-    Absent,
-    /// Another user may have written the file, or it cannot be opened. The text gives the reason, as in
-    /// `belongs to another user`.
-    Distrusted(&'static str),
-}
+/// The reason why a file is not used, as in `belongs to another user`: another user may have written it, or it cannot be
+/// opened. `None` if it does not exist.
+pub type Unusable = Option<&'static str>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Name {
@@ -112,19 +108,19 @@ pub fn open_own(path: &Path) -> Result<File, Unusable> {
     // Without O_NONBLOCK, opening a pipe would wait for a writer.
     options.read(true).custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits());
     let file = options.open(path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => Unusable::Absent,
-        _ if path.is_symlink() => Unusable::Distrusted("is a symbolic link"),
-        _ => Unusable::Distrusted("cannot be opened"),
+        io::ErrorKind::NotFound => None,
+        _ if path.is_symlink() => Some("is a symbolic link"),
+        _ => Some("cannot be opened"),
     })?;
-    let metadata = file.metadata().map_err(|_| Unusable::Distrusted("cannot be opened"))?;
+    let metadata = file.metadata().map_err(|_| Some("cannot be opened"))?;
     if !metadata.is_file() {
-        return Err(Unusable::Distrusted("is not a regular file"));
+        return Err(Some("is not a regular file"));
     }
     if metadata.uid() != geteuid().as_raw() {
-        return Err(Unusable::Distrusted("belongs to another user"));
+        return Err(Some("belongs to another user"));
     }
     if metadata.mode() & OTHERS_WRITE != 0 {
-        return Err(Unusable::Distrusted("can be written by other users"));
+        return Err(Some("can be written by other users"));
     }
     Ok(file)
 }
@@ -210,23 +206,23 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("entry");
         let why = |path: &Path| open_own(path).unwrap_err();
-        assert_eq!(why(&path), Unusable::Absent);
+        assert_eq!(why(&path), None);
         fs::write(&path, "x").unwrap();
         for mode in [0o620, 0o602, 0o666] {
             fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
-            assert_eq!(why(&path), Unusable::Distrusted("can be written by other users"));
+            assert_eq!(why(&path), Some("can be written by other users"));
         }
         let link = dir.path().join("link");
         symlink(&path, &link).unwrap();
-        assert_eq!(why(&link), Unusable::Distrusted("is a symbolic link"));
-        assert_eq!(why(dir.path()), Unusable::Distrusted("is not a regular file"));
+        assert_eq!(why(&link), Some("is a symbolic link"));
+        assert_eq!(why(dir.path()), Some("is not a regular file"));
         let pipe = dir.path().join("pipe");
         nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
-        assert_eq!(why(&pipe), Unusable::Distrusted("is not a regular file"));
+        assert_eq!(why(&pipe), Some("is not a regular file"));
         // Only root can change the owner of a file, and not in every container.
         fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
         if std::os::unix::fs::chown(&path, Some(geteuid().as_raw() + 1), None).is_ok() {
-            assert_eq!(why(&path), Unusable::Distrusted("belongs to another user"));
+            assert_eq!(why(&path), Some("belongs to another user"));
         }
     }
 }

@@ -16,9 +16,8 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::Csr;
-use crate::cache::Unusable::{self, Distrusted};
-use crate::cache::open_own;
-use crate::loaded::{Facts, Loaded, Stamp};
+use crate::cache::{Unusable, open_own};
+use crate::loaded::{FileFacts, Loaded, Stamp};
 
 /// The magic number. It must change whenever the file format changes or the reader returns another matrix.
 const MAGIC: u64 = u64::from_be_bytes(*b"spmvcsr4");
@@ -37,7 +36,7 @@ pub struct Head {
     pub hash: u64,
     /// The time at which the entry was written, since 1970.
     pub kept_at: Duration,
-    facts: Option<Facts>,
+    facts: Option<FileFacts>,
     rows: usize,
     cols: usize,
     nnz: usize,
@@ -117,12 +116,12 @@ impl CachedMatrix {
         let file = open_own(path)?;
         let bytes = file.metadata().map_or(0, |metadata| metadata.len());
         let head = read_head(&file, bytes);
-        let (head, arrays) = head.ok_or(Distrusted("is damaged or of another version"))?;
+        let (head, arrays) = head.ok_or(Some("is damaged or of another version"))?;
         Ok(Self { head, file, bytes, arrays })
     }
 
     pub fn load(self) -> Result<Loaded, Unusable> {
-        let [offsets, columns, values] = self.places().ok_or(Distrusted("is too short"))?;
+        let [offsets, columns, values] = self.places().ok_or(Some("is too short"))?;
         let [offset_sums, column_sums, value_sums] = &self.head.checksums;
         let &Head { rows, cols, nnz, ones, .. } = &self.head;
         let values = match ones {
@@ -132,9 +131,9 @@ impl CachedMatrix {
         let offsets = self.read(offsets, rows + 1, offset_sums)?;
         let columns = self.read(columns, nnz, column_sums)?;
         let csr = Csr::new(rows, cols, offsets, columns, values);
-        let csr = csr.ok_or(Distrusted("does not contain a valid matrix"))?;
+        let csr = csr.ok_or(Some("does not contain a valid matrix"))?;
         if !csr.values.par_iter().all(|value| value.is_finite()) {
-            return Err(Distrusted("contains a value that is not finite"));
+            return Err(Some("contains a value that is not finite"));
         }
         let bytes = Some(csr.bytes());
         Ok(Loaded { market: self.head.facts, bytes, from_cache: true, ..Loaded::new(csr) })
@@ -166,14 +165,14 @@ impl CachedMatrix {
         }
         chunks.zip(checksums).enumerate().try_for_each(|(number, (chunk, checksum))| {
             let read = self.file.read_exact_at(chunk, (begin + number * CHUNK) as u64);
-            read.map_err(|_| Distrusted("cannot be read"))?;
+            read.map_err(|_| Some("cannot be read"))?;
             (xxh3_64(chunk) == *checksum).then_some(()).ok_or(WRONG_CHECKSUM)
         })?;
         Ok(array)
     }
 }
 
-const WRONG_CHECKSUM: Unusable = Distrusted("has a wrong checksum");
+const WRONG_CHECKSUM: Unusable = Some("has a wrong checksum");
 
 /// Reads the header of a file of `bytes` bytes. Returns it with its end in the file.
 fn read_head(file: &File, bytes: u64) -> Option<(Head, usize)> {
@@ -196,7 +195,7 @@ fn read_head(file: &File, bytes: u64) -> Option<(Head, usize)> {
 }
 
 fn zeroed<T: Pod>(count: usize) -> Result<Vec<T>, Unusable> {
-    try_zeroed_vec(count).map_err(|()| Distrusted("does not fit into memory"))
+    try_zeroed_vec(count).map_err(|()| Some("does not fit into memory"))
 }
 
 /// Allocates an array of ones. All threads fill it, because most of the time is spent on page faults.

@@ -26,7 +26,7 @@ use super::loaded::{Loaded, Pending, Stamp};
 use super::market::MarketError;
 use super::memory::ReadBounds;
 use super::source::{LoadError, Opened, Source};
-use crate::cache::{CacheFolder, Contents, Key, Unusable, create_private_folder, replace_private};
+use crate::cache::{CacheFolder, Contents, Key, create_private_folder, replace_private};
 use entry::{CachedMatrix, Head, now};
 
 /// The resolution of the times of files in seconds: a file may change again within it and keep its times.
@@ -76,20 +76,17 @@ impl MatrixCache {
         let damage = match CachedMatrix::open(&place) {
             Ok(entry) if entry.head.is_of(stamp, &source, bounds) => match entry.load() {
                 Ok(loaded) => return Ok(loaded),
-                Err(why) => Some(why),
+                Err(why) => why,
             },
             Ok(_) => None,
-            Err(why) => Some(why),
+            Err(why) => why,
         };
         let hash = if stamp.is_settled(now()) { None } else { hash_of(&source, bounds).ok() };
         let loaded = Loaded::read_within(path, expand, bounds)?;
-        let note = match damage {
-            Some(Unusable::Distrusted(how)) => {
-                let place = place.display();
-                Some(format!("the file was read again, because its cached copy {place} {how}"))
-            }
-            Some(Unusable::Absent) | None => None,
-        };
+        let note = damage.map(|how| {
+            let place = place.display();
+            format!("the file was read again, because its cached copy {place} {how}")
+        });
         Ok(Loaded { note, pending: Some(Pending { place, source, stamp, hash }), ..loaded })
     }
 
