@@ -13,55 +13,42 @@ use crate::method::{
 };
 use crate::plugin::{Description, Entry, abi};
 
-/// A file with the methods that are in it.
 pub struct MethodFile {
     /// The file: a plug-in or a `.cu` file.
     pub path: PathBuf,
-    /// Its methods.
     pub methods: Vec<Method>,
 }
 
-/// What was added.
-#[derive(Default)]
-struct Added {
-    paths: Vec<PathBuf>,
-    methods: Vec<Method>,
-}
-
-static ADDED: OnceLock<Added> = OnceLock::new();
+/// The files and their methods.
+static ADDED: OnceLock<(Vec<PathBuf>, Vec<Method>)> = OnceLock::new();
 
 /// Adds methods to the list. Only the first call in a process has an effect, because the list must not change while a
-/// command uses it.
-///
-/// # Errors
-/// Returns an error if a name exists already.
+/// command uses it. A name that exists already is an error.
 pub fn add(files: Vec<MethodFile>) -> Result<(), String> {
-    let mut added = Added::default();
+    let (mut paths, mut added) = (Vec::new(), Vec::new());
     for MethodFile { path, methods } in files {
         for method in methods {
             let name = method.name;
-            if METHODS.iter().chain(&added.methods).any(|method| method.name == name) {
+            if METHODS.iter().chain(&added).any(|other| other.name == name) {
                 return Err(format!(
                     "{}: there is another method '{name}': give its method another name",
                     path.display()
                 ));
             }
-            added.methods.push(method);
+            added.push(method);
         }
-        added.paths.push(path);
+        paths.push(path);
     }
-    ADDED.get_or_init(|| added);
+    ADDED.get_or_init(|| (paths, added));
     Ok(())
 }
 
-/// Returns the methods that were added.
 pub fn methods() -> &'static [Method] {
-    ADDED.get().map_or(&[], |added| &added.methods)
+    ADDED.get().map_or(&[], |(_, methods)| methods)
 }
 
-/// Returns the files of these methods.
 pub fn paths() -> &'static [PathBuf] {
-    ADDED.get().map_or(&[], |added| &added.paths)
+    ADDED.get().map_or(&[], |(paths, _)| paths)
 }
 
 /// Returns the names of the methods in `.cu` files.
@@ -70,25 +57,24 @@ pub fn kernel_names() -> Vec<String> {
     kernels.map(|method| method.name.into()).collect()
 }
 
-/// Returns the method of a `.cu` file.
+/// Methods live until the process ends, and so does what they refer to.
+fn leaked<T>(all: impl Iterator<Item = T>) -> &'static [T] {
+    Vec::from_iter(all).leak()
+}
+
 pub fn of_kernels(file: &'static KernelFile) -> Method {
     let Definition { setup, workspace, product, transposed, parameters, .. } = &file.definition;
     let has_setup = !setup.is_empty() || !workspace.is_empty();
     let parameters = parameters.iter().map(|parameter| Parameter {
         name: &parameter.name,
-        values: parameter
-            .values
-            .iter()
-            .map(|value| &*value.to_string().leak())
-            .collect::<Vec<_>>()
-            .leak(),
+        values: leaked(parameter.values.iter().map(|value| &*value.to_string().leak())),
         meaning: format!("{} [default: {}]", parameter.meaning, parameter.default).leak(),
     });
     Method {
         name: &file.name,
         source: file.source(),
         summary: &file.definition.summary,
-        parameters: parameters.collect::<Vec<_>>().leak(),
+        parameters: leaked(parameters),
         operations: match (product.is_empty(), transposed.is_empty()) {
             (_, true) => Operations::Plain,
             (true, false) => Operations::Transposed,
@@ -134,14 +120,14 @@ pub fn of_plugin(description: Description, entry: Option<&'static Entry>) -> Met
     let source = description.source + &license.unwrap_or_default();
     let parameters = description.parameters.into_iter().map(|parameter| Parameter {
         name: parameter.name.leak(),
-        values: parameter.values.into_iter().map(|value| &*value.leak()).collect::<Vec<_>>().leak(),
+        values: leaked(parameter.values.into_iter().map(|value| &*value.leak())),
         meaning: parameter.meaning.leak(),
     });
     Method {
         name: description.name.leak(),
         source: source.leak(),
         summary: description.summary.leak(),
-        parameters: parameters.collect::<Vec<_>>().leak(),
+        parameters: leaked(parameters),
         operations,
         setup,
         memory: memory_of_custom,

@@ -40,8 +40,6 @@
 //! | [`vendor`] | methods of MKL and cuSPARSE |
 //! | [`added`] | methods of the user |
 
-#![warn(missing_docs)]
-
 pub mod added;
 pub mod cpu;
 pub mod device;

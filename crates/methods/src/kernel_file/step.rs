@@ -1,52 +1,46 @@
 //! A launch of a kernel, and its grid for chosen values of the parameters.
 
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use serde::Deserialize;
 
-use super::number::Number;
-
-/// A launch of a kernel.
+/// A launch of a kernel. One of the numbers per block, `blocks` or `resident` determines the number of blocks.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
-    /// The name of the kernel.
     pub kernel: String,
-    /// The threads of a block.
     pub threads: Number,
-    /// The rows of a block: there are as many blocks as all rows need.
     pub rows_per_block: Option<Number>,
-    /// The columns of a block: there are as many blocks as all columns need.
     pub columns_per_block: Option<Number>,
-    /// The nonzeros of a block: there are as many blocks as all nonzeros need.
     pub nonzeros_per_block: Option<Number>,
-    /// The number of blocks.
     pub blocks: Option<Number>,
     /// Whether there are as many blocks as can be resident on the GPU at the same time.
     #[serde(default)]
     pub resident: bool,
-    /// The bytes of dynamic shared memory of a block.
     #[serde(default)]
     pub shared_bytes: Number,
 }
 
+/// A number, or a text such as `"threads / lanes * 2"`: numbers and names of parameters between `*` and `/`, which are
+/// evaluated from left to right.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(untagged, expecting = "expected a number from 0 on, or a text such as \"threads / lanes\"")]
+pub enum Number {
+    Plain(usize),
+    Formula(String),
+}
+
 /// A grid and its blocks, for chosen values of the parameters.
-#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Grid {
-    /// What the number of blocks follows from.
     pub blocks: Blocks,
-    /// The threads of a block.
     pub threads: usize,
-    /// The bytes of dynamic shared memory of a block.
     pub shared_bytes: usize,
 }
 
-/// What the number of blocks follows from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Blocks {
     /// So many rows for each block.
     Rows(usize),
-    /// So many columns for each block.
     Columns(usize),
-    /// So many nonzeros for each block.
     Nonzeros(usize),
     /// This number of blocks.
     Fixed(usize),
@@ -55,26 +49,23 @@ pub enum Blocks {
 }
 
 impl Step {
-    /// Returns the grid for these values of the parameters.
-    ///
-    /// # Errors
-    /// Returns what is wrong with the definition of the step.
-    pub fn grid(&self, chosen: &[(&str, usize)]) -> Result<Grid, String> {
-        let wrong = |what: &str| format!("kernel {}: {what}", self.kernel);
-        let value =
-            |number: &Number, chosen: &[_]| number.value(chosen).map_err(|what| wrong(&what));
-        let threads = value(&self.threads, chosen)?;
-        if !(1..=1024).contains(&threads) {
-            return Err(wrong(&format!("threads is a number from 1 to 1024, and not {threads}")));
-        }
+    /// Returns the grid for these values of the parameters, or what is wrong with the definition of the step.
+    pub fn grid(&self, chosen: &[(&str, usize)]) -> Result<Grid> {
+        self.checked_grid(chosen).map_err(|wrong| anyhow!("kernel {}: {wrong}", self.kernel))
+    }
+
+    fn checked_grid(&self, chosen: &[(&str, usize)]) -> Result<Grid> {
+        let threads = self.threads.value(chosen)?;
+        ensure!(
+            (1..=1024).contains(&threads),
+            "threads is a number from 1 to 1024, and not {threads}"
+        );
         let chosen = [chosen, &[("threads", threads)]].concat();
         let mut given = Vec::from_iter(self.resident.then_some(Blocks::Resident));
         let mut give = |number: &Option<Number>, blocks: fn(usize) -> Blocks| {
             let Some(number) = number else { return Ok(()) };
-            let number = value(number, &chosen)?;
-            if number == 0 {
-                return Err(wrong("the number of rows, columns, nonzeros or blocks is 0"));
-            }
+            let number = number.value(&chosen)?;
+            ensure!(number > 0, "the number of rows, columns, nonzeros or blocks is 0");
             given.push(blocks(number));
             Ok(())
         };
@@ -83,10 +74,84 @@ impl Step {
         give(&self.nonzeros_per_block, Blocks::Nonzeros)?;
         give(&self.blocks, Blocks::Fixed)?;
         let [blocks] = given[..] else {
-            return Err(wrong(
-                "set one of rows_per_block, columns_per_block, nonzeros_per_block, blocks, and resident = true",
-            ));
+            bail!(
+                "set one of rows_per_block, columns_per_block, nonzeros_per_block, blocks, and resident = true"
+            );
         };
-        Ok(Grid { blocks, threads, shared_bytes: value(&self.shared_bytes, &chosen)? })
+        Ok(Grid { blocks, threads, shared_bytes: self.shared_bytes.value(&chosen)? })
+    }
+}
+
+impl Default for Number {
+    fn default() -> Self {
+        Self::Plain(0)
+    }
+}
+
+impl Number {
+    /// Returns the value, where names stand for the chosen numbers, or what is wrong with the text.
+    fn value(&self, chosen: &[(&str, usize)]) -> Result<usize> {
+        match self {
+            Self::Plain(number) => Ok(*number),
+            Self::Formula(text) => {
+                evaluated(text, chosen).map_err(|wrong| anyhow!("\"{text}\": {wrong}"))
+            }
+        }
+    }
+}
+
+fn evaluated(text: &str, chosen: &[(&str, usize)]) -> Result<usize> {
+    let operand = |word: &str| {
+        let word = word.trim();
+        let named = chosen.iter().find(|(name, _)| *name == word).map(|(_, number)| *number);
+        named.or_else(|| word.parse().ok()).with_context(|| {
+            let names: Vec<_> = chosen.iter().map(|(name, _)| *name).collect();
+            format!("'{word}' is neither a number nor one of: {}", names.join(", "))
+        })
+    };
+    let is_operator = ['*', '/'];
+    let (first, mut rest) = text.split_at(text.find(is_operator).unwrap_or(text.len()));
+    let mut result = operand(first)?;
+    while let Some(operator) = rest.chars().next() {
+        let next = &rest[1..];
+        ensure!(!next.is_empty(), "there is nothing after {operator}");
+        let (word, after) = next.split_at(next.find(is_operator).unwrap_or(next.len()));
+        let right = operand(word)?;
+        let value = match operator {
+            '*' => result.checked_mul(right),
+            _ => result.checked_div(right).filter(|quotient| quotient * right == result),
+        };
+        result = value.with_context(|| {
+            format!("{result} and {right} have no such product or quotient without remainder")
+        })?;
+        rest = after;
+    }
+    Ok(result)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_formula_is_evaluated_from_left_to_right() {
+        let value = |text: &str| {
+            let number = Number::Formula(text.into()).value(&[("threads", 256), ("lanes", 4)]);
+            number.map_err(|wrong| wrong.to_string())
+        };
+        assert_eq!(value("threads / lanes * 2"), Ok(128));
+        assert_eq!(value(" 7 "), Ok(7));
+        for (text, reason) in [
+            ("threads / lane", "'lane' is neither a number nor one of: threads, lanes"),
+            ("threads / 0", "256 and 0 have no such product or quotient"),
+            ("threads / 3", "without remainder"),
+            ("threads * 99999999999999999", "256 and"),
+            ("threads *", "nothing after *"),
+            ("", "'' is neither"),
+            ("2 * / 2", "'' is neither"),
+        ] {
+            let error = value(text).unwrap_err();
+            assert!(error.contains(reason), "{text}: {error}");
+        }
     }
 }

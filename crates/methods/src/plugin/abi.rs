@@ -1,41 +1,28 @@
-//! The structures of `plugins/spmv_method.h`, field by field. That header documents them.
+//! The constants, structures and functions of `plugins/spmv_method.h`, field by field. That header documents them, with
+//! the prefix `spmv_` or `SPMV_` before their names.
 
 use std::ffi::{c_char, c_int, c_void};
 
-/// The version of the interface.
 pub const ABI: u32 = 1;
-/// The exported function.
+/// The exported function, a [`List`].
 pub const SYMBOL: &str = "spmv_method_v1";
 
-/// The result of a call that succeeded.
 pub const OK: c_int = 0;
-/// The result of `prepare` if the method does not take the matrix.
 pub const UNSUITABLE: c_int = 1;
-/// The result of a call that failed.
 pub const ERROR: c_int = -1;
 
-/// Double precision.
 pub const F64: u64 = 0x1;
-/// Single precision.
 pub const F32: u64 = 0x2;
-/// Products with Aᵀ as well.
 pub const TRANSPOSED: u64 = 0x4;
-/// One thread.
 pub const SEQUENTIAL: u64 = 0x8;
-/// `prepare` analyses the matrix.
 pub const INSPECTION: u64 = 0x10;
-/// `prepare` converts the matrix.
 pub const CONVERSION: u64 = 0x20;
-/// `prepare` reorders the matrix.
 pub const ORDERING: u64 = 0x40;
-/// On a CUDA GPU, with all arrays in its memory.
 pub const GPU: u64 = 0x80;
 /// All flags of this version.
 pub const FLAGS: u64 = 0xff;
 
-/// `spmv_csr`.
 #[repr(C)]
-#[allow(missing_docs)]
 pub struct Csr {
     pub size: u32,
     pub precision: u32,
@@ -49,12 +36,9 @@ pub struct Csr {
     pub values: *const c_void,
 }
 
-/// A function that `parallel` runs on every thread.
 pub type Body = unsafe extern "C" fn(argument: *mut c_void, rank: u32);
 
-/// `spmv_ctx`.
 #[repr(C)]
-#[allow(missing_docs)]
 pub struct Ctx {
     pub size: u32,
     pub threads: u32,
@@ -72,9 +56,7 @@ pub struct Ctx {
     pub explain: unsafe extern "C" fn(*const Ctx, text: *const c_char),
 }
 
-/// `spmv_info`.
 #[repr(C)]
-#[allow(missing_docs)]
 pub struct Info {
     pub size: u32,
     pub reserved: u32,
@@ -84,30 +66,21 @@ pub struct Info {
     pub library: *const c_char,
 }
 
-/// `spmv_parameter`.
 #[repr(C)]
-#[allow(missing_docs)]
 pub struct Parameter {
     pub name: *const c_char,
     pub values: *const *const c_char,
     pub meaning: *const c_char,
 }
 
-/// `prepare`.
 pub type Prepare = unsafe extern "C" fn(*const Ctx, *const Csr, handle: *mut *mut c_void) -> c_int;
-/// `multiply`.
 pub type Multiply =
     unsafe extern "C" fn(*mut c_void, f64, x: *const c_void, f64, y: *mut c_void) -> c_int;
-/// `info`.
 pub type Inform = unsafe extern "C" fn(*mut c_void, *mut Info) -> c_int;
-/// `destroy`.
 pub type Destroy = unsafe extern "C" fn(*mut c_void);
-/// `spmv_method_v1`.
 pub type List = unsafe extern "C" fn(index: u32) -> *const Method;
 
-/// `spmv_method`.
 #[repr(C)]
-#[allow(missing_docs)]
 pub struct Method {
     pub abi: u32,
     pub size: u32,

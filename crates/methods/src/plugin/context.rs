@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, ThreadId};
 
 use super::abi::{self, Body, Ctx};
@@ -15,19 +15,15 @@ use crate::team::Team;
 
 /// The settings of a run that a method of a plug-in can use.
 pub struct Settings<'a> {
-    /// The threads on which products are computed.
     pub team: &'a Team,
-    /// Whether the product is with Aᵀ.
     pub transpose: bool,
-    /// The factors of all products.
+    /// α and β of all products.
     pub factors: (f64, f64),
-    /// The number of products that the run plans.
     pub expected_products: usize,
     /// The parameters that the user has set, by name and value.
     pub given: &'a [(&'static str, &'static str)],
 }
 
-/// The context of one prepared method.
 #[repr(C)]
 pub struct Context<'a> {
     /// The part that the plug-in sees. It is the first field, so that a pointer to it is one to the context.
@@ -40,60 +36,46 @@ pub struct Context<'a> {
     pub gpu: Option<Gpu>,
     /// Whether a call of `parallel` runs.
     is_parallel: AtomicBool,
-    /// Whether a function of the context was misused. `state` says how.
-    is_misused: AtomicBool,
-    /// What can be changed by any thread of the plug-in.
+    /// How a function of the context was misused for the first time.
+    misuse: OnceLock<String>,
+    /// What any thread of the plug-in can change.
     state: Mutex<State>,
 }
 
-/// What the functions of the context record.
 #[derive(Default)]
 struct State {
-    /// The memory that is allocated now, by address.
-    allocated: BTreeMap<usize, Memory>,
-    /// Whether any memory was ever allocated.
-    has_allocated: bool,
-    /// The explanation of a failure.
+    /// The memory that is allocated now, by address; `None` if the method has never allocated any.
+    allocated: Option<BTreeMap<usize, Memory>>,
+    /// The explanation of the last failure.
     explanation: Option<String>,
-    /// A misuse of a function of the context.
-    misuse: Option<String>,
 }
 
-/// Memory of a method, which is released when this is dropped.
+/// Memory of a method, which is released when this is dropped, with its number of bytes. A buffer has whole words.
 enum Memory {
     Host(*mut u8, Layout),
-    /// The number of bytes, and the buffer, which has whole words.
-    Device(usize, Buffer<u64>),
+    Device { bytes: usize, _buffer: Buffer<u64> },
 }
 
 /// The alignment that the CUDA driver guarantees, in bytes.
 const DEVICE_ALIGNMENT: usize = 256;
 
 impl Memory {
-    /// Allocates memory that is not initialised; `None` if there is not enough.
-    fn new(layout: Layout, gpu: Option<&Gpu>) -> Option<Self> {
-        let bytes = layout.size();
-        match gpu {
-            Some(gpu) => Some(Self::Device(bytes, gpu.allocate(bytes.div_ceil(8)).ok()?)),
-            None => {
-                // SAFETY: the caller checks that the layout is not empty.
-                let memory = unsafe { alloc(layout) };
-                (!memory.is_null()).then_some(Self::Host(memory, layout))
-            }
+    /// Allocates memory that is not initialised, and returns its address; `None` if there is not enough.
+    fn new(layout: Layout, gpu: Option<&Gpu>) -> Option<(usize, Self)> {
+        if let Some(gpu) = gpu {
+            let buffer = gpu.allocate(layout.size().div_ceil(8)).ok()?;
+            let address = buffer.address() as usize;
+            return Some((address, Self::Device { bytes: layout.size(), _buffer: buffer }));
         }
-    }
-
-    fn address(&self) -> usize {
-        match self {
-            Self::Host(memory, _) => *memory as usize,
-            Self::Device(_, buffer) => buffer.address() as usize,
-        }
+        // SAFETY: the caller checks that the layout is not empty.
+        let memory = unsafe { alloc(layout) };
+        (!memory.is_null()).then(|| (memory as usize, Self::Host(memory, layout)))
     }
 
     fn bytes(&self) -> usize {
         match self {
             Self::Host(_, layout) => layout.size(),
-            Self::Device(bytes, _) => *bytes,
+            Self::Device { bytes, .. } => *bytes,
         }
     }
 }
@@ -108,10 +90,8 @@ impl Drop for Memory {
 }
 
 impl<'a> Context<'a> {
-    /// Creates the context of a method on `threads` threads or on a GPU. It must not move while the plug-in uses it.
-    ///
-    /// # Errors
-    /// Returns an error if the GPU is a modelled one.
+    /// Creates the context of a method on `threads` threads, or on a GPU that is not a modelled one. It must not move while
+    /// the plug-in uses it.
     pub fn new(
         settings: &Settings<'a>,
         threads: usize,
@@ -144,12 +124,11 @@ impl<'a> Context<'a> {
             gpu: gpu.cloned(),
             given: settings.given.iter().map(|&(name, value)| (name, text(value))).collect(),
             is_parallel: AtomicBool::new(false),
-            is_misused: AtomicBool::new(false),
+            misuse: OnceLock::new(),
             state: Mutex::default(),
         }))
     }
 
-    /// Returns the pointer that the plug-in receives.
     pub fn as_ptr(&self) -> *const Ctx {
         (&raw const *self).cast()
     }
@@ -158,15 +137,10 @@ impl<'a> Context<'a> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the bytes that are allocated now.
-    pub fn allocated_bytes(&self) -> u64 {
-        self.state().allocated.values().map(|memory| memory.bytes() as u64).sum()
-    }
-
     /// Returns the bytes that are allocated now, or `None` if the method has never allocated any here.
-    pub fn counted_bytes(&self) -> Option<u64> {
-        let has_allocated = self.state().has_allocated;
-        has_allocated.then(|| self.allocated_bytes())
+    pub fn allocated_bytes(&self) -> Option<u64> {
+        let state = self.state();
+        Some(state.allocated.as_ref()?.values().map(|memory| memory.bytes() as u64).sum())
     }
 
     /// Takes the explanation of the last failure.
@@ -175,14 +149,8 @@ impl<'a> Context<'a> {
     }
 
     /// Returns an error if the plug-in has misused a function of the context.
-    ///
-    /// # Errors
-    /// Returns how.
     pub fn check(&self) -> Result<(), Failed> {
-        match self.is_misused.load(Ordering::Relaxed) {
-            false => Ok(()),
-            true => Err(Failed(self.state().misuse.clone().unwrap_or_default())),
-        }
+        self.misuse.get().map_or(Ok(()), |how| Err(Failed(how.clone())))
     }
 
     /// Returns whether the calling thread may use the memory of the method. That of a GPU belongs to one thread.
@@ -195,8 +163,7 @@ impl<'a> Context<'a> {
     }
 
     fn misused(&self, how: &str) {
-        self.state().misuse.get_or_insert_with(|| how.into());
-        self.is_misused.store(true, Ordering::Relaxed);
+        self.misuse.get_or_init(|| how.into());
     }
 }
 
@@ -223,10 +190,10 @@ unsafe extern "C" fn allocate(ctx: *const Ctx, bytes: usize, alignment: usize) -
     if bytes == 0 || !context.may_allocate() {
         return null_mut();
     }
-    let Some(memory) = Memory::new(layout, context.gpu.as_ref()) else { return null_mut() };
-    let (address, mut state) = (memory.address(), context.state());
-    state.has_allocated = true;
-    state.allocated.insert(address, memory);
+    let Some((address, memory)) = Memory::new(layout, context.gpu.as_ref()) else {
+        return null_mut();
+    };
+    context.state().allocated.get_or_insert_default().insert(address, memory);
     address as *mut c_void
 }
 
@@ -236,7 +203,7 @@ unsafe extern "C" fn release(ctx: *const Ctx, memory: *mut c_void) {
     if memory.is_null() || !context.may_allocate() {
         return;
     }
-    let known = context.state().allocated.remove(&(memory as usize));
+    let known = context.state().allocated.as_mut().and_then(|all| all.remove(&(memory as usize)));
     if known.is_none() {
         context.misused("it called release with an address that allocate did not return");
     }

@@ -16,7 +16,6 @@ const CHECKED: &str = "the description was checked";
 /// Why there is a handle.
 const ALIVE: &str = "destroy is only called by end and drop";
 
-/// A method of a plug-in that has been prepared for one matrix, until it is dropped.
 pub struct Running<'a> {
     entry: &'static Entry,
     /// The handle that `prepare` has stored; `None` after `destroy`.
@@ -26,24 +25,20 @@ pub struct Running<'a> {
     csr: Box<abi::Csr>,
 }
 
-/// What a prepared method says of itself.
 #[derive(Debug, Default, PartialEq)]
 pub struct Facts {
-    /// The bytes of memory in addition to CSR, x and y, if they are known.
+    /// The bytes of memory in addition to CSR, x and y.
     pub extra_bytes: Option<u64>,
-    /// The bytes of the CSR arrays that a product reads, if they are stated.
+    /// The bytes of the CSR arrays that a product reads.
     pub csr_bytes: Option<u64>,
-    /// A text that is shown with the result.
     pub note: Option<String>,
     /// The library that computes the product.
     pub library: Option<String>,
 }
 
 impl Entry {
-    /// Prepares a method of the CPU for a matrix, which must outlive the result.
-    ///
-    /// # Errors
-    /// Returns why the method does not take the matrix, or failed.
+    /// Prepares a method of the CPU for a matrix, which must outlive the result. A failure has the explanation of the
+    /// plug-in.
     pub fn prepare<'a, T: Scalar>(
         &'static self,
         csr: &'a Csr<T>,
@@ -59,10 +54,7 @@ impl Entry {
         self.prepare_arrays(csr, arrays, Context::new(settings, threads, None)?)
     }
 
-    /// Prepares a method of the GPU for a matrix, which must outlive the result.
-    ///
-    /// # Errors
-    /// Returns why the method does not take the matrix, or failed.
+    /// Prepares a method of the GPU as [`prepare`](Self::prepare) does one of the CPU.
     pub fn prepare_on_device<'a, T: Value>(
         &'static self,
         csr: &'a DeviceCsr<'a, T>,
@@ -78,7 +70,7 @@ impl Entry {
     fn prepare_arrays<'a, T: Scalar>(
         &'static self,
         csr: &Csr<T>,
-        arrays: [*const c_void; 3],
+        [row_offsets, column_indices, values]: [*const c_void; 3],
         context: Box<Context<'a>>,
     ) -> Result<Running<'a>, Unprepared> {
         let precision = match T::PRECISION {
@@ -89,51 +81,44 @@ impl Entry {
             let reason = format!("it has no product in {}", T::PRECISION.name());
             return Err(Unavailable(reason).into());
         }
-        let csr = Box::new(view(csr, arrays, precision as u32));
+        let csr = Box::new(abi::Csr {
+            size: size_of::<abi::Csr>() as u32,
+            precision: precision as u32,
+            offset_bytes: size_of::<u32>() as u32,
+            index_bytes: size_of::<u32>() as u32,
+            rows: csr.rows() as i64,
+            cols: csr.cols() as i64,
+            nnz: csr.nnz() as i64,
+            row_offsets,
+            column_indices,
+            values,
+        });
         let mut running = Running { entry: self, handle: None, context, csr };
         let (prepare, mut handle) = (self.raw.prepare.expect(CHECKED), null_mut());
         // SAFETY: the plug-in has the interface's version, and the pointers are valid until `running` is dropped.
-        let result =
-            unsafe { prepare(running.context.as_ptr(), &raw const *running.csr, &mut handle) };
-        if result == abi::OK {
-            running.handle = Some(handle);
-            return running.context.check().map(|()| running).map_err(Unprepared::Failed);
-        }
-        let explanation = running.context.explanation();
-        Err(match result {
-            abi::UNSUITABLE => {
-                Unavailable(explanation.unwrap_or("it does not take this matrix".into())).into()
+        match unsafe { prepare(running.context.as_ptr(), &raw const *running.csr, &mut handle) } {
+            abi::OK => {
+                running.handle = Some(handle);
+                running.context.check()?;
+                Ok(running)
             }
-            _ => failure("prepare", result, explanation).into(),
-        })
+            abi::UNSUITABLE => {
+                let explanation = running.context.explanation();
+                Err(Unavailable(explanation.unwrap_or("it does not take this matrix".into()))
+                    .into())
+            }
+            result => Err(running.failure("prepare", result).into()),
+        }
     }
-}
-
-fn view<T: Scalar>(csr: &Csr<T>, arrays: [*const c_void; 3], precision: u32) -> abi::Csr {
-    let [row_offsets, column_indices, values] = arrays;
-    abi::Csr {
-        size: size_of::<abi::Csr>() as u32,
-        precision,
-        offset_bytes: size_of::<u32>() as u32,
-        index_bytes: size_of::<u32>() as u32,
-        rows: csr.rows() as i64,
-        cols: csr.cols() as i64,
-        nnz: csr.nnz() as i64,
-        row_offsets,
-        column_indices,
-        values,
-    }
-}
-
-fn failure(function: &str, result: c_int, explanation: Option<String>) -> Failed {
-    Failed(explanation.unwrap_or_else(|| format!("{function} returned {result}")))
 }
 
 impl Running<'_> {
-    /// Computes y ← αAx + βy.
-    ///
-    /// # Errors
-    /// Returns the explanation of the plug-in, or how it has misused the context.
+    /// Returns the explanation of the plug-in for the failure of a function.
+    fn failure(&self, function: &str, result: c_int) -> Failed {
+        let explanation = self.context.explanation();
+        Failed(explanation.unwrap_or_else(|| format!("{function} returned {result}")))
+    }
+
     pub fn multiply<T: Scalar>(
         &self,
         alpha: T,
@@ -146,9 +131,6 @@ impl Running<'_> {
     }
 
     /// Enqueues y ← αAx + βy on the GPU.
-    ///
-    /// # Errors
-    /// Returns the explanation of the plug-in, or how it has misused the context.
     pub fn multiply_on_device<T: Value>(
         &self,
         alpha: T,
@@ -166,7 +148,7 @@ impl Running<'_> {
         })
     }
 
-    /// Calls `multiply`.
+    /// Calls `multiply`. A misuse of the context is an error, too.
     ///
     /// # Safety
     /// x and y must be where the method runs, and have the lengths that the matrix requires.
@@ -182,14 +164,11 @@ impl Running<'_> {
         // SAFETY: the handle is that of `prepare`, and the caller guarantees the rest.
         match unsafe { multiply(handle, alpha.widen(), x, beta.widen(), y) } {
             abi::OK => self.context.check(),
-            result => Err(failure("multiply", result, self.context.explanation())),
+            result => Err(self.failure("multiply", result)),
         }
     }
 
     /// Returns what the prepared method says of itself.
-    ///
-    /// # Errors
-    /// Returns the explanation of the plug-in.
     pub fn facts(&self) -> Result<Facts, Failed> {
         let mut info = abi::Info {
             size: size_of::<abi::Info>() as u32,
@@ -203,23 +182,16 @@ impl Running<'_> {
             // SAFETY: the handle is that of `prepare`, and the structure is complete.
             match unsafe { inform(self.handle.expect(ALIVE), &mut info) } {
                 abi::OK => (),
-                result => return Err(failure("info", result, self.context.explanation())),
+                result => return Err(self.failure("info", result)),
             }
         }
-        Ok(Facts {
-            extra_bytes: u64::try_from(info.extra_bytes).ok().or(self.context.counted_bytes()),
-            csr_bytes: u64::try_from(info.csr_bytes).ok(),
-            // SAFETY: the interface demands that texts end.
-            note: unsafe { text(info.note) },
-            // SAFETY: as above.
-            library: unsafe { text(info.library) },
-        })
+        // SAFETY: the interface demands that texts end.
+        let (note, library) = unsafe { (text(info.note), text(info.library)) };
+        let extra_bytes = info.extra_bytes.try_into().ok().or(self.context.allocated_bytes());
+        Ok(Facts { extra_bytes, csr_bytes: info.csr_bytes.try_into().ok(), note, library })
     }
 
-    /// Calls `destroy`.
-    ///
-    /// # Errors
-    /// Returns what `destroy` has left undone.
+    /// Calls `destroy`, and returns what it has left undone.
     pub fn end(mut self) -> Result<(), String> {
         self.destroy()
     }
@@ -234,23 +206,23 @@ impl Running<'_> {
             // SAFETY: the handle is that of `prepare`, and this is the only call with it.
             unsafe { destroy(handle) };
         }
-        let left = self.context.allocated_bytes();
-        match float_state::restore() {
-            Some(changed) => Err(format!("its function destroy: {}", not_restored(&changed).0)),
-            None if left > 0 => {
+        if let Some(changed) = float_state::restore() {
+            return Err(format!("its function destroy: {}", not_restored(&changed).0));
+        }
+        match self.context.allocated_bytes() {
+            None | Some(0) => Ok(()),
+            Some(left) => {
                 Err(format!("its function destroy has not released {left} bytes of ctx->allocate"))
             }
-            None => Ok(()),
         }
     }
 }
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
-        if self.handle.is_none() {
-            return;
-        }
-        if let Err(reason) = self.destroy() {
+        if self.handle.is_some()
+            && let Err(reason) = self.destroy()
+        {
             eprintln!("{}: {reason}", self.entry.description.name);
         }
     }

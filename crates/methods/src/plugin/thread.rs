@@ -17,7 +17,6 @@ pub struct Thread {
 }
 
 impl Thread {
-    /// Returns the state of the calling thread.
     pub fn now() -> Self {
         Self {
             affinity: sched_getaffinity(Pid::from_raw(0)).ok(),
@@ -25,10 +24,8 @@ impl Thread {
         }
     }
 
-    /// Checks that the state of the calling thread has not changed since it was read, and restores what has.
-    ///
-    /// # Errors
-    /// Returns which part of the state has changed.
+    /// Checks that the state of the calling thread has not changed since it was read, and restores what has. The error names
+    /// the part that has changed.
     pub fn check(&self) -> Result<(), Failed> {
         self.restore().map_or(Ok(()), |changed| Err(not_restored(&changed)))
     }
@@ -59,17 +56,13 @@ pub fn not_restored(changed: &str) -> Failed {
 pub struct Threads<'a>(&'a Team, Vec<CachePadded<Thread>>);
 
 impl<'a> Threads<'a> {
-    /// Returns the state of all threads.
     pub fn now(team: &'a Team) -> Self {
         let mut threads = vec![CachePadded::new(Thread::now()); team.len()];
         team.run_with(&mut threads, |_, thread| *thread = Thread::now());
         Self(team, threads)
     }
 
-    /// Checks that no state has changed since it was read, and restores what has.
-    ///
-    /// # Errors
-    /// Returns which part of the state has changed.
+    /// Does what [`Thread::check`] does, for all threads.
     pub fn check(&self) -> Result<(), Failed> {
         let Self(team, threads) = self;
         let mut checked: Vec<CachePadded<Result<(), Failed>>> = vec![Ok(()).into(); threads.len()];
