@@ -1,5 +1,3 @@
-//! Finds and opens shared libraries.
-
 pub mod float_state;
 
 use std::error::Error as _;
@@ -71,18 +69,12 @@ pub fn may_exist(name: &str) -> bool {
 
 /// Opens the library `name` in `folder`, or by the system's loader without a folder. It stays open until the process
 /// ends, and libraries opened later can use its symbols.
-///
-/// # Errors
-/// Returns an error if the library cannot be opened; see [`words`].
 pub fn open(folder: Option<&Path>, name: &str) -> Result<Library, Error> {
     open_as(RTLD_GLOBAL, folder, name)
 }
 
 /// Opens a library like [`open`], but hides its symbols from other libraries. Otherwise several versions of a library,
 /// which define the same symbols, would call each other.
-///
-/// # Errors
-/// Returns an error if the library cannot be opened; see [`words`].
 pub fn open_local(folder: Option<&Path>, name: &str) -> Result<Library, Error> {
     open_as(RTLD_LOCAL, folder, name)
 }

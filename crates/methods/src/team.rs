@@ -5,6 +5,8 @@
 //! sleeps, so that between two methods the cores are free for the threads of a vendor's library. With more than nine
 //! threads, a region starts and ends by a tree (`start.rs`, `tree.rs`).
 
+#![warn(missing_docs)]
+
 pub mod evict;
 mod start;
 pub mod sweeps;
@@ -17,6 +19,7 @@ use std::cell::Cell;
 use std::io;
 use std::marker::PhantomData;
 use std::mem;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::{self, JoinHandle};
@@ -39,8 +42,6 @@ struct Shared {
     start: Start,
     finished: Tree,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
-    /// The number of times that the leader checks whether all have finished before it lets other threads run.
-    spins: usize,
 }
 
 /// A leader, which is the thread that created the team, and `len() - 1` workers.
@@ -77,9 +78,6 @@ pub fn may_pin() -> bool {
 impl Team {
     /// Creates a team with one thread on each of `cpus`. The calling thread becomes the leader, on the first CPU. In a
     /// sandbox that forbids this, the threads are not pinned, and [`cpus`](Self::cpus) is empty.
-    ///
-    /// # Errors
-    /// Returns an error if the first CPU cannot be used, or if the system starts no further thread.
     pub fn pinned(cpus: &[usize]) -> io::Result<Self> {
         let before = sched_getaffinity(Pid::from_raw(0));
         let unpinned = match before.and_then(|before| pin(cpus[0]).map(|()| before)) {
@@ -111,7 +109,6 @@ impl Team {
             start: Start::new(threads, spins),
             finished: Tree::new(threads - 1),
             panic: Mutex::new(None),
-            spins,
         });
         let workers = (1..threads).map(|rank| {
             let (shared, cpu) = (Arc::clone(&shared), cpus.get(rank).copied());
@@ -127,10 +124,9 @@ impl Team {
             workers.map_while(|worker| worker.map_err(|error| refused = Some(error)).ok());
         let workers: Vec<_> = started.collect();
         shared.start.set_workers(workers.iter().map(|worker| worker.thread().clone()).collect());
-        let (nodes, unpinned) = (None, None);
+        let (cpus, _leader) = (cpus.to_vec(), PhantomData);
         // If a thread was refused, dropping this value ends the others.
-        let team =
-            Self { workers, shared, cpus: cpus.to_vec(), nodes, unpinned, _leader: PhantomData };
+        let team = Self { shared, workers, cpus, nodes: None, unpinned: None, _leader };
         refused.map_or(Ok(team), |error| Err(explained(error)))
     }
 
@@ -201,7 +197,7 @@ impl Team {
         let mut spins = 0;
         while !finished() {
             spins += 1;
-            if spins < self.shared.spins {
+            if spins < self.shared.start.spins {
                 std::hint::spin_loop();
             } else {
                 thread::yield_now();
@@ -237,7 +233,12 @@ impl Shared {
     }
 }
 
-/// Pins the calling thread to one CPU.
+/// Returns the part of `0..len` that belongs to thread `rank`. All parts have about the same length.
+pub fn part(len: usize, rank: usize, threads: usize) -> Range<usize> {
+    let cut = |rank: usize| (len as u64 * rank as u64 / threads as u64) as usize;
+    cut(rank)..cut(rank + 1)
+}
+
 fn pin(cpu: usize) -> nix::Result<()> {
     let mut set = CpuSet::new();
     set.set(cpu)?;

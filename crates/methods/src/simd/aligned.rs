@@ -1,5 +1,3 @@
-//! A slice on the heap that is aligned to a cache line.
-
 use std::ops::{Deref, DerefMut};
 
 /// The size of a cache line, and of the widest register, in bytes. An unaligned load of such a register
@@ -7,6 +5,7 @@ use std::ops::{Deref, DerefMut};
 const LINE: usize = 64;
 
 /// A slice on the heap that is aligned to a cache line, and grows. No other data is in its cache lines.
+#[derive(Default)]
 pub struct Aligned<T> {
     /// The buffer, whose values begin at index `start`. It never exceeds its capacity, so the values do not move in it.
     values: Vec<T>,

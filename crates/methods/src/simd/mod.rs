@@ -27,7 +27,6 @@ pub enum Isa {
 
 /// A computation that is compiled for each instruction set.
 pub trait Kernel<T: Scalar> {
-    /// The result of the computation.
     type Output;
     /// Whether AVX-512 makes the kernel faster. Otherwise the kernel for AVX2 runs in its place, because generating
     /// another one takes time.
@@ -42,57 +41,38 @@ pub type Mask = u16;
 /// An unsigned integer that is an index into an array. Narrower types save memory traffic.
 ///
 /// # Safety
-/// The type is an unsigned integer whose value is `offset`: a gather loads several indices by one load.
-pub unsafe trait Index: Copy {
-    /// Returns the index as `usize`.
-    fn offset(self) -> usize;
-}
-
-// SAFETY: `u8` is an unsigned integer.
-unsafe impl Index for u8 {
+/// The type is an unsigned integer: a gather loads several indices by one load.
+pub unsafe trait Index: Copy + Into<u32> {
     #[inline(always)]
     fn offset(self) -> usize {
-        self.into()
+        self.into() as usize
     }
 }
 
-// SAFETY: `u16` is an unsigned integer.
-unsafe impl Index for u16 {
-    #[inline(always)]
-    fn offset(self) -> usize {
-        self.into()
-    }
-}
+// SAFETY: these are unsigned integers.
+unsafe impl Index for u8 {}
+// SAFETY: see above.
+unsafe impl Index for u16 {}
+// SAFETY: see above.
+unsafe impl Index for u32 {}
 
-// SAFETY: `u32` is an unsigned integer.
-unsafe impl Index for u32 {
-    #[inline(always)]
-    fn offset(self) -> usize {
-        self as usize
-    }
-}
-
-/// One register of `LANES` values, at most 16. All operations require the instruction set of the register's
-/// type, which is why only [`Isa::run`] selects one.
+/// One register of `LANES` values, at most 16. In a mask, the lowest bit is that of the first lane.
+///
+/// # Safety
+/// All unsafe operations require that the machine supports the instruction set of the register's type, which is why only
+/// [`Isa::run`] selects one. What an operation reads by a pointer must be readable: `LANES` values or column indices, and
+/// the elements of `x` at these indices; what it writes must be writable.
+#[allow(clippy::missing_safety_doc)] // stated here for all operations
 pub trait Vector<T>: Copy {
-    /// The number of values per register.
     const LANES: usize;
     /// The mask in which the bits of all lanes are set.
     const ALL: Mask = Mask::MAX >> (MAX_LANES - Self::LANES);
     /// Whether machines of this architecture nearly always have better registers. Kernels in many variants then have
     /// fewer for this one, because generating them takes minutes.
     const IS_FALLBACK: bool = false;
-    /// Returns a register of zeros.
-    /// # Safety
-    /// The machine supports the instruction set of the register.
     unsafe fn zero() -> Self;
-    /// Loads `values[0..LANES]`.
-    /// # Safety
-    /// The machine supports the instruction set of the register, and the values are readable.
     unsafe fn load(values: *const T) -> Self;
-    /// Loads `values[0..LANES]` of another type and converts them to `T`.
-    /// # Safety
-    /// The machine supports the instruction set of the register, and the values are readable.
+    /// Loads values of another type and converts them to `T`.
     #[inline(always)]
     unsafe fn convert<S: AsPrimitive<f64>>(values: *const S) -> Self
     where
@@ -107,75 +87,45 @@ pub trait Vector<T>: Copy {
             Self::load(converted.as_ptr())
         }
     }
-    /// Returns `value` in every lane.
-    /// # Safety
-    /// The machine supports the instruction set of the register.
     unsafe fn splat(value: T) -> Self;
     /// Gathers `x[columns[0..LANES]]`.
-    /// # Safety
-    /// The machine supports the instruction set of the register, and the column indices and the elements of `x` at
-    /// these indices are readable.
     unsafe fn gather<I: Index>(x: *const T, columns: *const I) -> Self;
     /// Returns `self · factor + addend`, lane by lane.
-    /// # Safety
-    /// The machine supports the instruction set of the register.
     unsafe fn mul_add(self, factor: Self, addend: Self) -> Self;
-    /// Returns `self` in the lanes whose bit in `mask` is set, and `other` in the rest. The lowest bit is
-    /// that of the first lane.
-    /// # Safety
-    /// The machine supports the instruction set of the register.
+    /// Returns `self` in the lanes whose bit in `mask` is set, and `other` in the rest.
     unsafe fn select(self, other: Self, mask: Mask) -> Self;
     /// Returns `self · factor + addend` in the lanes whose bit is set. The others return `addend`
     /// unchanged, even if their product is NaN.
-    /// # Safety
-    /// The machine supports the instruction set of the register.
     #[inline(always)]
     unsafe fn mul_add_where(self, mask: Mask, factor: Self, addend: Self) -> Self {
-        // SAFETY: The caller guarantees that the machine supports the instruction set of the register.
+        // SAFETY: the caller guarantees it.
         unsafe { self.mul_add(factor, addend).select(addend, mask) }
     }
     /// Returns `self · factor + addend` in the first `lanes` lanes, at most `LANES`, and `addend` in the rest.
-    /// # Safety
-    /// The machine supports the instruction set of the register.
     #[inline(always)]
     unsafe fn mul_add_first(self, lanes: usize, factor: Self, addend: Self) -> Self {
-        // SAFETY: The caller guarantees that the machine supports the instruction set of the register.
+        // SAFETY: the caller guarantees it.
         unsafe { self.mul_add_where(Self::first_lanes(lanes), factor, addend) }
     }
     /// Returns `self` in the lanes whose bit in `mask` is set, and zeros in the rest.
-    /// # Safety
-    /// The machine supports the instruction set of the register.
     #[inline(always)]
     unsafe fn keep(self, mask: Mask) -> Self {
-        // SAFETY: The caller guarantees that the machine supports the instruction set of the register.
+        // SAFETY: the caller guarantees it.
         unsafe { self.select(Self::zero(), mask) }
     }
     /// Returns the mask of the first `lanes` lanes, at most 16.
-    /// # Safety
-    /// The machine supports the instruction set of the register.
     #[inline(always)]
     unsafe fn first_lanes(lanes: usize) -> Mask {
         ((1u32 << lanes) - 1) as Mask
     }
-    /// Returns the sum of all lanes.
-    /// # Safety
-    /// The machine supports the instruction set of the register.
     unsafe fn sum(self) -> T;
     /// Returns the sum of each register, equal to [`sum`](Self::sum) in every bit.
-    /// # Safety
-    /// The machine supports the instruction set of the register.
     #[inline(always)]
     unsafe fn sum_each([a, b, c, d]: [Self; GROUP]) -> [T; GROUP] {
-        // SAFETY: The caller guarantees that the machine supports the instruction set of the register.
+        // SAFETY: the caller guarantees it.
         unsafe { [a.sum(), b.sum(), c.sum(), d.sum()] }
     }
-    /// Writes the lanes to `values[0..LANES]`.
-    /// # Safety
-    /// The machine supports the instruction set of the register, and the values are writable.
     unsafe fn store(self, values: *mut T);
-    /// Returns whether all lanes are finite.
-    /// # Safety
-    /// The machine supports the instruction set of the register.
     unsafe fn finite(self) -> bool;
     /// Returns `a · b + c` of single values, for loops that the compiler vectorises.
     fn fused(a: T, b: T, c: T) -> T;
@@ -190,17 +140,12 @@ pub const GROUP: usize = 4;
 /// The register types of a precision. CSR kernels use the narrow ones because rows are short. Formats that
 /// assign one row to each lane use the widest.
 pub trait Lanes: Sized {
-    /// The narrow register of [`Isa::Avx2`].
     type Avx2: Vector<Self>;
-    /// The narrow register of [`Isa::Avx512`].
     type Avx512: Vector<Self>;
-    /// The widest register of [`Isa::Avx2`].
     type WideAvx2: Vector<Self>;
-    /// The widest register of [`Isa::Avx512`].
     type WideAvx512: Vector<Self>;
 }
 
-/// A kernel that returns the number of lanes of its register.
 struct Width;
 
 impl<T: Scalar> Kernel<T> for Width {
@@ -212,17 +157,14 @@ impl<T: Scalar> Kernel<T> for Width {
 }
 
 impl Isa {
-    /// Returns the widest instruction set that this machine supports.
     pub fn detect() -> Self {
         Self::available()[0]
     }
 
     /// Returns all instruction sets that this machine supports, the widest first.
     pub fn available() -> Vec<Self> {
-        [Self::Avx512, Self::Avx2, Self::Portable]
-            .into_iter()
-            .filter(|isa| isa.is_supported())
-            .collect()
+        let all = [Self::Avx512, Self::Avx2, Self::Portable];
+        all.into_iter().filter(|isa| isa.is_supported()).collect()
     }
 
     /// Returns whether this machine supports the instruction set. The result is cached: two loads and a test.
@@ -361,21 +303,11 @@ impl<T: Scalar> Vector<T> for Portable<T> {
 mod x86;
 
 #[cfg(not(target_arch = "x86_64"))]
-mod other {
-    use super::{Lanes, Portable};
-
-    impl Lanes for f64 {
-        type Avx2 = Portable<f64>;
-        type Avx512 = Portable<f64>;
-        type WideAvx2 = Portable<f64>;
-        type WideAvx512 = Portable<f64>;
-    }
-    impl Lanes for f32 {
-        type Avx2 = Portable<f32>;
-        type Avx512 = Portable<f32>;
-        type WideAvx2 = Portable<f32>;
-        type WideAvx512 = Portable<f32>;
-    }
+impl<T: Scalar> Lanes for T {
+    type Avx2 = Portable<T>;
+    type Avx512 = Portable<T>;
+    type WideAvx2 = Portable<T>;
+    type WideAvx512 = Portable<T>;
 }
 
 #[cfg(test)]

@@ -1,5 +1,3 @@
-//! Tests of the operations of every register.
-
 use super::*;
 
 /// Tests every operation, on registers that hold 1, 2, 3, …
@@ -25,9 +23,8 @@ impl<T: Scalar> Kernel<T> for AllOperations {
             let sum = ramp.mul_add(back, ramp).sum();
             assert_eq!(sum.widen(), total(|a, b| a * b + a, V::LANES));
             let short: Vec<u16> = reversed.iter().map(|&k| k as u16).collect();
-            assert_eq!(V::gather(values.as_ptr(), short.as_ptr()).mul_add(ramp, ramp).sum(), {
-                T::narrow(total(|a, b| a * b + a, V::LANES))
-            });
+            let of_short = V::gather(values.as_ptr(), short.as_ptr()).mul_add(ramp, ramp).sum();
+            assert_eq!(of_short, sum);
             let poison = V::splat(T::nan());
             for lane in 0..V::LANES {
                 let one = ramp.mul_add_where(1 << lane, back, V::splat(T::one())).sum();
@@ -52,10 +49,7 @@ impl<T: Scalar> Kernel<T> for AllOperations {
             }
             let thirds = V::splat(T::narrow(1.0 / 3.0));
             let four = [ramp.mul_add(thirds, back), back.mul_add(back, thirds), thirds, ramp];
-            assert_eq!(
-                V::sum_each(four),
-                [four[0].sum(), four[1].sum(), four[2].sum(), four[3].sum()]
-            );
+            assert_eq!(V::sum_each(four), four.map(|register| register.sum()));
             assert!(ramp.finite() && V::LANES <= MAX_LANES);
             assert_eq!(V::fused(values[1], values[2], values[3]).widen(), 10.0);
         }

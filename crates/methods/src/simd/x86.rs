@@ -198,7 +198,6 @@ vector!(WideAvx2F32 of 8 f32: _mm256_setzero_ps _mm256_set1_ps _mm256_loadu_ps
     |mask, set, unset| _mm256_blendv_ps(unset, set, lanes_8_f32(mask)),
     { blends!(f32: _mm256_loadu_ps _mm256_and_ps _mm256_blendv_ps lanes_8_f32); });
 
-/// Returns the blend mask of a set of lanes.
 #[inline(always)]
 unsafe fn lanes_f64(mask: Mask) -> __m256d {
     // SAFETY: the operations of `Vector` require the instruction set; each set has 32 readable bytes.
@@ -318,7 +317,6 @@ unsafe fn sum_f32(v: __m128) -> f32 {
     }
 }
 
-/// Adds the two halves of each register.
 #[inline(always)]
 unsafe fn add_halves(a: __m256d, b: __m256d) -> __m256d {
     // SAFETY: `Vector::sum_each` requires the instruction set.

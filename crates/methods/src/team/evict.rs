@@ -2,11 +2,10 @@
 
 use std::hint::black_box;
 
-use super::Team;
+use super::{Team, part};
 use spmv_matrix::disjoint::DisjointMut;
 use spmv_matrix::system;
 
-/// As much as a cache line.
 type Line = [u64; 8];
 
 /// A buffer of twice the last-level cache; changing a word of each line of it evicts everything else from the caches.
@@ -27,9 +26,8 @@ impl Evictor {
         let buffer = DisjointMut::new(&mut self.buffer);
         team.run(|rank| {
             // One thread's part is enough for its core's private caches; a shared cache receives all parts.
-            let part = len * rank / threads..len * (rank + 1) / threads;
             // SAFETY: parts of different ranks do not overlap.
-            let part = unsafe { buffer.range(part) };
+            let part = unsafe { buffer.range(part(len, rank, threads)) };
             part.iter_mut().for_each(|line| line[0] = line[0].wrapping_add(1));
             black_box(part);
         });

@@ -28,15 +28,15 @@ struct Line {
     body: UnsafeCell<Option<Body<'static>>>,
 }
 
-/// The starts of all threads of a team.
 pub struct Start {
     threads: usize,
     /// The lines of the threads that have children, which are the first ranks; always at least the leader's.
     lines: Vec<Line>,
     /// The handles of the workers, from rank 1 on. The leader sets them before it starts the first region.
     workers: OnceLock<Vec<Thread>>,
-    /// The number of times that a waiting worker reads the region counter before it sleeps.
-    spins: usize,
+    /// The number of times that a waiting worker reads the region counter before it sleeps, and that the leader checks
+    /// whether all have finished before it lets other threads run.
+    pub spins: usize,
 }
 
 // SAFETY: only the thread that owns a line writes its `body`, before it increments `region`. Its children read `body`
@@ -46,7 +46,6 @@ pub struct Start {
 unsafe impl Sync for Start {}
 
 impl Start {
-    /// Creates the starts of a team of `threads` threads, whose workers sleep after `spins` reads.
     pub fn new(threads: usize, spins: usize) -> Self {
         let line = |_| Line {
             sleepers: AtomicUsize::new(0).into(),

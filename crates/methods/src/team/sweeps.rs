@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use super::Team;
+use super::{Team, part};
 use crate::simd::{Isa, Kernel, Vector};
 use spmv_matrix::disjoint::DisjointMut;
 
@@ -54,10 +54,6 @@ impl Arrays {
             black_box(Isa::detect().run::<f64, _>(Read { arrays, repeats }));
         });
     }
-}
-
-fn part(len: usize, rank: usize, threads: usize) -> std::ops::Range<usize> {
-    len * rank / threads..len * (rank + 1) / threads
 }
 
 struct Triad<'a> {

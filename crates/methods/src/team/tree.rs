@@ -17,7 +17,6 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// Creates a tree for this number of members.
     pub fn new(members: usize) -> Self {
         let mut levels = Vec::new();
         let mut width = members;
@@ -42,7 +41,6 @@ impl Tree {
         }
     }
 
-    /// Returns whether every member has arrived `times` times.
     pub fn all_arrived(&self, times: usize) -> bool {
         let root = self.levels.last().expect("there is at least one level");
         let below = self.levels.len().checked_sub(2).map_or(self.members, |k| self.levels[k].len());
