@@ -1,5 +1,3 @@
-//! A vector y to whose elements several threads add at the same time.
-
 use std::marker::PhantomData;
 use std::sync::atomic::Ordering;
 
@@ -8,10 +6,7 @@ use portable_atomic::{AtomicF32, AtomicF64};
 use crate::team::Team;
 use spmv_matrix::scalar::Scalar;
 
-/// A value type with atomic addition.
 pub trait AtomicAdd: Scalar {
-    /// Computes `*target += value` atomically.
-    ///
     /// # Safety
     /// `target` is valid. While several threads add to it, all of them use this function.
     unsafe fn atomic_add(target: *mut Self, value: Self);
@@ -47,14 +42,11 @@ pub struct SharedSums<'a, T> {
 unsafe impl<T: Send> Sync for SharedSums<'_, T> {}
 
 impl<'a, T: AtomicAdd> SharedSums<'a, T> {
-    /// Wraps y for a parallel region of this team.
     pub fn new(team: &Team, y: &'a mut [T]) -> Self {
         let (start, len) = (y.as_mut_ptr(), y.len());
         Self { start, len, alone: team.len() == 1, _slice: PhantomData }
     }
 
-    /// Computes y\[`index`\] += `value`.
-    ///
     /// # Safety
     /// `index` is within y, and only threads of the team call this.
     #[inline(always)]

@@ -17,19 +17,16 @@
 use std::time::Instant;
 
 use super::packed::trial::predict;
+use super::rows::Outcome;
 use super::{merge, packed, seq};
-use crate::method::{
-    Choice, Code, Method, Operations, Parameter, Prepared, Request, Setup, Unavailable,
-};
+use crate::method::{Choice, Code, Method, Operations, Parameter, Prepared, Request, Setup};
 use crate::simd::Lanes;
 use spmv_matrix::Csr;
 use spmv_matrix::memory::extent::Extent;
 use spmv_matrix::scalar::Scalar;
 
-/// The name of the method.
 pub const NAME: &str = METHOD.name;
 
-/// The method `auto`.
 pub const METHOD: Method = Method {
     name: "auto",
     source: "this project",
@@ -80,10 +77,7 @@ fn memory(extent: &Extent) -> u64 {
     (packed::METHOD.memory)(extent) + extent.rows * extent.value
 }
 
-fn prepare<'a, T: Scalar + Lanes>(
-    csr: &'a Csr<T>,
-    request: &Request<'a>,
-) -> Result<Prepared<'a, T>, Unavailable> {
+fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a, T> {
     let products = request.number("products").unwrap_or(request.expected_products);
     if csr.nnz() <= FOR_ONE_THREAD {
         return prepare_by(&seq::METHOD, csr, request);
@@ -120,12 +114,11 @@ fn sample_size(nonzeros: usize, products: usize, threads: usize) -> Option<usize
     pays.then_some(sample.min(SAMPLE[1]))
 }
 
-/// Prepares one of the methods with those of the given parameters that it has.
 fn prepare_by<'a, T: Scalar + Lanes>(
     method: &Method,
     csr: &'a Csr<T>,
     request: &Request<'a>,
-) -> Result<Prepared<'a, T>, Unavailable> {
+) -> Outcome<'a, T> {
     let prepared = method.prepare::<T>().expect("the method runs on the CPU")(csr, request)?;
     let csr_bytes = method.csr_bytes(csr.bytes(), &prepared);
     let takes = |(name, _): &&(&str, _)| method.parameters.iter().any(|known| known.name == *name);
@@ -134,7 +127,6 @@ fn prepare_by<'a, T: Scalar + Lanes>(
     Ok(prepared.with_note(picked).with_csr_bytes(csr_bytes))
 }
 
-/// Returns whether products of `packed` are faster than those of `merge`, or not clearly slower.
 fn is_not_clearly_slower([packed, merge]: [f64; 2]) -> bool {
     packed <= CLEARLY * merge
 }
@@ -172,12 +164,10 @@ mod tests {
     use crate::team::Team;
     use spmv_matrix::generate::Generator;
 
+    type Given<'a> = &'a [(&'static str, &'static str)];
+
     /// Returns the note about the choice for an n × n grid.
-    fn picked(
-        n: usize,
-        expected_products: usize,
-        given: &[(&'static str, &'static str)],
-    ) -> String {
+    fn picked(n: usize, expected_products: usize, given: Given) -> String {
         let grid = Generator::parse(&format!("grid2d,n={n}")).unwrap().generate().unwrap();
         let team = Team::floating(1);
         let request = Request { expected_products, given, ..Request::new(&team) };
@@ -237,22 +227,16 @@ mod tests {
     #[test]
     fn the_methods_take_turns() {
         let csr = Csr::from_triplets(1, 1, &[(0, 0, 1.0)]);
-        let order = std::sync::Mutex::new(String::new());
+        let order = &std::sync::Mutex::new(String::new());
         let named = |name: char| {
-            let order = &order;
             products(&csr, move || {
                 order.lock().unwrap().push(name);
                 Ok(())
             })
         };
-        let fastest =
-            fastest_products([&mut named('p'), &mut named('m')], &csr, Instant::now).unwrap();
-        assert!(fastest.iter().all(|time| time.is_finite()));
+        let fastest = |csr| fastest_products([&mut named('p'), &mut named('m')], csr, Instant::now);
+        assert!(fastest(&csr).unwrap().iter().all(|time| time.is_finite()));
         assert_eq!(*order.lock().unwrap(), "pppmmmpppmmm");
-        let few_values = Csr::from_triplets(1, 2, &[(0, 0, 1.0)]);
-        assert!(
-            fastest_products([&mut named('p'), &mut named('m')], &few_values, Instant::now)
-                .is_none()
-        );
+        assert!(fastest(&Csr::from_triplets(1, 2, &[(0, 0, 1.0)])).is_none(), "few values");
     }
 }

@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use super::merge::piece;
 use super::rows::{balanced, part, shares};
+use crate::formats::entries_of;
+use crate::formats::examples::of_lengths;
 use crate::formats::strips::Strips;
 use spmv_matrix::Csr;
 
@@ -15,14 +17,7 @@ const MANY: [usize; 2] = [64, 256];
 fn matrices() -> Vec<(&'static str, Csr<f64>)> {
     let hash = |row: usize| row.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58;
     let of = |name, rows: usize, length: &dyn Fn(usize) -> usize| {
-        let mut row_offsets = vec![0];
-        row_offsets.extend((0..rows).scan(0, |end, row| {
-            *end += length(row) as u32;
-            Some(*end)
-        }));
-        let column_indices: Vec<_> = (0..rows).flat_map(|row| 0..length(row) as u32).collect();
-        let values = vec![1.0; column_indices.len()];
-        (name, Csr::new(rows, 20_000, row_offsets, column_indices, values).unwrap())
+        (name, of_lengths(20_000, (0..rows).map(length)))
     };
     vec![
         of("equal", 20_000, &|_| 7),
@@ -62,9 +57,7 @@ fn whole_rows_are_divided_by_rows_and_nonzeros() {
         for (threads, step) in MANY.into_iter().flat_map(|threads| [(threads, 1), (threads, 8)]) {
             let shares: Vec<_> =
                 (0..threads).map(|rank| balanced(&csr, rank, threads, step)).collect();
-            let nonzeros =
-                |rows: &Range<usize>| csr.row_offsets()[rows.end] - csr.row_offsets()[rows.start];
-            let work = |rows: &Range<usize>| rows.len() + nonzeros(rows) as usize;
+            let work = |rows: &Range<usize>| rows.len() + entries_of(&csr, rows).len();
             let most = (csr.rows() + csr.nnz()).div_ceil(threads) + step * (longest(&csr) + 1);
             check(name, &shares, csr.rows(), work, most);
         }

@@ -15,16 +15,15 @@ use crossbeam_utils::CachePadded;
 use super::atomic::{AtomicAdd, SharedSums};
 use super::placement::{place, span};
 use super::row_kernels::{Entries, dot};
-use super::rows::{Operands, part, scale, scale_if_nearly_empty, scale_on};
+use super::rows::{Operands, Outcome, part, scale, scale_if_nearly_empty, scale_on};
 use crate::formats::coordinates::row_indices;
-use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
+use crate::method::{Code, Method, Operations, Prepared, Request, Setup};
 use crate::simd::{Isa, Kernel, Lanes, Vector};
 use crate::team::Team;
 use spmv_matrix::Csr;
 use spmv_matrix::disjoint::DisjointMut;
 use spmv_matrix::scalar::Scalar;
 
-/// The method `coo`.
 pub const METHOD: Method = Method {
     name: "coo",
     source: "Bell & Garland 2009, COO, on threads",
@@ -36,11 +35,8 @@ pub const METHOD: Method = Method {
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 
-fn prepare<'a, T: AtomicAdd + Lanes>(
-    csr: &'a Csr<T>,
-    request: &Request<'a>,
-) -> Result<Prepared<'a, T>, Unavailable> {
-    let (team, isa) = (request.team, request.isa);
+fn prepare<'a, T: AtomicAdd + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a, T> {
+    let team = request.team;
     let row_indices = row_indices(csr.row_offsets());
     let bytes = size_of_val(&row_indices[..]);
     let owned = |rank| vec![span(&row_indices[part(csr.nnz(), rank, team.len())])];
@@ -48,7 +44,11 @@ fn prepare<'a, T: AtomicAdd + Lanes>(
     if request.transpose {
         let product = move |alpha, x: &[T], beta, y: &mut [T]| {
             scale_on(team, beta, y);
-            scatter(csr, &row_indices, team, alpha, x, y);
+            let (threads, y) = (team.len(), SharedSums::new(team, y));
+            team.run(|rank| {
+                let piece = part(csr.nnz(), rank, threads);
+                scatter(csr, rows_of(&row_indices, piece), alpha, x, &y);
+            });
             Ok(())
         };
         return Ok(Prepared::new(csr, bytes, product)
@@ -56,38 +56,33 @@ fn prepare<'a, T: AtomicAdd + Lanes>(
             .with_csr_bytes(csr.entry_bytes())
             .with_added_note(placed));
     }
-    let mut carries = Carries::new(team.len());
+    let mut carries = Carries::new(request);
     Ok(Prepared::new(csr, bytes + carries.bytes(), move |alpha, x, beta, y| {
         let coordinates = Coordinates { row_indices: &row_indices, entries: Entries::of(csr) };
         let beta = scale_if_nearly_empty(csr, team, beta, y);
-        carries.add_product(coordinates, team, isa, Operands { alpha, x, beta }, y);
+        carries.add_product(coordinates, Operands { alpha, x, beta }, y);
         Ok(())
     })
     .with_csr_bytes(csr.entry_bytes())
     .with_added_note(placed))
 }
 
-/// Computes y += αAᵀx.
+/// Computes y += αAᵀx for some rows of A, or pieces of them.
 fn scatter<T: AtomicAdd>(
     csr: &Csr<T>,
-    row_indices: &[u32],
-    team: &Team,
+    rows: impl Iterator<Item = (usize, Range<usize>)>,
     alpha: T,
     x: &[T],
-    y: &mut [T],
+    y: &SharedSums<T>,
 ) {
-    let (threads, y) = (team.len(), SharedSums::new(team, y));
-    team.run(|rank| {
-        let piece = part(csr.nnz(), rank, threads);
-        for (row, entries) in rows_of(row_indices, piece) {
-            let factor = alpha * x[row];
-            let values = &csr.values()[entries.clone()];
-            for (&column, &value) in csr.column_indices()[entries].iter().zip(values) {
-                // SAFETY: in a valid matrix every column index is within y.
-                unsafe { y.add(column as usize, value * factor) };
-            }
+    for (row, entries) in rows {
+        let factor = alpha * x[row];
+        let values = &csr.values()[entries.clone()];
+        for (&column, &value) in csr.column_indices()[entries].iter().zip(values) {
+            // SAFETY: in a valid matrix every column index is within y.
+            unsafe { y.add(column as usize, value * factor) };
         }
-    });
+    }
 }
 
 /// Returns the rows of a piece of the entries, each with its entries in this piece.
@@ -109,50 +104,37 @@ fn rows_of(
 /// Entries with their rows, in ascending order of rows.
 #[derive(Clone, Copy)]
 pub struct Coordinates<'a, T> {
-    /// The row of each entry.
     pub row_indices: &'a [u32],
-    /// The columns and values of the entries.
     pub entries: Entries<'a, T>,
 }
 
-impl<T> Coordinates<'_, T> {
-    /// Returns the first row that begins at entry `entry` or later.
-    fn first_row_from(&self, entry: usize) -> usize {
-        if entry == 0 { 0 } else { self.row_indices[entry - 1] as usize + 1 }
-    }
+/// The carry of each thread: the sum of the row that began before the thread's piece.
+pub struct Carries<'a, T> {
+    team: &'a Team,
+    isa: Isa,
+    carries: Vec<CachePadded<T>>,
 }
 
-/// The carry of each thread: the sum of the row that began before the thread's piece.
-pub struct Carries<T>(Vec<CachePadded<T>>);
-
-impl<T: Scalar + Lanes> Carries<T> {
-    /// Creates the carries of `threads` threads.
-    pub fn new(threads: usize) -> Self {
-        Self(vec![T::zero().into(); threads])
+impl<'a, T: Scalar + Lanes> Carries<'a, T> {
+    pub fn new(request: &Request<'a>) -> Self {
+        let (team, isa) = (request.team, request.isa);
+        Self { team, isa, carries: vec![T::zero().into(); team.len()] }
     }
 
-    /// Returns the size in bytes.
     pub fn bytes(&self) -> usize {
-        size_of_val(&self.0[..])
+        size_of_val(&self.carries[..])
     }
 
-    /// Computes y ← αAx + βy.
-    pub fn add_product(
-        &mut self,
-        coordinates: Coordinates<T>,
-        team: &Team,
-        isa: Isa,
-        operands: Operands<T>,
-        y: &mut [T],
-    ) {
-        let nnz = coordinates.row_indices.len();
-        let (rows, threads) = (y.len(), team.len());
+    pub fn add_product(&mut self, coordinates: Coordinates<T>, operands: Operands<T>, y: &mut [T]) {
+        let row_indices = coordinates.row_indices;
+        let (rows, nnz, threads, isa) = (y.len(), row_indices.len(), self.team.len(), self.isa);
+        let first_row_from =
+            |entry: usize| if entry == 0 { 0 } else { row_indices[entry - 1] as usize + 1 };
         let shared = DisjointMut::new(y);
-        team.run_with(&mut self.0, |rank, carry| {
+        self.team.run_with(&mut self.carries, |rank, carry| {
             let piece = part(nnz, rank, threads);
-            let start = coordinates.first_row_from(piece.start);
-            let last = rank + 1 == threads;
-            let end = if last { rows } else { coordinates.first_row_from(piece.end) };
+            let start = first_row_from(piece.start);
+            let end = if rank + 1 == threads { rows } else { first_row_from(piece.end) };
             // SAFETY: each row begins in one piece; rows after all entries belong to the last thread.
             let y = unsafe { shared.range(start..end) };
             scale(operands.beta, y);
@@ -161,7 +143,7 @@ impl<T: Scalar + Lanes> Carries<T> {
         for rank in 1..threads {
             let start = part(nnz, rank, threads).start;
             if start > 0 {
-                y[coordinates.row_indices[start - 1] as usize] += operands.alpha * *self.0[rank];
+                y[row_indices[start - 1] as usize] += operands.alpha * *self.carries[rank];
             }
         }
     }

@@ -29,14 +29,13 @@ use format::Blocks;
 use tasks::{Addition, Plan, Task, Work};
 
 use super::placement::{place, span};
-use super::rows::{part, scale};
+use super::rows::{Outcome, part, scale};
 use crate::debug_check;
-use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup, Unavailable};
+use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup};
 use spmv_matrix::Csr;
 use spmv_matrix::disjoint::DisjointMut;
 use spmv_matrix::scalar::Scalar;
 
-/// The method `csb`.
 pub const METHOD: Method = Method {
     name: "csb",
     source: "Buluc et al., compressed sparse blocks, SPAA 2009",
@@ -52,10 +51,7 @@ pub const METHOD: Method = Method {
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 
-fn prepare<'a, T: Scalar>(
-    csr: &'a Csr<T>,
-    request: &Request<'a>,
-) -> Result<Prepared<'a, T>, Unavailable> {
+fn prepare<'a, T: Scalar>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a, T> {
     let team = request.team;
     let beta = request.number("beta").map(usize::ilog2);
     let log_beta = beta.unwrap_or_else(|| format::log_beta(csr, team.len()));
@@ -94,9 +90,14 @@ fn prepare<'a, T: Scalar>(
         });
         if plan.temporaries > 0 {
             team.run(|rank| {
-                for addition in plan.additions(rank) {
+                for Addition { outputs, pieces } in plan.additions(rank) {
                     // SAFETY: all tasks are done, and by LINES no two additions share outputs or temporaries.
-                    unsafe { add(addition, &y, &temporaries) };
+                    let y = unsafe { y.range(outputs) };
+                    for piece in pieces {
+                        // SAFETY: as above.
+                        let sums = unsafe { temporaries.range(piece..piece + y.len()) };
+                        y.iter_mut().zip(sums).for_each(|(y, sum)| *y += *sum);
+                    }
                 }
             });
         }
@@ -137,19 +138,5 @@ fn multiply<T: Scalar, const TRANSPOSE: bool>(
         Work::Runs { block, nonzeros } => {
             nonzeros.iter().for_each(|nonzeros| run(nonzeros.clone(), *block));
         }
-    }
-}
-
-/// Adds temporaries to elements of y.
-///
-/// # Safety
-/// No other thread uses these elements of y or their temporaries.
-unsafe fn add<T: Scalar>(addition: Addition, y: &DisjointMut<T>, temporaries: &DisjointMut<T>) {
-    // SAFETY: the caller guarantees that no other thread uses these elements.
-    let y = unsafe { y.range(addition.outputs) };
-    for piece in addition.pieces {
-        // SAFETY: the caller guarantees that no other thread uses these temporaries.
-        let sums = unsafe { temporaries.range(piece..piece + y.len()) };
-        y.iter_mut().zip(sums).for_each(|(y, sum)| *y += *sum);
     }
 }

@@ -5,13 +5,12 @@
 
 use super::merge::{MergePath, piece};
 use super::placement::{place, spans_of};
-use super::rows::Operands;
-use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
+use super::rows::{Operands, Outcome};
+use crate::method::{Code, Method, Operations, Prepared, Request, Setup};
 use crate::simd::Lanes;
 use spmv_matrix::Csr;
 use spmv_matrix::scalar::Scalar;
 
-/// The method `csc`.
 pub const METHOD: Method = Method {
     name: "csc",
     source: "explicit CSC; merge-spmv-sc16 on the transpose",
@@ -23,23 +22,16 @@ pub const METHOD: Method = Method {
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 
-fn prepare<'a, T: Scalar + Lanes>(
-    csr: &'a Csr<T>,
-    request: &Request<'a>,
-) -> Result<Prepared<'a, T>, Unavailable> {
-    let (team, isa) = (request.team, request.isa);
-    let transpose = csr.transposed();
-    let mut path = MergePath::new(&transpose, team.len());
-    let bytes = size_of_val(transpose.row_offsets())
-        + size_of_val(transpose.column_indices())
-        + size_of_val(transpose.values())
-        + path.bytes();
+fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a, T> {
+    let (team, transpose) = (request.team, csr.transposed());
+    let mut path = MergePath::new(&transpose, request);
+    let bytes = transpose.bytes() as usize + path.bytes();
     let placed = place(team, |rank| {
         let piece = piece(&transpose, rank, team.len());
         spans_of(&transpose, piece.start.nonzero..piece.end.nonzero)
     });
     let product = move |alpha, x: &[T], beta, y: &mut [T]| {
-        path.multiply(&transpose, team, isa, Operands { alpha, x, beta }, y);
+        path.multiply(&transpose, Operands { alpha, x, beta }, y);
         Ok(())
     };
     Ok(Prepared::new(csr, bytes, product).transposing(true).with_added_note(placed))

@@ -19,7 +19,6 @@
 //! - y is scaled by β just before the tiles that add to it are multiplied, or by all threads first if the matrix is
 //!   nearly empty. The original's driver clears y outside the timed product.
 
-mod check;
 mod format;
 mod kernel;
 
@@ -29,15 +28,14 @@ use format::Chunk;
 use kernel::Tiles;
 
 use super::row_kernels::Piece;
-use super::rows::{Operands, scale_if_nearly_empty};
+use super::rows::{Operands, Outcome, part, scale_if_nearly_empty};
 use crate::debug_check;
-use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup, Unavailable};
+use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup};
 use crate::simd::{Isa, Lanes};
 use spmv_matrix::Csr;
 use spmv_matrix::disjoint::DisjointMut;
 use spmv_matrix::scalar::{Precision, Scalar};
 
-/// The method `csr5`.
 pub const METHOD: Method = Method {
     name: "csr5",
     source: "Liu & Vinter, CSR5, ICS 2015",
@@ -53,17 +51,13 @@ pub const METHOD: Method = Method {
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 
-fn prepare<'a, T: Scalar + Lanes>(
-    csr: &'a Csr<T>,
-    request: &Request<'a>,
-) -> Result<Prepared<'a, T>, Unavailable> {
+fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a, T> {
     let (team, threads, isa) = (request.team, request.team.len(), request.isa);
     let shape = Shape::new::<T>(isa, request.number("sigma"));
     let mut chunks: Vec<CachePadded<Chunk<T>>> = (0..threads).map(|_| Default::default()).collect();
     let tiles = csr.nnz() / shape.nonzeros();
     team.run_with(&mut chunks, |rank, chunk| {
-        let cut = |rank: usize| tiles * rank / threads;
-        chunk.fill(csr, shape, cut(rank)..cut(rank + 1));
+        chunk.fill(csr, shape, part(tiles, rank, threads));
     });
     chunks[0].rows.start = 0;
     chunks[threads - 1].rows.end = csr.rows();
@@ -90,7 +84,6 @@ fn prepare<'a, T: Scalar + Lanes>(
     }))
 }
 
-/// The shape of a tile.
 #[derive(Clone, Copy)]
 struct Shape {
     /// ω, the number of lanes of a register: 4, 8 or 16.
@@ -110,7 +103,6 @@ impl Shape {
         Self { lanes: isa.wide_lanes::<T>(), sigma: sigma.unwrap_or(default) }
     }
 
-    /// Returns the number of nonzeros of a tile.
     fn nonzeros(self) -> usize {
         self.lanes * self.sigma
     }
@@ -124,7 +116,6 @@ impl Shape {
 /// The tail: the nonzeros after the last whole tile.
 struct Tail {
     start: usize,
-    /// The rows that have nonzeros in the tail.
     rows: Vec<u32>,
 }
 

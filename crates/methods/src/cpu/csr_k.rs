@@ -22,7 +22,7 @@ use anyhow::ensure;
 
 use super::placement::{place, spans_of};
 use super::row_kernels::{WholeRows, prefetching_pays};
-use super::rows::{Operands, part};
+use super::rows::{Operands, Outcome, part};
 use crate::debug_check;
 use crate::formats::csr_k::{LARGE_SIZES, RowOrder, SMALL_SIZES};
 use crate::method::{Parameter, Prepared, Request};
@@ -37,14 +37,12 @@ use spmv_matrix::scalar::Scalar;
 /// The default number of super-rows in a super-super-row. The paper gives no size for CPUs.
 const SUPER_SUPER_ROW: usize = 8;
 
-/// The parameter `srs`: the number of rows in a super-row.
 pub const SRS: Parameter = Parameter {
     name: "srs",
     values: LARGE_SIZES,
     meaning: "the number of rows in a super-row; default 96",
 };
 
-/// The parameter `ssrs`: the number of super-rows in a super-super-row. The paper sweeps these sizes on GPUs.
 pub const SSRS: Parameter = Parameter {
     name: "ssrs",
     values: SMALL_SIZES,
@@ -66,7 +64,6 @@ pub fn memory(extent: &Extent) -> u64 {
     ordering.max(extent.csr() + extent.vectors()) + pointers
 }
 
-/// A matrix in CSR-k format.
 struct CsrK<'a, T: Scalar> {
     csr: Cow<'a, Csr<T>>,
     /// The pointer array of each level, `sr_ptr` first.
@@ -74,20 +71,18 @@ struct CsrK<'a, T: Scalar> {
     prefetch: bool,
 }
 
-/// Prepares csr2 (k = 2) or csr3 (k = 3).
-pub fn prepare<'a, T: Scalar + Lanes>(
+pub fn prepare<'a, T: Scalar + Lanes, const K: usize>(
     csr: &'a Csr<T>,
     request: &Request<'a>,
-    k: usize,
-) -> Prepared<'a, T> {
+) -> Outcome<'a, T> {
     let sizes = [("srs", SUPER_ROW), ("ssrs", SUPER_SUPER_ROW)];
     let sizes = sizes.map(|(name, default)| request.number(name).unwrap_or(default));
-    let sizes = &sizes[..k - 1];
-    match RowOrder::of(csr, request) {
+    let sizes = &sizes[..K - 1];
+    Ok(match RowOrder::of(csr, request) {
         RowOrder::BandK(coarsening) => permuted_product(csr, coarsening, sizes, request),
         RowOrder::Natural(None) => natural_product(csr, sizes, request),
         RowOrder::Natural(Some(note)) => natural_product(csr, sizes, request).with_note(note),
-    }
+    })
 }
 
 /// Prepares Listing 1 on the rows in natural order. x and y have the same order.
@@ -96,10 +91,8 @@ fn natural_product<'a, T: Scalar + Lanes>(
     sizes: &[usize],
     request: &Request<'a>,
 ) -> Prepared<'a, T> {
-    let (team, isa, prefetch) = (request.team, request.isa, prefetching_pays(csr));
-    let matrix =
-        CsrK { csr: Cow::Borrowed(csr), pointers: grouped(csr.row_lengths(), sizes), prefetch };
-    debug_check(|| matrix.check());
+    let (team, isa) = (request.team, request.isa);
+    let matrix = CsrK::new(Cow::Borrowed(csr), grouped(csr.row_lengths(), sizes));
     Prepared::new(csr, matrix.pointer_bytes(), move |alpha, x, beta, y| {
         matrix.multiply(Operands { alpha, x, beta }, y, team, isa);
         Ok(())
@@ -114,23 +107,19 @@ fn permuted_product<'a, T: Scalar + Lanes>(
     sizes: &[usize],
     request: &Request<'a>,
 ) -> Prepared<'a, T> {
-    let (team, isa, prefetch) = (request.team, request.isa, prefetching_pays(csr));
-    let BandK { permutation, levels: pointers } = band_k(csr, coarsening, sizes);
-    let matrix = CsrK { csr: Cow::Owned(csr.permuted(&permutation)), pointers, prefetch };
-    debug_check(|| matrix.check());
+    let (team, isa) = (request.team, request.isa);
+    let BandK { permutation, levels } = band_k(csr, coarsening, sizes);
+    let matrix = CsrK::new(Cow::Owned(csr.permuted(&permutation)), levels);
     let placed = place(team, |rank| {
         let pointers = matrix.share(rank, team.len());
         let offset = |row: u32| matrix.csr.row_offsets()[row as usize] as usize;
         spans_of(&matrix.csr, offset(pointers[0])..offset(pointers[pointers.len() - 1]))
     });
-    let (mut permuted_x, mut permuted_y) =
-        (vec![T::zero(); csr.cols()], vec![T::zero(); csr.rows()]);
-    let extra_bytes = matrix.pointer_bytes()
-        + size_of_val(matrix.csr.row_offsets())
-        + size_of_val(matrix.csr.column_indices())
-        + size_of_val(matrix.csr.values())
-        + 2 * size_of_val(permutation.old())
-        + 2 * size_of_val(&permuted_x[..]);
+    let mut permuted_x = vec![T::zero(); csr.cols()];
+    let mut permuted_y = vec![T::zero(); csr.rows()];
+    let permutations = 2 * size_of_val(permutation.old());
+    let vectors = 2 * size_of_val(&permuted_x[..]);
+    let extra_bytes = matrix.pointer_bytes() + csr.bytes() as usize + permutations + vectors;
     Prepared::new(csr, extra_bytes, move |alpha, x, beta, y| {
         gather(x, permutation.old(), &mut permuted_x, team, |value, slot| *slot = value);
         let operands = Operands { alpha, x: &permuted_x, beta: T::zero() };
@@ -164,14 +153,18 @@ fn gather<T: Scalar>(
     });
 }
 
-impl<T: Scalar + Lanes> CsrK<'_, T> {
+impl<'a, T: Scalar + Lanes> CsrK<'a, T> {
+    fn new(csr: Cow<'a, Csr<T>>, pointers: Vec<Vec<u32>>) -> Self {
+        let prefetch = prefetching_pays(&csr);
+        let matrix = Self { csr, pointers, prefetch };
+        debug_check(|| matrix.check());
+        matrix
+    }
+
     /// Checks the invariants that the product relies on:
     /// - MATRIX: the matrix is valid;
     /// - POINTERS: the groups of each level cover all groups of the level below, or all rows, in order and
     ///   without gaps.
-    ///
-    /// # Errors
-    /// Returns an error that names the first invariant that does not hold.
     fn check(&self) -> anyhow::Result<()> {
         ensure!(self.csr.is_valid(), "MATRIX: the matrix is not valid");
         let mut groups = self.csr.rows();
@@ -212,7 +205,6 @@ impl<T: Scalar + Lanes> CsrK<'_, T> {
     }
 }
 
-/// The kernel for consecutive super-rows.
 struct SuperRows<'t, T> {
     csr: &'t Csr<T>,
     /// The first row of each super-row, and the end of the last one.
@@ -264,17 +256,13 @@ mod tests {
         let x: Vec<f64> = (0..csr.rows()).map(|k| (k as f64).sin()).collect();
         let y0: Vec<f64> = (0..csr.rows()).map(|k| (k as f64).cos()).collect();
         let reference = Reference::new(&csr, 1.5, &x, -0.5, &y0);
-        let small = [("srs", "8"), ("ssrs", "4")];
         let orders = [&[][..], &[("order", "natural")], &[("coarsening", "heavy-edge")]];
-        for threads in [1, 2, 3, 40] {
+        let cases = [1, 2, 3, 40].into_iter().flat_map(|threads| orders.map(|it| (threads, it)));
+        for (threads, order) in cases {
+            let given = [&[("srs", "8"), ("ssrs", "4")], order].concat();
             let team = Team::floating(threads);
-            for (method, order) in [csr2::METHOD, csr3::METHOD]
-                .iter()
-                .zip([&orders; 2])
-                .flat_map(|(method, orders)| orders.iter().map(move |order| (method, order)))
-            {
-                let given = [&small, *order].concat();
-                let mut product = prepared(method, &csr, &team, &given);
+            for method in [csr2::METHOD, csr3::METHOD] {
+                let mut product = prepared(&method, &csr, &team, &given);
                 for _ in 0..2 {
                     let mut y = y0.clone();
                     product.multiply(1.5, &x, -0.5, &mut y).unwrap();
@@ -285,52 +273,38 @@ mod tests {
         }
     }
 
-    /// In natural order only the pointer arrays are stored: 961 rows in 121 super-rows in 31 groups of 4.
+    /// In natural order only the pointer arrays are stored: 961 rows in 121 super-rows in 31 groups of 4. By default
+    /// super-rows have 96 rows, and super-super-rows 8 super-rows.
     #[test]
     #[cfg_attr(miri, ignore = "takes minutes in Miri")]
     fn memory_is_that_of_the_pointers_and_of_the_permuted_matrix() {
         let csr = Generator::parse("grid2d,n=31,points=5").unwrap().generate().unwrap();
-        let diagonal: Vec<_> = (0..961).map(|k| (k, k, 1.0)).collect();
-        let diagonal = Csr::from_triplets(961, 961, &diagonal);
         let team = Team::floating(2);
+        let bytes = |method: &Method, csr: &Csr<f64>, given| {
+            prepared(method, csr, &team, given).extra_bytes.unwrap()
+        };
+        let diagonal = Csr::from_triplets(961, 961, &Vec::from_iter((0..961).map(|k| (k, k, 1.0))));
+        let of_natural =
+            |given| [csr2::METHOD, csr3::METHOD].map(|method| bytes(&method, &diagonal, given));
         let natural = [("order", "natural"), ("srs", "8"), ("ssrs", "4")];
-        let bytes = |method: &Method, csr, given| prepared(method, csr, &team, given).extra_bytes;
-        assert_eq!(bytes(&csr2::METHOD, &diagonal, &natural), Some(4 * 122));
-        assert_eq!(bytes(&csr3::METHOD, &diagonal, &natural), Some(4 * (122 + 32)));
-        let by_default = &natural[..1];
-        assert_eq!(
-            bytes(&csr2::METHOD, &diagonal, by_default),
-            Some(4 * 12),
-            "super-rows of 96 rows"
-        );
-        assert_eq!(
-            bytes(&csr3::METHOD, &diagonal, by_default),
-            Some(4 * (12 + 3)),
-            "super-super-rows of 8 super-rows"
-        );
-        let matrix = 4 * 962 + 12 * csr.nnz() as u64;
-        let order = 961 * (2 * 4 + 2 * 8);
-        let pointers = 4 * 962 / 96;
-        let pointer_bytes = bytes(&csr2::METHOD, &csr, &[]).unwrap() - matrix - order;
-        assert!(
-            (pointers - 4..pointers + 16).contains(&pointer_bytes),
-            "{pointer_bytes}, not {pointers}"
-        );
-        let matched = &band_k(&csr, Coarsening::HeavyEdge, &[SUPER_ROW]).levels[0];
-        let coarsening = [("coarsening", "heavy-edge")];
-        let matched_bytes = bytes(&csr2::METHOD, &csr, &coarsening).unwrap() - matrix - order;
-        assert_eq!(matched_bytes, 4 * matched.len() as u64);
-        assert_ne!(
-            matched_bytes, pointer_bytes,
-            "the two coarsenings have equal numbers of groups"
-        );
+        assert_eq!(of_natural(&natural), [4 * 122, 4 * (122 + 32)]);
+        assert_eq!(of_natural(&natural[..1]), [4 * 12, 4 * (12 + 3)]);
+        let fixed = csr.bytes() + 961 * (2 * 4 + 2 * 8);
+        let coarsenings = [
+            (Coarsening::Hand, [("coarsening", "hand")]),
+            (Coarsening::HeavyEdge, [("coarsening", "heavy-edge")]),
+        ];
+        for (coarsening, given) in &coarsenings {
+            let pointers = &band_k(&csr, *coarsening, &[SUPER_ROW]).levels[0];
+            assert_eq!(bytes(&csr2::METHOD, &csr, given), fixed + 4 * pointers.len() as u64);
+        }
     }
 
     #[test]
     fn the_check_names_invalid_pointers() {
-        for pointers in [vec![vec![0, 4]], vec![vec![1, 5]], vec![vec![0, 3, 2, 5]], vec![vec![]]] {
+        for pointers in [&[0, 4][..], &[1, 5], &[0, 3, 2, 5], &[]] {
             let csr = Cow::Owned(Csr::<f64>::from_triplets(5, 5, &[]));
-            let matrix = CsrK { csr, pointers, prefetch: false };
+            let matrix = CsrK { csr, pointers: vec![pointers.to_vec()], prefetch: false };
             assert!(matrix.check().unwrap_err().to_string().starts_with("POINTERS"));
         }
     }

@@ -9,14 +9,13 @@
 //! Memory: none beyond CSR.
 
 use super::row_kernels::{WholeRows, prefetching_pays};
-use super::rows::{Operands, balanced};
-use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
+use super::rows::{Operands, Outcome, balanced};
+use crate::method::{Code, Method, Operations, Prepared, Request, Setup};
 use crate::simd::Lanes;
 use spmv_matrix::Csr;
 use spmv_matrix::disjoint::DisjointMut;
 use spmv_matrix::scalar::Scalar;
 
-/// The method `csr-rows`.
 pub const METHOD: Method = Method {
     name: "csr-rows",
     source: "merge-spmv-sc16, II: row splitting",
@@ -28,10 +27,7 @@ pub const METHOD: Method = Method {
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 
-fn prepare<'a, T: Scalar + Lanes>(
-    csr: &'a Csr<T>,
-    request: &Request<'a>,
-) -> Result<Prepared<'a, T>, Unavailable> {
+fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a, T> {
     let (team, threads, isa) = (request.team, request.team.len(), request.isa);
     let prefetch = prefetching_pays(csr);
     Ok(Prepared::new(csr, 0, move |alpha, x, beta, y| {

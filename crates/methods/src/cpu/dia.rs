@@ -11,15 +11,14 @@
 use std::ops::Range;
 
 use super::placement::{place, span};
-use super::rows::{Operands, part};
+use super::rows::{Operands, Outcome, part};
 use crate::formats::diagonals::{self, Diagonals};
-use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
+use crate::method::{Code, Method, Operations, Prepared, Request, Setup};
 use crate::simd::{Kernel, Lanes, Vector};
 use spmv_matrix::Csr;
 use spmv_matrix::disjoint::DisjointMut;
 use spmv_matrix::scalar::Scalar;
 
-/// The method `dia`.
 pub const METHOD: Method = Method {
     name: "dia",
     source: "Bell & Garland 2009, DIA",
@@ -31,13 +30,9 @@ pub const METHOD: Method = Method {
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 
-/// The number of rows in a block.
 const BLOCK: usize = 1024;
 
-fn prepare<'a, T: Scalar + Lanes>(
-    csr: &'a Csr<T>,
-    request: &Request<'a>,
-) -> Result<Prepared<'a, T>, Unavailable> {
+fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a, T> {
     let (team, isa, transpose) = (request.team, request.isa, request.transpose);
     let diagonals = Diagonals::new(csr, transpose, 1)?;
     let rows = diagonals.rows;
@@ -74,16 +69,12 @@ impl<T: Scalar> Diagonals<T> {
     }
 }
 
-/// The kernel for some rows.
 struct Rows<'a, T> {
-    /// The matrix from which the diagonals were built.
     csr: &'a Csr<T>,
-    /// Whether the diagonals are those of the transpose.
     transpose: bool,
     diagonals: &'a Diagonals<T>,
     rows: Range<usize>,
     operands: Operands<'a, T>,
-    /// The elements of y of `rows`.
     y: &'a mut [T],
 }
 

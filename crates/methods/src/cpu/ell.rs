@@ -7,13 +7,13 @@
 //! Memory: the padded matrix. Departures: padding repeats the row's last column index; a matrix that would be stored
 //! as mostly fill is refused.
 
+use super::rows::Outcome;
 use crate::formats::strips::{self, Strips};
-use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
+use crate::method::{Code, Method, Operations, Request, Setup};
 use crate::simd::{Lanes, MAX_LANES};
 use spmv_matrix::Csr;
 use spmv_matrix::scalar::Scalar;
 
-/// The method `ell`.
 pub const METHOD: Method = Method {
     name: "ell",
     source: "Bell & Garland 2009, ELL",
@@ -25,10 +25,7 @@ pub const METHOD: Method = Method {
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 
-fn prepare<'a, T: Scalar + Lanes>(
-    csr: &'a Csr<T>,
-    request: &Request<'a>,
-) -> Result<Prepared<'a, T>, Unavailable> {
+fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a, T> {
     let width = csr.row_lengths().max().unwrap_or(0) as usize;
     let lanes = request.isa.wide_lanes::<T>();
     Ok(Strips::whole(csr, lanes, (pitch(csr.rows()), width), None)?.prepared(csr, request))

@@ -12,18 +12,17 @@ use super::coo::{Carries, Coordinates};
 use super::ell::pitch;
 use super::placement::{Span, place, span};
 use super::row_kernels::Entries;
-use super::rows::{Operands, part};
+use super::rows::{Operands, Outcome, part};
 use super::strips::StripRows;
 use crate::debug_check;
 use crate::formats::coordinates::{self, Rest, WIDTH, width};
 use crate::formats::strips::{self, Strips};
-use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
+use crate::method::{Code, Method, Operations, Prepared, Request, Setup};
 use crate::simd::Lanes;
 use spmv_matrix::Csr;
 use spmv_matrix::disjoint::DisjointMut;
 use spmv_matrix::scalar::Scalar;
 
-/// The method `hyb`.
 pub const METHOD: Method = Method {
     name: "hyb",
     source: "Bell & Garland 2009, HYB; width as in cusp",
@@ -35,17 +34,14 @@ pub const METHOD: Method = Method {
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 
-fn prepare<'a, T: Scalar + Lanes>(
-    csr: &'a Csr<T>,
-    request: &Request<'a>,
-) -> Result<Prepared<'a, T>, Unavailable> {
+fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a, T> {
     let (team, isa) = (request.team, request.isa);
     let width = width(csr, request);
     let strips = Strips::whole(csr, isa.wide_lanes::<T>(), (pitch(csr.rows()), width), None)?;
     let shares = strips.shares(team.len());
     let rest = Rest::of(csr, width);
     debug_check(|| strips.check(csr.cols()).and_then(|()| rest.check(csr.rows(), csr.cols())));
-    let mut carries = Carries::new(team.len());
+    let mut carries = Carries::new(request);
     let bytes = strips.bytes() + rest.bytes() + carries.bytes();
     let entries = |rank| part(rest.values.len(), rank, team.len());
     let owned =
@@ -60,7 +56,7 @@ fn prepare<'a, T: Scalar + Lanes>(
             isa.run_wide(StripRows { csr, strips: &strips, share, operands, y: shared });
         });
         let added = Operands { beta: T::one(), ..operands };
-        carries.add_product(rest.coordinates(), team, isa, added, y);
+        carries.add_product(rest.coordinates(), added, y);
         Ok(())
     };
     Ok(Prepared::new(csr, bytes, product).with_note(note).with_added_note(placed))
@@ -73,7 +69,6 @@ impl<T: Scalar> Rest<T> {
             + size_of_val(&self.values[..])
     }
 
-    /// Returns the memory of these entries.
     fn spans(&self, entries: Range<usize>) -> Vec<Span> {
         vec![
             span(&self.row_indices[entries.clone()]),

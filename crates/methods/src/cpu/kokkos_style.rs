@@ -15,15 +15,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crossbeam_utils::CachePadded;
 
 use super::atomic::{AtomicAdd, SharedSums};
-use super::rows::{Operands, part, scale_on};
-use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup, Unavailable};
+use super::rows::{Operands, Outcome, part, scale_on};
+use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup};
 use crate::simd::{Kernel, Lanes, Vector};
 use crate::team::Team;
 use spmv_matrix::Csr;
 use spmv_matrix::disjoint::DisjointMut;
 use spmv_matrix::scalar::Scalar;
 
-/// The method `kokkos-style`.
 pub const METHOD: Method = Method {
     name: "kokkos-style",
     source: "KokkosKernels, KokkosSparse::spmv on CPUs",
@@ -43,16 +42,12 @@ pub const METHOD: Method = Method {
 /// The number of nonzeros above which the schedule is dynamic.
 const DYNAMIC: usize = 10_000_000;
 
-/// The distribution of rows to threads.
 enum Schedule {
     Static,
     Dynamic { next: CachePadded<AtomicUsize>, chunk: usize },
 }
 
-fn prepare<'a, T: AtomicAdd + Lanes>(
-    csr: &'a Csr<T>,
-    request: &Request<'a>,
-) -> Result<Prepared<'a, T>, Unavailable> {
+fn prepare<'a, T: AtomicAdd + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a, T> {
     let (team, isa, transpose) = (request.team, request.isa, request.transpose);
     let schedule = Schedule::of(csr.rows(), csr.nnz(), request.word("schedule"));
     if transpose {
@@ -101,7 +96,6 @@ impl Schedule {
     }
 }
 
-/// Computes y += αAᵀx for some rows of A.
 fn scatter<T: AtomicAdd>(csr: &Csr<T>, rows: Range<usize>, alpha: T, x: &[T], y: &SharedSums<T>) {
     for (row, &x) in rows.clone().zip(&x[rows]) {
         let entries = csr.row(row);
@@ -114,12 +108,10 @@ fn scatter<T: AtomicAdd>(csr: &Csr<T>, rows: Range<usize>, alpha: T, x: &[T], y:
     }
 }
 
-/// The kernel for some rows of the product by A.
 struct Rows<'a, T> {
     csr: &'a Csr<T>,
     rows: Range<usize>,
     operands: Operands<'a, T>,
-    /// The elements of y of `rows`.
     y: &'a mut [T],
 }
 

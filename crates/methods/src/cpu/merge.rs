@@ -15,15 +15,14 @@ use std::ops::Range;
 use crossbeam_utils::CachePadded;
 
 use super::row_kernels::{Piece, WholeRows, prefetching_pays};
-use super::rows::Operands;
-use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
+use super::rows::{Operands, Outcome};
+use crate::method::{Code, Method, Operations, Prepared, Request, Setup};
 use crate::simd::{Isa, Lanes};
 use crate::team::Team;
 use spmv_matrix::Csr;
 use spmv_matrix::disjoint::DisjointMut;
 use spmv_matrix::scalar::Scalar;
 
-/// The method `merge`.
 pub const METHOD: Method = Method {
     name: "merge",
     source: "merge-spmv-sc16, Algorithms 2 and 3",
@@ -53,48 +52,36 @@ pub struct Carry<T> {
     pub sum: T,
 }
 
-fn prepare<'a, T: Scalar + Lanes>(
-    csr: &'a Csr<T>,
-    request: &Request<'a>,
-) -> Result<Prepared<'a, T>, Unavailable> {
-    let (team, isa) = (request.team, request.isa);
-    let mut path = MergePath::new(csr, team.len());
+fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a, T> {
+    let mut path = MergePath::new(csr, request);
     Ok(Prepared::new(csr, path.bytes(), move |alpha, x, beta, y| {
-        path.multiply(csr, team, isa, Operands { alpha, x, beta }, y);
+        path.multiply(csr, Operands { alpha, x, beta }, y);
         Ok(())
     }))
 }
 
-/// The data that merge-based products of one matrix need.
-pub struct MergePath<T> {
+pub struct MergePath<'a, T> {
+    team: &'a Team,
+    isa: Isa,
     carries: Vec<CachePadded<Carry<T>>>,
     prefetch: bool,
 }
 
-impl<T: Scalar + Lanes> MergePath<T> {
-    /// Prepares products of a matrix on `threads` threads.
-    pub fn new(csr: &Csr<T>, threads: usize) -> Self {
-        let carries = vec![CachePadded::new(Carry { row: csr.rows(), sum: T::zero() }); threads];
-        Self { carries, prefetch: prefetching_pays(csr) }
+impl<'a, T: Scalar + Lanes> MergePath<'a, T> {
+    pub fn new(csr: &Csr<T>, request: &Request<'a>) -> Self {
+        let carry = CachePadded::new(Carry { row: csr.rows(), sum: T::zero() });
+        let (team, isa, prefetch) = (request.team, request.isa, prefetching_pays(csr));
+        Self { team, isa, carries: vec![carry; team.len()], prefetch }
     }
 
-    /// Returns the size of the carries in bytes.
     pub fn bytes(&self) -> usize {
         size_of_val(&self.carries[..])
     }
 
-    /// Computes y ← αAx + βy by Algorithm 2.
-    pub fn multiply(
-        &mut self,
-        csr: &Csr<T>,
-        team: &Team,
-        isa: Isa,
-        operands: Operands<T>,
-        y: &mut [T],
-    ) {
-        let (threads, prefetch) = (team.len(), self.prefetch);
+    pub fn multiply(&mut self, csr: &Csr<T>, operands: Operands<T>, y: &mut [T]) {
+        let (threads, isa, prefetch) = (self.team.len(), self.isa, self.prefetch);
         let shared = DisjointMut::new(y);
-        team.run_with(&mut self.carries, move |rank, carry| {
+        self.team.run_with(&mut self.carries, move |rank, carry| {
             let path = piece(csr, rank, threads);
             // SAFETY: each row is closed at one point of the path, so by one thread.
             let y = unsafe { shared.range(path.start.row..path.end.row) };
@@ -135,7 +122,6 @@ pub fn fix_up<'c, T: Scalar>(
     }
 }
 
-/// Returns the piece of the path that belongs to thread `rank`.
 pub fn piece<T>(csr: &Csr<T>, rank: usize, threads: usize) -> Range<Coordinate> {
     let items = csr.rows() + csr.nnz();
     let items_per_thread = items.div_ceil(threads);

@@ -21,8 +21,8 @@ use crossbeam_utils::CachePadded;
 use super::merge::{Carry, Coordinate, consume, fix_up, piece};
 use super::placement::{place, spans_of};
 use super::row_kernels::prefetching_pays;
-use super::rows::Operands;
-use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
+use super::rows::{Operands, Outcome};
+use crate::method::{Code, Method, Operations, Prepared, Request, Setup};
 use crate::simd::Lanes;
 use spmv_matrix::Csr;
 use spmv_matrix::disjoint::DisjointMut;
@@ -30,7 +30,6 @@ use spmv_matrix::memory::extent::Extent;
 use spmv_matrix::scalar::Scalar;
 use spmv_matrix::system;
 
-/// The method `merge-numa`.
 pub const METHOD: Method = Method {
     name: "merge-numa",
     source: "merge-spmv-sc16, III-D",
@@ -60,10 +59,7 @@ struct Part<'a, T: Clone> {
     carry: Carry<T>,
 }
 
-fn prepare<'a, T: Scalar + Lanes>(
-    csr: &'a Csr<T>,
-    request: &Request<'a>,
-) -> Result<Prepared<'a, T>, Unavailable> {
+fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a, T> {
     let (team, threads, isa) = (request.team, request.team.len(), request.isa);
     let mut parts: Vec<CachePadded<_>> =
         (0..threads).map(|rank| Part::new(csr, rank, threads).into()).collect();
@@ -90,7 +86,6 @@ fn prepare<'a, T: Scalar + Lanes>(
 }
 
 impl<'a, T: Scalar> Part<'a, T> {
-    /// Creates the piece as a part of the matrix, without a copy.
     fn new(csr: &'a Csr<T>, rank: usize, threads: usize) -> Self {
         let path = piece(csr, rank, threads);
         let carry = Carry { row: path.end.row, sum: T::zero() };
@@ -106,15 +101,10 @@ impl<'a, T: Scalar> Part<'a, T> {
         self.csr = Cow::Owned(copy);
     }
 
-    /// Returns the memory used in addition to the matrix, in bytes.
     fn bytes(&self) -> usize {
         let copied = match &self.csr {
             Cow::Borrowed(_) => 0,
-            Cow::Owned(csr) => {
-                size_of_val(csr.row_offsets())
-                    + size_of_val(csr.column_indices())
-                    + size_of_val(csr.values())
-            }
+            Cow::Owned(csr) => csr.bytes() as usize,
         };
         size_of::<CachePadded<Self>>() + copied
     }
@@ -122,11 +112,11 @@ impl<'a, T: Scalar> Part<'a, T> {
 
 /// Copies a piece of the path to a matrix. Its last row is the row that the piece does not close.
 fn copy<T: Scalar>(csr: &Csr<T>, path: &Range<Coordinate>) -> Csr<T> {
-    let (start, end) = (path.start.nonzero as u32, path.end.nonzero as u32);
+    let nonzeros = path.start.nonzero..path.end.nonzero;
+    let (start, end) = (nonzeros.start as u32, nonzeros.end as u32);
     let offsets = &csr.row_offsets()[path.start.row..=path.end.row];
     let mut row_offsets: Vec<_> = offsets.iter().map(|o| o.clamp(&start, &end) - start).collect();
     row_offsets.push(end - start);
-    let nonzeros = path.start.nonzero..path.end.nonzero;
     let columns = csr.column_indices()[nonzeros.clone()].to_vec();
     let values = csr.values()[nonzeros].to_vec();
     // SAFETY: a piece of the path has a part of the nonzeros, in rows whose columns still ascend; its offsets begin with

@@ -1,5 +1,3 @@
-//! Methods that run on the CPU, one file each.
-
 mod atomic;
 pub mod auto;
 #[cfg(test)]

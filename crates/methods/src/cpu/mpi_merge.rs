@@ -4,16 +4,14 @@
 
 use super::merge::{Coordinate, consume};
 use super::row_kernels::prefetching_pays;
-use super::rows::Operands;
-use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup, Unavailable};
+use super::rows::{Operands, Outcome};
+use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup};
 use crate::simd::Lanes;
 use spmv_matrix::Csr;
 use spmv_matrix::scalar::Scalar;
 
-/// The name of the method.
 pub const NAME: &str = METHOD.name;
 
-/// The method `mpi-merge`.
 pub const METHOD: Method = Method {
     name: "mpi-merge",
     source: "merge-spmv-sc16, I and III, over distributed memories",
@@ -30,10 +28,7 @@ pub const METHOD: Method = Method {
     code: Code::Cpu { parallel: false, f64: prepare, f32: prepare },
 };
 
-fn prepare<'a, T: Scalar + Lanes>(
-    csr: &'a Csr<T>,
-    request: &Request<'a>,
-) -> Result<Prepared<'a, T>, Unavailable> {
+fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a, T> {
     let (isa, prefetch) = (request.isa, prefetching_pays(csr));
     let end = Coordinate { row: csr.rows(), nonzero: csr.nnz() };
     let product = move |alpha, x: &[T], beta, y: &mut [T]| {

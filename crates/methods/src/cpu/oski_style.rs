@@ -12,23 +12,18 @@
 
 use std::time::Duration;
 
-use super::bcsr::multiply;
-use super::placement::place;
-use super::register_blocks::{BlockRows, spans};
-use super::rows::{Operands, balanced};
+use super::register_blocks::{BlockRows, prepared};
+use super::rows::{Operands, Outcome, balanced};
 use crate::formats::fill;
-use crate::formats::fill_estimate::FillEstimate;
-use crate::formats::register_blocks::{self, RegisterBlocks, Shape, block_offsets, pieces};
+use crate::formats::register_blocks::{self, FillEstimate, RegisterBlocks, Shape, block_offsets};
 use crate::method::profile::Profile;
-use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
+use crate::method::{Code, Method, Operations, Request, Setup};
 use crate::simd::{Isa, Lanes};
 use spmv_matrix::Csr;
 use spmv_matrix::scalar::{Precision, Scalar};
 
-/// The name of the method.
 pub const NAME: &str = METHOD.name;
 
-/// The method `oski-style`.
 pub const METHOD: Method = Method {
     name: "oski-style",
     source: "Vuduc, Demmel & Yelick 2005, OSKI; pOSKI",
@@ -46,29 +41,18 @@ const DENSE: usize = 840;
 /// Repetitions of each measurement. The fastest one is used.
 const REPETITIONS: usize = 5;
 
-fn prepare<'a, T: Scalar + Lanes>(
-    csr: &'a Csr<T>,
-    request: &Request<'a>,
-) -> Result<Prepared<'a, T>, Unavailable> {
-    let (team, isa) = (request.team, request.isa);
+fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a, T> {
+    let threads = request.team.len();
     let profile = request.profile.copied().unwrap_or_else(by_bytes::<T>);
     let shape = |rows| best(&profile, &FillEstimate::of(csr, rows), csr.cols());
-    let rows = (0..team.len()).map(|rank| balanced(csr, rank, team.len(), 1));
+    let rows = (0..threads).map(|rank| balanced(csr, rank, threads, 1));
     let shapes: Vec<_> = rows.map(|rows| (rows.clone(), shape(rows))).collect();
     let names: Vec<_> = shapes.iter().map(|(_, shape)| shape.to_string()).collect();
     let profile = if request.profile.is_some() { "measured" } else { "estimated" };
     let note = format!("blocks of {} by the {profile} profile", names.join(", "));
-    let pieces = pieces(csr, shapes)?;
-    let placed = place(team, |rank| spans(&pieces[rank]));
-    let bytes = pieces.iter().map(RegisterBlocks::bytes).sum();
-    let product = move |alpha, x: &[T], beta, y: &mut [T]| {
-        multiply(csr, &pieces, team, isa, Operands { alpha, x, beta }, y);
-        Ok(())
-    };
-    Ok(Prepared::new(csr, bytes, product).with_note(note).with_added_note(placed))
+    prepared(csr, request, shapes, note)
 }
 
-/// Returns the shape with the greatest P / F.
 fn best(profile: &Profile, fill: &FillEstimate, cols: usize) -> Shape {
     let speed = |shape: &Shape| profile.0[shape.rows - 1][shape.cols - 1] / fill.of_shape(*shape);
     let shapes = Shape::all().filter(|shape| {
@@ -91,7 +75,6 @@ pub fn measured(precision: Precision, isa: Isa, now: &dyn Fn() -> Duration) -> P
     }
 }
 
-/// Measures the profile by products of a dense matrix of `dense` rows and columns.
 fn measured_by<T: Scalar + Lanes>(isa: Isa, dense: usize, now: &dyn Fn() -> Duration) -> Profile {
     let nnz = (dense * dense) as u32;
     let row_offsets = (0..=nnz).step_by(dense).collect();
@@ -108,8 +91,7 @@ fn measured_by<T: Scalar + Lanes>(isa: Isa, dense: usize, now: &dyn Fn() -> Dura
             isa.run(BlockRows { csr, blocks, operands, y: &mut y });
             now() - start
         });
-        let fastest =
-            times.min().expect("there is at least one repetition").max(Duration::from_nanos(1));
+        let fastest = times.min().unwrap_or_default().max(Duration::from_nanos(1));
         2.0 * f64::from(nnz) / fastest.as_secs_f64() / 1e6
     };
     let mut profile = Profile(Default::default());
@@ -124,46 +106,36 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
+    use crate::formats::examples::of_blocks;
 
-    /// Returns the estimated fill of a matrix of dense `rows` × `cols` blocks along the diagonal.
-    fn blocks_of(rows: usize, cols: usize) -> FillEstimate {
-        let cell = |block: usize| (0..rows * cols).map(move |k| (block, k / cols, k % cols));
-        let entry = |(block, i, j)| (block * rows + i, block * cols + j, 1.0);
-        let triplets: Vec<_> = (0..24).flat_map(cell).map(entry).collect();
-        FillEstimate::of(&Csr::<f64>::from_triplets(24 * rows, 24 * cols, &triplets), 0..24 * rows)
+    fn best_of(profile: &Profile, rows: usize, cols: usize, most_cols: usize) -> (usize, usize) {
+        let fill = FillEstimate::of(&of_blocks(rows, cols), 0..24 * rows);
+        let Shape { rows, cols } = best(profile, &fill, most_cols);
+        (rows, cols)
     }
 
     #[test]
     fn the_choice_is_the_greatest_speed_over_fill() {
         let mut profile = Profile([[100.0; 8]; 8]);
-        let shape = |rows, cols| Shape { rows, cols };
         profile.0[1][2] = 250.0;
-        assert_eq!(best(&profile, &blocks_of(2, 3), 99), shape(2, 3), "no fill");
+        assert_eq!(best_of(&profile, 2, 3, 99), (2, 3), "no fill");
         // Blocks of 2 × 2 stored in blocks of 2 × 3 have a fill of 1.5 or more.
-        assert_eq!(best(&profile, &blocks_of(2, 2), 99), shape(2, 3), "250 / 2 is more than 100");
+        assert_eq!(best_of(&profile, 2, 2, 99), (2, 3), "250 / 2 is more than 100");
         profile.0[1][1] = 130.0;
-        assert_eq!(best(&profile, &blocks_of(2, 2), 99), shape(2, 2), "130 is more than 250 / 2");
-        assert_eq!(
-            best(&profile, &blocks_of(2, 3), 1).cols,
-            1,
-            "other shapes have more columns than the matrix"
-        );
+        assert_eq!(best_of(&profile, 2, 2, 99), (2, 2), "130 is more than 250 / 2");
+        assert_eq!(best_of(&profile, 2, 3, 1).1, 1, "other shapes are wider than the matrix");
         profile.0[7][7] = 1e9;
-        assert_eq!(best(&profile, &blocks_of(2, 2), 99), shape(2, 2), "8x8 is mostly fill");
+        assert_eq!(best_of(&profile, 2, 2, 99), (2, 2), "8x8 is mostly fill");
         let mut profile = Profile([[1.0; 8]; 8]);
         profile.0[2][0] = 1e9;
-        assert_eq!(
-            best(&profile, &blocks_of(1, 1), 99),
-            shape(3, 1),
-            "the largest fill that is accepted"
-        );
+        assert_eq!(best_of(&profile, 1, 1, 99), (3, 1), "the largest fill that is accepted");
     }
 
     #[test]
     fn larger_blocks_are_faster_in_the_estimated_profile() {
-        assert_eq!(best(&by_bytes::<f64>(), &blocks_of(8, 8), 99), Shape { rows: 8, cols: 8 });
-        assert_eq!(best(&by_bytes::<f32>(), &blocks_of(3, 3), 99), Shape { rows: 3, cols: 3 });
-        assert_eq!(best(&by_bytes::<f64>(), &blocks_of(1, 1), 99), Shape { rows: 1, cols: 1 });
+        assert_eq!(best_of(&by_bytes::<f64>(), 8, 8, 99), (8, 8));
+        assert_eq!(best_of(&by_bytes::<f32>(), 3, 3, 99), (3, 3));
+        assert_eq!(best_of(&by_bytes::<f64>(), 1, 1, 99), (1, 1));
     }
 
     /// Uses a clock by which one product of each shape takes a millisecond and the others take longer.

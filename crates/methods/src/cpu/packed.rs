@@ -37,7 +37,6 @@ mod diagonals;
 mod factors;
 mod kernel;
 mod nonzeros;
-mod place;
 mod source;
 #[cfg(test)]
 mod tests;
@@ -49,8 +48,9 @@ use std::ops::Range;
 use crossbeam_utils::CachePadded;
 
 use super::row_kernels::Piece;
-use super::rows::{Operands, part, shares};
-use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup, Unavailable};
+use super::rows::{Operands, Outcome, part, shares};
+use crate::formats::entries_of;
+use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup};
 use crate::simd::{Aligned, Lanes, MAX_LANES};
 use crate::team::Team;
 use build::{Packer, Packing};
@@ -62,7 +62,6 @@ use spmv_matrix::scalar::Scalar;
 use spmv_matrix::system::cache_bytes;
 use window::Window;
 
-/// The method `packed`.
 pub const METHOD: Method = Method {
     name: "packed",
     source: "this project; SELL-C-σ, DIA, register blocks and CSR&RV per window of rows",
@@ -92,10 +91,7 @@ const PREFETCHED: usize = 2 << 20;
 /// The largest number of values of binary64 in a table that leaves room for x in a first-level cache of 32 KiB.
 const CACHED_TABLE: usize = 2048;
 
-fn prepare<'a, T: Scalar + Lanes>(
-    csr: &'a Csr<T>,
-    request: &Request<'a>,
-) -> Result<Prepared<'a, T>, Unavailable> {
+fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a, T> {
     let (team, threads, isa) = (request.team, request.team.len(), request.isa);
     let packing = packing_for(csr, request);
     let windows = (csr.nnz() / (threads * WINDOW_NONZEROS)).clamp(1, WINDOWS_PER_THREAD) * threads;
@@ -105,8 +101,11 @@ fn prepare<'a, T: Scalar + Lanes>(
     let shares = shares(&costs, threads);
     let sums = |_| CachePadded::new(Aligned::zeros(longest.len()));
     let mut sums: Vec<_> = (0..threads).map(sums).collect();
-    let (factors, columns, rest) = Window::bytes(&windows);
-    let bytes = factors + columns + rest;
+    let [factors, columns, structure] = windows
+        .iter()
+        .map(Window::bytes)
+        .fold([0; 3], |[a, b, c], [f, g, h]| [a + f, b + g, c + h]);
+    let bytes = factors + columns + structure;
     let prefetch = bytes > PREFETCHED * threads;
     let per_nonzero = |bytes: usize| bytes as f64 / csr.nnz().max(1) as f64;
     let note = format!(
@@ -150,7 +149,6 @@ fn prepare<'a, T: Scalar + Lanes>(
     .with_note(note))
 }
 
-/// Returns the settings by which a matrix is packed.
 fn packing_for<T: Scalar + Lanes>(csr: &Csr<T>, request: &Request) -> Packing {
     Packing {
         lanes: request.isa.wide_lanes::<T>(),
@@ -177,10 +175,7 @@ fn pack<T: Scalar>(
     windows: &[Range<usize>],
     packing: Packing,
 ) -> (Vec<Window<T>>, Vec<usize>) {
-    let nonzeros = |rows: &Range<usize>| {
-        (csr.row_offsets()[rows.end] - csr.row_offsets()[rows.start]) as usize
-    };
-    let sizes: Vec<usize> = windows.iter().map(nonzeros).collect();
+    let sizes: Vec<_> = windows.iter().map(|rows| entries_of(csr, rows).len()).collect();
     let shares = shares(&sizes, team.len());
     let mut packed: Vec<CachePadded<_>> =
         shares.iter().map(|_| (Vec::new(), Vec::new()).into()).collect();

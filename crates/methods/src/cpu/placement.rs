@@ -14,22 +14,13 @@ use spmv_matrix::system::pages::{PAGE, move_pages_to, nodes_of_pages};
 /// The addresses of a part of an array.
 pub type Span = Range<usize>;
 
-/// Returns the addresses of a part of an array.
 pub fn span<E>(part: &[E]) -> Span {
     let Range { start, end } = part.as_ptr_range();
     start.addr()..end.addr()
 }
 
-/// Returns the memory of these nonzeros of a matrix.
 pub fn spans_of<T>(csr: &Csr<T>, nonzeros: Range<usize>) -> Vec<Span> {
     vec![span(&csr.values()[nonzeros.clone()]), span(&csr.column_indices()[nonzeros])]
-}
-
-/// The number of a thread's pages, in total and on the thread's node.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Pages {
-    all: usize,
-    local: usize,
 }
 
 /// Moves the pages of the arrays that each thread owns, `owned(rank)`, to the thread's node. A page belongs to the thread that
@@ -37,14 +28,15 @@ struct Pages {
 /// nothing is done.
 pub fn place(team: &Team, owned: impl Fn(usize) -> Vec<Span>) -> Option<String> {
     let nodes = team.nodes()?;
-    let slot = |rank| CachePadded::new((owned(rank), Ok(Pages::default())));
+    let slot = |rank| CachePadded::new((owned(rank), Ok([0; 2])));
     let mut slots: Vec<_> = (0..team.len()).map(slot).collect();
     team.run_with(&mut slots, |rank, (owned, pages)| *pages = move_to_node(owned, nodes[rank]));
-    let pages: Result<Vec<Pages>, Errno> = slots.iter().map(|slot| slot.1).collect();
+    let pages: Result<Vec<[usize; 2]>, Errno> = slots.iter().map(|slot| slot.1).collect();
     Some(match pages {
         Ok(pages) => {
-            let sum = |count: fn(&Pages) -> usize| pages.iter().map(count).sum::<usize>();
-            format!("{} of {} pages on their NUMA node", sum(|p| p.local), sum(|p| p.all))
+            let [local, all] =
+                [0, 1].map(|k| pages.iter().map(|of_thread| of_thread[k]).sum::<usize>());
+            format!("{local} of {all} pages on their NUMA node")
         }
         Err(errno) => format!(
             "pages are on the node that touched them first; moving them failed: {}",
@@ -53,11 +45,11 @@ pub fn place(team: &Team, owned: impl Fn(usize) -> Vec<Span>) -> Option<String> 
     })
 }
 
-/// Moves those pages of the spans that are on other nodes to `node`, and counts the pages.
-fn move_to_node(spans: &[Span], node: usize) -> Result<Pages, Errno> {
+/// Moves those pages of the spans that are on other nodes to `node`. Returns how many are there, and the number of all pages.
+fn move_to_node(spans: &[Span], node: usize) -> Result<[usize; 2], Errno> {
     let mut pages: Vec<usize> = spans.iter().cloned().flat_map(pages_of).collect();
     if pages.is_empty() {
-        return Ok(Pages::default());
+        return Ok([0; 2]);
     }
     let all = pages.len();
     let now = nodes_of_pages(&pages)?;
@@ -65,7 +57,7 @@ fn move_to_node(spans: &[Span], node: usize) -> Result<Pages, Errno> {
     pages.retain(|_| *at.next().expect("a node per page") != Some(node));
     let moved = if pages.is_empty() { vec![] } else { move_pages_to(node, &pages)? };
     let elsewhere = moved.iter().filter(|&&at| at != Some(node)).count();
-    Ok(Pages { all, local: all - elsewhere })
+    Ok([all - elsewhere, all])
 }
 
 /// Returns the addresses of the pages whose first byte is in a span.
@@ -77,7 +69,7 @@ fn pages_of(span: Span) -> impl Iterator<Item = usize> {
 mod tests {
     use super::*;
     use crate::METHODS;
-    use crate::method::{Choice, Device, Request, Setup};
+    use crate::method::{Device, Method, Request, Setup};
     use spmv_matrix::generate::Generator;
 
     #[test]
@@ -96,24 +88,22 @@ mod tests {
         };
         assert!((19..=20).contains(&nodes.len()), "{nodes:?}");
         let pages = move_to_node(&[span(&memory)], nodes[0].unwrap()).unwrap();
-        assert_eq!((pages.all, pages.local), (nodes.len(), nodes.len()));
+        assert_eq!(pages, [nodes.len(); 2]);
         assert!(move_to_node(&[span(&memory)], 1 << 20).is_err(), "there is no such node");
     }
 
     /// Returns the pages in the note of a method that was prepared for four threads on one node each, or `None` if the system
     /// does not report nodes.
-    fn pages_in_note(choice: &Choice, csr: &Csr<f64>, transpose: bool) -> Option<(usize, u64)> {
+    fn pages_in_note(method: &Method, csr: &Csr<f64>, transpose: bool) -> Option<(usize, u64)> {
         let team = Team::floating(4).on_nodes(vec![0; 4]);
-        let given = &choice.given[..];
-        let request = Request { transpose, given, ..Request::new(&team) };
-        let prepared = choice.method.prepare::<f64>().unwrap()(csr, &request).unwrap();
+        let request = Request { transpose, ..Request::new(&team) };
+        let prepared = method.prepare::<f64>().unwrap()(csr, &request).unwrap();
         let note = prepared.note.unwrap_or_default();
         let words: Vec<_> = note.split(' ').collect();
-        let of = words.windows(3).find(|words| words[0] == "of" && words[2] == "pages");
-        match of {
+        match words.windows(3).find(|words| words[0] == "of" && words[2] == "pages") {
             Some(words) => Some((words[1].parse().unwrap(), prepared.extra_bytes.unwrap())),
             None if note.contains("moving them failed") => None,
-            None => panic!("{}: no pages in the note: {note}", choice.method.name),
+            None => panic!("{}: no pages in the note: {note}", method.name),
         }
     }
 
@@ -122,33 +112,25 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "needs system calls that Miri does not support")]
     fn every_method_places_what_it_has_converted() {
-        let csr = Generator::parse("diagonals,rows=20000,offsets=-4:-3:-2:-1:0:1:2:3:4")
-            .unwrap()
-            .generate()
-            .unwrap();
-        let of_owner = ["packed", "csr5", "auto", "csr2", "csr3"];
-        let ours = METHODS.iter().filter(|method| {
+        let diagonals = "diagonals,rows=20000,offsets=-4:-3:-2:-1:0:1:2:3:4";
+        let csr = Generator::parse(diagonals).unwrap().generate().unwrap();
+        // The threads of these convert what they own.
+        let others = ["packed", "csr5"];
+        let methods = METHODS.iter().filter(|method| {
             method.device() == Device::Cpu
-                && method.setup == Setup::Conversion
-                && !of_owner.contains(&method.name)
-                && !method.name.contains("mkl")
+                && matches!(method.setup, Setup::Conversion | Setup::Ordering)
+                && !others.contains(&method.name)
         });
-        let mut choices: Vec<_> = ours.map(Choice::from).collect();
-        for name in ["csr2", "csr3"] {
-            let method = METHODS.iter().find(|method| method.name == name).unwrap();
-            choices.push(Choice { method, given: vec![("order", "band-k")] });
-        }
-        assert!(choices.len() > 8);
-        for choice in &choices {
-            for transpose in
-                [false, true].into_iter().filter(|&t| choice.method.operations.include(t))
-            {
-                let Some((pages, bytes)) = pages_in_note(choice, &csr, transpose) else { return };
-                let (least, most) = (bytes * 3 / 4, bytes + 16 * PAGE as u64);
-                let placed = (pages * PAGE) as u64;
-                let name = choice.method.name;
-                assert!((least..=most).contains(&placed), "{name}: {placed} of {bytes} bytes");
-            }
+        let cases: Vec<_> = methods
+            .flat_map(|method| [(method, false), (method, true)])
+            .filter(|(method, transpose)| method.operations.include(*transpose))
+            .collect();
+        assert!(cases.len() > 10);
+        for (method, transpose) in cases {
+            let Some((pages, bytes)) = pages_in_note(method, &csr, transpose) else { return };
+            let (least, most) = (bytes * 3 / 4, bytes + 16 * PAGE as u64);
+            let (name, placed) = (method.name, (pages * PAGE) as u64);
+            assert!((least..=most).contains(&placed), "{name}: {placed} of {bytes} bytes");
         }
     }
 }

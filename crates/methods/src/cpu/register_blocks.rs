@@ -5,32 +5,51 @@
 
 use std::ops::Range;
 
-use super::placement::{Span, span};
-use super::rows::Operands;
+use super::placement::{place, span};
+use super::rows::{Operands, Outcome};
 use crate::formats::fill::recompute_non_finite;
-use crate::formats::register_blocks::{RegisterBlocks, Shape, block_rows};
+use crate::formats::register_blocks::{RegisterBlocks, Shape, block_rows, pieces};
 use crate::method::profile::MAX_BLOCK_SIDE;
-use crate::simd::{Kernel, Vector};
+use crate::method::{Prepared, Request};
+use crate::simd::{Kernel, Lanes, Vector};
 use spmv_matrix::Csr;
+use spmv_matrix::disjoint::DisjointMut;
 use spmv_matrix::scalar::Scalar;
 
 /// The number of small blocks whose products are accumulated independently at the same time.
 const TOGETHER: usize = 4;
 
-/// Returns the memory of the blocks.
-pub fn spans<T>(blocks: &RegisterBlocks<T>) -> Vec<Span> {
-    vec![span(&blocks.values), span(&blocks.columns), span(&blocks.block_offsets)]
+pub fn prepared<'a, T: Scalar + Lanes>(
+    csr: &'a Csr<T>,
+    request: &Request<'a>,
+    shapes: Vec<(Range<usize>, Shape)>,
+    note: String,
+) -> Outcome<'a, T> {
+    let (team, isa) = (request.team, request.isa);
+    let pieces = pieces(csr, shapes)?;
+    let placed = place(team, |rank| {
+        let RegisterBlocks { values, columns, block_offsets, .. } = &pieces[rank];
+        vec![span(values), span(columns), span(block_offsets)]
+    });
+    let bytes = pieces.iter().map(RegisterBlocks::bytes).sum();
+    let product = move |alpha, x: &[T], beta, y: &mut [T]| {
+        let (operands, y) = (Operands { alpha, x, beta }, DisjointMut::new(y));
+        team.run(|rank| {
+            let blocks = &pieces[rank];
+            // SAFETY: the rows of different pieces do not overlap.
+            let y = unsafe { y.range(blocks.rows.clone()) };
+            isa.run(BlockRows { csr, blocks, operands, y });
+        });
+        Ok(())
+    };
+    Ok(Prepared::new(csr, bytes, product).with_note(note).with_added_note(placed))
 }
 
 /// The kernel for rows stored in blocks: y ← αAx + βy.
 pub struct BlockRows<'a, T> {
-    /// The matrix from which the blocks were built.
     pub csr: &'a Csr<T>,
-    /// The blocks of the rows that the kernel computes.
     pub blocks: &'a RegisterBlocks<T>,
-    /// The operands α, x and β.
     pub operands: Operands<'a, T>,
-    /// The elements of y of these rows.
     pub y: &'a mut [T],
 }
 
@@ -110,7 +129,6 @@ impl<T: Scalar> BlockRows<'_, T> {
         }
     }
 
-    /// Stores the sums of block row `index` to its elements of y.
     #[inline(always)]
     fn store(&self, index: usize, sums: &mut [T], y: &mut [T]) {
         if !sums.iter().fold(true, |finite, sum| finite & sum.is_finite()) {
@@ -229,10 +247,9 @@ fn transposed<T: Scalar, const R: usize, const C: usize>(rows: [[T; C]; R]) -> [
 mod tests {
     use super::*;
     use crate::formats::register_blocks::block_offsets;
-    use crate::simd::{Isa, Lanes};
+    use crate::simd::Isa;
     use spmv_matrix::verify::Reference;
 
-    /// Returns a 23 × 19 matrix with empty block rows and an entry in the last row and column.
     fn ragged<T: Scalar>() -> Csr<T> {
         let rows = (0..23).filter(|row| !(8..17).contains(row));
         let entry = |row: usize, k: usize| (row, (k * k + 3 * row) % 19, (row + k) as f64 - 9.5);

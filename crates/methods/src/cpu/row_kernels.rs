@@ -12,17 +12,14 @@ use spmv_matrix::Csr;
 use spmv_matrix::scalar::Scalar;
 use spmv_matrix::system;
 
-/// The column indices and values of some entries.
 #[derive(Clone, Copy)]
 pub struct Entries<'a, T> {
     /// The column index of each entry; all are less than the length of x.
     pub column_indices: &'a [u32],
-    /// The value of each entry.
     pub values: &'a [T],
 }
 
 impl<'a, T> Entries<'a, T> {
-    /// Returns all entries of a matrix.
     #[inline(always)]
     pub fn of(csr: &'a Csr<T>) -> Self {
         Self { column_indices: csr.column_indices(), values: csr.values() }
@@ -177,7 +174,6 @@ unsafe fn first_register<T: Scalar, V: Vector<T>>(
 const LONG_ROW: usize = 8;
 /// The prefetch distance in nonzeros.
 const PREFETCH_DISTANCE: usize = 256;
-/// The size of a cache line in bytes.
 const CACHE_LINE: usize = 64;
 
 /// Returns whether prefetching makes products of a matrix faster.
@@ -204,17 +200,12 @@ fn prefetch_ahead<E>(array: &[E], range: Range<usize>) {
 /// The kernel for whole rows: y_i = α·Σ a·x + β·y_i for each row of `rows`. The first row is computed from
 /// nonzero `start` on, which is after its offset if another thread owns the row's beginning.
 pub struct WholeRows<'a, T> {
-    /// The matrix that the rows belong to.
     pub csr: &'a Csr<T>,
-    /// The rows to compute.
     pub rows: Range<usize>,
     /// The first nonzero to use.
     pub start: usize,
-    /// The operands α, x and β.
     pub operands: Operands<'a, T>,
-    /// The elements of y of `rows`.
     pub y: &'a mut [T],
-    /// Whether to prefetch, as returned by [`prefetching_pays`].
     pub prefetch: bool,
 }
 
@@ -265,11 +256,8 @@ impl<T: Scalar> WholeRows<'_, T> {
 
 /// The kernel for a piece of one row: Σ a·x.
 pub struct Piece<'a, T> {
-    /// The matrix that the rows belong to.
     pub csr: &'a Csr<T>,
-    /// The nonzeros of the piece.
     pub range: Range<usize>,
-    /// The complete vector x.
     pub x: &'a [T],
 }
 
@@ -289,68 +277,42 @@ mod tests {
     use crate::simd::{Isa, Lanes};
     use spmv_matrix::verify::Reference;
 
-    /// Tests rows of every length up to twice that of a register. The last rows are at the end of the arrays.
-    fn check<T: Scalar + Lanes>(isa: Isa) {
-        let triplets: Vec<_> = (0..40)
-            .flat_map(|row| {
-                (0..row % 19).map(move |k| (row, k * 2 + row % 2, 0.1 + (row * k) as f64))
-            })
-            .collect();
-        let csr = Csr::<T>::from_triplets(40, 37, &triplets);
-        let x: Vec<T> = (0..37).map(|k| T::narrow((k as f64).sin())).collect();
-        let y0: Vec<T> = (0..40).map(|k| T::narrow(k as f64)).collect();
-        for (alpha, beta) in [(1.0, 0.0), (-0.5, 2.0)] {
-            let operands = Operands { alpha: T::narrow(alpha), x: &x, beta: T::narrow(beta) };
-            let reference = Reference::new(&csr, operands.alpha, &x, operands.beta, &y0);
-            for prefetch in [false, true] {
-                let mut y = y0.clone();
-                isa.run(WholeRows {
-                    csr: &csr,
-                    rows: 0..40,
-                    start: 0,
-                    operands,
-                    y: &mut y,
-                    prefetch,
-                });
-                assert!(reference.judge(&y).passes(), "{isa:?} {}", reference.judge(&y).describe());
-            }
-        }
-    }
-
-    #[test]
-    fn all_instruction_sets_give_the_product() {
-        for isa in Isa::available() {
-            check::<f64>(isa);
-            check::<f32>(isa);
-        }
-    }
-
-    /// Tests groups of similar and of very different rows, and as many rows as the processor cannot predict. A row must
-    /// have the same sum in every bit as alone, so that results do not depend on the number of threads.
-    #[test]
-    #[cfg_attr(miri, ignore = "takes minutes in Miri")]
-    fn groups_of_rows_give_the_sums_of_single_rows() {
+    /// Tests groups of similar and of very different rows, more rows than the processor predicts, and rows at the end of the
+    /// arrays. A row must have the same sum in every bit as alone, so that results do not depend on the number of threads.
+    fn check<T: Scalar + Lanes>() {
         let lengths = |row: usize| if row % 64 < 32 { 9 + row * 7 % 8 } else { row * 5 % 23 };
         let rows = PREDICTED_ROWS + 3;
         let entry = |row: usize, k: usize| (row, 2 * k + row % 3, 0.1 + (row * k % 97) as f64);
         let triplets: Vec<_> =
             (0..rows).flat_map(|row| (0..lengths(row)).map(move |k| entry(row, k))).collect();
-        let csr = Csr::<f64>::from_triplets(rows, 50, &triplets);
-        let x: Vec<_> = (0..50).map(|k| (k as f64).sin()).collect();
-        let operands = Operands { alpha: 0.3, x: &x, beta: 0.0 };
-        for isa in Isa::available() {
-            let product = |rows: Range<usize>, y: &mut [f64]| {
+        let csr = Csr::<T>::from_triplets(rows, 50, &triplets);
+        let x: Vec<_> = (0..50).map(|k| T::narrow((k as f64).sin())).collect();
+        for (isa, beta) in Isa::available().into_iter().zip([0.0, 2.0].into_iter().cycle()) {
+            let operands = Operands { alpha: T::narrow(0.3), x: &x, beta: T::narrow(beta) };
+            let product = |rows: Range<usize>, y: &mut [T], prefetch| {
                 let start = csr.row(rows.start).start;
-                isa.run(WholeRows { csr: &csr, rows, start, operands, y, prefetch: false });
+                isa.run(WholeRows { csr: &csr, rows, start, operands, y, prefetch });
             };
-            let mut together = vec![0.0; rows];
-            product(0..rows, &mut together);
-            for (row, together) in together.iter().enumerate() {
-                let mut alone = [0.0];
-                product(row..row + 1, &mut alone);
-                assert_eq!(alone[0].to_bits(), together.to_bits(), "{isa:?} row {row}");
+            let mut together = vec![T::one(); rows];
+            product(0..rows, &mut together, true);
+            let y0 = vec![T::one(); rows];
+            let reference = Reference::new(&csr, operands.alpha, &x, operands.beta, &y0);
+            let verdict = reference.judge(&together);
+            assert!(verdict.passes(), "{isa:?} {}", verdict.describe());
+            for (row, &together) in together.iter().enumerate() {
+                let mut alone = [T::one()];
+                product(row..row + 1, &mut alone, false);
+                let bits = [alone[0], together].map(|y| y.widen().to_bits());
+                assert_eq!(bits[0], bits[1], "{isa:?} row {row}");
             }
         }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "takes minutes in Miri")]
+    fn groups_of_rows_give_the_sums_of_single_rows() {
+        check::<f64>();
+        check::<f32>();
     }
 
     #[test]
@@ -360,17 +322,17 @@ mod tests {
         let operands = Operands { alpha: 1.0, x: &[1.0; 23], beta: 0.0 };
         for isa in Isa::available() {
             for start in 0..=23 {
-                let mut y = [f64::NAN];
-                let rows = WholeRows {
-                    csr: &csr,
+                let (csr, mut y) = (&csr, [f64::NAN]);
+                let y_of_row = &mut y;
+                isa.run(WholeRows {
+                    csr,
                     rows: 0..1,
                     start,
                     operands,
-                    y: &mut y,
+                    y: y_of_row,
                     prefetch: false,
-                };
-                isa.run(rows);
-                let head = isa.run(Piece { csr: &csr, range: 0..start, x: operands.x });
+                });
+                let head = isa.run(Piece { csr, range: 0..start, x: operands.x });
                 assert_eq!((y[0], head), ((23 - start) as f64, start as f64), "{isa:?}");
             }
         }

@@ -1,16 +1,19 @@
-//! What the methods that work by rows share: the operands of a product, and the division of rows among threads.
+//! What the methods share: the operands of a product, and the division of rows among threads.
 
 use std::ops::Range;
 
+use crate::method::{Prepared, Unavailable};
 use crate::team::Team;
+pub use crate::team::part;
 use spmv_matrix::Csr;
 use spmv_matrix::disjoint::DisjointMut;
 use spmv_matrix::scalar::Scalar;
 
-/// The operands α, x and β of one product.
+/// What the preparation of a method returns.
+pub type Outcome<'a, T> = Result<Prepared<'a, T>, Unavailable>;
+
 #[derive(Clone, Copy)]
 pub struct Operands<'a, T> {
-    /// The factor of A·x.
     pub alpha: T,
     /// The input vector, `cols` values.
     pub x: &'a [T],
@@ -81,18 +84,8 @@ pub fn scale_if_nearly_empty<T: Scalar>(csr: &Csr<T>, team: &Team, beta: T, y: &
 /// to the length of a row, so that many empty rows are not the work of one thread. Each range begins at a multiple of
 /// `step`.
 pub fn balanced<T>(csr: &Csr<T>, rank: usize, threads: usize, step: usize) -> Range<usize> {
-    let items = (csr.rows() + csr.nnz()) as u64;
-    let cut = |rank: usize| {
-        let before = items * rank as u64 / threads as u64;
-        let row = bisect(csr.rows(), |row| row as u64 + u64::from(csr.row_offsets()[row]) < before);
-        row.next_multiple_of(step).min(csr.rows())
-    };
-    cut(rank)..cut(rank + 1)
-}
-
-/// Returns the part of `0..len` that belongs to thread `rank`. All parts have about the same length.
-pub fn part(len: usize, rank: usize, threads: usize) -> Range<usize> {
-    let cut = |rank: usize| (len as u64 * rank as u64 / threads as u64) as usize;
+    let before = |row: usize| row as u64 + u64::from(csr.row_offsets()[row]);
+    let cut = |rank| cut(csr.rows(), before, rank, threads).next_multiple_of(step).min(csr.rows());
     cut(rank)..cut(rank + 1)
 }
 
@@ -112,13 +105,14 @@ pub fn shares(sizes: &[usize], threads: usize) -> Vec<Range<usize>> {
     (0..threads).map(|rank| cut(rank)..cut(rank + 1)).collect()
 }
 
-/// Returns the first index in `0..len` for which `before` is false, or `len`. `before` must be true up to
-/// some index and false from there on.
-pub fn bisect(len: usize, before: impl Fn(usize) -> bool) -> usize {
+/// Returns the first of `len` tasks before which there is at least the share of the work of all threads before `rank`.
+/// `before` returns the work before a task.
+pub fn cut(len: usize, before: impl Fn(usize) -> u64, rank: usize, threads: usize) -> usize {
+    let share = before(len) * rank as u64 / threads as u64;
     let (mut low, mut high) = (0, len);
     while low < high {
         let middle = low + (high - low) / 2;
-        if before(middle) { low = middle + 1 } else { high = middle }
+        if before(middle) < share { low = middle + 1 } else { high = middle }
     }
     low
 }

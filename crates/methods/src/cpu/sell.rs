@@ -8,13 +8,13 @@
 //! Memory: the padded matrix, the permutation, and an offset per chunk. Departure: padding repeats the
 //! row's last column index, because that element of x is in cache and belongs to the row anyway.
 
+use super::rows::Outcome;
 use crate::formats::strips::{self, SIGMA, Strips, sigma};
-use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
+use crate::method::{Code, Method, Operations, Request, Setup};
 use crate::simd::Lanes;
 use spmv_matrix::Csr;
 use spmv_matrix::scalar::Scalar;
 
-/// The method `sell`.
 pub const METHOD: Method = Method {
     name: "sell",
     source: "Kreutzer et al. 2014, SELL-C-σ",
@@ -26,10 +26,7 @@ pub const METHOD: Method = Method {
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 
-fn prepare<'a, T: Scalar + Lanes>(
-    csr: &'a Csr<T>,
-    request: &Request<'a>,
-) -> Result<Prepared<'a, T>, Unavailable> {
+fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a, T> {
     let lanes = request.isa.wide_lanes::<T>();
     let strips = Strips::sliced(csr, lanes, sigma(request, csr.rows()), None)?;
     Ok(strips.prepared(csr, request))

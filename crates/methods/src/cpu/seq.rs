@@ -6,12 +6,11 @@
 //!
 //! Memory: none beyond CSR. Departures: α and β, and the transposed product.
 
-use super::rows::{Operands, scale};
-use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
+use super::rows::{Operands, Outcome, scale};
+use crate::method::{Code, Method, Operations, Prepared, Request, Setup};
 use spmv_matrix::Csr;
 use spmv_matrix::scalar::Scalar;
 
-/// The method `seq`.
 pub const METHOD: Method = Method {
     name: "seq",
     source: "merge-spmv-sc16, Algorithm 1",
@@ -23,10 +22,7 @@ pub const METHOD: Method = Method {
     code: Code::Cpu { parallel: false, f64: prepare, f32: prepare },
 };
 
-fn prepare<'a, T: Scalar>(
-    csr: &'a Csr<T>,
-    request: &Request<'a>,
-) -> Result<Prepared<'a, T>, Unavailable> {
+fn prepare<'a, T: Scalar>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a, T> {
     if request.transpose {
         return Ok(Prepared::new(csr, 0, move |alpha, x, beta, y| {
             scale(beta, y);

@@ -7,12 +7,11 @@
 use sprs::MulAcc;
 use sprs::prod::mul_acc_mat_vec_csr;
 
-use super::rows::scale;
+use super::rows::{Outcome, scale};
 use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
 use spmv_matrix::Csr;
 use spmv_matrix::scalar::Scalar;
 
-/// The method `sprs`.
 pub const METHOD: Method = Method {
     name: "sprs",
     source: "crate sprs 0.11, prod::mul_acc_mat_vec_csr",
@@ -24,10 +23,7 @@ pub const METHOD: Method = Method {
     code: Code::Cpu { parallel: false, f64: prepare, f32: prepare },
 };
 
-fn prepare<'a, T: Scalar + MulAcc>(
-    csr: &'a Csr<T>,
-    request: &Request<'a>,
-) -> Result<Prepared<'a, T>, Unavailable> {
+fn prepare<'a, T: Scalar + MulAcc>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a, T> {
     let shape = (csr.rows(), csr.cols());
     let arrays = (csr.row_offsets(), csr.column_indices(), csr.values());
     let view = sprs::CsMatViewI::try_new(shape, arrays.0, arrays.1, arrays.2)

@@ -10,7 +10,7 @@
 use std::ops::Range;
 
 use super::placement::{Span, place, span};
-use super::rows::{Operands, bisect};
+use super::rows::{Operands, cut};
 use crate::debug_check;
 use crate::formats::fill::recompute_non_finite;
 use crate::formats::strips::{Layout, Strip, Strips, entries};
@@ -32,12 +32,10 @@ impl<T: Scalar> Strips<T> {
             Layout::Sliced(offsets) => offsets[strip] as u64 + strip as u64,
             Layout::Whole { .. } => strip as u64,
         };
-        let all = before(self.len());
-        let cut = |rank| bisect(self.len(), |s| before(s) < all * rank as u64 / threads as u64);
+        let cut = |rank| cut(self.len(), before, rank, threads);
         (0..threads).map(|rank| cut(rank)..cut(rank + 1)).collect()
     }
 
-    /// Returns the memory of these strips.
     pub fn spans(&self, share: Range<usize>) -> Vec<Span> {
         let lanes = share.start * self.lanes..(share.end * self.lanes).min(self.rows);
         let mut spans: Vec<_> =
@@ -59,7 +57,6 @@ impl<T: Scalar> Strips<T> {
 }
 
 impl<T: Scalar + Lanes> Strips<T> {
-    /// Prepares the method that multiplies the strips and nothing else.
     pub fn prepared<'a>(self, csr: &'a Csr<T>, request: &Request<'a>) -> Prepared<'a, T> {
         let (team, isa) = (request.team, request.isa);
         debug_check(|| self.check(csr.cols()));
@@ -80,15 +77,10 @@ impl<T: Scalar + Lanes> Strips<T> {
     }
 }
 
-/// The kernel for some strips: y ← αAx + βy in their rows.
 pub struct StripRows<'a, T> {
-    /// The matrix from which the strips were built.
     pub csr: &'a Csr<T>,
-    /// All strips of the matrix.
     pub strips: &'a Strips<T>,
-    /// The strips to multiply.
     pub share: Range<usize>,
-    /// The operands α, x and β.
     pub operands: Operands<'a, T>,
     /// All of y. No other thread writes the rows of these strips.
     pub y: &'a DisjointMut<'a, T>,

@@ -3,12 +3,12 @@
 use anyhow::ensure;
 use rayon::prelude::*;
 
+use super::check_columns;
 use crate::method::{Parameter, Request};
 use spmv_matrix::Csr;
 use spmv_matrix::memory::extent::Extent;
 use spmv_matrix::scalar::Scalar;
 
-/// The parameter `width` of HYB: the number of entries per row in ELL.
 pub const WIDTH: Parameter = Parameter {
     name: "width",
     values: &["0", "1", "2", "4", "8", "16", "32", "64"],
@@ -20,7 +20,6 @@ const RELATIVE_SPEED: usize = 3;
 /// … and at least this many rows fill it.
 const BREAK_EVEN: usize = 4096;
 
-/// Returns the row index of every entry.
 pub fn row_indices(row_offsets: &[u32]) -> Vec<u32> {
     let rows = row_offsets.par_windows(2).enumerate().with_min_len(1024);
     rows.flat_map_iter(|(row, pair)| std::iter::repeat_n(row as u32, (pair[1] - pair[0]) as usize))
@@ -48,9 +47,7 @@ fn rule<T: Scalar>(csr: &Csr<T>) -> usize {
 pub struct Rest<T> {
     /// The row index of each entry, in ascending order.
     pub row_indices: Vec<u32>,
-    /// The column index of each entry.
     pub column_indices: Vec<u32>,
-    /// The value of each entry.
     pub values: Vec<T>,
 }
 
@@ -71,9 +68,6 @@ impl<T> Rest<T> {
     /// - ENTRIES: each entry has a row, a column and a value;
     /// - ROWS: the row indices are in ascending order and are rows of the matrix;
     /// - COLUMNS: the column indices are columns of the matrix.
-    ///
-    /// # Errors
-    /// Returns an error that names the first invariant that does not hold.
     pub fn check(&self, rows: usize, cols: usize) -> anyhow::Result<()> {
         let Self { row_indices, column_indices, values } = self;
         let right = [row_indices.len(), column_indices.len()] == [values.len(); 2];
@@ -83,9 +77,7 @@ impl<T> Rest<T> {
             row_indices.is_sorted() && last <= rows,
             "ROWS: {row_indices:?} are not ascending rows below {rows}"
         );
-        let most = column_indices.iter().max().map_or(0, |&column| column as usize + 1);
-        ensure!(most <= cols, "COLUMNS: column {} in a matrix of {cols} columns", most - 1);
-        Ok(())
+        check_columns(column_indices, cols)
     }
 }
 
@@ -97,18 +89,7 @@ pub fn memory_of_rest(extent: &Extent) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Returns a matrix whose rows have these lengths.
-    fn rows_of(lengths: impl Iterator<Item = usize>) -> Csr<f64> {
-        let mut row_offsets = vec![0];
-        let mut column_indices = Vec::new();
-        for length in lengths {
-            column_indices.extend(0..length as u32);
-            row_offsets.push(column_indices.len() as u32);
-        }
-        let values = vec![1.0; column_indices.len()];
-        Csr::new(row_offsets.len() - 1, 9, row_offsets, column_indices, values).unwrap()
-    }
+    use crate::formats::examples::of_lengths;
 
     /// Computes the width as cusp's loop does: the first width that is exceeded by too few rows to be worth
     /// another column.
@@ -121,9 +102,6 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "takes minutes in Miri")]
     fn the_width_equals_cusps() {
-        let long = |rows: usize, long: usize| {
-            rows_of((0..rows).map(move |row| if row < long { 5 } else { 2 }))
-        };
         for (rows, longer, expected) in [
             (0, 0, 0),
             (4095, 4095, 0),
@@ -133,16 +111,16 @@ mod tests {
             (20_001, 6666, 2),
             (20_001, 6667, 5),
         ] {
-            let csr = long(rows, longer);
+            let csr = of_lengths(9, (0..rows).map(|row| if row < longer { 5 } else { 2 }));
             assert_eq!((rule(&csr), cusp(&csr)), (expected, expected), "{longer} of {rows}");
         }
-        let mixed = rows_of((0..30_000).map(|row| row * row % 9));
+        let mixed = of_lengths(9, (0..30_000).map(|row| row * row % 9));
         assert_eq!(rule(&mixed), cusp(&mixed));
     }
 
     #[test]
     fn the_rest_is_the_entries_beyond_the_width() {
-        let rest = Rest::of(&rows_of([1, 4, 0, 3].into_iter()), 2);
+        let rest = Rest::of(&of_lengths(9, [1, 4, 0, 3]), 2);
         assert_eq!((rest.row_indices, rest.column_indices), (vec![1, 1, 3], vec![2, 3, 2]));
     }
 

@@ -4,7 +4,6 @@ use crate::method::{Parameter, Request};
 use spmv_matrix::Csr;
 use spmv_matrix::order::band_k::Coarsening;
 
-/// The parameter `order`: how the rows are ordered.
 pub const ORDER: Parameter = Parameter {
     name: "order",
     values: &["band-k", "natural"],
@@ -13,7 +12,6 @@ pub const ORDER: Parameter = Parameter {
               band-k, or natural for matrices that are not square",
 };
 
-/// The parameter `coarsening`: how Band-k coarsens graphs.
 pub const COARSENING: Parameter = Parameter {
     name: "coarsening",
     values: &["hand", "heavy-edge"],
@@ -30,7 +28,6 @@ pub const LARGE_SIZES: &[&str] = &[
     "1024", "1536", "2048", "3072",
 ];
 
-/// The order of the rows that a product uses.
 #[derive(Debug, PartialEq)]
 pub enum RowOrder {
     /// Band-k order, with this kind of coarsening.
@@ -40,7 +37,6 @@ pub enum RowOrder {
 }
 
 impl RowOrder {
-    /// Returns the order that the request selects for this matrix.
     pub fn of<T>(csr: &Csr<T>, request: &Request) -> Self {
         let (rows, cols) = (csr.rows(), csr.cols());
         match (request.word("order"), request.word("coarsening")) {

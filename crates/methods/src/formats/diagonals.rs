@@ -13,15 +13,12 @@ use spmv_matrix::scalar::Scalar;
 
 /// The diagonals of a matrix: `values[d * pitch + row]` is the entry in column `row + offsets[d]`.
 pub struct Diagonals<T> {
-    /// The number of rows of the matrix.
     pub rows: usize,
-    /// The number of columns of the matrix.
     pub cols: usize,
     /// The number of stored values per diagonal.
     pub pitch: usize,
     /// The offset of each diagonal (column minus row), in ascending order.
     pub offsets: Vec<isize>,
-    /// The values, diagonal by diagonal.
     pub values: Vec<T>,
 }
 
@@ -41,17 +38,13 @@ fn offsets<T: Scalar>(csr: &Csr<T>) -> Vec<isize> {
     held.map(|(index, _)| index as isize - csr.rows() as isize).collect()
 }
 
-/// Returns the number of diagonals that have an entry.
 pub fn count<T: Scalar>(csr: &Csr<T>) -> usize {
     offsets(csr).len()
 }
 
 impl<T: Scalar> Diagonals<T> {
     /// Extracts the diagonals of the matrix or of its transpose. The length of a diagonal is the number of
-    /// rows, rounded up to a multiple of `unit`.
-    ///
-    /// # Errors
-    /// Returns an error if too many of the stored values would be padding.
+    /// rows, rounded up to a multiple of `unit`. Too much padding is refused.
     pub fn new(csr: &Csr<T>, transpose: bool, unit: usize) -> Result<Self, Unavailable> {
         let offsets = offsets(csr);
         let rows = if transpose { csr.cols() } else { csr.rows() };
@@ -64,7 +57,6 @@ impl<T: Scalar> Diagonals<T> {
         })
     }
 
-    /// Stores the matrix, whose diagonals have these offsets.
     fn of(csr: &Csr<T>, offsets: Vec<isize>, unit: usize) -> Self {
         let (rows, cols) = (csr.rows(), csr.cols());
         let mut diagonals = vec![0u32; rows + cols];
@@ -92,7 +84,6 @@ pub fn memory_of_values(extent: &Extent) -> u64 {
     (most + 32 * most / extent.outputs().max(1)) * extent.value + 8 * diagonals
 }
 
-/// Returns an upper bound of the bytes needed while [`Diagonals`] are built.
 pub fn memory(extent: &Extent) -> u64 {
     let all = extent.rows + extent.cols;
     let transposed = if extent.transpose { extent.transposed(extent.value) } else { 0 };

@@ -12,10 +12,7 @@ pub const LIMIT: u64 = 3;
 /// A matrix that stores at most this many values is never refused.
 const FEW: u64 = 1024;
 
-/// Checks that a format does not store too many values (`places`, including padding) for `nnz` nonzeros.
-///
-/// # Errors
-/// Returns an error with the numbers if more than [`LIMIT`] values per nonzero would be stored.
+/// Refuses a format that would store more than [`LIMIT`] values (`places`, including padding) per nonzero.
 pub fn check(places: u64, nnz: usize) -> Result<(), Unavailable> {
     if places <= FEW.max(LIMIT * nnz as u64) {
         return Ok(());
@@ -79,13 +76,8 @@ mod tests {
     #[test]
     fn only_sums_that_are_not_finite_are_recomputed() {
         let csr = Csr::<f64>::from_triplets(3, 2, &[(0, 0, 2.0), (1, 1, 1.0), (2, 0, 1.0)]);
-        let mut sums = [f64::NAN, f64::NAN, 7.0, f64::NAN];
-        recompute_non_finite(
-            &csr,
-            (0..3).map(|row| csr.row(row)),
-            &[3.0, f64::INFINITY],
-            &mut sums,
-        );
+        let (mut sums, x) = ([f64::INFINITY, f64::NAN, 7.0, f64::NAN], [3.0, f64::INFINITY]);
+        recompute_non_finite(&csr, (0..3).map(|row| csr.row(row)), &x, &mut sums);
         assert_eq!(sums[..3], [6.0, f64::INFINITY, 7.0]);
         assert!(sums[3].is_nan(), "no row");
     }

@@ -10,7 +10,7 @@ use std::ops::Range;
 use anyhow::ensure;
 use rayon::prelude::*;
 
-use super::fill;
+use super::{check_columns, fill, offsets_of};
 use crate::method::{Parameter, Request, Unavailable};
 use crate::simd::MAX_LANES;
 use spmv_matrix::Csr;
@@ -19,7 +19,6 @@ use spmv_matrix::memory::extent::Extent;
 use spmv_matrix::order::Permutation;
 use spmv_matrix::scalar::Scalar;
 
-/// The arrangement of the strips in memory.
 pub enum Layout {
     /// Strips one after the other, each as wide as its longest row (SELL). For each strip the number of
     /// columns in the strips before it, and the total at the end.
@@ -28,7 +27,6 @@ pub enum Layout {
     Whole {
         /// The number of places from one entry of a row to the next.
         pitch: usize,
-        /// The number of places per row.
         width: usize,
     },
 }
@@ -36,27 +34,19 @@ pub enum Layout {
 /// The position of a strip in the arrays.
 #[derive(Clone, Copy)]
 pub struct Strip {
-    /// The index of the first place of the first row.
     pub start: usize,
     /// The number of places from one entry of a row to the next.
     pub stride: usize,
-    /// The number of places per row.
     pub width: usize,
 }
 
-/// A matrix whose rows are stored in strips.
 pub struct Strips<T> {
-    /// The number of rows of a strip.
     pub lanes: usize,
-    /// The number of rows of the matrix.
     pub rows: usize,
-    /// The arrangement of the strips.
     pub layout: Layout,
     /// The row of each lane, counted over all strips; `None` if row i is in lane i.
     pub order: Option<Vec<u32>>,
-    /// The column index of each place.
     pub column_indices: Vec<u32>,
-    /// The value of each place.
     pub values: Vec<T>,
 }
 
@@ -100,56 +90,38 @@ impl<T: Scalar> Strips<T> {
             Layout::Whole { pitch, width } => pitch * width,
         };
         let (mut column_indices, mut values) = (vec![0; places], vec![T::zero(); places]);
+        let (no_columns, no_values) = (Vec::new(), Vec::new());
         let strips = Self {
             lanes,
             rows: csr.rows(),
             layout,
             order,
-            column_indices: Vec::new(),
-            values: Vec::new(),
+            column_indices: no_columns,
+            values: no_values,
         };
         let arrays = (DisjointMut::new(&mut column_indices), DisjointMut::new(&mut values));
         (0..strips.len()).into_par_iter().with_min_len(64).for_each(|index| {
+            let Strip { start, stride, width } = strips.strip(index);
             for (lane, row) in strips.lanes_of(index).enumerate() {
-                // SAFETY: each place belongs to one lane of one strip.
-                unsafe { strips.fill(csr, (index, lane), row, no_entry, &arrays) };
+                let entries = entries(csr, row, width);
+                let mut last = 0;
+                for place in 0..width {
+                    let to = start + place * stride + lane;
+                    // SAFETY: the arrays have all places of every strip, each of which belongs to one lane of one strip.
+                    let (column_index, value) = unsafe { (arrays.0.at(to), arrays.1.at(to)) };
+                    if place < entries.len() {
+                        last = csr.column_indices()[entries.start + place];
+                        *value = csr.values()[entries.start + place];
+                    } else if let Some(column) = no_entry {
+                        last = column;
+                    }
+                    *column_index = last;
+                }
             }
         });
         Self { column_indices, values, ..strips }
     }
 
-    /// Copies the entries of a row to a lane of a strip and pads the rest of the lane.
-    ///
-    /// # Safety
-    /// No other thread writes this lane.
-    unsafe fn fill(
-        &self,
-        csr: &Csr<T>,
-        (index, lane): (usize, usize),
-        row: usize,
-        no_entry: Option<u32>,
-        (column_indices, values): &(DisjointMut<u32>, DisjointMut<T>),
-    ) {
-        let Strip { start, stride, width } = self.strip(index);
-        let entries = entries(csr, row, width);
-        let mut last = 0;
-        for place in 0..width {
-            let to = start + place * stride + lane;
-            // SAFETY: the index is inside the arrays, which have all places of every strip, and the caller
-            // guarantees that no other thread writes this lane.
-            unsafe {
-                if place < entries.len() {
-                    last = csr.column_indices()[entries.start + place];
-                    *values.at(to) = csr.values()[entries.start + place];
-                } else if let Some(column) = no_entry {
-                    last = column;
-                }
-                *column_indices.at(to) = last;
-            }
-        }
-    }
-
-    /// Returns the number of strips.
     pub fn len(&self) -> usize {
         self.rows.div_ceil(self.lanes)
     }
@@ -159,9 +131,6 @@ impl<T: Scalar> Strips<T> {
     /// - PLACES: each column of a strip is a register of places with their column indices;
     /// - COLUMNS: the column indices are columns of the matrix;
     /// - ORDER: each row has exactly one lane.
-    ///
-    /// # Errors
-    /// Returns an error that names the first invariant that does not hold.
     pub fn check(&self, cols: usize) -> anyhow::Result<()> {
         ensure!((1..=MAX_LANES).contains(&self.lanes), "LANES: {} lanes", self.lanes);
         let places = self.values.len();
@@ -174,8 +143,7 @@ impl<T: Scalar> Strips<T> {
             let inside = |column: usize| start + column * stride + self.lanes <= places;
             ensure!((0..width).all(inside), "PLACES: strip {index} ends after place {places}");
         }
-        let most = self.column_indices.iter().max().map_or(0, |&column| column as usize + 1);
-        ensure!(most <= cols, "COLUMNS: column {} in a matrix of {cols} columns", most - 1);
+        check_columns(&self.column_indices, cols)?;
         if let Some(order) = &self.order {
             let is_permutation = Permutation::new(order.clone()).is_some();
             ensure!(
@@ -187,7 +155,6 @@ impl<T: Scalar> Strips<T> {
         Ok(())
     }
 
-    /// Returns the size of all arrays in bytes.
     pub fn bytes(&self) -> usize {
         let order = self.order.as_deref().unwrap_or_default();
         size_of_val(self.offsets())
@@ -202,12 +169,10 @@ impl<T: Scalar> Strips<T> {
         if let Layout::Sliced(offsets) = &self.layout { offsets } else { &[] }
     }
 
-    /// Returns a note with the number of nonzeros per place.
     pub fn note(&self, nnz: usize) -> String {
         format!("{:.2} nonzeros per place", nnz as f64 / self.values.len().max(1) as f64)
     }
 
-    /// Returns the position of strip `index`.
     pub fn strip(&self, index: usize) -> Strip {
         match &self.layout {
             Layout::Sliced(offsets) => {
@@ -220,7 +185,6 @@ impl<T: Scalar> Strips<T> {
         }
     }
 
-    /// Returns the rows of strip `index`.
     pub fn lanes_of(&self, index: usize) -> impl Iterator<Item = usize> {
         let first = index * self.lanes;
         let lanes = first..(first + self.lanes).min(self.rows);
@@ -246,7 +210,6 @@ pub const SIGMA: Parameter = Parameter {
     meaning: "the number of rows in a window that is sorted by length; 1: no sorting; default 512",
 };
 
-/// Returns the requested σ or its default.
 pub fn sigma(request: &Request, rows: usize) -> usize {
     match request.word(SIGMA.name) {
         Some("all") => rows,
@@ -274,27 +237,19 @@ fn strip_offsets<T: Scalar>(csr: &Csr<T>, lanes: usize, order: Option<&[u32]>) -
         let places = strip * lanes..((strip + 1) * lanes).min(csr.rows());
         places.map(length).max().unwrap_or(0) as u32
     };
-    let strips = csr.rows().div_ceil(lanes);
     // One more strip without rows is appended. Its offset is the total.
-    let mut offsets: Vec<u32> =
-        (0..strips + 1).into_par_iter().with_min_len(256).map(strip).collect();
-    let mut before = 0;
-    for offset in &mut offsets {
-        before += std::mem::replace(offset, before);
-    }
-    offsets
+    let strips = (0..csr.rows().div_ceil(lanes) + 1).into_par_iter().with_min_len(256);
+    offsets_of(strips.map(strip).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::formats::examples::{assert_named, of_cells, of_lengths};
 
     /// Returns a matrix whose rows have 3, 0, 1, 2 and 1 entries.
     fn ragged() -> Csr<f64> {
-        let entries = [(0, 0), (0, 2), (0, 4), (2, 3), (3, 1), (3, 4), (4, 4)];
-        let triplets: Vec<_> =
-            entries.iter().enumerate().map(|(k, &(row, col))| (row, col, k as f64 + 1.0)).collect();
-        Csr::from_triplets(5, 5, &triplets)
+        of_cells(5, 5, &[(0, 0), (0, 2), (0, 4), (2, 3), (3, 1), (3, 4), (4, 4)])
     }
 
     #[test]
@@ -327,43 +282,28 @@ mod tests {
 
     #[test]
     fn the_check_names_each_violated_invariant() {
-        type Break = fn(&mut Strips<f64>);
-        let cases: [(&str, Break); 7] = [
-            ("LANES", |strips| strips.lanes = 17),
-            ("PLACES", |strips| _ = strips.values.pop()),
-            ("PLACES", |strips| strips.layout = Layout::Sliced(vec![0, 3, 4, 6])),
-            ("COLUMNS", |strips| strips.column_indices[3] = 5),
-            ("ORDER", |strips| strips.order = Some(vec![0, 1, 2, 3, 3])),
-            ("ORDER", |strips| strips.order = Some(vec![0, 1, 2, 3, 5])),
-            ("ORDER", |strips| strips.order = Some(vec![0, 1, 2, 3])),
-        ];
-        for (name, break_it) in cases {
-            let mut strips = Strips::sliced(&ragged(), 2, 4, None).unwrap();
-            strips.check(5).unwrap();
-            break_it(&mut strips);
-            let broken = strips.check(5).expect_err(name).to_string();
-            assert!(broken.starts_with(name), "{name}: {broken}");
-        }
-    }
-
-    /// Returns a matrix whose rows have 1, 3, 0, 3, 2, 1 and 0 entries.
-    fn uneven() -> Csr<f64> {
-        let lengths = [1, 3, 0, 3, 2, 1, 0].into_iter().enumerate();
-        let triplets: Vec<_> =
-            lengths.flat_map(|(row, length)| (0..length).map(move |col| (row, col, 1.0))).collect();
-        Csr::from_triplets(7, 3, &triplets)
+        assert_named::<Strips<f64>>(
+            || Strips::sliced(&ragged(), 2, 4, None).unwrap(),
+            |strips| strips.check(5),
+            &[
+                ("LANES", |strips| strips.lanes = 17),
+                ("PLACES", |strips| _ = strips.values.pop()),
+                ("PLACES", |strips| strips.layout = Layout::Sliced(vec![0, 3, 4, 6])),
+                ("COLUMNS", |strips| strips.column_indices[3] = 5),
+                ("ORDER", |strips| strips.order = Some(vec![0, 1, 2, 3, 3])),
+                ("ORDER", |strips| strips.order = Some(vec![0, 1, 2, 3, 5])),
+                ("ORDER", |strips| strips.order = Some(vec![0, 1, 2, 3])),
+            ],
+        );
     }
 
     #[test]
-    fn windows_are_sorted_stably_by_descending_length() {
-        assert_eq!(sorted(&uneven(), 3), [1, 0, 2, 3, 4, 5, 6]);
-        assert_eq!(sorted(&uneven(), 4), [1, 3, 0, 2, 4, 5, 6]);
-        assert_eq!(sorted(&uneven(), 7), [1, 3, 4, 0, 5, 2, 6]);
-    }
-
-    #[test]
-    fn a_strip_is_as_wide_as_its_longest_row() {
-        assert_eq!(strip_offsets(&uneven(), 2, None), [0, 3, 6, 8, 8]);
-        assert_eq!(strip_offsets(&uneven(), 2, Some(&sorted(&uneven(), 7))), [0, 3, 5, 6, 6]);
+    fn windows_are_sorted_stably_and_a_strip_is_as_wide_as_its_longest_row() {
+        let uneven = of_lengths(3, [1, 3, 0, 3, 2, 1, 0]);
+        assert_eq!(sorted(&uneven, 3), [1, 0, 2, 3, 4, 5, 6]);
+        assert_eq!(sorted(&uneven, 4), [1, 3, 0, 2, 4, 5, 6]);
+        assert_eq!(sorted(&uneven, 7), [1, 3, 4, 0, 5, 2, 6]);
+        assert_eq!(strip_offsets(&uneven, 2, None), [0, 3, 6, 8, 8]);
+        assert_eq!(strip_offsets(&uneven, 2, Some(&sorted(&uneven, 7))), [0, 3, 5, 6, 6]);
     }
 }

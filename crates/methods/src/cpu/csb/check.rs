@@ -17,10 +17,6 @@ use super::tasks::{BlockLine, Plan, Task, Work};
 use spmv_matrix::scalar::Scalar;
 
 impl<T: Scalar> Blocks<T> {
-    /// Checks the invariants of the blocks of a `rows` × `cols` matrix.
-    ///
-    /// # Errors
-    /// Returns an error that names the first invariant that does not hold.
     pub fn check(&self, rows: usize, cols: usize) -> Result<()> {
         let cover = [rows.div_ceil(self.beta()), cols.div_ceil(self.beta())];
         ensure!([self.rows, self.cols] == cover, "BLOCKS: the matrix needs {cover:?} blocks");
@@ -56,10 +52,7 @@ fn row_and_col(index: u32) -> [usize; 2] {
     [(index >> 16) as usize, (index & 0xffff) as usize]
 }
 
-/// Marks a range.
-///
-/// # Errors
-/// Returns an error if a part of the range is out of bounds or marked already.
+/// Marks a range, which must be in bounds and not marked yet.
 fn mark(marks: &mut [bool], range: Range<usize>, what: &str) -> Result<()> {
     let there = range.end <= marks.len();
     ensure!(
@@ -71,10 +64,6 @@ fn mark(marks: &mut [bool], range: Range<usize>, what: &str) -> Result<()> {
 }
 
 impl Plan {
-    /// Checks the invariants of the plan of a product of these blocks with `outputs` elements of y.
-    ///
-    /// # Errors
-    /// Returns an error that names the first invariant that does not hold.
     pub fn check<T: Scalar>(
         &self,
         blocks: &Blocks<T>,
@@ -89,9 +78,15 @@ impl Plan {
                 None => mark(&mut written[0], outputs.clone(), "OUTPUTS")?,
                 Some(start) => mark(&mut written[1], start..start + outputs.len(), "OUTPUTS")?,
             }
-            for nonzeros in runs(task, blocks, transpose)? {
+            for nonzeros in task.nonzeros(blocks, transpose) {
                 mark(&mut multiplied, nonzeros.clone(), "NONZEROS")?;
-                let first = outputs.start / blocks.beta() * blocks.beta();
+                let line = outputs.start >> blocks.log_beta;
+                if let Work::Runs { block, .. } = task.work {
+                    let whole = blocks.nonzeros(transpose, line, block);
+                    let inside = nonzeros.start >= whole.start && nonzeros.end <= whole.end;
+                    ensure!(inside, "NONZEROS: {nonzeros:?} is not in block {block}, {whole:?}");
+                }
+                let first = line << blocks.log_beta;
                 for &index in &blocks.indices[nonzeros] {
                     let output = first + row_and_col(index)[usize::from(transpose)];
                     ensure!(
@@ -134,23 +129,5 @@ impl Plan {
             ensure!(own, "LINES: temporaries from {start} are not for outputs {outputs:?}");
         }
         Ok(())
-    }
-}
-
-/// Returns the nonzeros of a task as a list of ranges.
-fn runs<T: Scalar>(task: &Task, blocks: &Blocks<T>, transpose: bool) -> Result<Vec<Range<usize>>> {
-    let line = task.outputs.start / blocks.beta();
-    match &task.work {
-        Work::Blocks(range) => {
-            Ok(range.clone().map(|k| blocks.nonzeros(transpose, line, k)).collect())
-        }
-        Work::Runs { block, nonzeros } => {
-            let whole = blocks.nonzeros(transpose, line, *block);
-            for run in nonzeros {
-                let inside = run.start >= whole.start && run.end <= whole.end;
-                ensure!(inside, "NONZEROS: {run:?} is not in block {block}, {whole:?}");
-            }
-            Ok(nonzeros.clone())
-        }
     }
 }

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use crate::formats::entries_of;
 use crate::method::Unavailable;
 use spmv_matrix::Csr;
 use spmv_matrix::memory::extent::Extent;
@@ -21,7 +22,6 @@ const MOST_BITS: u32 = 16;
 /// work in it.
 const NONZEROS_PER_BLOCK: usize = 8;
 
-/// Returns log₂ β by the rules of the library.
 pub fn log_beta<T: Scalar>(csr: &Csr<T>, threads: usize) -> u32 {
     let bits = |n: usize| n.max(1).next_power_of_two().ilog2();
     let (rows, cols) = (bits(csr.rows()), bits(csr.cols()));
@@ -54,38 +54,29 @@ pub fn memory(extent: &Extent) -> u64 {
     entries + nnz / 2 * value + 8 * blocks + 300 * lines
 }
 
-/// Returns the largest number of blocks that is accepted for `nnz` nonzeros.
 fn most_blocks(nnz: u64) -> u64 {
     (8 * nnz).max(1 << 16)
 }
 
-/// Returns the number of blocks of this size in the matrix.
 fn blocks<T>(csr: &Csr<T>, log_beta: u32) -> usize {
     csr.rows().div_ceil(1 << log_beta) * csr.cols().div_ceil(1 << log_beta)
 }
 
-/// A matrix in CSB format.
 pub struct Blocks<T> {
     /// log₂ β, where β is the number of rows and columns of a block.
     pub log_beta: u32,
-    /// The number of block rows.
     pub rows: usize,
-    /// The number of block columns.
     pub cols: usize,
     /// The index of the first nonzero of each block, block row by block row, and at the end the number of nonzeros.
     pub starts: Vec<u32>,
     /// The position of each nonzero within its block: the row in the upper 16 bits, the column in the
     /// lower. The nonzeros of a block are in Morton order.
     pub indices: Vec<u32>,
-    /// The value of each nonzero.
     pub values: Vec<T>,
 }
 
 impl<T: Scalar> Blocks<T> {
-    /// Converts a matrix to blocks.
-    ///
-    /// # Errors
-    /// Returns an error if there would be many times more blocks than nonzeros.
+    /// Refuses many times more blocks than nonzeros.
     pub fn new(csr: &Csr<T>, log_beta: u32) -> Result<Self, Unavailable> {
         let (beta, nnz) = (1usize << log_beta, csr.nnz());
         let (rows, cols) = (csr.rows().div_ceil(beta), csr.cols().div_ceil(beta));
@@ -104,7 +95,7 @@ impl<T: Scalar> Blocks<T> {
         let block_rows: Vec<_> = block_rows
             .map(|(row, starts)| {
                 let rows = row * beta..csr.rows().min((row + 1) * beta);
-                let nnz = (csr.row_offsets()[rows.end] - csr.row_offsets()[rows.start]) as usize;
+                let nnz = entries_of(csr, &rows).len();
                 let (indices, values);
                 (indices, indices_left) = take(&mut indices_left).split_at_mut(nnz);
                 (values, values_left) = take(&mut values_left).split_at_mut(nnz);
@@ -117,7 +108,6 @@ impl<T: Scalar> Blocks<T> {
         Ok(Self { log_beta, rows, cols, starts, indices, values })
     }
 
-    /// Returns β, the number of rows and columns of a block.
     pub fn beta(&self) -> usize {
         1 << self.log_beta
     }
@@ -130,7 +120,6 @@ impl<T: Scalar> Blocks<T> {
         self.starts[block] as usize..self.starts[block + 1] as usize
     }
 
-    /// Returns the size of the arrays in bytes.
     pub fn bytes(&self) -> usize {
         size_of_val(&self.starts[..])
             + size_of_val(&self.indices[..])
@@ -138,7 +127,6 @@ impl<T: Scalar> Blocks<T> {
     }
 }
 
-/// Converts one block row: counts the nonzeros of each block, moves them to their block, and sorts them.
 fn fill<T: Scalar>(
     csr: &Csr<T>,
     log_beta: u32,
@@ -147,8 +135,8 @@ fn fill<T: Scalar>(
     indices: &mut [u32],
     values: &mut [T],
 ) {
-    let first = csr.row_offsets()[rows.start];
-    let nonzeros = first as usize..csr.row_offsets()[rows.end] as usize;
+    let nonzeros = entries_of(csr, &rows);
+    let first = nonzeros.start as u32;
     for col in &csr.column_indices()[nonzeros] {
         starts[(col >> log_beta) as usize] += 1;
     }
@@ -204,6 +192,7 @@ fn halves(morton: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::formats::examples::of_cells;
 
     #[test]
     fn positions_along_the_curve() {
@@ -218,14 +207,11 @@ mod tests {
     #[test]
     fn blocks_of_a_small_matrix() {
         let cells = [(0, 0), (0, 2), (0, 5), (1, 0), (1, 1), (2, 0), (4, 3), (4, 4), (4, 5)];
-        let triplets: Vec<_> =
-            cells.iter().enumerate().map(|(k, &(row, col))| (row, col, k as f64)).collect();
-        let csr = Csr::<f64>::from_triplets(5, 6, &triplets);
-        let blocks = Blocks::new(&csr, 2).unwrap();
+        let blocks = Blocks::new(&of_cells(5, 6, &cells), 2).unwrap();
         assert_eq!((blocks.rows, blocks.cols), (2, 2));
         assert_eq!(blocks.starts, [0, 5, 6, 7, 9]);
         // (0,0) (1,0) (1,1) (0,2) (2,0) | (0,1) | (0,3) | (0,0) (0,1)
-        assert_eq!(blocks.values, [0.0, 3.0, 4.0, 1.0, 5.0, 2.0, 6.0, 7.0, 8.0]);
+        assert_eq!(blocks.values, [1.0, 4.0, 5.0, 2.0, 6.0, 3.0, 7.0, 8.0, 9.0]);
         let index = |row: u32, col: u32| row << 16 | col;
         assert_eq!(blocks.indices[1..5], [index(1, 0), index(1, 1), index(0, 2), index(2, 0)]);
         assert_eq!(blocks.nonzeros(true, 0, 1), 6..7, "the lower left block");

@@ -2,9 +2,11 @@
 
 use std::ops::Range;
 
+use anyhow::{Context, Result, ensure};
 use crossbeam_utils::CachePadded;
 
 use super::Shape;
+use crate::formats::check_columns;
 use spmv_matrix::Csr;
 use spmv_matrix::memory::extent::Extent;
 use spmv_matrix::scalar::Scalar;
@@ -33,7 +35,6 @@ pub struct Chunk<T> {
     pub empty_offsets: Vec<u32>,
     /// The index in `empty_offsets` of a dirty tile's first element.
     pub empty_starts: Vec<u32>,
-    /// The column indices, column-major in each tile.
     pub columns: Vec<u32>,
     /// The values, column-major in each tile, from index `values_start` on.
     pub values: Vec<T>,
@@ -50,7 +51,6 @@ pub fn memory(extent: &Extent) -> u64 {
 }
 
 impl<T: Scalar> Chunk<T> {
-    /// Converts tiles `tiles` of the matrix.
     pub fn fill(&mut self, csr: &Csr<T>, shape: Shape, tiles: Range<usize>) {
         let start = tiles.start * shape.nonzeros();
         let mut row = csr.row_offsets().partition_point(|&offset| offset as usize <= start) - 1;
@@ -132,12 +132,10 @@ impl<T: Scalar> Chunk<T> {
         next - 1
     }
 
-    /// Returns the number of tiles.
     pub fn tiles(&self) -> usize {
         self.tile_rows.len() - 1
     }
 
-    /// Returns the row of the chunk's first nonzero.
     pub fn first_row(&self) -> usize {
         self.row(0)
     }
@@ -160,11 +158,77 @@ impl<T: Scalar> Chunk<T> {
             + size_of_val(&self.values[self.values_start..])
             + CACHE_LINE
     }
+
+    /// The invariants of a chunk, on which the unchecked accesses of the kernel rely.
+    ///
+    /// | name | invariant |
+    /// |---|---|
+    /// | TILES | each tile has its row, its flags, ω offsets, and ω · σ column indices and values |
+    /// | COLUMNS | all column indices are columns of the matrix |
+    /// | FLAGS | a tile has no more flags than nonzeros, and none if it is within one row; the offset of a lane is the number of flags in the lanes before it |
+    /// | ROWS | the row that starts at a flag is one of the rows that the chunk writes |
+    pub fn check(&self, shape: Shape, cols: usize) -> Result<()> {
+        let tiles = self.tiles();
+        let values = self.values.len().checked_sub(self.values_start);
+        let lengths =
+            [self.flags.len(), self.y_offsets.len(), self.empty_starts.len(), self.columns.len()];
+        let of_tile = [shape.words(), shape.lanes, 1, shape.nonzeros()];
+        let right = lengths == of_tile.map(|length| length * tiles);
+        ensure!(
+            right && values == Some(self.columns.len()),
+            "TILES: arrays of lengths {lengths:?} for {tiles} tiles"
+        );
+        check_columns(&self.columns, cols)?;
+        (0..tiles).try_for_each(|tile| self.check_tile(shape, tile))
+    }
+
+    fn check_tile(&self, shape: Shape, tile: usize) -> Result<()> {
+        let words = &self.flags[tile * shape.words()..][..shape.words()];
+        let has_flag = |bit: &usize| words[bit / 64] >> (bit % 64) & 1 == 1;
+        let mut before = 0;
+        for (lane, &offset) in
+            self.y_offsets[tile * shape.lanes..][..shape.lanes].iter().enumerate()
+        {
+            ensure!(
+                usize::from(offset) == before,
+                "FLAGS: tile {tile}, lane {lane}: offset {offset}, not {before}"
+            );
+            before += (lane..shape.nonzeros()).step_by(shape.lanes).filter(has_flag).count();
+        }
+        let all = words.iter().map(|word| word.count_ones() as usize).sum::<usize>();
+        ensure!(before == all, "FLAGS: {} flags after the nonzeros of tile {tile}", all - before);
+        let within_row = self.row(tile) == self.row(tile + 1);
+        ensure!(
+            !within_row || all == 0,
+            "FLAGS: {all} flags in tile {tile}, which is within one row"
+        );
+        let row = self.row(tile) + 1;
+        ensure!(
+            row >= self.rows.start,
+            "ROWS: tile {tile} begins in row {}, before the chunk",
+            row - 1
+        );
+        let last = match self.tile_rows[tile] & DIRTY {
+            0 => all.checked_sub(1),
+            _ => {
+                let offsets = self.empty_offsets.get(self.empty_starts[tile] as usize..);
+                let offsets = offsets.and_then(|offsets| offsets.get(..all));
+                let offsets =
+                    offsets.with_context(|| format!("ROWS: too few offsets for tile {tile}"))?;
+                offsets.iter().max().map(|&offset| offset as usize)
+            }
+        };
+        if let Some(last) = last.map(|offset| row + offset) {
+            ensure!(last < self.rows.end, "ROWS: tile {tile} writes row {last}, after the chunk");
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::formats::examples::{assert_named, of_cells};
 
     const SHAPE: Shape = Shape { lanes: 4, sigma: 4 };
 
@@ -172,11 +236,8 @@ mod tests {
     fn small() -> Chunk<f64> {
         let lengths = [3, 0, 0, 10, 3, 36];
         let cells = lengths.iter().enumerate().flat_map(|(row, &n)| (0..n).map(move |k| (row, k)));
-        let triplets: Vec<_> =
-            cells.enumerate().map(|(k, (row, col))| (row, col, k as f64)).collect();
-        let csr = Csr::<f64>::from_triplets(6, 36, &triplets);
         let mut chunk = Chunk::default();
-        chunk.fill(&csr, SHAPE, 0..3);
+        chunk.fill(&of_cells(6, 36, &Vec::from_iter(cells)), SHAPE, 0..3);
         chunk
     }
 
@@ -191,30 +252,27 @@ mod tests {
         assert_eq!((&chunk.empty_offsets[..], chunk.empty_starts[0]), (&[2, 3][..], 0));
         assert_eq!(chunk.rows, 1..6);
         let values = &chunk.values[chunk.values_start..];
-        assert_eq!(values[..6], [0.0, 4.0, 8.0, 12.0, 1.0, 5.0]);
-        assert!(values[16..].iter().enumerate().all(|(k, &value)| value == (k + 16) as f64));
+        assert_eq!(values[..6], [1.0, 5.0, 9.0, 13.0, 2.0, 6.0]);
+        assert!(values[16..].iter().zip(17..).all(|(&value, k)| value == f64::from(k)));
         assert_eq!(values.as_ptr().addr() % CACHE_LINE, 0);
     }
+
     #[test]
     fn the_check_names_each_violated_invariant() {
-        type Break = fn(&mut Chunk<f64>);
-        let cases: [(&str, Break); 9] = [
-            ("TILES", |chunk| _ = chunk.values.pop()),
-            ("TILES", |chunk| _ = chunk.empty_starts.pop()),
-            ("COLUMNS", |chunk| chunk.columns[7] = 36),
-            ("FLAGS", |chunk| chunk.y_offsets[1] = 0),
-            ("FLAGS", |chunk| chunk.flags[0] |= 1 << 20),
-            ("FLAGS", |chunk| chunk.flags[1] = 1 << 15),
-            ("ROWS", |chunk| chunk.empty_offsets[1] = 5),
-            ("ROWS", |chunk| _ = chunk.empty_offsets.pop()),
-            ("ROWS", |chunk| chunk.rows.start = 2),
-        ];
-        small().check(SHAPE, 36).unwrap();
-        for (name, break_it) in cases {
-            let mut chunk = small();
-            break_it(&mut chunk);
-            let broken = chunk.check(SHAPE, 36).expect_err(name).to_string();
-            assert!(broken.starts_with(name), "{name}: {broken}");
-        }
+        assert_named(
+            small,
+            |chunk| chunk.check(SHAPE, 36),
+            &[
+                ("TILES", |chunk| _ = chunk.values.pop()),
+                ("TILES", |chunk| _ = chunk.empty_starts.pop()),
+                ("COLUMNS", |chunk| chunk.columns[7] = 36),
+                ("FLAGS", |chunk| chunk.y_offsets[1] = 0),
+                ("FLAGS", |chunk| chunk.flags[0] |= 1 << 20),
+                ("FLAGS", |chunk| chunk.flags[1] = 1 << 15),
+                ("ROWS", |chunk| chunk.empty_offsets[1] = 5),
+                ("ROWS", |chunk| _ = chunk.empty_offsets.pop()),
+                ("ROWS", |chunk| chunk.rows.start = 2),
+            ],
+        );
     }
 }

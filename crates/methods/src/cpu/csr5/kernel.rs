@@ -1,6 +1,6 @@
 //! The product of a thread's tiles: section 4 of the paper.
 //!
-//! Unchecked accesses rely on the invariants of [`check`](super::check), cited by name, on `DIRTY` tiles
+//! Unchecked accesses rely on the invariants of [`Chunk::check`], cited by name, on `DIRTY` tiles
 //! having their own offsets, and on x having a value per column of the matrix, which `Prepared::multiply`
 //! checks. The machine supports the instructions of each register because `Isa::run_wide` chose its type.
 
@@ -13,7 +13,6 @@ use crate::cpu::rows::{Operands, scale};
 use crate::simd::{Kernel, MAX_LANES, Mask, Vector};
 use spmv_matrix::scalar::Scalar;
 
-/// The number of flags in a word.
 const WORD: usize = u64::BITS as usize;
 
 /// The number of tiles whose rows are scaled together: few enough that the rows are still in the
@@ -34,13 +33,9 @@ static CONSECUTIVE: [u32; 256] = {
 /// The kernel for the tiles of a chunk: y ← βy + αAx. It returns the sum of the chunk's first row instead
 /// of adding it.
 pub struct Tiles<'a, T> {
-    /// The tiles of the calling thread.
     pub chunk: &'a Chunk<T>,
-    /// The shape of the tiles.
     pub shape: Shape,
-    /// The operands α, x and β.
     pub operands: Operands<'a, T>,
-    /// The elements of y of the chunk's rows.
     pub y: &'a mut [T],
 }
 

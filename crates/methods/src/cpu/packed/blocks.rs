@@ -16,7 +16,6 @@ const BLOCK_WIDTH: usize = 4;
 /// more rows from the places where neighbouring rows use the same elements of x.
 const SORTED: usize = 64;
 
-/// A block of rows that share their columns.
 #[derive(Clone, Copy)]
 pub struct Block {
     row: u32,
@@ -32,7 +31,6 @@ pub struct Block {
 /// The blocks of a window by height, and what is kept to find those of the next window.
 #[derive(Default)]
 pub struct Blocks {
-    /// The blocks of 1 to 4 rows.
     pub of_height: [Vec<Block>; MAX_HEIGHT],
     unions: Vec<u32>,
     union: Vec<u32>,
@@ -63,7 +61,6 @@ impl Blocks {
         open.into_iter().for_each(|last| self.of_height[last.height() - 1].push(last));
     }
 
-    /// Returns the columns of a block.
     pub fn columns<'a, T>(&'a self, csr: &'a Csr<T>, block: &Block) -> &'a [u32] {
         columns(csr, &self.unions, block)
     }
@@ -126,23 +123,19 @@ impl Blocks {
 }
 
 impl Block {
-    /// Returns a block of one row.
     pub fn of_row<T>(csr: &Csr<T>, row: usize) -> Self {
         let (start, width) = (csr.row_offsets()[row], csr.row(row).len() as u32);
         Self { row: row as u32, width, start, is_union: false, height: 1, holes: false }
     }
 
-    /// Returns the rows.
     pub fn rows(&self) -> Range<usize> {
         self.row as usize..self.row as usize + self.height()
     }
 
-    /// Returns the number of rows.
     pub fn height(&self) -> usize {
         self.height.into()
     }
 
-    /// Returns the number of columns.
     pub fn width(&self) -> usize {
         self.width as usize
     }

@@ -5,15 +5,15 @@
 //! packed are kept for the next one.
 
 use std::array;
-use std::mem::{replace, take};
+use std::mem::take;
 use std::ops::Range;
 
 use super::blocks::{BLOCK_FILL, Block, Blocks};
 use super::diagonals::Diagonals;
 use super::factors::Form;
-use super::place::Place;
 use super::window::{Band, Columns, LANE_SUM, MAX_HEIGHT, STEP, Segment, Slice, Window};
 use crate::debug_check;
+use crate::formats::entries_of;
 use crate::simd::Aligned;
 use spmv_matrix::Csr;
 use spmv_matrix::scalar::Scalar;
@@ -24,8 +24,7 @@ fn band_fill<T>() -> f64 {
     size_of::<T>() as f64 / (size_of::<T>() + size_of::<u16>()) as f64
 }
 
-/// The settings by which windows are packed.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct Packing {
     /// The number of values per register: 4, 8 or 16.
     pub lanes: usize,
@@ -35,40 +34,21 @@ pub struct Packing {
     pub longest: usize,
 }
 
-/// Packs windows one after the other. A thread uses one packer for all of its windows.
+#[derive(Default)]
 pub struct Packer<T> {
     packing: Packing,
-    /// How the window's values are stored in the end.
     form: Form<T>,
-    /// The values of the window.
     values: Aligned<T>,
     diagonals: Diagonals,
     blocks: Blocks,
-    /// The rows of the window that are in no band.
-    rest: Vec<usize>,
-    long: Vec<usize>,
-    /// The buffer for a pair of slices of a band.
     pair: Vec<T>,
-    /// The buffer of [`Place`].
     partial: Vec<(usize, usize)>,
     window: Window<T>,
 }
 
 impl<T: Scalar> Packer<T> {
-    /// Creates a packer.
     pub fn new(packing: Packing) -> Self {
-        Self {
-            packing,
-            form: Form::Full,
-            values: Aligned::with_capacity(0),
-            diagonals: Diagonals::default(),
-            blocks: Blocks::default(),
-            rest: Vec::new(),
-            long: Vec::new(),
-            pair: Vec::new(),
-            partial: Vec::new(),
-            window: Window::default(),
-        }
+        Self { packing, ..Self::default() }
     }
 
     /// Packs the rows `rows`, at most 2^16.
@@ -88,17 +68,15 @@ impl<T: Scalar> Packer<T> {
         self.window.rows = rows.len();
         self.window.width = LANES;
         if let Some(most) = self.packing.table {
-            let (first, end) = (csr.row_offsets()[rows.start], csr.row_offsets()[rows.end]);
-            self.form = Form::of(&csr.values()[first as usize..end as usize], most);
+            self.form = Form::of(&csr.values()[entries_of(csr, &rows)], most);
         }
         self.reserve::<LANES>(csr, rows.clone());
-        self.bands::<LANES>(csr, rows);
-        self.blocks.find(csr, &self.rest, self.packing.longest);
+        let rest = self.bands::<LANES>(csr, rows);
+        self.blocks.find(csr, &rest, self.packing.longest);
         self.segments::<LANES>(csr);
         let mut window = take(&mut self.window);
         window.columns.end(LANES);
-        let values = replace(&mut self.values, Aligned::with_capacity(0));
-        window.factors = self.form.store(values, LANES);
+        window.factors = self.form.store(take(&mut self.values), LANES);
         window
     }
 
@@ -118,26 +96,26 @@ impl<T: Scalar> Packer<T> {
         self.values = Aligned::with_capacity(slots + rows.len());
     }
 
-    /// Stores slices of consecutive rows that are on few diagonals as bands, and lists the other rows.
-    fn bands<const LANES: usize>(&mut self, csr: &Csr<T>, rows: Range<usize>) {
-        self.rest.clear();
+    /// Stores slices of consecutive rows that are on few diagonals as bands, and returns the other rows.
+    fn bands<const LANES: usize>(&mut self, csr: &Csr<T>, rows: Range<usize>) -> Vec<usize> {
         self.diagonals.clear();
         let fill = band_fill::<T>();
-        let mut start = rows.start;
+        let (mut start, mut rest) = (rows.start, Vec::new());
         while start + LANES <= rows.end {
             let slice = start..start + LANES;
             if self.diagonals.find(csr, slice.clone(), fill, self.packing.longest) {
                 self.push_band_slice::<LANES>(csr, start);
             } else {
-                self.rest.extend(slice);
+                rest.extend(slice);
             }
             start += LANES;
         }
-        self.rest.extend(start..rows.end);
+        rest.extend(start..rows.end);
+        rest
     }
 
     fn push_band_slice<const LANES: usize>(&mut self, csr: &Csr<T>, row: usize) {
-        let diagonals = self.diagonals.of_slice();
+        let diagonals = &self.diagonals.of_slice;
         let count = diagonals.len() * LANES;
         let values = self.values.append(count, self.form.filler());
         let (registers, _) = values.as_chunks_mut::<LANES>();
@@ -170,6 +148,7 @@ impl<T: Scalar> Packer<T> {
     /// Stores the blocks in slices, the blocks with most rows first. Blocks whose slice would have too few
     /// lanes are split into rows. Rows that differ too much in length are stored last, one by one.
     fn segments<const LANES: usize>(&mut self, csr: &Csr<T>) {
+        let mut long = Vec::new();
         for height in (1..=MAX_HEIGHT).rev() {
             self.blocks.sort::<LANES>(height);
             let blocks = take(&mut self.blocks.of_height[height - 1]);
@@ -181,7 +160,7 @@ impl<T: Scalar> Packer<T> {
                     self.push_slice::<LANES>(csr, slice, holes);
                     slices += 1;
                 } else if height == 1 {
-                    self.long.extend(rows);
+                    long.extend(rows);
                 } else {
                     rows.for_each(|row| self.blocks.of_height[0].push(Block::of_row(csr, row)));
                 }
@@ -191,16 +170,13 @@ impl<T: Scalar> Packer<T> {
             }
             self.blocks.of_height[height - 1] = blocks;
         }
-        let mut long = take(&mut self.long);
-        long.drain(..).for_each(|row| self.push_long_row::<LANES>(csr, row));
-        self.long = long;
+        long.into_iter().for_each(|row| self.push_long_row::<LANES>(csr, row));
     }
 
     fn push_slice<const LANES: usize>(&mut self, csr: &Csr<T>, slice: &[Block], holes: bool) {
         let (first, steps, height) = (slice[0].rows().start, slice[0].width(), slice[0].height());
-        let place = Place::of::<LANES>(slice, take(&mut self.partial));
-        let count = place.count();
-        let slots = (count * height).next_multiple_of(LANES);
+        let place = Place::<LANES>::of(slice, take(&mut self.partial));
+        let slots = (place.count * height).next_multiple_of(LANES);
         let values = self.values.append(slots, self.form.filler());
         let masks = append(&mut self.window.masks, if holes { steps * height } else { 0 }, 0);
         let unions = array::from_fn(|lane| match slice.get(lane) {
@@ -209,23 +185,20 @@ impl<T: Scalar> Packer<T> {
         });
         match &mut self.window.columns {
             Columns::Near { base, deltas } => {
-                let deltas = append(deltas, count, 0);
-                place.spread::<_, _, LANES>(unions, deltas, 1, 0, |column| (column - *base) as u16);
+                let deltas = append(deltas, place.count, 0);
+                place.spread(unions, deltas, 1, 0, |column| (column - *base) as u16);
             }
             Columns::Far(columns) => {
-                place.spread::<_, _, LANES>(unions, append(columns, count, 0), 1, 0, |column| {
-                    column
-                });
+                place.spread(unions, append(columns, place.count, 0), 1, 0, |column| column);
             }
         }
         for r in 0..height {
-            let rows = array::from_fn(|lane| match slice.get(lane) {
-                Some(block) => csr.row(block.rows().start + r),
-                None => 0..0,
+            let rows: [_; LANES] = array::from_fn(|lane| {
+                slice.get(lane).map_or(0..0, |block| csr.row(block.rows().start + r))
             });
             if !holes {
                 let rows = rows.map(|row| &csr.values()[row]);
-                place.spread::<_, _, LANES>(rows, values, height, r, |value| value);
+                place.spread(rows, values, height, r, |value| value);
                 continue;
             }
             for (lane, row) in rows.into_iter().enumerate() {
@@ -233,7 +206,7 @@ impl<T: Scalar> Packer<T> {
                     row.map(|k| (csr.column_indices()[k], csr.values()[k])).peekable();
                 for (step, &column) in unions[lane].iter().enumerate() {
                     if let Some((_, value)) = entries.next_if(|&(own, _)| own == column) {
-                        values[place.index::<LANES>(step, height, r) + lane] = value;
+                        values[place.index(step, height, r) + lane] = value;
                         masks[step * height + r] |= 1 << lane;
                     }
                 }
@@ -242,15 +215,15 @@ impl<T: Scalar> Packer<T> {
         let window = &mut self.window;
         let rows = slice.iter().map(|block| block.rows().start);
         let consecutive = slice.len() == LANES && rows.clone().eq(first..first + LANES);
-        window.lanes.extend(place.partial_lanes());
+        window.lanes.extend(place.partial.iter().map(|&(_, lanes)| lanes as u8));
         window.block_rows.extend(rows.map(|row| (row - window.first_row) as u16));
         window.slices.push(Slice {
-            full: place.full() as u32,
-            partial: (steps - place.full()) as u32,
+            full: place.full as u32,
+            partial: (steps - place.full) as u32,
             blocks: slice.len() as u8,
             consecutive,
         });
-        self.partial = place.into_buffer();
+        self.partial = place.partial;
     }
 
     fn push_long_row<const LANES: usize>(&mut self, csr: &Csr<T>, row: usize) {
@@ -269,6 +242,68 @@ impl<T: Scalar> Packer<T> {
     }
 }
 
+/// Where the elements of a slice belong in its streams. A slice is stored step by step; in each step the lanes that have
+/// not ended, one after the other; of a block of several rows, its columns once and its values row by row.
+struct Place<const LANES: usize> {
+    /// The number of steps in which all lanes have a block.
+    full: usize,
+    /// For each further step, the number of columns before it and the number of lanes that have not ended.
+    partial: Vec<(usize, usize)>,
+    /// The number of columns of all steps.
+    count: usize,
+}
+
+impl<const LANES: usize> Place<LANES> {
+    /// Returns the place of the elements of a slice of blocks, the widest first. `partial` is reused.
+    fn of(slice: &[Block], mut partial: Vec<(usize, usize)>) -> Self {
+        let full = if slice.len() == LANES { slice[LANES - 1].width() } else { 0 };
+        partial.clear();
+        let (mut count, mut lanes) = (full * LANES, slice.len());
+        for step in full..slice[0].width() {
+            while slice[lanes - 1].width() <= step {
+                lanes -= 1;
+            }
+            partial.push((count, lanes));
+            count += lanes;
+        }
+        Self { full, partial, count }
+    }
+
+    /// Returns the index of the first lane's element of row `r` of blocks of `height` rows.
+    fn index(&self, step: usize, height: usize, r: usize) -> usize {
+        match step.checked_sub(self.full) {
+            None => (step * height + r) * LANES,
+            Some(step) => self.partial[step].0 * height + r * self.partial[step].1,
+        }
+    }
+
+    /// Writes the elements of row `r` of blocks of `height` rows, given for each lane, step by step, in the form in which
+    /// they are `stored`.
+    fn spread<E: Copy, S>(
+        &self,
+        elements: [&[E]; LANES],
+        to: &mut [S],
+        height: usize,
+        r: usize,
+        stored: impl Fn(E) -> S,
+    ) {
+        let (registers, _) = to[..self.full * height * LANES].as_chunks_mut::<LANES>();
+        assert!(self.full == 0 || elements.iter().all(|of_lane| of_lane.len() >= self.full));
+        for (step, register) in registers.iter_mut().skip(r).step_by(height).enumerate() {
+            for (element, of_lane) in register.iter_mut().zip(elements) {
+                // SAFETY: each lane has at least `full` elements, as asserted, and there are as many steps.
+                *element = stored(unsafe { *of_lane.get_unchecked(step) });
+            }
+        }
+        for (step, &(start, lanes)) in self.partial.iter().enumerate() {
+            let to = &mut to[start * height + r * lanes..][..lanes];
+            for (element, of_lane) in to.iter_mut().zip(elements) {
+                *element = stored(of_lane[self.full + step]);
+            }
+        }
+    }
+}
+
 /// Writes the registers of two slices in turn: the kernel reads both at the same time, and one stream is read faster from
 /// memory than two.
 fn interleave<E: Copy, const LANES: usize>(slices: &[E], to: &mut [E]) {
@@ -280,7 +315,6 @@ fn interleave<E: Copy, const LANES: usize>(slices: &[E], to: &mut [E]) {
     }
 }
 
-/// Appends `count` elements and returns them.
 fn append<E: Copy>(to: &mut Vec<E>, count: usize, element: E) -> &mut [E] {
     let first = to.len();
     to.resize(first + count, element);

@@ -15,20 +15,23 @@ use std::mem::replace;
 use anyhow::{Context, Result, ensure};
 
 use super::factors::Factors;
+use super::kernel::Position;
 use super::window::{Band, Columns, MAX_HEIGHT, Segment, Slice, Window};
+use crate::formats::check_columns;
 use crate::simd::{Index, MAX_LANES, Mask};
 use spmv_matrix::Csr;
 
 impl<T> Window<T> {
-    /// Checks the invariants of a window that was packed from `csr`. Rows with more than `longest` entries
-    /// are not packed.
-    ///
-    /// # Errors
-    /// Returns an error that names the first invariant that does not hold.
     pub fn check(&self, csr: &Csr<T>, longest: usize) -> Result<()> {
         let width = self.width;
         ensure!((1..=MAX_LANES).contains(&width), "WIDTH: registers of {width} values");
-        let mut walk = Walk::new(self);
+        let mut walk = Walk {
+            window: self,
+            stored: vec![false; self.rows],
+            at: Position::default(),
+            factors_end: 0,
+            columns_end: 0,
+        };
         for band in &self.bands {
             walk.band(band, csr.cols())?;
         }
@@ -38,7 +41,11 @@ impl<T> Window<T> {
         for &(row, length) in &self.long_rows {
             walk.long_row(row.into(), length as usize)?;
         }
-        walk.slices_end()?;
+        let at = walk.at;
+        let read = [at.slice, at.lanes, at.mask, at.block];
+        let Self { slices, lanes, masks, block_rows, .. } = self;
+        let stored = [slices.len(), lanes.len(), masks.len(), block_rows.len()];
+        ensure!(read == stored, "SLICES: {read:?} of {stored:?} elements are read");
         walk.streams_suffice(csr.cols())?;
         for (row, stored) in walk.stored.into_iter().enumerate() {
             let length = csr.row(self.first_row + row).len();
@@ -54,37 +61,15 @@ impl<T> Window<T> {
 /// A traversal of the streams in the same order as in the kernel.
 struct Walk<'w, T> {
     window: &'w Window<T>,
-    /// Whether each row has been found.
     stored: Vec<bool>,
-    /// The current index in the stream of factors; the following fields are those of the other streams.
-    factor: usize,
-    column: usize,
-    slice: usize,
-    lanes: usize,
-    mask: usize,
-    block: usize,
+    at: Position,
     /// The end of the factors that the kernel has loaded, always whole registers. `columns_end` is that of
     /// the column indices.
     factors_end: usize,
     columns_end: usize,
 }
 
-impl<'w, T> Walk<'w, T> {
-    fn new(window: &'w Window<T>) -> Self {
-        Self {
-            window,
-            stored: vec![false; window.rows],
-            factor: 0,
-            column: 0,
-            slice: 0,
-            lanes: 0,
-            mask: 0,
-            block: 0,
-            factors_end: 0,
-            columns_end: 0,
-        }
-    }
-
+impl<T> Walk<'_, T> {
     fn row(&mut self, row: usize) -> Result<()> {
         let stored = self.stored.get_mut(row);
         let stored = stored.with_context(|| format!("ROWS: row {row} is not in the window"))?;
@@ -93,22 +78,22 @@ impl<'w, T> Walk<'w, T> {
     }
 
     fn factors(&mut self, lanes: usize) {
-        self.factors_end = self.factor + self.window.width;
-        self.factor += lanes;
+        self.factors_end = self.at.factor + self.window.width;
+        self.at.factor += lanes;
     }
 
     fn band(&mut self, band: &Band, cols: usize) -> Result<()> {
-        let Window { width, first_row, .. } = *self.window;
-        let diagonals = self.window.diagonals.get(band.diagonals.clone());
-        let diagonals =
-            diagonals.with_context(|| format!("BANDS: no list of diagonals for {band:?}"))?;
-        for row in (band.row..).step_by(width).take(band.slices) {
+        let Window { width, first_row, diagonals, .. } = self.window;
+        let diagonals = diagonals
+            .get(band.diagonals.clone())
+            .with_context(|| format!("BANDS: no list of diagonals for {band:?}"))?;
+        for row in (band.row..).step_by(*width).take(band.slices) {
             (row..row + width).try_for_each(|row| self.row(row))?;
             for diagonal in diagonals {
                 let first = (first_row + row) as i64 + i64::from(diagonal.offset);
-                let inside = first >= 0 && first + width as i64 <= cols as i64;
+                let inside = first >= 0 && first + *width as i64 <= cols as i64;
                 ensure!(inside, "BANDS: {diagonal:?} at row {row} leaves the {cols} columns");
-                self.factors(width);
+                self.factors(*width);
             }
         }
         Ok(())
@@ -117,55 +102,53 @@ impl<'w, T> Walk<'w, T> {
     fn segment(&mut self, segment: &Segment) -> Result<()> {
         let Segment { height, holes, slices } = *segment;
         ensure!((1..=MAX_HEIGHT).contains(&height), "SLICES: blocks of {height} rows");
-        let slices = self.window.slices.get(self.slice..self.slice + slices);
+        let masked = holes && height > 1;
+        let slices = self.window.slices.get(self.at.slice..self.at.slice + slices);
         for slice in slices.with_context(|| format!("SLICES: too few slices for {segment:?}"))? {
             for _ in 0..slice.full {
-                self.step(self.window.width, height, holes && height > 1)?;
+                self.step(self.window.width, height, masked)?;
             }
             for _ in 0..slice.partial {
-                let lanes = self.window.lanes.get(self.lanes).copied().unwrap_or(0);
+                let lanes = self.window.lanes.get(self.at.lanes).copied().unwrap_or(0);
                 let is_part = (1..self.window.width).contains(&lanes.into());
-                ensure!(is_part, "SLICES: {lanes} lanes in partial step {}", self.lanes);
-                self.lanes += 1;
-                self.step(lanes.into(), height, holes && height > 1)?;
+                ensure!(is_part, "SLICES: {lanes} lanes in partial step {}", self.at.lanes);
+                self.at.lanes += 1;
+                self.step(lanes.into(), height, masked)?;
             }
-            self.factor = self.factor.next_multiple_of(self.window.width);
+            self.at.factor = self.at.factor.next_multiple_of(self.window.width);
             self.blocks(slice, height)?;
-            self.slice += 1;
+            self.at.slice += 1;
         }
         Ok(())
     }
 
     fn step(&mut self, lanes: usize, height: usize, masked: bool) -> Result<()> {
-        self.columns_end = self.column + self.window.width;
-        self.column += lanes;
-        for _ in 0..height {
-            self.factors(lanes);
-        }
+        self.columns_end = self.at.column + self.window.width;
+        self.at.column += lanes;
+        (0..height).for_each(|_| self.factors(lanes));
         if masked {
-            let masks = self.window.masks.get(self.mask..self.mask + height);
-            let masks = masks.with_context(|| format!("SLICES: no mask {}", self.mask))?;
+            let masks = self.window.masks.get(self.at.mask..self.at.mask + height);
+            let masks = masks.with_context(|| format!("SLICES: no mask {}", self.at.mask))?;
             let is_beyond = |&mask: &Mask| u32::from(mask) >> lanes != 0;
             ensure!(!masks.iter().any(is_beyond), "SLICES: masks {masks:x?} for {lanes} lanes");
-            self.mask += height;
+            self.at.mask += height;
         }
         Ok(())
     }
 
     fn blocks(&mut self, slice: &Slice, height: usize) -> Result<()> {
-        let count = usize::from(slice.blocks);
-        ensure!(count <= self.window.width, "SLICES: {count} blocks in one slice");
-        let rows = self.window.block_rows.get(self.block..self.block + count);
+        let (width, count) = (self.window.width, usize::from(slice.blocks));
+        ensure!(count <= width, "SLICES: {count} blocks in one slice");
+        let rows = self.window.block_rows.get(self.at.block..self.at.block + count);
         let rows = rows.with_context(|| format!("SLICES: too few blocks for {slice:?}"))?;
-        for &row in rows {
-            let row = usize::from(row);
+        let rows: Vec<_> = rows.iter().map(|&row| usize::from(row)).collect();
+        for &row in &rows {
             (row..row + height).try_for_each(|row| self.row(row))?;
         }
-        let first = usize::from(rows.first().copied().unwrap_or(0));
-        let consecutive =
-            rows.iter().map(|&row| usize::from(row)).eq(first..first + self.window.width);
+        let first = rows.first().copied().unwrap_or(0);
+        let consecutive = rows.iter().copied().eq(first..first + width);
         ensure!(!slice.consecutive || consecutive, "SLICES: rows {rows:?} are not consecutive");
-        self.block += count;
+        self.at.block += count;
         Ok(())
     }
 
@@ -176,54 +159,36 @@ impl<'w, T> Walk<'w, T> {
         for start in (0..length).step_by(width) {
             self.step(width.min(length - start), 1, false)?;
         }
-        self.factor = self.factor.next_multiple_of(width);
-        Ok(())
-    }
-
-    fn slices_end(&self) -> Result<()> {
-        let Window { slices, lanes, masks, block_rows, .. } = self.window;
-        let read = [self.slice, self.lanes, self.mask, self.block];
-        let stored = [slices.len(), lanes.len(), masks.len(), block_rows.len()];
-        ensure!(read == stored, "SLICES: {read:?} of {stored:?} elements are read");
+        self.at.factor = self.at.factor.next_multiple_of(width);
         Ok(())
     }
 
     fn streams_suffice(&self, cols: usize) -> Result<()> {
-        let factors = match &self.window.factors {
-            Factors::Same(_) => self.factors_end,
-            Factors::Int8(values) => values.len(),
-            Factors::Int16(values) => values.len(),
-            Factors::Single(values) => values.len(),
-            Factors::Coded8(table, codes) => codes_of(table, codes)?,
-            Factors::Coded16(table, codes) => codes_of(table, codes)?,
-            Factors::Full(values) => values.len(),
-        };
-        ensure!(
-            self.factors_end <= factors,
-            "FACTORS: {} of {factors} are loaded",
-            self.factors_end
-        );
-        let columns: Vec<usize> = match &self.window.columns {
+        let (loaded, factors) = (self.factors_end, &self.window.factors);
+        if let Factors::Coded8(table, codes) = factors {
+            check_codes(table, codes)?;
+        }
+        if let Factors::Coded16(table, codes) = factors {
+            check_codes(table, codes)?;
+        }
+        let count = factors.count_and_bytes().0.unwrap_or(loaded);
+        ensure!(loaded <= count, "FACTORS: {loaded} of {count} are loaded");
+        let columns: Vec<u32> = match &self.window.columns {
             Columns::Near { base, deltas } => {
-                deltas.iter().map(|&delta| *base as usize + usize::from(delta)).collect()
+                deltas.iter().map(|&delta| base + u32::from(delta)).collect()
             }
-            Columns::Far(columns) => columns.iter().map(|&column| column as usize).collect(),
+            Columns::Far(columns) => columns.clone(),
         };
-        let read = columns.get(..self.columns_end);
-        let read = read.with_context(|| {
-            format!("COLUMNS: {} of {} are loaded", self.columns_end, columns.len())
-        })?;
-        ensure!(
-            read.iter().all(|&column| column < cols),
-            "COLUMNS: {read:?} in a matrix of {cols} columns"
-        );
-        Ok(())
+        let (loaded, count) = (self.columns_end, columns.len());
+        let columns = columns.get(..loaded);
+        let columns =
+            columns.with_context(|| format!("COLUMNS: {loaded} of {count} are loaded"))?;
+        check_columns(columns, cols)
     }
 }
 
-/// Checks that each code is an index into the table, and returns the number of codes.
-fn codes_of<T>(table: &[T], codes: &[impl Index]) -> Result<usize> {
+fn check_codes<T>(table: &[T], codes: &[impl Index]) -> Result<()> {
     let most = codes.iter().map(|code| code.offset()).max().unwrap_or(0);
     ensure!(most < table.len(), "CODES: code {most} for a table of {}", table.len());
-    Ok(codes.len())
+    Ok(())
 }

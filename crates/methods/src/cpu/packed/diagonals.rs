@@ -5,16 +5,15 @@ use std::mem::swap;
 use std::ops::Range;
 
 use super::window::Diagonal;
+use crate::formats::entries_of;
 use spmv_matrix::Csr;
 
-/// Finds the diagonals of one slice after the other.
 #[derive(Default)]
 pub struct Diagonals {
     /// The diagonals of the last slice that was a band, in ascending order.
-    of_slice: Vec<Diagonal>,
+    pub of_slice: Vec<Diagonal>,
     /// Whether the last slice has the same diagonals as the one before.
     repeated: bool,
-    /// The list that `of_slice` is merged with.
     merged: Vec<Diagonal>,
     /// The position of each list in the window's `diagonals`.
     lists: HashMap<Vec<Diagonal>, Range<usize>>,
@@ -22,16 +21,10 @@ pub struct Diagonals {
 }
 
 impl Diagonals {
-    /// Forgets all lists, before the next window.
     pub fn clear(&mut self) {
         self.of_slice.clear();
         self.lists.clear();
         self.last = 0..0;
-    }
-
-    /// Returns the diagonals of the slice that was found last.
-    pub fn of_slice(&self) -> &[Diagonal] {
-        &self.of_slice
     }
 
     /// Finds the diagonals of the rows. Returns `false` if a band does not suit them: if the rows fill less than `fill`
@@ -71,8 +64,8 @@ impl Diagonals {
     /// Merges the diagonals of all rows. Returns `false` as soon as there are too many, or a row is too long.
     fn merge<T>(&mut self, csr: &Csr<T>, rows: Range<usize>, fill: f64, longest: usize) -> bool {
         self.of_slice.clear();
-        let nonzeros = csr.row_offsets()[rows.end] - csr.row_offsets()[rows.start];
-        let most = (f64::from(nonzeros) / (fill * rows.len() as f64)) as usize;
+        let nonzeros = entries_of(csr, &rows).len();
+        let most = (nonzeros as f64 / (fill * rows.len() as f64)) as usize;
         if rows.clone().any(|row| csr.row(row).len() > most.min(longest)) {
             return false;
         }
@@ -81,15 +74,15 @@ impl Diagonals {
             let mut known = &self.of_slice[..];
             for &column in &csr.column_indices()[csr.row(row)] {
                 let offset = column as i32 - row as i32;
-                while let Some((first, rest)) =
-                    known.split_first().filter(|(first, _)| first.offset < offset)
+                while let [first, rest @ ..] = known
+                    && first.offset < offset
                 {
                     self.merged.push(*first);
                     known = rest;
                 }
                 let mut diagonal = Diagonal { offset, mask: 1 << lane };
-                if let Some((first, rest)) =
-                    known.split_first().filter(|(first, _)| first.offset == offset)
+                if let [first, rest @ ..] = known
+                    && first.offset == offset
                 {
                     diagonal.mask |= first.mask;
                     known = rest;

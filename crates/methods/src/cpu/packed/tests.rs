@@ -5,6 +5,7 @@ use super::factors::Factors;
 use super::kernel::Multiply;
 use super::window::{Band, Columns, MAX_HEIGHT, Segment, Slice, Window};
 use crate::cpu::rows::Operands;
+use crate::formats::examples::assert_named;
 use crate::simd::{Isa, Lanes};
 use spmv_matrix::Csr;
 use spmv_matrix::generate::Generator;
@@ -37,7 +38,7 @@ fn a_grid_is_bands_without_columns_or_values() {
     assert!(matches!(window.factors, Factors::Full(_)), "values are compressed only on request");
     let window = pack_all(&grid, Packing { table: Some(1 << 16), ..PACKING });
     assert!(matches!(window.factors, Factors::Same(1.0)));
-    let (factors, columns, rest) = Window::bytes(&[window]);
+    let [factors, columns, rest] = window.bytes();
     assert!(factors == 8 && columns < 1000 && rest < 2000, "bytes: {factors}, {columns}, {rest}");
 }
 
@@ -172,7 +173,6 @@ fn product<T: Scalar + Lanes>(csr: &Csr<T>, isa: Isa, table: Option<usize>) -> V
     y
 }
 
-/// Returns equal codes for a table of two values.
 fn coded(code: u8, count: usize) -> Factors<f64> {
     Factors::Coded8(vec![1.0; 2], vec![code; count])
 }
@@ -180,33 +180,31 @@ fn coded(code: u8, count: usize) -> Factors<f64> {
 #[test]
 #[cfg_attr(miri, ignore = "takes minutes in Miri")]
 fn the_check_names_each_violated_invariant() {
-    type Break = fn(&mut Window<f64>);
-    let cases: [(&str, Break); 18] = [
-        ("WIDTH", |window| window.width = 32),
-        ("ROWS: row 45 is not", |window| window.long_rows[0].0 = 45),
-        ("ROWS: row 0 is stored twice", |window| window.block_rows[0] = 0),
-        ("ROWS: row 4", |window| window.long_rows.clear()),
-        ("BANDS", |window| window.diagonals[0].offset = -1),
-        ("BANDS", |window| window.diagonals[0].offset = 1001),
-        ("BANDS", |window| window.bands[0].diagonals.end = 99),
-        ("SLICES", |window| window.segments[0].height = MAX_HEIGHT + 1),
-        ("SLICES", |window| window.segments[0].slices += 99),
-        ("SLICES", |window| window.lanes[0] = 4),
-        ("SLICES", |window| window.masks[0] = 1 << 4),
-        ("SLICES", |window| _ = window.masks.pop()),
-        ("SLICES", |window| window.slices[0].blocks = 5),
-        ("SLICES", |window| window.slices[0].consecutive = true),
-        ("FACTORS", |window| window.factors = coded(0, 3)),
-        ("CODES", |window| window.factors = coded(2, 9999)),
-        ("COLUMNS", |window| window.columns = Columns::Far(vec![0; 3])),
-        ("COLUMNS", |window| window.columns = Columns::Far(vec![1001; 9999])),
-    ];
-    for (name, break_it) in cases {
-        let csr = mixed();
-        let mut window = pack_all(&csr, PACKING);
-        assert!(!window.lanes.is_empty() && !window.masks.is_empty(), "{:?}", window.segments);
-        break_it(&mut window);
-        let broken = window.check(&csr, PACKING.longest).expect_err(name).to_string();
-        assert!(broken.starts_with(name), "{name}: {broken}");
-    }
+    let csr = mixed();
+    let window = pack_all(&csr, PACKING);
+    assert!(!window.lanes.is_empty() && !window.masks.is_empty(), "{:?}", window.segments);
+    assert_named::<Window<f64>>(
+        || pack_all(&csr, PACKING),
+        |window| window.check(&csr, PACKING.longest),
+        &[
+            ("WIDTH", |window| window.width = 32),
+            ("ROWS: row 45 is not", |window| window.long_rows[0].0 = 45),
+            ("ROWS: row 0 is stored twice", |window| window.block_rows[0] = 0),
+            ("ROWS: row 4", |window| window.long_rows.clear()),
+            ("BANDS", |window| window.diagonals[0].offset = -1),
+            ("BANDS", |window| window.diagonals[0].offset = 1001),
+            ("BANDS", |window| window.bands[0].diagonals.end = 99),
+            ("SLICES", |window| window.segments[0].height = MAX_HEIGHT + 1),
+            ("SLICES", |window| window.segments[0].slices += 99),
+            ("SLICES", |window| window.lanes[0] = 4),
+            ("SLICES", |window| window.masks[0] = 1 << 4),
+            ("SLICES", |window| _ = window.masks.pop()),
+            ("SLICES", |window| window.slices[0].blocks = 5),
+            ("SLICES", |window| window.slices[0].consecutive = true),
+            ("FACTORS", |window| window.factors = coded(0, 3)),
+            ("CODES", |window| window.factors = coded(2, 9999)),
+            ("COLUMNS", |window| window.columns = Columns::Far(vec![0; 3])),
+            ("COLUMNS", |window| window.columns = Columns::Far(vec![1001; 9999])),
+        ],
+    );
 }

@@ -12,6 +12,7 @@ use super::window::Window;
 use super::{WINDOW_ROWS, packing_for};
 use crate::cpu::row_kernels::{WholeRows, prefetching_pays};
 use crate::cpu::rows::Operands;
+use crate::formats::entries_of;
 use crate::method::Request;
 use crate::simd::{Isa, Lanes};
 use spmv_matrix::Csr;
@@ -19,14 +20,12 @@ use spmv_matrix::scalar::Scalar;
 use spmv_matrix::system::cache_bytes;
 use spmv_matrix::system::pages::{PAGE, provided_to_thread};
 
-/// The predicted times for the whole matrix, in seconds.
+/// The predicted times for the whole matrix, in seconds: of packing, and of a product of the packed matrix and of the CSR
+/// arrays.
 #[derive(Clone, Copy, Debug)]
 pub struct Prediction {
-    /// The time of packing.
     pub setup: f64,
-    /// The time of a product of the packed matrix.
     pub packed: f64,
-    /// The time of a product of the CSR arrays.
     pub rows: f64,
 }
 
@@ -62,8 +61,8 @@ pub fn predict<T: Scalar + Lanes>(
     request: &Request,
     nonzeros: usize,
 ) -> Option<Prediction> {
-    let x =
-        csr.values().get(..csr.cols()).filter(|_| csr.nnz() <= csr.rows() * nonzeros / PLACES)?;
+    let rows_are_short = csr.nnz() <= csr.rows() * nonzeros / PLACES;
+    let x = csr.values().get(..csr.cols()).filter(|_| rows_are_short)?;
     let packing = packing_for(csr, request);
     let (isa, clock, threads) = (request.isa, request.now, request.team.len());
     let mut samples = vec![CachePadded::new(Sample::default()); threads];
@@ -96,7 +95,6 @@ fn rows_around<T>(csr: &Csr<T>, middle: usize, nonzeros: usize) -> Range<usize> 
 }
 
 impl Sample {
-    /// Packs the rows, multiplies them in both forms, and adds the times.
     fn measure<T: Scalar + Lanes>(
         &mut self,
         csr: &Csr<T>,
@@ -108,8 +106,8 @@ impl Sample {
     ) {
         let operands = Operands { alpha: T::one(), x, beta: T::zero() };
         let mut y = vec![T::zero(); rows.len()];
-        let start = csr.row_offsets()[rows.start] as usize;
-        let nonzeros = csr.row_offsets()[rows.end] as usize - start;
+        let Range { start, end } = entries_of(csr, &rows);
+        let nonzeros = end - start;
         let prefetch = prefetching_pays(csr);
         let mut multiply_rows = || {
             let (rows, y) = (rows.clone(), &mut y[..]);
@@ -124,8 +122,7 @@ impl Sample {
         self.packed += fastest(clock, || {
             Multiply { window: &window, operands, y: &mut y, prefetch: false }.run(isa);
         });
-        let (factors, columns, rest) = Window::bytes(std::slice::from_ref(&window));
-        self.packed_bytes += factors + columns + rest;
+        self.packed_bytes += window.bytes().iter().sum::<usize>();
         self.csr_bytes += nonzeros * (size_of::<T>() + size_of::<u32>());
         self.csr_bytes += rows.len() * size_of::<u32>();
         self.nonzeros += nonzeros;
@@ -203,30 +200,21 @@ mod tests {
 
     #[test]
     fn waiting_for_memory_is_predicted_in_proportion_to_the_bytes() {
-        let sample = Sample {
-            nonzeros: 10,
-            setup: 1.0,
-            packed: 2.0,
-            rows: 3.0,
-            first: 5.0,
-            packed_bytes: 60,
-            csr_bytes: 120,
-            ..Sample::default()
+        let times = Sample { setup: 1.0, packed: 2.0, rows: 3.0, first: 5.0, ..Sample::default() };
+        let sample = Sample { nonzeros: 10, packed_bytes: 60, csr_bytes: 120, ..times };
+        let of = |waiting| {
+            let Prediction { setup, packed, rows } = sample.prediction(100.0, waiting);
+            [setup, packed, rows]
         };
-        let of = |waiting| sample.prediction(100.0, waiting);
-        let [setup, packed, rows] = [of(1.0).setup, of(1.0).packed, of(1.0).rows];
-        assert_eq!([setup, packed, rows], [10.0, 30.0, 50.0]);
-        assert_eq!([of(0.5).packed, of(0.5).rows], [25.0, 40.0]);
-        assert_eq!([of(0.0).packed, of(0.0).rows], [20.0, 30.0]);
+        assert_eq!(of(1.0), [10.0, 30.0, 50.0]);
+        assert_eq!(of(0.5), [10.0, 25.0, 40.0]);
+        assert_eq!(of(0.0), [10.0, 20.0, 30.0]);
     }
 
     #[test]
     fn the_waiting_grows_with_the_matrix_up_to_twice_the_cache() {
-        assert_eq!(
-            [0, 1, 32, 64, 99].map(|matrix| waiting(matrix, 32)),
-            [0.0, 1.0 / 64.0, 0.5, 1.0, 1.0]
-        );
-        assert_eq!(waiting(1, 0), 1.0);
+        let of_32 = [0, 1, 32, 64, 99].map(|matrix| waiting(matrix, 32));
+        assert_eq!((of_32, waiting(1, 0)), ([0.0, 1.0 / 64.0, 0.5, 1.0, 1.0], 1.0));
     }
 
     #[test]
@@ -248,10 +236,8 @@ mod tests {
     fn only_matrices_of_short_rows_and_enough_values_are_predicted() {
         let team = Team::floating(2);
         let predicted = |spec| predict(&generated(spec), &Request::new(&team), 2000);
-        let times = predicted("grid2d,n=100,points=5").unwrap();
-        assert!(
-            [times.setup, times.packed, times.rows].iter().all(|time| (0.0..9.0).contains(time))
-        );
+        let Prediction { setup, packed, rows } = predicted("grid2d,n=100,points=5").unwrap();
+        assert!([setup, packed, rows].iter().all(|time| (0.0..9.0).contains(time)));
         assert!(predicted("uniform,rows=10,nnz=100000,cols=20000").is_none(), "long rows");
         assert!(predicted("uniform,rows=10,nnz=1000,cols=20000").is_none(), "few values");
     }

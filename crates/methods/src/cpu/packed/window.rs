@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use super::factors::Factors;
 use crate::simd::Mask;
-use spmv_matrix::scalar::Scalar;
 
 /// The estimated cost of a step of a slice, which gathers a register of x, in multiplications of registers.
 pub const STEP: usize = 6;
@@ -14,24 +13,20 @@ pub const LANE_SUM: usize = 12;
 
 /// Contiguous rows, packed. All streams are read once and in order: bands, then segments, then long rows.
 /// The invariants on which the kernel relies are listed in [`check`](super::check).
+#[derive(Default)]
 pub struct Window<T> {
-    /// The first row of the window.
     pub first_row: usize,
     /// The number of rows, at most 2^16.
     pub rows: usize,
     /// The number of values per register of the kernel for which the window is packed.
     pub width: usize,
-    /// The value of each nonzero.
     pub factors: Factors<T>,
     /// The column index of each nonzero outside the bands. The rows of a block share their column indices.
     pub columns: Columns,
-    /// The bands: runs of slices on the same diagonals.
     pub bands: Vec<Band>,
     /// The lists of diagonals of the bands. Equal lists are stored once.
     pub diagonals: Vec<Diagonal>,
-    /// The segments: slices of blocks of equal height.
     pub segments: Vec<Segment>,
-    /// The slices of all segments.
     pub slices: Vec<Slice>,
     /// For each step in which some lanes of a slice have ended, the number of lanes that have not.
     pub lanes: Vec<u8>,
@@ -49,13 +44,11 @@ pub struct Window<T> {
 pub struct Band {
     /// The first row, relative to the window's first row.
     pub row: usize,
-    /// The number of slices.
     pub slices: usize,
     /// The list of diagonals, as a range of the window's `diagonals`.
     pub diagonals: Range<usize>,
 }
 
-/// One diagonal of a band.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Diagonal {
     /// The column index minus the row index.
@@ -71,11 +64,9 @@ pub struct Segment {
     pub height: usize,
     /// Whether some rows have no nonzero in some of their block's columns.
     pub holes: bool,
-    /// The number of slices.
     pub slices: usize,
 }
 
-/// The largest number of rows in a block.
 pub const MAX_HEIGHT: usize = 4;
 
 /// As many blocks as a register has lanes, the longest first. Step j contains the j-th column of each block
@@ -92,16 +83,12 @@ pub struct Slice {
     pub consecutive: bool,
 }
 
-/// The column indices of a window.
 pub enum Columns {
-    /// Distances from the lowest column.
     Near {
-        /// The lowest column of the window.
         base: u32,
         /// The distance of each column from `base`.
         deltas: Vec<u16>,
     },
-    /// The column indices without compression.
     Far(Vec<u32>),
 }
 
@@ -114,7 +101,6 @@ impl Columns {
         }
     }
 
-    /// Returns the column index at index `at`.
     pub fn get(&self, at: usize) -> usize {
         match self {
             Self::Near { base, deltas } => *base as usize + usize::from(deltas[at]),
@@ -124,44 +110,20 @@ impl Columns {
 
     /// Ends the stream with `slack` valid column indices, so that loads of whole registers may read past its end.
     pub fn end(&mut self, slack: usize) {
-        match self {
-            Self::Near { deltas, .. } => {
-                deltas.resize(deltas.len() + slack, 0);
-                deltas.shrink_to_fit();
-            }
-            Self::Far(columns) => {
-                columns.resize(columns.len() + slack, 0);
-                columns.shrink_to_fit();
-            }
+        fn end<E: Copy + Default>(stream: &mut Vec<E>, slack: usize) {
+            stream.resize(stream.len() + slack, E::default());
+            stream.shrink_to_fit();
         }
-    }
-
-    fn bytes(&self) -> usize {
         match self {
-            Self::Near { deltas, .. } => size_of_val(&deltas[..]),
-            Self::Far(columns) => size_of_val(&columns[..]),
+            Self::Near { deltas, .. } => end(deltas, slack),
+            Self::Far(columns) => end(columns, slack),
         }
     }
 }
 
-impl<T: Scalar> Default for Window<T> {
-    /// Returns a window without rows.
+impl Default for Columns {
     fn default() -> Self {
-        Self {
-            first_row: 0,
-            rows: 0,
-            width: 0,
-            factors: Factors::Same(T::zero()),
-            columns: Columns::Far(Vec::new()),
-            bands: Vec::new(),
-            diagonals: Vec::new(),
-            segments: Vec::new(),
-            slices: Vec::new(),
-            lanes: Vec::new(),
-            masks: Vec::new(),
-            block_rows: Vec::new(),
-            long_rows: Vec::new(),
-        }
+        Self::Far(Vec::new())
     }
 }
 
@@ -184,22 +146,20 @@ impl<T> Window<T> {
         bands + steps + long
     }
 
-    /// Returns the bytes of the values, of the column indices, and of all other streams of these windows.
-    pub fn bytes(windows: &[Self]) -> (usize, usize, usize) {
-        windows.iter().fold((0, 0, 0), |(factors, columns, rest), window| {
-            let (of_factors, of_columns) = (window.factors.bytes(), window.columns.bytes());
-            (factors + of_factors, columns + of_columns, rest + window.bytes_of_structure())
-        })
-    }
-
-    fn bytes_of_structure(&self) -> usize {
-        size_of_val(&self.bands[..])
+    /// Returns the bytes of the values, of the column indices, and of all other streams.
+    pub fn bytes(&self) -> [usize; 3] {
+        let columns = match &self.columns {
+            Columns::Near { deltas, .. } => size_of_val(&deltas[..]),
+            Columns::Far(columns) => size_of_val(&columns[..]),
+        };
+        let structure = size_of_val(&self.bands[..])
             + size_of_val(&self.diagonals[..])
             + size_of_val(&self.segments[..])
             + size_of_val(&self.slices[..])
             + self.lanes.len()
             + size_of_val(&self.masks[..])
             + size_of_val(&self.block_rows[..])
-            + size_of_val(&self.long_rows[..])
+            + size_of_val(&self.long_rows[..]);
+        [self.factors.count_and_bytes().1, columns, structure]
     }
 }
