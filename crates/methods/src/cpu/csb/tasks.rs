@@ -69,6 +69,7 @@ impl Plan {
             if transpose { (blocks.cols, blocks.rows) } else { (blocks.rows, blocks.cols) };
         let average = blocks.values.len() / lines.max(SLACKNESS * threads);
         let most = match threads {
+            // One thread needs no pieces.
             1 => usize::MAX,
             _ => (BALANCE * average).max(BREAK_EVEN * blocks.beta()),
         };
