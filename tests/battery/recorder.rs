@@ -6,12 +6,12 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use spmv_matrix::scalar::Precision;
+use spmv_methods::device::Program;
 use spmv_methods::device::cusparse::CuSparse;
 use spmv_methods::device::driver::{
-    Address, ArgumentKind, Driver, Event, GraphId, KernelId, ModuleId, RawArgument,
+    Address, ArgumentKind, Driver, Event, GraphId, KernelId, KernelLaunch, ModuleId, RawArgument,
 };
 use spmv_methods::device::facts::{Activity, Clocks, Facts};
-use spmv_methods::device::{Dim3, Program};
 use spmv_methods::method::{Failed, Unavailable, Unprepared};
 
 /// The name of a program, the name of its precision, and its compile-time constants.
@@ -140,15 +140,8 @@ impl Driver for Recorder {
         Ok(2)
     }
 
-    unsafe fn launch(
-        &self,
-        kernel: KernelId,
-        _: Dim3,
-        block: Dim3,
-        shared_bytes: u32,
-        arguments: &[RawArgument],
-        _: bool,
-    ) -> Result<(), Failed> {
+    unsafe fn launch(&self, launch: KernelLaunch, arguments: &[RawArgument]) -> Result<(), Failed> {
+        let KernelLaunch { kernel, block, shared_bytes, .. } = launch;
         let (unit, name) = &self.kernels.borrow()[kernel.0];
         let seen = (block.x * block.y * block.z, shared_bytes);
         let mut log = self.log.borrow_mut();

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use spmv_bench::bench::clock::{Clock, FakeClock};
 use spmv_matrix::scalar::Precision;
+use spmv_methods::device::Program;
 use spmv_methods::device::cusparse::CuSparse;
 use spmv_methods::device::driver::{
-    Address, Driver, Event, GraphId, KernelId, ModuleId, RawArgument,
+    Address, Driver, Event, GraphId, KernelId, KernelLaunch, ModuleId, RawArgument,
 };
 use spmv_methods::device::facts::{Activity, Clocks, Facts};
 use spmv_methods::device::model::Model;
-use spmv_methods::device::{Dim3, Program};
 use spmv_methods::method::{Failed, Unavailable, Unprepared};
 
 /// The recorded calls: kernels by name, `|` for an event, other calls in brackets.
@@ -174,25 +174,12 @@ impl Driver for Recorder {
         Ok(kernel)
     }
 
-    fn resident_blocks(
-        &self,
-        kernel: KernelId,
-        threads: u32,
-        shared_bytes: u32,
-    ) -> Result<u32, Failed> {
-        self.model.resident_blocks(kernel, threads, shared_bytes)
+    fn resident_blocks(&self, kernel: KernelId, threads: u32, shared: u32) -> Result<u32, Failed> {
+        self.model.resident_blocks(kernel, threads, shared)
     }
 
-    unsafe fn launch(
-        &self,
-        kernel: KernelId,
-        grid: Dim3,
-        block: Dim3,
-        shared_bytes: u32,
-        arguments: &[RawArgument],
-        dependent: bool,
-    ) -> Result<(), Failed> {
-        let name = &self.kernels.borrow()[kernel.0];
+    unsafe fn launch(&self, launch: KernelLaunch, arguments: &[RawArgument]) -> Result<(), Failed> {
+        let name = &self.kernels.borrow()[launch.kernel.0];
         self.note(name);
         if let Some(host) = &self.host {
             host.clock.pause(host.launch);
@@ -202,7 +189,7 @@ impl Driver for Recorder {
             }
         }
         // SAFETY: the caller guarantees the arguments.
-        unsafe { self.model.launch(kernel, grid, block, shared_bytes, arguments, dependent) }
+        unsafe { self.model.launch(launch, arguments) }
     }
 
     fn persist(&self, address: Address, bytes: usize) -> Result<u64, Failed> {

@@ -1,6 +1,8 @@
 //! Defines [`Method`]: an entry of [`METHODS`](crate::METHODS) that prepares a product y = αAx +
 //! βy from a CSR matrix.
 
+#![warn(missing_docs)]
+
 pub mod choices;
 mod plugged;
 mod prepared;
@@ -50,11 +52,11 @@ pub struct Method {
 /// The operations that a method supports: multiplication by A, by Aᵀ or by both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operations {
-    /// Multiplies by A only.
+    /// By A only.
     Plain,
-    /// Multiplies by A or by Aᵀ, depending on [`Request::transpose`].
+    /// By A or by Aᵀ, depending on [`Request::transpose`].
     Both,
-    /// Multiplies by Aᵀ only.
+    /// By Aᵀ only.
     Transposed,
 }
 
@@ -127,7 +129,7 @@ pub enum Code {
     Gpu { f64: PrepareOnGpu<f64>, f32: PrepareOnGpu<f32> },
     /// The method is code of the user and runs on the CPU: that of a plug-in, or of a program that uses this crate.
     Custom {
-        /// Whether the product uses all threads of the team. Otherwise it uses one.
+        /// As for [`Self::Cpu`].
         parallel: bool,
         f64: PrepareCustom<f64>,
         f32: PrepareCustom<f32>,
@@ -145,10 +147,20 @@ pub enum Code {
 /// reported as `setup_ms`.
 pub type Prepare<T> = for<'a> fn(&'a Csr<T>, &Request<'a>) -> Result<Prepared<'a, T>, Unavailable>;
 
+/// The product that a GPU method has prepared, or the reason why there is none.
+pub type Preparation<'a, T> = Result<PreparedOnGpu<'a, T>, Unprepared>;
+
+/// A function that prepares a GPU method for a matrix in device memory, as [`Prepare`] does.
+pub type PrepareOnGpu<T> = for<'a> fn(&'a DeviceCsr<'a, T>, &Request<'a>) -> Preparation<'a, T>;
+
 /// Code of the user that does what [`Prepare`] does. It may own data, and its preparation may also fail.
 pub type PrepareCustom<T> = &'static (
              dyn for<'a> Fn(&'a Csr<T>, &Request<'a>) -> Result<Prepared<'a, T>, Unprepared> + Sync
          );
+
+/// Code of the user that does what [`PrepareOnGpu`] does. It may own data.
+pub type PrepareCustomOnGpu<T> =
+    &'static (dyn for<'a> Fn(&'a DeviceCsr<'a, T>, &Request<'a>) -> Preparation<'a, T> + Sync);
 
 /// Returns a function of the user as the code of a method. It is never released, as methods are not.
 pub fn custom<T>(
@@ -159,30 +171,12 @@ pub fn custom<T>(
     Box::leak(Box::new(prepare))
 }
 
-/// Code of the user that does what [`PrepareOnGpu`] does. It may own data.
-pub type PrepareCustomOnGpu<T> = &'static (
-             dyn for<'a> Fn(
-    &'a DeviceCsr<'a, T>,
-    &Request<'a>,
-) -> Result<PreparedOnGpu<'a, T>, Unprepared>
-                 + Sync
-         );
-
 /// Returns a function of the user as the code of a method on a GPU. It is never released, as methods are not.
 pub fn custom_on_gpu<T: Value>(
-    prepare: impl for<'a> Fn(
-        &'a DeviceCsr<'a, T>,
-        &Request<'a>,
-    ) -> Result<PreparedOnGpu<'a, T>, Unprepared>
-    + Sync
-    + 'static,
+    prepare: impl for<'a> Fn(&'a DeviceCsr<'a, T>, &Request<'a>) -> Preparation<'a, T> + Sync + 'static,
 ) -> PrepareCustomOnGpu<T> {
     Box::leak(Box::new(prepare))
 }
-
-/// A function that prepares a GPU method for a matrix in device memory. Its time is reported as `setup_ms`.
-pub type PrepareOnGpu<T> =
-    for<'a> fn(&'a DeviceCsr<'a, T>, &Request<'a>) -> Result<PreparedOnGpu<'a, T>, Unprepared>;
 
 /// The settings of the run that a method can use in its preparation, before any vector is given.
 pub struct Request<'a> {
@@ -287,10 +281,7 @@ impl Choice<'_> {
 impl Method {
     /// Returns the device on which the method runs.
     pub const fn device(&self) -> Device {
-        match self.code {
-            Code::Cpu { .. } | Code::Custom { .. } => Device::Cpu,
-            Code::Gpu { .. } | Code::CustomGpu { .. } => Device::Gpu,
-        }
+        self.runs_on(Device::Gpu)
     }
 
     /// Returns the device on which the method runs, where `gpu` is the device of all GPU methods.
@@ -304,8 +295,9 @@ impl Method {
     /// Returns the number of threads that compute in a team of `team` threads; `None` on a GPU.
     pub const fn threads(&self, team: usize) -> Option<usize> {
         match self.code {
-            Code::Cpu { parallel: true, .. } | Code::Custom { parallel: true, .. } => Some(team),
-            Code::Cpu { .. } | Code::Custom { .. } => Some(1),
+            Code::Cpu { parallel, .. } | Code::Custom { parallel, .. } => {
+                Some(if parallel { team } else { 1 })
+            }
             Code::Gpu { .. } | Code::CustomGpu { .. } => None,
         }
     }
@@ -345,70 +337,53 @@ impl Method {
     }
 
     /// Prepares a method of the CPU, which may be code of the user.
-    ///
-    /// # Errors
-    /// Returns why the method does not take the matrix, or why its preparation failed.
     pub fn prepare_on_host<'a, T: Scalar>(
         &self,
         csr: &'a Csr<T>,
         request: &Request<'a>,
     ) -> Result<Prepared<'a, T>, Unprepared> {
         match &self.code {
-            Code::Cpu { f64, f32, .. } => {
-                Ok(of_precision::<T, Prepare<T>>(f64, f32)(csr, request)?)
-            }
+            Code::Cpu { f64, f32, .. } => Ok(of::<T, Prepare<T>>(f64, f32)(csr, request)?),
             Code::Custom { f64, f32, .. } => {
-                let prepare = of_precision::<T, PrepareCustom<T>>(f64, f32);
-                let mut prepared = prepare(csr, request)?;
+                let mut prepared = of::<T, PrepareCustom<T>>(f64, f32)(csr, request)?;
                 prepared.is_foreign = true;
                 Ok(prepared)
             }
-            Code::Gpu { .. } | Code::CustomGpu { .. } => {
-                Err(Unavailable("it runs on a GPU".into()).into())
-            }
+            _ => Err(Unavailable("it runs on a GPU".into()).into()),
         }
     }
 
     /// Prepares a method of the GPU, which may be code of the user.
-    ///
-    /// # Errors
-    /// Returns why the method does not take the matrix, or why its preparation failed.
     pub fn prepare_on_device<'a, T: Value>(
         &self,
         csr: &'a DeviceCsr<'a, T>,
         request: &Request<'a>,
-    ) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+    ) -> Preparation<'a, T> {
         match &self.code {
-            Code::Gpu { f64, f32 } => of_precision::<T, PrepareOnGpu<T>>(f64, f32)(csr, request),
+            Code::Gpu { f64, f32 } => of::<T, PrepareOnGpu<T>>(f64, f32)(csr, request),
             Code::CustomGpu { f64, f32, .. } => {
-                of_precision::<T, PrepareCustomOnGpu<T>>(f64, f32)(csr, request)
+                of::<T, PrepareCustomOnGpu<T>>(f64, f32)(csr, request)
             }
-            Code::Cpu { .. } | Code::Custom { .. } => {
-                Err(Unavailable("it runs on the CPU".into()).into())
-            }
+            _ => Err(Unavailable("it runs on the CPU".into()).into()),
         }
     }
 
     /// Returns the prepare function for precision `T`, or `None` for a method of a GPU or a file of the user.
     pub fn prepare<T: Scalar>(&self) -> Option<Prepare<T>> {
-        match &self.code {
-            Code::Cpu { f64, f32, .. } => Some(of_precision::<T, _>(f64, f32)),
-            Code::Gpu { .. } | Code::Custom { .. } | Code::CustomGpu { .. } => None,
-        }
+        let Code::Cpu { f64, f32, .. } = &self.code else { return None };
+        Some(of::<T, _>(f64, f32))
     }
 
-    /// Returns the GPU prepare function for precision `T`, or `None` for a CPU method.
+    /// Returns the GPU prepare function for precision `T`, or `None` for other methods.
     pub fn prepare_on_gpu<T: Scalar>(&self) -> Option<PrepareOnGpu<T>> {
-        match &self.code {
-            Code::Gpu { f64, f32 } => Some(of_precision::<T, _>(f64, f32)),
-            Code::Cpu { .. } | Code::Custom { .. } | Code::CustomGpu { .. } => None,
-        }
+        let Code::Gpu { f64, f32 } = &self.code else { return None };
+        Some(of::<T, _>(f64, f32))
     }
 }
 
 /// Returns the one of the two functions that is for `T`. This is the only place where the precisions are
 /// distinguished.
-fn of_precision<T: Scalar, P: Copy + 'static>(f64: &dyn Any, f32: &dyn Any) -> P {
+fn of<T: Scalar, P: Copy + 'static>(f64: &dyn Any, f32: &dyn Any) -> P {
     let chosen = match T::PRECISION {
         Precision::F64 => f64,
         Precision::F32 => f32,

@@ -50,6 +50,13 @@ impl Gpu {
         Ok(Buffer { gpu: self.clone(), address, len, values: PhantomData })
     }
 
+    /// Allocates memory for `len` values and enqueues setting them to zero.
+    pub fn zeros<T: Plain>(&self, len: usize) -> Result<Buffer<T>, Failed> {
+        let mut buffer = self.allocate(len)?;
+        buffer.fill(0)?;
+        Ok(buffer)
+    }
+
     /// Allocates a buffer and copies `values` to it.
     pub fn upload<T: Plain>(&self, values: &[T]) -> Result<Buffer<T>, Failed> {
         let mut buffer = self.allocate(values.len())?;

@@ -14,11 +14,9 @@ pub struct Counts {
     pub thread_instructions: u64,
     /// The bytes that lanes loaded from global memory.
     pub loaded_bytes: u64,
-    /// The sectors of 32 bytes that contain [`loaded_bytes`](Self::loaded_bytes).
+    /// The sectors of 32 bytes that contain these bytes.
     pub loaded_sectors: u64,
-    /// The bytes that lanes stored to global memory.
     pub stored_bytes: u64,
-    /// The sectors of 32 bytes that contain [`stored_bytes`](Self::stored_bytes).
     pub stored_sectors: u64,
     /// The number of lanes that executed an atomic operation on global memory.
     pub atomics: u64,
@@ -26,21 +24,17 @@ pub struct Counts {
     pub shared_accesses: u64,
     /// The wavefronts of these accesses: one per access without bank conflicts, two for 8 bytes per lane.
     pub shared_wavefronts: u64,
-    /// The number of registers per thread.
+    /// Per thread.
     pub registers: u32,
     /// The bytes of shared memory per block, static and dynamic.
     pub shared_bytes: u32,
-    /// The number of sectors requested from the L1 caches.
+    /// The sectors requested from the L1 caches, and those of them that were there.
     pub l1_sectors: u64,
-    /// The number of these sectors that were in the L1 caches.
     pub l1_hits: u64,
-    /// The number of sectors requested from the L2 cache.
     pub l2_sectors: u64,
-    /// The number of these sectors that were in the L2 cache.
     pub l2_hits: u64,
-    /// The bytes read from memory.
+    /// The bytes read from memory and written to it.
     pub read_bytes: u64,
-    /// The bytes written to memory.
     pub written_bytes: u64,
     /// The cycles from start to end.
     pub cycles: f64,
@@ -58,15 +52,11 @@ pub struct Counts {
 /// Exact counts of one source line.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LineCounts {
-    /// The name of the file.
     pub file: String,
-    /// The line number, starting at 1.
+    /// Counted from 1.
     pub line: usize,
-    /// The text of the line.
     pub text: String,
-    /// The number of instructions that warps executed.
     pub warp_instructions: u64,
-    /// The number of lanes that executed them, summed over the instructions.
     pub thread_instructions: u64,
     /// The sectors of global memory that the accesses touched.
     pub sectors: u64,
@@ -106,7 +96,6 @@ impl LineCounts {
 
 /// The cycles in which the parts of the GPU were busy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs)] // the parts
 pub struct Busy {
     pub memory: f64,
     pub l2: f64,
@@ -158,9 +147,8 @@ impl Counts {
 
     /// Returns one line with the counts and the cache hits.
     pub fn counted(&self) -> String {
-        let percent = |share: Option<f64>| match share {
-            Some(share) => format!("{:.0} %", 100.0 * share),
-            None => "-".into(),
+        let percent = |share: Option<f64>| {
+            share.map_or("-".into(), |share| format!("{:.0} %", 100.0 * share))
         };
         let conflicts = match self.shared_accesses {
             0 => String::new(),
@@ -223,17 +211,14 @@ impl Counts {
 /// The metrics of a profiler for a product. For several kernels they are means weighted by the kernels' times.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Profile {
-    /// The achieved occupancy in percent; see [`Counts::achieved_occupancy`].
+    /// In percent, as the two after it: see the functions of [`Counts`].
     pub achieved_occupancy: Option<f64>,
-    /// The warp execution efficiency in percent; see [`Counts::warp_execution_efficiency`].
     pub warp_execution_efficiency: Option<f64>,
-    /// The global load efficiency in percent; see [`Counts::load_efficiency`].
     pub global_load_efficiency: Option<f64>,
     /// The bytes that all kernels read from memory and write to memory.
     pub memory_bytes: u64,
     /// The bound of the kernel that takes most of the time; see [`Counts::limit`].
     pub bound_by: &'static str,
-    /// The instructions that the warps of all kernels execute.
     pub warp_instructions: u64,
     /// The sectors of global memory that the loads and stores of all kernels access.
     pub global_sectors: u64,
@@ -247,8 +232,7 @@ impl Profile {
         let (_, longest) = kernels.clone().max_by(|a, b| a.0.total_cmp(&b.0))?;
         let mean = |share: fn(&Counts) -> Option<f64>| {
             let known = kernels.clone().filter_map(|(ms, counts)| Some((ms, ms * share(counts)?)));
-            let (whole, sum) =
-                known.fold((0.0, 0.0), |(whole, sum), (ms, part)| (whole + ms, sum + part));
+            let (whole, sum) = known.fold((0.0, 0.0), |(a, b), (ms, part)| (a + ms, b + part));
             (whole > 0.0).then(|| 100.0 * sum / whole)
         };
         let total = |count: fn(&Counts) -> u64| kernels.clone().map(|(_, of)| count(of)).sum();
@@ -305,8 +289,7 @@ mod tests {
             ..Counts::default()
         };
         assert_eq!((busy.limit().0, lone.limit().0), ("memory", "imbalance"));
-        let even = Counts { mean_cycles: 50.0, ..lone.clone() };
-        assert_eq!(even.limit().0, "latency");
+        assert_eq!(Counts { mean_cycles: 50.0, ..lone.clone() }.limit().0, "latency");
         let profile = Profile::of([(3.0, &busy), (1.0, &lone)].into_iter()).unwrap();
         assert_eq!(profile.achieved_occupancy, Some(37.5));
         assert_eq!(profile.warp_execution_efficiency, Some(75.0 + 6.25));

@@ -23,18 +23,12 @@ pub struct DeviceCsr<'a, T: Clone> {
 }
 
 impl<'a, T: Value> DeviceCsr<'a, T> {
-    /// Copies the matrix to the device.
-    ///
-    /// # Errors
-    /// Returns the device's error, or that the limit in `SPMV_BENCH_STREAM_ABOVE` is not a number of bytes.
+    /// Copies the matrix to the device. This also fails if the limit in `SPMV_BENCH_STREAM_ABOVE` is not a number of bytes.
     pub fn upload(gpu: &Gpu, host: &'a Csr<T>) -> Result<Self, Failed> {
         Self::of(gpu, Cow::Borrowed(host))
     }
 
-    /// Copies a borrowed or owned matrix to the device.
-    ///
-    /// # Errors
-    /// Returns the same errors as [`Self::upload`].
+    /// Copies a borrowed or owned matrix to the device, as [`Self::upload`] does.
     pub fn of(gpu: &Gpu, host: Cow<'a, Csr<T>>) -> Result<Self, Failed> {
         Ok(Self {
             gpu: gpu.clone(),
@@ -48,9 +42,6 @@ impl<'a, T: Value> DeviceCsr<'a, T> {
 
     /// Compiles a program for products with this matrix: the constants have `STREAMED` = 1 if the L2 cache should evict
     /// the matrix first, because it does not fit there, and 0 otherwise (`once.cuh`).
-    ///
-    /// # Errors
-    /// Returns the errors of [`Gpu::compile`].
     pub fn compile(
         &self,
         program: &'static Program,
@@ -64,8 +55,7 @@ impl<'a, T: Value> DeviceCsr<'a, T> {
     pub fn download(&self) -> Result<Csr<T>, Failed> {
         let (rows, cols) = (self.host.rows(), self.host.cols());
         let (offsets, columns) = (self.row_offsets.to_vec()?, self.column_indices.to_vec()?);
-        let csr = Csr::new(rows, cols, offsets, columns, self.values.to_vec()?);
-        csr.ok_or_else(|| {
+        Csr::new(rows, cols, offsets, columns, self.values.to_vec()?).ok_or_else(|| {
             Failed("the matrix on the GPU is no longer that which was copied there".into())
         })
     }

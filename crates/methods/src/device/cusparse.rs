@@ -16,21 +16,15 @@ pub struct DenseVector(pub usize);
 /// A sparse matrix with zero-based 32-bit indices, as its descriptor requires.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SparseLayout {
-    /// The number of rows.
     pub rows: u64,
-    /// The number of columns.
     pub cols: u64,
-    /// The number of entries.
     pub nnz: u64,
-    /// The type of the values.
     pub precision: Precision,
-    /// The format and its arrays.
     pub format: SparseFormat,
 }
 
 /// The arrays of a sparse matrix.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[allow(missing_docs)] // the names are the library's
 pub enum SparseFormat {
     /// The arguments of cusparseCreateCsr.
     Csr { row_offsets: Address, column_indices: Address, values: Address },
@@ -58,7 +52,6 @@ pub enum SparseFormat {
 
 /// The values of cusparseOrder_t.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)] // the names are the library's
 #[repr(u32)]
 pub enum Order {
     Column = 1,
@@ -67,7 +60,6 @@ pub enum Order {
 
 /// The values of cusparseSpMVAlg_t.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)] // the names are the library's
 #[repr(u32)]
 pub enum Algorithm {
     Default = 0,
@@ -81,7 +73,6 @@ pub enum Algorithm {
 
 /// The values of cusparseSpMVOpAlg_t.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)] // the names are the library's
 #[repr(u32)]
 pub enum OpAlgorithm {
     Default = 0,
@@ -92,21 +83,14 @@ pub enum OpAlgorithm {
 /// A product y ← αAx + βy by an algorithm of cusparseSpMV or of cusparseSpMVOp.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SparseProduct<G = Algorithm> {
-    /// The descriptor of the matrix A.
     pub matrix: SparseMatrix,
-    /// Whether Aᵀ is used instead of A.
     pub transpose: bool,
-    /// The descriptor of the vector x.
     pub x: DenseVector,
-    /// The descriptor of the vector y.
     pub y: DenseVector,
-    /// The factor α, which is exact in the precision.
+    /// α and β are exact in the precision.
     pub alpha: f64,
-    /// The factor β, which is exact in the precision.
     pub beta: f64,
-    /// The precision of the values, α and β.
     pub precision: Precision,
-    /// The algorithm of the library.
     pub algorithm: G,
 }
 

@@ -31,14 +31,11 @@ pub struct Event(pub usize);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GraphId(pub usize);
 
-/// A kernel argument in the form that a launch expects.
+/// A kernel argument: the address of the value on the host, its size in bytes, and its kind.
 #[derive(Clone, Copy, Debug)]
 pub struct RawArgument {
-    /// The address of the value on the host.
     pub value: *const c_void,
-    /// The size of the value in bytes.
     pub bytes: usize,
-    /// The kind of the value.
     pub kind: ArgumentKind,
 }
 
@@ -52,6 +49,18 @@ pub enum ArgumentKind {
     Integer = b'i',
     /// A floating-point number in single or double precision.
     Float = b'f',
+}
+
+/// A kernel with its grid of blocks, none of which may be empty.
+#[derive(Clone, Copy, Debug)]
+pub struct KernelLaunch {
+    pub kernel: KernelId,
+    pub grid: Dim3,
+    pub block: Dim3,
+    /// The bytes of dynamic shared memory per block.
+    pub shared_bytes: u32,
+    /// Whether the kernel may start before the kernel that was enqueued just before it has ended.
+    pub dependent: bool,
 }
 
 /// The properties and times of a modelled device.
@@ -114,29 +123,15 @@ pub trait Driver {
     /// Returns the kernel `name` of a module.
     fn kernel(&self, module: ModuleId, name: &str) -> Result<KernelId, Failed>;
 
-    /// Returns the number of blocks of `threads` threads with `shared_bytes` of dynamic shared memory that can be
+    /// Returns the number of blocks of `threads` threads with `shared` bytes of dynamic shared memory that can be
     /// resident on one multiprocessor.
-    fn resident_blocks(
-        &self,
-        kernel: KernelId,
-        threads: u32,
-        shared_bytes: u32,
-    ) -> Result<u32, Failed>;
+    fn resident_blocks(&self, kernel: KernelId, threads: u32, shared: u32) -> Result<u32, Failed>;
 
-    /// Enqueues a kernel. Neither grid nor block may be empty. A `dependent` kernel may start before the kernel that was
-    /// enqueued just before it has ended.
+    /// Enqueues a kernel.
     ///
     /// # Safety
     /// The arguments must match the kernel's signature and point to values that live until the call returns.
-    unsafe fn launch(
-        &self,
-        kernel: KernelId,
-        grid: Dim3,
-        block: Dim3,
-        shared_bytes: u32,
-        arguments: &[RawArgument],
-        dependent: bool,
-    ) -> Result<(), Failed>;
+    unsafe fn launch(&self, launch: KernelLaunch, arguments: &[RawArgument]) -> Result<(), Failed>;
 
     /// Starts a capture: work that is enqueued from now on is added to a graph and does not run.
     fn begin_capture(&self) -> Result<(), Failed>;

@@ -14,7 +14,6 @@ pub struct Failed(pub String);
 
 /// The reason why the preparation of a method failed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[allow(missing_docs)] // documented at the two types
 pub enum Unprepared {
     #[error(transparent)]
     Unavailable(#[from] Unavailable),

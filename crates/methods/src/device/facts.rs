@@ -7,31 +7,23 @@ use serde::{Deserialize, Serialize};
 /// The properties of a device.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
-    /// The name that the driver reports.
     pub name: String,
     /// The compute capability, for example (9, 0) for sm_90.
     pub compute_capability: (u32, u32),
-    /// The number of streaming multiprocessors.
     pub multiprocessors: u32,
-    /// The number of threads in a warp.
     pub warp_size: u32,
-    /// The largest number of threads in a block.
     pub max_threads_per_block: u32,
-    /// The largest number of resident threads on a multiprocessor.
+    /// The largest number of resident threads.
     pub max_threads_per_multiprocessor: u32,
     /// The bytes of shared memory that a block can use without raising the limit.
     pub shared_bytes_per_block: u32,
-    /// The bytes of shared memory on a multiprocessor.
     pub shared_bytes_per_multiprocessor: u32,
-    /// The size of the L2 cache in bytes.
     pub l2_bytes: u64,
-    /// The size of the global memory in bytes.
     pub memory_bytes: u64,
     /// The highest clock of the multiprocessors in MHz.
     pub clock_mhz: u32,
     /// The highest clock of the memory in MHz.
     pub memory_clock_mhz: u32,
-    /// The width of the memory bus in bits.
     pub memory_bus_bits: u32,
     /// The version of the driver and of its CUDA.
     pub driver: String,
@@ -58,11 +50,9 @@ impl Facts {
 /// The clocks and the temperature at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Clocks {
-    /// The clock of the multiprocessors in MHz.
     pub multiprocessor_mhz: u32,
-    /// The clock of the memory in MHz.
     pub memory_mhz: u32,
-    /// The temperature in degrees Celsius.
+    /// In degrees Celsius.
     pub temperature: Option<u32>,
     /// The driver's reasons for clocks below the maximum. Empty if there are none or if the device is idle.
     pub throttled_by: Vec<String>,

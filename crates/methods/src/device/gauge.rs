@@ -4,31 +4,25 @@
 
 use std::time::Duration;
 
-use super::kernel::{Kernel, Program};
+use super::kernel::{Kernel, Program, program};
 use super::probe::Probe;
 use super::sweeps::DeviceSweeps;
-use super::{Buffer, Failed, Gpu, Unprepared};
+use super::{Argument, Buffer, Failed, Gpu, Unprepared};
 
-/// The source of the kernels.
-static PROGRAM: Program =
-    Program { name: "gauge.cu", source: include_str!("../../../../cuda/gauge.cu") };
+static PROGRAM: Program = program!("cuda/gauge.cu");
 
-/// The number of threads of a block.
 const BLOCK: usize = 256;
 const WARP: usize = 32;
 /// The distance in bytes between two elements of a ring.
 const LINE: usize = 128;
-/// The number of repetitions of each measurement.
 const REPETITIONS: usize = 3;
 /// The number of arithmetic chains per thread.
 const CHAINS: usize = 4;
-/// The lengths of the arithmetic chains in the two measurements.
+/// In the two measurements: the lengths of the arithmetic chains, the numbers of atomic operations per warp, of reads of
+/// the L2 cache's contents, and of loads from memory.
 const CHAIN_LENGTHS: [usize; 2] = [64, 192];
-/// The number of atomic operations per warp in the two measurements.
 const ADDITIONS: [usize; 2] = [16, 48];
-/// The number of reads of the L2 cache's contents in the two measurements.
 const READINGS: [usize; 2] = [16, 48];
-/// The number of loads from memory in the two measurements.
 const MEMORY_STEPS: [usize; 2] = [1024, 3072];
 /// The number of empty kernels in a graph.
 const GRAPH_LAUNCHES: usize = 256;
@@ -49,11 +43,8 @@ pub struct Measured {
     pub l1_kib: usize,
     /// Whether ordinary loads use the L1 cache.
     pub l1_caches_loads: bool,
-    /// The latency of a load from the L1 cache in cycles.
     pub l1_latency: f64,
-    /// The latency of a load from the L2 cache in cycles.
     pub l2_latency: f64,
-    /// The latency of a load from memory in cycles.
     pub memory_latency: f64,
     /// The bandwidth of reads from the L2 cache in GB/s (10^9 bytes per second).
     pub l2_gbs: f64,
@@ -67,7 +58,6 @@ pub struct Measured {
     pub graph_launch_us: f64,
 }
 
-/// The compiled and loaded kernels for a device.
 pub struct Gauge {
     gpu: Gpu,
     probe: Probe,
@@ -80,10 +70,7 @@ pub struct Gauge {
     clock_mhz: f64,
 }
 
-/// Measures a device. `l2_kib` is the capacity of one copy of its L2 cache.
-///
-/// # Errors
-/// Returns an error if there is no compiler for the device, if the device fails, or if a kernel's result is wrong.
+/// Measures a device, and checks the results of the kernels. `l2_kib` is the capacity of one copy of its L2 cache.
 pub fn measure(gpu: &Gpu, l2_kib: usize) -> Result<Measured, Unprepared> {
     let mut gauge = Gauge::new(gpu)?;
     let l2 = l2_kib * KIB;
@@ -114,9 +101,6 @@ pub fn measure(gpu: &Gpu, l2_kib: usize) -> Result<Measured, Unprepared> {
 impl Gauge {
     /// Compiles the kernels and launches each of them once without work, because a driver may load a kernel at its
     /// first launch, which must not be part of a measurement.
-    ///
-    /// # Errors
-    /// Returns an error if there is no compiler for the device or if the device fails.
     pub fn new(gpu: &Gpu) -> Result<Self, Unprepared> {
         let module = gpu.compile::<f64>(&PROGRAM, &[("BLOCK", BLOCK)])?;
         let kernel = |name| module.kernel(name);
@@ -136,10 +120,9 @@ impl Gauge {
     }
 
     fn launch_with_nothing_to_do(&self) -> Result<(), Failed> {
-        let (none, number): (u32, f64) = (0, 0.5);
-        let (words, doubles): (Buffer<u64>, Buffer<f64>) =
-            (self.gpu.upload(&[0])?, self.gpu.upload(&[0.0])?);
-        let counter: Buffer<u32> = self.gpu.upload(&[0])?;
+        let (none, number) = (0u32, 0.5);
+        let (words, doubles) = (self.gpu.upload(&[0u64])?, self.gpu.upload(&[0.0])?);
+        let counter = self.gpu.upload(&[0u32])?;
         self.link.launch(1, BLOCK, 0, &[&none, &none, &words])?;
         for follow in [&self.follow, &self.follow_read_only, &self.follow_past_l1] {
             follow.launch(1, WARP, 0, &[&none, &words, &words])?;
@@ -156,19 +139,21 @@ impl Gauge {
         mut before: impl FnMut() -> Result<(), Failed>,
     ) -> Result<f64, Failed> {
         let mut least = |length| {
-            let mut measure = || {
+            let mut least = Duration::MAX;
+            for _ in 0..REPETITIONS {
                 before()?;
-                Ok(self.probe.time(1, Duration::ZERO, || work(length))?.device)
-            };
-            let times = (0..REPETITIONS).map(|_| measure()).collect::<Result<Vec<_>, Failed>>()?;
-            Ok::<_, Failed>(times.into_iter().min().unwrap_or_default().as_secs_f64())
+                least = least.min(self.probe.time(1, Duration::ZERO, || work(length))?.device);
+            }
+            Ok::<_, Failed>(least.as_secs_f64())
         };
         let (one, other) = (least(short)?, least(long)?);
         let slope = (other - one) / (long - short) as f64;
-        let is_plain = slope.is_finite() && slope > 0.0;
-        let failed =
-            || Failed(format!("more work did not take more time: {one} s, then {other} s"));
-        is_plain.then_some(slope).ok_or_else(failed)
+        if !(slope.is_finite() && slope > 0.0) {
+            return Err(Failed(format!(
+                "more work did not take more time: {one} s, then {other} s"
+            )));
+        }
+        Ok(slope)
     }
 
     fn cycles(&self, seconds: f64) -> f64 {
@@ -184,9 +169,8 @@ impl Gauge {
             step += 1;
         }
         let words: Buffer<u64> = self.gpu.allocate(bytes / size_of::<u64>())?;
-        let arguments = (count as u32, step as u32);
-        let grid = count.div_ceil(BLOCK);
-        self.link.launch(grid, BLOCK, 0, &[&arguments.0, &arguments.1, &words])?;
+        let arguments: [&dyn Argument; 3] = [&(count as u32), &(step as u32), &words];
+        self.link.launch(count.div_ceil(BLOCK), BLOCK, 0, &arguments)?;
         Ok(Ring { words, end: self.gpu.upload(&[0])?, count, step })
     }
 
@@ -195,7 +179,8 @@ impl Gauge {
         let ring = self.ring(bytes)?;
         let steps = [ring.count, 3 * ring.count];
         let time = self.slope(steps, |steps| ring.follow(follow, steps), || Ok(()))?;
-        ring.check(steps[1]).map(|()| self.cycles(time))
+        ring.check(steps[1])?;
+        Ok(self.cycles(time))
     }
 
     /// Returns the cycles of a load from memory. Before each measurement the caches are filled with other data.
@@ -205,7 +190,8 @@ impl Gauge {
         other.fill(0)?;
         let follow = |steps| ring.follow(&self.follow_past_l1, steps);
         let time = self.slope(MEMORY_STEPS, follow, || self.probe.read(&other, 1))?;
-        ring.check(MEMORY_STEPS[1]).map(|()| self.cycles(time))
+        ring.check(MEMORY_STEPS[1])?;
+        Ok(self.cycles(time))
     }
 
     /// Finds the largest ring that fits in the L1 cache, in KiB, by bisection.
@@ -266,9 +252,10 @@ impl Gauge {
     fn graph_launch_us(&self) -> Result<f64, Failed> {
         let launches = || (0..GRAPH_LAUNCHES).try_for_each(|_| self.probe.launch_empty());
         let graph = self.gpu.capture(launches)?;
-        let measure = |_| self.probe.time(1, Duration::ZERO, || graph.launch());
-        let times = (0..REPETITIONS).map(measure).collect::<Result<Vec<_>, _>>()?;
-        let least = times.into_iter().map(|timing| timing.device).min().unwrap_or_default();
+        let mut least = Duration::MAX;
+        for _ in 0..REPETITIONS {
+            least = least.min(self.probe.time(1, Duration::ZERO, || graph.launch())?.device);
+        }
         Ok(microseconds(least) / GRAPH_LAUNCHES as f64)
     }
 }
@@ -292,8 +279,10 @@ impl Ring {
     fn check(&self, steps: usize) -> Result<(), Failed> {
         let line = steps * self.step % self.count;
         let (right, found) = (self.words.address() + (line * LINE) as u64, self.end.to_vec()?[0]);
-        let failed = || Failed(format!("{steps} loads ended at {found:#x} instead of {right:#x}"));
-        (found == right).then_some(()).ok_or_else(failed)
+        if found != right {
+            return Err(Failed(format!("{steps} loads ended at {found:#x} instead of {right:#x}")));
+        }
+        Ok(())
     }
 }
 

@@ -12,10 +12,7 @@ pub struct Graph {
 }
 
 impl Gpu {
-    /// Captures the work that `work` enqueues, without running it.
-    ///
-    /// # Errors
-    /// Returns an error if `work` fails, or if it waits or allocates, which cannot be captured.
+    /// Captures the work that `work` enqueues, without running it. It must not wait or allocate, which cannot be captured.
     pub fn capture(&self, work: impl FnOnce() -> Result<(), Failed>) -> Result<Graph, Failed> {
         self.0.driver.begin_capture()?;
         self.0.latest.take();
@@ -30,9 +27,6 @@ impl Gpu {
 
 impl Graph {
     /// Enqueues the whole graph as one stage.
-    ///
-    /// # Errors
-    /// Returns the driver's error.
     pub fn launch(&self) -> Result<(), Failed> {
         self.gpu.0.driver.launch_graph(self.id)?;
         self.gpu.enqueued("graph", || Ok(None))

@@ -1,6 +1,8 @@
 //! Programs in CUDA C++ and their kernels.
 
-use super::driver::{Address, ArgumentKind, KernelId, ModuleId, RawArgument};
+use std::fmt;
+
+use super::driver::{Address, ArgumentKind, KernelId, KernelLaunch, ModuleId, RawArgument};
 use super::{Gpu, sources};
 use crate::device::Failed;
 
@@ -12,6 +14,17 @@ pub struct Program {
     /// The CUDA C++ source text.
     pub source: &'static str,
 }
+
+/// The program in a file of `cuda/`, given as `"cuda/NAME.cu"`.
+macro_rules! program {
+    ($path:literal) => {
+        $crate::device::Program {
+            name: $path.split_at("cuda/".len()).1,
+            source: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../", $path)),
+        }
+    };
+}
+pub(crate) use program;
 
 impl Program {
     /// Returns the text to compile; see [`sources`].
@@ -42,6 +55,14 @@ pub struct Dim3 {
     pub y: u32,
     /// The dimension that varies slowest.
     pub z: u32,
+}
+
+/// Writes for example `12`, or `12x3x1` if there is more than one dimension.
+impl fmt::Display for Dim3 {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let Self { x, y, z } = self;
+        if (*y, *z) == (1, 1) { write!(f, "{x}") } else { write!(f, "{x}x{y}x{z}") }
+    }
 }
 
 impl From<usize> for Dim3 {
@@ -105,12 +126,11 @@ impl Kernel {
             return Ok(());
         }
         let arguments: Vec<_> = arguments.iter().map(|argument| argument.raw()).collect();
+        let shared = shared_bytes as u32;
+        let launch = KernelLaunch { kernel: self.id, grid, block, shared_bytes: shared, dependent };
         // SAFETY: the values live in `arguments`. The model, on which the tests run every launch, checks that they
         // match the signature.
-        unsafe {
-            let (driver, shared) = (&self.gpu.0.driver, shared_bytes as u32);
-            driver.launch(self.id, grid, block, shared, &arguments, dependent)?;
-        }
+        unsafe { self.gpu.0.driver.launch(launch, &arguments)? };
         let threads = block.x * block.y * block.z;
         self.gpu
             .enqueued(self.name, || self.occupancy(threads as usize, shared_bytes).map(Some))?;

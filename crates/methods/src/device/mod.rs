@@ -109,7 +109,7 @@ impl Gpu {
         self.0.driver.facts()
     }
 
-    /// Returns the current clocks, or `None` if the device does not report them.
+    /// `None` if the device does not report them.
     pub fn clocks(&self) -> Option<Clocks> {
         self.0.driver.clocks()
     }
@@ -120,9 +120,6 @@ impl Gpu {
     }
 
     /// Returns the bytes of free memory and of all memory.
-    ///
-    /// # Errors
-    /// Returns the driver's error.
     pub fn memory(&self) -> Result<(u64, u64), Failed> {
         self.0.driver.memory()
     }
@@ -157,17 +154,11 @@ impl Gpu {
 
     /// Lets a buffer persist in the second-level cache, as far as the GPU can set aside a part of this cache, until
     /// [`Self::end_persistence`]. Returns the bytes that are set aside: 0 if the GPU cannot.
-    ///
-    /// # Errors
-    /// Returns the driver's error.
     pub fn persist<T: buffer::Plain>(&self, buffer: &Buffer<T>) -> Result<u64, Failed> {
         self.0.driver.persist(buffer.address(), buffer.bytes())
     }
 
     /// Ends the persistence of a buffer.
-    ///
-    /// # Errors
-    /// Returns the driver's error.
     pub fn end_persistence(&self) -> Result<(), Failed> {
         self.0.driver.persist(0, 0).map(drop)
     }
@@ -196,15 +187,12 @@ impl Gpu {
     ) -> Result<Module, Unprepared> {
         let key = (program.name, T::PRECISION, constants.to_vec());
         let known = self.0.modules.borrow().get(&key).copied();
-        let id = match known {
-            Some(id) => id,
-            None => {
-                sources::replaced_from()?;
-                let compile = || self.0.driver.compile(program, T::PRECISION, constants);
-                let id = self.loading(compile);
-                *self.0.modules.borrow_mut().entry(key).or_insert(id?)
-            }
-        };
+        if let Some(id) = known {
+            return Ok(Module::new(self.clone(), id));
+        }
+        sources::replaced_from()?;
+        let id = self.loading(|| self.0.driver.compile(program, T::PRECISION, constants))?;
+        self.0.modules.borrow_mut().insert(key, id);
         Ok(Module::new(self.clone(), id))
     }
 
@@ -213,10 +201,8 @@ impl Gpu {
         self.0.driver.cusparse()
     }
 
-    /// Returns the stream as the CUDA driver's handle, with its context as the current one of the calling thread.
-    ///
-    /// # Errors
-    /// Returns an error on a modelled device.
+    /// Returns the stream as the CUDA driver's handle, with its context as the current one of the calling thread. A
+    /// modelled device has none.
     pub fn stream(&self) -> Result<*mut c_void, Unavailable> {
         self.0.driver.stream()
     }

@@ -11,7 +11,6 @@ const MODEL: &str = "model:";
 /// The device on which a method runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Device {
-    /// The CPU, for methods on one or several threads.
     Cpu,
     /// A real GPU, in contrast to a modelled one.
     Gpu,
@@ -45,10 +44,8 @@ impl Device {
 
     /// Returns the name of a modelled GPU without `model:`, or `None` for other devices.
     pub fn model_name(self) -> Option<&'static str> {
-        match self {
-            Self::Model(name) => Some(&name[MODEL.len()..]),
-            Self::Cpu | Self::Gpu => None,
-        }
+        let Self::Model(name) = self else { return None };
+        Some(&name[MODEL.len()..])
     }
 
     /// Returns whether the times of this device are modelled, not measured.

@@ -3,13 +3,11 @@
 
 use std::time::Duration;
 
-use super::kernel::{Kernel, Program};
+use super::kernel::{Kernel, Program, program};
 use super::{Buffer, Gpu};
 use crate::device::{Failed, Unprepared};
 
-/// The source of the kernels.
-pub static PROGRAM: Program =
-    Program { name: "probe.cu", source: include_str!("../../../../cuda/probe.cu") };
+pub static PROGRAM: Program = program!("cuda/probe.cu");
 
 /// Threads per block of the reading kernel.
 pub const BLOCK: usize = 256;
@@ -28,7 +26,6 @@ const LAUNCHES: usize = 500;
 /// The number of measurements of the launch time; the shortest is used.
 const REPETITIONS: usize = 3;
 
-/// The kernels, compiled for a device.
 pub struct Probe {
     gpu: Gpu,
     empty: Kernel,
@@ -54,10 +51,6 @@ fn lead(host: Duration) -> Duration {
 }
 
 impl Probe {
-    /// Compiles and loads the kernels.
-    ///
-    /// # Errors
-    /// Returns an error if there is no compiler for the device.
     pub fn new(gpu: &Gpu) -> Result<Self, Unprepared> {
         let module = gpu.compile::<f64>(&PROGRAM, &[("BLOCK", BLOCK)])?;
         let kernel = |name| module.kernel(name);
@@ -75,9 +68,6 @@ impl Probe {
     /// its time contains no waiting for the host: for one and a half times `host`, the time in which the host is expected
     /// to enqueue the batch. If the host was slower, the batch is timed again, with the time that the host has needed. A
     /// single call is never repeated, because it may depend on what was before it, such as the values of y or cold caches.
-    ///
-    /// # Errors
-    /// Returns the error of `work` or of the device.
     pub fn time(
         &self,
         count: usize,
@@ -115,9 +105,6 @@ impl Probe {
 
     /// Returns the time on the device until it is idle, which includes work in streams of libraries. The device is
     /// occupied for 30 µs before.
-    ///
-    /// # Errors
-    /// Returns the error of `work` or of the device.
     pub fn time_until_idle(
         &self,
         work: impl FnOnce() -> Result<(), Failed>,
@@ -133,9 +120,6 @@ impl Probe {
     }
 
     /// Returns the device's shortest time per launch in a sequence of empty kernels.
-    ///
-    /// # Errors
-    /// Returns the device's error.
     pub fn launch_time(&self) -> Result<Duration, Failed> {
         let (mut host, mut least) = (Duration::ZERO, Duration::MAX);
         for _ in 0..REPETITIONS {
@@ -145,18 +129,11 @@ impl Probe {
         Ok(least / LAUNCHES as u32)
     }
 
-    /// Enqueues an empty kernel.
-    ///
-    /// # Errors
-    /// Returns the device's error.
     pub fn launch_empty(&self) -> Result<(), Failed> {
         self.empty.launch(1, WARP, 0, &[])
     }
 
     /// Enqueues `repeats` reads of all whole vectors of `buffer`, bypassing the L1 caches.
-    ///
-    /// # Errors
-    /// Returns the device's error.
     pub fn read(&self, buffer: &Buffer<u8>, repeats: usize) -> Result<(), Failed> {
         self.read_with(&self.read, buffer, repeats)
     }
@@ -166,9 +143,6 @@ impl Probe {
     /// The first alone would leave lines of normal priority, which a kernel whose own loads have that hint (`STREAMED`)
     /// may not be able to replace, so it would have less of the cache than others. The second alone may for the same
     /// reason leave what earlier kernels have loaded.
-    ///
-    /// # Errors
-    /// Returns the device's error.
     pub fn empty_l2(&self, buffer: &Buffer<u8>) -> Result<(), Failed> {
         self.read(buffer, 1)?;
         self.read_with(&self.read_evict_first, buffer, 1)
@@ -182,9 +156,6 @@ impl Probe {
     }
 
     /// Returns the exclusive or of all words read so far.
-    ///
-    /// # Errors
-    /// Returns the device's error.
     pub fn words_read(&self) -> Result<u32, Failed> {
         Ok(self.sink.to_vec()?[0])
     }

@@ -18,7 +18,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("strips.cuh", include_str!("../../../../cuda/strips.cuh")),
 ];
 
-/// The files of the folder in `SPMV_BENCH_CUDA`.
+/// The folder in `SPMV_BENCH_CUDA`, with the texts of its files by name.
 #[derive(Debug)]
 struct Folder {
     path: PathBuf,
@@ -36,15 +36,10 @@ pub fn headers() -> impl Iterator<Item = (&'static str, &'static str)> {
     HEADERS.iter().map(|(name, embedded)| (*name, text(name, embedded)))
 }
 
-/// Returns the folder whose files replace the embedded ones, if there is one.
-///
-/// # Errors
-/// Returns an error if a file of the folder cannot be read.
+/// Returns the folder whose files replace the embedded ones, if there is one. All of them must be readable.
 pub fn replaced_from() -> Result<Option<&'static Path>, Failed> {
-    match folder() {
-        Ok(folder) => Ok(folder.as_ref().map(|folder| folder.path.as_path())),
-        Err(error) => Err(Failed(error.clone())),
-    }
+    let folder = folder().as_ref().map_err(|error| Failed(error.clone()))?;
+    Ok(folder.as_ref().map(|folder| folder.path.as_path()))
 }
 
 /// Describes what environment variables change of the programs: the folder whose files replace the embedded ones, and the

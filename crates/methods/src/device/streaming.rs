@@ -11,9 +11,6 @@ use super::facts::Facts;
 const VARIABLE: &str = "SPMV_BENCH_STREAM_ABOVE";
 
 /// Returns whether a matrix whose arrays have `bytes` is loaded with the hint.
-///
-/// # Errors
-/// Returns an error if the variable is not a number of bytes.
 pub fn is_streamed(bytes: u64, facts: &Facts) -> Result<bool, Failed> {
     let limit = limit().clone().map_err(Failed)?;
     Ok(bytes > limit.unwrap_or(facts.l2_bytes / facts.l2_copies()))

@@ -36,9 +36,6 @@ impl DeviceSweeps {
 
     /// Times both sweeps `repetitions` times and keeps the best rates. Reading `evictor` empties the cache outside the
     /// timed region; with it only one sweep is timed at once.
-    ///
-    /// # Errors
-    /// Returns an error if an operation of the device fails.
     pub fn measure(
         &mut self,
         probe: &Probe,

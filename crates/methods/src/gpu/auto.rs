@@ -11,22 +11,15 @@
 
 use std::collections::HashSet;
 
+use super::prelude::*;
 use super::{
     csr_adaptive, csr_bulk, csr_lrb, csr_vector, csr5, dia, hyb, kokkos_style, merge, packed, sell,
 };
-use crate::device::DeviceCsr;
-use crate::device::buffer::Value;
 use crate::formats::diagonals;
 use crate::method::choices::{Choices, Ranked, Shape};
-use crate::method::{
-    Code, Failed, Method, Operations, PreparedOnGpu, Request, Setup, Unavailable, Unprepared,
-};
-use spmv_matrix::memory::extent::Extent;
 
-/// The name of the method.
 pub const NAME: &str = METHOD.name;
 
-/// The method `gpu-auto`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "gpu-auto",
     source: "this project",
@@ -38,7 +31,6 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
-/// The methods to choose from.
 static CANDIDATES: [Method; 11] = [
     csr_vector::METHOD,
     csr_adaptive::METHOD,
@@ -60,10 +52,7 @@ fn memory(extent: &Extent) -> u64 {
     CANDIDATES.iter().map(|method| (method.memory)(extent)).max().unwrap_or_default()
 }
 
-fn prepare<'a, T: Value>(
-    csr: &'a DeviceCsr<'a, T>,
-    request: &Request<'a>,
-) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     let choices = match request.choices {
         Some(given) => given.as_ref().map_err(Clone::clone)?,
         None => Choices::embedded(csr.gpu.facts()),
@@ -134,7 +123,6 @@ fn sampled<T: Value>(csr: &DeviceCsr<T>, offsets: &[u32]) -> Result<usize, Faile
     Ok(diagonals.len())
 }
 
-/// Explains the choice of the first of the ranked methods in one line.
 fn reason(ranked: &[Ranked], similar: &[&str], origin: &str) -> String {
     let of = |it: &Ranked| format!("{}: {:.2} times the lowest cost", it.method, it.cost);
     let next = ranked.get(1).map(|it| format!("; next {}", of(it))).unwrap_or_default();

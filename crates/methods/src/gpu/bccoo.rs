@@ -28,14 +28,9 @@ mod blocks;
 
 use blocks::{Blocks, Tiling, fewest_bytes};
 
-use crate::device::buffer::Value;
-use crate::device::{Argument, DeviceCsr, Program};
+use super::prelude::*;
 use crate::formats::register_blocks::shape;
-use crate::method::{
-    Code, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Setup, Unprepared,
-};
 
-/// The method `gpu-bccoo`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "gpu-bccoo",
     source: "this project, after yaSpMV (Yan, Li, Zhang and Zhou 2014) and its code",
@@ -69,16 +64,11 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
-static PROGRAM: Program =
-    Program { name: "bccoo.cu", source: include_str!("../../../../cuda/bccoo.cu") };
+static PROGRAM: Program = program!("cuda/bccoo.cu");
 
-/// Threads per block of the second kernel.
 const SEAMS_BLOCK: usize = 128;
 
-fn prepare<'a, T: Value>(
-    csr: &'a DeviceCsr<'a, T>,
-    request: &Request<'a>,
-) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     let gpu = &csr.gpu;
     let host = csr.download()?;
     let shape = request.word("block").map_or_else(|| fewest_bytes(&host), shape);
@@ -100,8 +90,7 @@ fn prepare<'a, T: Value>(
     let seams = if adjacent { 0 } else { tiles.saturating_sub(1) as u32 };
     let carries = gpu.allocate::<T>(if adjacent { 0 } else { tiles * shape.rows })?;
     let words = shape.rows * size_of::<T>() / 4;
-    let mut state = gpu.allocate::<u64>(if adjacent { words * tiles + 1 } else { 0 })?;
-    state.fill(0)?;
+    let state = gpu.zeros::<u64>(if adjacent { words * tiles + 1 } else { 0 })?;
     let first_rows = gpu.upload(&blocks.first_rows)?;
     let ends = gpu.upload(&blocks.ends)?;
     let columns = gpu.upload(&blocks.columns)?;

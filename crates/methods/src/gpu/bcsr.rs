@@ -10,17 +10,9 @@
 //! are supported; a stored zero counts as padding, and its x (which may be NaN or infinite) is ignored; a matrix whose
 //! blocks would be mostly padding, or that is narrower than a block, is refused.
 
-use crate::device::buffer::Value;
-use crate::device::{DeviceCsr, Program};
+use super::prelude::*;
 use crate::formats::register_blocks::{self, RegisterBlocks, fewest_bytes, pieces, shape};
-use crate::method::{
-    Code, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Setup, Unavailable,
-    Unprepared,
-};
-use spmv_matrix::Csr;
-use spmv_matrix::scalar::Scalar;
 
-/// The method `gpu-bcsr`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "gpu-bcsr",
     source: "Im & Yelick 2001, register blocking",
@@ -45,16 +37,11 @@ pub const METHOD: Method = Method {
 
 const BLOCKS: &[&str] = &["2x2", "3x3", "4x4", "8x8"];
 
-static PROGRAM: Program =
-    Program { name: "bcsr.cu", source: include_str!("../../../../cuda/bcsr.cu") };
+static PROGRAM: Program = program!("cuda/bcsr.cu");
 
-/// Threads per thread block.
 const THREADS: usize = 256;
 
-fn prepare<'a, T: Value>(
-    csr: &'a DeviceCsr<'a, T>,
-    request: &Request<'a>,
-) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     let gpu = &csr.gpu;
     let RegisterBlocks { shape, block_offsets, columns, values, .. } =
         blocks(&csr.download()?, request)?;
@@ -75,7 +62,6 @@ fn prepare<'a, T: Value>(
     Ok(product.with_note(format!("blocks of {shape}, {lanes} threads per row of blocks")))
 }
 
-/// Converts the matrix to blocks of the requested shape.
 fn blocks<T: Scalar>(csr: &Csr<T>, request: &Request) -> Result<RegisterBlocks<T>, Unavailable> {
     let shape = request.word("block").map_or_else(|| fewest_bytes(csr, BLOCKS), shape);
     let mut pieces = pieces(csr, vec![(0..csr.rows(), shape)])?;

@@ -14,16 +14,10 @@
 //! other rows are stored, not added to.
 
 use super::find_rows::find_rows;
+use super::prelude::*;
 use super::start_rows::StartRows;
-use crate::device::buffer::Value;
-use crate::device::{Buffer, DeviceCsr, Kernel, Program};
 use crate::formats::coordinates::row_indices;
-use crate::method::{
-    Code, Failed, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Setup,
-    Unprepared,
-};
 
-/// The method `gpu-coo`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "gpu-coo",
     source: "Bell & Garland 2009, COO; cusp's flat kernel",
@@ -46,17 +40,13 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
-static PROGRAM: Program =
-    Program { name: "coo.cu", source: include_str!("../../../../cuda/coo.cu") };
+static PROGRAM: Program = program!("cuda/coo.cu");
 
 const WARP: usize = 32;
 /// Intervals are multiples of the number of nonzeros that a warp loads at a time.
 const UNIT: usize = 4 * WARP;
 
-fn prepare<'a, T: Value>(
-    csr: &'a DeviceCsr<'a, T>,
-    request: &Request<'a>,
-) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     let gpu = &csr.gpu;
     let block = request.number("block").unwrap_or(256);
     let kernel = csr.compile(&PROGRAM, &[("BLOCK", block)])?.kernel("coo")?;

@@ -7,13 +7,8 @@
 use std::borrow::Cow;
 
 use super::hola::{BLOCK, Hola, ITEMS, SORT};
-use crate::device::DeviceCsr;
-use crate::device::buffer::Value;
-use crate::method::{
-    Code, Method, Operations, Prepared, PreparedOnGpu, Request, Setup, Unprepared,
-};
+use super::prelude::*;
 
-/// The method `gpu-csc`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "gpu-csc",
     source: "hola-spmv-ics17, 4.5: the cost of an explicit transpose, amortised",
@@ -25,15 +20,12 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
-fn prepare<'a, T: Value>(
-    csr: &'a DeviceCsr<'a, T>,
-    request: &Request<'a>,
-) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     let transposed = DeviceCsr::of(&csr.gpu, Cow::Owned(csr.download()?.transposed()))?;
     let hola = Hola::new(&transposed, request)?;
-    let nothing = csr.gpu.allocate(0)?;
+    let nothing = csr.gpu.allocate::<u32>(0)?;
     let prepared = Prepared::on_gpu(csr, move |alpha, x, beta, y| {
-        hola.run(&transposed, (alpha, x, beta), y, &nothing)
+        hola.run(&transposed, (beta, y), &[x, y, &alpha, &beta], &[&nothing])
     });
     Ok(prepared.transposing(request.transpose))
 }

@@ -24,16 +24,9 @@
 //! in rows that span many tiles.
 
 use super::find_rows::find_rows;
+use super::prelude::*;
 use super::start_rows::StartRows;
-use crate::device::buffer::Value;
-use crate::device::{Argument, Buffer, DeviceCsr, Module, Program};
-use crate::method::{
-    Code, Failed, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Setup,
-    Unprepared,
-};
-use spmv_matrix::memory::extent::Extent;
 
-/// The method `gpu-csr5`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "gpu-csr5",
     source: "Liu & Vinter, CSR5, ICS 2015, and their code",
@@ -56,20 +49,15 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
-static PROGRAM: Program =
-    Program { name: "csr5.cu", source: include_str!("../../../../cuda/csr5.cu") };
+static PROGRAM: Program = program!("cuda/csr5.cu");
 
-/// The lanes of a tile (ω).
 const LANES: usize = 32;
 /// The number of bit flags in the first word of a lane's descriptor, below the ten bits of `y_offset`.
 const FLAGS: usize = 22;
 /// Threads per block, as in the original.
 const BLOCK: usize = 128;
 
-fn prepare<'a, T: Value>(
-    csr: &'a DeviceCsr<'a, T>,
-    request: &Request<'a>,
-) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     let sigma = request.number("sigma").unwrap_or_else(|| sigma(csr.host.rows(), csr.host.nnz()));
     let block = request.number("block").unwrap_or(BLOCK);
     let constants = [("SIGMA", sigma), ("FLAGS", FLAGS), ("BLOCK", block)];
@@ -131,7 +119,6 @@ fn rows_of<T: Value>(
     Ok(rows_of)
 }
 
-/// The full tiles in device memory.
 struct Tiles<T> {
     count: usize,
     tile_ptr: Buffer<u32>,
@@ -144,7 +131,6 @@ struct Tiles<T> {
 }
 
 impl<T: Value> Tiles<T> {
-    /// Converts the nonzeros that fill whole tiles.
     fn of(csr: &DeviceCsr<T>, module: &Module, sigma: usize) -> Result<Self, Failed> {
         let (gpu, tile) = (&csr.gpu, LANES * sigma);
         let count = csr.host.nnz() / tile;

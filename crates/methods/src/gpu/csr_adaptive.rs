@@ -13,13 +13,8 @@
 //! thread loads one product, one thread sums a row, and a long row is not divided. The default of 256 threads, which
 //! load four products each, is that of Greathouse and Daga and of clSPARSE.
 
-use crate::device::buffer::Value;
-use crate::device::{Argument, DeviceCsr, Program};
-use crate::method::{
-    Code, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Setup, Unprepared,
-};
+use super::prelude::*;
 
-/// The method `gpu-csr-adaptive`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "gpu-csr-adaptive",
     source: "five-gpu-algorithms, IV-C; Greathouse and Daga 2014",
@@ -43,8 +38,7 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
-static PROGRAM: Program =
-    Program { name: "csr_adaptive.cu", source: include_str!("../../../../cuda/csr_adaptive.cu") };
+static PROGRAM: Program = program!("cuda/csr_adaptive.cu");
 
 /// The largest number of nonzeros, and of rows, in a row block of several rows.
 const CAPACITY: usize = 1024;
@@ -58,10 +52,7 @@ const THREADS: usize = 2048;
 /// The number of threads per block in five-gpu-algorithms.
 const FIVE_GPU_BLOCK: usize = 1024;
 
-fn prepare<'a, T: Value>(
-    csr: &'a DeviceCsr<'a, T>,
-    request: &Request<'a>,
-) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     let block = request.number("block").unwrap_or(256);
     let newer = block != FIVE_GPU_BLOCK;
     let long_row = request.word("long-row").unwrap_or(if newer { "blocks" } else { "block" });
@@ -80,8 +71,7 @@ fn prepare<'a, T: Value>(
     let grid = row_blocks.len() - 1;
     let divided = row_blocks.windows(2).any(|pair| pair[0].0 == pair[1].0);
     let parts = csr.gpu.allocate::<T>(if divided { grid } else { 0 })?;
-    let mut arrivals = csr.gpu.allocate::<u32>(if divided { grid } else { 0 })?;
-    arrivals.fill(0)?;
+    let arrivals = csr.gpu.zeros::<u32>(if divided { grid } else { 0 })?;
     let row_blocks: Vec<u64> = row_blocks
         .iter()
         .map(|&(row, nonzero)| u64::from(nonzero) << 32 | u64::from(row))
@@ -119,28 +109,21 @@ fn row_blocks(row_offsets: &[u32], capacity: usize, part: usize) -> Vec<(u32, u3
 mod tests {
     use super::row_blocks;
 
-    /// five-gpu-algorithms, IV-C: of rows with 20, 21 and 44 nonzeros, a row block of 64 contains the first two.
+    /// The first case is that of five-gpu-algorithms, IV-C: of rows with 20, 21 and 44 nonzeros, a row block of 64 contains
+    /// the first two.
     #[test]
-    fn the_papers_example() {
+    fn row_blocks_have_few_nonzeros_and_rows_or_a_part_of_a_long_row() {
         assert_eq!(row_blocks(&[0, 20, 41, 85], 64, 192), [(0, 0), (2, 41), (3, 85)]);
-    }
-
-    #[test]
-    fn long_rows_are_single_and_runs_of_empty_rows_are_divided() {
-        let first_rows = |offsets: &[u32]| -> Vec<_> {
-            row_blocks(offsets, 4, 12).into_iter().map(|(row, _)| row).collect()
-        };
-        assert_eq!(first_rows(&[0]), [0]);
-        assert_eq!(first_rows(&[0, 9]), [0, 1]);
-        assert_eq!(first_rows(&[0, 1, 10, 11, 12]), [0, 1, 2, 4]);
-        assert_eq!(first_rows(&[0, 2, 4, 5]), [0, 2, 3]);
-        assert_eq!(first_rows(&[0; 10]), [0, 4, 8, 9]);
-    }
-
-    #[test]
-    fn longer_rows_are_divided() {
-        let parts = [(0, 0), (1, 2), (1, 14), (1, 26), (2, 27), (3, 29)];
-        assert_eq!(row_blocks(&[0, 2, 27, 29], 4, 12), parts);
-        assert_eq!(row_blocks(&[0, 12], 4, 12), [(0, 0), (1, 12)]);
+        for (offsets, expected) in [
+            (vec![0], vec![(0, 0)]),
+            (vec![0, 9], vec![(0, 0), (1, 9)]),
+            (vec![0, 1, 10, 11, 12], vec![(0, 0), (1, 1), (2, 10), (4, 12)]),
+            (vec![0, 2, 4, 5], vec![(0, 0), (2, 4), (3, 5)]),
+            (vec![0; 10], vec![(0, 0), (4, 0), (8, 0), (9, 0)]),
+            (vec![0, 2, 27, 29], vec![(0, 0), (1, 2), (1, 14), (1, 26), (2, 27), (3, 29)]),
+            (vec![0, 12], vec![(0, 0), (1, 12)]),
+        ] {
+            assert_eq!(row_blocks(&offsets, 4, 12), expected);
+        }
     }
 }

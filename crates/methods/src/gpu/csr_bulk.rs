@@ -18,14 +18,9 @@
 //! Setup finds the first row of each piece, and copies the row offsets to the host for the longest row. Memory: 4 bytes
 //! per piece; 4 bytes and two values per block.
 
-use crate::device::buffer::Value;
-use crate::device::{Argument, DeviceCsr, Program};
-use crate::method::{
-    Code, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Setup, Unavailable,
-    Unprepared,
-};
+use super::prelude::*;
+use super::require;
 
-/// The method `gpu-csr-bulk`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "gpu-csr-bulk",
     source: "this project; CUDA C++ Programming Guide, bulk-asynchronous copies",
@@ -51,10 +46,8 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
-static PROGRAM: Program =
-    Program { name: "csr_bulk.cu", source: include_str!("../../../../cuda/csr_bulk.cu") };
+static PROGRAM: Program = program!("cuda/csr_bulk.cu");
 
-/// Threads per block of both kernels.
 const BLOCK: usize = 128;
 
 /// For the estimate of memory: the number of nonzeros in the smallest pieces, and the most blocks on a large GPU.
@@ -74,11 +67,8 @@ const LONGER: usize = 4;
 /// The number of nonzeros with a multiple of 16 bytes of columns and of values.
 const UNIT: usize = 4;
 
-fn prepare<'a, T: Value>(
-    csr: &'a DeviceCsr<'a, T>,
-    request: &Request<'a>,
-) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
-    check_capability(csr.gpu.facts().compute_capability)?;
+fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
+    require(&csr.gpu, (9, 0), "bulk copies to shared memory")?;
     let number = |name, default| request.number(name).unwrap_or(default);
     let items = number("items", 4);
     let constants = [
@@ -108,8 +98,7 @@ fn prepare<'a, T: Value>(
         &[&numbers[..], &find].concat(),
     )?;
     let (heads, tails) = (csr.gpu.allocate::<T>(grid)?, csr.gpu.allocate::<T>(grid)?);
-    let mut arrivals = csr.gpu.allocate::<u32>(grid)?;
-    arrivals.fill(0)?;
+    let arrivals = csr.gpu.zeros::<u32>(grid)?;
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
         let DeviceCsr { row_offsets, column_indices, values, .. } = csr;
         let numbers = shape.each_ref().map(|number| number as &dyn Argument);
@@ -127,16 +116,6 @@ fn has_long_rows(row_offsets: &[u32]) -> bool {
     longest > LONG && longest * rows > LONGER * row_offsets[rows] as usize
 }
 
-/// Checks that the GPU has bulk copies.
-fn check_capability((major, minor): (u32, u32)) -> Result<(), Unavailable> {
-    if major >= 9 {
-        return Ok(());
-    }
-    Err(Unavailable(format!(
-        "needs bulk copies to shared memory, of compute capability 9.0 or newer; this GPU has {major}.{minor}"
-    )))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -146,13 +125,5 @@ mod tests {
         assert!(!has_long_rows(&[0]) && !has_long_rows(&[0, 100, 200, 300]));
         assert!(!has_long_rows(&[0, 16, 16, 16, 16, 16]), "16 nonzeros");
         assert!(has_long_rows(&[0, 17, 17, 17, 17, 17]));
-    }
-
-    #[test]
-    fn older_gpus_are_refused() {
-        assert_eq!(check_capability((9, 0)), Ok(()));
-        assert_eq!(check_capability((12, 0)), Ok(()));
-        let Unavailable(reason) = check_capability((8, 9)).unwrap_err();
-        assert!(reason.ends_with("compute capability 9.0 or newer; this GPU has 8.9"), "{reason}");
     }
 }

@@ -22,13 +22,8 @@
 //! from which rows are divided are this project's. Bins of which all rows have one thread are one bin, because rows that
 //! are apart in memory need more sectors.
 
-use crate::device::buffer::Value;
-use crate::device::{Argument, DeviceCsr, Program};
-use crate::method::{
-    Code, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Setup, Unprepared,
-};
+use super::prelude::*;
 
-/// The method `gpu-csr-lrb`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "gpu-csr-lrb",
     source: "rocSPARSE documentation, csrmv with LRB; Green, Fox, Watkins et al. 2018",
@@ -54,8 +49,7 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
-static PROGRAM: Program =
-    Program { name: "csr_lrb.cu", source: include_str!("../../../../cuda/csr_lrb.cu") };
+static PROGRAM: Program = program!("cuda/csr_lrb.cu");
 
 const WARP: usize = 32;
 
@@ -68,10 +62,7 @@ const PART: usize = 2048;
 /// The threads that should be resident on a multiprocessor, with 32 registers each: the most on large GPUs.
 const THREADS: usize = 2048;
 
-fn prepare<'a, T: Value>(
-    csr: &'a DeviceCsr<'a, T>,
-    request: &Request<'a>,
-) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     let block = request.number("block").unwrap_or(256);
     let share = request.number("share").unwrap_or(2);
     let constants =
@@ -79,8 +70,7 @@ fn prepare<'a, T: Value>(
     let kernel = csr.compile(&PROGRAM, &constants)?.kernel("csr_lrb")?;
     let Work { order, pieces, divided } = Work::new(&csr.row_offsets.to_vec()?, share, block);
     let parts = csr.gpu.allocate::<T>(divided)?;
-    let mut arrivals = csr.gpu.allocate::<u32>(divided)?;
-    arrivals.fill(0)?;
+    let arrivals = csr.gpu.zeros::<u32>(divided)?;
     let blocks = pieces.len();
     let (order, pieces) = (csr.gpu.upload(&order)?, csr.gpu.upload(pieces.as_flattened())?);
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
@@ -92,7 +82,6 @@ fn prepare<'a, T: Value>(
     }))
 }
 
-/// Returns the bin of a row.
 fn bin(length: u32, share: usize) -> usize {
     (length / share as u32).checked_ilog2().unwrap_or(0) as usize
 }

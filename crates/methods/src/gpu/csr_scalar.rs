@@ -8,13 +8,8 @@
 //! smaller grid whose threads stride over the rows.
 
 use super::by_rows;
-use crate::device::buffer::Value;
-use crate::device::{DeviceCsr, Program};
-use crate::method::{
-    Code, Method, Operations, Parameter, PreparedOnGpu, Request, Setup, Unprepared,
-};
+use super::prelude::*;
 
-/// The method `gpu-csr-scalar`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "gpu-csr-scalar",
     source: "five-gpu-algorithms, IV-A; Bell & Garland 2009",
@@ -30,13 +25,9 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
-static PROGRAM: Program =
-    Program { name: "csr_scalar.cu", source: include_str!("../../../../cuda/csr_scalar.cu") };
+static PROGRAM: Program = program!("cuda/csr_scalar.cu");
 
-fn prepare<'a, T: Value>(
-    csr: &'a DeviceCsr<'a, T>,
-    request: &Request<'a>,
-) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     let block = request.number("block").unwrap_or(256);
     let kernel = csr.gpu.compile::<T>(&PROGRAM, &[("BLOCK", block)])?.kernel("csr_scalar")?;
     let grid = csr.host.rows().div_ceil(block);

@@ -9,14 +9,9 @@
 //! has a barrier in a divergent branch, which Volta and later GPUs do not allow; shuffles need neither. α and β are
 //! supported.
 
+use super::prelude::*;
 use super::{by_rows, depth_for, lanes_for};
-use crate::device::buffer::Value;
-use crate::device::{DeviceCsr, Program};
-use crate::method::{
-    Code, Method, Operations, Parameter, PreparedOnGpu, Request, Setup, Unprepared,
-};
 
-/// The method `gpu-csr-vector`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "gpu-csr-vector",
     source: "five-gpu-algorithms, IV-B; Bell & Garland 2009; cusp",
@@ -40,13 +35,9 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
-static PROGRAM: Program =
-    Program { name: "csr_vector.cu", source: include_str!("../../../../cuda/csr_vector.cu") };
+static PROGRAM: Program = program!("cuda/csr_vector.cu");
 
-fn prepare<'a, T: Value>(
-    csr: &'a DeviceCsr<'a, T>,
-    request: &Request<'a>,
-) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     let lanes = request.number("lanes").unwrap_or_else(|| lanes_for(&csr.host));
     with_lanes(csr, lanes, request.number("block").unwrap_or(128))
 }
@@ -56,7 +47,7 @@ pub fn with_lanes<'a, T: Value>(
     csr: &'a DeviceCsr<'a, T>,
     lanes: usize,
     block: usize,
-) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+) -> Preparation<'a, T> {
     let grid = csr.host.rows().div_ceil(block / lanes);
     let depth = depth_for(&csr.host, lanes);
     let constants = [("LANES", lanes), ("DEPTH", depth), ("BLOCK", block)];

@@ -28,14 +28,9 @@ mod tuning;
 use product::prepare;
 use tuning::{BLOCKS, SERIAL, Sizes};
 
-use crate::device::buffer::Value;
-use crate::device::{DeviceCsr, Dim3};
+use super::prelude::*;
 use crate::formats::csr_k::{COARSENING, LARGE_SIZES, ORDER, SMALL_SIZES};
-use crate::method::{
-    Code, Method, Operations, Parameter, PreparedOnGpu, Request, Setup, Unprepared,
-};
 
-/// The method `gpu-csrk-2`: CSR-2.
 pub const METHOD_2: Method = Method {
     name: "gpu-csrk-2",
     source: "csr-k, section 7",
@@ -61,7 +56,6 @@ pub const METHOD_2: Method = Method {
     code: Code::Gpu { f64: prepare_2, f32: prepare_2 },
 };
 
-/// The method `gpu-csrk-3`: GPUSpMV-3.
 pub const METHOD_3: Method = Method {
     name: "gpu-csrk-3",
     source: "csr-k, section 3, Listing 3 (GPUSpMV-3)",
@@ -81,7 +75,6 @@ pub const METHOD_3: Method = Method {
     ..METHOD_2
 };
 
-/// The method `gpu-csrk-3.5`: GPUSpMV-3.5.
 pub const METHOD_3_5: Method = Method {
     name: "gpu-csrk-3.5",
     source: "csr-k, section 3, Listing 4 (GPUSpMV-3.5)",
@@ -123,10 +116,7 @@ struct Plan {
     sizes: Vec<(&'static str, usize)>,
 }
 
-fn prepare_2<'a, T: Value>(
-    csr: &'a DeviceCsr<'a, T>,
-    request: &Request<'a>,
-) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+fn prepare_2<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     let case = tuning::case(row_length(csr));
     let Sizes { srs, ssrs } = sizes(csr, case);
     let mut plan = Plan::new(request, "csrk_2", case, &[("srs", srs * ssrs)]);
@@ -135,27 +125,16 @@ fn prepare_2<'a, T: Value>(
     prepare(csr, request, &plan)
 }
 
-fn prepare_3<'a, T: Value>(
-    csr: &'a DeviceCsr<'a, T>,
-    request: &Request<'a>,
-) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
-    prepare_by_case(csr, request, SERIAL)
+fn prepare_3<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
+    let plan = Plan::of_case(csr, request, SERIAL);
+    prepare(csr, request, &plan)
 }
 
 fn prepare_3_5<'a, T: Value>(
     csr: &'a DeviceCsr<'a, T>,
     request: &Request<'a>,
-) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
-    prepare_by_case(csr, request, tuning::case(row_length(csr)).max(SERIAL + 1))
-}
-
-fn prepare_by_case<'a, T: Value>(
-    csr: &'a DeviceCsr<'a, T>,
-    request: &Request<'a>,
-    case: usize,
-) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
-    let Sizes { srs, ssrs } = sizes(csr, case);
-    let plan = Plan::new(request, "csrk_3", case, &[("srs", srs), ("ssrs", ssrs)]);
+) -> Preparation<'a, T> {
+    let plan = Plan::of_case(csr, request, tuning::case(row_length(csr)).max(SERIAL + 1));
     prepare(csr, request, &plan)
 }
 
@@ -168,6 +147,11 @@ fn row_length<T: Value>(csr: &DeviceCsr<T>) -> f64 {
 }
 
 impl Plan {
+    fn of_case<T: Value>(csr: &DeviceCsr<T>, request: &Request, case: usize) -> Self {
+        let Sizes { srs, ssrs } = sizes(csr, case);
+        Self::new(request, "csrk_3", case, &[("srs", srs), ("ssrs", ssrs)])
+    }
+
     /// Takes the requested block and sizes; defaults are the block of `case` and `sizes`.
     fn new(
         request: &Request,
@@ -181,7 +165,7 @@ impl Plan {
         Self { kernel, block: (block, tuning::shape(block)), sizes }
     }
 
-    /// The group sizes without their names, the finest level first.
+    /// The group sizes without their names.
     fn sizes(&self) -> Vec<usize> {
         self.sizes.iter().map(|(_, size)| *size).collect()
     }
@@ -197,30 +181,20 @@ impl Plan {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::team::Team;
-
-    fn plan(given: &[(&'static str, &'static str)], case: usize) -> Plan {
-        let team = Team::floating(1);
+#[test]
+fn parameters_that_are_not_given_depend_on_the_case() {
+    let team = crate::team::Team::floating(1);
+    let plan = |given, case| {
         let request = Request { given, ..Request::new(&team) };
         Plan::new(&request, "csrk_3", case, &[("srs", 15), ("ssrs", 7)])
-    }
-
-    #[test]
-    fn parameters_that_are_not_given_depend_on_the_case() {
-        let by_case = plan(&[], 2);
-        assert_eq!(by_case.block, ("8x8x8", Dim3 { x: 8, y: 8, z: 8 }));
-        assert_eq!(by_case.sizes(), [15, 7]);
-        let given = plan(&[("ssrs", "48"), ("block", "32x4")], SERIAL);
-        assert_eq!(given.block, ("32x4", Dim3 { x: 1, y: 32, z: 4 }));
-        assert_eq!(given.sizes(), [15, 48]);
-    }
-
-    #[test]
-    fn the_note_names_the_method_that_the_paper_would_use() {
-        let note = |row_length| plan(&[], 1).note(row_length);
-        assert_eq!(note(8.0), "block=4x8x12:srs=15:ssrs=7; csr-k takes GPUSpMV-3 for such rows");
-        assert_eq!(note(8.1), "block=4x8x12:srs=15:ssrs=7; csr-k takes GPUSpMV-3.5 for such rows");
-    }
+    };
+    let by_case = plan(&[], 2);
+    assert_eq!(by_case.block, ("8x8x8", Dim3 { x: 8, y: 8, z: 8 }));
+    assert_eq!(by_case.sizes(), [15, 7]);
+    let given = plan(&[("ssrs", "48"), ("block", "32x4")], SERIAL);
+    assert_eq!(given.block, ("32x4", Dim3 { x: 1, y: 32, z: 4 }));
+    assert_eq!(given.sizes(), [15, 48]);
+    let note = |row_length| plan(&[], 1).note(row_length);
+    assert_eq!(note(8.0), "block=4x8x12:srs=15:ssrs=7; csr-k takes GPUSpMV-3 for such rows");
+    assert_eq!(note(8.1), "block=4x8x12:srs=15:ssrs=7; csr-k takes GPUSpMV-3.5 for such rows");
 }

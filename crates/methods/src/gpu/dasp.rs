@@ -26,16 +26,10 @@
 
 mod format;
 
+use super::prelude::*;
+use super::require;
 use format::{Classes, Format, GROUP_ROWS};
 
-use crate::device::buffer::Value;
-use crate::device::{Argument, DeviceCsr, Program};
-use crate::method::{
-    Code, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Setup, Unavailable,
-    Unprepared,
-};
-
-/// The method `gpu-dasp`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "gpu-dasp",
     source: "Lu & Liu, DASP, SC 2023",
@@ -51,22 +45,18 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
-static PROGRAM: Program =
-    Program { name: "dasp.cu", source: include_str!("../../../../cuda/dasp.cu") };
+static PROGRAM: Program = program!("cuda/dasp.cu");
 
 /// Threads per block, as in the original.
 const BLOCK: usize = 128;
 const WARP: usize = 32;
 
-fn prepare<'a, T: Value>(
-    csr: &'a DeviceCsr<'a, T>,
-    request: &Request<'a>,
-) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
-    let (gpu, facts) = (&csr.gpu, csr.gpu.facts());
-    check_capability(facts.compute_capability)?;
+fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
+    let gpu = &csr.gpu;
+    require(gpu, (8, 0), "tensor cores for f64")?;
     let host = csr.download()?;
     let classes = Classes::of(&host);
-    let warps = 32 * facts.multiprocessors as usize;
+    let warps = 32 * gpu.facts().multiprocessors as usize;
     let given = request.number("groups");
     let format = Format::of(&host, &classes, |rows| given.unwrap_or_else(|| groups(rows, warps)));
     let constants = [("BLOCK", BLOCK), ("GROUPS", format.groups)];
@@ -108,35 +98,13 @@ fn prepare<'a, T: Value>(
     .with_note(note))
 }
 
-/// Checks that the GPU has the double-precision instruction of the tensor cores.
-fn check_capability((major, minor): (u32, u32)) -> Result<(), Unavailable> {
-    if (major, minor) >= (8, 0) {
-        return Ok(());
-    }
-    Err(Unavailable(format!(
-        "needs tensor cores for f64, of compute capability 8.0 or newer; this GPU has {major}.{minor}"
-    )))
-}
-
 /// Returns the groups per warp: as many as leave at least `warps` warps.
 fn groups(medium: usize, warps: usize) -> usize {
     [4, 2].into_iter().find(|groups| medium >= groups * GROUP_ROWS * warps).unwrap_or(1)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn older_gpus_are_refused() {
-        assert_eq!(check_capability((8, 0)), Ok(()));
-        assert_eq!(check_capability((12, 0)), Ok(()));
-        let Unavailable(reason) = check_capability((7, 5)).unwrap_err();
-        assert!(reason.ends_with("compute capability 8.0 or newer; this GPU has 7.5"), "{reason}");
-    }
-
-    #[test]
-    fn warps_own_more_groups_of_larger_matrices() {
-        assert_eq!([0, 1599, 1600, 3199, 3200].map(|medium| groups(medium, 100)), [1, 1, 2, 2, 4]);
-    }
+#[test]
+fn warps_own_more_groups_of_larger_matrices() {
+    assert_eq!([0, 1599, 1600, 3199, 3200].map(|medium| groups(medium, 100)), [1, 1, 2, 2, 4]);
 }

@@ -10,14 +10,9 @@
 //! refused.
 
 use super::ell;
-use crate::device::buffer::Value;
-use crate::device::{DeviceCsr, Program};
+use super::prelude::*;
 use crate::formats::diagonals::{self, Diagonals};
-use crate::method::{
-    Code, Method, Operations, Prepared, PreparedOnGpu, Request, Setup, Unprepared,
-};
 
-/// The method `gpu-dia`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "gpu-dia",
     source: "Bell & Garland 2009, DIA",
@@ -29,16 +24,12 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
-static PROGRAM: Program =
-    Program { name: "dia.cu", source: include_str!("../../../../cuda/dia.cu") };
+static PROGRAM: Program = program!("cuda/dia.cu");
 
 /// The number of rows whose values are loaded together.
 const WARP: usize = 32;
 
-fn prepare<'a, T: Value>(
-    csr: &'a DeviceCsr<'a, T>,
-    request: &Request<'a>,
-) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     let (gpu, block) = (&csr.gpu, ell::block(request));
     let kernel = csr.compile(&PROGRAM, &[("BLOCK", block)])?.kernel("dia")?;
     let diagonals = Diagonals::new(&csr.download()?, request.transpose, WARP)?;

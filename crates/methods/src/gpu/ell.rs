@@ -7,16 +7,9 @@
 //! Memory: the padded matrix. Departures from the source: α and β are supported; a thread loads four entries of its row
 //! at a time; a matrix that would be mostly padding is refused.
 
-use crate::device::buffer::Value;
-use crate::device::{Buffer, DeviceCsr, Kernel, Program};
+use super::prelude::*;
 use crate::formats::strips::{self, Strips};
-use crate::method::{
-    Code, Failed, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Setup,
-    Unprepared,
-};
-use spmv_matrix::Csr;
 
-/// The method `gpu-ell`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "gpu-ell",
     source: "Bell & Garland 2009, ELL",
@@ -28,7 +21,6 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
-/// The parameter for the threads per block of a kernel with one thread per row.
 pub const BLOCK: Parameter = Parameter {
     name: "block",
     values: &["128", "256", "512"],
@@ -38,16 +30,12 @@ pub const BLOCK: Parameter = Parameter {
 /// The column index of padding.
 pub const NO_ENTRY: u32 = u32::MAX;
 
-static PROGRAM: Program =
-    Program { name: "ell.cu", source: include_str!("../../../../cuda/ell.cu") };
+static PROGRAM: Program = program!("cuda/ell.cu");
 
 /// The number of rows whose entries are loaded together.
 const WARP: usize = 32;
 
-fn prepare<'a, T: Value>(
-    csr: &'a DeviceCsr<'a, T>,
-    request: &Request<'a>,
-) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     let block = block(request);
     let kernel = csr.compile(&PROGRAM, &[("BLOCK", block)])?.kernel("ell")?;
     let host = csr.download()?;
@@ -56,7 +44,6 @@ fn prepare<'a, T: Value>(
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| ell.run(alpha, x, beta, y)).with_note(note))
 }
 
-/// Returns the requested number of threads per block.
 pub fn block(request: &Request) -> usize {
     request.number(BLOCK.name).unwrap_or(256)
 }
@@ -91,7 +78,6 @@ impl<T: Value> Ell<T> {
         Ok((Self { kernel, block, rows, pitch, width, column_indices, values }, note))
     }
 
-    /// Enqueues y ← αAx + βy.
     pub fn run(&self, alpha: T, x: &Buffer<T>, beta: T, y: &Buffer<T>) -> Result<(), Failed> {
         let Self { column_indices, values, .. } = self;
         let [rows, pitch, width] = [self.rows, self.pitch, self.width].map(|n| n as u32);

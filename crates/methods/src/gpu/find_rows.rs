@@ -1,11 +1,8 @@
 //! Finds the rows that no warp writes alone if each warp has a fixed number of consecutive nonzeros.
 
-use crate::device::buffer::Value;
-use crate::device::{Argument, Buffer, DeviceCsr, Program};
-use crate::method::Unprepared;
+use super::prelude::*;
 
-static PROGRAM: Program =
-    Program { name: "find_rows.cu", source: include_str!("../../../../cuda/find_rows.cu") };
+static PROGRAM: Program = program!("cuda/find_rows.cu");
 
 const BLOCK: usize = 256;
 

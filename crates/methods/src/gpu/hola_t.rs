@@ -9,14 +9,9 @@
 //! column's entry is its number modulo that size; a product whose entry is used by another column is added to y
 //! directly. In both variants the order of summation varies.
 
-use super::hola::{self, Assignment, BLOCK, ITEMS, SORT, Shape};
-use crate::device::buffer::Value;
-use crate::device::{DeviceCsr, Program};
-use crate::method::{
-    Code, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Setup, Unprepared,
-};
+use super::hola::{self, BLOCK, Hola, ITEMS, SORT};
+use super::prelude::*;
 
-/// The method `gpu-hola-t`, which adds every product to y directly.
 pub const METHOD: Method = Method {
     name: "gpu-hola-t",
     source: "hola-spmv-ics17, 3.4",
@@ -37,7 +32,6 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare::<f64, false>, f32: prepare::<f32, false> },
 };
 
-/// The method `gpu-hola-t-buffered`, which sums products in a buffer in shared memory first.
 pub const METHOD_BUFFERED: Method = Method {
     name: "gpu-hola-t-buffered",
     source: "hola-spmv-ics17, 3.4 and 4.5 (Hola-buffered)",
@@ -46,22 +40,16 @@ pub const METHOD_BUFFERED: Method = Method {
     ..METHOD
 };
 
-static PROGRAM: Program =
-    Program { name: "hola_t.cu", source: include_str!("../../../../cuda/hola_t.cu") };
+static PROGRAM: Program = program!("cuda/hola_t.cu");
 
 fn prepare<'a, T: Value, const BUFFERED: bool>(
     csr: &'a DeviceCsr<'a, T>,
     request: &Request<'a>,
-) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
-    let shape = Shape::of(csr.host.nnz(), request);
-    let mut constants = shape.constants(request.word("sort") == Some("on"));
-    constants.push(("BUFFERED", usize::from(BUFFERED)));
-    let module = csr.compile(&PROGRAM, &constants)?;
-    let kernel = module.kernel("hola_transposed")?;
-    let assignment = Assignment::new(&module, csr, shape)?;
+) -> Preparation<'a, T> {
+    let options = [("SORT", request.word("sort") == Some("on")), ("BUFFERED", BUFFERED)];
+    let hola = Hola::of(csr, request, (&PROGRAM, "hola_transposed"), options)?;
     let prepared = Prepared::on_gpu(csr, move |alpha, x, beta, y| {
-        assignment.run(csr, beta, y)?;
-        assignment.launch(&kernel, csr, &[x, y, &alpha], &[])
+        hola.run(csr, (beta, y), &[x, y, &alpha], &[])
     });
     Ok(prepared.transposing(request.transpose))
 }

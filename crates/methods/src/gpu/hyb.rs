@@ -10,15 +10,10 @@
 
 use super::coo::Adding;
 use super::ell::{BLOCK, Ell, block};
-use crate::device::buffer::Value;
-use crate::device::{DeviceCsr, Program};
+use super::prelude::*;
 use crate::formats::coordinates::{Rest, WIDTH, width};
 use crate::formats::strips;
-use crate::method::{
-    Code, Method, Operations, Prepared, PreparedOnGpu, Request, Setup, Unprepared,
-};
 
-/// The method `gpu-hyb`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "gpu-hyb",
     source: "Bell & Garland 2009, HYB; width as in cusp",
@@ -30,13 +25,9 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
-static PROGRAM: Program =
-    Program { name: "hyb.cu", source: include_str!("../../../../cuda/hyb.cu") };
+static PROGRAM: Program = program!("cuda/hyb.cu");
 
-fn prepare<'a, T: Value>(
-    csr: &'a DeviceCsr<'a, T>,
-    request: &Request<'a>,
-) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     let (gpu, block) = (&csr.gpu, block(request));
     let module = csr.compile(&PROGRAM, &[("BLOCK", block)])?;
     let host = csr.download()?;

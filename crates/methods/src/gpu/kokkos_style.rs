@@ -11,14 +11,9 @@
 //! whole warp starts at an aligned nonzero; in the transposed product a team also has 256 threads, whereas Kokkos
 //! queries the driver.
 
+use super::prelude::*;
 use super::{csr_vector, naive};
-use crate::device::DeviceCsr;
-use crate::device::buffer::Value;
-use crate::method::{
-    Code, Method, Operations, Parameter, PreparedOnGpu, Request, Setup, Unprepared,
-};
 
-/// The method `gpu-kokkos-style`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "gpu-kokkos-style",
     source: "KokkosKernels, KokkosSparse::spmv on GPUs",
@@ -34,10 +29,7 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
-fn prepare<'a, T: Value>(
-    csr: &'a DeviceCsr<'a, T>,
-    request: &Request<'a>,
-) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     let (rows, nnz) = (csr.host.rows(), csr.host.nnz());
     let by_mean = || vector_length(rows, nnz, request.transpose);
     let vector = request.number("vector").unwrap_or_else(by_mean);

@@ -12,13 +12,8 @@
 //! counter before each product; five-gpu-algorithms launches one thread per row.
 
 use super::depth_for;
-use crate::device::buffer::Value;
-use crate::device::{DeviceCsr, Program};
-use crate::method::{
-    Code, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Setup, Unprepared,
-};
+use super::prelude::*;
 
-/// The method `gpu-light`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "gpu-light",
     source: "five-gpu-algorithms, IV-E; Liu and Schmidt 2015 and 2018",
@@ -51,13 +46,9 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
-static PROGRAM: Program =
-    Program { name: "light.cu", source: include_str!("../../../../cuda/light.cu") };
+static PROGRAM: Program = program!("cuda/light.cu");
 
-fn prepare<'a, T: Value>(
-    csr: &'a DeviceCsr<'a, T>,
-    request: &Request<'a>,
-) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     let (rows, nnz) = (csr.host.rows(), csr.host.nnz());
     let lanes = request.number("lanes").unwrap_or_else(|| lanes(rows, nnz));
     let block = request.number("block").unwrap_or(1024);
@@ -73,8 +64,7 @@ fn prepare<'a, T: Value>(
     ];
     let kernel = csr.gpu.compile::<T>(&PROGRAM, &constants)?.kernel("light")?;
     let grid = rows.div_ceil(block / lanes).min(kernel.resident_blocks(block, 0)?);
-    let mut counter = csr.gpu.allocate::<u32>(1)?;
-    counter.fill(0)?;
+    let counter = csr.gpu.zeros::<u32>(1)?;
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
         let DeviceCsr { row_offsets, column_indices, values, .. } = csr;
         kernel.launch(

@@ -20,14 +20,8 @@
 //! thread a descriptor of 4 bytes with a bit field of the steps that end rows and the number of rows that end in the
 //! threads before it. A product reads the row offsets only of rows that tiles share.
 
-use crate::device::buffer::Value;
-use crate::device::{Argument, Buffer, DeviceCsr, Kernel, Module, Program};
-use crate::method::{
-    Code, Failed, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Setup,
-    Unprepared,
-};
+use super::prelude::*;
 
-/// The method `gpu-merge`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "gpu-merge",
     source: "merge-spmv-sc16, III-E; merge-spmv's code (CUB)",
@@ -55,7 +49,6 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
-/// The method `gpu-merge-bits`, which the module documentation describes.
 pub const METHOD_BITS: Method = Method {
     name: "gpu-merge-bits",
     source: "MERBIT, arXiv 2605.07391, of which only the summary was known",
@@ -71,8 +64,7 @@ pub const METHOD_BITS: Method = Method {
     ..METHOD
 };
 
-static PROGRAM: Program =
-    Program { name: "merge.cu", source: include_str!("../../../../cuda/merge.cu") };
+static PROGRAM: Program = program!("cuda/merge.cu");
 
 /// Threads per block of the search kernel, and threads per tile.
 const SEARCH_BLOCK: usize = 128;
@@ -87,10 +79,7 @@ const ITEMS: usize = 7;
 const THREADS: [usize; 2] = [2048, 768];
 const FEW_ITEMS: usize = 8;
 
-fn prepare<'a, T: Value>(
-    csr: &'a DeviceCsr<'a, T>,
-    request: &Request<'a>,
-) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     let tiles = Tiles::new(csr, request, false)?;
     let in_kernel = match request.word("search") {
         Some(place) => place == "kernel",
@@ -115,7 +104,7 @@ fn prepare<'a, T: Value>(
 fn prepare_bits<'a, T: Value>(
     csr: &'a DeviceCsr<'a, T>,
     request: &Request<'a>,
-) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+) -> Preparation<'a, T> {
     let tiles = Tiles::new(csr, request, true)?;
     let starts = csr.gpu.allocate::<u64>(tiles.count + 1)?;
     let descriptors = csr.gpu.allocate::<u32>(tiles.count * tiles.block)?;
@@ -142,7 +131,6 @@ struct Tiles<T: Value> {
 }
 
 impl<T: Value> Tiles<T> {
-    /// Compiles the program and divides the merge path.
     fn new(csr: &DeviceCsr<T>, request: &Request, described: bool) -> Result<Self, Unprepared> {
         let block = request.number("block").unwrap_or(BLOCK);
         let items = request.number("items").unwrap_or(ITEMS);
@@ -155,8 +143,7 @@ impl<T: Value> Tiles<T> {
         ];
         let module = csr.compile(&PROGRAM, &constants)?;
         let count = (csr.host.rows() + csr.host.nnz()).div_ceil(block * items);
-        let mut arrivals = csr.gpu.allocate(count)?;
-        arrivals.fill(0)?;
+        let arrivals = csr.gpu.zeros(count)?;
         Ok(Self {
             kernel: module.kernel("merge_tiles")?,
             module,

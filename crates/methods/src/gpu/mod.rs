@@ -31,10 +31,22 @@ mod start;
 mod start_rows;
 pub mod tile;
 
-use crate::device::buffer::Value;
-use crate::device::{Argument, DeviceCsr, Kernel};
-use crate::method::{Prepared, PreparedOnGpu};
-use spmv_matrix::Csr;
+use prelude::*;
+
+/// What the methods of the GPU have in common.
+pub(crate) mod prelude {
+    pub(crate) use crate::device::kernel::program;
+
+    pub use crate::device::buffer::Value;
+    pub use crate::device::{Argument, Buffer, DeviceCsr, Dim3, Gpu, Kernel, Module, Program};
+    pub use crate::method::{
+        Code, Failed, Method, Operations, Parameter, Preparation, Prepared, PreparedOnGpu, Request,
+        Setup, Unavailable, Unprepared,
+    };
+    pub use spmv_matrix::Csr;
+    pub use spmv_matrix::memory::extent::Extent;
+    pub use spmv_matrix::scalar::Scalar;
+}
 
 /// Returns a product that launches one kernel, whose arguments are the number of rows, the CSR arrays, x, y, α and β.
 fn by_rows<'a, T: Value>(
@@ -67,4 +79,25 @@ fn lanes_for<T>(csr: &Csr<T>) -> usize {
 /// of a row of mean length.
 fn depth_for<T>(csr: &Csr<T>, lanes: usize) -> usize {
     if csr.nnz() >= 2 * lanes * csr.rows() { AHEAD } else { 1 }
+}
+
+/// Checks that the GPU has a feature of compute capability `since` or newer.
+fn require(gpu: &Gpu, since: (u32, u32), feature: &str) -> Result<(), Unavailable> {
+    let (major, minor) = gpu.facts().compute_capability;
+    if (major, minor) >= since {
+        return Ok(());
+    }
+    let (first, second) = since;
+    Err(Unavailable(format!(
+        "needs {feature}, of compute capability {first}.{second} or newer; this GPU has {major}.{minor}"
+    )))
+}
+
+#[cfg(test)]
+#[test]
+fn older_gpus_are_refused() {
+    let gpu = Gpu::new(crate::device::model::Model::tiny(1));
+    assert_eq!([(8, 0), (9, 0)].map(|since| require(&gpu, since, "x")), [Ok(()), Ok(())]);
+    let Unavailable(reason) = require(&gpu, (10, 1), "more").unwrap_err();
+    assert_eq!(reason, "needs more, of compute capability 10.1 or newer; this GPU has 9.0");
 }

@@ -8,14 +8,9 @@
 //! and launches one thread per column even if A is not square.
 
 use super::csr_scalar;
+use super::prelude::*;
 use super::start::Start;
-use crate::device::buffer::Value;
-use crate::device::{DeviceCsr, Program};
-use crate::method::{
-    Code, Method, Operations, Prepared, PreparedOnGpu, Request, Setup, Unprepared,
-};
 
-/// The method `gpu-naive`, the product with A.
 pub const METHOD: Method = Method {
     name: "gpu-naive",
     source: "hola-spmv-ics17, 4; Steinberger et al. 2016",
@@ -24,7 +19,6 @@ pub const METHOD: Method = Method {
     ..csr_scalar::METHOD
 };
 
-/// The method `gpu-naive-t`, the product with Aᵀ.
 pub const METHOD_T: Method = Method {
     name: "gpu-naive-t",
     source: METHOD.source,
@@ -36,24 +30,18 @@ pub const METHOD_T: Method = Method {
     code: Code::Gpu { f64: prepare_transposed, f32: prepare_transposed },
 };
 
-static PROGRAM: Program =
-    Program { name: "naive.cu", source: include_str!("../../../../cuda/naive.cu") };
+static PROGRAM: Program = program!("cuda/naive.cu");
 
-/// The number of threads of a block.
 pub const BLOCK: usize = 256;
 
 fn prepare_transposed<'a, T: Value>(
     csr: &'a DeviceCsr<'a, T>,
     request: &Request<'a>,
-) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+) -> Preparation<'a, T> {
     Ok(transposed(csr, 1)?.transposing(request.transpose))
 }
 
-/// Returns the product with Aᵀ that uses `lanes` threads per row of A.
-pub fn transposed<'a, T: Value>(
-    csr: &'a DeviceCsr<'a, T>,
-    lanes: usize,
-) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+pub fn transposed<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, lanes: usize) -> Preparation<'a, T> {
     let module = csr.gpu.compile::<T>(&PROGRAM, &[("LANES", lanes)])?;
     let kernel = module.kernel("naive_transposed")?;
     let start = Start::of::<T>(&csr.gpu)?;

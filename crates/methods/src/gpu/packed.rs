@@ -27,16 +27,9 @@ mod tests;
 
 use std::collections::HashMap;
 
+use super::prelude::*;
 use format::Packed;
 
-use crate::device::buffer::Value;
-use crate::device::{Argument, DeviceCsr, Program};
-use crate::method::{
-    Code, Method, Operations, Prepared, PreparedOnGpu, Request, Setup, Unavailable, Unprepared,
-};
-use spmv_matrix::memory::extent::Extent;
-
-/// The method `gpu-packed`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "gpu-packed",
     source: "this project, after Kreutzer et al. 2014, SELL-C-σ",
@@ -48,7 +41,6 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
-/// The method `gpu-packed-values`, which the module documentation describes.
 pub const METHOD_VALUES: Method = Method {
     name: "gpu-packed-values",
     summary: "as gpu-packed, and values as indices of 8 or 16 bits into a table of distinct values",
@@ -57,8 +49,7 @@ pub const METHOD_VALUES: Method = Method {
     ..METHOD
 };
 
-static PROGRAM: Program =
-    Program { name: "packed.cu", source: include_str!("../../../../cuda/packed.cu") };
+static PROGRAM: Program = program!("cuda/packed.cu");
 
 /// Threads per block, and the blocks that should be resident on a multiprocessor, with 56 registers per thread.
 const BLOCK: usize = 128;
@@ -77,10 +68,7 @@ struct Stored<T> {
     code_bits: usize,
 }
 
-fn prepare<'a, T: Value>(
-    csr: &'a DeviceCsr<'a, T>,
-    _: &Request<'a>,
-) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, _: &Request<'a>) -> Preparation<'a, T> {
     let host = csr.download()?;
     let packed = Packed::of(&host, warps(csr));
     let values: Vec<T> = packed.entries.iter().map(|&k| host.values()[k as usize]).collect();
@@ -89,10 +77,7 @@ fn prepare<'a, T: Value>(
     launch(csr, &packed, stored)
 }
 
-fn prepare_coded<'a, T: Value>(
-    csr: &'a DeviceCsr<'a, T>,
-    _: &Request<'a>,
-) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+fn prepare_coded<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, _: &Request<'a>) -> Preparation<'a, T> {
     let host = csr.download()?;
     let (table, codes) = code(host.values())?;
     let packed = Packed::of(&host, warps(csr));
@@ -130,7 +115,7 @@ fn launch<'a, T: Value>(
     csr: &'a DeviceCsr<'a, T>,
     packed: &Packed,
     Stored { values, table, code_bits }: Stored<T>,
-) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+) -> Preparation<'a, T> {
     let gpu = &csr.gpu;
     let constants = [("BLOCK", BLOCK), ("RESIDENT", RESIDENT), ("CODE_BITS", code_bits)];
     let kernel = csr.compile(&PROGRAM, &constants)?.kernel("packed")?;
@@ -139,8 +124,7 @@ fn launch<'a, T: Value>(
     let steps = gpu.upload(packed.steps.as_flattened())?;
     let (words, table) = (gpu.upload(&packed.words)?, gpu.upload(&table)?);
     let parts = gpu.allocate::<T>(packed.parts)?;
-    let mut arrivals = gpu.allocate::<u32>(packed.parts)?;
-    arrivals.fill(0)?;
+    let arrivals = gpu.zeros::<u32>(packed.parts)?;
     let grid = packed.slices.len().div_ceil(BLOCK / steps::LANES);
     let structure = slices.bytes() + steps.bytes() + words.bytes();
     let per_nonzero = structure as f64 / csr.host.nnz().max(1) as f64;

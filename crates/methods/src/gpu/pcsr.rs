@@ -9,13 +9,8 @@
 //! whereas the listing allows a smaller grid whose threads stride over them; y is stored once after the last piece, and
 //! only for existing rows (the listing stores y in every piece and writes past the last row).
 
-use crate::device::buffer::Value;
-use crate::device::{Argument, DeviceCsr, Program};
-use crate::method::{
-    Code, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Setup, Unprepared,
-};
+use super::prelude::*;
 
-/// The method `gpu-pcsr`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "gpu-pcsr",
     source: "five-gpu-algorithms, IV-D; He and Gao 2016",
@@ -38,16 +33,12 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
-static PROGRAM: Program =
-    Program { name: "pcsr.cu", source: include_str!("../../../../cuda/pcsr.cu") };
+static PROGRAM: Program = program!("cuda/pcsr.cu");
 
 /// The number of products in shared memory at the same time.
 const PIECE: usize = 1024;
 
-fn prepare<'a, T: Value>(
-    csr: &'a DeviceCsr<'a, T>,
-    request: &Request<'a>,
-) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     let block = request.number("block").unwrap_or(256);
     let rows = request.number("rows").unwrap_or(64);
     let constants = [("BLOCK", block), ("ROWS", rows), ("PIECE", PIECE)];

@@ -10,14 +10,9 @@
 //! its row at a time; a matrix that would be mostly padding is refused.
 
 use super::ell::{BLOCK, NO_ENTRY, block};
-use crate::device::buffer::Value;
-use crate::device::{DeviceCsr, Program};
+use super::prelude::*;
 use crate::formats::strips::{self, SIGMA, Strips, sigma};
-use crate::method::{
-    Code, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Setup, Unprepared,
-};
 
-/// The method `gpu-sell`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "gpu-sell",
     source: "Kreutzer et al. 2014, SELL-C-σ",
@@ -33,13 +28,9 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
-static PROGRAM: Program =
-    Program { name: "sell.cu", source: include_str!("../../../../cuda/sell.cu") };
+static PROGRAM: Program = program!("cuda/sell.cu");
 
-fn prepare<'a, T: Value>(
-    csr: &'a DeviceCsr<'a, T>,
-    request: &Request<'a>,
-) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     let (gpu, rows, block) = (&csr.gpu, csr.host.rows(), block(request));
     let chunk = request.number("c").unwrap_or(32);
     let constants = [("CHUNK", chunk), ("BLOCK", block)];

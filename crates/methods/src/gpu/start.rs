@@ -1,19 +1,14 @@
 //! y ← βy, the first step of products whose kernels add to y.
 
-use crate::device::buffer::Value;
-use crate::device::{Buffer, Gpu, Kernel, Program};
-use crate::method::{Failed, Unprepared};
+use super::prelude::*;
 
-static PROGRAM: Program =
-    Program { name: "start.cu", source: include_str!("../../../../cuda/start.cu") };
+static PROGRAM: Program = program!("cuda/start.cu");
 
 const BLOCK: usize = 256;
 
-/// The kernel that computes y ← βy.
 pub struct Start(Kernel);
 
 impl Start {
-    /// Compiles the kernel for vectors of `T`.
     pub fn of<T: Value>(gpu: &Gpu) -> Result<Self, Unprepared> {
         Ok(Self(gpu.compile::<T>(&PROGRAM, &[])?.kernel("start")?))
     }

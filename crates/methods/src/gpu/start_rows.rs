@@ -1,11 +1,8 @@
 //! y ← βy for some rows, the first step of products whose kernels store the other rows.
 
-use crate::device::buffer::Value;
-use crate::device::{Buffer, Gpu, Kernel, Program};
-use crate::method::{Failed, Unprepared};
+use super::prelude::*;
 
-static PROGRAM: Program =
-    Program { name: "start_rows.cu", source: include_str!("../../../../cuda/start_rows.cu") };
+static PROGRAM: Program = program!("cuda/start_rows.cu");
 
 const BLOCK: usize = 256;
 
@@ -17,7 +14,6 @@ pub struct StartRows {
 }
 
 impl StartRows {
-    /// Compiles the kernel for vectors of `T`.
     pub fn of<T: Value>(gpu: &Gpu, rows: Buffer<u32>) -> Result<Self, Unprepared> {
         Ok(Self { kernel: gpu.compile::<T>(&PROGRAM, &[])?.kernel("start_rows")?, rows })
     }

@@ -30,14 +30,9 @@ mod tests;
 use convert::{Choices, Tiles};
 
 use super::coo::Adding;
+use super::prelude::*;
 use super::start_rows::StartRows;
-use crate::device::buffer::Value;
-use crate::device::{Argument, DeviceCsr, Program};
-use crate::method::{
-    Code, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Setup, Unprepared,
-};
 
-/// The method `gpu-tile`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "gpu-tile",
     source: "TileSpMV, Niu et al. 2021, and its code",
@@ -65,16 +60,12 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
-static PROGRAM: Program =
-    Program { name: "tile.cu", source: include_str!("../../../../cuda/tile.cu") };
+static PROGRAM: Program = program!("cuda/tile.cu");
 
 /// Threads per block of the second kernel, which adds the entries taken out of the tiles.
 const APART_BLOCK: usize = 256;
 
-fn prepare<'a, T: Value>(
-    csr: &'a DeviceCsr<'a, T>,
-    request: &Request<'a>,
-) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     let gpu = &csr.gpu;
     let block = request.number("block").unwrap_or(64);
     let hyb = request.word("hyb") == Some("on");

@@ -35,7 +35,7 @@ pub struct Shape {
     pub nnz: f64,
     /// The population standard deviation of the row lengths.
     pub std_dev: f64,
-    /// The number of nonzeros of the longest row.
+    /// The nonzeros of the longest row.
     pub longest: f64,
 }
 
@@ -128,8 +128,8 @@ impl Choices {
     pub fn embedded(facts: &Facts) -> &'static Self {
         static TABLES: OnceLock<Vec<Choices>> = OnceLock::new();
         let tables = TABLES.get_or_init(|| {
-            let table = |(_, name, rows): &(_, &str, &str)| Self::parse(name, rows);
-            EMBEDDED.iter().map(|it| table(it).expect("the embedded table is right")).collect()
+            let parse = |(_, name, rows): &(_, &str, &str)| Self::parse(name, rows);
+            EMBEDDED.iter().map(|it| parse(it).expect("the embedded table is right")).collect()
         });
         let older =
             |(capability, _, _): &&((u32, u32), _, _)| *capability <= facts.compute_capability;
@@ -137,10 +137,7 @@ impl Choices {
         &tables[index]
     }
 
-    /// Reads the result file that `SPMV_BENCH_CHOICES` names.
-    ///
-    /// # Errors
-    /// Returns an error with the path if the file cannot be read, or has no measured row.
+    /// Reads the result file that `SPMV_BENCH_CHOICES` names, which must have a measured row.
     pub fn read(path: &Path) -> Result<Self, Failed> {
         let failed = |error: &dyn std::fmt::Display| {
             Failed(format!("{VARIABLE}: {}: {error}", path.display()))
@@ -187,10 +184,7 @@ impl Choices {
     }
 
     /// Returns the methods in the order of their costs on the most similar matrices, for this number of planned
-    /// products, and the names of these matrices.
-    ///
-    /// # Errors
-    /// Returns an error if the table has no times in this precision.
+    /// products, and the names of these matrices. The table must have times in this precision.
     pub fn rank(
         &self,
         shape: &Shape,
@@ -203,12 +197,10 @@ impl Choices {
         near.sort_by(|(a, _), (b, _)| a.total_cmp(b));
         near.truncate(NEIGHBOURS);
         if near.is_empty() {
-            let reason = format!(
-                "the table of choices has no times in {}: {}",
-                precision.name(),
-                self.origin
-            );
-            return Err(Unavailable(reason));
+            let (name, origin) = (precision.name(), &self.origin);
+            return Err(Unavailable(format!(
+                "the table of choices has no times in {name}: {origin}"
+            )));
         }
         let cost = |method| {
             let weighted = near.iter().filter_map(|(difference, known)| {
@@ -237,19 +229,25 @@ mod tests {
         Choices::parse("a file", &[HEADER, &rows.join("\n")].concat()).unwrap()
     }
 
-    fn ranked(choices: &Choices, nnz: f64, planned: usize) -> Vec<(&'static str, f64)> {
+    /// Returns the methods that the table ranks for a matrix of even rows, with their costs in percent.
+    fn ranked(
+        rows: &[&str],
+        (nnz, precision): (f64, Precision),
+        planned: usize,
+        methods: [&'static str; 2],
+    ) -> [(&'static str, f64); 2] {
         let shape = Shape { rows: 100.0, nnz, std_dev: 0.0, longest: nnz / 100.0 };
-        let methods = ["plain", "packed"].into_iter();
-        let (ranked, _) = choices.rank(&shape, Precision::F64, planned, methods).unwrap();
-        ranked.iter().map(|it| (it.method, (it.cost * 100.0).round() / 100.0)).collect()
+        let choices = choices(rows);
+        let (ranked, _) = choices.rank(&shape, precision, planned, methods.into_iter()).unwrap();
+        [0, 1].map(|place| (ranked[place].method, (ranked[place].cost * 100.0).round()))
     }
 
     #[test]
     fn setup_pays_after_enough_products() {
         let rows = ["a,f64,100,500,0,5,plain,ok,0,2", "a,f64,100,500,0,5,packed,ok,100,1"];
-        let choices = choices(&rows);
-        assert_eq!(ranked(&choices, 500.0, 50), [("plain", 1.0), ("packed", 1.5)]);
-        assert_eq!(ranked(&choices, 500.0, 300), [("packed", 1.0), ("plain", 1.5)]);
+        let ranked = |planned| ranked(&rows, (500.0, Precision::F64), planned, ["plain", "packed"]);
+        assert_eq!(ranked(50), [("plain", 100.0), ("packed", 150.0)]);
+        assert_eq!(ranked(300), [("packed", 100.0), ("plain", 150.0)]);
     }
 
     #[test]
@@ -261,15 +259,14 @@ mod tests {
             "b,f64,100,50000,0,500,packed,skipped,,",
             "c,f32,100,500,0,5,packed,ok,0,1",
         ];
-        let choices = choices(&rows);
-        assert_eq!(ranked(&choices, 500.0, 1)[0].0, "packed");
-        assert_eq!(ranked(&choices, 50000.0, 1)[0].0, "plain");
-        let shape = Shape { rows: 1.0, nnz: 1.0, std_dev: 0.0, longest: 1.0 };
-        let methods = ["other", "packed"].into_iter();
-        let (ranked, similar) = choices.rank(&shape, Precision::F32, 1, methods).unwrap();
+        let first = |nnz| ranked(&rows, (nnz, Precision::F64), 1, ["plain", "packed"])[0].0;
+        assert_eq!([first(500.0), first(50000.0)], ["packed", "plain"]);
+        let other = ranked(&rows, (1.0, Precision::F32), 1, ["other", "packed"]);
+        assert_eq!(other, [("packed", 100.0), ("other", f64::INFINITY)]);
+        let table = choices(&rows);
+        let (_, similar) =
+            table.rank(&Shape::default(), Precision::F32, 1, ["packed"].into_iter()).unwrap();
         assert_eq!(similar, ["c"]);
-        let costs: Vec<_> = ranked.iter().map(|it| (it.method, it.cost)).collect();
-        assert_eq!(costs, [("packed", 1.0), ("other", f64::INFINITY)]);
     }
 
     #[test]
@@ -280,20 +277,15 @@ mod tests {
             "b,f64,100,500,0,5,plain,ok,0,2",
             "c,f64,100,500,0,5,plain,ok,0,2",
         ];
-        let shape = Shape { rows: 100.0, nnz: 500.0, std_dev: 0.0, longest: 5.0 };
-        let methods = ["plain", "gpu-dia"].into_iter();
-        let choices = choices(&rows);
-        let (ranked, _) = choices.rank(&shape, Precision::F64, 1, methods).unwrap();
-        assert_eq!((ranked[0].method, ranked[0].cost), ("gpu-dia", 1.0));
+        let ranked = ranked(&rows, (500.0, Precision::F64), 1, ["plain", "gpu-dia"]);
+        assert_eq!(ranked[0], ("gpu-dia", 100.0));
     }
 
     #[test]
     fn a_table_without_times_is_refused() {
-        let shape = Shape { rows: 1.0, nnz: 1.0, std_dev: 0.0, longest: 1.0 };
-        let rank = |choices: &Choices| {
-            choices.rank(&shape, Precision::F32, 1, ["plain"].into_iter()).map(|_| ()).unwrap_err()
-        };
-        let reason = rank(&choices(&["a,f64,1,1,0,1,plain,ok,0,1"])).0;
+        let choices = choices(&["a,f64,1,1,0,1,plain,ok,0,1"]);
+        let ranked = choices.rank(&Shape::default(), Precision::F32, 1, ["plain"].into_iter());
+        let reason = ranked.unwrap_err().0;
         assert_eq!(reason, "the table of choices has no times in f32: a file");
         assert!(Choices::parse("a file", "file,method_name\na,plain\n").is_err());
         let missing = Choices::read(Path::new("none.csv")).unwrap_err().0;
@@ -305,8 +297,7 @@ mod tests {
         let origin = |compute_capability| {
             Choices::embedded(&Facts { compute_capability, ..Facts::default() }).origin.as_str()
         };
-        assert_eq!(origin((6, 0)), "v100, modelled");
-        assert_eq!(origin((8, 9)), "a100, modelled");
-        assert_eq!(origin((12, 0)), "h200, modelled");
+        let origins = [(6, 0), (8, 9), (12, 0)].map(origin);
+        assert_eq!(origins, ["v100, modelled", "a100, modelled", "h200, modelled"]);
     }
 }

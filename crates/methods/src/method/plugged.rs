@@ -1,7 +1,7 @@
 //! The preparation of a method of a plug-in.
 
 use super::{
-    Code, Prepared, PreparedOnGpu, Request, Unavailable, Unprepared, Values, custom, custom_on_gpu,
+    Code, Preparation, Prepared, Request, Unavailable, Unprepared, Values, custom, custom_on_gpu,
 };
 use crate::device::buffer::Value;
 use crate::device::{Buffer, DeviceCsr};
@@ -54,7 +54,7 @@ fn prepare_on_gpu<'a, T: Value>(
     entry: Option<&'static Entry>,
     csr: &'a DeviceCsr<'a, T>,
     request: &Request<'a>,
-) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+) -> Preparation<'a, T> {
     let entry = entry.ok_or_else(|| Unavailable(ELSEWHERE.into()))?;
     let running = entry.prepare_on_device(csr, &settings(request))?;
     let facts = running.facts()?;
@@ -82,13 +82,10 @@ fn described<'a, T, V: Values + ?Sized>(
     request: &Request,
 ) -> Prepared<'a, T, V> {
     let library = facts.library.unwrap_or_else(|| entry.description.edition());
-    let mut prepared = prepared.transposing(request.transpose);
-    prepared.csr_bytes = facts.csr_bytes;
-    prepared.note = facts.note;
     let changed = entry.description.opening_changed.as_ref();
-    let prepared = prepared.with_added_note(
-        changed
-            .map(|changed| format!("opening the plug-in has changed {changed}; this was undone")),
-    );
-    prepared.with_library(&library, facts.extra_bytes)
+    let undone = changed
+        .map(|changed| format!("opening the plug-in has changed {changed}; this was undone"));
+    let mut prepared = prepared.transposing(request.transpose);
+    (prepared.csr_bytes, prepared.note) = (facts.csr_bytes, facts.note);
+    prepared.with_added_note(undone).with_library(&library, facts.extra_bytes)
 }

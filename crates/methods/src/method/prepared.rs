@@ -64,13 +64,8 @@ impl<'a, T: Plain> PreparedOnGpu<'a, T> {
 }
 
 impl<T: Plain + PartialEq> PreparedOnGpu<'_, T> {
-    /// Captures the product as a CUDA graph, for calls with these vectors and factors only.
-    ///
-    /// # Errors
-    /// Returns an error if the driver cannot capture the product.
-    ///
-    /// # Panics
-    /// The returned product panics if it is called with other vectors or factors.
+    /// Captures the product as a CUDA graph, for calls with these vectors and factors only. The returned product panics if
+    /// it is called with others.
     pub fn captured(
         self,
         gpu: &Gpu,
@@ -82,9 +77,8 @@ impl<T: Plain + PartialEq> PreparedOnGpu<'_, T> {
         let graph = gpu.capture(|| product(alpha, x, beta, y))?;
         let captured = (x.address(), y.address());
         let replay = move |a: T, x: &Buffer<T>, b: T, y: &mut Buffer<T>| {
-            let is_same = (a, b) == (alpha, beta) && (x.address(), y.address()) == captured;
             assert!(
-                is_same,
+                (a, b) == (alpha, beta) && (x.address(), y.address()) == captured,
                 "a captured graph accepts only the vectors and factors of its capture"
             );
             // The closure must own the product because the graph uses the product's buffers.
@@ -101,18 +95,16 @@ impl<'a, T, V: Values + ?Sized> Prepared<'a, T, V> {
         product: Box<Product<'a, T, V>>,
         extra_bytes: Option<u64>,
     ) -> Self {
-        let (csr_bytes, library_version, note, wake) = (None, None, None, None);
-        let is_foreign = false;
         Self {
             product,
             rows,
             cols,
             extra_bytes,
-            csr_bytes,
-            library_version,
-            note,
-            wake,
-            is_foreign,
+            csr_bytes: None,
+            library_version: None,
+            note: None,
+            wake: None,
+            is_foreign: false,
         }
     }
 
@@ -150,14 +142,8 @@ impl<'a, T, V: Values + ?Sized> Prepared<'a, T, V> {
     }
 
     /// Computes y ← αAx + βy, or y ← αAᵀx + βy if the request was for the transpose. With β = 0, y is not
-    /// read. On a GPU this only enqueues the work.
-    ///
-    /// # Errors
-    /// Returns an error if the product fails.
-    ///
-    /// # Panics
-    /// Panics if x does not have one value per column or y does not have one value per row. The kernels
-    /// rely on these lengths.
+    /// read. On a GPU this only enqueues the work. It panics if x does not have one value per column or y does not have one
+    /// value per row, because the kernels rely on these lengths.
     pub fn multiply(&mut self, alpha: T, x: &V, beta: T, y: &mut V) -> Result<(), Failed> {
         assert_eq!((x.count(), y.count()), (self.cols, self.rows), "lengths of x and y");
         (self.product)(alpha, x, beta, y)

@@ -4,18 +4,12 @@
 //! allocation and, for some methods, the preprocessing. Memory that the library allocates internally is not counted.
 //! Methods that the installed library does not support are skipped, with a message that names the version that does.
 
-use crate::device::buffer::Value;
 use crate::device::cusparse::{Algorithm, CuSparse, SparseFormat, SparseLayout, SparseProduct};
-use crate::device::{Buffer, DeviceCsr, Gpu};
-use crate::method::{Failed, Prepared, PreparedOnGpu, Request, Unavailable, Unprepared};
-use spmv_matrix::memory::extent::Extent;
+use crate::gpu::prelude::*;
 
-/// The way in which a method calls cusparseSpMV.
 #[derive(Clone, Copy)]
 pub struct Call {
-    /// The algorithm that is passed to cusparseSpMV.
     pub algorithm: Algorithm,
-    /// Whether the setup calls cusparseSpMV_preprocess.
     pub preprocess: bool,
 }
 
@@ -26,7 +20,7 @@ pub fn prepare<'a, T: Value, A: 'a>(
     Call { algorithm, preprocess }: Call,
     format: SparseFormat,
     arrays: A,
-) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+) -> Preparation<'a, T> {
     prepare_by(csr, request, algorithm, format, arrays, |product| {
         let (gpu, sparse) = (csr.gpu.clone(), csr.gpu.cusparse()?);
         let workspace = gpu.allocate::<u8>(sparse.buffer_size(product)?)?;
@@ -48,7 +42,7 @@ pub fn prepare_by<'a, T: Value, A: 'a, G: Copy + 'a, C>(
     format: SparseFormat,
     arrays: A,
     ready: impl FnOnce(&SparseProduct<G>) -> Result<C, Unprepared>,
-) -> Result<PreparedOnGpu<'a, T>, Unprepared>
+) -> Preparation<'a, T>
 where
     C: FnMut(&SparseProduct<G>) -> Result<(), Failed> + 'a,
 {
@@ -59,13 +53,28 @@ where
     let (x, y) = (gpu.allocate::<T>(inputs)?, gpu.allocate::<T>(outputs)?);
     let (rows, cols, nnz) = (rows as u64, cols as u64, csr.host.nnz() as u64);
     let layout = SparseLayout { rows, cols, nnz, precision: T::PRECISION, format };
-    let descriptors = Descriptors::create(sparse, gpu, &layout, algorithm, request, (&x, &y))?;
-    let call = ready(&descriptors.product)?;
-    let mut operation = Operation { call, descriptors, _arrays: arrays };
-    let product = move |alpha: T, x: &Buffer<T>, beta: T, y: &mut Buffer<T>| {
-        operation.multiply(alpha, x, beta, y)
+    let vector = |v: &Buffer<T>| sparse.create_vector(v.len() as u64, v.address(), T::PRECISION);
+    let product = SparseProduct {
+        matrix: sparse.create_matrix(&layout)?,
+        transpose,
+        x: vector(&x)?,
+        y: vector(&y)?,
+        alpha: T::narrow(request.alpha).widen(),
+        beta: T::narrow(request.beta).widen(),
+        precision: T::PRECISION,
+        algorithm,
     };
-    let prepared = Prepared::on_gpu(csr, product).with_library(&sparse.version(), None);
+    let descriptors = Descriptors { gpu: gpu.clone(), product };
+    let call = ready(&product)?;
+    let mut operation = Operation { call, descriptors, _arrays: arrays };
+    let multiply = move |alpha: T, x: &Buffer<T>, beta: T, y: &mut Buffer<T>| {
+        let Operation { call, descriptors: Descriptors { gpu, product }, .. } = &mut operation;
+        let sparse = gpu.cusparse().map_err(|Unavailable(reason)| Failed(reason))?;
+        sparse.set_vector(product.x, x.address())?;
+        sparse.set_vector(product.y, y.address())?;
+        call(&SparseProduct { alpha: alpha.widen(), beta: beta.widen(), ..*product })
+    };
+    let prepared = Prepared::on_gpu(csr, multiply).with_library(&sparse.version(), None);
     Ok(prepared.transposing(transpose))
 }
 
@@ -83,7 +92,6 @@ pub fn library<'g, T: Value>(csr: &'g DeviceCsr<T>) -> Result<&'g dyn CuSparse, 
     csr.gpu.cusparse()
 }
 
-/// Returns the format that refers to the arrays of `csr`.
 pub fn csr_format<T: Value>(csr: &DeviceCsr<T>) -> SparseFormat {
     SparseFormat::Csr {
         row_offsets: csr.row_offsets.address(),
@@ -100,51 +108,9 @@ struct Operation<A, G, C> {
     _arrays: A,
 }
 
-impl<A, G: Copy, C: FnMut(&SparseProduct<G>) -> Result<(), Failed>> Operation<A, G, C> {
-    fn multiply<T: Value>(
-        &mut self,
-        alpha: T,
-        x: &Buffer<T>,
-        beta: T,
-        y: &Buffer<T>,
-    ) -> Result<(), Failed> {
-        let Descriptors { gpu, product } = &self.descriptors;
-        let sparse = gpu.cusparse().map_err(|Unavailable(reason)| Failed(reason))?;
-        sparse.set_vector(product.x, x.address())?;
-        sparse.set_vector(product.y, y.address())?;
-        (self.call)(&SparseProduct { alpha: alpha.widen(), beta: beta.widen(), ..*product })
-    }
-}
-
-/// The descriptors of a product, which are destroyed when this is dropped.
 struct Descriptors<G> {
     gpu: Gpu,
     product: SparseProduct<G>,
-}
-
-impl<G> Descriptors<G> {
-    fn create<T: Value>(
-        sparse: &dyn CuSparse,
-        gpu: &Gpu,
-        layout: &SparseLayout,
-        algorithm: G,
-        request: &Request,
-        (x, y): (&Buffer<T>, &Buffer<T>),
-    ) -> Result<Self, Unprepared> {
-        let precision = T::PRECISION;
-        let vector = |v: &Buffer<T>| sparse.create_vector(v.len() as u64, v.address(), precision);
-        let product = SparseProduct {
-            matrix: sparse.create_matrix(layout)?,
-            transpose: request.transpose,
-            x: vector(x)?,
-            y: vector(y)?,
-            alpha: T::narrow(request.alpha).widen(),
-            beta: T::narrow(request.beta).widen(),
-            precision,
-            algorithm,
-        };
-        Ok(Self { gpu: gpu.clone(), product })
-    }
 }
 
 impl<G> Drop for Descriptors<G> {

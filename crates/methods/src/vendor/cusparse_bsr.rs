@@ -7,17 +7,10 @@
 //! multiplication by the transpose.
 
 use super::cusparse::{self, Call};
-use crate::device::DeviceCsr;
-use crate::device::buffer::Value;
 use crate::device::cusparse::{Algorithm, Order, SparseFormat};
 use crate::formats::register_blocks::{self, RegisterBlocks, Shape, fewest_bytes, pieces, shape};
-use crate::method::{
-    Code, Method, Operations, Parameter, PreparedOnGpu, Request, Setup, Unavailable, Unprepared,
-};
-use spmv_matrix::Csr;
-use spmv_matrix::scalar::Scalar;
+use crate::gpu::prelude::*;
 
-/// The method `cusparse-bsr`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "cusparse-bsr",
     source: "NVIDIA cuSPARSE, cusparseSpMV, CUSPARSE_SPMV_BSR_ALG1",
@@ -42,10 +35,7 @@ pub const METHOD: Method = Method {
 
 const BLOCKS: &[&str] = &["2x2", "3x3", "4x4", "5x5", "6x6", "7x7", "8x8"];
 
-fn prepare<'a, T: Value>(
-    csr: &'a DeviceCsr<'a, T>,
-    request: &Request<'a>,
-) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     cusparse::library(csr)?;
     let RegisterBlocks { shape, block_offsets, mut columns, mut values, .. } =
         blocks(&csr.download()?, request.word("block"))?;
@@ -93,7 +83,6 @@ fn blocks<T: Scalar>(
     Ok(pieces.remove(0))
 }
 
-/// Transposes a square block with `side` rows in place.
 fn transpose<T>(block: &mut [T], side: usize) {
     for row in 0..side {
         for col in 0..row {

@@ -3,12 +3,10 @@
 //! the product with the transpose always uses the first.
 
 use super::cusparse::{self, Call};
-use crate::device::DeviceCsr;
-use crate::device::buffer::Value;
 use crate::device::cusparse::{Algorithm, SparseFormat};
-use crate::method::{Code, Method, Operations, PreparedOnGpu, Request, Setup, Unprepared};
+use crate::formats::coordinates::row_indices;
+use crate::gpu::prelude::*;
 
-/// The method `cusparse-coo`, the first algorithm.
 pub const METHOD: Method = Method {
     name: "cusparse-coo",
     source: "NVIDIA cuSPARSE, cusparseSpMV, CUSPARSE_SPMV_COO_ALG1",
@@ -20,7 +18,6 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare::<_, false>, f32: prepare::<_, false> },
 };
 
-/// The method `cusparse-coo-alg2`, the second algorithm.
 pub const METHOD_ALG2: Method = Method {
     name: "cusparse-coo-alg2",
     source: "NVIDIA cuSPARSE, cusparseSpMV, CUSPARSE_SPMV_COO_ALG2",
@@ -32,7 +29,7 @@ pub const METHOD_ALG2: Method = Method {
 fn prepare<'a, T: Value, const SECOND: bool>(
     csr: &'a DeviceCsr<'a, T>,
     request: &Request<'a>,
-) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+) -> Preparation<'a, T> {
     cusparse::library(csr)?;
     let row_indices = csr.gpu.upload(&row_indices(&csr.row_offsets.to_vec()?))?;
     let format = SparseFormat::Coo {
@@ -44,9 +41,4 @@ fn prepare<'a, T: Value, const SECOND: bool>(
     let call = Call { algorithm, preprocess: false };
     let prepared = cusparse::prepare(csr, request, call, format, row_indices)?;
     Ok(prepared.with_csr_bytes(csr.host.entry_bytes()))
-}
-
-fn row_indices(row_offsets: &[u32]) -> Vec<u32> {
-    let lengths = row_offsets.windows(2).map(|bounds| (bounds[1] - bounds[0]) as usize);
-    (0u32..).zip(lengths).flat_map(|(row, length)| std::iter::repeat_n(row, length)).collect()
 }

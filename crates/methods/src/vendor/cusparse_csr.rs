@@ -3,12 +3,9 @@
 //! bitwise reproducible, but the product with the transpose always uses the first.
 
 use super::cusparse::{self, Call};
-use crate::device::DeviceCsr;
-use crate::device::buffer::Value;
 use crate::device::cusparse::Algorithm;
-use crate::method::{Code, Method, Operations, PreparedOnGpu, Request, Setup, Unprepared};
+use crate::gpu::prelude::*;
 
-/// The method `cusparse-csr`, the default algorithm.
 pub const METHOD: Method = Method {
     name: "cusparse-csr",
     source: "NVIDIA cuSPARSE, cusparseSpMV, CUSPARSE_SPMV_ALG_DEFAULT",
@@ -20,7 +17,6 @@ pub const METHOD: Method = Method {
     code: code::<{ Algorithm::Default as u32 }, false>(),
 };
 
-/// The method `cusparse-csr-pre`, the default algorithm with preprocessing.
 pub const METHOD_PRE: Method = Method {
     name: "cusparse-csr-pre",
     summary: "the method without -pre after cusparseSpMV_preprocess, which counts as setup",
@@ -28,7 +24,6 @@ pub const METHOD_PRE: Method = Method {
     ..METHOD
 };
 
-/// The method `cusparse-csr-alg1`, the first algorithm.
 pub const METHOD_ALG1: Method = Method {
     name: "cusparse-csr-alg1",
     source: "NVIDIA cuSPARSE, cusparseSpMV, CUSPARSE_SPMV_CSR_ALG1",
@@ -37,7 +32,6 @@ pub const METHOD_ALG1: Method = Method {
     ..METHOD
 };
 
-/// The method `cusparse-csr-alg1-pre`, the first algorithm with preprocessing.
 pub const METHOD_ALG1_PRE: Method = Method {
     name: "cusparse-csr-alg1-pre",
     summary: METHOD_PRE.summary,
@@ -45,7 +39,6 @@ pub const METHOD_ALG1_PRE: Method = Method {
     ..METHOD_ALG1
 };
 
-/// The method `cusparse-csr-alg2`, the second algorithm.
 pub const METHOD_ALG2: Method = Method {
     name: "cusparse-csr-alg2",
     source: "NVIDIA cuSPARSE, cusparseSpMV, CUSPARSE_SPMV_CSR_ALG2",
@@ -54,7 +47,6 @@ pub const METHOD_ALG2: Method = Method {
     ..METHOD
 };
 
-/// The method `cusparse-csr-alg2-pre`, the second algorithm with preprocessing.
 pub const METHOD_ALG2_PRE: Method = Method {
     name: "cusparse-csr-alg2-pre",
     summary: METHOD_PRE.summary,
@@ -72,7 +64,7 @@ const fn code<const ALGORITHM: u32, const PREPROCESS: bool>() -> Code {
 fn prepare<'a, T: Value, const ALGORITHM: u32, const PREPROCESS: bool>(
     csr: &'a DeviceCsr<'a, T>,
     request: &Request<'a>,
-) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+) -> Preparation<'a, T> {
     let algorithm = [Algorithm::CsrAlg1, Algorithm::CsrAlg2]
         .into_iter()
         .find(|algorithm| *algorithm as u32 == ALGORITHM)

@@ -4,14 +4,9 @@
 //! Available since cuSPARSE 12.7.3; f32 and named algorithms since 12.8.1. It does not support the transpose.
 
 use super::cusparse;
-use crate::device::buffer::Value;
 use crate::device::cusparse::{OpAlgorithm, OpDescriptor, OpPlan, SparseProduct};
-use crate::device::{Buffer, DeviceCsr, Gpu};
-use crate::method::{
-    Code, Failed, Method, Operations, PreparedOnGpu, Request, Setup, Unavailable, Unprepared,
-};
+use crate::gpu::prelude::*;
 
-/// The method `cusparse-csr-op`, the default algorithm.
 pub const METHOD: Method = Method {
     name: "cusparse-csr-op",
     source: "NVIDIA cuSPARSE, cusparseSpMVOp, CUSPARSE_SPMVOP_ALG_DEFAULT",
@@ -24,7 +19,6 @@ pub const METHOD: Method = Method {
     code: code::<{ OpAlgorithm::Default as u32 }>(),
 };
 
-/// The method `cusparse-csr-op-alg1`, the first algorithm.
 pub const METHOD_ALG1: Method = Method {
     name: "cusparse-csr-op-alg1",
     source: "NVIDIA cuSPARSE, cusparseSpMVOp, CUSPARSE_SPMVOP_ALG1",
@@ -33,7 +27,6 @@ pub const METHOD_ALG1: Method = Method {
     ..METHOD
 };
 
-/// The method `cusparse-csr-op-alg2`, the second algorithm.
 pub const METHOD_ALG2: Method = Method {
     name: "cusparse-csr-op-alg2",
     source: "NVIDIA cuSPARSE, cusparseSpMVOp, CUSPARSE_SPMVOP_ALG2",
@@ -49,7 +42,7 @@ const fn code<const ALGORITHM: u32>() -> Code {
 fn prepare<'a, T: Value, const ALGORITHM: u32>(
     csr: &'a DeviceCsr<'a, T>,
     request: &Request<'a>,
-) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+) -> Preparation<'a, T> {
     let algorithm = [OpAlgorithm::Alg1, OpAlgorithm::Alg2]
         .into_iter()
         .find(|algorithm| *algorithm as u32 == ALGORITHM)
@@ -61,7 +54,6 @@ fn prepare<'a, T: Value, const ALGORITHM: u32>(
     })
 }
 
-/// A plan that owns its descriptor and workspace.
 struct Plan {
     gpu: Gpu,
     descriptor: OpDescriptor,

@@ -2,16 +2,9 @@
 //! Setup copies CSR to the host, builds the slices and uploads them.
 
 use super::cusparse::{self, Call};
-use crate::device::DeviceCsr;
-use crate::device::buffer::Value;
 use crate::device::cusparse::{Algorithm, SparseFormat};
-use crate::method::{
-    Code, Method, Operations, PreparedOnGpu, Request, Setup, Unavailable, Unprepared,
-};
-use spmv_matrix::Csr;
-use spmv_matrix::memory::extent::Extent;
+use crate::gpu::prelude::*;
 
-/// The method `cusparse-sell`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "cusparse-sell",
     source: "NVIDIA cuSPARSE, cusparseSpMV, CUSPARSE_SPMV_SELL_ALG1",
@@ -23,7 +16,6 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
-/// The number of rows of a slice.
 const SLICE: usize = 32;
 /// The largest number of stored entries per nonzero; a matrix with more padding is refused.
 const MOST_PADDING: usize = 8;
@@ -37,27 +29,13 @@ fn memory(extent: &Extent) -> u64 {
     places * (extent.value + 4) + extent.rows + cusparse::memory(extent)
 }
 
-/// A matrix in sliced ELL.
-struct Slices<T> {
-    offsets: Vec<u32>,
-    column_indices: Vec<u32>,
-    values: Vec<T>,
-}
-
-fn prepare<'a, T: Value>(
-    csr: &'a DeviceCsr<'a, T>,
-    request: &Request<'a>,
-) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     cusparse::library(csr)?;
     let host = csr.download()?;
     let offsets = slice_offsets(host.row_offsets())?;
-    let slices = Slices::of(&host, offsets);
-    let stored = slices.values.len() as u64;
-    let arrays = (
-        csr.gpu.upload(&slices.offsets)?,
-        csr.gpu.upload(&slices.column_indices)?,
-        csr.gpu.upload(&slices.values)?,
-    );
+    let (columns, values) = slices(&host, &offsets);
+    let (gpu, stored) = (&csr.gpu, values.len() as u64);
+    let arrays = (gpu.upload(&offsets)?, gpu.upload(&columns)?, gpu.upload(&values)?);
     let format = SparseFormat::SlicedEll {
         slice_rows: SLICE as u64,
         stored,
@@ -88,17 +66,16 @@ fn slice_offsets(row_offsets: &[u32]) -> Result<Vec<u32>, Unavailable> {
     Ok(offsets)
 }
 
-impl<T: Value> Slices<T> {
-    fn of(csr: &Csr<T>, offsets: Vec<u32>) -> Self {
-        let stored = offsets[offsets.len() - 1] as usize;
-        let (mut column_indices, mut values) = (vec![PADDING; stored], vec![T::zero(); stored]);
-        for row in 0..csr.rows() {
-            let first = offsets[row / SLICE] as usize + row % SLICE;
-            for (place, k) in csr.row(row).enumerate() {
-                column_indices[first + place * SLICE] = csr.column_indices()[k];
-                values[first + place * SLICE] = csr.values()[k];
-            }
+/// Returns the columns and the values of the slices that start at `offsets`.
+fn slices<T: Value>(csr: &Csr<T>, offsets: &[u32]) -> (Vec<u32>, Vec<T>) {
+    let stored = offsets[offsets.len() - 1] as usize;
+    let (mut column_indices, mut values) = (vec![PADDING; stored], vec![T::zero(); stored]);
+    for row in 0..csr.rows() {
+        let first = offsets[row / SLICE] as usize + row % SLICE;
+        for (place, k) in csr.row(row).enumerate() {
+            column_indices[first + place * SLICE] = csr.column_indices()[k];
+            values[first + place * SLICE] = csr.values()[k];
         }
-        Self { offsets, column_indices, values }
     }
+    (column_indices, values)
 }

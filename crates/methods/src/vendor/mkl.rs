@@ -24,7 +24,6 @@ const HOW_TO_GET: &str = "Intel MKL not found: `pip install mkl==2025.3.1` in th
     environment, or in .venv of the current directory if only you can write to it, or add its folder to \
     SPMV_BENCH_LIBRARY_PATH";
 
-/// A handle of a matrix (`sparse_matrix_t`).
 pub type Handle = *mut c_void;
 
 /// The type and form of a matrix (`struct matrix_descr`).
@@ -38,9 +37,7 @@ pub struct Description {
 
 /// The description of a general matrix (`SPARSE_MATRIX_TYPE_GENERAL`), for which MKL ignores the other fields.
 pub const GENERAL: Description = Description { kind: 20, fill: 40, diagonal: 50 };
-/// The operation A (`SPARSE_OPERATION_NON_TRANSPOSE`).
 pub const NON_TRANSPOSE: c_int = 10;
-/// The operation Aᵀ (`SPARSE_OPERATION_TRANSPOSE`).
 pub const TRANSPOSE: c_int = 11;
 const INTERFACE_LP64: c_int = 0;
 const THREADING_INTEL: c_int = 0;
@@ -90,40 +87,30 @@ pub type SparseMv<T> =
 /// The type of the OpenMP library's `GOMP_parallel(body, argument, threads, flags)`.
 type Parallel = unsafe extern "C" fn(extern "C" fn(*mut c_void), *mut c_void, c_uint, c_uint);
 
-/// The routines of one precision.
 pub struct Typed<T> {
     /// The product y = Ax of a square matrix. Absent since MKL 2026.
     pub csrgemv: Option<Symbol<CsrGemv<T>>>,
     /// The product y = αAx + βy. Absent since MKL 2026.
     pub csrmv: Option<Symbol<CsrMv<T>>>,
-    /// Creates the handle for the inspector-executor routines.
     pub create_csr: Symbol<CreateCsr<T>>,
-    /// The product by the inspector-executor routines.
     pub mv: Symbol<SparseMv<T>>,
 }
 
-/// The library MKL after it was opened, with its functions.
 pub struct Mkl {
     /// The version, for example `MKL 2025.3-Product Build 20251007`.
     pub version: String,
-    /// The path of the opened file.
     pub file: PathBuf,
     set_num_threads: Symbol<unsafe extern "C" fn(c_int)>,
     threads: AtomicU32,
     parallel: Symbol<Parallel>,
-    /// `mkl_sparse_set_mv_hint(handle, operation, description, expected calls)`.
     pub set_mv_hint: Symbol<unsafe extern "C" fn(Handle, c_int, Description, c_int) -> c_int>,
-    /// `mkl_sparse_optimize(handle)`.
     pub optimize: Symbol<unsafe extern "C" fn(Handle) -> c_int>,
-    /// `mkl_sparse_destroy(handle)`.
     pub destroy: Symbol<unsafe extern "C" fn(Handle) -> c_int>,
     f64: Typed<f64>,
     f32: Typed<f32>,
 }
 
-/// A scalar type for which MKL has routines.
 pub trait Routines: Sized {
-    /// Returns the routines of this type.
     fn of(mkl: &Mkl) -> &Typed<Self>;
 }
 impl Routines for f64 {
@@ -137,7 +124,6 @@ impl Routines for f32 {
     }
 }
 
-/// The variable that sets the CPUs of MKL's threads.
 const AFFINITY: &str = "KMP_AFFINITY";
 
 /// Returns the variables of the environment that set the CPUs of the threads of the OpenMP library that MKL will use.
@@ -164,7 +150,6 @@ pub unsafe fn place_threads(cpus: &[usize]) {
     }
 }
 
-/// Returns whether the environment sets the CPUs of MKL's threads.
 pub fn threads_are_placed() -> bool {
     std::env::var_os(AFFINITY).is_some()
 }
@@ -181,17 +166,15 @@ static WIDEST: AtomicI32 = AtomicI32::new(-1);
 /// Limits MKL to an instruction set and narrower ones, so that it is compared on the same terms with own methods that are
 /// limited to it. This has an effect only before the first call of [`mkl`].
 pub fn limit(isa: Isa) {
-    let constant = match isa {
-        Isa::Portable => SSE4_2,
-        Isa::Avx2 => AVX2,
-        Isa::Avx512 => return,
-    };
-    WIDEST.store(constant, Ordering::Relaxed);
+    match isa {
+        Isa::Portable => WIDEST.store(SSE4_2, Ordering::Relaxed),
+        Isa::Avx2 => WIDEST.store(AVX2, Ordering::Relaxed),
+        Isa::Avx512 => (),
+    }
 }
 
 static MKL: OnceLock<Result<Mkl, Unavailable>> = OnceLock::new();
 
-/// Opens the library on the first call and returns it, or the reason why it is not available.
 pub fn mkl() -> Result<&'static Mkl, Unavailable> {
     MKL.get_or_init(Mkl::open).as_ref().map_err(Clone::clone)
 }
@@ -225,17 +208,17 @@ impl Mkl {
             if folder.as_ref().is_some_and(|folder| !folder.join(name).exists()) {
                 continue;
             }
-            let opened = library::open(folder.as_deref(), "libiomp5.so")
-                .and_then(|openmp| Ok((openmp, library::open(folder.as_deref(), name)?)));
-            let (openmp, rt) = match opened {
-                Ok(opened) => opened,
-                // A library that the system's loader does not find is not installed.
-                Err(_) if folder.is_none() => continue,
-                Err(error) => {
-                    refused.get_or_insert(library::words(&error));
-                    continue;
-                }
-            };
+            let open = |name| library::open(folder.as_deref(), name);
+            let (openmp, rt) =
+                match open("libiomp5.so").and_then(|openmp| Ok((openmp, open(name)?))) {
+                    Ok(opened) => opened,
+                    // A library that the system's loader does not find is not installed.
+                    Err(_) if folder.is_none() => continue,
+                    Err(error) => {
+                        refused.get_or_insert(library::words(&error));
+                        continue;
+                    }
+                };
             let folder = folder.or_else(|| library::folder_of(name)).unwrap_or_default();
             check_layers(&folder, name)?;
             return Self::resolve(rt, openmp, folder.join(name)).map_err(|error| {
@@ -247,15 +230,11 @@ impl Mkl {
         Err(Unavailable(refused.unwrap_or_else(|| HOW_TO_GET.into())))
     }
 
-    fn resolve(
-        library: Library,
-        openmp: Library,
-        file: PathBuf,
-    ) -> Result<Self, libloading::Error> {
+    fn resolve(rt: Library, openmp: Library, file: PathBuf) -> Result<Self, libloading::Error> {
         // SAFETY: the signatures are those of MKL's C headers, LP64 interface.
         unsafe {
             let set_layer = |name: &[u8], layer| {
-                library.get::<unsafe extern "C" fn(c_int) -> c_int>(name).map(|set| set(layer))
+                rt.get::<unsafe extern "C" fn(c_int) -> c_int>(name).map(|set| set(layer))
             };
             set_layer(b"MKL_Set_Interface_Layer", INTERFACE_LP64)?;
             set_layer(b"MKL_Set_Threading_Layer", THREADING_INTEL)?;
@@ -268,21 +247,21 @@ impl Mkl {
                 set_layer(b"MKL_Enable_Instructions", widest)?;
             }
             // Otherwise MKL may use fewer threads than requested.
-            library.get::<unsafe extern "C" fn(c_int)>(b"MKL_Set_Dynamic")?(0);
+            rt.get::<unsafe extern "C" fn(c_int)>(b"MKL_Set_Dynamic")?(0);
             let mkl = Self {
-                version: version(&library)? + limit,
+                version: version(&rt)? + limit,
                 file,
-                set_num_threads: library.get(b"MKL_Set_Num_Threads")?,
+                set_num_threads: rt.get(b"MKL_Set_Num_Threads")?,
                 threads: AtomicU32::new(0),
                 parallel: openmp.get(b"GOMP_parallel")?,
-                set_mv_hint: library.get(b"mkl_sparse_set_mv_hint")?,
-                optimize: library.get(b"mkl_sparse_optimize")?,
-                destroy: library.get(b"mkl_sparse_destroy")?,
-                f64: typed(&library, 'd')?,
-                f32: typed(&library, 's')?,
+                set_mv_hint: rt.get(b"mkl_sparse_set_mv_hint")?,
+                optimize: rt.get(b"mkl_sparse_optimize")?,
+                destroy: rt.get(b"mkl_sparse_destroy")?,
+                f64: typed(&rt, 'd')?,
+                f32: typed(&rt, 's')?,
             };
             // The symbols are used until the process ends.
-            std::mem::forget((library, openmp));
+            std::mem::forget((rt, openmp));
             Ok(mkl)
         }
     }
@@ -322,23 +301,22 @@ fn check_layers(folder: &Path, rt: &str) -> Result<(), Unavailable> {
 /// # Safety
 /// `library` must be MKL.
 unsafe fn version(library: &Library) -> Result<String, libloading::Error> {
+    type GetVersionString = unsafe extern "C" fn(*mut c_char, c_int);
     const LENGTH: usize = 300;
     // The buffer is larger than the length passed, in case a library writes more; the excess is ignored.
     let mut text = [0u8; 16 * LENGTH];
     // SAFETY: the function writes at most as many bytes as the length passed, the last one 0.
     unsafe {
-        type GetVersionString = unsafe extern "C" fn(*mut c_char, c_int);
         let get = library.get::<GetVersionString>(b"MKL_Get_Version_String")?;
         get(text.as_mut_ptr().cast(), LENGTH as c_int);
     }
-    let text = text[..LENGTH].split(|&byte| byte == 0).next().unwrap_or_default();
-    let text = String::from_utf8_lossy(text);
+    let text =
+        String::from_utf8_lossy(text[..LENGTH].split(|&byte| byte == 0).next().unwrap_or_default());
     let version = text.split_once("Version ").map_or(&*text, |(_, version)| version);
     let version = version.split_once(" for ").map_or(version, |(version, _)| version);
     Ok(format!("MKL {}", version.trim()))
 }
 
-/// Converts a `sparse_status_t` to a result.
 pub fn check(call: &str, status: c_int) -> Result<(), Failed> {
     let meaning = match status {
         0 => return Ok(()),

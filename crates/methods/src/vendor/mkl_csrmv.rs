@@ -9,7 +9,6 @@ use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavaila
 use spmv_matrix::Csr;
 use spmv_matrix::scalar::Scalar;
 
-/// The method `mkl-csrmv`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "mkl-csrmv",
     source: "Intel MKL, mkl_cspblas_?csrgemv; merge-spmv-sc16's baseline",

@@ -11,7 +11,6 @@ use spmv_matrix::Csr;
 use spmv_matrix::memory::extent::Extent;
 use spmv_matrix::scalar::Scalar;
 
-/// The method `mkl-ie`, without a hint.
 pub const METHOD: Method = Method {
     name: "mkl-ie",
     source: "Intel MKL, mkl_sparse_?_mv",
@@ -23,7 +22,6 @@ pub const METHOD: Method = Method {
     code: Code::Cpu { parallel: true, f64: prepare::<_, false>, f32: prepare::<_, false> },
 };
 
-/// The method `mkl-ie-opt`, with a hint and optimisation.
 pub const METHOD_OPT: Method = Method {
     name: "mkl-ie-opt",
     setup: Setup::Inspection,
@@ -39,7 +37,6 @@ fn memory_optimised(extent: &Extent) -> u64 {
     extent.nnz * (2 * extent.value + 9) + 16 * extent.rows + mkl::memory(extent)
 }
 
-/// A handle that is destroyed when this is dropped.
 struct Matrix {
     handle: Handle,
     /// MKL's constant for A or Aᵀ.

@@ -1,6 +1,7 @@
 //! The functions of the CUDA driver.
 
 use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ulonglong, c_void};
+use std::fmt;
 use std::ptr::null;
 use std::sync::OnceLock;
 
@@ -15,11 +16,9 @@ use super::libraries::{self, functions};
 use crate::device::{Failed, Unavailable};
 use crate::library;
 
-/// The file name of the driver's library.
 pub const NAME: &str = "libcuda.so.1";
 
 functions! {
-    /// The functions of the driver.
     Functions {
         cuInit(c_uint);
         cuDriverGetVersion(*mut c_int);
@@ -75,15 +74,11 @@ functions! {
     }
 }
 
-/// The type of a function that returns the name or the meaning of a status.
 type ErrorText = unsafe extern "C" fn(u32, *mut *const c_char) -> u32;
 
-/// The type of a function that returns the milliseconds between two events.
 pub type ElapsedTime = unsafe extern "C" fn(*mut f32, CUevent, CUevent) -> u32;
 
-/// The opened and initialised driver.
 pub struct Api {
-    /// The functions of the driver.
     pub functions: Functions,
     /// The newest form of `cuEventElapsedTime` that the driver has.
     pub elapsed_time: ElapsedTime,
@@ -97,26 +92,24 @@ pub fn api() -> Result<&'static Api, Unavailable> {
     API.get_or_init(Api::open).as_ref().map_err(Clone::clone)
 }
 
-/// Returns the reason why the driver cannot be opened, from the message of the loader.
-fn unusable(words: &str) -> Unavailable {
-    Unavailable(match words.contains(NAME) && words.contains("No such file") {
-        true => format!("no CUDA driver: {NAME} was not found on this machine"),
-        false => format!("the CUDA driver cannot be loaded: {words}; install the driver again"),
-    })
-}
-
 impl Api {
     fn open() -> Result<Self, Unavailable> {
-        let library =
-            library::open(None, NAME).map_err(|error| unusable(&library::words(&error)))?;
-        let incomplete = |error| {
+        let library = library::open(None, NAME).map_err(|error| {
+            let words = library::words(&error);
+            Unavailable(match words.contains(NAME) && words.contains("No such file") {
+                true => format!("no CUDA driver: {NAME} was not found on this machine"),
+                false => {
+                    format!("the CUDA driver cannot be loaded: {words}; install the driver again")
+                }
+            })
+        })?;
+        let api = Self::find(&library).map_err(|error| {
             Unavailable(format!(
                 "the CUDA driver lacks a required function: {}; install a driver of CUDA 12.0 (version \
                  525) or newer",
                 library::words(&error)
             ))
-        };
-        let api = Self::find(&library).map_err(incomplete)?;
+        })?;
         // The functions are used until the process ends.
         std::mem::forget(library);
         // SAFETY: 0 is the only valid flag.
@@ -142,31 +135,20 @@ impl Api {
         }
     }
 
-    /// Returns the CUDA version of the driver, for example (12, 4).
-    pub fn cuda_version(&self) -> Result<(u32, u32), Failed> {
-        let mut version = 0;
-        // SAFETY: the pointer is valid for writes.
-        let status = unsafe { (self.functions.cuDriverGetVersion)(&mut version) };
-        self.check(status, || "cuDriverGetVersion".into())?;
-        let version = version.unsigned_abs();
-        Ok((version / 1000, version % 1000 / 10))
-    }
-
     /// Converts a status to a result. An error message starts with `call`, for example `cuMemAlloc of 12 bytes`.
-    pub fn check(&self, status: u32, call: impl FnOnce() -> String) -> Result<(), Failed> {
+    pub fn check(&self, status: u32, call: impl fmt::Display) -> Result<(), Failed> {
         match status {
             0 => Ok(()),
-            _ => Err(Failed(format!("{}: {}", call(), self.words(status)))),
+            _ => Err(Failed(format!("{call}: {}", self.words(status)))),
         }
     }
 
     /// Converts a status to a result for calls before a device is opened, whose failure means that none is available.
     pub fn available(&self, call: &str, status: u32) -> Result<(), Unavailable> {
-        self.check(status, || format!("the CUDA driver rejected {call}"))
+        self.check(status, format_args!("the CUDA driver rejected {call}"))
             .map_err(|Failed(reason)| Unavailable(reason))
     }
 
-    /// Describes a status, for example `CUDA_ERROR_OUT_OF_MEMORY (out of memory)`.
     fn words(&self, status: u32) -> String {
         let text_of = |function: ErrorText| {
             let mut text = null();
@@ -186,33 +168,25 @@ mod tests {
 
     use super::Functions;
 
-    /// The oldest supported CUDA version of the driver.
     const OLDEST: (u32, u32) = (12, 0);
 
-    /// Returns the CUDA version in which each function appeared.
-    fn since() -> HashMap<&'static str, (u32, u32)> {
+    #[test]
+    fn the_oldest_driver_has_every_function_that_is_not_optional() {
         let table = include_str!("../../../../../tests/cuda/since.txt");
         let lines = table.lines().filter(|line| !line.starts_with('#'));
-        lines
+        let since: HashMap<&str, (u32, u32)> = lines
             .map(|line| {
                 let (name, version) = line.split_once(' ').unwrap();
                 let (major, minor) = version.split_once('.').unwrap();
                 (name, (major.parse().unwrap(), minor.parse().unwrap()))
             })
-            .collect()
-    }
-
-    #[test]
-    fn the_oldest_driver_has_every_function_that_is_not_optional() {
-        let since = since();
+            .collect();
         let by_hand = ["cuGetErrorName", "cuGetErrorString", "cuEventElapsedTime"];
         for name in Functions::REQUIRED.iter().chain(&by_hand) {
-            let version = since.get(name).unwrap_or_else(|| panic!("{name} is not in the table"));
-            assert!(*version <= OLDEST, "{name} appeared in CUDA {version:?}");
+            assert!(since[name] <= OLDEST, "{name} appeared in CUDA {:?}", since[name]);
         }
         for name in Functions::OPTIONAL {
-            let version = since.get(name).unwrap_or_else(|| panic!("{name} is not in the table"));
-            assert!(*version > OLDEST, "{name} is in every supported driver");
+            assert!(since[name] > OLDEST, "{name} is in every supported driver");
         }
     }
 }

@@ -9,7 +9,6 @@ use crate::device::{Program, Unavailable, Unprepared, sources};
 use spmv_matrix::cache::CacheFolder;
 use spmv_matrix::scalar::Precision;
 
-/// The machine code of programs for one device.
 pub struct MachineCode {
     target: Target,
     precompiled: Option<Precompiled>,
@@ -30,10 +29,8 @@ impl MachineCode {
         }
     }
 
-    /// Returns the machine code of `program` with `VALUE_T` and the constants defined.
-    ///
-    /// # Errors
-    /// Returns how to get NVRTC if it is missing, or its messages if the program does not compile.
+    /// Returns the machine code of `program` with `VALUE_T` and the constants defined. An error states how to get NVRTC,
+    /// or its messages.
     pub fn of(
         &self,
         program: &Program,
@@ -47,20 +44,13 @@ impl MachineCode {
         }
     }
 
-    /// Describes the sources of machine code: compilers with their versions and files.
     pub fn origin(&self) -> String {
+        let precompiled = self.precompiled.as_ref().map(|of| format!("{of}; all others by"));
         let compiler = match &self.compiler {
             Ok(nvrtc) => nvrtc.to_string(),
             Err(Unavailable(reason)) => reason.clone(),
         };
-        let precompiled = self.precompiled.as_ref();
-        let precompiled = precompiled.map(|of| format!("{of}; all others by"));
-        let parts = [precompiled.unwrap_or_default(), compiler, sources::origin()];
-        parts
-            .iter()
-            .map(String::as_str)
-            .filter(|part| !part.is_empty())
-            .collect::<Vec<_>>()
-            .join(" ")
+        let parts = [precompiled, Some(compiler), Some(sources::origin())].into_iter().flatten();
+        parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
     }
 }

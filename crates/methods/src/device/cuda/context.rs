@@ -1,6 +1,7 @@
 //! A device's context with the single stream in which everything runs.
 
 use std::cell::RefCell;
+use std::fmt;
 use std::ptr::null_mut;
 
 use cudarc::driver::sys::{CUcontext, CUdevice, CUstream};
@@ -12,20 +13,16 @@ use crate::device::{Failed, Unavailable};
 /// may return.
 const LAUNCH_ERRORS: std::ops::Range<u32> = 700..800;
 
-/// A CUDA context and its stream.
 pub struct Context {
     api: &'static Api,
-    /// The device of the context.
     pub device: CUdevice,
     context: CUcontext,
-    /// The stream in which all work is enqueued.
     pub stream: CUstream,
     /// The name of the latest enqueued operation, which may be the cause of a later error.
     last: RefCell<String>,
 }
 
 impl Context {
-    /// Opens the context of the device with the given number, or of the first.
     pub fn open(number: Option<usize>) -> Result<Self, Unavailable> {
         let api = api()?;
         let functions = &api.functions;
@@ -54,47 +51,51 @@ impl Context {
         &self.api.functions
     }
 
-    /// Returns the driver's function for the time between events, with this context as the current one.
+    /// Calls a function of the driver with this context as the current one, and checks the status that it returns.
+    pub fn call(
+        &self,
+        call: impl fmt::Display,
+        function: impl FnOnce(&Functions) -> u32,
+    ) -> Result<(), Failed> {
+        self.check(function(self.enter()), call)
+    }
+
+    /// Converts a status to a result. An error message starts with `call`, for example `cuMemAlloc of 12 bytes`; that of
+    /// a kernel's error also names the latest enqueued operation.
+    pub fn check(&self, status: u32, call: impl fmt::Display) -> Result<(), Failed> {
+        let last = self.last.borrow();
+        match LAUNCH_ERRORS.contains(&status) && !last.is_empty() {
+            true => self.api.check(status, format_args!("{call}, after {last}")),
+            false => self.api.check(status, call),
+        }
+    }
+
     pub fn elapsed_time(&self) -> ElapsedTime {
-        self.enter();
         self.api.elapsed_time
     }
 
     /// Returns the CUDA version of the driver, for example (12, 4).
     pub fn cuda_version(&self) -> Result<(u32, u32), Failed> {
-        self.api.cuda_version()
+        let mut version = 0;
+        // SAFETY: the pointer is valid for writes.
+        self.call("cuDriverGetVersion", |cuda| unsafe { (cuda.cuDriverGetVersion)(&mut version) })?;
+        let version = version.unsigned_abs();
+        Ok((version / 1000, version % 1000 / 10))
     }
 
-    /// Converts a status to a result. The message of a kernel's error names the latest enqueued operation.
-    pub fn check(&self, status: u32, call: impl FnOnce() -> String) -> Result<(), Failed> {
-        self.api.check(status, || {
-            let (call, last) = (call(), self.last.borrow());
-            match LAUNCH_ERRORS.contains(&status) && !last.is_empty() {
-                true => format!("{call}, after {last}"),
-                false => call,
-            }
-        })
-    }
-
-    /// Records the name of the latest enqueued operation.
     pub fn enqueued(&self, name: &str) {
         let mut last = self.last.borrow_mut();
         last.clear();
         last.push_str(name);
     }
 
-    /// Waits for all streams of the context, including those of libraries.
-    pub fn synchronize_all(&self) -> Result<(), Failed> {
-        // SAFETY: the context is alive.
-        let status = unsafe { (self.enter().cuCtxSynchronize)() };
-        self.check(status, || "cuCtxSynchronize".into())
-    }
-
     /// Waits for the stream. An error message ends with `why`.
     pub fn synchronize(&self, why: &str) -> Result<(), Failed> {
+        let stream = self.stream;
         // SAFETY: the stream is alive.
-        let status = unsafe { (self.enter().cuStreamSynchronize)(self.stream) };
-        self.check(status, || format!("cuStreamSynchronize{why}"))
+        self.call(format_args!("cuStreamSynchronize{why}"), |cuda| unsafe {
+            (cuda.cuStreamSynchronize)(stream)
+        })
     }
 }
 
@@ -111,7 +112,6 @@ impl Drop for Context {
     }
 }
 
-/// Checks that a device with this number exists.
 fn existing(api: &Api, number: usize) -> Result<i32, Unavailable> {
     let mut count = 0;
     // SAFETY: the pointer is valid for writes.

@@ -17,7 +17,6 @@ use nix::libc::{Dl_info, dladdr};
 use crate::device::Unavailable;
 use crate::library;
 
-/// The device and driver for which a library must work.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
     /// The compute capability of the device, for example (9, 0) for sm_90.
@@ -26,7 +25,6 @@ pub struct Target {
     pub driver: Option<u32>,
 }
 
-/// The oldest architecture that CUDA 13 supports.
 const OLDEST_OF_CUDA_13: (u32, u32) = (7, 5);
 
 impl Target {
@@ -49,23 +47,19 @@ impl fmt::Display for Target {
 
 /// One version of a library. It is displayed as its name, version and file.
 pub trait Edition: fmt::Display {
-    /// Returns the version of the library, by which the newest is chosen.
     fn version(&self) -> (u32, u32);
 
     /// Returns the reason why the library does not work for a target, or `None` if it does.
     fn refusal(&self, target: &Target) -> Option<String>;
 }
 
-/// The installed versions of a library, the best first.
 pub struct Opened<L> {
     editions: Vec<L>,
-    /// The messages of the libraries that could not be opened.
     failures: Vec<String>,
 }
 
-/// The description of a library to search for.
+/// A library to search for.
 pub struct Sought {
-    /// The name of the library in messages.
     pub title: &'static str,
     /// The possible file names.
     pub names: &'static [&'static str],
@@ -90,20 +84,30 @@ impl Sought {
         let folders = library::folders().into_iter().chain(toolkits()).map(Some);
         for folder in [None].into_iter().chain(folders) {
             for name in self.names {
-                match self.open(folder.as_deref(), name) {
-                    None => (),
-                    Some(Err(error)) => failures.push(library::words(&error)),
-                    Some(Ok((library, file))) if files.insert(file.clone()) => {
-                        let first = folder.as_ref().is_some_and(|folder| named.contains(folder));
-                        match find(&library, file.clone()) {
-                            Ok(edition) => found.push((first, edition)),
-                            Err(error) => failures.push(incomplete(&file, &error)),
-                        }
-                        // The functions are used until the process ends.
-                        std::mem::forget(library);
+                let (library, file) = match self.open(folder.as_deref(), name) {
+                    Some(Ok(opened)) => opened,
+                    Some(Err(error)) => {
+                        failures.push(library::words(&error));
+                        continue;
                     }
-                    Some(Ok(_)) => (),
+                    None => continue,
+                };
+                if !files.insert(file.clone()) {
+                    continue;
                 }
+                match find(&library, file.clone()) {
+                    Ok(edition) => {
+                        let first = folder.as_ref().is_some_and(|folder| named.contains(folder));
+                        found.push((first, edition));
+                    }
+                    Err(error) => failures.push(format!(
+                        "{} lacks a required function: {}",
+                        file.display(),
+                        library::words(&error)
+                    )),
+                }
+                // The functions are used until the process ends.
+                std::mem::forget(library);
             }
         }
         found.sort_by_key(|(first, edition)| Reverse((*first, edition.version())));
@@ -128,7 +132,6 @@ impl Sought {
         }
     }
 
-    /// Returns all installed versions, the best first.
     pub fn all<'a, L>(&self, opened: &'a Opened<L>) -> Result<&'a [L], Unavailable> {
         match &opened.editions[..] {
             [] => Err(self.absent(opened, self.packages[1])),
@@ -169,7 +172,6 @@ impl Sought {
     }
 }
 
-/// Returns the instruction to install a library.
 fn advice(package: &str) -> String {
     format!("pip install '{package}' or set SPMV_BENCH_LIBRARY_PATH")
 }
@@ -192,12 +194,6 @@ fn file_of(library: &Library, function: &str) -> Option<PathBuf> {
     Some(path.canonicalize().unwrap_or_else(|_| path.to_owned()))
 }
 
-/// Returns the message for a file that lacks a function.
-fn incomplete(file: &Path, error: &libloading::Error) -> String {
-    let (file, error) = (file.display(), library::words(error));
-    format!("{file} lacks a required function: {error}")
-}
-
 /// Opens every library whose name matches `pattern`, so that a library opened later finds it already loaded: first
 /// those in `folder`, then those with other names in the folders for vendors' libraries. Failures are ignored here: the
 /// library that needs the file reports them.
@@ -217,7 +213,6 @@ fn open_helpers(folder: &Path, pattern: &str) {
     }
 }
 
-/// Returns the library folders of installed CUDA toolkits.
 fn toolkits() -> Vec<PathBuf> {
     let patterns = ["/usr/local/cuda*/lib64", "/usr/local/cuda*/targets/x86_64-linux/lib"];
     patterns.iter().flat_map(|pattern| glob::glob(pattern)).flatten().flatten().collect()

@@ -22,7 +22,6 @@ pub fn target(context: &Context) -> Result<Target, Failed> {
     })
 }
 
-/// Returns the properties of a device.
 pub fn facts(context: &Context, target: &Target, code: &MachineCode) -> Result<Facts, Failed> {
     let attribute = |which| attribute(context, which);
     Ok(Facts {
@@ -57,13 +56,12 @@ pub fn bus_id(context: &Context) -> Result<String, Failed> {
     text(context, "cuDeviceGetPCIBusId", context.enter().cuDeviceGetPCIBusId)
 }
 
-/// Returns an attribute of the device.
 pub fn attribute(context: &Context, which: CUdevice_attribute) -> Result<u32, Failed> {
-    let mut value = 0;
-    let get = context.enter().cuDeviceGetAttribute;
+    let (mut value, device) = (0, context.device);
     // SAFETY: the device exists.
-    let status = unsafe { get(&mut value, which, context.device) };
-    context.check(status, || format!("cuDeviceGetAttribute of {which:?}"))?;
+    context.call(format_args!("cuDeviceGetAttribute of {which:?}"), |cuda| unsafe {
+        (cuda.cuDeviceGetAttribute)(&mut value, which, device)
+    })?;
     Ok(value.try_into().unwrap_or(0))
 }
 
@@ -73,25 +71,24 @@ fn text(
     get: unsafe extern "C" fn(*mut c_char, c_int, c_int) -> u32,
 ) -> Result<String, Failed> {
     let mut text = [0u8; 256];
+    let (to, length, device) = (text.as_mut_ptr().cast(), text.len() as c_int, context.device);
     // SAFETY: the function writes at most as many bytes as the buffer has, the last one 0.
-    let status = unsafe { get(text.as_mut_ptr().cast(), text.len() as c_int, context.device) };
-    context.check(status, || call.into())?;
+    context.call(call, |_| unsafe { get(to, length, device) })?;
     Ok(CStr::from_bytes_until_nul(&text).unwrap_or_default().to_string_lossy().into_owned())
 }
 
 fn memory(context: &Context) -> Result<u64, Failed> {
-    let mut bytes = 0;
+    let (mut bytes, device) = (0, context.device);
     // SAFETY: the device exists.
-    let status = unsafe { (context.enter().cuDeviceTotalMem_v2)(&mut bytes, context.device) };
-    context.check(status, || "cuDeviceTotalMem".into())?;
+    context.call("cuDeviceTotalMem", |cuda| unsafe {
+        (cuda.cuDeviceTotalMem_v2)(&mut bytes, device)
+    })?;
     Ok(bytes as u64)
 }
 
 /// Describes the driver, for example `driver 580.65.06, CUDA 13.0`. Without NVML only the CUDA version is known.
 fn driver(context: &Context) -> Result<String, Failed> {
     let (major, minor) = context.cuda_version()?;
-    Ok(match nvml::driver_version() {
-        Some(driver) => format!("driver {driver}, CUDA {major}.{minor}"),
-        None => format!("CUDA {major}.{minor}"),
-    })
+    let driver = nvml::driver_version().map(|driver| format!("driver {driver}, "));
+    Ok(format!("{}CUDA {major}.{minor}", driver.unwrap_or_default()))
 }

@@ -8,28 +8,24 @@
 use std::ffi::{CStr, c_char};
 
 /// Declares a struct of functions that all return a status. Functions under `optional` are `None` if an older version
-/// of the library lacks them. Where the macro is used, `sys` must be the bindings.
-macro_rules! functions {
+/// of the library lacks them.
+macro_rules! table {
     (
         $(#[$meta:meta])* $table:ident { $($function:ident($($argument:ty),* $(,)?);)* }
         $(optional { $($newer:ident($($newer_argument:ty),* $(,)?);)* })?
     ) => {
         $(#[$meta])*
         #[allow(non_snake_case)] // the names are the library's
-        #[allow(missing_docs)] // NVIDIA's reference explains them
         pub struct $table {
             $(pub $function: unsafe extern "C" fn($($argument),*) -> u32,)*
             $($(pub $newer: Option<unsafe extern "C" fn($($newer_argument),*) -> u32>,)*)?
         }
 
         impl $table {
-            /// Looks up all functions.
             pub fn find(
                 library: &libloading::os::unix::Library,
             ) -> Result<Self, libloading::Error> {
-                $(let _: unsafe fn($($argument),*) -> _ = sys::$function;)*
-                $($(let _: unsafe fn($($newer_argument),*) -> _ = sys::$newer;)*)?
-                // SAFETY: the bindings have the same argument types, and a status has 32 bits.
+                // SAFETY: the argument types are those of the library's header, and a status has 32 bits.
                 unsafe {
                     Ok(Self {
                         $($function: *library.get(stringify!($function).as_bytes())?,)*
@@ -52,9 +48,26 @@ macro_rules! functions {
         }
     };
 }
+pub(super) use table;
+
+/// Declares a [`table`] and compares the types of all arguments with the bindings, which must be imported as `sys`.
+macro_rules! functions {
+    (
+        $(#[$meta:meta])* $table:ident { $($function:ident($($argument:ty),* $(,)?);)* }
+        $(optional { $($newer:ident($($newer_argument:ty),* $(,)?);)* })?
+    ) => {
+        $crate::device::cuda::libraries::table! {
+            $(#[$meta])* $table { $($function($($argument),*);)* }
+            $(optional { $($newer($($newer_argument),*);)* })?
+        }
+        const _: () = {
+            $(let _: unsafe fn($($argument),*) -> _ = sys::$function;)*
+            $($(let _: unsafe fn($($newer_argument),*) -> _ = sys::$newer;)*)?
+        };
+    };
+}
 pub(super) use functions;
 
-/// The type of a function that returns the name or the meaning of a status.
 pub type StatusText = unsafe extern "C" fn(u32) -> *const c_char;
 
 /// Converts a text of a library.

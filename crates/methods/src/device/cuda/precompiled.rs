@@ -21,12 +21,10 @@ pub struct Precompiled {
 impl Precompiled {
     /// Finds the kernels in `folder` for `target`.
     pub fn open(folder: &Path, target: &Target) -> Self {
-        let mut kernels: Vec<_> = versions(folder, target.architecture)
-            .filter(|version| version.0 <= target.newest_cuda())
-            .map(|version| {
-                (version, CacheFolder::shared(place(folder, target.architecture, version)))
-            })
-            .collect();
+        let versions = versions(folder, target.architecture);
+        let usable = versions.filter(|version| version.0 <= target.newest_cuda());
+        let place = |version| CacheFolder::shared(place(folder, target.architecture, version));
+        let mut kernels: Vec<_> = usable.map(|version| (version, place(version))).collect();
         kernels.sort_by_key(|(version, _)| std::cmp::Reverse(*version));
         Self { folder: folder.to_owned(), kernels }
     }

@@ -3,9 +3,8 @@
 /// The resources that one kernel uses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// The name of the kernel.
     pub kernel: String,
-    /// The number of registers per thread.
+    /// Per thread.
     pub registers: u32,
     /// The bytes of stack per thread: arrays that did not fit in registers.
     pub stack: u32,
@@ -35,9 +34,8 @@ impl Usage {
     /// Reads a line such as `0 bytes stack frame, 8 bytes spill stores, 4 bytes spill loads` or
     /// `Used 32 registers, used 1 barriers, 1024 bytes smem`.
     fn read(&mut self, line: &str) {
-        let before = |what: &str| {
-            let number = line.split(what).next()?.rsplit([' ', '\t']).next()?;
-            line.contains(what).then(|| number.parse().ok())?
+        let before = |what: &str| -> Option<u32> {
+            line.split_once(what)?.0.rsplit([' ', '\t']).next()?.parse().ok()
         };
         let fields = [
             (&mut self.registers, " registers"),

@@ -12,9 +12,7 @@ use crate::device::{Failed, Unprepared};
 use spmv_matrix::cache::CacheFolder;
 use spmv_matrix::scalar::Precision;
 
-/// A program that the machine can execute.
 pub struct Code {
-    /// The kernels of the program as parsed PTX.
     pub ptx: Ptx,
     /// The resource usage of each kernel on the GPU that it was compiled for.
     pub usage: Vec<Usage>,
@@ -27,10 +25,6 @@ impl Code {
     /// Compiles `program`, or the text `source` in its place, with NVRTC for an architecture. `VALUE_T` and the
     /// constants are defined. The result is cached. Without a compiler, a cached result of any other compiler is
     /// used.
-    ///
-    /// # Errors
-    /// Returns an error if there is neither a compiler nor a cached result, if the program does not compile, or if its
-    /// PTX is not supported.
     pub fn compile(
         architecture: (u32, u32),
         program: &Program,

@@ -10,7 +10,6 @@ use crate::device::facts::Facts;
 use crate::device::{Unavailable, sources};
 use spmv_matrix::near::hint;
 
-/// The built-in files, by name.
 const KNOWN: [(&str, &str); 9] = [
     ("k40m", include_str!("../../../../ptx-machine/devices/k40m.toml")),
     ("gtx1080", include_str!("../../../../ptx-machine/devices/gtx1080.toml")),
@@ -31,7 +30,7 @@ pub struct DeviceFile {
     #[serde(deserialize_with = "version")]
     compute_capability: (u32, u32),
     /// The architecture that kernels are compiled for if no compiler supports that of the GPU.
-    #[serde(default, deserialize_with = "maybe_version")]
+    #[serde(default, deserialize_with = "some_version")]
     compiled_for: Option<(u32, u32)>,
     multiprocessors: u32,
     clock_mhz: f64,
@@ -65,15 +64,11 @@ pub struct DeviceFile {
 pub const MATRIX_ADDITIONS: f64 = 8.0;
 
 impl DeviceFile {
-    /// Returns the names of the built-in files.
     pub fn names() -> impl Iterator<Item = &'static str> {
         KNOWN.into_iter().map(|(name, _)| name)
     }
 
     /// Loads the built-in file with a name, or the file at a path that ends in `.toml`.
-    ///
-    /// # Errors
-    /// Returns an error if the name is unknown, or if the file cannot be read or is not valid, with its line.
     pub fn find(name: &str) -> Result<Self, Unavailable> {
         if name.ends_with(".toml") {
             let text = std::fs::read_to_string(Path::new(name));
@@ -89,11 +84,10 @@ impl DeviceFile {
         Self::parse(&format!("crates/ptx-machine/devices/{name}.toml"), text)
     }
 
-    /// Parses the text of a file. `path` is its name in messages.
     fn parse(path: &str, text: &str) -> Result<Self, Unavailable> {
         let file: Self =
             toml::from_str(text).map_err(|error| Unavailable(format!("{path}: {error}")))?;
-        let positive = [
+        for (key, value) in [
             ("multiprocessors", f64::from(file.multiprocessors)),
             ("clock_mhz", file.clock_mhz),
             ("issued_per_cycle", file.issued_per_cycle),
@@ -101,13 +95,14 @@ impl DeviceFile {
             ("l2_gbs", file.l2_gbs),
             ("memory_gbs", file.memory_gbs),
             ("memory_mib", file.memory_mib as f64),
-        ];
-        match positive.iter().find(|(_, value)| !(*value > 0.0 && value.is_finite())) {
-            Some((key, value)) => {
-                Err(Unavailable(format!("{path}: {key} = {value}: it must be greater than 0")))
+        ] {
+            if !(value > 0.0 && value.is_finite()) {
+                return Err(Unavailable(format!(
+                    "{path}: {key} = {value}: it must be greater than 0"
+                )));
             }
-            None => Ok(file),
         }
+        Ok(file)
     }
 
     /// Returns the median difference between modelled and published times of this GPU in percent; `None` if they have
@@ -116,12 +111,10 @@ impl DeviceFile {
         self.validated_percent
     }
 
-    /// Returns the architecture that kernels are compiled for.
     pub fn architecture(&self) -> (u32, u32) {
         self.compiled_for.unwrap_or(self.compute_capability)
     }
 
-    /// Returns the properties of the GPU, as a driver would report them.
     pub fn facts(&self) -> Facts {
         let limits = self.limits();
         Facts {
@@ -144,12 +137,10 @@ impl DeviceFile {
         }
     }
 
-    /// Returns the limits on resident blocks.
     pub fn limits(&self) -> Limits {
         Limits::of(self.compute_capability)
     }
 
-    /// Returns the parameters of the performance model.
     pub fn gpu(&self) -> Gpu {
         // GB/s divided by MHz gives thousands of bytes per cycle.
         let per_cycle = |gbs: f64| 1e3 * gbs / self.clock_mhz;
@@ -183,9 +174,7 @@ fn version<'de, D: serde::Deserializer<'de>>(from: D) -> Result<(u32, u32), D::E
     parsed.ok_or_else(|| serde::de::Error::custom(format!("'{text}' is not like \"9.0\"")))
 }
 
-fn maybe_version<'de, D: serde::Deserializer<'de>>(
-    from: D,
-) -> Result<Option<(u32, u32)>, D::Error> {
+fn some_version<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<(u32, u32)>, D::Error> {
     version(from).map(Some)
 }
 
@@ -198,10 +187,8 @@ mod tests {
         for name in DeviceFile::names() {
             let file = DeviceFile::find(name).unwrap();
             let (gpu, facts) = (file.gpu(), file.facts());
-            assert!(
-                gpu.l1_latency < gpu.l2_latency && gpu.l2_latency < gpu.memory_latency,
-                "{name}"
-            );
+            let latencies = [gpu.l1_latency, gpu.l2_latency, gpu.memory_latency];
+            assert!(latencies.is_sorted_by(|a, b| a < b), "{name}");
             let nominal = facts.nominal_gbs();
             assert!((0.5..1.0).contains(&(file.memory_gbs / nominal)), "{name}: {nominal}");
             assert!(file.memory_gbs < file.l2_gbs, "{name}");
@@ -216,9 +203,8 @@ mod tests {
         };
         assert!(refusal("l1_kib = 48", "l1_kb = 48").contains("l1_kb"), "an unknown key");
         assert!(refusal("\"3.5\"", "\"3\"").contains("'3' is not like"));
-        assert!(
-            refusal("l2_gbs = 340", "l2_gbs = 0").starts_with("k40m.toml: l2_gbs = 0: it must be")
-        );
+        let zero = refusal("l2_gbs = 340", "l2_gbs = 0");
+        assert!(zero.starts_with("k40m.toml: l2_gbs = 0: it must be"));
         let Unavailable(unknown) = DeviceFile::find("h20").unwrap_err();
         assert!(unknown.contains("no model 'h20'") && unknown.contains("h200"), "{unknown}");
     }

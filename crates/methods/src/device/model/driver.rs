@@ -1,38 +1,217 @@
-//! The driver interface of a modelled GPU. Enqueued work runs immediately.
+//! The driver interface of a modelled GPU. Enqueued work runs immediately, unless it is captured.
 
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use ptx_machine::fault::Kind;
 use ptx_machine::model::Cure;
+use ptx_machine::program::Parameter;
+use ptx_machine::{Fault, Kernel, Launch, Start};
 
 use super::code::Code;
-use super::graph::{Value, Work};
-use super::{Model, outside};
+use super::timing::Timed;
+use super::{Loaded, Model, TICK, outside};
 use crate::device::cusparse::CuSparse;
 use crate::device::driver::{
-    Address, Driver, Event, GraphId, KernelId, Modelled, ModuleId, RawArgument,
+    Address, ArgumentKind, Driver, Event, GraphId, KernelId, KernelLaunch, Modelled, ModuleId,
+    RawArgument,
 };
 use crate::device::facts::{Activity, Clocks, Facts};
-use crate::device::kernel::{Dim3, Program};
-use crate::device::{Failed, Unavailable, Unprepared};
+use crate::device::{Failed, Program, Unavailable, Unprepared};
 use spmv_matrix::scalar::Precision;
 
 /// The part of the second-level cache that can be set aside for data that persist. NVIDIA documents it for A100; that
 /// newer GPUs have the same one is assumed.
 const MOST_SET_ASIDE: f64 = 0.75;
 
+/// An enqueued operation: see the functions of [`Driver`] with these names.
+pub enum Work {
+    Fill(Address, u8, usize),
+    Copy(Address, Address, usize),
+    Launch(KernelLaunch, Vec<Value>),
+}
+
+/// The value of an argument at the time of the launch or of the capture.
+pub struct Value {
+    bytes: Vec<u8>,
+    /// Whether it is a floating-point number, not an integer or a pointer.
+    is_float: bool,
+}
+
+impl From<&RawArgument> for Value {
+    fn from(&RawArgument { value, bytes, kind }: &RawArgument) -> Self {
+        // SAFETY: `value` points to `bytes` bytes, which stay valid until the call returns.
+        let bytes = unsafe { std::slice::from_raw_parts(value.cast::<u8>(), bytes) }.to_vec();
+        Self { bytes, is_float: kind == ArgumentKind::Float }
+    }
+}
+
 impl Model {
-    /// Sets the clocks that the device reports.
-    pub fn with_clocks(mut self, clocks: Clocks) -> Self {
-        self.clocks = Some(clocks);
-        self
+    /// Adds work to the current capture, or runs it if there is none.
+    fn submit(&self, work: Work) -> Result<(), Failed> {
+        if let Some(captured) = &mut *self.capture.borrow_mut() {
+            captured.push(work);
+            return Ok(());
+        }
+        self.execute(&work, false)
     }
 
-    /// Sets what the device reports that it does for others.
-    pub fn with_activity(mut self, activity: Activity) -> Self {
-        self.activity = Some(activity);
-        self
+    fn execute(&self, work: &Work, in_graph: bool) -> Result<(), Failed> {
+        match *work {
+            Work::Fill(to, byte, bytes) => {
+                self.enqueue(bytes, in_graph)?;
+                self.written(to, bytes, false);
+                self.machine.borrow_mut().memory.fill(to, byte, bytes).map_err(outside)
+            }
+            Work::Copy(from, to, bytes) => {
+                self.enqueue(2 * bytes, in_graph)?;
+                self.written(to, bytes, false);
+                self.machine.borrow_mut().memory.copy(from, to, bytes).map_err(outside)
+            }
+            Work::Launch(launch, ref values) => {
+                self.enqueue(0, in_graph)?;
+                self.run(launch, values)
+            }
+        }
     }
+
+    /// Returns an error if a capture has begun. As with CUDA, work that waits or allocates cannot be captured.
+    fn check_no_capture(&self, what: &str) -> Result<(), Failed> {
+        match &*self.capture.borrow() {
+            Some(_) => Err(Failed(format!("{what} cannot be captured"))),
+            None => Ok(()),
+        }
+    }
+
+    fn check_alive(&self) -> Result<(), Failed> {
+        match self.lost.get() {
+            true => Err(Failed("the context is lost: a kernel has failed".into())),
+            false => Ok(()),
+        }
+    }
+
+    /// Advances the time for an operation that transfers `bytes` bytes.
+    fn enqueue(&self, bytes: usize, in_graph: bool) -> Result<(), Failed> {
+        let takes = self.timing.as_ref().map_or(TICK, |(_, timing)| {
+            let timing = timing.borrow();
+            timing.gap(in_graph) + timing.moving(bytes)
+        });
+        self.now.set(self.now.get() + takes);
+        self.counts.take();
+        self.check_alive()
+    }
+
+    /// Informs the performance model that a copy or a fill has written memory.
+    fn written(&self, to: Address, bytes: usize, from_host: bool) {
+        if let Some((_, timing)) = &self.timing {
+            timing.borrow_mut().written(to, bytes, from_host);
+        }
+    }
+
+    fn resident(&self, loaded: &Loaded, kernel: usize, threads: u32, shared_bytes: u32) -> u32 {
+        let blocks = self.limits.blocks(&loaded.usage(kernel), threads, shared_bytes);
+        blocks.min(self.most_blocks)
+    }
+
+    fn run(&self, launch: KernelLaunch, values: &[Value]) -> Result<(), Failed> {
+        let KernelLaunch { grid, block, shared_bytes, dependent, .. } = launch;
+        let (loaded, number) = &self.kernels.borrow()[launch.kernel.0];
+        let kernel = loaded.kernel(*number);
+        let arguments = packed(kernel, values)?;
+        let threads = block.x * block.y * block.z;
+        let per_multiprocessor = self.resident(loaded, *number, threads, shared_bytes);
+        let shared = kernel.shared_bytes + shared_bytes as usize;
+        let (name, most) = (&kernel.name, self.facts.shared_bytes_per_block);
+        if shared > most as usize {
+            return Err(Failed(format!(
+                "{name}: {shared} bytes of shared memory per block, {shared_bytes} of them dynamic, but at most {most} are \
+                 allowed"
+            )));
+        }
+        if per_multiprocessor == 0 {
+            return Err(Failed(format!(
+                "{name}: a block of {threads} threads and {shared_bytes} bytes of dynamic shared memory does not fit on a \
+                 multiprocessor"
+            )));
+        }
+        let launch = Launch {
+            start: Start {
+                kernel,
+                arguments: &arguments,
+                variables: &loaded.variables,
+                grid: [grid.x, grid.y, grid.z],
+                shape: [block.x, block.y, block.z],
+                dynamic_shared: shared_bytes as usize,
+            },
+            resident: (per_multiprocessor * self.facts.multiprocessors) as usize,
+            dependent,
+        };
+        let timed = Timed {
+            launch: &launch,
+            usage: &loaded.usage(*number),
+            source: (loaded.name, &loaded.source),
+            per_multiprocessor: per_multiprocessor as usize,
+            most_warps: self.limits.threads as usize / 32,
+            most_per_multiprocessor: self.limits.most_blocks(threads) as usize,
+        };
+        self.launch_timed(&timed).map_err(|fault| {
+            // A launch with invalid parameters does not damage the context.
+            self.lost.set(fault.kind != Kind::Launch);
+            Failed(fault.to_string())
+        })
+    }
+
+    fn launch_timed(&self, timed: &Timed) -> Result<(), Box<Fault>> {
+        let start = Instant::now();
+        let machine = &mut *self.machine.borrow_mut();
+        let Some((_, timing)) = &self.timing else { return machine.launch(timed.launch) };
+        let (time, counts) = timing.borrow_mut().run(machine, timed)?;
+        self.now.set(self.now.get() + time);
+        self.host_time.set(self.host_time.get() + start.elapsed());
+        *self.counts.borrow_mut() = Some(counts);
+        Ok(())
+    }
+
+    /// Allocates and initialises the variables that the kernels of a program use.
+    fn load(&self, name: &'static str, source: String, code: Code) -> Result<Loaded, Failed> {
+        let mut variables = vec![0; code.ptx.variables.len()];
+        for (number, variable) in code.ptx.variables.iter().enumerate() {
+            if code.ptx.kernels.iter().any(|kernel| kernel.uses(number)) && variable.bytes > 0 {
+                let mut bytes = variable.initial.clone();
+                bytes.resize(variable.bytes, 0);
+                variables[number] = self.allocate(bytes.len())?;
+                self.upload(&[(&bytes, variables[number])])?;
+            }
+        }
+        Ok(Loaded { name, source, code, variables })
+    }
+}
+
+/// Returns the bytes of the arguments in the layout of the kernel's parameters, whose sizes and kinds they must match.
+fn packed(kernel: &Kernel, values: &[Value]) -> Result<Vec<u8>, Failed> {
+    let (name, parameters) = (&kernel.name, &kernel.parameters);
+    if values.len() != parameters.len() {
+        let (given, taken) = (values.len(), parameters.len());
+        return Err(Failed(format!("{name}: {given} arguments for {taken} parameters")));
+    }
+    let mut bytes = vec![0; parameters.last().map_or(0, Parameter::end)];
+    for (number, (value, parameter)) in values.iter().zip(parameters).enumerate() {
+        let given = (value.bytes.len(), value.is_float);
+        if given != (parameter.bytes, parameter.is_float) {
+            return Err(Failed(format!(
+                "{name}: argument {number} is {} and not {}",
+                kind_in_words(given),
+                kind_in_words((parameter.bytes, parameter.is_float))
+            )));
+        }
+        bytes[parameter.offset..parameter.end()].copy_from_slice(&value.bytes);
+    }
+    Ok(bytes)
+}
+
+fn kind_in_words((bytes, is_float): (usize, bool)) -> String {
+    let kind = if is_float { "a floating-point number" } else { "an integer or a pointer" };
+    format!("{kind} of {bytes} bytes")
 }
 
 impl Driver for Model {
@@ -84,17 +263,11 @@ impl Driver for Model {
     }
 
     fn fill(&self, to: Address, byte: u8, bytes: usize) -> Result<(), Failed> {
-        if self.captured(|| Work::Fill(to, byte, bytes)) {
-            return Ok(());
-        }
-        Self::fill(self, to, byte, bytes, false)
+        self.submit(Work::Fill(to, byte, bytes))
     }
 
     fn copy(&self, from: Address, to: Address, bytes: usize) -> Result<(), Failed> {
-        if self.captured(|| Work::Copy(from, to, bytes)) {
-            return Ok(());
-        }
-        Self::copy(self, from, to, bytes, false)
+        self.submit(Work::Copy(from, to, bytes))
     }
 
     fn compile(
@@ -122,33 +295,13 @@ impl Driver for Model {
         Ok(KernelId(kernels.len() - 1))
     }
 
-    fn resident_blocks(
-        &self,
-        kernel: KernelId,
-        threads: u32,
-        shared_bytes: u32,
-    ) -> Result<u32, Failed> {
+    fn resident_blocks(&self, kernel: KernelId, threads: u32, shared: u32) -> Result<u32, Failed> {
         let (loaded, number) = &self.kernels.borrow()[kernel.0];
-        Ok(self.resident(loaded, *number, threads, shared_bytes))
+        Ok(self.resident(loaded, *number, threads, shared))
     }
 
-    unsafe fn launch(
-        &self,
-        kernel: KernelId,
-        grid: Dim3,
-        block: Dim3,
-        shared_bytes: u32,
-        arguments: &[RawArgument],
-        dependent: bool,
-    ) -> Result<(), Failed> {
-        let values: Vec<_> = arguments.iter().map(Value::from).collect();
-        if self.capture.borrow().is_some() {
-            self.captured(|| Work::Launch(kernel, grid, block, shared_bytes, values, dependent));
-            return Ok(());
-        }
-        self.enqueue(0, false)?;
-        let kernel = self.kernels.borrow()[kernel.0].clone();
-        self.run(&kernel, grid, block, shared_bytes, &values, dependent)
+    unsafe fn launch(&self, launch: KernelLaunch, arguments: &[RawArgument]) -> Result<(), Failed> {
+        self.submit(Work::Launch(launch, arguments.iter().map(Value::from).collect()))
     }
 
     fn begin_capture(&self) -> Result<(), Failed> {
@@ -159,23 +312,19 @@ impl Driver for Model {
 
     fn end_capture(&self) -> Result<GraphId, Failed> {
         let work = self.capture.take().ok_or_else(|| Failed("no capture has begun".into()))?;
-        Ok(self.graphs.add(work))
+        let mut graphs = self.graphs.borrow_mut();
+        graphs.push(Some(Rc::new(work)));
+        Ok(GraphId(graphs.len() - 1))
     }
 
     fn launch_graph(&self, graph: GraphId) -> Result<(), Failed> {
-        self.graphs.get(graph)?.iter().try_for_each(|work| match work {
-            &Work::Fill(to, byte, bytes) => self.fill(to, byte, bytes, true),
-            &Work::Copy(from, to, bytes) => self.copy(from, to, bytes, true),
-            Work::Launch(kernel, grid, block, shared_bytes, values, dependent) => {
-                self.enqueue(0, true)?;
-                let kernel = self.kernels.borrow()[kernel.0].clone();
-                self.run(&kernel, *grid, *block, *shared_bytes, values, *dependent)
-            }
-        })
+        let work = self.graphs.borrow()[graph.0].clone();
+        let work = work.ok_or_else(|| Failed("the graph was released".into()))?;
+        work.iter().try_for_each(|work| self.execute(work, true))
     }
 
     fn release_graph(&self, graph: GraphId) {
-        self.graphs.release(graph);
+        self.graphs.borrow_mut()[graph.0] = None;
     }
 
     fn synchronize(&self) -> Result<(), Failed> {

@@ -6,11 +6,8 @@ use crate::device::cuda::usage::Usage;
 /// The resources of a multiprocessor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
-    /// The maximum number of resident threads.
     pub threads: u32,
-    /// The maximum number of resident blocks.
     pub blocks: u32,
-    /// The number of 32-bit registers.
     pub registers: u32,
     /// The size of the shared memory for blocks, in bytes.
     pub shared: u32,
@@ -18,13 +15,11 @@ pub struct Limits {
     pub shared_reserved: u32,
 }
 
-/// The number of threads of a warp.
 const WARP: u32 = 32;
 /// The allocation unit of registers for a warp.
 const REGISTER_PIECE: u32 = 256;
 /// The number of partitions of a multiprocessor, each with a quarter of the registers. A warp uses one partition.
 const PARTS: u32 = 4;
-/// The allocation unit of shared memory in bytes.
 const SHARED_PIECE: u32 = 256;
 
 impl Limits {

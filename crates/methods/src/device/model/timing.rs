@@ -6,8 +6,8 @@ use std::thread;
 use std::time::Duration;
 
 use ptx_machine::coalesce::{LINE, SECTOR};
-use ptx_machine::model::{Cure, Gpu, Memories, Recorder, Traffic};
-use ptx_machine::program::{Operation, Space};
+use ptx_machine::model::{Counts as InstructionCounts, Cure, Gpu, Memories, Recorder, Traffic};
+use ptx_machine::program::{Access, Atomic, Operation, Space};
 use ptx_machine::{Fault, Kernel, Launch, Machine};
 
 use crate::device::counts::{Busy, Counts, LineCounts};
@@ -27,9 +27,7 @@ pub struct Timing {
 
 /// A launch with the information for its model.
 pub struct Timed<'l> {
-    /// The kernel with its grid and arguments.
     pub launch: &'l Launch<'l>,
-    /// The resource usage of the kernel.
     pub usage: &'l Usage,
     /// The maximum number of resident blocks on a multiprocessor.
     pub per_multiprocessor: usize,
@@ -42,21 +40,16 @@ pub struct Timed<'l> {
 }
 
 impl Timing {
-    /// Creates the model of a GPU with empty caches.
     pub fn new(gpu: Gpu) -> Self {
         Self { memories: Memories::new(&gpu), gpu, cure: Cure::Nothing }
     }
 
-    /// Models all further launches without a performance problem.
     pub fn cure(&mut self, problem: Cure) {
         self.cure = problem;
     }
 
     /// Executes a launch while another thread replays the traces of its warps. Returns the modelled time and the
     /// counts.
-    ///
-    /// # Errors
-    /// Returns the error of the launch.
     pub fn run(
         &mut self,
         machine: &mut Machine,
@@ -88,16 +81,8 @@ impl Timing {
             let traffic = replay.join().unwrap_or_else(|cause| std::panic::resume_unwind(cause));
             (ran.map(|()| counts), traffic)
         });
-        let counted = counted?;
-        let exact = exact(start.kernel, &counted);
-        let lines = lines(start.kernel, &counted, timed.source);
-        let usage = timed.usage;
-        let (registers, shared_bytes) = (usage.registers, shared as u32);
-        let exact = Counts { registers, shared_bytes, lines, ..exact };
-        let time = Duration::from_secs_f64(traffic.cycles / (1e6 * gpu.clock_mhz));
-        let warps = (gpu.multiprocessors * timed.most_warps) as f64;
-        let exact = Counts { occupied_cycles: traffic.warp_cycles / warps, ..exact };
-        Ok((time, with_traffic(exact, &traffic, gpu)))
+        let counts = counts(timed, &counted?, &traffic, gpu);
+        Ok((Duration::from_secs_f64(traffic.cycles / (1e6 * gpu.clock_mhz)), counts))
     }
 
     /// Returns the time between two kernels of a stream, or of a graph.
@@ -106,12 +91,10 @@ impl Timing {
         Duration::from_secs_f64(1e-6 * us)
     }
 
-    /// Returns the bandwidth of memory in GB/s.
     pub fn memory_gbs(&self) -> f64 {
         self.gpu.memory_bytes_per_cycle * self.gpu.clock_mhz / 1e3
     }
 
-    /// Returns the time to transfer `bytes` bytes at the bandwidth of memory.
     pub fn moving(&self, bytes: usize) -> Duration {
         Duration::from_secs_f64(bytes as f64 / (1e9 * self.memory_gbs()))
     }
@@ -122,7 +105,6 @@ impl Timing {
         self.memories.write(to / LINE, lines, from_host);
     }
 
-    /// Empties the modelled caches, as if other data had replaced their contents.
     pub fn evict(&mut self) {
         self.memories.empty();
     }
@@ -134,17 +116,41 @@ impl Timing {
     }
 }
 
-/// Sums the exact counts of all instructions.
-fn exact(kernel: &Kernel, counted: &[ptx_machine::model::Counts]) -> Counts {
-    let mut sum = Counts::default();
-    for (instruction, counts) in kernel.code.iter().zip(counted) {
+/// Returns the exact counts of all instructions, with the results of the replay.
+fn counts(timed: &Timed, counted: &[InstructionCounts], traffic: &Traffic, gpu: &Gpu) -> Counts {
+    let start = &timed.launch.start;
+    let (read_bytes, written_bytes) = (SECTOR * traffic.read, SECTOR * traffic.written);
+    let multiprocessors = gpu.multiprocessors as f64;
+    let mut sum = Counts {
+        registers: timed.usage.registers,
+        shared_bytes: (start.kernel.shared_bytes + start.dynamic_shared) as u32,
+        l1_sectors: traffic.l1.0,
+        l1_hits: traffic.l1.1,
+        l2_sectors: traffic.l2.0,
+        l2_hits: traffic.l2.1,
+        read_bytes,
+        written_bytes,
+        cycles: traffic.cycles,
+        mean_cycles: traffic.mean_cycles,
+        occupied_cycles: traffic.warp_cycles / (gpu.multiprocessors * timed.most_warps) as f64,
+        busy: Busy {
+            memory: (read_bytes + written_bytes) as f64 / gpu.memory_bytes_per_cycle,
+            l2: (SECTOR * traffic.l2.0) as f64 / gpu.l2_bytes_per_cycle,
+            l1: traffic.wavefronts as f64 / multiprocessors,
+            issue: traffic.slots / gpu.issued_per_cycle / multiprocessors,
+            atomics: traffic.same_line as f64 * gpu.atomic_cycles,
+        },
+        lines: lines(start.kernel, counted, timed.source),
+        ..Counts::default()
+    };
+    for (instruction, counts) in start.kernel.code.iter().zip(counted) {
         sum.warp_instructions += counts.warps;
         sum.thread_instructions += counts.lanes;
+        sum.shared_wavefronts += counts.wavefronts;
         match &instruction.operation {
-            Operation::Load(access) if access.space == Space::Shared => {
-                sum.shared_accesses += counts.warps;
-            }
-            Operation::Store(access) if access.space == Space::Shared => {
+            Operation::Load(Access { space: Space::Shared, .. })
+            | Operation::Store(Access { space: Space::Shared, .. })
+            | Operation::Atomic(Atomic { space: Space::Shared, .. }) => {
                 sum.shared_accesses += counts.warps;
             }
             Operation::Load(_) | Operation::Copy(_) => {
@@ -155,23 +161,15 @@ fn exact(kernel: &Kernel, counted: &[ptx_machine::model::Counts]) -> Counts {
                 sum.stored_bytes += counts.bytes;
                 sum.stored_sectors += counts.sectors;
             }
-            Operation::Atomic(atomic) if atomic.space == Space::Shared => {
-                sum.shared_accesses += counts.warps;
-            }
             Operation::Atomic(_) => sum.atomics += counts.lanes,
             _ => (),
         }
-        sum.shared_wavefronts += counts.wavefronts;
     }
     sum
 }
 
 /// Sums the counts of the instructions of each line of the source.
-fn lines(
-    kernel: &Kernel,
-    counted: &[ptx_machine::model::Counts],
-    source: (&str, &str),
-) -> Vec<LineCounts> {
+fn lines(kernel: &Kernel, counted: &[InstructionCounts], source: (&str, &str)) -> Vec<LineCounts> {
     let mut by_line = BTreeMap::<_, LineCounts>::new();
     for (instruction, counts) in counted.iter().enumerate() {
         let of_line = by_line.entry(kernel.line(instruction)).or_default();
@@ -191,28 +189,4 @@ fn lines(
         LineCounts { file: file.into(), line, text, ..counts }
     });
     in_full.collect()
-}
-
-/// Adds the results of the replay to the exact counts.
-fn with_traffic(exact: Counts, traffic: &Traffic, gpu: &Gpu) -> Counts {
-    let multiprocessors = gpu.multiprocessors as f64;
-    let (read_bytes, written_bytes) = (SECTOR * traffic.read, SECTOR * traffic.written);
-    Counts {
-        l1_sectors: traffic.l1.0,
-        l1_hits: traffic.l1.1,
-        l2_sectors: traffic.l2.0,
-        l2_hits: traffic.l2.1,
-        read_bytes,
-        written_bytes,
-        cycles: traffic.cycles,
-        mean_cycles: traffic.mean_cycles,
-        busy: Busy {
-            memory: (read_bytes + written_bytes) as f64 / gpu.memory_bytes_per_cycle,
-            l2: (SECTOR * traffic.l2.0) as f64 / gpu.l2_bytes_per_cycle,
-            l1: traffic.wavefronts as f64 / multiprocessors,
-            issue: traffic.slots / gpu.issued_per_cycle / multiprocessors,
-            atomics: traffic.same_line as f64 * gpu.atomic_cycles,
-        },
-        ..exact
-    }
 }

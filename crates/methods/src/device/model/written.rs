@@ -22,7 +22,6 @@ struct Architecture {
 }
 
 impl Architecture {
-    /// Returns the properties for a compute capability, from NVIDIA's programming guides and white papers.
     fn of(compute_capability: (u32, u32)) -> Self {
         let is_unified = compute_capability >= (7, 0);
         // A100 and H100.
@@ -41,7 +40,6 @@ pub fn l2_kib_per_copy(facts: &Facts) -> usize {
     (facts.l2_bytes / facts.l2_copies() / 1024) as usize
 }
 
-/// Returns the text of the file. `day` is the date of the measurement.
 pub fn text(facts: &Facts, measured: &Measured, day: &str) -> String {
     let Facts { name, compute_capability: (major, minor), multiprocessors, .. } = facts;
     let architecture = Architecture::of(facts.compute_capability);

@@ -6,13 +6,9 @@ use rayon::prelude::*;
 
 use crate::formats::fill;
 use crate::formats::register_blocks::{Shape, block_offsets, block_rows, blocks_of, shape};
-use crate::method::Unavailable;
-use spmv_matrix::Csr;
+use crate::gpu::prelude::*;
 use spmv_matrix::disjoint::DisjointMut;
-use spmv_matrix::memory::extent::Extent;
-use spmv_matrix::scalar::Scalar;
 
-/// The block shapes that the kernels support.
 pub const SHAPES: &[&str] = &["1x1", "1x2", "1x4", "2x1", "2x2", "2x4", "4x1", "4x2", "4x4"];
 
 /// Returns the shape with the fewest bytes for the matrix: values, a column index and one bit per block.
@@ -59,7 +55,6 @@ pub struct Tiling {
 }
 
 impl Tiling {
-    /// Returns the number of blocks in a tile.
     fn tile(self) -> usize {
         self.threads * self.items
     }
@@ -87,7 +82,6 @@ pub struct Blocks<T> {
     pub ends: Vec<u32>,
     /// The column of each block, in units of blocks.
     pub columns: Vec<u32>,
-    /// The values of the blocks.
     pub values: Vec<T>,
 }
 
@@ -169,56 +163,14 @@ fn ends(offsets: &[u32], padded: usize) -> Vec<u32> {
 mod tests {
     use super::*;
 
-    /// Rows 0 to 4 in blocks of 2 × 2: blocks at columns 0 and 1, then an empty row, then a block at column 1, which
-    /// the edge of the matrix cuts.
-    fn five_rows() -> Csr<f64> {
-        let triplets = [(0, 0, 1.0), (0, 2, 2.0), (1, 1, 3.0), (4, 2, 4.0)];
-        Csr::from_triplets(5, 3, &triplets)
-    }
-
-    const BY_TWO: Tiling = Tiling { shape: Shape { rows: 2, cols: 2 }, threads: 2, items: 4 };
-
     #[test]
     fn rows_without_entries_have_a_block() {
-        let of = |word| offsets(&five_rows(), shape(word));
-        assert_eq!(of("1x1"), [0, 2, 3, 4, 5, 6]);
-        assert_eq!(of("1x4"), [0, 1, 2, 3, 4, 5]);
-        assert_eq!(of("2x2"), [0, 2, 3, 4]);
-        assert_eq!(of("4x4"), [0, 1, 2]);
-        let none = Csr::<f64>::from_triplets(0, 3, &[]);
-        assert_eq!(offsets(&none, shape("2x2")), [0]);
-    }
-
-    #[test]
-    fn blocks_are_stored_where_threads_read_them() {
-        let blocks = Blocks::of(&five_rows(), BY_TWO).unwrap();
-        assert_eq!(blocks.columns, [0, 0, 1, 0, 0, 0, 1, 0]);
-        assert_eq!(blocks.ends, [0b1110]);
-        assert_eq!(blocks.first_rows, [0, 3]);
-        // Ordered by item, row of the block, thread, column; the second thread has only padding.
-        let rows = |top: [f64; 2], bottom: [f64; 2]| {
-            [top[0], top[1], 0.0, 0.0, bottom[0], bottom[1], 0.0, 0.0]
-        };
-        let expected = [
-            rows([1.0, 0.0], [0.0, 3.0]),
-            rows([2.0, 0.0], [0.0, 0.0]),
-            rows([0.0, 0.0], [0.0, 0.0]),
-            rows([4.0, 0.0], [0.0, 0.0]),
-        ];
-        assert_eq!(blocks.values, expected.concat());
-    }
-
-    #[test]
-    fn places_of_the_second_tile_and_thread() {
-        assert_eq!([0, 1, 4, 8, 13].map(|block| BY_TWO.column_place(block)), [0, 2, 1, 8, 11]);
-        assert_eq!(BY_TWO.value_place(13, 1, 1), ((5 * 2 + 1) * 2 + 1) * 2 + 1);
-    }
-
-    #[test]
-    fn threads_begin_in_the_row_of_their_first_block() {
-        assert_eq!(first_rows(&[0, 3, 4, 9], 12, 2), [0, 0, 2, 2, 2, 3]);
-        assert_eq!(first_rows(&[0], 0, 4), [0; 0]);
-        assert_eq!(ends(&[0, 3, 4, 33], 64), [0b1100, 1]);
+        let triplets = [(0, 0, 1.0), (0, 2, 2.0), (1, 1, 3.0), (4, 2, 4.0)];
+        let csr = Csr::<f64>::from_triplets(5, 3, &triplets);
+        let of = |word| offsets(&csr, shape(word));
+        assert_eq!([of("1x1"), of("1x4")], [[0, 2, 3, 4, 5, 6], [0, 1, 2, 3, 4, 5]]);
+        assert_eq!((of("2x2"), of("4x4")), (vec![0, 2, 3, 4], vec![0, 1, 2]));
+        assert_eq!(offsets(&Csr::<f64>::from_triplets(0, 3, &[]), shape("2x2")), [0]);
     }
 
     #[test]
@@ -243,7 +195,7 @@ mod tests {
     fn mostly_fill_is_refused() {
         let scattered: Vec<_> = (0..400).map(|k| (k, k * 27 % 400, 1.0)).collect();
         let csr = Csr::<f64>::from_triplets(400, 400, &scattered);
-        let reason = Blocks::of(&csr, Tiling { shape: shape("4x4"), ..BY_TWO }).err();
+        let reason = Blocks::of(&csr, Tiling { shape: shape("4x4"), threads: 2, items: 4 }).err();
         assert!(reason.unwrap().0.starts_with("would store 16.00 entries"));
     }
 }

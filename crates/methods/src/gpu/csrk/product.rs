@@ -1,16 +1,12 @@
 //! The product of a matrix in CSR-k, in natural order or in Band-k order, for which each product permutes x.
 
 use super::{Plan, row_length};
-use crate::device::buffer::Value;
-use crate::device::{Argument, Buffer, DeviceCsr, Dim3, Gpu, Kernel, Module, Program};
 use crate::formats::csr_k::RowOrder;
-use crate::method::{Failed, Prepared, PreparedOnGpu, Request, Unprepared};
+use crate::gpu::prelude::*;
 use spmv_matrix::order::band_k::{BandK, Coarsening, band_k, grouped};
 
-static PROGRAM: Program =
-    Program { name: "csrk.cu", source: include_str!("../../../../../cuda/csrk.cu") };
+static PROGRAM: Program = program!("cuda/csrk.cu");
 
-/// Threads per block of the kernel that permutes x.
 const PERMUTING_BLOCK: usize = 256;
 
 /// Prepares the product in the requested row order.
@@ -18,7 +14,7 @@ pub fn prepare<'a, T: Value>(
     csr: &'a DeviceCsr<'a, T>,
     request: &Request<'a>,
     plan: &Plan,
-) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+) -> Preparation<'a, T> {
     let Dim3 { x: lanes, y, z } = plan.block.1;
     let order = RowOrder::of(&csr.host, request);
     let constants = [
@@ -27,16 +23,13 @@ pub fn prepare<'a, T: Value>(
         ("PERMUTED", usize::from(matches!(order, RowOrder::BandK(_)))),
     ];
     let module = csr.gpu.compile::<T>(&PROGRAM, &constants)?;
+    let (prepared, why) = match order {
+        RowOrder::BandK(coarsening) => (permuted_product(csr, &module, plan, coarsening)?, None),
+        RowOrder::Natural(why) => (natural_product(csr, &module, plan)?, why),
+    };
     let note = plan.note(row_length(csr));
-    Ok(match order {
-        RowOrder::BandK(coarsening) => {
-            permuted_product(csr, &module, plan, coarsening)?.with_note(note)
-        }
-        RowOrder::Natural(None) => natural_product(csr, &module, plan)?.with_note(note),
-        RowOrder::Natural(Some(why)) => {
-            natural_product(csr, &module, plan)?.with_note(format!("{why}; {note}"))
-        }
-    })
+    let notes: Vec<_> = why.into_iter().chain([note]).collect();
+    Ok(prepared.with_note(notes.join("; ")))
 }
 
 /// Prepares the product for which x and y have the order of the rows.

@@ -15,7 +15,6 @@ pub const SERIAL: usize = 0;
 /// Threads of a block by case: over rows × super-rows, or over lanes of a row × rows × super-rows.
 pub const BLOCKS: [&str; 4] = ["8x12", "4x8x12", "8x8x8", "16x8x4"];
 
-/// Returns the case of a mean row length.
 pub fn case(row_length: f64) -> usize {
     BOUNDS.iter().filter(|&&bound| row_length > bound).count()
 }
@@ -30,12 +29,9 @@ pub fn shape(block: &str) -> Dim3 {
     Dim3 { x: numbers[0], y: numbers[1], z: numbers[2] }
 }
 
-/// The sizes of super-rows and super-super-rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sizes {
-    /// Rows in a super-row.
     pub srs: usize,
-    /// Super-rows in a super-super-row.
     pub ssrs: usize,
 }
 
@@ -59,11 +55,9 @@ enum NewSrs {
 }
 use NewSrs::{Times, TimesSsrs};
 
-/// The formulas and changes for an architecture.
 struct Tuning {
     ssrs: Formula,
     srs: Formula,
-    /// The changes by case.
     changes: [Change; 4],
 }
 
@@ -129,70 +123,40 @@ mod tests {
     const A100: (u32, u32) = (8, 0);
     const H200: (u32, u32) = (9, 0);
 
-    /// Returns SSRS and SRS in the case of the row length.
-    fn by(capability: (u32, u32), row_length: f64) -> (usize, usize) {
-        let Sizes { srs, ssrs } = sizes(capability, row_length, case(row_length));
-        (ssrs, srs)
-    }
-
     #[test]
     fn bounds_belong_to_the_case_below() {
         let lengths = [0.0, 7.9, 8.0, 8.01, 16.0, 16.01, 32.0, 32.01, 1e6];
         assert_eq!(lengths.map(case), [0, 0, 0, 1, 1, 2, 2, 3, 3]);
     }
 
-    #[test]
-    fn shapes_are_what_their_names_say() {
-        assert_eq!(shape(BLOCKS[0]), Dim3 { x: 1, y: 8, z: 12 });
-        assert_eq!(shape(BLOCKS[1]), Dim3 { x: 4, y: 8, z: 12 });
-        assert_eq!(shape(BLOCKS[2]), Dim3 { x: 8, y: 8, z: 8 });
-        assert_eq!(shape(BLOCKS[3]), Dim3 { x: 16, y: 8, z: 4 });
-    }
-
     /// The lanes of a row are neighbours, and all rows of a warp belong to one super-row.
     #[test]
-    fn lanes_fill_warps() {
-        for Dim3 { x, y, .. } in BLOCKS[1..].iter().map(|block| shape(block)) {
-            assert!(x.is_power_of_two() && x * y % 32 == 0);
-        }
+    fn shapes_are_what_their_names_say_and_lanes_fill_warps() {
+        let shapes = BLOCKS.map(shape).map(|Dim3 { x, y, z }| [x, y, z]);
+        assert_eq!(shapes, [[1, 8, 12], [4, 8, 12], [8, 8, 8], [16, 8, 4]]);
+        assert!(shapes[1..].iter().all(|[x, y, _]| x.is_power_of_two() && x * y % 32 == 0));
     }
 
-    /// ln 5 = 1.609: 6.888 and 7.732; ln 10 = 2.303: 6.022 and 6.692; ln 20 = 2.996: 5.155;
-    /// ln 50 = 3.912: 4.010.
+    /// SSRS and SRS by mean row length. The formulas of Volta yield 6.888 and 7.732 for 5; 6.301, 7.027 for 8; 6.022,
+    /// 6.692 for 10; 5.434, of which 7.5 is rounded up, 5.987 for 16; 5.155 for 20; 4.568 for 32; 4.010 for 50. Those of
+    /// Ampere: 7.051, 14.867; 6.430, 13.222; 6.136, 12.441; 5.515, 10.796; 5.221, of which 12.5 is rounded up; 4.600;
+    /// 4.011. For a length of at most 1, 20.5 is rounded up; for 10^4 all formulas are negative.
     #[test]
-    fn volta_by_case() {
-        assert_eq!(by(V100, 5.0), (7, 8));
-        assert_eq!(by(V100, 10.0), (9, 14));
-        assert_eq!(by(V100, 20.0), (20, 10));
-        assert_eq!(by(V100, 50.0), (20, 10));
-    }
-
-    /// The formulas yield 7.051 and 14.867; 6.136 and 12.441; 5.221, of which 12.5 is rounded up; 4.011.
-    #[test]
-    fn ampere_by_case() {
-        assert_eq!(by(A100, 5.0), (7, 15));
-        assert_eq!(by(A100, 10.0), (6, 48));
-        assert_eq!(by(A100, 20.0), (13, 39));
-        assert_eq!(by(A100, 50.0), (8, 16));
-    }
-
-    /// ln 8 = 2.079: 6.301, 7.027; 6.430, 13.222. ln 16 = 2.773: 5.434, of which 7.5 is rounded up,
-    /// 5.987; 5.515, 10.796. ln 32 = 3.466: 4.568; 4.600.
-    #[test]
-    fn sizes_at_the_bounds_are_of_the_case_below() {
-        assert_eq!([8.0, 16.0, 32.0].map(|r| by(V100, r)), [(6, 7), (8, 12), (20, 10)]);
-        assert_eq!([8.0, 16.0, 32.0].map(|r| by(A100, r)), [(6, 13), (6, 44), (13, 39)]);
-    }
-
-    /// 20.5 is rounded up; for ln 10^4 = 9.2 all formulas are negative.
-    #[test]
-    fn very_short_and_very_long_rows_have_sizes() {
-        for row_length in [0.0, 0.5, 1.0] {
-            assert_eq!(by(V100, row_length), (9, 10));
-            assert_eq!(by(A100, row_length), (9, 21));
-        }
-        assert_eq!((by(V100, 1e4), by(A100, 1e4)), ((5, 3), (2, 4)));
-        assert_eq!(sizes(A100, 1e4, SERIAL), Sizes { srs: 1, ssrs: 1 });
+    fn sizes_by_architecture_and_row_length() {
+        let lengths = [0.0, 1.0, 5.0, 8.0, 10.0, 16.0, 20.0, 32.0, 50.0, 1e4];
+        let by = |capability| {
+            lengths.map(|row_length| {
+                let Sizes { srs, ssrs } = sizes(capability, row_length, case(row_length));
+                (ssrs, srs)
+            })
+        };
+        let [short, of_32] = [(9, 10), (20, 10)];
+        let volta = [short, short, (7, 8), (6, 7), (9, 14), (8, 12), of_32, of_32, of_32, (5, 3)];
+        let [short, of_32] = [(9, 21), (13, 39)];
+        let ampere =
+            [short, short, (7, 15), (6, 13), (6, 48), (6, 44), of_32, of_32, (8, 16), (2, 4)];
+        assert_eq!([V100, (7, 5)].map(by), [volta; 2]);
+        assert_eq!([A100, (8, 9), H200, (10, 0), (12, 0)].map(by), [ampere; 5]);
     }
 
     /// With one thread per row, the sizes are those of the formulas for every mean row length.
@@ -200,12 +164,6 @@ mod tests {
     fn the_case_may_differ_from_that_of_the_row_length() {
         assert_eq!(sizes(V100, 20.0, SERIAL), Sizes { srs: 6, ssrs: 5 });
         assert_eq!(sizes(V100, 5.0, 1), Sizes { srs: 16, ssrs: 11 });
-    }
-
-    #[test]
-    fn sizes_depend_on_the_architecture() {
-        assert_eq!(by((7, 5), 5.0), by(V100, 5.0));
-        assert_eq!(by((8, 9), 5.0), by(A100, 5.0));
-        assert_eq!([H200, (10, 0), (12, 0)].map(|of| by(of, 5.0)), [by(A100, 5.0); 3]);
+        assert_eq!(sizes(A100, 1e4, SERIAL), Sizes { srs: 1, ssrs: 1 });
     }
 }

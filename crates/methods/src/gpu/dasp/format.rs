@@ -6,16 +6,12 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::gpu::ell::NO_ENTRY;
-use spmv_matrix::Csr;
+use crate::gpu::prelude::*;
 use spmv_matrix::disjoint::DisjointMut;
-use spmv_matrix::memory::extent::Extent;
-use spmv_matrix::scalar::Scalar;
 
 /// The rows of a block of the format, which are also the rows of a group.
 pub const GROUP_ROWS: usize = 8;
-/// The entries of each row of a block.
 const WIDTH: usize = 4;
-/// The places of a block.
 const PLACES: usize = GROUP_ROWS * WIDTH;
 /// The smallest number of entries of a block of medium rows: 75 %, as published.
 const FULL: usize = 24;
@@ -39,7 +35,6 @@ pub struct Classes {
 }
 
 impl Classes {
-    /// Classifies the rows of a matrix.
     pub fn of<T: Scalar>(csr: &Csr<T>) -> Self {
         let lengths: Vec<usize> = csr.row_lengths().map(|length| length as usize).collect();
         let of = |wanted: Range<usize>| -> Vec<u32> {
@@ -123,7 +118,6 @@ impl<T: Scalar> Format<T> {
         format
     }
 
-    /// Determines the places of chunks and groups.
     fn measure(&mut self, csr: &Csr<T>, classes: &Classes, groups: impl FnOnce(usize) -> usize) {
         let (mut block, mut rest) = (0, 0);
         for &row in &classes.long {
@@ -155,7 +149,6 @@ impl<T: Scalar> Format<T> {
         self.first_pair = block;
     }
 
-    /// Copies the entries to their places.
     fn fill(&mut self, csr: &Csr<T>, classes: &Classes) {
         let arrays = Arrays::of(csr, &mut self.columns, &mut self.values);
         let rest = Arrays::of(csr, &mut self.rest_columns, &mut self.rest_values);
@@ -193,7 +186,6 @@ impl<T: Scalar> Format<T> {
         });
     }
 
-    /// Describes the classes.
     pub fn note(&self, classes: &Classes) -> String {
         let (long, medium) = (classes.long.len(), classes.medium.len());
         format!(
@@ -262,13 +254,10 @@ pub fn memory(extent: &Extent) -> u64 {
 mod tests {
     use super::*;
 
-    /// A matrix with rows of these lengths, whose values are distinct.
     fn of_lengths(lengths: &[usize]) -> Csr<f64> {
-        let row = |(row, &length): (usize, &usize)| {
-            (0..length).map(move |col| (row, col, (1000 * row + col + 1) as f64))
-        };
-        let triplets: Vec<_> = lengths.iter().enumerate().flat_map(row).collect();
-        Csr::from_triplets(lengths.len(), 600, &triplets)
+        let rows = lengths.iter().enumerate();
+        let triplets = rows.flat_map(|(row, &length)| (0..length).map(move |col| (row, col, 1.0)));
+        Csr::from_triplets(lengths.len(), 600, &triplets.collect::<Vec<_>>())
     }
 
     #[test]
@@ -291,47 +280,18 @@ mod tests {
     }
 
     #[test]
-    fn medium_rows_have_blocks_and_irregular_entries() {
-        let csr = of_lengths(&[5, 5, 5, 5, 5, 5, 5, 6, 8]);
-        let classes = Classes::of(&csr);
-        assert_eq!(classes.medium, [8, 7, 0, 1, 2, 3, 4, 5, 6]);
-        let format = Format::of(&csr, &classes, |_| 2);
-        // A group of 8 rows with a block, one row without, and the end.
-        assert_eq!(format.starts, [0, 0, 1, 12, 1, 17]);
-        let piece = |before: u32, count: u32| before << 16 | count;
-        let irregular = [4, 2, 1, 1, 1, 1, 1, 1].into_iter().scan(0, |before, count| {
-            *before += count;
-            Some(piece(*before - count, count))
-        });
-        assert_eq!(format.pieces, irregular.chain([piece(0, 5)]).collect::<Vec<_>>());
-        assert_eq!(format.values[4..8], [7001.0, 7002.0, 7003.0, 7004.0]);
-        assert_eq!(format.rest_values[4..7], [7005.0, 7006.0, 5.0]);
-        assert_eq!((format.wide, format.bundles), (0, 1));
-    }
-
-    #[test]
-    fn pairs_share_the_rows_of_blocks() {
-        let csr = of_lengths(&[1, 3, 2, 2, 1, 0]);
-        let classes = Classes::of(&csr);
-        let format = Format::of(&csr, &classes, |_| 4);
-        assert_eq!(classes.pair_units(), [1, 1]);
-        assert_eq!(format.values[..4], [1.0, 1001.0, 1002.0, 1003.0]);
-        assert_eq!(format.values[64..68], [2001.0, 2002.0, 3001.0, 3002.0]);
-        assert_eq!(format.values[128..], [4001.0], "a single row behind the units");
-        assert_eq!([0, 8, 32, 40, 64, 65].map(|lane| format.order[lane]), [0, 1, 2, 3, 4, 5]);
-        let rows = format.order.iter().filter(|&&row| row != NO_ENTRY);
-        assert_eq!(rows.count(), 6);
-    }
-
-    #[test]
-    fn long_rows_have_chunks_of_eight_blocks() {
-        let csr = of_lengths(&[600, 257, 40, 3]);
-        let classes = Classes::of(&csr);
-        let format = Format::of(&csr, &classes, |_| 1);
-        assert_eq!(format.chunk_starts, [0, 8, 16, 19, 27, 28]);
-        assert_eq!(format.first_chunks, [0, 3, 5]);
-        let stored = format.values.iter().chain(&format.rest_values).filter(|&&value| value != 0.0);
-        assert_eq!(stored.count(), csr.nnz());
-        assert_eq!(format.columns.iter().filter(|&&column| column != NO_ENTRY).count(), 857);
+    fn a_warp_owns_the_published_share_of_each_class() {
+        let of = |lengths: &[usize], groups| {
+            let csr = of_lengths(lengths);
+            Format::of(&csr, &Classes::of(&csr), |_| groups)
+        };
+        // A group of 8 rows with a block and 12 irregular entries, one of a row without a block, and the end.
+        let medium = of(&[5, 5, 5, 5, 5, 5, 5, 6, 8], 2);
+        assert_eq!(medium.starts, [0, 0, 1, 12, 1, 17]);
+        assert_eq!((medium.wide, medium.bundles), (0, 1));
+        let long = of(&[600, 257, 40, 3], 1);
+        assert_eq!(long.chunk_starts, [0, 8, 16, 19, 27, 28]);
+        assert_eq!(long.first_chunks, [0, 3, 5]);
+        assert_eq!(Classes::of(&of_lengths(&[1, 3, 2, 2, 1, 0])).pair_units(), [1, 1]);
     }
 }

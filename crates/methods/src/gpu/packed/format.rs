@@ -8,9 +8,7 @@ use std::ops::{Range, RangeInclusive};
 use rayon::prelude::*;
 
 use super::steps::{Entries, LANES, Stream, band, by_rows};
-use spmv_matrix::Csr;
-use spmv_matrix::memory::extent::Extent;
-use spmv_matrix::scalar::Scalar;
+use crate::gpu::prelude::*;
 
 /// The number of rows among which rows of similar length are brought together.
 const WINDOW: usize = 4096;
@@ -30,7 +28,6 @@ const NO_LANE: u16 = u16::MAX;
 /// The positions of a slice in the arrays: its list of steps, its nonzeros, its words, and its first row.
 pub type Slice = [u32; 4];
 
-/// A matrix in the packed format.
 #[derive(Default)]
 pub struct Packed {
     /// The slices; those of divided rows come first.

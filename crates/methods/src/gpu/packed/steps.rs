@@ -5,7 +5,6 @@ use std::ops::Range;
 
 use spmv_matrix::Csr;
 
-/// The number of lanes of a warp.
 pub const LANES: usize = 32;
 
 /// The nonzeros of a step: for each lane, the index in CSR.
@@ -52,7 +51,6 @@ pub fn band<T>(csr: &Csr<T>, rows: Range<usize>, most: usize) -> Option<Vec<Entr
 
 /// The stream of column offsets of a slice.
 pub struct Stream<'a> {
-    /// The current column of each lane.
     columns: [u32; LANES],
     words: &'a mut Vec<u32>,
     start: usize,
@@ -66,7 +64,6 @@ impl<'a> Stream<'a> {
         Self { columns, start: words.len(), words, bits: 0 }
     }
 
-    /// Returns whether no offset has been written.
     pub fn is_empty(&self) -> bool {
         self.bits == 0
     }

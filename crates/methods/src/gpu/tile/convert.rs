@@ -4,11 +4,8 @@ use rayon::prelude::*;
 
 use super::encode::Encoded;
 use super::format::{Format, SIDE, Tile};
-use spmv_matrix::Csr;
-use spmv_matrix::memory::extent::Extent;
-use spmv_matrix::scalar::Scalar;
+use crate::gpu::prelude::*;
 
-/// The largest number of tiles in a unit.
 const UNIT: usize = 4;
 /// The bit in a unit's first row number that is set if the row of tiles has several units.
 const SHARED_ROWS: u32 = 1;
@@ -32,7 +29,6 @@ pub struct Choices {
 pub struct Tiles<T> {
     /// The encoded tiles, ordered by row of tiles, then by column.
     pub encoded: Encoded<T>,
-    /// The number of tiles in each row of tiles.
     lengths: Vec<usize>,
     /// Row, column and value of the entries outside the tiles, ordered by row.
     pub apart: Vec<(u32, u32, T)>,
@@ -67,12 +63,11 @@ impl<T: Scalar> Tiles<T> {
         all
     }
 
-    fn none() -> Self {
+    pub fn none() -> Self {
         Self { encoded: Encoded::default(), lengths: Vec::new(), apart: Vec::new() }
     }
 
-    /// Converts and appends a row of tiles.
-    fn push_row(&mut self, csr: &Csr<T>, tile_row: usize, choices: Choices) {
+    pub fn push_row(&mut self, csr: &Csr<T>, tile_row: usize, choices: Choices) {
         let first = tile_row * SIDE;
         let height = SIDE.min(csr.rows() - first);
         let (tiles, apart) = (self.encoded.tiles.len(), self.apart.len());
@@ -130,7 +125,6 @@ impl<T: Scalar> Tiles<T> {
         shared.flat_map(|(k, _)| (SIDE * k) as u32..rows.min(SIDE * (k + 1)) as u32).collect()
     }
 
-    /// Divides each row of tiles into units of up to four tiles.
     pub fn units(&self) -> Units {
         let mut units = Units { rows: Vec::new(), tiles: vec![0] };
         let mut tiles = 0;

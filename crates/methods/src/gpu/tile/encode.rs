@@ -3,14 +3,11 @@
 use super::format::{Format, SIDE, Tile};
 use spmv_matrix::scalar::Scalar;
 
-/// Consecutive tiles in the encoding of the kernel.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Encoded<T> {
     /// Four words per tile: its column of tiles, its shape, and the offsets of its values and of its indices.
     pub tiles: Vec<[u32; 4]>,
-    /// The values of all tiles, with padding.
     pub values: Vec<T>,
-    /// The indices of all tiles.
     pub indices: Vec<u8>,
 }
 
@@ -112,7 +109,6 @@ impl<T: Scalar> Encoded<T> {
         self.indices.extend(places.chunks(2).map(pair));
     }
 
-    /// Appends the tiles of `other`.
     pub fn append(&mut self, mut other: Self) {
         let (values, indices) = (self.values.len() as u32, self.indices.len() as u32);
         let moved = |[column, shape, v, i]: [u32; 4]| [column, shape, v + values, i + indices];

@@ -1,6 +1,5 @@
 //! Chooses one of TileSpMV's seven formats for a tile.
 
-/// The number of rows and columns of a tile inside the matrix.
 pub const SIDE: usize = 16;
 /// The largest number of entries of a COO tile.
 pub const FEW: usize = 12;
@@ -11,16 +10,12 @@ const UNEVEN: f64 = 1.0;
 /// The largest number of entries that HYB lists.
 const MOST_LISTED: usize = 4;
 
-/// The entries of a tile, ordered by row, then column.
 #[derive(Clone, Copy)]
 pub struct Tile<'a, T> {
-    /// The number of rows inside the matrix.
     pub height: usize,
-    /// The number of columns inside the matrix.
     pub width: usize,
     /// The position of each entry: its row in the upper four bits, its column in the lower four.
     pub places: &'a [u8],
-    /// The value of each entry.
     pub values: &'a [T],
 }
 
@@ -44,12 +39,10 @@ pub enum Format {
 }
 
 impl<T> Tile<'_, T> {
-    /// Returns the number of entries in each row.
     pub fn row_lengths(&self) -> [usize; SIDE] {
         counts(self.places.iter().map(|place| place / 16))
     }
 
-    /// Returns the number of entries in each column.
     pub fn column_lengths(&self) -> [usize; SIDE] {
         counts(self.places.iter().map(|place| place % 16))
     }

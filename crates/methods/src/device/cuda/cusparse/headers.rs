@@ -5,15 +5,13 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::arguments::{algorithm, block_order, operation};
+use super::stream::{algorithm, block_order, operation};
 use super::*;
 use crate::device::cusparse::{Algorithm, OpAlgorithm, Order};
 use crate::library;
 
-/// The oldest supported version.
 const OLDEST: Version = [12, 0, 0];
 
-/// An installed version of cuSPARSE with its header.
 struct Installed {
     folder: PathBuf,
     header: String,
@@ -107,10 +105,10 @@ fn arguments_are_those_of_the_headers() {
 
 #[test]
 fn arguments_of_the_planned_product_are_those_of_the_headers() {
-    let declared = declared(include_str!("op_functions.rs"));
+    let declared = declared(include_str!("op.rs"));
     assert_eq!(declared.len(), 4 + 2 + 2);
-    for installed in installed(op_functions::SINCE) {
-        let named = installed.version >= op_functions::NAMED_SINCE;
+    for installed in installed(op::SINCE) {
+        let named = installed.version >= op::NAMED_SINCE;
         let tables = if named { [0..4, 6..8] } else { [0..4, 4..6] };
         for (function, arguments) in tables.into_iter().flat_map(|table| &declared[table]) {
             let what = format!("{function} of {}", super::named(installed.version));
@@ -126,8 +124,8 @@ fn functions_appear_in_the_stated_versions() {
             ("cusparseCreateSlicedEll(", SLICED_ELL_SINCE),
             ("cusparseSpMV_preprocess(", PREPROCESS_SINCE),
             ("CUSPARSE_SPMV_BSR_ALG1", BSR_SINCE),
-            ("cusparseSpMVOp_bufferSize(", op_functions::SINCE),
-            ("cusparseSpMVOpAlg_t", op_functions::NAMED_SINCE),
+            ("cusparseSpMVOp_bufferSize(", op::SINCE),
+            ("cusparseSpMVOpAlg_t", op::NAMED_SINCE),
         ] {
             assert_eq!(header.contains(name), version >= since, "{name} in {version:?}");
         }
@@ -187,7 +185,7 @@ fn every_library_opens_and_reports_missing_functions() {
             "{} lacks cusparseSpMVOp_bufferSize, which cuSPARSE 12.7.3 has",
             cusparse.name()
         );
-        let expected = (version < op_functions::SINCE).then_some(Unavailable(lacking));
+        let expected = (version < op::SINCE).then_some(Unavailable(lacking));
         assert_eq!(cusparse.op.as_ref().err(), expected.as_ref());
         // The libraries' functions may still run when the process ends.
         std::mem::forget(opened);

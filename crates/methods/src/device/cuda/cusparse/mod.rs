@@ -1,10 +1,8 @@
 //! Finds and opens cuSPARSE, and calls it with a handle in a device's stream.
 
-mod arguments;
 #[cfg(test)]
 mod headers;
 mod op;
-mod op_functions;
 mod stream;
 
 use std::ffi::{c_int, c_void};
@@ -23,7 +21,7 @@ use libloading::os::unix::Library;
 use super::editions::{Edition, Opened, Sought, Target};
 use super::libraries::{self, StatusText, functions};
 use crate::device::{Failed, Unavailable, Unprepared};
-use op_functions::OpFunctions;
+use op::OpFunctions;
 pub(super) use stream::InStream;
 
 const SOUGHT: Sought = Sought {
@@ -36,7 +34,6 @@ const SOUGHT: Sought = Sought {
 };
 
 functions! {
-    /// The functions of cuSPARSE.
     Functions {
         cusparseGetProperty(libraryPropertyType, *mut c_int);
         cusparseCreate(*mut cusparseHandle_t);
@@ -145,20 +142,15 @@ functions! {
 
 const NOT_SUPPORTED: u32 = sys::cusparseStatus_t::CUSPARSE_STATUS_NOT_SUPPORTED as u32;
 
-/// The major, minor and patch number of a version.
 type Version = [c_int; 3];
 
-/// The first version with `cusparseCreateSlicedEll`.
 const SLICED_ELL_SINCE: Version = [12, 1, 0];
-/// The first version with `cusparseSpMV_preprocess`.
 const PREPROCESS_SINCE: Version = [12, 3, 0];
 /// The first version whose `cusparseSpMV` supports block CSR; the descriptor of such a matrix appeared earlier.
 const BSR_SINCE: Version = [12, 6, 3];
 
-/// The library cuSPARSE after it was opened.
 pub struct CuSparseLibrary {
     version: Version,
-    /// The file of the library.
     pub file: PathBuf,
     functions: Functions,
     op: Result<OpFunctions, Unavailable>,
@@ -171,18 +163,12 @@ fn opened() -> &'static Opened<CuSparseLibrary> {
     OPENED.get_or_init(|| SOUGHT.open_all(CuSparseLibrary::find))
 }
 
-/// Returns all installed libraries, the best first. Needs neither a GPU nor a driver.
-///
-/// # Errors
-/// Returns how to get one if there is none.
+/// Returns all installed libraries, the best first, or how to get one. Needs neither a GPU nor a driver.
 pub fn libraries() -> Result<&'static [CuSparseLibrary], Unavailable> {
     SOUGHT.all(opened())
 }
 
-/// Returns the newest library that works for `target`.
-///
-/// # Errors
-/// Returns the reasons why the installed ones do not work, and which one to get.
+/// Returns the newest library that works for `target`, or why none does, and which one to get.
 pub fn library(target: &Target) -> Result<&'static CuSparseLibrary, Unavailable> {
     SOUGHT.choose(opened(), target)
 }
@@ -205,7 +191,6 @@ impl CuSparseLibrary {
         Ok(Self { version, file, functions, op, error_name, error_string })
     }
 
-    /// Returns name and version, for example `cuSPARSE 12.6.3`.
     pub fn name(&self) -> String {
         named(self.version)
     }
@@ -214,14 +199,11 @@ impl CuSparseLibrary {
         if status == 0 {
             return Ok(());
         }
-        // SAFETY: the functions accept any status and return literals.
-        let (name, meaning) = unsafe {
-            (
-                libraries::text((self.error_name)(status)),
-                libraries::text((self.error_string)(status)),
-            )
+        let text = |of: StatusText| {
+            // SAFETY: the functions accept any status and return literals.
+            unsafe { libraries::text(of(status)) }
         };
-        Err(Failed(format!("{call}: {name} ({meaning})")))
+        Err(Failed(format!("{call}: {} ({})", text(self.error_name), text(self.error_string))))
     }
 
     /// Converts a status during the setup: a product that the library does not support is unavailable, not failed.
@@ -231,23 +213,12 @@ impl CuSparseLibrary {
             _ => failed.into(),
         })
     }
-
-    /// Returns an optional function, which cuSPARSE has since version `since`.
-    fn newer<F: Copy>(
-        &self,
-        function: Option<F>,
-        name: &str,
-        since: Version,
-    ) -> Result<F, Unavailable> {
-        function.ok_or_else(|| lacks(self.version, name, since))
-    }
 }
 
 fn named([major, minor, patch]: Version) -> String {
     format!("cuSPARSE {major}.{minor}.{patch}")
 }
 
-/// Returns the reason for a function that the version lacks.
 fn lacks(version: Version, what: &str, since: Version) -> Unavailable {
     Unavailable(format!("{} lacks {what}, which {} has", named(version), named(since)))
 }

@@ -4,18 +4,26 @@ use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::rc::Rc;
 
+use cudarc::cusparse::sys::cudaDataType::{self, CUDA_R_32F, CUDA_R_64F};
 use cudarc::cusparse::sys::cusparseIndexBase_t::CUSPARSE_INDEX_BASE_ZERO as BASE;
 use cudarc::cusparse::sys::cusparseIndexType_t::CUSPARSE_INDEX_32I as INDEX;
+use cudarc::cusparse::sys::cusparseOperation_t::{
+    self, CUSPARSE_OPERATION_NON_TRANSPOSE, CUSPARSE_OPERATION_TRANSPOSE,
+};
+use cudarc::cusparse::sys::cusparseOrder_t::{self, CUSPARSE_ORDER_COL, CUSPARSE_ORDER_ROW};
+use cudarc::cusparse::sys::cusparseSpMVAlg_t::{self, *};
 use cudarc::cusparse::sys::{
-    cudaDataType, cusparseConstDnVecDescr_t, cusparseConstSpMatDescr_t, cusparseDnVecDescr_t,
-    cusparseHandle_t, cusparseOperation_t, cusparseSpMVAlg_t, cusparseSpMatDescr_t,
+    cusparseConstDnVecDescr_t, cusparseConstSpMatDescr_t, cusparseDnVecDescr_t, cusparseHandle_t,
+    cusparseSpMatDescr_t,
 };
 
-use super::arguments::{Number, algorithm, block_order, data_type, operation, pointer, shape};
-use super::{BSR_SINCE, CuSparseLibrary, Functions, PREPROCESS_SINCE, SLICED_ELL_SINCE};
+use super::{
+    BSR_SINCE, CuSparseLibrary, Functions, PREPROCESS_SINCE, SLICED_ELL_SINCE, Version, lacks,
+};
 use crate::device::cuda::context::Context;
 use crate::device::cusparse::{
-    CuSparse, DenseVector, Order, SpMvOp, SparseFormat, SparseLayout, SparseMatrix, SparseProduct,
+    Algorithm, CuSparse, DenseVector, Order, SpMvOp, SparseFormat, SparseLayout, SparseMatrix,
+    SparseProduct,
 };
 use crate::device::driver::Address;
 use crate::device::{Failed, Unavailable, Unprepared};
@@ -35,7 +43,6 @@ type SpMv<B> = unsafe extern "C" fn(
     *mut B,
 ) -> u32;
 
-/// The library with a handle in the stream of a context.
 pub struct InStream {
     pub(super) library: &'static CuSparseLibrary,
     pub(super) context: Rc<Context>,
@@ -43,26 +50,24 @@ pub struct InStream {
 }
 
 impl InStream {
-    /// Creates the handle of the library for the stream of this context.
     pub fn open(
         library: &'static CuSparseLibrary,
         context: Rc<Context>,
     ) -> Result<Self, Unavailable> {
-        let unavailable = |Failed(reason)| Unavailable(reason);
+        let check = |call, status| {
+            library.check(call, status).map_err(|Failed(reason)| Unavailable(reason))
+        };
         let mut handle = null_mut();
         context.enter();
         // SAFETY: the context is the current one.
-        let status = unsafe { (library.functions.cusparseCreate)(&mut handle) };
-        library.check("cusparseCreate", status).map_err(unavailable)?;
+        check("cusparseCreate", unsafe { (library.functions.cusparseCreate)(&mut handle) })?;
         let opened = Self { library, context, handle };
-        let stream = opened.context.stream.cast();
+        let (set, stream) = (library.functions.cusparseSetStream, opened.context.stream.cast());
         // SAFETY: handle and stream are alive.
-        let status = unsafe { (library.functions.cusparseSetStream)(handle, stream) };
-        library.check("cusparseSetStream", status).map_err(unavailable)?;
+        check("cusparseSetStream", unsafe { set(handle, stream) })?;
         Ok(opened)
     }
 
-    /// Makes the context the current one and returns the library's functions.
     pub(super) fn enter(&self) -> &'static Functions {
         self.context.enter();
         &self.library.functions
@@ -72,18 +77,17 @@ impl InStream {
     /// the query of its size, a number.
     fn product<B>(&self, function: SpMv<B>, product: &SparseProduct, buffer: *mut B) -> u32 {
         let SparseProduct { matrix, transpose, x, y, precision, .. } = *product;
-        let [alpha, beta] =
-            [product.alpha, product.beta].map(|value| Number::new(value, precision));
+        let [alpha, beta] = [product.alpha, product.beta].map(|value| factor(value, precision));
         // SAFETY: the descriptors are alive, and the owners of the arrays guarantee that these are too. α and β are on
         // the host, which is the default pointer mode, and are read before the function returns.
         unsafe {
             function(
                 self.handle,
                 operation(transpose),
-                alpha.pointer(),
+                std::ptr::from_ref(&alpha).cast(),
                 matrix.0 as _,
                 x.0 as _,
-                beta.pointer(),
+                std::ptr::from_ref(&beta).cast(),
                 y.0 as _,
                 data_type(precision),
                 algorithm(product.algorithm),
@@ -92,71 +96,113 @@ impl InStream {
         }
     }
 
-    fn create_csr(
+    /// Creates a descriptor, and returns the name of the called function and its status.
+    fn create(
         &self,
-        matrix: &mut cusparseSpMatDescr_t,
-        layout: &SparseLayout,
-        arrays: [Address; 3],
-    ) -> u32 {
-        let ([rows, cols, nnz], of) = (shape(layout), data_type(layout.precision));
-        let [offsets, columns, values] = arrays.map(pointer);
-        let create = self.library.functions.cusparseCreateCsr;
-        // SAFETY: a descriptor only stores the addresses; the owner of the arrays guarantees that they live long
-        // enough.
-        unsafe { create(matrix, rows, cols, nnz, offsets, columns, values, INDEX, INDEX, BASE, of) }
-    }
-
-    fn create_coo(
-        &self,
-        matrix: &mut cusparseSpMatDescr_t,
-        layout: &SparseLayout,
-        arrays: [Address; 3],
-    ) -> u32 {
-        let ([rows, cols, nnz], of) = (shape(layout), data_type(layout.precision));
-        let [row_indices, columns, values] = arrays.map(pointer);
-        let create = self.library.functions.cusparseCreateCoo;
-        // SAFETY: see `create_csr`.
-        unsafe { create(matrix, rows, cols, nnz, row_indices, columns, values, INDEX, BASE, of) }
-    }
-
-    fn create_sliced_ell(
-        &self,
-        matrix: &mut cusparseSpMatDescr_t,
-        layout: &SparseLayout,
-        [stored, slice]: [i64; 2],
-        arrays: [Address; 3],
-    ) -> Result<u32, Unavailable> {
-        let ([rows, cols, nnz], of) = (shape(layout), data_type(layout.precision));
-        let [offsets, columns, values] = arrays.map(pointer);
-        let (size, i) = (stored, INDEX);
-        let create = self.library.functions.cusparseCreateSlicedEll;
-        let create = self.library.newer(create, "cusparseCreateSlicedEll", SLICED_ELL_SINCE)?;
-        // SAFETY: see `create_csr`.
+        to: *mut cusparseSpMatDescr_t,
+        &SparseLayout { rows, cols, nnz, precision, format }: &SparseLayout,
+    ) -> Result<(&'static str, u32), Unavailable> {
+        let [m, n, nnz] = [rows, cols, nnz].map(|count| count as i64);
+        let (of, i) = (data_type(precision), INDEX);
+        let functions = self.enter();
+        // SAFETY: a descriptor only stores the addresses; the owner of the arrays guarantees that they live long enough.
         Ok(unsafe {
-            create(matrix, rows, cols, nnz, size, slice, offsets, columns, values, i, i, BASE, of)
+            match format {
+                SparseFormat::Csr { row_offsets, column_indices, values } => {
+                    let [offsets, columns, values] =
+                        [row_offsets, column_indices, values].map(pointer);
+                    let create = functions.cusparseCreateCsr;
+                    let status = create(to, m, n, nnz, offsets, columns, values, i, i, BASE, of);
+                    ("cusparseCreateCsr", status)
+                }
+                SparseFormat::Coo { row_indices, column_indices, values } => {
+                    let [rows, columns, values] =
+                        [row_indices, column_indices, values].map(pointer);
+                    let create = functions.cusparseCreateCoo;
+                    let status = create(to, m, n, nnz, rows, columns, values, i, BASE, of);
+                    ("cusparseCreateCoo", status)
+                }
+                SparseFormat::SlicedEll {
+                    slice_rows,
+                    stored,
+                    slice_offsets,
+                    column_indices,
+                    values,
+                } => {
+                    let name = "cusparseCreateSlicedEll";
+                    let create = functions.cusparseCreateSlicedEll;
+                    let create = self.newer(create, name, SLICED_ELL_SINCE)?;
+                    let [size, slice] = [stored, slice_rows].map(|count| count as i64);
+                    let [offsets, columns, values] =
+                        [slice_offsets, column_indices, values].map(pointer);
+                    let status = create(
+                        to, m, n, nnz, size, slice, offsets, columns, values, i, i, BASE, of,
+                    );
+                    (name, status)
+                }
+                SparseFormat::Bsr { side, blocks, row_offsets, column_indices, values, order } => {
+                    let create = functions.cusparseCreateBsr;
+                    let create = create.filter(|_| self.library.version >= BSR_SINCE);
+                    let create = self.newer(create, "CUSPARSE_SPMV_BSR_ALG1", BSR_SINCE)?;
+                    let [side, blocks] = [side, blocks].map(|count| count as i64);
+                    let ([m, n], order) = ([m / side, n / side], block_order(order));
+                    let [offsets, columns, values] =
+                        [row_offsets, column_indices, values].map(pointer);
+                    let status = create(
+                        to, m, n, blocks, side, side, offsets, columns, values, i, i, BASE, of,
+                        order,
+                    );
+                    ("cusparseCreateBsr", status)
+                }
+            }
         })
     }
 
-    fn create_bsr(
-        &self,
-        matrix: &mut cusparseSpMatDescr_t,
-        layout: &SparseLayout,
-        ([blocks, side], order): ([i64; 2], Order),
-        arrays: [Address; 3],
-    ) -> Result<u32, Unavailable> {
-        let ([rows, cols, _], of) = (shape(layout), data_type(layout.precision));
-        let ([rows, cols], order) = ([rows / side, cols / side], block_order(order));
-        let [offsets, columns, values] = arrays.map(pointer);
-        let (n, i) = (side, INDEX);
-        let create = self.library.functions.cusparseCreateBsr;
-        let create = create.filter(|_| self.library.version >= BSR_SINCE);
-        let create = self.library.newer(create, "CUSPARSE_SPMV_BSR_ALG1", BSR_SINCE)?;
-        // SAFETY: see `create_csr`.
-        Ok(unsafe {
-            create(
-                matrix, rows, cols, blocks, n, n, offsets, columns, values, i, i, BASE, of, order,
-            )
-        })
+    /// Returns an optional function, which cuSPARSE has since version `since`.
+    fn newer<F>(&self, function: Option<F>, name: &str, since: Version) -> Result<F, Unavailable> {
+        function.ok_or_else(|| lacks(self.library.version, name, since))
+    }
+}
+
+/// Returns α or β in the precision of the product, in the first bytes of a word, as the library reads it.
+pub(super) fn factor(value: f64, precision: Precision) -> u64 {
+    match precision {
+        Precision::F32 => u64::from((value as f32).to_bits()).to_le(),
+        Precision::F64 => value.to_bits(),
+    }
+}
+
+pub(super) fn pointer(address: Address) -> *mut c_void {
+    address as *mut c_void
+}
+
+pub(super) fn data_type(precision: Precision) -> cudaDataType {
+    match precision {
+        Precision::F32 => CUDA_R_32F,
+        Precision::F64 => CUDA_R_64F,
+    }
+}
+
+pub(super) fn operation(transpose: bool) -> cusparseOperation_t {
+    if transpose { CUSPARSE_OPERATION_TRANSPOSE } else { CUSPARSE_OPERATION_NON_TRANSPOSE }
+}
+
+pub(super) fn algorithm(algorithm: Algorithm) -> cusparseSpMVAlg_t {
+    match algorithm {
+        Algorithm::Default => CUSPARSE_SPMV_ALG_DEFAULT,
+        Algorithm::CooAlg1 => CUSPARSE_SPMV_COO_ALG1,
+        Algorithm::CsrAlg1 => CUSPARSE_SPMV_CSR_ALG1,
+        Algorithm::CsrAlg2 => CUSPARSE_SPMV_CSR_ALG2,
+        Algorithm::CooAlg2 => CUSPARSE_SPMV_COO_ALG2,
+        Algorithm::SellAlg1 => CUSPARSE_SPMV_SELL_ALG1,
+        Algorithm::BsrAlg1 => CUSPARSE_SPMV_BSR_ALG1,
+    }
+}
+
+pub(super) fn block_order(order: Order) -> cusparseOrder_t {
+    match order {
+        Order::Column => CUSPARSE_ORDER_COL,
+        Order::Row => CUSPARSE_ORDER_ROW,
     }
 }
 
@@ -174,36 +220,8 @@ impl CuSparse for InStream {
     }
 
     fn create_matrix(&self, layout: &SparseLayout) -> Result<SparseMatrix, Unprepared> {
-        let mut matrix: cusparseSpMatDescr_t = null_mut();
-        self.enter();
-        let (call, status) = match layout.format {
-            SparseFormat::Csr { row_offsets, column_indices, values } => {
-                let arrays = [row_offsets, column_indices, values];
-                ("cusparseCreateCsr", self.create_csr(&mut matrix, layout, arrays))
-            }
-            SparseFormat::Coo { row_indices, column_indices, values } => {
-                let arrays = [row_indices, column_indices, values];
-                ("cusparseCreateCoo", self.create_coo(&mut matrix, layout, arrays))
-            }
-            SparseFormat::SlicedEll {
-                slice_rows,
-                stored,
-                slice_offsets,
-                column_indices,
-                values,
-            } => {
-                let sizes = [stored, slice_rows].map(|n| n as i64);
-                let arrays = [slice_offsets, column_indices, values];
-                let status = self.create_sliced_ell(&mut matrix, layout, sizes, arrays)?;
-                ("cusparseCreateSlicedEll", status)
-            }
-            SparseFormat::Bsr { side, blocks, row_offsets, column_indices, values, order } => {
-                let sizes = [blocks, side].map(|n| n as i64);
-                let arrays = [row_offsets, column_indices, values];
-                let status = self.create_bsr(&mut matrix, layout, (sizes, order), arrays)?;
-                ("cusparseCreateBsr", status)
-            }
-        };
+        let mut matrix = null_mut();
+        let (call, status) = self.create(&mut matrix, layout)?;
         self.library.check_support(call, status)?;
         Ok(SparseMatrix(matrix as usize))
     }
@@ -219,7 +237,7 @@ impl CuSparse for InStream {
         values: Address,
         precision: Precision,
     ) -> Result<DenseVector, Failed> {
-        let mut vector: cusparseDnVecDescr_t = null_mut();
+        let mut vector = null_mut();
         let create = self.enter().cusparseCreateDnVec;
         // SAFETY: a descriptor only stores the address.
         let status =
@@ -249,8 +267,7 @@ impl CuSparse for InStream {
 
     fn preprocess(&self, product: &SparseProduct, buffer: Address) -> Result<(), Unprepared> {
         let name = "cusparseSpMV_preprocess";
-        let prepare = self.enter().cusparseSpMV_preprocess;
-        let prepare = self.library.newer(prepare, name, PREPROCESS_SINCE)?;
+        let prepare = self.newer(self.enter().cusparseSpMV_preprocess, name, PREPROCESS_SINCE)?;
         self.library.check_support(name, self.product(prepare, product, pointer(buffer)))?;
         self.context.enqueued(name);
         Ok(())
@@ -264,9 +281,6 @@ impl CuSparse for InStream {
     }
 
     fn op(&self) -> Result<&dyn SpMvOp, Unavailable> {
-        match &self.library.op {
-            Ok(_) => Ok(self),
-            Err(unavailable) => Err(unavailable.clone()),
-        }
+        self.library.op.as_ref().map(|_| self as _).map_err(Clone::clone)
     }
 }

@@ -1,10 +1,9 @@
 //! Compiles CUDA C++ to machine code of one architecture by NVRTC, which needs neither a GPU nor a driver.
 
-mod code;
-
-use std::ffi::{c_char, c_int};
+use std::ffi::{CString, c_char, c_int};
 use std::fmt;
 use std::path::PathBuf;
+use std::ptr::null_mut;
 use std::sync::OnceLock;
 
 use cudarc::nvrtc::sys::{self, nvrtcProgram};
@@ -14,7 +13,6 @@ use super::editions::{Edition, Opened, Sought, Target};
 use super::libraries::{self, StatusText, functions};
 use crate::device::kernel::Program;
 use crate::device::{Failed, Unavailable, sources};
-use code::Code;
 use spmv_matrix::cache::{CacheFolder, Key};
 use spmv_matrix::scalar::Precision;
 
@@ -28,7 +26,6 @@ const SOUGHT: Sought = Sought {
 };
 
 functions! {
-    /// The functions of NVRTC.
     Functions {
         nvrtcVersion(*mut c_int, *mut c_int);
         nvrtcGetNumSupportedArchs(*mut c_int);
@@ -52,10 +49,8 @@ functions! {
     }
 }
 
-/// The compiler NVRTC after its library was opened.
 pub struct Nvrtc {
     version: (u32, u32),
-    /// The file of the library.
     pub file: PathBuf,
     /// The architectures that it supports, for example (9, 0) for sm_90.
     pub architectures: Vec<(u32, u32)>,
@@ -70,10 +65,8 @@ pub struct Unit<'a> {
     options: Vec<String>,
 }
 
-/// The result of compiling a program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compiled {
-    /// The machine code for the architecture of the GPU.
     pub cubin: Vec<u8>,
     /// The PTX from which the machine code was assembled.
     pub ptx: String,
@@ -86,18 +79,12 @@ fn opened() -> &'static Opened<Nvrtc> {
     OPENED.get_or_init(|| SOUGHT.open_all(Nvrtc::find))
 }
 
-/// Returns all installed compilers, the best first.
-///
-/// # Errors
-/// Returns how to get one if there is none.
+/// Returns all installed compilers, the best first, or how to get one.
 pub fn compilers() -> Result<&'static [Nvrtc], Unavailable> {
     SOUGHT.all(opened())
 }
 
-/// Returns the newest compiler whose machine code runs on `target`.
-///
-/// # Errors
-/// Returns the reasons why the installed ones do not work, and which one to get.
+/// Returns the newest compiler whose machine code runs on `target`, or why none does, and which one to get.
 pub fn compiler(target: &Target) -> Result<&'static Nvrtc, Unavailable> {
     SOUGHT.choose(opened(), target)
 }
@@ -124,13 +111,11 @@ impl<'a> Unit<'a> {
         Self { name: program.name, source: program.text(), options }
     }
 
-    /// Replaces the source text.
     pub fn with_source(mut self, source: &'a str) -> Self {
         self.source = source;
         self
     }
 
-    /// Adds line information to the compiled code.
     pub fn with_lines(mut self) -> Self {
         self.options.push("--generate-line-info".into());
         self
@@ -164,24 +149,17 @@ impl Nvrtc {
         Ok(Self { version, file, architectures, functions, error_string })
     }
 
-    /// Returns name and version, for example `NVRTC 13.0`.
     pub fn name(&self) -> String {
         let (major, minor) = self.version;
         format!("NVRTC {major}.{minor}")
     }
 
-    /// Compiles `unit`.
-    ///
-    /// # Errors
-    /// Returns the compiler's messages if the program does not compile.
+    /// Compiles `unit`. An error has the compiler's messages.
     pub fn compile(&self, unit: &Unit) -> Result<Compiled, Failed> {
         Code::new(self, unit)?.compile(unit)
     }
 
     /// Returns the machine code of `unit`, from `cache` if it has an entry.
-    ///
-    /// # Errors
-    /// Returns the compiler's messages if the program does not compile.
     pub fn compile_cached(&self, cache: &CacheFolder, unit: &Unit) -> Result<Vec<u8>, Failed> {
         cache.get_or(&unit.key().and([self.name()]), || Ok(self.compile(unit)?.cubin))
     }
@@ -220,4 +198,81 @@ impl Edition for Nvrtc {
         (self.version.0 > target.newest_cuda())
             .then(|| "compiles code that needs a newer driver".into())
     }
+}
+
+struct Code<'a> {
+    nvrtc: &'a Nvrtc,
+    program: nvrtcProgram,
+}
+
+impl<'a> Code<'a> {
+    fn new(nvrtc: &'a Nvrtc, unit: &Unit) -> Result<Self, Failed> {
+        let (name, source) = (c_string(unit.name)?, c_string(unit.source)?);
+        let headers = sources::headers()
+            .map(|(name, text)| Ok((c_string(name)?, c_string(text)?)))
+            .collect::<Result<Vec<_>, Failed>>()?;
+        let names: Vec<_> = headers.iter().map(|(name, _)| name.as_ptr()).collect();
+        let texts: Vec<_> = headers.iter().map(|(_, text)| text.as_ptr()).collect();
+        let (count, texts, names) = (headers.len() as c_int, texts.as_ptr(), names.as_ptr());
+        let mut program = null_mut();
+        let create = nvrtc.functions.nvrtcCreateProgram;
+        // SAFETY: all texts are C strings, which NVRTC copies.
+        let status =
+            unsafe { create(&mut program, source.as_ptr(), name.as_ptr(), count, texts, names) };
+        nvrtc.check("nvrtcCreateProgram", status)?;
+        Ok(Self { nvrtc, program })
+    }
+
+    /// Compiles the program with the options of `unit`, from which it was created.
+    fn compile(&self, unit: &Unit) -> Result<Compiled, Failed> {
+        let options =
+            unit.options.iter().map(|option| c_string(option)).collect::<Result<Vec<_>, _>>()?;
+        let pointers: Vec<_> = options.iter().map(|option| option.as_ptr()).collect();
+        let compile = self.nvrtc.functions.nvrtcCompileProgram;
+        // SAFETY: the program and the options are alive.
+        let status = unsafe { compile(self.program, pointers.len() as c_int, pointers.as_ptr()) };
+        let f = &self.nvrtc.functions;
+        let log =
+            self.read("nvrtcGetProgramLog", f.nvrtcGetProgramLogSize, f.nvrtcGetProgramLog)?;
+        let log = text(&log);
+        if status != 0 {
+            let (name, words) = (unit.name, self.nvrtc.words(status));
+            return Err(Failed(format!("{name} does not compile: {words}\n{log}")));
+        }
+        let cubin = self.read("nvrtcGetCUBIN", f.nvrtcGetCUBINSize, f.nvrtcGetCUBIN)?;
+        let ptx = text(&self.read("nvrtcGetPTX", f.nvrtcGetPTXSize, f.nvrtcGetPTX)?);
+        Ok(Compiled { cubin, ptx, log })
+    }
+
+    fn read(
+        &self,
+        call: &str,
+        size: unsafe extern "C" fn(nvrtcProgram, *mut usize) -> u32,
+        get: unsafe extern "C" fn(nvrtcProgram, *mut c_char) -> u32,
+    ) -> Result<Vec<u8>, Failed> {
+        let mut bytes = 0;
+        // SAFETY: the program is alive.
+        self.nvrtc.check(call, unsafe { size(self.program, &mut bytes) })?;
+        let mut read = vec![0u8; bytes];
+        // SAFETY: the buffer has the size that the library returned.
+        self.nvrtc.check(call, unsafe { get(self.program, read.as_mut_ptr().cast()) })?;
+        Ok(read)
+    }
+}
+
+impl Drop for Code<'_> {
+    fn drop(&mut self) {
+        // SAFETY: the program was created with this value and is destroyed once. The status is ignored: nothing can be
+        // done.
+        unsafe { (self.nvrtc.functions.nvrtcDestroyProgram)(&mut self.program) };
+    }
+}
+
+/// Converts a C string with its terminating zero.
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).trim_end_matches('\0').trim().to_owned()
+}
+
+fn c_string(text: &str) -> Result<CString, Failed> {
+    CString::new(text).map_err(|_| Failed("the text of a program contains a zero byte".into()))
 }
