@@ -75,8 +75,8 @@ fn entries<T: Scalar + Pod>(memory: &HostAccess, layout: &SparseLayout) -> Vec<(
                 let (block, place) = (place / (side * side), place % (side * side));
                 let row = offsets.partition_point(|&start| start as usize <= block) - 1;
                 let (i, j) = match order {
-                    Order::Row => (place / side, place % side),
-                    Order::Column => (place % side, place / side),
+                    Order::CUSPARSE_ORDER_ROW => (place / side, place % side),
+                    Order::CUSPARSE_ORDER_COL => (place % side, place / side),
                 };
                 let value = values[block * side * side + place];
                 (row * side + i, columns[block] as usize * side + j, value)

@@ -91,17 +91,28 @@ impl State {
         let layout = self.layout(product);
         let fits = match layout.format {
             SparseFormat::Csr { .. } => {
-                matches!(product.algorithm, Algorithm::CsrAlg1 | Algorithm::CsrAlg2)
+                matches!(
+                    product.algorithm,
+                    Algorithm::CUSPARSE_SPMV_CSR_ALG1 | Algorithm::CUSPARSE_SPMV_CSR_ALG2
+                )
             }
             SparseFormat::Coo { .. } => {
-                matches!(product.algorithm, Algorithm::CooAlg1 | Algorithm::CooAlg2)
+                matches!(
+                    product.algorithm,
+                    Algorithm::CUSPARSE_SPMV_COO_ALG1 | Algorithm::CUSPARSE_SPMV_COO_ALG2
+                )
             }
-            SparseFormat::SlicedEll { .. } => product.algorithm == Algorithm::SellAlg1,
+            SparseFormat::SlicedEll { .. } => {
+                product.algorithm == Algorithm::CUSPARSE_SPMV_SELL_ALG1
+            }
             SparseFormat::Bsr { .. } => {
-                product.algorithm == Algorithm::BsrAlg1 && !product.transpose
+                product.algorithm == Algorithm::CUSPARSE_SPMV_BSR_ALG1 && !product.transpose
             }
         };
-        assert!(fits || product.algorithm == Algorithm::Default, "{product:?} on {layout:?}");
+        assert!(
+            fits || product.algorithm == Algorithm::CUSPARSE_SPMV_ALG_DEFAULT,
+            "{product:?} on {layout:?}"
+        );
         layout
     }
 

@@ -3,35 +3,18 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
+use bytemuck::Pod;
+
 use super::Gpu;
-use super::driver::{Address, RawArgument};
-use super::kernel::Argument;
+use super::driver::{Address, ArgumentKind, RawArgument};
+use super::kernel::{Argument, append};
 use crate::device::Failed;
 use spmv_matrix::scalar::Scalar;
 
-/// Numbers that device memory can contain.
-///
-/// # Safety
-/// Every bit pattern must be a valid value, and there must be no padding.
-pub unsafe trait Plain: Copy + Default + 'static {}
-
-// SAFETY: an integer, for which every bit pattern is valid.
-unsafe impl Plain for u8 {}
-// SAFETY: an integer, for which every bit pattern is valid.
-unsafe impl Plain for u16 {}
-// SAFETY: an integer, for which every bit pattern is valid.
-unsafe impl Plain for u32 {}
-// SAFETY: an integer, for which every bit pattern is valid.
-unsafe impl Plain for u64 {}
-// SAFETY: a floating-point number, for which every bit pattern is valid.
-unsafe impl Plain for f32 {}
-// SAFETY: a floating-point number, for which every bit pattern is valid.
-unsafe impl Plain for f64 {}
-
 /// The type of matrix and vector elements in device memory, which kernels accept as arguments: `f32` or `f64`.
-pub trait Value: Scalar + Plain + Argument {}
+pub trait Value: Scalar + Argument {}
 
-impl<T: Scalar + Plain + Argument> Value for T {}
+impl<T: Scalar + Argument> Value for T {}
 
 /// An array of `len` values in device memory, which is released when this is dropped.
 pub struct Buffer<T> {
@@ -43,7 +26,7 @@ pub struct Buffer<T> {
 
 impl Gpu {
     /// Allocates memory for `len` values, which are undefined until they are written.
-    pub fn allocate<T: Plain>(&self, len: usize) -> Result<Buffer<T>, Failed> {
+    pub fn allocate<T: Pod>(&self, len: usize) -> Result<Buffer<T>, Failed> {
         let bytes = len * size_of::<T>();
         let address = if bytes == 0 { 0 } else { self.0.driver.allocate(bytes)? };
         self.0.allocated.set(self.allocated_bytes() + bytes as u64);
@@ -51,21 +34,21 @@ impl Gpu {
     }
 
     /// Allocates memory for `len` values and enqueues setting them to zero.
-    pub fn zeros<T: Plain>(&self, len: usize) -> Result<Buffer<T>, Failed> {
+    pub fn zeros<T: Pod>(&self, len: usize) -> Result<Buffer<T>, Failed> {
         let mut buffer = self.allocate(len)?;
         buffer.fill(0)?;
         Ok(buffer)
     }
 
     /// Allocates a buffer and copies `values` to it.
-    pub fn upload<T: Plain>(&self, values: &[T]) -> Result<Buffer<T>, Failed> {
+    pub fn upload<T: Pod>(&self, values: &[T]) -> Result<Buffer<T>, Failed> {
         let mut buffer = self.allocate(values.len())?;
         buffer.upload(values)?;
         Ok(buffer)
     }
 }
 
-impl<T: Plain> Buffer<T> {
+impl<T: Pod> Buffer<T> {
     /// Returns the address of the first value, or 0 if the buffer is empty.
     pub fn address(&self) -> Address {
         self.address
@@ -92,18 +75,14 @@ impl<T: Plain> Buffer<T> {
         if self.is_empty() {
             return Ok(());
         }
-        self.gpu.0.driver.upload(&[(as_bytes(values), self.address)])
+        self.gpu.0.driver.upload(&[(bytemuck::cast_slice(values), self.address)])
     }
 
-    /// Overwrites single values, each given by its index, and waits once for all of them.
-    ///
-    /// # Panics
-    /// Panics if the buffer does not have one of these values.
+    /// Overwrites single values, each given by its index, which must exist, and waits once for all of them.
     pub fn upload_some(&mut self, values: &[(usize, T)]) -> Result<(), Failed> {
         let parts = values.iter().map(|(index, value)| {
             assert!(*index < self.len, "value {index} of {}", self.len);
-            let value = as_bytes(std::slice::from_ref(value));
-            (value, self.address + (index * size_of::<T>()) as Address)
+            (bytemuck::bytes_of(value), self.address + (index * size_of::<T>()) as Address)
         });
         self.gpu.0.driver.upload(&parts.collect::<Vec<_>>())
     }
@@ -119,11 +98,8 @@ impl<T: Plain> Buffer<T> {
         if values.is_empty() {
             return Ok(());
         }
-        let bytes = size_of_val(values);
-        // SAFETY: the values are plain, so any bytes form valid values.
-        let bytes = unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), bytes) };
         let address = self.address + (start * size_of::<T>()) as Address;
-        self.gpu.0.driver.download(address, bytes)
+        self.gpu.0.driver.download(address, bytemuck::cast_slice_mut(values))
     }
 
     /// Returns a copy of the values on the host.
@@ -131,13 +107,10 @@ impl<T: Plain> Buffer<T> {
         self.part(0..self.len)
     }
 
-    /// Returns a copy of some of the values on the host.
-    ///
-    /// # Panics
-    /// Panics if the buffer does not have all of these values.
+    /// Returns a copy of some of the values on the host, all of which must exist.
     pub fn part(&self, range: Range<usize>) -> Result<Vec<T>, Failed> {
         assert!(range.end <= self.len, "values of a device array");
-        let mut values = vec![T::default(); range.len()];
+        let mut values = vec![T::zeroed(); range.len()];
         self.copy_to(&mut values, range.start)?;
         Ok(values)
     }
@@ -172,11 +145,6 @@ impl<T: Plain> Buffer<T> {
     }
 }
 
-fn as_bytes<T: Plain>(values: &[T]) -> &[u8] {
-    // SAFETY: the values are plain, so they can be read as bytes.
-    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
-}
-
 impl<T> Drop for Buffer<T> {
     fn drop(&mut self) {
         let bytes = self.len * size_of::<T>();
@@ -187,9 +155,9 @@ impl<T> Drop for Buffer<T> {
     }
 }
 
-// SAFETY: the argument points to the address in the buffer, which outlives it.
+// SAFETY: the argument is the address in the buffer.
 unsafe impl<T> Argument for Buffer<T> {
-    fn raw(&self) -> RawArgument {
-        RawArgument::pointer(&self.address)
+    fn append(&self, to: &mut Vec<RawArgument>) {
+        append(&self.address, ArgumentKind::Pointer, to);
     }
 }

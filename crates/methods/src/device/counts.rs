@@ -26,7 +26,6 @@ pub struct Counts {
     pub shared_wavefronts: u64,
     /// Per thread.
     pub registers: u32,
-    /// The bytes of shared memory per block, static and dynamic.
     pub shared_bytes: u32,
     /// The sectors requested from the L1 caches, and those of them that were there.
     pub l1_sectors: u64,
@@ -36,7 +35,6 @@ pub struct Counts {
     /// The bytes read from memory and written to it.
     pub read_bytes: u64,
     pub written_bytes: u64,
-    /// The cycles from start to end.
     pub cycles: f64,
     /// The cycles until a multiprocessor had no work left, averaged over all multiprocessors.
     pub mean_cycles: f64,
@@ -49,7 +47,6 @@ pub struct Counts {
     pub lines: Vec<LineCounts>,
 }
 
-/// Exact counts of one source line.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LineCounts {
     pub file: String,
@@ -94,7 +91,6 @@ impl LineCounts {
     }
 }
 
-/// The cycles in which the parts of the GPU were busy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Busy {
     pub memory: f64,
@@ -137,7 +133,6 @@ impl Counts {
         }
     }
 
-    /// Returns the share of the time for which each part was busy.
     pub fn busy_shares(&self) -> [(&'static str, f64); 5] {
         let Busy { memory, l2, l1, issue, atomics } = self.busy;
         let parts =
@@ -145,7 +140,6 @@ impl Counts {
         parts.map(|(name, busy)| (name, if self.cycles > 0.0 { busy / self.cycles } else { 0.0 }))
     }
 
-    /// Returns one line with the counts and the cache hits.
     pub fn counted(&self) -> String {
         let percent = |share: Option<f64>| {
             share.map_or("-".into(), |share| format!("{:.0} %", 100.0 * share))

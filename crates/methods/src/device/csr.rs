@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use super::buffer::Value;
-use super::{Buffer, Failed, Gpu, Module, Program, Unprepared, streaming};
+use super::driver::RawArgument;
+use super::{Argument, Buffer, Failed, Gpu, Module, Program, Unprepared, sources};
 use spmv_matrix::Csr;
 
 /// A CSR matrix on the device, together with the same matrix on the host.
@@ -35,7 +36,7 @@ impl<'a, T: Value> DeviceCsr<'a, T> {
             row_offsets: gpu.upload(host.row_offsets())?,
             column_indices: gpu.upload(host.column_indices())?,
             values: gpu.upload(host.values())?,
-            is_streamed: streaming::is_streamed(host.bytes(), gpu.facts())?,
+            is_streamed: sources::is_streamed(host.bytes(), gpu.facts())?,
             host,
         })
     }
@@ -73,6 +74,15 @@ impl<'a, T: Value> DeviceCsr<'a, T> {
     /// Returns the number of nonzeros in the type that kernels expect.
     pub fn nnz(&self) -> u32 {
         self.host.nnz() as u32
+    }
+}
+
+/// The arguments are the row offsets, the column indices and the values.
+// SAFETY: the arguments are inside the buffers.
+unsafe impl<T: Value> Argument for DeviceCsr<'_, T> {
+    fn append(&self, to: &mut Vec<RawArgument>) {
+        let Self { row_offsets, column_indices, values, .. } = self;
+        [row_offsets as &dyn Argument, column_indices, values].append(to);
     }
 }
 

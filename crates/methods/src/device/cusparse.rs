@@ -1,6 +1,8 @@
 //! The functions of cuSPARSE's generic API that the methods call. The library implements them; in tests a recording
 //! fake does.
 
+pub use cudarc::cusparse::sys::{cusparseOrder_t as Order, cusparseSpMVAlg_t as Algorithm};
+
 use super::driver::Address;
 use crate::device::{Failed, Unavailable, Unprepared};
 use spmv_matrix::scalar::Precision;
@@ -48,27 +50,6 @@ pub enum SparseFormat {
         values: Address,
         order: Order,
     },
-}
-
-/// The values of cusparseOrder_t.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-pub enum Order {
-    Column = 1,
-    Row = 2,
-}
-
-/// The values of cusparseSpMVAlg_t.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-pub enum Algorithm {
-    Default = 0,
-    CooAlg1 = 1,
-    CsrAlg1 = 2,
-    CsrAlg2 = 3,
-    CooAlg2 = 4,
-    SellAlg1 = 5,
-    BsrAlg1 = 6,
 }
 
 /// The values of cusparseSpMVOpAlg_t.

@@ -15,11 +15,9 @@ use spmv_matrix::scalar::Precision;
 /// An address in device memory; 0 is the address of empty buffers.
 pub type Address = u64;
 
-/// The identifier of a compiled program in its driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModuleId(pub usize);
 
-/// The identifier of a kernel in its driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelId(pub usize);
 
@@ -39,15 +37,12 @@ pub struct RawArgument {
     pub kind: ArgumentKind,
 }
 
-/// The kind of a kernel parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ArgumentKind {
-    /// A pointer into device memory.
     Pointer = b'p',
     /// An integer, signed or unsigned.
     Integer = b'i',
-    /// A floating-point number in single or double precision.
     Float = b'f',
 }
 
@@ -63,9 +58,7 @@ pub struct KernelLaunch {
     pub dependent: bool,
 }
 
-/// The properties and times of a modelled device.
 pub struct Modelled {
-    /// The device that is modelled.
     pub device: Device,
     /// The time that the host has spent on executing the enqueued work.
     pub host_time: Duration,
@@ -82,10 +75,8 @@ pub struct Modelled {
 /// A device. Enqueued work (fill, copy, launch, record) runs in order; its errors may be returned by any later call.
 /// Error messages name the call and, for a launch, the kernel.
 pub trait Driver {
-    /// Returns the properties of the device.
     fn facts(&self) -> &Facts;
 
-    /// Returns the current clocks, or `None` if the device does not report them.
     fn clocks(&self) -> Option<Clocks>;
 
     /// Returns what the device does for others, or `None` if it does not report that.
@@ -106,10 +97,8 @@ pub trait Driver {
     /// Copies to the host after the enqueued work has run, and waits for the copy.
     fn download(&self, from: Address, to: &mut [u8]) -> Result<(), Failed>;
 
-    /// Enqueues setting `bytes` bytes to `byte`.
     fn fill(&self, to: Address, byte: u8, bytes: usize) -> Result<(), Failed>;
 
-    /// Enqueues a copy within the device.
     fn copy(&self, from: Address, to: Address, bytes: usize) -> Result<(), Failed>;
 
     /// Compiles `program` with `VALUE_T` defined as `float` or `double` and with the given constants.
@@ -120,7 +109,6 @@ pub trait Driver {
         constants: &[(&'static str, usize)],
     ) -> Result<ModuleId, Unprepared>;
 
-    /// Returns the kernel `name` of a module.
     fn kernel(&self, module: ModuleId, name: &str) -> Result<KernelId, Failed>;
 
     /// Returns the number of blocks of `threads` threads with `shared` bytes of dynamic shared memory that can be
@@ -139,7 +127,6 @@ pub trait Driver {
     /// Ends the capture and returns its graph, ready to be launched.
     fn end_capture(&self) -> Result<GraphId, Failed>;
 
-    /// Enqueues all the work of a graph.
     fn launch_graph(&self, graph: GraphId) -> Result<(), Failed>;
 
     /// Releases a graph after the enqueued work has run.

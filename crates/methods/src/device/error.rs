@@ -1,5 +1,3 @@
-//! The reasons why a device or a method cannot prepare or compute a product.
-
 use serde::{Deserialize, Serialize};
 
 /// The reason why a method does not support this matrix or machine. It is recorded as a row with status `skipped`.

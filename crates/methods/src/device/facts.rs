@@ -1,5 +1,3 @@
-//! Properties and clocks of a device.
-
 use std::fmt;
 
 use serde::{Deserialize, Serialize};

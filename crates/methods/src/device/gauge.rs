@@ -4,12 +4,10 @@
 
 use std::time::Duration;
 
-use super::kernel::{Kernel, Program, program};
+use super::kernel::{Kernel, program};
 use super::probe::Probe;
 use super::sweeps::DeviceSweeps;
 use super::{Argument, Buffer, Failed, Gpu, Unprepared};
-
-static PROGRAM: Program = program!("cuda/gauge.cu");
 
 const BLOCK: usize = 256;
 const WARP: usize = 32;
@@ -102,7 +100,7 @@ impl Gauge {
     /// Compiles the kernels and launches each of them once without work, because a driver may load a kernel at its
     /// first launch, which must not be part of a measurement.
     pub fn new(gpu: &Gpu) -> Result<Self, Unprepared> {
-        let module = gpu.compile::<f64>(&PROGRAM, &[("BLOCK", BLOCK)])?;
+        let module = gpu.compile::<f64>(program!("cuda/gauge.cu"), &[("BLOCK", BLOCK)])?;
         let kernel = |name| module.kernel(name);
         let gauge = Self {
             gpu: gpu.clone(),
@@ -270,7 +268,6 @@ struct Ring {
 }
 
 impl Ring {
-    /// Enqueues a walk of `steps` steps from the first line.
     fn follow(&self, kernel: &Kernel, steps: usize) -> Result<(), Failed> {
         kernel.launch(1, WARP, 0, &[&(steps as u32), &self.words, &self.end])
     }

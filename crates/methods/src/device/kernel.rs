@@ -1,8 +1,8 @@
 //! Programs in CUDA C++ and their kernels.
 
-use std::fmt;
+use std::{fmt, ptr};
 
-use super::driver::{Address, ArgumentKind, KernelId, KernelLaunch, ModuleId, RawArgument};
+use super::driver::{ArgumentKind, KernelId, KernelLaunch, ModuleId, RawArgument};
 use super::{Gpu, sources};
 use crate::device::Failed;
 
@@ -15,12 +15,14 @@ pub struct Program {
     pub source: &'static str,
 }
 
-/// The program in a file of `cuda/`, given as `"cuda/NAME.cu"`.
+/// A reference to the program in a file of `cuda/`, given as `"cuda/NAME.cu"`.
 macro_rules! program {
     ($path:literal) => {
-        $crate::device::Program {
-            name: $path.split_at("cuda/".len()).1,
-            source: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../", $path)),
+        const {
+            &$crate::device::Program {
+                name: $path.split_at("cuda/".len()).1,
+                source: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../", $path)),
+            }
         }
     };
 }
@@ -125,12 +127,13 @@ impl Kernel {
         if grid.x * grid.y * grid.z == 0 {
             return Ok(());
         }
-        let arguments: Vec<_> = arguments.iter().map(|argument| argument.raw()).collect();
+        let mut raw = Vec::with_capacity(2 * arguments.len());
+        arguments.iter().for_each(|argument| argument.append(&mut raw));
         let shared = shared_bytes as u32;
         let launch = KernelLaunch { kernel: self.id, grid, block, shared_bytes: shared, dependent };
         // SAFETY: the values live in `arguments`. The model, on which the tests run every launch, checks that they
         // match the signature.
-        unsafe { self.gpu.0.driver.launch(launch, &arguments)? };
+        unsafe { self.gpu.0.driver.launch(launch, &raw)? };
         let threads = block.x * block.y * block.z;
         self.gpu
             .enqueued(self.name, || self.occupancy(threads as usize, shared_bytes).map(Some))?;
@@ -155,34 +158,49 @@ impl Kernel {
     }
 }
 
-/// A value that can be passed to a kernel.
+/// What can be passed to a kernel: a number, a buffer, or several of them, one after the other.
 ///
 /// # Safety
-/// `raw` must point to a value inside `self` of the kind and size that it names.
+/// `append` must add values inside `self`, with their kinds and sizes.
 pub unsafe trait Argument {
-    /// Returns the argument in the form that a launch expects.
-    fn raw(&self) -> RawArgument;
+    /// Appends the arguments in the form that a launch expects.
+    fn append(&self, to: &mut Vec<RawArgument>);
 }
 
-impl RawArgument {
-    /// Returns the argument for a pointer into device memory.
-    pub fn pointer(address: &Address) -> Self {
-        Self::new(address, ArgumentKind::Pointer)
-    }
-
-    fn new<V>(value: &V, kind: ArgumentKind) -> Self {
-        Self { value: std::ptr::from_ref(value).cast(), bytes: size_of::<V>(), kind }
-    }
+/// Appends an argument.
+pub(super) fn append<V>(value: &V, kind: ArgumentKind, to: &mut Vec<RawArgument>) {
+    to.push(RawArgument { value: ptr::from_ref(value).cast(), bytes: size_of::<V>(), kind });
 }
 
 macro_rules! number {
     ($($number:ty: $kind:ident),*) => {$(
-        // SAFETY: the argument points to `self` and has its type.
+        // SAFETY: the argument is `self` and has its type.
         unsafe impl Argument for $number {
-            fn raw(&self) -> RawArgument {
-                RawArgument::new(self, ArgumentKind::$kind)
+            fn append(&self, to: &mut Vec<RawArgument>) {
+                append(self, ArgumentKind::$kind, to);
             }
         }
     )*};
 }
 number!(i32: Integer, u32: Integer, u64: Integer, f32: Float, f64: Float);
+
+// SAFETY: the arguments are inside the reference's target.
+unsafe impl<A: Argument + ?Sized> Argument for &A {
+    fn append(&self, to: &mut Vec<RawArgument>) {
+        (**self).append(to);
+    }
+}
+
+// SAFETY: the arguments are inside the elements.
+unsafe impl<A: Argument, const N: usize> Argument for [A; N] {
+    fn append(&self, to: &mut Vec<RawArgument>) {
+        self.iter().for_each(|element| element.append(to));
+    }
+}
+
+// SAFETY: the arguments are inside the elements.
+unsafe impl<A: Argument> Argument for Vec<A> {
+    fn append(&self, to: &mut Vec<RawArgument>) {
+        self.iter().for_each(|element| element.append(to));
+    }
+}

@@ -19,7 +19,6 @@ pub mod model;
 mod place;
 pub mod probe;
 pub mod sources;
-mod streaming;
 pub mod sweeps;
 
 use std::cell::{Cell, RefCell};
@@ -58,31 +57,21 @@ struct Shared {
     enqueued: Cell<u64>,
     /// The kernel whose launch is the latest operation in the stream, if it is one.
     latest: Cell<Option<KernelId>>,
-    /// The ends of the stages so far, while stages are recorded.
-    stages: RefCell<Option<Vec<Mark>>>,
+    /// The stages so far with the events at their ends, while stages are recorded.
+    stages: RefCell<Option<Vec<(Stage, Event)>>>,
 }
 
 type ModuleKey = (&'static str, Precision, Vec<(&'static str, usize)>);
 
-/// The end of a stage.
-struct Mark {
-    name: String,
-    occupancy: Option<f64>,
-    counts: Option<Counts>,
-    event: Event,
-}
-
 /// One kernel or library call of a product, with its time.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Stage {
-    /// The name of the kernel or library call.
     pub name: String,
     /// The time in a product, in milliseconds.
     pub ms: f64,
     /// The theoretical occupancy (0 to 1): the resident threads that registers, shared memory and block size allow,
     /// divided by the maximum of the multiprocessors. `None` if the stage is not one of this program's kernels.
     pub occupancy: Option<f64>,
-    /// The counts of the kernel on a modelled device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counts: Option<Counts>,
     /// The modelled milliseconds per product without each of the requested problems.
@@ -91,7 +80,6 @@ pub struct Stage {
 }
 
 impl Gpu {
-    /// Returns the GPU that this driver controls.
     pub fn new(driver: impl Driver + 'static) -> Self {
         Self(Rc::new(Shared {
             driver: Box::new(driver),
@@ -104,12 +92,10 @@ impl Gpu {
         }))
     }
 
-    /// Returns the properties of the device.
     pub fn facts(&self) -> &Facts {
         self.0.driver.facts()
     }
 
-    /// `None` if the device does not report them.
     pub fn clocks(&self) -> Option<Clocks> {
         self.0.driver.clocks()
     }
@@ -124,7 +110,6 @@ impl Gpu {
         self.0.driver.memory()
     }
 
-    /// Returns the bytes of all buffers that are allocated now.
     pub fn allocated_bytes(&self) -> u64 {
         self.0.allocated.get()
     }
@@ -154,16 +139,14 @@ impl Gpu {
 
     /// Lets a buffer persist in the second-level cache, as far as the GPU can set aside a part of this cache, until
     /// [`Self::end_persistence`]. Returns the bytes that are set aside: 0 if the GPU cannot.
-    pub fn persist<T: buffer::Plain>(&self, buffer: &Buffer<T>) -> Result<u64, Failed> {
+    pub fn persist<T: bytemuck::Pod>(&self, buffer: &Buffer<T>) -> Result<u64, Failed> {
         self.0.driver.persist(buffer.address(), buffer.bytes())
     }
 
-    /// Ends the persistence of a buffer.
     pub fn end_persistence(&self) -> Result<(), Failed> {
         self.0.driver.persist(0, 0).map(drop)
     }
 
-    /// Empties the caches of a modelled device.
     pub fn evict(&self) {
         self.0.driver.evict();
     }
@@ -173,7 +156,6 @@ impl Gpu {
         self.0.driver.cure(problem);
     }
 
-    /// Returns the number of kernels, fills, copies, graphs and library calls enqueued so far.
     pub fn launches(&self) -> u64 {
         self.0.enqueued.get()
     }
@@ -196,7 +178,6 @@ impl Gpu {
         Ok(Module::new(self.clone(), id))
     }
 
-    /// Returns the cuSPARSE library for this device.
     pub fn cusparse(&self) -> Result<&dyn CuSparse, Unavailable> {
         self.0.driver.cusparse()
     }
@@ -249,21 +230,20 @@ impl Gpu {
         let mut events = vec![self.0.driver.record()?];
         *self.0.stages.borrow_mut() = Some(Vec::new());
         let done = (0..products).try_for_each(|_| product());
-        let marks = self.0.stages.take().unwrap_or_default();
-        events.extend(marks.iter().map(|mark| mark.event));
+        let ended = self.0.stages.take().unwrap_or_default();
+        events.extend(ended.iter().map(|(_, event)| *event));
         let times = self.0.driver.times(&events);
         self.0.driver.profile(false)?;
         done?;
         let mut stages: Vec<Stage> = Vec::new();
-        for (Mark { name, occupancy, counts, .. }, time) in marks.into_iter().zip(times?) {
+        for ((stage, _), time) in ended.into_iter().zip(times?) {
             let ms = 1e3 * time.as_secs_f64();
-            match stages.iter_mut().find(|stage| stage.name == name) {
-                Some(stage) => {
-                    stage.ms += ms;
-                    stage.counts.iter_mut().zip(&counts).for_each(|(sum, more)| sum.add(more));
-                }
-                None => stages.push(Stage { name, ms, occupancy, counts, cured: Vec::new() }),
-            }
+            let Some(known) = stages.iter_mut().find(|known| known.name == stage.name) else {
+                stages.push(Stage { ms, ..stage });
+                continue;
+            };
+            known.ms += ms;
+            known.counts.iter_mut().zip(&stage.counts).for_each(|(sum, more)| sum.add(more));
         }
         stages.iter_mut().for_each(|stage| stage.ms /= products as f64);
         Ok(stages)
@@ -280,7 +260,8 @@ impl Gpu {
         if let Some(stages) = &mut *self.0.stages.borrow_mut() {
             let event = self.0.driver.record()?;
             let counts = self.modelled().and_then(|modelled| modelled.counts);
-            stages.push(Mark { name: name.to_owned(), occupancy: occupancy()?, counts, event });
+            let (name, occupancy) = (name.to_owned(), occupancy()?);
+            stages.push((Stage { name, occupancy, counts, ..Stage::default() }, event));
         }
         Ok(())
     }

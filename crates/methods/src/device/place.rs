@@ -1,5 +1,3 @@
-//! The device on which a method runs.
-
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
@@ -12,7 +10,6 @@ const MODEL: &str = "model:";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Device {
     Cpu,
-    /// A real GPU, in contrast to a modelled one.
     Gpu,
     /// A GPU whose times are modelled. The text is its full name, such as `model:h200`.
     Model(&'static str),
@@ -24,7 +21,6 @@ impl Device {
         Self::Model(interned(format!("{MODEL}{name}")))
     }
 
-    /// Returns the name that the CSV contains.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Cpu => "cpu",
@@ -33,7 +29,6 @@ impl Device {
         }
     }
 
-    /// Returns the name that headings show.
     pub fn label(self) -> String {
         match self {
             Self::Cpu => "CPU".into(),

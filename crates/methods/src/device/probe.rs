@@ -3,11 +3,9 @@
 
 use std::time::Duration;
 
-use super::kernel::{Kernel, Program, program};
+use super::kernel::{Kernel, program};
 use super::{Buffer, Gpu};
 use crate::device::{Failed, Unprepared};
-
-pub static PROGRAM: Program = program!("cuda/probe.cu");
 
 /// Threads per block of the reading kernel.
 pub const BLOCK: usize = 256;
@@ -36,7 +34,6 @@ pub struct Probe {
     sink: Buffer<u32>,
 }
 
-/// The times of a batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Timing {
     /// The time on the device, from the start to the end of the batch.
@@ -52,7 +49,7 @@ fn lead(host: Duration) -> Duration {
 
 impl Probe {
     pub fn new(gpu: &Gpu) -> Result<Self, Unprepared> {
-        let module = gpu.compile::<f64>(&PROGRAM, &[("BLOCK", BLOCK)])?;
+        let module = gpu.compile::<f64>(program!("cuda/probe.cu"), &[("BLOCK", BLOCK)])?;
         let kernel = |name| module.kernel(name);
         Ok(Self {
             gpu: gpu.clone(),

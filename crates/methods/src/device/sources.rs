@@ -1,11 +1,15 @@
 //! The texts of the CUDA programs: as embedded in the binary, or from the folder in `SPMV_BENCH_CUDA`, so that an author
-//! of kernels need not build the program again after each change.
+//! of kernels need not build the program again after each change. And which matrices they load with the hint that the L2
+//! cache evicts them first (`once.cuh`): those that do not fit in it, or, to find the best limit by measurement, those
+//! above the size in `SPMV_BENCH_STREAM_ABOVE`.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use super::{Failed, streaming};
+use super::Failed;
+use super::facts::Facts;
 
 /// The header files that programs can include, as pairs of name and text.
 const HEADERS: &[(&str, &str)] = &[
@@ -31,7 +35,6 @@ pub fn text(name: &str, embedded: &'static str) -> &'static str {
     folder.and_then(|folder| folder.texts.get(name)).map_or(embedded, String::as_str)
 }
 
-/// Returns the names and texts of the header files.
 pub fn headers() -> impl Iterator<Item = (&'static str, &'static str)> {
     HEADERS.iter().map(|(name, embedded)| (*name, text(name, embedded)))
 }
@@ -43,11 +46,15 @@ pub fn replaced_from() -> Result<Option<&'static Path>, Failed> {
 }
 
 /// Describes what environment variables change of the programs: the folder whose files replace the embedded ones, and the
-/// limit of `streaming`; an empty text if nothing.
+/// limit above which matrices are streamed; an empty text if nothing.
 pub fn origin() -> String {
     let folder = replaced_from().ok().flatten();
     let folder = folder.map(|path| format!("programs from {}", path.display()));
-    let parts: Vec<_> = [folder, streaming::origin()].into_iter().flatten().collect();
+    let limit =
+        limit().as_ref().ok().copied().flatten().map(|bytes| {
+            format!("(matrices above {bytes} bytes are evicted first: {STREAM_ABOVE})")
+        });
+    let parts: Vec<_> = [folder, limit].into_iter().flatten().collect();
     parts.join(" ")
 }
 
@@ -77,6 +84,31 @@ impl Folder {
     }
 }
 
+/// The environment variable with the bytes of the largest matrix that is loaded as usual; 0 for none.
+const STREAM_ABOVE: &str = "SPMV_BENCH_STREAM_ABOVE";
+
+/// Returns whether a matrix whose arrays have `bytes` is loaded with the hint.
+pub fn is_streamed(bytes: u64, facts: &Facts) -> Result<bool, Failed> {
+    let limit = limit().clone().map_err(Failed)?;
+    Ok(bytes > limit.unwrap_or(facts.l2_bytes / facts.l2_copies()))
+}
+
+fn limit() -> &'static Result<Option<u64>, String> {
+    static LIMIT: OnceLock<Result<Option<u64>, String>> = OnceLock::new();
+    LIMIT.get_or_init(|| parse(std::env::var_os(STREAM_ABOVE)))
+}
+
+fn parse(value: Option<OsString>) -> Result<Option<u64>, String> {
+    let Some(value) = value.filter(|value| !value.is_empty()) else { return Ok(None) };
+    let text = value.to_string_lossy();
+    let wrong = |_| {
+        format!(
+            "{STREAM_ABOVE}: '{text}' is not a number of bytes: write digits, such as 26214400, or 0 for all matrices"
+        )
+    };
+    text.parse().map(Some).map_err(wrong)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,5 +122,18 @@ mod tests {
         assert_eq!(read.texts, BTreeMap::from([("merge.cu".into(), "text".into())]));
         let missing = Folder::read(folder.path().join("none")).unwrap_err();
         assert!(missing.starts_with("SPMV_BENCH_CUDA: ") && missing.contains("none"), "{missing}");
+    }
+
+    #[test]
+    fn the_limit_is_a_number_of_bytes() {
+        let of = |text: &str| parse(Some(text.into()));
+        assert_eq!((parse(None), of("")), (Ok(None), Ok(None)));
+        assert_eq!((of("0"), of("26214400")), (Ok(Some(0)), Ok(Some(26_214_400))));
+        for wrong in ["-1", "25 MB", "1e6", "18446744073709551616", "all"] {
+            let error = of(wrong).unwrap_err();
+            let begin =
+                format!("SPMV_BENCH_STREAM_ABOVE: '{wrong}' is not a number of bytes: write");
+            assert!(error.starts_with(&begin), "{error}");
+        }
     }
 }

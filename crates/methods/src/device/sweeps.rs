@@ -11,7 +11,6 @@ const REGION: Duration = Duration::from_micros(200);
 /// A copy within a GPU's memory and a read-only sweep over it. The memory is allocated only while it is swept.
 pub struct DeviceSweeps {
     gpu: Gpu,
-    /// The size of the buffer in bytes.
     bytes: usize,
     /// The number of sweeps that are timed together.
     repeats: usize,

@@ -169,24 +169,19 @@ mod tests {
     #[test]
     fn diagonals_cost_in_proportion_to_their_stored_values() {
         let gpu = Gpu::new(Model::tiny(1));
-        let ordered = |size: usize, triplets: &[(usize, usize, f64)]| {
+        let first = |size: usize, triplets: &[(usize, usize, f64)]| {
             let csr = Csr::<f64>::from_triplets(size, size, triplets);
             let csr = DeviceCsr::upload(&gpu, &csr).unwrap();
             let mut ranked = [DIA, SELL];
-            let offsets = csr.row_offsets.to_vec().unwrap();
-            rate_diagonals(&csr, &offsets, &mut ranked).unwrap();
-            ranked.map(|it| it.method)
+            rate_diagonals(&csr, &csr.row_offsets.to_vec().unwrap(), &mut ranked).unwrap();
+            ranked[0].method
         };
-        let order = |triplets: &[_]| ordered(4, triplets);
-        let of_200 = |triplets: &[_]| ordered(200, triplets);
-        let full = [0, 1, 2, 3].map(|k| (k, k, 1.0));
-        assert_eq!(order(&full), ["gpu-dia", "gpu-sell"]);
-        assert_eq!(order(&full[..2]), ["gpu-sell", "gpu-dia"]);
-        // Rows that are not sampled have other diagonals.
         let diagonal: Vec<_> = (0..200).map(|row| (row, row, 1.0)).collect();
+        assert_eq!(first(4, &diagonal[..4]), "gpu-dia");
+        assert_eq!(first(4, &diagonal[..2]), "gpu-sell");
+        // Rows that are not sampled have other diagonals.
         let apart = (0..200).filter(|row| row % 13 == 5).map(|row| (row, (3 * row) % 200, 1.0));
         let apart: Vec<_> = diagonal.iter().copied().chain(apart).collect();
-        assert_eq!(of_200(&diagonal), ["gpu-dia", "gpu-sell"]);
-        assert_eq!(of_200(&apart), ["gpu-sell", "gpu-dia"]);
+        assert_eq!([first(200, &diagonal), first(200, &apart)], ["gpu-dia", "gpu-sell"]);
     }
 }

@@ -64,8 +64,6 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
-static PROGRAM: Program = program!("cuda/bccoo.cu");
-
 const SEAMS_BLOCK: usize = 128;
 
 fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
@@ -83,7 +81,7 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
         ("BLOCK_COLS", shape.cols),
         ("ADJACENT", usize::from(adjacent)),
     ];
-    let module = csr.compile(&PROGRAM, &constants)?;
+    let module = csr.compile(program!("cuda/bccoo.cu"), &constants)?;
     let (multiply, add_carries) = (module.kernel("bccoo_tiles")?, module.kernel("bccoo_carries")?);
 
     let tiles = blocks.first_rows.len() / threads;
@@ -100,9 +98,8 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
         let (rows, cols) = (&csr.rows(), &csr.cols());
         let matrix: [&dyn Argument; 6] = [rows, cols, &first_rows, &ends, &columns, &values];
-        let vectors: [&dyn Argument; 4] = [x, y, &alpha, &beta];
-        let between: [&dyn Argument; 2] = [&carries, &state];
-        multiply.launch(tiles, threads, 0, &[&matrix[..], &vectors, &between].concat())?;
+        let arguments: [&dyn Argument; 7] = [&matrix, x, y, &alpha, &beta, &carries, &state];
+        multiply.launch(tiles, threads, 0, &arguments)?;
         let left: [&dyn Argument; 5] = [&seams, &first_rows, &carries, y, &alpha];
         add_carries.launch((seams as usize).div_ceil(SEAMS_BLOCK), SEAMS_BLOCK, 0, &left)
     })

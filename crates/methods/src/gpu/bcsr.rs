@@ -37,8 +37,6 @@ pub const METHOD: Method = Method {
 
 const BLOCKS: &[&str] = &["2x2", "3x3", "4x4", "8x8"];
 
-static PROGRAM: Program = program!("cuda/bcsr.cu");
-
 const THREADS: usize = 256;
 
 fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
@@ -48,16 +46,13 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
     let block_rows = block_offsets.len() - 1;
     let lanes = request.number("lanes").unwrap_or_else(|| lanes(values.len(), block_rows));
     let constants = [("SIZE", shape.rows), ("LANES", lanes)];
-    let kernel = gpu.compile::<T>(&PROGRAM, &constants)?.kernel("bcsr")?;
+    let kernel = gpu.compile::<T>(program!("cuda/bcsr.cu"), &constants)?.kernel("bcsr")?;
     let offsets = gpu.upload(&block_offsets)?;
     let (columns, values) = (gpu.upload(&columns)?, gpu.upload(&values)?);
     let product = Prepared::on_gpu(csr, move |alpha, x, beta, y| {
-        kernel.launch(
-            block_rows.div_ceil(THREADS / lanes),
-            THREADS,
-            0,
-            &[&csr.rows(), &offsets, &columns, &values, x, y, &alpha, &beta],
-        )
+        let grid = block_rows.div_ceil(THREADS / lanes);
+        let matrix: [&dyn Argument; 4] = [&csr.rows(), &offsets, &columns, &values];
+        kernel.launch(grid, THREADS, 0, &[&matrix, x, y, &alpha, &beta])
     });
     Ok(product.with_note(format!("blocks of {shape}, {lanes} threads per row of blocks")))
 }

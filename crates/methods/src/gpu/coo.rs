@@ -40,8 +40,6 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
-static PROGRAM: Program = program!("cuda/coo.cu");
-
 const WARP: usize = 32;
 /// Intervals are multiples of the number of nonzeros that a warp loads at a time.
 const UNIT: usize = 4 * WARP;
@@ -49,15 +47,15 @@ const UNIT: usize = 4 * WARP;
 fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     let gpu = &csr.gpu;
     let block = request.number("block").unwrap_or(256);
-    let kernel = csr.compile(&PROGRAM, &[("BLOCK", block)])?.kernel("coo")?;
+    let kernel = csr.compile(program!("cuda/coo.cu"), &[("BLOCK", block)])?.kernel("coo")?;
     let adding = Adding::new(kernel, block, csr.host.nnz(), request.number("interval"))?;
-    let shared = find_rows(csr, adding.interval, csr.host.nnz().saturating_sub(1))?;
+    let shared = find_rows(csr, adding.sizes[1] as usize, csr.host.nnz().saturating_sub(1))?;
     let start = StartRows::of::<T>(gpu, shared)?;
     let row_indices = gpu.upload(&row_indices(&csr.row_offsets.to_vec()?))?;
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
         start.run(beta, y)?;
-        let DeviceCsr { column_indices, values, .. } = csr;
-        adding.run(&start.kernel, (&row_indices, column_indices, values), (alpha, x, beta), y)
+        let entries: [&dyn Argument; 3] = [&row_indices, &csr.column_indices, &csr.values];
+        adding.run(&start.kernel, entries, [x, y, &alpha, &beta])
     })
     .with_csr_bytes(csr.host.entry_bytes()))
 }
@@ -67,7 +65,8 @@ pub struct Adding {
     kernel: Kernel,
     block: usize,
     grid: usize,
-    interval: usize,
+    /// The number of entries, and those of a warp.
+    sizes: [u32; 2],
 }
 
 impl Adding {
@@ -82,26 +81,19 @@ impl Adding {
         let resident = warps * kernel.resident_blocks(block, 0)?;
         let interval = interval.unwrap_or_else(|| share(nnz, resident));
         let grid = nnz.div_ceil(interval).div_ceil(warps);
-        Ok(Self { kernel, block, grid, interval })
+        Ok(Self { kernel, block, grid, sizes: [nnz as u32, interval as u32] })
     }
 
-    /// Enqueues y ← y + αAx for the entries with the given rows, columns and values, after `earlier`, which computes what
-    /// is added to. Only a kernel that owns rows of y uses β.
-    pub fn run<T: Value>(
+    /// Enqueues y ← y + αAx for the entries, given by the arrays of their rows, columns and values, after `earlier`,
+    /// which computes what is added to. Only a kernel that owns rows of y uses β.
+    pub fn run(
         &self,
         earlier: &Kernel,
-        (row_indices, column_indices, values): (&Buffer<u32>, &Buffer<u32>, &Buffer<T>),
-        (alpha, x, beta): (T, &Buffer<T>, T),
-        y: &Buffer<T>,
+        entries: [&dyn Argument; 3],
+        vectors: [&dyn Argument; 4],
     ) -> Result<(), Failed> {
-        let (nnz, interval) = (values.len() as u32, self.interval as u32);
-        self.kernel.launch_after(
-            earlier,
-            self.grid,
-            self.block,
-            0,
-            &[&nnz, &interval, row_indices, column_indices, values, x, y, &alpha, &beta],
-        )
+        let arguments: [&dyn Argument; 3] = [&self.sizes, &entries, &vectors];
+        self.kernel.launch_after(earlier, self.grid, self.block, 0, &arguments)
     }
 }
 

@@ -49,8 +49,6 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
-static PROGRAM: Program = program!("cuda/csr5.cu");
-
 const LANES: usize = 32;
 /// The number of bit flags in the first word of a lane's descriptor, below the ten bits of `y_offset`.
 const FLAGS: usize = 22;
@@ -61,7 +59,7 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
     let sigma = request.number("sigma").unwrap_or_else(|| sigma(csr.host.rows(), csr.host.nnz()));
     let block = request.number("block").unwrap_or(BLOCK);
     let constants = [("SIGMA", sigma), ("FLAGS", FLAGS), ("BLOCK", block)];
-    let module = csr.compile(&PROGRAM, &constants)?;
+    let module = csr.compile(program!("cuda/csr5.cu"), &constants)?;
     let multiply = module.kernel("csr5")?;
 
     let tiles = Tiles::of(csr, &module, sigma)?;
@@ -73,13 +71,9 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
 
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
         start.run(beta, y)?;
-        let Tiles { tile_ptr, descriptors, empty_starts, empty_offsets, columns, values, .. } =
-            &tiles;
-        let format: [&dyn Argument; 7] =
-            [&count, tile_ptr, descriptors, empty_starts, empty_offsets, columns, values];
-        let vectors: [&dyn Argument; 4] = [x, y, &alpha, &beta];
         let last: [&dyn Argument; 4] = [&tail, &tail_rows, &csr.column_indices, &csr.values];
-        let arguments = [&format[..], &vectors, &last].concat();
+        let arguments: [&dyn Argument; 7] =
+            [&count, &tiles.arguments(), x, y, &alpha, &beta, &last];
         multiply.launch_after(&start.kernel, grid, block, 0, &arguments)
     }))
 }
@@ -109,13 +103,9 @@ fn rows_of<T: Value>(
     stride: usize,
 ) -> Result<Buffer<u32>, Failed> {
     let rows_of = csr.gpu.allocate(count)?;
-    let [number, first, stride] = [count, first, stride].map(|number| number as u32);
-    module.kernel("csr5_rows")?.launch(
-        count.div_ceil(BLOCK),
-        BLOCK,
-        0,
-        &[&number, &first, &stride, &csr.rows(), &csr.row_offsets, &rows_of],
-    )?;
+    let numbers = [count, first, stride, csr.host.rows()].map(|number| number as u32);
+    let arguments: [&dyn Argument; 3] = [&numbers, &csr.row_offsets, &rows_of];
+    module.kernel("csr5_rows")?.launch(count.div_ceil(BLOCK), BLOCK, 0, &arguments)?;
     Ok(rows_of)
 }
 
@@ -151,6 +141,11 @@ impl<T: Value> Tiles<T> {
         Ok(tiles)
     }
 
+    fn arguments(&self) -> [&dyn Argument; 6] {
+        let Self { tile_ptr, descriptors, empty_starts, empty_offsets, columns, values, .. } = self;
+        [tile_ptr, descriptors, empty_starts, empty_offsets, columns, values]
+    }
+
     /// Computes the flags, offsets and empty offsets of each tile.
     fn describe(&mut self, csr: &DeviceCsr<T>, module: &Module) -> Result<(), Failed> {
         let (rows, count, offsets) = (csr.rows(), self.count as u32, &csr.row_offsets);
@@ -161,11 +156,10 @@ impl<T: Value> Tiles<T> {
         let empty_count = csr.gpu.upload(&[0u32])?;
         let Self { tile_ptr, descriptors, empty_starts, .. } = self;
         let tiles: [&dyn Argument; 5] = [&count, offsets, descriptors, tile_ptr, empty_starts];
-        let with = |last| [&tiles[..], &[last]].concat();
-        module.kernel("csr5_offsets")?.launch(grid, BLOCK, 0, &with(&empty_count))?;
+        module.kernel("csr5_offsets")?.launch(grid, BLOCK, 0, &[&tiles, &empty_count])?;
         self.empty_offsets = csr.gpu.allocate(empty_count.to_vec()?[0] as usize)?;
         let grid = if self.empty_offsets.is_empty() { 0 } else { grid };
-        module.kernel("csr5_empty_offsets")?.launch(grid, BLOCK, 0, &with(&self.empty_offsets))
+        module.kernel("csr5_empty_offsets")?.launch(grid, BLOCK, 0, &[&tiles, &self.empty_offsets])
     }
 }
 

@@ -38,8 +38,6 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
-static PROGRAM: Program = program!("cuda/csr_adaptive.cu");
-
 /// The largest number of nonzeros, and of rows, in a row block of several rows.
 const CAPACITY: usize = 1024;
 
@@ -66,7 +64,8 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
         ("LONG_ROW_WARP", usize::from(long_row == "warp")),
         ("SEVERAL_PER_ROW", usize::from(newer)),
     ];
-    let kernel = csr.compile(&PROGRAM, &constants)?.kernel("csr_adaptive")?;
+    let kernel =
+        csr.compile(program!("cuda/csr_adaptive.cu"), &constants)?.kernel("csr_adaptive")?;
     let row_blocks = row_blocks(&csr.row_offsets.to_vec()?, CAPACITY, part);
     let grid = row_blocks.len() - 1;
     let divided = row_blocks.windows(2).any(|pair| pair[0].0 == pair[1].0);
@@ -78,11 +77,9 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
         .collect();
     let row_blocks = csr.gpu.upload(&row_blocks)?;
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
-        let DeviceCsr { row_offsets, column_indices, values, .. } = csr;
-        let matrix: [&dyn Argument; 4] = [&row_blocks, row_offsets, column_indices, values];
-        let vectors: [&dyn Argument; 4] = [x, y, &alpha, &beta];
-        let between: [&dyn Argument; 2] = [&parts, &arrivals];
-        kernel.launch(grid, block, 0, &[&matrix[..], &vectors, &between].concat())
+        let arguments: [&dyn Argument; 8] =
+            [&row_blocks, csr, x, y, &alpha, &beta, &parts, &arrivals];
+        kernel.launch(grid, block, 0, &arguments)
     }))
 }
 

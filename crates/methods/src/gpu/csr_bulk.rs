@@ -46,8 +46,6 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
-static PROGRAM: Program = program!("cuda/csr_bulk.cu");
-
 const BLOCK: usize = 128;
 
 /// For the estimate of memory: the number of nonzeros in the smallest pieces, and the most blocks on a large GPU.
@@ -78,7 +76,7 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
         ("RESIDENT", RESIDENT),
         ("LONG_ROWS", usize::from(has_long_rows(&csr.row_offsets.to_vec()?))),
     ];
-    let module = csr.gpu.compile::<T>(&PROGRAM, &constants)?;
+    let module = csr.gpu.compile::<T>(program!("cuda/csr_bulk.cu"), &constants)?;
     let kernel = module.kernel("csr_bulk")?;
     let (rows, nnz, piece) = (csr.host.rows(), csr.host.nnz(), BLOCK * items);
     let most = MOST_RESIDENT * csr.gpu.facts().multiprocessors as usize;
@@ -89,23 +87,14 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
     let starts = grid * pieces + 1;
     let first_rows = csr.gpu.allocate::<u32>(starts)?;
     let shape = [rows, nnz, span, pieces].map(|number| number as u32);
-    let numbers = shape.each_ref().map(|number| number as &dyn Argument);
-    let find: [&dyn Argument; 3] = [&(grid as u32), &csr.row_offsets, &first_rows];
-    module.kernel("csr_bulk_first_rows")?.launch(
-        starts.div_ceil(BLOCK),
-        BLOCK,
-        0,
-        &[&numbers[..], &find].concat(),
-    )?;
+    let arguments: [&dyn Argument; 4] = [&shape, &(grid as u32), &csr.row_offsets, &first_rows];
+    module.kernel("csr_bulk_first_rows")?.launch(starts.div_ceil(BLOCK), BLOCK, 0, &arguments)?;
     let (heads, tails) = (csr.gpu.allocate::<T>(grid)?, csr.gpu.allocate::<T>(grid)?);
     let arrivals = csr.gpu.zeros::<u32>(grid)?;
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
-        let DeviceCsr { row_offsets, column_indices, values, .. } = csr;
-        let numbers = shape.each_ref().map(|number| number as &dyn Argument);
-        let matrix: [&dyn Argument; 4] = [&first_rows, row_offsets, column_indices, values];
-        let vectors: [&dyn Argument; 4] = [x, y, &alpha, &beta];
         let between: [&dyn Argument; 3] = [&heads, &tails, &arrivals];
-        kernel.launch(grid, BLOCK, 0, &[&numbers[..], &matrix, &vectors, &between].concat())
+        let matrix: [&dyn Argument; 3] = [&shape, &first_rows, csr];
+        kernel.launch(grid, BLOCK, 0, &[&matrix, x, y, &alpha, &beta, &between])
     }))
 }
 

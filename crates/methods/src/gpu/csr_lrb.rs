@@ -49,8 +49,6 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
-static PROGRAM: Program = program!("cuda/csr_lrb.cu");
-
 const WARP: usize = 32;
 
 /// The number of bins: one for each possible logarithm of the number of shares.
@@ -67,18 +65,16 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
     let share = request.number("share").unwrap_or(2);
     let constants =
         [("BLOCK", block), ("RESIDENT", THREADS / block), ("DEPTH", (2 * share).min(4))];
-    let kernel = csr.compile(&PROGRAM, &constants)?.kernel("csr_lrb")?;
+    let kernel = csr.compile(program!("cuda/csr_lrb.cu"), &constants)?.kernel("csr_lrb")?;
     let Work { order, pieces, divided } = Work::new(&csr.row_offsets.to_vec()?, share, block);
     let parts = csr.gpu.allocate::<T>(divided)?;
     let arrivals = csr.gpu.zeros::<u32>(divided)?;
     let blocks = pieces.len();
     let (order, pieces) = (csr.gpu.upload(&order)?, csr.gpu.upload(pieces.as_flattened())?);
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
-        let DeviceCsr { row_offsets, column_indices, values, .. } = csr;
-        let matrix: [&dyn Argument; 5] = [&pieces, &order, row_offsets, column_indices, values];
-        let vectors: [&dyn Argument; 4] = [x, y, &alpha, &beta];
-        let between: [&dyn Argument; 2] = [&parts, &arrivals];
-        kernel.launch(blocks, block, 0, &[&matrix[..], &vectors, &between].concat())
+        let arguments: [&dyn Argument; 9] =
+            [&pieces, &order, csr, x, y, &alpha, &beta, &parts, &arrivals];
+        kernel.launch(blocks, block, 0, &arguments)
     }))
 }
 

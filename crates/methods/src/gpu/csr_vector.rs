@@ -35,8 +35,6 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
-static PROGRAM: Program = program!("cuda/csr_vector.cu");
-
 fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     let lanes = request.number("lanes").unwrap_or_else(|| lanes_for(&csr.host));
     with_lanes(csr, lanes, request.number("block").unwrap_or(128))
@@ -51,6 +49,7 @@ pub fn with_lanes<'a, T: Value>(
     let grid = csr.host.rows().div_ceil(block / lanes);
     let depth = depth_for(&csr.host, lanes);
     let constants = [("LANES", lanes), ("DEPTH", depth), ("BLOCK", block)];
-    let kernel = csr.gpu.compile::<T>(&PROGRAM, &constants)?.kernel("csr_vector")?;
+    let kernel =
+        csr.gpu.compile::<T>(program!("cuda/csr_vector.cu"), &constants)?.kernel("csr_vector")?;
     Ok(by_rows(csr, kernel, grid, block))
 }

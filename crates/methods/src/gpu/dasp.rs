@@ -45,8 +45,6 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
-static PROGRAM: Program = program!("cuda/dasp.cu");
-
 /// Threads per block, as in the original.
 const BLOCK: usize = 128;
 const WARP: usize = 32;
@@ -60,7 +58,7 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
     let given = request.number("groups");
     let format = Format::of(&host, &classes, |rows| given.unwrap_or_else(|| groups(rows, warps)));
     let constants = [("BLOCK", BLOCK), ("GROUPS", format.groups)];
-    let module = csr.compile(&PROGRAM, &constants)?;
+    let module = csr.compile(program!("cuda/dasp.cu"), &constants)?;
     let (multiply, add_chunks) = (module.kernel("dasp")?, module.kernel("dasp_long")?);
 
     let chunks = format.chunk_starts.len() - 1;
@@ -83,16 +81,14 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
     let note = format.note(&classes);
 
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
-        let counts = sizes.each_ref().map(|size| size as &dyn Argument);
         let rows: [&dyn Argument; 6] =
             [&singles, &short_rows, &chunk_starts, &starts, &pieces, &order];
         let entries: [&dyn Argument; 4] = [&columns, &values, &rest_columns, &rest_values];
-        let vectors: [&dyn Argument; 5] = [x, y, &partials, &alpha, &beta];
-        let arguments = [&counts[..], &rows, &entries, &vectors].concat();
+        let arguments: [&dyn Argument; 8] =
+            [&sizes, &rows, &entries, x, y, &partials, &alpha, &beta];
         multiply.launch(units.div_ceil(BLOCK / WARP), BLOCK, 0, &arguments)?;
-        let count = long as u32;
         let arguments: [&dyn Argument; 7] =
-            [&count, &long_rows, &first_chunks, &partials, y, &alpha, &beta];
+            [&(long as u32), &long_rows, &first_chunks, &partials, y, &alpha, &beta];
         add_chunks.launch_after(&multiply, long.div_ceil(BLOCK / WARP), BLOCK, 0, &arguments)
     })
     .with_note(note))

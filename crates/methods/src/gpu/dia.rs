@@ -24,14 +24,12 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
-static PROGRAM: Program = program!("cuda/dia.cu");
-
 /// The number of rows whose values are loaded together.
 const WARP: usize = 32;
 
 fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     let (gpu, block) = (&csr.gpu, ell::block(request));
-    let kernel = csr.compile(&PROGRAM, &[("BLOCK", block)])?.kernel("dia")?;
+    let kernel = csr.compile(program!("cuda/dia.cu"), &[("BLOCK", block)])?.kernel("dia")?;
     let diagonals = Diagonals::new(&csr.download()?, request.transpose, WARP)?;
     let Diagonals { rows, cols, pitch, .. } = diagonals;
     // The kernel adds the offsets to row numbers; negative ones wrap around.
@@ -40,13 +38,8 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
     let values = gpu.upload(&diagonals.values)?;
     let shape = [rows, cols, pitch, offsets.len()].map(|n| n as u32);
     let product = Prepared::on_gpu(csr, move |alpha, x, beta, y| {
-        let [rows, cols, pitch, diagonals] = &shape;
-        kernel.launch(
-            y.len().div_ceil(block),
-            block,
-            0,
-            &[rows, cols, pitch, diagonals, &offsets, &values, x, y, &alpha, &beta],
-        )
+        let grid = y.len().div_ceil(block);
+        kernel.launch(grid, block, 0, &[&shape, &offsets, &values, x, y, &alpha, &beta])
     });
     Ok(product.transposing(request.transpose))
 }

@@ -30,18 +30,17 @@ pub const BLOCK: Parameter = Parameter {
 /// The column index of padding.
 pub const NO_ENTRY: u32 = u32::MAX;
 
-static PROGRAM: Program = program!("cuda/ell.cu");
-
 /// The number of rows whose entries are loaded together.
 const WARP: usize = 32;
 
 fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     let block = block(request);
-    let kernel = csr.compile(&PROGRAM, &[("BLOCK", block)])?.kernel("ell")?;
+    let kernel = csr.compile(program!("cuda/ell.cu"), &[("BLOCK", block)])?.kernel("ell")?;
     let host = csr.download()?;
     let width = host.row_lengths().max().unwrap_or(0) as usize;
     let (ell, note) = Ell::new(csr, &host, width, kernel, block)?;
-    Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| ell.run(alpha, x, beta, y)).with_note(note))
+    Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| ell.run([x, y, &alpha, &beta]))
+        .with_note(note))
 }
 
 pub fn block(request: &Request) -> usize {
@@ -53,9 +52,8 @@ pub struct Ell<T> {
     /// The kernel, after which another one may be launched.
     pub kernel: Kernel,
     block: usize,
-    rows: usize,
-    pitch: usize,
-    width: usize,
+    /// The number of rows, the stride of the columns and their number.
+    shape: [u32; 3],
     column_indices: Buffer<u32>,
     values: Buffer<T>,
 }
@@ -75,17 +73,15 @@ impl<T: Value> Ell<T> {
         let column_indices = csr.gpu.upload(&strips.column_indices)?;
         let values = csr.gpu.upload(&strips.values)?;
         let note = strips.note(host.nnz());
-        Ok((Self { kernel, block, rows, pitch, width, column_indices, values }, note))
+        let shape = [rows, pitch, width].map(|n| n as u32);
+        Ok((Self { kernel, block, shape, column_indices, values }, note))
     }
 
-    pub fn run(&self, alpha: T, x: &Buffer<T>, beta: T, y: &Buffer<T>) -> Result<(), Failed> {
-        let Self { column_indices, values, .. } = self;
-        let [rows, pitch, width] = [self.rows, self.pitch, self.width].map(|n| n as u32);
-        self.kernel.launch(
-            self.rows.div_ceil(self.block),
-            self.block,
-            0,
-            &[&rows, &pitch, &width, column_indices, values, x, y, &alpha, &beta],
-        )
+    /// Enqueues the product of these x, y, α and β.
+    pub fn run(&self, vectors: [&dyn Argument; 4]) -> Result<(), Failed> {
+        let grid = (self.shape[0] as usize).div_ceil(self.block);
+        let arguments: [&dyn Argument; 4] =
+            [&self.shape, &self.column_indices, &self.values, &vectors];
+        self.kernel.launch(grid, self.block, 0, &arguments)
     }
 }

@@ -2,8 +2,6 @@
 
 use super::prelude::*;
 
-static PROGRAM: Program = program!("cuda/find_rows.cu");
-
 const BLOCK: usize = 256;
 
 /// Returns the rows without nonzeros, with the first or the last of `piece` consecutive nonzeros, or with nonzeros from
@@ -13,7 +11,7 @@ pub fn find_rows<T: Value>(
     piece: usize,
     tail: usize,
 ) -> Result<Buffer<u32>, Unprepared> {
-    let find = csr.gpu.compile::<T>(&PROGRAM, &[])?.kernel("find_rows")?;
+    let find = csr.gpu.compile::<T>(program!("cuda/find_rows.cu"), &[])?.kernel("find_rows")?;
     let (rows, piece, tail) = (csr.rows(), piece as u32, tail as u32);
     let mut list = csr.gpu.allocate(0)?;
     // The first launch counts the rows, the second one lists them.

@@ -66,8 +66,6 @@ pub const SORT: Parameter = Parameter {
               off on newer GPUs",
 };
 
-static PROGRAM: Program = program!("cuda/hola.cu");
-
 /// The number of nonzeros from which each thread owns 8 by default.
 const LARGE: usize = 300_000;
 const ASSIGN_BLOCK: usize = 256;
@@ -95,7 +93,12 @@ impl Hola {
         let published = csr.gpu.facts().compute_capability < (7, 0);
         let sort = request.word("sort").map_or(published, |word| word == "on");
         let shuffle = request.word("transpose").map_or(published, |word| word == "shuffles");
-        Self::of(csr, request, (&PROGRAM, "hola"), [("SORT", sort), ("SHUFFLE", shuffle)])
+        Self::of(
+            csr,
+            request,
+            (program!("cuda/hola.cu"), "hola"),
+            [("SORT", sort), ("SHUFFLE", shuffle)],
+        )
     }
 
     /// Compiles the kernels of a program, of which the second is named, with the requested shape and these options.
@@ -127,14 +130,13 @@ impl Hola {
         vectors: &[&dyn Argument],
         last: &[&dyn Argument],
     ) -> Result<(), Failed> {
-        let DeviceCsr { row_offsets, column_indices, values, .. } = csr;
         let (rows, nnz, outputs) = (csr.rows(), csr.nnz(), y.len() as u32);
         let grid = csr.host.rows().max(y.len()).div_ceil(ASSIGN_BLOCK);
         let assigned: [&dyn Argument; 7] =
-            [&rows, &nnz, row_offsets, &outputs, y, &beta, &self.block_rows];
+            [&rows, &nnz, &csr.row_offsets, &outputs, y, &beta, &self.block_rows];
         self.assign.launch(grid, ASSIGN_BLOCK, 0, &assigned)?;
-        let matrix: [&dyn Argument; 4] = [&nnz, row_offsets, column_indices, values];
-        let arguments = [&matrix, vectors, &[&self.block_rows], last].concat();
+        let arguments =
+            [&[&nnz as &dyn Argument, csr], vectors, &[&self.block_rows], last].concat();
         self.multiply.launch_after(&self.assign, self.blocks(), self.block, 0, &arguments)
     }
 

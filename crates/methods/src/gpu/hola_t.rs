@@ -40,14 +40,12 @@ pub const METHOD_BUFFERED: Method = Method {
     ..METHOD
 };
 
-static PROGRAM: Program = program!("cuda/hola_t.cu");
-
 fn prepare<'a, T: Value, const BUFFERED: bool>(
     csr: &'a DeviceCsr<'a, T>,
     request: &Request<'a>,
 ) -> Preparation<'a, T> {
     let options = [("SORT", request.word("sort") == Some("on")), ("BUFFERED", BUFFERED)];
-    let hola = Hola::of(csr, request, (&PROGRAM, "hola_transposed"), options)?;
+    let hola = Hola::of(csr, request, (program!("cuda/hola_t.cu"), "hola_transposed"), options)?;
     let prepared = Prepared::on_gpu(csr, move |alpha, x, beta, y| {
         hola.run(csr, (beta, y), &[x, y, &alpha], &[])
     });

@@ -25,11 +25,9 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
-static PROGRAM: Program = program!("cuda/hyb.cu");
-
 fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     let (gpu, block) = (&csr.gpu, block(request));
-    let module = csr.compile(&PROGRAM, &[("BLOCK", block)])?;
+    let module = csr.compile(program!("cuda/hyb.cu"), &[("BLOCK", block)])?;
     let host = csr.download()?;
     let width = width(&host, request);
     let (ell, _) = Ell::new(csr, &host, width, module.kernel("hyb_ell")?, block)?;
@@ -40,8 +38,8 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
     let column_indices = gpu.upload(&rest.column_indices)?;
     let values = gpu.upload(&rest.values)?;
     let product = Prepared::on_gpu(csr, move |alpha, x, beta, y| {
-        ell.run(alpha, x, beta, y)?;
-        adding.run(&ell.kernel, (&row_indices, &column_indices, &values), (alpha, x, beta), y)
+        ell.run([x, y, &alpha, &beta])?;
+        adding.run(&ell.kernel, [&row_indices, &column_indices, &values], [x, y, &alpha, &beta])
     });
     Ok(product.with_note(note))
 }

@@ -46,8 +46,6 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
-static PROGRAM: Program = program!("cuda/light.cu");
-
 fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     let (rows, nnz) = (csr.host.rows(), csr.host.nnz());
     let lanes = request.number("lanes").unwrap_or_else(|| lanes(rows, nnz));
@@ -62,17 +60,11 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
         ("ROWS", at_a_time),
         ("BLOCK", block),
     ];
-    let kernel = csr.gpu.compile::<T>(&PROGRAM, &constants)?.kernel("light")?;
+    let kernel = csr.gpu.compile::<T>(program!("cuda/light.cu"), &constants)?.kernel("light")?;
     let grid = rows.div_ceil(block / lanes).min(kernel.resident_blocks(block, 0)?);
     let counter = csr.gpu.zeros::<u32>(1)?;
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
-        let DeviceCsr { row_offsets, column_indices, values, .. } = csr;
-        kernel.launch(
-            grid,
-            block,
-            0,
-            &[&csr.rows(), row_offsets, column_indices, values, x, y, &alpha, &beta, &counter],
-        )
+        kernel.launch(grid, block, 0, &[&csr.rows(), csr, x, y, &alpha, &beta, &counter])
     }))
 }
 

@@ -64,8 +64,6 @@ pub const METHOD_BITS: Method = Method {
     ..METHOD
 };
 
-static PROGRAM: Program = program!("cuda/merge.cu");
-
 /// Threads per block of the search kernel, and threads per tile.
 const SEARCH_BLOCK: usize = 128;
 const SEARCH_LANES: usize = 8;
@@ -97,7 +95,7 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
         let points: [&dyn Argument; 5] =
             [&count, &csr.rows(), &csr.nnz(), &csr.row_offsets, &starts];
         search.launch(grid, SEARCH_BLOCK, 0, &points)?;
-        tiles.multiply(csr, &[&starts, &descriptors], &[x, y, &alpha, &beta])
+        tiles.multiply(csr, [x, y, &alpha, &beta], [&starts, &descriptors])
     }))
 }
 
@@ -108,14 +106,11 @@ fn prepare_bits<'a, T: Value>(
     let tiles = Tiles::new(csr, request, true)?;
     let starts = csr.gpu.allocate::<u64>(tiles.count + 1)?;
     let descriptors = csr.gpu.allocate::<u32>(tiles.count * tiles.block)?;
-    tiles.module.kernel("merge_describe")?.launch(
-        tiles.count,
-        tiles.block,
-        0,
-        &[&csr.rows(), &csr.nnz(), &csr.row_offsets, &starts, &descriptors],
-    )?;
+    let arguments: [&dyn Argument; 5] =
+        [&csr.rows(), &csr.nnz(), &csr.row_offsets, &starts, &descriptors];
+    tiles.module.kernel("merge_describe")?.launch(tiles.count, tiles.block, 0, &arguments)?;
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
-        tiles.multiply(csr, &[&starts, &descriptors], &[x, y, &alpha, &beta])
+        tiles.multiply(csr, [x, y, &alpha, &beta], [&starts, &descriptors])
     }))
 }
 
@@ -141,7 +136,7 @@ impl<T: Value> Tiles<T> {
             ("RESIDENT", (threads / block).min(32)),
             ("DESCRIBED", usize::from(described)),
         ];
-        let module = csr.compile(&PROGRAM, &constants)?;
+        let module = csr.compile(program!("cuda/merge.cu"), &constants)?;
         let count = (csr.host.rows() + csr.host.nnz()).div_ceil(block * items);
         let arrivals = csr.gpu.zeros(count)?;
         Ok(Self {
@@ -155,18 +150,16 @@ impl<T: Value> Tiles<T> {
         })
     }
 
-    /// Launches the tiles kernel with the starts of the tiles and the descriptors, and with x, y, α and β.
+    /// Launches the tiles kernel with x, y, α and β, and with the starts of the tiles and the descriptors.
     fn multiply(
         &self,
         csr: &DeviceCsr<T>,
-        points: &[&dyn Argument; 2],
-        vectors: &[&dyn Argument; 4],
+        vectors: [&dyn Argument; 4],
+        points: [&dyn Argument; 2],
     ) -> Result<(), Failed> {
-        let DeviceCsr { row_offsets, column_indices, values, .. } = csr;
-        let (rows, nnz) = (&csr.rows(), &csr.nnz());
-        let matrix: [&dyn Argument; 5] = [rows, nnz, row_offsets, column_indices, values];
         let between: [&dyn Argument; 3] = [&self.heads, &self.tails, &self.arrivals];
-        let arguments = [&matrix[..], vectors, points, &between].concat();
+        let arguments: [&dyn Argument; 6] =
+            [&csr.rows(), &csr.nnz(), csr, &vectors, &points, &between];
         self.kernel.launch(self.count, self.block, 0, &arguments)
     }
 }

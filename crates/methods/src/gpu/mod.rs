@@ -55,12 +55,8 @@ fn by_rows<'a, T: Value>(
     grid: usize,
     block: usize,
 ) -> PreparedOnGpu<'a, T> {
-    let DeviceCsr { row_offsets, column_indices, values, .. } = csr;
     Prepared::on_gpu(csr, move |alpha, x, beta, y| {
-        let rows = csr.rows();
-        let arguments: [&dyn Argument; 8] =
-            [&rows, row_offsets, column_indices, values, x, y, &alpha, &beta];
-        kernel.launch(grid, block, 0, &arguments)
+        kernel.launch(grid, block, 0, &[&csr.rows(), csr, x, y, &alpha, &beta])
     })
 }
 

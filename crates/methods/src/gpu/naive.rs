@@ -30,8 +30,6 @@ pub const METHOD_T: Method = Method {
     code: Code::Gpu { f64: prepare_transposed, f32: prepare_transposed },
 };
 
-static PROGRAM: Program = program!("cuda/naive.cu");
-
 pub const BLOCK: usize = 256;
 
 fn prepare_transposed<'a, T: Value>(
@@ -42,14 +40,12 @@ fn prepare_transposed<'a, T: Value>(
 }
 
 pub fn transposed<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, lanes: usize) -> Preparation<'a, T> {
-    let module = csr.gpu.compile::<T>(&PROGRAM, &[("LANES", lanes)])?;
+    let module = csr.gpu.compile::<T>(program!("cuda/naive.cu"), &[("LANES", lanes)])?;
     let kernel = module.kernel("naive_transposed")?;
     let start = Start::of::<T>(&csr.gpu)?;
     let grid = csr.host.rows().div_ceil(BLOCK / lanes);
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
         start.run(beta, y)?;
-        let DeviceCsr { row_offsets, column_indices, values, .. } = csr;
-        let rows = csr.rows();
-        kernel.launch(grid, BLOCK, 0, &[&rows, row_offsets, column_indices, values, x, y, &alpha])
+        kernel.launch(grid, BLOCK, 0, &[&csr.rows(), csr, x, y, &alpha])
     }))
 }

@@ -49,8 +49,6 @@ pub const METHOD_VALUES: Method = Method {
     ..METHOD
 };
 
-static PROGRAM: Program = program!("cuda/packed.cu");
-
 /// Threads per block, and the blocks that should be resident on a multiprocessor, with 56 registers per thread.
 const BLOCK: usize = 128;
 const RESIDENT: usize = 9;
@@ -118,7 +116,7 @@ fn launch<'a, T: Value>(
 ) -> Preparation<'a, T> {
     let gpu = &csr.gpu;
     let constants = [("BLOCK", BLOCK), ("RESIDENT", RESIDENT), ("CODE_BITS", code_bits)];
-    let kernel = csr.compile(&PROGRAM, &constants)?.kernel("packed")?;
+    let kernel = csr.compile(program!("cuda/packed.cu"), &constants)?.kernel("packed")?;
     let count = packed.slices.len() as u32;
     let slices = gpu.upload(packed.slices.as_flattened())?;
     let steps = gpu.upload(packed.steps.as_flattened())?;
@@ -131,9 +129,7 @@ fn launch<'a, T: Value>(
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
         let matrix: [&dyn Argument; 7] =
             [&count, &csr.rows(), &slices, &steps, &words, &*values, &table];
-        let vectors: [&dyn Argument; 4] = [x, y, &alpha, &beta];
-        let between: [&dyn Argument; 2] = [&parts, &arrivals];
-        kernel.launch(grid, BLOCK, 0, &[&matrix[..], &vectors, &between].concat())
+        kernel.launch(grid, BLOCK, 0, &[&matrix, x, y, &alpha, &beta, &parts, &arrivals])
     })
     .with_note(format!("{per_nonzero:.2} bytes per nonzero besides the value")))
 }

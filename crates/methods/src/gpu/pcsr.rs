@@ -33,8 +33,6 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
-static PROGRAM: Program = program!("cuda/pcsr.cu");
-
 /// The number of products in shared memory at the same time.
 const PIECE: usize = 1024;
 
@@ -42,16 +40,16 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
     let block = request.number("block").unwrap_or(256);
     let rows = request.number("rows").unwrap_or(64);
     let constants = [("BLOCK", block), ("ROWS", rows), ("PIECE", PIECE)];
-    let module = csr.gpu.compile::<T>(&PROGRAM, &constants)?;
+    let module = csr.gpu.compile::<T>(program!("cuda/pcsr.cu"), &constants)?;
     let (multiply, sum) = (module.kernel("pcsr_products")?, module.kernel("pcsr_sums")?);
     let (multiply_grid, sum_grid) =
         (csr.host.nnz().div_ceil(block), csr.host.rows().div_ceil(rows));
     let products = csr.gpu.allocate::<T>(csr.host.nnz())?;
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
-        let DeviceCsr { row_offsets, column_indices, values, .. } = csr;
-        let factors: [&dyn Argument; 5] = [&csr.nnz(), column_indices, values, x, &products];
+        let factors: [&dyn Argument; 5] =
+            [&csr.nnz(), &csr.column_indices, &csr.values, x, &products];
         multiply.launch(multiply_grid, block, 0, &factors)?;
-        let sums: [&dyn Argument; 6] = [&csr.rows(), row_offsets, &products, y, &alpha, &beta];
+        let sums: [&dyn Argument; 6] = [&csr.rows(), &csr.row_offsets, &products, y, &alpha, &beta];
         sum.launch_after(&multiply, sum_grid, rows, 0, &sums)
     }))
 }

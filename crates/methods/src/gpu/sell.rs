@@ -28,13 +28,11 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
-static PROGRAM: Program = program!("cuda/sell.cu");
-
 fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     let (gpu, rows, block) = (&csr.gpu, csr.host.rows(), block(request));
     let chunk = request.number("c").unwrap_or(32);
     let constants = [("CHUNK", chunk), ("BLOCK", block)];
-    let kernel = csr.compile(&PROGRAM, &constants)?.kernel("sell")?;
+    let kernel = csr.compile(program!("cuda/sell.cu"), &constants)?.kernel("sell")?;
     let strips = Strips::sliced(&csr.download()?, chunk, sigma(request, rows), Some(NO_ENTRY))?;
     let offsets = gpu.upload(strips.offsets())?;
     let order = gpu.upload(strips.order.as_deref().unwrap_or_default())?;
@@ -42,12 +40,9 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
     let values = gpu.upload(&strips.values)?;
     let note = strips.note(csr.host.nnz());
     let product = Prepared::on_gpu(csr, move |alpha, x, beta, y| {
-        kernel.launch(
-            rows.div_ceil(block),
-            block,
-            0,
-            &[&csr.rows(), &offsets, &order, &column_indices, &values, x, y, &alpha, &beta],
-        )
+        let matrix: [&dyn Argument; 4] = [&offsets, &order, &column_indices, &values];
+        let grid = rows.div_ceil(block);
+        kernel.launch(grid, block, 0, &[&csr.rows(), &matrix, x, y, &alpha, &beta])
     });
     Ok(product.with_note(note))
 }

@@ -2,15 +2,13 @@
 
 use super::prelude::*;
 
-static PROGRAM: Program = program!("cuda/start.cu");
-
 const BLOCK: usize = 256;
 
 pub struct Start(Kernel);
 
 impl Start {
     pub fn of<T: Value>(gpu: &Gpu) -> Result<Self, Unprepared> {
-        Ok(Self(gpu.compile::<T>(&PROGRAM, &[])?.kernel("start")?))
+        Ok(Self(gpu.compile::<T>(program!("cuda/start.cu"), &[])?.kernel("start")?))
     }
 
     /// Enqueues y ← βy. If β = 0, y is not read.

@@ -2,8 +2,6 @@
 
 use super::prelude::*;
 
-static PROGRAM: Program = program!("cuda/start_rows.cu");
-
 const BLOCK: usize = 256;
 
 /// The rows of y that several warps add to or that no warp writes, and the kernel that computes y ← βy for them.
@@ -15,7 +13,10 @@ pub struct StartRows {
 
 impl StartRows {
     pub fn of<T: Value>(gpu: &Gpu, rows: Buffer<u32>) -> Result<Self, Unprepared> {
-        Ok(Self { kernel: gpu.compile::<T>(&PROGRAM, &[])?.kernel("start_rows")?, rows })
+        Ok(Self {
+            kernel: gpu.compile::<T>(program!("cuda/start_rows.cu"), &[])?.kernel("start_rows")?,
+            rows,
+        })
     }
 
     /// Enqueues y ← βy for the rows. If β = 0, y is not read.

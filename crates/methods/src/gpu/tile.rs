@@ -60,8 +60,6 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
-static PROGRAM: Program = program!("cuda/tile.cu");
-
 /// Threads per block of the second kernel, which adds the entries taken out of the tiles.
 const APART_BLOCK: usize = 256;
 
@@ -70,7 +68,7 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
     let block = request.number("block").unwrap_or(64);
     let hyb = request.word("hyb") == Some("on");
     let apart = request.word("coo") != Some("tiles");
-    let module = csr.compile(&PROGRAM, &[("BLOCK", block)])?;
+    let module = csr.compile(program!("cuda/tile.cu"), &[("BLOCK", block)])?;
     let add_units = module.kernel("tile_units")?;
 
     let tiles = Tiles::of(&csr.download()?, Choices { hyb, apart });
@@ -94,9 +92,8 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
         let sizes: [&dyn Argument; 3] = [&unit_count, &csr.rows(), &csr.cols()];
         let matrix: [&dyn Argument; 5] = [&unit_rows, &unit_tiles, &heads, &values, &indices];
         let vectors: [&dyn Argument; 4] = [x, y, &alpha, &beta];
-        let arguments = [&sizes[..], &matrix, &vectors].concat();
-        add_units.launch_after(&start.kernel, grid, block, 0, &arguments)?;
-        add_apart.run(&add_units, (&apart.0, &apart.1, &apart.2), (alpha, x, beta), y)
+        add_units.launch_after(&start.kernel, grid, block, 0, &[&sizes, &matrix, &vectors])?;
+        add_apart.run(&add_units, [&apart.0, &apart.1, &apart.2], vectors)
     })
     .with_note(tiles.describe()))
 }

@@ -39,7 +39,6 @@ pub struct Shape {
     pub longest: f64,
 }
 
-/// The columns of a result file that are read.
 #[derive(Debug, Deserialize)]
 struct Row {
     file: String,
@@ -62,7 +61,6 @@ struct Timed {
     product_ms: f64,
 }
 
-/// A matrix of the table with the times of all methods that accept it.
 #[derive(Clone, Debug, PartialEq)]
 struct Known {
     matrix: String,

@@ -1,7 +1,8 @@
 //! A method that has been prepared for one matrix.
 
+use bytemuck::Pod;
+
 use super::Failed;
-use crate::device::buffer::Plain;
 use crate::device::{Buffer, DeviceCsr, Gpu};
 use spmv_matrix::Csr;
 
@@ -52,7 +53,7 @@ impl<'a, T> Prepared<'a, T> {
     }
 }
 
-impl<'a, T: Plain> PreparedOnGpu<'a, T> {
+impl<'a, T: Pod> PreparedOnGpu<'a, T> {
     /// Creates a GPU product that this project computes. `product` only enqueues its work. The caller
     /// determines how much device memory it uses.
     pub fn on_gpu(
@@ -63,7 +64,7 @@ impl<'a, T: Plain> PreparedOnGpu<'a, T> {
     }
 }
 
-impl<T: Plain + PartialEq> PreparedOnGpu<'_, T> {
+impl<T: Pod + PartialEq> PreparedOnGpu<'_, T> {
     /// Captures the product as a CUDA graph, for calls with these vectors and factors only. The returned product panics if
     /// it is called with others.
     pub fn captured(
@@ -162,7 +163,7 @@ impl<T> Values for [T] {
     }
 }
 
-impl<T: Plain> Values for Buffer<T> {
+impl<T: Pod> Values for Buffer<T> {
     fn count(&self) -> usize {
         self.len()
     }

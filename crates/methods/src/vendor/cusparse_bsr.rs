@@ -40,8 +40,12 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
     let RegisterBlocks { shape, block_offsets, mut columns, mut values, .. } =
         blocks(&csr.download()?, request.word("block"))?;
     columns.iter_mut().for_each(|column| *column /= shape.cols as u32);
-    let order = if request.word("order") == Some("column") { Order::Column } else { Order::Row };
-    if order == Order::Row {
+    let order = if request.word("order") == Some("column") {
+        Order::CUSPARSE_ORDER_COL
+    } else {
+        Order::CUSPARSE_ORDER_ROW
+    };
+    if order == Order::CUSPARSE_ORDER_ROW {
         values.chunks_exact_mut(shape.area()).for_each(|block| transpose(block, shape.rows));
     }
     let gpu = &csr.gpu;
@@ -54,7 +58,7 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
         values: arrays.2.address(),
         order,
     };
-    let call = Call { algorithm: Algorithm::BsrAlg1, preprocess: false };
+    let call = Call { algorithm: Algorithm::CUSPARSE_SPMV_BSR_ALG1, preprocess: false };
     let prepared = cusparse::prepare(csr, request, call, format, arrays)?;
     Ok(prepared.with_note(format!("blocks of {shape}")))
 }

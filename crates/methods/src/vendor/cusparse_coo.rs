@@ -37,7 +37,8 @@ fn prepare<'a, T: Value, const SECOND: bool>(
         column_indices: csr.column_indices.address(),
         values: csr.values.address(),
     };
-    let algorithm = if SECOND { Algorithm::CooAlg2 } else { Algorithm::CooAlg1 };
+    let algorithm =
+        if SECOND { Algorithm::CUSPARSE_SPMV_COO_ALG2 } else { Algorithm::CUSPARSE_SPMV_COO_ALG1 };
     let call = Call { algorithm, preprocess: false };
     let prepared = cusparse::prepare(csr, request, call, format, row_indices)?;
     Ok(prepared.with_csr_bytes(csr.host.entry_bytes()))

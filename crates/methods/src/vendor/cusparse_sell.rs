@@ -43,7 +43,7 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
         column_indices: arrays.1.address(),
         values: arrays.2.address(),
     };
-    let call = Call { algorithm: Algorithm::SellAlg1, preprocess: false };
+    let call = Call { algorithm: Algorithm::CUSPARSE_SPMV_SELL_ALG1, preprocess: false };
     cusparse::prepare(csr, request, call, format, arrays)
 }
 

@@ -1,5 +1,3 @@
-//! The driver interface of a real GPU.
-
 use std::cell::{OnceCell, RefCell};
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -21,11 +19,11 @@ use cudarc::driver::sys::{
 };
 use nvml_wrapper::Device;
 
-use super::code::MachineCode;
 use super::context::Context;
 use super::cusparse::{self, InStream};
 use super::editions::Target;
 use super::kernels::Kernel;
+use super::precompiled::MachineCode;
 use super::{facts, nvml};
 use crate::device::cusparse::CuSparse;
 use crate::device::driver::{

@@ -1,12 +1,10 @@
-//! Reads the properties of a device from the driver.
-
 use std::ffi::{CStr, c_char, c_int};
 
 use cudarc::driver::sys::CUdevice_attribute::{self, *};
 
-use super::code::MachineCode;
 use super::context::Context;
 use super::editions::Target;
+use super::precompiled::MachineCode;
 use super::{cusparse, nvml};
 use crate::device::facts::Facts;
 use crate::device::{Failed, Unavailable};

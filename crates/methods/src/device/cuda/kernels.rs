@@ -1,5 +1,3 @@
-//! The kernels of the programs that are loaded on the device.
-
 use std::cell::Cell;
 use std::ffi::{CString, c_int};
 use std::ptr::null_mut;

@@ -1,8 +1,6 @@
 //! NVIDIA's GPUs through the CUDA driver. Building the program needs no part of CUDA: the driver, the compiler and
 //! cuSPARSE are opened at run time, and a missing one results in a message instead of a panic.
 
-mod api;
-mod code;
 mod context;
 pub mod cusparse;
 mod driver;
@@ -15,5 +13,5 @@ pub mod nvrtc;
 pub mod precompiled;
 pub mod usage;
 
-pub use api::NAME as DRIVER;
+pub use context::NAME as DRIVER;
 pub use driver::open;

@@ -31,11 +31,7 @@ functions! {
         nvrtcGetNumSupportedArchs(*mut c_int);
         nvrtcGetSupportedArchs(*mut c_int);
         nvrtcCreateProgram(
-            *mut nvrtcProgram,
-            *const c_char,
-            *const c_char,
-            c_int,
-            *const *const c_char,
+            *mut nvrtcProgram, *const c_char, *const c_char, c_int, *const *const c_char,
             *const *const c_char,
         );
         nvrtcCompileProgram(nvrtcProgram, c_int, *const *const c_char);

@@ -1,5 +1,3 @@
-//! The resources that kernels use, read from the compiler's log.
-
 /// The resources that one kernel uses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Usage {

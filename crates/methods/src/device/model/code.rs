@@ -1,5 +1,3 @@
-//! Compilation of programs to PTX, with the resource usage of their kernels.
-
 use std::convert::Infallible;
 
 use ptx_machine::Program as Ptx;

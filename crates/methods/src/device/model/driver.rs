@@ -9,7 +9,7 @@ use ptx_machine::program::Parameter;
 use ptx_machine::{Fault, Kernel, Launch, Start};
 
 use super::code::Code;
-use super::timing::Timed;
+use super::timing::{Timed, Timing};
 use super::{Loaded, Model, TICK, outside};
 use crate::device::cusparse::CuSparse;
 use crate::device::driver::{
@@ -60,12 +60,12 @@ impl Model {
         match *work {
             Work::Fill(to, byte, bytes) => {
                 self.enqueue(bytes, in_graph)?;
-                self.written(to, bytes, false);
+                self.inform(|timing| timing.written(to, bytes, false));
                 self.machine.borrow_mut().memory.fill(to, byte, bytes).map_err(outside)
             }
             Work::Copy(from, to, bytes) => {
                 self.enqueue(2 * bytes, in_graph)?;
-                self.written(to, bytes, false);
+                self.inform(|timing| timing.written(to, bytes, false));
                 self.machine.borrow_mut().memory.copy(from, to, bytes).map_err(outside)
             }
             Work::Launch(launch, ref values) => {
@@ -101,10 +101,10 @@ impl Model {
         self.check_alive()
     }
 
-    /// Informs the performance model that a copy or a fill has written memory.
-    fn written(&self, to: Address, bytes: usize, from_host: bool) {
+    /// Informs the performance model, if there is one.
+    fn inform(&self, inform: impl FnOnce(&mut Timing)) {
         if let Some((_, timing)) = &self.timing {
-            timing.borrow_mut().written(to, bytes, from_host);
+            inform(&mut timing.borrow_mut());
         }
     }
 
@@ -251,7 +251,7 @@ impl Driver for Model {
         self.check_no_capture("an upload")?;
         self.check_alive()?;
         parts.iter().try_for_each(|&(from, to)| {
-            self.written(to, from.len(), true);
+            self.inform(|timing| timing.written(to, from.len(), true));
             self.machine.borrow_mut().memory.upload(from, to).map_err(outside)
         })
     }
@@ -363,25 +363,19 @@ impl Driver for Model {
             true => (l2 as f64 * MOST_SET_ASIDE).min(bytes as f64),
             false => 0.0,
         };
-        if let Some((_, timing)) = &self.timing {
-            // A window without a part of the cache is none.
-            let bytes = if set_aside > 0.0 { bytes } else { 0 };
-            let share = set_aside / bytes.max(1) as f64;
-            timing.borrow_mut().persist(address, bytes, share, set_aside / l2 as f64);
-        }
+        // A window without a part of the cache is none.
+        let bytes = if set_aside > 0.0 { bytes } else { 0 };
+        let (share, part) = (set_aside / bytes.max(1) as f64, set_aside / l2 as f64);
+        self.inform(|timing| timing.persist(address, bytes, share, part));
         Ok(set_aside as u64)
     }
 
     fn evict(&self) {
-        if let Some((_, timing)) = &self.timing {
-            timing.borrow_mut().evict();
-        }
+        self.inform(Timing::evict);
     }
 
     fn cure(&self, problem: Cure) {
-        if let Some((_, timing)) = &self.timing {
-            timing.borrow_mut().cure(problem);
-        }
+        self.inform(|timing| timing.cure(problem));
     }
 
     fn profile(&self, _: bool) -> Result<(), Failed> {

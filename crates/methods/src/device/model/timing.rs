@@ -1,5 +1,3 @@
-//! The modelled time and the counts of a launch.
-
 use std::collections::BTreeMap;
 use std::sync::mpsc::sync_channel;
 use std::thread;

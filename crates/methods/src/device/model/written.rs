@@ -8,33 +8,6 @@ use crate::device::gauge::Measured;
 /// The first compute capability for which the kernels can be compiled, because they use atomic additions of doubles.
 const FIRST_COMPILED: (u32, u32) = (6, 0);
 
-/// The published properties of an architecture that neither the driver reports nor
-/// [`measure`](crate::device::gauge::measure) can measure.
-struct Architecture {
-    /// The number of warp instructions that a multiprocessor issues per cycle.
-    issued_per_cycle: f64,
-    /// Whether shared memory is a part of the first-level cache.
-    l1_has_shared: bool,
-    /// Whether the tensor cores have twice the double-precision rate of the other units.
-    has_fast_matrices: bool,
-    /// The smallest number of 32-byte sectors that memory transfers at once.
-    fetched_sectors: u32,
-}
-
-impl Architecture {
-    fn of(compute_capability: (u32, u32)) -> Self {
-        let is_unified = compute_capability >= (7, 0);
-        // A100 and H100.
-        let is_large = matches!(compute_capability, (8, 0) | (9, 0));
-        Self {
-            issued_per_cycle: if compute_capability == (6, 0) { 2.0 } else { 4.0 },
-            l1_has_shared: is_unified,
-            has_fast_matrices: is_large,
-            fetched_sectors: if is_unified { 2 } else { 1 },
-        }
-    }
-}
-
 /// Returns the capacity of the second-level cache for data of one multiprocessor in KiB.
 pub fn l2_kib_per_copy(facts: &Facts) -> usize {
     (facts.l2_bytes / facts.l2_copies() / 1024) as usize
@@ -42,8 +15,12 @@ pub fn l2_kib_per_copy(facts: &Facts) -> usize {
 
 pub fn text(facts: &Facts, measured: &Measured, day: &str) -> String {
     let Facts { name, compute_capability: (major, minor), multiprocessors, .. } = facts;
-    let architecture = Architecture::of(facts.compute_capability);
-    let Architecture { issued_per_cycle, l1_has_shared, fetched_sectors, .. } = architecture;
+    // What neither the driver reports nor `measure` can measure is from NVIDIA's programming guides and white papers.
+    let issued_per_cycle = if facts.compute_capability == (6, 0) { 2.0 } else { 4.0 };
+    let l1_has_shared = facts.compute_capability >= (7, 0);
+    let fetched_sectors = if l1_has_shared { 2 } else { 1 };
+    // A100 and H100: the tensor cores have twice the double-precision rate of the other units.
+    let has_fast_matrices = matches!(facts.compute_capability, (8, 0) | (9, 0));
     let l2_copies = facts.l2_copies();
     let quoted = toml::Value::String(name.clone());
     let (l2_kib, per_copy) = (facts.l2_bytes >> 10, l2_kib_per_copy(facts));
@@ -59,7 +36,7 @@ pub fn text(facts: &Facts, measured: &Measured, day: &str) -> String {
         _ => "",
     };
     let double_cycles = measured.double_cycles * issued_per_cycle;
-    let matrix_cycles = match architecture.has_fast_matrices {
+    let matrix_cycles = match has_fast_matrices {
         true => format!(
             "# The cycles for which a product of 8 x 4 and 4 x 8 doubles occupies a scheduler: the tensor cores have twice\n\
              # the rate of other instructions, published for the architecture.\nmatrix_cycles = {:.1}\n",

@@ -5,8 +5,6 @@ use crate::formats::csr_k::RowOrder;
 use crate::gpu::prelude::*;
 use spmv_matrix::order::band_k::{BandK, Coarsening, band_k, grouped};
 
-static PROGRAM: Program = program!("cuda/csrk.cu");
-
 const PERMUTING_BLOCK: usize = 256;
 
 /// Prepares the product in the requested row order.
@@ -22,7 +20,7 @@ pub fn prepare<'a, T: Value>(
         ("BLOCK", (lanes * y * z) as usize),
         ("PERMUTED", usize::from(matches!(order, RowOrder::BandK(_)))),
     ];
-    let module = csr.gpu.compile::<T>(&PROGRAM, &constants)?;
+    let module = csr.gpu.compile::<T>(program!("cuda/csrk.cu"), &constants)?;
     let (prepared, why) = match order {
         RowOrder::BandK(coarsening) => (permuted_product(csr, &module, plan, coarsening)?, None),
         RowOrder::Natural(why) => (natural_product(csr, &module, plan)?, why),
@@ -43,9 +41,7 @@ fn natural_product<'a, T: Value>(
     let groups = Groups::new(&csr.gpu, module, plan, &grouped(lengths, &plan.sizes()))?;
     let old = csr.gpu.allocate::<u32>(0)?;
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
-        let DeviceCsr { row_offsets, column_indices, values, .. } = csr;
-        let matrix: [&dyn Argument; 4] = [row_offsets, column_indices, values, &old];
-        groups.multiply(None, matrix, [x, y, &alpha, &beta])
+        groups.multiply(None, &[csr, &old, x, y, &alpha, &beta])
     })
     .with_csr_bytes(csr.host.bytes()))
 }
@@ -70,7 +66,7 @@ fn permuted_product<'a, T: Value>(
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
         permute_x.launch(grid, PERMUTING_BLOCK, 0, &[&csr.rows(), &old, x, &permuted_x])?;
         let matrix: [&dyn Argument; 4] = [&row_offsets, &column_indices, &values, &old];
-        groups.multiply(Some(&permute_x), matrix, [&permuted_x, y, &alpha, &beta])
+        groups.multiply(Some(&permute_x), &[&matrix, &permuted_x, y, &alpha, &beta])
     }))
 }
 
@@ -95,11 +91,9 @@ impl Groups {
     fn multiply(
         &self,
         earlier: Option<&Kernel>,
-        matrix: [&dyn Argument; 4],
-        vectors: [&dyn Argument; 4],
+        arguments: &[&dyn Argument],
     ) -> Result<(), Failed> {
-        let starts: Vec<_> = self.starts.iter().map(|level| level as &dyn Argument).collect();
-        let arguments = [&starts[..], &matrix, &vectors].concat();
+        let arguments = [&[&self.starts as &dyn Argument], arguments].concat();
         match earlier {
             Some(earlier) => {
                 self.kernel.launch_after(earlier, self.grid, self.block, 0, &arguments)

@@ -65,6 +65,7 @@ impl Classes {
 }
 
 /// The arrays of the format, which the kernel describes.
+#[derive(Default)]
 pub struct Format<T> {
     /// The first block of each chunk of a long row, and the end.
     pub chunk_starts: Vec<u32>,
@@ -96,17 +97,8 @@ impl<T: Scalar> Format<T> {
         let mut format = Self {
             chunk_starts: vec![0],
             first_chunks: vec![0],
-            starts: Vec::new(),
-            pieces: Vec::with_capacity(classes.medium.len()),
             order: order(classes),
-            wide: 0,
-            groups: 0,
-            bundles: 0,
-            first_pair: 0,
-            columns: Vec::new(),
-            values: Vec::new(),
-            rest_columns: Vec::new(),
-            rest_values: Vec::new(),
+            ..Self::default()
         };
         format.measure(csr, classes, groups);
         let pairs: usize = classes.pair_units().iter().sum();

@@ -1,5 +1,3 @@
-//! Chooses one of TileSpMV's seven formats for a tile.
-
 pub const SIDE: usize = 16;
 /// The largest number of entries of a COO tile.
 pub const FEW: usize = 12;
@@ -119,87 +117,61 @@ fn hyb_width(lengths: &[usize], value_bytes: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use super::Format::*;
     use super::*;
 
-    /// Returns the format of a tile of `height` × `width` with entries in `cells`.
-    fn format_of(height: usize, width: usize, cells: &[(usize, usize)], hyb: bool) -> Format {
-        let mut places: Vec<_> = cells.iter().map(|&(row, col)| (row * 16 + col) as u8).collect();
+    /// Returns the format of a tile of `height` × `width` whose rows have the first `lengths` cells as entries, or whose
+    /// columns have if `transposed`.
+    fn format_of(height: usize, width: usize, lengths: &[usize], transposed: bool) -> [Format; 2] {
+        let row = |(row, &length): (usize, &usize)| (0..length).map(move |col| (row, col));
+        let cells = lengths.iter().enumerate().flat_map(row);
+        let place = |(row, col)| (if transposed { col * 16 + row } else { row * 16 + col }) as u8;
+        let mut places: Vec<_> = cells.map(place).collect();
         places.sort_unstable();
         let values = vec![0.0f64; places.len()];
-        Tile { height, width, places: &places, values: &values }.format(hyb)
-    }
-
-    /// Returns the first `n` cells of a full tile, row by row.
-    fn first(n: usize) -> Vec<(usize, usize)> {
-        (0..n).map(|k| (k / 16, k % 16)).collect()
-    }
-
-    /// Returns the cells of rows with these lengths, each starting at column 0.
-    fn rows(lengths: &[usize]) -> Vec<(usize, usize)> {
-        let row = |(row, &length): (usize, &usize)| (0..length).map(move |col| (row, col));
-        lengths.iter().enumerate().flat_map(row).collect()
+        let tile = Tile { height, width, places: &places, values: &values };
+        [false, true].map(|hyb| tile.format(hyb))
     }
 
     #[test]
-    fn tiles_with_three_quarters_of_the_cells_are_dense() {
-        assert_eq!(format_of(16, 16, &first(192), false), Format::Dense);
-        assert_ne!(format_of(16, 16, &first(191), false), Format::Dense);
-        // 3/4 of 3 x 5 cells is 11.25; 3/4 of 1 x 2 and of 1 x 1 cells is at most 1 after rounding down.
-        assert_eq!(format_of(3, 5, &rows(&[5, 5, 1]), false), Format::Dense);
-        assert_eq!(format_of(3, 5, &rows(&[5, 5]), false), Format::Coo);
-        assert_eq!(format_of(1, 2, &[(0, 1)], false), Format::Dense);
-        assert_eq!(format_of(1, 1, &[(0, 0)], false), Format::Dense);
-    }
-
-    #[test]
-    fn up_to_twelve_are_listed() {
-        assert_eq!(format_of(16, 16, &[(3, 4)], false), Format::Coo);
-        assert_eq!(format_of(16, 16, &first(12), false), Format::Coo);
-        assert_eq!(format_of(16, 16, &first(13), false), Format::Csr);
-    }
-
-    #[test]
-    fn full_rows_and_columns_count_only_cells_inside_the_matrix() {
-        let transposed = |cells: Vec<(usize, usize)>| -> Vec<_> {
-            cells.into_iter().map(|(row, col)| (col, row)).collect()
-        };
-        assert_eq!(format_of(16, 16, &first(32), false), Format::DenseRows { count: 2 });
-        let columns = transposed(first(48));
-        assert_eq!(format_of(16, 16, &columns, false), Format::DenseColumns { count: 3 });
-        let apart = rows(&[0, 0, 13, 0, 0, 0, 0, 13]);
-        assert_eq!(format_of(16, 13, &apart, false), Format::DenseRows { count: 2 });
-        assert_eq!(format_of(13, 16, &transposed(apart), false), Format::DenseColumns { count: 2 });
-        assert_eq!(format_of(16, 14, &rows(&[14, 0, 13]), false), Format::Csr);
-    }
-
-    #[test]
-    fn even_rows_are_ell() {
-        let mut lengths = [3; 16];
-        lengths[9] = 4;
-        assert_eq!(format_of(16, 16, &rows(&lengths), false), Format::Ell { width: 4 });
-        // Eight rows of 4 and eight of 6: deviation 1, mean 5, variation 0.2. With 7: deviation 1.5, mean 5.5.
+    fn the_first_rule_that_holds_chooses_the_format() {
+        let even = [3, 3, 3, 3, 3, 3, 3, 3, 3, 4, 3, 3, 3, 3, 3, 3];
         let two = |a, b| [[a; 8], [b; 8]].concat();
-        assert_eq!(format_of(16, 16, &rows(&two(4, 6)), false), Format::Ell { width: 6 });
-        assert_eq!(format_of(16, 16, &rows(&two(4, 7)), false), Format::Csr);
-        // Only rows inside the matrix count.
-        assert_eq!(format_of(5, 16, &rows(&[4, 4, 4, 4, 5]), false), Format::Ell { width: 5 });
+        let rows = [
+            // Three quarters of the cells are 192; of 3 x 5 cells 11.25; of 1 x 1 cells at most 1 after rounding down.
+            (16, 16, vec![16; 12], Dense),
+            (3, 5, vec![5, 5, 1], Dense),
+            (1, 1, vec![1], Dense),
+            (3, 5, vec![5, 5], Coo),
+            (16, 16, vec![12], Coo),
+            (16, 16, vec![13], Csr),
+            // Only cells inside the matrix count.
+            (16, 16, vec![16; 2], DenseRows { count: 2 }),
+            (16, 13, vec![0, 0, 13, 0, 0, 0, 0, 13], DenseRows { count: 2 }),
+            (16, 14, vec![14, 0, 13], Csr),
+            (16, 16, even.to_vec(), Ell { width: 4 }),
+            (5, 16, vec![4, 4, 4, 4, 5], Ell { width: 5 }),
+            // Eight rows of 4 and eight of 6: deviation 1, mean 5, variation 0.2. With 7: deviation 1.5, mean 5.5.
+            (16, 16, two(4, 6), Ell { width: 6 }),
+            (16, 16, two(4, 7), Csr),
+        ];
+        for (height, width, lengths, expected) in rows {
+            assert_eq!(format_of(height, width, &lengths, false), [expected; 2], "{lengths:?}");
+        }
+        let columns = format_of(13, 16, &[0, 0, 13, 0, 0, 0, 0, 13], true);
+        assert_eq!(columns, [DenseColumns { count: 2 }; 2]);
+        assert_eq!(format_of(16, 16, &[16; 3], true)[0], DenseColumns { count: 3 });
     }
 
     #[test]
     fn hyb_is_for_uneven_rows_with_few_entries_beyond() {
-        let mut lengths = [1; 9];
-        lengths[4] = 5;
-        let cells = rows(&lengths);
-        assert_eq!(format_of(16, 16, &cells, true), Format::Hyb { width: 1 });
-        assert_eq!(format_of(16, 16, &cells, false), Format::Csr);
-        // Five beyond a width of 1.
-        lengths[4] = 6;
-        assert_eq!(format_of(16, 16, &rows(&lengths), true), Format::Csr);
-        // If no row is empty, the variation is too small.
+        let one_of = |length| [1, 1, 1, 1, length, 1, 1, 1, 1];
+        assert_eq!(format_of(16, 16, &one_of(5), false), [Csr, Hyb { width: 1 }]);
+        assert_eq!(format_of(16, 16, &one_of(6), false), [Csr; 2], "five beyond a width of 1");
         let mut lengths = [1; 16];
         lengths[0] = 5;
-        assert!(variation(&lengths) < 1.0);
-        assert_eq!(format_of(16, 16, &rows(&lengths), true), Format::Csr);
+        assert!(variation(&lengths) < 1.0, "no row is empty");
+        assert_eq!(format_of(16, 16, &lengths, false), [Csr; 2]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::stream::{algorithm, block_order, operation};
+use super::stream::operation;
 use super::*;
 use crate::device::cusparse::{Algorithm, OpAlgorithm, Order};
 use crate::library;
@@ -135,15 +135,15 @@ fn functions_appear_in_the_stated_versions() {
 #[test]
 fn values_are_those_of_the_headers() {
     let values = [
-        ("CUSPARSE_SPMV_ALG_DEFAULT", algorithm(Algorithm::Default) as u32),
-        ("CUSPARSE_SPMV_COO_ALG1", algorithm(Algorithm::CooAlg1) as u32),
-        ("CUSPARSE_SPMV_COO_ALG2", algorithm(Algorithm::CooAlg2) as u32),
-        ("CUSPARSE_SPMV_CSR_ALG1", algorithm(Algorithm::CsrAlg1) as u32),
-        ("CUSPARSE_SPMV_CSR_ALG2", algorithm(Algorithm::CsrAlg2) as u32),
+        ("CUSPARSE_SPMV_ALG_DEFAULT", Algorithm::CUSPARSE_SPMV_ALG_DEFAULT as u32),
+        ("CUSPARSE_SPMV_COO_ALG1", Algorithm::CUSPARSE_SPMV_COO_ALG1 as u32),
+        ("CUSPARSE_SPMV_COO_ALG2", Algorithm::CUSPARSE_SPMV_COO_ALG2 as u32),
+        ("CUSPARSE_SPMV_CSR_ALG1", Algorithm::CUSPARSE_SPMV_CSR_ALG1 as u32),
+        ("CUSPARSE_SPMV_CSR_ALG2", Algorithm::CUSPARSE_SPMV_CSR_ALG2 as u32),
         ("CUSPARSE_OPERATION_NON_TRANSPOSE", operation(false) as u32),
         ("CUSPARSE_OPERATION_TRANSPOSE", operation(true) as u32),
-        ("CUSPARSE_ORDER_COL", block_order(Order::Column) as u32),
-        ("CUSPARSE_ORDER_ROW", block_order(Order::Row) as u32),
+        ("CUSPARSE_ORDER_COL", Order::CUSPARSE_ORDER_COL as u32),
+        ("CUSPARSE_ORDER_ROW", Order::CUSPARSE_ORDER_ROW as u32),
         ("CUSPARSE_INDEX_32I", cusparseIndexType_t::CUSPARSE_INDEX_32I as u32),
         ("CUSPARSE_INDEX_BASE_ZERO", cusparseIndexBase_t::CUSPARSE_INDEX_BASE_ZERO as u32),
         ("CUSPARSE_STATUS_SUCCESS", 0),
@@ -151,8 +151,8 @@ fn values_are_those_of_the_headers() {
     ];
     // Older headers do not have these.
     let newer = [
-        ("CUSPARSE_SPMV_SELL_ALG1", algorithm(Algorithm::SellAlg1) as u32),
-        ("CUSPARSE_SPMV_BSR_ALG1", algorithm(Algorithm::BsrAlg1) as u32),
+        ("CUSPARSE_SPMV_SELL_ALG1", Algorithm::CUSPARSE_SPMV_SELL_ALG1 as u32),
+        ("CUSPARSE_SPMV_BSR_ALG1", Algorithm::CUSPARSE_SPMV_BSR_ALG1 as u32),
         ("CUSPARSE_SPMVOP_ALG_DEFAULT", OpAlgorithm::Default as u32),
         ("CUSPARSE_SPMVOP_ALG1", OpAlgorithm::Alg1 as u32),
         ("CUSPARSE_SPMVOP_ALG2", OpAlgorithm::Alg2 as u32),

@@ -40,102 +40,43 @@ functions! {
         cusparseDestroy(cusparseHandle_t);
         cusparseSetStream(cusparseHandle_t, cudaStream_t);
         cusparseCreateCsr(
-            *mut cusparseSpMatDescr_t,
-            i64,
-            i64,
-            i64,
-            *mut c_void,
-            *mut c_void,
-            *mut c_void,
-            cusparseIndexType_t,
-            cusparseIndexType_t,
-            cusparseIndexBase_t,
-            cudaDataType,
+            *mut cusparseSpMatDescr_t, i64, i64, i64, *mut c_void, *mut c_void, *mut c_void,
+            cusparseIndexType_t, cusparseIndexType_t, cusparseIndexBase_t, cudaDataType,
         );
         cusparseCreateCoo(
-            *mut cusparseSpMatDescr_t,
-            i64,
-            i64,
-            i64,
-            *mut c_void,
-            *mut c_void,
-            *mut c_void,
-            cusparseIndexType_t,
-            cusparseIndexBase_t,
-            cudaDataType,
+            *mut cusparseSpMatDescr_t, i64, i64, i64, *mut c_void, *mut c_void, *mut c_void,
+            cusparseIndexType_t, cusparseIndexBase_t, cudaDataType,
         );
         cusparseDestroySpMat(cusparseConstSpMatDescr_t);
         cusparseCreateDnVec(*mut cusparseDnVecDescr_t, i64, *mut c_void, cudaDataType);
         cusparseDnVecSetValues(cusparseDnVecDescr_t, *mut c_void);
         cusparseDestroyDnVec(cusparseConstDnVecDescr_t);
         cusparseSpMV_bufferSize(
-            cusparseHandle_t,
-            cusparseOperation_t,
-            *const c_void,
-            cusparseConstSpMatDescr_t,
-            cusparseConstDnVecDescr_t,
-            *const c_void,
-            cusparseDnVecDescr_t,
-            cudaDataType,
-            cusparseSpMVAlg_t,
-            *mut usize,
+            cusparseHandle_t, cusparseOperation_t, *const c_void, cusparseConstSpMatDescr_t,
+            cusparseConstDnVecDescr_t, *const c_void, cusparseDnVecDescr_t, cudaDataType,
+            cusparseSpMVAlg_t, *mut usize,
         );
         cusparseSpMV(
-            cusparseHandle_t,
-            cusparseOperation_t,
-            *const c_void,
-            cusparseConstSpMatDescr_t,
-            cusparseConstDnVecDescr_t,
-            *const c_void,
-            cusparseDnVecDescr_t,
-            cudaDataType,
-            cusparseSpMVAlg_t,
-            *mut c_void,
+            cusparseHandle_t, cusparseOperation_t, *const c_void, cusparseConstSpMatDescr_t,
+            cusparseConstDnVecDescr_t, *const c_void, cusparseDnVecDescr_t, cudaDataType,
+            cusparseSpMVAlg_t, *mut c_void,
         );
     }
     optional {
         cusparseCreateSlicedEll(
-            *mut cusparseSpMatDescr_t,
-            i64,
-            i64,
-            i64,
-            i64,
-            i64,
-            *mut c_void,
-            *mut c_void,
-            *mut c_void,
-            cusparseIndexType_t,
-            cusparseIndexType_t,
-            cusparseIndexBase_t,
+            *mut cusparseSpMatDescr_t, i64, i64, i64, i64, i64, *mut c_void, *mut c_void,
+            *mut c_void, cusparseIndexType_t, cusparseIndexType_t, cusparseIndexBase_t,
             cudaDataType,
         );
         cusparseCreateBsr(
-            *mut cusparseSpMatDescr_t,
-            i64,
-            i64,
-            i64,
-            i64,
-            i64,
-            *mut c_void,
-            *mut c_void,
-            *mut c_void,
-            cusparseIndexType_t,
-            cusparseIndexType_t,
-            cusparseIndexBase_t,
-            cudaDataType,
-            cusparseOrder_t,
+            *mut cusparseSpMatDescr_t, i64, i64, i64, i64, i64, *mut c_void, *mut c_void,
+            *mut c_void, cusparseIndexType_t, cusparseIndexType_t, cusparseIndexBase_t,
+            cudaDataType, cusparseOrder_t,
         );
         cusparseSpMV_preprocess(
-            cusparseHandle_t,
-            cusparseOperation_t,
-            *const c_void,
-            cusparseConstSpMatDescr_t,
-            cusparseConstDnVecDescr_t,
-            *const c_void,
-            cusparseDnVecDescr_t,
-            cudaDataType,
-            cusparseSpMVAlg_t,
-            *mut c_void,
+            cusparseHandle_t, cusparseOperation_t, *const c_void, cusparseConstSpMatDescr_t,
+            cusparseConstDnVecDescr_t, *const c_void, cusparseDnVecDescr_t, cudaDataType,
+            cusparseSpMVAlg_t, *mut c_void,
         );
     }
 }

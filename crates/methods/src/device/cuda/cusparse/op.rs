@@ -36,21 +36,13 @@ table! {
     Common {
         cusparseSpMVOp_destroyDescr(cusparseSpMVOpDescr_t);
         cusparseSpMVOp_createPlan(
-            cusparseHandle_t,
-            cusparseSpMVOpDescr_t,
-            *mut cusparseSpMVOpPlan_t,
-            *const c_void,
+            cusparseHandle_t, cusparseSpMVOpDescr_t, *mut cusparseSpMVOpPlan_t, *const c_void,
             usize,
         );
         cusparseSpMVOp_destroyPlan(cusparseSpMVOpPlan_t);
         cusparseSpMVOp(
-            cusparseHandle_t,
-            cusparseSpMVOpPlan_t,
-            *const c_void,
-            *const c_void,
-            cusparseConstDnVecDescr_t,
-            cusparseConstDnVecDescr_t,
-            cusparseDnVecDescr_t,
+            cusparseHandle_t, cusparseSpMVOpPlan_t, *const c_void, *const c_void,
+            cusparseConstDnVecDescr_t, cusparseConstDnVecDescr_t, cusparseDnVecDescr_t,
         );
     }
 }
@@ -59,25 +51,14 @@ table! {
     /// The other functions in versions before [`NAMED_SINCE`].
     Unnamed {
         cusparseSpMVOp_bufferSize(
-            cusparseHandle_t,
-            cusparseOperation_t,
-            cusparseConstSpMatDescr_t,
-            cusparseConstDnVecDescr_t,
-            cusparseDnVecDescr_t,
-            cusparseDnVecDescr_t,
-            cudaDataType,
+            cusparseHandle_t, cusparseOperation_t, cusparseConstSpMatDescr_t,
+            cusparseConstDnVecDescr_t, cusparseDnVecDescr_t, cusparseDnVecDescr_t, cudaDataType,
             *mut usize,
         );
         cusparseSpMVOp_createDescr(
-            cusparseHandle_t,
-            *mut cusparseSpMVOpDescr_t,
-            cusparseOperation_t,
-            cusparseConstSpMatDescr_t,
-            cusparseConstDnVecDescr_t,
-            cusparseDnVecDescr_t,
-            cusparseDnVecDescr_t,
-            cudaDataType,
-            *mut c_void,
+            cusparseHandle_t, *mut cusparseSpMVOpDescr_t, cusparseOperation_t,
+            cusparseConstSpMatDescr_t, cusparseConstDnVecDescr_t, cusparseDnVecDescr_t,
+            cusparseDnVecDescr_t, cudaDataType, *mut c_void,
         );
     }
 }
@@ -86,27 +67,14 @@ table! {
     /// The other functions since [`NAMED_SINCE`], with an argument for the algorithm.
     Named {
         cusparseSpMVOp_bufferSize(
-            cusparseHandle_t,
-            cusparseOperation_t,
-            cusparseConstSpMatDescr_t,
-            cusparseConstDnVecDescr_t,
-            cusparseDnVecDescr_t,
-            cusparseDnVecDescr_t,
-            cudaDataType,
-            cusparseSpMVOpAlg_t,
-            *mut usize,
+            cusparseHandle_t, cusparseOperation_t, cusparseConstSpMatDescr_t,
+            cusparseConstDnVecDescr_t, cusparseDnVecDescr_t, cusparseDnVecDescr_t, cudaDataType,
+            cusparseSpMVOpAlg_t, *mut usize,
         );
         cusparseSpMVOp_createDescr(
-            cusparseHandle_t,
-            *mut cusparseSpMVOpDescr_t,
-            cusparseOperation_t,
-            cusparseConstSpMatDescr_t,
-            cusparseConstDnVecDescr_t,
-            cusparseDnVecDescr_t,
-            cusparseDnVecDescr_t,
-            cudaDataType,
-            cusparseSpMVOpAlg_t,
-            *mut c_void,
+            cusparseHandle_t, *mut cusparseSpMVOpDescr_t, cusparseOperation_t,
+            cusparseConstSpMatDescr_t, cusparseConstDnVecDescr_t, cusparseDnVecDescr_t,
+            cusparseDnVecDescr_t, cudaDataType, cusparseSpMVOpAlg_t, *mut c_void,
         );
     }
 }

@@ -1,5 +1,3 @@
-//! cuSPARSE with a handle in the stream of a device.
-
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::rc::Rc;
@@ -10,11 +8,9 @@ use cudarc::cusparse::sys::cusparseIndexType_t::CUSPARSE_INDEX_32I as INDEX;
 use cudarc::cusparse::sys::cusparseOperation_t::{
     self, CUSPARSE_OPERATION_NON_TRANSPOSE, CUSPARSE_OPERATION_TRANSPOSE,
 };
-use cudarc::cusparse::sys::cusparseOrder_t::{self, CUSPARSE_ORDER_COL, CUSPARSE_ORDER_ROW};
-use cudarc::cusparse::sys::cusparseSpMVAlg_t::{self, *};
 use cudarc::cusparse::sys::{
     cusparseConstDnVecDescr_t, cusparseConstSpMatDescr_t, cusparseDnVecDescr_t, cusparseHandle_t,
-    cusparseSpMatDescr_t,
+    cusparseSpMVAlg_t, cusparseSpMatDescr_t,
 };
 
 use super::{
@@ -22,8 +18,7 @@ use super::{
 };
 use crate::device::cuda::context::Context;
 use crate::device::cusparse::{
-    Algorithm, CuSparse, DenseVector, Order, SpMvOp, SparseFormat, SparseLayout, SparseMatrix,
-    SparseProduct,
+    CuSparse, DenseVector, SpMvOp, SparseFormat, SparseLayout, SparseMatrix, SparseProduct,
 };
 use crate::device::driver::Address;
 use crate::device::{Failed, Unavailable, Unprepared};
@@ -90,7 +85,7 @@ impl InStream {
                 std::ptr::from_ref(&beta).cast(),
                 y.0 as _,
                 data_type(precision),
-                algorithm(product.algorithm),
+                product.algorithm,
                 buffer,
             )
         }
@@ -145,7 +140,7 @@ impl InStream {
                     let create = create.filter(|_| self.library.version >= BSR_SINCE);
                     let create = self.newer(create, "CUSPARSE_SPMV_BSR_ALG1", BSR_SINCE)?;
                     let [side, blocks] = [side, blocks].map(|count| count as i64);
-                    let ([m, n], order) = ([m / side, n / side], block_order(order));
+                    let [m, n] = [m / side, n / side];
                     let [offsets, columns, values] =
                         [row_offsets, column_indices, values].map(pointer);
                     let status = create(
@@ -185,25 +180,6 @@ pub(super) fn data_type(precision: Precision) -> cudaDataType {
 
 pub(super) fn operation(transpose: bool) -> cusparseOperation_t {
     if transpose { CUSPARSE_OPERATION_TRANSPOSE } else { CUSPARSE_OPERATION_NON_TRANSPOSE }
-}
-
-pub(super) fn algorithm(algorithm: Algorithm) -> cusparseSpMVAlg_t {
-    match algorithm {
-        Algorithm::Default => CUSPARSE_SPMV_ALG_DEFAULT,
-        Algorithm::CooAlg1 => CUSPARSE_SPMV_COO_ALG1,
-        Algorithm::CsrAlg1 => CUSPARSE_SPMV_CSR_ALG1,
-        Algorithm::CsrAlg2 => CUSPARSE_SPMV_CSR_ALG2,
-        Algorithm::CooAlg2 => CUSPARSE_SPMV_COO_ALG2,
-        Algorithm::SellAlg1 => CUSPARSE_SPMV_SELL_ALG1,
-        Algorithm::BsrAlg1 => CUSPARSE_SPMV_BSR_ALG1,
-    }
-}
-
-pub(super) fn block_order(order: Order) -> cusparseOrder_t {
-    match order {
-        Order::Column => CUSPARSE_ORDER_COL,
-        Order::Row => CUSPARSE_ORDER_ROW,
-    }
 }
 
 impl Drop for InStream {
