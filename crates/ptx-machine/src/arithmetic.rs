@@ -5,10 +5,10 @@
 //! NaN result are unspecified. Approximate instructions (`.approx`) return the nearest number, which is within the
 //! error bounds of PTX.
 
-use crate::lanes::{Call, Flushed, Lane};
+use crate::lanes::{Bits, Flushed, Lane, Mask, Registers, Slot, each, put};
 
 /// The type of an instruction. Untyped bits such as `.b32` are treated as unsigned integers.
-#[allow(non_camel_case_types, missing_docs)] // the names are those of Rust's types
+#[allow(non_camel_case_types)] // the names are those of Rust's types
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
     u16,
@@ -39,12 +39,10 @@ impl Type {
         })
     }
 
-    /// Returns whether this is the double-precision type.
     pub fn is_double(self) -> bool {
         self == Self::f64
     }
 
-    /// Returns whether the type has 64 bits.
     pub fn is_wide(self) -> bool {
         matches!(self, Self::u64 | Self::i64 | Self::f64)
     }
@@ -58,37 +56,27 @@ impl Function {
     }
 }
 
+/// Computes a function of registers for the lanes in `$mask`.
 macro_rules! apply {
-    ($call:ident, $body:block, $result:ty, ($x:ident: $a:ty)) => {
-        $call.one(|$x: $a| -> $result { $body })
-    };
-    ($call:ident, $body:block, $result:ty, ($x:ident: $a:ty, $y:ident: $b:ty)) => {
-        $call.two(|$x: $a, $y: $b| -> $result { $body })
-    };
-    ($call:ident, $body:block, $result:ty, ($x:ident: $a:ty, $y:ident: $b:ty, $z:ident: $c:ty)) => {
-        $call.three(|$x: $a, $y: $b, $z: $c| -> $result { $body })
-    };
-    ($call:ident, $body:block, $result:ty,
-        ($x:ident: $a:ty, $y:ident: $b:ty, $z:ident: $c:ty, $w:ident: $d:ty)) => {
-        $call.four(|$x: $a, $y: $b, $z: $c, $w: $d| -> $result { $body })
-    };
+    ($registers:ident, $mask:ident, $to:ident, $of:ident, $body:block, $result:ty,
+        ($($x:ident: $a:ty),+)) => {{
+        let [$($x,)+ ..] = $of;
+        $(let $x = &<$a as Lane>::Bits::bank($registers)[usize::from($x)];)+
+        let result = each(|lane| {
+            $(let $x = <$a as Lane>::of($x[lane]);)+
+            <$result as Lane>::bits($body)
+        });
+        put($registers, $to, $mask, &result)
+    }};
 }
 
 macro_rules! widths {
     ($($x:ident: $a:ty),+) => {
-        vec![$(wide::<$a>()),+]
+        &[$(wide::<$a>()),+] as &[bool]
     };
 }
 
-/// The register sizes of an instruction: true for 64 bits.
-pub struct Shape {
-    /// The size of the result.
-    pub result: bool,
-    /// The sizes of the operands.
-    pub operands: Vec<bool>,
-}
-
-fn wide<L: Lane>() -> bool {
+const fn wide<L: Lane>() -> bool {
     size_of::<L::Bits>() == 8
 }
 
@@ -98,7 +86,7 @@ macro_rules! table {
         /// The function of an instruction, named after PTX.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Function {
-            $(#[doc = $name] $function,)*
+            $($function,)*
         }
 
         /// Returns the function with a PTX name and type.
@@ -109,26 +97,33 @@ macro_rules! table {
             }
         }
 
-        /// Returns the register sizes of a function.
-        pub fn shape(function: Function, kind: Type) -> Shape {
+        /// Returns the sizes of the registers of the result and the operands: true for 64 bits.
+        pub fn widths(function: Function, kind: Type) -> (bool, &'static [bool]) {
             match (function, kind) {
                 $($((Function::$function, Type::$kind) => {
                     #[allow(dead_code)]
                     type T = $kind;
-                    Shape { result: wide::<$result>(), operands: widths! $operands }
+                    const { (wide::<$result>(), widths! $operands) }
                 })+)*
                 _ => unreachable!("`find` returns no other pair"),
             }
         }
 
-        /// Computes a function for the lanes of a call.
+        /// Computes a function for the lanes in `mask`.
         #[inline(always)]
-        pub fn execute(function: Function, kind: Type, call: Call) {
+        pub fn execute(
+            function: Function,
+            kind: Type,
+            registers: &mut Registers,
+            mask: Mask,
+            to: Slot,
+            of: [Slot; 4],
+        ) {
             match (function, kind) {
                 $($((Function::$function, Type::$kind) => {
                     #[allow(dead_code)]
                     type T = $kind;
-                    apply!(call, $body, $result, $operands)
+                    apply!(registers, mask, to, of, $body, $result, $operands)
                 })+)*
                 _ => unreachable!("`find` returns no other pair"),
             }
@@ -240,38 +235,22 @@ table! {
         (x >> (T::BITS / 2)) as <T as Integer>::Half
     }
 
-    AddFloat "add" (x: T, y: T) -> T, f32 f64 => { x + y }
-    AddFlushed "add" (x: T, y: T) -> T, Flushed => { Flushed(x.0 + y.0) }
-    SubFloat "sub" (x: T, y: T) -> T, f32 f64 => { x - y }
-    SubFlushed "sub" (x: T, y: T) -> T, Flushed => { Flushed(x.0 - y.0) }
-    MulFloat "mul" (x: T, y: T) -> T, f32 f64 => { x * y }
-    MulFlushed "mul" (x: T, y: T) -> T, Flushed => { Flushed(x.0 * y.0) }
-    Fma "fma" (x: T, y: T, z: T) -> T, f32 f64 => { x.mul_add(y, z) }
-    FmaFlushed "fma" (x: T, y: T, z: T) -> T, Flushed => { Flushed(x.0.mul_add(y.0, z.0)) }
-    DivFloat "div" (x: T, y: T) -> T, f32 f64 => { x / y }
-    DivFlushed "div" (x: T, y: T) -> T, Flushed => { Flushed(x.0 / y.0) }
-    Reciprocal "rcp" (x: T) -> T, f32 f64 => { 1.0 / x }
-    ReciprocalFlushed "rcp" (x: T) -> T, Flushed => { Flushed(1.0 / x.0) }
-    Root "sqrt" (x: T) -> T, f32 f64 => { x.sqrt() }
-    RootFlushed "sqrt" (x: T) -> T, Flushed => { Flushed(x.0.sqrt()) }
-    ReciprocalRoot "rsqrt.approx" (x: T) -> T, f32 f64 => { 1.0 / x.sqrt() }
-    ReciprocalRootFlushed "rsqrt.approx" (x: T) -> T, Flushed => { Flushed(1.0 / x.0.sqrt()) }
-    Exponential "ex2.approx" (x: T) -> T, f32 => { x.exp2() }
-    ExponentialFlushed "ex2.approx" (x: T) -> T, Flushed => { Flushed(x.0.exp2()) }
-    Logarithm "lg2.approx" (x: T) -> T, f32 => { x.log2() }
-    LogarithmFlushed "lg2.approx" (x: T) -> T, Flushed => { Flushed(x.0.log2()) }
-    Sine "sin.approx" (x: T) -> T, f32 => { x.sin() }
-    SineFlushed "sin.approx" (x: T) -> T, Flushed => { Flushed(x.0.sin()) }
-    Cosine "cos.approx" (x: T) -> T, f32 => { x.cos() }
-    CosineFlushed "cos.approx" (x: T) -> T, Flushed => { Flushed(x.0.cos()) }
-    AbsFloat "abs" (x: T) -> T, f32 f64 => { x.abs() }
-    AbsFlushed "abs" (x: T) -> T, Flushed => { Flushed(x.0.abs()) }
-    NegFloat "neg" (x: T) -> T, f32 f64 => { -x }
-    NegFlushed "neg" (x: T) -> T, Flushed => { Flushed(-x.0) }
-    MinFloat "min" (x: T, y: T) -> T, f32 f64 => { x.smaller(y) }
-    MinFlushed "min" (x: T, y: T) -> T, Flushed => { Flushed(x.0.smaller(y.0)) }
-    MaxFloat "max" (x: T, y: T) -> T, f32 f64 => { -(-x).smaller(-y) }
-    MaxFlushed "max" (x: T, y: T) -> T, Flushed => { Flushed(-(-x.0).smaller(-y.0)) }
+    AddFloat "add" (x: T, y: T) -> T, f32 f64 Flushed => { x + y }
+    SubFloat "sub" (x: T, y: T) -> T, f32 f64 Flushed => { x - y }
+    MulFloat "mul" (x: T, y: T) -> T, f32 f64 Flushed => { x * y }
+    Fma "fma" (x: T, y: T, z: T) -> T, f32 f64 Flushed => { x.mul_add(y, z) }
+    DivFloat "div" (x: T, y: T) -> T, f32 f64 Flushed => { x / y }
+    Reciprocal "rcp" (x: T) -> T, f32 f64 Flushed => { 1.0 / x }
+    Root "sqrt" (x: T) -> T, f32 f64 Flushed => { x.sqrt() }
+    ReciprocalRoot "rsqrt.approx" (x: T) -> T, f32 f64 Flushed => { 1.0 / x.sqrt() }
+    Exponential "ex2.approx" (x: T) -> T, f32 Flushed => { x.exp2() }
+    Logarithm "lg2.approx" (x: T) -> T, f32 Flushed => { x.log2() }
+    Sine "sin.approx" (x: T) -> T, f32 Flushed => { x.sin() }
+    Cosine "cos.approx" (x: T) -> T, f32 Flushed => { x.cos() }
+    AbsFloat "abs" (x: T) -> T, f32 f64 Flushed => { x.abs() }
+    NegFloat "neg" (x: T) -> T, f32 f64 Flushed => { -x }
+    MinFloat "min" (x: T, y: T) -> T, f32 f64 Flushed => { x.smaller(y) }
+    MaxFloat "max" (x: T, y: T) -> T, f32 f64 Flushed => { -(-x).smaller(-y) }
     CopySign "copysign" (x: T, y: T) -> T, f32 f64 => { y.copysign(x) }
 }
 
@@ -293,9 +272,8 @@ trait Integer: Sized {
     type Half;
     /// The type of twice the width, or of the same width if no instruction needs it.
     type Wide;
-    /// Returns the full product.
     fn product(self, other: Self) -> Self::Wide;
-    /// Returns the upper half of the product.
+    /// Returns the upper half of the full product.
     fn high(self, other: Self) -> Self;
 }
 

@@ -1,21 +1,23 @@
-//! A resident thread block: its shared memory and its barriers.
+//! A resident thread block: its shared memory, its barriers and its mbarriers.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
-use crate::mbarrier::Mbarrier;
 use crate::memory::POISON;
 use crate::program::Kernel;
-use crate::race::{Acquired, ProxyFences, Word};
+use crate::race::{Acquired, Moment, ProxyFences, Release, Word};
 
 /// The number of barriers of a block.
 pub const BARRIERS: usize = 16;
+/// The maximum number of arrivals at an mbarrier and of its outstanding bytes.
+pub const MOST: i64 = (1 << 20) - 1;
 
 /// The state of a resident block: shared memory, barriers and the ordering of its accesses.
 #[derive(Default)]
 pub struct Block {
     /// The linear index of the block in the grid.
     pub number: u32,
-    /// The index of the block in the grid, by dimension.
+    /// Its index by dimension.
     pub index: [u32; 3],
     /// The shared memory, with gaps between its arrays, which no access may touch.
     pub shared: Vec<u8>,
@@ -29,7 +31,6 @@ pub struct Block {
     pub acquired: Vec<Acquired>,
     /// The number of warps that have not exited.
     pub live: usize,
-    /// The state of each barrier.
     pub barriers: [Barrier; BARRIERS],
     /// The mbarriers, by their offsets in shared memory.
     pub mbarriers: HashMap<u64, Mbarrier>,
@@ -57,13 +58,12 @@ impl Block {
     pub fn begin(
         &mut self,
         number: u32,
-        grid: [u32; 3],
+        [x, y, _]: [u32; 3],
         kernel: &Kernel,
         dynamic: usize,
         warps: usize,
         checks: bool,
     ) {
-        let [x, y, _] = grid;
         self.number = number;
         self.index = [number % x, number / x % y, number / x / y];
         let bytes = (kernel.shared_end + dynamic).next_multiple_of(4);
@@ -80,5 +80,102 @@ impl Block {
         self.mbarriers.clear();
         (self.epoch, self.live) = (0, warps);
         self.barriers.iter_mut().for_each(|barrier| *barrier = Barrier::default());
+    }
+}
+
+/// An mbarrier: a barrier in shared memory whose phases also wait for the bytes of copies (PTX ISA, section 9.7.13.15).
+/// A phase completes when all arrivals and all expected bytes have come.
+#[derive(Debug)]
+pub struct Mbarrier {
+    /// The number of arrivals that complete a phase.
+    expected: i64,
+    /// The number of arrivals that the current phase lacks.
+    pub missing: i64,
+    /// The number of bytes that are expected in the current phase and have not come.
+    pub bytes: i64,
+    /// The number of completed phases.
+    pub phases: u32,
+    /// The end of the phases in which there was a copy.
+    pub copied: u32,
+    /// The number of phases whose completion a thread has waited for.
+    pub waited: u32,
+    /// The time at which it was initialised; `None` without checks.
+    pub begun: Option<Moment>,
+    /// The releases of the threads that have arrived in the current phase; empty without checks.
+    pub arrived: Vec<Rc<Release>>,
+    /// The release of the last completed phase; `None` without checks.
+    pub completed: Option<Rc<Release>>,
+}
+
+impl Mbarrier {
+    /// Initialises an mbarrier whose phases need `expected` arrivals. `None` if the number is out of range.
+    pub fn new(expected: i64, begun: Option<Moment>) -> Option<Self> {
+        (1..=MOST).contains(&expected).then_some(Self {
+            expected,
+            missing: expected,
+            bytes: 0,
+            phases: 0,
+            copied: 0,
+            waited: 0,
+            begun,
+            arrived: Vec::new(),
+            completed: None,
+        })
+    }
+
+    /// Adds to the number of expected bytes, which is negative after bytes that are expected later. Returns false if it
+    /// is out of range.
+    pub fn expect(&mut self, bytes: i64) -> bool {
+        self.bytes += bytes;
+        self.bytes.abs() <= MOST
+    }
+
+    /// Records an arrival. Returns false if the current phase expects none.
+    pub fn arrive(&mut self) -> bool {
+        self.missing -= 1;
+        self.missing >= 0
+    }
+
+    /// Completes the current phase if nothing is missing. `number` identifies the mbarrier in its block `block`.
+    pub fn complete(&mut self, number: u16, block: u32) {
+        if self.missing != 0 || self.bytes != 0 {
+            return;
+        }
+        let arrived = std::mem::take(&mut self.arrived);
+        if self.begun.is_some() {
+            self.completed = Some(Release::of_phase(block, (number, self.phases), arrived));
+        }
+        self.phases += 1;
+        self.missing = self.expected;
+    }
+
+    /// Returns whether the phase with this parity, the current or the previous one, is complete.
+    pub fn has_completed(&self, parity: u32) -> bool {
+        self.phases % 2 != parity
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_phase_of_an_mbarrier_needs_its_arrivals_and_its_bytes() {
+        let mut barrier = Mbarrier::new(2, None).unwrap();
+        assert!(!barrier.has_completed(0) && barrier.has_completed(1), "the first phase");
+        // The bytes of a copy may come before they are expected.
+        assert!(barrier.expect(-32) && barrier.arrive());
+        barrier.complete(0, 0);
+        assert!(barrier.expect(48) && barrier.arrive());
+        barrier.complete(0, 0);
+        assert_eq!((barrier.phases, barrier.missing, barrier.bytes), (0, 0, 16));
+        assert!(!barrier.arrive(), "a third arrival");
+        barrier.missing = 0;
+        assert!(barrier.expect(-16));
+        barrier.complete(0, 0);
+        assert_eq!((barrier.phases, barrier.missing), (1, 2));
+        assert!(barrier.has_completed(0) && !barrier.has_completed(1), "the second phase");
+        assert!(barrier.expect(MOST) && !barrier.expect(1));
+        assert!(Mbarrier::new(0, None).is_none() && Mbarrier::new(MOST + 1, None).is_none());
     }
 }

@@ -7,7 +7,6 @@ use crate::lanes::{LANES, Mask, lanes, which};
 pub const LINE: u64 = 128;
 /// The size of a sector in bytes, which is the smallest unit of transfer.
 pub const SECTOR: u64 = 32;
-/// The number of banks of shared memory.
 const BANKS: usize = 32;
 /// The width of a bank in bytes.
 const BANK_BYTES: usize = 4;
@@ -83,7 +82,6 @@ impl Lines {
     }
 }
 
-/// Returns the number of sectors in a word.
 fn sectors(word: u64) -> u32 {
     line(word).1.count_ones()
 }

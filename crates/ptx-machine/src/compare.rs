@@ -3,91 +3,57 @@
 use crate::arithmetic::Type;
 use crate::lanes::{Flushed, LANES, Lane, Mask, Registers, Slot, which};
 
-/// A relation between two values. If an operand is NaN, the relations with `OrNaN` in their names are true and the
-/// others are false.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Relation {
-    /// `eq`
-    Equal,
-    /// `ne`
-    NotEqual,
-    /// `lt`
-    Less,
-    /// `le`
-    LessOrEqual,
-    /// `gt`
-    Greater,
-    /// `ge`
-    GreaterOrEqual,
-    /// `equ`
-    EqualOrNaN,
-    /// `neu`
-    NotEqualOrNaN,
-    /// `ltu`
-    LessOrNaN,
-    /// `leu`
-    LessOrEqualOrNaN,
-    /// `gtu`
-    GreaterOrNaN,
-    /// `geu`
-    GreaterOrEqualOrNaN,
-    /// `num`: neither operand is NaN.
-    Numbers,
-    /// `nan`: at least one operand is NaN.
-    SomeNaN,
+/// A relation between two values: the orders of the values in which it holds. They are `unordered` if one is NaN.
+#[derive(Clone, Copy, Debug)]
+pub struct Relation {
+    less: bool,
+    equal: bool,
+    greater: bool,
+    unordered: bool,
 }
 
 impl Relation {
     /// Returns the relation with a PTX name.
     pub fn find(name: &str) -> Option<Self> {
-        Some(match name {
-            "eq" => Self::Equal,
-            "ne" => Self::NotEqual,
-            "lt" | "lo" => Self::Less,
-            "le" | "ls" => Self::LessOrEqual,
-            "gt" | "hi" => Self::Greater,
-            "ge" | "hs" => Self::GreaterOrEqual,
-            "equ" => Self::EqualOrNaN,
-            "neu" => Self::NotEqualOrNaN,
-            "ltu" => Self::LessOrNaN,
-            "leu" => Self::LessOrEqualOrNaN,
-            "gtu" => Self::GreaterOrNaN,
-            "geu" => Self::GreaterOrEqualOrNaN,
-            "num" => Self::Numbers,
-            "nan" => Self::SomeNaN,
+        let orders = match name {
+            "eq" => "=",
+            "ne" => "<>",
+            "lt" | "lo" => "<",
+            "le" | "ls" => "<=",
+            "gt" | "hi" => ">",
+            "ge" | "hs" => ">=",
+            "equ" => "=?",
+            "neu" => "<>?",
+            "ltu" => "<?",
+            "leu" => "<=?",
+            "gtu" => ">?",
+            "geu" => ">=?",
+            "num" => "<=>",
+            "nan" => "?",
             _ => return None,
-        })
+        };
+        let [less, equal, greater, unordered] =
+            ['<', '=', '>', '?'].map(|order| orders.contains(order));
+        Some(Self { less, equal, greater, unordered })
     }
 
     #[inline(always)]
-    fn lanes<T: Lane + PartialOrd>(self, x: &[T::Bits; LANES], y: &[T::Bits; LANES]) -> Mask {
-        #[inline(always)]
-        fn all<T: Lane>(
-            x: &[T::Bits; LANES],
-            y: &[T::Bits; LANES],
-            holds: impl Fn(T, T) -> bool,
-        ) -> Mask {
-            which(|lane| holds(T::of(x[lane]), T::of(y[lane])))
+    fn lanes<T: Lane<Value: PartialOrd>>(self, x: &[T::Bits; LANES], y: &[T::Bits; LANES]) -> Mask {
+        let (x, y) = (|lane: usize| T::of(x[lane]), |lane: usize| T::of(y[lane]));
+        let mut holds = 0;
+        if self.less {
+            holds |= which(|lane| x(lane) < y(lane));
         }
-        // Only NaN is not equal to itself.
-        #[allow(clippy::eq_op)]
-        let nan = |x: T, y: T| x != x || y != y;
-        match self {
-            Self::Equal => all::<T>(x, y, |x, y| x == y),
-            Self::NotEqual => all::<T>(x, y, |x, y| x != y && !nan(x, y)),
-            Self::Less => all::<T>(x, y, |x, y| x < y),
-            Self::LessOrEqual => all::<T>(x, y, |x, y| x <= y),
-            Self::Greater => all::<T>(x, y, |x, y| x > y),
-            Self::GreaterOrEqual => all::<T>(x, y, |x, y| x >= y),
-            Self::EqualOrNaN => all::<T>(x, y, |x, y| x == y || nan(x, y)),
-            Self::NotEqualOrNaN => all::<T>(x, y, |x, y| x != y),
-            Self::LessOrNaN => all::<T>(x, y, |x, y| x < y || nan(x, y)),
-            Self::LessOrEqualOrNaN => all::<T>(x, y, |x, y| x <= y || nan(x, y)),
-            Self::GreaterOrNaN => all::<T>(x, y, |x, y| x > y || nan(x, y)),
-            Self::GreaterOrEqualOrNaN => all::<T>(x, y, |x, y| x >= y || nan(x, y)),
-            Self::Numbers => all::<T>(x, y, |x, y| !nan(x, y)),
-            Self::SomeNaN => all::<T>(x, y, nan),
+        if self.equal {
+            holds |= which(|lane| x(lane) == y(lane));
         }
+        if self.greater {
+            holds |= which(|lane| x(lane) > y(lane));
+        }
+        if self.unordered {
+            holds |= which(|lane| x(lane).partial_cmp(&y(lane)).is_none());
+        }
+        holds
     }
 }
 

@@ -1,15 +1,14 @@
 //! Conversions between types (PTX ISA, section 9.7.9.21, `cvt`).
 
-use crate::lanes::{LANES, Mask, Registers, Slot, each, put};
+use std::cmp::Ordering;
 
-/// The type of a number.
+use crate::lanes::{LANES, Mask, Registers, Slot, each, flushed, put};
+
+/// The type of a number, with its width in bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Number {
-    /// An unsigned integer with this number of bits.
     Unsigned(u32),
-    /// A signed integer with this number of bits.
     Signed(u32),
-    /// A floating-point number with this number of bits.
     Float(u32),
 }
 
@@ -18,22 +17,16 @@ pub enum Number {
 pub enum Rounding {
     /// To nearest, ties to even.
     Nearest,
-    /// Rounds toward zero (`.rz`).
     Zero,
-    /// Rounds toward negative infinity (`.rm`).
     Down,
-    /// Rounds toward positive infinity (`.rp`).
     Up,
 }
 
 /// A conversion between two types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conversion {
-    /// The type of the operand.
     pub from: Number,
-    /// The type of the result.
     pub to: Number,
-    /// The rounding mode.
     pub rounding: Rounding,
     /// Whether the result is rounded to an integer although its type is floating-point.
     pub whole: bool,
@@ -56,7 +49,6 @@ impl Number {
         }
     }
 
-    /// Returns the width in bits.
     pub fn bits(self) -> u32 {
         match self {
             Self::Unsigned(bits) | Self::Signed(bits) | Self::Float(bits) => bits,
@@ -113,7 +105,6 @@ impl Conversion {
         }
     }
 
-    /// Converts the bits of one lane's register.
     #[inline(always)]
     fn of(self, bits: u64) -> u64 {
         match self.from {
@@ -141,30 +132,17 @@ impl Conversion {
                 let most = i128::from(ones(width - 1));
                 value.clamp(-most - 1, most) as u64
             }
-            Number::Float(32) => u64::from(self.single_of_integer(value).to_bits()),
-            Number::Float(_) => self.double_of_integer(value).to_bits(),
-        }
-    }
-
-    fn single_of_integer(self, value: i128) -> f32 {
-        let nearest = value as f32;
-        let exact = nearest as i128;
-        match self.rounding {
-            Rounding::Zero if exact.abs() > value.abs() => toward_zero_32(nearest),
-            Rounding::Down if exact > value => nearest.next_down(),
-            Rounding::Up if exact < value => nearest.next_up(),
-            _ => nearest,
-        }
-    }
-
-    fn double_of_integer(self, value: i128) -> f64 {
-        let nearest = value as f64;
-        let exact = nearest as i128;
-        match self.rounding {
-            Rounding::Zero if exact.abs() > value.abs() => toward_zero_64(nearest),
-            Rounding::Down if exact > value => nearest.next_down(),
-            Rounding::Up if exact < value => nearest.next_up(),
-            _ => nearest,
+            Number::Float(32) => {
+                let nearest = value as f32;
+                let order = (nearest as i128).cmp(&value);
+                let single = self.rounded(nearest, order, value < 0, f32::next_down, f32::next_up);
+                single.to_bits().into()
+            }
+            Number::Float(_) => {
+                let nearest = value as f64;
+                let order = (nearest as i128).cmp(&value);
+                self.rounded(nearest, order, value < 0, f64::next_down, f64::next_up).to_bits()
+            }
         }
     }
 
@@ -186,47 +164,49 @@ impl Conversion {
                 (value as i64).clamp(-most - 1, most) as u64
             }
             Number::Float(32) => {
-                let value = self.flushed(self.single(value));
-                u64::from(self.between_0_and_1(f64::from(value), value.to_bits().into()) as u32)
+                let nearest = value as f32;
+                let order = f64::from(nearest).partial_cmp(&value).unwrap_or(Ordering::Equal);
+                let (before, after) = (f32::next_down, f32::next_up);
+                let single = self.rounded(nearest, order, value < 0.0, before, after);
+                let single = self.flushed(single);
+                let saturated = || between_0_and_1(single.into()) as f32;
+                (if self.saturates { saturated() } else { single }).to_bits().into()
             }
-            Number::Float(_) => self.between_0_and_1(value, value.to_bits()),
+            Number::Float(_) => {
+                (if self.saturates { between_0_and_1(value) } else { value }).to_bits()
+            }
         }
     }
 
-    /// Rounds a double to single precision.
-    fn single(self, value: f64) -> f32 {
-        let nearest = value as f32;
-        let exact = f64::from(nearest);
-        match self.rounding {
-            Rounding::Zero if exact.abs() > value.abs() => toward_zero_32(nearest),
-            Rounding::Down if exact > value => nearest.next_down(),
-            Rounding::Up if exact < value => nearest.next_up(),
+    /// Rounds a value in the mode of the conversion: returns the number that is `nearest` to it, or the one before or
+    /// after that. `order` is that of the nearest number and the value.
+    fn rounded<F>(
+        self,
+        nearest: F,
+        order: Ordering,
+        is_negative: bool,
+        before: fn(F) -> F,
+        after: fn(F) -> F,
+    ) -> F {
+        let to_zero = self.rounding == Rounding::Zero;
+        match order {
+            Ordering::Greater if self.rounding == Rounding::Down || to_zero && !is_negative => {
+                before(nearest)
+            }
+            Ordering::Less if self.rounding == Rounding::Up || to_zero && is_negative => {
+                after(nearest)
+            }
             _ => nearest,
         }
     }
 
-    fn between_0_and_1(self, value: f64, bits: u64) -> u64 {
-        if !self.saturates {
-            return bits;
-        }
-        let value = if value.is_nan() { 0.0 } else { value.clamp(0.0, 1.0) };
-        match self.to {
-            Number::Float(32) => u64::from((value as f32).to_bits()),
-            _ => value.to_bits(),
-        }
-    }
-
     fn flushed(self, value: f32) -> f32 {
-        if self.flushes && value.is_subnormal() { 0f32.copysign(value) } else { value }
+        if self.flushes { flushed(value) } else { value }
     }
 }
 
-fn toward_zero_32(value: f32) -> f32 {
-    if value > 0.0 { value.next_down() } else { value.next_up() }
-}
-
-fn toward_zero_64(value: f64) -> f64 {
-    if value > 0.0 { value.next_down() } else { value.next_up() }
+fn between_0_and_1(value: f64) -> f64 {
+    if value.is_nan() { 0.0 } else { value.clamp(0.0, 1.0) }
 }
 
 /// Returns a number whose `width` lowest bits are 1.

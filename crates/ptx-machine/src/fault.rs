@@ -1,5 +1,7 @@
 //! The errors that end a launch.
 
+#![warn(missing_docs)]
+
 use std::fmt;
 
 /// The kind of a fault.
@@ -40,6 +42,9 @@ pub struct Fault {
     /// The file and line of the source, for example `merge.cu:42`.
     pub place: Option<String>,
 }
+
+/// The result of a step of a launch.
+pub(crate) type Checked<T = ()> = Result<T, Box<Fault>>;
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

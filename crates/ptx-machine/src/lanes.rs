@@ -12,7 +12,6 @@ pub type Slot = u16;
 /// The registers of a warp: one bank for each register size.
 #[derive(Clone, Debug, Default)]
 pub struct Registers {
-    /// The predicate registers, with one bit for each lane.
     pub predicates: Vec<Mask>,
     /// The registers of at most 32 bits.
     pub words: Vec<[u32; LANES]>,
@@ -20,162 +19,105 @@ pub struct Registers {
     pub doubles: Vec<[u64; LANES]>,
 }
 
-/// The type of one lane's bits in a register: `u32` or `u64`.
+impl Registers {
+    /// Returns a lane's value in a register of 64 bits (`wide`) or 32 bits.
+    #[inline(always)]
+    pub fn value(&self, wide: bool, slot: Slot, lane: usize) -> u64 {
+        match wide {
+            true => self.doubles[usize::from(slot)][lane],
+            false => self.words[usize::from(slot)][lane].into(),
+        }
+    }
+
+    #[inline(always)]
+    pub fn set_value(&mut self, wide: bool, slot: Slot, lane: usize, value: u64) {
+        match wide {
+            true => self.doubles[usize::from(slot)][lane] = value,
+            false => self.words[usize::from(slot)][lane] = value as u32,
+        }
+    }
+
+    /// Returns the lanes in which a predicate is true, or false if it is `negated`.
+    #[inline(always)]
+    pub fn predicate(&self, (slot, negated): (Slot, bool)) -> Mask {
+        let holds = self.predicates[usize::from(slot)];
+        if negated { !holds } else { holds }
+    }
+
+    /// Writes a predicate in the lanes of `mask`.
+    #[inline(always)]
+    pub fn set_predicate(&mut self, to: Slot, mask: Mask, holds: Mask) {
+        let predicate = &mut self.predicates[usize::from(to)];
+        *predicate = *predicate & !mask | holds & mask;
+    }
+}
+
+/// The type of one lane's bits in a register.
 pub trait Bits: Copy + Default + PartialEq {
-    /// Returns the bank of registers of this size.
     fn bank(registers: &Registers) -> &[[Self; LANES]];
-    /// Returns the mutable bank of registers of this size.
     fn bank_mut(registers: &mut Registers) -> &mut [[Self; LANES]];
 }
 
-impl Bits for u32 {
-    #[inline(always)]
-    fn bank(registers: &Registers) -> &[[Self; LANES]] {
-        &registers.words
-    }
-
-    #[inline(always)]
-    fn bank_mut(registers: &mut Registers) -> &mut [[Self; LANES]] {
-        &mut registers.words
-    }
+macro_rules! bits {
+    ($bits:ty, $bank:ident) => {
+        impl Bits for $bits {
+            #[inline(always)]
+            fn bank(registers: &Registers) -> &[[Self; LANES]] {
+                &registers.$bank
+            }
+            #[inline(always)]
+            fn bank_mut(registers: &mut Registers) -> &mut [[Self; LANES]] {
+                &mut registers.$bank
+            }
+        }
+    };
 }
+bits!(u32, words);
+bits!(u64, doubles);
 
-impl Bits for u64 {
-    #[inline(always)]
-    fn bank(registers: &Registers) -> &[[Self; LANES]] {
-        &registers.doubles
-    }
-
-    #[inline(always)]
-    fn bank_mut(registers: &mut Registers) -> &mut [[Self; LANES]] {
-        &mut registers.doubles
-    }
-}
-
-/// The type of one lane's value in an instruction.
-pub trait Lane: Copy {
-    /// The type of the register's bits.
+/// The type of an operand or a result of an instruction.
+pub trait Lane {
     type Bits: Bits;
+    type Value: Copy;
     /// Returns the value of a register's bits. Bits above the width of the type are ignored.
-    fn of(bits: Self::Bits) -> Self;
-    /// Returns the value as the bits of a register.
-    fn bits(self) -> Self::Bits;
+    fn of(bits: Self::Bits) -> Self::Value;
+    fn bits(value: Self::Value) -> Self::Bits;
 }
-
-macro_rules! integers {
-    ($($lane:ty: $bits:ty),*) => {$(
-        impl Lane for $lane {
-            type Bits = $bits;
-            #[inline(always)]
-            fn of(bits: $bits) -> Self {
-                bits as $lane
-            }
-            #[inline(always)]
-            fn bits(self) -> $bits {
-                self as $bits
-            }
-        }
-    )*};
-}
-integers!(u16: u32, i16: u32, u32: u32, i32: u32, u64: u64, i64: u64);
-
-macro_rules! floats {
-    ($($lane:ty: $bits:ty),*) => {$(
-        impl Lane for $lane {
-            type Bits = $bits;
-            #[inline(always)]
-            fn of(bits: $bits) -> Self {
-                <$lane>::from_bits(bits)
-            }
-            #[inline(always)]
-            fn bits(self) -> $bits {
-                self.to_bits()
-            }
-        }
-    )*};
-}
-floats!(f32: u32, f64: u64);
 
 /// A single-precision number with the modifier `.ftz`: subnormal operands and results are replaced by zero of the
 /// same sign.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
-pub struct Flushed(pub f32);
+pub struct Flushed;
 
-impl Flushed {
-    #[inline(always)]
-    fn flushed(value: f32) -> f32 {
-        if value.is_subnormal() { 0f32.copysign(value) } else { value }
-    }
+macro_rules! lane {
+    ($lane:ty: $value:ty, $bits:ty, $of:expr, $back:expr) => {
+        impl Lane for $lane {
+            type Bits = $bits;
+            type Value = $value;
+            #[inline(always)]
+            fn of(bits: $bits) -> $value {
+                $of(bits)
+            }
+            #[inline(always)]
+            fn bits(value: $value) -> $bits {
+                $back(value)
+            }
+        }
+    };
 }
+lane!(u16: u16, u32, |bits| bits as u16, |value| value as u32);
+lane!(i16: i16, u32, |bits| bits as i16, |value| value as u32);
+lane!(u32: u32, u32, |bits| bits, |value| value);
+lane!(i32: i32, u32, |bits| bits as i32, |value| value as u32);
+lane!(u64: u64, u64, |bits| bits, |value| value);
+lane!(i64: i64, u64, |bits| bits as i64, |value| value as u64);
+lane!(f32: f32, u32, f32::from_bits, f32::to_bits);
+lane!(f64: f64, u64, f64::from_bits, f64::to_bits);
+lane!(Flushed: f32, u32, |bits| flushed(f32::from_bits(bits)), |value| flushed(value).to_bits());
 
-impl Lane for Flushed {
-    type Bits = u32;
-    #[inline(always)]
-    fn of(bits: u32) -> Self {
-        Self(Self::flushed(f32::from_bits(bits)))
-    }
-    #[inline(always)]
-    fn bits(self) -> u32 {
-        Self::flushed(self.0).to_bits()
-    }
-}
-
-/// The registers and lanes of an instruction.
-pub struct Call<'a> {
-    /// The registers of the warp.
-    pub registers: &'a mut Registers,
-    /// The lanes that execute the instruction.
-    pub mask: Mask,
-    /// The destination register.
-    pub to: Slot,
-    /// The operand registers.
-    pub of: [Slot; 4],
-}
-
-impl Call<'_> {
-    #[inline(always)]
-    fn row<T: Lane>(&self, operand: usize) -> &[T::Bits; LANES] {
-        &T::Bits::bank(self.registers)[usize::from(self.of[operand])]
-    }
-
-    /// Writes the result of a function of one operand.
-    #[inline(always)]
-    pub fn one<A: Lane, R: Lane>(self, f: impl Fn(A) -> R) {
-        let x = self.row::<A>(0);
-        let result = each(|lane| f(A::of(x[lane])).bits());
-        self.put::<R::Bits>(result);
-    }
-
-    /// Writes the result of a function of two operands.
-    #[inline(always)]
-    pub fn two<A: Lane, B: Lane, R: Lane>(self, f: impl Fn(A, B) -> R) {
-        let (x, y) = (self.row::<A>(0), self.row::<B>(1));
-        let result = each(|lane| f(A::of(x[lane]), B::of(y[lane])).bits());
-        self.put::<R::Bits>(result);
-    }
-
-    /// Writes the result of a function of three operands.
-    #[inline(always)]
-    pub fn three<A: Lane, B: Lane, C: Lane, R: Lane>(self, f: impl Fn(A, B, C) -> R) {
-        let (x, y, z) = (self.row::<A>(0), self.row::<B>(1), self.row::<C>(2));
-        let result = each(|lane| f(A::of(x[lane]), B::of(y[lane]), C::of(z[lane])).bits());
-        self.put::<R::Bits>(result);
-    }
-
-    /// Writes the result of a function of four operands.
-    #[inline(always)]
-    pub fn four<A: Lane, B: Lane, C: Lane, D: Lane, R: Lane>(self, f: impl Fn(A, B, C, D) -> R) {
-        let (x, y) = (self.row::<A>(0), self.row::<B>(1));
-        let (z, w) = (self.row::<C>(2), self.row::<D>(3));
-        let result =
-            each(|lane| f(A::of(x[lane]), B::of(y[lane]), C::of(z[lane]), D::of(w[lane])).bits());
-        self.put::<R::Bits>(result);
-    }
-
-    #[inline(always)]
-    fn put<B: Bits>(self, result: [B; LANES]) {
-        put(self.registers, self.to, self.mask, &result);
-    }
+/// Replaces a subnormal number by zero of the same sign.
+#[inline(always)]
+pub fn flushed(value: f32) -> f32 {
+    if value.is_subnormal() { 0f32.copysign(value) } else { value }
 }
 
 /// Returns the results of a function for all lanes. It is a loop because closures in `std::array::from_fn`, `map`

@@ -1,18 +1,19 @@
 //! The execution of a launch: blocks become resident, and their warps run in turns on one thread of the host.
 
+#![warn(missing_docs)]
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::block::{Barrier, Block};
-use crate::fault::{Fault, Kind};
+use crate::fault::{Checked, Fault, Kind};
 use crate::lanes::LANES;
 use crate::memory::Memory;
 use crate::model::Recorder;
-use crate::observer::{NullObserver, Observer};
 use crate::program::Parameter;
 use crate::race::{Acquired, Releases, Word};
 use crate::random::Random;
-use crate::warp::{Engine, Pause, Start, Warp, thread_index};
+use crate::warp::{Engine, Pause, Start, Turn, Warp, thread_index};
 
 /// The polls per ready warp without any change after which a deadlock is reported. A poll is an instruction that
 /// may wait for another warp, for example a volatile load.
@@ -25,7 +26,6 @@ const IDLE_STEPS: u64 = 1 << 20;
 /// The number that is added to [`IDLE_STEPS`] for each byte of memory in use, because a single thread may read all
 /// of the memory before it writes.
 const IDLE_STEPS_PER_BYTE: u64 = 16;
-/// The maximum number of threads per block.
 const MOST_THREADS: usize = 1024;
 
 /// A GPU without caches: its global memory and the execution of kernels.
@@ -53,7 +53,6 @@ pub struct Launch<'a> {
     pub dependent: bool,
 }
 
-/// A resident block with its warps.
 #[derive(Default)]
 struct Resident {
     block: Block,
@@ -107,28 +106,18 @@ impl Machine {
         Self { memory, words: Vec::new(), seed, launches: 0, overlapped: 0 }
     }
 
-    /// Runs a kernel until all of its threads have exited.
-    ///
-    /// # Errors
-    /// Returns an error if the kernel has undefined behaviour, or if the launch has too many threads per block or
-    /// too few bytes of arguments.
+    /// Runs a kernel until all of its threads have exited. Fails if the kernel has undefined behaviour, or if the launch
+    /// has too many threads per block or too few bytes of arguments.
     pub fn launch(&mut self, launch: &Launch) -> Result<(), Box<Fault>> {
-        self.observed(launch, &mut NullObserver)
+        self.run(launch, None)
     }
 
-    /// Runs a kernel until all of its threads have exited, and records it.
-    ///
-    /// # Errors
-    /// Returns the same errors as [`Self::launch`].
+    /// Runs a kernel as [`Self::launch`] does, and records it.
     pub fn record(&mut self, launch: &Launch, recorder: &mut Recorder) -> Result<(), Box<Fault>> {
-        self.observed(launch, recorder)
+        self.run(launch, Some(recorder))
     }
 
-    fn observed<O: Observer>(
-        &mut self,
-        launch: &Launch,
-        observer: &mut O,
-    ) -> Result<(), Box<Fault>> {
+    fn run(&mut self, launch: &Launch, recorder: Option<&mut Recorder>) -> Checked {
         self.launches += 1;
         if !launch.dependent || self.overlapped == 0 {
             self.overlapped = self.launches;
@@ -149,27 +138,24 @@ impl Machine {
             shape: start.shape,
             dynamic_shared: start.dynamic_shared,
             windows: vec![(0, 0); start.kernel.code.len()],
-            observer,
+            recorder,
             random: random.clone(),
             credit: 0,
             progress: false,
             clock: 0,
             steps: 0,
         };
-        let mut random = random;
-        let few = random.as_mut().map(|random| 1 + random.below(4) as usize);
-        let queue = match random {
-            Some(random) => Queue::Drawn(Vec::new(), random),
-            None => Queue::Fewest(BinaryHeap::new()),
+        let (few, queue) = match random {
+            Some(mut random) => (1 + random.below(4) as usize, Queue::Drawn(Vec::new(), random)),
+            None => (1, Queue::Fewest(BinaryHeap::new())),
         };
-        let blocks = start.grid.iter().map(|&n| n as usize).product();
         Run {
             engine,
             launch,
             queue,
-            blocks,
+            blocks: start.grid.iter().map(|&n| n as usize).product(),
             begun: 0,
-            wanted: few.unwrap_or(1).min(launch.resident).max(1),
+            wanted: few.min(launch.resident).max(1),
             residents: Vec::new(),
             free: Vec::new(),
             polls: 0,
@@ -179,10 +165,9 @@ impl Machine {
     }
 }
 
-/// Checks the number of threads per block and the size of the arguments.
-fn check(launch: &Launch) -> Result<(), Box<Fault>> {
-    let Start { kernel, arguments, shape, .. } = &launch.start;
-    let threads = shape.iter().map(|&n| n as usize).product::<usize>();
+fn check(launch: &Launch) -> Checked {
+    let Start { kernel, arguments, .. } = &launch.start;
+    let threads = launch.start.threads();
     let most = kernel.max_threads.unwrap_or(MOST_THREADS);
     let taken = kernel.parameters.last().map_or(0, Parameter::end);
     let what = if threads > most {
@@ -196,14 +181,11 @@ fn check(launch: &Launch) -> Result<(), Box<Fault>> {
     Err(Box::new(Fault { kind: Kind::Launch, kernel, thread: None, what, place: None }))
 }
 
-/// The state of a running launch.
-struct Run<'a, O> {
-    engine: Engine<'a, O>,
+struct Run<'a> {
+    engine: Engine<'a>,
     launch: &'a Launch<'a>,
     queue: Queue,
-    /// The number of blocks in the grid.
     blocks: usize,
-    /// The number of blocks that have started.
     begun: usize,
     /// The number of blocks that should be resident now.
     wanted: usize,
@@ -216,8 +198,8 @@ struct Run<'a, O> {
     changed: u64,
 }
 
-impl<O: Observer> Run<'_, O> {
-    fn finish(mut self) -> Result<(), Box<Fault>> {
+impl Run<'_> {
+    fn finish(mut self) -> Checked {
         loop {
             while self.active() < self.wanted && self.begun < self.blocks {
                 self.begin_block(0);
@@ -243,9 +225,8 @@ impl<O: Observer> Run<'_, O> {
             self.residents.push(Resident::default());
             self.residents.len() - 1
         });
-        let Start { kernel, shape, grid, dynamic_shared, .. } = self.launch.start;
-        let threads = shape.iter().map(|&n| n as usize).product::<usize>();
-        let warps = threads.div_ceil(LANES);
+        let Start { kernel, grid, dynamic_shared, .. } = self.launch.start;
+        let warps = self.launch.start.threads().div_ceil(LANES);
         let Resident { block, warps: all } = &mut self.residents[place];
         let checks = self.engine.random.is_some();
         block.begin(self.begun as u32, grid, kernel, dynamic_shared, warps, checks);
@@ -258,14 +239,13 @@ impl<O: Observer> Run<'_, O> {
     }
 
     /// Runs a warp until it yields, waits at a barrier, or exits.
-    fn turn(&mut self, steps: u64, place: usize, number: usize) -> Result<(), Box<Fault>> {
+    fn turn(&mut self, steps: u64, place: usize, number: usize) -> Checked {
         let Resident { block, warps } = &mut self.residents[place];
-        let warp = &mut warps[number];
         let before = self.engine.steps;
-        let pause = match self.engine.random.is_some() {
-            true => self.engine.run::<true>(block, warp)?,
-            false => self.engine.run::<false>(block, warp)?,
-        };
+        let (engine, warp) = (&mut self.engine, &mut warps[number]);
+        let checks = engine.random.is_some();
+        let mut turn = Turn { engine, block, warp };
+        let pause = if checks { turn.run::<true>()? } else { turn.run::<false>()? };
         let steps = steps + self.engine.steps - before;
         if std::mem::take(&mut self.engine.progress) {
             (self.polls, self.changed) = (0, self.engine.steps);
@@ -284,7 +264,9 @@ impl<O: Observer> Run<'_, O> {
             Pause::Exited => {
                 block.live -= 1;
                 if block.live == 0 {
-                    self.engine.observer.ended(block.number);
+                    if let Some(recorder) = &mut self.engine.recorder {
+                        recorder.ended(block.number);
+                    }
                     self.free.push(place);
                 }
             }
@@ -293,11 +275,9 @@ impl<O: Observer> Run<'_, O> {
     }
 
     /// Called when a warp has yielded. Starts further blocks if the GPU has room for them, so that a warp that waits
-    /// for a block that has not started makes progress.
-    ///
-    /// # Errors
-    /// Returns an error if nothing has changed for so long that a deadlock or an endless loop is assumed.
-    fn lend(&mut self, steps: u64, place: usize, number: usize) -> Result<(), Box<Fault>> {
+    /// for a block that has not started makes progress. Fails if nothing has changed for so long that a deadlock or an
+    /// endless loop is assumed.
+    fn lend(&mut self, steps: u64, place: usize, number: usize) -> Checked {
         let room = self.begun < self.blocks && self.active() < self.launch.resident;
         let ready = 1 + self.queue.len() as u64;
         let still = self.engine.steps - self.changed;
@@ -324,21 +304,21 @@ impl<O: Observer> Run<'_, O> {
     fn open(&mut self, place: usize, number: usize, expected: usize, steps: u64) {
         let Resident { block, warps } = &mut self.residents[place];
         let barrier = std::mem::take(&mut block.barriers[number]);
-        let whole = self.launch.start.shape.iter().product::<u32>() as usize;
-        if expected == whole {
+        if expected == self.launch.start.threads() {
             block.epoch += 1;
             Acquired::prune(&mut block.acquired);
         } else {
             exchange(block, warps, &barrier);
         }
-        self.engine.observer.barrier(block.number);
+        if let Some(recorder) = &mut self.engine.recorder {
+            recorder.barrier(block.number);
+        }
         for &warp in &barrier.waiting {
             warps[usize::from(warp)].answer(barrier.asked, barrier.hold);
             self.queue.push(steps, place, warp.into());
         }
     }
 
-    /// Returns the fault of a warp in an endless loop.
     fn endless(&self, place: usize, number: usize) -> Box<Fault> {
         let Resident { block, warps } = &self.residents[place];
         let lane = warps[number].mask.trailing_zeros() as usize % LANES;
@@ -350,8 +330,8 @@ impl<O: Observer> Run<'_, O> {
     /// or else the first running warp.
     fn standstill(&mut self) -> Box<Fault> {
         let Self { residents, free, engine, .. } = self;
-        let mut active =
-            residents.iter().enumerate().filter(|(place, _)| !free.contains(place)).map(|(_, r)| r);
+        let active = residents.iter().enumerate().filter(|(place, _)| !free.contains(place));
+        let mut active = active.map(|(_, resident)| resident);
         let lacking = active.clone().find_map(|resident| {
             let waiting = resident.block.barriers.iter().flat_map(|barrier| &barrier.waiting);
             let first = *waiting.clone().min()?;
@@ -402,7 +382,8 @@ fn exchange(block: &mut Block, warps: &mut [Warp], barrier: &Barrier) {
     for &number in &barrier.waiting {
         let clock = &mut warps[usize::from(number)].clock;
         for release in &releases {
-            block.acquired.push(Acquired::by_warp(release.clone(), block.epoch, number, clock));
+            let thread = number * LANES as u16;
+            block.acquired.push(Acquired::new(release.clone(), block.epoch, thread, clock));
         }
         clock.barrier(u32::MAX);
     }

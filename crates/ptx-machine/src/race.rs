@@ -19,6 +19,7 @@ mod copies;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+use crate::lanes::lanes;
 pub use copies::{ProxyFences, Unordered};
 
 /// The number of lanes of a warp.
@@ -35,6 +36,17 @@ enum Who {
     Many,
     /// No thread: an asynchronous copy, with the number of its mbarrier and the phase that waits for it.
     Copy(u16, u32),
+}
+
+impl Who {
+    /// Returns the warp if all threads are in one.
+    fn warp(self) -> Option<u16> {
+        match self {
+            Self::Thread(thread) => Some(thread / WARP),
+            Self::Warp(warp) => Some(warp),
+            Self::Many | Self::Copy(..) => None,
+        }
+    }
 }
 
 /// The time of an access and the thread that made it.
@@ -98,24 +110,15 @@ pub struct Acquired {
     thread: u16,
 }
 
-impl Acquired {
-    /// Returns a release that a warp acquires at a barrier now.
-    pub fn by_warp(release: Rc<Release>, epoch: u32, warp: u16, clock: &Clock) -> Self {
-        Self { release, epoch, step: clock.step, thread: warp * WARP }
-    }
-}
-
 /// The releases of a launch, by the address of the written word.
 #[derive(Default)]
 pub struct Releases(HashMap<u64, Rc<Release>>);
 
 /// The thread that makes an access, with the state that decides the order.
 pub struct Thread<'a> {
-    /// The number of the launch.
     pub launch: u32,
     /// The number of the first launch that may not have ended for this thread; its own unless the launch is dependent.
     pub since: u32,
-    /// The number of the block.
     pub block: u32,
     /// The number of barriers of the block so far.
     pub epoch: u32,
@@ -132,9 +135,7 @@ pub struct Thread<'a> {
 /// The earlier access of a race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Other {
-    /// Whether the access was a write.
     pub wrote: bool,
-    /// The number of the block.
     pub block: u32,
     /// The number of the thread in the block; `None` for several threads.
     pub thread: Option<u16>,
@@ -157,17 +158,18 @@ impl Other {
 }
 
 impl Thread<'_> {
+    fn lane(&self) -> usize {
+        usize::from(self.thread % WARP)
+    }
+
     /// Returns the moment of an access by this thread now.
-    fn moment(&self, strong: bool) -> Moment {
+    pub fn moment(&self, strong: bool) -> Moment {
         let &Self { launch, block, epoch, bytes, .. } = self;
         let (step, who) = (self.clock.step, Who::Thread(self.thread));
         Moment { launch, block, epoch, step, who, strong, bytes }
     }
 
-    /// Records a read.
-    ///
-    /// # Errors
-    /// Returns the earlier write if the read races with it.
+    /// Records a read. Returns the earlier write if the read races with it.
     pub fn read(&self, word: &mut Word, strong: bool) -> Result<(), Other> {
         let now = self.moment(strong);
         self.check(word.write, now, true)?;
@@ -184,10 +186,7 @@ impl Thread<'_> {
         Ok(())
     }
 
-    /// Records a write.
-    ///
-    /// # Errors
-    /// Returns the earlier access if the write races with it.
+    /// Records a write. Returns the earlier access if the write races with it.
     pub fn write(&self, word: &mut Word, strong: bool) -> Result<(), Other> {
         let now = self.moment(strong);
         self.check(word.write, now, true)?;
@@ -196,11 +195,13 @@ impl Thread<'_> {
         Ok(())
     }
 
-    /// Returns the last write to a word if it happened in this launch, or in one that may not have ended. A read-only load
-    /// of such a word is an error.
-    pub fn was_written(&self, word: &Word) -> Option<Other> {
-        let write = word.write.filter(|write| write.launch >= self.since)?;
-        Some(self.other(&write, true))
+    /// Records a read of data that no thread may write while this launch runs. Returns the last write if it happened in
+    /// this launch, or in one that may not have ended.
+    pub fn read_constant(&self, word: &Word) -> Result<(), Other> {
+        match word.write {
+            Some(write) if write.launch >= self.since => Err(self.other(&write, true)),
+            _ => Ok(()),
+        }
     }
 
     /// Returns an error if an access now races with the earlier one.
@@ -229,41 +230,47 @@ impl Thread<'_> {
         }
         if earlier.block == self.block && !matches!(earlier.who, Who::Copy(..)) {
             let own = earlier.who == Who::Thread(self.thread);
-            if own || earlier.epoch < self.epoch {
-                return true;
-            }
-            let lane = usize::from(self.thread % WARP);
-            if warp(earlier.who) == Some(self.thread / WARP)
-                && earlier.step < self.clock.synced[lane]
+            let in_warp = earlier.who.warp() == Some(self.thread / WARP);
+            if own
+                || earlier.epoch < self.epoch
+                || in_warp && earlier.step < self.clock.synced[self.lane()]
             {
                 return true;
             }
         }
-        self.known().any(|release| release.covers(earlier)) || {
-            let mut ahead: Vec<_> = self.known().flat_map(|release| &release.earlier).collect();
-            let mut seen = HashSet::new();
-            while let Some(release) = ahead.pop() {
-                if release.covers(earlier) {
-                    return true;
-                }
-                if seen.insert(Rc::as_ptr(release)) {
-                    ahead.extend(&release.earlier);
-                }
-            }
-            false
+        if self.known().any(|release| release.covers(earlier)) {
+            return true;
         }
+        let mut ahead: Vec<_> = self.known().flat_map(|release| &release.earlier).collect();
+        let mut seen = HashSet::new();
+        while let Some(release) = ahead.pop() {
+            if release.covers(earlier) {
+                return true;
+            }
+            if seen.insert(Rc::as_ptr(release)) {
+                ahead.extend(&release.earlier);
+            }
+        }
+        false
     }
 
     /// Returns the releases that the thread has acquired itself, or that other threads acquired before a barrier.
     fn known(&self) -> impl Iterator<Item = &Rc<Release>> {
-        let lane = usize::from(self.thread % WARP);
+        let synced = self.clock.synced[self.lane()];
         let reaches = move |acquired: &&Acquired| {
             acquired.thread == self.thread
                 || acquired.epoch < self.epoch
-                || acquired.thread / WARP == self.thread / WARP
-                    && acquired.step < self.clock.synced[lane]
+                || acquired.thread / WARP == self.thread / WARP && acquired.step < synced
         };
         self.acquired.iter().filter(reaches).map(|acquired| &acquired.release)
+    }
+
+    /// Returns a release by this thread now, which covers its accesses before the step `fenced`, and those of its warp
+    /// before the step `synced`.
+    fn release(&self, fenced: u32, synced: u32) -> Release {
+        let &Self { block, epoch, thread, .. } = self;
+        let earlier = self.known().cloned().collect();
+        Release { block, epoch, thread, fenced, synced, phase: None, earlier }
     }
 
     /// Describes an earlier access that this thread's access is not ordered after.
@@ -277,37 +284,38 @@ impl Thread<'_> {
     }
 }
 
-/// Returns the warp if all threads of an access are in one.
-fn warp(who: Who) -> Option<u16> {
-    match who {
-        Who::Thread(thread) => Some(thread / WARP),
-        Who::Warp(warp) => Some(warp),
-        Who::Many | Who::Copy(..) => None,
-    }
-}
-
 /// Returns the smallest set of threads that contains those of both accesses.
 fn joined(earlier: &Moment, now: &Moment) -> Who {
-    let same_block = earlier.block == now.block;
-    if same_block && earlier.who == now.who {
-        return now.who;
-    }
-    match (warp(earlier.who), warp(now.who)) {
-        (Some(warp), Some(other)) if same_block && warp == other => Who::Warp(warp),
+    match (earlier.who.warp(), now.who.warp()) {
+        _ if earlier.block != now.block => Who::Many,
+        _ if earlier.who == now.who => now.who,
+        (Some(warp), Some(other)) if warp == other => Who::Warp(warp),
         _ => Who::Many,
     }
 }
 
 impl Release {
-    /// Returns whether an access happens before the release because of the order within the releasing thread's block.
+    /// Returns whether an access happens before the release because of the order within the releasing thread's block, or
+    /// because it is a copy that was complete at the end of the phase.
     fn covers(&self, access: &Moment) -> bool {
-        if let Who::Copy(number, phase) = access.who {
-            return self.covers_copy(access.block, (number, phase));
-        }
-        access.block == self.block
-            && (access.epoch < self.epoch
-                || access.who == Who::Thread(self.thread) && access.step < self.fenced
-                || warp(access.who) == Some(self.thread / WARP) && access.step < self.synced)
+        let happened = match access.who {
+            Who::Copy(number, phase) => {
+                self.phase.is_some_and(|(of, until)| number == of && phase <= until)
+            }
+            who => {
+                access.epoch < self.epoch
+                    || who == Who::Thread(self.thread) && access.step < self.fenced
+                    || who.warp() == Some(self.thread / WARP) && access.step < self.synced
+            }
+        };
+        access.block == self.block && happened
+    }
+}
+
+impl Acquired {
+    /// Returns a release that a thread acquires now.
+    pub fn new(release: Rc<Release>, epoch: u32, thread: u16, clock: &Clock) -> Self {
+        Self { release, epoch, step: clock.step, thread }
     }
 }
 
@@ -315,7 +323,7 @@ impl Clock {
     /// Records a barrier of the lanes in `mask`.
     pub fn barrier(&mut self, mask: u32) {
         self.step += 1;
-        crate::lanes::lanes(mask).for_each(|lane| self.synced[lane] = self.step);
+        lanes(mask).for_each(|lane| self.synced[lane] = self.step);
     }
 
     /// Returns a release that covers everything the warp did before the barrier at which it is now.
@@ -323,9 +331,7 @@ impl Clock {
         let thread = warp * WARP;
         let reader =
             Thread { launch: 0, since: 0, block, epoch, thread, bytes: 0, clock: self, acquired };
-        let earlier = reader.known().cloned().collect();
-        let (fenced, synced) = (self.step, self.step);
-        Rc::new(Release { block, epoch, thread, fenced, synced, phase: None, earlier })
+        Rc::new(reader.release(self.step, self.step))
     }
 
     /// Records a fence of the lanes in `mask`. Returns the releases that the lanes acquire by it. `epoch` is the number
@@ -333,16 +339,13 @@ impl Clock {
     pub fn fence(&mut self, mask: u32, warp: u16, epoch: u32) -> Vec<Acquired> {
         let step = self.step;
         self.step += 1;
-        crate::lanes::lanes(mask).for_each(|lane| self.fenced[lane] = self.step);
-        let of_mask = |lane: u16| mask >> lane & 1 == 1;
+        lanes(mask).for_each(|lane| self.fenced[lane] = self.step);
         let (acquired, left): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut self.seen).into_iter().partition(|(lane, _)| of_mask(*lane));
+            std::mem::take(&mut self.seen).into_iter().partition(|(lane, _)| mask >> lane & 1 == 1);
         self.seen = left;
-        let thread = |lane: u16| warp * WARP + lane;
-        acquired
-            .into_iter()
-            .map(|(lane, release)| Acquired { release, epoch, step, thread: thread(lane) })
-            .collect()
+        let acquire =
+            |(lane, release)| Acquired { release, epoch, step, thread: warp * WARP + lane };
+        acquired.into_iter().map(acquire).collect()
     }
 }
 
@@ -350,7 +353,8 @@ impl Releases {
     /// Records an atomic or volatile write of a word. An atomic update (`updates`) continues the previous release of
     /// the word; a volatile write replaces it.
     pub fn write(&mut self, address: u64, thread: &Thread, updates: bool) {
-        let fenced = thread.clock.fenced[usize::from(thread.thread % WARP)];
+        let lane = thread.lane();
+        let fenced = thread.clock.fenced[lane];
         let before = if updates { self.0.get(&address).cloned() } else { None };
         if fenced == 0 {
             if before.is_none() {
@@ -358,17 +362,8 @@ impl Releases {
             }
             return;
         }
-        let mut earlier: Vec<_> = thread.known().cloned().collect();
-        earlier.extend(before);
-        let release = Release {
-            block: thread.block,
-            epoch: thread.epoch,
-            thread: thread.thread,
-            fenced,
-            synced: thread.clock.synced[usize::from(thread.thread % WARP)].min(fenced),
-            phase: None,
-            earlier,
-        };
+        let mut release = thread.release(fenced, thread.clock.synced[lane].min(fenced));
+        release.earlier.extend(before);
         self.0.insert(address, Rc::new(release));
     }
 
@@ -379,11 +374,6 @@ impl Releases {
         if !clock.seen.iter().any(known) {
             clock.seen.push((lane, release.clone()));
         }
-    }
-
-    /// Removes all releases at the end of a launch.
-    pub fn clear(&mut self) {
-        self.0.clear();
     }
 }
 

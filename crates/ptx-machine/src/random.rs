@@ -1,7 +1,6 @@
 //! The random number generator for execution orders that CUDA does not define: xorshift64* (Vigna, An experimental
 //! exploration of Marsaglia's xorshift generators, 2016).
 
-/// A pseudorandom number generator.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 

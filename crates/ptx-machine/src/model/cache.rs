@@ -2,7 +2,6 @@
 
 use crate::coalesce::LINE;
 
-/// The number of ways of a set.
 const WAYS: usize = 16;
 /// The mask of the sectors of a line.
 const SECTORS: u64 = 0xf;
@@ -44,18 +43,14 @@ impl Window {
     }
 }
 
-/// The kind of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A load.
+pub enum Request {
     Reads,
     /// A load of data that are used once. Their line is evicted before those of other kinds.
     ReadsOnce,
-    /// A store or an atomic operation.
     Writes,
 }
 
-/// The result of an access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Found {
     /// The mask of the accessed sectors that were valid.
@@ -71,7 +66,6 @@ impl Cache {
         Self { sets: sets as u64, entries: vec![0; sets * WAYS], window: Window::default() }
     }
 
-    /// Removes all lines.
     pub fn empty(&mut self) {
         self.entries.fill(0);
     }
@@ -79,29 +73,26 @@ impl Cache {
     /// Lets the `share` (0 to 1) of these lines persist in a part (0 to 1) of the cache. No other line persists any more.
     pub fn persist(&mut self, first: u64, lines: u64, share: f64, part: f64) {
         self.entries.iter_mut().for_each(|entry| *entry &= !PERSISTS);
-        let (persist, ways) =
-            ((share * 2f64.powi(32)) as u64, (part * WAYS as f64).ceil() as usize);
-        let ways = ways.clamp(1, WAYS - 1);
+        let persist = (share * 2f64.powi(32)) as u64;
+        let ways = ((part * WAYS as f64).ceil() as usize).clamp(1, WAYS - 1);
         self.window = Window { first, lines, persist, ways };
     }
 
     /// Accesses sectors of a line, which are valid afterwards, and dirty if they are written.
-    pub fn access(&mut self, line: u64, sectors: u8, kind: Kind) -> Found {
+    pub fn access(&mut self, line: u64, sectors: u8, kind: Request) -> Found {
         // The set is chosen by a hash, as on GPUs, so that strided accesses use all sets.
         let hash = line.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         let first = ((hash * self.sets) >> 32) as usize * WAYS;
         let set = &mut self.entries[first..first + WAYS];
-        let dirty = if kind == Kind::Writes { u64::from(sectors) << 4 } else { 0 };
+        let dirty = if kind == Request::Writes { u64::from(sectors) << 4 } else { 0 };
         let new = (line + 1) << NUMBER | u64::from(sectors) | dirty;
         let persists = self.window.persists(line);
-        if persists == Some(false) || persists.is_none() && kind == Kind::ReadsOnce {
+        if persists == Some(false) || persists.is_none() && kind == Request::ReadsOnce {
             return Self::read_once(set, new);
         }
         let window = persists == Some(true);
-        let to = match window {
-            true => 0,
-            false => set.iter().take_while(|entry| **entry & PERSISTS != 0).count(),
-        };
+        let persisting = set.iter().take_while(|entry| **entry & PERSISTS != 0).count();
+        let to = if window { 0 } else { persisting };
         // The line moves to the first way of its group; the entries before its old way move by one.
         let (mut moving, mut found) = (if window { new | PERSISTS } else { new }, None);
         for place in to..WAYS {
@@ -138,15 +129,6 @@ impl Cache {
         *place |= old;
         Found { hits: (old & new & SECTORS) as u8, written_back: 0 }
     }
-
-    /// Writes back all dirty sectors and returns their number.
-    pub fn write_back(&mut self) -> u64 {
-        self.entries.iter_mut().fold(0, |count, entry| {
-            let written = *entry >> 4 & SECTORS;
-            *entry &= !(SECTORS << 4);
-            count + u64::from(written.count_ones())
-        })
-    }
 }
 
 #[cfg(test)]
@@ -154,7 +136,7 @@ mod tests {
     use super::*;
 
     fn hits(cache: &mut Cache, line: u64, sectors: u8) -> u8 {
-        cache.access(line, sectors, Kind::Reads).hits
+        cache.access(line, sectors, Request::Reads).hits
     }
 
     #[test]
@@ -169,7 +151,7 @@ mod tests {
     #[test]
     fn data_that_are_used_once_are_the_first_to_be_evicted() {
         let mut cache = Cache::new(0);
-        let once = |cache: &mut Cache, line| cache.access(line, 1, Kind::ReadsOnce).hits;
+        let once = |cache: &mut Cache, line| cache.access(line, 1, Request::ReadsOnce).hits;
         (0..14).for_each(|line| assert_eq!(hits(&mut cache, line, 1), 0));
         // Two places are left. The least recently used of these lines is evicted.
         assert_eq!([100, 101, 100, 102, 100].map(|line| once(&mut cache, line)), [0, 0, 1, 0, 1]);
@@ -180,8 +162,8 @@ mod tests {
         assert_eq!([103, 104, 101].map(|line| once(&mut cache, line)), [0, 0, 1]);
         assert_eq!((hits(&mut cache, 5, 1), hits(&mut cache, 6, 1)), (0, 1));
         let mut full = Cache::new(0);
-        (0..WAYS as u64).for_each(|line| _ = full.access(line, 0b111, Kind::Writes));
-        assert_eq!(full.access(100, 1, Kind::ReadsOnce).written_back, 3);
+        (0..WAYS as u64).for_each(|line| _ = full.access(line, 0b111, Request::Writes));
+        assert_eq!(full.access(100, 1, Request::ReadsOnce).written_back, 3);
     }
 
     #[test]
@@ -227,9 +209,9 @@ mod tests {
     #[test]
     fn written_sectors_are_written_back_once() {
         let mut cache = Cache::new(0);
-        cache.access(0, 0b0111, Kind::Writes);
-        let others = (1..=WAYS as u64).map(|line| cache.access(line, 1, Kind::Writes).written_back);
+        cache.access(0, 0b0111, Request::Writes);
+        let others =
+            (1..=WAYS as u64).map(|line| cache.access(line, 1, Request::Writes).written_back);
         assert_eq!(others.sum::<u32>(), 3);
-        assert_eq!((cache.write_back(), cache.write_back()), (WAYS as u64, 0));
     }
 }

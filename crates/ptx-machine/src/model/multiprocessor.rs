@@ -1,16 +1,54 @@
-//! The state of a multiprocessor in a replay: its resident blocks, and the choice of the next warp.
+//! The state of a multiprocessor in a replay: its resident blocks, the choice of the next warp, and the reservations of
+//! the throughput of its units.
 
 use std::collections::HashMap;
 
 use super::cache::Cache;
-use super::calendar::Calendar;
 use super::trace::BlockTrace;
+
+/// The number of cycles of one entry of a calendar.
+const STRETCH: f64 = 128.0;
+
+/// The reservations of a unit with a limited throughput.
+pub struct Calendar {
+    /// The amount that can be reserved in each entry.
+    capacity: f64,
+    /// The amount that is reserved in each entry.
+    taken: Vec<f64>,
+}
+
+impl Calendar {
+    pub fn new(per_cycle: f64) -> Self {
+        Self { capacity: per_cycle * STRETCH, taken: Vec::new() }
+    }
+
+    /// Reserves `amount` from the first free capacity at or after `time`. Returns when the reservation begins and ends.
+    pub fn take(&mut self, time: f64, amount: f64) -> (f64, f64) {
+        let first = (time / STRETCH) as usize;
+        let when = |at: usize| if at == first { time } else { at as f64 * STRETCH };
+        let (mut at, mut left, mut begin) = (first, amount, None);
+        loop {
+            if at >= self.taken.len() {
+                self.taken.resize(at + 1024, 0.0);
+            }
+            let free = self.capacity - self.taken[at];
+            if free > 0.0 {
+                let begin = *begin.get_or_insert_with(|| when(at));
+                self.taken[at] += left.min(free);
+                left -= free;
+                if left <= 0.0 {
+                    return (begin, when(at));
+                }
+            }
+            at += 1;
+        }
+    }
+}
 
 /// A multiprocessor with its resident blocks.
 pub struct Multiprocessor {
     /// One place for each block that can be resident.
     pub places: Vec<Running>,
-    /// The first-level cache.
     pub l1: Cache,
     /// The reservations of the load/store unit, in wavefronts.
     pub lsu: Calendar,
@@ -34,9 +72,7 @@ impl Multiprocessor {
 /// A resident block, or a free place.
 #[derive(Default)]
 pub struct Running {
-    /// The trace of the block.
     pub block: BlockTrace,
-    /// The progress of each warp.
     pub warps: Vec<Clock>,
     /// For each phase of an mbarrier: the number of copies and arrivals so far, and the time of the last one.
     pub phases: HashMap<u64, (u32, f64)>,
@@ -53,22 +89,19 @@ pub struct Running {
 /// The progress of a warp: its position in the trace and its time.
 #[derive(Clone, Copy, Default)]
 pub struct Clock {
-    /// The position of the next step in the trace.
+    /// The position in the trace.
     pub at: usize,
     /// The time of the next step, in cycles.
     pub time: f64,
     /// The time at which the last outstanding load completes, in cycles.
     pub pending: f64,
-    /// Whether the warp waits at a barrier.
     pub waits: bool,
     /// The phase of an mbarrier that the warp waits for.
     pub phase: Option<u64>,
-    /// Whether the warp has ended.
     pub ended: bool,
 }
 
 impl Running {
-    /// Starts a block in this place.
     pub fn begin(&mut self, block: BlockTrace, time: f64) {
         let clock = Clock { time, ..Clock::default() };
         (self.arrived, self.live) = (0, block.warps.len());
@@ -128,5 +161,15 @@ mod tests {
         assert_eq!(multiprocessor.next(), Some((1, 1, 2.0)));
         multiprocessor.places.truncate(1);
         assert_eq!(multiprocessor.next(), None);
+    }
+
+    /// With a throughput of 1 per cycle, each entry has a capacity of 128.
+    #[test]
+    fn a_reservation_continues_in_the_next_entries() {
+        let mut calendar = Calendar::new(1.0);
+        assert_eq!(calendar.take(10.0, 100.0), (10.0, 10.0));
+        assert_eq!(calendar.take(10.0, 300.0), (10.0, 3.0 * STRETCH));
+        assert_eq!(calendar.take(0.0, 112.0), (3.0 * STRETCH, 3.0 * STRETCH));
+        assert_eq!(calendar.take(0.0, 1.0), (4.0 * STRETCH, 4.0 * STRETCH));
     }
 }

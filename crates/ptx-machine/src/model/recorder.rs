@@ -1,14 +1,44 @@
-//! The observer of the performance model: counts the work of each instruction and records the traces of warps.
+//! The recorder of a launch: counts the work of each instruction and records the traces of warps.
 
 use std::collections::HashMap;
 
-use super::cure::Cure;
-use super::gpu::Gpu;
-use super::trace::{BlockTrace, Path, Trace};
+use super::gpu::{Cure, Gpu};
+use super::trace::{BlockTrace, Path, Step, Trace};
+use crate::arithmetic::{Type, widths};
 use crate::coalesce::{LINE, Lines, SECTOR, wavefronts};
 use crate::lanes::{LANES, Mask, which};
-use crate::observer::{Action, Observer, WarpId};
-use crate::program::{Kernel, Operation, Space};
+use crate::program::{Collective, Comparison, Kernel, Operation, Space};
+
+/// A warp of a launch: the linear index of its block in the grid, and its own index in the block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WarpId {
+    pub block: u32,
+    pub warp: u16,
+}
+
+/// The kind of a memory access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    Load,
+    /// A load of read-only data (`ld.global.nc`).
+    ReadOnly,
+    /// A load that bypasses the first-level cache.
+    Strong,
+    /// A load of data that are used once (`ld.global.cs`).
+    Once,
+    Store,
+    /// An atomic operation. The flag is true if it returns the old value.
+    Atomic(bool),
+}
+
+/// An access of a warp to one memory: `size` bytes at an address for each lane of `mask`.
+pub struct WarpAccess {
+    pub space: Space,
+    pub action: Action,
+    pub addresses: [u64; LANES],
+    pub mask: Mask,
+    pub size: usize,
+}
 
 /// The exact counts of one instruction in a launch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -83,7 +113,7 @@ impl Running {
 }
 
 /// Records a launch of one kernel.
-pub struct Recorder<'a> {
+pub struct Recorder {
     costs: Vec<Cost>,
     cure: Cure,
     /// The counts of each instruction.
@@ -93,31 +123,28 @@ pub struct Recorder<'a> {
     stretches: Vec<(usize, u64, u64)>,
     running: Running,
     /// Receives the trace of each block when it has ended.
-    take: Box<dyn FnMut(BlockTrace) + 'a>,
+    take: Box<dyn FnMut(BlockTrace)>,
 }
 
-impl<'a> Recorder<'a> {
+impl Recorder {
     /// Creates a recorder for blocks of `warps` warps that leaves out the problem `cure`. `take` receives the traces.
     pub fn new(
         kernel: &Kernel,
         gpu: &Gpu,
         cure: Cure,
         warps: usize,
-        take: impl FnMut(BlockTrace) + 'a,
+        take: impl FnMut(BlockTrace) + 'static,
     ) -> Self {
-        let waits = kernel.waits();
-        let costs = kernel
-            .code
-            .iter()
-            .zip(waits)
-            .map(|(instruction, waits)| Cost { waits, ..cost(&instruction.operation, gpu) });
-        let mut stretches = vec![(0, 0, 0); kernel.code.len()];
-        kernel.stretches().for_each(|stretch| stretches[stretch.start].0 = stretch.end);
+        let code = kernel.code.iter().enumerate();
+        let costs = kernel.code.iter().zip(kernel.waits());
+        let costs =
+            costs.map(|(instruction, waits)| Cost { waits, ..cost(&instruction.operation, gpu) });
+        let end = |at, stretch| if stretch > 0 { at + stretch as usize } else { 0 };
         Self {
             costs: costs.collect(),
             cure,
             counts: vec![Counts::default(); kernel.code.len()],
-            stretches,
+            stretches: code.map(|(at, first)| (end(at, first.stretch), 0, 0)).collect(),
             running: Running { warps, blocks: Vec::new(), latest: 0, room: 0 },
             take: Box::new(take),
         }
@@ -132,11 +159,12 @@ impl<'a> Recorder<'a> {
         }
         self.counts
     }
-}
 
-impl Observer for Recorder<'_> {
+    /// Called when a warp executes the stretch of instructions that begins at `first` with the lanes `active`. Guards
+    /// of single instructions may exclude some of these lanes. The accesses of the stretch's last instruction are
+    /// recorded after this call.
     #[inline(always)]
-    fn executed(&mut self, warp: WarpId, first: usize, active: Mask) {
+    pub(crate) fn executed(&mut self, warp: WarpId, first: usize, active: Mask) {
         let (end, warps, lanes) = &mut self.stretches[first];
         *warps += 1;
         *lanes += u64::from(active.count_ones());
@@ -153,18 +181,21 @@ impl Observer for Recorder<'_> {
         }
     }
 
+    /// Called when a warp accesses memory.
     #[inline(always)]
-    fn global(
-        &mut self,
-        warp: WarpId,
-        instruction: usize,
-        action: Action,
-        bytes: usize,
-        addresses: &[u64; LANES],
-        mask: Mask,
-    ) {
+    pub(crate) fn accessed(&mut self, warp: WarpId, instruction: usize, access: &WarpAccess) {
+        match access.space {
+            Space::Global => self.global(warp, instruction, access),
+            Space::Shared => self.shared(warp, instruction, access),
+            _ => (),
+        }
+    }
+
+    #[inline(always)]
+    fn global(&mut self, warp: WarpId, instruction: usize, access: &WarpAccess) {
+        let &WarpAccess { action, ref addresses, mask, size, .. } = access;
         let mut lines = Lines::of(addresses, mask);
-        let asked = mask.count_ones() * bytes as u32;
+        let asked = mask.count_ones() * size as u32;
         let (touched, needed) = (lines.sectors(), asked.div_ceil(SECTOR as u32));
         let counts = &mut self.counts[instruction];
         counts.sectors += u64::from(touched);
@@ -187,34 +218,33 @@ impl Observer for Recorder<'_> {
         };
         let contends = path == Path::Atomic && self.cure != Cure::Contention;
         let same = if contends { most_at_one(addresses, mask) } else { 0 };
-        self.running.trace(warp).global(path, turns, same, lines.get(), answers);
+        let trace = self.running.trace(warp);
+        trace.push(Step::Global { path, wavefronts: turns, same, lines: lines.get() });
+        if answers {
+            trace.expect_answer();
+        }
     }
 
     #[inline(always)]
-    fn shared(
-        &mut self,
-        warp: WarpId,
-        instruction: usize,
-        action: Action,
-        bytes: usize,
-        offsets: &[u64; LANES],
-        mask: Mask,
-    ) {
+    fn shared(&mut self, warp: WarpId, instruction: usize, access: &WarpAccess) {
+        let &WarpAccess { action, addresses: ref offsets, mask, size, .. } = access;
         let turns = match action {
-            Action::Atomic(_) => most_at_one(offsets, mask).max(wavefronts(offsets, mask, bytes)),
-            _ => wavefronts(offsets, mask, bytes),
+            Action::Atomic(_) => most_at_one(offsets, mask).max(wavefronts(offsets, mask, size)),
+            _ => wavefronts(offsets, mask, size),
         };
-        let asked = u64::from(mask.count_ones()) * bytes as u64;
+        let asked = u64::from(mask.count_ones()) * size as u64;
         let needed = (asked.div_ceil(LINE) as u32).clamp(1, turns.max(1));
         let counts = &mut self.counts[instruction];
         counts.wavefronts += u64::from(turns);
         counts.needed_wavefronts += u64::from(needed);
         counts.bytes += asked;
         let turns = if self.cure == Cure::BankConflicts { needed } else { turns };
-        self.running.trace(warp).shared(turns);
+        self.running.trace(warp).push(Step::Shared { wavefronts: turns });
     }
 
-    fn copied(
+    /// Called when a thread issues a copy to shared memory from an address with a size. `phase` identifies the phase of an
+    /// mbarrier that waits for the copy. `once` is true if the second-level cache evicts these data first.
+    pub(crate) fn copied(
         &mut self,
         warp: WarpId,
         instruction: usize,
@@ -227,34 +257,36 @@ impl Observer for Recorder<'_> {
         counts.sectors += sectors;
         counts.needed_sectors += sectors;
         counts.bytes += bytes;
-        self.running.block(warp.block).add_to_phase(phase);
-        self.running.trace(warp).copy(phase, address, bytes, once);
+        *self.running.block(warp.block).phases.entry(phase).or_default() += 1;
+        self.running.trace(warp).push(Step::Copy { phase, address, bytes, once });
     }
 
-    fn arrived(&mut self, warp: WarpId, phase: u64) {
-        self.running.block(warp.block).add_to_phase(phase);
-        self.running.trace(warp).arrive(phase);
+    /// Called when a thread arrives at an mbarrier in a phase.
+    pub(crate) fn arrived(&mut self, warp: WarpId, phase: u64) {
+        *self.running.block(warp.block).phases.entry(phase).or_default() += 1;
+        self.running.trace(warp).push(Step::Arrive { phase });
     }
 
-    fn waited(&mut self, warp: WarpId, phase: u64) {
-        self.running.trace(warp).wait_for(phase);
+    /// Called when a wait for a phase of an mbarrier has succeeded.
+    pub(crate) fn waited(&mut self, warp: WarpId, phase: u64) {
+        self.running.trace(warp).push(Step::WaitFor { phase });
     }
 
-    fn barrier(&mut self, block: u32) {
-        let place = self.running.blocks.iter().position(|running| running.number == block);
-        let warps = place.map(|place| &mut self.running.blocks[place].warps);
-        warps.into_iter().flatten().for_each(Trace::barrier);
+    /// Called when the warps that a barrier of the block expects have arrived.
+    pub(crate) fn barrier(&mut self, block: u32) {
+        let running = self.running.blocks.iter_mut().filter(|running| running.number == block);
+        running.flat_map(|block| &mut block.warps).for_each(|trace| trace.push(Step::Barrier));
     }
 
-    fn ended(&mut self, block: u32) {
-        if let Some(place) = self.running.blocks.iter().position(|running| running.number == block)
-        {
-            let mut ended = self.running.blocks.swap_remove(place);
-            ended.warps.iter_mut().for_each(Trace::end);
-            let longest = ended.warps.iter().map(Trace::words).max();
-            self.running.room = longest.unwrap_or_default().min(MOST_ROOM);
-            (self.take)(ended);
-        }
+    /// Called when all warps of a block have exited.
+    pub(crate) fn ended(&mut self, block: u32) {
+        let blocks = &mut self.running.blocks;
+        let Some(at) = blocks.iter().position(|running| running.number == block) else { return };
+        let mut ended = blocks.swap_remove(at);
+        ended.warps.iter_mut().for_each(Trace::end);
+        let longest = ended.warps.iter().map(Trace::words).max();
+        self.running.room = longest.unwrap_or_default().min(MOST_ROOM);
+        (self.take)(ended);
     }
 }
 
@@ -277,22 +309,24 @@ fn most_at_one(addresses: &[u64; LANES], mask: Mask) -> u32 {
 fn cost(operation: &Operation, gpu: &Gpu) -> Cost {
     let of = |slots: f64, cycles: f64| Cost { slots, cycles, waits: false };
     match operation {
-        Operation::Compute { function, kind, wide, .. } => match function.is_free() {
-            true => of(0.0, 0.0),
-            false if kind.is_double() => of(gpu.double_cycles, 4.0 + gpu.double_cycles),
-            false if wide.to || kind.is_wide() => of(2.0, 4.0),
-            false => of(1.0, 2.5),
+        Operation::Compute { function, kind, .. } => match kind {
+            _ if function.is_free() => of(0.0, 0.0),
+            Type::f64 => of(gpu.double_cycles, 4.0 + gpu.double_cycles),
+            _ if kind.is_wide() || widths(*function, *kind).0 => of(2.0, 4.0),
+            _ => of(1.0, 2.5),
         },
         Operation::Convert { conversion, .. } if conversion.is_between_integers() => of(0.0, 0.0),
         Operation::Convert { .. } => of(4.0, 8.0),
-        Operation::Compare { kind, .. } if kind.is_double() => of(gpu.double_cycles, 4.0),
-        Operation::Compare { kind, .. } if kind.is_wide() => of(2.0, 5.0),
+        Operation::Compare(Comparison { kind: Type::f64, .. }) => of(gpu.double_cycles, 4.0),
+        Operation::Compare(Comparison { kind, .. }) if kind.is_wide() => of(2.0, 5.0),
         Operation::Load(access) if access.space == Space::Shared => of(1.0, 12.0),
         Operation::Store(access) if access.space == Space::Shared => of(1.0, 3.0),
         Operation::Atomic(atomic) if atomic.space == Space::Shared => of(2.0, 20.0),
-        Operation::Shuffle(_) | Operation::Match { .. } | Operation::Reduce { .. } => of(2.0, 12.0),
-        Operation::Multiply(_) => of(gpu.matrix_cycles, 8.0 + gpu.matrix_cycles),
-        Operation::Vote { .. } | Operation::WarpBarrier { .. } => of(1.0, 6.0),
+        Operation::Collective { collective, .. } => match collective {
+            Collective::Multiply { .. } => of(gpu.matrix_cycles, 8.0 + gpu.matrix_cycles),
+            Collective::Vote { .. } | Collective::Barrier => of(1.0, 6.0),
+            _ => of(2.0, 12.0),
+        },
         Operation::Barrier(_) => of(1.0, 10.0),
         Operation::Fence => of(1.0, gpu.l2_latency),
         Operation::Mbarrier(_) | Operation::Copy(_) | Operation::ProxyFence => of(2.0, 20.0),

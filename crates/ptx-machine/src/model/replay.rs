@@ -10,10 +10,9 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use super::cache::{Cache, Kind};
-use super::calendar::Calendar;
+use super::cache::{Cache, Request};
 use super::gpu::Gpu;
-use super::multiprocessor::{Clock, Multiprocessor, Running};
+use super::multiprocessor::{Calendar, Clock, Multiprocessor, Running};
 use super::trace::{BlockTrace, Path, Step};
 use crate::coalesce::{LINE, SECTOR, line};
 
@@ -70,7 +69,7 @@ impl Memories {
     /// Records that a copy or a fill has written lines to the second-level cache. Lines from the host are also in
     /// memory; the others are dirty and are written back later.
     pub fn write(&mut self, first_line: u64, lines: u64, from_host: bool) {
-        let kind = if from_host { Kind::Reads } else { Kind::Writes };
+        let kind = if from_host { Request::Reads } else { Request::Writes };
         (first_line..first_line + lines).for_each(|line| {
             self.l2.access(line, 0xf, kind);
         });
@@ -126,7 +125,6 @@ impl Hasher for LineHasher {
     }
 }
 
-/// The state of a replay.
 struct Replay<'a> {
     gpu: &'a Gpu,
     l2: &'a mut Cache,
@@ -249,7 +247,7 @@ impl Replay<'_> {
                     return;
                 }
                 Step::Copy { phase, address, bytes, once } => {
-                    let kind = if once { Kind::ReadsOnce } else { Kind::Reads };
+                    let kind = if once { Request::ReadsOnce } else { Request::Reads };
                     let done = self.copy(clock.time, address, bytes, kind);
                     running.add_to_phase(phase, done);
                 }
@@ -273,11 +271,11 @@ impl Replay<'_> {
             _ => false,
         };
         let kind = match path {
-            Path::Store | Path::Atomic => Kind::Writes,
-            Path::Once => Kind::ReadsOnce,
-            _ => Kind::Reads,
+            Path::Store | Path::Atomic => Request::Writes,
+            Path::Once => Request::ReadsOnce,
+            _ => Request::Reads,
         };
-        let writes = kind == Kind::Writes;
+        let writes = kind == Request::Writes;
         let mut done = if writes { now } else { now + self.gpu.l1_latency };
         for &word in lines {
             let (line, mut sectors) = line(word);
@@ -302,7 +300,7 @@ impl Replay<'_> {
     }
 
     /// Sends the lines of a copy to shared memory to the second-level cache. Returns the time at which all are copied.
-    fn copy(&mut self, now: f64, address: u64, bytes: u64, kind: Kind) -> f64 {
+    fn copy(&mut self, now: f64, address: u64, bytes: u64, kind: Request) -> f64 {
         let (first, end) = (address / SECTOR, (address + bytes).div_ceil(SECTOR));
         let mut done = now;
         let mut sector = first;
@@ -318,7 +316,7 @@ impl Replay<'_> {
 
     /// Sends the sectors of a line to the second-level cache, and to memory if they are missing there. Returns the time
     /// at which they are available.
-    fn beyond_l1(&mut self, now: f64, line: u64, sectors: u8, kind: Kind) -> f64 {
+    fn beyond_l1(&mut self, now: f64, line: u64, sectors: u8, kind: Request) -> f64 {
         let bytes = |sectors: u32| f64::from(sectors) * SECTOR as f64;
         let found = self.l2.access(line, sectors, kind);
         let count = sectors.count_ones();
@@ -330,7 +328,7 @@ impl Replay<'_> {
             self.memory_time.take(now, bytes(found.written_back));
         }
         let mut missing = sectors & !found.hits;
-        if missing == 0 || kind == Kind::Writes {
+        if missing == 0 || kind == Request::Writes {
             return came;
         }
         if self.gpu.fetched_sectors == 2 {

@@ -38,65 +38,71 @@ pub struct BlockTrace {
     pub phases: HashMap<u64, u32>,
 }
 
-impl BlockTrace {
-    /// Adds a copy or an arrival to a phase.
-    pub fn add_to_phase(&mut self, phase: u64) {
-        *self.phases.entry(phase).or_default() += 1;
-    }
-}
-
-/// The path of a request through the caches.
+/// The path of a request through the caches. Those that do not name the first-level cache bypass it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Path {
-    /// An ordinary load: through the first-level cache if the GPU caches such loads there.
+    /// Through the first-level cache if the GPU caches such loads there.
     Load,
-    /// A load of read-only data: always through the first-level cache.
+    /// Always through the first-level cache.
     ReadOnly,
-    /// A load that bypasses the first-level cache.
     Strong,
     /// An ordinary load of data that are used once, which are the first to be evicted.
     Once,
-    /// A store to the second-level cache.
     Store,
-    /// An atomic operation at the second-level cache.
     Atomic,
 }
 
 /// A step of a trace.
-#[allow(missing_docs)] // the variants describe their fields
 #[derive(Debug, PartialEq)]
 pub enum Step<'a> {
     /// Instructions: their issue slots, and the cycles until the next instruction can issue.
-    Work { slots: f64, cycles: f64 },
+    Work {
+        slots: f64,
+        cycles: f64,
+    },
     /// An access to global memory: the number of wavefronts, the maximum number of lanes that update the same address,
     /// and the lines as encoded by [`Lines`](crate::coalesce::Lines).
-    Global { path: Path, wavefronts: u32, same: u32, lines: &'a [u64] },
+    Global {
+        path: Path,
+        wavefronts: u32,
+        same: u32,
+        lines: &'a [u64],
+    },
     /// An access to shared memory with its number of wavefronts.
-    Shared { wavefronts: u32 },
+    Shared {
+        wavefronts: u32,
+    },
     /// A wait for all outstanding loads.
     Wait,
-    /// A barrier of the block.
     Barrier,
     /// A copy from global to shared memory, which a phase of an mbarrier waits for, and whether its data are used once.
-    Copy { phase: u64, address: u64, bytes: u64, once: bool },
+    Copy {
+        phase: u64,
+        address: u64,
+        bytes: u64,
+        once: bool,
+    },
     /// An arrival at an mbarrier in a phase.
-    Arrive { phase: u64 },
+    Arrive {
+        phase: u64,
+    },
     /// A wait for a phase.
-    WaitFor { phase: u64 },
+    WaitFor {
+        phase: u64,
+    },
 }
 
 impl Trace {
-    /// Creates an empty trace with memory for `words` words.
     pub fn with_room(words: usize) -> Self {
         Self { words: Vec::with_capacity(words), ..Self::default() }
     }
 
-    /// Returns the length in words.
     pub fn words(&self) -> usize {
         self.words.len()
     }
 
     /// Appends instructions. Long sequences become several steps, between which other warps can run.
+    #[inline(always)]
     pub fn work(&mut self, slots: f64, cycles: f64) {
         self.work.0 += slots;
         self.work.1 += cycles;
@@ -105,55 +111,50 @@ impl Trace {
         }
     }
 
-    /// Appends an access to global memory. `answers` is true if the warp receives a value.
-    pub fn global(&mut self, path: Path, wavefronts: u32, same: u32, lines: &[u64], answers: bool) {
+    /// Appends an access, or an event of a barrier or an mbarrier.
+    #[inline(always)]
+    pub fn push(&mut self, step: Step) {
         self.flush();
-        let head = GLOBAL
-            | (path as u64) << KIND
-            | (lines.len() as u64) << 8
-            | u64::from(wavefronts) << 16
-            | u64::from(same) << 32;
-        self.words.push(head);
-        self.words.extend_from_slice(lines);
-        self.outstanding |= answers;
+        self.encode(step);
     }
 
-    /// Appends an access to shared memory.
-    pub fn shared(&mut self, wavefronts: u32) {
-        self.flush();
-        self.words.push(SHARED | u64::from(wavefronts) << KIND);
+    #[inline(always)]
+    fn encode(&mut self, step: Step) {
+        match step {
+            Step::Work { slots, cycles } => {
+                let part = |number: f64| ((number * PARTS) as u64).min((1 << 30) - 1);
+                self.words.push(WORK | part(slots) << KIND | part(cycles) << (KIND + 30));
+            }
+            Step::Global { path, wavefronts, same, lines } => {
+                let head = GLOBAL
+                    | (path as u64) << KIND
+                    | (lines.len() as u64) << 8
+                    | u64::from(wavefronts) << 16
+                    | u64::from(same) << 32;
+                self.words.push(head);
+                self.words.extend_from_slice(lines);
+            }
+            Step::Shared { wavefronts } => self.words.push(SHARED | u64::from(wavefronts) << KIND),
+            Step::Wait => self.words.push(WAIT),
+            Step::Barrier => self.words.push(BARRIER),
+            Step::Copy { phase, address, bytes, once } => {
+                self.words.extend([COPY | phase << KIND, address, bytes << 1 | u64::from(once)]);
+            }
+            Step::Arrive { phase } => self.words.push(ARRIVE | phase << KIND),
+            Step::WaitFor { phase } => self.words.push(WAIT_FOR | phase << KIND),
+        }
+    }
+
+    /// Records that the warp receives the value of its last access.
+    pub fn expect_answer(&mut self) {
+        self.outstanding = true;
     }
 
     /// Appends a wait if a load is outstanding.
     pub fn wait(&mut self) {
         if std::mem::take(&mut self.outstanding) {
-            self.flush();
-            self.words.push(WAIT);
+            self.push(Step::Wait);
         }
-    }
-
-    /// Appends a barrier of the block.
-    pub fn barrier(&mut self) {
-        self.flush();
-        self.words.push(BARRIER);
-    }
-
-    /// Appends a copy from global to shared memory.
-    pub fn copy(&mut self, phase: u64, address: u64, bytes: u64, once: bool) {
-        self.flush();
-        self.words.extend([COPY | phase << KIND, address, bytes << 1 | u64::from(once)]);
-    }
-
-    /// Appends an arrival at an mbarrier.
-    pub fn arrive(&mut self, phase: u64) {
-        self.flush();
-        self.words.push(ARRIVE | phase << KIND);
-    }
-
-    /// Appends a wait for a phase of an mbarrier.
-    pub fn wait_for(&mut self, phase: u64) {
-        self.flush();
-        self.words.push(WAIT_FOR | phase << KIND);
     }
 
     /// Completes the trace, with a wait if a load is outstanding.
@@ -166,8 +167,7 @@ impl Trace {
     fn flush(&mut self) {
         let (slots, cycles) = std::mem::take(&mut self.work);
         if slots + cycles > 0.0 {
-            let part = |number: f64| ((number * PARTS) as u64).min((1 << 30) - 1);
-            self.words.push(WORK | part(slots) << KIND | part(cycles) << (KIND + 30));
+            self.encode(Step::Work { slots, cycles });
         }
     }
 
@@ -221,37 +221,32 @@ mod tests {
         trace.work(1.5, 4.0);
         trace.work(1.0, 2.0);
         let lines = Lines::of(&std::array::from_fn(|lane| 8 * lane as u64 + 128), !0);
-        trace.global(Path::ReadOnly, 2, 0, lines.get(), true);
-        trace.shared(3);
+        let path = Path::ReadOnly;
+        trace.push(Step::Global { path, wavefronts: 2, same: 0, lines: lines.get() });
+        trace.expect_answer();
+        trace.push(Step::Shared { wavefronts: 3 });
         trace.wait();
         trace.wait();
-        trace.barrier();
-        trace.copy(7 << 32 | 1, 1 << 46, 512, true);
-        trace.arrive(7 << 32 | 1);
-        trace.wait_for(7 << 32 | 1);
+        let phase = 7 << 32 | 1;
+        let others = || {
+            let copy = Step::Copy { phase, address: 1 << 46, bytes: 512, once: true };
+            [Step::Barrier, copy, Step::Arrive { phase }, Step::WaitFor { phase }]
+        };
+        others().into_iter().for_each(|step| trace.push(step));
         trace.end();
         let (mut at, mut steps) = (0, Vec::new());
         while let Some((step, next)) = trace.step(at) {
             steps.push(step);
             at = next;
         }
-        assert_eq!(
-            steps,
-            [
-                Step::Work { slots: 2.5, cycles: 6.0 },
-                Step::Global {
-                    path: Path::ReadOnly,
-                    wavefronts: 2,
-                    same: 0,
-                    lines: &[1 << 8 | 0xf, 2 << 8 | 0xf]
-                },
-                Step::Shared { wavefronts: 3 },
-                Step::Wait,
-                Step::Barrier,
-                Step::Copy { phase: 7 << 32 | 1, address: 1 << 46, bytes: 512, once: true },
-                Step::Arrive { phase: 7 << 32 | 1 },
-                Step::WaitFor { phase: 7 << 32 | 1 },
-            ]
-        );
+        let lines = &[1 << 8 | 0xf, 2 << 8 | 0xf];
+        let mut expected = vec![
+            Step::Work { slots: 2.5, cycles: 6.0 },
+            Step::Global { path, wavefronts: 2, same: 0, lines },
+            Step::Shared { wavefronts: 3 },
+            Step::Wait,
+        ];
+        expected.extend(others());
+        assert_eq!(steps, expected);
     }
 }

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::names::Names;
+use super::names::Symbol;
 use super::{
-    Bank, Comparison, Instruction, Kernel, Logic, Operation, Update, Vote, Wide, flow, place_name,
-    schedule, slots,
+    Bank, Comparison, Constant, EVICT_FIRST, Instruction, Kernel, Logic, Operation, flow, schedule,
+    slots,
 };
 use crate::arithmetic::{self, Type};
 use crate::compare::Relation;
@@ -15,104 +15,77 @@ use crate::memory::{LOCAL_WINDOW, SHARED_WINDOW};
 use crate::ptx::{Entry, Error, Module, Operand, Place, Statement};
 
 /// Converts the statements of one kernel.
+#[derive(Default)]
 pub(super) struct Decoder<'a> {
-    pub names: Names<'a>,
-    /// The instructions so far.
-    code: Vec<Instruction>,
+    pub(super) kernel: Kernel,
+    pub(super) declared: HashMap<&'a str, (Bank, Option<u64>)>,
+    pub(super) registers: HashMap<&'a str, (Bank, Slot)>,
+    pub(super) constants: HashMap<(Bank, Constant), Slot>,
+    pub(super) symbols: HashMap<&'a str, Symbol>,
+    /// The numbers of the places in the source.
+    places: HashMap<Place, u32>,
     /// The guard, source place and line of the current statement.
     current: (Option<(Slot, bool)>, u32, u32),
     /// The branches: the index of the instruction, the label, and the line.
     branches: Vec<(usize, &'a str, usize)>,
 }
 
-/// The reason why an instruction is rejected.
-pub(super) type Reason = String;
+/// The result of decoding, or the reason why an instruction is rejected.
+pub(super) type Decoded<T = Operation> = Result<T, String>;
 
-/// Decodes a kernel.
-///
-/// # Errors
-/// Returns an error for the first instruction that is not supported.
+/// Decodes a kernel. Fails for the first instruction that is not supported.
 pub(super) fn kernel<'a>(module: &Module<'a>, entry: &Entry<'a>) -> Result<Kernel, Error> {
+    let error = |line: usize| move |why: String| Error::at(module.text, line, why);
     let first_line = entry.statements.first().map_or(1, |statement| statement.line);
-    let names = Names::new(module, entry).map_err(|why| Error::at(module.text, first_line, why))?;
-    let mut decoder =
-        Decoder { names, code: Vec::new(), current: (None, 0, 0), branches: Vec::new() };
-    let mut places = Places::default();
+    let mut decoder = Decoder::default();
+    decoder.declare(module, entry).map_err(error(first_line))?;
     let mut starts = Vec::new();
     for statement in &entry.statements {
-        starts.push(decoder.code.len());
-        let place = places.number(module, statement.place);
-        decoder
-            .statement(statement, place)
-            .map_err(|why| Error::at(module.text, statement.line, why))?;
+        starts.push(decoder.kernel.code.len());
+        decoder.statement(module, statement).map_err(error(statement.line))?;
     }
-    starts.push(decoder.code.len());
+    starts.push(decoder.kernel.code.len());
     // A kernel may end with a label or without `ret`.
     decoder.current = (None, 0, entry.statements.last().map_or(0, |last| last.line as u32));
     decoder.push(Operation::Exit);
     let labels: HashMap<_, _> =
         entry.labels.iter().map(|&(name, statement)| (name, starts[statement])).collect();
-    for (branch, label, line) in std::mem::take(&mut decoder.branches) {
-        let target = labels.get(label);
-        let target =
-            target.ok_or_else(|| Error::at(module.text, line, "this label is not defined"))?;
-        decoder.code[branch].operation = Operation::Branch { target: *target as u32 };
+    let Decoder { mut kernel, constants, branches, .. } = decoder;
+    for (branch, label, line) in branches {
+        let undefined = || error(line)("this label is not defined".into());
+        let target = *labels.get(label).ok_or_else(undefined)? as u32;
+        kernel.code[branch].operation = Operation::Branch { target };
     }
-    let names = &decoder.names;
-    if names.counts.iter().any(|&count| count > usize::from(Slot::MAX)) {
-        return Err(Error::at(module.text, first_line, "this kernel has too many registers"));
+    if kernel.registers.iter().any(|&count| count > usize::from(Slot::MAX)) {
+        return Err(error(first_line)("this kernel has too many registers".into()));
     }
-    let mut kernel = Kernel {
-        name: entry.name.to_owned(),
-        parameters: names.parameters.clone(),
-        max_threads: entry.max_threads,
-        registers: names.counts,
-        constants: names.constants(),
-        shared: names.shared.clone(),
-        shared_end: names.shared_end,
-        shared_bytes: names.shared_bytes,
-        local_bytes: names.local_bytes,
-        places: places.names,
-        code: decoder.code,
-    };
+    let constants = constants.into_iter().map(|((bank, constant), slot)| (bank, slot, constant));
+    kernel.constants = constants.collect();
+    kernel.constants.sort_by_key(|&(bank, slot, _)| (bank, slot));
+    kernel.name = entry.name.to_owned();
+    kernel.max_threads = entry.max_threads;
     let blocks = flow::blocks(&kernel.code);
     schedule::schedule(&mut kernel.code, &blocks);
     flow::mark(&mut kernel.code, &blocks);
-    flow::mark_stretches(&mut kernel.code);
     slots::allocate(&mut kernel, &blocks);
     Ok(kernel)
 }
 
-/// The table of places in the source, which assigns them numbers.
-#[derive(Default)]
-struct Places {
-    numbers: HashMap<Place, u32>,
-    names: Vec<String>,
-}
-
-impl Places {
-    fn number(&mut self, module: &Module, place: Place) -> u32 {
-        *self.numbers.entry(place).or_insert_with(|| {
-            self.names.push(place_name(module, place));
-            self.names.len() as u32 - 1
-        })
-    }
-}
-
 impl<'a> Decoder<'a> {
-    fn statement(&mut self, statement: &Statement<'a>, place: u32) -> Result<(), Reason> {
-        let guard = match statement.guard {
-            Some((name, negated)) => Some((self.predicate_named(name)?, negated)),
-            None => None,
-        };
+    fn statement(&mut self, module: &Module, statement: &Statement<'a>) -> Decoded<()> {
+        let guard = statement.guard.as_ref().map(|guard| self.predicate(guard)).transpose()?;
+        let place = *self.places.entry(statement.place).or_insert_with(|| {
+            self.kernel.places.push(place_name(module, statement.place));
+            self.kernel.places.len() as u32 - 1
+        });
         self.current = (guard, place, statement.line as u32);
         let parts: Vec<_> = statement.opcode.split('.').collect();
         let operands = &statement.operands[..];
         let operation = match (parts[0], operands) {
-            ("ld" | "ldu", _) => return self.load(&parts, operands),
+            ("ld" | "ldu", _) => self.load(&parts, operands)?,
             ("st", _) => self.store(&parts, operands)?,
             ("atom" | "red", _) => self.atomic(&parts, operands)?,
-            ("mov", [to, of]) => return self.mov(&parts, to, of),
+            ("mov", [to, of]) => self.mov(&parts, to, of)?,
             ("cvta", [to, of]) => self.convert_address(&parts, to, of)?,
             ("cvt", [to, of]) => self.convert(&parts, to, of)?,
             ("setp", _) => self.compare(&parts, operands)?,
@@ -125,36 +98,19 @@ impl<'a> Decoder<'a> {
                 self.logic(parts[0], operands)?
             }
             ("shfl", _) => self.shuffle(&parts, operands)?,
-            ("vote", [to, of, members]) => {
-                let (vote, bank) = match parts[1..] {
-                    ["sync", "all", "pred"] => (Vote::All, Bank::Predicate),
-                    ["sync", "any", "pred"] => (Vote::Any, Bank::Predicate),
-                    ["sync", "uni", "pred"] => (Vote::Uniform, Bank::Predicate),
-                    ["sync", "ballot", "b32"] => (Vote::Ballot, Bank::Word),
-                    _ => return Err(unknown()),
-                };
-                let (of, members) = (self.predicate(of)?, self.value(members, false)?);
-                Operation::Vote { vote, to: self.target(to, bank)?, of, members }
-            }
-            ("match", [to, of, members]) => self.match_values(&parts, to, of, members)?,
-            ("redux", [to, of, members]) => {
-                let (["sync", name, _], kind) = (&parts[1..], kind(&parts)?) else {
-                    return Err(unknown());
-                };
-                let update = Update::find(name).filter(|update| update.reduces());
-                let (of, members) = (self.value(of, false)?, self.value(members, false)?);
-                let (update, to) = (update.ok_or_else(unknown)?, self.result(to, false)?);
-                Operation::Reduce { update, kind, to, of, members }
-            }
-            ("mma", [to, left, right, of]) => self.multiply(&parts, [to, left, right, of])?,
+            ("vote", [_, _, _]) => self.vote(&parts, operands)?,
+            ("match", [_, _, _]) => self.match_values(&parts, operands)?,
+            ("redux", [_, _, _]) => self.reduce(&parts, operands)?,
+            ("mma", [_, _, _, _]) => self.multiply(&parts, operands)?,
             ("activemask", [to]) => Operation::ActiveMask { to: self.result(to, false)? },
             ("bar" | "barrier", _) => self.barrier(&parts, operands)?,
             ("membar", []) => Operation::Fence,
             ("mbarrier", _) => self.mbarrier(&parts, operands)?,
-            ("cp", [to, from, bytes, mbarrier, policy @ ..]) => {
-                self.copy(&parts, [to, from, mbarrier], bytes, policy)?
+            ("cp", [_, _, _, _, ..]) => self.copy(&parts, operands)?,
+            // A policy of the second-level cache for all accesses that use it.
+            ("createpolicy", [to]) if parts[1..] == ["fractional", "L2::evict_first", "b64"] => {
+                self.compute("mov", Type::u64, to, &[Operand::Number(EVICT_FIRST)])?
             }
-            ("createpolicy", [to]) => return self.create_policy(&parts, to),
             ("fence", []) if parts[1..].starts_with(&["proxy", "async"]) => Operation::ProxyFence,
             // It makes an initialised mbarrier visible to copies.
             ("fence", []) if parts[1..] == ["mbarrier_init", "release", "cluster"] => {
@@ -162,7 +118,7 @@ impl<'a> Decoder<'a> {
             }
             ("fence", []) if parts.get(1) != Some(&"proxy") => Operation::Fence,
             ("bra", [Operand::Name(label)]) => {
-                self.branches.push((self.code.len(), label, statement.line));
+                self.branches.push((self.kernel.code.len(), label, statement.line));
                 Operation::Branch { target: 0 }
             }
             ("ret" | "exit", []) => Operation::Exit,
@@ -182,23 +138,11 @@ impl<'a> Decoder<'a> {
 
     pub(super) fn push(&mut self, operation: Operation) {
         let (guard, place, line) = self.current;
-        self.code.push(Instruction {
-            operation,
-            guard,
-            leads: false,
-            stretch: 0,
-            place,
-            line,
-            rank: 0,
-        });
+        self.kernel.code.push(Instruction { guard, place, line, ..operation.into() });
     }
 
     /// Decodes an instruction in the table of [`arithmetic`].
-    fn arithmetic(
-        &mut self,
-        parts: &[&str],
-        operands: &[Operand<'a>],
-    ) -> Result<Operation, Reason> {
+    fn arithmetic(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Decoded {
         let (last, modifiers) = parts.split_last().expect("at least one part");
         let exact = Type::find(last).ok_or_else(unknown)?;
         let single = exact == Type::f32;
@@ -216,78 +160,60 @@ impl<'a> Decoder<'a> {
             name = "fma".into();
         }
         let kind = if flushes { Type::Flushed } else { exact };
-        let function = arithmetic::find(&name, kind).ok_or_else(unknown)?;
+        arithmetic::find(&name, kind).ok_or_else(unknown)?;
         let [to, of @ ..] = operands else { return Err(miscounted()) };
-        self.compute(function, kind, to, of)
+        self.compute(&name, kind, to, of)
     }
 
     fn compute(
         &mut self,
-        function: arithmetic::Function,
+        name: &str,
         kind: Type,
         to: &Operand<'a>,
-        of: &[Operand<'a>],
-    ) -> Result<Operation, Reason> {
-        let shape = arithmetic::shape(function, kind);
-        if of.len() != shape.operands.len() {
+        operands: &[Operand<'a>],
+    ) -> Decoded {
+        let function = arithmetic::find(name, kind).ok_or_else(unknown)?;
+        let (result, widths) = arithmetic::widths(function, kind);
+        if operands.len() != widths.len() {
             return Err(miscounted());
         }
-        let mut wide = Wide { to: shape.result, count: of.len() as u8, of: 0 };
-        let mut registers = [0; 4];
-        for (k, (operand, is_wide)) in of.iter().zip(shape.operands).enumerate() {
-            wide.of |= u8::from(is_wide) << k;
-            registers[k] = self.value(operand, is_wide)?;
+        let mut of = [0; 4];
+        for ((register, operand), &wide) in of.iter_mut().zip(operands).zip(widths) {
+            *register = self.value(operand, wide)?;
         }
-        let to = self.result(to, shape.result)?;
-        Ok(Operation::Compute { function, kind, wide, to, of: registers })
+        Ok(Operation::Compute { function, kind, to: self.result(to, result)?, of })
     }
 
     /// Decodes `mov`, which can also split a register into halves and join them.
-    pub(super) fn mov(
-        &mut self,
-        parts: &[&str],
-        to: &Operand<'a>,
-        of: &Operand<'a>,
-    ) -> Result<(), Reason> {
+    fn mov(&mut self, parts: &[&str], to: &Operand<'a>, of: &Operand<'a>) -> Decoded {
         if let Operand::Name("%clock" | "%clock_hi" | "%clock64" | "%globaltimer") = of {
             let wide = kind(parts)?.is_wide();
-            let to = self.result(to, wide)?;
-            self.push(Operation::Clock { wide, to });
-            return Ok(());
+            return Ok(Operation::Clock { wide, to: self.result(to, wide)? });
         }
         if parts.last() == Some(&"pred") {
-            let of = self.predicate(of)?;
+            let of = [self.predicate(of)?; 2];
             let to = self.target(to, Bank::Predicate)?;
-            self.push(Operation::Logic { logic: Logic::First, to, of: [of; 2] });
-            return Ok(());
+            return Ok(Operation::Logic { logic: Logic::First, to, of });
         }
         let kind = kind(parts)?;
         let half = if kind.is_wide() { Type::u64 } else { Type::u32 };
-        let find = |name, kind| arithmetic::find(name, kind).ok_or_else(unknown);
-        let operation = match (to, of) {
+        match (to, of) {
             (Operand::Vector(halves), _) => {
                 let [low, high] = &halves[..] else { return Err(unknown()) };
-                let low = self.compute(find("low", half)?, half, low, std::slice::from_ref(of))?;
+                let low = self.compute("low", half, low, of.elements())?;
                 self.push(low);
-                self.compute(find("high", half)?, half, high, std::slice::from_ref(of))?
+                self.compute("high", half, high, of.elements())
             }
-            (_, Operand::Vector(halves)) => self.compute(find("pack", half)?, half, to, halves)?,
-            _ => self.compute(find("mov", kind)?, kind, to, std::slice::from_ref(of))?,
-        };
-        self.push(operation);
-        Ok(())
+            (_, Operand::Vector(halves)) => self.compute("pack", half, to, halves),
+            _ => self.compute("mov", kind, to, of.elements()),
+        }
     }
 
     /// Decodes `cvta`, which converts between the addresses of a state space and generic addresses.
-    fn convert_address(
-        &mut self,
-        parts: &[&str],
-        to: &Operand<'a>,
-        of: &Operand<'a>,
-    ) -> Result<Operation, Reason> {
-        let (to_space, space) = match parts {
-            [_, "to", space, "u64"] => (true, *space),
-            [_, space, "u64"] => (false, *space),
+    fn convert_address(&mut self, parts: &[&str], to: &Operand<'a>, of: &Operand<'a>) -> Decoded {
+        let (name, space) = match parts {
+            [_, "to", space, "u64"] => ("sub", *space),
+            [_, space, "u64"] => ("add", *space),
             _ => return Err(unknown()),
         };
         let window = match space {
@@ -296,17 +222,10 @@ impl<'a> Decoder<'a> {
             "local" => LOCAL_WINDOW,
             _ => return Err(unknown()),
         };
-        let name = if to_space { "sub" } else { "add" };
-        let function = arithmetic::find(name, Type::u64).ok_or_else(unknown)?;
-        self.compute(function, Type::u64, to, &[of.clone(), Operand::Number(window)])
+        self.compute(name, Type::u64, to, &[of.clone(), Operand::Number(window)])
     }
 
-    fn convert(
-        &mut self,
-        parts: &[&str],
-        to: &Operand<'a>,
-        of: &Operand<'a>,
-    ) -> Result<Operation, Reason> {
+    fn convert(&mut self, parts: &[&str], to: &Operand<'a>, of: &Operand<'a>) -> Decoded {
         let [_, modifiers @ .., to_type, of_type] = parts else { return Err(unknown()) };
         let (Some(from), Some(to_number)) = (Number::find(of_type), Number::find(to_type)) else {
             return Err(unknown());
@@ -340,7 +259,7 @@ impl<'a> Decoder<'a> {
         Ok(Operation::Convert { conversion, to, of })
     }
 
-    fn compare(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Result<Operation, Reason> {
+    fn compare(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Decoded {
         let [_, relation, modifiers @ .., last] = parts else { return Err(unknown()) };
         let relation = Relation::find(relation).ok_or_else(unknown)?;
         let mut kind = Type::find(last).ok_or_else(unknown)?;
@@ -357,24 +276,16 @@ impl<'a> Decoder<'a> {
         let [to, x, y, rest @ ..] = operands else { return Err(miscounted()) };
         let with = match (logic, rest) {
             (None, []) => None,
-            (Some(logic), [other]) => {
-                let (predicate, negated) = self.predicate(other)?;
-                Some((logic, predicate, negated))
-            }
+            (Some(logic), [other]) => Some((logic, self.predicate(other)?)),
             _ => return Err(miscounted()),
         };
         let of = [self.value(x, kind.is_wide())?, self.value(y, kind.is_wide())?];
-        let (to, negated) = match to {
-            Operand::Pair(to, negated) => (
-                self.target(&Operand::Name(to), Bank::Predicate)?,
-                Some(self.target(&Operand::Name(negated), Bank::Predicate)?),
-            ),
-            _ => (self.target(to, Bank::Predicate)?, None),
-        };
-        Ok(Operation::Compare { relation, kind, of, result: Comparison { to, negated, with } })
+        let (to, negated) = self.pair(to, Bank::Predicate)?;
+        Ok(Operation::Compare(Comparison { relation, kind, of, to, negated, with }))
     }
 
-    fn logic(&mut self, name: &str, operands: &[Operand<'a>]) -> Result<Operation, Reason> {
+    /// Decodes `and`, `or`, `xor` and `not` of predicates.
+    fn logic(&mut self, name: &str, operands: &[Operand<'a>]) -> Decoded {
         let (to, of, logic) = match (name, operands) {
             ("not", [to, of]) => {
                 let (predicate, negated) = self.predicate(of)?;
@@ -395,18 +306,30 @@ impl<'a> Decoder<'a> {
 }
 
 /// Returns the type at the end of an instruction's name.
-pub(super) fn kind(parts: &[&str]) -> Result<Type, Reason> {
+pub(super) fn kind(parts: &[&str]) -> Decoded<Type> {
     parts.last().and_then(|last| Type::find(last)).ok_or_else(unknown)
 }
 
-pub(super) fn unknown() -> Reason {
+pub(super) fn unknown() -> String {
     "this instruction is not supported".into()
 }
 
-pub(super) fn miscounted() -> Reason {
+pub(super) fn miscounted() -> String {
     "this instruction has the wrong number of operands".into()
 }
 
-pub(super) fn misfit(name: &str) -> Reason {
+pub(super) fn misfit(name: &str) -> String {
     format!("the register {name} has the wrong size")
+}
+
+fn place_name(module: &Module, place: Place) -> String {
+    let name = |(file, line): (u64, u64)| {
+        let path = module.files.iter().find(|(number, _)| *number == file);
+        let file = path.map_or("?", |(_, path)| path.rsplit('/').next().unwrap_or(path));
+        format!("{file}:{line}")
+    };
+    match place.inlined_at {
+        None => name(place.at),
+        Some(call) => format!("{} (inlined at {})", name(place.at), name(call)),
+    }
 }

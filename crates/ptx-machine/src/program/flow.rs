@@ -12,26 +12,18 @@ use super::{Instruction, Operation};
 /// A basic block: a range of instructions and its successors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block {
-    /// The index of the first instruction.
     pub start: usize,
-    /// The index after the last instruction.
     pub end: usize,
-    /// The numbers of the successors.
     pub next: Vec<usize>,
 }
 
-/// Returns the basic blocks of a kernel.
 pub fn blocks(code: &[Instruction]) -> Vec<Block> {
     let mut leads = vec![false; code.len() + 1];
     leads[0] = true;
     for (at, instruction) in code.iter().enumerate() {
-        match instruction.operation {
-            Operation::Branch { target } => {
-                leads[target as usize] = true;
-                leads[at + 1] = true;
-            }
-            Operation::Exit | Operation::Trap => leads[at + 1] = true,
-            _ => (),
+        leads[at + 1] |= instruction.operation.jumps();
+        if let Operation::Branch { target } = instruction.operation {
+            leads[target as usize] = true;
         }
     }
     let starts: Vec<_> = (0..code.len()).filter(|&at| leads[at]).collect();
@@ -44,9 +36,7 @@ pub fn blocks(code: &[Instruction]) -> Vec<Block> {
         if let Operation::Branch { target } = last.operation {
             next.push(number(target as usize));
         }
-        let leaves =
-            matches!(last.operation, Operation::Branch { .. } | Operation::Exit | Operation::Trap);
-        if (!leaves || last.guard.is_some()) && end < code.len() {
+        if (!last.operation.jumps() || last.guard.is_some()) && end < code.len() {
             next.push(number(end));
         }
         blocks.push(Block { start, end, next });
@@ -54,33 +44,33 @@ pub fn blocks(code: &[Instruction]) -> Vec<Block> {
     blocks
 }
 
-/// Marks the first instruction of each basic block, and sets the rank of every instruction.
+/// Marks the first instruction of each basic block and the stretches, and sets the rank of every instruction.
 pub fn mark(code: &mut [Instruction], blocks: &[Block]) {
     for (rank, &block) in order(blocks).iter().enumerate() {
         let Block { start, end, .. } = blocks[block];
         code[start].leads = true;
         code[start..end].iter_mut().for_each(|instruction| instruction.rank = rank as u32);
     }
+    mark_stretches(code);
 }
 
 /// Sets the lengths of the stretches within the marked blocks (see [`Instruction::stretch`]).
-pub fn mark_stretches(code: &mut [Instruction]) {
+fn mark_stretches(code: &mut [Instruction]) {
     let mut end = code.len();
     for at in (0..code.len()).rev() {
         let follows = at > 0 && !code[at].leads && !ends_stretch(&code[at - 1].operation);
         // The lanes may arrive at a collective instruction one after another, so it is a stretch of its own.
-        if !follows || code[at].operation.together().is_some() {
+        if !follows || code[at].operation.meeting().is_some() {
             code[at].stretch = (end - at) as u32;
             end = at;
         }
     }
 }
 
-/// Returns whether other lanes or warps may run after the operation, or the observer is notified of its accesses.
+/// Returns whether other lanes or warps may run after the operation, or the recorder is notified of its accesses.
 fn ends_stretch(operation: &Operation) -> bool {
-    let jumps = matches!(operation, Operation::Branch { .. } | Operation::Exit | Operation::Trap);
-    let pauses = matches!(operation, Operation::Sleep) || operation.together().is_some();
-    jumps || pauses || operation.accesses_memory()
+    let pauses = matches!(operation, Operation::Sleep) || operation.meeting().is_some();
+    operation.jumps() || pauses || operation.accesses_memory()
 }
 
 /// Returns all blocks in the order of their ranks. Unreachable blocks come last.
@@ -171,6 +161,7 @@ fn components(blocks: &[Block], roots: &[usize], within: &mut [bool]) -> Vec<Vec
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::program::Collective;
 
     fn ordered(next: &[&[usize]]) -> Vec<usize> {
         let block = |next: &&[usize]| Block { start: 0, end: 0, next: next.to_vec() };
@@ -200,28 +191,18 @@ mod tests {
 
     #[test]
     fn stretches_end_where_other_lanes_or_warps_may_run() {
-        use Operation::{Branch, Exit, Fence, Sleep, WarpBarrier};
+        use Operation::{Branch, Exit, Fence, Sleep};
         let stretches = |operations: &[Operation], leads: usize| {
-            let instruction = |(at, &operation)| {
-                let leads = at == leads;
-                Instruction {
-                    operation,
-                    guard: None,
-                    leads,
-                    stretch: 0,
-                    place: 0,
-                    line: 0,
-                    rank: 0,
-                }
-            };
-            let mut code: Vec<_> = operations.iter().enumerate().map(instruction).collect();
+            let mut code: Vec<Instruction> =
+                operations.iter().map(|&operation| operation.into()).collect();
+            code[leads].leads = true;
             mark_stretches(&mut code);
             code.iter().map(|instruction| instruction.stretch).collect::<Vec<_>>()
         };
         let branch = Branch { target: 0 };
         assert_eq!(stretches(&[Fence, Fence, branch, Fence, Exit], 0), [3, 0, 0, 2, 0]);
         assert_eq!(stretches(&[Fence, Fence, Sleep, Exit], 1), [1, 2, 0, 1], "a block starts");
-        let barrier = WarpBarrier { members: 0 };
+        let barrier = Operation::Collective { collective: Collective::Barrier, members: 0 };
         assert_eq!(stretches(&[Fence, barrier, barrier, Exit], 0), [1, 1, 1, 1], "lanes meet");
     }
 

@@ -1,14 +1,17 @@
-//! Decoding of the statements that access memory.
+//! Decoding of the statements that access memory: loads, stores, atomic operations, asynchronous copies, and the
+//! operations on their mbarriers.
 
-use super::decode::{Decoder, Reason, miscounted, misfit, unknown};
+use super::decode::{Decoded, Decoder, miscounted, misfit, unknown};
 use super::names::Symbol;
-use super::{Access, Address, Atomic, Bank, Constant, Operation, Order, Space, Update};
+use super::{
+    Access, Address, Atomic, Bank, Constant, Copies, Mbarrier, MbarrierAction, Operation, Order,
+    Space, Update,
+};
 use crate::arithmetic::{self, Type};
 use crate::convert::Number;
 use crate::ptx::{Base, Operand};
 
-/// The modifiers of an access.
-struct Modifiers {
+struct Modifiers<'p> {
     /// The state space; `None` for parameters.
     space: Option<Space>,
     order: Order,
@@ -16,11 +19,11 @@ struct Modifiers {
     once: bool,
     count: u8,
     /// All other modifiers.
-    rest: Vec<String>,
+    rest: Vec<&'p str>,
 }
 
-impl Modifiers {
-    fn read(parts: &[&str]) -> Self {
+impl<'p> Modifiers<'p> {
+    fn read(parts: &[&'p str]) -> Self {
         let mut read = Self {
             space: Some(Space::Generic),
             order: Order::Weak,
@@ -48,7 +51,7 @@ impl Modifiers {
                 "cs" | "lu" => read.once = true,
                 "ca" | "wb" | "wt" => (),
                 hint if hint.starts_with("L1::") || hint.starts_with("L2::") => (),
-                other => read.rest.push(other.to_owned()),
+                other => read.rest.push(other),
             }
         }
         read
@@ -80,18 +83,18 @@ impl Update {
 }
 
 impl<'a> Decoder<'a> {
-    /// Decodes `ld` from memory or from the parameters.
-    pub fn load(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Result<(), Reason> {
+    pub(super) fn load(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Decoded {
         let [to, address] = operands else { return Err(miscounted()) };
         let (modifiers, number) = split(parts)?;
-        let Some(space) = modifiers.space else { return self.load_parameter(number, to, address) };
-        let access = self.access(space, &modifiers, number, to, address, true)?;
-        self.push(Operation::Load(access));
-        Ok(())
+        match modifiers.space {
+            Some(space) => {
+                Ok(Operation::Load(self.access(space, &modifiers, number, to, address, true)?))
+            }
+            None => self.load_parameter(number, to, address),
+        }
     }
 
-    /// Decodes `st`.
-    pub fn store(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Result<Operation, Reason> {
+    pub(super) fn store(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Decoded {
         let [address, of] = operands else { return Err(miscounted()) };
         let (modifiers, number) = split(parts)?;
         let space = modifiers.space.ok_or_else(unknown)?;
@@ -106,11 +109,8 @@ impl<'a> Decoder<'a> {
         values: &Operand<'a>,
         address: &Operand<'a>,
         loads: bool,
-    ) -> Result<Access, Reason> {
-        let values = match values {
-            Operand::Vector(values) => &values[..],
-            _ => std::slice::from_ref(values),
-        };
+    ) -> Decoded<Access> {
+        let values = values.elements();
         if !modifiers.rest.is_empty() {
             return Err(unknown());
         }
@@ -139,48 +139,43 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    /// Decodes `ld.param` as a move from a register that contains the parameter from the start of the kernel.
+    /// Decodes `ld.param` as moves from registers that contain the parameter from the start of the kernel. The last one
+    /// is returned.
     fn load_parameter(
         &mut self,
         number: Number,
         to: &Operand<'a>,
         address: &Operand<'a>,
-    ) -> Result<(), Reason> {
+    ) -> Decoded {
         let &Operand::Address(Base::Name(name), offset) = address else { return Err(unknown()) };
-        let Some(Symbol::Parameter(at, size)) = self.names.symbol(name) else {
+        let Some(&Symbol::Parameter(at, size)) = self.symbols.get(name) else {
             return Err("parameters can only be loaded by their names".into());
         };
-        let targets = match to {
-            Operand::Vector(targets) => &targets[..],
-            _ => std::slice::from_ref(to),
-        };
         let bytes = number.bits() as usize / 8;
-        for (k, target) in targets.iter().enumerate() {
+        let signed = matches!(number, Number::Signed(_));
+        let mut last = None;
+        for (k, target) in to.elements().iter().enumerate() {
             let offset = usize::try_from(offset).map_err(|_| unknown())? + k * bytes;
             if offset + bytes > size {
                 return Err(format!("the parameter {name} has only {size} bytes"));
             }
             let (to, wide) = self.any_width(target, bytes == 8)?;
-            let signed = matches!(number, Number::Signed(_));
             let constant = Constant::Argument(at + offset, bytes as u8, signed);
-            let of = self.names.constant(Bank::of(wide), constant);
+            let of = [self.constant(Bank::of(wide), constant), 0, 0, 0];
             let kind = if wide { Type::u64 } else { Type::u32 };
             let function = arithmetic::find("mov", kind).ok_or_else(unknown)?;
-            let wide = super::Wide { to: wide, count: 1, of: u8::from(wide) };
-            self.push(Operation::Compute { function, kind, wide, to, of: [of, 0, 0, 0] });
+            if let Some(before) = last.replace(Operation::Compute { function, kind, to, of }) {
+                self.push(before);
+            }
         }
-        Ok(())
+        last.ok_or_else(miscounted)
     }
 
     /// Decodes `atom`, and `red`, which does not return the old value.
-    pub fn atomic(
-        &mut self,
-        parts: &[&str],
-        operands: &[Operand<'a>],
-    ) -> Result<Operation, Reason> {
+    pub(super) fn atomic(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Decoded {
         let (last, parts) = parts.split_last().expect("at least one part");
         let modifiers = Modifiers::read(&parts[1..]);
-        let [update] = &modifiers.rest[..] else { return Err(unknown()) };
+        let [update] = modifiers.rest[..] else { return Err(unknown()) };
         let update = Update::find(update).ok_or_else(unknown)?;
         let kind = Type::find(last).ok_or_else(unknown)?;
         if matches!(kind, Type::u16 | Type::i16) {
@@ -206,29 +201,76 @@ impl<'a> Decoder<'a> {
         Ok(Operation::Atomic(Atomic { space, address, update, kind, wide, to, of, order }))
     }
 
-    pub fn address(&mut self, operand: &Operand<'a>) -> Result<Address, Reason> {
-        let &Operand::Address(base, offset) = operand else { return Err(unknown()) };
-        let name = match base {
-            Base::Number(bits) => {
-                let register = self.names.constant(Bank::Double, Constant::Bits(bits));
-                return Ok(Address { register, wide: true, offset });
-            }
-            Base::Name(name) => name,
+    /// Decodes `mbarrier`. The scope and the default order of an operation may be written.
+    pub(super) fn mbarrier(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Decoded {
+        let defaults = |part: &&str| !matches!(*part, "cta" | "release" | "acquire");
+        let named: Vec<_> = parts[1..].iter().copied().filter(defaults).collect();
+        let [name @ .., "shared" | "shared::cta", "b64"] = &named[..] else {
+            return Err(unknown());
         };
-        match self.names.register(name) {
-            Some((Bank::Predicate, _)) => return Err(misfit(name)),
-            Some((bank, register)) => {
-                return Ok(Address { register, wide: bank == Bank::Double, offset });
+        let (address, action) = match (name, operands) {
+            (["init"], [address, count]) => {
+                (address, MbarrierAction::Init(self.value(count, false)?))
             }
-            None => (),
-        }
-        let register = self.value(&Operand::Name(name), true)?;
-        Ok(Address { register, wide: true, offset })
+            (["arrive"], [to, address]) => {
+                (address, MbarrierAction::Arrive { to: self.result(to, true)?, bytes: None })
+            }
+            (["arrive", "expect_tx"], [to, address, bytes]) => {
+                let bytes = Some(self.value(bytes, false)?);
+                (address, MbarrierAction::Arrive { to: self.result(to, true)?, bytes })
+            }
+            ([wait @ ("try_wait" | "test_wait"), "parity"], [to, address, parity]) => {
+                let to = self.target(to, Bank::Predicate)?;
+                let parity = self.value(parity, false)?;
+                (address, MbarrierAction::Wait { to, parity, blocks: *wait == "try_wait" })
+            }
+            (["init" | "arrive", ..] | ["try_wait" | "test_wait", "parity"], _) => {
+                return Err(miscounted());
+            }
+            _ => return Err(unknown()),
+        };
+        Ok(Operation::Mbarrier(Mbarrier { address: self.address(address)?, action }))
+    }
+
+    /// Decodes `cp.async.bulk`, a copy from global to shared memory that an mbarrier counts.
+    pub(super) fn copy(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Decoded {
+        let [to, from, bytes, mbarrier, policy @ ..] = operands else { return Err(miscounted()) };
+        // Since PTX 8.6, the destination may also be called `shared::cta`.
+        let ["async", "bulk", "shared::cluster" | "shared::cta", rest @ ..] = &parts[1..] else {
+            return Err(unknown());
+        };
+        let policy = match (rest, policy) {
+            (["global", "mbarrier::complete_tx::bytes"], []) => None,
+            (["global", "mbarrier::complete_tx::bytes", "L2::cache_hint"], [policy]) => {
+                Some(self.value(policy, true)?)
+            }
+            _ => return Err(unknown()),
+        };
+        Ok(Operation::Copy(Copies {
+            to: self.address(to)?,
+            from: self.address(from)?,
+            bytes: self.value(bytes, false)?,
+            mbarrier: self.address(mbarrier)?,
+            policy,
+        }))
+    }
+
+    fn address(&mut self, operand: &Operand<'a>) -> Decoded<Address> {
+        let &Operand::Address(base, offset) = operand else { return Err(unknown()) };
+        let (register, wide) = match base {
+            Base::Number(bits) => (self.constant(Bank::Double, Constant::Bits(bits)), true),
+            Base::Name(name) => match self.register(name) {
+                Some((Bank::Predicate, _)) => return Err(misfit(name)),
+                Some((bank, register)) => (register, bank == Bank::Double),
+                None => (self.value(&Operand::Name(name), true)?, true),
+            },
+        };
+        Ok(Address { register, wide, offset })
     }
 }
 
 /// Returns the modifiers between an instruction's name and its type, and the type.
-fn split(parts: &[&str]) -> Result<(Modifiers, Number), Reason> {
+fn split<'p>(parts: &[&'p str]) -> Decoded<(Modifiers<'p>, Number)> {
     let (last, parts) = parts.split_last().ok_or_else(unknown)?;
     let number = Number::find(last).ok_or_else(unknown)?;
     Ok((Modifiers::read(&parts[1..]), number))

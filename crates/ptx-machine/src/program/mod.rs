@@ -1,24 +1,21 @@
 //! Kernels in the form that the machine executes: instructions whose registers are resolved to indices of banks.
 
-mod bulk;
+#![warn(missing_docs)]
+
+mod collective;
 mod decode;
 mod flow;
 mod memory;
 mod names;
 mod operands;
+#[allow(missing_docs)] // `Operation` has a variant for each group of instructions of PTX
 mod operation;
 mod schedule;
 mod slots;
-mod together;
-mod values;
-mod waits;
 
 use crate::lanes::Slot;
-use crate::ptx::{self, Place};
-pub use operation::{
-    Access, Address, Atomic, Barrier, Comparison, Copies, EVICT_FIRST, Logic, Matrices, Mbarrier,
-    MbarrierAction, Operation, Order, Question, Shuffle, Source, Space, Update, Vote, Wide,
-};
+use crate::ptx;
+pub use operation::*;
 
 /// A program: the kernels and variables of a PTX text.
 #[derive(Clone, Debug, Default)]
@@ -88,90 +85,12 @@ pub struct Kernel {
     pub places: Vec<String>,
 }
 
-/// The bank of a register, which depends on its size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Bank {
-    /// Predicates: one bit for each lane.
-    Predicate,
-    /// Registers of at most 32 bits.
-    Word,
-    /// Registers of 64 bits.
-    Double,
-}
-
-/// The value of a constant register, which no instruction writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Constant {
-    /// A literal value.
-    Bits(u64),
-    /// Bytes of the arguments: their offset, their number, and whether they are sign-extended.
-    Argument(usize, u8, bool),
-    /// The address of a variable of the module, by its number.
-    Address(usize),
-    /// A special register.
-    Special(Special),
-}
-
-/// A special register that is constant while a block runs (PTX ISA, section 10).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Special {
-    /// The thread's index in its block, by dimension.
-    Thread(u8),
-    /// The number of threads per block, by dimension.
-    BlockShape(u8),
-    /// The block's index in the grid.
-    Block(u8),
-    /// The number of blocks, by dimension.
-    GridShape(u8),
-    /// The lane in its warp.
-    Lane,
-    /// The index of the warp in its block.
-    Warp,
-    /// The mask of this lane.
-    LaneMask,
-    /// The mask of the lower lanes.
-    LowerLanes,
-    /// The mask of the lower lanes and this one.
-    LowerLanesAndThis,
-    /// The mask of the higher lanes.
-    HigherLanes,
-    /// The mask of the higher lanes and this one.
-    HigherLanesAndThis,
-    /// The size of the dynamic shared memory in bytes.
-    DynamicShared,
-}
-
-/// A decoded instruction of a kernel.
-#[derive(Clone, Copy, Debug)]
-pub struct Instruction {
-    /// The operation.
-    pub operation: Operation,
-    /// The predicate that selects the lanes, and whether it is negated.
-    pub guard: Option<(Slot, bool)>,
-    /// Whether a basic block starts here.
-    pub leads: bool,
-    /// The number of instructions of the stretch that starts here; 0 if none does. A stretch is a sequence of
-    /// instructions that a warp executes with the same active lanes, because only its last instruction can branch, wait
-    /// or access memory.
-    pub stretch: u32,
-    /// The index of its place in the source: see [`Kernel::places`].
-    pub place: u32,
-    /// The line in the PTX text, from 1.
-    pub line: u32,
-    /// The priority of diverged lanes: those at the lowest rank run first, so that lanes reconverge where their paths
-    /// join.
-    pub rank: u32,
-}
-
 impl Program {
-    /// Parses a PTX text.
-    ///
-    /// # Errors
-    /// Returns an error if the text is not PTX, or for the first instruction or declaration that is not supported.
+    /// Parses a PTX text. Fails for the first instruction or declaration that is not supported.
     pub fn parse(text: &str) -> Result<Self, ptx::Error> {
         let module = ptx::parse(text)?;
         let mut program = Self::default();
-        for variable in module.variables.iter().filter(|variable| variable.space != "shared") {
+        for variable in module.variables_in_memory() {
             program.variables.push(Variable {
                 name: variable.name.to_owned(),
                 offset: 0,
@@ -189,13 +108,7 @@ impl Program {
 impl Kernel {
     /// Returns for each instruction whether it uses a register for which a load from global memory may be outstanding.
     pub fn waits(&self) -> Vec<bool> {
-        waits::waits(&self.code)
-    }
-
-    /// Returns the stretches of the code as ranges of instructions.
-    pub fn stretches(&self) -> impl Iterator<Item = std::ops::Range<usize>> {
-        let begin = self.code.iter().enumerate().filter(|(_, instruction)| instruction.stretch > 0);
-        begin.map(|(at, instruction)| at..at + instruction.stretch as usize)
+        schedule::waits(&self.code)
     }
 
     /// Returns whether the kernel uses a variable of its program.
@@ -215,18 +128,5 @@ impl Kernel {
     /// inlined.
     pub fn place(&self, instruction: usize) -> &str {
         &self.places[self.code[instruction].place as usize]
-    }
-}
-
-/// Formats a place in the source.
-fn place_name(module: &ptx::Module, place: Place) -> String {
-    let name = |(file, line): (u64, u64)| {
-        let path = module.files.iter().find(|(number, _)| *number == file);
-        let file = path.map_or("?", |(_, path)| path.rsplit('/').next().unwrap_or(path));
-        format!("{file}:{line}")
-    };
-    match place.inlined_at {
-        None => name(place.at),
-        Some(call) => format!("{} (inlined at {})", name(place.at), name(call)),
     }
 }

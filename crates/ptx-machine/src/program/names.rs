@@ -1,10 +1,10 @@
-//! Name resolution in a kernel: registers, special registers, variables and parameters.
+//! The names in a kernel, and the registers of operands: declared and special registers, literals, and addresses of
+//! variables.
 
-use std::collections::HashMap;
-
-use super::{Bank, Constant, Parameter, Special, Variable};
-use crate::lanes::Slot;
-use crate::ptx;
+use super::decode::{Decoded, Decoder, misfit, unknown};
+use super::{Bank, Constant, Kernel, Parameter, Special, Variable};
+use crate::lanes::{LANES, Slot};
+use crate::ptx::{Entry, Module, Operand};
 
 /// The minimum gap between two shared arrays in bytes. No access may touch it.
 const GAP: usize = 256;
@@ -13,55 +13,17 @@ const BANKS: usize = 128;
 
 /// The location of a variable or parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Symbol {
-    /// An offset in shared memory.
-    Shared(usize),
-    /// An offset in local memory.
-    Local(usize),
+pub(super) enum Symbol {
+    /// An offset in shared or local memory.
+    Offset(usize),
     /// A variable of the module, by its number.
     Module(usize),
     /// A parameter: its offset in the arguments and its size in bytes.
     Parameter(usize, usize),
 }
 
-/// The names of a kernel, and the registers that have been assigned so far.
-pub struct Names<'a> {
-    declared: HashMap<&'a str, (Bank, Option<u64>)>,
-    registers: HashMap<&'a str, (Bank, Slot)>,
-    constants: HashMap<(Bank, Constant), Slot>,
-    symbols: HashMap<&'a str, Symbol>,
-    /// The number of registers in each bank.
-    pub counts: [usize; 3],
-    /// The arrays in shared memory.
-    pub shared: Vec<Variable>,
-    /// The offset of dynamic shared memory.
-    pub shared_end: usize,
-    /// The size of the shared arrays without gaps, in bytes.
-    pub shared_bytes: usize,
-    /// The size of local memory per thread, in bytes.
-    pub local_bytes: usize,
-    /// The parameters in order.
-    pub parameters: Vec<Parameter>,
-}
-
-impl<'a> Names<'a> {
-    /// Collects the names of a kernel of `module`.
-    ///
-    /// # Errors
-    /// Returns an error if a declared register type is not supported.
-    pub fn new(module: &ptx::Module<'a>, entry: &ptx::Entry<'a>) -> Result<Self, String> {
-        let mut names = Self {
-            declared: HashMap::new(),
-            registers: HashMap::new(),
-            constants: HashMap::new(),
-            symbols: HashMap::new(),
-            counts: [0; 3],
-            shared: Vec::new(),
-            shared_end: 0,
-            shared_bytes: 0,
-            local_bytes: 0,
-            parameters: Vec::new(),
-        };
+impl<'a> Decoder<'a> {
+    pub(super) fn declare(&mut self, module: &Module<'a>, entry: &Entry<'a>) -> Decoded<()> {
         for declared in &entry.registers {
             let bank = match declared.kind {
                 ".pred" => Bank::Predicate,
@@ -69,59 +31,53 @@ impl<'a> Names<'a> {
                 ".b64" | ".u64" | ".s64" | ".f64" => Bank::Double,
                 kind => return Err(format!("registers of the type {kind} are not supported")),
             };
-            names.declared.insert(declared.name, (bank, declared.count));
+            self.declared.insert(declared.name, (bank, declared.count));
         }
-        names.place_parameters(entry);
-        let outside = module.variables.iter().filter(|variable| variable.space != "shared");
-        for (number, variable) in outside.enumerate() {
-            names.symbols.insert(variable.name, Symbol::Module(number));
-        }
-        names.place_arrays(module, entry);
-        Ok(names)
-    }
-
-    fn place_parameters(&mut self, entry: &ptx::Entry<'a>) {
-        let mut end: usize = 0;
         for parameter in &entry.parameters {
-            let offset = end.next_multiple_of(parameter.alignment);
-            end = offset + parameter.bytes;
+            let end = self.kernel.parameters.last().map_or(0, Parameter::end);
+            let (offset, bytes) = (end.next_multiple_of(parameter.alignment), parameter.bytes);
             let is_float = matches!(parameter.kind, ".f32" | ".f64");
-            self.parameters.push(Parameter { offset, bytes: parameter.bytes, is_float });
-            self.symbols.insert(parameter.name, Symbol::Parameter(offset, parameter.bytes));
+            self.kernel.parameters.push(Parameter { offset, bytes, is_float });
+            self.symbols.insert(parameter.name, Symbol::Parameter(offset, bytes));
         }
+        for (number, variable) in module.variables_in_memory().enumerate() {
+            self.symbols.insert(variable.name, Symbol::Module(number));
+        }
+        self.place_arrays(module, entry);
+        Ok(())
     }
 
-    fn place_arrays(&mut self, module: &ptx::Module<'a>, entry: &ptx::Entry<'a>) {
+    fn place_arrays(&mut self, module: &Module<'a>, entry: &Entry<'a>) {
+        let Kernel { shared, shared_end, shared_bytes, local_bytes, .. } = &mut self.kernel;
+        // An array starts in the same bank as without the gap before it.
+        let behind =
+            |end: usize, packed: usize| (end + GAP).next_multiple_of(BANKS) + packed % BANKS;
         for variable in &entry.variables {
-            if variable.space == "local" {
-                let offset = self.local_bytes.next_multiple_of(variable.alignment);
-                self.symbols.insert(variable.name, Symbol::Local(offset));
-                self.local_bytes = offset + variable.bytes;
-                continue;
-            }
-            let packed = self.shared_bytes.next_multiple_of(variable.alignment);
-            self.shared_bytes = packed + variable.bytes;
-            // The array starts in the same bank as without the gap.
-            let offset = (self.shared_end + GAP).next_multiple_of(BANKS) + packed % BANKS;
-            self.shared_end = offset + variable.bytes;
-            self.symbols.insert(variable.name, Symbol::Shared(offset));
-            self.shared.push(Variable {
-                name: variable.name.to_owned(),
-                offset,
-                bytes: variable.bytes,
-                initial: Vec::new(),
-            });
+            let bytes = variable.bytes;
+            let offset = if variable.space == "local" {
+                let offset = local_bytes.next_multiple_of(variable.alignment);
+                *local_bytes = offset + bytes;
+                offset
+            } else {
+                let packed = shared_bytes.next_multiple_of(variable.alignment);
+                *shared_bytes = packed + bytes;
+                let offset = behind(*shared_end, packed);
+                *shared_end = offset + bytes;
+                let (name, initial) = (variable.name.to_owned(), Vec::new());
+                shared.push(Variable { name, offset, bytes, initial });
+                offset
+            };
+            self.symbols.insert(variable.name, Symbol::Offset(offset));
         }
+        *shared_end = behind(*shared_end, shared_bytes.next_multiple_of(16));
         // All shared variables outside kernels are names of the dynamic shared memory.
-        let packed = self.shared_bytes.next_multiple_of(16);
-        self.shared_end = (self.shared_end + GAP).next_multiple_of(BANKS) + packed % BANKS;
         for variable in module.variables.iter().filter(|variable| variable.space == "shared") {
-            self.symbols.insert(variable.name, Symbol::Shared(self.shared_end));
+            self.symbols.insert(variable.name, Symbol::Offset(*shared_end));
         }
     }
 
     /// Returns the register with a name, if it is declared.
-    pub fn register(&mut self, name: &'a str) -> Option<(Bank, Slot)> {
+    pub(super) fn register(&mut self, name: &'a str) -> Option<(Bank, Slot)> {
         if let Some(&known) = self.registers.get(name) {
             return Some(known);
         }
@@ -139,44 +95,113 @@ impl<'a> Names<'a> {
 
     /// Returns a new register without a name. If there are more than [`Slot`] can number, the decoder rejects the
     /// kernel.
-    pub fn new_register(&mut self, bank: Bank) -> Slot {
-        let count = &mut self.counts[bank as usize];
+    fn new_register(&mut self, bank: Bank) -> Slot {
+        let count = &mut self.kernel.registers[bank as usize];
         *count += 1;
         (*count - 1) as Slot
     }
 
-    /// Returns the register of a constant.
-    pub fn constant(&mut self, bank: Bank, constant: Constant) -> Slot {
-        match self.constants.get(&(bank, constant)) {
-            Some(&slot) => slot,
-            None => {
-                let slot = self.new_register(bank);
-                self.constants.insert((bank, constant), slot);
-                slot
+    pub(super) fn constant(&mut self, bank: Bank, constant: Constant) -> Slot {
+        if let Some(&slot) = self.constants.get(&(bank, constant)) {
+            return slot;
+        }
+        let slot = self.new_register(bank);
+        self.constants.insert((bank, constant), slot);
+        slot
+    }
+
+    /// Returns the register of an operand of 64 bits (`wide`) or 32 bits.
+    pub(super) fn value(&mut self, operand: &Operand<'a>, wide: bool) -> Decoded<Slot> {
+        let bank = Bank::of(wide);
+        let name = match *operand {
+            Operand::Number(bits) => {
+                let bits = if wide { bits } else { u64::from(bits as u32) };
+                return Ok(self.constant(bank, Constant::Bits(bits)));
             }
+            Operand::Name(name) => name,
+            _ => return Err(unknown()),
+        };
+        if let Some((found, slot)) = self.register(name) {
+            return if found == bank { Ok(slot) } else { Err(misfit(name)) };
+        }
+        let constant = match (special(name), self.symbols.get(name)) {
+            (Some(special), _) => Constant::Special(special),
+            (_, Some(&Symbol::Offset(at))) => Constant::Bits(at as u64),
+            (_, Some(&Symbol::Module(number))) => Constant::Address(number),
+            (_, Some(Symbol::Parameter(..))) => {
+                return Err(format!("the address of the parameter {name} is not supported"));
+            }
+            (_, None) if name == "WARP_SZ" => Constant::Bits(LANES as u64),
+            (_, None) => return Err(format!("{name} is not declared")),
+        };
+        Ok(self.constant(bank, constant))
+    }
+
+    /// Returns the destination register of a result of 64 bits (`wide`) or 32 bits.
+    pub(super) fn result(&mut self, operand: &Operand<'a>, wide: bool) -> Decoded<Slot> {
+        self.target(operand, Bank::of(wide))
+    }
+
+    /// Returns the destination register of a result. `_` is a new register that is never read.
+    pub(super) fn target(&mut self, operand: &Operand<'a>, bank: Bank) -> Decoded<Slot> {
+        match *operand {
+            Operand::Name("_") => Ok(self.new_register(bank)),
+            Operand::Name(name) => match self.register(name) {
+                Some((found, slot)) if found == bank => Ok(slot),
+                Some(_) => Err(misfit(name)),
+                None => Err(format!("{name} is not a register")),
+            },
+            _ => Err("the result is not a register".into()),
         }
     }
 
-    /// Returns the location of the variable with a name.
-    pub fn symbol(&self, name: &str) -> Option<Symbol> {
-        self.symbols.get(name).copied()
+    /// Returns the destination registers of a result and, if the operand is a pair, of a predicate.
+    pub(super) fn pair(
+        &mut self,
+        operand: &Operand<'a>,
+        bank: Bank,
+    ) -> Decoded<(Slot, Option<Slot>)> {
+        let Operand::Pair(to, predicate) = operand else {
+            return Ok((self.target(operand, bank)?, None));
+        };
+        let predicate = self.target(&Operand::Name(predicate), Bank::Predicate)?;
+        Ok((self.target(&Operand::Name(to), bank)?, Some(predicate)))
     }
 
-    /// Returns all constants with their registers, sorted by register.
-    pub fn constants(&self) -> Vec<(Bank, Slot, Constant)> {
-        let constants = self.constants.iter();
-        let mut constants: Vec<_> =
-            constants.map(|(&(bank, constant), &slot)| (bank, slot, constant)).collect();
-        constants.sort_by_key(|&(bank, slot, _)| (bank, slot));
-        constants
+    /// Returns the register of an operand, which may be wider than its type, and whether it has 64 bits.
+    pub(super) fn any_width(&mut self, operand: &Operand<'a>, wide: bool) -> Decoded<(Slot, bool)> {
+        if let Operand::Name(name) = operand
+            && let Some((bank, slot)) = self.register(name)
+        {
+            return match bank {
+                Bank::Double => Ok((slot, true)),
+                Bank::Word if !wide => Ok((slot, false)),
+                _ => Err(misfit(name)),
+            };
+        }
+        Ok((self.value(operand, wide)?, wide))
+    }
+
+    /// Returns the register of a predicate and whether it is negated. The constants 0 and 1 are valid predicates.
+    pub(super) fn predicate(&mut self, operand: &Operand<'a>) -> Decoded<(Slot, bool)> {
+        let (name, negated) = match *operand {
+            Operand::Name(name) => (name, false),
+            Operand::Not(name) => (name, true),
+            Operand::Number(bits) => {
+                return Ok((self.constant(Bank::Predicate, Constant::Bits(bits)), false));
+            }
+            _ => return Err(unknown()),
+        };
+        match self.register(name) {
+            Some((Bank::Predicate, slot)) => Ok((slot, negated)),
+            _ => Err(format!("{name} is not a predicate")),
+        }
     }
 }
 
-/// Returns the special register with a name.
-pub fn special(name: &str) -> Option<Special> {
-    let dimension = |last: &str| ["x", "y", "z"].iter().position(|d| *d == last).map(|d| d as u8);
+fn special(name: &str) -> Option<Special> {
     if let Some((register, last)) = name.split_once('.') {
-        let dimension = dimension(last)?;
+        let dimension = ["x", "y", "z"].iter().position(|d| *d == last)? as u8;
         return Some(match register {
             "%tid" => Special::Thread(dimension),
             "%ntid" => Special::BlockShape(dimension),

@@ -1,17 +1,16 @@
 //! The registers of an instruction: a visitor for the passes that read or replace them.
 
 use super::{
-    Address, Atomic, Bank, Barrier, Copies, Instruction, Matrices, Mbarrier, MbarrierAction,
-    Operation, Question, Shuffle, Vote,
+    Address, Atomic, Bank, Barrier, Collective, Comparison, Copies, Instruction, Mbarrier,
+    MbarrierAction, Operation, Question, Vote,
 };
+use crate::arithmetic::widths;
 use crate::lanes::Slot;
 
 /// The use of a register by an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
-    /// The instruction reads the register.
     Read,
-    /// The instruction writes the register.
     Write,
 }
 
@@ -20,42 +19,44 @@ impl Bank {
     pub fn of(wide: bool) -> Self {
         if wide { Self::Double } else { Self::Word }
     }
-}
 
-impl Address {
-    fn visit(&mut self, see: &mut impl FnMut(Bank, &mut Slot, Use)) {
-        see(Bank::of(self.wide), &mut self.register, Use::Read);
+    fn of_vote(vote: Vote) -> Self {
+        if vote == Vote::Ballot { Self::Word } else { Self::Predicate }
     }
 }
 
 impl Instruction {
+    /// Returns the registers with their uses, first those that are read.
+    pub fn uses(mut self) -> Vec<((Bank, Slot), Use)> {
+        let mut uses = Vec::new();
+        self.visit(|bank, slot, purpose| uses.push(((bank, *slot), purpose)));
+        uses
+    }
+
     /// Calls `see` for each register, first those that are read. `see` may replace the register.
-    pub fn registers(&mut self, see: &mut impl FnMut(Bank, &mut Slot, Use)) {
+    pub fn visit(&mut self, mut see: impl FnMut(Bank, &mut Slot, Use)) {
         use Bank::{Double, Predicate, Word};
         use Use::{Read, Write};
         if let Some((guard, _)) = &mut self.guard {
             see(Predicate, guard, Read);
         }
         match &mut self.operation {
-            Operation::Compute { wide, to, of, .. } => {
-                for (k, register) in of.iter_mut().enumerate().take(wide.count.into()) {
-                    see(Bank::of(wide.of >> k & 1 == 1), register, Read);
+            Operation::Compute { function, kind, to, of } => {
+                let (result, operands) = widths(*function, *kind);
+                for (register, &wide) in of.iter_mut().zip(operands) {
+                    see(Bank::of(wide), register, Read);
                 }
-                see(Bank::of(wide.to), to, Write);
+                see(Bank::of(result), to, Write);
             }
             Operation::Convert { to, of, .. } => {
                 see(Bank::of(of.1), &mut of.0, Read);
                 see(Bank::of(to.1), &mut to.0, Write);
             }
-            Operation::Compare { kind, of, result, .. } => {
+            Operation::Compare(Comparison { kind, of, to, negated, with, .. }) => {
                 of.iter_mut().for_each(|register| see(Bank::of(kind.is_wide()), register, Read));
-                if let Some((_, predicate, _)) = &mut result.with {
-                    see(Predicate, predicate, Read);
-                }
-                see(Predicate, &mut result.to, Write);
-                if let Some(negated) = &mut result.negated {
-                    see(Predicate, negated, Write);
-                }
+                with.iter_mut().for_each(|(_, (predicate, _))| see(Predicate, predicate, Read));
+                see(Predicate, to, Write);
+                negated.iter_mut().for_each(|negated| see(Predicate, negated, Write));
             }
             Operation::Select { wide, to, of, by } => {
                 of.iter_mut().for_each(|register| see(Bank::of(*wide), register, Read));
@@ -67,70 +68,36 @@ impl Instruction {
                 see(Predicate, to, Write);
             }
             Operation::Load(access) => {
-                access.address.visit(see);
-                let bank = Bank::of(access.wide);
+                see_address(&mut access.address, &mut see);
                 let registers = access.registers.iter_mut().take(access.count.into());
-                registers.for_each(|register| see(bank, register, Write));
+                registers.for_each(|register| see(Bank::of(access.wide), register, Write));
             }
             Operation::Store(access) => {
-                access.address.visit(see);
-                let bank = Bank::of(access.wide);
+                see_address(&mut access.address, &mut see);
                 let registers = access.registers.iter_mut().take(access.count.into());
-                registers.for_each(|register| see(bank, register, Read));
+                registers.for_each(|register| see(Bank::of(access.wide), register, Read));
             }
             Operation::Atomic(Atomic { address, wide, to, of, .. }) => {
-                address.visit(see);
+                see_address(address, &mut see);
                 of.iter_mut().for_each(|register| see(Bank::of(*wide), register, Read));
-                if let Some(to) = to {
-                    see(Bank::of(*wide), to, Write);
-                }
+                to.iter_mut().for_each(|to| see(Bank::of(*wide), to, Write));
             }
-            Operation::Shuffle(Shuffle { to, in_range, of, by, clamp, members, .. }) => {
-                [of, by, clamp, members].into_iter().for_each(|register| see(Word, register, Read));
-                see(Word, to, Write);
-                if let Some(in_range) = in_range {
-                    see(Predicate, in_range, Write);
-                }
-            }
-            Operation::Vote { vote, to, of, members } => {
-                see(Predicate, &mut of.0, Read);
+            Operation::Collective { collective, members } => {
                 see(Word, members, Read);
-                see(if *vote == Vote::Ballot { Word } else { Predicate }, to, Write);
-            }
-            Operation::Match { all, wide, to, of, members } => {
-                see(Bank::of(*wide), of, Read);
-                see(Word, members, Read);
-                see(Word, to, Write);
-                if let Some(Some(same)) = all {
-                    see(Predicate, same, Write);
-                }
-            }
-            Operation::Reduce { to, of, members, .. } => {
-                [of, members].into_iter().for_each(|register| see(Word, register, Read));
-                see(Word, to, Write);
-            }
-            Operation::Multiply(Matrices { to, left, right, of }) => {
-                [left, right]
-                    .into_iter()
-                    .chain(of)
-                    .for_each(|register| see(Double, register, Read));
-                to.iter_mut().for_each(|register| see(Double, register, Write));
+                see_collective(collective, &mut see);
             }
             Operation::ActiveMask { to } => see(Word, to, Write),
-            Operation::WarpBarrier { members } => see(Word, members, Read),
             Operation::Barrier(Barrier { number, threads, question, .. }) => {
                 see(Word, number, Read);
-                if let Some(threads) = threads {
-                    see(Word, threads, Read);
-                }
+                threads.iter_mut().for_each(|threads| see(Word, threads, Read));
                 if let Some(Question { vote, of, to }) = question {
                     see(Predicate, &mut of.0, Read);
-                    see(if *vote == Vote::Ballot { Word } else { Predicate }, to, Write);
+                    see(Bank::of_vote(*vote), to, Write);
                 }
             }
-            Operation::Clock { wide, to } => see(if *wide { Double } else { Word }, to, Write),
+            Operation::Clock { wide, to } => see(Bank::of(*wide), to, Write),
             Operation::Mbarrier(Mbarrier { address, action }) => {
-                address.visit(see);
+                see_address(address, &mut see);
                 match action {
                     MbarrierAction::Init(count) => see(Word, count, Read),
                     MbarrierAction::Arrive { to, bytes } => {
@@ -144,7 +111,8 @@ impl Instruction {
                 }
             }
             Operation::Copy(Copies { to, from, bytes, mbarrier, policy }) => {
-                [to, from, mbarrier].into_iter().for_each(|address| address.visit(see));
+                let addresses = [to, from, mbarrier].into_iter();
+                addresses.for_each(|address| see_address(address, &mut see));
                 see(Word, bytes, Read);
                 policy.iter_mut().for_each(|policy| see(Double, policy, Read));
             }
@@ -156,5 +124,39 @@ impl Instruction {
             | Operation::Sleep
             | Operation::Trap => (),
         }
+    }
+}
+
+fn see_address(address: &mut Address, see: &mut impl FnMut(Bank, &mut Slot, Use)) {
+    see(Bank::of(address.wide), &mut address.register, Use::Read);
+}
+
+fn see_collective(collective: &mut Collective, see: &mut impl FnMut(Bank, &mut Slot, Use)) {
+    use Bank::{Double, Predicate, Word};
+    use Use::{Read, Write};
+    match collective {
+        Collective::Shuffle { to, in_range, of, by, clamp, .. } => {
+            [of, by, clamp].into_iter().for_each(|register| see(Word, register, Read));
+            see(Word, to, Write);
+            in_range.iter_mut().for_each(|in_range| see(Predicate, in_range, Write));
+        }
+        Collective::Vote { vote, to, of } => {
+            see(Predicate, &mut of.0, Read);
+            see(Bank::of_vote(*vote), to, Write);
+        }
+        Collective::Match { all, wide, to, of } => {
+            see(Bank::of(*wide), of, Read);
+            see(Word, to, Write);
+            all.iter_mut().flatten().for_each(|same| see(Predicate, same, Write));
+        }
+        Collective::Reduce { to, of, .. } => {
+            see(Word, of, Read);
+            see(Word, to, Write);
+        }
+        Collective::Multiply { to, left, right, of } => {
+            [left, right].into_iter().chain(of).for_each(|register| see(Double, register, Read));
+            to.iter_mut().for_each(|register| see(Double, register, Write));
+        }
+        Collective::Barrier => (),
     }
 }

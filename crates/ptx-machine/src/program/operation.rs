@@ -1,70 +1,176 @@
-//! The operations of instructions, with registers resolved to indices of banks.
+//! Instructions and their operations, with registers resolved to indices of banks.
 
 use crate::arithmetic::{Function, Type};
 use crate::compare::Relation;
 use crate::convert::Conversion;
 use crate::lanes::Slot;
 
-/// The operation of an instruction.
-#[allow(missing_docs)] // the types of the fields are documented; `to` is the result and `of` are the operands
+/// A decoded instruction of a kernel.
+#[derive(Clone, Copy, Debug)]
+pub struct Instruction {
+    pub operation: Operation,
+    /// The predicate that selects the lanes, and whether it is negated.
+    pub guard: Option<(Slot, bool)>,
+    /// Whether a basic block starts here.
+    pub leads: bool,
+    /// The number of instructions of the stretch that starts here; 0 if none does. A stretch is a sequence of
+    /// instructions that a warp executes with the same active lanes, because only its last instruction can branch, wait
+    /// or access memory.
+    pub stretch: u32,
+    /// The index of its place in the source, in `Kernel::places`.
+    pub place: u32,
+    /// The line in the PTX text, from 1.
+    pub line: u32,
+    /// The priority of diverged lanes: those at the lowest rank run first, so that lanes reconverge where their paths
+    /// join.
+    pub rank: u32,
+}
+
+impl From<Operation> for Instruction {
+    fn from(operation: Operation) -> Self {
+        Self { operation, guard: None, leads: false, stretch: 0, place: 0, line: 0, rank: 0 }
+    }
+}
+
+/// The bank of a register, which depends on its size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Bank {
+    /// One bit for each lane.
+    Predicate,
+    /// Registers of at most 32 bits.
+    Word,
+    /// Registers of 64 bits.
+    Double,
+}
+
+/// The value of a constant register, which no instruction writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Constant {
+    /// A literal value.
+    Bits(u64),
+    /// Bytes of the arguments: their offset, their number, and whether they are sign-extended.
+    Argument(usize, u8, bool),
+    /// The address of a variable of the module, by its number.
+    Address(usize),
+    Special(Special),
+}
+
+/// A special register that is constant while a block runs (PTX ISA, section 10). The numbers are dimensions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Special {
+    Thread(u8),
+    BlockShape(u8),
+    Block(u8),
+    GridShape(u8),
+    Lane,
+    Warp,
+    LaneMask,
+    LowerLanes,
+    LowerLanesAndThis,
+    HigherLanes,
+    HigherLanesAndThis,
+    /// The size of the dynamic shared memory in bytes.
+    DynamicShared,
+}
+
+/// The operation of an instruction. `to` is the result, `of` are the operands. A flag beside a predicate is true if it is
+/// negated.
 #[derive(Clone, Copy, Debug)]
 pub enum Operation {
-    /// An arithmetic or logical function of numbers.
-    Compute { function: Function, kind: Type, wide: Wide, to: Slot, of: [Slot; 4] },
-    /// A conversion. The flags are true for registers of 64 bits.
-    Convert { conversion: Conversion, to: (Slot, bool), of: (Slot, bool) },
-    /// A comparison of two numbers, whose result is a predicate (`setp`).
-    Compare { relation: Relation, kind: Type, of: [Slot; 2], result: Comparison },
-    /// The selection of one of two values by a predicate (`selp`).
-    Select { wide: bool, to: Slot, of: [Slot; 2], by: (Slot, bool) },
-    /// A logical operation on two predicates.
-    Logic { logic: Logic, to: Slot, of: [(Slot, bool); 2] },
-    /// A load from memory into registers.
+    Compute {
+        function: Function,
+        kind: Type,
+        to: Slot,
+        of: [Slot; 4],
+    },
+    /// The flags are true for registers of 64 bits.
+    Convert {
+        conversion: Conversion,
+        to: (Slot, bool),
+        of: (Slot, bool),
+    },
+    Compare(Comparison),
+    /// `selp`
+    Select {
+        wide: bool,
+        to: Slot,
+        of: [Slot; 2],
+        by: (Slot, bool),
+    },
+    Logic {
+        logic: Logic,
+        to: Slot,
+        of: [(Slot, bool); 2],
+    },
     Load(Access),
-    /// A store of registers to memory.
     Store(Access),
-    /// An atomic operation on memory.
     Atomic(Atomic),
-    /// An exchange of values between lanes.
-    Shuffle(Shuffle),
-    /// A vote on a predicate of all member lanes (`vote.sync`).
-    Vote { vote: Vote, to: Slot, of: (Slot, bool), members: Slot },
-    /// The lanes with equal values (`match.sync`): for each lane the mask of those with its value. With `all`, it is
-    /// the mask of all members if all values are equal, else 0, and the inner register receives whether they are.
-    Match { all: Option<Option<Slot>>, wide: bool, to: Slot, of: Slot, members: Slot },
-    /// A reduction of the values of all member lanes (`redux.sync`).
-    Reduce { update: Update, kind: Type, to: Slot, of: Slot, members: Slot },
-    /// The product of two matrices of doubles, which all lanes hold together (`mma.sync.m8n8k4`).
-    Multiply(Matrices),
-    /// The mask of the active lanes.
-    ActiveMask { to: Slot },
-    /// A barrier of the lanes of a warp (`__syncwarp`).
-    WarpBarrier { members: Slot },
-    /// A barrier of a block, or of a number of its threads.
+    /// An operation that lanes execute together. Each lane has the mask of those that take part in `members`.
+    Collective {
+        collective: Collective,
+        members: Slot,
+    },
+    ActiveMask {
+        to: Slot,
+    },
     Barrier(Barrier),
-    /// An operation on an mbarrier.
     Mbarrier(Mbarrier),
     /// An asynchronous copy from global to shared memory (`cp.async.bulk`).
     Copy(Copies),
-    /// A memory fence.
     Fence,
     /// A fence between ordinary accesses to shared memory and asynchronous copies (`fence.proxy.async`).
     ProxyFence,
     /// Waits until the launches that a dependent launch may overlap with have ended (`griddepcontrol.wait`).
     WaitForEarlier,
     /// A branch to the instruction with this index.
-    Branch { target: u32 },
+    Branch {
+        target: u32,
+    },
     /// The end of the threads of the active lanes.
     Exit,
     /// Yields to other warps (`nanosleep`).
     Sleep,
     /// A read of a clock register, which advances with every read.
-    Clock { wide: bool, to: Slot },
-    /// Ends the launch with an error.
+    Clock {
+        wide: bool,
+        to: Slot,
+    },
     Trap,
 }
 
-/// A barrier of threads of a block.
+/// A comparison of two numbers, whose result is a predicate (`setp`). The result is combined with the predicate `with`,
+/// and so is its negation, which is written to `negated`.
+#[derive(Clone, Copy, Debug)]
+pub struct Comparison {
+    pub relation: Relation,
+    pub kind: Type,
+    pub of: [Slot; 2],
+    pub to: Slot,
+    pub negated: Option<Slot>,
+    pub with: Option<(Logic, (Slot, bool))>,
+}
+
+/// An operation that lanes of a warp execute together.
+#[derive(Clone, Copy, Debug)]
+pub enum Collective {
+    /// An exchange of values between lanes (PTX ISA, section 9.7.9.6). The predicate `in_range` receives whether the
+    /// source lane is in range. The register `by` has the number of the lane, the distance or the mask, and `clamp` has
+    /// the segment mask and the limit.
+    Shuffle { source: Source, to: Slot, in_range: Option<Slot>, of: Slot, by: Slot, clamp: Slot },
+    /// A vote on a predicate (`vote.sync`).
+    Vote { vote: Vote, to: Slot, of: (Slot, bool) },
+    /// The lanes with equal values (`match.sync`): for each lane the mask of those with its value. With `all`, it is
+    /// the mask of all members if all values are equal, else 0, and the inner register receives whether they are.
+    Match { all: Option<Option<Slot>>, wide: bool, to: Slot, of: Slot },
+    /// `redux.sync`
+    Reduce { update: Update, kind: Type, to: Slot, of: Slot },
+    /// The product of matrices of doubles `of` + `left` × `right` (`mma.sync.m8n8k4`).
+    Multiply { to: [Slot; 2], left: Slot, right: Slot, of: [Slot; 2] },
+    /// `__syncwarp`
+    Barrier,
+}
+
+/// A barrier of a block, or of a number of its threads.
 #[derive(Clone, Copy, Debug)]
 pub struct Barrier {
     /// The register with the number of the barrier.
@@ -80,44 +186,18 @@ pub struct Barrier {
 /// The reduction of a predicate over all threads at a barrier.
 #[derive(Clone, Copy, Debug)]
 pub struct Question {
-    /// The kind of reduction: [`Vote::All`], [`Vote::Any`], or [`Vote::Ballot`] for the number of threads.
+    /// [`Vote::All`], [`Vote::Any`], or [`Vote::Ballot`] for the number of threads.
     pub vote: Vote,
-    /// The predicate, and whether it is negated.
     pub of: (Slot, bool),
-    /// The destination: a predicate, or a word for the number of threads.
+    /// A predicate, or a word for the number of threads.
     pub to: Slot,
-}
-
-/// The register sizes of an [`Operation::Compute`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wide {
-    /// Whether the result has 64 bits.
-    pub to: bool,
-    /// The number of operands.
-    pub count: u8,
-    /// One bit for each operand: whether it has 64 bits.
-    pub of: u8,
-}
-
-/// The destinations of a comparison.
-#[derive(Clone, Copy, Debug)]
-pub struct Comparison {
-    /// The predicate for the result.
-    pub to: Slot,
-    /// The predicate for the negated result.
-    pub negated: Option<Slot>,
-    /// The operation that combines the result with another predicate, this predicate, and whether it is negated.
-    pub with: Option<(Logic, Slot, bool)>,
 }
 
 /// A logical operation on two predicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Logic {
-    /// True if both predicates are true.
     And,
-    /// True if at least one of them is true.
     Or,
-    /// True if exactly one of them is true.
     Xor,
     /// The first predicate; the second one is ignored.
     First,
@@ -126,50 +206,48 @@ pub enum Logic {
 /// The state space of an access (PTX ISA, section 5.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Space {
-    /// Global memory, which all threads share.
     Global,
-    /// Constant memory, which no kernel writes.
     Constant,
-    /// The shared memory of a block.
     Shared,
-    /// The local memory of a thread.
     Local,
     /// Global, shared or local memory, depending on the address.
     Generic,
 }
 
-/// An address: a register plus a constant offset.
+/// An address: a register of 64 bits (`wide`) or 32 bits, plus an offset in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Address {
-    /// The base register.
     pub register: Slot,
-    /// Whether the base register has 64 bits.
     pub wide: bool,
-    /// The offset in bytes.
     pub offset: i64,
 }
 
 /// The memory order of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Weak: a data race with another thread is an error.
+    /// A data race with another thread is an error.
     Weak,
     /// A weak read of data that no thread writes while the kernel runs (`ld.global.nc`).
     ReadOnly,
     /// Strong but without ordering of other accesses (`.volatile`, `.relaxed`).
     Relaxed,
-    /// Strong; accesses after it see what the writer released (`.acquire`).
+    /// Strong; accesses after it see what the writer released.
     Acquire,
-    /// Strong; threads that acquire it see what was written before it (`.release`).
+    /// Strong; threads that acquire it see what was written before it.
     Release,
+}
+
+impl Order {
+    /// Returns whether the access does not race with other strong accesses.
+    pub fn is_strong(self) -> bool {
+        matches!(self, Self::Relaxed | Self::Acquire | Self::Release)
+    }
 }
 
 /// A load or a store of up to four contiguous elements per lane.
 #[derive(Clone, Copy, Debug)]
 pub struct Access {
-    /// The state space.
     pub space: Space,
-    /// The address of the first element.
     pub address: Address,
     /// The size of an element in bytes.
     pub bytes: u8,
@@ -179,9 +257,8 @@ pub struct Access {
     pub wide: bool,
     /// Whether an element is sign-extended in its register.
     pub signed: bool,
-    /// The registers, one for each element.
+    /// One register for each element.
     pub registers: [Slot; 4],
-    /// The memory order.
     pub order: Order,
     /// Whether the access bypasses the first-level cache (`.cg`, `.cv`), which does not change the result.
     pub past_l1: bool,
@@ -189,64 +266,18 @@ pub struct Access {
     pub once: bool,
 }
 
-impl Operation {
-    /// Returns the CUDA name of a collective operation, which lanes of a warp execute together; `None` for others.
-    pub fn together(&self) -> Option<&'static str> {
-        Some(match self {
-            Self::Shuffle(shuffle) => match shuffle.source {
-                Source::Up => "__shfl_up_sync",
-                Source::Down => "__shfl_down_sync",
-                Source::Butterfly => "__shfl_xor_sync",
-                Source::Index => "__shfl_sync",
-            },
-            Self::Vote { vote, .. } => match vote {
-                Vote::All => "__all_sync",
-                Vote::Any => "__any_sync",
-                Vote::Uniform => "vote.sync.uni",
-                Vote::Ballot => "__ballot_sync",
-            },
-            Self::Match { all: Some(_), .. } => "__match_all_sync",
-            Self::Match { all: None, .. } => "__match_any_sync",
-            Self::Reduce { update, .. } => match update {
-                Update::Add => "__reduce_add_sync",
-                Update::Min => "__reduce_min_sync",
-                Update::Max => "__reduce_max_sync",
-                Update::And => "__reduce_and_sync",
-                Update::Or => "__reduce_or_sync",
-                _ => "__reduce_xor_sync",
-            },
-            Self::Multiply(_) => "mma.sync",
-            Self::WarpBarrier { .. } => "__syncwarp",
-            Self::Barrier(_) => "__syncthreads",
-            _ => return None,
-        })
-    }
-
-    /// Returns whether the operation reads or writes memory.
-    pub fn accesses_memory(&self) -> bool {
-        matches!(
-            self,
-            Self::Load(_) | Self::Store(_) | Self::Atomic(_) | Self::Mbarrier(_) | Self::Copy(_)
-        )
-    }
-}
-
-impl Order {
-    /// Returns whether the access is strong, so that it does not race with other strong accesses.
-    pub fn is_strong(self) -> bool {
-        matches!(self, Self::Relaxed | Self::Acquire | Self::Release)
-    }
-}
-
 impl Access {
     /// Returns the size of all elements of a lane in bytes.
     pub fn size(&self) -> usize {
         usize::from(self.bytes) * usize::from(self.count)
     }
+
+    pub fn registers(&self) -> &[Slot] {
+        &self.registers[..usize::from(self.count)]
+    }
 }
 
 /// The function of an atomic operation, which computes the new value from the old one and the operand.
-#[allow(missing_docs)] // the names are those of PTX
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Update {
     Add,
@@ -267,13 +298,9 @@ pub enum Update {
 /// An atomic operation on one element per lane.
 #[derive(Clone, Copy, Debug)]
 pub struct Atomic {
-    /// The state space: shared, global or generic.
     pub space: Space,
-    /// The address of the element.
     pub address: Address,
-    /// The function.
     pub update: Update,
-    /// The type of the element.
     pub kind: Type,
     /// Whether the element has 64 bits.
     pub wide: bool,
@@ -281,7 +308,6 @@ pub struct Atomic {
     pub to: Option<Slot>,
     /// The operand twice; for [`Update::CompareAndSwap`] the compared value and the new value.
     pub of: [Slot; 2],
-    /// The memory order.
     pub order: Order,
 }
 
@@ -298,52 +324,16 @@ pub enum Source {
     Index,
 }
 
-/// An exchange of values between lanes (PTX ISA, section 9.7.9.6).
-#[derive(Clone, Copy, Debug)]
-pub struct Shuffle {
-    /// The source lane.
-    pub source: Source,
-    /// The destination register.
-    pub to: Slot,
-    /// The predicate that receives whether the source lane is in range.
-    pub in_range: Option<Slot>,
-    /// The register that is read.
-    pub of: Slot,
-    /// The register with the number of the lane, the distance or the mask.
-    pub by: Slot,
-    /// The register with the segment mask and the limit.
-    pub clamp: Slot,
-    /// The register with the mask of the member lanes.
-    pub members: Slot,
-}
-
-/// The registers of C + A B, of 64 bits, where A has 8 × 4 elements, B has 4 × 8, and C has 8 × 8.
-#[derive(Clone, Copy, Debug)]
-pub struct Matrices {
-    /// The destination registers.
-    pub to: [Slot; 2],
-    /// The register with the elements of A.
-    pub left: Slot,
-    /// The register with the elements of B.
-    pub right: Slot,
-    /// The registers with the elements of C.
-    pub of: [Slot; 2],
-}
-
 /// An operation on an mbarrier, a barrier in shared memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Mbarrier {
-    /// The address of the mbarrier in shared memory.
     pub address: Address,
-    /// What is done.
     pub action: MbarrierAction,
 }
 
-/// What an operation on an mbarrier does.
-#[allow(missing_docs)] // `to` is the result
 #[derive(Clone, Copy, Debug)]
 pub enum MbarrierAction {
-    /// Initialises it. The register has the number of arrivals that complete a phase.
+    /// The register has the number of arrivals that complete a phase.
     Init(Slot),
     /// Arrives once. The register `bytes` has the number of bytes to expect (`expect_tx`); the destination receives the
     /// state, which is the number of the phase.
@@ -356,13 +346,11 @@ pub enum MbarrierAction {
 /// An asynchronous copy from global to shared memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Copies {
-    /// The destination in shared memory.
     pub to: Address,
-    /// The source in global memory.
     pub from: Address,
     /// The register with the number of bytes.
     pub bytes: Slot,
-    /// The address of the mbarrier that counts the copied bytes.
+    /// The mbarrier that counts the copied bytes.
     pub mbarrier: Address,
     /// The register with the policy of the second-level cache (`createpolicy`), which does not change the result.
     pub policy: Option<Slot>,
@@ -374,12 +362,51 @@ pub const EVICT_FIRST: u64 = 1;
 /// The kind of a vote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vote {
-    /// Whether the predicate is true in all lanes.
     All,
-    /// Whether the predicate is true in any lane.
     Any,
     /// Whether the predicate is the same in all lanes.
     Uniform,
     /// The mask of the lanes in which the predicate is true.
     Ballot,
+}
+
+impl Operation {
+    /// Returns the CUDA name of an operation for which lanes of a warp wait for each other; `None` for others.
+    pub fn meeting(&self) -> Option<&'static str> {
+        let Self::Collective { collective, .. } = self else {
+            return matches!(self, Self::Barrier(_)).then_some("__syncthreads");
+        };
+        Some(match collective {
+            Collective::Shuffle { source: Source::Up, .. } => "__shfl_up_sync",
+            Collective::Shuffle { source: Source::Down, .. } => "__shfl_down_sync",
+            Collective::Shuffle { source: Source::Butterfly, .. } => "__shfl_xor_sync",
+            Collective::Shuffle { source: Source::Index, .. } => "__shfl_sync",
+            Collective::Vote { vote: Vote::All, .. } => "__all_sync",
+            Collective::Vote { vote: Vote::Any, .. } => "__any_sync",
+            Collective::Vote { vote: Vote::Uniform, .. } => "vote.sync.uni",
+            Collective::Vote { vote: Vote::Ballot, .. } => "__ballot_sync",
+            Collective::Match { all: Some(_), .. } => "__match_all_sync",
+            Collective::Match { all: None, .. } => "__match_any_sync",
+            Collective::Reduce { update: Update::Add, .. } => "__reduce_add_sync",
+            Collective::Reduce { update: Update::Min, .. } => "__reduce_min_sync",
+            Collective::Reduce { update: Update::Max, .. } => "__reduce_max_sync",
+            Collective::Reduce { update: Update::And, .. } => "__reduce_and_sync",
+            Collective::Reduce { update: Update::Or, .. } => "__reduce_or_sync",
+            Collective::Reduce { .. } => "__reduce_xor_sync",
+            Collective::Multiply { .. } => "mma.sync",
+            Collective::Barrier => "__syncwarp",
+        })
+    }
+
+    pub fn accesses_memory(&self) -> bool {
+        matches!(
+            self,
+            Self::Load(_) | Self::Store(_) | Self::Atomic(_) | Self::Mbarrier(_) | Self::Copy(_)
+        )
+    }
+
+    /// Returns whether the next instruction may be another one than that behind it.
+    pub fn jumps(&self) -> bool {
+        matches!(self, Self::Branch { .. } | Self::Exit | Self::Trap)
+    }
 }

@@ -3,11 +3,11 @@
 //! it, modelled times would include waits that do not occur on the hardware. The results do not change, because
 //! dependent instructions stay in order.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use super::flow::Block;
+use super::flow::{Block, blocks};
 use super::operands::Use;
-use super::{Bank, Instruction, Operation, Order, Space};
+use super::{Bank, Collective, Instruction, Operation, Order, Space};
 use crate::lanes::Slot;
 
 /// The resources whose accesses must stay in order, one bit each.
@@ -20,14 +20,12 @@ const TOGETHER: u8 = 8;
 const READ_ONLY: u8 = 16;
 const ALL: u8 = GLOBAL | SHARED | LOCAL | TOGETHER;
 
-/// Schedules the instructions of every block.
 pub fn schedule(code: &mut [Instruction], blocks: &[Block]) {
     for block in blocks {
-        let last = code[block.end - 1].operation;
-        let fixed = matches!(last, Operation::Branch { .. } | Operation::Exit | Operation::Trap);
+        let fixed = code[block.end - 1].operation.jumps();
         let range = block.start..block.end - usize::from(fixed);
-        let order = order(&mut code[range.clone()]);
         let before: Vec<_> = code[range.clone()].to_vec();
+        let order = order(&before);
         for (instruction, from) in code[range].iter_mut().zip(order) {
             *instruction = before[from];
         }
@@ -52,11 +50,8 @@ fn effects(operation: &Operation) -> (u8, u8) {
         Operation::Atomic(atomic) if atomic.to.is_some() => (ALL, ALL),
         Operation::Atomic(atomic) => (0, of(atomic.space)),
         Operation::WaitForEarlier => (ALL, ALL | READ_ONLY),
-        Operation::Shuffle(_)
-        | Operation::Vote { .. }
-        | Operation::Match { .. }
-        | Operation::Reduce { .. }
-        | Operation::Multiply(_) => (0, TOGETHER),
+        Operation::Collective { collective: Collective::Barrier, .. } => (ALL, ALL),
+        Operation::Collective { .. } => (0, TOGETHER),
         Operation::Compute { .. }
         | Operation::Convert { .. }
         | Operation::Compare { .. }
@@ -71,14 +66,18 @@ fn latency(operation: &Operation) -> u32 {
     match operation {
         Operation::Load(access) if access.space == Space::Shared => 12,
         Operation::Load(_) | Operation::Atomic(_) => 60,
-        Operation::Shuffle(_) | Operation::Vote { .. } | Operation::Multiply(_) => 12,
+        Operation::Collective {
+            collective:
+                Collective::Shuffle { .. } | Collective::Vote { .. } | Collective::Multiply { .. },
+            ..
+        } => 12,
         Operation::Compute { kind, .. } if kind.is_wide() => 4,
         _ => 2,
     }
 }
 
 /// Returns the indices of the instructions in the new order (list scheduling by the critical path).
-fn order(code: &mut [Instruction]) -> Vec<usize> {
+fn order(code: &[Instruction]) -> Vec<usize> {
     let followers = followers(code);
     // The length of the critical path from each instruction to the end of the block.
     let mut heights = vec![0; code.len()];
@@ -107,15 +106,12 @@ fn order(code: &mut [Instruction]) -> Vec<usize> {
 }
 
 /// Returns for each instruction those that must follow it, with the minimum number of cycles between them.
-fn followers(code: &mut [Instruction]) -> Vec<Vec<(usize, u32)>> {
+fn followers(code: &[Instruction]) -> Vec<Vec<(usize, u32)>> {
     let mut followers: Vec<Vec<(usize, u32)>> = vec![Vec::new(); code.len()];
     let mut writers: HashMap<(Bank, Slot), usize> = HashMap::new();
     let mut readers: HashMap<(Bank, Slot), Vec<usize>> = HashMap::new();
     for at in 0..code.len() {
-        let guarded = code[at].guard.is_some();
-        let mut registers = Vec::new();
-        code[at].registers(&mut |bank, slot, purpose| registers.push(((bank, *slot), purpose)));
-        for (register, purpose) in registers {
+        for (register, purpose) in code[at].uses() {
             if let Some(&writer) = writers.get(&register) {
                 let cycles = match purpose {
                     Use::Read => latency(&code[writer].operation),
@@ -131,7 +127,7 @@ fn followers(code: &mut [Instruction]) -> Vec<Vec<(usize, u32)>> {
                 }
                 writers.insert(register, at);
             }
-            if purpose == Use::Read || guarded {
+            if purpose == Use::Read || code[at].guard.is_some() {
                 readers.entry(register).or_default().push(at);
             }
         }
@@ -146,4 +142,40 @@ fn followers(code: &mut [Instruction]) -> Vec<Vec<(usize, u32)>> {
         }
     }
     followers
+}
+
+/// Returns for each instruction whether, on some path to it, it uses a register for which a load from global memory
+/// may be outstanding (a forward dataflow analysis).
+pub fn waits(code: &[Instruction]) -> Vec<bool> {
+    let blocks = blocks(code);
+    let mut waits = vec![false; code.len()];
+    let mut entering: Vec<HashSet<(Bank, Slot)>> = vec![HashSet::new(); blocks.len()];
+    let mut left: Vec<usize> = (0..blocks.len()).collect();
+    while let Some(number) = left.pop() {
+        let block = &blocks[number];
+        let mut pending = entering[number].clone();
+        for at in block.start..block.end {
+            let uses = code[at].uses();
+            if uses.iter().any(|(register, _)| pending.contains(register)) {
+                waits[at] = true;
+                // The wait is for all outstanding loads.
+                pending.clear();
+            }
+            let loads = match code[at].operation {
+                Operation::Load(access) => !matches!(access.space, Space::Shared | Space::Local),
+                Operation::Atomic(atomic) => atomic.space != Space::Shared,
+                _ => false,
+            };
+            let written = |&(register, purpose)| (purpose == Use::Write).then_some(register);
+            pending.extend(uses.iter().filter(|_| loads).filter_map(written));
+        }
+        for &next in &block.next {
+            let before = entering[next].len();
+            entering[next].extend(&pending);
+            if entering[next].len() > before && !left.contains(&next) {
+                left.push(next);
+            }
+        }
+    }
+    waits
 }

@@ -2,18 +2,15 @@
 
 use super::Error;
 
-/// A token with its line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Token<'a> {
-    /// The kind and the text of the token.
-    pub kind: Kind<'a>,
+    pub lexeme: Lexeme<'a>,
     /// The line in the text, from 1.
     pub line: usize,
 }
 
-/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Kind<'a> {
+pub enum Lexeme<'a> {
     /// A name: an instruction with its modifiers, a directive, a register, a label, or a symbol.
     Word(&'a str),
     /// An integer or the bits of a floating-point number, as written.
@@ -45,43 +42,32 @@ fn word_length(text: &str) -> usize {
 }
 
 /// Returns the tokens of `text` without white space and comments.
-///
-/// # Errors
-/// Returns an error if a comment or a string is not terminated.
 pub fn tokens(text: &str) -> Result<Vec<Token<'_>>, Error> {
     let (mut rest, mut line) = (text, 1);
     let mut tokens = Vec::new();
     while let Some(first) = rest.chars().next() {
-        let length = match first {
-            _ if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
+        let unterminated = |what| Error::at(text, line, format!("this {what} is not terminated"));
+        let (length, lexeme) = match first {
+            _ if rest.starts_with("//") => (rest.find('\n').unwrap_or(rest.len()), None),
             _ if rest.starts_with("/*") => {
-                rest.find("*/")
-                    .ok_or_else(|| Error::at(text, line, "this comment is not terminated"))?
-                    + 2
+                (rest.find("*/").ok_or_else(|| unterminated("comment"))? + 2, None)
             }
-            _ if first.is_whitespace() => first.len_utf8(),
+            _ if first.is_whitespace() => (first.len_utf8(), None),
             '"' => {
-                let end = rest[1..].find('"');
-                let end =
-                    end.ok_or_else(|| Error::at(text, line, "this string is not terminated"))?;
-                tokens.push(Token { kind: Kind::Text(&rest[1..=end]), line });
-                end + 2
+                let end = rest[1..].find('"').ok_or_else(|| unterminated("string"))?;
+                (end + 2, Some(Lexeme::Text(&rest[1..=end])))
             }
             _ if begins_word(first) => {
                 let end = word_length(rest);
-                tokens.push(Token { kind: Kind::Word(&rest[..end]), line });
-                end
+                (end, Some(Lexeme::Word(&rest[..end])))
             }
             _ if first.is_ascii_digit() => {
                 let end = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
-                tokens.push(Token { kind: Kind::Number(&rest[..end]), line });
-                end
+                (end, Some(Lexeme::Number(&rest[..end])))
             }
-            _ => {
-                tokens.push(Token { kind: Kind::Mark(first), line });
-                first.len_utf8()
-            }
+            _ => (first.len_utf8(), Some(Lexeme::Mark(first))),
         };
+        tokens.extend(lexeme.map(|lexeme| Token { lexeme, line }));
         line += rest[..length].matches('\n').count();
         rest = &rest[length..];
     }
@@ -94,33 +80,16 @@ mod tests {
 
     #[test]
     fn words_numbers_strings_and_marks() {
-        let kinds: Vec<_> = tokens("@!%p1 ld.global.u32 %r2, [%rd3+-4]; // end\n\"a b\"").unwrap();
-        let of = |kind, line| Token { kind, line };
-        assert_eq!(
-            kinds,
-            [
-                of(Kind::Mark('@'), 1),
-                of(Kind::Mark('!'), 1),
-                of(Kind::Word("%p1"), 1),
-                of(Kind::Word("ld.global.u32"), 1),
-                of(Kind::Word("%r2"), 1),
-                of(Kind::Mark(','), 1),
-                of(Kind::Mark('['), 1),
-                of(Kind::Word("%rd3"), 1),
-                of(Kind::Mark('+'), 1),
-                of(Kind::Mark('-'), 1),
-                of(Kind::Number("4"), 1),
-                of(Kind::Mark(']'), 1),
-                of(Kind::Mark(';'), 1),
-                of(Kind::Text("a b"), 2),
-            ]
-        );
-    }
-
-    #[test]
-    fn lines_are_counted_through_comments() {
-        let tokens = tokens("/* one\ntwo */ add\n\nsub").unwrap();
-        assert_eq!(tokens.iter().map(|token| token.line).collect::<Vec<_>>(), [2, 4]);
+        use Lexeme::{Mark, Number, Text, Word};
+        let text = "@!%p1 ld.shared::cta /* one\ntwo */ %r2, [%rd3+-4]; // end\n\"a b\"";
+        let first = [Mark('@'), Mark('!'), Word("%p1"), Word("ld.shared::cta")];
+        let second = [Word("%r2"), Mark(','), Mark('['), Word("%rd3"), Mark('+'), Mark('-')];
+        let last = [Number("4"), Mark(']'), Mark(';'), Text("a b")];
+        let found = tokens(text).unwrap();
+        let lexemes: Vec<_> = found.iter().map(|token| token.lexeme).collect();
+        assert_eq!(lexemes, [&first[..], &second, &last].concat());
+        let lines: Vec<_> = found.iter().map(|token| token.line).collect();
+        assert_eq!(lines, [1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3]);
     }
 
     #[test]

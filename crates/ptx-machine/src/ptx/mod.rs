@@ -5,31 +5,30 @@ mod parser;
 
 use std::fmt;
 
-/// A parsed PTX text.
 #[derive(Debug, Default)]
 pub struct Module<'a> {
-    /// The text.
     pub text: &'a str,
-    /// The target architecture, for example `sm_90`.
-    pub target: &'a str,
     /// The source files with the numbers that `.loc` uses.
     pub files: Vec<(u64, &'a str)>,
     /// The variables outside functions.
     pub variables: Vec<Variable<'a>>,
-    /// The kernels.
     pub entries: Vec<Entry<'a>>,
 }
 
-/// A variable or a parameter.
+impl<'a> Module<'a> {
+    /// Returns the variables in global and constant memory.
+    pub fn variables_in_memory(&self) -> impl Iterator<Item = &Variable<'a>> {
+        self.variables.iter().filter(|variable| variable.space != "shared")
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variable<'a> {
-    /// The name of the variable.
     pub name: &'a str,
     /// The state space, for example `shared`.
     pub space: &'a str,
     /// The type of the elements, for example `.f32`.
     pub kind: &'a str,
-    /// The alignment in bytes.
     pub alignment: usize,
     /// The size in bytes; 0 for an array without a declared size (dynamic shared memory).
     pub bytes: usize,
@@ -37,20 +36,16 @@ pub struct Variable<'a> {
     pub initial: Vec<u8>,
 }
 
-/// A kernel as parsed: an `.entry` directive with its body.
+/// A kernel: an `.entry` directive with its body.
 #[derive(Debug, Default)]
 pub struct Entry<'a> {
-    /// The name of the kernel.
     pub name: &'a str,
-    /// The parameters in order.
     pub parameters: Vec<Variable<'a>>,
     /// The maximum number of threads per block, if the kernel declares it (`.maxntid`, `.reqntid`).
     pub max_threads: Option<usize>,
-    /// The declarations of registers.
     pub registers: Vec<Registers<'a>>,
     /// The variables in shared and local memory.
     pub variables: Vec<Variable<'a>>,
-    /// The instructions in order.
     pub statements: Vec<Statement<'a>>,
     /// The labels: the name and the index of the next statement.
     pub labels: Vec<(&'a str, usize)>,
@@ -67,18 +62,15 @@ pub struct Registers<'a> {
     pub kind: &'a str,
 }
 
-/// An instruction.
 #[derive(Debug)]
 pub struct Statement<'a> {
     /// The line in the PTX text, from 1.
     pub line: usize,
-    /// The place in the source.
     pub place: Place,
-    /// The predicate that selects the threads, and whether it is negated.
-    pub guard: Option<(&'a str, bool)>,
+    /// The predicate that selects the threads.
+    pub guard: Option<Operand<'a>>,
     /// The name with its modifiers, for example `ld.global.nc.f64`.
     pub opcode: &'a str,
-    /// The operands.
     pub operands: Vec<Operand<'a>>,
 }
 
@@ -91,7 +83,6 @@ pub struct Place {
     pub inlined_at: Option<(u64, u64)>,
 }
 
-/// An operand.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Operand<'a> {
     /// A register (`%r1`), a special register (`%tid.x`), or the symbol of a variable or a label.
@@ -106,6 +97,16 @@ pub enum Operand<'a> {
     Vector(Vec<Operand<'a>>),
     /// Two destinations: `%r1|%p2`.
     Pair(&'a str, &'a str),
+}
+
+impl Operand<'_> {
+    /// Returns the operands in braces, or the only one.
+    pub fn elements(&self) -> &[Self] {
+        match self {
+            Self::Vector(elements) => elements,
+            single => std::slice::from_ref(single),
+        }
+    }
 }
 
 /// The base of an address.
@@ -129,7 +130,6 @@ pub struct Error {
 }
 
 impl Error {
-    /// Creates an error for a line of `text`.
     pub fn at(text: &str, line: usize, reason: impl Into<String>) -> Self {
         let text = text.lines().nth(line.saturating_sub(1)).unwrap_or_default().trim();
         Self { line, text: text.to_owned(), reason: reason.into() }
@@ -144,10 +144,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Parses a PTX text.
-///
-/// # Errors
-/// Returns an error if the text is not PTX or contains a declaration that is not supported.
+/// Parses a PTX text. Fails if it is not PTX or contains a declaration that is not supported.
 pub fn parse(text: &str) -> Result<Module<'_>, Error> {
     parser::Parser::new(text)?.module()
 }

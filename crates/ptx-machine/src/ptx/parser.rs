@@ -1,6 +1,6 @@
 //! The parser: builds a module from tokens.
 
-use super::lexer::{Kind, Token, tokens};
+use super::lexer::{Lexeme, Token, tokens};
 use super::{Base, Entry, Error, Module, Operand, Place, Registers, Statement, Variable};
 
 /// A recursive-descent parser.
@@ -8,67 +8,63 @@ pub struct Parser<'a> {
     text: &'a str,
     tokens: Vec<Token<'a>>,
     at: usize,
-    /// The place in the source of the next statements.
     place: Place,
 }
 
-/// The state spaces of variables.
 const SPACES: [&str; 4] = [".global", ".const", ".shared", ".local"];
 
 impl<'a> Parser<'a> {
-    /// Creates a parser for `text`.
     pub fn new(text: &'a str) -> Result<Self, Error> {
         Ok(Self { text, tokens: tokens(text)?, at: 0, place: Place::default() })
     }
 
-    /// Parses the whole module.
     pub fn module(mut self) -> Result<Module<'a>, Error> {
         let mut module = Module { text: self.text, ..Module::default() };
         while let Some(token) = self.next() {
-            match token.kind {
-                Kind::Word(".version" | ".address_size" | ".pragma") => self.skip_line(token.line),
-                Kind::Word(".target") => {
-                    module.target = self.word()?;
+            match token.lexeme {
+                Lexeme::Word(".version" | ".target" | ".address_size" | ".pragma") => {
                     self.skip_line(token.line);
                 }
-                Kind::Word(".file") => {
+                Lexeme::Word(".file") => {
                     let number = self.number()?;
-                    if let Some(Token { kind: Kind::Text(name), .. }) = self.next() {
+                    if let Some(Token { lexeme: Lexeme::Text(name), .. }) = self.next() {
                         module.files.push((number, name));
                     }
                     self.skip_line(token.line);
                 }
-                Kind::Word(".section") => self.skip_braces()?,
-                Kind::Word(".visible" | ".extern" | ".weak" | ".common") => (),
-                Kind::Word(space) if SPACES.contains(&space) => {
+                Lexeme::Word(".section") => self.skip_braces()?,
+                Lexeme::Word(".visible" | ".extern" | ".weak" | ".common") => (),
+                Lexeme::Word(space) if SPACES.contains(&space) => {
                     module.variables.push(self.variable(&space[1..])?);
                     self.mark(';')?;
                 }
-                Kind::Word(".entry") => module.entries.push(self.entry()?),
+                Lexeme::Word(".entry") => module.entries.push(self.entry()?),
                 _ => return Err(self.refused(token, "this declaration is not supported")),
             }
         }
         Ok(module)
     }
 
-    /// Parses a kernel after `.entry`.
     fn entry(&mut self) -> Result<Entry<'a>, Error> {
         let mut entry = Entry { name: self.word()?, ..Entry::default() };
         if self.takes('(') {
             while !self.takes(')') {
-                self.expect_word(".param")?;
+                let token = self.needed()?;
+                if token.lexeme != Lexeme::Word(".param") {
+                    return Err(self.refused(token, "`.param` is expected"));
+                }
                 entry.parameters.push(self.variable("param")?);
                 self.takes(',');
             }
         }
         while !self.takes('{') {
             let token = self.needed()?;
-            match token.kind {
-                Kind::Word(".maxntid" | ".reqntid") => entry.max_threads = Some(self.product()?),
-                Kind::Word(".minnctapersm" | ".maxnreg" | ".maxclusterrank") => {
+            match token.lexeme {
+                Lexeme::Word(".maxntid" | ".reqntid") => entry.max_threads = Some(self.product()?),
+                Lexeme::Word(".minnctapersm" | ".maxnreg" | ".maxclusterrank") => {
                     self.number()?;
                 }
-                Kind::Word(".pragma") => self.skip_line(token.line),
+                Lexeme::Word(".pragma") => self.skip_line(token.line),
                 _ => return Err(self.refused(token, "this directive is not supported")),
             }
         }
@@ -91,26 +87,28 @@ impl<'a> Parser<'a> {
         let mut depth = 1;
         while depth > 0 {
             let token = self.needed()?;
-            match token.kind {
-                Kind::Mark('{') => depth += 1,
-                Kind::Mark('}') => depth -= 1,
-                Kind::Mark('@') => {
-                    let negated = self.takes('!');
-                    let guard = Some((self.word()?, negated));
+            match token.lexeme {
+                Lexeme::Mark('{') => depth += 1,
+                Lexeme::Mark('}') => depth -= 1,
+                Lexeme::Mark('@') => {
+                    let guard = match self.takes('!') {
+                        true => Operand::Not(self.word()?),
+                        false => Operand::Name(self.word()?),
+                    };
                     let opcode = self.word()?;
-                    self.statement(entry, token.line, guard, opcode)?;
+                    self.statement(entry, token.line, Some(guard), opcode)?;
                 }
-                Kind::Word(".loc") => self.loc(token.line)?,
-                Kind::Word(".pragma") => self.skip_line(token.line),
-                Kind::Word(".reg") => self.registers(entry)?,
-                Kind::Word(space) if SPACES.contains(&space) => {
+                Lexeme::Word(".loc") => self.loc(token.line)?,
+                Lexeme::Word(".pragma") => self.skip_line(token.line),
+                Lexeme::Word(".reg") => self.registers(entry)?,
+                Lexeme::Word(space) if SPACES.contains(&space) => {
                     entry.variables.push(self.variable(&space[1..])?);
                     self.mark(';')?;
                 }
-                Kind::Word(word) if self.takes(':') => {
+                Lexeme::Word(word) if self.takes(':') => {
                     entry.labels.push((word, entry.statements.len()));
                 }
-                Kind::Word(opcode) if !opcode.starts_with('.') => {
+                Lexeme::Word(opcode) if !opcode.starts_with('.') => {
                     self.statement(entry, token.line, None, opcode)?;
                 }
                 _ => return Err(self.refused(token, "this is not a PTX statement")),
@@ -119,60 +117,50 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Parses the operands of an instruction.
     fn statement(
         &mut self,
         entry: &mut Entry<'a>,
         line: usize,
-        guard: Option<(&'a str, bool)>,
+        guard: Option<Operand<'a>>,
         opcode: &'a str,
     ) -> Result<(), Error> {
-        let mut operands = Vec::new();
-        while !self.takes(';') {
-            operands.push(self.operand()?);
-            self.takes(',');
-        }
+        let operands = self.operands(';')?;
         entry.statements.push(Statement { line, place: self.place, guard, opcode, operands });
         Ok(())
     }
 
+    /// Parses operands up to the mark `end`.
+    fn operands(&mut self, end: char) -> Result<Vec<Operand<'a>>, Error> {
+        let mut operands = Vec::new();
+        while !self.takes(end) {
+            operands.push(self.operand()?);
+            self.takes(',');
+        }
+        Ok(operands)
+    }
+
     fn operand(&mut self) -> Result<Operand<'a>, Error> {
         let token = self.needed()?;
-        match token.kind {
-            Kind::Mark('!') => Ok(Operand::Not(self.word()?)),
-            Kind::Mark('{') => {
-                let mut operands = Vec::new();
-                while !self.takes('}') {
-                    operands.push(self.operand()?);
-                    self.takes(',');
-                }
-                Ok(Operand::Vector(operands))
-            }
-            Kind::Mark('[') => self.address(),
-            Kind::Mark('-') => Ok(Operand::Number(self.number()?.wrapping_neg())),
-            Kind::Number(text) => Ok(Operand::Number(self.value(token, text)?)),
-            Kind::Word(name) if self.takes('|') => Ok(Operand::Pair(name, self.word()?)),
-            Kind::Word(name) => Ok(Operand::Name(name)),
+        match token.lexeme {
+            Lexeme::Mark('!') => Ok(Operand::Not(self.word()?)),
+            Lexeme::Mark('{') => Ok(Operand::Vector(self.operands('}')?)),
+            Lexeme::Mark('[') => self.address(),
+            Lexeme::Mark('-') => Ok(Operand::Number(self.number()?.wrapping_neg())),
+            Lexeme::Number(text) => Ok(Operand::Number(self.value(token, text)?)),
+            Lexeme::Word(name) if self.takes('|') => Ok(Operand::Pair(name, self.word()?)),
+            Lexeme::Word(name) => Ok(Operand::Name(name)),
             _ => Err(self.refused(token, "this is not an operand")),
         }
     }
 
-    /// Parses an address after `[`.
     fn address(&mut self) -> Result<Operand<'a>, Error> {
         let token = self.needed()?;
-        let base = match token.kind {
-            Kind::Word(name) => Base::Name(name),
-            Kind::Number(text) => Base::Number(self.value(token, text)?),
+        let base = match token.lexeme {
+            Lexeme::Word(name) => Base::Name(name),
+            Lexeme::Number(text) => Base::Number(self.value(token, text)?),
             _ => return Err(self.refused(token, "this is not an address")),
         };
-        let mut offset = 0;
-        if self.takes('+') {
-            let negated = self.takes('-');
-            let bytes = self.number()? as i64;
-            offset = if negated { -bytes } else { bytes };
-        } else if self.takes('-') {
-            offset = -(self.number()? as i64);
-        }
+        let offset = if self.takes('+') || self.next_is('-') { self.signed()? as i64 } else { 0 };
         self.mark(']')?;
         Ok(Operand::Address(base, offset))
     }
@@ -193,18 +181,12 @@ impl<'a> Parser<'a> {
         };
         let mut bytes = element;
         while self.takes('[') {
-            bytes *= if self.takes(']') { 0 } else { self.length()? };
+            bytes *= if self.next_is(']') { 0 } else { self.number()? as usize };
+            self.mark(']')?;
         }
         let initial = if self.takes('=') { self.initial(element)? } else { Vec::new() };
         let alignment = alignment.unwrap_or(element);
         Ok(Variable { name, space, kind, alignment, bytes, initial })
-    }
-
-    /// Parses the length of an array and the closing bracket.
-    fn length(&mut self) -> Result<usize, Error> {
-        let length = self.number()? as usize;
-        self.mark(']')?;
-        Ok(length)
     }
 
     /// Parses initial values and returns them as numbers of `element` bytes each.
@@ -212,10 +194,7 @@ impl<'a> Parser<'a> {
         let several = self.takes('{');
         let mut bytes = Vec::new();
         loop {
-            let negated = self.takes('-');
-            let number = self.number()?;
-            let number = if negated { number.wrapping_neg() } else { number };
-            bytes.extend_from_slice(&number.to_le_bytes()[..element]);
+            bytes.extend_from_slice(&self.signed()?.to_le_bytes()[..element]);
             if !several || !self.takes(',') {
                 break;
             }
@@ -226,19 +205,18 @@ impl<'a> Parser<'a> {
         Ok(bytes)
     }
 
-    /// Returns the size in bytes of a type such as `.f64`.
     fn bytes_of(&self, kind: &str) -> Option<usize> {
         let bits: usize = kind.strip_prefix(['.'])?.get(1..)?.parse().ok()?;
         matches!(bits, 8 | 16 | 32 | 64).then_some(bits / 8)
     }
 
-    /// Parses a declaration after `.reg`.
     fn registers(&mut self, entry: &mut Entry<'a>) -> Result<(), Error> {
         let kind = self.word()?;
         loop {
             let name = self.word()?;
-            let count = if self.takes('<') { Some(self.number()?) } else { None };
-            if count.is_some() {
+            let mut count = None;
+            if self.takes('<') {
+                count = Some(self.number()?);
                 self.mark('>')?;
             }
             entry.registers.push(Registers { name, count, kind });
@@ -255,7 +233,7 @@ impl<'a> Parser<'a> {
             && token.line == line
         {
             self.at += 1;
-            if token.kind == Kind::Word("inlined_at") {
+            if token.lexeme == Lexeme::Word("inlined_at") {
                 self.place.inlined_at = Some((self.number()?, self.number()?));
             }
         }
@@ -275,24 +253,22 @@ impl<'a> Parser<'a> {
 
     fn word(&mut self) -> Result<&'a str, Error> {
         let token = self.needed()?;
-        match token.kind {
-            Kind::Word(word) => Ok(word),
+        match token.lexeme {
+            Lexeme::Word(word) => Ok(word),
             _ => Err(self.refused(token, "a name is expected")),
         }
     }
 
-    fn expect_word(&mut self, word: &str) -> Result<(), Error> {
-        let token = self.needed()?;
-        match token.kind {
-            Kind::Word(found) if found == word => Ok(()),
-            _ => Err(self.refused(token, &format!("`{word}` is expected"))),
-        }
+    fn signed(&mut self) -> Result<u64, Error> {
+        let negated = self.takes('-');
+        let number = self.number()?;
+        Ok(if negated { number.wrapping_neg() } else { number })
     }
 
     fn number(&mut self) -> Result<u64, Error> {
         let token = self.needed()?;
-        match token.kind {
-            Kind::Number(text) => self.value(token, text),
+        match token.lexeme {
+            Lexeme::Number(text) => self.value(token, text),
             _ => Err(self.refused(token, "a number is expected")),
         }
     }
@@ -313,9 +289,13 @@ impl<'a> Parser<'a> {
 
     /// Consumes the next token if it is this mark. Returns whether it was.
     fn takes(&mut self, mark: char) -> bool {
-        let found = self.tokens.get(self.at).is_some_and(|token| token.kind == Kind::Mark(mark));
+        let found = self.next_is(mark);
         self.at += usize::from(found);
         found
+    }
+
+    fn next_is(&self, mark: char) -> bool {
+        self.tokens.get(self.at).is_some_and(|token| token.lexeme == Lexeme::Mark(mark))
     }
 
     fn mark(&mut self, mark: char) -> Result<(), Error> {
@@ -332,14 +312,13 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Skips a section in braces.
     fn skip_braces(&mut self) -> Result<(), Error> {
         let mut depth = 0;
         loop {
-            match self.needed()?.kind {
-                Kind::Mark('{') => depth += 1,
-                Kind::Mark('}') if depth == 1 => return Ok(()),
-                Kind::Mark('}') => depth -= 1,
+            match self.needed()?.lexeme {
+                Lexeme::Mark('{') => depth += 1,
+                Lexeme::Mark('}') if depth == 1 => return Ok(()),
+                Lexeme::Mark('}') => depth -= 1,
                 _ => (),
             }
         }

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::{Acquired, Clock, Moment, Other, Release, Thread, WARP, Who, Word};
+use super::{Acquired, Clock, Moment, Other, Release, Thread, WARP, Who, Word, lanes};
 
 /// The reason why a copy is not ordered after an earlier access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ impl ProxyFences {
     pub fn record(&mut self, clock: &mut Clock, mask: u32, warp: u16, epoch: u32) {
         clock.step += 1;
         let fence = Some(ProxyFence { epoch, step: clock.step });
-        for lane in crate::lanes::lanes(mask) {
+        for lane in lanes(mask) {
             let last = self.0.entry(warp * WARP + lane as u16).or_default();
             if last[1].is_some_and(|fence| fence.epoch < epoch) {
                 last[0] = last[1];
@@ -57,11 +57,6 @@ impl ProxyFences {
 }
 
 impl Thread<'_> {
-    /// Returns the moment of an initialisation of an mbarrier by this thread now.
-    pub fn initialises(&self) -> Moment {
-        self.moment(false)
-    }
-
     /// Returns whether copies may use what a thread of the block has written: the write happens before this thread's
     /// current instruction, and a fence is between them.
     pub fn may_copy_after(&self, write: &Moment, fences: &ProxyFences) -> bool {
@@ -69,10 +64,7 @@ impl Thread<'_> {
     }
 
     /// Records that a copy into shared memory, which this thread issues, writes a word. `phase` is the number of its
-    /// mbarrier and the phase.
-    ///
-    /// # Errors
-    /// Returns the earlier access that is not ordered before the copy.
+    /// mbarrier and the phase. Returns the earlier access that is not ordered before the copy.
     pub fn copies(
         &self,
         word: &mut Word,
@@ -82,15 +74,12 @@ impl Thread<'_> {
         let now = self.moment(false);
         self.check(word.write, now, true).map_err(Unordered::Race)?;
         self.check(word.read, now, false).map_err(Unordered::Race)?;
-        match word.write {
-            Some(write)
-                if write.launch == self.launch
-                    && !matches!(write.who, Who::Copy(..))
-                    && !fences.separate(&write, self) =>
-            {
-                return Err(Unordered::Proxy(self.other(&write, true)));
-            }
-            _ => (),
+        if let Some(write) = word.write
+            && write.launch == self.launch
+            && !matches!(write.who, Who::Copy(..))
+            && !fences.separate(&write, self)
+        {
+            return Err(Unordered::Proxy(self.other(&write, true)));
         }
         let copy = Moment { who: Who::Copy(phase.0, phase.1), ..now };
         *word = Word { write: Some(copy), read: None };
@@ -99,15 +88,7 @@ impl Thread<'_> {
 
     /// Returns the release of this thread's arrival at an mbarrier, after its fence.
     pub fn arrives(&self) -> Rc<Release> {
-        Rc::new(Release {
-            block: self.block,
-            epoch: self.epoch,
-            thread: self.thread,
-            fenced: self.clock.step,
-            synced: self.clock.synced[usize::from(self.thread % WARP)],
-            phase: None,
-            earlier: self.known().cloned().collect(),
-        })
+        Rc::new(self.release(self.clock.step, self.clock.synced[self.lane()]))
     }
 }
 
@@ -119,20 +100,9 @@ impl Release {
         let phase = Some(phase);
         Rc::new(Self { block, epoch, thread, fenced, synced, phase, earlier: arrived })
     }
-
-    /// Returns whether a copy was complete at the end of the phase.
-    pub(super) fn covers_copy(&self, block: u32, (number, phase): (u16, u32)) -> bool {
-        let knows = |(of, until)| number == of && phase <= until;
-        block == self.block && self.phase.is_some_and(knows)
-    }
 }
 
 impl Acquired {
-    /// Returns a completed phase that a thread has waited for.
-    pub fn by_thread(release: Rc<Release>, epoch: u32, thread: u16, clock: &Clock) -> Self {
-        Self { release, epoch, step: clock.step, thread }
-    }
-
     /// Removes phases of mbarriers that later phases cover, when all threads of the block have met.
     pub fn prune(all: &mut Vec<Self>) {
         let mut newest: HashMap<u16, u32> = HashMap::new();
@@ -140,12 +110,12 @@ impl Acquired {
             let newest = newest.entry(number).or_default();
             *newest = phase.max(*newest);
         }
-        let mut kept = Vec::new();
+        // Of several waits for the newest phase, the first one is kept.
         all.retain(|acquired| {
             let Some((number, phase)) = acquired.release.phase else { return true };
-            let keeps = newest[&number] == phase && !kept.contains(&number);
+            let keeps = newest.get(&number) == Some(&phase);
             if keeps {
-                kept.push(number);
+                newest.remove(&number);
             }
             keeps
         });

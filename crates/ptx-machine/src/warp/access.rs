@@ -1,24 +1,14 @@
 //! Loads and stores: addresses, bounds checks, and the transfer of bytes between registers and memory.
 
-use super::run::Engine;
+use super::run::{Engine, Turn};
 use super::{Warp, element};
-use crate::block::Block;
-use crate::fault::Fault;
+use crate::fault::Checked;
 use crate::lanes::{Bits, LANES, Mask, Registers, each, lanes, put, which};
 use crate::memory::{GLOBAL, LOCAL_WINDOW, SHARED_WINDOW, WINDOW};
-use crate::observer::{Action, Observer, WarpId};
+use crate::model::recorder::{Action, WarpAccess};
 use crate::program::{Access, Address, Order, Space};
 
-/// The memory that an access touches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    Global,
-    Shared,
-    Local,
-}
-
 impl Warp {
-    /// Returns the address of each lane.
     #[inline(always)]
     pub fn addresses(&self, address: Address) -> [u64; LANES] {
         let register = usize::from(address.register);
@@ -32,39 +22,31 @@ impl Warp {
     }
 }
 
-/// Returns the memories that an access touches, each with its lanes and the start of its window, which is subtracted
-/// from the addresses.
+/// Returns the memories that an access touches (global, shared or local), each with its lanes and the start of its
+/// window, which is subtracted from the addresses.
 #[inline(always)]
-pub fn places(space: Space, addresses: &[u64; LANES], mask: Mask) -> [(Place, Mask, u64); 3] {
-    let none = (Place::Global, 0, 0);
+pub fn spaces(space: Space, addresses: &[u64; LANES], mask: Mask) -> [(Space, Mask, u64); 3] {
+    let none = (Space::Global, 0, 0);
     match space {
-        Space::Global | Space::Constant => [(Place::Global, mask, 0), none, none],
-        Space::Shared => [(Place::Shared, mask, 0), none, none],
-        Space::Local => [(Place::Local, mask, 0), none, none],
+        Space::Constant => [(Space::Global, mask, 0), none, none],
+        Space::Global | Space::Shared | Space::Local => [(space, mask, 0), none, none],
         Space::Generic => {
             let within =
                 |window: u64| mask & which(|lane| addresses[lane].wrapping_sub(window) < WINDOW);
             let (shared, local) = (within(SHARED_WINDOW), within(LOCAL_WINDOW));
             [
-                (Place::Global, mask & !shared & !local, 0),
-                (Place::Shared, shared, SHARED_WINDOW),
-                (Place::Local, local, LOCAL_WINDOW),
+                (Space::Global, mask & !shared & !local, 0),
+                (Space::Shared, shared, SHARED_WINDOW),
+                (Space::Local, local, LOCAL_WINDOW),
             ]
         }
     }
 }
 
-impl<O: Observer> Engine<'_, O> {
-    /// Executes a load: checks it, notifies the observer, and copies the bytes to the registers.
+impl Turn<'_, '_> {
     #[inline(always)]
-    pub fn load<const CHECKS: bool>(
-        &mut self,
-        block: &mut Block,
-        warp: &mut Warp,
-        access: &Access,
-        mask: Mask,
-    ) -> Result<(), Box<Fault>> {
-        let addresses = warp.addresses(access.address);
+    pub fn load<const CHECKS: bool>(&mut self, access: &Access, mask: Mask) -> Checked {
+        let addresses = self.warp.addresses(access.address);
         let size = access.size();
         let action = match access.order {
             Order::Weak if access.past_l1 => Action::Strong,
@@ -73,108 +55,87 @@ impl<O: Observer> Engine<'_, O> {
             Order::ReadOnly => Action::ReadOnly,
             _ => Action::Strong,
         };
-        for (place, mask, window) in places(access.space, &addresses, mask) {
+        for (space, mask, window) in spaces(access.space, &addresses, mask) {
             if mask == 0 {
                 continue;
             }
             let addresses = each(|lane| addresses[lane].wrapping_sub(window));
-            self.check_bounds(block, warp, place, action, &addresses, mask, size)?;
-            self.observe(block, warp, place, action, &addresses, mask, size);
-            if CHECKS && place != Place::Local {
+            let whole = WarpAccess { space, action, addresses, mask, size };
+            self.check_bounds(&whole)?;
+            self.record(&whole);
+            if CHECKS && space != Space::Local {
                 for lane in lanes(mask) {
-                    self.check_read(block, warp, place, lane, addresses[lane], access, action)?;
+                    self.check_read(space, lane, addresses[lane], access)?;
                 }
             }
-            let bytes = match place {
-                Place::Global => self.memory.bytes(),
-                Place::Shared => &block.shared,
-                Place::Local => &warp.local,
+            let bytes = match space {
+                Space::Global => self.engine.memory.bytes(),
+                Space::Shared => &self.block.shared,
+                _ => &self.warp.local,
             };
-            let offsets = self.offsets(place, &addresses);
-            fetch(&mut warp.registers, bytes, &offsets, mask, access);
+            let offsets = self.engine.offsets(space, &addresses);
+            fetch(&mut self.warp.registers, bytes, &offsets, mask, access);
         }
         Ok(())
     }
 
-    /// Executes a store: checks it, notifies the observer, and writes the bytes.
     #[inline(always)]
-    pub fn store<const CHECKS: bool>(
-        &mut self,
-        block: &mut Block,
-        warp: &mut Warp,
-        access: &Access,
-        mask: Mask,
-    ) -> Result<(), Box<Fault>> {
-        let addresses = warp.addresses(access.address);
+    pub fn store<const CHECKS: bool>(&mut self, access: &Access, mask: Mask) -> Checked {
+        let addresses = self.warp.addresses(access.address);
         let size = access.size();
-        for (place, mask, window) in places(access.space, &addresses, mask) {
+        for (space, mask, window) in spaces(access.space, &addresses, mask) {
             if mask == 0 {
                 continue;
             }
             let addresses = each(|lane| addresses[lane].wrapping_sub(window));
-            self.check_bounds(block, warp, place, Action::Store, &addresses, mask, size)?;
-            self.observe(block, warp, place, Action::Store, &addresses, mask, size);
-            let offsets = self.offsets(place, &addresses);
-            if CHECKS && place != Place::Local {
+            let whole = WarpAccess { space, action: Action::Store, addresses, mask, size };
+            self.check_bounds(&whole)?;
+            self.record(&whole);
+            let offsets = self.engine.offsets(space, &addresses);
+            if CHECKS && space != Space::Local {
                 // Lane by lane, so that each check sees the writes of the previous lanes.
                 for lane in lanes(mask) {
-                    self.check_write(block, warp, place, lane, addresses[lane], access)?;
-                    let bytes = bytes_mut(self.memory, block, &mut warp.local, place);
-                    self.progress |= deposit(&warp.registers, bytes, &offsets, 1 << lane, access);
+                    self.check_write(space, lane, addresses[lane], access)?;
+                    self.deposit(space, &offsets, 1 << lane, access);
                 }
             } else {
-                let bytes = bytes_mut(self.memory, block, &mut warp.local, place);
-                self.progress |= deposit(&warp.registers, bytes, &offsets, mask, access);
+                self.deposit(space, &offsets, mask, access);
             }
         }
         Ok(())
     }
 
-    /// Returns the offset of each lane's address in the bytes of a memory.
     #[inline(always)]
-    pub fn offsets(&self, place: Place, addresses: &[u64; LANES]) -> [usize; LANES] {
-        match place {
-            Place::Global => each(|lane| addresses[lane].wrapping_sub(GLOBAL) as usize),
-            Place::Shared => each(|lane| addresses[lane] as usize),
-            Place::Local => {
-                let bytes = self.kernel.local_bytes;
-                each(|lane| addresses[lane] as usize + lane * bytes)
-            }
-        }
+    fn deposit(&mut self, space: Space, offsets: &[usize; LANES], mask: Mask, access: &Access) {
+        let memory = match space {
+            Space::Global => self.engine.memory.bytes_mut(),
+            Space::Shared => &mut self.block.shared,
+            _ => &mut self.warp.local,
+        };
+        self.engine.progress |= deposit(&self.warp.registers, memory, offsets, mask, access);
     }
 
-    /// Notifies the observer of an access to global or shared memory.
     #[inline(always)]
-    #[allow(clippy::too_many_arguments)]
-    pub fn observe(
-        &mut self,
-        block: &Block,
-        warp: &Warp,
-        place: Place,
-        action: Action,
-        addresses: &[u64; LANES],
-        mask: Mask,
-        size: usize,
-    ) {
-        let id = WarpId { block: block.number, warp: warp.number };
-        match place {
-            Place::Global => self.observer.global(id, warp.at, action, size, addresses, mask),
-            Place::Shared => self.observer.shared(id, warp.at, action, size, addresses, mask),
-            Place::Local => (),
+    pub fn record(&mut self, access: &WarpAccess) {
+        let (id, at) = (self.id(), self.warp.at);
+        if let Some(recorder) = &mut self.engine.recorder {
+            recorder.accessed(id, at, access);
         }
     }
 }
 
-fn bytes_mut<'a>(
-    memory: &'a mut crate::memory::Memory,
-    block: &'a mut Block,
-    local: &'a mut [u8],
-    place: Place,
-) -> &'a mut [u8] {
-    match place {
-        Place::Global => memory.bytes_mut(),
-        Place::Shared => &mut block.shared,
-        Place::Local => local,
+impl Engine<'_> {
+    /// Returns the offset of each lane's address in the bytes of a memory.
+    #[inline(always)]
+    pub fn offsets(&self, space: Space, addresses: &[u64; LANES]) -> [usize; LANES] {
+        match space {
+            Space::Global => each(|lane| addresses[lane].wrapping_sub(GLOBAL) as usize),
+            Space::Shared => each(|lane| addresses[lane] as usize),
+            _ => {
+                let bytes = self.kernel.local_bytes;
+                each(|lane| addresses[lane] as usize + lane * bytes)
+            }
+        }
     }
 }
 
@@ -213,7 +174,7 @@ fn fetch(
         }
         return;
     }
-    for (k, &slot) in access.registers[..usize::from(access.count)].iter().enumerate() {
+    for (k, &slot) in access.registers().iter().enumerate() {
         match (access.wide, bytes) {
             (true, 8) => {
                 let values = gather(memory, offsets, mask, k * bytes, u64::from_le_bytes);
@@ -225,10 +186,7 @@ fn fetch(
             }
             _ => lanes(mask).for_each(|lane| {
                 let value = element(&memory[offsets[lane] + k * bytes..], bytes, access.signed);
-                match access.wide {
-                    true => registers.doubles[usize::from(slot)][lane] = value,
-                    false => registers.words[usize::from(slot)][lane] = value as u32,
-                }
+                registers.set_value(access.wide, slot, lane, value);
             }),
         }
     }
@@ -273,13 +231,9 @@ fn deposit(
         };
     }
     let mut changes = false;
-    for (k, &slot) in access.registers[..usize::from(access.count)].iter().enumerate() {
-        let slot = usize::from(slot);
+    for (k, &slot) in access.registers().iter().enumerate() {
         for lane in lanes(mask) {
-            let value = match access.wide {
-                true => registers.doubles[slot][lane],
-                false => registers.words[slot][lane].into(),
-            };
+            let value = registers.value(access.wide, slot, lane);
             let memory = &mut memory[offsets[lane] + k * bytes..];
             changes |= match bytes {
                 8 => overwrite(memory, value.to_le_bytes()),
@@ -322,13 +276,13 @@ mod tests {
     fn generic_addresses_are_assigned_to_their_memories() {
         let mut addresses = [GLOBAL; LANES];
         (addresses[1], addresses[2]) = (SHARED_WINDOW + 8, LOCAL_WINDOW);
-        let places = places(Space::Generic, &addresses, 0b1111);
+        let spaces = spaces(Space::Generic, &addresses, 0b1111);
         assert_eq!(
-            places,
+            spaces,
             [
-                (Place::Global, 0b1001, 0),
-                (Place::Shared, 0b10, SHARED_WINDOW),
-                (Place::Local, 0b100, LOCAL_WINDOW)
+                (Space::Global, 0b1001, 0),
+                (Space::Shared, 0b10, SHARED_WINDOW),
+                (Space::Local, 0b100, LOCAL_WINDOW)
             ]
         );
     }

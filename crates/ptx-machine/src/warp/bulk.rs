@@ -3,27 +3,23 @@
 //! for its mbarrier orders them after the copy.
 
 use super::Warp;
-use super::access::Place;
-use super::run::Engine;
-use crate::block::Block;
-use crate::fault::{Fault, Kind};
-use crate::lanes::{LANES, Mask, lanes};
-use crate::mbarrier::{self, MOST};
+use super::checks::Span;
+use super::run::Turn;
+use crate::block::{self, Block, MOST};
+use crate::fault::{Checked, Kind};
+use crate::lanes::{LANES, Mask, Slot, lanes};
 use crate::memory::GLOBAL;
-use crate::observer::{Action, Observer, WarpId};
-use crate::program::{Copies, EVICT_FIRST, Mbarrier, MbarrierAction};
-use crate::race::{Acquired, Thread, Unordered, Word};
+use crate::model::recorder::{Action, WarpAccess};
+use crate::program::{Copies, EVICT_FIRST, Mbarrier, MbarrierAction, Space};
+use crate::race::{Acquired, Unordered};
 
 /// The unit of addresses and sizes of a copy in bytes.
 const UNIT: u64 = 16;
-/// The size of an mbarrier in bytes.
 const SIZE: usize = 8;
 /// With checks, one of so many waits for a complete phase ends early, as if the phase were not complete.
 const EARLY: u32 = 3;
 
-/// How a warp continues after an operation on an mbarrier.
 pub enum Progress {
-    /// It executes the next instruction.
     GoesOn,
     /// Other warps run before it executes the next instruction.
     Polls,
@@ -36,6 +32,15 @@ fn key(offset: u64, phase: u32) -> u64 {
     offset / SIZE as u64 * (1 << 32) + u64::from(phase)
 }
 
+/// Returns the number that identifies an mbarrier within its block.
+fn number(offset: u64) -> u16 {
+    (offset / SIZE as u64) as u16
+}
+
+fn mbarrier_at(address: u64) -> Span {
+    Span { space: Space::Shared, address, size: SIZE }
+}
+
 impl Warp {
     /// Describes what the mbarrier lacks for which the warp has waited last; `None` if it has not waited in vain.
     pub fn lacks(&self, block: &Block) -> Option<String> {
@@ -45,44 +50,38 @@ impl Warp {
     }
 }
 
-impl<O: Observer> Engine<'_, O> {
-    /// Executes an operation on an mbarrier for the lanes of `mask`.
+impl Turn<'_, '_> {
     pub fn mbarrier<const CHECKS: bool>(
         &mut self,
-        block: &mut Block,
-        warp: &mut Warp,
         operation: &Mbarrier,
         mask: Mask,
-    ) -> Result<Progress, Box<Fault>> {
-        let addresses = warp.addresses(operation.address);
-        let action = Action::Atomic(true);
-        self.check_bounds(block, warp, Place::Shared, action, &addresses, mask, SIZE)?;
+    ) -> Checked<Progress> {
+        let addresses = self.warp.addresses(operation.address);
+        let (space, action) = (Space::Shared, Action::Atomic(true));
+        self.check_bounds(&WarpAccess { space, action, addresses, mask, size: SIZE })?;
         match operation.action {
             MbarrierAction::Init(count) => {
-                let counts = warp.registers.words[usize::from(count)];
                 for lane in lanes(mask) {
-                    self.initialise::<CHECKS>(block, warp, lane, addresses[lane], counts[lane])?;
+                    let count = self.warp.registers.words[usize::from(count)][lane];
+                    self.initialise::<CHECKS>(lane, addresses[lane], count)?;
                 }
             }
             MbarrierAction::Arrive { to, bytes } => {
-                let bytes = bytes.map(|bytes| warp.registers.words[usize::from(bytes)]);
                 for lane in lanes(mask) {
-                    let bytes = bytes.map_or(0, |bytes| bytes[lane]);
-                    let phase =
-                        self.arrive_at::<CHECKS>(block, warp, lane, addresses[lane], bytes)?;
-                    warp.registers.doubles[usize::from(to)][lane] = phase.into();
+                    let word = |slot: Slot| self.warp.registers.words[usize::from(slot)][lane];
+                    let bytes = bytes.map_or(0, word);
+                    let phase = self.arrive_at::<CHECKS>(lane, addresses[lane], bytes)?;
+                    self.warp.registers.doubles[usize::from(to)][lane] = phase.into();
                 }
             }
             MbarrierAction::Wait { to, parity, blocks } => {
-                let parities = warp.registers.words[usize::from(parity)];
-                let complete =
-                    self.wait::<CHECKS>(block, warp, &addresses, &parities, mask, blocks)?;
+                let parities = self.warp.registers.words[usize::from(parity)];
+                let complete = self.wait::<CHECKS>(&addresses, &parities, mask, blocks)?;
                 // A wait that cannot succeed before other lanes have run must end.
-                if complete != mask && blocks && !CHECKS && warp.others.is_empty() {
+                if complete != mask && blocks && !CHECKS && self.warp.others.is_empty() {
                     return Ok(Progress::Again);
                 }
-                let predicate = &mut warp.registers.predicates[usize::from(to)];
-                *predicate = *predicate & !mask | complete;
+                self.warp.registers.set_predicate(to, mask, complete);
                 if complete != mask {
                     return Ok(Progress::Polls);
                 }
@@ -91,27 +90,19 @@ impl<O: Observer> Engine<'_, O> {
         Ok(Progress::GoesOn)
     }
 
-    /// Initialises the mbarrier at an address.
-    fn initialise<const CHECKS: bool>(
-        &mut self,
-        block: &mut Block,
-        warp: &Warp,
-        lane: usize,
-        address: u64,
-        count: u32,
-    ) -> Result<(), Box<Fault>> {
+    fn initialise<const CHECKS: bool>(&mut self, lane: usize, address: u64, count: u32) -> Checked {
         if CHECKS {
-            self.check_order(block, warp, lane, address, false)?;
+            self.check_order(lane, address, false)?;
         }
-        let begun = CHECKS.then(|| self.thread(block, warp, lane).initialises());
-        let place = self.describe(Place::Shared, address);
-        let Some(barrier) = mbarrier::Mbarrier::new(count.into(), begun) else {
+        let begun = CHECKS.then(|| self.thread(lane).moment(false));
+        let Some(barrier) = block::Mbarrier::new(count.into(), begun) else {
             let what = format!("initialises an mbarrier with {count} arrivals, not 1 to {MOST},");
-            return Err(self.fault(Kind::Synchronisation, block, warp, lane, what));
+            return self.fail(Kind::Synchronisation, lane, what);
         };
-        if block.mbarriers.insert(address, barrier).is_some() {
+        if self.block.mbarriers.insert(address, barrier).is_some() {
+            let place = self.place(mbarrier_at(address));
             let what = format!("initialises an mbarrier twice, {place},");
-            return Err(self.fault(Kind::Synchronisation, block, warp, lane, what));
+            return self.fail(Kind::Synchronisation, lane, what);
         }
         Ok(())
     }
@@ -119,283 +110,216 @@ impl<O: Observer> Engine<'_, O> {
     /// Arrives at an mbarrier that then expects `bytes` more bytes. Returns the phase.
     fn arrive_at<const CHECKS: bool>(
         &mut self,
-        block: &mut Block,
-        warp: &mut Warp,
         lane: usize,
         address: u64,
         bytes: u32,
-    ) -> Result<u32, Box<Fault>> {
-        self.find::<CHECKS>(block, warp, lane, address)?;
-        self.count_bytes(block, warp, lane, address, bytes.into())?;
+    ) -> Checked<u32> {
+        self.find::<CHECKS>(lane, address)?;
+        self.count_bytes(lane, address, bytes.into())?;
         let release = CHECKS.then(|| {
-            let acquired = warp.clock.fence(1 << lane, warp.number, block.epoch);
-            block.acquired.extend(acquired);
-            self.thread(block, warp, lane).arrives()
+            self.fence(1 << lane);
+            self.thread(lane).arrives()
         });
-        let barrier = block.mbarriers.get_mut(&address).expect("it was found");
+        let barrier = self.block.mbarriers.get_mut(&address).expect("it was found");
         barrier.arrived.extend(release);
         let phase = barrier.phases;
-        if !barrier.arrive(1) {
-            let what = "arrives at an mbarrier whose phase expects no more arrivals,".into();
-            return Err(self.fault(Kind::Synchronisation, block, warp, lane, what));
+        if !barrier.arrive() {
+            let what = "arrives at an mbarrier whose phase expects no more arrivals,";
+            return self.fail(Kind::Synchronisation, lane, what);
         }
-        barrier.complete((address / SIZE as u64) as u16, block.number);
-        self.progress = true;
-        let id = WarpId { block: block.number, warp: warp.number };
-        self.observer.arrived(id, key(address, phase));
+        barrier.complete(number(address), self.block.number);
+        self.engine.progress = true;
+        let id = self.id();
+        if let Some(recorder) = &mut self.engine.recorder {
+            recorder.arrived(id, key(address, phase));
+        }
         Ok(phase)
     }
 
-    /// Returns the lanes whose phases are complete.
     fn wait<const CHECKS: bool>(
         &mut self,
-        block: &mut Block,
-        warp: &mut Warp,
         addresses: &[u64; LANES],
         parities: &[u32; LANES],
         mask: Mask,
         blocks: bool,
-    ) -> Result<Mask, Box<Fault>> {
+    ) -> Checked<Mask> {
         let mut complete = 0;
         for lane in lanes(mask) {
-            self.find::<CHECKS>(block, warp, lane, addresses[lane])?;
+            self.find::<CHECKS>(lane, addresses[lane])?;
             if parities[lane] > 1 {
                 let what = format!("waits for an mbarrier with the parity {},", parities[lane]);
-                return Err(self.fault(Kind::Synchronisation, block, warp, lane, what));
+                return self.fail(Kind::Synchronisation, lane, what);
             }
-            let barrier = &block.mbarriers[&addresses[lane]];
+            let barrier = &self.block.mbarriers[&addresses[lane]];
             complete |= Mask::from(barrier.has_completed(parities[lane])) << lane;
         }
-        warp.awaited = lanes(mask & !complete).next().map(|lane| addresses[lane]);
+        self.warp.awaited = lanes(mask & !complete).next().map(|lane| addresses[lane]);
         if complete != mask && blocks && !CHECKS {
             return Ok(complete);
         }
-        if CHECKS && self.random.as_mut().is_some_and(|random| random.below(EARLY) == 0) {
+        let random = self.engine.random.as_mut();
+        if CHECKS && random.is_some_and(|random| random.below(EARLY) == 0) {
             return Ok(0);
         }
-        let mut observed = None;
+        let (id, mut observed) = (self.id(), None);
         for lane in lanes(complete) {
             let address = addresses[lane];
-            let Some(phase) = self.acquire::<CHECKS>(block, warp, lane, address) else { continue };
-            if observed.replace(address) != Some(address) {
-                let id = WarpId { block: block.number, warp: warp.number };
-                self.observer.waited(id, key(address, phase));
+            let Some(phase) = self.acquire::<CHECKS>(lane, address) else { continue };
+            if observed.replace(address) != Some(address)
+                && let Some(recorder) = &mut self.engine.recorder
+            {
+                recorder.waited(id, key(address, phase));
             }
         }
         Ok(complete)
     }
 
     /// Records that a lane knows that the last phase of an mbarrier is complete. Returns its number.
-    fn acquire<const CHECKS: bool>(
-        &mut self,
-        block: &mut Block,
-        warp: &Warp,
-        lane: usize,
-        address: u64,
-    ) -> Option<u32> {
-        let barrier = block.mbarriers.get_mut(&address).expect("it was found");
+    fn acquire<const CHECKS: bool>(&mut self, lane: usize, address: u64) -> Option<u32> {
+        let barrier = self.block.mbarriers.get_mut(&address).expect("it was found");
         let phase = barrier.phases.checked_sub(1)?;
         barrier.waited = barrier.phases;
         if let (true, Some(release)) = (CHECKS, barrier.completed.clone()) {
-            let (epoch, thread) = (block.epoch, warp.thread(lane));
-            block.acquired.push(Acquired::by_thread(release, epoch, thread, &warp.clock));
+            let (epoch, thread) = (self.block.epoch, self.warp.thread(lane));
+            self.block.acquired.push(Acquired::new(release, epoch, thread, &self.warp.clock));
         }
         Some(phase)
     }
 
     /// Checks that an mbarrier is at an address, and that its initialisation happens before.
-    fn find<const CHECKS: bool>(
-        &mut self,
-        block: &mut Block,
-        warp: &Warp,
-        lane: usize,
-        address: u64,
-    ) -> Result<(), Box<Fault>> {
-        if !block.mbarriers.contains_key(&address) {
-            let place = self.describe(Place::Shared, address);
+    fn find<const CHECKS: bool>(&mut self, lane: usize, address: u64) -> Checked {
+        if !self.block.mbarriers.contains_key(&address) {
+            let place = self.place(mbarrier_at(address));
             let what = format!("uses an mbarrier that was not initialised, {place},");
-            return Err(self.fault(Kind::Synchronisation, block, warp, lane, what));
+            return self.fail(Kind::Synchronisation, lane, what);
         }
-        if CHECKS { self.check_order(block, warp, lane, address, true) } else { Ok(()) }
+        if CHECKS { self.check_order(lane, address, true) } else { Ok(()) }
     }
 
     /// Checks that an operation on an mbarrier does not race with its initialisation or with ordinary accesses.
-    fn check_order(
-        &mut self,
-        block: &mut Block,
-        warp: &Warp,
-        lane: usize,
-        address: u64,
-        strong: bool,
-    ) -> Result<(), Box<Fault>> {
-        let at = (address, SIZE);
-        let write = |thread: &Thread, word: &mut Word| thread.write(word, strong);
-        match self.note(block, warp, Place::Shared, lane, at, write) {
-            Some(other) => {
-                Err(self.race(block, warp, Place::Shared, lane, address, SIZE, true, other))
-            }
-            None => Ok(()),
-        }
+    fn check_order(&mut self, lane: usize, address: u64, strong: bool) -> Checked {
+        let span = mbarrier_at(address);
+        self.access(lane, span, |thread, word| thread.write(word, strong))
+            .map_err(|other| self.race(lane, span, "writes", other))
     }
 
     /// Adds to the bytes that the current phase of an mbarrier expects.
-    fn count_bytes(
-        &self,
-        block: &mut Block,
-        warp: &Warp,
-        lane: usize,
-        address: u64,
-        bytes: i64,
-    ) -> Result<(), Box<Fault>> {
-        let barrier = block.mbarriers.get_mut(&address).expect("it was found");
+    fn count_bytes(&mut self, lane: usize, address: u64, bytes: i64) -> Checked {
+        let barrier = self.block.mbarriers.get_mut(&address).expect("it was found");
         if barrier.expect(bytes) {
             return Ok(());
         }
         let what = format!("expects {} bytes at an mbarrier, not {MOST} at most,", barrier.bytes);
-        Err(self.fault(Kind::Synchronisation, block, warp, lane, what))
+        self.fail(Kind::Synchronisation, lane, what)
     }
 
-    /// Executes a copy for each lane of `mask`.
-    pub fn copy<const CHECKS: bool>(
-        &mut self,
-        block: &mut Block,
-        warp: &mut Warp,
-        copy: &Copies,
-        mask: Mask,
-    ) -> Result<(), Box<Fault>> {
+    pub fn copy<const CHECKS: bool>(&mut self, copy: &Copies, mask: Mask) -> Checked {
         let [to, from, barrier] =
-            [copy.to, copy.from, copy.mbarrier].map(|address| warp.addresses(address));
-        let bytes = warp.registers.words[usize::from(copy.bytes)];
-        let policies = copy.policy.map(|policy| warp.registers.doubles[usize::from(policy)]);
+            [copy.to, copy.from, copy.mbarrier].map(|address| self.warp.addresses(address));
         for lane in lanes(mask) {
-            let (to, from, at, bytes) = (to[lane], from[lane], barrier[lane], bytes[lane]);
-            self.check_copy(block, warp, lane, (to, from, bytes))?;
-            self.find::<CHECKS>(block, warp, lane, at)?;
-            let barrier = &block.mbarriers[&at];
-            let (number, phase) = ((at / SIZE as u64) as u16, barrier.phases);
+            let bytes = self.warp.registers.words[usize::from(copy.bytes)][lane];
+            let policy =
+                copy.policy.map(|policy| self.warp.registers.doubles[usize::from(policy)][lane]);
+            let (size, at) = (bytes as usize, barrier[lane]);
+            let to = Span { space: Space::Shared, address: to[lane], size };
+            let from = Span { space: Space::Global, address: from[lane], size };
+            self.check_copy(lane, to, from)?;
+            self.find::<CHECKS>(lane, at)?;
+            let phase = self.block.mbarriers[&at].phases;
             if CHECKS {
-                self.check_mbarrier(block, warp, lane, at)?;
-                self.check_source(block, warp, lane, from, bytes as usize)?;
-                self.check_target(block, warp, lane, (to, bytes as usize), (number, phase))?;
+                self.check_mbarrier(lane, at)?;
+                self.check_source(lane, from)?;
+                self.check_target(lane, to, (number(at), phase))?;
             }
-            let once = policies.is_some_and(|policies| policies[lane] == EVICT_FIRST);
-            let (start, size) = ((from - GLOBAL) as usize, bytes as usize);
-            let target = &mut block.shared[to as usize..to as usize + size];
-            target.copy_from_slice(&self.memory.bytes()[start..start + size]);
-            self.count_bytes(block, warp, lane, at, -i64::from(bytes))?;
-            let barrier = block.mbarriers.get_mut(&at).expect("it was found");
+            let start = (from.address - GLOBAL) as usize;
+            let target = &mut self.block.shared[to.address as usize..to.address as usize + size];
+            target.copy_from_slice(&self.engine.memory.bytes()[start..start + size]);
+            self.count_bytes(lane, at, -i64::from(bytes))?;
+            let barrier = self.block.mbarriers.get_mut(&at).expect("it was found");
             barrier.copied = phase + 1;
-            barrier.complete(number, block.number);
-            self.progress = true;
-            let id = WarpId { block: block.number, warp: warp.number };
-            self.observer.copied(id, warp.at, key(at, phase), (from, bytes.into()), once);
+            barrier.complete(number(at), self.block.number);
+            self.engine.progress = true;
+            let (id, once) = (self.id(), policy == Some(EVICT_FIRST));
+            if let Some(recorder) = &mut self.engine.recorder {
+                let source = (from.address, size as u64);
+                recorder.copied(id, self.warp.at, key(at, phase), source, once);
+            }
         }
         Ok(())
     }
 
     /// Checks that the addresses and the size of a copy are multiples of 16 bytes, and that it stays within its buffers.
-    fn check_copy(
-        &self,
-        block: &Block,
-        warp: &Warp,
-        lane: usize,
-        (to, from, bytes): (u64, u64, u32),
-    ) -> Result<(), Box<Fault>> {
-        let parts = [("target", to), ("source", from), ("size", bytes.into())];
+    fn check_copy(&self, lane: usize, to: Span, from: Span) -> Checked {
+        let bytes = to.size;
+        let parts = [("target", to.address), ("source", from.address), ("size", bytes as u64)];
         if let Some((part, number)) = parts.iter().find(|(_, number)| number % UNIT != 0) {
             let what = format!("copies with a {part} of {number:#x}, no multiple of 16 bytes,");
-            return Err(self.fault(Kind::Misaligned, block, warp, lane, what));
+            return self.fail(Kind::Misaligned, lane, what);
         }
-        for (place, address, verb) in [(Place::Shared, to, "to"), (Place::Global, from, "from")] {
-            if self.window(place, address, bytes as usize).is_none() {
-                let place = self.describe(place, address);
-                let what = format!("copies {bytes} bytes {verb} memory {place},");
-                return Err(self.fault(Kind::OutOfBounds, block, warp, lane, what));
+        for (span, verb) in [(to, "to"), (from, "from")] {
+            if self.engine.window(span.space, span.address, bytes).is_none() {
+                let what = format!("copies {bytes} bytes {verb} memory {},", self.place(span));
+                return self.fail(Kind::OutOfBounds, lane, what);
             }
         }
         Ok(())
     }
 
     /// Checks that copies may use an mbarrier: a proxy fence must be after its initialisation.
-    fn check_mbarrier(
-        &self,
-        block: &Block,
-        warp: &Warp,
-        lane: usize,
-        address: u64,
-    ) -> Result<(), Box<Fault>> {
-        let begun = block.mbarriers[&address].begun.expect("it is recorded with checks");
-        let thread = self.thread(block, warp, lane);
-        if thread.may_copy_after(&begun, &block.proxy_fences) {
+    fn check_mbarrier(&self, lane: usize, address: u64) -> Checked {
+        let begun = self.block.mbarriers[&address].begun.expect("it is recorded with checks");
+        if self.thread(lane).may_copy_after(&begun, &self.block.proxy_fences) {
             return Ok(());
         }
         let what = "copies with an mbarrier that no `fence.mbarrier_init` or `fence.proxy.async` \
                     has made visible to copies,";
-        Err(self.fault(Kind::Race, block, warp, lane, what.into()))
+        self.fail(Kind::Race, lane, what)
     }
 
     /// Checks that the source was written before this launch.
-    fn check_source(
-        &mut self,
-        block: &mut Block,
-        warp: &Warp,
-        lane: usize,
-        address: u64,
-        size: usize,
-    ) -> Result<(), Box<Fault>> {
-        self.check_written(block, warp, Place::Global, lane, address, size)?;
-        let read = |thread: &Thread, word: &mut Word| {
-            thread.was_written(word).map_or_else(|| thread.read(word, false), Err)
-        };
-        let Some(other) = self.note(block, warp, Place::Global, lane, (address, size), read) else {
-            return Ok(());
-        };
-        let (place, by) = (self.describe(Place::Global, address), other.by());
-        let what =
-            format!("copies {size} bytes {place}, but {by} wrote them while this launch may run,");
-        Err(self.fault(Kind::Race, block, warp, lane, what))
+    fn check_source(&mut self, lane: usize, from: Span) -> Checked {
+        self.check_written(lane, from)?;
+        self.access(lane, from, |thread, word| {
+            thread.read_constant(word).and_then(|()| thread.read(word, false))
+        })
+        .or_else(|other| {
+            let (size, place, by) = (from.size, self.place(from), other.by());
+            let what = format!(
+                "copies {size} bytes {place}, but {by} wrote them while this launch may run,"
+            );
+            self.fail(Kind::Race, lane, what)
+        })
     }
 
     /// Checks that earlier accesses to the target of a copy happen before it, and records the copy.
-    fn check_target(
-        &mut self,
-        block: &mut Block,
-        warp: &Warp,
-        lane: usize,
-        (address, size): (u64, usize),
-        phase: (u16, u32),
-    ) -> Result<(), Box<Fault>> {
-        let fences = std::mem::take(&mut block.proxy_fences);
-        let copy = |thread: &Thread, word: &mut Word| thread.copies(word, phase, &fences);
-        let unordered = self.note(block, warp, Place::Shared, lane, (address, size), copy);
-        block.proxy_fences = fences;
-        match unordered {
-            None => {
-                self.mark_written(block, Place::Shared, address, size);
+    fn check_target(&mut self, lane: usize, to: Span, phase: (u16, u32)) -> Checked {
+        let fences = std::mem::take(&mut self.block.proxy_fences);
+        let ordered = self.access(lane, to, |thread, word| thread.copies(word, phase, &fences));
+        self.block.proxy_fences = fences;
+        match ordered {
+            Ok(()) => {
+                self.mark_written(to);
                 Ok(())
             }
-            Some(Unordered::Race(other)) => {
-                Err(self.race(block, warp, Place::Shared, lane, address, size, true, other))
-            }
-            Some(Unordered::Proxy(other)) => {
-                let (place, by) = (self.describe(Place::Shared, address), other.by());
+            Err(Unordered::Race(other)) => Err(self.race(lane, to, "writes", other)),
+            Err(Unordered::Proxy(other)) => {
+                let (size, place, by) = (to.size, self.place(to), other.by());
                 let what = format!(
                     "copies {size} bytes {place}, which {by} wrote without a later \
                      `fence.proxy.async`,"
                 );
-                Err(self.fault(Kind::Race, block, warp, lane, what))
+                self.fail(Kind::Race, lane, what)
             }
         }
     }
 
     /// Checks, when the last warp of a block exits, that its copies have been waited for.
-    pub fn check_copies(&self, block: &Block, warp: &Warp, mask: Mask) -> Result<(), Box<Fault>> {
-        let waits = block.mbarriers.values().all(|barrier| barrier.copied <= barrier.waited);
-        if block.live > 1 || waits {
+    pub fn check_copies(&self, mask: Mask) -> Checked {
+        let waits = self.block.mbarriers.values().all(|barrier| barrier.copied <= barrier.waited);
+        if self.block.live > 1 || waits {
             return Ok(());
         }
-        let lane = mask.trailing_zeros() as usize;
-        let what = "exits, and no thread of the block has waited for its last copies,".into();
-        Err(self.fault(Kind::Synchronisation, block, warp, lane, what))
+        let what = "exits, and no thread of the block has waited for its last copies,";
+        self.fail(Kind::Synchronisation, mask.trailing_zeros() as usize, what)
     }
 }

@@ -1,338 +1,303 @@
 //! The checks of accesses for undefined behaviour: bounds, alignment, uninitialised bytes, and data races.
 
-use super::Warp;
-use super::access::Place;
-use super::run::Engine;
-use crate::block::Block;
-use crate::fault::{Fault, Kind};
-use crate::lanes::{LANES, Mask, lanes, which};
+use super::run::{Engine, Turn};
+use crate::fault::{Checked, Fault, Kind};
+use crate::lanes::{Mask, lanes, which};
 use crate::memory::GLOBAL;
-use crate::observer::{Action, Observer};
-use crate::program::{Access, Order};
+use crate::model::recorder::{Action, WarpAccess};
+use crate::program::{Access, Operation, Order, Space};
 use crate::race::{Other, Thread, Word};
 
-impl<O: Observer> Engine<'_, O> {
+/// The bytes that a lane accesses in global or shared memory.
+#[derive(Clone, Copy)]
+pub struct Span {
+    pub space: Space,
+    pub address: u64,
+    pub size: usize,
+}
+
+impl Span {
+    fn offset(&self) -> usize {
+        match self.space {
+            Space::Global => (self.address - GLOBAL) as usize,
+            _ => self.address as usize,
+        }
+    }
+}
+
+impl Turn<'_, '_> {
     /// Checks that the access of every lane is aligned and within one buffer or array.
     #[inline(always)]
-    #[allow(clippy::too_many_arguments)]
-    pub fn check_bounds(
-        &mut self,
-        block: &Block,
-        warp: &Warp,
-        place: Place,
-        action: Action,
-        addresses: &[u64; LANES],
-        mask: Mask,
-        size: usize,
-    ) -> Result<(), Box<Fault>> {
-        let (start, bytes) = self.windows[warp.at];
+    pub fn check_bounds(&mut self, access: &WarpAccess) -> Checked {
+        let &WarpAccess { space, action, ref addresses, mask, size } = access;
+        let (start, bytes) = self.engine.windows[self.warp.at];
         let last = bytes.wrapping_sub(size as u64);
         let too_small = bytes < size as u64;
         let outside = which(|lane| too_small || addresses[lane].wrapping_sub(start) > last);
         let misaligned = which(|lane| addresses[lane] & (size as u64 - 1) != 0);
         if misaligned & mask != 0 {
             let lane = (misaligned & mask).trailing_zeros() as usize;
-            let verb = verb(action);
-            let what = format!(
-                "{verb} {size} bytes {}: the address is not a multiple of {size},",
-                self.describe(place, addresses[lane])
-            );
-            return Err(self.fault(Kind::Misaligned, block, warp, lane, what));
+            let (verb, place) = (verb(action), self.engine.describe(space, addresses[lane]));
+            let what =
+                format!("{verb} {size} bytes {place}: the address is not a multiple of {size},");
+            return self.fail(Kind::Misaligned, lane, what);
         }
         if outside & mask != 0 {
-            self.find_windows(block, warp, place, action, addresses, outside & mask, size)?;
+            self.find_windows(access, outside & mask)?;
         }
         Ok(())
     }
 
-    /// Finds the buffers that the lanes access, and caches the last one for this instruction.
+    /// Finds the buffers that some lanes access, and caches the last one for this instruction.
     #[cold]
-    #[allow(clippy::too_many_arguments)]
-    fn find_windows(
-        &mut self,
-        block: &Block,
-        warp: &Warp,
-        place: Place,
-        action: Action,
-        addresses: &[u64; LANES],
-        mask: Mask,
-        size: usize,
-    ) -> Result<(), Box<Fault>> {
-        for lane in lanes(mask) {
-            match self.window(place, addresses[lane], size) {
-                Some(window) => self.windows[warp.at] = window,
-                None => {
-                    let place = self.describe(place, addresses[lane]);
-                    let what = format!("{} {size} bytes {place}", verb(action));
-                    return Err(self.fault(Kind::OutOfBounds, block, warp, lane, what));
-                }
-            }
+    fn find_windows(&mut self, access: &WarpAccess, some: Mask) -> Checked {
+        let &WarpAccess { space, action, ref addresses, size, .. } = access;
+        for lane in lanes(some) {
+            let Some(window) = self.engine.window(space, addresses[lane], size) else {
+                let place = self.engine.describe(space, addresses[lane]);
+                let what = format!("{} {size} bytes {place}", verb(action));
+                return self.fail(Kind::OutOfBounds, lane, what);
+            };
+            self.engine.windows[self.warp.at] = window;
         }
         Ok(())
-    }
-
-    /// Returns the start and the size of the buffer or array that contains an access.
-    pub fn window(&self, place: Place, address: u64, size: usize) -> Option<(u64, u64)> {
-        let fits = |start: u64, bytes: u64| {
-            let within = address >= start && address + size as u64 <= start + bytes;
-            within.then_some((start, bytes))
-        };
-        match place {
-            Place::Global => {
-                let (offset, bytes) = self.memory.buffer(address, size)?;
-                Some((GLOBAL + offset as u64, bytes as u64))
-            }
-            Place::Shared => {
-                let arrays = self.kernel.shared.iter();
-                let arrays = arrays.map(|array| (array.offset as u64, array.bytes as u64));
-                let dynamic = (self.kernel.shared_end as u64, self.dynamic_shared as u64);
-                arrays.chain([dynamic]).find_map(|(start, bytes)| fits(start, bytes))
-            }
-            Place::Local => fits(0, self.kernel.local_bytes as u64),
-        }
-    }
-
-    /// Describes an address by the nearest buffer or array.
-    pub fn describe(&self, place: Place, address: u64) -> String {
-        match place {
-            Place::Global => self.memory.describe(address),
-            Place::Local => format!("at offset {address} of the thread's local memory"),
-            Place::Shared => {
-                let distance = |offset: usize| address as i64 - offset as i64;
-                let arrays = self.kernel.shared.iter().filter(|array| array.bytes > 0);
-                let beyond = |offset: usize, bytes: usize| {
-                    (distance(offset) - bytes as i64 + 1).max(-distance(offset)).max(0)
-                };
-                let nearest = arrays.min_by_key(|array| beyond(array.offset, array.bytes));
-                let dynamic = (self.kernel.shared_end, self.dynamic_shared);
-                match nearest {
-                    Some(array)
-                        if dynamic.1 == 0
-                            || beyond(array.offset, array.bytes) < beyond(dynamic.0, dynamic.1) =>
-                    {
-                        let (name, bytes) = (array_name(&array.name), array.bytes);
-                        let offset = distance(array.offset);
-                        format!("at offset {offset} of the shared array `{name}` of {bytes} bytes")
-                    }
-                    _ => format!(
-                        "at offset {} of {} bytes of dynamic shared memory",
-                        distance(dynamic.0),
-                        dynamic.1
-                    ),
-                }
-            }
-        }
     }
 
     /// Checks that a lane reads initialised bytes and that the read does not race with a write.
-    #[allow(clippy::too_many_arguments)]
     pub fn check_read(
         &mut self,
-        block: &mut Block,
-        warp: &mut Warp,
-        place: Place,
+        space: Space,
         lane: usize,
         address: u64,
         access: &Access,
-        action: Action,
-    ) -> Result<(), Box<Fault>> {
-        self.check_written(block, warp, place, lane, address, access.size())?;
-        let strong = access.order.is_strong();
-        let race = self.note(block, warp, place, lane, (address, access.size()), |thread, word| {
-            match action {
-                Action::ReadOnly => thread.was_written(word).map_or(Ok(()), Err),
-                _ => thread.read(word, strong),
-            }
-        });
-        match race {
-            Some(other) if action == Action::ReadOnly => {
-                let place = self.describe(place, address);
-                let (size, by) = (access.size(), other.by());
-                let what = format!(
-                    "reads {size} bytes {place} as read-only data (`__ldg`, or `const` and \
+    ) -> Checked {
+        let span = Span { space, address, size: access.size() };
+        self.check_written(lane, span)?;
+        if access.order == Order::ReadOnly {
+            return self.access(lane, span, |thread, word| thread.read_constant(word)).or_else(
+                |other| {
+                    let (size, place, by) = (span.size, self.place(span), other.by());
+                    let what = format!(
+                        "reads {size} bytes {place} as read-only data (`__ldg`, or `const` and \
                      `__restrict__`), but {by} wrote them while this launch may run,"
-                );
-                return Err(self.fault(Kind::Race, block, warp, lane, what));
-            }
-            Some(other) => {
-                let size = access.size();
-                return Err(self.race(block, warp, place, lane, address, size, false, other));
-            }
-            None => (),
+                    );
+                    self.fail(Kind::Race, lane, what)
+                },
+            );
         }
-        if strong && place == Place::Global {
-            self.releases.read(address, lane as u16, &mut warp.clock);
+        let strong = access.order.is_strong();
+        self.access(lane, span, |thread, word| thread.read(word, strong))
+            .map_err(|other| self.race(lane, span, "reads", other))?;
+        if strong && space == Space::Global {
+            self.engine.releases.read(address, lane as u16, &mut self.warp.clock);
             if access.order == Order::Acquire {
-                let acquired = warp.clock.fence(1 << lane, warp.number, block.epoch);
-                block.acquired.extend(acquired);
+                self.fence(1 << lane);
             }
         }
         Ok(())
     }
 
-    /// Checks that all bytes were written.
-    pub fn check_written(
-        &self,
-        block: &Block,
-        warp: &Warp,
-        place: Place,
-        lane: usize,
-        address: u64,
-        size: usize,
-    ) -> Result<(), Box<Fault>> {
-        let written = match place {
-            Place::Global => self.memory.is_written((address - GLOBAL) as usize, size),
-            _ => block.written[address as usize..address as usize + size].iter().all(|&w| w),
+    pub fn check_written(&self, lane: usize, span: Span) -> Checked {
+        let (offset, size) = (span.offset(), span.size);
+        let written = match span.space {
+            Space::Global => self.engine.memory.is_written(offset, size),
+            _ => self.block.written[offset..offset + size].iter().all(|&written| written),
         };
         if written {
             return Ok(());
         }
-        let place = self.describe(place, address);
-        let what = format!("reads {size} bytes that were never written, {place}");
-        Err(self.fault(Kind::Uninitialised, block, warp, lane, what))
+        let what = format!("reads {size} bytes that were never written, {}", self.place(span));
+        self.fail(Kind::Uninitialised, lane, what)
     }
 
     /// Checks that a write of a lane does not race with another access.
     pub fn check_write(
         &mut self,
-        block: &mut Block,
-        warp: &mut Warp,
-        place: Place,
+        space: Space,
         lane: usize,
         address: u64,
         access: &Access,
-    ) -> Result<(), Box<Fault>> {
-        let (strong, size) = (access.order.is_strong(), access.size());
+    ) -> Checked {
+        let span = Span { space, address, size: access.size() };
+        let strong = access.order.is_strong();
         if access.order == Order::Release {
-            let acquired = warp.clock.fence(1 << lane, warp.number, block.epoch);
-            block.acquired.extend(acquired);
+            self.fence(1 << lane);
         }
-        let race = self.note(block, warp, place, lane, (address, size), |thread, word| {
-            thread.write(word, strong)
-        });
-        if let Some(other) = race
-            && !(other.wrote && self.holds(block, warp, place, lane, address, access))
+        let raced = self.access(lane, span, |thread, word| thread.write(word, strong));
+        if let Err(other) = raced
+            && !(other.wrote && self.holds(lane, span, access))
         {
-            return Err(self.race(block, warp, place, lane, address, size, true, other));
+            return Err(self.race(lane, span, "writes", other));
         }
-        self.mark_written(block, place, address, size);
-        if strong && place == Place::Global {
-            self.releases.write(address, &self.thread(block, warp, lane), false);
+        self.mark_written(span);
+        if strong && space == Space::Global {
+            self.release(lane, address, false);
         }
         Ok(())
     }
 
-    /// Records an access of a lane to all words that it touches. Returns the earlier access if there is a race.
-    pub fn note<E>(
+    /// Checks an access of a lane with all words that it touches, which record it. Returns the earlier access if there is
+    /// a race.
+    pub fn access<E>(
         &mut self,
-        block: &mut Block,
-        warp: &Warp,
-        place: Place,
         lane: usize,
-        (address, size): (u64, usize),
+        span: Span,
         access: impl Fn(&Thread, &mut Word) -> Result<(), E>,
-    ) -> Option<E> {
-        let Block { words: shared, acquired, number, epoch, .. } = block;
-        let thread = Thread {
-            launch: self.launch,
-            since: self.since(warp, lane),
-            block: *number,
-            epoch: *epoch,
-            thread: warp.thread(lane),
-            bytes: if size < 4 { ((1 << size) - 1) << (address % 4) } else { 0xf },
-            clock: &warp.clock,
-            acquired,
-        };
-        let (words, offset) = match place {
-            Place::Global => (&mut *self.words, (address - GLOBAL) as usize),
-            _ => (&mut shared[..], address as usize),
-        };
+    ) -> Result<(), E> {
+        let (global, mut shared) =
+            (std::mem::take(&mut self.engine.words), std::mem::take(&mut self.block.words));
+        let words = if span.space == Space::Global { &mut *global } else { &mut shared[..] };
+        let (offset, size) = (span.offset(), span.size);
+        let bytes = if size < 4 { ((1 << size) - 1) << (offset % 4) } else { 0xf };
+        let thread = Thread { bytes, ..self.thread(lane) };
         let mut touched = words[offset / 4..(offset + size).div_ceil(4)].iter_mut();
-        touched.find_map(|word| access(&thread, word).err())
+        let result = touched.try_for_each(|word| access(&thread, word));
+        (self.engine.words, self.block.words) = (global, shared);
+        result
     }
 
-    /// Records that bytes were written.
-    pub fn mark_written(&mut self, block: &mut Block, place: Place, address: u64, size: usize) {
-        match place {
-            Place::Global => self.memory.mark_written((address - GLOBAL) as usize, size),
-            _ => block.written[address as usize..address as usize + size].fill(true),
+    pub fn mark_written(&mut self, span: Span) {
+        let (offset, size) = (span.offset(), span.size);
+        match span.space {
+            Space::Global => self.engine.memory.mark_written(offset, size),
+            _ => self.block.written[offset..offset + size].fill(true),
         }
     }
 
     /// Returns whether the memory already contains the value that a lane is about to write. Such a write is not
     /// reported as a race with another write.
-    fn holds(
-        &self,
-        block: &Block,
-        warp: &Warp,
-        place: Place,
-        lane: usize,
-        address: u64,
-        access: &Access,
-    ) -> bool {
-        let bytes = match place {
-            Place::Global => &self.memory.bytes()[(address - GLOBAL) as usize..],
-            _ => &block.shared[address as usize..],
+    fn holds(&self, lane: usize, span: Span, access: &Access) -> bool {
+        let bytes = match span.space {
+            Space::Global => &self.engine.memory.bytes()[span.offset()..],
+            _ => &self.block.shared[span.offset()..],
         };
-        let count = usize::from(access.bytes);
-        access.registers[..usize::from(access.count)].iter().enumerate().all(|(k, &slot)| {
-            let value = match access.wide {
-                true => warp.registers.doubles[usize::from(slot)][lane],
-                false => warp.registers.words[usize::from(slot)][lane].into(),
-            };
-            bytes[k * count..(k + 1) * count] == value.to_le_bytes()[..count]
+        let elements = bytes.chunks(access.bytes.into());
+        access.registers().iter().zip(elements).all(|(&slot, element)| {
+            let value = self.warp.registers.value(access.wide, slot, lane);
+            *element == value.to_le_bytes()[..element.len()]
         })
     }
 
+    /// Records a strong write to global memory. With `updates`, it is an atomic update.
+    pub fn release(&mut self, lane: usize, address: u64, updates: bool) {
+        let mut releases = std::mem::take(&mut self.engine.releases);
+        releases.write(address, &self.thread(lane), updates);
+        self.engine.releases = releases;
+    }
+
     /// Returns the thread of a lane for the race detection.
-    pub fn thread<'a>(&self, block: &'a Block, warp: &'a Warp, lane: usize) -> Thread<'a> {
+    pub fn thread(&self, lane: usize) -> Thread<'_> {
+        // The lane knows that earlier launches have ended if it has waited for them.
+        let waited = self.warp.waited >> lane & 1 == 1;
         Thread {
-            launch: self.launch,
-            since: self.since(warp, lane),
-            block: block.number,
-            epoch: block.epoch,
-            thread: warp.thread(lane),
+            launch: self.engine.launch,
+            since: if waited { self.engine.launch } else { self.engine.overlaps },
+            block: self.block.number,
+            epoch: self.block.epoch,
+            thread: self.warp.thread(lane),
             bytes: 0xf,
-            clock: &warp.clock,
-            acquired: &block.acquired,
+            clock: &self.warp.clock,
+            acquired: &self.block.acquired,
         }
     }
 
-    /// Returns the number of the first launch that may not have ended for a lane.
-    fn since(&self, warp: &Warp, lane: usize) -> u32 {
-        if warp.waited >> lane & 1 == 1 { self.launch } else { self.overlaps }
-    }
-
-    /// Returns the fault of a data race.
     #[cold]
-    #[allow(clippy::too_many_arguments)]
-    pub fn race(
-        &self,
-        block: &Block,
-        warp: &Warp,
-        place: Place,
-        lane: usize,
-        address: u64,
-        size: usize,
-        writes: bool,
-        other: Other,
-    ) -> Box<Fault> {
-        let verb = if writes { "writes" } else { "reads" };
-        let place = self.describe(place, address);
-        let by = other.by();
+    pub fn race(&self, lane: usize, span: Span, verb: &str, other: Other) -> Box<Fault> {
+        let (size, place, by) = (span.size, self.place(span), other.by());
         let action = if other.wrote { "wrote" } else { "read" };
         let what = format!(
             "{verb} {size} bytes {place}, which {by} {action}: data race, nothing orders the two accesses"
         );
-        self.fault(Kind::Race, block, warp, lane, what)
+        self.fault(Kind::Race, lane, what)
+    }
+
+    pub fn place(&self, span: Span) -> String {
+        self.engine.describe(span.space, span.address)
+    }
+
+    pub fn check_divisor(&self, operation: &Operation, mask: Mask) -> Checked {
+        let Operation::Compute { kind, of: [_, divisor, ..], .. } = *operation else {
+            return Ok(());
+        };
+        let is_zero = |&lane: &usize| self.warp.registers.value(kind.is_wide(), divisor, lane) == 0;
+        match lanes(mask).find(is_zero) {
+            Some(lane) => self.fail(Kind::Division, lane, "divides an integer by zero"),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks that the lanes of a dependent launch have waited before they exit.
+    pub fn check_waited(&self, mask: Mask) -> Checked {
+        let left = mask & !self.warp.waited;
+        if self.engine.overlaps == self.engine.launch || left == 0 {
+            return Ok(());
+        }
+        let what = "ends without having waited for the kernels before this dependent one (griddepcontrol.wait), so \
+                    that a later kernel could overlap with them";
+        self.fail(Kind::Synchronisation, left.trailing_zeros() as usize, what)
+    }
+}
+
+impl Engine<'_> {
+    /// Returns the start and the size of the buffer or array that contains an access.
+    pub fn window(&self, space: Space, address: u64, size: usize) -> Option<(u64, u64)> {
+        let within = |&(start, bytes): &(u64, u64)| {
+            address >= start && address + size as u64 <= start + bytes
+        };
+        match space {
+            Space::Global => {
+                let (offset, bytes) = self.memory.buffer(address, size)?;
+                Some((GLOBAL + offset as u64, bytes as u64))
+            }
+            Space::Shared => {
+                let arrays = self.kernel.shared.iter();
+                let arrays = arrays.map(|array| (array.offset as u64, array.bytes as u64));
+                let dynamic = (self.kernel.shared_end as u64, self.dynamic_shared as u64);
+                arrays.chain([dynamic]).find(within)
+            }
+            _ => Some((0, self.kernel.local_bytes as u64)).filter(within),
+        }
+    }
+
+    /// Describes an address by the nearest buffer or array.
+    pub fn describe(&self, space: Space, address: u64) -> String {
+        match space {
+            Space::Global => self.memory.describe(address),
+            Space::Shared => self.describe_shared(address),
+            _ => format!("at offset {address} of the thread's local memory"),
+        }
+    }
+
+    fn describe_shared(&self, address: u64) -> String {
+        let distance = |offset: usize| address as i64 - offset as i64;
+        let beyond = |offset: usize, bytes: usize| {
+            (distance(offset) - bytes as i64 + 1).max(-distance(offset)).max(0)
+        };
+        let arrays = self.kernel.shared.iter().filter(|array| array.bytes > 0);
+        let nearest = arrays.min_by_key(|array| beyond(array.offset, array.bytes));
+        let (start, dynamic) = (self.kernel.shared_end, self.dynamic_shared);
+        let nearer = nearest.filter(|array| {
+            dynamic == 0 || beyond(array.offset, array.bytes) < beyond(start, dynamic)
+        });
+        match nearer {
+            Some(array) => {
+                let (name, bytes) = (array_name(&array.name), array.bytes);
+                let offset = distance(array.offset);
+                format!("at offset {offset} of the shared array `{name}` of {bytes} bytes")
+            }
+            None => {
+                let offset = distance(start);
+                format!("at offset {offset} of {dynamic} bytes of dynamic shared memory")
+            }
+        }
     }
 }
 
 fn verb(action: Action) -> &'static str {
     match action {
-        Action::Load | Action::ReadOnly | Action::Strong | Action::Once => "reads",
         Action::Store => "writes",
         Action::Atomic(_) => "updates",
+        _ => "reads",
     }
 }
 

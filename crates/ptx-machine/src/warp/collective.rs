@@ -1,314 +1,240 @@
-//! Collective instructions of the lanes of a warp: shuffles, votes and barriers (PTX ISA, sections 9.7.9.6 and
-//! 9.7.13).
+//! Instructions that lanes execute together: shuffles, votes, products of matrices, and barriers (PTX ISA, sections
+//! 9.7.9.6, 9.7.13 and 9.7.14).
 
+use super::Group;
 use super::atomic::narrow;
-use super::run::{Arrival, Engine, Pause};
-use super::{Group, Warp};
-use crate::arithmetic::Type;
-use crate::block::{BARRIERS, Block};
-use crate::fault::{Fault, Kind};
-use crate::lanes::{LANES, Mask, Slot, each, lanes, put, which};
-use crate::observer::Observer;
-use crate::program::{Barrier, Question, Shuffle, Source, Update, Vote};
+use super::run::{Pause, Turn};
+use crate::block::BARRIERS;
+use crate::fault::{Checked, Fault, Kind};
+use crate::lanes::{LANES, Mask, Registers, Slot, each, lanes, put, which};
+use crate::program::{Barrier, Collective, Source, Vote};
 
-impl<O: Observer> Engine<'_, O> {
-    /// Called when the lanes of `mask` reach a collective instruction, whose member mask each lane has in the register
-    /// `members`. Returns the lanes all of whose members have arrived and for which the instruction is executed now.
-    /// Returns `None` if other lanes must run first.
-    ///
-    /// # Errors
-    /// Returns an error if the member masks are inconsistent or if a lane waits for lanes that never arrive.
-    #[inline(always)]
-    pub fn gathered(
-        &mut self,
-        block: &Block,
-        warp: &mut Warp,
-        members: Slot,
-        mask: Mask,
-    ) -> Result<Option<Mask>, Box<Fault>> {
-        let members = warp.registers.words[usize::from(members)];
-        self.gather(block, warp, &members, mask)
-    }
+/// The result when a warp arrives at a barrier of its block.
+pub enum Arrival {
+    /// Other lanes of the warp run first, because not all lanes have arrived.
+    Elsewhere,
+    /// The warp continues without waiting (`barrier.arrive`).
+    GoesOn,
+    Waits(Pause),
+}
 
-    /// Implements [`Self::gathered`] with the member mask of each lane.
+impl Turn<'_, '_> {
+    /// Called when the lanes of `mask` reach a collective instruction with the member mask of each lane. Returns the
+    /// lanes all of whose members have arrived and for which the instruction is executed now, or `None` if other lanes
+    /// must run first. Fails if the member masks are inconsistent or if a lane waits for lanes that never arrive.
     #[inline(always)]
-    pub fn gather(
-        &mut self,
-        block: &Block,
-        warp: &mut Warp,
-        members: &[Mask; LANES],
-        mask: Mask,
-    ) -> Result<Option<Mask>, Box<Fault>> {
-        let at = warp.at;
+    pub fn gather(&mut self, members: &[Mask; LANES], mask: Mask) -> Checked<Option<Mask>> {
+        let at = self.warp.at;
         // The lanes that the guard excludes continue on their own.
-        let skipping = warp.mask & !mask;
+        let skipping = self.warp.mask & !mask;
         if skipping != 0 {
-            warp.others.push(Group { at: at + 1, mask: skipping, waits: false });
+            self.warp.others.push(Group { at: at + 1, mask: skipping, waits: false });
         }
-        warp.mask = mask;
-        warp.others.retain(|group| {
+        let mut here = mask;
+        self.warp.others.retain(|group| {
             let joins = group.waits && group.at == at;
-            warp.mask |= if joins { group.mask } else { 0 };
+            here |= if joins { group.mask } else { 0 };
             !joins
         });
-        if warp.mask == 0 {
-            self.next_group(block, warp)?;
+        self.warp.mask = here;
+        if here == 0 {
+            self.next_group()?;
             return Ok(None);
         }
-        let here = warp.mask;
         let first = members[here.trailing_zeros() as usize];
         let others = here & which(|lane| members[lane] != first);
-        if others == 0 && first & warp.exists == here {
+        if others == 0 && first & self.warp.exists == here {
             return Ok(Some(here));
         }
-        let mut complete = 0;
-        for lane in lanes(here) {
-            let own = members[lane];
-            if own >> lane & 1 == 0 {
-                let what = format!(
-                    "{} with the mask {own:#010x}, which does not contain the calling lane,",
-                    self.together(at)
-                );
-                return Err(self.fault(Kind::Synchronisation, block, warp, lane, what));
-            }
-            let needed = own & warp.exists;
-            if needed & !here != 0 {
-                continue;
-            }
-            if let Some(other) = lanes(needed).find(|&other| members[other] != own) {
-                let other = members[other];
-                let what = format!(
-                    "{} with different masks {own:#010x} and {other:#010x}",
-                    self.together(at)
-                );
-                return Err(self.fault(Kind::Synchronisation, block, warp, lane, what));
-            }
-            complete |= 1 << lane;
-        }
+        let complete = self.complete(members, here)?;
         if complete != here {
-            warp.others.push(Group { at, mask: here & !complete, waits: true });
-            warp.mask = complete;
+            self.warp.others.push(Group { at, mask: here & !complete, waits: true });
+            self.warp.mask = complete;
             if complete == 0 {
-                self.next_group(block, warp)?;
+                self.next_group()?;
                 return Ok(None);
             }
         }
         Ok(Some(complete))
     }
 
-    /// Switches to another group of lanes, because the running lanes have exited or wait.
-    ///
-    /// # Errors
-    /// Returns an error if all groups wait.
-    pub fn next_group(&mut self, block: &Block, warp: &mut Warp) -> Result<(), Box<Fault>> {
-        match warp.lowest(&self.kernel.code) {
-            Some((k, _)) => {
-                let Group { at, mask, .. } = warp.others.swap_remove(k);
-                (warp.at, warp.mask) = (at, mask);
-                Ok(())
+    /// Returns the lanes all of whose members are `here`.
+    fn complete(&self, members: &[Mask; LANES], here: Mask) -> Checked<Mask> {
+        let name = self.meeting(self.warp.at);
+        let mut complete = 0;
+        for lane in lanes(here) {
+            let own = members[lane];
+            if own >> lane & 1 == 0 {
+                let what = format!(
+                    "{name} with the mask {own:#010x}, which does not contain the calling lane,"
+                );
+                return self.fail(Kind::Synchronisation, lane, what);
             }
-            None => Err(self.stuck(block, warp)),
+            let needed = own & self.warp.exists;
+            if needed & !here != 0 {
+                continue;
+            }
+            if let Some(other) = lanes(needed).find(|&other| members[other] != own) {
+                let other = members[other];
+                let what = format!("{name} with different masks {own:#010x} and {other:#010x}");
+                return self.fail(Kind::Synchronisation, lane, what);
+            }
+            complete |= 1 << lane;
         }
+        Ok(complete)
     }
 
-    /// Returns the CUDA name of the collective instruction at `at`.
-    fn together(&self, at: usize) -> &'static str {
-        self.kernel.code[at].operation.together().expect("lanes wait for others there")
+    /// Switches to another group of lanes, because the running lanes have exited or wait. Fails if all groups wait.
+    pub fn next_group(&mut self) -> Checked {
+        let Some((k, _)) = self.warp.lowest(&self.engine.kernel.code) else {
+            return Err(self.stuck());
+        };
+        let Group { at, mask, .. } = self.warp.others.swap_remove(k);
+        (self.warp.at, self.warp.mask) = (at, mask);
+        Ok(())
+    }
+
+    fn meeting(&self, at: usize) -> &'static str {
+        self.engine.kernel.code[at].operation.meeting().expect("lanes wait for others there")
     }
 
     /// Returns the fault of a warp whose lanes all wait: the first waiting lane and a lane that is missing.
-    fn stuck(&self, block: &Block, warp: &mut Warp) -> Box<Fault> {
-        let waiting = warp.others[0];
-        (warp.at, warp.mask) = (waiting.at, waiting.mask);
+    fn stuck(&mut self) -> Box<Fault> {
+        let waiting = self.warp.others[0];
+        (self.warp.at, self.warp.mask) = (waiting.at, waiting.mask);
         let lane = waiting.mask.trailing_zeros() as usize;
-        let lacking = warp.exists & !waiting.mask;
+        let lacking = self.warp.exists & !waiting.mask;
         let other = lacking.trailing_zeros() as usize;
-        let elsewhere = warp.others.iter().find(|group| group.mask >> other & 1 == 1);
+        let elsewhere = self.warp.others.iter().find(|group| group.mask >> other & 1 == 1);
         let doing = match elsewhere {
-            Some(group) => {
-                format!("waits in {} at {}", self.together(group.at), self.kernel.place(group.at))
+            Some(&Group { at, .. }) => {
+                format!("waits in {} at {}", self.meeting(at), self.engine.kernel.place(at))
             }
             None => "has exited".into(),
         };
-        let what = self.together(waiting.at);
+        let what = self.meeting(waiting.at);
         let what = format!("{what} waits for the lanes {lacking:#010x}: lane {other} {doing};");
-        self.fault(Kind::Synchronisation, block, warp, lane, what)
+        self.fault(Kind::Synchronisation, lane, what)
     }
 
-    /// Executes a shuffle. Returns false if other lanes must run first.
     #[inline(always)]
-    pub fn shuffle(
+    pub fn collective(
         &mut self,
-        block: &Block,
-        warp: &mut Warp,
-        shuffle: &Shuffle,
-        mask: Mask,
-    ) -> Result<bool, Box<Fault>> {
-        let Some(met) = self.gathered(block, warp, shuffle.members, mask)? else {
-            return Ok(false);
-        };
-        let row = |slot: Slot| &warp.registers.words[usize::from(slot)];
-        let (values, by, clamp) = (row(shuffle.of), row(shuffle.by), row(shuffle.clamp));
-        let sources = sources(shuffle.source, by, clamp);
-        let in_range = which(|lane| sources[lane] != NOWHERE);
-        let result = each(|lane| {
-            let source = if sources[lane] == NOWHERE { lane } else { sources[lane] as usize };
-            // The value of a lane that does not take part is undefined.
-            if met >> (source % LANES) & 1 == 1 { values[source % LANES] } else { u32::MAX }
-        });
-        put(&mut warp.registers, shuffle.to, met, &result);
-        if let Some(predicate) = shuffle.in_range {
-            let predicate = &mut warp.registers.predicates[usize::from(predicate)];
-            *predicate = *predicate & !met | in_range & met;
+        collective: &Collective,
+        members: &[Mask; LANES],
+        met: Mask,
+    ) -> Checked {
+        let registers = &mut self.warp.registers;
+        match *collective {
+            Collective::Shuffle { .. } => shuffle(registers, collective, met),
+            Collective::Vote { vote, to, of } => {
+                let holds = registers.predicate(of);
+                let among = |lane: usize| members[lane] & met;
+                let answer = |lane: usize| match vote {
+                    Vote::All => holds & among(lane) == among(lane),
+                    Vote::Any => holds & among(lane) != 0,
+                    _ => holds & among(lane) == 0 || holds & among(lane) == among(lane),
+                };
+                match vote {
+                    Vote::Ballot => put(registers, to, met, &each(|lane| holds & among(lane))),
+                    _ => registers.set_predicate(to, met, which(answer)),
+                }
+            }
+            Collective::Match { all, wide, to, of } => {
+                let value = |lane| registers.value(wide, of, lane);
+                let same =
+                    |lane: usize| members[lane] & met & which(|other| value(other) == value(lane));
+                let agrees = |lane: usize| same(lane) == members[lane] & met;
+                let result =
+                    each(|lane| if all.is_none() || agrees(lane) { same(lane) } else { 0 });
+                let agreeing = which(agrees);
+                put(registers, to, met, &result);
+                if let Some(Some(predicate)) = all {
+                    registers.set_predicate(predicate, met, agreeing);
+                }
+            }
+            Collective::Reduce { update, kind, to, of } => {
+                let values = &registers.words[usize::from(of)];
+                let result = each(|lane| {
+                    let among = lanes(members[lane] & met).map(|other| values[other]);
+                    let reduced = among.reduce(|sum, value| narrow(update, kind, sum, value, 0));
+                    reduced.unwrap_or_default()
+                });
+                put(registers, to, met, &result);
+            }
+            Collective::Multiply { to, left, right, of } => {
+                if met != Mask::MAX {
+                    let count = met.count_ones();
+                    let what = format!("mma.sync needs 32 lanes, but the warp has {count};");
+                    return self.fail(Kind::Synchronisation, met.trailing_zeros() as usize, what);
+                }
+                let row = |slot: Slot| registers.doubles[usize::from(slot)];
+                let sums = sums(&row(left), &row(right), of.map(row));
+                to.into_iter().zip(&sums).for_each(|(to, sums)| put(registers, to, met, sums));
+            }
+            Collective::Barrier => self.warp.clock.barrier(met),
         }
-        Ok(true)
+        Ok(())
     }
 
-    /// Executes a vote. Returns false if other lanes must run first.
-    #[inline(always)]
-    pub fn vote(
-        &mut self,
-        block: &Block,
-        warp: &mut Warp,
-        (vote, to, (of, negated)): (Vote, Slot, (Slot, bool)),
-        members: Slot,
-        mask: Mask,
-    ) -> Result<bool, Box<Fault>> {
-        let Some(met) = self.gathered(block, warp, members, mask)? else {
-            return Ok(false);
-        };
-        let predicate = warp.registers.predicates[usize::from(of)];
-        let holds = if negated { !predicate } else { predicate };
-        let members = warp.registers.words[usize::from(members)];
-        let among = |lane: usize| members[lane] & met;
-        if vote == Vote::Ballot {
-            let ballots = each(|lane| holds & among(lane));
-            put(&mut warp.registers, to, met, &ballots);
-            return Ok(true);
-        }
-        let answer = |lane: usize| match vote {
-            Vote::All => holds & among(lane) == among(lane),
-            Vote::Any => holds & among(lane) != 0,
-            _ => holds & among(lane) == 0 || holds & among(lane) == among(lane),
-        };
-        let answers = met & which(answer);
-        let predicate = &mut warp.registers.predicates[usize::from(to)];
-        *predicate = *predicate & !met | answers;
-        Ok(true)
-    }
-
-    /// Executes `match.sync`. Returns false if other lanes must run first.
-    pub fn match_values(
-        &mut self,
-        block: &Block,
-        warp: &mut Warp,
-        (all, wide, to, of): (Option<Option<Slot>>, bool, Slot, Slot),
-        members: Slot,
-        mask: Mask,
-    ) -> Result<bool, Box<Fault>> {
-        let Some(met) = self.gathered(block, warp, members, mask)? else {
-            return Ok(false);
-        };
-        let members = warp.registers.words[usize::from(members)];
-        let values = match wide {
-            true => warp.registers.doubles[usize::from(of)],
-            false => warp.registers.words[usize::from(of)].map(u64::from),
-        };
-        let same = |lane: usize| {
-            let equal = |&other: &usize| values[other] == values[lane];
-            lanes(members[lane] & met).filter(equal).fold(0, |mask, other| mask | 1 << other)
-        };
-        let among = |lane: usize| members[lane] & met;
-        let result = each(|lane| match all {
-            _ if met >> lane & 1 == 0 => 0,
-            Some(_) if same(lane) != among(lane) => 0,
-            _ => same(lane),
-        });
-        put::<u32>(&mut warp.registers, to, met, &result);
-        if let Some(Some(predicate)) = all {
-            let agree = |&lane: &usize| same(lane) == among(lane);
-            let agreeing = lanes(met).filter(agree).fold(0, |mask, lane| mask | 1 << lane);
-            let predicate = &mut warp.registers.predicates[usize::from(predicate)];
-            *predicate = *predicate & !met | agreeing;
-        }
-        Ok(true)
-    }
-
-    /// Executes `redux.sync`. Returns false if other lanes must run first.
-    pub fn reduce(
-        &mut self,
-        block: &Block,
-        warp: &mut Warp,
-        (update, kind, to, of): (Update, Type, Slot, Slot),
-        members: Slot,
-        mask: Mask,
-    ) -> Result<bool, Box<Fault>> {
-        let Some(met) = self.gathered(block, warp, members, mask)? else {
-            return Ok(false);
-        };
-        let members = warp.registers.words[usize::from(members)];
-        let values = warp.registers.words[usize::from(of)];
-        let result = each(|lane| {
-            let among = lanes(members[lane] & met).map(|other| values[other]);
-            among.reduce(|sum, value| narrow(update, kind, sum, value, 0)).unwrap_or_default()
-        });
-        put::<u32>(&mut warp.registers, to, met, &result);
-        Ok(true)
-    }
-
-    /// Called when a warp reaches a barrier of its block.
-    ///
-    /// # Errors
-    /// Returns an error if the barrier does not exist, or if other warps wait for the whole block at another
-    /// instruction.
-    pub fn arrive(
-        &mut self,
-        block: &mut Block,
-        warp: &mut Warp,
-        met: &Barrier,
-        mask: Mask,
-    ) -> Result<Arrival, Box<Fault>> {
-        let all = [warp.exists; LANES];
-        let Some(_) = self.gather(block, warp, &all, mask)? else {
+    /// Called when a warp reaches a barrier of its block. Fails if the barrier does not exist, or if other warps wait for
+    /// the whole block at another instruction.
+    pub fn arrive(&mut self, barrier: &Barrier, mask: Mask) -> Checked<Arrival> {
+        let Some(_) = self.gather(&[self.warp.exists; LANES], mask)? else {
             return Ok(Arrival::Elsewhere);
         };
-        self.progress = true;
-        let lane = warp.mask.trailing_zeros() as usize;
-        let of = |slot: Slot| warp.registers.words[usize::from(slot)][lane] as usize;
-        let number = of(met.number);
+        self.engine.progress = true;
+        let lane = self.warp.mask.trailing_zeros() as usize;
+        let of = |slot: Slot| self.warp.registers.words[usize::from(slot)][lane] as usize;
+        let number = of(barrier.number);
         if number >= BARRIERS {
             let what = format!("uses barrier {number}, but a block has only {BARRIERS} barriers,");
-            return Err(self.fault(Kind::Synchronisation, block, warp, lane, what));
+            return self.fail(Kind::Synchronisation, lane, what);
         }
-        let whole = self.shape.iter().product::<u32>() as usize;
-        let expected = met.threads.map_or(whole, of);
-        match block.barriers[number].first {
-            Some((at, other)) if at != warp.at && expected == whole && other == whole => {
-                let place = self.kernel.place(at);
+        let whole = self.engine.shape.iter().product::<u32>() as usize;
+        let expected = barrier.threads.map_or(whole, of);
+        match self.block.barriers[number].first {
+            Some((at, other)) if at != self.warp.at && expected == whole && other == whole => {
+                let place = self.engine.kernel.place(at);
                 let what = format!(
                     "waits at a barrier in a branch, while other warps wait at another barrier at {place},"
                 );
-                return Err(self.fault(Kind::Synchronisation, block, warp, lane, what));
+                return self.fail(Kind::Synchronisation, lane, what);
             }
             Some(_) => (),
-            None => block.barriers[number].first = Some((warp.at, expected)),
+            None => self.block.barriers[number].first = Some((self.warp.at, expected)),
         }
-        let barrier = &mut block.barriers[number];
+        let state = &mut self.block.barriers[number];
         // A barrier with a count counts whole warps.
-        barrier.threads +=
-            if expected == whole { warp.exists.count_ones() as usize } else { LANES };
-        if !met.waits {
+        state.threads +=
+            if expected == whole { self.warp.exists.count_ones() as usize } else { LANES };
+        if !barrier.waits {
             return Ok(Arrival::GoesOn);
         }
-        if let Some(Question { of: (of, negated), .. }) = met.question {
-            let predicate = warp.registers.predicates[usize::from(of)];
-            let holds = if negated { !predicate } else { predicate } & warp.mask;
-            barrier.hold += holds.count_ones();
-            barrier.asked += warp.mask.count_ones();
+        if let Some(question) = barrier.question {
+            let holds = self.warp.registers.predicate(question.of) & self.warp.mask;
+            state.hold += holds.count_ones();
+            state.asked += self.warp.mask.count_ones();
         }
-        warp.question = met.question;
-        barrier.waiting.push(warp.number);
+        self.warp.question = barrier.question;
+        state.waiting.push(self.warp.number);
         Ok(Arrival::Waits(Pause::Barrier(number, expected)))
+    }
+}
+
+#[inline(always)]
+fn shuffle(registers: &mut Registers, collective: &Collective, met: Mask) {
+    let Collective::Shuffle { source, to, in_range, of, by, clamp } = *collective else { return };
+    let [values, by, clamp] = [of, by, clamp].map(|slot| &registers.words[usize::from(slot)]);
+    let sources = sources(source, by, clamp);
+    let result = each(|lane| {
+        let source = if sources[lane] == NOWHERE { lane } else { sources[lane] as usize };
+        // The value of a lane that does not take part is undefined.
+        if met >> (source % LANES) & 1 == 1 { values[source % LANES] } else { u32::MAX }
+    });
+    put(registers, to, met, &result);
+    if let Some(in_range) = in_range {
+        registers.set_predicate(in_range, met, which(|lane| sources[lane] != NOWHERE));
     }
 }
 
@@ -334,27 +260,23 @@ fn sources(source: Source, by: &[u32; LANES], clamp: &[u32; LANES]) -> [u32; LAN
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shuffles_read_within_their_segments() {
-        let source = |source, lane: usize, by, clamp| {
-            let read = sources(source, &[by; LANES], &[clamp; LANES])[lane];
-            (read != NOWHERE).then_some(read)
-        };
-        // __shfl_down_sync(mask, value, 1, 8): c = (32 - 8) << 8 | 31.
-        let clamp = 24 << 8 | 31;
-        assert_eq!(source(Source::Down, 6, 1, clamp), Some(7));
-        assert_eq!(source(Source::Down, 7, 1, clamp), None);
-        // __shfl_up_sync(mask, value, 2, 8): c = (32 - 8) << 8.
-        assert_eq!(source(Source::Up, 10, 2, 24 << 8), Some(8));
-        assert_eq!(source(Source::Up, 9, 2, 24 << 8), None);
-        assert_eq!(source(Source::Up, 1, 2, 0), None);
-        assert_eq!(source(Source::Index, 13, 3, clamp), Some(11));
-        assert_eq!(source(Source::Index, 13, 11, clamp), Some(11));
-        assert_eq!(source(Source::Butterfly, 13, 1, clamp), Some(12));
-        assert_eq!(source(Source::Butterfly, 31, 16, 31), Some(15));
+/// Returns C + A B for A of 8 × 4, B of 4 × 8 and C of 8 × 8 doubles. Lane l holds row l / 4 and column l % 4 of A, row
+/// l % 4 and column l / 4 of B, and row l / 4 and columns 2 (l % 4) and 2 (l % 4) + 1 of C. Each product is added with
+/// one rounding, in the order of the columns of A.
+#[inline(always)]
+fn sums(left: &[u64; LANES], right: &[u64; LANES], of: [[u64; LANES]; 2]) -> [[u64; LANES]; 2] {
+    let mut sums = of;
+    for (second, sums) in sums.iter_mut().enumerate() {
+        for k in 0..4 {
+            let before = *sums;
+            *sums = each(|lane| {
+                let factor = f64::from_bits(left[lane / 4 * 4 + k]);
+                let column = 2 * (lane % 4) + second;
+                factor
+                    .mul_add(f64::from_bits(right[4 * column + k]), f64::from_bits(before[lane]))
+                    .to_bits()
+            });
+        }
     }
+    sums
 }

@@ -8,12 +8,12 @@ mod atomic;
 mod bulk;
 mod checks;
 mod collective;
-mod matrices;
 mod run;
 
-pub use run::{Engine, Pause};
+pub use run::{Engine, Pause, Turn};
 
-use crate::lanes::{LANES, Mask, Registers, each};
+use crate::lanes::{LANES, Mask, Registers, each, which};
+use crate::memory::POISON;
 use crate::program::{Bank, Constant, Instruction, Kernel, Question, Special, Vote};
 use crate::race;
 
@@ -22,22 +22,16 @@ const PATIENCE: u32 = 256;
 /// The number of backward jumps that one poll counts as.
 const POLL: u32 = 32;
 
-/// A warp of a resident block.
 #[derive(Default)]
 pub struct Warp {
-    /// The index of the warp in the block.
     pub number: u16,
-    /// The registers of all lanes.
     pub registers: Registers,
-    /// The next instruction of the running lanes.
     pub at: usize,
-    /// The running lanes.
     pub mask: Mask,
     /// The groups of the other lanes that have not exited.
     others: Vec<Group>,
     /// The lanes that have a thread; the last warp of a block may have fewer than 32.
     pub exists: Mask,
-    /// The lanes that have exited.
     pub exited: Mask,
     /// The logical clock that orders the accesses of the warp.
     pub clock: race::Clock,
@@ -69,7 +63,7 @@ struct Group {
     waits: bool,
 }
 
-/// The values that the registers of a block are initialised with.
+/// A kernel, and the values that the registers of a block are initialised with.
 pub struct Start<'a> {
     /// The kernel.
     pub kernel: &'a Kernel,
@@ -85,18 +79,22 @@ pub struct Start<'a> {
     pub dynamic_shared: usize,
 }
 
+impl Start<'_> {
+    pub(crate) fn threads(&self) -> usize {
+        self.shape.iter().map(|&n| n as usize).product()
+    }
+}
+
 impl Warp {
-    /// Starts a warp of a block and initialises its constant registers.
     pub fn begin(&mut self, number: u16, block: [u32; 3], start: &Start) {
         let kernel = start.kernel;
-        let threads = start.shape.iter().product::<u32>() as usize;
-        let lanes = (threads - usize::from(number) * LANES).min(LANES);
+        let lanes = (start.threads() - usize::from(number) * LANES).min(LANES);
         let exists = Mask::MAX >> (LANES - lanes);
         self.registers.predicates.resize(kernel.registers[Bank::Predicate as usize], 0);
         self.registers.words.resize(kernel.registers[Bank::Word as usize], [0; LANES]);
         self.registers.doubles.resize(kernel.registers[Bank::Double as usize], [0; LANES]);
         self.local.clear();
-        self.local.resize(kernel.local_bytes * LANES, crate::memory::POISON);
+        self.local.resize(kernel.local_bytes * LANES, POISON);
         (self.number, self.at, self.mask) = (number, 0, exists);
         (self.exists, self.exited, self.waited) = (exists, 0, 0);
         (self.patience, self.favour) = (PATIENCE, 0);
@@ -112,9 +110,7 @@ impl Warp {
             let values = self.constant(constant, block, start);
             match bank {
                 Bank::Predicate => {
-                    let lanes = values.iter().enumerate();
-                    self.registers.predicates[slot] =
-                        lanes.fold(0, |mask, (lane, &value)| mask | Mask::from(value != 0) << lane);
+                    self.registers.predicates[slot] = which(|lane| values[lane] != 0);
                 }
                 Bank::Word => self.registers.words[slot] = each(|lane| values[lane] as u32),
                 Bank::Double => self.registers.doubles[slot] = values,
@@ -122,7 +118,6 @@ impl Warp {
         }
     }
 
-    /// Returns the value of a constant for each lane.
     fn constant(&self, constant: Constant, block: [u32; 3], start: &Start) -> [u64; LANES] {
         let value = match constant {
             Constant::Bits(bits) => bits,
@@ -137,7 +132,6 @@ impl Warp {
         [value; LANES]
     }
 
-    /// Returns the value of a special register in a lane.
     fn special(&self, special: Special, lane: usize, block: [u32; 3], start: &Start) -> u32 {
         let lower = (1u32 << lane) - 1;
         match special {
@@ -160,13 +154,11 @@ impl Warp {
     /// true.
     pub fn answer(&mut self, asked: u32, hold: u32) {
         let Some(Question { vote, to, .. }) = self.question.take() else { return };
-        let to = usize::from(to);
-        if vote == Vote::Ballot {
-            self.registers.words[to] = [hold; LANES];
-            return;
-        }
         let holds = if vote == Vote::All { hold == asked } else { hold > 0 };
-        self.registers.predicates[to] = if holds { Mask::MAX } else { 0 };
+        match vote {
+            Vote::Ballot => self.registers.words[usize::from(to)] = [hold; LANES],
+            _ => self.registers.set_predicate(to, Mask::MAX, if holds { Mask::MAX } else { 0 }),
+        }
     }
 
     /// Returns the linear index of a lane's thread in the block.
@@ -179,8 +171,7 @@ impl Warp {
     fn converge(&mut self, code: &[Instruction]) -> bool {
         let here = self.at;
         let mut k = 0;
-        while k < self.others.len() {
-            let other = self.others[k];
+        while let Some(&other) = self.others.get(k) {
             if other.at == here && !other.waits {
                 self.mask |= other.mask;
                 self.others.swap_remove(k);
@@ -207,7 +198,6 @@ impl Warp {
         ready.map(|(k, group)| (k, code[group.at].rank)).min_by_key(|&(_, rank)| rank)
     }
 
-    /// Runs a group instead of the running lanes.
     fn switch(&mut self, k: usize) {
         let Group { at, mask, .. } = self.others[k];
         self.others[k] = Group { at: self.at, mask: self.mask, waits: false };

@@ -1,26 +1,23 @@
 //! Tests of dependent launches, which may start before the kernel before them has ended: a correct pair of kernels, and
 //! the same pair with one mistake.
 
-use ptx_machine::{Launch, Machine, Program, Start};
+use ptx_machine::{Launch, Machine, Program};
+
+use crate::{download, launch, text};
 
 const THREADS: usize = 64;
 
-/// Two kernels: the first stores the number of each thread, and the second replaces it by its square.
-const KERNELS: &str = "
-    .version 8.0
-    .target sm_90
-    .address_size 64
-    .visible .entry first(.param .u64 to)
-    {
+/// Stores the number of each thread.
+const FIRST: &str = "
     .reg .b32 %r<2>; .reg .b64 %d<2>;
     griddepcontrol.launch_dependents;
     mov.u32 %r0, %tid.x; ld.param.u64 %d0, [to];
     mad.wide.u32 %d1, %r0, 4, %d0;
     st.global.u32 [%d1], %r0;
-    ret;
-    }
-    .visible .entry second(.param .u64 to)
-    {
+    ret;";
+
+/// Replaces each number by its square.
+const SECOND: &str = "
     .reg .pred %p<1>; .reg .b32 %r<3>; .reg .b64 %d<2>;
     mov.u32 %r0, %tid.x; ld.param.u64 %d0, [to];
     mad.wide.u32 %d1, %r0, 4, %d0;
@@ -29,46 +26,37 @@ const KERNELS: &str = "
     ld.global.u32 %r1, [%d1];
     mul.lo.u32 %r1, %r1, %r1;
     st.global.u32 [%d1], %r1;
-    ret;
-    }";
+    ret;";
 
 /// Runs the two kernels, the second one as a dependent if `dependent`, and returns the numbers, or the message of a fault.
-fn run(kernels: &str, dependent: bool) -> Result<Vec<u32>, String> {
-    let program = Program::parse(kernels).map_err(|error| error.to_string())?;
+fn run(second: &str, dependent: bool) -> Result<Vec<u32>, String> {
+    let text = text(&[("first(.param .u64 to)", FIRST), ("second(.param .u64 to)", second)]);
+    let program = Program::parse(&text).map_err(|error| error.to_string())?;
     let mut machine = Machine::new(1 << 20, Some(1));
     let to = machine.memory.allocate(4 * THREADS).unwrap();
     for (kernel, dependent) in program.kernels.iter().zip([false, dependent]) {
-        let start = Start {
-            kernel,
-            arguments: &to.to_le_bytes(),
-            variables: &[],
-            grid: [1, 1, 1],
-            shape: [THREADS as u32, 1, 1],
-            dynamic_shared: 0,
-        };
-        let launch = Launch { start, resident: 1, dependent };
+        let arguments = to.to_le_bytes();
+        let launch = Launch { dependent, ..launch(kernel, &arguments, 1, THREADS as u32) };
         machine.launch(&launch).map_err(|fault| fault.to_string())?;
     }
-    let mut bytes = vec![0; 4 * THREADS];
-    machine.memory.download(to, &mut bytes).unwrap();
-    Ok(bytes.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect())
+    Ok(download(&machine, to, THREADS).into_iter().map(u32::from_le_bytes).collect())
 }
 
 /// Checks that the kernels with `text` replaced fail, but only if the second one is dependent.
 fn check(text: &str, replacement: &str, message: &str) {
-    assert!(KERNELS.contains(text), "{text}");
-    let kernels = KERNELS.replacen(text, replacement, 1);
-    let found = run(&kernels, true).expect_err(text);
+    assert!(SECOND.contains(text), "{text}");
+    let second = SECOND.replacen(text, replacement, 1);
+    let found = run(&second, true).expect_err(text);
     assert!(found.starts_with("second: block (0,0,0) thread"), "{found}");
     assert!(found.contains(message), "{message:?} is not in: {found}");
-    assert!(run(&kernels, false).is_ok(), "{replacement:?} is an error without overlap");
+    assert!(run(&second, false).is_ok(), "{replacement:?} is an error without overlap");
 }
 
 #[test]
 fn a_dependent_launch_that_waits_sees_the_results_of_the_launch_before() {
     let squares: Vec<_> = (0..THREADS as u32).map(|k| k * k).collect();
-    assert_eq!(run(KERNELS, true).as_ref(), Ok(&squares));
-    assert_eq!(run(KERNELS, false), Ok(squares));
+    assert_eq!(run(SECOND, true).as_ref(), Ok(&squares));
+    assert_eq!(run(SECOND, false), Ok(squares));
 }
 
 #[test]
@@ -87,9 +75,9 @@ fn a_read_or_a_write_before_the_wait_is_a_data_race() {
 
 #[test]
 fn a_read_only_load_stays_after_the_wait() {
-    let kernels = KERNELS.replace("ld.global.u32", "ld.global.nc.u32");
-    let kernels = kernels.replacen("st.global.u32 [%d1], %r1;", "", 1);
-    assert!(run(&kernels, true).is_ok());
+    let second = SECOND.replace("ld.global.u32", "ld.global.nc.u32");
+    let second = second.replacen("st.global.u32 [%d1], %r1;", "", 1);
+    assert!(run(&second, true).is_ok());
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! Tests of asynchronous copies to shared memory and their mbarriers: a correct kernel, and the same kernel with one
 //! mistake.
 
-use ptx_machine::{Launch, Machine, Program, Start};
+use ptx_machine::{Machine, Program};
+
+use crate::{download, launch, text, upload};
 
 /// The threads of the block, each with 8 bytes of a copy.
 const THREADS: usize = 64;
@@ -11,11 +13,6 @@ const BYTES: usize = 8 * THREADS;
 /// A kernel that copies twice to the same shared array. After the first copy, each thread adds 1 to its number there,
 /// and after both copies, it stores its number.
 const KERNEL: &str = "
-    .version 8.0
-    .target sm_90
-    .address_size 64
-    .visible .entry test(.param .u64 in, .param .u64 out)
-    {
     .reg .pred %p<4>; .reg .b32 %r<4>; .reg .b64 %d<8>;
     .shared .align 16 .b8 data[512];
     .shared .align 8 .b8 full[8];
@@ -40,32 +37,20 @@ const KERNEL: &str = "
     SECOND: mbarrier.test_wait.parity.shared::cta.b64 %p1, [full], 1;
     @!%p1 bra SECOND;
     ld.shared.u64 %d5, [%r1]; st.global.u64 [%d1+512], %d5;
-    ret;
-    }";
+    ret;";
 
 /// Runs a kernel and returns its output, or the message of its fault.
 fn run(kernel: &str, seed: Option<u64>) -> Result<Vec<u64>, String> {
-    let program = Program::parse(kernel).map_err(|error| error.to_string())?;
+    let text = text(&[("test(.param .u64 in, .param .u64 out)", kernel)]);
+    let program = Program::parse(&text).map_err(|error| error.to_string())?;
     let mut machine = Machine::new(1 << 20, seed);
-    let from = machine.memory.allocate(2 * BYTES).unwrap();
-    let to = machine.memory.allocate(2 * BYTES).unwrap();
     let numbers: Vec<u8> = (0..2 * THREADS as u64).flat_map(|k| (10 * k).to_le_bytes()).collect();
-    machine.memory.upload(&numbers, from).unwrap();
-    let arguments = [from.to_le_bytes(), to.to_le_bytes()].concat();
-    let start = Start {
-        kernel: &program.kernels[0],
-        arguments: &arguments,
-        variables: &[],
-        grid: [1, 1, 1],
-        shape: [THREADS as u32, 1, 1],
-        dynamic_shared: 0,
-    };
-    machine
-        .launch(&Launch { start, resident: 1, dependent: false })
-        .map_err(|fault| fault.to_string())?;
-    let mut bytes = vec![0; 2 * BYTES];
-    machine.memory.download(to, &mut bytes).unwrap();
-    Ok(bytes.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect())
+    let from = upload(&mut machine, &numbers);
+    let to = machine.memory.allocate(2 * BYTES).unwrap();
+    let arguments = [from, to].map(u64::to_le_bytes).concat();
+    let launch = launch(&program.kernels[0], &arguments, 1, THREADS as u32);
+    machine.launch(&launch).map_err(|fault| fault.to_string())?;
+    Ok(download(&machine, to, 2 * THREADS).into_iter().map(u64::from_le_bytes).collect())
 }
 
 #[test]

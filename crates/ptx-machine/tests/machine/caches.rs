@@ -1,7 +1,12 @@
 //! Tests of the model: the caches that loads in hand-written PTX use.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use ptx_machine::model::{Cure, Gpu, Memories, Recorder, Traffic};
-use ptx_machine::{Launch, Machine, Program, Start};
+use ptx_machine::{Machine, Program};
+
+use crate::{download, launch, text, upload};
 
 fn gpu() -> Gpu {
     Gpu {
@@ -44,34 +49,27 @@ fn twice(load: &str) -> Traffic {
 /// Replays a block of `threads` threads that executes `statements` with the addresses of `bytes` bytes with the value 1
 /// in `%d0`, of 128 bytes in `%d1`, and the number of the thread in `%w0`. Returns the first word at `%d1` too.
 fn replay(statements: &str, threads: u32, bytes: usize) -> (Traffic, u32) {
-    let text = format!(
-        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry test(.param .u64 in, .param .u64 out)\n{{\n\
-         .reg .pred %p<2>; .reg .b32 %w<4>; .reg .b64 %d<3>;\n\
-         ld.param.u64 %d0, [in]; ld.param.u64 %d1, [out]; mov.u32 %w0, %tid.x;\n{statements}\n}}\n"
+    let body = format!(
+        ".reg .pred %p<2>; .reg .b32 %w<4>; .reg .b64 %d<3>;\n\
+         ld.param.u64 %d0, [in]; ld.param.u64 %d1, [out]; mov.u32 %w0, %tid.x;\n{statements}"
     );
+    let text = text(&[("test(.param .u64 in, .param .u64 out)", &body)]);
     let program = Program::parse(&text).unwrap();
     let mut machine = Machine::new(1 << 22, None);
-    let [input, output] = [bytes, 128].map(|bytes| machine.memory.allocate(bytes).unwrap());
-    machine.memory.upload(&vec![1; bytes], input).unwrap();
-    let arguments = [input.to_le_bytes(), output.to_le_bytes()].concat();
-    let start = Start {
-        kernel: &program.kernels[0],
-        arguments: &arguments,
-        variables: &[],
-        grid: [1; 3],
-        shape: [threads, 1, 1],
-        dynamic_shared: 0,
-    };
-    let (gpu, mut blocks) = (gpu(), Vec::new());
-    let kernel = start.kernel;
+    let input = upload(&mut machine, &vec![1; bytes]);
+    let output = machine.memory.allocate(128).unwrap();
+    let arguments = [input, output].map(u64::to_le_bytes).concat();
+    let launch = launch(&program.kernels[0], &arguments, 1, threads);
+    let (gpu, blocks) = (gpu(), Rc::new(RefCell::new(Vec::new())));
+    let taken = blocks.clone();
+    let take = move |block| taken.borrow_mut().push(block);
     let warps = threads.div_ceil(32) as usize;
-    let take = |block| blocks.push(block);
-    let mut recorder = Recorder::new(kernel, &gpu, Cure::Nothing, warps, take);
-    machine.record(&Launch { start, resident: 2, dependent: false }, &mut recorder).unwrap();
+    let mut recorder = Recorder::new(launch.start.kernel, &gpu, Cure::Nothing, warps, take);
+    machine.record(&launch, &mut recorder).unwrap();
     recorder.end();
-    let mut word = [0; 4];
-    machine.memory.download(output, &mut word).unwrap();
-    (Memories::new(&gpu).replay(&gpu, blocks.into_iter(), 1, 0), u32::from_le_bytes(word))
+    let word = u32::from_le_bytes(download(&machine, output, 1)[0]);
+    let traffic = Memories::new(&gpu).replay(&gpu, blocks.take().into_iter(), 1, 0);
+    (traffic, word)
 }
 
 #[test]

@@ -1,11 +1,10 @@
 //! Global memory: buffers with gaps between them, and a record of which bytes were written.
 
-mod regions;
+#![warn(missing_docs)]
 
+use std::collections::BTreeMap;
 use std::fmt;
-
-pub use regions::Nature;
-use regions::Regions;
+use std::ops::Range;
 
 /// The address of the first byte of global memory.
 pub const GLOBAL: u64 = 0x7000_0000_0000;
@@ -17,14 +16,28 @@ pub const LOCAL_WINDOW: u64 = 0x0200_0000_0000;
 pub const WINDOW: u64 = 1 << 32;
 /// The value of bytes that were never written: it yields NaN as a number and an index out of range.
 pub const POISON: u8 = 0xff;
+/// The size of the gap between two buffers in bytes. No access may touch it.
+const GAP: usize = 256;
+/// The alignment of buffers in bytes, which is that of CUDA.
+const ALIGNMENT: usize = 256;
+/// The maximum distance in bytes at which an address is described relative to a buffer.
+const NEAR: usize = 1 << 20;
 
 /// Global memory.
 pub struct Memory {
     bytes: Vec<u8>,
-    regions: Regions,
     /// One bit for each byte: whether it was written; empty without checks.
     written: Vec<u8>,
     checks: bool,
+    room: usize,
+    /// Each buffer by its offset: its size, and whether it was released. A released one is stored until a new buffer
+    /// overlaps it.
+    regions: BTreeMap<usize, (usize, bool)>,
+    /// The end of the newest buffer.
+    top: usize,
+    buffers: usize,
+    /// The total size of the buffers in bytes: now, and the maximum so far.
+    allocated: (u64, u64),
 }
 
 /// The error of an access by the host outside all buffers.
@@ -48,7 +61,16 @@ impl Memory {
     /// Creates a memory of `room` bytes, gaps included, without buffers. With `checks` it records which bytes were
     /// written, and reuses released memory as late as possible.
     pub fn new(room: usize, checks: bool) -> Self {
-        Self { bytes: Vec::new(), regions: Regions::new(room, checks), written: Vec::new(), checks }
+        Self {
+            bytes: Vec::new(),
+            written: Vec::new(),
+            checks,
+            room,
+            regions: BTreeMap::new(),
+            top: 0,
+            buffers: 0,
+            allocated: (0, 0),
+        }
     }
 
     /// Returns whether the memory records which bytes were written.
@@ -58,7 +80,7 @@ impl Memory {
 
     /// Allocates a buffer and returns its address; `None` if there is not enough memory.
     pub fn allocate(&mut self, bytes: usize) -> Option<u64> {
-        let offset = self.regions.allocate(bytes)?;
+        let offset = self.reserve(bytes)?;
         let end = (offset + bytes).next_multiple_of(64);
         if self.bytes.len() < end {
             self.bytes.resize(end, POISON);
@@ -71,39 +93,88 @@ impl Memory {
         Some(GLOBAL + offset as u64)
     }
 
+    /// Finds the offset of a new buffer and records it.
+    fn reserve(&mut self, bytes: usize) -> Option<usize> {
+        if self.buffers == 0 {
+            self.top = 0;
+        }
+        let offset = self.free_offset(bytes)?;
+        self.top = offset + bytes;
+        self.buffers += 1;
+        self.allocated.0 += bytes as u64;
+        self.allocated.1 = self.allocated.1.max(self.allocated.0);
+        let before = self.regions.range(..offset + bytes.max(1)).rev();
+        let overlapped =
+            before.take_while(|&(&start, &(size, _))| start + size > offset || start >= offset);
+        let replaced: Vec<_> = overlapped.map(|(&start, _)| start).collect();
+        replaced.iter().for_each(|start| _ = self.regions.remove(start));
+        self.regions.insert(offset, (bytes, false));
+        Some(offset)
+    }
+
+    /// Returns the offset for a new buffer: the first gap that is large enough. With checks, the space after the newest
+    /// buffer is tried first, so that accesses to released memory are detected.
+    fn free_offset(&self, bytes: usize) -> Option<usize> {
+        let live = || self.regions.iter().filter(|(_, (_, released))| !released);
+        let behind = |end: usize| (end + GAP).next_multiple_of(ALIGNMENT);
+        let limit = |start: usize| {
+            live().map(|(&offset, _)| offset).find(|&offset| offset >= start).unwrap_or(self.room)
+        };
+        let newest = self.checks.then(|| behind(self.top));
+        let gaps = live().map(|(offset, (bytes, _))| behind(offset + bytes));
+        let mut starts = newest.into_iter().chain([behind(0)]).chain(gaps);
+        starts.find(|&start| start.saturating_add(bytes).saturating_add(GAP) <= limit(start))
+    }
+
     /// Releases a buffer. Returns false if no buffer starts at this address.
     pub fn release(&mut self, address: u64) -> bool {
-        self.regions.release(address.wrapping_sub(GLOBAL) as usize)
+        let region = self.regions.get_mut(&(address.wrapping_sub(GLOBAL) as usize));
+        let Some((bytes, released @ false)) = region else { return false };
+        *released = true;
+        self.buffers -= 1;
+        self.allocated.0 -= *bytes as u64;
+        true
     }
 
     /// Returns the number of buffers that have not been released.
     pub fn buffers(&self) -> usize {
-        self.regions.buffers()
+        self.buffers
     }
 
     /// Returns the total size of all buffers in bytes: now, and the maximum so far.
     pub fn allocated_bytes(&self) -> (u64, u64) {
-        self.regions.allocated_bytes()
+        self.allocated
     }
 
     /// Returns the offset and the size of the buffer that contains `bytes` bytes at an address.
     pub fn buffer(&self, address: u64, bytes: usize) -> Option<(usize, usize)> {
-        let offset = address.wrapping_sub(GLOBAL);
-        let (start, size) = self.regions.around(usize::try_from(offset).ok()?)?;
-        (offset as usize + bytes <= start + size).then_some((start, size))
+        let offset = usize::try_from(address.wrapping_sub(GLOBAL)).ok()?;
+        let (&start, &(size, released)) = self.regions.range(..=offset).next_back()?;
+        let within = offset < start + size && offset + bytes <= start + size;
+        (!released && within).then_some((start, size))
     }
 
     /// Describes an address by the nearest buffer.
     pub fn describe(&self, address: u64) -> String {
-        match self.regions.nearest(address.wrapping_sub(GLOBAL)) {
-            Some((distance, bytes, nature)) => {
-                format!("at offset {distance} of a {nature} of {bytes} bytes")
-            }
-            None => format!("at address {address:#x}, which is not in any buffer"),
-        }
+        self.near(address.wrapping_sub(GLOBAL))
+            .unwrap_or_else(|| format!("at address {address:#x}, which is not in any buffer"))
     }
 
-    fn range(&self, address: u64, bytes: usize) -> Result<std::ops::Range<usize>, Outside> {
+    fn near(&self, offset: u64) -> Option<String> {
+        let offset = usize::try_from(offset).ok()?;
+        let before = self.regions.range(..=offset).next_back();
+        let after = self.regions.range(offset..).next();
+        let gap_before =
+            before.map_or(usize::MAX, |(start, (bytes, _))| offset.saturating_sub(start + bytes));
+        let gap_after = after.map_or(usize::MAX, |(start, _)| start - offset);
+        let (&start, &(bytes, released)) = if gap_before <= gap_after { before? } else { after? };
+        let distance = offset as i64 - start as i64;
+        let released = if released { "released " } else { "" };
+        let near = gap_before.min(gap_after) < NEAR;
+        near.then(|| format!("at offset {distance} of a {released}buffer of {bytes} bytes"))
+    }
+
+    fn range(&self, address: u64, bytes: usize) -> Result<Range<usize>, Outside> {
         if self.buffer(address, bytes).is_none() {
             return Err(Outside { bytes, place: self.describe(address) });
         }
@@ -212,5 +283,34 @@ mod tests {
         memory.copy(a, b, 40).unwrap();
         assert_eq!(written(&memory, b), expected);
         assert!(memory.is_written(offset(a) + 8, 8) && !memory.is_written(offset(a), 8));
+    }
+
+    #[test]
+    fn released_memory_is_reused_when_the_end_is_reached() {
+        let size = 4096;
+        let mut memory = Memory::new(4 * size, true);
+        let first = memory.allocate(size).unwrap();
+        let second = memory.allocate(size).unwrap();
+        let third = memory.allocate(size).unwrap();
+        assert_eq!(memory.allocate(size), None);
+        assert!(memory.release(second));
+        assert_eq!(memory.allocate(size + 1), None);
+        let small = memory.allocate(100).unwrap();
+        assert!(small > third, "the space after the newest buffer is used first");
+        assert_eq!(memory.allocate(size), Some(second));
+        let offset = (second - GLOBAL) as usize;
+        assert_eq!(memory.buffer(second + size as u64 - 1, 1), Some((offset, size)));
+        assert_eq!(memory.buffer(second + size as u64, 1), None);
+        assert!([first, second, third, small].iter().all(|&address| memory.release(address)));
+        assert_eq!((memory.buffers(), memory.allocated_bytes()), (0, (0, 3 * 4096 + 100)));
+    }
+
+    #[test]
+    fn without_checks_released_memory_is_reused_at_once() {
+        let mut memory = Memory::new(1 << 20, false);
+        let first = memory.allocate(1000).unwrap();
+        memory.allocate(1000).unwrap();
+        memory.release(first);
+        assert_eq!(memory.allocate(900), Some(first));
     }
 }

@@ -1,0 +1,129 @@
+//! Decoding of the statements that several lanes execute together.
+
+use super::decode::{Decoded, Decoder, kind, miscounted, unknown};
+use super::{Bank, Barrier, Collective, Operation, Question, Source, Update, Vote};
+use crate::ptx::Operand;
+
+/// The modifiers of the only supported product of matrices.
+const DOUBLES: [&str; 9] = ["sync", "aligned", "m8n8k4", "row", "col", "f64", "f64", "f64", "f64"];
+
+impl<'a> Decoder<'a> {
+    fn together(&mut self, collective: Collective, members: &Operand<'a>) -> Decoded {
+        Ok(Operation::Collective { collective, members: self.value(members, false)? })
+    }
+
+    pub(super) fn shuffle(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Decoded {
+        let source = match parts[1..] {
+            ["sync", "up", "b32"] => Source::Up,
+            ["sync", "down", "b32"] => Source::Down,
+            ["sync", "bfly", "b32"] => Source::Butterfly,
+            ["sync", "idx", "b32"] => Source::Index,
+            _ => return Err(unknown()),
+        };
+        let [to, of, by, clamp, members] = operands else { return Err(miscounted()) };
+        let [of, by, clamp] = [of, by, clamp].map(|operand| self.value(operand, false));
+        let (to, in_range) = self.pair(to, Bank::Word)?;
+        let (of, by, clamp) = (of?, by?, clamp?);
+        self.together(Collective::Shuffle { source, to, in_range, of, by, clamp }, members)
+    }
+
+    pub(super) fn vote(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Decoded {
+        let (vote, bank) = match parts[1..] {
+            ["sync", "all", "pred"] => (Vote::All, Bank::Predicate),
+            ["sync", "any", "pred"] => (Vote::Any, Bank::Predicate),
+            ["sync", "uni", "pred"] => (Vote::Uniform, Bank::Predicate),
+            ["sync", "ballot", "b32"] => (Vote::Ballot, Bank::Word),
+            _ => return Err(unknown()),
+        };
+        let [to, of, members] = operands else { return Err(miscounted()) };
+        let (of, to) = (self.predicate(of)?, self.target(to, bank)?);
+        self.together(Collective::Vote { vote, to, of }, members)
+    }
+
+    pub(super) fn match_values(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Decoded {
+        let (["sync", name, _] | [name, "sync", _]) = parts[1..] else { return Err(unknown()) };
+        let [to, of, members] = operands else { return Err(miscounted()) };
+        let wide = kind(parts)?.is_wide();
+        let of = self.value(of, wide)?;
+        let (to, same) = self.pair(to, Bank::Word)?;
+        let all = match name {
+            "all" => Some(same),
+            "any" => None,
+            _ => return Err(unknown()),
+        };
+        self.together(Collective::Match { all, wide, to, of }, members)
+    }
+
+    pub(super) fn reduce(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Decoded {
+        let (["sync", name, _], kind) = (&parts[1..], kind(parts)?) else { return Err(unknown()) };
+        let [to, of, members] = operands else { return Err(miscounted()) };
+        let update = Update::find(name).filter(|update| update.reduces()).ok_or_else(unknown)?;
+        let (of, to) = (self.value(of, false)?, self.result(to, false)?);
+        self.together(Collective::Reduce { update, kind, to, of }, members)
+    }
+
+    pub(super) fn multiply(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Decoded {
+        let [
+            Operand::Vector(to),
+            Operand::Vector(left),
+            Operand::Vector(right),
+            Operand::Vector(of),
+        ] = operands
+        else {
+            return Err(unknown());
+        };
+        let ([first, second], [left], [right], [one, other]) =
+            (&to[..], &left[..], &right[..], &of[..])
+        else {
+            return Err(miscounted());
+        };
+        if parts[1..] != DOUBLES {
+            return Err(unknown());
+        }
+        let (left, right) = (self.value(left, true)?, self.value(right, true)?);
+        let of = [self.value(one, true)?, self.value(other, true)?];
+        let to = [self.result(first, true)?, self.result(second, true)?];
+        let all = Operand::Number(u32::MAX.into());
+        self.together(Collective::Multiply { to, left, right, of }, &all)
+    }
+
+    /// Decodes `bar` and `barrier`, also with a reduction of a predicate.
+    pub(super) fn barrier(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Decoded {
+        let name: Vec<_> = parts[1..].iter().filter(|part| **part != "aligned").copied().collect();
+        let name = name.strip_prefix(&["cta"]).unwrap_or(&name);
+        let reduction = match name {
+            ["warp", "sync"] => {
+                let [members] = operands else { return Err(miscounted()) };
+                return self.together(Collective::Barrier, members);
+            }
+            ["sync" | "arrive"] => None,
+            ["red", "popc", _] => Some((Vote::Ballot, Bank::Word)),
+            ["red", "and", _] => Some((Vote::All, Bank::Predicate)),
+            ["red", "or", _] => Some((Vote::Any, Bank::Predicate)),
+            _ => return Err(unknown()),
+        };
+        let waits = name != ["arrive"];
+        let (number, threads, question) = match (reduction, operands) {
+            (None, [number]) if waits => (number, None, None),
+            (None, [number, threads]) => (number, Some(threads), None),
+            (Some(reduction), [to, number, of]) => (number, None, Some((reduction, to, of))),
+            (Some(reduction), [to, number, threads, of]) => {
+                (number, Some(threads), Some((reduction, to, of)))
+            }
+            _ => return Err(miscounted()),
+        };
+        let question = match question {
+            Some(((vote, bank), to, of)) => {
+                Some(Question { vote, of: self.predicate(of)?, to: self.target(to, bank)? })
+            }
+            None => None,
+        };
+        let threads = threads.map(|threads| self.value(threads, false)).transpose()?;
+        Ok(Operation::Barrier(Barrier {
+            number: self.value(number, false)?,
+            threads,
+            waits,
+            question,
+        }))
+    }
+}
