@@ -73,11 +73,6 @@ impl Memory {
         }
     }
 
-    /// Returns whether the memory records which bytes were written.
-    pub fn checks(&self) -> bool {
-        self.checks
-    }
-
     /// Allocates a buffer and returns its address; `None` if there is not enough memory.
     pub fn allocate(&mut self, bytes: usize) -> Option<u64> {
         let offset = self.reserve(bytes)?;

@@ -7,7 +7,7 @@ mod gpu;
 mod multiprocessor;
 pub(crate) mod recorder;
 mod replay;
-mod trace;
+pub(crate) mod trace;
 
 pub use gpu::{Cure, Gpu};
 pub use recorder::{Counts, Recorder};

@@ -16,25 +16,12 @@ pub struct WarpId {
     pub warp: u16,
 }
 
-/// The kind of a memory access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
-    Load,
-    /// A load of read-only data (`ld.global.nc`).
-    ReadOnly,
-    /// A load that bypasses the first-level cache.
-    Strong,
-    /// A load of data that are used once (`ld.global.cs`).
-    Once,
-    Store,
-    /// An atomic operation. The flag is true if it returns the old value.
-    Atomic(bool),
-}
-
 /// An access of a warp to one memory: `size` bytes at an address for each lane of `mask`.
 pub struct WarpAccess {
     pub space: Space,
-    pub action: Action,
+    pub path: Path,
+    /// Whether the warp receives a value.
+    pub answers: bool,
     pub addresses: [u64; LANES],
     pub mask: Mask,
     pub size: usize,
@@ -193,7 +180,7 @@ impl Recorder {
 
     #[inline(always)]
     fn global(&mut self, warp: WarpId, instruction: usize, access: &WarpAccess) {
-        let &WarpAccess { action, ref addresses, mask, size, .. } = access;
+        let &WarpAccess { path, answers, ref addresses, mask, size, .. } = access;
         let mut lines = Lines::of(addresses, mask);
         let asked = mask.count_ones() * size as u32;
         let (touched, needed) = (lines.sectors(), asked.div_ceil(SECTOR as u32));
@@ -201,19 +188,11 @@ impl Recorder {
         counts.sectors += u64::from(touched);
         counts.needed_sectors += u64::from(needed.min(touched));
         counts.bytes += u64::from(asked);
-        let (path, answers) = match action {
-            Action::Load => (Path::Load, true),
-            Action::ReadOnly => (Path::ReadOnly, true),
-            Action::Strong => (Path::Strong, true),
-            Action::Once => (Path::Once, true),
-            Action::Store => (Path::Store, false),
-            Action::Atomic(answers) => (Path::Atomic, answers),
-        };
         if self.cure == Cure::WastedSectors {
             lines.keep_sectors(needed);
         }
-        let turns = match action {
-            Action::Atomic(_) => mask.count_ones(),
+        let turns = match path {
+            Path::Atomic => mask.count_ones(),
             _ => asked.div_ceil(4 * LANES as u32).max(lines.get().len() as u32),
         };
         let contends = path == Path::Atomic && self.cure != Cure::Contention;
@@ -227,9 +206,9 @@ impl Recorder {
 
     #[inline(always)]
     fn shared(&mut self, warp: WarpId, instruction: usize, access: &WarpAccess) {
-        let &WarpAccess { action, addresses: ref offsets, mask, size, .. } = access;
-        let turns = match action {
-            Action::Atomic(_) => most_at_one(offsets, mask).max(wavefronts(offsets, mask, size)),
+        let &WarpAccess { path, addresses: ref offsets, mask, size, .. } = access;
+        let turns = match path {
+            Path::Atomic => most_at_one(offsets, mask).max(wavefronts(offsets, mask, size)),
             _ => wavefronts(offsets, mask, size),
         };
         let asked = u64::from(mask.count_ones()) * size as u64;

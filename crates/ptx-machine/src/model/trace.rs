@@ -52,6 +52,10 @@ pub enum Path {
     Atomic,
 }
 
+/// The paths by their codes in a trace.
+const PATHS: [Path; 6] =
+    [Path::Load, Path::ReadOnly, Path::Strong, Path::Once, Path::Store, Path::Atomic];
+
 /// A step of a trace.
 #[derive(Debug, PartialEq)]
 pub enum Step<'a> {
@@ -181,14 +185,7 @@ impl Trace {
                 Step::Work { slots: part(rest), cycles: part(rest >> 30) }
             }
             GLOBAL => {
-                let path = match rest & 0x1f {
-                    0 => Path::Load,
-                    1 => Path::ReadOnly,
-                    2 => Path::Strong,
-                    3 => Path::Once,
-                    4 => Path::Store,
-                    _ => Path::Atomic,
-                };
+                let path = PATHS[(rest & 0x1f) as usize];
                 let count = (word >> 8 & 0xff) as usize;
                 let lines = &self.words[at + 1..at + 1 + count];
                 let (wavefronts, same) = ((word >> 16 & 0xffff) as u32, (word >> 32) as u32);

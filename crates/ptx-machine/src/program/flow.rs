@@ -169,24 +169,22 @@ mod tests {
     }
 
     #[test]
-    fn a_join_comes_after_both_branches() {
+    fn blocks_are_in_the_order_of_their_ranks() {
+        // A join comes after both branches.
         assert_eq!(ordered(&[&[2, 1], &[3], &[3], &[]]), [0, 1, 2, 3]);
         // In the text, the join precedes one of the branches.
         assert_eq!(ordered(&[&[3, 1], &[2], &[], &[2]]).last(), Some(&2));
-    }
-
-    #[test]
-    fn a_loop_comes_before_what_follows_it() {
-        // 0 → 1 ⇄ 2, 1 → 3.
+        // A loop comes before what follows it: 0 → 1 ⇄ 2, 1 → 3.
         assert_eq!(ordered(&[&[1], &[3, 2], &[1], &[]]), [0, 1, 2, 3]);
         assert_eq!(ordered(&[&[1], &[2, 3], &[1], &[]]), [0, 1, 2, 3]);
-    }
-
-    #[test]
-    fn loops_within_loops_stay_together() {
-        // 1 is the head of the outer loop of 1, 2, 3 and 4; 2 is the head of the inner loop of 2 and 3.
+        // Block 1 is the head of the outer loop of 1, 2, 3 and 4; 2 is the head of the inner loop of 2 and 3.
         let order = ordered(&[&[1], &[5, 2], &[4, 3], &[2], &[1], &[]]);
         assert_eq!(order, [0, 1, 2, 3, 4, 5]);
+        // An unreachable block.
+        assert_eq!(ordered(&[&[], &[0]]), [0, 1]);
+        // A loop with two heads.
+        let order = ordered(&[&[1, 2], &[2, 3], &[1, 3], &[]]);
+        assert_eq!((order.len(), order[0], order[3]), (4, 0, 3));
     }
 
     #[test]
@@ -204,13 +202,5 @@ mod tests {
         assert_eq!(stretches(&[Fence, Fence, Sleep, Exit], 1), [1, 2, 0, 1], "a block starts");
         let barrier = Operation::Collective { collective: Collective::Barrier, members: 0 };
         assert_eq!(stretches(&[Fence, barrier, barrier, Exit], 0), [1, 1, 1, 1], "lanes meet");
-    }
-
-    #[test]
-    fn every_block_has_a_rank() {
-        assert_eq!(ordered(&[&[], &[0]]), [0, 1]);
-        // A loop with two heads.
-        let order = ordered(&[&[1, 2], &[2, 3], &[1, 3], &[]]);
-        assert_eq!((order.len(), order[0], order[3]), (4, 0, 3));
     }
 }

@@ -6,15 +6,19 @@ mod collective;
 mod decode;
 mod flow;
 mod memory;
+#[allow(missing_docs)] // the special registers have the names of PTX
 mod names;
+#[allow(missing_docs)] // the banks are named after the sizes of registers
 mod operands;
-#[allow(missing_docs)] // `Operation` has a variant for each group of instructions of PTX
+#[allow(missing_docs)] // most variants and fields are named after instructions of PTX
 mod operation;
 mod schedule;
 mod slots;
 
 use crate::lanes::Slot;
 use crate::ptx;
+pub use names::{Constant, Special};
+pub use operands::Bank;
 pub use operation::*;
 
 /// A program: the kernels and variables of a PTX text.

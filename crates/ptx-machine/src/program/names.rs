@@ -2,7 +2,7 @@
 //! variables.
 
 use super::decode::{Decoded, Decoder, misfit, unknown};
-use super::{Bank, Constant, Kernel, Parameter, Special, Variable};
+use super::{Bank, Kernel, Parameter, Variable};
 use crate::lanes::{LANES, Slot};
 use crate::ptx::{Entry, Module, Operand};
 
@@ -10,6 +10,36 @@ use crate::ptx::{Entry, Module, Operand};
 const GAP: usize = 256;
 /// The size of one row of all banks of shared memory in bytes. The gaps do not change the bank of an element.
 const BANKS: usize = 128;
+
+/// The value of a constant register, which no instruction writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Constant {
+    /// A literal value.
+    Bits(u64),
+    /// Bytes of the arguments: their offset, their number, and whether they are sign-extended.
+    Argument(usize, u8, bool),
+    /// The address of a variable of the module, by its number.
+    Address(usize),
+    Special(Special),
+}
+
+/// A special register that is constant while a block runs (PTX ISA, section 10). The numbers are dimensions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Special {
+    Thread(u8),
+    BlockShape(u8),
+    Block(u8),
+    GridShape(u8),
+    Lane,
+    Warp,
+    LaneMask,
+    LowerLanes,
+    LowerLanesAndThis,
+    HigherLanes,
+    HigherLanesAndThis,
+    /// The size of the dynamic shared memory in bytes.
+    DynamicShared,
+}
 
 /// The location of a variable or parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,11 +1,22 @@
 //! The registers of an instruction: a visitor for the passes that read or replace them.
 
 use super::{
-    Address, Atomic, Bank, Barrier, Collective, Comparison, Copies, Instruction, Mbarrier,
+    Address, Atomic, Barrier, Collective, Comparison, Copies, Instruction, Mbarrier,
     MbarrierAction, Operation, Question, Vote,
 };
 use crate::arithmetic::widths;
 use crate::lanes::Slot;
+
+/// The bank of a register, which depends on its size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Bank {
+    /// One bit for each lane.
+    Predicate,
+    /// Registers of at most 32 bits.
+    Word,
+    /// Registers of 64 bits.
+    Double,
+}
 
 /// The use of a register by an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +51,7 @@ impl Instruction {
         if let Some((guard, _)) = &mut self.guard {
             see(Predicate, guard, Read);
         }
+        let loads = matches!(self.operation, Operation::Load(_));
         match &mut self.operation {
             Operation::Compute { function, kind, to, of } => {
                 let (result, operands) = widths(*function, *kind);
@@ -67,15 +79,11 @@ impl Instruction {
                 of.iter_mut().for_each(|(predicate, _)| see(Predicate, predicate, Read));
                 see(Predicate, to, Write);
             }
-            Operation::Load(access) => {
+            Operation::Load(access) | Operation::Store(access) => {
                 see_address(&mut access.address, &mut see);
+                let purpose = if loads { Write } else { Read };
                 let registers = access.registers.iter_mut().take(access.count.into());
-                registers.for_each(|register| see(Bank::of(access.wide), register, Write));
-            }
-            Operation::Store(access) => {
-                see_address(&mut access.address, &mut see);
-                let registers = access.registers.iter_mut().take(access.count.into());
-                registers.for_each(|register| see(Bank::of(access.wide), register, Read));
+                registers.for_each(|register| see(Bank::of(access.wide), register, purpose));
             }
             Operation::Atomic(Atomic { address, wide, to, of, .. }) => {
                 see_address(address, &mut see);

@@ -32,47 +32,6 @@ impl From<Operation> for Instruction {
     }
 }
 
-/// The bank of a register, which depends on its size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Bank {
-    /// One bit for each lane.
-    Predicate,
-    /// Registers of at most 32 bits.
-    Word,
-    /// Registers of 64 bits.
-    Double,
-}
-
-/// The value of a constant register, which no instruction writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Constant {
-    /// A literal value.
-    Bits(u64),
-    /// Bytes of the arguments: their offset, their number, and whether they are sign-extended.
-    Argument(usize, u8, bool),
-    /// The address of a variable of the module, by its number.
-    Address(usize),
-    Special(Special),
-}
-
-/// A special register that is constant while a block runs (PTX ISA, section 10). The numbers are dimensions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Special {
-    Thread(u8),
-    BlockShape(u8),
-    Block(u8),
-    GridShape(u8),
-    Lane,
-    Warp,
-    LaneMask,
-    LowerLanes,
-    LowerLanesAndThis,
-    HigherLanes,
-    HigherLanesAndThis,
-    /// The size of the dynamic shared memory in bytes.
-    DynamicShared,
-}
-
 /// The operation of an instruction. `to` is the result, `of` are the operands. A flag beside a predicate is true if it is
 /// negated.
 #[derive(Clone, Copy, Debug)]

@@ -67,8 +67,8 @@ fn ranges(
         for &next in &block.next {
             members(&live[next]).into_iter().for_each(|register| extend(register, 2 * block.end));
         }
-        for at in block.start..block.end {
-            for &(register, purpose) in &uses[at] {
+        for (at, uses) in (block.start..).zip(&uses[block.start..block.end]) {
+            for &(register, purpose) in uses {
                 extend(register, 2 * at + usize::from(purpose == Use::Write));
             }
         }

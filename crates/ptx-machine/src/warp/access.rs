@@ -5,7 +5,8 @@ use super::{Warp, element};
 use crate::fault::Checked;
 use crate::lanes::{Bits, LANES, Mask, Registers, each, lanes, put, which};
 use crate::memory::{GLOBAL, LOCAL_WINDOW, SHARED_WINDOW, WINDOW};
-use crate::model::recorder::{Action, WarpAccess};
+use crate::model::recorder::WarpAccess;
+use crate::model::trace::Path;
 use crate::program::{Access, Address, Order, Space};
 
 impl Warp {
@@ -48,19 +49,19 @@ impl Turn<'_, '_> {
     pub fn load<const CHECKS: bool>(&mut self, access: &Access, mask: Mask) -> Checked {
         let addresses = self.warp.addresses(access.address);
         let size = access.size();
-        let action = match access.order {
-            Order::Weak if access.past_l1 => Action::Strong,
-            Order::Weak if access.once => Action::Once,
-            Order::Weak => Action::Load,
-            Order::ReadOnly => Action::ReadOnly,
-            _ => Action::Strong,
+        let path = match access.order {
+            Order::Weak if access.past_l1 => Path::Strong,
+            Order::Weak if access.once => Path::Once,
+            Order::Weak => Path::Load,
+            Order::ReadOnly => Path::ReadOnly,
+            _ => Path::Strong,
         };
         for (space, mask, window) in spaces(access.space, &addresses, mask) {
             if mask == 0 {
                 continue;
             }
             let addresses = each(|lane| addresses[lane].wrapping_sub(window));
-            let whole = WarpAccess { space, action, addresses, mask, size };
+            let whole = WarpAccess { space, path, answers: true, addresses, mask, size };
             self.check_bounds(&whole)?;
             self.record(&whole);
             if CHECKS && space != Space::Local {
@@ -88,7 +89,8 @@ impl Turn<'_, '_> {
                 continue;
             }
             let addresses = each(|lane| addresses[lane].wrapping_sub(window));
-            let whole = WarpAccess { space, action: Action::Store, addresses, mask, size };
+            let (path, answers) = (Path::Store, false);
+            let whole = WarpAccess { space, path, answers, addresses, mask, size };
             self.check_bounds(&whole)?;
             self.record(&whole);
             let offsets = self.engine.offsets(space, &addresses);

@@ -7,7 +7,8 @@ use super::run::Turn;
 use crate::arithmetic::Type;
 use crate::fault::Checked;
 use crate::lanes::{LANES, Mask, each};
-use crate::model::recorder::{Action, WarpAccess};
+use crate::model::recorder::WarpAccess;
+use crate::model::trace::Path;
 use crate::program::{Atomic, Order, Space, Update};
 
 impl Turn<'_, '_> {
@@ -17,13 +18,13 @@ impl Turn<'_, '_> {
         let random = self.engine.random.as_mut();
         let flips = random.map_or(0, |random| random.below(LANES as u32) as usize);
         let size = if atomic.wide { 8 } else { 4 };
-        let action = Action::Atomic(atomic.to.is_some());
+        let (path, answers) = (Path::Atomic, atomic.to.is_some());
         for (space, mask, window) in spaces(atomic.space, &addresses, mask) {
             if mask == 0 {
                 continue;
             }
             let addresses = each(|lane| addresses[lane].wrapping_sub(window));
-            let whole = WarpAccess { space, action, addresses, mask, size };
+            let whole = WarpAccess { space, path, answers, addresses, mask, size };
             self.check_bounds(&whole)?;
             self.record(&whole);
             let offsets = self.engine.offsets(space, &addresses);

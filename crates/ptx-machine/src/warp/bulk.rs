@@ -9,7 +9,8 @@ use crate::block::{self, Block, MOST};
 use crate::fault::{Checked, Kind};
 use crate::lanes::{LANES, Mask, Slot, lanes};
 use crate::memory::GLOBAL;
-use crate::model::recorder::{Action, WarpAccess};
+use crate::model::recorder::WarpAccess;
+use crate::model::trace::Path;
 use crate::program::{Copies, EVICT_FIRST, Mbarrier, MbarrierAction, Space};
 use crate::race::{Acquired, Unordered};
 
@@ -57,8 +58,8 @@ impl Turn<'_, '_> {
         mask: Mask,
     ) -> Checked<Progress> {
         let addresses = self.warp.addresses(operation.address);
-        let (space, action) = (Space::Shared, Action::Atomic(true));
-        self.check_bounds(&WarpAccess { space, action, addresses, mask, size: SIZE })?;
+        let (space, path, answers) = (Space::Shared, Path::Atomic, true);
+        self.check_bounds(&WarpAccess { space, path, answers, addresses, mask, size: SIZE })?;
         match operation.action {
             MbarrierAction::Init(count) => {
                 for lane in lanes(mask) {

@@ -4,7 +4,8 @@ use super::run::{Engine, Turn};
 use crate::fault::{Checked, Fault, Kind};
 use crate::lanes::{Mask, lanes, which};
 use crate::memory::GLOBAL;
-use crate::model::recorder::{Action, WarpAccess};
+use crate::model::recorder::WarpAccess;
+use crate::model::trace::Path;
 use crate::program::{Access, Operation, Order, Space};
 use crate::race::{Other, Thread, Word};
 
@@ -29,7 +30,7 @@ impl Turn<'_, '_> {
     /// Checks that the access of every lane is aligned and within one buffer or array.
     #[inline(always)]
     pub fn check_bounds(&mut self, access: &WarpAccess) -> Checked {
-        let &WarpAccess { space, action, ref addresses, mask, size } = access;
+        let &WarpAccess { space, path, ref addresses, mask, size, .. } = access;
         let (start, bytes) = self.engine.windows[self.warp.at];
         let last = bytes.wrapping_sub(size as u64);
         let too_small = bytes < size as u64;
@@ -37,7 +38,7 @@ impl Turn<'_, '_> {
         let misaligned = which(|lane| addresses[lane] & (size as u64 - 1) != 0);
         if misaligned & mask != 0 {
             let lane = (misaligned & mask).trailing_zeros() as usize;
-            let (verb, place) = (verb(action), self.engine.describe(space, addresses[lane]));
+            let (verb, place) = (verb(path), self.engine.describe(space, addresses[lane]));
             let what =
                 format!("{verb} {size} bytes {place}: the address is not a multiple of {size},");
             return self.fail(Kind::Misaligned, lane, what);
@@ -51,11 +52,11 @@ impl Turn<'_, '_> {
     /// Finds the buffers that some lanes access, and caches the last one for this instruction.
     #[cold]
     fn find_windows(&mut self, access: &WarpAccess, some: Mask) -> Checked {
-        let &WarpAccess { space, action, ref addresses, size, .. } = access;
+        let &WarpAccess { space, path, ref addresses, size, .. } = access;
         for lane in lanes(some) {
             let Some(window) = self.engine.window(space, addresses[lane], size) else {
                 let place = self.engine.describe(space, addresses[lane]);
-                let what = format!("{} {size} bytes {place}", verb(action));
+                let what = format!("{} {size} bytes {place}", verb(path));
                 return self.fail(Kind::OutOfBounds, lane, what);
             };
             self.engine.windows[self.warp.at] = window;
@@ -293,10 +294,10 @@ impl Engine<'_> {
     }
 }
 
-fn verb(action: Action) -> &'static str {
-    match action {
-        Action::Store => "writes",
-        Action::Atomic(_) => "updates",
+fn verb(path: Path) -> &'static str {
+    match path {
+        Path::Store => "writes",
+        Path::Atomic => "updates",
         _ => "reads",
     }
 }
