@@ -4,6 +4,9 @@ use spmv_methods::device::model::Model;
 use spmv_methods::device::{Argument, Buffer, Dim3, Gpu, Program};
 use spmv_methods::method::Failed;
 
+/// The seeds of the schedules under which a correct kernel must compute the same.
+pub const SEEDS: std::ops::Range<u64> = 0..20;
+
 /// Creates a model GPU whose schedule has this seed.
 pub fn gpu(seed: u64) -> Gpu {
     Gpu::new(Model::tiny(seed))
@@ -11,11 +14,10 @@ pub fn gpu(seed: u64) -> Gpu {
 
 /// Creates a program that is never freed. All have the same name, which a GPU uses as the key of compiled programs, so
 /// only one program per GPU is possible.
-pub fn program(source: &'static str) -> &'static Program {
-    Box::leak(Box::new(Program { name: "test.cu", source }))
+pub fn program(source: impl Into<String>) -> &'static Program {
+    Box::leak(Box::new(Program { name: "test.cu", source: source.into().leak() }))
 }
 
-/// Returns the dimensions of a grid or block.
 pub fn dim(x: u32, y: u32, z: u32) -> Dim3 {
     Dim3 { x, y, z }
 }
@@ -23,7 +25,7 @@ pub fn dim(x: u32, y: u32, z: u32) -> Dim3 {
 /// Launches the kernel `test` of a source with `VALUE_T` float.
 pub fn launch(
     gpu: &Gpu,
-    source: &'static str,
+    source: &str,
     (grid, block): (impl Into<Dim3>, impl Into<Dim3>),
     shared_bytes: usize,
     arguments: &[&dyn Argument],
@@ -36,7 +38,7 @@ pub fn launch(
 /// afterwards.
 pub fn output(
     seed: u64,
-    source: &'static str,
+    source: &str,
     shape: (impl Into<Dim3>, impl Into<Dim3>),
     shared_bytes: usize,
     len: usize,
@@ -45,16 +47,6 @@ pub fn output(
     let out: Buffer<u32> = gpu.upload(&vec![0; len])?;
     launch(&gpu, source, shape, shared_bytes, &[&out])?;
     out.to_vec()
-}
-
-/// Returns the error message of a launch like that of [`output`], which must fail.
-pub fn fault(
-    source: &'static str,
-    shape: (impl Into<Dim3>, impl Into<Dim3>),
-    shared_bytes: usize,
-    len: usize,
-) -> String {
-    output(1, source, shape, shared_bytes, len).expect_err("a launch that fails").0
 }
 
 /// Checks that a fault's message contains all `parts`.

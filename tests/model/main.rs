@@ -6,5 +6,4 @@ mod builtins;
 mod common;
 mod driver;
 mod faults;
-mod large;
 mod semantics;

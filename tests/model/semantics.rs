@@ -1,9 +1,7 @@
 //! Tests the results of correct kernels, which must not depend on the schedule.
 
-use crate::common::{dim, gpu, launch, output};
+use crate::common::{SEEDS, dim, gpu, launch, output, program};
 use spmv_methods::device::Buffer;
-
-const SEEDS: std::ops::Range<u64> = 0..20;
 
 #[test]
 fn thread_and_block_indices_are_right() {
@@ -17,26 +15,6 @@ fn thread_and_block_indices_are_right() {
     "#;
     let out = output(1, source, (dim(3, 2, 2), dim(5, 4, 2)), 0, 480).unwrap();
     assert!(out.iter().zip(0..).all(|(&value, k)| value == k / 40 * 1000 + k % 40 + 32));
-}
-
-#[test]
-fn a_barrier_orders_accesses() {
-    let source = r#"
-        extern "C" __global__ void test(unsigned *out) {
-            __shared__ unsigned line[200];
-            unsigned t = threadIdx.x;
-            for (int round = 0; round < 3; ++round) {
-                line[t] = t + round;
-                __syncthreads();
-                out[blockIdx.x * 200 + t] += line[199 - t];
-                __syncthreads();
-            }
-        }
-    "#;
-    for seed in SEEDS {
-        let out = output(seed, source, (5, 200), 0, 1000).unwrap();
-        assert!(out.iter().zip(0..).all(|(&value, k)| value == 3 * (199 - k % 200) + 3));
-    }
 }
 
 #[test]
@@ -87,27 +65,6 @@ fn atomics_of_many_blocks_lose_nothing() {
 }
 
 #[test]
-fn resident_blocks_can_wait_for_each_other() {
-    let source = r#"
-        extern "C" __global__ void test(unsigned *out) {
-            volatile unsigned *flag = out;
-            for (int round = 1; round <= 3; ++round) {
-                if (blockIdx.x == 0) {
-                    flag[0] = round;
-                    while (flag[1] != round) {}
-                } else {
-                    while (flag[0] != round) {}
-                    flag[1] = round;
-                }
-            }
-        }
-    "#;
-    for seed in SEEDS {
-        assert_eq!(output(seed, source, (2, 1), 0, 2).unwrap(), [3, 3]);
-    }
-}
-
-#[test]
 fn a_grid_of_one_wave_can_synchronise() {
     let source = r#"
         extern "C" __global__ void test(unsigned *out) {
@@ -145,7 +102,8 @@ fn a_block_may_wait_for_the_block_below_it() {
         }
     "#;
     for seed in SEEDS {
-        let out = output(seed, source, (50, 64), 0, 50).unwrap();
+        // At most 128 of these blocks are resident.
+        let out = output(seed, source, (200, 64), 0, 200).unwrap();
         assert!(out.iter().zip(1..).all(|(&sum, n)| sum == n * (n + 1) / 2));
     }
 }
@@ -209,51 +167,11 @@ fn the_precision_and_constants_are_defined() {
         }
     "#;
     let gpu = gpu(0);
-    let module = gpu.compile::<f64>(crate::common::program(source), &[("WIDTH", 6)]).unwrap();
+    let module = gpu.compile::<f64>(program(source), &[("WIDTH", 6)]).unwrap();
     let out: Buffer<f64> = gpu.allocate(4).unwrap();
     let kernel = module.kernel("test").unwrap();
     kernel.launch(1, 4, 0, &[&out, &-1i32, &(1u64 << 40), &0.25f64]).unwrap();
     assert_eq!(out.to_vec().unwrap(), [(1u64 << 40) as f64 - 5.75; 4]);
     assert_eq!(kernel.resident_blocks(1024, 0).unwrap(), 8);
     assert!(module.kernel("other").is_err());
-}
-
-#[test]
-fn kernels_under_conditions_of_the_preprocessor() {
-    let source = r#"
-        extern "C" __global__ void test(unsigned *out);
-        #if WIDTH > 1
-        extern "C" __global__ void test(unsigned *out) { if (out) { out[0] = 1; } }
-        #else
-        extern "C" __global__ void __launch_bounds__(32 * (WIDTH + 1)) test(unsigned *out, int) {}
-        #endif
-        extern "C" __global__ __launch_bounds__(64) void other() { /* } */ }
-    "#;
-    let gpu = gpu(0);
-    let module = gpu.compile::<f64>(crate::common::program(source), &[("WIDTH", 2)]).unwrap();
-    let out: Buffer<u32> = gpu.allocate(1).unwrap();
-    module.kernel("test").unwrap().launch(1, 1, 0, &[&out]).unwrap();
-    module.kernel("other").unwrap().launch(2, 1, 0, &[]).unwrap();
-    assert_eq!(out.to_vec().unwrap(), [1]);
-}
-
-#[test]
-fn threads_of_the_host_launch_at_once() {
-    let source = r#"
-        extern "C" __global__ void test(unsigned *out) {
-            __shared__ unsigned line[96];
-            line[threadIdx.x] = blockIdx.x;
-            __syncthreads();
-            atomicAdd(&out[blockIdx.x], line[95 - threadIdx.x]);
-        }
-    "#;
-    let run = |seed: u64| {
-        let out = output(seed, source, (20, 96), 0, 20).unwrap();
-        assert!(out.iter().zip(0..).all(|(&sum, block)| sum == 96 * block));
-    };
-    std::thread::scope(|scope| {
-        for thread in 0..4 {
-            scope.spawn(move || (0..20).for_each(|seed| run(thread * 100 + seed)));
-        }
-    });
 }
