@@ -60,40 +60,22 @@ const PATHS: [Path; 6] =
 #[derive(Debug, PartialEq)]
 pub enum Step<'a> {
     /// Instructions: their issue slots, and the cycles until the next instruction can issue.
-    Work {
-        slots: f64,
-        cycles: f64,
-    },
+    Work { slots: f64, cycles: f64 },
     /// An access to global memory: the number of wavefronts, the maximum number of lanes that update the same address,
     /// and the lines as encoded by [`Lines`](crate::coalesce::Lines).
-    Global {
-        path: Path,
-        wavefronts: u32,
-        same: u32,
-        lines: &'a [u64],
-    },
+    Global { path: Path, wavefronts: u32, same: u32, lines: &'a [u64] },
     /// An access to shared memory with its number of wavefronts.
-    Shared {
-        wavefronts: u32,
-    },
+    Shared { wavefronts: u32 },
     /// A wait for all outstanding loads.
     Wait,
+    /// A barrier of the block.
     Barrier,
     /// A copy from global to shared memory, which a phase of an mbarrier waits for, and whether its data are used once.
-    Copy {
-        phase: u64,
-        address: u64,
-        bytes: u64,
-        once: bool,
-    },
+    Copy { phase: u64, address: u64, bytes: u64, once: bool },
     /// An arrival at an mbarrier in a phase.
-    Arrive {
-        phase: u64,
-    },
+    Arrive { phase: u64 },
     /// A wait for a phase.
-    WaitFor {
-        phase: u64,
-    },
+    WaitFor { phase: u64 },
 }
 
 impl Trace {
