@@ -386,6 +386,17 @@ fn predicates_and_choices() {
 }
 
 #[test]
+fn addresses_and_registers() {
+    check_text("add.u64 %d8, %d8, 8; ld.global.u64 %d7, [%d8+-8];", |x: u64| x);
+    check_text("add.u64 %d8, %d8, 8; ld.global.u64 %d7, [%d8-8];", |x: u64| x);
+    // The guard excludes the second write, so the register keeps its value in the second round of the loop.
+    let text = "mov.u32 %w4, 0;\n\
+        LOOP: setp.eq.u32 %p4, %w4, 0; @%p4 mov.u64 %d5, %d1; mov.u64 %d7, %d5; add.u64 %d6, %d7, %d1;\n\
+        add.u32 %w4, %w4, 1; setp.lt.u32 %p4, %w4, 2; @%p4 bra LOOP;";
+    check_text(text, |_: u64, y: u64| y);
+}
+
+#[test]
 fn conversions() {
     check("cvt.u64.u32", |x: u32| u64::from(x));
     check("cvt.s64.s32", |x: i32| i64::from(x));
