@@ -4,7 +4,6 @@ use std::time::{Duration, UNIX_EPOCH};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::*;
-use crate::Csr;
 use crate::generate::Generator;
 
 /// A folder with `a.mtx`, whose modification time is long past, and a folder for cache entries.
@@ -241,15 +240,14 @@ fn any_damage_is_detected_reported_and_repaired() {
 /// The entries have correct checksums, as a malicious entry would have.
 #[test]
 fn an_entry_without_a_valid_matrix_is_refused() {
-    let spoilers: [(fn(&mut Csr<f64>), _); 3] = [
-        (|csr| csr.column_indices[0] = 3, " does not contain a valid matrix"),
-        (|csr| csr.values[1] = f64::NAN, " contains a value that is not finite"),
-        (|csr| csr.values[0] = f64::INFINITY, " contains a value that is not finite"),
-    ];
-    for (spoil, ending) in spoilers {
+    for (column, value, ending) in [
+        (3, 1.0, " does not contain a valid matrix"),
+        (0, f64::NAN, " contains a value that is not finite"),
+        (0, f64::INFINITY, " contains a value that is not finite"),
+    ] {
         let (place, entry) = Place::cached();
         let mut loaded = place.load(true);
-        spoil(&mut loaded.csr);
+        (loaded.csr.column_indices[0], loaded.csr.values[0]) = (column, value);
         let stamp = Stamp::of(&place.path()).unwrap();
         let source = place.path().canonicalize().unwrap();
         let pending = Pending { place: entry, source, stamp, hash: None };
