@@ -10,7 +10,7 @@ use super::cite::CiteArgs;
 use super::compare::CompareArgs;
 use super::corpus::CorpusArgs;
 use super::explain::ExplainArgs;
-use super::fetch::args::FetchArgs;
+use super::fetch::FetchArgs;
 use super::generate::GenerateArgs;
 use super::gpu_file::GpuFileArgs;
 use super::measure::PrecisionChoice;

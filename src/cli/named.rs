@@ -9,7 +9,6 @@ use anyhow::{Error, Result, anyhow};
 use clap::Command;
 
 use crate::collection::fetch::folder::{DATA, Folder};
-use crate::collection::fetch::place;
 use crate::collection::{Datasets, is_id};
 use spmv_matrix::archive::is_matrix;
 use spmv_matrix::generate::is_generator;
@@ -22,7 +21,7 @@ pub fn path(word: &OsStr, datasets: Option<&Path>) -> Result<PathBuf> {
         return Ok(path.to_owned());
     }
     let id = word.to_str().filter(|word| is_id(word));
-    let downloaded = id.map(|id| place::of(&Folder::new(DATA), id)).transpose()?;
+    let downloaded = id.map(|id| Folder::new(DATA).find(id)).transpose()?;
     match downloaded.flatten() {
         Some(file) => Ok(file),
         None => Err(unknown(word, &Datasets::with(datasets)?, &[])),

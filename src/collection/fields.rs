@@ -3,7 +3,7 @@
 use super::Matrix;
 use crate::record::filter::{Field, Filtered};
 
-/// The description of the grammar, for help texts.
+/// The grammar, for help texts.
 pub const FORMS: &str = "rows, cols, nnz, entries, archive (estimated bytes) or symmetry (of the \
      pattern, 0 to 1) with <, <=, >, >=, = or != and a number (1e7, 10_000); group, name or kind \
      with =, != or ~ (contains) and a text; square, symmetric (A = A^T), binary, real, complex; joined \

@@ -1,48 +1,45 @@
-//! The known matrices: facts about matrices of the collection, and named sets of them. This module does
-//! not access the network or read matrices.
+//! The known matrices: facts about matrices of the collection, named sets of them, and in [`fetch`] their downloads.
 
 mod definition;
-mod error;
 pub mod fetch;
 pub mod fields;
 pub mod index;
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
 
+use serde::Deserialize;
+
 pub use definition::Member;
-pub use error::{ArchiveError, DatasetsError};
 
 use crate::record::filter::Filter;
 
 /// The estimated number of bytes of an archive per stored entry without a value (2.4 to 4.6 in 17 files).
-pub const ARCHIVE_BYTES_PER_POSITION: f64 = 2.9;
+const ARCHIVE_BYTES_PER_POSITION: f64 = 2.9;
 /// The estimated number of bytes of an archive per stored entry with a value (4 to 12 in 12 files).
-pub const ARCHIVE_BYTES_PER_VALUE: f64 = 7.0;
-
-/// The built-in datasets.
-const OURS: &str = include_str!("../../datasets.toml");
-/// The name of the built-in datasets in messages.
-const OURS_NAME: &str = "datasets.toml";
+const ARCHIVE_BYTES_PER_VALUE: f64 = 7.0;
 
 /// The facts about a matrix of the collection.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Matrix {
-    /// The id, `GROUP/NAME`.
+    /// `GROUP/NAME`.
     pub id: String,
-    /// The number of rows.
     pub rows: u64,
-    /// The number of columns.
     pub cols: u64,
-    /// The number of numerical nonzeros of the expanded matrix.
+    /// The numerical nonzeros of the expanded matrix.
     pub nnz: u64,
-    /// The number of entries of the expanded matrix, including explicit zeros.
+    /// The entries of the expanded matrix, including explicit zeros. In a file, `nnz` is the default.
+    #[serde(default)]
     pub entries: u64,
     /// The kind of problem according to the collection.
     pub kind: String,
     /// Whether no value is complex.
+    #[serde(default = "yes")]
     pub real: bool,
     /// Whether all values are 1.
+    #[serde(default)]
     pub binary: bool,
     /// The fraction of the off-diagonal entries a_ij for which a_ji is also an entry.
     pub pattern_symmetry: Option<f64>,
@@ -59,49 +56,20 @@ pub struct Matrix {
     pub sha256: Option<String>,
 }
 
+fn yes() -> bool {
+    true
+}
+
 impl Matrix {
-    /// Returns a matrix of this size for tests.
     #[cfg(test)]
     pub(crate) fn of_size(id: &str, rows: u64, cols: u64, entries: u64) -> Self {
-        Self {
-            id: id.to_owned(),
-            rows,
-            cols,
-            nnz: entries,
-            entries,
-            kind: String::new(),
-            real: true,
-            binary: false,
-            pattern_symmetry: None,
-            numerical_symmetry: None,
-            longest: None,
-            variation: None,
-            stand_in: None,
-            sha256: None,
-        }
+        Self { id: id.into(), rows, cols, nnz: entries, entries, real: true, ..Self::default() }
     }
 
-    /// Checks the SHA-256 of an archive of this matrix, if the expected one is known.
-    ///
-    /// # Errors
-    /// Returns an error with both hashes if they differ.
-    pub fn check_archive(&self, sha256: &str) -> Result<(), ArchiveError> {
-        match self.sha256.as_deref().filter(|known| *known != sha256) {
-            None => Ok(()),
-            Some(known) => Err(ArchiveError {
-                id: self.id.clone(),
-                known: known.to_owned(),
-                found: sha256.to_owned(),
-            }),
-        }
-    }
-
-    /// Returns the part of the id before the slash.
     pub fn group(&self) -> &str {
         self.id.split_once('/').map_or("", |(group, _)| group)
     }
 
-    /// Returns the part of the id after the slash.
     pub fn name(&self) -> &str {
         self.id.split_once('/').map_or(&self.id, |(_, name)| name)
     }
@@ -115,7 +83,6 @@ impl Matrix {
         }
     }
 
-    /// Returns the estimated size of the archive in bytes.
     pub fn archive_bytes_estimate(&self) -> u64 {
         let per_entry = match self.binary {
             true => ARCHIVE_BYTES_PER_POSITION,
@@ -138,22 +105,25 @@ pub fn is_id(text: &str) -> bool {
 /// A named set of matrices.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Set {
-    /// The source of the set, as in `csr-k, Table 1`.
+    /// Where it comes from, as in `csr-k, Table 1`.
     pub source: String,
-    /// A remark about the set.
     pub note: Option<String>,
-    /// The definition of its matrices.
     pub matrices: Matrices,
 }
 
-/// The definition of the matrices in a set.
+/// The matrices in a set.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Matrices {
-    /// A list of matrices in this order.
+    /// In this order.
     Members(Vec<Member>),
-    /// All matrices that pass a filter.
+    /// All matrices that pass the filter.
     Filter(Filter<Matrix>),
 }
+
+/// An error in a dataset file or an index, as in `my.toml:17: …`.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct DatasetsError(String);
 
 /// The matrices and sets of the built-in datasets and of the user's file.
 #[derive(Clone, Debug, Default)]
@@ -164,36 +134,29 @@ pub struct Datasets {
 
 impl Datasets {
     /// Returns the built-in datasets.
-    ///
-    /// # Panics
-    /// Panics if the built-in file is invalid, which a test excludes.
     pub fn ours() -> Self {
-        Self::default().and(OURS, OURS_NAME).expect("the built-in datasets are valid")
+        let ours = Self::default().and(include_str!("../../datasets.toml"), "datasets.toml");
+        ours.expect("a test reads the built-in datasets")
     }
 
     /// Returns the built-in datasets, extended by those of the user's file. If both define a name, the definition
     /// of the user's file is used.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be read or is invalid.
     pub fn with(file: Option<&Path>) -> Result<Self, DatasetsError> {
         let Some(path) = file else { return Ok(Self::ours()) };
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| DatasetsError::Unreadable { path: path.to_owned(), error })?;
-        Self::ours().and(&text, &path.display().to_string())
+        let shown = path.display().to_string();
+        match fs::read_to_string(path) {
+            Ok(text) => Self::ours().and(&text, &shown),
+            Err(error) => Err(DatasetsError(format!("cannot read {shown}: {error}"))),
+        }
     }
 
     /// Extends these datasets by those of `text`, the contents of the file named `file`. Names in `text` replace
-    /// existing ones.
-    ///
-    /// # Errors
-    /// Returns an error if `text` is invalid, defines an id twice, or a set has an unknown member.
+    /// existing ones. It is an error if `text` defines an id twice, or a set has an unknown member.
     pub fn and(mut self, text: &str, file: &str) -> Result<Self, DatasetsError> {
         definition::add(&mut self, text, file)?;
         Ok(self)
     }
 
-    /// Returns the facts about the matrix with the id `GROUP/NAME`.
     pub fn matrix(&self, id: &str) -> Option<&Matrix> {
         self.matrices.get(id)
     }
@@ -208,7 +171,6 @@ impl Datasets {
         self.sets.iter().map(|(name, set)| (name.as_str(), set))
     }
 
-    /// Returns the set with this name.
     pub fn set(&self, name: &str) -> Option<&Set> {
         self.sets.get(name)
     }

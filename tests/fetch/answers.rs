@@ -1,56 +1,219 @@
-//! Tests with the answers of the collection's servers: pauses, web pages, redirects.
+//! Tests with the answers of servers and proxies: failures, pauses, web pages, redirects.
 
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
 
-use crate::archive::Tar;
-use crate::place::{Place, TINY, interrupt};
-use crate::server::{Reply, Server};
+use crate::archive::{Tar, large};
+use crate::place::{HINT, LEDGER, PART, Place, SYMMETRIC, TINY, interrupt};
+use crate::server::Reply::{self, Cut, CutWith, Endless, File, Hold, Pieces, Short, With};
+use crate::server::{DATE, DATED, Server, declaring, moved, relay, status};
 
-/// What is behind every message about failed addresses.
-pub const HINT: &str = "; --mirror URL names another copy of the collection";
+fn later(code: u16, seconds: u32) -> Reply {
+    With(code, format!("Retry-After: {seconds}\r\n"))
+}
 
-/// Each case has the replies to four requests, the number of requests, and the message.
+/// Each case has the replies to requests of `T/large`, further options, and where the requests begin.
 #[test]
-fn a_server_may_refuse_for_a_while_or_for_ever() {
-    use Reply::{File, Later, Status};
-    let hour = "503 Service Unavailable; the server asks to wait 3600 s, and fetch waits at most 600 s: try again \
-                later";
-    for (replies, requests, expected) in [
-        (&[Status(403), Status(429), Status(403), File][..], 4, None),
-        (&[Status(403)], 4, Some("403 Forbidden (4 attempts)")),
-        (&[Status(429)], 4, Some("429 Too Many Requests (4 attempts)")),
-        (&[Later(503, 3600)], 1, Some(hour)),
-        (&[Status(401)], 1, Some("401 Unauthorized")),
+fn downloads_are_retried_and_resumed() {
+    let plain = || With(200, String::new());
+    let range = |range| With(206, format!("Content-Range: {range}\r\n"));
+    let silent = &["--timeout", "0.2"][..];
+    for (replies, words, begins) in [
+        (&[status(503), status(503), File][..], &[][..], &[0, 0, 0][..]),
+        (&[later(429, 0), status(408), status(500), File], &[], &[0, 0, 0, 0]),
+        (&[status(403), status(429), status(403), File], &[], &[0, 0, 0, 0]),
+        (&[Cut(5000), File], &[], &[0, 5000]),
+        (&[CutWith(5000, DATED), File], &[], &[0, 5000]),
+        (&[Hold(3000), File], silent, &[0, 3000]),
+        // Attempts that receive data do not count: there are more of them than the limit of four.
+        (
+            &[Cut(1000), Cut(1000), Cut(1000), Cut(1000), Cut(1000), File],
+            &[],
+            &[0, 1000, 2000, 3000, 4000, 5000],
+        ),
+        (&[Cut(5000), Short(1000), File], &[], &[0, 5000, 6000]),
+        // These cannot be continued. Without a validator no range can be requested.
+        (&[Cut(5000), plain()], &[], &[0, 5000]),
+        (&[declaring(1 << 20), File], &[], &[0, 0]),
+        (&[Cut(5000), range("bytes 4000-4999/*"), File], &[], &[0, 5000, 0]),
+        (&[Cut(5000), range("bytes 5000-5999/6000"), File], &[], &[0, 5000, 0]),
+        (&[Cut(5000), range(""), File], &[], &[0, 5000, 0]),
+        (&[Cut(5000), status(416), File], &[], &[0, 5000, 0]),
+        // The timeout is that of silence.
+        (&[Pieces(6, Duration::from_millis(100))], &["--timeout", "0.4"], &[0]),
     ] {
-        let place = Place::new();
-        place.server.serve("/MM/T/tiny.tar.gz", &Tar::of("tiny", TINY).gzip(), replies);
-        match expected {
-            None => assert_eq!(place.run(&["T/tiny"]).status, Some(0)),
-            Some(message) => {
-                let line =
-                    format!("T/tiny: not downloaded: SERVER/MM/T/tiny.tar.gz: {message}{HINT}");
-                assert_eq!(place.fail(&["T/tiny"]), line);
-            }
-        }
-        assert_eq!(place.server.paths().len(), requests, "{replies:?}");
+        let place = Place::with_large(replies);
+        place.succeed(&[&["T/large"], words].concat());
+        assert_eq!((place.read("to/large.mtx"), place.server.begins()), (large(), begins.into()));
+        let rest = ["my.toml", LEDGER, "to/.spmv-bench/lock", "to/large.mtx"];
+        assert_eq!(place.files(), rest, "{replies:?}");
+    }
+}
+
+/// Each case has the replies, further options, the number of requests, and the beginning and the end of the message.
+#[test]
+fn failed_downloads_are_explained() {
+    let archive = Tar::of("large", &large()).gzip();
+    let address = "SERVER/MM/T/large.tar.gz: ";
+    let unpacked = "the archive from SERVER/MM/T/large.tar.gz: it cannot be unpacked: ";
+    let refused = |text: &str| (format!("{address}{text}"), HINT.to_owned());
+    let needed = "1152921504606846976 bytes are needed and ";
+    for (reply, words, requests, (begin, end)) in [
+        (status(403), &[][..], 4, refused("403 Forbidden (4 attempts)")),
+        (status(429), &[], 4, refused("429 Too Many Requests (4 attempts)")),
+        (status(401), &[], 1, refused("401 Unauthorized")),
+        (
+            later(503, 3600),
+            &[],
+            1,
+            refused(
+                "503 Service Unavailable; the server asks to wait 3600 s, and fetch waits at most 600 s: try again \
+                 later",
+            ),
+        ),
+        (Hold(0), &["--timeout", "0.05"], 4, refused("no data received for 0.05 s (4 attempts)")),
+        (Cut(1), &[], 64, refused("64 attempts delivered less than 65536 bytes each; the last: ")),
+        (moved("/MM/T/large.tar.gz"), &[], 11, refused("more than 10 redirects")),
+        (
+            declaring(archive.len() + 10),
+            &[],
+            4,
+            (address.to_owned(), format!(" (4 attempts){HINT}")),
+        ),
+        (declaring(archive.len() - 10), &[], 1, (unpacked.to_owned(), String::new())),
+        // The limit is eight times 7 bytes for each of 4000 entries, plus 256 MiB.
+        (
+            declaring(1 << 40),
+            &[],
+            1,
+            refused(
+                "the file has 1099511627776 bytes or more, but at most 268659456 are allowed (--max-archive)",
+            ),
+        ),
+        (
+            Endless,
+            &["--max-archive", "1MiB"],
+            1,
+            (
+                format!("{address}the file has "),
+                format!(" bytes or more, but at most 1048576 are allowed (--max-archive){HINT}"),
+            ),
+        ),
+        (
+            declaring(1 << 60),
+            &["--max-archive", "2000000TiB"],
+            1,
+            (format!("{PART}: {needed}"), " are free".to_owned()),
+        ),
+    ] {
+        let place = Place::with_large(&[reply.clone()]);
+        let words = [&["T/large"], words].concat();
+        // What can be resumed is kept.
+        let reason = match reply {
+            Cut(_) | Hold(_) => place.fail(&words),
+            _ => place.fail_cleanly(&words),
+        };
+        assert!(reason.starts_with(&begin) && reason.ends_with(&end), "{reason}");
+        assert_eq!(place.server.paths().len(), requests, "{reason}");
     }
 }
 
 #[test]
 fn the_pause_that_a_server_asks_for_is_announced() {
-    let place = Place::new();
-    let replies = [Reply::Later(503, 1), Reply::File];
-    place.server.serve("/MM/T/tiny.tar.gz", &Tar::of("tiny", TINY).gzip(), &replies);
-    let ran = place.run(&["T/tiny"]);
-    let expected =
-        "T/tiny: SERVER/MM/T/tiny.tar.gz: 503 Service Unavailable; waiting 1 s, as the server asks";
-    assert_eq!((ran.status, ran.stderr.lines().nth(1)), (Some(0), Some(expected)), "{ran:?}");
+    let place = Place::with_large(&[later(503, 1), File]);
+    let ran = place.succeed(&["T/large"]);
+    let expected = "T/large: SERVER/MM/T/large.tar.gz: 503 Service Unavailable; waiting 1 s, as the server asks";
+    assert_eq!(ran.stderr.lines().nth(1), Some(expected));
+}
+
+#[test]
+fn a_weak_etag_is_not_used_as_validator() {
+    let place = Place::with_large(&[CutWith(5000, DATED), File]);
+    place.succeed(&["T/large"]);
+    let requests = place.server.requests();
+    assert_eq!(requests[1].headers["if-range"], DATE);
+}
+
+/// What a second run does with the partial file of the first one.
+#[test]
+fn a_later_run_continues() {
+    let archive = Tar::of("large", &large()).gzip();
+    let newer = large().replace("\n1 1 ", "\n1 1 9");
+    let begun = || {
+        let place = Place::with_large(&[Cut(5000), status(404), File]);
+        place.fail(&["T/large"]);
+        place.server.requests();
+        place
+    };
+    let ended = |place: &Place| {
+        place.succeed(&["T/large"]);
+        (place.read("to/large.mtx"), place.server.begins())
+    };
+    assert_eq!(ended(&begun()), (large(), vec![5000]));
+    // A complete file needs no request.
+    let place = begun();
+    place.write(PART, &archive);
+    assert_eq!(ended(&place), (large(), vec![]));
+    // A file that is larger than permitted is removed.
+    let place = begun();
+    let part = std::fs::File::options().append(true).open(place.path(PART)).unwrap();
+    part.set_len(1 << 40).unwrap();
+    assert_eq!(ended(&place), (large(), vec![0]));
+    // Parts of two versions are not combined.
+    let place = begun();
+    place.server.serve("/MM/T/large.tar.gz", &Tar::of("large", &newer).gzip(), &[File]);
+    assert_eq!(ended(&place), (newer, vec![5000]));
+    // A web page does not replace the file.
+    let place = begun();
+    let page = b"<html>Please sign in</html>";
+    place.server.serve("/MM/T/large.tar.gz", page, &[With(200, String::new())]);
+    place.fail(&["T/large"]);
+    assert_eq!(place.path(PART).metadata().unwrap().len(), 5000);
+    // The ledger names one way to a file, so its bytes may not come from two addresses.
+    let (place, second) = (begun(), Server::start());
+    place.server.serve("/MM/T/large.tar.gz", &[], &[status(404)]);
+    second.serve("/MM/T/large.tar.gz", &archive, &[File]);
+    let place = place.asking_also(&second);
+    assert_eq!(ended(&place), (large(), vec![5000]));
+    assert_eq!(second.begins(), [0]);
+}
+
+#[test]
+fn a_killed_run_is_resumed_by_the_next() {
+    let place = Place::with_large(&[Hold(5000), File]);
+    let tiny = Tar::of("tiny", TINY).gzip();
+    place.server.serve("/MM/T/tiny.tar.gz", &tiny, &[File]);
+    let mut child = place.command(&["T/tiny", "T/large", "--jobs", "1"]).spawn().unwrap();
+    place.await_bytes(PART, 5000);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!place.path("to/large.mtx").exists());
+    assert!(place.read(LEDGER).contains("\nT/tiny,tiny.mtx,"));
+    place.server.requests();
+    place.succeed(&["T/large"]);
+    assert_eq!((place.read("to/large.mtx"), place.server.begins()), (large(), vec![5000]));
+}
+
+#[test]
+fn an_interrupt_ends_a_silent_download_and_keeps_its_part() {
+    let place = Place::with_large(&[Hold(5000), File]);
+    let words = ["T/large", "T/tiny", "--jobs", "1", "--timeout", "86400"];
+    let child = place.command(&words).spawn().unwrap();
+    place.await_bytes(PART, 5000);
+    interrupt(&child);
+    let ran = place.ran(child.wait_with_output().unwrap());
+    let expected = "to: 0 of 2 matrices present, 2 to download: about 0.028 MB\ninterrupted, the next run \
+                    resumes unfinished downloads; 0 downloaded, 0 present, 0 failed: 0.000 MB of archives\n";
+    assert_eq!((ran.status, &*ran.stderr), (Some(1), expected));
+    place.succeed(&["T/large"]);
+    assert_eq!(place.server.begins(), [0, 5000]);
 }
 
 #[test]
 fn an_interrupt_ends_the_pause_that_a_server_asks_for() {
-    let place = Place::with_large(&[Reply::Later(429, 500)]);
+    let place = Place::with_large(&[later(429, 500)]);
     let child = place.command(&["T/large"]).spawn().unwrap();
     while place.server.paths().is_empty() {
         thread::sleep(Duration::from_millis(2));
@@ -60,21 +223,85 @@ fn an_interrupt_ends_the_pause_that_a_server_asks_for() {
     assert!(ran.status == Some(1) && ran.stderr.contains("\ninterrupted, "), "{ran:?}");
 }
 
+/// A slow download does not delay others, but the reports are in the order of the tasks.
+#[test]
+fn several_matrices_are_downloaded_at_the_same_time() {
+    let place = Place::with_large(&[Hold(5000)]);
+    place.server.serve("/MM/T/tiny.tar.gz", &Tar::of("tiny", TINY).gzip(), &[File]);
+    let child = place.command(&["T/large", "T/tiny", "--jobs", "2"]).spawn().unwrap();
+    place.await_bytes(PART, 5000);
+    place.await_bytes("to/tiny.mtx", 0);
+    place.server.release();
+    let ran = place.ran(child.wait_with_output().unwrap());
+    let ids: Vec<_> = ran.stderr.lines().map(|line| line.split(':').next().unwrap()).collect();
+    assert_eq!(ids[1..3], ["T/large", "T/tiny"], "{ran:?}");
+}
+
+#[test]
+fn a_redirected_download_is_resumed() {
+    let (place, other) = (Place::new(), Server::start());
+    let there = moved(&format!("{}/elsewhere", other.address()));
+    place.server.serve("/MM/T/large.tar.gz", &[], &[there]);
+    other.serve("/elsewhere", &Tar::of("large", &large()).gzip(), &[Cut(5000), File]);
+    place.succeed(&["T/large"]);
+    assert_eq!((place.read("to/large.mtx"), other.begins()), (large(), vec![0, 5000]));
+}
+
+/// The login in the address of a mirror is for its host only, and appears nowhere.
+#[test]
+fn a_login_is_not_sent_to_another_host() {
+    let (place, other) = (Place::new(), Server::start());
+    let there = format!("{}/elsewhere?token=secret", other.address());
+    place.server.serve("/MM/T/tiny.tar.gz", &[], &[moved(&there)]);
+    other.serve("/elsewhere?token=secret", &Tar::of("tiny", TINY).gzip(), &[File]);
+    let mirror = format!("http://me:secret@127.0.0.1:{}", place.server.port);
+    let place = place.asking(mirror);
+    let ran = place.run(&["T/tiny", "T/large"]);
+    assert!(ran.status == Some(1) && !ran.stderr.contains("secret"), "{ran:?}");
+    assert_eq!(place.server.requests()[0].headers["authorization"], "Basic bWU6c2VjcmV0");
+    assert!(other.requests().iter().all(|it| !it.headers.contains_key("authorization")));
+    let way =
+        format!(",{}/MM/T/tiny.tar.gz -> {}/elsewhere,", place.server.address(), other.address());
+    assert!(place.read(LEDGER).contains(&way), "{}", place.read(LEDGER));
+}
+
+#[test]
+fn the_second_address_is_used_for_files_missing_on_the_first() {
+    let (place, second) = (Place::with(&Tar::of("tiny", TINY).gzip()), Server::start());
+    second.serve("/MM/T/large.tar.gz", &[], &[status(503)]);
+    second.serve("/copy/MM/U/tiny.tar.gz", &Tar::of("tiny", SYMMETRIC).gzip(), &[File]);
+    let place = place.asking_also(&second);
+    let ran = place.run(&["T/large", "T/tiny"]);
+    assert_eq!((ran.status, place.read("to/tiny.mtx")), (Some(1), TINY.into()));
+    let other = second.address();
+    let expected = format!(
+        "T/large: not downloaded: SERVER/MM/T/large.tar.gz: 404 Not Found; {other}/MM/T/large.tar.gz: \
+         503 Service Unavailable (4 attempts){HINT}"
+    );
+    assert_eq!(ran.stderr.lines().nth(1), Some(&*expected));
+    assert!(ran.stderr.contains("\n1 downloaded, 0 present, 1 failed: "), "{}", ran.stderr);
+    assert_eq!(second.paths().len(), 4);
+    let both = format!("{},{other}/copy/", place.server.address());
+    let place = place.asking(both);
+    place.succeed(&["U/tiny"]);
+    assert!(place.read(LEDGER).contains("/copy/MM/U/tiny.tar.gz,"));
+}
+
 /// A login page or a proxy's message instead of the archive, and instead of the index.
 #[test]
 fn a_web_page_is_not_taken_for_a_file() {
-    let page = b"<!DOCTYPE html><html>Please sign in</html>";
-    let place = Place::new();
-    place.server.serve("/MM/T/tiny.tar.gz", &[], &[Reply::Moved("/login".into())]);
-    place.server.serve("/login", page, &[Reply::Plain]);
-    place.server.serve("/files/ssstats.csv", page, &[Reply::Plain]);
+    let (page, place) = (b"<!DOCTYPE html><html>Please sign in</html>", Place::new());
+    place.server.serve("/MM/T/tiny.tar.gz", &[], &[moved("/login")]);
+    for path in ["/login", "/files/ssstats.csv"] {
+        place.server.serve(path, page, &[status(200)]);
+    }
     let said = |address| {
         format!(
             "a web page came instead of the file, such as a login page: open {address} in a browser{HINT}"
         )
     };
-    let line = format!("T/tiny: not downloaded: SERVER/MM/T/tiny.tar.gz: {}", said("SERVER/login"));
-    assert_eq!(place.fail(&["T/tiny"]), line);
+    let expected = format!("SERVER/MM/T/tiny.tar.gz: {}", said("SERVER/login"));
+    assert_eq!(place.fail_cleanly(&["T/tiny"]), expected);
     let ran = place.run(&["--all"]);
     let index = "SERVER/files/ssstats.csv";
     let expected =
@@ -83,45 +310,64 @@ fn a_web_page_is_not_taken_for_a_file() {
     assert_eq!(place.server.paths().len(), 3);
 }
 
-/// The partial file of an interrupted download is still there after a web page.
 #[test]
-fn a_web_page_does_not_replace_a_partial_file() {
-    let page = b"<html>Please sign in</html>";
-    let place = Place::with_large(&[Reply::Cut(5000), Reply::Status(404)]);
-    assert_eq!(place.run(&["T/large"]).status, Some(1));
-    place.server.serve("/MM/T/large.tar.gz", page, &[Reply::Plain]);
-    assert_eq!(place.run(&["T/large"]).status, Some(1));
-    let part = place.path("to/.spmv-bench/T.large.tar.gz.part");
-    assert_eq!(part.metadata().unwrap().len(), 5000);
+fn a_refused_connection_is_reported() {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let place = Place::new().asking(format!("http://127.0.0.1:{port}"));
+    let reason = place.fail_cleanly(&["T/tiny"]);
+    let end = format!("Connection refused (os error 111) (4 attempts){HINT}");
+    let begin = format!("http://127.0.0.1:{port}/MM/T/tiny.tar.gz: ");
+    assert!(reason.starts_with(&begin) && reason.ends_with(&end), "{reason}");
 }
 
 #[test]
-fn a_redirect_without_an_end_is_reported_at_once() {
-    let place = Place::new();
-    let here = Reply::Moved("/MM/T/tiny.tar.gz".into());
-    place.server.serve("/MM/T/tiny.tar.gz", &[], &[here]);
-    let expected =
-        format!("T/tiny: not downloaded: SERVER/MM/T/tiny.tar.gz: more than 10 redirects{HINT}");
-    assert_eq!(place.fail(&["T/tiny"]), expected);
-    assert_eq!(place.server.paths().len(), 11);
+fn without_certificates_http_still_works() {
+    let place = Place::with(&Tar::of("tiny", TINY).gzip());
+    let address = place.server.address();
+    let place = place.asking(format!("https://127.0.0.1:1,{address}"));
+    let nowhere = [("SSL_CERT_FILE", "/nonexistent"), ("SSL_CERT_DIR", "/nonexistent")];
+    let ran = place.run_with(&nowhere, &["T/tiny", "T/large"]);
+    assert_eq!((ran.status, place.read("to/tiny.mtx")), (Some(1), TINY.into()), "{ran:?}");
+    let line = ran.stderr.lines().nth(2).unwrap();
+    let begin = "T/large: not downloaded: https://127.0.0.1:1/MM/T/large.tar.gz: the system has no CA certificates: \
+                 install the package ca-certificates, or name a file of them in SSL_CERT_FILE (";
+    let end = format!("); SERVER/MM/T/large.tar.gz: 404 Not Found{HINT}");
+    assert!(line.starts_with(begin) && line.ends_with(&end), "{line}");
 }
 
-/// The login in the address of a mirror is for its host only, and appears nowhere.
 #[test]
-fn a_login_is_not_sent_to_another_host() {
-    let (place, other) = (Place::new(), Server::start());
-    let moved = Reply::Moved(format!("{}/elsewhere?token=secret", other.address()));
-    place.server.serve("/MM/T/tiny.tar.gz", &[], &[moved]);
-    other.serve("/elsewhere?token=secret", &Tar::of("tiny", TINY).gzip(), &[Reply::File]);
-    let mirror = format!("http://me:secret@127.0.0.1:{}", place.server.port());
-    let place = place.asking(mirror);
-    let ran = place.run(&["T/tiny", "T/large"]);
-    assert!(ran.status == Some(1) && !ran.stderr.contains("secret"), "{ran:?}");
-    let login = place.server.requests()[0].login.clone();
-    assert_eq!(login.as_deref(), Some("Basic bWU6c2VjcmV0"));
-    assert!(other.requests().iter().all(|request| request.login.is_none()));
-    let ledger = place.read("to/.spmv-bench/ledger.csv");
-    let way =
-        format!(",{}/MM/T/tiny.tar.gz -> {}/elsewhere,", place.server.address(), other.address());
-    assert!(ledger.contains(&way), "{ledger}");
+fn proxies_are_taken_from_the_environment() {
+    let place = Place::new().asking("http://nowhere.invalid".into());
+    let archive = Tar::of("tiny", TINY).gzip();
+    place.server.serve("http://nowhere.invalid/MM/T/tiny.tar.gz", &archive, &[File]);
+    let ran = place.run_with(&[("http_proxy", &place.server.address())], &["T/tiny"]);
+    assert_eq!((ran.status, place.read("to/tiny.mtx")), (Some(0), TINY.into()), "{ran:?}");
+}
+
+/// A proxy of the protocol SOCKS 5 gets the name of the host, which this machine cannot resolve.
+#[test]
+fn socks_proxies_are_used() {
+    let place = Place::with(&Tar::of("tiny", TINY).gzip()).asking("http://nowhere.invalid".into());
+    let (listener, port) = (TcpListener::bind("127.0.0.1:0").unwrap(), place.server.port);
+    let proxy = format!("socks5h://{}", listener.local_addr().unwrap());
+    let asked = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let take = |stream: &mut TcpStream, bytes: usize| {
+            let mut taken = vec![0; bytes];
+            stream.read_exact(&mut taken).unwrap();
+            taken
+        };
+        let methods = take(&mut stream, 2)[1];
+        take(&mut stream, methods.into());
+        stream.write_all(&[5, 0]).unwrap();
+        let length = take(&mut stream, 5)[4];
+        let host = take(&mut stream, length.into());
+        take(&mut stream, 2);
+        stream.write_all(&[5, 0, 0, 1, 0, 0, 0, 0, 0, 0]).unwrap();
+        relay(stream, port).unwrap();
+        String::from_utf8(host).unwrap()
+    });
+    let ran = place.run_with(&[("ALL_PROXY", &proxy)], &["T/tiny"]);
+    assert_eq!((ran.status, place.read("to/tiny.mtx")), (Some(0), TINY.into()), "{ran:?}");
+    assert_eq!(asked.join().unwrap(), "nowhere.invalid");
 }

@@ -1,12 +1,15 @@
 //! A test folder and a web server for running the program.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use tempfile::TempDir;
+use walkdir::WalkDir;
 
 use crate::archive::{Tar, large};
 use crate::server::{Reply, Server};
@@ -52,6 +55,11 @@ pub const TINY: &str =
     "%%MatrixMarket matrix coordinate real general\n% c\n3 4 4\n1 1 2\n1 4 3\n3 2 0\n3 3 5\n";
 pub const SYMMETRIC: &str =
     "%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 2\n2 1 1\n";
+/// What is behind every message about failed addresses.
+pub const HINT: &str = "; --mirror URL names another copy of the collection";
+/// The partial archive of `T/large`.
+pub const PART: &str = "to/.spmv-bench/T.large.tar.gz.part";
+pub const LEDGER: &str = "to/.spmv-bench/ledger.csv";
 
 pub struct Place {
     dir: TempDir,
@@ -82,6 +90,13 @@ impl Place {
         place
     }
 
+    /// Creates a test folder whose server has both matrices of the default set.
+    pub fn with_both() -> Self {
+        let place = Self::with(&Tar::of("tiny", TINY).gzip());
+        place.server.serve("/MM/U/tiny.tar.gz", &Tar::of("tiny", SYMMETRIC).gzip(), &[Reply::File]);
+        place
+    }
+
     /// Creates a test folder whose server has `T/large` and sends these replies.
     pub fn with_large(replies: &[Reply]) -> Self {
         let place = Self::new();
@@ -94,8 +109,39 @@ impl Place {
         Self { mirror, ..self }
     }
 
+    /// Asks this server and then another one.
+    pub fn asking_also(self, other: &Server) -> Self {
+        let both = format!("{},{}", self.server.address(), other.address());
+        self.asking(both)
+    }
+
     pub fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    pub fn write(&self, name: &str, contents: impl AsRef<[u8]>) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, contents).unwrap();
+    }
+
+    pub fn remove(&self, name: &str) {
+        fs::remove_file(self.path(name)).unwrap();
+    }
+
+    /// Returns all files below the folder except those of the cache.
+    pub fn files(&self) -> Vec<String> {
+        let entries = WalkDir::new(self.dir.path()).sort_by_file_name().into_iter();
+        let files = entries.map(Result::unwrap).filter(|entry| !entry.file_type().is_dir());
+        let names = files.map(|file| {
+            let name = file.path().strip_prefix(self.dir.path()).unwrap();
+            name.to_str().unwrap().to_owned()
+        });
+        names.filter(|name| !name.starts_with("cache/")).collect()
     }
 
     pub fn command(&self, words: &[&str]) -> Command {
@@ -112,8 +158,14 @@ impl Place {
         self.ran(self.command(words).output().unwrap())
     }
 
+    /// Runs the program with these environment variables.
+    pub fn run_with(&self, variables: &[(&str, &str)], words: &[&str]) -> Ran {
+        let mut command = self.command(words);
+        self.ran(command.envs(variables.iter().copied()).output().unwrap())
+    }
+
     /// Returns the result of a run, with the server's address replaced and times removed.
-    pub fn ran(&self, output: std::process::Output) -> Ran {
+    pub fn ran(&self, output: Output) -> Ran {
         let text = |bytes| {
             let text = String::from_utf8(bytes).unwrap().replace(&self.server.address(), "SERVER");
             let lines = text.lines().map(|line| match line.rsplit_once(" of archives in ") {
@@ -122,81 +174,49 @@ impl Place {
             });
             lines.collect::<String>()
         };
-        Ran {
-            status: output.status.code(),
-            stdout: text(output.stdout),
-            stderr: text(output.stderr),
-        }
+        let (stdout, stderr) = (text(output.stdout), text(output.stderr));
+        Ran { status: output.status.code(), stdout, stderr }
     }
 
-    /// Runs a download that must fail and leave no file except the lock and the ledger. Returns the line with the
-    /// reason.
+    /// Runs a download that must succeed.
+    pub fn succeed(&self, words: &[&str]) -> Ran {
+        let ran = self.run(words);
+        assert_eq!(ran.status, Some(0), "{ran:?}");
+        ran
+    }
+
+    /// Runs a download that must fail. Returns the line with the reason, without its beginning.
     pub fn fail(&self, words: &[&str]) -> String {
         let ran = self.run(words);
         assert_eq!(ran.status, Some(1), "{ran:?}");
-        let rest = ["my.toml", "to/.spmv-bench/ledger.csv", "to/.spmv-bench/lock"];
+        let mut reasons =
+            ran.stderr.lines().filter_map(|line| line.split_once(": not downloaded: "));
+        reasons.next().unwrap_or_else(|| panic!("{ran:?}")).1.to_owned()
+    }
+
+    /// As [`fail`](Self::fail), and no file may be left except the lock and the ledger.
+    pub fn fail_cleanly(&self, words: &[&str]) -> String {
+        let reason = self.fail(words);
+        let rest = ["my.toml", LEDGER, "to/.spmv-bench/lock"];
         let left = self.files();
-        assert!(left.iter().all(|file| rest.contains(&file.as_str())), "{left:?}");
-        let line = ran.stderr.lines().find(|line| line.contains(": not downloaded: "));
-        line.unwrap_or_else(|| panic!("{ran:?}")).to_owned()
+        assert!(left.iter().all(|file| rest.contains(&file.as_str())), "{left:?}: {reason}");
+        reason
     }
 
-    /// Returns all files below the folder except those of the cache.
-    pub fn files(&self) -> Vec<String> {
-        let mut files = Vec::new();
-        below(self.dir.path(), &mut files);
-        let base = format!("{}/", self.dir.path().display());
-        let mut files: Vec<String> = files
-            .iter()
-            .map(|file| file.to_str().unwrap().replace(&base, ""))
-            .filter(|file| !file.starts_with("cache/"))
-            .collect();
-        files.sort();
-        files
-    }
-
-    pub fn read(&self, name: &str) -> String {
-        fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
-    }
-
-    /// Waits until a file exists.
-    pub fn await_file(&self, name: &str) {
-        self.await_bytes(name, 0);
-    }
-
-    /// Waits until a partial archive has this many bytes.
-    pub fn await_part(&self, matrix: &str, bytes: u64) {
-        self.await_bytes(&format!("to/.spmv-bench/{matrix}.tar.gz.part"), bytes);
-    }
-
-    /// Waits for a limited time, so that a failing test reports what it was waiting for.
-    fn await_bytes(&self, name: &str, bytes: u64) {
-        const INTERVAL: Duration = Duration::from_millis(2);
-        const CHECKS: u32 = 30_000;
-        let is_complete =
-            || self.path(name).metadata().is_ok_and(|metadata| metadata.len() >= bytes);
-        let is_complete = (0..CHECKS).any(|_| {
-            is_complete() || {
-                thread::sleep(INTERVAL);
-                false
+    /// Waits until a file has this many bytes, but for a limited time, so that a failing test reports what it was waiting
+    /// for.
+    pub fn await_bytes(&self, name: &str, bytes: u64) {
+        for _ in 0..30_000 {
+            if self.path(name).metadata().is_ok_and(|metadata| metadata.len() >= bytes) {
+                return;
             }
-        });
-        assert!(is_complete, "{name} does not have {bytes} bytes after a minute");
+            thread::sleep(Duration::from_millis(2));
+        }
+        panic!("{name} does not have {bytes} bytes after a minute");
     }
 }
 
 /// Sends an interrupt, like Ctrl-C.
 pub fn interrupt(child: &Child) {
-    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(killed.success());
-}
-
-fn below(folder: &Path, files: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        match path.is_dir() && !path.is_symlink() {
-            true => below(&path, files),
-            false => files.push(path),
-        }
-    }
+    kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGINT).unwrap();
 }

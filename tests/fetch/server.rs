@@ -1,64 +1,63 @@
 //! A local web server that sends the replies that a test defines.
 
 use std::collections::HashMap;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// A reply to a request. Unless stated otherwise, range requests are supported.
+/// A reply to a request.
 #[derive(Clone, Debug)]
 pub enum Reply {
     /// The requested file or range of it.
     File,
-    /// The whole file, even for a range request, without a validator.
-    Plain,
-    /// A response with this status and without a file.
-    Status(u16),
-    /// This status with a Retry-After header of this many seconds.
-    Later(u16, u32),
-    /// A redirect (301) to another address.
-    Moved(String),
     /// This many bytes of the response, after which the connection ends.
     Cut(usize),
-    /// This many bytes of the response with a weak ETag and a date, after which the connection ends.
-    DatedCut(usize),
     /// This many bytes, and the rest when the server is released.
     Hold(usize),
+    /// At most this many bytes of the requested range, as a valid partial response.
+    Short(usize),
     /// The file in this many pieces with pauses of this length.
     Pieces(usize, Duration),
-    /// At most this many bytes of the requested range, as a valid partial response.
-    Some(usize),
-    /// The whole file with this Content-Length.
-    Declaring(usize),
-    /// Status 206 with this Content-Range.
-    Range(&'static str),
+    /// The whole file, even for a range request, with this status and these headers, each with the end of its line.
+    With(u16, String),
+    /// The same, of which the connection delivers only this many bytes.
+    CutWith(usize, &'static str),
     /// Zeros without an end and without a Content-Length.
     Endless,
 }
 
-/// The date of every file.
+/// The date in `DATED`.
 pub const DATE: &str = "Sat, 21 Nov 2020 10:00:00 GMT";
+/// A weak ETag and a date.
+pub const DATED: &str = "ETag: W/\"x\"\r\nLast-Modified: Sat, 21 Nov 2020 10:00:00 GMT\r\n";
 
-/// A received request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Request {
-    pub path: String,
-    pub range: Option<String>,
-    /// The validator of a range request.
-    pub version: Option<String>,
-    pub agent: Option<String>,
-    /// The user and password.
-    pub login: Option<String>,
+pub fn status(status: u16) -> Reply {
+    Reply::With(status, String::new())
 }
 
-/// A file and the remaining replies for it.
-type Served = (Vec<u8>, Vec<Reply>);
+pub fn moved(to: &str) -> Reply {
+    Reply::With(301, format!("Location: {to}\r\n"))
+}
+
+/// Replies with the whole file, but another Content-Length.
+pub fn declaring(bytes: usize) -> Reply {
+    Reply::With(200, format!("Content-Length: {bytes}\r\n"))
+}
+
+/// A received request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Request {
+    pub path: String,
+    /// By their names in lower case.
+    pub headers: HashMap<String, String>,
+}
 
 #[derive(Default)]
 struct Script {
-    files: Mutex<HashMap<String, Served>>,
+    /// The files, and the remaining replies for each.
+    files: Mutex<HashMap<String, (Vec<u8>, Vec<Reply>)>>,
     requests: Mutex<Vec<Request>>,
     released: Mutex<bool>,
     release: Condvar,
@@ -67,7 +66,7 @@ struct Script {
 }
 
 pub struct Server {
-    port: u16,
+    pub port: u16,
     script: Arc<Script>,
 }
 
@@ -93,10 +92,6 @@ impl Server {
         self.script.files.lock().unwrap().insert(path.to_owned(), entry);
     }
 
-    pub fn port(&self) -> u16 {
-        self.port
-    }
-
     pub fn address(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
@@ -111,9 +106,13 @@ impl Server {
         self.requests().into_iter().map(|request| request.path).collect()
     }
 
-    /// Returns the ranges of the requests since the last call.
-    pub fn ranges(&self) -> Vec<Option<String>> {
-        self.requests().into_iter().map(|request| request.range).collect()
+    /// Returns the first bytes of the requests since the last call; 0 for a whole file.
+    pub fn begins(&self) -> Vec<usize> {
+        let begin = |request: Request| {
+            let range = request.headers.get("range")?.strip_prefix("bytes=")?.strip_suffix('-');
+            Some(range?.parse().unwrap())
+        };
+        self.requests().into_iter().map(|request| begin(request).unwrap_or(0)).collect()
     }
 
     /// Makes the server a proxy with tunnels, which all lead to this port.
@@ -129,127 +128,94 @@ impl Server {
 }
 
 impl Script {
-    fn answer(&self, stream: TcpStream) -> std::io::Result<()> {
-        let headers = headers(&stream)?;
-        let path = headers[""].split(' ').nth(1).unwrap_or("").to_owned();
-        let of = |name: &str| headers.get(name).cloned();
-        let (range, version, agent) = (of("range"), of("if-range"), of("user-agent"));
-        let login = of("authorization");
-        let request = Request { path: path.clone(), range, version, agent, login };
-        self.requests.lock().unwrap().push(request);
-        if let (true, Some(port)) =
-            (headers[""].starts_with("CONNECT "), *self.tunnel.lock().unwrap())
-        {
-            (&stream).write_all(b"HTTP/1.1 200 x\r\n\r\n")?;
+    fn answer(&self, mut stream: TcpStream) -> io::Result<()> {
+        let mut lines = BufReader::new(Read::take(stream.try_clone()?, 1 << 16)).lines();
+        let first = lines.next().unwrap_or(Ok(String::new()))?;
+        let mut request =
+            Request { path: first.split(' ').nth(1).unwrap_or("").into(), ..Request::default() };
+        for line in lines {
+            let line = line?;
+            let Some((name, value)) = line.split_once(": ") else { break };
+            request.headers.insert(name.to_ascii_lowercase(), value.to_owned());
+        }
+        self.requests.lock().unwrap().push(request.clone());
+        let tunnel = *self.tunnel.lock().unwrap();
+        if let Some(port) = tunnel.filter(|_| first.starts_with("CONNECT ")) {
+            stream.write_all(b"HTTP/1.1 200 x\r\n\r\n")?;
             return relay(stream, port);
         }
-        let (file, reply) = match self.files.lock().unwrap().get_mut(&path) {
+        let (file, reply) = match self.files.lock().unwrap().get_mut(&request.path) {
             Some((file, replies)) if replies.len() > 1 => (file.clone(), replies.remove(0)),
             Some((file, replies)) => (file.clone(), replies[0].clone()),
-            None => (Vec::new(), Reply::Status(404)),
+            None => (Vec::new(), status(404)),
         };
-        self.send(stream, &file, reply, &headers)
+        self.send(stream, &file, reply, &request)
     }
 
-    fn send(
-        &self,
-        mut stream: TcpStream,
-        file: &[u8],
-        reply: Reply,
-        headers: &HashMap<String, String>,
-    ) -> std::io::Result<()> {
-        let (status, header, body) = match &reply {
-            Reply::Status(status) => (*status, String::new(), &[][..]),
-            Reply::Later(status, seconds) => {
-                (*status, format!("Retry-After: {seconds}\r\n"), &[][..])
-            }
-            Reply::Moved(to) => (301, format!("Location: {to}\r\n"), &[][..]),
-            Reply::Plain | Reply::Declaring(_) | Reply::Endless => (200, String::new(), file),
-            Reply::DatedCut(_) => {
-                (200, format!("ETag: W/\"x\"\r\nLast-Modified: {DATE}\r\n"), file)
-            }
-            Reply::Range(range) => (206, format!("Content-Range: {range}\r\n"), file),
-            Reply::File | Reply::Cut(_) | Reply::Hold(_) | Reply::Pieces(..) => {
-                ranged(file, headers)
-            }
-            Reply::Some(bytes) => {
-                let (status, header, body) = ranged(file, headers);
-                (status, header, &body[..*bytes])
-            }
+    fn send(&self, mut to: TcpStream, file: &[u8], reply: Reply, of: &Request) -> io::Result<()> {
+        let (status, headers, mut body) = match &reply {
+            Reply::With(status, headers) => (*status, headers.clone(), file),
+            Reply::CutWith(_, headers) => (200, (*headers).to_owned(), file),
+            Reply::Endless => (200, "ETag: \"x\"\r\n".to_owned(), file),
+            _ => ranged(file, of),
         };
-        if let Reply::Endless = reply {
-            write!(stream, "HTTP/1.1 200 x\r\nConnection: close\r\nETag: \"x\"\r\n\r\n")?;
-            loop {
-                stream.write_all(&[0; 1 << 12])?;
-            }
+        if let Reply::Short(bytes) = reply {
+            body = &body[..bytes];
         }
-        let declared = if let Reply::Declaring(bytes) = reply { bytes } else { body.len() };
-        write!(
-            stream,
-            "HTTP/1.1 {status} x\r\nContent-Length: {declared}\r\nConnection: close\r\n{header}\r\n"
-        )?;
+        let length = match &reply {
+            Reply::Endless => String::new(),
+            _ if headers.contains("Content-Length") => String::new(),
+            _ => format!("Content-Length: {}\r\n", body.len()),
+        };
+        write!(to, "HTTP/1.1 {status} x\r\n{length}Connection: close\r\n{headers}\r\n")?;
         match reply {
-            Reply::Cut(bytes) | Reply::DatedCut(bytes) => {
-                stream.write_all(&body[..bytes.min(body.len())])
+            Reply::Cut(bytes) | Reply::CutWith(bytes, _) => {
+                to.write_all(&body[..bytes.min(body.len())])
             }
             Reply::Hold(bytes) => {
-                stream.write_all(&body[..bytes])?;
+                to.write_all(&body[..bytes])?;
                 let released = self.released.lock().unwrap();
                 drop(self.release.wait_while(released, |released| !*released).unwrap());
-                stream.write_all(&body[bytes..])
+                to.write_all(&body[bytes..])
             }
             Reply::Pieces(count, time) => {
                 body.chunks(body.len().div_ceil(count)).try_for_each(|piece| {
                     thread::sleep(time);
-                    stream.write_all(piece)
+                    to.write_all(piece)
                 })
             }
-            _ => stream.write_all(body),
+            Reply::Endless => loop {
+                to.write_all(&[0; 1 << 12])?;
+            },
+            _ => to.write_all(body),
         }
     }
 }
 
 /// Copies bytes in both directions between a connection and a port of this machine, until one side ends.
-pub fn relay(stream: TcpStream, port: u16) -> std::io::Result<()> {
+pub fn relay(stream: TcpStream, port: u16) -> io::Result<()> {
     let other = TcpStream::connect(("127.0.0.1", port))?;
     let (mut from, mut to) = (stream.try_clone()?, other.try_clone()?);
-    thread::spawn(move || {
-        std::io::copy(&mut from, &mut to).and_then(|_| to.shutdown(Shutdown::Both))
-    });
-    std::io::copy(&mut &other, &mut &stream)?;
+    thread::spawn(move || io::copy(&mut from, &mut to).and_then(|_| to.shutdown(Shutdown::Both)));
+    io::copy(&mut &other, &mut &stream)?;
     stream.shutdown(Shutdown::Both)
 }
 
-/// Reads a request: its first line under the key "", and its headers with lower-case names.
-fn headers(stream: &TcpStream) -> std::io::Result<HashMap<String, String>> {
-    let mut lines = BufReader::new(Read::take(stream.try_clone()?, 1 << 16)).lines();
-    let mut headers = HashMap::from([(String::new(), lines.next().unwrap_or(Ok(String::new()))?)]);
-    for line in lines {
-        let line = line?;
-        let Some((name, value)) = line.split_once(": ") else { break };
-        headers.insert(name.to_ascii_lowercase(), value.to_owned());
-    }
-    Ok(headers)
-}
-
 /// Returns status, headers and body of a response that supports ranges.
-fn ranged<'f>(file: &'f [u8], headers: &HashMap<String, String>) -> (u16, String, &'f [u8]) {
-    let sum: u64 =
-        file.iter().enumerate().map(|(at, byte)| (at as u64 + 1) * u64::from(*byte)).sum();
-    let tag = format!("\"{sum}\"");
-    let begin = headers
-        .get("range")
-        .filter(|_| {
-            headers.get("if-range").is_none_or(|version| *version == tag || version == DATE)
-        })
-        .and_then(|range| range.strip_prefix("bytes=")?.strip_suffix('-')?.parse::<usize>().ok());
-    let all = file.len();
+fn ranged<'f>(file: &'f [u8], request: &Request) -> (u16, String, &'f [u8]) {
+    let numbered = (1_u64..).zip(file);
+    let tag = format!("\"{}\"", numbered.map(|(at, byte)| at * u64::from(*byte)).sum::<u64>());
+    let version = request.headers.get("if-range");
+    let is_same = version.is_none_or(|version| *version == tag || version == DATE);
+    let range = request.headers.get("range").filter(|_| is_same);
+    let begin: Option<usize> = range
+        .and_then(|range| range.strip_prefix("bytes=")?.strip_suffix('-')?.parse().ok())
+        .filter(|begin| *begin < file.len());
     match begin {
         None => (200, format!("ETag: {tag}\r\n"), file),
-        Some(begin) if begin >= all => (416, format!("Content-Range: bytes */{all}\r\n"), &[]),
         Some(begin) => {
-            let range = format!("Content-Range: bytes {begin}-{}/{all}\r\n", all - 1);
-            (206, range, &file[begin..])
+            let (last, all) = (file.len() - 1, file.len());
+            (206, format!("Content-Range: bytes {begin}-{last}/{all}\r\n"), &file[begin..])
         }
     }
 }

@@ -9,10 +9,9 @@ use sha2::{Digest, Sha256};
 use spmv_matrix::cache::hex;
 use tempfile::TempDir;
 
-use crate::answers::HINT;
 use crate::archive::Tar;
-use crate::place::{Place, TINY};
-use crate::server::Reply;
+use crate::place::{HINT, LEDGER, Place, TINY};
+use crate::server::{Reply, moved};
 
 /// A server that sends files in a folder as complete responses, until it is dropped.
 struct Https {
@@ -92,10 +91,10 @@ fn the_collection_needs_no_option() {
     place.server.serve(&format!("{FILES}/MM/T/tiny.tar.gz"), &archive, &[Reply::File]);
     let index = "1\n\nT,tiny,3,4,3,1,0,0,0,0,0,kind,4\n";
     place.server.serve(&format!("{FILES}/files/ssstats.csv"), index.as_bytes(), &[Reply::File]);
+    let proxy = place.server.address();
     let run = |words: &[&str]| {
         let mut command = place.command(words);
         command.env_remove("SPMV_BENCH_MIRROR").env("SSL_CERT_FILE", folder.path().join("ca.pem"));
-        let proxy = place.server.address();
         place.ran(command.env("HTTPS_PROXY", &proxy).env("HTTP_PROXY", &proxy).output().unwrap())
     };
     let ran = run(&["--filter", "rows<9"]);
@@ -111,10 +110,10 @@ fn the_collection_needs_no_option() {
     ] {
         assert!(ran.stderr.contains(&warning), "{ran:?}");
     }
-    assert!(place.read("to/.spmv-bench/ledger.csv").contains(&format!(",{file},")));
+    assert!(place.read(LEDGER).contains(&format!(",{file},")));
     let requests = place.server.paths();
-    let tunnel = "sparse.tamu.edu:443".to_owned();
-    assert_eq!(requests[2..], [tunnel, format!("{FILES}/MM/T/tiny.tar.gz")], "{requests:?}");
+    let expected = ["sparse.tamu.edu:443".to_owned(), format!("{FILES}/MM/T/tiny.tar.gz")];
+    assert_eq!(requests[2..], expected, "{requests:?}");
     // With a known SHA-256 there is no warning, and all sites are tried for a matrix that the first one does not have.
     fs::create_dir(folder.path().join("MM/U")).unwrap();
     let absent = "HTTP/1.1 404 x\r\nContent-Length: 0\r\n\r\n";
@@ -122,7 +121,7 @@ fn the_collection_needs_no_option() {
     fs::remove_dir_all(place.path("to")).unwrap();
     let sha256 = hex(Sha256::new_with_prefix(&archive));
     let known = place.read("my.toml").replacen("rows", &format!("sha256 = \"{sha256}\"\nrows"), 1);
-    fs::write(place.path("my.toml"), known).unwrap();
+    place.write("my.toml", known);
     let ran = run(&["T/tiny", "U/tiny"]);
     assert!(ran.stderr.contains("to/tiny.mtx") && !ran.stderr.contains("warning"), "{ran:?}");
     let refused = ran.stderr.lines().find(|line| line.starts_with("U/tiny: not")).unwrap();
@@ -137,47 +136,41 @@ fn the_collection_needs_no_option() {
     assert!(refused.ends_with(HINT), "{refused}");
 }
 
-/// A mirror on this machine may lead to this machine over http, but a host that is not the collection's may not.
+/// A mirror on this machine may lead to this machine over http, but a host that is not the collection's may not. A
+/// redirect from http to https is always followed.
 #[test]
 fn only_known_hosts_are_reached_over_http_from_https() {
-    let place = Place::with(&Tar::of("tiny", TINY).gzip());
-    for (base, requests) in [(place.server.address(), 1), ("http://elsewhere.example".into(), 0)] {
+    let archive = Tar::of("tiny", TINY).gzip();
+    let place = Place::with(&archive);
+    let to = "/MM/T/tiny.tar.gz";
+    for (base, is_followed) in
+        [(place.server.address(), true), ("http://elsewhere.example".into(), false)]
+    {
         let Some((https, folder)) = redirecting(&base) else { return };
         let mirror = format!("https://127.0.0.1:{}", https.port);
-        let mut command = place.command(&["T/tiny", "--mirror", &mirror]);
-        command.env("SSL_CERT_FILE", folder.path().join("ca.pem"));
-        let ran = place.ran(
-            command
-                .env("HTTP_PROXY", place.server.address())
-                .env("NO_PROXY", "127.0.0.0/8")
-                .output()
-                .unwrap(),
-        );
-        assert_eq!(place.server.requests().len(), requests, "{ran:?}");
-        let (from, to) = (format!("{mirror}/MM/T/tiny.tar.gz"), "/MM/T/tiny.tar.gz");
-        let expected = match requests {
-            1 => format!("T/tiny: warning: {from} -> SERVER{to}: it came over http and "),
-            _ => format!(
+        let certificates = folder.path().join("ca.pem");
+        let proxy = place.server.address();
+        let variables = [
+            ("SSL_CERT_FILE", certificates.to_str().unwrap()),
+            ("HTTP_PROXY", &proxy),
+            ("NO_PROXY", "127.0.0.0/8"),
+        ];
+        let ran = place.run_with(&variables, &["T/tiny", "--mirror", &mirror]);
+        assert_eq!(place.server.requests().len(), usize::from(is_followed), "{ran:?}");
+        let from = format!("{mirror}{to}");
+        let expected = match is_followed {
+            true => format!("T/tiny: warning: {from} -> SERVER{to}: it came over http and "),
+            false => format!(
                 "{from}: the redirect from {from} to {base}{to} is refused, because others "
             ),
         };
         assert!(ran.stderr.contains(&expected), "{ran:?}");
         let _ = fs::remove_dir_all(place.path("to"));
+        let head = format!("HTTP/1.1 200 x\r\nContent-Length: {}\r\n\r\n", archive.len());
+        fs::write(folder.path().join(&to[1..]), [head.as_bytes(), &archive].concat()).unwrap();
+        let from_http = Place::new();
+        from_http.server.serve(to, &[], &[moved(&format!("{mirror}{to}"))]);
+        let ran = from_http.run_with(&variables[..1], &["T/tiny"]);
+        assert_eq!((ran.status, from_http.read("to/tiny.mtx")), (Some(0), TINY.into()), "{ran:?}");
     }
-}
-
-#[test]
-fn a_redirect_from_http_to_https_is_followed() {
-    let place = Place::new();
-    let Some((https, folder)) = redirecting("http://unused") else { return };
-    let archive = Tar::of("tiny", TINY).gzip();
-    let head = format!("HTTP/1.1 200 x\r\nContent-Length: {}\r\n\r\n", archive.len());
-    let whole = [head.as_bytes(), &archive].concat();
-    fs::write(folder.path().join("MM/T/tiny.tar.gz"), whole).unwrap();
-    let there = Reply::Moved(format!("https://127.0.0.1:{}/MM/T/tiny.tar.gz", https.port));
-    place.server.serve("/MM/T/tiny.tar.gz", &[], &[there]);
-    let mut command = place.command(&["T/tiny"]);
-    let command = command.env("SSL_CERT_FILE", folder.path().join("ca.pem"));
-    let ran = place.ran(command.output().unwrap());
-    assert_eq!((ran.status, place.read("to/tiny.mtx")), (Some(0), TINY.into()), "{ran:?}");
 }

@@ -1,27 +1,23 @@
-//! Downloads the missing matrices and reports each of them.
+//! Downloads the missing matrices, and prints a line for each or draws progress bars on a terminal: one for each running
+//! download and one for the total.
 
-use std::io::{self, Write};
-use std::path::Path;
+use std::collections::{BTreeMap, HashMap};
+use std::io;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, ensure};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::args::FetchArgs;
-use super::megabytes;
-use super::progress::Progress;
+use super::{FetchArgs, megabytes};
 use crate::cli::command::{CommandStatus, Env};
 use crate::collection::fetch::folder::Folder;
 use crate::collection::fetch::ledger::Ledger;
 use crate::collection::fetch::plan::{State, WantedMatrix};
-use crate::collection::fetch::{Downloaded, Fetch, FetchError, Report};
+use crate::collection::fetch::{Downloaded, Event, Fetch, FetchError};
+use crate::record::terminal::shown;
 
-/// The numbers in the summary.
-#[derive(Default)]
-struct Tally {
-    downloaded: usize,
-    present: usize,
-    failed: usize,
-    archive_bytes: u64,
-}
+const BAR: &str =
+    "{bar:24} {decimal_bytes}/{decimal_total_bytes}, {decimal_bytes_per_sec}: {wide_msg}";
+const TOTAL: &str = "{bar:24} {pos} of {len} matrices, {elapsed}";
 
 /// Downloads the missing matrices of the tasks.
 pub fn run(
@@ -32,110 +28,109 @@ pub fn run(
     env: &mut Env,
 ) -> Result<CommandStatus> {
     let begun = env.clock.now();
-    let missing: Vec<&WantedMatrix> = tasks.iter().filter(|t| t.state == State::Missing).collect();
-    let taken = notes(tasks, args.quiet, env.stderr)?;
-    if !args.quiet {
-        announce(tasks, &missing, fetch.folder.path(), env.stderr)?;
+    let (mut missing, mut present, mut failed) = (Vec::new(), 0, 0);
+    for task in tasks {
+        let id = &task.matrix.id;
+        if let Some(note) = task.note.as_ref().filter(|_| !args.quiet) {
+            writeln!(env.stderr, "{id}: {note}")?;
+        }
+        match &task.state {
+            State::Missing => missing.push(task),
+            State::Present => present += 1,
+            State::Taken(message) => {
+                writeln!(env.stderr, "{id}: not downloaded: {message}")?;
+                failed += 1;
+            }
+        }
     }
+    if !args.quiet {
+        let bytes = missing.iter().map(|task| task.matrix.archive_bytes_estimate()).sum();
+        writeln!(
+            env.stderr,
+            "{}: {present} of {} matrices present, {} to download: about {} MB",
+            fetch.folder.path.display(),
+            tasks.len(),
+            missing.len(),
+            megabytes(bytes)
+        )?;
+    }
+    // An earlier run was killed before it could remove the archive.
     for task in tasks.iter().filter(|task| task.state == State::Present) {
-        fetch.discard_part(&task.matrix)?;
+        fetch.folder.part(&task.matrix).discard()?;
     }
     check_room(&missing, fetch)?;
-    let mut tally = Tally { present: present(tasks), failed: taken, ..Tally::default() };
-    download(args, &missing, ledger, fetch, &mut tally, env)?;
-    let interrupted = fetch.web.is_interrupted();
+    let downloads = download(args, &missing, ledger, fetch, env)?;
+    failed += downloads.failed;
+    let is_interrupted = fetch.web.is_interrupted();
     if !args.quiet {
-        let seconds = (env.clock.now() - begun).as_secs_f64();
-        tally.write(seconds, interrupted, env.stderr)?;
+        let stopped = match is_interrupted {
+            true => "interrupted, the next run resumes unfinished downloads; ",
+            false => "",
+        };
+        writeln!(
+            env.stderr,
+            "{stopped}{} downloaded, {present} present, {failed} failed: {} MB of archives in {:.1} s",
+            downloads.succeeded,
+            megabytes(downloads.archive_bytes),
+            (env.clock.now() - begun).as_secs_f64()
+        )?;
     }
-    Ok(if tally.failed > 0 || interrupted { CommandStatus::Bad } else { CommandStatus::Ok })
+    Ok(if failed > 0 || is_interrupted { CommandStatus::Bad } else { CommandStatus::Ok })
 }
 
-/// Downloads the missing matrices, and prints a line for each or draws progress bars.
+#[derive(Default)]
+struct Downloads {
+    succeeded: usize,
+    failed: usize,
+    archive_bytes: u64,
+}
+
+/// Downloads the missing matrices. Their lines are printed in the order of the tasks.
 fn download(
     args: &FetchArgs,
     missing: &[&WantedMatrix],
     ledger: Ledger,
     fetch: &Fetch,
-    tally: &mut Tally,
     env: &mut Env,
-) -> io::Result<()> {
-    let progress = Progress::new(missing, env.terminal && !args.quiet);
-    let mut written = Ok(());
-    let step = |step| progress.step(step);
-    fetch.download(missing, ledger, &step, |number, report| {
-        let line = tally.take(&missing[number].matrix.id, report, fetch.folder, args.quiet);
-        let Some(line) = line else { return };
-        let result = progress.suspend(|| writeln!(env.stderr, "{line}"));
-        if written.is_ok() {
-            written = result;
+) -> io::Result<Downloads> {
+    let mut bars = Bars::new(missing.len(), env.terminal && !args.quiet);
+    let (mut downloads, mut ended, mut written) = (Downloads::default(), BTreeMap::new(), Ok(()));
+    let mut next = 0;
+    fetch.download(missing, ledger, |number, event| {
+        let id = &missing[number].matrix.id;
+        bars.show(number, id, &event);
+        let mut print = |line: String| {
+            let result = bars.all.suspend(|| writeln!(env.stderr, "{line}"));
+            if written.is_ok() {
+                written = result;
+            }
+        };
+        match event {
+            Event::Note(text) if !args.quiet => print(format!("{id}: {text}")),
+            Event::Ended(result) => drop(ended.insert(number, result)),
+            _ => {}
+        }
+        while let Some(result) = ended.remove(&next) {
+            let id = &missing[next].matrix.id;
+            next += 1;
+            match result {
+                Ok(downloaded) => {
+                    downloads.succeeded += 1;
+                    downloads.archive_bytes += downloaded.archive_bytes;
+                    if !args.quiet {
+                        print(lines(id, &downloaded, fetch.folder));
+                    }
+                }
+                Err(FetchError::Interrupted) => {}
+                Err(error) => {
+                    downloads.failed += 1;
+                    print(format!("{id}: not downloaded: {error}"));
+                }
+            }
         }
     });
-    progress.end();
-    written
-}
-
-fn present(tasks: &[WantedMatrix]) -> usize {
-    tasks.iter().filter(|task| task.state == State::Present).count()
-}
-
-/// Prints the notes about the tasks. Returns the number of matrices that cannot be stored because another file
-/// is in their place.
-fn notes(tasks: &[WantedMatrix], quiet: bool, stderr: &mut dyn Write) -> io::Result<usize> {
-    let mut taken = 0;
-    for task in tasks {
-        let id = &task.matrix.id;
-        if let Some(note) = task.note.as_ref().filter(|_| !quiet) {
-            writeln!(stderr, "{id}: {note}")?;
-        }
-        if let State::Taken(message) = &task.state {
-            writeln!(stderr, "{id}: not downloaded: {message}")?;
-            taken += 1;
-        }
-    }
-    Ok(taken)
-}
-
-fn announce(
-    tasks: &[WantedMatrix],
-    missing: &[&WantedMatrix],
-    to: &Path,
-    stderr: &mut dyn Write,
-) -> io::Result<()> {
-    let (to, count, present) = (to.display(), tasks.len(), present(tasks));
-    let bytes: u64 = missing.iter().map(|task| task.matrix.archive_bytes_estimate()).sum();
-    let (missing, megabytes) = (missing.len(), megabytes(bytes));
-    writeln!(
-        stderr,
-        "{to}: {present} of {count} matrices present, {missing} to download: about {megabytes} MB"
-    )
-}
-
-/// Returns an error if the disk has too little space for all files and for the archives that exist at the same
-/// time, minus the parts of them that are already downloaded.
-fn check_room(missing: &[&WantedMatrix], fetch: &Fetch) -> Result<()> {
-    let sum = |sizes: &mut dyn Iterator<Item = u64>| sizes.fold(0, u64::saturating_add);
-    let left = |task: &&WantedMatrix| {
-        let present = fetch.partial_bytes(&task.matrix)?;
-        Ok(task.matrix.archive_bytes_estimate().saturating_sub(present))
-    };
-    let mut archives = missing.iter().map(left).collect::<Result<Vec<u64>, FetchError>>()?;
-    archives.sort_unstable_by(|a, b| b.cmp(a));
-    let archives = sum(&mut archives.into_iter().take(fetch.settings.jobs));
-    let files = sum(&mut missing.iter().map(|task| task.file_bytes_estimate()));
-    let (needed, room) = (files.saturating_add(archives), fetch.folder.room()?);
-    if missing.is_empty() || needed <= room {
-        return Ok(());
-    }
-    let (to, needed, room) = (fetch.folder.path().display(), megabytes(needed), megabytes(room));
-    let parts = match fetch.folder.bytes_of_parts() {
-        0 => String::new(),
-        bytes => format!(", or remove the {} MB of {to}/.spmv-bench/*.part", megabytes(bytes)),
-    };
-    bail!(
-        "{to}: about {needed} MB are needed and {room} MB are free; choose fewer matrices with \
-         --filter, or another folder with --to{parts}"
-    )
+    bars.total.finish_and_clear();
+    written.map(|()| downloads)
 }
 
 /// Returns the lines that report a downloaded matrix.
@@ -143,44 +138,95 @@ fn lines(id: &str, downloaded: &Downloaded, folder: &Folder) -> String {
     let Downloaded { files, bytes, exposed, .. } = downloaded;
     let files = files.iter().map(|file| folder.file(file).display().to_string());
     let files: Vec<String> = files.collect();
-    let warning = exposed.as_ref().map_or_else(String::new, |way| {
-        format!(
+    let mut lines = format!("{id}: {}, {} MB", files.join(", "), megabytes(*bytes));
+    if let Some(way) = exposed {
+        lines += &format!(
             "\n{id}: warning: {way}: it came over http and its SHA-256 is not known, so nothing vouches for its \
              values"
-        )
-    });
-    format!("{id}: {}, {} MB{warning}", files.join(", "), megabytes(*bytes))
+        );
+    }
+    lines
 }
 
-impl Tally {
-    /// Counts the result of a task and returns the lines for the user.
-    fn take(&mut self, id: &str, report: Report, folder: &Folder, quiet: bool) -> Option<String> {
-        match report {
-            Report::Note(text) => Some(format!("{id}: {text}")).filter(|_| !quiet),
-            Report::Ended(Ok(result)) => {
-                self.downloaded += 1;
-                self.archive_bytes += result.archive_bytes;
-                Some(lines(id, &result, folder)).filter(|_| !quiet)
+/// Returns an error if the disk has too little space for all files and for the archives that exist at the same
+/// time, minus the parts of them that are already downloaded.
+fn check_room(missing: &[&WantedMatrix], fetch: &Fetch) -> Result<()> {
+    let mut archives = Vec::new();
+    for task in missing {
+        let part = fetch.folder.part(&task.matrix);
+        if part.bytes() > fetch.settings.most_archive_bytes(&task.matrix) {
+            part.discard()?;
+        }
+        archives.push(task.matrix.archive_bytes_estimate().saturating_sub(part.bytes()));
+    }
+    archives.sort_unstable_by(|a, b| b.cmp(a));
+    archives.truncate(fetch.settings.jobs);
+    let files = missing.iter().map(|task| task.file_bytes_estimate());
+    let needed = files.chain(archives).fold(0, u64::saturating_add);
+    let (to, room) = (fetch.folder.path.display(), fetch.folder.room()?);
+    let parts = match fetch.folder.bytes_of_parts() {
+        0 => String::new(),
+        bytes => format!(", or remove the {} MB of {to}/.spmv-bench/*.part", megabytes(bytes)),
+    };
+    ensure!(
+        needed <= room || missing.is_empty(),
+        "{to}: about {} MB are needed and {} MB are free; choose fewer matrices with \
+         --filter, or another folder with --to{parts}",
+        megabytes(needed),
+        megabytes(room)
+    );
+    Ok(())
+}
+
+/// The progress bars.
+struct Bars {
+    all: MultiProgress,
+    total: ProgressBar,
+    /// Those of the running downloads.
+    running: HashMap<usize, ProgressBar>,
+}
+
+impl Bars {
+    fn new(tasks: usize, is_visible: bool) -> Self {
+        let target = match is_visible {
+            true => ProgressDrawTarget::stderr(),
+            false => ProgressDrawTarget::hidden(),
+        };
+        let all = MultiProgress::with_draw_target(target);
+        let total = all.add(ProgressBar::new(tasks as u64).with_style(style(TOTAL)));
+        Self { all, total, running: HashMap::new() }
+    }
+
+    fn show(&mut self, number: usize, id: &str, event: &Event) {
+        match event {
+            Event::Bytes(bytes, total) => {
+                let bar = self.running.entry(number).or_insert_with(|| {
+                    let bar = ProgressBar::no_length().with_style(style(BAR)).with_position(*bytes);
+                    let bar = self.all.insert_before(&self.total, bar);
+                    bar.set_message(shown(id).into_owned());
+                    // The bytes of an earlier run must not count for the speed of this run.
+                    bar.reset_eta();
+                    bar
+                });
+                bar.set_length(total.unwrap_or(*bytes).max(*bytes));
+                bar.set_position(*bytes);
             }
-            Report::Ended(Err(FetchError::Interrupted)) => None,
-            Report::Ended(Err(error)) => {
-                self.failed += 1;
-                Some(format!("{id}: not downloaded: {error}"))
+            Event::Unpacking => {
+                if let Some(bar) = self.running.get(&number) {
+                    bar.set_message(format!("{}, unpacking", shown(id)));
+                }
+            }
+            Event::Note(_) => {}
+            Event::Ended(_) => {
+                if let Some(bar) = self.running.remove(&number) {
+                    bar.finish_and_clear();
+                }
+                self.total.inc(1);
             }
         }
     }
+}
 
-    fn write(&self, seconds: f64, interrupted: bool, stderr: &mut dyn Write) -> io::Result<()> {
-        let Self { downloaded, present, failed, archive_bytes } = self;
-        let megabytes = megabytes(*archive_bytes);
-        let stopped = match interrupted {
-            true => "interrupted, the next run resumes unfinished downloads; ",
-            false => "",
-        };
-        writeln!(
-            stderr,
-            "{stopped}{downloaded} downloaded, {present} present, {failed} failed: {megabytes} MB of \
-             archives in {seconds:.1} s"
-        )
-    }
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).expect("a valid template")
 }

@@ -6,7 +6,7 @@ use super::megabytes;
 use crate::collection::Datasets;
 use crate::collection::fetch::plan::{State, WantedMatrix};
 
-/// Prints the named sets with the number of their matrices.
+/// Prints the named sets with the number of their matrices, and a blank line.
 pub fn sets(datasets: &Datasets, out: &mut dyn Write) -> io::Result<()> {
     let width = datasets.sets().map(|(name, _)| name.len()).max().unwrap_or(0).max(3);
     writeln!(out, "{:<width$}  matrices  source", "set")?;
@@ -17,7 +17,7 @@ pub fn sets(datasets: &Datasets, out: &mut dyn Write) -> io::Result<()> {
             writeln!(out, "{:<width$}  {:>8}  {note}", "", "")?;
         }
     }
-    Ok(())
+    writeln!(out)
 }
 
 /// Prints the matrices, and the total size of the missing archives.
@@ -28,26 +28,30 @@ pub fn matrices(tasks: &[WantedMatrix], out: &mut dyn Write) -> io::Result<()> {
         "{:<width$}  {:>11}  {:>11}  {:>13}  {:>10}  {:<7}  kind",
         "matrix", "rows", "cols", "nnz", "archive MB", "present"
     )?;
+    let (mut present, mut missing_bytes) = (0, 0);
     for task in tasks {
         let matrix = &task.matrix;
-        let archive = format!("~{}", megabytes(matrix.archive_bytes_estimate()));
-        let present = match &task.state {
+        let bytes = matrix.archive_bytes_estimate();
+        let is_present = match &task.state {
             State::Present => "yes",
             State::Missing => "no",
             State::Taken(_) => "taken",
         };
+        match &task.state {
+            State::Present => present += 1,
+            _ => missing_bytes += bytes,
+        }
         writeln!(
             out,
-            "{:<width$}  {:>11}  {:>11}  {:>13}  {archive:>10}  {present:<7}  {}",
-            matrix.id, matrix.rows, matrix.cols, matrix.nnz, matrix.kind
+            "{:<width$}  {:>11}  {:>11}  {:>13}  {:>10}  {is_present:<7}  {}",
+            matrix.id,
+            matrix.rows,
+            matrix.cols,
+            matrix.nnz,
+            format!("~{}", megabytes(bytes)),
+            matrix.kind
         )?;
     }
-    let of = |there| {
-        let those = tasks.iter().filter(move |task| (task.state == State::Present) == there);
-        let bytes: u64 = those.clone().map(|task| task.matrix.archive_bytes_estimate()).sum();
-        (those.count(), bytes)
-    };
-    let ((present, _), (missing, bytes)) = (of(true), of(false));
-    let megabytes = megabytes(bytes);
+    let (missing, megabytes) = (tasks.len() - present, megabytes(missing_bytes));
     writeln!(out, "{present} present, {missing} to download: ~{megabytes} MB of archives")
 }

@@ -1,37 +1,108 @@
 //! `spmv-bench fetch`: downloads matrices of the collection.
 
-pub mod args;
 mod choose;
 mod download;
 mod list;
-mod progress;
 mod verify;
 
+use std::path::PathBuf;
+use std::time::Duration;
+
 use anyhow::Result;
+use clap::Args;
 
 use super::command::{CommandStatus, Env};
+use super::values::{seconds, whole_from};
 use crate::collection::fetch::address::Site;
 use crate::collection::fetch::client::Client;
-use crate::collection::fetch::folder::{Folder, Form};
+use crate::collection::fetch::folder::{DATA, Folder};
 use crate::collection::fetch::ledger::Ledger;
-use crate::collection::fetch::plan;
-use crate::collection::fetch::{Fetch, FetchError, Settings};
+use crate::collection::fetch::plan::plan;
+use crate::collection::fetch::{Fetch, FetchError, Form, Settings};
+use crate::collection::fields::FORMS;
 use crate::collection::{Datasets, Matrix};
-use args::FetchArgs;
-use choose::Choice;
-use spmv_matrix::cache::CacheFolder;
+use crate::record::filter::Filter;
+use spmv_matrix::memory::Size;
+
+#[derive(Debug, Args)]
+pub struct FetchArgs {
+    /// Named sets (--list lists them) and matrices [default: the set `default`]
+    #[arg(value_name = "SET|GROUP/NAME")]
+    pub words: Vec<String>,
+    /// Select all matrices in the collection's index
+    #[arg(long, conflicts_with = "words")]
+    pub all: bool,
+    /// Select only matrices of the named sets, or of the whole collection, that pass a filter such as
+    /// 'nnz<1e7 && kind~circuit'
+    #[arg(long, value_name = "EXPR",
+              long_help = format!("Select only matrices of the named sets, or of the whole collection, that pass \
+              a filter such as 'nnz<1e7 && kind~circuit'. A filter consists of {FORMS}"))]
+    pub filter: Option<Filter<Matrix>>,
+    /// A file that defines further matrices and sets, in the format of the project's datasets.toml
+    #[arg(long, value_name = "FILE")]
+    pub datasets: Option<PathBuf>,
+    /// The folder to download into
+    #[arg(long, value_name = "DIR", default_value = DATA)]
+    pub to: PathBuf,
+    /// Keep the archives (NAME.tar.gz) instead of the unpacked matrices; they are checked in the same way
+    #[arg(long)]
+    pub keep_archives: bool,
+    /// Also unpack the vectors and texts in the archives; a vector is written as NAME_b.mtx.aux, so that
+    /// corpus does not treat it as a matrix
+    #[arg(long, conflicts_with = "keep_archives")]
+    pub aux: bool,
+    /// Download from URL/MM/GROUP/NAME.tar.gz and URL/files/ssstats.csv instead of the collection's sites.
+    /// Several URLs are separated by commas; a file that is missing on one is requested from the next
+    #[arg(long, value_name = "URL", env = "SPMV_BENCH_MIRROR", value_delimiter = ',',
+          value_parser = Site::mirror)]
+    pub mirror: Vec<Site>,
+    /// The largest size of an archive, such as 2GiB [default: 8 times the expected size plus 256 MiB]
+    #[arg(long, value_name = "SIZE")]
+    pub max_archive: Option<Size>,
+    /// Accept archives with any SHA-256, even if the datasets file specifies a different one: for a mirror
+    /// of stand-ins
+    #[arg(long)]
+    pub any_archive: bool,
+    /// Number of matrices to download at the same time
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = whole_from(1, 64))]
+    pub jobs: u32,
+    /// Close a connection that delivers nothing for this many seconds
+    #[arg(long, value_name = "S", default_value = "60", value_parser = positive_seconds,
+          allow_negative_numbers = true)]
+    pub timeout: Duration,
+    /// Seconds to wait before the second of four attempts; the time doubles before each further attempt. A server may
+    /// ask for a longer pause, of at most ten minutes
+    #[arg(long, value_name = "S", default_value = "1", value_parser = seconds,
+          allow_negative_numbers = true)]
+    pub pause: Duration,
+    /// List the sets and the matrices with the approximate sizes of the archives; download nothing
+    #[arg(long)]
+    pub list: bool,
+    /// Compare the hashes of the downloaded files with those recorded at download, and report files that are
+    /// missing or have changed: for the named sets and matrices, or for all. Does not use the network
+    #[arg(long, conflicts_with_all = ["list", "all", "filter"])]
+    pub verify: bool,
+    /// Print only errors to stderr
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+fn positive_seconds(text: &str) -> Result<Duration, String> {
+    match seconds(text)? {
+        Duration::ZERO => Err("it must be more than 0 seconds".into()),
+        time => Ok(time),
+    }
+}
 
 /// Runs the command and returns the status with which the process ends.
 pub fn run(args: &FetchArgs, env: &mut Env) -> Result<CommandStatus> {
     let result = execute(args, env);
-    let error = result.as_ref().err().and_then(|error| error.downcast_ref::<FetchError>());
-    match error {
-        Some(FetchError::Interrupted) => {
-            writeln!(env.stderr, "interrupted")?;
-            Ok(CommandStatus::Bad)
-        }
-        _ => result,
+    let error = result.as_ref().err().and_then(|error| error.downcast_ref());
+    if let Some(FetchError::Interrupted) = error {
+        writeln!(env.stderr, "interrupted")?;
+        return Ok(CommandStatus::Bad);
     }
+    result
 }
 
 fn execute(args: &FetchArgs, env: &mut Env) -> Result<CommandStatus> {
@@ -41,52 +112,7 @@ fn execute(args: &FetchArgs, env: &mut Env) -> Result<CommandStatus> {
         return verify::run(args, &datasets, &folder, env);
     }
     let web = Client::new(args.timeout, env.interrupted)?;
-    let settings = settings(args, env);
-    let choice = Choice {
-        args,
-        datasets: &datasets,
-        web: &web,
-        settings: &settings,
-        cache: CacheFolder::of_user("index"),
-    };
-    let matrices = choice.matrices(env.stderr)?;
-    if args.list {
-        let tasks = plan::plan(&matrices, &folder, &Ledger::read(&folder)?, settings.form);
-        if args.words.is_empty() && !args.all && args.filter.is_none() {
-            list::sets(&datasets, env.stdout)?;
-            writeln!(env.stdout)?;
-        }
-        list::matrices(&tasks, env.stdout)?;
-        return Ok(CommandStatus::Ok);
-    }
-    download(args, &matrices, &Fetch { folder: &folder, settings: &settings, web: &web }, env)
-}
-
-/// Downloads the matrices. The folder is locked from the planning to the last file.
-fn download(
-    args: &FetchArgs,
-    matrices: &[Matrix],
-    fetch: &Fetch,
-    env: &mut Env,
-) -> Result<CommandStatus> {
-    let mut written = Ok(());
-    let wait = || {
-        let to = args.to.display();
-        written =
-            writeln!(env.stderr, "{to}: another fetch uses this folder, waiting until it ends");
-    };
-    let lock = fetch.folder.lock(fetch.web, wait)?;
-    written?;
-    let mut ledger = Ledger::read(fetch.folder)?;
-    ledger.settle(&|| fetch.web.is_interrupted())?;
-    let tasks = plan::plan(matrices, fetch.folder, &ledger, fetch.settings.form);
-    let verdict = download::run(args, &tasks, ledger, fetch, env);
-    drop(lock);
-    verdict
-}
-
-fn settings(args: &FetchArgs, env: &Env) -> Settings {
-    Settings {
+    let settings = Settings {
         sites: if args.mirror.is_empty() { Site::collection() } else { args.mirror.clone() },
         jobs: args.jobs as usize,
         pause: args.pause,
@@ -94,7 +120,29 @@ fn settings(args: &FetchArgs, env: &Env) -> Settings {
         aux: args.aux,
         date: env.date.clone(),
         most_archive: args.max_archive.map(|size| size.0),
+    };
+    let matrices = choose::matrices(args, &datasets, &web, &settings, env.stderr)?;
+    if args.list {
+        let tasks = plan(matrices, &folder, &Ledger::read(&folder)?, settings.form);
+        if args.words.is_empty() && !args.all && args.filter.is_none() {
+            list::sets(&datasets, env.stdout)?;
+        }
+        list::matrices(&tasks, env.stdout)?;
+        return Ok(CommandStatus::Ok);
     }
+    let mut written = Ok(());
+    let wait = || {
+        let to = args.to.display();
+        written =
+            writeln!(env.stderr, "{to}: another fetch uses this folder, waiting until it ends");
+    };
+    // From the planning to the last file.
+    let _lock = folder.lock(&web, wait)?;
+    written?;
+    let ledger = Ledger::read(&folder)?;
+    let tasks = plan(matrices, &folder, &ledger, settings.form);
+    let fetch = Fetch { folder: &folder, settings: &settings, web: &web };
+    download::run(args, &tasks, ledger, &fetch, env)
 }
 
 /// Formats bytes as megabytes, with three digits for small numbers.

@@ -1,61 +1,56 @@
 //! The web addresses of the collection and of its mirrors.
 
+use std::net::IpAddr;
+
 use reqwest::Url;
 
-use super::error::AddressError;
 use crate::collection::Matrix;
 
-/// The base addresses of the collection, in the order in which they are tried, and the path of the index on each.
+/// The base addresses of the collection, in the order in which they are tried, and whether they have the index.
 ///
 /// The first two are the website (github.com/ScottKolo/suitesparse-matrix-collection-website). It redirects files
 /// to the third, which has no https (update_readme/SuiteSparseWebsiteREADME.md there, of 2025-06-05). The last is
 /// the older copy at the University of Florida. Its index, UFstats.csv, lacks the numbers of stored entries.
-const COLLECTION: [(&str, Option<&str>); 4] = [
-    ("https://sparse.tamu.edu", Some(INDEX)),
-    ("https://suitesparse-collection-website.herokuapp.com", Some(INDEX)),
-    ("http://sparse-files.engr.tamu.edu", Some(INDEX)),
-    ("https://www.cise.ufl.edu/research/sparse", None),
+const COLLECTION: [(&str, bool); 4] = [
+    ("https://sparse.tamu.edu", true),
+    ("https://suitesparse-collection-website.herokuapp.com", true),
+    ("http://sparse-files.engr.tamu.edu", true),
+    ("https://www.cise.ufl.edu/research/sparse", false),
 ];
-const INDEX: &str = "files/ssstats.csv";
 /// What is between the address that was requested and the one that answered, if they differ.
 const LED_TO: &str = " -> ";
 
 /// A base address of the collection or of a mirror, without a trailing slash.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Site {
     base: String,
-    index: Option<&'static str>,
+    has_index: bool,
 }
 
 impl Site {
     /// Returns the collection's own sites, in the order in which they are tried.
     pub fn collection() -> Vec<Self> {
-        COLLECTION.map(|(base, index)| Self { base: base.to_owned(), index }).to_vec()
+        COLLECTION.map(|(base, has_index)| Self { base: base.to_owned(), has_index }).to_vec()
     }
 
     /// Parses the base address of a mirror.
-    ///
-    /// # Errors
-    /// Returns an error if the text is not an http or https address.
-    pub fn mirror(text: &str) -> Result<Self, AddressError> {
-        let url = Url::parse(text).ok();
-        match url.as_ref().map(|url| (url.scheme(), url.has_host())) {
-            Some(("http" | "https", true)) => {
-                Ok(Self { base: text.trim_end_matches('/').to_owned(), index: Some(INDEX) })
+    pub fn mirror(text: &str) -> Result<Self, String> {
+        let url = Url::parse(text).ok().filter(Url::has_host);
+        match url.as_ref().map(Url::scheme) {
+            Some("http" | "https") => {
+                Ok(Self { base: text.trim_end_matches('/').to_owned(), has_index: true })
             }
-            Some((other, true)) => Err(AddressError::Scheme(other.to_owned())),
-            _ => Err(AddressError::NotWeb),
+            Some(other) => Err(format!("{other} is not supported, only http and https")),
+            None => Err("it is not a web address such as http://host/path".into()),
         }
     }
 
-    /// Returns the address of a matrix's archive.
     pub fn archive(&self, matrix: &Matrix) -> String {
         format!("{}/MM/{}.tar.gz", self.base, matrix.id)
     }
 
-    /// Returns the address of the index, if the site has one.
     pub fn index(&self) -> Option<String> {
-        self.index.map(|path| format!("{}/{path}", self.base))
+        self.has_index.then(|| format!("{}/files/ssstats.csv", self.base))
     }
 }
 
@@ -110,7 +105,7 @@ fn is_of_the_collection(address: &Url) -> bool {
 
 fn is_this_machine(address: &Url) -> bool {
     let host = address.host_str().unwrap_or_default().trim_matches(['[', ']']);
-    host == "localhost" || host.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback())
+    host == "localhost" || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback())
 }
 
 #[cfg(test)]

@@ -13,8 +13,8 @@ use reqwest::{ClientBuilder, Response, Url};
 use tokio::runtime::{Builder, Runtime};
 use tokio::time;
 
-use super::address::{may_follow, plain, way};
-use super::error::{FetchError, WebError};
+use super::address::{may_follow, plain};
+use super::error::FetchError;
 
 /// The interval at which the interrupt flag is checked.
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
@@ -31,83 +31,63 @@ pub struct Client<'c> {
     /// The reason why https cannot be used, if it cannot.
     no_https: Option<String>,
     /// The time for which a connection may be silent.
-    pub timeout: Duration,
-    interrupted: &'c AtomicBool,
-}
-
-/// The part of a file that is requested: the data after the first bytes, if the file is still the same version.
-pub(super) struct Resume {
-    pub bytes: u64,
-    /// The ETag or date of the version.
-    pub validator: String,
-}
-
-/// A response.
-pub(super) struct Answer<'c> {
-    client: &'c Client<'c>,
-    pub response: Response,
-    /// The way to the file: see [`way`].
-    pub way: String,
+    timeout: Duration,
+    pub interrupted: &'c AtomicBool,
 }
 
 impl<'c> Client<'c> {
     /// Creates a client with the proxies of the environment variables. A connection fails if it is not
     /// established, or if no data arrives, within `timeout`. `interrupted` ends all requests and pauses.
-    ///
-    /// # Errors
-    /// Returns an error if an environment variable does not name a valid proxy.
     pub fn new(timeout: Duration, interrupted: &'c AtomicBool) -> Result<Self, FetchError> {
         check_proxies(|name| env::var(name).ok())?;
         // This fails if a provider is installed already, which is fine.
         let _ = rustls::crypto::ring::default_provider().install_default();
+        let failed = |error: &dyn Error| FetchError::Failed(cause(error));
         let (http, no_https) = match builder(timeout).build() {
             Ok(http) => (http, None),
             // A system without certificates can still use http.
             Err(error) => {
                 let http = builder(timeout).tls_certs_only([]).build();
-                let http = http.map_err(|error| WebError::Request(cause(&error)))?;
-                (http, Some(WebError::NoCertificates(cause(&error)).to_string()))
+                let reason = format!(
+                    "the system has no CA certificates: install the package ca-certificates, or name a file of them in \
+                     SSL_CERT_FILE ({})",
+                    cause(&error)
+                );
+                (http.map_err(|error| failed(&error))?, Some(reason))
             }
         };
         let runtime = Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| WebError::Request(error.to_string()))?;
-        Ok(Self { http, runtime: Some(runtime), no_https, timeout, interrupted })
+        let runtime = Some(runtime.map_err(|error| failed(&error))?);
+        Ok(Self { http, runtime, no_https, timeout, interrupted })
     }
 
-    /// Returns whether the run is interrupted.
     pub fn is_interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
     }
 
-    /// Returns the reason why an address cannot be used, if there is one.
-    pub fn refusal(&self, address: &str) -> Option<&str> {
-        self.no_https.as_deref().filter(|_| address.starts_with("https:"))
-    }
-
     /// Requests an address. With `resume`, requests only the data after this number of bytes, provided that the
     /// file is still the version that the validator identifies. Redirects are followed if [`may_follow`] permits them.
-    ///
-    /// # Errors
-    /// Returns an error if there is no response.
     pub(super) fn get(
         &self,
         address: &str,
-        resume: Option<&Resume>,
-    ) -> Result<Answer<'_>, FetchError> {
+        resume: Option<(u64, &str)>,
+    ) -> Result<Response, FetchError> {
+        if let Some(reason) = self.no_https.as_ref().filter(|_| address.starts_with("https:")) {
+            return Err(FetchError::Refused(reason.clone()));
+        }
         let mut request = self.http.get(address);
-        if let Some(Resume { bytes, validator }) = resume {
+        if let Some((bytes, validator)) = resume {
             request = request.header(RANGE, format!("bytes={bytes}-")).header(IF_RANGE, validator);
         }
-        let response = self.wait(async { request.send().await })?;
-        let response = response.map_err(|error| self.failure(&error))?;
-        let way = way(address, response.url().as_str());
-        Ok(Answer { client: self, response, way })
+        self.wait(async { request.send().await })?.map_err(|error| self.failure(&error))
     }
 
-    /// Sleeps for this time.
-    ///
-    /// # Errors
-    /// Returns an error if the run is interrupted.
+    /// Returns the next bytes of the body, or `None` at its end.
+    pub(super) fn piece(&self, response: &mut Response) -> Result<Option<Vec<u8>>, FetchError> {
+        let piece = self.wait(response.chunk())?.map_err(|error| self.failure(&error))?;
+        Ok(piece.map(Vec::from))
+    }
+
     pub fn pause(&self, time: Duration) -> Result<(), FetchError> {
         self.wait(async { time::sleep(time).await })
     }
@@ -126,12 +106,15 @@ impl<'c> Client<'c> {
         })
     }
 
-    /// Converts an error of the library.
-    fn failure(&self, error: &reqwest::Error) -> WebError {
+    /// Converts an error of the library. Those of a connection are temporary.
+    fn failure(&self, error: &reqwest::Error) -> FetchError {
         match error {
-            _ if error.is_timeout() => WebError::Silence(self.timeout.as_secs_f64()),
-            _ if error.is_redirect() => WebError::Redirect(cause(error)),
-            _ => WebError::Request(cause(error)),
+            _ if error.is_timeout() => {
+                let seconds = self.timeout.as_secs_f64();
+                FetchError::Passing(format!("no data received for {seconds} s"), None)
+            }
+            _ if error.is_redirect() => FetchError::Refused(cause(error)),
+            _ => FetchError::Passing(cause(error), None),
         }
     }
 }
@@ -142,17 +125,6 @@ impl Drop for Client<'_> {
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
-    }
-}
-
-impl Answer<'_> {
-    /// Returns the next bytes of the body, or `None` at its end.
-    ///
-    /// # Errors
-    /// Returns an error if the connection ends before the body does, or if no data arrives.
-    pub fn piece(&mut self) -> Result<Option<Vec<u8>>, FetchError> {
-        let piece = self.client.wait(self.response.chunk())?;
-        Ok(piece.map_err(|error| self.client.failure(&error))?.map(Vec::from))
     }
 }
 
@@ -190,16 +162,17 @@ fn cause(error: &dyn Error) -> String {
 
 /// Checks the environment variables that name proxies, because the library ignores a wrong one and would connect
 /// without a proxy. `variable` returns the value of a variable.
-fn check_proxies(variable: impl Fn(&str) -> Option<String>) -> Result<(), WebError> {
+fn check_proxies(variable: impl Fn(&str) -> Option<String>) -> Result<(), FetchError> {
     for upper in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"] {
         for name in [upper.to_owned(), upper.to_lowercase()] {
-            let value = variable(&name).unwrap_or_default();
+            let Some(value) = variable(&name).filter(|value| !value.is_empty()) else { continue };
             let scheme = if value.contains("://") { "" } else { "http://" };
             let url = Url::parse(&format!("{scheme}{value}"));
-            if !value.is_empty()
-                && !url.is_ok_and(|url| PROXIES.contains(&url.scheme()) && url.has_host())
-            {
-                return Err(WebError::Proxy { name, value: value.escape_debug().to_string() });
+            if !url.is_ok_and(|url| PROXIES.contains(&url.scheme()) && url.has_host()) {
+                let value = value.escape_debug();
+                return Err(FetchError::Failed(format!(
+                    "{name} is '{value}', which is not a proxy such as http://host:port"
+                )));
             }
         }
     }
@@ -212,17 +185,18 @@ mod tests {
 
     #[test]
     fn a_wrong_proxy_is_an_error() {
-        let of = |name: &str, value: &str| {
+        for (name, value, is_right) in [
+            ("ALL_PROXY", "socks5h://a:b@c:1", true),
+            ("http_proxy", "c:3128", true),
+            ("HTTP_PROXY", "", true),
+            ("HTTP_PROXY", "http://", false),
+            ("https_proxy", "x://y", false),
+        ] {
             let variable = |asked: &str| (asked == name).then(|| value.to_owned());
-            check_proxies(variable).err().map(|error| error.to_string())
-        };
-        let expected = "https_proxy is 'x://y', which is not a proxy such as http://host:port";
-        assert_eq!(of("https_proxy", "x://y").as_deref(), Some(expected));
-        for (name, value) in
-            [("ALL_PROXY", "socks5h://a:b@c:1"), ("http_proxy", "c:3128"), ("HTTP_PROXY", "")]
-        {
-            assert_eq!(of(name, value), None);
+            let expected =
+                format!("{name} is '{value}', which is not a proxy such as http://host:port");
+            let found = check_proxies(variable).err().map(|error| error.to_string());
+            assert_eq!(found, Some(expected).filter(|_| !is_right));
         }
-        assert!(of("HTTP_PROXY", "http://").is_some());
     }
 }

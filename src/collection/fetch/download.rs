@@ -1,19 +1,22 @@
 //! Downloads a file. Temporary failures are retried and continue where the last attempt ended. If a site does
 //! not have the file, the next site is tried.
 
-use std::fs::File;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use reqwest::header::{CONTENT_LENGTH, CONTENT_RANGE, ETAG, LAST_MODIFIED};
+use jiff::fmt::rfc2822;
+use reqwest::header::{
+    CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, LAST_MODIFIED,
+    RETRY_AFTER,
+};
+use reqwest::{Response, StatusCode};
 
-use super::address::{begins_with, plain};
-use super::answer::{Miss, content_range, is_page, refusal, text};
-use super::client::{Answer, Client, Resume};
-use super::error::FetchError;
-use super::folder::Folder;
-use super::part::{Origin, Part};
+use super::Event;
+use super::address::{begins_with, plain, way};
+use super::client::Client;
+use super::error::{FetchError, OrCannot};
+use super::folder::{Folder, Origin, Part};
 
 /// The number of consecutive attempts without any data after which an address fails.
 const TRIES: u32 = 4;
@@ -25,6 +28,8 @@ const LITTLE: u64 = 64 << 10;
 const LEAST_MEAN: u64 = 64 << 10;
 /// The total time that every download may take, even of a small file.
 const LEAST_TIME: Duration = Duration::from_secs(3600);
+/// The longest pause that a server may ask for.
+const LONGEST_WAIT: Duration = Duration::from_secs(600);
 /// The number of written bytes after which the free space is checked again.
 const BETWEEN_CHECKS: u64 = 16 << 20;
 
@@ -38,40 +43,21 @@ pub struct Download<'d> {
     pub pause: Duration,
     /// The largest permitted size of the file in bytes.
     pub most: u64,
-    /// Called with the number of downloaded bytes, and the total number if it is known.
-    pub watch: &'d dyn Fn(u64, Option<u64>),
-    /// Called with a message for the user before a pause that a server asks for.
-    pub note: &'d dyn Fn(String),
+    pub begun: Instant,
+    /// The longest permitted time over all attempts.
+    pub most_time: Duration,
+    pub report: &'d dyn Fn(Event),
 }
 
-/// The time limit of a download over all its attempts.
-struct Deadline {
-    begun: Instant,
-    most: Duration,
-}
-
-impl Deadline {
-    /// Creates the time limit of a download of at most `bytes` bytes, which begins now.
-    fn of(bytes: u64) -> Self {
-        let most = Duration::from_secs(bytes / LEAST_MEAN).max(LEAST_TIME);
-        Self { begun: Instant::now(), most }
-    }
-
-    fn check(&self) -> Result<(), FetchError> {
-        match self.begun.elapsed() <= self.most {
-            true => Ok(()),
-            false => Err(FetchError::Late(self.most.as_secs_f64())),
-        }
-    }
+/// Returns the longest permitted time of a download of at most `most` bytes.
+pub fn most_time(most: u64) -> Duration {
+    Duration::from_secs(most / LEAST_MEAN).max(LEAST_TIME)
 }
 
 impl Download<'_> {
     /// Completes the partial file from the first address that has it, and returns the [way](super::address::way) to it.
-    /// If all fail, a partial file that cannot be resumed is removed.
-    ///
-    /// # Errors
-    /// Returns an error with every address and its response.
-    pub fn run(&self, addresses: impl IntoIterator<Item = String>) -> Result<String, FetchError> {
+    /// If all fail, a partial file that cannot be resumed is removed, and the error has every address with its answer.
+    pub fn run(&self, addresses: impl Iterator<Item = String>) -> Result<String, FetchError> {
         if self.part.bytes() > self.most {
             self.part.discard()?;
         }
@@ -79,22 +65,20 @@ impl Download<'_> {
             return Ok(origin.address);
         }
         let downloaded = self.first_of(addresses);
-        if downloaded.is_err() && self.part.origin().is_none_or(|origin| origin.validator.is_none())
-        {
+        let is_resumable = || self.part.origin().is_some_and(|origin| origin.validator.is_some());
+        if downloaded.is_err() && !is_resumable() {
             self.part.discard()?;
         }
         downloaded
     }
 
-    fn first_of(&self, addresses: impl IntoIterator<Item = String>) -> Result<String, FetchError> {
-        let deadline = Deadline::of(self.most);
+    fn first_of(&self, addresses: impl Iterator<Item = String>) -> Result<String, FetchError> {
         let mut answers = Vec::new();
         for address in addresses {
-            let message = match self.one(&address, &deadline) {
-                Ok(way) => return Ok(way),
-                Err(Miss::Here(error)) => return Err(error),
-                Err(Miss::Passing(message, _)) => format!("{message} ({TRIES} attempts)"),
-                Err(Miss::Refused(message)) => message,
+            let message = match self.one(&address) {
+                Err(FetchError::Passing(message, _)) => format!("{message} ({TRIES} attempts)"),
+                Err(FetchError::Refused(message)) => message,
+                ended => return ended,
             };
             answers.push(format!("{}: {message}", plain(&address)));
         }
@@ -105,15 +89,12 @@ impl Download<'_> {
     }
 
     /// Downloads from one address, with repeated attempts as long as they may succeed. Returns the way to the file.
-    fn one(&self, address: &str, deadline: &Deadline) -> Result<String, Miss> {
-        if let Some(reason) = self.web.refusal(address) {
-            return Err(Miss::Refused(reason.to_owned()));
-        }
+    fn one(&self, address: &str) -> Result<String, FetchError> {
         let (mut tries, mut small_tries, mut furthest) = (0, 0, self.part.bytes());
         loop {
-            let (message, asked) = match self.once(address, deadline) {
-                Err(Miss::Passing(message, asked)) => (message, asked),
-                other => return other,
+            let (message, asked) = match self.once(address) {
+                Err(FetchError::Passing(message, asked)) => (message, asked),
+                ended => return ended,
             };
             let gained = self.part.bytes().saturating_sub(furthest);
             if gained > 0 {
@@ -122,153 +103,199 @@ impl Download<'_> {
             tries += 1;
             small_tries += u32::from(gained < LITTLE);
             if tries == TRIES {
-                return Err(Miss::Passing(message, asked));
+                return Err(FetchError::Passing(message, asked));
             }
             if small_tries == SMALL_TRIES {
-                return Err(Miss::Refused(format!(
+                return Err(FetchError::Refused(format!(
                     "{SMALL_TRIES} attempts delivered less than {LITTLE} bytes each; the last: {message}"
                 )));
             }
             let mut pause = self.pause.saturating_mul(1 << (tries - 1));
             if let Some(asked) = asked.filter(|&asked| asked >= pause) {
                 let (address, seconds) = (plain(address), asked.as_secs());
-                (self.note)(format!(
-                    "{address}: {message}; waiting {seconds} s, as the server asks"
-                ));
+                let text = format!("{address}: {message}; waiting {seconds} s, as the server asks");
+                (self.report)(Event::Note(text));
                 pause = asked;
             }
             self.web.pause(pause)?;
-            deadline.check()?;
+            self.check_time()?;
         }
     }
 
     /// Requests the file, or the rest of it if it was begun from the same address.
-    fn once(&self, address: &str, deadline: &Deadline) -> Result<String, Miss> {
+    fn once(&self, address: &str) -> Result<String, FetchError> {
+        let had = self.part.bytes();
         let origin = self.part.origin().filter(|origin| begins_with(&origin.address, address));
-        let bytes = self.part.bytes();
-        let validator = origin.as_ref().and_then(|origin| origin.validator.clone());
-        let resume = validator.map(|validator| Resume { bytes, validator });
-        let mut answer = self.web.get(address, resume.as_ref())?;
-        match (answer.response.status().as_u16(), origin.filter(|_| resume.is_some())) {
-            (200, _) => self.begin(answer, deadline),
-            (206, Some(origin)) => {
-                let total = self.continued(&answer, bytes, &origin)?;
-                self.check_size(total.unwrap_or(bytes))?;
-                self.check_room(bytes, total)?;
-                let (first, file) = (answer.piece()?, self.part.append()?);
-                self.copy(answer, first, file, bytes, total, deadline)
-            }
+        let origin = origin.filter(|origin| origin.validator.is_some());
+        let resume = origin.as_ref().and_then(|o| Some((had, o.validator.as_deref()?)));
+        let mut response = self.web.get(address, resume)?;
+        let way = way(address, response.url().as_str());
+        let headers = response.headers();
+        let (begin, total) = match (response.status().as_u16(), &origin) {
+            (200, _) => (0, text(headers, &CONTENT_LENGTH).and_then(|text| text.parse().ok())),
+            (206, Some(origin)) => (had, self.continued(headers, &way, had, origin)?),
             (416, Some(_)) => {
                 self.part.discard()?;
-                Err(Miss::Passing(format!("the server has no data after byte {bytes}"), None))
+                let message = format!("the server has no data after byte {had}");
+                return Err(FetchError::Passing(message, None));
             }
-            _ => {
-                Err(refusal(answer.response.status(), answer.response.headers(), Timestamp::now()))
+            _ => return Err(refusal(response.status(), headers, Timestamp::now())),
+        };
+        self.check_size(total.unwrap_or(begin))?;
+        self.check_room(begin, total)?;
+        // Before the first bytes are known to be no web page, a partial file is not replaced.
+        let mut piece = self.web.piece(&mut response)?;
+        let mut file = match begin {
+            0 => {
+                check_page(&response, piece.as_deref().unwrap_or_default())?;
+                let (address, validator) = (way.clone(), validator(response.headers()));
+                self.part.begin(&Origin { address, validator, total })?
             }
+            _ => self.part.append()?,
+        };
+        let (mut bytes, mut checked) = (begin, begin);
+        while let Some(data) = piece {
+            self.check_size(bytes + data.len() as u64)?;
+            let written = file.write_all(&data).or_cannot("write", &self.part.path);
+            written.map_err(|error| self.full(total, error))?;
+            bytes += data.len() as u64;
+            (self.report)(Event::Bytes(bytes, total));
+            self.check_time()?;
+            if bytes - checked > BETWEEN_CHECKS {
+                self.check_room(bytes, total)?;
+                checked = bytes;
+            }
+            piece = self.web.piece(&mut response)?;
+        }
+        match total.filter(|&total| total != bytes) {
+            Some(total) => {
+                Err(FetchError::Passing(format!("it ended after {bytes} of {total} bytes"), None))
+            }
+            None => Ok(way),
         }
     }
 
-    /// Stores the whole file. Before its first bytes are known to be no web page, a partial file is not removed.
-    fn begin(&self, mut answer: Answer, deadline: &Deadline) -> Result<String, Miss> {
-        let origin = self.origin(&answer);
-        self.check_size(origin.total.unwrap_or(0))?;
-        self.check_room(0, origin.total)?;
-        let first = answer.piece()?;
-        if is_page(answer.response.headers(), first.as_deref().unwrap_or_default()) {
-            let address = plain(answer.response.url().as_str());
-            return Err(Miss::Refused(format!(
-                "a web page came instead of the file, such as a login page: open {address} in a browser"
-            )));
-        }
-        let file = self.part.begin(&origin)?;
-        self.copy(answer, first, file, 0, origin.total, deadline)
-    }
-
-    fn origin(&self, answer: &Answer) -> Origin {
-        let headers = answer.response.headers();
-        // A weak ETag does not guarantee that the bytes are identical.
-        let tag = text(headers, &ETAG).filter(|tag| !tag.starts_with("W/"));
-        let validator = tag.or_else(|| text(headers, &LAST_MODIFIED)).map(str::to_owned);
-        let total = text(headers, &CONTENT_LENGTH).and_then(|length| length.parse().ok());
-        Origin { address: answer.way.clone(), validator, total }
-    }
-
-    /// Returns the total size from a response that continues at `bytes`. If the response does not continue
+    /// Returns the total size from a response that continues at the byte `had`. If the response does not continue
     /// there, or came another way, removes the partial file, so that the next attempt starts from the beginning.
-    fn continued(&self, answer: &Answer, bytes: u64, origin: &Origin) -> Result<Option<u64>, Miss> {
-        let range = text(answer.response.headers(), &CONTENT_RANGE).unwrap_or("");
+    fn continued(
+        &self,
+        headers: &HeaderMap,
+        way: &str,
+        had: u64,
+        origin: &Origin,
+    ) -> Result<Option<u64>, FetchError> {
+        let range = text(headers, &CONTENT_RANGE).unwrap_or("");
         if let Some((begin, total)) = content_range(range)
-            && begin == bytes
-            && answer.way == origin.address
+            && (begin, way) == (had, &origin.address)
             && (total.is_none() || origin.total.is_none() || total == origin.total)
         {
             return Ok(total.or(origin.total));
         }
         self.part.discard()?;
-        let way = &answer.way;
-        Err(Miss::Passing(
-            format!("Content-Range '{range}' of {way} does not continue at byte {bytes}"),
-            None,
-        ))
+        let message = format!("Content-Range '{range}' of {way} does not continue at byte {had}");
+        Err(FetchError::Passing(message, None))
     }
 
     /// Refuses a file of this size if it is too large, and then removes the partial file.
-    fn check_size(&self, bytes: u64) -> Result<(), Miss> {
+    fn check_size(&self, bytes: u64) -> Result<(), FetchError> {
         if bytes <= self.most {
             return Ok(());
         }
         self.part.discard()?;
-        Err(Miss::Refused(format!(
+        Err(FetchError::Refused(format!(
             "the file has {bytes} bytes or more, but at most {} are allowed (--max-archive)",
             self.most
         )))
     }
 
     /// Checks whether the disk has room for the rest of the file after the first `bytes`.
-    fn check_room(&self, bytes: u64, total: Option<u64>) -> Result<(), Miss> {
+    fn check_room(&self, bytes: u64, total: Option<u64>) -> Result<(), FetchError> {
         let left = total.map_or(0, |total| total.saturating_sub(bytes));
-        let room = self.folder.has_room(left, self.part.path());
+        let room = self.folder.check_room(left, &self.part.path);
         room.map_err(|error| self.full(total, error))
     }
 
-    /// Creates the failure for a full disk. If the total size is unknown, removes the partial file, because
-    /// later runs need the space.
-    fn full(&self, total: Option<u64>, error: FetchError) -> Miss {
+    /// Removes the partial file for a full disk if the total size is unknown, because later runs need the space.
+    fn full(&self, total: Option<u64>, error: FetchError) -> FetchError {
         let discarded = if total.is_none() { self.part.discard() } else { Ok(()) };
-        Miss::Here(discarded.err().unwrap_or(error))
+        discarded.err().unwrap_or(error)
     }
 
-    /// Writes the body of the response after the first `bytes`, beginning with `piece`. Returns the way to the file.
-    fn copy(
-        &self,
-        mut answer: Answer,
-        mut piece: Option<Vec<u8>>,
-        mut file: File,
-        mut bytes: u64,
-        total: Option<u64>,
-        deadline: &Deadline,
-    ) -> Result<String, Miss> {
-        let (path, mut checked) = (self.part.path(), bytes);
-        while let Some(data) = piece {
-            self.check_size(bytes + data.len() as u64)?;
-            let written = file.write_all(&data);
-            written.map_err(|error| self.full(total, FetchError::file("write", path)(error)))?;
-            bytes += data.len() as u64;
-            (self.watch)(bytes, total);
-            deadline.check()?;
-            if bytes - checked > BETWEEN_CHECKS {
-                self.check_room(bytes, total)?;
-                checked = bytes;
-            }
-            piece = answer.piece()?;
+    fn check_time(&self) -> Result<(), FetchError> {
+        if self.begun.elapsed() <= self.most_time {
+            return Ok(());
         }
-        match total.filter(|&total| total != bytes) {
-            Some(total) => {
-                Err(Miss::Passing(format!("it ended after {bytes} of {total} bytes"), None))
-            }
-            None => Ok(answer.way),
-        }
+        let seconds = self.most_time.as_secs_f64();
+        Err(FetchError::Failed(format!(
+            "the download took longer than {seconds} s, the maximum for its expected size"
+        )))
     }
+}
+
+/// Returns what a response without a file means. `now` is the time of the response.
+fn refusal(status: StatusCode, headers: &HeaderMap, now: Timestamp) -> FetchError {
+    let message = status.to_string();
+    if !matches!(status.as_u16(), 403 | 408 | 429 | 500..=599) {
+        return FetchError::Refused(message);
+    }
+    match text(headers, &RETRY_AFTER).and_then(|text| wait(text, now)) {
+        Some(wait) if wait > LONGEST_WAIT => FetchError::Refused(format!(
+            "{message}; the server asks to wait {} s, and fetch waits at most {} s: try again later",
+            wait.as_secs(),
+            LONGEST_WAIT.as_secs()
+        )),
+        wait => FetchError::Passing(message, wait),
+    }
+}
+
+/// Parses a Retry-After header: a number of seconds or a date.
+fn wait(text: &str, now: Timestamp) -> Option<Duration> {
+    if let Ok(seconds) = text.trim().parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let date = rfc2822::parse(text.trim()).ok()?;
+    // A date that has passed asks for no pause.
+    Some(Duration::try_from(date.timestamp().duration_since(now)).unwrap_or_default())
+}
+
+/// Refuses a file that begins with these bytes if it is a web page, such as the login page of a network. Neither an
+/// archive nor an index begins with `<`.
+fn check_page(response: &Response, begin: &[u8]) -> Result<(), FetchError> {
+    if !is_page(text(response.headers(), &CONTENT_TYPE).unwrap_or_default(), begin) {
+        return Ok(());
+    }
+    let address = plain(response.url().as_str());
+    Err(FetchError::Refused(format!(
+        "a web page came instead of the file, such as a login page: open {address} in a browser"
+    )))
+}
+
+fn is_page(content_type: &str, begin: &[u8]) -> bool {
+    // Blanks and a byte order mark may precede it.
+    match begin.iter().find(|byte| !b" \t\r\n\xef\xbb\xbf".contains(byte)) {
+        Some(b'<') => true,
+        // Some servers give archives or the index this type.
+        Some(0x1f | b'0'..=b'9') => false,
+        _ => content_type.starts_with("text/html"),
+    }
+}
+
+/// Returns the ETag or the date that identifies this version of the file.
+fn validator(headers: &HeaderMap) -> Option<String> {
+    // A weak ETag does not guarantee that the bytes are identical.
+    let tag = text(headers, &ETAG).filter(|tag| !tag.starts_with("W/"));
+    tag.or_else(|| text(headers, &LAST_MODIFIED)).map(str::to_owned)
+}
+
+fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
+    headers.get(name).and_then(|value| value.to_str().ok())
+}
+
+/// Parses a Content-Range header: returns the first byte and the total size, which `bytes 5-9/*` does not have.
+fn content_range(text: &str) -> Option<(u64, Option<u64>)> {
+    let (range, total) = text.strip_prefix("bytes ")?.split_once('/')?;
+    let begin = range.split_once('-')?.0.parse().ok()?;
+    Some((begin, if total == "*" { None } else { Some(total.parse().ok()?) }))
 }
 
 #[cfg(test)]
@@ -280,17 +307,58 @@ mod tests {
 
     use super::*;
 
+    /// Each case is a status, the header Retry-After, and the pause or the reason why there is no other attempt.
     #[test]
-    fn the_time_limit_grows_with_the_size() {
-        for (bytes, seconds) in [(1, 3600), (3599 * LEAST_MEAN, 3600), (4000 * LEAST_MEAN, 4000)] {
-            assert_eq!(Deadline::of(bytes).most, Duration::from_secs(seconds));
+    fn only_what_passes_is_worth_another_try() {
+        let now = "2026-11-21T10:00:00Z".parse().unwrap();
+        let mut cases = vec![
+            (503, "0", Ok(Some(0))),
+            (503, " 600 ", Ok(Some(600))),
+            (503, "Sat, 21 Nov 2026 10:01:30 GMT", Ok(Some(90))),
+            (503, "Sat, 21 Nov 2026 09:00:00 GMT", Ok(Some(0))),
+            (503, "soon", Ok(None)),
+            (503, "-1", Ok(None)),
+            (503, "601", Err("the server asks to wait 601 s, and fetch waits at most 600 s")),
+            (503, "Sat, 21 Nov 2026 11:00:00 GMT", Err("the server asks to wait 3600 s, and")),
+        ];
+        cases.extend([403, 408, 429, 500, 503, 599].map(|status| (status, "7", Ok(Some(7)))));
+        cases.extend([206, 301, 304, 400, 401, 404, 410, 416].map(|status| (status, "7", Err(""))));
+        for (status, retry_after, expected) in cases {
+            let headers = HeaderMap::from_iter([(RETRY_AFTER, retry_after.parse().unwrap())]);
+            match refusal(StatusCode::from_u16(status).unwrap(), &headers, now) {
+                FetchError::Passing(_, asked) => {
+                    assert_eq!(Ok(asked.map(|asked| asked.as_secs())), expected, "{retry_after}");
+                }
+                refused => {
+                    assert!(refused.to_string().contains(expected.unwrap_err()), "{refused}")
+                }
+            }
         }
-        Deadline::of(u64::MAX).check().unwrap();
+    }
+
+    #[test]
+    fn a_page_is_not_a_file() {
+        for (kind, begin, page) in [
+            ("application/gzip", &b"\x1f\x8b\x08"[..], false),
+            ("text/html", b"\x1f\x8b\x08", false),
+            ("text/html; charset=utf-8", b"2893\n08-Oct-2020", false),
+            ("text/html; charset=utf-8", b"Please log in", true),
+            ("text/html", b"", true),
+            ("application/gzip", b"", false),
+            ("application/gzip", b"<!DOCTYPE html>", true),
+            ("", b"\xef\xbb\xbf\r\n <html>", true),
+            ("text/csv", b"\n <?xml version=\"1.0\"?><Error>", true),
+        ] {
+            assert_eq!(is_page(kind, begin), page, "{kind} {begin:?}");
+        }
     }
 
     /// The server sends a byte each millisecond, without an end.
     #[test]
     fn a_download_ends_at_its_time_limit() {
+        for (bytes, seconds) in [(1, 3600), (3599 * LEAST_MEAN, 3600), (4000 * LEAST_MEAN, 4000)] {
+            assert_eq!(most_time(bytes), Duration::from_secs(seconds));
+        }
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}/x", listener.local_addr().unwrap());
         thread::spawn(move || {
@@ -302,19 +370,17 @@ mod tests {
             }
         });
         let (dir, interrupted) = (tempfile::tempdir().unwrap(), AtomicBool::new(false));
-        let web = Client::new(Duration::from_secs(60), &interrupted).unwrap();
-        let (folder, part) = (Folder::new(dir.path()), Part::at(dir.path().join("x")));
         let download = Download {
-            web: &web,
-            part: &part,
-            folder: &folder,
+            web: &Client::new(Duration::from_secs(60), &interrupted).unwrap(),
+            part: &Part { path: dir.path().join("x") },
+            folder: &Folder::new(dir.path()),
             pause: Duration::ZERO,
             most: u64::MAX,
-            watch: &|_, _| {},
-            note: &|_| {},
+            begun: Instant::now(),
+            most_time: Duration::from_millis(100),
+            report: &|_| {},
         };
-        let deadline = Deadline { begun: Instant::now(), most: Duration::from_millis(100) };
-        let Err(Miss::Here(error)) = download.one(&address, &deadline) else { panic!("no error") };
-        assert!(error.to_string().starts_with("the download took longer than 0.1 s"), "{error}");
+        let error = download.one(&address).unwrap_err().to_string();
+        assert!(error.starts_with("the download took longer than 0.1 s"), "{error}");
     }
 }

@@ -1,72 +1,56 @@
-//! The folder for downloaded matrices, and the hidden folder in it.
+//! The folder for downloaded matrices, and the hidden folder in it with partial archives, unfinished files, the ledger
+//! and a lock. A file outside the hidden folder is always complete and checked.
 
-use std::fs::{self, File, TryLockError};
-use std::io;
-use std::os::unix::fs::OpenOptionsExt;
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use nix::fcntl::OFlag;
 use nix::sys::statvfs::statvfs;
+use serde::{Deserialize, Serialize};
+use tempfile::{Builder, NamedTempFile};
 
 use super::client::Client;
-use super::error::FetchError;
-use super::part::Part;
-use super::temporary::SUFFIX;
+use super::error::{FetchError, OrCannot};
+use super::ledger::{LEDGER, Ledger};
 use crate::collection::Matrix;
 
 /// The default folder for downloading matrices and for finding downloaded matrices.
 pub const DATA: &str = "ufl_mtx";
-/// The name of the ledger: the file with a line for each downloaded file.
-pub(super) const LEDGER: &str = "ledger.csv";
-/// The name of the file with the lines of files that are about to be renamed to their final names.
-pub(super) const PENDING: &str = "pending.csv";
 /// The name of the hidden folder.
 const STATE: &str = ".spmv-bench";
 /// The suffix of partial archives.
 const PART: &str = ".tar.gz.part";
+/// The suffix of unfinished files.
+const UNFINISHED: &str = ".new";
+/// The extensions of matrix files, the fastest to read first.
+const ENDINGS: [&str; 3] = [".mtx", ".mtx.gz", ".tar.gz"];
 /// The number of bytes that must remain free on the disk.
 const MARGIN: u64 = 64 << 20;
 /// The time between two attempts to lock the folder.
 const LOCK_INTERVAL: Duration = Duration::from_millis(100);
 
-/// The form in which a matrix is stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// The matrix file that was unpacked from the archive.
-    Mtx,
-    /// The archive as it was downloaded.
-    Archive,
-}
-
-impl Form {
-    /// Returns the suffix of the file names.
-    pub const fn suffix(self) -> &'static str {
-        match self {
-            Self::Mtx => ".mtx",
-            Self::Archive => ".tar.gz",
-        }
-    }
-}
-
-/// A folder of matrices.
+/// A folder of matrices, which need not exist.
 #[derive(Clone, Debug)]
 pub struct Folder {
-    path: PathBuf,
+    pub path: PathBuf,
+}
+
+/// Returns the names that the file of a matrix can have, `NAME` and `GROUP-NAME` with an ending. It has the second one
+/// if a matrix of another group has the first.
+pub fn names(id: &str, ending: &str) -> [String; 2] {
+    let (_, name) = id.split_once('/').unwrap_or(("", id));
+    [format!("{name}{ending}"), format!("{}{ending}", id.replace('/', "-"))]
 }
 
 impl Folder {
-    /// Creates a handle for the folder at this path, which need not exist.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into() }
     }
 
-    /// Returns the path of the folder.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Returns the path of a file in this folder.
     pub fn file(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
@@ -76,26 +60,30 @@ impl Folder {
         self.path.join(STATE).join(name)
     }
 
-    /// Returns the partial archive of a matrix.
-    pub(super) fn part(&self, matrix: &Matrix) -> Part {
-        Part::at(self.state(&format!("{}{PART}", matrix.id.replace('/', "."))))
+    /// Returns the path of a matrix that is in the folder, also of one that was not downloaded.
+    pub fn find(&self, id: &str) -> Result<Option<PathBuf>, FetchError> {
+        let ledger = Ledger::read(self)?;
+        let files = ENDINGS.iter().flat_map(|ending| names(id, ending).into_iter().rev());
+        let own = files.filter(|file| ledger.owner(file).is_none_or(|owner| owner == id));
+        Ok(own.map(|file| self.file(&file)).find(|path| path.is_file()))
+    }
+
+    pub fn part(&self, matrix: &Matrix) -> Part {
+        Part { path: self.state(&format!("{}{PART}", matrix.id.replace('/', "."))) }
     }
 
     /// Returns the total size of all partial archives in bytes.
     pub fn bytes_of_parts(&self) -> u64 {
-        let names = fs::read_dir(self.state("")).into_iter().flatten().flatten();
-        let parts = names.filter(|entry| entry.file_name().to_string_lossy().ends_with(PART));
-        parts.map(|entry| Part::at(entry.path()).bytes()).sum()
+        let entries = fs::read_dir(self.state("")).into_iter().flatten().flatten();
+        let parts = entries.filter(|entry| entry.file_name().to_string_lossy().ends_with(PART));
+        parts.map(|entry| Part { path: entry.path() }.bytes()).sum()
     }
 
     /// Creates the folder and locks it until the returned file is closed. Calls `wait` once if another run has
     /// locked the folder. Removes unfinished files of earlier runs.
-    ///
-    /// # Errors
-    /// Returns an error if the folder cannot be created or locked, or if waiting is interrupted.
     pub fn lock(&self, web: &Client, wait: impl FnOnce()) -> Result<File, FetchError> {
         let state = self.path.join(STATE);
-        fs::create_dir_all(&state).map_err(FetchError::file("create", &state))?;
+        fs::create_dir_all(&state).or_cannot("create", &state)?;
         if state.is_symlink() {
             let state = state.display();
             return Err(FetchError::Failed(format!("{state} is a symbolic link: remove it")));
@@ -104,54 +92,50 @@ impl Folder {
         // The name is predictable because all runs must find the file. So a symbolic link is not followed.
         let mut options = File::options();
         options.write(true).create(true).truncate(false).custom_flags(OFlag::O_NOFOLLOW.bits());
-        let file = options.open(&path).map_err(FetchError::file("create", &path))?;
+        let file = options.open(&path).or_cannot("create", &path)?;
         let mut wait = Some(wait);
-        loop {
-            match file.try_lock() {
-                Ok(()) => {
-                    self.tidy();
-                    return Ok(file);
-                }
-                Err(TryLockError::Error(error)) => {
-                    return Err(FetchError::file("lock", &path)(error));
-                }
-                Err(TryLockError::WouldBlock) => {
-                    if let Some(wait) = wait.take() {
-                        wait();
-                    }
-                    web.pause(LOCK_INTERVAL)?;
-                }
+        while let Err(error) = file.try_lock() {
+            if let TryLockError::Error(error) = error {
+                return Err(error).or_cannot("lock", &path);
             }
+            if let Some(wait) = wait.take() {
+                wait();
+            }
+            web.pause(LOCK_INTERVAL)?;
         }
-    }
-
-    /// Removes unfinished files of earlier runs. They only waste space, so errors are ignored.
-    fn tidy(&self) {
-        for entry in fs::read_dir(self.state("")).into_iter().flatten().flatten() {
+        for entry in fs::read_dir(&state).into_iter().flatten().flatten() {
             let name = entry.file_name();
             let name = name.to_string_lossy();
-            let replaced = [LEDGER, PENDING]
-                .iter()
-                .any(|file| name.strip_prefix(file).is_some_and(|rest| rest.starts_with('.')));
-            if replaced || name.ends_with(SUFFIX) {
+            let is_ledger = name.strip_prefix(LEDGER).is_some_and(|rest| rest.starts_with('.'));
+            if is_ledger || name.ends_with(UNFINISHED) {
+                // It only wastes space.
                 let _ = fs::remove_file(entry.path());
             }
         }
+        Ok(file)
+    }
+
+    /// Creates a file under an unpredictable name in the hidden folder, if there is room for so many bytes of the file
+    /// `name`. It is removed unless it is renamed.
+    pub(super) fn temporary(&self, name: &str, bytes: u64) -> Result<NamedTempFile, FetchError> {
+        self.check_room(bytes, &self.file(name))?;
+        let state = self.state("");
+        let mut builder = Builder::new();
+        // The permissions are those of any new file of the user, not those of a temporary file.
+        builder.suffix(UNFINISHED).permissions(Permissions::from_mode(0o666));
+        builder.tempfile_in(&state).or_cannot("create a file in", &state)
     }
 
     /// Returns the free space in bytes, minus a margin.
-    ///
-    /// # Errors
-    /// Returns an error if the system does not report the free space.
     pub fn room(&self) -> Result<u64, FetchError> {
         let stats = statvfs(&self.path).map_err(io::Error::from);
-        let stats = stats.map_err(FetchError::file("determine the free space of", &self.path))?;
+        let stats = stats.or_cannot("determine the free space of", &self.path)?;
         let free = stats.blocks_available().saturating_mul(stats.fragment_size());
         Ok(free.saturating_sub(MARGIN))
     }
 
     /// Checks whether there is room for `bytes` more bytes of the file `what`.
-    pub(super) fn has_room(&self, bytes: u64, what: &Path) -> Result<(), FetchError> {
+    pub(super) fn check_room(&self, bytes: u64, what: &Path) -> Result<(), FetchError> {
         let room = self.room()?;
         if bytes < room {
             return Ok(());
@@ -160,30 +144,14 @@ impl Folder {
         Err(FetchError::Failed(message))
     }
 
-    /// Renames a complete file from the hidden folder into this one, after its contents are on the disk.
-    pub(super) fn rename(&self, from: &Path, name: &str) -> Result<(), FetchError> {
-        let to = self.file(name);
-        let synced = File::open(from).and_then(|file| file.sync_data());
-        let renamed = synced.and_then(|()| fs::rename(from, &to));
-        renamed.map_err(FetchError::file("rename to", &to))
-    }
-
-    /// Waits until the directory entries are on the disk.
-    pub(super) fn sync(&self) -> Result<(), FetchError> {
-        sync(&self.path)
-    }
-
     /// Returns the size of a file in bytes, or `None` if it does not exist.
-    ///
-    /// # Errors
-    /// Returns an error if the size cannot be determined or the path is not a regular file.
-    pub(super) fn bytes(&self, name: &str) -> Result<Option<u64>, FetchError> {
+    pub fn bytes(&self, name: &str) -> Result<Option<u64>, FetchError> {
         let path = self.file(name);
         match path.metadata() {
             Ok(metadata) if metadata.is_file() => Ok(Some(metadata.len())),
             Ok(_) => Err(FetchError::Failed(format!("{} is not a regular file", path.display()))),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(FetchError::file("read", &path)(error)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error).or_cannot("read", &path),
         }
     }
 }
@@ -191,10 +159,98 @@ impl Folder {
 /// Waits until the directory entries of a folder are on the disk.
 pub(super) fn sync(folder: &Path) -> Result<(), FetchError> {
     match File::open(folder).and_then(|folder| folder.sync_all()) {
-        // Some network file systems do not support this and report an invalid input.
-        Err(error) if error.kind() != io::ErrorKind::InvalidInput => {
-            Err(FetchError::file("write", folder)(error))
+        // Some network file systems do not support this.
+        Err(error) if error.kind() == ErrorKind::InvalidInput => Ok(()),
+        synced => synced.or_cannot("write", folder),
+    }
+}
+
+/// A partially downloaded file, and a note about its origin beside it. A later run must find both, so their names are
+/// predictable. Therefore they are created only if nothing exists under the name, and links are never followed.
+pub struct Part {
+    pub path: PathBuf,
+}
+
+/// The origin of a partial file, as stored in its note.
+#[derive(Serialize, Deserialize)]
+pub struct Origin {
+    /// See [`way`](super::address::way).
+    pub address: String,
+    /// The ETag or date by which the server identifies this version. Without it, the download cannot be resumed.
+    pub validator: Option<String>,
+    /// The size of the complete file in bytes, if the server reported it.
+    pub total: Option<u64>,
+}
+
+impl Part {
+    fn note(&self) -> PathBuf {
+        let mut note = OsString::from(&self.path);
+        note.push(".json");
+        note.into()
+    }
+
+    /// Returns the number of downloaded bytes; 0 if the file does not exist or is not a regular file.
+    pub fn bytes(&self) -> u64 {
+        let metadata = self.path.symlink_metadata().ok().filter(fs::Metadata::is_file);
+        metadata.map_or(0, |metadata| metadata.len())
+    }
+
+    /// Returns the origin if there is a partial file with a valid note.
+    pub fn origin(&self) -> Option<Origin> {
+        let note = fs::read(self.note()).ok().filter(|_| self.bytes() > 0)?;
+        serde_json::from_slice(&note).ok()
+    }
+
+    /// Starts the file from the beginning, with a new note.
+    pub fn begin(&self, origin: &Origin) -> Result<File, FetchError> {
+        self.discard()?;
+        let text = serde_json::to_vec(origin).expect("an origin has only texts and a number");
+        let note = self.note();
+        let noted = File::create_new(&note).and_then(|mut file| file.write_all(&text));
+        noted.or_cannot("write", &note)?;
+        File::create_new(&self.path).or_cannot("create", &self.path)
+    }
+
+    pub fn append(&self) -> Result<File, FetchError> {
+        let mut options = OpenOptions::new();
+        options.append(true).custom_flags(OFlag::O_NOFOLLOW.bits());
+        options.open(&self.path).or_cannot("open", &self.path)
+    }
+
+    /// Removes the file and then its note. A note without a file is ignored.
+    pub fn discard(&self) -> Result<(), FetchError> {
+        for path in [&self.path, &self.note()] {
+            match fs::remove_file(path) {
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                removed => removed.or_cannot("remove", path)?,
+            }
         }
-        _ => Ok(()),
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_another_group_is_not_taken() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Folder::new(dir.path());
+        let found = |id| folder.find(id).unwrap().map(|path| path.file_name().unwrap().to_owned());
+        assert_eq!(found("A/x"), None);
+        fs::write(folder.file("x.mtx.gz"), "").unwrap();
+        assert_eq!(found("A/x").unwrap(), "x.mtx.gz");
+        fs::create_dir(folder.state("")).unwrap();
+        let ledger = "matrix,file,bytes,sha256,archive_bytes,archive_sha256,address,date\n\
+                      A/x,x.mtx,1,,1,,,\nB/x,B-x.mtx,1,,1,,,\n";
+        fs::write(folder.state(LEDGER), ledger).unwrap();
+        for file in ["x.mtx", "B-x.mtx"] {
+            fs::write(folder.file(file), "").unwrap();
+        }
+        fs::remove_file(folder.file("x.mtx.gz")).unwrap();
+        assert_eq!(found("A/x").unwrap(), "x.mtx");
+        assert_eq!(found("B/x").unwrap(), "B-x.mtx");
+        assert_eq!(found("C/x"), None);
     }
 }

@@ -1,14 +1,14 @@
 //! The collection's index, which is stored in the user's cache folder.
 
 use std::fs;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::address::{Site, is_exposed};
 use super::client::Client;
-use super::download::Download;
-use super::error::FetchError;
-use super::folder::Folder;
-use super::part::Part;
+use super::download::{Download, most_time};
+use super::error::{FetchError, OrCannot};
+use super::folder::{Folder, Part};
+use super::{Event, Settings};
 use crate::collection::{Matrix, index};
 use spmv_matrix::cache::{CacheFolder, Key};
 
@@ -18,27 +18,23 @@ const FRESH: Duration = Duration::from_secs(30 * 24 * 3600);
 /// The largest permitted size of an index in bytes. The index of all 2,900 matrices has less than half a megabyte.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// Returns all matrices of the collection at these sites. Calls `note` with messages for the user, such as a warning
+/// Returns all matrices of the collection at the sites. Calls `note` with messages for the user, such as a warning
 /// that the index is old.
-///
-/// # Errors
-/// Returns an error if the index is not in the cache and cannot be downloaded, or is not valid.
 pub fn collection(
     web: &Client,
-    sites: &[Site],
-    pause: Duration,
+    settings: &Settings,
     cache: &CacheFolder,
     note: &dyn Fn(String),
 ) -> Result<Vec<Matrix>, FetchError> {
-    let addresses: Vec<String> = sites.iter().filter_map(Site::index).collect();
-    let key = Key::of(addresses.iter().map(String::as_str));
+    let addresses: Vec<String> = settings.sites.iter().filter_map(Site::index).collect();
+    let key = Key::of(&addresses);
     let stored =
         cache.get(&key).and_then(|(bytes, age)| Some((parse(&bytes, "ssstats.csv").ok()?, age)));
     let stored = match stored {
         Some((matrices, age)) if age < FRESH => return Ok(matrices),
         other => other,
     };
-    let downloaded = download(web, &addresses, pause, note).and_then(|(bytes, way)| {
+    let downloaded = download(web, addresses, settings.pause, note).and_then(|(bytes, way)| {
         let matrices = parse(&bytes, &way)?;
         cache.put(&key, &bytes);
         if is_exposed(&way) {
@@ -64,21 +60,29 @@ pub fn collection(
 /// Downloads the index. Returns its contents and the way to it.
 fn download(
     web: &Client,
-    addresses: &[String],
+    addresses: Vec<String>,
     pause: Duration,
     note: &dyn Fn(String),
 ) -> Result<(Vec<u8>, String), FetchError> {
-    let temp_dir = std::env::temp_dir();
-    let own = tempfile::tempdir();
-    let own = own.map_err(FetchError::file("create a folder in", &temp_dir))?;
+    let own = tempfile::tempdir().or_cannot("create a folder in", &std::env::temp_dir())?;
     let folder = Folder::new(own.path());
-    let part = Part::at(folder.file("ssstats.csv.part"));
-    let (most, watch) = (MOST_BYTES, &|_, _| {});
-    let download = Download { web, part: &part, folder: &folder, pause, most, watch, note };
-    let way = download.run(addresses.iter().cloned())?;
-    let bytes = fs::read(part.path());
-    let bytes = bytes.map_err(FetchError::file("read", part.path()))?;
-    Ok((bytes, way))
+    let part = Part { path: folder.file("ssstats.csv.part") };
+    let download = Download {
+        web,
+        part: &part,
+        folder: &folder,
+        pause,
+        most: MOST_BYTES,
+        begun: Instant::now(),
+        most_time: most_time(MOST_BYTES),
+        report: &|event| {
+            if let Event::Note(text) = event {
+                note(text);
+            }
+        },
+    };
+    let way = download.run(addresses.into_iter())?;
+    Ok((fs::read(&part.path).or_cannot("read", &part.path)?, way))
 }
 
 fn parse(bytes: &[u8], name: &str) -> Result<Vec<Matrix>, FetchError> {

@@ -1,171 +1,131 @@
 //! The ledger of a folder: `.spmv-bench/ledger.csv`, with one line for each downloaded file.
 //!
-//! Before files are renamed to their final names, their lines are written to `.spmv-bench/pending.csv`, and
-//! afterwards to the ledger. So the hash of a file is not lost if the run is killed at any moment: the next run
-//! finds the line and checks whether the file exists.
+//! The lines are written before the files get their final names. So the hash of a file is not lost if the run is killed
+//! at any moment. A file that has a line but does not exist is downloaded again.
 
-use std::fs;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::fs::{self, Metadata};
+use std::io::{self, ErrorKind};
 
-use super::error::FetchError;
-use super::folder::{Folder, Form, LEDGER, PENDING, sync};
-use super::row::{COLUMNS, LedgerRow};
-use super::verify::{Finding, verify};
+use serde::{Deserialize, Serialize};
+
+use super::error::{FetchError, OrCannot};
+use super::folder::{Folder, names, sync};
+use crate::collection::is_id;
 use spmv_matrix::cache;
 
-/// The ledger of a folder and its pending lines.
-#[derive(Clone, Debug)]
+pub(super) const LEDGER: &str = "ledger.csv";
+
+/// A downloaded file.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct LedgerRow {
+    /// The id of the matrix, `GROUP/NAME`.
+    pub matrix: String,
+    /// The name of the file in the folder.
+    pub file: String,
+    pub bytes: u64,
+    pub sha256: String,
+    pub archive_bytes: u64,
+    pub archive_sha256: String,
+    /// The address of the archive. After redirects it is followed by ` -> ` and the address that answered.
+    pub address: String,
+    /// The time of the download in UTC, such as `2026-11-21T04:15:00Z`.
+    pub date: String,
+}
+
+#[derive(Debug)]
 pub struct Ledger {
     folder: Folder,
-    lines: Vec<LedgerRow>,
-    pending: Vec<LedgerRow>,
+    pub rows: Vec<LedgerRow>,
 }
 
 impl Ledger {
     /// Reads the ledger of a folder. It is empty if the file does not exist.
-    ///
-    /// # Errors
-    /// Returns an error with the line number if the ledger cannot be read.
     pub fn read(folder: &Folder) -> Result<Self, FetchError> {
-        let lines = read(&folder.state(LEDGER))?;
-        Ok(Self { folder: folder.clone(), lines, pending: read(&folder.state(PENDING))? })
+        let path = folder.state(LEDGER);
+        let regular = |metadata: Metadata| match metadata.is_file() {
+            true => fs::read(&path),
+            // Opening a named pipe would wait for a writer.
+            false => Err(io::Error::other("it is not a regular file")),
+        };
+        let bytes = match fs::metadata(&path).and_then(regular) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
+            read => read.or_cannot("read", &path)?,
+        };
+        let rows = csv::Reader::from_reader(&bytes[..]).into_records().map(|record| {
+            record.map_err(|error| error.to_string()).and_then(row).map_err(|message| {
+                let path = path.display();
+                FetchError::Failed(format!(
+                    "{path}: {message}; remove that line to continue without it"
+                ))
+            })
+        });
+        Ok(Self { folder: folder.clone(), rows: rows.collect::<Result<_, _>>()? })
     }
 
-    /// Returns all lines of the ledger.
-    pub fn lines(&self) -> &[LedgerRow] {
-        &self.lines
-    }
-
-    /// Returns the lines of files that a run was about to rename when it ended.
-    pub fn pending(&self) -> &[LedgerRow] {
-        &self.pending
-    }
-
-    /// Returns the line of the file that contains the matrix.
-    pub fn matrix_file(&self, id: &str, form: Form) -> Option<&LedgerRow> {
-        self.lines.iter().find(|line| {
-            let (_, name) = line.matrix.split_once('/').unwrap_or(("", &line.matrix));
-            let ours = line.file.strip_suffix(form.suffix());
-            line.matrix == id
-                && ours.is_some_and(|ours| ours == name || ours == id.replace('/', "-"))
-        })
+    /// Returns the line of the file that contains the matrix, as an archive or not.
+    pub fn matrix_file(&self, id: &str, ending: &str) -> Option<&LedgerRow> {
+        let names = names(id, ending);
+        self.rows.iter().find(|row| row.matrix == id && names.contains(&row.file))
     }
 
     /// Returns the matrix for which a file was downloaded.
     pub fn owner(&self, file: &str) -> Option<&str> {
-        self.lines.iter().find(|line| line.file == file).map(|line| line.matrix.as_str())
+        self.rows.iter().find(|row| row.file == file).map(|row| row.matrix.as_str())
     }
 
-    /// Checks whether a file may be written for a matrix: it does not exist, or it was downloaded for that
-    /// matrix.
-    pub(super) fn may_write(&self, name: &str, id: &str) -> Result<(), FetchError> {
-        let path = self.folder.file(name);
-        if path.symlink_metadata().is_err() || self.owner(name) == Some(id) {
-            return Ok(());
-        }
-        let path = path.display();
-        Err(FetchError::Failed(format!("{path} exists and does not belong to {id}: move it away")))
-    }
-
-    /// Checks whether an archive is the same as at an earlier download of the matrix.
-    pub(super) fn check_archive(&self, id: &str, sha256: &str) -> Result<(), FetchError> {
-        let other = |line: &&LedgerRow| line.matrix == id && line.archive_sha256 != sha256;
-        match self.lines.iter().find(other) {
-            None => Ok(()),
-            Some(line) => Err(FetchError::Failed(format!(
-                "it has changed: its SHA-256 is {sha256}, and it was {} on {}; to accept it, remove the \
-                 lines of {id} from {}",
-                line.archive_sha256,
-                line.date,
-                self.path().display()
-            ))),
-        }
-    }
-
-    /// Writes the lines of the files that are about to be renamed as pending lines.
-    pub(super) fn announce(&mut self, lines: Vec<LedgerRow>) -> Result<(), FetchError> {
-        // Pending lines of a task that failed before must not be overwritten.
-        self.settle(&|| false)?;
-        self.pending = lines;
-        write(&self.folder.state(PENDING), &self.pending)
-    }
-
-    /// Moves the pending lines into the ledger, after the files have been renamed.
-    pub(super) fn enter(&mut self) -> Result<(), FetchError> {
-        let Self { lines, pending, .. } = self;
-        lines.retain(|old| pending.iter().all(|line| line.file != old.file));
-        lines.append(pending);
-        lines.sort_by(|a, b| (&a.matrix, &a.file).cmp(&(&b.matrix, &b.file)));
-        write(&self.path(), &self.lines)?;
-        let path = self.folder.state(PENDING);
-        fs::remove_file(&path).map_err(FetchError::file("remove", &path))
-    }
-
-    /// Moves pending lines of an earlier run into the ledger if their files exist and are correct; drops the
-    /// others.
-    ///
-    /// # Errors
-    /// Returns an error if the ledger cannot be written, or if the check is interrupted.
-    pub fn settle(&mut self, interrupted: &dyn Fn() -> bool) -> Result<(), FetchError> {
-        if self.pending.is_empty() {
-            return Ok(());
-        }
-        let mut present = Vec::new();
-        for line in &self.pending {
-            if verify(&self.folder, line, interrupted)? == Finding::Right {
-                present.push(line.clone());
+    /// Adds the files of an archive. They must not exist unless they were downloaded for the same matrix, and an earlier
+    /// archive of the matrix must have been the same.
+    pub(super) fn enter(&mut self, rows: Vec<LedgerRow>) -> Result<(), FetchError> {
+        let path = self.folder.state(LEDGER);
+        for row in &rows {
+            let id = &row.matrix;
+            let is_other =
+                |old: &&LedgerRow| old.matrix == *id && old.archive_sha256 != row.archive_sha256;
+            if let Some(old) = self.rows.iter().find(is_other) {
+                return Err(FetchError::Refused(format!(
+                    "it has changed: its SHA-256 is {}, and it was {} on {}; to accept it, remove the \
+                     lines of {id} from {}",
+                    row.archive_sha256,
+                    old.archive_sha256,
+                    old.date,
+                    path.display()
+                )));
+            }
+            let file = self.folder.file(&row.file);
+            if file.symlink_metadata().is_ok() && self.owner(&row.file) != Some(id) {
+                return Err(FetchError::Failed(format!(
+                    "{} exists and does not belong to {id}: move it away",
+                    file.display()
+                )));
             }
         }
-        self.pending = present;
-        self.enter()
-    }
-
-    fn path(&self) -> PathBuf {
-        self.folder.state(LEDGER)
-    }
-}
-
-/// Reads the lines of a file; none if it does not exist.
-fn read(path: &Path) -> Result<Vec<LedgerRow>, FetchError> {
-    let regular = |metadata: fs::Metadata| match metadata.is_file() {
-        true => fs::read(path),
-        // Opening a named pipe would wait for a writer.
-        false => Err(io::Error::other("it is not a regular file")),
-    };
-    let bytes = match fs::metadata(path).and_then(regular) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-        other => other.map_err(FetchError::file("read", path))?,
-    };
-    let mut reader = csv::Reader::from_reader(&bytes[..]);
-    let headers = csv::StringRecord::from(COLUMNS.to_vec());
-    let lines = reader.records().map(|record| {
-        let line = record.map_err(|error| error.to_string()).and_then(|record| {
-            let at = record.position().map_or(0, csv::Position::line);
-            let line: LedgerRow = record
-                .deserialize(Some(&headers))
-                .map_err(|error| format!("line {at}: {error}"))?;
-            line.check().map_err(|message| format!("line {at}: {message}"))?;
-            Ok(line)
+        self.rows.retain(|old| rows.iter().all(|row| row.file != old.file));
+        self.rows.extend(rows);
+        self.rows.sort_by(|a, b| (&a.matrix, &a.file).cmp(&(&b.matrix, &b.file)));
+        let written = cache::replace(&path, |file| {
+            let mut writer = csv::Writer::from_writer(file);
+            self.rows.iter().try_for_each(|row| writer.serialize(row))?;
+            writer.flush()
         });
-        line.map_err(|message| {
-            let path = path.display();
-            FetchError::Failed(format!(
-                "{path}: {message}; remove that line to continue without it"
-            ))
-        })
-    });
-    lines.collect()
+        written.or_cannot("write", &path)?;
+        sync(&self.folder.state(""))
+    }
 }
 
-/// Replaces the file, and waits until its contents and its name are on the disk.
-fn write(path: &Path, lines: &[LedgerRow]) -> Result<(), FetchError> {
-    let text = || {
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        lines.iter().try_for_each(|line| writer.serialize(line)).map_err(io::Error::other)?;
-        writer.into_inner().map_err(|error| error.into_error())
-    };
-    let written = text().and_then(|text| cache::replace(path, |file| file.write_all(&text)));
-    written.map_err(FetchError::file("write", path))?;
-    sync(path.parent().unwrap_or(path))
+/// Checks the names as well, because files are written and hashed under these names.
+fn row(record: csv::StringRecord) -> Result<LedgerRow, String> {
+    let line = record.position().map_or(0, csv::Position::line);
+    let row: LedgerRow =
+        record.deserialize(None).map_err(|error| format!("line {line}: {error}"))?;
+    let wrong =
+        |name: &str, what| Err(format!("line {line}: '{}' is not {what}", name.escape_debug()));
+    match row {
+        LedgerRow { matrix, .. } if !is_id(&matrix) => wrong(&matrix, "of the form GROUP/NAME"),
+        LedgerRow { file, .. }
+            if file.is_empty() || file.contains('/') || file.starts_with('.') =>
+        {
+            wrong(&file, "a valid file name")
+        }
+        row => Ok(row),
+    }
 }

@@ -15,9 +15,6 @@ use spmv_matrix::generate::Generator;
 
 /// Writes `MM/GROUP/NAME.tar.gz` with the generated matrix. `kind` is the description in the file's comments.
 /// Returns the size of the archive in bytes.
-///
-/// # Errors
-/// Returns an error if a file cannot be written or the matrix cannot be generated.
 pub fn add(folder: &Path, matrix: &Matrix, generator: &Generator, kind: &str) -> io::Result<u64> {
     let place = folder.join("MM").join(format!("{}.tar.gz", matrix.id));
     fs::create_dir_all(place.parent().unwrap_or(folder))?;
@@ -44,9 +41,6 @@ fn pack(name: &str, mut text: File, archive: &File) -> io::Result<()> {
 }
 
 /// Writes `files/ssstats.csv`, the index of these matrices.
-///
-/// # Errors
-/// Returns an error if the file cannot be written.
 pub fn write_index(folder: &Path, matrices: &[&Matrix], date: &str) -> io::Result<()> {
     let place = folder.join("files/ssstats.csv");
     let text = index::write(matrices, date);

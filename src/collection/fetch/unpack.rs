@@ -1,20 +1,21 @@
-//! Extracts the matrix from an archive into a temporary file, in one pass and with constant memory, and checks
-//! it.
+//! Extracts the files of an archive into temporary files, in one pass and with constant memory, and checks that the
+//! matrix is among them.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use tar::Entry;
+use flate2::bufread::MultiGzDecoder;
+use sha2::{Digest, Sha256};
+use tar::{Archive, Entry};
+use tempfile::{NamedTempFile, TempPath};
 
-use super::client::Client;
-use super::contents::{Contents, Head};
-use super::error::{ContentsError, FetchError, Mismatch};
-use super::folder::Folder;
-use super::reading::{self, Hashing};
-use super::temporary::{Temporary, Writing};
-use crate::collection::{ArchiveError, Matrix};
-use spmv_matrix::archive::{folder_and_file, matrix_name};
+use super::contents::{Head, check};
+use super::error::{FetchError, OrCannot};
+use super::{Fetch, Form};
+use crate::collection::Matrix;
+use spmv_matrix::archive::{Ration, Rationed, folder_and_file, matrix_name};
 use spmv_matrix::cache::hex;
 
 /// The largest expected size of the comments in a Matrix Market file, in bytes.
@@ -23,50 +24,24 @@ const MOST_COMMENT_BYTES: u64 = 16 << 20;
 const LONGEST_VALUE: u64 = 32;
 /// The usual length of a value in bytes.
 const USUAL_VALUE: u64 = 16;
-/// The size of the copy buffer in bytes.
+/// The size of the read buffers in bytes.
 const PIECE: usize = 1 << 17;
-
-/// The files to extract.
-pub struct Wanted<'w> {
-    pub matrix: &'w Matrix,
-    /// Whether the matrix is extracted; otherwise it is only checked.
-    pub keep: bool,
-    /// Whether the other files are extracted.
-    pub aux: bool,
-}
 
 /// The files that were extracted from an archive.
 pub struct Unpacked {
-    /// The temporary files, the matrix first.
-    pub files: Vec<Temporary>,
+    /// The matrix first, if it is kept.
+    pub files: Vec<Extracted>,
     pub archive_bytes: u64,
     pub archive_sha256: String,
 }
 
-/// The reason why nothing was extracted.
-pub enum Damage {
-    /// The archive is damaged or does not contain the expected matrix.
-    Archive(String),
-    /// Another error, for which the archive is not the cause.
-    Elsewhere(FetchError),
-}
-
-impl From<FetchError> for Damage {
-    fn from(error: FetchError) -> Self {
-        Self::Elsewhere(error)
-    }
-}
-
-impl From<ContentsError> for Damage {
-    fn from(error: ContentsError) -> Self {
-        Self::Archive(error.to_string())
-    }
-}
-
-impl From<ArchiveError> for Damage {
-    fn from(error: ArchiveError) -> Self {
-        Self::Archive(error.to_string())
-    }
+/// A file under a temporary name, which is removed unless it is renamed.
+pub struct Extracted {
+    pub path: TempPath,
+    /// The name of the file in the archive.
+    pub name: String,
+    pub bytes: u64,
+    pub sha256: String,
 }
 
 /// Returns the approximate size of the matrix file in bytes.
@@ -87,159 +62,178 @@ fn index_bytes(matrix: &Matrix) -> u64 {
     digits(matrix.rows) + digits(matrix.cols) + 3
 }
 
-/// Extracts the wanted files from an archive. Reads the archive to its end, so that its checksum is verified.
-pub fn unpack(
-    archive: &Path,
-    wanted: &Wanted,
-    folder: &Folder,
-    web: &Client,
-) -> Result<Unpacked, Damage> {
-    let file = File::open(archive).map_err(FetchError::file("open", archive))?;
-    let (mut tar, ration) = reading::open(Hashing::new(file));
-    let mut unpacking = Unpacking { wanted, folder, web, matrix: None, aux: Vec::new() };
-    for entry in tar.entries().map_err(unreadable)? {
+/// Reads an archive to its end, so that its checksum is verified. An archive that is damaged or does not contain the
+/// matrix is [`Refused`](FetchError::Refused).
+pub fn unpack(archive: &Path, matrix: &Matrix, fetch: &Fetch) -> Result<Unpacked, FetchError> {
+    let file = File::open(archive).or_cannot("open", archive)?;
+    extract(file, matrix, fetch).map_err(|error| match error.raw_os_error() {
+        Some(_) => FetchError::Failed(format!("cannot read the archive: {error}")),
+        None => error
+            .downcast()
+            .unwrap_or_else(|error| FetchError::Refused(format!("it cannot be unpacked: {error}"))),
+    })
+}
+
+fn extract(archive: File, matrix: &Matrix, fetch: &Fetch) -> io::Result<Unpacked> {
+    let Fetch { folder, settings, web } = *fetch;
+    let (mut tar, ration) = open(Tap::new(archive, web.interrupted));
+    let (mut is_found, mut files) = (false, Vec::<Extracted>::new());
+    for entry in tar.entries()? {
         ration.contents();
-        unpacking.entry(entry.map_err(unreadable)?)?;
+        let entry = entry?;
+        let path = entry.path()?.into_owned();
+        let is_matrix = matrix_name(&path) == Some(matrix.name());
+        if is_matrix {
+            check_entry(&entry, &path, matrix, is_found)?;
+            is_found = true;
+        }
+        let is_wanted = if is_matrix { settings.form == Form::Mtx } else { settings.aux };
+        let name = file_name(&path, matrix.name()).filter(|_| is_wanted && is_file(&entry));
+        if let Some(name) = name.filter(|name| files.iter().any(|file| file.name == *name)) {
+            return refused(format!("it contains {name} twice"));
+        }
+        let size = entry.size();
+        let mut text = BufReader::with_capacity(
+            PIECE,
+            Tap {
+                to: name.map(|name| folder.temporary(name, size)).transpose()?,
+                is_hashed: name.is_some(),
+                entry: Some((path.to_string_lossy().escape_debug().to_string(), size)),
+                ..Tap::new(entry, web.interrupted)
+            },
+        );
+        if is_matrix {
+            check(&mut text, matrix, &format!("{}.mtx", matrix.name()))?;
+        }
+        io::copy(&mut text, &mut io::sink())?;
+        let Tap { to, bytes, sha256, .. } = text.into_inner();
+        if let (Some(name), Some(file)) = (name, to) {
+            file.as_file().sync_data().or_cannot("write", file.path())?;
+            let (path, name, sha256) = (file.into_temp_path(), name.to_owned(), hex(sha256));
+            let place = if is_matrix { 0 } else { files.len() };
+            files.insert(place, Extracted { path, name, bytes, sha256 });
+        }
         ration.headers();
     }
-    let read = reading::end(tar).map_err(unreadable)?;
-    let Some(matrix) = unpacking.matrix else {
-        let absent = Mismatch::Absent(wanted.matrix.name().to_owned());
-        return Err(Damage::Archive(absent.to_string()));
-    };
-    let files = matrix.into_iter().chain(unpacking.aux).collect();
-    Ok(Unpacked { files, archive_bytes: read.bytes, archive_sha256: hex(read.sha256) })
+    if !is_found {
+        return refused(absent(matrix.name()));
+    }
+    let mut rest = tar.into_inner();
+    io::copy(&mut rest, &mut io::sink())?;
+    let archive = rest.into_inner().into_inner().into_inner();
+    Ok(Unpacked { files, archive_bytes: archive.bytes, archive_sha256: hex(archive.sha256) })
+}
+
+/// Checks the header of the matrix in an archive.
+fn check_entry(
+    entry: &Entry<impl Read>,
+    path: &Path,
+    matrix: &Matrix,
+    is_second: bool,
+) -> io::Result<()> {
+    let (shown, bytes, most) = (path.display(), entry.size(), most_bytes(matrix));
+    if !is_file(entry) {
+        return refused(format!("{shown} is not a file but a {:?}", entry.header().entry_type()));
+    }
+    if is_second {
+        return refused(format!("it contains {shown} twice"));
+    }
+    match bytes > most {
+        true => {
+            refused(format!("{shown} has {bytes} bytes, but {} needs at most {most}", matrix.id))
+        }
+        false => Ok(()),
+    }
 }
 
 /// Reads the header of the matrix `name` in an archive. `shown` is the name of the archive for messages.
-///
-/// # Errors
-/// Returns an error if the archive does not contain the matrix or its header is not valid.
-pub fn head(archive: File, name: &str, shown: &str) -> Result<Head, ContentsError> {
-    let (mut tar, ration) = reading::open(archive);
-    let unreadable = |error: io::Error| Mismatch::Io(error).of(shown);
-    for entry in tar.entries().map_err(unreadable)? {
+pub fn head(archive: File, name: &str, shown: &str) -> io::Result<Head> {
+    let (mut tar, ration) = open(archive);
+    for entry in tar.entries()? {
         ration.contents();
-        let mut entry = entry.map_err(unreadable)?;
-        if entry.path().is_ok_and(|path| matrix_name(&path) == Some(name)) {
-            return Head::read(BufReader::new(entry), shown);
+        let mut entry = entry?;
+        if matrix_name(&entry.path()?) == Some(name) {
+            return Head::read(&mut BufReader::new(entry), shown);
         }
-        io::copy(&mut entry, &mut io::sink()).map_err(unreadable)?;
+        io::copy(&mut entry, &mut io::sink())?;
         ration.headers();
     }
-    Err(Mismatch::Absent(name.to_owned()).of(shown))
+    refused(format!("{shown}: {}", absent(name)))
 }
 
-/// The state of unpacking an archive.
-struct Unpacking<'u> {
-    wanted: &'u Wanted<'u>,
-    folder: &'u Folder,
-    web: &'u Client<'u>,
-    /// `Some` after the matrix has been read; the inner value is its file if it is extracted.
-    matrix: Option<Option<Temporary>>,
-    aux: Vec<Temporary>,
+type Tar<R> = Archive<Rationed<MultiGzDecoder<BufReader<R>>>>;
+
+/// Opens an archive. It is positioned at its first header.
+fn open<R: Read>(from: R) -> (Tar<R>, Ration) {
+    let decoder = MultiGzDecoder::new(BufReader::with_capacity(PIECE, from));
+    let (rationed, ration) = Rationed::new(decoder);
+    (Archive::new(rationed), ration)
 }
 
-impl Unpacking<'_> {
-    fn entry<R: Read>(&mut self, mut entry: Entry<R>) -> Result<(), Damage> {
-        let path = entry.path().map_err(unreadable)?.into_owned();
-        let name = self.wanted.matrix.name();
-        if matrix_name(&path) == Some(name) {
-            return self.matrix(&mut entry, &path);
-        }
-        let aux = aux_name(&path, name).filter(|_| self.wanted.aux);
-        match aux.filter(|_| entry.header().entry_type().is_file()) {
-            Some(name) => self.aux(&mut entry, name),
-            None => self.copy(&mut entry, |_| Ok(())),
-        }
-    }
-
-    fn matrix<R: Read>(&mut self, entry: &mut Entry<R>, path: &Path) -> Result<(), Damage> {
-        let (matrix, shown) = (self.wanted.matrix, path.display());
-        let kind = entry.header().entry_type();
-        if !kind.is_file() {
-            return Err(Damage::Archive(format!("{shown} is not a file but a {kind:?}")));
-        }
-        if self.matrix.is_some() {
-            return Err(Damage::Archive(format!("it contains {shown} twice")));
-        }
-        let (bytes, most) = (entry.size(), most_bytes(matrix));
-        if bytes > most {
-            let id = &matrix.id;
-            let message = format!("{shown} has {bytes} bytes, but {id} needs at most {most}");
-            return Err(Damage::Archive(message));
-        }
-        let name = format!("{}.mtx", matrix.name());
-        let mut contents = Contents::of(matrix, name.clone());
-        let mut writing = match self.wanted.keep {
-            true => Some(self.begin(entry, &name)?),
-            false => None,
-        };
-        self.copy(entry, |piece| {
-            contents.take(piece)?;
-            writing.as_mut().map_or(Ok(()), |writing| Ok(writing.write(piece)?))
-        })?;
-        contents.end()?;
-        self.matrix = Some(writing.map(Writing::finish).transpose()?);
-        Ok(())
-    }
-
-    fn aux<R: Read>(&mut self, entry: &mut Entry<R>, name: &str) -> Result<(), Damage> {
-        if self.aux.iter().any(|other| other.name == name) {
-            return Err(Damage::Archive(format!("it contains {name} twice")));
-        }
-        let mut writing = self.begin(entry, name)?;
-        self.copy(entry, |piece| Ok(writing.write(piece)?))?;
-        self.aux.push(writing.finish()?);
-        Ok(())
-    }
-
-    /// Creates the temporary file for an entry if there is room for it.
-    fn begin<R: Read>(&self, entry: &Entry<R>, name: &str) -> Result<Writing, Damage> {
-        self.folder.has_room(entry.size(), &self.folder.file(name))?;
-        Ok(Writing::begin(&self.folder.state(""), name)?)
-    }
-
-    /// Reads an entry to its end and passes the data to `to`, unless the run is interrupted.
-    fn copy<R: Read>(
-        &self,
-        entry: &mut Entry<R>,
-        mut to: impl FnMut(&[u8]) -> Result<(), Damage>,
-    ) -> Result<(), Damage> {
-        let (mut piece, mut copied) = (vec![0; PIECE], 0);
-        while !self.web.is_interrupted() {
-            let bytes = entry.read(&mut piece).map_err(unreadable)?;
-            if bytes == 0 {
-                return whole(entry, copied);
-            }
-            to(&piece[..bytes])?;
-            copied += bytes as u64;
-        }
-        Err(FetchError::Interrupted.into())
-    }
+fn is_file(entry: &Entry<impl Read>) -> bool {
+    entry.header().entry_type().is_file()
 }
 
-/// Checks whether an entry was read completely, because a truncated archive ends an entry without an error.
-fn whole<R: Read>(entry: &Entry<R>, read: u64) -> Result<(), Damage> {
-    let bytes = entry.size();
-    if read == bytes {
-        return Ok(());
-    }
-    let path = String::from_utf8_lossy(&entry.path_bytes()).escape_debug().to_string();
-    Err(Damage::Archive(format!("it ends within {path}, after {read} of {bytes} bytes")))
-}
-
-/// Returns the name of a further file in the folder of the matrix `name`, if it is a safe file name.
-fn aux_name<'p>(path: &'p Path, name: &str) -> Option<&'p str> {
+/// Returns the name of a file in the folder of the matrix `name`, if it is a safe file name.
+fn file_name<'p>(path: &'p Path, name: &str) -> Option<&'p str> {
     let (folder, file) = folder_and_file(path)?;
-    let fits = |file: &&str| !file.starts_with('.') && file.bytes().all(|c| c.is_ascii_graphic());
-    Some(file).filter(|_| folder == name).filter(fits)
+    let fits = !file.starts_with('.') && file.bytes().all(|c| c.is_ascii_graphic());
+    (folder == name && fits).then_some(file)
 }
 
-/// Converts a read error. An error of the operating system is not counted as damage of the archive.
-fn unreadable(error: io::Error) -> Damage {
-    match error.raw_os_error() {
-        Some(_) => FetchError::Failed(format!("cannot read the archive: {error}")).into(),
-        None => Damage::Archive(format!("it cannot be unpacked: {error}")),
+fn absent(name: &str) -> String {
+    format!("it does not contain {name}/{name}.mtx")
+}
+
+fn refused<T>(message: String) -> io::Result<T> {
+    Err(FetchError::Refused(message).into())
+}
+
+/// Hashes and counts what is read through it, copies it into a file, and ends at an interrupt.
+struct Tap<'t, R> {
+    from: R,
+    to: Option<NamedTempFile>,
+    is_hashed: bool,
+    sha256: Sha256,
+    bytes: u64,
+    /// The name and the size of an entry, because a truncated archive ends an entry without an error.
+    entry: Option<(String, u64)>,
+    interrupted: &'t AtomicBool,
+}
+
+impl<'t, R> Tap<'t, R> {
+    fn new(from: R, interrupted: &'t AtomicBool) -> Self {
+        let (to, entry, sha256) = (None, None, Sha256::new());
+        Self { from, to, is_hashed: true, sha256, bytes: 0, entry, interrupted }
     }
+}
+
+impl<R: Read> Read for Tap<'_, R> {
+    fn read(&mut self, piece: &mut [u8]) -> io::Result<usize> {
+        if self.interrupted.load(Ordering::Relaxed) {
+            return Err(FetchError::Interrupted.into());
+        }
+        let read = self.from.read(piece)?;
+        if let Some(file) = &mut self.to {
+            let written = file.as_file_mut().write_all(&piece[..read]);
+            written.or_cannot("write", file.path())?;
+        }
+        if self.is_hashed {
+            self.sha256.update(&piece[..read]);
+        }
+        self.bytes += read as u64;
+        match &self.entry {
+            Some((name, size)) if read == 0 && self.bytes != *size => {
+                refused(format!("it ends within {name}, after {} of {size} bytes", self.bytes))
+            }
+            _ => Ok(read),
+        }
+    }
+}
+
+/// Returns the SHA-256 of a file. An interrupt is a [`FetchError`].
+pub fn sha256(path: &Path, interrupted: &AtomicBool) -> io::Result<String> {
+    let mut file = BufReader::with_capacity(PIECE, Tap::new(File::open(path)?, interrupted));
+    io::copy(&mut file, &mut io::sink())?;
+    Ok(hex(file.into_inner().sha256))
 }
