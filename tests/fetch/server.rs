@@ -54,10 +54,12 @@ pub struct Request {
     pub headers: HashMap<String, String>,
 }
 
+/// A file and the remaining replies for it.
+type Served = (Vec<u8>, Vec<Reply>);
+
 #[derive(Default)]
 struct Script {
-    /// The files, and the remaining replies for each.
-    files: Mutex<HashMap<String, (Vec<u8>, Vec<Reply>)>>,
+    files: Mutex<HashMap<String, Served>>,
     requests: Mutex<Vec<Request>>,
     released: Mutex<bool>,
     release: Condvar,

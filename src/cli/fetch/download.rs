@@ -9,10 +9,12 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{FetchArgs, megabytes};
 use crate::cli::command::{CommandStatus, Env};
+use crate::collection::Matrix;
+use crate::collection::fetch::address::is_exposed;
 use crate::collection::fetch::folder::Folder;
-use crate::collection::fetch::ledger::Ledger;
+use crate::collection::fetch::ledger::{Ledger, LedgerRow};
 use crate::collection::fetch::plan::{State, WantedMatrix};
-use crate::collection::fetch::{Downloaded, Event, Fetch, FetchError};
+use crate::collection::fetch::{Event, Fetch, FetchError};
 use crate::record::terminal::shown;
 
 const BAR: &str =
@@ -111,20 +113,20 @@ fn download(
             _ => {}
         }
         while let Some(result) = ended.remove(&next) {
-            let id = &missing[next].matrix.id;
+            let matrix = &missing[next].matrix;
             next += 1;
             match result {
-                Ok(downloaded) => {
+                Ok(rows) => {
                     downloads.succeeded += 1;
-                    downloads.archive_bytes += downloaded.archive_bytes;
+                    downloads.archive_bytes += rows[0].archive_bytes;
                     if !args.quiet {
-                        print(lines(id, &downloaded, fetch.folder));
+                        print(lines(matrix, &rows, fetch.folder));
                     }
                 }
                 Err(FetchError::Interrupted) => {}
                 Err(error) => {
                     downloads.failed += 1;
-                    print(format!("{id}: not downloaded: {error}"));
+                    print(format!("{}: not downloaded: {error}", matrix.id));
                 }
             }
         }
@@ -134,14 +136,15 @@ fn download(
 }
 
 /// Returns the lines that report a downloaded matrix.
-fn lines(id: &str, downloaded: &Downloaded, folder: &Folder) -> String {
-    let Downloaded { files, bytes, exposed, .. } = downloaded;
-    let files = files.iter().map(|file| folder.file(file).display().to_string());
-    let files: Vec<String> = files.collect();
-    let mut lines = format!("{id}: {}, {} MB", files.join(", "), megabytes(*bytes));
-    if let Some(way) = exposed {
+fn lines(matrix: &Matrix, rows: &[LedgerRow], folder: &Folder) -> String {
+    let (id, address) = (&matrix.id, &rows[0].address);
+    let files: Vec<_> =
+        rows.iter().map(|row| folder.file(&row.file).display().to_string()).collect();
+    let bytes = rows.iter().map(|row| row.bytes).sum();
+    let mut lines = format!("{id}: {}, {} MB", files.join(", "), megabytes(bytes));
+    if matrix.sha256.is_none() && is_exposed(address) {
         lines += &format!(
-            "\n{id}: warning: {way}: it came over http and its SHA-256 is not known, so nothing vouches for its \
+            "\n{id}: warning: {address}: it came over http and its SHA-256 is not known, so nothing vouches for its \
              values"
         );
     }

@@ -46,12 +46,10 @@ pub fn run(
                     continue;
                 }
                 Ok(found) => (&mut wrong, format!("its SHA-256 is {found}, not {}", row.sha256)),
-                Err(error) => (
-                    &mut wrong,
-                    error
-                        .downcast::<FetchError>()
-                        .map_or_else(|error| Ok(error.to_string()), Err)?,
-                ),
+                Err(error) => match error.downcast::<FetchError>() {
+                    Ok(interrupted) => return Err(interrupted.into()),
+                    Err(error) => (&mut wrong, error.to_string()),
+                },
             },
         };
         *count += 1;

@@ -13,8 +13,8 @@ use reqwest::{ClientBuilder, Response, Url};
 use tokio::runtime::{Builder, Runtime};
 use tokio::time;
 
+use super::FetchError;
 use super::address::{may_follow, plain};
-use super::error::FetchError;
 
 /// The interval at which the interrupt flag is checked.
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);

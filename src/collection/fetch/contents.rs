@@ -4,7 +4,7 @@
 
 use std::io::{self, BufRead, Read};
 
-use super::error::FetchError;
+use super::FetchError;
 use crate::collection::Matrix;
 use spmv_matrix::market::{Banner, LONGEST_LINE, Sizes, Symmetry};
 

@@ -12,11 +12,10 @@ use reqwest::header::{
 };
 use reqwest::{Response, StatusCode};
 
-use super::Event;
 use super::address::{begins_with, plain, way};
-use super::client::Client;
-use super::error::{FetchError, OrCannot};
-use super::folder::{Folder, Origin, Part};
+use super::folder::{Origin, Part};
+use super::{Event, Fetch};
+use super::{FetchError, OrCannot};
 
 /// The number of consecutive attempts without any data after which an address fails.
 const TRIES: u32 = 4;
@@ -35,23 +34,35 @@ const BETWEEN_CHECKS: u64 = 16 << 20;
 
 /// A download into a partial file.
 pub struct Download<'d> {
-    pub web: &'d Client<'d>,
+    pub fetch: &'d Fetch<'d>,
     pub part: &'d Part,
-    /// The folder whose free space is checked.
-    pub folder: &'d Folder,
-    /// The pause before the second attempt; it doubles before each further attempt.
-    pub pause: Duration,
     /// The largest permitted size of the file in bytes.
     pub most: u64,
-    pub begun: Instant,
-    /// The longest permitted time over all attempts.
-    pub most_time: Duration,
     pub report: &'d dyn Fn(Event),
 }
 
-/// Returns the longest permitted time of a download of at most `most` bytes.
-pub fn most_time(most: u64) -> Duration {
-    Duration::from_secs(most / LEAST_MEAN).max(LEAST_TIME)
+/// The longest permitted time over all attempts, and when the first one began.
+struct Deadline {
+    begun: Instant,
+    most: Duration,
+}
+
+impl Deadline {
+    /// Returns that of a download of at most `bytes` bytes, which begins now.
+    fn of(bytes: u64) -> Self {
+        let most = Duration::from_secs(bytes / LEAST_MEAN).max(LEAST_TIME);
+        Self { begun: Instant::now(), most }
+    }
+
+    fn check(&self) -> Result<(), FetchError> {
+        if self.begun.elapsed() <= self.most {
+            return Ok(());
+        }
+        let seconds = self.most.as_secs_f64();
+        Err(FetchError::Failed(format!(
+            "the download took longer than {seconds} s, the maximum for its expected size"
+        )))
+    }
 }
 
 impl Download<'_> {
@@ -73,9 +84,9 @@ impl Download<'_> {
     }
 
     fn first_of(&self, addresses: impl Iterator<Item = String>) -> Result<String, FetchError> {
-        let mut answers = Vec::new();
+        let (deadline, mut answers) = (Deadline::of(self.most), Vec::new());
         for address in addresses {
-            let message = match self.one(&address) {
+            let message = match self.one(&address, &deadline) {
                 Err(FetchError::Passing(message, _)) => format!("{message} ({TRIES} attempts)"),
                 Err(FetchError::Refused(message)) => message,
                 ended => return ended,
@@ -89,10 +100,10 @@ impl Download<'_> {
     }
 
     /// Downloads from one address, with repeated attempts as long as they may succeed. Returns the way to the file.
-    fn one(&self, address: &str) -> Result<String, FetchError> {
+    fn one(&self, address: &str, deadline: &Deadline) -> Result<String, FetchError> {
         let (mut tries, mut small_tries, mut furthest) = (0, 0, self.part.bytes());
         loop {
-            let (message, asked) = match self.once(address) {
+            let (message, asked) = match self.once(address, deadline) {
                 Err(FetchError::Passing(message, asked)) => (message, asked),
                 ended => return ended,
             };
@@ -110,25 +121,25 @@ impl Download<'_> {
                     "{SMALL_TRIES} attempts delivered less than {LITTLE} bytes each; the last: {message}"
                 )));
             }
-            let mut pause = self.pause.saturating_mul(1 << (tries - 1));
+            let mut pause = self.fetch.settings.pause.saturating_mul(1 << (tries - 1));
             if let Some(asked) = asked.filter(|&asked| asked >= pause) {
                 let (address, seconds) = (plain(address), asked.as_secs());
                 let text = format!("{address}: {message}; waiting {seconds} s, as the server asks");
                 (self.report)(Event::Note(text));
                 pause = asked;
             }
-            self.web.pause(pause)?;
-            self.check_time()?;
+            self.fetch.web.pause(pause)?;
+            deadline.check()?;
         }
     }
 
     /// Requests the file, or the rest of it if it was begun from the same address.
-    fn once(&self, address: &str) -> Result<String, FetchError> {
+    fn once(&self, address: &str, deadline: &Deadline) -> Result<String, FetchError> {
         let had = self.part.bytes();
         let origin = self.part.origin().filter(|origin| begins_with(&origin.address, address));
         let origin = origin.filter(|origin| origin.validator.is_some());
         let resume = origin.as_ref().and_then(|o| Some((had, o.validator.as_deref()?)));
-        let mut response = self.web.get(address, resume)?;
+        let mut response = self.fetch.web.get(address, resume)?;
         let way = way(address, response.url().as_str());
         let headers = response.headers();
         let (begin, total) = match (response.status().as_u16(), &origin) {
@@ -136,15 +147,14 @@ impl Download<'_> {
             (206, Some(origin)) => (had, self.continued(headers, &way, had, origin)?),
             (416, Some(_)) => {
                 self.part.discard()?;
-                let message = format!("the server has no data after byte {had}");
-                return Err(FetchError::Passing(message, None));
+                return Err(passing(format!("the server has no data after byte {had}")));
             }
             _ => return Err(refusal(response.status(), headers, Timestamp::now())),
         };
         self.check_size(total.unwrap_or(begin))?;
         self.check_room(begin, total)?;
         // Before the first bytes are known to be no web page, a partial file is not replaced.
-        let mut piece = self.web.piece(&mut response)?;
+        let mut piece = self.fetch.web.piece(&mut response)?;
         let mut file = match begin {
             0 => {
                 check_page(&response, piece.as_deref().unwrap_or_default())?;
@@ -155,22 +165,20 @@ impl Download<'_> {
         };
         let (mut bytes, mut checked) = (begin, begin);
         while let Some(data) = piece {
-            self.check_size(bytes + data.len() as u64)?;
+            bytes += data.len() as u64;
+            self.check_size(bytes)?;
             let written = file.write_all(&data).or_cannot("write", &self.part.path);
             written.map_err(|error| self.full(total, error))?;
-            bytes += data.len() as u64;
             (self.report)(Event::Bytes(bytes, total));
-            self.check_time()?;
+            deadline.check()?;
             if bytes - checked > BETWEEN_CHECKS {
                 self.check_room(bytes, total)?;
                 checked = bytes;
             }
-            piece = self.web.piece(&mut response)?;
+            piece = self.fetch.web.piece(&mut response)?;
         }
         match total.filter(|&total| total != bytes) {
-            Some(total) => {
-                Err(FetchError::Passing(format!("it ended after {bytes} of {total} bytes"), None))
-            }
+            Some(total) => Err(passing(format!("it ended after {bytes} of {total} bytes"))),
             None => Ok(way),
         }
     }
@@ -192,8 +200,7 @@ impl Download<'_> {
             return Ok(total.or(origin.total));
         }
         self.part.discard()?;
-        let message = format!("Content-Range '{range}' of {way} does not continue at byte {had}");
-        Err(FetchError::Passing(message, None))
+        Err(passing(format!("Content-Range '{range}' of {way} does not continue at byte {had}")))
     }
 
     /// Refuses a file of this size if it is too large, and then removes the partial file.
@@ -211,7 +218,7 @@ impl Download<'_> {
     /// Checks whether the disk has room for the rest of the file after the first `bytes`.
     fn check_room(&self, bytes: u64, total: Option<u64>) -> Result<(), FetchError> {
         let left = total.map_or(0, |total| total.saturating_sub(bytes));
-        let room = self.folder.check_room(left, &self.part.path);
+        let room = self.fetch.folder.check_room(left, &self.part.path);
         room.map_err(|error| self.full(total, error))
     }
 
@@ -220,16 +227,10 @@ impl Download<'_> {
         let discarded = if total.is_none() { self.part.discard() } else { Ok(()) };
         discarded.err().unwrap_or(error)
     }
+}
 
-    fn check_time(&self) -> Result<(), FetchError> {
-        if self.begun.elapsed() <= self.most_time {
-            return Ok(());
-        }
-        let seconds = self.most_time.as_secs_f64();
-        Err(FetchError::Failed(format!(
-            "the download took longer than {seconds} s, the maximum for its expected size"
-        )))
-    }
+fn passing(message: String) -> FetchError {
+    FetchError::Passing(message, None)
 }
 
 /// Returns what a response without a file means. `now` is the time of the response.
@@ -305,6 +306,9 @@ mod tests {
     use std::sync::atomic::AtomicBool;
     use std::thread;
 
+    use super::super::Settings;
+    use super::super::client::Client;
+    use super::super::folder::Folder;
     use super::*;
 
     /// Each case is a status, the header Retry-After, and the pause or the reason why there is no other attempt.
@@ -357,7 +361,7 @@ mod tests {
     #[test]
     fn a_download_ends_at_its_time_limit() {
         for (bytes, seconds) in [(1, 3600), (3599 * LEAST_MEAN, 3600), (4000 * LEAST_MEAN, 4000)] {
-            assert_eq!(most_time(bytes), Duration::from_secs(seconds));
+            assert_eq!(Deadline::of(bytes).most, Duration::from_secs(seconds));
         }
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}/x", listener.local_addr().unwrap());
@@ -370,17 +374,15 @@ mod tests {
             }
         });
         let (dir, interrupted) = (tempfile::tempdir().unwrap(), AtomicBool::new(false));
-        let download = Download {
-            web: &Client::new(Duration::from_secs(60), &interrupted).unwrap(),
-            part: &Part { path: dir.path().join("x") },
+        let fetch = Fetch {
             folder: &Folder::new(dir.path()),
-            pause: Duration::ZERO,
-            most: u64::MAX,
-            begun: Instant::now(),
-            most_time: Duration::from_millis(100),
-            report: &|_| {},
+            settings: &Settings::default(),
+            web: &Client::new(Duration::from_secs(60), &interrupted).unwrap(),
         };
-        let error = download.one(&address).unwrap_err().to_string();
+        let part = &Part { path: dir.path().join("x") };
+        let download = Download { fetch: &fetch, part, most: u64::MAX, report: &|_| {} };
+        let deadline = Deadline { begun: Instant::now(), most: Duration::from_millis(100) };
+        let error = download.one(&address, &deadline).unwrap_err().to_string();
         assert!(error.starts_with("the download took longer than 0.1 s"), "{error}");
     }
 }

@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 use tempfile::{Builder, NamedTempFile};
 
 use super::client::Client;
-use super::error::{FetchError, OrCannot};
 use super::ledger::{LEDGER, Ledger};
+use super::{FetchError, OrCannot};
 use crate::collection::Matrix;
 
 /// The default folder for downloading matrices and for finding downloaded matrices.

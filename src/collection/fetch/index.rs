@@ -1,14 +1,13 @@
 //! The collection's index, which is stored in the user's cache folder.
 
 use std::fs;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::address::{Site, is_exposed};
 use super::client::Client;
-use super::download::{Download, most_time};
-use super::error::{FetchError, OrCannot};
+use super::download::Download;
 use super::folder::{Folder, Part};
-use super::{Event, Settings};
+use super::{Event, Fetch, FetchError, OrCannot, Settings};
 use crate::collection::{Matrix, index};
 use spmv_matrix::cache::{CacheFolder, Key};
 
@@ -34,7 +33,7 @@ pub fn collection(
         Some((matrices, age)) if age < FRESH => return Ok(matrices),
         other => other,
     };
-    let downloaded = download(web, addresses, settings.pause, note).and_then(|(bytes, way)| {
+    let downloaded = download(web, settings, addresses, note).and_then(|(bytes, way)| {
         let matrices = parse(&bytes, &way)?;
         cache.put(&key, &bytes);
         if is_exposed(&way) {
@@ -60,27 +59,20 @@ pub fn collection(
 /// Downloads the index. Returns its contents and the way to it.
 fn download(
     web: &Client,
+    settings: &Settings,
     addresses: Vec<String>,
-    pause: Duration,
     note: &dyn Fn(String),
 ) -> Result<(Vec<u8>, String), FetchError> {
     let own = tempfile::tempdir().or_cannot("create a folder in", &std::env::temp_dir())?;
     let folder = Folder::new(own.path());
     let part = Part { path: folder.file("ssstats.csv.part") };
-    let download = Download {
-        web,
-        part: &part,
-        folder: &folder,
-        pause,
-        most: MOST_BYTES,
-        begun: Instant::now(),
-        most_time: most_time(MOST_BYTES),
-        report: &|event| {
-            if let Event::Note(text) = event {
-                note(text);
-            }
-        },
+    let report = |event| {
+        if let Event::Note(text) = event {
+            note(text);
+        }
     };
+    let fetch = Fetch { folder: &folder, settings, web };
+    let download = Download { fetch: &fetch, part: &part, most: MOST_BYTES, report: &report };
     let way = download.run(addresses.into_iter())?;
     Ok((fs::read(&part.path).or_cannot("read", &part.path)?, way))
 }

@@ -8,8 +8,8 @@ use std::io::{self, ErrorKind};
 
 use serde::{Deserialize, Serialize};
 
-use super::error::{FetchError, OrCannot};
 use super::folder::{Folder, names, sync};
+use super::{FetchError, OrCannot};
 use crate::collection::is_id;
 use spmv_matrix::cache;
 
@@ -75,9 +75,9 @@ impl Ledger {
 
     /// Adds the files of an archive. They must not exist unless they were downloaded for the same matrix, and an earlier
     /// archive of the matrix must have been the same.
-    pub(super) fn enter(&mut self, rows: Vec<LedgerRow>) -> Result<(), FetchError> {
+    pub(super) fn enter(&mut self, rows: &[LedgerRow]) -> Result<(), FetchError> {
         let path = self.folder.state(LEDGER);
-        for row in &rows {
+        for row in rows {
             let id = &row.matrix;
             let is_other =
                 |old: &&LedgerRow| old.matrix == *id && old.archive_sha256 != row.archive_sha256;
@@ -100,7 +100,7 @@ impl Ledger {
             }
         }
         self.rows.retain(|old| rows.iter().all(|row| row.file != old.file));
-        self.rows.extend(rows);
+        self.rows.extend_from_slice(rows);
         self.rows.sort_by(|a, b| (&a.matrix, &a.file).cmp(&(&b.matrix, &b.file)));
         let written = cache::replace(&path, |file| {
             let mut writer = csv::Writer::from_writer(file);

@@ -5,7 +5,6 @@ pub mod address;
 pub mod client;
 mod contents;
 mod download;
-mod error;
 pub mod folder;
 pub mod index;
 pub mod ledger;
@@ -14,20 +13,19 @@ pub mod plan;
 mod unpack;
 
 use std::fs::{self, File};
+use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, mpsc};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-pub use error::FetchError;
 pub use unpack::sha256;
 
 use crate::collection::Matrix;
-use address::{Site, is_exposed};
+use address::Site;
 use client::Client;
-use download::{Download, most_time};
-use error::OrCannot;
+use download::Download;
 use folder::{Folder, Part, sync};
 use ledger::{Ledger, LedgerRow};
 use plan::WantedMatrix;
@@ -41,9 +39,10 @@ const ARCHIVE_MARGIN: u64 = 8;
 const ARCHIVE_ALLOWANCE: u64 = 256 << 20;
 
 /// What is stored of an archive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
     /// The matrix.
+    #[default]
     Mtx,
     /// The archive as it was downloaded.
     Archive,
@@ -59,7 +58,7 @@ impl Form {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Settings {
     /// The sites from which archives are requested, in this order.
     pub sites: Vec<Site>,
@@ -84,16 +83,41 @@ impl Settings {
     }
 }
 
-/// The files that were downloaded for a matrix.
-#[derive(Debug)]
-pub struct Downloaded {
-    /// The names in the folder, the matrix first.
-    pub files: Vec<String>,
-    /// The total size of the files.
-    pub bytes: u64,
-    pub archive_bytes: u64,
-    /// The way to the archive, if others could have changed it on that way and its SHA-256 is not known.
-    pub exposed: Option<String>,
+/// Why a matrix is not downloaded.
+#[derive(Debug, thiserror::Error)]
+pub enum FetchError {
+    /// The user has interrupted the run.
+    #[error("interrupted")]
+    Interrupted,
+    /// The same address may deliver later, after the pause that the server asks for, if it does.
+    #[error("{0}")]
+    Passing(String, Option<Duration>),
+    /// What an address answers, or the archive that it has delivered, is of no use.
+    #[error("{0}")]
+    Refused(String),
+    /// The cause is on this machine, so that other addresses are of no use either.
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// Readers of archives and files pass a [`FetchError`] on as an error of the system, which `downcast` undoes.
+impl From<FetchError> for io::Error {
+    fn from(error: FetchError) -> Self {
+        Self::other(error)
+    }
+}
+
+trait OrCannot<T> {
+    /// Names the operation and the file in an error, as in `cannot write ufl_mtx/a.mtx: …`.
+    fn or_cannot(self, verb: &str, path: &Path) -> Result<T, FetchError>;
+}
+
+impl<T> OrCannot<T> for io::Result<T> {
+    fn or_cannot(self, verb: &str, path: &Path) -> Result<T, FetchError> {
+        self.map_err(|error| {
+            FetchError::Failed(format!("cannot {verb} {}: {error}", path.display()))
+        })
+    }
 }
 
 /// What happens to a matrix.
@@ -105,7 +129,8 @@ pub enum Event {
     Unpacking,
     /// A message for the user.
     Note(String),
-    Ended(Result<Downloaded, FetchError>),
+    /// The rows of the ledger for the downloaded files, the matrix first.
+    Ended(Result<Vec<LedgerRow>, FetchError>),
 }
 
 /// Where matrices are downloaded from and into.
@@ -150,25 +175,16 @@ impl Fetch<'_> {
         task: &WantedMatrix,
         ledger: &Mutex<Ledger>,
         report: &dyn Fn(Event),
-    ) -> Result<Downloaded, FetchError> {
-        let Self { folder, settings, web } = *self;
+    ) -> Result<Vec<LedgerRow>, FetchError> {
+        let Self { folder, settings, .. } = *self;
         let (part, most) = (folder.part(&task.matrix), settings.most_archive_bytes(&task.matrix));
-        let download = Download {
-            web,
-            part: &part,
-            folder,
-            pause: settings.pause,
-            most,
-            begun: Instant::now(),
-            most_time: most_time(most),
-            report,
-        };
+        let download = Download { fetch: self, part: &part, most, report };
         let way = download.run(settings.sites.iter().map(|site| site.archive(&task.matrix)))?;
         report(Event::Unpacking);
         let result = unpack(&part.path, &task.matrix, self)
             .and_then(|unpacked| self.install(task, &part, &unpacked, &way, ledger));
         match result {
-            Ok(downloaded) => part.discard().map(|()| downloaded),
+            Ok(rows) => part.discard().map(|()| rows),
             Err(FetchError::Refused(message)) => {
                 part.discard()?;
                 Err(FetchError::Failed(format!("the archive from {way}: {message}")))
@@ -186,7 +202,7 @@ impl Fetch<'_> {
         unpacked: &Unpacked,
         way: &str,
         ledger: &Mutex<Ledger>,
-    ) -> Result<Downloaded, FetchError> {
+    ) -> Result<Vec<LedgerRow>, FetchError> {
         let Unpacked { files, archive_bytes, archive_sha256 } = unpacked;
         check_sha256(&task.matrix, archive_sha256)?;
         let row = |file: String, bytes, sha256: &str| LedgerRow {
@@ -209,23 +225,16 @@ impl Fetch<'_> {
                 .map(|file| (&*file.path, row(task.name_of(&file.name), file.bytes, &file.sha256)))
                 .unzip(),
         };
-        let downloaded = Downloaded {
-            files: rows.iter().map(|row| row.file.clone()).collect(),
-            bytes: rows.iter().map(|row| row.bytes).sum(),
-            archive_bytes: *archive_bytes,
-            exposed: Some(way.to_owned())
-                .filter(|way| task.matrix.sha256.is_none() && is_exposed(way)),
-        };
         let mut ledger = ledger.lock().expect("no job panics with the ledger");
-        ledger.enter(rows)?;
-        for (path, name) in paths.into_iter().zip(&downloaded.files) {
-            let to = self.folder.file(name);
+        ledger.enter(&rows)?;
+        for (path, row) in paths.into_iter().zip(&rows) {
+            let to = self.folder.file(&row.file);
             // The contents must be on the disk first.
             let synced = File::open(path).and_then(|file| file.sync_data());
             synced.and_then(|()| fs::rename(path, &to)).or_cannot("rename to", &to)?;
         }
         sync(&self.folder.path)?;
-        Ok(downloaded)
+        Ok(rows)
     }
 }
 

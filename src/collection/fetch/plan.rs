@@ -6,9 +6,9 @@ use std::io::BufReader;
 use std::path::Path;
 
 use super::contents::Head;
-use super::error::{FetchError, OrCannot};
 use super::folder::{Folder, names};
 use super::ledger::Ledger;
+use super::{FetchError, OrCannot};
 use super::{Form, check_sha256, unpack};
 use crate::collection::Matrix;
 use spmv_matrix::archive::is_matrix;

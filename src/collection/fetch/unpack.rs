@@ -12,8 +12,7 @@ use tar::{Archive, Entry};
 use tempfile::{NamedTempFile, TempPath};
 
 use super::contents::{Head, check};
-use super::error::{FetchError, OrCannot};
-use super::{Fetch, Form};
+use super::{Fetch, FetchError, Form, OrCannot};
 use crate::collection::Matrix;
 use spmv_matrix::archive::{Ration, Rationed, folder_and_file, matrix_name};
 use spmv_matrix::cache::hex;
