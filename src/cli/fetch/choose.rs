@@ -8,7 +8,7 @@ use anyhow::{Error, Result, anyhow, bail};
 
 use super::FetchArgs;
 use crate::collection::fetch::client::Client;
-use crate::collection::fetch::{Settings, index};
+use crate::collection::fetch::{FetchError, Settings, index};
 use crate::collection::{Datasets, Matrix, is_id};
 use spmv_matrix::cache::CacheFolder;
 use spmv_matrix::near::hint;
@@ -48,10 +48,10 @@ pub fn matrices(
 }
 
 /// Returns the matrices that the words name. Requests the index only for matrices that the datasets do not have.
-fn named<E: Into<Error>>(
+fn named(
     words: &[String],
     datasets: &Datasets,
-    collection: impl Fn() -> Result<Vec<Matrix>, E>,
+    collection: impl Fn() -> Result<Vec<Matrix>, FetchError>,
 ) -> Result<Vec<Matrix>> {
     let (mut matrices, mut index) = (Vec::new(), None);
     for word in words {
@@ -64,7 +64,7 @@ fn named<E: Into<Error>>(
         } else {
             let index = match &mut index {
                 Some(index) => index,
-                none => none.insert(collection().map_err(Into::into)?),
+                none => none.insert(collection()?),
             };
             let found = index.iter().find(|matrix| matrix.id == *word);
             matrices.push(found.cloned().ok_or_else(|| no_matrix(word, index))?);

@@ -1,6 +1,7 @@
 //! `spmv-bench fetch --verify`: verifies the hashes of the downloaded files.
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 
@@ -11,7 +12,7 @@ use super::choose::ids;
 use crate::cli::command::{CommandStatus, Env};
 use crate::collection::Datasets;
 use crate::collection::fetch::folder::Folder;
-use crate::collection::fetch::ledger::Ledger;
+use crate::collection::fetch::ledger::{Ledger, LedgerRow};
 use crate::collection::fetch::{FetchError, sha256};
 use spmv_matrix::archive::is_matrix;
 
@@ -31,7 +32,7 @@ pub fn run(
          without --verify to download matrices"
     );
     let Ledger { rows, .. } = Ledger::read(folder)?;
-    let (mut right, mut wrong, mut missing, mut unknown) = (0, 0, 0, 0);
+    let (mut right, mut wrong, mut missing) = (0, 0, 0);
     for row in rows.iter().filter(|row| args.words.is_empty() || named.contains(&row.matrix)) {
         let file = folder.file(&row.file);
         let (count, problem) = match folder.bytes(&row.file) {
@@ -60,17 +61,15 @@ pub fn run(
         writeln!(env.stdout, "{id}: not downloaded into {shown}")?;
         missing += 1;
     }
-    if args.words.is_empty() {
-        let known: BTreeSet<&str> = rows.iter().map(|row| row.file.as_str()).collect();
-        let entries = fs::read_dir(&folder.path).into_iter().flatten().flatten();
-        let files: BTreeSet<_> = entries.map(|entry| entry.file_name()).collect();
-        let files = files.iter().filter(|file| is_matrix(Path::new(file)));
-        for file in files.filter(|file| !file.to_str().is_some_and(|file| known.contains(file))) {
-            let path = folder.path.join(file);
-            writeln!(env.stdout, "{}: its SHA-256 is not in the ledger", path.display())?;
-            unknown += 1;
-        }
+    let unknown = match args.words.is_empty() {
+        true => unknown(folder, &rows),
+        false => BTreeSet::new(),
+    };
+    for file in &unknown {
+        let path = folder.path.join(file);
+        writeln!(env.stdout, "{}: its SHA-256 is not in the ledger", path.display())?;
     }
+    let unknown = unknown.len();
     if !args.quiet {
         writeln!(
             env.stderr,
@@ -79,4 +78,12 @@ pub fn run(
     }
     let is_bad = right == 0 || wrong + missing + unknown > 0;
     Ok(if is_bad { CommandStatus::Bad } else { CommandStatus::Ok })
+}
+
+/// Returns the matrix files in the folder that have no row.
+fn unknown(folder: &Folder, rows: &[LedgerRow]) -> BTreeSet<OsString> {
+    let known: BTreeSet<&str> = rows.iter().map(|row| row.file.as_str()).collect();
+    let entries = fs::read_dir(&folder.path).into_iter().flatten().flatten();
+    let files = entries.map(|entry| entry.file_name()).filter(|file| is_matrix(Path::new(file)));
+    files.filter(|file| !file.to_str().is_some_and(|file| known.contains(file))).collect()
 }

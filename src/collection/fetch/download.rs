@@ -1,6 +1,7 @@
 //! Downloads a file. Temporary failures are retried and continue where the last attempt ended. If a site does
 //! not have the file, the next site is tried.
 
+use std::fs::File;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
@@ -154,8 +155,8 @@ impl Download<'_> {
         self.check_size(total.unwrap_or(begin))?;
         self.check_room(begin, total)?;
         // Before the first bytes are known to be no web page, a partial file is not replaced.
-        let mut piece = self.fetch.web.piece(&mut response)?;
-        let mut file = match begin {
+        let piece = self.fetch.web.piece(&mut response)?;
+        let file = match begin {
             0 => {
                 check_page(&response, piece.as_deref().unwrap_or_default())?;
                 let (address, validator) = (way.clone(), validator(response.headers()));
@@ -163,7 +164,20 @@ impl Download<'_> {
             }
             _ => self.part.append()?,
         };
-        let (mut bytes, mut checked) = (begin, begin);
+        self.copy(response, piece, file, begin, total, deadline).map(|()| way)
+    }
+
+    /// Appends the body of a response, which begins with `piece`, to the file, which has so many bytes.
+    fn copy(
+        &self,
+        mut response: Response,
+        mut piece: Option<Vec<u8>>,
+        mut file: File,
+        mut bytes: u64,
+        total: Option<u64>,
+        deadline: &Deadline,
+    ) -> Result<(), FetchError> {
+        let mut checked = bytes;
         while let Some(data) = piece {
             bytes += data.len() as u64;
             self.check_size(bytes)?;
@@ -179,7 +193,7 @@ impl Download<'_> {
         }
         match total.filter(|&total| total != bytes) {
             Some(total) => Err(passing(format!("it ended after {bytes} of {total} bytes"))),
-            None => Ok(way),
+            None => Ok(()),
         }
     }
 

@@ -76,32 +76,11 @@ impl Ledger {
     /// Adds the files of an archive. They must not exist unless they were downloaded for the same matrix, and an earlier
     /// archive of the matrix must have been the same.
     pub(super) fn enter(&mut self, rows: &[LedgerRow]) -> Result<(), FetchError> {
-        let path = self.folder.state(LEDGER);
-        for row in rows {
-            let id = &row.matrix;
-            let is_other =
-                |old: &&LedgerRow| old.matrix == *id && old.archive_sha256 != row.archive_sha256;
-            if let Some(old) = self.rows.iter().find(is_other) {
-                return Err(FetchError::Refused(format!(
-                    "it has changed: its SHA-256 is {}, and it was {} on {}; to accept it, remove the \
-                     lines of {id} from {}",
-                    row.archive_sha256,
-                    old.archive_sha256,
-                    old.date,
-                    path.display()
-                )));
-            }
-            let file = self.folder.file(&row.file);
-            if file.symlink_metadata().is_ok() && self.owner(&row.file) != Some(id) {
-                return Err(FetchError::Failed(format!(
-                    "{} exists and does not belong to {id}: move it away",
-                    file.display()
-                )));
-            }
-        }
+        rows.iter().try_for_each(|row| self.check(row))?;
         self.rows.retain(|old| rows.iter().all(|row| row.file != old.file));
         self.rows.extend_from_slice(rows);
         self.rows.sort_by(|a, b| (&a.matrix, &a.file).cmp(&(&b.matrix, &b.file)));
+        let path = self.folder.state(LEDGER);
         let written = cache::replace(&path, |file| {
             let mut writer = csv::Writer::from_writer(file);
             self.rows.iter().try_for_each(|row| writer.serialize(row))?;
@@ -109,6 +88,29 @@ impl Ledger {
         });
         written.or_cannot("write", &path)?;
         sync(&self.folder.state(""))
+    }
+
+    fn check(&self, row: &LedgerRow) -> Result<(), FetchError> {
+        let LedgerRow { matrix: id, archive_sha256, .. } = row;
+        let is_other =
+            |old: &&LedgerRow| old.matrix == *id && old.archive_sha256 != *archive_sha256;
+        if let Some(old) = self.rows.iter().find(is_other) {
+            return Err(FetchError::Refused(format!(
+                "it has changed: its SHA-256 is {archive_sha256}, and it was {} on {}; to accept it, remove the \
+                 lines of {id} from {}",
+                old.archive_sha256,
+                old.date,
+                self.folder.state(LEDGER).display()
+            )));
+        }
+        let file = self.folder.file(&row.file);
+        if file.symlink_metadata().is_ok() && self.owner(&row.file) != Some(id) {
+            let file = file.display();
+            return Err(FetchError::Failed(format!(
+                "{file} exists and does not belong to {id}: move it away"
+            )));
+        }
+        Ok(())
     }
 }
 

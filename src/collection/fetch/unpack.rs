@@ -74,8 +74,8 @@ pub fn unpack(archive: &Path, matrix: &Matrix, fetch: &Fetch) -> Result<Unpacked
 }
 
 fn extract(archive: File, matrix: &Matrix, fetch: &Fetch) -> io::Result<Unpacked> {
-    let Fetch { folder, settings, web } = *fetch;
-    let (mut tar, ration) = open(Tap::new(archive, web.interrupted));
+    let settings = fetch.settings;
+    let (mut tar, ration) = open(Tap::new(archive, fetch.web.interrupted));
     let (mut is_found, mut files) = (false, Vec::<Extracted>::new());
     for entry in tar.entries()? {
         ration.contents();
@@ -91,26 +91,9 @@ fn extract(archive: File, matrix: &Matrix, fetch: &Fetch) -> io::Result<Unpacked
         if let Some(name) = name.filter(|name| files.iter().any(|file| file.name == *name)) {
             return refused(format!("it contains {name} twice"));
         }
-        let size = entry.size();
-        let mut text = BufReader::with_capacity(
-            PIECE,
-            Tap {
-                to: name.map(|name| folder.temporary(name, size)).transpose()?,
-                is_hashed: name.is_some(),
-                entry: Some((path.to_string_lossy().escape_debug().to_string(), size)),
-                ..Tap::new(entry, web.interrupted)
-            },
-        );
-        if is_matrix {
-            check(&mut text, matrix, &format!("{}.mtx", matrix.name()))?;
-        }
-        io::copy(&mut text, &mut io::sink())?;
-        let Tap { to, bytes, sha256, .. } = text.into_inner();
-        if let (Some(name), Some(file)) = (name, to) {
-            file.as_file().sync_data().or_cannot("write", file.path())?;
-            let (path, name, sha256) = (file.into_temp_path(), name.to_owned(), hex(sha256));
+        if let Some(file) = read_entry(entry, is_matrix, name, matrix, fetch)? {
             let place = if is_matrix { 0 } else { files.len() };
-            files.insert(place, Extracted { path, name, bytes, sha256 });
+            files.insert(place, file);
         }
         ration.headers();
     }
@@ -121,6 +104,34 @@ fn extract(archive: File, matrix: &Matrix, fetch: &Fetch) -> io::Result<Unpacked
     io::copy(&mut rest, &mut io::sink())?;
     let archive = rest.into_inner().into_inner().into_inner();
     Ok(Unpacked { files, archive_bytes: archive.bytes, archive_sha256: hex(archive.sha256) })
+}
+
+/// Reads an entry to its end, checks it if it is the matrix, and extracts it if it has a name.
+fn read_entry(
+    entry: Entry<impl Read>,
+    is_matrix: bool,
+    name: Option<&str>,
+    matrix: &Matrix,
+    fetch: &Fetch,
+) -> io::Result<Option<Extracted>> {
+    let size = entry.size();
+    let shown = String::from_utf8_lossy(&entry.path_bytes()).escape_debug().to_string();
+    let tap = Tap {
+        to: name.map(|name| fetch.folder.temporary(name, size)).transpose()?,
+        is_hashed: name.is_some(),
+        entry: Some((shown, size)),
+        ..Tap::new(entry, fetch.web.interrupted)
+    };
+    let mut text = BufReader::with_capacity(PIECE, tap);
+    if is_matrix {
+        check(&mut text, matrix, &format!("{}.mtx", matrix.name()))?;
+    }
+    io::copy(&mut text, &mut io::sink())?;
+    let Tap { to, bytes, sha256, .. } = text.into_inner();
+    let (Some(name), Some(file)) = (name, to) else { return Ok(None) };
+    file.as_file().sync_data().or_cannot("write", file.path())?;
+    let (path, name, sha256) = (file.into_temp_path(), name.to_owned(), hex(sha256));
+    Ok(Some(Extracted { path, name, bytes, sha256 }))
 }
 
 /// Checks the header of the matrix in an archive.
