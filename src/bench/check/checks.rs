@@ -2,45 +2,47 @@
 
 use super::Passed;
 use super::product::{Asked, Case, Given};
-use super::small::{FACTORS, matrices};
+use super::small::{FACTORS, long_rows as triplets_of_long_rows, matrices};
 use spmv_matrix::Csr;
 use spmv_matrix::scalar::Scalar;
 use spmv_methods::plugin::{Entry, abi};
 use spmv_methods::team::Team;
 
-/// The numbers of threads.
 const THREADS: [usize; 4] = [1, 2, 3, 7];
 /// The number of preparations before memory is compared, and then between two comparisons.
 const CYCLES: [usize; 3] = [100, 200, 200];
 /// The growth of the process per preparation that is not taken for a leak, in bytes.
 const GROWTH: usize = 256;
 
-/// A function that runs a check. It names each step before it begins.
-type Run = fn(&'static Entry, &mut dyn FnMut(&str)) -> Result<Passed, String>;
-
-/// One check of the battery, for methods in one precision.
-pub struct Check {
-    pub name: &'static str,
-    pub run: Run,
+/// A method, the matrices on which it is checked, and what a check has done so far.
+pub struct Checking<'c, T> {
+    pub entry: &'static Entry,
+    pub matrices: &'c [(String, Csr<T>)],
+    /// Is called with the name of each step before it begins.
+    pub step: &'c mut dyn FnMut(&str),
+    pub passed: Passed,
 }
 
-pub fn all<T: Scalar>() -> [Check; 7] {
+/// A check of the battery, with its name.
+pub type Check<T> = (&'static str, fn(&mut Checking<T>) -> Result<(), String>);
+
+pub fn all<T: Scalar>() -> [Check<T>; 7] {
     [
-        Check {
-            name: "small matrices, alpha and beta, 1 to 7 threads, x and y at odd addresses",
-            run: small_matrices::<T>,
-        },
-        Check { name: "every value of every parameter", run: parameters::<T> },
-        Check { name: "rows of 70000 nonzeros", run: long_rows::<T> },
-        Check { name: "NaN and infinity in x stay in their rows", run: spoilt::<T> },
-        Check { name: "several matrices prepared at the same time", run: together::<T> },
-        Check { name: "memory after 500 preparations", run: memory::<T> },
-        Check { name: "the same product again", run: again::<T> },
+        (
+            "small matrices, alpha and beta, 1 to 7 threads, x and y at odd addresses",
+            small_matrices,
+        ),
+        ("every value of every parameter", parameters),
+        ("rows of 70000 nonzeros", long_rows),
+        ("NaN and infinity in x stay in their rows", spoilt),
+        ("several matrices prepared at the same time", together),
+        ("memory after 500 preparations", memory),
+        ("the same product again", again),
     ]
 }
 
 /// Returns the small matrices, the smallest first, so that the first failure is on the smallest matrix that shows it.
-fn ascending<T: Scalar>() -> Vec<(String, Csr<T>)> {
+pub fn ascending<T: Scalar>() -> Vec<(String, Csr<T>)> {
     let mut all = matrices();
     all.sort_by_key(|(_, rows, cols, triplets)| rows + cols + triplets.len());
     let named = all.into_iter().map(|(name, rows, cols, triplets)| {
@@ -50,130 +52,100 @@ fn ascending<T: Scalar>() -> Vec<(String, Csr<T>)> {
     named.collect()
 }
 
-/// Returns whether the product is plain or transposed, for all that the method has.
-fn transposes(entry: &Entry) -> impl Iterator<Item = bool> + use<> {
-    let both = entry.description.has(abi::TRANSPOSED);
-    [false, true].into_iter().filter(move |&transpose| both || !transpose)
+impl<T: Scalar> Checking<'_, T> {
+    /// Returns whether the product is plain or transposed, for all that the method has.
+    fn transposes(&self) -> impl Iterator<Item = bool> + use<T> {
+        let both = self.entry.description.has(abi::TRANSPOSED);
+        [false, true].into_iter().filter(move |&transpose| both || !transpose)
+    }
+
+    /// Runs a case. The step names the matrix and the settings.
+    fn run(&mut self, (name, csr): &(String, Csr<T>), asked: Asked) -> Result<(), String> {
+        let Asked { team, transpose, factors: (alpha, beta), given } = asked;
+        let product = if transpose { "transposed, " } else { "" };
+        let given: String = given.iter().map(|(name, value)| format!(", {name}={value}")).collect();
+        let threads = team.len();
+        let on = format!("{name}, {product}alpha {alpha}, beta {beta}, threads {threads}{given}");
+        (self.step)(&on);
+        let case = Case::new(self.entry, csr, asked);
+        case.run(&mut self.passed).map_err(|reason| format!("{on}: {reason}"))
+    }
 }
 
-/// Runs a case. The step names the matrix and the settings.
-fn run<T: Scalar>(
-    entry: &'static Entry,
-    (name, csr): &(String, Csr<T>),
-    asked: Asked,
-    (step, passed): (&mut dyn FnMut(&str), &mut Passed),
-) -> Result<(), String> {
-    let Asked { team, transpose, factors: (alpha, beta), given } = asked;
-    let product = if transpose { "transposed, " } else { "" };
-    let given: String = given.iter().map(|(name, value)| format!(", {name}={value}")).collect();
-    let threads = team.len();
-    let on = format!("{name}, {product}alpha {alpha}, beta {beta}, threads {threads}{given}");
-    step(&on);
-    Case::new(entry, csr, asked).run(passed).map_err(|reason| format!("{on}: {reason}"))
-}
-
-fn small_matrices<T: Scalar>(
-    entry: &'static Entry,
-    step: &mut dyn FnMut(&str),
-) -> Result<Passed, String> {
-    let (mut passed, teams) = (Passed::default(), THREADS.map(Team::floating));
-    for matrix in &ascending::<T>() {
-        for (team, transpose) in
-            teams.iter().flat_map(|team| transposes(entry).map(move |t| (team, t)))
-        {
-            for factors in FACTORS {
-                let asked = Asked { transpose, factors, ..Asked::plain(team) };
-                run(entry, matrix, asked, (&mut *step, &mut passed))?;
+fn small_matrices<T: Scalar>(checking: &mut Checking<T>) -> Result<(), String> {
+    let teams = THREADS.map(Team::floating);
+    for matrix in checking.matrices {
+        for team in &teams {
+            for transpose in checking.transposes() {
+                for factors in FACTORS {
+                    checking.run(matrix, Asked { transpose, factors, ..Asked::plain(team) })?;
+                }
             }
         }
     }
-    Ok(passed)
+    Ok(())
 }
 
-fn parameters<T: Scalar>(
-    entry: &'static Entry,
-    step: &mut dyn FnMut(&str),
-) -> Result<Passed, String> {
-    let (mut passed, team) = (Passed::default(), Team::floating(3));
-    let matrices = ascending::<T>();
-    for given in settings(entry) {
-        for matrix in &matrices {
-            for transpose in transposes(entry) {
-                let asked = Asked { team: &team, transpose, factors: (2.5, -0.5), given: &given };
-                run(entry, matrix, asked, (&mut *step, &mut passed))?;
-            }
-        }
-    }
-    Ok(passed)
-}
-
-/// Returns each value of each parameter.
-fn settings(entry: &'static Entry) -> Vec<Given> {
-    let parameters = entry.description.parameters.iter();
+fn parameters<T: Scalar>(checking: &mut Checking<T>) -> Result<(), String> {
+    let team = Team::floating(3);
+    let parameters = checking.entry.description.parameters.iter();
     let values = parameters.flat_map(|parameter| {
         parameter.values.iter().map(|value| vec![(&*parameter.name, &**value)])
     });
-    values.collect()
-}
-
-/// Rows longer than any 16-bit count, with empty rows between them.
-fn long_rows<T: Scalar>(
-    entry: &'static Entry,
-    step: &mut dyn FnMut(&str),
-) -> Result<Passed, String> {
-    let long = |row: usize| (0..70_000).map(move |k| (row, k, ((k * 7 + row) % 13) as f64 - 6.0));
-    let mut triplets: Vec<_> = long(2).chain(long(40)).collect();
-    triplets.extend((3..39).map(|row| (row, row * 31, 1.5)));
-    let csr = Csr::<T>::from_triplets(60, 70_000, &triplets);
-    let matrix = ("60 x 70000, 140036 nonzeros".into(), csr);
-    let (mut passed, team) = (Passed::default(), Team::floating(3));
-    for transpose in transposes(entry) {
-        let asked = Asked { transpose, ..Asked::plain(&team) };
-        run(entry, &matrix, asked, (&mut *step, &mut passed))?;
+    for given in values.collect::<Vec<Given>>() {
+        for matrix in checking.matrices {
+            for transpose in checking.transposes() {
+                let asked = Asked { team: &team, transpose, factors: (2.5, -0.5), given: &given };
+                checking.run(matrix, asked)?;
+            }
+        }
     }
-    Ok(passed)
+    Ok(())
 }
 
-fn spoilt<T: Scalar>(entry: &'static Entry, step: &mut dyn FnMut(&str)) -> Result<Passed, String> {
-    let (mut passed, team) = (Passed::default(), Team::floating(3));
-    for (name, csr) in &ascending::<T>() {
-        for transpose in transposes(entry) {
-            step(name);
-            let case = Case::new(entry, csr, Asked { transpose, ..Asked::plain(&team) });
-            let Some(running) = case.prepare(&mut passed)? else { continue };
+fn long_rows<T: Scalar>(checking: &mut Checking<T>) -> Result<(), String> {
+    let csr = Csr::from_triplets(60, 70_000, &triplets_of_long_rows());
+    let (matrix, team) = (("60 x 70000, 140036 nonzeros".into(), csr), Team::floating(3));
+    for transpose in checking.transposes() {
+        checking.run(&matrix, Asked { transpose, ..Asked::plain(&team) })?;
+    }
+    Ok(())
+}
+
+fn spoilt<T: Scalar>(checking: &mut Checking<T>) -> Result<(), String> {
+    let team = Team::floating(3);
+    for (name, csr) in checking.matrices {
+        for transpose in checking.transposes() {
+            (checking.step)(name);
+            let asked = Asked { transpose, ..Asked::plain(&team) };
+            let case = Case::new(checking.entry, csr, asked);
+            let Some(running) = case.prepare(&mut checking.passed)? else { continue };
             let pattern = [T::nan(), T::one(), T::infinity(), T::one(), T::one()];
             let x: Vec<T> = pattern.into_iter().cycle().take(case.inputs()).collect();
             let y =
                 case.multiply_by(&running, &x, 0).map_err(|reason| format!("{name}: {reason}"))?;
-            let differs =
-                case.finite(&x).zip(&y).position(|(is_finite, y)| y.is_finite() != is_finite);
-            if let Some(row) = differs {
-                return Err(format!(
-                    "{name}: y[{row}] is {} with NaN or infinity in x",
-                    y[row].widen()
-                ));
+            let mut rows = case.finite(&x).zip(&y);
+            if let Some(row) = rows.position(|(is_finite, y)| y.is_finite() != is_finite) {
+                let y = y[row].widen();
+                return Err(format!("{name}: y[{row}] is {y} with NaN or infinity in x"));
             }
-            passed.products += 1;
+            checking.passed.products += 1;
             running.end()?;
         }
     }
-    Ok(passed)
+    Ok(())
 }
 
-fn together<T: Scalar>(
-    entry: &'static Entry,
-    step: &mut dyn FnMut(&str),
-) -> Result<Passed, String> {
-    let (mut passed, team) = (Passed::default(), Team::floating(2));
-    let matrices = ascending::<T>();
-    step("all small matrices at once");
-    let cases: Vec<_> = matrices
-        .iter()
-        .map(|(name, csr)| (name, Case::new(entry, csr, Asked::plain(&team))))
-        .collect();
+fn together<T: Scalar>(checking: &mut Checking<T>) -> Result<(), String> {
+    let team = Team::floating(2);
+    (checking.step)("all small matrices at once");
+    let case = |(name, csr)| (name, Case::new(checking.entry, csr, Asked::plain(&team)));
+    let cases: Vec<(&String, _)> =
+        checking.matrices.iter().map(|(name, csr)| case((name, csr))).collect();
+    let passed = &mut checking.passed;
     let mut prepared = Vec::new();
     for (name, case) in &cases {
-        let running = case.prepare(&mut passed).map_err(|reason| format!("{name}: {reason}"))?;
+        let running = case.prepare(passed).map_err(|reason| format!("{name}: {reason}"))?;
         prepared.extend(running.map(|running| (name, case, running)));
     }
     for phase in [0.1, 0.2] {
@@ -193,19 +165,19 @@ fn together<T: Scalar>(
         passed.products += 1;
         running.end()?;
     }
-    Ok(passed)
+    Ok(())
 }
 
 /// The process must not grow in both of two periods: the memory of an allocator also grows without a leak, but not for ever.
-fn memory<T: Scalar>(entry: &'static Entry, step: &mut dyn FnMut(&str)) -> Result<Passed, String> {
-    let (mut passed, team) = (Passed::default(), Team::floating(2));
-    let matrices = ascending::<T>();
-    let (name, csr) = matrices.iter().max_by_key(|(_, csr)| csr.nnz()).expect("there are matrices");
-    step(name);
-    let case = Case::new(entry, csr, Asked::plain(&team));
+fn memory<T: Scalar>(checking: &mut Checking<T>) -> Result<(), String> {
+    let team = Team::floating(2);
+    let largest = checking.matrices.iter().max_by_key(|(_, csr)| csr.nnz());
+    let (name, csr) = largest.expect("there are matrices");
+    (checking.step)(name);
+    let case = Case::new(checking.entry, csr, Asked::plain(&team));
     let mut grown = |cycles: usize| {
         let before = resident();
-        (0..cycles).try_for_each(|_| case.run(&mut passed))?;
+        (0..cycles).try_for_each(|_| case.run(&mut checking.passed))?;
         Ok::<_, String>(resident().saturating_sub(before) / cycles)
     };
     let [_, first, second] = [grown(CYCLES[0])?, grown(CYCLES[1])?, grown(CYCLES[2])?];
@@ -215,7 +187,7 @@ fn memory<T: Scalar>(entry: &'static Entry, step: &mut dyn FnMut(&str)) -> Resul
             "{name}: the process grew by {least} bytes per preparation: destroy does not release everything"
         ));
     }
-    Ok(passed)
+    Ok(())
 }
 
 /// Returns the resident memory of the process in bytes, or 0 if it is unknown.
@@ -227,14 +199,14 @@ fn resident() -> usize {
 
 /// Prepares the same matrix twice, with other products in between. The values may differ by rounding only, which
 /// verification has shown; whether they are equal bit for bit is a fact, not a check.
-fn again<T: Scalar>(entry: &'static Entry, step: &mut dyn FnMut(&str)) -> Result<Passed, String> {
-    let (mut passed, team) = (Passed::default(), Team::floating(2));
-    for (name, csr) in &ascending::<T>() {
-        step(name);
-        let case = Case::new(entry, csr, Asked::plain(&team));
+fn again<T: Scalar>(checking: &mut Checking<T>) -> Result<(), String> {
+    let team = Team::floating(2);
+    for (name, csr) in checking.matrices {
+        (checking.step)(name);
+        let case = Case::new(checking.entry, csr, Asked::plain(&team));
         for _ in 0..2 {
-            case.run(&mut passed).map_err(|reason| format!("{name}: {reason}"))?;
+            case.run(&mut checking.passed).map_err(|reason| format!("{name}: {reason}"))?;
         }
     }
-    Ok(passed)
+    Ok(())
 }

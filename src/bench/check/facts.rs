@@ -16,7 +16,6 @@ pub const MATRIX: &str = "grid3d,n=40,points=7,random=1";
 /// The number of products whose median time and whose results are compared.
 const PRODUCTS: usize = 21;
 
-/// Facts of a method on one generated matrix.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
     /// The bytes that the method stores in addition to CSR, if they are known.

@@ -8,6 +8,7 @@ pub mod small;
 
 use serde::{Deserialize, Serialize};
 
+use checks::Checking;
 pub use facts::Facts;
 use spmv_matrix::scalar::{Precision, Scalar};
 use spmv_methods::plugin::Entry;
@@ -23,10 +24,8 @@ pub enum Message {
     Facts(Result<Facts, String>),
 }
 
-/// What a check has done.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Passed {
-    /// The number of products that were verified.
     pub products: usize,
     /// The number of matrices, or of combinations of settings, that the method did not take.
     pub refused: usize,
@@ -34,9 +33,8 @@ pub struct Passed {
     pub refusal: Option<String>,
 }
 
-/// Returns the names of all checks, in the order in which they run.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    checks::all::<f64>().into_iter().map(|check| check.name)
+    checks::all::<f64>().into_iter().map(|(name, _)| name)
 }
 
 /// Runs the checks from number `from` on, and passes each message to `tell`.
@@ -53,8 +51,11 @@ pub fn run(
 }
 
 fn run_in<T: Scalar>(entry: &'static Entry, from: usize, tell: &mut dyn FnMut(Message)) {
-    for (number, check) in checks::all::<T>().into_iter().enumerate().skip(from) {
-        let ended = (check.run)(entry, &mut |on| tell(Message::Step(number, on.to_owned())));
+    let matrices = &checks::ascending::<T>();
+    for (number, (_, check)) in checks::all::<T>().into_iter().enumerate().skip(from) {
+        let step = &mut |on: &str| tell(Message::Step(number, on.to_owned()));
+        let mut checking = Checking { entry, matrices, step, passed: Passed::default() };
+        let ended = check(&mut checking).map(|()| checking.passed);
         tell(Message::Ended(number, ended));
     }
     tell(Message::Step(names().count(), facts::MATRIX.into()));

@@ -13,14 +13,11 @@ use spmv_methods::team::Team;
 /// A set of parameters, as the user would give them.
 pub type Given = Vec<(&'static str, &'static str)>;
 
-/// The product to compute.
 #[derive(Clone, Copy)]
 pub struct Asked<'a> {
-    /// The threads on which the product is computed.
     pub team: &'a Team,
     pub transpose: bool,
     pub factors: (f64, f64),
-    /// The parameters of the method that are set.
     pub given: &'a [(&'static str, &'static str)],
 }
 
@@ -43,7 +40,6 @@ pub struct Case<'c, T> {
 }
 
 impl<'c, T: Scalar> Case<'c, T> {
-    /// Creates the case of a product with a matrix.
     pub fn new(entry: &'static Entry, csr: &'c Csr<T>, asked: Asked<'c>) -> Self {
         let operator = if asked.transpose { csr.transposed() } else { csr.clone() };
         Self { entry, csr, operator, asked, before: csr.clone() }
@@ -118,7 +114,6 @@ impl<'c, T: Scalar> Case<'c, T> {
             .map(move |row| columns(row).all(|&column| x[column as usize].is_finite()))
     }
 
-    /// Returns the number of elements of x.
     pub fn inputs(&self) -> usize {
         self.operator.cols()
     }

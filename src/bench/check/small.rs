@@ -2,7 +2,6 @@
 
 use spmv_matrix::scalar::Scalar;
 
-/// Row, column and value of an entry.
 pub type Triplet = (usize, usize, f64);
 
 /// Pairs of α and β: the plain product, a negative factor without y, y unscaled, and all terms at once.
@@ -28,34 +27,33 @@ pub fn mostly_empty() -> Vec<Triplet> {
     triplets
 }
 
+/// 60 × 70000: rows longer than any 16-bit count and any block, with empty rows between them.
+pub fn long_rows() -> Vec<Triplet> {
+    let long = |row: usize| (0..70_000).map(move |k| (row, k, ((k * 7 + row) % 13) as f64 - 6.0));
+    let short = (3..39).map(|row| (row, row * 31, 1.5));
+    long(2).chain(long(40)).chain(short).collect()
+}
+
 /// Returns the small matrices, each named after the bug that it detects.
 pub fn matrices() -> Vec<(&'static str, usize, usize, Vec<Triplet>)> {
-    let value = |row: usize, col: usize| ((row * 7 + col * 3) % 11) as f64 - 4.5;
-    let entries = |cells: Vec<(usize, usize)>| {
-        cells.into_iter().map(|(row, col)| (row, col, value(row, col))).collect::<Vec<_>>()
-    };
     let full = |rows: usize, cols: usize| {
-        entries((0..rows).flat_map(|row| (0..cols).map(move |col| (row, col))).collect())
+        entries((0..rows).flat_map(|row| (0..cols).map(move |col| (row, col))))
     };
-    let rows_of = |rows: &[usize], length: usize| {
-        entries(
-            rows.iter().flat_map(|&r| (0..length).map(move |c| (r, (c * 3 + r) % 20))).collect(),
-        )
+    let rows_of = |rows: Vec<usize>, length: usize| {
+        entries(rows.into_iter().flat_map(|r| (0..length).map(move |c| (r, (c * 3 + r) % 20))))
     };
-    let mut one_long = full(1, 200);
-    one_long.extend(entries((1..30).map(|row| (row, row)).collect()));
-    let mut long_in_the_middle = entries((0..40).filter(|&r| r != 20).map(|r| (r, r)).collect());
-    long_in_the_middle.extend(entries((0..300).map(|col| (20, col)).collect()));
+    let one_long = (0..200).map(|col| (0, col)).chain((1..30).map(|row| (row, row)));
+    let short = (0..40).filter(|&row| row != 20).map(|row| (row, row));
+    let long_in_the_middle = short.chain((0..300).map(|col| (20, col)));
     // Blocks of 3 rows, each with entries in 5 blocks of 3 x 3.
-    let blocks: Vec<_> = (0..60 * 15)
-        .map(|k| (k / 15, k % 15))
-        .map(|(row, k)| (row, (row / 3 * 7 + k / 3 * 4) % 20 * 3 + k % 3))
-        .collect();
-    let holes = blocks.iter().copied().filter(|(row, col)| (row * 5 + col) % 11 > 0).collect();
+    let block = |row: usize, k: usize| (row, (row / 3 * 7 + k / 3 * 4) % 20 * 3 + k % 3);
+    let blocks = (0..60 * 15).map(|k| block(k / 15, k % 15));
+    let holes = blocks.clone().filter(|(row, col)| (row * 5 + col) % 11 > 0);
     let band = (0..150).flat_map(|row: usize| {
         [-13, -12, -1, 0, 1, 12, 13].map(|offset| (row, row.wrapping_add_signed(offset)))
     });
-    let among_empty = (0..240).filter(|row| row % 3 != 1 || row % 60 > 50);
+    let ragged = (0..40).flat_map(|row| (0..=row).map(move |col| (row, (col * 7) % 40)));
+    let among_empty = (0..240).filter(|row| row % 3 != 1 || row % 60 > 50).collect();
     let far = (0..40).flat_map(|row| [(row, row), (row, 35_000 + row), (row, 69_999 - row)]);
     vec![
         ("0 x 0", 0, 0, vec![]),
@@ -65,38 +63,31 @@ pub fn matrices() -> Vec<(&'static str, usize, usize, Vec<Triplet>)> {
         ("1 x 1", 1, 1, full(1, 1)),
         ("one row", 1, 50, full(1, 50)),
         ("one column", 50, 1, full(50, 1)),
-        ("first rows empty", 20, 20, rows_of(&[3, 4, 19], 5)),
-        ("middle rows empty", 20, 20, rows_of(&[0, 1, 18, 19], 6)),
-        ("last rows empty", 20, 20, rows_of(&[0, 7, 8], 9)),
-        ("first row longer than all others together", 30, 200, one_long),
-        ("middle row longer than all others together", 40, 300, long_in_the_middle),
+        ("first rows empty", 20, 20, rows_of(vec![3, 4, 19], 5)),
+        ("middle rows empty", 20, 20, rows_of(vec![0, 1, 18, 19], 6)),
+        ("last rows empty", 20, 20, rows_of(vec![0, 7, 8], 9)),
+        ("first row longer than all others together", 30, 200, entries(one_long)),
+        ("middle row longer than all others together", 40, 300, entries(long_in_the_middle)),
         ("tall", 500, 3, full(500, 3)),
         ("wide", 3, 500, full(3, 500)),
-        ("diagonal", 64, 64, entries((0..64).map(|k| (k, k)).collect())),
+        ("diagonal", 64, 64, entries((0..64).map(|k| (k, k)))),
         ("more threads than rows", 2, 10, full(2, 10)),
-        ("more threads than nonzeros", 9, 9, entries(vec![(1, 2), (7, 0)])),
-        (
-            "every row length up to 40",
-            40,
-            40,
-            entries(
-                (0..40).flat_map(|row| (0..=row).map(move |col| (row, (col * 7) % 40))).collect(),
-            ),
-        ),
-        ("a band with gaps", 150, 150, entries(band.filter(|&(_, col)| col < 150).collect())),
+        ("more threads than nonzeros", 9, 9, entries([(1, 2), (7, 0)])),
+        ("every row length up to 40", 40, 40, entries(ragged)),
+        ("a band with gaps", 150, 150, entries(band.filter(|&(_, col)| col < 150))),
         ("blocks of 3 rows", 60, 60, entries(blocks)),
         ("blocks with holes", 60, 60, entries(holes)),
-        (
-            "rows of 8 among empty rows",
-            240,
-            20,
-            entries(among_empty.flat_map(|r| (0..8).map(move |c| (r, (c * 3 + r) % 20))).collect()),
-        ),
+        ("rows of 8 among empty rows", 240, 20, rows_of(among_empty, 8)),
         ("tiles of every kind", 79, 75, tiles()),
-        ("columns far apart", 40, 70_000, entries(far.collect())),
+        ("columns far apart", 40, 70_000, entries(far)),
         ("mostly empty rows", 6000, 40, mostly_empty()),
         ("explicit zeros", 3, 3, vec![(0, 0, 0.0), (1, 1, 2.0), (1, 2, 0.0)]),
     ]
+}
+
+fn entries(cells: impl IntoIterator<Item = (usize, usize)>) -> Vec<Triplet> {
+    let value = |row: usize, col: usize| ((row * 7 + col * 3) % 11) as f64 - 4.5;
+    cells.into_iter().map(|(row, col)| (row, col, value(row, col))).collect()
 }
 
 /// Tiles of 16 x 16, of which each kind has a different format, some of them cut by the edge: 79 rows and 75 columns
