@@ -1,7 +1,9 @@
-//! Tests of `scripts/gpu-campaign`: with fake programs, which steps run and what is kept of them; with the real program
-//! on the model of an H200, that the steps work. Without Python 3.11 the tests print that they are skipped.
+//! Tests of the scripts for GPU machines, with fake programs: which steps of `scripts/gpu-campaign` run and what is kept
+//! of them, and what `scripts/gpu-profile` asks and converts; with the real program on the model of an H200, that the
+//! steps work. Without Python, for the campaign 3.11, the tests print that they are skipped.
 
 mod build;
+mod profile;
 mod rehearsal;
 mod steps;
 
@@ -21,10 +23,26 @@ methods) printf 'seq    cpu\n    :a=1 x\ngpu-a   gpu\n    :block=1|2 x\n    :srs
 *) echo "$*" ;;
 esac"#;
 
-/// A folder with the scripts and a fake bundle, as on a GPU machine.
+/// Prints that a test is skipped: directly to stderr, because the test runner hides what a passing test prints.
+fn skip(reason: &str) {
+    let _ = writeln!(std::io::stderr(), "skipped: {reason}");
+}
+
+/// Returns the path of Python if it has a module, or prints that the test is skipped.
+fn python(module: &str) -> Option<PathBuf> {
+    let script = format!("import {module}, sys; print(sys.executable)");
+    let found = Command::new("python3").args(["-c", &script]).output().ok();
+    match found.filter(|ran| ran.status.success()) {
+        Some(ran) => Some(PathBuf::from(String::from_utf8(ran.stdout).unwrap().trim())),
+        None => {
+            skip(&format!("no python3 with {module}"));
+            None
+        }
+    }
+}
+
 struct Place(TempDir);
 
-/// The result of the script.
 #[derive(Debug)]
 struct Ran {
     status: Option<i32>,
@@ -33,15 +51,15 @@ struct Ran {
 }
 
 impl Place {
-    /// Creates the folder with these steps in place of those of the project. Returns `None` without Python.
+    fn empty() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    /// Creates a folder with the scripts and a fake bundle, as on a GPU machine, and with these steps in place of those
+    /// of the project. Returns `None` without Python.
     fn new(steps: &str) -> Option<Self> {
-        let version = ["-c", "import tomllib"];
-        if !Command::new("python3").args(version).output().is_ok_and(|ran| ran.status.success()) {
-            // Written directly to stderr, because the test runner hides what a passing test prints.
-            let _ = writeln!(std::io::stderr(), "skipped: no Python 3.11");
-            return None;
-        }
-        let place = Self(tempfile::tempdir().unwrap());
+        python("tomllib")?;
+        let place = Self::empty();
         for name in ["", "gpu_campaign"] {
             let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts").join(name);
             fs::create_dir_all(place.path("scripts").join(name)).unwrap();
@@ -81,10 +99,8 @@ impl Place {
     fn command(&self, words: &str) -> Command {
         let mut command = Command::new(self.path("scripts/gpu-campaign"));
         command.args(words.split_whitespace()).current_dir(self.0.path());
-        command.env(
-            "PATH",
-            format!("{}:{}", self.path("bin").display(), std::env::var("PATH").unwrap()),
-        );
+        let path = format!("{}:{}", self.path("bin").display(), std::env::var("PATH").unwrap());
+        command.env("PATH", path);
         command.env("VIRTUAL_ENV", concat!(env!("CARGO_MANIFEST_DIR"), "/.venv"));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
@@ -108,5 +124,17 @@ impl Ran {
         let text = |bytes| String::from_utf8(bytes).unwrap();
         let (stdout, stderr) = (text(output.stdout), text(output.stderr));
         Self { status: output.status.code(), stdout, stderr }
+    }
+
+    #[track_caller]
+    fn exits(self, status: i32) -> Self {
+        assert_eq!(self.status, Some(status), "{self:?}");
+        self
+    }
+
+    /// Asserts that the script is refused with this reason.
+    #[track_caller]
+    fn refused(&self, reason: &str) {
+        assert!(self.status == Some(2) && self.stderr.contains(reason), "no {reason}: {self:?}");
     }
 }

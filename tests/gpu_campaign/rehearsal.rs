@@ -1,13 +1,11 @@
 //! Rehearses a campaign with the real program on the model of an H200, from the first step to the record.
 
 use std::fs;
-use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use crate::Place;
+use crate::{Place, skip};
 
-/// A matrix of 3 rows and 4 entries.
 const SMALL: &str =
     "%%MatrixMarket matrix coordinate real general\n3 4 4\n1 1 2\n1 4 3\n3 2 1\n3 3 5\n";
 /// The steps that need no large generated matrix.
@@ -17,27 +15,24 @@ const STEPS: &str = "papers counters memcheck";
 fn a_campaign_is_rehearsed_on_a_model_and_taken_in() {
     let Some(place) = Place::new("") else { return };
     if !Path::new(env!("CARGO_MANIFEST_DIR")).join(".venv").exists() {
-        let _ = writeln!(std::io::stderr(), "skipped: no .venv with NVRTC");
-        return;
+        return skip("no .venv with NVRTC");
     }
     let program = env!("CARGO_BIN_EXE_spmv-bench");
     // With little memory, the bandwidth is measured with the smallest working set only.
     let limited = format!("ulimit -v 1000000; exec {program} \"$@\"");
     place.program("out/rehearsal/programs/spmv-bench", &limited);
     place.write("out/rehearsal/matrices/small.mtx", SMALL);
-    let ran = place.run(&format!("--rehearse --max-nonzeros 100 out {STEPS}"));
-    assert_eq!(ran.status, Some(0), "{ran:?}");
+    place.run(&format!("--rehearse --max-nonzeros 100 out {STEPS}")).exits(0);
 
     // The report of an experiment that was cut off is written when it is taken in.
     let fig6 =
         place.path("out/rehearsal/results/hola-fig6").read_dir().unwrap().next().unwrap().unwrap();
     fs::remove_file(fig6.path().join("report.html")).unwrap();
-    assert_eq!(place.run("--rehearse --max-nonzeros 100 out counters").status, Some(0));
+    place.run("--rehearse --max-nonzeros 100 out counters").exits(0);
     fs::create_dir_all(place.path("target/release")).unwrap();
     symlink(program, place.path("target/release/spmv-bench")).unwrap();
     place.program("bin/cargo", "true");
-    let ran = place.run("--import out/gpu-campaign.tar.xz");
-    assert_eq!(ran.status, Some(0), "{ran:?}");
+    place.run("--import out/gpu-campaign.tar.xz").exits(0);
     let record = place.path("results/gpu-campaign").read_dir().unwrap().next().unwrap().unwrap();
     assert!(record.file_name().to_string_lossy().ends_with("-model-h200"), "{record:?}");
     let page = fs::read_to_string(record.path().join("README.md")).unwrap();

@@ -42,18 +42,13 @@ fn a_step_runs_once_unless_it_is_named_and_the_archive_has_everything() {
     let steps =
         step("one", [1, 9], "echo $DEVICE >>ran; echo $VARIANTS") + &step("two", [1, 9], "exit 3");
     let Some(place) = Place::new(&steps) else { return };
-    let ran = place.run("out");
-    assert_eq!(ran.status, Some(1), "{ran:?}");
+    place.run("out").exits(1);
     assert_eq!(place.step("one"), ("ok".into(), "gpu-a,gpu-a:block=*,gpu-b\n".into()));
     assert_eq!(place.step("two").0, "failed with status 3");
     place.run("out");
     place.run("out one");
     assert_eq!(place.read("target/gpu-campaign-state/ran"), "gpu\ngpu\n");
-    let unknown = place.run("out three");
-    assert!(
-        unknown.status == Some(2) && unknown.stderr.contains("there is no step three"),
-        "{unknown:?}"
-    );
+    place.run("out three").refused("there is no step three");
     // On another machine the archive is all that there is.
     fs::remove_dir_all(place.path("target")).unwrap();
     place.program("target/gpu-campaign-state/programs/spmv-bench", crate::PROGRAM);
@@ -68,12 +63,9 @@ fn a_limit_and_an_interrupt_end_a_step_with_its_processes() {
     let steps = step("hang", [1, 2], hang) + &step("next", [1, 9], "true");
     let Some(place) = Place::new(&steps) else { return };
     let begun = Instant::now();
-    let ran = place.run("out");
+    let ran = place.run("out").exits(1);
     assert!(begun.elapsed() < Duration::from_secs(30), "{ran:?}");
-    assert_eq!(
-        (ran.status, place.step("hang").0, place.step("next").0),
-        (Some(1), "cut off".into(), "ok".into())
-    );
+    assert_eq!((&*place.step("hang").0, &*place.step("next").0), ("cut off", "ok"));
     let state = "target/gpu-campaign-state";
     // A process that was killed exists until its new parent has noticed.
     let is_gone = || {
@@ -85,10 +77,8 @@ fn a_limit_and_an_interrupt_end_a_step_with_its_processes() {
     };
     assert!(is_gone());
     // It is repeated in the next call, which is interrupted.
-    place.write(
-        "scripts/gpu_campaign/steps.toml",
-        &step("hang", [1, 60], "echo row >>rows; echo $$ >pid; sleep 60"),
-    );
+    let hang = step("hang", [1, 60], "echo row >>rows; echo $$ >pid; sleep 60");
+    place.write("scripts/gpu_campaign/steps.toml", &hang);
     fs::remove_file(place.path(state).join("pid")).unwrap();
     let process = place.command("out").spawn().unwrap();
     while place.read(&format!("{state}/pid")).is_empty() {
@@ -105,11 +95,10 @@ fn a_limit_and_an_interrupt_end_a_step_with_its_processes() {
 fn no_step_starts_that_could_end_too_late() {
     let steps = step("long", [100, 200], "true") + &step("short", [1, 9], "true");
     let Some(place) = Place::new(&steps) else { return };
-    let ran = place.run("--within 60 out");
-    assert_eq!(ran.status, Some(3), "{ran:?}");
+    let ran = place.run("--within 60 out").exits(3);
     assert!(ran.stdout.contains("not enough time was left for: long"), "{ran:?}");
     assert_eq!((place.step("long").0, place.step("short").0), (String::new(), "ok".into()));
-    assert_eq!(place.run("out").status, Some(0));
+    place.run("out").exits(0);
 }
 
 #[test]
@@ -151,40 +140,28 @@ fn without_a_gpu_or_a_program_nothing_runs() {
     let ran = place.run("out");
     assert_eq!((ran.status, &*ran.stderr), (Some(2), "gpu-campaign: no GPU: no CUDA driver\n"));
     fs::remove_dir_all(place.path("target")).unwrap();
-    let ran = place.run("out");
-    assert!(
-        ran.status == Some(2) && ran.stderr.contains("--build, and copy the folder"),
-        "{ran:?}"
-    );
+    place.run("out").refused("--build, and copy the folder");
 }
 
 /// The battery tests the methods whose sources differ from those that the newest record has found right.
 #[test]
 fn the_battery_tests_what_has_changed() {
     let Some(place) = Place::new(&step("battery", [1, 9], "echo $CHANGED")) else { return };
-    place.write(
-        "target/gpu-campaign/bundle.json",
-        r#"{"methods": {"gpu-a": "1", "gpu-b": "2", "gpu-c": "3"}}"#,
-    );
-    place.write(
-        "results/gpu-campaign/2026-01-01-gpu/methods.json",
-        r#"{"gpu-a": "1", "gpu-b": "1"}"#,
-    );
-    assert_eq!(place.run("out").status, Some(0));
+    let built = r#"{"methods": {"gpu-a": "1", "gpu-b": "2", "gpu-c": "3"}}"#;
+    place.write("target/gpu-campaign/bundle.json", built);
+    let right = r#"{"gpu-a": "1", "gpu-b": "1"}"#;
+    place.write("results/gpu-campaign/2026-01-01-gpu/methods.json", right);
+    place.run("out").exits(0);
     assert_eq!(place.step("battery").1, "gpu-b gpu-c\n");
     // The record of this campaign is the newest one.
     place.program("bin/cargo", "echo \"$*\" >asked");
-    let ran = place.run("--import out/gpu-campaign.tar.xz");
-    assert_eq!(ran.status, Some(0), "{ran:?}");
+    let ran = place.run("--import out/gpu-campaign.tar.xz").exits(0);
     assert_eq!(place.read("asked"), "test --test cli the_documents\n");
     assert!(ran.stdout.contains("| battery | tests battery | ok |"), "{ran:?}");
     fs::remove_dir_all(place.path("target/gpu-campaign-state/logs")).unwrap();
-    let ran = place.run("other battery");
-    assert_eq!(
-        place.step("battery").0,
-        "nothing to do: no method has changed since the last record",
-        "{ran:?}"
-    );
+    place.run("other battery");
+    let outcome = "nothing to do: no method has changed since the last record";
+    assert_eq!(place.step("battery").0, outcome);
 }
 
 #[test]
@@ -198,7 +175,7 @@ fn an_archive_that_is_none_is_named() {
         ("--rehearse", "where do the results go? Name a folder OUT"),
     ] {
         let ran = place.run(words);
-        let is_clear = ran.stderr.starts_with("gpu-campaign: ") && ran.stderr.contains(told);
-        assert!(ran.status == Some(2) && is_clear, "{words}: {ran:?}");
+        ran.refused(told);
+        assert!(ran.stderr.starts_with("gpu-campaign: "), "{ran:?}");
     }
 }
