@@ -1,14 +1,13 @@
 //! Tests of a CUDA driver that hangs or ends its process. It is the fake driver (`tests/cuda/driver.c`), which misbehaves
 //! as the variable `FAKE_DRIVER` says. Without a C compiler, the tests are skipped with a message.
 
-use std::io::Write;
 use std::process::Command;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use crate::gpu::built_driver;
-use crate::{LITTLE_MEMORY, Place, Ran, behind, column};
+use crate::{LITTLE_MEMORY, Place, Ran, behind, children, eventually, skip};
 
 /// Methods of the CPU and of the GPU, none of which is asked for by its name.
 const METHODS: &str = "--methods *csr5 --iterations 3 --rounds 1 --format csv";
@@ -16,15 +15,13 @@ const METHODS: &str = "--methods *csr5 --iterations 3 --rounds 1 --format csv";
 /// Returns a folder with matrices and the driver, or `None` without a C compiler.
 fn place() -> Option<Place> {
     let place = Place::with_matrices(&[30, 20]);
-    if built_driver(&place) {
-        return Some(place);
+    if !built_driver(&place) {
+        skip("no C compiler");
+        return None;
     }
-    // Written directly to stderr, because the test runner hides what a passing test prints.
-    let _ = writeln!(std::io::stderr(), "skipped: no C compiler");
-    None
+    Some(place)
 }
 
-/// Returns the command that runs the program with a driver that has this fault.
 fn command(place: &Place, fault: &str, words: &str) -> Command {
     let mut program = place.program(words);
     program.env("LD_LIBRARY_PATH", place.path("driver")).env("FAKE_DRIVER", fault);
@@ -35,7 +32,10 @@ fn command(place: &Place, fault: &str, words: &str) -> Command {
 fn run_all(place: &Place, cases: &[(&str, String)]) -> Vec<Ran> {
     let start = |(fault, words): &(&str, String)| command(place, fault, words).spawn().unwrap();
     let started: Vec<_> = cases.iter().map(start).collect();
-    started.into_iter().map(|child| Ran::of(child.wait_with_output().unwrap())).collect()
+    let ended = started.into_iter().map(|child| child.wait_with_output().unwrap());
+    let command = |(fault, words)| format!("{words} if {fault}");
+    let commands = cases.iter().cloned().map(command);
+    ended.zip(commands).map(|(output, command)| Ran { command, ..Ran::of(output) }).collect()
 }
 
 /// The CPU method has a row whatever the driver does, and the remark says what it did.
@@ -55,12 +55,12 @@ fn cpu_methods_are_measured_in_spite_of_the_driver() {
         let words = format!("--mtx matrices/m1.mtx --threads 1 {METHODS} --timeout 1 {isolation}");
         faults.map(|(fault, _)| (fault, words.clone()))
     });
-    for ((fault, reason), ran) in faults.iter().cycle().zip(run_all(&place, &cases.concat())) {
-        assert_eq!(ran.status, Some(0), "{fault}: {ran:?}");
-        assert_eq!(column(&ran.stdout, "method_name"), ["csr5"], "{fault}: {ran:?}");
+    for ((_, reason), ran) in faults.iter().cycle().zip(run_all(&place, &cases.concat())) {
+        let ran = ran.exits(0);
+        assert_eq!(ran.column("method_name"), ["csr5"], "{ran:?}");
         let start = "GPU methods are skipped: the CUDA driver (libcuda.so.1)";
         let remark = ran.stderr.lines().find(|line| line.starts_with(start));
-        assert!(remark.is_some_and(|line| line.contains(reason)), "{fault}: {ran:?}");
+        assert!(remark.is_some_and(|line| line.contains(reason)), "{reason}: {ran:?}");
     }
 }
 
@@ -80,12 +80,12 @@ fn every_command_survives_a_driver_that_ends_its_process() {
         ("gpu-file", 2, "spmv-bench: the CUDA driver"),
     ];
     let runs = cases.map(|(words, ..)| ("cuInit aborts", words.to_owned()));
-    for ((words, status, message), ran) in cases.into_iter().zip(run_all(&place, &runs)) {
+    for ((_, status, message), ran) in cases.into_iter().zip(run_all(&place, &runs)) {
+        let ran = ran.exits(status);
         let text = format!("{}{}", ran.stdout, ran.stderr);
-        assert_eq!(ran.status, Some(status), "{words}: {ran:?}");
-        assert!(text.contains(message), "{words}: {ran:?}");
-        assert_eq!(text.matches("was ended by signal 6").count(), 1, "{words}: {ran:?}");
-        assert_eq!(text.matches("cuInit is called").count(), 1, "{words}: {ran:?}");
+        let counts = [message, "was ended by signal 6", "cuInit is called"]
+            .map(|part| text.matches(part).count());
+        assert!(counts[0] > 0 && counts[1..] == [1, 1], "{ran:?}");
     }
 }
 
@@ -96,11 +96,10 @@ fn an_interrupt_is_not_delayed_by_the_driver() {
     let words = format!("--mtx matrices/m1.mtx --threads 1 {METHODS} --timeout 50");
     let process = command(&place, "cuInit hangs", &words).spawn().unwrap();
     let pid = process.id();
-    assert!(crate::eventually(|| !crate::children(pid).is_empty()));
+    assert!(eventually(|| !children(pid).is_empty()));
     // The signal handler has been installed before the first child was started.
     kill(Pid::from_raw(pid as i32), Signal::SIGINT).unwrap();
-    let ran = Ran::of(process.wait_with_output().unwrap());
-    assert_eq!(ran.status, Some(1), "{ran:?}");
+    let ran = Ran::of(process.wait_with_output().unwrap()).exits(1);
     let end = "spmv-bench: interrupted while a child process opened the GPU\n";
     assert!(ran.stderr.ends_with(end), "{ran:?}");
 }
@@ -111,12 +110,11 @@ fn a_gpu_that_fails_before_the_first_method_is_left_out() {
     let Some(place) = place() else { return };
     let words = format!("corpus matrices --threads 1 {METHODS} --run-record record.json");
     let program = command(&place, "cuMemGetInfo aborts", &words);
-    let ran = behind(&LITTLE_MEMORY, &program);
-    assert_eq!(ran.status, Some(0), "{ran:?}");
-    assert_eq!(column(&ran.stdout, "method_name"), ["csr5", "csr5"], "{ran:?}");
+    let ran = behind(&LITTLE_MEMORY, &program).exits(0);
+    assert_eq!(ran.column("method_name"), ["csr5", "csr5"], "{ran:?}");
     let remark = "GPU methods are skipped: the child process that measures ended before it was ready: it was ended by \
                   signal 6 (SIGABRT) after the GPU had been opened";
-    assert!(ran.stderr.contains(remark), "{ran:?}");
+    ran.says(remark);
 }
 
 /// A driver that is only slow, or that prints something, is used.
@@ -125,10 +123,10 @@ fn an_odd_driver_that_works_is_used() {
     let Some(place) = place() else { return };
     let words = format!("--mtx matrices/m1.mtx --threads 1 {METHODS}");
     let cases = ["cuInit waits", "cuInit prints"].map(|fault| (fault, words.clone()));
-    for ((fault, _), ran) in cases.iter().zip(run_all(&place, &cases)) {
+    for ran in run_all(&place, &cases) {
         // The kernel is compiled or not, but its method has a row.
-        assert_eq!(column(&ran.stdout, "method_name"), ["csr5", "gpu-csr5"], "{ran:?}");
-        assert_eq!(ran.stderr.matches("cuInit is called").count(), 2, "{fault}: {ran:?}");
+        assert_eq!(ran.column("method_name"), ["csr5", "gpu-csr5"], "{ran:?}");
+        assert_eq!(ran.stderr.matches("cuInit is called").count(), 2, "{ran:?}");
     }
 }
 
@@ -136,10 +134,9 @@ fn an_odd_driver_that_works_is_used() {
 fn a_driver_that_is_no_library_is_named() {
     let place = Place::with_matrices(&[20]);
     std::fs::create_dir(place.path("driver")).unwrap();
-    std::fs::write(place.path("driver/libcuda.so.1"), "404: not found").unwrap();
+    place.write("driver/libcuda.so.1", "404: not found");
     let words = format!("--mtx matrices/m1.mtx --threads 1 {METHODS}");
     let ran = Ran::of(command(&place, "", &words).output().unwrap());
-    assert_eq!(column(&ran.stdout, "method_name"), ["csr5"], "{ran:?}");
-    let remark = "GPU methods are skipped: the CUDA driver cannot be loaded: ";
-    assert!(ran.stderr.contains(remark) && ran.stderr.contains("libcuda.so.1: "), "{ran:?}");
+    assert_eq!(ran.column("method_name"), ["csr5"], "{ran:?}");
+    ran.says("GPU methods are skipped: the CUDA driver cannot be loaded: ").says("libcuda.so.1: ");
 }

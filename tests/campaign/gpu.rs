@@ -1,12 +1,10 @@
 //! Tests of GPU methods in child processes. The GPU is a fake driver (`tests/cuda/driver.c`) or a model. Without NVRTC or
 //! a C compiler, the tests are skipped with a message.
 
-use std::io::Write;
-
 use spmv_methods::device::cuda::editions::Target;
 use spmv_methods::device::cuda::nvrtc;
 
-use crate::{Place, Ran, column, compiled, crash};
+use crate::{Place, Ran, VENV, compiled, crash, skip};
 
 /// Puts the driver into the folder `driver` of the test folder. Returns whether it could be compiled.
 pub fn built_driver(place: &Place) -> bool {
@@ -21,20 +19,18 @@ fn has_driver(place: &Place) -> bool {
     let target = Target { architecture: (9, 0), driver: Some(13) };
     let can = built_driver(place) && nvrtc::compiler(&target).is_ok();
     if !can {
-        // Written directly to stderr, because the test runner hides what a passing test prints.
-        let _ = writeln!(std::io::stderr(), "skipped: no C compiler or no NVRTC");
+        skip("no C compiler or no NVRTC");
     }
     can
 }
 
 /// Runs one matrix with the fake driver and a library that ends its process.
 fn run(place: &Place, words: &str) -> Ran {
+    let [driver, libraries] =
+        ["driver", "libraries"].map(|name| place.path(name).display().to_string());
+    let folders = [("LD_LIBRARY_PATH", &*driver), ("SPMV_BENCH_LIBRARY_PATH", &libraries)];
     let words = format!("--mtx matrices/m2.mtx --threads 1 --iterations 3 --rounds 1 {words}");
-    let mut program = place.program(&words);
-    program.env("LD_LIBRARY_PATH", place.path("driver"));
-    program.env("VIRTUAL_ENV", concat!(env!("CARGO_MANIFEST_DIR"), "/.venv"));
-    program.env("SPMV_BENCH_LIBRARY_PATH", place.path("libraries")).env("FAKE_MKL", "exit");
-    Ran::of(program.output().unwrap())
+    place.run_with(&words, &[folders[0], folders[1], VENV, ("FAKE_MKL", "exit")])
 }
 
 #[test]
@@ -44,12 +40,11 @@ fn a_kernel_that_hangs_is_stopped() {
         return;
     }
     let methods = "seq,merge,gpu-csr-scalar,gpu-csr-vector";
-    let ran = run(&place, &format!("--methods {methods} --timeout 3 --format csv"));
-    assert_eq!(ran.status, Some(1), "{ran:?}");
-    assert_eq!(column(&ran.stdout, "method_name").join(","), methods, "{ran:?}");
+    let ran = run(&place, &format!("--methods {methods} --timeout 3 --format csv")).exits(1);
+    assert_eq!(ran.column("method_name").join(","), methods, "{ran:?}");
     // The driver does not support the kernel of gpu-csr-vector.
-    assert_eq!(column(&ran.stdout, "status"), ["ok", "ok", "timeout", "failed"], "{ran:?}");
-    let reasons = column(&ran.stdout, "reason");
+    assert_eq!(ran.column("status"), ["ok", "ok", "timeout", "failed"], "{ran:?}");
+    let reasons = ran.column("reason");
     assert_eq!(reasons[2], "did not end within the 3 s of --timeout while running gpu-csr-scalar");
     assert!(reasons[3].starts_with("cuModuleGetFunction of "), "{reasons:?}");
 }
@@ -67,8 +62,7 @@ fn no_isolate_runs_without_a_child() {
         ("--methods mkl-ie-opt,gpu-csr-vector", 2),
         ("--methods mkl-ie-opt,gpu-csr-vector --no-isolate", 3),
     ] {
-        let ran = run(&place, &format!("{words} --format csv"));
-        assert_eq!(ran.status, Some(status), "{words}: {ran:?}");
+        run(&place, &format!("{words} --format csv")).exits(status);
     }
 }
 
@@ -78,18 +72,16 @@ fn the_limit_above_which_matrices_are_evicted_first_is_recorded_or_an_error() {
     let words = "--mtx matrices/m1.mtx --methods gpu-naive --device model:h200 --no-bandwidth --format csv --run-record";
     for (number, value) in ["", "0", "25 MB"].into_iter().enumerate() {
         let name = format!("run{number}.json");
-        let mut program = place.program(&format!("{words} {name}"));
-        program.env("VIRTUAL_ENV", concat!(env!("CARGO_MANIFEST_DIR"), "/.venv"));
-        let ran = Ran::of(program.env("SPMV_BENCH_STREAM_ABOVE", value).output().unwrap());
+        let variables = [VENV, ("SPMV_BENCH_STREAM_ABOVE", value)];
+        let ran = place.run_with(&format!("{words} {name}"), &variables);
         if ran.stdout.contains("NVRTC was not found") {
-            eprintln!("skipped: there is no NVRTC");
-            return;
+            return skip("there is no NVRTC");
         }
         let is_number = value != "25 MB";
         let status = if is_number { "ok" } else { "failed" };
-        assert_eq!(column(&ran.stdout, "status"), [status], "{ran:?}");
+        assert_eq!(ran.column("status"), [status], "{ran:?}");
         let error = "SPMV_BENCH_STREAM_ABOVE: '25 MB' is not a number of bytes: write digits";
-        assert_eq!(column(&ran.stdout, "reason")[0].starts_with(error), !is_number, "{ran:?}");
+        assert_eq!(ran.column("reason")[0].starts_with(error), !is_number, "{ran:?}");
         let stated = place.read(&name).contains("(matrices above 0 bytes are evicted first");
         assert_eq!(stated, value == "0", "{value}");
     }

@@ -4,19 +4,17 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
-use crate::{EXACT, Place, Ran, column};
+use crate::{EXACT, Place, Ran, column, skip};
 
 /// A file name that changes the window's title, moves the cursor up, and reverses the text direction.
 const NAME: &str = "matrices/a\u{1b}]0;owned\u{7}\u{1b}[1A\u{9b}2J\u{202e}.mtx";
 
-/// Creates a folder with a matrix of this name.
 fn place() -> Place {
     let place = Place::with_matrices(&[30]);
     fs::rename(place.path("matrices/m1.mtx"), place.path(NAME)).unwrap();
     place
 }
 
-/// Asserts that a text contains no control character for terminals.
 fn assert_harmless(what: &str, text: &str) {
     let obeyed = |c: char| c.is_control() && !matches!(c, '\n' | '\t') || c == '\u{202e}';
     assert!(!text.contains(obeyed), "{what}: {text:?}");
@@ -26,22 +24,16 @@ fn assert_harmless(what: &str, text: &str) {
 fn a_terminal_receives_no_control_characters() {
     let place = place();
     let ran = |words: &[&str]| {
-        Ran::of(
-            place
-                .program("")
-                .args(words.iter().map(|word| word.replace('~', NAME)))
-                .output()
-                .unwrap(),
-        )
+        let words = words.iter().map(|word| word.replace('~', NAME));
+        Ran::of(place.program("").args(words).output().unwrap())
     };
     let quick =
         "--methods seq --no-bandwidth --max-time 0.001 --rounds 1".split(' ').collect::<Vec<_>>();
-    let csv = ran(&[&["corpus", "matrices", "--output", "a.csv"], &*quick].concat());
-    assert_eq!(csv.status, Some(0), "{csv:?}");
+    let csv = ran(&[&["corpus", "matrices", "--output", "a.csv"], &*quick].concat()).exits(0);
     assert_harmless("the summary of corpus", &csv.stderr);
     assert_eq!(column(&place.read("a.csv"), "file"), [NAME], "a CSV is exact");
     let text = ran(&[&["--mtx", "~"], &*quick].concat());
-    assert!(text.stdout.contains("matrices/a\\u{1b}]0;owned"), "{text:?}");
+    text.prints("matrices/a\\u{1b}]0;owned");
     assert_harmless("the text report", &text.stdout);
     for words in [&["report", "a.csv"][..], &["compare", "a.csv", "a.csv"], &["merge", "~"]] {
         let shown = ran(words);
@@ -65,10 +57,7 @@ fn rows_on_a_terminal_are_escaped() {
         .env("SPMV_BENCH_CACHE", place.path("cache"))
         .stdin(Stdio::null())
         .output();
-    let Ok(typed) = typed else {
-        eprintln!("skipped: there is no `script` to have a terminal of");
-        return;
-    };
+    let Ok(typed) = typed else { return skip("there is no `script` to have a terminal of") };
     let text = String::from_utf8_lossy(&typed.stdout).replace('\r', "");
     assert!(text.contains("matrices/a\\u{1b}]0;owned"), "{text:?}");
     assert_harmless("rows", &text);
@@ -79,12 +68,11 @@ fn rows_on_a_terminal_are_escaped() {
 fn a_spreadsheet_receives_no_formulas() {
     let place = Place::with_matrices(&[]);
     let text = "%%MatrixMarket matrix coordinate real general\n% kind: =cmd|' /C calc'!A0\n2 2 2\n1 1 1\n2 1 3\n";
-    fs::write(place.path("matrices/=1+1.mtx"), text).unwrap();
-    let ran = place.run(&format!("corpus matrices {EXACT} seq --output a.csv"));
-    assert_eq!(ran.status, Some(0), "{ran:?}");
+    place.write("matrices/=1+1.mtx", text);
+    place.run(&format!("corpus matrices {EXACT} seq --output a.csv")).exits(0);
     assert_eq!(column(&place.read("a.csv"), "kind"), ["'=cmd|' /C calc'!A0"]);
     let compared = place.run("compare a.csv a.csv --format csv");
-    assert_eq!(column(&compared.stdout, "matrix"), ["'=1+1"], "{compared:?}");
+    assert_eq!(compared.column("matrix"), ["'=1+1"], "{compared:?}");
     // Reading and writing the file again does not add further apostrophes.
     let before = place.read("a.csv");
     let merged = place.run("merge a.csv");

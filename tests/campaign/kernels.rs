@@ -2,21 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{Place, Ran, column};
+use crate::{Place, Ran, VENV, skip};
 
-/// Returns a file of `examples/kernels`.
 fn example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/kernels").join(name)
 }
 
 /// Runs the program with a kernel and the compiler of `.venv`. Returns `None` if there is no compiler.
 fn run(place: &Place, kernel: &Path, words: &str) -> Option<Ran> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut program = place.program(words);
-    program.arg("--kernel").arg(kernel).env("VIRTUAL_ENV", root.join(".venv"));
-    let ran = Ran::of(program.output().unwrap());
+    let ran = place.run_with(&format!("{words} --kernel {}", kernel.display()), &[VENV]);
     if ran.stdout.contains("NVRTC was not found") || ran.stderr.contains("NVRTC was not found") {
-        eprintln!("skipped: there is no NVRTC");
+        skip("there is no NVRTC");
         return None;
     }
     Some(ran)
@@ -71,18 +67,17 @@ fn a_kernel_runs_without_a_gpu_and_is_verified() {
             let words = format!("--mtx matrices/m1.mtx --no-bandwidth --format csv {options}");
             let Some(ran) = run(&place, &example(name), &words) else { return };
             let method = name.trim_end_matches(".cu").replace('_', "-");
-            assert_eq!(column(&ran.stdout, "method_name"), [method], "{ran:?}");
-            assert_eq!(column(&ran.stdout, "status"), ["ok"], "{ran:?}");
+            assert_eq!(ran.column("method_name"), [method], "{ran:?}");
+            assert_eq!(ran.column("status"), ["ok"], "{ran:?}");
         }
     }
-    std::fs::write(place.path("two.cu"), TWO_KERNELS).unwrap();
+    place.write("two.cu", TWO_KERNELS);
     let words = "corpus matrices --methods two,gpu-naive --device model:h100 --no-bandwidth";
     let ran = run(&place, &place.path("two.cu"), words).unwrap();
-    assert_eq!(column(&ran.stdout, "method_name"), ["gpu-naive", "two"], "{ran:?}");
-    assert_eq!(column(&ran.stdout, "status"), ["ok", "ok"], "{ran:?}");
-    let bytes: Vec<u64> =
-        column(&ran.stdout, "extra_bytes").iter().map(|n| n.parse().unwrap()).collect();
-    let nnz: u64 = column(&ran.stdout, "num_nonzeros")[0].parse().unwrap();
+    assert_eq!(ran.column("method_name"), ["gpu-naive", "two"], "{ran:?}");
+    assert_eq!(ran.column("status"), ["ok", "ok"], "{ran:?}");
+    let bytes: Vec<u64> = ran.column("extra_bytes").iter().map(|n| n.parse().unwrap()).collect();
+    let nnz: u64 = ran.column("num_nonzeros")[0].parse().unwrap();
     // The second array is rounded up to 8 bytes.
     assert_eq!(bytes, [0, 8 * nnz + 4 * 300]);
 }
@@ -118,22 +113,21 @@ extern \"C\" __global__ void __launch_bounds__(BLOCK) scatter(MATRIX, VECTORS) {
 #[test]
 fn a_kernel_has_parameters_and_a_transposed_product() {
     let place = Place::with_matrices(&[300]);
-    std::fs::write(place.path("t.cu"), TRANSPOSED).unwrap();
+    place.write("t.cu", TRANSPOSED);
     let words = "--mtx matrices/m1.mtx --no-bandwidth --format csv --methods t:block=*,t --transpose --beta 0.5";
     let Some(ran) = run(&place, &place.path("t.cu"), words) else { return };
     let names = ["t:block=32", "t:block=64", "t:block=128", "t"];
-    assert_eq!(column(&ran.stdout, "method_name"), names, "{ran:?}");
-    assert_eq!(column(&ran.stdout, "status"), ["ok"; 4], "{ran:?}");
+    assert_eq!(ran.column("method_name"), names, "{ran:?}");
+    assert_eq!(ran.column("status"), ["ok"; 4], "{ran:?}");
 
     let plain = run(&place, &place.path("t.cu"), &words.replace("--transpose", "")).unwrap();
-    assert_eq!(column(&plain.stdout, "status"), ["skipped"; 4], "{plain:?}");
+    assert_eq!(plain.column("status"), ["skipped"; 4], "{plain:?}");
     for (word, message) in [
         ("t:block=48", "cannot be '48'; it can be 32, 64, 128"),
         ("t:blok=32", "has no parameter 'blok'"),
     ] {
         let words = words.replace("t:block=*,t", word);
-        let ran = run(&place, &place.path("t.cu"), &words).unwrap();
-        assert!(ran.stderr.contains(message), "{ran:?}");
+        run(&place, &place.path("t.cu"), &words).unwrap().says(message);
     }
 }
 
@@ -143,10 +137,10 @@ fn mistakes_in_a_kernel_have_clear_messages() {
     let naive = std::fs::read_to_string(example("thread_per_row.cu")).unwrap();
     let outcome = |from: &str, to: &str| {
         assert!(naive.contains(from), "{from}");
-        std::fs::write(place.path("my.cu"), naive.replace(from, to)).unwrap();
+        place.write("my.cu", naive.replace(from, to));
         let words = "--mtx matrices/m1.mtx --no-bandwidth --format csv";
         let ran = run(&place, &place.path("my.cu"), words)?;
-        let mut rows = column(&ran.stdout, "status").into_iter().zip(column(&ran.stdout, "reason"));
+        let mut rows = ran.column("status").into_iter().zip(ran.column("reason"));
         let (status, reason) = rows.next_back().unwrap_or(("refused".into(), ran.stderr.clone()));
         Some(format!("{status}: {reason}"))
     };

@@ -12,7 +12,7 @@ use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
 use crate::plugins::plugin;
-use crate::{EXACT, Place, assert_same, children, column, eventually, rows, timeless};
+use crate::{EXACT, Place, assert_same, children, column, edited, eventually, rows, timeless};
 
 const KILLS: usize = 12;
 const METHODS: &str = "seq,csr-rows,merge,csr5";
@@ -30,8 +30,7 @@ fn uninterrupted(place: &Place) -> (String, Duration) {
     // The first run fills the cache.
     place.run(&words("warm.csv"));
     let start = Instant::now();
-    let ran = place.run(&words("whole.csv"));
-    assert_eq!(ran.status, Some(0), "{ran:?}");
+    place.run(&words("whole.csv")).exits(0);
     (place.read("whole.csv"), start.elapsed())
 }
 
@@ -91,35 +90,16 @@ fn a_killed_child_is_one_failed_row() {
             assert!(row["reason"].contains("SIGKILL"), "{row:?}");
             failures += 1;
         }
-        fs::write(place.path(&output), only_ok(&text)).unwrap();
-        let ran = place.run(&words(&output));
-        assert_eq!(ran.status, Some(0), "{ran:?}");
+        place.write(&output, edited(&text, |row| row["status"] == "ok"));
+        place.run(&words(&output)).exits(0);
         let sorted = |text: &str| {
             let mut rows = timeless(text);
             rows.sort();
             rows
         };
-        let resumed = sorted(&place.read(&output));
-        for (a, b) in resumed.iter().zip(sorted(&whole)) {
-            assert_eq!(*a, b);
-        }
-        assert_eq!(resumed.len(), rows(&whole).len());
+        assert_eq!(sorted(&place.read(&output)), sorted(&whole));
     }
     println!("{kills} kills in {campaigns} campaigns: {failures} failed rows");
-}
-
-/// Returns the file with only the rows whose status is ok.
-fn only_ok(csv: &str) -> Vec<u8> {
-    let mut reader = csv::Reader::from_reader(csv.as_bytes());
-    let headers = reader.headers().unwrap().clone();
-    let status = headers.iter().position(|header| header == "status").unwrap();
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(&headers).unwrap();
-    let records = reader.records().map(Result::unwrap);
-    for record in records.filter(|record| &record[status] == "ok") {
-        writer.write_record(&record).unwrap();
-    }
-    writer.into_inner().unwrap()
 }
 
 /// Starts a run of the methods `seq` and `waits` of a plug-in, which ends only if there is a file `go`. Returns when
@@ -189,9 +169,8 @@ fn an_interrupted_child_is_replaced() {
     let place = place();
     let process = waiting(&place);
     kill(Pid::from_raw(children(process.id())[0]), Signal::SIGTERM).unwrap();
-    fs::write(place.path("go"), "").unwrap();
-    let ran = crate::Ran::of(process.wait_with_output().unwrap());
-    assert_eq!(ran.status, Some(1), "{ran:?}");
+    place.write("go", "");
+    let ran = crate::Ran::of(process.wait_with_output().unwrap()).exits(1);
     let mut statuses = column(&place.read("out.csv"), "status");
     statuses.sort();
     assert_eq!(statuses, ["failed", "ok"], "{ran:?}");

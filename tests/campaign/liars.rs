@@ -1,22 +1,15 @@
 //! Tests that a library is detected if it skips products or continues computing after they have returned.
 
+use crate::Place;
 use crate::crash::place;
-use crate::{Place, Ran, rows};
 
-/// Returns status and reason of the library's row.
 fn outcome(place: &Place, how: &str, options: &str) -> (String, String) {
     let matrix = "--mtx gen:uniform,rows=5000,nnz=1000000";
-    let words = format!("{matrix} --methods mkl-ie --threads 1 {options}");
-    let output = place
-        .program(&format!("{words} --format csv"))
-        .env("SPMV_BENCH_LIBRARY_PATH", place.path("libraries"))
-        .env("FAKE_MKL", how)
-        .output()
-        .unwrap();
-    let ran = Ran::of(output);
-    let rows = rows(&ran.stdout);
-    assert_eq!(rows.len(), 1, "{ran:?}");
-    (rows[0]["status"].clone(), rows[0]["reason"].clone())
+    let words = format!("{matrix} --methods mkl-ie --threads 1 {options} --format csv");
+    let libraries = place.path("libraries").display().to_string();
+    let variables = [("SPMV_BENCH_LIBRARY_PATH", &*libraries), ("FAKE_MKL", how)];
+    let ran = place.run_with(&words, &variables);
+    (ran.column("status").concat(), ran.column("reason").concat())
 }
 
 #[test]

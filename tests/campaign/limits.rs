@@ -1,10 +1,9 @@
 //! Tests on restricted machines: control groups and sandboxes.
 
 use std::fs;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::{EXACT, Place, Ran, behind, column, compiled};
+use crate::{EXACT, Place, Ran, VENV, behind, compiled, skip};
 
 /// A control group for a test, which needs root. The program may be started in it.
 struct Group(PathBuf);
@@ -24,14 +23,12 @@ impl Group {
         match made.and_then(|()| write(settings[0]).or_else(|_| write(settings[1]))) {
             Ok(()) => Some(group),
             Err(error) => {
-                let reason = format!("skipped: no control group can be made here: {error}");
-                let _ = writeln!(io::stderr(), "{reason}");
+                skip(&format!("no control group can be made here: {error}"));
                 None
             }
         }
     }
 
-    /// Runs the program in the group.
     fn run(&self, place: &Place, words: &str) -> Ran {
         let enter = format!("echo $$ > {}/cgroup.procs && exec \"$@\"", self.0.display());
         behind(&["sh", "-c", &enter, "sh"], &place.program(words))
@@ -53,12 +50,11 @@ fn a_control_group_with_half_a_cpu() {
     let place = Place::with_matrices(&[300]);
     let words = "corpus matrices --device cpu --no-bandwidth --min-time 0.02 --max-time 0.02 --rounds 1 --methods seq,merge,csr5 \
                  --run-record record.json";
-    let ran = group.run(&place, words);
-    assert_eq!(ran.status, Some(0), "{ran:?}");
-    assert_eq!(column(&ran.stdout, "threads"), ["1"; 3]);
+    let ran = group.run(&place, words).exits(0);
+    assert_eq!(ran.column("threads"), ["1"; 3]);
     let warning = format!("warning: the control group {} was throttled in ", group.0.display());
-    assert!(ran.stderr.contains(&warning), "{ran:?}");
-    let record: serde_json::Value = serde_json::from_str(&place.read("record.json")).unwrap();
+    ran.says(&warning);
+    let record = place.json("record.json");
     let [quota, end] =
         [&record["system"]["cpu_quota"], &record["sessions"][0]["end"]["throttling"]];
     assert_eq!(quota.as_f64(), Some(0.5), "{record}");
@@ -95,8 +91,7 @@ fn a_sandbox_that_forbids_binding_threads() {
     let cases = [("sched_setaffinity", "seq,merge,mkl-ie"), ("sched_getaffinity", "seq,merge")];
     for (call, methods) in cases {
         let Some(sandbox) = compiled("campaign/forbid.c", &[&format!("-DCALL=SYS_{call}")]) else {
-            let _ = writeln!(io::stderr(), "skipped: no C compiler");
-            return;
+            return skip("no C compiler");
         };
         let record = format!("{call}.json");
         let words = format!(
@@ -104,14 +99,13 @@ fn a_sandbox_that_forbids_binding_threads() {
              --run-record {record}"
         );
         let mut program = place.program(&words);
-        program.env("VIRTUAL_ENV", concat!(env!("CARGO_MANIFEST_DIR"), "/.venv"));
+        program.env(VENV.0, VENV.1);
         let ran = behind(&[&sandbox.display().to_string()], &program);
         if ran.status == Some(77) {
-            let _ = writeln!(io::stderr(), "skipped: system calls cannot be forbidden here");
-            return;
+            return skip("system calls cannot be forbidden here");
         }
         assert_eq!(ran.status, Some(0), "{call}: {ran:?}");
-        let statuses = column(&ran.stdout, "status");
+        let statuses = ran.column("status");
         assert_eq!(statuses[..2], ["ok"; 2], "{call}: {ran:?}");
         let of_mkl = statuses.get(2).is_none_or(|status| ["ok", "skipped"].contains(&&**status));
         assert!(of_mkl, "{call}: {ran:?}");

@@ -14,12 +14,14 @@ mod liars;
 mod limits;
 mod own_methods;
 mod plugins;
+mod reading;
 mod resume;
 mod settings;
 mod shards;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::Mutex;
@@ -31,26 +33,9 @@ use tempfile::TempDir;
 const EXACT: &str = "--no-bandwidth --threads 1 --iterations 20 --rounds 2 --device cpu --methods";
 
 /// Columns that contain times or values derived from times.
-const TIMINGS: [&str; 18] = [
-    "setup_ms",
-    "avg_spmv_ms",
-    "gflops",
-    "effective_GBs",
-    "min_ms",
-    "median_ms",
-    "max_ms",
-    "std_dev_ms",
-    "ci95_low_ms",
-    "ci95_high_ms",
-    "samples",
-    "compulsory_GBs",
-    "percent_of_peak",
-    "required_percent_of_peak",
-    "break_even",
-    "order_ms",
-    "reason",
-    "run_id",
-];
+const TIMINGS: &str = "setup_ms avg_spmv_ms gflops effective_GBs min_ms median_ms max_ms std_dev_ms ci95_low_ms \
+                       ci95_high_ms samples compulsory_GBs percent_of_peak required_percent_of_peak break_even \
+                       order_ms reason run_id";
 
 /// A test folder with matrices and results.
 struct Place(TempDir);
@@ -84,19 +69,36 @@ impl Place {
         command
     }
 
-    /// Runs the program.
     fn run(&self, words: &str) -> Ran {
-        Ran::of(self.program(words).output().unwrap())
+        self.run_with(words, &[])
+    }
+
+    /// Runs the program with these variables in its environment.
+    fn run_with(&self, words: &str, variables: &[(&str, &str)]) -> Ran {
+        let output = self.program(words).envs(variables.iter().copied()).output();
+        Ran { command: words.into(), ..Ran::of(output.unwrap()) }
     }
 
     fn read(&self, name: &str) -> String {
         fs::read_to_string(self.path(name)).unwrap()
     }
+
+    fn json(&self, name: &str) -> serde_json::Value {
+        serde_json::from_str(&self.read(name)).unwrap()
+    }
+
+    fn write(&self, name: &str, text: impl AsRef<[u8]>) {
+        fs::write(self.path(name), text).unwrap();
+    }
+
+    fn remove(&self, names: &[&str]) {
+        names.iter().for_each(|name| fs::remove_file(self.path(name)).unwrap());
+    }
 }
 
-/// The result of a run of the program.
 #[derive(Debug)]
 struct Ran {
+    command: String,
     status: Option<i32>,
     stdout: String,
     stderr: String,
@@ -106,7 +108,29 @@ impl Ran {
     fn of(output: Output) -> Self {
         let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
         let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
-        Self { status: output.status.code(), stdout, stderr }
+        Self { command: String::new(), status: output.status.code(), stdout, stderr }
+    }
+
+    #[track_caller]
+    fn exits(self, status: i32) -> Self {
+        assert_eq!(self.status, Some(status), "{}: {self:?}", self.command);
+        self
+    }
+
+    #[track_caller]
+    fn prints(&self, text: &str) -> &Self {
+        assert!(self.stdout.contains(text), "{}: no {text}: {self:?}", self.command);
+        self
+    }
+
+    #[track_caller]
+    fn says(&self, text: &str) -> &Self {
+        assert!(self.stderr.contains(text), "{}: no {text}: {self:?}", self.command);
+        self
+    }
+
+    fn column(&self, name: &str) -> Vec<String> {
+        column(&self.stdout, name)
     }
 }
 
@@ -126,6 +150,14 @@ fn behind(front: &[&str], program: &Command) -> Ran {
 
 /// A command in front of the program with which its bandwidth is measured with the smallest working set only.
 const LITTLE_MEMORY: [&str; 4] = ["sh", "-c", "ulimit -v 900000 && exec \"$@\"", "sh"];
+
+/// The Python packages and libraries that `scripts/test` installs.
+const VENV: (&str, &str) = ("VIRTUAL_ENV", concat!(env!("CARGO_MANIFEST_DIR"), "/.venv"));
+
+/// Prints that a test is skipped: directly to stderr, because the test runner hides what a passing test prints.
+fn skip(reason: &str) {
+    let _ = writeln!(io::stderr(), "skipped: {reason}");
+}
 
 /// Calls a function with each case, several at a time, because runs of the program mostly wait.
 fn at_once<C: Sync>(cases: &[C], call: impl Fn(&C) + Sync) {
@@ -155,7 +187,6 @@ fn compiled(source: &str, flags: &[&str]) -> Option<PathBuf> {
     ALL.lock().unwrap().entry(name.clone()).or_insert_with(compile).clone()
 }
 
-/// Returns a banded matrix.
 fn band(rows: usize) -> String {
     let mut text = String::new();
     let mut entries = 0;
@@ -175,10 +206,24 @@ fn rows(csv: &str) -> Vec<BTreeMap<String, String>> {
     csv::Reader::from_reader(csv.as_bytes()).deserialize().map(Result::unwrap).collect()
 }
 
+/// Returns the file with the rows that `edit` keeps and may change.
+fn edited(csv: &str, edit: impl Fn(&mut BTreeMap<String, String>) -> bool) -> Vec<u8> {
+    let header = csv::Reader::from_reader(csv.as_bytes()).headers().unwrap().clone();
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(&header).unwrap();
+    for mut row in rows(csv) {
+        if edit(&mut row) {
+            writer.write_record(header.iter().map(|name| &row[name])).unwrap();
+        }
+    }
+    writer.into_inner().unwrap()
+}
+
 /// Returns the rows as text, without the columns that differ from run to run.
 fn timeless(csv: &str) -> Vec<String> {
     let mut rows = rows(csv);
-    rows.iter_mut().for_each(|row| row.retain(|column, _| !TIMINGS.contains(&&**column)));
+    let is_timing = |column: &str| TIMINGS.split(' ').any(|timing| timing == column);
+    rows.iter_mut().for_each(|row| row.retain(|column, _| !is_timing(column)));
     rows.iter().map(|row| format!("{row:?}")).collect()
 }
 
@@ -191,7 +236,6 @@ fn assert_same(left: &str, right: &str) {
     assert_eq!(rows(left).len(), rows(right).len(), "rows");
 }
 
-/// Returns the cells of a column, one per row.
 fn column(csv: &str, name: &str) -> Vec<String> {
     rows(csv).into_iter().map(|row| row[name].clone()).collect()
 }
@@ -208,7 +252,6 @@ fn eventually(mut holds: impl FnMut() -> bool) -> bool {
     true
 }
 
-/// Returns the process ids of the children of a process.
 fn children(pid: u32) -> Vec<i32> {
     let path = format!("/proc/{pid}/task/{pid}/children");
     let list = fs::read_to_string(path).unwrap_or_default();

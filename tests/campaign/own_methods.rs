@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::all::all;
 use crate::plugins::plugin;
-use crate::{Place, Ran, at_once, column, compiled, rows};
+use crate::{Place, Ran, at_once, compiled, rows, skip};
 
 fn check(place: &Place, library: &Path, words: &str) -> Ran {
     place.run(&format!("check-method {} {words}", library.display()))
@@ -23,13 +23,12 @@ fn a_scaffold_of_each_language_is_right_when_it_is_built() {
     let languages = [("c", "cc"), ("cpp", "c++"), ("fortran", "gfortran"), ("rust", "cargo")];
     at_once(&languages, |(language, compiler)| {
         if !exists(compiler) {
-            return eprintln!(
-                "skipped for {language}: there is no {compiler}; scripts/test installs it"
-            );
+            return skip(&format!(
+                "there is no {compiler} for {language}; scripts/test installs it"
+            ));
         }
         let name = format!("my-{language}_1");
-        let ran = place.run(&format!("new-method {language} {name}"));
-        assert_eq!(ran.status, Some(0), "{ran:?}");
+        let ran = place.run(&format!("new-method {language} {name}")).exits(0);
         let folder = place.path(&name);
         let readme = place.read(&format!("{name}/README.md"));
         let [build, library] = ["\n```sh\n", "check-method "]
@@ -43,73 +42,51 @@ fn a_scaffold_of_each_language_is_right_when_it_is_built() {
         let warnings = String::from_utf8_lossy(&built.stderr).contains("warning");
         assert!(!warnings, "{language}: {built:?}");
         let library = folder.join(library);
-        let checked = check(&place, &library, "");
-        assert_eq!(checked.status, Some(0), "{language}: {checked:?}");
+        let checked = check(&place, &library, "").exits(0);
         assert!(checked.stdout.ends_with("all checks passed\n"), "{checked:?}");
         let words = format!("--mtx matrices/m1.mtx --plugin {}", library.display());
         let ran = place.run(&format!("{words} --methods {name} --iterations 10 --format csv"));
-        assert_eq!(column(&ran.stdout, "status"), ["ok"], "{ran:?}");
-        let again = place.run(&format!("new-method {language} {name}"));
-        assert!(again.stderr.contains("exists already"), "{again:?}");
+        assert_eq!(ran.column("status"), ["ok"], "{ran:?}");
+        place.run(&format!("new-method {language} {name}")).says("exists already");
     });
-    let wrong = place.run("new-method c Mine");
-    assert!(wrong.stderr.contains("'Mine' cannot be the name of a method"), "{wrong:?}");
+    place.run("new-method c Mine").says("'Mine' cannot be the name of a method");
 }
 
 #[test]
 fn the_checks_find_each_fault_and_name_the_smallest_matrix() {
     let place = Place::with_matrices(&[]);
     let library = plugin(&place, "faulty.c", &[]);
-    let right = check(&place, &library, "right");
-    assert_eq!(right.status, Some(0), "{right:?}");
-    let lines: Vec<_> = right.stdout.lines().collect();
-    assert_eq!(lines[0], "right 1.2 in f64");
-    assert!(
-        lines[1].starts_with("  ok     small matrices, alpha and beta, 1 to 7 threads"),
-        "{right:?}"
-    );
+    let right = check(&place, &library, "right").exits(0);
+    let begin = "right 1.2 in f64\n  ok     small matrices, alpha and beta, 1 to 7 threads";
+    assert!(right.stdout.starts_with(begin), "{right:?}");
     let facts = right.stdout.split("facts").nth(1).unwrap();
     assert!(facts.contains("repeated products: equal bit for bit"), "{right:?}");
     assert!(facts.contains("bytes in addition to CSR (0.00 times CSR)"), "{right:?}");
+    let first = "0 x 0 (0 x 0, 0 nonzeros), alpha 1, beta 0, threads 1";
+    let one = "1 x 1 (1 x 1, 1 nonzeros)";
+    let segv = "ended by signal 11 (SIGSEGV) with";
     let cases = [
-        (
-            "crashes-in-multiply",
-            "ended by signal 11 (SIGSEGV) with 0 x 0 (0 x 0, 0 nonzeros), alpha 1, beta 0, threads 1",
-        ),
-        ("crashes-in-prepare", "ended by signal 11 (SIGSEGV) with no nonzeros (6 x 4, 0 nonzeros)"),
-        (
-            "writes-after-y",
-            "0 x 0 (0 x 0, 0 nonzeros), alpha 1, beta 0, threads 1: it has changed the memory before",
-        ),
-        (
-            "writes-matrix",
-            "1 x 1 (1 x 1, 1 nonzeros), alpha 1, beta 0, threads 1: it has changed the matrix",
-        ),
-        ("reads-y", "1 x 1 (1 x 1, 1 nonzeros), alpha 1, beta 0, threads 1: row 0 is NaN"),
-        ("keeps-x", "1 x 1 (1 x 1, 1 nonzeros)"),
-        ("leaks", "its function destroy has not released 64 bytes of ctx->allocate"),
-        ("blocks-signals", "it has changed the signal mask, and not restored it"),
-        ("fails", "its file is missing"),
-        ("hangs --timeout 0.2", "did not answer within 0.2 s with 0 x 0"),
+        ("crashes-in-multiply", format!("{segv} {first}")),
+        ("crashes-in-prepare", format!("{segv} no nonzeros (6 x 4, 0 nonzeros)")),
+        ("writes-after-y", format!("{first}: it has changed the memory before")),
+        ("writes-matrix", format!("{one}, alpha 1, beta 0, threads 1: it has changed the matrix")),
+        ("reads-y", format!("{one}, alpha 1, beta 0, threads 1: row 0 is NaN")),
+        ("keeps-x", one.into()),
+        ("leaks", "its function destroy has not released 64 bytes of ctx->allocate".into()),
+        ("blocks-signals", "it has changed the signal mask, and not restored it".into()),
+        ("fails", "its file is missing".into()),
+        ("hangs --timeout 0.2", "did not answer within 0.2 s with 0 x 0".into()),
     ];
     at_once(&cases, |(method, failure)| {
-        let ran = check(&place, &library, method);
-        assert_eq!(ran.status, Some(1), "{method}: {ran:?}");
-        let failed: Vec<_> = ran.stdout.lines().filter(|line| line.contains("FAILED")).collect();
-        assert!(failed.iter().any(|line| line.contains(failure)), "{method}: {failed:?}");
+        let ran = check(&place, &library, method).exits(1);
+        let mut failed = ran.stdout.lines().filter(|line| line.contains("FAILED"));
+        assert!(failed.any(|line| line.contains(failure)), "{ran:?}");
     });
     let refusing = check(&place, &library, "refuses");
-    assert!(
-        refusing.stdout.contains("  -      rows of 70000 nonzeros: refused, because it takes only"),
-        "{refusing:?}"
-    );
-    let missing = check(&place, &library, "rihgt");
-    assert!(
-        missing.stderr.contains("the plug-in has no such method; it has right, "),
-        "{missing:?}"
-    );
-    let missing = check(&place, Path::new("none.so"), "");
-    assert!(missing.stderr.contains("none.so: there is no such file"), "{missing:?}");
+    let line = "  -      rows of 70000 nonzeros: refused, because it takes only";
+    refusing.prints(line);
+    check(&place, &library, "rihgt").says("the plug-in has no such method; it has right, ");
+    check(&place, Path::new("none.so"), "").says("none.so: there is no such file");
 }
 
 /// The methods of the plug-in of each library, and whether they are checked without `scripts/test --all`: a check takes
@@ -157,10 +134,9 @@ fn plugins_of_libraries_are_right() {
     let there = there.iter().map(|line| line.split_once(": ").unwrap());
     let of = |name| LIBRARIES.iter().find(|library| library.0 == name).expect("a known library");
     let there: Vec<_> = there.map(|(name, path)| (of(name), Path::new(path))).collect();
-    at_once(&there, |((name, methods, is_quick), path)| {
+    at_once(&there, |((_, methods, is_quick), path)| {
         if *is_quick || all() {
-            let checked = check(&place, path, methods);
-            assert_eq!(checked.status, Some(0), "{name}: {checked:?}");
+            check(&place, path, methods).exits(0);
         }
     });
     let methods: Vec<_> = there.iter().flat_map(|(library, _)| library.1.split(' ')).collect();
@@ -173,6 +149,6 @@ fn plugins_of_libraries_are_right() {
         for row in rows(&ran.stdout) {
             assert!(row["status"] == "ok" || row["reason"].starts_with("it has no "), "{ran:?}");
         }
-        assert_eq!(column(&ran.stdout, "method_name"), methods, "{ran:?}");
+        assert_eq!(ran.column("method_name"), methods, "{ran:?}");
     });
 }

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use spmv_methods::plugin::abi::{self, Csr, Ctx, Info, Method, Parameter};
 
-use crate::{Place, Ran, at_once, column, compiled, rows};
+use crate::{Place, at_once, column, compiled, rows, skip};
 
 /// Puts a plug-in of `tests/plugins` into the folder.
 pub fn plugin(place: &Place, source: &str, flags: &[&str]) -> PathBuf {
@@ -40,11 +40,7 @@ fn measured(
 fn outcome(place: &Place, library: &Path, method: &str, options: &str) -> (String, String) {
     let (rows, _) = measured(place, library, method, options);
     for other in ["seq", "merge"] {
-        assert_eq!(
-            rows[other]["status"], "ok",
-            "{other} beside {method}: {}",
-            rows[other]["reason"]
-        );
+        assert_eq!(rows[other]["status"], "ok", "beside {method}: {:?}", rows[other]);
     }
     (rows[method]["status"].clone(), rows[method]["reason"].clone())
 }
@@ -64,11 +60,16 @@ fn a_right_method_appears_like_the_programs_own() {
         assert!(!stderr.contains("released"), "{stderr}");
     }
     let listed = place.run(&format!("methods right --plugin {}", library.display()));
-    assert!(listed.stdout.contains("CPU, all threads, setup: inspection"), "{listed:?}");
-    assert!(listed.stdout.contains("source: a test (MIT)"), "{listed:?}");
-    assert!(listed.stdout.contains(":mood=good|bad a text for the note"), "{listed:?}");
-    let wrong = place.run(&format!("--plugin {} --methods rigth", library.display()));
-    assert!(wrong.stderr.contains("did you mean right?"), "{wrong:?}");
+    for part in [
+        "CPU, all threads, setup: inspection",
+        "source: a test (MIT)",
+        ":mood=good|bad a text for the note",
+    ] {
+        assert!(listed.stdout.contains(part), "{part}: {listed:?}");
+    }
+    place
+        .run(&format!("--plugin {} --methods rigth", library.display()))
+        .says("did you mean right?");
 }
 
 /// A folder in the environment, and several runs in one result file.
@@ -77,33 +78,24 @@ fn a_folder_of_plugins_can_be_measured_compared_and_resumed() {
     let place = Place::with_matrices(&[30, 20]);
     plugin(&place, "faulty.c", &[]);
     let words = format!("corpus matrices {} right,seq --output a.csv", crate::EXACT);
-    let run = |words: &str| {
-        let folder = place.path("");
-        Ran::of(place.program(words).env("SPMV_BENCH_PLUGINS", folder).output().unwrap())
-    };
-    let ran = run(&words);
-    assert_eq!(ran.status, Some(0), "{ran:?}");
+    let folder = place.path("").display().to_string();
+    let run = |words: &str| place.run_with(words, &[("SPMV_BENCH_PLUGINS", &folder)]);
+    run(&words).exits(0);
     assert_eq!(column(&place.read("a.csv"), "method_name"), ["seq", "right", "seq", "right"]);
     let record = place.read("a.csv.run.json");
     assert!(record.contains("\"name\": \"libfaulty.so "), "{record}");
     assert!(record.contains("\"place\": \"libfaulty.so\""), "{record}");
     // Without the plug-in, its rows are still compared.
     let compared = place.run("compare a.csv a.csv --format csv");
-    assert_eq!(
-        column(&compared.stdout, "method_name"),
-        ["seq", "right", "seq", "right"],
-        "{compared:?}"
-    );
-    let text = place.read("a.csv");
-    let kept: Vec<_> = text.lines().take(3).collect();
-    std::fs::write(place.path("a.csv"), kept.join("\n") + "\n").unwrap();
-    assert_eq!(run(&format!("{words} --resume")).status, Some(0));
+    assert_eq!(compared.column("method_name"), ["seq", "right", "seq", "right"], "{compared:?}");
+    let kept: String = place.read("a.csv").split_inclusive('\n').take(3).collect();
+    place.write("a.csv", &kept);
+    run(&format!("{words} --resume")).exits(0);
     assert_eq!(column(&place.read("a.csv"), "status"), ["ok"; 4]);
     // Another build of the plug-in continues no run.
-    std::fs::write(place.path("a.csv"), kept.join("\n") + "\n").unwrap();
+    place.write("a.csv", kept);
     plugin(&place, "faulty.c", &["-DEXTRA", "-O0"]);
-    let other = run(&format!("{words} --resume"));
-    assert!(other.stderr.contains("the run began with libfaulty.so"), "{other:?}");
+    run(&format!("{words} --resume")).says("the run began with libfaulty.so");
 }
 
 #[test]
@@ -152,7 +144,7 @@ fn each_fault_of_a_method_is_one_row() {
 fn a_method_that_binds_its_thread_is_found() {
     let cpus = std::thread::available_parallelism().unwrap().get();
     if cpus < 2 {
-        return eprintln!("skipped: there is only one CPU");
+        return skip("there is only one CPU");
     }
     let place = Place::with_matrices(&[30]);
     let (status, reason) = outcome(&place, &plugin(&place, "faulty.c", &[]), "binds", "");
@@ -188,36 +180,28 @@ fn no_method_changes_the_floating_point_state_of_the_others() {
     let expected =
         format!("flushes-in-destroy: its function destroy: it {changed}, and not restored");
     assert!(stderr.contains(&expected), "{stderr}");
-    let run =
-        |words: &str| Ran::of(place.program(words).env("FAULTY", "flushes").output().unwrap());
+    let run = |words: &str| place.run_with(words, &[("FAULTY", "flushes")]);
     let words = "--mtx matrices/m1.mtx --methods seq,right --threads 2 --iterations 20 --rounds 2 --format csv";
     let ran = run(&format!("{words} --plugin {}", library.display()));
-    assert_eq!(column(&ran.stdout, "status"), ["ok", "ok"], "{ran:?}");
+    assert_eq!(ran.column("status"), ["ok", "ok"], "{ran:?}");
     let expected = format!("opening the plug-in {changed}; this was undone");
-    assert!(column(&ran.stdout, "reason")[1].contains(&expected), "{ran:?}");
-    let checked = run(&format!("check-method {} right", library.display()));
-    assert_eq!(checked.status, Some(1));
-    assert!(
-        checked.stdout.starts_with(&format!("FAILED opening the plug-in {changed}: ")),
-        "{checked:?}"
-    );
-    assert!(checked.stdout.ends_with("\n1 check failed\n"), "{checked:?}");
-    let mut program = place.program("methods seq");
-    program.env("FAULTY", "flushes").env("LD_PRELOAD", &library);
-    let ran = Ran::of(program.output().unwrap());
-    assert!(
-        ran.stderr.contains(&format!("a library of LD_PRELOAD {changed}; this was undone")),
-        "{ran:?}"
-    );
+    assert!(ran.column("reason")[1].contains(&expected), "{ran:?}");
+    let checked = run(&format!("check-method {} right", library.display())).exits(1).stdout;
+    let begin = format!("FAILED opening the plug-in {changed}: ");
+    assert!(checked.starts_with(&begin) && checked.ends_with("\n1 check failed\n"), "{checked:?}");
+    let preloaded = [("FAULTY", "flushes"), ("LD_PRELOAD", library.to_str().unwrap())];
+    place
+        .run_with("methods seq", &preloaded)
+        .says(&format!("a library of LD_PRELOAD {changed}; this was undone"));
 }
 
 #[test]
 fn a_plugin_that_cannot_be_used_is_refused_with_the_reason() {
     let place = Place::with_matrices(&[30]);
     let refused = |words: &str, fault: &str| {
-        let mut program = place.program(&format!("--mtx matrices/m1.mtx --methods seq {words}"));
-        let ran = Ran::of(program.env("FAULTY", fault).output().unwrap());
-        assert_eq!((ran.status, &*ran.stdout), (Some(2), ""), "{ran:?}");
+        let words = format!("--mtx matrices/m1.mtx --methods seq {words}");
+        let ran = place.run_with(&words, &[("FAULTY", fault)]).exits(2);
+        assert_eq!(ran.stdout, "", "{ran:?}");
         ran.stderr
     };
     let library = plugin(&place, "faulty.c", &["-DNO_SYMBOL"]);
@@ -245,7 +229,7 @@ fn a_plugin_that_cannot_be_used_is_refused_with_the_reason() {
         let stderr = refused(&format!("--plugin {}", library.display()), fault);
         assert!(stderr.contains(reason) && stderr.contains("libfaulty.so"), "{fault}: {stderr}");
     });
-    std::fs::write(place.path("text.so"), "text").unwrap();
+    place.write("text.so", "text");
     for (words, reason) in [
         ("--plugin text.so", "text.so: it cannot be opened: "),
         ("--plugin none.so", "--plugin none.so: there is no such file"),
@@ -255,11 +239,8 @@ fn a_plugin_that_cannot_be_used_is_refused_with_the_reason() {
     }
     let words = format!("--plugin {} --no-isolate --iterations 20 --rounds 2", library.display());
     let ran = place.run(&format!("--mtx matrices/m1.mtx --methods seq,right --format csv {words}"));
-    assert_eq!(column(&ran.stdout, "status"), ["ok", "skipped"], "{ran:?}");
-    assert!(
-        column(&ran.stdout, "reason")[1].contains("which --no-isolate does not use"),
-        "{ran:?}"
-    );
+    assert_eq!(ran.column("status"), ["ok", "skipped"], "{ran:?}");
+    assert!(ran.column("reason")[1].contains("which --no-isolate does not use"), "{ran:?}");
 }
 
 /// A method for a GPU is listed as one, and needs a real GPU: `tests/driver.rs` runs it with a fake driver.
@@ -269,16 +250,13 @@ fn a_method_for_a_gpu_does_not_run_on_a_model() {
     let library = plugin(&place, "gpu.c", &[]).display().to_string();
     let words = format!("--mtx matrices/m1.mtx --format csv --no-bandwidth --plugin {library}");
     let ran = place.run(&format!("{words} --methods on-gpu --device model:h200"));
-    assert_eq!(column(&ran.stdout, "device"), ["model:h200"], "{ran:?}");
+    assert_eq!(ran.column("device"), ["model:h200"], "{ran:?}");
     let reason = "it needs a GPU: a modelled one executes only PTX";
-    let refused =
-        ran.stdout.contains("NVRTC was not found") || column(&ran.stdout, "reason")[0] == reason;
-    assert!(refused, "{ran:?}");
+    let is_refused = ran.column("reason")[0] == reason;
+    assert!(is_refused || ran.stdout.contains("NVRTC was not found"), "{ran:?}");
     let checked = place.run(&format!("check-method {library} on-gpu"));
-    assert!(
-        checked.stdout.contains("on-gpu: not checked, because it runs on a GPU"),
-        "{checked:?}"
-    );
+    let line = "on-gpu: not checked, because it runs on a GPU";
+    checked.prints(line);
 }
 
 /// The structures of the program are those of the C header.
@@ -308,11 +286,10 @@ fn the_header_and_the_program_agree() {
         Parameter: values meaning;
         Method: name license flags parameters prepare multiply destroy;
     );
+    let expected = layout.into_iter().map(|size| size as i64);
     let constants = [abi::ABI as i32, abi::OK, abi::UNSUITABLE, abi::ERROR].map(i64::from);
-    let flags = [abi::F64, abi::F32, abi::TRANSPOSED, abi::SEQUENTIAL];
-    let setups = [abi::INSPECTION, abi::CONVERSION, abi::ORDERING, abi::GPU];
-    let expected: Vec<i64> = layout.into_iter().map(|size| size as i64).collect();
-    let flags: Vec<i64> =
-        [&flags[..], &setups].concat().into_iter().map(|flag| flag as i64).collect();
-    assert_eq!(printed, [expected, constants.to_vec(), flags].concat());
+    let flags = [abi::F64, abi::F32, abi::TRANSPOSED, abi::SEQUENTIAL, abi::INSPECTION];
+    let flags = flags.into_iter().chain([abi::CONVERSION, abi::ORDERING, abi::GPU]);
+    let expected = expected.chain(constants).chain(flags.map(|flag| flag as i64));
+    assert_eq!(printed, expected.collect::<Vec<_>>());
 }

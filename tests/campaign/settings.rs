@@ -1,6 +1,6 @@
 //! Tests with several numbers of threads, cache states and orders in one run.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use crate::all::all;
@@ -17,10 +17,9 @@ fn each_combination_has_its_rows_once() {
         "--iterations 1 --warmups 1 --rounds 1 --no-bandwidth --device cpu --methods seq,merge";
     let orders = if all() { "natural,rcm" } else { "rcm" };
     let lists = format!("--threads 1,2 --cache hot,cold --order {orders}");
-    let ran = place.run(&format!("corpus matrices {words} {lists} --output all.csv"));
-    assert_eq!(ran.status, Some(0), "{ran:?}");
+    let ran = place.run(&format!("corpus matrices {words} {lists} --output all.csv")).exits(0);
     let all = rows(&place.read("all.csv"));
-    let setting = |row: &std::collections::BTreeMap<String, String>| {
+    let setting = |row: &BTreeMap<String, String>| {
         assert_eq!(row["status"], "ok", "{row:?}");
         ["file", "method_name", "threads", "cache", "order"].map(|column| row[column].clone())
     };
@@ -41,7 +40,7 @@ fn each_combination_has_its_rows_once() {
     for threads in ["1 thread", "2 threads"] {
         for cache in ["hot", "cold"] {
             let setting = format!("f64, CPU, {threads}, {cache} cache");
-            assert!(ran.stderr.contains(&setting), "{}", ran.stderr);
+            ran.says(&setting);
             assert!(report.contains(&setting), "{report}");
         }
     }
@@ -60,26 +59,21 @@ fn a_run_with_several_settings_is_resumed() {
     at_once(&[1, 2, 5, 13, 24], |&kept| {
         let name = format!("{kept}.csv");
         fs::write(place.path(&name), lines[..=kept].concat()).unwrap();
-        fs::write(place.path(&format!("{name}.run.json")), &record).unwrap();
-        let ran = place.run(&format!("{} --resume", words.replace("all.csv", &name)));
-        assert_eq!(ran.status, Some(0), "{kept}: {ran:?}");
+        place.write(&format!("{name}.run.json"), &record);
+        place.run(&format!("{} --resume", words.replace("all.csv", &name))).exits(0);
         assert_same(&place.read(&name), &whole);
     });
-    let ran = place.run(&format!("{words} --resume --cache hot,cold"));
-    assert_eq!(ran.status, Some(2));
-    assert!(
-        ran.stderr.contains("settings in only one of them: [], [\"f32, CPU, 1 thread, cold"),
-        "{ran:?}"
-    );
+    place
+        .run(&format!("{words} --resume --cache hot,cold"))
+        .exits(2)
+        .says("settings in only one of them: [], [\"f32, CPU, 1 thread, cold");
 }
 
 /// Each number of threads has its own process: a crash in one does not affect the rows of the other.
 #[test]
 fn several_numbers_of_threads_need_child_processes() {
     let place = Place::with_matrices(&[90]);
-    let ran = place.run(&format!("matrices/m1.mtx {WORDS} --threads 1,2 --no-isolate"));
-    assert!(
-        ran.stderr.contains("several numbers are measured in separate child processes"),
-        "{ran:?}"
-    );
+    place
+        .run(&format!("matrices/m1.mtx {WORDS} --threads 1,2 --no-isolate"))
+        .says("several numbers are measured in separate child processes");
 }

@@ -2,18 +2,16 @@
 
 use std::fs;
 
-use crate::{EXACT, Place, assert_same, column};
+use crate::{EXACT, LITTLE_MEMORY, Place, assert_same, behind, column};
 
 fn words(more: &str) -> String {
     format!("corpus matrices {EXACT} seq,merge {more}")
 }
 
-/// Creates three shards of seven matrices.
 fn shares() -> Place {
     let place = Place::with_matrices(&[90, 80, 70, 60, 50, 40, 30]);
     for share in 1..=3 {
-        let ran = place.run(&words(&format!("--shard {share}/3 --output out-{share}.csv")));
-        assert_eq!(ran.status, Some(0), "{ran:?}");
+        place.run(&words(&format!("--shard {share}/3 --output out-{share}.csv"))).exits(0);
     }
     place
 }
@@ -27,15 +25,15 @@ fn merged_shards_are_the_whole_corpus() {
     assert_same(&merged.stdout, &whole);
     assert_eq!(column(&whole, "file").len(), 14);
     // A merged file is a complete result file and can be resumed.
-    let merged = place.run("merge out-1.csv out-2.csv out-3.csv --output all.csv");
-    assert_eq!(merged.status, Some(0), "{merged:?}");
+    place.run("merge out-1.csv out-2.csv out-3.csv --output all.csv").exits(0);
     assert_same(&place.read("all.csv"), &whole);
     let before = place.read("all.csv");
     let resumed = place.run(&words("--resume --output all.csv"));
     assert_eq!((resumed.status, place.read("all.csv")), (Some(0), before), "{resumed:?}");
-    let merged = place.run("merge out-1.csv out-2.csv out-3.csv --output all.csv");
-    assert_eq!(merged.status, Some(2));
-    assert!(merged.stderr.contains("all.csv already exists"), "{merged:?}");
+    place
+        .run("merge out-1.csv out-2.csv out-3.csv --output all.csv")
+        .exits(2)
+        .says("all.csv already exists");
 }
 
 /// A matrix has moved from one shard to another, with a row in each of them and one in both.
@@ -50,8 +48,8 @@ fn a_matrix_may_be_in_two_files() {
     to.extend(rows.map(|row| format!("{row}\n")));
     let mut lines: Vec<_> = from.lines().collect();
     lines.pop();
-    fs::write(place.path("out-1.csv"), lines.join("\n") + "\n").unwrap();
-    fs::write(place.path("out-2.csv"), to).unwrap();
+    place.write("out-1.csv", lines.join("\n") + "\n");
+    place.write("out-2.csv", to);
     let merged = place.run("merge out-1.csv out-2.csv out-3.csv");
     assert_eq!((merged.status, &*merged.stderr), (Some(0), ""));
     assert_same(&merged.stdout, &whole);
@@ -66,14 +64,13 @@ fn missing_shards_and_rows_are_reported() {
     let text = place.read("out-1.csv");
     let lines: Vec<_> = text.lines().collect();
     // A file that is cut off within the last cell still seems complete.
-    fs::write(place.path("out-1.csv"), lines.join("\n")).unwrap();
+    place.write("out-1.csv", lines.join("\n"));
     let last = column(&text, "file").pop().unwrap();
-    let merged = place.run("merge out-1.csv out-3.csv");
-    assert_eq!(merged.status, Some(1));
+    let merged = place.run("merge out-1.csv out-3.csv").exits(1);
     let expected =
         format!("missing: shard 2/3\nmissing: {last} in out-1.csv (shard 1): 1 rows (merge)\n");
     assert_eq!(merged.stderr, expected);
-    assert!(!column(&merged.stdout, "file").is_empty(), "what is there is joined");
+    assert!(!merged.column("file").is_empty(), "what is there is joined");
 }
 
 #[test]
@@ -83,7 +80,7 @@ fn shards_of_different_runs_are_refused() {
     fs::copy(place.path("out-1.csv.run.json"), place.path("copy.csv.run.json")).unwrap();
     place.run(&words("--shard 2/4 --output of-4.csv"));
     place.run(&words("--shard 2/3 --warmups 9 --output other.csv"));
-    fs::write(place.path("no-record.csv"), place.read("out-1.csv")).unwrap();
+    place.write("no-record.csv", place.read("out-1.csv"));
     fs::remove_file(place.path("matrices/m1.mtx")).unwrap();
     place.run(&words("--shard 2/3 --output fewer.csv"));
     for (files, message) in [
@@ -100,18 +97,18 @@ fn shards_of_different_runs_are_refused() {
         ("no-record.csv", "cannot read the run record no-record.csv.run.json"),
         ("absent.csv", "cannot read the run record absent.csv.run.json"),
     ] {
-        let merged = place.run(&format!("merge {files}"));
-        assert_eq!((merged.status, &*merged.stdout), (Some(2), ""), "{files}: {merged:?}");
-        assert!(merged.stderr.contains(message), "{files}: {merged:?}");
+        let merged = place.run(&format!("merge {files}")).exits(2);
+        merged.says(message);
+        assert_eq!(merged.stdout, "", "{merged:?}");
     }
 }
 
-/// The run record was edited, or is from another program.
+/// The run record was edited, or is from another program. The number of shards must not decide how much memory is used.
 #[test]
 fn impossible_shards_are_refused() {
     let place = Place::with_matrices(&[40]);
     place.run(&words("--shard 1/3 --output out.csv"));
-    let facts: serde_json::Value = serde_json::from_str(&place.read("out.csv.run.json")).unwrap();
+    let facts = place.json("out.csv.run.json");
     for (number, of, message) in [
         (7, 3u64, "there is no shard 7 of 3"),
         (0, 3, "there is no shard 0 of 3"),
@@ -120,11 +117,10 @@ fn impossible_shards_are_refused() {
     ] {
         let mut facts = facts.clone();
         facts["corpus"]["shard"] = serde_json::json!({ "number": number, "of": of });
-        fs::write(place.path("out.csv.run.json"), facts.to_string()).unwrap();
-        let merged = place.run("merge out.csv");
-        assert_eq!((merged.status, &*merged.stdout), (Some(2), ""), "{merged:?}");
+        place.write("out.csv.run.json", facts.to_string());
+        let merged = behind(&LITTLE_MEMORY, &place.program("merge out.csv")).exits(2);
         let expected = format!("out.csv.run.json: corpus.shard: {message}");
-        assert!(merged.stderr.contains(&expected), "{merged:?}");
+        assert_eq!(merged.says(&expected).stdout, "");
     }
 }
 
@@ -133,12 +129,10 @@ fn impossible_shards_are_refused() {
 fn a_shard_may_be_empty() {
     let place = Place::with_matrices(&[40]);
     for share in 1..=2 {
-        let ran = place.run(&words(&format!("--shard {share}/2 --output out-{share}.csv")));
-        assert_eq!(ran.status, Some(0), "{ran:?}");
+        place.run(&words(&format!("--shard {share}/2 --output out-{share}.csv"))).exits(0);
     }
-    let merged = place.run("merge out-1.csv out-2.csv");
-    assert_eq!(merged.status, Some(0), "{merged:?}");
-    assert_eq!(column(&merged.stdout, "method_name"), ["seq", "merge"]);
+    let merged = place.run("merge out-1.csv out-2.csv").exits(0);
+    assert_eq!(merged.column("method_name"), ["seq", "merge"]);
 }
 
 /// Runs the script for Slurm as Slurm would.
@@ -161,5 +155,5 @@ fn a_job_array_measures_all_shards() {
     }
     let merged = place.run("merge results/out-1.csv results/out-2.csv");
     assert_eq!((merged.status, &*merged.stderr), (Some(0), ""));
-    assert_eq!(column(&merged.stdout, "file").len(), 6);
+    assert_eq!(merged.column("file").len(), 6);
 }

@@ -2,7 +2,8 @@
 
 use std::cell::Cell;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -13,9 +14,10 @@ use spmv_matrix::cached::MatrixCache;
 use spmv_matrix::system::System;
 use spmv_matrix::system::noise::Readings;
 use spmv_methods::device::Gpu;
+use spmv_methods::device::model::Model;
 use spmv_methods::method::Unavailable;
+use tempfile::TempDir;
 
-/// The result of a command line.
 #[derive(Debug)]
 pub struct Ran {
     pub result: Result<CommandStatus, String>,
@@ -23,35 +25,129 @@ pub struct Ran {
     pub stderr: String,
 }
 
-/// Runs a command line on a machine without a GPU.
-pub fn run_with(words: &str, clock: &dyn Clock, interrupted: &AtomicBool) -> Ran {
-    run_on(words, clock, interrupted, &|_| Err(Unavailable("no CUDA driver".into())))
+impl Ran {
+    /// Asserts that everything was measured.
+    #[track_caller]
+    pub fn ok(self) -> Self {
+        assert_eq!(self.result, Ok(CommandStatus::Ok), "{self:?}");
+        self
+    }
+
+    #[track_caller]
+    pub fn error(&self) -> String {
+        self.result.clone().unwrap_err()
+    }
+
+    #[track_caller]
+    pub fn prints(&self, text: &str) -> &Self {
+        assert!(self.stdout.contains(text), "no {text}: {self:?}");
+        self
+    }
+
+    #[track_caller]
+    pub fn says(&self, text: &str) -> &Self {
+        assert!(self.stderr.contains(text), "no {text}: {self:?}");
+        self
+    }
+
+    pub fn column(&self, name: &str) -> Vec<String> {
+        let mut reader = csv::Reader::from_reader(self.stdout.as_bytes());
+        let place = reader.headers().unwrap().iter().position(|header| header == name).unwrap();
+        reader.records().map(|record| record.unwrap()[place].to_owned()).collect()
+    }
+
+    /// Returns the values in stdout, one after the other.
+    pub fn json(&self) -> Vec<serde_json::Value> {
+        serde_json::Deserializer::from_str(&self.stdout).into_iter().map(Result::unwrap).collect()
+    }
 }
 
-/// Runs a command line with `open_gpu` to open GPUs.
-pub fn run_on(
-    words: &str,
-    clock: &dyn Clock,
-    interrupted: &AtomicBool,
-    open_gpu: &dyn Fn(Option<usize>) -> Result<Gpu, Unavailable>,
-) -> Ran {
-    run_in(words, clock, interrupted, open_gpu, [None, None])
+/// A folder of a test. `DIR` in a command line is its path.
+pub struct Dir(pub TempDir);
+
+impl Dir {
+    pub fn new(files: &[(&str, &str)]) -> Self {
+        let dir = Self(tempfile::tempdir().unwrap());
+        files.iter().for_each(|(name, text)| dir.write(name, text));
+        dir
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    pub fn json(&self, name: &str) -> serde_json::Value {
+        serde_json::from_str(&self.read(name)).unwrap()
+    }
+
+    /// Writes a file, and the folders in which it is.
+    pub fn write(&self, name: &str, text: impl AsRef<[u8]>) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    pub fn count(&self) -> usize {
+        self.0.path().read_dir().unwrap().count()
+    }
+
+    pub fn words(&self, words: &str) -> String {
+        words.replace("DIR", self.0.path().to_str().unwrap())
+    }
+
+    pub fn run(&self, words: &str) -> Ran {
+        run(&self.words(words))
+    }
+
+    /// Runs a command line with `DIR/profiles` for the profiles of the machine and `DIR/cache` for parsed matrices.
+    pub fn run_keeping(&self, words: &str) -> Ran {
+        let caches = ["profiles", "cache"].map(|name| Some(self.path(name)));
+        run_in(&self.words(words), &fake_clock(), &AtomicBool::new(false), &no_gpu, caches)
+    }
+
+    /// Asserts that each command line is refused with an error that contains these words.
+    #[track_caller]
+    pub fn refuses(&self, cases: &[(&str, &str)]) {
+        for (words, expected) in cases {
+            let (error, expected) = (self.run(words).error(), self.words(expected));
+            assert!(error.contains(&expected), "{words}: {error}");
+        }
+    }
 }
 
-/// Runs a command line with a folder for the machine's profiles.
-pub fn run_with_profiles(words: &str, folder: &Path) -> Ran {
-    run_with_caches(words, [Some(folder), None])
+/// A clock that advances by a millisecond at each call, so that every product takes a millisecond.
+pub fn fake_clock() -> FakeClock {
+    FakeClock::new(Duration::from_millis(1))
 }
 
-/// Runs a command line with a folder for the cache of parsed matrices.
-pub fn run_keeping(words: &str, folder: &Path) -> Ran {
-    run_with_caches(words, [None, Some(folder)])
+fn no_gpu(_: Option<usize>) -> Result<Gpu, Unavailable> {
+    Err(Unavailable("no CUDA driver".into()))
 }
 
-fn run_with_caches(words: &str, caches: [Option<&Path>; 2]) -> Ran {
-    let no_gpu: &dyn Fn(_) -> _ = &|_| Err(Unavailable("no CUDA driver".into()));
-    let clock = FakeClock::new(Duration::from_millis(1));
-    run_in(words, &clock, &AtomicBool::new(false), no_gpu, caches)
+/// Runs a command line on a machine without a GPU, with the fake clock.
+pub fn run(words: &str) -> Ran {
+    run_in(words, &fake_clock(), &AtomicBool::new(false), &no_gpu, [None, None])
+}
+
+/// Runs a command line on a machine whose only GPU, with the number 0, is a model.
+pub fn run_on(words: &str, clock: &dyn Clock, model: impl Fn() -> Model) -> Ran {
+    let open = |number: Option<usize>| match number {
+        None | Some(0) => Ok(Gpu::new(model())),
+        Some(_) => Err(Unavailable("there is one GPU".into())),
+    };
+    run_in(words, clock, &AtomicBool::new(false), &open, [None, None])
+}
+
+/// Runs a command line that is interrupted at the given call of the fake clock. Also returns whether it was so long.
+pub fn interrupted(words: &str, at: usize) -> (Ran, bool) {
+    let flag = AtomicBool::new(false);
+    let clock = Interrupting { clock: fake_clock(), calls: Cell::new(0), at, flag: &flag };
+    let ran = run_in(words, &clock, &flag, &no_gpu, [None, None]);
+    (ran, flag.into_inner())
 }
 
 fn run_in(
@@ -59,7 +155,7 @@ fn run_in(
     clock: &dyn Clock,
     interrupted: &AtomicBool,
     open_gpu: &dyn Fn(Option<usize>) -> Result<Gpu, Unavailable>,
-    [profiles, matrices]: [Option<&Path>; 2],
+    [profiles, matrices]: [Option<PathBuf>; 2],
 ) -> Ran {
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let mut env = Env {
@@ -90,18 +186,12 @@ fn run_in(
     Ran { result, stdout: text(stdout), stderr: text(stderr) }
 }
 
-/// Runs a command line with a clock that advances by a millisecond at each call, so that every product takes a
-/// millisecond.
-pub fn run(words: &str) -> Ran {
-    run_with(words, &FakeClock::new(Duration::from_millis(1)), &AtomicBool::new(false))
-}
-
 /// A clock that sets the interrupt flag at the given call.
-pub struct Interrupting<'a> {
-    pub clock: FakeClock,
-    pub calls: Cell<usize>,
-    pub at: usize,
-    pub flag: &'a AtomicBool,
+struct Interrupting<'a> {
+    clock: FakeClock,
+    calls: Cell<usize>,
+    at: usize,
+    flag: &'a AtomicBool,
 }
 
 impl Clock for Interrupting<'_> {
@@ -117,7 +207,6 @@ impl Clock for Interrupting<'_> {
     }
 }
 
-/// Runs the built program in a process.
 pub fn program(words: &str) -> std::process::Output {
     let program = PathBuf::from(env!("CARGO_BIN_EXE_spmv-bench"));
     std::process::Command::new(program).args(words.split_whitespace()).output().unwrap()

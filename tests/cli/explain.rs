@@ -1,22 +1,17 @@
 //! Tests of `spmv-bench explain`. Without a compiler for the kernels, the tests are skipped with a message.
 
 use serde_json::Value;
-use spmv_bench::cli::CommandStatus;
 
-use super::env::run;
-use super::folder;
-use super::model::can_compile;
+use super::env::{Dir, run};
+use super::model::compiler;
 
 /// A matrix with long rows, so that the lanes of a warp, each in its own row, access distant addresses.
 const LONG_ROWS: &str = "gen:dense,cols=64,nnz=16384 --device model:v100";
 
 #[test]
 fn the_page_shows_the_bottleneck_the_lines_and_the_improvements() {
-    if !can_compile() {
-        return;
-    }
-    let ran = run(&format!("explain gpu-csr-scalar {LONG_ROWS} --lines 1"));
-    assert_eq!(ran.result, Ok(CommandStatus::Ok), "{}", ran.stderr);
+    let Some(()) = compiler() else { return };
+    let ran = run(&format!("explain gpu-csr-scalar {LONG_ROWS} --lines 1")).ok();
     let page = ran.stdout;
     for part in [
         "gpu-csr-scalar on gen:dense,cols=64,nnz=16384: 256 x 64, 16384 nonzeros",
@@ -39,12 +34,9 @@ fn the_page_shows_the_bottleneck_the_lines_and_the_improvements() {
 
 #[test]
 fn counts_of_lines_add_up_and_improvements_help() {
-    if !can_compile() {
-        return;
-    }
+    let Some(()) = compiler() else { return };
     let page = |method: &str| -> Value {
-        let ran = run(&format!("explain {method} {LONG_ROWS} --format json"));
-        serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{:?}", ran.result))
+        run(&format!("explain {method} {LONG_ROWS} --format json")).json().remove(0)
     };
     let [scalar, vector] = ["gpu-csr-scalar", "gpu-csr-vector"].map(page);
     let [of_scalar, of_vector] = [&scalar, &vector].map(|page| &page["stages"][0]);
@@ -74,12 +66,10 @@ fn counts_of_lines_add_up_and_improvements_help() {
 
 #[test]
 fn each_improvement_helps_a_kernel_with_the_problem() {
-    if !can_compile() {
-        return;
-    }
+    let Some(()) = compiler() else { return };
+    let dir = Dir::new(&[]);
     let ratio = |words: &str, problem: &str| {
-        let ran = run(&format!("explain {words} --format json"));
-        let page: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{ran:?}"));
+        let page = dir.run(&format!("explain {words} --format json")).json().remove(0);
         let stages = page["stages"].as_array().unwrap();
         let of = |stage: &Value| {
             let cured = stage["cured"].as_array().unwrap();
@@ -102,24 +92,23 @@ fn each_improvement_helps_a_kernel_with_the_problem() {
     }
     // With 80 registers per thread, few threads are resident, and their loads cannot keep four multiprocessors busy.
     let v100 = include_str!("../../crates/ptx-machine/devices/v100.toml");
-    let four = v100.replace("multiprocessors = 80", "multiprocessors = 4");
-    let dir = folder(&[("four.toml", &four)]);
-    let four = dir.path().join("four.toml");
-    let words = format!("gpu-bccoo gen:dense,cols=64,nnz=300000 --device model:{}", four.display());
-    let ratio = ratio(&words, "low occupancy");
+    dir.write("four.toml", v100.replace("multiprocessors = 80", "multiprocessors = 4"));
+    let words = "gpu-bccoo gen:dense,cols=64,nnz=300000 --device model:DIR/four.toml";
+    let ratio = ratio(words, "low occupancy");
     assert!(ratio < 0.95, "{ratio}");
 }
 
 #[test]
 fn methods_that_cannot_be_explained_are_refused() {
-    let error = |words: &str| run(&format!("explain {words}")).result.unwrap_err();
-    let grid = "gen:grid2d,n=8";
-    assert!(error(&format!("merge {grid}")).contains("merge does not run on a GPU"));
-    assert!(error(&format!("gpu-csr-* {grid}")).contains("choose one"));
-    assert!(error(&format!("gpu-ell {grid} --device gpu")).contains("needs a modelled GPU"));
-    assert!(error(&format!("gpu-ell {grid} --device model:a100,h200")).contains("choose one"));
-    assert!(error(&format!("gpu-ell {grid} --precision both")).contains("one precision"));
-    assert!(error("gpu-ell nowhere.mtx").contains("nowhere.mtx"));
-    let skipped = error(&format!("cusparse-csr {grid}"));
-    assert!(skipped.contains("cusparse-csr: ") && skipped.contains("machine code"), "{skipped}");
+    let grid = "explain gpu-ell gen:grid2d,n=8";
+    Dir::new(&[]).refuses(&[
+        ("explain merge gen:grid2d,n=8", "merge does not run on a GPU"),
+        ("explain gpu-csr-* gen:grid2d,n=8", "choose one"),
+        (&format!("{grid} --device gpu"), "needs a modelled GPU"),
+        (&format!("{grid} --device model:a100,h200"), "choose one"),
+        (&format!("{grid} --precision both"), "one precision"),
+        ("explain gpu-ell nowhere.mtx", "nowhere.mtx"),
+        ("explain cusparse-csr gen:grid2d,n=8", "cusparse-csr: "),
+        ("explain cusparse-csr gen:grid2d,n=8", "machine code"),
+    ]);
 }

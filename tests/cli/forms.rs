@@ -1,40 +1,19 @@
 //! Tests of the output formats: lines for scripts, several formats of one run, the order of tables, and files instead
 //! of stdout.
 
-use std::fs;
 use std::path::Path;
 use std::process::Command;
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
-use spmv_bench::bench::clock::FakeClock;
 use spmv_bench::cli::CommandStatus;
-use tempfile::TempDir;
 
-use super::env::{Interrupting, Ran, run, run_with};
-use super::{SMALL, folder};
+use super::SMALL;
+use super::env::{Dir, interrupted, run};
 
 const EXACT: &str = "--threads 1 --methods seq,merge,dia --iterations 8 --rounds 1 --no-bandwidth";
 
-/// Runs a command after replacing `DIR` by the folder.
-fn run_in(dir: &TempDir, words: &str) -> Ran {
-    run(&words.replace("DIR", &dir.path().display().to_string()))
-}
-
-fn read(dir: &TempDir, name: &str) -> String {
-    fs::read_to_string(dir.path().join(name)).unwrap()
-}
-
-/// Runs a command that is interrupted at the given call of the clock.
-fn interrupted(words: &str, at: usize) -> Ran {
-    let flag = AtomicBool::new(false);
-    let clock = FakeClock::new(Duration::from_millis(1));
-    run_with(words, &Interrupting { clock, calls: 0.into(), at, flag: &flag }, &flag)
-}
-
 #[test]
 fn quiet_prints_a_line_per_method() {
-    let dir = folder(&[("a b.mtx", SMALL), ("bad.mtx", "nonsense")]);
+    let dir = Dir::new(&[("a b.mtx", SMALL), ("bad.mtx", "nonsense")]);
     let ran = run(&format!("gen:wheel,spokes=200 {EXACT} --quiet"));
     let facts = "precision=f64 device=cpu threads=1 cache=hot order=natural";
     let numbers = "median_ms=1 min_ms=1 ci95_low_ms=1 ci95_high_ms=1 setup_ms=1 gflops=0.0008";
@@ -50,17 +29,16 @@ fn quiet_prints_a_line_per_method() {
         last.contains(" status=skipped median_ms= min_ms= ") && last.ends_with("\"\n"),
         "{last}"
     );
-    let ran = run_in(&dir, &format!("corpus DIR {EXACT} --format lines"));
+    let ran = dir.run(&format!("corpus DIR {EXACT} --format lines"));
     assert_eq!(ran.stdout.lines().count(), 4, "{}", ran.stdout);
-    assert!(ran.stdout.contains("/a b.mtx\" method=seq "), "{}", ran.stdout);
-    assert!(ran.stdout.contains("/bad.mtx method= precision= "), "{}", ran.stdout);
+    ran.prints("/a b.mtx\" method=seq ");
+    ran.prints("/bad.mtx method= precision= ");
     for (words, begin) in [("-o DIR/a.csv", "file,num_rows,"), ("-o DIR/a", "matrix=")] {
-        let ran = run_in(&dir, &format!("gen:wheel,spokes=200 {EXACT} --quiet {words}"));
-        assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
-        assert!(read(&dir, words.rsplit('/').next().unwrap()).starts_with(begin), "{words}");
+        dir.run(&format!("gen:wheel,spokes=200 {EXACT} --quiet {words}")).ok();
+        assert!(dir.read(words.rsplit('/').next().unwrap()).starts_with(begin), "{words}");
     }
-    let ran = run(&format!("gen:wheel,spokes=200 {EXACT} --quiet --format text"));
-    assert!(ran.stdout.contains("seq                   PASS "), "{}", ran.stdout);
+    run(&format!("gen:wheel,spokes=200 {EXACT} --quiet --format text"))
+        .prints("seq                   PASS ");
 }
 
 /// The regular expressions for ReFrame and Ramble in `docs/usage.md` match the lines, tested with Python's `re`.
@@ -78,11 +56,10 @@ fn the_documented_expressions_match_the_lines() {
         println!("skipped: there is no python3");
         return;
     }
-    let dir = folder(&[("lines", &run(&format!("gen:wheel,spokes=200 {EXACT} --quiet")).stdout)]);
+    let dir = Dir::new(&[("lines", &run(&format!("gen:wheel,spokes=200 {EXACT} --quiet")).stdout)]);
     let usage = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/usage.md");
     let mut python = Command::new("python3");
-    let ran =
-        python.args(["-c", script]).arg(usage).arg(dir.path().join("lines")).output().unwrap();
+    let ran = python.args(["-c", script]).arg(usage).arg(dir.path("lines")).output().unwrap();
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
 }
 
@@ -90,23 +67,22 @@ fn the_documented_expressions_match_the_lines() {
 fn one_run_writes_several_formats() {
     let exports = "--export-csv DIR/e.csv --export-json DIR/e.json --export-markdown DIR/e.md";
     let forms = [("e.csv", "csv"), ("e.json", "json"), ("e.md", "md")];
-    let dir = folder(&[("a.mtx", SMALL)]);
+    let dir = Dir::new(&[("a.mtx", SMALL)]);
     for verb in ["--mtx DIR/a.mtx", "corpus DIR/a.mtx gen:wheel,spokes=200 -o DIR/main.csv"] {
-        let ran = run_in(&dir, &format!("{verb} {EXACT} {exports} --force"));
-        assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
+        dir.run(&format!("{verb} {EXACT} {exports} --force")).ok();
         let alone = verb.split(" -o").next().unwrap();
         for (name, form) in forms {
-            let expected = run_in(&dir, &format!("{alone} {EXACT} --format {form}")).stdout;
-            assert_eq!(read(&dir, name), expected, "{verb} {form}");
+            let expected = dir.run(&format!("{alone} {EXACT} --format {form}")).stdout;
+            assert_eq!(dir.read(name), expected, "{verb} {form}");
         }
     }
-    assert_eq!(read(&dir, "main.csv"), read(&dir, "e.csv"));
-    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 6, "nothing else is left");
+    assert_eq!(dir.read("main.csv"), dir.read("e.csv"));
+    assert_eq!(dir.count(), 6, "nothing else is left");
 }
 
 #[test]
 fn exports_are_checked_before_anything_is_measured() {
-    let dir = folder(&[("a.mtx", SMALL), ("there.csv", "mine\n")]);
+    let dir = Dir::new(&[("a.mtx", SMALL), ("there.csv", "mine\n")]);
     for (words, expected) in [
         ("--mtx DIR/a.mtx --export-csv DIR/there.csv", "there.csv already exists"),
         ("corpus DIR/a.mtx --export-csv DIR/there.csv", "there.csv already exists"),
@@ -129,11 +105,11 @@ fn exports_are_checked_before_anything_is_measured() {
         ("tune csr-k DIR/a.mtx --sort name", "--sort: tune prints no table"),
     ] {
         let exact = if words.starts_with("tune") { "" } else { EXACT };
-        let error = run_in(&dir, &format!("{words} {exact}")).result.unwrap_err();
+        let error = dir.run(&format!("{words} {exact}")).error();
         assert!(error.contains(expected), "{words}: {error}");
-        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "{words}");
+        assert_eq!(dir.count(), 2, "{words}");
     }
-    assert_eq!(read(&dir, "there.csv"), "mine\n");
+    assert_eq!(dir.read("there.csv"), "mine\n");
 }
 
 #[test]
@@ -154,7 +130,7 @@ fn tables_are_sorted_and_other_formats_are_not() {
         assert_eq!(plain, sorted, "{form}");
     }
     let words = format!("{exact} --sort name").replace("--rounds 1", "--rounds 2");
-    let tables = (3..300).step_by(9).map(|at| interrupted(&words, at).stdout);
+    let tables = (3..300).step_by(9).map(|at| interrupted(&words, at).0.stdout);
     let tables: Vec<_> = tables.filter(|table| table.contains("interrupted")).collect();
     let place = |table: &String, name: &str| table.find(&format!("\n{name} "));
     let places = tables.iter().map(|table| (place(table, "merge"), place(table, "seq")));
@@ -165,29 +141,26 @@ fn tables_are_sorted_and_other_formats_are_not() {
 /// If the run is interrupted before the matrix is read, no line is printed and no file is replaced.
 #[test]
 fn an_interrupt_before_the_matrix_is_read_shows_nothing() {
-    let dir = folder(&[("a.mtx", SMALL), ("old.txt", "mine\n")]);
-    let place = dir.path().display();
+    let dir = Dir::new(&[("a.mtx", SMALL), ("old.txt", "mine\n")]);
     for words in ["", "--format json", "--format ginkgo"] {
-        let ran = interrupted(&format!("--mtx {place}/a.mtx {EXACT} {words}"), 1);
+        let (ran, _) = interrupted(&dir.words(&format!("--mtx DIR/a.mtx {EXACT} {words}")), 1);
         assert_eq!((ran.result, &ran.stdout[..]), (Ok(CommandStatus::Bad), ""), "{words}");
     }
-    let files = format!("-o {place}/old.txt --export-csv {place}/new.csv --force");
-    let ran = interrupted(&format!("--mtx {place}/a.mtx {EXACT} {files}"), 1);
+    let files = "-o DIR/old.txt --export-csv DIR/new.csv --force";
+    let (ran, _) = interrupted(&dir.words(&format!("--mtx DIR/a.mtx {EXACT} {files}")), 1);
     assert_eq!(ran.result, Ok(CommandStatus::Bad));
-    assert_eq!(read(&dir, "old.txt"), "mine\n");
-    assert!(!dir.path().join("new.csv").exists());
+    assert_eq!(dir.read("old.txt"), "mine\n");
+    assert!(!dir.path("new.csv").exists());
 }
 
 #[test]
 fn an_interrupted_array_is_valid_json() {
-    let dir = folder(&[("a.mtx", SMALL), ("b.mtx", SMALL)]);
-    let place = dir.path().display();
-    let words = format!("corpus {place} {EXACT} --format ginkgo -o {place}/all.json --force");
+    let dir = Dir::new(&[("a.mtx", SMALL), ("b.mtx", SMALL)]);
+    let words = dir.words(&format!("corpus DIR {EXACT} --format ginkgo -o DIR/all.json --force"));
     let mut lengths = std::collections::BTreeSet::new();
     for at in (1..1500).step_by(41) {
         interrupted(&words, at);
-        let array: serde_json::Value = serde_json::from_str(&read(&dir, "all.json")).unwrap();
-        lengths.insert(array.as_array().unwrap().len());
+        lengths.insert(dir.json("all.json").as_array().unwrap().len());
     }
     assert!(lengths.contains(&1) && lengths.contains(&2), "{lengths:?}");
 }
@@ -197,7 +170,7 @@ fn an_interrupted_array_is_valid_json() {
 fn lists_can_be_written_to_a_file() {
     let header = "file,method_name,precision,device,threads,transpose,status,avg_spmv_ms,run_id\n";
     let rows = format!("{header}a.mtx,seq,f64,cpu,1,false,ok,1,x\n");
-    let dir = folder(&[("a.csv", &rows), ("b.csv", &rows)]);
+    let dir = Dir::new(&[("a.csv", &rows), ("b.csv", &rows)]);
     for (words, format) in [
         ("compare DIR/a.csv DIR/b.csv -o DIR/out.txt", "text"),
         ("compare DIR/a.csv DIR/b.csv -o DIR/out.csv", "csv"),
@@ -206,19 +179,13 @@ fn lists_can_be_written_to_a_file() {
         ("methods seq -o DIR/out", "text"),
     ] {
         let (printed, file) = words.split_once(" -o DIR/").unwrap();
-        let ran = run_in(&dir, words);
-        assert_eq!(
-            (&ran.result, &ran.stdout[..]),
-            (&Ok(CommandStatus::Ok), ""),
-            "{words}: {ran:?}"
-        );
-        let expected = run_in(&dir, &format!("{printed} --format {format}")).stdout;
+        assert_eq!(dir.run(words).ok().stdout, "", "{words}");
+        let expected = dir.run(&format!("{printed} --format {format}")).stdout;
         assert!(!expected.is_empty());
-        assert_eq!(read(&dir, file), expected, "{words}");
-        let refused = run_in(&dir, words).result.unwrap_err();
-        assert!(refused.contains("already exists"), "{words}: {refused}");
+        assert_eq!(dir.read(file), expected, "{words}");
+        dir.refuses(&[(words, "already exists")]);
     }
-    for (words, expected) in [
+    dir.refuses(&[
         ("compare DIR/a.csv DIR/b.csv -o DIR/b.csv --force", "b.csv is an input file"),
         ("methods --results DIR/a.csv -o DIR/a.csv --force", "a.csv is an input file"),
         ("methods --results DIR/a.csv -o DIR/r.txt", "--results writes Markdown"),
@@ -226,9 +193,6 @@ fn lists_can_be_written_to_a_file() {
         ("system -o DIR/out.md --format json", "has the extension of md, but --format is json"),
         ("system -o DIR/a.csv --format json", "has the extension of csv, but --format is json"),
         ("system -o DIR/out", "out already exists"),
-    ] {
-        let error = run_in(&dir, words).result.unwrap_err();
-        assert!(error.contains(expected), "{words}: {error}");
-    }
-    assert_eq!(read(&dir, "b.csv"), rows);
+    ]);
+    assert_eq!(dir.read("b.csv"), rows);
 }

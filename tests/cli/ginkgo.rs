@@ -7,8 +7,8 @@ use spmv_bench::cli::CommandStatus;
 use spmv_bench::record::read::read_any;
 use spmv_bench::record::row::Row;
 
-use super::env::run;
-use super::{SMALL, folder};
+use super::SMALL;
+use super::env::{Dir, run};
 
 /// Returns a result file in Ginkgo's format, with times in seconds multiplied by `unit`.
 fn published(unit: f64) -> String {
@@ -70,23 +70,21 @@ fn rows(path: &Path) -> Vec<Row> {
 /// Tests results, a skipped method, an unreadable matrix and a matrix without results.
 #[test]
 fn rows_are_read_back_from_the_format() {
-    let dir = folder(&[("a.mtx", SMALL), ("bad.mtx", "nonsense")]);
-    let place = dir.path().display();
+    let dir = Dir::new(&[("a.mtx", SMALL), ("bad.mtx", "nonsense")]);
     for options in ["--precision f32", "--order rcm --transpose"] {
         for (form, output) in [("csv", "a.csv"), ("ginkgo", "a.json")] {
-            let ran = run(&format!(
-                "corpus {place} gen:wheel,spokes=200 gen:dense,nnz=5,cols=5 --methods seq,coo,dia --threads 1 \
-                 --iterations 8 --rounds 1 --no-bandwidth --force --format {form} --output {place}/{output} {options}"
+            let ran = dir.run(&format!(
+                "corpus DIR gen:wheel,spokes=200 gen:dense,nnz=5,cols=5 --methods seq,coo,dia --threads 1 \
+                 --iterations 8 --rounds 1 --no-bandwidth --force --format {form} --output DIR/{output} {options}"
             ));
             assert_eq!(ran.result, Ok(CommandStatus::Bad), "{ran:?}");
         }
-        let [csv, ginkgo] = ["a.csv", "a.json"].map(|name| rows(&dir.path().join(name)));
+        let [csv, ginkgo] = ["a.csv", "a.json"].map(|name| rows(&dir.path(name)));
         assert_eq!(ginkgo, csv);
         assert!(csv.iter().any(|row| row.required_bytes.is_some()), "{csv:?}");
         assert!(csv.iter().any(|row| row.method_name.is_none()), "{csv:?}");
     }
-    let ran = run(&format!("report {place}/a.json"));
-    assert!(ran.stdout.contains("taken as seconds: spmv-bench wrote the file."), "{}", ran.stdout);
+    dir.run("report DIR/a.json").prints("taken as seconds: spmv-bench wrote the file.");
 }
 
 #[test]
@@ -100,7 +98,7 @@ fn one_matrix_is_an_array_and_two_precisions_are_refused() {
     for (option, values) in
         [("precision", "both"), ("cache", "hot,cold"), ("order", "natural,rcm"), ("threads", "1,2")]
     {
-        let error = run(&format!("{exact} --{option} {values}")).result.unwrap_err();
+        let error = run(&format!("{exact} --{option} {values}")).error();
         assert!(error.contains(&format!("choose one --{option}, or another format")), "{error}");
     }
 }
@@ -108,45 +106,33 @@ fn one_matrix_is_an_array_and_two_precisions_are_refused() {
 #[test]
 fn published_files_are_reported_and_compared_in_their_units() {
     let [old, new] = [1e9, 0.5].map(published);
-    let dir = folder(&[
+    let dir = Dir::new(&[
         ("old.json", &old),
         ("new.json", &new),
         ("b.csv", "file,method_name,avg_spmv_ms,run_id\n"),
     ]);
-    let place = dir.path().display();
-    let ran = run(&format!("compare {place}/old.json {place}/new.json"));
-    assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
+    let ran = dir.run("compare DIR/old.json DIR/new.json").ok();
     for (file, unit, other) in
         [("old", "nanoseconds", "seconds"), ("new", "seconds", "nanoseconds")]
     {
-        let note = format!(
-            "note: The times of `{place}/{file}.json` are taken as {unit}: as {other} they are not plausible."
-        );
-        assert!(ran.stderr.contains(&note), "{}", ran.stderr);
+        let note =
+            format!("DIR/{file}.json` are taken as {unit}: as {other} they are not plausible.");
+        assert!(ran.stderr.contains(&dir.words(&format!("note: The times of `{note}"))), "{ran:?}");
     }
     assert!(ran.stdout.contains("ginkgo:coo") && ran.stdout.contains("0.500"), "{}", ran.stdout);
-    let ran = run(&format!("report {place}/old.json"));
-    assert!(
-        ran.stdout.contains("taken as nanoseconds: as seconds they are not plausible."),
-        "{}",
-        ran.stdout
-    );
-    assert!(ran.stdout.contains("f64, GPU") && ran.stdout.contains("ginkgo:ell"), "{}", ran.stdout);
-    for (words, expected) in [
+    let ran = dir.run("report DIR/old.json");
+    for part in
+        ["taken as nanoseconds: as seconds they are not plausible.", "f64, GPU", "ginkgo:ell"]
+    {
+        assert!(ran.stdout.contains(part), "{part}: {}", ran.stdout);
+    }
+    let other = "--ginkgo-times: no file is in the format of Ginkgo's benchmarks";
+    dir.refuses(&[
         (
             "report DIR/old.json --ginkgo-times s",
             "coo on /mtx/a.mtx takes 20000, which cannot be seconds",
         ),
-        (
-            "report DIR/b.csv --ginkgo-times s",
-            "--ginkgo-times: no file is in the format of Ginkgo's benchmarks",
-        ),
-        (
-            "compare DIR/b.csv DIR/b.csv --ginkgo-times s",
-            "--ginkgo-times: no file is in the format",
-        ),
-    ] {
-        let error = run(&words.replace("DIR", &place.to_string())).result.unwrap_err();
-        assert!(error.contains(expected), "{error}");
-    }
+        ("report DIR/b.csv --ginkgo-times s", other),
+        ("compare DIR/b.csv DIR/b.csv --ginkgo-times s", other),
+    ]);
 }

@@ -2,9 +2,7 @@
 
 use std::fs;
 
-use spmv_bench::cli::CommandStatus;
-
-use crate::env::run;
+use crate::env::{Dir, run};
 
 fn table(text: &str) -> toml::Table {
     text.parse().unwrap_or_else(|error| panic!("{error}: {text}"))
@@ -33,29 +31,26 @@ fn assert_reproduces(name: &str, measured: &str) {
 
 #[test]
 fn measuring_a_model_reproduces_its_device_file() {
-    let ran = run("gpu-file --device model:v100");
-    assert_eq!(ran.result, Ok(CommandStatus::Ok), "{}", ran.stderr);
+    let ran = run("gpu-file --device model:v100").ok();
     assert_reproduces("v100", &ran.stdout);
 }
 
 /// The first-level cache of this GPU caches only read-only data. The written file can be used as a model.
 #[test]
 fn a_written_device_file_can_be_used_as_a_model() {
-    let dir = tempfile::tempdir().unwrap();
-    let file = dir.path().join("mine.toml");
-    let words = format!("gpu-file --device model:k40m --output {}", file.display());
-    assert_eq!(run(&words).result, Ok(CommandStatus::Ok));
-    assert_reproduces("k40m", &fs::read_to_string(&file).unwrap());
-    let words = format!("gen:grid2d,n=9 --methods gpu-merge --device model:{}", file.display());
-    let ran = run(&words);
-    assert_eq!(ran.result, Ok(CommandStatus::Ok), "{}", ran.stderr);
-    assert!(ran.stdout.contains("mine.toml"), "{}", ran.stdout);
+    let dir = Dir::new(&[]);
+    dir.run("gpu-file --device model:k40m --output DIR/mine.toml").ok();
+    assert_reproduces("k40m", &dir.read("mine.toml"));
+    dir.run("gen:grid2d,n=9 --methods gpu-merge --device model:DIR/mine.toml")
+        .ok()
+        .prints("mine.toml");
 }
 
 #[test]
 fn one_gpu_is_measured() {
-    let error = |device: &str| run(&format!("gpu-file --device {device}")).result.unwrap_err();
-    assert!(error("cpu").contains("choose one GPU"));
-    assert!(error("model:v100,k40m").contains("choose one GPU"));
-    assert!(error("gpu").contains("no CUDA driver"), "{}", error("gpu"));
+    Dir::new(&[]).refuses(&[
+        ("gpu-file --device cpu", "choose one GPU"),
+        ("gpu-file --device model:v100,k40m", "choose one GPU"),
+        ("gpu-file --device gpu", "no CUDA driver"),
+    ]);
 }

@@ -15,7 +15,6 @@ mod order;
 mod overflow;
 mod pictures;
 mod products;
-mod reading;
 mod refusals;
 mod report;
 mod reproduce;
@@ -32,17 +31,13 @@ use expect_test::{Expect, expect, expect_file};
 use spmv_bench::cli::CommandStatus;
 use tempfile::TempDir;
 
-use env::{run, run_with_profiles};
+use env::{Dir, run};
 
 /// Settings with which the output does not depend on the machine.
 const EXACT: &str = "--threads 1 --methods seq,csr-rows,merge --x ones --iterations 8 --rounds 1";
 
 fn folder(files: &[(&str, &str)]) -> TempDir {
-    let dir = tempfile::tempdir().unwrap();
-    for (name, text) in files {
-        fs::write(dir.path().join(name), text).unwrap();
-    }
-    dir
+    Dir::new(files).0
 }
 
 const SMALL: &str =
@@ -70,33 +65,27 @@ fn check_parts(document: &str, parts: &[(&str, &str)]) {
 /// A profile is measured once for the methods that need it, and again if its file is damaged.
 #[test]
 fn a_profile_of_the_machine_is_measured_once() {
-    let dir = folder(&[("a.mtx", SMALL)]);
-    let profiles = dir.path().join("profiles");
-    let entries = || profiles.read_dir().map_or(0, |entries| entries.count());
+    let dir = Dir::new(&[("a.mtx", SMALL)]);
+    let profiles = dir.path("profiles");
     let run = |methods: &str| {
-        let matrix = dir.path().join("a.mtx");
-        let exact = "--threads 1 --iterations 1 --rounds 1 --format csv --methods";
-        let words = format!("--mtx {} {exact} {methods}", matrix.display());
-        let ran = run_with_profiles(&words, &profiles);
-        assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
-        (
-            ran.stderr.contains("; this is done only once"),
-            ran.stdout.contains("the measured profile"),
-        )
+        let exact = "--threads 1 --iterations 1 --rounds 1 --no-cache --format csv --methods";
+        let ran = dir.run_keeping(&format!("--mtx DIR/a.mtx {exact} {methods}")).ok();
+        let is_measured = ran.stderr.contains("; this is done only once");
+        let is_used = ran.stdout.contains("the measured profile");
+        (is_measured, is_used, profiles.read_dir().map_or(0, |entries| entries.count()))
     };
-    assert_eq!((run("bcsr"), entries()), ((false, false), 0));
-    assert_eq!((run("oski-style"), entries()), ((true, true), 1));
-    assert_eq!((run("oski-style"), entries()), ((false, true), 1));
+    assert_eq!(run("bcsr"), (false, false, 0));
+    assert_eq!(run("oski-style"), (true, true, 1));
+    assert_eq!(run("oski-style"), (false, true, 1));
     let entry = profiles.read_dir().unwrap().next().unwrap().unwrap().path();
     fs::write(&entry, &fs::read(&entry).unwrap()[1..]).unwrap();
-    assert_eq!((run("oski-style"), entries()), ((true, true), 1));
+    assert_eq!(run("oski-style"), (true, true, 1));
 }
 
 #[test]
 fn text_of_one_matrix() {
     let dir = folder(&[("a.mtx", SMALL)]);
-    let ran = run(&format!("--mtx {}/a.mtx {EXACT} --alpha 2", dir.path().display()));
-    assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
+    let ran = run(&format!("--mtx {}/a.mtx {EXACT} --alpha 2", dir.path().display())).ok();
     check(
         &ran.stdout,
         dir.path(),
@@ -139,9 +128,8 @@ fn csv_of_a_corpus() {
         ("complex.mtx", complex),
         ("trivial.mtx", "%%MatrixMarket matrix coordinate real general\n1 4 1\n1 1 2\n"),
         ("notes.txt", "not a matrix"),
+        ("sub/duplicates.mtx", &SMALL.replace("1 4 3", "1 1 3")),
     ]);
-    fs::create_dir(dir.path().join("sub")).unwrap();
-    fs::write(dir.path().join("sub/duplicates.mtx"), SMALL.replace("1 4 3", "1 1 3")).unwrap();
     let ran = run(&format!("corpus {} {EXACT}", dir.path().display()));
     assert_eq!(ran.result, Ok(CommandStatus::Bad), "a broken file is a failure");
     check(
@@ -184,52 +172,42 @@ fn csv_of_a_corpus() {
 
 #[test]
 fn json_of_one_matrix() {
-    let dir = folder(&[("a.mtx", SMALL)]);
-    let words = format!("{}/a.mtx {EXACT} --format json --quiet", dir.path().display());
-    let ran = run(&words);
+    let dir = Dir::new(&[("a.mtx", SMALL)]);
+    let ran = dir.run(&format!("DIR/a.mtx {EXACT} --format json --quiet"));
     assert_eq!(ran.stderr, "");
-    let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
-    assert_eq!(report["rows"], 3);
-    assert_eq!(report["load_ms"], 1.0);
+    let report = &ran.json()[0];
+    assert_eq!((&report["rows"], &report["load_ms"]), (&3.into(), &1.0.into()));
     assert_eq!(report["row_length"]["histogram"], serde_json::json!([1, 2]));
     let row = &report["groups"][0]["rows"][2];
-    assert_eq!(row["method_name"], "merge");
-    assert_eq!(row["avg_spmv_ms"], 1.0);
+    assert_eq!((&row["method_name"], &row["avg_spmv_ms"]), (&"merge".into(), &1.0.into()));
 }
 
 #[test]
 fn an_output_file_has_a_run_record() {
-    let dir = folder(&[]);
-    let out = dir.path().join("out.csv");
-    let words = format!("--mtx gen:wheel,spokes=9 {EXACT} --format csv --output {}", out.display());
-    let ran = run(&words);
-    assert_eq!((ran.result, ran.stdout), (Ok(CommandStatus::Ok), String::new()));
-    assert_eq!(fs::read_to_string(&out).unwrap().lines().count(), 4);
-    let record = fs::read_to_string(dir.path().join("out.csv.run.json")).unwrap();
-    let record: serde_json::Value = serde_json::from_str(&record).unwrap();
-    assert_eq!(record["run_id"], "test");
-    assert_eq!(record["command"][1], "--mtx");
-    assert_eq!(record["settings"]["rounds"], 1);
-    assert_eq!(record["settings"]["max_time"], 2.0);
+    let dir = Dir::new(&[]);
+    let words = format!("--mtx gen:wheel,spokes=9 {EXACT} --format csv --output DIR/out.csv");
+    assert_eq!(dir.run(&words).ok().stdout, "");
+    assert_eq!(dir.read("out.csv").lines().count(), 4);
+    let record = dir.json("out.csv.run.json");
+    assert_eq!((&record["run_id"], &record["command"][1]), (&"test".into(), &"--mtx".into()));
+    let settings = &record["settings"];
+    assert_eq!((&settings["rounds"], &settings["max_time"]), (&1.into(), &2.0.into()));
     assert!(record["bandwidth"][0]["triad_gbs"].as_f64().unwrap() > 0.0);
 }
 
 #[test]
 fn generate_writes_the_matrix_as_it_was_read() {
-    let dir = folder(&[("a.mtx", &SMALL.replace("1 4 3", "1 4 0.1"))]);
-    let (from, to) = (dir.path().join("a.mtx"), dir.path().join("b.mtx"));
-    let ran = run(&format!("generate {} -o {}", from.display(), to.display()));
-    assert_eq!(ran.result, Ok(CommandStatus::Ok));
+    let dir = Dir::new(&[("a.mtx", &SMALL.replace("1 4 3", "1 4 0.1"))]);
+    dir.run("generate DIR/a.mtx -o DIR/b.mtx").ok();
     let expected = "%%MatrixMarket matrix coordinate real general\n3 4 4\n1 1 2.0\n1 4 0.1\n3 2 1.0\n3 3 5.0\n";
-    assert_eq!(fs::read_to_string(&to).unwrap(), expected);
+    assert_eq!(dir.read("b.mtx"), expected);
     for spec in ["grid2d,n=3", "gen:grid2d,n=3"] {
-        let ran = run(&format!("generate {spec} --force -o {}", to.display()));
-        assert_eq!(ran.result, Ok(CommandStatus::Ok));
-        assert!(fs::read_to_string(&to).unwrap().contains("\n9 9 24\n"));
+        dir.run(&format!("generate {spec} --force -o DIR/b.mtx")).ok();
+        assert!(dir.read("b.mtx").contains("\n9 9 24\n"));
     }
-    let refused = run(&format!("generate uniform,rows=4,nnz=99 --force -o {}", to.display()));
-    assert!(refused.result.unwrap_err().contains("a row of 25 entries does not fit"));
-    assert!(fs::read_to_string(&to).unwrap().contains("\n9 9 24\n"), "what was there stays");
+    let wrong = "generate uniform,rows=4,nnz=99 --force -o DIR/b.mtx";
+    dir.refuses(&[(wrong, "a row of 25 entries does not fit")]);
+    assert!(dir.read("b.mtx").contains("\n9 9 24\n"), "what was there stays");
 }
 
 #[test]
@@ -244,9 +222,9 @@ fn lists_and_help_are_printed() {
 #[test]
 fn methods_are_selected_and_printed_in_every_format() {
     let names = |words: &str| {
-        let methods: serde_json::Value = serde_json::from_str(&run(words).stdout).unwrap();
+        let methods = run(words).json().remove(0);
         let names = methods.as_array().unwrap().iter().map(|method| method["name"].clone());
-        names.map(|name| name.as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        names.collect::<Vec<_>>()
     };
     assert_eq!(names("methods seq csr-rows seq --format json"), ["seq", "csr-rows"]);
     let all = names("methods --format json");

@@ -3,22 +3,20 @@
 
 use std::io::Write;
 
-use serde_json::Value;
 use spmv_bench::cli::CommandStatus;
 use spmv_methods::device::cuda::nvrtc;
 
-use super::env::{program, run};
-use super::folder;
+use super::env::{Dir, program, run};
 
 const GRID: &str = "gen:grid3d,n=24 --threads 1";
 
-/// Returns whether kernels can be compiled on this machine.
-pub fn can_compile() -> bool {
-    let can = nvrtc::compilers().is_ok();
-    if !can {
+/// Returns `None` and prints a message if kernels cannot be compiled on this machine.
+pub fn compiler() -> Option<()> {
+    if nvrtc::compilers().is_err() {
         let _ = writeln!(std::io::stderr(), "skipped: NVRTC is not on this machine");
+        return None;
     }
-    can
+    Some(())
 }
 
 fn rows(csv: &str) -> Vec<spmv_bench::record::row::Row> {
@@ -27,9 +25,7 @@ fn rows(csv: &str) -> Vec<spmv_bench::record::row::Row> {
 
 #[test]
 fn times_are_modelled_verified_and_always_the_same() {
-    if !can_compile() {
-        return;
-    }
+    let Some(()) = compiler() else { return };
     let methods = "--methods gpu-[a-m]*,cusparse-csr --format csv";
     let words = format!("gen:grid3d,n=12 --threads 1 --device model:h200 {methods}");
     let (first, again) = (run(&words), run(&words));
@@ -54,9 +50,7 @@ fn times_are_modelled_verified_and_always_the_same() {
 
 #[test]
 fn faster_memory_shortens_and_cold_caches_lengthen_the_time() {
-    if !can_compile() {
-        return;
-    }
+    let Some(()) = compiler() else { return };
     let time = |device: &str, cache: &str| {
         let methods = "--methods gpu-csr-vector --format csv --cache";
         let ran = run(&format!("gen:grid3d,n=60 --threads 1 --device {device} {methods} {cache}"));
@@ -71,9 +65,7 @@ fn faster_memory_shortens_and_cold_caches_lengthen_the_time() {
 /// The matrix fits into the second-level cache, but not together with the matrix of the previous method.
 #[test]
 fn a_hot_product_finds_the_data_of_the_previous_product_in_the_cache() {
-    if !can_compile() {
-        return;
-    }
+    let Some(()) = compiler() else { return };
     let read = |methods: &str| {
         let words = format!("--device model:v100 --threads 1 --methods {methods} --format csv");
         let ran = run(&format!("gen:grid3d,n=36 {words}"));
@@ -85,30 +77,26 @@ fn a_hot_product_finds_the_data_of_the_previous_product_in_the_cache() {
 
 #[test]
 fn every_output_states_that_times_are_modelled() {
-    if !can_compile() {
-        return;
-    }
+    let Some(()) = compiler() else { return };
     let ran = run(&format!("{GRID} --device model:h200 --methods gpu-csr-vector --stages"));
-    assert!(ran.stdout.contains("f64, h200, modelled, hot cache"), "{}", ran.stdout);
+    ran.prints("f64, h200, modelled, hot cache");
     let unknown =
         "modelled, not measured: they have not been compared with measured times of this GPU";
-    assert!(ran.stdout.contains(unknown), "{}", ran.stdout);
+    ran.prints(unknown);
     let known = run(&format!("{GRID} --device model:v100 --methods gpu-csr-vector")).stdout;
     assert!(known.contains("12 % off published times of this GPU"), "{known}");
-    assert!(ran.stdout.contains("bound by "), "{}", ran.stdout);
-    let ran = run(&format!("{GRID} --device model:h200 --methods gpu-csr-vector --format md"));
-    assert!(ran.stdout.contains("h200, modelled"), "{}", ran.stdout);
+    ran.prints("bound by ");
+    run(&format!("{GRID} --device model:h200 --methods gpu-csr-vector --format md"))
+        .prints("h200, modelled");
 }
 
 /// Counts that do not depend on the caches are exact: ELL with one entry per row loads a value, a column index and an
 /// element of x for each row, in complete sectors.
 #[test]
 fn counts_are_those_of_the_kernel() {
-    if !can_compile() {
-        return;
-    }
+    let Some(()) = compiler() else { return };
     let words = "gen:dense,cols=1,nnz=4096 --threads 1 --device model:a100 --methods gpu-ell --stages --format json";
-    let report: Value = serde_json::from_str(&run(words).stdout).unwrap();
+    let report = &run(words).json()[0];
     let counts = &report["groups"][0]["stages"][0][0]["counts"];
     assert_eq!(counts["loaded_bytes"], 4096 * (8 + 4 + 8), "{counts}");
     assert_eq!(counts["stored_bytes"], 4096 * 8);
@@ -130,16 +118,11 @@ fn counts_are_those_of_the_kernel() {
 
 #[test]
 fn several_models_and_device_files_are_measured_in_turn() {
-    if !can_compile() {
-        return;
-    }
+    let Some(()) = compiler() else { return };
     let h200 = include_str!("../../crates/ptx-machine/devices/h200.toml");
-    let dir = folder(&[("slow.toml", &h200.replace("clock_mhz = 1980", "clock_mhz = 198"))]);
-    let slow = dir.path().join("slow.toml");
-    let output = program(&format!(
-        "{GRID} --device model:h200,{} --methods gpu-csr-vector --format csv",
-        slow.display()
-    ));
+    let dir = Dir::new(&[("slow.toml", &h200.replace("clock_mhz = 1980", "clock_mhz = 198"))]);
+    let words = "--device model:h200,DIR/slow.toml --methods gpu-csr-vector --format csv";
+    let output = program(&dir.words(&format!("{GRID} {words}")));
     let rows = rows(&String::from_utf8_lossy(&output.stdout));
     let times: Vec<_> = rows.iter().map(|row| row.median_ms.unwrap()).collect();
     assert_eq!(times.len(), 2, "{output:?}");
@@ -149,15 +132,15 @@ fn several_models_and_device_files_are_measured_in_turn() {
 
 #[test]
 fn unknown_models_are_refused() {
-    let error = |words: &str| run(&format!("{GRID} {words}")).result.unwrap_err();
-    assert!(error("--device model:h20").contains("did you mean h200"));
-    assert!(error("--device model:nothing.toml").contains("nothing.toml: No such file"));
-    let several = error("--device model:h200,a100");
-    assert!(several.contains("choose one"), "{several}");
-    let bare = error("--device model");
-    assert!(bare.contains("model:NAME"), "{bare}");
-    let reproduce = run("reproduce sc16-fig10 --device model:h200,k40m").result.unwrap_err();
-    assert!(reproduce.contains("only one modelled GPU is allowed"), "{reproduce}");
-    let cpu = error("--device model:h200 --methods merge");
-    assert!(cpu.contains("none of these methods runs on --device model:h200"), "{cpu}");
+    Dir::new(&[]).refuses(&[
+        ("gen:grid3d,n=24 --device model:h20", "did you mean h200"),
+        ("gen:grid3d,n=24 --device model:nothing.toml", "nothing.toml: No such file"),
+        ("gen:grid3d,n=24 --device model:h200,a100", "choose one"),
+        ("gen:grid3d,n=24 --device model", "model:NAME"),
+        ("reproduce sc16-fig10 --device model:h200,k40m", "only one modelled GPU is allowed"),
+        (
+            "gen:grid3d,n=24 --device model:h200 --methods merge",
+            "none of these methods runs on --device model:h200",
+        ),
+    ]);
 }

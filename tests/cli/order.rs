@@ -1,22 +1,15 @@
 //! Tests of `--order`.
 
-use spmv_bench::cli::CommandStatus;
-
-use super::env::run;
-use super::{EXACT, SMALL, folder};
+use super::env::{Dir, run};
+use super::{EXACT, SMALL};
 
 #[test]
 fn the_order_is_reported_with_its_cost_and_effect() {
-    let ran = run(&format!("--mtx gen:grid2d,n=4,points=5 {EXACT} --order rcm"));
-    assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
-    assert!(
-        ran.stdout.contains("hot cache, order rcm in 1.0 ms, bandwidth 4 -> 4"),
-        "{}",
-        ran.stdout
-    );
+    run(&format!("--mtx gen:grid2d,n=4,points=5 {EXACT} --order rcm"))
+        .ok()
+        .prints("hot cache, order rcm in 1.0 ms, bandwidth 4 -> 4");
     let ran = run(&format!("--mtx gen:grid2d,n=4,points=5 {EXACT} --order band-k --format json"));
-    let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
-    let group = &report["groups"][0];
+    let group = &ran.json()[0]["groups"][0];
     assert_eq!((&group["order"], &group["order_ms"]), (&"band-k".into(), &1.0.into()));
     assert_eq!(group["bandwidth"][0], 4);
     assert!(!run(&format!("--mtx gen:grid2d,n=4 {EXACT}")).stdout.contains("order"));
@@ -39,9 +32,9 @@ fn several_orders_and_caches_have_a_table_each() {
     let expected = [("f64", "cold"), ("f64", "hot"), ("f32", "cold"), ("f32", "hot")]
         .map(|(precision, cache)| format!("{precision}, CPU, 1 thread, {cache} cache"));
     assert_eq!(headings("--methods csc --cache cold,hot,cold"), expected);
-    let wide = folder(&[("wide.mtx", SMALL)]);
+    let wide = Dir::new(&[("wide.mtx", SMALL)]);
     let lists = "--methods seq --order natural,rcm,natural --cache cold,hot";
-    let ran = run(&format!("corpus {} {once} {lists}", wide.path().display()));
+    let ran = wide.run(&format!("corpus DIR {once} {lists}"));
     let expected = ["ok cold,natural", "ok hot,natural", "skipped cold,rcm", "skipped hot,rcm"];
     assert_eq!(ran.stdout.lines().count(), 1 + expected.len(), "{}", ran.stdout);
     for (row, expected) in ran.stdout.lines().skip(1).zip(expected) {
@@ -52,26 +45,18 @@ fn several_orders_and_caches_have_a_table_each() {
 
 #[test]
 fn rows_contain_the_order_and_its_time_and_rectangular_matrices_are_skipped() {
-    let wide = folder(&[("wide.mtx", SMALL)]);
-    let words = format!(
-        "corpus {} gen:rmat,scale=6 {EXACT} --precision both --beta 1 --order band-k",
-        wide.path().display()
-    );
-    let ran = run(&words);
-    assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
-    let mut reader = csv::Reader::from_reader(ran.stdout.as_bytes());
-    let headers = reader.headers().unwrap().clone();
-    let [order, order_ms] =
-        ["order", "order_ms"].map(|column| headers.iter().position(|name| name == column).unwrap());
-    let rows: Vec<_> = reader.records().map(Result::unwrap).collect();
-    assert_eq!(rows.len(), 2 * 2 * 3);
-    for row in rows {
-        assert_eq!(&row[order], "band-k");
-        if row[0].ends_with("wide.mtx") {
-            assert_eq!((&row[17], &row[order_ms]), ("skipped", ""));
-            assert_eq!(&row[18], "the order band-k needs a square matrix, but this one is 3 x 4");
-        } else {
-            assert_eq!((&row[17], &row[order_ms]), ("ok", "1.0"), "{row:?}");
+    let dir = Dir::new(&[("wide.mtx", SMALL)]);
+    let words =
+        format!("corpus DIR gen:rmat,scale=6 {EXACT} --precision both --beta 1 --order band-k");
+    let ran = dir.run(&words).ok();
+    let cells = ["order", "status", "order_ms", "reason"].map(|name| ran.column(name));
+    assert_eq!(cells[0].len(), 2 * 2 * 3);
+    let reason = "the order band-k needs a square matrix, but this one is 3 x 4";
+    for (k, file) in ran.column("file").iter().enumerate() {
+        let row = cells.each_ref().map(|column| &*column[k]);
+        match file.ends_with("wide.mtx") {
+            true => assert_eq!(row, ["band-k", "skipped", "", reason]),
+            false => assert_eq!(row[..3], ["band-k", "ok", "1.0"]),
         }
     }
 }
@@ -81,7 +66,6 @@ fn rows_contain_the_order_and_its_time_and_rectangular_matrices_are_skipped() {
 fn csr_k_runs_as_published() {
     let words = "--mtx gen:grid3d,n=9 --threads 1 --iterations 2 --rounds 1 --order band-k \
                  --methods csr2:order=natural,csr3:order=natural:srs=8,csr2";
-    let ran = run(words);
-    assert_eq!(ran.result, Ok(CommandStatus::Ok));
+    let ran = run(words).ok();
     assert_eq!(ran.stdout.matches("PASS").count(), 3, "{}", ran.stdout);
 }

@@ -1,13 +1,11 @@
 //! Tests of error messages and exit statuses.
 
-use crate::env::{program, run};
-use crate::{SMALL, folder};
+use crate::SMALL;
+use crate::env::{Dir, program};
 
 #[test]
 fn commands_that_cannot_run_are_reported_with_the_reason() {
-    let dir = folder(&[("bad.mtx", "hello\n")]);
-    let dir = dir.path().display();
-    for (words, expected) in [
+    Dir::new(&[("bad.mtx", "hello\n"), ("empty/a.txt", "")]).refuses(&[
         (
             "--methods nosuch",
             "--methods nosuch: there is no method 'nosuch'; `spmv-bench methods` lists",
@@ -17,19 +15,16 @@ fn commands_that_cannot_run_are_reported_with_the_reason() {
         ("--threads 100000", "--threads 100000: this process may run on"),
         ("--threads 0", "--threads 0: at least one thread is needed"),
         ("--mtx gen:whel,spokes=3", "there is no generator 'whel'; did you mean wheel?"),
-        (&format!("--mtx {dir}/absent.mtx"), &format!("{dir}/absent.mtx: ")),
-        (&format!("--mtx {dir}/bad.mtx"), &format!("{dir}/bad.mtx:1: ")),
-        (&format!("corpus {dir}/absent"), "absent: there is no such file or folder"),
-        (
-            &format!("--mtx {dir}/bda.mtx"),
-            "bda.mtx: there is no such file or folder; did you mean bad.mtx?",
-        ),
+        ("--mtx DIR/absent.mtx", "DIR/absent.mtx: "),
+        ("--mtx DIR/bad.mtx", "DIR/bad.mtx:1: "),
+        ("corpus DIR/absent", "absent: there is no such file or folder"),
+        ("--mtx DIR/bda.mtx", "bda.mtx: there is no such file or folder; did you mean bad.mtx?"),
         ("a.mtx b.mtx", "2 matrices are given; `spmv-bench corpus` measures several"),
         ("methods mrege", "there is no method 'mrege'; did you mean merge"),
         ("man corpsu", "man corpsu: there is no such command; did you mean corpus?"),
-        (&format!("{dir}"), &format!("{dir} is a folder; `spmv-bench corpus {dir}` measures all")),
-        (&format!("{dir}/bad.mtx --mtx gen:grid2d,n=3"), "'[MATRIX]' cannot be used with '--mtx"),
-        (&format!("--output {dir}/absent/out.csv"), "cannot write"),
+        ("DIR", "DIR is a folder; `spmv-bench corpus DIR` measures all"),
+        ("DIR/bad.mtx --mtx gen:grid2d,n=3", "'[MATRIX]' cannot be used with '--mtx"),
+        ("--output DIR/absent/out.csv", "cannot write"),
         ("--max-time never", "invalid value 'never' for '--max-time <S>'"),
         ("--alpha inf", "it must be a finite number"),
         ("--max-time 1e30", "it must be a number of seconds from 0 to 1e9"),
@@ -42,29 +37,19 @@ fn commands_that_cannot_run_are_reported_with_the_reason() {
         ("frobnicate", "frobnicate: there is no such command, file or folder; `spmv-bench --help`"),
         ("corpsu DIR", "corpsu: there is no such command, file or folder; did you mean corpus?"),
         ("grid2d,n=9", "grid2d,n=9: there is no such file or folder; did you mean gen:grid2d,n=9?"),
-    ] {
-        let message = run(words).result.unwrap_err();
-        assert!(message.contains(expected), "{words}: {message}");
-    }
-}
-
-#[test]
-fn an_empty_folder_is_an_error() {
-    let dir = folder(&[("a.txt", "")]);
-    let ran = run(&format!("corpus {}", dir.path().display()));
-    assert!(
-        ran.result.unwrap_err().ends_with("this folder contains no .mtx, .mtx.gz or .tar.gz file")
-    );
+        ("corpus DIR/empty", "empty: this folder contains no .mtx, .mtx.gz or .tar.gz file"),
+        ("--max-memory plenty", "'plenty' is not a size: write 16GiB, 500M"),
+    ]);
 }
 
 #[test]
 fn exit_statuses() {
-    let dir = folder(&[("a.mtx", SMALL), ("b.mtx", "hello\n")]);
-    let dir = dir.path().display();
+    let dir = Dir::new(&[("a.mtx", SMALL), ("b.mtx", "hello\n")]);
+    let program = |words: &str| program(&dir.words(words));
     let quick = "--methods merge --iterations 1 --rounds 1 --quiet";
-    assert_eq!(program(&format!("--mtx {dir}/a.mtx {quick}")).status.code(), Some(0));
-    assert_eq!(program(&format!("corpus {dir} {quick}")).status.code(), Some(1));
-    let ran = program(&format!("--mtx {dir}/b.mtx {quick}"));
+    assert_eq!(program(&format!("--mtx DIR/a.mtx {quick}")).status.code(), Some(0));
+    assert_eq!(program(&format!("corpus DIR {quick}")).status.code(), Some(1));
+    let ran = program(&format!("--mtx DIR/b.mtx {quick}"));
     assert_eq!((ran.status.code(), ran.stdout.len()), (Some(2), 0));
     assert!(String::from_utf8(ran.stderr).unwrap().starts_with("spmv-bench: "));
     assert_eq!(program("--nonsense").status.code(), Some(2));
@@ -73,7 +58,7 @@ fn exit_statuses() {
 /// If the reader of stdout closes the pipe, the program prints no message and does not panic.
 #[test]
 fn a_closed_pipe_ends_quietly() {
-    let dir = folder(&[("a.mtx", SMALL)]);
+    let dir = Dir::new(&[("a.mtx", SMALL)]);
     let quick = "--methods seq --iterations 1 --rounds 1 --quiet --no-isolate";
     for words in [
         "methods",
@@ -87,7 +72,7 @@ fn a_closed_pipe_ends_quietly() {
         "reproduce",
         "fetch --list",
         &format!("gen:wheel,spokes=9 {quick}"),
-        &format!("corpus {} {quick}", dir.path().display()),
+        &dir.words(&format!("corpus DIR {quick}")),
     ] {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);

@@ -5,7 +5,6 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::process::Command;
-use std::sync::atomic::AtomicBool;
 
 use clap::ValueEnum;
 use expect_test::expect_file;
@@ -17,12 +16,11 @@ use spmv_bench::record::column::{ColumnInfo, Kind};
 use spmv_bench::record::row::Row;
 use spmv_bench::record::run::{Bandwidth, DeviceBandwidth, RunRecord};
 use spmv_bench::report::derived::DERIVED;
-use spmv_methods::device::Gpu;
 use spmv_methods::device::facts::{Activity, Clocks};
 use spmv_methods::device::model::Model;
 
-use super::env::run_on;
-use super::folder;
+use super::check_parts;
+use super::env::{Dir, run_on};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -99,51 +97,36 @@ fn every_protocol_is_in_the_schema_and_in_the_documents() {
 /// The tables in `docs/csv.md` follow from the tables of columns; `UPDATE_EXPECT=1` writes them.
 #[test]
 fn the_documented_columns_are_those_of_rows() {
-    let derived: Vec<_> = DERIVED.iter().map(|(column, _)| *column).collect();
-    let document = with_table(&read("docs/csv.md"), "columns", Row::COLUMNS);
-    let document = with_table(&document, "derived columns", &derived);
-    expect_file!["../../docs/csv.md"].assert_eq(&document);
-}
-
-/// Returns the document with the table of these columns between the comments of that name.
-fn with_table(document: &str, name: &str, columns: &[ColumnInfo]) -> String {
-    let [begin, end] = ["begin", "end"].map(|place| format!("<!-- {place} of {name} -->\n"));
-    let (before, rest) = document.split_once(&begin).unwrap();
-    let (_, after) = rest.split_once(&end).unwrap();
     let line = |column: &ColumnInfo| format!("| `{}` | {} |\n", column.name, column.meaning);
-    let lines: String = columns.iter().map(line).collect();
-    format!("{before}{begin}\n| column | meaning |\n|---|---|\n{lines}\n{end}{after}")
+    let table = |lines: String| format!("\n| column | meaning |\n|---|---|\n{lines}\n");
+    let columns = table(Row::COLUMNS.iter().map(line).collect());
+    let derived = table(DERIVED.iter().map(|(column, _)| line(column)).collect());
+    check_parts("docs/csv.md", &[("columns", &columns), ("derived columns", &derived)]);
 }
 
-/// Writes the results of a modelled GPU that reports its clocks.
-fn write_modelled(folder: &Path) {
-    let clocks = || Clocks { throttled_by: vec!["power cap".into()], ..Clocks::default() };
-    let open = |_: Option<usize>| {
+/// Writes the results of a modelled GPU that reports its clocks, and a run record with the bandwidths, which take long
+/// to measure, and with the fields that `merge` adds.
+fn write_modelled(folder: &Dir) {
+    let model = || {
+        let clocks = Clocks { throttled_by: vec!["power cap".into()], ..Clocks::default() };
         let activity = Activity { utilisation_percent: 1, other_processes: Some(1) };
-        Ok(Gpu::new(Model::tiny(1).with_clocks(clocks()).with_activity(activity)))
+        Model::tiny(1).with_clocks(clocks).with_activity(activity)
     };
     let words = "corpus gen:wheel,spokes=40 --methods seq,csr-rows,hyb,gpu-csr-vector,gpu-sell --threads 1 \
                  --iterations 3 --rounds 1 --stages --order rcm --no-bandwidth --format json \
-                 --output";
-    let words = format!("{words} {}/gpu.json", folder.display());
-    let ran = run_on(&words, &SystemClock::default(), &AtomicBool::new(false), &open);
+                 --output DIR/gpu.json";
+    let ran = run_on(&folder.words(words), &SystemClock::default(), model);
     assert!(ran.result.is_ok(), "{ran:?}");
-}
-
-/// Writes a run record with the bandwidths, which take long to measure, and with the fields that `merge` adds.
-fn write_merged(folder: &Path) {
-    let text = fs::read_to_string(folder.join("gpu.json.run.json")).unwrap();
-    let mut record: RunRecord = serde_json::from_str(&text).unwrap();
+    let mut record: RunRecord = serde_json::from_str(&folder.read("gpu.json.run.json")).unwrap();
     let peak = Peak::Gpu { copy_gbs: 1.0, read_gbs: 2.0, nominal_gbs: 3.0 };
     record.bandwidth.push(Bandwidth { threads: 1, bytes: 8, peak: Peak::default() });
     record.gpu.as_mut().unwrap().bandwidth.push(DeviceBandwidth { bytes: 8, peak });
     record.joined.push("r1".into());
-    let text = serde_json::to_string(&record).unwrap();
-    fs::write(folder.join("merged.run.json"), text).unwrap();
+    folder.write("merged.run.json", serde_json::to_string(&record).unwrap());
 }
 
 /// Writes the output of the real program on this machine, including rows without results.
-fn write_real(folder: &Path) {
+fn write_real(folder: &Dir) {
     let quick =
         ["--device", "cpu", "--methods", "csr-rows,ell", "--iterations", "3", "--no-bandwidth"];
     for (output, sources, status) in [
@@ -153,7 +136,7 @@ fn write_real(folder: &Path) {
     ] {
         let format = output.rsplit('.').next().unwrap();
         let mut program = Command::new(env!("CARGO_BIN_EXE_spmv-bench"));
-        program.current_dir(folder).arg("corpus").args(sources).args(quick);
+        program.current_dir(folder.path("")).arg("corpus").args(sources).args(quick);
         let ran = program.args(["--output", output, "--format", format]).output().unwrap();
         assert_eq!(ran.status.code(), Some(status), "{ran:?}");
     }
@@ -171,11 +154,11 @@ fn the_output_conforms_to_the_schemas() {
         );
         return;
     }
-    let folder = folder(&[("NA.mtx", FORMULA), ("bad.mtx", "nonsense")]);
-    write_modelled(folder.path());
-    write_merged(folder.path());
-    write_real(folder.path());
+    let folder = Dir::new(&[("NA.mtx", FORMULA), ("bad.mtx", "nonsense")]);
+    write_modelled(&folder);
+    write_real(&folder);
     let script = Path::new(ROOT).join("tests/cli/schema.py");
-    let ran = Command::new(&python).arg(script).arg(ROOT).current_dir(&folder).output().unwrap();
+    let ran = Command::new(&python).arg(script).arg(ROOT).current_dir(folder.path("")).output();
+    let ran = ran.unwrap();
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
 }

@@ -1,12 +1,7 @@
 //! Tests of stand-ins and other sources of matrices.
 
-use std::fs;
-use std::path::Path;
-
-use spmv_bench::cli::CommandStatus;
-
-use crate::env::run;
-use crate::{EXACT, SMALL, folder};
+use crate::env::Dir;
+use crate::{EXACT, SMALL};
 
 const MATRICES: &str = r#"
 [[matrix]]
@@ -55,24 +50,17 @@ filter = "rows > 1e15"
 
 #[test]
 fn stand_ins_are_named_one_by_one_or_by_set() {
-    let dir = folder(&[("my.toml", MATRICES)]);
-    let datasets = format!("--datasets {}/my.toml", dir.path().display());
-    let csv = format!("{datasets} {EXACT} --format csv");
-    let one = run(&format!("--mtx stand-in:S/grid {csv}"));
-    assert_eq!(one.result, Ok(CommandStatus::Ok), "{one:?}");
-    assert!(one.stdout.contains("\nstand-in:S/grid,9,9,24,"), "{one:?}");
-    let both = run(&format!("corpus stand-in:two {csv}"));
-    assert_eq!(both.result, Ok(CommandStatus::Ok), "{both:?}");
-    let names = both.stdout.lines().filter_map(|line| line.split(',').next());
-    let mut names: Vec<_> = names.collect();
+    let dir = Dir::new(&[("my.toml", MATRICES)]);
+    let csv = format!("--datasets DIR/my.toml {EXACT} --format csv");
+    dir.run(&format!("--mtx stand-in:S/grid {csv}")).ok().prints("\nstand-in:S/grid,9,9,24,");
+    let mut names = dir.run(&format!("corpus stand-in:two {csv}")).ok().column("file");
     names.dedup();
-    assert_eq!(names, ["file", "stand-in:S/wheel", "stand-in:S/grid"]);
+    assert_eq!(names, ["stand-in:S/wheel", "stand-in:S/grid"]);
 }
 
 #[test]
 fn matrices_without_a_stand_in_are_reported() {
-    let dir = folder(&[("my.toml", MATRICES)]);
-    let datasets = format!("--datasets {}/my.toml {EXACT}", dir.path().display());
+    let dir = Dir::new(&[("my.toml", MATRICES)]);
     for (words, expected) in [
         ("--mtx stand-in:S/none", "S/none has no stand-in: "),
         ("corpus stand-in:lacking", "S/none has no stand-in: "),
@@ -87,91 +75,81 @@ fn matrices_without_a_stand_in_are_reported() {
         ),
         ("--mtx stand-in:two", "stand-in:two selects 2 matrices; `spmv-bench corpus stand-in:two`"),
     ] {
-        let message = run(&format!("{words} {datasets}")).result.unwrap_err();
+        let message = dir.run(&format!("{words} --datasets DIR/my.toml {EXACT}")).error();
         assert!(message.starts_with(expected), "{words}: {message}");
     }
 }
 
 #[test]
 fn files_folders_and_generators_may_be_mixed() {
-    let dir = folder(&[("a.mtx", SMALL)]);
-    std::fs::create_dir(dir.path().join("sub")).unwrap();
-    std::fs::write(dir.path().join("sub/b.mtx"), SMALL).unwrap();
-    let words = "gen:grid2d,n=3 DIR/a.mtx DIR/sub".replace("DIR", dir.path().to_str().unwrap());
-    let ran = run(&format!("corpus {words} {EXACT} --format json"));
-    assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
-    let reports = ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap());
-    let files =
-        reports.map(|report: serde_json::Value| report["file"].as_str().unwrap().to_owned());
-    let files: Vec<_> = files.map(|file| file.rsplit('/').next().unwrap().to_owned()).collect();
-    assert_eq!(files, ["gen:grid2d,n=3", "a.mtx", "b.mtx"]);
-}
-
-/// Creates the collection's folders of two groups with a matrix of the same name, of which one has more rows.
-fn collection(dir: &Path) {
-    for (group, text) in [("G1", SMALL.to_owned()), ("G2", SMALL.replace("\n3 4 4\n", "\n5 4 4\n"))]
-    {
-        let folder = dir.join("MM").join(group).join("tiny");
-        fs::create_dir_all(&folder).unwrap();
-        fs::write(folder.join("tiny.mtx"), &text).unwrap();
-        fs::write(folder.join("tiny_b.mtx"), &text).unwrap();
-    }
+    let dir = Dir::new(&[("a.mtx", SMALL), ("sub/b.mtx", SMALL)]);
+    let ran =
+        dir.run(&format!("corpus gen:grid2d,n=3 DIR/a.mtx DIR/sub {EXACT} --format json")).ok();
+    let files = ran.json().into_iter().map(|report| report["file"].as_str().unwrap().to_owned());
+    let expected = ["gen:grid2d,n=3", "DIR/a.mtx", "DIR/sub/b.mtx"].map(|name| dir.words(name));
+    assert_eq!(files.collect::<Vec<_>>(), expected);
 }
 
 /// Matrices of different groups may have the same name. Copies of their folder are compared by the paths below it.
 #[test]
 fn equal_names_in_different_groups_are_different_matrices() {
-    let dir = folder(&[]);
-    let path = |name: &str| dir.path().join(name).display().to_string();
+    let dir = Dir::new(&[]);
+    // Two groups with a matrix of the same name, of which one has more rows.
+    let groups = [("G1", SMALL.to_owned()), ("G2", SMALL.replace("\n3 4 4\n", "\n5 4 4\n"))];
     for copy in ["a", "copies/b"] {
-        collection(&dir.path().join(copy));
+        for (group, text) in &groups {
+            for name in ["tiny", "tiny_b"] {
+                dir.write(&format!("{copy}/MM/{group}/tiny/{name}.mtx"), text);
+            }
+        }
     }
     for (name, words) in [
-        ("a.csv", format!("corpus {0} {0}/.", path("a/MM"))),
-        ("b.csv", format!("corpus {}", path("copies/b/MM"))),
-        ("one.csv", path("copies/b/MM/G2/tiny/tiny.mtx")),
-        ("share-1.csv", format!("corpus {} --shard 1/2", path("a/MM"))),
-        ("share-2.csv", format!("corpus {} --shard 2/2", path("a/MM"))),
+        ("a.csv", "corpus DIR/a/MM DIR/a/MM/."),
+        ("b.csv", "corpus DIR/copies/b/MM"),
+        ("one.csv", "DIR/copies/b/MM/G2/tiny/tiny.mtx"),
+        ("share-1.csv", "corpus DIR/a/MM --shard 1/2"),
+        ("share-2.csv", "corpus DIR/a/MM --shard 2/2"),
     ] {
-        let ran = run(&format!("{words} {EXACT} --no-bandwidth --format csv -o {}", path(name)));
-        assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
+        let exact = format!("{EXACT} --no-bandwidth --format csv");
+        let ran = dir.run(&format!("{words} {exact} -o DIR/{name}")).ok();
         let left_out = ran.stderr.matches("left out: ").count();
         assert_eq!(left_out, usize::from(words.starts_with("corpus")), "{ran:?}");
     }
-    for words in ["a.csv", "b.csv", "a.csv b.csv one.csv", "share-1.csv share-2.csv"] {
-        let files: Vec<_> = words.split(' ').map(path).collect();
-        let page = path("report.html");
-        let ran = run(&format!("report {} -o {page} --force", files.join(" ")));
-        assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
-        let page = fs::read_to_string(page).unwrap();
-        assert!(page.contains(": 2 matrices, 3 methods."), "{words}");
-        assert!(["G1/tiny", "G2/tiny"].iter().all(|name| page.contains(name)), "{words}");
+    for files in [
+        "DIR/a.csv",
+        "DIR/b.csv",
+        "DIR/a.csv DIR/b.csv DIR/one.csv",
+        "DIR/share-1.csv DIR/share-2.csv",
+    ] {
+        dir.run(&format!("report {files} -o DIR/report.html --force")).ok();
+        let page = dir.read("report.html");
+        for part in [": 2 matrices, 3 methods.", "G1/tiny", "G2/tiny"] {
+            assert!(page.contains(part), "{part} of {files}");
+        }
     }
     for (b, pairs) in [("b.csv", &["G1/tiny", "G2/tiny"][..]), ("one.csv", &["G2/tiny"])] {
-        let ran = run(&format!("compare {} {} --format csv", path("a.csv"), path(b)));
+        let ran = dir.run(&format!("compare DIR/a.csv DIR/{b} --format csv"));
         let paired =
             ran.stdout.lines().filter(|line| line.contains(",seq,") && line.contains(",ok,ok,"));
         let mut paired: Vec<_> = paired.filter_map(|line| line.split(',').next()).collect();
         paired.sort_unstable();
         assert_eq!(paired, pairs, "{ran:?}");
     }
-    let named = path("a/MM/G1/tiny/tiny_b.mtx");
-    let ran = run(&format!("corpus {} {named} {EXACT} --format csv", path("a/MM")));
-    assert!(ran.stdout.contains(&format!("\n{named},")), "{ran:?}");
+    let named = dir.words("DIR/a/MM/G1/tiny/tiny_b.mtx");
+    let ran = dir.run(&format!("corpus DIR/a/MM {named} {EXACT} --format csv"));
+    ran.prints(&format!("\n{named},"));
     let left_out = format!("left out: 1 companion of a matrix ({})\n", named.replace("G1", "G2"));
-    assert!(ran.stderr.contains(&left_out), "{ran:?}");
+    ran.says(&left_out);
 }
 
 /// In a folder with `ufl_mtx`, a downloaded matrix can be named as in the collection. For other matrices, the message
 /// shows how to download them.
 #[test]
 fn a_matrix_of_the_collection_is_named_by_group_and_name() {
-    let dir = folder(&[]);
-    std::fs::create_dir(dir.path().join("ufl_mtx")).unwrap();
-    std::fs::write(dir.path().join("ufl_mtx/west0479.mtx"), SMALL).unwrap();
+    let dir = Dir::new(&[("ufl_mtx/west0479.mtx", SMALL)]);
     let run = |words: &str| {
         let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_spmv-bench"));
-        program.current_dir(&dir).args(words.split(' ')).args(EXACT.split(' '));
+        program.current_dir(dir.path("")).args(words.split(' ')).args(EXACT.split(' '));
         let output = program.args(["--format", "csv", "--no-cache", "--quiet"]).output().unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();
         (output.status.code(), text(output.stdout), text(output.stderr))

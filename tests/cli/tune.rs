@@ -1,36 +1,23 @@
 //! Tests of `spmv-bench tune`.
 
-use std::fs;
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
-
 use expect_test::expect;
-use spmv_bench::bench::clock::FakeClock;
 use spmv_bench::cli::CommandStatus;
-use spmv_methods::device::Gpu;
 use spmv_methods::device::model::Model;
 
-use super::env::{Ran, run, run_on};
-use super::{SMALL, check, folder};
+use super::SMALL;
+use super::env::{Dir, Ran, fake_clock, run, run_on};
 
 const QUICK: &str = "--threads 1 --iterations 1";
 
 #[test]
 fn every_size_is_measured_on_every_matrix() {
-    let dir = folder(&[("small.mtx", SMALL), ("broken.mtx", "hello\n")]);
-    let out = dir.path().join("sizes.csv");
-    let words = format!(
-        "tune csr-k {} gen:grid2d,n=4 --methods csr2:order=natural {QUICK} --output {}",
-        dir.path().display(),
-        out.display()
-    );
-    let ran = run(&words);
+    let dir = Dir::new(&[("small.mtx", SMALL), ("broken.mtx", "hello\n")]);
+    let methods = "--methods csr2:order=natural";
+    let ran =
+        dir.run(&format!("tune csr-k DIR gen:grid2d,n=4 {methods} {QUICK} --output DIR/sizes.csv"));
     assert_eq!(ran.result, Ok(CommandStatus::Bad), "a broken file is a failure: {ran:?}");
-    assert!(ran.stderr.contains("broken.mtx:1: "), "{}", ran.stderr);
-    check(
-        &ran.stdout,
-        dir.path(),
-        expect![[r#"
+    ran.says("broken.mtx:1: ");
+    expect![[r#"
             csr2:order=natural, f64: 18 sizes on 2 matrices
                nnz/row    srs   ssrs    GFLOP/s  matrix
                  1.333      8      -     0.0000  DIR/small.mtx
@@ -39,51 +26,37 @@ fn every_size_is_measured_on_every_matrix() {
             geometric mean of the best srs: 8.0
             srs=8 for all: 100.0 % of each matrix' best in the geometric mean
 
-        "#]],
-    );
-    let text = fs::read_to_string(&out).unwrap();
+        "#]]
+    .assert_eq(&ran.stdout.replace(&dir.words("DIR"), "DIR"));
+    let text = dir.read("sizes.csv");
     let mut lines = text.lines();
     expect!["file,num_rows,num_nonzeros,row_length_mean,method_name,srs,ssrs,precision,device,threads,order,status,reason,setup_ms,avg_spmv_ms,gflops,run_id"].assert_eq(lines.next().unwrap());
     assert_eq!(lines.clone().count(), 1 + 2 * 18);
     assert!(lines.clone().all(|line| line.contains("broken") || line.contains(",ok,")));
     expect![[r#""gen:grid2d,n=4",16,48,3.0,csr2:order=natural,3072,,f64,cpu,1,natural,ok,,1.0,1.0,0.000096,test"#]].assert_eq(lines.next_back().unwrap());
-    assert!(dir.path().join("sizes.csv.run.json").exists());
+    assert!(dir.path("sizes.csv.run.json").exists());
 }
 
 fn run_with_gpu(words: &str) -> Ran {
-    let clock = FakeClock::new(Duration::from_millis(1));
-    run_on(words, &clock, &AtomicBool::new(false), &|_| Ok(Gpu::new(Model::tiny(1))))
+    run_on(words, &fake_clock(), || Model::tiny(1))
 }
 
 /// A product with three kernels takes three milliseconds with any sizes.
 #[test]
 fn gpu_methods_are_tuned_on_a_gpu_unless_others_are_named() {
     let sources = "gen:grid2d,n=8 gen:dense,rows=8,cols=8";
-    let ran = run_with_gpu(&format!("tune csr-k {sources} --device gpu {QUICK}"));
-    assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
-    expect![[r#"
-        gpu-csrk-3, f64: 64 sizes on 2 matrices
-           nnz/row    srs   ssrs    GFLOP/s  matrix
-             3.500      4      4     0.0002  gen:grid2d,n=8
-             8.000      4      4     0.0001  gen:dense,rows=8,cols=8
-        srs = round(4.000 + 0.000 ln(nnz/row)), R^2 -
-        geometric mean of the best srs: 4.0
-        ssrs = round(4.000 + 0.000 ln(nnz/row)), R^2 -
-        geometric mean of the best ssrs: 4.0
-        srs=4:ssrs=4 for all: 100.0 % of each matrix' best in the geometric mean
-
-        gpu-csrk-3.5, f64: 64 sizes on 2 matrices
-           nnz/row    srs   ssrs    GFLOP/s  matrix
-             3.500      4      4     0.0002  gen:grid2d,n=8
-             8.000      4      4     0.0001  gen:dense,rows=8,cols=8
-        srs = round(4.000 + 0.000 ln(nnz/row)), R^2 -
-        geometric mean of the best srs: 4.0
-        ssrs = round(4.000 + 0.000 ln(nnz/row)), R^2 -
-        geometric mean of the best ssrs: 4.0
-        srs=4:ssrs=4 for all: 100.0 % of each matrix' best in the geometric mean
-
-    "#]]
-    .assert_eq(&ran.stdout);
+    let ran = run_with_gpu(&format!("tune csr-k {sources} --device gpu {QUICK}")).ok();
+    let sizes = "   nnz/row    srs   ssrs    GFLOP/s  matrix
+     3.500      4      4     0.0002  gen:grid2d,n=8
+     8.000      4      4     0.0001  gen:dense,rows=8,cols=8
+srs = round(4.000 + 0.000 ln(nnz/row)), R^2 -
+geometric mean of the best srs: 4.0
+ssrs = round(4.000 + 0.000 ln(nnz/row)), R^2 -
+geometric mean of the best ssrs: 4.0
+srs=4:ssrs=4 for all: 100.0 % of each matrix' best in the geometric mean
+";
+    let of = |method: &str| format!("{method}, f64: 64 sizes on 2 matrices\n{sizes}\n");
+    assert_eq!(ran.stdout, of("gpu-csrk-3") + &of("gpu-csrk-3.5"));
     let named = run_with_gpu(&format!("tune csr-k {sources} --methods gpu-csrk-2:srs=96 {QUICK}"));
     assert_eq!(named.result, Ok(CommandStatus::Ok), "{named:?}");
     assert!(named.stdout.starts_with("gpu-csrk-2, f64: 1 sizes on 2 matrices\n"), "{named:?}");
@@ -92,12 +65,10 @@ fn gpu_methods_are_tuned_on_a_gpu_unless_others_are_named() {
 /// A launch takes a millisecond, and a search kernel is a launch of its own.
 #[test]
 fn shapes_are_compared_with_the_best_on_each_matrix() {
-    let dir = folder(&[]);
-    let out = dir.path().join("shapes.csv");
+    let dir = Dir::new(&[]);
     let sources = "gen:grid2d,n=4 gen:dense,rows=30,cols=30";
     let words = format!("tune shapes {sources} --methods gpu-merge:search=* {QUICK}");
-    let ran = run_with_gpu(&format!("{words} --output {}", out.display()));
-    assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
+    let ran = run_with_gpu(&dir.words(&format!("{words} --output DIR/shapes.csv"))).ok();
     expect![[r#"
         gpu-merge, f64: 2 shapes on 2 matrices
          100.0 % of each matrix' best  gpu-merge:search=tiles
@@ -105,25 +76,22 @@ fn shapes_are_compared_with_the_best_on_each_matrix() {
 
     "#]]
     .assert_eq(&ran.stdout);
-    assert_eq!(fs::read_to_string(out).unwrap().lines().count(), 1 + 2 * 2);
+    assert_eq!(dir.read("shapes.csv").lines().count(), 1 + 2 * 2);
     let words = "tune shapes gen:grid2d,n=4 --device gpu --precision both --transpose";
     let ran = run_with_gpu(&format!("{words} {QUICK}"));
-    assert!(ran.result.unwrap_err().starts_with("nothing was measured: "), "{}", ran.stdout);
+    assert!(ran.error().starts_with("nothing was measured: "), "{}", ran.stdout);
     let without = ran.stdout;
     for line in ["gpu-merge, f32: 28", "gpu-hola, f64: 12", "gpu-csr5, f64: 18"] {
         let left_out = "left out, without a time for some shape: 1; gpu-";
         let line = format!("{line} shapes on 0 matrices\n{left_out}");
         assert!(without.contains(&line), "{line} in {without}");
     }
-    let refused = run("tune shapes gen:grid2d,n=4").result.unwrap_err();
-    assert!(refused.contains("--methods gpu-merge:block=*:items=*: no CUDA driver"), "{refused}");
 }
 
 #[test]
 fn given_sizes_are_used_and_methods_are_separate() {
     let given = "--methods csr3:srs=8,csr3:ssrs=4:srs=96,csr2 --precision both";
-    let ran = run(&format!("tune csr-k gen:grid2d,n=4 {given} {QUICK}"));
-    assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
+    let ran = run(&format!("tune csr-k gen:grid2d,n=4 {given} {QUICK}")).ok();
     for precision in ["f64", "f32"] {
         for line in ["csr2, P: 18 sizes", "csr3, P: 8 sizes", "csr3, P: 1 sizes"] {
             let line = line.replace('P', precision) + " on 1 matrices\n";
@@ -137,17 +105,24 @@ fn modelled_times_have_a_note() {
     let words = "tune csr-k gen:grid2d,n=4 --device model:h200 --methods gpu-csrk-2:srs=96";
     let ran = run(&format!("{words} {QUICK}"));
     assert!(ran.stdout.starts_with("gpu-csrk-2, f64: 1 sizes on "), "{ran:?}");
-    assert!(ran.stdout.contains("\n\nTimes are modelled, not measured: "), "{ran:?}");
+    ran.prints("\n\nTimes are modelled, not measured: ");
 }
 
 #[test]
 fn methods_that_cannot_be_tuned_are_refused() {
-    for (words, expected) in [
-        ("--methods merge", "--methods merge: tune csr-k needs a method with the parameter srs"),
-        ("--format csv", "--format: tune prints text, and writes CSV to the file of"),
-        ("--output /nonexistent/a.csv", "cannot write /nonexistent/a.csv: No such file"),
-    ] {
-        let message = run(&format!("tune csr-k gen:grid2d,n=4 {words}")).result.unwrap_err();
-        assert!(message.contains(expected), "{words}: {message}");
-    }
+    Dir::new(&[]).refuses(&[
+        (
+            "tune csr-k gen:grid2d,n=4 --methods merge",
+            "--methods merge: tune csr-k needs a method with the parameter srs",
+        ),
+        (
+            "tune csr-k gen:grid2d,n=4 --format csv",
+            "--format: tune prints text, and writes CSV to the file of",
+        ),
+        (
+            "tune csr-k gen:grid2d,n=4 --output /nonexistent/a.csv",
+            "cannot write /nonexistent/a.csv: No such file",
+        ),
+        ("tune shapes gen:grid2d,n=4", "--methods gpu-merge:block=*:items=*: no CUDA driver"),
+    ]);
 }
