@@ -19,9 +19,6 @@ use spmv_methods::method::{Failed, Unavailable};
 use spmv_methods::team::Team;
 use spmv_methods::{library, plugin};
 
-type Count = unsafe extern "C" fn() -> i32;
-type Bytes = unsafe extern "C" fn() -> usize;
-
 static PROGRAM: Program = Program {
     name: "store.cu",
     source: "extern \"C\" __global__ void store(VALUE_T *to, unsigned n) { *to = n; }",
@@ -30,8 +27,14 @@ static PROGRAM: Program = Program {
 /// The environment variable of a child process with the macro for which its driver is compiled.
 const OLDER: &str = "SPMV_BENCH_TEST_DRIVER";
 
+/// Functions of the fake driver by name: those that count something, and those that return a number of bytes.
+struct Fake {
+    count: Box<dyn Fn(&str) -> i32>,
+    bytes: Box<dyn Fn(&str) -> usize>,
+}
+
 /// Builds the fake driver and opens it, so that the loader returns it when the driver is opened later.
-fn fake_driver(folder: &Path, older: Option<&str>) -> Option<([Count; 3], [Bytes; 2])> {
+fn fake_driver(folder: &Path, older: Option<&str>) -> Option<Fake> {
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cuda/driver.c");
     let built = Command::new("cc")
         .args(["-shared", "-fPIC", "-w", "-Wl,-soname,libcuda.so.1", source, "-o"])
@@ -43,44 +46,45 @@ fn fake_driver(folder: &Path, older: Option<&str>) -> Option<([Count; 3], [Bytes
         let _ = writeln!(std::io::stderr(), "skipped: no C compiler");
         return None;
     }
-    let driver = library::open(Some(folder), "libcuda.so.1").unwrap();
+    let driver = &*Box::leak(Box::new(library::open(Some(folder), "libcuda.so.1").unwrap()));
     // SAFETY: the signatures are those in the source.
-    let counts = [&b"fake_alive"[..], b"fake_profiled", b"fake_dependent"]
-        .map(|name| unsafe { *driver.get::<Count>(name).unwrap() });
+    let count = |name: &str| unsafe {
+        driver.get::<unsafe extern "C" fn() -> i32>(name.as_bytes()).unwrap()()
+    };
     // SAFETY: the signatures are those in the source.
-    let bytes = [&b"fake_set_aside"[..], b"fake_window"]
-        .map(|name| unsafe { *driver.get::<Bytes>(name).unwrap() });
-    std::mem::forget(driver);
-    Some((counts, bytes))
+    let bytes = |name: &str| unsafe {
+        driver.get::<unsafe extern "C" fn() -> usize>(name.as_bytes()).unwrap()()
+    };
+    Some(Fake { count: Box::new(count), bytes: Box::new(bytes) })
 }
 
 #[test]
 fn all_calls_to_a_driver() {
     let older = std::env::var(OLDER).ok();
     let folder = tempfile::tempdir().unwrap();
-    let Some((counts, bytes)) = fake_driver(folder.path(), older.as_deref()) else { return };
+    let Some(fake) = fake_driver(folder.path(), older.as_deref()) else { return };
     let cache = folder.path().join("cache");
     // SAFETY: this is the only test of the process.
     unsafe { std::env::set_var("SPMV_BENCH_CACHE", &cache) };
     match older.as_deref() {
         None => {
             precompiled(folder.path());
-            persistence(bytes);
+            persistence(&fake);
             plugin_on_gpu(folder.path());
-            all(counts, "13.0");
+            all(&fake, "13.0");
             in_a_process_of_its_own("CUDA_12_0");
             in_a_process_of_its_own("CUDA_6_5");
         }
-        Some("CUDA_12_0") => all(counts, "12.0"),
+        Some("CUDA_12_0") => all(&fake, "12.0"),
         Some(_) => {
             let Err(Unavailable(reason)) = cuda::open(None) else { panic!("a driver?") };
-            let lacking = "the CUDA driver lacks a required function: ";
-            assert!(reason.starts_with(lacking), "{reason}");
-            assert!(reason.contains("cuDevicePrimaryCtxRetain"), "{reason}");
-            assert!(
-                reason.ends_with("install a driver of CUDA 12.0 (version 525) or newer"),
-                "{reason}"
-            );
+            for part in [
+                "the CUDA driver lacks a required function: ",
+                "cuDevicePrimaryCtxRetain",
+                "install a driver of CUDA 12.0 (version 525) or newer",
+            ] {
+                assert!(reason.contains(part), "{reason}");
+            }
         }
     }
 }
@@ -96,8 +100,7 @@ fn in_a_process_of_its_own(older: &str) {
     assert!(output.status.success() && text.contains("1 passed"), "{older}: {text}");
 }
 
-/// Tests all calls to a driver of the given CUDA version.
-fn all([alive, profiled, dependent]: [Count; 3], cuda: &str) {
+fn all(fake: &Fake, cuda: &str) {
     let first = cuda::open(None).unwrap();
     let second = cuda::open(Some(1)).unwrap();
     facts(&first, &second, cuda);
@@ -105,8 +108,8 @@ fn all([alive, profiled, dependent]: [Count; 3], cuda: &str) {
         memory(gpu);
         times(gpu);
     }
-    // SAFETY: the function has no arguments.
-    assert_eq!(unsafe { profiled() }, 2 * 3, "the profiler is started and stopped around stages");
+    let profiled = (fake.count)("fake_profiled");
+    assert_eq!(profiled, 2 * 3, "the profiler is started and stopped around stages");
     let target = Target {
         architecture: first.facts().compute_capability,
         driver: cuda.split('.').next().map(|major| major.parse().unwrap()),
@@ -117,16 +120,14 @@ fn all([alive, profiled, dependent]: [Count; 3], cuda: &str) {
         launches(&first, cuda != "12.0");
         graphs(&first);
         dependent_launches(&first);
-        // SAFETY: the function has no arguments.
-        let count = unsafe { dependent() };
-        assert_eq!(count, if cuda == "12.0" { 0 } else { 2 }, "the others are plain launches");
+        let expected = if cuda == "12.0" { 0 } else { 2 };
+        assert_eq!((fake.count)("fake_dependent"), expected, "the others are plain launches");
         faults(second);
     } else {
         drop(second);
     }
     drop(first);
-    // SAFETY: the function has no arguments.
-    assert_eq!(unsafe { alive() }, 0, "everything was released");
+    assert_eq!((fake.count)("fake_alive"), 0, "everything was released");
 }
 
 /// Kernels that the folder contains are read from there; all others are compiled.
@@ -152,10 +153,9 @@ fn precompiled(folder: &Path) {
 }
 
 /// The set-aside part and the window have the size of the buffer, up to the limits of the device, and end together.
-fn persistence(bytes: [Bytes; 2]) {
+fn persistence(fake: &Fake) {
     let gpu = cuda::open(None).unwrap();
-    // SAFETY: the functions have no arguments.
-    let now = || bytes.map(|bytes| unsafe { bytes() });
+    let now = || ["fake_set_aside", "fake_window"].map(&fake.bytes);
     for (count, set_aside, window) in [(100, 400, 400), (300, 1000, 1200), (700, 1000, 2000)] {
         assert_eq!(gpu.persist(&gpu.allocate::<f32>(count).unwrap()), Ok(set_aside));
         assert_eq!(now(), [set_aside as usize, window]);
@@ -179,13 +179,8 @@ fn plugin_on_gpu(folder: &Path) {
     let (gpu, team) = (cuda::open(Some(1)).unwrap(), Team::floating(2));
     let csr: Csr<f64> = Csr::from_triplets(2, 3, &[(0, 0, 1.0), (0, 2, 2.0), (1, 1, 3.0)]);
     let on_device = DeviceCsr::upload(&gpu, &csr).unwrap();
-    let settings = plugin::Settings {
-        team: &team,
-        transpose: false,
-        factors: (2.0, -1.0),
-        expected_products: 1,
-        given: &[],
-    };
+    let (transpose, factors, expected_products, given) = (false, (2.0, -1.0), 1, &[][..]);
+    let settings = plugin::Settings { team: &team, transpose, factors, expected_products, given };
     let before = gpu.allocated_bytes();
     let running = on_gpu.prepare_on_device(&on_device, &settings).unwrap();
     assert_eq!(running.facts().unwrap().extra_bytes, Some(3 * 4));
@@ -264,26 +259,25 @@ fn launches(gpu: &Gpu, reports_parameters: bool) {
     // More than the default limit.
     store.launch(1, 32, 100 << 10, &[&to, &7u32]).unwrap();
     assert_eq!(store.resident_blocks(256, 120 << 10).unwrap(), 8 * 132);
-    let refused =
-        |result: Result<(), Failed>, words: &str| assert_eq!(result.unwrap_err().0, words);
-    refused(
-        store.launch(12, 2048, 0, &[&to, &7u32]),
-        "cuLaunchKernelEx of store, grid 12, block 2048: CUDA_ERROR_INVALID_VALUE (meaning)",
-    );
-    refused(
-        store.launch(1, 32, 300 << 10, &[&to, &7u32]),
-        "cuFuncSetAttribute of store, 307200 bytes shared: CUDA_ERROR_INVALID_VALUE (meaning)",
-    );
     let wrong = kernel(gpu, "store").unwrap().launch(1, 32, 0, &[&to, &7u64]);
-    if reports_parameters {
-        refused(wrong, "store expects parameters of [8, 4] bytes but got [8, 8]");
-    } else {
-        wrong.unwrap();
+    let sizes = "store expects parameters of [8, 4] bytes but got [8, 8]";
+    assert_eq!(wrong.err().map(|Failed(why)| why).as_deref(), reports_parameters.then_some(sizes));
+    for (result, refusal) in [
+        (
+            store.launch(12, 2048, 0, &[&to, &7u32]),
+            "cuLaunchKernelEx of store, grid 12, block 2048: CUDA_ERROR_INVALID_VALUE (meaning)",
+        ),
+        (
+            store.launch(1, 32, 300 << 10, &[&to, &7u32]),
+            "cuFuncSetAttribute of store, 307200 bytes shared: CUDA_ERROR_INVALID_VALUE (meaning)",
+        ),
+        (
+            kernel(gpu, "missing").map(drop),
+            "cuModuleGetFunction of missing: CUDA_ERROR_NOT_FOUND (meaning)",
+        ),
+    ] {
+        assert_eq!(result, Err(Failed(refusal.into())));
     }
-    refused(
-        kernel(gpu, "missing").map(drop),
-        "cuModuleGetFunction of missing: CUDA_ERROR_NOT_FOUND (meaning)",
-    );
 }
 
 /// Launches two kernels that may overlap with the one before them, one of them in a graph, and others that may not, because

@@ -9,19 +9,8 @@ use std::process::{Command, Output};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_spmv-bench");
 /// The columns in which a run of one process and runs of several processes must agree.
-const FACTS: [&str; 11] = [
-    "file",
-    "num_rows",
-    "num_cols",
-    "num_nonzeros",
-    "row_length_mean",
-    "row_length_std_dev",
-    "row_length_variation",
-    "row_length_skewness",
-    "max_row_length",
-    "empty_rows",
-    "kind",
-];
+const FACTS: &str = "file num_rows num_cols num_nonzeros row_length_mean row_length_std_dev row_length_variation \
+                     row_length_skewness max_row_length empty_rows kind";
 const QUICK: &str = "--iterations 4 --warmups 1 --quiet --no-cache";
 
 fn alone(words: &str) -> Output {
@@ -48,9 +37,8 @@ fn rows(output: &Output) -> Rows {
 
 /// Checks the results on several numbers of ranks, with both ways of gathering x, in both precisions, with α and β.
 fn check(source: &str) {
-    let words = format!(
-        "--mtx {source} {QUICK} --rounds 2 --alpha -2 --beta 0.5 --precision both --format csv"
-    );
+    let settings = "--rounds 2 --alpha -2 --beta 0.5 --precision both --format csv";
+    let words = format!("--mtx {source} {QUICK} {settings}");
     let whole = &rows(&alone(&format!("{words} --methods seq")))[0];
     let few_or_all = if all::all() { [1, 2, 3, 4, 7].as_slice() } else { &[2, 3] };
     for &ranks in few_or_all {
@@ -62,13 +50,10 @@ fn check(source: &str) {
         for row in ran {
             assert_eq!(row["status"], "ok", "{source} on {ranks}: {}", row["reason"]);
             assert!(row["error_ratio"].parse::<f64>().unwrap() <= 2.0);
-            assert_eq!(
-                (&row["threads"][..], &row["distinct_results"][..]),
-                (&*ranks.to_string(), "1")
-            );
+            assert_eq!([&row["threads"], &row["distinct_results"]], [&*ranks.to_string(), "1"]);
             assert!(row["avg_spmv_ms"].parse::<f64>().unwrap() > 0.0 && row["iterations"] == "4");
             assert!(row["reason"].starts_with(&format!("{ranks} rank")));
-            for fact in FACTS {
+            for fact in FACTS.split(' ') {
                 assert_eq!(row[fact], whole[fact], "{fact} of {source} on {ranks}");
             }
         }
@@ -133,11 +118,8 @@ fn results_are_written_in_several_formats() {
 fn parts_of_the_product_and_the_run_record_are_written() {
     let dir = tempfile::tempdir().unwrap();
     let record = dir.path().join("run.json");
-    let words = format!(
-        "--mtx gen:grid2d,n=40,points=5 {QUICK} --stages --run-record {}",
-        record.display()
-    );
-    let ran = mpirun(3, &format!("{words} --methods mpi-merge --format json"));
+    let matrix = format!("--mtx gen:grid2d,n=40,points=5 {QUICK} --stages --format json");
+    let ran = mpirun(3, &format!("{matrix} --methods mpi-merge --run-record {}", record.display()));
     let report: serde_json::Value = serde_json::from_slice(&ran.stdout).unwrap();
     let group = &report["groups"][0];
     let stages: Vec<_> =
@@ -148,12 +130,8 @@ fn parts_of_the_product_and_the_run_record_are_written() {
     // of row 1064 (item 6294). The first rank receives x from 535 to 574; the second from 496 to 534 and from 1064 to
     // 1103; the last from 1025 to 1063.
     let reason = group["rows"][0]["reason"].as_str().unwrap();
-    assert!(
-        reason.contains(
-            "; by rank 2610 to 2618 nonzeros, 529 to 536 rows, 39 to 79 values of x received"
-        ),
-        "{reason}"
-    );
+    let shares = "; by rank 2610 to 2618 nonzeros, 529 to 536 rows, 39 to 79 values of x received";
+    assert!(reason.contains(shares), "{reason}");
     let record: serde_json::Value = serde_json::from_slice(&fs::read(record).unwrap()).unwrap();
     assert!(record["command"].as_array().unwrap().contains(&"mpi-merge".into()));
 }
@@ -179,33 +157,24 @@ fn errors_are_printed_by_one_rank_only() {
     let head = "%%MatrixMarket matrix coordinate real general\n2 2 1\n";
     fs::write(&broken, format!("{head}1 3 1\n")).unwrap();
     fs::write(&large, format!("{head}1 2 1e300\n")).unwrap();
-    let name = "mpi-merge";
     for (words, expected) in [
         (
-            "--methods seq".into(),
+            "--methods seq",
             "2 MPI processes were started, which can only run MATRIX --methods mpi-merge",
         ),
-        ("corpus gen:grid2d,n=3".into(), "2 MPI processes were started"),
+        ("corpus gen:grid2d,n=3", "2 MPI processes were started"),
+        ("MERGE --threads 2", "--threads: each process of mpi-merge has one thread"),
+        ("MERGE --order rcm", "--order: mpi-merge has only the natural order"),
+        ("MERGE --cache cold", "--cache cold: mpi-merge is measured with hot caches only"),
+        ("MERGE --mtx BROKEN", "column index 3 exceeds 2 columns"),
+        ("MERGE --mtx nosuch.mtx", "nosuch.mtx: "),
         (
-            format!("--methods {name} --threads 2"),
-            "--threads: each process of mpi-merge has one thread",
-        ),
-        (format!("--methods {name} --order rcm"), "--order: mpi-merge has only the natural order"),
-        (
-            format!("--methods {name} --cache cold"),
-            "--cache cold: mpi-merge is measured with hot caches only",
-        ),
-        (
-            format!("--methods {name} --mtx {}", broken.display()),
-            "column index 3 exceeds 2 columns",
-        ),
-        (format!("--methods {name} --mtx nosuch.mtx"), "nosuch.mtx: "),
-        (
-            format!("--methods {name} --mtx gen:dense,cols=1000,rows=1000 --max-memory 20M"),
+            "MERGE --mtx gen:dense,cols=1000,rows=1000 --max-memory 20M",
             "MiB of memory to load its share and run, and 10.0 MiB are available (--max-memory)",
         ),
     ] {
-        let ran = mpirun(2, &words);
+        let words = words.replace("MERGE", "--methods mpi-merge");
+        let ran = mpirun(2, &words.replace("BROKEN", broken.to_str().unwrap()));
         let stderr = String::from_utf8_lossy(&ran.stderr);
         assert_eq!((stderr.matches(expected).count(), ran.status.code()), (1, Some(2)), "{stderr}");
         assert!(ran.stdout.is_empty(), "{words}");
@@ -214,7 +183,7 @@ fn errors_are_printed_by_one_rank_only() {
         (format!("--mtx {} --fp32", large.display()), "the value 1e300 is too large for f32"),
         ("--mtx gen:grid2d,n=5 --transpose".into(), "it has no transposed product"),
     ] {
-        let ran = mpirun(2, &format!("{words} {QUICK} --methods {name} --format csv"));
+        let ran = mpirun(2, &format!("{words} {QUICK} --methods mpi-merge --format csv"));
         let row = &rows(&ran)[0];
         assert_eq!((&row["status"][..], &row["reason"][..]), ("skipped", reason));
     }

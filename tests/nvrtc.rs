@@ -125,43 +125,51 @@ fn two_compilers_in_one_process_do_not_disturb_each_other() {
     }
 }
 
-/// Returns the text of the chosen compiler or library, or the reason why none is suitable.
+/// Returns the text of the compiler or library that is chosen, or the reason why none is suitable.
 fn chosen(
-    choose: impl Fn(&Target) -> Result<String, Unavailable>,
+    choose: fn(&Target) -> Result<String, Unavailable>,
     architecture: (u32, u32),
     driver: Option<u32>,
 ) -> Result<String, String> {
     choose(&Target { architecture, driver }).map_err(|Unavailable(reason)| reason)
 }
 
+/// Asserts that for each architecture and driver, a library of this version and with an existing file is chosen.
+fn assert_chosen(
+    choose: fn(&Target) -> Result<String, Unavailable>,
+    cases: &[((u32, u32), Option<u32>, &str)],
+) {
+    for &(architecture, driver, expected) in cases {
+        let found = chosen(choose, architecture, driver).unwrap();
+        assert!(found.starts_with(expected), "{architecture:?} {driver:?}: {found}");
+        let file = found.split(['(', ')']).nth(1).unwrap();
+        assert!(Path::new(file).is_file(), "{found}");
+    }
+}
+
 #[test]
 fn the_compiler_is_chosen_by_architecture_and_driver() {
     let Some(_) = two(nvrtc::compilers()) else { return };
-    let choose = |architecture, driver| {
-        chosen(|target| Ok(nvrtc::compiler(target)?.to_string()), architecture, driver)
-    };
-    for (architecture, driver, expected) in [
+    let choose = |target: &Target| Ok(nvrtc::compiler(target)?.to_string());
+    let cases = [
         ((9, 0), None, "NVRTC 13."),
         ((9, 0), Some(14), "NVRTC 13."),
         ((9, 0), Some(12), "NVRTC 12."),
         ((7, 5), Some(13), "NVRTC 13."),
         ((7, 0), Some(13), "NVRTC 12."),
         ((6, 0), None, "NVRTC 12."),
-    ] {
-        let found = choose(architecture, driver).unwrap();
-        assert!(found.starts_with(expected), "{architecture:?} {driver:?}: {found}");
-        let file = found.split(['(', ')']).nth(1).unwrap();
-        assert!(Path::new(file).is_file(), "{found}");
-    }
-    let refused = choose((1, 0), None).unwrap_err();
+    ];
+    assert_chosen(choose, &cases);
+    let refused = chosen(choose, (1, 0), None).unwrap_err();
     assert!(refused.starts_with("no installed NVRTC works for sm_10: NVRTC 13."), "{refused}");
-    assert!(refused.contains(") compiles only for sm_75, sm_80, "), "{refused}");
-    assert!(refused.contains(") compiles only for sm_50, sm_52, "), "{refused}");
-    assert!(
-        refused.contains("; pip install 'nvidia-cuda-nvrtc-cu12==12.9.*' or set "),
-        "{refused}"
-    );
-    let refused = choose((9, 0), Some(11)).unwrap_err();
+    for part in [
+        ") compiles only for sm_75, sm_80, ",
+        ") compiles only for sm_50, sm_52, ",
+        "; pip install 'nvidia-cuda-nvrtc-cu12==12.9.*' or set ",
+    ] {
+        assert!(refused.contains(part), "{refused}");
+    }
+    let refused = chosen(choose, (9, 0), Some(11)).unwrap_err();
     let words = "no installed NVRTC works for sm_90 with a driver of CUDA 11: NVRTC 13.";
     assert!(refused.starts_with(words), "{refused}");
     assert!(refused.contains(") compiles code that needs a newer driver; "), "{refused}");
@@ -170,21 +178,15 @@ fn the_compiler_is_chosen_by_architecture_and_driver() {
 #[test]
 fn cusparse_is_chosen_by_architecture_and_driver() {
     let Some(_) = two(cusparse::libraries()) else { return };
-    let choose = |architecture, driver| {
-        chosen(|target| Ok(cusparse::library(target)?.to_string()), architecture, driver)
-    };
-    for (architecture, driver, expected) in [
+    let choose = |target: &Target| Ok(cusparse::library(target)?.to_string());
+    let cases = [
         ((9, 0), None, "cuSPARSE 12.6."),
         ((9, 0), Some(13), "cuSPARSE 12.6."),
         ((9, 0), Some(12), "cuSPARSE 12.5."),
         ((7, 0), Some(13), "cuSPARSE 12.5."),
-    ] {
-        let found = choose(architecture, driver).unwrap();
-        assert!(found.starts_with(expected), "{architecture:?} {driver:?}: {found}");
-        let file = found.split(['(', ')']).nth(1).unwrap();
-        assert!(Path::new(file).is_file(), "{found}");
-    }
-    let refused = choose((9, 0), Some(11)).unwrap_err();
+    ];
+    assert_chosen(choose, &cases);
+    let refused = chosen(choose, (9, 0), Some(11)).unwrap_err();
     assert!(refused.contains(") belongs to CUDA 13; cuSPARSE 12.5."), "{refused}");
     assert!(refused.ends_with(
         ") belongs to CUDA 12; pip install 'nvidia-cusparse-cu12==12.5.*' or set SPMV_BENCH_LIBRARY_PATH"

@@ -3,7 +3,6 @@
 
 use std::cell::RefCell;
 use std::collections::HashSet;
-use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
 use spmv_bench::bench::clock::{Clock, FakeClock};
@@ -16,9 +15,7 @@ use spmv_matrix::generate::Generator;
 use spmv_methods::method::{Code, Method, Prepared};
 use spmv_methods::team::Team;
 
-/// The time of a product that is computed.
 pub const HONEST: Duration = Duration::from_millis(1);
-/// The time of a product that is skipped.
 const SKIPPED: Duration = Duration::from_micros(1);
 
 /// A condition under which a product is computed. Indices are modulo the length of the vector.
@@ -43,9 +40,7 @@ pub enum When {
 /// What a skipped product does.
 #[derive(Clone, Copy, Debug)]
 pub enum Otherwise {
-    /// The product leaves y as it is.
     Nothing,
-    /// It sets y to zero.
     Zero,
 }
 
@@ -72,13 +67,12 @@ impl Clock for SharedClock {
     }
 }
 
-/// The state that a liar stores about previous products.
 #[derive(Default)]
 struct Memory {
     products: usize,
     x: Vec<f64>,
     y: Vec<f64>,
-    known: HashSet<u64>,
+    known: HashSet<Vec<u64>>,
 }
 
 impl Memory {
@@ -87,28 +81,19 @@ impl Memory {
             let value = |values: &[f64]| values.get(at % new.len().max(1)).map(|v| v.to_bits());
             value(old) != value(new)
         };
-        let all_differ = |old: &[f64], new: &[f64]| {
-            !old.iter().map(|v| v.to_bits()).eq(new.iter().map(|v| v.to_bits()))
-        };
+        let bits = |values: &[f64]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
         match when {
             When::Nan(at) => y.get(at % y.len().max(1)).is_some_and(|value| value.is_nan()),
             When::YChanged(at) => differs(&self.y, y, at),
             When::XChanged(at) => differs(&self.x, x, at),
-            When::AnyChange => all_differ(&self.x, x) || all_differ(&self.y, y),
-            When::NewX => self.known.insert(hash(x)),
+            When::AnyChange => bits(&self.x) != bits(x) || bits(&self.y) != bits(y),
+            When::NewX => self.known.insert(bits(x)),
             When::First(count) => self.products < count,
             When::Multiple(of) => self.products.is_multiple_of(of.max(1)),
         }
     }
 }
 
-fn hash(x: &[f64]) -> u64 {
-    let mut hasher = std::hash::BuildHasherDefault::<DefaultHasher>::new().build_hasher();
-    x.iter().for_each(|value| value.to_bits().hash(&mut hasher));
-    hasher.finish()
-}
-
-/// Computes y ← αAx + βy, row by row.
 fn compute(csr: &Csr<f64>, alpha: f64, x: &[f64], beta: f64, y: &mut [f64]) {
     for (row, y) in y.iter_mut().enumerate() {
         let entry = |k: usize| csr.values()[k] * x[csr.column_indices()[k] as usize];
