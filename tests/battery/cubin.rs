@@ -26,18 +26,15 @@ pub fn launch_bound(cubin: &[u8], kernel: &str) -> Option<u32> {
     None
 }
 
-/// Returns the offset of a section header in a 64-bit ELF file.
 fn header(elf: &[u8], index: usize) -> usize {
     number(elf, 40, 8) + index * number(elf, 58, 2)
 }
 
-/// Returns the contents of a section.
 fn section(elf: &[u8], index: usize) -> Option<&[u8]> {
     let header = header(elf, index);
     elf.get(number(elf, header + 24, 8)..)?.get(..number(elf, header + 32, 8))
 }
 
-/// Reads a little-endian number of `bytes` bytes.
 fn number(data: &[u8], at: usize, bytes: usize) -> usize {
     data[at..at + bytes].iter().rev().fold(0, |number, &byte| number << 8 | usize::from(byte))
 }

@@ -12,47 +12,18 @@ use spmv_methods::device::sources::headers;
 use spmv_methods::device::{Gpu, Program};
 use spmv_methods::method::{Choice, Failed, Unavailable, Unprepared};
 
+use super::faults::{FAULTS, Fault};
+use super::methods;
 use super::product::{Asked, Place, products};
 use super::small::{mostly_empty, tiles, vector};
-use super::{faults, methods};
 
 /// The number of seeds with which a fault is tried.
 const SEEDS: u64 = 30;
 
-/// The way in which a fault must be detected.
-#[derive(Clone, Copy)]
-pub enum Found {
-    /// The launch returns an error that contains these words.
-    By(&'static str),
-    /// The result is wrong, or the launch returns an error, for some seed.
-    Somehow,
-}
-
-/// Method, text of its kernels, replacement, and the way in which the fault must be detected.
-pub type Fault = (&'static str, &'static str, &'static str, Found);
-
-/// The faults, one list per file.
-const FAULTS: &[&[Fault]] = &[
-    faults::rows::FAULTS,
-    faults::naive::FAULTS,
-    faults::merge::FAULTS,
-    faults::hola::FAULTS,
-    faults::csrk::FAULTS,
-    faults::formats::FAULTS,
-    faults::csr5::FAULTS,
-    faults::kokkos_style::FAULTS,
-    faults::bccoo::FAULTS,
-    faults::tile::FAULTS,
-    faults::packed::FAULTS,
-    faults::dasp::FAULTS,
-    faults::csr_lrb::FAULTS,
-    faults::csr_bulk::FAULTS,
-];
-
 fn faults() -> impl Iterator<Item = &'static Fault> {
-    let runs =
-        |(name, ..): &&Fault| methods().any(|method| Some(method.name) == name.split(':').next());
-    FAULTS.iter().copied().flatten().filter(runs)
+    let is_tested =
+        |fault: &&Fault| methods().any(|method| method.name == choice(fault.choice).method.name);
+    FAULTS.into_iter().flatten().filter(is_tested)
 }
 
 /// Matrices with rows of all lengths up to 40 and empty ones, more rows than a block has threads: one with a row of
@@ -167,14 +138,15 @@ fn symptom_of(
     }
 }
 
+/// Returns a method by its name without `gpu-`, with parameters.
 fn choice(text: &str) -> Choice<'static> {
-    let (name, parameters) = text.split_once(':').unwrap_or((text, ""));
-    let method = spmv_methods::named(name).expect("a method's name");
-    let given =
-        parameters.split(':').filter_map(|text| text.split_once('=')).map(|(name, value)| {
-            let parameter = method.parameters.iter().find(|p| p.name == name).expect("a parameter");
-            (parameter.name, *parameter.values.iter().find(|v| **v == value).expect("a value"))
-        });
+    let mut words = text.split(':');
+    let name = format!("gpu-{}", words.next().unwrap_or_default());
+    let method = spmv_methods::named(&name).expect("a method's name");
+    let given = words.filter_map(|word| word.split_once('=')).map(|(name, value)| {
+        let parameter = method.parameters.iter().find(|p| p.name == name).expect("a parameter");
+        (parameter.name, *parameter.values.iter().find(|v| **v == value).expect("a value"))
+    });
     Choice { method, given: given.collect() }
 }
 
@@ -182,27 +154,23 @@ fn choice(text: &str) -> Choice<'static> {
 fn faults_in_kernels_are_detected() {
     let samples = samples();
     let unfound: Vec<_> = faults().filter(|fault| !is_found(&samples, fault)).collect();
-    let names: Vec<_> = unfound.iter().map(|(name, from, to, _)| (name, from, to)).collect();
-    assert!(names.is_empty(), "not found: {names:#?}");
+    assert!(unfound.is_empty(), "not found: {unfound:#?}");
 }
 
-fn is_found(samples: &[Sample], &(name, from, to, found): &Fault) -> bool {
-    let choice = choice(name);
+fn is_found(samples: &[Sample], fault: &Fault) -> bool {
+    let (choice, from, to) = (choice(fault.choice), fault.from, fault.to);
     let symptom = |sample, seed| symptom(&choice, sample, seed, (from, to));
-    match found {
-        // Must be detected for every order of threads.
-        Found::By(words) => samples.iter().any(|sample| {
-            (0..2).all(|seed| symptom(sample, seed).is_some_and(|text| text.contains(words)))
-        }),
-        Found::Somehow => {
-            (0..SEEDS).any(|seed| samples.iter().any(|sample| symptom(sample, seed).is_some()))
-        }
+    if fault.error.is_empty() {
+        return (0..SEEDS).any(|seed| samples.iter().any(|sample| symptom(sample, seed).is_some()));
     }
+    let is_reported =
+        |sample, seed| symptom(sample, seed).is_some_and(|text| text.contains(fault.error));
+    samples.iter().any(|sample| (0..2).all(|seed| is_reported(sample, seed)))
 }
 
 #[test]
 fn the_same_kernels_without_faults_are_right() {
-    let names: BTreeSet<_> = faults().map(|(name, ..)| name).collect();
+    let names: BTreeSet<_> = faults().map(|fault| fault.choice).collect();
     for sample in samples() {
         for name in &names {
             assert_eq!(symptom(&choice(name), &sample, 1, ("", "")), None, "{name}");

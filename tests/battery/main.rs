@@ -30,7 +30,7 @@ use spmv_methods::vendor::mkl::mkl;
 
 use all::all;
 use product::{Case, Place, check_spoilt, modelled, variants_on};
-use small::{FACTORS, Triplet, matrices, vector};
+use small::{FACTORS, Triplet, long_rows, matrices, vector};
 
 const THREADS: [usize; 4] = [1, 2, 3, 7];
 const SEEDS: [u64; 12] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
@@ -49,6 +49,11 @@ fn methods() -> impl Iterator<Item = &'static Method> {
 
 fn on(device: Device) -> impl Iterator<Item = Choice<'static>> {
     methods().filter(move |method| method.device() == device).map(Choice::from)
+}
+
+/// Returns the CPU methods without parameters, and with every value of every parameter, one parameter at a time.
+fn all_on_cpu() -> impl Iterator<Item = Choice<'static>> {
+    on(Device::Cpu).chain(variants_on(Device::Cpu))
 }
 
 /// Checks all choices on all small matrices in all places, each with `pairs` of the pairs of α and β, which take turns;
@@ -146,15 +151,10 @@ fn every_gpu_method_is_right_on_a_real_gpu() {
 /// Rows longer than any 16-bit count and any block, with empty rows between them.
 #[test]
 fn rows_longer_than_2_to_the_16_are_right() {
-    let long = |row: usize| (0..70_000).map(move |k| (row, k, ((k * 7 + row) % 13) as f64 - 6.0));
-    let mut triplets: Vec<Triplet> = long(2).chain(long(40)).collect();
-    triplets.extend((3..39).map(|row| (row, row * 31, 1.5)));
-    let csr = Csr::<f64>::from_triplets(60, 70_000, &triplets);
+    let csr = Csr::<f64>::from_triplets(60, 70_000, &long_rows());
     let (team, gpu) = (Team::floating(3), modelled(1));
     let case = Case::new("rows of 70000", &csr, (2.5, -0.5));
-    for choice in on(Device::Cpu).chain(variants_on(Device::Cpu)) {
-        case.check(&choice, &Place::Team(&team, Isa::detect()));
-    }
+    all_on_cpu().for_each(|choice| case.check(&choice, &Place::Team(&team, Isa::detect())));
     let variants = variants_on(Device::Gpu).filter(|_| all());
     on(Device::Gpu).chain(variants).for_each(|choice| case.check(&choice, &Place::Gpu(&gpu)));
 }
@@ -164,10 +164,11 @@ fn rows_longer_than_2_to_the_16_are_right() {
 fn blocks_of_every_size_are_right_in_both_orders() {
     let gpu = modelled(2);
     for side in 2..=8 {
-        let cells = (0..2 * side).flat_map(|row| (0..3 * side).map(move |col| (row, col)));
-        let value =
-            |(row, col): (usize, usize)| (row, col, ((row * 7 + col * 3) % 11) as f64 - 5.5);
-        let triplets: Vec<Triplet> = cells.map(value).collect();
+        let triplets: Vec<Triplet> = (0..2 * side)
+            .flat_map(|row| {
+                (0..3 * side).map(move |col| (row, col, ((row * 7 + col * 3) % 11) as f64 - 5.5))
+            })
+            .collect();
         let csr = Csr::<f64>::from_triplets(2 * side, 3 * side, &triplets);
         let case = Case::new("full blocks", &csr, (1.0, 0.0));
         for method in methods().filter(|method| method.name == "cusparse-bsr") {
@@ -175,8 +176,7 @@ fn blocks_of_every_size_are_right_in_both_orders() {
             assert_eq!(block, format!("{side}x{side}"));
             for order in ["row", "column"] {
                 let given = vec![("block", block), ("order", order)];
-                let choice = Choice { method, given };
-                case.check(&choice, &Place::Gpu(&gpu));
+                case.check(&Choice { method, given }, &Place::Gpu(&gpu));
             }
         }
     }
@@ -195,9 +195,7 @@ fn bands_of_many_rows() -> Csr<f64> {
 fn bands_of_many_rows_are_right() {
     let csr = bands_of_many_rows();
     let (team, case) = (Team::floating(3), Case::new("bands", &csr, (2.5, -0.5)));
-    for choice in on(Device::Cpu).chain(variants_on(Device::Cpu)) {
-        case.check(&choice, &Place::Team(&team, Isa::detect()));
-    }
+    all_on_cpu().for_each(|choice| case.check(&choice, &Place::Team(&team, Isa::detect())));
 }
 
 /// Rows of about the smallest length that `packed` divides among threads, on the same diagonals, which would be a band
@@ -210,9 +208,7 @@ fn rows_that_may_be_shared_are_stored_once() {
     let csr = Csr::<f64>::from_triplets(7, 2060, &triplets);
     let (team, case) = (Team::floating(2), Case::new("rows of 2048", &csr, (2.5, -0.5)));
     for isa in Isa::available() {
-        for choice in on(Device::Cpu).chain(variants_on(Device::Cpu)) {
-            case.check(&choice, &Place::Team(&team, isa));
-        }
+        all_on_cpu().for_each(|choice| case.check(&choice, &Place::Team(&team, isa)));
     }
 }
 
@@ -226,15 +222,14 @@ fn the_list_of_methods_is_consistent() {
         // A file may contain variants: mkl_ie.rs also contains mkl-ie-opt.
         let stem = name.replace('-', "_");
         let stems = stem.match_indices('_').map(|(end, _)| &stem[..end]).chain([&stem[..]]);
-        let mut files = stems.flat_map(|stem| {
-            let of_gpu = stem.strip_prefix("gpu_").map(|stem| ("gpu", stem));
-            let folders = of_gpu.into_iter().chain([("cpu", stem), ("vendor", stem)]);
-            folders.map(|(folder, stem)| root.join("crates/methods/src").join(folder).join(stem))
+        let has_file = |folder: &str, stem: &str| {
+            root.join(format!("crates/methods/src/{folder}/{stem}.rs")).exists()
+        };
+        let mut found = stems.map(|stem| match stem.strip_prefix("gpu_") {
+            Some(stem) => has_file("gpu", stem),
+            None => has_file("cpu", stem) || has_file("vendor", stem),
         });
-        assert!(
-            files.any(|file| file.with_extension("rs").exists()),
-            "{name}: no file of its name"
-        );
+        assert!(found.any(|found| found), "{name}: no file of its name");
         for parameter in method.parameters {
             assert!(!parameter.values.is_empty() && !parameter.meaning.is_empty(), "{name}");
         }
@@ -277,8 +272,7 @@ fn nan_stays_in_its_rows_of_a_large_matrix() {
     let csr = bands_of_many_rows();
     let x: Vec<f64> = (0..5000).map(|k| if k % 97 == 31 { f64::NAN } else { 1.0 }).collect();
     let team = Team::floating(3);
-    let choices = on(Device::Cpu).chain(variants_on(Device::Cpu));
-    for choice in choices.filter(|choice| !choice.method.name.starts_with("mkl")) {
+    for choice in all_on_cpu().filter(|choice| !choice.method.name.starts_with("mkl")) {
         check_spoilt(&choice, &csr, &Place::Team(&team, Isa::detect()), &x);
     }
 }
@@ -311,8 +305,7 @@ proptest! {
         let reference = Reference::new(&csr, 1.0, &x, 0.0, &[]);
         prop_assert!(reference.judge(&expected).passes(), "sprs against the reference");
         let (team, gpu) = (Team::floating(threads), modelled(seed));
-        let case = |factors| Case::new("a random matrix", &csr, factors);
-        let cases = [case((1.0, 0.0)), case((0.5, 2.0))];
+        let cases = [(1.0, 0.0), (0.5, 2.0)].map(|factors| Case::new("a random matrix", &csr, factors));
         for choice in methods().map(Choice::from) {
             let place = match choice.method.device() {
                 Device::Cpu => Place::Team(&team, Isa::detect()),

@@ -7,7 +7,7 @@ use spmv_matrix::verify::Reference;
 use spmv_methods::device::buffer::Value;
 use spmv_methods::device::model::Model;
 use spmv_methods::device::{DeviceCsr, Gpu};
-use spmv_methods::method::{Choice, Device, Failed, Method, Request, Unavailable, Unprepared};
+use spmv_methods::method::{Choice, Device, Failed, Request, Unavailable, Unprepared};
 use spmv_methods::simd::Isa;
 use spmv_methods::team::Team;
 use spmv_methods::vendor::mkl::mkl;
@@ -15,34 +15,19 @@ use spmv_methods::vendor::mkl::mkl;
 use super::fake_cusparse::FakeCuSparse;
 use super::small::vector;
 
-/// The place where a product runs.
 pub enum Place<'a> {
-    /// A team of threads and its instruction set.
     Team(&'a Team, Isa),
     Gpu(&'a Gpu),
 }
 
-impl Place<'_> {
-    /// Returns the bytes of allocated device memory; 0 on a CPU.
-    fn allocated_bytes(&self) -> u64 {
-        match self {
-            Self::Team(..) => 0,
-            Self::Gpu(gpu) => gpu.allocated_bytes(),
-        }
-    }
-}
-
-/// The product to compute.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked {
-    /// Whether A is transposed.
     pub transpose: bool,
-    /// The factors α and β.
     pub factors: (f64, f64),
 }
 
 /// The product with A, α = 1 and β = 0.
-pub const PLAIN: Asked = Asked { transpose: false, factors: (1.0, 0.0) };
+const PLAIN: Asked = Asked { transpose: false, factors: (1.0, 0.0) };
 
 impl Asked {
     /// Returns the plain product and the transposed one, if the method supports them.
@@ -53,23 +38,17 @@ impl Asked {
     }
 }
 
-/// Returns a modelled GPU with a fake cuSPARSE.
 pub fn modelled(seed: u64) -> Gpu {
     Gpu::new(FakeCuSparse::on(Model::tiny(seed)))
 }
 
 /// Returns the methods of a device with every value of every parameter, one parameter at a time.
 pub fn variants_on(device: Device) -> impl Iterator<Item = Choice<'static>> {
-    super::methods().filter(move |method| method.device() == device).flat_map(variants)
-}
-
-/// Returns the method with every value of every parameter, one parameter at a time.
-fn variants(method: &'static Method) -> impl Iterator<Item = Choice<'static>> {
-    method.parameters.iter().flat_map(move |parameter| {
-        parameter
-            .values
-            .iter()
-            .map(move |&value| Choice { method, given: vec![(parameter.name, value)] })
+    let methods = super::methods().filter(move |method| method.device() == device);
+    let parameters = methods.flat_map(|method| method.parameters.iter().map(move |p| (method, p)));
+    parameters.flat_map(|(method, parameter)| {
+        let given = parameter.values.iter().map(|&value| vec![(parameter.name, value)]);
+        given.map(move |given| Choice { method, given })
     })
 }
 
@@ -126,7 +105,6 @@ pub struct Case<'a, T> {
     expected: [Expected<T>; 2],
 }
 
-/// A product with its vectors and its reference.
 struct Expected<T> {
     asked: Asked,
     x: Vec<T>,
@@ -157,18 +135,23 @@ impl<'a, T: Value> Case<'a, T> {
     /// A method may only be unavailable if a library is missing or refuses an empty matrix, or if a format would be
     /// mostly padding.
     pub fn check(&self, choice: &Choice, place: &Place) {
-        let operations = choice.method.operations;
-        let asked_for = |expected: &&Expected<T>| operations.include(expected.asked.transpose);
-        let expected = self.expected.iter().filter(asked_for);
-        expected.for_each(|expected| self.check_product(expected, choice, place));
+        for expected in &self.expected {
+            if choice.method.operations.include(expected.asked.transpose) {
+                self.check_product(expected, choice, place);
+            }
+        }
     }
 
     fn check_product(&self, expected: &Expected<T>, choice: &Choice, place: &Place) {
         let Expected { asked, x, y0, reference } = expected;
         let what = || self.described(*asked, choice, place);
-        let allocated = place.allocated_bytes();
+        let allocated = || match place {
+            Place::Team(..) => 0,
+            Place::Gpu(gpu) => gpu.allocated_bytes(),
+        };
+        let before = allocated();
         let outcome = products(choice, self.csr, place, *asked, &[x, x], y0);
-        assert_eq!(place.allocated_bytes(), allocated, "{} keeps device memory", what());
+        assert_eq!(allocated(), before, "{} keeps device memory", what());
         match outcome {
             Ok(ys) => ys.iter().map(|y| reference.judge(y)).for_each(|verdict| {
                 assert!(verdict.passes(), "{}: {}", what(), verdict.describe());
@@ -194,12 +177,10 @@ impl<'a, T: Value> Case<'a, T> {
 /// Checks that a product is finite in exactly those rows that use only finite values of x. `x` may have more values
 /// than needed.
 pub fn check_spoilt(choice: &Choice, csr: &Csr<f64>, place: &Place, x: &[f64]) {
-    let transposes = [false, true].into_iter();
-    for transpose in transposes.filter(|&t| choice.method.operations.include(t)) {
-        let operator = if transpose { csr.transposed() } else { csr.clone() };
+    for asked in Asked::all(choice) {
+        let operator = if asked.transpose { csr.transposed() } else { csr.clone() };
         let columns = |row| &operator.column_indices()[operator.row(row)];
         let finite = |row| columns(row).iter().all(|&column| x[column as usize].is_finite());
-        let asked = Asked { transpose, ..PLAIN };
         let x = &x[..operator.cols()];
         match products(choice, csr, place, asked, &[x], &vec![0.0; operator.rows()]) {
             Ok(ys) => {
@@ -248,7 +229,6 @@ fn may_refuse<T>(choice: &Choice, csr: &Csr<T>) -> bool {
     }
 }
 
-/// Returns the value of a numeric parameter, if it is given.
 fn given(choice: &Choice, parameter: &str) -> Option<usize> {
     let (_, value) = choice.given.iter().find(|(name, _)| *name == parameter)?;
     Some(value.parse().unwrap())

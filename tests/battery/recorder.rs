@@ -17,21 +17,17 @@ use spmv_methods::method::{Failed, Unavailable, Unprepared};
 /// The name of a program, the name of its precision, and its compile-time constants.
 pub type Unit = (&'static str, &'static str, Vec<(&'static str, usize)>);
 
-/// The recorded facts of a program.
 #[derive(Clone, Debug)]
 pub struct Seen {
-    /// The source text.
     pub source: &'static str,
-    /// The precision.
     pub precision: Precision,
     /// For each kernel the number of threads and the bytes of dynamic shared memory per block.
     pub launches: BTreeMap<String, BTreeSet<(u32, u32)>>,
 }
 
-/// All recorded programs.
 pub type Log = BTreeMap<Unit, Seen>;
 
-/// A driver that records compilations and launches.
+#[derive(Default)]
 pub struct Recorder {
     facts: Facts,
     log: Rc<RefCell<Log>>,
@@ -54,14 +50,7 @@ impl Recorder {
             max_threads_per_multiprocessor: 2048,
             ..Facts::default()
         };
-        Self {
-            facts,
-            log,
-            modules: RefCell::default(),
-            kernels: RefCell::default(),
-            memory: RefCell::default(),
-            next: Cell::new(1 << 20),
-        }
+        Self { facts, log, next: Cell::new(1 << 20), ..Self::default() }
     }
 }
 

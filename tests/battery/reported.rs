@@ -82,15 +82,14 @@ fn formats_that_would_be_mostly_padding_are_refused() {
         ("dia", &[], &tall, true, false),
     ];
     for (name, given, csr, transpose, refused) in cases {
-        match prepared((name, given), csr, (2, transpose, None), |_| ()) {
-            Ok(()) => assert!(!refused, "{name} {given:?}, {transpose}: taken"),
-            Err(Unavailable(reason)) => {
-                assert!(
-                    refused && reason.starts_with("would store "),
-                    "{name}, {transpose}: {reason}"
-                );
-            }
-        }
+        let reason = prepared((name, given), csr, (2, transpose, None), |_| ()).err();
+        let is_refused =
+            reason.as_ref().map(|Unavailable(reason)| reason.starts_with("would store "));
+        assert_eq!(
+            is_refused,
+            refused.then_some(true),
+            "{name} {given:?}, {transpose}: {reason:?}"
+        );
     }
 }
 

@@ -6,7 +6,6 @@ use spmv_methods::device::cusparse::{Order, SparseFormat, SparseLayout, SparsePr
 use spmv_methods::device::driver::Address;
 use spmv_methods::device::model::HostAccess;
 
-/// Computes a product from the addresses of its arrays.
 pub fn compute<T: Scalar + Pod, G>(
     memory: &HostAccess,
     layout: &SparseLayout,

@@ -50,7 +50,6 @@ impl Drop for FakeCuSparse {
 }
 
 impl FakeCuSparse {
-    /// Adds a fake cuSPARSE to a model.
     pub fn on(model: Model) -> Model {
         let state = State {
             memory: model.host_access(),
@@ -89,40 +88,31 @@ impl State {
     /// Also checks that the algorithm supports the product.
     fn layout_for(&self, product: &SparseProduct) -> SparseLayout {
         let layout = self.layout(product);
+        let algorithm = product.algorithm;
         let fits = match layout.format {
             SparseFormat::Csr { .. } => {
-                matches!(
-                    product.algorithm,
-                    Algorithm::CUSPARSE_SPMV_CSR_ALG1 | Algorithm::CUSPARSE_SPMV_CSR_ALG2
-                )
+                [Algorithm::CUSPARSE_SPMV_CSR_ALG1, Algorithm::CUSPARSE_SPMV_CSR_ALG2]
+                    .contains(&algorithm)
             }
             SparseFormat::Coo { .. } => {
-                matches!(
-                    product.algorithm,
-                    Algorithm::CUSPARSE_SPMV_COO_ALG1 | Algorithm::CUSPARSE_SPMV_COO_ALG2
-                )
+                [Algorithm::CUSPARSE_SPMV_COO_ALG1, Algorithm::CUSPARSE_SPMV_COO_ALG2]
+                    .contains(&algorithm)
             }
-            SparseFormat::SlicedEll { .. } => {
-                product.algorithm == Algorithm::CUSPARSE_SPMV_SELL_ALG1
-            }
+            SparseFormat::SlicedEll { .. } => algorithm == Algorithm::CUSPARSE_SPMV_SELL_ALG1,
             SparseFormat::Bsr { .. } => {
-                product.algorithm == Algorithm::CUSPARSE_SPMV_BSR_ALG1 && !product.transpose
+                algorithm == Algorithm::CUSPARSE_SPMV_BSR_ALG1 && !product.transpose
             }
         };
-        assert!(
-            fits || product.algorithm == Algorithm::CUSPARSE_SPMV_ALG_DEFAULT,
-            "{product:?} on {layout:?}"
-        );
+        let is_default = algorithm == Algorithm::CUSPARSE_SPMV_ALG_DEFAULT;
+        assert!(fits || is_default, "{product:?} on {layout:?}");
         layout
     }
 
-    /// Writes a pattern to a workspace.
     fn occupy(&self, workspace: Address) {
         assert_eq!(workspace % 16, 0, "alignment that cuSPARSE of CUDA 12 requires");
         self.memory.upload(&WORKSPACE, workspace).expect("a workspace");
     }
 
-    /// Checks that the pattern in a workspace is unchanged.
     fn check_occupied(&self, workspace: Address) {
         let mut found = [0; WORKSPACE.len()];
         self.memory.download(workspace, &mut found).expect("a workspace");

@@ -9,7 +9,6 @@ use spmv_methods::method::{Failed, Unprepared};
 use super::{FakeCuSparse, State, WORKSPACE};
 
 impl State {
-    /// Checks that cusparseSpMVOp supports the product.
     fn check_op(&self, product: &SparseProduct<OpAlgorithm>) {
         let is_csr = matches!(self.layout(product).format, SparseFormat::Csr { .. });
         assert!(is_csr && !product.transpose, "{product:?}");

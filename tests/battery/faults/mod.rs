@@ -1,16 +1,39 @@
 //! Faults to plant in the text of kernels, by family.
 
-pub mod bccoo;
-pub mod csr5;
-pub mod csr_bulk;
-pub mod csr_lrb;
-pub mod csrk;
-pub mod dasp;
-pub mod formats;
-pub mod hola;
-pub mod kokkos_style;
-pub mod merge;
-pub mod naive;
-pub mod packed;
-pub mod rows;
-pub mod tile;
+mod blocks;
+mod csr5;
+mod formats;
+mod pieces;
+mod rows;
+
+/// A change of the kernels of a method that the model must detect.
+#[derive(Clone, Copy, Debug)]
+pub struct Fault {
+    /// The method without `gpu-`, with parameters.
+    pub choice: &'static str,
+    pub from: &'static str,
+    pub to: &'static str,
+    /// Words of the error that every order of threads must cause. Without words, a wrong result or an error for some
+    /// order is enough.
+    pub error: &'static str,
+}
+
+/// Returns the fault that removes a text.
+const fn fault(choice: &'static str, from: &'static str) -> Fault {
+    Fault { choice, from, to: "", error: "" }
+}
+
+impl Fault {
+    /// Puts another text in its place.
+    const fn to(self, to: &'static str) -> Self {
+        Self { to, ..self }
+    }
+
+    /// Requires that the fault is found by an error with these words.
+    const fn by(self, error: &'static str) -> Self {
+        Self { error, ..self }
+    }
+}
+
+pub const FAULTS: [&[Fault]; 5] =
+    [rows::FAULTS, pieces::FAULTS, formats::FAULTS, csr5::FAULTS, blocks::FAULTS];
