@@ -1,10 +1,8 @@
 //! The numbers of rows: numeric columns, and numbers that are computed from several columns.
 
-use std::fmt;
-use std::str::FromStr;
-
-use super::derived::DERIVED;
-use crate::record::column::{ColumnInfo, Kind, Role, Value};
+use crate::bench::metrics::compulsory_bytes;
+use crate::record::column::Role::{self, Linear, Log, Time};
+use crate::record::column::{ColumnInfo, Kind, SETUP, Value};
 use crate::record::read::RecordedRow;
 use crate::record::row::Row;
 use crate::record::table::Cell;
@@ -16,19 +14,14 @@ use spmv_matrix::near::hint;
 #[serde(try_from = "String")]
 pub struct Column(String);
 
-/// The beginning of the name of a number from the generator's specification.
 const GENERATOR: &str = "gen:";
 
-/// The end of the message about an unknown column.
-const WHOLE: &str = "docs/csv.md lists the columns";
-
 impl Column {
-    /// Returns the column of that name. Panics if there is no such column.
+    /// Panics if there is no such column.
     pub fn of(name: &str) -> Self {
-        name.parse().expect("a known column")
+        Self::try_from(name.to_owned()).expect("a known column")
     }
 
-    /// Returns the name of the column in result files.
     pub fn name(&self) -> &str {
         &self.0
     }
@@ -40,27 +33,29 @@ impl Column {
 
     /// Whether an axis of this column is logarithmic.
     pub fn is_log(&self) -> bool {
-        self.info().is_none_or(|info| matches!(info.role, Role::Log(_) | Role::Time(_)))
+        self.info().is_none_or(|info| matches!(info.role, Log(_) | Time(_)))
     }
 
-    /// Returns a number of this column as a table cell.
+    /// Returns the number of this column in a row as a table cell.
+    pub fn cell_of(&self, line: &RecordedRow) -> Option<Cell> {
+        Some(self.cell(self.of_line(line)?))
+    }
+
     pub fn cell(&self, number: f64) -> Cell {
         if self.is_count() { Cell::Count(number as u64) } else { Cell::Number(number) }
     }
 
-    /// Whether the numbers of this column are integers.
     pub fn is_count(&self) -> bool {
         self.info().is_some_and(|info| info.kind == Kind::Count)
     }
 
-    /// Whether a greater number is better.
     pub fn more_is_better(&self) -> bool {
         matches!(self.role(), Role::Rate(_) | Role::Efficiency(_))
     }
 
     /// Whether the column is the time of a product or a rate that follows from it.
     pub fn is_timed(&self) -> bool {
-        matches!(self.role(), Role::Time(_) | Role::Rate(_))
+        matches!(self.role(), Time(_) | Role::Rate(_))
     }
 
     /// Returns the names of all columns of numbers except `gen:KEY`.
@@ -73,7 +68,7 @@ impl Column {
         self.info()?.not_modelled
     }
 
-    /// Returns the facts about the column; `None` for a number of the generator's specification.
+    /// Returns `None` for a number of the generator's specification.
     fn info(&self) -> Option<&'static ColumnInfo> {
         numbers().find(|info| info.name == self.0)
     }
@@ -106,9 +101,9 @@ impl Column {
     pub fn interval(&self, line: &RecordedRow) -> Option<(f64, f64)> {
         let (low, high) = line.row.interval_ms()?;
         let number = self.of_line(line)?;
-        let ends = match &self.0[..] {
-            "median_ms" => Some((low, high)),
-            _ if matches!(self.role(), Role::Rate(_)) && low > 0.0 => {
+        let ends = match self.role() {
+            _ if self.0 == "median_ms" => Some((low, high)),
+            Role::Rate(_) if low > 0.0 => {
                 let work = number * line.row.typical_ms()?;
                 Some((work / high, work / low))
             }
@@ -124,37 +119,98 @@ fn numbers() -> impl Iterator<Item = &'static ColumnInfo> {
     Row::COLUMNS.iter().chain(derived).filter(|info| info.role.label().is_some())
 }
 
-/// Returns the names of the columns of words.
 pub(super) fn word_columns() -> impl Iterator<Item = &'static str> {
     Row::COLUMNS.iter().filter(|info| info.role == Role::Word).map(|info| info.name)
 }
 
-/// The error that there is no column of numbers with this name.
 #[derive(Debug, thiserror::Error)]
-#[error("there is no column '{name}'{}", hint(name, Column::names(), WHOLE))]
+#[error(
+    "there is no column '{name}'{}",
+    hint(name, Column::names(), "docs/csv.md lists the columns")
+)]
 pub struct ColumnError {
     name: String,
-}
-
-impl FromStr for Column {
-    type Err = ColumnError;
-
-    fn from_str(name: &str) -> Result<Self, ColumnError> {
-        let known = name.starts_with(GENERATOR) || numbers().any(|info| info.name == name);
-        if known { Ok(Self(name.to_owned())) } else { Err(ColumnError { name: name.to_owned() }) }
-    }
 }
 
 impl TryFrom<String> for Column {
     type Error = ColumnError;
 
     fn try_from(name: String) -> Result<Self, ColumnError> {
-        name.parse()
+        let is_known = name.starts_with(GENERATOR) || Self::names().any(|known| known == name);
+        if is_known { Ok(Self(name)) } else { Err(ColumnError { name }) }
     }
 }
 
-impl fmt::Display for Column {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(&self.0)
-    }
+/// A number that is computed from several columns of a row, with what is known about it.
+type Derived = (ColumnInfo, fn(&RecordedRow) -> Option<f64>);
+
+/// Makes [`DERIVED`] from entries of the same form as the columns of rows, with the computation.
+macro_rules! derived {
+    ($(
+        $(#[doc = $doc:literal])+
+        $name:ident = $role:expr $(, $fact:ident: $value:expr)* => $compute:expr;
+    )*) => {
+        /// The numbers that conditions and experiments can use in addition to the columns of rows.
+        pub const DERIVED: &[Derived] = &[$({
+            let info = ColumnInfo::of::<Option<f64>>(stringify!($name), concat!($($doc),+), $role);
+            (ColumnInfo { $($fact: $value,)* ..info }, $compute)
+        }),*];
+    };
+}
+
+derived! {
+    /// Half the 95 % interval, in percent of the median.
+    uncertainty = Log("half the 95 % interval (%)"), not_modelled: Some("noise: it has none")
+        => |line| line.row.uncertainty();
+    /// The setup in products of the same method.
+    setup_products = Log("setup (products of the same method)"), not_modelled: Some(SETUP)
+        => |line| Some(line.row.setup_ms? / line.row.typical_ms()?);
+    /// The time per nonzero, in nanoseconds.
+    ns_per_nonzero = Time("time per nonzero (ns)")
+        => |line| per_nonzero(line, 1e6 * line.row.typical_ms()?);
+    /// `extra_bytes` / nonzeros.
+    extra_bytes_per_nonzero = Log("bytes beyond CSR per nonzero")
+        => |line| per_nonzero(line, line.row.extra_bytes? as f64);
+    /// The instructions of `warp_instructions` per nonzero, counted as 32 threads each, whether these are active or not.
+    instructions_per_nonzero = Linear("instructions of threads per nonzero")
+        => |line| per_nonzero(line, 32.0 * line.row.warp_instructions? as f64);
+    /// `global_sectors` / nonzeros.
+    sectors_per_nonzero = Linear("accessed sectors per nonzero")
+        => |line| per_nonzero(line, line.row.global_sectors? as f64);
+    /// The sectors of 32 bytes that contain the bytes of `compulsory_GBs`, per nonzero.
+    compulsory_sectors_per_nonzero = Linear("compulsory sectors per nonzero")
+        => |line| per_nonzero(line, compulsory(line)? / 32.0);
+    /// The floating-point operations per byte of `compulsory_GBs`.
+    intensity = Log("FLOP per compulsory byte")
+        => |line| Some(2.0 * line.row.num_nonzeros? as f64 / compulsory(line)?);
+    /// The empty rows, in percent of all rows.
+    empty_percent = Linear("empty rows (%)")
+        => |line| Some(100.0 * line.row.empty_rows? as f64 / line.row.num_rows? as f64);
+    /// In experiments with published times: the published time.
+    published_ms = Log("published time (ms)") => |line| line.added.published_ms;
+    /// The median plus the published time's `waiting_ms`.
+    waited_ms = Time("modelled time with launching and waiting (ms)") => waited_ms;
+    /// `waited_ms` / `published_ms`.
+    published_ratio = Log("modelled / published time") => published_ratio;
+    /// The error of `waited_ms` against `published_ms`, in percent.
+    published_error = Linear("error against the published time (%)")
+        => |line| Some(100.0 * (published_ratio(line)? - 1.0).abs());
+}
+
+fn per_nonzero(line: &RecordedRow, number: f64) -> Option<f64> {
+    let nonzeros = line.row.num_nonzeros.filter(|&nonzeros| nonzeros > 0)?;
+    Some(number / nonzeros as f64)
+}
+
+fn compulsory(line: &RecordedRow) -> Option<f64> {
+    let [rows, cols, nonzeros] = line.row.sizes()?;
+    Some(compulsory_bytes(rows, cols, nonzeros, line.row.precision?) as f64)
+}
+
+fn waited_ms(line: &RecordedRow) -> Option<f64> {
+    Some(line.row.typical_ms()? + line.added.waiting_ms?)
+}
+
+fn published_ratio(line: &RecordedRow) -> Option<f64> {
+    Some(waited_ms(line)? / line.added.published_ms?)
 }

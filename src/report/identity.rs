@@ -9,16 +9,15 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::grouped::grouped;
+use super::grouped;
 use crate::record::read::RecordedRow;
 use crate::record::row::matrix_parts;
 
 /// Gives every row the name of its matrix: that of the file without folder and ending, with as many folders as make it
 /// different from the names of all other matrices of the sets.
 pub fn name_matrices(mut sets: Vec<Vec<&mut RecordedRow>>) {
-    let files =
-        |set: &Vec<&mut RecordedRow>| set.iter().map(|line| line.row.file.clone()).collect();
-    let files: Vec<BTreeSet<String>> = sets.iter().map(files).collect();
+    let files: Vec<BTreeSet<String>> =
+        sets.iter().map(|set| set.iter().map(|line| line.row.file.clone()).collect()).collect();
     for (set, names) in sets.iter_mut().zip(names(&files)) {
         for line in set {
             line.name = names.get(&line.row.file[..]).cloned();
@@ -26,7 +25,6 @@ pub fn name_matrices(mut sets: Vec<Vec<&mut RecordedRow>>) {
     }
 }
 
-/// The file of a matrix.
 struct Place<'a> {
     file: &'a str,
     /// The folders and the name: see [`matrix_parts`].
@@ -39,7 +37,6 @@ struct Place<'a> {
 /// folders are, and how many folders and letters are the same at the end.
 type Similarity = (bool, bool, usize, usize);
 
-/// Returns the name of each file in each set.
 fn names(sets: &[BTreeSet<String>]) -> Vec<HashMap<&str, String>> {
     let mut known = Vec::new();
     let mut matrices = Vec::new();
@@ -56,22 +53,18 @@ fn names(sets: &[BTreeSet<String>]) -> Vec<HashMap<&str, String>> {
         matrices.push(of_set);
     }
     let names = shortest(&known);
-    let of_sets = matrices.into_iter().map(|of_set| {
-        of_set.into_iter().map(|(file, matrix): (_, usize)| (file, names[matrix].clone())).collect()
-    });
-    of_sets.collect()
+    let named = |(file, matrix): (_, usize)| (file, names[matrix].clone());
+    matrices.into_iter().map(|of_set| of_set.into_iter().map(named).collect()).collect()
 }
 
 impl<'a> Place<'a> {
     fn all(set: &'a BTreeSet<String>) -> Vec<Self> {
-        let is_file =
-            |file: &str| !["gen:", "stand-in:"].iter().any(|prefix| file.starts_with(prefix));
+        let is_file = |file: &str| !file.starts_with("gen:") && !file.starts_with("stand-in:");
         let place = |file: &'a String| Self { file, parts: matrix_parts(file), root: 0 };
         let mut places: Vec<_> = set.iter().map(place).collect();
         let files = places.iter().filter(|place| is_file(place.file));
         let folders = files.map(|place| &place.parts[..place.parts.len() - 1]);
-        let common = folders.reduce(|a, b| &a[..equal(a, b)]);
-        let root = common.map_or(0, <[_]>::len);
+        let root = folders.reduce(|a, b| &a[..equal(a, b)]).map_or(0, <[_]>::len);
         for place in places.iter_mut().filter(|place| is_file(place.file)) {
             place.root = root;
         }
@@ -82,11 +75,6 @@ impl<'a> Place<'a> {
         self.parts[self.parts.len() - 1]
     }
 
-    /// Returns the path relative to the common folder.
-    fn relative(&self) -> &[&'a str] {
-        &self.parts[self.root..]
-    }
-
     /// Returns the number of parts that are the same at the end of both paths.
     fn same_end(&self, other: &Self) -> usize {
         equal(self.parts.iter().rev(), other.parts.iter().rev())
@@ -94,7 +82,7 @@ impl<'a> Place<'a> {
 
     /// Returns the similarity of two matrices, or `None` if their paths show that they are not the same.
     fn similarity(&self, other: &Self) -> Option<Similarity> {
-        let (one, two) = (self.relative(), other.relative());
+        let (one, two) = (&self.parts[self.root..], &other.parts[other.root..]);
         let (end, same) = (self.same_end(other), self.file == other.file);
         let letters = equal(self.file.bytes().rev(), other.file.bytes().rev());
         let may_be_same = same || end >= one.len().min(two.len());
@@ -110,7 +98,6 @@ fn equal<T: PartialEq>(
     one.into_iter().zip(two).take_while(|(one, two)| one == two).count()
 }
 
-/// Returns the indices of the places, by name.
 fn by_name<'a>(places: &[Place<'a>]) -> HashMap<&'a str, Vec<usize>> {
     grouped(0..places.len(), |&index| places[index].name()).into_iter().collect()
 }

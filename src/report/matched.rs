@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::column::Column;
-use super::grouped::least;
+use super::least;
 use super::select::Select;
 use super::statistics::pearson;
 use crate::record::read::RecordedRow;
@@ -22,15 +22,14 @@ pub type Fastest<'a> = BTreeMap<Key<'a>, (&'a RecordedRow, f64)>;
 /// Numbers of rows, such as speed-ups, each with its row.
 pub type Numbers<'a> = Vec<(&'a RecordedRow, f64)>;
 
-/// Returns the identity of the matrix of a row.
 pub fn matrix(line: &RecordedRow) -> Matrix<'_> {
     (line.matrix(), line.is_stand_in(), line.row.num_nonzeros)
 }
 
 /// Returns the number of matrices of these rows, and the number of stand-ins among them.
 pub fn matrices<'a>(lines: impl IntoIterator<Item = &'a RecordedRow>) -> [usize; 2] {
-    let named = lines.into_iter().map(|line| (line.matrix(), line.is_stand_in()));
-    let named: BTreeSet<_> = named.collect();
+    let named: BTreeSet<_> =
+        lines.into_iter().map(|line| (line.matrix(), line.is_stand_in())).collect();
     [named.len(), named.iter().filter(|matrix| matrix.1).count()]
 }
 
@@ -39,14 +38,12 @@ pub fn time(line: &RecordedRow) -> Option<f64> {
     line.row.typical_ms().filter(|_| line.is_ok())
 }
 
-/// Returns the rows that are correct and timed.
 pub fn timed<'a>(
     lines: impl IntoIterator<Item = &'a RecordedRow>,
 ) -> impl Iterator<Item = &'a RecordedRow> {
     lines.into_iter().filter(|line| time(line).is_some())
 }
 
-/// Returns the fastest rows among those that are correct and timed.
 pub fn fastest<'a>(lines: impl IntoIterator<Item = &'a RecordedRow>) -> Fastest<'a> {
     fastest_by(lines, |line| (matrix(line), line.row.precision))
 }
@@ -67,7 +64,6 @@ pub fn ratios<'a>(of: &Fastest<'a>, over: &Fastest) -> Numbers<'a> {
     of.iter().filter_map(ratio).collect()
 }
 
-/// Returns the fastest rows among those that are selected, correct and timed.
 pub fn selected<'a>(lines: &[&'a RecordedRow], select: &Select) -> Fastest<'a> {
     fastest(lines.iter().copied().filter(|line| select.meets(line)))
 }
@@ -149,20 +145,14 @@ pub fn best_share(
 mod tests {
     use super::*;
     use crate::record::row::{Row, Status};
+    use crate::report::row;
 
     fn line(file: &str, method: &str, ms: f64) -> RecordedRow {
-        RecordedRow::from(Row {
-            file: file.into(),
-            method_name: Some(method.into()),
-            status: Some(Status::Ok),
-            precision: Some(Precision::F64),
-            avg_spmv_ms: Some(ms),
-            ..Row::default()
-        })
+        RecordedRow::from(row(file, method, ms))
     }
 
     fn changed(file: &str, method: &str, ms: f64, change: impl FnOnce(&mut Row)) -> RecordedRow {
-        let mut row = line(file, method, ms).row;
+        let mut row = row(file, method, ms);
         change(&mut row);
         RecordedRow::from(row)
     }

@@ -7,7 +7,6 @@ pub fn label((name, is_stand_in, _): Matrix) -> String {
     format!("{name}{}", if is_stand_in { "*" } else { "" })
 }
 
-/// Formats a number with the singular or plural of a noun.
 pub fn count(number: usize, thing: &str) -> String {
     match (number, thing) {
         (1, _) => format!("1 {thing}"),

@@ -6,25 +6,20 @@ use serde::Deserialize;
 
 use crate::record::read::RecordedRow;
 
-/// Published times by matrix, device and method.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Published(HashMap<[String; 3], Time>);
 
-/// A published time of a product.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 struct Time {
     matrix: String,
     device: String,
     method: String,
-    /// The published time, in milliseconds.
     published_ms: f64,
     /// The part of the published time that is launching and waiting, in milliseconds.
     waiting_ms: f64,
 }
 
-/// Why a file with published times is not valid.
 #[derive(Debug, thiserror::Error)]
-#[allow(missing_docs)] // the messages describe the variants; the line is counted from 1
 pub enum PublishedError {
     #[error(transparent)]
     Csv(#[from] csv::Error),
@@ -37,11 +32,7 @@ pub enum PublishedError {
 }
 
 impl Published {
-    /// Parses a CSV file with the columns of `Time`. Further columns, such as the source of a time, are
-    /// ignored.
-    ///
-    /// # Errors
-    /// Returns an error if a line is invalid or a product has two times. The message contains the line number.
+    /// Parses a CSV file with the columns of `Time`. Further columns, such as the source of a time, are ignored.
     pub fn parse(text: &str) -> Result<Self, PublishedError> {
         let mut times = HashMap::new();
         for (line, time) in (2..).zip(csv::Reader::from_reader(text.as_bytes()).deserialize()) {
@@ -58,24 +49,22 @@ impl Published {
         Ok(Self(times))
     }
 
-    /// Adds the published times to the rows that have one.
-    pub fn join(&self, lines: Vec<RecordedRow>) -> Vec<RecordedRow> {
-        let joined = |mut line: RecordedRow| {
+    pub fn join(&self, mut lines: Vec<RecordedRow>) -> Vec<RecordedRow> {
+        for line in &mut lines {
             let key = [line.matrix(), line.device(), line.method()].map(str::to_owned);
             if let Some(Time { published_ms, waiting_ms, .. }) = self.0.get(&key) {
                 line.added.published_ms = Some(*published_ms);
                 line.added.waiting_ms = Some(*waiting_ms);
             }
-            line
-        };
-        lines.into_iter().map(joined).collect()
+        }
+        lines
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::row::{Row, Status};
+    use crate::record::row::Row;
     use crate::report::column::Column;
     use spmv_methods::method::Device;
 
@@ -86,15 +75,8 @@ mod tests {
         let text = format!("{HEAD}a,model:v100,gpu-coo,0.25,0.05,coo\n");
         let published = Published::parse(&text).unwrap();
         let row = |file: &str, device: &str| {
-            RecordedRow::from(Row {
-                file: file.into(),
-                device: Some(Device::model(device)),
-                method_name: Some("gpu-coo".into()),
-                status: Some(Status::Ok),
-                avg_spmv_ms: Some(0.15),
-                median_ms: Some(0.15),
-                ..Row::default()
-            })
+            let device = Some(Device::model(device));
+            RecordedRow::from(Row { device, ..crate::report::row(file, "gpu-coo", 0.15) })
         };
         let lines = published.join(vec![row("in/a.mtx.gz", "v100"), row("a.mtx", "a100")]);
         let number = |line: usize, column: &str| Column::of(column).of_line(&lines[line]);

@@ -15,7 +15,6 @@ use crate::record::read::RecordedRow;
 #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
 #[serde(try_from = "String")]
 pub struct Select {
-    /// The text that the selection was parsed from.
     text: String,
     method: Pattern,
     conditions: Conditions,
@@ -24,23 +23,18 @@ pub struct Select {
 /// Conditions on rows: `precision = f64 && num_nonzeros < 6e6`. Every row meets the default.
 pub type Conditions = Filter<RecordedRow>;
 
-/// The reason why a text is not a valid selection.
 #[derive(Debug, thiserror::Error)]
 pub enum SelectError {
-    /// The glob is invalid.
     #[error("'{0}': {1}")]
     Method(String, PatternError),
-    /// The conditions are invalid.
     #[error(transparent)]
     Conditions(#[from] FilterError),
 }
 
-/// The words that are no columns: the names of the matrix and of the method.
 const MATRIX: &str = "matrix";
 const METHOD: &str = "method";
 
 impl Select {
-    /// Whether a row is selected.
     pub fn meets(&self, line: &RecordedRow) -> bool {
         self.names(line.method()) && self.conditions.passes(line)
     }
@@ -60,7 +54,6 @@ impl Select {
         Pattern::new(own).is_ok_and(|own| own.matches(name))
     }
 
-    /// Returns the name or glob of the methods.
     pub fn method(&self) -> &str {
         self.method.as_str()
     }
@@ -71,7 +64,6 @@ impl Select {
     }
 }
 
-/// Returns the names of all words of a row.
 fn words() -> impl Iterator<Item = &'static str> {
     word_columns().chain([MATRIX, METHOD])
 }
@@ -83,7 +75,7 @@ impl Filtered for RecordedRow {
 
     fn field(name: &str) -> Option<Field<Self>> {
         let word = words().find(|word| *word == name).map(Field::Word);
-        word.or_else(|| name.parse().ok().map(Field::Number))
+        word.or_else(|| Column::try_from(name.to_owned()).ok().map(Field::Number))
     }
 
     fn names() -> impl Iterator<Item = &'static str> {
@@ -135,7 +127,6 @@ impl TryFrom<String> for Select {
     }
 }
 
-/// Writes the text that the selection was parsed from.
 impl fmt::Display for Select {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(&self.text)

@@ -1,22 +1,20 @@
-//! Speed-ups of methods over many matrices: over one baseline, and over the best of all baselines on each matrix.
+//! Methods, ranked by their geometric means over matrices, and their speed-ups: over one baseline, and over the best of
+//! all baselines on each matrix.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::grouped::least;
-use super::matched;
-use super::statistics::Statistic;
-use super::values::Kinds;
+use super::chart::{Axis, BarSeries, Bars, Chart};
+use super::statistics::{Kinds, Statistic};
+use super::{least, matched};
 use crate::record::read::RecordedRow;
 use crate::record::row::Row;
 use crate::record::table::{Columns, Table};
 use spmv_methods::{BASELINES, Baseline};
 
-/// The time of a method on a matrix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Time {
     /// A number that identifies the matrix.
     pub matrix: usize,
-    /// The method with its parameters.
     pub method: String,
     /// The time of a product in milliseconds: see [`Row::typical_ms`].
     pub ms: f64,
@@ -24,7 +22,6 @@ pub struct Time {
     pub values_repeat: Option<bool>,
 }
 
-/// Returns the times of the rows that are correct and timed.
 pub fn times(lines: &[&RecordedRow]) -> Vec<Time> {
     let mut matrices = BTreeMap::new();
     let times = lines.iter().filter_map(|line| {
@@ -35,14 +32,12 @@ pub fn times(lines: &[&RecordedRow]) -> Vec<Time> {
 }
 
 impl Time {
-    /// Returns the time of a row, or `None` unless the row is correct and timed.
     pub fn of(row: &Row, matrix: usize) -> Option<Self> {
         let (method, ms) = (row.method_name.clone()?, row.typical_ms().filter(|_| row.is_ok())?);
         Some(Self { matrix, method, ms, values_repeat: row.values_repeat() })
     }
 }
 
-/// The speed-ups of the methods in one precision and on one device.
 #[derive(Clone, Debug)]
 pub struct Standings<'a> {
     /// The first baseline in the list of baselines that has a time: the baseline of the first speed-up.
@@ -66,7 +61,6 @@ pub struct Standing<'a> {
 }
 
 impl<'a> Standings<'a> {
-    /// Computes the speed-ups from these times.
     pub fn of(times: &'a [Time]) -> Self {
         let matrices = times.iter().map(|time| time.matrix).collect::<BTreeSet<_>>().len();
         let has_time = |name: &&str| times.iter().any(|time| time.method == *name);
@@ -93,7 +87,6 @@ impl<'a> Standings<'a> {
         Self { reference, matrices, kinds, methods }
     }
 
-    /// Returns a table with one row per method.
     pub fn table(&self) -> Table {
         let table = Table::of(&self.methods).column("method", |standing| standing.method);
         self.columns(table, |standing| standing).build()
@@ -116,12 +109,10 @@ impl<'a> Standings<'a> {
             .column("matrices", |item| format!("{} of {}", of(item).matrices, self.matrices))
     }
 
-    /// Returns the speed-ups of a method, or `None` if it has no time.
     pub fn method(&self, name: &str) -> Option<&Standing<'a>> {
         self.methods.iter().find(|standing| standing.method == name)
     }
 
-    /// Returns the notes that explain the table.
     pub fn notes(&self) -> Vec<String> {
         let partial = self.methods.iter().any(|standing| standing.matrices < self.matrices);
         let partial = partial.then(|| {
@@ -131,7 +122,6 @@ impl<'a> Standings<'a> {
         self.meaning().chain(partial).collect()
     }
 
-    /// Returns the notes that explain the numbers.
     pub fn meaning(&self) -> impl Iterator<Item = String> {
         let baselines = self.methods.iter().filter_map(|s| Baseline::named(s.method));
         let baselines = baselines.map(|baseline| baseline.name).collect::<Vec<_>>().join(", ");
@@ -150,6 +140,62 @@ impl Standing<'_> {
     }
 }
 
+/// Methods, sorted from the best to the worst mean. Methods with a number on fewer than all matrices come last,
+/// because their means cannot be compared with the others.
+pub struct Ranking<'a, M> {
+    pub methods: Vec<Ranked<'a, M>>,
+    matrices: usize,
+}
+
+pub struct Ranked<'a, M> {
+    pub method: &'a str,
+    /// The numbers, each with the matrix.
+    pub numbers: Vec<(M, f64)>,
+    mean: f64,
+}
+
+impl<'a, M> Ranking<'a, M> {
+    /// Ranks the methods. `matrices` is the number of all matrices. `more`: whether a greater number is better.
+    pub fn of(
+        methods: impl IntoIterator<Item = (&'a str, Vec<(M, f64)>)>,
+        matrices: usize,
+        more: bool,
+    ) -> Self {
+        let ranked = |(method, numbers): (_, Vec<_>)| {
+            let mean = Statistic::GeometricMean.over(&numbers)?;
+            Some(Ranked { method, numbers, mean })
+        };
+        let mut methods: Vec<_> = methods.into_iter().filter_map(ranked).collect();
+        let sign = if more { -1.0 } else { 1.0 };
+        methods.sort_by(|a, b| (sign * a.mean).total_cmp(&(sign * b.mean)));
+        methods.sort_by_key(|ranked| ranked.numbers.len() < matrices);
+        Self { methods, matrices }
+    }
+
+    /// Returns a chart of the means. The name of a method is followed by its number of matrices in brackets if that is
+    /// not all of them.
+    pub fn chart(&self, value: Axis, name: &str) -> Chart {
+        let category = |of: &Ranked<M>| match of.numbers.len() {
+            matrices if matrices == self.matrices => of.method.to_owned(),
+            matrices => format!("{} ({matrices})", of.method),
+        };
+        let values = self.methods.iter().map(|of| Some(of.mean)).collect();
+        Chart::Bars(Bars {
+            value,
+            categories: self.methods.iter().map(category).collect(),
+            series: vec![BarSeries { name: name.into(), values, ..BarSeries::default() }],
+            ..Bars::default()
+        })
+    }
+
+    pub fn note(&self) -> Option<String> {
+        let note = "A number in brackets is the number of matrices of a mean over fewer than all. Such a mean cannot be \
+                    compared with the others.";
+        let is_fewer = |of: &Ranked<M>| of.numbers.len() < self.matrices;
+        self.methods.iter().any(is_fewer).then(|| note.into())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -165,9 +211,11 @@ mod tests {
         rows.iter().map(time).collect()
     }
 
+    /// Returns the headings and the rows of the table.
     fn lines(standings: &Standings) -> Vec<String> {
-        let line = |row: &Vec<Cell>| row.iter().map(Cell::show).collect::<Vec<_>>().join(" | ");
-        standings.table().rows.iter().map(line).collect()
+        let table = standings.table();
+        let rows = table.rows.iter().map(|row| row.iter().map(Cell::show).collect::<Vec<_>>());
+        [table.columns.clone()].into_iter().chain(rows).map(|row| row.join(" | ")).collect()
     }
 
     /// mkl-ie is slow on matrix 2: packed is 12 times as fast as mkl-ie there, but only 3 times as fast as merge.
@@ -183,30 +231,15 @@ mod tests {
             (2, "dia", 0.25, false),
         ]);
         let standings = Standings::of(&times);
-        assert_eq!(
-            standings.table().columns,
-            [
-                "method",
-                "× mkl-ie",
-                "× mkl-ie, values repeat",
-                "× mkl-ie, values differ",
-                "× best baseline",
-                "× best baseline, values repeat",
-                "× best baseline, values differ",
-                "least",
-                "greatest",
-                "matrices"
-            ]
-        );
-        assert_eq!(
-            lines(&standings),
-            [
-                "packed | 6.93 | 4.00 | 12.0 | 3.46 | 4.00 | 3.00 | 3.00 | 4.00 | 2 of 2",
-                "merge | 1.41 | 0.500 | 4.00 | 0.707 | 0.500 | 1.00 | 0.500 | 1.00 | 2 of 2",
-                "mkl-ie | 1.00 | 1.00 | 1.00 | 0.500 | 1.00 | 0.250 | 0.250 | 1.00 | 2 of 2",
-                "dia | 48.0 |  | 48.0 | 12.0 |  | 12.0 | 12.0 | 12.0 | 1 of 2",
-            ]
-        );
+        let expected = [
+            "method | × mkl-ie | × mkl-ie, values repeat | × mkl-ie, values differ | × best baseline | \
+             × best baseline, values repeat | × best baseline, values differ | least | greatest | matrices",
+            "packed | 6.93 | 4.00 | 12.0 | 3.46 | 4.00 | 3.00 | 3.00 | 4.00 | 2 of 2",
+            "merge | 1.41 | 0.500 | 4.00 | 0.707 | 0.500 | 1.00 | 0.500 | 1.00 | 2 of 2",
+            "mkl-ie | 1.00 | 1.00 | 1.00 | 0.500 | 1.00 | 0.250 | 0.250 | 1.00 | 2 of 2",
+            "dia | 48.0 |  | 48.0 | 12.0 |  | 12.0 | 12.0 | 12.0 | 1 of 2",
+        ];
+        assert_eq!(lines(&standings), expected);
         assert_eq!(standings.notes().len(), 3);
         assert!(standings.notes()[0].contains("the fastest of merge, mkl-ie; "));
     }
@@ -215,7 +248,11 @@ mod tests {
     fn without_a_baseline_there_are_no_speedups() {
         let times = times(&[(1, "packed", 1.0, true), (1, "ell", 2.0, true)]);
         let standings = Standings::of(&times);
-        assert_eq!(standings.table().columns[1..3], ["× no baseline", "× best baseline"]);
-        assert_eq!(lines(&standings), ["ell |  |  |  |  | 1 of 1", "packed |  |  |  |  | 1 of 1"]);
+        let expected = [
+            "method | × no baseline | × best baseline | least | greatest | matrices",
+            "ell |  |  |  |  | 1 of 1",
+            "packed |  |  |  |  | 1 of 1",
+        ];
+        assert_eq!(lines(&standings), expected);
     }
 }

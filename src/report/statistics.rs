@@ -1,18 +1,22 @@
 //! Statistics that reduce many numbers to one, quantiles and correlations.
+//!
+//! A mean is also given separately for the matrices whose values repeat and for the others. Where values repeat, a method
+//! may store codes instead of values, or no values at all, and so read far fewer bytes. A mean over both kinds of
+//! matrices describes neither.
+
+use std::fmt::Display;
 
 use serde::Deserialize;
 
+use crate::record::read::RecordedRow;
 use crate::record::regression;
+use crate::record::table::Columns;
 
-/// A statistic of several numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Statistic {
-    /// The smallest number.
     Min,
-    /// The greatest number.
     Max,
-    /// The arithmetic mean.
     Mean,
     /// The count divided by the sum of the inverses: the mean of speed-ups that the papers use.
     HarmonicMean,
@@ -20,29 +24,28 @@ pub enum Statistic {
     GeometricMean,
     /// The middle number, or the mean of the two middle ones.
     Median,
-    /// The number of values.
     Count,
 }
 
 impl Statistic {
-    /// Returns the statistic. Returns `None` for no values (except `Count`, which is 0), and for a harmonic or
-    /// geometric mean if a value is negative.
+    /// Returns `None` for no values (except `Count`, which is 0), and for a harmonic or geometric mean if a value is
+    /// negative.
     pub fn of(self, values: &[f64]) -> Option<f64> {
         let count = values.len() as f64;
         let mean = |sum: f64| (!values.is_empty()).then(|| sum / count);
-        let none_below_zero = values.iter().all(|&value| value >= 0.0);
         match self {
             Self::Min => values.iter().copied().min_by(f64::total_cmp),
             Self::Max => values.iter().copied().max_by(f64::total_cmp),
             Self::Mean => mean(values.iter().sum()),
+            Self::HarmonicMean | Self::GeometricMean
+                if !values.iter().all(|&value| value >= 0.0) =>
+            {
+                None
+            }
             Self::HarmonicMean => {
-                let inverse = mean(values.iter().map(|value| 1.0 / value).sum());
-                inverse.filter(|_| none_below_zero).map(|mean| 1.0 / mean)
+                mean(values.iter().map(|value| 1.0 / value).sum()).map(|mean| 1.0 / mean)
             }
-            Self::GeometricMean => {
-                let mean = regression::geometric_mean(values.iter().copied());
-                mean.filter(|_| none_below_zero)
-            }
+            Self::GeometricMean => regression::geometric_mean(values.iter().copied()),
             Self::Median => quantile(values, 0.5),
             Self::Count => Some(count),
         }
@@ -94,6 +97,85 @@ pub fn pearson(points: &[(f64, f64)]) -> Option<f64> {
     (xx > 0.0 && yy > 0.0).then(|| xy / (xx.sqrt() * yy.sqrt()))
 }
 
+/// The kinds of matrices that a table has columns for: all three, or only the first (all matrices) if the
+/// matrices are of one kind or their kind is unknown.
+#[derive(Clone, Copy, Debug)]
+pub struct Kinds(&'static [(Option<bool>, &'static str)]);
+
+/// All matrices, those whose values repeat, and the others, each with the end of the headings.
+const KINDS: [(Option<bool>, &str); 3] =
+    [(None, ""), (Some(true), ", values repeat"), (Some(false), ", values differ")];
+
+impl Kinds {
+    pub fn of(repeat: impl Iterator<Item = Option<bool>> + Clone) -> Self {
+        let is_there = |kind| repeat.clone().any(|other| other == kind);
+        let both = is_there(Some(true)) && is_there(Some(false));
+        Self(if both { &KINDS } else { &KINDS[..1] })
+    }
+
+    pub fn of_lines(lines: &[&RecordedRow]) -> Self {
+        Self::of(lines.iter().map(|line| line.row.values_repeat()))
+    }
+
+    /// Returns the sentence that explains the columns, if there are several kinds.
+    pub fn note(self) -> Option<String> {
+        let meaning = "Values repeat on matrices with at most 256 different ones, which a method can store as codes or \
+                       not at all.";
+        (self.0.len() > 1).then(|| meaning.to_owned())
+    }
+
+    pub fn columns(self, name: impl Display) -> impl Iterator<Item = String> {
+        self.0.iter().map(move |(_, kind)| format!("{name}{kind}"))
+    }
+
+    pub fn means<M: OfMatrix>(
+        self,
+        numbers: &[(M, f64)],
+        statistic: Statistic,
+    ) -> Vec<Option<f64>> {
+        let mean = |&(kind, _): &(Option<bool>, _)| {
+            let met = |(of, _): &&(M, f64)| kind.is_none() || of.values_repeat() == kind;
+            statistic.of(&numbers.iter().filter(met).map(|number| number.1).collect::<Vec<_>>())
+        };
+        self.0.iter().map(mean).collect()
+    }
+}
+
+pub trait OfMatrix {
+    /// Whether the values of the matrix repeat, if that is known.
+    fn values_repeat(&self) -> Option<bool>;
+}
+
+impl OfMatrix for Option<bool> {
+    fn values_repeat(&self) -> Option<bool> {
+        *self
+    }
+}
+
+impl OfMatrix for &RecordedRow {
+    fn values_repeat(&self) -> Option<bool> {
+        self.row.values_repeat()
+    }
+}
+
+impl OfMatrix for (&RecordedRow, &str) {
+    fn values_repeat(&self) -> Option<bool> {
+        self.0.values_repeat()
+    }
+}
+
+impl<'a, T> Columns<'a, T> {
+    /// Adds a column per kind with the statistic of an item's numbers.
+    pub fn means<M: OfMatrix + 'a>(
+        self,
+        kinds: Kinds,
+        (name, statistic): (&str, Statistic),
+        numbers: impl Fn(&'a T) -> &'a [(M, f64)],
+    ) -> Self {
+        self.columns(kinds.columns(name), |item| kinds.means(numbers(item), statistic))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,6 +198,8 @@ mod tests {
             assert_eq!(of_none, (statistic == Statistic::Count).then_some(0.0), "{statistic:?}");
         }
         assert_eq!(Statistic::Median.of(&[5.0, 1.0, 2.0]), Some(2.0));
+        let in_toml: Statistic = serde_json::from_str("\"harmonic-mean\"").unwrap();
+        assert_eq!(in_toml, Statistic::HarmonicMean);
         assert_eq!(Statistic::HarmonicMean.of(&[1.0, -1.0]), None);
         assert_eq!(Statistic::GeometricMean.of(&[1.0, -1.0]), None);
     }
@@ -143,12 +227,6 @@ mod tests {
             assert!((found - expected).abs() < 1e-12, "{points:?}: {found}");
         }
         assert_eq!(spearman(&[(1.0, 1.0), (1.0, 2.0)]), None);
-    }
-
-    #[test]
-    fn names_in_toml_are_kebab_case() {
-        let statistic: Statistic = serde_json::from_str("\"harmonic-mean\"").unwrap();
-        assert_eq!(statistic, Statistic::HarmonicMean);
     }
 
     /// x - 2 = -1, 0, 1 and y - 3 = -2, 2, 0: products 2 + 0 + 0, squares 2 and 8, so 2 / √16.

@@ -15,7 +15,7 @@ use spmv_bench::bench::plan::Protocol;
 use spmv_bench::record::column::{ColumnInfo, Kind};
 use spmv_bench::record::row::Row;
 use spmv_bench::record::run::{Bandwidth, DeviceBandwidth, RunRecord};
-use spmv_bench::report::derived::DERIVED;
+use spmv_bench::report::column::DERIVED;
 use spmv_methods::device::facts::{Activity, Clocks};
 use spmv_methods::device::model::Model;
 

@@ -2,13 +2,12 @@
 
 use svg::node::element::{Group, Path};
 
-use super::drawing::{faint, line, path, reading, rectangle, text, tip, written};
-use super::legend::{LegendEntry, bar_sample, legend};
-use super::look::Look;
-use super::picture::Picture;
+use super::drawing::{
+    LINE, NAMES, Picture, WIDTH, faint, line, path, reading, rectangle, shortened, text,
+    text_width, tip, widest, written,
+};
+use super::look::{self, LegendEntry, Look, bar_sample, legend};
 use super::scale::{Direction, Scale, around, from_decade};
-use super::switch::{self, Switch};
-use super::theme::{LINE, NAMES, WIDTH, shortened, text_width, widest};
 use super::{BarSeries, Bars};
 use crate::record::table::significant;
 
@@ -19,7 +18,6 @@ const BETWEEN: f64 = 8.0;
 /// The maximum number of series for which lines of means are drawn. More lines could not be distinguished.
 const MEANS: usize = 6;
 
-/// A bar chart with its axis laid out.
 struct Layout<'a> {
     bars: &'a Bars,
     value: Scale,
@@ -30,34 +28,31 @@ struct Layout<'a> {
     group: f64,
 }
 
-/// Draws a bar chart.
 pub fn draw(bars: &Bars) -> Picture {
-    let (names, height) = legend(entries(bars), 0.0, WIDTH);
+    let entries = looks(bars).map(|(series, look)| {
+        let mean = series.mean.map(|mean| format!(" (mean {})", significant(mean)));
+        let name = format!("{}{}", series.name, mean.unwrap_or_default());
+        LegendEntry { name, sample: bar_sample(look), look: Some(look) }
+    });
+    let (names, height) = legend(entries.collect(), 0.0, WIDTH);
     let layout = Layout::of(bars, height + 10.0 + 2.5 * LINE);
     let mut parts = vec![names, layout.axis(), layout.categories()];
-    parts.extend(looks(bars).filter_map(|(series, look, _)| layout.mean(series, look)));
-    parts.extend(looks(bars).enumerate().map(|(index, (series, look, switch))| {
-        let part = Switch::part(switch, layout.series(index, series, look));
+    parts.extend(looks(bars).filter_map(|(series, look)| layout.mean(series, look)));
+    parts.extend(looks(bars).map(|(series, look)| {
+        let part = look.part(layout.series(series, look));
         // If other series are hidden, the script moves the visible bars together in steps of this size.
-        if switch.is_some() { part.set("data-step", layout.thick) } else { part }
+        if look.first.is_some() { part.set("data-step", layout.thick) } else { part }
     }));
     Picture { width: WIDTH, height: layout.bottom() + 1.5 * LINE, parts }
 }
 
-/// Returns the series with their styles and switches. A stacked chart has no switches.
-fn looks(bars: &Bars) -> impl Iterator<Item = (&BarSeries, Look, Option<Switch>)> {
-    let looks = switch::looks(&bars.series, |series| &series.name, &bars.few);
-    looks.map(|(series, look, switch)| (series, look, switch.filter(|_| !bars.stacked)))
-}
-
-/// Returns the legend entries of the series, with their means.
-fn entries(bars: &Bars) -> Vec<LegendEntry> {
-    let entry = |(series, look, switch): (&BarSeries, Look, _)| {
-        let mean = series.mean.map(|mean| format!(" (mean {})", significant(mean)));
-        let name = format!("{}{}", series.name, mean.unwrap_or_default());
-        LegendEntry { name, sample: bar_sample(look), switch }
-    };
-    looks(bars).map(entry).filter(|entry| !entry.name.is_empty()).collect()
+/// Returns the series with their styles. Those of a stacked chart cannot be hidden.
+fn looks(bars: &Bars) -> impl Iterator<Item = (&BarSeries, Look)> {
+    let looks = look::looks(&bars.series, |series| &series.name, &bars.few);
+    looks.map(|(series, mut look)| {
+        look.first = look.first.filter(|_| !bars.stacked);
+        (series, look)
+    })
 }
 
 /// Returns where a bar begins and ends on the value axis; `None` if it has no finite value. Parts of a stack are
@@ -115,33 +110,33 @@ impl<'a> Layout<'a> {
 
     fn categories(&self) -> Group {
         let names = self.bars.categories.iter().enumerate();
-        let written = names.map(|(index, name)| {
-            written(name, NAMES, |name| text(self.left - 10.0, self.middle(index), "end", name))
-        });
-        written.fold(Group::new(), Group::add)
+        names.fold(Group::new(), |group, (index, name)| {
+            let middle = self.middle(index);
+            group.add(written(name, NAMES, |name| text(self.left - 10.0, middle, "end", name)))
+        })
     }
 
-    /// Returns the middle of the group of a category.
     fn middle(&self, category: usize) -> f64 {
         self.top + BETWEEN / 2.0 + self.group * (category as f64 + 0.5)
     }
 
-    fn series(&self, index: usize, series: &BarSeries, look: Look) -> Group {
-        let bars = self.bars.categories.iter().enumerate().filter_map(|(category, name)| {
-            let (from, to) = spans(self.bars, index, category)?;
-            let end = self.value.at(to)?;
-            let start = self.value.at(from).unwrap_or(self.value.foot());
-            let (middle, half) = (self.bar(index, category), self.thick / 2.0 - 0.75);
-            let number = reading(to - from, interval(self.bars, series, category));
-            let label = format!("{} · {name}\n{number}", series.name);
-            Some(rectangle((start, middle - half), (end, middle + half)).add(tip(&label)))
-        });
-        let bars = bars.fold(look.fills(), Group::add);
-        let strokes = (0..self.bars.categories.len()).filter_map(|category| {
-            let ends = interval(self.bars, series, category)?;
-            self.stroke(self.bar(index, category), ends)
-        });
-        let strokes = strokes.fold(faint(0.9).set("stroke-width", 1.2), Group::add);
+    fn series(&self, series: &BarSeries, look: Look) -> Group {
+        let (mut bars, mut strokes) = (look.fills(), faint(0.9).set("stroke-width", 1.2));
+        for (category, name) in self.bars.categories.iter().enumerate() {
+            let interval = interval(self.bars, series, category);
+            let middle = self.bar(look.index, category);
+            let bar = spans(self.bars, look.index, category)
+                .and_then(|(from, to)| Some((from, to, self.value.at(to)?)));
+            if let Some((from, to, end)) = bar {
+                let start = self.value.at(from).unwrap_or(self.value.foot());
+                let half = self.thick / 2.0 - 0.75;
+                let label = format!("{} · {name}\n{}", series.name, reading(to - from, interval));
+                let bar = rectangle((start, middle - half), (end, middle + half));
+                bars = bars.add(bar.add(tip(&label)));
+            }
+            let stroke = interval.and_then(|ends| self.stroke(middle, ends));
+            strokes = stroke.into_iter().fold(strokes, Group::add);
+        }
         Group::new().add(bars).add(strokes)
     }
 
@@ -180,15 +175,18 @@ fn interval(bars: &Bars, series: &BarSeries, category: usize) -> Option<(f64, f6
 
 /// Returns the range of the value axis: from the foot of the bars over all ends, intervals and means.
 fn reach(bars: &Bars) -> (f64, f64) {
-    let categories = 0..bars.categories.len();
-    let ends = categories.flat_map(|category| {
-        let end = move |series: usize| Some(spans(bars, series, category)?.1);
-        let intervals =
-            bars.series.iter().filter_map(move |series| interval(bars, series, category));
-        let ends = (0..bars.series.len()).filter_map(end);
-        ends.chain(intervals.flat_map(|(low, high)| [low, high]))
-    });
-    let means = bars.series.iter().filter_map(|series| series.mean).filter(|_| !bars.stacked);
-    let ends = ends.chain(means);
-    if bars.value.log { from_decade(ends) } else { around(&bars.value, ends.chain([0.0])) }
+    let mut ends: Vec<f64> = Vec::new();
+    for (index, series) in bars.series.iter().enumerate() {
+        for category in 0..bars.categories.len() {
+            ends.extend(spans(bars, index, category).map(|(_, end)| end));
+            let interval = interval(bars, series, category);
+            ends.extend(interval.into_iter().flat_map(|(low, high)| [low, high]));
+        }
+        ends.extend(series.mean.filter(|_| !bars.stacked));
+    }
+    if bars.value.log {
+        from_decade(ends)
+    } else {
+        around(&bars.value, ends.into_iter().chain([0.0]))
+    }
 }

@@ -3,22 +3,19 @@
 use svg::node::element::{Group, Rectangle};
 
 use super::Heat;
-use super::drawing::{faint, line, rectangle, text, tip, upward, written};
-use super::label::label;
-use super::picture::Picture;
-use super::scale::{Direction, Scale, apart, around, has_place};
-use super::theme::{LINE, NAMES, WIDTH, text_width, viridis, widest};
+use super::drawing::{
+    LINE, NAMES, Picture, WIDTH, faint, line, rectangle, text, text_width, tip, upward, viridis,
+    widest, written,
+};
+use super::scale::{Direction, Scale, apart, around, has_place, label};
 use crate::record::table::significant;
 
-/// The smallest and the greatest width of a cell.
 const NARROW: f64 = 17.0;
 const WIDE: f64 = 64.0;
-/// The height of a cell.
 const HIGH: f64 = 22.0;
 /// The length of the colour bar.
 const BAR: f64 = 300.0;
 
-/// A heat map with its cells laid out.
 struct Layout<'a> {
     heat: &'a Heat,
     reach: (f64, f64),
@@ -27,12 +24,10 @@ struct Layout<'a> {
     left: f64,
     top: f64,
     cell: f64,
-    /// Whether the names of columns are written vertically.
     upward: bool,
     width: f64,
 }
 
-/// Draws a heat map.
 pub fn draw(heat: &Heat) -> Picture {
     let layout = Layout::of(heat);
     let height = layout.top + HIGH * heat.rows.len() as f64 + 4.0;
@@ -64,7 +59,6 @@ impl<'a> Layout<'a> {
         Self { heat, reach, value, left, top, cell, upward, width }
     }
 
-    /// Draws the colour bar with its numbers.
     fn colours(&self) -> Group {
         let label = written(&self.heat.value.label, WIDTH, |label| text(0.0, 10.0, "start", label));
         let parts = (0..60).map(|part| {
@@ -80,11 +74,10 @@ impl<'a> Layout<'a> {
 
     /// Draws the numbers of the colour bar: the ends of the range, and those between them that fit.
     fn numbers(&self) -> Group {
-        let ends = self.ends();
-        let [first, last] = [&ends.0, &ends.1].map(|end| text_width(end) + 15.0);
-        let written = Group::new()
-            .add(text(0.0, 50.0, "start", &ends.0))
-            .add(text(BAR, 50.0, "end", &ends.1));
+        let [low, high] = self.ends();
+        let [first, last] = [&low, &high].map(|end| text_width(end) + 15.0);
+        let written =
+            Group::new().add(text(0.0, 50.0, "start", &low)).add(text(BAR, 50.0, "end", &high));
         let between = self.value.ticks(Direction::Across).into_iter().filter(|tick| {
             let half = text_width(&tick.label) / 2.0;
             tick.at - half > first && tick.at + half < BAR - last
@@ -96,14 +89,17 @@ impl<'a> Layout<'a> {
     }
 
     /// Returns the labels of the range's ends, with ≤ or ≥ if cells are outside of it.
-    fn ends(&self) -> (String, String) {
-        let cells = self.heat.cells.iter().flatten().copied().flatten();
-        let placed = cells.filter(|&value| has_place(self.heat.value.log, value));
-        let shares: Vec<_> = placed.map(|value| self.value.share(value)).collect();
-        let below = if shares.iter().any(|&share| share < -1e-9) { "≤ " } else { "" };
-        let above = if shares.iter().any(|&share| share > 1.0 + 1e-9) { "≥ " } else { "" };
-        let written = |end: f64| label(end, end.abs() / 50.0);
-        (below.to_owned() + &written(self.reach.0), above.to_owned() + &written(self.reach.1))
+    fn ends(&self) -> [String; 2] {
+        let placed = self.heat.cells.iter().flatten().copied().flatten();
+        let any = |is_beyond: fn(f64) -> bool| {
+            let log = self.heat.value.log;
+            placed.clone().any(|value| has_place(log, value) && is_beyond(self.value.share(value)))
+        };
+        let below = if any(|share| share < -1e-9) { "≤ " } else { "" };
+        let above = if any(|share| share > 1.0 + 1e-9) { "≥ " } else { "" };
+        let (low, high) = self.reach;
+        [(below, low), (above, high)]
+            .map(|(sign, end)| sign.to_owned() + &label(end, end.abs() / 50.0))
     }
 
     fn x(&self, column: usize) -> f64 {
@@ -168,7 +164,6 @@ impl<'a> Layout<'a> {
         has_place(self.heat.value.log, value).then_some(value)
     }
 
-    /// Whether the numbers of all cells fit into them.
     fn numbers_fit(&self) -> bool {
         let all = self.heat.cells.iter().flatten().copied().flatten();
         all.map(|value| text_width(&short(value))).fold(0.0, f64::max) + 3.0 <= self.cell

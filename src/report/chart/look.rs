@@ -1,8 +1,12 @@
-//! Styles that distinguish the series of a chart: colours, marks, dashes and fills.
+//! Styles that distinguish the series of a chart (colours, marks, dashes and fills), and the legend. In a chart with many
+//! series, attributes tell the script of a page which drawings and names belong to a series that it can show and hide.
 
 use svg::node::element::{Group, Path};
 
-use super::drawing::{faint, tenth};
+use super::drawing::{LINE, faint, line, rectangle, tenth, text, text_width, written};
+
+/// In a chart with more series than this, the legend shows and hides them.
+const MANY: usize = 6;
 
 /// Twelve colours, found by a search for colours that are as different as possible for viewers with normal vision
 /// and with each kind of colour blindness, among those that are visible on light and dark pages.
@@ -28,36 +32,51 @@ const DASHES: [&str; 6] = ["none", "7 3", "2 3", "10 3 2 3", "14 4", "6 2 2 2 2 
 /// The fills of bars: the opacity inside, and the dashes of the border.
 const FILLS: [(f64, &str); 4] = [(0.9, "none"), (0.35, "none"), (0.0, "none"), (0.0, "3 2")];
 
-/// The style of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Look {
     /// The position of the series in the chart.
     pub index: usize,
-    /// The colour of all its elements.
     pub colour: &'static str,
     /// The SVG path of its mark, relative to the marked point.
-    pub mark: &'static str,
-    /// Whether the mark is filled.
-    pub filled: bool,
+    mark: &'static str,
+    filled: bool,
     /// The dashes of its line.
-    pub dash: &'static str,
+    dash: &'static str,
     /// The opacity inside its bars, and the dashes of their borders.
-    pub fill: (f64, &'static str),
+    fill: (f64, &'static str),
+    /// Whether the series is visible at first; `None` if it cannot be hidden.
+    pub first: Option<bool>,
+}
+
+/// Returns each series with its style. Many series can be shown and hidden: `few` contains the names of those that are
+/// visible at first; if it names none of them, all are.
+pub fn looks<'a, S>(
+    series: &'a [S],
+    name: fn(&S) -> &String,
+    few: &[String],
+) -> impl Iterator<Item = (&'a S, Look)> + use<'a, S> {
+    let mut first: Vec<_> = series.iter().map(|series| few.contains(name(series))).collect();
+    if !first.contains(&true) {
+        first.fill(true);
+    }
+    let many = first.len() > MANY;
+    series.iter().zip(first).enumerate().map(move |(index, (series, first))| {
+        (series, Look { first: many.then_some(first), ..Look::of(index) })
+    })
 }
 
 impl Look {
     /// Returns the style of the series at a position. No two of the first 96 series share colour and mark; no two
     /// of the first 48 share colour and dash, or colour and fill.
-    pub fn of(index: usize) -> Self {
+    fn of(index: usize) -> Self {
         let (colour, round) = (index % COLOURS.len(), index / COLOURS.len());
         let (mark, filled) = MARKS[(colour + round) % MARKS.len()];
         // Lines have no marks, so the dashes change before all colours are used.
         let dash = DASHES[(index / 4 + index / 24) % DASHES.len()];
         let fill = FILLS[round % FILLS.len()];
-        Self { index, colour: COLOURS[colour], mark, filled, dash, fill }
+        Self { index, colour: COLOURS[colour], mark, filled, dash, fill, first: None }
     }
 
-    /// Returns a group with the attributes of the marks.
     pub fn marks(self) -> Group {
         let group = Group::new();
         match self.filled {
@@ -66,24 +85,27 @@ impl Look {
         }
     }
 
-    /// Returns a mark at a position.
     pub fn mark_at(self, x: f64, y: f64) -> Path {
         Path::new().set("d", format!("M{} {}{}", tenth(x), tenth(y), self.mark))
     }
 
-    /// Returns a group with the attributes of the lines.
     pub fn strokes(self) -> Group {
-        let group = Group::new().set("fill", "none").set("stroke", self.colour);
-        group
+        Group::new()
+            .set("fill", "none")
+            .set("stroke", self.colour)
             .set("stroke-width", 2)
             .set("stroke-linejoin", "round")
             .set("stroke-dasharray", self.dash)
     }
 
-    /// Returns a group with the attributes of the bars.
     pub fn fills(self) -> Group {
         let group = Group::new().set("fill", self.colour).set("fill-opacity", self.fill.0);
         group.set("stroke", self.colour).set("stroke-dasharray", self.fill.1)
+    }
+
+    /// Marks the drawing of the series, if the series can be hidden.
+    pub fn part(self, group: Group) -> Group {
+        if self.first.is_some() { group.set("data-series", self.index) } else { group }
     }
 }
 
@@ -91,6 +113,76 @@ impl Look {
 pub fn guide_strokes(index: usize) -> Group {
     let dash = ["5 4", "1.5 3", "9 3 1.5 3", "12 5", "4 2"][index % 5];
     faint(0.75).set("stroke-width", 1.2).set("stroke-dasharray", dash)
+}
+
+/// The width of a sample in the legend, and the gap between it and its name.
+const SAMPLE: f64 = 26.0;
+const GAP: f64 = 6.0;
+/// The gap between a column of the legend and the next.
+const BETWEEN: f64 = 20.0;
+
+/// A name in the legend with a sample of its style.
+pub struct LegendEntry {
+    pub name: String,
+    /// The sample, centred at the origin and [`SAMPLE`] units wide.
+    pub sample: Group,
+    /// The look of a series; `None` for a guide.
+    pub look: Option<Look>,
+}
+
+/// Draws the entries that have a name column by column. Returns the drawing and its height.
+pub fn legend(mut entries: Vec<LegendEntry>, top: f64, width: f64) -> (Group, f64) {
+    entries.retain(|entry| !entry.name.is_empty());
+    let room = width - SAMPLE - GAP;
+    let widths: Vec<_> = entries.iter().map(|entry| width_of(&entry.name, room)).collect();
+    let (rows, lefts) = columns(&widths, width);
+    let placed = entries.into_iter().enumerate().map(|(index, entry)| {
+        let middle = top + ((index % rows) as f64 + 0.5) * LINE;
+        drawn(entry, lefts[index / rows], middle, room)
+    });
+    (placed.fold(Group::new(), Group::add), rows.min(widths.len()) as f64 * LINE)
+}
+
+/// Returns the width of an entry with its sample. A name may be as wide as `room`.
+fn width_of(name: &str, room: f64) -> f64 {
+    SAMPLE + GAP + text_width(name).min(room)
+}
+
+/// Returns the smallest number of rows that fits into the width, and the left edges of the columns.
+fn columns(widths: &[f64], room: f64) -> (usize, Vec<f64>) {
+    let lefts = |rows: usize| {
+        let (mut right, mut lefts) = (0.0, vec![]);
+        for column in widths.chunks(rows) {
+            lefts.push(right);
+            right += column.iter().copied().fold(0.0, f64::max) + BETWEEN;
+        }
+        (right - BETWEEN, lefts)
+    };
+    let fits = (1..widths.len()).find(|&rows| lefts(rows).0 <= room);
+    let rows = fits.unwrap_or(widths.len().max(1));
+    (rows, lefts(rows).1)
+}
+
+fn drawn(entry: LegendEntry, left: f64, middle: f64, room: f64) -> Group {
+    let at = format!("translate({} {})", tenth(left + SAMPLE / 2.0), tenth(middle));
+    let name = written(&entry.name, room, |name| text(left + SAMPLE + GAP, middle, "start", name));
+    let mut drawn = Group::new();
+    if let Some((look, first)) = entry.look.and_then(|look| Some((look, look.first?))) {
+        // Makes the whole entry clickable, not only its letters.
+        let right = left + width_of(&entry.name, room);
+        let area = rectangle((left, middle - LINE / 2.0), (right, middle + LINE / 2.0));
+        drawn = drawn.set("data-switch", look.index).set("data-first", first);
+        drawn = drawn.add(area.set("fill", "none").set("pointer-events", "all"));
+    }
+    drawn.add(entry.sample.set("transform", at)).add(name)
+}
+
+pub fn line_sample(group: Group) -> Group {
+    group.add(line((-SAMPLE / 2.0, 0.0), (SAMPLE / 2.0, 0.0)))
+}
+
+pub fn bar_sample(look: Look) -> Group {
+    look.fills().add(rectangle((-9.0, -5.0), (9.0, 5.0)))
 }
 
 #[cfg(test)]
@@ -194,5 +286,13 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn there_are_as_few_rows_as_fit() {
+        assert_eq!(columns(&[100.0, 80.0, 90.0], 310.0), (1, vec![0.0, 120.0, 220.0]));
+        assert_eq!(columns(&[100.0, 80.0, 90.0], 309.0), (2, vec![0.0, 120.0]));
+        assert_eq!(columns(&[100.0, 80.0], 100.0), (2, vec![0.0]));
+        assert_eq!(columns(&[], 100.0), (1, vec![]));
     }
 }

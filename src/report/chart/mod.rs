@@ -3,29 +3,20 @@
 mod bars;
 mod drawing;
 mod heat;
-mod label;
-mod legend;
 mod look;
-mod picture;
 mod plane;
 mod scale;
-mod switch;
 #[cfg(test)]
 mod tests;
-mod theme;
 
 use serde::Deserialize;
 
-use picture::Picture;
+use drawing::Picture;
 
-/// The data of a chart.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Chart {
-    /// Points and lines over two axes.
     Plane(Plane),
-    /// Bars, in a group per category.
     Bars(Bars),
-    /// A heat map: a coloured cell per row and column.
     Heat(Heat),
 }
 
@@ -55,9 +46,7 @@ impl Chart {
 /// Points and lines over two axes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plane {
-    /// The axis from left to right.
     pub x: Axis,
-    /// The axis from bottom to top.
     pub y: Axis,
     /// The series, each with its own colour and mark.
     pub series: Vec<Series>,
@@ -67,7 +56,6 @@ pub struct Plane {
     pub few: Vec<String>,
 }
 
-/// An axis of a chart.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Axis {
     /// The label with the unit: `time per product (ms)`.
@@ -79,23 +67,18 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// Returns a linear axis.
     pub fn linear(label: impl Into<String>) -> Self {
         Self { label: label.into(), ..Self::default() }
     }
 
-    /// Returns a logarithmic axis, for positive numbers.
     pub fn log(label: impl Into<String>) -> Self {
         Self { log: true, ..Self::linear(label) }
     }
 }
 
-/// Points with one name, colour and mark.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// The name in the legend.
     pub name: String,
-    /// How the points are drawn.
     pub mark: Mark,
     /// The points, sorted by x if they are joined.
     pub points: Vec<Point>,
@@ -114,12 +97,9 @@ pub enum Mark {
     Trend,
 }
 
-/// A point of a series.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Point {
-    /// The number on the horizontal axis.
     pub x: f64,
-    /// The number on the vertical axis.
     pub y: f64,
     /// The range of y: its confidence interval, or the range of the numbers if y is their mean.
     pub spread: Option<(f64, f64)>,
@@ -130,7 +110,6 @@ pub struct Point {
 /// A line that is not a series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Guide {
-    /// The name in the legend.
     pub name: String,
     /// The points that the line joins. The axes include them.
     pub points: Vec<(f64, f64)>,
@@ -139,9 +118,7 @@ pub struct Guide {
 /// Bars, in a group per category.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bars {
-    /// The axis of the bars' lengths.
     pub value: Axis,
-    /// The names of the groups.
     pub categories: Vec<String>,
     /// The series. Each has a bar in every group, or if `stacked` a part of its only bar.
     pub series: Vec<BarSeries>,
@@ -151,10 +128,8 @@ pub struct Bars {
     pub few: Vec<String>,
 }
 
-/// A bar, or a part of a stacked bar, in each group.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BarSeries {
-    /// The name in the legend.
     pub name: String,
     /// The value in each category, or `None` for no bar.
     pub values: Vec<Option<f64>>,
@@ -171,9 +146,7 @@ pub struct Heat {
     pub value: Axis,
     /// The numbers of the darkest and the lightest colour.
     pub range: (f64, f64),
-    /// The names of the rows, from top to bottom.
     pub rows: Vec<String>,
-    /// The names of the columns, from left to right.
     pub columns: Vec<String>,
     /// The values by row and column; `None` is an empty cell.
     pub cells: Vec<Vec<Option<f64>>>,

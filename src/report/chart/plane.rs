@@ -2,23 +2,19 @@
 
 use svg::node::element::Group;
 
-use super::drawing::{faint, line, path, reading, text, tip};
-use super::legend::{LegendEntry, legend, line_sample};
-use super::look::{Look, guide_strokes};
-use super::picture::Picture;
+use super::drawing::{
+    LINE, Picture, WIDTH, faint, line, path, reading, shortened, text, text_width, tip,
+};
+use super::look::{LegendEntry, Look, guide_strokes, legend, line_sample, looks};
 use super::scale::{Direction, Scale, around, has_place};
-use super::switch::{self, Switch};
-use super::theme::{LINE, WIDTH, shortened, text_width};
-use super::{Axis, Guide, Mark, Plane, Point, Series};
+use super::{Guide, Mark, Plane, Point, Series};
 use crate::record::table::significant;
 
 /// The top and bottom of the plot area.
 const TOP: f64 = 34.0;
 const BOTTOM: f64 = 414.0;
-/// The margin at the right.
 const RIGHT: f64 = 14.0;
 
-/// A plane with its axes laid out.
 struct Layout<'a> {
     plane: &'a Plane,
     x: Scale,
@@ -26,42 +22,36 @@ struct Layout<'a> {
     left: f64,
 }
 
-/// Draws points and lines over two axes, with a legend.
 pub fn draw(plane: &Plane) -> Picture {
+    let looks = || looks(&plane.series, |series| &series.name, &plane.few);
     let layout = Layout::of(plane);
-    let top = BOTTOM + 3.2 * LINE;
-    let (names, height) = legend(entries(plane), top, WIDTH);
     let mut parts = vec![layout.grid(), layout.guides()];
-    for kind in [Layout::band, Layout::joined, Layout::marked] {
-        parts.extend(looks(plane).filter_map(|(series, look, switch)| {
-            Some(Switch::part(switch, kind(&layout, series, look)?))
-        }));
+    for layer in [Layout::band, Layout::joined, Layout::marked] {
+        parts.extend(
+            looks().filter_map(|(series, look)| Some(look.part(layer(&layout, series, look)?))),
+        );
     }
+    let mut entries: Vec<_> = looks().map(|(series, look)| entry(series, look)).collect();
+    entries.extend(plane.guides.iter().enumerate().map(|(index, guide)| LegendEntry {
+        name: guide.name.clone(),
+        sample: line_sample(guide_strokes(index)),
+        look: None,
+    }));
+    let top = BOTTOM + 3.2 * LINE;
+    let (names, height) = legend(entries, top, WIDTH);
     parts.push(names);
     Picture { width: WIDTH, height: top + height + 4.0, parts }
 }
 
-fn looks(plane: &Plane) -> impl Iterator<Item = (&Series, Look, Option<Switch>)> {
-    switch::looks(&plane.series, |series| &series.name, &plane.few)
-}
-
-/// Returns the legend entries of series and guides.
-fn entries(plane: &Plane) -> Vec<LegendEntry> {
-    let series = looks(plane).map(|(series, look, switch)| {
-        let line = line_sample(look.strokes());
-        let sample = match series.mark {
-            Mark::Dots => look.marks().add(look.mark_at(0.0, 0.0)),
-            Mark::Line => Group::new().add(line).add(look.marks().add(look.mark_at(0.0, 0.0))),
-            Mark::Trend => line,
-        };
-        LegendEntry { name: series.name.clone(), sample, switch }
-    });
-    let guides = plane.guides.iter().enumerate().map(|(index, guide)| LegendEntry {
-        name: guide.name.clone(),
-        sample: line_sample(guide_strokes(index)),
-        switch: None,
-    });
-    series.chain(guides).filter(|entry| !entry.name.is_empty()).collect()
+fn entry(series: &Series, look: Look) -> LegendEntry {
+    let line = line_sample(look.strokes());
+    let mark = look.marks().add(look.mark_at(0.0, 0.0));
+    let sample = match series.mark {
+        Mark::Dots => mark,
+        Mark::Line => Group::new().add(line).add(mark),
+        Mark::Trend => line,
+    };
+    LegendEntry { name: series.name.clone(), sample, look: Some(look) }
 }
 
 impl<'a> Layout<'a> {
@@ -86,7 +76,6 @@ impl<'a> Layout<'a> {
         Some((self.x.at(x)?, self.y.at(y)?))
     }
 
-    /// Draws the grid lines, the numbers and the labels of the axes.
     fn grid(&self) -> Group {
         let (left, right) = (self.left, WIDTH - RIGHT);
         let mut lines = faint(0.15);
@@ -109,21 +98,22 @@ impl<'a> Layout<'a> {
         for at in self.y.minor() {
             strong = strong.add(line((left - 3.0, at), (left, at)));
         }
-        Group::new().add(lines).add(strong).add(numbers).add(self.labels())
-    }
-
-    fn labels(&self) -> Group {
-        let written = |axis: &Axis| shortened(&axis.label, WIDTH - 30.0);
-        let (x, y) = (written(&self.plane.x) + " →", format!("↑ {}", written(&self.plane.y)));
-        let below = BOTTOM + 17.0 + LINE;
-        Group::new().add(text(0.0, 10.0, "start", &y)).add(text(WIDTH - RIGHT, below, "end", &x))
+        let [x, y] =
+            [&self.plane.x, &self.plane.y].map(|axis| shortened(&axis.label, WIDTH - 30.0));
+        let labels = Group::new().add(text(0.0, 10.0, "start", &format!("↑ {y}"))).add(text(
+            right,
+            BOTTOM + 17.0 + LINE,
+            "end",
+            &format!("{x} →"),
+        ));
+        Group::new().add(lines).add(strong).add(numbers).add(labels)
     }
 
     /// Draws the guides. A horizontal guide extends from side to side.
     fn guides(&self) -> Group {
         let drawn = |(index, guide): (usize, &Guide)| {
-            let corners = guide.points.iter().filter_map(|corner| self.at(corner.0, corner.1));
-            let mut corners: Vec<_> = corners.collect();
+            let mut corners: Vec<_> =
+                guide.points.iter().filter_map(|corner| self.at(corner.0, corner.1)).collect();
             let (_, y) = *corners.first()?;
             if corners.iter().all(|corner| corner.1 == y) {
                 corners = vec![(self.left, y), (WIDTH - RIGHT, y)];
@@ -147,7 +137,6 @@ impl<'a> Layout<'a> {
         Some([low, high].map(|end| self.y.at(end).unwrap_or(BOTTOM)))
     }
 
-    /// Draws the spread of a trend as a band.
     fn band(&self, series: &Series, look: Look) -> Option<Group> {
         let places = self.places(series);
         if series.mark != Mark::Trend || places.iter().all(|(_, point)| point.spread.is_none()) {
@@ -192,7 +181,6 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// Returns the tooltip of a point: series, label and numbers.
 fn tooltip(series: &Series, point: &Point) -> String {
     let label = point.label.iter().map(|label| format!(" · {label}")).collect::<String>();
     let (x, y) = (significant(point.x), reading(point.y, point.spread));

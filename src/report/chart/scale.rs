@@ -1,8 +1,7 @@
 //! Maps numbers to positions along an axis, and chooses the numbers that are labelled there.
 
 use super::Axis;
-use super::label::{decade, label, power};
-use super::theme::{LINE, text_width};
+use super::drawing::{LINE, text_width};
 
 /// An axis: the range of its numbers, and where it begins and ends in the picture.
 #[derive(Clone, Debug)]
@@ -10,18 +9,14 @@ pub struct Scale {
     low: f64,
     high: f64,
     log: bool,
-    /// Whether only integers are labelled.
     whole: bool,
     from: f64,
     to: f64,
 }
 
-/// A labelled number on an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tick {
-    /// Its position in the picture.
     pub at: f64,
-    /// The text at the tick.
     pub label: String,
 }
 
@@ -77,7 +72,7 @@ fn around_linear(low: f64, high: f64) -> (f64, f64) {
 
 /// Extends a range to multiples of a round step, about a sixth of its length.
 fn evenly(low: f64, high: f64) -> (f64, f64) {
-    let step = step(high - low, 6.0);
+    let step = round_above((high - low) / 6.0);
     ((low / step + 1e-9).floor() * step, (high / step - 1e-9).ceil() * step)
 }
 
@@ -101,22 +96,14 @@ fn round_above(number: f64) -> f64 {
     power * round.unwrap_or(10.0)
 }
 
-/// Returns 1, 2 or 5 times a power of ten, so that about `wanted` steps make the length.
-fn step(length: f64, wanted: f64) -> f64 {
-    round_above(length / wanted)
-}
-
 /// The direction of an axis, which decides how close its labels may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// The axis is horizontal, with labels beside each other.
     Across,
-    /// The axis is vertical, with labels above each other.
     Up,
 }
 
 impl Scale {
-    /// Returns the scale of an axis that shows a range of numbers between two positions in the picture.
     pub fn new((low, high): (f64, f64), axis: &Axis, (from, to): (f64, f64)) -> Self {
         Self { low, high, log: axis.log, whole: axis.whole, from, to }
     }
@@ -187,7 +174,7 @@ impl Scale {
 
     /// Returns about `wanted` numbers at equal distances.
     fn even(&self, wanted: f64) -> Vec<(f64, f64)> {
-        let step = step(self.high - self.low, wanted).max(self.least_step());
+        let step = round_above((self.high - self.low) / wanted).max(self.least_step());
         let first = (self.low / step - 1e-9).ceil();
         let count = ((self.high / step + 1e-9).floor() - first).max(0.0) as usize;
         (0..=count).map(|index| ((first + index as f64) * step, step)).collect()
@@ -215,6 +202,61 @@ impl Scale {
         let placed = numbers.into_iter().filter_map(|(n, step)| Some((self.at(n)?, n, step)));
         placed.map(|(at, number, step)| Tick { at, label: write(number, step) }).collect()
     }
+}
+
+/// Splits a positive number into the largest power of ten that is not greater, and a factor from 1 to 10.
+pub fn decade(number: f64) -> (f64, f64) {
+    let power = 10f64.powi((number.log10() + 1e-9).floor() as i32);
+    (power, number / power)
+}
+
+/// Formats a number with the digits that a step size requires: `0.5`, `20k`, `1.5M`, `2×10⁻⁵`.
+pub fn label(number: f64, step: f64) -> String {
+    let size = number.abs() * (1.0 + 1e-9);
+    if size <= step / 1e3 {
+        return "0".into();
+    }
+    let units = [(1e9, "G"), (1e6, "M"), (1e3, "k"), (1e-4, "")];
+    match units.into_iter().find(|unit| size >= unit.0) {
+        Some((_, "")) => fixed(number, step),
+        Some((unit, letter)) if size < 1e12 => fixed(number / unit, step / unit) + letter,
+        _ => power(number, step),
+    }
+}
+
+/// Formats a number as a multiple of a power of ten.
+pub fn power(number: f64, step: f64) -> String {
+    let (power, times) = decade(number.abs());
+    let times = fixed(times.copysign(number), step / power);
+    let exponent = power.log10().round() as i32;
+    let raised = match exponent {
+        0 => return times,
+        1 => "10".to_owned(),
+        _ => format!("10{}", superscript(exponent)),
+    };
+    match &times[..] {
+        "1" => raised,
+        "-1" => format!("-{raised}"),
+        _ => format!("{times}×{raised}"),
+    }
+}
+
+/// Formats a number with the digits that a step size requires, without trailing zeros.
+fn fixed(number: f64, step: f64) -> String {
+    let digits = (-(step * (1.0 + 1e-9)).log10().floor()).clamp(0.0, 12.0) as usize;
+    let text = format!("{number:.digits$}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
+fn superscript(number: i32) -> String {
+    let raised = |digit: char| match digit.to_digit(10) {
+        Some(digit) => ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'][digit as usize],
+        None => '⁻',
+    };
+    number.to_string().chars().map(raised).collect()
 }
 
 #[cfg(test)]
@@ -279,5 +321,24 @@ mod tests {
         let up = Scale::new((-1.0, 3.0), &axis(false), (400.0, 0.0));
         assert_eq!([up.at(0.0), Some(up.foot())], [Some(300.0); 2]);
         assert_eq!(log.minor().len(), 19);
+    }
+
+    #[test]
+    fn numbers_have_the_digits_that_they_need() {
+        for (number, step, expected) in [
+            (0.0, 0.0, "0"),
+            (1e-17, 0.1, "0"),
+            (0.1 + 0.2, 0.1, "0.3"),
+            (-2.5, 0.5, "-2.5"),
+            (1000.0, 100.0, "1k"),
+            (1500.0, 100.0, "1.5k"),
+            (2e6, 1e6, "2M"),
+            (1.2e9, 1e8, "1.2G"),
+            (1e-4, 1e-4, "0.0001"),
+            (2e-5, 1e-5, "2×10⁻⁵"),
+            (-1e15, 1e15, "-10¹⁵"),
+        ] {
+            assert_eq!(label(number, step), expected);
+        }
     }
 }

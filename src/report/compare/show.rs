@@ -1,22 +1,44 @@
 //! Formats a comparison as text and as CSV.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use serde::Serialize;
 
-use super::key::{Key, differences};
-use super::pair::{Pair, status};
-use super::ratio::Judgement::{self, Faster, Same, Slower, Unknown};
-use super::ratio::Mean;
-use super::{Comparison, Group};
+use super::Judgement::{self, Faster, Same, Slower, Unknown};
+use super::pair::{Key, Pair, differences};
+use super::{Comparison, Loss, Mean};
 use crate::record::cells::to_csv;
 use crate::record::read::RecordedRow;
 use crate::record::table::{Cell, Table};
-use crate::report::statistics::Statistic;
-use crate::report::values::Kinds;
+use crate::report::names::listed;
+use crate::report::statistics::{Kinds, Statistic};
 
 /// The maximum number of changes that are printed for each direction.
 const CHANGES: usize = 10;
+/// The maximum number of lines that are printed on rows that are ok in only one file.
+const LINES: usize = 15;
+/// The maximum number of methods or matrices that such a line names.
+const NAMES: usize = 6;
+
+/// What several rows with the same status have in common.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Place<'a> {
+    /// A matrix on which other methods ran.
+    Matrix(&'a str),
+    /// Matrices of which the other file has no row.
+    AbsentMatrix,
+    /// Methods of which the other file has no row.
+    AbsentMethod,
+}
+
+/// The severity, place, status and reason of a group of losses.
+type Group<'a> = (usize, Place<'a>, &'static str, &'a str);
+
+/// Returns the status of a row, or `missing` if there is no row.
+fn status(line: Option<&RecordedRow>) -> &'static str {
+    line.map_or("missing", RecordedRow::status)
+}
 
 impl Comparison<'_> {
     /// Formats the rows that are ok in only one file, a table of methods, the largest changes, and a sentence on
@@ -26,38 +48,84 @@ impl Comparison<'_> {
         text += &self.losses_text("ok in A, not in B", &self.lost());
         text += &self.losses_text("ok in B, not in A", &self.gained());
         text += &self.unpaired_text();
-        if let Some(overall) = &self.overall {
-            text += "\nB/A: B's median time per product over A's; above 1 B is slower\n";
-            text += &self.methods_table().to_text(None);
-            text += "\n";
-            text += &self.kinds().note().map_or(String::new(), |note| note + "\n");
-            let changes = self.changes_table();
-            if !changes.rows.is_empty() {
-                text += "\nthe largest changes\n";
-                text += &changes.to_text(None);
-                text += "\n";
-            }
-            text += "\n";
-            text += &sentence(overall);
-        } else {
-            text += "\nno row is ok in both\n";
+        let Some(overall) = &self.overall else { return text + "\nno row is ok in both\n" };
+        text += "\nB/A: B's median time per product over A's; above 1 B is slower\n";
+        text += &(self.methods_table().to_text(None) + "\n");
+        text += &self.kinds().note().map_or(String::new(), |note| note + "\n");
+        let changes = self.changes_table();
+        if !changes.rows.is_empty() {
+            text += &format!("\nthe largest changes\n{}\n", changes.to_text(None));
+        }
+        text + "\n" + &sentence(overall)
+    }
+
+    /// Formats rows that are ok in only one file, one line per group, in the order wrong, failed, skipped,
+    /// missing.
+    fn losses_text(&self, title: &str, losses: &[Loss]) -> String {
+        let mut text = String::new();
+        if losses.is_empty() {
+            return text;
+        }
+        let _ = writeln!(text, "{title}: {} rows", losses.len());
+        let groups = self.groups(losses);
+        for ((_, place, status, reason), names) in groups.iter().take(LINES) {
+            let names = listed(names.iter(), NAMES);
+            let what = match place {
+                Place::Matrix(matrix) => format!("{names} on {matrix}"),
+                Place::AbsentMatrix => format!("all on {names}"),
+                Place::AbsentMethod => format!("{names} on every matrix"),
+            };
+            let colon = if reason.is_empty() { "" } else { ": " };
+            let _ = writeln!(text, "  {what}: {status}{colon}{reason}");
+        }
+        if groups.len() > LINES {
+            let more = groups.len() - LINES;
+            let _ = writeln!(text, "  and {more} more lines; --format csv prints every row");
         }
         text
     }
 
-    fn unpaired_text(&self) -> String {
-        let mut text = String::new();
-        for (side, counts) in ["A", "B"].into_iter().zip(self.unpaired()) {
-            if !counts.is_empty() {
-                let rows: usize = counts.values().sum();
-                let counts: Vec<_> =
-                    counts.iter().map(|(label, count)| format!("{label} ({count})")).collect();
-                let _ = writeln!(text, "only in {side}: {rows} rows: {}", counts.join(", "));
-            }
+    /// Groups losses. A group contains the labels of methods, or the names of matrices where all methods are missing.
+    fn groups<'l>(&self, losses: &[Loss<'l>]) -> BTreeMap<Group<'l>, BTreeSet<String>> {
+        let both = || self.pairs.iter().filter(|pair| pair.a.is_some() && pair.b.is_some());
+        let matrices: BTreeSet<_> = both().map(|pair| pair.key.matrix).collect();
+        let methods: BTreeSet<_> = both().map(|pair| pair.key.without_matrix()).collect();
+        let mut groups = BTreeMap::<_, BTreeSet<_>>::new();
+        for (key, other) in losses {
+            let (label, status) = (key.label(&self.keys), status(*other));
+            let (place, name) = if other.is_none() && !methods.contains(&key.without_matrix()) {
+                (Place::AbsentMethod, label)
+            } else if other.is_none() && !matrices.contains(key.matrix) {
+                (Place::AbsentMatrix, key.matrix.to_owned())
+            } else {
+                (Place::Matrix(key.matrix), label)
+            };
+            let rank = ["wrong", "failed", "skipped"].iter().position(|known| *known == status);
+            let reason = other.and_then(|line| line.row.reason.as_deref()).unwrap_or_default();
+            groups.entry((rank.unwrap_or(3), place, status, reason)).or_default().insert(name);
         }
-        let only = |missing: fn(&&Pair) -> bool| self.pairs.iter().filter(missing).map(|p| p.key);
-        for difference in differences(only(|pair| pair.b.is_none()), only(|pair| pair.a.is_none()))
+        groups
+    }
+
+    /// Describes the rows that only one file has: their labels with the number of rows, and in what they differ.
+    fn unpaired_text(&self) -> String {
+        let only = |missing: fn(&&Pair) -> bool| -> Vec<Key> {
+            self.pairs.iter().filter(missing).map(|pair| pair.key).collect()
+        };
+        let (only_a, only_b) = (only(|pair| pair.b.is_none()), only(|pair| pair.a.is_none()));
+        let mut text = String::new();
+        for (side, keys) in
+            [("A", &only_a), ("B", &only_b)].into_iter().filter(|of| !of.1.is_empty())
         {
+            let mut counts = BTreeMap::<_, usize>::new();
+            for key in keys {
+                *counts.entry(key.label(&self.keys)).or_default() += 1;
+            }
+            let counts: Vec<_> =
+                counts.iter().map(|(label, count)| format!("{label} ({count})")).collect();
+            let _ = writeln!(text, "only in {side}: {} rows: {}", keys.len(), counts.join(", "));
+        }
+        for difference in differences(&only_a, &only_b) {
             let _ = writeln!(text, "these differ in {difference}");
         }
         text
@@ -65,30 +133,29 @@ impl Comparison<'_> {
 
     /// Returns a table with one row per method. It has a column of unknown judgements only if there are any.
     fn methods_table(&self) -> Table {
-        let any = |&judgement: &Judgement| {
-            judgement != Unknown || self.methods.iter().any(|group| group.mean.count(Unknown) > 0)
-        };
-        let judgements: Vec<_> = [Faster, Same, Slower, Unknown].into_iter().filter(any).collect();
+        let mut judgements = vec![Faster, Same, Slower, Unknown];
+        judgements.retain(|&judgement| {
+            let any = || self.methods.iter().any(|(_, mean)| mean.counts[judgement as usize] > 0);
+            judgement != Unknown || any()
+        });
         let kinds = self.kinds();
-        let ratios = |group: &Group| {
-            let means = kinds.means(&group.mean.ratios, Statistic::GeometricMean).into_iter();
-            means.map(|mean| mean.map(|ratio| Cell::Decimal(ratio, 3)))
-        };
-        let extreme = |(key, ratio): (Key, f64)| format!("{ratio:.3} {}", key.matrix);
-        let table = Table::of(&self.methods)
-            .column("method", |group| &group.label[..])
-            .column("pairs", |group| group.mean.pairs())
-            .columns(judgements.iter().map(|judgement| judgement.name()), |group| {
-                judgements.iter().map(|&judgement| group.mean.count(judgement))
+        let extreme = |(matrix, ratio): (&str, f64)| format!("{ratio:.3} {matrix}");
+        Table::of(&self.methods)
+            .column("method", |(label, _)| &label[..])
+            .column("pairs", |(_, mean)| mean.ratios.len())
+            .columns(judgements.iter().map(|judgement| judgement.name()), |(_, mean)| {
+                judgements.iter().map(|&judgement| mean.counts[judgement as usize])
             })
-            .columns(kinds.columns("B/A"), ratios)
-            .column("95 % interval", |group| group.mean.interval.map(range))
-            .column("lowest", |group| extreme(group.mean.lowest))
-            .column("highest", |group| extreme(group.mean.highest));
-        table.build()
+            .columns(kinds.columns("B/A"), |(_, mean)| {
+                let means = kinds.means(&mean.ratios, Statistic::GeometricMean).into_iter();
+                means.map(|mean| mean.map(|ratio| Cell::Decimal(ratio, 3)))
+            })
+            .column("95 % interval", |(_, mean)| mean.interval.map(range))
+            .column("lowest", |(_, mean)| extreme(mean.lowest))
+            .column("highest", |(_, mean)| extreme(mean.highest))
+            .build()
     }
 
-    /// Returns the kinds of matrices over which separate means are given.
     fn kinds(&self) -> Kinds {
         Kinds::of(self.overall.iter().flat_map(|mean| &mean.ratios).map(|ratio| ratio.0))
     }
@@ -96,28 +163,24 @@ impl Comparison<'_> {
     /// Returns the pairs whose intervals do not overlap: at most [`CHANGES`] slower ones in the left column, and
     /// as many faster ones in the right.
     fn changes_table(&self) -> Table {
-        let of = |judgement: Judgement| {
-            let judged = self.pairs.iter().filter_map(|pair| Some((pair, pair.change?)));
-            let mut changes: Vec<_> = judged
-                .filter(|(_, c)| c.judgement == judgement)
-                .map(|(p, c)| (p, c.ratio))
-                .collect();
-            changes.sort_by(|a, b| b.1.ln().abs().total_cmp(&a.1.ln().abs()));
-            changes
+        let texts = |judgement: Judgement| -> Vec<String> {
+            let judged = self.pairs.iter().filter_map(|pair| Some((pair.key, pair.change?)));
+            let mut changes: Vec<_> =
+                judged.filter(|(_, change)| change.judgement == judgement).collect();
+            changes.sort_by(|(_, a), (_, b)| b.ratio.ln().abs().total_cmp(&a.ratio.ln().abs()));
+            let text = |(key, change): &(Key, super::Change)| {
+                format!("{:.3} {} on {}", change.ratio, key.label(&self.keys), key.matrix)
+            };
+            changes.iter().take(CHANGES).map(text).collect()
         };
-        let (slower, faster) = (of(Slower), of(Faster));
-        let text = |(pair, ratio): &(&Pair, f64)| {
-            let (label, matrix) = (self.label(&pair.key), pair.key.matrix);
-            format!("{ratio:.3} {label} on {matrix}")
-        };
-        let places: Vec<_> = (0..slower.len().max(faster.len()).min(CHANGES)).collect();
-        let table = Table::of(&places)
-            .column("slower in B, by B/A", |&place| slower.get(place).map(text))
-            .column("faster in B, by B/A", |&place| faster.get(place).map(text));
-        table.build()
+        let (slower, faster) = (texts(Slower), texts(Faster));
+        let places: Vec<_> = (0..slower.len().max(faster.len())).collect();
+        Table::of(&places)
+            .column("slower in B, by B/A", |&place| slower.get(place).cloned())
+            .column("faster in B, by B/A", |&place| faster.get(place).cloned())
+            .build()
     }
 
-    /// Formats the comparison as CSV, one line per pair.
     pub fn to_csv(&self) -> String {
         let records: Vec<_> = self.pairs.iter().map(Record::of).collect();
         let text = to_csv(&records, true).expect("memory takes all");
@@ -130,18 +193,16 @@ fn range((low, high): (f64, f64)) -> String {
 }
 
 fn sentence(mean: &Mean) -> String {
-    let interval =
-        mean.interval.map_or(String::new(), |interval| format!(" ({})", range(interval)));
+    let interval = mean.interval.map_or(String::new(), |ends| format!(" ({})", range(ends)));
     let [faster, same, slower, unknown] = mean.counts;
     format!(
         "over all {} pairs B takes {:.3} times as long as A{interval}: {faster} faster, {same} the same, \
          {slower} slower, {unknown} unknown\n",
-        mean.pairs(),
+        mean.ratios.len(),
         mean.ratio,
     )
 }
 
-/// A pair as a line of CSV.
 #[derive(Serialize)]
 struct Record<'a> {
     matrix: &'a str,
@@ -163,11 +224,10 @@ struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
-    fn of(pair: &Pair<'a>) -> Self {
-        let key = pair.key;
-        let [file_a, file_b] = [pair.a, pair.b].map(|line| Some(&line?.row.file[..]));
-        let ms = |line: Option<&RecordedRow>| line.and_then(|line| line.row.typical_ms());
-        let [reason_a, reason_b] = [pair.a, pair.b].map(|line| line?.row.reason.as_deref());
+    fn of(&Pair { key, a, b, change }: &Pair<'a>) -> Self {
+        let file = |line: &'a RecordedRow| &line.row.file[..];
+        let ms = |line: &RecordedRow| line.row.typical_ms();
+        let reason = |line: &'a RecordedRow| line.row.reason.as_deref();
         Self {
             matrix: key.matrix,
             method_name: key.method,
@@ -175,16 +235,16 @@ impl<'a> Record<'a> {
             device: key.device.map(|device| device.name()),
             threads: key.threads,
             transpose: key.transpose,
-            file_a,
-            file_b,
-            status_a: status(pair.a),
-            status_b: status(pair.b),
-            median_ms_a: ms(pair.a),
-            median_ms_b: ms(pair.b),
-            ratio: pair.change.map(|change| change.ratio),
-            judgement: pair.change.map(|change| change.judgement.name()),
-            reason_a,
-            reason_b,
+            file_a: a.map(file),
+            file_b: b.map(file),
+            status_a: status(a),
+            status_b: status(b),
+            median_ms_a: a.and_then(ms),
+            median_ms_b: b.and_then(ms),
+            ratio: change.map(|change| change.ratio),
+            judgement: change.map(|change| change.judgement.name()),
+            reason_a: a.and_then(reason),
+            reason_b: b.and_then(reason),
         }
     }
 }

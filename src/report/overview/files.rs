@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::record::facts::machine;
 use crate::record::ginkgo::Unit;
 use crate::record::read::{self, LinesError, RecordedRow};
-use crate::report::grouped::grouped;
+use crate::report::grouped;
 use crate::report::identity::name_matrices;
 
 /// A result file and the record of the run that wrote it.
@@ -18,7 +18,6 @@ use crate::report::identity::name_matrices;
 pub struct ResultFile {
     /// The name of the file on a page.
     pub name: String,
-    /// The rows of the file.
     pub lines: Vec<RecordedRow>,
     /// The contents of the run record, `FILE.run.json` in the same folder, if it exists.
     pub record: Option<Value>,
@@ -29,30 +28,19 @@ pub struct ResultFile {
 /// Why a result file cannot be shown.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// The rows cannot be read.
     #[error(transparent)]
     Lines(#[from] LinesError),
-    /// The run record cannot be read.
     #[error(
-        "{path}: {error}; this file must be the run record that spmv-bench wrote with the rows; move it away to read \
-         the rows without it"
+        "{0}: {1}; this file must be the run record that spmv-bench wrote with the rows; move it away to read the rows \
+         without it"
     )]
-    Record {
-        /// The path of the run record.
-        path: PathBuf,
-        /// The error of the system.
-        error: io::Error,
-    },
-    /// The same file was given twice.
+    Record(PathBuf, io::Error),
     #[error("{0} is named twice")]
     Twice(PathBuf),
 }
 
 /// Reads result files and their run records. The name of a file is its name without folders, or its path as given
 /// if several files have that name. `unit` is the unit of the times in files in Ginkgo's form.
-///
-/// # Errors
-/// Returns an error if a file or its record cannot be read or is invalid, or if a file is given twice.
 pub fn read(paths: &[PathBuf], unit: Option<Unit>) -> Result<Vec<ResultFile>, FileError> {
     let mut seen = BTreeSet::new();
     let mut files = Vec::new();
@@ -89,7 +77,7 @@ fn record(rows: &Path) -> Result<Option<Value>, FileError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     };
-    record.map_err(|error| FileError::Record { path, error })
+    record.map_err(|error| FileError::Record(path, error))
 }
 
 impl ResultFile {

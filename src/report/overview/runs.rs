@@ -4,9 +4,8 @@ use serde_json::{Map, Value};
 
 use super::files::ResultFile;
 use crate::record::table::{Table, significant};
-use crate::report::View;
-use crate::report::grouped::grouped;
 use crate::report::page::Section;
+use crate::report::{View, grouped};
 
 /// The groups of facts in a run record, with their titles. The group `""` contains the facts at the top level.
 const GROUPS: [(&str, &str); 6] = [
@@ -18,8 +17,7 @@ const GROUPS: [(&str, &str); 6] = [
     ("bandwidth", "Bandwidth"),
 ];
 
-/// Returns the section, or `None` if no file has a run record.
-pub(super) fn section(files: &[ResultFile]) -> Option<Section> {
+pub fn runs(files: &[ResultFile]) -> Option<Section> {
     let recorded: Vec<_> =
         files.iter().filter_map(|file| Some((file, file.record.as_ref()?))).collect();
     let without = files.iter().filter(|file| file.record.is_none());
@@ -40,28 +38,25 @@ pub(super) fn section(files: &[ResultFile]) -> Option<Section> {
 fn view(title: &str, group: &str, recorded: &[(&ResultFile, &Value)]) -> Option<View> {
     let facts: Vec<_> = recorded.iter().map(|(_, record)| facts(record, group)).collect();
     let names = grouped(facts.iter().flatten(), |(name, _)| name);
-    let table = Table::of(&names).column("fact", |(name, _)| &name[..]);
-    let files = recorded.iter().map(|(file, _)| &file.name);
-    let of_runs = |name: &str| {
-        let of_run = move |facts: &Vec<(String, String)>| {
-            facts.iter().find(|fact| fact.0 == name).map(|fact| fact.1.clone())
-        };
-        facts.iter().map(of_run).collect::<Vec<_>>()
-    };
-    let table = table.columns(files, |(name, _)| of_runs(name)).build();
-    (!names.is_empty()).then(|| View { title: title.into(), table: Some(table), ..View::default() })
+    let mut table = Table::of(&names).column("fact", |(name, _)| &name[..]);
+    for ((file, _), facts) in recorded.iter().zip(&facts) {
+        table = table.column(&file.name, |(name, _)| {
+            facts.iter().find(|fact| fact.0 == **name).map(|fact| fact.1.clone())
+        });
+    }
+    let view = View::of(vec![], None, table.build());
+    (!names.is_empty()).then(|| View { title: title.into(), ..view })
 }
 
 /// Returns the name and text of each fact of a group.
 fn facts(record: &Value, group: &str) -> Vec<(String, String)> {
-    let Some(record) = record.as_object() else { return Vec::new() };
     let mut facts = Vec::new();
-    if group.is_empty() {
+    if !group.is_empty() {
+        flatten("", &record[group], &mut facts);
+    } else if let Some(record) = record.as_object() {
         let top = record.iter().filter(|(key, _)| GROUPS.iter().all(|(group, _)| key != group));
         let top: Map<_, _> = top.map(|(key, value)| (key.clone(), value.clone())).collect();
         flatten("", &Value::Object(top), &mut facts);
-    } else if let Some(value) = record.get(group) {
-        flatten("", value, &mut facts);
     }
     facts
 }

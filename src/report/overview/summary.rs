@@ -1,21 +1,42 @@
-//! A summary of all rows: counts, warnings, and a table of files, runs and settings.
+//! What the rows contain: counts and warnings, tables of wrong and of skipped results, and a table of all rows.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use super::entries::{Entries, OverviewRow};
-use super::faults::{has, is_bad};
+use super::entries::{Entries, Entry};
 use crate::bench::steadiness::WIDEST;
 use crate::record::row::Status;
 use crate::record::table::Table;
-use crate::report::grouped::grouped;
+use crate::report::column::Column;
+use crate::report::grouped;
 use crate::report::matched::matrices;
-use crate::report::names::count;
+use crate::report::names::{count, listed};
 use crate::report::page::Section;
+
+/// The number of matrices that a line of skipped rows names. Further matrices are only counted.
+const NAMED: usize = 3;
+
+/// The numeric columns of the table of all rows.
+const NUMBERS: [&str; 14] = [
+    "num_nonzeros",
+    "distinct_values",
+    "median_ms",
+    "uncertainty",
+    "avg_spmv_ms",
+    "gflops",
+    "effective_GBs",
+    "compulsory_GBs",
+    "required_percent_of_peak",
+    "percent_of_peak",
+    "setup_ms",
+    "break_even",
+    "extra_bytes",
+    "error_ratio",
+];
 
 /// Returns the sentences at the top of the page.
 pub(super) fn lead(entries: &Entries) -> Vec<String> {
-    let names: Vec<_> = entries.files.iter().map(|file| format!("`{}`", file.name)).collect();
-    let from = names.join(", ");
+    let from = files(entries);
     if entries.all.is_empty() {
         return vec![format!("There are no rows in {from}.")];
     }
@@ -33,35 +54,37 @@ pub(super) fn lead(entries: &Entries) -> Vec<String> {
     std::iter::once(measured).chain(remarks(entries)).collect()
 }
 
+fn files(entries: &Entries) -> String {
+    let names = entries.files.iter().map(|file| format!("`{}`", file.name));
+    names.collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the numbers of rows by status, with sentences on noisy times and on times without an interval, where there
+/// are any.
 fn verdict(entries: &Entries) -> String {
-    let number =
-        |of: &dyn Fn(&OverviewRow) -> bool| entries.all.iter().filter(|entry| of(entry)).count();
-    let (ok, skipped) =
-        (number(&|entry| has(entry, Status::Ok)), number(&|entry| has(entry, Status::Skipped)));
-    let verdict = match number(&is_bad) {
+    let number = |of: fn(&&Entry) -> bool| entries.all.iter().filter(of).count();
+    let ok = number(|entry| entry.has(Status::Ok));
+    let skipped = number(|entry| entry.has(Status::Skipped));
+    let mut verdict = match number(|entry| entry.is_bad()) {
         0 => format!("Nothing wrong or failed: {ok} correct and timed, {skipped} skipped."),
         bad => format!("{bad} wrong or failed; {ok} correct and timed, {skipped} skipped."),
     };
-    std::iter::once(verdict).chain(uncertainty(entries)).collect::<Vec<_>>().join(" ")
-}
-
-/// Returns sentences on noisy times and on times without an interval, where there are any.
-fn uncertainty(entries: &Entries) -> impl Iterator<Item = String> {
-    let ok = entries.all.iter().filter(|entry| has(entry, Status::Ok));
-    let halves: Vec<_> = ok.map(|entry| entry.line.row.uncertainty()).collect();
+    let correct = entries.all.iter().filter(|entry| entry.has(Status::Ok));
+    let halves: Vec<_> = correct.map(|entry| entry.line.row.uncertainty()).collect();
     let widest = 50.0 * WIDEST;
     let noisy = halves.iter().flatten().filter(|&&half| half > widest).count();
+    if noisy > 0 {
+        verdict += &format!(
+            " {noisy} of {ok} times are noisy: their 95 % interval is wider than ± {widest} %."
+        );
+    }
     let unknown = halves.iter().filter(|half| half.is_none()).count();
-    let of = halves.len();
-    let noisy = (noisy > 0).then(|| {
-        format!("{noisy} of {of} times are noisy: their 95 % interval is wider than ± {widest} %.")
-    });
-    let unknown = (unknown > 0).then(|| {
-        format!(
-            "{unknown} of {of} times have no confidence interval: they have fewer than six samples."
-        )
-    });
-    noisy.into_iter().chain(unknown)
+    if unknown > 0 {
+        verdict += &format!(
+            " {unknown} of {ok} times have no confidence interval: they have fewer than six samples."
+        );
+    }
+    verdict
 }
 
 /// Returns notes on the files, on stand-ins, on duplicate rows and on settings that were split by run.
@@ -87,19 +110,16 @@ fn remarks(entries: &Entries) -> Vec<String> {
 }
 
 /// Returns a table with a row per file, run and setting, or `None` if there are no rows.
-pub(super) fn section(entries: &Entries) -> Option<Section> {
-    let part = |entry: &&'_ OverviewRow| {
+pub(super) fn measured(entries: &Entries) -> Option<Section> {
+    let parts = grouped(&entries.all, |entry| {
         (entry.file.name.clone(), entry.run().to_owned(), entry.setting.clone())
-    };
-    let parts = grouped(&entries.all, part);
-    type Entries<'a> = Vec<&'a OverviewRow<'a>>;
-    let distinct = |entries: &Entries, of: fn(&OverviewRow) -> String| {
-        let names = entries.iter().map(|entry| of(entry)).filter(|name| !name.is_empty());
+    });
+    let distinct = |of: &[&Entry], name: fn(&Entry) -> String| {
+        let names = of.iter().map(|entry| name(entry)).filter(|name| !name.is_empty());
         names.collect::<BTreeSet<_>>().len()
     };
-    let number = |entries: &Entries, of: fn(&OverviewRow) -> bool| {
-        entries.iter().filter(|entry| of(entry)).count()
-    };
+    let number =
+        |of: &[&Entry], is: fn(&Entry) -> bool| of.iter().filter(|entry| is(entry)).count();
     let table = Table::of(&parts)
         .column("setting", |((.., setting), _)| match &setting[..] {
             "" => "no method ran",
@@ -107,10 +127,111 @@ pub(super) fn section(entries: &Entries) -> Option<Section> {
         })
         .column("matrices", |(_, of)| distinct(of, |entry| entry.line.matrix().into()))
         .column("methods", |(_, of)| distinct(of, |entry| entry.line.method().into()))
-        .column("ok", |(_, of)| number(of, |entry| has(entry, Status::Ok)))
-        .column("skipped", |(_, of)| number(of, |entry| has(entry, Status::Skipped)))
-        .column("wrong or failed", |(_, of)| number(of, is_bad))
+        .column("ok", |(_, of)| number(of, |entry| entry.has(Status::Ok)))
+        .column("skipped", |(_, of)| number(of, |entry| entry.has(Status::Skipped)))
+        .column("wrong or failed", |(_, of)| number(of, |entry| entry.is_bad()))
         .column("file", |((file, ..), _)| &file[..])
-        .column("run", |((_, run, _), _)| &run[..]);
-    (!entries.all.is_empty()).then(|| Section::of("What was measured", table.build()))
+        .column("run", |((_, run, _), _)| &run[..])
+        .build();
+    (!entries.all.is_empty()).then(|| Section::of("What was measured", table))
+}
+
+/// Returns the sections on results that are wrong or failed, and on skipped ones by reason.
+pub(super) fn faults(entries: &Entries) -> Vec<Section> {
+    let mut sections = Vec::new();
+    let bad: Vec<_> = entries.all.iter().filter(|entry| entry.is_bad()).collect();
+    if !bad.is_empty() {
+        let file = (entries.files.len() > 1).then_some("file");
+        let table = Table::of(&bad)
+            .column("matrix", |entry| entry.line.matrix())
+            .column("method", |entry| entry.line.method())
+            .column("status", |entry| entry.line.status())
+            .column("reason", |entry| entry.line.row.reason.as_deref().unwrap_or_default())
+            .column("setting", |entry| &entry.setting[..])
+            .columns(file, |entry| file.map(|_| &entry.file.name[..]))
+            .build();
+        sections.push(Section::of("Wrong or failed", table));
+    }
+    let skipped = entries.all.iter().filter(|entry| entry.has(Status::Skipped));
+    // Reasons that differ only in numbers are one.
+    let blanks = |words: Vec<String>| words.iter().map(|word| blank(word)).collect::<Vec<_>>();
+    let mut reasons = grouped(skipped, |entry| blanks(words(entry)));
+    reasons.sort_by_key(|(_, rows)| Reverse(rows.len()));
+    if !reasons.is_empty() {
+        let table = Table::of(&reasons)
+            .column("reason", |(_, rows)| common(rows))
+            .column("rows", |(_, rows)| rows.len())
+            .column("methods", |(_, rows)| names(rows, |entry| entry.line.method()).join(", "))
+            .column("matrices", |(_, rows)| {
+                listed(names(rows, |entry| entry.line.matrix()).iter(), NAMED)
+            })
+            .build();
+        sections.push(Section::of("Skipped", table));
+    }
+    sections
+}
+
+/// Returns the words of the reason, without the file name and line number that it may begin with.
+fn words(entry: &Entry) -> Vec<String> {
+    let row = &entry.line.row;
+    let reason = row.reason.as_deref().unwrap_or("no reason given");
+    let reason = match reason.strip_prefix(&row.file[..]) {
+        Some(rest) => rest.trim_start_matches(|l: char| l == ':' || l.is_ascii_digit()),
+        None => reason,
+    };
+    reason.split_whitespace().map(String::from).collect()
+}
+
+/// Replaces the number in a word by `…`.
+fn blank(word: &str) -> String {
+    let is_number = |letter: char| letter.is_ascii_digit() || letter == '…';
+    let (Some(from), Some(to)) = (word.find(is_number), word.rfind(is_number)) else {
+        return word.into();
+    };
+    let rest = word[to..].trim_start_matches(is_number);
+    format!("{}…{rest}", &word[..from])
+}
+
+/// Returns the reason that several rows have in common, with `…` for numbers that differ between them.
+fn common(rows: &[&Entry]) -> String {
+    let mut common = words(rows[0]);
+    for row in rows {
+        for (known, word) in common.iter_mut().zip(words(row)) {
+            if *known != word {
+                *known = blank(&word);
+            }
+        }
+    }
+    common.join(" ")
+}
+
+/// Returns the different names of rows, in the order of the rows.
+fn names<'a>(rows: &[&'a Entry], name: fn(&'a Entry) -> &'a str) -> Vec<&'a str> {
+    let named = grouped(rows.iter().map(|row| name(row)), |name| *name);
+    named.into_iter().map(|(name, _)| name).filter(|name| !name.is_empty()).collect()
+}
+
+/// Returns a table of all rows with the columns that are used most, or `None` if there are no rows.
+pub(super) fn all_rows(entries: &Entries) -> Option<Section> {
+    let all = &entries.all;
+    let settings = all.iter().map(|entry| &entry.setting).collect::<BTreeSet<_>>();
+    let settings = (settings.len() > 1).then_some("setting");
+    let runs = all.iter().map(Entry::run).collect::<BTreeSet<_>>();
+    let runs = (runs.len() > 1).then_some("run");
+    let mut table = Table::of(all)
+        .column("matrix", |entry| entry.line.matrix())
+        .column("method", |entry| entry.line.method())
+        .column("status", |entry| entry.line.status());
+    for column in NUMBERS.map(Column::of) {
+        if all.iter().any(|entry| column.of_line(entry.line).is_some()) {
+            table = table.column(column.label(), |entry| column.cell_of(entry.line));
+        }
+    }
+    let table = table
+        .columns(settings, |entry| settings.map(|_| &entry.setting[..]))
+        .columns(runs, |entry| runs.map(|_| entry.run()))
+        .build();
+    let lead = format!("These are some of the columns; all are in {}.", files(entries));
+    let section = || Section { lead: vec![lead], ..Section::of("All rows", table) };
+    (!all.is_empty()).then(section)
 }

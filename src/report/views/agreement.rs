@@ -1,17 +1,7 @@
 //! The view `agreement`: compares modelled times with published times of the same products.
 
-use std::collections::BTreeMap;
-
-use super::shown::Series;
-use super::{Kind, Recorded, axis, dot, drawn, ends};
-use crate::record::read::RecordedRow;
-use crate::record::table::{Cell, Table, significant};
-use crate::report::View;
-use crate::report::chart::{self, Chart, Guide, Mark};
-use crate::report::column::Column;
-use crate::report::matched::matrix;
-use crate::report::names::label;
-use crate::report::statistics::{Statistic, percentage, spearman};
+use super::*;
+use crate::report::statistics::spearman;
 
 /// The factor up to which a modelled time counts as near the published one.
 const NEAR: f64 = 1.5;
@@ -34,7 +24,6 @@ keys! {
     }
 }
 
-/// A row with a published time.
 struct Case<'a> {
     line: &'a RecordedRow,
     published_ms: f64,
@@ -50,10 +39,6 @@ impl Case<'_> {
     fn factor(&self) -> f64 {
         self.ratio().max(1.0 / self.ratio())
     }
-
-    fn device(&self) -> &str {
-        self.line.device()
-    }
 }
 
 impl Kind for Agreement {
@@ -62,13 +47,12 @@ impl Kind for Agreement {
         let cases = shown.series.iter().map(|series| (&series.name[..], cases(series)));
         let cases: Vec<_> = cases.filter(|(_, cases)| !cases.is_empty()).collect();
         let all = || cases.iter().flat_map(|(_, cases)| cases);
-        let long = all().filter(|case| self.is_long(case)).collect();
         let meaning = format!(
             "error: |modelled time with launching and waiting / published time - 1|; long: published times of {} ms or \
              more",
             self.long_ms
         );
-        let further = self.orders(all()).into_iter().chain(self.farthest(long));
+        let further = self.orders(all()).into_iter().chain(self.farthest(all()));
         let headings = |cases: &str| {
             [cases.into(), "median error (%)".into(), format!("within a factor of {NEAR} (%)")]
         };
@@ -77,13 +61,10 @@ impl Kind for Agreement {
             .columns(headings("cases"), |(_, cases)| errors(cases))
             .columns(headings("of them long: cases"), |(_, cases)| {
                 errors(cases.iter().filter(|case| self.is_long(case)))
-            });
-        View {
-            notes: shown.notes([meaning].into_iter().chain(further).map(Some)),
-            table: Some(table.build()),
-            chart: Some(chart(&cases)),
-            ..View::default()
-        }
+            })
+            .build();
+        let notes = shown.notes([meaning].into_iter().chain(further).map(Some));
+        View::of(notes, chart(&cases), table)
     }
 }
 
@@ -97,9 +78,9 @@ impl Agreement {
     fn orders<'a>(&self, cases: impl Iterator<Item = &'a Case<'a>>) -> Vec<String> {
         let mut by_device = BTreeMap::<_, BTreeMap<_, Vec<(f64, f64)>>>::new();
         for case in cases {
-            let matrices = by_device.entry(case.device()).or_default();
-            let of_matrix = matrices.entry(matrix(case.line)).or_default();
-            of_matrix.push((case.published_ms, case.modelled_ms));
+            let matrices = by_device.entry(case.line.device()).or_default();
+            let times = matrices.entry(matrix(case.line)).or_default();
+            times.push((case.published_ms, case.modelled_ms));
         }
         let note = |(device, matrices): (&str, BTreeMap<_, Vec<(f64, f64)>>)| {
             let is_meant = |times: &Vec<(f64, f64)>| {
@@ -120,20 +101,21 @@ impl Agreement {
     }
 
     /// Returns a note for each of the long cases with the largest errors.
-    fn farthest(&self, mut long: Vec<&Case>) -> Vec<String> {
+    fn farthest<'a>(&self, cases: impl Iterator<Item = &'a Case<'a>>) -> Vec<String> {
+        let mut long: Vec<_> = cases.filter(|case| self.is_long(case)).collect();
         long.sort_by(|a, b| b.factor().total_cmp(&a.factor()));
-        let note = |(number, case): (usize, &&Case)| {
+        let note = |(number, case): (usize, &Case)| {
             format!(
                 "largest error {number}: {} on {}, {}: {} ms modelled, {} ms published, ratio {:.2}",
                 case.line.method(),
                 label(matrix(case.line)),
-                case.device(),
+                case.line.device(),
                 significant(case.modelled_ms),
                 significant(case.published_ms),
                 case.ratio()
             )
         };
-        (1..).zip(long.iter().take(self.farthest)).map(note).collect()
+        (1..).zip(long.into_iter().take(self.farthest)).map(note).collect()
     }
 }
 
@@ -157,12 +139,12 @@ fn chart(cases: &[(&str, Vec<Case>)]) -> Chart {
     let series = cases.iter().map(|(name, cases)| (*name, cases.iter().map(point).collect()));
     let series = drawn(Mark::Dots, series);
     let ends = ends(&series, true);
-    let lines = [("equal", 1.0), ("1.5 times", NEAR), ("1.5 times less", 1.0 / NEAR)];
-    let guides = lines.map(|(name, factor)| Guide {
+    let guides = [("equal", 1.0), ("1.5 times", NEAR), ("1.5 times less", 1.0 / NEAR)];
+    let guide = |(name, factor): (&str, f64)| Guide {
         name: name.into(),
         points: ends.iter().map(|&x| (x, factor * x)).collect(),
-    });
-    let guides = guides.to_vec();
-    let (x, y) = (axis(&Column::of("published_ms")), axis(&Column::of("waited_ms")));
-    Chart::Plane(chart::Plane { x, y, series, guides, ..chart::Plane::default() })
+    };
+    let guides = guides.map(guide).to_vec();
+    let [x, y] = ["published_ms", "waited_ms"].map(|name| axis(&Column::of(name)));
+    Chart::Plane(chart::Plane { x, y, series, guides, few: vec![] })
 }

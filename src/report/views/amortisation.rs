@@ -1,17 +1,7 @@
 //! The view `amortisation`: the number of products after which a setup has paid off.
 
-use super::few;
-use super::shown::Series;
-use super::{Kind, Recorded, drawn};
+use super::*;
 use crate::bench::metrics::break_even;
-use crate::record::read::RecordedRow;
-use crate::record::table::Table;
-use crate::report::View;
-use crate::report::chart::{Axis, Chart, Guide, Mark, Plane, Point};
-use crate::report::matched::{Fastest, Key};
-use crate::report::select::Select;
-use crate::report::statistics::{Statistic, quantile};
-use crate::report::values::Kinds;
 
 keys! {
     /// Setup times compared with the time that each product saves over the baseline.
@@ -23,7 +13,6 @@ keys! {
 
 /// The times of a method and of the baseline on a matrix, in milliseconds.
 struct Pair {
-    /// Whether the values of the matrix repeat.
     values_repeat: Option<bool>,
     setup: f64,
     product: f64,
@@ -44,17 +33,14 @@ impl Pair {
     }
 }
 
-/// Numbers on several matrices, each with whether the values of the matrix repeat.
-type Numbers = Vec<(Option<bool>, f64)>;
-
-/// The costs of a method.
+/// The costs of a method. Each number comes with whether the values of its matrix repeat.
 struct Costs<'a> {
     method: &'a str,
     matrices: usize,
     /// The setup times, in products of the baseline.
-    setups: Numbers,
+    setups: Vec<(Option<bool>, f64)>,
     /// The numbers of products after which the setups have paid off, where they ever do.
-    paid: Numbers,
+    paid: Vec<(Option<bool>, f64)>,
 }
 
 impl Kind for Amortisation {
@@ -73,35 +59,35 @@ impl Kind for Amortisation {
         );
         let kinds = Kinds::of_lines(&shown.lines);
         let several = shown.note_on_several();
-        View {
-            notes: shown.notes([choice, lack, several, Some(meaning), kinds.note()]),
-            chart: Some(self.chart(&pairs)),
-            table: Some(self.table(&pairs, kinds)),
-            ..View::default()
-        }
+        let notes = shown.notes([choice, lack, several, Some(meaning), kinds.note()]);
+        View::of(notes, self.chart(&pairs), self.table(&pairs, kinds))
     }
 }
 
 impl Amortisation {
+    /// Draws the ratios for numbers of products from 1 to a million, four per power of ten.
     fn chart(&self, pairs: &[(&str, Vec<Pair>)]) -> Chart {
-        let point = |pairs: &[Pair], x: f64| {
-            let ratios: Vec<_> = pairs.iter().map(|pair| pair.ratio(x)).collect();
-            let y = Statistic::GeometricMean.of(&ratios)?;
-            Some(Point { x, y, ..Point::default() })
+        let points = |pairs: &[Pair]| {
+            let products = (0..=24).map(|quarter| 10f64.powf(f64::from(quarter) / 4.0));
+            let point = |x| {
+                let ratios: Vec<_> = pairs.iter().map(|pair| pair.ratio(x)).collect();
+                let y = Statistic::GeometricMean.of(&ratios)?;
+                Some(Point { x, y, ..Point::default() })
+            };
+            products.filter_map(point).collect()
         };
-        let points = |pairs: &[Pair]| products().filter_map(|x| point(pairs, x)).collect();
         let series = drawn(Mark::Trend, pairs.iter().map(|(name, pairs)| (*name, points(pairs))));
         let over = Guide { name: self.over.to_string(), points: vec![(1.0, 1.0), (1e6, 1.0)] };
         let y = format!("time of setup and products, relative to {}", self.over);
         let few = few::of_points(&series, false);
         let (x, y) = (Axis::log("products"), Axis::log(y));
-        Chart::Plane(Plane { x, y, series, guides: vec![over], few })
+        Chart::Plane(chart::Plane { x, y, series, guides: vec![over], few })
     }
 
     fn table(&self, pairs: &[(&str, Vec<Pair>)], kinds: Kinds) -> Table {
         let costs: Vec<_> = pairs.iter().map(|(name, pairs)| Costs::of(name, pairs)).collect();
         let setup = format!("setup (products of {})", self.over);
-        let table = Table::of(&costs)
+        Table::of(&costs)
             .column("method", |of| of.method)
             .column("matrices", |of| of.matrices)
             .means(kinds, (&setup, Statistic::Median), |of| &of.setups)
@@ -110,14 +96,14 @@ impl Amortisation {
             .column("upper quartile", |of| of.quartile(0.75))
             .column("never (% of matrices)", |of| {
                 100.0 * (of.matrices - of.paid.len()) as f64 / of.matrices as f64
-            });
-        table.build()
+            })
+            .build()
     }
 }
 
 impl<'a> Costs<'a> {
     fn of(method: &'a str, pairs: &[Pair]) -> Self {
-        let each = |number: fn(&Pair) -> Option<f64>| -> Numbers {
+        let each = |number: fn(&Pair) -> Option<f64>| -> Vec<_> {
             pairs.iter().filter_map(|pair| Some((pair.values_repeat, number(pair)?))).collect()
         };
         let setups = each(|pair| Some(pair.setup / pair.over_product));
@@ -129,20 +115,18 @@ impl<'a> Costs<'a> {
     }
 }
 
-/// Returns numbers of products from 1 to a million, four per power of ten.
-fn products() -> impl Iterator<Item = f64> {
-    (0..=24).map(|quarter| 10f64.powf(f64::from(quarter) / 4.0))
-}
-
 /// Returns the times on matrices where both have one. Returns nothing for a method without setup.
 fn pairs(series: &Series, over: &Fastest) -> Vec<Pair> {
-    let pair = |(key, (line, product)): (Key, (&RecordedRow, f64))| {
-        let &(over_line, over_product) = over.get(&key)?;
-        let over_setup = over_line.row.setup_ms?;
-        let (setup, values_repeat) = (line.row.setup_ms?, line.row.values_repeat());
-        Some(Pair { values_repeat, setup, product, over_setup, over_product })
-    };
-    let pairs: Vec<_> = series.times().into_iter().filter_map(pair).collect();
+    let mut pairs = Vec::new();
+    for (key, (line, product)) in series.times() {
+        let of_baseline = over.get(&key).and_then(|&(of, ms)| Some((of.row.setup_ms?, ms)));
+        let (Some(setup), Some((over_setup, over_product))) = (line.row.setup_ms, of_baseline)
+        else {
+            continue;
+        };
+        let values_repeat = line.row.values_repeat();
+        pairs.push(Pair { values_repeat, setup, product, over_setup, over_product });
+    }
     if pairs.iter().all(|pair| pair.setup == 0.0) { Vec::new() } else { pairs }
 }
 
@@ -154,16 +138,13 @@ mod tests {
     /// paid off at once.
     #[test]
     fn the_setup_of_the_baseline_counts_too() {
-        let pair = |setup| Pair {
-            values_repeat: None,
-            setup,
-            product: 1.0,
-            over_setup: 4.0,
-            over_product: 2.0,
+        let pair = |setup, product| {
+            let (over_setup, over_product) = (4.0, 2.0);
+            Pair { values_repeat: None, setup, product, over_setup, over_product }
         };
-        assert_eq!(pair(10.0).break_even(), Some(6.0));
-        assert_eq!(pair(10.0).ratio(6.0), 1.0);
-        assert_eq!(pair(3.0).break_even(), Some(0.0));
-        assert_eq!(Pair { product: 2.0, ..pair(10.0) }.break_even(), None);
+        assert_eq!(pair(10.0, 1.0).break_even(), Some(6.0));
+        assert_eq!(pair(10.0, 1.0).ratio(6.0), 1.0);
+        assert_eq!(pair(3.0, 1.0).break_even(), Some(0.0));
+        assert_eq!(pair(10.0, 2.0).break_even(), None);
     }
 }

@@ -1,27 +1,28 @@
-//! Compares the methods on one matrix, in one precision, with one cache state, for the same product.
+//! The views that rank the methods on each matrix: `heat`, `best`, `winners` and `profile`.
 
 use std::collections::BTreeSet;
 
-use super::setting::{APART, setting, varying};
-use super::shown::Series;
-use crate::record::read::RecordedRow;
-use crate::report::matched::{fastest_by, matrix};
-use crate::report::names::{join, label};
+use super::*;
+use crate::report::matched::fastest_by;
+use crate::report::standings::{Ranked, Ranking};
 
 /// The row of a method on a matrix, and the name of the matrix.
-pub(super) type Run<'a> = (&'a RecordedRow, &'a str);
+type Run<'a> = (&'a RecordedRow, &'a str);
 
-/// The rows of one matrix that may be compared with each other.
-pub(super) struct Contest<'a> {
+/// The rows of one matrix that may be compared with each other: in one precision, with one cache state, of the same
+/// product.
+struct Contest<'a> {
     /// The name of the matrix, followed by the setting if there are several.
-    pub name: String,
+    name: String,
     /// The fastest row of each series with its time in milliseconds, or `None` if it has none.
-    pub rows: Vec<Option<(&'a RecordedRow, f64)>>,
+    rows: Vec<Option<(&'a RecordedRow, f64)>>,
+    /// The indices of the series that have a time, with the time, the fastest first.
+    ranking: Vec<(usize, f64)>,
 }
 
 impl<'a> Contest<'a> {
     /// Returns the contests of all rows, sorted by the nonzeros of the matrices.
-    pub fn all(series: &[Series<'a>]) -> Vec<Self> {
+    fn all(series: &[Series<'a>]) -> Vec<Self> {
         let key = |line: &'a RecordedRow| {
             let (name, is_stand_in, nonzeros) = matrix(line);
             ((nonzeros, name, is_stand_in), setting(line, &APART))
@@ -33,45 +34,205 @@ impl<'a> Contest<'a> {
         let contest = |key| {
             let rows: Vec<_> = fastest.iter().map(|fastest| fastest.get(key).copied()).collect();
             let (line, _) = rows.iter().copied().flatten().next()?;
-            Some(Self { name: join([label(matrix(line)), setting(line, &apart)], " "), rows })
+            let name = join([label(matrix(line)), setting(line, &apart)], " ");
+            let times = rows.iter().enumerate();
+            let mut ranking: Vec<_> =
+                times.filter_map(|(place, row)| Some((place, (*row)?.1))).collect();
+            ranking.sort_by(|a, b| a.1.total_cmp(&b.1));
+            Some(Self { name, rows, ranking })
         };
         let keys: BTreeSet<_> = fastest.iter().flat_map(|fastest| fastest.keys()).collect();
         keys.into_iter().filter_map(contest).collect()
     }
 
-    /// Returns the indices of series with their times in milliseconds, the fastest first.
-    pub fn ranking(&self) -> Vec<(usize, f64)> {
-        let rows = self.rows.iter().enumerate();
-        let mut ranking: Vec<_> =
-            rows.filter_map(|(place, row)| Some((place, (*row)?.1))).collect();
-        ranking.sort_by(|a, b| a.1.total_cmp(&b.1));
-        ranking
+    fn ranked(&self, place: usize) -> Option<&'a RecordedRow> {
+        Some(self.rows[self.ranking.get(place)?.0]?.0)
     }
 
     /// Whether the 95 % intervals of the fastest and the second do not overlap; `None` if one of them has no
     /// interval.
-    pub fn intervals_are_apart(&self) -> Option<bool> {
-        let ranking = self.ranking();
-        let interval = |place: usize| self.rows[ranking.get(place)?.0]?.0.row.interval_ms();
+    fn intervals_are_apart(&self) -> Option<bool> {
+        let interval = |place: usize| self.ranked(place)?.row.interval_ms();
         Some(interval(0)?.1 < interval(1)?.0)
     }
 
-    /// Returns for each series its time divided by the fastest time, with the row.
-    pub fn losses(&self) -> Vec<Option<(&'a RecordedRow, f64)>> {
-        let fastest = self.ranking().first().map(|entry| entry.1);
-        let loss = |row: &Option<(&'a RecordedRow, f64)>| {
-            let (line, ms) = (*row)?;
-            Some((line, ms / fastest?))
+    /// Returns the time of a series divided by the fastest time, with the row.
+    fn loss(&self, series: usize) -> Option<(Run<'_>, f64)> {
+        let (line, ms) = self.rows[series]?;
+        Some(((line, &self.name), ms / self.ranking[0].1))
+    }
+}
+
+keys! {
+    /// The speed of each method on each matrix, in percent of the fastest method's.
+    Heat {}
+}
+
+impl Kind for Heat {
+    fn view(&self, recorded: &Recorded) -> View {
+        let shown = self.shown(recorded, &APART);
+        let contests = Contest::all(&shown.series);
+        let cells = |of: &Contest| -> Vec<_> {
+            (0..of.rows.len()).map(|series| Some(100.0 / of.loss(series)?.1)).collect()
         };
-        self.rows.iter().map(loss).collect()
+        let columns: Vec<_> = shown.series.iter().map(|series| series.name.clone()).collect();
+        let table = Table::of(&contests).column("matrix", |of| &of.name[..]);
+        let table = table.columns(&columns, cells).build();
+        let meaning = "100 %: the fastest of these methods on that matrix".to_owned();
+        let chart = chart::Heat {
+            value: Axis::linear("% of the fastest's GFLOP/s"),
+            range: (0.0, 100.0),
+            rows: contests.iter().map(|of| of.name.clone()).collect(),
+            columns,
+            cells: contests.iter().map(cells).collect(),
+        };
+        View::of(shown.notes([shown.note_on_several(), Some(meaning)]), Chart::Heat(chart), table)
+    }
+}
+
+keys! {
+    /// The number of matrices on which each method is the fastest, and how much time is lost if it is used for all.
+    Best {}
+}
+
+impl Kind for Best {
+    fn view(&self, recorded: &Recorded) -> View {
+        let shown = self.shown(recorded, &[]);
+        let contests = Contest::all(&shown.series);
+        let losses = shown.series.iter().enumerate().map(|(place, series)| {
+            (&series.name[..], contests.iter().filter_map(|of| of.loss(place)).collect())
+        });
+        let ranking = Ranking::of(losses, shown.matrices().len(), false);
+        let meaning = "loss: time divided by the time of the fastest method on the same matrix; means are over the \
+                       matrices on which the method runs; equally fast methods all count as the fastest";
+        let kinds = Kinds::of_lines(&shown.lines);
+        let won = |of: &Ranked<Run>| of.numbers.iter().filter(|loss| loss.1 == 1.0).count();
+        let table = Table::of(&ranking.methods)
+            .column("method", |of| of.method)
+            .column("fastest on", won)
+            .column("runs on", |of| of.numbers.len())
+            .means(kinds, ("mean loss", Statistic::GeometricMean), |of| &of.numbers)
+            .column("greatest loss", |of| Statistic::Max.over(&of.numbers))
+            .column("on", |of| Some(of.numbers.iter().max_by(|a, b| a.1.total_cmp(&b.1))?.0.1))
+            .build();
+        let several = shown.note_on_several();
+        let notes = shown.notes([several, Some(meaning.into()), kinds.note(), ranking.note()]);
+        let axis = Axis::linear("mean loss: time / time of the fastest");
+        View::of(notes, ranking.chart(axis, "geometric mean"), table)
+    }
+}
+
+keys! {
+    /// The fastest and the second fastest method on each matrix.
+    Winners {}
+}
+
+impl Kind for Winners {
+    fn view(&self, recorded: &Recorded) -> View {
+        let shown = self.shown(recorded, &APART);
+        let contests = Contest::all(&shown.series);
+        let overlaps = contests.iter().filter(|of| of.intervals_are_apart() == Some(false)).count();
+        let meaning = format!(
+            "±: half the 95 % confidence interval of the median, in percent; where the intervals of both overlap, the \
+             order is uncertain: on {}",
+            count(overlaps, "matrix")
+        );
+        let name = |of: &Contest, place: usize| {
+            Some(Cell::text(&shown.series[of.ranking.get(place)?.0].name))
+        };
+        let number =
+            |of: &Contest, place, column: &str| Column::of(column).cell_of(of.ranked(place)?);
+        let table = Table::of(&contests)
+            .column("matrix", |of| &of.name[..])
+            .column("nonzeros", |of| number(of, 0, "num_nonzeros"))
+            .column("fastest", |of| name(of, 0))
+            .column("GFLOP/s", |of| number(of, 0, "gflops"))
+            .column("± (%)", |of| number(of, 0, "uncertainty"))
+            .column("second", |of| name(of, 1))
+            .column("takes longer by (%)", |of| {
+                Some(100.0 * (of.ranking.get(1)?.1 / of.ranking[0].1 - 1.0))
+            })
+            .column("± (%)", |of| number(of, 1, "uncertainty"))
+            .column("intervals", |of| {
+                of.intervals_are_apart().map(|apart| if apart { "apart" } else { "overlap" })
+            })
+            .build();
+        View::of(shown.notes([shown.note_on_several(), Some(meaning)]), None, table)
+    }
+}
+
+const FACTORS: [f64; 6] = [1.0, 1.1, 1.25, 1.5, 2.0, 4.0];
+
+/// The largest factor that is drawn in profiles.
+const FARTHEST: f64 = 10.0;
+
+keys! {
+    /// Performance profiles (Dolan and Moré, Benchmarking optimization software, 2002): for each method and factor τ,
+    /// the share of all matrices on which the method's time is at most τ times the time of the fastest method. A
+    /// matrix on which the method has no time counts as not within any factor.
+    Profile {}
+}
+
+struct Method<'a> {
+    name: &'a str,
+    /// The method's times divided by the fastest times, in ascending order.
+    losses: Vec<f64>,
+    matrices: usize,
+}
+
+impl Kind for Profile {
+    fn view(&self, recorded: &Recorded) -> View {
+        let shown = self.shown(recorded, &[]);
+        let contests = Contest::all(&shown.series);
+        let named = shown.series.iter().enumerate();
+        let methods = named.map(|(place, series)| Method::of(place, &series.name, &contests));
+        let mut methods: Vec<_> = methods.filter(|method| !method.losses.is_empty()).collect();
+        methods.sort_by(|a, b| b.mean_share().total_cmp(&a.mean_share()));
+        let meaning = "share of all matrices on which the method's time is at most the factor times that of the fastest \
+                       method; with a factor of 1, the share on which it is the fastest";
+        let headings = FACTORS.map(|factor| format!("within {factor} (%)"));
+        let table = Table::of(&methods)
+            .column("method", |method| method.name)
+            .columns(headings, |method| FACTORS.map(|factor| method.share(factor)))
+            .build();
+        let names: Vec<_> = methods.iter().map(|method| method.name).collect();
+        let chart = chart::Plane {
+            x: Axis::log("factor of the fastest method's time"),
+            y: Axis::linear("share of the matrices (%)"),
+            series: drawn(Mark::Trend, methods.iter().map(|method| (method.name, method.points()))),
+            few: few::few(&names, Some(0)),
+            guides: vec![],
+        };
+        View::of(shown.notes([Some(meaning.into())]), Chart::Plane(chart), table)
+    }
+}
+
+impl<'a> Method<'a> {
+    fn of(place: usize, name: &'a str, contests: &[Contest]) -> Self {
+        let mut losses: Vec<_> = contests.iter().filter_map(|of| Some(of.loss(place)?.1)).collect();
+        losses.sort_by(f64::total_cmp);
+        Self { name, losses, matrices: contests.len() }
     }
 
-    /// Returns the losses of the series at a place, each with its row and the name of the contest.
-    pub fn losses_of(place: usize, contests: &'a [Self]) -> Vec<(Run<'a>, f64)> {
-        let loss = |of: &'a Self| {
-            let (line, loss) = of.losses()[place]?;
-            Some(((line, &of.name[..]), loss))
-        };
-        contests.iter().filter_map(loss).collect()
+    /// Returns the share of matrices within a factor, in percent.
+    fn share(&self, factor: f64) -> f64 {
+        let within = self.losses.partition_point(|&loss| loss <= factor);
+        100.0 * within as f64 / self.matrices as f64
+    }
+
+    fn mean_share(&self) -> f64 {
+        FACTORS.iter().map(|&factor| self.share(factor)).sum()
+    }
+
+    /// Returns the corners of the step function.
+    fn points(&self) -> Vec<Point> {
+        let point = |x, y| Point { x, y, ..Point::default() };
+        let mut points = vec![point(1.0, self.share(1.0))];
+        for &loss in self.losses.iter().filter(|&&loss| loss > 1.0 && loss <= FARTHEST) {
+            let before = points[points.len() - 1].y;
+            points.extend([point(loss, before), point(loss, self.share(loss))]);
+        }
+        points.push(point(FARTHEST, self.share(FARTHEST)));
+        points
     }
 }

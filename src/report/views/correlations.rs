@@ -1,13 +1,8 @@
 //! The view `correlations`: the correlation of two numbers of a method's rows.
 
-use super::{Kind, Part, Recorded, parts};
-use crate::record::table::Table;
-use crate::report::View;
-use crate::report::chart::{Axis, BarSeries, Bars, Chart};
-use crate::report::column::Column;
-use crate::report::grouped::grouped;
+use super::*;
+use crate::report::chart::BarSeries;
 use crate::report::matched::correlation;
-use crate::report::names::join;
 
 /// The minimum number of rows of a correlation. With fewer rows it is not shown, because it has no meaning.
 const LEAST: usize = 10;
@@ -16,7 +11,6 @@ keys! {
     /// Pearson's correlation of pairs of columns over the rows of each method, as in merge-spmv-sc16, Figure 9, and
     /// hola-spmv-ics17, Figure 6.
     Correlations {
-        /// The pairs of columns.
         pub pairs: Vec<[Column; 2]>,
         /// The parts that are shown separately; if empty, all rows together.
         #[serde(default)]
@@ -51,24 +45,18 @@ impl Kind for Correlations {
         }
         let before = all.len();
         all.retain(|of| of.rows >= LEAST);
-        let left_out = before - all.len();
-        let left_out = (left_out > 0).then(|| {
-            format!(
-                "left out: {left_out} of {before} correlations, which have fewer than {LEAST} rows"
-            )
+        let few = before - all.len();
+        let left_out = (few > 0).then(|| {
+            format!("left out: {few} of {before} correlations, which have fewer than {LEAST} rows")
         });
         let meaning = "Pearson's correlation of the numbers, without logarithms, over the rows that are correct and timed";
         let table = Table::of(&all)
             .column("of", |of| &of.name[..])
             .column("method", |of| of.method)
             .column("rows", |of| of.rows)
-            .column("correlation", |of| of.pearson);
-        View {
-            notes: shown.notes([Some(meaning.into()), left_out]),
-            chart: Some(chart(&all)),
-            table: Some(table.build()),
-            ..View::default()
-        }
+            .column("correlation", |of| of.pearson)
+            .build();
+        View::of(shown.notes([Some(meaning.into()), left_out]), chart(&all), table)
     }
 }
 
@@ -78,10 +66,10 @@ fn chart(all: &[Correlation]) -> Chart {
         let of_method = |method: &&str| all.iter().find(|of| of.method == *method)?.pearson;
         BarSeries { name, values: methods.iter().map(of_method).collect(), ..BarSeries::default() }
     });
-    Chart::Bars(Bars {
+    Chart::Bars(chart::Bars {
         value: Axis::linear("correlation"),
         series: bars.collect(),
         categories: methods.into_iter().map(String::from).collect(),
-        ..Bars::default()
+        ..chart::Bars::default()
     })
 }

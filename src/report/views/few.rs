@@ -5,29 +5,29 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::report::chart::{BarSeries, Point, Series};
 use crate::report::statistics::Statistic;
 use spmv_methods::method::Device;
-use spmv_methods::{BASELINES, Baseline, Kind};
+use spmv_methods::{BASELINES, Kind};
 
 /// The kinds of baselines that are shown. Of each kind, the first one on each device that has a series is shown.
 const SHOWN: [Kind; 3] = [Kind::Csr, Kind::Merge, Kind::Vendor];
 
 /// Selects from series of points. `more`: whether a greater number is better.
 pub(super) fn of_points(series: &[Series], more: bool) -> Vec<String> {
-    let places = |series: &Series| {
-        let place = |point: &Point| ((point.x.to_bits(), point.label.clone()), point.y);
-        series.points.iter().map(place).collect::<Vec<_>>()
-    };
+    let place = |point: &Point| ((point.x.to_bits(), point.label.clone()), point.y);
+    let numbers: Vec<Vec<_>> =
+        series.iter().map(|series| series.points.iter().map(place).collect()).collect();
     let names: Vec<_> = series.iter().map(|series| &series.name[..]).collect();
-    few(&names, best(&series.iter().map(places).collect::<Vec<_>>(), more))
+    few(&names, best(&numbers, more))
 }
 
 /// Selects from series of bars. `more`: whether a greater number is better.
 pub(super) fn of_bars(series: &[BarSeries], more: bool) -> Vec<String> {
-    let places = |series: &BarSeries| {
-        let values = series.values.iter().enumerate();
-        values.filter_map(|(category, value)| Some((category, (*value)?))).collect::<Vec<_>>()
-    };
+    let bar = |(category, value): (usize, &Option<f64>)| Some((category, (*value)?));
+    let numbers: Vec<Vec<_>> = series
+        .iter()
+        .map(|series| series.values.iter().enumerate().filter_map(bar).collect())
+        .collect();
     let names: Vec<_> = series.iter().map(|series| &series.name[..]).collect();
-    few(&names, best(&series.iter().map(places).collect::<Vec<_>>(), more))
+    few(&names, best(&numbers, more))
 }
 
 /// Selects from names; `best` is the index of the best series.
@@ -40,17 +40,18 @@ pub(super) fn few(names: &[&str], best: Option<usize>) -> Vec<String> {
 
 /// Returns the names of series of a baseline method. The name of a series begins with the method.
 fn baselines<'a>(names: &[&'a str]) -> BTreeSet<&'a str> {
-    let of = |method: &str| {
-        let is_of = |name: &&str| name.split([' ', ':']).next() == Some(method);
-        names.iter().copied().filter(is_of).collect::<Vec<_>>()
-    };
-    let first = |(device, kind)| {
-        let alike =
-            BASELINES.iter().filter(move |b: &&Baseline| (b.device, b.kind) == (device, kind));
-        alike.map(|baseline| of(baseline.name)).find(|names| !names.is_empty())
-    };
-    let kinds = [Device::Cpu, Device::Gpu].into_iter().flat_map(|d| SHOWN.map(|kind| (d, kind)));
-    kinds.filter_map(first).flatten().collect()
+    let mut shown = BTreeSet::new();
+    for (device, kind) in
+        [Device::Cpu, Device::Gpu].into_iter().flat_map(|device| SHOWN.map(|kind| (device, kind)))
+    {
+        let alike = BASELINES.iter().filter(|of| (of.device, of.kind) == (device, kind));
+        let mut of_each = alike.map(|baseline| {
+            let is_of = |name: &&str| name.split([' ', ':']).next() == Some(baseline.name);
+            names.iter().copied().filter(is_of).collect::<Vec<_>>()
+        });
+        shown.extend(of_each.find(|names| !names.is_empty()).unwrap_or_default());
+    }
+    shown
 }
 
 /// Returns the series that is best at the most places, counting only places where several series have a number.

@@ -1,95 +1,133 @@
 //! The views that an experiment's definition or a report can contain, and their construction from rows. The list
-//! of kinds is closed.
+//! of kinds is closed. A file of kinds imports what most of them need from here, with `use super::*`.
 
-#[macro_use]
-mod keys;
+/// Defines the struct of a kind of view: the keys that all kinds have, followed by its own. Kinds without a list `of`
+/// of methods end with an expression for the selections of the methods that they show.
+macro_rules! keys {
+    ($(#[$doc:meta])* $kind:ident { $($own:tt)* }) => {
+        keys! {
+            $(#[$doc])*
+            $kind {
+                /// The methods to show, in this order; all methods if empty.
+                #[serde(default)]
+                pub of: Vec<Select>,
+                $($own)*
+            }
+            |kind| &kind.of
+        }
+    };
+    ($(#[$doc:meta])* $kind:ident { $($own:tt)* } |$self:ident| $of:expr) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct $kind {
+            pub title: String,
+            /// The conditions that a row must meet to be included.
+            #[serde(rename = "where", default)]
+            pub conditions: Conditions,
+            $($own)*
+        }
+
+        impl Keys for $kind {
+            fn title(&self) -> &str {
+                &self.title
+            }
+
+            fn conditions(&self) -> &Conditions {
+                &self.conditions
+            }
+
+            fn of(&self) -> &[Select] {
+                let $self = self;
+                $of
+            }
+        }
+    };
+}
 
 mod agreement;
 mod amortisation;
 mod bars;
-mod best;
-mod bins;
 mod contest;
 mod correlations;
 mod few;
-mod heat;
-mod listing;
-mod matrices;
 mod plane;
-mod profile;
-mod repeatability;
 mod roofline;
-mod roofs;
-mod setting;
 mod shown;
 mod sizes;
 mod speedup;
-mod speedups;
 mod stages;
+mod tables;
 #[cfg(test)]
 mod tests;
-mod winners;
+
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::Value;
 
-use agreement::Agreement;
-use amortisation::Amortisation;
-use bars::Bars;
-use best::Best;
-use correlations::Correlations;
-use heat::Heat;
-use listing::Listing;
-use matrices::Matrices;
-use plane::Plane;
-use profile::Profile;
-use repeatability::Repeatability;
-use roofline::Roofline;
-use sizes::Sizes;
-use speedup::Speedup;
-use speedups::Speedups;
-use stages::Stages;
-use winners::Winners;
-
-use super::View;
-use super::chart::{self, Axis, Chart, Mark, Point};
+use super::chart::{self, Axis, Chart, Guide, Mark, Point};
 use super::column::Column;
-use super::matched::{matrix, timed};
-use super::names::{join, label};
-use super::origin::origin;
+use super::matched::{self, Fastest, Matrix, Numbers, matrix, timed};
+use super::names::{count, join, label};
 use super::select::{Conditions, Select};
-use super::statistics::Statistic;
+use super::statistics::{Kinds, Statistic, percentage, quantile};
+use super::{View, grouped};
+use crate::record::facts::machine;
 use crate::record::read::RecordedRow;
 use crate::record::stages::StageRow;
-use keys::Keys;
-use shown::Shown;
+use crate::record::table::{Cell, Table, significant};
+use shown::{APART, Series, Shown, note_on_choice, setting, varying};
 
-/// The recorded data from which views are made.
 #[derive(Clone, Debug, Default)]
 pub struct Recorded<'a> {
-    /// The rows of methods on matrices.
     pub lines: Vec<&'a RecordedRow>,
-    /// The rows of the stages of their products.
     pub stages: Vec<&'a StageRow>,
     /// The records of the runs that the rows belong to.
     pub runs: Vec<&'a Value>,
 }
 
 impl Recorded<'_> {
-    /// Returns the foot of a chart that shows all rows: the matrices, their settings, and where and when they
+    /// Returns the foot of a chart that shows these rows: the matrices, their settings, and where and when they
     /// were measured.
-    pub fn foot(&self) -> String {
-        self.foot_of(&self.lines)
-    }
-
-    fn foot_of(&self, lines: &[&RecordedRow]) -> String {
+    pub(super) fn foot(&self, lines: &[&RecordedRow]) -> String {
         let timed: Vec<_> = timed(lines.iter().copied()).collect();
         let summary = Shown::of(&timed, &Conditions::default(), &[], &[]).summary();
-        join([summary, origin(&timed, &self.runs)], "; ")
+        join([summary, self.origin(&timed)], "; ")
+    }
+
+    /// Returns the machines of these rows, each with the first and last day of its runs, from the run records.
+    fn origin(&self, lines: &[&RecordedRow]) -> String {
+        let mut days: BTreeMap<String, (&str, &str)> = BTreeMap::new();
+        for line in lines {
+            let (machine, day) = self.machine_and_day(line).unwrap_or_default();
+            let (first, last) = days.entry(machine).or_insert((day, day));
+            (*first, *last) = (day.min(first), day.max(last));
+        }
+        let machines =
+            days.into_iter().map(|(machine, (first, last))| match (&machine[..], first == last) {
+                ("", _) => "machine and date not recorded".to_owned(),
+                (_, true) => format!("{machine}, {first}"),
+                (_, false) => format!("{machine}, {first} to {last}"),
+            });
+        join(machines, "; ")
+    }
+
+    fn machine_and_day(&self, line: &RecordedRow) -> Option<(String, &str)> {
+        let run = self.runs.iter().find(|run| run["run_id"] == line.row.run_id[..])?;
+        let date = run["date"].as_str()?;
+        Some((machine(run, line.row.device?.name())?, date.get(..10).unwrap_or(date)))
     }
 }
 
-/// A kind of view.
+/// The keys that all kinds of views have.
+trait Keys {
+    fn title(&self) -> &str;
+    fn conditions(&self) -> &Conditions;
+    /// Returns the selections of the methods that are shown, none if all are.
+    fn of(&self) -> &[Select];
+}
+
 trait Kind: Keys {
     /// Returns the selections of the methods that the shown ones are compared with.
     fn over(&self) -> &[Select] {
@@ -105,15 +143,13 @@ trait Kind: Keys {
     }
 }
 
-/// Defines the list of kinds.
 macro_rules! kinds {
-    ($(#[$doc:meta])* $spec:ident { $($kind:ident),* $(,)? }) => {
+    ($(#[$doc:meta])* $spec:ident { $($kind:ident in $module:ident,)* }) => {
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, Deserialize)]
         #[serde(tag = "kind", rename_all = "kebab-case")]
-        #[allow(missing_docs)] // each kind is documented at its struct
         pub enum $spec {
-            $($kind($kind)),*
+            $($kind($module::$kind)),*
         }
 
         impl $spec {
@@ -132,23 +168,23 @@ kinds! {
     /// of its own. It is split further by precision, device, number of threads, cache, order and transpose if the
     /// rows differ in these.
     Spec {
-        Plane,
-        Speedup,
-        Speedups,
-        Bars,
-        Heat,
-        Correlations,
-        Matrices,
-        Listing,
-        Amortisation,
-        Roofline,
-        Best,
-        Winners,
-        Profile,
-        Repeatability,
-        Sizes,
-        Stages,
-        Agreement,
+        Plane in plane,
+        Speedup in speedup,
+        Speedups in speedup,
+        Bars in bars,
+        Heat in contest,
+        Correlations in correlations,
+        Matrices in tables,
+        Listing in tables,
+        Amortisation in amortisation,
+        Roofline in roofline,
+        Best in contest,
+        Winners in contest,
+        Profile in contest,
+        Repeatability in tables,
+        Sizes in sizes,
+        Stages in stages,
+        Agreement in agreement,
     }
 }
 
@@ -171,18 +207,19 @@ impl Spec {
 
     /// Builds the view from recorded data. Empty charts and tables are left out.
     pub fn view(&self, recorded: &Recorded) -> View {
-        let View { notes, chart, table, .. } = self.kind().view(recorded);
-        let (chart, table) = (chart.filter(shows), table.filter(|table| !table.rows.is_empty()));
-        let foot = chart.iter().map(|_| recorded.foot_of(&self.shown(recorded))).collect();
-        View { title: self.kind().title().to_owned(), notes, chart, table, foot }
+        let view = self.kind().view(recorded);
+        let chart = view.chart.filter(shows);
+        let foot = chart.iter().map(|_| recorded.foot(&self.shown(recorded))).collect();
+        let table = view.table.filter(|table| !table.rows.is_empty());
+        View { title: self.kind().title().to_owned(), notes: view.notes, chart, foot, table }
     }
 
     /// Returns the rows that the view shows.
     fn shown<'a>(&self, recorded: &Recorded<'a>) -> Vec<&'a RecordedRow> {
+        let (all, selections) = (self.kind().of().is_empty(), self.selections());
         let is_meant = |line: &&RecordedRow| {
-            let selected = || self.selections().iter().any(|select| select.meets(line));
-            let all = self.kind().of().is_empty();
-            self.kind().conditions().passes(line) && (all || selected())
+            let is_selected = || selections.iter().any(|select| select.meets(line));
+            self.kind().conditions().passes(line) && (all || is_selected())
         };
         recorded.lines.iter().copied().filter(is_meant).collect()
     }
@@ -204,6 +241,10 @@ fn shows(chart: &Chart) -> bool {
         Chart::Bars(bars) => bars.series.iter().any(|s| s.values.iter().any(Option::is_some)),
         Chart::Heat(heat) => heat.cells.iter().flatten().any(Option::is_some),
     }
+}
+
+fn nonzeros() -> Column {
+    Column::of("num_nonzeros")
 }
 
 fn axis(column: &Column) -> Axis {

@@ -1,22 +1,18 @@
-//! The view `plane`: points over two axes.
+//! The view `plane`: points over two axes. Many points are combined into few: one per x, or one per range of x.
 
-use super::bins::{self, Bin};
-use super::shown::{Series, Shown};
-use super::{Kind, Recorded, axis, dot, drawn, few};
-use crate::record::read::RecordedRow;
-use crate::record::table::Table;
-use crate::report::View;
-use crate::report::chart::{self, Chart, Mark};
-use crate::report::column::Column;
-use crate::report::matched::timed;
+use super::*;
+
+/// The number of ranges of equal width into which the x of a trend are divided.
+const RANGES: f64 = 12.0;
+
+/// The minimum number of rows in a range. Smaller ranges are merged with a neighbour.
+const LEAST: usize = 3;
 
 keys! {
     /// A number of rows over another number, with a series per method. A point is a row (dots), all rows with one x
     /// (line), or all rows in a range of x (trend, as in hola-spmv-ics17, Figure 4).
     Plane {
-        /// The column of the horizontal axis.
         pub x: Column,
-        /// The column of the vertical axis.
         pub y: Column,
         /// How points are drawn; dots by default.
         #[serde(default)]
@@ -24,7 +20,17 @@ keys! {
     }
 }
 
-/// The name of a method, and its points.
+/// Several rows that are shown as one point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Bin {
+    x: f64,
+    /// The geometric mean of the rows' y.
+    y: f64,
+    /// The spread of the rows' y, or `None` for a single row.
+    spread: Option<(f64, f64)>,
+    rows: usize,
+}
+
 type Binned<'a> = (&'a str, Vec<Bin>);
 
 impl Kind for Plane {
@@ -32,27 +38,27 @@ impl Kind for Plane {
         let shown = self.shown(recorded, &[self.x.name()]);
         let points: Vec<_> = shown.series.iter().map(|series| self.points(series)).collect();
         let names = || shown.series.iter().map(|series| &series.name[..]);
-        let bins = points.iter().map(|points| self.bins(points));
-        let bins: Vec<Binned> = names().zip(bins).collect();
+        let bins: Vec<Binned> = names().zip(points.iter().map(|of| self.bins(of))).collect();
         let series = match self.mark {
             Mark::Dots => {
                 let dots = points.iter().map(|points| points.iter().copied().map(dot).collect());
                 drawn(self.mark, names().zip(dots))
             }
             Mark::Line | Mark::Trend => {
-                let points = |bins: &Vec<Bin>| bins.iter().map(|bin| bin.point()).collect();
+                let point = |&Bin { x, y, spread, .. }: &Bin| Point { x, y, spread, label: None };
+                let points = |bins: &Vec<Bin>| bins.iter().map(point).collect();
                 drawn(self.mark, bins.iter().map(|(name, bins)| (*name, points(bins))))
             }
         };
+        let notes = self.notes(&shown, &bins, points.iter().map(Vec::len).sum());
+        let table = match self.mark {
+            Mark::Dots => None,
+            Mark::Line => Some(self.side_by_side(&bins)),
+            Mark::Trend => Some(self.one_by_one(&bins)),
+        };
         let (x, y) = (axis(&self.x), axis(&self.y));
         let few = few::of_points(&series, self.y.more_is_better());
-        let plane = chart::Plane { x, y, series, few, ..chart::Plane::default() };
-        View {
-            notes: self.notes(&shown, &bins, points.iter().map(Vec::len).sum()),
-            table: self.table(&bins),
-            chart: Some(Chart::Plane(plane)),
-            ..View::default()
-        }
+        View::of(notes, Chart::Plane(chart::Plane { x, y, series, few, guides: vec![] }), table)
     }
 }
 
@@ -67,8 +73,8 @@ impl Plane {
     fn bins(&self, points: &[(&RecordedRow, (f64, f64))]) -> Vec<Bin> {
         let points: Vec<_> = points.iter().map(|point| point.1).collect();
         match self.mark {
-            Mark::Dots | Mark::Line => bins::same(&points),
-            Mark::Trend => bins::trend(&points, self.x.is_log()),
+            Mark::Dots | Mark::Line => same(&points),
+            Mark::Trend => trend(&points, self.x.is_log()),
         }
     }
 
@@ -98,38 +104,114 @@ impl Plane {
         shown.notes([meaning, left_out])
     }
 
-    fn table(&self, bins: &[Binned]) -> Option<Table> {
-        match self.mark {
-            Mark::Dots => None,
-            Mark::Line => Some(self.side_by_side(bins)),
-            Mark::Trend => Some(self.one_by_one(bins)),
-        }
-    }
-
-    /// Returns a table with a row per x and a column per series.
     fn side_by_side(&self, bins: &[Binned]) -> Table {
         let mut all: Vec<_> = bins.iter().flat_map(|(_, bins)| bins).map(|bin| bin.x).collect();
         all.sort_by(f64::total_cmp);
         all.dedup();
         let heading = format!("{} \\ {}", self.x.label(), self.y.label());
-        let table = Table::of(&all).column(heading, |&x| self.x.cell(x));
-        let table = bins.iter().fold(table, |table, (name, bins)| {
-            table.column(*name, |x| bins.iter().find(|bin| bin.x == *x).map(|bin| bin.y))
-        });
+        let mut table = Table::of(&all).column(heading, |&x| self.x.cell(x));
+        for (name, bins) in bins {
+            table = table.column(*name, |x| Some(bins.iter().find(|bin| bin.x == *x)?.y));
+        }
         table.build()
     }
 
-    /// Returns a table with a row per series and x.
     fn one_by_one(&self, bins: &[Binned]) -> Table {
         let rows = bins.iter().flat_map(|(name, bins)| bins.iter().map(move |bin| (*name, bin)));
-        let rows: Vec<_> = rows.collect();
-        let table = Table::of(&rows)
+        Table::of(&rows.collect::<Vec<_>>())
             .column("method", |(name, _)| *name)
             .column(self.x.label(), |(_, bin)| bin.x)
             .column(self.y.label(), |(_, bin)| bin.y)
             .column("lower quartile", |(_, bin)| bin.spread.map(|spread| spread.0))
             .column("upper quartile", |(_, bin)| bin.spread.map(|spread| spread.1))
-            .column("rows", |(_, bin)| bin.rows);
-        table.build()
+            .column("rows", |(_, bin)| bin.rows)
+            .build()
+    }
+}
+
+/// Combines the points with the same x. The spread is from the smallest to the greatest y.
+fn same(points: &[(f64, f64)]) -> Vec<Bin> {
+    let bin = |points: Vec<(f64, f64)>| {
+        let [(x, y)] = points[..] else { return several(points[0].0, &points, [0.0, 1.0]) };
+        Some(Bin { x, y, spread: None, rows: 1 })
+    };
+    let groups = grouped(sorted(points), |point| point.0.to_bits());
+    groups.into_iter().filter_map(|(_, points)| bin(points)).collect()
+}
+
+/// Combines the points in ranges of equal width, of the logarithm of x if `log`. A range with too few points is
+/// merged with the next, the last one with the one before. The spread is from the lower to the upper quartile.
+/// Returns nothing if there are too few points altogether.
+fn trend(points: &[(f64, f64)], log: bool) -> Vec<Bin> {
+    let place = |x: f64| if log { x.ln() } else { x };
+    let points = sorted(points);
+    let [(first, _), .., (last, _)] = points[..] else { return Vec::new() };
+    let range = |x: f64| {
+        let width = (place(last) - place(first)) / RANGES;
+        ((place(x) - place(first)) / width).floor()
+    };
+    let mut bins: Vec<Vec<(f64, f64)>> = Vec::new();
+    for point in points {
+        match bins.last_mut() {
+            Some(bin) if bin.len() < LEAST || range(bin[0].0) == range(point.0) => bin.push(point),
+            _ => bins.push(vec![point]),
+        }
+    }
+    if let Some(rest) = bins.pop_if(|bin| bin.len() < LEAST) {
+        bins.last_mut().into_iter().for_each(|bin| bin.extend(&rest));
+    }
+    let middle = |bin: &Vec<(f64, f64)>| {
+        let places: Vec<_> = bin.iter().map(|point| place(point.0)).collect();
+        let mean = Statistic::Mean.of(&places).expect("a bin has points");
+        if log { mean.exp() } else { mean }
+    };
+    bins.iter().filter_map(|bin| several(middle(bin), bin, [0.25, 0.75])).collect()
+}
+
+/// Returns the points as one, or `None` if a y is negative, because then there is no geometric mean.
+fn several(x: f64, points: &[(f64, f64)], spread: [f64; 2]) -> Option<Bin> {
+    let y: Vec<_> = points.iter().map(|point| point.1).collect();
+    let [low, high] = spread.map(|share| quantile(&y, share));
+    let mean = Statistic::GeometricMean.of(&y)?;
+    Some(Bin { x, y: mean, spread: low.zip(high), rows: y.len() })
+}
+
+fn sorted(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let mut points = points.to_vec();
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    points
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn close(a: f64, b: f64) -> bool {
+        (a - b).abs() < 1e-12 * b.abs()
+    }
+
+    /// At 2 the geometric mean of 1 and 4 is 2. A single point has no spread.
+    #[test]
+    fn rows_of_one_x_are_one_point() {
+        let bins = same(&[(2.0, 1.0), (1.0, 5.0), (2.0, 4.0), (3.0, 1.0), (3.0, -1.0)]);
+        assert_eq!(bins[0], Bin { x: 1.0, y: 5.0, spread: None, rows: 1 });
+        assert!(close(bins[1].y, 2.0) && bins[1].spread == Some((1.0, 4.0)), "{bins:?}");
+        assert_eq!(bins.len(), 2, "a number below 0 has no geometric mean");
+    }
+
+    /// From 1 to 10^12, each power of 10 begins a range. The first three points are in one range. 10^3 is alone
+    /// in its range and is merged with 10^5 and 10^6. The last two points are too few for a range.
+    #[test]
+    fn the_ranges_of_a_trend_have_three_points_or_more() {
+        let x = [0.0, 0.1, 0.2, 3.3, 5.3, 6.3, 8.3, 12.0];
+        let y = [1.0, 2.0, 4.0, 1.0, 10.0, 100.0, 10.0, 10.0];
+        let points: Vec<_> = x.iter().map(|x| 10f64.powf(*x)).zip(y).collect();
+        let bins = trend(&points, true);
+        assert_eq!(bins.iter().map(|bin| bin.rows).collect::<Vec<_>>(), [3, 5]);
+        assert!(close(bins[0].x, 10f64.powf(0.1)) && close(bins[0].y, 2.0), "{bins:?}");
+        assert_eq!(bins[0].spread, Some((1.5, 3.0)));
+        assert!(close(bins[1].y, 10.0), "{bins:?}");
+        assert_eq!(trend(&points[..2], true), []);
+        assert_eq!(trend(&[(1.0, 2.0); 4], true).len(), 1, "one x");
     }
 }

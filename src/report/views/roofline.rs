@@ -1,18 +1,18 @@
-//! The view `roofline`: how close products come to the speed that the memory bandwidth allows.
+//! The view `roofline`: how close products come to the speed that the memory bandwidth allows. The roofs are the measured
+//! bandwidths that products are compared with, by the size of their working sets.
 
-use super::roofs::{roofs, working_set};
-use super::shown::Series;
-use super::{Kind, Recorded, axis, dot, drawn, ends, few};
-use crate::record::read::RecordedRow;
-use crate::record::table::Table;
-use crate::report::View;
-use crate::report::chart::{Axis, Chart, Mark, Plane, Point};
-use crate::report::column::Column;
-use crate::report::matched::{Numbers, matrix, timed};
-use crate::report::names::label;
-use crate::report::statistics::Statistic;
-use crate::report::values::Kinds;
+use std::collections::BTreeSet;
+
+use super::*;
+use crate::bench::metrics::compulsory_bytes;
 use spmv_matrix::memory::Size;
+
+/// The maximum number of roofs. More could not be distinguished in a chart.
+const MOST: usize = 5;
+
+/// The factors by which the bandwidths of one roof may differ. The first one that results in few enough roofs is
+/// used.
+const FACTORS: [f64; 5] = [2.0, 3.0, 5.0, 10.0, f64::INFINITY];
 
 keys! {
     /// GFLOP/s over FLOP per compulsory byte, below the measured bandwidths.
@@ -30,18 +30,33 @@ impl Kind for Roofline {
         let timed: Vec<_> = timed(shown.lines.iter().copied()).collect();
         let guides = roofs(&timed, &ends(&series, x.is_log()));
         let few = few::of_points(&series, true);
-        let y = Axis { log: true, ..axis(&y) };
-        let percents = shown.series.iter().filter_map(Percents::of).collect::<Vec<_>>();
+        let (x, y) = (axis(&x), Axis { log: true, ..axis(&y) });
+        let chart = Chart::Plane(chart::Plane { x, y, series, guides, few });
+        let column = Column::of("percent_of_peak");
+        let percents = shown.series.iter().map(|of| (&of.name[..], of.numbers(&column)));
+        let percents: Vec<_> = percents.filter(|(_, all)| !all.is_empty()).collect();
+        let name = |of: &(&RecordedRow, f64)| label(matrix(of.0));
+        let least = |all: &Numbers| all.iter().min_by(|a, b| a.1.total_cmp(&b.1)).map(name);
+        let most = |all: &Numbers| all.iter().max_by(|a, b| a.1.total_cmp(&b.1)).map(name);
         let kinds = Kinds::of_lines(&shown.lines);
+        let table = Table::of(&percents)
+            .column("method", |(name, _)| *name)
+            .means(kinds, ("median % of peak", Statistic::Median), |(_, all)| all)
+            .column("min", |(_, all)| Statistic::Min.over(all))
+            .column("on", |(_, all)| least(all))
+            .column("max", |(_, all)| Statistic::Max.over(all))
+            .column("on", |(_, all)| most(all))
+            .build();
         let meaning = "% of peak: the bandwidth if each product moves the CSR arrays, x and y once, in percent of the \
                        bandwidth of sweeps over as many bytes; a roof is the median of the bandwidths of these \
                        sweeps for a range of matrix sizes in which they differ little";
-        View {
-            notes: shown.notes([Some(meaning.into()), note_on_above(&percents), kinds.note()]),
-            chart: Some(Chart::Plane(Plane { x: axis(&x), y, series, guides, few })),
-            table: Some(table(&percents, kinds)),
-            ..View::default()
-        }
+        let above = percents.iter().flat_map(|(_, all)| all).filter(|of| of.1 > 100.0).count();
+        let on_above = format!(
+            "above 100 % ({above} rows): the method stores fewer bytes than CSR, or has more of them in \
+             the caches than the sweep had"
+        );
+        let on_above = (above > 0).then_some(on_above);
+        View::of(shown.notes([Some(meaning.into()), on_above, kinds.note()]), chart, table)
     }
 }
 
@@ -50,41 +65,95 @@ fn point(of: (&RecordedRow, (f64, f64))) -> Point {
     Point { label: Some(label(matrix(of.0)) + &size), ..dot(of) }
 }
 
-/// The bandwidths of a method in percent of the peak.
-struct Percents<'a> {
-    method: &'a str,
-    all: Numbers<'a>,
-    least: (&'a RecordedRow, f64),
-    most: (&'a RecordedRow, f64),
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Ceiling<'a> {
+    matrix: Matrix<'a>,
+    /// The bytes of the CSR arrays, x and y.
+    bytes: u64,
+    gbs: f64,
 }
 
-impl<'a> Percents<'a> {
-    fn of(series: &'a Series<'a>) -> Option<Self> {
-        let all = series.numbers(&Column::of("percent_of_peak"));
-        let least = *all.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
-        let most = *all.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
-        Some(Self { method: &series.name, all, least, most })
+impl<'a> Ceiling<'a> {
+    fn of(line: &'a RecordedRow) -> Option<Self> {
+        let row = &line.row;
+        let percent = row.percent_of_peak.filter(|&percent| percent > 0.0)?;
+        let gbs = 100.0 * row.compulsory_gbs? / percent;
+        Some(Self { matrix: matrix(line), bytes: working_set(line)?, gbs })
     }
 }
 
-/// Returns an explanation if the percentages of any rows are above 100.
-fn note_on_above(percents: &[Percents]) -> Option<String> {
-    let percents = percents.iter().flat_map(|of| &of.all);
-    let above = percents.filter(|(_, percent)| *percent > 100.0).count();
-    let reason = format!(
-        "above 100 % ({above} rows): the method stores fewer bytes than CSR, or has more of them in \
-         the caches than the sweep had"
-    );
-    (above > 0).then_some(reason)
+fn working_set(line: &RecordedRow) -> Option<u64> {
+    let [rows, cols, nonzeros] = line.row.sizes()?;
+    Some(compulsory_bytes(rows, cols, nonzeros, line.row.precision?))
 }
 
-fn table(percents: &[Percents], kinds: Kinds) -> Table {
-    let table = Table::of(percents)
-        .column("method", |of| of.method)
-        .means(kinds, ("median % of peak", Statistic::Median), |of| &of.all)
-        .column("min", |of| of.least.1)
-        .column("on", |of| label(matrix(of.least.0)))
-        .column("max", |of| of.most.1)
-        .column("on", |of| label(matrix(of.most.0)));
-    table.build()
+/// Returns one line per range of sizes between the ends of x (in FLOP per byte). Its name contains the sizes.
+fn roofs(lines: &[&RecordedRow], ends: &[f64]) -> Vec<Guide> {
+    let mut ceilings: Vec<_> = lines.iter().filter_map(|line| Ceiling::of(line)).collect();
+    ceilings.sort_by_key(|ceiling| (ceiling.bytes, ceiling.matrix));
+    ceilings.dedup_by_key(|ceiling| (ceiling.bytes, ceiling.matrix));
+    let mut choices = FACTORS.iter().map(|&factor| ranges(&ceilings, factor));
+    let ranges = choices.find(|ranges| ranges.len() <= MOST).unwrap_or_default();
+    let roof = |range: &[Ceiling]| {
+        let gbs = Statistic::Median.of(&range.iter().map(|of| of.gbs).collect::<Vec<_>>())?;
+        Some(Guide { name: name(range, gbs), points: ends.iter().map(|&x| (x, x * gbs)).collect() })
+    };
+    ranges.into_iter().filter_map(roof).collect()
+}
+
+/// Divides the ceilings, which are sorted by size, into ranges whose bandwidths differ by at most a factor.
+fn ranges<'s, 'a>(ceilings: &'s [Ceiling<'a>], factor: f64) -> Vec<&'s [Ceiling<'a>]> {
+    let (mut ranges, mut start) = (Vec::new(), 0);
+    let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
+    for (place, &Ceiling { gbs, .. }) in ceilings.iter().enumerate() {
+        (least, most) = (least.min(gbs), most.max(gbs));
+        if most > factor * least {
+            ranges.push(&ceilings[start..place]);
+            (start, least, most) = (place, gbs, gbs);
+        }
+    }
+    ranges.push(&ceilings[start..]);
+    ranges
+}
+
+/// Returns the name of a roof: `42.6 GB/s: 71.3 to 338 MiB (5 matrices)`.
+fn name(range: &[Ceiling], gbs: f64) -> String {
+    let size = |end: Option<&Ceiling>| Size(end.map_or(0, |of| of.bytes)).to_string();
+    let (least, most) = (size(range.first()), size(range.last()));
+    let sizes = if least == most { least } else { format!("{least} to {most}") };
+    let matrices = range.iter().map(|of| of.matrix).collect::<BTreeSet<_>>().len();
+    format!("{} GB/s: {sizes} ({})", significant(gbs), count(matrices, "matrix"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ceilings(gbs: &[f64]) -> Vec<Ceiling<'static>> {
+        let numbered = gbs.iter().enumerate();
+        numbered
+            .map(|(place, &gbs)| Ceiling {
+                matrix: ("a", false, Some(place)),
+                bytes: 1 << place,
+                gbs,
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_range_ends_where_bandwidths_differ_too_much() {
+        let ceilings = ceilings(&[100.0, 60.0, 120.0, 50.0, 40.0, 19.0]);
+        let lengths =
+            |factor| ranges(&ceilings, factor).iter().map(|range| range.len()).collect::<Vec<_>>();
+        assert_eq!(lengths(2.0), [3, 2, 1]);
+        assert_eq!(lengths(3.0), [5, 1]);
+        assert_eq!(lengths(f64::INFINITY), [6]);
+    }
+
+    #[test]
+    fn the_name_of_a_roof_contains_its_sizes() {
+        let ceilings = ceilings(&[100.0, 60.0]);
+        assert_eq!(name(&ceilings, 80.0), "80.0 GB/s: 1 bytes to 2 bytes (2 matrices)");
+        assert_eq!(name(&ceilings[1..], 60.0), "60.0 GB/s: 2 bytes (1 matrix)");
+    }
 }

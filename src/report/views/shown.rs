@@ -1,21 +1,71 @@
-//! The rows that a view shows, grouped into series by method and setting.
+//! The rows that a view shows, grouped into series by method and setting. The setting is what a time depends on in
+//! addition to matrix and method.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::setting::{APART, OF_METHOD, SETTINGS, note_on_choice, setting, shared, varying};
+use crate::record::column::Value;
 use crate::record::read::RecordedRow;
 use crate::report::column::Column;
-use crate::report::grouped::grouped;
+use crate::report::grouped;
 use crate::report::matched::{self, Fastest, Matrix, Numbers, timed};
 use crate::report::names::{count, join};
 use crate::report::select::{Conditions, Select};
 
-/// The rows that a view shows.
+const SETTINGS: [&str; 6] = ["precision", "device", "threads", "cache", "order", "transpose"];
+
+/// Settings that usually follow from the method. They are part of a name only if one method has several values.
+const OF_METHOD: [&str; 2] = ["device", "threads"];
+
+/// Settings in which rows must be the same for times on one matrix to be comparable.
+pub(super) const APART: [&str; 3] = ["precision", "cache", "transpose"];
+
+/// Returns those of the settings in which the rows differ.
+pub(super) fn varying<'s>(lines: &[&RecordedRow], settings: &[&'s str]) -> Vec<&'s str> {
+    let differ = |setting: &&str| {
+        lines.windows(2).any(|pair| word(pair[0], setting) != word(pair[1], setting))
+    };
+    settings.iter().copied().filter(differ).collect()
+}
+
+pub(super) fn setting(line: &RecordedRow, settings: &[&str]) -> String {
+    join(settings.iter().filter_map(|setting| word(line, setting)), " ")
+}
+
+/// Returns the text of a setting if all rows have the same value.
+fn shared(lines: &[&RecordedRow], setting: &str) -> Option<String> {
+    let word = word(lines.first()?, setting).filter(|_| varying(lines, &[setting]).is_empty())?;
+    match setting {
+        "cache" | "order" => Some(format!("{word} {setting}")),
+        _ => Some(word),
+    }
+}
+
+/// Returns the text of a setting of a row. There is no text for a product that is not transposed.
+fn word(line: &RecordedRow, setting: &str) -> Option<String> {
+    match (setting, line.row.value(setting)?) {
+        ("transpose", value) => (value == Value::Text("true")).then(|| "transposed".into()),
+        ("threads", value) => Some(count(value.number()? as usize, "thread")),
+        (_, value) => Some(value.text()?.into()),
+    }
+}
+
+/// Returns a note if the rows that `select` selects differ in method or setting, so that only the fastest on each
+/// matrix is used.
+pub(super) fn note_on_choice(lines: &[&RecordedRow], select: &Select) -> Option<String> {
+    let selected: Vec<_> = lines.iter().copied().filter(|line| select.meets(line)).collect();
+    let settings = varying(&selected, &SETTINGS[1..]);
+    let kinds =
+        grouped(selected, |line| join([line.method().into(), setting(line, &settings)], " "));
+    let names = join(kinds.iter().map(|kind| kind.0.clone()), ", ");
+    (kinds.len() > 1).then(|| format!("{select}: on each matrix the fastest of {names}"))
+}
+
 pub(super) struct Shown<'a> {
     /// The rows, in the order of the selections.
     pub lines: Vec<&'a RecordedRow>,
     /// The same rows, grouped by method and setting.
     pub series: Vec<Series<'a>>,
+    /// The number of matrices on which no method ran.
     unmeasured: usize,
 }
 
@@ -38,11 +88,10 @@ impl<'a> Shown<'a> {
         along: &[&str],
     ) -> Self {
         let met = lines.iter().copied().filter(|line| conditions.passes(line));
-        let (measured, unmeasured): (Vec<_>, Vec<_>) =
+        let (mut lines, unmeasured): (Vec<_>, Vec<_>) =
             met.partition(|line| !line.method().is_empty());
-        let first = |line: &RecordedRow| of.iter().position(|select| select.meets(line));
-        let mut lines = measured;
         if !of.is_empty() {
+            let first = |line: &RecordedRow| of.iter().position(|select| select.meets(line));
             lines.retain(|line| first(line).is_some());
             lines.sort_by_key(|line| first(line));
         }
@@ -69,8 +118,7 @@ impl<'a> Shown<'a> {
         let met: Vec<_> = lines.iter().copied().filter(|line| conditions.passes(line)).collect();
         let times = matched::selected(&met, over);
         let known: BTreeSet<_> = times.keys().map(|key| key.0).collect();
-        let matrices = self.matrices();
-        let lacking = matrices.iter().filter(|(matrix, _)| !known.contains(matrix)).count();
+        let lacking = self.matrices().iter().filter(|(of, _)| !known.contains(of)).count();
         let lack = format!("left out: {} on which {over} has no time", count(lacking, "matrix"));
         (times, [note_on_choice(&met, over), (lacking > 0).then_some(lack)])
     }
@@ -90,32 +138,36 @@ impl<'a> Shown<'a> {
 
     /// Describes the number of matrices and stand-ins and the common settings, in one sentence.
     pub fn summary(&self) -> String {
-        let matrices = self.matrices();
-        let of_all = count(matrices.len(), "matrix");
-        let matrices = match matrices.iter().filter(|(matrix, _)| matrix.1).count() {
-            0 => of_all,
-            stand_ins => format!("{of_all} (generated stand-ins: {stand_ins})"),
-        };
-        join([matrices, self.setting()], "; ")
+        let (mut text, stand_ins) = self.count();
+        if stand_ins > 0 {
+            text += &format!(" (generated stand-ins: {stand_ins})");
+        }
+        join([text, self.setting()], "; ")
     }
 
-    /// Returns the settings that all rows have in common.
+    /// Returns the number of matrices as text, and the number of stand-ins.
+    fn count(&self) -> (String, usize) {
+        let matrices = self.matrices();
+        let stand_ins = matrices.iter().filter(|(matrix, _)| matrix.1).count();
+        (count(matrices.len(), "matrix"), stand_ins)
+    }
+
     fn setting(&self) -> String {
         join(SETTINGS.iter().filter_map(|setting| shared(&self.lines, setting)), ", ")
     }
 
     /// Returns notes on the matrices, the common settings, stand-ins, and missing times, followed by the given ones.
     pub fn notes(&self, further: impl IntoIterator<Item = Option<String>>) -> Vec<String> {
-        let matrices = self.matrices();
-        let mut notes = vec![join([count(matrices.len(), "matrix"), self.setting()], "; ")];
-        let stand_ins = matrices.iter().filter(|(matrix, _)| matrix.1).count();
+        let (matrices, stand_ins) = self.count();
+        let mut notes = vec![join([matrices, self.setting()], "; ")];
         if stand_ins > 0 {
             notes.push(format!(
                 "marked *: generated stand-ins for matrices of the collection ({stand_ins})"
             ));
         }
+        let matrices = self.matrices().len();
         let lacking = self.series.iter().filter_map(|series| {
-            let lacking = matrices.len() - series.matrices();
+            let lacking = matrices - series.fastest().len();
             (lacking > 0).then(|| format!("{} on {}", series.name, count(lacking, "matrix")))
         });
         let lacking = join(lacking, ", ");
@@ -159,36 +211,21 @@ impl<'a> Series<'a> {
         matched::points(self.lines.iter().copied(), columns)
     }
 
-    /// Returns the fastest row of each matrix.
     pub fn fastest(&self) -> BTreeMap<Matrix<'a>, &'a RecordedRow> {
         self.times().into_iter().map(|((matrix, _), (line, _))| (matrix, line)).collect()
-    }
-
-    /// Returns a number of the fastest row of each matrix.
-    pub fn by_matrix(&self, column: &Column) -> BTreeMap<Matrix<'a>, f64> {
-        let number = |(matrix, line)| Some((matrix, column.of_line(line)?));
-        self.fastest().into_iter().filter_map(number).collect()
-    }
-
-    /// Returns the number of matrices on which the series has a time.
-    fn matrices(&self) -> usize {
-        self.times().into_keys().map(|key| key.0).collect::<BTreeSet<_>>().len()
     }
 }
 
 fn series<'a>(lines: &[&'a RecordedRow], along: &[&str]) -> Vec<Series<'a>> {
-    let named = |setting: &&str| !along.contains(setting);
     let of_all: Vec<_> = SETTINGS.into_iter().filter(|name| !OF_METHOD.contains(name)).collect();
     let of_all = varying(lines, &of_all);
-    let methods = grouped(lines.iter().copied(), |line| line.method());
-    let split = |(method, lines): (&'a str, Vec<&'a RecordedRow>)| {
-        let own = varying(&lines, &OF_METHOD);
-        let settings: Vec<_> = [&of_all[..], &own].concat().into_iter().filter(named).collect();
-        let parts = grouped(lines, |line| setting(line, &settings));
-        parts.into_iter().map(move |(setting, lines)| {
-            let name = join([method.to_owned(), setting], " ");
-            Series { name, lines }
-        })
-    };
-    methods.into_iter().flat_map(split).collect()
+    let mut series = Vec::new();
+    for (method, lines) in grouped(lines.iter().copied(), |line| line.method()) {
+        let mut settings = [&of_all[..], &varying(&lines, &OF_METHOD)].concat();
+        settings.retain(|setting| !along.contains(setting));
+        for (setting, lines) in grouped(lines, |line| setting(line, &settings)) {
+            series.push(Series { name: join([method.to_owned(), setting], " "), lines });
+        }
+    }
+    series
 }

@@ -1,41 +1,25 @@
 //! The view `sizes`: the best sizes of CSR-k, and the rules that follow from them.
 
-use super::setting::{APART, setting, varying};
-use super::{Kind, Recorded};
-use crate::record::read::RecordedRow;
+use super::*;
 use crate::record::row::matrix_name;
-use crate::record::table::{Cell, Table};
-use crate::record::tuning::{Best, Rule, Size, Sweep};
-use crate::report::View;
-use crate::report::chart::{Axis, Chart, Guide, Mark, Plane, Point, Series};
-use crate::report::grouped::grouped;
-use crate::report::matched::{matrix, time};
-use crate::report::names::{join, label};
-use crate::report::select::Conditions;
-use crate::report::statistics::Statistic;
+use crate::record::tuning::{Rule, Size, Sweep};
+use crate::report::matched::time;
 
-/// The tuning of csr-k, section 4, from recorded rows of a method with every size. The command `tune` computes
-/// the same from its own measurements.
-#[derive(Clone, Debug, PartialEq, serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Sizes {
-    /// The title of the view.
-    pub title: String,
-    /// The conditions that a row must meet to be included.
-    #[serde(rename = "where", default)]
-    pub conditions: Conditions,
-    /// The method with all its parameters except `srs` and `ssrs`.
-    pub method: String,
+keys! {
+    /// The tuning of csr-k, section 4, from recorded rows of a method with every size. The command `tune` computes
+    /// the same from its own measurements.
+    Sizes {
+        /// The method with all its parameters except `srs` and `ssrs`.
+        pub method: String,
+    }
+    |_view| &[]
 }
 
-/// The rows in one setting.
 struct Swept<'a> {
     setting: String,
     sweep: Sweep,
     lines: Vec<&'a RecordedRow>,
 }
-
-keys!(Sizes, |_view| &[]);
 
 impl Kind for Sizes {
     fn view(&self, recorded: &Recorded) -> View {
@@ -46,11 +30,12 @@ impl Kind for Sizes {
         let groups = grouped(sized, |(line, _)| setting(line, &settings));
         let swept = groups.into_iter().filter_map(|(name, rows)| self.sweep(name, &rows));
         let swept: Vec<_> = swept.collect();
-        let mut notes: Vec<_> = swept.iter().flat_map(Swept::notes).collect();
+        let on_sweep = |of: &Swept| [of.sweep.heading("size"), of.sweep.conclusions()].concat();
+        let mut notes: Vec<_> = swept.iter().flat_map(on_sweep).collect();
         if swept.is_empty() {
             notes.push(format!("no rows of {}:srs=…", self.method));
         }
-        View { notes, chart: Some(chart(&swept)), table: Some(table(&swept)), ..View::default() }
+        View::of(notes, chart(&swept), table(&swept))
     }
 }
 
@@ -62,11 +47,10 @@ impl Sizes {
             .method()
             .split(':')
             .partition(|part| part.starts_with("srs=") || part.starts_with("ssrs="));
-        let of_name = |name| {
-            let pairs = sizes.iter().filter_map(|part| part.split_once('='));
-            pairs.into_iter().find(|pair| pair.0 == name).map(|pair| pair.1)
+        let size = |name, column| {
+            let mut pairs = sizes.iter().filter_map(|part| part.split_once('='));
+            pairs.find(|pair| pair.0 == name).map_or(column, |pair| pair.1.parse().ok())
         };
-        let size = |name, column| of_name(name).map_or(column, |text| text.parse().ok());
         let srs = size("srs", line.added.srs).filter(|_| others.join(":") == self.method)?;
         Some(Size { srs, ssrs: size("ssrs", line.added.ssrs) })
     }
@@ -95,31 +79,23 @@ impl Sizes {
 }
 
 impl Swept<'_> {
-    fn notes(&self) -> Vec<String> {
-        [self.sweep.heading("size"), self.sweep.conclusions()].concat()
-    }
-
     fn name(&self, rule: &Rule) -> String {
         join([format!("best {}", rule.name), self.setting.clone()], " ")
     }
 
     fn points(&self, rule: &Rule) -> Vec<Point> {
-        let point = |best: Best| {
-            let y = f64::from(of(&best.size, rule.name)?);
+        let points = self.sweep.best().filter_map(|best| {
+            let size = if rule.name == "srs" { Some(best.size.srs) } else { best.size.ssrs };
             let label = Some(self.label(best.file));
-            Some(Point { x: best.row_length, y, label, ..Point::default() })
-        };
-        self.sweep.best().filter_map(point).collect()
+            Some(Point { x: best.row_length, y: f64::from(size?), label, ..Point::default() })
+        });
+        points.collect()
     }
 
     fn label(&self, file: &str) -> String {
         let line = self.lines.iter().find(|line| line.row.file == file);
         line.map_or_else(|| matrix_name(file).to_owned(), |line| label(matrix(line)))
     }
-}
-
-fn of(size: &Size, name: &str) -> Option<u32> {
-    if name == "srs" { Some(size.srs) } else { size.ssrs }
 }
 
 fn chart(swept: &[Swept]) -> Chart {
@@ -136,25 +112,25 @@ fn chart(swept: &[Swept]) -> Chart {
                 let name = format!("fit of {}", swept.name(&rule));
                 guides.push(Guide { name, points });
             }
-            series.push(Series { name: swept.name(&rule), mark: Mark::Dots, points });
+            series.push(chart::Series { name: swept.name(&rule), mark: Mark::Dots, points });
         }
     }
     let x = Axis::log("nonzeros per row");
     let y = Axis { whole: true, ..Axis::log("best size (rows, or super-rows)") };
-    Chart::Plane(Plane { x, y, series, guides, few: Vec::new() })
+    Chart::Plane(chart::Plane { x, y, series, guides, few: vec![] })
 }
 
 fn table(swept: &[Swept]) -> Table {
     let rows = swept.iter().flat_map(|swept| swept.sweep.best().map(move |best| (swept, best)));
     let rows: Vec<_> = rows.collect();
     let count = |size: u32| Cell::Count(size.into());
-    let table = Table::of(&rows)
+    Table::of(&rows)
         .column("matrix", |(swept, best)| {
             join([swept.label(best.file), swept.setting.clone()], " ")
         })
         .column("nonzeros per row", |(_, best)| best.row_length)
         .column("best srs", |(_, best)| count(best.size.srs))
         .column("best ssrs", |(_, best)| best.size.ssrs.map(count))
-        .column("GFLOP/s", |(_, best)| best.gflops);
-    table.build()
+        .column("GFLOP/s", |(_, best)| best.gflops)
+        .build()
 }

@@ -1,14 +1,8 @@
-//! The view `speedup`: the speed-up of methods over one baseline.
+//! The views `speedup`: the speed-up of methods over one baseline, and `speedups`: a table of the speed-ups of one method
+//! over several baselines, in parts of the matrices.
 
-use super::{Kind, Recorded, axis, dot, drawn, ends, few};
-use crate::record::table::Table;
-use crate::report::View;
-use crate::report::chart::{Axis, Chart, Guide, Mark, Plane};
-use crate::report::column::Column;
-use crate::report::matched::{self, Numbers};
-use crate::report::select::Select;
-use crate::report::statistics::{Statistic, percentage};
-use crate::report::values::Kinds;
+use super::*;
+use crate::report::matched::{best_share, selected, speeds};
 
 keys! {
     /// The speed-up of each method in `of` over the baseline `over`: time of `over` / time of the method, on each
@@ -16,14 +10,9 @@ keys! {
     Speedup {
         /// The baseline. Its fastest row of each matrix and precision is used.
         pub over: Select,
-        /// The column of the horizontal axis.
         #[serde(default = "nonzeros")]
         pub x: Column,
     }
-}
-
-fn nonzeros() -> Column {
-    Column::of("num_nonzeros")
 }
 
 impl Kind for Speedup {
@@ -32,6 +21,7 @@ impl Kind for Speedup {
     }
 
     fn view(&self, recorded: &Recorded) -> View {
+        use Statistic::{GeometricMean, HarmonicMean, Max, Min};
         let shown = self.shown(recorded, &[self.x.name()]);
         let (over, [choice, lack]) = shown.baseline(&recorded.lines, &self.conditions, &self.over);
         let speeds = shown.compared(&self.over, |series| matched::ratios(&series.times(), &over));
@@ -39,40 +29,133 @@ impl Kind for Speedup {
         let meaning =
             format!("time of {} / time of the method: above 1 the method is faster", self.over);
         let several = shown.note_on_several();
-        View {
-            notes: shown.notes([choice, lack, several, Some(meaning), kinds.note()]),
-            chart: Some(self.chart(&speeds)),
-            table: Some(table(&speeds, kinds)),
-            ..View::default()
-        }
+        let notes = shown.notes([choice, lack, several, Some(meaning), kinds.note()]);
+        let table = Table::of(&speeds)
+            .column("method", |(name, _)| *name)
+            .column("matrices", |(_, speeds)| speeds.len())
+            .column("min", |(_, speeds)| Min.over(speeds))
+            .column("max", |(_, speeds)| Max.over(speeds))
+            .means(kinds, ("harmonic mean", HarmonicMean), |(_, speeds)| speeds)
+            .means(kinds, ("geometric mean", GeometricMean), |(_, speeds)| speeds)
+            .column("% faster", |(_, speeds)| percentage(speeds, |speed| speed > 1.0))
+            .build();
+        View::of(notes, self.chart(&speeds), table)
     }
 }
 
 impl Speedup {
     fn chart(&self, speeds: &[(&str, Numbers)]) -> Chart {
-        let series = speeds.iter().map(|(name, speeds)| {
-            let dots = speeds.iter();
-            let dots = dots.filter_map(|&(line, y)| Some(dot((line, (self.x.of_line(line)?, y)))));
-            (*name, dots.collect())
-        });
-        let series = drawn(Mark::Dots, series);
+        let point =
+            |&(line, y): &(&RecordedRow, f64)| Some(dot((line, (self.x.of_line(line)?, y))));
+        let dots = |speeds: &Numbers| speeds.iter().filter_map(point).collect();
+        let series = drawn(Mark::Dots, speeds.iter().map(|(name, speeds)| (*name, dots(speeds))));
         let points = ends(&series, self.x.is_log()).into_iter().map(|x| (x, 1.0)).collect();
-        let equal = Guide { name: "equally fast".into(), points };
+        let guides = vec![Guide { name: "equally fast".into(), points }];
         let y = Axis::log(format!("speed-up over {}", self.over));
         let few = few::of_points(&series, true);
-        Chart::Plane(Plane { x: axis(&self.x), y, series, guides: vec![equal], few })
+        Chart::Plane(chart::Plane { x: axis(&self.x), y, series, guides, few })
     }
 }
 
-fn table(speeds: &[(&str, Numbers)], kinds: Kinds) -> Table {
-    use Statistic::{GeometricMean, HarmonicMean, Max, Min};
-    let table = Table::of(speeds)
-        .column("method", |(name, _)| *name)
-        .column("matrices", |(_, speeds)| speeds.len())
-        .column("min", |(_, speeds)| Min.over(speeds))
-        .column("max", |(_, speeds)| Max.over(speeds))
-        .means(kinds, ("harmonic mean", HarmonicMean), |(_, speeds)| speeds)
-        .means(kinds, ("geometric mean", GeometricMean), |(_, speeds)| speeds)
-        .column("% faster", |(_, speeds)| percentage(speeds, |speed| speed > 1.0));
-    table.build()
+keys! {
+    /// The speed-up of the method `of` over each baseline in `over`: time of the baseline / time of `of`. The table
+    /// has a row per baseline, as in merge-spmv-sc16, Figure 10, and hola-spmv-ics17, Tables 2 and 3.
+    Speedups {
+        /// The method whose speed-ups are shown. (In the view `speedup`, `of` lists several methods.)
+        pub of: Select,
+        /// The baselines. Each has a row with the speed-up of `of` over it. (In the view `speedup`, there is one
+        /// baseline.)
+        pub over: Vec<Select>,
+        /// The parts that are shown separately; if empty, all rows together.
+        #[serde(default)]
+        pub split: Vec<Part>,
+    }
+    |view| std::slice::from_ref(&view.of)
+}
+
+impl Kind for Speedups {
+    fn over(&self) -> &[Select] {
+        &self.over
+    }
+
+    fn view(&self, recorded: &Recorded) -> View {
+        let of = &self.of;
+        let all = [std::slice::from_ref(of), &self.over].concat();
+        let shown = Shown::of(&recorded.lines, &self.conditions, &all, &[]);
+        let meaning =
+            format!("min, max, mean: time of the method / time of {of}; above 1 {of} is faster");
+        let (mut rows, mut notes) = (Vec::new(), shown.notes([Some(meaning)]));
+        for (name, conditions) in parts(&self.conditions, &self.split) {
+            let met = shown.lines.iter().copied().filter(|line| conditions.passes(line));
+            let met: Vec<_> = met.collect();
+            for note in all.iter().filter_map(|select| note_on_choice(&met, select)) {
+                if !notes.contains(&note) {
+                    notes.push(note);
+                }
+            }
+            notes.push(self.rows(name, &met, &mut rows));
+        }
+        let kinds = Kinds::of_lines(&shown.lines);
+        notes.extend(kinds.note());
+        let table = (!shown.lines.is_empty()).then(|| self.table(&rows, kinds));
+        View::of(notes, None, table)
+    }
+}
+
+struct Compared<'a> {
+    part: &'a str,
+    method: &'a Select,
+    /// The number of matrices with a time of the method and of `of`.
+    matrices: usize,
+    /// The speed-ups of `of` over the method.
+    speeds: Numbers<'a>,
+    percent_best: Option<f64>,
+}
+
+impl Speedups {
+    /// Adds a row per baseline, and last a row of the method itself, for the rows of a part. Returns a note on the
+    /// matrices on which all are compared.
+    fn rows<'a>(
+        &'a self,
+        part: &'a str,
+        lines: &[&'a RecordedRow],
+        rows: &mut Vec<Compared<'a>>,
+    ) -> String {
+        let all = self.over.iter().chain([&self.of]);
+        let (among, missing): (Vec<_>, Vec<_>) =
+            all.cloned().partition(|select| !selected(lines, select).is_empty());
+        let row = |method, matrices, speeds| {
+            let best = best_share(lines, method, &among, 1.0);
+            let percent_best = best.map(|(share, _)| 100.0 * share);
+            Compared { part, method, matrices, speeds, percent_best }
+        };
+        rows.extend(self.over.iter().map(|over| {
+            let speeds = speeds(lines, &self.of, over);
+            row(over, speeds.len(), speeds)
+        }));
+        rows.push(row(&self.of, selected(lines, &self.of).len(), Vec::new()));
+        let matrices = best_share(lines, &self.of, &among, 1.0).map_or(0, |best| best.1);
+        let missing = join(missing.iter().map(Select::to_string), ", ");
+        let without =
+            if missing.is_empty() { missing } else { format!(" (without any time: {missing})") };
+        let of = count(matrices, "matrix");
+        let note = format!("% best: in percent of {of} on which every method has a time{without}");
+        join([part.to_owned(), note], ": ")
+    }
+
+    fn table(&self, rows: &[Compared], kinds: Kinds) -> Table {
+        use Statistic::{HarmonicMean, Max, Min};
+        let parts = (!self.split.is_empty()).then_some("part");
+        let better = |of: &Compared| percentage(&of.speeds, |speed| speed < 1.0);
+        Table::of(rows)
+            .columns(parts, |of| parts.map(|_| of.part))
+            .column("method", |of| of.method.to_string())
+            .column("matrices", |of| of.matrices)
+            .column("min", |of| Min.over(&of.speeds))
+            .column("max", |of| Max.over(&of.speeds))
+            .means(kinds, ("harmonic mean", HarmonicMean), |of| &of.speeds)
+            .column(format!("% better than {}", self.of), better)
+            .column("% best", |of| of.percent_best)
+            .build()
+    }
 }

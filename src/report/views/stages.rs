@@ -1,16 +1,8 @@
 //! The view `stages`: the times of the kernels of products.
 
-use super::setting::{setting, varying};
-use super::{Kind, Recorded};
-use crate::record::read::RecordedRow;
+use super::*;
 use crate::record::row::Row;
-use crate::record::stages::StageRow;
-use crate::record::table::Table;
-use crate::report::View;
-use crate::report::chart::{Axis, BarSeries, Bars, Chart};
-use crate::report::grouped::grouped;
-use crate::report::matched::matrix;
-use crate::report::names::{count, join, label};
+use crate::report::chart::BarSeries;
 
 keys! {
     /// A bar per matrix and method, stacked from the times of its kernels per nonzero, as in hola-spmv-ics17, Figure
@@ -18,7 +10,6 @@ keys! {
     Stages {}
 }
 
-/// The product of a method on a matrix.
 struct Product<'a> {
     matrix: String,
     method: String,
@@ -41,18 +32,14 @@ impl Kind for Stages {
             ..BarSeries::default()
         });
         let name = |product: &Product| format!("{}, {}", product.matrix, product.method);
-        View {
-            notes: vec![summary, meaning.into()],
-            table: Some(table(&products)),
-            chart: Some(Chart::Bars(Bars {
-                value: Axis::linear("time per nonzero (ns)"),
-                categories: products.iter().map(name).collect(),
-                series: series.collect(),
-                stacked: true,
-                few: Vec::new(),
-            })),
-            ..View::default()
-        }
+        let chart = chart::Bars {
+            value: Axis::linear("time per nonzero (ns)"),
+            categories: products.iter().map(name).collect(),
+            series: series.collect(),
+            stacked: true,
+            few: vec![],
+        };
+        View::of(vec![summary, meaning.into()], Chart::Bars(chart), table(&products))
     }
 }
 
@@ -64,10 +51,11 @@ impl Stages {
         };
         let products = grouped(recorded.stages.iter().copied(), key).into_iter();
         let products = products.map(|(_, stages)| (line(stages[0], recorded), stages));
-        let met = products.filter(|(line, _)| self.conditions.passes(line));
         let place = |line: &RecordedRow| self.of.iter().position(|select| select.meets(line));
-        let met = met.filter(|(line, _)| self.of.is_empty() || place(line).is_some());
-        let mut met: Vec<_> = met.collect();
+        let is_meant = |line: &RecordedRow| {
+            self.conditions.passes(line) && (self.of.is_empty() || place(line).is_some())
+        };
+        let mut met: Vec<_> = products.filter(|(line, _)| is_meant(line)).collect();
         met.sort_by_key(|(line, _)| (line.row.num_nonzeros, line.row.file.clone(), place(line)));
         let lines: Vec<_> = met.iter().map(|(line, _)| line).collect();
         let settings = varying(&lines, &["precision"]);
@@ -98,7 +86,6 @@ fn line(stage: &StageRow, recorded: &Recorded) -> RecordedRow {
 }
 
 impl Product<'_> {
-    /// Returns the time of a stage per nonzero, in nanoseconds.
     fn time_per_nonzero(&self, stage: usize) -> Option<f64> {
         let nonzeros = self.line.row.num_nonzeros.filter(|&nonzeros| nonzeros > 0)?;
         Some(1e6 * self.stages.get(stage)?.ms / nonzeros as f64)
@@ -107,9 +94,8 @@ impl Product<'_> {
 
 fn table(products: &[Product]) -> Table {
     let rows = products.iter().flat_map(|of| (0..of.stages.len()).map(move |place| (of, place)));
-    let rows: Vec<_> = rows.collect();
     let occupancy = |stage: &StageRow| stage.occupancy.map(|share| 100.0 * share);
-    let table = Table::of(&rows)
+    Table::of(&rows.collect::<Vec<_>>())
         .column("matrix", |(product, _)| &product.matrix[..])
         .column("nonzeros", |(product, _)| product.line.row.num_nonzeros)
         .column("nonzeros per row", |(product, _)| product.line.row.row_length_mean)
@@ -117,6 +103,6 @@ fn table(products: &[Product]) -> Table {
         .column("stage", |(product, place)| &product.stages[*place].stage[..])
         .column("time (ms)", |(product, place)| product.stages[*place].ms)
         .column("time per nonzero (ns)", |(product, place)| product.time_per_nonzero(*place))
-        .column("occupancy (%)", |(product, place)| occupancy(product.stages[*place]));
-    table.build()
+        .column("occupancy (%)", |(product, place)| occupancy(product.stages[*place]))
+        .build()
 }

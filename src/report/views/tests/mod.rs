@@ -6,7 +6,6 @@ mod others;
 use super::*;
 use crate::bench::plan::Values;
 use crate::record::row::{Row, Status};
-use crate::record::table::Cell;
 use spmv_matrix::order::Order;
 use spmv_matrix::scalar::Precision;
 use spmv_methods::method::Device;
@@ -16,21 +15,14 @@ use spmv_methods::method::Device;
 fn row(file: &str, nonzeros: usize, method: &str, ms: f64) -> Row {
     let gflops = nonzeros as f64 / 1000.0 / ms;
     Row {
-        file: file.into(),
         num_rows: Some(100),
         num_cols: Some(100),
         num_nonzeros: Some(nonzeros),
-        method_name: Some(method.into()),
-        status: Some(Status::Ok),
-        precision: Some(Precision::F64),
-        device: Some(Device::Cpu),
-        threads: Some(2),
         order: Some(Order::Natural),
         setup_ms: Some(0.0),
-        avg_spmv_ms: Some(ms),
         gflops: Some(gflops),
         compulsory_gbs: Some(10.0 * gflops),
-        ..Row::default()
+        ..crate::report::row(file, method, ms)
     }
 }
 
@@ -66,20 +58,69 @@ fn rows() -> Vec<Row> {
     rows
 }
 
+fn spec(toml: &str) -> Spec {
+    toml::from_str(&format!("title = 'T'\n{toml}")).expect(toml)
+}
+
 fn view(rows: Vec<Row>, toml: &str) -> View {
-    let spec: Spec = toml::from_str(&format!("title = 'T'\n{toml}")).expect(toml);
     let lines: Vec<_> = rows.into_iter().map(RecordedRow::from).collect();
-    spec.view(&Recorded { lines: lines.iter().collect(), ..Recorded::default() })
+    spec(toml).view(&Recorded { lines: lines.iter().collect(), ..Recorded::default() })
 }
 
-/// Returns the notes and the table of a view.
 fn text_of(view: &View) -> String {
-    let table = view.table.as_ref().map(|table| table.to_markdown() + "\n");
     assert_eq!(view.title, "T");
-    format!("{}\n{}", view.notes.join("\n"), table.unwrap_or_default())
+    let table = view.table.as_ref().map(|table| table.to_markdown() + "\n").unwrap_or_default();
+    let chart = view.chart.as_ref().map(chart_text).unwrap_or_default();
+    format!("{}\n{table}{chart}", view.notes.join("\n"))
 }
 
-/// Returns the names of a chart's series.
+/// Returns a line per series, guide or row of a chart. Of long series and guides, it has the first two points and the
+/// last.
+fn chart_text(chart: &Chart) -> String {
+    let number = |number: Option<f64>| number.map_or("-".into(), significant);
+    let numbers = |row: &Vec<Option<f64>>| row.iter().map(|&of| number(of)).collect::<Vec<_>>();
+    let ends = |(low, high)| format!(" ({} to {})", significant(low), significant(high));
+    let few = |points: Vec<String>| match &points[..] {
+        [first, second, _, .., last] if points.len() > 4 => format!("{first} {second} … {last}"),
+        _ => points.join(" "),
+    };
+    let place = |x, y| format!("{},{}", significant(x), significant(y));
+    let mut lines = Vec::new();
+    match chart {
+        Chart::Plane(plane) => {
+            for series in &plane.series {
+                let points = series.points.iter().map(|point| {
+                    let label = point.label.as_deref().unwrap_or_default();
+                    let spread = point.spread.map(ends).unwrap_or_default();
+                    format!("{label}@{}{spread}", place(point.x, point.y))
+                });
+                lines.push(format!("{}: {}", series.name, few(points.collect())));
+            }
+            for Guide { name, points } in &plane.guides {
+                let points = points.iter().map(|&(x, y)| place(x, y)).collect();
+                lines.push(format!("guide {name}: {}", few(points)));
+            }
+        }
+        Chart::Bars(bars) => {
+            let stacked = if bars.stacked { "stacked bars" } else { "bars" };
+            lines.push(format!("{stacked}: {}", bars.categories.join(" | ")));
+            for series in &bars.series {
+                let intervals = series.intervals.iter().flatten().copied().map(ends);
+                let values = numbers(&series.values).join(" ");
+                let (name, mean) = (&series.name, number(series.mean));
+                let intervals: String = intervals.collect();
+                lines.push(format!("{name}: {values}{intervals}; mean {mean}"));
+            }
+        }
+        Chart::Heat(heat) => {
+            lines.push(format!("columns {}", heat.columns.join(" ")));
+            let rows = heat.rows.iter().zip(&heat.cells);
+            lines.extend(rows.map(|(name, cells)| format!("{name}: {}", numbers(cells).join(" "))));
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
 fn names(view: &View) -> Vec<String> {
     match view.chart.as_ref().expect("a chart") {
         Chart::Plane(plane) => plane.series.iter().map(|series| series.name.clone()).collect(),
@@ -113,22 +154,19 @@ fn every_kind_is_documented() {
 #[test]
 fn errors_name_what_is_not_in_the_grammar() {
     let error = |toml: &str| toml::from_str::<Spec>(toml).unwrap_err().message().to_owned();
-    let error_of = |kind: &str| error(&format!("kind = '{kind}'\ntitle = 'T'\nbreadth = 3\n"));
     for kind in kinds() {
-        let error = error_of(&kind);
+        let error = error(&format!("kind = '{kind}'\ntitle = 'T'\nbreadth = 3\n"));
         assert!(error.starts_with("unknown field `breadth`, expected "), "{kind}: {error}");
     }
     let error = |toml: &str| error(&format!("title = 'T'\n{toml}"));
     assert!(error("kind = 'bars'\nvalue = 'speed'").starts_with("there is no column 'speed'; "));
     assert_eq!(error("kind = 'bars'"), "missing field `value`");
-    assert_eq!(
-        error("kind = 'heat'\nof = ['a where b']"),
-        "filter, character 9: expected a column of docs/csv.md, ! or (, but found 'b'"
-    );
-    assert_eq!(
-        error("kind = 'heat'\nwhere = 'order < rcm'"),
-        "filter, character 7: expected =, != or ~, but found '<'"
-    );
+    let column = "kind = 'listing'\ncolumns = ['median_m']";
+    assert!(error(column).starts_with("there is no column 'median_m'; "));
+    let filter = "filter, character 9: expected a column of docs/csv.md, ! or (, but found 'b'";
+    assert_eq!(error("kind = 'heat'\nof = ['a where b']"), filter);
+    let filter = "filter, character 7: expected =, != or ~, but found '<'";
+    assert_eq!(error("kind = 'heat'\nwhere = 'order < rcm'"), filter);
     assert!(error("kind = 'plane'\nx = 'gflops'\ny = 'gflops'\nmark = 'pie'").contains("`trend`"));
 }
 
@@ -143,22 +181,14 @@ fn settings_are_not_mixed() {
         rows.insert(1, other);
         names(&view(rows, BARS))
     };
-    assert_eq!(
-        other(|row| row.precision = Some(Precision::F32)),
-        ["base f64", "base f32", "fast f64", "slow f64"]
-    );
-    assert_eq!(
-        other(|row| row.order = Some(Order::Rcm)),
-        ["base natural", "base rcm", "fast natural", "slow natural"]
-    );
-    assert_eq!(
-        other(|row| row.transpose = Some(true)),
-        ["base", "base transposed", "fast", "slow"]
-    );
-    assert_eq!(
-        other(|row| row.threads = Some(1)),
-        ["base 2 threads", "base 1 thread", "fast", "slow"]
-    );
+    let f32 = ["base f64", "base f32", "fast f64", "slow f64"];
+    assert_eq!(other(|row| row.precision = Some(Precision::F32)), f32);
+    let rcm = ["base natural", "base rcm", "fast natural", "slow natural"];
+    assert_eq!(other(|row| row.order = Some(Order::Rcm)), rcm);
+    let transposed = ["base", "base transposed", "fast", "slow"];
+    assert_eq!(other(|row| row.transpose = Some(true)), transposed);
+    let threads = ["base 2 threads", "base 1 thread", "fast", "slow"];
+    assert_eq!(other(|row| row.threads = Some(1)), threads);
     assert_eq!(other(|row| row.method_name = Some("seq".into())), ["base", "seq", "fast", "slow"]);
     assert_eq!(other(|row| row.avg_spmv_ms = Some(1.0)), ["base", "fast", "slow"], "another run");
 }
@@ -213,25 +243,20 @@ fn no_rows_are_a_view() {
 /// mean of `fast` over c.
 #[test]
 fn means_are_split_by_whether_values_repeat() {
-    let rows = || {
-        let distinct = |file: &str| if file.ends_with('c') { Some(1) } else { Some(1000) };
-        let with_values = |row: Row| Row {
-            values: Some(Values::Stored),
-            distinct_values: distinct(&row.file),
-            ..row
-        };
-        rows().into_iter().map(with_values).collect::<Vec<_>>()
-    };
-    let over = "over = 'base'";
+    let mut rows = rows();
+    for row in &mut rows {
+        row.values = Some(Values::Stored);
+        row.distinct_values = Some(if row.file.ends_with('c') { 1 } else { 1000 });
+    }
     for (toml, name, expected) in [
-        ("kind = 'best'".into(), "mean loss", "1.00"),
-        (format!("kind = 'speedup'\n{over}"), "geometric mean", "4.00"),
-        ("kind = 'speedups'\nof = 'base'\nover = ['fast']".into(), "harmonic mean", "0.250"),
-        ("kind = 'roofline'".into(), "median % of peak", "1000"),
-        (format!("kind = 'amortisation'\n{over}"), "median", "1.67"),
-        (format!("{BARS}\nmean = true"), "mean", "2.00"),
+        ("kind = 'best'", "mean loss", "1.00"),
+        ("kind = 'speedup'\nover = 'base'", "geometric mean", "4.00"),
+        ("kind = 'speedups'\nof = 'base'\nover = ['fast']", "harmonic mean", "0.250"),
+        ("kind = 'roofline'", "median % of peak", "1000"),
+        ("kind = 'amortisation'\nover = 'base'", "median", "1.67"),
+        (&format!("{BARS}\nmean = true"), "mean", "2.00"),
     ] {
-        let view = view(rows(), &toml);
+        let view = view(rows.clone(), toml);
         assert!(view.notes.iter().any(|note| note.starts_with("Values repeat on ")), "{toml}");
         let table = view.table.unwrap();
         let kinds = ["", ", values repeat", ", values differ"].map(|kind| format!("{name}{kind}"));

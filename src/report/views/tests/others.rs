@@ -5,14 +5,66 @@ use expect_test::expect;
 use super::*;
 use crate::record::read::Added;
 
-/// Two runs on two threads take 2 and 8 ms; the geometric mean is 4.
 #[test]
-fn a_line_over_threads_is_one_series() {
+fn kinds_on_rows_of_their_own() {
+    // Two runs on two threads take 2 and 8 ms; the geometric mean is 4.
     let on = |threads, ms| Row { threads: Some(threads), ..row("a.mtx", 1000, "merge", ms) };
-    let rows = vec![on(4, 1.0), on(2, 2.0), on(1, 5.0), on(2, 8.0), row("a.mtx", 1000, "mkl", 3.0)];
-    let plane = "kind = 'plane'\nx = 'threads'\ny = 'avg_spmv_ms'\nmark = 'line'";
-    let view = view(rows, plane);
+    let threads =
+        vec![on(4, 1.0), on(2, 2.0), on(1, 5.0), on(2, 8.0), row("a.mtx", 1000, "mkl", 3.0)];
+    // Only times of one precision are compared.
+    let mut precisions = rows()[..2].to_vec();
+    for (place, ms) in [(0, 0.5), (1, 0.75)] {
+        let (precision, avg_spmv_ms) = (Some(Precision::F32), Some(ms));
+        precisions.push(Row { precision, avg_spmv_ms, ..precisions[place].clone() });
+    }
+    // The baseline has rows in two orders. The faster one on a is used, and a note names both.
+    let mut orders = rows();
+    orders.push(Row { order: Some(Order::Rcm), ..row("a.mtx", 1000, "base", 0.5) });
+    let counted = |file, nonzeros, method, results| Row {
+        distinct_results: Some(results),
+        ..row(file, nonzeros, method, 1.0)
+    };
+    let results = vec![
+        counted("a.mtx", 1000, "atomic", 3),
+        counted("b.mtx", 2000, "atomic", 5),
+        counted("c.mtx", 1000, "atomic", 1),
+        counted("a.mtx", 1000, "seq", 1),
+        row("a.mtx", 1000, "old", 1.0),
+    ];
+    // The rows of the test of `Sweep`, where the results are derived, and a row of another method. The fit of `srs` is
+    // from 32 at one nonzero per row to 8 at e.
+    let mut sizes = vec![row("a.mtx", 1000, "csr3:order=natural:srs=8:ssrs=4", 1.0)];
+    for (file, length, speeds) in [
+        ("short.mtx", 1.0, [Some(1.0), Some(1.5), Some(2.0)]),
+        ("long.mtx", std::f64::consts::E, [Some(1.0), Some(4.0), Some(3.0)]),
+        ("failed.mtx", 9.0, [Some(1.0), None, Some(3.0)]),
+    ] {
+        let names = ["csr3:srs=8:ssrs=4", "csr3:srs=8:ssrs=16", "csr3:srs=32:ssrs=4"];
+        for (method, gflops) in names.into_iter().zip(speeds) {
+            let row_length_mean = Some(length);
+            sizes.push(Row { row_length_mean, gflops, ..row(file, 7, method, 1.0) });
+        }
+    }
+    // Three rows are the minimum for a point of a trend, so a to c are combined into one; `slow` has too few rows. The
+    // mean of 2, 3 and 8 is ³√48 = 3.63, the quartiles are 2.5 and 5.5; for 1, 6 and 2 they are ³√12, 1.5 and 4.
+    let trend = "kind = 'plane'\nx = 'num_nonzeros'\ny = 'avg_spmv_ms'\nmark = 'trend'";
+    let speedup = "kind = 'speedup'\nover = 'base'\nof = ['fast', 'slow']\nwhere = 'matrix != b'";
+    let views = [
+        (threads, "kind = 'plane'\nx = 'threads'\ny = 'avg_spmv_ms'\nmark = 'line'"),
+        (rows(), trend),
+        // Setups of 0 are left out on a logarithmic axis.
+        (rows(), "kind = 'plane'\nx = 'num_nonzeros'\ny = 'setup_ms'"),
+        (precisions.clone(), "kind = 'heat'"),
+        (precisions, "kind = 'best'"),
+        (orders, speedup),
+        (results, "kind = 'repeatability'"),
+        (sizes, "kind = 'sizes'\nmethod = 'csr3'"),
+    ];
+    let text = views.map(|(rows, toml)| {
+        format!("== {}\n{}", toml.replace('\n', ", "), text_of(&view(rows, toml)))
+    });
     expect![[r#"
+        == kind = 'plane', x = 'threads', y = 'avg_spmv_ms', mark = 'line'
         1 matrix; f64, cpu, natural order
         points: geometric means of the rows with the same threads; strokes: from the least to the greatest
         | threads \ mean time per product (ms) | merge |  mkl |
@@ -20,19 +72,9 @@ fn a_line_over_threads_is_one_series() {
         |                                    1 |  5.00 |      |
         |                                    2 |  4.00 | 3.00 |
         |                                    4 |  1.00 |      |
-    "#]]
-    .assert_eq(&text_of(&view));
-    let Some(Chart::Plane(plane)) = view.chart else { panic!() };
-    assert_eq!(plane.series[0].points[1].spread, Some((2.0, 8.0)));
-}
-
-/// Three rows are the minimum for a point, so a to c are combined into one; `slow` has too few rows. The mean of
-/// 2, 3 and 8 is ³√48 = 3.63, the quartiles are 2.5 and 5.5; for 1, 6 and 2 they are ³√12, 1.5 and 4.
-#[test]
-fn a_trend_has_a_table_and_dots_do_not() {
-    let plane = "kind = 'plane'\nx = 'num_nonzeros'\ny = 'avg_spmv_ms'";
-    let trend = view(rows(), &format!("{plane}\nmark = 'trend'"));
-    expect![[r#"
+        merge: @1.00,5.00 @2.00,4.00 (2.00 to 8.00) @4.00,1.00
+        mkl: @2.00,3.00
+        == kind = 'plane', x = 'num_nonzeros', y = 'avg_spmv_ms', mark = 'trend'
         3 matrices; f64, cpu, 2 threads, natural order
         marked *: generated stand-ins for matrices of the collection (1)
         without a time: slow on 1 matrix
@@ -42,35 +84,26 @@ fn a_trend_has_a_table_and_dots_do_not() {
         |--------|---------:|---------------------------:|---------------:|---------------:|-----:|
         | base   |    10000 |                       3.63 |           2.50 |           5.50 |    3 |
         | fast   |    10000 |                       2.29 |           1.50 |           4.00 |    3 |
-    "#]]
-    .assert_eq(&text_of(&trend));
-    let dots = view(rows(), plane);
-    assert_eq!((dots.table.is_none(), dots.notes.len()), (true, 3), "{dots:?}");
-    let zeros = "kind = 'plane'\nx = 'num_nonzeros'\ny = 'setup_ms'";
-    let left_out =
-        "not drawn: 3 of 8 rows (nonzeros or setup (ms): unknown, infinite, or not above 0)";
-    assert_eq!(view(rows(), zeros).notes[3], left_out, "setups of 0 on a logarithmic axis");
-}
-
-/// `heat` and `winners` have a row per precision, `best` has one per method and precision. Only times of one
-/// precision are compared.
-#[test]
-fn precisions_are_compared_separately() {
-    let mut rows = rows();
-    rows.truncate(2);
-    let single = |row: &Row, ms| Row {
-        precision: Some(Precision::F32),
-        avg_spmv_ms: Some(ms),
-        ..row.clone()
-    };
-    rows.extend([single(&rows[0], 0.5), single(&rows[1], 0.75)]);
-    let Some(Chart::Heat(heat)) = view(rows.clone(), "kind = 'heat'").chart else { panic!() };
-    assert_eq!(
-        (&heat.rows[..], heat.columns.len()),
-        (&["a f32".to_owned(), "a f64".into()][..], 2)
-    );
-    assert_eq!(heat.cells[1], [Some(50.0), Some(100.0)]);
-    expect![[r#"
+        base: @10000,3.63 (2.50 to 5.50)
+        fast: @10000,2.29 (1.50 to 4.00)
+        == kind = 'plane', x = 'num_nonzeros', y = 'setup_ms'
+        3 matrices; f64, cpu, 2 threads, natural order
+        marked *: generated stand-ins for matrices of the collection (1)
+        without a time: slow on 1 matrix
+        not drawn: 3 of 8 rows (nonzeros or setup (ms): unknown, infinite, or not above 0)
+        fast: a@1000,10.0 b@10000,10.0 c*@100000,10.0
+        slow: a@1000,1.00 c*@100000,1.00
+        == kind = 'heat'
+        1 matrix; cpu, 2 threads, natural order
+        100 %: the fastest of these methods on that matrix
+        | matrix | base | fast |
+        |--------|-----:|-----:|
+        | a f32  |  100 | 66.7 |
+        | a f64  | 50.0 |  100 |
+        columns base fast
+        a f32: 100 66.7
+        a f64: 50.0 100
+        == kind = 'best'
         1 matrix; cpu, 2 threads, natural order
         loss: time divided by the time of the fastest method on the same matrix; means are over the matrices on which the method runs; equally fast methods all count as the fastest
         | method   | fastest on | runs on | mean loss | greatest loss | on    |
@@ -79,17 +112,9 @@ fn precisions_are_compared_separately() {
         | fast f64 |          1 |       1 |      1.00 |          1.00 | a f64 |
         | fast f32 |          0 |       1 |      1.50 |          1.50 | a f32 |
         | base f64 |          0 |       1 |      2.00 |          2.00 | a f64 |
-    "#]].assert_eq(&text_of(&view(rows, "kind = 'best'")));
-}
-
-/// The baseline has rows in two orders. The faster one on a is used, and a note names both.
-#[test]
-fn a_note_names_the_rows_that_a_baseline_is_chosen_from() {
-    let mut rows = rows();
-    rows.push(Row { order: Some(Order::Rcm), ..row("a.mtx", 1000, "base", 0.5) });
-    let view =
-        view(rows, "kind = 'speedup'\nover = 'base'\nof = ['fast', 'slow']\nwhere = 'matrix != b'");
-    expect![[r#"
+        bars: base f32 | fast f64 | fast f32 | base f64
+        geometric mean: 1.00 1.00 1.50 2.00; mean -
+        == kind = 'speedup', over = 'base', of = ['fast', 'slow'], where = 'matrix != b'
         2 matrices; f64, cpu, 2 threads, natural order
         marked *: generated stand-ins for matrices of the collection (1)
         base: on each matrix the fastest of base natural, base rcm
@@ -98,8 +123,35 @@ fn a_note_names_the_rows_that_a_baseline_is_chosen_from() {
         |--------|---------:|------:|-----:|--------------:|---------------:|---------:|
         | fast   |        2 | 0.500 | 4.00 |         0.889 |           1.41 |     50.0 |
         | slow   |        2 | 0.125 | 1.00 |         0.222 |          0.354 |        0 |
-    "#]]
-    .assert_eq(&text_of(&view));
+        fast: a@1000,0.500 c*@100000,4.00
+        slow: a@1000,0.125 c*@100000,1.00
+        guide equally fast: 1000,1.00 100000,1.00
+        == kind = 'repeatability'
+        3 matrices; f64, cpu, 2 threads, natural order
+        without a time: seq on 2 matrices, old on 2 matrices
+        compared: the bits of y after the first product and after each round, with the same x
+        without a count of results: 1 method
+        | method | rows | always the same | most different results | on |
+        |--------|-----:|----------------:|-----------------------:|----|
+        | atomic |    3 |               1 |                      5 | b  |
+        | seq    |    1 |               1 |                      1 |    |
+        == kind = 'sizes', method = 'csr3'
+        csr3, f64: 3 sizes on 2 matrices
+        left out, without a time for some size: 1
+        srs = round(32.000 - 24.000 ln(nnz/row)), R^2 1.000
+        geometric mean of the best srs: 16.0
+        ssrs = round(4.000 + 12.000 ln(nnz/row)), R^2 1.000
+        geometric mean of the best ssrs: 8.0
+        srs=8:ssrs=16 for all: 86.6 % of each matrix' best in the geometric mean
+        | matrix | nonzeros per row | best srs | best ssrs | GFLOP/s |
+        |--------|-----------------:|---------:|----------:|--------:|
+        | short  |             1.00 |       32 |         4 |    2.00 |
+        | long   |             2.72 |        8 |        16 |    4.00 |
+        best srs: short@1.00,32.0 long@2.72,8.00
+        best ssrs: short@1.00,4.00 long@2.72,16.0
+        guide fit of best srs: 1.00,32.0 1.03,31.2 … 2.72,8.00
+        guide fit of best ssrs: 1.00,4.00 1.03,4.38 … 2.72,16.0
+    "#]].assert_eq(&text.concat());
 }
 
 /// A note on the choice among several rows appears only if a part has several.
@@ -116,73 +168,6 @@ fn parts_have_a_note_if_they_contain_several_rows_per_matrix() {
     assert!(!notes(one).contains("fastest of"), "{}", notes(one));
     let all = format!("{one}, {{ name = 'all' }}, {{ name = 'again' }}");
     assert_eq!(notes(&all).matches(choice).count(), 1, "{}", notes(&all));
-}
-
-#[test]
-fn repeatability() {
-    let counted = |file, method, results| Row {
-        distinct_results: Some(results),
-        ..row(file, 1000, method, 1.0)
-    };
-    let mut rows = vec![
-        counted("a.mtx", "atomic", 3),
-        counted("b.mtx", "atomic", 5),
-        counted("c.mtx", "atomic", 1),
-        counted("a.mtx", "seq", 1),
-        row("a.mtx", 1000, "old", 1.0),
-    ];
-    rows[1].num_nonzeros = Some(2000);
-    expect![[r#"
-        3 matrices; f64, cpu, 2 threads, natural order
-        without a time: seq on 2 matrices, old on 2 matrices
-        compared: the bits of y after the first product and after each round, with the same x
-        without a count of results: 1 method
-        | method | rows | always the same | most different results | on |
-        |--------|-----:|----------------:|-----------------------:|----|
-        | atomic |    3 |               1 |                      5 | b  |
-        | seq    |    1 |               1 |                      1 |    |
-    "#]]
-    .assert_eq(&text_of(&view(rows, "kind = 'repeatability'")));
-}
-
-/// The rows of the test of `Sweep`, where the results are derived, and a row of another method.
-#[test]
-fn sizes() {
-    let e = std::f64::consts::E;
-    let matrices = [
-        ("short.mtx", 1.0, [Some(1.0), Some(1.5), Some(2.0)]),
-        ("long.mtx", e, [Some(1.0), Some(4.0), Some(3.0)]),
-        ("failed.mtx", 9.0, [Some(1.0), None, Some(3.0)]),
-    ];
-    let names = ["csr3:srs=8:ssrs=4", "csr3:srs=8:ssrs=16", "csr3:srs=32:ssrs=4"];
-    let mut rows = vec![row("a.mtx", 1000, "csr3:order=natural:srs=8:ssrs=4", 1.0)];
-    for (file, row_length, speeds) in matrices {
-        for (method, gflops) in names.into_iter().zip(speeds) {
-            let row =
-                Row { row_length_mean: Some(row_length), gflops, ..row(file, 7, method, 1.0) };
-            rows.push(row);
-        }
-    }
-    let view = view(rows, "kind = 'sizes'\nmethod = 'csr3'");
-    expect![[r#"
-        csr3, f64: 3 sizes on 2 matrices
-        left out, without a time for some size: 1
-        srs = round(32.000 - 24.000 ln(nnz/row)), R^2 1.000
-        geometric mean of the best srs: 16.0
-        ssrs = round(4.000 + 12.000 ln(nnz/row)), R^2 1.000
-        geometric mean of the best ssrs: 8.0
-        srs=8:ssrs=16 for all: 86.6 % of each matrix' best in the geometric mean
-        | matrix | nonzeros per row | best srs | best ssrs | GFLOP/s |
-        |--------|-----------------:|---------:|----------:|--------:|
-        | short  |             1.00 |       32 |         4 |    2.00 |
-        | long   |             2.72 |        8 |        16 |    4.00 |
-    "#]]
-    .assert_eq(&text_of(&view));
-    let Some(Chart::Plane(plane)) = view.chart else { panic!() };
-    assert_eq!(plane.series[0].points[0].label.as_deref(), Some("short"));
-    // From 32 at one nonzero per row to 8 at e.
-    let ends = [plane.guides[0].points[0], plane.guides[0].points[32]];
-    assert!((ends[0].1 - 32.0).abs() < 1e-9 && (ends[1].1 - 8.0).abs() < 1e-9, "{ends:?}");
 }
 
 /// 2 ms for 1000 nonzeros are 2000 ns per nonzero. b has more nonzeros, so it comes last. It has the name that its other
@@ -207,7 +192,7 @@ fn stages() {
         stage("stand-in:G/a", "hola", 1000, "product", 2.0),
     ];
     let stages = rows.iter().collect();
-    let spec: Spec = toml::from_str("kind = 'stages'\ntitle = 'T'\nof = ['hola', '*']").unwrap();
+    let spec = spec("kind = 'stages'\nof = ['hola', '*']");
     let b = RecordedRow {
         name: Some("H/b".into()),
         ..RecordedRow::from(row("b.mtx", 4000, "hola", 9.0))
@@ -223,11 +208,10 @@ fn stages() {
         | a*     |     1000 |             10.0 | merge  | product |      3.00 |                  3000 |          75.0 |
         | H/b    |     4000 |             10.0 | hola   | starts  |      1.00 |                   250 |          75.0 |
         | H/b    |     4000 |             10.0 | hola   | product |      8.00 |                  2000 |          75.0 |
+        stacked bars: a*, hola | a*, merge | H/b, hola
+        stage 1: 500 3000 250; mean -
+        stage 2: 2000 - 2000; mean -
     "#]].assert_eq(&text_of(&view));
-    let Some(Chart::Bars(bars)) = view.chart else { panic!() };
-    assert_eq!(bars.categories, ["a*, hola", "a*, merge", "H/b, hola"]);
-    assert_eq!(bars.series[1].values, [Some(2000.0), None, Some(2000.0)]);
-    assert!(bars.stacked);
 }
 
 /// The foot of a chart describes only the rows that the view shows.
@@ -241,10 +225,7 @@ fn a_foot_describes_the_rows_that_are_shown() {
         rows().into_iter().chain([gpu]).map(of_run).map(RecordedRow::from).collect();
     let lines: Vec<_> = lines.iter().collect();
     let recorded = Recorded { lines, runs: vec![&run], ..Recorded::default() };
-    let foot = |toml: &str| {
-        let spec: Spec = toml::from_str(&format!("title = 'T'\n{toml}")).unwrap();
-        spec.view(&recorded).foot
-    };
+    let foot = |toml: &str| spec(toml).view(&recorded).foot;
     let cpu = "f64, cpu, 2 threads, natural order; C, 2 cores, 2026-03-02";
     let of_three = format!("3 matrices (generated stand-ins: 1); {cpu}");
     assert_eq!(foot(&format!("{BARS}\nwhere = 'device = cpu'")), of_three);
@@ -289,10 +270,10 @@ fn agreement_compares_modelled_with_published_times() {
         modelled("b.mtx", "one", 0.05, 0.05),
         RecordedRow::from(row("c.mtx", 1000, "one", 1.0)),
     ];
-    let spec = "kind = 'agreement'\ntitle = 'T'\nwhere = 'device = model:v100'\nlong_ms = 0.1\nfarthest = 1";
-    let spec: Spec = toml::from_str(spec).unwrap();
+    let spec =
+        spec("kind = 'agreement'\nwhere = 'device = model:v100'\nlong_ms = 0.1\nfarthest = 1");
     let view = spec.view(&Recorded { lines: lines.iter().collect(), ..Recorded::default() });
-    expect_test::expect![[r#"
+    expect![[r#"
         2 matrices; f64, model:v100, natural order
         without a time: two on 1 matrix, three on 1 matrix
         error: |modelled time with launching and waiting / published time - 1|; long: published times of 0.1 ms or more
@@ -303,9 +284,34 @@ fn agreement_compares_modelled_with_published_times() {
         | one    |     2 |             5.00 |                        100 |                   1 |             10.0 |                        100 |
         | two    |     1 |             50.0 |                          0 |                   1 |             50.0 |                          0 |
         | three  |     1 |                0 |                        100 |                   1 |                0 |                        100 |
+        one: a@1.00,1.10 b@0.0500,0.0500
+        two: a@2.00,1.00
+        three: a@4.00,4.00
+        guide equal: 0.0500,0.0500 4.00,4.00
+        guide 1.5 times: 0.0500,0.0750 4.00,6.00
+        guide 1.5 times less: 0.0500,0.0333 4.00,2.67
     "#]].assert_eq(&text_of(&view));
-    let Some(Chart::Plane(plane)) = view.chart else { panic!() };
-    let points: Vec<_> = plane.series.iter().map(|series| series.points.len()).collect();
-    assert_eq!(points, [2, 1, 1]);
-    assert_eq!(plane.guides[0].points, [(0.05, 0.05), (4.0, 4.0)], "the diagonal");
+}
+
+#[test]
+fn each_machine_is_named_with_its_days() {
+    let run = |id: &str, day: &str| {
+        serde_json::json!({"run_id": id, "date": format!("{day}T10:00:00Z"), "gpu": {"name": "G"},
+            "system": {"cpu": "C", "cores": 2}})
+    };
+    let runs = [run("r1", "2026-03-02"), run("r2", "2026-03-04"), run("r3", "2026-03-03")];
+    let recorded = Recorded { runs: runs.iter().collect(), ..Recorded::default() };
+    let origin = |rows: &[(&str, Device)]| {
+        let line = |&(run, device): &(&str, Device)| {
+            RecordedRow::from(Row { run_id: run.into(), device: Some(device), ..Row::default() })
+        };
+        let lines: Vec<_> = rows.iter().map(line).collect();
+        recorded.origin(&lines.iter().collect::<Vec<_>>())
+    };
+    let (cpu, gpu) = (Device::Cpu, Device::Gpu);
+    assert_eq!(origin(&[("r1", cpu)]), "C, 2 cores, 2026-03-02");
+    let several = origin(&[("r2", cpu), ("r1", cpu), ("r3", gpu)]);
+    assert_eq!(several, "C, 2 cores, 2026-03-02 to 2026-03-04; G, 2026-03-03");
+    assert_eq!(origin(&[("r4", cpu)]), "machine and date not recorded");
+    assert_eq!(origin(&[]), "");
 }

@@ -1,0 +1,170 @@
+//! Compares two result files row by row: which rows became faster, slower, or wrong.
+
+mod pair;
+mod show;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+
+pub use pair::{CompareError, Compared};
+use pair::{Key, Pair, pairs};
+
+use super::grouped;
+use super::matched::time;
+use crate::record::read::RecordedRow;
+use crate::record::regression::geometric_mean;
+
+#[derive(Clone, Debug)]
+pub struct Comparison<'a> {
+    a: Compared<'a>,
+    b: Compared<'a>,
+    /// The pairs, in the order of A, followed by the rows that only B has, in the order of B.
+    pairs: Vec<Pair<'a>>,
+    /// The mean of each method that is ok in both files, in the order of the pairs. The label of a method has whatever
+    /// distinguishes it from others of the same name.
+    methods: Vec<(String, Mean<'a>)>,
+    /// The mean over all pairs, or `None` if no pair is ok in both files.
+    overall: Option<Mean<'a>>,
+    /// The keys of all pairs, without their matrices.
+    keys: BTreeSet<Key<'a>>,
+}
+
+/// The key of a row that is ok in one file, and its row in the other file, which is not ok.
+type Loss<'a> = (Key<'a>, Option<&'a RecordedRow>);
+
+impl<'a> Comparison<'a> {
+    /// Pairs the rows and judges the changes. It is an error if the files were measured in different ways, or if no
+    /// rows can be paired.
+    pub fn of(a: Compared<'a>, b: Compared<'a>) -> Result<Self, CompareError> {
+        let pairs = pairs(&a, &b)?;
+        let keys: BTreeSet<_> = pairs.iter().map(|pair| pair.key.without_matrix()).collect();
+        let changed: Vec<_> =
+            pairs.iter().filter_map(|pair| Some((pair.key, pair.change?))).collect();
+        let overall = Mean::of(&changed);
+        let methods = grouped(changed, |(key, _)| key.without_matrix()).into_iter();
+        let methods = methods
+            .filter_map(|(method, changed)| Some((method.label(&keys), Mean::of(&changed)?)))
+            .collect();
+        Ok(Self { a, b, pairs, methods, overall, keys })
+    }
+
+    pub fn lost(&self) -> Vec<Loss<'a>> {
+        self.pairs.iter().filter_map(|pair| loss(pair.key, pair.a, pair.b)).collect()
+    }
+
+    fn gained(&self) -> Vec<Loss<'a>> {
+        self.pairs.iter().filter_map(|pair| loss(pair.key, pair.b, pair.a)).collect()
+    }
+
+    /// Returns the means, of each method and over all, whose whole interval is above a slow-down of B by
+    /// `percent`.
+    pub fn slower_by(&self, percent: f64) -> Vec<(&str, &Mean<'a>)> {
+        let bound = 1.0 + percent / 100.0;
+        self.means().filter(|(_, mean)| mean.interval.is_some_and(|(low, _)| low > bound)).collect()
+    }
+
+    /// Returns the labels of the means that have no interval.
+    pub fn unjudged(&self) -> Vec<&str> {
+        self.means().filter(|(_, mean)| mean.interval.is_none()).map(|(label, _)| label).collect()
+    }
+
+    fn means(&self) -> impl Iterator<Item = (&str, &Mean<'a>)> {
+        let overall = self.overall.iter().map(|mean| ("over all", mean));
+        self.methods.iter().map(|(label, mean)| (&label[..], mean)).chain(overall)
+    }
+}
+
+fn loss<'a>(
+    key: Key<'a>,
+    from: Option<&RecordedRow>,
+    to: Option<&'a RecordedRow>,
+) -> Option<Loss<'a>> {
+    let is_lost = from.is_some_and(RecordedRow::is_ok) && !to.is_some_and(RecordedRow::is_ok);
+    is_lost.then_some((key, to))
+}
+
+/// How the time of a row of B compares with that of its row of A.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Judgement {
+    /// B's 95 % confidence interval lies below A's.
+    Faster,
+    Same,
+    /// B's 95 % confidence interval lies above A's.
+    Slower,
+    /// One of the rows has no interval, because its time has too few samples.
+    Unknown,
+}
+
+impl Judgement {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Faster => "faster",
+            Self::Same => "same",
+            Self::Slower => "slower",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Change {
+    /// The median time per product of B divided by that of A; above 1, B is slower.
+    ratio: f64,
+    judgement: Judgement,
+    values_repeat: Option<bool>,
+    /// The square of half the 95 % interval of ln(ratio).
+    square: Option<f64>,
+}
+
+impl Change {
+    /// Returns the change, or `None` unless both rows are ok. Rows that are ok have times.
+    fn of(a: &RecordedRow, b: &RecordedRow) -> Option<Self> {
+        let judgement = match (a.row.interval_ms(), b.row.interval_ms()) {
+            (Some(a), Some(b)) if b.1 < a.0 => Judgement::Faster,
+            (Some(a), Some(b)) if b.0 > a.1 => Judgement::Slower,
+            (Some(_), Some(_)) => Judgement::Same,
+            _ => Judgement::Unknown,
+        };
+        let square = |line: &RecordedRow| Some((line.row.uncertainty()? / 100.0).powi(2));
+        let square = square(a).zip(square(b)).map(|(a, b)| a + b);
+        let values_repeat = a.row.values_repeat().or(b.row.values_repeat());
+        Some(Self { ratio: time(b)? / time(a)?, judgement, values_repeat, square })
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mean<'a> {
+    pub ratio: f64,
+    /// Its 95 % confidence interval: exp(ln ratio ± √Σh²/n), where h is half the 95 % interval of a row relative
+    /// to its median, and the sum is over both rows of all n pairs. It covers only the spread within each run,
+    /// not effects that make a whole run slower, such as drift of the machine. `None` if a row has no interval.
+    pub interval: Option<(f64, f64)>,
+    /// The numbers of pairs that are faster, the same, slower and unknown.
+    counts: [usize; 4],
+    /// The ratio of each pair, with whether the values of its matrix repeat.
+    ratios: Vec<(Option<bool>, f64)>,
+    /// The matrices with the lowest and the highest ratio.
+    lowest: (&'a str, f64),
+    highest: (&'a str, f64),
+}
+
+impl<'a> Mean<'a> {
+    fn of(changes: &[(Key<'a>, Change)]) -> Option<Self> {
+        let ratios = || changes.iter().map(|(key, change)| (key.matrix, change.ratio));
+        let ratio = geometric_mean(ratios().map(|(_, ratio)| ratio))?;
+        let squares: Option<f64> = changes.iter().map(|(_, change)| change.square).sum();
+        let factor = squares.map(|sum| (sum.sqrt() / changes.len() as f64).exp());
+        let mut counts = [0; 4];
+        changes.iter().for_each(|(_, change)| counts[change.judgement as usize] += 1);
+        let with_kind = |(_, change): &(_, Change)| (change.values_repeat, change.ratio);
+        Some(Self {
+            ratio,
+            interval: factor.map(|factor| (ratio / factor, ratio * factor)),
+            counts,
+            ratios: changes.iter().map(with_kind).collect(),
+            lowest: ratios().min_by(|a, b| a.1.total_cmp(&b.1))?,
+            highest: ratios().max_by(|a, b| a.1.total_cmp(&b.1))?,
+        })
+    }
+}
