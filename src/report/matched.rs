@@ -38,12 +38,14 @@ pub fn time(line: &RecordedRow) -> Option<f64> {
     line.row.typical_ms().filter(|_| line.is_ok())
 }
 
+/// Returns the rows that are correct and timed.
 pub fn timed<'a>(
     lines: impl IntoIterator<Item = &'a RecordedRow>,
 ) -> impl Iterator<Item = &'a RecordedRow> {
     lines.into_iter().filter(|line| time(line).is_some())
 }
 
+/// Returns the fastest rows among those that are correct and timed.
 pub fn fastest<'a>(lines: impl IntoIterator<Item = &'a RecordedRow>) -> Fastest<'a> {
     fastest_by(lines, |line| (matrix(line), line.row.precision))
 }

@@ -22,6 +22,7 @@ pub struct Time {
     pub values_repeat: Option<bool>,
 }
 
+/// Returns the times of the rows that are correct and timed.
 pub fn times(lines: &[&RecordedRow]) -> Vec<Time> {
     let mut matrices = BTreeMap::new();
     let times = lines.iter().filter_map(|line| {
@@ -38,6 +39,7 @@ impl Time {
     }
 }
 
+/// The speed-ups of the methods in one precision and on one device.
 #[derive(Clone, Debug)]
 pub struct Standings<'a> {
     /// The first baseline in the list of baselines that has a time: the baseline of the first speed-up.
