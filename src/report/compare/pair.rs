@@ -32,8 +32,11 @@ pub struct Key<'a> {
     pub(super) transpose: bool,
 }
 
-/// The properties that distinguish rows of one method: the option that sets each, and its text.
-const ASPECTS: [(&str, fn(&Key) -> String); 4] = [
+/// A property of a key: its name, and a function that returns its text.
+type Aspect = (&'static str, fn(&Key) -> String);
+
+/// The properties that distinguish rows of one method, named as the options that set them.
+const ASPECTS: [Aspect; 4] = [
     ("precision", |key| key.precision.map_or("no precision", Precision::name).into()),
     ("device", |key| key.device.map_or("no device", Device::name).into()),
     ("threads", |key| key.threads.map_or("no threads".into(), |n| format!("{n} threads"))),
@@ -200,7 +203,7 @@ fn why_nothing(a: &[Key], b: &[Key]) -> String {
         return format!("{side} contains no row of the selected methods");
     }
     let mut why = Vec::new();
-    let columns: [(_, fn(&Key) -> String); 2] =
+    let columns: [Aspect; 2] =
         [("matrix", |key| key.matrix.into()), ("method", |key| key.method.into())];
     for (column, word) in columns {
         let in_a: BTreeSet<_> = a.iter().map(word).collect();
