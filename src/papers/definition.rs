@@ -6,6 +6,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::claim::Claim;
+use super::entries::written_out;
 use super::error::{ContentError, DefinitionError};
 use crate::bench::plan::{CacheState, MAX_ROUNDS, Protocol, Settings, Values};
 use crate::bench::run::{DeviceChoice, RunSettings};
@@ -138,15 +139,19 @@ impl Experiment {
     }
 
     pub fn parse(id: &str, file: &str, text: &str) -> Result<Self, DefinitionError> {
-        let parsed: Self = toml::from_str(text).map_err(|error| DefinitionError::Grammar {
-            file: file.to_owned(),
-            what: with_hint(&error),
-        })?;
-        let experiment = Self { id: id.to_owned(), ..parsed };
+        let grammar =
+            |error| DefinitionError::Grammar { file: file.to_owned(), what: with_hint(&error) };
+        let wrong = |error| DefinitionError::Content { file: file.to_owned(), error };
+        let definition = toml::from_str(text).map_err(grammar)?;
+        // Only errors in the text itself can name a line of it.
+        let parsed = match written_out(definition).map_err(wrong)? {
+            None => toml::from_str(text),
+            Some(definition) => definition.try_into(),
+        };
+        let experiment = Self { id: id.to_owned(), ..parsed.map_err(grammar)? };
         let gpus = &experiment.gpus;
         let checks = experiment.blocks.iter().map(Block::check).chain([known_models(gpus)]);
         let checks = checks.chain(experiment.claims.iter().map(|claim| claim.check(gpus)));
-        let wrong = |error| DefinitionError::Content { file: file.to_owned(), error };
         checks.collect::<Result<(), _>>().map_err(wrong)?;
         Ok(experiment)
     }
@@ -328,7 +333,7 @@ fn expansions(word: &str) -> usize {
 }
 
 /// Splits a word into the text before its first list, the list, and the text after it.
-fn first_list(word: &str) -> Option<(&str, &str, &str)> {
+pub(super) fn first_list(word: &str) -> Option<(&str, &str, &str)> {
     let (head, rest) = word.split_once('{')?;
     let (list, tail) = rest.split_once('}')?;
     Some((head, list, tail))

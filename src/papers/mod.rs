@@ -4,6 +4,7 @@
 pub mod bibliography;
 pub mod claim;
 pub mod definition;
+mod entries;
 pub mod error;
 pub mod judge;
 pub mod page;

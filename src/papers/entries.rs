@@ -1,0 +1,132 @@
+//! Entries of `[[measure]]`, `[[view]]` and `[[claim]]` that stand for several entries. With `each`, a list of tables,
+//! an entry stands for one entry per table: its own keys with those of the table. With `table`, lines of cells between
+//! `|`, it stands for one entry per line below the first one; the words `{column}` in its values are replaced by the cells.
+
+use std::collections::HashMap;
+
+use toml::{Table, Value};
+
+use super::definition::first_list;
+use super::error::ContentError;
+
+const KINDS: [&str; 3] = ["measure", "view", "claim"];
+
+/// Returns the definition with all entries written out, or `None` if no entry stands for several.
+pub fn written_out(mut definition: Table) -> Result<Option<Table>, ContentError> {
+    let mut any = false;
+    for kind in KINDS {
+        let Some(Value::Array(entries)) = definition.get_mut(kind) else { continue };
+        let mut all = Vec::new();
+        for entry in std::mem::take(entries) {
+            match entry {
+                Value::Table(entry)
+                    if entry.contains_key("each") || entry.contains_key("table") =>
+                {
+                    any = true;
+                    all.extend(entries_of(kind, entry)?);
+                }
+                other => all.push(other),
+            }
+        }
+        *entries = all;
+    }
+    Ok(any.then_some(definition))
+}
+
+fn entries_of(kind: &str, mut common: Table) -> Result<Vec<Value>, ContentError> {
+    let wrong = |error: toml::de::Error| ContentError(format!("[[{kind}]]: {}", error.message()));
+    let each = common.remove("each").map_or_else(|| Ok(vec![Table::new()]), Value::try_into);
+    let table = common.remove("table").map(Value::try_into::<String>).transpose().map_err(wrong)?;
+    let with_common = |own: Table| Value::Table(common.clone().into_iter().chain(own).collect());
+    let entries: Vec<_> = each.map_err(wrong)?.into_iter().map(with_common).collect();
+    let Some(table) = table else { return Ok(entries) };
+    let mut lines = table.lines().map(|line| line.split('|').map(str::trim).collect::<Vec<_>>());
+    let names = lines.next().unwrap_or_default();
+    let mut all = Vec::new();
+    for cells in lines {
+        if cells.len() != names.len() {
+            return Err(ContentError(format!(
+                "[[{kind}]]: the row '{}' of the table needs {} cells",
+                cells.join(" | "),
+                names.len()
+            )));
+        }
+        let row = names.iter().copied().zip(cells).collect();
+        for entry in &entries {
+            all.push(filled(entry, &row)?);
+        }
+    }
+    Ok(all)
+}
+
+/// Replaces the columns in a value by the cells of a row. In a list, a cell with commas stands for several elements; a
+/// key whose value becomes empty is left out.
+fn filled(value: &Value, row: &HashMap<&str, &str>) -> Result<Value, ContentError> {
+    Ok(match value {
+        Value::String(text) => filled_text(text, row)?.into(),
+        Value::Array(values) => {
+            let mut all = Vec::new();
+            for value in values {
+                match value {
+                    Value::String(text) if text.contains('{') => {
+                        let words = filled_text(text, row)?;
+                        all.extend(words.split(',').map(|word| Value::from(word.trim())));
+                    }
+                    other => all.push(filled(other, row)?),
+                }
+            }
+            all.into()
+        }
+        Value::Table(keys) => {
+            let mut all = Table::new();
+            for (key, value) in keys {
+                let value = filled(value, row)?;
+                if value.as_str() != Some("") {
+                    all.insert(key.clone(), value);
+                }
+            }
+            all.into()
+        }
+        other => other.clone(),
+    })
+}
+
+fn filled_text(text: &str, row: &HashMap<&str, &str>) -> Result<String, ContentError> {
+    let (mut filled, mut rest) = (String::new(), text);
+    while let Some((head, name, tail)) = first_list(rest) {
+        let unknown = || ContentError(format!("'{text}': the table has no column '{name}'"));
+        filled = filled + head + row.get(name).ok_or_else(unknown)?;
+        rest = tail;
+    }
+    Ok(filled + rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_with_rows_and_parts_are_written_out() {
+        let written = |text: &str| {
+            let definition = written_out(text.parse().unwrap());
+            definition.map_err(|ContentError(error)| error)
+        };
+        let short = "view = [{ x = 1 }]\n\
+                     [[claim]]\ntable = '''\nname | cells | holds\na b | c, d | > 1\ne | f |\n'''\nleast = 3\n\
+                     [[claim.each]]\ntext = '{name}: {cells}'\n\
+                     [[claim.each]]\ntext = 't'\nholds = '{holds}'\nmeasured.of = ['x', '{cells}']\n";
+        let long = "view = [{ x = 1 }]\n\
+                    [[claim]]\nleast = 3\ntext = 'a b: c, d'\n\
+                    [[claim]]\nleast = 3\ntext = 't'\nholds = '> 1'\nmeasured.of = ['x', 'c', 'd']\n\
+                    [[claim]]\nleast = 3\ntext = 'e: f'\n\
+                    [[claim]]\nleast = 3\ntext = 't'\nmeasured.of = ['x', 'f']\n";
+        assert_eq!(written(short).unwrap(), Some(long.parse().unwrap()));
+        assert_eq!(written(long), Ok(None));
+        let error = |text| written(text).unwrap_err();
+        let row = "[[view]]: the row 'c' of the table needs 2 cells";
+        assert_eq!(error("view = [{ table = \"a|b\\nc\", title = '{a}' }]"), row);
+        let column = "'{c}': the table has no column 'c'";
+        assert_eq!(error("view = [{ table = \"a|b\\nd|e\", title = '{c}' }]"), column);
+        assert!(error("view = [{ each = 1 }]").starts_with("[[view]]: invalid type"));
+    }
+}
