@@ -22,7 +22,6 @@ impl BibEntry {
     }
 }
 
-/// Returns all entries, sorted by key.
 pub fn entries() -> impl Iterator<Item = BibEntry> {
     BIBLIOGRAPHY.split("\n\n").filter_map(|paragraph| {
         let start = paragraph.find('@')?;

@@ -1,11 +1,10 @@
 //! The claims of a source, and the numbers with which they are compared.
 
 use std::fmt;
-use std::str::FromStr;
 
+use anyhow::{Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 
-use super::error::ContentError;
 use crate::report::column::Column;
 use crate::report::select::{Conditions, Select};
 use crate::report::statistics::Statistic;
@@ -45,7 +44,6 @@ fn one() -> usize {
 /// selection matches several rows of one matrix and precision, the fastest is used.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-#[allow(missing_docs)] // the operands are explained at the variants
 pub enum Quantity {
     /// A statistic over the matrices of the speed-up of `of` over the baseline `over`: time of `over` / time of
     /// `of`. The times are those of a product or, if `products` is given, of the setup and this number of products.
@@ -89,7 +87,6 @@ pub struct Range {
 }
 
 impl Range {
-    /// Whether a number is in the range. The ends are not.
     pub fn contains(self, number: f64) -> bool {
         self.low < number && number < self.high
     }
@@ -116,10 +113,10 @@ impl From<Range> for String {
 #[error("holds = '{0}' must have the form '> 1', '< 1' or '0.9 to 1.1'")]
 pub struct RangeError(String);
 
-impl FromStr for Range {
-    type Err = RangeError;
+impl TryFrom<String> for Range {
+    type Error = RangeError;
 
-    fn from_str(text: &str) -> Result<Self, RangeError> {
+    fn try_from(text: String) -> Result<Self, RangeError> {
         let number = |word: &str| word.trim().parse::<f64>().ok();
         let range = if let Some(low) = text.strip_prefix('>') {
             number(low).map(|low| Self { low, high: f64::INFINITY })
@@ -129,30 +126,19 @@ impl FromStr for Range {
             let ends = text.split_once(" to ");
             ends.and_then(|(low, high)| Some(Self { low: number(low)?, high: number(high)? }))
         };
-        range.ok_or_else(|| RangeError(text.to_owned()))
-    }
-}
-
-impl TryFrom<String> for Range {
-    type Error = RangeError;
-
-    fn try_from(text: String) -> Result<Self, RangeError> {
-        text.parse()
+        range.ok_or(RangeError(text))
     }
 }
 
 impl Claim {
-    pub(super) fn check(&self, gpus: &[String]) -> Result<(), ContentError> {
+    pub(super) fn check(&self, gpus: &[String]) -> Result<()> {
+        let Self { text, holds, unjudged, .. } = self;
         if let Some(gpu) = self.gpu.as_ref().filter(|gpu| !gpus.contains(gpu)) {
-            let text = &self.text;
-            return Err(ContentError(format!(
-                "claim '{text}': gpu = '{gpu}' is not one of the experiment's gpus"
-            )));
+            bail!("claim '{text}': gpu = '{gpu}' is not one of the experiment's gpus");
         }
-        match (&self.holds, &self.unjudged) {
-            (Some(_), None) | (None, Some(_)) => Ok(()),
-            _ => Err(ContentError(format!("claim '{}' needs either holds or unjudged", self.text))),
-        }
+        let is_either = holds.is_some() != unjudged.is_some();
+        ensure!(is_either, "claim '{text}' needs either holds or unjudged");
+        Ok(())
     }
 }
 
@@ -162,15 +148,16 @@ mod tests {
 
     #[test]
     fn ranges_are_open() {
-        let contains = |range: &str, number: f64| range.parse::<Range>().unwrap().contains(number);
+        let parsed = |text: &str| Range::try_from(text.to_owned());
+        let contains = |range: &str, number: f64| parsed(range).unwrap().contains(number);
         assert!(contains("> 1", 1.1) && !contains("> 1", 1.0));
         assert!(contains("< -0.5", -0.6) && !contains("< -0.5", -0.5));
         assert!(contains("0.9 to 1.1", 1.0) && !contains("0.9 to 1.1", 1.1));
         assert!(!contains("> 1", f64::NAN));
         for text in ["> 1", "< -0.5", "0.9 to 1.1"] {
-            assert_eq!(text.parse::<Range>().unwrap().to_string(), text);
+            assert_eq!(parsed(text).unwrap().to_string(), text);
         }
-        let error = "about 1".parse::<Range>().unwrap_err().to_string();
+        let error = parsed("about 1").unwrap_err().to_string();
         assert_eq!(error, "holds = 'about 1' must have the form '> 1', '< 1' or '0.9 to 1.1'");
     }
 }

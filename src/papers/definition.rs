@@ -3,11 +3,11 @@
 
 use std::path::Path;
 
+use anyhow::{Context, Error, Result, anyhow, bail, ensure};
 use serde::Deserialize;
 
 use super::claim::Claim;
 use super::entries::written_out;
-use super::error::{ContentError, DefinitionError};
 use crate::bench::plan::{CacheState, MAX_ROUNDS, Protocol, Settings, Values};
 use crate::bench::run::{DeviceChoice, RunSettings};
 use crate::report::published::Published;
@@ -44,10 +44,8 @@ pub struct Experiment {
     /// The name of a file, in the same folder, with published times of the same products: see [`Published`].
     #[serde(default)]
     pub published: Option<String>,
-    /// The contents of the file `published`.
     #[serde(skip)]
     pub known: Published,
-    /// The products that are measured.
     #[serde(rename = "measure")]
     pub blocks: Vec<Block>,
     #[serde(default, rename = "view")]
@@ -69,7 +67,6 @@ pub struct Block {
     /// The modelled GPUs on which GPU methods run, in place of a real one.
     #[serde(default)]
     pub models: Vec<String>,
-    /// The precisions of values and vectors.
     #[serde(default = "f64_only")]
     pub precision: Vec<Precision>,
     /// The numbers of threads. Numbers above the number of cores are left out. If empty: one thread per core.
@@ -91,10 +88,8 @@ pub struct Block {
     pub protocol: Option<Protocol>,
     pub rounds: Option<u32>,
     pub iterations: Option<u32>,
-    /// Whether symmetric files are expanded.
     #[serde(default = "yes")]
     pub expand: bool,
-    /// Whether the stages of products are timed too.
     #[serde(default)]
     pub stages: bool,
 }
@@ -121,27 +116,30 @@ fn yes() -> bool {
 
 impl Experiment {
     /// Reads a definition from a file. Its ID is the file's name without extension.
-    pub fn read(path: &Path) -> Result<Self, DefinitionError> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| DefinitionError::Unreadable { path: path.to_owned(), error })?;
+    pub fn read(path: &Path) -> Result<Self> {
+        let read = |path: &Path| {
+            let file = path.display().to_string();
+            let text =
+                std::fs::read_to_string(path).map_err(|e| anyhow!("cannot read {file}: {e}"));
+            text.map(|text| (file, text))
+        };
+        let (file, text) = read(path)?;
         let name = path.file_stem().unwrap_or_default();
-        let experiment = Self::parse(&name.to_string_lossy(), &path.display().to_string(), &text)?;
-        let Some(file) = &experiment.published else { return Ok(experiment) };
-        let path = path.with_file_name(file);
-        let text = std::fs::read_to_string(&path)
-            .map_err(|error| DefinitionError::Unreadable { path: path.clone(), error })?;
-        experiment.with_published(&path.display().to_string(), &text)
+        let experiment = Self::parse(&name.to_string_lossy(), &file, &text)?;
+        let Some(published) = &experiment.published else { return Ok(experiment) };
+        let (file, text) = read(&path.with_file_name(published))?;
+        experiment.with_published(&file, &text)
     }
 
-    pub fn with_published(self, file: &str, text: &str) -> Result<Self, DefinitionError> {
-        let wrong = |error| DefinitionError::Published { file: file.to_owned(), error };
-        Ok(Self { known: Published::parse(text).map_err(wrong)?, ..self })
+    pub fn with_published(self, file: &str, text: &str) -> Result<Self> {
+        let known = Published::parse(text).map_err(|error| anyhow!("{file}: {error}"))?;
+        Ok(Self { known, ..self })
     }
 
-    pub fn parse(id: &str, file: &str, text: &str) -> Result<Self, DefinitionError> {
-        let grammar =
-            |error| DefinitionError::Grammar { file: file.to_owned(), what: with_hint(&error) };
-        let wrong = |error| DefinitionError::Content { file: file.to_owned(), error };
+    /// Parses a definition. The message of an error begins with the name of the file.
+    pub fn parse(id: &str, file: &str, text: &str) -> Result<Self> {
+        let grammar = |error| anyhow!("{file}: {}", with_hint(&error));
+        let wrong = |error: Error| anyhow!("{file}: {error}");
         let definition = toml::from_str(text).map_err(grammar)?;
         // Only errors in the text itself can name a line of it.
         let parsed = match written_out(definition).map_err(wrong)? {
@@ -152,7 +150,7 @@ impl Experiment {
         let gpus = &experiment.gpus;
         let checks = experiment.blocks.iter().map(Block::check).chain([known_models(gpus)]);
         let checks = checks.chain(experiment.claims.iter().map(|claim| claim.check(gpus)));
-        checks.collect::<Result<(), _>>().map_err(wrong)?;
+        checks.collect::<Result<()>>().map_err(wrong)?;
         Ok(experiment)
     }
 
@@ -223,62 +221,46 @@ impl Block {
         }
     }
 
-    fn check(&self) -> Result<(), ContentError> {
+    fn check(&self) -> Result<()> {
         for word in &self.methods {
-            if devices(word).next().is_none() {
-                return Err(ContentError(format!(
-                    "there is no method '{word}'; `spmv-bench methods` lists them"
-                )));
-            }
+            let is_known = devices(word).next().is_some();
+            ensure!(is_known, "there is no method '{word}'; `spmv-bench methods` lists them");
         }
         let mut devices = self.methods.iter().flat_map(|word| devices(word));
-        let first = devices.next().ok_or(ContentError("a block lists no methods".into()))?;
-        if devices.any(|device| device != first) {
-            let message = "a block lists methods of both CPU and GPU: split it into two blocks";
-            return Err(ContentError(message.into()));
-        }
-        if first == Device::Cpu && !self.models.is_empty() {
-            let message = "a block lists models, but its methods run on the CPU; models are for \
-                           methods of the GPU";
-            return Err(ContentError(message.into()));
-        }
+        let first = devices.next().context("a block lists no methods")?;
+        ensure!(
+            devices.all(|device| device == first),
+            "a block lists methods of both CPU and GPU: split it into two blocks"
+        );
+        ensure!(
+            first == Device::Gpu || self.models.is_empty(),
+            "a block lists models, but its methods run on the CPU; models are for methods of the GPU"
+        );
         known_models(&self.models)?;
         for (name, number, most) in
             [("rounds", self.rounds, MAX_ROUNDS), ("iterations", self.iterations, u32::MAX)]
         {
             if let Some(number) = number.filter(|number| !(1..=most).contains(number)) {
-                return Err(ContentError(format!(
-                    "{name} = {number}: it must be a whole number from 1 to {most}"
-                )));
+                bail!("{name} = {number}: it must be a whole number from 1 to {most}");
             }
         }
-        if self.matrices.is_empty() {
-            return Err(ContentError("a block lists no matrices".into()));
-        }
+        ensure!(!self.matrices.is_empty(), "a block lists no matrices");
         let lists =
             [self.precision.len(), self.order.len(), self.cache.len(), self.transpose.len()];
-        if lists.contains(&0) {
-            return Err(ContentError(
-                "a block has an empty list, so that it measures nothing".into(),
-            ));
-        }
+        ensure!(!lists.contains(&0), "a block has an empty list, so that it measures nothing");
         let combinations = lists.into_iter().fold(self.threads.len().max(1), usize::saturating_mul);
         let matrices = self.matrices.iter().map(|word| expansions(word));
         let matrices = matrices.fold(0, usize::saturating_add);
         for (count, what) in [(matrices, "matrices"), (combinations, "combinations of lists")] {
-            if count > MOST {
-                return Err(ContentError(format!(
-                    "a block has {count} {what}; at most {MOST} are allowed"
-                )));
-            }
+            ensure!(count <= MOST, "a block has {count} {what}; at most {MOST} are allowed");
         }
         Ok(())
     }
 }
 
-fn known_models(names: &[String]) -> Result<(), ContentError> {
+fn known_models(names: &[String]) -> Result<()> {
     let known = |name: &String| DeviceFile::find(name).map(drop);
-    names.iter().try_for_each(known).map_err(|Unavailable(reason)| ContentError(reason))
+    names.iter().try_for_each(known).map_err(|Unavailable(reason)| Error::msg(reason))
 }
 
 /// Returns the devices of the methods that a name or glob selects. The word may have parameters.
@@ -290,7 +272,6 @@ fn devices(word: &str) -> impl Iterator<Item = Device> + use<> {
     methods.map(|method| method.device())
 }
 
-/// Replaces each run by one for each value.
 fn multiply<T>(
     runs: &mut Vec<RunSettings>,
     values: &[T],

@@ -4,15 +4,17 @@
 
 use std::collections::HashMap;
 
+use anyhow::{Context, Result, anyhow, ensure};
 use toml::{Table, Value};
 
 use super::definition::first_list;
-use super::error::ContentError;
 
 const KINDS: [&str; 3] = ["measure", "view", "claim"];
+/// The keys of claims with a number, which a cell can also give.
+const NUMBERS: [&str; 2] = ["least", "products"];
 
 /// Returns the definition with all entries written out, or `None` if no entry stands for several.
-pub fn written_out(mut definition: Table) -> Result<Option<Table>, ContentError> {
+pub fn written_out(mut definition: Table) -> Result<Option<Table>> {
     let mut any = false;
     for kind in KINDS {
         let Some(Value::Array(entries)) = definition.get_mut(kind) else { continue };
@@ -33,8 +35,8 @@ pub fn written_out(mut definition: Table) -> Result<Option<Table>, ContentError>
     Ok(any.then_some(definition))
 }
 
-fn entries_of(kind: &str, mut common: Table) -> Result<Vec<Value>, ContentError> {
-    let wrong = |error: toml::de::Error| ContentError(format!("[[{kind}]]: {}", error.message()));
+fn entries_of(kind: &str, mut common: Table) -> Result<Vec<Value>> {
+    let wrong = |error: toml::de::Error| anyhow!("[[{kind}]]: {}", error.message());
     let each = common.remove("each").map_or_else(|| Ok(vec![Table::new()]), Value::try_into);
     let table = common.remove("table").map(Value::try_into::<String>).transpose().map_err(wrong)?;
     let with_common = |own: Table| Value::Table(common.clone().into_iter().chain(own).collect());
@@ -44,13 +46,12 @@ fn entries_of(kind: &str, mut common: Table) -> Result<Vec<Value>, ContentError>
     let names = lines.next().unwrap_or_default();
     let mut all = Vec::new();
     for cells in lines {
-        if cells.len() != names.len() {
-            return Err(ContentError(format!(
-                "[[{kind}]]: the row '{}' of the table needs {} cells",
-                cells.join(" | "),
-                names.len()
-            )));
-        }
+        ensure!(
+            cells.len() == names.len(),
+            "[[{kind}]]: the row '{}' of the table needs {} cells",
+            cells.join(" | "),
+            names.len()
+        );
         let row = names.iter().copied().zip(cells).collect();
         for entry in &entries {
             all.push(filled(entry, &row)?);
@@ -61,7 +62,7 @@ fn entries_of(kind: &str, mut common: Table) -> Result<Vec<Value>, ContentError>
 
 /// Replaces the columns in a value by the cells of a row. In a list, a cell with commas stands for several elements; a
 /// key whose value becomes empty is left out.
-fn filled(value: &Value, row: &HashMap<&str, &str>) -> Result<Value, ContentError> {
+fn filled(value: &Value, row: &HashMap<&str, &str>) -> Result<Value> {
     Ok(match value {
         Value::String(text) => filled_text(text, row)?.into(),
         Value::Array(values) => {
@@ -80,7 +81,11 @@ fn filled(value: &Value, row: &HashMap<&str, &str>) -> Result<Value, ContentErro
         Value::Table(keys) => {
             let mut all = Table::new();
             for (key, value) in keys {
-                let value = filled(value, row)?;
+                let mut value = filled(value, row)?;
+                if NUMBERS.contains(&key.as_str()) {
+                    let number = value.as_str().and_then(|text| text.parse::<i64>().ok());
+                    value = number.map_or(value, Value::from);
+                }
                 if value.as_str() != Some("") {
                     all.insert(key.clone(), value);
                 }
@@ -91,11 +96,12 @@ fn filled(value: &Value, row: &HashMap<&str, &str>) -> Result<Value, ContentErro
     })
 }
 
-fn filled_text(text: &str, row: &HashMap<&str, &str>) -> Result<String, ContentError> {
+fn filled_text(text: &str, row: &HashMap<&str, &str>) -> Result<String> {
     let (mut filled, mut rest) = (String::new(), text);
     while let Some((head, name, tail)) = first_list(rest) {
-        let unknown = || ContentError(format!("'{text}': the table has no column '{name}'"));
-        filled = filled + head + row.get(name).ok_or_else(unknown)?;
+        let cell = row.get(name);
+        let cell = cell.with_context(|| format!("'{text}': the table has no column '{name}'"))?;
+        filled = filled + head + cell;
         rest = tail;
     }
     Ok(filled + rest)
@@ -107,12 +113,10 @@ mod tests {
 
     #[test]
     fn entries_with_rows_and_parts_are_written_out() {
-        let written = |text: &str| {
-            let definition = written_out(text.parse().unwrap());
-            definition.map_err(|ContentError(error)| error)
-        };
+        let written =
+            |text: &str| written_out(text.parse().unwrap()).map_err(|error| error.to_string());
         let short = "view = [{ x = 1 }]\n\
-                     [[claim]]\ntable = '''\nname | cells | holds\na b | c, d | > 1\ne | f |\n'''\nleast = 3\n\
+                     [[claim]]\ntable = '''\nname | cells | holds\na b | c, d | > 1\ne | f |\n'''\nleast = '3'\n\
                      [[claim.each]]\ntext = '{name}: {cells}'\n\
                      [[claim.each]]\ntext = 't'\nholds = '{holds}'\nmeasured.of = ['x', '{cells}']\n";
         let long = "view = [{ x = 1 }]\n\

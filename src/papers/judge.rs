@@ -28,7 +28,6 @@ pub enum ClaimVerdict {
 }
 
 impl ClaimVerdict {
-    /// Returns the verdict as text.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Holds => "holds",
@@ -50,11 +49,8 @@ pub struct JudgedClaim {
     /// The range in which the number must lie; `None` also in files that were written without this column.
     #[serde(default)]
     pub range: Option<Range>,
-    /// The number that was measured here.
     pub measured: Option<f64>,
-    /// The number of matrices that the number is computed from.
     pub matrices: usize,
-    /// Whether the claim holds for these numbers.
     pub verdict: ClaimVerdict,
     /// The reason why the claim cannot be judged.
     pub why: Option<String>,
@@ -64,12 +60,15 @@ pub struct JudgedClaim {
 }
 
 impl JudgedClaim {
+    pub fn is_judged(&self) -> bool {
+        self.verdict != ClaimVerdict::CannotBeJudged
+    }
+
     /// Returns the verdict as text, with the reason why there is none and the model that it is based on.
     pub fn in_words(&self) -> String {
-        let why = self.why.as_ref().map(|why| format!(": {why}"));
-        let modelled = self.modelled.as_ref().map(|model| format!(" ({model})"));
-        let texts = [why, modelled].map(Option::unwrap_or_default);
-        format!("{}{}", self.verdict.name(), texts.concat())
+        let why = self.why.iter().map(|why| format!(": {why}"));
+        let modelled = self.modelled.iter().map(|model| format!(" ({model})"));
+        self.verdict.name().to_owned() + &why.chain(modelled).collect::<String>()
     }
 }
 
@@ -83,10 +82,11 @@ pub fn judge(claim: &Claim, gpus: &[String], lines: &[RecordedRow], quick: bool)
     let (number, used) = measure(&claim.measured, &lines, 1.0);
     let model = Model::of(&used);
     let [matrices, stand_ins] = matrices(used.iter().copied());
-    let would = match (number, claim.holds) {
-        (Some(number), Some(range)) if range.contains(number) => "; it would hold",
-        (Some(_), Some(_)) => "; it would not hold",
-        _ => "",
+    let holds = number.zip(claim.holds).map(|(number, range)| range.contains(number));
+    let would = match holds {
+        Some(true) => "; it would hold",
+        Some(false) => "; it would not hold",
+        None => "",
     };
     let why = match number {
         None => Some(absence(claim, &lines)),
@@ -100,12 +100,11 @@ pub fn judge(claim: &Claim, gpus: &[String], lines: &[RecordedRow], quick: bool)
             model.objection(claim, |slower| measure(&claim.measured, &lines, slower).0)
         }),
     };
-    let verdict = match (&why, number, claim.holds) {
-        (None, Some(number), Some(range)) if range.contains(number) => ClaimVerdict::Holds,
-        (None, Some(_), Some(_)) => ClaimVerdict::DoesNotHold,
+    let verdict = match (&why, holds) {
+        (None, Some(true)) => ClaimVerdict::Holds,
+        (None, Some(false)) => ClaimVerdict::DoesNotHold,
         _ => ClaimVerdict::CannotBeJudged,
     };
-    let modelled = model.as_ref().map(Model::remark);
     JudgedClaim {
         id: String::new(),
         claim: claim.text.clone(),
@@ -115,7 +114,7 @@ pub fn judge(claim: &Claim, gpus: &[String], lines: &[RecordedRow], quick: bool)
         matrices,
         verdict,
         why,
-        modelled,
+        modelled: model.as_ref().map(Model::remark),
     }
 }
 
@@ -200,8 +199,7 @@ fn absence(claim: &Claim, lines: &[&RecordedRow]) -> String {
             continue;
         }
         let ended = own.iter().find(|line| line.row.status != Some(Status::Ok));
-        let reason = ended.and_then(|line| line.row.reason.as_deref());
-        return match reason {
+        return match ended.and_then(|line| line.row.reason.as_deref()) {
             Some(reason) => format!("{select}: {reason}"),
             None if runs_on_gpu(select) => format!("{select} runs on a GPU"),
             None => format!("no row of {}", select.narrowed(&claim.conditions)),

@@ -5,14 +5,14 @@ pub mod bibliography;
 pub mod claim;
 pub mod definition;
 mod entries;
-pub mod error;
 pub mod judge;
 pub mod page;
 pub mod store;
 pub mod verdicts;
 
+use anyhow::{Context, Result};
+
 use definition::Experiment;
-use error::DefinitionError;
 use spmv_matrix::near::hint;
 
 /// Builds the list of experiments from the names of their files.
@@ -91,9 +91,9 @@ pub fn experiments() -> impl Iterator<Item = Experiment> {
     EXPERIMENTS.iter().map(|(id, text)| {
         let experiment = Experiment::parse(id, &format!("{id}.toml"), text);
         let experiment = experiment.expect("a test parses all definitions");
-        match &experiment.published {
+        match experiment.published.clone() {
             Some(file) => {
-                experiment.clone().with_published(file, PUBLISHED).expect("a test parses the file")
+                experiment.with_published(&file, PUBLISHED).expect("a test parses the file")
             }
             None => experiment,
         }
@@ -101,16 +101,15 @@ pub fn experiments() -> impl Iterator<Item = Experiment> {
 }
 
 /// Returns the built-in experiment with that ID, or reads a definition if the word ends with `.toml`.
-pub fn experiment(word: &str) -> Result<Experiment, DefinitionError> {
+pub fn experiment(word: &str) -> Result<Experiment> {
     if word.ends_with(".toml") {
         return Experiment::read(word.as_ref());
     }
-    experiments().find(|experiment| experiment.id == word).ok_or_else(|| DefinitionError::Unknown {
-        id: word.to_owned(),
-        hint: hint(
-            word,
-            EXPERIMENTS.iter().map(|(id, _)| *id),
-            "`spmv-bench reproduce` lists them",
-        ),
+    experiments().find(|experiment| experiment.id == word).with_context(|| {
+        let ids = EXPERIMENTS.iter().map(|(id, _)| *id);
+        let hint = hint(word, ids, "`spmv-bench reproduce` lists them");
+        format!(
+            "there is no experiment '{word}'{hint}; to run your own experiment, give the path of its .toml file"
+        )
     })
 }

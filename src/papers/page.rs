@@ -15,6 +15,7 @@ use crate::report::matched::matrices;
 use crate::report::overview::{self, ResultFile};
 use crate::report::page::{Page, Section};
 use crate::report::views::Recorded;
+use spmv_methods::method::Device;
 
 /// Builds the page of an experiment. `remarks` describe the parts of the experiment that are missing here.
 pub fn of<'a>(
@@ -34,26 +35,23 @@ pub fn of<'a>(
         views.partition(|view| view.chart.is_some() || view.table.is_some());
     let not_shown =
         |view: &View| format!("Not shown, because there are no rows for it: {}.", view.title);
-    let empty = empty.iter().map(not_shown).collect();
+    let lead = empty.iter().map(not_shown).collect();
     let claims = (!experiment.claims.is_empty()).then(|| Section::of("Claims", verdicts.table()));
-    let views = Section { title: "Measured".into(), lead: empty, views };
+    let views = Section { title: "Measured".into(), lead, views };
     let faults = overview::faults(&files).into_iter();
     let sections = claims.into_iter().chain([views]).chain(faults).chain(overview::runs(&files));
-    let models = lines.iter().filter_map(|line| line.row.device).collect::<BTreeSet<_>>();
-    let models = models
-        .into_iter()
-        .filter_map(|device| Some(format!("{}. {}", device.label(), modelled(device)?)));
-    let lead = [source(experiment), extent(lines)].into_iter().chain(models);
+    let devices = lines.iter().filter_map(|line| line.row.device).collect::<BTreeSet<_>>();
+    let of_model = |device: Device| Some(format!("{}. {}", device.label(), modelled(device)?));
+    let models = devices.into_iter().filter_map(of_model);
+    let Experiment { id, source, .. } = experiment;
+    let source =
+        format!("{source}. `spmv-bench reproduce {id}` measures it; all rows are in `rows.csv`.");
+    let lead = [source, extent(lines)].into_iter().chain(models);
     Page {
         title: experiment.title.clone(),
         lead: lead.chain(experiment.notes.iter().cloned()).chain(remarks.iter().cloned()).collect(),
         sections: sections.collect(),
     }
-}
-
-fn source(experiment: &Experiment) -> String {
-    let Experiment { id, source, .. } = experiment;
-    format!("{source}. `spmv-bench reproduce {id}` measures it; all rows are in `rows.csv`.")
 }
 
 /// Returns the numbers of rows, matrices and stand-ins as a sentence.

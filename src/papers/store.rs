@@ -20,7 +20,6 @@ use crate::record::row::Row;
 use crate::record::run::{RowKey, open_cells};
 use crate::record::stages::StageRow;
 
-/// The rows of a folder and the records of their runs.
 pub struct Store {
     folder: PathBuf,
     lines: Vec<RecordedRow>,
@@ -144,7 +143,6 @@ impl Store {
         Ok(())
     }
 
-    /// Adds the rows of a matrix to the folder.
     pub fn append(&mut self, report: &MatrixReport) -> Result<()> {
         self.add(report.rows().cloned().map(RecordedRow::from).collect(), StageRow::all(report))
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::definition::Experiment;
-use super::judge::{ClaimVerdict, JudgedClaim, judge};
+use super::judge::{JudgedClaim, judge};
 use crate::record::read::RecordedRow;
 use crate::record::table::{Table, significant};
 
@@ -25,19 +25,16 @@ impl Verdicts {
         Ok(Self(csv::Reader::from_path(path)?.into_deserialize().collect::<Result<_, _>>()?))
     }
 
-    /// Returns the ID of the experiment, if it has claims.
     pub fn id(&self) -> Option<&str> {
         self.0.first().map(|row| &row.id[..])
     }
 
-    /// Writes a `claims.csv` file.
     pub fn write(&self, path: &Path) -> csv::Result<()> {
         let mut writer = csv::Writer::from_path(path)?;
         self.0.iter().try_for_each(|row| writer.serialize(row))?;
         Ok(writer.flush()?)
     }
 
-    /// Returns the claims as a table for readers.
     pub fn table(&self) -> Table {
         let here = |row: &JudgedClaim| row.measured.map_or_else(|| "–".to_owned(), significant);
         let range =
@@ -53,16 +50,15 @@ impl Verdicts {
     }
 
     pub fn judged(&self) -> (Vec<&JudgedClaim>, Vec<&JudgedClaim>) {
-        self.0.iter().partition(|row| row.verdict != ClaimVerdict::CannotBeJudged)
+        self.0.iter().partition(|row| row.is_judged())
     }
 
     /// Replaces claims without a verdict by the same claims with a verdict in `others`, which must be of the same
     /// experiment.
     pub fn completed_by(self, others: &Self) -> Self {
-        let judged = |row: &JudgedClaim| row.verdict != ClaimVerdict::CannotBeJudged;
         let better = |row: JudgedClaim| {
-            let same = |other: &&JudgedClaim| other.claim == row.claim && judged(other);
-            let other = others.0.iter().find(same).filter(|_| !judged(&row));
+            let same = |other: &&JudgedClaim| other.claim == row.claim && other.is_judged();
+            let other = others.0.iter().find(same).filter(|_| !row.is_judged());
             other.cloned().unwrap_or(row)
         };
         Self(self.0.into_iter().map(better).collect())

@@ -3,7 +3,7 @@
 //! the same within that error, and a time alone is never judged. Numbers that the model lacks are not judged
 //! either: the copies to the GPU in the setup, and the random order of atomic operations.
 
-use super::super::claim::{Claim, Quantity, Range};
+use super::super::claim::{Claim, Quantity};
 use crate::record::read::RecordedRow;
 use crate::report::column::Column;
 use spmv_methods::device::model::DeviceFile;
@@ -24,23 +24,19 @@ impl Model {
         let percent_of = |name: &str| DeviceFile::find(name).ok()?.validated_percent();
         let own = percent_of(name);
         let worst = DeviceFile::names().filter_map(percent_of).fold(0.0, f64::max);
-        Some(Self {
-            name: name.to_owned(),
-            percent: own.unwrap_or(worst),
-            is_validated: own.is_some(),
-        })
+        let (percent, is_validated) = (own.unwrap_or(worst), own.is_some());
+        Some(Self { name: name.to_owned(), percent, is_validated })
     }
 
     /// Returns the remark of every verdict that is based on the model: the GPU and the error of its times. For a
     /// GPU without validation, the error of the worst validated model is assumed.
     pub fn remark(&self) -> String {
         let Self { name, percent, is_validated } = self;
-        match is_validated {
-            true => format!("modelled, on {name}: median error of times {percent:.0} %"),
-            false => {
-                format!("modelled, on {name}: error of times not known, {percent:.0} % assumed")
-            }
-        }
+        let error = match is_validated {
+            true => format!("median error of times {percent:.0} %"),
+            false => format!("error of times not known, {percent:.0} % assumed"),
+        };
+        format!("modelled, on {name}: {error}")
     }
 
     /// Returns the reason why modelled rows cannot judge the claim, if there is one. `number_if` returns the
@@ -54,13 +50,8 @@ impl Model {
             return Some(format!("a model cannot judge {reason}"));
         }
         let margin = 1.0 + self.percent / 100.0;
-        let ends = [1.0, margin, 1.0 / margin].map(|factor| {
-            let number = number_if(factor);
-            claim
-                .holds
-                .zip(number)
-                .is_some_and(|(range, number): (Range, f64)| range.contains(number))
-        });
+        let holds = |number| claim.holds.is_some_and(|range| range.contains(number));
+        let ends = [1.0, margin, 1.0 / margin].map(|factor| number_if(factor).is_some_and(holds));
         let survives = ends.iter().all(|&end| end == ends[0]);
         let word = if ends[0] { "hold" } else { "not hold" };
         (!survives).then(|| {

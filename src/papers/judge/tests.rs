@@ -120,7 +120,6 @@ fn missing_numbers_have_a_reason() {
     assert_eq!(large, "no row of ours where order != rcm && num_nonzeros > 1e6");
 }
 
-/// Returns the rows as if they came from a model.
 fn modelled(name: &str) -> Vec<RecordedRow> {
     let device = Device::model(name);
     let mut lines = lines();
