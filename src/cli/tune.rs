@@ -1,8 +1,7 @@
 //! `spmv-bench tune`: finds the best parameter values over many matrices.
 
 mod rows;
-mod shapes;
-mod sizes;
+mod sweeps;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -21,9 +20,8 @@ use crate::campaign::{Campaign, Measured, Sink, Work};
 use crate::record::row::Row;
 use crate::record::sort::Sort;
 use crate::record::text::modelled;
-use rows::{Rows, Tuning};
-use shapes::Shapes;
-use sizes::Sizes;
+use rows::Rows;
+use sweeps::{SHAPES, SIZES, Sweeps};
 
 #[derive(Debug, Args)]
 pub struct TuneArgs {
@@ -50,7 +48,6 @@ pub enum Tunable {
     Shapes,
 }
 
-/// Runs the command and returns the status with which the process ends.
 pub fn run(args: TuneArgs, command: Vec<String>, env: &mut Env) -> Result<CommandStatus> {
     let measure = with_defaults(args.measure, args.what)?;
     let sources = sources(&args.sources, measure.datasets.as_deref(), env.stderr)?;
@@ -58,39 +55,37 @@ pub fn run(args: TuneArgs, command: Vec<String>, env: &mut Env) -> Result<Comman
     measure.check_new()?;
     let plan = measure.plan();
     let (choices, precisions) = (chosen(&plan.run)?, &plan.run.precisions);
-    let (mut tuning, sweep): (Box<dyn Tuning>, &[&str]) = match args.what {
-        Tunable::CsrK => (Box::new(Sizes::of(&choices, precisions)?), &sizes::PARAMETERS),
-        Tunable::Shapes => (Box::new(Shapes::of(&choices, precisions)), &[]),
+    let (mut sweeps, varied) = match args.what {
+        Tunable::CsrK => (Sweeps::of_sizes(&choices, precisions)?, &SIZES[..]),
+        Tunable::Shapes => (Sweeps::of_shapes(&choices, precisions), &[][..]),
     };
-    let plan = Plan { sweep: sweep.iter().map(|&name| name.into()).collect(), ..plan };
+    let plan = Plan { sweep: varied.iter().map(|&name| name.into()).collect(), ..plan };
     let mut campaign = Campaign::start(&plan, !args.no_isolate, command, env)?;
     let cells = &campaign.recording.record.cells;
-    tuning.keep(&|method| cells.iter().any(|cell| cell.method == method));
+    sweeps.keep(|method| cells.iter().any(|cell| cell.method == method));
     let modelled = cells.first().and_then(|cell| modelled(cell.device));
     let rows = Rows::open(&measure)?;
     campaign.recording.begin(measure.record_path(), env.stderr)?;
     campaign.recording.write()?;
     let works: Vec<_> = sources.iter().map(Work::new).collect();
     let status = CommandStatus::Ok;
-    let mut results = Results { tuning, rows, status, any: false, stderr: env.stderr };
+    let mut results = Results { sweeps, rows, status, any: false, stderr: env.stderr };
     let interrupted = campaign.run(&works, Display::Matrices, &mut results)?;
-    let Results { tuning, status, any, .. } = results;
+    let Results { sweeps, status, any, .. } = results;
     if interrupted {
         writeln!(env.stderr, "interrupted: the results contain only the matrices measured so far")?;
     }
     campaign.recording.finish(env.stderr)?;
-    tuning.write(env.stdout)?;
+    sweeps.write(env.stdout)?;
     modelled.map_or(Ok(()), |note| writeln!(env.stdout, "{note}"))?;
     ensure!(interrupted || any, NOTHING);
     Ok(status)
 }
 
-/// The results of all matrices.
 struct Results<'o> {
-    tuning: Box<dyn Tuning>,
+    sweeps: Sweeps,
     rows: Rows,
     status: CommandStatus,
-    /// Whether any method has a time.
     any: bool,
     stderr: &'o mut dyn Write,
 }
@@ -105,7 +100,7 @@ impl Sink for Results<'_> {
             self.status = CommandStatus::Bad;
         }
         self.any |= report.rows().any(Row::is_ok);
-        self.tuning.take(&report, &mut self.rows)
+        self.sweeps.take(&report, &mut self.rows)
     }
 }
 
@@ -125,7 +120,7 @@ fn with_defaults(mut measure: MeasureArgs, what: Tunable) -> Result<MeasureArgs>
     measure.exports.refuse(why)?;
     ensure!(measure.sort == Sort::Command, "--sort: tune prints no table of methods");
     let methods = match (what, &measure.device) {
-        (Tunable::Shapes, _) => shapes::DEFAULT,
+        (Tunable::Shapes, _) => SHAPES,
         (Tunable::CsrK, DeviceChoice::Gpu(_) | DeviceChoice::Models(_)) => {
             &["gpu-csrk-3", "gpu-csrk-3.5"]
         }

@@ -1,0 +1,159 @@
+//! What `tune` measures on every matrix, and what follows from it. `tune csr-k` compares every size, and derives models
+//! of the best size (paper csr-k, section 4); `tune shapes` compares every combination of the parameter values that
+//! `--methods` names.
+
+use std::io::{self, Write};
+
+use anyhow::{Context, Result};
+
+use super::rows::Rows;
+use crate::campaign::choice::swept;
+use crate::record::regression::relative_speeds;
+use crate::record::row::Row;
+use crate::record::tuning::{Size, SizeRow, Sweep};
+use crate::record::{Group, MatrixReport};
+use spmv_matrix::scalar::Precision;
+use spmv_methods::method::Choice;
+
+/// The parameters that `tune csr-k` varies.
+pub const SIZES: [&str; 2] = ["srs", "ssrs"];
+
+/// The default of `--methods` for `tune shapes`.
+pub const SHAPES: &[&str] = &[
+    "gpu-merge:block=*:items=*",
+    "gpu-hola:block=*:items=*:sort=*",
+    "gpu-light:lanes=*:block=*",
+    "gpu-csr5:sigma=*:block=*",
+    "gpu-csr-vector:lanes=*:block=*",
+];
+
+/// The sweeps of all methods.
+pub enum Sweeps {
+    Sizes(Vec<SizeSweeps>),
+    /// A sweep for each method and precision, over the names of the method with its parameters.
+    Shapes(Vec<Sweep<String>>),
+}
+
+pub struct SizeSweeps {
+    /// The name of the method without the size parameters.
+    name: String,
+    sizes: Vec<Size>,
+    /// The names of the method with its parameters, one for each size.
+    names: Vec<String>,
+    /// The results, one for each precision.
+    results: Vec<Sweep>,
+}
+
+impl Sweeps {
+    pub fn of_sizes(bases: &[Choice<'static>], precisions: &[Precision]) -> Result<Self> {
+        let sweeps = bases.iter().map(|base| SizeSweeps::of(base, precisions));
+        sweeps.collect::<Result<_>>().map(Self::Sizes)
+    }
+
+    /// The choices must be sorted by method.
+    pub fn of_shapes(choices: &[Choice<'static>], precisions: &[Precision]) -> Self {
+        let mut sweeps = Vec::new();
+        for choices in choices.chunk_by(|a, b| a.method.name == b.method.name) {
+            for &precision in precisions {
+                let names = choices.iter().map(Choice::name).collect();
+                sweeps.push(Sweep::new(choices[0].method.name.into(), precision, names));
+            }
+        }
+        Self::Shapes(sweeps)
+    }
+
+    /// Removes methods that are not measured, because there is no GPU.
+    pub fn keep(&mut self, is_measured: impl Fn(&str) -> bool) {
+        match self {
+            Self::Sizes(all) => all.retain(|sweeps| is_measured(&sweeps.names[0])),
+            Self::Shapes(all) => all.retain(|sweep| is_measured(&sweep.choices[0])),
+        }
+    }
+
+    /// Adds the results of a matrix and writes their rows.
+    pub fn take(&mut self, report: &MatrixReport, rows: &mut Rows) -> Result<()> {
+        match self {
+            Self::Sizes(all) => {
+                report.ended.iter().try_for_each(|row| rows.write(SizeRow::new(row, None)))?;
+                for group in &report.groups {
+                    all.iter_mut().try_for_each(|sweeps| sweeps.take(group, rows))?;
+                }
+            }
+            Self::Shapes(all) => {
+                report.rows().try_for_each(|row| rows.write(row))?;
+                for group in &report.groups {
+                    for sweep in all.iter_mut().filter(|own| own.precision == group.precision) {
+                        if let Some(own) = rows_of(group, &sweep.choices) {
+                            sweep.take_rows(&own);
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the evaluation of all results.
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        match self {
+            Self::Sizes(all) => {
+                let mut results = all.iter().flat_map(|sweeps| &sweeps.results);
+                results.try_for_each(|sweep| sweep.write(out))
+            }
+            Self::Shapes(all) => all.iter().try_for_each(|sweep| write_shapes(sweep, out)),
+        }
+    }
+}
+
+impl SizeSweeps {
+    /// Creates every combination of the sizes that the choice does not fix.
+    fn of(base: &Choice<'static>, precisions: &[Precision]) -> Result<Self> {
+        let Choice { method, given } = base;
+        let choices = swept(base, &SIZES.map(String::from));
+        let sizes: Option<Vec<_>> = choices.iter().map(size).collect();
+        let sizes = sizes.with_context(|| {
+            format!("--methods {}: tune csr-k needs a method with the parameter srs", method.name)
+        })?;
+        let others = given.iter().copied().filter(|(name, _)| !SIZES.contains(name)).collect();
+        let name = Choice { method, given: others }.name();
+        let result = |&precision: &Precision| Sweep::new(name.clone(), precision, sizes.clone());
+        let results = precisions.iter().map(result).collect();
+        let names = choices.iter().map(Choice::name).collect();
+        Ok(Self { name, sizes, names, results })
+    }
+
+    fn take(&mut self, group: &Group, rows: &mut Rows) -> Result<()> {
+        let Some(own) = rows_of(group, &self.names) else { return Ok(()) };
+        for (row, &size) in own.iter().zip(&self.sizes) {
+            rows.write(SizeRow::new(row, Some((self.name.clone(), size))))?;
+        }
+        let result = self.results.iter_mut().find(|own| own.precision == group.precision);
+        result.expect("one per precision").take_rows(&own);
+        Ok(())
+    }
+}
+
+/// Returns the size that a choice sets.
+fn size(choice: &Choice) -> Option<Size> {
+    let given = |name| choice.given.iter().find(|(given, _)| *given == name);
+    let number = |(_, value): &(&str, &str)| value.parse().expect("sizes are numbers");
+    Some(Size { srs: number(given("srs")?), ssrs: given("ssrs").map(number) })
+}
+
+/// Returns the rows of the methods with these names, in their order, if the group has all of them.
+fn rows_of<'g>(group: &'g Group, names: &[String]) -> Option<Vec<&'g Row>> {
+    let row = |name: &String| group.rows.iter().find(|row| row.method_name.as_ref() == Some(name));
+    names.iter().map(row).collect()
+}
+
+/// Writes the relative speed of each combination if it were used for all matrices, the fastest on average first.
+fn write_shapes(sweep: &Sweep<String>, out: &mut dyn Write) -> io::Result<()> {
+    sweep.heading("shape").iter().try_for_each(|line| writeln!(out, "{line}"))?;
+    let mut shares: Vec<_> =
+        relative_speeds(&sweep.speeds()).into_iter().zip(&sweep.choices).collect();
+    shares.sort_by(|a, b| b.0.total_cmp(&a.0));
+    for (share, name) in shares {
+        writeln!(out, "{:>6.1} % of each matrix' best  {name}", 100.0 * share)?;
+    }
+    writeln!(out)
+}
