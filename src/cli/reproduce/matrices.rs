@@ -91,7 +91,7 @@ impl Library {
         }
         if word.starts_with("gen:") {
             let specs = spread(expanded(word), self.quick);
-            let found = specs.iter().map(|spec| generated(spec)).collect::<Result<_>>()?;
+            let found = specs.iter().map(|spec| Found::generated(spec)).collect::<Result<_>>()?;
             return Ok(Wanted { found, ..Wanted::default() });
         }
         let matrices = match word.strip_prefix("set:") {
@@ -118,12 +118,9 @@ impl Library {
     /// Returns a matrix of the collection that need not be in the datasets file, if it is in the folder.
     fn of_collection(&self, word: &str) -> Wanted {
         let id = word.strip_prefix(COLLECTION).unwrap_or(word);
-        let found = self.file(id).map(|(source, bytes)| Found {
-            source: source.clone(),
-            entries: entries(source, *bytes),
-        });
-        let missing = if found.is_none() { vec![id.to_owned()] } else { Vec::new() };
-        Wanted { found: found.into_iter().collect(), missing, ..Wanted::default() }
+        let found: Vec<_> = self.file(id).map(Found::of_file).into_iter().collect();
+        let missing = if found.is_empty() { vec![id.to_owned()] } else { Vec::new() };
+        Wanted { found, missing, ..Wanted::default() }
     }
 
     /// Returns the file of the matrix `GROUP/NAME`: `GROUP-NAME.mtx`, or `NAME.mtx` in the folder of the group, or else
@@ -144,15 +141,10 @@ impl Library {
 
     /// Returns every matrix of the folder, or every stand-in if the folder is empty and stand-ins are allowed.
     fn corpus(&self) -> Result<Wanted> {
-        let of_file = |(source, bytes): &(Source, u64)| Found {
-            source: source.clone(),
-            entries: entries(source, *bytes),
-        };
-        let mut wanted =
-            Wanted { found: self.files.iter().map(of_file).collect(), ..Wanted::default() };
+        let found = self.files.iter().map(Found::of_file).collect();
+        let mut wanted = Wanted { found, ..Wanted::default() };
         if self.files.is_empty() && self.stand_ins {
-            let all = self.datasets.matrices().filter(|matrix| matrix.stand_in.is_some());
-            for matrix in all {
+            for matrix in self.datasets.matrices().filter(|matrix| matrix.stand_in.is_some()) {
                 wanted.found.extend(self.matrix(matrix)?);
             }
         } else if self.files.is_empty() {
@@ -193,10 +185,15 @@ impl Library {
     }
 }
 
-fn generated(spec: &str) -> Result<Found> {
-    let source = Source::parse(OsStr::new(spec)).with_context(|| spec.to_owned())?;
-    let entries = entries(&source, 0);
-    Ok(Found { source, entries })
+impl Found {
+    fn of_file((source, bytes): &(Source, u64)) -> Self {
+        Self { source: source.clone(), entries: entries(source, *bytes) }
+    }
+
+    fn generated(spec: &str) -> Result<Self> {
+        let source = Source::parse(OsStr::new(spec)).with_context(|| spec.to_owned())?;
+        Ok(Self::of_file(&(source, 0)))
+    }
 }
 
 /// Returns the whole list, or in a quick run a few evenly spaced elements.

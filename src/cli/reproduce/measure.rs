@@ -23,12 +23,10 @@ use crate::record::stages::StageRow;
 use crate::report::identity::name_matrices;
 use spmv_matrix::source::Source;
 
-/// The results of an experiment.
 pub struct Done {
     pub lines: Vec<RecordedRow>,
     pub stages: Vec<StageRow>,
     pub store: Store,
-    /// Whether the run was interrupted.
     pub interrupted: bool,
     /// Whether a result is wrong or something failed.
     pub bad: bool,
@@ -80,7 +78,6 @@ pub fn measure(
 }
 
 struct Run<'a> {
-    /// The id of the experiment.
     id: &'a str,
     store: Store,
     places: &'a Places,
@@ -98,7 +95,6 @@ impl Plan {
 }
 
 impl Run<'_> {
-    /// Copies existing rows from the folders of other experiments.
     fn take_over(&mut self, plan: &Plan) -> Result<()> {
         if self.places.single && self.places.output.is_some() {
             return Ok(());
@@ -167,7 +163,6 @@ impl Run<'_> {
     }
 }
 
-/// The results of a batch.
 struct Results<'r> {
     store: &'r mut Store,
     stderr: &'r mut dyn Write,
@@ -176,7 +171,6 @@ struct Results<'r> {
     options: String,
     /// The number of matrices that have begun.
     begun: usize,
-    /// The number of matrices.
     all: usize,
 }
 

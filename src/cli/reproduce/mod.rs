@@ -22,7 +22,6 @@ use crate::record::run::{REVISION, VERSION};
 use args::ReproduceArgs;
 use matrices::Library;
 use plan::{Here, Plan};
-use show::State;
 use spmv_matrix::system::System;
 use spmv_methods::method::Unavailable;
 
@@ -37,7 +36,6 @@ const QUICK_TIME: Duration = Duration::from_millis(50);
 /// The number of rounds in a quick run.
 const QUICK_ROUNDS: u32 = 2;
 
-/// Runs the command and returns the status with which the process ends.
 pub fn run(args: &ReproduceArgs, env: &mut Env) -> Result<CommandStatus> {
     if args.claims {
         return show::claims(env.stdout).map(|()| CommandStatus::Ok);
@@ -50,26 +48,23 @@ pub fn run(args: &ReproduceArgs, env: &mut Env) -> Result<CommandStatus> {
     if let Some(folder) = &args.recorded {
         return recorded::show(&chosen, folder, args.quick, &library, env);
     }
-    let gpu = gpu(&args.device, &chosen, env);
     let here = Here {
         library: &library,
         device: args.device.clone(),
-        gpu: gpu.as_ref().ok().cloned(),
+        gpu: gpu(&args.device, &chosen, env),
         cores: env.system.threads(),
         rounds: args.quick.then_some(QUICK_ROUNDS),
         max_time: args.max_time.or(args.quick.then_some(QUICK_TIME)),
     };
-    let places = Places::of(args, env, here.gpu.as_deref());
-    let waiting = gpu.as_ref().err().map(|Unavailable(reason)| reason.as_str());
+    let places = Places::of(args, env, here.gpu.as_deref().ok());
     let (mut summary, mut failed, mut bad) = (Vec::new(), Vec::new(), false);
     for (number, experiment) in chosen.iter().enumerate() {
         let plan = Plan::of(experiment, &here)?;
-        let state = State::of(&plan, waiting);
         if args.dry_run {
-            show::plan(experiment, &plan, &state, env.stdout)?;
+            show::plan(experiment, &plan, env.stdout)?;
             continue;
         }
-        if plan.cells() > 0 {
+        if plan.has_cells() {
             if !args.quiet {
                 let (number, all) = (number + 1, chosen.len());
                 writeln!(env.stderr, "{number}/{all} {}: {}", experiment.id, experiment.title)?;
@@ -90,19 +85,18 @@ pub fn run(args: &ReproduceArgs, env: &mut Env) -> Result<CommandStatus> {
                 }
                 Ok(done) => {
                     bad |= done.bad;
-                    show::results(experiment, &done, &state, args.quick, &folder, env)?;
+                    show::results(experiment, &done, &plan, args.quick, &folder, env)?;
                 }
             }
         }
-        summary.push((experiment, state));
+        summary.push((experiment, plan));
     }
     conclude(&summary, &failed, args, env)?;
     Ok(if bad { CommandStatus::Bad } else { CommandStatus::Ok })
 }
 
-/// Prints the summary.
 fn conclude(
-    summary: &[(&Experiment, State)],
+    summary: &[(&Experiment, Plan)],
     failed: &[String],
     args: &ReproduceArgs,
     env: &mut Env,
@@ -115,13 +109,12 @@ fn conclude(
         failed.join("; ")
     );
     ensure!(
-        args.dry_run || summary.iter().any(|(_, state)| state.has_run()),
+        args.dry_run || summary.iter().any(|(_, plan)| plan.has_cells()),
         "nothing was measured; the missing matrices or devices are listed above"
     );
     Ok(())
 }
 
-/// Returns the requested experiments.
 fn chosen(args: &ReproduceArgs) -> Result<Vec<Experiment>> {
     if !args.all {
         return args.ids.iter().map(|id| Ok(experiment(id)?)).collect();

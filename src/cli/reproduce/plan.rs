@@ -14,7 +14,11 @@ use crate::papers::definition::{Block, Experiment};
 use crate::papers::store::GridCell;
 use crate::record::facts::options;
 use crate::record::run::RowKey;
-use spmv_methods::method::Device;
+use crate::report::names::listed;
+use spmv_methods::method::{Device, Unavailable};
+
+/// The maximum number of matrices that a remark names.
+const NAMED: usize = 5;
 
 /// One run and its matrices.
 pub struct Batch {
@@ -24,11 +28,9 @@ pub struct Batch {
     pub rows: Vec<RowKey>,
     /// The name of the GPU, if a method runs on a real one.
     gpu: Option<String>,
-    /// The matrices that were found for the block.
     pub found: Vec<Found>,
 }
 
-/// Everything that an experiment measures on this machine.
 #[derive(Default)]
 pub struct Plan {
     pub batches: Vec<Batch>,
@@ -36,8 +38,8 @@ pub struct Plan {
     pub missing: BTreeSet<String>,
     /// The matrices that are too large.
     pub left_out: BTreeSet<String>,
-    /// Whether GPU blocks are skipped because there is no GPU.
-    pub waiting: bool,
+    /// The reason why there is no GPU, if blocks are skipped because of it.
+    pub without_gpu: Option<String>,
     /// Whether the plan is for modelled GPUs.
     pub modelled: bool,
 }
@@ -46,8 +48,8 @@ pub struct Plan {
 pub struct Here<'a> {
     pub library: &'a Library,
     pub device: DeviceChoice,
-    /// The name of the GPU, if there is one.
-    pub gpu: Option<String>,
+    /// The name of the GPU, or the reason why there is none.
+    pub gpu: Result<String, Unavailable>,
     pub cores: usize,
     /// The number of rounds of blocks that state none.
     pub rounds: Option<u32>,
@@ -56,7 +58,6 @@ pub struct Here<'a> {
 }
 
 impl Here<'_> {
-    /// Returns the settings of the runs of a block.
     fn runs(&self, block: &Block, models: &[String]) -> Vec<RunSettings> {
         let block = Block { rounds: block.rounds.or(self.rounds), ..block.clone() };
         let mut runs = block.runs(self.cores, models);
@@ -80,15 +81,16 @@ pub fn models<'a>(device: &'a DeviceChoice, experiment: &'a Experiment) -> &'a [
 }
 
 impl Plan {
-    /// Creates the plan of an experiment.
     pub fn of(experiment: &Experiment, here: &Here) -> Result<Self> {
         let modelled = matches!(here.device, DeviceChoice::Models(_));
         let mut plan = Self { modelled, ..Self::default() };
         for block in experiment.blocks.iter().filter(|block| here.device.includes(block.device())) {
             let models = models(&here.device, experiment);
             let is_modelled = !(models.is_empty() && block.models.is_empty());
-            if block.device() == Device::Gpu && !is_modelled && here.gpu.is_none() {
-                plan.waiting = true;
+            if let (Device::Gpu, false, Err(Unavailable(reason))) =
+                (block.device(), is_modelled, &here.gpu)
+            {
+                plan.without_gpu = Some(reason.clone());
                 continue;
             }
             let mut wanted = here.library.wanted(&block.matrices)?;
@@ -110,9 +112,33 @@ impl Plan {
         Duration::from_secs_f64(self.batches.iter().map(Batch::expected).sum())
     }
 
-    /// Returns the number of matrices, summed over all batches.
-    pub fn cells(&self) -> usize {
-        self.batches.iter().map(|batch| batch.found.len()).sum()
+    /// Returns whether any matrix can be measured.
+    pub fn has_cells(&self) -> bool {
+        self.batches.iter().any(|batch| !batch.found.is_empty())
+    }
+
+    /// Returns how much of the experiment can be measured on this machine.
+    pub fn extent(&self) -> &'static str {
+        let (done, in_part) = match self.modelled {
+            true => ("modelled", "modelled in part"),
+            false => ("measured", "measured in part"),
+        };
+        match (self.has_cells(), &self.without_gpu) {
+            (true, None) if self.missing.is_empty() && self.left_out.is_empty() => done,
+            (true, _) => in_part,
+            (false, Some(_)) => "waiting for a GPU",
+            (false, None) => "matrices missing",
+        }
+    }
+
+    /// Returns what is not measured, and why.
+    pub fn remarks(&self) -> Vec<String> {
+        let without = self.without_gpu.iter().map(|reason| format!("without the GPU: {reason}"));
+        let lists = [("missing", &self.missing), ("left out by --max-nonzeros", &self.left_out)];
+        let lists = lists.into_iter().filter(|(_, names)| !names.is_empty());
+        without
+            .chain(lists.map(|(what, names)| format!("{what}: {}", listed(names.iter(), NAMED))))
+            .collect()
     }
 }
 
@@ -123,7 +149,7 @@ impl Batch {
         let cells = cells(&chosen(&run)?, &run, device, threads);
         let rows: Vec<_> = cells.into_iter().map(|cell| cell.key).collect();
         let is_on_gpu = rows.iter().any(|row| row.device == Device::Gpu);
-        let gpu = here.gpu.clone().filter(|_| is_on_gpu);
+        let gpu = here.gpu.as_ref().ok().filter(|_| is_on_gpu).cloned();
         Ok(Self { run, rows, gpu, found })
     }
 
@@ -134,7 +160,6 @@ impl Batch {
         [&head[..], &options(&self.run), &["--methods".to_owned(), methods]].concat()
     }
 
-    /// Returns the grid cell of one matrix.
     pub fn cell<'a>(&'a self, file: &'a str) -> GridCell<'a> {
         GridCell { run: &self.run, gpu: self.gpu.as_deref(), rows: &self.rows, file }
     }

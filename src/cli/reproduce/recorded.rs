@@ -9,7 +9,8 @@ use anyhow::{Context, Result, bail, ensure};
 use super::QUICK_RUN;
 use super::matrices::Library;
 use super::measure::Done;
-use super::show::{self, State};
+use super::plan::Plan;
+use super::show;
 use crate::campaign::choice::select;
 use crate::cli::command::{CommandStatus, Env};
 use crate::papers::definition::{Block, Experiment};
@@ -34,8 +35,13 @@ pub fn show(
     check_owner(experiment, folder)?;
     let store = Store::open(folder)?;
     let (lines, stages) = store.all();
-    let products = products(experiment)?;
-    let own = lines.iter().filter(|line| products.iter().any(|of| of.include(&line.row)));
+    let products = experiment.blocks.iter().map(|block| {
+        let methods: BTreeSet<_> = select(&block.methods)?.iter().map(Choice::name).collect();
+        Ok((block, methods))
+    });
+    let products = products.collect::<Result<Vec<_>>>()?;
+    let is_own = |row: &Row| products.iter().any(|(block, methods)| is_of(row, block, methods));
+    let own = lines.iter().filter(|line| is_own(&line.row));
     let (lines, stages) = (own.cloned().collect::<Vec<_>>(), stages.to_vec());
     let (id, place) = (&experiment.id, folder.display());
     ensure!(
@@ -44,8 +50,9 @@ pub fn show(
     );
     let done = Done::of(experiment, lines, stages, store);
     let quick = quick || folder.to_string_lossy().trim_end_matches('/').ends_with(QUICK_RUN);
-    let missing = if quick { Vec::new() } else { missing(experiment, &done.lines, library)? };
-    show::results(experiment, &done, &State::recorded(missing), quick, folder, env)?;
+    let missing = if quick { BTreeSet::new() } else { missing(experiment, &done.lines, library)? };
+    let plan = Plan { missing, ..Plan::default() };
+    show::results(experiment, &done, &plan, quick, folder, env)?;
     Ok(if done.bad { CommandStatus::Bad } else { CommandStatus::Ok })
 }
 
@@ -66,30 +73,13 @@ fn check_owner(experiment: &Experiment, folder: &Path) -> Result<()> {
     }
 }
 
-/// The products that a block measures of each matrix.
-struct Products<'a> {
-    block: &'a Block,
-    methods: BTreeSet<String>,
-}
-
-fn products(experiment: &Experiment) -> Result<Vec<Products<'_>>> {
-    let of_block = experiment.blocks.iter().map(|block| {
-        let methods = select(&block.methods)?.iter().map(Choice::name).collect();
-        Ok(Products { block, methods })
-    });
-    of_block.collect()
-}
-
-impl Products<'_> {
-    /// Whether a row is of one of the products, or says why a matrix has none.
-    fn include(&self, row: &Row) -> bool {
-        let Block { precision, order, cache, transpose, .. } = self.block;
-        row.method_name.as_ref().is_none_or(|name| self.methods.contains(name))
-            && row.precision.is_none_or(|own| precision.contains(&own))
-            && row.order.is_none_or(|own| order.contains(&own))
-            && row.cache.is_none_or(|own| cache.contains(&own))
-            && row.transpose.is_none_or(|own| transpose.contains(&own))
-    }
+/// Whether a row is of a product of the block, whose methods have these names, or says why a matrix has none.
+fn is_of(row: &Row, block: &Block, methods: &BTreeSet<String>) -> bool {
+    row.method_name.as_ref().is_none_or(|name| methods.contains(name))
+        && row.precision.is_none_or(|own| block.precision.contains(&own))
+        && row.order.is_none_or(|own| block.order.contains(&own))
+        && row.cache.is_none_or(|own| block.cache.contains(&own))
+        && row.transpose.is_none_or(|own| block.transpose.contains(&own))
 }
 
 /// Returns the matrices that the experiment names and that have no row.
@@ -97,7 +87,7 @@ fn missing(
     experiment: &Experiment,
     lines: &[RecordedRow],
     library: &Library,
-) -> Result<Vec<String>> {
+) -> Result<BTreeSet<String>> {
     let words = experiment.blocks.iter().flat_map(|block| &block.matrices);
     let named: Vec<_> = words.filter(|word| *word != "corpus").cloned().collect();
     let wanted = library.wanted(&named)?;

@@ -16,73 +16,16 @@ use crate::papers::judge::JudgedClaim;
 use crate::papers::page;
 use crate::papers::verdicts::Verdicts;
 use crate::record::table::{Table, significant};
-use crate::report::names::listed;
 use spmv_methods::method::Device;
 
 /// The width of a table in characters if there is no terminal.
 const WIDTH: u16 = 120;
 
-/// The maximum number of matrices that a remark names.
-const NAMED: usize = 5;
-
-/// Prints a table with the width of the terminal.
 fn print(table: &Table, env: &mut Env) -> io::Result<()> {
     let width = env.width.unwrap_or(WIDTH);
     writeln!(env.stdout, "{}", table.to_text(Some(width)))
 }
 
-/// The state of an experiment: which part of it can be measured on this machine.
-pub struct State {
-    cells: usize,
-    missing: Vec<String>,
-    left_out: Vec<String>,
-    waiting: Option<String>,
-    modelled: bool,
-}
-
-impl State {
-    /// Creates the state from the plan; `reason` is the reason why there is no GPU.
-    pub fn of(plan: &Plan, reason: Option<&str>) -> Self {
-        let waiting = plan.waiting.then(|| reason.unwrap_or("no GPU").to_owned());
-        let [missing, left_out] =
-            [&plan.missing, &plan.left_out].map(|names| names.iter().cloned().collect());
-        Self { cells: plan.cells(), missing, left_out, waiting, modelled: plan.modelled }
-    }
-
-    /// Creates the state of rows that exist; `missing` are the matrices without rows.
-    pub fn recorded(missing: Vec<String>) -> Self {
-        Self { cells: 1, missing, left_out: Vec::new(), waiting: None, modelled: false }
-    }
-
-    /// Returns whether anything was measured.
-    pub fn has_run(&self) -> bool {
-        self.cells > 0
-    }
-
-    fn word(&self) -> &'static str {
-        let (done, in_part) = match self.modelled {
-            true => ("modelled", "modelled in part"),
-            false => ("measured", "measured in part"),
-        };
-        match (self.has_run(), &self.waiting) {
-            (true, None) if self.missing.is_empty() && self.left_out.is_empty() => done,
-            (true, _) => in_part,
-            (false, Some(_)) => "waiting for a GPU",
-            (false, None) => "matrices missing",
-        }
-    }
-
-    fn remarks(&self) -> Vec<String> {
-        let waiting = self.waiting.iter().map(|reason| format!("without the GPU: {reason}"));
-        let lists = [("missing", &self.missing), ("left out by --max-nonzeros", &self.left_out)];
-        let lists = lists.into_iter().filter(|(_, names)| !names.is_empty());
-        waiting
-            .chain(lists.map(|(what, names)| format!("{what}: {}", listed(names.iter(), NAMED))))
-            .collect()
-    }
-}
-
-/// Prints a table of all experiments.
 pub fn list(env: &mut Env) -> Result<()> {
     let devices = |experiment: &Experiment| {
         let devices = [Device::Cpu, Device::Gpu].into_iter().filter(|&d| experiment.needs(d));
@@ -164,13 +107,7 @@ pub fn claims(out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-/// Prints what would be measured.
-pub fn plan(
-    experiment: &Experiment,
-    plan: &Plan,
-    state: &State,
-    out: &mut dyn Write,
-) -> Result<()> {
+pub fn plan(experiment: &Experiment, plan: &Plan, out: &mut dyn Write) -> Result<()> {
     let Experiment { id, title, source, .. } = experiment;
     writeln!(out, "{id}: {title} ({source})")?;
     for batch in &plan.batches {
@@ -180,8 +117,8 @@ pub fn plan(
         let names: Vec<_> = found.iter().map(|found| found.source.to_string()).collect();
         writeln!(out, "    {}", names.join(" "))?;
     }
-    state.remarks().iter().try_for_each(|remark| writeln!(out, "  {remark}"))?;
-    if !state.missing.is_empty() {
+    plan.remarks().iter().try_for_each(|remark| writeln!(out, "  {remark}"))?;
+    if !plan.missing.is_empty() {
         writeln!(
             out,
             "  `spmv-bench fetch` downloads them; --stand-ins uses generated matrices instead"
@@ -195,14 +132,14 @@ pub fn plan(
 pub fn results(
     experiment: &Experiment,
     done: &Done,
-    state: &State,
+    plan: &Plan,
     quick: bool,
     folder: &Path,
     env: &mut Env,
 ) -> Result<()> {
     let verdicts = Verdicts::of(experiment, &done.lines, quick);
     verdicts.write(&folder.join("claims.csv"))?;
-    let (runs, remarks) = (done.store.runs(), state.remarks());
+    let (runs, remarks) = (done.store.runs(), plan.remarks());
     let page = page::of(experiment, &done.lines, &done.stages, &verdicts, runs, &remarks);
     page.write(folder)?;
     writeln!(env.stdout, "{}: {} ({})", experiment.id, experiment.title, experiment.source)?;
@@ -210,21 +147,19 @@ pub fn results(
         print(&verdicts.table(), env)?;
     }
     let out = &mut env.stdout;
-    state.remarks().iter().try_for_each(|remark| writeln!(out, "{remark}"))?;
+    remarks.iter().try_for_each(|remark| writeln!(out, "{remark}"))?;
     writeln!(out, "written: {}\n", folder.join("report.html").display())?;
     Ok(())
 }
 
 /// Prints one line for each experiment, or nothing for a single experiment whose table has been printed.
-pub fn summary(states: &[(&Experiment, State)], env: &mut Env) -> Result<()> {
-    match states {
-        [] => return Ok(()),
-        [(_, state)] if state.has_run() => return Ok(()),
-        _ => {}
+pub fn summary(plans: &[(&Experiment, Plan)], env: &mut Env) -> Result<()> {
+    if plans.is_empty() || plans.len() == 1 && plans[0].1.has_cells() {
+        return Ok(());
     }
-    let table = Table::of(states)
+    let table = Table::of(plans)
         .column("id", |(experiment, _)| &experiment.id[..])
-        .column("state", |(_, state)| state.word())
-        .column("remarks", |(_, state)| state.remarks().join("; "));
+        .column("state", |(_, plan)| plan.extent())
+        .column("remarks", |(_, plan)| plan.remarks().join("; "));
     Ok(print(&table.build(), env)?)
 }
