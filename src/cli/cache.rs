@@ -29,7 +29,6 @@ pub enum CacheVerb {
     Clear,
 }
 
-/// Runs the command and returns the status with which the process ends.
 pub fn run(args: &CacheArgs, env: &mut Env) -> Result<CommandStatus> {
     let Some(kept) = &env.matrices else {
         bail!("there is no cache folder: neither SPMV_BENCH_CACHE nor HOME is set")
@@ -50,7 +49,22 @@ pub fn run(args: &CacheArgs, env: &mut Env) -> Result<CommandStatus> {
         }
     };
     writeln!(env.stderr, "{count} entries, {:.1} MB {done} in {kept}", bytes as f64 / 1e6)?;
-    report_rest(&contents, done, env.stderr)?;
+    let Contents { left_over, others, .. } = &contents;
+    if !left_over.is_empty() {
+        let (count, bytes) =
+            (left_over.len(), left_over.iter().map(|(_, bytes)| bytes).sum::<u64>());
+        let megabytes = bytes as f64 / 1e6;
+        writeln!(
+            env.stderr,
+            "{count} unfinished files of interrupted processes, {megabytes:.1} MB {done}"
+        )?;
+    }
+    if *others > 0 {
+        writeln!(
+            env.stderr,
+            "{others} other files or folders do not belong to this program and are not changed"
+        )?;
+    }
     Ok(CommandStatus::Ok)
 }
 
@@ -58,11 +72,8 @@ fn list(listed: &[Listed], out: &mut dyn Write) -> io::Result<()> {
     for entry in listed {
         let source =
             entry.source.as_deref().unwrap_or("a damaged entry, or one of another version or user");
-        let stale = if entry.stale && entry.source.is_some() {
-            " (has changed or no longer exists)"
-        } else {
-            ""
-        };
+        let is_stale = entry.stale && entry.source.is_some();
+        let stale = if is_stale { " (has changed or no longer exists)" } else { "" };
         writeln!(out, "{:>10.1} MB  {source}{stale}", entry.bytes as f64 / 1e6)?;
     }
     Ok(())
@@ -74,25 +85,4 @@ fn remove(path: &Path) -> Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         removed => removed.with_context(|| format!("cannot remove {}", path.display())),
     }
-}
-
-/// Reports the files in the cache folder that are not entries.
-fn report_rest(contents: &Contents, done: &str, stderr: &mut dyn Write) -> io::Result<()> {
-    let Contents { left_over, others, .. } = contents;
-    if !left_over.is_empty() {
-        let (count, bytes) =
-            (left_over.len(), left_over.iter().map(|(_, bytes)| bytes).sum::<u64>());
-        let megabytes = bytes as f64 / 1e6;
-        writeln!(
-            stderr,
-            "{count} unfinished files of interrupted processes, {megabytes:.1} MB {done}"
-        )?;
-    }
-    if *others > 0 {
-        writeln!(
-            stderr,
-            "{others} other files or folders do not belong to this program and are not changed"
-        )?;
-    }
-    Ok(())
 }

@@ -1,7 +1,7 @@
 //! `spmv-bench check-method`: the battery for the methods of a plug-in.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
@@ -28,7 +28,6 @@ pub struct CheckMethodArgs {
     pub timeout: Duration,
 }
 
-/// Runs the command and returns the status with which the process ends.
 pub fn run(args: &CheckMethodArgs, env: &mut Env) -> Result<CommandStatus> {
     let program = env.program.clone().context("the checks run only in child processes")?;
     let file = std::path::absolute(&args.file)?;
@@ -63,8 +62,9 @@ pub fn run(args: &CheckMethodArgs, env: &mut Env) -> Result<CommandStatus> {
         for (precision, flag) in [(Precision::F64, abi::F64), (Precision::F32, abi::F32)] {
             if method.has(flag) {
                 writeln!(env.stdout, "{} in {}", method.edition(), precision.name())?;
-                let checking = Checking { program: &program, file: &file, method, precision };
-                failures += checking.run(args.timeout, env)?;
+                let file = file.to_str().context("the name of the file is not UTF-8")?;
+                let worker = [file, &method.name, precision.name()];
+                failures += checked(&program, worker, args.timeout, env)?;
             }
         }
     }
@@ -76,71 +76,52 @@ pub fn run(args: &CheckMethodArgs, env: &mut Env) -> Result<CommandStatus> {
     Ok(if failures == 0 { CommandStatus::Ok } else { CommandStatus::Bad })
 }
 
-/// The checks of one method in one precision.
-struct Checking<'c> {
-    program: &'c Path,
-    file: &'c Path,
-    method: &'c Description,
-    precision: Precision,
-}
-
-impl Checking<'_> {
-    /// Runs all checks in as many child processes as necessary, and prints each result. Returns how many failed.
-    fn run(&self, limit: Duration, env: &mut Env) -> Result<usize> {
-        let names: Vec<_> = check::names().collect();
-        let (mut next, mut failures) = (0, 0);
-        // The last number is that of the facts.
-        while next <= names.len() {
-            let (mut current, mut step) = (next, String::new());
-            let mut ended = Vec::new();
-            let end = self.child(next, limit, env.interrupted, |message| match message {
-                Message::Step(number, on) => {
-                    (current, step) = (number, on);
-                    None
-                }
-                Message::Ended(number, result) => {
-                    ended.push((names[number], result));
-                    None
-                }
-                Message::Facts(facts) => Some(facts),
-            });
-            ensure!(
-                !env.interrupted.load(Ordering::Relaxed),
-                Interrupted("while a method was checked")
-            );
-            for (name, result) in ended {
-                failures += usize::from(result.is_err());
-                writeln!(env.stdout, "{}", line(name, &result))?;
+/// Runs all checks of one method in one precision in as many child processes as necessary, and prints each result.
+/// `worker` names the file, the method and the precision. Returns how many failed.
+fn checked(program: &Path, worker: [&str; 3], limit: Duration, env: &mut Env) -> Result<usize> {
+    let names: Vec<_> = check::names().collect();
+    let (mut next, mut failures) = (0, 0);
+    // The last number is that of the facts.
+    while next <= names.len() {
+        let (mut current, mut step) = (next, String::new());
+        let mut ended = Vec::new();
+        let from = next.to_string();
+        let [file, method, precision] = worker;
+        let words = ["check-worker", file, method, precision, &from];
+        let end = listen(program, &words, limit, env.interrupted, |message| match message {
+            Message::Step(number, on) => {
+                (current, step) = (number, on);
+                None
             }
-            match end {
-                Ok(Ok(facts)) => write!(env.stdout, "{}", shown(&facts))?,
-                Ok(Err(reason)) => writeln!(env.stdout, "  no facts: {reason}")?,
-                Err(end) => {
-                    failures += 1;
-                    let name = names.get(current).copied().unwrap_or("the facts");
-                    let reason = format!("{end:#} with {step}");
-                    writeln!(env.stdout, "{}", line(name, &Err(reason)))?;
-                    next = current + 1;
-                    continue;
-                }
+            Message::Ended(number, result) => {
+                ended.push((names[number], result));
+                None
             }
-            break;
+            Message::Facts(facts) => Some(facts),
+        });
+        ensure!(
+            !env.interrupted.load(Ordering::Relaxed),
+            Interrupted("while a method was checked")
+        );
+        for (name, result) in ended {
+            failures += usize::from(result.is_err());
+            writeln!(env.stdout, "{}", line(name, &result))?;
         }
-        Ok(failures)
+        match end {
+            Ok(Ok(facts)) => write!(env.stdout, "{}", shown(&facts))?,
+            Ok(Err(reason)) => writeln!(env.stdout, "  no facts: {reason}")?,
+            Err(end) => {
+                failures += 1;
+                let name = names.get(current).copied().unwrap_or("the facts");
+                let reason = format!("{end:#} with {step}");
+                writeln!(env.stdout, "{}", line(name, &Err(reason)))?;
+                next = current + 1;
+                continue;
+            }
+        }
+        break;
     }
-
-    fn child(
-        &self,
-        from: usize,
-        limit: Duration,
-        interrupted: &AtomicBool,
-        take: impl FnMut(Message) -> Option<Result<Facts, String>>,
-    ) -> Result<Result<Facts, String>> {
-        let file = self.file.to_str().context("the name of the file is not UTF-8")?;
-        let from = from.to_string();
-        let words = ["check-worker", file, &self.method.name, self.precision.name(), &from];
-        listen(self.program, &words, limit, interrupted, take)
-    }
+    Ok(failures)
 }
 
 fn line(name: &str, result: &Result<Passed, String>) -> String {
@@ -163,7 +144,6 @@ fn line(name: &str, result: &Result<Passed, String>) -> String {
     }
 }
 
-/// Returns the facts as lines.
 fn shown(facts: &Facts) -> String {
     let Facts { extra_bytes, csr_bytes, setup_products, is_deterministic, error_ratio } = facts;
     let stored = match extra_bytes {

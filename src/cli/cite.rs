@@ -16,7 +16,6 @@ pub struct CiteArgs {
     pub words: Vec<String>,
 }
 
-/// Runs the command and returns the status with which the process ends.
 pub fn run(args: &CiteArgs, env: &mut Env) -> Result<CommandStatus> {
     let mut keys = Vec::new();
     for word in &args.words {

@@ -10,7 +10,7 @@ use clap::Args;
 use serde_json::Value;
 
 use super::command::{CommandStatus, Env};
-use super::output::{OutputArgs, form};
+use super::output::{OutputArgs, beside, form};
 use super::report::GinkgoArgs;
 use crate::record::facts::differences_to_compare;
 use crate::record::read::{self, RecordedRow};
@@ -69,7 +69,6 @@ fn percent(text: &str) -> Result<f64, String> {
     Ok(value)
 }
 
-/// Compares two files.
 pub fn run(args: &CompareArgs, env: &mut Env) -> Result<CommandStatus> {
     let format = form(args.format, args.output.output.as_deref(), CompareFormat::Text)?;
     args.output.check(&[&args.a, &args.b])?;
@@ -114,8 +113,8 @@ fn chosen(
             ..=FEW => format!("the files have rows of {}", names.join(", ")),
             many => format!("the files have rows of {many} methods"),
         };
-        let like = || hint(select.method(), names, &whole);
-        ensure!(met, "--methods {select}: neither file has a matching row{}", like());
+        let hint = hint(select.method(), names, &whole);
+        ensure!(met, "--methods {select}: neither file has a matching row{hint}");
     }
     let meant = |line: &RecordedRow| {
         let any = methods.is_empty() || methods.iter().any(|select| select.meets(line));
@@ -148,9 +147,7 @@ fn check_facts(
 
 /// Reads the run record of a result file. Returns `None` if it does not exist or belongs to another run.
 fn facts((path, lines): (&Path, &[RecordedRow]), env: &mut Env) -> Result<Option<Value>> {
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(".run.json");
-    let beside = PathBuf::from(beside);
+    let beside = beside(path);
     let problem = || format!("cannot read {}; fix it, or move it away", beside.display());
     let text = match fs::read_to_string(&beside) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),

@@ -57,7 +57,6 @@ pub struct ExplainArgs {
 }
 
 impl ExplainArgs {
-    /// Returns the plan of measuring the product.
     fn plan(&self) -> Result<Plan> {
         let DeviceChoice::Models(names) = &self.device else {
             bail!("--device {}: explain needs a modelled GPU such as model:h200", self.device)
@@ -92,7 +91,6 @@ impl ExplainArgs {
     }
 }
 
-/// Runs the command and returns the status with which the process ends.
 pub fn run(args: &ExplainArgs, env: &mut Env) -> Result<CommandStatus> {
     let format = form(args.format, args.output.output.as_deref(), TextOrJson::Text)?;
     let plan = args.plan()?;

@@ -49,7 +49,6 @@ pub struct GenerateArgs {
     pub no_expand: bool,
 }
 
-/// Runs the command and returns the status with which the process ends.
 pub fn run(args: &GenerateArgs, env: &mut Env) -> Result<CommandStatus> {
     start_pool(0).context("cannot start threads")?;
     match (&args.mirror, &args.output) {
@@ -120,21 +119,17 @@ fn write_mirror(args: &GenerateArgs, folder: &Path, env: &mut Env) -> Result<()>
     std::fs::create_dir_all(folder)
         .with_context(|| format!("cannot create {}", folder.display()))?;
     for (matrix, source) in &sources {
-        let id = &matrix.id;
-        let bytes = add(folder, matrix, source).with_context(|| format!("cannot write {id}"))?;
+        let Source::StandIn(id, generator) = source else {
+            unreachable!("a mirror contains only stand-ins")
+        };
+        let kind = source.generator_kind().unwrap_or_default();
+        let bytes = mirror::add(folder, matrix, generator, &kind);
+        let bytes = bytes.with_context(|| format!("cannot write {id}"))?;
         writeln!(env.stderr, "{id}: {:.1} MB", bytes as f64 / 1e6)?;
     }
     let matrices: Vec<&Matrix> = sources.iter().map(|(matrix, _)| matrix).collect();
     mirror::write_index(folder, &matrices, &env.date).context("cannot write the index")?;
     Ok(())
-}
-
-fn add(folder: &Path, matrix: &Matrix, source: &Source) -> io::Result<u64> {
-    let kind = source.generator_kind().unwrap_or_default();
-    match source {
-        Source::StandIn(_, generator) => mirror::add(folder, matrix, generator, &kind),
-        _ => unreachable!("a mirror contains only stand-ins"),
-    }
 }
 
 /// Returns the matrix to be written. For this command, `gen:` may be omitted if no file has the same name.

@@ -21,7 +21,6 @@ pub struct GpuFileArgs {
     pub output: OutputArgs,
 }
 
-/// Runs the command and returns the status with which the process ends.
 pub fn run(args: &GpuFileArgs, env: &mut Env) -> Result<CommandStatus> {
     args.output.check(&[])?;
     let gpu = match &args.device {

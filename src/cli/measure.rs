@@ -217,22 +217,19 @@ impl MeasureArgs {
 
     /// Returns the requested precisions, at least one.
     pub fn precisions(&self) -> Vec<Precision> {
-        let requests = |one| self.precision.iter().any(|&p| p == one || p == PrecisionChoice::Both);
-        match (requests(PrecisionChoice::F64), requests(PrecisionChoice::F32)) {
-            _ if self.fp32 => vec![Precision::F32],
-            (true, true) => vec![Precision::F64, Precision::F32],
-            (false, true) => vec![Precision::F32],
-            _ => vec![Precision::F64],
+        if self.fp32 {
+            return vec![Precision::F32];
         }
+        let includes =
+            |one: Precision| self.precision.iter().any(|p| p.single().is_none_or(|own| own == one));
+        [Precision::F64, Precision::F32].into_iter().filter(|&one| includes(one)).collect()
     }
 
-    /// Returns the plan of a run over several matrices.
     pub fn plan(&self) -> Plan {
         let bandwidth = self.wants_bandwidth();
         Plan { skip_trivial: true, bandwidth, ..Plan::new(self.run_settings()) }
     }
 
-    /// Returns the settings of the run that the arguments describe.
     pub fn run_settings(&self) -> RunSettings {
         let gpu = match self.device {
             DeviceChoice::Gpu(Some(number)) => Some(number),
@@ -257,7 +254,6 @@ impl MeasureArgs {
         }
     }
 
-    /// Returns the settings of the protocol with the changes from the command line.
     pub fn settings(&self) -> Settings {
         let protocol = Settings::new(self.protocol);
         Settings {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 
 use super::command::{CommandStatus, Env};
@@ -32,7 +32,6 @@ pub struct MergeArgs {
     pub force: bool,
 }
 
-/// The result file of a shard.
 struct Part {
     path: PathBuf,
     record: RunRecord,
@@ -40,7 +39,6 @@ struct Part {
     rows: HashMap<String, Vec<Row>>,
 }
 
-/// Runs the command and returns the status with which the process ends.
 pub fn run(args: &MergeArgs, env: &mut Env) -> Result<CommandStatus> {
     let mut parts = args.files.iter().map(|path| Part::read(path)).collect::<Result<Vec<_>>>()?;
     parts.sort_by_key(|part| part.corpus.shard.number);
@@ -108,12 +106,10 @@ fn check(parts: &[Part]) -> Result<()> {
     for other in &parts[1..] {
         let (a, b) = (first.path.display(), other.path.display());
         let [all, others] = [first.corpus.matrices, other.corpus.matrices];
-        if first.corpus.hash != other.corpus.hash {
-            bail!(
-                "{a} and {b} are not shards of the same matrices: the names or sizes of the {all} and {others} files \
-                 differ"
-            );
-        }
+        ensure!(
+            first.corpus.hash == other.corpus.hash,
+            "{a} and {b} are not shards of the same matrices: the names or sizes of the {all} and {others} files differ"
+        );
         let differing = differences_to_join(&first.record, &other.record);
         ensure!(
             differing.is_empty(),
@@ -182,15 +178,10 @@ fn join(parts: &[Part], rows: HashMap<String, Vec<Row>>) -> (RunRecord, Vec<Row>
         let place = places.get(&file).copied().unwrap_or(usize::MAX);
         ordered.insert((place, file), own);
     }
-    let whole = Shard { number: 1, of: 1 };
-    let corpus = first.corpus.clone().map(|corpus| Corpus {
-        shard: whole,
-        files: files.clone().into_iter().collect(),
-        ..corpus
-    });
+    let shard = Shard { number: 1, of: 1 };
+    let files = files.clone().into_iter().collect();
+    let corpus = first.corpus.clone().map(|corpus| Corpus { shard, files, ..corpus });
     let gpu = first.gpu.clone().map(|gpu| GpuRecord { clocks, ..gpu });
-    (
-        RunRecord { corpus, sessions, gpu, joined, ..first },
-        ordered.into_values().flatten().collect(),
-    )
+    let record = RunRecord { corpus, sessions, gpu, joined, ..first };
+    (record, ordered.into_values().flatten().collect())
 }

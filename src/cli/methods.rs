@@ -46,7 +46,6 @@ pub enum MethodsFormat {
     Md,
 }
 
-/// The description of a method.
 #[derive(Serialize)]
 struct MethodSummary {
     name: &'static str,
@@ -61,7 +60,6 @@ struct MethodSummary {
     source: &'static str,
 }
 
-/// Runs the command and returns the status with which the process ends.
 pub fn run(args: &MethodsArgs, env: &mut Env) -> Result<CommandStatus> {
     let results = args.results.as_deref();
     let usual = if results.is_some() { MethodsFormat::Md } else { MethodsFormat::Text };
@@ -79,12 +77,22 @@ pub fn run(args: &MethodsArgs, env: &mut Env) -> Result<CommandStatus> {
 }
 
 fn list(methods: &[&Method], format: MethodsFormat, out: &mut dyn Write) -> Result<()> {
-    let entries = || methods.iter().map(|method| MethodSummary::of(method)).collect::<Vec<_>>();
+    let entries: Vec<_> = methods.iter().map(|method| MethodSummary::of(method)).collect();
     match format {
         MethodsFormat::Text => text(methods, out)?,
-        MethodsFormat::Csv => out.write_all(&to_csv(&entries(), true)?)?,
-        MethodsFormat::Json => writeln!(out, "{}", serde_json::to_string_pretty(&entries())?)?,
-        MethodsFormat::Md => out.write_all(markdown(&entries()).as_bytes())?,
+        MethodsFormat::Csv => out.write_all(&to_csv(&entries, true)?)?,
+        MethodsFormat::Json => writeln!(out, "{}", serde_json::to_string_pretty(&entries)?)?,
+        MethodsFormat::Md => {
+            let table = Table::of(&entries)
+                .column("name", |entry| entry.name)
+                .column("device", |entry| entry.device)
+                .column("product", |entry| entry.product)
+                .column("setup", |entry| entry.setup)
+                .column("summary", |entry| entry.summary)
+                .column("parameters", |entry| &entry.parameters[..])
+                .column("source", |entry| entry.source);
+            out.write_all(table.build().to_markdown().as_bytes())?;
+        }
     }
     Ok(())
 }
@@ -119,18 +127,6 @@ fn text(methods: &[&Method], out: &mut dyn Write) -> io::Result<()> {
         true => writeln!(out, "{:<18} :{} {}", "all GPU methods", values(&GRAPH), GRAPH.meaning),
         false => Ok(()),
     }
-}
-
-fn markdown(entries: &[MethodSummary]) -> String {
-    let table = Table::of(entries)
-        .column("name", |entry| entry.name)
-        .column("device", |entry| entry.device)
-        .column("product", |entry| entry.product)
-        .column("setup", |entry| entry.setup)
-        .column("summary", |entry| entry.summary)
-        .column("parameters", |entry| &entry.parameters[..])
-        .column("source", |entry| entry.source);
-    table.build().to_markdown()
 }
 
 /// Formats a parameter as `level=warp|vector`.

@@ -31,7 +31,6 @@ mod tune;
 mod values;
 
 use std::ffi::OsString;
-use std::io;
 
 use anyhow::{Context, Result};
 use clap::{CommandFactory, Parser};
@@ -52,30 +51,22 @@ pub fn is_worker(args: impl IntoIterator<Item = OsString>) -> bool {
 /// Returns whether a command checks [`Env::interrupted`] and then ends in an orderly way. The first signal
 /// may end the other commands at once because they leave no unfinished files.
 pub fn ends_in_order(args: impl IntoIterator<Item = OsString>) -> bool {
-    let Ok(cli) = Cli::try_parse_from(args) else { return false };
-    !matches!(
-        cli.command,
-        Some(
-            Command::Compare(_)
-                | Command::Merge(_)
-                | Command::Report(_)
-                | Command::Methods(_)
-                | Command::Cite(_)
-                | Command::System(_)
-                | Command::GpuFile(_)
-                | Command::Library { .. }
-                | Command::GpuWorker { .. }
-                | Command::Plugin { .. }
-                | Command::CheckWorker { .. }
-                | Command::NewMethod(_)
-                | Command::Cache(_)
-                | Command::Completions { .. }
-                | Command::Man { .. }
+    let Ok(Cli { command, .. }) = Cli::try_parse_from(args) else { return false };
+    command.is_none_or(|command| {
+        matches!(
+            command,
+            Command::Corpus(_)
+                | Command::CheckMethod(_)
+                | Command::Fetch(_)
+                | Command::Tune(_)
+                | Command::Explain(_)
+                | Command::Reproduce(_)
+                | Command::Generate(_)
+                | Command::Worker
         )
-    )
+    })
 }
 
-/// Runs a command line.
 pub fn run(args: impl IntoIterator<Item = OsString>, env: &mut Env) -> Result<CommandStatus> {
     let args: Vec<OsString> = args.into_iter().collect();
     let words: Vec<String> = args.iter().map(|word| word.to_string_lossy().into_owned()).collect();
@@ -85,7 +76,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, env: &mut Env) -> Result<Co
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(message) if message.use_stderr() => return Err(message.into()),
-        Err(help) => return written(write!(env.stdout, "{}", help.render())),
+        Err(help) => return ok(write!(env.stdout, "{}", help.render())),
     };
     #[cfg(feature = "mpi")]
     if let Some(verdict) = ranks::run(cli.command.is_none().then_some(&cli.single), &words, env)? {
@@ -96,22 +87,16 @@ pub fn run(args: impl IntoIterator<Item = OsString>, env: &mut Env) -> Result<Co
     }
     match cli.command {
         None => single::run(&cli.single, words, env),
-        Some(Command::Worker) => worker::carry_out_tasks(env).map(|()| CommandStatus::Ok),
-        Some(Command::Library { vendor }) => {
-            libraries::send_to_parent(vendor).map(|()| CommandStatus::Ok)
-        }
-        Some(Command::GpuWorker { number }) => {
-            gpus::answer(number, env).map(|()| CommandStatus::Ok)
-        }
+        Some(Command::Worker) => ok(worker::carry_out_tasks(env)),
+        Some(Command::Library { vendor }) => ok(libraries::send_to_parent(vendor)),
+        Some(Command::GpuWorker { number }) => ok(gpus::answer(number, env)),
         Some(Command::CheckWorker { file, method, precision, from }) => {
             let precision = precision.single().context("choose one precision")?;
-            plugins::check_here(&file, &method, precision, from).map(|()| CommandStatus::Ok)
+            ok(plugins::check_here(&file, &method, precision, from))
         }
         Some(Command::CheckMethod(args)) => check_method::run(&args, env),
         Some(Command::NewMethod(args)) => new_method::run(&args, env),
-        Some(Command::Plugin { file }) => {
-            plugins::send_to_parent(&file).map(|()| CommandStatus::Ok)
-        }
+        Some(Command::Plugin { file }) => ok(plugins::send_to_parent(&file)),
         Some(Command::Corpus(args)) => corpus::run(&args, words, env),
         Some(Command::Compare(args)) => compare::run(&args, env),
         Some(Command::Merge(args)) => merge::run(&args, env),
@@ -130,13 +115,13 @@ pub fn run(args: impl IntoIterator<Item = OsString>, env: &mut Env) -> Result<Co
             // Generated into a buffer first: `generate` panics if it cannot write.
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "spmv-bench", &mut script);
-            written(env.stdout.write_all(&script))
+            ok(env.stdout.write_all(&script))
         }
         Some(Command::Man { command }) => man::run(command.as_deref(), Cli::command(), env.stdout),
     }
 }
 
-/// Converts the result of writing the output into the status of the command.
-fn written(result: io::Result<()>) -> Result<CommandStatus> {
-    Ok(result.map(|()| CommandStatus::Ok)?)
+/// Returns the status of a command that succeeds if it does not fail.
+fn ok<E: Into<anyhow::Error>>(done: Result<(), E>) -> Result<CommandStatus> {
+    done.map(|()| CommandStatus::Ok).map_err(E::into)
 }

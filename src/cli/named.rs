@@ -37,8 +37,7 @@ pub fn misspelt_command(args: &[OsString], mut cli: Command) -> Option<Error> {
         return None;
     }
     cli.build();
-    let commands = cli.get_subcommands().map(|command| command.get_name());
-    let commands: Vec<_> = commands.collect();
+    let commands: Vec<_> = cli.get_subcommands().map(|command| command.get_name()).collect();
     let is_command = commands.contains(&word);
     (!is_command).then(|| unknown(word.as_ref(), &Datasets::ours(), &commands))
 }
@@ -80,7 +79,6 @@ fn unknown(word: &OsStr, datasets: &Datasets, commands: &[&str]) -> Error {
     }
 }
 
-/// Returns the names of the matrix files in the folder of the path.
 fn beside(path: &Path) -> Vec<String> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let entries = folder.unwrap_or(Path::new(".")).read_dir().into_iter().flatten().flatten();

@@ -1,7 +1,7 @@
 //! `spmv-bench new-method`: writes the folder of a plug-in with a right, simple method.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
 use clap::{Args, ValueEnum};
@@ -39,11 +39,9 @@ pub enum Language {
     Cuda,
 }
 
-/// A file of a folder: its name and its text, in which @NAME@ is the name of the method.
-type Template = (&'static str, &'static str);
-
 impl Language {
-    fn files(self) -> &'static [Template] {
+    /// Returns the files of a folder: name and text, in which @NAME@ is the name of the method.
+    fn files(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::C => &[
                 ("@NAME@.c", include_str!("../../plugins/templates/c/method.c")),
@@ -78,7 +76,6 @@ impl Language {
     }
 }
 
-/// Runs the command and returns the status with which the process ends.
 pub fn run(args: &NewMethodArgs, env: &mut Env) -> Result<CommandStatus> {
     let name = &args.name;
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
@@ -101,7 +98,10 @@ pub fn run(args: &NewMethodArgs, env: &mut Env) -> Result<CommandStatus> {
     let is_plugin = args.language != Language::Cuda;
     let files = args.language.files().iter().copied();
     for (file, text) in files.chain(of_plugin.into_iter().filter(|_| is_plugin)) {
-        write(&folder.join(filled(file, name)), &filled(text, name))?;
+        let file = folder.join(filled(file, name));
+        fs::create_dir_all(file.parent().expect("a file is in a folder"))
+            .and_then(|()| fs::write(&file, filled(text, name)))
+            .with_context(|| format!("cannot write {}", file.display()))?;
     }
     let (library, folder) = (filled(library, name), folder.display());
     let next = match is_plugin {
@@ -116,14 +116,6 @@ pub fn run(args: &NewMethodArgs, env: &mut Env) -> Result<CommandStatus> {
     Ok(CommandStatus::Ok)
 }
 
-/// Returns a template for a method of this name.
 fn filled(template: &str, name: &str) -> String {
     template.replace("@NAME@", name).replace("@IDENTIFIER@", &name.replace('-', "_"))
-}
-
-fn write(file: &Path, text: &str) -> Result<()> {
-    let folder = file.parent().expect("a file is in a folder");
-    fs::create_dir_all(folder)
-        .and_then(|()| fs::write(file, text))
-        .with_context(|| format!("cannot write {}", file.display()))
 }

@@ -29,7 +29,6 @@ impl OutputArgs {
         Ok(output::check(path, self.force)?)
     }
 
-    /// Writes a complete text.
     pub fn write(&self, text: &[u8], stdout: &mut dyn Write) -> Result<()> {
         match &self.output {
             Some(path) => Ok(output::write_whole(path, self.force, |out| out.write_all(text))?),
@@ -111,7 +110,6 @@ pub fn form<F: ValueEnum>(given: Option<F>, output: Option<&Path>, usual: F) -> 
     Ok(given)
 }
 
-/// Returns the name of a format on the command line.
 fn name(form: &impl ValueEnum) -> String {
     form.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
 }

@@ -47,7 +47,6 @@ impl GinkgoArgs {
     }
 }
 
-/// Runs the command and returns the status with which the process ends.
 pub fn run(args: &ReportArgs, env: &mut Env) -> Result<CommandStatus> {
     let ending = args.output.as_deref().filter(|path| !path.is_dir()).and_then(Path::extension);
     let is_page = ending.is_some_and(|ending| ending == "html");

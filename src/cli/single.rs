@@ -67,7 +67,6 @@ impl SingleArgs {
     }
 }
 
-/// Runs the command and returns the status with which the process ends.
 pub fn run(args: &SingleArgs, command: Vec<String>, env: &mut Env) -> Result<CommandStatus> {
     let further = args.further.len();
     ensure!(

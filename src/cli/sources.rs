@@ -58,7 +58,6 @@ pub fn source(word: &OsStr, datasets: Option<&Path>) -> Result<Source> {
     Ok(stand_ins.remove(0).1)
 }
 
-/// Returns the generator, file or folder that a word names.
 fn parsed(word: &OsStr, datasets: Option<&Path>) -> Result<Source> {
     Ok(match Source::parse(word)? {
         Source::File(_) => Source::File(path(word, datasets)?),
@@ -88,7 +87,6 @@ pub fn stand_ins(word: &OsStr, datasets: Option<&Path>) -> Result<Option<Vec<(Ma
     sources.collect::<Result<_>>().map(Some)
 }
 
-/// Returns the stand-in for a matrix.
 pub fn stand_in(matrix: &Matrix) -> Result<Source> {
     let id = &matrix.id;
     let spec = matrix.stand_in.as_deref().and_then(|spec| spec.strip_prefix("gen:"));

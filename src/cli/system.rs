@@ -54,7 +54,6 @@ struct Gpu {
     nominal_gbs: f64,
 }
 
-/// Runs the command and returns the status with which the process ends.
 pub fn run(args: &SystemArgs, env: &mut Env) -> Result<CommandStatus> {
     let format = form(args.format, args.output.output.as_deref(), TextOrJson::Text)?;
     args.output.check(&[])?;
@@ -112,7 +111,6 @@ fn all_gpus(env: &mut Env) -> (Vec<Gpu>, Option<String>) {
     (found, None)
 }
 
-/// Returns the lines that describe a GPU.
 fn lines(gpu: &Gpu) -> [String; 3] {
     let facts = &gpu.facts;
     let (major, minor) = facts.compute_capability;

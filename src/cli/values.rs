@@ -43,7 +43,6 @@ pub fn seconds(text: &str) -> Result<Duration, String> {
     time.ok_or_else(|| format!("it must be a number of seconds from 0 to {MOST_SECONDS:e}"))
 }
 
-/// Parses a non-negative integer.
 pub fn whole<N: FromStr>(text: &str) -> Result<N, String> {
     text.parse().map_err(|_| "it must be a whole number such as 4".into())
 }
@@ -60,13 +59,11 @@ fn number(text: &str) -> Result<f64, String> {
     text.parse().map_err(|_| "it is not a number".into())
 }
 
-/// Parses a finite number.
 pub fn finite(text: &str) -> Result<f64, String> {
     let value = number(text)?;
     if value.is_finite() { Ok(value) } else { Err("it must be a finite number".into()) }
 }
 
-/// Parses the value of `--device`.
 pub fn device(text: &str) -> Result<DeviceChoice, String> {
     if let Some(names) = text.strip_prefix("model:") {
         let names: Vec<_> = names.split(',').map(str::to_owned).collect();

@@ -47,7 +47,6 @@ pub struct CorpusArgs {
     pub measure: MeasureArgs,
 }
 
-/// Runs the command and returns the status with which the process ends.
 pub fn run(args: &CorpusArgs, command: Vec<String>, env: &mut Env) -> Result<CommandStatus> {
     let measure = &args.measure;
     let found = sources(&args.sources, measure.datasets.as_deref(), env.stderr)?;
@@ -88,7 +87,6 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, env: &mut Env) -> Result<Com
     Ok(if tally.bad || interrupted { CommandStatus::Bad } else { CommandStatus::Ok })
 }
 
-/// The results of all matrices.
 struct Results<'o, 'e> {
     /// The file to which rows are written as soon as they exist.
     file: Option<RowFile>,
@@ -139,12 +137,10 @@ fn open(args: &CorpusArgs, format: Format) -> Result<(Option<RowFile>, Begun)> {
         measure.exports.refuse(why)?;
     }
     let nothing = Begun::default();
-    let Some(path) = measure.output.as_ref().filter(|path| !is_not_regular_file(path)) else {
+    let file = measure.output.as_ref().filter(|path| !is_not_regular_file(path));
+    let Some(path) = file.filter(|_| format == Format::Csv) else {
         return measure.check_new().map(|()| (None, nothing));
     };
-    if format != Format::Csv {
-        return measure.check_new().map(|()| (None, nothing));
-    }
     if measure.force {
         measure.check_new()?;
         return Ok((Some(RowFile::replace(path)?), nothing));

@@ -8,7 +8,6 @@ use crate::record::run::RowKey;
 use crate::record::setting::Setting;
 use crate::report::standings::{Standings, Time};
 
-/// The counts and times of the summary.
 #[derive(Default)]
 pub struct Tally {
     matrices: usize,
@@ -23,13 +22,11 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Creates the summary of a run that measures these cells.
     pub fn of(cells: &[RowKey]) -> Self {
         let threads = cells.iter().filter_map(|cell| cell.threads).max();
         Self { threads, ..Self::default() }
     }
 
-    /// Adds the rows of a matrix.
     pub fn take<'r>(&mut self, rows: impl Iterator<Item = &'r Row>) {
         self.matrices += 1;
         for row in rows {
@@ -44,12 +41,10 @@ impl Tally {
         }
     }
 
-    /// Returns whether there are matrices but no correct result.
     pub fn is_without_result(&self) -> bool {
         self.matrices > 0 && !self.rows.contains_key(&Status::Ok)
     }
 
-    /// Writes the summary.
     pub fn write(&self, err: &mut dyn Write, interrupted: bool) -> io::Result<()> {
         let of = |status| self.rows.get(&status).copied().unwrap_or(0);
         let Self { matrices, trivial, unreadable, .. } = self;

@@ -12,7 +12,6 @@ use spmv_methods::device::counts::{Counts, LineCounts};
 /// The relative change of the time below which a problem is listed as having no effect.
 const SHOWN_CHANGE: f64 = 0.005;
 
-/// The analysis of a product.
 #[derive(Serialize)]
 pub struct Page<'a> {
     file: &'a str,
@@ -83,7 +82,6 @@ const PROBLEMS: [Problem; 4] = [
 ];
 
 impl<'a> Page<'a> {
-    /// Creates the analysis from a row and the stages of its product.
     pub fn new(row: &'a Row, stages: &'a [Stage]) -> Self {
         Self {
             file: &row.file,
@@ -192,7 +190,6 @@ impl Problem {
     }
 }
 
-/// Describes the bottleneck of a kernel.
 fn bound(counts: &Counts) -> String {
     let (limit, busy) = counts.limit();
     match limit {

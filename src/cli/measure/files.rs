@@ -83,7 +83,6 @@ impl MeasureArgs {
         Ok(())
     }
 
-    /// Creates the reporter that writes the results to the file of `--output` or to stdout.
     pub fn reporter<'a>(
         &self,
         format: Format,
@@ -93,7 +92,6 @@ impl MeasureArgs {
         Ok(Reporter::new(format, self.sort, output))
     }
 
-    /// Creates the reporters for the additional formats.
     pub fn exporters<'a>(&self) -> Result<Vec<Reporter<Output<'a>>>, OutputError> {
         let exporter = |(_, format, path): (_, _, &Path)| {
             Ok(Reporter::new(format, self.sort, Output::file(path, self.force)?))

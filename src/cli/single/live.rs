@@ -23,20 +23,8 @@ pub struct Live<W> {
 }
 
 impl<W: Write> Live<W> {
-    /// Creates the output of a matrix that is not read yet.
     pub fn new(reporter: Reporter<W>, at_once: bool) -> Self {
         Self { measured: Measured::default(), reporter, at_once, begun: false, lost: None }
-    }
-
-    fn write(&mut self, event: &Event) -> io::Result<()> {
-        match event {
-            // A new child process that reads the matrix again sends this event again.
-            Event::Matrix(matrix) if matrix.ended.is_none() && !replace(&mut self.begun, true) => {
-                self.reporter.begin(matrix)
-            }
-            Event::Group(group) => self.reporter.group(group),
-            _ => Ok(()),
-        }
     }
 
     /// Adds the interrupted group to the report, if there is one.
@@ -50,9 +38,18 @@ impl<W: Write> Live<W> {
 
     /// Writes what an event completes.
     fn note(&mut self, event: &Event) {
-        if self.at_once && self.lost.is_none() {
-            self.lost = self.write(event).err();
+        if !self.at_once || self.lost.is_some() {
+            return;
         }
+        let written = match event {
+            // A new child process that reads the matrix again sends this event again.
+            Event::Matrix(matrix) if matrix.ended.is_none() && !replace(&mut self.begun, true) => {
+                self.reporter.begin(matrix)
+            }
+            Event::Group(group) => self.reporter.group(group),
+            _ => Ok(()),
+        };
+        self.lost = written.err();
     }
 
     /// Writes what is not written yet, and returns the reporter.
