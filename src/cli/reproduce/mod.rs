@@ -117,7 +117,7 @@ fn conclude(
 
 fn chosen(args: &ReproduceArgs) -> Result<Vec<Experiment>> {
     if !args.all {
-        return args.ids.iter().map(|id| Ok(experiment(id)?)).collect();
+        return args.ids.iter().map(|id| experiment(id)).collect();
     }
     let on_device = |experiment: &Experiment| {
         experiment.blocks.iter().any(|block| args.device.includes(block.device()))
