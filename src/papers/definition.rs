@@ -140,9 +140,8 @@ impl Experiment {
     pub fn parse(id: &str, file: &str, text: &str) -> Result<Self> {
         let grammar = |error| anyhow!("{file}: {}", with_hint(&error));
         let wrong = |error: Error| anyhow!("{file}: {error}");
-        let definition = toml::from_str(text).map_err(grammar)?;
-        // Only errors in the text itself can name a line of it.
-        let parsed = match written_out(definition).map_err(wrong)? {
+        let several = written_out(text, check_entry).map_err(|e| anyhow!("{file}:{e:#}"))?;
+        let parsed = match several {
             None => toml::from_str(text),
             Some(definition) => definition.try_into(),
         };
@@ -168,6 +167,16 @@ fn with_hint(error: &toml::de::Error) -> String {
     let meant = quoted.next().and_then(|word| did_you_mean(word, quoted));
     let meant = meant.map_or_else(String::new, |question| format!("; {question}"));
     format!("{}{meant}", error.to_string().trim_end())
+}
+
+/// Checks an entry that was written out of one that stands for several.
+fn check_entry(kind: &str, entry: toml::Value) -> Result<()> {
+    let checked = match kind {
+        "measure" => entry.try_into::<Block>().map(drop),
+        "view" => entry.try_into::<Spec>().map(drop),
+        _ => entry.try_into::<Claim>().map(drop),
+    };
+    checked.map_err(|error| anyhow!(with_hint(&error)))
 }
 
 impl Block {

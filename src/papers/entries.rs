@@ -5,7 +5,8 @@
 use std::collections::HashMap;
 
 use anyhow::{Context, Result, anyhow, ensure};
-use toml::{Table, Value};
+use serde::Deserialize;
+use toml::{Spanned, Table, Value};
 
 use super::definition::first_list;
 
@@ -13,30 +14,50 @@ const KINDS: [&str; 3] = ["measure", "view", "claim"];
 /// The keys of claims with a number, which a cell can also give.
 const NUMBERS: [&str; 2] = ["least", "products"];
 
-/// Returns the definition with all entries written out, or `None` if no entry stands for several.
-pub fn written_out(mut definition: Table) -> Result<Option<Table>> {
-    let mut any = false;
-    for kind in KINDS {
-        let Some(Value::Array(entries)) = definition.get_mut(kind) else { continue };
-        let mut all = Vec::new();
-        for entry in std::mem::take(entries) {
-            match entry {
-                Value::Table(entry)
-                    if entry.contains_key("each") || entry.contains_key("table") =>
-                {
-                    any = true;
-                    all.extend(entries_of(kind, entry)?);
-                }
-                other => all.push(other),
-            }
-        }
-        *entries = all;
-    }
-    Ok(any.then_some(definition))
+/// The entries with their places in the text.
+#[derive(Deserialize)]
+struct Entries {
+    #[serde(default)]
+    measure: Vec<Spanned<Table>>,
+    #[serde(default)]
+    view: Vec<Spanned<Table>>,
+    #[serde(default)]
+    claim: Vec<Spanned<Table>>,
 }
 
-fn entries_of(kind: &str, mut common: Table) -> Result<Vec<Value>> {
-    let wrong = |error: toml::de::Error| anyhow!("[[{kind}]]: {}", error.message());
+/// Returns the definition with all entries written out, or `None` if no entry stands for several, or if the text has
+/// errors that the parser of definitions finds. `check` says whether an entry of a kind is valid. An error names the line
+/// of the entry.
+pub fn written_out(text: &str, check: impl Fn(&str, Value) -> Result<()>) -> Result<Option<Table>> {
+    let (Ok(mut definition), Ok(entries)) = (text.parse::<Table>(), toml::from_str(text)) else {
+        return Ok(None);
+    };
+    let Entries { measure, view, claim } = entries;
+    let lists = [measure, view, claim];
+    let mut keys = lists.iter().flatten().flat_map(|entry| entry.get_ref().keys());
+    if !keys.any(|key| ["each", "table"].contains(&key.as_str())) {
+        return Ok(None);
+    }
+    drop(keys);
+    for (kind, entries) in KINDS.into_iter().zip(lists) {
+        let mut written = Vec::new();
+        for entry in entries {
+            let line = 1 + text[..entry.span().start].matches('\n').count();
+            let several = entries_of(entry.into_inner()).and_then(|several| {
+                several.iter().try_for_each(|entry| check(kind, entry.clone()))?;
+                Ok(several)
+            });
+            written.extend(several.with_context(|| format!("{line}: [[{kind}]]"))?);
+        }
+        if let Some(entries) = definition.get_mut(kind) {
+            *entries = written.into();
+        }
+    }
+    Ok(Some(definition))
+}
+
+fn entries_of(mut common: Table) -> Result<Vec<Value>> {
+    let wrong = |error: toml::de::Error| anyhow!("{}", error.message());
     let each = common.remove("each").map_or_else(|| Ok(vec![Table::new()]), Value::try_into);
     let table = common.remove("table").map(Value::try_into::<String>).transpose().map_err(wrong)?;
     let with_common = |own: Table| Value::Table(common.clone().into_iter().chain(own).collect());
@@ -48,7 +69,7 @@ fn entries_of(kind: &str, mut common: Table) -> Result<Vec<Value>> {
     for cells in lines {
         ensure!(
             cells.len() == names.len(),
-            "[[{kind}]]: the row '{}' of the table needs {} cells",
+            "the row '{}' of the table needs {} cells",
             cells.join(" | "),
             names.len()
         );
@@ -113,8 +134,11 @@ mod tests {
 
     #[test]
     fn entries_with_rows_and_parts_are_written_out() {
-        let written =
-            |text: &str| written_out(text.parse().unwrap()).map_err(|error| error.to_string());
+        let check = |_: &str, entry: Value| {
+            ensure!(entry.get("wrong").is_none(), "it is wrong");
+            Ok(())
+        };
+        let written = |text: &str| written_out(text, check).map_err(|error| format!("{error:#}"));
         let short = "view = [{ x = 1 }]\n\
                      [[claim]]\ntable = '''\nname | cells | holds\na b | c, d | > 1\ne | f |\n'''\nleast = '3'\n\
                      [[claim.each]]\ntext = '{name}: {cells}'\n\
@@ -126,11 +150,20 @@ mod tests {
                     [[claim]]\nleast = 3\ntext = 't'\nmeasured.of = ['x', 'f']\n";
         assert_eq!(written(short).unwrap(), Some(long.parse().unwrap()));
         assert_eq!(written(long), Ok(None));
-        let error = |text| written(text).unwrap_err();
-        let row = "[[view]]: the row 'c' of the table needs 2 cells";
-        assert_eq!(error("view = [{ table = \"a|b\\nc\", title = '{a}' }]"), row);
-        let column = "'{c}': the table has no column 'c'";
-        assert_eq!(error("view = [{ table = \"a|b\\nd|e\", title = '{c}' }]"), column);
-        assert!(error("view = [{ each = 1 }]").starts_with("[[view]]: invalid type"));
+        for (text, expected) in [
+            (
+                "\n[[view]]\ntable = \"a|b\\nc\"\n",
+                "2: [[view]]: the row 'c' of the table needs 2 cells",
+            ),
+            (
+                "view = [{ table = \"a|b\\nd|e\", title = '{c}' }]",
+                "1: [[view]]: '{c}': the table has no column 'c'",
+            ),
+            ("x = 1\n[[claim]]\n[[claim]]\nwrong = 1\neach = [{}]\n", "3: [[claim]]: it is wrong"),
+            ("view = [{ each = 1 }]", "1: [[view]]: invalid type"),
+        ] {
+            let error = written(text).unwrap_err();
+            assert!(error.starts_with(expected), "{error}");
+        }
     }
 }

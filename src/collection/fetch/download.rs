@@ -15,8 +15,7 @@ use reqwest::{Response, StatusCode};
 
 use super::address::{begins_with, plain, way};
 use super::folder::{Origin, Part};
-use super::{Event, Fetch};
-use super::{FetchError, OrCannot};
+use super::{Event, Fetch, FetchError, OrCannot};
 
 /// The number of consecutive attempts without any data after which an address fails.
 const TRIES: u32 = 4;
@@ -347,9 +346,7 @@ mod tests {
                 FetchError::Passing(_, asked) => {
                     assert_eq!(Ok(asked.map(|asked| asked.as_secs())), expected, "{retry_after}");
                 }
-                refused => {
-                    assert!(refused.to_string().contains(expected.unwrap_err()), "{refused}")
-                }
+                other => assert!(other.to_string().contains(expected.unwrap_err()), "{other}"),
             }
         }
     }
