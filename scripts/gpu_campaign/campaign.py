@@ -23,6 +23,8 @@ BUNDLE = ROOT / "target/gpu-campaign"
 ARCHIVE = "gpu-campaign.tar.xz"
 # The seconds in which a step may write its results after it was told to end, and in which the archive is written.
 GRACE = 5
+# The seconds from which on it is worth to begin an experiment that would take longer.
+FEWEST_SECONDS = 40
 # The folders that the archive leaves out: what the bundle contains, and what can be made again.
 UNPACKED = ["programs", "kernels", "matrices", "libraries", "cache"]
 BEGUN = time.monotonic()
@@ -53,7 +55,8 @@ class Campaign:
         self.running, self.file = None, self.folder / "campaign.json"
         self.folder.mkdir(parents=True, exist_ok=True)
         self.out.mkdir(parents=True, exist_ok=True)
-        self.state = {"date": time.strftime("%Y-%m-%d"), "device": device, "steps": {}}
+        date = time.strftime("%Y-%m-%d")
+        self.state = {"date": date, "device": device, "folder": str(self.folder), "steps": {}}
 
     def unpack(self):
         """Unpacks the bundle and the results of an earlier machine, unless that was done already. The files are
@@ -129,13 +132,14 @@ class Campaign:
         return ",".join(names)
 
     def run(self, steps, within):
-        """Runs the steps that have not ended yet and can end in time. Returns the names of those that are left."""
+        """Runs the steps that have not ended yet and for which there is time. Returns the names of those that are left."""
         left = []
         for step in steps:
             if self.state["steps"].get(step["name"], {}).get("ended"):
                 continue
             room = within - (time.monotonic() - BEGUN) - 2 * GRACE
-            if room < step["seconds"]:
+            # An experiment that is cut off keeps the matrices that it has measured.
+            if room < (min(step["seconds"], FEWEST_SECONDS) if "experiments" in step else step["seconds"]):
                 left.append(step["name"])
                 continue
             # The model takes longer than a GPU.
@@ -253,7 +257,8 @@ def measure(words, within, device, most_nonzeros=0):
     campaign = Campaign(out, device, most_nonzeros)
     campaign.unpack()
     for step in steps if names else []:
-        campaign.state["steps"].pop(step["name"], None)
+        if note := campaign.state["steps"].get(step["name"]):
+            note["ended"] = False
     for number in [signal.SIGINT, signal.SIGTERM]:
         signal.signal(number, campaign.interrupted)
     campaign.prepare()

@@ -38,8 +38,9 @@ def take_in(root, archive):
         with tarfile.open(archive) as tar:
             tar.extractall(folder, filter="data")
         campaign = json.loads((folder / "campaign.json").read_text())
-        system = json.loads((folder / "system.json").read_text())
         steps = tomllib.loads((folder / "steps.toml").read_text(encoding="utf-8"))["step"]
+        shorten_paths(folder, campaign["folder"])
+        system = json.loads((folder / "system.json").read_text())
         device = slug(system["gpus"][0]["name"] if system["gpus"] else campaign["device"])
         record = root / "results/gpu-campaign" / f"{campaign['date']}-{device}"
         record.mkdir(parents=True, exist_ok=True)
@@ -52,17 +53,25 @@ def take_in(root, archive):
     return subprocess.run(DOCUMENTS, cwd=root, env={**os.environ, "UPDATE_EXPECT": "1"}, check=False).returncode
 
 
+def shorten_paths(folder, measured_in):
+    """Takes the folders of the machine with the GPU out of the paths in all files, because they say nothing to a reader:
+    that of the campaign, `measured_in`, and that of Python's packages."""
+    for path in filter(Path.is_file, folder.rglob("*")):
+        text = path.read_text(encoding="utf-8", errors="replace").replace(f"{measured_in}/", "")
+        path.write_text(re.sub(r"[^\s\"(]*/site-packages/", "site-packages/", text), encoding="utf-8")
+
+
 def take_rows(folder, step, root):
-    """Copies the results of a step's experiments, and writes the reports of those that were cut off. Returns the rows
-    by status, and the lines about bad ones."""
+    """Copies the results of a step's experiments that have rows, and writes the reports of those that were cut off.
+    Returns the rows by status, and the lines about bad ones."""
     counts, bad = collections.Counter(), []
     own = folder / step.get("folder", "")
-    for source in [path for name in step.get("experiments", []) for path in own.glob(f"results/{name}/*")]:
+    for source in [path.parent for name in step.get("experiments", []) for path in own.glob(f"results/{name}/*/rows.csv")]:
         # Several steps may measure the same experiment under different conditions.
         experiment = source.parent.name
         target = root / "results" / experiment / "-".join(filter(None, [source.name, step.get("folder")]))
         shutil.copytree(source, target, dirs_exist_ok=True)
-        if not (target / "report.html").exists() and (target / "rows.csv").exists():
+        if not (target / "report.html").exists():
             program = root / "target/release/spmv-bench"
             subprocess.run([program, "reproduce", experiment, "--recorded", target, "--quiet"], check=False)
         for row in rows_of(source / "rows.csv"):
@@ -82,15 +91,13 @@ def error_of(row, experiment):
 
 
 def rows_of(path):
-    if not path.exists():
-        return []
     with open(path, encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
 def take_rest(folder, campaign, record):
     """Copies what is not an experiment. The hashes of methods are stated only if the battery has passed."""
-    for path in [*folder.glob("*.csv"), *folder.glob("*.toml"), *folder.glob("*.json")]:
+    for path in [*folder.glob("*.csv"), *folder.glob("*.toml"), folder / "system.json"]:
         shutil.copy(path, record)
     for path in folder.glob("logs/*"):
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
@@ -98,12 +105,10 @@ def take_rest(folder, campaign, record):
         if lines:
             text = "\n".join(found[:LOG_LINES] + lines[-LOG_LINES:])
             (record / path.name).write_text(text + "\n", encoding="utf-8")
-    sources = record / "bundle.json"
-    if sources.exists():
+    sources, battery = folder / "bundle.json", campaign["steps"].get("battery", {}).get("outcome", "")
+    if sources.exists() and battery.startswith(("ok", "nothing")):
         hashes = json.loads(sources.read_text())["methods"]
-        sources.unlink()
-        if campaign["steps"].get("battery", {}).get("outcome", "").startswith(("ok", "nothing")):
-            (record / "methods.json").write_text(json.dumps(hashes, indent=1) + "\n")
+        (record / "methods.json").write_text(json.dumps(hashes, indent=1) + "\n")
 
 
 def page(campaign, system, steps, counts):

@@ -83,15 +83,16 @@ fn existing_rows_are_not_measured_again() {
     let again = reproduce(&dir, "");
     assert_eq!(dir.read("out/rows.csv"), all);
     assert!(!again.stderr.contains("gen:"), "{}", again.stderr);
-    // One row of the last matrix is missing and the other is incomplete, so only that matrix is measured again.
+    // The smallest matrix is measured first, the largest last. One row of the last matrix is missing and the other is
+    // incomplete, so only that matrix is measured again.
     let lines: Vec<_> = all.lines().collect();
     dir.write("out/rows.csv", format!("{}\n{}", lines[..5].join("\n"), &lines[5][..20]));
     let again = reproduce(&dir, "");
     assert_eq!(again.stderr.matches("gen:").count(), 1, "{}", again.stderr);
-    again.says("1/1 gen:grid2d,n=3");
+    again.says("1/1 gen:dense,nnz=64,cols=8");
     assert_eq!(dir.read("out/rows.csv").lines().count(), 1 + 3 * 2);
     let other = reproduce(&dir, "--max-time 1");
-    assert!(other.stderr.contains("3/3 gen:grid2d,n=3"), "other options: {}", other.stderr);
+    assert!(other.stderr.contains("3/3 gen:dense"), "other options: {}", other.stderr);
 }
 
 /// The folder of the first experiment has a row of another revision.

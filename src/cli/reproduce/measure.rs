@@ -7,6 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 use super::Places;
+use super::matrices::Found;
 use super::plan::{Batch, Plan};
 use crate::bench::run::RunSettings;
 use crate::campaign::plan::Plan as CampaignPlan;
@@ -21,7 +22,6 @@ use crate::record::read::RecordedRow;
 use crate::record::run::Bandwidth;
 use crate::record::stages::StageRow;
 use crate::report::identity::name_matrices;
-use spmv_matrix::source::Source;
 
 pub struct Done {
     pub lines: Vec<RecordedRow>,
@@ -118,15 +118,18 @@ impl Run<'_> {
     /// Measures the matrices of a batch that have no rows yet. Returns whether it was interrupted.
     fn measure(&mut self, batch: &Batch, env: &mut Env) -> Result<bool> {
         let is_open =
-            |source: &&Source| self.store.rows_of(batch.cell(&source.to_string())).is_none();
-        let sources = batch.found.iter().map(|found| &found.source);
-        let open: Vec<_> = sources.filter(is_open).collect();
+            |found: &&Found| self.store.rows_of(batch.cell(&found.source.to_string())).is_none();
+        let mut open: Vec<_> = batch.found.iter().filter(is_open).collect();
         if open.is_empty() {
             return Ok(false);
         }
+        // The smallest first: most of them have their results if the run is interrupted.
+        open.sort_by_key(|found| found.entries);
         self.store.check_origin(&self.places.origin)?;
-        let works: Vec<_> =
-            open.iter().map(|&source| Work { source, bytes: 0, existing: &[] }).collect();
+        let works: Vec<_> = open
+            .iter()
+            .map(|found| Work { source: &found.source, bytes: 0, existing: &[] })
+            .collect();
         let mut campaign = self.begin(batch, env)?;
         let (options, quiet, all) = (options(&batch.run).join(" "), self.quiet, open.len());
         let (store, stderr) = (&mut self.store, &mut *env.stderr);
