@@ -39,10 +39,6 @@ impl Type {
         })
     }
 
-    pub fn is_double(self) -> bool {
-        self == Self::f64
-    }
-
     pub fn is_wide(self) -> bool {
         matches!(self, Self::u64 | Self::i64 | Self::f64)
     }

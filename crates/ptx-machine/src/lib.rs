@@ -36,5 +36,4 @@ pub use fault::Fault;
 pub use launch::{Launch, Machine};
 pub use memory::Memory;
 pub use program::{Kernel, Program};
-pub use ptx::Error;
 pub use warp::Start;

@@ -3,7 +3,6 @@
 #![warn(missing_docs)]
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::ops::Range;
 
 /// The address of the first byte of global memory.
@@ -40,22 +39,8 @@ pub struct Memory {
     allocated: (u64, u64),
 }
 
-/// The error of an access by the host outside all buffers.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Outside {
-    /// The number of accessed bytes.
-    pub bytes: usize,
-    /// The description of the address.
-    pub place: String,
-}
-
-impl fmt::Display for Outside {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} bytes {}", self.bytes, self.place)
-    }
-}
-
-impl std::error::Error for Outside {}
+/// The description of an access by the host outside all buffers.
+type Outside = String;
 
 impl Memory {
     /// Creates a memory of `room` bytes, gaps included, without buffers. With `checks` it records which bytes were
@@ -171,7 +156,7 @@ impl Memory {
 
     fn range(&self, address: u64, bytes: usize) -> Result<Range<usize>, Outside> {
         if self.buffer(address, bytes).is_none() {
-            return Err(Outside { bytes, place: self.describe(address) });
+            return Err(format!("{bytes} bytes {}", self.describe(address)));
         }
         let offset = (address - GLOBAL) as usize;
         Ok(offset..offset + bytes)
@@ -257,10 +242,10 @@ mod tests {
         let address = memory.allocate(10).unwrap();
         assert_eq!(memory.upload(&[1; 8], address + 2), Ok(()));
         let outside = memory.upload(&[1; 9], address + 2).unwrap_err();
-        assert_eq!(outside.to_string(), "9 bytes at offset 2 of a buffer of 10 bytes");
+        assert_eq!(outside, "9 bytes at offset 2 of a buffer of 10 bytes");
         assert!(memory.release(address) && !memory.release(address));
         let outside = memory.download(address, &mut [0]).unwrap_err();
-        assert_eq!(outside.to_string(), "1 bytes at offset 0 of a released buffer of 10 bytes");
+        assert_eq!(outside, "1 bytes at offset 0 of a released buffer of 10 bytes");
         assert_eq!(memory.describe(3), "at address 0x3, which is not in any buffer");
     }
 

@@ -1,5 +1,7 @@
 //! A set-associative cache with lines of four sectors and least-recently-used replacement.
 
+use std::ops::Range;
+
 use crate::coalesce::LINE;
 
 const WAYS: usize = 16;
@@ -66,11 +68,13 @@ impl Cache {
         Self { sets: sets as u64, entries: vec![0; sets * WAYS], window: Window::default() }
     }
 
+    /// Removes all lines. They are not written back.
     pub fn empty(&mut self) {
         self.entries.fill(0);
     }
 
-    /// Lets the `share` (0 to 1) of these lines persist in a part (0 to 1) of the cache. No other line persists any more.
+    /// Lets the `share` (0 to 1) of these lines persist in a part (0 to 1) of the cache, as an access policy window does.
+    /// No other line persists any more.
     pub fn persist(&mut self, first: u64, lines: u64, share: f64, part: f64) {
         self.entries.iter_mut().for_each(|entry| *entry &= !PERSISTS);
         let persist = (share * 2f64.powi(32)) as u64;
@@ -78,8 +82,15 @@ impl Cache {
         self.window = Window { first, lines, persist, ways };
     }
 
+    /// Records that a copy or a fill has written lines. Lines from the host are also in memory; the others are dirty and
+    /// are written back later.
+    pub fn fill(&mut self, lines: Range<u64>, from_host: bool) {
+        let kind = if from_host { Request::Reads } else { Request::Writes };
+        lines.for_each(|line| _ = self.access(line, 0xf, kind));
+    }
+
     /// Accesses sectors of a line, which are valid afterwards, and dirty if they are written.
-    pub fn access(&mut self, line: u64, sectors: u8, kind: Request) -> Found {
+    pub(super) fn access(&mut self, line: u64, sectors: u8, kind: Request) -> Found {
         // The set is chosen by a hash, as on GPUs, so that strided accesses use all sets.
         let hash = line.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         let first = ((hash * self.sets) >> 32) as usize * WAYS;

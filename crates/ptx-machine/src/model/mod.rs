@@ -9,7 +9,8 @@ pub(crate) mod recorder;
 mod replay;
 pub(crate) mod trace;
 
+pub use cache::Cache;
 pub use gpu::{Cure, Gpu};
 pub use recorder::{Counts, Recorder};
-pub use replay::{Memories, Traffic};
+pub use replay::{Traffic, replay};
 pub use trace::BlockTrace;

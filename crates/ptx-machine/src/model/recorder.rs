@@ -57,9 +57,6 @@ struct Cost {
     waits: bool,
 }
 
-/// The maximum number of words for which memory is reserved when a trace is created.
-const MOST_ROOM: usize = 1024;
-
 /// The traces of the running blocks.
 struct Running {
     /// The number of warps per block.
@@ -67,8 +64,6 @@ struct Running {
     blocks: Vec<BlockTrace>,
     /// The index of the block that executed the last instruction.
     latest: usize,
-    /// The number of words for which memory is reserved: the length of the longest trace of the previous block.
-    room: usize,
 }
 
 impl Running {
@@ -92,7 +87,7 @@ impl Running {
     fn find(&mut self, number: u32) {
         let place = self.blocks.iter().position(|block| block.number == number);
         self.latest = place.unwrap_or_else(|| {
-            let warps = (0..self.warps).map(|_| Trace::with_room(self.room)).collect();
+            let warps = vec![Trace::default(); self.warps];
             self.blocks.push(BlockTrace { number, warps, phases: HashMap::new() });
             self.blocks.len() - 1
         });
@@ -132,7 +127,7 @@ impl Recorder {
             cure,
             counts: vec![Counts::default(); kernel.code.len()],
             stretches: code.map(|(at, first)| (end(at, first.stretch), 0, 0)).collect(),
-            running: Running { warps, blocks: Vec::new(), latest: 0, room: 0 },
+            running: Running { warps, blocks: Vec::new(), latest: 0 },
             take: Box::new(take),
         }
     }
@@ -197,11 +192,7 @@ impl Recorder {
         };
         let contends = path == Path::Atomic && self.cure != Cure::Contention;
         let same = if contends { most_at_one(addresses, mask) } else { 0 };
-        let trace = self.running.trace(warp);
-        trace.push(Step::Global { path, wavefronts: turns, same, lines: lines.get() });
-        if answers {
-            trace.expect_answer();
-        }
+        self.running.trace(warp).push_global(path, [turns, same], lines.get(), answers);
     }
 
     #[inline(always)]
@@ -228,14 +219,14 @@ impl Recorder {
         warp: WarpId,
         instruction: usize,
         phase: u64,
-        (address, bytes): (u64, u64),
+        (address, bytes): (u64, u32),
         once: bool,
     ) {
-        let sectors = (address + bytes).div_ceil(SECTOR) - address / SECTOR;
+        let sectors = (address + u64::from(bytes)).div_ceil(SECTOR) - address / SECTOR;
         let counts = &mut self.counts[instruction];
         counts.sectors += sectors;
         counts.needed_sectors += sectors;
-        counts.bytes += bytes;
+        counts.bytes += u64::from(bytes);
         *self.running.block(warp.block).phases.entry(phase).or_default() += 1;
         self.running.trace(warp).push(Step::Copy { phase, address, bytes, once });
     }
@@ -263,8 +254,6 @@ impl Recorder {
         let Some(at) = blocks.iter().position(|running| running.number == block) else { return };
         let mut ended = blocks.swap_remove(at);
         ended.warps.iter_mut().for_each(Trace::end);
-        let longest = ended.warps.iter().map(Trace::words).max();
-        self.running.room = longest.unwrap_or_default().min(MOST_ROOM);
         (self.take)(ended);
     }
 }

@@ -45,66 +45,36 @@ pub struct Traffic {
     pub warp_cycles: f64,
 }
 
-/// The second-level cache, whose contents persist between launches.
-pub struct Memories {
-    l2: Cache,
-}
-
-impl Memories {
-    /// Creates an empty cache.
-    pub fn new(gpu: &Gpu) -> Self {
-        Self { l2: Cache::new(gpu.l2_bytes) }
-    }
-
-    /// Empties the cache.
-    pub fn empty(&mut self) {
-        self.l2.empty();
-    }
-
-    /// Lets the `share` (0 to 1) of these lines persist in a part (0 to 1) of the cache, as an access policy window does.
-    pub fn persist(&mut self, first_line: u64, lines: u64, share: f64, part: f64) {
-        self.l2.persist(first_line, lines, share, part);
-    }
-
-    /// Records that a copy or a fill has written lines to the second-level cache. Lines from the host are also in
-    /// memory; the others are dirty and are written back later.
-    pub fn write(&mut self, first_line: u64, lines: u64, from_host: bool) {
-        let kind = if from_host { Request::Reads } else { Request::Writes };
-        (first_line..first_line + lines).for_each(|line| {
-            self.l2.access(line, 0xf, kind);
-        });
-    }
-
-    /// Replays the blocks of a launch, which start in the order of the iterator. `per_multiprocessor` blocks are
-    /// resident on a multiprocessor at a time and use `shared_bytes` bytes of shared memory together.
-    pub fn replay(
-        &mut self,
-        gpu: &Gpu,
-        blocks: impl Iterator<Item = BlockTrace>,
-        per_multiprocessor: usize,
-        shared_bytes: usize,
-    ) -> Traffic {
-        let taken = if gpu.l1_has_shared { shared_bytes } else { 0 };
-        let multiprocessor = || Multiprocessor {
-            places: (0..per_multiprocessor).map(|_| Running::default()).collect(),
-            l1: Cache::new(gpu.l1_bytes.saturating_sub(taken)),
-            lsu: Calendar::new(1.0),
-            issue: Calendar::new(gpu.issued_per_cycle),
-            end: 0.0,
-        };
-        let mut replay = Replay {
-            gpu,
-            l2: &mut self.l2,
-            l2_time: Calendar::new(gpu.l2_bytes_per_cycle),
-            memory_time: Calendar::new(gpu.memory_bytes_per_cycle),
-            atomics: HashMap::default(),
-            traffic: Traffic::default(),
-        };
-        let all = (0..gpu.multiprocessors).map(|_| multiprocessor()).collect();
-        let ends = replay.run(all, blocks);
-        let mean_cycles = ends.iter().sum::<f64>() / ends.len() as f64;
-        Traffic { mean_cycles, ..replay.traffic }
-    }
+/// Replays the blocks of a launch, which start in the order of the iterator. `per_multiprocessor` blocks are resident on a
+/// multiprocessor at a time and use `shared_bytes` bytes of shared memory together. The second-level cache has the contents
+/// that the launches before have left.
+pub fn replay(
+    gpu: &Gpu,
+    l2: &mut Cache,
+    blocks: impl Iterator<Item = BlockTrace>,
+    per_multiprocessor: usize,
+    shared_bytes: usize,
+) -> Traffic {
+    let taken = if gpu.l1_has_shared { shared_bytes } else { 0 };
+    let multiprocessor = || Multiprocessor {
+        places: (0..per_multiprocessor).map(|_| Running::default()).collect(),
+        l1: Cache::new(gpu.l1_bytes.saturating_sub(taken)),
+        lsu: Calendar::new(1.0),
+        issue: Calendar::new(gpu.issued_per_cycle),
+        end: 0.0,
+    };
+    let mut replay = Replay {
+        gpu,
+        l2,
+        l2_time: Calendar::new(gpu.l2_bytes_per_cycle),
+        memory_time: Calendar::new(gpu.memory_bytes_per_cycle),
+        atomics: HashMap::default(),
+        traffic: Traffic::default(),
+    };
+    let all = (0..gpu.multiprocessors).map(|_| multiprocessor()).collect();
+    let ends = replay.run(all, blocks);
+    let mean_cycles = ends.iter().sum::<f64>() / ends.len() as f64;
+    Traffic { mean_cycles, ..replay.traffic }
 }
 
 /// A fast hash function for the numbers of cache lines.
@@ -216,13 +186,14 @@ impl Replay<'_> {
         let Multiprocessor { places, l1, lsu, issue, .. } = multiprocessor;
         let running = &mut places[place];
         loop {
-            let Some((step, next)) = running.block.warps[warp].step(clock.at) else {
+            let trace = &running.block.warps[warp];
+            let Some(step) = trace.steps.get(clock.at) else {
                 clock.time = clock.time.max(clock.pending);
                 clock.ended = true;
                 return;
             };
-            clock.at = next;
-            match step {
+            clock.at += 1;
+            match *step {
                 Step::Work { slots, cycles } => {
                     self.traffic.slots += slots;
                     let (begin, end) = issue.take(clock.time, slots);
@@ -232,9 +203,10 @@ impl Replay<'_> {
                     self.traffic.wavefronts += u64::from(wavefronts);
                     clock.time = lsu.take(clock.time, wavefronts.into()).1;
                 }
-                Step::Global { path, wavefronts, same, lines } => {
+                Step::Global { path, wavefronts, same, ref lines } => {
                     self.traffic.wavefronts += u64::from(wavefronts);
                     clock.time = lsu.take(clock.time, wavefronts.into()).1;
+                    let lines = &trace.lines[lines.start as usize..lines.end as usize];
                     let done = self.request(l1, clock.time, path, same, lines);
                     clock.pending = clock.pending.max(done);
                 }
@@ -248,7 +220,7 @@ impl Replay<'_> {
                 }
                 Step::Copy { phase, address, bytes, once } => {
                     let kind = if once { Request::ReadsOnce } else { Request::Reads };
-                    let done = self.copy(clock.time, address, bytes, kind);
+                    let done = self.copy(clock.time, address, bytes.into(), kind);
                     running.add_to_phase(phase, done);
                 }
                 Step::Arrive { phase } => running.add_to_phase(phase, clock.time),

@@ -1,18 +1,9 @@
-//! The trace of a warp: the steps that its time depends on, encoded in words of 64 bits.
+//! The trace of a warp: the steps that its time depends on.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
-/// The number of bits for the kind of a word.
-const KIND: u32 = 3;
-const WORK: u64 = 0;
-const GLOBAL: u64 = 1;
-const SHARED: u64 = 2;
-const WAIT: u64 = 3;
-const BARRIER: u64 = 4;
-const COPY: u64 = 5;
-const ARRIVE: u64 = 6;
-const WAIT_FOR: u64 = 7;
-/// The resolution of cycles and slots: they are stored in eighths.
+/// The resolution of cycles and slots: they are rounded down to eighths.
 const PARTS: f64 = 8.0;
 /// The number of cycles of work after which a step is ended, so that other warps can reserve issue slots in between.
 const PIECE: f64 = 128.0;
@@ -20,8 +11,11 @@ const PIECE: f64 = 128.0;
 /// The trace of a warp.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trace {
-    words: Vec<u64>,
-    /// The slots and cycles of work that have not been encoded yet.
+    /// The steps in order. The recorder completes the last one with [`Trace::end`].
+    pub steps: Vec<Step>,
+    /// The lines of all accesses to global memory, as encoded by [`Lines`](crate::coalesce::Lines).
+    pub lines: Vec<u64>,
+    /// The slots and cycles of work that are not in a step yet.
     work: (f64, f64),
     /// Whether a load is outstanding.
     outstanding: bool,
@@ -52,18 +46,14 @@ pub enum Path {
     Atomic,
 }
 
-/// The paths by their codes in a trace.
-const PATHS: [Path; 6] =
-    [Path::Load, Path::ReadOnly, Path::Strong, Path::Once, Path::Store, Path::Atomic];
-
 /// A step of a trace.
-#[derive(Debug, PartialEq)]
-pub enum Step<'a> {
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
     /// Instructions: their issue slots, and the cycles until the next instruction can issue.
     Work { slots: f64, cycles: f64 },
     /// An access to global memory: the number of wavefronts, the maximum number of lanes that update the same address,
-    /// and the lines as encoded by [`Lines`](crate::coalesce::Lines).
-    Global { path: Path, wavefronts: u32, same: u32, lines: &'a [u64] },
+    /// and the places of its lines in [`Trace::lines`].
+    Global { path: Path, wavefronts: u32, same: u32, lines: Range<u32> },
     /// An access to shared memory with its number of wavefronts.
     Shared { wavefronts: u32 },
     /// A wait for all outstanding loads.
@@ -71,7 +61,7 @@ pub enum Step<'a> {
     /// A barrier of the block.
     Barrier,
     /// A copy from global to shared memory, which a phase of an mbarrier waits for, and whether its data are used once.
-    Copy { phase: u64, address: u64, bytes: u64, once: bool },
+    Copy { phase: u64, address: u64, bytes: u32, once: bool },
     /// An arrival at an mbarrier in a phase.
     Arrive { phase: u64 },
     /// A wait for a phase.
@@ -79,61 +69,37 @@ pub enum Step<'a> {
 }
 
 impl Trace {
-    pub fn with_room(words: usize) -> Self {
-        Self { words: Vec::with_capacity(words), ..Self::default() }
-    }
-
-    pub fn words(&self) -> usize {
-        self.words.len()
-    }
-
     /// Appends instructions. Long sequences become several steps, between which other warps can run.
     #[inline(always)]
     pub fn work(&mut self, slots: f64, cycles: f64) {
         self.work.0 += slots;
         self.work.1 += cycles;
         if self.work.1 >= PIECE {
-            self.flush();
+            self.end_work();
         }
     }
 
     /// Appends an access, or an event of a barrier or an mbarrier.
     #[inline(always)]
     pub fn push(&mut self, step: Step) {
-        self.flush();
-        self.encode(step);
+        self.end_work();
+        self.steps.push(step);
     }
 
+    /// Appends an access to these lines of global memory. With `answers`, the warp receives a value.
     #[inline(always)]
-    fn encode(&mut self, step: Step) {
-        match step {
-            Step::Work { slots, cycles } => {
-                let part = |number: f64| ((number * PARTS) as u64).min((1 << 30) - 1);
-                self.words.push(WORK | part(slots) << KIND | part(cycles) << (KIND + 30));
-            }
-            Step::Global { path, wavefronts, same, lines } => {
-                let head = GLOBAL
-                    | (path as u64) << KIND
-                    | (lines.len() as u64) << 8
-                    | u64::from(wavefronts) << 16
-                    | u64::from(same) << 32;
-                self.words.push(head);
-                self.words.extend_from_slice(lines);
-            }
-            Step::Shared { wavefronts } => self.words.push(SHARED | u64::from(wavefronts) << KIND),
-            Step::Wait => self.words.push(WAIT),
-            Step::Barrier => self.words.push(BARRIER),
-            Step::Copy { phase, address, bytes, once } => {
-                self.words.extend([COPY | phase << KIND, address, bytes << 1 | u64::from(once)]);
-            }
-            Step::Arrive { phase } => self.words.push(ARRIVE | phase << KIND),
-            Step::WaitFor { phase } => self.words.push(WAIT_FOR | phase << KIND),
-        }
-    }
-
-    /// Records that the warp receives the value of its last access.
-    pub fn expect_answer(&mut self) {
-        self.outstanding = true;
+    pub fn push_global(
+        &mut self,
+        path: Path,
+        [wavefronts, same]: [u32; 2],
+        lines: &[u64],
+        answers: bool,
+    ) {
+        let first = self.lines.len() as u32;
+        self.lines.extend_from_slice(lines);
+        let lines = first..self.lines.len() as u32;
+        self.push(Step::Global { path, wavefronts, same, lines });
+        self.outstanding |= answers;
     }
 
     /// Appends a wait if a load is outstanding.
@@ -146,86 +112,42 @@ impl Trace {
     /// Completes the trace, with a wait if a load is outstanding.
     pub fn end(&mut self) {
         self.wait();
-        self.flush();
+        self.end_work();
     }
 
-    /// Encodes the pending work.
-    fn flush(&mut self) {
+    fn end_work(&mut self) {
         let (slots, cycles) = std::mem::take(&mut self.work);
         if slots + cycles > 0.0 {
-            self.encode(Step::Work { slots, cycles });
+            let [slots, cycles] = [slots, cycles].map(|number| (number * PARTS).floor() / PARTS);
+            self.steps.push(Step::Work { slots, cycles });
         }
-    }
-
-    /// Returns the step at a position and the position of the next step; `None` at the end.
-    pub fn step(&self, at: usize) -> Option<(Step<'_>, usize)> {
-        let &word = self.words.get(at)?;
-        let rest = word >> KIND;
-        let step = match word & ((1 << KIND) - 1) {
-            WORK => {
-                let part = |bits: u64| (bits & ((1 << 30) - 1)) as f64 / PARTS;
-                Step::Work { slots: part(rest), cycles: part(rest >> 30) }
-            }
-            GLOBAL => {
-                let path = PATHS[(rest & 0x1f) as usize];
-                let count = (word >> 8 & 0xff) as usize;
-                let lines = &self.words[at + 1..at + 1 + count];
-                let (wavefronts, same) = ((word >> 16 & 0xffff) as u32, (word >> 32) as u32);
-                return Some((Step::Global { path, wavefronts, same, lines }, at + 1 + count));
-            }
-            SHARED => Step::Shared { wavefronts: rest as u32 },
-            COPY => {
-                let (address, bytes) = (self.words[at + 1], self.words[at + 2] >> 1);
-                let once = self.words[at + 2] & 1 == 1;
-                return Some((Step::Copy { phase: rest, address, bytes, once }, at + 3));
-            }
-            ARRIVE => Step::Arrive { phase: rest },
-            WAIT_FOR => Step::WaitFor { phase: rest },
-            WAIT => Step::Wait,
-            _ => Step::Barrier,
-        };
-        Some((step, at + 1))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::coalesce::Lines;
 
     #[test]
-    fn encoded_steps_are_decoded() {
+    fn work_is_joined_and_each_load_is_waited_for_once() {
         let mut trace = Trace::default();
         trace.wait();
         trace.work(1.5, 4.0);
-        trace.work(1.0, 2.0);
-        let lines = Lines::of(&std::array::from_fn(|lane| 8 * lane as u64 + 128), !0);
-        let path = Path::ReadOnly;
-        trace.push(Step::Global { path, wavefronts: 2, same: 0, lines: lines.get() });
-        trace.expect_answer();
+        trace.work(1.0, 2.1);
+        trace.push_global(Path::ReadOnly, [2, 0], &[7, 8], true);
         trace.push(Step::Shared { wavefronts: 3 });
         trace.wait();
-        trace.wait();
-        let phase = 7 << 32 | 1;
-        let others = || {
-            let copy = Step::Copy { phase, address: 1 << 46, bytes: 512, once: true };
-            [Step::Barrier, copy, Step::Arrive { phase }, Step::WaitFor { phase }]
-        };
-        others().into_iter().for_each(|step| trace.push(step));
+        trace.push_global(Path::Load, [1, 0], &[9], true);
         trace.end();
-        let (mut at, mut steps) = (0, Vec::new());
-        while let Some((step, next)) = trace.step(at) {
-            steps.push(step);
-            at = next;
-        }
-        let lines = &[1 << 8 | 0xf, 2 << 8 | 0xf];
-        let mut expected = vec![
+        let global = |path, wavefronts, lines| Step::Global { path, wavefronts, same: 0, lines };
+        let expected = [
             Step::Work { slots: 2.5, cycles: 6.0 },
-            Step::Global { path, wavefronts: 2, same: 0, lines },
+            global(Path::ReadOnly, 2, 0..2),
             Step::Shared { wavefronts: 3 },
             Step::Wait,
+            global(Path::Load, 1, 2..3),
+            Step::Wait,
         ];
-        expected.extend(others());
-        assert_eq!(steps, expected);
+        assert_eq!((&trace.steps[..], &trace.lines[..]), (&expected[..], &[7, 8, 9][..]));
     }
 }

@@ -63,23 +63,13 @@ impl<'a> Decoder<'a> {
     }
 
     pub(super) fn multiply(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Decoded {
-        let [
-            Operand::Vector(to),
-            Operand::Vector(left),
-            Operand::Vector(right),
-            Operand::Vector(of),
-        ] = operands
-        else {
-            return Err(unknown());
-        };
-        let ([first, second], [left], [right], [one, other]) =
-            (&to[..], &left[..], &right[..], &of[..])
-        else {
-            return Err(miscounted());
-        };
         if parts[1..] != DOUBLES {
             return Err(unknown());
         }
+        let elements: Vec<_> = operands.iter().map(Operand::elements).collect();
+        let &[[first, second], [left], [right], [one, other]] = &elements[..] else {
+            return Err(miscounted());
+        };
         let (left, right) = (self.value(left, true)?, self.value(right, true)?);
         let of = [self.value(one, true)?, self.value(other, true)?];
         let to = [self.result(first, true)?, self.result(second, true)?];
@@ -112,18 +102,15 @@ impl<'a> Decoder<'a> {
             }
             _ => return Err(miscounted()),
         };
-        let question = match question {
-            Some(((vote, bank), to, of)) => {
-                Some(Question { vote, of: self.predicate(of)?, to: self.target(to, bank)? })
-            }
-            None => None,
-        };
-        let threads = threads.map(|threads| self.value(threads, false)).transpose()?;
-        Ok(Operation::Barrier(Barrier {
-            number: self.value(number, false)?,
-            threads,
-            waits,
-            question,
-        }))
+        let mut barrier =
+            Barrier { number: self.value(number, false)?, threads: None, waits, question: None };
+        if let Some(threads) = threads {
+            barrier.threads = Some(self.value(threads, false)?);
+        }
+        if let Some(((vote, bank), to, of)) = question {
+            let of = self.predicate(of)?;
+            barrier.question = Some(Question { vote, of, to: self.target(to, bank)? });
+        }
+        Ok(Operation::Barrier(barrier))
     }
 }

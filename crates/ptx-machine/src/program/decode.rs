@@ -12,7 +12,7 @@ use crate::compare::Relation;
 use crate::convert::{Conversion, Number, Rounding};
 use crate::lanes::Slot;
 use crate::memory::{LOCAL_WINDOW, SHARED_WINDOW};
-use crate::ptx::{Entry, Error, Module, Operand, Place, Statement};
+use crate::ptx::{Entry, Module, Operand, Place, Statement, error_at};
 
 /// Converts the statements of one kernel.
 #[derive(Default)]
@@ -34,8 +34,8 @@ pub(super) struct Decoder<'a> {
 pub(super) type Decoded<T = Operation> = Result<T, String>;
 
 /// Decodes a kernel. Fails for the first instruction that is not supported.
-pub(super) fn kernel<'a>(module: &Module<'a>, entry: &Entry<'a>) -> Result<Kernel, Error> {
-    let error = |line: usize| move |why: String| Error::at(module.text, line, why);
+pub(super) fn kernel<'a>(module: &Module<'a>, entry: &Entry<'a>) -> Decoded<Kernel> {
+    let error = |line: usize| move |why: String| error_at(module.text, line, &why);
     let first_line = entry.statements.first().map_or(1, |statement| statement.line);
     let mut decoder = Decoder::default();
     decoder.declare(module, entry).map_err(error(first_line))?;

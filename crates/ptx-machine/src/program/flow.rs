@@ -97,65 +97,51 @@ fn arrange(blocks: &[Block], roots: &[usize], within: &mut [bool], order: &mut V
 }
 
 /// Returns the strongly connected components that are reachable from the roots within `within`. The first block of
-/// each is the one that was visited first. A component comes after its successors (Tarjan, Depth-first search and
-/// linear graph algorithms, 1972).
+/// each is the one that was visited first. A component comes after its successors.
 fn components(blocks: &[Block], roots: &[usize], within: &mut [bool]) -> Vec<Vec<usize>> {
-    #[derive(Clone, Copy)]
-    struct Visit {
-        number: usize,
-        lowest: usize,
-        open: bool,
-    }
-    let mut visits: Vec<Option<Visit>> = vec![None; blocks.len()];
-    let (mut open, mut components, mut count) = (Vec::new(), Vec::new(), 0);
-    let mut roots = roots.iter();
-    // The stack of the depth-first search: blocks with the number of successors visited.
-    let mut way: Vec<(usize, usize)> = Vec::new();
-    loop {
-        let Some(&mut (block, ref mut followed)) = way.last_mut() else {
-            match roots.find(|&&root| within[root] && visits[root].is_none()) {
-                Some(&root) => way.push((root, 0)),
-                None => break,
-            }
-            continue;
-        };
-        if *followed == 0 && visits[block].is_none() {
-            visits[block] = Some(Visit { number: count, lowest: count, open: true });
-            count += 1;
-            open.push(block);
-        }
-        let next = blocks[block].next.get(*followed).copied();
-        *followed += 1;
-        match next {
-            Some(next) if within[next] => match visits[next] {
-                None => way.push((next, 0)),
-                Some(seen) if seen.open => {
-                    let visit = visits[block].as_mut().expect("it is on the stack");
-                    visit.lowest = visit.lowest.min(seen.number);
-                }
-                Some(_) => (),
-            },
-            Some(_) => (),
-            None => {
-                way.pop();
-                let visit = visits[block].expect("it was on the stack");
-                if let Some(&(before, _)) = way.last() {
-                    let before = visits[before].as_mut().expect("it is on the stack");
-                    before.lowest = before.lowest.min(visit.lowest);
-                }
-                if visit.lowest == visit.number {
-                    let at = open.iter().rposition(|&other| other == block).expect("it is open");
-                    let component = open.split_off(at);
-                    for &member in &component {
-                        visits[member].as_mut().expect("it was visited").open = false;
-                    }
-                    components.push(component);
-                }
-            }
+    let mut search = Search { numbers: vec![0; blocks.len()], ..Search::default() };
+    for &root in roots {
+        if within[root] && search.numbers[root] == 0 {
+            search.visit(root, blocks, within);
         }
     }
-    components.iter().flatten().for_each(|&block| within[block] = false);
-    components
+    search.components.iter().flatten().for_each(|&block| within[block] = false);
+    search.components
+}
+
+/// A depth-first search for strongly connected components (Tarjan, Depth-first search and linear graph algorithms, 1972).
+#[derive(Default)]
+struct Search {
+    count: usize,
+    /// The number of each block in the order of the visits; 0 before its visit, and the largest after its component.
+    numbers: Vec<usize>,
+    /// The visited blocks whose component is not known yet.
+    open: Vec<usize>,
+    components: Vec<Vec<usize>>,
+}
+
+impl Search {
+    /// Visits a block and its successors. Returns the lowest number of an open block that they lead to.
+    fn visit(&mut self, block: usize, blocks: &[Block], within: &[bool]) -> usize {
+        self.count += 1;
+        let number = self.count;
+        self.numbers[block] = number;
+        let place = self.open.len();
+        self.open.push(block);
+        let mut lowest = number;
+        for &next in blocks[block].next.iter().filter(|&&next| within[next]) {
+            lowest = lowest.min(match self.numbers[next] {
+                0 => self.visit(next, blocks, within),
+                number => number,
+            });
+        }
+        if lowest == number {
+            let component = self.open.split_off(place);
+            component.iter().for_each(|&member| self.numbers[member] = usize::MAX);
+            self.components.push(component);
+        }
+        lowest
+    }
 }
 
 #[cfg(test)]

@@ -91,7 +91,7 @@ pub struct Kernel {
 
 impl Program {
     /// Parses a PTX text. Fails for the first instruction or declaration that is not supported.
-    pub fn parse(text: &str) -> Result<Self, ptx::Error> {
+    pub fn parse(text: &str) -> Result<Self, String> {
         let module = ptx::parse(text)?;
         let mut program = Self::default();
         for variable in module.variables_in_memory() {

@@ -1,6 +1,6 @@
 //! The lexer: splits PTX text into tokens.
 
-use super::Error;
+use super::error_at;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Token<'a> {
@@ -42,11 +42,11 @@ fn word_length(text: &str) -> usize {
 }
 
 /// Returns the tokens of `text` without white space and comments.
-pub fn tokens(text: &str) -> Result<Vec<Token<'_>>, Error> {
+pub fn tokens(text: &str) -> Result<Vec<Token<'_>>, String> {
     let (mut rest, mut line) = (text, 1);
     let mut tokens = Vec::new();
     while let Some(first) = rest.chars().next() {
-        let unterminated = |what| Error::at(text, line, format!("this {what} is not terminated"));
+        let unterminated = |what| error_at(text, line, &format!("this {what} is not terminated"));
         let (length, lexeme) = match first {
             _ if rest.starts_with("//") => (rest.find('\n').unwrap_or(rest.len()), None),
             _ if rest.starts_with("/*") => {
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn unterminated_comments_and_strings_are_errors() {
         let error = tokens("\n/* never").unwrap_err();
-        assert_eq!(error.to_string(), "line 2: this comment is not terminated: `/* never`");
+        assert_eq!(error, "line 2: this comment is not terminated: `/* never`");
         assert!(tokens("\"never").is_err());
     }
 }

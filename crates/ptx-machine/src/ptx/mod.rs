@@ -3,8 +3,6 @@
 mod lexer;
 mod parser;
 
-use std::fmt;
-
 #[derive(Debug, Default)]
 pub struct Module<'a> {
     pub text: &'a str,
@@ -118,33 +116,13 @@ pub enum Base<'a> {
     Number(u64),
 }
 
-/// An error in a PTX text.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Error {
-    /// The line, from 1.
-    pub line: usize,
-    /// The text of the line.
-    pub text: String,
-    /// The description of the error.
-    pub reason: String,
+/// Returns the message of an error in a line of a PTX text, counted from 1.
+pub fn error_at(text: &str, line: usize, reason: &str) -> String {
+    let shown = text.lines().nth(line.saturating_sub(1)).unwrap_or_default().trim();
+    format!("line {line}: {reason}: `{shown}`")
 }
-
-impl Error {
-    pub fn at(text: &str, line: usize, reason: impl Into<String>) -> Self {
-        let text = text.lines().nth(line.saturating_sub(1)).unwrap_or_default().trim();
-        Self { line, text: text.to_owned(), reason: reason.into() }
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}: `{}`", self.line, self.reason, self.text)
-    }
-}
-
-impl std::error::Error for Error {}
 
 /// Parses a PTX text. Fails if it is not PTX or contains a declaration that is not supported.
-pub fn parse(text: &str) -> Result<Module<'_>, Error> {
+pub fn parse(text: &str) -> Result<Module<'_>, String> {
     parser::Parser::new(text)?.module()
 }

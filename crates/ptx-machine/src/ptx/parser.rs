@@ -1,7 +1,7 @@
 //! The parser: builds a module from tokens.
 
 use super::lexer::{Lexeme, Token, tokens};
-use super::{Base, Entry, Error, Module, Operand, Place, Registers, Statement, Variable};
+use super::{Base, Entry, Module, Operand, Place, Registers, Statement, Variable, error_at};
 
 /// A recursive-descent parser.
 pub struct Parser<'a> {
@@ -14,11 +14,11 @@ pub struct Parser<'a> {
 const SPACES: [&str; 4] = [".global", ".const", ".shared", ".local"];
 
 impl<'a> Parser<'a> {
-    pub fn new(text: &'a str) -> Result<Self, Error> {
+    pub fn new(text: &'a str) -> Result<Self, String> {
         Ok(Self { text, tokens: tokens(text)?, at: 0, place: Place::default() })
     }
 
-    pub fn module(mut self) -> Result<Module<'a>, Error> {
+    pub fn module(mut self) -> Result<Module<'a>, String> {
         let mut module = Module { text: self.text, ..Module::default() };
         while let Some(token) = self.next() {
             match token.lexeme {
@@ -45,7 +45,7 @@ impl<'a> Parser<'a> {
         Ok(module)
     }
 
-    fn entry(&mut self) -> Result<Entry<'a>, Error> {
+    fn entry(&mut self) -> Result<Entry<'a>, String> {
         let mut entry = Entry { name: self.word()?, ..Entry::default() };
         if self.takes('(') {
             while !self.takes(')') {
@@ -73,7 +73,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses a shape such as `128, 1, 1` and returns its number of threads.
-    fn product(&mut self) -> Result<usize, Error> {
+    fn product(&mut self) -> Result<usize, String> {
         let mut product = self.number()?;
         while self.takes(',') {
             product *= self.number()?;
@@ -82,7 +82,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses the statements up to the closing brace of the kernel. Inner braces are ignored.
-    fn body(&mut self, entry: &mut Entry<'a>) -> Result<(), Error> {
+    fn body(&mut self, entry: &mut Entry<'a>) -> Result<(), String> {
         self.place = Place::default();
         let mut depth = 1;
         while depth > 0 {
@@ -123,14 +123,14 @@ impl<'a> Parser<'a> {
         line: usize,
         guard: Option<Operand<'a>>,
         opcode: &'a str,
-    ) -> Result<(), Error> {
+    ) -> Result<(), String> {
         let operands = self.operands(';')?;
         entry.statements.push(Statement { line, place: self.place, guard, opcode, operands });
         Ok(())
     }
 
     /// Parses operands up to the mark `end`.
-    fn operands(&mut self, end: char) -> Result<Vec<Operand<'a>>, Error> {
+    fn operands(&mut self, end: char) -> Result<Vec<Operand<'a>>, String> {
         let mut operands = Vec::new();
         while !self.takes(end) {
             operands.push(self.operand()?);
@@ -139,7 +139,7 @@ impl<'a> Parser<'a> {
         Ok(operands)
     }
 
-    fn operand(&mut self) -> Result<Operand<'a>, Error> {
+    fn operand(&mut self) -> Result<Operand<'a>, String> {
         let token = self.needed()?;
         match token.lexeme {
             Lexeme::Mark('!') => Ok(Operand::Not(self.word()?)),
@@ -153,7 +153,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn address(&mut self) -> Result<Operand<'a>, Error> {
+    fn address(&mut self) -> Result<Operand<'a>, String> {
         let token = self.needed()?;
         let base = match token.lexeme {
             Lexeme::Word(name) => Base::Name(name),
@@ -166,7 +166,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses a variable after its state space: `.align 8 .b8 name[16] = {1, 2}`.
-    fn variable(&mut self, space: &'a str) -> Result<Variable<'a>, Error> {
+    fn variable(&mut self, space: &'a str) -> Result<Variable<'a>, String> {
         let (mut alignment, mut kind) = (None, None);
         let name = loop {
             match self.word()? {
@@ -190,7 +190,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses initial values and returns them as numbers of `element` bytes each.
-    fn initial(&mut self, element: usize) -> Result<Vec<u8>, Error> {
+    fn initial(&mut self, element: usize) -> Result<Vec<u8>, String> {
         let several = self.takes('{');
         let mut bytes = Vec::new();
         loop {
@@ -210,7 +210,7 @@ impl<'a> Parser<'a> {
         matches!(bits, 8 | 16 | 32 | 64).then_some(bits / 8)
     }
 
-    fn registers(&mut self, entry: &mut Entry<'a>) -> Result<(), Error> {
+    fn registers(&mut self, entry: &mut Entry<'a>) -> Result<(), String> {
         let kind = self.word()?;
         loop {
             let name = self.word()?;
@@ -227,7 +227,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses a place after `.loc`: file, line and column, and the place of the inlined call.
-    fn loc(&mut self, line: usize) -> Result<(), Error> {
+    fn loc(&mut self, line: usize) -> Result<(), String> {
         self.place = Place { at: (self.number()?, self.number()?), inlined_at: None };
         while let Some(token) = self.tokens.get(self.at).copied()
             && token.line == line
@@ -246,12 +246,12 @@ impl<'a> Parser<'a> {
         token
     }
 
-    fn needed(&mut self) -> Result<Token<'a>, Error> {
+    fn needed(&mut self) -> Result<Token<'a>, String> {
         let last = self.tokens.last().map_or(1, |token| token.line);
-        self.next().ok_or_else(|| Error::at(self.text, last, "the text ends unexpectedly"))
+        self.next().ok_or_else(|| error_at(self.text, last, "the text ends unexpectedly"))
     }
 
-    fn word(&mut self) -> Result<&'a str, Error> {
+    fn word(&mut self) -> Result<&'a str, String> {
         let token = self.needed()?;
         match token.lexeme {
             Lexeme::Word(word) => Ok(word),
@@ -259,13 +259,13 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn signed(&mut self) -> Result<u64, Error> {
+    fn signed(&mut self) -> Result<u64, String> {
         let negated = self.takes('-');
         let number = self.number()?;
         Ok(if negated { number.wrapping_neg() } else { number })
     }
 
-    fn number(&mut self) -> Result<u64, Error> {
+    fn number(&mut self) -> Result<u64, String> {
         let token = self.needed()?;
         match token.lexeme {
             Lexeme::Number(text) => self.value(token, text),
@@ -274,7 +274,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses a number in the notation of PTX (PTX ISA, section 4.5).
-    fn value(&self, token: Token<'a>, text: &str) -> Result<u64, Error> {
+    fn value(&self, token: Token<'a>, text: &str) -> Result<u64, String> {
         let digits = text.trim_end_matches('U');
         let value = match digits.as_bytes() {
             [b'0', b'f' | b'F' | b'd' | b'D' | b'x' | b'X', ..] => {
@@ -298,7 +298,7 @@ impl<'a> Parser<'a> {
         self.tokens.get(self.at).is_some_and(|token| token.lexeme == Lexeme::Mark(mark))
     }
 
-    fn mark(&mut self, mark: char) -> Result<(), Error> {
+    fn mark(&mut self, mark: char) -> Result<(), String> {
         if self.takes(mark) {
             return Ok(());
         }
@@ -312,7 +312,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn skip_braces(&mut self) -> Result<(), Error> {
+    fn skip_braces(&mut self) -> Result<(), String> {
         let mut depth = 0;
         loop {
             match self.needed()?.lexeme {
@@ -324,7 +324,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn refused(&self, token: Token<'a>, reason: &str) -> Error {
-        Error::at(self.text, token.line, reason)
+    fn refused(&self, token: Token<'a>, reason: &str) -> String {
+        error_at(self.text, token.line, reason)
     }
 }

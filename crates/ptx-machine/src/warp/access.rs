@@ -1,5 +1,6 @@
 //! Loads and stores: addresses, bounds checks, and the transfer of bytes between registers and memory.
 
+use super::checks::Span;
 use super::run::{Engine, Turn};
 use super::{Warp, element};
 use crate::fault::Checked;
@@ -66,7 +67,8 @@ impl Turn<'_, '_> {
             self.record(&whole);
             if CHECKS && space != Space::Local {
                 for lane in lanes(mask) {
-                    self.check_read(space, lane, addresses[lane], access)?;
+                    let span = Span { space, address: addresses[lane], size };
+                    self.check_read(lane, span, access.order)?;
                 }
             }
             let bytes = match space {
@@ -97,7 +99,8 @@ impl Turn<'_, '_> {
             if CHECKS && space != Space::Local {
                 // Lane by lane, so that each check sees the writes of the previous lanes.
                 for lane in lanes(mask) {
-                    self.check_write(space, lane, addresses[lane], access)?;
+                    let span = Span { space, address: addresses[lane], size };
+                    self.check_write(lane, span, access)?;
                     self.deposit(space, &offsets, 1 << lane, access);
                 }
             } else {

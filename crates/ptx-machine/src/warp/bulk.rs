@@ -4,7 +4,7 @@
 
 use super::Warp;
 use super::checks::Span;
-use super::run::Turn;
+use super::run::{Pause, Turn};
 use crate::block::{self, Block, MOST};
 use crate::fault::{Checked, Kind};
 use crate::lanes::{LANES, Mask, Slot, lanes};
@@ -19,14 +19,6 @@ const UNIT: u64 = 16;
 const SIZE: usize = 8;
 /// With checks, one of so many waits for a complete phase ends early, as if the phase were not complete.
 const EARLY: u32 = 3;
-
-pub enum Progress {
-    GoesOn,
-    /// Other warps run before it executes the next instruction.
-    Polls,
-    /// Other warps run before it executes the same instruction again.
-    Again,
-}
 
 /// Returns the number that identifies a phase of an mbarrier within its block.
 fn key(offset: u64, phase: u32) -> u64 {
@@ -52,11 +44,12 @@ impl Warp {
 }
 
 impl Turn<'_, '_> {
+    /// Executes an operation on an mbarrier. Returns the pause of a warp that waits in vain.
     pub fn mbarrier<const CHECKS: bool>(
         &mut self,
         operation: &Mbarrier,
         mask: Mask,
-    ) -> Checked<Progress> {
+    ) -> Checked<Option<Pause>> {
         let addresses = self.warp.addresses(operation.address);
         let (space, path, answers) = (Space::Shared, Path::Atomic, true);
         self.check_bounds(&WarpAccess { space, path, answers, addresses, mask, size: SIZE })?;
@@ -80,15 +73,17 @@ impl Turn<'_, '_> {
                 let complete = self.wait::<CHECKS>(&addresses, &parities, mask, blocks)?;
                 // A wait that cannot succeed before other lanes have run must end.
                 if complete != mask && blocks && !CHECKS && self.warp.others.is_empty() {
-                    return Ok(Progress::Again);
+                    // The warp executes the same instruction again.
+                    self.warp.again = self.engine.kernel.code[self.warp.at].stretch > 0;
+                    return Ok(Some(Pause::Polled));
                 }
                 self.warp.registers.set_predicate(to, mask, complete);
                 if complete != mask {
-                    return Ok(Progress::Polls);
+                    return Ok(Some(self.warp.poll()));
                 }
             }
         }
-        Ok(Progress::GoesOn)
+        Ok(None)
     }
 
     fn initialise<const CHECKS: bool>(&mut self, lane: usize, address: u64, count: u32) -> Checked {
@@ -242,7 +237,7 @@ impl Turn<'_, '_> {
             self.engine.progress = true;
             let (id, once) = (self.id(), policy == Some(EVICT_FIRST));
             if let Some(recorder) = &mut self.engine.recorder {
-                let source = (from.address, size as u64);
+                let source = (from.address, bytes);
                 recorder.copied(id, self.warp.at, key(at, phase), source, once);
             }
         }

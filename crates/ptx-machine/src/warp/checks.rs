@@ -65,33 +65,24 @@ impl Turn<'_, '_> {
     }
 
     /// Checks that a lane reads initialised bytes and that the read does not race with a write.
-    pub fn check_read(
-        &mut self,
-        space: Space,
-        lane: usize,
-        address: u64,
-        access: &Access,
-    ) -> Checked {
-        let span = Span { space, address, size: access.size() };
+    pub fn check_read(&mut self, lane: usize, span: Span, order: Order) -> Checked {
         self.check_written(lane, span)?;
-        if access.order == Order::ReadOnly {
-            return self.access(lane, span, |thread, word| thread.read_constant(word)).or_else(
-                |other| {
-                    let (size, place, by) = (span.size, self.place(span), other.by());
-                    let what = format!(
-                        "reads {size} bytes {place} as read-only data (`__ldg`, or `const` and \
-                     `__restrict__`), but {by} wrote them while this launch may run,"
-                    );
-                    self.fail(Kind::Race, lane, what)
-                },
+        if order == Order::ReadOnly {
+            let read = self.access(lane, span, |thread, word| thread.read_constant(word));
+            let Err(other) = read else { return Ok(()) };
+            let (size, place, by) = (span.size, self.place(span), other.by());
+            let what = format!(
+                "reads {size} bytes {place} as read-only data (`__ldg`, or `const` and `__restrict__`), but {by} wrote \
+                 them while this launch may run,"
             );
+            return self.fail(Kind::Race, lane, what);
         }
-        let strong = access.order.is_strong();
+        let strong = order.is_strong();
         self.access(lane, span, |thread, word| thread.read(word, strong))
             .map_err(|other| self.race(lane, span, "reads", other))?;
-        if strong && space == Space::Global {
-            self.engine.releases.read(address, lane as u16, &mut self.warp.clock);
-            if access.order == Order::Acquire {
+        if strong && span.space == Space::Global {
+            self.engine.releases.read(span.address, lane as u16, &mut self.warp.clock);
+            if order == Order::Acquire {
                 self.fence(1 << lane);
             }
         }
@@ -112,14 +103,7 @@ impl Turn<'_, '_> {
     }
 
     /// Checks that a write of a lane does not race with another access.
-    pub fn check_write(
-        &mut self,
-        space: Space,
-        lane: usize,
-        address: u64,
-        access: &Access,
-    ) -> Checked {
-        let span = Span { space, address, size: access.size() };
+    pub fn check_write(&mut self, lane: usize, span: Span, access: &Access) -> Checked {
         let strong = access.order.is_strong();
         if access.order == Order::Release {
             self.fence(1 << lane);
@@ -131,8 +115,8 @@ impl Turn<'_, '_> {
             return Err(self.race(lane, span, "writes", other));
         }
         self.mark_written(span);
-        if strong && space == Space::Global {
-            self.release(lane, address, false);
+        if strong && span.space == Space::Global {
+            self.release(lane, span.address, false);
         }
         Ok(())
     }

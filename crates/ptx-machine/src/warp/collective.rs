@@ -9,15 +9,6 @@ use crate::fault::{Checked, Fault, Kind};
 use crate::lanes::{LANES, Mask, Registers, Slot, each, lanes, put, which};
 use crate::program::{Barrier, Collective, Source, Vote};
 
-/// The result when a warp arrives at a barrier of its block.
-pub enum Arrival {
-    /// Other lanes of the warp run first, because not all lanes have arrived.
-    Elsewhere,
-    /// The warp continues without waiting (`barrier.arrive`).
-    GoesOn,
-    Waits(Pause),
-}
-
 impl Turn<'_, '_> {
     /// Called when the lanes of `mask` reach a collective instruction with the member mask of each lane. Returns the
     /// lanes all of whose members have arrived and for which the instruction is executed now, or `None` if other lanes
@@ -177,12 +168,10 @@ impl Turn<'_, '_> {
         Ok(())
     }
 
-    /// Called when a warp reaches a barrier of its block. Fails if the barrier does not exist, or if other warps wait for
-    /// the whole block at another instruction.
-    pub fn arrive(&mut self, barrier: &Barrier, mask: Mask) -> Checked<Arrival> {
-        let Some(_) = self.gather(&[self.warp.exists; LANES], mask)? else {
-            return Ok(Arrival::Elsewhere);
-        };
+    /// Called when all lanes of a warp have reached a barrier of its block. Returns the pause, unless the warp does not wait
+    /// (`barrier.arrive`). Fails if the barrier does not exist, or if other warps wait for the whole block at another
+    /// instruction.
+    pub fn arrive(&mut self, barrier: &Barrier) -> Checked<Option<Pause>> {
         self.engine.progress = true;
         let lane = self.warp.mask.trailing_zeros() as usize;
         let of = |slot: Slot| self.warp.registers.words[usize::from(slot)][lane] as usize;
@@ -209,7 +198,7 @@ impl Turn<'_, '_> {
         state.threads +=
             if expected == whole { self.warp.exists.count_ones() as usize } else { LANES };
         if !barrier.waits {
-            return Ok(Arrival::GoesOn);
+            return Ok(None);
         }
         if let Some(question) = barrier.question {
             let holds = self.warp.registers.predicate(question.of) & self.warp.mask;
@@ -218,7 +207,7 @@ impl Turn<'_, '_> {
         }
         self.warp.question = barrier.question;
         state.waiting.push(self.warp.number);
-        Ok(Arrival::Waits(Pause::Barrier(number, expected)))
+        Ok(Some(Pause::Barrier(number, expected)))
     }
 }
 

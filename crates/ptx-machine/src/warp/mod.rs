@@ -205,9 +205,10 @@ impl Warp {
     }
 
     /// Advances past an instruction that polls memory.
-    fn polled(&mut self) {
+    fn poll(&mut self) -> Pause {
         self.at += 1;
         self.patience = self.patience.saturating_sub(POLL);
+        Pause::Polled
     }
 
     /// Called at backward jumps while other groups exist. After many jumps it switches to the group that has waited

@@ -1,7 +1,5 @@
 //! The interpreter: executes the instructions of a warp.
 
-use super::bulk::Progress;
-use super::collective::Arrival;
 use super::{Group, Warp, thread_index};
 use crate::arithmetic::{self, Function};
 use crate::block::Block;
@@ -159,29 +157,19 @@ impl Turn<'_, '_> {
                 Operation::Load(access) if mask != 0 => {
                     self.load::<CHECKS>(access, mask)?;
                     if access.order.is_strong() {
-                        self.warp.polled();
-                        return Ok(Pause::Polled);
+                        return Ok(self.warp.poll());
                     }
                 }
                 Operation::Store(access) if mask != 0 => self.store::<CHECKS>(access, mask)?,
                 Operation::Atomic(atomic) if mask != 0 => {
                     self.atomic::<CHECKS>(atomic, mask)?;
                     if atomic.to.is_some() {
-                        self.warp.polled();
-                        return Ok(Pause::Polled);
+                        return Ok(self.warp.poll());
                     }
                 }
                 Operation::Mbarrier(mbarrier) if mask != 0 => {
-                    match self.mbarrier::<CHECKS>(mbarrier, mask)? {
-                        Progress::GoesOn => (),
-                        Progress::Polls => {
-                            self.warp.polled();
-                            return Ok(Pause::Polled);
-                        }
-                        Progress::Again => {
-                            self.warp.again = instruction.stretch > 0;
-                            return Ok(Pause::Polled);
-                        }
+                    if let Some(pause) = self.mbarrier::<CHECKS>(mbarrier, mask)? {
+                        return Ok(pause);
                     }
                 }
                 Operation::Copy(copy) if mask != 0 => self.copy::<CHECKS>(copy, mask)?,
@@ -190,14 +178,14 @@ impl Turn<'_, '_> {
                     let Some(met) = self.gather(&members, mask)? else { continue };
                     self.collective(collective, &members, met)?;
                 }
-                Operation::Barrier(barrier) => match self.arrive(barrier, mask)? {
-                    Arrival::Elsewhere => continue,
-                    Arrival::GoesOn => (),
-                    Arrival::Waits(pause) => {
+                Operation::Barrier(barrier) => {
+                    let exist = [self.warp.exists; LANES];
+                    let Some(_) = self.gather(&exist, mask)? else { continue };
+                    if let Some(pause) = self.arrive(barrier)? {
                         self.warp.at = at + 1;
                         return Ok(pause);
                     }
-                },
+                }
                 Operation::Fence => self.fence(mask),
                 Operation::ProxyFence => {
                     let Block { proxy_fences, epoch, .. } = &mut *self.block;
@@ -211,10 +199,7 @@ impl Turn<'_, '_> {
                         self.warp.registers.set_value(*wide, *to, lane, clock);
                     }
                 }
-                Operation::Sleep => {
-                    self.warp.polled();
-                    return Ok(Pause::Polled);
-                }
+                Operation::Sleep => return Ok(self.warp.poll()),
                 Operation::Trap if mask != 0 => {
                     let lane = mask.trailing_zeros() as usize;
                     return self.fail(Kind::Trap, lane, "executes a trap instruction");
@@ -254,14 +239,7 @@ impl Turn<'_, '_> {
                     }
                 }
                 // No lane executes it.
-                Operation::Load(_)
-                | Operation::Store(_)
-                | Operation::Atomic(_)
-                | Operation::Mbarrier(_)
-                | Operation::Copy(_)
-                | Operation::Trap
-                | Operation::Branch { .. }
-                | Operation::Exit => (),
+                _ => debug_assert_eq!(mask, 0),
             }
             self.warp.at = at + 1;
         }

@@ -42,7 +42,7 @@ const KERNEL: &str = "
 /// Runs a kernel and returns its output, or the message of its fault.
 fn run(kernel: &str, seed: Option<u64>) -> Result<Vec<u64>, String> {
     let text = text(&[("test(.param .u64 in, .param .u64 out)", kernel)]);
-    let program = Program::parse(&text).map_err(|error| error.to_string())?;
+    let program = Program::parse(&text)?;
     let mut machine = Machine::new(1 << 20, seed);
     let numbers: Vec<u8> = (0..2 * THREADS as u64).flat_map(|k| (10 * k).to_le_bytes()).collect();
     let from = upload(&mut machine, &numbers);
@@ -67,120 +67,70 @@ fn threads_read_the_copies_after_their_waits() {
     assert_eq!(run(&swapped.join("\n"), Some(1)), Ok(expected));
 }
 
-/// Checks that the kernel with its first `text` replaced fails for at least one of several orders of its threads, always
-/// with a message that contains `message`.
-fn check(text: &str, replacement: &str, message: &str) {
-    assert!(KERNEL.contains(text), "{text}");
-    let kernel = KERNEL.replacen(text, replacement, 1);
-    let faults: Vec<_> = (0..10).filter_map(|seed| run(&kernel, Some(seed)).err()).collect();
-    assert!(!faults.is_empty(), "{text:?}, replaced by {replacement:?}, is not found");
-    for found in faults {
-        assert!(found.contains(message), "{message:?} is not in: {found}");
-    }
-}
-
-#[test]
-fn copies_have_a_unit_and_stay_in_their_buffers() {
-    check("[data], [%d0], 512", "[data+8], [%d0], 512", "copies with a target of 0x");
-    check("[data], [%d0], 512", "[data], [%d0+8], 512", "copies with a source of 0x");
-    check(
-        "[data], [%d0], 512",
-        "[data], [%d0], 504",
-        "copies with a size of 0x1f8, no multiple of 16",
-    );
-    let target = "copies 512 bytes to memory at offset 16 of the shared array `data` of 512 bytes";
-    check("[data], [%d0], 512", "[data+16], [%d0], 512", target);
-    let source = "copies 512 bytes from memory at offset 528 of a buffer of 1024 bytes";
-    check("[data], [%d0], 512", "[data], [%d0+528], 512", source);
-}
-
-#[test]
-fn mbarriers_are_initialised_once() {
-    let init = "@%p0 mbarrier.init.shared.b64 [full], 1;";
-    check(
-        init,
-        "",
-        "uses an mbarrier that was not initialised, at offset 0 of the shared array `full`",
-    );
-    check(init, &format!("{init} bar.sync 0; {init}"), "initialises an mbarrier twice");
-    check("[full], 1;", "[full], 0;", "initialises an mbarrier with 0 arrivals, not 1 to 1048575");
-    check("@%p0 mbarrier.init", "mbarrier.init", "data race");
-    let fences = "@%p0 fence.mbarrier_init.release.cluster;\n    bar.sync 0;";
-    check(fences, "@%p0 fence.mbarrier_init.release.cluster;", "the shared array `full`");
-    check(fences, "bar.sync 0;", "copies with an mbarrier that no `fence.mbarrier_init` or");
-}
-
-#[test]
-fn phases_have_the_expected_arrivals_and_bytes() {
-    let lacks = |arrivals: u32, bytes: i32| {
-        format!(
-            "waits forever for an mbarrier whose phase lacks {arrivals} arrivals and {bytes} bytes"
-        )
-    };
-    check("[full], 1;", "[full], 2;", &lacks(1, 0));
-    check("[full], 512;", "[full], 528;", &lacks(0, 16));
-    let expect = "@%p0 mbarrier.arrive.expect_tx.shared.b64 %d4, [full], 512;";
-    check(expect, "", &lacks(1, -512));
-    check(
-        expect,
-        "@%p0 mbarrier.arrive.shared.b64 %d4, [full];",
-        "asynchronous copy of block 0 wrote",
-    );
-    check(
-        "[full], 512;",
-        "[full], 2000000;",
-        "expects 2000000 bytes at an mbarrier, not 1048575 at most",
-    );
-    let twice = format!("{expect} {expect}");
-    check(expect, &twice, "arrives at an mbarrier whose phase expects no more arrivals");
-    check("[full], 0;", "[full], 2;", "waits for an mbarrier with the parity 2");
-}
-
-#[test]
-fn copies_are_ordered_by_waits_and_barriers() {
-    check("@!%p1 bra FIRST;", "", "reads 8 bytes");
-    check("@!%p1 bra SECOND;", "", "data race");
-    // A barrier of the block shows nothing about a copy.
-    check(
-        "@!%p1 bra FIRST;",
-        "bar.sync 0;",
-        "which an asynchronous copy of block 0 wrote: data race",
-    );
-    let fences = "fence.proxy.async.shared::cta;\n    bar.sync 0;";
-    check(fences, "fence.proxy.async.shared::cta;", "data race");
-    check(fences, "bar.sync 0;", "wrote without a later `fence.proxy.async`");
+/// The mistakes: a text in the kernel, its replacement, and a part of the message.
+const MISTAKES: &[&str] = &[
+    // Copies have a unit, and stay in their buffers.
+    "[data], [%d0], 512 => [data+8], [%d0], 512 => copies with a target of 0x",
+    "[data], [%d0], 512 => [data], [%d0+8], 512 => copies with a source of 0x",
+    "[data], [%d0], 512 => [data], [%d0], 504 => copies with a size of 0x1f8, no multiple of 16",
+    "[data], [%d0], 512 => [data+16], [%d0], 512 => \
+     copies 512 bytes to memory at offset 16 of the shared array `data` of 512 bytes",
+    "[data], [%d0], 512 => [data], [%d0+528], 512 => \
+     copies 512 bytes from memory at offset 528 of a buffer of 1024 bytes",
+    // Mbarriers are initialised once, and become visible to other threads and to copies.
+    "@%p0 mbarrier.init.shared.b64 [full], 1; =>  => \
+     uses an mbarrier that was not initialised, at offset 0 of the shared array `full`",
+    "[full], 1; => [full], 1; bar.sync 0; @%p0 mbarrier.init.shared.b64 [full], 1; => initialises an mbarrier twice",
+    "[full], 1; => [full], 0; => initialises an mbarrier with 0 arrivals, not 1 to 1048575",
+    "@%p0 mbarrier.init => mbarrier.init => data race",
+    "cluster;\n    bar.sync 0; => cluster; => the shared array `full`",
+    "@%p0 fence.mbarrier_init.release.cluster; =>  => copies with an mbarrier that no `fence.mbarrier_init` or",
+    // Phases have the expected arrivals and bytes.
+    "[full], 1; => [full], 2; => waits forever for an mbarrier whose phase lacks 1 arrivals and 0 bytes",
+    "[full], 512; => [full], 528; => waits forever for an mbarrier whose phase lacks 0 arrivals and 16 bytes",
+    "@%p0 mbarrier.arrive.expect_tx.shared.b64 %d4, [full], 512; =>  => \
+     waits forever for an mbarrier whose phase lacks 1 arrivals and -512 bytes",
+    "arrive.expect_tx.shared.b64 %d4, [full], 512; => arrive.shared.b64 %d4, [full]; => \
+     asynchronous copy of block 0 wrote",
+    "[full], 512; => [full], 2000000; => expects 2000000 bytes at an mbarrier, not 1048575 at most",
+    "[full], 512; => [full], 512; @%p0 mbarrier.arrive.expect_tx.shared.b64 %d4, [full], 512; => \
+     arrives at an mbarrier whose phase expects no more arrivals",
+    "[full], 0; => [full], 2; => waits for an mbarrier with the parity 2",
+    // Waits and barriers order copies. A barrier of the block shows nothing about a copy.
+    "@!%p1 bra FIRST; =>  => reads 8 bytes",
+    "@!%p1 bra SECOND; =>  => data race",
+    "@!%p1 bra FIRST; => bar.sync 0; => which an asynchronous copy of block 0 wrote: data race",
+    "shared::cta;\n    bar.sync 0; => shared::cta; => data race",
+    "fence.proxy.async.shared::cta; =>  => wrote without a later `fence.proxy.async`",
     // A fence of the writing thread must be before the barrier.
-    check(
-        fences,
-        "bar.sync 0; @!%p0 fence.proxy.async;",
-        "wrote without a later `fence.proxy.async`",
-    );
-    let store = "st.shared.u64 [%r1], %d5;";
-    let only_read = KERNEL.replacen(store, "", 1).replacen(fences, "", 1);
-    assert!(run(&only_read, Some(1)).unwrap_err().contains("read: data race"));
-    let source = "@%p0 st.global.u64 [%d0], %d1; @%p0 cp.async";
-    check(
-        "@%p0 cp.async",
-        source,
-        "copies 512 bytes at offset 0 of a buffer of 1024 bytes, but thread 0",
-    );
-    let last = "SECOND: mbarrier.test_wait.parity.shared::cta.b64 %p1, [full], 1;\n    @!%p1 bra SECOND;\n    \
-                ld.shared.u64 %d5, [%r1];";
-    check(last, "", "exits, and no thread of the block has waited for its last copies");
-}
+    "fence.proxy.async.shared::cta;\n    bar.sync 0; => bar.sync 0; @!%p0 fence.proxy.async; => \
+     wrote without a later `fence.proxy.async`",
+    "add.u64 %d5, %d5, 1; st.shared.u64 [%r1], %d5;\n    ld.shared.u64 %d5, [%r1]; st.global.u64 [%d1], %d5;\n    \
+     fence.proxy.async.shared::cta;\n    bar.sync 0; => st.global.u64 [%d1], %d5; => read: data race",
+    "@%p0 cp.async => @%p0 st.global.u64 [%d0], %d1; @%p0 cp.async => \
+     copies 512 bytes at offset 0 of a buffer of 1024 bytes, but thread 0",
+    "SECOND: mbarrier.test_wait.parity.shared::cta.b64 %p1, [full], 1;\n    @!%p1 bra SECOND;\n    \
+     ld.shared.u64 %d5, [%r1]; =>  => exits, and no thread of the block has waited for its last copies",
+    // Other instructions.
+    "mbarrier::complete_tx::bytes => bulk_group => this instruction is not supported",
+    "cp.async.bulk => cp.async.bulk.tensor.1d => this instruction is not supported",
+    "mbarrier.init => mbarrier.inval => this instruction is not supported",
+    "try_wait.parity => try_wait => this instruction is not supported",
+    "[full], 1; => [full]; => wrong number of operands",
+];
 
+/// The kernel with a mistake fails for at least one of several orders of its threads, always with the right message.
 #[test]
-fn other_copies_are_rejected() {
-    let parsed = |text: &str, replacement: &str| run(&KERNEL.replacen(text, replacement, 1), None);
-    for (text, replacement) in [
-        ("mbarrier::complete_tx::bytes", "bulk_group"),
-        ("cp.async.bulk", "cp.async.bulk.tensor.1d"),
-        ("mbarrier.init", "mbarrier.inval"),
-        ("try_wait.parity", "try_wait"),
-    ] {
-        let error = parsed(text, replacement).unwrap_err();
-        assert!(error.contains("this instruction is not supported"), "{error}");
+fn every_mistake_is_found() {
+    for mistake in MISTAKES {
+        let mut parts = mistake.split(" => ");
+        let [text, replacement, message] = [(); 3].map(|()| parts.next().expect(mistake));
+        assert!(KERNEL.contains(text), "{text}");
+        let kernel = KERNEL.replacen(text, replacement, 1);
+        let faults: Vec<_> = (0..10).filter_map(|seed| run(&kernel, Some(seed)).err()).collect();
+        assert!(!faults.is_empty(), "{mistake}: it is not found");
+        for found in faults {
+            assert!(found.contains(message), "{message:?} is not in: {found}");
+        }
     }
-    let error = parsed("[full], 1;", "[full];").unwrap_err();
-    assert!(error.contains("wrong number of operands"), "{error}");
 }

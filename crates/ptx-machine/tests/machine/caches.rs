@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use ptx_machine::model::{Cure, Gpu, Memories, Recorder, Traffic};
+use ptx_machine::model::{Cache, Cure, Gpu, Recorder, Traffic, replay as replayed};
 use ptx_machine::{Machine, Program};
 
 use crate::{download, launch, text, upload};
@@ -68,8 +68,8 @@ fn replay(statements: &str, threads: u32, bytes: usize) -> (Traffic, u32) {
     machine.record(&launch, &mut recorder).unwrap();
     recorder.end();
     let word = u32::from_le_bytes(download(&machine, output, 1)[0]);
-    let traffic = Memories::new(&gpu).replay(&gpu, blocks.take().into_iter(), 1, 0);
-    (traffic, word)
+    let mut l2 = Cache::new(gpu.l2_bytes);
+    (replayed(&gpu, &mut l2, blocks.take().into_iter(), 1, 0), word)
 }
 
 #[test]

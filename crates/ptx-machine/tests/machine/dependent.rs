@@ -31,7 +31,7 @@ const SECOND: &str = "
 /// Runs the two kernels, the second one as a dependent if `dependent`, and returns the numbers, or the message of a fault.
 fn run(second: &str, dependent: bool) -> Result<Vec<u32>, String> {
     let text = text(&[("first(.param .u64 to)", FIRST), ("second(.param .u64 to)", second)]);
-    let program = Program::parse(&text).map_err(|error| error.to_string())?;
+    let program = Program::parse(&text)?;
     let mut machine = Machine::new(1 << 20, Some(1));
     let to = machine.memory.allocate(4 * THREADS).unwrap();
     for (kernel, dependent) in program.kernels.iter().zip([false, dependent]) {
@@ -42,16 +42,6 @@ fn run(second: &str, dependent: bool) -> Result<Vec<u32>, String> {
     Ok(download(&machine, to, THREADS).into_iter().map(u32::from_le_bytes).collect())
 }
 
-/// Checks that the kernels with `text` replaced fail, but only if the second one is dependent.
-fn check(text: &str, replacement: &str, message: &str) {
-    assert!(SECOND.contains(text), "{text}");
-    let second = SECOND.replacen(text, replacement, 1);
-    let found = run(&second, true).expect_err(text);
-    assert!(found.starts_with("second: block (0,0,0) thread"), "{found}");
-    assert!(found.contains(message), "{message:?} is not in: {found}");
-    assert!(run(&second, false).is_ok(), "{replacement:?} is an error without overlap");
-}
-
 #[test]
 fn a_dependent_launch_that_waits_sees_the_results_of_the_launch_before() {
     let squares: Vec<_> = (0..THREADS as u32).map(|k| k * k).collect();
@@ -59,18 +49,30 @@ fn a_dependent_launch_that_waits_sees_the_results_of_the_launch_before() {
     assert_eq!(run(SECOND, false), Ok(squares));
 }
 
+/// A text in the second kernel, its replacement, and a part of the message. Without overlap it is not a mistake.
+const MISTAKES: &[&str] = &[
+    "griddepcontrol.wait;\n    ld.global.u32 %r1, [%d1]; => ld.global.u32 %r1, [%d1];\n    griddepcontrol.wait; => \
+     of a buffer of 256 bytes, which thread ",
+    "griddepcontrol.wait;\n    ld.global.u32 => ld.global.nc.u32 %r1, [%d1];\n    griddepcontrol.wait; ld.global.u32 => \
+     as read-only data",
+    "griddepcontrol.wait; => st.global.u32 [%d1], 7; griddepcontrol.wait; => of an earlier launch",
+    "griddepcontrol.wait; => @%p0 griddepcontrol.wait; => data race",
+    "griddepcontrol.wait; => @!%p0 ret; griddepcontrol.wait; => \
+     thread (40,0,0): ends without having waited for the kernels before this dependent one",
+];
+
 #[test]
-fn a_read_or_a_write_before_the_wait_is_a_data_race() {
-    let read = "ld.global.u32 %r1, [%d1];";
-    let wait = "griddepcontrol.wait;";
-    let reads = "of a buffer of 256 bytes, which thread ";
-    check(&format!("{wait}\n    {read}"), &format!("{read}\n    {wait}"), reads);
-    check(
-        &format!("{wait}\n    {read}"),
-        &format!("ld.global.nc.u32 %r1, [%d1];\n    {wait}"),
-        "as read-only data",
-    );
-    check(wait, &format!("st.global.u32 [%d1], 7;\n    {wait}"), "of an earlier launch");
+fn every_mistake_of_a_dependent_launch_is_found() {
+    for mistake in MISTAKES {
+        let mut parts = mistake.split(" => ");
+        let [text, replacement, message] = [(); 3].map(|()| parts.next().expect(mistake));
+        assert!(SECOND.contains(text), "{text}");
+        let second = SECOND.replacen(text, replacement, 1);
+        let found = run(&second, true).expect_err(mistake);
+        assert!(found.starts_with("second: block (0,0,0) thread"), "{found}");
+        assert!(found.contains(message), "{message:?} is not in: {found}");
+        assert!(run(&second, false).is_ok(), "{mistake}: an error without overlap");
+    }
 }
 
 #[test]
@@ -78,14 +80,4 @@ fn a_read_only_load_stays_after_the_wait() {
     let second = SECOND.replace("ld.global.u32", "ld.global.nc.u32");
     let second = second.replacen("st.global.u32 [%d1], %r1;", "", 1);
     assert!(run(&second, true).is_ok());
-}
-
-#[test]
-fn every_thread_of_a_dependent_launch_waits() {
-    check("griddepcontrol.wait;", "@%p0 griddepcontrol.wait;", "data race");
-    check(
-        "griddepcontrol.wait;",
-        "@!%p0 ret;\n    griddepcontrol.wait;",
-        "thread (40,0,0): ends without having waited for the kernels before this dependent one",
-    );
 }

@@ -203,7 +203,7 @@ impl HostAccess {
     }
 }
 
-fn outside(error: ptx_machine::memory::Outside) -> Failed {
+fn outside(error: String) -> Failed {
     Failed(format!("the host accesses {error}"))
 }
 

@@ -4,7 +4,9 @@ use std::thread;
 use std::time::Duration;
 
 use ptx_machine::coalesce::{LINE, SECTOR};
-use ptx_machine::model::{Counts as InstructionCounts, Cure, Gpu, Memories, Recorder, Traffic};
+use ptx_machine::model::{
+    Cache, Counts as InstructionCounts, Cure, Gpu, Recorder, Traffic, replay,
+};
 use ptx_machine::program::{Access, Atomic, Operation, Space};
 use ptx_machine::{Fault, Kernel, Launch, Machine};
 
@@ -16,10 +18,10 @@ use crate::team::unpin;
 /// The maximum number of blocks whose traces wait for the replay.
 const BLOCKS_AHEAD: usize = 64;
 
-/// The performance model of a GPU, with the state of its second-level cache.
+/// The performance model of a GPU, with its second-level cache, whose contents persist between launches.
 pub struct Timing {
     gpu: Gpu,
-    memories: Memories,
+    l2: Cache,
     cure: Cure,
 }
 
@@ -39,7 +41,7 @@ pub struct Timed<'l> {
 
 impl Timing {
     pub fn new(gpu: Gpu) -> Self {
-        Self { memories: Memories::new(&gpu), gpu, cure: Cure::Nothing }
+        Self { l2: Cache::new(gpu.l2_bytes), gpu, cure: Cure::Nothing }
     }
 
     pub fn cure(&mut self, problem: Cure) {
@@ -53,7 +55,7 @@ impl Timing {
         machine: &mut Machine,
         timed: &Timed,
     ) -> Result<(Duration, Counts), Box<Fault>> {
-        let Self { gpu, memories, cure } = self;
+        let Self { gpu, l2, cure } = self;
         let start = &timed.launch.start;
         let warps = (start.shape.iter().product::<u32>() as usize).div_ceil(32);
         let shared = start.kernel.shared_bytes + start.dynamic_shared;
@@ -66,9 +68,9 @@ impl Timing {
         };
         let (sender, blocks) = sync_channel(BLOCKS_AHEAD);
         let (counted, traffic) = thread::scope(|scope| {
-            let replay = scope.spawn(|| {
+            let replayed = scope.spawn(|| {
                 unpin();
-                memories.replay(gpu, blocks.into_iter(), resident, shared_bytes)
+                replay(gpu, l2, blocks.into_iter(), resident, shared_bytes)
             });
             // Sending fails only if the other thread has panicked, which is reported when it is joined.
             let mut recorder = Recorder::new(start.kernel, gpu, *cure, warps, move |block| {
@@ -76,7 +78,7 @@ impl Timing {
             });
             let ran = machine.record(timed.launch, &mut recorder);
             let counts = recorder.end();
-            let traffic = replay.join().unwrap_or_else(|cause| std::panic::resume_unwind(cause));
+            let traffic = replayed.join().unwrap_or_else(|cause| std::panic::resume_unwind(cause));
             (ran.map(|()| counts), traffic)
         });
         let counts = counts(timed, &counted?, &traffic, gpu);
@@ -99,18 +101,17 @@ impl Timing {
 
     /// Records that a copy or a fill has written memory through the second-level cache.
     pub fn written(&mut self, to: u64, bytes: usize, from_host: bool) {
-        let lines = (to + bytes as u64).div_ceil(LINE) - to / LINE;
-        self.memories.write(to / LINE, lines, from_host);
+        self.l2.fill(to / LINE..(to + bytes as u64).div_ceil(LINE), from_host);
     }
 
     pub fn evict(&mut self) {
-        self.memories.empty();
+        self.l2.empty();
     }
 
     /// Lets the `share` (0 to 1) of these bytes persist in a part (0 to 1) of the second-level cache.
     pub fn persist(&mut self, address: u64, bytes: usize, share: f64, part: f64) {
         let lines = (address + bytes as u64).div_ceil(LINE) - address / LINE;
-        self.memories.persist(address / LINE, lines, share, part);
+        self.l2.persist(address / LINE, lines, share, part);
     }
 }
 
