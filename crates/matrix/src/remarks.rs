@@ -18,13 +18,9 @@ pub fn of_duplicates(duplicates: u64) -> Option<String> {
 /// Returns a remark if an expanded file seems to store both triangles, so that expanding it has doubled its values.
 fn both_triangles(market: &Market) -> Option<String> {
     let Market { triangles: [above, below], duplicates, symmetry, .. } = market;
-    let symmetry = match symmetry {
-        Symmetry::General => return None,
-        Symmetry::Symmetric => "symmetric",
-        Symmetry::SkewSymmetric => "skew-symmetric",
-    };
-    let is_likely = *above.min(below) > 0 && *duplicates > 0;
+    let is_likely = *symmetry != Symmetry::General && *above.min(below) > 0 && *duplicates > 0;
     is_likely.then(|| {
+        let symmetry = symmetry.name();
         format!(
             "the banner says {symmetry}, but the file has entries above ({above}) and below ({below}) the diagonal, and \
              {duplicates} have the position or the mirrored position of another entry, to which they were added: if both \

@@ -84,7 +84,7 @@ impl<'p> Collector<'p> {
     pub fn finish(mut self, mirrored: bool) -> Result<Share, MpiError> {
         let rows = self.rows();
         if self.surplus || self.cursors[..rows.len()] != self.offsets[1..] {
-            return Err(Defect::Changed.into());
+            return Err(Defect::changed().into());
         }
         let (mut kept, mut duplicates) = (0, 0);
         let mut row_offsets = vec![0];

@@ -236,13 +236,11 @@ fn advance(cursor: &mut u32) -> usize {
 pub fn sum(row: usize, same: &[(u32, f64)]) -> Result<f64, Defect> {
     let (col, first) = same[0];
     let sum = same[1..].iter().fold(first, |sum, entry| sum + entry.1);
-    match sum.is_finite() {
-        true => Ok(sum),
-        false => {
-            let (count, sum) = (same.len(), sum.to_string());
-            Err(Defect::Sum { count, row: row + 1, col: col + 1, sum })
-        }
+    if sum.is_finite() {
+        return Ok(sum);
     }
+    let (count, row, col) = (same.len(), row + 1, col + 1);
+    Err(format!("the {count} entries in row {row}, column {col} sum to {sum}").into())
 }
 
 fn close_gaps(csr: &mut Csr<f64>, ranges: Ranges, slots: &[FilledSlot]) {

@@ -98,7 +98,9 @@ impl<'a> Store<'a> {
 pub fn zeros<T: Zero + Clone>(size: usize) -> Result<Vec<T>, Fault> {
     // `vec!` gets zeroed pages from the system but aborts if there is no memory, so this is checked first.
     if Vec::<T>::new().try_reserve_exact(size).is_err() {
-        return Err(Defect::Memory(size as u64 * size_of::<T>() as u64).into());
+        let bytes = size as u64 * size_of::<T>() as u64;
+        let message = format!("an array of {bytes} bytes for this matrix does not fit in memory");
+        return Err(Defect::unsupported(message).into());
     }
     Ok(vec![T::zero(); size])
 }

@@ -36,57 +36,56 @@ impl Entry {
 /// Parses a line of the coordinate format. Returns `None` if the line is blank or a comment.
 pub fn coordinate(line: &[u8], header: &Header) -> Result<Option<Entry>, Defect> {
     let mut words = tokens(line);
-    let Some(row) = words.next() else {
-        return Ok(None);
-    };
-    let col = words.next().ok_or_else(|| Defect::ColumnMissing(quote(row)))?;
+    let Some(row) = words.next() else { return Ok(None) };
+    let missing = || format!("the column index is missing after {}", quote(row));
+    let col = words.next().ok_or_else(missing)?;
     let row = index(row, "row", header.rows)?;
     let col = index(col, "column", header.cols)?;
     let value = match header.field {
         Field::Pattern => 1.0,
         field => {
-            let word = words.next().ok_or(Defect::ValueMissing)?;
+            let word = words.next().ok_or("the value is missing after the indices")?;
             let value = number(word, field)?;
             if header.symmetry == Symmetry::SkewSymmetric && row == col && value != 0.0 {
-                return Err(Defect::Diagonal { at: row + 1, word: quote(word) });
+                let (at, word) = (row + 1, quote(word));
+                let what = "of a skew-symmetric matrix must be 0";
+                return Err(format!("diagonal entry ({at}, {at}) {what}, not {word}").into());
             }
             value
         }
     };
-    if let Some(word) = words.next() {
-        let wanted = match header.field {
-            Field::Pattern => "row and column",
-            _ => "row, column and value",
-        };
-        return Err(Defect::SurplusWord { word: quote(word), field: header.field.name(), wanted });
-    }
-    Ok(Some(Entry { row, col, value }))
+    let Some(word) = words.next() else { return Ok(Some(Entry { row, col, value })) };
+    let (word, field) = (quote(word), header.field.name());
+    let wanted =
+        if header.field == Field::Pattern { "row and column" } else { "row, column and value" };
+    Err(format!("unexpected {word}: an entry of a {field} matrix has only {wanted}").into())
 }
 
 /// Parses a line of the array format. Returns `None` if the line is blank or a comment.
 pub fn element(line: &[u8], header: &Header) -> Result<Option<f64>, Defect> {
     let mut words = tokens(line);
-    let Some(word) = words.next() else {
-        return Ok(None);
-    };
+    let Some(word) = words.next() else { return Ok(None) };
     let value = number(word, header.field)?;
     match words.next() {
-        Some(word) => Err(Defect::SurplusElement(quote(word))),
+        Some(word) => {
+            Err(format!("unexpected {}: an array has one value per line", quote(word)).into())
+        }
         None => Ok(Some(value)),
     }
 }
 
-fn index(word: &[u8], what: &'static str, size: usize) -> Result<u32, Defect> {
+fn index(word: &[u8], what: &str, size: usize) -> Result<u32, Defect> {
     if !word.iter().all(u8::is_ascii_digit) {
-        return Err(Defect::Index { what, word: quote(word) });
+        let word = quote(word);
+        return Err(format!("{what} index {word} is not a positive whole number").into());
     }
     let value = word.iter().fold(0u64, |value, digit| {
         value.saturating_mul(10).saturating_add(u64::from(digit - b'0'))
     });
     match value {
-        0 => Err(Defect::IndexZero { what }),
+        0 => Err(format!("{what} index 0: indices start at 1").into()),
         _ if value <= size as u64 => Ok((value - 1) as u32),
-        _ => Err(Defect::IndexTooLarge { what, index: shown(word, 40), size }),
+        _ => Err(format!("{what} index {} exceeds {size} {what}s", shown(word, 40)).into()),
     }
 }
 
@@ -96,14 +95,15 @@ fn number(word: &[u8], field: Field) -> Result<f64, Defect> {
         .iter()
         .map(|&byte| if matches!(byte, b'd' | b'D') { 'e' } else { char::from(byte) })
         .collect();
-    match text.parse::<f64>() {
-        Err(_) => Err(Defect::NotNumber(quote(word))),
-        Ok(value) if !value.is_finite() => Err(Defect::NotFinite(quote(word))),
+    let why = match text.parse::<f64>() {
+        Err(_) => "not a number",
+        Ok(value) if !value.is_finite() => "not finite",
         Ok(value) if value < 0.0 && field == Field::UnsignedInteger => {
-            Err(Defect::Negative(quote(word)))
+            "negative in an unsigned-integer matrix"
         }
-        Ok(value) => Ok(value),
-    }
+        Ok(value) => return Ok(value),
+    };
+    Err(format!("value {} is {why}", quote(word)).into())
 }
 
 /// Calls `take` for each entry of `text`. Returns the number of entries, or `None` if a line is invalid.

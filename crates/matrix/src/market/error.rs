@@ -1,7 +1,6 @@
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use crate::csr::MAX_INDEX;
 use crate::memory::ReadStop;
 
 /// The reason why a file could not be read, as in `webbase-1M.mtx:17: row index 1000006 exceeds 1000005 rows`.
@@ -32,70 +31,34 @@ pub(super) type Stop = Option<Fault>;
 
 /// A defect of a file, or a property that is not supported. Words of the file are quoted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[allow(missing_docs)] // the messages describe the variants
-pub enum Defect {
-    #[error("the file is empty")]
-    Empty,
-    #[error("the first line must be like `%%MatrixMarket matrix coordinate real general`, not {0}")]
-    NoBanner(String),
-    #[error("the banner lacks the {what} ({supported})")]
-    BannerWordMissing { what: &'static str, supported: String },
-    #[error("unknown {what} {word}, it must be one of {supported}")]
-    UnknownBannerWord { what: &'static str, word: String, supported: String },
-    #[error("{what} `{word}` is not supported, only {supported}")]
-    UnsupportedBannerWord { what: &'static str, word: &'static str, supported: String },
-    #[error("unexpected {0} in the banner")]
-    SurplusBannerWord(String),
-    #[error("the array format cannot have the field `pattern`")]
-    PatternArray,
-    #[error("a pattern has no values and cannot be skew-symmetric")]
-    SkewSymmetricPattern,
-    #[error("the file ends before the size line")]
-    NoSizeLine,
-    #[error("no size line within the first {0} bytes")]
-    LongHead(u64),
-    #[error("the size line must contain {wanted}, not {line}")]
-    SizeLine { wanted: String, line: String },
-    #[error("the number of {things} must be a whole number of at least 0, not {word}")]
-    Size { things: &'static str, word: String },
-    #[error("{count} {things} are too many: 32-bit indices allow at most {MAX_INDEX}")]
-    TooMany { count: String, things: &'static str },
-    #[error("a {symmetry} matrix must be square, not {rows} x {cols}")]
-    NotSquare { symmetry: &'static str, rows: u64, cols: u64 },
-    #[error("the line has more than {0} bytes")]
-    LongLine(usize),
-    #[error("the column index is missing after {0}")]
-    ColumnMissing(String),
-    #[error("the value is missing after the indices")]
-    ValueMissing,
-    #[error("{what} index {word} is not a positive whole number")]
-    Index { what: &'static str, word: String },
-    #[error("{what} index 0: indices start at 1")]
-    IndexZero { what: &'static str },
-    #[error("{what} index {index} exceeds {size} {what}s")]
-    IndexTooLarge { what: &'static str, index: String, size: usize },
-    #[error("value {0} is not a number")]
-    NotNumber(String),
-    #[error("value {0} is not finite")]
-    NotFinite(String),
-    #[error("value {0} is negative in an unsigned-integer matrix")]
-    Negative(String),
-    #[error("diagonal entry ({at}, {at}) of a skew-symmetric matrix must be 0, not {word}")]
-    Diagonal { at: u32, word: String },
-    #[error("unexpected {word}: an entry of a {field} matrix has only {wanted}")]
-    SurplusWord { word: String, field: &'static str, wanted: &'static str },
-    #[error("unexpected {0}: an array has one value per line")]
-    SurplusElement(String),
-    #[error("there are more entries than the {0} given in the size line")]
-    SurplusEntries(u64),
-    #[error("the file ends after {found} of {stored} entries")]
-    EntriesMissing { found: u64, stored: u64 },
-    #[error("the {count} entries in row {row}, column {col} sum to {sum}")]
-    Sum { count: usize, row: usize, col: u32, sum: String },
-    #[error("the file changed while it was being read")]
-    Changed,
-    #[error("an array of {0} bytes for this matrix does not fit in memory")]
-    Memory(u64),
+#[error("{message}")]
+pub struct Defect {
+    message: String,
+    /// Whether the file may be valid all the same.
+    pub(super) is_unsupported: bool,
+}
+
+impl From<String> for Defect {
+    fn from(message: String) -> Self {
+        Self { message, is_unsupported: false }
+    }
+}
+
+impl From<&str> for Defect {
+    fn from(message: &str) -> Self {
+        message.to_owned().into()
+    }
+}
+
+impl Defect {
+    pub(super) fn unsupported(message: String) -> Self {
+        Self { message, is_unsupported: true }
+    }
+
+    /// Returns the defect of a file that is not what it was when its reading began.
+    pub fn changed() -> Self {
+        "the file changed while it was being read".into()
+    }
 }
 
 impl MarketError {
@@ -108,10 +71,7 @@ impl MarketError {
     pub fn is_unsupported(&self) -> bool {
         match &self.fault.reason {
             Reason::Io(error) => matches!(ReadStop::of(error), Some(ReadStop::Memory { .. })),
-            Reason::Defect(defect) => matches!(
-                defect,
-                Defect::UnsupportedBannerWord { .. } | Defect::TooMany { .. } | Defect::Memory(_)
-            ),
+            Reason::Defect(defect) => defect.is_unsupported,
         }
     }
 
@@ -123,8 +83,8 @@ impl MarketError {
 }
 
 impl Fault {
-    pub fn at(line: u64, defect: Defect) -> Self {
-        Self { line: Some(line), reason: defect.into() }
+    pub fn at(line: u64, defect: impl Into<Defect>) -> Self {
+        Self { line: Some(line), reason: Reason::Defect(defect.into()) }
     }
 }
 
@@ -165,14 +125,10 @@ pub(super) fn quote(token: &[u8]) -> String {
     format!("`{}`", shown(token, 40))
 }
 
-/// Returns at most `most` bytes of a piece of the file as printable text for a message.
+/// Returns at most `most` bytes of a piece of the file as text for a message, with control characters, which a terminal
+/// would execute, replaced.
 pub(super) fn shown(token: &[u8], most: usize) -> String {
     let shown = &token[..token.len().min(most)];
     let dots = if shown.len() < token.len() { "..." } else { "" };
-    format!("{}{dots}", printable(shown))
-}
-
-/// Returns a piece of the file as text, with control characters, which a terminal would execute, replaced.
-fn printable(text: &[u8]) -> String {
-    String::from_utf8_lossy(text).replace(char::is_control, "\u{fffd}")
+    String::from_utf8_lossy(shown).replace(char::is_control, "\u{fffd}") + dots
 }

@@ -1,3 +1,5 @@
+use std::fmt::Display;
+
 use super::error::{Defect, Fault, quote, shown};
 use super::text::{Lines, after_banner, tokens};
 use crate::csr::MAX_INDEX;
@@ -17,13 +19,8 @@ pub enum Field {
 
 impl Field {
     /// Returns the word in the banner.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Real => "real",
-            Self::Integer => "integer",
-            Self::UnsignedInteger => "unsigned-integer",
-            Self::Pattern => "pattern",
-        }
+    pub fn name(self) -> &'static str {
+        word_of(self, FIELDS)
     }
 }
 
@@ -41,12 +38,8 @@ pub enum Symmetry {
 
 impl Symmetry {
     /// Returns the word in the banner.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::General => "general",
-            Self::Symmetric => "symmetric",
-            Self::SkewSymmetric => "skew-symmetric",
-        }
+    pub fn name(self) -> &'static str {
+        word_of(self, SYMMETRIES)
     }
 
     /// Returns the factor of mirrored values; `None` if entries are not mirrored.
@@ -102,7 +95,8 @@ pub const LONGEST_HEAD: u64 = 16 << 20;
 /// The number of bytes to which the kind of problem is truncated.
 const LONGEST_KIND: usize = 200;
 
-// The words of the banner with their meanings. A word with the meaning `None` is not supported.
+// The words of the banner with their meanings, the usual one of several words first. A word with the meaning `None` is not
+// supported.
 const OBJECTS: Words<()> = &[("matrix", Some(())), ("vector", None)];
 const FORMATS: Words<Format> =
     &[("coordinate", Some(Format::Coordinate)), ("array", Some(Format::Array))];
@@ -123,23 +117,36 @@ const SYMMETRIES: Words<Symmetry> = &[
 
 type Words<T> = &'static [(&'static str, Option<T>)];
 
+fn word_of<T: Copy + PartialEq>(meaning: T, words: Words<T>) -> &'static str {
+    let found = words.iter().find(|(_, known)| *known == Some(meaning));
+    found.expect("each meaning has a word").0
+}
+
 impl Banner {
     /// Parses the first line.
     pub fn parse(line: &[u8]) -> Result<Self, Defect> {
-        let words = after_banner(line).ok_or_else(|| Defect::NoBanner(quote(line.trim_ascii())))?;
+        let Some(words) = after_banner(line) else {
+            let (usual, line) =
+                ("%%MatrixMarket matrix coordinate real general", quote(line.trim_ascii()));
+            return Err(format!("the first line must be like `{usual}`, not {line}").into());
+        };
         let mut words = tokens(words);
         choose(words.next(), "object", OBJECTS)?;
         let format = choose(words.next(), "format", FORMATS)?;
         let field = match choose(words.next(), "field", FIELDS) {
-            Err(defect @ Defect::UnsupportedBannerWord { .. }) => Err(defect),
+            Err(defect) if defect.is_unsupported => Err(defect),
             other => Ok(other?),
         };
         let symmetry = choose(words.next(), "symmetry", SYMMETRIES)?;
         match (format, &field, symmetry, words.next()) {
-            (_, _, _, Some(word)) => Err(Defect::SurplusBannerWord(quote(word))),
-            (Format::Array, Ok(Field::Pattern), ..) => Err(Defect::PatternArray),
+            (_, _, _, Some(word)) => {
+                Err(format!("unexpected {} in the banner", quote(word)).into())
+            }
+            (Format::Array, Ok(Field::Pattern), ..) => {
+                Err("the array format cannot have the field `pattern`".into())
+            }
             (_, Ok(Field::Pattern), Symmetry::SkewSymmetric, _) => {
-                Err(Defect::SkewSymmetricPattern)
+                Err("a pattern has no values and cannot be skew-symmetric".into())
             }
             _ => Ok(Self { format, field, symmetry }),
         }
@@ -157,13 +164,14 @@ impl Banner {
         }
         if found != wanted.len() {
             let (wanted, line) = (wanted.join(", "), quote(line.trim_ascii()));
-            return Err(Defect::SizeLine { wanted, line });
+            return Err(format!("the size line must contain {wanted}, not {line}").into());
         }
         let sizes = tokens(line).zip(wanted).map(|(word, things)| size(word, things));
         let sizes = sizes.collect::<Result<Vec<_>, _>>()?;
         let (rows, cols, entries) = (sizes[0], sizes[1], sizes.get(2).copied());
         if self.symmetry != Symmetry::General && rows != cols {
-            return Err(Defect::NotSquare { symmetry: self.symmetry.name(), rows, cols });
+            let symmetry = self.symmetry.name();
+            return Err(format!("a {symmetry} matrix must be square, not {rows} x {cols}").into());
         }
         Ok(Some(Sizes { rows, cols, entries }))
     }
@@ -172,7 +180,7 @@ impl Banner {
 impl Header {
     /// Reads up to and including the size line. Returns also the kind of problem from the comment `% kind: …`.
     pub fn read(lines: &mut Lines) -> Result<(Self, Option<String>), Fault> {
-        let banner = Banner::parse(lines.next()?.ok_or(Defect::Empty)?);
+        let banner = Banner::parse(lines.next()?.ok_or(Defect::from("the file is empty"))?);
         let banner = banner.map_err(|defect| lines.fault(defect))?;
         let field = banner.field.clone().map_err(|defect| lines.fault(defect))?;
         let (sizes, kind) = sizes(lines, &banner)?;
@@ -193,27 +201,31 @@ impl Header {
 }
 
 /// Checks that 32-bit indices suffice for this number of rows, columns or entries.
-pub fn check_count(count: u64, things: &'static str) -> Result<(), Defect> {
-    match count > MAX_INDEX as u64 {
-        true => Err(Defect::TooMany { count: count.to_string(), things }),
-        false => Ok(()),
-    }
+pub fn check_count(count: u64, things: &str) -> Result<(), Defect> {
+    if count > MAX_INDEX as u64 { Err(too_many(count, things)) } else { Ok(()) }
 }
 
-fn choose<T: Copy>(
-    word: Option<&[u8]>,
-    what: &'static str,
-    choices: Words<T>,
-) -> Result<T, Defect> {
+fn too_many(count: impl Display, things: &str) -> Defect {
+    let most = format!("32-bit indices allow at most {MAX_INDEX}");
+    Defect::unsupported(format!("{count} {things} are too many: {most}"))
+}
+
+fn choose<T: Copy>(word: Option<&[u8]>, what: &str, choices: Words<T>) -> Result<T, Defect> {
     let supported = choices.iter().filter(|choice| choice.1.is_some());
     let supported = supported.map(|choice| choice.0).collect::<Vec<_>>().join(", ");
     let Some(word) = word else {
-        return Err(Defect::BannerWordMissing { what, supported });
+        return Err(format!("the banner lacks the {what} ({supported})").into());
     };
     match choices.iter().find(|choice| word.eq_ignore_ascii_case(choice.0.as_bytes())) {
         Some((_, Some(meaning))) => Ok(*meaning),
-        Some(&(word, None)) => Err(Defect::UnsupportedBannerWord { what, word, supported }),
-        None => Err(Defect::UnknownBannerWord { what, word: quote(word), supported }),
+        Some((word, None)) => {
+            let message = format!("{what} `{word}` is not supported, only {supported}");
+            Err(Defect::unsupported(message))
+        }
+        None => {
+            let word = quote(word);
+            Err(format!("unknown {what} {word}, it must be one of {supported}").into())
+        }
     }
 }
 
@@ -222,7 +234,7 @@ fn sizes(lines: &mut Lines, banner: &Banner) -> Result<(Sizes, Option<String>), 
     let mut kind = None;
     loop {
         let Some(line) = lines.next()? else {
-            return Err(lines.fault(Defect::NoSizeLine));
+            return Err(lines.fault("the file ends before the size line"));
         };
         let found = kind_in_comment(line);
         let sizes = banner.sizes(line).map_err(|defect| lines.fault(defect))?;
@@ -231,7 +243,7 @@ fn sizes(lines: &mut Lines, banner: &Banner) -> Result<(Sizes, Option<String>), 
         }
         kind = kind.or(found);
         if lines.bytes > LONGEST_HEAD {
-            return Err(lines.fault(Defect::LongHead(LONGEST_HEAD)));
+            return Err(lines.fault(format!("no size line within the first {LONGEST_HEAD} bytes")));
         }
     }
 }
@@ -243,12 +255,13 @@ fn kind_in_comment(line: &[u8]) -> Option<String> {
     (!kind.is_empty()).then(|| shown(kind, LONGEST_KIND))
 }
 
-fn size(word: &[u8], things: &'static str) -> Result<u64, Defect> {
+fn size(word: &[u8], things: &str) -> Result<u64, Defect> {
     let digits = std::str::from_utf8(word).ok();
     let Some(digits) = digits.filter(|text| text.bytes().all(|c| c.is_ascii_digit())) else {
-        return Err(Defect::Size { things, word: quote(word) });
+        let what = format!("the number of {things} must be a whole number of at least 0");
+        return Err(format!("{what}, not {}", quote(word)).into());
     };
-    digits.parse().map_err(|_| Defect::TooMany { count: shown(word, 40), things })
+    digits.parse().map_err(|_| too_many(shown(word, 40), things))
 }
 
 fn elements(symmetry: Symmetry, rows: u64, cols: u64) -> u64 {

@@ -148,7 +148,7 @@ impl<'c> Opened<'c> {
     /// Searches for the first defect of a file that could not be parsed, from the start.
     fn defect(&self) -> MarketError {
         let fault = search(&mut self.text.lines(self.options.chunk)).err();
-        self.text.error(fault.unwrap_or_else(|| Defect::Changed.into()))
+        self.text.error(fault.unwrap_or_else(|| Defect::changed().into()))
     }
 }
 
@@ -200,11 +200,12 @@ fn search(lines: &mut Lines) -> Result<(), Fault> {
         };
         found += u64::from(entry.map_err(|defect| lines.fault(defect))?);
         if found > stored {
-            return Err(lines.fault(Defect::SurplusEntries(stored)));
+            let most = format!("the {stored} given in the size line");
+            return Err(lines.fault(format!("there are more entries than {most}")));
         }
     }
     if found < stored {
-        return Err(lines.fault(Defect::EntriesMissing { found, stored }));
+        return Err(lines.fault(format!("the file ends after {found} of {stored} entries")));
     }
     Ok(())
 }

@@ -243,14 +243,14 @@ impl<'a> Lines<'a> {
         }
         self.line += 1;
         let Some(line) = line_at(&self.block, self.at) else {
-            return Err(self.fault(Defect::LongLine(LONGEST_LINE)));
+            return Err(self.fault(format!("the line has more than {LONGEST_LINE} bytes")));
         };
         self.at += line.len();
         self.bytes += line.len() as u64;
         Ok(Some(line))
     }
 
-    pub fn fault(&self, defect: Defect) -> Fault {
+    pub fn fault(&self, defect: impl Into<Defect>) -> Fault {
         Fault::at(self.line, defect)
     }
 
