@@ -134,8 +134,9 @@ impl<R: Read> Read for Rationed<R> {
     fn read(&mut self, piece: &mut [u8]) -> io::Result<usize> {
         let most = piece.len().min(usize::try_from(self.left.get()).unwrap_or(usize::MAX));
         if most == 0 && !piece.is_empty() {
-            let most = MOST_HEADER_BYTES;
-            return Err(invalid(format!("more than {most} bytes of headers between two entries")));
+            let message =
+                format!("more than {MOST_HEADER_BYTES} bytes of headers between two entries");
+            return Err(invalid(message));
         }
         let bytes = self.inner.read(&mut piece[..most])?;
         self.left.set(self.left.get() - bytes as u64);
@@ -148,20 +149,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn archives_are_recognized_by_their_names() {
-        for (name, expected) in [
-            ("a/cant.tar.gz", true),
-            ("cant.tgz", true),
-            ("CANT.Tar.GZ", true),
-            ("cant.mtx.gz", false),
-            ("cant.tar", false),
-            ("a.tar.gz/cant.mtx", false),
-        ] {
-            assert_eq!(is_archive(Path::new(name)), expected, "{name}");
-        }
-    }
-
-    #[test]
     fn endings_of_matrix_files_count_in_any_case() {
         for (name, expected) in [
             ("a.mtx", Some(("a", 0))),
@@ -169,12 +156,19 @@ mod tests {
             ("a.b.mtx.GZ", Some(("a.b", 1))),
             ("a.Tar.gz", Some(("a", 2))),
             ("a.TGZ", Some(("a", 3))),
+            ("a.tar", None),
             ("a.mtx.aux", None),
             ("mtx", None),
             ("äöü", None),
         ] {
             assert_eq!(split_ending(name), expected, "{name}");
-            assert_eq!(is_matrix(Path::new(name)), expected.is_some(), "{name}");
+            let path = Path::new("b.tar.gz").join(name);
+            let is_archive_too = expected.is_some_and(|(_, form)| form >= 2);
+            assert_eq!(
+                (is_matrix(&path), is_archive(&path)),
+                (expected.is_some(), is_archive_too),
+                "{name}"
+            );
         }
     }
 

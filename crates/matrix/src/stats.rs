@@ -196,16 +196,9 @@ mod tests {
 
     #[test]
     fn symmetry_is_the_fraction_of_mirrored_entries() {
-        let of = |triplets: &[(usize, usize, f64)]| {
-            pattern_symmetry(&Csr::<f64>::from_triplets(3, 3, triplets))
-        };
-        assert_eq!(of(&[(0, 0, 1.0), (0, 2, 1.0), (2, 0, 1.0)]), Some(1.0));
+        let of = |triplets: &[_]| pattern_symmetry(&Csr::<f64>::from_triplets(3, 3, triplets));
         assert_eq!(of(&[(0, 1, 1.0), (1, 0, 1.0), (0, 2, 1.0), (1, 2, 1.0)]), Some(0.5));
         assert_eq!(of(&[]), None);
-    }
-
-    #[test]
-    fn symmetry_equals_the_result_of_a_search_for_every_mirrored_entry() {
         for spec in ["rmat,scale=8,edges=4000", "uniform,rows=40,nnz=700", "wheel,spokes=9"] {
             let csr = Generator::parse(spec).unwrap().generate().unwrap();
             let columns = |row: usize| &csr.column_indices[csr.row(row)];

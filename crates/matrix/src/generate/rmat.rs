@@ -57,17 +57,4 @@ mod tests {
         assert_eq!(graph, [part(0..3), part(3..700), part(700..1024)].concat());
         assert_ne!(graph, rmat(10, 200_000, 2, 0..1024));
     }
-
-    #[test]
-    fn quadrants_have_their_probabilities() {
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
-        let mut counts = [0; 4];
-        for _ in 0..100_000 {
-            let edge = edge(1, &mut random);
-            counts[(edge >> 31 | edge & 1) as usize] += 1;
-        }
-        for (count, share) in counts.into_iter().zip([0.57, 0.19, 0.19, 0.05]) {
-            assert!((f64::from(count) / 1e5 - share).abs() < 0.01, "{counts:?}");
-        }
-    }
 }
