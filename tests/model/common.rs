@@ -49,9 +49,11 @@ pub fn output(
     out.to_vec()
 }
 
-/// Checks that a fault's message contains all `parts`.
-pub fn check(message: &str, parts: &[&str]) {
-    for part in parts {
-        assert!(message.contains(part), "{part:?} is not in: {message}");
+/// Checks that a fault's message contains the parts of `expected` that ` … ` separates, in this order.
+pub fn check(message: &str, expected: &str) {
+    let mut rest = message;
+    for part in expected.split(" … ") {
+        let found = rest.split_once(part);
+        rest = found.unwrap_or_else(|| panic!("{part:?} is not in: {message}")).1;
     }
 }

@@ -9,7 +9,7 @@ fn kernel(body: &str) -> String {
 
 #[test]
 fn data_races_are_found_under_every_schedule() {
-    for (body, blocks, parts) in [
+    for (body, blocks, expected) in [
         // A missing barrier.
         (
             r"
@@ -19,31 +19,25 @@ fn data_races_are_found_under_every_schedule() {
             line[threadIdx.x] = threadIdx.x;
             out[threadIdx.x] = line[63 - threadIdx.x];",
             1,
-            [
-                "the shared array `line` of 256 bytes, which thread ",
-                "nothing orders the two accesses at test.cu:",
-            ],
+            "the shared array `line` of 256 bytes, which thread … nothing orders the two accesses at test.cu:",
         ),
         // A sum without an atomic operation.
         (
             r"
             out[threadIdx.x % 2] += 1;",
             4,
-            ["of a buffer of 256 bytes, which ", "nothing orders the two accesses at test.cu:3"],
+            "of a buffer of 256 bytes, which … nothing orders the two accesses at test.cu:3",
         ),
     ] {
         for seed in SEEDS {
-            let message = output(seed, &kernel(body), (blocks, 64), 0, 64).unwrap_err().0;
-            check(&message, &parts);
+            check(&output(seed, &kernel(body), (blocks, 64), 0, 64).unwrap_err().0, expected);
         }
     }
 }
 
 #[test]
 fn faults_are_described() {
-    /// Statements, the numbers of blocks and of threads, and parts of the message.
-    type Case<'a> = (&'a str, (usize, usize), &'a [&'a str]);
-    let cases: &[Case] = &[
+    for (body, shape, expected) in [
         // A missing barrier of a warp.
         (
             r"
@@ -56,12 +50,7 @@ fn faults_are_described() {
             }
             out[t] = sum;",
             (1, 32),
-            &[
-                "writes 4 bytes at offset ",
-                "`line`",
-                "which thread ",
-                "read: data race, nothing orders the two accesses",
-            ],
+            "writes 4 bytes at offset … `line` … which thread … read: data race, nothing orders the two accesses",
         ),
         // Data that the kernel writes is read as constant.
         (
@@ -70,7 +59,7 @@ fn faults_are_described() {
             __syncthreads();
             if (threadIdx.x == 1) out[1] = __ldg(out);",
             (1, 2),
-            &["as read-only data", "thread 0 of block 0 wrote"],
+            "as read-only data … thread 0 of block 0 wrote",
         ),
         // A block writes what another one reads.
         (
@@ -78,7 +67,7 @@ fn faults_are_described() {
             if (blockIdx.x == 3) out[0] = 5;
             else out[1 + blockIdx.x] = out[0];",
             (6, 1),
-            &["of a buffer of 128 bytes", "nothing orders the two"],
+            "of a buffer of 128 bytes … nothing orders the two",
         ),
         // A barrier in a branch.
         (
@@ -88,7 +77,7 @@ fn faults_are_described() {
             else
                 __syncthreads();",
             (1, 64),
-            &["test: block (0,0,0) thread (", "a barrier in a branch", "test.cu:4", "test.cu:6"],
+            "test: block (0,0,0) thread ( … a barrier in a branch … test.cu:6 … test.cu:4",
         ),
         // A barrier after a thread has returned.
         (
@@ -96,11 +85,7 @@ fn faults_are_described() {
             if (threadIdx.x == 40 && blockIdx.x == 3) return;
             __syncthreads();",
             (6, 64),
-            &[
-                "block (3,0,0) thread (32,0,0): ",
-                "__syncthreads waits for",
-                "lane 8 has exited; at test.cu:4",
-            ],
+            "block (3,0,0) thread (32,0,0): __syncthreads waits for … lane 8 has exited; at test.cu:4",
         ),
         // A barrier that other threads wait for elsewhere.
         (
@@ -108,14 +93,14 @@ fn faults_are_described() {
             if (threadIdx.x < 32) __syncthreads();
             else if (threadIdx.x == 33) __syncwarp();",
             (1, 64),
-            &["thread (33,0,0): __syncwarp waits for", "lane 0 has exited; at test.cu:4"],
+            "thread (33,0,0): __syncwarp waits for … lane 0 has exited; at test.cu:4",
         ),
         // A shuffle without a lane of its mask.
         (
             r"
             if (threadIdx.x != 7) out[0] = __shfl_down_sync(0xffffffff, threadIdx.x, 1);",
             (1, 32),
-            &["__shfl_down_sync waits for the lanes 0x00000080: lane 7 has exited; at test.cu:3"],
+            "__shfl_down_sync waits for the lanes 0x00000080: lane 7 has exited; at test.cu:3",
         ),
         // A shuffle in two branches.
         (
@@ -123,7 +108,7 @@ fn faults_are_described() {
             if (threadIdx.x < 16) out[0] = __shfl_xor_sync(0xffffffff, 1, 1);
             else out[0] = __shfl_xor_sync(0xffffffff, 1, 1);",
             (1, 32),
-            &["waits for the lanes 0x", " waits in __shfl_xor_sync at test.cu:"],
+            "waits for the lanes 0x … waits in __shfl_xor_sync at test.cu:",
         ),
         // Lanes with different masks.
         (
@@ -131,17 +116,14 @@ fn faults_are_described() {
             unsigned mask = threadIdx.x < 16 ? 0xffff : 0xffffffff;
             out[0] = __ballot_sync(mask, 1);",
             (1, 32),
-            &["__ballot_sync with different masks 0xffffffff and 0x0000ffff at test.cu:4"],
+            "__ballot_sync with different masks 0xffffffff and 0x0000ffff at test.cu:4",
         ),
         // A lane outside its mask.
         (
             r"
             if (threadIdx.x == 31) out[0] = __any_sync(0x7fffffff, 1);",
             (1, 32),
-            &[
-                "thread (31,0,0): __any_sync with the mask 0x7fffffff,",
-                "which does not contain the calling lane, at test.cu:3",
-            ],
+            "thread (31,0,0): __any_sync with the mask 0x7fffffff, which does not contain the calling lane, at test.cu:3",
         ),
         // Waiting for a value that is never written.
         (
@@ -150,20 +132,20 @@ fn faults_are_described() {
             if (threadIdx.x == 3) while (*flag == 0) {}
             __syncthreads();",
             (2, 40),
-            &["test: block (", "__syncthreads waits for thread (3,0,0), which is at test.cu:4"],
+            "test: block ( … __syncthreads waits for thread (3,0,0), which is at test.cu:4",
         ),
         (
             r"
             while (atomicAdd(out, 0) == 0) __nanosleep(100);",
             (1, 40),
-            &["thread (0,0,0): waits forever", " at test.cu:3"],
+            "thread (0,0,0): waits forever … at test.cu:3",
         ),
         // Loops without an end.
         (
             r"
             for (unsigned k = 0; k < 8; k = out[k % 8]) out[0] += k;",
             (1, 1),
-            &["thread (0,0,0): is in an endless loop", "at test.cu:3"],
+            "thread (0,0,0): is in an endless loop … at test.cu:3",
         ),
         (
             r"
@@ -171,13 +153,13 @@ fn faults_are_described() {
             for (unsigned k = 4; k >= 0; k /= 2) sum += __shfl_down_sync(0xffffffff, sum, k);
             out[0] = sum;",
             (1, 32),
-            &["is in an endless loop"],
+            "is in an endless loop",
         ),
         (
             r"
             out[0] = 7 / out[0];",
             (1, 1),
-            &["divides an integer by zero at test.cu:3"],
+            "divides an integer by zero at test.cu:3",
         ),
         // A misaligned vector.
         (
@@ -185,13 +167,10 @@ fn faults_are_described() {
             int4 four = *(int4 *)(out + 1);
             out[0] = four.x + four.w;",
             (1, 1),
-            &[
-                "reads 16 bytes at offset 4 of a buffer of 128 bytes: the address is not a multiple of 16, at test.cu:3",
-            ],
+            "reads 16 bytes at offset 4 of a buffer of 128 bytes: the address is not a multiple of 16, at test.cu:3",
         ),
-    ];
-    for (body, shape, parts) in cases {
-        check(&output(1, &kernel(body), *shape, 0, 32).expect_err(body).0, parts);
+    ] {
+        check(&output(1, &kernel(body), shape, 0, 32).expect_err(body).0, expected);
     }
 }
 
@@ -214,13 +193,9 @@ fn a_missing_fence() {
         output(1, &kernel(&body), (2, 1), 0, 3)
     };
     assert_eq!(run("__threadfence();").unwrap(), [1, 7, 7]);
-    check(
-        &run("").unwrap_err().0,
-        &[
-            "block (1,0,0) thread (0,0,0): reads 4 bytes at offset 4",
-            "which thread 0 of block 0 wrote",
-        ],
-    );
+    let expected =
+        "block (1,0,0) thread (0,0,0): reads 4 bytes at offset 4 … which thread 0 of block 0 wrote";
+    check(&run("").unwrap_err().0, expected);
 }
 
 #[test]
@@ -239,8 +214,8 @@ fn a_product_of_matrices_without_a_lane() {
         launch(&gpu, source, (1, threads), 0, &[&out, &below]).unwrap_err().0
     };
     let waits = "mma.sync waits for the lanes 0x80000000: lane 31 has exited; at test.cu:5";
-    check(&message(32, 31), &[waits]);
-    check(&message(24, 24), &["mma.sync needs 32 lanes, but the warp has 24;"]);
+    check(&message(32, 31), waits);
+    check(&message(24, 24), "mma.sync needs 32 lanes, but the warp has 24;");
 }
 
 #[test]
