@@ -11,10 +11,8 @@ use tar::{Archive, EntryType};
 /// The endings of matrix files, in any case; the unpacked form first, archives last.
 const ENDINGS: [&str; 4] = [".mtx", ".mtx.gz", ".tar.gz", ".tgz"];
 
-const ARCHIVES: usize = 2;
-
 pub fn is_archive(file: &Path) -> bool {
-    form(file).is_some_and(|form| form >= ARCHIVES)
+    form(file).is_some_and(|form| form >= 2)
 }
 
 /// Returns whether the name of the file is that of a matrix. Folders are searched for such files.
@@ -30,20 +28,18 @@ pub fn form(file: &Path) -> Option<usize> {
 
 /// Returns the name of a matrix file without its ending, and its [`form`]; `None` for other files.
 pub fn split_ending(name: &str) -> Option<(&str, usize)> {
-    let split = |ending: &&str| name.split_at_checked(name.len().checked_sub(ending.len())?);
-    let without = |(form, ending)| {
-        let (stem, found) = split(ending)?;
+    ENDINGS.iter().enumerate().find_map(|(form, ending)| {
+        let (stem, found) = name.split_at_checked(name.len().checked_sub(ending.len())?)?;
         found.eq_ignore_ascii_case(ending).then_some((stem, form))
-    };
-    ENDINGS.iter().enumerate().find_map(without)
+    })
 }
 
 /// Returns the position and the length in bytes of the matrix file within the uncompressed archive.
 pub fn locate(archive: impl Read) -> io::Result<(u64, u64)> {
-    let matrix = next_matrix(archive)?;
-    let (_, start, size) =
-        matrix.ok_or_else(|| invalid("the archive contains no NAME/NAME.mtx"))?;
-    Ok((start, size))
+    match next_matrix(archive)? {
+        Some((_, start, size)) => Ok((start, size)),
+        None => Err(invalid("the archive contains no NAME/NAME.mtx")),
+    }
 }
 
 /// Reads the rest of an archive, from the header after the matrix to the end. A second matrix is an error, because it
@@ -119,7 +115,6 @@ pub struct Rationed<R> {
 }
 
 impl<R> Rationed<R> {
-    /// Creates a reader with the limit for headers.
     pub fn new(inner: R) -> (Self, Ration) {
         let left = Rc::new(Cell::new(MOST_HEADER_BYTES));
         (Self { inner, left: left.clone() }, Ration(left))

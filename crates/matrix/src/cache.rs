@@ -107,7 +107,19 @@ impl CacheFolder {
             _ => return Ok(contents),
         };
         for entry in entries {
-            contents.add(&entry?)?;
+            let entry = entry?;
+            let metadata = match entry.metadata() {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                metadata => metadata?,
+            };
+            let (file, is_file) = ((entry.path(), metadata.len()), metadata.is_file());
+            match Name::of(&entry.file_name().to_string_lossy()) {
+                Name::Entry if is_file => contents.entries.push(file),
+                name @ Name::Partial(_) if is_file => {
+                    contents.left_over.extend(name.is_left_over().then_some(file));
+                }
+                _ => contents.others += 1,
+            }
         }
         Ok(contents)
     }
@@ -147,25 +159,6 @@ impl CacheFolder {
         };
         // If the folder cannot be written, the next run only takes longer.
         let _ = if self.shared { replace(&path, write) } else { replace_private(&path, write) };
-    }
-}
-
-impl Contents {
-    fn add(&mut self, entry: &fs::DirEntry) -> io::Result<()> {
-        let name = Name::of(&entry.file_name().to_string_lossy());
-        let metadata = match entry.metadata() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            metadata => metadata?,
-        };
-        let file = (entry.path(), metadata.len());
-        match name {
-            Name::Entry if metadata.is_file() => self.entries.push(file),
-            Name::Partial(_) if metadata.is_file() => {
-                self.left_over.extend(Some(file).filter(|_| name.is_left_over()));
-            }
-            _ => self.others += 1,
-        }
-        Ok(())
     }
 }
 

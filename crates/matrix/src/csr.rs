@@ -1,7 +1,5 @@
 //! Compressed sparse row (CSR) storage: the format from which every method starts.
 
-#![warn(missing_docs)]
-
 use std::any::Any;
 use std::borrow::Cow;
 
@@ -68,13 +66,11 @@ impl<T> Csr<T> {
         csr
     }
 
-    /// Returns the number of rows.
     #[inline]
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Returns the number of columns.
     #[inline]
     pub fn cols(&self) -> usize {
         self.cols
@@ -86,29 +82,24 @@ impl<T> Csr<T> {
         &self.row_offsets
     }
 
-    /// Returns the column of each nonzero, row by row.
     #[inline]
     pub fn column_indices(&self) -> &[u32] {
         &self.column_indices
     }
 
-    /// Returns the value of each nonzero, row by row.
     #[inline]
     pub fn values(&self) -> &[T] {
         &self.values
     }
 
-    /// Returns the value of each nonzero, row by row, for changes.
     pub fn values_mut(&mut self) -> &mut [T] {
         &mut self.values
     }
 
-    /// Returns the row offsets, the column indices and the values.
     pub fn into_arrays(self) -> (Vec<u32>, Vec<u32>, Vec<T>) {
         (self.row_offsets, self.column_indices, self.values)
     }
 
-    /// Returns the number of stored entries.
     #[inline]
     pub fn nnz(&self) -> usize {
         self.column_indices.len()
@@ -124,18 +115,15 @@ impl<T> Csr<T> {
         (size_of_val(&self.column_indices[..]) + size_of_val(&self.values[..])) as u64
     }
 
-    /// Returns the range of the entries of row `row`.
     #[inline]
     pub fn row(&self, row: usize) -> std::ops::Range<usize> {
         self.row_offsets[row] as usize..self.row_offsets[row + 1] as usize
     }
 
-    /// Returns the number of entries of each row.
     pub fn row_lengths(&self) -> impl Iterator<Item = u32> + Clone {
         self.row_offsets.windows(2).map(|pair| pair[1] - pair[0])
     }
 
-    /// Checks the invariants of the arrays.
     pub fn is_valid(&self) -> bool {
         self.rows <= MAX_INDEX
             && self.cols <= MAX_INDEX

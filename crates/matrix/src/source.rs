@@ -1,7 +1,5 @@
 //! The source of a matrix: a Matrix Market file or a generator.
 
-#![warn(missing_docs)]
-
 use std::ffi::OsString;
 use std::fmt;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -66,26 +64,20 @@ impl TryFrom<Plain> for Source {
 
 /// A source that is ready to be read. Its file, if it has one, is open.
 pub enum Opened<'a> {
-    /// A file or a stream.
     File {
-        /// The open Matrix Market file.
         file: market::Opened<'a>,
-        /// The path of the file.
         path: &'a Path,
         /// Whether the mirrored half of a symmetric file is stored too.
         expand: bool,
     },
-    /// A generator, which has no file.
     Generated(&'a Generator),
 }
 
 /// The reason why a matrix could not be read or generated.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// The file could not be read.
     #[error(transparent)]
     Market(#[from] MarketError),
-    /// The specification of the generator is invalid.
     #[error(transparent)]
     Spec(#[from] SpecError),
 }
@@ -96,7 +88,6 @@ impl LoadError {
         matches!(self, Self::Market(error) if error.is_unsupported())
     }
 
-    /// Returns whether the user interrupted the reading of the file.
     pub fn is_interrupted(&self) -> bool {
         matches!(self, Self::Market(error) if error.is_interrupted())
     }
@@ -124,9 +115,7 @@ impl Source {
                 let file = market::Opened::open(path, &options, bounds)?;
                 Opened::File { file, path, expand }
             }
-            Self::Generated(generator) | Self::StandIn(_, generator) => {
-                Opened::Generated(generator)
-            }
+            Self::Generated(it) | Self::StandIn(_, it) => Opened::Generated(it),
         })
     }
 
@@ -144,7 +133,6 @@ impl Source {
         self.generator_kind().or_else(|| loaded.market.as_ref()?.kind.clone())
     }
 
-    /// Returns the description of the generator; `None` for a file.
     pub fn generator_kind(&self) -> Option<String> {
         match self {
             Self::File(_) => None,

@@ -1,8 +1,6 @@
 //! Statistics of a matrix: row lengths and their histogram as merge-spmv prints them, the number of distinct
 //! values, and the symmetry of the pattern.
 
-#![warn(missing_docs)]
-
 use std::collections::HashSet;
 
 use rayon::prelude::*;
@@ -13,23 +11,17 @@ use super::Csr;
 /// The size of a matrix and the statistics of its rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Shape {
-    /// The number of rows.
     pub rows: usize,
-    /// The number of columns.
     pub cols: usize,
-    /// The number of stored entries.
     pub nnz: usize,
-    /// The statistics of the row lengths.
     pub row_length: RowStatistics,
 }
 
 impl Shape {
-    /// Returns the numbers of rows, columns and nonzeros.
     pub fn sizes(&self) -> [usize; 3] {
         [self.rows, self.cols, self.nnz]
     }
 
-    /// Computes the shape of a matrix.
     pub fn of<T>(csr: &Csr<T>) -> Self {
         let (rows, cols, nnz) = (csr.rows, csr.cols, csr.nnz());
         Self { rows, cols, nnz, row_length: RowStatistics::of(csr) }
@@ -52,7 +44,6 @@ pub struct RowStatistics {
     pub variance: Option<f64>,
     /// The number of entries of the longest row.
     pub max: u32,
-    /// The number of rows without entries.
     pub empty: usize,
     /// The number of rows by order of magnitude of their length: `[0]` counts empty rows, `[k]` rows of
     /// 10^(k−1) to 10^k − 1 entries. The last bin is that of the longest row.
@@ -60,7 +51,6 @@ pub struct RowStatistics {
 }
 
 impl RowStatistics {
-    /// Computes the statistics of the rows of a matrix.
     pub fn of<T>(csr: &Csr<T>) -> Self {
         Self::of_lengths(csr.row_lengths(), csr.rows, csr.nnz())
     }
@@ -98,18 +88,16 @@ fn histogram(lengths: impl Iterator<Item = u32>) -> Vec<usize> {
     counts
 }
 
-/// The largest number of distinct values that is counted.
 const MOST_DISTINCT: usize = 1 << 16;
 
 /// Returns the number of values with different bit patterns, or `None` if there are more than 65,536:
 /// counting them would take as much memory as the matrix.
 pub fn distinct_values(values: &[f64]) -> Option<usize> {
-    let known =
-        values.par_chunks(1 << 20).map(distinct).try_reduce(HashSet::new, |mut all, part| {
-            all.extend(part);
-            (all.len() <= MOST_DISTINCT).then_some(all)
-        });
-    known.map(|known| known.len())
+    let both = |mut all: HashSet<_>, part| {
+        all.extend(part);
+        (all.len() <= MOST_DISTINCT).then_some(all)
+    };
+    Some(values.par_chunks(1 << 20).map(distinct).try_reduce(HashSet::new, both)?.len())
 }
 
 fn distinct(values: &[f64]) -> Option<HashSet<u64>> {

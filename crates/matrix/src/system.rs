@@ -14,7 +14,6 @@ use serde::{Deserialize, Serialize};
 const CPU: &str = "/sys/devices/system/cpu";
 const HUGE_PAGES: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
 
-/// The properties of the machine that do not change during a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct System {
     pub cpu: Option<String>,

@@ -124,10 +124,7 @@ impl CachedMatrix {
         let [offsets, columns, values] = self.places().ok_or(Some("is too short"))?;
         let [offset_sums, column_sums, value_sums] = &self.head.checksums;
         let &Head { rows, cols, nnz, ones, .. } = &self.head;
-        let values = match ones {
-            true => vec_of_ones(nnz)?,
-            false => self.read(values, nnz, value_sums)?,
-        };
+        let values = if ones { vec_of_ones(nnz)? } else { self.read(values, nnz, value_sums)? };
         let offsets = self.read(offsets, rows + 1, offset_sums)?;
         let columns = self.read(columns, nnz, column_sums)?;
         let csr = Csr::new(rows, cols, offsets, columns, values);
@@ -152,12 +149,10 @@ impl CachedMatrix {
     }
 
     /// Reads an array of `count` elements at byte `begin` on all threads and verifies its checksums.
-    fn read<T: Pod + Send>(
-        &self,
-        begin: usize,
-        count: usize,
-        checksums: &[u64],
-    ) -> Result<Vec<T>, Unusable> {
+    fn read<T>(&self, begin: usize, count: usize, checksums: &[u64]) -> Result<Vec<T>, Unusable>
+    where
+        T: Pod + Send,
+    {
         let mut array = zeroed::<T>(count)?;
         let chunks = cast_slice_mut::<T, u8>(&mut array).par_chunks_mut(CHUNK);
         if checksums.len() != chunks.len() {

@@ -73,13 +73,13 @@ impl MatrixCache {
         let Some(place) = self.0.path(&key) else {
             return Loaded::read_within(path, expand, bounds);
         };
-        let damage = match CachedMatrix::open(&place) {
-            Ok(entry) if entry.head.is_of(stamp, &source, bounds) => match entry.load() {
-                Ok(loaded) => return Ok(loaded),
-                Err(why) => why,
-            },
-            Ok(_) => None,
-            Err(why) => why,
+        let loaded = CachedMatrix::open(&place).and_then(|entry| {
+            let is_current = entry.head.is_of(stamp, &source, bounds);
+            if is_current { entry.load() } else { Err(None) }
+        });
+        let damage = match loaded {
+            Ok(loaded) => return Ok(loaded),
+            Err(damage) => damage,
         };
         let hash = if stamp.is_settled(now()) { None } else { hash_of(&source, bounds).ok() };
         let loaded = Loaded::read_within(path, expand, bounds)?;

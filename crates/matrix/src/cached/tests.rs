@@ -34,10 +34,7 @@ impl Place {
     /// Checks that the entry is refused with a note that ends so, and replaced.
     fn is_parsed_again(&self, ending: &str) {
         let loaded = self.load(true);
-        assert_eq!(
-            (loaded.from_cache, &loaded.csr.values[..]),
-            (false, &[2.0, 4.0, 4.0, 5.0, 5.0][..])
-        );
+        assert!(!loaded.from_cache && loaded.csr.values == [2.0, 4.0, 4.0, 5.0, 5.0]);
         let note = loaded.note.unwrap();
         assert!(note.ends_with(ending), "{note}");
         assert!(self.load(true).from_cache);
@@ -205,11 +202,8 @@ fn any_damage_is_detected_reported_and_repaired() {
     let first = place.load(true);
     let whole = fs::read(&entry).unwrap();
     let head = whole.iter().rposition(|&byte| byte == b'}').unwrap();
-    let damaged = (0..whole.len()).map(|at| {
-        let mut bytes = whole.clone();
-        bytes[at] ^= 0x10;
-        bytes
-    });
+    let damaged =
+        (0..whole.len()).map(|at| [&whole[..at], &[whole[at] ^ 0x10], &whole[at + 1..]].concat());
     let cut = (0..whole.len()).step_by(5).map(|length| whole[..length].to_vec());
     let mut seen = std::collections::BTreeSet::new();
     for bytes in damaged.chain(cut) {

@@ -42,7 +42,12 @@ impl Columns {
             Spread::Band(width) => {
                 let width = if self.hub == Some(length) { self.cols } else { width.max(length) };
                 let window = self.window(diagonal, width);
-                self.append_runs(window, length, &mut random, columns);
+                let fits = window.len() / self.run * self.run >= length;
+                let run = if fits { self.run } else { 1 };
+                let slots = distinct(window.len() / run, length.div_ceil(run), &mut random);
+                let starts = slots.into_iter().map(|slot| window.start + slot as usize * run);
+                let runs = starts.flat_map(|start| start..start + run);
+                columns.extend(runs.map(|column| column as u32).take(length));
             }
             Spread::Normal(deviation) => {
                 append_normal(diagonal, deviation, self.cols, length, &mut random, columns);
@@ -54,20 +59,6 @@ impl Columns {
         let width = width.min(self.cols);
         let start = diagonal.saturating_sub(width / 2).min(self.cols - width);
         start..start + width
-    }
-
-    fn append_runs(
-        &self,
-        window: Range<usize>,
-        length: usize,
-        random: &mut Xoshiro256PlusPlus,
-        columns: &mut Vec<u32>,
-    ) {
-        let fits = window.len() / self.run * self.run >= length;
-        let run = if fits { self.run } else { 1 };
-        let slots = distinct(window.len() / run, length.div_ceil(run), random);
-        let starts = slots.into_iter().map(|slot| window.start + slot as usize * run);
-        columns.extend(starts.flat_map(|start| start..start + run).map(|c| c as u32).take(length));
     }
 }
 

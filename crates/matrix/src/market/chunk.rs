@@ -74,22 +74,16 @@ pub struct Entries {
 }
 
 /// The rows, columns and values of all chunks until the matrix is built. Threads take consecutive pieces of the arrays.
-pub struct Store<'a>(pub Mutex<(&'a mut [u16], &'a mut [u32], &'a mut [f64])>);
+pub struct Store<'a>(pub Mutex<Arrays<'a>>);
+
+type Arrays<'a> = (&'a mut [u16], &'a mut [u32], &'a mut [f64]);
 
 impl<'a> Store<'a> {
     /// Returns the next `size` rows and columns and `values` values, or `None` if fewer are left.
-    fn take(
-        &self,
-        size: usize,
-        values: usize,
-    ) -> Option<(&'a mut [u16], &'a mut [u32], &'a mut [f64])> {
+    fn take(&self, size: usize, values: usize) -> Option<Arrays<'a>> {
         let mut rest = self.0.lock().expect("no thread panics while it holds the lock");
-        let (rows, columns, all_values) = &mut *rest;
-        Some((
-            rows.split_off_mut(..size)?,
-            columns.split_off_mut(..size)?,
-            all_values.split_off_mut(..values)?,
-        ))
+        let (rows, columns) = (rest.0.split_off_mut(..size)?, rest.1.split_off_mut(..size)?);
+        Some((rows, columns, rest.2.split_off_mut(..values)?))
     }
 }
 
@@ -158,14 +152,8 @@ impl<'s> Parser<'_, 's> {
             _ => (self.lines::<false>(text)?, self.buffer.size),
         };
         let (rows, columns, values) = self.store.take(self.buffer.size, values)?;
-        let mut chunk = Chunk {
-            rows,
-            columns,
-            values,
-            ends: std::mem::take(&mut self.buffer.counts),
-            stored,
-            above: self.buffer.above,
-        };
+        let (ends, above) = (std::mem::take(&mut self.buffer.counts), self.buffer.above);
+        let mut chunk = Chunk { rows, columns, values, ends, stored, above };
         self.group(&mut chunk);
         Some(chunk)
     }

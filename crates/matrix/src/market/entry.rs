@@ -178,27 +178,18 @@ fn line<const PATTERN: bool>(
     room: &mut [u8; WINDOW],
     header: &Header,
 ) -> Option<(Option<Entry>, usize)> {
-    match quick::<PATTERN>(&text[at..], room, header) {
-        Some((entry, length)) => Some((Some(entry), length)),
-        None => {
-            let line = line_at(text, at)?;
-            Some((coordinate(line, header).ok()?, line.len()))
+    if let Some((row, col, value, length)) =
+        scan::coordinate::<PATTERN>(Window::new(&text[at..], room))
+    {
+        let (row, col) = (row.wrapping_sub(1), col.wrapping_sub(1));
+        let inside = row < header.rows as u64 && col < header.cols as u64;
+        let entry = Entry { row: row as u32, col: col as u32, value };
+        if inside && !entry.is_doubtful(header) {
+            return Some((Some(entry), length));
         }
     }
-}
-
-/// Parses the line at the start of `text` if it has the usual form. Returns the entry and the line's length.
-#[inline(always)]
-fn quick<const PATTERN: bool>(
-    text: &[u8],
-    room: &mut [u8; WINDOW],
-    header: &Header,
-) -> Option<(Entry, usize)> {
-    let (row, col, value, length) = scan::coordinate::<PATTERN>(Window::new(text, room))?;
-    let (row, col) = (row.wrapping_sub(1), col.wrapping_sub(1));
-    let inside = row < header.rows as u64 && col < header.cols as u64;
-    let entry = Entry { row: row as u32, col: col as u32, value };
-    (inside && !entry.is_doubtful(header)).then_some((entry, length))
+    let line = line_at(text, at)?;
+    Some((coordinate(line, header).ok()?, line.len()))
 }
 
 #[cfg(all(test, target_arch = "x86_64"))]

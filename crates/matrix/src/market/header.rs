@@ -9,7 +9,6 @@ use crate::csr::MAX_INDEX;
 pub enum Field {
     /// Floating-point numbers: `real` or `double`.
     Real,
-    /// Integers: `integer`.
     Integer,
     /// Integers that are not negative: `unsigned-integer`.
     UnsignedInteger,
@@ -18,7 +17,6 @@ pub enum Field {
 }
 
 impl Field {
-    /// Returns the word in the banner.
     pub fn name(self) -> &'static str {
         word_of(self, FIELDS)
     }
@@ -37,7 +35,6 @@ pub enum Symmetry {
 }
 
 impl Symmetry {
-    /// Returns the word in the banner.
     pub fn name(self) -> &'static str {
         word_of(self, SYMMETRIES)
     }
@@ -64,16 +61,12 @@ pub struct Banner {
     format: Format,
     /// The type of the values, or the reason why it is not supported.
     field: Result<Field, Defect>,
-    /// Which entries stand for others as well.
     pub symmetry: Symmetry,
 }
 
-/// The numbers of the size line.
 #[derive(Clone, Copy, Debug)]
 pub struct Sizes {
-    /// The number of rows.
     pub rows: u64,
-    /// The number of columns.
     pub cols: u64,
     /// The number of entries; `None` for an array, which contains all elements.
     pub entries: Option<u64>,
@@ -123,7 +116,6 @@ fn word_of<T: Copy + PartialEq>(meaning: T, words: Words<T>) -> &'static str {
 }
 
 impl Banner {
-    /// Parses the first line.
     pub fn parse(line: &[u8]) -> Result<Self, Defect> {
         let Some(words) = after_banner(line) else {
             let (usual, line) =

@@ -6,8 +6,6 @@
 //! the file has a defect. The first defect is then searched for by a sequential pass from the start, so that the
 //! message does not depend on the number of threads.
 
-#![warn(missing_docs)]
-
 mod build;
 mod chunk;
 mod decimal;
@@ -43,7 +41,6 @@ use error::{Fault, Stop};
 use header::{Format, Header};
 use text::{Lines, Text};
 
-/// The options for reading a file.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// Whether a symmetric or skew-symmetric file is expanded to the whole matrix. Otherwise only the stored
@@ -65,7 +62,6 @@ impl Default for Options {
 pub struct Market {
     /// The matrix, expanded if requested. Duplicates are summed and explicit zeros retained.
     pub csr: Csr<f64>,
-    /// The type of the values.
     pub field: Field,
     /// The symmetry, which determines the part of the matrix that the file stores.
     pub symmetry: Symmetry,
@@ -80,7 +76,6 @@ pub struct Market {
     pub triangles: [u64; 2],
     /// The size of the uncompressed text in bytes.
     pub text_bytes: u64,
-    /// The size of the file in bytes.
     pub file_bytes: u64,
 }
 
@@ -105,7 +100,6 @@ pub struct Opened<'c> {
 }
 
 impl<'c> Opened<'c> {
-    /// Opens a file to be read within `bounds`.
     pub fn open(
         path: &Path,
         options: &Options,
@@ -119,7 +113,6 @@ impl<'c> Opened<'c> {
         self.text.input.is_stream()
     }
 
-    /// Returns the bounds within which the file is read.
     pub fn bounds(&self) -> ReadBounds<'c> {
         self.text.input.bounds
     }
@@ -129,7 +122,6 @@ impl<'c> Opened<'c> {
         self.text.input.stream_bytes()
     }
 
-    /// Returns the size of the matrix according to the header of the file.
     pub fn size_hint(&self) -> Result<SizeHint, MarketError> {
         Ok(size_hint(&self.header()?.0, &self.text, &self.options))
     }

@@ -60,7 +60,14 @@ impl Lines {
         header: &Header,
     ) -> (usize, usize) {
         if self.pause == 0 {
-            let (count, end) = self.parse_piece::<PATTERN>(text, at, header);
+            self.marks.find(&text[at..]);
+            let (count, end) = match PATTERN {
+                true => self.parse_indices::<2>(text, at, header),
+                false => self.parse_indices::<3>(text, at, header),
+            };
+            if !PATTERN {
+                self.parse_values(text, at, count);
+            }
             if count >= FEW {
                 self.last_pause /= 2;
             } else {
@@ -83,23 +90,6 @@ impl Lines {
         let entry = Entry { row: (key >> 32) as u32, col: key as u32, value };
         let left = key == LEFT || entry.is_doubtful(header);
         if left { Err(self.starts[line]) } else { Ok(entry) }
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    fn parse_piece<const PATTERN: bool>(
-        &mut self,
-        text: &[u8],
-        at: usize,
-        header: &Header,
-    ) -> (usize, usize) {
-        self.marks.find(&text[at..]);
-        if PATTERN {
-            return self.parse_indices::<2>(text, at, header);
-        }
-        let (count, end) = self.parse_indices::<3>(text, at, header);
-        self.parse_values(text, at, count);
-        (count, end)
     }
 
     /// Parses the indices of lines of `WORDS` words from position `at` on, up to the first line in another form. Returns

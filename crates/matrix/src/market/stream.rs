@@ -28,7 +28,6 @@ impl Stream {
         Ok(is_coordinate.then_some(Self { file, header, kind, mirror }))
     }
 
-    /// Returns the numbers of rows and columns.
     pub fn shape(&self) -> (usize, usize) {
         (self.header.rows, self.header.cols)
     }
@@ -38,12 +37,10 @@ impl Stream {
         self.header.stored
     }
 
-    /// Returns the kind of problem from the comment `% kind: …`.
     pub fn kind(&self) -> Option<&str> {
         self.kind.as_deref()
     }
 
-    /// Returns the size of the file in bytes.
     pub fn file_bytes(&self) -> u64 {
         self.file.text.input.size
     }

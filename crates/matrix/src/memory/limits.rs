@@ -61,8 +61,8 @@ fn kib(text: &str, name: &str) -> Option<u64> {
 /// Returns the limit of the address space less the size of the process's mappings, in bytes.
 fn left_of_address_space(status: &str) -> Option<u64> {
     let (limit, _) = getrlimit(Resource::RLIMIT_AS).ok()?;
-    (limit != nix::libc::RLIM_INFINITY)
-        .then(|| limit - limit.min(kib(status, "VmSize").unwrap_or(0)))
+    let left = limit.saturating_sub(kib(status, "VmSize").unwrap_or(0));
+    (limit != nix::libc::RLIM_INFINITY).then_some(left)
 }
 
 /// Returns the memory that the limits of the process's control groups (listed in `/proc/self/cgroup`) and of their

@@ -73,18 +73,12 @@ impl FromStr for Size {
 
 impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut scaled = self.0 as f64 / 1024.0;
-        let mut units = LETTERS.chars();
-        let mut unit = units.next();
-        while scaled >= 1024.0
-            && let Some(next) = units.next()
-        {
-            (scaled, unit) = (scaled / 1024.0, Some(next));
-        }
-        match unit {
-            Some(unit) if self.0 >= 1024 => write!(f, "{scaled:.1} {unit}iB"),
-            _ => write!(f, "{} bytes", self.0),
-        }
+        let power = self.0.checked_ilog2().unwrap_or(0) as usize / 10;
+        let Some(last) = power.min(LETTERS.len()).checked_sub(1) else {
+            return write!(f, "{} bytes", self.0);
+        };
+        let scaled = self.0 as f64 / 1024f64.powi(last as i32 + 1);
+        write!(f, "{scaled:.1} {}iB", &LETTERS[last..=last])
     }
 }
 

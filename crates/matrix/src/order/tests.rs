@@ -163,15 +163,12 @@ fn the_heaviest_edge_comes_first() {
     let csr = symmetric(6, &pairs);
     let groups = graph::Groups { of: vec![0, 1, 2, 2, 3, 3], count: 4 };
     let coarse = Graph::of(&csr).collapsed(&groups);
-    let sorted = |vertex| {
-        let mut edges: Vec<_> = coarse.edges(vertex).collect();
-        edges.sort_unstable();
-        edges
-    };
-    assert_eq!(sorted(0), [(1, 1), (2, 2)]);
-    assert_eq!(sorted(1), [(0, 1), (3, 1)]);
-    assert_eq!(sorted(2), [(0, 2), (3, 3)]);
-    assert_eq!(sorted(3), [(1, 1), (2, 3)]);
+    let edges = [[(1, 1), (2, 2)], [(0, 1), (3, 1)], [(0, 2), (3, 3)], [(1, 1), (2, 3)]];
+    for (vertex, expected) in (0..).zip(edges) {
+        let mut found: Vec<_> = coarse.edges(vertex).collect();
+        found.sort_unstable();
+        assert_eq!(found, expected, "{vertex}");
+    }
     assert_eq!(coarse.vertex_weights, [4, 3, 4 + 3, 4 + 4]);
     // The search of this ring of four starts at 0; of its neighbours, 2 precedes 1. The result is reversed.
     assert_eq!(rcm::reverse_cuthill_mckee(&coarse), [3, 1, 2, 0]);

@@ -34,17 +34,13 @@ impl Readings {
 
     /// Parses the texts of the kernel's files `stat`, `loadavg` and `cpuinfo`.
     fn of(stat: &str, loadavg: &str, cpuinfo: &str) -> Self {
-        let ticks = stat.lines().find_map(|line| line.strip_prefix("cpu "));
+        let cpu = stat.lines().find_map(|line| line.strip_prefix("cpu ")).unwrap_or_default();
         // user, nice, system, idle, iowait, irq, softirq, steal. The time of guests is part of the user time.
-        let ticks: Option<Vec<f64>> = ticks
-            .and_then(|line| line.split_whitespace().take(8).map(|n| n.parse().ok()).collect());
-        let ticks = ticks.filter(|ticks| ticks.len() == 8);
-        let loads: Option<Vec<f64>> =
-            loadavg.split_whitespace().take(3).map(|load| load.parse().ok()).collect();
+        let ticks = numbers::<8>(cpu);
         Self {
-            cpu_s: ticks.as_ref().map(|ticks| ticks.iter().sum::<f64>() / TICKS),
+            cpu_s: ticks.map(|ticks| ticks.iter().sum::<f64>() / TICKS),
             steal_s: ticks.map(|ticks| ticks[7] / TICKS),
-            load_average: loads.and_then(|loads| loads.try_into().ok()),
+            load_average: numbers(loadavg),
             cpu_mhz: clocks(cpuinfo),
             throttling: None,
         }
@@ -61,6 +57,12 @@ impl Readings {
         let stolen = self.steal_s? - begin.steal_s?;
         (all > 0.0).then(|| (stolen / all).max(0.0))
     }
+}
+
+/// Returns the first words of a text as numbers.
+fn numbers<const N: usize>(text: &str) -> Option<[f64; N]> {
+    let numbers = text.split_whitespace().take(N).map(|word| word.parse().ok());
+    numbers.collect::<Option<Vec<_>>>()?.try_into().ok()
 }
 
 fn clocks(cpuinfo: &str) -> Option<[f64; 2]> {

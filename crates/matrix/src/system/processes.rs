@@ -59,14 +59,12 @@ fn reason(mounted: &Path, groups: &str, [processes, space]: [Option<u64>; 2]) ->
         let space = space.map(|bytes| {
             format!("the stack of a thread needs a part of the {} KiB of `ulimit -v`", bytes >> 10)
         });
-        match [processes, space].into_iter().flatten().collect::<Vec<_>>().join(", or ") {
-            none if none.is_empty() => {
-                "the system has too many processes and threads: end some, or raise \
-                                        kernel.threads-max and kernel.pid_max"
-                    .into()
-            }
-            limits => format!("{limits}: raise this limit, or end other processes"),
+        let limits = [processes, space].into_iter().flatten().collect::<Vec<_>>().join(", or ");
+        if limits.is_empty() {
+            let raise = "raise kernel.threads-max and kernel.pid_max";
+            return format!("the system has too many processes and threads: end some, or {raise}");
         }
+        format!("{limits}: raise this limit, or end other processes")
     })
 }
 

@@ -40,6 +40,8 @@ const MATRICES: &[&str] = &[
      2: the number of entries must be a whole number of at least 0, not `x`",
     "coordinate real general\n2147483648 2 2\n => \
      2: 2147483648 rows are too many: 32-bit indices allow at most 2147483647",
+    "coordinate real general\n9 9 1000000000000000000\n => \
+     2: 1000000000000000000 entries are too many: 32-bit indices allow at most 2147483647",
     "coordinate real general\n1 1 99999999999999999999\n => \
      2: 99999999999999999999 entries are too many: 32-bit indices allow at most 2147483647",
     "array real general\n65536 65536\n => \
