@@ -28,7 +28,6 @@ const SIZES: [u64; 4] = [i32::MAX as u64, u32::MAX as u64, 1 << 62, u64::MAX];
 
 static PLACES: LazyLock<Vec<Place>> = LazyLock::new(|| TEXTS.map(Place::new).into());
 
-/// A matrix file and its file in the cache.
 struct Place {
     bench: Bench,
     cache: MatrixCache,

@@ -21,14 +21,12 @@ use spmv_matrix::system::System;
 use spmv_matrix::system::noise::Readings;
 use spmv_methods::method::Unavailable;
 
-/// Recorded rows of several kinds.
 const RECORDED: [&str; 4] = [
     include_str!("../../results/csrk-tune/2026-11-21-amd-epyc-2-cores/rows.csv"),
     include_str!("../../results/sc16-fig5/2026-11-23-amd-epyc-2-cores/rows.csv"),
     include_str!("../../results/sc16-table1/2026-11-23-amd-epyc-2-cores/rows.csv"),
     include_str!("../../results/five-gpu-table1/2026-11-23-amd-epyc-2-cores/rows.csv"),
 ];
-/// The number of rows that are used of each file.
 const ROWS: usize = 8;
 
 static LINES: LazyLock<Vec<RecordedRow>> = LazyLock::new(|| {

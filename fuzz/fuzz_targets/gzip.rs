@@ -52,7 +52,6 @@ fuzz_target!(|input: &[u8]| -> Corpus {
     Corpus::Keep
 });
 
-/// Each member and its text.
 type Members = Vec<(Vec<u8>, Vec<u8>)>;
 
 fn members(text: &[u8], cuts: [u8; 2], level: u8) -> Members {

@@ -29,7 +29,6 @@ fuzz_target!(|text: &[u8]| {
     }
 });
 
-/// Appends blanks to each line.
 fn padded(text: &[u8]) -> Vec<u8> {
     let mut padded = Vec::new();
     for line in text.split_inclusive(|&byte| byte == b'\n') {

@@ -16,11 +16,9 @@ use spmv_methods::team::Team;
 const SIZES: [usize; 16] = [0, 1, 2, 3, 4, 7, 8, 17, 31, 64, 100, 129, 300, 999, 4100, 66_000];
 /// No row is begun after this many entries.
 const MOST_ENTRIES: usize = 1 << 13;
-/// The values of α and β.
 const FACTORS: [(f64, f64); 4] = [(1.0, 0.0), (2.5, -0.5), (1.0, 1.0), (-1.0, 0.0)];
 /// Zeros, numbers that are subnormal in one or both precisions, and large ones whose sums are finite.
 const EXTREMES: [f64; 8] = [0.0, -0.0, 1e-40, -1e-310, 1e30, -1e30, 1.0, -3.5];
-/// The methods that may refuse a matrix.
 const MAY_REFUSE: [&str; 7] = ["sell", "ell", "hyb", "dia", "bcsr", "csb", "oski-style"];
 
 thread_local! {
@@ -49,7 +47,6 @@ struct Asked {
     value: usize,
 }
 
-/// Converts the matrix that the bytes describe, and multiplies it.
 pub fn check(input: &[u8]) {
     let mut choices = Choices(input);
     let single = choices.next() % 2 == 1;

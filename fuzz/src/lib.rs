@@ -19,7 +19,6 @@ const MOST_ROWS: u64 = 1 << 16;
 const MAX_INDEX: u64 = i32::MAX as u64;
 const CHUNKS: [usize; 6] = [0, 2, 7, 30, 300, 1 << 20];
 
-/// A temporary folder for the files of a fuzz target.
 pub struct Bench(TempDir);
 
 pub static BENCH: LazyLock<Bench> = LazyLock::new(Bench::default);
@@ -39,7 +38,6 @@ impl Default for Bench {
     }
 }
 
-/// Runs `work` on the thread of the target alone.
 pub fn alone<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     ALONE.install(work)
 }
@@ -49,7 +47,6 @@ impl Bench {
         self.0.path().join(name)
     }
 
-    /// Writes a file into the folder and returns its path.
     pub fn put(&self, name: &str, bytes: &[u8]) -> PathBuf {
         let path = self.path(name);
         std::fs::write(&path, bytes).expect("a file is written");
@@ -98,7 +95,6 @@ pub fn check_csr(csr: &Csr<f64>) {
     assert_eq!(end, csr.nnz());
 }
 
-/// Asserts that two matrices are equal bit for bit.
 pub fn assert_same_csr(one: &Csr<f64>, other: &Csr<f64>) {
     let arrays = |csr: &Csr<f64>| {
         let bits: Vec<_> = csr.values().iter().map(|value| value.to_bits()).collect();

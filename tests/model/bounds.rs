@@ -64,7 +64,7 @@ fn memory_after_its_release_and_no_memory() {
     check(&read(&|_, _| 0), "reads 4 bytes at address 0x0, which is not in any buffer");
     check(&read(&|_, _| 1 << 50), "at address 0x4000000000000, which is not in any buffer");
     let misaligned =
-        "at offset 1 of a buffer of 4 bytes: the address is not a multiple of 4, at test.cu:4";
+        "at offset 1 of a buffer of 4 bytes: the address is not a multiple of 4, at test.cu:3";
     check(&read(&|out, _| out.address() + 1), misaligned);
 }
 

@@ -7,7 +7,6 @@ use spmv_methods::method::Failed;
 /// The seeds of the schedules under which a correct kernel must compute the same.
 pub const SEEDS: std::ops::Range<u64> = 0..20;
 
-/// Creates a model GPU whose schedule has this seed.
 pub fn gpu(seed: u64) -> Gpu {
     Gpu::new(Model::tiny(seed))
 }

@@ -135,31 +135,6 @@ fn shared_memory_static_and_dynamic() {
 }
 
 #[test]
-fn vectors_are_loaded_whole() {
-    let source = r#"
-        extern "C" __global__ void test(const float4 *quads, const int2 *pairs, const double2 *wide,
-                                        double *out) {
-            unsigned t = threadIdx.x;
-            float4 quad = __ldg(&quads[t]);
-            int2 pair = pairs[t];
-            double2 two = wide[t];
-            out[t] = quad.x + quad.y * quad.z - quad.w + pair.x * pair.y + two.x - two.y;
-        }
-    "#;
-    let gpu = gpu(3);
-    let quads = gpu.upload(&(0..128).map(|k| k as f32).collect::<Vec<_>>()).unwrap();
-    let pairs = gpu.upload(&(0..64).map(|k| k as u32).collect::<Vec<_>>()).unwrap();
-    let wide = gpu.upload(&(0..64).map(f64::from).collect::<Vec<_>>()).unwrap();
-    let out: Buffer<f64> = gpu.allocate(32).unwrap();
-    launch(&gpu, source, (1, 32), 0, &[&quads, &pairs, &wide, &out]).unwrap();
-    for (t, value) in (0..).map(f64::from).zip(out.to_vec().unwrap()) {
-        let (quad, pair) = (4.0 * t, 2.0 * t);
-        let product = (quad + 1.0) * (quad + 2.0);
-        assert_eq!(value, quad + product - (quad + 3.0) + pair * (pair + 1.0) - 1.0);
-    }
-}
-
-#[test]
 fn the_precision_and_constants_are_defined() {
     let source = r#"
         extern "C" __global__ void test(VALUE_T *out, int sign, unsigned long long big, double f) {

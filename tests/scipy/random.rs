@@ -6,7 +6,6 @@ use rand::rngs::Xoshiro256PlusPlus;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 
-/// The number's file.
 pub fn file(number: u64) -> String {
     let random = Xoshiro256PlusPlus::seed_from_u64(number);
     let kinds: Vec<_> = KINDS.split(", ").map(|kind| kind.split(' ').collect::<Vec<_>>()).collect();

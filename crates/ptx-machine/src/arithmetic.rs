@@ -85,7 +85,6 @@ macro_rules! table {
             $($function,)*
         }
 
-        /// Returns the function with a PTX name and type.
         pub fn find(name: &str, kind: Type) -> Option<Function> {
             match (name, kind) {
                 $($(($name, Type::$kind) => Some(Function::$function),)+)*
@@ -105,7 +104,6 @@ macro_rules! table {
             }
         }
 
-        /// Computes a function for the lanes in `mask`.
         #[inline(always)]
         pub fn execute(
             function: Function,

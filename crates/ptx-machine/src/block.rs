@@ -4,10 +4,9 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::memory::POISON;
-use crate::program::Kernel;
 use crate::race::{Acquired, Moment, ProxyFences, Release, Word};
+use crate::warp::Start;
 
-/// The number of barriers of a block.
 pub const BARRIERS: usize = 16;
 /// The maximum number of arrivals at an mbarrier and of its outstanding bytes.
 pub const MOST: i64 = (1 << 20) - 1;
@@ -38,7 +37,6 @@ pub struct Block {
     pub proxy_fences: ProxyFences,
 }
 
-/// A barrier of a block.
 #[derive(Clone, Debug, Default)]
 pub struct Barrier {
     /// The number of threads that have arrived.
@@ -55,18 +53,11 @@ pub struct Barrier {
 
 impl Block {
     /// Starts a block of the grid. With `checks` the accesses to its shared memory are recorded.
-    pub fn begin(
-        &mut self,
-        number: u32,
-        [x, y, _]: [u32; 3],
-        kernel: &Kernel,
-        dynamic: usize,
-        warps: usize,
-        checks: bool,
-    ) {
+    pub fn begin(&mut self, number: u32, start: &Start, checks: bool) {
+        let [x, y, _] = start.grid;
         self.number = number;
         self.index = [number % x, number / x % y, number / x / y];
-        let bytes = (kernel.shared_end + dynamic).next_multiple_of(4);
+        let bytes = (start.kernel.shared_end + start.dynamic_shared).next_multiple_of(4);
         self.shared.resize(bytes, POISON);
         if checks {
             self.shared.fill(POISON);
@@ -78,7 +69,7 @@ impl Block {
             self.proxy_fences = ProxyFences::default();
         }
         self.mbarriers.clear();
-        (self.epoch, self.live) = (0, warps);
+        (self.epoch, self.live) = (0, start.warps());
         self.barriers.iter_mut().for_each(|barrier| *barrier = Barrier::default());
     }
 }
@@ -152,30 +143,5 @@ impl Mbarrier {
     /// Returns whether the phase with this parity, the current or the previous one, is complete.
     pub fn has_completed(&self, parity: u32) -> bool {
         self.phases % 2 != parity
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_phase_of_an_mbarrier_needs_its_arrivals_and_its_bytes() {
-        let mut barrier = Mbarrier::new(2, None).unwrap();
-        assert!(!barrier.has_completed(0) && barrier.has_completed(1), "the first phase");
-        // The bytes of a copy may come before they are expected.
-        assert!(barrier.expect(-32) && barrier.arrive());
-        barrier.complete(0, 0);
-        assert!(barrier.expect(48) && barrier.arrive());
-        barrier.complete(0, 0);
-        assert_eq!((barrier.phases, barrier.missing, barrier.bytes), (0, 0, 16));
-        assert!(!barrier.arrive(), "a third arrival");
-        barrier.missing = 0;
-        assert!(barrier.expect(-16));
-        barrier.complete(0, 0);
-        assert_eq!((barrier.phases, barrier.missing), (1, 2));
-        assert!(barrier.has_completed(0) && !barrier.has_completed(1), "the second phase");
-        assert!(barrier.expect(MOST) && !barrier.expect(1));
-        assert!(Mbarrier::new(0, None).is_none() && Mbarrier::new(MOST + 1, None).is_none());
     }
 }

@@ -99,11 +99,8 @@ fn repeats(addresses: &[u64; LANES], mask: Mask) -> Mask {
 pub fn wavefronts(offsets: &[u64; LANES], mask: Mask, bytes: usize) -> u32 {
     let at_once = LANES * BANK_BYTES / bytes.max(BANK_BYTES);
     let group = Mask::MAX >> (LANES - at_once);
-    let mut sum = 0;
-    for first in (0..LANES).step_by(at_once) {
-        sum += turns(offsets, mask & group << first, bytes);
-    }
-    sum
+    let firsts = (0..LANES).step_by(at_once);
+    firsts.map(|first| turns(offsets, mask & group << first, bytes)).sum()
 }
 
 /// Returns the wavefronts of a group of lanes: the maximum number of different words in one bank.

@@ -13,7 +13,6 @@ pub struct Relation {
 }
 
 impl Relation {
-    /// Returns the relation with a PTX name.
     pub fn find(name: &str) -> Option<Self> {
         let orders = match name {
             "eq" => "=",

@@ -4,7 +4,6 @@ use std::cmp::Ordering;
 
 use crate::lanes::{LANES, Mask, Registers, Slot, each, flushed, put};
 
-/// The type of a number, with its width in bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Number {
     Unsigned(u32),
@@ -22,7 +21,6 @@ pub enum Rounding {
     Up,
 }
 
-/// A conversion between two types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conversion {
     pub from: Number,

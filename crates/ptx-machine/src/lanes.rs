@@ -2,7 +2,6 @@
 //!
 //! A register stores the values of all 32 lanes contiguously, so that the compiler vectorises the loops over lanes.
 
-/// The number of lanes of a warp.
 pub const LANES: usize = 32;
 /// A set of lanes: one bit for each lane.
 pub type Mask = u32;
@@ -44,7 +43,6 @@ impl Registers {
         if negated { !holds } else { holds }
     }
 
-    /// Writes a predicate in the lanes of `mask`.
     #[inline(always)]
     pub fn set_predicate(&mut self, to: Slot, mask: Mask, holds: Mask) {
         let predicate = &mut self.predicates[usize::from(to)];
@@ -131,7 +129,6 @@ pub fn each<B: Copy + Default>(mut f: impl FnMut(usize) -> B) -> [B; LANES] {
     all
 }
 
-/// Returns the lanes for which a condition holds.
 #[inline(always)]
 pub fn which(holds: impl Fn(usize) -> bool) -> Mask {
     let mut mask = 0;

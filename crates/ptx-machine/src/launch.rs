@@ -1,12 +1,10 @@
 //! The execution of a launch: blocks become resident, and their warps run in turns on one thread of the host.
 
-#![warn(missing_docs)]
-
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::block::{Barrier, Block};
-use crate::fault::{Checked, Fault, Kind};
+use crate::fault::{Checked, Fault};
 use crate::lanes::LANES;
 use crate::memory::Memory;
 use crate::model::Recorder;
@@ -30,7 +28,6 @@ const MOST_THREADS: usize = 1024;
 
 /// A GPU without caches: its global memory and the execution of kernels.
 pub struct Machine {
-    /// Global memory.
     pub memory: Memory,
     /// The last accesses to each word (4 bytes) of global memory; empty without checks.
     words: Vec<Word>,
@@ -178,7 +175,7 @@ fn check(launch: &Launch) -> Checked {
         return Ok(());
     };
     let kernel = kernel.name.clone();
-    Err(Box::new(Fault { kind: Kind::Launch, kernel, thread: None, what, place: None }))
+    Err(Box::new(Fault { kernel, thread: None, what, place: None }))
 }
 
 struct Run<'a> {
@@ -225,14 +222,12 @@ impl Run<'_> {
             self.residents.push(Resident::default());
             self.residents.len() - 1
         });
-        let Start { kernel, grid, dynamic_shared, .. } = self.launch.start;
-        let warps = self.launch.start.threads().div_ceil(LANES);
-        let Resident { block, warps: all } = &mut self.residents[place];
-        let checks = self.engine.random.is_some();
-        block.begin(self.begun as u32, grid, kernel, dynamic_shared, warps, checks);
-        all.resize_with(warps, Warp::default);
-        for (number, warp) in all.iter_mut().enumerate() {
-            warp.begin(number as u16, block.index, &self.launch.start);
+        let start = &self.launch.start;
+        let Resident { block, warps } = &mut self.residents[place];
+        block.begin(self.begun as u32, start, self.engine.random.is_some());
+        warps.resize_with(start.warps(), Warp::default);
+        for (number, warp) in warps.iter_mut().enumerate() {
+            warp.begin(number as u16, block.index, start);
             self.queue.push(steps, place, number);
         }
         self.begun += 1;
@@ -323,7 +318,7 @@ impl Run<'_> {
         let Resident { block, warps } = &self.residents[place];
         let lane = warps[number].mask.trailing_zeros() as usize % LANES;
         let what = "is in an endless loop (nothing has changed for a long time)".into();
-        self.engine.fault(Kind::Deadlock, block, &warps[number], lane, what)
+        self.engine.fault(block, &warps[number], lane, what)
     }
 
     /// Returns the fault of a deadlock: the first warp that waits at a barrier and the thread that is missing there,
@@ -348,7 +343,7 @@ impl Run<'_> {
                 Some(lack) => format!("waits forever for {lack}"),
                 None => "waits forever (no running thread makes progress)".into(),
             };
-            return engine.fault(Kind::Deadlock, &resident.block, warp, lane, what);
+            return engine.fault(&resident.block, warp, lane, what);
         };
         let other = &resident.warps[missing];
         let lane = other.mask.trailing_zeros() as usize % LANES;
@@ -358,8 +353,7 @@ impl Run<'_> {
             false => format!("is at {}", engine.kernel.place(other.at)),
         };
         let what = format!("__syncthreads waits for thread ({x},{y},{z}), which {doing};");
-        let mut fault =
-            engine.fault(Kind::Synchronisation, &resident.block, &resident.warps[first], 0, what);
+        let mut fault = engine.fault(&resident.block, &resident.warps[first], 0, what);
         // The waiting warp is already at the instruction after the barrier.
         let at = resident.warps[first].at - 1;
         fault.place = Some(engine.kernel.place(at).to_owned());

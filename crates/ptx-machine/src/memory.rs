@@ -1,7 +1,5 @@
 //! Global memory: buffers with gaps between them, and a record of which bytes were written.
 
-#![warn(missing_docs)]
-
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -22,7 +20,6 @@ const ALIGNMENT: usize = 256;
 /// The maximum distance in bytes at which an address is described relative to a buffer.
 const NEAR: usize = 1 << 20;
 
-/// Global memory.
 pub struct Memory {
     bytes: Vec<u8>,
     /// One bit for each byte: whether it was written; empty without checks.
@@ -162,7 +159,6 @@ impl Memory {
         Ok(offset..offset + bytes)
     }
 
-    /// Copies bytes from the host.
     pub fn upload(&mut self, from: &[u8], to: u64) -> Result<(), Outside> {
         let range = self.range(to, from.len())?;
         self.mark_written(range.start, range.len());
@@ -170,13 +166,11 @@ impl Memory {
         Ok(())
     }
 
-    /// Copies bytes to the host.
     pub fn download(&self, from: u64, to: &mut [u8]) -> Result<(), Outside> {
         to.copy_from_slice(&self.bytes[self.range(from, to.len())?]);
         Ok(())
     }
 
-    /// Sets `bytes` bytes to the same value.
     pub fn fill(&mut self, to: u64, byte: u8, bytes: usize) -> Result<(), Outside> {
         let range = self.range(to, bytes)?;
         self.mark_written(range.start, range.len());
@@ -202,27 +196,22 @@ impl Memory {
         &self.bytes
     }
 
-    /// Returns all bytes for writing, indexed by their offset.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.bytes
     }
 
-    /// Returns whether all bytes of a range were written.
     pub fn is_written(&self, offset: usize, bytes: usize) -> bool {
         (offset..offset + bytes).all(|at| self.written[at / 8] >> (at % 8) & 1 == 1)
     }
 
-    /// Records that the bytes of a range were written.
     pub fn mark_written(&mut self, offset: usize, bytes: usize) {
         if !self.checks {
             return;
         }
-        let (first, last) = (offset.next_multiple_of(8), (offset + bytes) / 8 * 8);
-        if first >= last {
-            (offset..offset + bytes).for_each(|at| self.set_written(at, true));
-            return;
-        }
-        (offset..first).chain(last..offset + bytes).for_each(|at| self.set_written(at, true));
+        let end = offset + bytes;
+        let first = offset.next_multiple_of(8).min(end);
+        let last = (end / 8 * 8).max(first);
+        (offset..first).chain(last..end).for_each(|at| self.set_written(at, true));
         self.written[first / 8..last / 8].fill(u8::MAX);
     }
 

@@ -22,7 +22,6 @@ use std::rc::Rc;
 use crate::lanes::lanes;
 pub use copies::{ProxyFences, Unordered};
 
-/// The number of lanes of a warp.
 const WARP: u16 = 32;
 
 /// The thread or threads that made an access.
@@ -65,7 +64,6 @@ pub struct Moment {
     bytes: u8,
 }
 
-/// The recorded accesses to one word of memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Word {
     write: Option<Moment>,
@@ -126,7 +124,6 @@ pub struct Thread<'a> {
     pub thread: u16,
     /// The accessed bytes of the word, one bit for each.
     pub bytes: u8,
-    /// The clock of the warp.
     pub clock: &'a Clock,
     /// The releases that threads of the block have acquired.
     pub acquired: &'a [Acquired],
@@ -146,7 +143,6 @@ pub struct Other {
 }
 
 impl Other {
-    /// Describes the thread or threads of the access.
     pub fn by(&self) -> String {
         let launch = if self.before { " of an earlier launch" } else { "" };
         match self.thread {
@@ -162,7 +158,6 @@ impl Thread<'_> {
         usize::from(self.thread % WARP)
     }
 
-    /// Returns the moment of an access by this thread now.
     pub fn moment(&self, strong: bool) -> Moment {
         let &Self { launch, block, epoch, bytes, .. } = self;
         let (step, who) = (self.clock.step, Who::Thread(self.thread));
@@ -320,7 +315,6 @@ impl Acquired {
 }
 
 impl Clock {
-    /// Records a barrier of the lanes in `mask`.
     pub fn barrier(&mut self, mask: u32) {
         self.step += 1;
         lanes(mask).for_each(|lane| self.synced[lane] = self.step);

@@ -3,7 +3,6 @@
 /// The parameters of a GPU. Cycles are those of the multiprocessors' clock.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gpu {
-    /// The number of multiprocessors.
     pub multiprocessors: usize,
     /// The clock of the multiprocessors under load, in MHz.
     pub clock_mhz: f64,
@@ -46,14 +45,12 @@ pub struct Gpu {
 /// difference in time is an upper bound for what a better kernel could gain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cure {
-    /// No problem is removed.
     #[default]
     Nothing,
     /// Uncoalesced accesses: a request is replayed with the minimum number of sectors for its bytes.
     WastedSectors,
     /// Divergence: the cost of an instruction is multiplied by the fraction of its lanes that are active.
     IdleLanes,
-    /// Bank conflicts of shared memory.
     BankConflicts,
     /// Atomic operations on the same cache line that wait for each other.
     Contention,
@@ -71,7 +68,6 @@ impl Cure {
         Self::Occupancy,
     ];
 
-    /// Returns the name of the problem.
     pub const fn problem(self) -> &'static str {
         match self {
             Self::Nothing => "nothing",

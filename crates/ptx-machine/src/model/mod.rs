@@ -1,7 +1,5 @@
 //! The performance model: records a trace of every warp and replays the traces to model the time on a GPU.
 
-#![warn(missing_docs)]
-
 mod cache;
 mod gpu;
 mod multiprocessor;

@@ -67,7 +67,6 @@ struct Running {
 }
 
 impl Running {
-    /// Returns the trace of a block.
     #[inline(always)]
     fn block(&mut self, number: u32) -> &mut BlockTrace {
         let latest = self.blocks.get(self.latest);
@@ -77,7 +76,6 @@ impl Running {
         &mut self.blocks[self.latest]
     }
 
-    /// Returns the trace of a warp.
     #[inline(always)]
     fn trace(&mut self, warp: WarpId) -> &mut Trace {
         &mut self.block(warp.block).warps[usize::from(warp.warp)]
@@ -98,7 +96,6 @@ impl Running {
 pub struct Recorder {
     costs: Vec<Cost>,
     cure: Cure,
-    /// The counts of each instruction.
     counts: Vec<Counts>,
     /// For each instruction: the end of the stretch that starts there, and the numbers of warps and lanes that executed
     /// it.
@@ -117,22 +114,19 @@ impl Recorder {
         warps: usize,
         take: impl FnMut(BlockTrace) + 'static,
     ) -> Self {
-        let code = kernel.code.iter().enumerate();
-        let costs = kernel.code.iter().zip(kernel.waits());
-        let costs =
-            costs.map(|(instruction, waits)| Cost { waits, ..cost(&instruction.operation, gpu) });
+        let code = || kernel.code.iter();
+        let costs = code().zip(kernel.waits());
         let end = |at, stretch| if stretch > 0 { at + stretch as usize } else { 0 };
         Self {
-            costs: costs.collect(),
+            costs: costs.map(|(it, waits)| Cost { waits, ..cost(&it.operation, gpu) }).collect(),
             cure,
             counts: vec![Counts::default(); kernel.code.len()],
-            stretches: code.map(|(at, first)| (end(at, first.stretch), 0, 0)).collect(),
+            stretches: code().enumerate().map(|(at, it)| (end(at, it.stretch), 0, 0)).collect(),
             running: Running { warps, blocks: Vec::new(), latest: 0 },
             take: Box::new(take),
         }
     }
 
-    /// Returns the counts of each instruction.
     pub fn end(mut self) -> Vec<Counts> {
         for (first, &(end, warps, lanes)) in self.stretches.iter().enumerate() {
             for counts in self.counts[..end].iter_mut().skip(first) {

@@ -14,7 +14,6 @@ use crate::lanes::Slot;
 use crate::memory::{LOCAL_WINDOW, SHARED_WINDOW};
 use crate::ptx::{Entry, Module, Operand, Place, Statement, error_at};
 
-/// Converts the statements of one kernel.
 #[derive(Default)]
 pub(super) struct Decoder<'a> {
     pub(super) kernel: Kernel,
@@ -24,8 +23,8 @@ pub(super) struct Decoder<'a> {
     pub(super) symbols: HashMap<&'a str, Symbol>,
     /// The numbers of the places in the source.
     places: HashMap<Place, u32>,
-    /// The guard, source place and line of the current statement.
-    current: (Option<(Slot, bool)>, u32, u32),
+    /// The guard and the source place of the current statement.
+    current: (Option<(Slot, bool)>, u32),
     /// The branches: the index of the instruction, the label, and the line.
     branches: Vec<(usize, &'a str, usize)>,
 }
@@ -46,7 +45,7 @@ pub(super) fn kernel<'a>(module: &Module<'a>, entry: &Entry<'a>) -> Decoded<Kern
     }
     starts.push(decoder.kernel.code.len());
     // A kernel may end with a label or without `ret`.
-    decoder.current = (None, 0, entry.statements.last().map_or(0, |last| last.line as u32));
+    decoder.current = (None, 0);
     decoder.push(Operation::Exit);
     let labels: HashMap<_, _> =
         entry.labels.iter().map(|&(name, statement)| (name, starts[statement])).collect();
@@ -78,7 +77,7 @@ impl<'a> Decoder<'a> {
             self.kernel.places.push(place_name(module, statement.place));
             self.kernel.places.len() as u32 - 1
         });
-        self.current = (guard, place, statement.line as u32);
+        self.current = (guard, place);
         let parts: Vec<_> = statement.opcode.split('.').collect();
         let operands = &statement.operands[..];
         let operation = match (parts[0], operands) {
@@ -137,11 +136,10 @@ impl<'a> Decoder<'a> {
     }
 
     pub(super) fn push(&mut self, operation: Operation) {
-        let (guard, place, line) = self.current;
-        self.kernel.code.push(Instruction { guard, place, line, ..operation.into() });
+        let (guard, place) = self.current;
+        self.kernel.code.push(Instruction { guard, place, ..operation.into() });
     }
 
-    /// Decodes an instruction in the table of [`arithmetic`].
     fn arithmetic(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Decoded {
         let (last, modifiers) = parts.split_last().expect("at least one part");
         let exact = Type::find(last).ok_or_else(unknown)?;
@@ -230,30 +228,25 @@ impl<'a> Decoder<'a> {
         let (Some(from), Some(to_number)) = (Number::find(of_type), Number::find(to_type)) else {
             return Err(unknown());
         };
-        let mut conversion = Conversion {
-            from,
-            to: to_number,
-            rounding: Rounding::Nearest,
-            whole: false,
-            saturates: false,
-            flushes: false,
-        };
+        let mut rounding = "";
+        let (mut saturates, mut flushes) = (false, false);
         for modifier in modifiers {
             match *modifier {
-                "sat" => conversion.saturates = true,
-                "ftz" => conversion.flushes = true,
-                rounding => {
-                    conversion.whole = rounding.ends_with('i');
-                    conversion.rounding = match rounding.trim_end_matches('i') {
-                        "rn" => Rounding::Nearest,
-                        "rz" => Rounding::Zero,
-                        "rm" => Rounding::Down,
-                        "rp" => Rounding::Up,
-                        _ => return Err(unknown()),
-                    };
-                }
+                "sat" => saturates = true,
+                "ftz" => flushes = true,
+                other if rounding.is_empty() => rounding = other,
+                _ => return Err(unknown()),
             }
         }
+        let whole = rounding.ends_with('i');
+        let rounding = match rounding.trim_end_matches('i') {
+            "" | "rn" => Rounding::Nearest,
+            "rz" => Rounding::Zero,
+            "rm" => Rounding::Down,
+            "rp" => Rounding::Up,
+            _ => return Err(unknown()),
+        };
+        let conversion = Conversion { from, to: to_number, rounding, whole, saturates, flushes };
         let of = self.any_width(of, from.bits() == 64)?;
         let to = self.any_width(to, to_number.bits() == 64)?;
         Ok(Operation::Convert { conversion, to, of })
@@ -284,7 +277,6 @@ impl<'a> Decoder<'a> {
         Ok(Operation::Compare(Comparison { relation, kind, of, to, negated, with }))
     }
 
-    /// Decodes `and`, `or`, `xor` and `not` of predicates.
     fn logic(&mut self, name: &str, operands: &[Operand<'a>]) -> Decoded {
         let (to, of, logic) = match (name, operands) {
             ("not", [to, of]) => {
@@ -305,7 +297,6 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// Returns the type at the end of an instruction's name.
 pub(super) fn kind(parts: &[&str]) -> Decoded<Type> {
     parts.last().and_then(|last| Type::find(last)).ok_or_else(unknown)
 }

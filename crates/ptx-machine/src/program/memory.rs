@@ -18,7 +18,6 @@ struct Modifiers<'p> {
     past_l1: bool,
     once: bool,
     count: u8,
-    /// All other modifiers.
     rest: Vec<&'p str>,
 }
 
@@ -59,7 +58,6 @@ impl<'p> Modifiers<'p> {
 }
 
 impl Update {
-    /// Returns the update with a PTX name.
     pub fn find(name: &str) -> Option<Self> {
         Some(match name {
             "add" => Self::Add,

@@ -1,16 +1,11 @@
 //! Kernels in the form that the machine executes: instructions whose registers are resolved to indices of banks.
 
-#![warn(missing_docs)]
-
 mod collective;
 mod decode;
 mod flow;
 mod memory;
-#[allow(missing_docs)] // the special registers have the names of PTX
 mod names;
-#[allow(missing_docs)] // the banks are named after the sizes of registers
 mod operands;
-#[allow(missing_docs)] // most variants and fields are named after instructions of PTX
 mod operation;
 mod schedule;
 mod slots;
@@ -24,13 +19,11 @@ pub use operation::*;
 /// A program: the kernels and variables of a PTX text.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
-    /// The kernels.
     pub kernels: Vec<Kernel>,
     /// The variables in global and constant memory.
     pub variables: Vec<Variable>,
 }
 
-/// A variable in memory.
 #[derive(Clone, Debug)]
 pub struct Variable {
     /// The symbol in PTX.
@@ -38,25 +31,21 @@ pub struct Variable {
     /// The offset in the state space; unused for variables in global and constant memory, which are placed when the
     /// module is loaded.
     pub offset: usize,
-    /// The size in bytes.
     pub bytes: usize,
     /// The first bytes of the initial value; the others are zero.
     pub initial: Vec<u8>,
 }
 
-/// A parameter of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameter {
     /// The offset in the bytes of the arguments.
     pub offset: usize,
-    /// The size in bytes.
     pub bytes: usize,
     /// Whether the parameter is a floating-point number, not an integer, pointer or structure.
     pub is_float: bool,
 }
 
 impl Parameter {
-    /// Returns the offset after the parameter in the bytes of the arguments.
     pub fn end(&self) -> usize {
         self.offset + self.bytes
     }
@@ -65,11 +54,9 @@ impl Parameter {
 /// A decoded kernel, ready to be executed.
 #[derive(Clone, Debug, Default)]
 pub struct Kernel {
-    /// The name of the kernel.
     pub name: String,
     /// The instructions in order; the last one does not fall through.
     pub code: Vec<Instruction>,
-    /// The parameters in order.
     pub parameters: Vec<Parameter>,
     /// The maximum number of threads per block, if the kernel declares it.
     pub max_threads: Option<usize>,

@@ -12,13 +12,10 @@ use crate::lanes::Slot;
 pub enum Bank {
     /// One bit for each lane.
     Predicate,
-    /// Registers of at most 32 bits.
     Word,
-    /// Registers of 64 bits.
     Double,
 }
 
-/// The use of a register by an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
     Read,

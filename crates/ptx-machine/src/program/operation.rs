@@ -19,8 +19,6 @@ pub struct Instruction {
     pub stretch: u32,
     /// The index of its place in the source, in `Kernel::places`.
     pub place: u32,
-    /// The line in the PTX text, from 1.
-    pub line: u32,
     /// The priority of diverged lanes: those at the lowest rank run first, so that lanes reconverge where their paths
     /// join.
     pub rank: u32,
@@ -28,7 +26,7 @@ pub struct Instruction {
 
 impl From<Operation> for Instruction {
     fn from(operation: Operation) -> Self {
-        Self { operation, guard: None, leads: false, stretch: 0, place: 0, line: 0, rank: 0 }
+        Self { operation, guard: None, leads: false, stretch: 0, place: 0, rank: 0 }
     }
 }
 
@@ -37,45 +35,68 @@ impl From<Operation> for Instruction {
 #[derive(Clone, Copy, Debug)]
 pub enum Operation {
     /// An instruction in the table of `arithmetic`.
-    Compute { function: Function, kind: Type, to: Slot, of: [Slot; 4] },
+    Compute {
+        function: Function,
+        kind: Type,
+        to: Slot,
+        of: [Slot; 4],
+    },
     /// The flags are true for registers of 64 bits.
-    Convert { conversion: Conversion, to: (Slot, bool), of: (Slot, bool) },
+    Convert {
+        conversion: Conversion,
+        to: (Slot, bool),
+        of: (Slot, bool),
+    },
     /// `setp`
     Compare(Comparison),
     /// `selp`
-    Select { wide: bool, to: Slot, of: [Slot; 2], by: (Slot, bool) },
+    Select {
+        wide: bool,
+        to: Slot,
+        of: [Slot; 2],
+        by: (Slot, bool),
+    },
     /// `and`, `or`, `xor`, `not` and `mov` of predicates
-    Logic { logic: Logic, to: Slot, of: [(Slot, bool); 2] },
-    /// `ld`
+    Logic {
+        logic: Logic,
+        to: Slot,
+        of: [(Slot, bool); 2],
+    },
     Load(Access),
-    /// `st`
     Store(Access),
     /// `atom` and `red`
     Atomic(Atomic),
     /// An operation that lanes execute together. Each lane has the mask of those that take part in `members`.
-    Collective { collective: Collective, members: Slot },
-    /// `activemask`
-    ActiveMask { to: Slot },
+    Collective {
+        collective: Collective,
+        members: Slot,
+    },
+    ActiveMask {
+        to: Slot,
+    },
     /// `barrier` of a block
     Barrier(Barrier),
-    /// `mbarrier`
     Mbarrier(Mbarrier),
     /// An asynchronous copy from global to shared memory (`cp.async.bulk`).
     Copy(Copies),
-    /// `fence` and `membar`
     Fence,
     /// A fence between ordinary accesses to shared memory and asynchronous copies (`fence.proxy.async`).
     ProxyFence,
     /// Waits until the launches that a dependent launch may overlap with have ended (`griddepcontrol.wait`).
     WaitForEarlier,
     /// A branch to the instruction with this index.
-    Branch { target: u32 },
+    Branch {
+        target: u32,
+    },
     /// The end of the threads of the active lanes.
     Exit,
     /// Yields to other warps (`nanosleep`).
     Sleep,
     /// A read of a clock register, which advances with every read.
-    Clock { wide: bool, to: Slot },
+    Clock {
+        wide: bool,
+        to: Slot,
+    },
     /// `trap`: ends the launch with an error
     Trap,
 }
@@ -92,7 +113,6 @@ pub struct Comparison {
     pub with: Option<(Logic, (Slot, bool))>,
 }
 
-/// An operation that lanes of a warp execute together.
 #[derive(Clone, Copy, Debug)]
 pub enum Collective {
     /// An exchange of values between lanes (PTX ISA, section 9.7.9.6). The predicate `in_range` receives whether the
@@ -125,7 +145,6 @@ pub struct Barrier {
     pub question: Option<Question>,
 }
 
-/// The reduction of a predicate over all threads at a barrier.
 #[derive(Clone, Copy, Debug)]
 pub struct Question {
     /// [`Vote::All`], [`Vote::Any`], or [`Vote::Ballot`] for the number of threads.
@@ -135,7 +154,6 @@ pub struct Question {
     pub to: Slot,
 }
 
-/// A logical operation on two predicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Logic {
     And,
@@ -199,7 +217,6 @@ pub struct Access {
     pub wide: bool,
     /// Whether an element is sign-extended in its register.
     pub signed: bool,
-    /// One register for each element.
     pub registers: [Slot; 4],
     pub order: Order,
     /// Whether the access bypasses the first-level cache (`.cg`, `.cv`), which does not change the result.
@@ -244,7 +261,6 @@ pub struct Atomic {
     pub address: Address,
     pub update: Update,
     pub kind: Type,
-    /// Whether the element has 64 bits.
     pub wide: bool,
     /// The register for the old value, if the operation returns it.
     pub to: Option<Slot>,
@@ -285,14 +301,11 @@ pub enum MbarrierAction {
     Wait { to: Slot, parity: Slot, blocks: bool },
 }
 
-/// An asynchronous copy from global to shared memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Copies {
     pub to: Address,
     pub from: Address,
-    /// The register with the number of bytes.
     pub bytes: Slot,
-    /// The mbarrier that counts the copied bytes.
     pub mbarrier: Address,
     /// The register with the policy of the second-level cache (`createpolicy`), which does not change the result.
     pub policy: Option<Slot>,
@@ -301,7 +314,6 @@ pub struct Copies {
 /// The policy of data that are the first to be evicted from the second-level cache (`L2::evict_first`).
 pub const EVICT_FIRST: u64 = 1;
 
-/// The kind of a vote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vote {
     All,

@@ -3,6 +3,8 @@
 mod lexer;
 mod parser;
 
+pub use parser::parse;
+
 #[derive(Debug, Default)]
 pub struct Module<'a> {
     pub text: &'a str,
@@ -49,7 +51,6 @@ pub struct Entry<'a> {
     pub labels: Vec<(&'a str, usize)>,
 }
 
-/// A declaration of registers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Registers<'a> {
     /// The name, without the number if several registers are declared.
@@ -72,7 +73,6 @@ pub struct Statement<'a> {
     pub operands: Vec<Operand<'a>>,
 }
 
-/// A place in the source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Place {
     /// The number of the file and the line; 0 if unknown.
@@ -107,10 +107,8 @@ impl Operand<'_> {
     }
 }
 
-/// The base of an address.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Base<'a> {
-    /// A register or a symbol.
     Name(&'a str),
     /// The bits of an integer or floating-point literal.
     Number(u64),
@@ -120,9 +118,4 @@ pub enum Base<'a> {
 pub fn error_at(text: &str, line: usize, reason: &str) -> String {
     let shown = text.lines().nth(line.saturating_sub(1)).unwrap_or_default().trim();
     format!("line {line}: {reason}: `{shown}`")
-}
-
-/// Parses a PTX text. Fails if it is not PTX or contains a declaration that is not supported.
-pub fn parse(text: &str) -> Result<Module<'_>, String> {
-    parser::Parser::new(text)?.module()
 }

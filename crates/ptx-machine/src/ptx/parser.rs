@@ -3,8 +3,7 @@
 use super::lexer::{Lexeme, Token, tokens};
 use super::{Base, Entry, Module, Operand, Place, Registers, Statement, Variable, error_at};
 
-/// A recursive-descent parser.
-pub struct Parser<'a> {
+struct Parser<'a> {
     text: &'a str,
     tokens: Vec<Token<'a>>,
     at: usize,
@@ -13,12 +12,13 @@ pub struct Parser<'a> {
 
 const SPACES: [&str; 4] = [".global", ".const", ".shared", ".local"];
 
-impl<'a> Parser<'a> {
-    pub fn new(text: &'a str) -> Result<Self, String> {
-        Ok(Self { text, tokens: tokens(text)?, at: 0, place: Place::default() })
-    }
+/// Parses a PTX text. Fails if it is not PTX or contains a declaration that is not supported.
+pub fn parse(text: &str) -> Result<Module<'_>, String> {
+    Parser { text, tokens: tokens(text)?, at: 0, place: Place::default() }.module()
+}
 
-    pub fn module(mut self) -> Result<Module<'a>, String> {
+impl<'a> Parser<'a> {
+    fn module(mut self) -> Result<Module<'a>, String> {
         let mut module = Module { text: self.text, ..Module::default() };
         while let Some(token) = self.next() {
             match token.lexeme {
@@ -129,7 +129,6 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Parses operands up to the mark `end`.
     fn operands(&mut self, end: char) -> Result<Vec<Operand<'a>>, String> {
         let mut operands = Vec::new();
         while !self.takes(end) {
@@ -192,15 +191,10 @@ impl<'a> Parser<'a> {
     /// Parses initial values and returns them as numbers of `element` bytes each.
     fn initial(&mut self, element: usize) -> Result<Vec<u8>, String> {
         let several = self.takes('{');
-        let mut bytes = Vec::new();
-        loop {
+        let mut bytes = self.signed()?.to_le_bytes()[..element].to_vec();
+        while several && !self.takes('}') {
+            self.mark(',')?;
             bytes.extend_from_slice(&self.signed()?.to_le_bytes()[..element]);
-            if !several || !self.takes(',') {
-                break;
-            }
-        }
-        if several {
-            self.mark('}')?;
         }
         Ok(bytes)
     }
@@ -214,9 +208,8 @@ impl<'a> Parser<'a> {
         let kind = self.word()?;
         loop {
             let name = self.word()?;
-            let mut count = None;
-            if self.takes('<') {
-                count = Some(self.number()?);
+            let count = if self.takes('<') { Some(self.number()?) } else { None };
+            if count.is_some() {
                 self.mark('>')?;
             }
             entry.registers.push(Registers { name, count, kind });

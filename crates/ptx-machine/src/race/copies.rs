@@ -19,38 +19,30 @@ pub enum Unordered {
     Proxy(Other),
 }
 
-/// The time of a fence between ordinary accesses and copies.
-#[derive(Clone, Copy, Debug)]
-struct ProxyFence {
-    epoch: u32,
-    step: u32,
-}
-
-/// The last two fences of each thread of a block that are in different epochs. Earlier ones order nothing more.
+/// The last two fences of each thread of a block that are in different epochs, each with its epoch and its step. Earlier
+/// ones order nothing more.
 #[derive(Debug, Default)]
-pub struct ProxyFences(HashMap<u16, [Option<ProxyFence>; 2]>);
+pub struct ProxyFences(HashMap<u16, [Option<(u32, u32)>; 2]>);
 
 impl ProxyFences {
     /// Records a fence of the lanes in `mask`.
     pub fn record(&mut self, clock: &mut Clock, mask: u32, warp: u16, epoch: u32) {
         clock.step += 1;
-        let fence = Some(ProxyFence { epoch, step: clock.step });
         for lane in lanes(mask) {
             let last = self.0.entry(warp * WARP + lane as u16).or_default();
-            if last[1].is_some_and(|fence| fence.epoch < epoch) {
+            if last[1].is_some_and(|(before, _)| before < epoch) {
                 last[0] = last[1];
             }
-            last[1] = fence;
+            last[1] = Some((epoch, clock.step));
         }
     }
 
     /// Returns whether a fence is between a write and what a thread of the block does now.
     fn separate(&self, write: &Moment, now: &Thread) -> bool {
         self.0.iter().any(|(&thread, fences)| {
-            fences.iter().flatten().any(|fence| {
-                let after_write = write.who == Who::Thread(thread) && write.step < fence.step;
-                (after_write || write.epoch < fence.epoch)
-                    && (thread == now.thread || fence.epoch < now.epoch)
+            fences.iter().flatten().any(|&(epoch, step)| {
+                let after_write = write.who == Who::Thread(thread) && write.step < step;
+                (after_write || write.epoch < epoch) && (thread == now.thread || epoch < now.epoch)
             })
         })
     }

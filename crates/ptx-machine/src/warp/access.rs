@@ -155,7 +155,6 @@ fn side_by_side(offsets: &[usize; LANES], mask: Mask, access: &Access) -> bool {
     mask == Mask::MAX && access.count == 1 && apart == 0
 }
 
-/// Loads from memory into the registers of the lanes in `mask`.
 #[inline(always)]
 fn fetch(
     registers: &mut Registers,
@@ -271,24 +270,4 @@ fn overwrite_all<const N: usize, B: Bits>(
 fn overwrite<const N: usize>(memory: &mut [u8], value: [u8; N]) -> bool {
     let bytes = memory.first_chunk_mut().expect("within bounds");
     std::mem::replace(bytes, value) != value
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn generic_addresses_are_assigned_to_their_memories() {
-        let mut addresses = [GLOBAL; LANES];
-        (addresses[1], addresses[2]) = (SHARED_WINDOW + 8, LOCAL_WINDOW);
-        let spaces = spaces(Space::Generic, &addresses, 0b1111);
-        assert_eq!(
-            spaces,
-            [
-                (Space::Global, 0b1001, 0),
-                (Space::Shared, 0b10, SHARED_WINDOW),
-                (Space::Local, 0b100, LOCAL_WINDOW)
-            ]
-        );
-    }
 }

@@ -6,7 +6,7 @@ use super::Warp;
 use super::checks::Span;
 use super::run::{Pause, Turn};
 use crate::block::{self, Block, MOST};
-use crate::fault::{Checked, Kind};
+use crate::fault::Checked;
 use crate::lanes::{LANES, Mask, Slot, lanes};
 use crate::memory::GLOBAL;
 use crate::model::recorder::WarpAccess;
@@ -93,12 +93,12 @@ impl Turn<'_, '_> {
         let begun = CHECKS.then(|| self.thread(lane).moment(false));
         let Some(barrier) = block::Mbarrier::new(count.into(), begun) else {
             let what = format!("initialises an mbarrier with {count} arrivals, not 1 to {MOST},");
-            return self.fail(Kind::Synchronisation, lane, what);
+            return self.fail(lane, what);
         };
         if self.block.mbarriers.insert(address, barrier).is_some() {
             let place = self.place(mbarrier_at(address));
             let what = format!("initialises an mbarrier twice, {place},");
-            return self.fail(Kind::Synchronisation, lane, what);
+            return self.fail(lane, what);
         }
         Ok(())
     }
@@ -121,7 +121,7 @@ impl Turn<'_, '_> {
         let phase = barrier.phases;
         if !barrier.arrive() {
             let what = "arrives at an mbarrier whose phase expects no more arrivals,";
-            return self.fail(Kind::Synchronisation, lane, what);
+            return self.fail(lane, what);
         }
         barrier.complete(number(address), self.block.number);
         self.engine.progress = true;
@@ -144,7 +144,7 @@ impl Turn<'_, '_> {
             self.find::<CHECKS>(lane, addresses[lane])?;
             if parities[lane] > 1 {
                 let what = format!("waits for an mbarrier with the parity {},", parities[lane]);
-                return self.fail(Kind::Synchronisation, lane, what);
+                return self.fail(lane, what);
             }
             let barrier = &self.block.mbarriers[&addresses[lane]];
             complete |= Mask::from(barrier.has_completed(parities[lane])) << lane;
@@ -187,7 +187,7 @@ impl Turn<'_, '_> {
         if !self.block.mbarriers.contains_key(&address) {
             let place = self.place(mbarrier_at(address));
             let what = format!("uses an mbarrier that was not initialised, {place},");
-            return self.fail(Kind::Synchronisation, lane, what);
+            return self.fail(lane, what);
         }
         if CHECKS { self.check_order(lane, address, true) } else { Ok(()) }
     }
@@ -206,7 +206,7 @@ impl Turn<'_, '_> {
             return Ok(());
         }
         let what = format!("expects {} bytes at an mbarrier, not {MOST} at most,", barrier.bytes);
-        self.fail(Kind::Synchronisation, lane, what)
+        self.fail(lane, what)
     }
 
     pub fn copy<const CHECKS: bool>(&mut self, copy: &Copies, mask: Mask) -> Checked {
@@ -250,12 +250,12 @@ impl Turn<'_, '_> {
         let parts = [("target", to.address), ("source", from.address), ("size", bytes as u64)];
         if let Some((part, number)) = parts.iter().find(|(_, number)| number % UNIT != 0) {
             let what = format!("copies with a {part} of {number:#x}, no multiple of 16 bytes,");
-            return self.fail(Kind::Misaligned, lane, what);
+            return self.fail(lane, what);
         }
         for (span, verb) in [(to, "to"), (from, "from")] {
             if self.engine.window(span.space, span.address, bytes).is_none() {
                 let what = format!("copies {bytes} bytes {verb} memory {},", self.place(span));
-                return self.fail(Kind::OutOfBounds, lane, what);
+                return self.fail(lane, what);
             }
         }
         Ok(())
@@ -269,7 +269,7 @@ impl Turn<'_, '_> {
         }
         let what = "copies with an mbarrier that no `fence.mbarrier_init` or `fence.proxy.async` \
                     has made visible to copies,";
-        self.fail(Kind::Race, lane, what)
+        self.fail(lane, what)
     }
 
     /// Checks that the source was written before this launch.
@@ -283,7 +283,7 @@ impl Turn<'_, '_> {
             let what = format!(
                 "copies {size} bytes {place}, but {by} wrote them while this launch may run,"
             );
-            self.fail(Kind::Race, lane, what)
+            self.fail(lane, what)
         })
     }
 
@@ -304,7 +304,7 @@ impl Turn<'_, '_> {
                     "copies {size} bytes {place}, which {by} wrote without a later \
                      `fence.proxy.async`,"
                 );
-                self.fail(Kind::Race, lane, what)
+                self.fail(lane, what)
             }
         }
     }
@@ -316,6 +316,6 @@ impl Turn<'_, '_> {
             return Ok(());
         }
         let what = "exits, and no thread of the block has waited for its last copies,";
-        self.fail(Kind::Synchronisation, mask.trailing_zeros() as usize, what)
+        self.fail(mask.trailing_zeros() as usize, what)
     }
 }

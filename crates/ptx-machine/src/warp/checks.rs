@@ -1,7 +1,7 @@
 //! The checks of accesses for undefined behaviour: bounds, alignment, uninitialised bytes, and data races.
 
 use super::run::{Engine, Turn};
-use crate::fault::{Checked, Fault, Kind};
+use crate::fault::{Checked, Fault};
 use crate::lanes::{Mask, lanes, which};
 use crate::memory::GLOBAL;
 use crate::model::recorder::WarpAccess;
@@ -41,7 +41,7 @@ impl Turn<'_, '_> {
             let (verb, place) = (verb(path), self.engine.describe(space, addresses[lane]));
             let what =
                 format!("{verb} {size} bytes {place}: the address is not a multiple of {size},");
-            return self.fail(Kind::Misaligned, lane, what);
+            return self.fail(lane, what);
         }
         if outside & mask != 0 {
             self.find_windows(access, outside & mask)?;
@@ -57,7 +57,7 @@ impl Turn<'_, '_> {
             let Some(window) = self.engine.window(space, addresses[lane], size) else {
                 let place = self.engine.describe(space, addresses[lane]);
                 let what = format!("{} {size} bytes {place}", verb(path));
-                return self.fail(Kind::OutOfBounds, lane, what);
+                return self.fail(lane, what);
             };
             self.engine.windows[self.warp.at] = window;
         }
@@ -75,7 +75,7 @@ impl Turn<'_, '_> {
                 "reads {size} bytes {place} as read-only data (`__ldg`, or `const` and `__restrict__`), but {by} wrote \
                  them while this launch may run,"
             );
-            return self.fail(Kind::Race, lane, what);
+            return self.fail(lane, what);
         }
         let strong = order.is_strong();
         self.access(lane, span, |thread, word| thread.read(word, strong))
@@ -99,7 +99,7 @@ impl Turn<'_, '_> {
             return Ok(());
         }
         let what = format!("reads {size} bytes that were never written, {}", self.place(span));
-        self.fail(Kind::Uninitialised, lane, what)
+        self.fail(lane, what)
     }
 
     /// Checks that a write of a lane does not race with another access.
@@ -193,7 +193,7 @@ impl Turn<'_, '_> {
         let what = format!(
             "{verb} {size} bytes {place}, which {by} {action}: data race, nothing orders the two accesses"
         );
-        self.fault(Kind::Race, lane, what)
+        self.fault(lane, what)
     }
 
     pub fn place(&self, span: Span) -> String {
@@ -206,7 +206,7 @@ impl Turn<'_, '_> {
         };
         let is_zero = |&lane: &usize| self.warp.registers.value(kind.is_wide(), divisor, lane) == 0;
         match lanes(mask).find(is_zero) {
-            Some(lane) => self.fail(Kind::Division, lane, "divides an integer by zero"),
+            Some(lane) => self.fail(lane, "divides an integer by zero"),
             None => Ok(()),
         }
     }
@@ -219,7 +219,7 @@ impl Turn<'_, '_> {
         }
         let what = "ends without having waited for the kernels before this dependent one (griddepcontrol.wait), so \
                     that a later kernel could overlap with them";
-        self.fail(Kind::Synchronisation, left.trailing_zeros() as usize, what)
+        self.fail(left.trailing_zeros() as usize, what)
     }
 }
 

@@ -5,7 +5,7 @@ use super::Group;
 use super::atomic::narrow;
 use super::run::{Pause, Turn};
 use crate::block::BARRIERS;
-use crate::fault::{Checked, Fault, Kind};
+use crate::fault::{Checked, Fault};
 use crate::lanes::{LANES, Mask, Registers, Slot, each, lanes, put, which};
 use crate::program::{Barrier, Collective, Source, Vote};
 
@@ -59,7 +59,7 @@ impl Turn<'_, '_> {
                 let what = format!(
                     "{name} with the mask {own:#010x}, which does not contain the calling lane,"
                 );
-                return self.fail(Kind::Synchronisation, lane, what);
+                return self.fail(lane, what);
             }
             let needed = own & self.warp.exists;
             if needed & !here != 0 {
@@ -68,7 +68,7 @@ impl Turn<'_, '_> {
             if let Some(other) = lanes(needed).find(|&other| members[other] != own) {
                 let other = members[other];
                 let what = format!("{name} with different masks {own:#010x} and {other:#010x}");
-                return self.fail(Kind::Synchronisation, lane, what);
+                return self.fail(lane, what);
             }
             complete |= 1 << lane;
         }
@@ -105,7 +105,7 @@ impl Turn<'_, '_> {
         };
         let what = self.meeting(waiting.at);
         let what = format!("{what} waits for the lanes {lacking:#010x}: lane {other} {doing};");
-        self.fault(Kind::Synchronisation, lane, what)
+        self.fault(lane, what)
     }
 
     #[inline(always)]
@@ -157,7 +157,7 @@ impl Turn<'_, '_> {
                 if met != Mask::MAX {
                     let count = met.count_ones();
                     let what = format!("mma.sync needs 32 lanes, but the warp has {count};");
-                    return self.fail(Kind::Synchronisation, met.trailing_zeros() as usize, what);
+                    return self.fail(met.trailing_zeros() as usize, what);
                 }
                 let row = |slot: Slot| registers.doubles[usize::from(slot)];
                 let sums = sums(&row(left), &row(right), of.map(row));
@@ -178,7 +178,7 @@ impl Turn<'_, '_> {
         let number = of(barrier.number);
         if number >= BARRIERS {
             let what = format!("uses barrier {number}, but a block has only {BARRIERS} barriers,");
-            return self.fail(Kind::Synchronisation, lane, what);
+            return self.fail(lane, what);
         }
         let whole = self.engine.shape.iter().product::<u32>() as usize;
         let expected = barrier.threads.map_or(whole, of);
@@ -188,7 +188,7 @@ impl Turn<'_, '_> {
                 let what = format!(
                     "waits at a barrier in a branch, while other warps wait at another barrier at {place},"
                 );
-                return self.fail(Kind::Synchronisation, lane, what);
+                return self.fail(lane, what);
             }
             Some(_) => (),
             None => self.block.barriers[number].first = Some((self.warp.at, expected)),

@@ -83,6 +83,10 @@ impl Start<'_> {
     pub(crate) fn threads(&self) -> usize {
         self.shape.iter().map(|&n| n as usize).product()
     }
+
+    pub(crate) fn warps(&self) -> usize {
+        self.threads().div_ceil(LANES)
+    }
 }
 
 impl Warp {

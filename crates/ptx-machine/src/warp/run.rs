@@ -4,7 +4,7 @@ use super::{Group, Warp, thread_index};
 use crate::arithmetic::{self, Function};
 use crate::block::Block;
 use crate::compare::compare;
-use crate::fault::{Checked, Fault, Kind};
+use crate::fault::{Checked, Fault};
 use crate::lanes::{Bits, LANES, Mask, Registers, Slot, each, lanes, put};
 use crate::memory::Memory;
 use crate::model::Recorder;
@@ -32,7 +32,6 @@ pub struct Engine<'a> {
     pub memory: &'a mut Memory,
     /// The last accesses to each word of global memory; empty without checks.
     pub words: &'a mut [Word],
-    /// The releases of all threads.
     pub releases: Releases,
     pub launch: u32,
     /// The number of the first launch that may overlap with this one; its own unless it is dependent.
@@ -202,7 +201,7 @@ impl Turn<'_, '_> {
                 Operation::Sleep => return Ok(self.warp.poll()),
                 Operation::Trap if mask != 0 => {
                     let lane = mask.trailing_zeros() as usize;
-                    return self.fail(Kind::Trap, lane, "executes a trap instruction");
+                    return self.fail(lane, "executes a trap instruction");
                 }
                 Operation::Branch { target } if mask != 0 => {
                     let target = *target as usize;
@@ -268,29 +267,20 @@ impl Turn<'_, '_> {
 
     /// Returns the fault of a lane at the warp's current instruction.
     #[cold]
-    pub fn fault(&self, kind: Kind, lane: usize, what: impl Into<String>) -> Box<Fault> {
-        self.engine.fault(kind, self.block, self.warp, lane, what.into())
+    pub fn fault(&self, lane: usize, what: impl Into<String>) -> Box<Fault> {
+        self.engine.fault(self.block, self.warp, lane, what.into())
     }
 
     #[cold]
-    pub fn fail<T>(&self, kind: Kind, lane: usize, what: impl Into<String>) -> Checked<T> {
-        Err(self.fault(kind, lane, what))
+    pub fn fail<T>(&self, lane: usize, what: impl Into<String>) -> Checked<T> {
+        Err(self.fault(lane, what))
     }
 }
 
 impl Engine<'_> {
-    /// Returns the fault of a lane at the current instruction of its warp.
-    pub fn fault(
-        &self,
-        kind: Kind,
-        block: &Block,
-        warp: &Warp,
-        lane: usize,
-        what: String,
-    ) -> Box<Fault> {
+    pub fn fault(&self, block: &Block, warp: &Warp, lane: usize, what: String) -> Box<Fault> {
         let thread = thread_index(warp.thread(lane), self.shape);
         Box::new(Fault {
-            kind,
             kernel: self.kernel.name.clone(),
             thread: Some((block.index, thread)),
             what,

@@ -3,11 +3,10 @@
 
 use ptx_machine::{Machine, Program};
 
-use crate::{download, launch, text, upload};
+use crate::{download, launch, mistaken, text, upload};
 
 /// The threads of the block, each with 8 bytes of a copy.
 const THREADS: usize = 64;
-/// The bytes of a copy.
 const BYTES: usize = 8 * THREADS;
 
 /// A kernel that copies twice to the same shared array. After the first copy, each thread adds 1 to its number there,
@@ -123,10 +122,7 @@ const MISTAKES: &[&str] = &[
 #[test]
 fn every_mistake_is_found() {
     for mistake in MISTAKES {
-        let mut parts = mistake.split(" => ");
-        let [text, replacement, message] = [(); 3].map(|()| parts.next().expect(mistake));
-        assert!(KERNEL.contains(text), "{text}");
-        let kernel = KERNEL.replacen(text, replacement, 1);
+        let (kernel, message) = mistaken(KERNEL, mistake);
         let faults: Vec<_> = (0..10).filter_map(|seed| run(&kernel, Some(seed)).err()).collect();
         assert!(!faults.is_empty(), "{mistake}: it is not found");
         for found in faults {

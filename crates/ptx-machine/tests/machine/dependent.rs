@@ -3,15 +3,15 @@
 
 use ptx_machine::{Launch, Machine, Program};
 
-use crate::{download, launch, text};
+use crate::{download, launch, mistaken, text};
 
 const THREADS: usize = 64;
 
 /// Stores the number of each thread.
 const FIRST: &str = "
     .reg .b32 %r<2>; .reg .b64 %d<2>;
-    griddepcontrol.launch_dependents;
-    mov.u32 %r0, %tid.x; ld.param.u64 %d0, [to];
+    griddepcontrol.launch_dependents; /* A comment of
+    two lines */ mov.u32 %r0, %tid.x; ld.param.u64 %d0, [to];
     mad.wide.u32 %d1, %r0, 4, %d0;
     st.global.u32 [%d1], %r0;
     ret;";
@@ -64,10 +64,7 @@ const MISTAKES: &[&str] = &[
 #[test]
 fn every_mistake_of_a_dependent_launch_is_found() {
     for mistake in MISTAKES {
-        let mut parts = mistake.split(" => ");
-        let [text, replacement, message] = [(); 3].map(|()| parts.next().expect(mistake));
-        assert!(SECOND.contains(text), "{text}");
-        let second = SECOND.replacen(text, replacement, 1);
+        let (second, message) = mistaken(SECOND, mistake);
         let found = run(&second, true).expect_err(mistake);
         assert!(found.starts_with("second: block (0,0,0) thread"), "{found}");
         assert!(found.contains(message), "{message:?} is not in: {found}");

@@ -24,7 +24,6 @@ fn edges() -> Vec<u64> {
     values
 }
 
-/// Returns four operands for each thread.
 fn operands() -> Vec<[u64; 4]> {
     let edges = edges();
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
@@ -167,7 +166,6 @@ fn check<A, F: Function<A>>(opcode: &str, expected: F) {
     check_text(&format!("{opcode} %{}7, {};", F::Result::LETTER, F::registers()), expected);
 }
 
-/// Asserts that statements return the result of a function.
 fn check_text<A, F: Function<A>>(text: &str, expected: F) {
     let operands = operands();
     for (&given, found) in operands.iter().zip(run(text, &operands)) {

@@ -16,21 +16,26 @@ fn text(kernels: &[(&str, &str)]) -> String {
     text
 }
 
-/// Returns a launch of blocks of `threads` threads.
+/// Returns a kernel with a mistake, which is given as `TEXT => REPLACEMENT => MESSAGE`, and the message.
+fn mistaken<'m>(kernel: &str, mistake: &'m str) -> (String, &'m str) {
+    let mut parts = mistake.split(" => ");
+    let [text, replacement, message] = [(); 3].map(|()| parts.next().expect(mistake));
+    assert!(kernel.contains(text), "{text}");
+    (kernel.replacen(text, replacement, 1), message)
+}
+
 fn launch<'a>(kernel: &'a Kernel, arguments: &'a [u8], blocks: u32, threads: u32) -> Launch<'a> {
     let (grid, shape) = ([blocks, 1, 1], [threads, 1, 1]);
     let start = Start { kernel, arguments, variables: &[], grid, shape, dynamic_shared: 0 };
     Launch { start, resident: 8, dependent: false }
 }
 
-/// Allocates a buffer with these bytes.
 fn upload(machine: &mut Machine, bytes: &[u8]) -> u64 {
     let address = machine.memory.allocate(bytes.len()).unwrap();
     machine.memory.upload(bytes, address).unwrap();
     address
 }
 
-/// Returns `count` elements of `N` bytes.
 fn download<const N: usize>(machine: &Machine, address: u64, count: usize) -> Vec<[u8; N]> {
     let mut bytes = vec![0; N * count];
     machine.memory.download(address, &mut bytes).unwrap();

@@ -3,7 +3,6 @@
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use ptx_machine::fault::Kind;
 use ptx_machine::model::Cure;
 use ptx_machine::program::Parameter;
 use ptx_machine::{Fault, Kernel, Launch, Start};
@@ -156,7 +155,7 @@ impl Model {
         };
         self.launch_timed(&timed).map_err(|fault| {
             // A launch with invalid parameters does not damage the context.
-            self.lost.set(fault.kind != Kind::Launch);
+            self.lost.set(fault.thread.is_some());
             Failed(fault.to_string())
         })
     }
