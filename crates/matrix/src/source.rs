@@ -10,17 +10,6 @@ use super::loaded::Loaded;
 use super::market::{self, MarketError};
 use super::memory::{ReadBounds, SizeHint};
 
-/// The source of a matrix: a file or a generator (`gen:…`).
-///
-/// ```
-/// use spmv_matrix::memory::ReadBounds;
-/// use spmv_matrix::source::Source;
-///
-/// let source = Source::parse("gen:grid2d,n=100,points=5".as_ref())?;
-/// let matrix = source.open(true, ReadBounds::NONE)?.load(None)?;
-/// assert_eq!(matrix.csr.rows(), 100 * 100);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(into = "Plain", try_from = "Plain")]
 pub enum Source {

@@ -166,20 +166,14 @@ mod tests {
     }
 
     #[test]
-    fn undefined_moments_are_none() {
-        let equal = RowStatistics::of(&with_lengths(&[2, 2]));
+    fn undefined_moments_are_none_and_the_histogram_counts_rows_by_powers_of_ten() {
+        let of = |lengths: &[usize]| RowStatistics::of(&with_lengths(lengths));
+        let (equal, empty, none) = (of(&[2, 2]), of(&[0, 0]), of(&[]));
         assert_eq!((equal.std_dev, equal.skewness), (Some(0.0), None));
-        let empty = RowStatistics::of(&with_lengths(&[0, 0]));
         assert_eq!((empty.mean, empty.variation), (Some(0.0), None));
-        let none = RowStatistics::of(&with_lengths(&[]));
         assert_eq!((none.mean, none.std_dev, none.variance), (None, None, None));
-    }
-
-    #[test]
-    fn the_histogram_counts_rows_by_powers_of_ten() {
-        let stats = RowStatistics::of(&with_lengths(&[0, 1, 9, 10, 99, 100, 999, 0]));
-        assert_eq!(stats.histogram, [2, 2, 2, 2]);
-        assert_eq!(RowStatistics::of(&with_lengths(&[])).histogram, [0]);
+        assert_eq!(of(&[0, 1, 9, 10, 99, 100, 999, 0]).histogram, [2, 2, 2, 2]);
+        assert_eq!(none.histogram, [0]);
     }
 
     #[test]

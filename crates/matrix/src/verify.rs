@@ -69,16 +69,6 @@ pub struct RowSum {
 }
 
 /// The expected y and its error bounds.
-///
-/// ```
-/// use spmv_matrix::Csr;
-/// use spmv_matrix::verify::Reference;
-///
-/// let csr = Csr::from_triplets(1, 2, &[(0, 0, 0.1), (0, 1, 0.2)]);
-/// let reference = Reference::new(&csr, 1.0, &[1.0, 1.0], 0.0, &[]);
-/// assert!(reference.judge(&[0.3]).passes()); // 0.1 + 0.2 is another number in f64, but within the bound
-/// assert!(!reference.judge(&[0.3001]).passes());
-/// ```
 pub struct Reference {
     rows: Vec<ReferenceRow>,
 }

@@ -178,9 +178,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("new/folder/entry");
         replace_private(&path, |file| file.write_all(b"x")).unwrap();
-        let mode = |path: &Path| path.metadata().unwrap().mode() & 0o777;
-        assert_eq!(mode(&path), 0o600);
-        assert_eq!([mode(path.parent().unwrap()), mode(&dir.path().join("new"))], [0o700; 2]);
+        let modes = path.ancestors().map(|path| path.metadata().unwrap().mode() & 0o777);
+        assert_eq!(modes.take(3).collect::<Vec<_>>(), [0o600, 0o700, 0o700]);
         open_own(&path).unwrap();
     }
 

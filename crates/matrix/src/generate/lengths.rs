@@ -31,8 +31,7 @@ pub enum Fall {
 
 /// Returns the size of part `at` when `whole` is divided into `parts` parts as evenly as possible.
 fn part(at: usize, parts: usize, whole: usize) -> usize {
-    let until =
-        |parts_before: usize| (parts_before as u128 * whole as u128 / parts as u128) as usize;
+    let until = |end: usize| (end as u128 * whole as u128 / parts as u128) as usize;
     until(at + 1) - until(at)
 }
 
@@ -59,9 +58,8 @@ pub fn empty_rows(
 ) -> Result<Vec<u32>, String> {
     let empty = (share * rows as f64).round() as usize;
     if !(0.0..=1.0).contains(&share) || (empty == rows && nnz > 0) {
-        return Err(format!(
-            "empty={share}: it must be from 0 to 1 and leave rows for {nnz} entries"
-        ));
+        let rule = "it must be from 0 to 1 and leave rows";
+        return Err(format!("empty={share}: {rule} for {nnz} entries"));
     }
     if clusters > rows {
         return Err(format!("clusters={clusters} exceeds {rows} rows"));
@@ -124,10 +122,9 @@ impl Ranks {
             sharing[at] += share as u32;
             rest -= share as i64;
         }
-        if rest == 0 {
-            Ok(())
-        } else {
-            Err(format!("nnz={nnz} cannot be reached by {rows} rows with these lengths"))
+        match rest {
+            0 => Ok(()),
+            _ => Err(format!("nnz={nnz} cannot be reached by {rows} rows with these lengths")),
         }
     }
 
@@ -159,9 +156,8 @@ impl Ranks {
         let (mut low, mut high): (f64, f64) = (1.0 / 1024.0, 65536.0);
         if nnz > heavy * self.longest || self.total(high, fall, heavy) > nnz {
             let Self { longest, shortest, .. } = self;
-            return Err(format!(
-                "nnz={nnz} is impossible for {heavy} rows of {shortest} to {longest} entries"
-            ));
+            let rows = format!("{heavy} rows of {shortest} to {longest} entries");
+            return Err(format!("nnz={nnz} is impossible for {rows}"));
         }
         for _ in 0..HALVINGS {
             let middle = (low * high).sqrt();
@@ -219,12 +215,9 @@ mod tests {
         assert_eq!(of(ranks(7, 12, 2), 1.0, Fall::Power), [12, 6, 4, 3, 2, 2, 2]);
         assert_eq!(of(ranks(8, 8, 4), 1.0, Fall::Slope), [8, 7, 6, 6, 5, 5, 4, 4]);
         assert_eq!(of(ranks(8, 8, 4), 3.0, Fall::Slope), [8, 5, 4, 4, 4, 4, 4, 4]);
+        // The rest is shared.
         let few = Ranks { nnz: Some(50), heavy: Some(3), ..ranks(10, 12, 1) };
-        assert_eq!(
-            of(few, 1.0, Fall::Power),
-            [12, 6, 4, 4, 4, 4, 4, 4, 4, 4],
-            "the rest is shared"
-        );
+        assert_eq!(of(few, 1.0, Fall::Power), [12, 6, 4, 4, 4, 4, 4, 4, 4, 4]);
     }
 
     #[test]

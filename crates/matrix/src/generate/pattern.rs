@@ -191,16 +191,12 @@ impl Pattern {
             return Err(format!("{name}= is missing; n= sets all sides"));
         }
         let (rows, cols) = self.shape();
+        let sizes = || format!("{} rows and {} columns", shown(rows), shown(cols));
         if rows == 0 || cols == 0 {
-            return Err(format!(
-                "{rows} rows and {cols} columns; a matrix needs at least one of each"
-            ));
+            return Err(format!("{}; a matrix needs at least one of each", sizes()));
         }
         if rows.max(cols) > MAX_INDEX {
-            let (rows, cols) = (shown(rows), shown(cols));
-            return Err(format!(
-                "{rows} rows and {cols} columns; a matrix can have at most {MAX_INDEX} of each"
-            ));
+            return Err(format!("{}; a matrix can have at most {MAX_INDEX} of each", sizes()));
         }
         match *self {
             Self::Grid2d { points, .. } if ![4, 5, 9].contains(&points) => {

@@ -135,11 +135,9 @@ impl Slot<'_> {
             self.values.fill(1.0);
         }
         self.place(chunks, cursors);
-        let (size, mut duplicates) = (self.values.len(), 0);
-        let mut remaining = size;
-        if !self.is_in_order() {
-            (remaining, duplicates) = self.order_rows(mirrored)?;
-        }
+        let size = self.values.len();
+        let (remaining, duplicates) =
+            if self.is_in_order() { (size, 0) } else { self.order_rows(mirrored)? };
         for offset in self.row_offsets {
             *offset += self.start as u32;
         }
@@ -335,11 +333,7 @@ fn columns(header: &Header, expand: bool, row: usize) -> impl Iterator<Item = us
 }
 
 fn by_rows(header: &Header, expand: bool, elements: &[f64]) -> Result<Csr<f64>, Fault> {
-    let nnz = match header.symmetry {
-        Symmetry::Symmetric if expand => 2 * elements.len() - header.rows,
-        Symmetry::SkewSymmetric if expand => 2 * elements.len(),
-        _ => elements.len(),
-    };
+    let nnz = (0..header.rows).map(|row| columns(header, expand, row).count()).sum::<usize>();
     check_count(nnz as u64, "nonzeros")?;
     let mut row_offsets = zeros(header.rows + 1)?;
     let mut column_indices = Vec::with_capacity(nnz);

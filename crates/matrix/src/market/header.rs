@@ -118,9 +118,9 @@ fn word_of<T: Copy + PartialEq>(meaning: T, words: Words<T>) -> &'static str {
 impl Banner {
     pub fn parse(line: &[u8]) -> Result<Self, Defect> {
         let Some(words) = after_banner(line) else {
-            let (usual, line) =
-                ("%%MatrixMarket matrix coordinate real general", quote(line.trim_ascii()));
-            return Err(format!("the first line must be like `{usual}`, not {line}").into());
+            let usual = "`%%MatrixMarket matrix coordinate real general`";
+            let line = quote(line.trim_ascii());
+            return Err(format!("the first line must be like {usual}, not {line}").into());
         };
         let mut words = tokens(words);
         choose(words.next(), "object", OBJECTS)?;

@@ -67,25 +67,3 @@ fn separators(block: &[u8; BLOCK]) -> u64 {
     let bits = |bytes| _mm256_movemask_epi8(_mm256_cmpgt_epi8(after, bytes)) as u32;
     u64::from(bits(high)) << 32 | u64::from(bits(low))
 }
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn all_separators_are_found(text in prop::collection::vec(any::<u8>(), 0..5000), dense: bool) {
-            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("popcnt") {
-                let text: Vec<u8> = text.into_iter().map(|byte| if dense { byte % 34 } else { byte }).collect();
-                let expected = (0..text.len().min(PIECE)).filter(|&at| text[at] as i8 <= b' ' as i8);
-                let mut marks = Marks::new();
-                // SAFETY: the processor has the instructions.
-                unsafe { marks.find(&text) };
-                let found = marks.positions().iter().map(|&at| usize::from(at));
-                prop_assert_eq!(found.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
-            }
-        }
-    }
-}

@@ -108,17 +108,10 @@ mod tests {
 
     #[test]
     fn sizes_are_parsed_with_their_units() {
-        for (text, bytes) in [
-            ("0", 0),
-            ("123", 123),
-            ("7B", 7),
-            ("16GiB", 16 << 30),
-            ("16g", 16 << 30),
-            ("1.5 KiB", 1536),
-            ("2MB", 2_000_000),
-            ("3T", 3 << 40),
-            ("99999999999999999999", u64::MAX),
-        ] {
+        let texts =
+            ["0", "123", "7B", "16GiB", "16g", "1.5 KiB", "2MB", "3T", "99999999999999999999"];
+        let bytes = [0, 123, 7, 16 << 30, 16 << 30, 1536, 2_000_000, 3 << 40, u64::MAX];
+        for (text, bytes) in texts.into_iter().zip(bytes) {
             assert_eq!(text.parse(), Ok(Size(bytes)), "{text}");
         }
         for text in ["", "GiB", "-1", "1X", "1GiBs", "1.2.3", "1 2", "1KK", "nan", "1é"] {

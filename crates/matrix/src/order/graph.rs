@@ -29,8 +29,7 @@ impl Graph {
     /// Creates the graph of the pattern of A + Aᵀ. A must be square.
     pub fn of<T: Sync>(csr: &Csr<T>) -> Self {
         assert_eq!(csr.rows, csr.cols, "a square matrix");
-        let Csr { row_offsets: offsets, column_indices: neighbours, .. } =
-            csr.transposed_with(|_| ());
+        let (offsets, neighbours, _) = csr.transposed_with(|_| ()).into_arrays();
         let symmetric = offsets == csr.row_offsets && neighbours == csr.column_indices;
         let (offsets, neighbours) = match symmetric {
             true => (offsets, neighbours),

@@ -27,9 +27,8 @@ pub struct Readings {
 impl Readings {
     pub fn now() -> Self {
         let text = |path: &str| read(path).unwrap_or_default();
-        let of_kernel =
-            Self::of(&text("/proc/stat"), &text("/proc/loadavg"), &text("/proc/cpuinfo"));
-        Self { throttling: Throttling::now(), ..of_kernel }
+        let [stat, loadavg, cpuinfo] = ["/proc/stat", "/proc/loadavg", "/proc/cpuinfo"].map(text);
+        Self { throttling: Throttling::now(), ..Self::of(&stat, &loadavg, &cpuinfo) }
     }
 
     /// Parses the texts of the kernel's files `stat`, `loadavg` and `cpuinfo`.

@@ -89,11 +89,8 @@ fn the_size_is_that_of_the_header_and_limited_by_the_size_of_the_text() {
             let (_folder, path) = file("a.mtx", contents);
             let options = Options { expand, ..Options::default() };
             let opened = Opened::open(&path, &options, ReadBounds::NONE).unwrap();
-            assert_eq!(
-                opened.size_hint().unwrap(),
-                SizeHint { rows, cols, nnz, scratch },
-                "{head}"
-            );
+            let expected = SizeHint { rows, cols, nnz, scratch };
+            assert_eq!(opened.size_hint().unwrap(), expected, "{head}");
         }
     }
 }
