@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::memory::POISON;
 use crate::race::{Acquired, Moment, ProxyFences, Release, Word};
-use crate::warp::Start;
+use crate::warp::Launch;
 
 pub const BARRIERS: usize = 16;
 /// The maximum number of arrivals at an mbarrier and of its outstanding bytes.
@@ -53,11 +53,11 @@ pub struct Barrier {
 
 impl Block {
     /// Starts a block of the grid. With `checks` the accesses to its shared memory are recorded.
-    pub fn begin(&mut self, number: u32, start: &Start, checks: bool) {
-        let [x, y, _] = start.grid;
+    pub fn begin(&mut self, number: u32, launch: &Launch, checks: bool) {
+        let [x, y, _] = launch.grid;
         self.number = number;
         self.index = [number % x, number / x % y, number / x / y];
-        let bytes = (start.kernel.shared_end + start.dynamic_shared).next_multiple_of(4);
+        let bytes = (launch.kernel.shared_end + launch.dynamic_shared).next_multiple_of(4);
         self.shared.resize(bytes, POISON);
         if checks {
             self.shared.fill(POISON);
@@ -69,7 +69,7 @@ impl Block {
             self.proxy_fences = ProxyFences::default();
         }
         self.mbarriers.clear();
-        (self.epoch, self.live) = (0, start.warps());
+        (self.epoch, self.live) = (0, launch.warps());
         self.barriers.iter_mut().for_each(|barrier| *barrier = Barrier::default());
     }
 }

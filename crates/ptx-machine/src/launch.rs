@@ -11,7 +11,7 @@ use crate::model::Recorder;
 use crate::program::Parameter;
 use crate::race::{Acquired, Releases, Word};
 use crate::random::Random;
-use crate::warp::{Engine, Pause, Start, Turn, Warp, thread_index};
+use crate::warp::{Engine, Launch, Pause, Turn, Warp, thread_index};
 
 /// The polls per ready warp without any change after which a deadlock is reported. A poll is an instruction that
 /// may wait for another warp, for example a volatile load.
@@ -37,17 +37,6 @@ pub struct Machine {
     launches: u32,
     /// The number of the first launch that the last one may have overlapped with.
     overlapped: u32,
-}
-
-/// The arguments of a launch: kernel, parameters, shapes and the number of resident blocks.
-pub struct Launch<'a> {
-    /// The kernel, its arguments, and the shapes of grid and block.
-    pub start: Start<'a>,
-    /// The maximum number of resident blocks on the whole GPU.
-    pub resident: usize,
-    /// Whether the kernel may start before the previous one has ended (programmatic dependent launch). The machine still
-    /// runs it afterwards, but checks that its threads wait before they use the same memory.
-    pub dependent: bool,
 }
 
 #[derive(Default)]
@@ -124,17 +113,16 @@ impl Machine {
         if random.is_some() {
             self.words.resize(self.memory.bytes().len() / 4, Word::default());
         }
-        let start = &launch.start;
         let engine = Engine {
-            kernel: start.kernel,
+            kernel: launch.kernel,
             memory: &mut self.memory,
             words: &mut self.words,
             releases: Releases::default(),
             launch: self.launches,
             overlaps: self.overlapped,
-            shape: start.shape,
-            dynamic_shared: start.dynamic_shared,
-            windows: vec![(0, 0); start.kernel.code.len()],
+            shape: launch.shape,
+            dynamic_shared: launch.dynamic_shared,
+            windows: vec![(0, 0); launch.kernel.code.len()],
             recorder,
             random: random.clone(),
             credit: 0,
@@ -150,7 +138,7 @@ impl Machine {
             engine,
             launch,
             queue,
-            blocks: start.grid.iter().map(|&n| n as usize).product(),
+            blocks: launch.grid.iter().map(|&n| n as usize).product(),
             begun: 0,
             wanted: few.min(launch.resident).max(1),
             residents: Vec::new(),
@@ -163,8 +151,8 @@ impl Machine {
 }
 
 fn check(launch: &Launch) -> Checked {
-    let Start { kernel, arguments, .. } = &launch.start;
-    let threads = launch.start.threads();
+    let Launch { kernel, arguments, .. } = launch;
+    let threads = launch.threads();
     let most = kernel.max_threads.unwrap_or(MOST_THREADS);
     let taken = kernel.parameters.last().map_or(0, Parameter::end);
     let what = if threads > most {
@@ -222,12 +210,11 @@ impl Run<'_> {
             self.residents.push(Resident::default());
             self.residents.len() - 1
         });
-        let start = &self.launch.start;
         let Resident { block, warps } = &mut self.residents[place];
-        block.begin(self.begun as u32, start, self.engine.random.is_some());
-        warps.resize_with(start.warps(), Warp::default);
+        block.begin(self.begun as u32, self.launch, self.engine.random.is_some());
+        warps.resize_with(self.launch.warps(), Warp::default);
         for (number, warp) in warps.iter_mut().enumerate() {
-            warp.begin(number as u16, block.index, start);
+            warp.begin(number as u16, block.index, self.launch);
             self.queue.push(steps, place, number);
         }
         self.begun += 1;
@@ -299,7 +286,7 @@ impl Run<'_> {
     fn open(&mut self, place: usize, number: usize, expected: usize, steps: u64) {
         let Resident { block, warps } = &mut self.residents[place];
         let barrier = std::mem::take(&mut block.barriers[number]);
-        if expected == self.launch.start.threads() {
+        if expected == self.launch.threads() {
             block.epoch += 1;
             Acquired::prune(&mut block.acquired);
         } else {

@@ -33,7 +33,7 @@ mod random;
 mod warp;
 
 pub use fault::Fault;
-pub use launch::{Launch, Machine};
+pub use launch::Machine;
 pub use memory::Memory;
 pub use program::{Kernel, Program};
-pub use warp::Start;
+pub use warp::Launch;

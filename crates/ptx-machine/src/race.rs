@@ -334,12 +334,10 @@ impl Clock {
         let step = self.step;
         self.step += 1;
         lanes(mask).for_each(|lane| self.fenced[lane] = self.step);
-        let (acquired, left): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut self.seen).into_iter().partition(|(lane, _)| mask >> lane & 1 == 1);
-        self.seen = left;
-        let acquire =
-            |(lane, release)| Acquired { release, epoch, step, thread: warp * WARP + lane };
-        acquired.into_iter().map(acquire).collect()
+        let seen = self.seen.extract_if(.., |(lane, _)| mask >> *lane & 1 == 1);
+        let thread = |lane: u16| warp * WARP + lane;
+        seen.map(|(lane, release)| Acquired { release, epoch, step, thread: thread(lane) })
+            .collect()
     }
 }
 

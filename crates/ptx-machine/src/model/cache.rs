@@ -187,10 +187,8 @@ mod tests {
         // Four ways are set aside, so the line that was used first does not persist any more.
         assert_eq!(hits(&mut cache, 104, 1), 0);
         (0..50).for_each(|line| assert_eq!(hits(&mut cache, line, 1), 0));
-        assert_eq!(
-            [101, 102, 103, 104, 100].map(|line| hits(&mut cache, line, 1)),
-            [1, 1, 1, 1, 0]
-        );
+        let found = [101, 102, 103, 104, 100].map(|line| hits(&mut cache, line, 1));
+        assert_eq!(found, [1, 1, 1, 1, 0]);
         // Without a window, all lines are equal again.
         cache.persist(0, 0, 0.0, 0.0);
         (0..WAYS as u64).for_each(|line| _ = hits(&mut cache, line, 1));

@@ -177,8 +177,7 @@ mod tests {
     fn stretches_end_where_other_lanes_or_warps_may_run() {
         use Operation::{Branch, Exit, Fence, Sleep};
         let stretches = |operations: &[Operation], leads: usize| {
-            let mut code: Vec<Instruction> =
-                operations.iter().map(|&operation| operation.into()).collect();
+            let mut code: Vec<_> = operations.iter().map(|&it| Instruction::from(it)).collect();
             code[leads].leads = true;
             mark_stretches(&mut code);
             code.iter().map(|instruction| instruction.stretch).collect::<Vec<_>>()

@@ -196,7 +196,7 @@ impl<'a> Decoder<'a> {
         };
         let space = modifiers.space.ok_or_else(unknown)?;
         let address = self.address(address)?;
-        Ok(Operation::Atomic(Atomic { space, address, update, kind, wide, to, of, order }))
+        Ok(Operation::Atomic(Atomic { space, address, update, kind, to, of, order }))
     }
 
     /// Decodes `mbarrier`. The scope and the default order of an operation may be written.

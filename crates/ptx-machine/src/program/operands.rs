@@ -82,10 +82,10 @@ impl Instruction {
                 let registers = access.registers.iter_mut().take(access.count.into());
                 registers.for_each(|register| see(Bank::of(access.wide), register, purpose));
             }
-            Operation::Atomic(Atomic { address, wide, to, of, .. }) => {
+            Operation::Atomic(Atomic { address, kind, to, of, .. }) => {
                 see_address(address, &mut see);
-                of.iter_mut().for_each(|register| see(Bank::of(*wide), register, Read));
-                to.iter_mut().for_each(|to| see(Bank::of(*wide), to, Write));
+                of.iter_mut().for_each(|register| see(Bank::of(kind.is_wide()), register, Read));
+                to.iter_mut().for_each(|to| see(Bank::of(kind.is_wide()), to, Write));
             }
             Operation::Collective { collective, members } => {
                 see(Word, members, Read);

@@ -261,7 +261,6 @@ pub struct Atomic {
     pub address: Address,
     pub update: Update,
     pub kind: Type,
-    pub wide: bool,
     /// The register for the old value, if the operation returns it.
     pub to: Option<Slot>,
     /// The operand twice; for [`Update::CompareAndSwap`] the compared value and the new value.

@@ -60,12 +60,10 @@ fn ranges(
         let (start, end) = ranges[register].unwrap_or((at, at));
         ranges[register] = Some((start.min(at), end.max(at)));
     };
-    let members =
-        |set: &[bool]| -> Vec<usize> { (0..set.len()).filter(|&register| set[register]).collect() };
     for (block, entering) in blocks.iter().zip(live) {
-        members(entering).into_iter().for_each(|register| extend(register, 2 * block.start));
-        for &next in &block.next {
-            members(&live[next]).into_iter().for_each(|register| extend(register, 2 * block.end));
+        let leaving = block.next.iter().map(|&next| (&live[next], block.end));
+        for (set, at) in std::iter::once((entering, block.start)).chain(leaving) {
+            (0..set.len()).filter(|&it| set[it]).for_each(|register| extend(register, 2 * at));
         }
         for (at, uses) in (block.start..).zip(&uses[block.start..block.end]) {
             for &(register, purpose) in uses {
@@ -93,10 +91,10 @@ fn live(
                 set.iter_mut().zip(&live[next]).for_each(|(live, next)| *live |= next);
             }
             for at in (block.start..block.end).rev() {
-                let (reads, writes): (Vec<_>, Vec<_>) =
-                    uses[at].iter().partition(|(_, purpose)| *purpose == Use::Read);
-                writes.iter().for_each(|(register, _)| set[*register] = code[at].guard.is_some());
-                reads.iter().for_each(|(register, _)| set[*register] = true);
+                // Backwards: an instruction reads before it writes.
+                for &(register, purpose) in uses[at].iter().rev() {
+                    set[register] = purpose == Use::Read || code[at].guard.is_some();
+                }
             }
             changed |= set != live[number];
             live[number] = set;

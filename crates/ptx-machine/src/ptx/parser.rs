@@ -90,14 +90,7 @@ impl<'a> Parser<'a> {
             match token.lexeme {
                 Lexeme::Mark('{') => depth += 1,
                 Lexeme::Mark('}') => depth -= 1,
-                Lexeme::Mark('@') => {
-                    let guard = match self.takes('!') {
-                        true => Operand::Not(self.word()?),
-                        false => Operand::Name(self.word()?),
-                    };
-                    let opcode = self.word()?;
-                    self.statement(entry, token.line, Some(guard), opcode)?;
-                }
+                Lexeme::Mark('@') => entry.statements.push(self.statement(token)?),
                 Lexeme::Word(".loc") => self.loc(token.line)?,
                 Lexeme::Word(".pragma") => self.skip_line(token.line),
                 Lexeme::Word(".reg") => self.registers(entry)?,
@@ -109,7 +102,7 @@ impl<'a> Parser<'a> {
                     entry.labels.push((word, entry.statements.len()));
                 }
                 Lexeme::Word(opcode) if !opcode.starts_with('.') => {
-                    self.statement(entry, token.line, None, opcode)?;
+                    entry.statements.push(self.statement(token)?);
                 }
                 _ => return Err(self.refused(token, "this is not a PTX statement")),
             }
@@ -117,16 +110,15 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn statement(
-        &mut self,
-        entry: &mut Entry<'a>,
-        line: usize,
-        guard: Option<Operand<'a>>,
-        opcode: &'a str,
-    ) -> Result<(), String> {
-        let operands = self.operands(';')?;
-        entry.statements.push(Statement { line, place: self.place, guard, opcode, operands });
-        Ok(())
+    /// Parses a statement after its first token, which is its opcode or the mark before its guard.
+    fn statement(&mut self, first: Token<'a>) -> Result<Statement<'a>, String> {
+        let (guard, opcode) = match first.lexeme {
+            Lexeme::Word(opcode) => (None, opcode),
+            _ if self.takes('!') => (Some(Operand::Not(self.word()?)), self.word()?),
+            _ => (Some(Operand::Name(self.word()?)), self.word()?),
+        };
+        let (line, place) = (first.line, self.place);
+        Ok(Statement { line, place, guard, opcode, operands: self.operands(';')? })
     }
 
     fn operands(&mut self, end: char) -> Result<Vec<Operand<'a>>, String> {

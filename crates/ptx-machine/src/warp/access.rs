@@ -64,7 +64,7 @@ impl Turn<'_, '_> {
             let addresses = each(|lane| addresses[lane].wrapping_sub(window));
             let whole = WarpAccess { space, path, answers: true, addresses, mask, size };
             self.check_bounds(&whole)?;
-            self.record(&whole);
+            self.record_access(&whole);
             if CHECKS && space != Space::Local {
                 for lane in lanes(mask) {
                     let span = Span { space, address: addresses[lane], size };
@@ -94,7 +94,7 @@ impl Turn<'_, '_> {
             let (path, answers) = (Path::Store, false);
             let whole = WarpAccess { space, path, answers, addresses, mask, size };
             self.check_bounds(&whole)?;
-            self.record(&whole);
+            self.record_access(&whole);
             let offsets = self.engine.offsets(space, &addresses);
             if CHECKS && space != Space::Local {
                 // Lane by lane, so that each check sees the writes of the previous lanes.
@@ -121,11 +121,9 @@ impl Turn<'_, '_> {
     }
 
     #[inline(always)]
-    pub fn record(&mut self, access: &WarpAccess) {
-        let (id, at) = (self.id(), self.warp.at);
-        if let Some(recorder) = &mut self.engine.recorder {
-            recorder.accessed(id, at, access);
-        }
+    pub fn record_access(&mut self, access: &WarpAccess) {
+        let at = self.warp.at;
+        self.record(|recorder, id| recorder.accessed(id, at, access));
     }
 }
 
@@ -144,17 +142,6 @@ impl Engine<'_> {
     }
 }
 
-/// Returns whether all 32 lanes access one element each, contiguously and in order.
-#[inline(always)]
-fn side_by_side(offsets: &[usize; LANES], mask: Mask, access: &Access) -> bool {
-    let bytes = usize::from(access.bytes);
-    let mut apart = 0;
-    for (lane, offset) in offsets.iter().enumerate() {
-        apart |= offset ^ offsets[0].wrapping_add(lane * bytes);
-    }
-    mask == Mask::MAX && access.count == 1 && apart == 0
-}
-
 #[inline(always)]
 fn fetch(
     registers: &mut Registers,
@@ -164,20 +151,6 @@ fn fetch(
     access: &Access,
 ) {
     let bytes = usize::from(access.bytes);
-    if side_by_side(offsets, mask, access) && bytes == if access.wide { 8 } else { 4 } {
-        let slot = usize::from(access.registers[0]);
-        let memory = &memory[offsets[0]..offsets[0] + LANES * bytes];
-        if access.wide {
-            let elements = memory.as_chunks::<8>().0.iter();
-            let lanes = registers.doubles[slot].iter_mut().zip(elements);
-            lanes.for_each(|(lane, bytes)| *lane = u64::from_le_bytes(*bytes));
-        } else {
-            let elements = memory.as_chunks::<4>().0.iter();
-            let lanes = registers.words[slot].iter_mut().zip(elements);
-            lanes.for_each(|(lane, bytes)| *lane = u32::from_le_bytes(*bytes));
-        }
-        return;
-    }
     for (k, &slot) in access.registers().iter().enumerate() {
         match (access.wide, bytes) {
             (true, 8) => {
@@ -226,14 +199,6 @@ fn deposit(
     access: &Access,
 ) -> bool {
     let bytes = usize::from(access.bytes);
-    if side_by_side(offsets, mask, access) && bytes == if access.wide { 8 } else { 4 } {
-        let slot = usize::from(access.registers[0]);
-        let memory = &mut memory[offsets[0]..offsets[0] + LANES * bytes];
-        return match access.wide {
-            true => overwrite_all(memory, &registers.doubles[slot], u64::to_le_bytes),
-            false => overwrite_all(memory, &registers.words[slot], u32::to_le_bytes),
-        };
-    }
     let mut changes = false;
     for (k, &slot) in access.registers().iter().enumerate() {
         for lane in lanes(mask) {
@@ -246,21 +211,6 @@ fn deposit(
                 _ => overwrite(memory, [value as u8]),
             };
         }
-    }
-    changes
-}
-
-/// Writes the values of all lanes contiguously. Returns whether this changes the memory.
-#[inline(always)]
-fn overwrite_all<const N: usize, B: Bits>(
-    memory: &mut [u8],
-    row: &[B; LANES],
-    bytes_of: impl Fn(B) -> [u8; N],
-) -> bool {
-    let mut changes = false;
-    for (bytes, &value) in memory.as_chunks_mut().0.iter_mut().zip(row) {
-        changes |= *bytes != bytes_of(value);
-        *bytes = bytes_of(value);
     }
     changes
 }

@@ -17,7 +17,7 @@ impl Turn<'_, '_> {
         // The order of the lanes is undefined. Flipping random bits of their numbers can reverse the order of any two.
         let random = self.engine.random.as_mut();
         let flips = random.map_or(0, |random| random.below(LANES as u32) as usize);
-        let size = if atomic.wide { 8 } else { 4 };
+        let size = if atomic.kind.is_wide() { 8 } else { 4 };
         let (path, answers) = (Path::Atomic, atomic.to.is_some());
         for (space, mask, window) in spaces(atomic.space, &addresses, mask) {
             if mask == 0 {
@@ -26,7 +26,7 @@ impl Turn<'_, '_> {
             let addresses = each(|lane| addresses[lane].wrapping_sub(window));
             let whole = WarpAccess { space, path, answers, addresses, mask, size };
             self.check_bounds(&whole)?;
-            self.record(&whole);
+            self.record_access(&whole);
             let offsets = self.engine.offsets(space, &addresses);
             for lane in (0..LANES).map(|lane| lane ^ flips).filter(|lane| mask >> lane & 1 == 1) {
                 if CHECKS && space != Space::Local {
@@ -59,7 +59,8 @@ impl Turn<'_, '_> {
 
     /// Updates the memory for one lane, and writes the old value to the destination register.
     fn update(&mut self, space: Space, lane: usize, offset: usize, atomic: &Atomic) {
-        let &Atomic { update, kind, wide: is_wide, to, of, .. } = atomic;
+        let &Atomic { update, kind, to, of, .. } = atomic;
+        let is_wide = kind.is_wide();
         let memory = match space {
             Space::Global => self.engine.memory.bytes_mut(),
             Space::Shared => &mut self.block.shared,

@@ -125,10 +125,7 @@ impl Turn<'_, '_> {
         }
         barrier.complete(number(address), self.block.number);
         self.engine.progress = true;
-        let id = self.id();
-        if let Some(recorder) = &mut self.engine.recorder {
-            recorder.arrived(id, key(address, phase));
-        }
+        self.record(|recorder, id| recorder.arrived(id, key(address, phase)));
         Ok(phase)
     }
 
@@ -157,14 +154,12 @@ impl Turn<'_, '_> {
         if CHECKS && random.is_some_and(|random| random.below(EARLY) == 0) {
             return Ok(0);
         }
-        let (id, mut observed) = (self.id(), None);
+        let mut observed = None;
         for lane in lanes(complete) {
             let address = addresses[lane];
             let Some(phase) = self.acquire::<CHECKS>(lane, address) else { continue };
-            if observed.replace(address) != Some(address)
-                && let Some(recorder) = &mut self.engine.recorder
-            {
-                recorder.waited(id, key(address, phase));
+            if observed.replace(address) != Some(address) {
+                self.record(|recorder, id| recorder.waited(id, key(address, phase)));
             }
         }
         Ok(complete)
@@ -214,8 +209,7 @@ impl Turn<'_, '_> {
             [copy.to, copy.from, copy.mbarrier].map(|address| self.warp.addresses(address));
         for lane in lanes(mask) {
             let bytes = self.warp.registers.words[usize::from(copy.bytes)][lane];
-            let policy =
-                copy.policy.map(|policy| self.warp.registers.doubles[usize::from(policy)][lane]);
+            let policy = copy.policy.map(|slot| self.warp.registers.value(true, slot, lane));
             let (size, at) = (bytes as usize, barrier[lane]);
             let to = Span { space: Space::Shared, address: to[lane], size };
             let from = Span { space: Space::Global, address: from[lane], size };
@@ -235,11 +229,11 @@ impl Turn<'_, '_> {
             barrier.copied = phase + 1;
             barrier.complete(number(at), self.block.number);
             self.engine.progress = true;
-            let (id, once) = (self.id(), policy == Some(EVICT_FIRST));
-            if let Some(recorder) = &mut self.engine.recorder {
-                let source = (from.address, bytes);
-                recorder.copied(id, self.warp.at, key(at, phase), source, once);
-            }
+            let (instruction, once) = (self.warp.at, policy == Some(EVICT_FIRST));
+            let source = (from.address, bytes);
+            self.record(|recorder, id| {
+                recorder.copied(id, instruction, key(at, phase), source, once)
+            });
         }
         Ok(())
     }
@@ -280,10 +274,8 @@ impl Turn<'_, '_> {
         })
         .or_else(|other| {
             let (size, place, by) = (from.size, self.place(from), other.by());
-            let what = format!(
-                "copies {size} bytes {place}, but {by} wrote them while this launch may run,"
-            );
-            self.fail(lane, what)
+            let why = format!("{by} wrote them while this launch may run");
+            self.fail(lane, format!("copies {size} bytes {place}, but {why},"))
         })
     }
 
@@ -300,11 +292,8 @@ impl Turn<'_, '_> {
             Err(Unordered::Race(other)) => Err(self.race(lane, to, "writes", other)),
             Err(Unordered::Proxy(other)) => {
                 let (size, place, by) = (to.size, self.place(to), other.by());
-                let what = format!(
-                    "copies {size} bytes {place}, which {by} wrote without a later \
-                     `fence.proxy.async`,"
-                );
-                self.fail(lane, what)
+                let why = format!("{by} wrote without a later `fence.proxy.async`");
+                self.fail(lane, format!("copies {size} bytes {place}, which {why},"))
             }
         }
     }

@@ -1,6 +1,7 @@
 //! The checks of accesses for undefined behaviour: bounds, alignment, uninitialised bytes, and data races.
 
 use super::run::{Engine, Turn};
+use crate::arithmetic::Function;
 use crate::fault::{Checked, Fault};
 use crate::lanes::{Mask, lanes, which};
 use crate::memory::GLOBAL;
@@ -39,9 +40,8 @@ impl Turn<'_, '_> {
         if misaligned & mask != 0 {
             let lane = (misaligned & mask).trailing_zeros() as usize;
             let (verb, place) = (verb(path), self.engine.describe(space, addresses[lane]));
-            let what =
-                format!("{verb} {size} bytes {place}: the address is not a multiple of {size},");
-            return self.fail(lane, what);
+            let why = format!("the address is not a multiple of {size}");
+            return self.fail(lane, format!("{verb} {size} bytes {place}: {why},"));
         }
         if outside & mask != 0 {
             self.find_windows(access, outside & mask)?;
@@ -190,10 +190,8 @@ impl Turn<'_, '_> {
     pub fn race(&self, lane: usize, span: Span, verb: &str, other: Other) -> Box<Fault> {
         let (size, place, by) = (span.size, self.place(span), other.by());
         let action = if other.wrote { "wrote" } else { "read" };
-        let what = format!(
-            "{verb} {size} bytes {place}, which {by} {action}: data race, nothing orders the two accesses"
-        );
-        self.fault(lane, what)
+        let why = "data race, nothing orders the two accesses";
+        self.fault(lane, format!("{verb} {size} bytes {place}, which {by} {action}: {why}"))
     }
 
     pub fn place(&self, span: Span) -> String {
@@ -201,7 +199,9 @@ impl Turn<'_, '_> {
     }
 
     pub fn check_divisor(&self, operation: &Operation, mask: Mask) -> Checked {
-        let Operation::Compute { kind, of: [_, divisor, ..], .. } = *operation else {
+        use Function::{Div, Rem};
+        let &Operation::Compute { function: Div | Rem, kind, of: [_, divisor, ..], .. } = operation
+        else {
             return Ok(());
         };
         let is_zero = |&lane: &usize| self.warp.registers.value(kind.is_wide(), divisor, lane) == 0;

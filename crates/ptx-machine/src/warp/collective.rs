@@ -56,10 +56,8 @@ impl Turn<'_, '_> {
         for lane in lanes(here) {
             let own = members[lane];
             if own >> lane & 1 == 0 {
-                let what = format!(
-                    "{name} with the mask {own:#010x}, which does not contain the calling lane,"
-                );
-                return self.fail(lane, what);
+                let mask = format!("the mask {own:#010x}, which does not contain the calling lane");
+                return self.fail(lane, format!("{name} with {mask},"));
             }
             let needed = own & self.warp.exists;
             if needed & !here != 0 {
@@ -133,13 +131,11 @@ impl Turn<'_, '_> {
             }
             Collective::Match { all, wide, to, of } => {
                 let value = |lane| registers.value(wide, of, lane);
-                let same =
-                    |lane: usize| members[lane] & met & which(|other| value(other) == value(lane));
-                let agrees = |lane: usize| same(lane) == members[lane] & met;
-                let result =
-                    each(|lane| if all.is_none() || agrees(lane) { same(lane) } else { 0 });
-                let agreeing = which(agrees);
-                put(registers, to, met, &result);
+                let same = |lane: usize| which(|other| value(other) == value(lane));
+                let same = each(|lane: usize| members[lane] & met & same(lane));
+                let agreeing = which(|lane| same[lane] == members[lane] & met);
+                let counts = |lane: usize| all.is_none() || agreeing >> lane & 1 == 1;
+                put(registers, to, met, &each(|lane| if counts(lane) { same[lane] } else { 0 }));
                 if let Some(Some(predicate)) = all {
                     registers.set_predicate(predicate, met, agreeing);
                 }
@@ -185,10 +181,9 @@ impl Turn<'_, '_> {
         match self.block.barriers[number].first {
             Some((at, other)) if at != self.warp.at && expected == whole && other == whole => {
                 let place = self.engine.kernel.place(at);
-                let what = format!(
-                    "waits at a barrier in a branch, while other warps wait at another barrier at {place},"
-                );
-                return self.fail(lane, what);
+                let what =
+                    "waits at a barrier in a branch, while other warps wait at another barrier";
+                return self.fail(lane, format!("{what} at {place},"));
             }
             Some(_) => (),
             None => self.block.barriers[number].first = Some((self.warp.at, expected)),

@@ -63,9 +63,8 @@ struct Group {
     waits: bool,
 }
 
-/// A kernel, and the values that the registers of a block are initialised with.
-pub struct Start<'a> {
-    /// The kernel.
+/// A launch: a kernel with its arguments and shapes, and the number of resident blocks.
+pub struct Launch<'a> {
     pub kernel: &'a Kernel,
     /// The bytes of the arguments.
     pub arguments: &'a [u8],
@@ -77,9 +76,14 @@ pub struct Start<'a> {
     pub shape: [u32; 3],
     /// The size of the dynamic shared memory in bytes.
     pub dynamic_shared: usize,
+    /// The maximum number of resident blocks on the whole GPU.
+    pub resident: usize,
+    /// Whether the kernel may start before the previous one has ended (programmatic dependent launch). The machine still
+    /// runs it afterwards, but checks that its threads wait before they use the same memory.
+    pub dependent: bool,
 }
 
-impl Start<'_> {
+impl Launch<'_> {
     pub(crate) fn threads(&self) -> usize {
         self.shape.iter().map(|&n| n as usize).product()
     }
@@ -90,9 +94,9 @@ impl Start<'_> {
 }
 
 impl Warp {
-    pub fn begin(&mut self, number: u16, block: [u32; 3], start: &Start) {
-        let kernel = start.kernel;
-        let lanes = (start.threads() - usize::from(number) * LANES).min(LANES);
+    pub fn begin(&mut self, number: u16, block: [u32; 3], launch: &Launch) {
+        let kernel = launch.kernel;
+        let lanes = (launch.threads() - usize::from(number) * LANES).min(LANES);
         let exists = Mask::MAX >> (LANES - lanes);
         self.registers.predicates.resize(kernel.registers[Bank::Predicate as usize], 0);
         self.registers.words.resize(kernel.registers[Bank::Word as usize], [0; LANES]);
@@ -111,7 +115,7 @@ impl Warp {
         let changes = |constant| !again || matches!(constant, Constant::Special(Special::Block(_)));
         for &(bank, slot, constant) in kernel.constants.iter().filter(|(.., c)| changes(*c)) {
             let slot = usize::from(slot);
-            let values = self.constant(constant, block, start);
+            let values = self.constant(constant, block, launch);
             match bank {
                 Bank::Predicate => {
                     self.registers.predicates[slot] = which(|lane| values[lane] != 0);
@@ -122,27 +126,27 @@ impl Warp {
         }
     }
 
-    fn constant(&self, constant: Constant, block: [u32; 3], start: &Start) -> [u64; LANES] {
+    fn constant(&self, constant: Constant, block: [u32; 3], launch: &Launch) -> [u64; LANES] {
         let value = match constant {
             Constant::Bits(bits) => bits,
             Constant::Argument(offset, bytes, signed) => {
-                element(&start.arguments[offset..], bytes.into(), signed)
+                element(&launch.arguments[offset..], bytes.into(), signed)
             }
-            Constant::Address(variable) => start.variables[variable],
+            Constant::Address(variable) => launch.variables[variable],
             Constant::Special(special) => {
-                return each(|lane| u64::from(self.special(special, lane, block, start)));
+                return each(|lane| u64::from(self.special(special, lane, block, launch)));
             }
         };
         [value; LANES]
     }
 
-    fn special(&self, special: Special, lane: usize, block: [u32; 3], start: &Start) -> u32 {
+    fn special(&self, special: Special, lane: usize, block: [u32; 3], launch: &Launch) -> u32 {
         let lower = (1u32 << lane) - 1;
         match special {
-            Special::Thread(d) => thread_index(self.thread(lane), start.shape)[usize::from(d)],
-            Special::BlockShape(d) => start.shape[usize::from(d)],
+            Special::Thread(d) => thread_index(self.thread(lane), launch.shape)[usize::from(d)],
+            Special::BlockShape(d) => launch.shape[usize::from(d)],
             Special::Block(d) => block[usize::from(d)],
-            Special::GridShape(d) => start.grid[usize::from(d)],
+            Special::GridShape(d) => launch.grid[usize::from(d)],
             Special::Lane => lane as u32,
             Special::Warp => self.number.into(),
             Special::LaneMask => 1 << lane,
@@ -150,7 +154,7 @@ impl Warp {
             Special::LowerLanesAndThis => lower | 1 << lane,
             Special::HigherLanes => !lower & !(1 << lane),
             Special::HigherLanesAndThis => !lower,
-            Special::DynamicShared => start.dynamic_shared as u32,
+            Special::DynamicShared => launch.dynamic_shared as u32,
         }
     }
 

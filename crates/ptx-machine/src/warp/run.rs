@@ -1,7 +1,7 @@
 //! The interpreter: executes the instructions of a warp.
 
 use super::{Group, Warp, thread_index};
-use crate::arithmetic::{self, Function};
+use crate::arithmetic;
 use crate::block::Block;
 use crate::compare::compare;
 use crate::fault::{Checked, Fault};
@@ -133,10 +133,8 @@ impl Turn<'_, '_> {
             }
             if instruction.stretch > 0 && !std::mem::take(&mut self.warp.again) {
                 self.engine.steps += u64::from(instruction.stretch);
-                let (id, active) = (self.id(), self.warp.mask);
-                if let Some(recorder) = &mut self.engine.recorder {
-                    recorder.executed(id, at, active);
-                }
+                let active = self.warp.mask;
+                self.record(|recorder, id| recorder.executed(id, at, active));
             }
             match &instruction.operation {
                 operation @ (Operation::Compute { .. }
@@ -145,10 +143,7 @@ impl Turn<'_, '_> {
                 | Operation::Select { .. }
                 | Operation::Logic { .. }
                 | Operation::ActiveMask { .. }) => {
-                    if let Operation::Compute { function: Function::Div | Function::Rem, .. } =
-                        operation
-                        && CHECKS
-                    {
+                    if CHECKS {
                         self.check_divisor(operation, mask)?;
                     }
                     calculate(operation, &mut self.warp.registers, mask);
@@ -256,8 +251,12 @@ impl Turn<'_, '_> {
         true
     }
 
-    pub fn id(&self) -> WarpId {
-        WarpId { block: self.block.number, warp: self.warp.number }
+    /// Tells the recorder, if there is one, of an event of the warp.
+    #[inline(always)]
+    pub fn record(&mut self, event: impl FnOnce(&mut Recorder, WarpId)) {
+        if let Some(recorder) = &mut self.engine.recorder {
+            event(recorder, WarpId { block: self.block.number, warp: self.warp.number });
+        }
     }
 
     pub fn fence(&mut self, mask: Mask) {

@@ -5,7 +5,7 @@ mod caches;
 mod dependent;
 mod instructions;
 
-use ptx_machine::{Kernel, Launch, Machine, Start};
+use ptx_machine::{Kernel, Launch, Machine};
 
 /// Adds the version, the target, and for each kernel its name and parameters, to the statements of kernels.
 fn text(kernels: &[(&str, &str)]) -> String {
@@ -26,8 +26,8 @@ fn mistaken<'m>(kernel: &str, mistake: &'m str) -> (String, &'m str) {
 
 fn launch<'a>(kernel: &'a Kernel, arguments: &'a [u8], blocks: u32, threads: u32) -> Launch<'a> {
     let (grid, shape) = ([blocks, 1, 1], [threads, 1, 1]);
-    let start = Start { kernel, arguments, variables: &[], grid, shape, dynamic_shared: 0 };
-    Launch { start, resident: 8, dependent: false }
+    let (variables, dynamic_shared, resident, dependent) = (&[], 0, 8, false);
+    Launch { kernel, arguments, variables, grid, shape, dynamic_shared, resident, dependent }
 }
 
 fn upload(machine: &mut Machine, bytes: &[u8]) -> u64 {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use ptx_machine::model::Cure;
 use ptx_machine::program::Parameter;
-use ptx_machine::{Fault, Kernel, Launch, Start};
+use ptx_machine::{Fault, Kernel, Launch};
 
 use super::code::Code;
 use super::timing::{Timed, Timing};
@@ -134,14 +134,12 @@ impl Model {
             )));
         }
         let launch = Launch {
-            start: Start {
-                kernel,
-                arguments: &arguments,
-                variables: &loaded.variables,
-                grid: [grid.x, grid.y, grid.z],
-                shape: [block.x, block.y, block.z],
-                dynamic_shared: shared_bytes as usize,
-            },
+            kernel,
+            arguments: &arguments,
+            variables: &loaded.variables,
+            grid: [grid.x, grid.y, grid.z],
+            shape: [block.x, block.y, block.z],
+            dynamic_shared: shared_bytes as usize,
             resident: (per_multiprocessor * self.facts.multiprocessors) as usize,
             dependent,
         };

@@ -56,10 +56,10 @@ impl Timing {
         timed: &Timed,
     ) -> Result<(Duration, Counts), Box<Fault>> {
         let Self { gpu, l2, cure } = self;
-        let start = &timed.launch.start;
-        let warps = (start.shape.iter().product::<u32>() as usize).div_ceil(32);
-        let shared = start.kernel.shared_bytes + start.dynamic_shared;
-        let blocks = start.grid.iter().product::<u32>() as usize;
+        let launch = timed.launch;
+        let warps = (launch.shape.iter().product::<u32>() as usize).div_ceil(32);
+        let shared = launch.kernel.shared_bytes + launch.dynamic_shared;
+        let blocks = launch.grid.iter().product::<u32>() as usize;
         let fit = blocks.div_ceil(gpu.multiprocessors);
         let shared_bytes = timed.per_multiprocessor.min(fit) * shared;
         let resident = match cure {
@@ -73,10 +73,10 @@ impl Timing {
                 replay(gpu, l2, blocks.into_iter(), resident, shared_bytes)
             });
             // Sending fails only if the other thread has panicked, which is reported when it is joined.
-            let mut recorder = Recorder::new(start.kernel, gpu, *cure, warps, move |block| {
+            let mut recorder = Recorder::new(launch.kernel, gpu, *cure, warps, move |block| {
                 drop(sender.send(block))
             });
-            let ran = machine.record(timed.launch, &mut recorder);
+            let ran = machine.record(launch, &mut recorder);
             let counts = recorder.end();
             let traffic = replayed.join().unwrap_or_else(|cause| std::panic::resume_unwind(cause));
             (ran.map(|()| counts), traffic)
@@ -117,12 +117,12 @@ impl Timing {
 
 /// Returns the exact counts of all instructions, with the results of the replay.
 fn counts(timed: &Timed, counted: &[InstructionCounts], traffic: &Traffic, gpu: &Gpu) -> Counts {
-    let start = &timed.launch.start;
+    let launch = timed.launch;
     let (read_bytes, written_bytes) = (SECTOR * traffic.read, SECTOR * traffic.written);
     let multiprocessors = gpu.multiprocessors as f64;
     let mut sum = Counts {
         registers: timed.usage.registers,
-        shared_bytes: (start.kernel.shared_bytes + start.dynamic_shared) as u32,
+        shared_bytes: (launch.kernel.shared_bytes + launch.dynamic_shared) as u32,
         l1_sectors: traffic.l1.0,
         l1_hits: traffic.l1.1,
         l2_sectors: traffic.l2.0,
@@ -139,10 +139,10 @@ fn counts(timed: &Timed, counted: &[InstructionCounts], traffic: &Traffic, gpu: 
             issue: traffic.slots / gpu.issued_per_cycle / multiprocessors,
             atomics: traffic.same_line as f64 * gpu.atomic_cycles,
         },
-        lines: lines(start.kernel, counted, timed.source),
+        lines: lines(launch.kernel, counted, timed.source),
         ..Counts::default()
     };
-    for (instruction, counts) in start.kernel.code.iter().zip(counted) {
+    for (instruction, counts) in launch.kernel.code.iter().zip(counted) {
         sum.warp_instructions += counts.warps;
         sum.thread_instructions += counts.lanes;
         sum.shared_wavefronts += counts.wavefronts;
