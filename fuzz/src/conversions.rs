@@ -172,14 +172,9 @@ fn check_products<T: Scalar>(
             let done = prepared.multiply(factors[0], &x, factors[1], &mut y);
             done.expect("an own product does not fail");
             let verdict = reference.judge(&y);
-            assert!(
-                verdict.passes(),
-                "{} in {} with {} threads, {isa:?}, {transpose}: {}",
-                choice.name(),
-                T::PRECISION.name(),
-                team.len(),
-                verdict.describe()
-            );
+            let (name, precision, threads) = (choice.name(), T::PRECISION.name(), team.len());
+            let how = format!("{name} in {precision} with {threads} threads, {isa:?}, {transpose}");
+            assert!(verdict.passes(), "{how}: {}", verdict.describe());
         }
     };
     TEAMS.with(|teams| teams.iter().for_each(check));

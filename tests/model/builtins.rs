@@ -1,6 +1,6 @@
 //! Compares every builtin with the same computation on the host.
 
-use crate::common::{SEEDS, gpu, launch};
+use crate::{SEEDS, gpu, launch};
 use spmv_methods::device::Buffer;
 
 /// Runs a kernel that reads `values` and writes `width` results per thread.

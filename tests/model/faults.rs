@@ -1,6 +1,6 @@
 //! Tests the errors of kernels with missing or wrong synchronisation, and of other kernels that have no result.
 
-use crate::common::{SEEDS, check, gpu, launch, output};
+use crate::{SEEDS, check, gpu, launch, output};
 
 /// Returns a kernel `test`, whose statements begin in line 3.
 fn kernel(body: &str) -> String {

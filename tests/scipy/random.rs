@@ -39,11 +39,8 @@ impl File {
     fn write(&mut self) {
         let words = ["matrix", self.format, self.field, self.symmetry].map(|word| self.cased(word));
         self.lines.push(format!("%%MatrixMarket {}", words.join(" ")));
-        for _ in 0..self.random.random_range(0..3) {
-            self.lines.push(
-                ["%", "% a comment", "%%%", "%1 1 1"].choose(&mut self.random).unwrap().to_string(),
-            );
-        }
+        let comments = ["%", "% a comment", "%%%", "%1 1 1"].map(str::to_owned);
+        self.lines.extend(comments.into_iter().take(self.random.random_range(0..5)));
         let rows = self.random.random_range(2..14usize);
         let square = self.symmetry != "general";
         let cols = if square { rows } else { self.random.random_range(1..14) };
@@ -87,34 +84,22 @@ impl File {
         self.line(&[rows, cols, entries.len()].map(|size| size.to_string()), "");
         for (row, col) in entries {
             let [row, col] = [row, col].map(|index| self.index(index));
+            let value = self.value();
             match self.field {
                 "pattern" => self.line(&[row, col], ""),
-                _ => {
-                    let value = self.value();
-                    self.line(&[row, col, value], " % a comment");
-                }
+                _ => self.line(&[row, col, value], " % a comment"),
             }
         }
     }
 
     /// A line of words with blanks between and around them, perhaps with a comment, and perhaps blank lines.
     fn line(&mut self, words: &[String], comment: &str) {
-        let (between, after) = (self.blank(), if self.random.random() { self.blank() } else { "" });
-        let mut line = words.join(between) + after;
-        if self.random.random_ratio(1, 8) {
-            line += comment;
-        }
-        if self.random.random_ratio(1, 8) {
-            line.insert_str(0, " \t");
-        }
-        self.lines.push(line);
-        if self.random.random_ratio(1, 16) {
-            self.lines.extend(["".into(), " \t".into()]);
-        }
-    }
-
-    fn blank(&mut self) -> &'static str {
-        [" ", "  ", "\t", " \t "].choose(&mut self.random).expect("there are some")
+        let mut one_of = |texts: &[&'static str]| *texts.choose(&mut self.random).expect("some");
+        let between = one_of(&[" ", "  ", "\t", " \t "]);
+        let before = one_of(&["", "", "", " \t"]);
+        let after = one_of(&["", "", " ", "\t", comment]);
+        let more = one_of(&["", "", "", "", "", "", "", "\n \t\n"]);
+        self.lines.push(format!("{before}{}{after}{more}", words.join(between)));
     }
 
     fn cased(&mut self, word: &str) -> String {
@@ -126,8 +111,7 @@ impl File {
     }
 
     fn index(&mut self, index: usize) -> String {
-        let zeros =
-            if self.random.random_ratio(1, 8) { self.random.random_range(0..12) } else { 0 };
+        let zeros = self.random.random_range(0..96usize).saturating_sub(84);
         "0".repeat(zeros) + &(index + 1).to_string()
     }
 
@@ -136,10 +120,12 @@ impl File {
     fn value(&mut self) -> String {
         let loses_sign =
             self.format == "array" || (self.field, self.symmetry) == ("integer", "skew-symmetric");
-        let is_zero = |text: &String| text.parse() == Ok(0.0);
-        std::iter::repeat_with(|| self.number())
-            .find(|text| !(loses_sign && is_zero(text)))
-            .expect("numbers without end")
+        loop {
+            let text = self.number();
+            if !(loses_sign && text.parse() == Ok(0.0)) {
+                return text;
+            }
+        }
     }
 
     fn number(&mut self) -> String {
@@ -148,9 +134,11 @@ impl File {
             "integer" => (self.random.random::<i64>() >> shift).to_string(),
             "unsigned-integer" => (self.random.random::<u64>() >> shift).to_string(),
             // What is not finite would be refused here, as would be a sum that overflows.
-            _ => std::iter::repeat_with(|| self.decimal())
-                .find(|text| text.parse::<f64>().is_ok_and(|value| value.abs() < 1e300))
-                .expect("numbers without end"),
+            _ => {
+                let text = self.decimal();
+                let is_small = text.parse::<f64>().is_ok_and(|value| value.abs() < 1e300);
+                if is_small { text } else { self.number() }
+            }
         }
     }
 
