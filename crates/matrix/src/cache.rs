@@ -2,20 +2,19 @@
 //! the collection, and parsed matrices. Entries are private to the user who created them, except in folders
 //! that are explicitly shared.
 
-mod files;
-
 use std::fmt;
-use std::fs::{self, File};
+use std::fs::{self, DirBuilder, File, Permissions};
 use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use nix::errno::Errno;
+use nix::fcntl::OFlag;
+use nix::sys::signal::kill;
+use nix::unistd::{Pid, geteuid};
 use sha2::{Digest, Sha256};
-
-use files::Name;
-pub use files::{
-    PUBLIC, Unusable, create_private_folder, folder_of, open_own, replace, replace_private,
-};
+use tempfile::Builder;
 
 /// The size in bytes of the SHA-256 checksum at the start of an entry.
 const CHECKSUM: usize = 32;
@@ -172,4 +171,203 @@ fn read(mut file: File) -> Option<Vec<u8>> {
     file.read_to_end(&mut bytes).ok()?;
     let (checksum, entry) = bytes.split_at_checked(CHECKSUM)?;
     (Sha256::digest(entry)[..] == *checksum).then(|| entry.to_vec())
+}
+
+// Atomic replacement of files, and access to files that only the user can have written. These functions are safe even if
+// other users can write to the same folder.
+
+/// The permissions of a file for all users, before the umask of the process is applied.
+pub const PUBLIC: u32 = 0o666;
+const PRIVATE: u32 = 0o600;
+/// The permission bits that allow the group and other users to write.
+const OTHERS_WRITE: u32 = 0o022;
+/// The number of digits of the name of an entry, which is a SHA-256.
+const NAME_DIGITS: usize = 64;
+
+/// The reason why a file is not used, as in `belongs to another user`: another user may have written it, or it cannot be
+/// opened. `None` if it does not exist.
+pub type Unusable = Option<&'static str>;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Name {
+    Entry,
+    /// An entry that the process with this number is writing or has left unfinished.
+    Partial(i32),
+    Other,
+}
+
+impl Name {
+    /// Classifies a file name. Names of unfinished files are `ENTRY.PROCESS-LETTERS`, as created by
+    /// [`replace_private`].
+    fn of(name: &str) -> Self {
+        let (entry, rest) = name.split_once('.').unwrap_or((name, ""));
+        let digit = |c: u8| c.is_ascii_digit() || (b'a'..=b'f').contains(&c);
+        if entry.len() != NAME_DIGITS || !entry.bytes().all(digit) {
+            return Self::Other;
+        }
+        let partial = rest.split_once('-').and_then(|(process, letters)| {
+            let fits = !letters.is_empty() && letters.bytes().all(|c| c.is_ascii_alphanumeric());
+            process.parse().ok().filter(|&process: &i32| fits && process > 0)
+        });
+        match partial {
+            Some(process) => Self::Partial(process),
+            None if name == entry => Self::Entry,
+            None => Self::Other,
+        }
+    }
+
+    /// Returns whether this is an unfinished file whose process has ended.
+    fn is_left_over(self) -> bool {
+        matches!(self, Self::Partial(process) if kill(Pid::from_raw(process), None) == Err(Errno::ESRCH))
+    }
+}
+
+/// Replaces a file atomically: writes a temporary file with a random name in the same folder, waits until it is
+/// on the disk, and renames it to `path`. Other processes never see a partial file. A link at `path` is
+/// replaced, not followed.
+pub fn replace(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    fs::create_dir_all(folder_of(path))?;
+    replaced(path, PUBLIC, write)
+}
+
+/// Replaces a file like [`replace`], with permissions for its owner only. Missing folders are created with
+/// permissions for their owner only.
+pub fn replace_private(
+    path: &Path,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> io::Result<()> {
+    create_private_folder(folder_of(path))?;
+    replaced(path, PRIVATE, write)
+}
+
+fn replaced(
+    path: &Path,
+    mode: u32,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> io::Result<()> {
+    let folder = folder_of(path);
+    let mut prefix = path.file_name().unwrap_or_default().to_owned();
+    prefix.push(format!(".{}-", std::process::id()));
+    let permissions = Permissions::from_mode(mode);
+    let mut file = Builder::new().prefix(&prefix).permissions(permissions).tempfile_in(folder)?;
+    write(file.as_file_mut())?;
+    file.as_file().sync_data()?;
+    file.persist(path)?;
+    Ok(())
+}
+
+pub fn create_private_folder(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+/// Returns the folder that contains a path; `.` if the path has no folder.
+pub fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Opens a file for reading if only the user can have written it: it must be a regular file and not a link,
+/// belong to the effective user, and not be writable by other users.
+pub fn open_own(path: &Path) -> Result<File, Unusable> {
+    let mut options = File::options();
+    // Without O_NONBLOCK, opening a pipe would wait for a writer.
+    options.read(true).custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits());
+    let file = options.open(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => None,
+        _ if path.is_symlink() => Some("is a symbolic link"),
+        _ => Some("cannot be opened"),
+    })?;
+    let metadata = file.metadata().map_err(|_| Some("cannot be opened"))?;
+    if !metadata.is_file() {
+        return Err(Some("is not a regular file"));
+    }
+    if metadata.uid() != geteuid().as_raw() {
+        return Err(Some("belongs to another user"));
+    }
+    if metadata.mode() & OTHERS_WRITE != 0 {
+        return Err(Some("can be written by other users"));
+    }
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn only_names_in_the_form_of_the_cache_are_entries() {
+        let entry = "0123456789abcdef".repeat(4);
+        assert_eq!(Name::of(&entry), Name::Entry);
+        assert_eq!(Name::of(&format!("{entry}.12-aZ9")), Name::Partial(12));
+        for name in ["", "thesis.mtx", &entry[1..], &entry.to_uppercase()] {
+            assert_eq!(Name::of(name), Name::Other, "{name}");
+        }
+        for end in ["0", ".mtx", ".", ".12-", ".0-a", ".-1-a", ".12-a.b", ".99999999999-a"] {
+            assert_eq!(Name::of(&format!("{entry}{end}")), Name::Other, "{end}");
+        }
+    }
+
+    #[test]
+    fn a_partial_file_is_left_over_when_its_process_has_ended() {
+        let mut child = Command::new("true").spawn().unwrap();
+        let ended = i32::try_from(child.id()).unwrap();
+        child.wait().unwrap();
+        assert!(Name::Partial(ended).is_left_over());
+        let running = i32::try_from(std::process::id()).unwrap();
+        // The process with number 1 usually belongs to another user.
+        for name in [Name::Partial(running), Name::Partial(1), Name::Entry, Name::Other] {
+            assert!(!name.is_left_over(), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn a_link_is_replaced_and_not_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let (link, victim) = (dir.path().join("a.json"), dir.path().join("victim"));
+        for private in [false, true] {
+            let _ = fs::remove_file(&link);
+            symlink(&victim, &link).unwrap();
+            let write = |file: &mut File| file.write_all(b"new");
+            if private { replace_private(&link, write) } else { replace(&link, write) }.unwrap();
+            assert!(!link.is_symlink() && fs::read(&link).unwrap() == b"new");
+            assert!(!victim.exists());
+        }
+    }
+
+    #[test]
+    fn private_files_are_accessible_to_their_owner_only() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("new/folder/entry");
+        replace_private(&path, |file| file.write_all(b"x")).unwrap();
+        let modes = path.ancestors().map(|path| path.metadata().unwrap().mode() & 0o777);
+        assert_eq!(modes.take(3).collect::<Vec<_>>(), [0o600, 0o700, 0o700]);
+        open_own(&path).unwrap();
+    }
+
+    #[test]
+    fn files_that_others_may_have_written_are_not_opened() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("entry");
+        let why = |path: &Path| open_own(path).unwrap_err();
+        assert_eq!(why(&path), None);
+        fs::write(&path, "x").unwrap();
+        for mode in [0o620, 0o602, 0o666] {
+            fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+            assert_eq!(why(&path), Some("can be written by other users"));
+        }
+        let link = dir.path().join("link");
+        symlink(&path, &link).unwrap();
+        assert_eq!(why(&link), Some("is a symbolic link"));
+        assert_eq!(why(dir.path()), Some("is not a regular file"));
+        let pipe = dir.path().join("pipe");
+        nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        assert_eq!(why(&pipe), Some("is not a regular file"));
+        // Only root can change the owner of a file, and not in every container.
+        fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
+        if std::os::unix::fs::chown(&path, Some(geteuid().as_raw() + 1), None).is_ok() {
+            assert_eq!(why(&path), Some("belongs to another user"));
+        }
+    }
 }

@@ -4,10 +4,9 @@ use rand::RngExt;
 use rayon::prelude::*;
 
 use super::columns::{Columns, row_random};
-use super::combinatorial::{Board, de_bruijn, design};
+use super::combinatorial::{Board, around, de_bruijn, design, diagonals, mycielski, wheel};
 use super::pattern::Pattern;
 use super::rmat::rmat;
-use super::stencil::{around, diagonals, mycielski, wheel};
 
 const BLOCK: usize = 1 << 20;
 /// The number of edges of a block of an R-MAT graph. All edges are drawn again for each block, so a block is

@@ -11,7 +11,6 @@ mod lengths;
 mod pattern;
 mod rmat;
 mod spec;
-mod stencil;
 
 #[cfg(test)]
 mod tests;

@@ -32,7 +32,7 @@ pub enum Pattern {
         nz: Option<usize>,
         points: usize,
     },
-    /// The adjacency matrix of the n-th Mycielski graph; see [`super::stencil::mycielski`].
+    /// The adjacency matrix of the n-th Mycielski graph; see [`super::combinatorial::mycielski`].
     Mycielski { n: usize },
     /// The undirected de Bruijn graph of the 2^`bits` words of `bits` bits; see
     /// [`super::combinatorial::de_bruijn`].

@@ -9,9 +9,14 @@ use std::hint::select_unpredictable;
 use super::decimal::scaled;
 use super::entry::Entry;
 use super::header::Header;
-use super::marks::{Marks, PIECE};
 use super::scan::is_blank;
 
+/// The number of bytes in which separators are searched for at once.
+const PIECE: usize = 1 << 11;
+/// The number of bytes that are compared at once.
+const BLOCK: usize = 64;
+/// The number of positions that are written at once.
+const GROUP: usize = 10;
 /// The largest number of lines in a piece of text: the shortest line is `1 1` with its end.
 const MOST: usize = PIECE / 4;
 /// A piece from which fewer lines than this are parsed was hardly worth the search for separators.
@@ -248,6 +253,66 @@ fn number(digits: __m256i) -> Option<u64> {
     let low = _mm256_extract_epi64::<2>(eights) as u64;
     let high = _mm_cvtsi128_si64(_mm256_castsi256_si128(eights)) as u64 >> 32;
     Some(high * 10_000_000_000_000_000 + (low & 0xffff_ffff) * 100_000_000 + (low >> 32))
+}
+
+/// The positions of the separators in a text: blanks, line ends and other control characters.
+struct Marks {
+    /// The positions. Those from `count` on have no meaning.
+    at: [u16; PIECE + BLOCK + GROUP],
+    count: usize,
+}
+
+impl Marks {
+    const fn new() -> Self {
+        Self { at: [0; PIECE + BLOCK + GROUP], count: 0 }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2,bmi1,popcnt")]
+    fn find(&mut self, text: &[u8]) {
+        self.count = 0;
+        let piece = &text[..text.len().min(PIECE)];
+        let (blocks, rest) = piece.as_chunks::<BLOCK>();
+        for (number, block) in blocks.iter().enumerate() {
+            self.append(separators(block), number * BLOCK);
+        }
+        let mut last = [b'0'; BLOCK];
+        last[..rest.len()].copy_from_slice(rest);
+        self.append(separators(&last), blocks.len() * BLOCK);
+    }
+
+    fn positions(&self) -> &[u16] {
+        &self.at[..self.count]
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2,bmi1,popcnt")]
+    fn append(&mut self, mut bits: u64, start: usize) {
+        let (mut end, count) = (self.count, bits.count_ones() as usize);
+        self.count += count;
+        loop {
+            // A loop with as many steps as there are bits would be mispredicted.
+            for place in &mut self.at[end..end + GROUP] {
+                *place = (start + bits.trailing_zeros() as usize) as u16;
+                bits &= bits.wrapping_sub(1);
+            }
+            end += GROUP;
+            if end >= self.count {
+                break;
+            }
+        }
+    }
+}
+
+/// Returns the bits of the bytes that are not above the blank, with the first byte in the lowest bit. Bytes that are not
+/// ASCII are among them.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn separators(block: &[u8; BLOCK]) -> u64 {
+    let [low, high]: [__m256i; 2] = bytemuck::cast(*block);
+    let after = _mm256_set1_epi8(b' ' as i8 + 1);
+    let bits = |bytes| _mm256_movemask_epi8(_mm256_cmpgt_epi8(after, bytes)) as u32;
+    u64::from(bits(high)) << 32 | u64::from(bits(low))
 }
 
 #[cfg(test)]
