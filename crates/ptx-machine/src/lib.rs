@@ -10,7 +10,7 @@
 //! |---|---|
 //! | `ptx` | the syntax: parses the text into statements |
 //! | [`program`] | kernels with resolved registers, and the order in which diverged lanes run and reconverge |
-//! | `lanes`, `arithmetic`, `compare`, `convert` | the results of instructions, for 32 lanes at a time |
+//! | `lanes`, `arithmetic`, `convert` | the results of instructions, for 32 lanes at a time |
 //! | [`memory`], `race` | global memory, and the detection of data races |
 //! | `warp`, `block`, `launch` | the execution |
 //! | [`coalesce`], [`model`] | sectors and bank conflicts of accesses, and the model of the execution time |
@@ -19,7 +19,6 @@
 mod arithmetic;
 mod block;
 pub mod coalesce;
-mod compare;
 mod convert;
 pub mod fault;
 mod lanes;

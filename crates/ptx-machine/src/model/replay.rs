@@ -8,6 +8,7 @@
 //! blocks is included. No formula decides which limit applies.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 use super::cache::{Cache, Request};
 use super::gpu::Gpu;
@@ -67,7 +68,7 @@ pub fn replay(
         l2,
         l2_time: Calendar::new(gpu.l2_bytes_per_cycle),
         memory_time: Calendar::new(gpu.memory_bytes_per_cycle),
-        atomics: HashMap::new(),
+        atomics: HashMap::default(),
         traffic: Traffic::default(),
     };
     let all = (0..gpu.multiprocessors).map(|_| multiprocessor()).collect();
@@ -76,13 +77,31 @@ pub fn replay(
     Traffic { mean_cycles, ..replay.traffic }
 }
 
+/// A fast hash function for the numbers of cache lines.
+#[derive(Default)]
+struct LineHasher(u64);
+
+impl Hasher for LineHasher {
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("lines are numbers of 64 bits")
+    }
+
+    fn write_u64(&mut self, line: u64) {
+        self.0 = line.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
 struct Replay<'a> {
     gpu: &'a Gpu,
     l2: &'a mut Cache,
     l2_time: Calendar,
     memory_time: Calendar,
     /// For each cache line: the time at which the last atomic operation completes, and the number of operations.
-    atomics: HashMap<u64, (f64, u64)>,
+    atomics: HashMap<u64, (f64, u64), BuildHasherDefault<LineHasher>>,
     traffic: Traffic,
 }
 

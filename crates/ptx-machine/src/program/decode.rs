@@ -7,8 +7,7 @@ use super::{
     Bank, Comparison, Constant, EVICT_FIRST, Instruction, Kernel, Logic, Operation, flow, schedule,
     slots,
 };
-use crate::arithmetic::{self, Type};
-use crate::compare::Relation;
+use crate::arithmetic::{self, Relation, Type};
 use crate::convert::{Conversion, Number, Rounding};
 use crate::lanes::Slot;
 use crate::memory::{LOCAL_WINDOW, SHARED_WINDOW};

@@ -80,19 +80,14 @@ impl Program {
     /// Parses a PTX text. Fails for the first instruction or declaration that is not supported.
     pub fn parse(text: &str) -> Result<Self, String> {
         let module = ptx::parse(text)?;
-        let mut program = Self::default();
-        for variable in module.variables_in_memory() {
-            program.variables.push(Variable {
-                name: variable.name.to_owned(),
-                offset: 0,
-                bytes: variable.bytes,
-                initial: variable.initial.clone(),
-            });
-        }
-        for entry in &module.entries {
-            program.kernels.push(decode::kernel(&module, entry)?);
-        }
-        Ok(program)
+        let variables = module.variables_in_memory().map(|variable| Variable {
+            name: variable.name.to_owned(),
+            offset: 0,
+            bytes: variable.bytes,
+            initial: variable.initial.clone(),
+        });
+        let kernels = module.entries.iter().map(|entry| decode::kernel(&module, entry));
+        Ok(Self { kernels: kernels.collect::<Result<_, _>>()?, variables: variables.collect() })
     }
 }
 

@@ -1,7 +1,6 @@
 //! Instructions and their operations, with registers resolved to indices of banks.
 
-use crate::arithmetic::{Function, Type};
-use crate::compare::Relation;
+use crate::arithmetic::{Function, Relation, Type};
 use crate::convert::Conversion;
 use crate::lanes::Slot;
 

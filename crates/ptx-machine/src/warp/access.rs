@@ -1,14 +1,16 @@
-//! Loads and stores: addresses, bounds checks, and the transfer of bytes between registers and memory.
+//! Loads, stores, and atomic operations, which are executed lane by lane: addresses, bounds checks, and the transfer of
+//! bytes between registers and memory.
 
 use super::checks::Span;
 use super::run::{Engine, Turn};
 use super::{Warp, element};
+use crate::arithmetic::Type;
 use crate::fault::Checked;
 use crate::lanes::{Bits, LANES, Mask, Registers, each, lanes, put, which};
 use crate::memory::{GLOBAL, LOCAL_WINDOW, SHARED_WINDOW, WINDOW};
 use crate::model::recorder::WarpAccess;
 use crate::model::trace::Path;
-use crate::program::{Access, Address, Order, Space};
+use crate::program::{Access, Address, Atomic, Order, Space, Update};
 
 impl Warp {
     #[inline(always)]
@@ -142,6 +144,17 @@ impl Engine<'_> {
     }
 }
 
+/// Returns whether all 32 lanes access one element each, contiguously and in order.
+#[inline(always)]
+fn side_by_side(offsets: &[usize; LANES], mask: Mask, access: &Access) -> bool {
+    let bytes = usize::from(access.bytes);
+    let mut apart = 0;
+    for (lane, offset) in offsets.iter().enumerate() {
+        apart |= offset ^ offsets[0].wrapping_add(lane * bytes);
+    }
+    mask == Mask::MAX && access.count == 1 && apart == 0
+}
+
 #[inline(always)]
 fn fetch(
     registers: &mut Registers,
@@ -151,6 +164,20 @@ fn fetch(
     access: &Access,
 ) {
     let bytes = usize::from(access.bytes);
+    if side_by_side(offsets, mask, access) && bytes == if access.wide { 8 } else { 4 } {
+        let slot = usize::from(access.registers[0]);
+        let memory = &memory[offsets[0]..offsets[0] + LANES * bytes];
+        if access.wide {
+            let elements = memory.as_chunks::<8>().0.iter();
+            let lanes = registers.doubles[slot].iter_mut().zip(elements);
+            lanes.for_each(|(lane, bytes)| *lane = u64::from_le_bytes(*bytes));
+        } else {
+            let elements = memory.as_chunks::<4>().0.iter();
+            let lanes = registers.words[slot].iter_mut().zip(elements);
+            lanes.for_each(|(lane, bytes)| *lane = u32::from_le_bytes(*bytes));
+        }
+        return;
+    }
     for (k, &slot) in access.registers().iter().enumerate() {
         match (access.wide, bytes) {
             (true, 8) => {
@@ -199,6 +226,14 @@ fn deposit(
     access: &Access,
 ) -> bool {
     let bytes = usize::from(access.bytes);
+    if side_by_side(offsets, mask, access) && bytes == if access.wide { 8 } else { 4 } {
+        let slot = usize::from(access.registers[0]);
+        let memory = &mut memory[offsets[0]..offsets[0] + LANES * bytes];
+        return match access.wide {
+            true => overwrite_all(memory, &registers.doubles[slot], u64::to_le_bytes),
+            false => overwrite_all(memory, &registers.words[slot], u32::to_le_bytes),
+        };
+    }
     let mut changes = false;
     for (k, &slot) in access.registers().iter().enumerate() {
         for lane in lanes(mask) {
@@ -215,9 +250,126 @@ fn deposit(
     changes
 }
 
+/// Writes the values of all lanes contiguously. Returns whether this changes the memory.
+#[inline(always)]
+fn overwrite_all<const N: usize, B: Bits>(
+    memory: &mut [u8],
+    row: &[B; LANES],
+    bytes_of: impl Fn(B) -> [u8; N],
+) -> bool {
+    let mut changes = false;
+    for (bytes, &value) in memory.as_chunks_mut().0.iter_mut().zip(row) {
+        changes |= *bytes != bytes_of(value);
+        *bytes = bytes_of(value);
+    }
+    changes
+}
+
 /// Overwrites the first `N` bytes. Returns whether this changes them.
 #[inline(always)]
 fn overwrite<const N: usize>(memory: &mut [u8], value: [u8; N]) -> bool {
     let bytes = memory.first_chunk_mut().expect("within bounds");
     std::mem::replace(bytes, value) != value
 }
+
+impl Turn<'_, '_> {
+    pub fn atomic<const CHECKS: bool>(&mut self, atomic: &Atomic, mask: Mask) -> Checked {
+        let addresses = self.warp.addresses(atomic.address);
+        // The order of the lanes is undefined. Flipping random bits of their numbers can reverse the order of any two.
+        let random = self.engine.random.as_mut();
+        let flips = random.map_or(0, |random| random.below(LANES as u32) as usize);
+        let size = if atomic.kind.is_wide() { 8 } else { 4 };
+        let (path, answers) = (Path::Atomic, atomic.to.is_some());
+        for (space, mask, window) in spaces(atomic.space, &addresses, mask) {
+            if mask == 0 {
+                continue;
+            }
+            let addresses = each(|lane| addresses[lane].wrapping_sub(window));
+            let whole = WarpAccess { space, path, answers, addresses, mask, size };
+            self.check_bounds(&whole)?;
+            self.record_access(&whole);
+            let offsets = self.engine.offsets(space, &addresses);
+            for lane in (0..LANES).map(|lane| lane ^ flips).filter(|lane| mask >> lane & 1 == 1) {
+                if CHECKS && space != Space::Local {
+                    let span = Span { space, address: addresses[lane], size };
+                    self.check_update(lane, span, atomic.order)?;
+                }
+                self.update(space, lane, offsets[lane], atomic);
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that the bytes were written and that the operation races with no other access.
+    fn check_update(&mut self, lane: usize, span: Span, order: Order) -> Checked {
+        self.check_written(lane, span)?;
+        if order == Order::Release {
+            self.fence(1 << lane);
+        }
+        self.access(lane, span, |thread, word| thread.write(word, true))
+            .map_err(|other| self.race(lane, span, "writes", other))?;
+        if span.space == Space::Global {
+            self.engine.releases.read(span.address, lane as u16, &mut self.warp.clock);
+            self.release(lane, span.address, true);
+        }
+        if matches!(order, Order::Acquire | Order::Release) {
+            self.fence(1 << lane);
+        }
+        Ok(())
+    }
+
+    /// Updates the memory for one lane, and writes the old value to the destination register.
+    fn update(&mut self, space: Space, lane: usize, offset: usize, atomic: &Atomic) {
+        let &Atomic { update, kind, to, of, .. } = atomic;
+        let is_wide = kind.is_wide();
+        let memory = match space {
+            Space::Global => self.engine.memory.bytes_mut(),
+            Space::Shared => &mut self.block.shared,
+            _ => &mut self.warp.local,
+        };
+        let size = if is_wide { 8 } else { 4 };
+        let bytes = &mut memory[offset..offset + size];
+        let registers = &mut self.warp.registers;
+        let old = element(bytes, size, false);
+        let [x, y] = of.map(|of| registers.value(is_wide, of, lane));
+        let new = match is_wide {
+            true => wide(update, kind, old, x, y),
+            false => narrow(update, kind, old as u32, x as u32, y as u32).into(),
+        };
+        self.engine.progress |= new != old;
+        bytes.copy_from_slice(&new.to_le_bytes()[..size]);
+        if let Some(to) = to {
+            registers.set_value(is_wide, to, lane, old);
+        }
+    }
+}
+
+macro_rules! update {
+    ($name:ident, $bits:ty, $signed:ident: $signed_type:ty, $float:ident: $float_type:ty) => {
+        pub fn $name(update: Update, kind: Type, old: $bits, x: $bits, y: $bits) -> $bits {
+            let signed = kind == Type::$signed;
+            match update {
+                Update::Add if kind == Type::$float => {
+                    (<$float_type>::from_bits(old) + <$float_type>::from_bits(x)).to_bits()
+                }
+                Update::Add => old.wrapping_add(x),
+                Update::Min if signed => (old as $signed_type).min(x as $signed_type) as $bits,
+                Update::Max if signed => (old as $signed_type).max(x as $signed_type) as $bits,
+                Update::Min => old.min(x),
+                Update::Max => old.max(x),
+                Update::And => old & x,
+                Update::Or => old | x,
+                Update::Xor => old ^ x,
+                Update::Exchange => x,
+                Update::CompareAndSwap if old == x => y,
+                Update::CompareAndSwap => old,
+                Update::Increment if old >= x => 0,
+                Update::Increment => old + 1,
+                Update::Decrement if old == 0 || old > x => x,
+                Update::Decrement => old - 1,
+            }
+        }
+    };
+}
+update!(narrow, u32, i32: i32, f32: f32);
+update!(wide, u64, i64: i64, f64: f64);

@@ -2,7 +2,7 @@
 //! 9.7.9.6, 9.7.13 and 9.7.14).
 
 use super::Group;
-use super::atomic::narrow;
+use super::access::narrow;
 use super::run::{Pause, Turn};
 use crate::block::BARRIERS;
 use crate::fault::{Checked, Fault};

@@ -4,7 +4,6 @@
 //! groups reconverge where their paths join (see [`Instruction::rank`]).
 
 mod access;
-mod atomic;
 mod bulk;
 mod checks;
 mod collective;

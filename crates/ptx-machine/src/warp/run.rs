@@ -1,9 +1,8 @@
 //! The interpreter: executes the instructions of a warp.
 
 use super::{Group, Warp, thread_index};
-use crate::arithmetic;
+use crate::arithmetic::{self, compare};
 use crate::block::Block;
-use crate::compare::compare;
 use crate::fault::{Checked, Fault};
 use crate::lanes::{Bits, LANES, Mask, Registers, Slot, each, lanes, put};
 use crate::memory::Memory;
