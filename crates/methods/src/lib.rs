@@ -55,15 +55,6 @@ pub mod vendor;
 
 use crate::method::{Device, Method};
 
-/// In debug builds, runs `check` and panics with its message if the builder of a format violated an invariant.
-fn debug_check(check: impl FnOnce() -> anyhow::Result<()>) {
-    if cfg!(debug_assertions)
-        && let Err(broken) = check()
-    {
-        panic!("the builder violated an invariant: {broken}");
-    }
-}
-
 /// All methods of this program, in the order in which they are shown and run.
 // A constant would be compiled once more, with all kernels, in each crate that uses it.
 pub static METHODS: &[Method] = &[

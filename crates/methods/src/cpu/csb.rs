@@ -19,18 +19,16 @@
 //! for the rules gets smaller blocks (the original refuses it), and a matrix whose blocks would be nearly empty gets
 //! larger ones. The inner loop is scalar because neighbouring nonzeros may be in the same row.
 
-mod check;
 mod format;
 mod tasks;
 
 use std::ops::Range;
 
 use format::Blocks;
-use tasks::{Addition, Plan, Task, Work};
+use tasks::{BlockLine, Plan, Task, Work};
 
 use super::placement::{place, span};
 use super::rows::{Outcome, part, scale};
-use crate::debug_check;
 use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup};
 use spmv_matrix::Csr;
 use spmv_matrix::disjoint::DisjointMut;
@@ -52,21 +50,17 @@ pub const METHOD: Method = Method {
 };
 
 fn prepare<'a, T: Scalar>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a, T> {
-    let team = request.team;
+    let (team, threads) = (request.team, request.team.len());
     let beta = request.number("beta").map(usize::ilog2);
-    let log_beta = beta.unwrap_or_else(|| format::log_beta(csr, team.len()));
+    let log_beta = beta.unwrap_or_else(|| format::log_beta(csr, threads));
     let blocks = Blocks::new(csr, log_beta)?;
     let outputs = if request.transpose { csr.cols() } else { csr.rows() };
-    let plan = Plan::new(&blocks, request.transpose, outputs, team.len());
-    debug_check(|| {
-        blocks.check(csr.rows(), csr.cols())?;
-        plan.check(&blocks, request.transpose, outputs)
-    });
+    let plan = Plan::new(&blocks, request.transpose, outputs, threads);
     let mut temporaries = vec![T::zero(); plan.temporaries];
     let extra_bytes = blocks.bytes() + plan.bytes() + size_of_val(&temporaries[..]);
     let transpose = request.transpose;
     let placed = place(team, |rank| {
-        let nonzeros = part(csr.nnz(), rank, team.len());
+        let nonzeros = part(csr.nnz(), rank, threads);
         vec![span(&blocks.values[nonzeros.clone()]), span(&blocks.indices[nonzeros])]
     });
     let product = move |alpha, x: &[T], beta, y: &mut [T]| {
@@ -78,7 +72,7 @@ fn prepare<'a, T: Scalar>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a,
                     None => (&y, task.outputs.clone(), beta),
                     Some(start) => (&temporaries, start..start + task.outputs.len(), T::zero()),
                 };
-                // SAFETY: by OUTPUTS (see `check`) each task has its own outputs or temporaries.
+                // SAFETY: each task has its own outputs or temporaries.
                 let sums = unsafe { vector.range(outputs) };
                 scale(factor, sums);
                 if transpose {
@@ -90,12 +84,13 @@ fn prepare<'a, T: Scalar>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a,
         });
         if plan.temporaries > 0 {
             team.run(|rank| {
-                for Addition { outputs, pieces } in plan.additions(rank) {
-                    // SAFETY: all tasks are done, and by LINES no two additions share outputs or temporaries.
-                    let y = unsafe { y.range(outputs) };
-                    for piece in pieces {
+                for BlockLine { outputs, temporaries: pieces } in &plan.lines {
+                    let Range { start, end } = part(outputs.len(), rank, threads);
+                    // SAFETY: all tasks are done. Each line has its own outputs and temporaries, and each thread a part.
+                    let y = unsafe { y.range(outputs.start + start..outputs.start + end) };
+                    for piece in pieces.clone().step_by(outputs.len()) {
                         // SAFETY: as above.
-                        let sums = unsafe { temporaries.range(piece..piece + y.len()) };
+                        let sums = unsafe { temporaries.range(piece + start..piece + end) };
                         y.iter_mut().zip(sums).for_each(|(y, sum)| *y += *sum);
                     }
                 }
@@ -116,16 +111,19 @@ fn multiply<T: Scalar, const TRANSPOSE: bool>(
 ) {
     // The position of the task's first output within its block.
     let first = task.outputs.start & (blocks.beta() - 1);
+    let places = first..first + sums.len();
     let sums = sums.as_mut_ptr().wrapping_sub(first);
     let run = |nonzeros: Range<usize>, block: usize| {
+        let inputs = x.len() - (block << blocks.log_beta);
         let x = x.as_ptr().wrapping_add(block << blocks.log_beta);
         for k in nonzeros {
-            // SAFETY: by BLOCKS each nonzero has an index and a value; by NONZEROS its output belongs to
-            // the task; by PLACES its input is within x, whose length `Prepared::multiply` checked.
+            // SAFETY: each nonzero has an index and a value, its output belongs to the task, and its input is within x,
+            // whose length `Prepared::multiply` checked.
             unsafe {
                 let index = *blocks.indices.get_unchecked(k);
                 let (row, col) = ((index >> 16) as usize, (index & 0xffff) as usize);
                 let (output, input) = if TRANSPOSE { (col, row) } else { (row, col) };
+                debug_assert!(places.contains(&output) && input < inputs, "outside of the task");
                 *sums.add(output) += alpha * *blocks.values.get_unchecked(k) * *x.add(input);
             }
         }
@@ -137,6 +135,31 @@ fn multiply<T: Scalar, const TRANSPOSE: bool>(
         }
         Work::Runs { block, nonzeros } => {
             nonzeros.iter().for_each(|nonzeros| run(nonzeros.clone(), *block));
+        }
+    }
+}
+
+// In Miri, the tests would take minutes.
+#[cfg(all(test, not(miri)))]
+mod tests {
+    use super::*;
+    use crate::team::Team;
+    use spmv_matrix::verify::Reference;
+
+    /// A full row, a full column and a dense block make lines that are cut between blocks and in rows of quadrants.
+    #[test]
+    fn tasks_and_temporaries_make_up_the_product() {
+        let csr = tasks::tests::csr();
+        let [x, y0] = [0.3, 0.7].map(|phase| (0..900).map(|k| (k as f64 + phase).sin()).collect());
+        let (x, y0): (Vec<f64>, Vec<f64>) = (x, y0);
+        for (transpose, threads) in [(false, 1), (false, 4), (true, 4), (true, 30)] {
+            let operator = if transpose { csr.transposed() } else { csr.clone() };
+            let team = Team::floating(threads);
+            let request = Request { transpose, given: &[("beta", "64")], ..Request::new(&team) };
+            let mut y = y0.clone();
+            prepare(&csr, &request).unwrap().multiply(1.5, &x, -0.5, &mut y).unwrap();
+            let verdict = Reference::new(&operator, 1.5, &x, -0.5, &y0).judge(&y);
+            assert!(verdict.passes(), "{threads} threads: {}", verdict.describe());
         }
     }
 }

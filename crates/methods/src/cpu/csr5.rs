@@ -29,7 +29,6 @@ use kernel::Tiles;
 
 use super::row_kernels::Piece;
 use super::rows::{Operands, Outcome, part, scale_if_nearly_empty};
-use crate::debug_check;
 use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup};
 use crate::simd::{Isa, Lanes};
 use spmv_matrix::Csr;
@@ -61,7 +60,6 @@ fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Out
     });
     chunks[0].rows.start = 0;
     chunks[threads - 1].rows.end = csr.rows();
-    debug_check(|| chunks.iter().try_for_each(|chunk| chunk.check(shape, csr.cols())));
     let tail = Tail::new(csr, tiles * shape.nonzeros());
     let extra_bytes =
         chunks.iter().map(|chunk| chunk.bytes()).sum::<usize>() + size_of_val(&tail.rows[..]);

@@ -18,12 +18,9 @@
 
 use std::borrow::Cow;
 
-use anyhow::ensure;
-
 use super::placement::{place, spans_of};
 use super::row_kernels::{WholeRows, prefetching_pays};
 use super::rows::{Operands, Outcome, part};
-use crate::debug_check;
 use crate::formats::csr_k::{LARGE_SIZES, RowOrder, SMALL_SIZES};
 use crate::method::{Parameter, Prepared, Request};
 use crate::simd::{Isa, Kernel, Lanes, Vector};
@@ -156,25 +153,7 @@ fn gather<T: Scalar>(
 impl<'a, T: Scalar + Lanes> CsrK<'a, T> {
     fn new(csr: Cow<'a, Csr<T>>, pointers: Vec<Vec<u32>>) -> Self {
         let prefetch = prefetching_pays(&csr);
-        let matrix = Self { csr, pointers, prefetch };
-        debug_check(|| matrix.check());
-        matrix
-    }
-
-    /// Checks the invariants that the product relies on:
-    /// - MATRIX: the matrix is valid;
-    /// - POINTERS: the groups of each level cover all groups of the level below, or all rows, in order and
-    ///   without gaps.
-    fn check(&self) -> anyhow::Result<()> {
-        ensure!(self.csr.is_valid(), "MATRIX: the matrix is not valid");
-        let mut groups = self.csr.rows();
-        for level in &self.pointers {
-            let ends = (level.first(), level.last().map(|&end| end as usize));
-            let right = ends == (Some(&0), Some(groups)) && level.is_sorted();
-            ensure!(right, "POINTERS: {level:?} do not ascend from 0 to {groups}");
-            groups = level.len() - 1;
-        }
-        Ok(())
+        Self { csr, pointers, prefetch }
     }
 
     fn pointer_bytes(&self) -> usize {
@@ -197,8 +176,7 @@ impl<'a, T: Scalar + Lanes> CsrK<'a, T> {
         team.run(|rank| {
             let pointers = self.share(rank, threads);
             let rows = pointers[0] as usize..pointers[pointers.len() - 1] as usize;
-            // SAFETY: `part` assigns different outermost groups to different threads, and by POINTERS these
-            // contain different rows.
+            // SAFETY: `part` assigns different outermost groups to different threads, which contain different rows.
             let y = unsafe { y.range(rows) };
             isa.run(SuperRows { csr, pointers, operands, y, prefetch });
         });
@@ -297,15 +275,6 @@ mod tests {
         for (coarsening, given) in &coarsenings {
             let pointers = &band_k(&csr, *coarsening, &[SUPER_ROW]).levels[0];
             assert_eq!(bytes(&csr2::METHOD, &csr, given), fixed + 4 * pointers.len() as u64);
-        }
-    }
-
-    #[test]
-    fn the_check_names_invalid_pointers() {
-        for pointers in [&[0, 4][..], &[1, 5], &[0, 3, 2, 5], &[]] {
-            let csr = Cow::Owned(Csr::<f64>::from_triplets(5, 5, &[]));
-            let matrix = CsrK { csr, pointers: vec![pointers.to_vec()], prefetch: false };
-            assert!(matrix.check().unwrap_err().to_string().starts_with("POINTERS"));
         }
     }
 

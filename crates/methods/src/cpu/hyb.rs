@@ -14,7 +14,6 @@ use super::placement::{Span, place, span};
 use super::row_kernels::Entries;
 use super::rows::{Operands, Outcome, part};
 use super::strips::StripRows;
-use crate::debug_check;
 use crate::formats::coordinates::{self, Rest, WIDTH, width};
 use crate::formats::strips::{self, Strips};
 use crate::method::{Code, Method, Operations, Prepared, Request, Setup};
@@ -40,7 +39,6 @@ fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Out
     let strips = Strips::whole(csr, isa.wide_lanes::<T>(), (pitch(csr.rows()), width), None)?;
     let shares = strips.shares(team.len());
     let rest = Rest::of(csr, width);
-    debug_check(|| strips.check(csr.cols()).and_then(|()| rest.check(csr.rows(), csr.cols())));
     let mut carries = Carries::new(request);
     let bytes = strips.bytes() + rest.bytes() + carries.bytes();
     let entries = |rank| part(rest.values.len(), rank, team.len());

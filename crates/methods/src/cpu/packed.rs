@@ -14,7 +14,7 @@
 //! - *Long rows*: stored row by row, where the lengths differ too much.
 //!
 //! Bands, and blocks whose rows have slightly different columns, have slots without a nonzero. These contain zeros and are
-//! multiplied like the others. If a sum is then not finite, it is computed again from the nonzeros alone, because the
+//! multiplied like the others. If a sum is then not finite, it is computed again from the CSR arrays, because the
 //! product of zero and an infinite or undefined element of x would be NaN.
 //!
 //! The columns of a window are stored as 16-bit distances from its lowest column, if they fit. Its values are stored
@@ -28,15 +28,13 @@
 //! `SHARED_ROW` nonzeros and more than a quarter of a thread's share) stay in CSR. Each thread sums a piece of each of them.
 //! If there are any, each thread then adds the pieces of some of them in a second parallel region.
 //!
-//! Memory: the packed streams. Of the CSR arrays only the longest rows are read.
+//! Memory: the packed streams. Of the CSR arrays only the longest rows are read, and rows whose sum was not finite.
 
 mod blocks;
 mod build;
-mod check;
 mod diagonals;
 mod factors;
 mod kernel;
-mod nonzeros;
 mod source;
 #[cfg(test)]
 mod tests;
@@ -125,7 +123,7 @@ fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Out
                 let end = window.first_row + window.rows;
                 // SAFETY: windows do not overlap, and each belongs to one thread.
                 let y = unsafe { shared.range(window.first_row..end) };
-                Multiply { window, operands, y, prefetch }.run(isa);
+                Multiply { csr, window, operands, y, prefetch }.run(isa);
             }
             for (&row, sum) in longest.iter().zip(&mut sums[..]) {
                 let Range { start, end } = csr.row(row);

@@ -1,7 +1,7 @@
 //! The product of small dense blocks whose sums stay in registers. BCSR and the OSKI-style method share it.
 //!
-//! Unchecked accesses rely on the invariants of [`RegisterBlocks::check`], cited by name, and on x having a
-//! value per column of the matrix, which `Prepared::multiply` checks.
+//! Unchecked accesses rely on the invariants of [`RegisterBlocks`], cited by name, and on x having a value per column of
+//! the matrix, which `Prepared::multiply` checks.
 
 use std::ops::Range;
 
@@ -97,7 +97,7 @@ impl<T: Scalar> BlockRows<'_, T> {
         let offsets = self.blocks.block_offsets.windows(2);
         for (index, (offsets, y)) in offsets.zip(y.chunks_mut(R)).enumerate() {
             let blocks = offsets[0] as usize..offsets[1] as usize;
-            // SAFETY: by BLOCKS a block row has the blocks between its offsets; by SHAPE `run` selected their shape.
+            // SAFETY: by BLOCKS a block row has the blocks between its offsets, and `run` selected their shape.
             let mut sums = if const { R >= C } {
                 sum_of(unsafe { self.sum::<V, true, C, R>(blocks) })
             } else {
@@ -116,7 +116,7 @@ impl<T: Scalar> BlockRows<'_, T> {
         for (index, (offsets, y)) in offsets.zip(y.chunks_mut(rows)).enumerate() {
             let mut sums = [T::zero(); MAX_BLOCK_SIDE];
             for block in offsets[0] as usize..offsets[1] as usize {
-                // SAFETY: by BLOCKS a block row has the blocks between its offsets, which by SHAPE have this shape.
+                // SAFETY: by BLOCKS a block row has the blocks between its offsets, which have this shape.
                 let (values, x) = unsafe { self.block(block, rows * cols, cols) };
                 for (a, values) in values.chunks_exact(rows * cols / shorter).enumerate() {
                     for (b, &value) in values.iter().enumerate() {

@@ -30,12 +30,9 @@ impl<'a, T> Entries<'a, T> {
     /// # Safety
     /// There is a register of entries from `k` on, and all their columns are within `x`.
     #[inline(always)]
-    unsafe fn load<V: Vector<T>>(&self, k: usize, x: &[T]) -> (V, V) {
+    pub unsafe fn load<V: Vector<T>>(&self, k: usize, x: &[T]) -> (V, V) {
         // SAFETY: guaranteed by the caller.
-        unsafe {
-            let values = V::load(self.values.as_ptr().add(k));
-            (values, V::gather(x.as_ptr(), self.column_indices.as_ptr().add(k)))
-        }
+        unsafe { (V::load(self.values, k), V::gather(x, self.column_indices, k)) }
     }
 }
 

@@ -4,14 +4,13 @@
 //! rows. Padding repeats the row's last column index. Sums that become infinite or NaN through padding are
 //! recomputed ([`recompute_non_finite`]).
 //!
-//! Unchecked accesses rely on the invariants of [`Strips::check`], cited by name, and on x having a value
-//! per column of the matrix, which `Prepared::multiply` checks.
+//! Unchecked accesses rely on the invariants of [`Strips`], cited by name, and on x having a value per column of the
+//! matrix, which `Prepared::multiply` checks.
 
 use std::ops::Range;
 
 use super::placement::{Span, place, span};
 use super::rows::{Operands, cut};
-use crate::debug_check;
 use crate::formats::fill::recompute_non_finite;
 use crate::formats::strips::{Layout, Strip, Strips, entries};
 use crate::method::{Prepared, Request};
@@ -59,7 +58,6 @@ impl<T: Scalar> Strips<T> {
 impl<T: Scalar + Lanes> Strips<T> {
     pub fn prepared<'a>(self, csr: &'a Csr<T>, request: &Request<'a>) -> Prepared<'a, T> {
         let (team, isa) = (request.team, request.isa);
-        debug_check(|| self.check(csr.cols()));
         let shares = self.shares(team.len());
         let note = self.note(csr.nnz());
         let placed = place(team, |rank| self.spans(shares[rank].clone()));
@@ -95,8 +93,7 @@ impl<T: Scalar> Kernel<T> for StripRows<'_, T> {
         let mut sums = [T::zero(); MAX_LANES];
         for index in self.share.clone() {
             let strip = self.strips.strip(index);
-            // SAFETY: `strip` is one of the strips and has as many lanes as V, which by LANES are at most
-            // `MAX_LANES`.
+            // SAFETY: `strip` is one of the strips and has as many lanes as V.
             let finite = unsafe {
                 let sum: V = self.sum(strip);
                 sum.store(sums.as_mut_ptr());
@@ -119,19 +116,17 @@ impl<T: Scalar> StripRows<'_, T> {
     /// `strip` is one of the strips, and has as many lanes as V.
     #[inline(always)]
     unsafe fn sum<V: Vector<T>>(&self, strip: Strip) -> V {
-        let (columns, values) = (&self.strips.column_indices, &self.strips.values);
-        let (columns, values) = (columns.as_ptr(), values.as_ptr());
-        let x = self.operands.x.as_ptr();
+        let (columns, values) = (&self.strips.column_indices[..], &self.strips.values[..]);
         // SAFETY: by PLACES each column of a strip is a register of places; by COLUMNS their column indices
         // are within x.
         unsafe {
             let mut sums = V::zero();
             for column in 0..strip.width {
                 let place = strip.start + column * strip.stride;
-                prefetch(values.wrapping_add(place + PREFETCH_DISTANCE));
-                prefetch(columns.wrapping_add(place + PREFETCH_DISTANCE));
-                let factors = V::gather(x, columns.add(place));
-                sums = V::load(values.add(place)).mul_add(factors, sums);
+                prefetch(values.as_ptr().wrapping_add(place + PREFETCH_DISTANCE));
+                prefetch(columns.as_ptr().wrapping_add(place + PREFETCH_DISTANCE));
+                let factors = V::gather(self.operands.x, columns, place);
+                sums = V::load(values, place).mul_add(factors, sums);
             }
             sums
         }

@@ -1,9 +1,7 @@
 //! Entries in coordinate format: the row indices of COO, and the entries that HYB does not store in ELL.
 
-use anyhow::ensure;
 use rayon::prelude::*;
 
-use super::check_columns;
 use crate::method::{Parameter, Request};
 use spmv_matrix::Csr;
 use spmv_matrix::memory::extent::Extent;
@@ -60,24 +58,6 @@ impl<T: Scalar> Rest<T> {
         let column_indices = rows().flat_map_iter(|row| rest(row).map(|k| csr.column_indices()[k]));
         let values = rows().flat_map_iter(|row| rest(row).map(|k| csr.values()[k]));
         Self { row_indices, column_indices: column_indices.collect(), values: values.collect() }
-    }
-}
-
-impl<T> Rest<T> {
-    /// Checks the invariants that products on a CPU rely on:
-    /// - ENTRIES: each entry has a row, a column and a value;
-    /// - ROWS: the row indices are in ascending order and are rows of the matrix;
-    /// - COLUMNS: the column indices are columns of the matrix.
-    pub fn check(&self, rows: usize, cols: usize) -> anyhow::Result<()> {
-        let Self { row_indices, column_indices, values } = self;
-        let right = [row_indices.len(), column_indices.len()] == [values.len(); 2];
-        ensure!(right, "ENTRIES: {} values, but not as many rows and columns", values.len());
-        let last = row_indices.last().map_or(0, |&row| row as usize + 1);
-        ensure!(
-            row_indices.is_sorted() && last <= rows,
-            "ROWS: {row_indices:?} are not ascending rows below {rows}"
-        );
-        check_columns(column_indices, cols)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Matrices of tests, and the tests of checks.
+//! Matrices of tests.
 
 use spmv_matrix::Csr;
 
@@ -26,23 +26,4 @@ pub fn of_cells(rows: usize, cols: usize, cells: &[(usize, usize)]) -> Csr<f64> 
     let entry = |(k, &(row, col)): (usize, &(usize, usize))| (row, col, k as f64 + 1.0);
     let triplets: Vec<_> = cells.iter().enumerate().map(entry).collect();
     Csr::from_triplets(rows, cols, &triplets)
-}
-
-/// A change of a format that violates the invariant of this name.
-pub type Violation<F> = (&'static str, fn(&mut F));
-
-/// Asserts that a check accepts the valid format, and that after each change it names the invariant that the change
-/// violates.
-pub fn assert_named<F>(
-    valid: impl Fn() -> F,
-    check: impl Fn(&F) -> anyhow::Result<()>,
-    changes: &[Violation<F>],
-) {
-    check(&valid()).unwrap();
-    for (name, change) in changes {
-        let mut format = valid();
-        change(&mut format);
-        let broken = check(&format).expect_err(name).to_string();
-        assert!(broken.starts_with(name), "{name}: {broken}");
-    }
 }

@@ -53,10 +53,17 @@ pub fn recompute_non_finite<T: Scalar>(
 ) {
     for (sum, range) in sums.iter_mut().zip(ranges) {
         if !sum.is_finite() {
-            let product = |k: usize| csr.values()[k] * x[csr.column_indices()[k] as usize];
-            *sum = range.map(product).fold(T::zero(), |sum, product| sum + product);
+            *sum = exact_sum(csr, range, x);
         }
     }
+}
+
+/// Returns Σ a·x over entries of a row. It is not compiled for each variant of a kernel.
+#[cold]
+#[inline(never)]
+pub fn exact_sum<T: Scalar>(csr: &Csr<T>, entries: Range<usize>, x: &[T]) -> T {
+    let product = |k: usize| csr.values()[k] * x[csr.column_indices()[k] as usize];
+    entries.map(product).fold(T::zero(), |sum, product| sum + product)
 }
 
 #[cfg(test)]

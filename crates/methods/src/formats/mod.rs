@@ -11,16 +11,7 @@ pub mod strips;
 
 use std::ops::Range;
 
-use anyhow::ensure;
-
 use spmv_matrix::Csr;
-
-/// Checks that all column indices are less than `cols`.
-pub fn check_columns(column_indices: &[u32], cols: usize) -> anyhow::Result<()> {
-    let most = column_indices.iter().max().map_or(0, |&column| column as usize + 1);
-    ensure!(most <= cols, "COLUMNS: column {} in a matrix of {cols} columns", most - 1);
-    Ok(())
-}
 
 /// Returns the range of the entries of these rows.
 pub fn entries_of<T>(csr: &Csr<T>, rows: &Range<usize>) -> Range<usize> {

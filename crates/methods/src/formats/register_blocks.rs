@@ -7,14 +7,12 @@
 use std::fmt::{self, Display};
 use std::ops::Range;
 
-use anyhow::ensure;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::seq::index;
 use rayon::prelude::*;
 
 use super::{entries_of, fill, offsets_of};
-use crate::debug_check;
 use crate::method::Unavailable;
 use crate::method::profile::MAX_BLOCK_SIDE;
 use spmv_matrix::Csr;
@@ -52,7 +50,9 @@ impl Display for Shape {
     }
 }
 
-/// A contiguous range of rows of a matrix, stored in dense blocks.
+/// A contiguous range of rows of a matrix, stored in dense blocks. The product on a CPU relies on these invariants:
+/// - BLOCKS: each block row has the blocks between its offsets, each with a column and all its values;
+/// - COLUMNS: all columns of a block are columns of the matrix.
 pub struct RegisterBlocks<T> {
     pub shape: Shape,
     pub rows: Range<usize>,
@@ -114,29 +114,7 @@ impl<T: Scalar> RegisterBlocks<T> {
             };
             copy(csr, rows, shape, blocks, columns, values);
         });
-        let blocks = Self { shape, rows, block_offsets, columns, values };
-        debug_check(|| blocks.check(csr.cols()));
-        blocks
-    }
-
-    /// Checks the invariants that the product on a CPU relies on:
-    /// - SHAPE: blocks have 1 to [`MAX_BLOCK_SIDE`] rows and columns;
-    /// - BLOCKS: each block row has the blocks between its offsets, each with a column and all its values;
-    /// - COLUMNS: all columns of a block are columns of the matrix.
-    pub fn check(&self, cols: usize) -> anyhow::Result<()> {
-        let Self { shape, block_offsets: offsets, columns, values, .. } = self;
-        let is_side = |side: usize| (1..=MAX_BLOCK_SIDE).contains(&side);
-        ensure!(is_side(shape.rows) && is_side(shape.cols), "SHAPE: {shape} is not a valid shape");
-        let right = offsets.len() == self.rows.len().div_ceil(shape.rows) + 1
-            && offsets.is_sorted()
-            && (offsets[0], offsets[offsets.len() - 1] as usize) == (0, columns.len());
-        ensure!(
-            right && values.len() == columns.len() * shape.area(),
-            "BLOCKS: offsets {offsets:?} do not match the arrays"
-        );
-        let most = columns.iter().max().map_or(0, |&column| column as usize + shape.cols);
-        ensure!(most <= cols, "COLUMNS: a block ends at column {most} of {cols}");
-        Ok(())
+        Self { shape, rows, block_offsets, columns, values }
     }
 
     pub fn bytes(&self) -> usize {
@@ -275,7 +253,6 @@ fn estimate<T>(csr: &Csr<T>, rows: &Range<usize>, r: usize, fills: &mut [f64; MA
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formats::examples::assert_named;
 
     #[test]
     fn all_blocks_but_the_last_of_a_row_are_aligned() {
@@ -288,22 +265,6 @@ mod tests {
         assert_eq!(blocks.columns, [0, 3, 2]);
         assert_eq!(blocks.values, [1., 0., 0., 3., 0., 0., 2., 0., 0., 0., 4., 0.]);
         assert_eq!(blocks.bytes(), 12 * 8 + 3 * 4 + 3 * 4);
-    }
-
-    #[test]
-    fn the_check_names_each_violated_invariant() {
-        let csr = Csr::<f64>::from_triplets(3, 5, &[(0, 0, 1.0), (1, 4, 2.0), (2, 3, 3.0)]);
-        assert_named::<RegisterBlocks<f64>>(
-            || pieces(&csr, vec![(0..3, shape("2x2"))]).unwrap().remove(0),
-            |blocks| blocks.check(5),
-            &[
-                ("SHAPE", |blocks| blocks.shape.cols = 9),
-                ("BLOCKS", |blocks| blocks.block_offsets[1] = 4),
-                ("BLOCKS", |blocks| blocks.rows.end = 5),
-                ("BLOCKS", |blocks| _ = blocks.values.pop()),
-                ("COLUMNS", |blocks| blocks.columns[0] = 4),
-            ],
-        );
     }
 
     #[test]

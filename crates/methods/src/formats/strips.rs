@@ -7,16 +7,13 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use anyhow::ensure;
 use rayon::prelude::*;
 
-use super::{check_columns, fill, offsets_of};
+use super::{fill, offsets_of};
 use crate::method::{Parameter, Request, Unavailable};
-use crate::simd::MAX_LANES;
 use spmv_matrix::Csr;
 use spmv_matrix::disjoint::DisjointMut;
 use spmv_matrix::memory::extent::Extent;
-use spmv_matrix::order::Permutation;
 use spmv_matrix::scalar::Scalar;
 
 pub enum Layout {
@@ -40,6 +37,10 @@ pub struct Strip {
     pub width: usize,
 }
 
+/// Rows in strips. The product on a CPU relies on these invariants:
+/// - PLACES: each column of a strip is a register of places with their column indices;
+/// - COLUMNS: the column indices are columns of the matrix;
+/// - ORDER: each row has exactly one lane.
 pub struct Strips<T> {
     pub lanes: usize,
     pub rows: usize,
@@ -90,15 +91,8 @@ impl<T: Scalar> Strips<T> {
             Layout::Whole { pitch, width } => pitch * width,
         };
         let (mut column_indices, mut values) = (vec![0; places], vec![T::zero(); places]);
-        let (no_columns, no_values) = (Vec::new(), Vec::new());
-        let strips = Self {
-            lanes,
-            rows: csr.rows(),
-            layout,
-            order,
-            column_indices: no_columns,
-            values: no_values,
-        };
+        let rows = csr.rows();
+        let strips = Self { lanes, rows, layout, order, column_indices: vec![], values: vec![] };
         let arrays = (DisjointMut::new(&mut column_indices), DisjointMut::new(&mut values));
         (0..strips.len()).into_par_iter().with_min_len(64).for_each(|index| {
             let Strip { start, stride, width } = strips.strip(index);
@@ -124,35 +118,6 @@ impl<T: Scalar> Strips<T> {
 
     pub fn len(&self) -> usize {
         self.rows.div_ceil(self.lanes)
-    }
-
-    /// Checks the invariants that the product on a CPU relies on, for a matrix with `cols` columns:
-    /// - LANES: a strip has at most as many lanes as the widest register;
-    /// - PLACES: each column of a strip is a register of places with their column indices;
-    /// - COLUMNS: the column indices are columns of the matrix;
-    /// - ORDER: each row has exactly one lane.
-    pub fn check(&self, cols: usize) -> anyhow::Result<()> {
-        ensure!((1..=MAX_LANES).contains(&self.lanes), "LANES: {} lanes", self.lanes);
-        let places = self.values.len();
-        ensure!(
-            places == self.column_indices.len(),
-            "PLACES: {places} values, but not as many columns"
-        );
-        for index in 0..self.len() {
-            let Strip { start, stride, width } = self.strip(index);
-            let inside = |column: usize| start + column * stride + self.lanes <= places;
-            ensure!((0..width).all(inside), "PLACES: strip {index} ends after place {places}");
-        }
-        check_columns(&self.column_indices, cols)?;
-        if let Some(order) = &self.order {
-            let is_permutation = Permutation::new(order.clone()).is_some();
-            ensure!(
-                is_permutation && order.len() == self.rows,
-                "ORDER: the order of {} rows is not a permutation",
-                order.len()
-            );
-        }
-        Ok(())
     }
 
     pub fn bytes(&self) -> usize {
@@ -245,7 +210,7 @@ fn strip_offsets<T: Scalar>(csr: &Csr<T>, lanes: usize, order: Option<&[u32]>) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formats::examples::{assert_named, of_cells, of_lengths};
+    use crate::formats::examples::{of_cells, of_lengths};
 
     /// Returns a matrix whose rows have 3, 0, 1, 2 and 1 entries.
     fn ragged() -> Csr<f64> {
@@ -278,23 +243,6 @@ mod tests {
         let sliced = Strips::sliced(&ragged(), 2, 4, Some(9)).unwrap();
         assert_eq!(sliced.order, Some(vec![0, 3, 2, 1, 4]));
         assert_eq!(sliced.column_indices, [0, 1, 2, 4, 4, 9, 3, 9, 4, 0]);
-    }
-
-    #[test]
-    fn the_check_names_each_violated_invariant() {
-        assert_named::<Strips<f64>>(
-            || Strips::sliced(&ragged(), 2, 4, None).unwrap(),
-            |strips| strips.check(5),
-            &[
-                ("LANES", |strips| strips.lanes = 17),
-                ("PLACES", |strips| _ = strips.values.pop()),
-                ("PLACES", |strips| strips.layout = Layout::Sliced(vec![0, 3, 4, 6])),
-                ("COLUMNS", |strips| strips.column_indices[3] = 5),
-                ("ORDER", |strips| strips.order = Some(vec![0, 1, 2, 3, 3])),
-                ("ORDER", |strips| strips.order = Some(vec![0, 1, 2, 3, 5])),
-                ("ORDER", |strips| strips.order = Some(vec![0, 1, 2, 3])),
-            ],
-        );
     }
 
     #[test]

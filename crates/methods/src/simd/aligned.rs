@@ -2,7 +2,7 @@ use std::ops::{Deref, DerefMut};
 
 /// The size of a cache line, and of the widest register, in bytes. An unaligned load of such a register
 /// touches two cache lines.
-const LINE: usize = 64;
+pub const LINE: usize = 64;
 
 /// A slice on the heap that is aligned to a cache line, and grows. No other data is in its cache lines.
 #[derive(Default)]

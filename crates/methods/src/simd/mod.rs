@@ -6,7 +6,7 @@
 
 mod aligned;
 
-pub use aligned::Aligned;
+pub use aligned::{Aligned, LINE};
 
 use num_traits::AsPrimitive;
 
@@ -60,8 +60,8 @@ unsafe impl Index for u32 {}
 ///
 /// # Safety
 /// All unsafe operations require that the machine supports the instruction set of the register's type, which is why only
-/// [`Isa::run`] selects one. What an operation reads by a pointer must be readable: `LANES` values or column indices, and
-/// the elements of `x` at these indices; what it writes must be writable.
+/// [`Isa::run`] selects one. What an operation reads must be readable: `LANES` values or column indices, and the elements
+/// of `x` at these indices; what it writes must be writable. Debug builds check what is read from slices.
 #[allow(clippy::missing_safety_doc)] // stated here for all operations
 pub trait Vector<T>: Copy {
     const LANES: usize;
@@ -71,10 +71,17 @@ pub trait Vector<T>: Copy {
     /// fewer for this one, because generating them takes minutes.
     const IS_FALLBACK: bool = false;
     unsafe fn zero() -> Self;
-    unsafe fn load(values: *const T) -> Self;
-    /// Loads values of another type and converts them to `T`.
+    unsafe fn load_from(values: *const T) -> Self;
+    /// Loads the values from index `at` on.
     #[inline(always)]
-    unsafe fn convert<S: AsPrimitive<f64>>(values: *const S) -> Self
+    unsafe fn load(values: &[T], at: usize) -> Self {
+        debug_assert!(at + Self::LANES <= values.len(), "a register beyond the values");
+        // SAFETY: the caller guarantees it.
+        unsafe { Self::load_from(values.as_ptr().add(at)) }
+    }
+    /// Loads values of another type from index `at` on and converts them to `T`.
+    #[inline(always)]
+    unsafe fn convert<S: AsPrimitive<f64>>(values: &[S], at: usize) -> Self
     where
         T: Scalar,
     {
@@ -82,14 +89,23 @@ pub trait Vector<T>: Copy {
         // SAFETY: the caller guarantees that the values are readable; a register has at most `MAX_LANES`.
         unsafe {
             for (lane, to) in converted[..Self::LANES].iter_mut().enumerate() {
-                *to = T::narrow((*values.add(lane)).as_());
+                *to = T::narrow((*values.get_unchecked(at + lane)).as_());
             }
-            Self::load(converted.as_ptr())
+            Self::load_from(converted.as_ptr())
         }
     }
     unsafe fn splat(value: T) -> Self;
-    /// Gathers `x[columns[0..LANES]]`.
-    unsafe fn gather<I: Index>(x: *const T, columns: *const I) -> Self;
+    unsafe fn gather_from<I: Index>(x: *const T, columns: *const I) -> Self;
+    /// Gathers `x[columns[at..at + LANES]]`.
+    #[inline(always)]
+    unsafe fn gather<I: Index>(x: &[T], columns: &[I], at: usize) -> Self {
+        debug_assert!(
+            columns[at..at + Self::LANES].iter().all(|column| column.offset() < x.len()),
+            "a column beyond x"
+        );
+        // SAFETY: the caller guarantees it.
+        unsafe { Self::gather_from(x.as_ptr(), columns.as_ptr().add(at)) }
+    }
     /// Returns `self · factor + addend`, lane by lane.
     unsafe fn mul_add(self, factor: Self, addend: Self) -> Self;
     /// Returns `self` in the lanes whose bit in `mask` is set, and `other` in the rest.
@@ -192,33 +208,34 @@ impl Isa {
     /// Runs the kernel with this instruction set's narrow registers.
     #[inline]
     pub fn run<T: Scalar + Lanes, K: Kernel<T>>(self, kernel: K) -> K::Output {
+        self.run_with::<T, T::Avx2, T::Avx512, K>(kernel)
+    }
+
+    /// Runs the kernel with this instruction set's widest registers.
+    #[inline]
+    pub fn run_wide<T: Scalar + Lanes, K: Kernel<T>>(self, kernel: K) -> K::Output {
+        self.run_with::<T, T::WideAvx2, T::WideAvx512, K>(kernel)
+    }
+
+    #[inline]
+    fn run_with<T, Avx2, Avx512, K>(self, kernel: K) -> K::Output
+    where
+        T: Scalar,
+        Avx2: Vector<T>,
+        Avx512: Vector<T>,
+        K: Kernel<T>,
+    {
         assert!(self.is_supported(), "this machine does not support {self:?}");
         match self {
             Self::Portable => kernel.run::<Portable<T>>(),
             // SAFETY: the machine supports the instructions, as asserted above.
             #[cfg(target_arch = "x86_64")]
             Self::Avx512 if const { K::USES_AVX512 } => unsafe {
-                x86::with_avx512::<T, T::Avx512, K>(kernel)
+                x86::with_avx512::<T, Avx512, K>(kernel)
             },
             // SAFETY: a machine with AVX-512 supports AVX2 too.
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2 | Self::Avx512 => unsafe { x86::with_avx2::<T, T::Avx2, K>(kernel) },
-            #[cfg(not(target_arch = "x86_64"))]
-            _ => unreachable!("only x86-64 supports this instruction set"),
-        }
-    }
-
-    /// Runs the kernel with this instruction set's widest registers.
-    #[inline]
-    pub fn run_wide<T: Scalar + Lanes, K: Kernel<T>>(self, kernel: K) -> K::Output {
-        assert!(self.is_supported(), "this machine does not support {self:?}");
-        match self {
-            Self::Portable => kernel.run::<Portable<T>>(),
-            // SAFETY: as in `run`.
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx2 => unsafe { x86::with_avx2::<T, T::WideAvx2, K>(kernel) },
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx512 => unsafe { x86::with_avx512::<T, T::WideAvx512, K>(kernel) },
+            Self::Avx2 | Self::Avx512 => unsafe { x86::with_avx2::<T, Avx2, K>(kernel) },
             #[cfg(not(target_arch = "x86_64"))]
             _ => unreachable!("only x86-64 supports this instruction set"),
         }
@@ -260,7 +277,7 @@ impl<T: Scalar> Vector<T> for Portable<T> {
         Self([T::zero(); 4])
     }
     #[inline(always)]
-    unsafe fn load(values: *const T) -> Self {
+    unsafe fn load_from(values: *const T) -> Self {
         Self(std::array::from_fn(|lane| unsafe { *values.add(lane) }))
     }
     #[inline(always)]
@@ -268,7 +285,7 @@ impl<T: Scalar> Vector<T> for Portable<T> {
         Self([value; 4])
     }
     #[inline(always)]
-    unsafe fn gather<I: Index>(x: *const T, columns: *const I) -> Self {
+    unsafe fn gather_from<I: Index>(x: *const T, columns: *const I) -> Self {
         Self(std::array::from_fn(|lane| unsafe { *x.add((*columns.add(lane)).offset()) }))
     }
     #[inline(always)]

@@ -14,8 +14,8 @@ impl<T: Scalar> Kernel<T> for AllOperations {
         };
         // SAFETY: `Isa::run` chose V for this machine; all pointers are to LANES elements.
         unsafe {
-            let ramp = V::load(values.as_ptr());
-            let back = V::gather(values.as_ptr(), reversed.as_ptr());
+            let ramp = V::load(&values, 0);
+            let back = V::gather(&values, &reversed, 0);
             assert_eq!(V::zero().sum(), T::zero());
             let mut stored = vec![T::nan(); V::LANES];
             back.store(stored.as_mut_ptr());
@@ -23,7 +23,7 @@ impl<T: Scalar> Kernel<T> for AllOperations {
             let sum = ramp.mul_add(back, ramp).sum();
             assert_eq!(sum.widen(), total(|a, b| a * b + a, V::LANES));
             let short: Vec<u16> = reversed.iter().map(|&k| k as u16).collect();
-            let of_short = V::gather(values.as_ptr(), short.as_ptr()).mul_add(ramp, ramp).sum();
+            let of_short = V::gather(&values, &short, 0).mul_add(ramp, ramp).sum();
             assert_eq!(of_short, sum);
             let poison = V::splat(T::nan());
             for lane in 0..V::LANES {
@@ -44,7 +44,7 @@ impl<T: Scalar> Kernel<T> for AllOperations {
                 for bad in [T::nan(), T::infinity(), T::neg_infinity()] {
                     let mut values = values.clone();
                     values[lane] = bad;
-                    assert!(!V::load(values.as_ptr()).finite(), "{bad:?} in lane {lane}");
+                    assert!(!V::load(&values, 0).finite(), "{bad:?} in lane {lane}");
                 }
             }
             let thirds = V::splat(T::narrow(1.0 / 3.0));

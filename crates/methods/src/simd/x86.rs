@@ -84,7 +84,7 @@ macro_rules! vector {
                 Self(unsafe { $zero() })
             }
             #[inline(always)]
-            unsafe fn load(values: *const $value) -> Self {
+            unsafe fn load_from(values: *const $value) -> Self {
                 Self(unsafe { $load(values) })
             }
             #[inline(always)]
@@ -92,7 +92,7 @@ macro_rules! vector {
                 Self(unsafe { $splat(value) })
             }
             #[inline(always)]
-            unsafe fn gather<I: Index>(x: *const $value, columns: *const I) -> Self {
+            unsafe fn gather_from<I: Index>(x: *const $value, columns: *const I) -> Self {
                 Self(unsafe { $gather(x, columns) })
             }
             #[inline(always)]
@@ -250,7 +250,7 @@ unsafe fn four_offsets<I: Index>(columns: *const I) -> [usize; 4] {
 
 #[inline(always)]
 unsafe fn gather_f64<I: Index>(x: *const f64, columns: *const I) -> __m256d {
-    // SAFETY: the contract of `Vector::gather`.
+    // SAFETY: the contract of `Vector::gather_from`.
     unsafe {
         let [a, b, c, d] = four_offsets(columns);
         let low = _mm_loadh_pd(_mm_load_sd(x.add(a)), x.add(b));
@@ -261,7 +261,7 @@ unsafe fn gather_f64<I: Index>(x: *const f64, columns: *const I) -> __m256d {
 
 #[inline(always)]
 unsafe fn gather_f32<I: Index>(x: *const f32, columns: *const I) -> __m128 {
-    // SAFETY: the contract of `Vector::gather`.
+    // SAFETY: the contract of `Vector::gather_from`.
     unsafe {
         let [a, b, c, d] = four_offsets(columns);
         _mm_setr_ps(*x.add(a), *x.add(b), *x.add(c), *x.add(d))
@@ -270,7 +270,7 @@ unsafe fn gather_f32<I: Index>(x: *const f32, columns: *const I) -> __m128 {
 
 #[inline(always)]
 unsafe fn gather_8_f64<I: Index>(x: *const f64, columns: *const I) -> __m512d {
-    // SAFETY: the contract of `Vector::gather`.
+    // SAFETY: the contract of `Vector::gather_from`.
     unsafe {
         let (low, high) = (gather_f64(x, columns), gather_f64(x, columns.add(4)));
         _mm512_insertf64x4::<1>(_mm512_castpd256_pd512(low), high)
@@ -279,13 +279,13 @@ unsafe fn gather_8_f64<I: Index>(x: *const f64, columns: *const I) -> __m512d {
 
 #[inline(always)]
 unsafe fn gather_8_f32<I: Index>(x: *const f32, columns: *const I) -> __m256 {
-    // SAFETY: the contract of `Vector::gather`.
+    // SAFETY: the contract of `Vector::gather_from`.
     unsafe { _mm256_set_m128(gather_f32(x, columns.add(4)), gather_f32(x, columns)) }
 }
 
 #[inline(always)]
 unsafe fn gather_16_f32<I: Index>(x: *const f32, columns: *const I) -> __m512 {
-    // SAFETY: the contract of `Vector::gather`.
+    // SAFETY: the contract of `Vector::gather_from`.
     unsafe {
         let (low, high) = (gather_8_f32(x, columns), gather_8_f32(x, columns.add(8)));
         let low = _mm512_castps_pd(_mm512_castps256_ps512(low));

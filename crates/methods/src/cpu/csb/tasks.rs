@@ -1,13 +1,13 @@
 //! The tasks of a product, which are created at setup: section 5 of the paper.
 
-use std::iter::{StepBy, from_fn};
+use std::iter::from_fn;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crossbeam_utils::CachePadded;
 
 use super::format::{Blocks, SLACKNESS, morton};
-use crate::cpu::rows::{part, shares};
+use crate::cpu::rows::shares;
 use spmv_matrix::scalar::Scalar;
 
 /// A line of blocks is cut if it has more than this many times the average number of nonzeros per line. The
@@ -24,7 +24,6 @@ pub struct Task {
     pub work: Work,
 }
 
-#[derive(Debug, PartialEq)]
 pub enum Work {
     Blocks(Range<usize>),
     Runs {
@@ -39,12 +38,6 @@ pub struct BlockLine {
     pub outputs: Range<usize>,
     /// The temporaries of its pieces: as many for each piece as there are outputs, one piece after the other.
     pub temporaries: Range<usize>,
-}
-
-pub struct Addition {
-    pub outputs: Range<usize>,
-    /// The index of the first temporary of each piece; as many as `outputs` follow it.
-    pub pieces: StepBy<Range<usize>>,
 }
 
 pub struct Plan {
@@ -88,9 +81,8 @@ impl Plan {
                 cut_lines.push(BlockLine { outputs, temporaries: first_temporary..temporaries });
             }
         }
-        let size =
-            |task: &Task| task.nonzeros(blocks, transpose).iter().map(Range::len).sum::<usize>();
-        let shares = shares(&Vec::from_iter(tasks.iter().map(size)), threads);
+        let sizes: Vec<_> = tasks.iter().map(|task| cutter.nonzeros(task)).collect();
+        let shares = shares(&sizes, threads);
         let next = shares.iter().map(|_| CachePadded::default()).collect();
         Self { tasks, lines: cut_lines, temporaries, shares, next }
     }
@@ -114,26 +106,6 @@ impl Plan {
         })
     }
 
-    /// Returns what a thread adds to y when all tasks are done: an equal part of the temporaries.
-    pub fn additions(&self, rank: usize) -> impl Iterator<Item = Addition> {
-        let share = part(self.temporaries, rank, self.shares.len());
-        let first = self.lines.partition_point(|line| line.temporaries.end <= share.start);
-        let after = self.lines.partition_point(|line| line.temporaries.start < share.end);
-        self.lines[first..after].iter().map(move |line| {
-            let BlockLine { outputs, temporaries } = line;
-            let pieces = temporaries.len() / outputs.len();
-            // The outputs are divided in proportion to the temporaries.
-            let cut = |at: usize| {
-                (at.clamp(temporaries.start, temporaries.end) - temporaries.start) / pieces
-            };
-            let [start, end] = [cut(share.start), cut(share.end)];
-            Addition {
-                outputs: outputs.start + start..outputs.start + end,
-                pieces: (temporaries.start + start..temporaries.end).step_by(outputs.len()),
-            }
-        })
-    }
-
     pub fn bytes(&self) -> usize {
         let runs = self.tasks.iter().map(|task| match &task.work {
             Work::Blocks(_) => 0,
@@ -144,18 +116,6 @@ impl Plan {
             + size_of_val(&self.lines[..])
             + size_of_val(&self.shares[..])
             + size_of_val(&self.next[..])
-    }
-}
-
-impl Task {
-    pub fn nonzeros<T: Scalar>(&self, blocks: &Blocks<T>, transpose: bool) -> Vec<Range<usize>> {
-        let line = self.outputs.start >> blocks.log_beta;
-        match &self.work {
-            Work::Blocks(of_line) => {
-                of_line.clone().map(|k| blocks.nonzeros(transpose, line, k)).collect()
-            }
-            Work::Runs { nonzeros, .. } => nonzeros.clone(),
-        }
     }
 }
 
@@ -180,6 +140,15 @@ impl<T: Scalar> Cutter<'_, T> {
         }
         pieces.push(start..per_line);
         pieces
+    }
+
+    fn nonzeros(&self, task: &Task) -> usize {
+        let line = task.outputs.start >> self.blocks.log_beta;
+        let of_block = |k| self.blocks.nonzeros(self.transpose, line, k).len();
+        match &task.work {
+            Work::Blocks(range) => range.clone().map(of_block).sum(),
+            Work::Runs { nonzeros, .. } => nonzeros.iter().map(Range::len).sum(),
+        }
     }
 
     /// Returns the task of a piece or, if the piece is a single block that is too heavy, one task for each of the block's
@@ -240,56 +209,20 @@ impl<T: Scalar> Cutter<'_, T> {
 
 // Not run in Miri: nothing above is unsafe, and each test would take minutes.
 #[cfg(all(test, not(miri)))]
-mod tests {
+pub mod tests {
     use super::*;
-    use crate::formats::examples::assert_named;
     use spmv_matrix::Csr;
 
     /// Returns a matrix with a full row, a full column, a dense block and a diagonal.
-    fn blocks() -> Blocks<f64> {
+    pub fn csr() -> Csr<f64> {
         let lines = (0..900).flat_map(|k| [(5, k), (k, 17), (k, k)]);
         let dense = (0..50).flat_map(|row| (0..60).map(move |col| (324 + row, 130 + col)));
         let triplets: Vec<_> = lines.chain(dense).map(|(row, col)| (row, col, 1.0)).collect();
-        Blocks::new(&Csr::from_triplets(900, 900, &triplets), 6).unwrap()
+        Csr::from_triplets(900, 900, &triplets)
     }
 
-    #[test]
-    fn each_nonzero_is_in_one_task_and_in_its_outputs() {
-        let blocks = blocks();
-        for (transpose, threads) in [(false, 1), (false, 4), (true, 4), (true, 30)] {
-            let plan = Plan::new(&blocks, transpose, 900, threads);
-            plan.check(&blocks, transpose, 900).unwrap();
-        }
-    }
-
-    #[test]
-    fn the_check_names_each_violated_invariant() {
-        assert_named::<(Blocks<f64>, Plan)>(
-            || (blocks(), Plan::new(&blocks(), false, 900, 4)),
-            |(blocks, plan)| blocks.check(900, 900).and_then(|()| plan.check(blocks, false, 900)),
-            &[
-                ("BLOCKS", |(blocks, _)| blocks.starts[3] = 0),
-                ("BLOCKS", |(blocks, _)| _ = blocks.indices.pop()),
-                ("PLACES", |(blocks, _)| *blocks.indices.last_mut().unwrap() = 4),
-                ("PLACES", |(blocks, _)| blocks.indices[0] = 64 << 16),
-                ("OUTPUTS", |(_, plan)| plan.tasks[1].temporary = None),
-                ("NONZEROS", |(_, plan)| _ = plan.tasks.pop()),
-                ("NONZEROS", |(_, plan)| plan.tasks[0].work = Work::Blocks(0..0)),
-                ("NONZEROS", |(_, plan)| {
-                    plan.tasks[0].work = Work::Runs { block: 0, nonzeros: vec![0..9, 9..9999] }
-                }),
-                ("LINES", |(_, plan)| plan.lines[0].temporaries.end -= 1),
-                ("LINES", |(_, plan)| plan.lines[0].outputs = 64..128),
-                ("LINES", |(_, plan)| _ = plan.lines.pop()),
-                ("LINES", |(_, plan)| {
-                    let BlockLine { outputs, temporaries } = &mut plan.lines[0];
-                    let cut = temporaries.start + outputs.len();
-                    let (outputs, temporaries) = (outputs.clone(), cut..temporaries.end);
-                    plan.lines[0].temporaries.end = cut;
-                    plan.lines.insert(1, BlockLine { outputs, temporaries });
-                }),
-            ],
-        );
+    fn blocks() -> Blocks<f64> {
+        Blocks::new(&csr(), 6).unwrap()
     }
 
     #[test]
@@ -320,33 +253,6 @@ mod tests {
             // The last thread finishes before the others begin.
             let claimed: Vec<_> = [2, 0, 1].map(|rank| plan.claims(rank).count()).into();
             assert_eq!(claimed, [plan.tasks.len(), 0, 0]);
-        }
-    }
-
-    #[test]
-    fn all_temporaries_are_added_once_to_their_output_in_equal_parts() {
-        for (transpose, threads) in [(false, 2), (true, 3), (false, 16), (true, 64)] {
-            let plan = Plan::new(&blocks(), transpose, 900, threads);
-            let mut added = vec![None; plan.temporaries];
-            for rank in 0..threads {
-                let mut of_thread = 0;
-                for Addition { outputs, pieces } in plan.additions(rank) {
-                    for (piece, k) in
-                        pieces.flat_map(|piece| (0..outputs.len()).map(move |k| (piece, k)))
-                    {
-                        assert_eq!(added[piece + k].replace(outputs.start + k), None);
-                        of_thread += 1;
-                    }
-                }
-                let pieces = |line: &BlockLine| line.temporaries.len() / line.outputs.len();
-                let most = plan.lines.iter().map(pieces).max().unwrap();
-                assert!(of_thread <= plan.temporaries.div_ceil(threads) + most, "{of_thread}");
-            }
-            for task in plan.tasks.iter().filter(|task| task.temporary.is_some()) {
-                let start = task.temporary.unwrap();
-                let outputs = task.outputs.clone().map(Some);
-                assert!(outputs.eq(added[start..start + task.outputs.len()].iter().copied()));
-            }
         }
     }
 }

@@ -2,11 +2,10 @@
 
 use std::ops::Range;
 
-use anyhow::{Context, Result, ensure};
 use crossbeam_utils::CachePadded;
 
 use super::Shape;
-use crate::formats::check_columns;
+use crate::simd::{Aligned, LINE};
 use spmv_matrix::Csr;
 use spmv_matrix::memory::extent::Extent;
 use spmv_matrix::scalar::Scalar;
@@ -15,9 +14,14 @@ use spmv_matrix::scalar::Scalar;
 /// rows that start in the tile are not consecutive.
 pub const DIRTY: u32 = 1 << 31;
 
-const CACHE_LINE: usize = 64;
-
-/// Consecutive tiles, allocated by the thread that owns them.
+/// Consecutive tiles, allocated by the thread that owns them. The unchecked accesses of the kernel rely on its invariants:
+///
+/// | name | invariant |
+/// |---|---|
+/// | TILES | each tile has its row, its flags, ω offsets, and ω · σ column indices and values |
+/// | COLUMNS | all column indices are columns of the matrix |
+/// | FLAGS | the offset of a lane is the number of flags in the lanes before it |
+/// | ROWS | the row that starts at a flag is one of the rows that the chunk writes |
 #[derive(Default)]
 pub struct Chunk<T> {
     /// The rows of y that this thread writes: those that start in its tiles. The row of the first nonzero
@@ -36,10 +40,8 @@ pub struct Chunk<T> {
     /// The index in `empty_offsets` of a dirty tile's first element.
     pub empty_starts: Vec<u32>,
     pub columns: Vec<u32>,
-    /// The values, column-major in each tile, from index `values_start` on.
-    pub values: Vec<T>,
-    /// The index of the first value, chosen so that no register that is loaded crosses a cache line.
-    pub values_start: usize,
+    /// The values, column-major in each tile, aligned so that no register that is loaded crosses a cache line.
+    pub values: Aligned<T>,
     /// The last product's sum for the row of the first tile.
     pub calibrator: T,
 }
@@ -60,13 +62,11 @@ impl<T: Scalar> Chunk<T> {
         self.empty_starts.reserve(tiles.len());
         self.y_offsets.reserve(tiles.len() * shape.lanes);
         self.columns.reserve(tiles.len() * shape.nonzeros());
-        self.values.reserve(tiles.len() * shape.nonzeros() + CACHE_LINE / size_of::<T>());
-        self.values_start = self.values.as_ptr().align_offset(CACHE_LINE);
-        self.values.resize(self.values_start, T::zero());
+        self.values = Aligned::with_capacity(tiles.len() * shape.nonzeros());
         for (index, tile) in tiles.enumerate() {
             let start = tile * shape.nonzeros();
             let next = self.push_descriptor(csr, shape, start, index, row);
-            self.push_columns(csr, shape, start, row == next);
+            self.push_nonzeros(csr, shape, start, row == next);
             row = next;
         }
         self.tile_rows.push(row as u32);
@@ -74,17 +74,18 @@ impl<T: Scalar> Chunk<T> {
     }
 
     /// Copies the nonzeros of a tile: in CSR order if they are in one row, otherwise transposed.
-    fn push_columns(&mut self, csr: &Csr<T>, shape: Shape, start: usize, one_row: bool) {
+    fn push_nonzeros(&mut self, csr: &Csr<T>, shape: Shape, start: usize, one_row: bool) {
+        let values = self.values.append(shape.nonzeros(), T::zero());
         if one_row {
             let nonzeros = start..start + shape.nonzeros();
             self.columns.extend_from_slice(&csr.column_indices()[nonzeros.clone()]);
-            self.values.extend_from_slice(&csr.values()[nonzeros]);
+            values.copy_from_slice(&csr.values()[nonzeros]);
             return;
         }
-        for step in 0..shape.sigma {
+        for (step, values) in values.chunks_exact_mut(shape.lanes).enumerate() {
             let nonzeros = (0..shape.lanes).map(|lane| start + lane * shape.sigma + step);
             self.columns.extend(nonzeros.clone().map(|k| csr.column_indices()[k]));
-            self.values.extend(nonzeros.map(|k| csr.values()[k]));
+            values.iter_mut().zip(nonzeros).for_each(|(value, k)| *value = csr.values()[k]);
         }
     }
 
@@ -155,80 +156,15 @@ impl<T: Scalar> Chunk<T> {
             + size_of_val(&self.empty_offsets[..])
             + size_of_val(&self.empty_starts[..])
             + size_of_val(&self.columns[..])
-            + size_of_val(&self.values[self.values_start..])
-            + CACHE_LINE
-    }
-
-    /// The invariants of a chunk, on which the unchecked accesses of the kernel rely.
-    ///
-    /// | name | invariant |
-    /// |---|---|
-    /// | TILES | each tile has its row, its flags, ω offsets, and ω · σ column indices and values |
-    /// | COLUMNS | all column indices are columns of the matrix |
-    /// | FLAGS | a tile has no more flags than nonzeros, and none if it is within one row; the offset of a lane is the number of flags in the lanes before it |
-    /// | ROWS | the row that starts at a flag is one of the rows that the chunk writes |
-    pub fn check(&self, shape: Shape, cols: usize) -> Result<()> {
-        let tiles = self.tiles();
-        let values = self.values.len().checked_sub(self.values_start);
-        let lengths =
-            [self.flags.len(), self.y_offsets.len(), self.empty_starts.len(), self.columns.len()];
-        let of_tile = [shape.words(), shape.lanes, 1, shape.nonzeros()];
-        let right = lengths == of_tile.map(|length| length * tiles);
-        ensure!(
-            right && values == Some(self.columns.len()),
-            "TILES: arrays of lengths {lengths:?} for {tiles} tiles"
-        );
-        check_columns(&self.columns, cols)?;
-        (0..tiles).try_for_each(|tile| self.check_tile(shape, tile))
-    }
-
-    fn check_tile(&self, shape: Shape, tile: usize) -> Result<()> {
-        let words = &self.flags[tile * shape.words()..][..shape.words()];
-        let has_flag = |bit: &usize| words[bit / 64] >> (bit % 64) & 1 == 1;
-        let mut before = 0;
-        for (lane, &offset) in
-            self.y_offsets[tile * shape.lanes..][..shape.lanes].iter().enumerate()
-        {
-            ensure!(
-                usize::from(offset) == before,
-                "FLAGS: tile {tile}, lane {lane}: offset {offset}, not {before}"
-            );
-            before += (lane..shape.nonzeros()).step_by(shape.lanes).filter(has_flag).count();
-        }
-        let all = words.iter().map(|word| word.count_ones() as usize).sum::<usize>();
-        ensure!(before == all, "FLAGS: {} flags after the nonzeros of tile {tile}", all - before);
-        let within_row = self.row(tile) == self.row(tile + 1);
-        ensure!(
-            !within_row || all == 0,
-            "FLAGS: {all} flags in tile {tile}, which is within one row"
-        );
-        let row = self.row(tile) + 1;
-        ensure!(
-            row >= self.rows.start,
-            "ROWS: tile {tile} begins in row {}, before the chunk",
-            row - 1
-        );
-        let last = match self.tile_rows[tile] & DIRTY {
-            0 => all.checked_sub(1),
-            _ => {
-                let offsets = self.empty_offsets.get(self.empty_starts[tile] as usize..);
-                let offsets = offsets.and_then(|offsets| offsets.get(..all));
-                let offsets =
-                    offsets.with_context(|| format!("ROWS: too few offsets for tile {tile}"))?;
-                offsets.iter().max().map(|&offset| offset as usize)
-            }
-        };
-        if let Some(last) = last.map(|offset| row + offset) {
-            ensure!(last < self.rows.end, "ROWS: tile {tile} writes row {last}, after the chunk");
-        }
-        Ok(())
+            + size_of_val(&self.values[..])
+            + LINE
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formats::examples::{assert_named, of_cells};
+    use crate::formats::examples::of_cells;
 
     const SHAPE: Shape = Shape { lanes: 4, sigma: 4 };
 
@@ -251,28 +187,8 @@ mod tests {
         assert_eq!(chunk.y_offsets[..4], [0, 1, 1, 1]);
         assert_eq!((&chunk.empty_offsets[..], chunk.empty_starts[0]), (&[2, 3][..], 0));
         assert_eq!(chunk.rows, 1..6);
-        let values = &chunk.values[chunk.values_start..];
+        let values = &chunk.values;
         assert_eq!(values[..6], [1.0, 5.0, 9.0, 13.0, 2.0, 6.0]);
         assert!(values[16..].iter().zip(17..).all(|(&value, k)| value == f64::from(k)));
-        assert_eq!(values.as_ptr().addr() % CACHE_LINE, 0);
-    }
-
-    #[test]
-    fn the_check_names_each_violated_invariant() {
-        assert_named(
-            small,
-            |chunk| chunk.check(SHAPE, 36),
-            &[
-                ("TILES", |chunk| _ = chunk.values.pop()),
-                ("TILES", |chunk| _ = chunk.empty_starts.pop()),
-                ("COLUMNS", |chunk| chunk.columns[7] = 36),
-                ("FLAGS", |chunk| chunk.y_offsets[1] = 0),
-                ("FLAGS", |chunk| chunk.flags[0] |= 1 << 20),
-                ("FLAGS", |chunk| chunk.flags[1] = 1 << 15),
-                ("ROWS", |chunk| chunk.empty_offsets[1] = 5),
-                ("ROWS", |chunk| _ = chunk.empty_offsets.pop()),
-                ("ROWS", |chunk| chunk.rows.start = 2),
-            ],
-        );
     }
 }

@@ -1,14 +1,14 @@
 //! The product of a thread's tiles: section 4 of the paper.
 //!
-//! Unchecked accesses rely on the invariants of [`Chunk::check`], cited by name, on `DIRTY` tiles
-//! having their own offsets, and on x having a value per column of the matrix, which `Prepared::multiply`
-//! checks. The machine supports the instructions of each register because `Isa::run_wide` chose its type.
+//! Unchecked accesses rely on the invariants of [`Chunk`], cited by name, on `DIRTY` tiles having their own offsets, and
+//! on x having a value per column of the matrix, which `Prepared::multiply` checks. The machine supports the instructions of each register because `Isa::run_wide` chose its type.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use super::Shape;
 use super::format::{Chunk, DIRTY};
+use crate::cpu::row_kernels::Entries;
 use crate::cpu::rows::{Operands, scale};
 use crate::simd::{Kernel, MAX_LANES, Mask, Vector};
 use spmv_matrix::scalar::Scalar;
@@ -46,7 +46,7 @@ impl<T: Scalar> Kernel<T> for Tiles<'_, T> {
     fn run<V: Vector<T>>(self) -> T {
         let Self { chunk, shape, operands: Operands { alpha, x, beta }, y } = self;
         assert_eq!((V::LANES, y.len()), (shape.lanes, chunk.rows.len()));
-        let first = chunk.rows.start;
+        let (first, values) = (chunk.rows.start, &chunk.values[..]);
         let (mut calibrator, mut scaled) = (T::zero(), 0);
         for tile in 0..chunk.tiles() {
             if tile % GROUP == 0 {
@@ -56,17 +56,21 @@ impl<T: Scalar> Kernel<T> for Tiles<'_, T> {
                 scaled = end;
             }
             let row = chunk.row(tile);
-            // SAFETY: the chunk has the tile, whose lanes are those of V. By ROWS, y begins at or before
-            // the row after the tile's row, and ends after it.
+            let range = tile * shape.nonzeros()..(tile + 1) * shape.nonzeros();
+            // SAFETY: the chunk has the tile, whose lanes are those of V, and by TILES its column indices and values. By
+            // ROWS, y begins at or before the row after the tile's row, and ends after it.
             let sum = unsafe {
+                let column_indices = chunk.columns.get_unchecked(range.clone());
+                let entries = Entries { column_indices, values: values.get_unchecked(range) };
                 if row == chunk.row(tile + 1) {
-                    fast_track::<T, V>(chunk, shape, tile, x)
+                    fast_track::<T, V>(entries, shape, x)
                 } else {
-                    let y = y.as_mut_ptr().add(row + 1 - first);
+                    let y = y.get_unchecked_mut(row + 1 - first..);
+                    let rows = Rows { alpha, y, offsets: offsets(chunk, tile) };
                     if V::LANES == 4 && few_flags(chunk, shape, tile) {
-                        segmented_sum::<T, V, true>(chunk, shape, tile, alpha, x, y)
+                        segmented_sum::<T, V, true>(chunk, shape, tile, entries, x, rows)
                     } else {
-                        segmented_sum::<T, V, false>(chunk, shape, tile, alpha, x, y)
+                        segmented_sum::<T, V, false>(chunk, shape, tile, entries, x, rows)
                     }
                 }
             };
@@ -81,38 +85,18 @@ impl<T: Scalar> Kernel<T> for Tiles<'_, T> {
     }
 }
 
-/// Returns pointers to the values and column indices of a tile.
-///
-/// # Safety
-/// The chunk has the tile.
-#[inline(always)]
-unsafe fn nonzeros<T>(chunk: &Chunk<T>, shape: Shape, tile: usize) -> (*const T, *const u32) {
-    let start = tile * shape.nonzeros();
-    // SAFETY: by TILES each tile has its column indices and values.
-    unsafe {
-        let values = chunk.values.as_ptr().add(chunk.values_start + start);
-        (values, chunk.columns.as_ptr().add(start))
-    }
-}
-
 /// Returns the sum of a tile that is within one row (the paper's fast track).
 ///
 /// # Safety
-/// The chunk has the tile, whose lanes are those of V.
+/// The tile has LANES · sigma entries.
 #[inline(always)]
-unsafe fn fast_track<T: Scalar, V: Vector<T>>(
-    chunk: &Chunk<T>,
-    shape: Shape,
-    tile: usize,
-    x: &[T],
-) -> T {
-    // SAFETY: by TILES the tile has LANES · sigma nonzeros, and by COLUMNS their columns are within x.
+unsafe fn fast_track<T: Scalar, V: Vector<T>>(entries: Entries<T>, shape: Shape, x: &[T]) -> T {
+    // SAFETY: guaranteed by the caller; by COLUMNS the columns are within x.
     unsafe {
-        let (values, columns) = nonzeros(chunk, shape, tile);
         let mut sum = V::zero();
         for step in 0..shape.sigma {
-            let at = step * V::LANES;
-            sum = V::load(values.add(at)).mul_add(V::gather(x.as_ptr(), columns.add(at)), sum);
+            let (values, factors) = entries.load::<V>(step * V::LANES, x);
+            sum = values.mul_add(factors, sum);
         }
         sum.sum()
     }
@@ -127,43 +111,36 @@ fn few_flags<T>(chunk: &Chunk<T>, shape: Shape, tile: usize) -> bool {
     2 * flags as usize <= shape.sigma
 }
 
-/// Multiplies a tile of several rows: adds to `y`, which begins with the row after the tile's row, and
-/// returns the sum of the tile's row.
+/// Multiplies a tile of several rows: adds to the `rows` that start in it, and returns the sum of the tile's row.
 ///
 /// # Safety
-/// The chunk has the tile, whose lanes are those of V, and `y` points to the row after the tile's row in
-/// the chunk's y.
+/// The chunk has the tile, whose lanes are those of V, with these LANES · sigma entries.
 #[inline(always)]
 unsafe fn segmented_sum<T: Scalar, V: Vector<T>, const FEW: bool>(
     chunk: &Chunk<T>,
     shape: Shape,
     tile: usize,
-    alpha: T,
+    entries: Entries<T>,
     x: &[T],
-    y: *mut T,
+    mut rows: Rows<T>,
 ) -> T {
-    // SAFETY: by TILES the tile has LANES · sigma nonzeros, its words of flags and LANES offsets, and by
-    // COLUMNS the columns are within x. By FLAGS the offset of a lane is the index of its first flag, and
-    // by ROWS each flag has an offset to a row of y.
+    // SAFETY: by TILES the tile has its words of flags and LANES offsets, and by COLUMNS the columns are within x. By FLAGS
+    // the offset of a lane is the index of its first flag, and by ROWS each flag has an offset to a row of y.
     unsafe {
-        let (values, columns) = nonzeros(chunk, shape, tile);
-        let y_offsets = chunk.y_offsets.as_ptr().add(tile * V::LANES);
-        let flags = chunk.flags.as_ptr().add(tile * shape.words());
-        let rows = Rows { alpha, y, offsets: offsets(chunk, tile) };
         let mut next_flags: [u32; MAX_LANES] = [0; MAX_LANES];
         for (lane, flag) in next_flags[..V::LANES].iter_mut().enumerate() {
-            *flag = u32::from(*y_offsets.add(lane));
+            *flag = (*chunk.y_offsets.get_unchecked(tile * V::LANES + lane)).into();
         }
         let mut sums = [MaybeUninit::uninit(); WORD];
         let mut lanes = Segments { sum: V::zero(), first: V::zero(), seen: 0 };
         for word in 0..shape.words() {
             let first = word * (WORD / V::LANES);
             let steps = first..shape.sigma.min(first + WORD / V::LANES);
-            let closed =
-                lanes.walk::<T, FEW>(steps, values, columns, x, *flags.add(word), &mut sums);
+            let flags = *chunk.flags.get_unchecked(tile * shape.words() + word);
+            let closed = lanes.walk::<T, FEW>(steps, entries, x, flags, &mut sums);
             rows.add_whole(closed, &sums, &mut next_flags[..V::LANES]);
         }
-        lanes.add_open(&next_flags, &rows)
+        lanes.add_open(&next_flags, &mut rows)
     }
 }
 
@@ -172,33 +149,38 @@ unsafe fn segmented_sum<T: Scalar, V: Vector<T>, const FEW: bool>(
 /// # Safety
 /// The chunk has the tile.
 #[inline(always)]
-unsafe fn offsets<T>(chunk: &Chunk<T>, tile: usize) -> *const u32 {
+unsafe fn offsets<T>(chunk: &Chunk<T>, tile: usize) -> &[u32] {
     // SAFETY: by TILES each tile has its row and the start of its offsets.
     unsafe {
         if chunk.tile_rows.get_unchecked(tile) & DIRTY == 0 {
-            return CONSECUTIVE.as_ptr();
+            return &CONSECUTIVE;
         }
         let start = *chunk.empty_starts.get_unchecked(tile);
-        chunk.empty_offsets.as_ptr().add(start as usize)
+        chunk.empty_offsets.get_unchecked(start as usize..)
     }
 }
 
 /// The rows that start in a tile.
-struct Rows<T> {
+struct Rows<'a, T> {
     alpha: T,
-    y: *mut T,
-    offsets: *const u32,
+    /// y from the row after the tile's row on.
+    y: &'a mut [T],
+    /// For each flag the index of its row in `y`.
+    offsets: &'a [u32],
 }
 
-impl<T: Scalar> Rows<T> {
+impl<T: Scalar> Rows<'_, T> {
     /// Adds α·`sum` to the row that starts at a flag.
     ///
     /// # Safety
     /// The tile has the flag.
     #[inline(always)]
-    unsafe fn add(&self, flag: u32, sum: T) {
+    unsafe fn add(&mut self, flag: u32, sum: T) {
         // SAFETY: by ROWS each flag has an offset, and its row is in y.
-        unsafe { *self.y.add(*self.offsets.add(flag as usize) as usize) += self.alpha * sum };
+        unsafe {
+            let row = *self.offsets.get_unchecked(flag as usize) as usize;
+            *self.y.get_unchecked_mut(row) += self.alpha * sum;
+        }
     }
 
     /// Adds the sums of the rows that are completely in one lane. At each bit of `closed` the row ends that started
@@ -207,7 +189,7 @@ impl<T: Scalar> Rows<T> {
     /// # Safety
     /// `flags` has the next flag of each lane, which the tile has, and `sums` has a value at each bit of `closed`.
     #[inline(always)]
-    unsafe fn add_whole(&self, mut closed: u64, sums: &Sums<T>, flags: &mut [u32]) {
+    unsafe fn add_whole(&mut self, mut closed: u64, sums: &Sums<T>, flags: &mut [u32]) {
         while closed != 0 {
             let slot = closed.trailing_zeros() as usize;
             // SAFETY: the caller guarantees that `flags` and `sums` have these elements; by FLAGS the lane has another
@@ -241,14 +223,12 @@ impl<V> Segments<V> {
     /// Processes the steps of one word of flags. Returns the flags that end a whole row.
     ///
     /// # Safety
-    /// The pointers are to the nonzeros of the tile, whose columns are within x, and one word of flags
-    /// covers these steps.
+    /// The tile has entries for these steps, whose columns are within x, and one word of flags covers them.
     #[inline(always)]
     unsafe fn walk<T: Scalar, const FEW: bool>(
         &mut self,
         steps: Range<usize>,
-        values: *const T,
-        columns: *const u32,
+        entries: Entries<T>,
         x: &[T],
         mut flags: u64,
         sums: &mut Sums<T>,
@@ -257,8 +237,7 @@ impl<V> Segments<V> {
         V: Vector<T>,
     {
         let (mut closed, mut slot) = (0, 0);
-        // SAFETY: the caller guarantees that the pointers are to the nonzeros of these steps, whose columns are within
-        // x; the steps of a word store at most WORD sums.
+        // SAFETY: the caller guarantees the entries and their columns; the steps of a word store at most WORD sums.
         unsafe {
             for step in steps {
                 let starts = flags as Mask & V::ALL;
@@ -270,9 +249,8 @@ impl<V> Segments<V> {
                     self.seen |= starts;
                     self.sum = V::zero().select(self.sum, starts);
                 }
-                let at = step * V::LANES;
-                let factors = V::gather(x.as_ptr(), columns.add(at));
-                self.sum = V::load(values.add(at)).mul_add(factors, self.sum);
+                let (values, factors) = entries.load::<V>(step * V::LANES, x);
+                self.sum = values.mul_add(factors, self.sum);
                 slot += V::LANES;
             }
         }
@@ -285,7 +263,7 @@ impl<V> Segments<V> {
     /// # Safety
     /// For each lane that has had a flag, `flags` contains a flag of the tile.
     #[inline(always)]
-    unsafe fn add_open<T: Scalar>(self, flags: &[u32; MAX_LANES], rows: &Rows<T>) -> T
+    unsafe fn add_open<T: Scalar>(self, flags: &[u32; MAX_LANES], rows: &mut Rows<T>) -> T
     where
         V: Vector<T>,
     {

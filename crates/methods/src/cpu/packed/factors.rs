@@ -40,20 +40,6 @@ pub enum Form<T> {
     Full,
 }
 
-impl<T: Scalar> Factors<T> {
-    pub fn get(&self, at: usize) -> T {
-        match self {
-            Self::Same(value) => *value,
-            Self::Int8(values) => T::narrow(values[at].into()),
-            Self::Int16(values) => T::narrow(values[at].into()),
-            Self::Single(values) => T::narrow(values[at].into()),
-            Self::Coded8(table, codes) => table[usize::from(codes[at])],
-            Self::Coded16(table, codes) => table[usize::from(codes[at])],
-            Self::Full(values) => values[at],
-        }
-    }
-}
-
 impl<T: Scalar> Form<T> {
     /// Returns the form with the fewest bytes, with a table of at most `most` values.
     pub fn of(values: &[T], most: usize) -> Self {
@@ -157,18 +143,16 @@ fn with_slack<S: Copy + Default>(
 }
 
 impl<T> Factors<T> {
-    /// Returns the number of stored factors, or `None` if all are one value, and the size in bytes.
-    pub fn count_and_bytes(&self) -> (Option<usize>, usize) {
-        let (count, bytes, table) = match self {
-            Self::Same(_) => return (None, size_of::<T>()),
-            Self::Int8(values) => (values.len(), 1, 0),
-            Self::Int16(values) => (values.len(), 2, 0),
-            Self::Single(values) => (values.len(), 4, 0),
-            Self::Coded8(table, codes) => (codes.len(), 1, table.len()),
-            Self::Coded16(table, codes) => (codes.len(), 2, table.len()),
-            Self::Full(values) => (values.len(), size_of::<T>(), 0),
-        };
-        (Some(count), count * bytes + table * size_of::<T>())
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Same(_) => size_of::<T>(),
+            Self::Int8(values) => size_of_val(&values[..]),
+            Self::Int16(values) => size_of_val(&values[..]),
+            Self::Single(values) => size_of_val(&values[..]),
+            Self::Coded8(table, codes) => size_of_val(&table[..]) + size_of_val(&codes[..]),
+            Self::Coded16(table, codes) => size_of_val(&table[..]) + size_of_val(&codes[..]),
+            Self::Full(values) => size_of_val(&values[..]),
+        }
     }
 }
 
@@ -186,23 +170,24 @@ mod tests {
         Form::of(values, most).store(aligned, SLACK)
     }
 
+    /// Returns the name of the form and the factor at an index.
+    fn factor<T: Scalar>(factors: &Factors<T>, at: usize) -> (&'static str, T) {
+        match factors {
+            Factors::Same(value) => ("same", *value),
+            Factors::Int8(values) => ("int8", T::narrow(values[at].into())),
+            Factors::Int16(values) => ("int16", T::narrow(values[at].into())),
+            Factors::Single(values) => ("single", T::narrow(values[at].into())),
+            Factors::Coded8(table, codes) => ("coded8", table[usize::from(codes[at])]),
+            Factors::Coded16(table, codes) => ("coded16", table[usize::from(codes[at])]),
+            Factors::Full(values) => ("full", values[at]),
+        }
+    }
+
     fn is_restored<T: Scalar>(values: &[T], most: usize) -> bool {
         let factors = stored(values, most);
         // A register may be loaded from each index.
-        factors.get(values.len() + SLACK - 1);
-        values.iter().enumerate().all(|(at, &value)| bits(factors.get(at)) == bits(value))
-    }
-
-    fn name<T>(factors: &Factors<T>) -> &'static str {
-        match factors {
-            Factors::Same(_) => "same",
-            Factors::Int8(_) => "int8",
-            Factors::Int16(_) => "int16",
-            Factors::Single(_) => "single",
-            Factors::Coded8(..) => "coded8",
-            Factors::Coded16(..) => "coded16",
-            Factors::Full(_) => "full",
-        }
+        factor(&factors, values.len() + SLACK - 1);
+        values.iter().enumerate().all(|(at, &value)| bits(factor(&factors, at).1) == bits(value))
     }
 
     #[test]
@@ -210,7 +195,7 @@ mod tests {
         let form = |value: fn(usize) -> f64, most| {
             let values: Vec<f64> = (0..4000).map(value).collect();
             let single: Vec<f32> = values.iter().map(|&value| value as f32).collect();
-            (name(&stored(&values, most)), name(&stored(&single, most)))
+            (factor(&stored(&values, most), 0).0, factor(&stored(&single, most), 0).0)
         };
         assert_eq!(form(|_| 0.1, 0), ("same", "same"));
         assert_eq!(form(|k| (k % 256) as f64 - 128.0, 256), ("int8", "int8"));

@@ -1,22 +1,22 @@
 //! The product of one window.
 //!
-//! Unchecked accesses rely on the invariants of [`check`](super::check), cited by name, and on x having a
-//! value per column of the matrix, which `Prepared::multiply` checks. The machine supports the instructions
-//! of each register because `Isa::run_wide` chose its type.
+//! Unchecked accesses rely on the invariants of [`Window`], cited by name, and on x having a value per column of the matrix,
+//! which `Prepared::multiply` checks. The machine supports the instructions of each register because `Isa::run_wide` chose
+//! its type.
 
 use super::factors::Factors;
-use super::nonzeros;
 use super::source::{Any, Coded, Exact, Full, PREFETCH_DISTANCE, Same, Source};
 use super::window::{Columns, Diagonal, MAX_HEIGHT, Segment, Slice, Window};
 use crate::cpu::rows::Operands;
+use crate::formats::fill::exact_sum;
 use crate::simd::{Index, Isa, Kernel, Lanes, MAX_LANES, Vector, prefetch};
+use spmv_matrix::Csr;
 use spmv_matrix::scalar::Scalar;
 
 /// The product of one window: y ← αAx + βy for its rows.
 pub struct Multiply<'a, T> {
-    /// The window of rows that the kernel computes.
+    pub csr: &'a Csr<T>,
     pub window: &'a Window<T>,
-    /// The operands α, x and β.
     pub operands: Operands<'a, T>,
     /// The elements of y of the window's rows.
     pub y: &'a mut [T],
@@ -33,28 +33,24 @@ impl<T: Scalar + Lanes> Multiply<'_, T> {
         }
         match factors {
             Factors::Same(value) => self.with_factors(isa, Same(*value)),
-            Factors::Int8(values) => self.with_factors(isa, Exact(values.as_ptr())),
-            Factors::Int16(values) => self.with_factors(isa, Exact(values.as_ptr())),
-            Factors::Single(values) => self.with_factors(isa, Exact(values.as_ptr())),
-            Factors::Coded8(table, codes) => {
-                self.with_factors(isa, Coded(table.as_ptr(), codes.as_ptr()));
-            }
-            Factors::Coded16(table, codes) => {
-                self.with_factors(isa, Coded(table.as_ptr(), codes.as_ptr()));
-            }
-            Factors::Full(values) => self.with_factors(isa, Full(values.as_ptr())),
+            Factors::Int8(values) => self.with_factors(isa, Exact(values)),
+            Factors::Int16(values) => self.with_factors(isa, Exact(values)),
+            Factors::Single(values) => self.with_factors(isa, Exact(values)),
+            Factors::Coded8(table, codes) => self.with_factors(isa, Coded(table, codes)),
+            Factors::Coded16(table, codes) => self.with_factors(isa, Coded(table, codes)),
+            Factors::Full(values) => self.with_factors(isa, Full(values)),
         }
     }
 
     fn with_factors<F: Source<T>>(self, isa: Isa, factors: F) {
-        let x = self.operands.x.as_ptr();
+        let x = self.operands.x;
         match &self.window.columns {
             Columns::Near { base, deltas } => {
-                let x = x.wrapping_add(*base as usize);
-                isa.run_wide(OneForm { product: self, factors, x, columns: deltas.as_ptr() });
+                let x = &x[*base as usize..];
+                isa.run_wide(OneForm { product: self, factors, x, columns: deltas });
             }
             Columns::Far(columns) => {
-                isa.run_wide(OneForm { product: self, factors, x, columns: columns.as_ptr() });
+                isa.run_wide(OneForm { product: self, factors, x, columns });
             }
         }
     }
@@ -65,8 +61,8 @@ impl<T: Scalar + Lanes> Multiply<'_, T> {
 struct OneForm<'a, T, I, F> {
     product: Multiply<'a, T>,
     factors: F,
-    x: *const T,
-    columns: *const I,
+    x: &'a [T],
+    columns: &'a [I],
 }
 
 impl<T: Scalar, I: Index, F: Source<T>> Kernel<T> for OneForm<'_, T, I, F> {
@@ -78,35 +74,36 @@ impl<T: Scalar, I: Index, F: Source<T>> Kernel<T> for OneForm<'_, T, I, F> {
             unreachable!("`Multiply::run` chooses the source by the instruction set");
         }
         let Self { product, factors, x, columns } = self;
-        let Multiply { window, operands, y, prefetch } = product;
+        let Multiply { csr, window, operands, y, prefetch } = product;
         assert_eq!((V::LANES, y.len()), (window.width, window.rows));
         // It is made here so that its position is in registers.
-        Reader { window, operands, y, factors, x, columns, prefetch, at: Position::default() }
-            .read::<V>();
+        let at = Position::default();
+        Reader { csr, window, operands, y, factors, x, columns, prefetch, at }.read::<V>();
     }
 }
 
 /// The current index in each stream of a window.
 #[derive(Clone, Copy, Default)]
-pub struct Position {
+struct Position {
     /// In the factors; the following fields are those of the other streams.
-    pub factor: usize,
-    pub column: usize,
-    pub slice: usize,
-    pub lanes: usize,
-    pub mask: usize,
-    pub block: usize,
+    factor: usize,
+    column: usize,
+    slice: usize,
+    lanes: usize,
+    mask: usize,
+    block: usize,
 }
 
 /// The state of reading a window.
 struct Reader<'a, T, I, F> {
+    csr: &'a Csr<T>,
     window: &'a Window<T>,
     operands: Operands<'a, T>,
     y: &'a mut [T],
     factors: F,
-    /// A pointer to the element of x to which the column indices are relative.
-    x: *const T,
-    columns: *const I,
+    /// x from the element on to which the column indices are relative.
+    x: &'a [T],
+    columns: &'a [I],
     prefetch: bool,
     at: Position,
 }
@@ -164,8 +161,7 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
             false => self.band_sums::<V, SLICES, true>(row, diagonals),
         };
         if F::ZEROS && !full && !all_finite(&sums) {
-            let (factor, x) = (self.at.factor, self.operands.x);
-            sums = registers(nonzeros::band_sums(self.window, factor, x, row, diagonals, SLICES));
+            sums = std::array::from_fn(|slice| self.exact_sums(row + slice * V::LANES..));
         }
         self.at.factor += SLICES * diagonals.len() * V::LANES;
         for (slice, sum) in sums.into_iter().enumerate() {
@@ -187,7 +183,7 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
                 // SAFETY: by BANDS x has a whole register from this column on; by FACTORS so does the stream.
                 unsafe {
                     let x = x.wrapping_offset(diagonal.offset as isize);
-                    let x = V::load(x.wrapping_add(slice * V::LANES));
+                    let x = V::load_from(x.wrapping_add(slice * V::LANES));
                     let index = self.at.factor + (k * SLICES + slice) * V::LANES;
                     let factors = self.factors.load::<V>(index);
                     *sum = match MASKED {
@@ -207,17 +203,13 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
     ) {
         let window = self.window;
         for slice in &window.slices[self.at.slice..self.at.slice + segment.slices] {
-            let start = self.at;
             let mut sums = self.slice_sums::<V, HEIGHT, MASKED, PREFETCH>(slice);
             if const { F::ZEROS && HEIGHT > 1 } && segment.holes {
                 if !all_finite(&sums) {
-                    sums = registers(nonzeros::slice_sums(
-                        window,
-                        start,
-                        self.operands.x,
-                        slice,
-                        HEIGHT,
-                    ));
+                    let rows = &window.block_rows[self.at.block..][..slice.blocks.into()];
+                    let rows = rows.iter().map(|&row| usize::from(row));
+                    sums =
+                        std::array::from_fn(|r| self.exact_sums(rows.clone().map(|row| row + r)));
                 }
                 self.at.mask += (slice.full + slice.partial) as usize * HEIGHT;
             }
@@ -263,14 +255,14 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
         lanes: usize,
         sums: &mut [V; HEIGHT],
     ) {
-        let columns = self.columns.wrapping_add(self.at.column + step * lanes);
+        let column = self.at.column + step * lanes;
         let factor = self.at.factor + step * HEIGHT * lanes;
         if PREFETCH {
-            prefetch(columns.wrapping_add(PREFETCH_DISTANCE));
+            prefetch(self.columns.as_ptr().wrapping_add(column + PREFETCH_DISTANCE));
             self.factors.prefetch_after(factor);
         }
         // SAFETY: by COLUMNS the stream has a whole register of column indices, all within x.
-        let x = unsafe { V::gather(self.x, columns) };
+        let x = unsafe { V::gather(self.x, self.columns, column) };
         for (r, sum) in sums.iter_mut().enumerate() {
             // SAFETY: by FACTORS the stream has a whole register of factors; by SLICES each step has its
             // masks, and a partial step has fewer lanes than a register.
@@ -308,7 +300,7 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
         }
         for (r, sum) in sums.into_iter().enumerate() {
             let mut values = [T::zero(); MAX_LANES];
-            // SAFETY: by WIDTH no register has more than `MAX_LANES` values.
+            // SAFETY: no register has more than `MAX_LANES` values.
             unsafe { sum.store(values.as_mut_ptr()) };
             // A copy, because a reference to it would keep the whole reader in memory.
             let operands = self.operands;
@@ -326,9 +318,21 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
     #[inline(always)]
     fn store_consecutive<V: Vector<T>>(&mut self, row: usize, sum: V) {
         let mut sums = [T::zero(); MAX_LANES];
-        // SAFETY: by WIDTH no register has more than `MAX_LANES` values.
+        // SAFETY: no register has more than `MAX_LANES` values.
         unsafe { sum.store(sums.as_mut_ptr()) };
         self.operands.store_all(&mut sums[..V::LANES], &mut self.y[row..row + V::LANES]);
+    }
+
+    /// Returns a register with the sums of exactly the nonzeros of these rows. Where slots without a nonzero contain zeros,
+    /// their products with elements of x that are not finite are NaN.
+    #[inline(always)]
+    fn exact_sums<V: Vector<T>>(&self, rows: impl Iterator<Item = usize>) -> V {
+        let mut sums = [T::zero(); MAX_LANES];
+        for (sum, row) in sums[..V::LANES].iter_mut().zip(rows) {
+            *sum = exact_sum(self.csr, self.csr.row(self.window.first_row + row), self.operands.x);
+        }
+        // SAFETY: no register has more than `MAX_LANES` values.
+        unsafe { V::load(&sums, 0) }
     }
 
     #[inline(always)]
@@ -400,13 +404,6 @@ unsafe fn store_lanes<T: Scalar, V: Vector<T>>(
             }
         }
     }
-}
-
-/// Returns registers with the values of the first of these rows.
-#[inline(always)]
-fn registers<T, V: Vector<T>, const N: usize>(rows: [[T; MAX_LANES]; MAX_HEIGHT]) -> [V; N] {
-    // SAFETY: by WIDTH no register has more than `MAX_LANES` values.
-    std::array::from_fn(|r| unsafe { V::load(rows[r].as_ptr()) })
 }
 
 /// Returns whether all lanes of all registers are finite.

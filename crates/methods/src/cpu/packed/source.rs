@@ -32,13 +32,13 @@ pub trait Source<T>: Copy {
 pub struct Same<T>(pub T);
 /// Values that are stored unchanged.
 #[derive(Clone, Copy)]
-pub struct Full<T>(pub *const T);
+pub struct Full<'a, T>(pub &'a [T]);
 /// Values of a narrower type, which are converted without rounding.
 #[derive(Clone, Copy)]
-pub struct Exact<S>(pub *const S);
+pub struct Exact<'a, S>(pub &'a [S]);
 /// A table, and the index of each value in it.
 #[derive(Clone, Copy)]
-pub struct Coded<T, I>(pub *const T, pub *const I);
+pub struct Coded<'a, T, I>(pub &'a [T], pub &'a [I]);
 
 /// Values of any form, told apart at every load. That takes longer, but one kernel serves all forms.
 #[derive(Clone, Copy)]
@@ -55,12 +55,12 @@ impl<T: Scalar> Source<T> for Any<'_, T> {
         unsafe {
             match self.0 {
                 Factors::Same(value) => Same(*value).load(at),
-                Factors::Int8(values) => Exact(values.as_ptr()).load(at),
-                Factors::Int16(values) => Exact(values.as_ptr()).load(at),
-                Factors::Single(values) => Exact(values.as_ptr()).load(at),
-                Factors::Coded8(table, codes) => Coded(table.as_ptr(), codes.as_ptr()).load(at),
-                Factors::Coded16(table, codes) => Coded(table.as_ptr(), codes.as_ptr()).load(at),
-                Factors::Full(values) => Full(values.as_ptr()).load(at),
+                Factors::Int8(values) => Exact(values).load(at),
+                Factors::Int16(values) => Exact(values).load(at),
+                Factors::Single(values) => Exact(values).load(at),
+                Factors::Coded8(table, codes) => Coded(table, codes).load(at),
+                Factors::Coded16(table, codes) => Coded(table, codes).load(at),
+                Factors::Full(values) => Full(values).load(at),
             }
         }
     }
@@ -77,42 +77,42 @@ impl<T: Scalar> Source<T> for Same<T> {
     }
 }
 
-impl<T: Scalar> Source<T> for Full<T> {
+impl<T: Scalar> Source<T> for Full<'_, T> {
     const ZEROS: bool = true;
     #[inline(always)]
     fn prefetch_after(self, at: usize) {
-        prefetch(self.0.wrapping_add(at + PREFETCH_DISTANCE));
+        prefetch(self.0.as_ptr().wrapping_add(at + PREFETCH_DISTANCE));
     }
     #[inline(always)]
     unsafe fn load<V: Vector<T>>(self, at: usize) -> V {
         // SAFETY: the caller guarantees that the stream has a whole register of factors from `at` on.
-        unsafe { V::load(self.0.add(at)) }
+        unsafe { V::load(self.0, at) }
     }
 }
 
-impl<T: Scalar, S: AsPrimitive<f64>> Source<T> for Exact<S> {
+impl<T: Scalar, S: AsPrimitive<f64>> Source<T> for Exact<'_, S> {
     const ZEROS: bool = true;
     #[inline(always)]
     fn prefetch_after(self, at: usize) {
-        prefetch(self.0.wrapping_add(at + PREFETCH_DISTANCE));
+        prefetch(self.0.as_ptr().wrapping_add(at + PREFETCH_DISTANCE));
     }
     #[inline(always)]
     unsafe fn load<V: Vector<T>>(self, at: usize) -> V {
         // SAFETY: as above.
-        unsafe { V::convert(self.0.add(at)) }
+        unsafe { V::convert(self.0, at) }
     }
 }
 
-impl<T: Scalar, I: Index> Source<T> for Coded<T, I> {
+impl<T: Scalar, I: Index> Source<T> for Coded<'_, T, I> {
     const ZEROS: bool = false;
     #[inline(always)]
     fn prefetch_after(self, at: usize) {
-        prefetch(self.1.wrapping_add(at + PREFETCH_DISTANCE));
+        prefetch(self.1.as_ptr().wrapping_add(at + PREFETCH_DISTANCE));
     }
     #[inline(always)]
     unsafe fn load<V: Vector<T>>(self, at: usize) -> V {
         // SAFETY: the caller guarantees that the stream has a whole register of codes from `at` on; by CODES each code
         // is an index into the table.
-        unsafe { V::gather(self.0, self.1.add(at)) }
+        unsafe { V::gather(self.0, self.1, at) }
     }
 }

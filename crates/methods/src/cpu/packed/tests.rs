@@ -3,9 +3,8 @@
 use super::build::{Packer, Packing};
 use super::factors::Factors;
 use super::kernel::Multiply;
-use super::window::{Band, Columns, MAX_HEIGHT, Segment, Slice, Window};
+use super::window::{Band, Columns, Segment, Slice, Window};
 use crate::cpu::rows::Operands;
-use crate::formats::examples::assert_named;
 use crate::simd::{Isa, Lanes};
 use spmv_matrix::Csr;
 use spmv_matrix::generate::Generator;
@@ -123,7 +122,7 @@ fn not_spread_in(csr: &Csr<f64>) {
             let operands = Operands { alpha: 1.0, x: &x, beta: 0.0 };
             let mut y = vec![0.0; csr.rows()];
             let prefetch = column % 2 == 0;
-            Multiply { window: &window, operands, y: &mut y, prefetch }.run(isa);
+            Multiply { csr, window: &window, operands, y: &mut y, prefetch }.run(isa);
             for (row, y) in y.iter().enumerate().filter(|&(row, _)| csr.row(row).len() <= 1000) {
                 assert_eq!(y.is_finite(), !used(row, column), "{isa:?} row {row} column {column}");
                 let sum: f64 = csr.values()[csr.row(row)].iter().sum();
@@ -169,42 +168,6 @@ fn product<T: Scalar + Lanes>(csr: &Csr<T>, isa: Isa, table: Option<usize>) -> V
     let x: Vec<T> = (0..csr.cols()).map(|col| T::narrow(1.0 / (col + 3) as f64)).collect();
     let operands = Operands { alpha: T::one(), x: &x, beta: T::zero() };
     let mut y = vec![T::zero(); csr.rows()];
-    Multiply { window: &window, operands, y: &mut y, prefetch }.run(isa);
+    Multiply { csr, window: &window, operands, y: &mut y, prefetch }.run(isa);
     y
-}
-
-fn coded(code: u8, count: usize) -> Factors<f64> {
-    Factors::Coded8(vec![1.0; 2], vec![code; count])
-}
-
-#[test]
-#[cfg_attr(miri, ignore = "takes minutes in Miri")]
-fn the_check_names_each_violated_invariant() {
-    let csr = mixed();
-    let window = pack_all(&csr, PACKING);
-    assert!(!window.lanes.is_empty() && !window.masks.is_empty(), "{:?}", window.segments);
-    assert_named::<Window<f64>>(
-        || pack_all(&csr, PACKING),
-        |window| window.check(&csr, PACKING.longest),
-        &[
-            ("WIDTH", |window| window.width = 32),
-            ("ROWS: row 45 is not", |window| window.long_rows[0].0 = 45),
-            ("ROWS: row 0 is stored twice", |window| window.block_rows[0] = 0),
-            ("ROWS: row 4", |window| window.long_rows.clear()),
-            ("BANDS", |window| window.diagonals[0].offset = -1),
-            ("BANDS", |window| window.diagonals[0].offset = 1001),
-            ("BANDS", |window| window.bands[0].diagonals.end = 99),
-            ("SLICES", |window| window.segments[0].height = MAX_HEIGHT + 1),
-            ("SLICES", |window| window.segments[0].slices += 99),
-            ("SLICES", |window| window.lanes[0] = 4),
-            ("SLICES", |window| window.masks[0] = 1 << 4),
-            ("SLICES", |window| _ = window.masks.pop()),
-            ("SLICES", |window| window.slices[0].blocks = 5),
-            ("SLICES", |window| window.slices[0].consecutive = true),
-            ("FACTORS", |window| window.factors = coded(0, 3)),
-            ("CODES", |window| window.factors = coded(2, 9999)),
-            ("COLUMNS", |window| window.columns = Columns::Far(vec![0; 3])),
-            ("COLUMNS", |window| window.columns = Columns::Far(vec![1001; 9999])),
-        ],
-    );
 }

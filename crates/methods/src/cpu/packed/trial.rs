@@ -120,7 +120,7 @@ impl Sample {
         self.setup += seconds(clock, || window = Packer::new(packing).pack(csr, rows.clone()));
         self.pages += provided_to_thread() - pages;
         self.packed += fastest(clock, || {
-            Multiply { window: &window, operands, y: &mut y, prefetch: false }.run(isa);
+            Multiply { csr, window: &window, operands, y: &mut y, prefetch: false }.run(isa);
         });
         self.packed_bytes += window.bytes().iter().sum::<usize>();
         self.csr_bytes += nonzeros * (size_of::<T>() + size_of::<u32>());

@@ -11,8 +11,17 @@ pub const STEP: usize = 6;
 /// of registers.
 pub const LANE_SUM: usize = 12;
 
-/// Contiguous rows, packed. All streams are read once and in order: bands, then segments, then long rows.
-/// The invariants on which the kernel relies are listed in [`check`](super::check).
+/// Contiguous rows, packed. All streams are read once and in order: bands, then segments, then long rows. The unchecked
+/// accesses of the kernel rely on these invariants:
+///
+/// | name | invariant |
+/// |---|---|
+/// | ROWS | all stored rows are in the window |
+/// | BANDS | x has a column for each row of a band and each of its diagonals |
+/// | SLICES | each partial step has its number of lanes, fewer than a register, and each step of a segment with holes its masks |
+/// | FACTORS | from each index at which the kernel loads factors, the stream has a whole register |
+/// | CODES | each code is an index into its table |
+/// | COLUMNS | from each index at which the kernel loads column indices, the stream has a whole register, and all of these are columns of the matrix |
 #[derive(Default)]
 pub struct Window<T> {
     pub first_row: usize,
@@ -101,13 +110,6 @@ impl Columns {
         }
     }
 
-    pub fn get(&self, at: usize) -> usize {
-        match self {
-            Self::Near { base, deltas } => *base as usize + usize::from(deltas[at]),
-            Self::Far(columns) => columns[at] as usize,
-        }
-    }
-
     /// Ends the stream with `slack` valid column indices, so that loads of whole registers may read past its end.
     pub fn end(&mut self, slack: usize) {
         fn end<E: Copy + Default>(stream: &mut Vec<E>, slack: usize) {
@@ -160,6 +162,6 @@ impl<T> Window<T> {
             + size_of_val(&self.masks[..])
             + size_of_val(&self.block_rows[..])
             + size_of_val(&self.long_rows[..]);
-        [self.factors.count_and_bytes().1, columns, structure]
+        [self.factors.bytes(), columns, structure]
     }
 }
