@@ -15,7 +15,7 @@ use spmv_methods::device::cuda::precompiled::Precompiled;
 use spmv_methods::device::cuda::{self, nvrtc};
 use spmv_methods::device::probe::{Probe, Timing};
 use spmv_methods::device::{Buffer, DeviceCsr, Gpu, Kernel, Program};
-use spmv_methods::method::{Failed, Unavailable};
+use spmv_methods::method::{Failed, Request, Unavailable};
 use spmv_methods::team::Team;
 use spmv_methods::{library, plugin};
 
@@ -179,10 +179,9 @@ fn plugin_on_gpu(folder: &Path) {
     let (gpu, team) = (cuda::open(Some(1)).unwrap(), Team::floating(2));
     let csr: Csr<f64> = Csr::from_triplets(2, 3, &[(0, 0, 1.0), (0, 2, 2.0), (1, 1, 3.0)]);
     let on_device = DeviceCsr::upload(&gpu, &csr).unwrap();
-    let (transpose, factors, expected_products, given) = (false, (2.0, -1.0), 1, &[][..]);
-    let settings = plugin::Settings { team: &team, transpose, factors, expected_products, given };
+    let request = Request { alpha: 2.0, beta: -1.0, ..Request::new(&team) };
     let before = gpu.allocated_bytes();
-    let running = on_gpu.prepare_on_device(&on_device, &settings).unwrap();
+    let running = on_gpu.prepare_on_device(&on_device, &request).unwrap();
     assert_eq!(running.facts().unwrap().extra_bytes, Some(3 * 4));
     assert_eq!(gpu.allocated_bytes() - before, 16, "whole words");
     let x = gpu.upload(&[1.0, 10.0, 100.0]).unwrap();
@@ -194,7 +193,7 @@ fn plugin_on_gpu(folder: &Path) {
     assert_eq!(running.end(), Ok(()), "everything was released");
     drop((x, y));
     assert_eq!(gpu.allocated_bytes(), before);
-    let refused = misaligned.prepare_on_device(&on_device, &settings).err().unwrap();
+    let refused = misaligned.prepare_on_device(&on_device, &request).err().unwrap();
     assert!(refused.to_string().contains("an alignment that"), "{refused}");
 }
 

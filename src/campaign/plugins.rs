@@ -30,7 +30,7 @@ pub fn add(named: &[PathBuf], kernels: &[PathBuf], program: Option<&Path>) -> Re
     let listed = std::env::split_paths(&listed).filter(|path| !path.as_os_str().is_empty());
     let mut files = Vec::new();
     for path in named.iter().cloned().chain(listed) {
-        for file in plugin::files(&path).map_err(|wrong| anyhow!(wrong))? {
+        for file in plugin::files(&path)? {
             let file = std::path::absolute(&file)?;
             if !files.contains(&file) {
                 files.push(file);
@@ -45,7 +45,7 @@ pub fn add(named: &[PathBuf], kernels: &[PathBuf], program: Option<&Path>) -> Re
     });
     let kernels = kernels.iter().map(|path| kernel_file(path));
     let all = described.chain(kernels).collect::<Result<_>>()?;
-    added::add(all).map_err(|wrong| anyhow!(wrong))
+    added::add(all)
 }
 
 /// Reads a `.cu` file.
@@ -71,14 +71,14 @@ pub fn describe(file: &Path, program: &Path) -> Result<Vec<Description>> {
 pub fn send_to_parent(file: &Path) -> Result<()> {
     let described = plugin::open(file)
         .map(|methods| methods.into_iter().map(|method| method.description).collect::<Vec<_>>());
-    isolate::send_to_parent(&described)
+    isolate::send_to_parent(&described.map_err(|wrong| wrong.to_string()))
 }
 
 /// Runs the checks of a method from number `from` on in this process, a child, and sends each message to the parent.
 pub fn check_here(file: &Path, method: &str, precision: Precision, from: usize) -> Result<()> {
     let socket = isolate::to_parent()?;
     setrlimit(Resource::RLIMIT_AS, MOST_MEMORY, MOST_MEMORY)?;
-    let entries = plugin::open(file).map_err(|wrong| anyhow!(wrong))?;
+    let entries = plugin::open(file)?;
     let entry = entries.into_iter().find(|entry| entry.description.name == method);
     let entry = Box::leak(Box::new(entry.context("the method is missing")?));
     check::run(entry, precision, from, &mut |message| {
@@ -103,7 +103,7 @@ pub fn open(files: &[PathBuf]) -> Result<()> {
         });
         Ok(MethodFile { path: path.clone(), methods: methods.collect() })
     });
-    added::add(opened.collect::<Result<_>>()?).map_err(|wrong| anyhow!(wrong))
+    added::add(opened.collect::<Result<_>>()?)
 }
 
 /// Returns the plug-ins and `.cu` files of this process for the run record. The name contains a hash of the file, so that

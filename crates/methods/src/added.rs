@@ -3,15 +3,12 @@
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
+use anyhow::{Result, ensure};
+
 use super::METHODS;
-use crate::device::buffer::Value;
-use crate::device::{Buffer, DeviceCsr};
 use crate::kernel_file::{Definition, KernelFile};
-use crate::method::{
-    Code, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Setup, Unprepared,
-    code_of_plugin, code_of_plugin_on_gpu, custom_on_gpu, memory_of_custom,
-};
-use crate::plugin::{Description, Entry, abi};
+use crate::method::{Code, Method, Operations, Parameter, Setup, custom_on_gpu, memory_of_custom};
+use crate::plugin::{self, Description, Entry, abi};
 
 pub struct MethodFile {
     /// The file: a plug-in or a `.cu` file.
@@ -24,17 +21,16 @@ static ADDED: OnceLock<(Vec<PathBuf>, Vec<Method>)> = OnceLock::new();
 
 /// Adds methods to the list. Only the first call in a process has an effect, because the list must not change while a
 /// command uses it. A name that exists already is an error.
-pub fn add(files: Vec<MethodFile>) -> Result<(), String> {
+pub fn add(files: Vec<MethodFile>) -> Result<()> {
     let (mut paths, mut added) = (Vec::new(), Vec::new());
     for MethodFile { path, methods } in files {
         for method in methods {
             let name = method.name;
-            if METHODS.iter().chain(&added).any(|other| other.name == name) {
-                return Err(format!(
-                    "{}: there is another method '{name}': give its method another name",
-                    path.display()
-                ));
-            }
+            ensure!(
+                !METHODS.iter().chain(&added).any(|other| other.name == name),
+                "{}: there is another method '{name}': give its method another name",
+                path.display()
+            );
             added.push(method);
         }
         paths.push(path);
@@ -84,22 +80,10 @@ pub fn of_kernels(file: &'static KernelFile) -> Method {
         memory: memory_of_custom,
         code: Code::CustomGpu {
             modelled: true,
-            f64: custom_on_gpu(move |csr, request| prepare_kernels(file, csr, request)),
-            f32: custom_on_gpu(move |csr, request| prepare_kernels(file, csr, request)),
+            f64: custom_on_gpu(move |csr, request| file.prepare(csr, request)),
+            f32: custom_on_gpu(move |csr, request| file.prepare(csr, request)),
         },
     }
-}
-
-fn prepare_kernels<'a, T: Value>(
-    file: &'static KernelFile,
-    csr: &'a DeviceCsr<'a, T>,
-    request: &Request<'a>,
-) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
-    let running = file.prepare(csr, request.transpose, |name| request.number(name))?;
-    let product =
-        move |alpha, x: &Buffer<T>, beta, y: &mut Buffer<T>| running.multiply(alpha, x, beta, y);
-    let prepared = Prepared::on_gpu(csr, product).transposing(request.transpose);
-    Ok(prepared.with_csr_bytes(csr.host.bytes()))
 }
 
 /// Returns the method of a plug-in, with its code if the plug-in is open in this process.
@@ -113,8 +97,8 @@ pub fn of_plugin(description: Description, entry: Option<&'static Entry>) -> Met
     };
     let operations = if has(abi::TRANSPOSED) { Operations::Both } else { Operations::Plain };
     let code = match has(abi::GPU) {
-        true => code_of_plugin_on_gpu(entry),
-        false => code_of_plugin(!has(abi::SEQUENTIAL), entry),
+        true => plugin::code_on_gpu(entry),
+        false => plugin::code(!has(abi::SEQUENTIAL), entry),
     };
     let license = description.license.map(|license| format!(" ({license})"));
     let source = description.source + &license.unwrap_or_default();

@@ -31,9 +31,9 @@
 //! | [`simd`] | vector instructions chosen at run time: one kernel source for all precisions and instruction sets |
 //! | [`team`] | pinned threads with a cheap fork and join |
 //! | [`device`] | the GPU: memory, kernels, time; a `Driver` implements it: CUDA, or a model that executes PTX |
+//! | [`method`] | what a method is |
 //! | [`kernel_file`] | methods that are a `.cu` file |
 //! | [`plugin`] | methods of plug-ins: shared objects with the interface of `plugins/spmv_method.h` |
-//! | [`method`] | what a method is |
 //! | `formats` | conversions of CSR that methods of both devices use |
 //! | [`cpu`] | methods of the CPU, one file each |
 //! | [`gpu`] | methods of the GPU, one file each; their kernels are in `cuda/` |

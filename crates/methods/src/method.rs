@@ -4,7 +4,6 @@
 #![warn(missing_docs)]
 
 pub mod choices;
-mod plugged;
 mod prepared;
 pub mod profile;
 
@@ -22,9 +21,6 @@ use spmv_matrix::memory::extent::Extent;
 use spmv_matrix::scalar::{Precision, Scalar};
 
 pub use crate::device::{Device, Failed, Unavailable, Unprepared};
-pub use plugged::{
-    code as code_of_plugin, code_on_gpu as code_of_plugin_on_gpu, memory as memory_of_custom,
-};
 pub use prepared::{Prepared, PreparedOnGpu, Values};
 
 /// An algorithm that computes y = αAx + βy, in both precisions.
@@ -176,6 +172,12 @@ pub fn custom_on_gpu<T: Value>(
     prepare: impl for<'a> Fn(&'a DeviceCsr<'a, T>, &Request<'a>) -> Preparation<'a, T> + Sync + 'static,
 ) -> PrepareCustomOnGpu<T> {
     Box::leak(Box::new(prepare))
+}
+
+/// Returns the memory that is reserved for a method of the user, in bytes: three copies of the matrix and one of the
+/// vectors. Its interface has no way to state an upper bound.
+pub fn memory_of_custom(extent: &Extent) -> u64 {
+    3 * extent.csr() + extent.vectors()
 }
 
 /// The settings of the run that a method can use in its preparation, before any vector is given.

@@ -7,7 +7,8 @@ use spmv_matrix::Csr;
 use spmv_matrix::scalar::Scalar;
 use spmv_matrix::verify::Reference;
 use spmv_methods::device::{Failed, Unavailable, Unprepared};
-use spmv_methods::plugin::{Entry, Running, Settings, Threads};
+use spmv_methods::method::Request;
+use spmv_methods::plugin::{Entry, Running, Threads};
 use spmv_methods::team::Team;
 
 /// A set of parameters, as the user would give them.
@@ -47,10 +48,12 @@ impl<'c, T: Scalar> Case<'c, T> {
 
     /// Prepares the method; `None` if it does not take the matrix, which is counted.
     pub fn prepare(&self, passed: &mut Passed) -> Result<Option<Running<'c>>, String> {
-        let Asked { team, transpose, factors, given } = self.asked;
-        let settings = Settings { team, transpose, factors, expected_products: 10, given };
+        let Asked { team, transpose, factors: (alpha, beta), given } = self.asked;
+        let expected_products = 10;
+        let request =
+            Request { transpose, alpha, beta, expected_products, given, ..Request::new(team) };
         let threads = Threads::now(team);
-        let prepared = self.entry.prepare(self.csr, &settings);
+        let prepared = self.entry.prepare(self.csr, &request);
         threads.check().map_err(|Failed(reason)| reason)?;
         match prepared {
             Ok(running) => Ok(Some(running)),

@@ -82,30 +82,23 @@ enum Element {
 }
 
 impl Workspace {
-    pub fn elements(&self, rows: usize, cols: usize, nnz: usize) -> usize {
-        let all = [(self.per_row, rows), (self.per_column, cols), (self.per_nonzero, nnz)];
-        all.iter()
-            .fold(self.extra, |sum, (each, count)| sum.saturating_add(each.saturating_mul(*count)))
+    /// Returns the bytes of the array for a matrix of so many rows, columns and nonzeros, whose values have `value` bytes.
+    pub fn bytes(&self, size: [usize; 3], value: usize) -> usize {
+        let per = [self.per_row, self.per_column, self.per_nonzero];
+        let elements = per.iter().zip(size).map(|(each, count)| each.saturating_mul(count));
+        elements.fold(self.extra, usize::saturating_add).saturating_mul(self.element.of(value).1)
     }
+}
 
-    /// Returns the size of an element in bytes, where a value has `value` bytes.
-    pub fn element_bytes(&self, value: usize) -> usize {
-        match self.element {
-            Element::Value => value,
-            Element::Unsigned => 4,
-            Element::Long => 8,
-            Element::Byte => 1,
+impl Element {
+    /// Returns the type in CUDA, and its bytes if a value has `value` bytes.
+    fn of(self, value: usize) -> (&'static str, usize) {
+        match self {
+            Self::Value => ("VALUE_T", value),
+            Self::Unsigned => ("unsigned", 4),
+            Self::Long => ("unsigned long long", 8),
+            Self::Byte => ("unsigned char", 1),
         }
-    }
-
-    fn parameter(&self, number: usize) -> String {
-        let element = match self.element {
-            Element::Value => "VALUE_T",
-            Element::Unsigned => "unsigned",
-            Element::Long => "unsigned long long",
-            Element::Byte => "unsigned char",
-        };
-        format!(", {element} *workspace{number}")
     }
 }
 
@@ -172,7 +165,7 @@ impl Definition {
         let choices = values.map(|(name, value)| self.chosen(|it| (it == name).then_some(value)));
         for chosen in std::iter::once(self.chosen(|_| None)).chain(choices) {
             for step in [setup, product, transposed].into_iter().flatten() {
-                step.grid(&chosen)?;
+                step.grid(&chosen, [0; 3])?;
             }
         }
         Ok(())
@@ -186,8 +179,9 @@ impl Definition {
 
     /// Returns text for the end of the program, which does not compile if a kernel has other parameters.
     pub fn checks(&self) -> String {
-        let arrays = self.workspace.iter().enumerate();
-        let workspace: String = arrays.map(|(number, array)| array.parameter(number)).collect();
+        let arrays = self.workspace.iter().map(|array| array.element.of(0).0).enumerate();
+        let workspace: String =
+            arrays.map(|(number, element)| format!(", {element} *workspace{number}")).collect();
         let check = |step: &Step, vectors: &str| {
             let (kernel, parameters) = (&step.kernel, format!("{MATRIX}{vectors}{workspace}"));
             let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -211,7 +205,6 @@ impl Definition {
 
 #[cfg(test)]
 mod tests {
-    use super::super::step::Blocks;
     use super::*;
 
     const LAUNCH: &str = "[[product]]\nkernel = \"rows\"\nthreads = 256\nrows_per_block = 8\n";
@@ -227,7 +220,7 @@ mod tests {
     fn a_definition_ends_where_the_comment_ends() {
         let definition = read(&format!("summary = \"a test\"\n{LAUNCH}")).unwrap();
         assert_eq!((&*definition.summary, definition.product.len()), ("a test", 1));
-        assert_eq!(definition.product[0].grid(&[]).unwrap().blocks, Blocks::Rows(8));
+        assert_eq!(definition.product[0].grid(&[], [9, 0, 0]).unwrap().blocks, Some(2));
     }
 
     #[test]
@@ -256,9 +249,11 @@ mod tests {
         let parameter = "[[parameter]]\nname = \"lanes\"\nvalues = [2, 4]\ndefault = 4\n";
         let text = parameter.to_owned() + &LAUNCH.replace("= 8", "= \"threads / lanes\"");
         let definition = read(&text).unwrap();
-        let rows =
-            |given| definition.product[0].grid(&definition.chosen(|_| given)).unwrap().blocks;
-        assert_eq!((rows(None), rows(Some(2))), (Blocks::Rows(64), Blocks::Rows(128)));
+        let blocks = |given| {
+            let chosen = definition.chosen(|_| given);
+            definition.product[0].grid(&chosen, [128, 0, 0]).unwrap().blocks
+        };
+        assert_eq!((blocks(None), blocks(Some(2))), (Some(2), Some(1)));
         let second = "[[parameter]]\nname = \"LANES\"\nvalues = [1]\ndefault = 1\n[[product]]";
         for (from, to, message) in [
             ("threads / lanes", "lane", "kernel rows: \"lane\": 'lane' is neither"),
@@ -281,7 +276,7 @@ mod tests {
             .to_owned();
         let definition = read(&(text + LAUNCH)).unwrap();
         let [array] = &definition.workspace[..] else { panic!("one workspace") };
-        assert_eq!((array.elements(10, 20, 30), array.element_bytes(4)), (55, 4));
+        assert_eq!(array.bytes([10, 20, 30], 4), 4 * 55);
         assert!(definition.checks().contains("VALUE_T *workspace0"), "{}", definition.checks());
     }
 }

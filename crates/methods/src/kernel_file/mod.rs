@@ -8,9 +8,10 @@ use std::path::Path;
 use anyhow::{Result, anyhow, ensure};
 
 use crate::device::buffer::Value;
-use crate::device::{Argument, Buffer, DeviceCsr, Failed, Kernel, Program, Unprepared};
+use crate::device::{Argument, Buffer, DeviceCsr, Failed, Kernel, Program};
+use crate::method::{Preparation, Prepared, Request};
 pub use definition::{Choosable, Definition};
-use step::{Blocks, Grid, Step};
+use step::{Grid, Step};
 
 /// The words of the first line that begin the definition in a file.
 const BEGIN: &str = "// spmv-bench";
@@ -55,52 +56,49 @@ impl KernelFile {
         Ok(Self { name, definition, macros, program })
     }
 
-    /// Compiles the file, allocates its workspace, and runs the kernels of its setup. `given` returns the value of a
-    /// parameter that the user has set. An error has the messages of the compiler, or is that of a kernel.
+    /// Compiles the file, allocates its workspace, and runs the kernels of its setup. An error has the messages of the
+    /// compiler, or is that of a kernel.
     pub fn prepare<'a, T: Value>(
         &'static self,
         csr: &'a DeviceCsr<'a, T>,
-        transpose: bool,
-        given: impl Fn(&str) -> Option<usize>,
-    ) -> Result<Running<'a, T>, Unprepared> {
+        request: &Request<'a>,
+    ) -> Preparation<'a, T> {
         let Definition { setup, product, transposed, workspace, .. } = &self.definition;
-        let chosen = self.definition.chosen(given);
+        let size = [csr.host.rows(), csr.host.cols(), csr.host.nnz()];
+        let chosen = self.definition.chosen(|name| request.number(name));
         let values = chosen.iter().map(|(_, value)| *value);
         let macros: Vec<_> = self.macros.iter().copied().zip(values).collect();
         let module = csr.gpu.compile::<T>(&self.program, &macros)?;
+        let launch = |step: &'static Step| {
+            let kernel = module.kernel(&step.kernel)?;
+            let grid = step.grid(&chosen, size).map_err(|wrong| Failed(wrong.to_string()))?;
+            let Grid { blocks, threads, shared_bytes } = grid;
+            let resident = || kernel.resident_blocks(threads, shared_bytes);
+            let blocks = blocks.map_or_else(resident, Ok)?;
+            Ok(Launch { kernel, blocks, threads, shared_bytes })
+        };
         let launches = |steps: &'static [Step]| -> Result<Vec<Launch>, Failed> {
-            let launch =
-                |step: &'static Step| Launch::of(step, &chosen, module.kernel(&step.kernel)?, csr);
             steps.iter().map(launch).collect()
         };
-        let (rows, cols, nnz) = (csr.host.rows(), csr.host.cols(), csr.host.nnz());
+        let product = launches(if request.transpose { transposed } else { product })?;
         // Whole words of 8 bytes, to which the buffers of all types are aligned.
-        let arrays = workspace.iter().map(|array| {
-            let bytes =
-                array.elements(rows, cols, nnz).saturating_mul(array.element_bytes(size_of::<T>()));
-            csr.gpu.allocate::<u64>(bytes.div_ceil(8))
-        });
-        let running = Running {
-            csr,
-            product: launches(if transpose { transposed } else { product })?,
-            workspace: arrays.collect::<Result<_, _>>()?,
-        };
+        let words = workspace.iter().map(|array| array.bytes(size, size_of::<T>()).div_ceil(8));
+        let workspace = words.map(|words| csr.gpu.allocate::<u64>(words));
+        let workspace = workspace.collect::<Result<Vec<_>, _>>()?;
         for launch in launches(setup)? {
-            running.launch(&launch, &[])?;
+            launch.run(csr, &[], &workspace)?;
         }
-        Ok(running)
+        let multiply = move |alpha, x: &Buffer<T>, beta, y: &mut Buffer<T>| {
+            product.iter().try_for_each(|it| it.run(csr, &[x, y, &alpha, &beta], &workspace))
+        };
+        let prepared = Prepared::on_gpu(csr, multiply).transposing(request.transpose);
+        Ok(prepared.with_csr_bytes(csr.host.bytes()))
     }
 }
 
 /// Returns whether a name has only characters that names of methods may have.
 pub fn has_plain_characters(name: &str) -> bool {
     name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "-._".contains(c))
-}
-
-pub struct Running<'a, T: Value> {
-    csr: &'a DeviceCsr<'a, T>,
-    product: Vec<Launch>,
-    workspace: Vec<Buffer<u64>>,
 }
 
 struct Launch {
@@ -111,43 +109,17 @@ struct Launch {
 }
 
 impl Launch {
-    fn of<T: Value>(
-        step: &Step,
-        chosen: &[(&str, usize)],
-        kernel: Kernel,
-        csr: &DeviceCsr<T>,
-    ) -> Result<Self, Failed> {
-        let grid = step.grid(chosen).map_err(|wrong| Failed(wrong.to_string()))?;
-        let Grid { blocks, threads, shared_bytes } = grid;
-        let blocks = match blocks {
-            Blocks::Rows(rows) => csr.host.rows().div_ceil(rows),
-            Blocks::Columns(columns) => csr.host.cols().div_ceil(columns),
-            Blocks::Nonzeros(nonzeros) => csr.host.nnz().div_ceil(nonzeros),
-            Blocks::Fixed(blocks) => blocks,
-            Blocks::Resident => kernel.resident_blocks(threads, shared_bytes)?,
-        };
-        Ok(Self { kernel, blocks, threads, shared_bytes })
-    }
-}
-
-impl<T: Value> Running<'_, T> {
-    /// Enqueues y ← αAx + βy, or that of Aᵀ if it was prepared.
-    pub fn multiply(
+    fn run<T: Value>(
         &self,
-        alpha: T,
-        x: &Buffer<T>,
-        beta: T,
-        y: &mut Buffer<T>,
+        csr: &DeviceCsr<T>,
+        vectors: &[&dyn Argument],
+        workspace: &[Buffer<u64>],
     ) -> Result<(), Failed> {
-        self.product.iter().try_for_each(|launch| self.launch(launch, &[x, y, &alpha, &beta]))
-    }
-
-    fn launch(&self, launch: &Launch, vectors: &[&dyn Argument]) -> Result<(), Failed> {
-        let DeviceCsr { row_offsets, column_indices, values, host, .. } = self.csr;
-        let (rows, cols, nnz) = (self.csr.rows(), host.cols() as u32, self.csr.nnz());
+        let DeviceCsr { row_offsets, column_indices, values, host, .. } = csr;
+        let (rows, cols, nnz) = (csr.rows(), host.cols() as u32, csr.nnz());
         let matrix: [&dyn Argument; 6] = [&rows, &cols, &nnz, row_offsets, column_indices, values];
-        let workspace: Vec<_> = self.workspace.iter().map(|array| array as &dyn Argument).collect();
+        let workspace: Vec<_> = workspace.iter().map(|array| array as &dyn Argument).collect();
         let arguments = [&matrix, vectors, &workspace].concat();
-        launch.kernel.launch(launch.blocks, launch.threads, launch.shared_bytes, &arguments)
+        self.kernel.launch(self.blocks, self.threads, self.shared_bytes, &arguments)
     }
 }

@@ -16,8 +16,7 @@ pub struct Step {
     /// Whether there are as many blocks as can be resident on the GPU at the same time.
     #[serde(default)]
     pub resident: bool,
-    #[serde(default)]
-    pub shared_bytes: Number,
+    pub shared_bytes: Option<Number>,
 }
 
 /// A number, or a text such as `"threads / lanes * 2"`: numbers and names of parameters between `*` and `/`, which are
@@ -29,62 +28,44 @@ pub enum Number {
     Formula(String),
 }
 
-/// A grid and its blocks, for chosen values of the parameters.
+/// A grid and its blocks, for chosen values of the parameters and a matrix.
 pub struct Grid {
-    pub blocks: Blocks,
+    /// The number of blocks; `None` if it is that of the blocks that can be resident on the GPU at the same time.
+    pub blocks: Option<usize>,
     pub threads: usize,
     pub shared_bytes: usize,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Blocks {
-    /// So many rows for each block.
-    Rows(usize),
-    Columns(usize),
-    Nonzeros(usize),
-    /// This number of blocks.
-    Fixed(usize),
-    /// As many blocks as can be resident on the GPU at the same time.
-    Resident,
-}
-
 impl Step {
-    /// Returns the grid for these values of the parameters, or what is wrong with the definition of the step.
-    pub fn grid(&self, chosen: &[(&str, usize)]) -> Result<Grid> {
-        self.checked_grid(chosen).map_err(|wrong| anyhow!("kernel {}: {wrong}", self.kernel))
+    /// Returns the grid for these values of the parameters and a matrix of so many rows, columns and nonzeros, or what is
+    /// wrong with the definition of the step.
+    pub fn grid(&self, chosen: &[(&str, usize)], size: [usize; 3]) -> Result<Grid> {
+        self.checked_grid(chosen, size).map_err(|wrong| anyhow!("kernel {}: {wrong}", self.kernel))
     }
 
-    fn checked_grid(&self, chosen: &[(&str, usize)]) -> Result<Grid> {
+    fn checked_grid(&self, chosen: &[(&str, usize)], size: [usize; 3]) -> Result<Grid> {
         let threads = self.threads.value(chosen)?;
         ensure!(
             (1..=1024).contains(&threads),
             "threads is a number from 1 to 1024, and not {threads}"
         );
         let chosen = [chosen, &[("threads", threads)]].concat();
-        let mut given = Vec::from_iter(self.resident.then_some(Blocks::Resident));
-        let mut give = |number: &Option<Number>, blocks: fn(usize) -> Blocks| {
-            let Some(number) = number else { return Ok(()) };
+        let mut given = Vec::from_iter(self.resident.then_some(None));
+        let numbers = [&self.rows_per_block, &self.columns_per_block, &self.nonzeros_per_block];
+        let per_block = numbers.into_iter().zip(size.map(Some));
+        for (number, all) in per_block.chain([(&self.blocks, None)]) {
+            let Some(number) = number else { continue };
             let number = number.value(&chosen)?;
             ensure!(number > 0, "the number of rows, columns, nonzeros or blocks is 0");
-            given.push(blocks(number));
-            Ok(())
-        };
-        give(&self.rows_per_block, Blocks::Rows)?;
-        give(&self.columns_per_block, Blocks::Columns)?;
-        give(&self.nonzeros_per_block, Blocks::Nonzeros)?;
-        give(&self.blocks, Blocks::Fixed)?;
+            given.push(Some(all.map_or(number, |all: usize| all.div_ceil(number))));
+        }
         let [blocks] = given[..] else {
             bail!(
                 "set one of rows_per_block, columns_per_block, nonzeros_per_block, blocks, and resident = true"
             );
         };
-        Ok(Grid { blocks, threads, shared_bytes: self.shared_bytes.value(&chosen)? })
-    }
-}
-
-impl Default for Number {
-    fn default() -> Self {
-        Self::Plain(0)
+        let shared_bytes = self.shared_bytes.as_ref().map_or(Ok(0), |it| it.value(&chosen))?;
+        Ok(Grid { blocks, threads, shared_bytes })
     }
 }
 
@@ -109,22 +90,21 @@ fn evaluated(text: &str, chosen: &[(&str, usize)]) -> Result<usize> {
             format!("'{word}' is neither a number nor one of: {}", names.join(", "))
         })
     };
-    let is_operator = ['*', '/'];
-    let (first, mut rest) = text.split_at(text.find(is_operator).unwrap_or(text.len()));
-    let mut result = operand(first)?;
-    while let Some(operator) = rest.chars().next() {
-        let next = &rest[1..];
-        ensure!(!next.is_empty(), "there is nothing after {operator}");
-        let (word, after) = next.split_at(next.find(is_operator).unwrap_or(next.len()));
+    let operators = ['*', '/'];
+    if let Some(last) = text.chars().last().filter(|last| operators.contains(last)) {
+        bail!("there is nothing after {last}");
+    }
+    let mut words = text.split(operators);
+    let mut result = operand(words.next().unwrap_or_default())?;
+    for (operator, word) in text.matches(operators).zip(words) {
         let right = operand(word)?;
         let value = match operator {
-            '*' => result.checked_mul(right),
+            "*" => result.checked_mul(right),
             _ => result.checked_div(right).filter(|quotient| quotient * right == result),
         };
         result = value.with_context(|| {
             format!("{result} and {right} have no such product or quotient without remainder")
         })?;
-        rest = after;
     }
     Ok(result)
 }

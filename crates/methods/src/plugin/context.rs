@@ -3,7 +3,7 @@
 use std::alloc::{Layout, alloc, dealloc};
 use std::collections::BTreeMap;
 use std::ffi::{CString, c_char, c_int, c_void};
-use std::ptr::{null, null_mut};
+use std::ptr::{null, null_mut, with_exposed_provenance_mut};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, ThreadId};
@@ -11,18 +11,8 @@ use std::thread::{self, ThreadId};
 use super::abi::{self, Body, Ctx};
 use super::text;
 use crate::device::{Buffer, Failed, Gpu, Unavailable};
+use crate::method::Request;
 use crate::team::Team;
-
-/// The settings of a run that a method of a plug-in can use.
-pub struct Settings<'a> {
-    pub team: &'a Team,
-    pub transpose: bool,
-    /// α and β of all products.
-    pub factors: (f64, f64),
-    pub expected_products: usize,
-    /// The parameters that the user has set, by name and value.
-    pub given: &'a [(&'static str, &'static str)],
-}
 
 #[repr(C)]
 pub struct Context<'a> {
@@ -93,22 +83,22 @@ impl<'a> Context<'a> {
     /// Creates the context of a method on `threads` threads, or on a GPU that is not a modelled one. It must not move while
     /// the plug-in uses it.
     pub fn new(
-        settings: &Settings<'a>,
+        request: &Request<'a>,
         threads: usize,
         gpu: Option<&Gpu>,
     ) -> Result<Box<Self>, Unavailable> {
-        let cpus = if gpu.is_some() { &[] } else { settings.team.cpus() };
+        let cpus = if gpu.is_some() { &[] } else { request.team.cpus() };
         let cpus: Vec<_> = cpus.iter().map(|&cpu| cpu as i32).collect();
         let text = |value: &str| CString::new(value).expect("a value has no zero byte");
         let ctx = Ctx {
             size: size_of::<Ctx>() as u32,
             threads: threads as u32,
             cpus: if cpus.is_empty() { null() } else { cpus.as_ptr() },
-            transpose: settings.transpose.into(),
+            transpose: request.transpose.into(),
             reserved: 0,
-            alpha: settings.factors.0,
-            beta: settings.factors.1,
-            expected_products: settings.expected_products as i64,
+            alpha: request.alpha,
+            beta: request.beta,
+            expected_products: request.expected_products as i64,
             stream: gpu.map_or(Ok(null_mut()), Gpu::stream)?,
             allocate,
             release,
@@ -118,11 +108,11 @@ impl<'a> Context<'a> {
         };
         Ok(Box::new(Self {
             ctx,
-            team: settings.team,
+            team: request.team,
             leader: thread::current().id(),
             cpus,
             gpu: gpu.cloned(),
-            given: settings.given.iter().map(|&(name, value)| (name, text(value))).collect(),
+            given: request.given.iter().map(|&(name, value)| (name, text(value))).collect(),
             is_parallel: AtomicBool::new(false),
             misuse: OnceLock::new(),
             state: Mutex::default(),
@@ -209,12 +199,6 @@ unsafe extern "C" fn release(ctx: *const Ctx, memory: *mut c_void) {
     }
 }
 
-/// A pointer that is passed to other threads.
-struct Argument(*mut c_void);
-
-// SAFETY: the plug-in passes the pointer to all threads itself.
-unsafe impl Sync for Argument {}
-
 unsafe extern "C" fn parallel(ctx: *const Ctx, body: Option<Body>, argument: *mut c_void) -> c_int {
     // SAFETY: the interface demands it.
     let context = unsafe { context(ctx) };
@@ -227,11 +211,10 @@ unsafe extern "C" fn parallel(ctx: *const Ctx, body: Option<Body>, argument: *mu
         context.misused("it called parallel within a body, or in a thread of its own");
         return abi::ERROR;
     }
-    let argument = Argument(argument);
+    let argument = argument.expose_provenance();
     let run = |rank: usize| {
-        let Argument(argument) = &argument;
-        // SAFETY: the plug-in passes a function of this type; the ranks are those of the team.
-        unsafe { body(*argument, rank as u32) }
+        // SAFETY: the plug-in passes a function of this type and its argument; the ranks are those of the team.
+        unsafe { body(with_exposed_provenance_mut(argument), rank as u32) }
     };
     match context.ctx.threads {
         1 => run(0),

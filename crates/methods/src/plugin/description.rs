@@ -2,6 +2,7 @@
 
 use std::ffi::c_char;
 
+use anyhow::{Context, Result, anyhow, ensure};
 use serde::{Deserialize, Serialize};
 
 use super::abi::{self, Method};
@@ -38,45 +39,40 @@ impl Description {
     /// # Safety
     /// `method.abi` and `method.size` must be readable; if they are right, the other fields must be as the interface
     /// demands.
-    pub(super) unsafe fn of(method: *const Method) -> Result<Self, String> {
+    pub(super) unsafe fn of(method: *const Method) -> Result<Self> {
         // SAFETY: the caller guarantees that the first two fields are readable.
         let (version, size) = unsafe { ((*method).abi, (*method).size) };
-        if version != abi::ABI {
-            return Err(format!(
-                "it has version {version} of the interface, and this program has version {}: compile it again with \
-                 the spmv_method.h of this program",
-                abi::ABI
-            ));
-        }
-        if (size as usize) < size_of::<Method>() {
-            return Err(format!(
-                "its structure spmv_method has {size} bytes instead of {}: set the field size to sizeof(spmv_method)",
-                size_of::<Method>()
-            ));
-        }
+        ensure!(
+            version == abi::ABI,
+            "it has version {version} of the interface, and this program has version {}: compile it again with the \
+             spmv_method.h of this program",
+            abi::ABI
+        );
+        ensure!(
+            size as usize >= size_of::<Method>(),
+            "its structure spmv_method has {size} bytes instead of {}: set the field size to sizeof(spmv_method)",
+            size_of::<Method>()
+        );
         // SAFETY: the structure is complete, and its texts are as the interface demands.
         let (method, name) = unsafe { (&*method, text((*method).name)) };
-        let name = name.ok_or("a method has no name: set the field name")?;
+        let name = name.context("a method has no name: set the field name")?;
         // SAFETY: the texts and lists are as the interface demands.
         let description = unsafe { Self::read(method, &name) };
         description
             .and_then(|description| description.check().map(|()| description))
-            .map_err(|wrong| format!("the method '{name}': {wrong}"))
+            .map_err(|wrong| anyhow!("the method '{name}': {wrong}"))
     }
 
     /// # Safety
     /// The texts and lists must be as the interface demands.
-    unsafe fn read(method: &Method, name: &str) -> Result<Self, String> {
-        let functions =
-            [(method.prepare.is_none(), "prepare"), (method.multiply.is_none(), "multiply")];
-        if let Some((_, function)) = functions.iter().find(|(is_null, _)| *is_null) {
-            return Err(format!("its function {function} is NULL"));
-        }
+    unsafe fn read(method: &Method, name: &str) -> Result<Self> {
+        ensure!(method.prepare.is_some(), "its function prepare is NULL");
+        ensure!(method.multiply.is_some(), "its function multiply is NULL");
         // SAFETY: the caller guarantees it.
         unsafe {
             let required = |from, field| {
                 let found = text(from).filter(|text| !text.trim().is_empty());
-                found.ok_or_else(|| format!("set the field {field}"))
+                found.with_context(|| format!("set the field {field}"))
             };
             Ok(Self {
                 name: name.into(),
@@ -91,32 +87,27 @@ impl Description {
         }
     }
 
-    fn check(&self) -> Result<(), String> {
-        if !(1..=LONGEST_NAME).contains(&self.name.len()) || !has_plain_characters(&self.name) {
-            return Err(format!(
-                "a name has 1 to {LONGEST_NAME} characters: small letters, digits, and - . _"
-            ));
-        }
-        if self.has(!abi::FLAGS) {
-            return Err(format!(
-                "its flags {:#x} contain some that this version does not know",
-                self.flags
-            ));
-        }
-        if !self.has(abi::F64 | abi::F32) {
-            return Err("set SPMV_F64 or SPMV_F32, or both, in its flags".into());
-        }
+    fn check(&self) -> Result<()> {
+        ensure!(
+            (1..=LONGEST_NAME).contains(&self.name.len()) && has_plain_characters(&self.name),
+            "a name has 1 to {LONGEST_NAME} characters: small letters, digits, and - . _"
+        );
+        let flags = self.flags;
+        ensure!(
+            !self.has(!abi::FLAGS),
+            "its flags {flags:#x} contain some that this version does not know"
+        );
+        let has_product = self.has(abi::F64 | abi::F32);
+        ensure!(has_product, "set SPMV_F64 or SPMV_F32, or both, in its flags");
         let is_word = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
         let names = self.parameters.iter().map(|parameter| &parameter.name);
         for (number, name) in names.clone().enumerate() {
-            if name.is_empty() || !name.chars().all(is_word) {
-                return Err(format!(
-                    "the name of its parameter '{name}' has other characters than a-z, A-Z, 0-9, - _"
-                ));
-            }
-            if name == "graph" || names.clone().take(number).any(|other| other == name) {
-                return Err(format!("its parameter '{name}' exists already"));
-            }
+            ensure!(
+                !name.is_empty() && name.chars().all(is_word),
+                "the name of its parameter '{name}' has other characters than a-z, A-Z, 0-9, - _"
+            );
+            let exists = name == "graph" || names.clone().take(number).any(|other| other == name);
+            ensure!(!exists, "its parameter '{name}' exists already");
         }
         Ok(())
     }
@@ -135,7 +126,7 @@ impl Description {
 
 /// # Safety
 /// The list must be NULL, or end with a parameter without a name; its texts and lists must have ends.
-unsafe fn parameters(list: *const abi::Parameter) -> Result<Vec<Described>, String> {
+unsafe fn parameters(list: *const abi::Parameter) -> Result<Vec<Described>> {
     if list.is_null() {
         return Ok(Vec::new());
     }
@@ -148,25 +139,23 @@ unsafe fn parameters(list: *const abi::Parameter) -> Result<Vec<Described>, Stri
         let (values, meaning) = unsafe { (values(parameter.values)?, text(parameter.meaning)) };
         let values = values
             .filter(|values| !values.is_empty())
-            .ok_or_else(|| format!("its parameter '{name}' has no list of values"))?;
-        let unfit = |value: &&String| value.is_empty() || value.contains([':', ',', '=', '*']);
-        if let Some(value) = values.iter().find(unfit) {
-            return Err(format!(
+            .with_context(|| format!("its parameter '{name}' has no list of values"))?;
+        for value in &values {
+            ensure!(
+                !value.is_empty() && !value.contains([':', ',', '=', '*']),
                 "the value '{value}' of its parameter '{name}' is empty or has one of : , = *"
-            ));
+            );
         }
         Ok(Some(Described { name, values, meaning: meaning.unwrap_or_default() }))
     })?;
-    parameters.ok_or_else(|| {
-        "its list of parameters does not end: a parameter without a name ends it".into()
-    })
+    parameters.context("its list of parameters does not end: a parameter without a name ends it")
 }
 
 /// Returns the values, or `None` if the list is NULL or does not end.
 ///
 /// # Safety
 /// The list must be NULL, or end with NULL.
-unsafe fn values(list: *const *const c_char) -> Result<Option<Vec<String>>, String> {
+unsafe fn values(list: *const *const c_char) -> Result<Option<Vec<String>>> {
     if list.is_null() {
         return Ok(None);
     }

@@ -14,13 +14,13 @@ mod thread;
 use std::ffi::{CStr, c_char};
 use std::path::{Path, PathBuf};
 
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
 use crate::library::{self, float_state};
 
-pub use context::Settings;
 pub use description::{Described, Description, LONGEST_NAME};
-pub use prepared::{Facts, Running};
+pub use prepared::{Running, code, code_on_gpu};
 pub use thread::{Thread, Threads, not_restored};
 
 /// The longest text of a plug-in that is shown, in characters. The rest is cut off.
@@ -43,39 +43,38 @@ unsafe impl Send for Entry {}
 
 /// Returns the plug-ins that a path names: the file itself, or all `.so` files of a folder in the order of their names,
 /// of which there must be one.
-pub fn files(path: &Path) -> Result<Vec<PathBuf>, String> {
-    let named = |what: &str| format!("--plugin {}: {what}", path.display());
-    if !path.exists() {
-        return Err(named("there is no such file"));
-    }
+pub fn files(path: &Path) -> Result<Vec<PathBuf>> {
+    let name = path.display();
+    ensure!(path.exists(), "--plugin {name}: there is no such file");
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
-    let entries = path.read_dir().map_err(|error| named(&error.to_string()))?;
+    let entries = path.read_dir().map_err(|error| anyhow!("--plugin {name}: {error}"))?;
     let files = entries.filter_map(|entry| Some(entry.ok()?.path()));
     let mut files: Vec<_> =
         files.filter(|file| file.extension().is_some_and(|end| end == "so")).collect();
     files.sort();
-    if files.is_empty() { Err(named("the folder has no file that ends in .so")) } else { Ok(files) }
+    ensure!(!files.is_empty(), "--plugin {name}: the folder has no file that ends in .so");
+    Ok(files)
 }
 
 /// Opens a plug-in, which stays open until the process ends, and returns its methods, or what is wrong with it.
-pub fn open(file: &Path) -> Result<Vec<Entry>, String> {
+pub fn open(file: &Path) -> Result<Vec<Entry>> {
     // The loader searches a name without a slash in its own folders.
-    let path = std::path::absolute(file).map_err(|error| error.to_string())?;
+    let path = std::path::absolute(file)?;
     // SAFETY: opening a library runs its initialisers. The user has named the file, and this process is a child that
     // may crash.
     let library = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_LOCAL) };
     let library =
-        library.map_err(|error| format!("it cannot be opened: {}", library::words(&error)))?;
+        library.map_err(|error| anyhow!("it cannot be opened: {}", library::words(&error)))?;
     // SAFETY: the interface gives the function this type.
     let list = unsafe { library.get::<abi::List>(abi::SYMBOL.as_bytes()) };
-    let list = *list.map_err(|_| {
-        format!(
+    let Ok(list) = list.map(|list| *list) else {
+        bail!(
             "it does not export {}: include spmv_method.h and define the function, as extern \"C\" in C++",
             abi::SYMBOL
-        )
-    })?;
+        );
+    };
     std::mem::forget(library);
     let entries = until_end(|index| {
         // SAFETY: see above.
@@ -88,19 +87,15 @@ pub fn open(file: &Path) -> Result<Vec<Entry>, String> {
         Ok(Some(Entry { raw, description }))
     })?;
     let mut entries = entries
-        .ok_or_else(|| format!("{} does not return NULL after the last method", abi::SYMBOL))?;
-    if entries.is_empty() {
-        return Err(format!("{}(0) returns NULL: it has no methods", abi::SYMBOL));
-    }
+        .with_context(|| format!("{} does not return NULL after the last method", abi::SYMBOL))?;
+    ensure!(!entries.is_empty(), "{}(0) returns NULL: it has no methods", abi::SYMBOL);
     let changed = float_state::restore();
     entries.iter_mut().for_each(|entry| entry.description.opening_changed.clone_from(&changed));
     Ok(entries)
 }
 
 /// Collects the elements of a list up to its end, where `element` returns `None`. Returns `None` if it does not end.
-fn until_end<E>(
-    mut element: impl FnMut(usize) -> Result<Option<E>, String>,
-) -> Result<Option<Vec<E>>, String> {
+fn until_end<E>(mut element: impl FnMut(usize) -> Result<Option<E>>) -> Result<Option<Vec<E>>> {
     let mut elements = Vec::new();
     for index in 0..=MOST {
         match element(index)? {

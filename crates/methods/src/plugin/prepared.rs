@@ -1,20 +1,85 @@
-//! A method of a plug-in that has been prepared for one matrix.
+//! Methods of plug-ins, and their products that have been prepared for one matrix.
 
 use std::ffi::{c_int, c_void};
 use std::ptr::{null, null_mut};
 
-use super::context::{Context, Settings};
+use super::context::Context;
 use super::{Entry, abi, not_restored, text};
 use crate::device::buffer::Value;
 use crate::device::{Buffer, DeviceCsr, Failed, Unavailable, Unprepared};
 use crate::library::float_state;
+use crate::method::{Code, Preparation, Prepared, Request, Values, custom, custom_on_gpu};
 use spmv_matrix::Csr;
 use spmv_matrix::scalar::{Precision, Scalar};
+
+/// The reason why a method of a plug-in has no code in the process of the command.
+const ELSEWHERE: &str =
+    "methods of plug-ins run only in child processes, which --no-isolate does not use";
 
 /// Why the functions of a method exist.
 const CHECKED: &str = "the description was checked";
 /// Why there is a handle.
 const ALIVE: &str = "destroy is only called by end and drop";
+
+/// Returns the code of a method of a plug-in, which is open in this process if there is an `entry`.
+pub fn code(parallel: bool, entry: Option<&'static Entry>) -> Code {
+    Code::Custom {
+        parallel,
+        f64: custom(move |csr, request| prepare(entry, csr, request)),
+        f32: custom(move |csr, request| prepare(entry, csr, request)),
+    }
+}
+
+/// Returns the code of a method of a plug-in that runs on a GPU.
+pub fn code_on_gpu(entry: Option<&'static Entry>) -> Code {
+    Code::CustomGpu {
+        modelled: false,
+        f64: custom_on_gpu(move |csr, request| prepare_on_gpu(entry, csr, request)),
+        f32: custom_on_gpu(move |csr, request| prepare_on_gpu(entry, csr, request)),
+    }
+}
+
+fn prepare<'a, T: Scalar>(
+    entry: Option<&'static Entry>,
+    csr: &'a Csr<T>,
+    request: &Request<'a>,
+) -> Result<Prepared<'a, T>, Unprepared> {
+    let entry = entry.ok_or_else(|| Unavailable(ELSEWHERE.into()))?;
+    let running = entry.prepare(csr, request)?;
+    let facts = running.facts()?;
+    let product = move |alpha, x: &[T], beta, y: &mut [T]| running.multiply(alpha, x, beta, y);
+    Ok(described(Prepared::new(csr, 0, product), entry, facts, request))
+}
+
+fn prepare_on_gpu<'a, T: Value>(
+    entry: Option<&'static Entry>,
+    csr: &'a DeviceCsr<'a, T>,
+    request: &Request<'a>,
+) -> Preparation<'a, T> {
+    let entry = entry.ok_or_else(|| Unavailable(ELSEWHERE.into()))?;
+    let running = entry.prepare_on_device(csr, request)?;
+    let facts = running.facts()?;
+    let product = move |alpha, x: &Buffer<T>, beta, y: &mut Buffer<T>| {
+        running.multiply_on_device(alpha, x, beta, y)
+    };
+    Ok(described(Prepared::on_gpu(csr, product), entry, facts, request))
+}
+
+/// Adds what the method says of itself to a product.
+fn described<'a, T, V: Values + ?Sized>(
+    prepared: Prepared<'a, T, V>,
+    entry: &Entry,
+    facts: Facts,
+    request: &Request,
+) -> Prepared<'a, T, V> {
+    let library = facts.library.unwrap_or_else(|| entry.description.edition());
+    let changed = entry.description.opening_changed.as_ref();
+    let undone = changed
+        .map(|changed| format!("opening the plug-in has changed {changed}; this was undone"));
+    let mut prepared = prepared.transposing(request.transpose);
+    (prepared.csr_bytes, prepared.note) = (facts.csr_bytes, facts.note);
+    prepared.with_added_note(undone).with_library(&library, facts.extra_bytes)
+}
 
 pub struct Running<'a> {
     entry: &'static Entry,
@@ -25,7 +90,6 @@ pub struct Running<'a> {
     csr: Box<abi::Csr>,
 }
 
-#[derive(Debug, Default, PartialEq)]
 pub struct Facts {
     /// The bytes of memory in addition to CSR, x and y.
     pub extra_bytes: Option<u64>,
@@ -42,28 +106,28 @@ impl Entry {
     pub fn prepare<'a, T: Scalar>(
         &'static self,
         csr: &'a Csr<T>,
-        settings: &Settings<'a>,
+        request: &Request<'a>,
     ) -> Result<Running<'a>, Unprepared> {
         let sequential = self.description.has(abi::SEQUENTIAL);
-        let threads = if sequential { 1 } else { settings.team.len() };
+        let threads = if sequential { 1 } else { request.team.len() };
         let arrays = [
             csr.row_offsets().as_ptr().cast(),
             csr.column_indices().as_ptr().cast(),
             csr.values().as_ptr().cast(),
         ];
-        self.prepare_arrays(csr, arrays, Context::new(settings, threads, None)?)
+        self.prepare_arrays(csr, arrays, Context::new(request, threads, None)?)
     }
 
     /// Prepares a method of the GPU as [`prepare`](Self::prepare) does one of the CPU.
     pub fn prepare_on_device<'a, T: Value>(
         &'static self,
         csr: &'a DeviceCsr<'a, T>,
-        settings: &Settings<'a>,
+        request: &Request<'a>,
     ) -> Result<Running<'a>, Unprepared> {
         let DeviceCsr { row_offsets, column_indices, values, .. } = csr;
         let arrays = [row_offsets.address(), column_indices.address(), values.address()];
         let arrays = arrays.map(|address| address as *const c_void);
-        self.prepare_arrays(&csr.host, arrays, Context::new(settings, 1, Some(&csr.gpu))?)
+        self.prepare_arrays(&csr.host, arrays, Context::new(request, 1, Some(&csr.gpu))?)
     }
 
     /// Prepares the method for a matrix whose `arrays` are where the method runs.
@@ -96,27 +160,28 @@ impl Entry {
         let mut running = Running { entry: self, handle: None, context, csr };
         let (prepare, mut handle) = (self.raw.prepare.expect(CHECKED), null_mut());
         // SAFETY: the plug-in has the interface's version, and the pointers are valid until `running` is dropped.
-        match unsafe { prepare(running.context.as_ptr(), &raw const *running.csr, &mut handle) } {
-            abi::OK => {
-                running.handle = Some(handle);
-                running.context.check()?;
-                Ok(running)
-            }
-            abi::UNSUITABLE => {
-                let explanation = running.context.explanation();
-                Err(Unavailable(explanation.unwrap_or("it does not take this matrix".into()))
-                    .into())
-            }
-            result => Err(running.failure("prepare", result).into()),
+        let result =
+            unsafe { prepare(running.context.as_ptr(), &raw const *running.csr, &mut handle) };
+        if result == abi::UNSUITABLE {
+            let explanation = running.context.explanation();
+            let reason = explanation.unwrap_or("it does not take this matrix".into());
+            return Err(Unavailable(reason).into());
         }
+        running.check("prepare", result)?;
+        running.handle = Some(handle);
+        running.context.check()?;
+        Ok(running)
     }
 }
 
 impl Running<'_> {
-    /// Returns the explanation of the plug-in for the failure of a function.
-    fn failure(&self, function: &str, result: c_int) -> Failed {
+    /// Checks the result of a function. An error is the explanation of the plug-in.
+    fn check(&self, function: &str, result: c_int) -> Result<(), Failed> {
+        if result == abi::OK {
+            return Ok(());
+        }
         let explanation = self.context.explanation();
-        Failed(explanation.unwrap_or_else(|| format!("{function} returned {result}")))
+        Err(Failed(explanation.unwrap_or_else(|| format!("{function} returned {result}"))))
     }
 
     pub fn multiply<T: Scalar>(
@@ -162,10 +227,9 @@ impl Running<'_> {
         let (multiply, handle) =
             (self.entry.raw.multiply.expect(CHECKED), self.handle.expect(ALIVE));
         // SAFETY: the handle is that of `prepare`, and the caller guarantees the rest.
-        match unsafe { multiply(handle, alpha.widen(), x, beta.widen(), y) } {
-            abi::OK => self.context.check(),
-            result => Err(self.failure("multiply", result)),
-        }
+        let result = unsafe { multiply(handle, alpha.widen(), x, beta.widen(), y) };
+        self.check("multiply", result)?;
+        self.context.check()
     }
 
     /// Returns what the prepared method says of itself.
@@ -180,10 +244,7 @@ impl Running<'_> {
         };
         if let Some(inform) = self.entry.raw.info {
             // SAFETY: the handle is that of `prepare`, and the structure is complete.
-            match unsafe { inform(self.handle.expect(ALIVE), &mut info) } {
-                abi::OK => (),
-                result => return Err(self.failure("info", result)),
-            }
+            self.check("info", unsafe { inform(self.handle.expect(ALIVE), &mut info) })?;
         }
         // SAFETY: the interface demands that texts end.
         let (note, library) = unsafe { (text(info.note), text(info.library)) };
