@@ -58,9 +58,8 @@ fn prepare<'a, T: AtomicAdd + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> 
     }
     let mut carries = Carries::new(request);
     Ok(Prepared::new(csr, bytes + carries.bytes(), move |alpha, x, beta, y| {
-        let coordinates = Coordinates { row_indices: &row_indices, entries: Entries::of(csr) };
         let beta = scale_if_nearly_empty(csr, team, beta, y);
-        carries.add_product(coordinates, Operands { alpha, x, beta }, y);
+        carries.add_product(&row_indices, Entries::of(csr), Operands { alpha, x, beta }, y);
         Ok(())
     })
     .with_csr_bytes(csr.entry_bytes())
@@ -101,13 +100,6 @@ fn rows_of(
     })
 }
 
-/// Entries with their rows, in ascending order of rows.
-#[derive(Clone, Copy)]
-pub struct Coordinates<'a, T> {
-    pub row_indices: &'a [u32],
-    pub entries: Entries<'a, T>,
-}
-
 /// The carry of each thread: the sum of the row that began before the thread's piece.
 pub struct Carries<'a, T> {
     team: &'a Team,
@@ -125,8 +117,14 @@ impl<'a, T: Scalar + Lanes> Carries<'a, T> {
         size_of_val(&self.carries[..])
     }
 
-    pub fn add_product(&mut self, coordinates: Coordinates<T>, operands: Operands<T>, y: &mut [T]) {
-        let row_indices = coordinates.row_indices;
+    /// Adds the product of entries in ascending order of their rows to βy.
+    pub fn add_product(
+        &mut self,
+        row_indices: &[u32],
+        entries: Entries<T>,
+        operands: Operands<T>,
+        y: &mut [T],
+    ) {
         let (rows, nnz, threads, isa) = (y.len(), row_indices.len(), self.team.len(), self.isa);
         let first_row_from =
             |entry: usize| if entry == 0 { 0 } else { row_indices[entry - 1] as usize + 1 };
@@ -138,7 +136,7 @@ impl<'a, T: Scalar + Lanes> Carries<'a, T> {
             // SAFETY: each row begins in one piece; rows after all entries belong to the last thread.
             let y = unsafe { shared.range(start..end) };
             scale(operands.beta, y);
-            *carry = isa.run(Rows { coordinates, piece, first_row: start, operands, y });
+            *carry = isa.run(Rows { row_indices, entries, piece, first_row: start, operands, y });
         });
         for rank in 1..threads {
             let start = part(nnz, rank, threads).start;
@@ -152,7 +150,8 @@ impl<'a, T: Scalar + Lanes> Carries<'a, T> {
 /// The kernel for a piece: adds the products to the rows from `first_row` on, whose y is given, and returns
 /// the sum of the row before them.
 struct Rows<'a, T> {
-    coordinates: Coordinates<'a, T>,
+    row_indices: &'a [u32],
+    entries: Entries<'a, T>,
     piece: Range<usize>,
     first_row: usize,
     operands: Operands<'a, T>,
@@ -164,11 +163,10 @@ impl<T: Scalar> Kernel<T> for Rows<'_, T> {
 
     #[inline(always)]
     fn run<V: Vector<T>>(self) -> T {
-        let Coordinates { row_indices, entries } = self.coordinates;
         let mut carry = T::zero();
-        for (row, of_row) in rows_of(row_indices, self.piece) {
+        for (row, of_row) in rows_of(self.row_indices, self.piece) {
             // SAFETY: the entries are those of a matrix, whose columns are within x.
-            let sum = unsafe { dot::<T, V>(entries, of_row, self.operands.x) };
+            let sum = unsafe { dot::<T, V>(self.entries, of_row, self.operands.x) };
             match row.checked_sub(self.first_row) {
                 Some(index) => self.y[index] += self.operands.alpha * sum,
                 None => carry = sum,

@@ -60,9 +60,10 @@ fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Out
     });
     chunks[0].rows.start = 0;
     chunks[threads - 1].rows.end = csr.rows();
-    let tail = Tail::new(csr, tiles * shape.nonzeros());
+    let tail = tiles * shape.nonzeros();
+    let tail_rows = rows_from(csr, tail);
     let extra_bytes =
-        chunks.iter().map(|chunk| chunk.bytes()).sum::<usize>() + size_of_val(&tail.rows[..]);
+        chunks.iter().map(|chunk| chunk.bytes()).sum::<usize>() + size_of_val(&tail_rows[..]);
     Ok(Prepared::new(csr, extra_bytes, move |alpha, x, beta, y| {
         let beta = scale_if_nearly_empty(csr, team, beta, y);
         let operands = Operands { alpha, x, beta };
@@ -73,9 +74,10 @@ fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Out
             chunk.calibrator = isa.run_wide(Tiles { chunk, shape, operands, y });
         });
         for chunk in chunks.iter().filter(|chunk| chunk.tiles() > 0) {
-            y[chunk.first_row()] += alpha * chunk.calibrator;
+            y[chunk.row(0)] += alpha * chunk.calibrator;
         }
-        for (row, range) in tail.pieces(csr) {
+        for row in tail_rows.iter().map(|&row| row as usize) {
+            let range = csr.row(row).start.max(tail)..csr.row(row).end;
             y[row] += alpha * isa.run(Piece { csr, range, x });
         }
         Ok(())
@@ -111,23 +113,9 @@ impl Shape {
     }
 }
 
-/// The tail: the nonzeros after the last whole tile.
-struct Tail {
-    start: usize,
-    rows: Vec<u32>,
-}
-
-impl Tail {
-    fn new<T>(csr: &Csr<T>, start: usize) -> Self {
-        let first = csr.row_offsets().partition_point(|&offset| offset as usize <= start) - 1;
-        let has_some = |&row: &usize| csr.row(row).end > start.max(csr.row(row).start);
-        Self { start, rows: (first..csr.rows()).filter(has_some).map(|row| row as u32).collect() }
-    }
-
-    fn pieces<T>(&self, csr: &Csr<T>) -> impl Iterator<Item = (usize, std::ops::Range<usize>)> {
-        self.rows.iter().map(|&row| {
-            let range = csr.row(row as usize);
-            (row as usize, range.start.max(self.start)..range.end)
-        })
-    }
+/// Returns the rows that have nonzeros from index `start` on.
+fn rows_from<T>(csr: &Csr<T>, start: usize) -> Vec<u32> {
+    let first = csr.row_offsets().partition_point(|&offset| offset as usize <= start) - 1;
+    let has_some = |&row: &usize| csr.row(row).end > start.max(csr.row(row).start);
+    (first..csr.rows()).filter(has_some).map(|row| row as u32).collect()
 }

@@ -138,19 +138,3 @@ impl<T: Scalar> Rows<'_, T> {
             && self.csr.column_indices()[self.csr.row(row)].binary_search(&(column as u32)).is_ok()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rows_in_which_the_diagonal_is_outside_the_matrix_are_left_out() {
-        let (offsets, values) = (vec![], vec![]);
-        let diagonals = Diagonals::<f64> { rows: 9, cols: 5, pitch: 9, offsets, values };
-        for (offset, block, expected) in
-            [(-3, 0..9, 3..8), (0, 4..9, 4..5), (3, 0..4, 0..2), (-8, 0..8, 8..8), (4, 1..9, 1..1)]
-        {
-            assert_eq!(diagonals.rows_on(offset, &block), expected, "{offset} in {block:?}");
-        }
-    }
-}

@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use super::coo::{Carries, Coordinates};
+use super::coo::Carries;
 use super::ell::pitch;
 use super::placement::{Span, place, span};
 use super::row_kernels::Entries;
@@ -54,7 +54,8 @@ fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Out
             isa.run_wide(StripRows { csr, strips: &strips, share, operands, y: shared });
         });
         let added = Operands { beta: T::one(), ..operands };
-        carries.add_product(rest.coordinates(), added, y);
+        let Rest { row_indices, column_indices, values } = &rest;
+        carries.add_product(row_indices, Entries { column_indices, values }, added, y);
         Ok(())
     };
     Ok(Prepared::new(csr, bytes, product).with_note(note).with_added_note(placed))
@@ -73,10 +74,5 @@ impl<T: Scalar> Rest<T> {
             span(&self.column_indices[entries.clone()]),
             span(&self.values[entries]),
         ]
-    }
-
-    fn coordinates(&self) -> Coordinates<'_, T> {
-        let Self { row_indices, column_indices, values } = self;
-        Coordinates { row_indices, entries: Entries { column_indices, values } }
     }
 }

@@ -319,16 +319,8 @@ mod tests {
         let operands = Operands { alpha: 1.0, x: &[1.0; 23], beta: 0.0 };
         for isa in Isa::available() {
             for start in 0..=23 {
-                let (csr, mut y) = (&csr, [f64::NAN]);
-                let y_of_row = &mut y;
-                isa.run(WholeRows {
-                    csr,
-                    rows: 0..1,
-                    start,
-                    operands,
-                    y: y_of_row,
-                    prefetch: false,
-                });
+                let (csr, rows, mut y) = (&csr, 0..1, [f64::NAN]);
+                isa.run(WholeRows { csr, rows, start, operands, y: &mut y, prefetch: false });
                 let head = isa.run(Piece { csr, range: 0..start, x: operands.x });
                 assert_eq!((y[0], head), ((23 - start) as f64, start as f64), "{isa:?}");
             }

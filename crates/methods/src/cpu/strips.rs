@@ -151,19 +151,3 @@ impl<T: Scalar> StripRows<'_, T> {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shares_cover_all_strips_with_about_equal_work() {
-        let wide_first = vec![0, 30, 31, 32, 33, 34, 35, 35, 35];
-        let csr = Csr::<f64>::from_triplets(16, 16, &[]);
-        let empty = Strips::whole(&csr, 2, (16, 0), None).unwrap();
-        assert_eq!(empty.shares(3), [0..2, 2..5, 5..8]);
-        let strips = Strips { layout: Layout::Sliced(wide_first), ..empty };
-        assert_eq!(strips.shares(2), [0..1, 1..8]);
-        assert_eq!(strips.shares(4), [0..1, 1..1, 1..2, 2..8]);
-    }
-}

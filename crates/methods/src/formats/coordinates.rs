@@ -97,16 +97,4 @@ mod tests {
         let mixed = of_lengths(9, (0..30_000).map(|row| row * row % 9));
         assert_eq!(rule(&mixed), cusp(&mixed));
     }
-
-    #[test]
-    fn the_rest_is_the_entries_beyond_the_width() {
-        let rest = Rest::of(&of_lengths(9, [1, 4, 0, 3]), 2);
-        assert_eq!((rest.row_indices, rest.column_indices), (vec![1, 1, 3], vec![2, 3, 2]));
-    }
-
-    #[test]
-    fn row_indices_repeat_each_row_for_its_entries() {
-        assert_eq!(row_indices(&[0, 2, 2, 3]), [0, 0, 2]);
-        assert!(row_indices(&[0]).is_empty());
-    }
 }

@@ -1,6 +1,5 @@
 //! The blocks and the choice of their size: sections 3 and 4 of the paper.
 
-use std::mem::take;
 use std::ops::Range;
 
 use rayon::prelude::*;
@@ -96,9 +95,8 @@ impl<T: Scalar> Blocks<T> {
             .map(|(row, starts)| {
                 let rows = row * beta..csr.rows().min((row + 1) * beta);
                 let nnz = entries_of(csr, &rows).len();
-                let (indices, values);
-                (indices, indices_left) = take(&mut indices_left).split_at_mut(nnz);
-                (values, values_left) = take(&mut values_left).split_at_mut(nnz);
+                let indices = indices_left.split_off_mut(..nnz).expect("an index per nonzero");
+                let values = values_left.split_off_mut(..nnz).expect("a value per nonzero");
                 (rows, starts, indices, values)
             })
             .collect();

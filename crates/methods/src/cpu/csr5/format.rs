@@ -137,10 +137,6 @@ impl<T: Scalar> Chunk<T> {
         self.tile_rows.len() - 1
     }
 
-    pub fn first_row(&self) -> usize {
-        self.row(0)
-    }
-
     /// Returns the row of a tile's first nonzero, or that of the nonzero after the last tile.
     #[inline(always)]
     pub fn row(&self, tile: usize) -> usize {

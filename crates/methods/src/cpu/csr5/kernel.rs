@@ -74,7 +74,7 @@ impl<T: Scalar> Kernel<T> for Tiles<'_, T> {
                     }
                 }
             };
-            if row == chunk.first_row() {
+            if row == chunk.row(0) {
                 calibrator += sum;
             } else {
                 y[row - first] += alpha * sum;

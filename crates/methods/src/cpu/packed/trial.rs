@@ -74,8 +74,8 @@ pub fn predict<T: Scalar + Lanes>(
         }
         sample.page = page_time(clock);
     });
-    let all = samples.iter().fold(Sample::default(), |all, sample| all.plus(sample));
-    Some(all.prediction(csr.nnz() as f64 / threads as f64, waiting(csr.bytes(), cache_bytes())))
+    let waiting = waiting(csr.bytes(), cache_bytes());
+    Some(Prediction::of(&samples, csr.nnz() as f64 / threads as f64, waiting))
 }
 
 /// Returns how much of the time that the first product of a sample waits for memory remains in a product of all rows, from the
@@ -127,34 +127,26 @@ impl Sample {
         self.csr_bytes += rows.len() * size_of::<u32>();
         self.nonzeros += nonzeros;
     }
+}
 
-    fn plus(self, other: &Self) -> Self {
-        Self {
-            nonzeros: self.nonzeros + other.nonzeros,
-            setup: self.setup + other.setup,
-            packed: self.packed + other.packed,
-            rows: self.rows + other.rows,
-            first: self.first + other.first,
-            packed_bytes: self.packed_bytes + other.packed_bytes,
-            csr_bytes: self.csr_bytes + other.csr_bytes,
-            pages: self.pages + other.pages,
-            page: self.page.max(other.page),
-        }
-    }
-
+impl Prediction {
     /// Scales the times to `nonzeros` nonzeros. The setup needs new pages for the packed matrix; the time of those that the
     /// sample did not need is added. The fraction `waiting` of what the first product took longer is added to the products,
     /// to that of the packed matrix in proportion to its bytes.
-    fn prediction(&self, nonzeros: f64, waiting: f64) -> Prediction {
-        let scale = nonzeros / self.nonzeros.max(1) as f64;
-        let wait = waiting * (self.first - self.rows).max(0.0);
-        let fewer = self.packed_bytes as f64 / self.csr_bytes.max(1) as f64;
+    fn of(samples: &[CachePadded<Sample>], nonzeros: f64, waiting: f64) -> Self {
+        let count = |of: fn(&Sample) -> usize| samples.iter().map(|it| of(it)).sum::<usize>();
+        let time = |of: fn(&Sample) -> f64| samples.iter().map(|it| of(it)).sum::<f64>();
+        let scale = nonzeros / count(|it| it.nonzeros).max(1) as f64;
+        let (rows, bytes) = (time(|it| it.rows), count(|it| it.packed_bytes));
+        let wait = waiting * (time(|it| it.first) - rows).max(0.0);
+        let fewer = bytes as f64 / count(|it| it.csr_bytes).max(1) as f64;
         // The window of a sample may have been packed into memory that was used before.
-        let missing = (self.packed_bytes / PAGE).saturating_sub(self.pages) as f64;
-        Prediction {
-            setup: scale * (self.setup + missing * self.page),
-            packed: scale * (self.packed + fewer * wait),
-            rows: scale * (self.rows + wait),
+        let missing = (bytes / PAGE).saturating_sub(count(|it| it.pages)) as f64;
+        let page = samples.iter().map(|it| it.page).fold(0.0, f64::max);
+        Self {
+            setup: scale * (time(|it| it.setup) + missing * page),
+            packed: scale * (time(|it| it.packed) + fewer * wait),
+            rows: scale * (rows + wait),
         }
     }
 }
@@ -203,7 +195,8 @@ mod tests {
         let times = Sample { setup: 1.0, packed: 2.0, rows: 3.0, first: 5.0, ..Sample::default() };
         let sample = Sample { nonzeros: 10, packed_bytes: 60, csr_bytes: 120, ..times };
         let of = |waiting| {
-            let Prediction { setup, packed, rows } = sample.prediction(100.0, waiting);
+            let Prediction { setup, packed, rows } =
+                Prediction::of(&[sample.into()], 100.0, waiting);
             [setup, packed, rows]
         };
         assert_eq!(of(1.0), [10.0, 30.0, 50.0]);
@@ -221,7 +214,8 @@ mod tests {
     fn the_setup_is_predicted_with_the_time_of_all_pages() {
         let sample =
             Sample { nonzeros: 10, setup: 1.0, packed_bytes: 9 * PAGE, ..Sample::default() };
-        let setup = |pages| Sample { pages, page: 0.5, ..sample }.prediction(100.0, 0.0).setup;
+        let of = |pages| [Sample { pages, page: 0.5, ..sample }.into()];
+        let setup = |pages| Prediction::of(&of(pages), 100.0, 0.0).setup;
         assert_eq!([setup(0), setup(5), setup(9), setup(30)], [55.0, 30.0, 10.0, 10.0]);
     }
 
