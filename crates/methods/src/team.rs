@@ -194,13 +194,11 @@ impl Team {
             return;
         }
         self.shared.start.wake(0);
-        let mut spins = 0;
-        while !finished() {
-            spins += 1;
-            if spins < self.shared.start.spins {
-                std::hint::spin_loop();
-            } else {
-                thread::yield_now();
+        for spins in 1.. {
+            match finished() {
+                true => return,
+                false if spins < self.shared.start.spins => std::hint::spin_loop(),
+                false => thread::yield_now(),
             }
         }
     }
