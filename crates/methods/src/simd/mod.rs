@@ -162,16 +162,6 @@ pub trait Lanes: Sized {
     type WideAvx512: Vector<Self>;
 }
 
-struct Width;
-
-impl<T: Scalar> Kernel<T> for Width {
-    type Output = usize;
-    #[inline(always)]
-    fn run<V: Vector<T>>(self) -> usize {
-        V::LANES
-    }
-}
-
 impl Isa {
     pub fn detect() -> Self {
         Self::available()[0]
@@ -248,7 +238,11 @@ impl Isa {
 
     /// Returns the number of values in the widest register of this instruction set.
     pub fn wide_lanes<T: Scalar + Lanes>(self) -> usize {
-        self.run_wide::<T, _>(Width)
+        match self {
+            Self::Portable => Portable::<T>::LANES,
+            Self::Avx2 => T::WideAvx2::LANES,
+            Self::Avx512 => T::WideAvx512::LANES,
+        }
     }
 }
 

@@ -1,4 +1,9 @@
 //! The register types of x86-64, and the functions in which their instructions are enabled.
+//!
+//! All operations of the registers and the functions that they use are unsafe for the same reasons, which [`Vector`] states:
+//! the machine must support the instruction set, and what is read by a pointer must be readable.
+
+#![allow(unsafe_op_in_unsafe_fn)] // the reasons are stated once, above
 
 use std::arch::x86_64::*;
 
@@ -76,51 +81,50 @@ macro_rules! vector {
      $gather:ident $mul_add:ident $sum:ident $store:ident $sub:ident,
          |$difference:ident| $unordered:expr, |$mask:ident, $set:ident, $unset:ident| $select:expr,
      { $($own:tt)* }) => {
-        // SAFETY (of every call): the contract of each method implies that of the intrinsic.
         impl Vector<$value> for $register {
             const LANES: usize = $lanes;
             #[inline(always)]
             unsafe fn zero() -> Self {
-                Self(unsafe { $zero() })
+                Self($zero())
             }
             #[inline(always)]
             unsafe fn load_from(values: *const $value) -> Self {
-                Self(unsafe { $load(values) })
+                Self($load(values))
             }
             #[inline(always)]
             unsafe fn splat(value: $value) -> Self {
-                Self(unsafe { $splat(value) })
+                Self($splat(value))
             }
             #[inline(always)]
             unsafe fn gather_from<I: Index>(x: *const $value, columns: *const I) -> Self {
-                Self(unsafe { $gather(x, columns) })
+                Self($gather(x, columns))
             }
             #[inline(always)]
             unsafe fn mul_add(self, factor: Self, addend: Self) -> Self {
-                Self(unsafe { $mul_add(self.0, factor.0, addend.0) })
+                Self($mul_add(self.0, factor.0, addend.0))
             }
             #[inline(always)]
             unsafe fn select(self, other: Self, mask: Mask) -> Self {
                 let ($mask, $set, $unset) = (mask, self.0, other.0);
-                Self(unsafe { $select })
+                Self($select)
             }
             #[inline(always)]
             unsafe fn first_lanes(lanes: usize) -> Mask {
-                unsafe { _bzhi_u32(u32::MAX, lanes as u32) as Mask }
+                _bzhi_u32(u32::MAX, lanes as u32) as Mask
             }
             #[inline(always)]
             unsafe fn sum(self) -> $value {
-                unsafe { $sum(self.0) }
+                $sum(self.0)
             }
             #[inline(always)]
             unsafe fn store(self, values: *mut $value) {
-                unsafe { $store(values, self.0) }
+                $store(values, self.0)
             }
             /// Subtracts the register from itself: ∞ − ∞ and NaN − NaN are NaN, all other differences are 0.
             #[inline(always)]
             unsafe fn finite(self) -> bool {
-                let $difference = unsafe { $sub(self.0, self.0) };
-                unsafe { $unordered == 0 }
+                let $difference = $sub(self.0, self.0);
+                $unordered == 0
             }
             #[inline(always)]
             fn fused(a: $value, b: $value, c: $value) -> $value {
@@ -136,7 +140,7 @@ macro_rules! group {
     ($value:ty: $sum_each:ident) => {
         #[inline(always)]
         unsafe fn sum_each([a, b, c, d]: [Self; GROUP]) -> [$value; GROUP] {
-            unsafe { $sum_each([a.0, b.0, c.0, d.0]) }
+            $sum_each([a.0, b.0, c.0, d.0])
         }
     };
 }
@@ -146,14 +150,12 @@ macro_rules! blends {
     ($value:ty: $load:ident $and:ident $blend:ident $lanes:ident) => {
         #[inline(always)]
         unsafe fn keep(self, mask: Mask) -> Self {
-            Self(unsafe { $and(self.0, $lanes(mask)) })
+            Self($and(self.0, $lanes(mask)))
         }
         #[inline(always)]
         unsafe fn mul_add_first(self, lanes: usize, factor: Self, addend: Self) -> Self {
-            unsafe {
-                let keep = $load(first_lanes::<$value>(lanes));
-                Self($blend(addend.0, self.mul_add(factor, addend).0, keep))
-            }
+            let keep = $load(first_lanes::<$value>(lanes));
+            Self($blend(addend.0, self.mul_add(factor, addend).0, keep))
         }
     };
 }
@@ -200,153 +202,114 @@ vector!(WideAvx2F32 of 8 f32: _mm256_setzero_ps _mm256_set1_ps _mm256_loadu_ps
 
 #[inline(always)]
 unsafe fn lanes_f64(mask: Mask) -> __m256d {
-    // SAFETY: the operations of `Vector` require the instruction set; each set has 32 readable bytes.
-    unsafe { _mm256_loadu_pd(SETS[usize::from(mask & 15)].as_ptr().cast()) }
+    _mm256_loadu_pd(SETS[usize::from(mask & 15)].as_ptr().cast())
 }
 
 #[inline(always)]
 unsafe fn lanes_f32(mask: Mask) -> __m128 {
-    // SAFETY: the operations of `Vector` require the instruction set.
-    unsafe {
-        let lanes = _mm_set_epi32(8, 4, 2, 1);
-        let bits = _mm_and_si128(_mm_set1_epi32(mask.into()), lanes);
-        _mm_castsi128_ps(_mm_cmpeq_epi32(bits, lanes))
-    }
+    let lanes = _mm_set_epi32(8, 4, 2, 1);
+    let bits = _mm_and_si128(_mm_set1_epi32(mask.into()), lanes);
+    _mm_castsi128_ps(_mm_cmpeq_epi32(bits, lanes))
 }
 
 #[inline(always)]
 unsafe fn lanes_8_f32(mask: Mask) -> __m256 {
-    // SAFETY: the operations of `Vector` require the instruction set.
-    unsafe {
-        let lanes = _mm256_set_epi32(128, 64, 32, 16, 8, 4, 2, 1);
-        let bits = _mm256_and_si256(_mm256_set1_epi32(mask.into()), lanes);
-        _mm256_castsi256_ps(_mm256_cmpeq_epi32(bits, lanes))
-    }
+    let lanes = _mm256_set_epi32(128, 64, 32, 16, 8, 4, 2, 1);
+    let bits = _mm256_and_si256(_mm256_set1_epi32(mask.into()), lanes);
+    _mm256_castsi256_ps(_mm256_cmpeq_epi32(bits, lanes))
 }
 
 // The gathers below fill the lanes by single loads. On Zen 4 the gather instruction (about two cycles per
 // element) measured slower. Wider registers also measured slower on rows of up to tens of nonzeros.
 
 /// Returns four offsets, read by loads of 8 bytes, because loads are the most frequent instructions in the product
-/// of irregular rows. With columns of 32 bits this saves SELL and CSR5 a tenth of their time and CSR two per cent.
+/// of irregular rows. With columns of 32 bits this saves SELL and CSR5 a tenth of their time and CSR two per cent. On x86
+/// the first column is in the lowest bits.
 #[inline(always)]
 unsafe fn four_offsets<I: Index>(columns: *const I) -> [usize; 4] {
-    // SAFETY: four columns are readable, and an `Index` is an unsigned integer. On x86 the first is in the
-    // lowest bits.
-    unsafe {
-        match size_of::<I>() {
-            2 => {
-                let all = columns.cast::<u64>().read_unaligned() as usize;
-                [all & 0xffff, all >> 16 & 0xffff, all >> 32 & 0xffff, all >> 48]
-            }
-            4 => {
-                let [a, b] = columns.cast::<[u64; 2]>().read_unaligned().map(|pair| pair as usize);
-                [a & 0xffff_ffff, a >> 32, b & 0xffff_ffff, b >> 32]
-            }
-            _ => std::array::from_fn(|lane| (*columns.add(lane)).offset()),
+    match size_of::<I>() {
+        2 => {
+            let all = columns.cast::<u64>().read_unaligned() as usize;
+            [all & 0xffff, all >> 16 & 0xffff, all >> 32 & 0xffff, all >> 48]
         }
+        4 => {
+            let [a, b] = columns.cast::<[u64; 2]>().read_unaligned().map(|pair| pair as usize);
+            [a & 0xffff_ffff, a >> 32, b & 0xffff_ffff, b >> 32]
+        }
+        _ => std::array::from_fn(|lane| (*columns.add(lane)).offset()),
     }
 }
 
 #[inline(always)]
 unsafe fn gather_f64<I: Index>(x: *const f64, columns: *const I) -> __m256d {
-    // SAFETY: the contract of `Vector::gather_from`.
-    unsafe {
-        let [a, b, c, d] = four_offsets(columns);
-        let low = _mm_loadh_pd(_mm_load_sd(x.add(a)), x.add(b));
-        let high = _mm_loadh_pd(_mm_load_sd(x.add(c)), x.add(d));
-        _mm256_insertf128_pd::<1>(_mm256_castpd128_pd256(low), high)
-    }
+    let [a, b, c, d] = four_offsets(columns);
+    let low = _mm_loadh_pd(_mm_load_sd(x.add(a)), x.add(b));
+    let high = _mm_loadh_pd(_mm_load_sd(x.add(c)), x.add(d));
+    _mm256_insertf128_pd::<1>(_mm256_castpd128_pd256(low), high)
 }
 
 #[inline(always)]
 unsafe fn gather_f32<I: Index>(x: *const f32, columns: *const I) -> __m128 {
-    // SAFETY: the contract of `Vector::gather_from`.
-    unsafe {
-        let [a, b, c, d] = four_offsets(columns);
-        _mm_setr_ps(*x.add(a), *x.add(b), *x.add(c), *x.add(d))
-    }
+    let [a, b, c, d] = four_offsets(columns);
+    _mm_setr_ps(*x.add(a), *x.add(b), *x.add(c), *x.add(d))
 }
 
 #[inline(always)]
 unsafe fn gather_8_f64<I: Index>(x: *const f64, columns: *const I) -> __m512d {
-    // SAFETY: the contract of `Vector::gather_from`.
-    unsafe {
-        let (low, high) = (gather_f64(x, columns), gather_f64(x, columns.add(4)));
-        _mm512_insertf64x4::<1>(_mm512_castpd256_pd512(low), high)
-    }
+    let (low, high) = (gather_f64(x, columns), gather_f64(x, columns.add(4)));
+    _mm512_insertf64x4::<1>(_mm512_castpd256_pd512(low), high)
 }
 
 #[inline(always)]
 unsafe fn gather_8_f32<I: Index>(x: *const f32, columns: *const I) -> __m256 {
-    // SAFETY: the contract of `Vector::gather_from`.
-    unsafe { _mm256_set_m128(gather_f32(x, columns.add(4)), gather_f32(x, columns)) }
+    _mm256_set_m128(gather_f32(x, columns.add(4)), gather_f32(x, columns))
 }
 
 #[inline(always)]
 unsafe fn gather_16_f32<I: Index>(x: *const f32, columns: *const I) -> __m512 {
-    // SAFETY: the contract of `Vector::gather_from`.
-    unsafe {
-        let (low, high) = (gather_8_f32(x, columns), gather_8_f32(x, columns.add(8)));
-        let low = _mm512_castps_pd(_mm512_castps256_ps512(low));
-        _mm512_castpd_ps(_mm512_insertf64x4::<1>(low, _mm256_castps_pd(high)))
-    }
+    let (low, high) = (gather_8_f32(x, columns), gather_8_f32(x, columns.add(8)));
+    let low = _mm512_castps_pd(_mm512_castps256_ps512(low));
+    _mm512_castpd_ps(_mm512_insertf64x4::<1>(low, _mm256_castps_pd(high)))
 }
 
 #[inline(always)]
 unsafe fn sum_8_f32(v: __m256) -> f32 {
-    // SAFETY: `Vector::sum` requires the instruction set.
-    unsafe { sum_f32(_mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps::<1>(v))) }
+    sum_f32(_mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps::<1>(v)))
 }
 
 #[inline(always)]
 unsafe fn sum_f64(v: __m256d) -> f64 {
-    // SAFETY: `Vector::sum` requires the instruction set.
-    unsafe {
-        let pair = _mm_add_pd(_mm256_castpd256_pd128(v), _mm256_extractf128_pd::<1>(v));
-        _mm_cvtsd_f64(_mm_add_sd(pair, _mm_unpackhi_pd(pair, pair)))
-    }
+    let pair = _mm_add_pd(_mm256_castpd256_pd128(v), _mm256_extractf128_pd::<1>(v));
+    _mm_cvtsd_f64(_mm_add_sd(pair, _mm_unpackhi_pd(pair, pair)))
 }
 
 #[inline(always)]
 unsafe fn sum_f32(v: __m128) -> f32 {
-    // SAFETY: `Vector::sum` requires the instruction set.
-    unsafe {
-        let pair = _mm_add_ps(v, _mm_movehl_ps(v, v));
-        _mm_cvtss_f32(_mm_add_ss(pair, _mm_movehdup_ps(pair)))
-    }
+    let pair = _mm_add_ps(v, _mm_movehl_ps(v, v));
+    _mm_cvtss_f32(_mm_add_ss(pair, _mm_movehdup_ps(pair)))
 }
 
 #[inline(always)]
 unsafe fn add_halves(a: __m256d, b: __m256d) -> __m256d {
-    // SAFETY: `Vector::sum_each` requires the instruction set.
-    unsafe {
-        let low = _mm256_insertf128_pd::<1>(a, _mm256_castpd256_pd128(b));
-        _mm256_add_pd(low, _mm256_permute2f128_pd::<0x31>(a, b))
-    }
+    let low = _mm256_insertf128_pd::<1>(a, _mm256_castpd256_pd128(b));
+    _mm256_add_pd(low, _mm256_permute2f128_pd::<0x31>(a, b))
 }
 
 /// Adds the lanes of four registers in the same order as [`sum_f64`].
 #[inline(always)]
 unsafe fn sum_each_f64([a, b, c, d]: [__m256d; GROUP]) -> [f64; GROUP] {
-    // SAFETY: `Vector::sum_each` requires the instruction set.
-    unsafe {
-        let (ac, bd) = (add_halves(a, c), add_halves(b, d));
-        let mut sums = [0.0; GROUP];
-        _mm256_storeu_pd(sums.as_mut_ptr(), _mm256_hadd_pd(ac, bd));
-        sums
-    }
+    let (ac, bd) = (add_halves(a, c), add_halves(b, d));
+    let mut sums = [0.0; GROUP];
+    _mm256_storeu_pd(sums.as_mut_ptr(), _mm256_hadd_pd(ac, bd));
+    sums
 }
 
 /// Adds the lanes of four registers in the same order as [`sum_f32`].
 #[inline(always)]
 unsafe fn sum_each_f32([a, b, c, d]: [__m128; GROUP]) -> [f32; GROUP] {
-    // SAFETY: `Vector::sum_each` requires the instruction set.
-    unsafe {
-        let low = _mm_add_ps(_mm_movelh_ps(a, b), _mm_movehl_ps(b, a));
-        let high = _mm_add_ps(_mm_movelh_ps(c, d), _mm_movehl_ps(d, c));
-        let mut sums = [0.0; GROUP];
-        _mm_storeu_ps(sums.as_mut_ptr(), _mm_hadd_ps(low, high));
-        sums
-    }
+    let low = _mm_add_ps(_mm_movelh_ps(a, b), _mm_movehl_ps(b, a));
+    let high = _mm_add_ps(_mm_movelh_ps(c, d), _mm_movehl_ps(d, c));
+    let mut sums = [0.0; GROUP];
+    _mm_storeu_ps(sums.as_mut_ptr(), _mm_hadd_ps(low, high));
+    sums
 }
