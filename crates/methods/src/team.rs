@@ -7,7 +7,6 @@
 
 #![warn(missing_docs)]
 
-pub mod evict;
 mod start;
 pub mod sweeps;
 #[cfg(test)]

@@ -22,7 +22,7 @@ use spmv_matrix::scalar::Scalar;
 use spmv_matrix::system;
 use spmv_methods::method::{Choice, Device, Failed, Prepared, Request, Unprepared};
 use spmv_methods::plugin::{Thread, Threads};
-use spmv_methods::team::evict::Evictor;
+use spmv_methods::team::sweeps::Evictor;
 
 /// What a product has changed if it writes beyond the ends of y.
 const OUTSIDE_Y: &str = "the memory before or after y";
