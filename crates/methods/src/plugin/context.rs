@@ -28,16 +28,10 @@ pub struct Context<'a> {
     is_parallel: AtomicBool,
     /// How a function of the context was misused for the first time.
     misuse: OnceLock<String>,
-    /// What any thread of the plug-in can change.
-    state: Mutex<State>,
-}
-
-#[derive(Default)]
-struct State {
     /// The memory that is allocated now, by address; `None` if the method has never allocated any.
-    allocated: Option<BTreeMap<usize, Memory>>,
+    allocated: Mutex<Option<BTreeMap<usize, Memory>>>,
     /// The explanation of the last failure.
-    explanation: Option<String>,
+    explanation: Mutex<Option<String>>,
 }
 
 /// Memory of a method, which is released when this is dropped, with its number of bytes. A buffer has whole words.
@@ -115,7 +109,8 @@ impl<'a> Context<'a> {
             given: request.given.iter().map(|&(name, value)| (name, text(value))).collect(),
             is_parallel: AtomicBool::new(false),
             misuse: OnceLock::new(),
-            state: Mutex::default(),
+            allocated: Mutex::default(),
+            explanation: Mutex::default(),
         }))
     }
 
@@ -123,19 +118,15 @@ impl<'a> Context<'a> {
         (&raw const *self).cast()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Returns the bytes that are allocated now, or `None` if the method has never allocated any here.
     pub fn allocated_bytes(&self) -> Option<u64> {
-        let state = self.state();
-        Some(state.allocated.as_ref()?.values().map(|memory| memory.bytes() as u64).sum())
+        let allocated = locked(&self.allocated);
+        Some(allocated.as_ref()?.values().map(|memory| memory.bytes() as u64).sum())
     }
 
     /// Takes the explanation of the last failure.
     pub fn explanation(&self) -> Option<String> {
-        self.state().explanation.take()
+        locked(&self.explanation).take()
     }
 
     /// Returns an error if the plug-in has misused a function of the context.
@@ -155,6 +146,10 @@ impl<'a> Context<'a> {
     fn misused(&self, how: &str) {
         self.misuse.get_or_init(|| how.into());
     }
+}
+
+fn locked<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns the context of a pointer that a plug-in has passed back.
@@ -183,7 +178,7 @@ unsafe extern "C" fn allocate(ctx: *const Ctx, bytes: usize, alignment: usize) -
     let Some((address, memory)) = Memory::new(layout, context.gpu.as_ref()) else {
         return null_mut();
     };
-    context.state().allocated.get_or_insert_default().insert(address, memory);
+    locked(&context.allocated).get_or_insert_default().insert(address, memory);
     address as *mut c_void
 }
 
@@ -193,7 +188,7 @@ unsafe extern "C" fn release(ctx: *const Ctx, memory: *mut c_void) {
     if memory.is_null() || !context.may_allocate() {
         return;
     }
-    let known = context.state().allocated.as_mut().and_then(|all| all.remove(&(memory as usize)));
+    let known = locked(&context.allocated).as_mut().and_then(|all| all.remove(&(memory as usize)));
     if known.is_none() {
         context.misused("it called release with an address that allocate did not return");
     }
@@ -234,5 +229,5 @@ unsafe extern "C" fn parameter(ctx: *const Ctx, name: *const c_char) -> *const c
 unsafe extern "C" fn explain(ctx: *const Ctx, explanation: *const c_char) {
     // SAFETY: the interface demands both.
     let (context, explanation) = unsafe { (context(ctx), text(explanation)) };
-    context.state().explanation = explanation;
+    *locked(&context.explanation) = explanation;
 }

@@ -27,23 +27,18 @@ impl Thread {
     /// Checks that the state of the calling thread has not changed since it was read, and restores what has. The error names
     /// the part that has changed.
     pub fn check(&self) -> Result<(), Failed> {
-        self.restore().map_or(Ok(()), |changed| Err(not_restored(&changed)))
-    }
-
-    /// Restores what has changed, and returns what that is.
-    fn restore(&self) -> Option<String> {
-        let (now, float_state) = (Self::now(), float_state::restore());
-        if now == *self {
-            return float_state;
+        let (now, mut changed) = (Self::now(), float_state::restore());
+        if now != *self {
+            // What could be read can be set: the CPUs and the signals are allowed.
+            let _ = self.affinity.map(|affinity| sched_setaffinity(Pid::from_raw(0), &affinity));
+            let _ = self.signals.map(|signals| signals.thread_set_mask());
+            let part = match now.affinity == self.affinity {
+                true => "the signal mask",
+                false => "the CPUs on which the thread may run",
+            };
+            changed.get_or_insert(part.into());
         }
-        // What could be read can be set: the CPUs and the signals are allowed.
-        let _ = self.affinity.map(|affinity| sched_setaffinity(Pid::from_raw(0), &affinity));
-        let _ = self.signals.map(|signals| signals.thread_set_mask());
-        let changed = match now.affinity == self.affinity {
-            true => "the signal mask",
-            false => "the CPUs on which the thread may run",
-        };
-        float_state.or_else(|| Some(changed.into()))
+        changed.map_or(Ok(()), |changed| Err(not_restored(&changed)))
     }
 }
 
