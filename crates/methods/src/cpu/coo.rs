@@ -175,25 +175,3 @@ impl<T: Scalar> Kernel<T> for Rows<'_, T> {
         carry
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rows_of_a_piece_have_the_right_entries() {
-        let lengths = [3, 8, 1, 16, 9, 7, 40, 1];
-        let row = |(row, length)| std::iter::repeat_n(2 * row as u32, length);
-        let row_indices: Vec<u32> = lengths.into_iter().enumerate().flat_map(row).collect();
-        for piece in [0..85, 0..0, 3..11, 5..29, 27..84, 30..44] {
-            let mut expected: Vec<(usize, Range<usize>)> = Vec::new();
-            for k in piece.clone() {
-                match expected.last_mut() {
-                    Some((row, entries)) if *row == row_indices[k] as usize => entries.end += 1,
-                    _ => expected.push((row_indices[k] as usize, k..k + 1)),
-                }
-            }
-            assert_eq!(rows_of(&row_indices, piece.clone()).collect::<Vec<_>>(), expected);
-        }
-    }
-}

@@ -63,9 +63,7 @@ fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Out
 
 impl<T: Scalar> Rest<T> {
     fn bytes(&self) -> usize {
-        size_of_val(&self.row_indices[..])
-            + size_of_val(&self.column_indices[..])
-            + size_of_val(&self.values[..])
+        self.spans(0..self.values.len()).iter().map(Range::len).sum()
     }
 
     fn spans(&self, entries: Range<usize>) -> Vec<Span> {

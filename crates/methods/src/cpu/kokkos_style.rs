@@ -151,20 +151,4 @@ mod tests {
         assert!(!is_dynamic(DYNAMIC, None) && is_dynamic(DYNAMIC + 1, None));
         assert!(!is_dynamic(DYNAMIC + 1, Some("static")) && is_dynamic(1, Some("dynamic")));
     }
-
-    #[test]
-    fn every_row_is_assigned_once() {
-        let dynamic = |chunk| Schedule::Dynamic { next: Default::default(), chunk };
-        for schedule in [Schedule::Static, dynamic(1), dynamic(64)] {
-            for rows in [0, 1, 63, 64, 200] {
-                let team = Team::floating(3);
-                let seen: Vec<_> = (0..rows).map(|_| AtomicUsize::new(0)).collect();
-                for runs in 1..3 {
-                    let see = |row: usize| _ = seen[row].fetch_add(1, Ordering::Relaxed);
-                    schedule.run(rows, &team, |rows| rows.for_each(see));
-                    assert!(seen.iter().all(|seen| seen.load(Ordering::Relaxed) == runs), "{rows}");
-                }
-            }
-        }
-    }
 }

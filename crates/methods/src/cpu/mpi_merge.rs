@@ -2,7 +2,7 @@
 //! the measurement of several processes. This file is the case of a single process among other methods: one
 //! piece, one thread.
 
-use super::merge::{Coordinate, consume};
+use super::merge::{consume, piece};
 use super::row_kernels::prefetching_pays;
 use super::rows::{Operands, Outcome};
 use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup};
@@ -30,10 +30,8 @@ pub const METHOD: Method = Method {
 
 fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a, T> {
     let (isa, prefetch) = (request.isa, prefetching_pays(csr));
-    let end = Coordinate { row: csr.rows(), nonzero: csr.nnz() };
     let product = move |alpha, x: &[T], beta, y: &mut [T]| {
-        let path = Coordinate { row: 0, nonzero: 0 }..end;
-        consume(isa, csr, path, Operands { alpha, x, beta }, y, prefetch);
+        consume(isa, csr, piece(csr, 0, 1), Operands { alpha, x, beta }, y, prefetch);
         Ok(())
     };
     Ok(Prepared::new(csr, 0, product).with_note("1 rank, no communication"))

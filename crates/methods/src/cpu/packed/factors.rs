@@ -132,14 +132,8 @@ where
     with_slack(values.iter().map(|value| value.widen().as_()), slack)
 }
 
-fn with_slack<S: Copy + Default>(
-    elements: impl ExactSizeIterator<Item = S>,
-    slack: usize,
-) -> Vec<S> {
-    let mut stream = Vec::with_capacity(elements.len() + slack);
-    stream.extend(elements);
-    stream.resize(stream.len() + slack, S::default());
-    stream
+fn with_slack<S: Clone + Default>(elements: impl Iterator<Item = S>, slack: usize) -> Vec<S> {
+    elements.chain(std::iter::repeat_n(S::default(), slack)).collect()
 }
 
 impl<T> Factors<T> {

@@ -46,39 +46,16 @@ impl<T: Scalar + Lanes> Multiply<'_, T> {
         let x = self.operands.x;
         match &self.window.columns {
             Columns::Near { base, deltas } => {
-                let x = &x[*base as usize..];
-                isa.run_wide(OneForm { product: self, factors, x, columns: deltas });
+                self.with_columns(isa, factors, &x[*base as usize..], deltas);
             }
-            Columns::Far(columns) => {
-                isa.run_wide(OneForm { product: self, factors, x, columns });
-            }
+            Columns::Far(columns) => self.with_columns(isa, factors, x, columns),
         }
     }
-}
 
-/// The kernel for one form of values and of column indices. A single kernel for all forms would be a function so large
-/// that compiling it takes twice as long.
-struct OneForm<'a, T, I, F> {
-    product: Multiply<'a, T>,
-    factors: F,
-    x: &'a [T],
-    columns: &'a [I],
-}
-
-impl<T: Scalar, I: Index, F: Source<T>> Kernel<T> for OneForm<'_, T, I, F> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<V: Vector<T>>(self) {
-        if const { V::IS_FALLBACK != F::IS_FALLBACK } {
-            unreachable!("`Multiply::run` chooses the source by the instruction set");
-        }
-        let Self { product, factors, x, columns } = self;
-        let Multiply { csr, window, operands, y, prefetch } = product;
-        assert_eq!((V::LANES, y.len()), (window.width, window.rows));
-        // It is made here so that its position is in registers.
+    fn with_columns<I: Index>(self, isa: Isa, factors: impl Source<T>, x: &[T], columns: &[I]) {
+        let Self { csr, window, operands, y, prefetch } = self;
         let at = Position::default();
-        Reader { csr, window, operands, y, factors, x, columns, prefetch, at }.read::<V>();
+        isa.run_wide(Reader { csr, window, operands, y, factors, x, columns, prefetch, at });
     }
 }
 
@@ -94,7 +71,8 @@ struct Position {
     block: usize,
 }
 
-/// The state of reading a window.
+/// The kernel for one form of values and of column indices, which reads a window. A single kernel for all forms would be a
+/// function so large that compiling it takes twice as long.
 struct Reader<'a, T, I, F> {
     csr: &'a Csr<T>,
     window: &'a Window<T>,
@@ -106,6 +84,20 @@ struct Reader<'a, T, I, F> {
     columns: &'a [I],
     prefetch: bool,
     at: Position,
+}
+
+impl<T: Scalar, I: Index, F: Source<T>> Kernel<T> for Reader<'_, T, I, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector<T>>(self) {
+        if const { V::IS_FALLBACK != F::IS_FALLBACK } {
+            unreachable!("`Multiply::run` chooses the source by the instruction set");
+        }
+        assert_eq!((V::LANES, self.y.len()), (self.window.width, self.window.rows));
+        // The position of a copy that is made here is in registers.
+        Self { at: Position::default(), ..self }.read::<V>();
+    }
 }
 
 impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
