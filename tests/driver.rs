@@ -182,7 +182,7 @@ fn plugin_on_gpu(folder: &Path) {
     let request = Request { alpha: 2.0, beta: -1.0, ..Request::new(&team) };
     let before = gpu.allocated_bytes();
     let running = on_gpu.prepare_on_device(&on_device, &request).unwrap();
-    assert_eq!(running.facts().unwrap().extra_bytes, Some(3 * 4));
+    assert_eq!(running.info().unwrap().extra_bytes, Some(3 * 4));
     assert_eq!(gpu.allocated_bytes() - before, 16, "whole words");
     let x = gpu.upload(&[1.0, 10.0, 100.0]).unwrap();
     let mut y = gpu.upload(&[5.0, 7.0]).unwrap();

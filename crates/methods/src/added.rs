@@ -68,7 +68,7 @@ pub fn of_kernels(file: &'static KernelFile) -> Method {
     });
     Method {
         name: &file.name,
-        source: file.source(),
+        source: &file.definition.source,
         summary: &file.definition.summary,
         parameters: leaked(parameters),
         operations: match (product.is_empty(), transposed.is_empty()) {

@@ -48,7 +48,7 @@ impl Facts {
                 return Err("it does not take the matrix".into());
             };
             setup = begun.elapsed().as_secs_f64();
-            extra_bytes = running.facts().map_err(|failed| failed.0)?.extra_bytes;
+            extra_bytes = running.info().map_err(|failed| failed.0)?.extra_bytes;
             for _ in 0..PRODUCTS {
                 let begun = Instant::now();
                 ys.push(case.multiply(&running, 0.3, 0)?);

@@ -14,28 +14,23 @@ const MATRIX: &str = "unsigned rows, unsigned cols, unsigned nnz, const unsigned
 /// The parameters that a kernel of the product has next.
 const VECTORS: &str = ", const VALUE_T *x, VALUE_T *y, VALUE_T alpha, VALUE_T beta";
 
-#[derive(Clone, Debug, Deserialize, PartialEq)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq)]
+#[serde(default, deny_unknown_fields)]
 pub struct Definition {
     /// The name of the method; otherwise that of the file.
     pub name: Option<String>,
-    #[serde(default)]
     pub summary: String,
-    #[serde(default)]
+    /// The source of the method; otherwise the name of the file.
     pub source: String,
     /// The arrays that the kernels need in addition to the matrix and the vectors.
-    #[serde(default)]
     pub workspace: Vec<Workspace>,
     /// The kernels that run once per matrix, in this order.
-    #[serde(default)]
     pub setup: Vec<Step>,
-    #[serde(default, rename = "parameter")]
+    #[serde(rename = "parameter")]
     pub parameters: Vec<Choosable>,
     /// The kernels of the product y ← αAx + βy, in this order.
-    #[serde(default)]
     pub product: Vec<Step>,
     /// The kernels of the product y ← αAᵀx + βy, in this order.
-    #[serde(default)]
     pub transposed: Vec<Step>,
 }
 

@@ -27,19 +27,11 @@ pub struct KernelFile {
 }
 
 impl KernelFile {
-    /// Returns the source of the method as it is stated, or the name of the file.
-    pub fn source(&self) -> &str {
-        match &self.definition.source[..] {
-            "" => self.program.name,
-            source => source,
-        }
-    }
-
     /// Reads a file. The file and its text stay in memory until the process ends.
     pub fn read(path: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(path)
             .map_err(|error| anyhow!("{}: {error}", path.display()))?;
-        let definition = Definition::of(path, &text)?;
+        let mut definition = Definition::of(path, &text)?;
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         let name = definition.name.clone().unwrap_or_else(|| stem.replace('_', "-").to_lowercase());
         ensure!(
@@ -49,6 +41,9 @@ impl KernelFile {
             path.display()
         );
         let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if definition.source.is_empty() {
+            definition.source.clone_from(&file);
+        }
         let source = text + &definition.checks();
         let program = Program { name: file.leak(), source: source.leak() };
         let parameters = definition.parameters.iter();

@@ -131,12 +131,12 @@ unsafe fn parameters(list: *const abi::Parameter) -> Result<Vec<Described>> {
         return Ok(Vec::new());
     }
     let parameters = until_end(|number| {
-        // SAFETY: the caller guarantees that the list has not ended yet.
-        let parameter = unsafe { &*list.add(number) };
-        // SAFETY: as above.
-        let Some(name) = (unsafe { text(parameter.name) }) else { return Ok(None) };
-        // SAFETY: as above.
-        let (values, meaning) = unsafe { (values(parameter.values)?, text(parameter.meaning)) };
+        // SAFETY: the caller guarantees that the list has not ended yet, and that its texts and lists have ends.
+        let (name, values, meaning) = unsafe {
+            let parameter = &*list.add(number);
+            let Some(name) = text(parameter.name) else { return Ok(None) };
+            (name, values(parameter.values)?, text(parameter.meaning))
+        };
         let values = values
             .filter(|values| !values.is_empty())
             .with_context(|| format!("its parameter '{name}' has no list of values"))?;

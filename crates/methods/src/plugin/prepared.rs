@@ -46,9 +46,9 @@ fn prepare<'a, T: Scalar>(
 ) -> Result<Prepared<'a, T>, Unprepared> {
     let entry = entry.ok_or_else(|| Unavailable(ELSEWHERE.into()))?;
     let running = entry.prepare(csr, request)?;
-    let facts = running.facts()?;
+    let info = running.info()?;
     let product = move |alpha, x: &[T], beta, y: &mut [T]| running.multiply(alpha, x, beta, y);
-    Ok(described(Prepared::new(csr, 0, product), entry, facts, request))
+    Ok(described(Prepared::new(csr, 0, product), entry, info, request))
 }
 
 fn prepare_on_gpu<'a, T: Value>(
@@ -58,27 +58,27 @@ fn prepare_on_gpu<'a, T: Value>(
 ) -> Preparation<'a, T> {
     let entry = entry.ok_or_else(|| Unavailable(ELSEWHERE.into()))?;
     let running = entry.prepare_on_device(csr, request)?;
-    let facts = running.facts()?;
+    let info = running.info()?;
     let product = move |alpha, x: &Buffer<T>, beta, y: &mut Buffer<T>| {
         running.multiply_on_device(alpha, x, beta, y)
     };
-    Ok(described(Prepared::on_gpu(csr, product), entry, facts, request))
+    Ok(described(Prepared::on_gpu(csr, product), entry, info, request))
 }
 
 /// Adds what the method says of itself to a product.
 fn described<'a, T, V: Values + ?Sized>(
     prepared: Prepared<'a, T, V>,
     entry: &Entry,
-    facts: Facts,
+    info: Info,
     request: &Request,
 ) -> Prepared<'a, T, V> {
-    let library = facts.library.unwrap_or_else(|| entry.description.edition());
+    let library = info.library.unwrap_or_else(|| entry.description.edition());
     let changed = entry.description.opening_changed.as_ref();
     let undone = changed
         .map(|changed| format!("opening the plug-in has changed {changed}; this was undone"));
     let mut prepared = prepared.transposing(request.transpose);
-    (prepared.csr_bytes, prepared.note) = (facts.csr_bytes, facts.note);
-    prepared.with_added_note(undone).with_library(&library, facts.extra_bytes)
+    (prepared.csr_bytes, prepared.note) = (info.csr_bytes, info.note);
+    prepared.with_added_note(undone).with_library(&library, info.extra_bytes)
 }
 
 pub struct Running<'a> {
@@ -90,7 +90,7 @@ pub struct Running<'a> {
     csr: Box<abi::Csr>,
 }
 
-pub struct Facts {
+pub struct Info {
     /// The bytes of memory in addition to CSR, x and y.
     pub extra_bytes: Option<u64>,
     /// The bytes of the CSR arrays that a product reads.
@@ -233,7 +233,7 @@ impl Running<'_> {
     }
 
     /// Returns what the prepared method says of itself.
-    pub fn facts(&self) -> Result<Facts, Failed> {
+    pub fn info(&self) -> Result<Info, Failed> {
         let mut info = abi::Info {
             size: size_of::<abi::Info>() as u32,
             reserved: 0,
@@ -249,7 +249,7 @@ impl Running<'_> {
         // SAFETY: the interface demands that texts end.
         let (note, library) = unsafe { (text(info.note), text(info.library)) };
         let extra_bytes = info.extra_bytes.try_into().ok().or(self.context.allocated_bytes());
-        Ok(Facts { extra_bytes, csr_bytes: info.csr_bytes.try_into().ok(), note, library })
+        Ok(Info { extra_bytes, csr_bytes: info.csr_bytes.try_into().ok(), note, library })
     }
 
     /// Calls `destroy`, and returns what it has left undone.
