@@ -22,7 +22,9 @@ pub fn folders() -> Vec<PathBuf> {
     let active = std::env::var_os("VIRTUAL_ENV").map(PathBuf::from);
     let here = std::path::absolute(".venv").ok().filter(|path| is_trusted(path));
     for environment in [active, here].into_iter().flatten() {
-        folders.extend(wheel_folders(&environment));
+        // The folders of NVIDIA's wheels.
+        let wheels = environment.join("lib/python3*/site-packages/nvidia/*/lib");
+        folders.extend(glob::glob(&wheels.to_string_lossy()).into_iter().flatten().flatten());
         folders.push(environment.join("lib"));
     }
     folders
@@ -40,12 +42,6 @@ fn is_trusted(folder: &Path) -> bool {
         })
     };
     is_own(folder) && is_own(&folder.join("lib"))
-}
-
-/// Returns the `lib` folders of NVIDIA's wheels: `lib/python3.*/site-packages/nvidia/*/lib`.
-fn wheel_folders(environment: &Path) -> Vec<PathBuf> {
-    let pattern = environment.join("lib/python3*/site-packages/nvidia/*/lib");
-    glob::glob(&pattern.to_string_lossy()).into_iter().flatten().flatten().collect()
 }
 
 /// Returns whether the system's loader may find a library. The library is not opened, because that would run its

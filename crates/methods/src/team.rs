@@ -122,7 +122,8 @@ impl Team {
         let started =
             workers.map_while(|worker| worker.map_err(|error| refused = Some(error)).ok());
         let workers: Vec<_> = started.collect();
-        shared.start.set_workers(workers.iter().map(|worker| worker.thread().clone()).collect());
+        let handles = || workers.iter().map(|worker| worker.thread().clone()).collect();
+        shared.start.workers.get_or_init(handles);
         let (cpus, _leader) = (cpus.to_vec(), PhantomData);
         // If a thread was refused, dropping this value ends the others.
         let team = Self { shared, workers, cpus, nodes: None, unpinned: None, _leader };

@@ -33,7 +33,7 @@ pub struct Start {
     /// The lines of the threads that have children, which are the first ranks; always at least the leader's.
     lines: Vec<Line>,
     /// The handles of the workers, from rank 1 on. The leader sets them before it starts the first region.
-    workers: OnceLock<Vec<Thread>>,
+    pub workers: OnceLock<Vec<Thread>>,
     /// The number of times that a waiting worker reads the region counter before it sleeps, and that the leader checks
     /// whether all have finished before it lets other threads run.
     pub spins: usize,
@@ -54,11 +54,6 @@ impl Start {
         };
         let owners = (threads - 1).div_ceil(FAN_OUT).max(1);
         Self { threads, lines: (0..owners).map(line).collect(), workers: OnceLock::new(), spins }
-    }
-
-    /// Sets the handles of the workers, from rank 1 on. The leader calls this before it starts the first region.
-    pub fn set_workers(&self, workers: Vec<Thread>) {
-        assert!(self.workers.set(workers).is_ok(), "a team has one set of workers");
     }
 
     /// Returns the ranks that a thread starts.
