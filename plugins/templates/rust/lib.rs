@@ -4,30 +4,11 @@
 mod spmv_method;
 
 use std::ffi::{c_int, c_void};
+use std::ops::{Add, Mul};
 use std::ptr::null;
 use std::slice::from_raw_parts;
 
 use spmv_method::{Csr, Ctx, Info, Method, ABI, F32, F64, OK};
-
-/// The numbers of a precision.
-trait Real: Copy + PartialEq + std::ops::Add<Output = Self> + std::ops::Mul<Output = Self> {
-    const ZERO: Self;
-    fn of(number: f64) -> Self;
-}
-
-impl Real for f64 {
-    const ZERO: Self = 0.0;
-    fn of(number: f64) -> Self {
-        number
-    }
-}
-
-impl Real for f32 {
-    const ZERO: Self = 0.0;
-    fn of(number: f64) -> Self {
-        number as Self
-    }
-}
 
 /// A matrix that was prepared, with the arguments of the product that runs now.
 struct Product {
@@ -65,28 +46,32 @@ unsafe extern "C" fn multiply(
 /// Runs on every thread.
 unsafe extern "C" fn share(argument: *mut c_void, rank: u32) {
     let product = unsafe { &*argument.cast::<Product>() };
+    let (alpha, beta) = (product.alpha, product.beta);
     match u64::from(unsafe { (*product.csr).precision }) {
-        F64 => unsafe { rows::<f64>(product, rank) },
-        _ => unsafe { rows::<f32>(product, rank) },
+        F64 => unsafe { rows(product, rank, alpha, beta) },
+        _ => unsafe { rows(product, rank, alpha as f32, beta as f32) },
     }
 }
 
 /// Computes the rows of one thread. With beta = 0, y is not read.
-unsafe fn rows<T: Real>(product: &Product, rank: u32) {
+unsafe fn rows<T>(product: &Product, rank: u32, alpha: T, beta: T)
+where
+    T: Copy + Default + PartialEq + Add<Output = T> + Mul<Output = T>,
+{
     let (ctx, csr) = unsafe { (&*product.ctx, &*product.csr) };
     let (rows, nnz) = (csr.rows as usize, csr.nnz as usize);
     let offsets = unsafe { from_raw_parts(csr.row_offsets.cast::<i32>(), rows + 1) };
     let columns = unsafe { from_raw_parts(csr.column_indices.cast::<i32>(), nnz) };
     let values = unsafe { from_raw_parts(csr.values.cast::<T>(), nnz) };
     let x = unsafe { from_raw_parts(product.x.cast::<T>(), csr.cols as usize) };
-    let (alpha, beta) = (T::of(product.alpha), T::of(product.beta));
+    let zero = T::default();
     let (rank, threads) = (rank as usize, ctx.threads as usize);
     for row in rows * rank / threads..rows * (rank + 1) / threads {
         let entries = offsets[row] as usize..offsets[row + 1] as usize;
-        let sum = entries.fold(T::ZERO, |sum, k| sum + values[k] * x[columns[k] as usize]);
+        let sum = entries.fold(zero, |sum, k| sum + values[k] * x[columns[k] as usize]);
         let y = unsafe { product.y.cast::<T>().add(row) };
         unsafe {
-            *y = if beta == T::ZERO { alpha * sum } else { alpha * sum + beta * *y };
+            *y = if beta == zero { alpha * sum } else { alpha * sum + beta * *y };
         }
     }
 }
