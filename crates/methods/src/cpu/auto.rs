@@ -91,7 +91,7 @@ fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Out
     let mut packed = prepare_by(&packed::METHOD, csr, request)?;
     let pays = ratio < surely
         || fastest_products([&mut packed, &mut merge], csr, request.now)
-            .is_none_or(|[packed, merge]| packed <= CLEARLY * merge);
+            .is_none_or(is_not_clearly_slower);
     Ok(if pays { packed } else { merge })
 }
 
@@ -123,6 +123,10 @@ fn prepare_by<'a, T: Scalar + Lanes>(
     let given = request.given.iter().filter(takes).copied().collect();
     let picked = format!("picked {}", Choice { method, given }.name());
     Ok(prepared.with_note(picked).with_csr_bytes(csr_bytes))
+}
+
+fn is_not_clearly_slower([packed, merge]: [f64; 2]) -> bool {
+    packed <= CLEARLY * merge
 }
 
 /// Returns the time of the fastest product of each method, in seconds; infinity for a method that fails. The values of the
@@ -194,6 +198,12 @@ mod tests {
         assert!(of_two.contains(&&picked(100, 1000, &coded)[..]));
     }
 
+    #[test]
+    fn packed_is_chosen_unless_merge_is_clearly_faster() {
+        let chosen = [[1.0, 2.0], [1.0, 1.0], [1.19, 1.0], [1.21, 1.0], [2.0, 1.0]];
+        assert_eq!(chosen.map(is_not_clearly_slower), [true, true, true, false, false]);
+    }
+
     /// Returns a method of which each product does what is given.
     fn products<'a>(
         csr: &'a Csr<f64>,
@@ -203,12 +213,13 @@ mod tests {
     }
 
     #[test]
-    fn a_method_that_fails_takes_forever() {
+    fn a_method_that_fails_is_never_chosen() {
         let csr = Csr::from_triplets(1, 1, &[(0, 0, 1.0)]);
         let mut fails = products(&csr, || Err(Failed("deliberate failure".into())));
         let mut works = products(&csr, || Ok(()));
         let times = fastest_products([&mut fails, &mut works], &csr, Instant::now).unwrap();
         assert!(times[0].is_infinite() && times[1].is_finite(), "{times:?}");
+        assert!(!is_not_clearly_slower(times));
     }
 
     #[test]

@@ -15,9 +15,9 @@ use crossbeam_utils::CachePadded;
 use super::atomic::{AtomicAdd, SharedSums};
 use super::placement::{place, span};
 use super::row_kernels::{Entries, dot};
-use super::rows::{Operands, Outcome, part, scale, scale_if_nearly_empty, scale_on};
+use super::rows::{Operands, Outcome, multiplying, part, scale, scale_if_nearly_empty, scale_on};
 use crate::formats::coordinates::row_indices;
-use crate::method::{Code, Method, Operations, Prepared, Request, Setup};
+use crate::method::{Code, Method, Operations, Request, Setup};
 use crate::simd::{Isa, Kernel, Lanes, Vector};
 use crate::team::Team;
 use spmv_matrix::Csr;
@@ -42,25 +42,23 @@ fn prepare<'a, T: AtomicAdd + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> 
     let owned = |rank| vec![span(&row_indices[part(csr.nnz(), rank, team.len())])];
     let placed = place(team, owned);
     if request.transpose {
-        let product = move |alpha, x: &[T], beta, y: &mut [T]| {
+        let product = move |Operands { alpha, x, beta }: Operands<T>, y: &mut [T]| {
             scale_on(team, beta, y);
             let (threads, y) = (team.len(), SharedSums::new(team, y));
             team.run(|rank| {
                 let piece = part(csr.nnz(), rank, threads);
                 scatter(csr, rows_of(&row_indices, piece), alpha, x, &y);
             });
-            Ok(())
         };
-        return Ok(Prepared::new(csr, bytes, product)
+        return Ok(multiplying(csr, bytes, product)
             .transposing(true)
             .with_csr_bytes(csr.entry_bytes())
             .with_added_note(placed));
     }
     let mut carries = Carries::new(request);
-    Ok(Prepared::new(csr, bytes + carries.bytes(), move |alpha, x, beta, y| {
-        let beta = scale_if_nearly_empty(csr, team, beta, y);
-        carries.add_product(&row_indices, Entries::of(csr), Operands { alpha, x, beta }, y);
-        Ok(())
+    Ok(multiplying(csr, bytes + carries.bytes(), move |operands, y| {
+        let beta = scale_if_nearly_empty(csr, team, operands.beta, y);
+        carries.add_product(&row_indices, Entries::of(csr), Operands { beta, ..operands }, y);
     })
     .with_csr_bytes(csr.entry_bytes())
     .with_added_note(placed))

@@ -25,11 +25,11 @@ mod tasks;
 use std::ops::Range;
 
 use format::Blocks;
-use tasks::{BlockLine, Plan, Task, Work};
+use tasks::{BlockLine, Schedule, Task, Work};
 
 use super::placement::{place, span};
-use super::rows::{Outcome, part, scale};
-use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup};
+use super::rows::{Operands, Outcome, multiplying, part, scale};
+use crate::method::{Code, Method, Operations, Parameter, Request, Setup};
 use spmv_matrix::Csr;
 use spmv_matrix::disjoint::DisjointMut;
 use spmv_matrix::scalar::Scalar;
@@ -55,19 +55,19 @@ fn prepare<'a, T: Scalar>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a,
     let log_beta = beta.unwrap_or_else(|| format::log_beta(csr, threads));
     let blocks = Blocks::new(csr, log_beta)?;
     let outputs = if request.transpose { csr.cols() } else { csr.rows() };
-    let plan = Plan::new(&blocks, request.transpose, outputs, threads);
-    let mut temporaries = vec![T::zero(); plan.temporaries];
-    let extra_bytes = blocks.bytes() + plan.bytes() + size_of_val(&temporaries[..]);
+    let schedule = Schedule::new(&blocks, request.transpose, outputs, threads);
+    let mut temporaries = vec![T::zero(); schedule.temporaries];
+    let extra_bytes = blocks.bytes() + schedule.bytes() + size_of_val(&temporaries[..]);
     let transpose = request.transpose;
     let placed = place(team, |rank| {
         let nonzeros = part(csr.nnz(), rank, threads);
         vec![span(&blocks.values[nonzeros.clone()]), span(&blocks.indices[nonzeros])]
     });
-    let product = move |alpha, x: &[T], beta, y: &mut [T]| {
-        plan.start();
+    let product = move |Operands { alpha, x, beta }: Operands<T>, y: &mut [T]| {
+        schedule.start();
         let (y, temporaries) = (DisjointMut::new(y), DisjointMut::new(&mut temporaries));
         team.run(|rank| {
-            for task in plan.claims(rank) {
+            for task in schedule.claims(rank) {
                 let (vector, outputs, factor) = match task.temporary {
                     None => (&y, task.outputs.clone(), beta),
                     Some(start) => (&temporaries, start..start + task.outputs.len(), T::zero()),
@@ -82,9 +82,9 @@ fn prepare<'a, T: Scalar>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a,
                 }
             }
         });
-        if plan.temporaries > 0 {
+        if schedule.temporaries > 0 {
             team.run(|rank| {
-                for BlockLine { outputs, temporaries: pieces } in &plan.lines {
+                for BlockLine { outputs, temporaries: pieces } in &schedule.lines {
                     let Range { start, end } = part(outputs.len(), rank, threads);
                     // SAFETY: all tasks are done. Each line has its own outputs and temporaries, and each thread a part.
                     let y = unsafe { y.range(outputs.start + start..outputs.start + end) };
@@ -96,9 +96,8 @@ fn prepare<'a, T: Scalar>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a,
                 }
             });
         }
-        Ok(())
     };
-    Ok(Prepared::new(csr, extra_bytes, product).transposing(transpose).with_added_note(placed))
+    Ok(multiplying(csr, extra_bytes, product).transposing(transpose).with_added_note(placed))
 }
 
 /// Computes `sums` += α times the task's part of A (or of Aᵀ) times x.

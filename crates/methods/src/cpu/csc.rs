@@ -5,8 +5,8 @@
 
 use super::merge::{MergePath, piece};
 use super::placement::{place, spans_of};
-use super::rows::{Operands, Outcome};
-use crate::method::{Code, Method, Operations, Prepared, Request, Setup};
+use super::rows::{Operands, Outcome, multiplying};
+use crate::method::{Code, Method, Operations, Request, Setup};
 use crate::simd::Lanes;
 use spmv_matrix::Csr;
 use spmv_matrix::scalar::Scalar;
@@ -30,9 +30,6 @@ fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Out
         let piece = piece(&transpose, rank, team.len());
         spans_of(&transpose, piece.start.nonzero..piece.end.nonzero)
     });
-    let product = move |alpha, x: &[T], beta, y: &mut [T]| {
-        path.multiply(&transpose, Operands { alpha, x, beta }, y);
-        Ok(())
-    };
-    Ok(Prepared::new(csr, bytes, product).transposing(true).with_added_note(placed))
+    let product = move |operands: Operands<T>, y: &mut [T]| path.multiply(&transpose, operands, y);
+    Ok(multiplying(csr, bytes, product).transposing(true).with_added_note(placed))
 }

@@ -28,8 +28,8 @@ use format::Chunk;
 use kernel::Tiles;
 
 use super::row_kernels::Piece;
-use super::rows::{Operands, Outcome, part, scale_if_nearly_empty};
-use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup};
+use super::rows::{Operands, Outcome, multiplying, part, scale_if_nearly_empty};
+use crate::method::{Code, Method, Operations, Parameter, Request, Setup};
 use crate::simd::{Isa, Lanes};
 use spmv_matrix::Csr;
 use spmv_matrix::disjoint::DisjointMut;
@@ -64,7 +64,7 @@ fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Out
     let tail_rows = rows_from(csr, tail);
     let extra_bytes =
         chunks.iter().map(|chunk| chunk.bytes()).sum::<usize>() + size_of_val(&tail_rows[..]);
-    Ok(Prepared::new(csr, extra_bytes, move |alpha, x, beta, y| {
+    Ok(multiplying(csr, extra_bytes, move |Operands { alpha, x, beta }, y| {
         let beta = scale_if_nearly_empty(csr, team, beta, y);
         let operands = Operands { alpha, x, beta };
         let shared = DisjointMut::new(y);
@@ -80,7 +80,6 @@ fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Out
             let range = csr.row(row).start.max(tail)..csr.row(row).end;
             y[row] += alpha * isa.run(Piece { csr, range, x });
         }
-        Ok(())
     }))
 }
 

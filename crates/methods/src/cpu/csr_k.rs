@@ -20,7 +20,7 @@ use std::borrow::Cow;
 
 use super::placement::{place, spans_of};
 use super::row_kernels::{WholeRows, prefetching_pays};
-use super::rows::{Operands, Outcome, part};
+use super::rows::{Operands, Outcome, multiplying, part};
 use crate::formats::csr_k::{LARGE_SIZES, RowOrder, SMALL_SIZES};
 use crate::method::{Parameter, Prepared, Request};
 use crate::simd::{Isa, Kernel, Lanes, Vector};
@@ -75,30 +75,21 @@ pub fn prepare<'a, T: Scalar + Lanes, const K: usize>(
     let sizes = [("srs", SUPER_ROW), ("ssrs", SUPER_SUPER_ROW)];
     let sizes = sizes.map(|(name, default)| request.number(name).unwrap_or(default));
     let sizes = &sizes[..K - 1];
-    Ok(match RowOrder::of(csr, request) {
-        RowOrder::BandK(coarsening) => permuted_product(csr, coarsening, sizes, request),
-        RowOrder::Natural(None) => natural_product(csr, sizes, request),
-        RowOrder::Natural(Some(note)) => natural_product(csr, sizes, request).with_note(note),
-    })
-}
-
-/// Prepares Listing 1 on the rows in natural order. x and y have the same order.
-fn natural_product<'a, T: Scalar + Lanes>(
-    csr: &'a Csr<T>,
-    sizes: &[usize],
-    request: &Request<'a>,
-) -> Prepared<'a, T> {
+    let note = match RowOrder::of(csr, request) {
+        RowOrder::BandK(coarsening) => return Ok(permuted(csr, coarsening, sizes, request)),
+        RowOrder::Natural(note) => note,
+    };
     let (team, isa) = (request.team, request.isa);
     let matrix = CsrK::new(Cow::Borrowed(csr), grouped(csr.row_lengths(), sizes));
-    Prepared::new(csr, matrix.pointer_bytes(), move |alpha, x, beta, y| {
-        matrix.multiply(Operands { alpha, x, beta }, y, team, isa);
-        Ok(())
+    Ok(multiplying(csr, matrix.pointer_bytes(), move |operands, y| {
+        matrix.multiply(operands, y, team, isa);
     })
     .with_csr_bytes(csr.bytes())
+    .with_added_note(note))
 }
 
 /// Prepares the product in Band-k order: each product permutes x, computes Listing 1, and un-permutes y.
-fn permuted_product<'a, T: Scalar + Lanes>(
+fn permuted<'a, T: Scalar + Lanes>(
     csr: &'a Csr<T>,
     coarsening: Coarsening,
     sizes: &[usize],
@@ -117,13 +108,12 @@ fn permuted_product<'a, T: Scalar + Lanes>(
     let permutations = 2 * size_of_val(permutation.old());
     let vectors = 2 * size_of_val(&permuted_x[..]);
     let extra_bytes = matrix.pointer_bytes() + csr.bytes() as usize + permutations + vectors;
-    Prepared::new(csr, extra_bytes, move |alpha, x, beta, y| {
+    multiplying(csr, extra_bytes, move |Operands { alpha, x, beta }, y| {
         gather(x, permutation.old(), &mut permuted_x, team, |value, slot| *slot = value);
         let operands = Operands { alpha, x: &permuted_x, beta: T::zero() };
         matrix.multiply(operands, &mut permuted_y, team, isa);
         let scaled = Operands { alpha: T::one(), x: &[], beta };
         gather(&permuted_y, permutation.new_of_old(), y, team, |sum, y| scaled.store(sum, y));
-        Ok(())
     })
     .with_added_note(placed)
 }

@@ -9,8 +9,8 @@
 //! Memory: none beyond CSR.
 
 use super::row_kernels::{WholeRows, prefetching_pays};
-use super::rows::{Operands, Outcome, balanced};
-use crate::method::{Code, Method, Operations, Prepared, Request, Setup};
+use super::rows::{Outcome, balanced, multiplying};
+use crate::method::{Code, Method, Operations, Request, Setup};
 use crate::simd::Lanes;
 use spmv_matrix::Csr;
 use spmv_matrix::disjoint::DisjointMut;
@@ -30,8 +30,7 @@ pub const METHOD: Method = Method {
 fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a, T> {
     let (team, threads, isa) = (request.team, request.team.len(), request.isa);
     let prefetch = prefetching_pays(csr);
-    Ok(Prepared::new(csr, 0, move |alpha, x, beta, y| {
-        let operands = Operands { alpha, x, beta };
+    Ok(multiplying(csr, 0, move |operands, y| {
         let y = DisjointMut::new(y);
         team.run(|rank| {
             let rows = balanced(csr, rank, threads, 1);
@@ -40,6 +39,5 @@ fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Out
             let start = csr.row_offsets()[rows.start] as usize;
             isa.run(WholeRows { csr, rows, start, operands, y, prefetch });
         });
-        Ok(())
     }))
 }

@@ -11,9 +11,9 @@
 use std::ops::Range;
 
 use super::placement::{place, span};
-use super::rows::{Operands, Outcome, part};
+use super::rows::{Operands, Outcome, multiplying, part};
 use crate::formats::diagonals::{self, Diagonals};
-use crate::method::{Code, Method, Operations, Prepared, Request, Setup};
+use crate::method::{Code, Method, Operations, Request, Setup};
 use crate::simd::{Kernel, Lanes, Vector};
 use spmv_matrix::Csr;
 use spmv_matrix::disjoint::DisjointMut;
@@ -42,8 +42,7 @@ fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Out
         let of_rows = |diagonal: &[T]| span(&diagonal[rows.clone()]);
         diagonals.values.chunks(diagonals.pitch.max(1)).map(of_rows).collect()
     });
-    let product = move |alpha, x: &[T], beta, y: &mut [T]| {
-        let operands = Operands { alpha, x, beta };
+    let product = move |operands: Operands<T>, y: &mut [T]| {
         let y = DisjointMut::new(y);
         team.run(|rank| {
             let rows = part(rows, rank, threads);
@@ -51,9 +50,8 @@ fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Out
             let y = unsafe { y.range(rows.clone()) };
             isa.run_wide(Rows { csr, transpose, diagonals: &diagonals, rows, operands, y });
         });
-        Ok(())
     };
-    Ok(Prepared::new(csr, bytes, product).transposing(transpose).with_added_note(placed))
+    Ok(multiplying(csr, bytes, product).transposing(transpose).with_added_note(placed))
 }
 
 impl<T: Scalar> Diagonals<T> {

@@ -12,11 +12,11 @@ use super::coo::Carries;
 use super::ell::pitch;
 use super::placement::{Span, place, span};
 use super::row_kernels::Entries;
-use super::rows::{Operands, Outcome, part};
+use super::rows::{Operands, Outcome, multiplying, part};
 use super::strips::StripRows;
 use crate::formats::coordinates::{self, Rest, WIDTH, width};
 use crate::formats::strips::{self, Strips};
-use crate::method::{Code, Method, Operations, Prepared, Request, Setup};
+use crate::method::{Code, Method, Operations, Request, Setup};
 use crate::simd::Lanes;
 use spmv_matrix::Csr;
 use spmv_matrix::disjoint::DisjointMut;
@@ -46,8 +46,7 @@ fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Out
         |rank: usize| [strips.spans(shares[rank].clone()), rest.spans(entries(rank))].concat();
     let placed = place(team, owned);
     let note = format!("{width} entries of a row in ELL, {} in coordinates", rest.values.len());
-    let product = move |alpha, x: &[T], beta, y: &mut [T]| {
-        let operands = Operands { alpha, x, beta };
+    let product = move |operands: Operands<T>, y: &mut [T]| {
         let shared = &DisjointMut::new(y);
         team.run(|rank| {
             let share = shares[rank].clone();
@@ -56,9 +55,8 @@ fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Out
         let added = Operands { beta: T::one(), ..operands };
         let Rest { row_indices, column_indices, values } = &rest;
         carries.add_product(row_indices, Entries { column_indices, values }, added, y);
-        Ok(())
     };
-    Ok(Prepared::new(csr, bytes, product).with_note(note).with_added_note(placed))
+    Ok(multiplying(csr, bytes, product).with_note(note).with_added_note(placed))
 }
 
 impl<T: Scalar> Rest<T> {

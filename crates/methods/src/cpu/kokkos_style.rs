@@ -15,8 +15,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crossbeam_utils::CachePadded;
 
 use super::atomic::{AtomicAdd, SharedSums};
-use super::rows::{Operands, Outcome, part, scale_on};
-use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup};
+use super::rows::{Operands, Outcome, multiplying, part, scale_on};
+use crate::method::{Code, Method, Operations, Parameter, Request, Setup};
 use crate::simd::{Kernel, Lanes, Vector};
 use crate::team::Team;
 use spmv_matrix::Csr;
@@ -51,23 +51,20 @@ fn prepare<'a, T: AtomicAdd + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> 
     let (team, isa, transpose) = (request.team, request.isa, request.transpose);
     let schedule = Schedule::of(csr.rows(), csr.nnz(), request.word("schedule"));
     if transpose {
-        let product = move |alpha, x: &[T], beta, y: &mut [T]| {
+        let product = move |Operands { alpha, x, beta }: Operands<T>, y: &mut [T]| {
             scale_on(team, beta, y);
             let y = SharedSums::new(team, y);
             schedule.run(csr.rows(), team, |rows| scatter(csr, rows, alpha, x, &y));
-            Ok(())
         };
-        return Ok(Prepared::new(csr, 0, product).transposing(true));
+        return Ok(multiplying(csr, 0, product).transposing(true));
     }
-    Ok(Prepared::new(csr, 0, move |alpha, x, beta, y| {
-        let operands = Operands { alpha, x, beta };
+    Ok(multiplying(csr, 0, move |operands, y| {
         let y = DisjointMut::new(y);
         schedule.run(csr.rows(), team, |rows| {
             // SAFETY: each row is assigned once.
             let y = unsafe { y.range(rows.clone()) };
             isa.run(Rows { csr, rows, operands, y });
         });
-        Ok(())
     }))
 }
 

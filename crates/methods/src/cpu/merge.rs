@@ -15,8 +15,8 @@ use std::ops::Range;
 use crossbeam_utils::CachePadded;
 
 use super::row_kernels::{Piece, WholeRows, prefetching_pays};
-use super::rows::{Operands, Outcome};
-use crate::method::{Code, Method, Operations, Prepared, Request, Setup};
+use super::rows::{Operands, Outcome, multiplying};
+use crate::method::{Code, Method, Operations, Request, Setup};
 use crate::simd::{Isa, Lanes};
 use crate::team::Team;
 use spmv_matrix::Csr;
@@ -54,10 +54,7 @@ pub struct Carry<T> {
 
 fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a, T> {
     let mut path = MergePath::new(csr, request);
-    Ok(Prepared::new(csr, path.bytes(), move |alpha, x, beta, y| {
-        path.multiply(csr, Operands { alpha, x, beta }, y);
-        Ok(())
-    }))
+    Ok(multiplying(csr, path.bytes(), move |operands, y| path.multiply(csr, operands, y)))
 }
 
 pub struct MergePath<'a, T> {

@@ -21,8 +21,8 @@ use crossbeam_utils::CachePadded;
 use super::merge::{Carry, Coordinate, consume, fix_up, piece};
 use super::placement::{place, spans_of};
 use super::row_kernels::prefetching_pays;
-use super::rows::{Operands, Outcome};
-use crate::method::{Code, Method, Operations, Prepared, Request, Setup};
+use super::rows::{Operands, Outcome, multiplying};
+use crate::method::{Code, Method, Operations, Request, Setup};
 use crate::simd::Lanes;
 use spmv_matrix::Csr;
 use spmv_matrix::disjoint::DisjointMut;
@@ -71,18 +71,16 @@ fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Out
         placed.unwrap_or_else(|| "one NUMA node: only the search is moved to the setup".into());
     let extra_bytes = parts.iter().map(|part| part.bytes()).sum();
     let prefetch = prefetching_pays(csr);
-    let product = move |alpha, x: &[T], beta, y: &mut [T]| {
-        let operands = Operands { alpha, x, beta };
+    let product = move |operands: Operands<T>, y: &mut [T]| {
         let shared = DisjointMut::new(y);
         team.run_with(&mut parts, |_, part| {
             // SAFETY: each row is closed at one point of the path, so by one thread.
             let y = unsafe { shared.range(part.rows.clone()) };
             part.carry.sum = consume(isa, &part.csr, part.path.clone(), operands, y, prefetch);
         });
-        fix_up(parts.iter().map(|part| &part.carry), alpha, y);
-        Ok(())
+        fix_up(parts.iter().map(|part| &part.carry), operands.alpha, y);
     };
-    Ok(Prepared::new(csr, extra_bytes, product).with_note(note))
+    Ok(multiplying(csr, extra_bytes, product).with_note(note))
 }
 
 impl<'a, T: Scalar> Part<'a, T> {

@@ -4,8 +4,8 @@
 
 use super::merge::{consume, piece};
 use super::row_kernels::prefetching_pays;
-use super::rows::{Operands, Outcome};
-use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup};
+use super::rows::{Operands, Outcome, multiplying};
+use crate::method::{Code, Method, Operations, Parameter, Request, Setup};
 use crate::simd::Lanes;
 use spmv_matrix::Csr;
 use spmv_matrix::scalar::Scalar;
@@ -30,9 +30,8 @@ pub const METHOD: Method = Method {
 
 fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a, T> {
     let (isa, prefetch) = (request.isa, prefetching_pays(csr));
-    let product = move |alpha, x: &[T], beta, y: &mut [T]| {
-        consume(isa, csr, piece(csr, 0, 1), Operands { alpha, x, beta }, y, prefetch);
-        Ok(())
+    let product = move |operands: Operands<T>, y: &mut [T]| {
+        consume(isa, csr, piece(csr, 0, 1), operands, y, prefetch);
     };
-    Ok(Prepared::new(csr, 0, product).with_note("1 rank, no communication"))
+    Ok(multiplying(csr, 0, product).with_note("1 rank, no communication"))
 }

@@ -46,9 +46,9 @@ use std::ops::Range;
 use crossbeam_utils::CachePadded;
 
 use super::row_kernels::Piece;
-use super::rows::{Operands, Outcome, part, shares};
+use super::rows::{Outcome, multiplying, part, shares};
 use crate::formats::entries_of;
-use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup};
+use crate::method::{Code, Method, Operations, Parameter, Request, Setup};
 use crate::simd::{Aligned, Lanes, MAX_LANES};
 use crate::team::Team;
 use build::{Packer, Packing};
@@ -115,8 +115,7 @@ fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Out
     let longest_entries: usize = longest.iter().map(|&row| csr.row(row).len()).sum();
     let longest_bytes = (longest_entries * (size_of::<T>() + size_of::<u32>())) as u64;
     let extra_bytes = bytes + (threads * size_of::<T>() + size_of::<usize>()) * longest.len();
-    Ok(Prepared::new(csr, extra_bytes, move |alpha, x, beta, y| {
-        let operands = Operands { alpha, x, beta };
+    Ok(multiplying(csr, extra_bytes, move |operands, y| {
         let shared = DisjointMut::new(y);
         team.run_with(&mut sums, |rank, sums| {
             for window in &windows[shares[rank].clone()] {
@@ -129,7 +128,7 @@ fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Out
                 let Range { start, end } = csr.row(row);
                 let part = part(end - start, rank, threads);
                 let range = start + part.start..start + part.end;
-                *sum = isa.run(Piece { csr, range, x });
+                *sum = isa.run(Piece { csr, range, x: operands.x });
             }
         });
         if !longest.is_empty() {
@@ -141,7 +140,6 @@ fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Out
                 }
             });
         }
-        Ok(())
     })
     .with_csr_bytes(longest_bytes)
     .with_note(note))

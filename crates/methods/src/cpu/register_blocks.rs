@@ -6,11 +6,11 @@
 use std::ops::Range;
 
 use super::placement::{place, span};
-use super::rows::{Operands, Outcome};
+use super::rows::{Operands, Outcome, multiplying};
 use crate::formats::fill::recompute_non_finite;
 use crate::formats::register_blocks::{RegisterBlocks, Shape, block_rows, pieces};
+use crate::method::Request;
 use crate::method::profile::MAX_BLOCK_SIDE;
-use crate::method::{Prepared, Request};
 use crate::simd::{Kernel, Lanes, Vector};
 use spmv_matrix::Csr;
 use spmv_matrix::disjoint::DisjointMut;
@@ -32,17 +32,16 @@ pub fn prepared<'a, T: Scalar + Lanes>(
         vec![span(values), span(columns), span(block_offsets)]
     });
     let bytes = pieces.iter().map(RegisterBlocks::bytes).sum();
-    let product = move |alpha, x: &[T], beta, y: &mut [T]| {
-        let (operands, y) = (Operands { alpha, x, beta }, DisjointMut::new(y));
+    let product = move |operands: Operands<T>, y: &mut [T]| {
+        let y = DisjointMut::new(y);
         team.run(|rank| {
             let blocks = &pieces[rank];
             // SAFETY: the rows of different pieces do not overlap.
             let y = unsafe { y.range(blocks.rows.clone()) };
             isa.run(BlockRows { csr, blocks, operands, y });
         });
-        Ok(())
     };
-    Ok(Prepared::new(csr, bytes, product).with_note(note).with_added_note(placed))
+    Ok(multiplying(csr, bytes, product).with_note(note).with_added_note(placed))
 }
 
 /// The kernel for rows stored in blocks: y ← αAx + βy.
@@ -132,20 +131,13 @@ impl<T: Scalar> BlockRows<'_, T> {
     #[inline(always)]
     fn store(&self, index: usize, sums: &mut [T], y: &mut [T]) {
         if !sums.iter().fold(true, |finite, sum| finite & sum.is_finite()) {
-            self.recompute(index, sums);
+            let rows = block_rows(&self.blocks.rows, sums.len(), index);
+            let ranges = rows.map(|row| self.csr.row(row));
+            recompute_non_finite(self.csr, ranges, self.operands.x, sums);
         }
         for (y, sum) in y.iter_mut().zip(sums) {
             self.operands.store(*sum, y);
         }
-    }
-
-    /// Recomputes the sums of block row `index` without the zeros that fill its blocks. It is not compiled for each shape.
-    #[cold]
-    #[inline(never)]
-    fn recompute(&self, index: usize, sums: &mut [T]) {
-        let rows = block_rows(&self.blocks.rows, sums.len(), index);
-        let ranges = rows.map(|row| self.csr.row(row));
-        recompute_non_finite(self.csr, ranges, self.operands.x, sums);
     }
 
     /// Returns the products of one block row, summed by their position in the block: A columns of B rows if

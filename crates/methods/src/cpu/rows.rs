@@ -47,6 +47,19 @@ impl<T: Scalar> Operands<'_, T> {
     }
 }
 
+/// Returns the product of this project's own code, which does not fail and uses `extra_bytes` in addition to CSR. With
+/// β = 0 it must not read y.
+pub fn multiplying<'a, T>(
+    csr: &'a Csr<T>,
+    extra_bytes: usize,
+    mut product: impl FnMut(Operands<T>, &mut [T]) + 'a,
+) -> Prepared<'a, T> {
+    Prepared::new(csr, extra_bytes, move |alpha, x, beta, y| {
+        product(Operands { alpha, x, beta }, y);
+        Ok(())
+    })
+}
+
 /// Computes y ← βy. With β = 0 it sets y to zero without reading it.
 pub fn scale<T: Scalar>(beta: T, y: &mut [T]) {
     if beta == T::zero() {

@@ -6,8 +6,8 @@
 //!
 //! Memory: none beyond CSR. Departures: α and β, and the transposed product.
 
-use super::rows::{Operands, Outcome, scale};
-use crate::method::{Code, Method, Operations, Prepared, Request, Setup};
+use super::rows::{Operands, Outcome, multiplying, scale};
+use crate::method::{Code, Method, Operations, Request, Setup};
 use spmv_matrix::Csr;
 use spmv_matrix::scalar::Scalar;
 
@@ -24,23 +24,20 @@ pub const METHOD: Method = Method {
 
 fn prepare<'a, T: Scalar>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a, T> {
     if request.transpose {
-        return Ok(Prepared::new(csr, 0, move |alpha, x, beta, y| {
+        return Ok(multiplying(csr, 0, move |Operands { alpha, x, beta }, y| {
             scale(beta, y);
             scatter(csr, alpha, x, y);
-            Ok(())
         })
         .transposing(true));
     }
-    Ok(Prepared::new(csr, 0, move |alpha, x, beta, y| {
-        let operands = Operands { alpha, x, beta };
+    Ok(multiplying(csr, 0, move |operands, y| {
         for (row, y) in y.iter_mut().enumerate() {
             let mut sum = T::zero();
             for k in csr.row(row) {
-                sum += csr.values()[k] * x[csr.column_indices()[k] as usize];
+                sum += csr.values()[k] * operands.x[csr.column_indices()[k] as usize];
             }
             operands.store(sum, y);
         }
-        Ok(())
     }))
 }
 

@@ -7,8 +7,8 @@
 use sprs::MulAcc;
 use sprs::prod::mul_acc_mat_vec_csr;
 
-use super::rows::{Outcome, scale};
-use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
+use super::rows::{Operands, Outcome, multiplying, scale};
+use crate::method::{Code, Method, Operations, Request, Setup, Unavailable};
 use spmv_matrix::Csr;
 use spmv_matrix::scalar::Scalar;
 
@@ -31,7 +31,7 @@ fn prepare<'a, T: Scalar + MulAcc>(csr: &'a Csr<T>, request: &Request<'a>) -> Ou
     let scratch_rows = if request.alpha == 1.0 { 0 } else { csr.rows() };
     let mut scratch = vec![T::zero(); scratch_rows];
     let extra_bytes = Some(size_of_val(&scratch[..]) as u64);
-    let product = move |alpha: T, x: &[T], beta: T, y: &mut [T]| {
+    let product = move |Operands { alpha, x, beta }: Operands<T>, y: &mut [T]| {
         scale(beta, y);
         if alpha == T::one() {
             mul_acc_mat_vec_csr(view, x, y);
@@ -40,9 +40,8 @@ fn prepare<'a, T: Scalar + MulAcc>(csr: &'a Csr<T>, request: &Request<'a>) -> Ou
             mul_acc_mat_vec_csr(view, x, &mut scratch[..]);
             y.iter_mut().zip(&scratch).for_each(|(y, &sum)| *y += alpha * sum);
         }
-        Ok(())
     };
-    Ok(Prepared::new(csr, 0, product).with_library(&version(), extra_bytes))
+    Ok(multiplying(csr, 0, product).with_library(&version(), extra_bytes))
 }
 
 /// Returns the version of sprs that this program is built with, read from the lock file.

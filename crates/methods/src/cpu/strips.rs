@@ -10,7 +10,7 @@
 use std::ops::Range;
 
 use super::placement::{Span, place, span};
-use super::rows::{Operands, cut};
+use super::rows::{Operands, cut, multiplying};
 use crate::formats::fill::recompute_non_finite;
 use crate::formats::strips::{Layout, Strip, Strips, entries};
 use crate::method::{Prepared, Request};
@@ -61,14 +61,12 @@ impl<T: Scalar + Lanes> Strips<T> {
         let shares = self.shares(team.len());
         let note = self.note(csr.nnz());
         let placed = place(team, |rank| self.spans(shares[rank].clone()));
-        Prepared::new(csr, self.bytes(), move |alpha, x, beta, y| {
-            let operands = Operands { alpha, x, beta };
+        multiplying(csr, self.bytes(), move |operands, y| {
             let y = &DisjointMut::new(y);
             team.run(|rank| {
                 let share = shares[rank].clone();
                 isa.run_wide(StripRows { csr, strips: &self, share, operands, y });
             });
-            Ok(())
         })
         .with_note(note)
         .with_added_note(placed)

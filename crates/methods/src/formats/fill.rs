@@ -40,11 +40,13 @@ pub fn most_places_of_rows(extent: &Extent, lanes: u64) -> u64 {
     }
 }
 
-/// Recomputes from CSR those `sums` that are not finite. `ranges` are the entries of the rows.
+/// Recomputes from CSR those `sums` that are not finite. `ranges` are the entries of the rows. This is rare, so it is not
+/// compiled for each variant of a kernel.
 ///
 /// Padding multiplies 0 by an x for which the row has no entry, or a second time by an x of its own; 0 ·
 /// NaN and 0 · ∞ are NaN. The result of a row must depend on its own entries only, whatever x contains.
 #[cold]
+#[inline(never)]
 pub fn recompute_non_finite<T: Scalar>(
     csr: &Csr<T>,
     ranges: impl Iterator<Item = Range<usize>>,
@@ -58,9 +60,7 @@ pub fn recompute_non_finite<T: Scalar>(
     }
 }
 
-/// Returns Σ a·x over entries of a row. It is not compiled for each variant of a kernel.
-#[cold]
-#[inline(never)]
+/// Returns Σ a·x over entries of a row.
 pub fn exact_sum<T: Scalar>(csr: &Csr<T>, entries: Range<usize>, x: &[T]) -> T {
     let product = |k: usize| csr.values()[k] * x[csr.column_indices()[k] as usize];
     entries.map(product).fold(T::zero(), |sum, product| sum + product)

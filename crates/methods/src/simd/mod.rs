@@ -85,11 +85,13 @@ pub trait Vector<T>: Copy {
     where
         T: Scalar,
     {
+        debug_assert!(at + Self::LANES <= values.len(), "a register beyond the values");
         let mut converted = [T::zero(); MAX_LANES];
         // SAFETY: the caller guarantees that the values are readable; a register has at most `MAX_LANES`.
         unsafe {
+            let values = values.as_ptr().add(at);
             for (lane, to) in converted[..Self::LANES].iter_mut().enumerate() {
-                *to = T::narrow((*values.get_unchecked(at + lane)).as_());
+                *to = T::narrow((*values.add(lane)).as_());
             }
             Self::load_from(converted.as_ptr())
         }

@@ -40,7 +40,7 @@ pub struct BlockLine {
     pub temporaries: Range<usize>,
 }
 
-pub struct Plan {
+pub struct Schedule {
     pub tasks: Vec<Task>,
     /// The lines that were cut between blocks. Their temporaries follow each other.
     pub lines: Vec<BlockLine>,
@@ -51,7 +51,7 @@ pub struct Plan {
     next: Vec<CachePadded<AtomicUsize>>,
 }
 
-impl Plan {
+impl Schedule {
     pub fn new<T: Scalar>(
         blocks: &Blocks<T>,
         transpose: bool,
@@ -229,10 +229,11 @@ pub mod tests {
     fn heavy_lines_are_cut_between_blocks_and_heavy_blocks_in_quadrants() {
         let blocks = blocks();
         for transpose in [false, true] {
-            let plan = Plan::new(&blocks, transpose, 900, 4);
+            let schedule = Schedule::new(&blocks, transpose, 900, 4);
             // Rows 0 to 63 contain the full row; the dense block is in rows 320 to 383.
-            let of_line =
-                |line: usize| plan.tasks.iter().filter(move |task| task.outputs.start / 64 == line);
+            let of_line = |line: usize| {
+                schedule.tasks.iter().filter(move |task| task.outputs.start / 64 == line)
+            };
             let pieces: Vec<_> = of_line(0).collect();
             assert!(pieces.len() > 1 && pieces[0].temporary.is_none());
             assert!(pieces[1..].iter().all(|task| task.temporary.is_some()));
@@ -240,19 +241,22 @@ pub mod tests {
             let dense = of_line(if transpose { 2 } else { 5 }).filter(runs).count();
             assert!(dense.is_power_of_two() && dense > 1, "{dense}");
             assert_eq!(of_line(9).count(), 1);
-            assert!((1..=900).contains(&plan.temporaries), "{}", plan.temporaries);
+            assert!((1..=900).contains(&schedule.temporaries), "{}", schedule.temporaries);
         }
-        assert!(Plan::new(&blocks, false, 900, 1).lines.is_empty(), "one thread needs no pieces");
+        assert!(
+            Schedule::new(&blocks, false, 900, 1).lines.is_empty(),
+            "one thread needs no pieces"
+        );
     }
 
     #[test]
     fn every_task_is_claimed_once_in_each_product() {
-        let plan = Plan::new(&blocks(), false, 900, 3);
+        let schedule = Schedule::new(&blocks(), false, 900, 3);
         for _ in 0..2 {
-            plan.start();
+            schedule.start();
             // The last thread finishes before the others begin.
-            let claimed: Vec<_> = [2, 0, 1].map(|rank| plan.claims(rank).count()).into();
-            assert_eq!(claimed, [plan.tasks.len(), 0, 0]);
+            let claimed: Vec<_> = [2, 0, 1].map(|rank| schedule.claims(rank).count()).into();
+            assert_eq!(claimed, [schedule.tasks.len(), 0, 0]);
         }
     }
 }

@@ -46,16 +46,39 @@ impl<T: Scalar + Lanes> Multiply<'_, T> {
         let x = self.operands.x;
         match &self.window.columns {
             Columns::Near { base, deltas } => {
-                self.with_columns(isa, factors, &x[*base as usize..], deltas);
+                let x = &x[*base as usize..];
+                isa.run_wide(OneForm { product: self, factors, x, columns: deltas });
             }
-            Columns::Far(columns) => self.with_columns(isa, factors, x, columns),
+            Columns::Far(columns) => {
+                isa.run_wide(OneForm { product: self, factors, x, columns });
+            }
         }
     }
+}
 
-    fn with_columns<I: Index>(self, isa: Isa, factors: impl Source<T>, x: &[T], columns: &[I]) {
-        let Self { csr, window, operands, y, prefetch } = self;
+/// The kernel for one form of values and of column indices. A single kernel for all forms would be a function so large
+/// that compiling it takes twice as long.
+struct OneForm<'a, T, I, F> {
+    product: Multiply<'a, T>,
+    factors: F,
+    x: &'a [T],
+    columns: &'a [I],
+}
+
+impl<T: Scalar, I: Index, F: Source<T>> Kernel<T> for OneForm<'_, T, I, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector<T>>(self) {
+        if const { V::IS_FALLBACK != F::IS_FALLBACK } {
+            unreachable!("`Multiply::run` chooses the source by the instruction set");
+        }
+        let Self { product, factors, x, columns } = self;
+        let Multiply { csr, window, operands, y, prefetch } = product;
+        assert_eq!((V::LANES, y.len()), (window.width, window.rows));
+        // It is made here so that its position is in registers.
         let at = Position::default();
-        isa.run_wide(Reader { csr, window, operands, y, factors, x, columns, prefetch, at });
+        Reader { csr, window, operands, y, factors, x, columns, prefetch, at }.read::<V>();
     }
 }
 
@@ -71,8 +94,7 @@ struct Position {
     block: usize,
 }
 
-/// The kernel for one form of values and of column indices, which reads a window. A single kernel for all forms would be a
-/// function so large that compiling it takes twice as long.
+/// The state of reading a window.
 struct Reader<'a, T, I, F> {
     csr: &'a Csr<T>,
     window: &'a Window<T>,
@@ -84,20 +106,6 @@ struct Reader<'a, T, I, F> {
     columns: &'a [I],
     prefetch: bool,
     at: Position,
-}
-
-impl<T: Scalar, I: Index, F: Source<T>> Kernel<T> for Reader<'_, T, I, F> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<V: Vector<T>>(self) {
-        if const { V::IS_FALLBACK != F::IS_FALLBACK } {
-            unreachable!("`Multiply::run` chooses the source by the instruction set");
-        }
-        assert_eq!((V::LANES, self.y.len()), (self.window.width, self.window.rows));
-        // The position of a copy that is made here is in registers.
-        Self { at: Position::default(), ..self }.read::<V>();
-    }
 }
 
 impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
@@ -153,7 +161,10 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
             false => self.band_sums::<V, SLICES, true>(row, diagonals),
         };
         if F::ZEROS && !full && !all_finite(&sums) {
-            sums = std::array::from_fn(|slice| self.exact_sums(row + slice * V::LANES..));
+            let first = self.window.first_row + row;
+            sums = std::array::from_fn(|slice| {
+                exact_sums(self.csr, self.operands.x, first + slice * V::LANES, &LANES[..V::LANES])
+            });
         }
         self.at.factor += SLICES * diagonals.len() * V::LANES;
         for (slice, sum) in sums.into_iter().enumerate() {
@@ -199,9 +210,9 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
             if const { F::ZEROS && HEIGHT > 1 } && segment.holes {
                 if !all_finite(&sums) {
                     let rows = &window.block_rows[self.at.block..][..slice.blocks.into()];
-                    let rows = rows.iter().map(|&row| usize::from(row));
-                    sums =
-                        std::array::from_fn(|r| self.exact_sums(rows.clone().map(|row| row + r)));
+                    sums = std::array::from_fn(|r| {
+                        exact_sums(self.csr, self.operands.x, window.first_row + r, rows)
+                    });
                 }
                 self.at.mask += (slice.full + slice.partial) as usize * HEIGHT;
             }
@@ -315,18 +326,6 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
         self.operands.store_all(&mut sums[..V::LANES], &mut self.y[row..row + V::LANES]);
     }
 
-    /// Returns a register with the sums of exactly the nonzeros of these rows. Where slots without a nonzero contain zeros,
-    /// their products with elements of x that are not finite are NaN.
-    #[inline(always)]
-    fn exact_sums<V: Vector<T>>(&self, rows: impl Iterator<Item = usize>) -> V {
-        let mut sums = [T::zero(); MAX_LANES];
-        for (sum, row) in sums[..V::LANES].iter_mut().zip(rows) {
-            *sum = exact_sum(self.csr, self.csr.row(self.window.first_row + row), self.operands.x);
-        }
-        // SAFETY: no register has more than `MAX_LANES` values.
-        unsafe { V::load(&sums, 0) }
-    }
-
     #[inline(always)]
     fn long_row<V: Vector<T>>(&mut self, length: usize) -> T {
         // SAFETY: no memory is read.
@@ -396,6 +395,34 @@ unsafe fn store_lanes<T: Scalar, V: Vector<T>>(
             }
         }
     }
+}
+
+/// The rows of a slice of a band, relative to its first row.
+const LANES: [u16; MAX_LANES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+
+/// Returns a register with the sums of exactly the nonzeros of these rows, relative to the row `first`.
+#[inline(always)]
+fn exact_sums<T: Scalar, V: Vector<T>>(csr: &Csr<T>, x: &[T], first: usize, rows: &[u16]) -> V {
+    let sums = sums_of_nonzeros(csr, x, first, rows);
+    // SAFETY: no register has more than `MAX_LANES` values.
+    unsafe { V::load(&sums, 0) }
+}
+
+/// Where slots without a nonzero contain zeros, the kernel multiplies them, too, and the product of zero and an element of
+/// x that is not finite is NaN. This is rare, so it is not compiled for each variant of the kernel.
+#[cold]
+#[inline(never)]
+fn sums_of_nonzeros<T: Scalar>(
+    csr: &Csr<T>,
+    x: &[T],
+    first: usize,
+    rows: &[u16],
+) -> [T; MAX_LANES] {
+    let mut sums = [T::zero(); MAX_LANES];
+    for (sum, &row) in sums.iter_mut().zip(rows) {
+        *sum = exact_sum(csr, csr.row(first + usize::from(row)), x);
+    }
+    sums
 }
 
 /// Returns whether all lanes of all registers are finite.

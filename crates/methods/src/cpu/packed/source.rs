@@ -17,9 +17,10 @@ pub trait Source<T>: Copy {
     const IS_FALLBACK: bool = false;
     /// Whether slots without a nonzero contain zeros. Then masks are needed only if some element of x is not finite,
     /// because the product of zero and such an element is NaN, and the sums show it.
-    const ZEROS: bool;
+    const ZEROS: bool = false;
     /// Prefetches the factors that are loaded some steps after those at index `at`.
-    fn prefetch_after(self, at: usize);
+    #[inline(always)]
+    fn prefetch_after(self, _at: usize) {}
     /// Loads a register of factors, beginning with the one at index `at`.
     ///
     /// # Safety
@@ -46,9 +47,6 @@ pub struct Any<'a, T>(pub &'a Factors<T>);
 
 impl<T: Scalar> Source<T> for Any<'_, T> {
     const IS_FALLBACK: bool = true;
-    const ZEROS: bool = false;
-    #[inline(always)]
-    fn prefetch_after(self, _: usize) {}
     #[inline(never)]
     unsafe fn load<V: Vector<T>>(self, at: usize) -> V {
         // SAFETY: the caller guarantees that the stream has a whole register of factors from `at` on.
@@ -67,9 +65,6 @@ impl<T: Scalar> Source<T> for Any<'_, T> {
 }
 
 impl<T: Scalar> Source<T> for Same<T> {
-    const ZEROS: bool = false;
-    #[inline(always)]
-    fn prefetch_after(self, _: usize) {}
     #[inline(always)]
     unsafe fn load<V: Vector<T>>(self, _: usize) -> V {
         // SAFETY: no memory is read.
@@ -104,7 +99,6 @@ impl<T: Scalar, S: AsPrimitive<f64>> Source<T> for Exact<'_, S> {
 }
 
 impl<T: Scalar, I: Index> Source<T> for Coded<'_, T, I> {
-    const ZEROS: bool = false;
     #[inline(always)]
     fn prefetch_after(self, at: usize) {
         prefetch(self.1.as_ptr().wrapping_add(at + PREFETCH_DISTANCE));

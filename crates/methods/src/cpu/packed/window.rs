@@ -134,14 +134,12 @@ impl<T> Window<T> {
     pub fn cost(&self) -> usize {
         let bands: usize =
             self.bands.iter().map(|band| band.slices * (2 * band.diagonals.len() + 6)).sum();
-        let mut slices = &self.slices[..];
-        let mut steps = 0;
-        for segment in &self.segments {
-            let (own, rest) = slices.split_at(segment.slices);
-            let of =
-                |slice: &Slice| (slice.full + slice.partial) as usize * (STEP + segment.height);
-            steps += own.iter().map(of).sum::<usize>() + own.len() * LANE_SUM * segment.height;
-            slices = rest;
+        let (mut slices, mut steps) = (self.slices.iter(), 0);
+        for Segment { height, slices: count, .. } in &self.segments {
+            for slice in slices.by_ref().take(*count) {
+                steps +=
+                    (slice.full + slice.partial) as usize * (STEP + height) + LANE_SUM * height;
+            }
         }
         let long: usize =
             self.long_rows.iter().map(|&(_, length)| length as usize * STEP / 8 + LANE_SUM).sum();
