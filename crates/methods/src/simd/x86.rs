@@ -1,7 +1,7 @@
 //! The register types of x86-64, and the functions in which their instructions are enabled.
 //!
-//! All operations of the registers and the functions that they use are unsafe for the same reasons, which [`Vector`] states:
-//! the machine must support the instruction set, and what is read by a pointer must be readable.
+//! All operations of the registers and the functions that they use are unsafe for the same reasons, which [`Vector`]
+//! states: the machine must support the instruction set, and what is read by a pointer must be readable.
 
 #![allow(unsafe_op_in_unsafe_fn)] // the reasons are stated once, above
 

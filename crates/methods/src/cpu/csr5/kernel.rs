@@ -1,7 +1,8 @@
 //! The product of a thread's tiles: section 4 of the paper.
 //!
 //! Unchecked accesses rely on the invariants of [`Chunk`], cited by name, on `DIRTY` tiles having their own offsets, and
-//! on x having a value per column of the matrix, which `Prepared::multiply` checks. The machine supports the instructions of each register because `Isa::run_wide` chose its type.
+//! on x having a value per column of the matrix, which `Prepared::multiply` checks. The machine supports the instructions
+//! of each register because `Isa::run_wide` chose its type.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
