@@ -45,15 +45,13 @@ pub struct Units {
 
 impl<T: Scalar> Tiles<T> {
     pub fn of(csr: &Csr<T>, choices: Choices) -> Self {
-        let tile_rows = csr.rows().div_ceil(SIDE);
-        let starts = (0..tile_rows).into_par_iter().step_by(TOGETHER);
-        let part = |start: usize| {
+        let tile_rows: Vec<_> = (0..csr.rows().div_ceil(SIDE)).collect();
+        let part = |tile_rows: &[usize]| {
             let mut part = Self::none();
-            let end = tile_rows.min(start + TOGETHER);
-            (start..end).for_each(|tile_row| part.push_row(csr, tile_row, choices));
+            tile_rows.iter().for_each(|&tile_row| part.push_row(csr, tile_row, choices));
             part
         };
-        let parts: Vec<_> = starts.map(part).collect();
+        let parts: Vec<_> = tile_rows.par_chunks(TOGETHER).map(part).collect();
         let mut all = Self::none();
         for mut part in parts {
             all.encoded.append(part.encoded);
@@ -86,12 +84,10 @@ impl<T: Scalar> Tiles<T> {
 
     /// Appends a tile, and moves its listed entries to `apart` if the choices require it.
     fn push(&mut self, (row, column): (u32, u32), tile: Tile<T>, choices: Choices) {
-        let format = tile.format(choices.hyb);
-        let width = match format {
-            Format::Coo if choices.apart => 0,
-            Format::Hyb { width } if choices.apart => width,
-            _ => return self.encoded.push(column, tile, format),
-        };
+        let (format, width) = tile.format(choices.hyb);
+        if !(choices.apart && matches!(format, Format::Coo | Format::Hyb)) {
+            return self.encoded.push(column, tile, (format, width));
+        }
         let (mut places, mut values, mut lengths) = (Vec::new(), Vec::new(), [0; SIDE]);
         for (&place, &value) in tile.places.iter().zip(tile.values) {
             let (r, c) = (u32::from(place / 16), u32::from(place % 16));
@@ -105,16 +101,16 @@ impl<T: Scalar> Tiles<T> {
         }
         if width > 0 {
             let tile = Tile { places: &places, values: &values, ..tile };
-            self.encoded.push(column, tile, Format::Ell { width });
+            self.encoded.push(column, tile, (Format::Ell, width));
         }
     }
 
     /// Returns a note with the number of tiles in each format and of entries outside the tiles.
     pub fn describe(&self) -> String {
         let count = |format| self.encoded.tiles.iter().filter(|head| head[1] & 7 == format).count();
-        let names = (0..).zip(NAMES).map(|(format, name)| (count(format), name));
-        let used: Vec<_> = names.filter(|(count, _)| *count > 0).collect();
-        let texts: Vec<_> = used.iter().map(|(count, name)| format!("{count} {name}")).collect();
+        let counts = (0..).zip(NAMES).map(|(format, name)| (count(format), name));
+        let used = counts.filter(|(count, _)| *count > 0);
+        let texts: Vec<_> = used.map(|(count, name)| format!("{count} {name}")).collect();
         format!("tiles: {}; {} entries apart", texts.join(", "), self.apart.len())
     }
 

@@ -5,42 +5,28 @@ use spmv_matrix::scalar::Scalar;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Encoded<T> {
-    /// Four words per tile: its column of tiles, its shape, and the offsets of its values and of its indices.
+    /// Four words per tile: its column of tiles, its shape, and the offsets of its values and of its indices. The shape has
+    /// the number of the format, its size and the number of listed entries.
     pub tiles: Vec<[u32; 4]>,
     pub values: Vec<T>,
     pub indices: Vec<u8>,
 }
 
-/// Returns the shape word of a tile: the format's number, its size and the number of listed entries.
-fn shape(format: Format, nnz: usize, listed: usize) -> u32 {
-    let (number, size) = match format {
-        Format::Csr => (0, nnz),
-        Format::Coo => (1, 0),
-        Format::Ell { width } => (2, width),
-        Format::Hyb { width } => (3, width),
-        Format::Dense => (4, 0),
-        Format::DenseRows { count } => (5, count),
-        Format::DenseColumns { count } => (6, count),
-    };
-    (number | size << 3 | listed << 11) as u32
-}
-
 impl<T: Scalar> Encoded<T> {
     /// Appends a tile. No offset reaches 2³²: a nonzero needs at most 1.78 values, in ELL, and 1.77 index bytes, in
     /// the smallest CSR tiles. The only exception is a dense tile in the corner of the matrix.
-    pub fn push(&mut self, column: u32, tile: Tile<T>, format: Format) {
+    pub fn push(&mut self, column: u32, tile: Tile<T>, (format, size): (Format, usize)) {
         let (values, indices) = (self.values.len() as u32, self.indices.len() as u32);
-        let nnz = tile.places.len();
         let mut listed = 0;
         match format {
             Format::Csr => self.push_csr(tile),
-            Format::Coo => listed = self.push_ell(tile, 0),
-            Format::Ell { width } | Format::Hyb { width } => listed = self.push_ell(tile, width),
+            Format::Coo | Format::Ell | Format::Hyb => listed = self.push_ell(tile, size),
             Format::Dense => self.push_columns(tile, Some, tile.width),
-            Format::DenseRows { .. } => self.push_rows(tile),
-            Format::DenseColumns { count } => self.push_full_columns(tile, count),
+            Format::DenseRows => self.push_rows(tile),
+            Format::DenseColumns => self.push_full_columns(tile, size),
         }
-        self.tiles.push([column, shape(format, nnz, listed), values, indices]);
+        let shape = (format as usize | size << 3 | listed << 11) as u32;
+        self.tiles.push([column, shape, values, indices]);
     }
 
     /// Appends the offsets of the 16 rows, then the columns, two per byte.

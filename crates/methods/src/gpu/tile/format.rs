@@ -17,23 +17,23 @@ pub struct Tile<'a, T> {
     pub values: &'a [T],
 }
 
-/// The formats of a tile.
+/// The formats of a tile, in the order of their numbers in the kernel. Each has a size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Entries by row, with row offsets.
+    /// Entries by row, with row offsets. The size is the number of entries.
     Csr,
-    /// Entries with both coordinates.
+    /// Entries with both coordinates. The size is 0.
     Coo,
-    /// `width` entries per row with padding, column by column.
-    Ell { width: usize },
-    /// ELL for the first `width` entries of each row, COO for the others.
-    Hyb { width: usize },
-    /// All cells, column by column.
+    /// As many entries per row as the size, with padding, column by column.
+    Ell,
+    /// ELL for as many entries of each row as the size, COO for the others.
+    Hyb,
+    /// All cells, column by column. The size is 0.
     Dense,
-    /// The number `count` of full rows; the other rows are empty.
-    DenseRows { count: usize },
-    /// The number `count` of full columns; the other columns are empty.
-    DenseColumns { count: usize },
+    /// As many full rows as the size; the other rows are empty.
+    DenseRows,
+    /// As many full columns as the size; the other columns are empty.
+    DenseColumns,
 }
 
 impl<T> Tile<'_, T> {
@@ -45,30 +45,31 @@ impl<T> Tile<'_, T> {
         counts(self.places.iter().map(|place| place % 16))
     }
 
-    /// Returns the first format whose condition holds, in the order of TileSpMV's rules. HYB is possible only if `hyb`.
-    pub fn format(&self, hyb: bool) -> Format {
+    /// Returns the first format whose condition holds, in the order of TileSpMV's rules, and its size. HYB is possible only
+    /// if `hyb`.
+    pub fn format(&self, hyb: bool) -> (Format, usize) {
         let nnz = self.places.len();
         if nnz >= 3 * self.height * self.width / 4 {
-            return Format::Dense;
+            return (Format::Dense, 0);
         }
         if nnz <= FEW {
-            return Format::Coo;
+            return (Format::Coo, 0);
         }
         let (rows, columns) = (self.row_lengths(), self.column_lengths());
         if let Some(count) = full(&rows, self.width) {
-            return Format::DenseRows { count };
+            return (Format::DenseRows, count);
         }
         if let Some(count) = full(&columns, self.height) {
-            return Format::DenseColumns { count };
+            return (Format::DenseColumns, count);
         }
         let lengths = &rows[..self.height];
         let variation = variation(lengths);
         if variation <= EVEN {
-            return Format::Ell { width: longest(lengths) };
+            return (Format::Ell, longest(lengths));
         }
         let width = hyb_width(lengths, size_of::<T>());
         let is_hyb = hyb && variation >= UNEVEN && listed(lengths, width) <= MOST_LISTED;
-        if is_hyb { Format::Hyb { width } } else { Format::Csr }
+        if is_hyb { (Format::Hyb, width) } else { (Format::Csr, nnz) }
     }
 }
 
@@ -122,7 +123,12 @@ mod tests {
 
     /// Returns the format of a tile of `height` × `width` whose rows have the first `lengths` cells as entries, or whose
     /// columns have if `transposed`.
-    fn format_of(height: usize, width: usize, lengths: &[usize], transposed: bool) -> [Format; 2] {
+    fn format_of(
+        height: usize,
+        width: usize,
+        lengths: &[usize],
+        transposed: bool,
+    ) -> [(Format, usize); 2] {
         let row = |(row, &length): (usize, &usize)| (0..length).map(move |col| (row, col));
         let cells = lengths.iter().enumerate().flat_map(row);
         let place = |(row, col)| (if transposed { col * 16 + row } else { row * 16 + col }) as u8;
@@ -139,39 +145,43 @@ mod tests {
         let two = |a, b| [[a; 8], [b; 8]].concat();
         let rows = [
             // Three quarters of the cells are 192; of 3 x 5 cells 11.25; of 1 x 1 cells at most 1 after rounding down.
-            (16, 16, vec![16; 12], Dense),
-            (3, 5, vec![5, 5, 1], Dense),
-            (1, 1, vec![1], Dense),
-            (3, 5, vec![5, 5], Coo),
-            (16, 16, vec![12], Coo),
-            (16, 16, vec![13], Csr),
+            (16, 16, vec![16; 12], (Dense, 0)),
+            (3, 5, vec![5, 5, 1], (Dense, 0)),
+            (1, 1, vec![1], (Dense, 0)),
+            (3, 5, vec![5, 5], (Coo, 0)),
+            (16, 16, vec![12], (Coo, 0)),
+            (16, 16, vec![13], (Csr, 13)),
             // Only cells inside the matrix count.
-            (16, 16, vec![16; 2], DenseRows { count: 2 }),
-            (16, 13, vec![0, 0, 13, 0, 0, 0, 0, 13], DenseRows { count: 2 }),
-            (16, 14, vec![14, 0, 13], Csr),
-            (16, 16, even.to_vec(), Ell { width: 4 }),
-            (5, 16, vec![4, 4, 4, 4, 5], Ell { width: 5 }),
+            (16, 16, vec![16; 2], (DenseRows, 2)),
+            (16, 13, vec![0, 0, 13, 0, 0, 0, 0, 13], (DenseRows, 2)),
+            (16, 14, vec![14, 0, 13], (Csr, 27)),
+            (16, 16, even.to_vec(), (Ell, 4)),
+            (5, 16, vec![4, 4, 4, 4, 5], (Ell, 5)),
             // Eight rows of 4 and eight of 6: deviation 1, mean 5, variation 0.2. With 7: deviation 1.5, mean 5.5.
-            (16, 16, two(4, 6), Ell { width: 6 }),
-            (16, 16, two(4, 7), Csr),
+            (16, 16, two(4, 6), (Ell, 6)),
+            (16, 16, two(4, 7), (Csr, 88)),
         ];
         for (height, width, lengths, expected) in rows {
             assert_eq!(format_of(height, width, &lengths, false), [expected; 2], "{lengths:?}");
         }
         let columns = format_of(13, 16, &[0, 0, 13, 0, 0, 0, 0, 13], true);
-        assert_eq!(columns, [DenseColumns { count: 2 }; 2]);
-        assert_eq!(format_of(16, 16, &[16; 3], true)[0], DenseColumns { count: 3 });
+        assert_eq!(columns, [(DenseColumns, 2); 2]);
+        assert_eq!(format_of(16, 16, &[16; 3], true)[0], (DenseColumns, 3));
     }
 
     #[test]
     fn hyb_is_for_uneven_rows_with_few_entries_beyond() {
         let one_of = |length| [1, 1, 1, 1, length, 1, 1, 1, 1];
-        assert_eq!(format_of(16, 16, &one_of(5), false), [Csr, Hyb { width: 1 }]);
-        assert_eq!(format_of(16, 16, &one_of(6), false), [Csr; 2], "five beyond a width of 1");
+        assert_eq!(format_of(16, 16, &one_of(5), false), [(Csr, 13), (Hyb, 1)]);
+        assert_eq!(
+            format_of(16, 16, &one_of(6), false),
+            [(Csr, 14); 2],
+            "five beyond a width of 1"
+        );
         let mut lengths = [1; 16];
         lengths[0] = 5;
         assert!(variation(&lengths) < 1.0, "no row is empty");
-        assert_eq!(format_of(16, 16, &lengths, false), [Csr; 2]);
+        assert_eq!(format_of(16, 16, &lengths, false), [(Csr, 20); 2]);
     }
 
     #[test]
