@@ -35,79 +35,26 @@ pub struct Sizes {
     pub ssrs: usize,
 }
 
-/// The formula size = round(constant + slope · ln(mean row length)).
-struct Formula {
-    constant: f64,
-    slope: f64,
-}
-
-/// How a case changes the sizes that the formulas yield.
-struct Change {
-    /// The factor of SSRS; the product is rounded.
-    ssrs: f64,
-    srs: NewSrs,
-}
-
-/// How the new SRS is computed: from the old SRS or from the new SSRS, times a factor.
-enum NewSrs {
-    Times(f64),
-    TimesSsrs(f64),
-}
-use NewSrs::{Times, TimesSsrs};
-
-struct Tuning {
-    ssrs: Formula,
-    srs: Formula,
-    changes: [Change; 4],
-}
-
-const NO_CHANGE: Change = Change { ssrs: 1.0, srs: Times(1.0) };
-
-const VOLTA: Tuning = Tuning {
-    ssrs: Formula { constant: 8.9, slope: -1.25 },
-    srs: Formula { constant: 10.146, slope: -1.5 },
-    changes: [
-        NO_CHANGE,
-        Change { ssrs: 1.5, srs: Times(2.0) },
-        Change { ssrs: 4.0, srs: TimesSsrs(0.5) },
-        Change { ssrs: 5.0, srs: TimesSsrs(0.5) },
-    ],
-};
-
-const AMPERE: Tuning = Tuning {
-    ssrs: Formula { constant: 9.175, slope: -1.32 },
-    srs: Formula { constant: 20.5, slope: -3.5 },
-    changes: [
-        NO_CHANGE,
-        Change { ssrs: 1.0, srs: Times(4.0) },
-        Change { ssrs: 2.5, srs: TimesSsrs(3.0) },
-        Change { ssrs: 2.0, srs: TimesSsrs(2.0) },
-    ],
-};
-
-/// Those of Ampere, because the paper measured no Hopper GPU. `spmv-bench tune csr-k --device gpu` fits new formulas.
-const HOPPER: Tuning = AMPERE;
-
-/// Returns the sizes for a mean row length, changed as in `case`, which may differ from the case of that length.
+/// Returns the sizes for a mean row length, changed as in `case`, which may differ from the case of that length. The paper
+/// measured Volta and Ampere. GPUs after Ampere have its sizes; `spmv-bench tune csr-k --device gpu` fits new formulas.
 pub fn sizes(capability: (u32, u32), row_length: f64, case: usize) -> Sizes {
-    let Tuning { ssrs, srs, changes } = match capability {
-        (9.., _) => HOPPER,
-        (8, _) => AMPERE,
-        _ => VOLTA,
+    let size =
+        |constant: f64, slope: f64| rounded(constant + slope * row_length.max(1.0).ln()).max(1.0);
+    let is_volta = capability.0 < 8;
+    let [ssrs, srs] = match is_volta {
+        true => [size(8.9, -1.25), size(10.146, -1.5)],
+        false => [size(9.175, -1.32), size(20.5, -3.5)],
     };
-    let change = &changes[case];
-    let new_ssrs = rounded(ssrs.size(row_length) * change.ssrs);
-    let new_srs = match change.srs {
-        Times(factor) => srs.size(row_length) * factor,
-        TimesSsrs(factor) => new_ssrs * factor,
+    let (ssrs, srs) = match (is_volta, case) {
+        (_, SERIAL) => (ssrs, srs),
+        (true, 1) => (1.5 * ssrs, 2.0 * srs),
+        (true, 2) => (4.0 * ssrs, 0.5 * rounded(4.0 * ssrs)),
+        (true, _) => (5.0 * ssrs, 0.5 * rounded(5.0 * ssrs)),
+        (false, 1) => (ssrs, 4.0 * srs),
+        (false, 2) => (2.5 * ssrs, 3.0 * rounded(2.5 * ssrs)),
+        (false, _) => (2.0 * ssrs, 2.0 * rounded(2.0 * ssrs)),
     };
-    Sizes { srs: rounded(new_srs) as usize, ssrs: new_ssrs as usize }
-}
-
-impl Formula {
-    fn size(&self, row_length: f64) -> f64 {
-        rounded(self.constant + self.slope * row_length.max(1.0).ln()).max(1.0)
-    }
+    Sizes { srs: rounded(srs) as usize, ssrs: rounded(ssrs) as usize }
 }
 
 /// Rounds to the nearest integer, halves upwards.
