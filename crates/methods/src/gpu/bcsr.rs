@@ -73,13 +73,9 @@ fn lanes(places: usize, block_rows: usize) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lanes_follow_the_mean_number_of_values() {
-        let lanes = |places| lanes(places, 10);
-        assert_eq!([0, 640, 641, 1280, 1281, 9000].map(lanes), [8, 8, 16, 16, 32, 32]);
-        assert_eq!(super::lanes(0, 0), 8);
-    }
+#[test]
+fn lanes_follow_the_mean_number_of_values() {
+    let of_ten_rows = |places| lanes(places, 10);
+    assert_eq!([0, 640, 641, 1280, 1281, 9000].map(of_ten_rows), [8, 8, 16, 16, 32, 32]);
+    assert_eq!(lanes(0, 0), 8);
 }

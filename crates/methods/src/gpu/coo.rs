@@ -13,9 +13,9 @@
 //! cache, and the thread does not wait. Therefore the order of summation varies in rows that several warps share. The
 //! other rows are stored, not added to.
 
-use super::find_rows::find_rows;
+use super::ell::{BLOCK, block};
 use super::prelude::*;
-use super::start_rows::StartRows;
+use super::start::StartRows;
 use crate::formats::coordinates::row_indices;
 
 pub const METHOD: Method = Method {
@@ -23,11 +23,7 @@ pub const METHOD: Method = Method {
     source: "Bell & Garland 2009, COO; cusp's flat kernel",
     summary: "nonzeros with their rows, an interval per warp; segmented scan; shared rows added atomically",
     parameters: &[
-        Parameter {
-            name: "block",
-            values: &["128", "256", "512"],
-            meaning: "threads per block; default 256, as in cusp",
-        },
+        BLOCK,
         Parameter {
             name: "interval",
             values: &["128", "512", "2048"],
@@ -45,13 +41,12 @@ const WARP: usize = 32;
 const UNIT: usize = 4 * WARP;
 
 fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
-    let gpu = &csr.gpu;
-    let block = request.number("block").unwrap_or(256);
+    let block = block(request);
     let kernel = csr.compile(program!("cuda/coo.cu"), &[("BLOCK", block)])?.kernel("coo")?;
     let adding = Adding::new(kernel, block, csr.host.nnz(), request.number("interval"))?;
-    let shared = find_rows(csr, adding.sizes[1] as usize, csr.host.nnz().saturating_sub(1))?;
-    let start = StartRows::of::<T>(gpu, shared)?;
-    let row_indices = gpu.upload(&row_indices(&csr.row_offsets.to_vec()?))?;
+    let last = csr.host.nnz().saturating_sub(1);
+    let start = StartRows::find(csr, adding.sizes[1] as usize, last)?;
+    let row_indices = csr.gpu.upload(&row_indices(&csr.row_offsets.to_vec()?))?;
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
         start.run(beta, y)?;
         let entries: [&dyn Argument; 3] = [&row_indices, &csr.column_indices, &csr.values];
@@ -103,13 +98,9 @@ fn share(nnz: usize, warps: usize) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::share;
-
-    #[test]
-    fn shares_are_whole_loads_and_not_more_than_warps() {
-        assert_eq!([0, 1, 1280, 1281, 2560].map(|nnz| share(nnz, 10)), [128, 128, 128, 256, 256]);
-        // The largest supported number of nonzeros on an H200 with 132 x 64 warps.
-        assert_eq!(share((1 << 31) - 1, 8448), 1986 * 128);
-    }
+#[test]
+fn shares_are_whole_loads_and_not_more_than_warps() {
+    assert_eq!([0, 1, 1280, 1281, 2560].map(|nnz| share(nnz, 10)), [128, 128, 128, 256, 256]);
+    // The largest supported number of nonzeros on an H200 with 132 x 64 warps.
+    assert_eq!(share((1 << 31) - 1, 8448), 1986 * 128);
 }

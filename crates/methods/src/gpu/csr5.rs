@@ -23,9 +23,8 @@
 //! visit every empty row at the end); a last tile that is full is not part of the tail. The order of summation varies
 //! in rows that span many tiles.
 
-use super::find_rows::find_rows;
 use super::prelude::*;
-use super::start_rows::StartRows;
+use super::start::StartRows;
 
 pub const METHOD: Method = Method {
     name: "gpu-csr5",
@@ -65,7 +64,7 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
     let tiles = Tiles::of(csr, &module, sigma)?;
     let tail_start = tiles.count * LANES * sigma;
     let tail_rows = rows_of(csr, &module, csr.host.nnz() - tail_start, tail_start, 1)?;
-    let start = StartRows::of::<T>(&csr.gpu, find_rows(csr, LANES * sigma, tail_start)?)?;
+    let start = StartRows::find(csr, LANES * sigma, tail_start)?;
     let (count, tail) = (tiles.count as u32, tail_rows.len() as u32);
     let grid = (tiles.count + tail_rows.len().div_ceil(LANES)).div_ceil(block / LANES);
 
@@ -164,23 +163,10 @@ impl<T: Value> Tiles<T> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sigma_follows_the_mean_row_length() {
-        let sigma = |nnz| super::sigma(10, nnz);
-        assert_eq!([0, 49, 50, 320, 329, 330, 2569, 2570].map(sigma), [4, 4, 5, 32, 32, 32, 32, 6]);
-        assert_eq!(super::sigma(0, 0), 4);
-    }
-
-    /// The first word has room for a lane's flags and for ten bits that count the flags of the 31 lanes before it.
-    #[test]
-    fn descriptors_hold_every_sigma() {
-        for value in METHOD.parameters[0].values {
-            let sigma: usize = value.parse().unwrap();
-            assert!(sigma <= 32 && 31 * sigma < 1 << (32 - FLAGS));
-        }
-        assert_eq!([4, 22, 23, 32].map(|sigma: usize| sigma.div_ceil(FLAGS)), [1, 1, 2, 2]);
-    }
+#[test]
+fn sigma_follows_the_mean_row_length() {
+    let of_ten_rows = |nnz| sigma(10, nnz);
+    let sigmas = [0, 49, 50, 320, 329, 330, 2569, 2570].map(of_ten_rows);
+    assert_eq!(sigmas, [4, 4, 5, 32, 32, 32, 32, 6]);
+    assert_eq!(sigma(0, 0), 4);
 }

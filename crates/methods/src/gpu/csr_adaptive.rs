@@ -102,25 +102,21 @@ fn row_blocks(row_offsets: &[u32], capacity: usize, part: usize) -> Vec<(u32, u3
     blocks
 }
 
+/// The first case is that of five-gpu-algorithms, IV-C: of rows with 20, 21 and 44 nonzeros, a row block of 64 contains
+/// the first two.
 #[cfg(test)]
-mod tests {
-    use super::row_blocks;
-
-    /// The first case is that of five-gpu-algorithms, IV-C: of rows with 20, 21 and 44 nonzeros, a row block of 64 contains
-    /// the first two.
-    #[test]
-    fn row_blocks_have_few_nonzeros_and_rows_or_a_part_of_a_long_row() {
-        assert_eq!(row_blocks(&[0, 20, 41, 85], 64, 192), [(0, 0), (2, 41), (3, 85)]);
-        for (offsets, expected) in [
-            (vec![0], vec![(0, 0)]),
-            (vec![0, 9], vec![(0, 0), (1, 9)]),
-            (vec![0, 1, 10, 11, 12], vec![(0, 0), (1, 1), (2, 10), (4, 12)]),
-            (vec![0, 2, 4, 5], vec![(0, 0), (2, 4), (3, 5)]),
-            (vec![0; 10], vec![(0, 0), (4, 0), (8, 0), (9, 0)]),
-            (vec![0, 2, 27, 29], vec![(0, 0), (1, 2), (1, 14), (1, 26), (2, 27), (3, 29)]),
-            (vec![0, 12], vec![(0, 0), (1, 12)]),
-        ] {
-            assert_eq!(row_blocks(&offsets, 4, 12), expected);
-        }
+#[test]
+fn row_blocks_have_few_nonzeros_and_rows_or_a_part_of_a_long_row() {
+    assert_eq!(row_blocks(&[0, 20, 41, 85], 64, 192), [(0, 0), (2, 41), (3, 85)]);
+    for (offsets, expected) in [
+        (vec![0], vec![(0, 0)]),
+        (vec![0, 9], vec![(0, 0), (1, 9)]),
+        (vec![0, 1, 10, 11, 12], vec![(0, 0), (1, 1), (2, 10), (4, 12)]),
+        (vec![0, 2, 4, 5], vec![(0, 0), (2, 4), (3, 5)]),
+        (vec![0; 10], vec![(0, 0), (4, 0), (8, 0), (9, 0)]),
+        (vec![0, 2, 27, 29], vec![(0, 0), (1, 2), (1, 14), (1, 26), (2, 27), (3, 29)]),
+        (vec![0, 12], vec![(0, 0), (1, 12)]),
+    ] {
+        assert_eq!(row_blocks(&offsets, 4, 12), expected);
     }
 }

@@ -106,13 +106,9 @@ fn has_long_rows(row_offsets: &[u32]) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_rows_are_longer_than_the_mean() {
-        assert!(!has_long_rows(&[0]) && !has_long_rows(&[0, 100, 200, 300]));
-        assert!(!has_long_rows(&[0, 16, 16, 16, 16, 16]), "16 nonzeros");
-        assert!(has_long_rows(&[0, 17, 17, 17, 17, 17]));
-    }
+#[test]
+fn long_rows_are_longer_than_the_mean() {
+    assert!(!has_long_rows(&[0]) && !has_long_rows(&[0, 100, 200, 300]));
+    assert!(!has_long_rows(&[0, 16, 16, 16, 16, 16]), "16 nonzeros");
+    assert!(has_long_rows(&[0, 17, 17, 17, 17, 17]));
 }

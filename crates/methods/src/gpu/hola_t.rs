@@ -29,22 +29,23 @@ pub const METHOD: Method = Method {
     operations: Operations::Transposed,
     setup: Setup::Nothing,
     memory: hola::METHOD.memory,
-    code: Code::Gpu { f64: prepare::<f64, false>, f32: prepare::<f32, false> },
+    code: code!(prepare, false),
 };
 
 pub const METHOD_BUFFERED: Method = Method {
     name: "gpu-hola-t-buffered",
     source: "hola-spmv-ics17, 3.4 and 4.5 (Hola-buffered)",
     summary: "gpu-hola-t with sums per column in shared memory",
-    code: Code::Gpu { f64: prepare::<f64, true>, f32: prepare::<f32, true> },
+    code: code!(prepare, true),
     ..METHOD
 };
 
-fn prepare<'a, T: Value, const BUFFERED: bool>(
+fn prepare<'a, T: Value>(
     csr: &'a DeviceCsr<'a, T>,
     request: &Request<'a>,
+    buffered: bool,
 ) -> Preparation<'a, T> {
-    let options = [("SORT", request.word("sort") == Some("on")), ("BUFFERED", BUFFERED)];
+    let options = [("SORT", request.word("sort") == Some("on")), ("BUFFERED", buffered)];
     let hola = Hola::of(csr, request, (program!("cuda/hola_t.cu"), "hola_transposed"), options)?;
     let prepared = Prepared::on_gpu(csr, move |alpha, x, beta, y| {
         hola.run(csr, (beta, y), &[x, y, &alpha], &[])

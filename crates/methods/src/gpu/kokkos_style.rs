@@ -52,16 +52,12 @@ fn vector_length(rows: usize, nnz: usize, transpose: bool) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::vector_length;
-
-    #[test]
-    fn vectors_follow_the_mean_row_length() {
-        let plain = |nnz| vector_length(10, nnz, false);
-        assert_eq!([0, 69, 70, 129, 130, 249, 250].map(plain), [1, 1, 2, 2, 4, 4, 8]);
-        assert_eq!([490, 970, 1_000_000].map(plain), [16, 32, 32]);
-        let transposed = |nnz| vector_length(10, nnz, true);
-        assert_eq!([59, 60, 119, 120, 959, 960].map(transposed), [1, 2, 2, 4, 16, 32]);
-        assert_eq!(vector_length(0, 0, false), 1);
-    }
+#[test]
+fn vectors_follow_the_mean_row_length() {
+    let plain = |nnz| vector_length(10, nnz, false);
+    assert_eq!([0, 69, 70, 129, 130, 249, 250].map(plain), [1, 1, 2, 2, 4, 4, 8]);
+    assert_eq!([490, 970, 1_000_000].map(plain), [16, 32, 32]);
+    let transposed = |nnz| vector_length(10, nnz, true);
+    assert_eq!([59, 60, 119, 120, 959, 960].map(transposed), [1, 2, 2, 4, 16, 32]);
+    assert_eq!(vector_length(0, 0, false), 1);
 }

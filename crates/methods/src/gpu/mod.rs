@@ -16,7 +16,6 @@ pub mod csrk;
 pub mod dasp;
 pub mod dia;
 pub mod ell;
-mod find_rows;
 pub mod hola;
 pub mod hola_t;
 pub mod hyb;
@@ -28,13 +27,23 @@ pub mod packed;
 pub mod pcsr;
 pub mod sell;
 mod start;
-mod start_rows;
 pub mod tile;
 
 use prelude::*;
 
 /// What the methods of the GPU have in common.
 pub(crate) mod prelude {
+    /// The code of a method of which several differ in the further arguments of `prepare`.
+    macro_rules! code {
+        ($prepare:ident, $($argument:expr),*) => {
+            Code::Gpu {
+                f64: |csr, request| $prepare(csr, request, $($argument),*),
+                f32: |csr, request| $prepare(csr, request, $($argument),*),
+            }
+        };
+    }
+    pub(crate) use code;
+
     pub(crate) use crate::device::kernel::program;
 
     pub use crate::device::buffer::Value;

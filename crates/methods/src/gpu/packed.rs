@@ -44,7 +44,7 @@ pub const METHOD: Method = Method {
 pub const METHOD_VALUES: Method = Method {
     name: "gpu-packed-values",
     summary: "as gpu-packed, and values as indices of 8 or 16 bits into a table of distinct values",
-    memory: memory_with_table,
+    memory: |extent| format::memory(extent, 2) + extent.nnz.min(MOST_VALUES as u64) * extent.value,
     code: Code::Gpu { f64: prepare_coded, f32: prepare_coded },
     ..METHOD
 };
@@ -55,24 +55,11 @@ const RESIDENT: usize = 9;
 /// The largest number of distinct values that `gpu-packed-values` accepts.
 const MOST_VALUES: usize = 1 << 16;
 
-fn memory_with_table(extent: &Extent) -> u64 {
-    format::memory(extent, 2) + extent.nnz.min(MOST_VALUES as u64) * extent.value
-}
-
-/// The values of the nonzeros in the order of the format.
-struct Stored<T> {
-    values: Box<dyn Argument>,
-    table: Vec<T>,
-    code_bits: usize,
-}
-
 fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, _: &Request<'a>) -> Preparation<'a, T> {
     let host = csr.download()?;
     let packed = Packed::of(&host, warps(csr));
     let values: Vec<T> = packed.entries.iter().map(|&k| host.values()[k as usize]).collect();
-    let stored =
-        Stored { values: Box::new(csr.gpu.upload(&values)?), table: Vec::new(), code_bits: 0 };
-    launch(csr, &packed, stored)
+    launch(csr, &packed, Box::new(csr.gpu.upload(&values)?), (Vec::new(), 0))
 }
 
 fn prepare_coded<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, _: &Request<'a>) -> Preparation<'a, T> {
@@ -85,7 +72,7 @@ fn prepare_coded<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, _: &Request<'a>) -> Pr
     } else {
         (Box::new(csr.gpu.upload(&codes.collect::<Vec<_>>())?), 16)
     };
-    launch(csr, &packed, Stored { values, table, code_bits })
+    launch(csr, &packed, values, (table, code_bits))
 }
 
 /// Returns the number of warps that have enough loads in flight for the bandwidth of the GPU.
@@ -109,10 +96,12 @@ fn code<T: Value>(values: &[T]) -> Result<(Vec<T>, Vec<u16>), Unavailable> {
     Ok((table, codes.ok_or_else(too_many)?))
 }
 
+/// Prepares the product with the values of the nonzeros in the order of the format, or the codes of values in a table.
 fn launch<'a, T: Value>(
     csr: &'a DeviceCsr<'a, T>,
     packed: &Packed,
-    Stored { values, table, code_bits }: Stored<T>,
+    values: Box<dyn Argument>,
+    (table, code_bits): (Vec<T>, usize),
 ) -> Preparation<'a, T> {
     let gpu = &csr.gpu;
     let constants = [("BLOCK", BLOCK), ("RESIDENT", RESIDENT), ("CODE_BITS", code_bits)];

@@ -31,7 +31,7 @@ use convert::{Choices, Tiles};
 
 use super::coo::Adding;
 use super::prelude::*;
-use super::start_rows::StartRows;
+use super::start::StartRows;
 
 pub const METHOD: Method = Method {
     name: "gpu-tile",
