@@ -210,14 +210,12 @@ fn facts(first: &Gpu, second: &Gpu, cuda: &str) {
 
 fn memory(gpu: &Gpu) {
     assert_eq!(gpu.memory().unwrap(), (3 << 30, 4 << 30));
-    let from = gpu.upload(&[1u32, 2, 3]).unwrap();
-    let mut to = gpu.allocate(3).unwrap();
-    to.copy_from(&from).unwrap();
-    assert_eq!(to.to_vec().unwrap(), [1, 2, 3]);
+    let mut to = gpu.upload(&[1u32, 2, 3, 4]).unwrap();
+    to.copy_half().unwrap();
+    assert_eq!(to.to_vec().unwrap(), [1, 2, 1, 2]);
     to.fill(0xff).unwrap();
-    assert_eq!(to.to_vec().unwrap(), [u32::MAX; 3]);
     to.upload_some(&[(2, 8), (0, 9)]).unwrap();
-    assert_eq!(to.to_vec().unwrap(), [9, u32::MAX, 8]);
+    assert_eq!(to.to_vec().unwrap(), [9, u32::MAX, 8, u32::MAX]);
     let refused = gpu.allocate::<u64>(1 << 40).err().unwrap();
     let expected = "cuMemAlloc of 8796093022208 bytes: CUDA_ERROR_OUT_OF_MEMORY (meaning)";
     assert_eq!(refused.0, expected);

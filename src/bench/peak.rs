@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
 use spmv_methods::device::Gpu;
-use spmv_methods::device::sweeps::DeviceSweeps;
+use spmv_methods::device::probe::DeviceSweeps;
 use spmv_methods::team::Team;
 use spmv_methods::team::sweeps::Arrays;
 
@@ -48,7 +48,7 @@ impl Default for Peak {
 
 impl Peak {
     pub fn of_gpu(gpu: &Gpu, sweeps: &DeviceSweeps) -> Self {
-        let [copy_gbs, read_gbs] = sweeps.best_gbs();
+        let [copy_gbs, read_gbs] = sweeps.best_gbs;
         Self::Gpu { copy_gbs, read_gbs, nominal_gbs: gpu.facts().nominal_gbs() }
     }
 

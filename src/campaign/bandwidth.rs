@@ -6,8 +6,7 @@ use crate::record::run::{Bandwidth, DeviceBandwidth};
 use spmv_matrix::memory::Available;
 use spmv_matrix::system::System;
 use spmv_methods::device::Gpu;
-use spmv_methods::device::probe::Probe;
-use spmv_methods::device::sweeps::DeviceSweeps;
+use spmv_methods::device::probe::{DeviceSweeps, Probe};
 use spmv_methods::team::Team;
 
 /// The working sets in bytes: typically smaller than the last-level cache, of similar size, and much larger.

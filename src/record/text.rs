@@ -102,7 +102,7 @@ pub fn heading(group: &Group) -> String {
 /// Returns a note that times are modelled, with the error of the model; `None` for a real device.
 pub fn modelled(device: Device) -> Option<String> {
     let file = DeviceFile::find(device.model_name()?).ok();
-    let error = match file.and_then(|file| file.validated_percent()) {
+    let error = match file.and_then(|file| file.validated_percent) {
         Some(percent) => format!(
             "in the median they are {percent:.0} % off published times of this GPU, and more than a factor of 1.5 for \
              some methods"

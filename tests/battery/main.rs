@@ -6,6 +6,7 @@ mod compiled;
 mod cubin;
 mod fake_cusparse;
 mod faults;
+mod forward;
 mod kernels;
 mod planted;
 mod product;

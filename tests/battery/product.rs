@@ -84,8 +84,7 @@ pub fn products<T: Value>(
         }
         Place::Gpu(gpu) => {
             let device_csr = DeviceCsr::upload(gpu, csr)?;
-            let prepare = choice.method.prepare_on_gpu::<T>().unwrap();
-            let mut prepared = prepare(&device_csr, &request)?;
+            let mut prepared = choice.method.prepare_on_device(&device_csr, &request)?;
             let run = |x: &&[T]| {
                 let x = gpu.upload(x)?;
                 let mut y = gpu.upload(y0)?;

@@ -1,6 +1,7 @@
-//! A device that runs nothing: it records the programs that methods compile and the launches of their kernels.
+//! A device that runs nothing: it records the programs that methods compile and the launches of their kernels. Its memory
+//! and its clock are those of a model.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::time::Duration;
@@ -12,7 +13,11 @@ use spmv_methods::device::driver::{
     Address, ArgumentKind, Driver, Event, GraphId, KernelId, KernelLaunch, ModuleId, RawArgument,
 };
 use spmv_methods::device::facts::{Activity, Clocks, Facts};
+use spmv_methods::device::model::Model;
+use spmv_methods::device::model::occupancy::Limits;
 use spmv_methods::method::{Failed, Unavailable, Unprepared};
+
+use super::forward::of_the_model;
 
 /// The name of a program, the name of its precision, and its compile-time constants.
 pub type Unit = (&'static str, &'static str, Vec<(&'static str, usize)>);
@@ -27,15 +32,12 @@ pub struct Seen {
 
 pub type Log = BTreeMap<Unit, Seen>;
 
-#[derive(Default)]
 pub struct Recorder {
-    facts: Facts,
+    model: Model,
     log: Rc<RefCell<Log>>,
     modules: RefCell<Vec<Unit>>,
     /// The kernels with the modules that contain them.
     kernels: RefCell<Vec<(Unit, String)>>,
-    memory: RefCell<BTreeMap<Address, Vec<u8>>>,
-    next: Cell<Address>,
 }
 
 impl Recorder {
@@ -48,60 +50,37 @@ impl Recorder {
             warp_size: 32,
             max_threads_per_block: 1024,
             max_threads_per_multiprocessor: 2048,
+            memory_bytes: 1 << 40,
             ..Facts::default()
         };
-        Self { facts, log, next: Cell::new(1 << 20), ..Self::default() }
+        let model = Model::new(facts, Limits::of((9, 0)), None);
+        Self { model, log, modules: RefCell::default(), kernels: RefCell::default() }
     }
 }
 
 impl Driver for Recorder {
-    fn facts(&self) -> &Facts {
-        &self.facts
-    }
-
-    fn clocks(&self) -> Option<Clocks> {
-        None
-    }
-
-    fn activity(&self) -> Option<Activity> {
-        None
-    }
-
-    fn memory(&self) -> Result<(u64, u64), Failed> {
-        Ok((1 << 40, 1 << 40))
-    }
-
-    fn allocate(&self, bytes: usize) -> Result<Address, Failed> {
-        let address = self.next.get();
-        self.next.set(address + bytes as u64 + 256);
-        self.memory.borrow_mut().insert(address, vec![0; bytes]);
-        Ok(address)
-    }
-
-    fn release(&self, address: Address) {
-        self.memory.borrow_mut().remove(&address);
-    }
-
-    fn upload(&self, parts: &[(&[u8], Address)]) -> Result<(), Failed> {
-        for (from, to) in parts {
-            self.memory.borrow_mut().get_mut(to).unwrap()[..from.len()].copy_from_slice(from);
-        }
-        Ok(())
-    }
-
-    fn download(&self, from: Address, to: &mut [u8]) -> Result<(), Failed> {
-        to.copy_from_slice(&self.memory.borrow()[&from][..to.len()]);
-        Ok(())
-    }
-
-    fn fill(&self, to: Address, byte: u8, bytes: usize) -> Result<(), Failed> {
-        self.memory.borrow_mut().get_mut(&to).unwrap()[..bytes].fill(byte);
-        Ok(())
-    }
-
-    fn copy(&self, from: Address, to: Address, bytes: usize) -> Result<(), Failed> {
-        let copied = self.memory.borrow()[&from][..bytes].to_vec();
-        self.upload(&[(&copied, to)])
+    of_the_model! {
+        fn facts() -> &Facts;
+        fn clocks() -> Option<Clocks>;
+        fn activity() -> Option<Activity>;
+        fn memory() -> Result<(u64, u64), Failed>;
+        fn allocate(bytes: usize) -> Result<Address, Failed>;
+        fn release(address: Address);
+        fn upload(parts: &[(&[u8], Address)]) -> Result<(), Failed>;
+        fn download(from: Address, to: &mut [u8]) -> Result<(), Failed>;
+        fn fill(to: Address, byte: u8, bytes: usize) -> Result<(), Failed>;
+        fn copy(from: Address, to: Address, bytes: usize) -> Result<(), Failed>;
+        fn persist(address: Address, bytes: usize) -> Result<u64, Failed>;
+        fn begin_capture() -> Result<(), Failed>;
+        fn end_capture() -> Result<GraphId, Failed>;
+        fn launch_graph(graph: GraphId) -> Result<(), Failed>;
+        fn release_graph(graph: GraphId);
+        fn synchronize() -> Result<(), Failed>;
+        fn record() -> Result<Event, Failed>;
+        fn times(events: &[Event]) -> Result<Vec<Duration>, Failed>;
+        fn host_clock() -> Duration;
+        fn profile(start: bool) -> Result<(), Failed>;
+        fn cusparse() -> Result<&dyn CuSparse, Unavailable>;
     }
 
     fn compile(
@@ -141,54 +120,11 @@ impl Driver for Recorder {
         for argument in arguments.iter().filter(|argument| argument.kind == ArgumentKind::Pointer) {
             // SAFETY: the value of a pointer argument is an address.
             let address = unsafe { *argument.value.cast::<Address>() };
-            if let Some(counter) = self.memory.borrow_mut().get_mut(&address)
-                && counter.len() == size_of::<u32>()
-            {
-                counter.copy_from_slice(&1u32.to_ne_bytes());
+            let has = |bytes: usize| self.download(address, &mut vec![0; bytes]).is_ok();
+            if has(4) && !has(5) {
+                self.upload(&[(&1u32.to_ne_bytes(), address)])?;
             }
         }
         Ok(())
-    }
-
-    fn persist(&self, _: Address, bytes: usize) -> Result<u64, Failed> {
-        Ok(bytes as u64)
-    }
-
-    fn begin_capture(&self) -> Result<(), Failed> {
-        Err(Failed("this device cannot capture graphs".into()))
-    }
-
-    fn end_capture(&self) -> Result<GraphId, Failed> {
-        self.begin_capture().map(|()| GraphId(0))
-    }
-
-    fn launch_graph(&self, _: GraphId) -> Result<(), Failed> {
-        self.begin_capture()
-    }
-
-    fn release_graph(&self, _: GraphId) {}
-
-    fn synchronize(&self) -> Result<(), Failed> {
-        Ok(())
-    }
-
-    fn record(&self) -> Result<Event, Failed> {
-        Ok(Event(0))
-    }
-
-    fn host_clock(&self) -> Duration {
-        Duration::ZERO
-    }
-
-    fn times(&self, events: &[Event]) -> Result<Vec<Duration>, Failed> {
-        Ok(vec![Duration::ZERO; events.len().saturating_sub(1)])
-    }
-
-    fn profile(&self, _: bool) -> Result<(), Failed> {
-        Ok(())
-    }
-
-    fn cusparse(&self) -> Result<&dyn CuSparse, Unavailable> {
-        Err(Unavailable("cuSPARSE launches no kernels of this program".into()))
     }
 }

@@ -1,6 +1,6 @@
 //! Tests the two times of launches, those of the host and of the device, with a host that takes a known time.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -13,14 +13,16 @@ use spmv_methods::device::probe::Probe;
 use spmv_methods::method::Choice;
 
 use super::fake_cusparse::FakeCuSparse;
-use super::recorder::{Leads, Recorder};
+use super::recorder::Recorder;
 use super::{grid, on_gpu, settings};
 
 /// Returns a GPU with one microsecond per operation and 1 MHz, whose host takes the time `launch` for each launch.
-fn gpu(launch: Duration) -> (Gpu, Rc<FakeClock>, Leads) {
+/// Also returns its clock and the cycles for which it is occupied before measurements.
+fn gpu(launch: Duration) -> (Gpu, Rc<FakeClock>, Rc<RefCell<Vec<u64>>>) {
     let clock = Rc::new(FakeClock::default());
-    let (recorder, _) = Recorder::new(FakeCuSparse::on(Model::tiny(2)));
-    let (recorder, leads) = recorder.launching_slowly(clock.clone(), launch);
+    let mut recorder = Recorder::new(FakeCuSparse::on(Model::tiny(2)));
+    recorder.host = Some((clock.clone(), launch));
+    let leads = recorder.leads.clone();
     (Gpu::new(recorder), clock, leads)
 }
 

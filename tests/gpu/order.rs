@@ -20,7 +20,8 @@ use super::{grid, on_gpu, settings};
 fn recorded(name: &str, graph: bool, settings: &Settings) -> (Measurement, String, Vec<Clocks>) {
     let clock = FakeClock::new(Duration::from_millis(1));
     let clocks = Clocks { multiprocessor_mhz: 1700, ..Clocks::default() };
-    let (recorder, log) = Recorder::new(Model::tiny(1).with_clocks(clocks));
+    let recorder = Recorder::new(Model::tiny(1).with_clocks(clocks));
+    let log = recorder.log.clone();
     let method = spmv_methods::named(name).unwrap();
     let given = if graph { vec![(GRAPH.name, "on")] } else { vec![] };
     let choices = [Choice { method, given }];
@@ -75,9 +76,9 @@ fn the_device_works_for_200_ms_before_the_first_round() {
 #[test]
 fn opening_a_library_is_not_setup() {
     let clock = Rc::new(FakeClock::new(Duration::from_millis(1)));
-    let model = FakeCuSparse::on(Model::tiny(1));
-    let (recorder, _) = Recorder::new(model);
-    let gpu = Gpu::new(recorder.opening_slowly(clock.clone()));
+    let recorder = Recorder::new(FakeCuSparse::on(Model::tiny(1)));
+    recorder.opening.replace(Some(clock.clone()));
+    let gpu = Gpu::new(recorder);
     let choices = [Choice::from(spmv_methods::named("cusparse-csr").unwrap())];
     let mut report = on_gpu(&*clock, &settings(), &gpu, &grid(), &choices).unwrap();
     let Outcome::Ok(measured) = report.outcomes.remove(0) else { panic!("{report:?}") };
@@ -96,8 +97,7 @@ fn a_change_overwrites_values_of_x_and_of_y() {
 
 /// Measures a method on a GPU with other work.
 fn beside_other_work(with_other_work: fn(Recorder) -> Recorder) -> Outcome {
-    let (recorder, _) = Recorder::new(Model::tiny(1));
-    let gpu = Gpu::new(with_other_work(recorder));
+    let gpu = Gpu::new(with_other_work(Recorder::new(Model::tiny(1))));
     let clock = FakeClock::new(Duration::from_millis(1));
     let choices = [Choice::from(spmv_methods::named("gpu-csr-scalar").unwrap())];
     on_gpu(&clock, &settings(), &gpu, &grid(), &choices).unwrap().outcomes.remove(0)
@@ -147,6 +147,6 @@ fn the_probe_reads_every_word_the_given_number_of_times() {
     let buffer = gpu.upload(&bytes).unwrap();
     for (repeats, expected) in [(3, all), (2, all), (1, 0)] {
         probe.read(&buffer, repeats).unwrap();
-        assert_eq!(probe.words_read(), Ok(expected), "{repeats} times");
+        assert_eq!(probe.sink.to_vec().unwrap(), [expected], "{repeats} times");
     }
 }

@@ -15,8 +15,7 @@ use spmv_methods::device::facts::{Activity, Clocks, Facts};
 use spmv_methods::device::model::Model;
 use spmv_methods::method::{Failed, Unavailable, Unprepared};
 
-/// The recorded calls: kernels by name, `|` for an event, other calls in brackets.
-pub type Log = Rc<RefCell<Vec<String>>>;
+use super::forward::of_the_model;
 
 /// The time for loading a kernel.
 const LOADING: Duration = Duration::from_millis(2);
@@ -28,48 +27,32 @@ const OPENING: Duration = Duration::from_millis(300);
 pub struct Recorder {
     model: Model,
     kernels: RefCell<Vec<String>>,
-    log: Log,
-    /// The clock that advances when the library is opened; `None` once it is open.
-    opening: RefCell<Option<Rc<FakeClock>>>,
+    /// The recorded calls: kernels by name, `|` for an event, other calls in brackets.
+    pub log: Rc<RefCell<Vec<String>>>,
+    /// The clock that advances when the library is opened, which is slow then; `None` once it is open.
+    pub opening: RefCell<Option<Rc<FakeClock>>>,
     /// The memory on which a library works in a stream of its own, or another program works.
     elsewhere: Option<Address>,
     /// Whether another program works all the time.
     is_shared: bool,
-    host: Option<HostTime>,
+    /// The clock of a host that takes time to launch a kernel, and this time. The GPU's operations take a microsecond then.
+    pub host: Option<(Rc<FakeClock>, Duration)>,
+    /// The cycles for which each launch of `probe_spin` occupies the GPU.
+    pub leads: Rc<RefCell<Vec<u64>>>,
 }
-
-/// A host that takes time to launch kernels, and a GPU whose operations take a microsecond.
-struct HostTime {
-    clock: Rc<FakeClock>,
-    launch: Duration,
-    leads: Leads,
-}
-
-/// The cycles for which each launch of `probe_spin` occupies the GPU.
-pub type Leads = Rc<RefCell<Vec<u64>>>;
 
 impl Recorder {
-    /// Creates a recorder for `model`.
-    pub fn new(model: Model) -> (Self, Log) {
-        let log = Log::default();
-        (
-            Self {
-                model,
-                kernels: RefCell::default(),
-                log: log.clone(),
-                opening: RefCell::default(),
-                elsewhere: None,
-                is_shared: false,
-                host: None,
-            },
-            log,
-        )
-    }
-
-    /// Makes the library slow to open, by the given clock.
-    pub fn opening_slowly(self, clock: Rc<FakeClock>) -> Self {
-        self.opening.replace(Some(clock));
-        self
+    pub fn new(model: Model) -> Self {
+        Self {
+            model,
+            kernels: RefCell::default(),
+            log: Rc::default(),
+            opening: RefCell::default(),
+            elsewhere: None,
+            is_shared: false,
+            host: None,
+            leads: Rc::default(),
+        }
     }
 
     /// Adds work to each product, in a stream of its own. Only calls that wait for all streams wait for it.
@@ -82,13 +65,6 @@ impl Recorder {
     pub fn shared(mut self) -> Self {
         self.is_shared = true;
         self.working_elsewhere()
-    }
-
-    /// Makes the GPU fast, and the host take the time `launch` for each launch of a kernel, by the given clock.
-    pub fn launching_slowly(mut self, clock: Rc<FakeClock>, launch: Duration) -> (Self, Leads) {
-        let leads = Leads::default();
-        self.host = Some(HostTime { clock, launch, leads: leads.clone() });
-        (self, leads)
     }
 
     /// Returns whether the latest enqueued operation is a kernel of a method.
@@ -111,29 +87,24 @@ impl Drop for Recorder {
 }
 
 impl Driver for Recorder {
-    fn facts(&self) -> &Facts {
-        self.model.facts()
+    of_the_model! {
+        fn facts() -> &Facts;
+        fn activity() -> Option<Activity>;
+        fn memory() -> Result<(u64, u64), Failed>;
+        fn allocate(bytes: usize) -> Result<Address, Failed>;
+        fn release(address: Address);
+        fn compile(
+            program: &Program, precision: Precision, constants: &[(&'static str, usize)]
+        ) -> Result<ModuleId, Unprepared>;
+        fn resident_blocks(kernel: KernelId, threads: u32, shared: u32) -> Result<u32, Failed>;
+        fn persist(address: Address, bytes: usize) -> Result<u64, Failed>;
+        fn release_graph(graph: GraphId);
+        fn profile(start: bool) -> Result<(), Failed>;
     }
 
     fn clocks(&self) -> Option<Clocks> {
         self.note("[clocks]");
         self.model.clocks()
-    }
-
-    fn activity(&self) -> Option<Activity> {
-        None
-    }
-
-    fn memory(&self) -> Result<(u64, u64), Failed> {
-        self.model.memory()
-    }
-
-    fn allocate(&self, bytes: usize) -> Result<Address, Failed> {
-        self.model.allocate(bytes)
-    }
-
-    fn release(&self, address: Address) {
-        self.model.release(address);
     }
 
     fn upload(&self, parts: &[(&[u8], Address)]) -> Result<(), Failed> {
@@ -158,15 +129,6 @@ impl Driver for Recorder {
         self.model.copy(from, to, bytes)
     }
 
-    fn compile(
-        &self,
-        program: &Program,
-        precision: Precision,
-        constants: &[(&'static str, usize)],
-    ) -> Result<ModuleId, Unprepared> {
-        self.model.compile(program, precision, constants)
-    }
-
     fn kernel(&self, module: ModuleId, name: &str) -> Result<KernelId, Failed> {
         std::thread::sleep(LOADING);
         let kernel = self.model.kernel(module, name)?;
@@ -174,26 +136,16 @@ impl Driver for Recorder {
         Ok(kernel)
     }
 
-    fn resident_blocks(&self, kernel: KernelId, threads: u32, shared: u32) -> Result<u32, Failed> {
-        self.model.resident_blocks(kernel, threads, shared)
-    }
-
     unsafe fn launch(&self, launch: KernelLaunch, arguments: &[RawArgument]) -> Result<(), Failed> {
         let name = &self.kernels.borrow()[launch.kernel.0];
         self.note(name);
-        if let Some(host) = &self.host {
-            host.clock.pause(host.launch);
-            if name == "probe_spin" {
-                // SAFETY: the only argument of this kernel is a number of 64 bits.
-                host.leads.borrow_mut().push(unsafe { *arguments[0].value.cast() });
-            }
+        self.host.as_ref().inspect(|(clock, launch)| clock.pause(*launch));
+        if name == "probe_spin" {
+            // SAFETY: the only argument of this kernel is a number of 64 bits.
+            self.leads.borrow_mut().push(unsafe { *arguments[0].value.cast() });
         }
         // SAFETY: the caller guarantees the arguments.
         unsafe { self.model.launch(launch, arguments) }
-    }
-
-    fn persist(&self, address: Address, bytes: usize) -> Result<u64, Failed> {
-        self.model.persist(address, bytes)
     }
 
     fn begin_capture(&self) -> Result<(), Failed> {
@@ -209,10 +161,6 @@ impl Driver for Recorder {
     fn launch_graph(&self, graph: GraphId) -> Result<(), Failed> {
         self.note("[graph]");
         self.model.launch_graph(graph)
-    }
-
-    fn release_graph(&self, graph: GraphId) {
-        self.model.release_graph(graph);
     }
 
     fn synchronize(&self) -> Result<(), Failed> {
@@ -237,11 +185,7 @@ impl Driver for Recorder {
     }
 
     fn host_clock(&self) -> Duration {
-        self.host.as_ref().map_or(Duration::ZERO, |host| host.clock.now())
-    }
-
-    fn profile(&self, start: bool) -> Result<(), Failed> {
-        self.model.profile(start)
+        self.host.as_ref().map_or(Duration::ZERO, |(clock, _)| clock.now())
     }
 
     fn cusparse(&self) -> Result<&dyn CuSparse, Unavailable> {

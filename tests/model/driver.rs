@@ -41,14 +41,14 @@ fn memory_must_be_released() {
 #[test]
 fn copies_fills_and_poison() {
     let gpu = gpu(0);
-    let from = gpu.upload(&[1u32, 2, 3]).unwrap();
-    let mut to: Buffer<u32> = gpu.allocate(3).unwrap();
-    assert_eq!(to.to_vec().unwrap(), [u32::MAX; 3]);
+    let mut to: Buffer<u32> = gpu.allocate(4).unwrap();
+    assert_eq!(to.to_vec().unwrap(), [u32::MAX; 4]);
     assert_eq!(to.address() % 256, 0);
-    to.copy_from(&from).unwrap();
-    assert_eq!(to.to_vec().unwrap(), [1, 2, 3]);
+    to.upload_some(&[(0, 1), (1, 2)]).unwrap();
+    to.copy_half().unwrap();
+    assert_eq!(to.to_vec().unwrap(), [1, 2, 1, 2]);
     to.fill(7).unwrap();
-    assert_eq!(to.to_vec().unwrap(), [0x0707_0707; 3]);
+    assert_eq!(to.to_vec().unwrap(), [0x0707_0707; 4]);
 }
 
 #[test]

@@ -115,17 +115,17 @@ pub static METHODS: &[Method] = &[
     gpu::packed::METHOD,
     gpu::packed::METHOD_VALUES,
     gpu::auto::METHOD,
-    vendor::cusparse_csr::METHOD,
-    vendor::cusparse_csr::METHOD_PRE,
-    vendor::cusparse_csr::METHOD_ALG1,
-    vendor::cusparse_csr::METHOD_ALG1_PRE,
-    vendor::cusparse_csr::METHOD_ALG2,
-    vendor::cusparse_csr::METHOD_ALG2_PRE,
-    vendor::cusparse_csr_op::METHOD,
-    vendor::cusparse_csr_op::METHOD_ALG1,
-    vendor::cusparse_csr_op::METHOD_ALG2,
-    vendor::cusparse_coo::METHOD,
-    vendor::cusparse_coo::METHOD_ALG2,
+    vendor::cusparse::CSR,
+    vendor::cusparse::CSR_PRE,
+    vendor::cusparse::CSR_ALG1,
+    vendor::cusparse::CSR_ALG1_PRE,
+    vendor::cusparse::CSR_ALG2,
+    vendor::cusparse::CSR_ALG2_PRE,
+    vendor::cusparse::CSR_OP,
+    vendor::cusparse::CSR_OP_ALG1,
+    vendor::cusparse::CSR_OP_ALG2,
+    vendor::cusparse::COO,
+    vendor::cusparse::COO_ALG2,
     vendor::cusparse_bsr::METHOD,
     vendor::cusparse_sell::METHOD,
 ];
@@ -135,7 +135,6 @@ pub fn all() -> impl Iterator<Item = &'static Method> {
     METHODS.iter().chain(added::methods())
 }
 
-/// Returns the method with this name.
 pub fn named(name: &str) -> Option<&'static Method> {
     all().find(|method| method.name == name)
 }
@@ -151,17 +150,17 @@ pub static BASELINES: &[Baseline] = &[
     Baseline::new(&cpu::csr_rows::METHOD, Kind::Csr),
     Baseline::new(&cpu::coo::METHOD, Kind::Coo),
     Baseline::new(&cpu::seq::METHOD, Kind::Sequential),
-    Baseline::new(&vendor::cusparse_csr::METHOD, Kind::Vendor),
-    Baseline::new(&vendor::cusparse_csr::METHOD_PRE, Kind::Vendor),
-    Baseline::new(&vendor::cusparse_csr::METHOD_ALG1, Kind::Vendor),
-    Baseline::new(&vendor::cusparse_csr::METHOD_ALG1_PRE, Kind::Vendor),
-    Baseline::new(&vendor::cusparse_csr::METHOD_ALG2, Kind::Vendor),
-    Baseline::new(&vendor::cusparse_csr::METHOD_ALG2_PRE, Kind::Vendor),
-    Baseline::new(&vendor::cusparse_csr_op::METHOD, Kind::Vendor),
-    Baseline::new(&vendor::cusparse_csr_op::METHOD_ALG1, Kind::Vendor),
-    Baseline::new(&vendor::cusparse_csr_op::METHOD_ALG2, Kind::Vendor),
-    Baseline::new(&vendor::cusparse_coo::METHOD, Kind::Vendor),
-    Baseline::new(&vendor::cusparse_coo::METHOD_ALG2, Kind::Vendor),
+    Baseline::new(&vendor::cusparse::CSR, Kind::Vendor),
+    Baseline::new(&vendor::cusparse::CSR_PRE, Kind::Vendor),
+    Baseline::new(&vendor::cusparse::CSR_ALG1, Kind::Vendor),
+    Baseline::new(&vendor::cusparse::CSR_ALG1_PRE, Kind::Vendor),
+    Baseline::new(&vendor::cusparse::CSR_ALG2, Kind::Vendor),
+    Baseline::new(&vendor::cusparse::CSR_ALG2_PRE, Kind::Vendor),
+    Baseline::new(&vendor::cusparse::CSR_OP, Kind::Vendor),
+    Baseline::new(&vendor::cusparse::CSR_OP_ALG1, Kind::Vendor),
+    Baseline::new(&vendor::cusparse::CSR_OP_ALG2, Kind::Vendor),
+    Baseline::new(&vendor::cusparse::COO, Kind::Vendor),
+    Baseline::new(&vendor::cusparse::COO_ALG2, Kind::Vendor),
     Baseline::new(&vendor::cusparse_sell::METHOD, Kind::Vendor),
     Baseline::new(&vendor::cusparse_bsr::METHOD, Kind::Vendor),
     Baseline::new(&gpu::merge::METHOD, Kind::Merge),
@@ -174,9 +173,7 @@ pub static BASELINES: &[Baseline] = &[
 pub struct Baseline {
     /// The name of the method as recorded in a row, without parameters.
     pub name: &'static str,
-    /// The device on which the method runs.
     pub device: Device,
-    /// The kind of the baseline.
     pub kind: Kind,
 }
 
@@ -189,7 +186,6 @@ pub enum Kind {
     Merge,
     /// Plain parallel CSR, with which the break-even count of a setup is computed.
     Csr,
-    /// The coordinate format (COO).
     Coo,
     /// CSR on one thread.
     Sequential,
@@ -200,7 +196,6 @@ impl Baseline {
         Self { name: method.name, device: method.device(), kind }
     }
 
-    /// Returns the baseline with this name.
     pub fn named(name: &str) -> Option<&'static Self> {
         BASELINES.iter().find(|baseline| baseline.name == name)
     }

@@ -18,8 +18,7 @@ use spmv_matrix::memory::extent::Extent;
 use spmv_matrix::memory::{self, Available, Size};
 use spmv_methods::device::buffer::Value;
 use spmv_methods::device::facts::Clocks;
-use spmv_methods::device::probe::Probe;
-use spmv_methods::device::sweeps::DeviceSweeps;
+use spmv_methods::device::probe::{DeviceSweeps, Probe};
 use spmv_methods::device::{Buffer, DeviceCsr, Gpu};
 use spmv_methods::method::{
     Choice, Device, Failed, Prepared, PreparedOnGpu, Request, Setup, Unavailable, Unprepared,
@@ -247,7 +246,7 @@ impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
     }
 
     fn y(&mut self) -> Result<&[T], Failed> {
-        self.y.download(&mut self.host_y)?;
+        self.y.download(0, &mut self.host_y)?;
         Ok(&self.host_y)
     }
 

@@ -21,7 +21,7 @@ impl Model {
     /// Returns the model of these rows, or `None` if all of them are measured.
     pub fn of(lines: &[&RecordedRow]) -> Option<Self> {
         let name = lines.iter().find_map(|line| line.row.device?.model_name())?;
-        let percent_of = |name: &str| DeviceFile::find(name).ok()?.validated_percent();
+        let percent_of = |name: &str| DeviceFile::find(name).ok()?.validated_percent;
         let own = percent_of(name);
         let worst = DeviceFile::names().filter_map(percent_of).fold(0.0, f64::max);
         let (percent, is_validated) = (own.unwrap_or(worst), own.is_some());

@@ -1,13 +1,15 @@
 //! Computes the products of the fake cuSPARSE from arrays in device memory.
 
+use std::cell::RefCell;
+
 use bytemuck::Pod;
+use ptx_machine::Machine;
 use spmv_matrix::scalar::Scalar;
 use spmv_methods::device::cusparse::{Order, SparseFormat, SparseLayout, SparseProduct};
 use spmv_methods::device::driver::Address;
-use spmv_methods::device::model::HostAccess;
 
 pub fn compute<T: Scalar + Pod, G>(
-    memory: &HostAccess,
+    memory: &RefCell<Machine>,
     layout: &SparseLayout,
     product: &SparseProduct<G>,
     x: Address,
@@ -25,30 +27,35 @@ pub fn compute<T: Scalar + Pod, G>(
     for (y, sum) in results.iter_mut().zip(sums) {
         *y = if beta == T::zero() { alpha * sum } else { alpha * sum + beta * *y };
     }
+    let memory = &mut memory.borrow_mut().memory;
     memory.upload(bytemuck::cast_slice(&results), y).expect("y is in device memory");
 }
 
-fn entries<T: Scalar + Pod>(memory: &HostAccess, layout: &SparseLayout) -> Vec<(usize, usize, T)> {
+fn entries<T: Scalar + Pod>(
+    memory: &RefCell<Machine>,
+    layout: &SparseLayout,
+) -> Vec<(usize, usize, T)> {
     let (rows, nnz) = (layout.rows as usize, layout.nnz as usize);
+    let [first, column_indices, values] = layout.arrays;
     match layout.format {
-        SparseFormat::Csr { row_offsets, column_indices, values } => {
-            let offsets = array::<u32>(memory, row_offsets, rows + 1);
+        SparseFormat::Csr => {
+            let offsets = array::<u32>(memory, first, rows + 1);
             let (columns, values) =
                 (array::<u32>(memory, column_indices, nnz), array::<T>(memory, values, nnz));
             let row = |row: usize| offsets[row] as usize..offsets[row + 1] as usize;
             let entry = |row, k: usize| (row, columns[k] as usize, values[k]);
             (0..rows).flat_map(|r| row(r).map(move |k| entry(r, k))).collect()
         }
-        SparseFormat::Coo { row_indices, column_indices, values } => {
-            let indices = array::<u32>(memory, row_indices, nnz);
+        SparseFormat::Coo => {
+            let indices = array::<u32>(memory, first, nnz);
             assert!(indices.is_sorted(), "COO is sorted by row");
             let (columns, values) =
                 (array::<u32>(memory, column_indices, nnz), array::<T>(memory, values, nnz));
             (0..nnz).map(|k| (indices[k] as usize, columns[k] as usize, values[k])).collect()
         }
-        SparseFormat::SlicedEll { slice_rows, stored, slice_offsets, column_indices, values } => {
+        SparseFormat::SlicedEll { slice_rows, stored } => {
             let (height, stored) = (slice_rows as usize, stored as usize);
-            let offsets = array::<u32>(memory, slice_offsets, rows.div_ceil(height) + 1);
+            let offsets = array::<u32>(memory, first, rows.div_ceil(height) + 1);
             assert_eq!(offsets[offsets.len() - 1] as usize, stored);
             let columns = array::<u32>(memory, column_indices, stored);
             let values = array::<T>(memory, values, stored);
@@ -63,10 +70,10 @@ fn entries<T: Scalar + Pod>(memory: &HostAccess, layout: &SparseLayout) -> Vec<(
             assert_eq!(entries.len(), nnz, "entries that are not padding");
             entries
         }
-        SparseFormat::Bsr { side, blocks, row_offsets, column_indices, values, order } => {
+        SparseFormat::Bsr { side, blocks, order } => {
             let (side, blocks) = (side as usize, blocks as usize);
             assert_eq!((rows % side, layout.cols as usize % side), (0, 0), "whole blocks");
-            let offsets = array::<u32>(memory, row_offsets, rows / side + 1);
+            let offsets = array::<u32>(memory, first, rows / side + 1);
             assert_eq!(offsets[rows / side] as usize, blocks);
             let columns = array::<u32>(memory, column_indices, blocks);
             let values = array::<T>(memory, values, blocks * side * side);
@@ -85,9 +92,9 @@ fn entries<T: Scalar + Pod>(memory: &HostAccess, layout: &SparseLayout) -> Vec<(
     }
 }
 
-fn array<T: Pod>(memory: &HostAccess, address: Address, len: usize) -> Vec<T> {
+fn array<T: Pod>(memory: &RefCell<Machine>, address: Address, len: usize) -> Vec<T> {
     let mut elements = vec![T::zeroed(); len];
     let bytes = bytemuck::cast_slice_mut(&mut elements);
-    memory.download(address, bytes).expect("an array in device memory");
+    memory.borrow().memory.download(address, bytes).expect("an array in device memory");
     elements
 }

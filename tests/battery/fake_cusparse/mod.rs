@@ -7,14 +7,16 @@ mod op;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::rc::Rc;
 
+use ptx_machine::Machine;
 use spmv_matrix::scalar::Precision;
 use spmv_methods::device::cusparse::{
     Algorithm, CuSparse, DenseVector, OpAlgorithm, OpDescriptor, OpPlan, SpMvOp, SparseFormat,
     SparseLayout, SparseMatrix, SparseProduct,
 };
 use spmv_methods::device::driver::Address;
-use spmv_methods::device::model::{HostAccess, Model};
+use spmv_methods::device::model::Model;
 use spmv_methods::method::{Failed, Unavailable, Unprepared};
 
 use compute::compute;
@@ -25,7 +27,7 @@ const WORKSPACE: [u8; 96] = [0xA5; 96];
 pub struct FakeCuSparse(RefCell<State>);
 
 struct State {
-    memory: HostAccess,
+    memory: Rc<RefCell<Machine>>,
     created: usize,
     matrices: HashMap<SparseMatrix, SparseLayout>,
     vectors: HashMap<DenseVector, (u64, Address, Precision)>,
@@ -52,7 +54,7 @@ impl Drop for FakeCuSparse {
 impl FakeCuSparse {
     pub fn on(model: Model) -> Model {
         let state = State {
-            memory: model.host_access(),
+            memory: model.machine.clone(),
             created: 0,
             matrices: HashMap::new(),
             vectors: HashMap::new(),
@@ -90,11 +92,11 @@ impl State {
         let layout = self.layout(product);
         let algorithm = product.algorithm;
         let fits = match layout.format {
-            SparseFormat::Csr { .. } => {
+            SparseFormat::Csr => {
                 [Algorithm::CUSPARSE_SPMV_CSR_ALG1, Algorithm::CUSPARSE_SPMV_CSR_ALG2]
                     .contains(&algorithm)
             }
-            SparseFormat::Coo { .. } => {
+            SparseFormat::Coo => {
                 [Algorithm::CUSPARSE_SPMV_COO_ALG1, Algorithm::CUSPARSE_SPMV_COO_ALG2]
                     .contains(&algorithm)
             }
@@ -110,12 +112,12 @@ impl State {
 
     fn occupy(&self, workspace: Address) {
         assert_eq!(workspace % 16, 0, "alignment that cuSPARSE of CUDA 12 requires");
-        self.memory.upload(&WORKSPACE, workspace).expect("a workspace");
+        self.memory.borrow_mut().memory.upload(&WORKSPACE, workspace).expect("a workspace");
     }
 
     fn check_occupied(&self, workspace: Address) {
         let mut found = [0; WORKSPACE.len()];
-        self.memory.download(workspace, &mut found).expect("a workspace");
+        self.memory.borrow().memory.download(workspace, &mut found).expect("a workspace");
         assert_eq!(found, WORKSPACE, "the workspace is unchanged since the preprocessing");
     }
 

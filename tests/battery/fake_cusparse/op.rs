@@ -10,7 +10,7 @@ use super::{FakeCuSparse, State, WORKSPACE};
 
 impl State {
     fn check_op(&self, product: &SparseProduct<OpAlgorithm>) {
-        let is_csr = matches!(self.layout(product).format, SparseFormat::Csr { .. });
+        let is_csr = matches!(self.layout(product).format, SparseFormat::Csr);
         assert!(is_csr && !product.transpose, "{product:?}");
     }
 }

@@ -1,14 +1,12 @@
 //! Arrays in device memory.
 
 use std::marker::PhantomData;
-use std::ops::Range;
 
 use bytemuck::Pod;
 
-use super::Gpu;
 use super::driver::{Address, ArgumentKind, RawArgument};
 use super::kernel::{Argument, append};
-use crate::device::Failed;
+use super::{Failed, Gpu};
 use spmv_matrix::scalar::Scalar;
 
 /// The type of matrix and vector elements in device memory, which kernels accept as arguments: `f32` or `f64`.
@@ -40,7 +38,6 @@ impl Gpu {
         Ok(buffer)
     }
 
-    /// Allocates a buffer and copies `values` to it.
     pub fn upload<T: Pod>(&self, values: &[T]) -> Result<Buffer<T>, Failed> {
         let mut buffer = self.allocate(values.len())?;
         buffer.upload(values)?;
@@ -49,22 +46,19 @@ impl Gpu {
 }
 
 impl<T: Pod> Buffer<T> {
-    /// Returns the address of the first value, or 0 if the buffer is empty.
+    /// Returns the address of the first value; see [`Address`].
     pub fn address(&self) -> Address {
         self.address
     }
 
-    /// Returns the number of values.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Returns whether the buffer has no values.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Returns the size in bytes.
     pub fn bytes(&self) -> usize {
         self.len * size_of::<T>()
     }
@@ -82,36 +76,28 @@ impl<T: Pod> Buffer<T> {
     pub fn upload_some(&mut self, values: &[(usize, T)]) -> Result<(), Failed> {
         let parts = values.iter().map(|(index, value)| {
             assert!(*index < self.len, "value {index} of {}", self.len);
-            (bytemuck::bytes_of(value), self.address + (index * size_of::<T>()) as Address)
+            (bytemuck::bytes_of(value), self.address_of(*index))
         });
         self.gpu.0.driver.upload(&parts.collect::<Vec<_>>())
     }
 
-    /// Copies the buffer to `values`, which must have the same length.
-    pub fn download(&self, values: &mut [T]) -> Result<(), Failed> {
-        assert_eq!(values.len(), self.len, "lengths of host and device arrays");
-        self.copy_to(values, 0)
+    fn address_of(&self, index: usize) -> Address {
+        self.address + (index * size_of::<T>()) as Address
     }
 
-    /// Copies the values from `start` on, which must exist, to `values`.
-    fn copy_to(&self, values: &mut [T], start: usize) -> Result<(), Failed> {
+    /// Copies values from `start` on, all of which must exist, to `values` on the host.
+    pub fn download(&self, start: usize, values: &mut [T]) -> Result<(), Failed> {
+        assert!(start + values.len() <= self.len, "values of a device array");
         if values.is_empty() {
             return Ok(());
         }
-        let address = self.address + (start * size_of::<T>()) as Address;
-        self.gpu.0.driver.download(address, bytemuck::cast_slice_mut(values))
+        self.gpu.download(self.address_of(start), bytemuck::cast_slice_mut(values))
     }
 
     /// Returns a copy of the values on the host.
     pub fn to_vec(&self) -> Result<Vec<T>, Failed> {
-        self.part(0..self.len)
-    }
-
-    /// Returns a copy of some of the values on the host, all of which must exist.
-    pub fn part(&self, range: Range<usize>) -> Result<Vec<T>, Failed> {
-        assert!(range.end <= self.len, "values of a device array");
-        let mut values = vec![T::zeroed(); range.len()];
-        self.copy_to(&mut values, range.start)?;
+        let mut values = vec![T::zeroed(); self.len];
+        self.download(0, &mut values)?;
         Ok(values)
     }
 
@@ -120,27 +106,14 @@ impl<T: Pod> Buffer<T> {
         if self.is_empty() {
             return Ok(());
         }
-        self.gpu.0.driver.fill(self.address, byte, self.bytes())?;
+        self.gpu.fill(self.address, byte, self.bytes())?;
         self.gpu.enqueued("fill", || Ok(None))
     }
 
-    /// Enqueues a copy of the first half to the second half.
+    /// Enqueues a copy of the first half, which must not be empty, to the second half.
     pub fn copy_half(&mut self) -> Result<(), Failed> {
-        let bytes = self.len / 2 * size_of::<T>();
-        if bytes == 0 {
-            return Ok(());
-        }
-        self.gpu.0.driver.copy(self.address, self.address + bytes as Address, bytes)?;
-        self.gpu.enqueued("copy", || Ok(None))
-    }
-
-    /// Enqueues a copy of `from`, which must have the same length.
-    pub fn copy_from(&mut self, from: &Self) -> Result<(), Failed> {
-        assert_eq!(from.len, self.len, "lengths of device arrays");
-        if self.is_empty() {
-            return Ok(());
-        }
-        self.gpu.0.driver.copy(from.address, self.address, self.bytes())?;
+        let half = self.len / 2;
+        self.gpu.copy(self.address, self.address_of(half), half * size_of::<T>())?;
         self.gpu.enqueued("copy", || Ok(None))
     }
 }
@@ -149,7 +122,7 @@ impl<T> Drop for Buffer<T> {
     fn drop(&mut self) {
         let bytes = self.len * size_of::<T>();
         if bytes > 0 {
-            self.gpu.0.driver.release(self.address);
+            self.gpu.release(self.address);
         }
         self.gpu.0.allocated.set(self.gpu.allocated_bytes() - bytes as u64);
     }

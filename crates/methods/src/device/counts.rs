@@ -256,41 +256,37 @@ fn share(part: u64, whole: u64) -> Option<f64> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_profile_is_the_mean_over_the_times_of_kernels() {
-        let busy = Counts {
-            warp_instructions: 10,
-            thread_instructions: 320,
-            loaded_bytes: 64,
-            loaded_sectors: 4,
-            registers: 32,
-            read_bytes: 100,
-            cycles: 100.0,
-            mean_cycles: 90.0,
-            occupied_cycles: 45.0,
-            busy: Busy { memory: 70.0, l2: 10.0, ..Busy::default() },
-            ..Counts::default()
-        };
-        let lone = Counts {
-            warp_instructions: 10,
-            thread_instructions: 80,
-            written_bytes: 1,
-            cycles: 50.0,
-            mean_cycles: 5.0,
-            ..Counts::default()
-        };
-        assert_eq!((busy.limit().0, lone.limit().0), ("memory", "imbalance"));
-        assert_eq!(Counts { mean_cycles: 50.0, ..lone.clone() }.limit().0, "latency");
-        let profile = Profile::of([(3.0, &busy), (1.0, &lone)].into_iter()).unwrap();
-        assert_eq!(profile.achieved_occupancy, Some(37.5));
-        assert_eq!(profile.warp_execution_efficiency, Some(75.0 + 6.25));
-        assert_eq!(profile.global_load_efficiency, Some(50.0), "of the kernel that loads");
-        assert_eq!((profile.memory_bytes, profile.bound_by), (101, "memory"));
-        assert_eq!((profile.warp_instructions, profile.global_sectors), (20, 4));
-        assert_eq!(profile.registers, 32);
-        assert_eq!(Profile::of(std::iter::empty()), None);
-    }
+#[test]
+fn a_profile_is_the_mean_over_the_times_of_kernels() {
+    let busy = Counts {
+        warp_instructions: 10,
+        thread_instructions: 320,
+        loaded_bytes: 64,
+        loaded_sectors: 4,
+        registers: 32,
+        read_bytes: 100,
+        cycles: 100.0,
+        mean_cycles: 90.0,
+        occupied_cycles: 45.0,
+        busy: Busy { memory: 70.0, l2: 10.0, ..Busy::default() },
+        ..Counts::default()
+    };
+    let lone = Counts {
+        warp_instructions: 10,
+        thread_instructions: 80,
+        written_bytes: 1,
+        cycles: 50.0,
+        mean_cycles: 5.0,
+        ..Counts::default()
+    };
+    assert_eq!((busy.limit().0, lone.limit().0), ("memory", "imbalance"));
+    assert_eq!(Counts { mean_cycles: 50.0, ..lone.clone() }.limit().0, "latency");
+    let profile = Profile::of([(3.0, &busy), (1.0, &lone)].into_iter()).unwrap();
+    assert_eq!(profile.achieved_occupancy, Some(37.5));
+    assert_eq!(profile.warp_execution_efficiency, Some(75.0 + 6.25));
+    assert_eq!(profile.global_load_efficiency, Some(50.0), "of the kernel that loads");
+    assert_eq!((profile.memory_bytes, profile.bound_by), (101, "memory"));
+    assert_eq!((profile.warp_instructions, profile.global_sectors), (20, 4));
+    assert_eq!(profile.registers, 32);
+    assert_eq!(Profile::of(std::iter::empty()), None);
 }

@@ -9,15 +9,11 @@ use spmv_matrix::Csr;
 
 /// A CSR matrix on the device, together with the same matrix on the host.
 pub struct DeviceCsr<'a, T: Clone> {
-    /// The device that owns the arrays.
     pub gpu: Gpu,
-    /// The matrix on the host.
     pub host: Cow<'a, Csr<T>>,
     /// The rows + 1 offsets of the rows.
     pub row_offsets: Buffer<u32>,
-    /// The column indices of the nonzeros.
     pub column_indices: Buffer<u32>,
-    /// The values of the nonzeros.
     pub values: Buffer<T>,
     /// Whether kernels load the arrays with the hint that the L2 cache evicts them first.
     is_streamed: bool,
@@ -29,7 +25,6 @@ impl<'a, T: Value> DeviceCsr<'a, T> {
         Self::of(gpu, Cow::Borrowed(host))
     }
 
-    /// Copies a borrowed or owned matrix to the device, as [`Self::upload`] does.
     pub fn of(gpu: &Gpu, host: Cow<'a, Csr<T>>) -> Result<Self, Failed> {
         Ok(Self {
             gpu: gpu.clone(),
@@ -61,17 +56,14 @@ impl<'a, T: Value> DeviceCsr<'a, T> {
         })
     }
 
-    /// Returns the number of rows in the type that kernels expect.
     pub fn rows(&self) -> u32 {
         self.host.rows() as u32
     }
 
-    /// Returns the number of columns in the type that kernels expect.
     pub fn cols(&self) -> u32 {
         self.host.cols() as u32
     }
 
-    /// Returns the number of nonzeros in the type that kernels expect.
     pub fn nnz(&self) -> u32 {
         self.host.nnz() as u32
     }
@@ -87,19 +79,14 @@ unsafe impl<T: Value> Argument for DeviceCsr<'_, T> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::device::model::Model;
-
-    #[test]
-    fn a_matrix_is_streamed_if_its_three_arrays_do_not_fit_in_the_l2_cache() {
-        let gpu = Gpu::new(Model::tiny(1));
-        let is_streamed = |rows| {
-            let empty = Csr::<f64>::from_triplets(rows, 1, &[]);
-            DeviceCsr::of(&gpu, Cow::Owned(empty)).unwrap().is_streamed
-        };
-        let bytes = gpu.facts().l2_bytes / gpu.facts().l2_copies();
-        let elements = bytes as usize / size_of::<u32>();
-        assert!(!is_streamed(elements - 1) && is_streamed(elements));
-    }
+#[test]
+fn a_matrix_is_streamed_if_its_three_arrays_do_not_fit_in_the_l2_cache() {
+    let gpu = Gpu::new(super::model::Model::tiny(1));
+    let is_streamed = |rows| {
+        let empty = Csr::<f64>::from_triplets(rows, 1, &[]);
+        DeviceCsr::of(&gpu, Cow::Owned(empty)).unwrap().is_streamed
+    };
+    let bytes = gpu.facts().l2_bytes / gpu.facts().l2_copies();
+    let elements = bytes as usize / size_of::<u32>();
+    assert!(!is_streamed(elements - 1) && is_streamed(elements));
 }

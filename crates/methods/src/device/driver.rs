@@ -38,12 +38,11 @@ pub struct RawArgument {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
 pub enum ArgumentKind {
-    Pointer = b'p',
+    Pointer,
     /// An integer, signed or unsigned.
-    Integer = b'i',
-    Float = b'f',
+    Integer,
+    Float,
 }
 
 /// A kernel with its grid of blocks, none of which may be empty.

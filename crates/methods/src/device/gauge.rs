@@ -5,8 +5,7 @@
 use std::time::Duration;
 
 use super::kernel::{Kernel, program};
-use super::probe::Probe;
-use super::sweeps::DeviceSweeps;
+use super::probe::{DeviceSweeps, Probe};
 use super::{Argument, Buffer, Failed, Gpu, Unprepared};
 
 const BLOCK: usize = 256;
@@ -72,7 +71,9 @@ pub struct Gauge {
 pub fn measure(gpu: &Gpu, l2_kib: usize) -> Result<Measured, Unprepared> {
     let mut gauge = Gauge::new(gpu)?;
     let l2 = l2_kib * KIB;
-    let (l2_gbs, memory_gbs) = (gauge.l2_gbs(l2 / 2)?, gauge.memory_gbs(l2)?);
+    let l2_gbs = gauge.l2_gbs(l2 / 2)?;
+    let mut sweeps = DeviceSweeps::new(gpu, 32 * l2);
+    sweeps.measure(&gauge.probe, REPETITIONS, None)?;
     // The device was busy until now, so this is its clock under load.
     let clock = gpu.clocks().map(|clocks| f64::from(clocks.multiprocessor_mhz));
     gauge.clock_mhz = clock.filter(|&mhz| mhz > 0.0).unwrap_or(gauge.clock_mhz);
@@ -89,7 +90,7 @@ pub fn measure(gpu: &Gpu, l2_kib: usize) -> Result<Measured, Unprepared> {
         l2_latency,
         memory_latency: gauge.memory_latency(l2)?,
         l2_gbs,
-        memory_gbs,
+        memory_gbs: sweeps.best_gbs[0],
         atomic_cycles: gauge.atomic_cycles()?,
         launch_us: microseconds(gauge.probe.launch_time()?),
         graph_launch_us: gauge.graph_launch_us()?,
@@ -210,13 +211,6 @@ impl Gauge {
         let time =
             self.slope(READINGS, |readings| self.probe.read(&buffer, readings), || Ok(()))?;
         Ok(buffer.bytes() as f64 / time / 1e9)
-    }
-
-    fn memory_gbs(&self, l2: usize) -> Result<f64, Failed> {
-        let mut sweeps = DeviceSweeps::new(&self.gpu, 32 * l2);
-        sweeps.measure(&self.probe, REPETITIONS, None)?;
-        let [copy_gbs, _] = sweeps.best_gbs();
-        Ok(copy_gbs)
     }
 
     /// Returns the cycles per warp instruction on a multiprocessor with as many warps as possible.

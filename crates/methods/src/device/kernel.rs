@@ -1,17 +1,14 @@
-//! Programs in CUDA C++ and their kernels.
+//! Programs in CUDA C++, their kernels, and graphs of launches.
 
 use std::{fmt, ptr};
 
-use super::driver::{ArgumentKind, KernelId, KernelLaunch, ModuleId, RawArgument};
-use super::{Gpu, sources};
-use crate::device::Failed;
+use super::driver::{ArgumentKind, GraphId, KernelId, KernelLaunch, ModuleId, RawArgument};
+use super::{Failed, Gpu, sources};
 
 /// A file of `cuda/`, embedded in the binary.
 #[derive(Debug)]
 pub struct Program {
-    /// The name of the file.
     pub name: &'static str,
-    /// The CUDA C++ source text.
     pub source: &'static str,
 }
 
@@ -53,9 +50,7 @@ pub struct Kernel {
 pub struct Dim3 {
     /// The dimension that varies fastest.
     pub x: u32,
-    /// The dimension that varies slower than x and faster than z.
     pub y: u32,
-    /// The dimension that varies slowest.
     pub z: u32,
 }
 
@@ -81,7 +76,7 @@ impl Module {
 
     /// Returns the kernel `name`. The time counts as compile time, because a driver may load the code only now.
     pub fn kernel(&self, name: &'static str) -> Result<Kernel, Failed> {
-        let id = self.gpu.loading(|| self.gpu.0.driver.kernel(self.id, name))?;
+        let id = self.gpu.loading(|| self.gpu.kernel(self.id, name))?;
         Ok(Kernel { gpu: self.gpu.clone(), id, name })
     }
 }
@@ -96,44 +91,35 @@ impl Kernel {
         shared_bytes: usize,
         arguments: &[&dyn Argument],
     ) -> Result<(), Failed> {
-        self.enqueue(grid.into(), block.into(), shared_bytes, arguments, false)
+        self.launch_after(None, grid, block, shared_bytes, arguments)
     }
 
     /// Enqueues the kernel as [`Self::launch`] does. If `earlier` was enqueued just before, the GPU may start this kernel
     /// before `earlier` has ended (programmatic dependent launch, from compute capability 9.0 on). Therefore each of its
     /// threads must call `after_earlier_kernels` before it uses memory that `earlier` uses, unless both only read it.
-    pub fn launch_after(
+    pub fn launch_after<'k>(
         &self,
-        earlier: &Self,
+        earlier: impl Into<Option<&'k Self>>,
         grid: impl Into<Dim3>,
         block: impl Into<Dim3>,
         shared_bytes: usize,
         arguments: &[&dyn Argument],
     ) -> Result<(), Failed> {
-        let dependent = self.gpu.0.latest.get() == Some(earlier.id)
-            && self.gpu.facts().compute_capability >= (9, 0)
-            && self.gpu.0.stages.borrow().is_none();
-        self.enqueue(grid.into(), block.into(), shared_bytes, arguments, dependent)
-    }
-
-    fn enqueue(
-        &self,
-        grid: Dim3,
-        block: Dim3,
-        shared_bytes: usize,
-        arguments: &[&dyn Argument],
-        dependent: bool,
-    ) -> Result<(), Failed> {
+        let (grid, block) = (grid.into(), block.into());
         if grid.x * grid.y * grid.z == 0 {
             return Ok(());
         }
+        let is_latest = |earlier: &Self| self.gpu.0.latest.get() == Some(earlier.id);
+        let dependent = earlier.into().is_some_and(is_latest)
+            && self.gpu.facts().compute_capability >= (9, 0)
+            && self.gpu.0.stages.borrow().is_none();
         let mut raw = Vec::with_capacity(2 * arguments.len());
         arguments.iter().for_each(|argument| argument.append(&mut raw));
         let shared = shared_bytes as u32;
         let launch = KernelLaunch { kernel: self.id, grid, block, shared_bytes: shared, dependent };
         // SAFETY: the values live in `arguments`. The model, on which the tests run every launch, checks that they
         // match the signature.
-        unsafe { self.gpu.0.driver.launch(launch, &raw)? };
+        unsafe { self.gpu.launch(launch, &raw)? };
         let threads = block.x * block.y * block.z;
         self.gpu
             .enqueued(self.name, || self.occupancy(threads as usize, shared_bytes).map(Some))?;
@@ -153,8 +139,43 @@ impl Kernel {
     /// resident on the whole device at the same time.
     pub fn resident_blocks(&self, threads: usize, shared_bytes: usize) -> Result<usize, Failed> {
         let per_multiprocessor =
-            self.gpu.0.driver.resident_blocks(self.id, threads as u32, shared_bytes as u32)?;
+            self.gpu.resident_blocks(self.id, threads as u32, shared_bytes as u32)?;
         Ok((per_multiprocessor * self.gpu.facts().multiprocessors) as usize)
+    }
+}
+
+/// A captured sequence of kernels, fills and copies. The buffers that it uses must outlive it, and its kernels get the
+/// numbers that were passed during the capture.
+pub struct Graph {
+    gpu: Gpu,
+    id: GraphId,
+}
+
+impl Gpu {
+    /// Captures the work that `work` enqueues, without running it. It must not wait or allocate, which cannot be captured.
+    pub fn capture(&self, work: impl FnOnce() -> Result<(), Failed>) -> Result<Graph, Failed> {
+        self.begin_capture()?;
+        self.0.latest.take();
+        let done = work();
+        // A failed capture must also be ended; otherwise nothing runs any more.
+        let captured = self.end_capture();
+        let graph = captured.map(|id| Graph { gpu: self.clone(), id });
+        done?;
+        graph
+    }
+}
+
+impl Graph {
+    /// Enqueues the whole graph as one stage.
+    pub fn launch(&self) -> Result<(), Failed> {
+        self.gpu.launch_graph(self.id)?;
+        self.gpu.enqueued("graph", || Ok(None))
+    }
+}
+
+impl Drop for Graph {
+    fn drop(&mut self) {
+        self.gpu.release_graph(self.id);
     }
 }
 
@@ -163,11 +184,9 @@ impl Kernel {
 /// # Safety
 /// `append` must add values inside `self`, with their kinds and sizes.
 pub unsafe trait Argument {
-    /// Appends the arguments in the form that a launch expects.
     fn append(&self, to: &mut Vec<RawArgument>);
 }
 
-/// Appends an argument.
 pub(super) fn append<V>(value: &V, kind: ArgumentKind, to: &mut Vec<RawArgument>) {
     to.push(RawArgument { value: ptr::from_ref(value).cast(), bytes: size_of::<V>(), kind });
 }
@@ -193,13 +212,6 @@ unsafe impl<A: Argument + ?Sized> Argument for &A {
 
 // SAFETY: the arguments are inside the elements.
 unsafe impl<A: Argument, const N: usize> Argument for [A; N] {
-    fn append(&self, to: &mut Vec<RawArgument>) {
-        self.iter().for_each(|element| element.append(to));
-    }
-}
-
-// SAFETY: the arguments are inside the elements.
-unsafe impl<A: Argument> Argument for Vec<A> {
     fn append(&self, to: &mut Vec<RawArgument>) {
         self.iter().for_each(|element| element.append(to));
     }

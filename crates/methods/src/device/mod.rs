@@ -10,40 +10,62 @@ pub mod csr;
 pub mod cuda;
 pub mod cusparse;
 pub mod driver;
-mod error;
 pub mod facts;
 pub mod gauge;
-pub mod graph;
 pub mod kernel;
 pub mod model;
 mod place;
 pub mod probe;
 pub mod sources;
-pub mod sweeps;
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::ffi::c_void;
+use std::ops::Deref;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 pub use buffer::Buffer;
 use counts::Counts;
 pub use csr::DeviceCsr;
-use cusparse::CuSparse;
-use driver::{Driver, Event, KernelId, Modelled, ModuleId};
-pub use error::{Failed, Unavailable, Unprepared};
-use facts::{Activity, Clocks, Facts};
-pub use graph::Graph;
-pub use kernel::{Argument, Dim3, Kernel, Module, Program};
+use driver::{Driver, Event, KernelId, ModuleId};
+pub use kernel::{Argument, Dim3, Graph, Kernel, Module, Program};
 pub use place::Device;
 use ptx_machine::model::Cure;
+use serde::{Deserialize, Serialize};
 
 use spmv_matrix::scalar::{Precision, Scalar};
 
-/// A handle of a GPU. Clones refer to the same GPU.
+/// The reason why a method does not support this matrix or machine. It is recorded as a row with status `skipped`.
+#[derive(Clone, Debug, PartialEq, thiserror::Error, Serialize, Deserialize)]
+#[error("{0}")]
+pub struct Unavailable(pub String);
+
+/// The reason why a prepared product failed. It is recorded as a row with status `failed`.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{0}")]
+pub struct Failed(pub String);
+
+/// The reason why the preparation of a method failed.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Unprepared {
+    #[error(transparent)]
+    Unavailable(#[from] Unavailable),
+    #[error(transparent)]
+    Failed(#[from] Failed),
+}
+
+/// A handle of a GPU. Clones refer to the same GPU. It dereferences to its [`Driver`], whose facts, clocks, times and
+/// libraries need nothing else; memory and kernels have functions of their own, which count what they use.
 #[derive(Clone)]
 pub struct Gpu(Rc<Shared>);
+
+impl Deref for Gpu {
+    type Target = dyn Driver;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.0.driver
+    }
+}
 
 struct Shared {
     driver: Box<dyn Driver>,
@@ -64,7 +86,7 @@ struct Shared {
 type ModuleKey = (&'static str, Precision, Vec<(&'static str, usize)>);
 
 /// One kernel or library call of a product, with its time.
-#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Stage {
     pub name: String,
     /// The time in a product, in milliseconds.
@@ -92,24 +114,6 @@ impl Gpu {
         }))
     }
 
-    pub fn facts(&self) -> &Facts {
-        self.0.driver.facts()
-    }
-
-    pub fn clocks(&self) -> Option<Clocks> {
-        self.0.driver.clocks()
-    }
-
-    /// Returns what the device does for others, or `None` if it does not report that.
-    pub fn activity(&self) -> Option<Activity> {
-        self.0.driver.activity()
-    }
-
-    /// Returns the bytes of free memory and of all memory.
-    pub fn memory(&self) -> Result<(u64, u64), Failed> {
-        self.0.driver.memory()
-    }
-
     pub fn allocated_bytes(&self) -> u64 {
         self.0.allocated.get()
     }
@@ -132,11 +136,6 @@ impl Gpu {
         self.modelled().map_or(Device::Gpu, |modelled| modelled.device)
     }
 
-    /// Returns the properties and times of a modelled device, or `None` for a real one.
-    pub fn modelled(&self) -> Option<Modelled> {
-        self.0.driver.modelled()
-    }
-
     /// Lets a buffer persist in the second-level cache, as far as the GPU can set aside a part of this cache, until
     /// [`Self::end_persistence`]. Returns the bytes that are set aside: 0 if the GPU cannot.
     pub fn persist<T: bytemuck::Pod>(&self, buffer: &Buffer<T>) -> Result<u64, Failed> {
@@ -145,15 +144,6 @@ impl Gpu {
 
     pub fn end_persistence(&self) -> Result<(), Failed> {
         self.0.driver.persist(0, 0).map(drop)
-    }
-
-    pub fn evict(&self) {
-        self.0.driver.evict();
-    }
-
-    /// Makes a modelled device compute all later times as if its kernels did not have a problem.
-    pub fn cure(&self, problem: Cure) {
-        self.0.driver.cure(problem);
     }
 
     pub fn launches(&self) -> u64 {
@@ -178,16 +168,6 @@ impl Gpu {
         Ok(Module::new(self.clone(), id))
     }
 
-    pub fn cusparse(&self) -> Result<&dyn CuSparse, Unavailable> {
-        self.0.driver.cusparse()
-    }
-
-    /// Returns the stream as the CUDA driver's handle, with its context as the current one of the calling thread. A
-    /// modelled device has none.
-    pub fn stream(&self) -> Result<*mut c_void, Unavailable> {
-        self.0.driver.stream()
-    }
-
     /// Enqueues a library call, which is recorded as a stage named `name`.
     pub fn library_call(
         &self,
@@ -198,24 +178,14 @@ impl Gpu {
         self.enqueued(name, || Ok(None))
     }
 
-    /// Waits until all enqueued work has run, including work in streams of libraries.
-    pub fn synchronize(&self) -> Result<(), Failed> {
-        self.0.driver.synchronize()
-    }
-
     /// Returns the time on the device from the start to the end of the work that `work` enqueues.
     pub fn time(&self, work: impl FnOnce() -> Result<(), Failed>) -> Result<Duration, Failed> {
-        let start = self.0.driver.record()?;
+        let start = self.record()?;
         let done = work();
-        let end = self.0.driver.record()?;
-        let times = self.0.driver.times(&[start, end]);
+        let end = self.record()?;
+        let times = self.times(&[start, end]);
         done?;
         Ok(times?[0])
-    }
-
-    /// Returns the time since a fixed moment, see [`Driver::host_clock`].
-    pub fn host_clock(&self) -> Duration {
-        self.0.driver.host_clock()
     }
 
     /// Runs `product` `products` times and returns the times of its stages, in the order in which they first ran. A
@@ -226,14 +196,14 @@ impl Gpu {
         mut product: impl FnMut() -> Result<(), Failed>,
     ) -> Result<Vec<Stage>, Failed> {
         self.synchronize()?;
-        self.0.driver.profile(true)?;
-        let mut events = vec![self.0.driver.record()?];
+        self.profile(true)?;
+        let mut events = vec![self.record()?];
         *self.0.stages.borrow_mut() = Some(Vec::new());
         let done = (0..products).try_for_each(|_| product());
         let ended = self.0.stages.take().unwrap_or_default();
         events.extend(ended.iter().map(|(_, event)| *event));
-        let times = self.0.driver.times(&events);
-        self.0.driver.profile(false)?;
+        let times = self.times(&events);
+        self.profile(false)?;
         done?;
         let mut stages: Vec<Stage> = Vec::new();
         for ((stage, _), time) in ended.into_iter().zip(times?) {
@@ -258,7 +228,7 @@ impl Gpu {
         self.0.enqueued.set(self.launches() + 1);
         self.0.latest.take();
         if let Some(stages) = &mut *self.0.stages.borrow_mut() {
-            let event = self.0.driver.record()?;
+            let event = self.record()?;
             let counts = self.modelled().and_then(|modelled| modelled.counts);
             let (name, occupancy) = (name.to_owned(), occupancy()?);
             stages.push((Stage { name, occupancy, counts, ..Stage::default() }, event));

@@ -1,11 +1,10 @@
-//! Kernels that measure the device itself: the time of a launch, the bandwidth of reads, and a kernel that occupies
-//! the device while the host enqueues the work to be timed.
+//! Kernels that measure the device itself: the time of a launch, the bandwidth on a buffer of a given size, and a kernel
+//! that occupies the device while the host enqueues the work to be timed.
 
 use std::time::Duration;
 
 use super::kernel::{Kernel, program};
-use super::{Buffer, Gpu};
-use crate::device::{Failed, Unprepared};
+use super::{Buffer, Failed, Gpu, Unprepared};
 
 /// Threads per block of the reading kernel.
 pub const BLOCK: usize = 256;
@@ -23,6 +22,11 @@ const ATTEMPTS: usize = 3;
 const LAUNCHES: usize = 500;
 /// The number of measurements of the launch time; the shortest is used.
 const REPETITIONS: usize = 3;
+/// The approximate minimum duration of a timed copy or read of a buffer, and the most of them that are timed together.
+const REGION: Duration = Duration::from_micros(200);
+const MOST_REPEATS: usize = 100;
+/// The assumed bandwidth of a device whose nominal bandwidth is unknown, in GB/s.
+const GUESSED_GBS: f64 = 1000.0;
 
 pub struct Probe {
     gpu: Gpu,
@@ -30,8 +34,8 @@ pub struct Probe {
     spin: Kernel,
     read: Kernel,
     read_evict_first: Kernel,
-    /// The result of the reads, which prevents the compiler from removing them.
-    sink: Buffer<u32>,
+    /// The exclusive or of all words read so far, which prevents the compiler from removing the reads.
+    pub sink: Buffer<u32>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -151,9 +155,50 @@ impl Probe {
         let grid = wave.min((buffer.len() / VECTOR).div_ceil(BLOCK));
         read.launch(grid, BLOCK, 0, &[&count, &repeats, buffer, &self.sink])
     }
+}
 
-    /// Returns the exclusive or of all words read so far.
-    pub fn words_read(&self) -> Result<u32, Failed> {
-        Ok(self.sink.to_vec()?[0])
+/// A copy within a GPU's memory and a read-only sweep over it. The memory is allocated only while it is swept.
+pub struct DeviceSweeps {
+    gpu: Gpu,
+    bytes: usize,
+    /// The number of sweeps that are timed together.
+    repeats: usize,
+    /// The best rates so far of the copy and of the read-only sweep, in GB/s (10^9 bytes per second).
+    pub best_gbs: [f64; 2],
+}
+
+impl DeviceSweeps {
+    /// Sweeps over a buffer of about `bytes`: one half is copied to the other, and all of it is read.
+    pub fn new(gpu: &Gpu, bytes: usize) -> Self {
+        let bytes = bytes.max(8192).next_multiple_of(512);
+        let nominal = gpu.facts().nominal_gbs();
+        let guess = if nominal > 0.0 { nominal } else { GUESSED_GBS };
+        let repeats = (REGION.as_secs_f64() * guess * 1e9 / bytes as f64).ceil() as usize;
+        Self { gpu: gpu.clone(), bytes, repeats: repeats.min(MOST_REPEATS), best_gbs: [0.0; 2] }
+    }
+
+    /// Times both sweeps `repetitions` times and keeps the best rates. Reading `evictor` empties the cache outside the
+    /// timed region; with it only one sweep is timed at once.
+    pub fn measure(
+        &mut self,
+        probe: &Probe,
+        repetitions: usize,
+        evictor: Option<&Buffer<u8>>,
+    ) -> Result<(), Failed> {
+        let repeats = if evictor.is_some() { 1 } else { self.repeats };
+        let mut buffer: Buffer<u8> = self.gpu.allocate(self.bytes)?;
+        buffer.fill(1)?;
+        let bytes = (self.bytes * repeats) as f64;
+        let gbs = |count, sweep: &mut dyn FnMut() -> Result<(), Failed>| {
+            evictor.map_or(Ok(()), |evictor| probe.empty_l2(evictor))?;
+            let timing = probe.time(count, Duration::ZERO, sweep)?;
+            Ok::<_, Failed>(bytes / timing.device.as_secs_f64() / 1e9)
+        };
+        for _ in 0..repetitions {
+            let copy = gbs(repeats, &mut || buffer.copy_half())?;
+            let read = gbs(1, &mut || probe.read(&buffer, repeats))?;
+            self.best_gbs = [self.best_gbs[0].max(copy), self.best_gbs[1].max(read)];
+        }
+        Ok(())
     }
 }

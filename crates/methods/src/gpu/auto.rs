@@ -66,8 +66,7 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
     for (index, it) in ranked.iter().enumerate() {
         let method = CANDIDATES.iter().find(|method| method.name == it.method);
         let method = method.expect("only candidates are ranked");
-        let prepare = method.prepare_on_gpu::<T>().expect("a method of the GPU");
-        let prepared = match prepare(csr, request) {
+        let prepared = match method.prepare_on_device(csr, request) {
             Err(Unprepared::Unavailable(_)) => continue,
             prepared => prepared?,
         };
@@ -117,7 +116,8 @@ fn sampled<T: Value>(csr: &DeviceCsr<T>, offsets: &[u32]) -> Result<usize, Faile
     let rows = csr.host.rows();
     let mut diagonals = HashSet::new();
     for row in (0..rows).step_by(rows.div_ceil(SAMPLED).max(1)) {
-        let columns = csr.column_indices.part(offsets[row] as usize..offsets[row + 1] as usize)?;
+        let mut columns = vec![0; (offsets[row + 1] - offsets[row]) as usize];
+        csr.column_indices.download(offsets[row] as usize, &mut columns)?;
         diagonals.extend(columns.into_iter().map(|column| i64::from(column) - row as i64));
     }
     Ok(diagonals.len())

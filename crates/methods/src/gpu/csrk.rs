@@ -25,7 +25,8 @@
 mod product;
 mod tuning;
 
-use product::prepare;
+use std::ops::RangeInclusive;
+
 use tuning::{BLOCKS, SERIAL, Sizes};
 
 use super::prelude::*;
@@ -53,7 +54,7 @@ pub const METHOD_2: Method = Method {
     operations: Operations::Plain,
     setup: Setup::Ordering,
     memory: |extent| extent.csr() + extent.cols * extent.value + 20 * extent.rows,
-    code: Code::Gpu { f64: prepare_2, f32: prepare_2 },
+    code: code!(prepare, "csrk_2", SERIAL..=3),
 };
 
 pub const METHOD_3: Method = Method {
@@ -71,7 +72,7 @@ pub const METHOD_3: Method = Method {
         ORDER,
         COARSENING,
     ],
-    code: Code::Gpu { f64: prepare_3, f32: prepare_3 },
+    code: code!(prepare, "csrk_3", SERIAL..=SERIAL),
     ..METHOD_2
 };
 
@@ -91,7 +92,7 @@ pub const METHOD_3_5: Method = Method {
         ORDER,
         COARSENING,
     ],
-    code: Code::Gpu { f64: prepare_3_5, f32: prepare_3_5 },
+    code: code!(prepare, "csrk_3", SERIAL + 1..=3),
     ..METHOD_2
 };
 
@@ -116,53 +117,36 @@ struct Plan {
     sizes: Vec<(&'static str, usize)>,
 }
 
-fn prepare_2<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
-    let case = tuning::case(row_length(csr));
-    let Sizes { srs, ssrs } = sizes(csr, case);
-    let mut plan = Plan::new(request, "csrk_2", case, &[("srs", srs * ssrs)]);
-    let Dim3 { x, y, z } = plan.block.1;
-    plan.block.1 = Dim3 { x, y: y * z, z: 1 };
-    prepare(csr, request, &plan)
-}
-
-fn prepare_3<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
-    let plan = Plan::of_case(csr, request, SERIAL);
-    prepare(csr, request, &plan)
-}
-
-fn prepare_3_5<'a, T: Value>(
+/// Prepares the product by a kernel, with the block and the sizes of the case of the matrix or of the nearest of `cases`.
+fn prepare<'a, T: Value>(
     csr: &'a DeviceCsr<'a, T>,
     request: &Request<'a>,
+    kernel: &'static str,
+    cases: RangeInclusive<usize>,
 ) -> Preparation<'a, T> {
-    let plan = Plan::of_case(csr, request, tuning::case(row_length(csr)).max(SERIAL + 1));
-    prepare(csr, request, &plan)
-}
-
-fn sizes<T: Value>(csr: &DeviceCsr<T>, case: usize) -> Sizes {
-    tuning::sizes(csr.gpu.facts().compute_capability, row_length(csr), case)
-}
-
-fn row_length<T: Value>(csr: &DeviceCsr<T>) -> f64 {
-    csr.host.nnz() as f64 / csr.host.rows().max(1) as f64
+    let row_length = csr.host.nnz() as f64 / csr.host.rows().max(1) as f64;
+    let case = tuning::case(row_length).clamp(*cases.start(), *cases.end());
+    let sizes = tuning::sizes(csr.gpu.facts().compute_capability, row_length, case);
+    let plan = Plan::new(request, kernel, case, sizes);
+    product::prepare(csr, request, &plan, &plan.note(row_length))
 }
 
 impl Plan {
-    fn of_case<T: Value>(csr: &DeviceCsr<T>, request: &Request, case: usize) -> Self {
-        let Sizes { srs, ssrs } = sizes(csr, case);
-        Self::new(request, "csrk_3", case, &[("srs", srs), ("ssrs", ssrs)])
-    }
-
     /// Takes the requested block and sizes; defaults are the block of `case` and `sizes`.
     fn new(
         request: &Request,
         kernel: &'static str,
         case: usize,
-        sizes: &[(&'static str, usize)],
+        Sizes { srs, ssrs }: Sizes,
     ) -> Self {
         let block = request.word("block").unwrap_or(BLOCKS[case]);
-        let size = |&(name, size)| (name, request.number(name).unwrap_or(size));
-        let sizes = sizes.iter().map(size).collect();
-        Self { kernel, block: (block, tuning::shape(block)), sizes }
+        let shape = tuning::shape(block);
+        let (shape, sizes) = match (kernel, shape) {
+            ("csrk_2", Dim3 { x, y, z }) => (Dim3 { x, y: y * z, z: 1 }, vec![("srs", srs * ssrs)]),
+            _ => (shape, vec![("srs", srs), ("ssrs", ssrs)]),
+        };
+        let given = |(name, size)| (name, request.number(name).unwrap_or(size));
+        Self { kernel, block: (block, shape), sizes: sizes.into_iter().map(given).collect() }
     }
 
     /// The group sizes without their names.
@@ -186,7 +170,7 @@ fn parameters_that_are_not_given_depend_on_the_case() {
     let team = crate::team::Team::floating(1);
     let plan = |given, case| {
         let request = Request { given, ..Request::new(&team) };
-        Plan::new(&request, "csrk_3", case, &[("srs", 15), ("ssrs", 7)])
+        Plan::new(&request, "csrk_3", case, Sizes { srs: 15, ssrs: 7 })
     };
     let by_case = plan(&[], 2);
     assert_eq!(by_case.block, ("8x8x8", Dim3 { x: 8, y: 8, z: 8 }));

@@ -93,7 +93,7 @@ impl<'a> Context<'a> {
             alpha: request.alpha,
             beta: request.beta,
             expected_products: request.expected_products as i64,
-            stream: gpu.map_or(Ok(null_mut()), Gpu::stream)?,
+            stream: gpu.map_or(Ok(null_mut()), |gpu| gpu.stream())?,
             allocate,
             release,
             parallel,

@@ -6,7 +6,7 @@
 //! multiplies x, so a NaN or infinity in x affects more rows than with CSR. Available since cuSPARSE 12.6.3, without
 //! multiplication by the transpose.
 
-use super::cusparse::{self, Call};
+use super::cusparse;
 use crate::device::cusparse::{Algorithm, Order, SparseFormat};
 use crate::formats::register_blocks::{self, RegisterBlocks, Shape, fewest_bytes, pieces, shape};
 use crate::gpu::prelude::*;
@@ -50,16 +50,10 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
     }
     let gpu = &csr.gpu;
     let arrays = (gpu.upload(&block_offsets)?, gpu.upload(&columns)?, gpu.upload(&values)?);
-    let format = SparseFormat::Bsr {
-        side: shape.rows as u64,
-        blocks: columns.len() as u64,
-        row_offsets: arrays.0.address(),
-        column_indices: arrays.1.address(),
-        values: arrays.2.address(),
-        order,
-    };
-    let call = Call { algorithm: Algorithm::CUSPARSE_SPMV_BSR_ALG1, preprocess: false };
-    let prepared = cusparse::prepare(csr, request, call, format, arrays)?;
+    let addresses = [arrays.0.address(), arrays.1.address(), arrays.2.address()];
+    let format = SparseFormat::Bsr { side: shape.rows as u64, blocks: columns.len() as u64, order };
+    let call = (Algorithm::CUSPARSE_SPMV_BSR_ALG1, false);
+    let prepared = cusparse::prepare(csr, request, call, format, addresses, arrays)?;
     Ok(prepared.with_note(format!("blocks of {shape}")))
 }
 
@@ -96,31 +90,20 @@ fn transpose<T>(block: &mut [T], side: usize) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_size_divides_rows_and_columns() {
-        let shape_in = |rows, cols, given| {
-            let entries: Vec<_> = (0..rows).map(|row| (row, row % cols, 1.0)).collect();
-            blocks(&Csr::<f64>::from_triplets(rows, cols, &entries), given).map(|b| b.shape)
-        };
-        assert_eq!(shape_in(9, 15, None), Ok(shape("3x3")));
-        assert_eq!(shape_in(8, 12, Some("4x4")), Ok(shape("4x4")));
-        let reason = |rows, cols, given| shape_in(rows, cols, given).unwrap_err().0;
-        let expected = "cuSPARSE takes whole blocks only, and 8 x 12 does not consist of 8x8";
-        assert_eq!(reason(8, 12, Some("8x8")), expected);
-        let all = reason(11, 22, None);
-        assert!(
-            all.ends_with("11 x 22 does not consist of 2x2, 3x3, 4x4, 5x5, 6x6, 7x7, 8x8"),
-            "{all}"
-        );
-    }
-
-    #[test]
-    fn a_block_is_transposed() {
-        let mut block = [1, 2, 3, 4, 5, 6, 7, 8, 9];
-        transpose(&mut block, 3);
-        assert_eq!(block, [1, 4, 7, 2, 5, 8, 3, 6, 9]);
-    }
+#[test]
+fn the_size_divides_rows_and_columns() {
+    let shape_in = |rows, cols, given| {
+        let entries: Vec<_> = (0..rows).map(|row| (row, row % cols, 1.0)).collect();
+        blocks(&Csr::<f64>::from_triplets(rows, cols, &entries), given).map(|b| b.shape)
+    };
+    assert_eq!(shape_in(9, 15, None), Ok(shape("3x3")));
+    assert_eq!(shape_in(8, 12, Some("4x4")), Ok(shape("4x4")));
+    let reason = |rows, cols, given| shape_in(rows, cols, given).unwrap_err().0;
+    let expected = "cuSPARSE takes whole blocks only, and 8 x 12 does not consist of 8x8";
+    assert_eq!(reason(8, 12, Some("8x8")), expected);
+    let all = reason(11, 22, None);
+    assert!(
+        all.ends_with("11 x 22 does not consist of 2x2, 3x3, 4x4, 5x5, 6x6, 7x7, 8x8"),
+        "{all}"
+    );
 }

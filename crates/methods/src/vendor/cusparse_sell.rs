@@ -1,7 +1,7 @@
 //! cuSPARSE's product with sliced ELL: slices of 32 rows, each padded to its longest row and stored column by column.
 //! Setup copies CSR to the host, builds the slices and uploads them.
 
-use super::cusparse::{self, Call};
+use super::cusparse;
 use crate::device::cusparse::{Algorithm, SparseFormat};
 use crate::gpu::prelude::*;
 
@@ -36,15 +36,10 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
     let (columns, values) = slices(&host, &offsets);
     let (gpu, stored) = (&csr.gpu, values.len() as u64);
     let arrays = (gpu.upload(&offsets)?, gpu.upload(&columns)?, gpu.upload(&values)?);
-    let format = SparseFormat::SlicedEll {
-        slice_rows: SLICE as u64,
-        stored,
-        slice_offsets: arrays.0.address(),
-        column_indices: arrays.1.address(),
-        values: arrays.2.address(),
-    };
-    let call = Call { algorithm: Algorithm::CUSPARSE_SPMV_SELL_ALG1, preprocess: false };
-    cusparse::prepare(csr, request, call, format, arrays)
+    let addresses = [arrays.0.address(), arrays.1.address(), arrays.2.address()];
+    let format = SparseFormat::SlicedEll { slice_rows: SLICE as u64, stored };
+    let call = (Algorithm::CUSPARSE_SPMV_SELL_ALG1, false);
+    cusparse::prepare(csr, request, call, format, addresses, arrays)
 }
 
 /// Returns the start of each slice, followed by the number of stored entries.

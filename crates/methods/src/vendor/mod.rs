@@ -3,9 +3,6 @@
 
 pub mod cusparse;
 pub mod cusparse_bsr;
-pub mod cusparse_coo;
-pub mod cusparse_csr;
-pub mod cusparse_csr_op;
 pub mod cusparse_sell;
 pub mod mkl;
 pub mod mkl_csrmv;

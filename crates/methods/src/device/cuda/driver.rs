@@ -196,9 +196,8 @@ impl Driver for Cuda {
     }
 
     fn upload(&self, parts: &[(&[u8], Address)]) -> Result<(), Failed> {
-        let stream = self.context.stream;
         let copied = parts.iter().try_for_each(|&(from, to)| {
-            let bytes = from.len();
+            let (bytes, stream) = (from.len(), self.context.stream);
             // SAFETY: both buffers have this length, and the source lives until the stream was synchronised.
             self.context.call(format_args!("cuMemcpyHtoD of {bytes} bytes"), |cuda| unsafe {
                 (cuda.cuMemcpyHtoDAsync_v2)(to, from.as_ptr().cast(), bytes, stream)
@@ -219,18 +218,16 @@ impl Driver for Cuda {
     }
 
     fn fill(&self, to: Address, byte: u8, bytes: usize) -> Result<(), Failed> {
-        let stream = self.context.stream;
         // SAFETY: the buffer has this length.
         self.context.call(format_args!("cuMemsetD8 of {bytes} bytes"), |cuda| unsafe {
-            (cuda.cuMemsetD8Async)(to, byte, bytes, stream)
+            (cuda.cuMemsetD8Async)(to, byte, bytes, self.context.stream)
         })
     }
 
     fn copy(&self, from: Address, to: Address, bytes: usize) -> Result<(), Failed> {
-        let stream = self.context.stream;
         // SAFETY: both buffers have this length.
         self.context.call(format_args!("cuMemcpyDtoD of {bytes} bytes"), |cuda| unsafe {
-            (cuda.cuMemcpyDtoDAsync_v2)(to, from, bytes, stream)
+            (cuda.cuMemcpyDtoDAsync_v2)(to, from, bytes, self.context.stream)
         })
     }
 
@@ -307,10 +304,9 @@ impl Driver for Cuda {
 
     fn end_capture(&self) -> Result<GraphId, Failed> {
         let (mut graph, mut executable) = (null_mut(), null_mut());
-        let stream = self.context.stream;
         // SAFETY: the stream is alive, and the pointer is valid for writes.
         self.context.call("cuStreamEndCapture", |cuda| unsafe {
-            (cuda.cuStreamEndCapture)(stream, &mut graph)
+            (cuda.cuStreamEndCapture)(self.context.stream, &mut graph)
         })?;
         // SAFETY: the capture returned a graph, which is destroyed once; the executable graph is a copy. The status of
         // the destruction is ignored: nothing can be done.

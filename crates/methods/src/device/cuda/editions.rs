@@ -10,6 +10,7 @@ use std::ffi::{CStr, OsStr, c_void};
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use libloading::os::unix::Library;
 use nix::libc::{Dl_info, dladdr};
@@ -46,20 +47,20 @@ impl fmt::Display for Target {
 }
 
 /// One version of a library. It is displayed as its name, version and file.
-pub trait Edition: fmt::Display {
+pub trait Edition: fmt::Display + Sized + 'static {
+    /// Looks up the functions of an opened library, or returns an error for one that is missing.
+    fn find(library: &Library, file: PathBuf) -> Result<Self, libloading::Error>;
+
     fn version(&self) -> (u32, u32);
 
     /// Returns the reason why the library does not work for a target, or `None` if it does.
     fn refusal(&self, target: &Target) -> Option<String>;
 }
 
-pub struct Opened<L> {
-    editions: Vec<L>,
-    failures: Vec<String>,
-}
-
-/// A library to search for.
-pub struct Sought {
+/// A library to search for, which happens once.
+pub struct Sought<L> {
+    /// The versions that were opened, and the reasons why others could not be.
+    pub opened: OnceLock<(Vec<L>, Vec<String>)>,
     pub title: &'static str,
     /// The possible file names.
     pub names: &'static [&'static str],
@@ -71,13 +72,10 @@ pub struct Sought {
     pub helpers: &'static str,
 }
 
-impl Sought {
+impl<L: Edition> Sought<L> {
     /// Opens all versions in the folders for vendors' libraries, in the search path of the system's loader, and in the
     /// toolkits in `/usr/local`. Those in the folders of `SPMV_BENCH_LIBRARY_PATH` come first, then the newest.
-    pub fn open_all<L: Edition>(
-        &self,
-        find: impl Fn(&Library, PathBuf) -> Result<L, libloading::Error>,
-    ) -> Opened<L> {
+    fn open_all(&self) -> (Vec<L>, Vec<String>) {
         let named = library::named_folders();
         let (mut files, mut found, mut failures) = (HashSet::new(), Vec::new(), Vec::new());
         // The loader's library is opened first: once a file with this name is open, the loader would return that one.
@@ -95,7 +93,7 @@ impl Sought {
                 if !files.insert(file.clone()) {
                     continue;
                 }
-                match find(&library, file.clone()) {
+                match L::find(&library, file.clone()) {
                     Ok(edition) => {
                         let first = folder.as_ref().is_some_and(|folder| named.contains(folder));
                         found.push((first, edition));
@@ -111,7 +109,7 @@ impl Sought {
             }
         }
         found.sort_by_key(|(first, edition)| Reverse((*first, edition.version())));
-        Opened { editions: found.into_iter().map(|(_, edition)| edition).collect(), failures }
+        (found.into_iter().map(|(_, edition)| edition).collect(), failures)
     }
 
     /// Opens one library and returns it with its file; `None` if it does not exist.
@@ -132,29 +130,23 @@ impl Sought {
         }
     }
 
-    pub fn all<'a, L>(&self, opened: &'a Opened<L>) -> Result<&'a [L], Unavailable> {
-        match &opened.editions[..] {
-            [] => Err(self.absent(opened, self.packages[1])),
+    /// Returns all installed versions, the best first, or how to get one. This needs neither a GPU nor a driver.
+    pub fn all(&self) -> Result<&[L], Unavailable> {
+        match &self.opened.get_or_init(|| self.open_all()).0[..] {
+            [] => Err(self.absent(self.packages[1])),
             editions => Ok(editions),
         }
     }
 
     /// Returns the best version that works for `target`, or an error with the reasons and with a package that works.
-    pub fn choose<'a, L: Edition>(
-        &self,
-        opened: &'a Opened<L>,
-        target: &Target,
-    ) -> Result<&'a L, Unavailable> {
+    pub fn choose(&self, target: &Target) -> Result<&L, Unavailable> {
         let package = self.packages[usize::from(target.newest_cuda() > 12)];
         let mut reasons = Vec::new();
-        for edition in &opened.editions {
+        for edition in self.all().map_err(|_| self.absent(package))? {
             match edition.refusal(target) {
                 None => return Ok(edition),
                 Some(reason) => reasons.push(format!("{edition} {reason}")),
             }
-        }
-        if reasons.is_empty() {
-            return Err(self.absent(opened, package));
         }
         let (title, reasons) = (self.title, reasons.join("; "));
         Err(Unavailable(format!(
@@ -163,9 +155,9 @@ impl Sought {
         )))
     }
 
-    fn absent<L>(&self, opened: &Opened<L>, package: &str) -> Unavailable {
-        let title = self.title;
-        Unavailable(match opened.failures.last() {
+    fn absent(&self, package: &str) -> Unavailable {
+        let (title, opened) = (self.title, self.opened.get());
+        Unavailable(match opened.and_then(|(_, failures)| failures.last()) {
             None => format!("{title} was not found on this machine: {}", advice(package)),
             Some(message) => format!("{title} cannot be opened: {message}; {}", advice(package)),
         })

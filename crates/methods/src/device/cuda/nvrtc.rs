@@ -9,14 +9,15 @@ use std::sync::OnceLock;
 use cudarc::nvrtc::sys::{self, nvrtcProgram};
 use libloading::os::unix::Library;
 
-use super::editions::{Edition, Opened, Sought, Target};
+use super::editions::{Edition, Sought, Target};
 use super::libraries::{self, StatusText, functions};
 use crate::device::kernel::Program;
 use crate::device::{Failed, Unavailable, sources};
 use spmv_matrix::cache::{CacheFolder, Key};
 use spmv_matrix::scalar::Precision;
 
-const SOUGHT: Sought = Sought {
+static SOUGHT: Sought<Nvrtc> = Sought {
+    opened: OnceLock::new(),
     title: "NVRTC",
     names: &["libnvrtc.so.13", "libnvrtc.so.12"],
     symbol: "nvrtcVersion",
@@ -57,8 +58,8 @@ pub struct Nvrtc {
 /// The input of a compilation: a program with everything that its machine code depends on except the compiler.
 pub struct Unit<'a> {
     name: &'a str,
-    source: &'a str,
-    options: Vec<String>,
+    pub source: &'a str,
+    pub options: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -70,19 +71,14 @@ pub struct Compiled {
     pub log: String,
 }
 
-fn opened() -> &'static Opened<Nvrtc> {
-    static OPENED: OnceLock<Opened<Nvrtc>> = OnceLock::new();
-    OPENED.get_or_init(|| SOUGHT.open_all(Nvrtc::find))
-}
-
 /// Returns all installed compilers, the best first, or how to get one.
 pub fn compilers() -> Result<&'static [Nvrtc], Unavailable> {
-    SOUGHT.all(opened())
+    SOUGHT.all()
 }
 
 /// Returns the newest compiler whose machine code runs on `target`, or why none does, and which one to get.
 pub fn compiler(target: &Target) -> Result<&'static Nvrtc, Unavailable> {
-    SOUGHT.choose(opened(), target)
+    SOUGHT.choose(target)
 }
 
 impl<'a> Unit<'a> {
@@ -107,16 +103,6 @@ impl<'a> Unit<'a> {
         Self { name: program.name, source: program.text(), options }
     }
 
-    pub fn with_source(mut self, source: &'a str) -> Self {
-        self.source = source;
-        self
-    }
-
-    pub fn with_lines(mut self) -> Self {
-        self.options.push("--generate-line-info".into());
-        self
-    }
-
     /// Returns a hash of the name, source, headers and options.
     pub fn key(&self) -> Key {
         let headers = sources::headers().flat_map(|(name, text)| [name, text]);
@@ -126,25 +112,6 @@ impl<'a> Unit<'a> {
 }
 
 impl Nvrtc {
-    fn find(library: &Library, file: PathBuf) -> Result<Self, libloading::Error> {
-        let functions = Functions::find(library)?;
-        // SAFETY: the signature is that of NVRTC's header, where the argument is a 32-bit enum.
-        let error_string = unsafe { *library.get::<StatusText>(b"nvrtcGetErrorString")? };
-        let (mut major, mut minor, mut count) = (0, 0, 0);
-        // SAFETY: the pointers are valid for writes, and the vector has the size that the library returned.
-        let numbers = unsafe {
-            (functions.nvrtcVersion)(&mut major, &mut minor);
-            (functions.nvrtcGetNumSupportedArchs)(&mut count);
-            let mut numbers = vec![0; count.max(0) as usize];
-            (functions.nvrtcGetSupportedArchs)(numbers.as_mut_ptr());
-            numbers
-        };
-        let version = (major.unsigned_abs(), minor.unsigned_abs());
-        let architecture = |number: c_int| (number.unsigned_abs() / 10, number.unsigned_abs() % 10);
-        let architectures = numbers.into_iter().map(architecture).collect();
-        Ok(Self { version, file, architectures, functions, error_string })
-    }
-
     pub fn name(&self) -> String {
         let (major, minor) = self.version;
         format!("NVRTC {major}.{minor}")
@@ -181,6 +148,25 @@ impl fmt::Display for Nvrtc {
 }
 
 impl Edition for Nvrtc {
+    fn find(library: &Library, file: PathBuf) -> Result<Self, libloading::Error> {
+        let functions = Functions::find(library)?;
+        // SAFETY: the signature is that of NVRTC's header, where the argument is a 32-bit enum.
+        let error_string = unsafe { *library.get::<StatusText>(b"nvrtcGetErrorString")? };
+        let (mut major, mut minor, mut count) = (0, 0, 0);
+        // SAFETY: the pointers are valid for writes, and the vector has the size that the library returned.
+        let numbers = unsafe {
+            (functions.nvrtcVersion)(&mut major, &mut minor);
+            (functions.nvrtcGetNumSupportedArchs)(&mut count);
+            let mut numbers = vec![0; count.max(0) as usize];
+            (functions.nvrtcGetSupportedArchs)(numbers.as_mut_ptr());
+            numbers
+        };
+        let version = (major.unsigned_abs(), minor.unsigned_abs());
+        let architecture = |number: c_int| (number.unsigned_abs() / 10, number.unsigned_abs() % 10);
+        let architectures = numbers.into_iter().map(architecture).collect();
+        Ok(Self { version, file, architectures, functions, error_string })
+    }
+
     fn version(&self) -> (u32, u32) {
         self.version
     }

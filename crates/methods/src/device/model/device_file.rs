@@ -37,7 +37,6 @@ pub struct DeviceFile {
     issued_per_cycle: f64,
     double_cycles: f64,
     /// If it is missing, matrices are multiplied at the rate of other double-precision instructions.
-    #[serde(default)]
     matrix_cycles: Option<f64>,
     l1_kib: usize,
     l1_has_shared: bool,
@@ -56,8 +55,8 @@ pub struct DeviceFile {
     atomic_cycles: f64,
     launch_us: f64,
     graph_launch_us: f64,
-    #[serde(default)]
-    validated_percent: Option<f64>,
+    /// The median difference between modelled and published times of this GPU; `None` if they have not been compared.
+    pub validated_percent: Option<f64>,
 }
 
 /// The instructions of 32 multiplications and additions that a product of 8 × 4 and 4 × 8 elements corresponds to.
@@ -103,12 +102,6 @@ impl DeviceFile {
             }
         }
         Ok(file)
-    }
-
-    /// Returns the median difference between modelled and published times of this GPU in percent; `None` if they have
-    /// not been compared.
-    pub fn validated_percent(&self) -> Option<f64> {
-        self.validated_percent
     }
 
     pub fn architecture(&self) -> (u32, u32) {

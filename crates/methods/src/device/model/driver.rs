@@ -1,15 +1,15 @@
 //! The driver interface of a modelled GPU. Enqueued work runs immediately, unless it is captured.
 
 use std::rc::Rc;
+use std::slice;
 use std::time::{Duration, Instant};
 
 use ptx_machine::model::Cure;
 use ptx_machine::program::Parameter;
-use ptx_machine::{Fault, Kernel, Launch};
+use ptx_machine::{Fault, Kernel, Launch, Program as Ptx};
 
-use super::code::Code;
-use super::timing::{Timed, Timing};
-use super::{Loaded, Model, TICK, outside};
+use super::timing::Timing;
+use super::{Loaded, Model, TICK, code, outside};
 use crate::device::cusparse::CuSparse;
 use crate::device::driver::{
     Address, ArgumentKind, Driver, Event, GraphId, KernelId, KernelLaunch, Modelled, ModuleId,
@@ -27,22 +27,8 @@ const MOST_SET_ASIDE: f64 = 0.75;
 pub enum Work {
     Fill(Address, u8, usize),
     Copy(Address, Address, usize),
-    Launch(KernelLaunch, Vec<Value>),
-}
-
-/// The value of an argument at the time of the launch or of the capture.
-pub struct Value {
-    bytes: Vec<u8>,
-    /// Whether it is a floating-point number, not an integer or a pointer.
-    is_float: bool,
-}
-
-impl From<&RawArgument> for Value {
-    fn from(&RawArgument { value, bytes, kind }: &RawArgument) -> Self {
-        // SAFETY: `value` points to `bytes` bytes, which stay valid until the call returns.
-        let bytes = unsafe { std::slice::from_raw_parts(value.cast::<u8>(), bytes) }.to_vec();
-        Self { bytes, is_float: kind == ArgumentKind::Float }
-    }
+    /// A launch with its arguments in the layout of the kernel's parameters.
+    Launch(KernelLaunch, Vec<u8>),
 }
 
 impl Model {
@@ -67,9 +53,9 @@ impl Model {
                 self.inform(|timing| timing.written(to, bytes, false));
                 self.machine.borrow_mut().memory.copy(from, to, bytes).map_err(outside)
             }
-            Work::Launch(launch, ref values) => {
+            Work::Launch(launch, ref arguments) => {
                 self.enqueue(0, in_graph)?;
-                self.run(launch, values)
+                self.run(launch, arguments)
             }
         }
     }
@@ -93,7 +79,8 @@ impl Model {
     fn enqueue(&self, bytes: usize, in_graph: bool) -> Result<(), Failed> {
         let takes = self.timing.as_ref().map_or(TICK, |(_, timing)| {
             let timing = timing.borrow();
-            timing.gap(in_graph) + timing.moving(bytes)
+            let moving = bytes as f64 / (1e9 * timing.memory_gbs());
+            timing.gap(in_graph) + Duration::from_secs_f64(moving)
         });
         self.now.set(self.now.get() + takes);
         self.counts.take();
@@ -107,18 +94,17 @@ impl Model {
         }
     }
 
-    fn resident(&self, loaded: &Loaded, kernel: usize, threads: u32, shared_bytes: u32) -> u32 {
+    fn resident(&self, loaded: &Loaded, kernel: &Kernel, threads: u32, shared_bytes: u32) -> u32 {
         let blocks = self.limits.blocks(&loaded.usage(kernel), threads, shared_bytes);
         blocks.min(self.most_blocks)
     }
 
-    fn run(&self, launch: KernelLaunch, values: &[Value]) -> Result<(), Failed> {
+    fn run(&self, launch: KernelLaunch, arguments: &[u8]) -> Result<(), Failed> {
         let KernelLaunch { grid, block, shared_bytes, dependent, .. } = launch;
         let (loaded, number) = &self.kernels.borrow()[launch.kernel.0];
         let kernel = loaded.kernel(*number);
-        let arguments = packed(kernel, values)?;
         let threads = block.x * block.y * block.z;
-        let per_multiprocessor = self.resident(loaded, *number, threads, shared_bytes);
+        let per_multiprocessor = self.resident(loaded, kernel, threads, shared_bytes);
         let shared = kernel.shared_bytes + shared_bytes as usize;
         let (name, most) = (&kernel.name, self.facts.shared_bytes_per_block);
         if shared > most as usize {
@@ -135,7 +121,7 @@ impl Model {
         }
         let launch = Launch {
             kernel,
-            arguments: &arguments,
+            arguments,
             variables: &loaded.variables,
             grid: [grid.x, grid.y, grid.z],
             shape: [block.x, block.y, block.z],
@@ -143,26 +129,23 @@ impl Model {
             resident: (per_multiprocessor * self.facts.multiprocessors) as usize,
             dependent,
         };
-        let timed = Timed {
-            launch: &launch,
-            usage: &loaded.usage(*number),
-            source: (loaded.name, &loaded.source),
-            per_multiprocessor: per_multiprocessor as usize,
-            most_warps: self.limits.threads as usize / 32,
-            most_per_multiprocessor: self.limits.most_blocks(threads) as usize,
-        };
-        self.launch_timed(&timed).map_err(|fault| {
+        self.launch_timed(&launch, loaded, per_multiprocessor as usize).map_err(|fault| {
             // A launch with invalid parameters does not damage the context.
             self.lost.set(fault.thread.is_some());
             Failed(fault.to_string())
         })
     }
 
-    fn launch_timed(&self, timed: &Timed) -> Result<(), Box<Fault>> {
+    fn launch_timed(
+        &self,
+        launch: &Launch,
+        loaded: &Loaded,
+        most: usize,
+    ) -> Result<(), Box<Fault>> {
         let start = Instant::now();
         let machine = &mut *self.machine.borrow_mut();
-        let Some((_, timing)) = &self.timing else { return machine.launch(timed.launch) };
-        let (time, counts) = timing.borrow_mut().run(machine, timed)?;
+        let Some((_, timing)) = &self.timing else { return machine.launch(launch) };
+        let (time, counts) = timing.borrow_mut().run(machine, launch, loaded, most)?;
         self.now.set(self.now.get() + time);
         self.host_time.set(self.host_time.get() + start.elapsed());
         *self.counts.borrow_mut() = Some(counts);
@@ -170,30 +153,33 @@ impl Model {
     }
 
     /// Allocates and initialises the variables that the kernels of a program use.
-    fn load(&self, name: &'static str, source: String, code: Code) -> Result<Loaded, Failed> {
-        let mut variables = vec![0; code.ptx.variables.len()];
-        for (number, variable) in code.ptx.variables.iter().enumerate() {
-            if code.ptx.kernels.iter().any(|kernel| kernel.uses(number)) && variable.bytes > 0 {
+    fn variables(&self, ptx: &Ptx) -> Result<Vec<Address>, Failed> {
+        let mut variables = vec![0; ptx.variables.len()];
+        for (number, variable) in ptx.variables.iter().enumerate() {
+            if ptx.kernels.iter().any(|kernel| kernel.uses(number)) && variable.bytes > 0 {
                 let mut bytes = variable.initial.clone();
                 bytes.resize(variable.bytes, 0);
                 variables[number] = self.allocate(bytes.len())?;
                 self.upload(&[(&bytes, variables[number])])?;
             }
         }
-        Ok(Loaded { name, source, code, variables })
+        Ok(variables)
     }
 }
 
 /// Returns the bytes of the arguments in the layout of the kernel's parameters, whose sizes and kinds they must match.
-fn packed(kernel: &Kernel, values: &[Value]) -> Result<Vec<u8>, Failed> {
+///
+/// # Safety
+/// The arguments must point to their values.
+unsafe fn packed(kernel: &Kernel, arguments: &[RawArgument]) -> Result<Vec<u8>, Failed> {
     let (name, parameters) = (&kernel.name, &kernel.parameters);
-    if values.len() != parameters.len() {
-        let (given, taken) = (values.len(), parameters.len());
+    if arguments.len() != parameters.len() {
+        let (given, taken) = (arguments.len(), parameters.len());
         return Err(Failed(format!("{name}: {given} arguments for {taken} parameters")));
     }
     let mut bytes = vec![0; parameters.last().map_or(0, Parameter::end)];
-    for (number, (value, parameter)) in values.iter().zip(parameters).enumerate() {
-        let given = (value.bytes.len(), value.is_float);
+    for (number, (argument, parameter)) in arguments.iter().zip(parameters).enumerate() {
+        let given = (argument.bytes, argument.kind == ArgumentKind::Float);
         if given != (parameter.bytes, parameter.is_float) {
             return Err(Failed(format!(
                 "{name}: argument {number} is {} and not {}",
@@ -201,7 +187,9 @@ fn packed(kernel: &Kernel, values: &[Value]) -> Result<Vec<u8>, Failed> {
                 kind_in_words((parameter.bytes, parameter.is_float))
             )));
         }
-        bytes[parameter.offset..parameter.end()].copy_from_slice(&value.bytes);
+        // SAFETY: the caller guarantees the value, which has this size.
+        let value = unsafe { slice::from_raw_parts(argument.value.cast(), argument.bytes) };
+        bytes[parameter.offset..parameter.end()].copy_from_slice(value);
     }
     Ok(bytes)
 }
@@ -274,10 +262,11 @@ impl Driver for Model {
         constants: &[(&'static str, usize)],
     ) -> Result<ModuleId, Unprepared> {
         let rewritten = self.rewrite.as_ref().map(|to| to(program, precision, constants));
-        let code =
-            Code::compile(self.architecture, program, rewritten.as_deref(), precision, constants)?;
         let source = rewritten.unwrap_or_else(|| program.text().to_owned());
-        let loaded = self.load(program.name, source, code)?;
+        let (ptx, usage) =
+            code::compile(self.architecture, program, &source, precision, constants)?;
+        let variables = self.variables(&ptx)?;
+        let loaded = Loaded { name: program.name, source, ptx, usage, variables };
         let mut modules = self.modules.borrow_mut();
         modules.push(Rc::new(loaded));
         Ok(ModuleId(modules.len() - 1))
@@ -285,7 +274,7 @@ impl Driver for Model {
 
     fn kernel(&self, module: ModuleId, name: &str) -> Result<KernelId, Failed> {
         let loaded = self.modules.borrow()[module.0].clone();
-        let number = loaded.code.ptx.kernels.iter().position(|kernel| kernel.name == name);
+        let number = loaded.ptx.kernels.iter().position(|kernel| kernel.name == name);
         let number = number.ok_or_else(|| Failed(format!("there is no kernel {name}")))?;
         let mut kernels = self.kernels.borrow_mut();
         kernels.push((loaded, number));
@@ -294,11 +283,14 @@ impl Driver for Model {
 
     fn resident_blocks(&self, kernel: KernelId, threads: u32, shared: u32) -> Result<u32, Failed> {
         let (loaded, number) = &self.kernels.borrow()[kernel.0];
-        Ok(self.resident(loaded, *number, threads, shared))
+        Ok(self.resident(loaded, loaded.kernel(*number), threads, shared))
     }
 
     unsafe fn launch(&self, launch: KernelLaunch, arguments: &[RawArgument]) -> Result<(), Failed> {
-        self.submit(Work::Launch(launch, arguments.iter().map(Value::from).collect()))
+        let (loaded, number) = self.kernels.borrow()[launch.kernel.0].clone();
+        // SAFETY: the caller guarantees the arguments.
+        let arguments = unsafe { packed(loaded.kernel(number), arguments)? };
+        self.submit(Work::Launch(launch, arguments))
     }
 
     fn begin_capture(&self) -> Result<(), Failed> {
@@ -368,11 +360,11 @@ impl Driver for Model {
     }
 
     fn evict(&self) {
-        self.inform(Timing::evict);
+        self.inform(|timing| timing.l2.empty());
     }
 
     fn cure(&self, problem: Cure) {
-        self.inform(|timing| timing.cure(problem));
+        self.inform(|timing| timing.cure = problem);
     }
 
     fn profile(&self, _: bool) -> Result<(), Failed> {

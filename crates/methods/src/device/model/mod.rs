@@ -19,7 +19,6 @@ use super::cusparse::CuSparse;
 use super::driver::Address;
 use super::facts::{Activity, Clocks, Facts};
 use super::{Device, Failed, Program};
-use code::Code;
 pub use device_file::DeviceFile;
 use driver::Work;
 use occupancy::Limits;
@@ -34,7 +33,8 @@ pub struct Model {
     limits: Limits,
     /// An additional limit on the resident blocks of a multiprocessor.
     most_blocks: u32,
-    machine: Rc<RefCell<Machine>>,
+    /// What executes the kernels, with the memory of the device.
+    pub machine: Rc<RefCell<Machine>>,
     modules: RefCell<Vec<Rc<Loaded>>>,
     kernels: RefCell<Vec<(Rc<Loaded>, usize)>>,
     architecture: (u32, u32),
@@ -63,19 +63,20 @@ type Rewrite = dyn Fn(&Program, Precision, &[(&'static str, usize)]) -> String;
 struct Loaded {
     name: &'static str,
     source: String,
-    code: Code,
+    ptx: ptx_machine::Program,
+    /// The resource usage of each kernel on the GPU that it was compiled for.
+    usage: Vec<Usage>,
     /// The addresses of its variables; 0 for unused ones.
     variables: Vec<Address>,
 }
 
 impl Loaded {
     fn kernel(&self, number: usize) -> &Kernel {
-        &self.code.ptx.kernels[number]
+        &self.ptx.kernels[number]
     }
 
-    fn usage(&self, number: usize) -> Usage {
-        let name = &self.kernel(number).name;
-        let usage = self.code.usage.iter().find(|usage| usage.kernel == *name);
+    fn usage(&self, kernel: &Kernel) -> Usage {
+        let usage = self.usage.iter().find(|usage| usage.kernel == kernel.name);
         usage.cloned().unwrap_or_default()
     }
 }
@@ -110,7 +111,7 @@ impl Model {
 
     /// Creates a GPU from a device file, with modelled times. `name` is the name in `--device`.
     pub fn of_file(name: &str, file: &DeviceFile) -> Self {
-        let timing = (Device::model(name), RefCell::new(Timing::new(file.gpu())));
+        let timing = (Device::model(name), RefCell::new(Timing::new(file.gpu(), file.limits())));
         let mut model = Self::new(file.facts(), file.limits(), None);
         model.architecture = file.architecture();
         model.timing = Some(timing);
@@ -137,20 +138,9 @@ impl Model {
             nvrtc: "model".into(),
             cusparse: "model".into(),
         };
-        let limits = Limits {
-            threads: 2048,
-            blocks: 32,
-            registers: 64 << 10,
-            shared: 228 << 10,
-            shared_reserved: 1 << 10,
-        };
-        let mut tiny = Self::new(facts, limits, Some(seed));
+        let mut tiny = Self::new(facts, Limits::of((9, 0)), Some(seed));
         tiny.most_blocks = 2;
         tiny
-    }
-
-    pub fn host_access(&self) -> HostAccess {
-        HostAccess(self.machine.clone())
     }
 
     pub fn with_cusparse(mut self, cusparse: Box<dyn CuSparse>) -> Self {
@@ -161,12 +151,6 @@ impl Model {
     pub fn with_room_for(mut self, bytes: u64) -> Self {
         self.facts.memory_bytes = bytes;
         self
-    }
-
-    /// Returns a function that returns the maximum total size of all buffers so far, in bytes.
-    pub fn peak(&self) -> impl Fn() -> u64 + use<> {
-        let machine = self.machine.clone();
-        move || machine.borrow().memory.allocated_bytes().1
     }
 
     /// Sets a function that returns the text to compile instead of each program's text.
@@ -186,20 +170,6 @@ impl Model {
     pub fn with_activity(mut self, activity: Activity) -> Self {
         self.activity = Some(activity);
         self
-    }
-}
-
-pub struct HostAccess(Rc<RefCell<Machine>>);
-
-impl HostAccess {
-    /// Copies bytes of one buffer from the device.
-    pub fn download(&self, from: Address, to: &mut [u8]) -> Result<(), Failed> {
-        self.0.borrow().memory.download(from, to).map_err(outside)
-    }
-
-    /// Copies bytes to one buffer on the device.
-    pub fn upload(&self, from: &[u8], to: Address) -> Result<(), Failed> {
-        self.0.borrow_mut().memory.upload(from, to).map_err(outside)
     }
 }
 

@@ -64,21 +64,16 @@ impl Limits {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn blocks(registers: u32, shared: u32, threads: u32) -> u32 {
+#[test]
+fn each_resource_can_limit_the_occupancy() {
+    let blocks = |registers, shared, threads| {
         let usage = Usage { registers, shared, ..Usage::default() };
         Limits::of((9, 0)).blocks(&usage, threads, 0)
-    }
-
-    #[test]
-    fn each_resource_can_limit_the_occupancy() {
-        assert_eq!(blocks(32, 0, 128), 16, "threads");
-        assert_eq!(blocks(32, 0, 32), 32, "blocks");
-        assert_eq!(blocks(64, 0, 128), 8, "registers");
-        assert_eq!(blocks(40, 0, 256), 6, "registers in allocation units");
-        assert_eq!(blocks(16, 48 << 10, 128), 4, "shared memory");
-        assert_eq!(blocks(255, 0, 1024), 0, "a block that does not fit");
-    }
+    };
+    assert_eq!(blocks(32, 0, 128), 16, "threads");
+    assert_eq!(blocks(32, 0, 32), 32, "blocks");
+    assert_eq!(blocks(64, 0, 128), 8, "registers");
+    assert_eq!(blocks(40, 0, 256), 6, "registers in allocation units");
+    assert_eq!(blocks(16, 48 << 10, 128), 4, "shared memory");
+    assert_eq!(blocks(255, 0, 1024), 0, "a block that does not fit");
 }

@@ -10,8 +10,9 @@ use ptx_machine::model::{
 use ptx_machine::program::{Access, Atomic, Operation, Space};
 use ptx_machine::{Fault, Kernel, Launch, Machine};
 
+use super::Loaded;
+use super::occupancy::Limits;
 use crate::device::counts::{Busy, Counts, LineCounts};
-use crate::device::cuda::usage::Usage;
 use crate::device::sources;
 use crate::team::unpin;
 
@@ -21,50 +22,35 @@ const BLOCKS_AHEAD: usize = 64;
 /// The performance model of a GPU, with its second-level cache, whose contents persist between launches.
 pub struct Timing {
     gpu: Gpu,
-    l2: Cache,
-    cure: Cure,
-}
-
-/// A launch with the information for its model.
-pub struct Timed<'l> {
-    pub launch: &'l Launch<'l>,
-    pub usage: &'l Usage,
-    /// The maximum number of resident blocks on a multiprocessor.
-    pub per_multiprocessor: usize,
-    /// The name of the program's file and its text.
-    pub source: (&'l str, &'l str),
-    /// The maximum number of resident warps on a multiprocessor.
-    pub most_warps: usize,
-    /// The maximum number of resident blocks on a multiprocessor without the limits by registers and shared memory.
-    pub most_per_multiprocessor: usize,
+    limits: Limits,
+    pub l2: Cache,
+    pub cure: Cure,
 }
 
 impl Timing {
-    pub fn new(gpu: Gpu) -> Self {
-        Self { l2: Cache::new(gpu.l2_bytes), gpu, cure: Cure::Nothing }
+    pub fn new(gpu: Gpu, limits: Limits) -> Self {
+        Self { l2: Cache::new(gpu.l2_bytes), gpu, limits, cure: Cure::Nothing }
     }
 
-    pub fn cure(&mut self, problem: Cure) {
-        self.cure = problem;
-    }
-
-    /// Executes a launch while another thread replays the traces of its warps. Returns the modelled time and the
-    /// counts.
+    /// Executes a launch, of which at most `most` blocks are resident on a multiprocessor, while another thread replays the
+    /// traces of its warps. Returns the modelled time and the counts.
     pub fn run(
         &mut self,
         machine: &mut Machine,
-        timed: &Timed,
+        launch: &Launch,
+        loaded: &Loaded,
+        most: usize,
     ) -> Result<(Duration, Counts), Box<Fault>> {
-        let Self { gpu, l2, cure } = self;
-        let launch = timed.launch;
-        let warps = (launch.shape.iter().product::<u32>() as usize).div_ceil(32);
+        let Self { gpu, limits, l2, cure } = self;
+        let threads = launch.shape.iter().product::<u32>();
+        let warps = (threads as usize).div_ceil(32);
         let shared = launch.kernel.shared_bytes + launch.dynamic_shared;
         let blocks = launch.grid.iter().product::<u32>() as usize;
         let fit = blocks.div_ceil(gpu.multiprocessors);
-        let shared_bytes = timed.per_multiprocessor.min(fit) * shared;
+        let shared_bytes = most.min(fit) * shared;
         let resident = match cure {
-            Cure::Occupancy => timed.most_per_multiprocessor.min(fit),
-            _ => timed.per_multiprocessor.min(fit),
+            Cure::Occupancy => fit.min(limits.most_blocks(threads) as usize),
+            _ => fit.min(most),
         };
         let (sender, blocks) = sync_channel(BLOCKS_AHEAD);
         let (counted, traffic) = thread::scope(|scope| {
@@ -81,7 +67,7 @@ impl Timing {
             let traffic = replayed.join().unwrap_or_else(|cause| std::panic::resume_unwind(cause));
             (ran.map(|()| counts), traffic)
         });
-        let counts = counts(timed, &counted?, &traffic, gpu);
+        let counts = counts(launch, loaded, &counted?, &traffic, (gpu, limits));
         Ok((Duration::from_secs_f64(traffic.cycles / (1e6 * gpu.clock_mhz)), counts))
     }
 
@@ -95,17 +81,9 @@ impl Timing {
         self.gpu.memory_bytes_per_cycle * self.gpu.clock_mhz / 1e3
     }
 
-    pub fn moving(&self, bytes: usize) -> Duration {
-        Duration::from_secs_f64(bytes as f64 / (1e9 * self.memory_gbs()))
-    }
-
     /// Records that a copy or a fill has written memory through the second-level cache.
     pub fn written(&mut self, to: u64, bytes: usize, from_host: bool) {
         self.l2.fill(to / LINE..(to + bytes as u64).div_ceil(LINE), from_host);
-    }
-
-    pub fn evict(&mut self) {
-        self.l2.empty();
     }
 
     /// Lets the `share` (0 to 1) of these bytes persist in a part (0 to 1) of the second-level cache.
@@ -116,12 +94,17 @@ impl Timing {
 }
 
 /// Returns the exact counts of all instructions, with the results of the replay.
-fn counts(timed: &Timed, counted: &[InstructionCounts], traffic: &Traffic, gpu: &Gpu) -> Counts {
-    let launch = timed.launch;
+fn counts(
+    launch: &Launch,
+    loaded: &Loaded,
+    counted: &[InstructionCounts],
+    traffic: &Traffic,
+    (gpu, limits): (&Gpu, &Limits),
+) -> Counts {
     let (read_bytes, written_bytes) = (SECTOR * traffic.read, SECTOR * traffic.written);
     let multiprocessors = gpu.multiprocessors as f64;
     let mut sum = Counts {
-        registers: timed.usage.registers,
+        registers: loaded.usage(launch.kernel).registers,
         shared_bytes: (launch.kernel.shared_bytes + launch.dynamic_shared) as u32,
         l1_sectors: traffic.l1.0,
         l1_hits: traffic.l1.1,
@@ -131,7 +114,8 @@ fn counts(timed: &Timed, counted: &[InstructionCounts], traffic: &Traffic, gpu: 
         written_bytes,
         cycles: traffic.cycles,
         mean_cycles: traffic.mean_cycles,
-        occupied_cycles: traffic.warp_cycles / (gpu.multiprocessors * timed.most_warps) as f64,
+        occupied_cycles: traffic.warp_cycles
+            / (gpu.multiprocessors * limits.threads as usize / 32) as f64,
         busy: Busy {
             memory: (read_bytes + written_bytes) as f64 / gpu.memory_bytes_per_cycle,
             l2: (SECTOR * traffic.l2.0) as f64 / gpu.l2_bytes_per_cycle,
@@ -139,7 +123,7 @@ fn counts(timed: &Timed, counted: &[InstructionCounts], traffic: &Traffic, gpu: 
             issue: traffic.slots / gpu.issued_per_cycle / multiprocessors,
             atomics: traffic.same_line as f64 * gpu.atomic_cycles,
         },
-        lines: lines(launch.kernel, counted, timed.source),
+        lines: lines(launch.kernel, counted, loaded),
         ..Counts::default()
     };
     for (instruction, counts) in launch.kernel.code.iter().zip(counted) {
@@ -168,7 +152,7 @@ fn counts(timed: &Timed, counted: &[InstructionCounts], traffic: &Traffic, gpu: 
 }
 
 /// Sums the counts of the instructions of each line of the source.
-fn lines(kernel: &Kernel, counted: &[InstructionCounts], source: (&str, &str)) -> Vec<LineCounts> {
+fn lines(kernel: &Kernel, counted: &[InstructionCounts], loaded: &Loaded) -> Vec<LineCounts> {
     let mut by_line = BTreeMap::<_, LineCounts>::new();
     for (instruction, counts) in counted.iter().enumerate() {
         let of_line = by_line.entry(kernel.line(instruction)).or_default();
@@ -182,7 +166,7 @@ fn lines(kernel: &Kernel, counted: &[InstructionCounts], source: (&str, &str)) -
     let executed = by_line.into_iter().filter(|(_, counts)| counts.warp_instructions > 0);
     let in_full = executed.map(|((file, line), counts)| {
         let header = || sources::headers().find(|(name, _)| *name == file).map(|(_, text)| text);
-        let known = if source.0 == file { Some(source.1) } else { header() };
+        let known = if loaded.name == file { Some(&*loaded.source) } else { header() };
         let text = known.and_then(|text| text.lines().nth(line.checked_sub(1)?));
         let text = text.unwrap_or_default().trim().to_owned();
         LineCounts { file: file.into(), line, text, ..counts }

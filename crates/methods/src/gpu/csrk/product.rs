@@ -1,6 +1,6 @@
 //! The product of a matrix in CSR-k, in natural order or in Band-k order, for which each product permutes x.
 
-use super::{Plan, row_length};
+use super::Plan;
 use crate::formats::csr_k::RowOrder;
 use crate::gpu::prelude::*;
 use spmv_matrix::order::band_k::{BandK, Coarsening, band_k, grouped};
@@ -12,6 +12,7 @@ pub fn prepare<'a, T: Value>(
     csr: &'a DeviceCsr<'a, T>,
     request: &Request<'a>,
     plan: &Plan,
+    note: &str,
 ) -> Preparation<'a, T> {
     let Dim3 { x: lanes, y, z } = plan.block.1;
     let order = RowOrder::of(&csr.host, request);
@@ -21,13 +22,11 @@ pub fn prepare<'a, T: Value>(
         ("PERMUTED", usize::from(matches!(order, RowOrder::BandK(_)))),
     ];
     let module = csr.gpu.compile::<T>(program!("cuda/csrk.cu"), &constants)?;
-    let (prepared, why) = match order {
-        RowOrder::BandK(coarsening) => (permuted_product(csr, &module, plan, coarsening)?, None),
-        RowOrder::Natural(why) => (natural_product(csr, &module, plan)?, why),
+    let prepared = match order {
+        RowOrder::BandK(coarsening) => permuted_product(csr, &module, plan, coarsening)?,
+        RowOrder::Natural(why) => natural_product(csr, &module, plan)?.with_added_note(why),
     };
-    let note = plan.note(row_length(csr));
-    let notes: Vec<_> = why.into_iter().chain([note]).collect();
-    Ok(prepared.with_note(notes.join("; ")))
+    Ok(prepared.with_added_note(Some(note.into())))
 }
 
 /// Prepares the product for which x and y have the order of the rows.
@@ -93,12 +92,8 @@ impl Groups {
         earlier: Option<&Kernel>,
         arguments: &[&dyn Argument],
     ) -> Result<(), Failed> {
-        let arguments = [&[&self.starts as &dyn Argument], arguments].concat();
-        match earlier {
-            Some(earlier) => {
-                self.kernel.launch_after(earlier, self.grid, self.block, 0, &arguments)
-            }
-            None => self.kernel.launch(self.grid, self.block, 0, &arguments),
-        }
+        let starts = self.starts.iter().map(|starts| starts as &dyn Argument);
+        let arguments: Vec<_> = starts.chain(arguments.iter().copied()).collect();
+        self.kernel.launch_after(earlier, self.grid, self.block, 0, &arguments)
     }
 }

@@ -18,13 +18,14 @@ use cudarc::cusparse::sys::{
 };
 use libloading::os::unix::Library;
 
-use super::editions::{Edition, Opened, Sought, Target};
+use super::editions::{Edition, Sought, Target};
 use super::libraries::{self, StatusText, functions};
 use crate::device::{Failed, Unavailable, Unprepared};
 use op::OpFunctions;
 pub(super) use stream::InStream;
 
-const SOUGHT: Sought = Sought {
+static SOUGHT: Sought<CuSparseLibrary> = Sought {
+    opened: OnceLock::new(),
     title: "cuSPARSE",
     // CUDA 12 and CUDA 13 use the same file name.
     names: &["libcusparse.so.12"],
@@ -99,39 +100,17 @@ pub struct CuSparseLibrary {
     error_string: StatusText,
 }
 
-fn opened() -> &'static Opened<CuSparseLibrary> {
-    static OPENED: OnceLock<Opened<CuSparseLibrary>> = OnceLock::new();
-    OPENED.get_or_init(|| SOUGHT.open_all(CuSparseLibrary::find))
-}
-
-/// Returns all installed libraries, the best first, or how to get one. Needs neither a GPU nor a driver.
+/// Returns all installed libraries, the best first, or how to get one.
 pub fn libraries() -> Result<&'static [CuSparseLibrary], Unavailable> {
-    SOUGHT.all(opened())
+    SOUGHT.all()
 }
 
 /// Returns the newest library that works for `target`, or why none does, and which one to get.
 pub fn library(target: &Target) -> Result<&'static CuSparseLibrary, Unavailable> {
-    SOUGHT.choose(opened(), target)
+    SOUGHT.choose(target)
 }
 
 impl CuSparseLibrary {
-    fn find(library: &Library, file: PathBuf) -> Result<Self, libloading::Error> {
-        let functions = Functions::find(library)?;
-        let part = |which| {
-            let mut value = 0;
-            // SAFETY: the pointer is valid for writes.
-            unsafe { (functions.cusparseGetProperty)(which, &mut value) };
-            value
-        };
-        let version = [MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL].map(part);
-        let op = OpFunctions::find(library, version);
-        // SAFETY: the signatures are those of the library's header, where the argument is a 32-bit enum.
-        let (error_name, error_string) = unsafe {
-            (*library.get(b"cusparseGetErrorName")?, *library.get(b"cusparseGetErrorString")?)
-        };
-        Ok(Self { version, file, functions, op, error_name, error_string })
-    }
-
     pub fn name(&self) -> String {
         named(self.version)
     }
@@ -172,6 +151,23 @@ impl fmt::Display for CuSparseLibrary {
 }
 
 impl Edition for CuSparseLibrary {
+    fn find(library: &Library, file: PathBuf) -> Result<Self, libloading::Error> {
+        let functions = Functions::find(library)?;
+        let part = |which| {
+            let mut value = 0;
+            // SAFETY: the pointer is valid for writes.
+            unsafe { (functions.cusparseGetProperty)(which, &mut value) };
+            value
+        };
+        let version = [MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL].map(part);
+        let op = OpFunctions::find(library, version);
+        // SAFETY: the signatures are those of the library's header, where the argument is a 32-bit enum.
+        let (error_name, error_string) = unsafe {
+            (*library.get(b"cusparseGetErrorName")?, *library.get(b"cusparseGetErrorString")?)
+        };
+        Ok(Self { version, file, functions, op, error_name, error_string })
+    }
+
     fn version(&self) -> (u32, u32) {
         (self.version[0].unsigned_abs(), self.version[1].unsigned_abs())
     }

@@ -95,57 +95,42 @@ impl InStream {
     fn create(
         &self,
         to: *mut cusparseSpMatDescr_t,
-        &SparseLayout { rows, cols, nnz, precision, format }: &SparseLayout,
+        &SparseLayout { rows, cols, nnz, precision, format, arrays }: &SparseLayout,
     ) -> Result<(&'static str, u32), Unavailable> {
         let [m, n, nnz] = [rows, cols, nnz].map(|count| count as i64);
+        let [first, columns, values] = arrays.map(pointer);
         let (of, i) = (data_type(precision), INDEX);
         let functions = self.enter();
         // SAFETY: a descriptor only stores the addresses; the owner of the arrays guarantees that they live long enough.
         Ok(unsafe {
             match format {
-                SparseFormat::Csr { row_offsets, column_indices, values } => {
-                    let [offsets, columns, values] =
-                        [row_offsets, column_indices, values].map(pointer);
+                SparseFormat::Csr => {
                     let create = functions.cusparseCreateCsr;
-                    let status = create(to, m, n, nnz, offsets, columns, values, i, i, BASE, of);
+                    let status = create(to, m, n, nnz, first, columns, values, i, i, BASE, of);
                     ("cusparseCreateCsr", status)
                 }
-                SparseFormat::Coo { row_indices, column_indices, values } => {
-                    let [rows, columns, values] =
-                        [row_indices, column_indices, values].map(pointer);
+                SparseFormat::Coo => {
                     let create = functions.cusparseCreateCoo;
-                    let status = create(to, m, n, nnz, rows, columns, values, i, BASE, of);
+                    let status = create(to, m, n, nnz, first, columns, values, i, BASE, of);
                     ("cusparseCreateCoo", status)
                 }
-                SparseFormat::SlicedEll {
-                    slice_rows,
-                    stored,
-                    slice_offsets,
-                    column_indices,
-                    values,
-                } => {
+                SparseFormat::SlicedEll { slice_rows, stored } => {
                     let name = "cusparseCreateSlicedEll";
                     let create = functions.cusparseCreateSlicedEll;
                     let create = self.newer(create, name, SLICED_ELL_SINCE)?;
                     let [size, slice] = [stored, slice_rows].map(|count| count as i64);
-                    let [offsets, columns, values] =
-                        [slice_offsets, column_indices, values].map(pointer);
-                    let status = create(
-                        to, m, n, nnz, size, slice, offsets, columns, values, i, i, BASE, of,
-                    );
+                    let status =
+                        create(to, m, n, nnz, size, slice, first, columns, values, i, i, BASE, of);
                     (name, status)
                 }
-                SparseFormat::Bsr { side, blocks, row_offsets, column_indices, values, order } => {
+                SparseFormat::Bsr { side, blocks, order } => {
                     let create = functions.cusparseCreateBsr;
                     let create = create.filter(|_| self.library.version >= BSR_SINCE);
                     let create = self.newer(create, "CUSPARSE_SPMV_BSR_ALG1", BSR_SINCE)?;
                     let [side, blocks] = [side, blocks].map(|count| count as i64);
                     let [m, n] = [m / side, n / side];
-                    let [offsets, columns, values] =
-                        [row_offsets, column_indices, values].map(pointer);
                     let status = create(
-                        to, m, n, blocks, side, side, offsets, columns, values, i, i, BASE, of,
-                        order,
+                        to, m, n, blocks, side, side, first, columns, values, i, i, BASE, of, order,
                     );
                     ("cusparseCreateBsr", status)
                 }
