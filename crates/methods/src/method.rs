@@ -1,8 +1,6 @@
 //! Defines [`Method`]: an entry of [`METHODS`](crate::METHODS) that prepares a product y = αAx +
 //! βy from a CSR matrix.
 
-#![warn(missing_docs)]
-
 pub mod choices;
 mod prepared;
 pub mod profile;
@@ -31,33 +29,26 @@ pub struct Method {
     pub source: &'static str,
     /// One line for `spmv-bench methods`: what the method does and how it departs from its source.
     pub summary: &'static str,
-    /// The parameters that the user can set.
     pub parameters: &'static [Parameter],
-    /// Whether the method multiplies by A, by Aᵀ or by both.
     pub operations: Operations,
-    /// The kind of work that is done once per matrix.
     pub setup: Setup,
     /// Returns an upper bound of the memory that the method needs in addition to CSR, x and y, in bytes, at any time
     /// from its preparation until it is dropped. It is memory of the device on which the method runs. A value per
     /// thread is not counted, because every method gets a reserve for small allocations.
     pub memory: fn(&Extent) -> u64,
-    /// The functions that prepare the product.
     pub code: Code,
 }
 
 /// The operations that a method supports: multiplication by A, by Aᵀ or by both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operations {
-    /// By A only.
     Plain,
     /// By A or by Aᵀ, depending on [`Request::transpose`].
     Both,
-    /// By Aᵀ only.
     Transposed,
 }
 
 impl Operations {
-    /// Returns whether the method supports the product by Aᵀ (if `transpose`) or by A (otherwise).
     pub fn include(self, transpose: bool) -> bool {
         match self {
             Self::Plain => !transpose,
@@ -77,12 +68,10 @@ pub enum Setup {
     Inspection,
     /// The method converts the matrix to its own format.
     Conversion,
-    /// The method reorders the rows and columns of the matrix.
     Ordering,
 }
 
 impl Setup {
-    /// Returns the name that tables show.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Nothing => "none",
@@ -96,9 +85,7 @@ impl Setup {
 /// A parameter of a method, which the user sets by `--methods name:parameter=value`.
 #[derive(Clone, Copy)]
 pub struct Parameter {
-    /// The name of the parameter, unique within the method.
     pub name: &'static str,
-    /// All values that are allowed.
     pub values: &'static [&'static str],
     /// What the parameter does, and the default when it is not given.
     pub meaning: &'static str,
@@ -112,20 +99,19 @@ pub const GRAPH: Parameter = Parameter {
 };
 
 /// The functions that prepare a method, by device and precision.
-#[allow(missing_docs)] // the fields are named by precision
 pub enum Code {
-    /// The method runs on the CPU.
     Cpu {
         /// Whether the product uses all threads of the team. Otherwise it uses one.
         parallel: bool,
         f64: Prepare<f64>,
         f32: Prepare<f32>,
     },
-    /// The method runs on a GPU.
-    Gpu { f64: PrepareOnGpu<f64>, f32: PrepareOnGpu<f32> },
+    Gpu {
+        f64: PrepareOnGpu<f64>,
+        f32: PrepareOnGpu<f32>,
+    },
     /// The method is code of the user and runs on the CPU: that of a plug-in, or of a program that uses this crate.
     Custom {
-        /// As for [`Self::Cpu`].
         parallel: bool,
         f64: PrepareCustom<f64>,
         f32: PrepareCustom<f32>,
@@ -188,9 +174,8 @@ pub struct Request<'a> {
     pub isa: Isa,
     /// Whether the product is y ← αAᵀx + βy. It is set only for methods whose [`Operations`] include the transpose.
     pub transpose: bool,
-    /// The α of every product of this run, for libraries that choose their algorithm by it.
+    /// The α and the β of every product of this run, for libraries that choose their algorithm by them.
     pub alpha: f64,
-    /// The β of every product of this run, for libraries that choose their algorithm by it.
     pub beta: f64,
     /// The number of products that the run plans. Inspectors of libraries receive it as a hint.
     pub expected_products: usize,
@@ -255,7 +240,6 @@ impl<'a> Request<'a> {
 /// ```
 #[derive(Clone)]
 pub struct Choice<'m> {
-    /// The method without its parameters.
     pub method: &'m Method,
     /// The parameters that the user gave, as in [`Request::given`].
     pub given: Vec<(&'static str, &'static str)>,
@@ -281,7 +265,6 @@ impl Choice<'_> {
 }
 
 impl Method {
-    /// Returns the device on which the method runs.
     pub const fn device(&self) -> Device {
         self.runs_on(Device::Gpu)
     }
@@ -345,9 +328,11 @@ impl Method {
         request: &Request<'a>,
     ) -> Result<Prepared<'a, T>, Unprepared> {
         match &self.code {
-            Code::Cpu { f64, f32, .. } => Ok(of::<T, Prepare<T>>(f64, f32)(csr, request)?),
+            Code::Cpu { f64, f32, .. } => {
+                Ok(by_precision::<T, Prepare<T>>(f64, f32)(csr, request)?)
+            }
             Code::Custom { f64, f32, .. } => {
-                let mut prepared = of::<T, PrepareCustom<T>>(f64, f32)(csr, request)?;
+                let mut prepared = by_precision::<T, PrepareCustom<T>>(f64, f32)(csr, request)?;
                 prepared.is_foreign = true;
                 Ok(prepared)
             }
@@ -362,9 +347,9 @@ impl Method {
         request: &Request<'a>,
     ) -> Preparation<'a, T> {
         match &self.code {
-            Code::Gpu { f64, f32 } => of::<T, PrepareOnGpu<T>>(f64, f32)(csr, request),
+            Code::Gpu { f64, f32 } => by_precision::<T, PrepareOnGpu<T>>(f64, f32)(csr, request),
             Code::CustomGpu { f64, f32, .. } => {
-                of::<T, PrepareCustomOnGpu<T>>(f64, f32)(csr, request)
+                by_precision::<T, PrepareCustomOnGpu<T>>(f64, f32)(csr, request)
             }
             _ => Err(Unavailable("it runs on the CPU".into()).into()),
         }
@@ -373,22 +358,15 @@ impl Method {
     /// Returns the prepare function for precision `T`, or `None` for a method of a GPU or a file of the user.
     pub fn prepare<T: Scalar>(&self) -> Option<Prepare<T>> {
         let Code::Cpu { f64, f32, .. } = &self.code else { return None };
-        Some(of::<T, _>(f64, f32))
-    }
-
-    /// Returns the GPU prepare function for precision `T`, or `None` for other methods.
-    pub fn prepare_on_gpu<T: Scalar>(&self) -> Option<PrepareOnGpu<T>> {
-        let Code::Gpu { f64, f32 } = &self.code else { return None };
-        Some(of::<T, _>(f64, f32))
+        Some(*by_precision::<T, _>(f64, f32))
     }
 }
 
-/// Returns the one of the two functions that is for `T`. This is the only place where the precisions are
-/// distinguished.
-fn of<T: Scalar, P: Copy + 'static>(f64: &dyn Any, f32: &dyn Any) -> P {
+/// Returns the one of the two values that is for `T`. This is the only place where the precisions are distinguished.
+pub(crate) fn by_precision<'v, T: Scalar, V: 'static>(f64: &'v dyn Any, f32: &'v dyn Any) -> &'v V {
     let chosen = match T::PRECISION {
         Precision::F64 => f64,
         Precision::F32 => f32,
     };
-    *chosen.downcast_ref().expect("PRECISION matches the type")
+    chosen.downcast_ref().expect("PRECISION matches the type")
 }

@@ -29,9 +29,7 @@ const INSPECTED: &str = "gpu-dia";
 /// The shape of a matrix, by which similar matrices are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Shape {
-    /// The number of rows.
     pub rows: f64,
-    /// The number of nonzeros.
     pub nnz: f64,
     /// The population standard deviation of the row lengths.
     pub std_dev: f64,
@@ -72,7 +70,6 @@ struct Known {
 /// A method with its cost on similar matrices.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ranked {
-    /// The name of the method.
     pub method: &'static str,
     /// The weighted geometric mean of its cost, relative to that of the cheapest method of each matrix; infinite if it
     /// has no time on any of them.
@@ -82,7 +79,6 @@ pub struct Ranked {
 /// The table of a GPU.
 #[derive(Debug)]
 pub struct Choices {
-    /// The origin of the times.
     pub origin: String,
     known: Vec<Known>,
 }

@@ -20,7 +20,8 @@ pub struct Prepared<'a, T, V: ?Sized = [T]> {
     pub library_version: Option<String>,
     /// A note that is shown with the result: what the method chose, or what it could not do.
     pub note: Option<String>,
-    /// A function that wakes the library's own threads; `None` if the product runs on the team.
+    /// A function that wakes the library's own threads, so that a sample with cold caches need not start with sleeping
+    /// threads as well; `None` if the product runs on the team.
     pub wake: Option<fn()>,
     /// Whether code of a plug-in computes the product.
     pub is_foreign: bool,
@@ -115,12 +116,10 @@ impl<'a, T, V: Values + ?Sized> Prepared<'a, T, V> {
         if transpose { Self { rows: cols, cols: rows, ..self } } else { self }
     }
 
-    /// Sets the note that is shown with the result.
     pub fn with_note(self, note: impl Into<String>) -> Self {
         Self { note: Some(note.into()), ..self }
     }
 
-    /// Adds a note, if there is one, to those that are shown with the result.
     pub fn with_added_note(self, note: Option<String>) -> Self {
         let notes: Vec<_> = self.note.iter().cloned().chain(note).collect();
         Self { note: (!notes.is_empty()).then(|| notes.join("; ")), ..self }
@@ -136,12 +135,6 @@ impl<'a, T, V: Values + ?Sized> Prepared<'a, T, V> {
         Self { extra_bytes, library_version: Some(version.into()), ..self }
     }
 
-    /// Sets a function that wakes the library's threads. A sample with cold caches then need not start with
-    /// sleeping threads as well.
-    pub fn with_wake(self, wake: fn()) -> Self {
-        Self { wake: Some(wake), ..self }
-    }
-
     /// Computes y ← αAx + βy, or y ← αAᵀx + βy if the request was for the transpose. With β = 0, y is not
     /// read. On a GPU this only enqueues the work. It panics if x does not have one value per column or y does not have one
     /// value per row, because the kernels rely on these lengths.
@@ -153,7 +146,6 @@ impl<'a, T, V: Values + ?Sized> Prepared<'a, T, V> {
 
 /// A vector that a product can read or write: a slice, or a buffer in device memory.
 pub trait Values {
-    /// Returns the number of values.
     fn count(&self) -> usize;
 }
 

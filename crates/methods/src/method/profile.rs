@@ -31,21 +31,16 @@ impl Profile {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_profile_is_decoded_as_it_was_encoded_and_invalid_bytes_give_none() {
-        let profile =
-            Profile(std::array::from_fn(|r| std::array::from_fn(|c| (r * 8 + c + 1) as f64)));
-        let bytes = profile.to_bytes();
-        assert_eq!(Profile::from_bytes(&bytes), Some(profile));
-        assert_eq!(Profile::from_bytes(&bytes[..504]), None);
-        assert_eq!(Profile::from_bytes(&[&bytes[..], &[0]].concat()), None);
-        for speed in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            let mut bad = profile;
-            bad.0[7][7] = speed;
-            assert_eq!(Profile::from_bytes(&bad.to_bytes()), None, "{speed}");
-        }
+#[test]
+fn a_profile_is_decoded_as_it_was_encoded_and_invalid_bytes_give_none() {
+    let profile = Profile(std::array::from_fn(|r| std::array::from_fn(|c| (r * 8 + c + 1) as f64)));
+    let bytes = profile.to_bytes();
+    assert_eq!(Profile::from_bytes(&bytes), Some(profile));
+    assert_eq!(Profile::from_bytes(&bytes[..504]), None);
+    assert_eq!(Profile::from_bytes(&[&bytes[..], &[0]].concat()), None);
+    for speed in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let mut bad = profile;
+        bad.0[7][7] = speed;
+        assert_eq!(Profile::from_bytes(&bad.to_bytes()), None, "{speed}");
     }
 }

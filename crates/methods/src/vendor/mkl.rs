@@ -13,10 +13,11 @@ use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 use libloading::os::unix::{Library, Symbol};
 
 use crate::library;
-use crate::method::{Failed, Unavailable};
+use crate::method::{Failed, Unavailable, by_precision};
 use crate::simd::Isa;
 use crate::team;
 use spmv_matrix::memory::extent::Extent;
+use spmv_matrix::scalar::Scalar;
 
 /// The file names of `libmkl_rt`, newest first: MKL 2026, then 2021 to 2025.
 const NAMES: [&str; 2] = ["libmkl_rt.so.3", "libmkl_rt.so.2"];
@@ -110,20 +111,6 @@ pub struct Mkl {
     f32: Typed<f32>,
 }
 
-pub trait Routines: Sized {
-    fn of(mkl: &Mkl) -> &Typed<Self>;
-}
-impl Routines for f64 {
-    fn of(mkl: &Mkl) -> &Typed<f64> {
-        &mkl.f64
-    }
-}
-impl Routines for f32 {
-    fn of(mkl: &Mkl) -> &Typed<f32> {
-        &mkl.f32
-    }
-}
-
 const AFFINITY: &str = "KMP_AFFINITY";
 
 /// Returns the variables of the environment that set the CPUs of the threads of the OpenMP library that MKL will use.
@@ -194,6 +181,10 @@ pub fn wake() {
 }
 
 impl Mkl {
+    pub fn routines<T: Scalar>(&self) -> &Typed<T> {
+        by_precision::<T, _>(&self.f64, &self.f32)
+    }
+
     /// Sets the number of threads of later calls; at most the number of CPUs passed to [`place_threads`].
     pub fn set_threads(&self, threads: usize) {
         self.threads.store(threads as u32, Ordering::Relaxed);

@@ -4,7 +4,7 @@
 
 use std::ffi::{c_char, c_int};
 
-use super::mkl::{self, Routines};
+use super::mkl;
 use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
 use spmv_matrix::Csr;
 use spmv_matrix::scalar::Scalar;
@@ -25,12 +25,12 @@ const TRANSPOSE: *const c_char = c"T".as_ptr();
 /// The description of a general matrix with zero-based indices.
 const GENERAL_ZERO_BASED: *const c_char = c"G  C  ".as_ptr();
 
-fn prepare<'a, T: Scalar + Routines>(
+fn prepare<'a, T: Scalar>(
     csr: &'a Csr<T>,
     request: &Request<'a>,
 ) -> Result<Prepared<'a, T>, Unavailable> {
     let mkl = mkl::mkl()?;
-    let routines = T::of(mkl);
+    let routines = mkl.routines::<T>();
     let (Some(csrgemv), Some(csrmv)) = (&routines.csrgemv, &routines.csrmv) else {
         let version = &mkl.version;
         return Err(Unavailable(format!(
@@ -43,7 +43,7 @@ fn prepare<'a, T: Scalar + Routines>(
     let columns = csr.column_indices().as_ptr().cast::<c_int>();
     let values = csr.values().as_ptr();
     let transpose = request.transpose;
-    Ok(Prepared::new(csr, 0, move |alpha, x, beta, y| {
+    let product = Prepared::new(csr, 0, move |alpha, x, beta, y| {
         let (x, y) = (x.as_ptr(), y.as_mut_ptr());
         // SAFETY: the arrays live as long as `csr`; indices are below 2^31, so a u32 has the same bits as an int; x and
         // y have cols and rows values (or the reverse for the transpose).
@@ -68,8 +68,8 @@ fn prepare<'a, T: Scalar + Routines>(
             }
         }
         Ok(())
-    })
-    .transposing(transpose)
-    .with_library(&mkl.version, None)
-    .with_wake(mkl::wake))
+    });
+    let mut prepared = product.transposing(transpose).with_library(&mkl.version, None);
+    prepared.wake = Some(mkl::wake);
+    Ok(prepared)
 }

@@ -5,7 +5,7 @@
 use std::ffi::c_int;
 use std::ptr::null_mut;
 
-use super::mkl::{self, GENERAL, Handle, Mkl, Routines, check};
+use super::mkl::{self, GENERAL, Handle, Mkl, SparseMv, check};
 use crate::method::{Code, Failed, Method, Operations, Prepared, Request, Setup, Unavailable};
 use spmv_matrix::Csr;
 use spmv_matrix::memory::extent::Extent;
@@ -51,7 +51,7 @@ impl Drop for Matrix {
     }
 }
 
-fn prepare<'a, T: Scalar + Routines, const OPTIMISE: bool>(
+fn prepare<'a, T: Scalar, const OPTIMISE: bool>(
     csr: &'a Csr<T>,
     request: &Request<'a>,
 ) -> Result<Prepared<'a, T>, Unavailable> {
@@ -62,23 +62,23 @@ fn prepare<'a, T: Scalar + Routines, const OPTIMISE: bool>(
     if OPTIMISE {
         matrix.inspect(request.expected_products).map_err(unavailable)?;
     }
-    let product = move |alpha, x: &[T], beta, y: &mut [T]| matrix.multiply(alpha, x, beta, y);
+    let mv = &mkl.routines::<T>().mv;
+    let product =
+        move |alpha, x: &[T], beta, y: &mut [T]| matrix.multiply(mv, (alpha, x), (beta, y));
     let prepared = Prepared::new(csr, 0, product).transposing(request.transpose);
-    Ok(prepared.with_library(&mkl.version, None).with_wake(mkl::wake))
+    let mut prepared = prepared.with_library(&mkl.version, None);
+    prepared.wake = Some(mkl::wake);
+    Ok(prepared)
 }
 
 impl Matrix {
-    fn create<T: Scalar + Routines>(
-        mkl: &'static Mkl,
-        csr: &Csr<T>,
-        transpose: bool,
-    ) -> Result<Self, Failed> {
+    fn create<T: Scalar>(mkl: &'static Mkl, csr: &Csr<T>, transpose: bool) -> Result<Self, Failed> {
         let mut handle: Handle = null_mut();
         let (rows, cols) = (csr.rows() as c_int, csr.cols() as c_int);
         let starts = csr.row_offsets().as_ptr().cast::<c_int>();
         let columns = csr.column_indices().as_ptr().cast::<c_int>();
         let values = csr.values().as_ptr();
-        let create = &T::of(mkl).create_csr;
+        let create = &mkl.routines::<T>().create_csr;
         // SAFETY: the arrays outlive the handle, because the product that owns it borrows the matrix; MKL does not
         // write to them; indices are below 2^31, so a u32 has the same bits as an int.
         let status =
@@ -97,16 +97,14 @@ impl Matrix {
         check("mkl_sparse_optimize", unsafe { (self.mkl.optimize)(self.handle) })
     }
 
-    /// Multiplies. `x` and `y` must have cols and rows values, or the reverse for the transpose.
-    fn multiply<T: Scalar + Routines>(
+    /// Multiplies. x and y must have cols and rows values, or the reverse for the transpose.
+    fn multiply<T>(
         &self,
-        alpha: T,
-        x: &[T],
-        beta: T,
-        y: &mut [T],
+        mv: &SparseMv<T>,
+        (alpha, x): (T, &[T]),
+        (beta, y): (T, &mut [T]),
     ) -> Result<(), Failed> {
         let (x, y) = (x.as_ptr(), y.as_mut_ptr());
-        let mv = &T::of(self.mkl).mv;
         // SAFETY: the handle is alive, and the caller guarantees the lengths.
         let status = unsafe { mv(self.operation, alpha, self.handle, GENERAL, x, beta, y) };
         check("mkl_sparse_?_mv", status)
