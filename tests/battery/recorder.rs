@@ -42,17 +42,10 @@ pub struct Recorder {
 
 impl Recorder {
     /// Creates a recorder that adds to `log`. The device has one multiprocessor, so that no matrix is too small for
-    /// kernels that are only launched if all multiprocessors have work.
+    /// kernels that are only launched if all multiprocessors have work, and no L2 cache in which a matrix fits.
     pub fn new(log: Rc<RefCell<Log>>) -> Self {
-        let facts = Facts {
-            compute_capability: (9, 0),
-            multiprocessors: 1,
-            warp_size: 32,
-            max_threads_per_block: 1024,
-            max_threads_per_multiprocessor: 2048,
-            memory_bytes: 1 << 40,
-            ..Facts::default()
-        };
+        let tiny = Model::tiny(0).facts().clone();
+        let facts = Facts { multiprocessors: 1, l2_bytes: 0, memory_bytes: 1 << 40, ..tiny };
         let model = Model::new(facts, Limits::of((9, 0)), None);
         Self { model, log, modules: RefCell::default(), kernels: RefCell::default() }
     }

@@ -12,8 +12,8 @@ use std::rc::Rc;
 use ptx_machine::Machine;
 use spmv_matrix::scalar::Precision;
 use spmv_methods::device::cusparse::{
-    Algorithm, CuSparse, DenseVector, OpAlgorithm, OpDescriptor, OpPlan, SpMvOp, SparseFormat,
-    SparseLayout, SparseMatrix, SparseProduct,
+    Algorithm, CuSparse, Descriptor, OpAlgorithm, OpPlan, SpMvOp, SparseFormat, SparseLayout,
+    SparseProduct,
 };
 use spmv_methods::device::driver::Address;
 use spmv_methods::device::model::Model;
@@ -29,18 +29,18 @@ pub struct FakeCuSparse(RefCell<State>);
 struct State {
     memory: Rc<RefCell<Machine>>,
     created: usize,
-    matrices: HashMap<SparseMatrix, SparseLayout>,
-    vectors: HashMap<DenseVector, (u64, Address, Precision)>,
+    matrices: HashMap<Descriptor, SparseLayout>,
+    vectors: HashMap<Descriptor, (u64, Address, Precision)>,
     /// The products whose workspace size was queried.
-    sized: Vec<(SparseMatrix, bool, Algorithm)>,
+    sized: Vec<(Descriptor, bool, Algorithm)>,
     /// The product for which each matrix was preprocessed, with its workspace.
-    preprocessed: HashMap<SparseMatrix, (bool, Algorithm, Address)>,
+    preprocessed: HashMap<Descriptor, (bool, Algorithm, Address)>,
     /// The products of cusparseSpMVOp whose workspace size was queried.
-    op_sized: Vec<(SparseMatrix, OpAlgorithm)>,
+    op_sized: Vec<(Descriptor, OpAlgorithm)>,
     /// The matrix and the workspace of each descriptor.
-    descriptors: HashMap<OpDescriptor, (SparseMatrix, Address)>,
+    descriptors: HashMap<Descriptor, (Descriptor, Address)>,
     /// The descriptor of each plan.
-    plans: HashMap<OpPlan, OpDescriptor>,
+    plans: HashMap<OpPlan, Descriptor>,
 }
 
 impl Drop for FakeCuSparse {
@@ -135,14 +135,14 @@ impl CuSparse for FakeCuSparse {
         "fake cuSPARSE".into()
     }
 
-    fn create_matrix(&self, layout: &SparseLayout) -> Result<SparseMatrix, Unprepared> {
+    fn create_matrix(&self, layout: &SparseLayout) -> Result<Descriptor, Unprepared> {
         let mut state = self.0.borrow_mut();
-        let matrix = SparseMatrix(state.next());
+        let matrix = Descriptor(state.next());
         state.matrices.insert(matrix, *layout);
         Ok(matrix)
     }
 
-    fn destroy_matrix(&self, matrix: SparseMatrix) {
+    fn destroy_matrix(&self, matrix: Descriptor) {
         self.0.borrow_mut().matrices.remove(&matrix).expect("a matrix that exists");
     }
 
@@ -151,20 +151,20 @@ impl CuSparse for FakeCuSparse {
         len: u64,
         values: Address,
         precision: Precision,
-    ) -> Result<DenseVector, Failed> {
+    ) -> Result<Descriptor, Failed> {
         assert_ne!(values, 0, "a vector has an address");
         let mut state = self.0.borrow_mut();
-        let vector = DenseVector(state.next());
+        let vector = Descriptor(state.next());
         state.vectors.insert(vector, (len, values, precision));
         Ok(vector)
     }
 
-    fn set_vector(&self, vector: DenseVector, values: Address) -> Result<(), Failed> {
+    fn set_vector(&self, vector: Descriptor, values: Address) -> Result<(), Failed> {
         self.0.borrow_mut().vectors.get_mut(&vector).expect("a vector that exists").1 = values;
         Ok(())
     }
 
-    fn destroy_vector(&self, vector: DenseVector) {
+    fn destroy_vector(&self, vector: Descriptor) {
         self.0.borrow_mut().vectors.remove(&vector).expect("a vector that exists");
     }
 

@@ -1,7 +1,7 @@
 //! The functions of cusparseSpMVOp in the fake cuSPARSE.
 
 use spmv_methods::device::cusparse::{
-    OpAlgorithm, OpDescriptor, OpPlan, SpMvOp, SparseFormat, SparseProduct,
+    Descriptor, OpAlgorithm, OpPlan, SpMvOp, SparseFormat, SparseProduct,
 };
 use spmv_methods::device::driver::Address;
 use spmv_methods::method::{Failed, Unprepared};
@@ -27,18 +27,18 @@ impl SpMvOp for FakeCuSparse {
         &self,
         product: &SparseProduct<OpAlgorithm>,
         buffer: Address,
-    ) -> Result<OpDescriptor, Unprepared> {
+    ) -> Result<Descriptor, Unprepared> {
         let mut state = self.0.borrow_mut();
         state.check_op(product);
         let sized = state.op_sized.contains(&(product.matrix, product.algorithm));
         assert!(sized, "size asked before");
         state.occupy(buffer);
-        let descriptor = OpDescriptor(state.next());
+        let descriptor = Descriptor(state.next());
         state.descriptors.insert(descriptor, (product.matrix, buffer));
         Ok(descriptor)
     }
 
-    fn destroy_descriptor(&self, descriptor: OpDescriptor) {
+    fn destroy_descriptor(&self, descriptor: Descriptor) {
         let mut state = self.0.borrow_mut();
         assert!(!state.plans.values().any(|of| *of == descriptor), "destroyed before its plan");
         let (_, workspace) =
@@ -46,7 +46,7 @@ impl SpMvOp for FakeCuSparse {
         state.check_occupied(workspace);
     }
 
-    fn create_plan(&self, descriptor: OpDescriptor) -> Result<OpPlan, Unprepared> {
+    fn create_plan(&self, descriptor: Descriptor) -> Result<OpPlan, Unprepared> {
         let mut state = self.0.borrow_mut();
         assert!(state.descriptors.contains_key(&descriptor), "a descriptor that exists");
         let plan = OpPlan(state.next());

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 /// GPU of this architecture. The others are modelled.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Counts {
-    /// The number of instructions that warps executed.
     pub warp_instructions: u64,
     /// The number of lanes that executed them, summed over the instructions.
     pub thread_instructions: u64,
@@ -20,7 +19,6 @@ pub struct Counts {
     pub stored_sectors: u64,
     /// The number of lanes that executed an atomic operation on global memory.
     pub atomics: u64,
-    /// The number of accesses of warps to shared memory.
     pub shared_accesses: u64,
     /// The wavefronts of these accesses: one per access without bank conflicts, two for 8 bytes per lane.
     pub shared_wavefronts: u64,

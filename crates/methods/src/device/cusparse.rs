@@ -7,13 +7,9 @@ use super::driver::Address;
 use crate::device::{Failed, Unavailable, Unprepared};
 use spmv_matrix::scalar::Precision;
 
-/// A descriptor of a sparse matrix.
+/// A descriptor of a sparse matrix, of a dense vector, or of a product by cusparseSpMVOp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct SparseMatrix(pub usize);
-
-/// A descriptor of a dense vector.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct DenseVector(pub usize);
+pub struct Descriptor(pub usize);
 
 /// A sparse matrix with zero-based 32-bit indices, as its descriptor requires.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,10 +55,10 @@ pub enum OpAlgorithm {
 /// A product y ← αAx + βy by an algorithm of cusparseSpMV or of cusparseSpMVOp.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SparseProduct<G = Algorithm> {
-    pub matrix: SparseMatrix,
+    pub matrix: Descriptor,
     pub transpose: bool,
-    pub x: DenseVector,
-    pub y: DenseVector,
+    pub x: Descriptor,
+    pub y: Descriptor,
     /// α and β are exact in the precision.
     pub alpha: f64,
     pub beta: f64,
@@ -70,11 +66,6 @@ pub struct SparseProduct<G = Algorithm> {
     pub algorithm: G,
 }
 
-/// A descriptor of a product by cusparseSpMVOp.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct OpDescriptor(pub usize);
-
-/// A plan of cusparseSpMVOp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct OpPlan(pub usize);
 
@@ -83,16 +74,16 @@ pub struct OpPlan(pub usize);
 pub trait CuSparse {
     /// Returns the version, for example `cuSPARSE 12.6.3`.
     fn version(&self) -> String;
-    fn create_matrix(&self, layout: &SparseLayout) -> Result<SparseMatrix, Unprepared>;
-    fn destroy_matrix(&self, matrix: SparseMatrix);
+    fn create_matrix(&self, layout: &SparseLayout) -> Result<Descriptor, Unprepared>;
+    fn destroy_matrix(&self, matrix: Descriptor);
     fn create_vector(
         &self,
         len: u64,
         values: Address,
         precision: Precision,
-    ) -> Result<DenseVector, Failed>;
-    fn set_vector(&self, vector: DenseVector, values: Address) -> Result<(), Failed>;
-    fn destroy_vector(&self, vector: DenseVector);
+    ) -> Result<Descriptor, Failed>;
+    fn set_vector(&self, vector: Descriptor, values: Address) -> Result<(), Failed>;
+    fn destroy_vector(&self, vector: Descriptor);
     /// Returns the size in bytes.
     fn buffer_size(&self, product: &SparseProduct) -> Result<usize, Unprepared>;
     /// Writes the analysis of the matrix to the buffer; the products must use the same buffer.
@@ -110,10 +101,10 @@ pub trait SpMvOp {
         &self,
         product: &SparseProduct<OpAlgorithm>,
         buffer: Address,
-    ) -> Result<OpDescriptor, Unprepared>;
-    fn destroy_descriptor(&self, descriptor: OpDescriptor);
+    ) -> Result<Descriptor, Unprepared>;
+    fn destroy_descriptor(&self, descriptor: Descriptor);
     /// The descriptor must live as long as the plan.
-    fn create_plan(&self, descriptor: OpDescriptor) -> Result<OpPlan, Unprepared>;
+    fn create_plan(&self, descriptor: Descriptor) -> Result<OpPlan, Unprepared>;
     fn destroy_plan(&self, plan: OpPlan);
     /// Enqueues a product. α, β, x and y are those of `product`; everything else is in the plan.
     fn multiply(&self, plan: OpPlan, product: &SparseProduct<OpAlgorithm>) -> Result<(), Failed>;

@@ -25,7 +25,6 @@ pub struct KernelId(pub usize);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event(pub usize);
 
-/// The identifier of a captured CUDA graph in its driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GraphId(pub usize);
 
@@ -65,7 +64,6 @@ pub struct Modelled {
     pub device_time: Duration,
     /// The time between two kernels.
     pub launch_time: Duration,
-    /// The memory bandwidth in GB/s (10^9 bytes per second).
     pub memory_gbs: f64,
     /// The counts of the latest launch, if the latest enqueued operation was a kernel.
     pub counts: Option<Counts>,

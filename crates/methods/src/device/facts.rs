@@ -2,7 +2,6 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The properties of a device.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
     pub name: String,
@@ -11,7 +10,6 @@ pub struct Facts {
     pub multiprocessors: u32,
     pub warp_size: u32,
     pub max_threads_per_block: u32,
-    /// The largest number of resident threads.
     pub max_threads_per_multiprocessor: u32,
     /// The bytes of shared memory that a block can use without raising the limit.
     pub shared_bytes_per_block: u32,
@@ -45,7 +43,6 @@ impl Facts {
     }
 }
 
-/// The clocks and the temperature at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Clocks {
     pub multiprocessor_mhz: u32,

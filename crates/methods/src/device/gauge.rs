@@ -13,7 +13,6 @@ const WARP: usize = 32;
 /// The distance in bytes between two elements of a ring.
 const LINE: usize = 128;
 const REPETITIONS: usize = 3;
-/// The number of arithmetic chains per thread.
 const CHAINS: usize = 4;
 /// In the two measurements: the lengths of the arithmetic chains, the numbers of atomic operations per warp, of reads of
 /// the L2 cache's contents, and of loads from memory.
@@ -21,12 +20,10 @@ const CHAIN_LENGTHS: [usize; 2] = [64, 192];
 const ADDITIONS: [usize; 2] = [16, 48];
 const READINGS: [usize; 2] = [16, 48];
 const MEMORY_STEPS: [usize; 2] = [1024, 3072];
-/// The number of empty kernels in a graph.
 const GRAPH_LAUNCHES: usize = 256;
 const KIB: usize = 1 << 10;
 /// The resolution of the measured L1 cache size in KiB.
 const L1_STEP_KIB: usize = 8;
-/// An upper bound of the L1 cache size in KiB.
 const MOST_L1_KIB: usize = 512;
 
 /// The measured parameters. Latencies and atomic operations are in cycles of `clock_mhz`.
@@ -240,7 +237,6 @@ impl Gauge {
         Ok(self.cycles(time) / warps as f64)
     }
 
-    /// Returns the microseconds per kernel of a graph of empty kernels.
     fn graph_launch_us(&self) -> Result<f64, Failed> {
         let launches = || (0..GRAPH_LAUNCHES).try_for_each(|_| self.probe.launch_empty());
         let graph = self.gpu.capture(launches)?;

@@ -2,11 +2,10 @@
 //! CUDA driver, or a model that executes the kernels' PTX on the CPU.
 //!
 //! Work is enqueued in one stream and runs in order. Only copies from and to the host, [`Gpu::time`] and
-//! [`Gpu::synchronize`] wait for it.
+//! [`Driver::synchronize`] wait for it.
 
 pub mod buffer;
 pub mod counts;
-pub mod csr;
 pub mod cuda;
 pub mod cusparse;
 pub mod driver;
@@ -24,9 +23,8 @@ use std::ops::Deref;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-pub use buffer::Buffer;
+pub use buffer::{Buffer, DeviceCsr};
 use counts::Counts;
-pub use csr::DeviceCsr;
 use driver::{Driver, Event, KernelId, ModuleId};
 pub use kernel::{Argument, Dim3, Graph, Kernel, Module, Program};
 pub use place::Device;

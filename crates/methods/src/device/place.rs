@@ -3,10 +3,8 @@ use std::sync::Mutex;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The prefix of the names of modelled GPUs.
 const MODEL: &str = "model:";
 
-/// The device on which a method runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Device {
     Cpu,

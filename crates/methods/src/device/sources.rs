@@ -23,16 +23,12 @@ const HEADERS: &[(&str, &str)] = &[
 ];
 
 /// The folder in `SPMV_BENCH_CUDA`, with the texts of its files by name.
-#[derive(Debug)]
-struct Folder {
-    path: PathBuf,
-    texts: BTreeMap<String, String>,
-}
+type Folder = (PathBuf, BTreeMap<String, String>);
 
 /// Returns the text of a file of `cuda/`, given the embedded one.
 pub fn text(name: &str, embedded: &'static str) -> &'static str {
     let folder = folder().as_ref().ok().and_then(Option::as_ref);
-    folder.and_then(|folder| folder.texts.get(name)).map_or(embedded, String::as_str)
+    folder.and_then(|(_, texts)| texts.get(name)).map_or(embedded, String::as_str)
 }
 
 pub fn headers() -> impl Iterator<Item = (&'static str, &'static str)> {
@@ -42,7 +38,7 @@ pub fn headers() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// Returns the folder whose files replace the embedded ones, if there is one. All of them must be readable.
 pub fn replaced_from() -> Result<Option<&'static Path>, Failed> {
     let folder = folder().as_ref().map_err(|error| Failed(error.clone()))?;
-    Ok(folder.as_ref().map(|folder| folder.path.as_path()))
+    Ok(folder.as_ref().map(|(path, _)| path.as_path()))
 }
 
 /// Describes what environment variables change of the programs: the folder whose files replace the embedded ones, and the
@@ -50,10 +46,9 @@ pub fn replaced_from() -> Result<Option<&'static Path>, Failed> {
 pub fn origin() -> String {
     let folder = replaced_from().ok().flatten();
     let folder = folder.map(|path| format!("programs from {}", path.display()));
-    let limit =
-        limit().as_ref().ok().copied().flatten().map(|bytes| {
-            format!("(matrices above {bytes} bytes are evicted first: {STREAM_ABOVE})")
-        });
+    let limit = limit().as_ref().ok().copied().flatten();
+    let limit = limit
+        .map(|bytes| format!("(matrices above {bytes} bytes are evicted first: {STREAM_ABOVE})"));
     let parts: Vec<_> = [folder, limit].into_iter().flatten().collect();
     parts.join(" ")
 }
@@ -62,26 +57,22 @@ fn folder() -> &'static Result<Option<Folder>, String> {
     static FOLDER: OnceLock<Result<Option<Folder>, String>> = OnceLock::new();
     FOLDER.get_or_init(|| {
         let path = std::env::var_os("SPMV_BENCH_CUDA").filter(|path| !path.is_empty());
-        path.map(|path| Folder::read(PathBuf::from(path))).transpose()
+        path.map(|path| read(PathBuf::from(path))).transpose()
     })
 }
 
-impl Folder {
-    fn read(path: PathBuf) -> Result<Self, String> {
-        let failed = |path: &Path, error| format!("SPMV_BENCH_CUDA: {}: {error}", path.display());
-        let mut texts = BTreeMap::new();
-        for entry in std::fs::read_dir(&path).map_err(|error| failed(&path, error))? {
-            let file = entry.map_err(|error| failed(&path, error))?.path();
-            let is_program = file.extension().is_some_and(|end| end == "cu" || end == "cuh");
-            if let (true, Some(name)) =
-                (is_program, file.file_name().and_then(|name| name.to_str()))
-            {
-                let text = std::fs::read_to_string(&file).map_err(|error| failed(&file, error))?;
-                texts.insert(name.to_owned(), text);
-            }
+fn read(path: PathBuf) -> Result<Folder, String> {
+    let failed = |path: &Path, error| format!("SPMV_BENCH_CUDA: {}: {error}", path.display());
+    let mut texts = BTreeMap::new();
+    for entry in std::fs::read_dir(&path).map_err(|error| failed(&path, error))? {
+        let file = entry.map_err(|error| failed(&path, error))?.path();
+        let is_program = file.extension().is_some_and(|end| end == "cu" || end == "cuh");
+        if let (true, Some(name)) = (is_program, file.file_name().and_then(|name| name.to_str())) {
+            let text = std::fs::read_to_string(&file).map_err(|error| failed(&file, error))?;
+            texts.insert(name.to_owned(), text);
         }
-        Ok(Self { path, texts })
     }
+    Ok((path, texts))
 }
 
 /// The environment variable with the bytes of the largest matrix that is loaded as usual; 0 for none.
@@ -118,9 +109,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("merge.cu"), "text").unwrap();
         std::fs::write(folder.path().join("notes.txt"), "other").unwrap();
-        let read = Folder::read(folder.path().into()).unwrap();
-        assert_eq!(read.texts, BTreeMap::from([("merge.cu".into(), "text".into())]));
-        let missing = Folder::read(folder.path().join("none")).unwrap_err();
+        let (_, texts) = read(folder.path().into()).unwrap();
+        assert_eq!(texts, BTreeMap::from([("merge.cu".into(), "text".into())]));
+        let missing = read(folder.path().join("none")).unwrap_err();
         assert!(missing.starts_with("SPMV_BENCH_CUDA: ") && missing.contains("none"), "{missing}");
     }
 

@@ -15,8 +15,7 @@
 //! support the transpose.
 
 use crate::device::cusparse::{
-    Algorithm, CuSparse, OpAlgorithm, OpDescriptor, OpPlan, SparseFormat, SparseLayout,
-    SparseProduct,
+    Algorithm, CuSparse, Descriptor, OpAlgorithm, OpPlan, SparseFormat, SparseLayout, SparseProduct,
 };
 use crate::device::driver::Address;
 use crate::formats::coordinates::row_indices;
@@ -256,10 +255,9 @@ impl<G> Drop for Descriptors<G> {
     }
 }
 
-/// A plan of cusparseSpMVOp.
 struct Plan {
     gpu: Gpu,
-    descriptor: OpDescriptor,
+    descriptor: Descriptor,
     plan: Option<OpPlan>,
     _workspace: Buffer<u8>,
 }

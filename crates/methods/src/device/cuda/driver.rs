@@ -22,9 +22,9 @@ use nvml_wrapper::Device;
 use super::context::Context;
 use super::cusparse::{self, InStream};
 use super::editions::Target;
+use super::facts;
 use super::kernels::Kernel;
 use super::precompiled::MachineCode;
-use super::{facts, nvml};
 use crate::device::cusparse::CuSparse;
 use crate::device::driver::{
     Address, Driver, Event, GraphId, KernelId, KernelLaunch, ModuleId, RawArgument,
@@ -69,7 +69,7 @@ impl Cuda {
         Ok(Self {
             opened: Instant::now(),
             facts: facts::facts(&context, &target, &code)?,
-            monitor: nvml::device(&facts::bus_id(&context)?),
+            monitor: facts::monitor(&context)?,
             target,
             code,
             allows_dependent: context.cuda_version()? >= CAPTURES_DEPENDENT,
@@ -164,11 +164,11 @@ impl Driver for Cuda {
     }
 
     fn clocks(&self) -> Option<Clocks> {
-        nvml::clocks(self.monitor.as_ref()?)
+        facts::clocks(self.monitor.as_ref()?)
     }
 
     fn activity(&self) -> Option<Activity> {
-        nvml::activity(self.monitor.as_ref()?)
+        facts::activity(self.monitor.as_ref()?)
     }
 
     fn memory(&self) -> Result<(u64, u64), Failed> {
@@ -253,19 +253,19 @@ impl Driver for Cuda {
     }
 
     fn kernel(&self, module: ModuleId, name: &str) -> Result<KernelId, Failed> {
-        let kernel = Kernel::find(&self.context, self.modules.borrow()[module.0], name)?;
+        let kernel = Kernel::find(self.context.clone(), self.modules.borrow()[module.0], name)?;
         Ok(KernelId(push(&self.kernels, Rc::new(kernel))))
     }
 
     fn resident_blocks(&self, kernel: KernelId, threads: u32, shared: u32) -> Result<u32, Failed> {
-        self.get(kernel).resident_blocks(&self.context, threads, shared)
+        self.get(kernel).resident_blocks(threads, shared)
     }
 
     unsafe fn launch(&self, launch: KernelLaunch, arguments: &[RawArgument]) -> Result<(), Failed> {
         let (kernel, dependent) =
             (self.get(launch.kernel), launch.dependent && self.allows_dependent);
         // SAFETY: the caller guarantees the arguments.
-        unsafe { kernel.launch(&self.context, launch, arguments, dependent) }
+        unsafe { kernel.launch(launch, arguments, dependent) }
     }
 
     /// If the bytes are more than the part that is set aside, only a share of them persists, which the hardware chooses;

@@ -62,7 +62,6 @@ pub struct Sought<L> {
     /// The versions that were opened, and the reasons why others could not be.
     pub opened: OnceLock<(Vec<L>, Vec<String>)>,
     pub title: &'static str,
-    /// The possible file names.
     pub names: &'static [&'static str],
     /// The name of one of its functions.
     pub symbol: &'static str,

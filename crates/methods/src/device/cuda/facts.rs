@@ -1,12 +1,18 @@
+//! What is known of a device: from the driver, and from NVIDIA's management library (NVML).
+
 use std::ffi::{CStr, c_char, c_int};
+use std::sync::OnceLock;
 
 use cudarc::driver::sys::CUdevice_attribute::{self, *};
+use nvml_wrapper::bitmasks::device::ThrottleReasons;
+use nvml_wrapper::enum_wrappers::device::{Clock, TemperatureSensor};
+use nvml_wrapper::{Device, Nvml};
 
 use super::context::Context;
+use super::cusparse;
 use super::editions::Target;
 use super::precompiled::MachineCode;
-use super::{cusparse, nvml};
-use crate::device::facts::Facts;
+use crate::device::facts::{Activity, Clocks, Facts};
 use crate::device::{Failed, Unavailable};
 
 /// Returns the device and driver for which libraries must work.
@@ -49,11 +55,6 @@ pub fn facts(context: &Context, target: &Target, code: &MachineCode) -> Result<F
     })
 }
 
-/// Returns the PCI bus ID of the device, by which NVML finds it too.
-pub fn bus_id(context: &Context) -> Result<String, Failed> {
-    text(context, "cuDeviceGetPCIBusId", context.enter().cuDeviceGetPCIBusId)
-}
-
 pub fn attribute(context: &Context, which: CUdevice_attribute) -> Result<u32, Failed> {
     let (mut value, device) = (0, context.device);
     // SAFETY: the device exists.
@@ -87,6 +88,52 @@ fn memory(context: &Context) -> Result<u64, Failed> {
 /// Describes the driver, for example `driver 580.65.06, CUDA 13.0`. Without NVML only the CUDA version is known.
 fn driver(context: &Context) -> Result<String, Failed> {
     let (major, minor) = context.cuda_version()?;
-    let driver = nvml::driver_version().map(|driver| format!("driver {driver}, "));
-    Ok(format!("{}CUDA {major}.{minor}", driver.unwrap_or_default()))
+    let version = nvml().and_then(|nvml| nvml.sys_driver_version().ok());
+    let driver = version.map(|version| format!("driver {version}, ")).unwrap_or_default();
+    Ok(format!("{driver}CUDA {major}.{minor}"))
+}
+
+/// Returns the library, or `None` if it is missing or does not work, as in some virtual machines.
+fn nvml() -> Option<&'static Nvml> {
+    static NVML: OnceLock<Option<Nvml>> = OnceLock::new();
+    NVML.get_or_init(|| Nvml::init().ok()).as_ref()
+}
+
+/// Returns the device in NVML, if it can be found there.
+pub fn monitor(context: &Context) -> Result<Option<Device<'static>>, Failed> {
+    let bus_id = text(context, "cuDeviceGetPCIBusId", context.enter().cuDeviceGetPCIBusId)?;
+    Ok(nvml().and_then(|nvml| nvml.device_by_pci_bus_id(bus_id).ok()))
+}
+
+pub fn clocks(device: &Device) -> Option<Clocks> {
+    Some(Clocks {
+        multiprocessor_mhz: device.clock_info(Clock::SM).ok()?,
+        memory_mhz: device.clock_info(Clock::Memory).ok()?,
+        temperature: device.temperature(TemperatureSensor::Gpu).ok(),
+        throttled_by: device.current_throttle_reasons().map(words).unwrap_or_default(),
+    })
+}
+
+/// Returns what the device does for others, or `None` if it does not report that. The calling process must have a context,
+/// because one of the reported processes is taken to be this one: in a container, its number there may differ.
+pub fn activity(device: &Device) -> Option<Activity> {
+    let processes = device.running_compute_processes_count().ok();
+    Some(Activity {
+        utilisation_percent: device.utilization_rates().ok()?.gpu,
+        other_processes: processes.map(|all| all.saturating_sub(1) as usize),
+    })
+}
+
+/// Formats the reasons for clocks below the maximum, for example `sw power cap`. Idleness is not a reason.
+fn words(reasons: ThrottleReasons) -> Vec<String> {
+    let slower = reasons - ThrottleReasons::GPU_IDLE;
+    slower.iter_names().map(|(name, _)| name.to_lowercase().replace('_', " ")).collect()
+}
+
+#[cfg(test)]
+#[test]
+fn idleness_is_not_a_reason() {
+    assert!(words(ThrottleReasons::GPU_IDLE | ThrottleReasons::NONE).is_empty());
+    let both = ThrottleReasons::GPU_IDLE | ThrottleReasons::SW_POWER_CAP;
+    assert_eq!(words(both), ["sw power cap"]);
 }

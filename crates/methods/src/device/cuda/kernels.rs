@@ -1,6 +1,7 @@
 use std::cell::Cell;
 use std::ffi::{CString, c_int};
 use std::ptr::null_mut;
+use std::rc::Rc;
 
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
@@ -13,6 +14,7 @@ use crate::device::Failed;
 use crate::device::driver::{KernelLaunch, RawArgument};
 
 pub struct Kernel {
+    context: Rc<Context>,
     name: String,
     function: CUfunction,
     /// Whether the arguments of a launch have been compared with the signature.
@@ -22,8 +24,7 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Finds the kernel `name` of a module that is loaded.
-    pub fn find(context: &Context, module: CUmodule, name: &str) -> Result<Self, Failed> {
+    pub fn find(context: Rc<Context>, module: CUmodule, name: &str) -> Result<Self, Failed> {
         let symbol = CString::new(name).map_err(|_| Failed("a zero byte in a name".into()))?;
         let mut function = null_mut();
         // SAFETY: the module is loaded.
@@ -31,22 +32,17 @@ impl Kernel {
             (cuda.cuModuleGetFunction)(&mut function, module, symbol.as_ptr())
         })?;
         let (checked, shared_bytes) = (Cell::default(), Cell::default());
-        Ok(Self { name: name.into(), function, checked, shared_bytes })
+        Ok(Self { context, name: name.into(), function, checked, shared_bytes })
     }
 
     /// Implements [`Driver::resident_blocks`](crate::device::driver::Driver::resident_blocks).
-    pub fn resident_blocks(
-        &self,
-        context: &Context,
-        threads: u32,
-        shared_bytes: u32,
-    ) -> Result<u32, Failed> {
+    pub fn resident_blocks(&self, threads: u32, shared_bytes: u32) -> Result<u32, Failed> {
         const CALL: &str = "cuOccupancyMaxActiveBlocksPerMultiprocessor";
-        self.allow_shared(context, shared_bytes)?;
+        self.allow_shared(shared_bytes)?;
         let (name, block, shared) = (&self.name, threads as c_int, shared_bytes as usize);
         let mut blocks = 0;
         // SAFETY: the function is loaded.
-        context.call(format_args!("{CALL} of {name}, block {threads}"), |cuda| unsafe {
+        self.context.call(format_args!("{CALL} of {name}, block {threads}"), |cuda| unsafe {
             let ask = cuda.cuOccupancyMaxActiveBlocksPerMultiprocessor;
             ask(&mut blocks, self.function, block, shared)
         })?;
@@ -59,13 +55,12 @@ impl Kernel {
     /// The conditions of [`Driver::launch`](crate::device::driver::Driver::launch) apply.
     pub unsafe fn launch(
         &self,
-        context: &Context,
         KernelLaunch { grid, block, shared_bytes, .. }: KernelLaunch,
         arguments: &[RawArgument],
         dependent: bool,
     ) -> Result<(), Failed> {
-        self.check_signature(context, arguments)?;
-        self.allow_shared(context, shared_bytes)?;
+        self.check_signature(arguments)?;
+        self.allow_shared(shared_bytes)?;
         let mut values: Vec<_> = arguments.iter().map(|a| a.value.cast_mut()).collect();
         let mut attribute = CUlaunchAttribute {
             id: CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
@@ -80,7 +75,7 @@ impl Kernel {
             blockDimY: block.y,
             blockDimZ: block.z,
             sharedMemBytes: shared_bytes,
-            hStream: context.stream,
+            hStream: self.context.stream,
             attrs: &mut attribute,
             numAttrs: dependent.into(),
         };
@@ -88,17 +83,17 @@ impl Kernel {
         let call = format_args!("cuLaunchKernelEx of {name}, grid {grid}, block {block}");
         // SAFETY: the function is loaded; number and sizes of the values match its parameters, and the caller
         // guarantees their meaning. The attribute lives until the call returns.
-        context.call(call, |cuda| unsafe {
+        self.context.call(call, |cuda| unsafe {
             (cuda.cuLaunchKernelEx)(&config, self.function, values.as_mut_ptr(), null_mut())
         })?;
-        context.enqueued(name);
+        self.context.enqueued(name);
         Ok(())
     }
 
     /// Checks at the first launch that number and sizes of the arguments match the parameters, because the driver
     /// would read past them. Drivers before CUDA 12.4 do not report the parameters, so nothing is checked.
-    fn check_signature(&self, context: &Context, arguments: &[RawArgument]) -> Result<(), Failed> {
-        let Some(ask) = context.enter().cuFuncGetParamInfo else { return Ok(()) };
+    fn check_signature(&self, arguments: &[RawArgument]) -> Result<(), Failed> {
+        let Some(ask) = self.context.enter().cuFuncGetParamInfo else { return Ok(()) };
         if self.checked.get() {
             return Ok(());
         }
@@ -110,7 +105,7 @@ impl Kernel {
             if status == CUresult::CUDA_ERROR_INVALID_VALUE as u32 {
                 break;
             }
-            context.check(status, format_args!("cuFuncGetParamInfo of {name}"))?;
+            self.context.check(status, format_args!("cuFuncGetParamInfo of {name}"))?;
             taken.push(bytes);
         }
         let given: Vec<_> = arguments.iter().map(|argument| argument.bytes).collect();
@@ -125,14 +120,14 @@ impl Kernel {
 
     /// Raises the kernel's limit of dynamic shared memory, whose default is low (48 KiB including static shared
     /// memory).
-    fn allow_shared(&self, context: &Context, bytes: u32) -> Result<(), Failed> {
+    fn allow_shared(&self, bytes: u32) -> Result<(), Failed> {
         if bytes <= self.shared_bytes.get() {
             return Ok(());
         }
         let name = &self.name;
         let attribute = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
         // SAFETY: the function is loaded.
-        context.call(
+        self.context.call(
             format_args!("cuFuncSetAttribute of {name}, {bytes} bytes shared"),
             |cuda| unsafe { (cuda.cuFuncSetAttribute)(self.function, attribute, bytes as c_int) },
         )?;

@@ -41,9 +41,7 @@ macro_rules! table {
         #[cfg(test)]
         #[allow(dead_code)] // not every table is compared with the versions of its library
         impl $table {
-            /// The functions that every supported version of the library must have.
             pub const REQUIRED: &[&str] = &[$(stringify!($function)),*];
-            /// The functions that older versions may lack.
             pub const OPTIONAL: &[&str] = &[$($(stringify!($newer)),*)?];
         }
     };

@@ -8,7 +8,6 @@ pub mod editions;
 mod facts;
 mod kernels;
 mod libraries;
-mod nvml;
 pub mod nvrtc;
 pub mod precompiled;
 pub mod usage;

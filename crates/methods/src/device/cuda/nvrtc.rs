@@ -103,7 +103,6 @@ impl<'a> Unit<'a> {
         Self { name: program.name, source: program.text(), options }
     }
 
-    /// Returns a hash of the name, source, headers and options.
     pub fn key(&self) -> Key {
         let headers = sources::headers().flat_map(|(name, text)| [name, text]);
         Key::of([self.name, self.source].into_iter().chain(headers))

@@ -68,12 +68,17 @@ pub struct Precompiled {
 }
 
 impl Precompiled {
-    /// Finds the kernels in `folder` for `target`.
     pub fn open(folder: &Path, target: &Target) -> Self {
-        let versions = versions(folder, target.architecture);
-        let usable = versions.filter(|version| version.0 <= target.newest_cuda());
-        let place = |version| CacheFolder::shared(place(folder, target.architecture, version));
-        let mut kernels: Vec<_> = usable.map(|version| (version, place(version))).collect();
+        let usable = |entry: std::fs::DirEntry| {
+            let name = entry.file_name();
+            let version = name.to_str()?.strip_prefix(&prefix(target.architecture))?;
+            let (major, minor) = version.split_once('.')?;
+            let version: (u32, u32) = (major.parse().ok()?, minor.parse().ok()?);
+            (version.0 <= target.newest_cuda())
+                .then(|| (version, CacheFolder::shared(entry.path())))
+        };
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let mut kernels: Vec<_> = entries.filter_map(usable).collect();
         kernels.sort_by_key(|(version, _)| std::cmp::Reverse(*version));
         Self { folder: folder.to_owned(), kernels }
     }
@@ -93,8 +98,9 @@ impl Precompiled {
         unit: &Unit,
         cubin: &[u8],
     ) {
-        let kernels = CacheFolder::shared(place(folder, architecture, compiler.version()));
-        kernels.put(&unit.key(), cubin);
+        let (major, minor) = compiler.version();
+        let place = folder.join(format!("{}{major}.{minor}", prefix(architecture)));
+        CacheFolder::shared(place).put(&unit.key(), cubin);
     }
 }
 
@@ -112,22 +118,7 @@ impl fmt::Display for Precompiled {
     }
 }
 
-/// Returns the subfolder for an architecture and a version of the compiler.
-fn place(folder: &Path, architecture: (u32, u32), (major, minor): (u32, u32)) -> PathBuf {
-    folder.join(format!("{}{major}.{minor}", prefix(architecture)))
-}
-
+/// Returns the name of the subfolders for an architecture, without the version of the compiler.
 fn prefix((major, minor): (u32, u32)) -> String {
     format!("sm_{major}{minor}-nvrtc-")
-}
-
-/// Returns the versions of the compilers with kernels for an architecture.
-fn versions(folder: &Path, architecture: (u32, u32)) -> impl Iterator<Item = (u32, u32)> {
-    let prefix = prefix(architecture);
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.filter_map(move |entry| {
-        let name = entry.file_name();
-        let (major, minor) = name.to_str()?.strip_prefix(&prefix)?.split_once('.')?;
-        Some((major.parse().ok()?, minor.parse().ok()?))
-    })
 }

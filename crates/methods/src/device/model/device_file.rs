@@ -22,7 +22,6 @@ const KNOWN: [(&str, &str); 9] = [
     ("h200", include_str!("../../../../ptx-machine/devices/h200.toml")),
 ];
 
-/// The contents of a device file, whose comments explain each key.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeviceFile {
@@ -160,7 +159,6 @@ impl DeviceFile {
     }
 }
 
-/// Deserialises a compute capability such as "9.0".
 fn version<'de, D: serde::Deserializer<'de>>(from: D) -> Result<(u32, u32), D::Error> {
     let text = String::deserialize(from)?;
     let parsed = text.split_once('.').and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));

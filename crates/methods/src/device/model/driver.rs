@@ -9,7 +9,7 @@ use ptx_machine::program::Parameter;
 use ptx_machine::{Fault, Kernel, Launch, Program as Ptx};
 
 use super::timing::Timing;
-use super::{Loaded, Model, TICK, code, outside};
+use super::{Loaded, Model, TICK, compile, outside};
 use crate::device::cusparse::CuSparse;
 use crate::device::driver::{
     Address, ArgumentKind, Driver, Event, GraphId, KernelId, KernelLaunch, Modelled, ModuleId,
@@ -263,8 +263,7 @@ impl Driver for Model {
     ) -> Result<ModuleId, Unprepared> {
         let rewritten = self.rewrite.as_ref().map(|to| to(program, precision, constants));
         let source = rewritten.unwrap_or_else(|| program.text().to_owned());
-        let (ptx, usage) =
-            code::compile(self.architecture, program, &source, precision, constants)?;
+        let (ptx, usage) = compile(self.architecture, program, &source, precision, constants)?;
         let variables = self.variables(&ptx)?;
         let loaded = Loaded { name: program.name, source, ptx, usage, variables };
         let mut modules = self.modules.borrow_mut();

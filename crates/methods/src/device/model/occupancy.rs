@@ -3,13 +3,11 @@
 
 use crate::device::cuda::usage::Usage;
 
-/// The resources of a multiprocessor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
     pub threads: u32,
     pub blocks: u32,
     pub registers: u32,
-    /// The size of the shared memory for blocks, in bytes.
     pub shared: u32,
     /// The shared memory that the system reserves for each block, in bytes.
     pub shared_reserved: u32,

@@ -93,7 +93,6 @@ impl Timing {
     }
 }
 
-/// Returns the exact counts of all instructions, with the results of the replay.
 fn counts(
     launch: &Launch,
     loaded: &Loaded,
@@ -151,7 +150,6 @@ fn counts(
     sum
 }
 
-/// Sums the counts of the instructions of each line of the source.
 fn lines(kernel: &Kernel, counted: &[InstructionCounts], loaded: &Loaded) -> Vec<LineCounts> {
     let mut by_line = BTreeMap::<_, LineCounts>::new();
     for (instruction, counts) in counted.iter().enumerate() {

@@ -49,7 +49,6 @@ impl Installed {
         Some(arguments.split(',').map(rust_type).collect())
     }
 
-    /// Returns the value of an enum constant.
     fn value(&self, name: &str) -> Option<u32> {
         self.header.match_indices(name).find_map(|(at, _)| {
             let value = self.header[at + name.len()..].trim_start().strip_prefix('=')?;

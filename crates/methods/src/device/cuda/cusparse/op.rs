@@ -14,7 +14,7 @@ use libloading::os::unix::Library;
 use super::stream::{InStream, data_type, factor, operation, pointer};
 use super::{Version, lacks};
 use crate::device::cuda::libraries::table;
-use crate::device::cusparse::{OpAlgorithm, OpDescriptor, OpPlan, SpMvOp, SparseProduct};
+use crate::device::cusparse::{Descriptor, OpAlgorithm, OpPlan, SpMvOp, SparseProduct};
 use crate::device::driver::Address;
 use crate::device::{Failed, Unavailable, Unprepared};
 use crate::library;
@@ -158,7 +158,7 @@ impl SpMvOp for InStream {
         &self,
         product: &SparseProduct<OpAlgorithm>,
         buffer: Address,
-    ) -> Result<OpDescriptor, Unprepared> {
+    ) -> Result<Descriptor, Unprepared> {
         let mut made = null_mut();
         let SparseProduct { matrix, transpose, x, y, precision, algorithm, .. } = *product;
         let (op, of, buffer) = (operation(transpose), data_type(precision), pointer(buffer));
@@ -179,15 +179,15 @@ impl SpMvOp for InStream {
         };
         self.library.check_support("cusparseSpMVOp_createDescr", status)?;
         self.context.enqueued("cusparseSpMVOp_createDescr");
-        Ok(OpDescriptor(made as usize))
+        Ok(Descriptor(made as usize))
     }
 
-    fn destroy_descriptor(&self, descriptor: OpDescriptor) {
+    fn destroy_descriptor(&self, descriptor: Descriptor) {
         // SAFETY: made by `create_descriptor`, destroyed once. The status is ignored: nothing can be done.
         unsafe { (self.common().cusparseSpMVOp_destroyDescr)(descriptor.0 as _) };
     }
 
-    fn create_plan(&self, descriptor: OpDescriptor) -> Result<OpPlan, Unprepared> {
+    fn create_plan(&self, descriptor: Descriptor) -> Result<OpPlan, Unprepared> {
         let mut plan = null_mut();
         let create = self.common().cusparseSpMVOp_createPlan;
         // SAFETY: the descriptor is alive, and the pointer is valid for writes. A null code means that there is no

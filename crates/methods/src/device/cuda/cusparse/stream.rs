@@ -18,7 +18,7 @@ use super::{
 };
 use crate::device::cuda::context::Context;
 use crate::device::cusparse::{
-    CuSparse, DenseVector, SpMvOp, SparseFormat, SparseLayout, SparseMatrix, SparseProduct,
+    CuSparse, Descriptor, SpMvOp, SparseFormat, SparseLayout, SparseProduct,
 };
 use crate::device::driver::Address;
 use crate::device::{Failed, Unavailable, Unprepared};
@@ -180,14 +180,14 @@ impl CuSparse for InStream {
         self.library.name()
     }
 
-    fn create_matrix(&self, layout: &SparseLayout) -> Result<SparseMatrix, Unprepared> {
+    fn create_matrix(&self, layout: &SparseLayout) -> Result<Descriptor, Unprepared> {
         let mut matrix = null_mut();
         let (call, status) = self.create(&mut matrix, layout)?;
         self.library.check_support(call, status)?;
-        Ok(SparseMatrix(matrix as usize))
+        Ok(Descriptor(matrix as usize))
     }
 
-    fn destroy_matrix(&self, matrix: SparseMatrix) {
+    fn destroy_matrix(&self, matrix: Descriptor) {
         // SAFETY: made by `create_matrix`, destroyed once. The status is ignored: nothing can be done.
         unsafe { (self.enter().cusparseDestroySpMat)(matrix.0 as _) };
     }
@@ -197,24 +197,24 @@ impl CuSparse for InStream {
         len: u64,
         values: Address,
         precision: Precision,
-    ) -> Result<DenseVector, Failed> {
+    ) -> Result<Descriptor, Failed> {
         let mut vector = null_mut();
         let create = self.enter().cusparseCreateDnVec;
         // SAFETY: a descriptor only stores the address.
         let status =
             unsafe { create(&mut vector, len as i64, pointer(values), data_type(precision)) };
         self.library.check("cusparseCreateDnVec", status)?;
-        Ok(DenseVector(vector as usize))
+        Ok(Descriptor(vector as usize))
     }
 
-    fn set_vector(&self, vector: DenseVector, values: Address) -> Result<(), Failed> {
+    fn set_vector(&self, vector: Descriptor, values: Address) -> Result<(), Failed> {
         // SAFETY: the descriptor is alive and only stores the address.
         let status =
             unsafe { (self.enter().cusparseDnVecSetValues)(vector.0 as _, pointer(values)) };
         self.library.check("cusparseDnVecSetValues", status)
     }
 
-    fn destroy_vector(&self, vector: DenseVector) {
+    fn destroy_vector(&self, vector: Descriptor) {
         // SAFETY: made by `create_vector`, destroyed once. The status is ignored: nothing can be done.
         unsafe { (self.enter().cusparseDestroyDnVec)(vector.0 as _) };
     }
