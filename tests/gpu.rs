@@ -273,17 +273,6 @@ fn kernels_are_compiled_once_and_not_during_setup() {
     assert_eq!(compiled.get(), compilations);
 }
 
-#[test]
-fn alpha_and_beta_are_verified_after_feeding_back() {
-    let gpu = Gpu::new(Model::tiny(5));
-    let settings = Settings { alpha: -0.5, beta: 0.25, ..settings() };
-    let all = measured(&gpu, &grid(), &settings);
-    let ours = |choice: &Choice| !choice.method.name.starts_with("cusparse");
-    assert_eq!(all.len(), choices(false).into_iter().filter(ours).count());
-    let uneven = measured(&gpu, &matrix(), &settings);
-    assert!(uneven.contains_key("gpu-coo") && !uneven.contains_key("gpu-ell"));
-}
-
 /// The first matrix has 8.06 nonzeros per row, the other is not square: 8 super-rows of 16 rows are 128.
 #[test]
 fn csr_k_reports_its_sizes_and_its_order() {
