@@ -168,26 +168,20 @@ pub static BASELINES: &[Baseline] = &[
     Baseline::new(&gpu::coo::METHOD, Kind::Coo),
 ];
 
-/// A method with which others are compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Baseline {
-    /// The name of the method as recorded in a row, without parameters.
     pub name: &'static str,
     pub device: Device,
     pub kind: Kind,
 }
 
-/// The kind of a baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// An algorithm of a vendor's library.
     Vendor,
-    /// The merge-based product of the paper merge-spmv.
     Merge,
     /// Plain parallel CSR, with which the break-even count of a setup is computed.
     Csr,
     Coo,
-    /// CSR on one thread.
     Sequential,
 }
 

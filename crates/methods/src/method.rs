@@ -39,7 +39,6 @@ pub struct Method {
     pub code: Code,
 }
 
-/// The operations that a method supports: multiplication by A, by Aᵀ or by both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operations {
     Plain,
@@ -66,7 +65,6 @@ pub enum Setup {
     /// The method analyses the matrix and stores the result. The product reads the CSR arrays, or a library
     /// decides which arrays it reads.
     Inspection,
-    /// The method converts the matrix to its own format.
     Conversion,
     Ordering,
 }
@@ -87,7 +85,6 @@ impl Setup {
 pub struct Parameter {
     pub name: &'static str,
     pub values: &'static [&'static str],
-    /// What the parameter does, and the default when it is not given.
     pub meaning: &'static str,
 }
 
@@ -98,10 +95,8 @@ pub const GRAPH: Parameter = Parameter {
     meaning: "the product is captured as a CUDA graph in setup and launched as one",
 };
 
-/// The functions that prepare a method, by device and precision.
 pub enum Code {
     Cpu {
-        /// Whether the product uses all threads of the team. Otherwise it uses one.
         parallel: bool,
         f64: Prepare<f64>,
         f32: Prepare<f32>,
@@ -241,7 +236,6 @@ impl<'a> Request<'a> {
 #[derive(Clone)]
 pub struct Choice<'m> {
     pub method: &'m Method,
-    /// The parameters that the user gave, as in [`Request::given`].
     pub given: Vec<(&'static str, &'static str)>,
 }
 
@@ -316,12 +310,10 @@ impl Method {
         matches!(self.code, Code::CustomGpu { modelled: true, .. })
     }
 
-    /// Returns whether the method is code of the user on the CPU.
     pub const fn is_custom(&self) -> bool {
         matches!(self.code, Code::Custom { .. })
     }
 
-    /// Prepares a method of the CPU, which may be code of the user.
     pub fn prepare_on_host<'a, T: Scalar>(
         &self,
         csr: &'a Csr<T>,
@@ -340,7 +332,6 @@ impl Method {
         }
     }
 
-    /// Prepares a method of the GPU, which may be code of the user.
     pub fn prepare_on_device<'a, T: Value>(
         &self,
         csr: &'a DeviceCsr<'a, T>,

@@ -21,19 +21,16 @@ pub const VARIABLE: &str = "SPMV_BENCH_CHOICES";
 
 /// The number of similar matrices by which a method is judged.
 const NEIGHBOURS: usize = 4;
-/// The relative cost of a method on a matrix that it refuses.
 const REFUSED: f64 = 3.0;
 /// The method whose refusals do not count, because `gpu-auto` itself inspects how well it suits the given matrix.
 const INSPECTED: &str = "gpu-dia";
 
-/// The shape of a matrix, by which similar matrices are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Shape {
     pub rows: f64,
     pub nnz: f64,
     /// The population standard deviation of the row lengths.
     pub std_dev: f64,
-    /// The nonzeros of the longest row.
     pub longest: f64,
 }
 
@@ -67,7 +64,6 @@ struct Known {
     times: Vec<Timed>,
 }
 
-/// A method with its cost on similar matrices.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ranked {
     pub method: &'static str,
@@ -76,7 +72,6 @@ pub struct Ranked {
     pub cost: f64,
 }
 
-/// The table of a GPU.
 #[derive(Debug)]
 pub struct Choices {
     pub origin: String,

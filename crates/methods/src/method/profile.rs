@@ -1,7 +1,6 @@
 //! The machine's profile: the speed of multiplying register blocks of each shape, by which `oski-style`
 //! chooses a shape. It is measured once per machine and is not part of the setup of any matrix.
 
-/// The largest number of rows, and of columns, of a block.
 pub const MAX_BLOCK_SIDE: usize = 8;
 
 /// The speed in MFLOP/s, on one thread, of multiplying a dense matrix stored in register blocks: entry `[r
@@ -10,23 +9,17 @@ pub const MAX_BLOCK_SIDE: usize = 8;
 pub struct Profile(pub [[f64; MAX_BLOCK_SIDE]; MAX_BLOCK_SIDE]);
 
 impl Profile {
-    /// Encodes the profile for a file: all entries row by row, as little-endian `f64`.
+    /// Encodes the profile for a file of this machine: all entries row by row.
     pub fn to_bytes(&self) -> Vec<u8> {
-        self.0.as_flattened().iter().flat_map(|speed| speed.to_le_bytes()).collect()
+        bytemuck::bytes_of(&self.0).to_vec()
     }
 
     /// Decodes the contents of a file. Returns `None` if they are not a valid profile.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let mut profile = Self([[0.0; MAX_BLOCK_SIDE]; MAX_BLOCK_SIDE]);
-        let speeds = profile.0.as_flattened_mut();
-        let (words, []) = bytes.as_chunks::<8>() else { return None };
-        if words.len() != speeds.len() {
-            return None;
-        }
-        for (speed, word) in speeds.iter_mut().zip(words) {
-            *speed = f64::from_le_bytes(*word);
-        }
-        speeds.iter().all(|speed| speed.is_finite() && *speed > 0.0).then_some(profile)
+        let speeds: [[f64; MAX_BLOCK_SIDE]; MAX_BLOCK_SIDE] =
+            bytemuck::try_pod_read_unaligned(bytes).ok()?;
+        let is_valid = |speed: &f64| speed.is_finite() && *speed > 0.0;
+        speeds.as_flattened().iter().all(is_valid).then_some(Self(speeds))
     }
 }
 
