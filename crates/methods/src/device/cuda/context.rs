@@ -74,12 +74,10 @@ functions! {
 
 type ErrorText = unsafe extern "C" fn(u32, *mut *const c_char) -> u32;
 
-pub type ElapsedTime = unsafe extern "C" fn(*mut f32, CUevent, CUevent) -> u32;
-
 pub struct Api {
     pub functions: Functions,
     /// The newest form of `cuEventElapsedTime` that the driver has.
-    pub elapsed_time: ElapsedTime,
+    pub elapsed_time: unsafe extern "C" fn(*mut f32, CUevent, CUevent) -> u32,
     error_name: ErrorText,
     error_string: ErrorText,
 }
@@ -165,7 +163,7 @@ impl Api {
 const LAUNCH_ERRORS: std::ops::Range<u32> = 700..800;
 
 pub struct Context {
-    api: &'static Api,
+    pub api: &'static Api,
     pub device: CUdevice,
     context: CUcontext,
     pub stream: CUstream,
@@ -219,10 +217,6 @@ impl Context {
             true => self.api.check(status, format_args!("{call}, after {last}")),
             false => self.api.check(status, call),
         }
-    }
-
-    pub fn elapsed_time(&self) -> ElapsedTime {
-        self.api.elapsed_time
     }
 
     /// Returns the CUDA version of the driver, for example (12, 4).

@@ -105,7 +105,7 @@ impl Cuda {
             self.context
                 .call("cuEventSynchronize", |cuda| unsafe { (cuda.cuEventSynchronize)(last) })?;
         }
-        let elapsed = self.context.elapsed_time();
+        let elapsed = self.context.api.elapsed_time;
         let time = |pair: &[Event]| {
             let (mut ms, from, to) = (0f32, self.event(pair[0]), self.event(pair[1]));
             // SAFETY: both events are alive.
