@@ -14,8 +14,9 @@
 //! other rows are stored, not added to.
 
 use super::ell::{BLOCK, block};
+use super::find_rows::find_rows;
 use super::prelude::*;
-use super::start::StartRows;
+use super::start_rows::StartRows;
 use crate::formats::coordinates::row_indices;
 
 pub const METHOD: Method = Method {
@@ -44,8 +45,8 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
     let block = block(request);
     let kernel = csr.compile(program!("cuda/coo.cu"), &[("BLOCK", block)])?.kernel("coo")?;
     let adding = Adding::new(kernel, block, csr.host.nnz(), request.number("interval"))?;
-    let last = csr.host.nnz().saturating_sub(1);
-    let start = StartRows::find(csr, adding.sizes[1] as usize, last)?;
+    let shared = find_rows(csr, adding.sizes[1] as usize, csr.host.nnz().saturating_sub(1))?;
+    let start = StartRows::of::<T>(&csr.gpu, shared)?;
     let row_indices = csr.gpu.upload(&row_indices(&csr.row_offsets.to_vec()?))?;
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
         start.run(beta, y)?;

@@ -23,8 +23,9 @@
 //! visit every empty row at the end); a last tile that is full is not part of the tail. The order of summation varies
 //! in rows that span many tiles.
 
+use super::find_rows::find_rows;
 use super::prelude::*;
-use super::start::StartRows;
+use super::start_rows::StartRows;
 
 pub const METHOD: Method = Method {
     name: "gpu-csr5",
@@ -64,7 +65,7 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
     let tiles = Tiles::of(csr, &module, sigma)?;
     let tail_start = tiles.count * LANES * sigma;
     let tail_rows = rows_of(csr, &module, csr.host.nnz() - tail_start, tail_start, 1)?;
-    let start = StartRows::find(csr, LANES * sigma, tail_start)?;
+    let start = StartRows::of::<T>(&csr.gpu, find_rows(csr, LANES * sigma, tail_start)?)?;
     let (count, tail) = (tiles.count as u32, tail_rows.len() as u32);
     let grid = (tiles.count + tail_rows.len().div_ceil(LANES)).div_ceil(block / LANES);
 

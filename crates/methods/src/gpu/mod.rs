@@ -16,6 +16,7 @@ pub mod csrk;
 pub mod dasp;
 pub mod dia;
 pub mod ell;
+mod find_rows;
 pub mod hola;
 pub mod hola_t;
 pub mod hyb;
@@ -27,6 +28,7 @@ pub mod packed;
 pub mod pcsr;
 pub mod sell;
 mod start;
+mod start_rows;
 pub mod tile;
 
 use prelude::*;

@@ -31,7 +31,7 @@ use convert::{Choices, Tiles};
 
 use super::coo::Adding;
 use super::prelude::*;
-use super::start::StartRows;
+use super::start_rows::StartRows;
 
 pub const METHOD: Method = Method {
     name: "gpu-tile",
