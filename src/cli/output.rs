@@ -93,11 +93,11 @@ pub fn check_not_read(written: &Path, read: &Path) -> Result<()> {
 pub fn form<F: ValueEnum>(given: Option<F>, output: Option<&Path>, usual: F) -> Result<F> {
     let named = output.and_then(|path| Some((path.display(), Format::of_name(path)?)));
     let Some((path, named)) = named else { return Ok(given.unwrap_or(usual)) };
-    let ending = named.name();
+    let ending = name(&named);
     let Some(given) = given else {
         let forms: Vec<_> = F::value_variants().iter().map(name).collect();
         let forms = forms.join(", ");
-        return F::from_str(ending, false).map_err(|_| {
+        return F::from_str(&ending, false).map_err(|_| {
             anyhow!("{path} has the extension of {ending}, but this command writes {forms}; use another extension")
         });
     };

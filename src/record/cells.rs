@@ -37,7 +37,6 @@ pub fn unguarded(record: StringRecord) -> StringRecord {
     }
 }
 
-/// Returns the text that is written for a cell.
 fn guard(cell: &str) -> Cow<'_, str> {
     match is_formula(cell) && cell.parse::<f64>().is_err() {
         true => Cow::Owned(format!("'{cell}")),

@@ -1,8 +1,10 @@
 //! What is known about a column, and the macro that makes the row, its schema and its documentation from one table.
 
-mod value;
-
-pub use value::{ColumnType, Value};
+use crate::bench::plan::{CacheState, Values};
+use crate::record::row::Status;
+use spmv_matrix::order::Order;
+use spmv_matrix::scalar::Precision;
+use spmv_methods::method::Device;
 
 /// The facts about a column. Rows, schemas, documents, reports and the judgement of claims use the same facts.
 #[derive(Clone, Copy, Debug)]
@@ -11,11 +13,8 @@ pub struct ColumnInfo {
     pub name: &'static str,
     /// The meaning, as Markdown.
     pub meaning: &'static str,
-    /// The type of the values.
     pub kind: Kind,
-    /// The smallest possible number.
     pub min: Option<u32>,
-    /// The largest possible number.
     pub max: Option<u32>,
     /// How conditions and reports use the column.
     pub role: Role,
@@ -32,9 +31,7 @@ pub enum Kind {
     Text,
     /// A text that matches a regular expression.
     Pattern(&'static str),
-    /// One of these words.
     Words(&'static [&'static str]),
-    /// Whether something is true.
     Boolean,
     /// An integer that is not negative.
     Count,
@@ -47,7 +44,6 @@ pub enum Kind {
 /// How conditions and reports use a column. Numbers have the label of their axis, with the unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// They do not use it.
     Unused,
     /// A word, which conditions compare.
     Word,
@@ -91,6 +87,81 @@ impl ColumnInfo {
             not_modelled: None,
         }
     }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value<'a> {
+    Text(&'a str),
+    /// A number; integers are converted.
+    Number(f64),
+}
+
+impl<'a> Value<'a> {
+    pub fn text(self) -> Option<&'a str> {
+        if let Self::Text(text) = self { Some(text) } else { None }
+    }
+
+    pub fn number(self) -> Option<f64> {
+        if let Self::Number(number) = self { Some(number) } else { None }
+    }
+}
+
+pub trait ColumnType {
+    const KIND: Kind;
+
+    /// Returns the value, or `None` if it is unknown.
+    fn value(&self) -> Option<Value<'_>>;
+}
+
+impl ColumnType for String {
+    const KIND: Kind = Kind::Name;
+
+    fn value(&self) -> Option<Value<'_>> {
+        (!self.is_empty()).then_some(Value::Text(self))
+    }
+}
+
+/// Implements [`ColumnType`] for optional values, with the expression for a known one.
+macro_rules! column_types {
+    ($($type:ty, $kind:expr, |$known:ident| $value:expr;)*) => {$(
+        impl ColumnType for Option<$type> {
+            const KIND: Kind = $kind;
+
+            fn value(&self) -> Option<Value<'_>> {
+                let $known = self.as_ref()?;
+                Some($value)
+            }
+        }
+    )*};
+}
+
+column_types! {
+    String, Kind::Text, |text| Value::Text(text);
+    bool, Kind::Boolean, |is_true| Value::Text(if *is_true { "true" } else { "false" });
+    u32, Kind::Count, |count| Value::Number(f64::from(*count));
+    u64, Kind::Count, |count| Value::Number(*count as f64);
+    usize, Kind::Count, |count| Value::Number(*count as f64);
+    f64, Kind::Number, |number| Value::Number(*number);
+    Device, Kind::Pattern("^(cpu|gpu|model:.+)$"), |device| Value::Text(device.name());
+}
+
+/// Implements [`ColumnType`] for the enums whose variants are the words of a column.
+macro_rules! words {
+    ($($type:ident { $($variant:ident),* })*) => {
+        column_types! {$(
+            $type, Kind::Words(&[$($type::$variant.name()),*]), |word| match word {
+                $($type::$variant)|* => Value::Text(word.name()),
+            };
+        )*}
+    };
+}
+
+words! {
+    Precision { F64, F32 }
+    Status { Ok, Skipped, Wrong, Failed, Timeout }
+    CacheState { Hot, Cold }
+    Order { Natural, Rcm, BandK }
+    Values { Stored, Random, Ones }
 }
 
 /// Defines the struct of a row by its columns. A column consists of its meaning as a doc comment, its name, its type,

@@ -21,59 +21,43 @@ enum Effect {
     Times,
     /// The runs may have different rows, or rows that differ in a column.
     Rows,
-    /// The runs were of different builds of this program.
     Build,
-    /// The runs were on different machines.
     Machine,
 }
 
-struct Fact {
-    name: &'static str,
-    /// The JSON pointer to the fact in the run record.
-    place: &'static str,
-    option: Option<&'static str>,
-    effect: Effect,
-}
-
-const fn fact(
-    name: &'static str,
-    place: &'static str,
-    option: Option<&'static str>,
-    effect: Effect,
-) -> Fact {
-    Fact { name, place, option, effect }
-}
+/// A fact: its name, the JSON pointer to it in the run record, the option that sets it, and the meaning of a difference.
+type Fact = (&'static str, &'static str, Option<&'static str>, Effect);
 
 /// The facts of a run that affect its rows or times. [`RunRecord::cells`] and [`RunRecord::libraries`] are compared
 /// as sets in addition.
 const FACTS: [Fact; 27] = [
-    fact("alpha", "/settings/alpha", Some("--alpha"), Product),
-    fact("beta", "/settings/beta", Some("--beta"), Product),
-    fact("values", "/settings/values", Some("--values"), Product),
-    fact("expand", "/expand", Some("--no-expand"), Product),
-    fact("version", "/version", None, Build),
-    fact("revision", "/revision", None, Build),
-    fact("cpu", "/system/cpu", None, Machine),
-    fact("cores", "/system/cores", None, Machine),
-    fact("huge_pages", "/system/huge_pages", None, Times),
-    fact("glibc_tunables", "/system/glibc_tunables", None, Times),
-    fact("pinned_to", "/pinned_to", None, Times),
-    fact("gpu", "/gpu/name", None, Times),
-    fact("protocol", "/settings/protocol", Some("--protocol"), Times),
-    fact("rounds", "/settings/rounds", Some("--rounds"), Times),
-    fact("iterations", "/settings/iterations", Some("--iterations"), Times),
-    fact("warmups", "/settings/warmups", Some("--warmups"), Times),
-    fact("min_time", "/settings/min_time", Some("--min-time"), Times),
-    fact("max_time", "/settings/max_time", Some("--max-time"), Times),
-    fact("timeout", "/settings/timeout", Some("--timeout"), Rows),
-    fact("max_memory", "/settings/max_memory", Some("--max-memory"), Rows),
-    fact("cache", "/settings/cache", Some("--cache"), Rows),
-    fact("x", "/settings/x", Some("--x"), Times),
-    fact("seed", "/settings/seed", Some("--seed"), Times),
-    fact("transpose", "/settings/transpose", Some("--transpose"), Rows),
-    fact("isa", "/settings/isa", Some("--isa"), Times),
-    fact("persist_x", "/settings/persist_x", Some("--persist-x"), Times),
-    fact("stages", "/settings/stages", Some("--stages"), Times),
+    ("alpha", "/settings/alpha", Some("--alpha"), Product),
+    ("beta", "/settings/beta", Some("--beta"), Product),
+    ("values", "/settings/values", Some("--values"), Product),
+    ("expand", "/expand", Some("--no-expand"), Product),
+    ("version", "/version", None, Build),
+    ("revision", "/revision", None, Build),
+    ("cpu", "/system/cpu", None, Machine),
+    ("cores", "/system/cores", None, Machine),
+    ("huge_pages", "/system/huge_pages", None, Times),
+    ("glibc_tunables", "/system/glibc_tunables", None, Times),
+    ("pinned_to", "/pinned_to", None, Times),
+    ("gpu", "/gpu/name", None, Times),
+    ("protocol", "/settings/protocol", Some("--protocol"), Times),
+    ("rounds", "/settings/rounds", Some("--rounds"), Times),
+    ("iterations", "/settings/iterations", Some("--iterations"), Times),
+    ("warmups", "/settings/warmups", Some("--warmups"), Times),
+    ("min_time", "/settings/min_time", Some("--min-time"), Times),
+    ("max_time", "/settings/max_time", Some("--max-time"), Times),
+    ("timeout", "/settings/timeout", Some("--timeout"), Rows),
+    ("max_memory", "/settings/max_memory", Some("--max-memory"), Rows),
+    ("cache", "/settings/cache", Some("--cache"), Rows),
+    ("x", "/settings/x", Some("--x"), Times),
+    ("seed", "/settings/seed", Some("--seed"), Times),
+    ("transpose", "/settings/transpose", Some("--transpose"), Rows),
+    ("isa", "/settings/isa", Some("--isa"), Times),
+    ("persist_x", "/settings/persist_x", Some("--persist-x"), Times),
+    ("stages", "/settings/stages", Some("--stages"), Times),
 ];
 
 /// A fact that two runs record with different values.
@@ -89,11 +73,11 @@ pub struct Difference {
 /// Returns the differences that matter if the times of two runs (the contents of `FILE.run.json`) are compared. Facts
 /// that one of them lacks, because its version is older, are ignored.
 pub fn differences_to_compare(a: &Value, b: &Value) -> Vec<Difference> {
-    let compared = FACTS.iter().filter(|fact| !matches!(fact.effect, Rows | Build));
-    let differing = compared.filter_map(|fact| {
-        let (in_a, in_b) = (a.pointer(fact.place)?.clone(), b.pointer(fact.place)?.clone());
-        let option = fact.option.filter(|_| fact.effect == Product);
-        (in_a != in_b).then_some(Difference { fact: fact.name, in_a, in_b, option })
+    let compared = FACTS.into_iter().filter(|(.., effect)| !matches!(effect, Rows | Build));
+    let differing = compared.filter_map(|(fact, place, option, effect)| {
+        let (in_a, in_b) = (a.pointer(place)?.clone(), b.pointer(place)?.clone());
+        let option = option.filter(|_| effect == Product);
+        (in_a != in_b).then_some(Difference { fact, in_a, in_b, option })
     });
     differing.collect()
 }
@@ -105,7 +89,7 @@ pub fn differences_to_join(a: &RunRecord, b: &RunRecord) -> Vec<String> {
         [a, b].map(|run| serde_json::to_value(run).expect("every key is a string"));
     let of_facts = FACTS
         .iter()
-        .map(|fact| (fact.name, [&json_a, &json_b].map(|run| joined(run.pointer(fact.place)))));
+        .map(|&(name, place, ..)| (name, [&json_a, &json_b].map(|run| joined(run.pointer(place)))));
     let names = |run: &RunRecord| run.libraries.iter().map(|one| one.name.clone()).collect();
     // The libraries of a run that has just begun are not known yet.
     let are_known = !a.libraries.is_empty() && !b.libraries.is_empty();
@@ -160,24 +144,23 @@ fn changed_settings(RunSettings { settings, expand, .. }: &RunSettings) -> Vec<V
     let own = json!({ "settings": settings, "expand": expand });
     let mut usual = json!({ "settings": Settings::new(settings.protocol), "expand": true });
     usual["settings"]["protocol"] = json!(Protocol::MergeSpmv);
-    let words = |fact: &Fact| {
-        let (option, value) = (fact.option?.to_owned(), own.pointer(fact.place)?);
-        (usual.pointer(fact.place) != Some(value)).then(|| match value {
+    let words = |(_, place, option, _): Fact| {
+        let (option, value) = (option?.to_owned(), own.pointer(place)?);
+        (usual.pointer(place) != Some(value)).then(|| match value {
             Value::Bool(_) => vec![option],
             Value::String(text) => vec![option, text.clone()],
             value => vec![option, value.to_string()],
         })
     };
-    FACTS.iter().filter_map(words).collect()
+    FACTS.into_iter().filter_map(words).collect()
 }
 
 /// Returns whether two runs were of the same build of this program on the same machine.
 pub fn have_same_origin(a: &Value, b: &Value) -> bool {
-    let mut facts = FACTS.iter().filter(|fact| matches!(fact.effect, Build | Machine));
-    facts.all(|fact| a.pointer(fact.place) == b.pointer(fact.place))
+    let mut facts = FACTS.iter().filter(|(.., effect)| matches!(effect, Build | Machine));
+    facts.all(|(_, place, ..)| a.pointer(place) == b.pointer(place))
 }
 
-/// Describes the build and the machine of a run.
 pub fn origin(run: &Value) -> String {
     let revision = run["revision"].as_str().unwrap_or("unknown");
     format!("revision {revision} on {}", machine(run, "cpu").unwrap_or("an unknown machine".into()))
@@ -210,7 +193,7 @@ mod tests {
         let settings = serde_json::to_value(Settings::new(Protocol::MergeSpmv)).unwrap();
         let keys: BTreeSet<_> =
             settings.as_object().unwrap().keys().map(|key| format!("/settings/{key}")).collect();
-        let places = FACTS.iter().map(|fact| fact.place.to_owned());
+        let places = FACTS.iter().map(|fact| fact.1.to_owned());
         let places = places.filter(|place| place.starts_with("/settings/")).collect();
         assert_eq!(keys, places);
     }

@@ -22,9 +22,7 @@ pub fn is_not_regular_file(path: &Path) -> bool {
     path.exists() && !path.is_file()
 }
 
-/// Why rows cannot be appended.
 #[derive(Debug, thiserror::Error)]
-#[allow(missing_docs)] // the messages describe the variants; the fields are the path and the system's error
 pub enum RowFileError {
     #[error("cannot open {path} for results: {error}")]
     Closed { path: PathBuf, error: io::Error },
@@ -46,15 +44,12 @@ impl RowFile {
     /// Opens and locks a file of rows `R`, or creates it. Its contents do not change until rows are appended.
     pub fn open<R: Serialize + Default>(path: &Path) -> Result<Self, RowFileError> {
         let mut file = alone(path)?;
-        let mut text = Vec::new();
-        let read = file.read_to_end(&mut text);
-        read.map_err(|error| RowFileError::Closed { path: path.to_owned(), error })?;
-        let foreign = |Foreign { line, what }| {
-            let path = path.to_owned();
-            RowFileError::Foreign { path, line, what }
-        };
-        let end = whole::<R>(&text).map_err(foreign)?;
-        Ok(Self { file, path: path.to_owned(), end })
+        let (path, mut text) = (path.to_owned(), Vec::new());
+        file.read_to_end(&mut text).map_err(closed(&path))?;
+        match whole::<R>(&text) {
+            Ok(end) => Ok(Self { file, path, end }),
+            Err((line, what)) => Err(RowFileError::Foreign { path, line, what }),
+        }
     }
 
     /// Opens and locks a file, or creates it. The first rows that are added replace its contents.
@@ -64,14 +59,12 @@ impl RowFile {
 
     /// Removes an incomplete last row.
     pub fn cut(&mut self) -> Result<(), RowFileError> {
-        let cut = self.file.set_len(self.end);
-        cut.map_err(|error| RowFileError::Closed { path: self.path.clone(), error })
+        self.file.set_len(self.end).map_err(closed(&self.path))
     }
 
     /// Removes an incomplete last row from a file that is not open, unless another process has locked it.
     pub fn repair<R: Serialize + Default>(path: &Path) -> Result<(), RowFileError> {
-        let text = std::fs::read(path);
-        let text = text.map_err(|error| RowFileError::Closed { path: path.to_owned(), error })?;
+        let text = std::fs::read(path).map_err(closed(path))?;
         if !whole::<R>(&text).is_ok_and(|end| end < text.len() as u64) {
             return Ok(());
         }
@@ -106,6 +99,10 @@ impl RowFile {
     }
 }
 
+fn closed(path: &Path) -> impl FnOnce(io::Error) -> RowFileError {
+    |error| RowFileError::Closed { path: path.to_owned(), error }
+}
+
 /// Opens and locks a file, or creates it. It is created only if the path does not exist: a symbolic link without a
 /// target may be an attempt of another user to redirect the output.
 fn alone(path: &Path) -> Result<File, RowFileError> {
@@ -125,7 +122,7 @@ fn alone(path: &Path) -> Result<File, RowFileError> {
         io::ErrorKind::NotFound if path.is_symlink() => {
             RowFileError::Dangling { path: path.to_owned() }
         }
-        _ => RowFileError::Closed { path: path.to_owned(), error },
+        _ => closed(path)(error),
     })?;
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => Err(RowFileError::Taken { path: path.to_owned() }),
@@ -143,25 +140,18 @@ pub fn complete_rows<R: Serialize + Default>(path: &Path) -> io::Result<Vec<u8>>
     Ok(text)
 }
 
-/// The first line that does not belong to a row.
-struct Foreign {
-    /// The number of the line, from 1.
-    line: u64,
-    /// The problem in this line.
-    what: String,
-}
-
 /// Returns the length in bytes of CSV text up to the end of the last complete row. Cells may contain line breaks,
 /// so the last line break is not sufficient: a row is complete if it ends with a line break and has as many cells
-/// as the header. Only the last row may be incomplete; otherwise this program did not write the text.
-fn whole<R: Serialize + Default>(text: &[u8]) -> Result<u64, Foreign> {
+/// as the header. Only the last row may be incomplete; otherwise this program did not write the text. The error is the
+/// number of the first line that does not belong to a row, and the problem in it.
+fn whole<R: Serialize + Default>(text: &[u8]) -> Result<u64, (u64, String)> {
     let header = to_csv(&[R::default()], true).expect("rows can be written to memory");
     let header = &header[..=header.iter().position(|&byte| byte == b'\n').expect("a header")];
     if header.starts_with(text) {
         return Ok(if text == header { text.len() as u64 } else { 0 });
     }
     if !text.starts_with(header) {
-        return Err(Foreign { line: 1, what: "its columns are not those of result rows".into() });
+        return Err((1, "its columns are not those of result rows".into()));
     }
     let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text);
     let (mut record, mut end, mut cells) = (csv::ByteRecord::new(), 0, None);
@@ -183,19 +173,18 @@ fn whole<R: Serialize + Default>(text: &[u8]) -> Result<u64, Foreign> {
         } else {
             "a line end that is not a single line feed".into()
         };
-        let line = record.position().map_or(0, csv::Position::line);
-        return Err(Foreign { line, what });
+        return Err((record.position().map_or(0, csv::Position::line), what));
     }
     Ok(end)
 }
 
 fn has_rows(text: &[u8], cells: usize) -> bool {
-    let lines = text.split_inclusive(|&byte| byte == b'\n').filter(|line| line.ends_with(b"\n"));
-    let mut rows = lines.flat_map(|line| {
+    let mut lines = text.split_inclusive(|&byte| byte == b'\n');
+    lines.any(|line| {
         let reader = csv::ReaderBuilder::new().has_headers(false).from_reader(line);
-        reader.into_byte_records().flatten()
-    });
-    rows.any(|row| row.len() == cells)
+        let mut rows = reader.into_byte_records().flatten();
+        line.ends_with(b"\n") && rows.any(|row| row.len() == cells)
+    })
 }
 
 #[cfg(test)]
@@ -244,17 +233,6 @@ mod tests {
             drop(file);
             assert_eq!(fs::read(&path).unwrap(), text, "cut at {cut}");
         }
-    }
-
-    #[test]
-    fn a_file_has_one_writer() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("rows.csv");
-        let first = RowFile::open::<Named>(&path).unwrap();
-        let message = RowFile::open::<Named>(&path).err().unwrap().to_string();
-        assert!(message.ends_with("rows.csv: another process is writing to it"), "{message}");
-        drop(first);
-        RowFile::open::<Named>(&path).unwrap();
     }
 
     /// Another user may have created the link. A link to an existing file is treated like the file.

@@ -2,13 +2,13 @@
 //! `spmv` has an object per kernel. Most published SpMV times are in this format.
 
 pub mod read;
-mod written;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::row::{Row, Status};
+use super::MatrixReport;
+use super::row::{MatrixFacts, Row, Status, matrix_name};
 use crate::bench::plan::CacheState;
 use spmv_matrix::order::Order;
 use spmv_matrix::scalar::Precision;
@@ -105,7 +105,6 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// Returns the name of the unit, in the plural.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Ns => "nanoseconds",
@@ -136,7 +135,6 @@ impl Matrix {
         }
     }
 
-    /// Returns the number of stored entries.
     pub fn nonzeros(&self) -> Option<usize> {
         self.problem.nonzeros.or(self.nonzeros)
     }
@@ -160,7 +158,6 @@ impl Matrix {
         serde_json::from_value(name.as_str().into()).ok()
     }
 
-    /// Returns a row per kernel.
     pub fn rows(&self, place: usize, unit: Unit) -> Vec<Row> {
         let matrix = self.row(place);
         let order = Some(self.order().unwrap_or_default());
@@ -171,7 +168,6 @@ impl Matrix {
         rows.chain(ended).collect()
     }
 
-    /// Returns a row with the properties of the matrix.
     fn row(&self, place: usize) -> Row {
         let Problem { rows, cols, columns, .. } = self.problem;
         let Distribution { max, mean, variance, skewness } = self.problem.row_distribution;
@@ -194,7 +190,6 @@ impl Matrix {
 }
 
 impl Kernel {
-    /// Returns the time, if the kernel completed.
     pub fn measured(&self) -> Option<f64> {
         self.time.filter(|_| self.completed)
     }
@@ -226,5 +221,67 @@ impl Kernel {
         let required = self.storage.zip(row.vector_bytes());
         let required = required.and_then(|(matrix, vectors)| matrix.checked_add(vectors));
         Row { required_bytes: required, ..row }
+    }
+}
+
+/// Times are written in seconds.
+impl Kernel {
+    fn of(row: &Row) -> Self {
+        let stored = row.required_bytes.zip(row.vector_bytes());
+        Self {
+            time: row.avg_spmv_ms.map(|ms| ms / 1e3),
+            storage: stored.map(|(required, vectors)| required - vectors),
+            repetitions: row.iterations,
+            completed: row.is_ok(),
+            error: row.reason.clone().filter(|_| !row.is_ok()),
+            own: Some(OwnFields {
+                run_id: row.run_id.clone(),
+                status: row.status,
+                precision: row.precision,
+                device: row.device,
+                threads: row.threads,
+                transpose: row.transpose,
+                cache: row.cache,
+            }),
+        }
+    }
+}
+
+impl From<&MatrixReport> for Matrix {
+    fn from(report: &MatrixReport) -> Self {
+        let rows = report.groups.iter().flat_map(|group| &group.rows);
+        let order = rows.clone().find_map(|row| row.order.filter(|&o| o != Order::Natural));
+        let kernel = |row: &Row| Some((row.method_name.clone()?, Kernel::of(row)));
+        Self {
+            filename: report.facts.file.clone(),
+            problem: Problem::from(&report.facts),
+            reordered: order.map(|order| order.name().into()),
+            spmv: Some(rows.filter_map(kernel).collect()),
+            ended: report.ended.as_ref().map(Kernel::of),
+            ..Self::default()
+        }
+    }
+}
+
+impl From<&MatrixFacts> for Problem {
+    fn from(facts: &MatrixFacts) -> Self {
+        let shape = facts.shape.as_ref();
+        let lengths = shape.map(|shape| &shape.row_length);
+        let distribution = lengths.map(|lengths| Distribution {
+            max: Some(lengths.max),
+            mean: lengths.mean,
+            variance: lengths.variance,
+            skewness: lengths.skewness,
+        });
+        Self {
+            group: None,
+            name: Some(matrix_name(&facts.file).into()),
+            rows: shape.map(|shape| shape.rows),
+            cols: shape.map(|shape| shape.cols),
+            columns: shape.map(|shape| shape.cols),
+            nonzeros: shape.map(|shape| shape.nnz),
+            kind: facts.kind.clone(),
+            row_distribution: distribution.unwrap_or_default(),
+        }
     }
 }

@@ -23,11 +23,8 @@ const CHOOSERS: [&str; 2] = [cpu::auto::NAME, gpu::auto::NAME];
 /// threads.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Group {
-    /// The precision of the values and vectors.
     pub precision: Precision,
-    /// The device on which the methods ran.
     pub device: Device,
-    /// The number of worker threads.
     pub threads: usize,
     pub cache: CacheState,
     pub order: Order,
@@ -44,7 +41,6 @@ pub struct Group {
     pub clocks: Vec<Clocks>,
     /// The host libraries that the process has opened so far.
     pub libraries: Vec<Library>,
-    /// One row per method.
     pub rows: Vec<Row>,
     /// For each row the times of the parts of a product, if they were requested.
     pub stages: Vec<Vec<Stage>>,

@@ -7,7 +7,6 @@ use super::text::{columns, heading, meaning, result};
 use super::{Group, MatrixReport};
 use crate::record::table::{Table, escape_markdown};
 
-/// Writes the name and the size of the matrix.
 pub fn write_matrix(out: &mut dyn Write, report: &MatrixReport) -> io::Result<()> {
     writeln!(out, "## {}\n", escape_markdown(&report.facts.file))?;
     let Some(shape) = &report.facts.shape else { return Ok(()) };
@@ -15,15 +14,11 @@ pub fn write_matrix(out: &mut dyn Write, report: &MatrixReport) -> io::Result<()
     writeln!(out, "{rows} rows, {cols} columns, {nonzeros} nonzeros\n")
 }
 
-/// Writes the reason if nothing was measured.
 pub fn write_end(out: &mut dyn Write, report: &MatrixReport) -> io::Result<()> {
-    let Some(Row { status: Some(status), reason: Some(reason), .. }) = &report.ended else {
-        return Ok(());
-    };
-    writeln!(out, "{}: {}\n", status.name(), escape_markdown(reason))
+    let Some((status, reason)) = report.end() else { return Ok(()) };
+    writeln!(out, "{status}: {}\n", escape_markdown(reason))
 }
 
-/// Writes a table of the methods of one group.
 pub fn write_group(out: &mut dyn Write, group: &Group) -> io::Result<()> {
     let rows: Vec<_> = group.rows.iter().enumerate().collect();
     let (columns, fastest) = (columns(group.peak), group.fastest());

@@ -32,7 +32,6 @@ use spmv_matrix::remarks;
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct MatrixReport {
-    /// The name, the shape and the statistics of the matrix.
     #[serde(flatten)]
     pub facts: MatrixFacts,
     /// The time to read or generate the matrix, in milliseconds.
@@ -79,6 +78,12 @@ impl MatrixReport {
     /// Returns whether the matrix has at most one row or column; merge-spmv skips such matrices.
     pub fn is_trivial(&self) -> bool {
         self.facts.shape.as_ref().is_some_and(|shape| shape.rows <= 1 || shape.cols <= 1)
+    }
+
+    /// Returns the status and the reason if nothing was measured.
+    fn end(&self) -> Option<(&'static str, &str)> {
+        let row = self.ended.as_ref()?;
+        Some((row.status?.name(), row.reason.as_deref()?))
     }
 
     /// Returns the reason if nothing was measured.

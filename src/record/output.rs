@@ -12,9 +12,7 @@ use tempfile::{Builder, NamedTempFile, PersistError};
 use super::file::is_not_regular_file;
 use spmv_matrix::cache::{PUBLIC, folder_of};
 
-/// Why a file cannot be written.
 #[derive(Debug, thiserror::Error)]
-#[allow(missing_docs)] // the messages describe the variants; the fields are the path and the system's error
 pub enum OutputError {
     #[error("{path} already exists: name another file, or replace it with --force")]
     Exists { path: PathBuf },
@@ -26,7 +24,6 @@ pub enum OutputError {
     Failed { path: PathBuf, error: io::Error },
 }
 
-/// The destination of results.
 pub struct Output<'a> {
     to: To<'a>,
     path: PathBuf,
@@ -44,30 +41,26 @@ enum To<'a> {
 
 /// Checks that `path` can be written: that it does not exist, is empty, is not a regular file, or `force` is set.
 pub fn check(path: &Path, force: bool) -> Result<(), OutputError> {
-    let path_of = || path.to_owned();
-    match path.metadata() {
+    let there = path.metadata();
+    let path = path.to_owned();
+    match there {
         Ok(there) if !there.is_file() || there.len() == 0 || force => Ok(()),
-        Ok(_) => Err(OutputError::Exists { path: path_of() }),
-        Err(_) if path.is_symlink() => Err(OutputError::Dangling { path: path_of() }),
+        Ok(_) => Err(OutputError::Exists { path }),
+        Err(_) if path.is_symlink() => Err(OutputError::Dangling { path }),
         // A missing folder is an error before anything is measured.
-        Err(error) if !folder_of(path).is_dir() => {
-            Err(OutputError::Failed { path: path_of(), error })
-        }
+        Err(error) if !folder_of(&path).is_dir() => Err(OutputError::Failed { path, error }),
         Err(_) => Ok(()),
     }
 }
 
 impl<'a> Output<'a> {
-    /// Opens the output file, or uses stdout if there is no path.
     pub fn open(
         path: Option<&Path>,
         force: bool,
         stdout: &'a mut dyn Write,
     ) -> Result<Self, OutputError> {
-        let Some(path) = path else {
-            return Ok(Self { to: To::Stdout(stdout), path: PathBuf::new(), force, begun: false });
-        };
-        Self::file(path, force)
+        let stdout = Self { to: To::Stdout(stdout), path: PathBuf::new(), force, begun: false };
+        path.map_or(Ok(stdout), |path| Self::file(path, force))
     }
 
     pub fn file(path: &Path, force: bool) -> Result<Self, OutputError> {
@@ -80,17 +73,13 @@ impl<'a> Output<'a> {
         Ok(Self { to, path: path.to_owned(), force, begun: false })
     }
 
-    /// Renames the temporary file to the output file, after everything was written.
-    ///
-    /// # Errors
-    /// Returns an error if writing fails, or if a file of that name was created meanwhile. The temporary file is then
-    /// not removed, and the error gives its name.
+    /// Renames the temporary file to the output file, after everything was written. If that fails, for example because
+    /// a file of that name was created meanwhile, the temporary file is not removed, and the error gives its name.
     pub fn finish(mut self) -> Result<(), OutputError> {
         let finished = self.flush().and_then(|()| self.rename());
         finished.map_err(|error| OutputError::Failed { path: self.path.clone(), error })
     }
 
-    /// Discards what was written and leaves the path unchanged.
     pub fn discard(mut self) {
         if let To::Temporary(temporary) = &mut self.to {
             temporary.take();

@@ -9,14 +9,12 @@ use super::ginkgo::read as ginkgo;
 use crate::record::cells::unguarded;
 use crate::record::ginkgo::Unit;
 use crate::record::row::{Row, Status, matrix_name};
+use crate::record::setting::Setting;
 use spmv_methods::method::Device;
 
-/// A row of a result file.
 #[derive(Clone, Debug)]
 pub struct RecordedRow {
-    /// The columns of all result files.
     pub row: Row,
-    /// The columns of some files.
     pub added: Added,
     /// The name of the matrix among all matrices, as `name_matrices` in `report::identity` gives it.
     pub name: Option<String>,
@@ -36,23 +34,15 @@ pub struct Added {
     pub ssrs: Option<u32>,
 }
 
-/// Why a file cannot be read as rows.
 #[derive(Debug, thiserror::Error)]
 pub enum LinesError {
-    /// The file does not exist or cannot be read.
     #[error("cannot read {path}: {error}")]
-    Unreadable {
-        path: PathBuf,
-        /// The error of the operating system.
-        error: std::io::Error,
-    },
-    /// The file is not a CSV file of rows.
+    Unreadable { path: PathBuf, error: std::io::Error },
     #[error("{path}:{line}: {what}; expected a file written by spmv-bench with --format csv")]
     Malformed {
         path: PathBuf,
         /// The line number, from 1.
         line: u64,
-        /// What is wrong with the file.
         what: String,
     },
     /// The file is JSON, but does not contain results of products.
@@ -60,18 +50,9 @@ pub enum LinesError {
         "{path}: {what}; expected a file written by spmv-bench with --format csv or ginkgo, or the results of Ginkgo's \
          spmv benchmark"
     )]
-    Foreign {
-        path: PathBuf,
-        /// What is wrong with the file.
-        what: String,
-    },
-    /// The unit of the file's times is unknown.
+    Foreign { path: PathBuf, what: String },
     #[error("{path}: {error}")]
-    Unit {
-        path: PathBuf,
-        /// The reason, and what to do.
-        error: ginkgo::UnitError,
-    },
+    Unit { path: PathBuf, error: ginkgo::UnitError },
 }
 
 pub fn read(path: &Path) -> Result<Vec<RecordedRow>, LinesError> {
@@ -96,7 +77,6 @@ fn text(path: &Path) -> Result<Vec<u8>, LinesError> {
     text.map_err(|error| LinesError::Unreadable { path: path.to_owned(), error })
 }
 
-/// Parses the rows of a file with this text.
 pub fn parse(path: &Path, text: &[u8]) -> Result<Vec<RecordedRow>, LinesError> {
     let malformed = |line, what| LinesError::Malformed { path: path.to_owned(), line, what };
     let no_header = |error: csv::Error| malformed(1, error.to_string());
@@ -146,7 +126,6 @@ impl RecordedRow {
         self.row.status.map_or("unknown", Status::name)
     }
 
-    /// Whether the result is wrong or the method failed.
     pub fn is_bad(&self) -> bool {
         self.row.is_bad()
     }
@@ -154,6 +133,10 @@ impl RecordedRow {
     /// Returns the method with its parameters, or an empty string for a matrix that was not measured.
     pub fn method(&self) -> &str {
         self.row.method_name.as_deref().unwrap_or_default()
+    }
+
+    pub fn setting(&self) -> Setting {
+        Setting::from(&self.row)
     }
 
     /// Returns the name of the device, or an empty string if it is unknown.

@@ -3,7 +3,6 @@
 /// A least-squares fit of size = constant + slope · ln(row length).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LogFit {
-    /// The size at one entry per row.
     pub constant: f64,
     /// The increase of the size for rows that are e times as long.
     pub slope: f64,

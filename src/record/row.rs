@@ -2,7 +2,6 @@
 
 mod facts;
 mod measured;
-mod times;
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +15,6 @@ use spmv_matrix::order::Order;
 use spmv_matrix::scalar::Precision;
 use spmv_methods::method::Device;
 
-/// The status of a method on a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
@@ -33,7 +31,6 @@ pub enum Status {
 }
 
 impl Status {
-    /// Returns the name used in CSV files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -215,7 +212,6 @@ impl Row {
         })
     }
 
-    /// Returns whether this is the row of a cell.
     pub fn has_key(&self, cell: &RowKey) -> bool {
         self.cell().as_ref() == Some(cell)
     }
@@ -231,12 +227,10 @@ impl Row {
         self.values.map(|_| self.distinct_values.is_some_and(|values| values <= 256))
     }
 
-    /// Returns whether the method was verified and timed.
     pub fn is_ok(&self) -> bool {
         self.status == Some(Status::Ok)
     }
 
-    /// Returns whether the method was wrong, failed or exceeded its time limit.
     pub fn is_bad(&self) -> bool {
         matches!(self.status, Some(Status::Wrong | Status::Failed | Status::Timeout))
     }
@@ -249,5 +243,33 @@ impl Row {
     /// Returns the bytes of x and y.
     pub fn vector_bytes(&self) -> Option<u64> {
         Some((self.num_rows? + self.num_cols?) as u64 * self.precision?.bytes())
+    }
+
+    /// Returns the time of a product for comparisons, in milliseconds: the median over the samples, which is robust
+    /// against interruptions by other programs, or the mean in files without a median.
+    pub fn typical_ms(&self) -> Option<f64> {
+        self.median_ms.or(self.avg_spmv_ms)
+    }
+
+    /// Converts a rate of this row, which was computed from the mean time, to the rate for
+    /// [`typical_ms`](Self::typical_ms).
+    pub fn typical(&self, rate: f64) -> Option<f64> {
+        Some(rate * self.avg_spmv_ms? / self.typical_ms()?)
+    }
+
+    pub fn typical_gflops(&self) -> Option<f64> {
+        self.typical(self.gflops?)
+    }
+
+    /// Returns the 95 % confidence interval of the median, in milliseconds.
+    pub fn interval_ms(&self) -> Option<(f64, f64)> {
+        let (low, high) = (self.ci95_low_ms?, self.ci95_high_ms?);
+        (low.is_finite() && high.is_finite() && low <= high).then_some((low, high))
+    }
+
+    /// Returns half the width of the 95 % confidence interval, in percent of the median.
+    pub fn uncertainty(&self) -> Option<f64> {
+        let (low, high) = self.interval_ms()?;
+        Some(50.0 * (high - low) / self.typical_ms()?)
     }
 }

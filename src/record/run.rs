@@ -20,17 +20,13 @@ pub struct RunRecord {
     pub run_id: String,
     /// The time at which the run began, in UTC.
     pub date: String,
-    /// The version of this program.
     pub version: String,
     /// The source revision from which this program was built, with `-modified` if there were uncommitted changes.
     pub revision: String,
-    /// The words of the command line.
     pub command: Vec<String>,
-    /// The facts of the machine.
     pub system: System,
     /// The CPU to which each thread is pinned.
     pub pinned_to: Vec<usize>,
-    /// How each method was measured.
     pub settings: Settings,
     /// Whether symmetric files were expanded to both triangles.
     pub expand: bool,
@@ -61,7 +57,6 @@ impl RunRecord {
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct RowKey {
-    /// The precision of the values and vectors.
     pub precision: Precision,
     pub device: Device,
     /// The name of the method with its parameters.
@@ -119,7 +114,6 @@ pub struct Corpus {
 pub struct Shard {
     /// The number of the shard, from 1.
     pub number: usize,
-    /// The number of shards.
     pub of: usize,
 }
 
@@ -128,7 +122,6 @@ pub struct Shard {
 pub struct Session {
     /// The time at which the session began, in UTC.
     pub date: String,
-    /// The readings of the machine at the beginning.
     pub begin: Readings,
     /// The readings of the machine at the end; `None` if the session did not end normally.
     pub end: Option<Readings>,
@@ -136,10 +129,8 @@ pub struct Session {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct GpuRecord {
-    /// The properties of the GPU.
     #[serde(flatten)]
     pub facts: Facts,
-    /// The nominal bandwidth in GB/s.
     pub nominal_gbs: f64,
     #[serde(default)]
     pub bandwidth: Vec<DeviceBandwidth>,
@@ -167,7 +158,6 @@ pub struct ClockRange {
 }
 
 impl ClockRange {
-    /// Returns the range of all readings; `None` if there are none.
     pub fn of<'a>(readings: impl Iterator<Item = &'a Clocks> + Clone) -> Option<Self> {
         let range = |clock: fn(&Clocks) -> u32| {
             let clocks = readings.clone().map(clock);
@@ -181,7 +171,6 @@ impl ClockRange {
         })
     }
 
-    /// Returns the union of two ranges.
     pub fn join(a: Option<Self>, b: Option<Self>) -> Option<Self> {
         let (Some(a), Some(b)) = (&a, &b) else { return a.or(b) };
         let range = |a: [u32; 2], b: [u32; 2]| [a[0].min(b[0]), a[1].max(b[1])];
@@ -217,7 +206,6 @@ pub struct Bandwidth {
     pub threads: usize,
     /// The bytes of the three arrays together.
     pub bytes: usize,
-    /// The rates that were measured over these bytes.
     #[serde(flatten)]
     pub peak: Peak,
 }
@@ -226,12 +214,10 @@ pub struct Bandwidth {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DeviceBandwidth {
     pub bytes: usize,
-    /// The rates that were measured over these bytes.
     #[serde(flatten)]
     pub peak: Peak,
 }
 
-/// The version of this program.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The source revision from which this program was built.

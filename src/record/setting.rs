@@ -1,4 +1,5 @@
-//! The settings that rows must share to be compared.
+//! What identifies a row in addition to its matrix and its method: the settings with which it was measured. Rows are
+//! compared only with rows of the same settings.
 
 use std::fmt;
 
@@ -15,11 +16,8 @@ use spmv_methods::method::Device;
 /// The settings with which rows were measured, as far as they are recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Setting {
-    /// The precision of the values and vectors.
     pub precision: Option<Precision>,
-    /// The device on which the methods ran.
     pub device: Option<Device>,
-    /// The number of threads of the run's parallel methods.
     pub threads: Option<usize>,
     pub cache: Option<CacheState>,
     pub order: Option<Order>,
@@ -27,34 +25,54 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// Returns the setting of a row. `most` is the largest number of threads in its run. Sequential methods are
-    /// compared with methods that have that many threads.
+    /// The names of the settings, as those of columns and options.
+    pub const NAMES: [&str; 6] = ["precision", "device", "threads", "cache", "order", "transpose"];
+
+    /// Returns the setting of a row for comparisons between methods. `most` is the largest number of threads in its run.
+    /// Sequential methods are compared with methods that have that many threads.
     pub fn of(row: &Row, most: Option<usize>) -> Self {
         let name = row.method_name.as_deref().and_then(|name| name.split(':').next());
-        let method = name.and_then(spmv_methods::named);
         // The method of a plug-in is not known any more when its rows are read.
-        let is_parallel = match method {
+        let is_parallel = match name.and_then(spmv_methods::named) {
             Some(method) => method.threads(2) == Some(2),
             None => row.threads.is_some_and(|threads| threads > 1),
         };
         let threads = if is_parallel { row.threads } else { most.filter(|&threads| threads > 0) };
-        Self {
-            precision: row.precision,
-            device: row.device,
-            threads: threads
-                .filter(|_| !matches!(row.device, Some(Device::Gpu | Device::Model(_)))),
-            cache: row.cache,
-            order: row.order,
-            transpose: row.transpose == Some(true),
-        }
+        let is_gpu = matches!(row.device, Some(Device::Gpu | Device::Model(_)));
+        Self { threads: threads.filter(|_| !is_gpu), ..Self::from(row) }
     }
-}
 
-impl Setting {
     /// Returns whether a cell has these settings, apart from its number of threads.
     pub fn has(&self, cell: &RowKey) -> bool {
         let of_cell = Self::from(cell);
         *self == Self { threads: self.threads, device: self.device.and(of_cell.device), ..of_cell }
+    }
+
+    /// Returns the text of the setting of that name, if it is known. A product that is not transposed has no text.
+    pub fn word(&self, name: &str) -> Option<String> {
+        match name {
+            "precision" => self.precision.map(|precision| precision.name().into()),
+            "device" => self.device.map(|device| device.name().into()),
+            "threads" => self.threads.map(|threads| match threads {
+                1 => "1 thread".into(),
+                _ => format!("{threads} threads"),
+            }),
+            "cache" => self.cache.map(|cache| cache.name().into()),
+            "order" => self.order.map(|order| order.name().into()),
+            _ => self.transpose.then(|| "transposed".into()),
+        }
+    }
+
+    /// Joins the texts of the settings with these names.
+    pub fn words(&self, names: &[&str]) -> String {
+        names.iter().filter_map(|name| self.word(name)).collect::<Vec<_>>().join(" ")
+    }
+}
+
+impl From<&Row> for Setting {
+    fn from(row: &Row) -> Self {
+        let Row { precision, device, threads, cache, order, .. } = *row;
+        Self { precision, device, threads, cache, order, transpose: row.transpose == Some(true) }
     }
 }
 
@@ -83,17 +101,13 @@ impl fmt::Display for Setting {
     /// Writes for example `f64, CPU, 2 threads, hot cache`; the order and the transpose only if they differ from the
     /// default.
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let threads = |threads| format!("{threads} thread{}", if threads == 1 { "" } else { "s" });
-        let order = self.order.filter(|&order| order != Order::Natural);
-        let parts = [
-            self.precision.map(|precision| precision.name().into()),
-            self.device.map(Device::label),
-            self.threads.map(threads),
-            self.cache.map(|cache| format!("{} cache", cache.name())),
-            order.map(|order| format!("order {}", order.name())),
-            self.transpose.then(|| "transposed".into()),
-        ];
-        let parts: Vec<String> = parts.into_iter().flatten().collect();
-        write!(f, "{}", parts.join(", "))
+        let words = Self::NAMES.into_iter().filter_map(|name| match (name, self.word(name)?) {
+            ("device", _) => self.device.map(Device::label),
+            ("cache", word) => Some(format!("{word} cache")),
+            ("order", _) if self.order == Some(Order::Natural) => None,
+            ("order", word) => Some(format!("order {word}")),
+            (_, word) => Some(word),
+        });
+        f.write_str(&words.collect::<Vec<_>>().join(", "))
     }
 }

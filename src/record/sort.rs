@@ -23,7 +23,10 @@ impl Sort {
     pub fn of(self, group: &Group) -> Cow<'_, Group> {
         let by: fn(&Row, &Row) -> Ordering = match self {
             Self::Command => return Cow::Borrowed(group),
-            Self::Speed => by_speed,
+            Self::Speed => |a, b| {
+                let [a, b] = [a, b].map(|row| row.typical_ms().unwrap_or(f64::INFINITY));
+                a.total_cmp(&b)
+            },
             Self::Name => |a, b| a.method_name.cmp(&b.method_name),
         };
         let mut pairs: Vec<_> = group.rows.iter().cloned().zip(group.stages.clone()).collect();
@@ -31,11 +34,6 @@ impl Sort {
         let (rows, stages) = pairs.into_iter().unzip();
         Cow::Owned(Group { rows, stages, ..group.clone() })
     }
-}
-
-fn by_speed(a: &Row, b: &Row) -> Ordering {
-    let ms = |row: &Row| row.typical_ms().unwrap_or(f64::INFINITY);
-    ms(a).total_cmp(&ms(b))
 }
 
 #[cfg(test)]

@@ -9,7 +9,6 @@ use spmv_methods::device::Stage;
 
 /// One part of a method's product: a kernel or a library call. Columns that [`Row`] also has have the same meaning.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs)] // see above
 pub struct StageRow {
     pub file: String,
     pub method_name: String,

@@ -8,16 +8,13 @@ use comfy_table::{CellAlignment, ContentArrangement, LineStyle, TableStyle};
 pub struct Table {
     /// The heading of each column, with its unit.
     pub columns: Vec<String>,
-    /// The rows, with one cell per column.
     pub rows: Vec<Vec<Cell>>,
 }
 
-/// The content of a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
     /// A value that is unknown or does not exist.
     Empty,
-    /// A name or another text.
     Text(String),
     /// A number that is shown with all its digits.
     Count(u64),
@@ -28,12 +25,10 @@ pub enum Cell {
 }
 
 impl Cell {
-    /// Returns a cell with a text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
     }
 
-    /// Returns the text of the cell as it is shown.
     pub fn show(&self) -> String {
         match self {
             Self::Empty => String::new(),
@@ -201,7 +196,6 @@ impl<'a, T> Columns<'a, T> {
         self
     }
 
-    /// Returns the table with the rows that were added.
     pub fn build(self) -> Table {
         self.table
     }

@@ -39,7 +39,6 @@ pub struct Shown<W> {
 }
 
 impl<W: Write> Shown<W> {
-    /// Creates a writer that passes the escaped text to `to`.
     pub fn new(to: W) -> Self {
         Self { to, begun: Vec::new() }
     }

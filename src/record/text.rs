@@ -14,7 +14,6 @@ use spmv_methods::device::Stage;
 use spmv_methods::device::model::DeviceFile;
 use spmv_methods::method::Device;
 
-/// Writes the statistics and the degree histogram of the matrix.
 pub fn write_matrix(out: &mut dyn Write, report: &MatrixReport) -> io::Result<()> {
     let MatrixFacts { file, shape, kind, .. } = &report.facts;
     writeln!(out, "{file}{}", load_note(report))?;
@@ -36,24 +35,19 @@ pub fn write_matrix(out: &mut dyn Write, report: &MatrixReport) -> io::Result<()
     ] {
         writeln!(out, "{name:>21}: {}", cell(value, 5))?;
     }
-    write_histogram(out, shape)
-}
-
-fn write_histogram(out: &mut dyn Write, shape: &Shape) -> io::Result<()> {
-    let Shape { rows, cols, nnz, row_length: statistics } = shape;
+    let Shape { rows, cols, nnz, .. } = shape;
     let longest = statistics.max;
     writeln!(
         out,
         "\nCSR matrix ({rows} rows, {cols} columns, {nnz} non-zeros, max-length {longest}):"
     )?;
-    for (bin, &count) in statistics.histogram.iter().enumerate() {
+    for (exponent, &count) in (-1..).zip(&statistics.histogram) {
         let percent = 100.0 * count as f64 / (*rows).max(1) as f64;
-        writeln!(out, "        Degree 1e{}:\t{count} ({percent:.2}%)", bin as i64 - 1)?;
+        writeln!(out, "        Degree 1e{exponent}:\t{count} ({percent:.2}%)")?;
     }
     Ok(())
 }
 
-/// Writes a table of the methods of one group, with a mark at the fastest.
 pub fn write_group(out: &mut dyn Write, group: &Group) -> io::Result<()> {
     writeln!(out, "\n{}", heading(group))?;
     let columns = columns(group.peak);
@@ -70,20 +64,19 @@ pub fn write_group(out: &mut dyn Write, group: &Group) -> io::Result<()> {
         }
     }
     let meaning = meaning(group);
-    let blank = if meaning.is_empty() { "" } else { "\n" };
-    write!(out, "{blank}")?;
+    if !meaning.is_empty() {
+        writeln!(out)?;
+    }
     meaning.iter().try_for_each(|line| writeln!(out, "{line}"))
 }
 
-/// Writes the reason if nothing was measured.
 pub fn write_end(out: &mut dyn Write, report: &MatrixReport) -> io::Result<()> {
-    if let Some(Row { status: Some(status), reason: Some(reason), .. }) = &report.ended {
-        writeln!(out, "{}: {reason}", status.name())?;
+    if let Some((status, reason)) = report.end() {
+        writeln!(out, "{status}: {reason}")?;
     }
     writeln!(out)
 }
 
-/// Returns the heading of a table: the settings and measurements that all its rows share.
 pub fn heading(group: &Group) -> String {
     let Group { peak, footprint, .. } = group;
     let setting = Setting::from(group);
@@ -115,44 +108,42 @@ pub fn modelled(device: Device) -> Option<String> {
 /// The width of the column of method names, in characters.
 const NAME: usize = 21;
 
-/// A numeric column of the table.
 pub struct Column {
     pub name: &'static str,
     width: usize,
     digits: usize,
-    of: Number,
+    of: Box<dyn Fn(&Row) -> Option<f64>>,
 }
 
 impl Column {
+    fn new(
+        name: &'static str,
+        [width, digits]: [usize; 2],
+        of: impl Fn(&Row) -> Option<f64> + 'static,
+    ) -> Self {
+        Self { name, width, digits, of: Box::new(of) }
+    }
+
     pub fn cell(&self, row: &Row) -> Cell {
         (self.of)(row).map(|number| Cell::Decimal(number, self.digits)).into()
     }
 }
 
-type Number = Box<dyn Fn(&Row) -> Option<f64>>;
-
-/// Returns the numeric columns of the table, from left to right.
 pub fn columns(peak: Option<Peak>) -> Vec<Column> {
-    let column = |name, width, digits, of: fn(&Row) -> Option<f64>| Column {
-        name,
-        width,
-        digits,
-        of: Box::new(of),
-    };
     let mut columns = vec![
-        column("setup ms", 11, 4, |row| row.setup_ms),
-        column("median ms", 11, 5, Row::typical_ms),
-        column("± %", 6, 1, Row::uncertainty),
-        column("mean ms", 11, 5, |row| row.avg_spmv_ms),
-        column("GFLOP/s", 10, 4, Row::typical_gflops),
-        column("eff.GB/s", 9, 3, |row| row.typical(row.effective_gbs?)),
-        column("% peak", 7, 1, |row| row.typical(row.required_percent_of_peak?)),
-        column("% CSR", 7, 1, |row| row.typical(row.percent_of_peak?)),
+        Column::new("setup ms", [11, 4], |row| row.setup_ms),
+        Column::new("median ms", [11, 5], Row::typical_ms),
+        Column::new("± %", [6, 1], Row::uncertainty),
+        Column::new("mean ms", [11, 5], |row| row.avg_spmv_ms),
+        Column::new("GFLOP/s", [10, 4], Row::typical_gflops),
+        Column::new("eff.GB/s", [9, 3], |row| row.typical(row.effective_gbs?)),
+        Column::new("% peak", [7, 1], |row| row.typical(row.required_percent_of_peak?)),
+        Column::new("% CSR", [7, 1], |row| row.typical(row.percent_of_peak?)),
     ];
-    if let Some(nominal) = peak.and_then(|peak| peak.nominal_gbs()) {
+    columns.extend(peak.and_then(|peak| peak.nominal_gbs()).map(|nominal| {
         let of = move |row: &Row| Some(100.0 * row.typical(row.compulsory_gbs?)? / nominal);
-        columns.push(Column { name: "% nominal", width: 9, digits: 1, of: Box::new(of) });
-    }
+        Column::new("% nominal", [9, 1], of)
+    }));
     columns
 }
 

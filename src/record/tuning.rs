@@ -3,14 +3,12 @@
 use std::fmt;
 use std::io::{self, Write};
 
-use serde::Serialize;
+use serde::ser::{Error, Serialize, SerializeStruct, Serializer};
 
-use super::row::{Row, Status};
+use super::row::Row;
 use super::text::cell;
 use crate::record::regression::{LogFit, best_constant, geometric_mean};
-use spmv_matrix::order::Order;
 use spmv_matrix::scalar::Precision;
-use spmv_methods::method::Device;
 
 /// The super-row sizes with which a row was measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,60 +19,35 @@ pub struct Size {
     pub ssrs: Option<u32>,
 }
 
-/// One matrix × method × size × precision. The columns have the same meaning as in [`Row`].
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[allow(missing_docs)] // see above
-pub struct SizeRow {
-    pub file: String,
-    pub num_rows: Option<usize>,
-    pub num_nonzeros: Option<usize>,
-    pub row_length_mean: Option<f64>,
-    pub method_name: Option<String>,
-    pub srs: Option<u32>,
-    pub ssrs: Option<u32>,
-    pub precision: Option<Precision>,
-    pub device: Option<Device>,
-    pub threads: Option<usize>,
-    pub order: Option<Order>,
-    pub status: Option<Status>,
-    pub reason: Option<String>,
-    pub setup_ms: Option<f64>,
-    pub avg_spmv_ms: Option<f64>,
-    pub gflops: Option<f64>,
-    pub run_id: String,
+/// One matrix × method × size × precision: some of the columns of [`Row`], and the sizes.
+pub struct SizeRow<'a> {
+    pub row: &'a Row,
+    /// The name of the method without sizes, and the sizes; `None` for the row of a matrix that was not measured.
+    pub of: Option<(&'a str, Size)>,
 }
 
-impl SizeRow {
-    /// Creates the row from a result row. `of` is the name of the method without sizes, and the sizes; `None` for the
-    /// row of a matrix that was not measured.
-    pub fn new(row: &Row, of: Option<(String, Size)>) -> Self {
-        let sizes = of.as_ref().map(|(_, sizes)| *sizes);
-        Self {
-            file: row.file.clone(),
-            num_rows: row.num_rows,
-            num_nonzeros: row.num_nonzeros,
-            row_length_mean: row.row_length_mean,
-            method_name: of.map(|(name, _)| name),
-            srs: sizes.map(|sizes| sizes.srs),
-            ssrs: sizes.and_then(|sizes| sizes.ssrs),
-            precision: row.precision,
-            device: row.device,
-            threads: row.threads,
-            order: row.order,
-            status: row.status,
-            reason: row.reason.clone(),
-            setup_ms: row.setup_ms,
-            avg_spmv_ms: row.avg_spmv_ms,
-            gflops: row.gflops,
-            run_id: row.run_id.clone(),
+const COLUMNS: &str = "file num_rows num_nonzeros row_length_mean method_name srs ssrs precision device threads order \
+                       status reason setup_ms avg_spmv_ms gflops run_id";
+
+impl Serialize for SizeRow<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let cells = serde_json::to_value(self.row).map_err(S::Error::custom)?;
+        let mut row = to.serialize_struct("SizeRow", COLUMNS.split(' ').count())?;
+        for column in COLUMNS.split(' ') {
+            match (column, &self.of) {
+                ("method_name", of) => row.serialize_field(column, &of.map(|of| of.0)),
+                ("srs", of) => row.serialize_field(column, &of.map(|of| of.1.srs)),
+                ("ssrs", of) => row.serialize_field(column, &of.and_then(|of| of.1.ssrs)),
+                _ => row.serialize_field(column, &cells[column]),
+            }?;
         }
+        row.end()
     }
 }
 
 /// The times of one method in one precision, with every choice of its parameters on every matrix.
 pub struct Sweep<C = Size> {
     method_name: String,
-    /// The precision of the values and vectors.
     pub precision: Precision,
     pub choices: Vec<C>,
     cases: Vec<Case>,
@@ -84,7 +57,6 @@ pub struct Sweep<C = Size> {
     reason: Option<String>,
 }
 
-/// One matrix of a sweep.
 struct Case {
     file: String,
     row_length: f64,
@@ -95,12 +67,9 @@ struct Case {
 /// The size with which the method is the fastest on a matrix; the first one if several are equal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Best<'a> {
-    /// The name of the matrix.
     pub file: &'a str,
     pub row_length: f64,
-    /// The size with the greatest speed.
     pub size: Size,
-    /// The speed with that size.
     pub gflops: f64,
 }
 
@@ -116,7 +85,6 @@ pub struct Rule {
 }
 
 impl<C> Sweep<C> {
-    /// Creates a sweep without matrices.
     pub fn new(method_name: String, precision: Precision, choices: Vec<C>) -> Self {
         Self { method_name, precision, choices, cases: Vec::new(), incomplete: 0, reason: None }
     }
@@ -128,25 +96,20 @@ impl<C> Sweep<C> {
         row_length: Option<f64>,
         gflops: impl IntoIterator<Item = Option<f64>>,
     ) {
-        let gflops: Option<Vec<_>> = gflops.into_iter().collect();
-        match row_length.zip(gflops) {
-            Some((row_length, gflops)) => {
-                self.cases.push(Case { file: file.into(), row_length, gflops });
-            }
-            None => self.incomplete += 1,
-        }
+        let case = row_length.zip(gflops.into_iter().collect());
+        let case = case.map(|(row_length, gflops)| Case { file: file.into(), row_length, gflops });
+        self.incomplete += usize::from(case.is_none());
+        self.cases.extend(case);
     }
 
     /// Adds a matrix with a row for each choice.
     pub fn take_rows(&mut self, rows: &[&Row]) {
-        let facts = rows[0];
+        let Row { file, row_length_mean, .. } = rows[0];
         let lacking = rows.iter().find(|row| !row.is_ok());
         if let Some(Row { method_name: Some(name), reason: Some(reason), .. }) = lacking {
-            let first = || format!("; {name} on {}: {reason}", facts.file);
-            self.reason.get_or_insert_with(first);
+            self.reason.get_or_insert_with(|| format!("; {name} on {file}: {reason}"));
         }
-        let gflops = rows.iter().map(|row| row.typical_gflops());
-        self.take(&facts.file, facts.row_length_mean, gflops);
+        self.take(file, *row_length_mean, rows.iter().map(|row| row.typical_gflops()));
     }
 
     /// Returns for each matrix the speed with each choice.
@@ -167,17 +130,14 @@ impl<C> Sweep<C> {
 }
 
 impl Sweep {
-    /// Returns the best size on each matrix.
     pub fn best(&self) -> impl Iterator<Item = Best<'_>> {
-        self.cases.iter().map(|case| {
-            let Case { file, row_length, gflops } = case;
-            let speeds = gflops.iter().enumerate().rev();
-            let (index, &gflops) = speeds.max_by(|a, b| a.1.total_cmp(b.1)).expect("sizes");
-            Best { file, row_length: *row_length, size: self.choices[index], gflops }
+        self.cases.iter().map(|Case { file, row_length, gflops }| {
+            let speeds = self.choices.iter().zip(gflops).rev();
+            let (&size, &gflops) = speeds.max_by(|a, b| a.1.total_cmp(b.1)).expect("sizes");
+            Best { file, row_length: *row_length, size, gflops }
         })
     }
 
-    /// Returns the rule for each size that the method has.
     pub fn rules(&self) -> Vec<Rule> {
         let rule = |name, size: fn(&Best) -> Option<u32>| {
             let point = |best: Best| Some((best.row_length, f64::from(size(&best)?)));
@@ -189,7 +149,6 @@ impl Sweep {
         srs.into_iter().chain(rule("ssrs", |best| best.size.ssrs)).collect()
     }
 
-    /// Returns the rules for other matrices.
     pub fn conclusions(&self) -> Vec<String> {
         let mut lines: Vec<_> = self.rules().iter().flat_map(Rule::lines).collect();
         if let Some((best, share)) = best_constant(&self.speeds()) {
@@ -201,7 +160,6 @@ impl Sweep {
         lines
     }
 
-    /// Writes the heading, the best size on each matrix and the rules.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         self.heading("size").iter().try_for_each(|line| writeln!(out, "{line}"))?;
         writeln!(out, "{:>10} {:>6} {:>6} {:>10}  matrix", "nnz/row", "srs", "ssrs", "GFLOP/s")?;
@@ -263,15 +221,5 @@ mod tests {
             "\n",
         ];
         assert_eq!(String::from_utf8(out).unwrap(), expected.join("\n"));
-    }
-
-    #[test]
-    fn without_measurements_there_is_no_rule() {
-        let sizes = vec![Size { srs: 8, ssrs: None }];
-        let mut out = Vec::new();
-        Sweep::new("csr2".into(), Precision::F32, sizes).write(&mut out).unwrap();
-        let table =
-            "csr2, f32: 1 sizes on 0 matrices\n   nnz/row    srs   ssrs    GFLOP/s  matrix\n\n";
-        assert_eq!(String::from_utf8(out).unwrap(), table);
     }
 }

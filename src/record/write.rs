@@ -10,7 +10,6 @@ use super::sort::Sort;
 use super::{Group, MatrixReport, ginkgo, lines, markdown, text};
 use crate::record::terminal::Shown;
 
-/// The format of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
     /// Text to read.
@@ -28,18 +27,6 @@ pub enum Format {
 }
 
 impl Format {
-    /// Returns the name used on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Lines => "lines",
-            Self::Csv => "csv",
-            Self::Json => "json",
-            Self::Md => "md",
-            Self::Ginkgo => "ginkgo",
-        }
-    }
-
     /// Returns whether a file in this format may have the file extension of the format `named`: both are JSON or both
     /// text.
     pub fn may_end_as(self, named: Self) -> bool {
@@ -52,7 +39,6 @@ impl Format {
         matches!(self, Self::Text | Self::Lines)
     }
 
-    /// Returns the format for the extension of a file name.
     pub fn of_name(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()? {
             "txt" => Some(Self::Text),
@@ -64,10 +50,8 @@ impl Format {
     }
 }
 
-/// Writes reports in one format.
 pub struct Reporter<W> {
     format: Format,
-    /// The order of the rows in tables.
     sort: Sort,
     to: W,
     /// Whether the header of the CSV or the beginning of the JSON array has been written.
@@ -75,12 +59,10 @@ pub struct Reporter<W> {
 }
 
 impl<W: Write> Reporter<W> {
-    /// Creates a writer for one format.
     pub fn new(format: Format, sort: Sort, to: W) -> Self {
         Self { format, sort, to, begun: false }
     }
 
-    /// Writes one matrix.
     pub fn report(&mut self, report: &MatrixReport) -> io::Result<()> {
         self.begin(report)?;
         report.groups.iter().try_for_each(|group| self.group(group))?;
@@ -98,7 +80,6 @@ impl<W: Write> Reporter<W> {
         self.to.flush()
     }
 
-    /// Writes a group of the current matrix.
     pub fn group(&mut self, group: &Group) -> io::Result<()> {
         let out = &mut Shown::new(&mut self.to);
         match self.format {
@@ -110,7 +91,6 @@ impl<W: Write> Reporter<W> {
         self.to.flush()
     }
 
-    /// Writes the rest of the current matrix.
     pub fn end(&mut self, report: &MatrixReport) -> io::Result<()> {
         let out = &mut Shown::new(&mut self.to);
         match self.format {

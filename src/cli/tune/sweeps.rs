@@ -74,7 +74,7 @@ impl Sweeps {
     pub fn take(&mut self, report: &MatrixReport, rows: &mut Rows) -> Result<()> {
         match self {
             Self::Sizes(all) => {
-                report.ended.iter().try_for_each(|row| rows.write(SizeRow::new(row, None)))?;
+                report.ended.iter().try_for_each(|row| rows.write(SizeRow { row, of: None }))?;
                 for group in &report.groups {
                     all.iter_mut().try_for_each(|sweeps| sweeps.take(group, rows))?;
                 }
@@ -125,7 +125,7 @@ impl SizeSweeps {
     fn take(&mut self, group: &Group, rows: &mut Rows) -> Result<()> {
         let Some(own) = rows_of(group, &self.names) else { return Ok(()) };
         for (row, &size) in own.iter().zip(&self.sizes) {
-            rows.write(SizeRow::new(row, Some((self.name.clone(), size))))?;
+            rows.write(SizeRow { row, of: Some((&self.name, size)) })?;
         }
         let result = self.results.iter_mut().find(|own| own.precision == group.precision);
         result.expect("one per precision").take_rows(&own);

@@ -10,16 +10,12 @@ use serde::Deserialize;
 
 /// An item that filters can select by its fields.
 pub trait Filtered: Clone + Debug {
-    /// Identifies a field that is a number.
     type Number: Clone + Debug;
-    /// Identifies a field that is a text.
     type Word: Clone + Debug;
-    /// Identifies a property that an item has or does not have.
     type Property: Clone + Debug;
 
     fn field(name: &str) -> Option<Field<Self>>;
 
-    /// Returns the names of all fields.
     fn names() -> impl Iterator<Item = &'static str>;
 
     /// Describes the valid names, for messages.
@@ -28,16 +24,12 @@ pub trait Filtered: Clone + Debug {
     /// Returns a number, or `None` if it is unknown.
     fn number(&self, field: &Self::Number) -> Option<f64>;
 
-    /// Returns the text of a field of words.
     fn word(&self, field: &Self::Word) -> &str;
 
-    /// Whether the item has a property.
     fn has(&self, property: &Self::Property) -> bool;
 }
 
-/// A field of items of the type `T`.
 #[derive(Clone, Debug)]
-#[allow(missing_docs)] // explained at the types of the trait
 pub enum Field<T: Filtered> {
     Number(T::Number),
     Word(T::Word),
@@ -73,10 +65,7 @@ pub struct FilterError {
 }
 
 impl<T: Filtered> Filter<T> {
-    /// Parses the filter that is the end of `text`, from the byte `start` on.
-    ///
-    /// # Errors
-    /// Returns the position in `text` of the first invalid word, and the words that are valid there.
+    /// Parses the filter that is the end of `text`, from the byte `start` on. Positions in errors are those in `text`.
     pub fn parse_end(text: &str, start: usize) -> Result<Self, FilterError> {
         Ok(Self { text: text[start..].trim().to_owned(), rule: parse::rule(text, start)? })
     }
@@ -93,14 +82,14 @@ impl<T: Filtered> Filter<T> {
 
     /// Returns the filter that is passed by the items that pass both filters.
     pub fn and(&self, other: &Self) -> Self {
-        let both = [self, other].map(Clone::clone);
-        let texts = both.iter().filter(|filter| !filter.text.is_empty());
-        let texts = texts.map(|filter| match filter.rule {
+        let text = |filter: &Self| match filter.rule {
             Rule::Any(_) => format!("({filter})"),
             _ => filter.to_string(),
-        });
-        let text = texts.collect::<Vec<_>>().join(" && ");
-        Self { text, rule: Rule::All(both.map(|filter| filter.rule).into()) }
+        };
+        let both = [self, other];
+        let texts: Vec<_> = both.map(text).into_iter().filter(|text| !text.is_empty()).collect();
+        let rule = Rule::All(both.map(|filter| filter.rule.clone()).into());
+        Self { text: texts.join(" && "), rule }
     }
 }
 

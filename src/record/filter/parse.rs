@@ -7,7 +7,6 @@ use spmv_matrix::near::did_you_mean;
 /// The largest depth of ! and parentheses; deeper nesting could overflow the stack.
 const MAX_DEPTH: usize = 64;
 
-/// An operator and the function that it stands for.
 type Operator<V> = (&'static str, fn(&V, &V) -> bool);
 
 /// The operators on numbers. Longer ones precede their prefixes.
@@ -71,18 +70,17 @@ impl<'t> Parser<'t> {
             return Err(self.misfit("at most 64 levels of ! and parentheses"));
         }
         let rule = if self.takes("!") {
-            Ok(Rule::Not(Box::new(self.one()?)))
+            Rule::Not(Box::new(self.one()?))
         } else if self.takes("(") {
             let rule = self.any()?;
-            if self.takes(")") { Ok(rule) } else { Err(self.misfit("&&, || or )")) }
+            self.takes(")").then_some(rule).ok_or_else(|| self.misfit("&&, || or )"))?
         } else {
-            self.plain()
+            self.plain()?
         };
         self.depth -= 1;
-        rule
+        Ok(rule)
     }
 
-    /// Parses a comparison or a property.
     fn plain<T: Filtered>(&mut self) -> Result<Rule<T>, FilterError> {
         let end = self.rest().find(|c: char| !c.is_ascii_alphanumeric() && !"_:".contains(c));
         let name = &self.rest()[..end.unwrap_or(self.rest().len())];

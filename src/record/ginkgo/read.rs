@@ -21,7 +21,6 @@ const SLOWEST: f64 = 60.0;
 
 /// Why the unit of the times of a file is unknown.
 #[derive(Debug, thiserror::Error)]
-#[allow(missing_docs)] // the messages describe the variants
 pub enum UnitError {
     #[error(
         "its times may be nanoseconds or seconds; choose with --ginkgo-times ns or --ginkgo-times s"
@@ -81,7 +80,6 @@ pub fn parse(
     Ok((rows.map(RecordedRow::from).collect(), note))
 }
 
-/// Returns the times of the kernels that were measured.
 fn times(matrices: &[Matrix]) -> Vec<Time<'_>> {
     let times = (1..).zip(matrices).flat_map(|(place, matrix)| {
         let nonzeros = matrix.nonzeros().unwrap_or_default();
@@ -126,8 +124,9 @@ fn refused(time: &Time, units: &[Unit]) -> UnitError {
 
 #[cfg(test)]
 mod tests {
+    use expect_test::expect;
+
     use super::*;
-    use crate::record::row::Status;
 
     const SMALL: &str =
         r#""problem": {"group": "HB", "name": "small", "rows": 4, "columns": 3, "nonzeros": 1000}"#;
@@ -157,43 +156,38 @@ mod tests {
 
     #[test]
     fn a_unit_that_is_not_plausible_is_refused() {
-        for (time, given, expected) in [
-            (10.0, None, "a.json: its times may be nanoseconds or seconds; choose with"),
-            (
-                6.5e-6,
-                Some(Unit::Ns),
-                "a.json: coo on HB/small takes 0.0000065, which cannot be nanoseconds: ",
-            ),
-            (
-                15975.2,
-                Some(Unit::S),
-                "takes 15975.2, which cannot be seconds: a product of 1000 nonzeros",
-            ),
-            (1e12, None, "cannot be nanoseconds or seconds: "),
-            (-1.0, None, "cannot be nanoseconds or seconds: "),
-        ] {
-            let error = read(&with_time(time), given).unwrap_err();
-            assert!(error.contains(expected) && error.contains("--ginkgo-times"), "{error}");
-        }
+        let (ns, s) = (Some(Unit::Ns), Some(Unit::S));
+        let errors = [(10.0, None), (6.5e-6, ns), (15975.2, s), (1e12, None), (-1.0, None)];
+        let errors = errors.map(|(time, given)| read(&with_time(time), given).unwrap_err() + "\n");
+        expect![[r#"
+            a.json: its times may be nanoseconds or seconds; choose with --ginkgo-times ns or --ginkgo-times s
+            a.json: coo on HB/small takes 0.0000065, which cannot be nanoseconds: a product of 1000 nonzeros takes at most 60 s and reads at most 20 TB/s; check --ginkgo-times, and that the file does not mix two units
+            a.json: coo on HB/small takes 15975.2, which cannot be seconds: a product of 1000 nonzeros takes at most 60 s and reads at most 20 TB/s; check --ginkgo-times, and that the file does not mix two units
+            a.json: coo on HB/small takes 1000000000000, which cannot be nanoseconds or seconds: a product of 1000 nonzeros takes at most 60 s and reads at most 20 TB/s; check --ginkgo-times, and that the file does not mix two units
+            a.json: coo on HB/small takes -1, which cannot be nanoseconds or seconds: a product of 1000 nonzeros takes at most 60 s and reads at most 20 TB/s; check --ginkgo-times, and that the file does not mix two units
+        "#]].assert_eq(&errors.concat());
     }
 
     #[test]
     fn other_json_and_impossible_sizes_are_refused() {
-        for (text, expected) in [
-            (r#"{"file": "a.mtx"}"#, "invalid type: map, expected a sequence at line 1 column 0"),
-            (r#"[{"filename": "a", "solver": {}}]"#, "no object in it has the key 'spmv'"),
-            (r#"[{"spmv": [{"time": 1}]}]"#, "invalid type: sequence, expected a map"),
-            (r#"[{"filename": "a", "spmv": {}"#, "EOF while parsing"),
-            (
-                r#"[{"filename": "a", "rows": 18446744073709551615, "spmv": {}}]"#,
-                "a has an impossible size",
-            ),
-        ] {
-            let error = read(text, None).unwrap_err();
-            let end = "; expected a file written by spmv-bench with --format csv or ginkgo, or the results of Ginkgo's \
-                       spmv benchmark";
-            assert!(error.contains(expected) && error.ends_with(end), "{error}");
-        }
+        let errors = [
+            r#"{"file": "a.mtx"}"#,
+            r#"[{"filename": "a", "solver": {}}]"#,
+            r#"[{"spmv": [{"time": 1}]}]"#,
+            r#"[{"filename": "a", "spmv": {}"#,
+            r#"[{"filename": "a", "rows": 18446744073709551615, "spmv": {}}]"#,
+        ];
+        let end = "; expected a file written by spmv-bench with --format csv or ginkgo, or the results of Ginkgo's spmv \
+                   benchmark";
+        let errors = errors.map(|text| read(text, None).unwrap_err().replace(end, ", expected…\n"));
+        expect![[r#"
+            a.json: invalid type: map, expected a sequence at line 1 column 0, expected…
+            a.json: no object in it has the key 'spmv', expected…
+            a.json: invalid type: sequence, expected a map at line 1 column 10, expected…
+            a.json: EOF while parsing an object at line 1 column 29, expected…
+            a.json: a has an impossible size (2^48 rows, columns or nonzeros, or more), expected…
+        "#]]
+        .assert_eq(&errors.concat());
     }
 
     /// Covers both places of sizes, orders, failed kernels, and kernels that are not methods of this program.
@@ -212,27 +206,19 @@ mod tests {
         ]"#;
         let (lines, _) = read(text, None).unwrap();
         let rows = lines.iter().map(|line| {
-            let row = &line.row;
-            let (status, order) = (row.status.unwrap().name(), row.order.unwrap().name());
-            format!(
-                "{} {} {status} {order} {}",
-                row.file,
-                line.method(),
-                row.reason.as_deref().unwrap_or("-")
-            )
+            let (file, method, order) = (&line.row.file, line.method(), line.row.order.unwrap());
+            let (status, reason) = (line.status(), line.row.reason.as_deref().unwrap_or("-"));
+            format!("{file} {method} {status} {} {reason}\n", order.name())
         });
-        assert_eq!(
-            rows.collect::<Vec<_>>(),
-            [
-                "/tmp/a.mtx ginkgo:csr ok natural -",
-                "/tmp/a.mtx ginkgo:ell failed natural out of memory",
-                "/tmp/a.mtx ginkgo:sellp failed natural not completed",
-                "matrix 2 ginkgo:coo ok rcm -",
-                "c.mtx (reordered: amd) ginkgo:coo ok natural -",
-            ]
-        );
+        expect![[r#"
+            /tmp/a.mtx ginkgo:csr ok natural -
+            /tmp/a.mtx ginkgo:ell failed natural out of memory
+            /tmp/a.mtx ginkgo:sellp failed natural not completed
+            matrix 2 ginkgo:coo ok rcm -
+            c.mtx (reordered: amd) ginkgo:coo ok natural -
+        "#]]
+        .assert_eq(&rows.collect::<String>());
         let row = &lines[0].row;
-        assert_eq!(row.status, Some(Status::Ok));
         assert_eq!((row.sizes(), row.iterations), (Some([2, 3, 4]), Some(10)));
         assert_eq!(row.required_bytes, Some(60 + 5 * 8));
         assert_eq!((row.row_length_variation, row.max_row_length), (Some(0.5), Some(3)));

@@ -23,7 +23,6 @@ pub struct MatrixFacts {
 }
 
 impl MatrixFacts {
-    /// Returns the properties of a matrix with the values with which it is measured.
     pub fn of(
         file: String,
         kind: Option<String>,
