@@ -26,17 +26,14 @@ impl Column {
         &self.0
     }
 
-    /// Returns the label of an axis that shows the column, with its unit.
     pub fn label(&self) -> &str {
         self.role().label().unwrap_or(&self.0[GENERATOR.len()..])
     }
 
-    /// Whether an axis of this column is logarithmic.
     pub fn is_log(&self) -> bool {
         self.info().is_none_or(|info| matches!(info.role, Log(_) | Time(_)))
     }
 
-    /// Returns the number of this column in a row as a table cell.
     pub fn cell_of(&self, line: &RecordedRow) -> Option<Cell> {
         Some(self.cell(self.of_line(line)?))
     }
@@ -63,7 +60,6 @@ impl Column {
         numbers().map(|info| info.name)
     }
 
-    /// Returns the reason why modelled rows do not have this number, if they do not.
     pub fn not_modelled(&self) -> Option<&'static str> {
         self.info()?.not_modelled
     }
@@ -101,19 +97,16 @@ impl Column {
     pub fn interval(&self, line: &RecordedRow) -> Option<(f64, f64)> {
         let (low, high) = line.row.interval_ms()?;
         let number = self.of_line(line)?;
+        let work = number * line.row.typical_ms()?;
         let ends = match self.role() {
-            _ if self.0 == "median_ms" => Some((low, high)),
-            Role::Rate(_) if low > 0.0 => {
-                let work = number * line.row.typical_ms()?;
-                Some((work / high, work / low))
-            }
-            _ => None,
+            _ if self.0 == "median_ms" => (low, high),
+            Role::Rate(_) if low > 0.0 => (work / high, work / low),
+            _ => return None,
         };
-        ends.filter(|ends| ends.0 <= number && number <= ends.1)
+        (ends.0 <= number && number <= ends.1).then_some(ends)
     }
 }
 
-/// Returns the facts about all columns and derived numbers that are used as numbers.
 fn numbers() -> impl Iterator<Item = &'static ColumnInfo> {
     let derived = DERIVED.iter().map(|(info, _)| info);
     Row::COLUMNS.iter().chain(derived).filter(|info| info.role.label().is_some())
@@ -124,20 +117,15 @@ pub(super) fn word_columns() -> impl Iterator<Item = &'static str> {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error(
-    "there is no column '{name}'{}",
-    hint(name, Column::names(), "docs/csv.md lists the columns")
-)]
-pub struct ColumnError {
-    name: String,
-}
+#[error("there is no column '{}'{}", .0, hint(.0, Column::names(), "docs/csv.md lists the columns"))]
+pub struct ColumnError(String);
 
 impl TryFrom<String> for Column {
     type Error = ColumnError;
 
     fn try_from(name: String) -> Result<Self, ColumnError> {
         let is_known = name.starts_with(GENERATOR) || Self::names().any(|known| known == name);
-        if is_known { Ok(Self(name)) } else { Err(ColumnError { name }) }
+        if is_known { Ok(Self(name)) } else { Err(ColumnError(name)) }
     }
 }
 

@@ -75,7 +75,6 @@ impl<'a> Place<'a> {
         self.parts[self.parts.len() - 1]
     }
 
-    /// Returns the number of parts that are the same at the end of both paths.
     fn same_end(&self, other: &Self) -> usize {
         equal(self.parts.iter().rev(), other.parts.iter().rev())
     }
@@ -130,7 +129,6 @@ fn most_similar(
     is_alone.then_some(found)
 }
 
-/// Returns the shortest unique name of each place.
 fn shortest(places: &[Place]) -> Vec<String> {
     let named = by_name(places);
     let name = |(index, place): (usize, &Place)| {

@@ -6,16 +6,16 @@ use serde::Deserialize;
 
 use crate::record::read::RecordedRow;
 
+/// The time of each matrix, device and method, and the part of it that is launching and waiting, in milliseconds.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Published(HashMap<[String; 3], Time>);
+pub struct Published(HashMap<[String; 3], [f64; 2]>);
 
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Deserialize)]
 struct Time {
     matrix: String,
     device: String,
     method: String,
     published_ms: f64,
-    /// The part of the published time that is launching and waiting, in milliseconds.
     waiting_ms: f64,
 }
 
@@ -36,13 +36,11 @@ impl Published {
     pub fn parse(text: &str) -> Result<Self, PublishedError> {
         let mut times = HashMap::new();
         for (line, time) in (2..).zip(csv::Reader::from_reader(text.as_bytes()).deserialize()) {
-            let time: Time = time?;
-            if !(time.published_ms > time.waiting_ms && time.waiting_ms >= 0.0) {
-                let Time { published_ms, waiting_ms, .. } = time;
+            let Time { matrix, device, method, published_ms, waiting_ms } = time?;
+            if !(published_ms > waiting_ms && waiting_ms >= 0.0) {
                 return Err(PublishedError::Waiting { line, waiting_ms, published_ms });
             }
-            let key = [time.matrix.clone(), time.device.clone(), time.method.clone()];
-            if times.insert(key, time).is_some() {
+            if times.insert([matrix, device, method], [published_ms, waiting_ms]).is_some() {
                 return Err(PublishedError::Twice { line });
             }
         }
@@ -52,9 +50,9 @@ impl Published {
     pub fn join(&self, mut lines: Vec<RecordedRow>) -> Vec<RecordedRow> {
         for line in &mut lines {
             let key = [line.matrix(), line.device(), line.method()].map(str::to_owned);
-            if let Some(Time { published_ms, waiting_ms, .. }) = self.0.get(&key) {
-                line.added.published_ms = Some(*published_ms);
-                line.added.waiting_ms = Some(*waiting_ms);
+            if let Some(&[published_ms, waiting_ms]) = self.0.get(&key) {
+                line.added.published_ms = Some(published_ms);
+                line.added.waiting_ms = Some(waiting_ms);
             }
         }
         lines

@@ -16,13 +16,10 @@ pub struct Time {
     /// A number that identifies the matrix.
     pub matrix: usize,
     pub method: String,
-    /// The time of a product in milliseconds: see [`Row::typical_ms`].
     pub ms: f64,
-    /// Whether the values of the matrix repeat: see [`Row::values_repeat`].
     pub values_repeat: Option<bool>,
 }
 
-/// Returns the times of the rows that are correct and timed.
 pub fn times(lines: &[&RecordedRow]) -> Vec<Time> {
     let mut matrices = BTreeMap::new();
     let times = lines.iter().filter_map(|line| {
@@ -213,7 +210,6 @@ mod tests {
         rows.iter().map(time).collect()
     }
 
-    /// Returns the headings and the rows of the table.
     fn lines(standings: &Standings) -> Vec<String> {
         let table = standings.table();
         let rows = table.rows.iter().map(|row| row.iter().map(Cell::show).collect::<Vec<_>>());

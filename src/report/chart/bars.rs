@@ -7,7 +7,7 @@ use super::drawing::{
     text_width, tip, widest, written,
 };
 use super::look::{self, LegendEntry, Look, bar_sample, legend};
-use super::scale::{Direction, Scale, around, from_decade};
+use super::scale::{Scale, around, from_decade};
 use super::{BarSeries, Bars};
 use crate::record::table::significant;
 
@@ -96,7 +96,7 @@ impl<'a> Layout<'a> {
         let strong = faint(0.6).add(line((foot, top), (foot, bottom)));
         let label = shortened(&self.bars.value.label, WIDTH - 30.0) + " →";
         let mut numbers = Group::new().add(text(WIDTH, top - 1.9 * LINE, "end", &label));
-        for tick in self.value.ticks(Direction::Across) {
+        for tick in self.value.ticks() {
             lines = lines.add(line((tick.at, top - 4.0), (tick.at, bottom)));
             let half = text_width(&tick.label) / 2.0;
             let middle = tick.at.min(WIDTH - half);

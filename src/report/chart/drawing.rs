@@ -148,7 +148,6 @@ const MARGIN: f64 = 10.0;
 pub struct Picture {
     pub width: f64,
     pub height: f64,
-    /// The layers, from bottom to top.
     pub parts: Vec<Group>,
 }
 
@@ -183,7 +182,6 @@ impl Picture {
     }
 }
 
-/// Draws lines of text from `top` downward.
 fn lines(group: Group, texts: &[String], top: f64) -> Group {
     let lines = texts.iter().enumerate();
     lines.fold(group, |group, (index, line)| {

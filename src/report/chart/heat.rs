@@ -7,13 +7,12 @@ use super::drawing::{
     LINE, NAMES, Picture, WIDTH, faint, line, rectangle, text, text_width, tip, upward, viridis,
     widest, written,
 };
-use super::scale::{Direction, Scale, apart, around, has_place, label};
+use super::scale::{Scale, apart, around, has_place, label};
 use crate::record::table::significant;
 
 const NARROW: f64 = 17.0;
 const WIDE: f64 = 64.0;
 const HIGH: f64 = 22.0;
-/// The length of the colour bar.
 const BAR: f64 = 300.0;
 
 struct Layout<'a> {
@@ -78,7 +77,7 @@ impl<'a> Layout<'a> {
         let [first, last] = [&low, &high].map(|end| text_width(end) + 15.0);
         let written =
             Group::new().add(text(0.0, 50.0, "start", &low)).add(text(BAR, 50.0, "end", &high));
-        let between = self.value.ticks(Direction::Across).into_iter().filter(|tick| {
+        let between = self.value.ticks().into_iter().filter(|tick| {
             let half = text_width(&tick.label) / 2.0;
             tick.at - half > first && tick.at + half < BAR - last
         });
@@ -152,7 +151,6 @@ impl<'a> Layout<'a> {
         cell.add(text(x, y, "middle", &short(value)).set("fill", ink))
     }
 
-    /// Returns the rectangle of a cell without its margin.
     fn area(&self, row: usize, column: usize, margin: f64) -> Rectangle {
         let (left, top) = (self.x(column) + margin, self.y(row) + margin);
         rectangle((left, top), (left + self.cell - 2.0 * margin, top + HIGH - 2.0 * margin))

@@ -43,12 +43,10 @@ impl Chart {
     }
 }
 
-/// Points and lines over two axes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plane {
     pub x: Axis,
     pub y: Axis,
-    /// The series, each with its own colour and mark.
     pub series: Vec<Series>,
     /// Lines that are not series: a roof, a speed-up of 1, a number of products after which a setup pays off.
     pub guides: Vec<Guide>,
@@ -84,7 +82,6 @@ pub struct Series {
     pub points: Vec<Point>,
 }
 
-/// How the points of a series are drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mark {
@@ -107,7 +104,6 @@ pub struct Point {
     pub label: Option<String>,
 }
 
-/// A line that is not a series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Guide {
     pub name: String,
@@ -115,14 +111,12 @@ pub struct Guide {
     pub points: Vec<(f64, f64)>,
 }
 
-/// Bars, in a group per category.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bars {
     pub value: Axis,
     pub categories: Vec<String>,
     /// The series. Each has a bar in every group, or if `stacked` a part of its only bar.
     pub series: Vec<BarSeries>,
-    /// Whether the bars of a group are stacked end to end.
     pub stacked: bool,
     /// The names of the series that a page shows at first: see [`Plane::few`].
     pub few: Vec<String>,
@@ -139,7 +133,6 @@ pub struct BarSeries {
     pub mean: Option<f64>,
 }
 
-/// A heat map: a coloured cell per row and column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Heat {
     /// The axis of the colour bar.

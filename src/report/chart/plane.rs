@@ -6,11 +6,10 @@ use super::drawing::{
     LINE, Picture, WIDTH, faint, line, path, reading, shortened, text, text_width, tip,
 };
 use super::look::{LegendEntry, Look, guide_strokes, legend, line_sample, looks};
-use super::scale::{Direction, Scale, around, has_place};
+use super::scale::{Scale, around, has_place};
 use super::{Guide, Mark, Plane, Point, Series};
 use crate::record::table::significant;
 
-/// The top and bottom of the plot area.
 const TOP: f64 = 34.0;
 const BOTTOM: f64 = 414.0;
 const RIGHT: f64 = 14.0;
@@ -66,7 +65,7 @@ impl<'a> Layout<'a> {
         let xs = points().map(|point| point.x).chain(corners().map(|corner| corner.0));
         let xs = around(&plane.x, xs);
         let y = Scale::new(ys, &plane.y, (BOTTOM, TOP));
-        let labels = y.ticks(Direction::Up).into_iter().map(|tick| text_width(&tick.label));
+        let labels = y.ticks().into_iter().map(|tick| text_width(&tick.label));
         let left = labels.fold(30.0, f64::max) + 10.0;
         let x = Scale::new(xs, &plane.x, (left, WIDTH - RIGHT));
         Self { plane, x, y, left }
@@ -81,11 +80,11 @@ impl<'a> Layout<'a> {
         let mut lines = faint(0.15);
         let mut strong = faint(0.6).add(line((left, BOTTOM), (right, BOTTOM)));
         let mut numbers = Group::new();
-        for tick in self.y.ticks(Direction::Up) {
+        for tick in self.y.ticks() {
             lines = lines.add(line((left, tick.at), (right, tick.at)));
             numbers = numbers.add(text(left - 8.0, tick.at, "end", &tick.label));
         }
-        for tick in self.x.ticks(Direction::Across) {
+        for tick in self.x.ticks() {
             lines = lines.add(line((tick.at, TOP), (tick.at, BOTTOM)));
             strong = strong.add(line((tick.at, BOTTOM), (tick.at, BOTTOM + 6.0)));
             let half = text_width(&tick.label) / 2.0;
@@ -124,7 +123,6 @@ impl<'a> Layout<'a> {
         guides.filter_map(drawn).fold(Group::new(), Group::add)
     }
 
-    /// Returns the positions of the points of a series that can be shown.
     fn places<'b>(&self, series: &'b Series) -> Vec<((f64, f64), &'b Point)> {
         let place = |point: &'b Point| Some((self.at(point.x, point.y)?, point));
         series.points.iter().filter_map(place).collect()

@@ -31,7 +31,6 @@ pub fn extent(log: bool, numbers: impl IntoIterator<Item = f64>) -> Option<(f64,
     placed.map(|number| (number, number)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
 }
 
-/// Whether two numbers are far enough from each other for an axis between them.
 pub fn apart(low: f64, high: f64) -> bool {
     high - low > (1e-9 * low.abs().max(high.abs())).max(1e-290)
 }
@@ -96,13 +95,6 @@ fn round_above(number: f64) -> f64 {
     power * round.unwrap_or(10.0)
 }
 
-/// The direction of an axis, which decides how close its labels may be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    Across,
-    Up,
-}
-
 impl Scale {
     pub fn new((low, high): (f64, f64), axis: &Axis, (from, to): (f64, f64)) -> Self {
         Self { low, high, log: axis.log, whole: axis.whole, from, to }
@@ -129,18 +121,18 @@ impl Scale {
         }
     }
 
-    /// Returns as many labelled numbers as fit without overlap.
-    pub fn ticks(&self, direction: Direction) -> Vec<Tick> {
+    /// Returns as many labelled numbers as fit without overlap. An axis that begins at its bottom goes up, and needs
+    /// room for the height of the labels instead of their width.
+    pub fn ticks(&self) -> Vec<Tick> {
         let mut choices = self.choices().into_iter().map(|step| self.labelled(step));
+        let room = |a: &Tick, b: &Tick| match self.from > self.to {
+            true => 1.8 * LINE,
+            false => (text_width(&a.label) + text_width(&b.label)) / 2.0 + 22.0,
+        };
         let fits = |ticks: &Vec<Tick>| {
             ticks.windows(2).all(|pair| {
-                let room = match direction {
-                    Direction::Up => 1.8 * LINE,
-                    Direction::Across => {
-                        (text_width(&pair[0].label) + text_width(&pair[1].label)) / 2.0 + 22.0
-                    }
-                };
-                (pair[1].at - pair[0].at).abs() >= room
+                let [a, b] = pair else { return true };
+                (b.at - a.at).abs() >= room(a, b)
             })
         };
         choices.find(fits).unwrap_or_default()
@@ -267,8 +259,8 @@ mod tests {
         Axis { log, ..Axis::default() }
     }
 
-    fn labels(numbers: (f64, f64), axis: &Axis, direction: Direction) -> String {
-        let ticks = Scale::new(numbers, axis, (0.0, 700.0)).ticks(direction);
+    fn labels(numbers: (f64, f64), axis: &Axis, place: (f64, f64)) -> String {
+        let ticks = Scale::new(numbers, axis, place).ticks();
         ticks.iter().map(|tick| &tick.label[..]).collect::<Vec<_>>().join(" ")
     }
 
@@ -290,21 +282,21 @@ mod tests {
 
     #[test]
     fn numbers_are_written_where_there_is_room() {
-        let across = |numbers, log| labels(numbers, &axis(log), Direction::Across);
+        let across = |numbers, log| labels(numbers, &axis(log), (0.0, 700.0));
         assert_eq!(across((0.0, 50.0), false), "0 10 20 30 40 50");
         assert_eq!(across((1.0, 1e6), true), "1 10 100 1k 10k 100k 1M");
         assert_eq!(across((2.0, 50.0), true), "2 5 10 20 50");
         assert_eq!(across((1.0, 2.0), true), "1 1.2 1.4 1.6 1.8 2");
         assert_eq!(across((1e-6, 1.0), true), "10⁻⁶ 10⁻⁵ 10⁻⁴ 10⁻³ 10⁻² 10⁻¹ 1");
         assert_eq!(across((1e-300, 1e300), true), "10⁻³⁰⁰ 10⁻²⁰⁰ 10⁻¹⁰⁰ 1 10¹⁰⁰ 10²⁰⁰ 10³⁰⁰");
-        assert_eq!(labels((0.0, 10.0), &axis(false), Direction::Up), "0 2 4 6 8 10");
+        assert_eq!(labels((0.0, 10.0), &axis(false), (700.0, 0.0)), "0 2 4 6 8 10");
     }
 
     #[test]
     fn counts_are_written_in_whole_numbers() {
         let written = |log, numbers: &[f64]| {
             let axis = Axis { whole: true, ..axis(log) };
-            labels(around(&axis, numbers.iter().copied()), &axis, Direction::Across)
+            labels(around(&axis, numbers.iter().copied()), &axis, (0.0, 700.0))
         };
         assert_eq!(written(false, &[1.0]), "0 1 2");
         assert_eq!(written(false, &[1.0, 2.0]), "0 1 2");

@@ -7,7 +7,9 @@ mod tests;
 
 use std::collections::BTreeSet;
 
-pub use pair::{CompareError, Compared};
+use serde::Serialize;
+
+pub use pair::Compared;
 use pair::{Key, Pair, pairs};
 
 use super::grouped;
@@ -30,6 +32,11 @@ pub struct Comparison<'a> {
     keys: BTreeSet<Key<'a>>,
 }
 
+/// Why two files are not compared, as a sentence.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{0}")]
+pub struct CompareError(String);
+
 /// The key of a row that is ok in one file, and its row in the other file, which is not ok.
 type Loss<'a> = (Key<'a>, Option<&'a RecordedRow>);
 
@@ -37,24 +44,32 @@ impl<'a> Comparison<'a> {
     /// Pairs the rows and judges the changes. It is an error if the files were measured in different ways, or if no
     /// rows can be paired.
     pub fn of(a: Compared<'a>, b: Compared<'a>) -> Result<Self, CompareError> {
-        let pairs = pairs(&a, &b)?;
+        let pairs = pairs(&a, &b).map_err(CompareError)?;
         let keys: BTreeSet<_> = pairs.iter().map(|pair| pair.key.without_matrix()).collect();
         let changed: Vec<_> =
             pairs.iter().filter_map(|pair| Some((pair.key, pair.change?))).collect();
         let overall = Mean::of(&changed);
         let methods = grouped(changed, |(key, _)| key.without_matrix()).into_iter();
-        let methods = methods
-            .filter_map(|(method, changed)| Some((method.label(&keys), Mean::of(&changed)?)))
-            .collect();
-        Ok(Self { a, b, pairs, methods, overall, keys })
+        let mean =
+            |(method, changed): (Key, Vec<_>)| Some((method.label(&keys), Mean::of(&changed)?));
+        Ok(Self { a, b, pairs, methods: methods.filter_map(mean).collect(), overall, keys })
     }
 
     pub fn lost(&self) -> Vec<Loss<'a>> {
-        self.pairs.iter().filter_map(|pair| loss(pair.key, pair.a, pair.b)).collect()
+        self.losses(|pair| [pair.a, pair.b])
     }
 
     fn gained(&self) -> Vec<Loss<'a>> {
-        self.pairs.iter().filter_map(|pair| loss(pair.key, pair.b, pair.a)).collect()
+        self.losses(|pair| [pair.b, pair.a])
+    }
+
+    fn losses(&self, sides: fn(&Pair<'a>) -> [Option<&'a RecordedRow>; 2]) -> Vec<Loss<'a>> {
+        let loss = |pair: &Pair<'a>| {
+            let sides = sides(pair);
+            let is_lost = sides.map(|line| line.is_some_and(RecordedRow::is_ok)) == [true, false];
+            is_lost.then_some((pair.key, sides[1]))
+        };
+        self.pairs.iter().filter_map(loss).collect()
     }
 
     /// Returns the means, of each method and over all, whose whole interval is above a slow-down of B by
@@ -75,17 +90,9 @@ impl<'a> Comparison<'a> {
     }
 }
 
-fn loss<'a>(
-    key: Key<'a>,
-    from: Option<&RecordedRow>,
-    to: Option<&'a RecordedRow>,
-) -> Option<Loss<'a>> {
-    let is_lost = from.is_some_and(RecordedRow::is_ok) && !to.is_some_and(RecordedRow::is_ok);
-    is_lost.then_some((key, to))
-}
-
 /// How the time of a row of B compares with that of its row of A.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 enum Judgement {
     /// B's 95 % confidence interval lies below A's.
     Faster,
@@ -94,17 +101,6 @@ enum Judgement {
     Slower,
     /// One of the rows has no interval, because its time has too few samples.
     Unknown,
-}
-
-impl Judgement {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Faster => "faster",
-            Self::Same => "same",
-            Self::Slower => "slower",
-            Self::Unknown => "unknown",
-        }
-    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -151,20 +147,21 @@ pub struct Mean<'a> {
 
 impl<'a> Mean<'a> {
     fn of(changes: &[(Key<'a>, Change)]) -> Option<Self> {
-        let ratios = || changes.iter().map(|(key, change)| (key.matrix, change.ratio));
-        let ratio = geometric_mean(ratios().map(|(_, ratio)| ratio))?;
-        let squares: Option<f64> = changes.iter().map(|(_, change)| change.square).sum();
-        let factor = squares.map(|sum| (sum.sqrt() / changes.len() as f64).exp());
+        let named = || changes.iter().map(|(key, change)| (key.matrix, change.ratio));
+        let changes = || changes.iter().map(|(_, change)| change);
+        let ratios: Vec<_> = changes().map(|change| (change.values_repeat, change.ratio)).collect();
+        let ratio = geometric_mean(ratios.iter().map(|(_, ratio)| *ratio))?;
+        let squares: Option<f64> = changes().map(|change| change.square).sum();
+        let factor = squares.map(|sum| (sum.sqrt() / ratios.len() as f64).exp());
         let mut counts = [0; 4];
-        changes.iter().for_each(|(_, change)| counts[change.judgement as usize] += 1);
-        let with_kind = |(_, change): &(_, Change)| (change.values_repeat, change.ratio);
+        changes().for_each(|change| counts[change.judgement as usize] += 1);
         Some(Self {
             ratio,
             interval: factor.map(|factor| (ratio / factor, ratio * factor)),
             counts,
-            ratios: changes.iter().map(with_kind).collect(),
-            lowest: ratios().min_by(|a, b| a.1.total_cmp(&b.1))?,
-            highest: ratios().max_by(|a, b| a.1.total_cmp(&b.1))?,
+            ratios,
+            lowest: named().min_by(|a, b| a.1.total_cmp(&b.1))?,
+            highest: named().max_by(|a, b| a.1.total_cmp(&b.1))?,
         })
     }
 }

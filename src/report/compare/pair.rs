@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Change;
 use crate::bench::plan::CacheState;
 use crate::record::read::RecordedRow;
-use spmv_matrix::scalar::Precision;
-use spmv_methods::method::Device;
+use crate::record::setting::Setting;
+use spmv_matrix::order::Order;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Compared<'a> {
@@ -15,80 +15,71 @@ pub struct Compared<'a> {
     pub lines: &'a [RecordedRow],
 }
 
-/// Why two files are not compared, as a sentence.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("{0}")]
-pub struct CompareError(String);
-
 /// What a row measures. Rows of A and B with the same key are a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key<'a> {
     pub(super) matrix: &'a str,
     pub(super) method: &'a str,
-    pub(super) precision: Option<Precision>,
-    pub(super) device: Option<Device>,
-    pub(super) threads: Option<usize>,
-    /// `false` for files without the column, which are older than products with the transpose.
-    pub(super) transpose: bool,
+    pub(super) setting: Setting,
 }
 
-/// A property of a key: its name, and a function that returns its text.
-type Aspect = (&'static str, fn(&Key) -> String);
-
-/// The properties that distinguish rows of one method, named as the options that set them.
-const ASPECTS: [Aspect; 4] = [
-    ("precision", |key| key.precision.map_or("no precision", Precision::name).into()),
-    ("device", |key| key.device.map_or("no device", Device::name).into()),
-    ("threads", |key| key.threads.map_or("no threads".into(), |n| format!("{n} threads"))),
-    ("transpose", |key| if key.transpose { "transposed" } else { "not transposed" }.into()),
-];
+/// The settings that distinguish rows of one method. Cache and order are the same in all rows that are compared.
+const DISTINCT: [&str; 4] = ["precision", "device", "threads", "transpose"];
 
 impl<'a> Key<'a> {
+    /// Files without cache or order have hot caches and the natural order, because older versions had no others.
     fn of(line: &'a RecordedRow) -> Self {
-        Self {
-            matrix: line.matrix(),
-            method: line.method(),
-            precision: line.row.precision,
-            device: line.row.device,
-            threads: line.row.threads,
-            transpose: line.row.transpose.unwrap_or(false),
-        }
+        let setting = line.setting();
+        let cache = setting.cache.or(Some(CacheState::Hot));
+        let order = setting.order.or(Some(Order::Natural));
+        let setting = Setting { cache, order, ..setting };
+        Self { matrix: line.matrix(), method: line.method(), setting }
     }
 
     pub(super) fn without_matrix(self) -> Self {
         Self { matrix: "", ..self }
     }
 
+    /// Returns the text of a setting, also if it is unknown.
+    fn word(&self, name: &str) -> String {
+        match (name, self.setting.threads, self.setting.word(name)) {
+            ("threads", Some(threads), _) => format!("{threads} threads"),
+            (_, _, Some(word)) => word,
+            ("transpose", ..) => "not transposed".into(),
+            _ => format!("no {name}"),
+        }
+    }
+
     /// Returns the method, with whatever distinguishes it from keys in `all` with the same method.
     pub(super) fn label(&self, all: &BTreeSet<Self>) -> String {
         let mut words = vec![self.method.to_owned()];
-        for (_, word) in ASPECTS {
+        for name in DISTINCT {
             let mut namesakes = all.iter().filter(|other| other.method == self.method);
-            if namesakes.any(|other| word(other) != word(self)) {
-                words.push(word(self));
+            if namesakes.any(|other| other.word(name) != self.word(name)) {
+                words.push(self.word(name));
             }
         }
         words.join(" ")
     }
 
-    fn describe(&self, file: &str) -> String {
-        let words = ASPECTS.map(|(_, word)| word(self));
-        format!("{} on {file} ({})", self.method, words.join(", "))
+    /// Returns the cache or the order in which two keys differ: its name, and its word in each.
+    fn unlike(&self, other: &Self) -> Option<(&'static str, String, String)> {
+        let words = ["cache", "order"].map(|name| (name, self.word(name), other.word(name)));
+        words.into_iter().find(|(_, one, other)| one != other)
     }
 }
 
-/// Returns the properties in which two groups of keys have no value in common: `2 threads in A, 4 threads in B
+/// Returns the settings in which two groups of keys have no value in common: `2 threads in A, 4 threads in B
 /// (--threads)`.
 pub(super) fn differences(a: &[Key], b: &[Key]) -> Vec<String> {
-    let mut differences = Vec::new();
-    for (option, word) in ASPECTS {
-        let [in_a, in_b] = [a, b].map(|keys| keys.iter().map(word).collect::<BTreeSet<_>>());
-        if !in_a.is_empty() && !in_b.is_empty() && in_a.is_disjoint(&in_b) {
-            let [a, b] = [in_a, in_b].map(|words| words.into_iter().collect::<Vec<_>>().join(", "));
-            differences.push(format!("{a} in A, {b} in B (--{option})"));
-        }
-    }
-    differences
+    let of_setting = |name| {
+        let words = |keys: &[Key]| keys.iter().map(|key| key.word(name)).collect::<BTreeSet<_>>();
+        let (in_a, in_b) = (words(a), words(b));
+        let is_other = !in_a.is_empty() && !in_b.is_empty() && in_a.is_disjoint(&in_b);
+        let [a, b] = [in_a, in_b].map(|words| words.into_iter().collect::<Vec<_>>().join(", "));
+        is_other.then(|| format!("{a} in A, {b} in B (--{name})"))
+    };
+    DISTINCT.into_iter().filter_map(of_setting).collect()
 }
 
 /// A row of A, a row of B, or both. If no method ran on the matrix in one of them, it is the row that gives the reason.
@@ -101,15 +92,17 @@ pub(super) struct Pair<'a> {
     pub change: Option<Change>,
 }
 
-/// Returns all pairs. A row without a counterpart is a pair alone.
-pub(super) fn pairs<'a>(a: &Compared<'a>, b: &Compared<'a>) -> Result<Vec<Pair<'a>>, CompareError> {
+/// Returns all pairs, or a sentence that says why the files are not compared. A row without a counterpart is a pair
+/// alone.
+pub(super) fn pairs<'a>(a: &Compared<'a>, b: &Compared<'a>) -> Result<Vec<Pair<'a>>, String> {
     let (in_a, in_b) = (Rows::of(a)?, Rows::of(b)?);
     let (a, b) = (a.name, b.name);
-    if let Some((column, word_a, word_b)) = in_a.way.zip(in_b.way).and_then(unlike) {
-        return Err(CompareError(format!(
+    let first = in_a.keys.first().zip(in_b.keys.first());
+    if let Some((column, word_a, word_b)) = first.and_then(|(a, b)| a.unlike(b)) {
+        return Err(format!(
             "{a} contains rows of {column} {word_a}, {b} of {column} {word_b}; run one of them again with --{column} \
              {word_a} or --{column} {word_b}, so that both are the same"
-        )));
+        ));
     }
     let only_b = in_b.keys.iter().filter(|key| !in_a.measured.contains_key(key));
     let paired = |&key: &Key<'a>| {
@@ -121,23 +114,14 @@ pub(super) fn pairs<'a>(a: &Compared<'a>, b: &Compared<'a>) -> Result<Vec<Pair<'
     let mut both = pairs.iter().filter_map(|pair| pair.a.zip(pair.b)).peekable();
     if both.peek().is_none() {
         let why = why_nothing(&in_a.keys, &in_b.keys);
-        return Err(CompareError(format!("no row of {a} matches a row of {b}: {why}")));
+        return Err(format!("no row of {a} matches a row of {b}: {why}"));
     }
-    if let Some((file, [of_a, of_b], why)) = both.find_map(|(a, b)| difference(a, b)) {
-        let text = format!("{file} has {of_a} in {a} and {of_b} in {b}: {why}");
-        return Err(CompareError(text));
+    match both.find_map(|(a, b)| difference(a, b)) {
+        None => Ok(pairs),
+        Some((file, [of_a, of_b], why)) => {
+            Err(format!("{file} has {of_a} in {a} and {of_b} in {b}: {why}"))
+        }
     }
-    Ok(pairs)
-}
-
-/// The cache state and the order with which a row was measured, each as column and word. Files without these columns
-/// have hot caches and the natural order, because older versions had no others.
-type Way = [(&'static str, &'static str); 2];
-
-/// Returns the column in which two ways of measuring differ, and its word in each.
-fn unlike((one, other): (Way, Way)) -> Option<(&'static str, &'static str, &'static str)> {
-    let differing = one.into_iter().zip(other).find(|(one, other)| one != other)?;
-    Some((differing.0.0, differing.0.1, differing.1.1))
 }
 
 #[derive(Default)]
@@ -147,48 +131,48 @@ struct Rows<'a> {
     measured: BTreeMap<Key<'a>, &'a RecordedRow>,
     /// Matrices on which no method ran, each with the row that gives the reason.
     ended: BTreeMap<&'a str, &'a RecordedRow>,
-    way: Option<Way>,
 }
 
 impl<'a> Rows<'a> {
-    fn of(side: &Compared<'a>) -> Result<Self, CompareError> {
+    fn of(side: &Compared<'a>) -> Result<Self, String> {
         let mut rows = Self::default();
         for line in side.lines {
             let key = Key::of(line);
             if key.method.is_empty() {
                 rows.ended.insert(key.matrix, line);
-            } else if let Some(problem) = rows.add(key, line, side.name) {
-                return Err(CompareError(problem));
+            } else {
+                rows.add(key, line, side.name)?;
             }
         }
         Ok(rows)
     }
 
-    /// Adds the row of a method. Returns a sentence if it may not be compared with the rows before it.
-    fn add(&mut self, key: Key<'a>, line: &'a RecordedRow, file: &str) -> Option<String> {
+    /// Adds the row of a method, unless it may not be compared with the rows before it.
+    fn add(&mut self, key: Key<'a>, line: &'a RecordedRow, file: &str) -> Result<(), String> {
         let row = &line.row;
-        let cache = row.cache.unwrap_or(CacheState::Hot).name();
-        let way = [("cache", cache), ("order", row.order.unwrap_or_default().name())];
-        if let Some((column, one, other)) = unlike((*self.way.get_or_insert(way), way)) {
-            return Some(format!(
+        if let Some((column, one, other)) = self.keys.first().and_then(|first| first.unlike(&key)) {
+            return Err(format!(
                 "{file} contains rows of {column} {one} and of {column} {other}, which cannot be compared together; \
                  choose one with --methods '* where {column} = {one}'"
             ));
         }
-        let (ms, described) = (row.typical_ms(), || key.describe(&row.file));
+        let words = DISTINCT.map(|name| key.word(name)).join(", ");
+        let described = format!("{} on {} ({words})", key.method, row.file);
+        let ms = row.typical_ms();
         if line.is_ok() && !ms.is_some_and(|ms| ms > 0.0 && ms.is_finite()) {
             let column = if row.median_ms.is_some() { "median_ms" } else { "avg_spmv_ms" };
             let value = ms.map(|ms| format!("{ms:?}")).unwrap_or_default();
-            return Some(format!(
-                "{file}: {} is ok, but its {column} is '{value}'; it must be a positive number",
-                described()
+            return Err(format!(
+                "{file}: {described} is ok, but its {column} is '{value}'; it must be a positive number"
             ));
         }
         self.keys.push(key);
-        self.measured.insert(key, line).map(|_| {
-            let row = described();
-            format!("{file} contains two rows of {row}; put only the rows of one run into a file")
-        })
+        match self.measured.insert(key, line) {
+            None => Ok(()),
+            Some(_) => Err(format!(
+                "{file} contains two rows of {described}; put only the rows of one run into a file"
+            )),
+        }
     }
 
     /// Returns the row of a key, or the row that gives the reason if no method ran on its matrix.
@@ -203,7 +187,7 @@ fn why_nothing(a: &[Key], b: &[Key]) -> String {
         return format!("{side} contains no row of the selected methods");
     }
     let mut why = Vec::new();
-    let columns: [Aspect; 2] =
+    let columns: [(&str, fn(&Key) -> String); 2] =
         [("matrix", |key| key.matrix.into()), ("method", |key| key.method.into())];
     for (column, word) in columns {
         let in_a: BTreeSet<_> = a.iter().map(word).collect();
@@ -215,13 +199,13 @@ fn why_nothing(a: &[Key], b: &[Key]) -> String {
     if !options.is_empty() {
         why.push(format!("{options}; run one of them again with the options of the other"));
     }
-    match why.is_empty() {
-        true => {
+    if why.is_empty() {
+        why.push(
             "no two rows have the same matrix, method, precision, device, threads and transpose"
-                .into()
-        }
-        false => why.join("; "),
+                .into(),
+        );
     }
+    why.join("; ")
 }
 
 /// Returns the file, the first fact in which the matrices of two rows differ, as text for each, and an explanation.

@@ -5,14 +5,17 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
-use super::Judgement::{self, Faster, Same, Slower, Unknown};
+use super::Judgement::{self, Faster, Slower};
 use super::pair::{Key, Pair, differences};
 use super::{Comparison, Loss, Mean};
 use crate::record::cells::to_csv;
 use crate::record::read::RecordedRow;
+use crate::record::row::Row;
 use crate::record::table::{Cell, Table};
 use crate::report::names::listed;
 use crate::report::statistics::{Kinds, Statistic};
+use spmv_matrix::scalar::Precision;
+use spmv_methods::method::Device;
 
 /// The maximum number of changes that are printed for each direction.
 const CHANGES: usize = 10;
@@ -62,11 +65,10 @@ impl Comparison<'_> {
     /// Formats rows that are ok in only one file, one line per group, in the order wrong, failed, skipped,
     /// missing.
     fn losses_text(&self, title: &str, losses: &[Loss]) -> String {
-        let mut text = String::new();
         if losses.is_empty() {
-            return text;
+            return String::new();
         }
-        let _ = writeln!(text, "{title}: {} rows", losses.len());
+        let mut text = format!("{title}: {} rows\n", losses.len());
         let groups = self.groups(losses);
         for ((_, place, status, reason), names) in groups.iter().take(LINES) {
             let names = listed(names.iter(), NAMES);
@@ -114,38 +116,33 @@ impl Comparison<'_> {
         };
         let (only_a, only_b) = (only(|pair| pair.b.is_none()), only(|pair| pair.a.is_none()));
         let mut text = String::new();
-        for (side, keys) in
-            [("A", &only_a), ("B", &only_b)].into_iter().filter(|of| !of.1.is_empty())
-        {
-            let mut counts = BTreeMap::<_, usize>::new();
-            for key in keys {
-                *counts.entry(key.label(&self.keys)).or_default() += 1;
-            }
-            let counts: Vec<_> =
-                counts.iter().map(|(label, count)| format!("{label} ({count})")).collect();
-            let _ = writeln!(text, "only in {side}: {} rows: {}", keys.len(), counts.join(", "));
+        let sides = [("A", &only_a), ("B", &only_b)];
+        for (side, keys) in sides.into_iter().filter(|of| !of.1.is_empty()) {
+            let mut labels: Vec<_> = keys.iter().map(|key| key.label(&self.keys)).collect();
+            labels.sort();
+            let counts = labels.chunk_by(|a, b| a == b);
+            let counts = counts.map(|same| format!("{} ({})", same[0], same.len()));
+            let counts = counts.collect::<Vec<_>>().join(", ");
+            let _ = writeln!(text, "only in {side}: {} rows: {counts}", keys.len());
         }
-        for difference in differences(&only_a, &only_b) {
-            let _ = writeln!(text, "these differ in {difference}");
-        }
+        let differences = differences(&only_a, &only_b).into_iter();
+        text.extend(differences.map(|difference| format!("these differ in {difference}\n")));
         text
     }
 
     /// Returns a table with one row per method. It has a column of unknown judgements only if there are any.
     fn methods_table(&self) -> Table {
-        let mut judgements = vec![Faster, Same, Slower, Unknown];
-        judgements.retain(|&judgement| {
-            let any = || self.methods.iter().any(|(_, mean)| mean.counts[judgement as usize] > 0);
-            judgement != Unknown || any()
-        });
+        let any_unknown = self.methods.iter().any(|(_, mean)| mean.counts[3] > 0);
+        let shown = if any_unknown { 4 } else { 3 };
         let kinds = self.kinds();
         let extreme = |(matrix, ratio): (&str, f64)| format!("{ratio:.3} {matrix}");
         Table::of(&self.methods)
             .column("method", |(label, _)| &label[..])
             .column("pairs", |(_, mean)| mean.ratios.len())
-            .columns(judgements.iter().map(|judgement| judgement.name()), |(_, mean)| {
-                judgements.iter().map(|&judgement| mean.counts[judgement as usize])
-            })
+            .columns(
+                ["faster", "same", "slower", "unknown"].into_iter().take(shown),
+                |(_, mean)| mean.counts.into_iter().take(shown),
+            )
             .columns(kinds.columns("B/A"), |(_, mean)| {
                 let means = kinds.means(&mean.ratios, Statistic::GeometricMean).into_iter();
                 means.map(|mean| mean.map(|ratio| Cell::Decimal(ratio, 3)))
@@ -164,9 +161,12 @@ impl Comparison<'_> {
     /// as many faster ones in the right.
     fn changes_table(&self) -> Table {
         let texts = |judgement: Judgement| -> Vec<String> {
-            let judged = self.pairs.iter().filter_map(|pair| Some((pair.key, pair.change?)));
-            let mut changes: Vec<_> =
-                judged.filter(|(_, change)| change.judgement == judgement).collect();
+            let mut changes: Vec<_> = self
+                .pairs
+                .iter()
+                .filter_map(|pair| Some((pair.key, pair.change?)))
+                .filter(|(_, change)| change.judgement == judgement)
+                .collect();
             changes.sort_by(|(_, a), (_, b)| b.ratio.ln().abs().total_cmp(&a.ratio.ln().abs()));
             let text = |(key, change): &(Key, super::Change)| {
                 format!("{:.3} {} on {}", change.ratio, key.label(&self.keys), key.matrix)
@@ -207,8 +207,8 @@ fn sentence(mean: &Mean) -> String {
 struct Record<'a> {
     matrix: &'a str,
     method_name: &'a str,
-    precision: Option<&'a str>,
-    device: Option<&'a str>,
+    precision: Option<Precision>,
+    device: Option<Device>,
     threads: Option<usize>,
     transpose: bool,
     file_a: Option<&'a str>,
@@ -218,33 +218,31 @@ struct Record<'a> {
     median_ms_a: Option<f64>,
     median_ms_b: Option<f64>,
     ratio: Option<f64>,
-    judgement: Option<&'a str>,
+    judgement: Option<Judgement>,
     reason_a: Option<&'a str>,
     reason_b: Option<&'a str>,
 }
 
 impl<'a> Record<'a> {
     fn of(&Pair { key, a, b, change }: &Pair<'a>) -> Self {
-        let file = |line: &'a RecordedRow| &line.row.file[..];
-        let ms = |line: &RecordedRow| line.row.typical_ms();
-        let reason = |line: &'a RecordedRow| line.row.reason.as_deref();
+        let [row_a, row_b] = [a, b].map(|line| line.map(|line| &line.row));
         Self {
             matrix: key.matrix,
             method_name: key.method,
-            precision: key.precision.map(|precision| precision.name()),
-            device: key.device.map(|device| device.name()),
-            threads: key.threads,
-            transpose: key.transpose,
-            file_a: a.map(file),
-            file_b: b.map(file),
+            precision: key.setting.precision,
+            device: key.setting.device,
+            threads: key.setting.threads,
+            transpose: key.setting.transpose,
+            file_a: row_a.map(|row| &row.file[..]),
+            file_b: row_b.map(|row| &row.file[..]),
             status_a: status(a),
             status_b: status(b),
-            median_ms_a: a.and_then(ms),
-            median_ms_b: b.and_then(ms),
+            median_ms_a: row_a.and_then(Row::typical_ms),
+            median_ms_b: row_b.and_then(Row::typical_ms),
             ratio: change.map(|change| change.ratio),
-            judgement: change.map(|change| change.judgement.name()),
-            reason_a: a.and_then(reason),
-            reason_b: b.and_then(reason),
+            judgement: change.map(|change| change.judgement),
+            reason_a: row_a.and_then(|row| row.reason.as_deref()),
+            reason_b: row_b.and_then(|row| row.reason.as_deref()),
         }
     }
 }

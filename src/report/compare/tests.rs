@@ -171,30 +171,6 @@ fn precisions_and_threads_are_compared_each_with_its_own() {
 }
 
 #[test]
-fn files_pair_by_path_and_otherwise_by_a_unique_name() {
-    let row = |file: &str| ok(file, "merge", 1.0, 0.0);
-    let wheel = "gen:wheel,spokes=9";
-    let a = ["u/a.mtx", "u/b.mtx", wheel, "x/c.mtx", "y/c.mtx"].map(row);
-    let b = [wheel, "v/a.tar.gz", "u/b.mtx", "v/b.mtx", "z/c.mtx"].map(row);
-    compared(&a, &b, |comparison| {
-        let file =
-            |line: Option<&RecordedRow>| line.map_or("-".into(), |line| line.row.file.clone());
-        let pairs = comparison.as_ref().unwrap().pairs.iter();
-        let pairs: Vec<_> = pairs.map(|pair| [file(pair.a), file(pair.b)].join(" ")).collect();
-        let expected = [
-            "u/a.mtx v/a.tar.gz",
-            "u/b.mtx u/b.mtx",
-            "gen:wheel,spokes=9 gen:wheel,spokes=9",
-            "x/c.mtx -",
-            "y/c.mtx -",
-            "- v/b.mtx",
-            "- z/c.mtx",
-        ];
-        assert_eq!(pairs, expected);
-    });
-}
-
-#[test]
 fn rows_measured_in_different_ways_are_refused() {
     let hot = ok("u/cant.mtx", "merge", 1.0, 0.0);
     let with = |change: &dyn Fn(&mut Row)| {

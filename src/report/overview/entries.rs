@@ -6,9 +6,9 @@ use super::files::ResultFile;
 use crate::record::read::RecordedRow;
 use crate::record::row::Status;
 use crate::record::setting::Setting;
+use crate::report::names::join;
 use crate::report::{grouped, matched};
 
-/// A row with its file and setting.
 pub(super) struct Entry<'a> {
     pub file: &'a ResultFile,
     pub line: &'a RecordedRow,
@@ -19,7 +19,6 @@ pub(super) struct Entry<'a> {
 
 pub(super) struct Entries<'a> {
     pub files: &'a [ResultFile],
-    /// The rows, in the order of the files.
     pub all: Vec<Entry<'a>>,
     /// The number of rows that were left out because an earlier row has the same run, matrix, method and setting.
     pub repeated: usize,
@@ -39,7 +38,6 @@ impl<'a> Entry<'a> {
         self.line.row.status == Some(status)
     }
 
-    /// Whether a row is wrong or failed, or has no status.
     pub fn is_bad(&self) -> bool {
         !self.has(Status::Ok) && !self.has(Status::Skipped)
     }
@@ -48,23 +46,23 @@ impl<'a> Entry<'a> {
 impl<'a> Entries<'a> {
     pub fn of(files: &'a [ResultFile]) -> Self {
         let (threads, several) = (threads(files), has_several_machines(files));
-        let (mut all, mut repeated, mut seen) = (Vec::new(), 0, BTreeSet::new());
-        for (file, line) in files.iter().flat_map(|file| file.lines.iter().map(move |l| (file, l)))
-        {
+        let entry = |file, line: &'a RecordedRow| {
             let threads = threads.get(&line.row.run_id[..]).copied();
-            let entry = Entry { file, line, setting: setting(file, line, threads, several) };
-            let measured = (entry.run(), &line.row.file, line.method(), entry.setting.clone());
-            if seen.insert(measured) {
-                all.push(entry);
-            } else {
-                repeated += 1;
-            }
-        }
+            Entry { file, line, setting: setting(file, line, threads, several) }
+        };
+        let of_file = |file: &'a ResultFile| file.lines.iter().map(move |line| (file, line));
+        let all = files.iter().flat_map(of_file).map(|(file, line)| entry(file, line));
+        let mut all: Vec<_> = all.collect();
+        let (before, mut seen) = (all.len(), BTreeSet::new());
+        all.retain(|entry| {
+            let row = (&entry.line.row.file, entry.line.method(), entry.setting.clone());
+            seen.insert((entry.run(), row))
+        });
+        let repeated = before - all.len();
         let split_by_run = split_by_run(&mut all);
         Self { files, all, repeated, split_by_run }
     }
 
-    /// Returns each setting with its rows, in the order of their first appearance.
     pub fn settings(&self) -> Vec<(&str, Vec<&'a RecordedRow>)> {
         let measured = self.all.iter().filter(|entry| !entry.setting.is_empty());
         let settings = grouped(measured, |entry| &entry.setting[..]).into_iter();
@@ -73,7 +71,6 @@ impl<'a> Entries<'a> {
     }
 }
 
-/// Returns the largest number of threads in each run.
 fn threads(files: &[ResultFile]) -> BTreeMap<&str, usize> {
     let mut threads = BTreeMap::new();
     for row in files.iter().flat_map(|file| &file.lines).map(|line| &line.row) {
@@ -84,11 +81,10 @@ fn threads(files: &[ResultFile]) -> BTreeMap<&str, usize> {
 }
 
 fn has_several_machines(files: &[ResultFile]) -> bool {
-    let mut devices = ["cpu", "gpu"].into_iter();
-    devices.any(|device| {
-        let machines = files.iter().filter_map(|file| file.machine(device));
-        machines.collect::<BTreeSet<_>>().len() > 1
-    })
+    let machines = |device: &str| -> BTreeSet<_> {
+        files.iter().filter_map(|file| file.machine(device)).collect()
+    };
+    machines("cpu").len() > 1 || machines("gpu").len() > 1
 }
 
 /// Describes the setting of a row, for example `f64, CPU, 2 threads, hot cache`, with what differs from the
@@ -105,12 +101,8 @@ fn setting(
     let setting = Setting::of(&line.row, threads).to_string();
     let device = line.row.device.filter(|_| name_machine);
     let machine = device.and_then(|device| file.machine(device.name()));
-    match machine {
-        Some(machine) if setting.is_empty() => machine,
-        Some(machine) => format!("{setting}, {machine}"),
-        None if setting.is_empty() => "measured".into(),
-        None => setting,
-    }
+    let words = join([setting, machine.unwrap_or_default()], ", ");
+    if words.is_empty() { "measured".into() } else { words }
 }
 
 /// If several runs have a row of the same matrix and method in one setting, gives each run its own setting,

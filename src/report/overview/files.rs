@@ -13,7 +13,6 @@ use crate::record::read::{self, LinesError, RecordedRow};
 use crate::report::grouped;
 use crate::report::identity::name_matrices;
 
-/// A result file and the record of the run that wrote it.
 #[derive(Clone, Debug, Default)]
 pub struct ResultFile {
     /// The name of the file on a page.
@@ -25,7 +24,6 @@ pub struct ResultFile {
     pub note: Option<String>,
 }
 
-/// Why a result file cannot be shown.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
     #[error(transparent)]
@@ -86,7 +84,6 @@ impl ResultFile {
         Some(self.record.as_ref()?["corpus"]["hash"].as_str()?.to_owned())
     }
 
-    /// Returns the processor on which rows of a device were measured, if the run record contains it.
     pub(super) fn machine(&self, device: &str) -> Option<String> {
         machine(self.record.as_ref()?, device)
     }

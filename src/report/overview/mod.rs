@@ -14,7 +14,6 @@ use entries::Entries;
 pub use files::{FileError, ResultFile, read};
 pub use runs::runs;
 
-/// Returns the full page: charts, tables, all rows and the facts of the runs.
 pub fn page(files: &[ResultFile]) -> Page {
     let entries = Entries::of(files);
     let mut page = with_settings(&entries, |_| true);
@@ -23,12 +22,10 @@ pub fn page(files: &[ResultFile]) -> Page {
     page
 }
 
-/// Returns a page with only the main tables, for a terminal.
 pub fn main_tables(files: &[ResultFile]) -> Page {
     with_settings(&Entries::of(files), |spec| matches!(spec, Spec::Profile(_) | Spec::Best(_)))
 }
 
-/// Returns the sections on wrong or failed and on skipped results.
 pub fn faults(files: &[ResultFile]) -> Vec<Section> {
     summary::faults(&Entries::of(files))
 }

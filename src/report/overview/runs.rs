@@ -1,6 +1,6 @@
 //! The facts of the runs, in tables with a column per run.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::files::ResultFile;
 use crate::record::table::{Table, significant};
@@ -22,16 +22,15 @@ pub fn runs(files: &[ResultFile]) -> Option<Section> {
         files.iter().filter_map(|file| Some((file, file.record.as_ref()?))).collect();
     let without = files.iter().filter(|file| file.record.is_none());
     let without: Vec<_> = without.map(|file| format!("`{}.run.json`", file.name)).collect();
-    let lead = match (&recorded[..], &without[..]) {
-        ([], _) => return None,
-        (_, []) => Vec::new(),
-        (_, names) => vec![format!(
-            "Facts are missing for files without a run record: there is no {}.",
-            names.join(", ")
-        )],
-    };
+    let lead = format!(
+        "Facts are missing for files without a run record: there is no {}.",
+        without.join(", ")
+    );
+    let lead = if without.is_empty() { vec![] } else { vec![lead] };
     let views = GROUPS.iter().filter_map(|(group, title)| view(title, group, &recorded));
-    Some(Section { title: "How it was measured".into(), lead, views: views.collect() })
+    let views = views.collect();
+    let section = Section { title: "How it was measured".into(), lead, views };
+    (!recorded.is_empty()).then_some(section)
 }
 
 /// Returns a table with a row per fact and a column per run, or `None` if the group has no facts.
@@ -48,15 +47,15 @@ fn view(title: &str, group: &str, recorded: &[(&ResultFile, &Value)]) -> Option<
     (!names.is_empty()).then(|| View { title: title.into(), ..view })
 }
 
-/// Returns the name and text of each fact of a group.
 fn facts(record: &Value, group: &str) -> Vec<(String, String)> {
     let mut facts = Vec::new();
     if !group.is_empty() {
         flatten("", &record[group], &mut facts);
-    } else if let Some(record) = record.as_object() {
-        let top = record.iter().filter(|(key, _)| GROUPS.iter().all(|(group, _)| key != group));
-        let top: Map<_, _> = top.map(|(key, value)| (key.clone(), value.clone())).collect();
-        flatten("", &Value::Object(top), &mut facts);
+        return facts;
+    }
+    let top = record.as_object().into_iter().flatten();
+    for (key, value) in top.filter(|(key, _)| GROUPS.iter().all(|(group, _)| key != group)) {
+        flatten(&key.replace('_', " "), value, &mut facts);
     }
     facts
 }
@@ -80,7 +79,6 @@ fn flatten(name: &str, value: &Value, facts: &mut Vec<(String, String)>) {
     }
 }
 
-/// Returns a value as text on one line.
 fn shown(value: &Value) -> String {
     match value {
         Value::Null => "–".into(),
@@ -90,10 +88,9 @@ fn shown(value: &Value) -> String {
         }
         Value::Array(parts) => parts.iter().map(shown).collect::<Vec<_>>().join(" "),
         Value::Object(parts) => {
-            let parts = parts.iter().filter(|(_, part)| !part.is_null());
-            let parts =
-                parts.map(|(key, part)| format!("{} {}", key.replace('_', " "), shown(part)));
-            parts.collect::<Vec<_>>().join(", ")
+            let known = parts.iter().filter(|(_, part)| !part.is_null());
+            let texts = known.map(|(key, of)| format!("{} {}", key.replace('_', " "), shown(of)));
+            texts.collect::<Vec<_>>().join(", ")
         }
         plain => plain.to_string(),
     }

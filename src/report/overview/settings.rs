@@ -72,7 +72,6 @@ struct Definitions {
     view: Vec<Definition>,
 }
 
-/// The definition of a view.
 #[derive(Deserialize)]
 struct Definition {
     /// The text between title and baseline, if the view compares methods with a baseline.

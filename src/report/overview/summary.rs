@@ -17,41 +17,25 @@ use crate::report::page::Section;
 const NAMED: usize = 3;
 
 /// The numeric columns of the table of all rows.
-const NUMBERS: [&str; 14] = [
-    "num_nonzeros",
-    "distinct_values",
-    "median_ms",
-    "uncertainty",
-    "avg_spmv_ms",
-    "gflops",
-    "effective_GBs",
-    "compulsory_GBs",
-    "required_percent_of_peak",
-    "percent_of_peak",
-    "setup_ms",
-    "break_even",
-    "extra_bytes",
-    "error_ratio",
-];
+const NUMBERS: &str = "num_nonzeros distinct_values median_ms uncertainty avg_spmv_ms gflops effective_GBs \
+                       compulsory_GBs required_percent_of_peak percent_of_peak setup_ms break_even extra_bytes error_ratio";
 
-/// Returns the sentences at the top of the page.
 pub(super) fn lead(entries: &Entries) -> Vec<String> {
     let from = files(entries);
     if entries.all.is_empty() {
         return vec![format!("There are no rows in {from}.")];
     }
-    let lines = entries.all.iter().map(|entry| entry.line);
-    let lines = lines.filter(|line| !line.method().is_empty());
-    let methods: BTreeSet<_> = lines.clone().map(|line| line.method()).collect();
-    let [matrices, _] = matrices(lines);
-    let measured = format!(
+    let measured = entries.all.iter().map(|entry| entry.line);
+    let measured = measured.filter(|line| !line.method().is_empty());
+    let methods: BTreeSet<_> = measured.clone().map(|line| line.method()).collect();
+    let lead = format!(
         "{} from {from}: {}, {}. {}",
         count(entries.all.len(), "row"),
-        count(matrices, "matrix"),
+        count(matrices(measured)[0], "matrix"),
         count(methods.len(), "method"),
         verdict(entries)
     );
-    std::iter::once(measured).chain(remarks(entries)).collect()
+    std::iter::once(lead).chain(remarks(entries)).collect()
 }
 
 fn files(entries: &Entries) -> String {
@@ -69,16 +53,17 @@ fn verdict(entries: &Entries) -> String {
         0 => format!("Nothing wrong or failed: {ok} correct and timed, {skipped} skipped."),
         bad => format!("{bad} wrong or failed; {ok} correct and timed, {skipped} skipped."),
     };
-    let correct = entries.all.iter().filter(|entry| entry.has(Status::Ok));
-    let halves: Vec<_> = correct.map(|entry| entry.line.row.uncertainty()).collect();
     let widest = 50.0 * WIDEST;
-    let noisy = halves.iter().flatten().filter(|&&half| half > widest).count();
+    let noisy = number(|entry| {
+        let half = entry.line.row.uncertainty();
+        entry.has(Status::Ok) && half.is_some_and(|half| half > 50.0 * WIDEST)
+    });
     if noisy > 0 {
         verdict += &format!(
             " {noisy} of {ok} times are noisy: their 95 % interval is wider than ± {widest} %."
         );
     }
-    let unknown = halves.iter().filter(|half| half.is_none()).count();
+    let unknown = number(|of| of.has(Status::Ok) && of.line.row.uncertainty().is_none());
     if unknown > 0 {
         verdict += &format!(
             " {unknown} of {ok} times have no confidence interval: they have fewer than six samples."
@@ -87,7 +72,6 @@ fn verdict(entries: &Entries) -> String {
     verdict
 }
 
-/// Returns notes on the files, on stand-ins, on duplicate rows and on settings that were split by run.
 fn remarks(entries: &Entries) -> Vec<String> {
     let [_, stand_ins] = matrices(entries.all.iter().map(|entry| entry.line));
     let repeated = entries.repeated;
@@ -109,7 +93,6 @@ fn remarks(entries: &Entries) -> Vec<String> {
     remarks
 }
 
-/// Returns a table with a row per file, run and setting, or `None` if there are no rows.
 pub(super) fn measured(entries: &Entries) -> Option<Section> {
     let parts = grouped(&entries.all, |entry| {
         (entry.file.name.clone(), entry.run().to_owned(), entry.setting.clone())
@@ -136,7 +119,6 @@ pub(super) fn measured(entries: &Entries) -> Option<Section> {
     (!entries.all.is_empty()).then(|| Section::of("What was measured", table))
 }
 
-/// Returns the sections on results that are wrong or failed, and on skipped ones by reason.
 pub(super) fn faults(entries: &Entries) -> Vec<Section> {
     let mut sections = Vec::new();
     let bad: Vec<_> = entries.all.iter().filter(|entry| entry.is_bad()).collect();
@@ -205,13 +187,11 @@ fn common(rows: &[&Entry]) -> String {
     common.join(" ")
 }
 
-/// Returns the different names of rows, in the order of the rows.
 fn names<'a>(rows: &[&'a Entry], name: fn(&'a Entry) -> &'a str) -> Vec<&'a str> {
     let named = grouped(rows.iter().map(|row| name(row)), |name| *name);
     named.into_iter().map(|(name, _)| name).filter(|name| !name.is_empty()).collect()
 }
 
-/// Returns a table of all rows with the columns that are used most, or `None` if there are no rows.
 pub(super) fn all_rows(entries: &Entries) -> Option<Section> {
     let all = &entries.all;
     let settings = all.iter().map(|entry| &entry.setting).collect::<BTreeSet<_>>();
@@ -222,7 +202,7 @@ pub(super) fn all_rows(entries: &Entries) -> Option<Section> {
         .column("matrix", |entry| entry.line.matrix())
         .column("method", |entry| entry.line.method())
         .column("status", |entry| entry.line.status());
-    for column in NUMBERS.map(Column::of) {
+    for column in NUMBERS.split(' ').map(Column::of) {
         if all.iter().any(|entry| column.of_line(entry.line).is_some()) {
             table = table.column(column.label(), |entry| column.cell_of(entry.line));
         }

@@ -17,7 +17,6 @@ const LONG: usize = 30;
 const WIDE: usize = 28;
 
 impl Page {
-    /// Formats the page as HTML, with its charts, style sheet and script inside.
     pub fn to_html(&self) -> String {
         let names = self.names();
         let page = html! {
@@ -57,7 +56,6 @@ impl Page {
     }
 }
 
-/// Returns the list of a section's views in the table of contents.
 fn views(section: &Section, names: &Names) -> Markup {
     let views = section.views.iter().zip(&names.views);
     let titled: Vec<_> = views.filter(|(view, _)| !view.title.is_empty()).collect();

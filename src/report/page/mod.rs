@@ -2,7 +2,6 @@
 //! separate files, and text for the terminal.
 
 mod html;
-mod markdown;
 #[cfg(test)]
 mod tests;
 
@@ -13,7 +12,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::View;
-use crate::record::table::Table;
+use crate::record::table::{Table, escape_markdown};
 use spmv_matrix::cache;
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -38,7 +37,6 @@ impl Section {
         Self { title: title.into(), lead: vec![], views }
     }
 
-    /// Returns the title of a view of this section, or the title of the section if it has none.
     fn label<'a>(&'a self, view: &'a View) -> &'a str {
         if view.title.is_empty() { &self.title } else { &view.title }
     }
@@ -104,6 +102,20 @@ impl Page {
         Ok(files.into_iter().map(|(path, _)| path).collect())
     }
 
+    /// Formats the page as Markdown. Its charts are separate files in the same folder.
+    pub fn to_markdown(&self) -> String {
+        let mut blocks = vec![MARK.into(), format!("# {}", prose(&self.title))];
+        blocks.extend(self.lead.iter().map(|text| prose(text)));
+        for (section, names) in self.sections.iter().zip(self.names()) {
+            blocks.push(format!("## {}", prose(&section.title)));
+            blocks.extend(section.lead.iter().map(|text| prose(text)));
+            for (view, name) in section.views.iter().zip(names.views) {
+                blocks.extend(markdown_of(view, &name));
+            }
+        }
+        blocks.join("\n\n") + "\n"
+    }
+
     /// Formats the texts and tables of the page for the terminal. Tables are at most `width` characters wide if that is
     /// given.
     pub fn to_text(&self, width: Option<u16>) -> String {
@@ -138,10 +150,30 @@ impl Page {
     }
 }
 
-/// The names of a section and its views. Each is unique on the page.
 struct Names {
     section: String,
     views: Vec<String>,
+}
+
+fn markdown_of(view: &View, name: &str) -> impl Iterator<Item = String> {
+    let title = prose(&view.title);
+    let heading = (!title.is_empty()).then(|| format!("### {title}"));
+    let notes = view.notes.iter().map(|note| prose(note));
+    let chart = view.chart.as_ref().map(|_| format!("![{title}]({name}.svg)"));
+    let (table, rest) = view.table.as_ref().map(beginning).unzip();
+    let table = table.map(|table| table.to_markdown());
+    heading.into_iter().chain(notes).chain(chart).chain(table).chain(rest.flatten())
+}
+
+/// Returns a line in which everything is escaped except code between backticks.
+fn prose(text: &str) -> String {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let parts = text.split('`').enumerate();
+    let marked = parts.map(|(index, part)| match index % 2 {
+        0 => escape_markdown(part),
+        _ => format!("`{part}`"),
+    });
+    marked.collect()
 }
 
 /// Returns the name of a title, with a number if that name is already taken.

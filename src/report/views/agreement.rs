@@ -125,7 +125,6 @@ fn cases<'a>(series: &Series<'a>) -> Vec<Case<'a>> {
     times.into_iter().map(case).collect()
 }
 
-/// Returns the number of cases, their median error and the percentage of them that are near.
 fn errors<'a>(cases: impl IntoIterator<Item = &'a Case<'a>>) -> [Cell; 3] {
     let factors: Vec<_> = cases.into_iter().map(|case| (case, case.factor())).collect();
     let error = |(case, _): &(&Case, f64)| 100.0 * (case.ratio() - 1.0).abs();

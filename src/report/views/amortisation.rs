@@ -78,10 +78,9 @@ impl Amortisation {
         };
         let series = drawn(Mark::Trend, pairs.iter().map(|(name, pairs)| (*name, points(pairs))));
         let over = Guide { name: self.over.to_string(), points: vec![(1.0, 1.0), (1e6, 1.0)] };
-        let y = format!("time of setup and products, relative to {}", self.over);
+        let y = Axis::log(format!("time of setup and products, relative to {}", self.over));
         let few = few::of_points(&series, false);
-        let (x, y) = (Axis::log("products"), Axis::log(y));
-        Chart::Plane(chart::Plane { x, y, series, guides: vec![over], few })
+        Chart::Plane(chart::Plane { x: Axis::log("products"), y, series, guides: vec![over], few })
     }
 
     fn table(&self, pairs: &[(&str, Vec<Pair>)], kinds: Kinds) -> Table {
@@ -117,16 +116,13 @@ impl<'a> Costs<'a> {
 
 /// Returns the times on matrices where both have one. Returns nothing for a method without setup.
 fn pairs(series: &Series, over: &Fastest) -> Vec<Pair> {
-    let mut pairs = Vec::new();
-    for (key, (line, product)) in series.times() {
-        let of_baseline = over.get(&key).and_then(|&(of, ms)| Some((of.row.setup_ms?, ms)));
-        let (Some(setup), Some((over_setup, over_product))) = (line.row.setup_ms, of_baseline)
-        else {
-            continue;
-        };
+    let pair = |(key, (line, product)): (_, (&RecordedRow, f64))| {
+        let &(baseline, over_product) = over.get(&key)?;
+        let (setup, over_setup) = (line.row.setup_ms?, baseline.row.setup_ms?);
         let values_repeat = line.row.values_repeat();
-        pairs.push(Pair { values_repeat, setup, product, over_setup, over_product });
-    }
+        Some(Pair { values_repeat, setup, product, over_setup, over_product })
+    };
+    let pairs: Vec<_> = series.times().into_iter().filter_map(pair).collect();
     if pairs.iter().all(|pair| pair.setup == 0.0) { Vec::new() } else { pairs }
 }
 

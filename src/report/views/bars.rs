@@ -27,12 +27,14 @@ impl Kind for Bars {
         let series = shown.series.iter().map(|series| self.series(series, &matrices));
         let series: Vec<_> = series.filter(|s| s.values.iter().any(Option::is_some)).collect();
         let on_mean = "mean: arithmetic mean over the matrices on which the method has a time";
-        let on_mean = self.mean.then(|| on_mean.into());
-        let on_values = Kinds::of_lines(&shown.lines).note().filter(|_| self.mean);
-        let strokes = series.iter().flat_map(|series| &series.intervals).any(Option::is_some);
         let on_strokes = "strokes on bars: the 95 % confidence interval of the number, derived from that of the time";
-        let on_strokes = strokes.then(|| on_strokes.into());
-        let notes = shown.notes([shown.note_on_several(), on_mean, on_values, on_strokes]);
+        let strokes = series.iter().flat_map(|series| &series.intervals).any(Option::is_some);
+        let notes = shown.notes([
+            shown.note_on_several(),
+            self.mean.then(|| on_mean.into()),
+            Kinds::of_lines(&shown.lines).note().filter(|_| self.mean),
+            strokes.then(|| on_strokes.into()),
+        ]);
         let table = self.table(&matrices, &series);
         let chart = chart::Bars {
             value: axis(&self.value),

@@ -1,12 +1,9 @@
 //! The views that rank the methods on each matrix: `heat`, `best`, `winners` and `profile`.
 
-use std::collections::BTreeSet;
-
 use super::*;
 use crate::report::matched::fastest_by;
 use crate::report::standings::{Ranked, Ranking};
 
-/// The row of a method on a matrix, and the name of the matrix.
 type Run<'a> = (&'a RecordedRow, &'a str);
 
 /// The rows of one matrix that may be compared with each other: in one precision, with one cache state, of the same
@@ -25,7 +22,7 @@ impl<'a> Contest<'a> {
     fn all(series: &[Series<'a>]) -> Vec<Self> {
         let key = |line: &'a RecordedRow| {
             let (name, is_stand_in, nonzeros) = matrix(line);
-            ((nonzeros, name, is_stand_in), setting(line, &APART))
+            ((nonzeros, name, is_stand_in), line.setting().words(&APART))
         };
         let fastest = series.iter().map(|series| fastest_by(series.lines.iter().copied(), key));
         let fastest: Vec<_> = fastest.collect();
@@ -33,12 +30,11 @@ impl<'a> Contest<'a> {
         let apart = varying(&lines, &APART);
         let contest = |key| {
             let rows: Vec<_> = fastest.iter().map(|fastest| fastest.get(key).copied()).collect();
-            let (line, _) = rows.iter().copied().flatten().next()?;
-            let name = join([label(matrix(line)), setting(line, &apart)], " ");
-            let times = rows.iter().enumerate();
-            let mut ranking: Vec<_> =
-                times.filter_map(|(place, row)| Some((place, (*row)?.1))).collect();
+            let time = |(place, row): (_, &Option<(_, f64)>)| Some((place, (*row)?.1));
+            let mut ranking: Vec<_> = rows.iter().enumerate().filter_map(time).collect();
             ranking.sort_by(|a, b| a.1.total_cmp(&b.1));
+            let line = rows[ranking.first()?.0]?.0;
+            let name = name(&label(matrix(line)), line.setting(), &apart);
             Some(Self { name, rows, ranking })
         };
         let keys: BTreeSet<_> = fastest.iter().flat_map(|fastest| fastest.keys()).collect();
@@ -78,7 +74,6 @@ impl Kind for Heat {
         let columns: Vec<_> = shown.series.iter().map(|series| series.name.clone()).collect();
         let table = Table::of(&contests).column("matrix", |of| &of.name[..]);
         let table = table.columns(&columns, cells).build();
-        let meaning = "100 %: the fastest of these methods on that matrix".to_owned();
         let chart = chart::Heat {
             value: Axis::linear("% of the fastest's GFLOP/s"),
             range: (0.0, 100.0),
@@ -86,6 +81,7 @@ impl Kind for Heat {
             columns,
             cells: contests.iter().map(cells).collect(),
         };
+        let meaning = "100 %: the fastest of these methods on that matrix".to_owned();
         View::of(shown.notes([shown.note_on_several(), Some(meaning)]), Chart::Heat(chart), table)
     }
 }
@@ -184,10 +180,15 @@ impl Kind for Profile {
     fn view(&self, recorded: &Recorded) -> View {
         let shown = self.shown(recorded, &[]);
         let contests = Contest::all(&shown.series);
-        let named = shown.series.iter().enumerate();
-        let methods = named.map(|(place, series)| Method::of(place, &series.name, &contests));
+        let methods = shown.series.iter().enumerate().map(|(place, series)| {
+            let losses = contests.iter().filter_map(|of| Some(of.loss(place)?.1));
+            let mut losses: Vec<_> = losses.collect();
+            losses.sort_by(f64::total_cmp);
+            Method { name: &series.name, losses, matrices: contests.len() }
+        });
         let mut methods: Vec<_> = methods.filter(|method| !method.losses.is_empty()).collect();
-        methods.sort_by(|a, b| b.mean_share().total_cmp(&a.mean_share()));
+        let shares = |of: &Method| FACTORS.iter().map(|&factor| of.share(factor)).sum::<f64>();
+        methods.sort_by(|a, b| shares(b).total_cmp(&shares(a)));
         let meaning = "share of all matrices on which the method's time is at most the factor times that of the fastest \
                        method; with a factor of 1, the share on which it is the fastest";
         let headings = FACTORS.map(|factor| format!("within {factor} (%)"));
@@ -207,32 +208,20 @@ impl Kind for Profile {
     }
 }
 
-impl<'a> Method<'a> {
-    fn of(place: usize, name: &'a str, contests: &[Contest]) -> Self {
-        let mut losses: Vec<_> = contests.iter().filter_map(|of| Some(of.loss(place)?.1)).collect();
-        losses.sort_by(f64::total_cmp);
-        Self { name, losses, matrices: contests.len() }
-    }
-
-    /// Returns the share of matrices within a factor, in percent.
+impl Method<'_> {
     fn share(&self, factor: f64) -> f64 {
         let within = self.losses.partition_point(|&loss| loss <= factor);
         100.0 * within as f64 / self.matrices as f64
     }
 
-    fn mean_share(&self) -> f64 {
-        FACTORS.iter().map(|&factor| self.share(factor)).sum()
-    }
-
-    /// Returns the corners of the step function.
     fn points(&self) -> Vec<Point> {
-        let point = |x, y| Point { x, y, ..Point::default() };
-        let mut points = vec![point(1.0, self.share(1.0))];
-        for &loss in self.losses.iter().filter(|&&loss| loss > 1.0 && loss <= FARTHEST) {
-            let before = points[points.len() - 1].y;
-            points.extend([point(loss, before), point(loss, self.share(loss))]);
+        let drawn = self.losses.iter().filter(|&&loss| loss > 1.0 && loss <= FARTHEST);
+        let mut corners = vec![(1.0, self.share(1.0))];
+        for &loss in drawn {
+            let (_, before) = corners[corners.len() - 1];
+            corners.extend([(loss, before), (loss, self.share(loss))]);
         }
-        points.push(point(FARTHEST, self.share(FARTHEST)));
-        points
+        corners.push((FARTHEST, self.share(FARTHEST)));
+        corners.into_iter().map(|(x, y)| Point { x, y, ..Point::default() }).collect()
     }
 }

@@ -46,9 +46,9 @@ impl Kind for Correlations {
         let before = all.len();
         all.retain(|of| of.rows >= LEAST);
         let few = before - all.len();
-        let left_out = (few > 0).then(|| {
-            format!("left out: {few} of {before} correlations, which have fewer than {LEAST} rows")
-        });
+        let left_out =
+            format!("left out: {few} of {before} correlations, which have fewer than {LEAST} rows");
+        let left_out = (few > 0).then_some(left_out);
         let meaning = "Pearson's correlation of the numbers, without logarithms, over the rows that are correct and timed";
         let table = Table::of(&all)
             .column("of", |of| &of.name[..])

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::report::chart::{BarSeries, Point, Series};
 use crate::report::statistics::Statistic;
 use spmv_methods::method::Device;
-use spmv_methods::{BASELINES, Kind};
+use spmv_methods::{BASELINES, Baseline, Kind};
 
 /// The kinds of baselines that are shown. Of each kind, the first one on each device that has a series is shown.
 const SHOWN: [Kind; 3] = [Kind::Csr, Kind::Merge, Kind::Vendor];
@@ -13,45 +13,41 @@ const SHOWN: [Kind; 3] = [Kind::Csr, Kind::Merge, Kind::Vendor];
 /// Selects from series of points. `more`: whether a greater number is better.
 pub(super) fn of_points(series: &[Series], more: bool) -> Vec<String> {
     let place = |point: &Point| ((point.x.to_bits(), point.label.clone()), point.y);
-    let numbers: Vec<Vec<_>> =
-        series.iter().map(|series| series.points.iter().map(place).collect()).collect();
-    let names: Vec<_> = series.iter().map(|series| &series.name[..]).collect();
+    let numbers = series.iter().map(|of| (&of.name[..], of.points.iter().map(place).collect()));
+    let (names, numbers): (Vec<_>, Vec<_>) = numbers.unzip();
     few(&names, best(&numbers, more))
 }
 
 /// Selects from series of bars. `more`: whether a greater number is better.
 pub(super) fn of_bars(series: &[BarSeries], more: bool) -> Vec<String> {
     let bar = |(category, value): (usize, &Option<f64>)| Some((category, (*value)?));
-    let numbers: Vec<Vec<_>> = series
-        .iter()
-        .map(|series| series.values.iter().enumerate().filter_map(bar).collect())
-        .collect();
-    let names: Vec<_> = series.iter().map(|series| &series.name[..]).collect();
+    let bars = |of: &BarSeries| of.values.iter().enumerate().filter_map(bar).collect();
+    let (names, numbers): (Vec<_>, Vec<_>) =
+        series.iter().map(|of| (&of.name[..], bars(of))).unzip();
     few(&names, best(&numbers, more))
 }
 
 /// Selects from names; `best` is the index of the best series.
 pub(super) fn few(names: &[&str], best: Option<usize>) -> Vec<String> {
-    let baselines = baselines(names);
-    let is_shown =
-        |(index, name): &(usize, &&str)| Some(*index) == best || baselines.contains(*name);
-    names.iter().enumerate().filter(is_shown).map(|(_, name)| (*name).to_owned()).collect()
+    let shown = baselines(names);
+    let named = names.iter().enumerate();
+    let chosen = named.filter(|&(index, name)| Some(index) == best || shown.contains(name));
+    chosen.map(|(_, name)| (*name).to_owned()).collect()
 }
 
 /// Returns the names of series of a baseline method. The name of a series begins with the method.
 fn baselines<'a>(names: &[&'a str]) -> BTreeSet<&'a str> {
-    let mut shown = BTreeSet::new();
-    for (device, kind) in
-        [Device::Cpu, Device::Gpu].into_iter().flat_map(|device| SHOWN.map(|kind| (device, kind)))
-    {
-        let alike = BASELINES.iter().filter(|of| (of.device, of.kind) == (device, kind));
-        let mut of_each = alike.map(|baseline| {
-            let is_of = |name: &&str| name.split([' ', ':']).next() == Some(baseline.name);
-            names.iter().copied().filter(is_of).collect::<Vec<_>>()
-        });
-        shown.extend(of_each.find(|names| !names.is_empty()).unwrap_or_default());
-    }
-    shown
+    let own = |baseline: &Baseline| -> Vec<&str> {
+        let is_of = |name: &&str| name.split([' ', ':']).next() == Some(baseline.name);
+        names.iter().copied().filter(is_of).collect()
+    };
+    let kinds = [Device::Cpu, Device::Gpu].into_iter();
+    let kinds = kinds.flat_map(|device| SHOWN.map(|kind| (device, kind)));
+    let first = |kind| {
+        let alike = BASELINES.iter().filter(|of| (of.device, of.kind) == kind);
+        alike.map(own).find(|names| !names.is_empty())
+    };
+    kinds.filter_map(first).flatten().collect()
 }
 
 /// Returns the series that is best at the most places, counting only places where several series have a number.
@@ -65,8 +61,7 @@ fn best<K: Ord>(series: &[Vec<(K, f64)>], more: bool) -> Option<usize> {
         }
     }
     let mut won = vec![0; series.len()];
-    let of_several = |numbers: &&Vec<(usize, f64)>| numbers.iter().any(|of| of.0 != numbers[0].0);
-    for numbers in places.values().filter(of_several) {
+    for numbers in places.values().filter(|of| of.iter().any(|number| number.0 != of[0].0)) {
         let greatest = numbers.iter().rev().max_by(|a, b| a.1.total_cmp(&b.1));
         greatest.into_iter().for_each(|&(index, _)| won[index] += 1);
     }
@@ -84,18 +79,9 @@ mod tests {
 
     #[test]
     fn the_best_and_the_first_baseline_of_each_kind_are_shown() {
-        let names = [
-            "seq",
-            "csr-rows f32",
-            "csr-rows f64",
-            "mkl-csrmv",
-            "mkl-ie",
-            "csr5",
-            "merge:x=1",
-            "merge-numa",
-        ];
-        let shown = ["csr-rows f32", "csr-rows f64", "mkl-ie", "merge:x=1"];
-        assert_eq!(few(&names, None), shown);
+        let names = "seq,csr-rows f32,csr-rows f64,mkl-csrmv,mkl-ie,csr5,merge:x=1,merge-numa";
+        let names: Vec<_> = names.split(',').collect();
+        assert_eq!(few(&names, None).join(","), "csr-rows f32,csr-rows f64,mkl-ie,merge:x=1");
         assert_eq!(few(&names, Some(0))[0], "seq");
         assert_eq!(few(&names, Some(0)).len(), 5);
     }

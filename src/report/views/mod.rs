@@ -29,17 +29,9 @@ macro_rules! keys {
         }
 
         impl Keys for $kind {
-            fn title(&self) -> &str {
-                &self.title
-            }
-
-            fn conditions(&self) -> &Conditions {
-                &self.conditions
-            }
-
-            fn of(&self) -> &[Select] {
+            fn keys(&self) -> (&str, &Conditions, &[Select]) {
                 let $self = self;
-                $of
+                (&self.title, &self.conditions, $of)
             }
         }
     };
@@ -61,7 +53,7 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -77,7 +69,7 @@ use crate::record::facts::machine;
 use crate::record::read::RecordedRow;
 use crate::record::stages::StageRow;
 use crate::record::table::{Cell, Table, significant};
-use shown::{APART, Series, Shown, note_on_choice, setting, varying};
+use shown::{APART, Series, Shown, name, note_on_choice, varying};
 
 #[derive(Clone, Debug, Default)]
 pub struct Recorded<'a> {
@@ -98,18 +90,16 @@ impl Recorded<'_> {
 
     /// Returns the machines of these rows, each with the first and last day of its runs, from the run records.
     fn origin(&self, lines: &[&RecordedRow]) -> String {
-        let mut days: BTreeMap<String, (&str, &str)> = BTreeMap::new();
+        let mut days: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
         for line in lines {
             let (machine, day) = self.machine_and_day(line).unwrap_or_default();
-            let (first, last) = days.entry(machine).or_insert((day, day));
-            (*first, *last) = (day.min(first), day.max(last));
+            days.entry(machine).or_default().insert(day);
         }
-        let machines =
-            days.into_iter().map(|(machine, (first, last))| match (&machine[..], first == last) {
-                ("", _) => "machine and date not recorded".to_owned(),
-                (_, true) => format!("{machine}, {first}"),
-                (_, false) => format!("{machine}, {first} to {last}"),
-            });
+        let machines = days.into_iter().map(|(machine, days)| match (days.first(), days.last()) {
+            _ if machine.is_empty() => "machine and date not recorded".to_owned(),
+            (Some(first), Some(last)) if first < last => format!("{machine}, {first} to {last}"),
+            (day, _) => format!("{machine}, {}", day.unwrap_or(&"")),
+        });
         join(machines, "; ")
     }
 
@@ -120,12 +110,10 @@ impl Recorded<'_> {
     }
 }
 
-/// The keys that all kinds of views have.
 trait Keys {
-    fn title(&self) -> &str;
-    fn conditions(&self) -> &Conditions;
-    /// Returns the selections of the methods that are shown, none if all are.
-    fn of(&self) -> &[Select];
+    /// Returns what all kinds of views have: the title, the conditions on rows, and the selections of the methods that
+    /// are shown, none if all are.
+    fn keys(&self) -> (&str, &Conditions, &[Select]);
 }
 
 trait Kind: Keys {
@@ -139,7 +127,8 @@ trait Kind: Keys {
 
     /// Returns the rows that the view shows. Series are not split by the settings in `along`.
     fn shown<'a>(&self, recorded: &Recorded<'a>, along: &[&str]) -> Shown<'a> {
-        Shown::of(&recorded.lines, self.conditions(), self.of(), along)
+        let (_, conditions, of) = self.keys();
+        Shown::of(&recorded.lines, conditions, of, along)
     }
 }
 
@@ -192,7 +181,6 @@ kinds! {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Part {
-    /// The name in the table and the legend.
     pub name: String,
     /// The conditions that its rows meet; without any, all rows of the view.
     #[serde(default, rename = "where")]
@@ -200,9 +188,8 @@ pub struct Part {
 }
 
 impl Spec {
-    /// Returns all selections of rows that the view names.
     pub fn selections(&self) -> Vec<&Select> {
-        self.kind().of().iter().chain(self.kind().over()).collect()
+        self.kind().keys().2.iter().chain(self.kind().over()).collect()
     }
 
     /// Builds the view from recorded data. Empty charts and tables are left out.
@@ -211,15 +198,14 @@ impl Spec {
         let chart = view.chart.filter(shows);
         let foot = chart.iter().map(|_| recorded.foot(&self.shown(recorded))).collect();
         let table = view.table.filter(|table| !table.rows.is_empty());
-        View { title: self.kind().title().to_owned(), notes: view.notes, chart, foot, table }
+        View { title: self.kind().keys().0.to_owned(), notes: view.notes, chart, foot, table }
     }
 
-    /// Returns the rows that the view shows.
     fn shown<'a>(&self, recorded: &Recorded<'a>) -> Vec<&'a RecordedRow> {
-        let (all, selections) = (self.kind().of().is_empty(), self.selections());
+        let ((_, conditions, of), selections) = (self.kind().keys(), self.selections());
         let is_meant = |line: &&RecordedRow| {
             let is_selected = || selections.iter().any(|select| select.meets(line));
-            self.kind().conditions().passes(line) && (all || is_selected())
+            conditions.passes(line) && (of.is_empty() || is_selected())
         };
         recorded.lines.iter().copied().filter(is_meant).collect()
     }
@@ -234,7 +220,6 @@ fn parts<'p>(whole: &Conditions, split: &'p [Part]) -> Vec<(&'p str, Conditions)
     split.iter().map(|part| (&part.name[..], whole.and(&part.conditions))).collect()
 }
 
-/// Whether a chart contains any data.
 fn shows(chart: &Chart) -> bool {
     match chart {
         Chart::Plane(plane) => plane.series.iter().any(|series| !series.points.is_empty()),

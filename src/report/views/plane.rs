@@ -14,7 +14,6 @@ keys! {
     Plane {
         pub x: Column,
         pub y: Column,
-        /// How points are drawn; dots by default.
         #[serde(default)]
         pub mark: Mark,
     }
@@ -94,13 +93,13 @@ impl Plane {
             )),
             Mark::Dots | Mark::Line => None,
         };
-        let left_out = (timed > drawn).then(|| {
-            let reason = match self.mark {
-                Mark::Trend => "unknown, infinite, not above 0, or too few",
-                Mark::Dots | Mark::Line => "unknown, infinite, or not above 0",
-            };
-            format!("not drawn: {} of {timed} rows ({x} or {y}: {reason})", timed - drawn)
-        });
+        let reason = match self.mark {
+            Mark::Trend => "unknown, infinite, not above 0, or too few",
+            Mark::Dots | Mark::Line => "unknown, infinite, or not above 0",
+        };
+        let left_out = timed.saturating_sub(drawn);
+        let left_out = (left_out > 0)
+            .then(|| format!("not drawn: {left_out} of {timed} rows ({x} or {y}: {reason})"));
         shown.notes([meaning, left_out])
     }
 
@@ -131,12 +130,11 @@ impl Plane {
 
 /// Combines the points with the same x. The spread is from the smallest to the greatest y.
 fn same(points: &[(f64, f64)]) -> Vec<Bin> {
-    let bin = |points: Vec<(f64, f64)>| {
-        let [(x, y)] = points[..] else { return several(points[0].0, &points, [0.0, 1.0]) };
-        Some(Bin { x, y, spread: None, rows: 1 })
+    let bin = |(_, points): (_, Vec<_>)| match points[..] {
+        [(x, y)] => Some(Bin { x, y, spread: None, rows: 1 }),
+        _ => several(points[0].0, &points, [0.0, 1.0]),
     };
-    let groups = grouped(sorted(points), |point| point.0.to_bits());
-    groups.into_iter().filter_map(|(_, points)| bin(points)).collect()
+    grouped(sorted(points), |point| point.0.to_bits()).into_iter().filter_map(bin).collect()
 }
 
 /// Combines the points in ranges of equal width, of the logarithm of x if `log`. A range with too few points is

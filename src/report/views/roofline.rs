@@ -1,8 +1,6 @@
 //! The view `roofline`: how close products come to the speed that the memory bandwidth allows. The roofs are the measured
 //! bandwidths that products are compared with, by the size of their working sets.
 
-use std::collections::BTreeSet;
-
 use super::*;
 use crate::bench::metrics::compulsory_bytes;
 use spmv_matrix::memory::Size;
@@ -51,11 +49,12 @@ impl Kind for Roofline {
                        bandwidth of sweeps over as many bytes; a roof is the median of the bandwidths of these \
                        sweeps for a range of matrix sizes in which they differ little";
         let above = percents.iter().flat_map(|(_, all)| all).filter(|of| of.1 > 100.0).count();
-        let on_above = format!(
-            "above 100 % ({above} rows): the method stores fewer bytes than CSR, or has more of them in \
-             the caches than the sweep had"
-        );
-        let on_above = (above > 0).then_some(on_above);
+        let on_above = (above > 0).then(|| {
+            format!(
+                "above 100 % ({above} rows): the method stores fewer bytes than CSR, or has more of them in the caches \
+                 than the sweep had"
+            )
+        });
         View::of(shown.notes([Some(meaning.into()), on_above, kinds.note()]), chart, table)
     }
 }
@@ -68,7 +67,6 @@ fn point(of: (&RecordedRow, (f64, f64))) -> Point {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Ceiling<'a> {
     matrix: Matrix<'a>,
-    /// The bytes of the CSR arrays, x and y.
     bytes: u64,
     gbs: f64,
 }
@@ -129,31 +127,14 @@ fn name(range: &[Ceiling], gbs: f64) -> String {
 mod tests {
     use super::*;
 
-    fn ceilings(gbs: &[f64]) -> Vec<Ceiling<'static>> {
-        let numbered = gbs.iter().enumerate();
-        numbered
-            .map(|(place, &gbs)| Ceiling {
-                matrix: ("a", false, Some(place)),
-                bytes: 1 << place,
-                gbs,
-            })
-            .collect()
-    }
-
     #[test]
     fn a_range_ends_where_bandwidths_differ_too_much() {
-        let ceilings = ceilings(&[100.0, 60.0, 120.0, 50.0, 40.0, 19.0]);
+        let ceiling = |gbs| Ceiling { matrix: ("a", false, None), bytes: 1, gbs };
+        let ceilings = [100.0, 60.0, 120.0, 50.0, 40.0, 19.0].map(ceiling);
         let lengths =
             |factor| ranges(&ceilings, factor).iter().map(|range| range.len()).collect::<Vec<_>>();
         assert_eq!(lengths(2.0), [3, 2, 1]);
         assert_eq!(lengths(3.0), [5, 1]);
         assert_eq!(lengths(f64::INFINITY), [6]);
-    }
-
-    #[test]
-    fn the_name_of_a_roof_contains_its_sizes() {
-        let ceilings = ceilings(&[100.0, 60.0]);
-        assert_eq!(name(&ceilings, 80.0), "80.0 GB/s: 1 bytes to 2 bytes (2 matrices)");
-        assert_eq!(name(&ceilings[1..], 60.0), "60.0 GB/s: 2 bytes (1 matrix)");
     }
 }

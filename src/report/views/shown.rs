@@ -3,15 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::record::column::Value;
 use crate::record::read::RecordedRow;
+use crate::record::setting::Setting;
 use crate::report::column::Column;
 use crate::report::grouped;
 use crate::report::matched::{self, Fastest, Matrix, Numbers, timed};
 use crate::report::names::{count, join};
 use crate::report::select::{Conditions, Select};
-
-const SETTINGS: [&str; 6] = ["precision", "device", "threads", "cache", "order", "transpose"];
 
 /// Settings that usually follow from the method. They are part of a name only if one method has several values.
 const OF_METHOD: [&str; 2] = ["device", "threads"];
@@ -21,41 +19,25 @@ pub(super) const APART: [&str; 3] = ["precision", "cache", "transpose"];
 
 /// Returns those of the settings in which the rows differ.
 pub(super) fn varying<'s>(lines: &[&RecordedRow], settings: &[&'s str]) -> Vec<&'s str> {
-    let differ = |setting: &&str| {
-        lines.windows(2).any(|pair| word(pair[0], setting) != word(pair[1], setting))
+    let differ = |name: &&str| {
+        lines.windows(2).any(|pair| pair[0].setting().word(name) != pair[1].setting().word(name))
     };
     settings.iter().copied().filter(differ).collect()
 }
 
-pub(super) fn setting(line: &RecordedRow, settings: &[&str]) -> String {
-    join(settings.iter().filter_map(|setting| word(line, setting)), " ")
-}
-
 /// Returns the text of a setting if all rows have the same value.
-fn shared(lines: &[&RecordedRow], setting: &str) -> Option<String> {
-    let word = word(lines.first()?, setting).filter(|_| varying(lines, &[setting]).is_empty())?;
-    match setting {
-        "cache" | "order" => Some(format!("{word} {setting}")),
-        _ => Some(word),
-    }
-}
-
-/// Returns the text of a setting of a row. There is no text for a product that is not transposed.
-fn word(line: &RecordedRow, setting: &str) -> Option<String> {
-    match (setting, line.row.value(setting)?) {
-        ("transpose", value) => (value == Value::Text("true")).then(|| "transposed".into()),
-        ("threads", value) => Some(count(value.number()? as usize, "thread")),
-        (_, value) => Some(value.text()?.into()),
-    }
+fn shared(lines: &[&RecordedRow], name: &str) -> Option<String> {
+    let word = lines.first()?.setting().word(name);
+    let word = word.filter(|_| varying(lines, &[name]).is_empty())?;
+    Some(if ["cache", "order"].contains(&name) { format!("{word} {name}") } else { word })
 }
 
 /// Returns a note if the rows that `select` selects differ in method or setting, so that only the fastest on each
 /// matrix is used.
 pub(super) fn note_on_choice(lines: &[&RecordedRow], select: &Select) -> Option<String> {
     let selected: Vec<_> = lines.iter().copied().filter(|line| select.meets(line)).collect();
-    let settings = varying(&selected, &SETTINGS[1..]);
-    let kinds =
-        grouped(selected, |line| join([line.method().into(), setting(line, &settings)], " "));
+    let settings = varying(&selected, &Setting::NAMES[1..]);
+    let kinds = grouped(selected, |line| name(line.method(), line.setting(), &settings));
     let names = join(kinds.iter().map(|kind| kind.0.clone()), ", ");
     (kinds.len() > 1).then(|| format!("{select}: on each matrix the fastest of {names}"))
 }
@@ -63,7 +45,6 @@ pub(super) fn note_on_choice(lines: &[&RecordedRow], select: &Select) -> Option<
 pub(super) struct Shown<'a> {
     /// The rows, in the order of the selections.
     pub lines: Vec<&'a RecordedRow>,
-    /// The same rows, grouped by method and setting.
     pub series: Vec<Series<'a>>,
     /// The number of matrices on which no method ran.
     unmeasured: usize,
@@ -73,7 +54,6 @@ pub(super) struct Shown<'a> {
 pub(super) struct Series<'a> {
     /// The name of the method, followed by the setting if there are several.
     pub name: String,
-    /// The rows, in their original order.
     pub lines: Vec<&'a RecordedRow>,
 }
 
@@ -90,11 +70,9 @@ impl<'a> Shown<'a> {
         let met = lines.iter().copied().filter(|line| conditions.passes(line));
         let (mut lines, unmeasured): (Vec<_>, Vec<_>) =
             met.partition(|line| !line.method().is_empty());
-        if !of.is_empty() {
-            let first = |line: &RecordedRow| of.iter().position(|select| select.meets(line));
-            lines.retain(|line| first(line).is_some());
-            lines.sort_by_key(|line| first(line));
-        }
+        let first = |line: &RecordedRow| of.iter().position(|select| select.meets(line));
+        lines.retain(|line| of.is_empty() || first(line).is_some());
+        lines.sort_by_key(|line| first(line));
         let series = series(&lines, along);
         Self { lines, series, unmeasured: unmeasured.len() }
     }
@@ -102,8 +80,7 @@ impl<'a> Shown<'a> {
     /// Returns the matrices that have a time, sorted by their nonzeros, each with its first row.
     pub fn matrices(&self) -> Vec<(Matrix<'a>, &'a RecordedRow)> {
         let rows = grouped(timed(self.lines.iter().copied()), |line| matched::matrix(line));
-        let mut matrices: Vec<_> =
-            rows.into_iter().map(|(matrix, rows)| (matrix, rows[0])).collect();
+        let mut matrices: Vec<_> = rows.into_iter().map(|(of, rows)| (of, rows[0])).collect();
         matrices.sort_by_key(|&((name, _, nonzeros), _)| (nonzeros, name));
         matrices
     }
@@ -138,75 +115,68 @@ impl<'a> Shown<'a> {
 
     /// Describes the number of matrices and stand-ins and the common settings, in one sentence.
     pub fn summary(&self) -> String {
-        let (mut text, stand_ins) = self.count();
-        if stand_ins > 0 {
-            text += &format!(" (generated stand-ins: {stand_ins})");
-        }
-        join([text, self.setting()], "; ")
+        let [matrices, stand_ins] = self.counts();
+        let of_these = (stand_ins > 0).then(|| format!(" (generated stand-ins: {stand_ins})"));
+        let matrices = count(matrices, "matrix") + &of_these.unwrap_or_default();
+        join([matrices, self.setting()], "; ")
     }
 
-    /// Returns the number of matrices as text, and the number of stand-ins.
-    fn count(&self) -> (String, usize) {
+    /// Returns the numbers of matrices and of stand-ins among them.
+    fn counts(&self) -> [usize; 2] {
         let matrices = self.matrices();
-        let stand_ins = matrices.iter().filter(|(matrix, _)| matrix.1).count();
-        (count(matrices.len(), "matrix"), stand_ins)
+        [matrices.len(), matrices.iter().filter(|(matrix, _)| matrix.1).count()]
     }
 
     fn setting(&self) -> String {
-        join(SETTINGS.iter().filter_map(|setting| shared(&self.lines, setting)), ", ")
+        join(Setting::NAMES.iter().filter_map(|name| shared(&self.lines, name)), ", ")
     }
 
     /// Returns notes on the matrices, the common settings, stand-ins, and missing times, followed by the given ones.
     pub fn notes(&self, further: impl IntoIterator<Item = Option<String>>) -> Vec<String> {
-        let (matrices, stand_ins) = self.count();
-        let mut notes = vec![join([matrices, self.setting()], "; ")];
-        if stand_ins > 0 {
-            notes.push(format!(
-                "marked *: generated stand-ins for matrices of the collection ({stand_ins})"
-            ));
-        }
-        let matrices = self.matrices().len();
+        let [matrices, stand_ins] = self.counts();
         let lacking = self.series.iter().filter_map(|series| {
             let lacking = matrices - series.fastest().len();
             (lacking > 0).then(|| format!("{} on {}", series.name, count(lacking, "matrix")))
         });
         let lacking = join(lacking, ", ");
-        if !lacking.is_empty() {
-            notes.push(format!("without a time: {lacking}"));
-        }
-        if self.unmeasured > 0 {
-            notes.push(format!("not measured at all: {}", count(self.unmeasured, "matrix")));
-        }
-        notes.extend(further.into_iter().flatten());
-        notes
+        let notes = [
+            Some(join([count(matrices, "matrix"), self.setting()], "; ")),
+            (stand_ins > 0).then(|| {
+                format!(
+                    "marked *: generated stand-ins for matrices of the collection ({stand_ins})"
+                )
+            }),
+            (!lacking.is_empty()).then(|| format!("without a time: {lacking}")),
+            (self.unmeasured > 0)
+                .then(|| format!("not measured at all: {}", count(self.unmeasured, "matrix"))),
+        ];
+        notes.into_iter().chain(further).flatten().collect()
     }
 
     /// Returns a note if several rows of one matrix are in a series, of which only the fastest is used.
     pub fn note_on_several(&self) -> Option<String> {
         let several = |series: &&Series| {
-            let timed = timed(series.lines.iter().copied());
-            let comparable = timed.map(|line| (matched::matrix(line), setting(line, &APART)));
-            grouped(comparable, Clone::clone).iter().any(|(_, rows)| rows.len() > 1)
+            let comparable = grouped(timed(series.lines.iter().copied()), |line| {
+                (matched::matrix(line), line.setting().words(&APART))
+            });
+            comparable.iter().any(|(_, rows)| rows.len() > 1)
         };
-        let names =
-            join(self.series.iter().filter(several).map(|series| series.name.clone()), ", ");
-        let note = format!("several rows per matrix, of which the fastest is used: {names}");
-        (!names.is_empty()).then_some(note)
+        let several = self.series.iter().filter(several).map(|series| series.name.clone());
+        let names = join(several, ", ");
+        (!names.is_empty())
+            .then(|| format!("several rows per matrix, of which the fastest is used: {names}"))
     }
 }
 
 impl<'a> Series<'a> {
-    /// Returns the fastest row of each matrix and precision.
     pub fn times(&self) -> Fastest<'a> {
         matched::fastest(self.lines.iter().copied())
     }
 
-    /// Returns a number of each row that is correct and timed.
     pub fn numbers(&self, column: &Column) -> Numbers<'a> {
         matched::numbers(self.lines.iter().copied(), column)
     }
 
-    /// Returns two finite numbers of each row that is correct and timed.
     pub fn points(&self, columns: [&Column; 2]) -> Vec<(&'a RecordedRow, (f64, f64))> {
         matched::points(self.lines.iter().copied(), columns)
     }
@@ -217,15 +187,19 @@ impl<'a> Series<'a> {
 }
 
 fn series<'a>(lines: &[&'a RecordedRow], along: &[&str]) -> Vec<Series<'a>> {
-    let of_all: Vec<_> = SETTINGS.into_iter().filter(|name| !OF_METHOD.contains(name)).collect();
-    let of_all = varying(lines, &of_all);
+    let mut of_all = varying(lines, &Setting::NAMES);
+    of_all.retain(|name| !OF_METHOD.contains(name));
     let mut series = Vec::new();
     for (method, lines) in grouped(lines.iter().copied(), |line| line.method()) {
         let mut settings = [&of_all[..], &varying(&lines, &OF_METHOD)].concat();
         settings.retain(|setting| !along.contains(setting));
-        for (setting, lines) in grouped(lines, |line| setting(line, &settings)) {
-            series.push(Series { name: join([method.to_owned(), setting], " "), lines });
-        }
+        let named = grouped(lines, |line| name(method, line.setting(), &settings));
+        series.extend(named.into_iter().map(|(name, lines)| Series { name, lines }));
     }
     series
+}
+
+/// Returns a method or matrix, followed by the settings of these names.
+pub(super) fn name(of: &str, setting: Setting, names: &[&str]) -> String {
+    join([of.to_owned(), setting.words(names)], " ")
 }

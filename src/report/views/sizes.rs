@@ -3,7 +3,6 @@
 use super::*;
 use crate::record::row::matrix_name;
 use crate::record::tuning::{Rule, Size, Sweep};
-use crate::report::matched::time;
 
 keys! {
     /// The tuning of csr-k, section 4, from recorded rows of a method with every size. The command `tune` computes
@@ -27,14 +26,12 @@ impl Kind for Sizes {
         let sized: Vec<_> = met.filter_map(|line| Some((line, self.size(line)?))).collect();
         let lines: Vec<_> = sized.iter().map(|(line, _)| *line).collect();
         let settings = varying(&lines, &[&APART[..], &["order", "threads"]].concat());
-        let groups = grouped(sized, |(line, _)| setting(line, &settings));
+        let groups = grouped(sized, |(line, _)| line.setting().words(&settings));
         let swept = groups.into_iter().filter_map(|(name, rows)| self.sweep(name, &rows));
         let swept: Vec<_> = swept.collect();
         let on_sweep = |of: &Swept| [of.sweep.heading("size"), of.sweep.conclusions()].concat();
-        let mut notes: Vec<_> = swept.iter().flat_map(on_sweep).collect();
-        if swept.is_empty() {
-            notes.push(format!("no rows of {}:srs=…", self.method));
-        }
+        let no_rows = swept.is_empty().then(|| format!("no rows of {}:srs=…", self.method));
+        let notes = swept.iter().flat_map(on_sweep).chain(no_rows).collect();
         View::of(notes, chart(&swept), table(&swept))
     }
 }
@@ -65,10 +62,8 @@ impl Sizes {
         for (_, rows) in grouped(rows.iter().copied(), |(line, _)| matrix(line)) {
             let line = rows[0].0;
             let gflops = sizes.iter().map(|size| {
-                let rows = rows.iter().filter(|row| row.1 == *size);
-                let timed = rows.filter(|(line, _)| time(line).is_some());
-                let gflops: Vec<_> =
-                    timed.filter_map(|(line, _)| line.row.typical_gflops()).collect();
+                let own = timed(rows.iter().filter(|row| row.1 == *size).map(|row| row.0));
+                let gflops: Vec<_> = own.filter_map(|line| line.row.typical_gflops()).collect();
                 Statistic::Max.of(&gflops)
             });
             sweep.take(&line.row.file, line.row.row_length_mean, gflops);
@@ -85,9 +80,9 @@ impl Swept<'_> {
 
     fn points(&self, rule: &Rule) -> Vec<Point> {
         let points = self.sweep.best().filter_map(|best| {
-            let size = if rule.name == "srs" { Some(best.size.srs) } else { best.size.ssrs };
+            let size = if rule.name == "srs" { best.size.srs } else { best.size.ssrs? };
             let label = Some(self.label(best.file));
-            Some(Point { x: best.row_length, y: f64::from(size?), label, ..Point::default() })
+            Some(Point { x: best.row_length, y: f64::from(size), label, ..Point::default() })
         });
         points.collect()
     }

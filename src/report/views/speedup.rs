@@ -66,7 +66,6 @@ keys! {
         /// The baselines. Each has a row with the speed-up of `of` over it. (In the view `speedup`, there is one
         /// baseline.)
         pub over: Vec<Select>,
-        /// The parts that are shown separately; if empty, all rows together.
         #[serde(default)]
         pub split: Vec<Part>,
     }
@@ -88,11 +87,10 @@ impl Kind for Speedups {
         for (name, conditions) in parts(&self.conditions, &self.split) {
             let met = shown.lines.iter().copied().filter(|line| conditions.passes(line));
             let met: Vec<_> = met.collect();
-            for note in all.iter().filter_map(|select| note_on_choice(&met, select)) {
-                if !notes.contains(&note) {
-                    notes.push(note);
-                }
-            }
+            let mut choices: Vec<_> =
+                all.iter().filter_map(|of| note_on_choice(&met, of)).collect();
+            choices.retain(|note| !notes.contains(note));
+            notes.extend(choices);
             notes.push(self.rows(name, &met, &mut rows));
         }
         let kinds = Kinds::of_lines(&shown.lines);
@@ -107,7 +105,6 @@ struct Compared<'a> {
     method: &'a Select,
     /// The number of matrices with a time of the method and of `of`.
     matrices: usize,
-    /// The speed-ups of `of` over the method.
     speeds: Numbers<'a>,
     percent_best: Option<f64>,
 }
@@ -135,11 +132,14 @@ impl Speedups {
         }));
         rows.push(row(&self.of, selected(lines, &self.of).len(), Vec::new()));
         let matrices = best_share(lines, &self.of, &among, 1.0).map_or(0, |best| best.1);
-        let missing = join(missing.iter().map(Select::to_string), ", ");
-        let without =
-            if missing.is_empty() { missing } else { format!(" (without any time: {missing})") };
-        let of = count(matrices, "matrix");
-        let note = format!("% best: in percent of {of} on which every method has a time{without}");
+        let mut note = format!(
+            "% best: in percent of {} on which every method has a time",
+            count(matrices, "matrix")
+        );
+        if !missing.is_empty() {
+            let missing = join(missing.iter().map(Select::to_string), ", ");
+            note += &format!(" (without any time: {missing})");
+        }
         join([part.to_owned(), note], ": ")
     }
 

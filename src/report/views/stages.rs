@@ -44,7 +44,6 @@ impl Kind for Stages {
 }
 
 impl Stages {
-    /// Returns the products, sorted by the nonzeros of the matrices, then in the order of the methods.
     fn products<'a>(&self, recorded: &Recorded<'a>) -> Vec<Product<'a>> {
         let key = |row: &&StageRow| {
             (row.file.clone(), row.method_name.clone(), row.precision, row.run_id.clone())
@@ -61,7 +60,7 @@ impl Stages {
         let settings = varying(&lines, &["precision"]);
         let product = |(line, stages): (RecordedRow, _)| Product {
             matrix: label(matrix(&line)),
-            method: join([line.method().to_owned(), setting(&line, &settings)], " "),
+            method: name(line.method(), line.setting(), &settings),
             line,
             stages,
         };

@@ -148,8 +148,8 @@ impl Kind for Repeatability {
         let meaning =
             "compared: the bits of y after the first product and after each round, with the same x";
         let unknown = shown.series.len() - counted.len();
-        let unknown = (unknown > 0)
-            .then(|| format!("without a count of results: {}", count(unknown, "method")));
-        View::of(shown.notes([Some(meaning.into()), unknown]), None, table)
+        let on_unknown = format!("without a count of results: {}", count(unknown, "method"));
+        let notes = [Some(meaning.into()), (unknown > 0).then_some(on_unknown)];
+        View::of(shown.notes(notes), None, table)
     }
 }
