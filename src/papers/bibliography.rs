@@ -11,7 +11,6 @@ pub struct BibEntry {
     pub key: &'static str,
     /// The words by which sources cite the entry: `Bell & Garland 2009`.
     cited_as: &'static str,
-    /// The entry in BibTeX.
     pub text: &'static str,
 }
 

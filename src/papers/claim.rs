@@ -9,11 +9,9 @@ use crate::report::column::Column;
 use crate::report::select::{Conditions, Select};
 use crate::report::statistics::Statistic;
 
-/// A claim of a source about its results.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
-    /// The claim, in our words.
     pub text: String,
     /// The number that the source prints, or its words.
     pub paper: String,
@@ -65,7 +63,6 @@ pub enum Quantity {
 }
 
 impl Quantity {
-    /// Returns the selections of rows that the number is computed from.
     pub fn operands(&self) -> Vec<&Select> {
         match self {
             Self::Speed { of, over, .. } | Self::Ratio { of, over, .. } => vec![of, over],
@@ -108,7 +105,6 @@ impl From<Range> for String {
     }
 }
 
-/// The error that a text is not a range.
 #[derive(Debug, thiserror::Error)]
 #[error("holds = '{0}' must have the form '> 1', '< 1' or '0.9 to 1.1'")]
 pub struct RangeError(String);

@@ -72,10 +72,8 @@ pub struct Block {
     /// The numbers of threads. Numbers above the number of cores are left out. If empty: one thread per core.
     #[serde(default)]
     pub threads: Vec<usize>,
-    /// The orders of rows and columns: see [`Order`].
     #[serde(default = "natural_only")]
     pub order: Vec<Order>,
-    /// The cache states: see [`CacheState`].
     #[serde(default = "hot_only")]
     pub cache: Vec<CacheState>,
     /// Whether the products are with A (`false`) or with Aᵀ (`true`).

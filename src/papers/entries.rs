@@ -130,6 +130,8 @@ fn filled_text(text: &str, row: &HashMap<&str, &str>) -> Result<String> {
 
 #[cfg(test)]
 mod tests {
+    use expect_test::expect;
+
     use super::*;
 
     #[test]
@@ -150,20 +152,18 @@ mod tests {
                     [[claim]]\nleast = 3\ntext = 't'\nmeasured.of = ['x', 'f']\n";
         assert_eq!(written(short).unwrap(), Some(long.parse().unwrap()));
         assert_eq!(written(long), Ok(None));
-        for (text, expected) in [
-            (
-                "\n[[view]]\ntable = \"a|b\\nc\"\n",
-                "2: [[view]]: the row 'c' of the table needs 2 cells",
-            ),
-            (
-                "view = [{ table = \"a|b\\nd|e\", title = '{c}' }]",
-                "1: [[view]]: '{c}': the table has no column 'c'",
-            ),
-            ("x = 1\n[[claim]]\n[[claim]]\nwrong = 1\neach = [{}]\n", "3: [[claim]]: it is wrong"),
-            ("view = [{ each = 1 }]", "1: [[view]]: invalid type"),
-        ] {
-            let error = written(text).unwrap_err();
-            assert!(error.starts_with(expected), "{error}");
-        }
+        let errors = [
+            "\n[[view]]\ntable = \"a|b\\nc\"\n",
+            "view = [{ table = \"a|b\\nd|e\", title = '{c}' }]",
+            "x = 1\n[[claim]]\n[[claim]]\nwrong = 1\neach = [{}]\n",
+            "view = [{ each = 1 }]",
+        ];
+        expect![[r#"
+            2: [[view]]: the row 'c' of the table needs 2 cells
+            1: [[view]]: '{c}': the table has no column 'c'
+            3: [[claim]]: it is wrong
+            1: [[view]]: invalid type: integer `1`, expected a sequence
+        "#]]
+        .assert_eq(&errors.map(|text| written(text).unwrap_err() + "\n").concat());
     }
 }

@@ -19,9 +19,7 @@ use spmv_methods::method::Device;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClaimVerdict {
-    /// Our number is in the range that the claim requires.
     Holds,
-    /// Our number is outside of that range.
     DoesNotHold,
     /// There is no number here, or it is not sufficient to judge the claim.
     CannotBeJudged,
@@ -42,7 +40,6 @@ impl ClaimVerdict {
 pub struct JudgedClaim {
     /// The ID of the experiment; empty after [`judge`], which does not know it.
     pub id: String,
-    /// The claim, in our words.
     pub claim: String,
     /// The number or words that the source prints.
     pub paper: String,
@@ -52,7 +49,6 @@ pub struct JudgedClaim {
     pub measured: Option<f64>,
     pub matrices: usize,
     pub verdict: ClaimVerdict,
-    /// The reason why the claim cannot be judged.
     pub why: Option<String>,
     /// The model that the number comes from, with its error; `None` where it was measured.
     #[serde(default)]
@@ -64,7 +60,6 @@ impl JudgedClaim {
         self.verdict != ClaimVerdict::CannotBeJudged
     }
 
-    /// Returns the verdict as text, with the reason why there is none and the model that it is based on.
     pub fn in_words(&self) -> String {
         let why = self.why.iter().map(|why| format!(": {why}"));
         let modelled = self.modelled.iter().map(|model| format!(" ({model})"));
@@ -208,7 +203,6 @@ fn absence(claim: &Claim, lines: &[&RecordedRow]) -> String {
     "no matrix has all of the rows".into()
 }
 
-/// Whether the selection names methods that run on a GPU.
 fn runs_on_gpu(select: &Select) -> bool {
     let mut named = all().filter(|method| select.names_method(method.name));
     named.any(|method| method.device() == Device::Gpu)

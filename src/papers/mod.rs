@@ -17,87 +17,38 @@ use spmv_matrix::near::hint;
 
 /// Builds the list of experiments from the names of their files.
 macro_rules! experiments {
-    ($($id:literal),* $(,)?) => {
+    ($($id:literal)*) => {
         &[$(($id, include_str!(concat!("../../experiments/", $id, ".toml")))),*]
     };
 }
 
 /// The ID and definition of every built-in experiment, in the order in which they are listed and run. Experiments
 /// that measure many methods are first, because the others reuse their rows.
-const EXPERIMENTS: &[(&str, &str)] = experiments![
-    "selector",
-    "roofline",
-    "amortisation",
-    "determinism",
-    "baselines",
-    "baselines-avx2",
-    "sc16-table1",
-    "sc16-table2",
-    "sc16-fig3",
-    "sc16-fig4",
-    "sc16-fig5",
-    "sc16-fig6",
-    "sc16-fig9",
-    "sc16-fig10",
-    "sc16-fig11",
-    "hola-fig4",
-    "hola-fig5",
-    "hola-table2",
-    "hola-fig6",
-    "hola-fig7",
-    "hola-fig8",
-    "hola-fig9",
-    "hola-fig10",
-    "hola-fig11",
-    "hola-fig12",
-    "hola-table3",
-    "hola-fig13",
-    "five-gpu-table1",
-    "five-gpu-fig1",
-    "five-gpu-fig2",
-    "five-gpu-fig3",
-    "five-gpu-fig4",
-    "five-gpu-fig5",
-    "five-gpu-fig6",
-    "five-gpu-table3",
-    "five-gpu-fig7",
-    "five-gpu-fig8",
-    "five-gpu-fig9",
-    "five-gpu-fig10",
-    "five-gpu-fig11",
-    "five-gpu-fig12",
-    "five-gpu-fig13",
-    "csrk-table1",
-    "csrk-fig5",
-    "csrk-fig6",
-    "csrk-fig7",
-    "csrk-k",
-    "csrk-tune",
-    "gpu-methods",
-    "gpu-shapes",
-    "gpu-transposed",
-    "gpu-cold",
-    "gpu-graphs",
-    "gpu-l2",
-    "gpu-choices",
-    "gpu-kernels",
-    "model-validation",
-];
+const EXPERIMENTS: &[(&str, &str)] = experiments! {
+    "selector" "roofline" "amortisation" "determinism" "baselines" "baselines-avx2"
+    "sc16-table1" "sc16-table2" "sc16-fig3" "sc16-fig4" "sc16-fig5" "sc16-fig6" "sc16-fig9" "sc16-fig10" "sc16-fig11"
+    "hola-fig4" "hola-fig5" "hola-table2" "hola-fig6" "hola-fig7" "hola-fig8" "hola-fig9" "hola-fig10" "hola-fig11"
+    "hola-fig12" "hola-table3" "hola-fig13"
+    "five-gpu-table1" "five-gpu-fig1" "five-gpu-fig2" "five-gpu-fig3" "five-gpu-fig4" "five-gpu-fig5" "five-gpu-fig6"
+    "five-gpu-table3" "five-gpu-fig7" "five-gpu-fig8" "five-gpu-fig9" "five-gpu-fig10" "five-gpu-fig11"
+    "five-gpu-fig12" "five-gpu-fig13"
+    "csrk-table1" "csrk-fig5" "csrk-fig6" "csrk-fig7" "csrk-k" "csrk-tune"
+    "gpu-methods" "gpu-shapes" "gpu-transposed" "gpu-cold" "gpu-graphs" "gpu-l2" "gpu-choices" "gpu-kernels"
+    "model-validation"
+};
 
 /// The published times, which only one experiment uses.
 const PUBLISHED: &str = include_str!("../../experiments/published.csv");
 
 pub fn experiments() -> impl Iterator<Item = Experiment> {
-    EXPERIMENTS.iter().map(|(id, text)| {
-        let experiment = Experiment::parse(id, &format!("{id}.toml"), text);
-        let experiment = experiment.expect("a test parses all definitions");
+    let parsed = |(id, text): &(&str, &str)| {
+        let experiment = Experiment::parse(id, &format!("{id}.toml"), text)?;
         match experiment.published.clone() {
-            Some(file) => {
-                experiment.with_published(&file, PUBLISHED).expect("a test parses the file")
-            }
-            None => experiment,
+            Some(file) => experiment.with_published(&file, PUBLISHED),
+            None => Ok(experiment),
         }
-    })
+    };
+    EXPERIMENTS.iter().map(move |of| parsed(of).expect("a test parses all definitions"))
 }
 
 /// Returns the built-in experiment with that ID, or reads a definition if the word ends with `.toml`.

@@ -54,7 +54,6 @@ pub fn of<'a>(
     }
 }
 
-/// Returns the numbers of rows, matrices and stand-ins as a sentence.
 fn extent(lines: &[RecordedRow]) -> String {
     let [matrices, stand_ins] = matrices(lines);
     let real = match stand_ins {

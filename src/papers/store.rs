@@ -2,7 +2,7 @@
 //! too, and in `runs/` the records of the runs that the rows come from. Rows are complete or missing, and so are
 //! the measurements of a matrix with one combination of settings.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -20,20 +20,17 @@ use crate::record::row::Row;
 use crate::record::run::{RowKey, open_cells};
 use crate::record::stages::StageRow;
 
+#[derive(Default)]
 pub struct Store {
     folder: PathBuf,
     lines: Vec<RecordedRow>,
     stages: Vec<StageRow>,
-    /// The indices in `lines` by run and matrix file.
-    places: HashMap<(String, String), Vec<usize>>,
     runs: BTreeMap<String, Value>,
 }
 
-/// A matrix that is measured with one combination of settings.
 #[derive(Clone, Copy, Debug)]
 pub struct GridCell<'a> {
     pub run: &'a RunSettings,
-    /// The name of the GPU, if a method runs on a real one.
     pub gpu: Option<&'a str>,
     pub rows: &'a [RowKey],
     /// The file of the matrix, as in rows.
@@ -41,7 +38,6 @@ pub struct GridCell<'a> {
 }
 
 impl GridCell<'_> {
-    /// Returns whether a recorded run measured with the settings, and on the GPU.
     fn is_of(&self, run: &Value) -> bool {
         let is_gpu = self.gpu.is_none_or(|name| run["gpu"]["name"] == name);
         is_gpu && has_settings(run, self.run)
@@ -50,16 +46,10 @@ impl GridCell<'_> {
 
 impl Store {
     pub fn open(folder: &Path) -> Result<Self> {
-        let mut store = Self {
-            folder: folder.to_owned(),
-            lines: Vec::new(),
-            stages: Vec::new(),
-            places: HashMap::new(),
-            runs: BTreeMap::new(),
-        };
+        let mut store = Self { folder: folder.to_owned(), ..Self::default() };
         if store.rows_path().is_file() {
             RowFile::repair::<Row>(&store.rows_path())?;
-            read::read(&store.rows_path())?.into_iter().for_each(|line| store.index(line));
+            store.lines = read::read(&store.rows_path())?;
         }
         if store.stages_path().is_file() {
             RowFile::repair::<StageRow>(&store.stages_path())?;
@@ -90,18 +80,20 @@ impl Store {
     /// Returns the rows of a cell if a single run has all of them. If a run found that the matrix cannot be measured,
     /// returns only the row that gives the reason.
     pub fn rows_of(&self, cell: GridCell) -> Option<Vec<&RecordedRow>> {
+        let of_matrix = self.lines.iter().filter(|line| line.row.file == cell.file);
+        let of_matrix: Vec<_> = of_matrix.collect();
+        let is_own = |line: &&RecordedRow| match line.row.cell() {
+            Some(row) => cell.rows.iter().any(|cell| cell.has(&row)),
+            None => true,
+        };
         let mut runs = self.runs.iter().filter(|(_, run)| cell.is_of(run));
         runs.find_map(|(run_id, _)| {
-            let places = self.places.get(&(run_id.clone(), cell.file.to_owned()))?;
-            let lines = || places.iter().map(|&place| &self.lines[place]);
-            if !open_cells(lines().map(|line| &line.row), cell.rows).is_empty() {
-                return None;
-            }
-            let of_matrix = lines().find(|line| line.row.method_name.is_none());
-            let is_own = |line: &&RecordedRow| {
-                line.row.cell().is_some_and(|row| cell.rows.iter().any(|cell| cell.has(&row)))
-            };
-            Some(of_matrix.map_or_else(|| lines().filter(is_own).collect(), |line| vec![line]))
+            let of_run = of_matrix.iter().copied().filter(|line| line.row.run_id == *run_id);
+            let own: Vec<_> = of_run.filter(is_own).collect();
+            let is_complete = !own.is_empty()
+                && open_cells(own.iter().map(|line| &line.row), cell.rows).is_empty();
+            let ended = own.iter().find(|line| line.row.method_name.is_none());
+            is_complete.then(|| ended.map_or(own.clone(), |line| vec![*line]))
         })
     }
 
@@ -151,7 +143,7 @@ impl Store {
         write(&self.stages_path(), &stages.iter().collect::<Vec<_>>())?;
         self.stages.extend(stages);
         write(&self.rows_path(), &lines.iter().map(|line| &line.row).collect::<Vec<_>>())?;
-        lines.into_iter().for_each(|line| self.index(line));
+        self.lines.extend(lines);
         Ok(())
     }
 
@@ -166,12 +158,6 @@ impl Store {
                 origin(here)
             )
         })
-    }
-
-    fn index(&mut self, line: RecordedRow) {
-        let key = (line.row.run_id.clone(), line.row.file.clone());
-        self.places.entry(key).or_default().push(self.lines.len());
-        self.lines.push(line);
     }
 }
 

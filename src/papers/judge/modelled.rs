@@ -8,7 +8,6 @@ use crate::record::read::RecordedRow;
 use crate::report::column::Column;
 use spmv_methods::device::model::DeviceFile;
 
-/// The model that rows come from, with the error of its times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     name: String,
@@ -18,7 +17,6 @@ pub struct Model {
 }
 
 impl Model {
-    /// Returns the model of these rows, or `None` if all of them are measured.
     pub fn of(lines: &[&RecordedRow]) -> Option<Self> {
         let name = lines.iter().find_map(|line| line.row.device?.model_name())?;
         let percent_of = |name: &str| DeviceFile::find(name).ok()?.validated_percent;
