@@ -1,4 +1,4 @@
-//! The claims of a source, and the numbers with which they are compared.
+//! The claims of a source, and the numbers with which they are compared; `docs/experiments.md` describes their keys.
 
 use std::fmt;
 
@@ -13,23 +13,15 @@ use crate::report::statistics::Statistic;
 #[serde(deny_unknown_fields)]
 pub struct Claim {
     pub text: String,
-    /// The number that the source prints, or its words.
     pub paper: String,
-    /// The conditions on the rows that the claim is about.
     #[serde(default, rename = "where")]
     pub conditions: Conditions,
-    /// The number that is computed from our rows.
     pub measured: Quantity,
-    /// The range of our number in which the claim holds. It ends at the threshold that the claim is about.
     pub holds: Option<Range>,
-    /// The reason why the claim cannot be judged by what this program measures.
     pub unjudged: Option<String>,
-    /// Whether the claim is about the method, whatever the matrix, so that stand-ins are valid too.
     #[serde(default)]
     pub any_matrix: bool,
-    /// The GPU that the claim is about, if the source used several: one of the experiment's `gpus`.
     pub gpu: Option<String>,
-    /// The minimum number of matrices for a verdict.
     #[serde(default = "one")]
     pub least: usize,
 }
@@ -43,22 +35,13 @@ fn one() -> usize {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Quantity {
-    /// A statistic over the matrices of the speed-up of `of` over the baseline `over`: time of `over` / time of
-    /// `of`. The times are those of a product or, if `products` is given, of the setup and this number of products.
     Speed { of: Select, over: Select, statistic: Statistic, products: Option<f64> },
-    /// The percentage of matrices on which `of` is faster than `than`.
     Faster { of: Select, than: Select },
-    /// The percentage of matrices on which `of` is the fastest of itself and `among`.
     Best { of: Select, among: Vec<Select> },
-    /// A statistic over the rows of one of their numbers.
     Number { of: Select, column: Column, statistic: Statistic },
-    /// The statistic of `of` divided by the same statistic of `over`.
     Ratio { of: Select, over: Select, column: Column, statistic: Statistic },
-    /// Pearson's correlation of two numbers of the rows.
     Correlation { of: Select, between: [Column; 2] },
-    /// The distance of the correlation of `of` from `to`, minus that of `than`; negative if `of` is nearer.
     Farther { of: Select, than: Select, between: [Column; 2], to: f64 },
-    /// The percentage of rows that meet conditions.
     Share { of: Select, meets: Conditions },
 }
 
@@ -105,14 +88,10 @@ impl From<Range> for String {
     }
 }
 
-#[derive(Debug, thiserror::Error)]
-#[error("holds = '{0}' must have the form '> 1', '< 1' or '0.9 to 1.1'")]
-pub struct RangeError(String);
-
 impl TryFrom<String> for Range {
-    type Error = RangeError;
+    type Error = String;
 
-    fn try_from(text: String) -> Result<Self, RangeError> {
+    fn try_from(text: String) -> Result<Self, String> {
         let number = |word: &str| word.trim().parse::<f64>().ok();
         let range = if let Some(low) = text.strip_prefix('>') {
             number(low).map(|low| Self { low, high: f64::INFINITY })
@@ -122,7 +101,8 @@ impl TryFrom<String> for Range {
             let ends = text.split_once(" to ");
             ends.and_then(|(low, high)| Some(Self { low: number(low)?, high: number(high)? }))
         };
-        range.ok_or(RangeError(text))
+        let forms = "'> 1', '< 1' or '0.9 to 1.1'";
+        range.ok_or_else(|| format!("holds = '{text}' must have the form {forms}"))
     }
 }
 
@@ -153,7 +133,7 @@ mod tests {
         for text in ["> 1", "< -0.5", "0.9 to 1.1"] {
             assert_eq!(parsed(text).unwrap().to_string(), text);
         }
-        let error = parsed("about 1").unwrap_err().to_string();
-        assert_eq!(error, "holds = 'about 1' must have the form '> 1', '< 1' or '0.9 to 1.1'");
+        let error = "holds = 'about 1' must have the form '> 1', '< 1' or '0.9 to 1.1'";
+        assert_eq!(parsed("about 1").unwrap_err(), error);
     }
 }

@@ -1,5 +1,5 @@
-//! The format of an experiment's definition. The lists of a block are multiplied, blocks are added, and there are
-//! no conditions.
+//! The format of an experiment's definition; `docs/experiments.md` describes its keys. The lists of a block are
+//! multiplied, blocks are added, and there are no conditions.
 
 use std::path::Path;
 
@@ -20,8 +20,7 @@ use spmv_methods::device::model::DeviceFile;
 use spmv_methods::method::{Device, Unavailable};
 use spmv_methods::simd::Isa;
 
-/// The maximum number of matrices, and of combinations of lists, in a block. Lists multiply, so a few could
-/// otherwise exceed the memory.
+/// The maximum number of matrices, and of combinations of lists, in a block: lists multiply, and memory is limited.
 const MOST: usize = 10_000;
 
 /// An experiment, usually a table or figure of a paper: what is measured, shown and claimed.
@@ -32,16 +31,11 @@ pub struct Experiment {
     #[serde(skip)]
     pub id: String,
     pub title: String,
-    /// The document and the place in it, such as `merge-spmv-sc16, Table 1`, or this project.
     pub source: String,
-    /// The GPUs that the source used, by the names of their models. The option `--device model` uses these
-    /// models.
     #[serde(default)]
     pub gpus: Vec<String>,
-    /// Notes for the reader, such as differences from the source.
     #[serde(default)]
     pub notes: Vec<String>,
-    /// The name of a file, in the same folder, with published times of the same products: see [`Published`].
     #[serde(default)]
     pub published: Option<String>,
     #[serde(skip)]
@@ -58,30 +52,22 @@ pub struct Experiment {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Block {
-    /// The matrices: `corpus`, `set:NAME`, `set:NAME/CLASS`, `GROUP/NAME`, `collection:GROUP/NAME` for a matrix
-    /// that the datasets lack, `collection:NAME` for a file of any origin, or `gen:SPEC`, where `key={a,b,c}` generates
-    /// one matrix per value.
     pub matrices: Vec<String>,
-    /// The methods, in the form of the option `--methods`. All must run on the same device.
     pub methods: Vec<String>,
-    /// The modelled GPUs on which GPU methods run, in place of a real one.
     #[serde(default)]
     pub models: Vec<String>,
     #[serde(default = "f64_only")]
     pub precision: Vec<Precision>,
-    /// The numbers of threads. Numbers above the number of cores are left out. If empty: one thread per core.
     #[serde(default)]
     pub threads: Vec<usize>,
-    #[serde(default = "natural_only")]
+    #[serde(default = "usual")]
     pub order: Vec<Order>,
     #[serde(default = "hot_only")]
     pub cache: Vec<CacheState>,
-    /// Whether the products are with A (`false`) or with Aᵀ (`true`).
-    #[serde(default = "plain_only")]
+    #[serde(default = "usual")]
     pub transpose: Vec<bool>,
     #[serde(default)]
     pub values: Values,
-    /// The instruction set of this program's own methods, and the widest of MKL. If absent: the machine's widest.
     pub isa: Option<Isa>,
     pub protocol: Option<Protocol>,
     pub rounds: Option<u32>,
@@ -96,16 +82,12 @@ fn f64_only() -> Vec<Precision> {
     vec![Precision::F64]
 }
 
-fn natural_only() -> Vec<Order> {
-    vec![Order::Natural]
+fn usual<T: Default>() -> Vec<T> {
+    vec![T::default()]
 }
 
 fn hot_only() -> Vec<CacheState> {
     vec![CacheState::Hot]
-}
-
-fn plain_only() -> Vec<bool> {
-    vec![false]
 }
 
 fn yes() -> bool {
@@ -115,11 +97,9 @@ fn yes() -> bool {
 impl Experiment {
     /// Reads a definition from a file. Its ID is the file's name without extension.
     pub fn read(path: &Path) -> Result<Self> {
-        let read = |path: &Path| {
-            let file = path.display().to_string();
-            let text =
-                std::fs::read_to_string(path).map_err(|e| anyhow!("cannot read {file}: {e}"));
-            text.map(|text| (file, text))
+        let read = |path: &Path| match (path.display().to_string(), std::fs::read_to_string(path)) {
+            (file, Ok(text)) => Ok((file, text)),
+            (file, Err(error)) => Err(anyhow!("cannot read {file}: {error}")),
         };
         let (file, text) = read(path)?;
         let name = path.file_stem().unwrap_or_default();
@@ -136,19 +116,14 @@ impl Experiment {
 
     /// Parses a definition. The message of an error begins with the name of the file.
     pub fn parse(id: &str, file: &str, text: &str) -> Result<Self> {
-        let grammar = |error| anyhow!("{file}: {}", with_hint(&error));
-        let wrong = |error: Error| anyhow!("{file}: {error}");
         let several = written_out(text, check_entry).map_err(|e| anyhow!("{file}:{e:#}"))?;
-        let parsed = match several {
-            None => toml::from_str(text),
-            Some(definition) => definition.try_into(),
-        };
-        let experiment = Self { id: id.to_owned(), ..parsed.map_err(grammar)? };
-        let gpus = &experiment.gpus;
-        let checks = experiment.blocks.iter().map(Block::check).chain([known_models(gpus)]);
-        let checks = checks.chain(experiment.claims.iter().map(|claim| claim.check(gpus)));
-        checks.collect::<Result<()>>().map_err(wrong)?;
-        Ok(experiment)
+        let parsed = several.map_or_else(|| toml::from_str(text), toml::Table::try_into);
+        let parsed: Self = parsed.map_err(|error| anyhow!("{file}: {}", with_hint(&error)))?;
+        let Self { blocks, gpus, claims, .. } = &parsed;
+        let checks = blocks.iter().map(Block::check).chain([known_models(gpus)]);
+        let mut checks = checks.chain(claims.iter().map(|claim| claim.check(gpus)));
+        checks.try_for_each(|check| check.map_err(|error| anyhow!("{file}: {error}")))?;
+        Ok(Self { id: id.to_owned(), ..parsed })
     }
 
     /// Whether a block of the experiment runs on the device. For a GPU, only blocks on a real GPU count.
@@ -158,16 +133,14 @@ impl Experiment {
     }
 }
 
-/// Returns the parser's message. If it quotes an unknown word followed by the known ones, adds the known word
-/// that was probably meant.
+/// Returns the parser's message, with the word that was probably meant if it quotes an unknown one.
 fn with_hint(error: &toml::de::Error) -> String {
     let mut quoted = error.message().split('`').skip(1).step_by(2);
     let meant = quoted.next().and_then(|word| did_you_mean(word, quoted));
-    let meant = meant.map_or_else(String::new, |question| format!("; {question}"));
+    let meant = meant.map(|question| format!("; {question}")).unwrap_or_default();
     format!("{}{meant}", error.to_string().trim_end())
 }
 
-/// Checks an entry that was written out of one that stands for several.
 fn check_entry(kind: &str, entry: toml::Value) -> Result<()> {
     let checked = match kind {
         "measure" => entry.try_into::<Block>().map(drop),
@@ -178,9 +151,6 @@ fn check_entry(kind: &str, entry: toml::Value) -> Result<()> {
 }
 
 impl Block {
-    /// Returns the device on which the methods of the block run.
-    ///
-    /// # Panics
     /// Panics on a block that `check` has not checked.
     pub fn device(&self) -> Device {
         devices(&self.methods[0]).next().expect("checked when it was parsed")
@@ -198,20 +168,19 @@ impl Block {
         };
         let methods = Some(self.methods.clone());
         let whole = RunSettings::new(self.settings());
-        let mut runs = vec![RunSettings { methods, expand: self.expand, ..whole }];
-        multiply(&mut runs, &devices, |run, device| run.device = device.clone());
-        multiply(&mut runs, &self.precision, |run, &one| run.precisions = vec![one]);
+        let runs = vec![RunSettings { methods, expand: self.expand, ..whole }];
+        let runs = multiplied(runs, &devices, |run, device| run.device = device.clone());
+        let mut runs = multiplied(runs, &self.precision, |run, &one| run.precisions = vec![one]);
         if !self.threads.is_empty() {
             let threads: Vec<_> = self.threads.iter().filter(|&&n| n <= cores).collect();
-            multiply(&mut runs, &threads, |run, &&n| run.threads = vec![n]);
+            runs = multiplied(runs, &threads, |run, &&n| run.threads = vec![n]);
         }
-        multiply(&mut runs, &self.order, |run, &one| run.orders = vec![one]);
-        multiply(&mut runs, &self.cache, |run, &one| {
+        let runs = multiplied(runs, &self.order, |run, &one| run.orders = vec![one]);
+        let runs = multiplied(runs, &self.cache, |run, &one| {
             run.caches = vec![one];
             run.settings.cache = one;
         });
-        multiply(&mut runs, &self.transpose, |run, &is| run.settings.transpose = is);
-        runs
+        multiplied(runs, &self.transpose, |run, &is| run.settings.transpose = is)
     }
 
     fn settings(&self) -> Settings {
@@ -279,24 +248,20 @@ fn devices(word: &str) -> impl Iterator<Item = Device> + use<> {
     methods.map(|method| method.device())
 }
 
-fn multiply<T>(
-    runs: &mut Vec<RunSettings>,
+fn multiplied<T>(
+    runs: Vec<RunSettings>,
     values: &[T],
-    set: impl Fn(&mut RunSettings, &T) + Copy,
-) {
-    let with_each = |run: &RunSettings| {
-        let run = run.clone();
-        values.iter().map(move |value| {
-            let mut run = run.clone();
-            set(&mut run, value);
-            run
-        })
-    };
-    *runs = runs.iter().flat_map(with_each).collect();
+    set: impl Fn(&mut RunSettings, &T),
+) -> Vec<RunSettings> {
+    let mut all = Vec::new();
+    for (run, value) in runs.iter().flat_map(|run| values.iter().map(move |value| (run, value))) {
+        all.push(run.clone());
+        set(all.last_mut().expect("it was added"), value);
+    }
+    all
 }
 
-/// Returns the words that a word with lists stands for: `gen:a,n={1,2}` is `gen:a,n=1` and `gen:a,n=2`. Several
-/// lists are multiplied. A word without a list stands for itself.
+/// Returns the words that a word stands for: `gen:a,n={1,2}` is `gen:a,n=1` and `gen:a,n=2`. Lists are multiplied.
 pub fn expanded(word: &str) -> Vec<String> {
     let (mut words, mut rest) = (vec![String::new()], word);
     while let Some((head, list, tail)) = first_list(rest) {
@@ -309,7 +274,6 @@ pub fn expanded(word: &str) -> Vec<String> {
     words.into_iter().map(|word| word + rest).collect()
 }
 
-/// Returns the number of words that [`expanded`] would return.
 fn expansions(word: &str) -> usize {
     let mut rest = word;
     let lists = std::iter::from_fn(|| {

@@ -14,7 +14,6 @@ const KINDS: [&str; 3] = ["measure", "view", "claim"];
 /// The keys of claims with a number, which a cell can also give.
 const NUMBERS: [&str; 2] = ["least", "products"];
 
-/// The entries with their places in the text.
 #[derive(Deserialize)]
 struct Entries {
     #[serde(default)]
@@ -81,8 +80,7 @@ fn entries_of(mut common: Table) -> Result<Vec<Value>> {
     Ok(all)
 }
 
-/// Replaces the columns in a value by the cells of a row. In a list, a cell with commas stands for several elements; a
-/// key whose value becomes empty is left out.
+/// Replaces columns by cells. In a list, a cell with commas stands for several elements; keys with empty values go.
 fn filled(value: &Value, row: &HashMap<&str, &str>) -> Result<Value> {
     Ok(match value {
         Value::String(text) => filled_text(text, row)?.into(),

@@ -1,13 +1,17 @@
-//! Compares claims with rows.
+//! Compares claims with rows. The verdicts become a table for readers and the file `claims.csv`.
 
 mod modelled;
+
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use self::modelled::Model;
 use super::claim::{Claim, Quantity, Range};
+use super::definition::Experiment;
 use crate::record::read::RecordedRow;
 use crate::record::row::Status;
+use crate::record::table::{Table, significant};
 use crate::report::matched::{
     Numbers, best_share, correlation, matrices, numbers, speeds, speeds_with_setup,
 };
@@ -41,7 +45,6 @@ pub struct JudgedClaim {
     /// The ID of the experiment; empty after [`judge`], which does not know it.
     pub id: String,
     pub claim: String,
-    /// The number or words that the source prints.
     pub paper: String,
     /// The range in which the number must lie; `None` also in files that were written without this column.
     #[serde(default)]
@@ -67,9 +70,7 @@ impl JudgedClaim {
     }
 }
 
-/// Judges a claim by rows. `gpus` are the GPUs of the source. If rows of several models are given, those of the
-/// claim's own GPU are used, or of the first in `gpus`. `quick`: whether the rows are from a quick run, which is
-/// too short to judge by.
+/// Judges a claim by rows of its GPU's model, or that of the first of `gpus`. A `quick` run is too short to judge by.
 pub fn judge(claim: &Claim, gpus: &[String], lines: &[RecordedRow], quick: bool) -> JudgedClaim {
     let lines: Vec<&RecordedRow> =
         lines.iter().filter(|line| claim.conditions.passes(line)).collect();
@@ -124,8 +125,7 @@ fn of_one_model<'a>(lines: &[&'a RecordedRow], gpu: Option<&String>) -> Vec<&'a 
 /// A number, if there is one, and the rows that it is computed from.
 type Measured<'a> = (Option<f64>, Vec<&'a RecordedRow>);
 
-/// Computes a quantity under the assumption that all times of its first operand are `slower` times those in the
-/// rows.
+/// Computes a quantity as if the times of its first operand were `slower` times those in the rows.
 fn measure<'a>(quantity: &Quantity, lines: &[&'a RecordedRow], slower: f64) -> Measured<'a> {
     let of_select = |select: &Select| -> Vec<&RecordedRow> {
         lines.iter().copied().filter(|line| select.meets(line)).collect()
@@ -194,18 +194,71 @@ fn absence(claim: &Claim, lines: &[&RecordedRow]) -> String {
             continue;
         }
         let ended = own.iter().find(|line| line.row.status != Some(Status::Ok));
+        let mut named = all().filter(|method| select.names_method(method.name));
+        let runs_on_gpu = named.any(|method| method.device() == Device::Gpu);
         return match ended.and_then(|line| line.row.reason.as_deref()) {
             Some(reason) => format!("{select}: {reason}"),
-            None if runs_on_gpu(select) => format!("{select} runs on a GPU"),
+            None if runs_on_gpu => format!("{select} runs on a GPU"),
             None => format!("no row of {}", select.narrowed(&claim.conditions)),
         };
     }
     "no matrix has all of the rows".into()
 }
 
-fn runs_on_gpu(select: &Select) -> bool {
-    let mut named = all().filter(|method| select.names_method(method.name));
-    named.any(|method| method.device() == Device::Gpu)
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Verdicts(Vec<JudgedClaim>);
+
+impl Verdicts {
+    /// `quick`: whether the rows are from a quick run, which is too short to judge by.
+    pub fn of(experiment: &Experiment, lines: &[RecordedRow], quick: bool) -> Self {
+        let row = |claim| JudgedClaim {
+            id: experiment.id.clone(),
+            ..judge(claim, &experiment.gpus, lines, quick)
+        };
+        Self(experiment.claims.iter().map(row).collect())
+    }
+
+    pub fn read(path: &Path) -> csv::Result<Self> {
+        Ok(Self(csv::Reader::from_path(path)?.into_deserialize().collect::<Result<_, _>>()?))
+    }
+
+    pub fn id(&self) -> Option<&str> {
+        self.0.first().map(|row| &row.id[..])
+    }
+
+    pub fn write(&self, path: &Path) -> csv::Result<()> {
+        let mut writer = csv::Writer::from_path(path)?;
+        self.0.iter().try_for_each(|row| writer.serialize(row))?;
+        Ok(writer.flush()?)
+    }
+
+    pub fn table(&self) -> Table {
+        let here = |row: &JudgedClaim| row.measured.map_or_else(|| "–".to_owned(), significant);
+        let range =
+            |row: &JudgedClaim| row.range.map_or_else(|| "–".to_owned(), |range| range.to_string());
+        let table = Table::of(&self.0)
+            .column("claim", |row| &row.claim[..])
+            .column("paper", |row| &row.paper[..])
+            .column("range", range)
+            .column("here", here)
+            .column("matrices", |row| row.matrices)
+            .column("verdict", JudgedClaim::in_words);
+        table.build()
+    }
+
+    pub fn judged(&self) -> (Vec<&JudgedClaim>, Vec<&JudgedClaim>) {
+        self.0.iter().partition(|row| row.is_judged())
+    }
+
+    /// Replaces claims without a verdict by those with one in `others`, which must be of the same experiment.
+    pub fn completed_by(self, others: &Self) -> Self {
+        let better = |row: JudgedClaim| {
+            let same = |other: &&JudgedClaim| other.claim == row.claim && other.is_judged();
+            let other = others.0.iter().find(same).filter(|_| !row.is_judged());
+            other.cloned().unwrap_or(row)
+        };
+        Self(self.0.into_iter().map(better).collect())
+    }
 }
 
 #[cfg(test)]

@@ -8,22 +8,19 @@ mod entries;
 pub mod judge;
 pub mod page;
 pub mod store;
-pub mod verdicts;
 
 use anyhow::{Context, Result};
 
 use definition::Experiment;
 use spmv_matrix::near::hint;
 
-/// Builds the list of experiments from the names of their files.
 macro_rules! experiments {
     ($($id:literal)*) => {
         &[$(($id, include_str!(concat!("../../experiments/", $id, ".toml")))),*]
     };
 }
 
-/// The ID and definition of every built-in experiment, in the order in which they are listed and run. Experiments
-/// that measure many methods are first, because the others reuse their rows.
+/// The built-in experiments in the order in which they run. Those whose rows others reuse are first.
 const EXPERIMENTS: &[(&str, &str)] = experiments! {
     "selector" "roofline" "amortisation" "determinism" "baselines" "baselines-avx2"
     "sc16-table1" "sc16-table2" "sc16-fig3" "sc16-fig4" "sc16-fig5" "sc16-fig6" "sc16-fig9" "sc16-fig10" "sc16-fig11"

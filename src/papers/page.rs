@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::definition::Experiment;
-use super::verdicts::Verdicts;
+use super::judge::Verdicts;
 use crate::record::read::RecordedRow;
 use crate::record::stages::StageRow;
 use crate::record::text::modelled;
@@ -28,8 +28,7 @@ pub fn of<'a>(
 ) -> Page {
     let runs: Vec<_> = runs.collect();
     let files = by_run(lines, &runs);
-    let (all, stages) = (lines.iter().collect(), stages.iter().collect());
-    let shown = Recorded { lines: all, stages, runs };
+    let shown = Recorded { lines: lines.iter().collect(), stages: stages.iter().collect(), runs };
     let views = experiment.views.iter().map(|spec| spec.view(&shown));
     let (views, empty): (Vec<_>, Vec<_>) =
         views.partition(|view| view.chart.is_some() || view.table.is_some());
@@ -40,18 +39,15 @@ pub fn of<'a>(
     let views = Section { title: "Measured".into(), lead, views };
     let faults = overview::faults(&files).into_iter();
     let sections = claims.into_iter().chain([views]).chain(faults).chain(overview::runs(&files));
-    let devices = lines.iter().filter_map(|line| line.row.device).collect::<BTreeSet<_>>();
+    let devices: BTreeSet<_> = lines.iter().filter_map(|line| line.row.device).collect();
     let of_model = |device: Device| Some(format!("{}. {}", device.label(), modelled(device)?));
-    let models = devices.into_iter().filter_map(of_model);
-    let Experiment { id, source, .. } = experiment;
+    let Experiment { id, title, source, notes, .. } = experiment;
     let source =
         format!("{source}. `spmv-bench reproduce {id}` measures it; all rows are in `rows.csv`.");
-    let lead = [source, extent(lines)].into_iter().chain(models);
-    Page {
-        title: experiment.title.clone(),
-        lead: lead.chain(experiment.notes.iter().cloned()).chain(remarks.iter().cloned()).collect(),
-        sections: sections.collect(),
-    }
+    let mut lead = vec![source, extent(lines)];
+    lead.extend(devices.into_iter().filter_map(of_model));
+    lead.extend(notes.iter().chain(remarks).cloned());
+    Page { title: title.clone(), lead, sections: sections.collect() }
 }
 
 fn extent(lines: &[RecordedRow]) -> String {
@@ -64,11 +60,10 @@ fn extent(lines: &[RecordedRow]) -> String {
 }
 
 fn by_run(lines: &[RecordedRow], runs: &[&Value]) -> Vec<ResultFile> {
-    let file = |run: &&Value| {
+    let file = |&run: &&Value| {
         let name = run["run_id"].as_str().unwrap_or_default().to_owned();
-        let own = lines.iter().filter(|line| line.row.run_id == name);
-        let record = Some((*run).clone());
-        ResultFile { lines: own.cloned().collect(), name, record, note: None }
+        let own = lines.iter().filter(|line| line.row.run_id == name).cloned();
+        ResultFile { lines: own.collect(), name, record: Some(run.clone()), note: None }
     };
     runs.iter().map(file).filter(|file| !file.lines.is_empty()).collect()
 }

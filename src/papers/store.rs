@@ -37,13 +37,6 @@ pub struct GridCell<'a> {
     pub file: &'a str,
 }
 
-impl GridCell<'_> {
-    fn is_of(&self, run: &Value) -> bool {
-        let is_gpu = self.gpu.is_none_or(|name| run["gpu"]["name"] == name);
-        is_gpu && has_settings(run, self.run)
-    }
-}
-
 impl Store {
     pub fn open(folder: &Path) -> Result<Self> {
         let mut store = Self { folder: folder.to_owned(), ..Self::default() };
@@ -77,8 +70,7 @@ impl Store {
         self.runs.values()
     }
 
-    /// Returns the rows of a cell if a single run has all of them. If a run found that the matrix cannot be measured,
-    /// returns only the row that gives the reason.
+    /// Returns the rows of a cell that one run has, or the one row that says why the matrix cannot be measured.
     pub fn rows_of(&self, cell: GridCell) -> Option<Vec<&RecordedRow>> {
         let of_matrix = self.lines.iter().filter(|line| line.row.file == cell.file);
         let of_matrix: Vec<_> = of_matrix.collect();
@@ -86,7 +78,9 @@ impl Store {
             Some(row) => cell.rows.iter().any(|cell| cell.has(&row)),
             None => true,
         };
-        let mut runs = self.runs.iter().filter(|(_, run)| cell.is_of(run));
+        let mut runs = self.runs.iter().filter(|(_, run)| {
+            cell.gpu.is_none_or(|name| run["gpu"]["name"] == name) && has_settings(run, cell.run)
+        });
         runs.find_map(|(run_id, _)| {
             let of_run = of_matrix.iter().copied().filter(|line| line.row.run_id == *run_id);
             let own: Vec<_> = of_run.filter(is_own).collect();
@@ -108,8 +102,7 @@ impl Store {
         self.stages.iter().filter(own).collect()
     }
 
-    /// Copies the rows of a cell from another folder, if their run has the same origin as `here`. Returns whether it
-    /// did.
+    /// Copies the rows of a cell from another folder, if their run has the origin `here`. Returns whether it did.
     pub fn take(&mut self, other: &Self, cell: GridCell, here: &Value) -> Result<bool> {
         let Some(rows) = other.rows_of(cell) else { return Ok(false) };
         let run_id = &rows[0].row.run_id;
@@ -161,10 +154,9 @@ impl Store {
     }
 }
 
-/// Appends rows to a file in a single write, so that after an interruption the file has all rows of a matrix or
-/// none.
+/// Appends rows in a single write, so that after an interruption the file has all rows of a matrix or none.
 fn write<R: Serialize + Default>(path: &Path, rows: &[&R]) -> Result<()> {
-    if rows.is_empty() { Ok(()) } else { Ok(RowFile::open::<R>(path)?.add(rows)?) }
+    if rows.is_empty() { Ok(()) } else { RowFile::open::<R>(path)?.add(rows) }
 }
 
 #[cfg(test)]

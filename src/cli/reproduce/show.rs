@@ -12,9 +12,8 @@ use crate::campaign::progress::estimate::span;
 use crate::cli::command::Env;
 use crate::papers::definition::Experiment;
 use crate::papers::experiments;
-use crate::papers::judge::JudgedClaim;
+use crate::papers::judge::{JudgedClaim, Verdicts};
 use crate::papers::page;
-use crate::papers::verdicts::Verdicts;
 use crate::record::table::{Table, significant};
 use spmv_methods::method::Device;
 

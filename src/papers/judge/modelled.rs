@@ -26,8 +26,7 @@ impl Model {
         Some(Self { name: name.to_owned(), percent, is_validated })
     }
 
-    /// Returns the remark of every verdict that is based on the model: the GPU and the error of its times. For a
-    /// GPU without validation, the error of the worst validated model is assumed.
+    /// Returns the GPU and the error of its times; without validation, that of the worst validated model.
     pub fn remark(&self) -> String {
         let Self { name, percent, is_validated } = self;
         let error = match is_validated {

@@ -37,12 +37,9 @@ fn claim(measured: &str, rest: &str) -> Claim {
     toml::from_str(&text).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-fn number(measured: &str) -> Option<f64> {
-    judge(&claim(measured, "holds = '> 0'"), &[], &lines(), false).measured
-}
-
 fn assert_near(measured: &str, expected: f64) {
-    let number = number(measured).unwrap();
+    let judged = judge(&claim(measured, "holds = '> 0'"), &[], &lines(), false);
+    let number = judged.measured.unwrap();
     assert!((number - expected).abs() < 1e-12 * expected.abs().max(1.0), "{measured}: {number}");
 }
 
@@ -77,31 +74,27 @@ fn quantities_equal_those_computed_by_hand() {
 #[test]
 fn a_claim_holds_does_not_or_cannot_be_judged() {
     let mean = "speed = { of = 'ours', over = 'theirs', statistic = 'mean' }";
-    let judged = |rest: &str, lines: &[RecordedRow], quick| {
-        let JudgedClaim { matrices, verdict, why, .. } =
-            judge(&claim(mean, rest), &[], lines, quick);
-        (matrices, verdict, why.unwrap_or_default())
-    };
-    use ClaimVerdict::*;
-    // The mean is 1.25.
-    assert_eq!(judged("holds = '> 1'", &lines(), false), (3, Holds, String::new()));
-    assert_eq!(judged("holds = '< 1'", &lines(), false), (3, DoesNotHold, String::new()));
-    let small = "where = 'num_nonzeros > 100'\nholds = '< 1'";
-    assert_eq!(judged(small, &lines(), false), (2, Holds, String::new()));
-    let unjudged = (3, CannotBeJudged, "other hardware".to_owned());
-    assert_eq!(judged("unjudged = 'other hardware'", &lines(), false), unjudged);
-    let few = (3, CannotBeJudged, "3 matrices only; it would hold".to_owned());
-    assert_eq!(judged("holds = '> 1'\nleast = 4", &lines(), false), few);
-    let quick = (3, CannotBeJudged, "a quick run; it would not hold".to_owned());
-    assert_eq!(judged("holds = '< 1'", &lines(), true), quick);
+    let all = lines();
     let mut stood_in = lines();
     for line in stood_in.iter_mut().filter(|line| line.matrix() == "b") {
         line.row.kind = Some("stand-in for G/b: gen:dense,cols=2".into());
     }
-    let stand_ins = (3, CannotBeJudged, "1 of them stand-ins; it would hold".to_owned());
-    assert_eq!(judged("holds = '> 1'", &stood_in, false), stand_ins);
-    let of_methods = judged("holds = '> 1'\nany_matrix = true", &stood_in, false);
-    assert_eq!(of_methods, (3, Holds, String::new()));
+    use ClaimVerdict::{CannotBeJudged as Open, DoesNotHold, Holds};
+    // The mean is 1.25.
+    for (rest, lines, quick, matrices, verdict, why) in [
+        ("holds = '> 1'", &all, false, 3, Holds, ""),
+        ("holds = '< 1'", &all, false, 3, DoesNotHold, ""),
+        ("where = 'num_nonzeros > 100'\nholds = '< 1'", &all, false, 2, Holds, ""),
+        ("unjudged = 'not here'", &all, false, 3, Open, "not here"),
+        ("holds = '> 1'\nleast = 4", &all, false, 3, Open, "3 matrices only; it would hold"),
+        ("holds = '< 1'", &all, true, 3, Open, "a quick run; it would not hold"),
+        ("holds = '> 1'", &stood_in, false, 3, Open, "1 of them stand-ins; it would hold"),
+        ("holds = '> 1'\nany_matrix = true", &stood_in, false, 3, Holds, ""),
+    ] {
+        let judged = judge(&claim(mean, rest), &[], lines, quick);
+        let found = (judged.matrices, judged.verdict, judged.why.unwrap_or_default());
+        assert_eq!(found, (matrices, verdict, why.into()), "{rest}");
+    }
 }
 
 #[test]
@@ -131,33 +124,36 @@ fn modelled(name: &str) -> Vec<RecordedRow> {
 #[test]
 fn ratios_of_modelled_times_are_judged_outside_the_models_error() {
     use ClaimVerdict::*;
-    let judged = |measured: &str, holds: &str, name: &str| {
-        let claim = claim(measured, &format!("holds = '{holds}'"));
-        let JudgedClaim { verdict, why, modelled, .. } = judge(&claim, &[], &modelled(name), false);
-        (verdict, why.unwrap_or_default(), modelled.unwrap())
-    };
     let mean = "speed = { of = 'ours', over = 'theirs', statistic = 'mean' }";
-    let validated = "modelled, on k40m: median error of times 21 %".to_owned();
-    assert_eq!(judged(mean, "> 1", "k40m"), (Holds, String::new(), validated.clone()));
-    assert_eq!(judged(mean, "< 1", "k40m"), (DoesNotHold, String::new(), validated));
-    let near = "too close to the limit for an error of modelled times of 21 %; it would hold";
-    let (verdict, why, _) = judged(mean, "> 1.1", "k40m");
-    assert_eq!((verdict, &why[..]), (CannotBeJudged, near));
-    // A mean of 1.25 on the V100, whose times have an error of 12 %.
-    assert_eq!(judged(mean, "> 1.1", "v100").0, Holds);
-    let assumed = judged(mean, "> 1", "titan-x-maxwell").2;
-    assert!(assumed.contains("error of times not known, 21 % assumed"), "{assumed}");
+    // 4 over 4 ms.
     let slower =
         "ratio = { of = 'ours', over = 'theirs', column = 'avg_spmv_ms', statistic = 'max' }";
-    assert_eq!(judged(slower, "< 1.2", "k40m").0, CannotBeJudged, "4 over 4 ms");
-    assert_eq!(judged(slower, "< 1.3", "k40m").0, Holds);
     // On c both have the same time.
     let faster = "faster = { of = 'ours', than = 'theirs' }";
-    assert_eq!(judged(faster, "< 50", "k40m").0, CannotBeJudged);
-    assert_eq!(judged(faster, "< 90", "k40m").0, Holds);
     let best = "best = { of = 'ours', among = ['theirs'] }";
-    assert_eq!(judged(best, "> 50", "k40m").0, CannotBeJudged);
-    assert_eq!(judged(best, "> 20", "k40m").0, Holds);
+    let near = "too close to the limit for an error of modelled times of 21 %; it would ";
+    let validated = "modelled, on k40m: median error of times 21 %";
+    for (measured, holds, name, verdict, remark) in [
+        (mean, "> 1", "k40m", Holds, validated),
+        (mean, "< 1", "k40m", DoesNotHold, validated),
+        (mean, "> 1.1", "k40m", CannotBeJudged, validated),
+        // A mean of 1.25 on the V100, whose times have an error of 12 %.
+        (mean, "> 1.1", "v100", Holds, "median error of times 12 %"),
+        (mean, "> 1", "titan-x-maxwell", Holds, "error of times not known, 21 % assumed"),
+        (slower, "< 1.2", "k40m", CannotBeJudged, validated),
+        (slower, "< 1.3", "k40m", Holds, validated),
+        (faster, "< 50", "k40m", CannotBeJudged, validated),
+        (faster, "< 90", "k40m", Holds, validated),
+        (best, "> 50", "k40m", CannotBeJudged, validated),
+        (best, "> 20", "k40m", Holds, validated),
+    ] {
+        let claim = claim(measured, &format!("holds = '{holds}'"));
+        let judged = judge(&claim, &[], &modelled(name), false);
+        assert_eq!(judged.verdict, verdict, "{measured} {holds}");
+        let why = (verdict == CannotBeJudged).then(|| format!("{near}hold"));
+        assert_eq!(judged.why, why, "{measured} {holds}");
+        assert!(judged.modelled.unwrap().contains(remark), "{name}");
+    }
 }
 
 #[test]
@@ -191,8 +187,6 @@ fn a_claim_is_judged_on_its_own_gpu() {
     assert_eq!(number("holds = '> 1'\ngpu = 'v100'"), 20.0);
     // Rows of another GPU than those of the source are judged too.
     let gpus = ["p100".to_owned()];
-    assert_eq!(
-        judge(&claim(max, "holds = '> 1'"), &gpus, &modelled("k40m"), false).measured,
-        Some(2.0)
-    );
+    let judged = judge(&claim(max, "holds = '> 1'"), &gpus, &modelled("k40m"), false);
+    assert_eq!(judged.measured, Some(2.0));
 }
