@@ -100,7 +100,7 @@ fn write<R>(
     file: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<R>,
 ) -> Result<R> {
-    let written = output::write_whole(file, args.force, |out| {
+    output::write_whole(file, args.force, |out| {
         let mut out = BufWriter::with_capacity(1 << 20, out);
         if file.extension().is_none_or(|ending| ending != "gz") {
             let written = write(&mut out)?;
@@ -109,8 +109,7 @@ fn write<R>(
         let mut packed = GzEncoder::new(out, Compression::default());
         let written = write(&mut packed)?;
         packed.finish()?.flush().map(|()| written)
-    });
-    Ok(written?)
+    })
 }
 
 fn write_mirror(args: &GenerateArgs, folder: &Path, env: &mut Env) -> Result<()> {

@@ -13,8 +13,7 @@ use super::values::{MethodName, device, distinct, finite, seconds, whole, whole_
 use crate::bench::plan::{CacheState, Fill, MAX_ROUNDS, Protocol, Settings, Values};
 use crate::bench::run::{DeviceChoice, RunSettings};
 use crate::campaign::plan::Plan;
-use crate::record::sort::Sort;
-use crate::record::write::Format;
+use crate::record::write::{Format, Sort};
 use spmv_matrix::memory::Size;
 use spmv_matrix::order::Order;
 use spmv_matrix::scalar::Precision;

@@ -26,12 +26,12 @@ impl OutputArgs {
     pub fn check(&self, read: &[&Path]) -> Result<()> {
         let Some(path) = &self.output else { return Ok(()) };
         read.iter().try_for_each(|read| check_not_read(path, read))?;
-        Ok(output::check(path, self.force)?)
+        output::check(path, self.force)
     }
 
     pub fn write(&self, text: &[u8], stdout: &mut dyn Write) -> Result<()> {
         match &self.output {
-            Some(path) => Ok(output::write_whole(path, self.force, |out| out.write_all(text))?),
+            Some(path) => output::write_whole(path, self.force, |out| out.write_all(text)),
             None => Ok(stdout.write_all(text)?),
         }
     }
@@ -79,7 +79,7 @@ pub enum TextOrJson {
 
 /// Completes all outputs and renames the files to their final names.
 pub fn finish<'a>(reporters: impl IntoIterator<Item = Reporter<Output<'a>>>) -> Result<()> {
-    reporters.into_iter().try_for_each(|reporter| Ok(reporter.finish()?.finish()?))
+    reporters.into_iter().try_for_each(|reporter| reporter.finish()?.finish())
 }
 
 /// Checks that an output file is not an input file.

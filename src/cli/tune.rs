@@ -18,8 +18,8 @@ use crate::campaign::plan::Plan;
 use crate::campaign::progress::Display;
 use crate::campaign::{Campaign, Measured, Sink, Work};
 use crate::record::row::Row;
-use crate::record::sort::Sort;
 use crate::record::text::modelled;
+use crate::record::write::Sort;
 use rows::Rows;
 use sweeps::{SHAPES, SIZES, Sweeps};
 

@@ -48,8 +48,7 @@ fn unguard(text: &str) -> &str {
     text.strip_prefix('\'').filter(|_| is_formula(text)).unwrap_or(text)
 }
 
-/// Returns whether a cell begins like a formula, with or without the apostrophe. White space before it is ignored, as
-/// some spreadsheets do.
+/// Whether a cell begins like a formula, also after an apostrophe or white space, which some spreadsheets skip.
 fn is_formula(cell: &str) -> bool {
     cell.trim_start_matches(|c: char| c == '\'' || c.is_whitespace())
         .starts_with(['=', '+', '-', '@'])

@@ -9,9 +9,7 @@ use spmv_methods::method::Device;
 /// The facts about a column. Rows, schemas, documents, reports and the judgement of claims use the same facts.
 #[derive(Clone, Copy, Debug)]
 pub struct ColumnInfo {
-    /// The name in files, conditions and experiments.
     pub name: &'static str,
-    /// The meaning, as Markdown.
     pub meaning: &'static str,
     pub kind: Kind,
     pub min: Option<u32>,
@@ -27,9 +25,7 @@ pub struct ColumnInfo {
 pub enum Kind {
     /// A name, which every row has.
     Name,
-    /// A text without restrictions.
     Text,
-    /// A text that matches a regular expression.
     Pattern(&'static str),
     Words(&'static [&'static str]),
     Boolean,
@@ -45,11 +41,8 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     Unused,
-    /// A word, which conditions compare.
     Word,
-    /// A number on a linear axis.
     Linear(&'static str),
-    /// A number on a logarithmic axis.
     Log(&'static str),
     /// The time of a product, on a logarithmic axis.
     Time(&'static str),
@@ -109,7 +102,6 @@ impl<'a> Value<'a> {
 pub trait ColumnType {
     const KIND: Kind;
 
-    /// Returns the value, or `None` if it is unknown.
     fn value(&self) -> Option<Value<'_>>;
 }
 
@@ -164,8 +156,7 @@ words! {
     Values { Stored, Random, Ones }
 }
 
-/// Defines the struct of a row by its columns. A column consists of its meaning as a doc comment, its name, its type,
-/// its role, and the fields of [`ColumnInfo`] that do not follow from these. The attributes are those of serde.
+/// Defines the struct of a row by its columns: meaning, attributes of serde, name, type, role, and other facts.
 macro_rules! columns {
     (
         $(#[$outer:meta])*
@@ -185,13 +176,11 @@ macro_rules! columns {
         )*}
 
         impl $row {
-            /// The facts about all columns, in the order of the file.
             pub const COLUMNS: &[ColumnInfo] = &[$({
                 let name = $crate::record::column::name_of!($field $($name)?);
                 ColumnInfo { $($fact: $value,)* ..ColumnInfo::of::<$type>(name, concat!($($doc),+), $role) }
             }),*];
 
-            /// Returns the value in the column of that name, or `None` if it is unknown or there is no such column.
             pub fn value(&self, column: &str) -> Option<Value<'_>> {
                 match column {
                     $($crate::record::column::name_of!($field $($name)?) => self.$field.value(),)*

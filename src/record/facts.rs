@@ -12,10 +12,8 @@ use crate::bench::run::RunSettings;
 use Effect::{Build, Machine, Product, Rows, Times};
 use spmv_matrix::order::Order;
 
-/// The meaning of a difference in a fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Effect {
-    /// The runs computed different products.
     Product,
     /// Times may differ for this reason.
     Times,
@@ -28,8 +26,7 @@ enum Effect {
 /// A fact: its name, the JSON pointer to it in the run record, the option that sets it, and the meaning of a difference.
 type Fact = (&'static str, &'static str, Option<&'static str>, Effect);
 
-/// The facts of a run that affect its rows or times. [`RunRecord::cells`] and [`RunRecord::libraries`] are compared
-/// as sets in addition.
+/// The facts of a run that affect its rows or times, in addition to its cells and libraries.
 const FACTS: [Fact; 27] = [
     ("alpha", "/settings/alpha", Some("--alpha"), Product),
     ("beta", "/settings/beta", Some("--beta"), Product),
@@ -60,7 +57,6 @@ const FACTS: [Fact; 27] = [
     ("stages", "/settings/stages", Some("--stages"), Times),
 ];
 
-/// A fact that two runs record with different values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
     pub fact: &'static str,
@@ -70,8 +66,7 @@ pub struct Difference {
     pub option: Option<&'static str>,
 }
 
-/// Returns the differences that matter if the times of two runs (the contents of `FILE.run.json`) are compared. Facts
-/// that one of them lacks, because its version is older, are ignored.
+/// Returns the differences that matter if times are compared. Facts that one run lacks, being older, are ignored.
 pub fn differences_to_compare(a: &Value, b: &Value) -> Vec<Difference> {
     let compared = FACTS.into_iter().filter(|(.., effect)| !matches!(effect, Rows | Build));
     let differing = compared.filter_map(|(fact, place, option, effect)| {
@@ -82,8 +77,7 @@ pub fn differences_to_compare(a: &Value, b: &Value) -> Vec<Difference> {
     differing.collect()
 }
 
-/// Returns descriptions of all differences between two runs. Only if there are none may the rows of both be in one
-/// file.
+/// Describes all differences between two runs. Their rows may be in one file only if there are none.
 pub fn differences_to_join(a: &RunRecord, b: &RunRecord) -> Vec<String> {
     let [json_a, json_b] =
         [a, b].map(|run| serde_json::to_value(run).expect("every key is a string"));
@@ -107,8 +101,7 @@ pub fn differences_to_join(a: &RunRecord, b: &RunRecord) -> Vec<String> {
     differing.map(|(name, [in_a, in_b])| format!("{name}: {in_a}, {in_b}")).collect()
 }
 
-/// Returns descriptions of the differences because of which a run cannot be continued: those of
-/// [`differences_to_join`], and other shards of the corpus.
+/// Describes the differences because of which a run cannot be continued: shards may not differ either.
 pub fn differences_to_resume(then: &RunRecord, now: &RunRecord) -> Vec<String> {
     let [in_then, in_now] = [then, now].map(|run| {
         let shard = |Corpus { shard, .. }: &Corpus| format!("{}/{}", shard.number, shard.of);
@@ -125,8 +118,7 @@ pub fn has_settings(record: &Value, run: &RunSettings) -> bool {
         && settings.is_ok_and(|settings| settings == run.settings)
 }
 
-/// Returns the options on a command line that selects the settings of a run, without the methods. Options that its
-/// protocol sets are left out.
+/// Returns the options that select the settings of a run, without its methods and what its protocol sets.
 pub fn options(run: &RunSettings) -> Vec<String> {
     let pair = |option: &str, value: String| vec![option.to_owned(), value];
     let device = pair("--device", run.device.to_string());
@@ -139,7 +131,6 @@ pub fn options(run: &RunSettings) -> Vec<String> {
     first.chain(precisions).chain(threads).chain(orders).flatten().collect()
 }
 
-/// Returns the options for the settings that differ from those of the protocol.
 fn changed_settings(RunSettings { settings, expand, .. }: &RunSettings) -> Vec<Vec<String>> {
     let own = json!({ "settings": settings, "expand": expand });
     let mut usual = json!({ "settings": Settings::new(settings.protocol), "expand": true });
@@ -175,8 +166,7 @@ pub fn machine(run: &Value, device: &str) -> Option<String> {
     Some(format!("{}, {} cores", system["cpu"].as_str()?, system["cores"].as_u64()?))
 }
 
-/// Returns the value that must be the same in all runs of a file. The CPUs to which threads are pinned may differ, but
-/// not their number.
+/// Returns what must be the same in all runs of a file: of the CPUs to which threads are pinned, the number.
 fn joined(value: Option<&Value>) -> Value {
     match value {
         Some(Value::Array(cpus)) => format!("{} CPUs", cpus.len()).into(),
@@ -191,11 +181,9 @@ mod tests {
     #[test]
     fn every_setting_is_a_fact() {
         let settings = serde_json::to_value(Settings::new(Protocol::MergeSpmv)).unwrap();
-        let keys: BTreeSet<_> =
-            settings.as_object().unwrap().keys().map(|key| format!("/settings/{key}")).collect();
-        let places = FACTS.iter().map(|fact| fact.1.to_owned());
-        let places = places.filter(|place| place.starts_with("/settings/")).collect();
-        assert_eq!(keys, places);
+        let keys: BTreeSet<_> = settings.as_object().unwrap().keys().map(String::as_str).collect();
+        let facts = FACTS.iter().filter_map(|fact| fact.1.strip_prefix("/settings/"));
+        assert_eq!(keys, facts.collect());
     }
 
     #[test]
@@ -212,15 +200,11 @@ mod tests {
     fn the_origin_is_the_build_and_the_machine() {
         let run = json!({"revision": "1", "system": {"cpu": "a CPU", "cores": 2}, "expand": true});
         assert_eq!(origin(&run), "revision 1 on a CPU, 2 cores");
-        for (name, other, same) in [
-            ("expand", json!(false), true),
-            ("revision", json!("2"), false),
-            ("system", json!({}), false),
-        ] {
-            let mut of_other = run.clone();
-            of_other[name] = other;
-            assert_eq!(have_same_origin(&run, &of_other), same, "{name}");
-        }
         assert_eq!(origin(&json!({})), "revision unknown on an unknown machine");
+        for (name, same) in [("expand", true), ("revision", false), ("system", false)] {
+            let mut other = run.clone();
+            other[name] = json!("other");
+            assert_eq!(have_same_origin(&run, &other), same, "{name}");
+        }
     }
 }

@@ -4,6 +4,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use anyhow::{Error, Result, anyhow, bail};
 use serde::Serialize;
 
 use super::cells::to_csv;
@@ -16,62 +17,41 @@ pub struct RowFile {
     end: u64,
 }
 
-/// Returns whether `path` exists but is not a regular file, such as a pipe or a terminal. Rows can be written to it,
-/// but none can be read.
+/// Whether `path` is a pipe or a terminal, for example: rows can be written to it, but none can be read.
 pub fn is_not_regular_file(path: &Path) -> bool {
     path.exists() && !path.is_file()
 }
 
-#[derive(Debug, thiserror::Error)]
-pub enum RowFileError {
-    #[error("cannot open {path} for results: {error}")]
-    Closed { path: PathBuf, error: io::Error },
-    #[error(
-        "{path} is a symbolic link whose target does not exist: name another file, or remove the link"
-    )]
-    Dangling { path: PathBuf },
-    #[error("{path}: another process is writing to it")]
-    Taken { path: PathBuf },
-    #[error("{path}:{line}: {what}: rows cannot be appended to this file; name another file")]
-    Foreign { path: PathBuf, line: u64, what: String },
-    #[error(
-        "cannot write {path}: {error}; the rows in it are complete: free disk space, then resume"
-    )]
-    Full { path: PathBuf, error: io::Error },
-}
-
 impl RowFile {
     /// Opens and locks a file of rows `R`, or creates it. Its contents do not change until rows are appended.
-    pub fn open<R: Serialize + Default>(path: &Path) -> Result<Self, RowFileError> {
-        let mut file = alone(path)?;
-        let (path, mut text) = (path.to_owned(), Vec::new());
-        file.read_to_end(&mut text).map_err(closed(&path))?;
-        match whole::<R>(&text) {
-            Ok(end) => Ok(Self { file, path, end }),
-            Err((line, what)) => Err(RowFileError::Foreign { path, line, what }),
-        }
+    pub fn open<R: Serialize + Default>(path: &Path) -> Result<Self> {
+        let (mut file, mut text) = (alone(path)?, Vec::new());
+        file.read_to_end(&mut text).map_err(closed(path))?;
+        let end = whole::<R>(&text).map_err(|problem| {
+            let path = path.display();
+            anyhow!("{path}:{problem}: rows cannot be appended to this file; name another file")
+        })?;
+        Ok(Self { file, path: path.to_owned(), end })
     }
 
     /// Opens and locks a file, or creates it. The first rows that are added replace its contents.
-    pub fn replace(path: &Path) -> Result<Self, RowFileError> {
+    pub fn replace(path: &Path) -> Result<Self> {
         Ok(Self { file: alone(path)?, path: path.to_owned(), end: 0 })
     }
 
     /// Removes an incomplete last row.
-    pub fn cut(&mut self) -> Result<(), RowFileError> {
+    pub fn cut(&mut self) -> Result<()> {
         self.file.set_len(self.end).map_err(closed(&self.path))
     }
 
     /// Removes an incomplete last row from a file that is not open, unless another process has locked it.
-    pub fn repair<R: Serialize + Default>(path: &Path) -> Result<(), RowFileError> {
+    pub fn repair<R: Serialize + Default>(path: &Path) -> Result<()> {
         let text = std::fs::read(path).map_err(closed(path))?;
-        if !whole::<R>(&text).is_ok_and(|end| end < text.len() as u64) {
+        let is_torn = whole::<R>(&text).is_ok_and(|end| end < text.len() as u64);
+        if !is_torn || locked(path)?.is_none() {
             return Ok(());
         }
-        match Self::open::<R>(path) {
-            Err(RowFileError::Taken { .. }) => Ok(()),
-            opened => opened?.cut(),
-        }
+        Self::open::<R>(path)?.cut()
     }
 
     /// Returns whether the file has no complete row and no header.
@@ -80,32 +60,38 @@ impl RowFile {
     }
 
     /// Appends rows, all of them or none, and waits until they are on disk.
-    pub fn add<R: Serialize>(&mut self, rows: &[R]) -> Result<(), RowFileError> {
+    pub fn add<R: Serialize>(&mut self, rows: &[R]) -> Result<()> {
         if rows.is_empty() {
             return Ok(());
         }
-        let text = to_csv(rows, self.is_empty()).map_err(io::Error::from);
-        let text = text.map_err(|error| RowFileError::Full { path: self.path.clone(), error })?;
+        let text = to_csv(rows, self.is_empty())?;
         self.cut()?;
         let place = self.file.seek(SeekFrom::Start(self.end));
         let written = place.and_then(|_| self.file.write_all(&text));
         if let Err(error) = written.and_then(|()| self.file.sync_data()) {
             // An incomplete row is removed now or, if that fails, before rows are appended the next time.
             let _ = self.cut();
-            return Err(RowFileError::Full { path: self.path.clone(), error });
+            let path = self.path.display();
+            bail!(
+                "cannot write {path}: {error}; the rows in it are complete: free disk space, then resume"
+            );
         }
         self.end += text.len() as u64;
         Ok(())
     }
 }
 
-fn closed(path: &Path) -> impl FnOnce(io::Error) -> RowFileError {
-    |error| RowFileError::Closed { path: path.to_owned(), error }
+fn closed(path: &Path) -> impl FnOnce(io::Error) -> Error {
+    |error| anyhow!("cannot open {} for results: {error}", path.display())
 }
 
-/// Opens and locks a file, or creates it. It is created only if the path does not exist: a symbolic link without a
-/// target may be an attempt of another user to redirect the output.
-fn alone(path: &Path) -> Result<File, RowFileError> {
+fn alone(path: &Path) -> Result<File> {
+    locked(path)?.ok_or_else(|| anyhow!("{}: another process is writing to it", path.display()))
+}
+
+/// Opens and locks a file, or creates it, unless another process has locked it. It is created only if the path does not
+/// exist: a symbolic link without a target may be an attempt of another user to redirect the output.
+fn locked(path: &Path) -> Result<Option<File>> {
     let mut options = OpenOptions::new();
     options.read(true).write(true);
     let opened = match options.open(path) {
@@ -119,16 +105,19 @@ fn alone(path: &Path) -> Result<File, RowFileError> {
         opened => opened,
     };
     let file = opened.map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound if path.is_symlink() => {
-            RowFileError::Dangling { path: path.to_owned() }
-        }
+        io::ErrorKind::NotFound if path.is_symlink() => dangling(path),
         _ => closed(path)(error),
     })?;
-    match file.try_lock() {
-        Err(TryLockError::WouldBlock) => Err(RowFileError::Taken { path: path.to_owned() }),
-        // Some network file systems have no locks. Then the user must avoid concurrent writers.
-        Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
-    }
+    // Some network file systems have no locks. Then the user must avoid concurrent writers.
+    let is_taken = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
+    Ok((!is_taken).then_some(file))
+}
+
+pub(super) fn dangling(path: &Path) -> Error {
+    anyhow!(
+        "{} is a symbolic link whose target does not exist: name another file, or remove the link",
+        path.display()
+    )
 }
 
 /// Reads a file of rows `R` without an incomplete last row. A file with other contents is returned as it is.
@@ -143,15 +132,15 @@ pub fn complete_rows<R: Serialize + Default>(path: &Path) -> io::Result<Vec<u8>>
 /// Returns the length in bytes of CSV text up to the end of the last complete row. Cells may contain line breaks,
 /// so the last line break is not sufficient: a row is complete if it ends with a line break and has as many cells
 /// as the header. Only the last row may be incomplete; otherwise this program did not write the text. The error is the
-/// number of the first line that does not belong to a row, and the problem in it.
-fn whole<R: Serialize + Default>(text: &[u8]) -> Result<u64, (u64, String)> {
+/// number of the first line that does not belong to a row, and the problem in it: `3: 2 cells instead of 3`.
+fn whole<R: Serialize + Default>(text: &[u8]) -> Result<u64, String> {
     let header = to_csv(&[R::default()], true).expect("rows can be written to memory");
     let header = &header[..=header.iter().position(|&byte| byte == b'\n').expect("a header")];
     if header.starts_with(text) {
         return Ok(if text == header { text.len() as u64 } else { 0 });
     }
     if !text.starts_with(header) {
-        return Err((1, "its columns are not those of result rows".into()));
+        return Err("1: its columns are not those of result rows".into());
     }
     let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text);
     let (mut record, mut end, mut cells) = (csv::ByteRecord::new(), 0, None);
@@ -173,7 +162,8 @@ fn whole<R: Serialize + Default>(text: &[u8]) -> Result<u64, (u64, String)> {
         } else {
             "a line end that is not a single line feed".into()
         };
-        return Err((record.position().map_or(0, csv::Position::line), what));
+        let line = record.position().map_or(0, csv::Position::line);
+        return Err(format!("{line}: {what}"));
     }
     Ok(end)
 }
@@ -243,10 +233,7 @@ mod tests {
         std::os::unix::fs::symlink(&target, &link).unwrap();
         for opened in [RowFile::open::<Named>(&link), RowFile::replace(&link)] {
             let message = opened.err().unwrap().to_string();
-            assert!(
-                message.contains("rows.csv is a symbolic link whose target does not exist: "),
-                "{message}"
-            );
+            assert!(message.contains("rows.csv is a symbolic link whose target does not exist: "));
         }
         assert!(!target.exists());
         fs::write(&target, "").unwrap();
@@ -259,18 +246,18 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("notes.csv");
         for (text, expected) in [
-            ("notes", ":1: its columns are not those of result rows: "),
-            ("name,number\na,1", ":1: its columns are not those of result rows: "),
-            ("name,number,value\na,1,\nb,2\nc,3,", ":3: 2 cells instead of 3: "),
-            (
-                "name,number,value\na,1,\r\nb,2,\r\n",
-                ":2: a line end that is not a single line feed: ",
-            ),
-            ("name,number,value\na,1,\n\"b,2,\nc,3,\n", ":3: a quote that is not closed: "),
+            ("notes", "1: its columns are not those of result rows"),
+            ("name,number\na,1", "1: its columns are not those of result rows"),
+            ("name,number,value\na,1,\nb,2\nc,3,", "3: 2 cells instead of 3"),
+            ("name,number,value\na,1,\r\nb,2,\r\n", "2: a line end that is not a single line feed"),
+            ("name,number,value\na,1,\n\"b,2,\nc,3,\n", "3: a quote that is not closed"),
         ] {
             fs::write(&path, text).unwrap();
             let message = RowFile::open::<Named>(&path).err().unwrap().to_string();
-            assert!(message.contains(expected), "{message}");
+            assert!(
+                message.contains(&format!("notes.csv:{expected}: rows cannot be")),
+                "{message}"
+            );
             RowFile::repair::<Named>(&path).unwrap();
             assert_eq!(fs::read_to_string(&path).unwrap(), text);
         }

@@ -29,7 +29,6 @@ pub struct Matrix {
     cols: Option<usize>,
     #[serde(skip_serializing)]
     nonzeros: Option<usize>,
-    /// The order into which the matrix was permuted.
     #[serde(skip_serializing_if = "Option::is_none")]
     reordered: Option<String>,
     /// The results by kernel; `None` in results of other operations.
@@ -69,7 +68,6 @@ pub struct Kernel {
     /// The mean time of the repetitions, in the file's [`Unit`].
     #[serde(skip_serializing_if = "Option::is_none")]
     time: Option<f64>,
-    /// The bytes of the matrix in the kernel's format.
     #[serde(skip_serializing_if = "Option::is_none")]
     storage: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -77,7 +75,6 @@ pub struct Kernel {
     completed: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
-    /// The fields that only this program writes.
     #[serde(rename = "spmv-bench", skip_serializing_if = "Option::is_none")]
     own: Option<OwnFields>,
 }
@@ -95,7 +92,6 @@ struct OwnFields {
     cache: Option<CacheState>,
 }
 
-/// The unit of a file's times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Unit {
     /// Nanoseconds, as in files until 2020
@@ -121,8 +117,7 @@ impl Unit {
 }
 
 impl Matrix {
-    /// Returns the name of the matrix, where `place` is its number in the file. A matrix in an order that rows cannot
-    /// represent gets a name of its own.
+    /// Returns the name of the matrix, the `place`-th of the file. An order that rows cannot represent is part of it.
     pub fn file(&self, place: usize) -> String {
         let Problem { group, name, .. } = &self.problem;
         let group = group.iter().map(|group| format!("{group}/")).collect::<String>();
@@ -152,7 +147,6 @@ impl Matrix {
         kernels.any(|kernel| kernel.own.is_some())
     }
 
-    /// Returns the order; `None` if rows cannot represent it.
     fn order(&self) -> Option<Order> {
         let Some(name) = &self.reordered else { return Some(Order::Natural) };
         serde_json::from_value(name.as_str().into()).ok()

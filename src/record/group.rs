@@ -19,8 +19,7 @@ use spmv_methods::{Baseline, Kind, cpu, gpu};
 /// Methods that choose one of several methods.
 const CHOOSERS: [&str; 2] = [cpu::auto::NAME, gpu::auto::NAME];
 
-/// Rows that may be compared with each other: they share matrix, order, precision, device, cache state and number of
-/// threads.
+/// Rows that may be compared: they share matrix, order, precision, device, cache state and threads.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Group {
     pub precision: Precision,
@@ -28,16 +27,12 @@ pub struct Group {
     pub threads: usize,
     pub cache: CacheState,
     pub order: Order,
-    /// The cost and the effect of the reordering; `None` for the natural order.
     #[serde(flatten)]
     pub reordering: Option<Reordering>,
-    /// The compulsory bytes of a product.
     pub footprint: u64,
-    /// The peak bandwidth at that footprint; `None` if it was not measured.
     pub peak: Option<Peak>,
     /// The time spent compiling kernels for these rows, in milliseconds. It is not part of any other time.
     pub compile_ms: Option<f64>,
-    /// The GPU's clocks while products ran, where they can be read.
     pub clocks: Vec<Clocks>,
     /// The host libraries that the process has opened so far.
     pub libraries: Vec<Library>,
@@ -72,7 +67,6 @@ impl Group {
             == (cell.precision, cell.device, cell.cache, cell.order)
     }
 
-    /// Returns the index of the row with the smallest time.
     pub fn fastest(&self) -> Option<usize> {
         let timed =
             self.rows.iter().enumerate().filter_map(|(k, row)| Some((k, row.typical_ms()?)));
@@ -90,11 +84,10 @@ impl Group {
         close.filter_map(|(_, row)| row.method_name.as_deref())
     }
 
-    /// Sets the columns that follow from the group as a whole: the order's time, shares of the peak, break-even and the
-    /// choosers' distance from the fastest method. `before` are methods of the group that were measured earlier, with
-    /// their times.
+    /// Sets the columns that follow from the whole group and its methods that were measured `before`, with their times.
     pub fn complete(&mut self, before: &[(String, f64)]) {
-        let here = self.rows.iter().filter_map(Row::name_and_ms);
+        let name_and_ms = |row: &Row| Some((row.method_name.clone()?, row.typical_ms()?));
+        let here = self.rows.iter().filter_map(name_and_ms);
         let times: Vec<_> = here.chain(before.iter().cloned()).collect();
         let baseline = times.iter().find(|(name, _)| is_plain_csr(name)).map(|(_, ms)| *ms);
         for row in &mut self.rows {
@@ -114,18 +107,14 @@ fn is_plain_csr(name: &str) -> bool {
 }
 
 impl Row {
-    fn name_and_ms(&self) -> Option<(String, f64)> {
-        Some((self.method_name.clone()?, self.typical_ms()?))
-    }
-
     fn set_shares_of_peak(&mut self, peak: Option<Peak>) {
         let percent = |bytes| Some(100.0 * gbs(bytes, self.avg_spmv_ms?) / peak?.gbs());
-        let as_csr = self
-            .sizes()
-            .zip(self.precision)
-            .map(|([rows, cols, nnz], precision)| compulsory_bytes(rows, cols, nnz, precision));
-        let (own, as_csr) = (self.required_bytes.and_then(percent), as_csr.and_then(percent));
-        (self.required_percent_of_peak, self.percent_of_peak) = (own, as_csr);
+        let sizes = self.sizes().zip(self.precision);
+        let as_csr = sizes.and_then(|([rows, cols, nnz], precision)| {
+            percent(compulsory_bytes(rows, cols, nnz, precision))
+        });
+        self.required_percent_of_peak = self.required_bytes.and_then(percent);
+        self.percent_of_peak = as_csr;
     }
 
     /// Sets the number of products after which the setup has paid off, compared with a baseline of this time.
@@ -154,14 +143,8 @@ impl Row {
 impl Group {
     /// Creates a group of rows in f64 on one CPU thread, without stages.
     pub fn of(rows: Vec<Row>) -> Self {
-        let cell = RowKey {
-            precision: Precision::F64,
-            device: Device::Cpu,
-            method: String::new(),
-            threads: None,
-            cache: None,
-            order: None,
-        };
+        let (precision, device, method) = (Precision::F64, Device::Cpu, String::new());
+        let cell = RowKey { precision, device, method, threads: None, cache: None, order: None };
         let stages = vec![Vec::new(); rows.len()];
         Self { rows, stages, ..Self::new(&cell, 1, &MatrixFacts::default()) }
     }

@@ -12,7 +12,6 @@ enum Written {
     Word(String),
 }
 
-/// Writes an optional number, for `#[serde(with)]`.
 pub fn serialize<S: Serializer>(number: &Option<f64>, to: S) -> Result<S::Ok, S::Error> {
     let written = |number: f64| match number == f64::INFINITY {
         true => Written::Word("inf".into()),
@@ -21,18 +20,15 @@ pub fn serialize<S: Serializer>(number: &Option<f64>, to: S) -> Result<S::Ok, S:
     number.map(written).serialize(to)
 }
 
-/// Reads an optional number, for `#[serde(with)]`.
 pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
-    Ok(match Option::<Written>::deserialize(from)? {
-        None => None,
-        Some(Written::Number(number)) => Some(number),
-        Some(Written::Word(word)) if ["inf", "never"].contains(&&word[..]) => Some(f64::INFINITY),
-        Some(Written::Word(word)) => {
-            return Err(D::Error::custom(format!(
-                "'{word}' is not a number, and not inf or never"
-            )));
-        }
-    })
+    match Option::<Written>::deserialize(from)? {
+        None => Ok(None),
+        Some(Written::Number(number)) => Ok(Some(number)),
+        Some(Written::Word(word)) => match &word[..] {
+            "inf" | "never" => Ok(Some(f64::INFINITY)),
+            _ => Err(D::Error::custom(format!("'{word}' is not a number, and not inf or never"))),
+        },
+    }
 }
 
 #[cfg(test)]

@@ -28,8 +28,7 @@ pub fn line(row: &Row) -> String {
     pairs.collect::<Vec<_>>().join(" ") + "\n"
 }
 
-/// Returns the text unchanged, or in quotes with escapes if it contains a blank, `=`, or a character that must be
-/// escaped: quotes, backslashes, line ends and other control characters.
+/// Returns the text, in quotes with escapes if it contains a blank, `=`, or a character that must be escaped.
 fn guarded(text: &str) -> Cow<'_, str> {
     let quoted = format!("{text:?}");
     let is_plain = quoted.len() == text.len() + 2 && !text.contains([' ', '=']);

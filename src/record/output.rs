@@ -2,27 +2,16 @@
 //! unpredictable name in the folder of the output file, which is renamed at the end. An existing file is replaced only
 //! on request.
 
-use std::fs::{File, OpenOptions, Permissions};
+use std::fs::{OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use anyhow::{Error, Result, anyhow, bail};
 use tempfile::{Builder, NamedTempFile, PersistError};
 
-use super::file::is_not_regular_file;
+use super::file::{dangling, is_not_regular_file};
 use spmv_matrix::cache::{PUBLIC, folder_of};
-
-#[derive(Debug, thiserror::Error)]
-pub enum OutputError {
-    #[error("{path} already exists: name another file, or replace it with --force")]
-    Exists { path: PathBuf },
-    #[error(
-        "{path} is a symbolic link whose target does not exist: name another file, or remove the link"
-    )]
-    Dangling { path: PathBuf },
-    #[error("cannot write {path}: {error}")]
-    Failed { path: PathBuf, error: io::Error },
-}
 
 pub struct Output<'a> {
     to: To<'a>,
@@ -33,57 +22,59 @@ pub struct Output<'a> {
 }
 
 enum To<'a> {
-    Stdout(&'a mut dyn Write),
-    Device(File),
-    /// The temporary file in the folder of the path; `None` after it was renamed or discarded.
+    /// Stdout, a pipe or a device.
+    Stream(Box<dyn Write + 'a>),
+    /// The temporary file in the folder of the path; `None` after it was renamed.
     Temporary(Option<NamedTempFile>),
 }
 
 /// Checks that `path` can be written: that it does not exist, is empty, is not a regular file, or `force` is set.
-pub fn check(path: &Path, force: bool) -> Result<(), OutputError> {
-    let there = path.metadata();
-    let path = path.to_owned();
-    match there {
+pub fn check(path: &Path, force: bool) -> Result<()> {
+    match path.metadata() {
         Ok(there) if !there.is_file() || there.len() == 0 || force => Ok(()),
-        Ok(_) => Err(OutputError::Exists { path }),
-        Err(_) if path.is_symlink() => Err(OutputError::Dangling { path }),
+        Ok(_) => bail!(
+            "{} already exists: name another file, or replace it with --force",
+            path.display()
+        ),
+        Err(_) if path.is_symlink() => Err(dangling(path)),
         // A missing folder is an error before anything is measured.
-        Err(error) if !folder_of(&path).is_dir() => Err(OutputError::Failed { path, error }),
+        Err(error) if !folder_of(path).is_dir() => Err(failed(path)(error)),
         Err(_) => Ok(()),
     }
 }
 
+fn failed(path: &Path) -> impl Fn(io::Error) -> Error {
+    move |error| anyhow!("cannot write {}: {error}", path.display())
+}
+
 impl<'a> Output<'a> {
-    pub fn open(
-        path: Option<&Path>,
-        force: bool,
-        stdout: &'a mut dyn Write,
-    ) -> Result<Self, OutputError> {
-        let stdout = Self { to: To::Stdout(stdout), path: PathBuf::new(), force, begun: false };
+    pub fn open(path: Option<&Path>, force: bool, stdout: &'a mut dyn Write) -> Result<Self> {
+        let to = To::Stream(Box::new(stdout));
+        let stdout = Self { to, path: PathBuf::new(), force, begun: false };
         path.map_or(Ok(stdout), |path| Self::file(path, force))
     }
 
-    pub fn file(path: &Path, force: bool) -> Result<Self, OutputError> {
+    pub fn file(path: &Path, force: bool) -> Result<Self> {
         check(path, force)?;
-        let failed = |error| OutputError::Failed { path: path.to_owned(), error };
         let to = match is_not_regular_file(path) {
-            true => To::Device(OpenOptions::new().write(true).open(path).map_err(failed)?),
-            false => To::Temporary(Some(temporary_file(path).map_err(failed)?)),
+            true => {
+                OpenOptions::new().write(true).open(path).map(|file| To::Stream(Box::new(file)))
+            }
+            false => temporary_file(path).map(|file| To::Temporary(Some(file))),
         };
+        let to = to.map_err(failed(path))?;
         Ok(Self { to, path: path.to_owned(), force, begun: false })
     }
 
     /// Renames the temporary file to the output file, after everything was written. If that fails, for example because
     /// a file of that name was created meanwhile, the temporary file is not removed, and the error gives its name.
-    pub fn finish(mut self) -> Result<(), OutputError> {
+    pub fn finish(mut self) -> Result<()> {
         let finished = self.flush().and_then(|()| self.rename());
-        finished.map_err(|error| OutputError::Failed { path: self.path.clone(), error })
+        finished.map_err(failed(&self.path))
     }
 
     pub fn discard(mut self) {
-        if let To::Temporary(temporary) = &mut self.to {
-            temporary.take();
-        }
+        self.begun = false;
     }
 
     fn rename(&mut self) -> io::Result<()> {
@@ -106,13 +97,13 @@ pub fn write_whole<R>(
     path: &Path,
     force: bool,
     write: impl FnOnce(&mut dyn Write) -> io::Result<R>,
-) -> Result<R, OutputError> {
+) -> Result<R> {
     let mut output = Output::file(path, force)?;
     match write(&mut output) {
         Ok(written) => output.finish().map(|()| written),
         Err(error) => {
             output.discard();
-            Err(OutputError::Failed { path: path.to_owned(), error })
+            Err(failed(path)(error))
         }
     }
 }
@@ -128,16 +119,14 @@ impl Write for Output<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.begun = true;
         match &mut self.to {
-            To::Stdout(to) => to.write(bytes),
-            To::Device(to) => to.write(bytes),
+            To::Stream(to) => to.write(bytes),
             To::Temporary(to) => to.as_mut().map_or(Ok(bytes.len()), |to| to.write(bytes)),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.to {
-            To::Stdout(to) => to.flush(),
-            To::Device(to) => to.flush(),
+            To::Stream(to) => to.flush(),
             To::Temporary(to) => to.as_mut().map_or(Ok(()), Write::flush),
         }
     }
@@ -174,19 +163,15 @@ mod tests {
         let path = folder.path().join("a.csv");
         write(&path, false, "mine").unwrap();
         let refused = write(&path, false, "other").unwrap_err();
-        assert!(
-            refused
-                .ends_with("a.csv already exists: name another file, or replace it with --force")
-        );
+        let advice = "name another file, or replace it with --force";
+        assert!(refused.ends_with(&format!("a.csv already exists: {advice}")), "{refused}");
         assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
         write(&path, true, "other").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "other");
         fs::write(&path, "").unwrap();
         write(&path, false, "of an empty file").unwrap();
-        assert_eq!(
-            (fs::read_to_string(&path).unwrap(), names(folder.path())),
-            ("of an empty file".into(), vec!["a.csv".into()])
-        );
+        assert_eq!(fs::read_to_string(&path).unwrap(), "of an empty file");
+        assert_eq!(names(folder.path()), ["a.csv"]);
     }
 
     #[test]
@@ -249,10 +234,7 @@ mod tests {
         std::os::unix::fs::symlink(folder.path().join("target"), &link).unwrap();
         for force in [false, true] {
             let refused = write(&link, force, "").unwrap_err();
-            assert!(
-                refused.contains("a.csv is a symbolic link whose target does not exist: "),
-                "{refused}"
-            );
+            assert!(refused.contains("a.csv is a symbolic link whose target does not exist: "));
         }
     }
 }

@@ -1,7 +1,6 @@
-//! Reads result files as rows.
+use std::path::Path;
 
-use std::path::{Path, PathBuf};
-
+use anyhow::{Error, Result, anyhow};
 use csv::StringRecord;
 use serde::Deserialize;
 
@@ -24,7 +23,6 @@ pub struct RecordedRow {
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Added {
-    /// The published time of the product, in milliseconds.
     pub published_ms: Option<f64>,
     /// The part of the published time that is launching and waiting, in milliseconds.
     pub waiting_ms: Option<f64>,
@@ -34,37 +32,12 @@ pub struct Added {
     pub ssrs: Option<u32>,
 }
 
-#[derive(Debug, thiserror::Error)]
-pub enum LinesError {
-    #[error("cannot read {path}: {error}")]
-    Unreadable { path: PathBuf, error: std::io::Error },
-    #[error("{path}:{line}: {what}; expected a file written by spmv-bench with --format csv")]
-    Malformed {
-        path: PathBuf,
-        /// The line number, from 1.
-        line: u64,
-        what: String,
-    },
-    /// The file is JSON, but does not contain results of products.
-    #[error(
-        "{path}: {what}; expected a file written by spmv-bench with --format csv or ginkgo, or the results of Ginkgo's \
-         spmv benchmark"
-    )]
-    Foreign { path: PathBuf, what: String },
-    #[error("{path}: {error}")]
-    Unit { path: PathBuf, error: ginkgo::UnitError },
-}
-
-pub fn read(path: &Path) -> Result<Vec<RecordedRow>, LinesError> {
+pub fn read(path: &Path) -> Result<Vec<RecordedRow>> {
     parse(path, &text(path)?)
 }
 
-/// Reads the rows of a file in any supported form. For a file in Ginkgo's form, also returns a note for the
-/// reader; `unit` is the unit of its times.
-pub fn read_any(
-    path: &Path,
-    unit: Option<Unit>,
-) -> Result<(Vec<RecordedRow>, Option<String>), LinesError> {
+/// Reads the rows of a file in any form. A file in Ginkgo's form, with times in `unit`, also has a note on it.
+pub fn read_any(path: &Path, unit: Option<Unit>) -> Result<(Vec<RecordedRow>, Option<String>)> {
     let text = text(path)?;
     if !ginkgo::is_json(&text) {
         return Ok((parse(path, &text)?, None));
@@ -72,16 +45,17 @@ pub fn read_any(
     ginkgo::parse(path, &text, unit).map(|(lines, note)| (lines, Some(note)))
 }
 
-fn text(path: &Path) -> Result<Vec<u8>, LinesError> {
-    let text = std::fs::read(path);
-    text.map_err(|error| LinesError::Unreadable { path: path.to_owned(), error })
+fn text(path: &Path) -> Result<Vec<u8>> {
+    std::fs::read(path).map_err(|error| anyhow!("cannot read {}: {error}", path.display()))
 }
 
-pub fn parse(path: &Path, text: &[u8]) -> Result<Vec<RecordedRow>, LinesError> {
-    let malformed = |line, what| LinesError::Malformed { path: path.to_owned(), line, what };
-    let no_header = |error: csv::Error| malformed(1, error.to_string());
+pub fn parse(path: &Path, text: &[u8]) -> Result<Vec<RecordedRow>> {
+    let malformed = |line: u64, what: String| -> Error {
+        let path = path.display();
+        anyhow!("{path}:{line}: {what}; expected a file written by spmv-bench with --format csv")
+    };
     let mut reader = csv::Reader::from_reader(text);
-    let headers = reader.headers().map_err(no_header)?.clone();
+    let headers = reader.headers().map_err(|error| malformed(1, error.to_string()))?.clone();
     for needed in ["file", "method_name", "avg_spmv_ms", "run_id"] {
         if headers.iter().all(|header| header != needed) {
             return Err(malformed(1, format!("no column {needed}")));
@@ -96,7 +70,6 @@ pub fn parse(path: &Path, text: &[u8]) -> Result<Vec<RecordedRow>, LinesError> {
     lines.collect()
 }
 
-/// Returns the error message, with the name of the column where it is known.
 fn describe(error: &csv::Error, headers: &StringRecord) -> String {
     match error.kind() {
         csv::ErrorKind::Deserialize { err, .. } => {
@@ -117,7 +90,6 @@ impl RecordedRow {
         })
     }
 
-    /// Whether the result is correct and has a time.
     pub fn is_ok(&self) -> bool {
         self.row.is_ok()
     }
@@ -139,13 +111,11 @@ impl RecordedRow {
         Setting::from(&self.row)
     }
 
-    /// Returns the name of the device, or an empty string if it is unknown.
     pub fn device(&self) -> &'static str {
         self.row.device.map_or("", Device::name)
     }
 
-    /// Returns the name of the matrix: its file name without ending and with the folders that make it unique, or its
-    /// generator.
+    /// Returns the file name without ending, with the folders that make it unique, or the generator.
     pub fn matrix(&self) -> &str {
         self.name.as_deref().unwrap_or_else(|| matrix_name(&self.row.file))
     }
@@ -157,7 +127,6 @@ impl RecordedRow {
             || kind.is_some_and(|kind| kind.starts_with("stand-in for "))
     }
 
-    /// Returns a value of the specification that the matrix was generated from.
     pub fn generator(&self, key: &str) -> Option<&str> {
         let spec = self.row.file.strip_prefix("gen:")?;
         spec.split(',')
@@ -190,14 +159,16 @@ mod tests {
             ..Row::default()
         };
         let line = RecordedRow::from(row);
-        let number = |name: &str| Column::of(name).of_line(&line);
-        assert_eq!(number("gen:cols"), Some(4.0));
-        assert_eq!(number("gen:rows"), None);
-        assert_eq!(number("setup_products"), Some(2000.0));
-        assert_eq!(number("ns_per_nonzero"), Some(5.0));
-        assert_eq!(number("empty_percent"), Some(10.0));
-        assert_eq!(number("extra_bytes_per_nonzero"), None);
-        assert_eq!(number("achieved_occupancy"), None);
+        for (name, expected) in [
+            ("gen:cols", Some(4.0)),
+            ("gen:rows", None),
+            ("setup_products", Some(2000.0)),
+            ("ns_per_nonzero", Some(5.0)),
+            ("empty_percent", Some(10.0)),
+            ("extra_bytes_per_nonzero", None),
+        ] {
+            assert_eq!(Column::of(name).of_line(&line), expected, "{name}");
+        }
     }
 
     #[test]

@@ -1,4 +1,5 @@
 //! The run record: everything that does not change within a run, stored next to the result file.
+//! `docs/schema/run.schema.json` describes its fields.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -18,33 +19,21 @@ use spmv_methods::method::Device;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RunRecord {
     pub run_id: String,
-    /// The time at which the run began, in UTC.
     pub date: String,
     pub version: String,
-    /// The source revision from which this program was built, with `-modified` if there were uncommitted changes.
     pub revision: String,
     pub command: Vec<String>,
     pub system: System,
-    /// The CPU to which each thread is pinned.
     pub pinned_to: Vec<usize>,
     pub settings: Settings,
-    /// Whether symmetric files were expanded to both triangles.
     pub expand: bool,
-    /// The order into which matrices were permuted. If there were several, this is the first one (and the cache state
-    /// in the settings likewise); `cells` lists all.
     pub order: Order,
-    /// The keys of the rows that each matrix has, in order.
     pub cells: Vec<RowKey>,
-    /// The GPU, if a method of the run needed one and it was available.
     pub gpu: Option<GpuRecord>,
-    /// The vendor libraries that methods needed, or why they were not found. Each is opened when the first method that
-    /// needs it is prepared.
     pub libraries: Vec<Library>,
     pub bandwidth: Vec<Bandwidth>,
-    /// The matrices of the run, if there are several.
     pub corpus: Option<Corpus>,
     pub sessions: Vec<Session>,
-    /// The `run_id` of each run that `merge` has joined to this one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub joined: Vec<String>,
 }
@@ -59,9 +48,7 @@ impl RunRecord {
 pub struct RowKey {
     pub precision: Precision,
     pub device: Device,
-    /// The name of the method with its parameters.
     pub method: String,
-    /// The number of threads of a CPU method.
     #[serde(default)]
     pub threads: Option<usize>,
     #[serde(default)]
@@ -77,8 +64,7 @@ impl RowKey {
         group(self) == group(other)
     }
 
-    /// Returns whether a row has this key. Run records of older versions lack threads, caches and order; these are then
-    /// not compared.
+    /// Whether a row has this key. What run records of older versions lack is not compared.
     pub fn has(&self, row: &Self) -> bool {
         let Self { threads, cache, order, .. } = self;
         let known =
@@ -101,18 +87,14 @@ pub fn open_cells<'r>(rows: impl IntoIterator<Item = &'r Row>, cells: &[RowKey])
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Corpus {
     pub shard: Shard,
-    /// The number of matrices of all shards together.
     pub matrices: usize,
-    /// A hash of the names and sizes of all matrices; it is equal for all shards of a corpus.
     pub hash: String,
-    /// The matrices of this run: the index among all matrices, and the name used in rows.
     pub files: Vec<(usize, String)>,
 }
 
 /// One of several parts of a corpus that are measured separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shard {
-    /// The number of the shard, from 1.
     pub number: usize,
     pub of: usize,
 }
@@ -120,10 +102,8 @@ pub struct Shard {
 /// A session of a run, from its start or a resumption to its end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Session {
-    /// The time at which the session began, in UTC.
     pub date: String,
     pub begin: Readings,
-    /// The readings of the machine at the end; `None` if the session did not end normally.
     pub end: Option<Readings>,
 }
 
@@ -134,26 +114,19 @@ pub struct GpuRecord {
     pub nominal_gbs: f64,
     #[serde(default)]
     pub bandwidth: Vec<DeviceBandwidth>,
-    /// The minimum time of a kernel launch on the device, in microseconds: that of one of a sequence of empty kernels.
     #[serde(default)]
     pub launch_us: Option<f64>,
-    /// What the GPU did for others before the first measurement; `None` if the driver does not report it.
     #[serde(default)]
     pub activity: Option<Activity>,
-    /// The clocks under load; `None` until the run ends, or if they cannot be read.
     pub clocks: Option<ClockRange>,
 }
 
 /// The range of the clocks that were read while products ran, several times per matrix.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClockRange {
-    /// The lowest and highest clock of the multiprocessors, in MHz.
     pub multiprocessor_mhz: [u32; 2],
-    /// The lowest and highest clock of the memory, in MHz.
     pub memory_mhz: [u32; 2],
-    /// The highest temperature in degrees Celsius.
     pub temperature: Option<u32>,
-    /// The union of [`Clocks::throttled_by`] over all readings.
     pub throttled_by: BTreeSet<String>,
 }
 
@@ -183,12 +156,9 @@ impl ClockRange {
     }
 }
 
-/// A library of a vendor that methods of the run called.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Library {
-    /// The name and version, for example `MKL 2025.3.1`.
     pub name: String,
-    /// The path where it was found, relative to the current folder if it is in it, or how to install it.
     pub place: String,
 }
 
@@ -200,17 +170,14 @@ impl Library {
     }
 }
 
-/// A measured bandwidth of the host.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bandwidth {
     pub threads: usize,
-    /// The bytes of the three arrays together.
     pub bytes: usize,
     #[serde(flatten)]
     pub peak: Peak,
 }
 
-/// A measured bandwidth of a GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DeviceBandwidth {
     pub bytes: usize,
@@ -220,7 +187,6 @@ pub struct DeviceBandwidth {
 
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The source revision from which this program was built.
 pub const REVISION: &str = git_version::git_version!(
     args = ["--always", "--abbrev=12", "--dirty=-modified"],
     fallback = "unknown"

@@ -98,8 +98,7 @@ impl From<&RowKey> for Setting {
 }
 
 impl fmt::Display for Setting {
-    /// Writes for example `f64, CPU, 2 threads, hot cache`; the order and the transpose only if they differ from the
-    /// default.
+    /// Writes for example `f64, CPU, 2 threads, hot cache`; order and transpose only if they are not the default.
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let words = Self::NAMES.into_iter().filter_map(|name| match (name, self.word(name)?) {
             ("device", _) => self.device.map(Device::label),

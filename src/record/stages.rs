@@ -1,9 +1,7 @@
-//! The parts of products, with one row per part.
-
 use serde::{Deserialize, Serialize};
 
+use super::MatrixReport;
 use super::row::Row;
-use super::{Group, MatrixReport};
 use spmv_matrix::scalar::Precision;
 use spmv_methods::device::Stage;
 
@@ -15,9 +13,7 @@ pub struct StageRow {
     pub precision: Option<Precision>,
     pub num_nonzeros: Option<usize>,
     pub row_length_mean: Option<f64>,
-    /// The kernel or library call.
     pub stage: String,
-    /// The time per product in milliseconds.
     pub ms: f64,
     /// See [`Stage::occupancy`].
     pub occupancy: Option<f64>,
@@ -25,15 +21,10 @@ pub struct StageRow {
 }
 
 impl StageRow {
-    /// Returns the stages of all methods on a matrix, in the order in which a product runs them; none unless they were
-    /// requested.
+    /// Returns the stages of all methods on a matrix in the order in which a product runs them, if requested.
     pub fn all(report: &MatrixReport) -> Vec<Self> {
-        let of_group = |group: &Group| {
-            let stages = group.rows.iter().zip(&group.stages);
-            let rows = stages.flat_map(|(row, stages)| stages.iter().map(|s| Self::new(row, s)));
-            rows.collect::<Vec<_>>()
-        };
-        report.groups.iter().flat_map(of_group).collect()
+        let rows = report.groups.iter().flat_map(|group| group.rows.iter().zip(&group.stages));
+        rows.flat_map(|(row, stages)| stages.iter().map(|stage| Self::new(row, stage))).collect()
     }
 
     fn new(row: &Row, stage: &Stage) -> Self {
@@ -54,30 +45,25 @@ impl StageRow {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::Group;
 
     #[test]
     fn each_stage_of_each_method_is_a_row() {
-        let stage = |name: &str, ms| Stage {
-            name: name.into(),
-            ms,
-            occupancy: Some(0.5),
-            ..Stage::default()
-        };
-        let row = |name: &str| Row {
-            file: "a.mtx".into(),
-            method_name: Some(name.into()),
-            num_nonzeros: Some(7),
-            ..Row::default()
+        let occupancy = Some(0.5);
+        let stage = |name: &str, ms| Stage { name: name.into(), ms, occupancy, ..Stage::default() };
+        let row = |name: &str| {
+            let (file, method_name) = ("a.mtx".into(), Some(name.into()));
+            Row { file, method_name, num_nonzeros: Some(7), ..Row::default() }
         };
         let group = Group {
             stages: vec![vec![stage("k", 1.0)], vec![], vec![stage("s", 2.0), stage("k", 3.0)]],
-            ..Group::of(vec![row("one"), row("two"), row("three")])
+            ..Group::of(["one", "two", "three"].map(row).to_vec())
         };
         let report = MatrixReport { groups: vec![group], ..MatrixReport::default() };
         let rows = StageRow::all(&report);
         let found: Vec<_> = rows.iter().map(|r| (&r.method_name[..], &r.stage[..], r.ms)).collect();
         assert_eq!(found, [("one", "k", 1.0), ("three", "s", 2.0), ("three", "k", 3.0)]);
-        assert_eq!((&rows[0].file[..], rows[0].num_nonzeros), ("a.mtx", Some(7)));
-        assert_eq!(rows[0].occupancy, Some(0.5));
+        let StageRow { file, num_nonzeros, occupancy, .. } = &rows[0];
+        assert_eq!((&file[..], *num_nonzeros, *occupancy), ("a.mtx", Some(7), Some(0.5)));
     }
 }

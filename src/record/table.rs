@@ -1,12 +1,8 @@
-//! Tables as data, and their form as text and Markdown.
-
 use comfy_table::presets::{ASCII_MARKDOWN, UTF8_HORIZONTAL_ONLY};
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, TableStyle};
 
-/// A table that can be written as text and as Markdown.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
-    /// The heading of each column, with its unit.
     pub columns: Vec<String>,
     pub rows: Vec<Vec<Cell>>,
 }
@@ -37,10 +33,6 @@ impl Cell {
             Self::Number(number) => significant(*number),
             Self::Decimal(number, decimals) => format!("{number:.decimals$}"),
         }
-    }
-
-    fn is_text(&self) -> bool {
-        matches!(self, Self::Text(_))
     }
 }
 
@@ -74,8 +66,7 @@ impl<T: Into<Self>> From<Option<T>> for Cell {
     }
 }
 
-/// Formats a number with three significant digits, without decimals from 100 on, and with an exponent if it is
-/// very small or large.
+/// Formats a number with three significant digits, all digits from 100 on, or an exponent from 10⁷ on or below 10⁻⁴.
 pub fn significant(number: f64) -> String {
     let size = number.abs();
     if number == 0.0 || !number.is_finite() {
@@ -88,8 +79,7 @@ pub fn significant(number: f64) -> String {
     }
 }
 
-/// Escapes a text, so that Markdown shows it unchanged, and joins its lines. Stars and underscores are escaped
-/// only where text follows, underscores not within words, backslashes only before punctuation.
+/// Joins the lines of a text, and escapes what Markdown would not show unchanged.
 pub fn escape_markdown(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     let mut letters = text.chars().peekable();
@@ -149,7 +139,7 @@ impl Table {
 
     /// Whether a column contains no text, so that it is aligned to the right.
     pub fn is_numeric(&self, column: usize) -> bool {
-        !self.rows.iter().any(|row| row[column].is_text())
+        !self.rows.iter().any(|row| matches!(row[column], Cell::Text(_)))
     }
 
     fn laid_out(&self, style: TableStyle) -> comfy_table::Table {

@@ -5,8 +5,7 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// Returns the text with each character that controls a terminal replaced by an escape such as `\u{1b}`. Line ends
-/// and tabs are not replaced.
+/// Replaces each character that controls a terminal, except line ends and tabs, by an escape such as `\u{1b}`.
 pub fn shown(text: &str) -> Cow<'_, str> {
     if !text.contains(is_command) {
         return Cow::Borrowed(text);
@@ -21,8 +20,7 @@ pub fn shown(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Returns whether a character is a control character (except line end and tab), reorders the text around it or ends
-/// a line.
+/// Whether a character is a control character except line end and tab, reorders the text or ends a line.
 fn is_command(character: char) -> bool {
     let reorders = matches!(
         character,
@@ -52,7 +50,9 @@ impl<W: Write> Write for Shown<W> {
         while let Some(chunk) = chunks.next() {
             self.to.write_all(shown(chunk.valid()).as_bytes())?;
             let invalid = chunk.invalid();
-            if chunks.peek().is_none() && is_beginning(invalid) {
+            let is_beginning =
+                std::str::from_utf8(invalid).is_err_and(|error| error.error_len().is_none());
+            if chunks.peek().is_none() && is_beginning {
                 self.begun.extend(invalid);
             } else if !invalid.is_empty() {
                 self.to.write_all("\u{fffd}".as_bytes())?;
@@ -64,11 +64,6 @@ impl<W: Write> Write for Shown<W> {
     fn flush(&mut self) -> io::Result<()> {
         self.to.flush()
     }
-}
-
-/// Returns whether these bytes are the beginning of a valid character.
-fn is_beginning(bytes: &[u8]) -> bool {
-    std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none())
 }
 
 #[cfg(test)]

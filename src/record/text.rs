@@ -16,7 +16,12 @@ use spmv_methods::method::Device;
 
 pub fn write_matrix(out: &mut dyn Write, report: &MatrixReport) -> io::Result<()> {
     let MatrixFacts { file, shape, kind, .. } = &report.facts;
-    writeln!(out, "{file}{}", load_note(report))?;
+    let loaded = report.load_ms.map(|ms| {
+        let rate = report.load_mbs.map(|rate| format!(", {rate:.0} MB/s")).unwrap_or_default();
+        let from = if report.from_cache { " from the cache" } else { "" };
+        format!(" (loaded{from} in {ms:.1} ms{rate})")
+    });
+    writeln!(out, "{file}{}", loaded.unwrap_or_default())?;
     if let Some(kind) = kind {
         writeln!(out, "{:>21}: {kind}", "kind")?;
     }
@@ -108,11 +113,13 @@ pub fn modelled(device: Device) -> Option<String> {
 /// The width of the column of method names, in characters.
 const NAME: usize = 21;
 
+type Number = Box<dyn Fn(&Row) -> Option<f64>>;
+
 pub struct Column {
     pub name: &'static str,
     width: usize,
     digits: usize,
-    of: Box<dyn Fn(&Row) -> Option<f64>>,
+    of: Number,
 }
 
 impl Column {
@@ -179,14 +186,12 @@ fn row_line(row: &Row, columns: &[Column], mark: &str) -> String {
 pub fn result(row: &Row) -> &'static str {
     match row.status {
         Some(Status::Ok) => "PASS",
-        Some(Status::Skipped) => "skipped",
-        Some(Status::Timeout) => "timeout",
+        Some(status @ (Status::Skipped | Status::Timeout)) => status.name(),
         _ => "FAIL",
     }
 }
 
-/// Returns the explanation of the columns, and notes that are needed to compare the methods; nothing if no method has
-/// a time.
+/// Returns the explanation of the columns, and notes for comparing the methods, if any has a time.
 pub fn meaning(group: &Group) -> Vec<String> {
     if group.fastest().is_none() {
         return Vec::new();
@@ -202,13 +207,6 @@ pub fn meaning(group: &Group) -> Vec<String> {
     });
     let modelled = modelled(group.device);
     modelled.into_iter().chain(lines.map(String::from)).chain(close).collect()
-}
-
-fn load_note(report: &MatrixReport) -> String {
-    let Some(ms) = report.load_ms else { return String::new() };
-    let rate = report.load_mbs.map(|rate| format!(", {rate:.0} MB/s")).unwrap_or_default();
-    let from = if report.from_cache { " from the cache" } else { "" };
-    format!(" (loaded{from} in {ms:.1} ms{rate})")
 }
 
 /// Formats a number; an unknown one is a dash.

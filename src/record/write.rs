@@ -1,12 +1,11 @@
-//! Writes reports in each format, and flushes the output after each row, table or matrix.
-
+use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::io::{self, Write};
 use std::mem::replace;
 use std::path::Path;
 
 use super::cells::to_csv;
 use super::row::Row;
-use super::sort::Sort;
 use super::{Group, MatrixReport, ginkgo, lines, markdown, text};
 use crate::record::terminal::Shown;
 
@@ -27,8 +26,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Returns whether a file in this format may have the file extension of the format `named`: both are JSON or both
-    /// text.
+    /// Whether a file in this format may have the extension of `named`: both are JSON or both text.
     pub fn may_end_as(self, named: Self) -> bool {
         let alike = [(Self::Ginkgo, Self::Json), (Self::Lines, Self::Text)];
         self == named || alike.contains(&(self, named))
@@ -47,6 +45,36 @@ impl Format {
             "md" => Some(Self::Md),
             _ => None,
         }
+    }
+}
+
+/// The criterion by which the rows of a table are sorted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Sort {
+    /// The order in which the methods run: that of `spmv-bench methods`
+    #[default]
+    Command,
+    /// The fastest first by the median; methods without a time last
+    Speed,
+    /// By the names of the methods
+    Name,
+}
+
+impl Sort {
+    /// Returns the group with its rows, and their stages, in this order.
+    pub fn of(self, group: &Group) -> Cow<'_, Group> {
+        let by: fn(&Row, &Row) -> Ordering = match self {
+            Self::Command => return Cow::Borrowed(group),
+            Self::Speed => |a, b| {
+                let [a, b] = [a, b].map(|row| row.typical_ms().unwrap_or(f64::INFINITY));
+                a.total_cmp(&b)
+            },
+            Self::Name => |a, b| a.method_name.cmp(&b.method_name),
+        };
+        let mut pairs: Vec<_> = group.rows.iter().cloned().zip(group.stages.clone()).collect();
+        pairs.sort_by(|(a, _), (b, _)| by(a, b));
+        let (rows, stages) = pairs.into_iter().unzip();
+        Cow::Owned(Group { rows, stages, ..group.clone() })
     }
 }
 
@@ -122,13 +150,38 @@ impl<W: Write> Reporter<W> {
         Ok(())
     }
 
-    /// Writes the end of the output and returns the underlying writer. Only this ends a JSON array: the output of a run
-    /// that was killed or ended with an error lacks the `]`.
+    /// Writes the end of the output: the `]` of a JSON array, which the output of a run that was killed lacks.
     pub fn finish(mut self) -> io::Result<W> {
         if self.format == Format::Ginkgo {
             self.to.write_all(if self.begun { b"\n]\n" } else { b"[\n]\n" })?;
         }
         self.to.flush()?;
         Ok(self.to)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use spmv_methods::device::Stage;
+
+    #[test]
+    fn rows_are_sorted_with_their_stages() {
+        let rows = [("merge", Some(2.0)), ("csr5", None), ("seq", Some(1.0)), ("coo", Some(2.0))];
+        let stages = rows.map(|(name, _)| vec![Stage { name: name.into(), ..Stage::default() }]);
+        let rows = rows.map(|(name, median_ms)| {
+            let method_name = Some(name.into());
+            Row { method_name, median_ms, ..Row::default() }
+        });
+        let group = Group { stages: stages.to_vec(), ..Group::of(rows.to_vec()) };
+        for (sort, expected) in [
+            (Sort::Command, ["merge", "csr5", "seq", "coo"]),
+            (Sort::Speed, ["seq", "merge", "coo", "csr5"]),
+            (Sort::Name, ["coo", "csr5", "merge", "seq"]),
+        ] {
+            let Group { rows, stages, .. } = sort.of(&group).into_owned();
+            assert!(rows.iter().map(|row| row.method_name.as_deref().unwrap()).eq(expected));
+            assert!(stages.iter().map(|stages| &stages[0].name[..]).eq(expected));
+        }
     }
 }

@@ -8,8 +8,7 @@ use crate::record::row::Row;
 use crate::record::table::Cell;
 use spmv_matrix::near::hint;
 
-/// The name of a number that rows have: a column of the file, a number that follows from several columns, or
-/// `gen:KEY`, a number from the generator's specification.
+/// The name of a column, of a number that follows from several, or `gen:KEY`, a number of the generator.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize)]
 #[serde(try_from = "String")]
 pub struct Column(String);
@@ -73,8 +72,7 @@ impl Column {
         self.info().map_or(Role::Unused, |info| info.role)
     }
 
-    /// Returns the number in a row, or `None` if it is unknown. Rates are computed from the median time, like all
-    /// numbers that are compared.
+    /// Returns the number in a row, if it is known. Rates are those of the median time, as in all comparisons.
     pub fn of_line(&self, line: &RecordedRow) -> Option<f64> {
         if let Some(key) = self.0.strip_prefix(GENERATOR) {
             return line.generator(key)?.parse().ok();
@@ -91,9 +89,7 @@ impl Column {
         }
     }
 
-    /// Returns the 95 % interval of the number in a row, derived from the interval of the time, for the median
-    /// time and for rates. Returns `None` for other columns, and if the number is outside the interval: files of
-    /// older versions have the interval of the mean.
+    /// Returns the 95 % interval of the median time or a rate, unless it is that of the mean, as in older files.
     pub fn interval(&self, line: &RecordedRow) -> Option<(f64, f64)> {
         let (low, high) = line.row.interval_ms()?;
         let number = self.of_line(line)?;
@@ -116,20 +112,18 @@ pub(super) fn word_columns() -> impl Iterator<Item = &'static str> {
     Row::COLUMNS.iter().filter(|info| info.role == Role::Word).map(|info| info.name)
 }
 
-#[derive(Debug, thiserror::Error)]
-#[error("there is no column '{}'{}", .0, hint(.0, Column::names(), "docs/csv.md lists the columns"))]
-pub struct ColumnError(String);
-
 impl TryFrom<String> for Column {
-    type Error = ColumnError;
+    type Error = String;
 
-    fn try_from(name: String) -> Result<Self, ColumnError> {
-        let is_known = name.starts_with(GENERATOR) || Self::names().any(|known| known == name);
-        if is_known { Ok(Self(name)) } else { Err(ColumnError(name)) }
+    fn try_from(name: String) -> Result<Self, String> {
+        if name.starts_with(GENERATOR) || Self::names().any(|known| known == name) {
+            return Ok(Self(name));
+        }
+        let hint = hint(&name, Self::names(), "docs/csv.md lists the columns");
+        Err(format!("there is no column '{name}'{hint}"))
     }
 }
 
-/// A number that is computed from several columns of a row, with what is known about it.
 type Derived = (ColumnInfo, fn(&RecordedRow) -> Option<f64>);
 
 /// Makes [`DERIVED`] from entries of the same form as the columns of rows, with the computation.

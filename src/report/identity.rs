@@ -13,8 +13,7 @@ use super::grouped;
 use crate::record::read::RecordedRow;
 use crate::record::row::matrix_parts;
 
-/// Gives every row the name of its matrix: that of the file without folder and ending, with as many folders as make it
-/// different from the names of all other matrices of the sets.
+/// Gives every row the name of its matrix: the file without ending, with as many folders as make it unique.
 pub fn name_matrices(mut sets: Vec<Vec<&mut RecordedRow>>) {
     let files: Vec<BTreeSet<String>> =
         sets.iter().map(|set| set.iter().map(|line| line.row.file.clone()).collect()).collect();
@@ -33,22 +32,18 @@ struct Place<'a> {
     root: usize,
 }
 
-/// How similar the paths of two matrices are: whether the files are the same, whether the paths relative to the common
-/// folders are, and how many folders and letters are the same at the end.
+/// Whether two matrices have the same file or the same relative path, and how many folders and letters at the end.
 type Similarity = (bool, bool, usize, usize);
 
 fn names(sets: &[BTreeSet<String>]) -> Vec<HashMap<&str, String>> {
-    let mut known = Vec::new();
-    let mut matrices = Vec::new();
+    let (mut known, mut matrices) = (Vec::new(), Vec::new());
     for set in sets {
         let places = Place::all(set);
         let partners = partners(&places, &known);
-        let mut of_set = HashMap::new();
+        let mut of_set = Vec::new();
         for (place, partner) in places.into_iter().zip(partners) {
-            of_set.insert(place.file, partner.unwrap_or(known.len()));
-            if partner.is_none() {
-                known.push(place);
-            }
+            of_set.push((place.file, partner.unwrap_or(known.len())));
+            known.extend(partner.is_none().then_some(place));
         }
         matrices.push(of_set);
     }
@@ -60,15 +55,12 @@ fn names(sets: &[BTreeSet<String>]) -> Vec<HashMap<&str, String>> {
 impl<'a> Place<'a> {
     fn all(set: &'a BTreeSet<String>) -> Vec<Self> {
         let is_file = |file: &str| !file.starts_with("gen:") && !file.starts_with("stand-in:");
-        let place = |file: &'a String| Self { file, parts: matrix_parts(file), root: 0 };
-        let mut places: Vec<_> = set.iter().map(place).collect();
-        let files = places.iter().filter(|place| is_file(place.file));
-        let folders = files.map(|place| &place.parts[..place.parts.len() - 1]);
-        let root = folders.reduce(|a, b| &a[..equal(a, b)]).map_or(0, <[_]>::len);
-        for place in places.iter_mut().filter(|place| is_file(place.file)) {
-            place.root = root;
-        }
-        places
+        let parts: Vec<_> = set.iter().map(|file| (&file[..], matrix_parts(file))).collect();
+        let files = parts.iter().filter(|(file, _)| is_file(file));
+        let folders = files.map(|(_, parts)| &parts[..parts.len() - 1]);
+        let common = folders.reduce(|a, b| &a[..equal(a, b)]).map_or(0, <[_]>::len);
+        let root = |file| if is_file(file) { common } else { 0 };
+        parts.into_iter().map(|(file, parts)| Self { file, parts, root: root(file) }).collect()
     }
 
     fn name(&self) -> &'a str {
@@ -124,20 +116,21 @@ fn most_similar(
     let similar = candidates.iter().filter_map(|&index| Some((similarity(index)?, index)));
     let mut similar: Vec<_> = similar.collect();
     similar.sort_unstable();
-    let (greatest, found) = similar.pop()?;
-    let is_alone = similar.last().is_none_or(|(next, _)| *next < greatest);
-    is_alone.then_some(found)
+    match similar[..] {
+        [.., (next, _), (greatest, _)] if next == greatest => None,
+        _ => similar.last().map(|(_, found)| *found),
+    }
 }
 
 fn shortest(places: &[Place]) -> Vec<String> {
     let named = by_name(places);
     let name = |(index, place): (usize, &Place)| {
         let others = named[place.name()].iter().filter(|&&other| other != index);
-        let others: Vec<_> = others.map(|&other| &places[other]).collect();
-        let same = others.iter().map(|other| place.same_end(other)).max().unwrap_or(0);
+        let mut others = others.map(|&other| &places[other]);
+        let same = others.clone().map(|other| place.same_end(other)).max().unwrap_or(0);
         match place.parts.len().checked_sub(same + 1) {
             Some(from) => place.parts[from..].join("/"),
-            None if others.iter().all(|other| other.parts != place.parts) => place.parts.join("/"),
+            None if others.all(|other| other.parts != place.parts) => place.parts.join("/"),
             None => place.file.to_owned(),
         }
     };
@@ -148,7 +141,6 @@ fn shortest(places: &[Place]) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// Returns the names of the files in each set, in the order in which they are given.
     fn named(sets: &[&[&str]]) -> Vec<Vec<String>> {
         let files: Vec<BTreeSet<String>> =
             sets.iter().map(|set| set.iter().map(|&file| file.into()).collect()).collect();

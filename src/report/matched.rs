@@ -9,8 +9,7 @@ use super::statistics::pearson;
 use crate::record::read::RecordedRow;
 use spmv_matrix::scalar::Precision;
 
-/// Identifies a matrix: its name, whether it is a stand-in, and its number of nonzeros, which differs if only the
-/// stored triangle was read.
+/// The name of a matrix, whether it is a stand-in, and its nonzeros, which differ if only a triangle was read.
 pub type Matrix<'a> = (&'a str, bool, Option<usize>);
 
 /// What rows must have in common to be compared.
@@ -52,7 +51,6 @@ pub fn fastest<'a>(lines: impl IntoIterator<Item = &'a RecordedRow>) -> Fastest<
     fastest_by(lines, key)
 }
 
-/// Returns the fastest row of each key, with its time in milliseconds, among those that are correct and timed.
 pub fn fastest_by<'a, K: Ord>(
     lines: impl IntoIterator<Item = &'a RecordedRow>,
     key: impl Fn(&'a RecordedRow) -> K,
@@ -60,9 +58,7 @@ pub fn fastest_by<'a, K: Ord>(
     least(lines.into_iter().filter_map(|line| Some((key(line), (line, time(line)?)))))
 }
 
-/// Returns, for each matrix and precision where both have a time, the row of `of` and the speed-up of `of` over
-/// the baseline `over`: time of `over` / time of `of` (> 1: `of` is faster). They are sorted by the name of the
-/// matrix.
+/// Returns the speed-ups of `of` over `over`, time of `over` / time of `of`, where both have one, sorted by matrix.
 pub fn ratios<'a>(of: &Fastest<'a>, over: &Fastest) -> Numbers<'a> {
     let ratio = |(key, &(line, ms))| Some((line, over.get(key)?.1 / ms));
     of.iter().filter_map(ratio).collect()
@@ -72,14 +68,12 @@ pub fn selected<'a>(lines: &[&'a RecordedRow], select: &Select) -> Fastest<'a> {
     fastest(lines.iter().copied().filter(|line| select.meets(line)))
 }
 
-/// Returns the [`ratios`] of the rows that `of` and `over` select. If several rows of one matrix and precision are
-/// selected, the fastest is used.
+/// Returns the [`ratios`] of the fastest rows that `of` and `over` select.
 pub fn speeds<'a>(lines: &[&'a RecordedRow], of: &Select, over: &Select) -> Numbers<'a> {
     ratios(&selected(lines, of), &selected(lines, over))
 }
 
-/// Returns the speed-ups of `of` over `over` in the time of a setup and this number of products. If several rows of one
-/// matrix and precision are selected, that with the least such time is used.
+/// Returns the speed-ups in the time of a setup and this number of products, of the rows with the least such time.
 pub fn speeds_with_setup<'a>(
     lines: &[&'a RecordedRow],
     of: &Select,
@@ -94,8 +88,7 @@ pub fn speeds_with_setup<'a>(
     ratios(&of, &over)
 }
 
-/// Returns a number of each row that is correct and timed, in the order of the rows; rows without the number are
-/// left out.
+/// Returns a number of each row that is correct and timed and has it, in the order of the rows.
 pub fn numbers<'a>(
     lines: impl IntoIterator<Item = &'a RecordedRow>,
     column: &Column,
@@ -103,8 +96,7 @@ pub fn numbers<'a>(
     timed(lines).filter_map(|line| Some((line, column.of_line(line)?))).collect()
 }
 
-/// Returns two numbers of each row that is correct and timed and has both, in the order of the rows. Infinite
-/// numbers are left out.
+/// Returns two numbers of each row that is correct and timed, if both are known and finite, in the order of the rows.
 pub fn points<'a>(
     lines: impl IntoIterator<Item = &'a RecordedRow>,
     [x, y]: [&Column; 2],
@@ -114,8 +106,7 @@ pub fn points<'a>(
     points.filter(|(_, (x, y))| x.is_finite() && y.is_finite()).collect()
 }
 
-/// Returns Pearson's correlation of two numbers over the rows that are correct and timed and have both, and these
-/// rows.
+/// Returns Pearson's correlation of two numbers over the rows that are correct and timed, and these rows.
 pub fn correlation<'a>(
     lines: impl IntoIterator<Item = &'a RecordedRow>,
     columns: [&Column; 2],
@@ -163,8 +154,7 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// The speed-ups of merge over mkl are 3 / 2 on a, and 1 / 4 on b, where 4 is the fastest correct time. c has no
-    /// row of mkl, d no timed row of merge.
+    /// merge over mkl: 3 / 2 on a; 1 / 4 on b, where 4 is the fastest correct time; c has no mkl, d no time of merge.
     fn lines() -> Vec<RecordedRow> {
         vec![
             line("b.mtx", "merge", 5.0),

@@ -28,14 +28,12 @@ pub struct View {
     /// What the reader needs to know: matrices left out, formulas, the meaning of marks.
     pub notes: Vec<String>,
     pub chart: Option<Chart>,
-    /// The line below the chart where the chart is a file of its own: the matrices, their settings, and where and
-    /// when they were measured.
+    /// The line below a chart that is a file of its own: the matrices, their settings, where and when measured.
     pub foot: String,
     pub table: Option<Table>,
 }
 
 impl View {
-    /// Returns a view that has no title and no foot yet.
     fn of(
         notes: Vec<String>,
         chart: impl Into<Option<Chart>>,
@@ -74,7 +72,6 @@ fn least<K: Ord, T: Copy>(items: impl IntoIterator<Item = (K, (T, f64))>) -> BTr
     least
 }
 
-/// Returns a row that is correct and timed.
 #[cfg(test)]
 fn row(file: &str, method: &str, ms: f64) -> crate::record::row::Row {
     crate::record::row::Row {

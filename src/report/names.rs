@@ -1,5 +1,3 @@
-//! The names of matrices, counts and lists in texts.
-
 use super::matched::Matrix;
 
 /// Returns the name of a matrix; stand-ins are marked with `*`.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use anyhow::{Result, ensure};
 use serde::Deserialize;
 
 use crate::record::read::RecordedRow;
@@ -19,30 +20,20 @@ struct Time {
     waiting_ms: f64,
 }
 
-#[derive(Debug, thiserror::Error)]
-pub enum PublishedError {
-    #[error(transparent)]
-    Csv(#[from] csv::Error),
-    #[error(
-        "line {line}: waiting_ms is {waiting_ms}; it must be 0 or more, and less than published_ms ({published_ms})"
-    )]
-    Waiting { line: usize, waiting_ms: f64, published_ms: f64 },
-    #[error("line {line}: a second time for the same matrix, device and method")]
-    Twice { line: usize },
-}
-
 impl Published {
     /// Parses a CSV file with the columns of `Time`. Further columns, such as the source of a time, are ignored.
-    pub fn parse(text: &str) -> Result<Self, PublishedError> {
+    pub fn parse(text: &str) -> Result<Self> {
         let mut times = HashMap::new();
         for (line, time) in (2..).zip(csv::Reader::from_reader(text.as_bytes()).deserialize()) {
             let Time { matrix, device, method, published_ms, waiting_ms } = time?;
-            if !(published_ms > waiting_ms && waiting_ms >= 0.0) {
-                return Err(PublishedError::Waiting { line, waiting_ms, published_ms });
-            }
-            if times.insert([matrix, device, method], [published_ms, waiting_ms]).is_some() {
-                return Err(PublishedError::Twice { line });
-            }
+            ensure!(
+                published_ms > waiting_ms && waiting_ms >= 0.0,
+                "line {line}: waiting_ms is {waiting_ms}; it must be 0 or more, and less than published_ms \
+                 ({published_ms})"
+            );
+            let earlier = times.insert([matrix, device, method], [published_ms, waiting_ms]);
+            let twice = "a second time for the same matrix, device and method";
+            ensure!(earlier.is_none(), "line {line}: {twice}");
         }
         Ok(Self(times))
     }
@@ -77,13 +68,15 @@ mod tests {
             RecordedRow::from(Row { device, ..crate::report::row(file, "gpu-coo", 0.15) })
         };
         let lines = published.join(vec![row("in/a.mtx.gz", "v100"), row("a.mtx", "a100")]);
-        let number = |line: usize, column: &str| Column::of(column).of_line(&lines[line]);
-        assert_eq!(number(0, "published_ms"), Some(0.25));
-        assert_eq!(number(0, "waited_ms"), Some(0.15 + 0.05));
-        assert!((number(0, "published_ratio").unwrap() - 0.8).abs() < 1e-12);
-        assert!((number(0, "published_error").unwrap() - 20.0).abs() < 1e-9);
-        assert_eq!(number(1, "published_ms"), None);
-        assert_eq!(number(1, "published_ratio"), None);
+        for (column, expected) in [
+            ("published_ms", 0.25),
+            ("waited_ms", 0.15 + 0.05),
+            ("published_ratio", 0.8),
+            ("published_error", 20.0),
+        ] {
+            let [first, second] = [0, 1].map(|line| Column::of(column).of_line(&lines[line]));
+            assert!((first.unwrap() - expected).abs() < 1e-9 && second.is_none(), "{column}");
+        }
     }
 
     #[test]

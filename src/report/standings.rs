@@ -13,7 +13,6 @@ use spmv_methods::{BASELINES, Baseline};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Time {
-    /// A number that identifies the matrix.
     pub matrix: usize,
     pub method: String,
     pub ms: f64,
@@ -48,12 +47,10 @@ pub struct Standings<'a> {
     methods: Vec<Standing<'a>>,
 }
 
-/// The speed-ups of one method. A speed-up is the time of the baseline divided by the time of the method, on a
-/// matrix where both have one. It comes with whether the values of the matrix repeat.
+/// The speed-ups of one method, time of the baseline / time of the method, each with whether the values repeat.
 #[derive(Clone, Debug, Default)]
 pub struct Standing<'a> {
     method: &'a str,
-    /// The number of matrices on which the method has a time.
     matrices: usize,
     over_reference: Vec<(Option<bool>, f64)>,
     over_best: Vec<(Option<bool>, f64)>,
@@ -91,8 +88,7 @@ impl<'a> Standings<'a> {
         self.columns(table, |standing| standing).build()
     }
 
-    /// Adds the speed-ups of a method per item to a table: geometric means, extremes, and the number of matrices on
-    /// which the method has a time.
+    /// Adds the speed-ups of an item's method: geometric means, extremes, and the number of matrices with a time.
     pub fn columns<'t, T>(
         &'t self,
         table: Columns<'t, T>,
@@ -139,8 +135,7 @@ impl Standing<'_> {
     }
 }
 
-/// Methods, sorted from the best to the worst mean. Methods with a number on fewer than all matrices come last,
-/// because their means cannot be compared with the others.
+/// Methods from the best to the worst mean. Means over fewer matrices cannot be compared with others and come last.
 pub struct Ranking<'a, M> {
     pub methods: Vec<Ranked<'a, M>>,
     matrices: usize,
@@ -148,7 +143,6 @@ pub struct Ranking<'a, M> {
 
 pub struct Ranked<'a, M> {
     pub method: &'a str,
-    /// The numbers, each with the matrix.
     pub numbers: Vec<(M, f64)>,
     mean: f64,
 }
@@ -171,8 +165,7 @@ impl<'a, M> Ranking<'a, M> {
         Self { methods, matrices }
     }
 
-    /// Returns a chart of the means. The name of a method is followed by its number of matrices in brackets if that is
-    /// not all of them.
+    /// Returns a chart of the means, with the number of matrices after a name if that is not all of them.
     pub fn chart(&self, value: Axis, name: &str) -> Chart {
         let category = |of: &Ranked<M>| match of.numbers.len() {
             matrices if matrices == self.matrices => of.method.to_owned(),

@@ -26,20 +26,16 @@ pub enum Statistic {
 }
 
 impl Statistic {
-    /// Returns `None` for no values (except `Count`, which is 0), and for a harmonic or geometric mean if a value is
-    /// negative.
+    /// Returns `None` for no values (0 for `Count`), and for a harmonic or geometric mean of a negative value.
     pub fn of(self, values: &[f64]) -> Option<f64> {
         let count = values.len() as f64;
         let mean = |sum: f64| (!values.is_empty()).then(|| sum / count);
+        let is_any_negative = !values.iter().all(|&value| value >= 0.0);
         match self {
             Self::Min => values.iter().copied().min_by(f64::total_cmp),
             Self::Max => values.iter().copied().max_by(f64::total_cmp),
             Self::Mean => mean(values.iter().sum()),
-            Self::HarmonicMean | Self::GeometricMean
-                if !values.iter().all(|&value| value >= 0.0) =>
-            {
-                None
-            }
+            Self::HarmonicMean | Self::GeometricMean if is_any_negative => None,
             Self::HarmonicMean => {
                 mean(values.iter().map(|value| 1.0 / value).sum()).map(|mean| 1.0 / mean)
             }
@@ -55,14 +51,12 @@ impl Statistic {
     }
 }
 
-/// Returns the percentage of numbers for which `counts` holds, or `None` if there are none.
 pub fn percentage<R>(numbers: &[(R, f64)], counts: impl Fn(f64) -> bool) -> Option<f64> {
     let met = numbers.iter().filter(|number| counts(number.1)).count();
     (!numbers.is_empty()).then(|| 100.0 * met as f64 / numbers.len() as f64)
 }
 
-/// Returns the q-quantile, q = `share` (0 to 1), interpolated linearly between neighbouring values; `None` for no
-/// values.
+/// Returns the q-quantile, q = `share`, interpolated linearly between neighbouring values.
 pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -72,8 +66,7 @@ pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
     Some(if low == high { low } else { low + (high - low) * place.fract() })
 }
 
-/// Returns Spearman's rank correlation of pairs, from -1 to 1; equal numbers share the mean of their ranks.
-/// Returns `None` in the same cases as [`pearson`].
+/// Returns Spearman's rank correlation of pairs, if both numbers vary; equal numbers share the mean of their ranks.
 pub fn spearman(points: &[(f64, f64)]) -> Option<f64> {
     let ranks = |of: fn(&(f64, f64)) -> f64| -> Vec<f64> {
         let numbers: Vec<_> = points.iter().map(of).collect();
@@ -88,15 +81,13 @@ pub fn spearman(points: &[(f64, f64)]) -> Option<f64> {
     pearson(&pairs.collect::<Vec<_>>())
 }
 
-/// Returns Pearson's correlation of pairs, from -1 to 1; `None` with fewer than 2 pairs, or if either number does
-/// not vary.
+/// Returns Pearson's correlation of pairs, if both numbers vary.
 pub fn pearson(points: &[(f64, f64)]) -> Option<f64> {
     let (_, [xx, xy, yy]) = regression::moments(points);
     (xx > 0.0 && yy > 0.0).then(|| xy / (xx.sqrt() * yy.sqrt()))
 }
 
-/// The kinds of matrices that a table has columns for: all three, or only the first (all matrices) if the
-/// matrices are of one kind or their kind is unknown.
+/// The kinds of matrices that a table has columns for: only all together if they are of one kind or it is unknown.
 #[derive(Clone, Copy, Debug)]
 pub struct Kinds(&'static [(Option<bool>, &'static str)]);
 
@@ -139,7 +130,6 @@ impl Kinds {
 }
 
 pub trait OfMatrix {
-    /// Whether the values of the matrix repeat, if that is known.
     fn values_repeat(&self) -> Option<bool>;
 }
 
@@ -205,10 +195,7 @@ mod tests {
     #[test]
     fn quantiles_lie_between_neighbours() {
         let values = [50.0, 10.0, 20.0, 40.0, 30.0];
-        assert_eq!(quantile(&values, 0.25), Some(20.0));
-        assert_eq!(quantile(&values, 0.75), Some(40.0));
         assert!((quantile(&values, 0.9).unwrap() - 46.0).abs() < 1e-12);
-        assert_eq!(quantile(&[], 0.5), None);
         assert_eq!(quantile(&[f64::INFINITY; 2], 0.5), Some(f64::INFINITY));
     }
 

@@ -104,7 +104,7 @@ impl Sink for Results<'_, '_> {
             Event::Matrix(report) => report.ended.as_slice(),
             Event::Step(_) | Event::Row(..) | Event::Partial(_) => &[],
         };
-        Ok(self.file.as_mut().map_or(Ok(()), |file| file.add(rows))?)
+        self.file.as_mut().map_or(Ok(()), |file| file.add(rows))
     }
 
     fn matrix(&mut self, work: &Work, Measured { report, .. }: Measured) -> Result<()> {

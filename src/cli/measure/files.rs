@@ -9,7 +9,7 @@ use super::MeasureArgs;
 use crate::cli::output::{beside, form, is_same_file};
 use crate::record::MatrixReport;
 use crate::record::file::is_not_regular_file;
-use crate::record::output::{self, Output, OutputError};
+use crate::record::output::{self, Output};
 use crate::record::write::{Format, Reporter};
 use spmv_matrix::source::Source;
 
@@ -58,7 +58,7 @@ impl MeasureArgs {
 
     /// Checks that no existing file would be replaced without `--force`.
     pub fn check_new(&self) -> Result<()> {
-        self.written().iter().try_for_each(|(_, path)| Ok(output::check(path, self.force)?))
+        self.written().iter().try_for_each(|(_, path)| output::check(path, self.force))
     }
 
     /// Checks that all output files are different, and that none of them is a matrix to be measured.
@@ -87,12 +87,12 @@ impl MeasureArgs {
         &self,
         format: Format,
         stdout: &'a mut dyn Write,
-    ) -> Result<Reporter<Output<'a>>, OutputError> {
+    ) -> Result<Reporter<Output<'a>>> {
         let output = Output::open(self.output.as_deref(), self.force, stdout)?;
         Ok(Reporter::new(format, self.sort, output))
     }
 
-    pub fn exporters<'a>(&self) -> Result<Vec<Reporter<Output<'a>>>, OutputError> {
+    pub fn exporters<'a>(&self) -> Result<Vec<Reporter<Output<'a>>>> {
         let exporter = |(_, format, path): (_, _, &Path)| {
             Ok(Reporter::new(format, self.sort, Output::file(path, self.force)?))
         };

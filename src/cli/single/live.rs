@@ -82,8 +82,7 @@ mod tests {
 
     use super::*;
     use crate::record::row::{Row, Status};
-    use crate::record::sort::Sort;
-    use crate::record::write::Format;
+    use crate::record::write::{Format, Sort};
     use crate::record::{Group, MatrixReport};
 
     fn matrix() -> Event {

@@ -3,11 +3,12 @@
 
 use std::path::Path;
 
-use super::{Matrix, Unit};
-use crate::record::read::{LinesError, RecordedRow};
+use anyhow::{Result, anyhow};
 
-/// The limit for numbers of rows, columns and nonzeros: a larger matrix would have more bytes than an integer can
-/// count.
+use super::{Matrix, Unit};
+use crate::record::read::RecordedRow;
+
+/// The limit for numbers of rows, columns and nonzeros: the bytes of a larger matrix would exceed an integer.
 const MOST: usize = 1 << 48;
 
 /// A bandwidth that no machine reaches, in bytes per second.
@@ -18,20 +19,6 @@ const LEAST_BYTES: f64 = 2.0;
 
 /// The longest plausible time of a product, in seconds.
 const SLOWEST: f64 = 60.0;
-
-/// Why the unit of the times of a file is unknown.
-#[derive(Debug, thiserror::Error)]
-pub enum UnitError {
-    #[error(
-        "its times may be nanoseconds or seconds; choose with --ginkgo-times ns or --ginkgo-times s"
-    )]
-    Ambiguous,
-    #[error(
-        "{taken}, which cannot be {units}: a product of {nonzeros} nonzeros takes at most {SLOWEST} s and reads at \
-         most 20 TB/s; check --ginkgo-times, and that the file does not mix two units"
-    )]
-    Implausible { taken: String, units: String, nonzeros: usize },
-}
 
 /// The time of a kernel on a matrix, in an unknown unit.
 struct Time<'a> {
@@ -47,6 +34,14 @@ impl Time<'_> {
         let least = LEAST_BYTES * self.nonzeros as f64 / FASTEST;
         seconds > 0.0 && (least..=SLOWEST).contains(&seconds)
     }
+
+    fn refused_as(&self, units: &str) -> String {
+        let Self { kernel, matrix, nonzeros, time } = self;
+        format!(
+            "{kernel} on {matrix} takes {time}, which cannot be {units}: a product of {nonzeros} nonzeros takes at \
+             most {SLOWEST} s and reads at most 20 TB/s; check --ginkgo-times, and that the file does not mix two units"
+        )
+    }
 }
 
 /// Whether a text is JSON. No CSV file of this program begins with `[` or `{`.
@@ -54,29 +49,28 @@ pub fn is_json(text: &[u8]) -> bool {
     text.trim_ascii_start().first().is_some_and(|first| b"[{".contains(first))
 }
 
-/// Returns the rows of a file with this text, and a note about the unit of its times. `given` is the unit that
-/// the user gave.
-pub fn parse(
-    path: &Path,
-    text: &[u8],
-    given: Option<Unit>,
-) -> Result<(Vec<RecordedRow>, String), LinesError> {
-    let foreign = |what| LinesError::Foreign { path: path.to_owned(), what };
+/// Returns the rows, and a note about the unit of the times, which the user may have given.
+pub fn parse(path: &Path, text: &[u8], given: Option<Unit>) -> Result<(Vec<RecordedRow>, String)> {
+    let path = path.display();
+    let foreign = |what: String| {
+        anyhow!(
+            "{path}: {what}; expected a file written by spmv-bench with --format csv or ginkgo, or the results of \
+             Ginkgo's spmv benchmark"
+        )
+    };
     let matrices: Vec<Matrix> =
         serde_json::from_slice(text).map_err(|error| foreign(error.to_string()))?;
     if matrices.iter().all(|matrix| matrix.spmv.is_none()) {
         return Err(foreign("no object in it has the key 'spmv'".into()));
     }
     if let Some(matrix) = matrices.iter().find(|matrix| !matrix.sizes().all(|size| size < MOST)) {
-        return Err(foreign(format!(
-            "{} has an impossible size (2^48 rows, columns or nonzeros, or more)",
-            matrix.file(0)
-        )));
+        let size = "an impossible size (2^48 rows, columns or nonzeros, or more)";
+        return Err(foreign(format!("{} has {size}", matrix.file(0))));
     }
     let (unit, why) = unit(&times(&matrices), given, matrices.iter().any(Matrix::is_ours))
-        .map_err(|error| LinesError::Unit { path: path.to_owned(), error })?;
+        .map_err(|error| anyhow!("{path}: {error}"))?;
     let rows = (1..).zip(&matrices).flat_map(|(place, matrix)| matrix.rows(place, unit));
-    let note = format!("The times of `{}` are taken as {}: {why}.", path.display(), unit.name());
+    let note = format!("The times of `{path}` are taken as {}: {why}.", unit.name());
     Ok((rows.map(RecordedRow::from).collect(), note))
 }
 
@@ -96,7 +90,7 @@ fn unit(
     times: &[Time],
     given: Option<Unit>,
     is_ours: bool,
-) -> Result<(Unit, &'static str), UnitError> {
+) -> Result<(Unit, &'static str), String> {
     let implausible = |unit| times.iter().find(move |time| !time.is_plausible(unit));
     let known = match (given, is_ours) {
         (Some(unit), _) => Some((unit, "as given by --ginkgo-times")),
@@ -104,22 +98,19 @@ fn unit(
         (None, false) => None,
     };
     if let Some((unit, why)) = known {
-        return implausible(unit).map_or(Ok((unit, why)), |time| Err(refused(time, &[unit])));
+        return implausible(unit).map_or(Ok((unit, why)), |time| Err(time.refused_as(unit.name())));
     }
     match [Unit::Ns, Unit::S].map(implausible) {
         [None, Some(_)] => Ok((Unit::Ns, "as seconds they are not plausible")),
         [Some(_), None] => Ok((Unit::S, "as nanoseconds they are not plausible")),
-        [Some(_), Some(time)] => Err(refused(time, &[Unit::Ns, Unit::S])),
+        [Some(_), Some(time)] => Err(time.refused_as("nanoseconds or seconds")),
         [None, None] if times.is_empty() => Ok((Unit::S, "it has no times")),
-        [None, None] => Err(UnitError::Ambiguous),
+        [None, None] => {
+            Err("its times may be nanoseconds or seconds; choose with --ginkgo-times ns or \
+                             --ginkgo-times s"
+                .into())
+        }
     }
-}
-
-fn refused(time: &Time, units: &[Unit]) -> UnitError {
-    let Time { kernel, matrix, nonzeros, time } = time;
-    let units = units.iter().map(|unit| unit.name()).collect::<Vec<_>>().join(" or ");
-    let taken = format!("{kernel} on {matrix} takes {time}");
-    UnitError::Implausible { taken, units, nonzeros: *nonzeros }
 }
 
 #[cfg(test)]

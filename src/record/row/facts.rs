@@ -1,5 +1,3 @@
-//! The properties of a matrix that all its rows share.
-
 use serde::{Deserialize, Serialize};
 
 use crate::bench::plan::Values;
@@ -36,8 +34,7 @@ impl MatrixFacts {
     }
 }
 
-/// Returns the name of a matrix: `cant` for `ufl_mtx/cant.mtx.gz` and for `stand-in:Williams/cant`, and the complete
-/// specification of a generator.
+/// Returns `cant` for `ufl_mtx/cant.mtx.gz` and `stand-in:Williams/cant`, and the specification of a generator.
 pub fn matrix_name(file: &str) -> &str {
     if file.starts_with("gen:") {
         return file;

@@ -1,5 +1,3 @@
-//! Creates rows from the results of measurements.
-
 use super::{MatrixFacts, Row, Status};
 use crate::bench::metrics;
 use crate::bench::outcome::{Measurement, Outcome};
@@ -51,8 +49,7 @@ impl Row {
         }
     }
 
-    /// Sets the result of a method. What follows from other rows is set by
-    /// [`Group::complete`](crate::record::Group::complete).
+    /// Sets the result of a method, but not what follows from other rows: see `Group::complete`.
     pub fn with_outcome(self, outcome: &Outcome) -> Self {
         match outcome {
             Outcome::Skipped(reason) => self.ended(Status::Skipped, reason.clone()),

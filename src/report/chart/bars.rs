@@ -2,10 +2,7 @@
 
 use svg::node::element::{Group, Path};
 
-use super::drawing::{
-    LINE, NAMES, Picture, WIDTH, faint, line, path, reading, rectangle, shortened, text,
-    text_width, tip, widest, written,
-};
+use super::drawing::*;
 use super::look::{self, LegendEntry, Look, bar_sample, legend};
 use super::scale::{Scale, around, from_decade};
 use super::{BarSeries, Bars};
@@ -55,8 +52,7 @@ fn looks(bars: &Bars) -> impl Iterator<Item = (&BarSeries, Look)> {
     })
 }
 
-/// Returns where a bar begins and ends on the value axis; `None` if it has no finite value. Parts of a stack are
-/// placed end to end, negative ones to the other side of 0.
+/// Returns the ends of a bar with a finite value. Parts of a stack are placed end to end, on either side of 0.
 fn spans(bars: &Bars, series: usize, category: usize) -> Option<(f64, f64)> {
     let value = |series: &BarSeries| series.values.get(category).copied().flatten();
     let own = value(&bars.series[series]).filter(|own| own.is_finite())?;
@@ -149,15 +145,13 @@ impl<'a> Layout<'a> {
         Some(path(across(low).into_iter().chain(across(high).into_iter().rev())))
     }
 
-    /// Returns the middle of a bar: the middle of its group for a stack, or the position of the series within the
-    /// group.
+    /// Returns the middle of a bar: of its group for a stack, or of the place of the series within the group.
     fn bar(&self, series: usize, category: usize) -> f64 {
         let place = series as f64 + 0.5 - self.bars.series.len() as f64 / 2.0;
         self.middle(category) + if self.bars.stacked { 0.0 } else { place * self.thick }
     }
 
-    /// Draws the mean of a series as a line behind the bars of all categories. Stacked charts and charts with
-    /// many series have no such lines.
+    /// Draws the mean of a series as a line behind all bars, unless they are stacked or of many series.
     fn mean(&self, series: &BarSeries, look: Look) -> Option<Group> {
         let few = self.bars.series.len() <= MEANS;
         let mean = series.mean.filter(|_| few && !self.bars.stacked)?;

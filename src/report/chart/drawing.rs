@@ -1,5 +1,5 @@
 //! The SVG elements that charts consist of, the frame of a picture, text widths, and the colour map. A unit is a pixel of
-//! the picture at its natural width.
+//! the picture at its natural width. The files that draw charts import all of it.
 
 use svg::node::element::{Group, Line, Path, Rectangle, SVG, Style, Text, Title};
 
@@ -12,8 +12,7 @@ pub const LINE: f64 = 19.0;
 /// The distance from the middle of a line to its baseline.
 pub const BASELINE: f64 = 4.5;
 
-/// Returns an upper bound of the width of a text, from the widest common font (DejaVu Sans). The font that the
-/// viewer uses is unknown.
+/// Returns an upper bound: the width in the widest common font, DejaVu Sans. The viewer's font is unknown.
 pub fn text_width(text: &str) -> f64 {
     let width = |letter: char| match letter {
         'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | '\'' | '|' | ' ' => 0.35,
@@ -137,8 +136,7 @@ pub fn faint(opacity: f64) -> Group {
 const COLOURS_OF_A_FILE: &str = "svg.chart:root{color:#1f2328;color-scheme:light dark}\
     @media(prefers-color-scheme:dark){svg.chart:root{color:#e6edf3}}";
 
-/// The font size of the title, the width of its bold letters relative to normal ones, and the font size of the
-/// foot.
+/// The font sizes of title and foot, and the width of bold letters relative to normal ones.
 const TITLE: f64 = 15.0;
 const BOLD: f64 = 1.15;
 const FOOT: f64 = 11.0;
@@ -204,8 +202,8 @@ pub fn viridis(share: f64) -> (String, &'static str) {
         from + (to - from) * (place - below as f64)
     });
     // Above this relative luminance black contrasts more than white.
-    let luminance: f64 =
-        mixed.iter().zip([0.2126, 0.7152, 0.0722]).map(|(c, w)| w * (c / 255.0).powf(2.2)).sum();
+    let [red, green, blue] = mixed.map(|part| (part / 255.0).powf(2.2));
+    let luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue;
     let [red, green, blue] = mixed.map(|part| part.round() as u8);
     (format!("#{red:02x}{green:02x}{blue:02x}"), if luminance > 0.18 { "#000" } else { "#fff" })
 }
@@ -237,10 +235,8 @@ mod tests {
     #[test]
     fn texts_are_broken_between_words() {
         let room = text_width("aaaa bbbb");
-        assert_eq!(
-            wrapped("aaaa  bbbb cccc\ndddddddddddd e", room),
-            ["aaaa bbbb", "cccc", "ddddddd…", "e"]
-        );
+        let lines = wrapped("aaaa  bbbb cccc\ndddddddddddd e", room);
+        assert_eq!(lines, ["aaaa bbbb", "cccc", "ddddddd…", "e"]);
         assert!(wrapped(" ", room).is_empty());
     }
 

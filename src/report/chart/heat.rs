@@ -1,12 +1,7 @@
-//! Draws heat maps: a coloured cell per row and column.
-
 use svg::node::element::{Group, Rectangle};
 
 use super::Heat;
-use super::drawing::{
-    LINE, NAMES, Picture, WIDTH, faint, line, rectangle, text, text_width, tip, upward, viridis,
-    widest, written,
-};
+use super::drawing::*;
 use super::scale::{Scale, apart, around, has_place, label};
 use crate::record::table::significant;
 
@@ -127,11 +122,14 @@ impl<'a> Layout<'a> {
 
     fn cells(&self) -> Group {
         let (mut empty, mut full) = (faint(0.3), Group::new());
-        let numbers = self.numbers_fit();
+        let all = self.heat.cells.iter().flatten().copied().flatten();
+        let widest = all.map(|value| text_width(&short(value))).fold(0.0, f64::max);
+        let numbers_fit = widest + 3.0 <= self.cell;
         for row in 0..self.heat.rows.len() {
             for column in 0..self.heat.columns.len() {
-                match self.value_of(row, column) {
-                    Some(value) => full = full.add(self.cell(row, column, value, numbers)),
+                let value = self.heat.cells.get(row).and_then(|cells| *cells.get(column)?);
+                match value.filter(|&value| has_place(self.heat.value.log, value)) {
+                    Some(value) => full = full.add(self.cell(row, column, value, numbers_fit)),
                     None => empty = empty.add(self.area(row, column, 1.5)),
                 }
             }
@@ -154,17 +152,6 @@ impl<'a> Layout<'a> {
     fn area(&self, row: usize, column: usize, margin: f64) -> Rectangle {
         let (left, top) = (self.x(column) + margin, self.y(row) + margin);
         rectangle((left, top), (left + self.cell - 2.0 * margin, top + HIGH - 2.0 * margin))
-    }
-
-    /// Returns the value of a cell, or `None` if no colour can represent it.
-    fn value_of(&self, row: usize, column: usize) -> Option<f64> {
-        let value = self.heat.cells.get(row)?.get(column).copied().flatten()?;
-        has_place(self.heat.value.log, value).then_some(value)
-    }
-
-    fn numbers_fit(&self) -> bool {
-        let all = self.heat.cells.iter().flatten().copied().flatten();
-        all.map(|value| text_width(&short(value))).fold(0.0, f64::max) + 3.0 <= self.cell
     }
 }
 

@@ -8,8 +8,7 @@ use super::drawing::{LINE, faint, line, rectangle, tenth, text, text_width, writ
 /// In a chart with more series than this, the legend shows and hides them.
 const MANY: usize = 6;
 
-/// Twelve colours, found by a search for colours that are as different as possible for viewers with normal vision
-/// and with each kind of colour blindness, among those that are visible on light and dark pages.
+/// Twelve colours that are visible on light and dark pages and as different as possible, also for the colour-blind.
 const COLOURS: [&str; 12] = [
     "#2b72c8", "#ef8a17", "#3bc671", "#ce0dbb", "#a1617d", "#9010ff", "#ce0709", "#7c9b6f",
     "#df90f7", "#3f6f45", "#b465ff", "#aeadbc",
@@ -47,8 +46,7 @@ pub struct Look {
     pub first: Option<bool>,
 }
 
-/// Returns each series with its style. Many series can be shown and hidden: `few` contains the names of those that are
-/// visible at first; if it names none of them, all are.
+/// Returns each series with its style. Of many, those in `few` are visible at first, or all if it names none of them.
 pub fn looks<'a, S>(
     series: &'a [S],
     name: fn(&S) -> &String,
@@ -65,8 +63,7 @@ pub fn looks<'a, S>(
 }
 
 impl Look {
-    /// Returns the style of the series at a position. No two of the first 96 series share colour and mark; no two
-    /// of the first 48 share colour and dash, or colour and fill.
+    /// No two of the first 96 series share colour and mark, no two of the first 48 colour and dash, or colour and fill.
     fn of(index: usize) -> Self {
         let (colour, round) = (index % COLOURS.len(), index / COLOURS.len());
         let (mark, filled) = MARKS[(colour + round) % MARKS.len()];
@@ -226,9 +223,7 @@ mod tests {
         }
     }
 
-    /// The colours that viewers see who lack the first, second or third kind of cones, after Machado, Oliveira
-    /// and Fernandes, A Physiologically-based Model for Simulation of Color Vision Deficiency (2009); the first
-    /// matrix is normal vision.
+    /// Normal vision, and vision without one of the three kinds of cones (Machado, Oliveira and Fernandes, 2009).
     const EYES: [[f64; 9]; 4] = [
         [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0],
         [

@@ -21,15 +21,12 @@ pub enum Chart {
 }
 
 impl Chart {
-    /// Draws the chart as self-contained SVG for a page, at least 660 units wide, in the text colour of the page.
-    /// Numbers that cannot be shown are left out: NaN, infinities, and on a logarithmic axis numbers that are not
-    /// above 0.
+    /// Draws the chart as SVG for a page. Numbers without a place on their axis, such as NaN, are left out.
     pub fn to_svg(&self) -> String {
         self.picture().into_svg()
     }
 
-    /// Draws the chart as a file of its own for light and dark backgrounds, with its title above it and a line on
-    /// the origin of the numbers below it.
+    /// Draws the chart as a file for light and dark backgrounds, with its title above and a foot below it.
     pub fn to_file(&self, title: &str, foot: &str) -> String {
         self.picture().framed(title, foot).into_svg()
     }

@@ -1,10 +1,6 @@
-//! Draws points and lines over two axes.
-
 use svg::node::element::Group;
 
-use super::drawing::{
-    LINE, Picture, WIDTH, faint, line, path, reading, shortened, text, text_width, tip,
-};
+use super::drawing::*;
 use super::look::{LegendEntry, Look, guide_strokes, legend, line_sample, looks};
 use super::scale::{Scale, around, has_place};
 use super::{Guide, Mark, Plane, Point, Series};
@@ -128,8 +124,7 @@ impl<'a> Layout<'a> {
         series.points.iter().filter_map(place).collect()
     }
 
-    /// Returns the vertical ends of a point's spread. An end that a logarithmic axis cannot show is at the
-    /// bottom.
+    /// Returns the vertical ends of a point's spread, the bottom if a logarithmic axis cannot show an end.
     fn ends(&self, point: &Point) -> Option<[f64; 2]> {
         let (low, high) = point.spread.filter(|ends| ends.0.is_finite() && ends.1.is_finite())?;
         Some([low, high].map(|end| self.y.at(end).unwrap_or(BOTTOM)))
@@ -147,8 +142,7 @@ impl<'a> Layout<'a> {
         Some(Group::new().set("fill", look.colour).set("fill-opacity", 0.18).add(around))
     }
 
-    /// Draws the line of a series, and the spreads as strokes except for trends. Strokes of different series are
-    /// side by side.
+    /// Draws the line of a series, and the spreads as strokes side by side, except for trends.
     fn joined(&self, series: &Series, look: Look) -> Option<Group> {
         let all = self.plane.series.len() as f64;
         let aside = (look.index as f64 - (all - 1.0) / 2.0) * (24.0 / all).min(3.0);

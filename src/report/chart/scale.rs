@@ -25,7 +25,6 @@ pub fn has_place(log: bool, number: f64) -> bool {
     number.abs() <= 1e301 && (!log || number >= 1e-301)
 }
 
-/// Returns the smallest and the greatest of the numbers that can be shown.
 pub fn extent(log: bool, numbers: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
     let placed = numbers.into_iter().filter(|&number| has_place(log, number));
     placed.map(|number| (number, number)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
@@ -42,15 +41,15 @@ pub fn around(axis: &Axis, numbers: impl IntoIterator<Item = f64>) -> (f64, f64)
     match (extent(axis.log, numbers), axis.log) {
         (None, true) => (1.0, 10.0),
         (None, false) => (0.0, 1.0),
-        (Some((low, high)), true) => around_log(low, high),
-        (Some((low, high)), false) => {
-            let (low, high) = around_linear(low, high);
-            if axis.whole { (low.floor(), high.ceil()) } else { (low, high) }
-        }
+        (Some(ends), true) => around_log(ends),
+        (Some(ends), false) => match around_linear(ends) {
+            (low, high) if axis.whole => (low.floor(), high.ceil()),
+            ends => ends,
+        },
     }
 }
 
-fn around_log(low: f64, high: f64) -> (f64, f64) {
+fn around_log((low, high): (f64, f64)) -> (f64, f64) {
     if high / low < 3.0 && apart(low, high) {
         return evenly(low, high);
     }
@@ -58,7 +57,7 @@ fn around_log(low: f64, high: f64) -> (f64, f64) {
     if low < high { (low, high) } else { (low / 2.0, high * 2.0) }
 }
 
-fn around_linear(low: f64, high: f64) -> (f64, f64) {
+fn around_linear((low, high): (f64, f64)) -> (f64, f64) {
     let size = low.abs().max(high.abs());
     match apart(low, high) {
         true if low > 0.0 && low <= high / 2.0 => evenly(0.0, high),
@@ -121,18 +120,14 @@ impl Scale {
         }
     }
 
-    /// Returns as many labelled numbers as fit without overlap. An axis that begins at its bottom goes up, and needs
-    /// room for the height of the labels instead of their width.
+    /// Returns as many labelled numbers as fit, above each other if the axis begins at its bottom.
     pub fn ticks(&self) -> Vec<Tick> {
         let mut choices = self.choices().into_iter().map(|step| self.labelled(step));
-        let room = |a: &Tick, b: &Tick| match self.from > self.to {
-            true => 1.8 * LINE,
-            false => (text_width(&a.label) + text_width(&b.label)) / 2.0 + 22.0,
-        };
         let fits = |ticks: &Vec<Tick>| {
             ticks.windows(2).all(|pair| {
-                let [a, b] = pair else { return true };
-                (b.at - a.at).abs() >= room(a, b)
+                let width = text_width(&pair[0].label) + text_width(&pair[1].label);
+                let room = if self.from > self.to { 1.8 * LINE } else { width / 2.0 + 22.0 };
+                (pair[1].at - pair[0].at).abs() >= room
             })
         };
         choices.find(fits).unwrap_or_default()
@@ -149,18 +144,17 @@ impl Scale {
             .collect()
     }
 
-    /// Returns candidate sets of numbers to label, the largest first, each number with the step that its digits
-    /// must show.
+    /// Returns sets of numbers to label, the largest first, each number with the step that its digits must show.
     fn choices(&self) -> Vec<Vec<(f64, f64)>> {
         let even = |wanted: &[f64]| -> Vec<_> { wanted.iter().map(|&n| self.even(n)).collect() };
         if !self.log {
             return even(&[8.0, 6.0, 4.0, 3.0, 2.0, 1.0]);
         }
         let mut choices = if self.high / self.low < 6.0 { even(&[6.0, 4.0, 2.0]) } else { vec![] };
-        let own = |numbers: Vec<f64>| numbers.into_iter().map(|n| (n, decade(n).0)).collect();
-        choices.push(own(self.multiples(&[1.0, 2.0, 5.0], 1)));
-        choices
-            .extend([1, 2, 3, 5, 10, 20, 50, 100, 200].map(|by| own(self.multiples(&[1.0], by))));
+        let powers = [1, 2, 3, 5, 10, 20, 50, 100, 200].map(|by| self.multiples(&[1.0], by));
+        let numbers = [self.multiples(&[1.0, 2.0, 5.0], 1)].into_iter().chain(powers);
+        let steps = |numbers: Vec<f64>| numbers.into_iter().map(|n| (n, decade(n).0)).collect();
+        choices.extend(numbers.map(steps));
         choices
     }
 
@@ -183,7 +177,6 @@ impl Scale {
         numbers.filter(|&number| number >= low && number <= high).collect()
     }
 
-    /// Returns the smallest distance between labelled numbers, and from 0 to the first of them.
     fn least_step(&self) -> f64 {
         if self.whole { 1.0 } else { 0.0 }
     }
@@ -216,7 +209,6 @@ pub fn label(number: f64, step: f64) -> String {
     }
 }
 
-/// Formats a number as a multiple of a power of ten.
 pub fn power(number: f64, step: f64) -> String {
     let (power, times) = decade(number.abs());
     let times = fixed(times.copysign(number), step / power);
@@ -244,11 +236,9 @@ fn fixed(number: f64, step: f64) -> String {
 }
 
 fn superscript(number: i32) -> String {
-    let raised = |digit: char| match digit.to_digit(10) {
-        Some(digit) => ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'][digit as usize],
-        None => '⁻',
-    };
-    number.to_string().chars().map(raised).collect()
+    let raised =
+        |digit: char| digit.to_digit(10).and_then(|digit| "⁰¹²³⁴⁵⁶⁷⁸⁹".chars().nth(digit as usize));
+    number.to_string().chars().map(|digit| raised(digit).unwrap_or('⁻')).collect()
 }
 
 #[cfg(test)]

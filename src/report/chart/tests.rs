@@ -59,7 +59,6 @@ fn heat(log: bool, range: (f64, f64), rows: usize, columns: usize, value: f64) -
     })
 }
 
-/// Returns what `read` finds in the picture of a chart.
 fn seen<T>(chart: &Chart, read: impl Fn(&Document) -> T) -> T {
     let svg = chart.to_svg();
     read(&Document::parse(&svg).unwrap())
@@ -199,7 +198,6 @@ fn a_picture_leaves_the_page_around_it_alone() {
     seen(&heat(false, (0.0, 1.0), 2, 2, 1.0), check);
 }
 
-/// Returns the left and right ends of the bars.
 fn spans(bars: Bars) -> Vec<(f64, f64)> {
     let span = |node: Node| (number(node, "x"), number(node, "x") + number(node, "width"));
     seen(&Chart::Bars(bars), |document| {
@@ -229,7 +227,6 @@ fn bars_are_as_long_as_their_values() {
     assert!(near(stacked[2].0, stacked[0].0), "{stacked:?}");
 }
 
-/// Returns the left and right ends of the intervals of bars.
 fn strokes(bars: Bars) -> Vec<(f64, f64)> {
     let x = |corner: &str| corner.split(' ').next().unwrap().parse().unwrap();
     let ends = |path: &str| {
@@ -258,8 +255,7 @@ fn intervals_reach_from_end_to_end() {
     assert_eq!(strokes(below_zero).len(), 1);
 }
 
-/// Returns the attributes that the script of a page reads: series, names in the legend, and which are shown at
-/// first.
+/// Returns the attributes for the script of a page: series, names in the legend, and which are shown at first.
 fn switches(chart: &Chart) -> [Vec<String>; 3] {
     ["data-series", "data-switch", "data-first"].map(|name| {
         let mut values: Vec<String> = seen(chart, |document| {

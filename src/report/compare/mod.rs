@@ -7,6 +7,7 @@ mod tests;
 
 use std::collections::BTreeSet;
 
+use anyhow::{Error, Result};
 use serde::Serialize;
 
 pub use pair::Compared;
@@ -23,28 +24,19 @@ pub struct Comparison<'a> {
     b: Compared<'a>,
     /// The pairs, in the order of A, followed by the rows that only B has, in the order of B.
     pairs: Vec<Pair<'a>>,
-    /// The mean of each method that is ok in both files, in the order of the pairs. The label of a method has whatever
-    /// distinguishes it from others of the same name.
+    /// The mean of each method that is ok in both files, in the order of the pairs, with the label of the method.
     methods: Vec<(String, Mean<'a>)>,
-    /// The mean over all pairs, or `None` if no pair is ok in both files.
     overall: Option<Mean<'a>>,
-    /// The keys of all pairs, without their matrices.
     keys: BTreeSet<Key<'a>>,
 }
-
-/// Why two files are not compared, as a sentence.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("{0}")]
-pub struct CompareError(String);
 
 /// The key of a row that is ok in one file, and its row in the other file, which is not ok.
 type Loss<'a> = (Key<'a>, Option<&'a RecordedRow>);
 
 impl<'a> Comparison<'a> {
-    /// Pairs the rows and judges the changes. It is an error if the files were measured in different ways, or if no
-    /// rows can be paired.
-    pub fn of(a: Compared<'a>, b: Compared<'a>) -> Result<Self, CompareError> {
-        let pairs = pairs(&a, &b).map_err(CompareError)?;
+    /// Returns an error if the files were measured in different ways, or if no rows can be paired.
+    pub fn of(a: Compared<'a>, b: Compared<'a>) -> Result<Self> {
+        let pairs = pairs(&a, &b).map_err(Error::msg)?;
         let keys: BTreeSet<_> = pairs.iter().map(|pair| pair.key.without_matrix()).collect();
         let changed: Vec<_> =
             pairs.iter().filter_map(|pair| Some((pair.key, pair.change?))).collect();
@@ -72,14 +64,12 @@ impl<'a> Comparison<'a> {
         self.pairs.iter().filter_map(loss).collect()
     }
 
-    /// Returns the means, of each method and over all, whose whole interval is above a slow-down of B by
-    /// `percent`.
+    /// Returns the means whose whole interval is above a slow-down of B by `percent`.
     pub fn slower_by(&self, percent: f64) -> Vec<(&str, &Mean<'a>)> {
         let bound = 1.0 + percent / 100.0;
         self.means().filter(|(_, mean)| mean.interval.is_some_and(|(low, _)| low > bound)).collect()
     }
 
-    /// Returns the labels of the means that have no interval.
     pub fn unjudged(&self) -> Vec<&str> {
         self.means().filter(|(_, mean)| mean.interval.is_none()).map(|(label, _)| label).collect()
     }

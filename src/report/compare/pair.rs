@@ -40,7 +40,6 @@ impl<'a> Key<'a> {
         Self { matrix: "", ..self }
     }
 
-    /// Returns the text of a setting, also if it is unknown.
     fn word(&self, name: &str) -> String {
         match (name, self.setting.threads, self.setting.word(name)) {
             ("threads", Some(threads), _) => format!("{threads} threads"),
@@ -69,8 +68,7 @@ impl<'a> Key<'a> {
     }
 }
 
-/// Returns the settings in which two groups of keys have no value in common: `2 threads in A, 4 threads in B
-/// (--threads)`.
+/// Returns the settings without a common value: `2 threads in A, 4 threads in B (--threads)`.
 pub(super) fn differences(a: &[Key], b: &[Key]) -> Vec<String> {
     let of_setting = |name| {
         let words = |keys: &[Key]| keys.iter().map(|key| key.word(name)).collect::<BTreeSet<_>>();
@@ -88,12 +86,10 @@ pub(super) struct Pair<'a> {
     pub key: Key<'a>,
     pub a: Option<&'a RecordedRow>,
     pub b: Option<&'a RecordedRow>,
-    /// The change from A to B, or `None` unless both rows are ok.
     pub change: Option<Change>,
 }
 
-/// Returns all pairs, or a sentence that says why the files are not compared. A row without a counterpart is a pair
-/// alone.
+/// Returns all pairs, also of a row without a counterpart, or why the files are not compared.
 pub(super) fn pairs<'a>(a: &Compared<'a>, b: &Compared<'a>) -> Result<Vec<Pair<'a>>, String> {
     let (in_a, in_b) = (Rows::of(a)?, Rows::of(b)?);
     let (a, b) = (a.name, b.name);
@@ -126,7 +122,6 @@ pub(super) fn pairs<'a>(a: &Compared<'a>, b: &Compared<'a>) -> Result<Vec<Pair<'
 
 #[derive(Default)]
 struct Rows<'a> {
-    /// The keys, in the order of the file.
     keys: Vec<Key<'a>>,
     measured: BTreeMap<Key<'a>, &'a RecordedRow>,
     /// Matrices on which no method ran, each with the row that gives the reason.
@@ -187,11 +182,10 @@ fn why_nothing(a: &[Key], b: &[Key]) -> String {
         return format!("{side} contains no row of the selected methods");
     }
     let mut why = Vec::new();
-    let columns: [(&str, fn(&Key) -> String); 2] =
-        [("matrix", |key| key.matrix.into()), ("method", |key| key.method.into())];
-    for (column, word) in columns {
-        let in_a: BTreeSet<_> = a.iter().map(word).collect();
-        if !b.iter().any(|key| in_a.contains(&word(key))) {
+    let matrices: [BTreeSet<_>; 2] = [a, b].map(|of| of.iter().map(|key| key.matrix).collect());
+    let methods: [BTreeSet<_>; 2] = [a, b].map(|of| of.iter().map(|key| key.method).collect());
+    for (column, [in_a, in_b]) in [("matrix", matrices), ("method", methods)] {
+        if in_a.is_disjoint(&in_b) {
             why.push(format!("they have no {column} in common"));
         }
     }

@@ -1,5 +1,3 @@
-//! Formats a comparison as text and as CSV.
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -27,7 +25,6 @@ const NAMES: usize = 6;
 /// What several rows with the same status have in common.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Place<'a> {
-    /// A matrix on which other methods ran.
     Matrix(&'a str),
     /// Matrices of which the other file has no row.
     AbsentMatrix,
@@ -38,14 +35,11 @@ enum Place<'a> {
 /// The severity, place, status and reason of a group of losses.
 type Group<'a> = (usize, Place<'a>, &'static str, &'a str);
 
-/// Returns the status of a row, or `missing` if there is no row.
 fn status(line: Option<&RecordedRow>) -> &'static str {
     line.map_or("missing", RecordedRow::status)
 }
 
 impl Comparison<'_> {
-    /// Formats the rows that are ok in only one file, a table of methods, the largest changes, and a sentence on
-    /// all pairs.
     pub fn to_text(&self) -> String {
         let mut text = format!("A: {}\nB: {}\n", self.a.name, self.b.name);
         text += &self.losses_text("ok in A, not in B", &self.lost());
@@ -62,8 +56,7 @@ impl Comparison<'_> {
         text + "\n" + &sentence(overall)
     }
 
-    /// Formats rows that are ok in only one file, one line per group, in the order wrong, failed, skipped,
-    /// missing.
+    /// Formats rows that are ok in one file only, a line per group: wrong, failed, skipped, missing.
     fn losses_text(&self, title: &str, losses: &[Loss]) -> String {
         if losses.is_empty() {
             return String::new();
@@ -157,8 +150,7 @@ impl Comparison<'_> {
         Kinds::of(self.overall.iter().flat_map(|mean| &mean.ratios).map(|ratio| ratio.0))
     }
 
-    /// Returns the pairs whose intervals do not overlap: at most [`CHANGES`] slower ones in the left column, and
-    /// as many faster ones in the right.
+    /// Returns the largest changes beyond the intervals, slower ones at the left, faster ones at the right.
     fn changes_table(&self) -> Table {
         let texts = |judgement: Judgement| -> Vec<String> {
             let mut changes: Vec<_> = self

@@ -31,7 +31,7 @@ fn ended(row: Row, status: Status, reason: &str) -> Row {
         .ended(status, reason.into())
 }
 
-fn compared<T>(a: &[Row], b: &[Row], then: impl Fn(&Result<Comparison, CompareError>) -> T) -> T {
+fn compared<T>(a: &[Row], b: &[Row], then: impl Fn(&Result<Comparison>) -> T) -> T {
     let lines = |rows: &[Row]| rows.iter().cloned().map(RecordedRow::from).collect::<Vec<_>>();
     let (mut a, mut b) = (lines(a), lines(b));
     name_matrices(vec![a.iter_mut().collect(), b.iter_mut().collect()]);

@@ -12,8 +12,7 @@ use crate::report::{grouped, matched};
 pub(super) struct Entry<'a> {
     pub file: &'a ResultFile,
     pub line: &'a RecordedRow,
-    /// A description of the setting. Only rows with the same setting may be compared. Empty if no method ran on
-    /// the matrix.
+    /// Describes the setting. Only rows with the same setting may be compared. Empty if no method ran on the matrix.
     pub setting: String,
 }
 
@@ -22,13 +21,11 @@ pub(super) struct Entries<'a> {
     pub all: Vec<Entry<'a>>,
     /// The number of rows that were left out because an earlier row has the same run, matrix, method and setting.
     pub repeated: usize,
-    /// The settings in which several runs measured the same matrix and method, so that each run has its own
-    /// setting.
+    /// The settings that each run has for itself, because several measured the same matrix and method.
     pub split_by_run: BTreeSet<String>,
 }
 
 impl<'a> Entry<'a> {
-    /// Returns the id of the run, or the name of the file if the row has no id.
     pub fn run(&self) -> &'a str {
         let id = &self.line.row.run_id;
         if id.is_empty() { &self.file.name } else { id }
@@ -45,7 +42,11 @@ impl<'a> Entry<'a> {
 
 impl<'a> Entries<'a> {
     pub fn of(files: &'a [ResultFile]) -> Self {
-        let (threads, several) = (threads(files), has_several_machines(files));
+        let machines = |device: &str| -> BTreeSet<_> {
+            files.iter().filter_map(|file| file.machine(device)).collect()
+        };
+        let several = machines("cpu").len() > 1 || machines("gpu").len() > 1;
+        let threads = threads(files);
         let entry = |file, line: &'a RecordedRow| {
             let threads = threads.get(&line.row.run_id[..]).copied();
             Entry { file, line, setting: setting(file, line, threads, several) }
@@ -80,15 +81,7 @@ fn threads(files: &[ResultFile]) -> BTreeMap<&str, usize> {
     threads
 }
 
-fn has_several_machines(files: &[ResultFile]) -> bool {
-    let machines = |device: &str| -> BTreeSet<_> {
-        files.iter().filter_map(|file| file.machine(device)).collect()
-    };
-    machines("cpu").len() > 1 || machines("gpu").len() > 1
-}
-
-/// Describes the setting of a row, for example `f64, CPU, 2 threads, hot cache`, with what differs from the
-/// defaults. Returns an empty string where no method ran.
+/// Describes the setting of a row, with what differs from the defaults. Returns an empty text where no method ran.
 fn setting(
     file: &ResultFile,
     line: &RecordedRow,
@@ -105,8 +98,7 @@ fn setting(
     if words.is_empty() { "measured".into() } else { words }
 }
 
-/// If several runs have a row of the same matrix and method in one setting, gives each run its own setting,
-/// because a mean over runs would hide the differences between them. Returns the settings that were split.
+/// Gives each run its own setting where several have a row of the same matrix and method. Returns these settings.
 fn split_by_run(entries: &mut [Entry]) -> BTreeSet<String> {
     let mut runs = BTreeMap::new();
     let mut apart = BTreeSet::new();

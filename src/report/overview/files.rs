@@ -1,15 +1,14 @@
-//! Reads result files, each with its run record.
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use anyhow::{Result, anyhow, ensure};
 use serde_json::Value;
 
 use crate::record::facts::machine;
 use crate::record::ginkgo::Unit;
-use crate::record::read::{self, LinesError, RecordedRow};
+use crate::record::read::{self, RecordedRow};
 use crate::report::grouped;
 use crate::report::identity::name_matrices;
 
@@ -24,29 +23,14 @@ pub struct ResultFile {
     pub note: Option<String>,
 }
 
-#[derive(Debug, thiserror::Error)]
-pub enum FileError {
-    #[error(transparent)]
-    Lines(#[from] LinesError),
-    #[error(
-        "{0}: {1}; this file must be the run record that spmv-bench wrote with the rows; move it away to read the rows \
-         without it"
-    )]
-    Record(PathBuf, io::Error),
-    #[error("{0} is named twice")]
-    Twice(PathBuf),
-}
-
-/// Reads result files and their run records. The name of a file is its name without folders, or its path as given
-/// if several files have that name. `unit` is the unit of the times in files in Ginkgo's form.
-pub fn read(paths: &[PathBuf], unit: Option<Unit>) -> Result<Vec<ResultFile>, FileError> {
+/// Reads result files and their run records. A file is called by its path if its name is not unique.
+pub fn read(paths: &[PathBuf], unit: Option<Unit>) -> Result<Vec<ResultFile>> {
     let mut seen = BTreeSet::new();
     let mut files = Vec::new();
     for path in paths {
         let (lines, note) = read::read_any(path, unit)?;
-        if !seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone())) {
-            return Err(FileError::Twice(path.clone()));
-        }
+        let is_new = seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone()));
+        ensure!(is_new, "{} is named twice", path.display());
         files.push(ResultFile { name: name(path, paths), lines, record: record(path)?, note });
     }
     let sets = grouped(files.iter_mut().enumerate(), |(place, file)| match file.corpus() {
@@ -66,16 +50,21 @@ fn name(path: &Path, all: &[PathBuf]) -> String {
     name.to_string_lossy().into_owned()
 }
 
-fn record(rows: &Path) -> Result<Option<Value>, FileError> {
+fn record(rows: &Path) -> Result<Option<Value>> {
     let mut path = rows.as_os_str().to_owned();
     path.push(".run.json");
-    let path = PathBuf::from(path);
     let record = match fs::read_to_string(&path) {
         Ok(text) => serde_json::from_str(&text).map(Some).map_err(io::Error::from),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     };
-    record.map_err(|error| FileError::Record(path, error))
+    record.map_err(|error| {
+        anyhow!(
+            "{}: {error}; this file must be the run record that spmv-bench wrote with the rows; move it away to read \
+             the rows without it",
+            path.display()
+        )
+    })
 }
 
 impl ResultFile {

@@ -3,15 +3,23 @@
 mod entries;
 mod files;
 mod runs;
-mod settings;
 mod summary;
 #[cfg(test)]
 mod tests;
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::View;
+use super::chart::Axis;
+use super::matched::{self, Numbers, timed};
 use super::page::{Page, Section};
+use super::standings::{self, Ranking, Standings};
+use super::statistics::{Kinds, Statistic};
 use super::views::{Recorded, Spec};
+use crate::record::read::RecordedRow;
+use crate::record::table::Table;
 use entries::Entries;
-pub use files::{FileError, ResultFile, read};
+pub use files::{ResultFile, read};
 pub use runs::runs;
 
 pub fn page(files: &[ResultFile]) -> Page {
@@ -30,15 +38,80 @@ pub fn faults(files: &[ResultFile]) -> Vec<Section> {
     summary::faults(&Entries::of(files))
 }
 
-/// Returns a page with the faults, the summary, and a section per setting with the wanted views.
 fn with_settings(entries: &Entries, wanted: fn(&Spec) -> bool) -> Page {
     let mut sections = summary::faults(entries);
     sections.extend(summary::measured(entries));
     let runs: Vec<_> = entries.files.iter().filter_map(|file| file.record.as_ref()).collect();
     sections.extend(entries.settings().into_iter().map(|(setting, lines)| {
         let recorded = Recorded { lines, runs: runs.clone(), ..Recorded::default() };
-        settings::section(setting, &recorded, wanted)
+        section(setting, &recorded, wanted)
     }));
     let lead = summary::lead(entries);
     Page { title: "Sparse matrix-vector products".into(), lead, sections }
+}
+
+/// The definitions of the views of a setting, which follow the tables of rates and of speed-ups.
+const VIEWS: &str = include_str!("views.toml");
+
+fn section(setting: &str, recorded: &Recorded, wanted: fn(&Spec) -> bool) -> Section {
+    let Some(rates) = rates(&recorded.lines) else {
+        let lead = vec!["No result is correct and timed: there is nothing to show.".into()];
+        return Section { title: setting.into(), lead, ..Section::default() };
+    };
+    let times = standings::times(&recorded.lines);
+    let standings = Standings::of(&times);
+    let over_baselines = View {
+        title: "Speed-up over the best baseline on each matrix".into(),
+        ..View::of(standings.notes(), None, standings.table())
+    };
+    let mut views = vec![View { foot: recorded.foot(&recorded.lines), ..rates }, over_baselines];
+    let specs = specs(standings.reference).into_iter().filter(wanted);
+    let others = specs.map(|spec| spec.view(recorded));
+    views.extend(others.filter(|view| view.chart.is_some() || view.table.is_some()));
+    Section { title: setting.into(), views, ..Section::default() }
+}
+
+/// Returns a bar chart of geometric means, the fastest method first, and a table with the extremes, if there are times.
+fn rates(lines: &[&RecordedRow]) -> Option<View> {
+    let timed: Vec<_> = timed(lines.iter().copied()).collect();
+    let [matrices, _] = matched::matrices(timed.iter().copied());
+    let methods: BTreeSet<_> = timed.iter().map(|line| line.method()).collect();
+    let rates = |method| -> Numbers {
+        let own = timed.iter().filter(|line| line.method() == method);
+        own.filter_map(|&line| Some((line, line.row.typical_gflops()?))).collect()
+    };
+    let rates = methods.into_iter().map(|method| (method, rates(method)));
+    let ranking = Ranking::of(rates, matrices, true);
+    if ranking.methods.is_empty() {
+        return None;
+    }
+    let kinds = Kinds::of_lines(&timed);
+    let axis = Axis::linear(format!("GFLOP/s, geometric mean over {matrices} matrices"));
+    let table = Table::of(&ranking.methods)
+        .column("method", |of| of.method)
+        .column("matrices", |of| of.numbers.len())
+        .column("least", |of| Statistic::Min.over(&of.numbers))
+        .means(kinds, ("geometric mean", Statistic::GeometricMean), |of| &of.numbers)
+        .column("greatest", |of| Statistic::Max.over(&of.numbers))
+        .build();
+    let notes = kinds.note().into_iter().chain(ranking.note()).collect();
+    let view = View::of(notes, ranking.chart(axis, "GFLOP/s"), table);
+    Some(View { title: "Speed of each method, in GFLOP/s".into(), ..view })
+}
+
+/// Returns the views. Without a baseline, those that need one are left out: they have the text between their title and
+/// the baseline.
+fn specs(baseline: Option<&str>) -> Vec<Spec> {
+    let views: BTreeMap<String, Vec<toml::Table>> =
+        toml::from_str(VIEWS).expect("the file is tested");
+    let spec = |mut keys: toml::Table| {
+        if let Some(between) = keys.remove("before_baseline") {
+            let (title, between, baseline) =
+                (keys["title"].as_str()?, between.as_str()?, baseline?);
+            keys.insert("title".into(), format!("{title}{between}{baseline}").into());
+            keys.insert("over".into(), baseline.into());
+        }
+        Some(keys.try_into().expect("the file is tested"))
+    };
+    views.into_values().flatten().filter_map(spec).collect()
 }

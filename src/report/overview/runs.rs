@@ -1,5 +1,3 @@
-//! The facts of the runs, in tables with a column per run.
-
 use serde_json::Value;
 
 use super::files::ResultFile;
@@ -33,7 +31,6 @@ pub fn runs(files: &[ResultFile]) -> Option<Section> {
     (!recorded.is_empty()).then_some(section)
 }
 
-/// Returns a table with a row per fact and a column per run, or `None` if the group has no facts.
 fn view(title: &str, group: &str, recorded: &[(&ResultFile, &Value)]) -> Option<View> {
     let facts: Vec<_> = recorded.iter().map(|(_, record)| facts(record, group)).collect();
     let names = grouped(facts.iter().flatten(), |(name, _)| name);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::entries::{Entries, Entry};
 use crate::bench::steadiness::WIDEST;
-use crate::record::row::Status;
+use crate::record::row::{Row, Status};
 use crate::record::table::Table;
 use crate::report::column::Column;
 use crate::report::grouped;
@@ -16,7 +16,6 @@ use crate::report::page::Section;
 /// The number of matrices that a line of skipped rows names. Further matrices are only counted.
 const NAMED: usize = 3;
 
-/// The numeric columns of the table of all rows.
 const NUMBERS: &str = "num_nonzeros distinct_values median_ms uncertainty avg_spmv_ms gflops effective_GBs \
                        compulsory_GBs required_percent_of_peak percent_of_peak setup_ms break_even extra_bytes error_ratio";
 
@@ -43,8 +42,7 @@ fn files(entries: &Entries) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the numbers of rows by status, with sentences on noisy times and on times without an interval, where there
-/// are any.
+/// Returns the numbers of rows by status, with sentences on noisy times and times without an interval.
 fn verdict(entries: &Entries) -> String {
     let number = |of: fn(&&Entry) -> bool| entries.all.iter().filter(of).count();
     let ok = number(|entry| entry.has(Status::Ok));
@@ -53,11 +51,9 @@ fn verdict(entries: &Entries) -> String {
         0 => format!("Nothing wrong or failed: {ok} correct and timed, {skipped} skipped."),
         bad => format!("{bad} wrong or failed; {ok} correct and timed, {skipped} skipped."),
     };
-    let widest = 50.0 * WIDEST;
-    let noisy = number(|entry| {
-        let half = entry.line.row.uncertainty();
-        entry.has(Status::Ok) && half.is_some_and(|half| half > 50.0 * WIDEST)
-    });
+    let is_noisy = |row: &Row| row.uncertainty().is_some_and(|half| half > 50.0 * WIDEST);
+    let noisy = entries.all.iter().filter(|of| of.has(Status::Ok) && is_noisy(&of.line.row));
+    let (noisy, widest) = (noisy.count(), 50.0 * WIDEST);
     if noisy > 0 {
         verdict += &format!(
             " {noisy} of {ok} times are noisy: their 95 % interval is wider than ± {widest} %."
@@ -73,24 +69,22 @@ fn verdict(entries: &Entries) -> String {
 }
 
 fn remarks(entries: &Entries) -> Vec<String> {
-    let [_, stand_ins] = matrices(entries.all.iter().map(|entry| entry.line));
-    let repeated = entries.repeated;
-    let mut remarks: Vec<_> = entries.files.iter().filter_map(|file| file.note.clone()).collect();
-    if stand_ins > 0 {
-        remarks.push(format!("Generated stand-ins for matrices of the collection: {stand_ins}."));
-    }
-    if repeated > 0 {
-        remarks.push(format!(
-            "Left out because the same run has an earlier row of the same matrix and method: {repeated} of the rows."
-        ));
-    }
-    for setting in &entries.split_by_run {
-        remarks.push(format!(
+    let Entries { files, all, repeated, split_by_run } = entries;
+    let [_, stand_ins] = matrices(all.iter().map(|entry| entry.line));
+    let of_stand_ins = format!("Generated stand-ins for matrices of the collection: {stand_ins}.");
+    let of_repeated = format!(
+        "Left out because the same run has an earlier row of the same matrix and method: {repeated} of the rows."
+    );
+    let of_split = |setting: &String| {
+        format!(
             "Several runs measured the same matrices and methods ({setting}); each run is shown separately. \
              `spmv-bench compare` compares two of them."
-        ));
-    }
-    remarks
+        )
+    };
+    let remarks = files.iter().filter_map(|file| file.note.clone());
+    let remarks = remarks.chain((stand_ins > 0).then_some(of_stand_ins));
+    let remarks = remarks.chain((*repeated > 0).then_some(of_repeated));
+    remarks.chain(split_by_run.iter().map(of_split)).collect()
 }
 
 pub(super) fn measured(entries: &Entries) -> Option<Section> {

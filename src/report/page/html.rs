@@ -2,7 +2,7 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::{MARK, MOST_BYTES, Names, Page, Section, beginning};
+use super::{MARK, MOST_BYTES, Page, Section, beginning};
 use crate::record::table::Table;
 use crate::report::View;
 use crate::report::chart::Chart;
@@ -33,10 +33,10 @@ impl Page {
                 body {
                     nav aria-label="Contents" {
                         ul {
-                            @for (section, names) in self.sections.iter().zip(&names) {
+                            @for (section, (name, views)) in self.sections.iter().zip(&names) {
                                 li {
-                                    a href={ "#" (names.section) } { (section.title) }
-                                    (views(section, names))
+                                    a href={ "#" (name) } { (section.title) }
+                                    (contents(section, views))
                                 }
                             }
                         }
@@ -44,8 +44,14 @@ impl Page {
                     main {
                         h1 { (self.title) }
                         (paragraphs("lead", &self.lead))
-                        @for (section, names) in self.sections.iter().zip(&names) {
-                            (of_section(section, names))
+                        @for (section, (name, views)) in self.sections.iter().zip(&names) {
+                            section aria-labelledby=(name) {
+                                h2 id=(name) { (section.title) }
+                                (paragraphs("lead", &section.lead))
+                                @for (view, name) in section.views.iter().zip(views) {
+                                    (of_view(view, name, section))
+                                }
+                            }
                         }
                     }
                     script { (PreEscaped(SCRIPT)) }
@@ -56,8 +62,8 @@ impl Page {
     }
 }
 
-fn views(section: &Section, names: &Names) -> Markup {
-    let views = section.views.iter().zip(&names.views);
+fn contents(section: &Section, names: &[String]) -> Markup {
+    let views = section.views.iter().zip(names);
     let titled: Vec<_> = views.filter(|(view, _)| !view.title.is_empty()).collect();
     html! {
         @if !titled.is_empty() {
@@ -65,18 +71,6 @@ fn views(section: &Section, names: &Names) -> Markup {
                 @for (view, name) in titled {
                     li { a href={ "#" (name) } { (view.title) } }
                 }
-            }
-        }
-    }
-}
-
-fn of_section(section: &Section, names: &Names) -> Markup {
-    html! {
-        section aria-labelledby=(names.section) {
-            h2 id=(names.section) { (section.title) }
-            (paragraphs("lead", &section.lead))
-            @for (view, name) in section.views.iter().zip(&names.views) {
-                (of_view(view, name, section))
             }
         }
     }

@@ -11,8 +11,11 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use anyhow::{Result, anyhow, bail};
+
 use super::View;
 use crate::record::table::{Table, escape_markdown};
+use crate::report::names::join;
 use spmv_matrix::cache;
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -64,24 +67,13 @@ fn beginning(table: &Table) -> (Cow<'_, Table>, Option<String>) {
 /// A mark in every file that is written here. Existing files without it are not overwritten.
 const MARK: &str = "<!-- written by spmv-bench, which may overwrite it -->";
 
-#[derive(Debug, thiserror::Error)]
-pub enum PageError {
-    #[error(
-        "{0} exists and was not written by spmv-bench; choose another folder, or move the file away"
-    )]
-    Foreign(PathBuf),
-    #[error("cannot write {0}: {1}")]
-    Unwritable(PathBuf, io::Error),
-}
-
 impl Page {
-    /// Writes `report.html`, `report.md` and the charts of the latter, and removes the charts of an earlier page
-    /// in the folder. Returns the paths of the written files.
-    pub fn write(&self, folder: &Path) -> Result<Vec<PathBuf>, PageError> {
+    /// Writes `report.html`, `report.md` and its charts in place of those of an earlier page. Returns their paths.
+    pub fn write(&self, folder: &Path) -> Result<Vec<PathBuf>> {
         let mut files =
             vec![("report.html".into(), self.to_html()), ("report.md".into(), self.to_markdown())];
-        for (section, names) in self.sections.iter().zip(self.names()) {
-            for (view, name) in section.views.iter().zip(names.views) {
+        for (section, (_, names)) in self.sections.iter().zip(self.names()) {
+            for (view, name) in section.views.iter().zip(names) {
                 let svg = view.chart.as_ref().map(|c| c.to_file(section.label(view), &view.foot));
                 files.extend(svg.map(|svg| (format!("{name}.svg"), format!("{svg}{MARK}\n"))));
             }
@@ -90,9 +82,11 @@ impl Page {
             files.into_iter().map(|(name, text)| (folder.join(name), text)).collect();
         let foreign = |path: &Path| path.symlink_metadata().is_ok() && !is_ours(path);
         if let Some((path, _)) = files.iter().find(|(path, _)| foreign(path)) {
-            return Err(PageError::Foreign(path.clone()));
+            let advice = "choose another folder, or move the file away";
+            bail!("{} exists and was not written by spmv-bench; {advice}", path.display());
         }
-        let unwritable = |path: &Path, error| PageError::Unwritable(path.into(), error);
+        let unwritable =
+            |path: &Path, error: io::Error| anyhow!("cannot write {}: {error}", path.display());
         fs::create_dir_all(folder).map_err(|error| unwritable(folder, error))?;
         remove_charts(folder).map_err(|error| unwritable(folder, error))?;
         for (path, text) in &files {
@@ -102,22 +96,19 @@ impl Page {
         Ok(files.into_iter().map(|(path, _)| path).collect())
     }
 
-    /// Formats the page as Markdown. Its charts are separate files in the same folder.
     pub fn to_markdown(&self) -> String {
         let mut blocks = vec![MARK.into(), format!("# {}", prose(&self.title))];
         blocks.extend(self.lead.iter().map(|text| prose(text)));
-        for (section, names) in self.sections.iter().zip(self.names()) {
+        for (section, (_, names)) in self.sections.iter().zip(self.names()) {
             blocks.push(format!("## {}", prose(&section.title)));
             blocks.extend(section.lead.iter().map(|text| prose(text)));
-            for (view, name) in section.views.iter().zip(names.views) {
+            for (view, name) in section.views.iter().zip(names) {
                 blocks.extend(markdown_of(view, &name));
             }
         }
         blocks.join("\n\n") + "\n"
     }
 
-    /// Formats the texts and tables of the page for the terminal. Tables are at most `width` characters wide if that is
-    /// given.
     pub fn to_text(&self, width: Option<u16>) -> String {
         let plain = |text: &String| text.replace('`', "");
         let mut blocks = vec![self.title.clone()];
@@ -126,33 +117,24 @@ impl Page {
             blocks.push(format!("{title}\n{}", "=".repeat(title.chars().count())));
             blocks.extend(lead.iter().map(plain));
             blocks.extend(views.iter().map(|view| {
-                let title = Some(view.title.clone()).filter(|title| !title.is_empty());
-                let table = view.table.as_ref().map(|table| table.to_text(width));
+                let table = view.table.iter().map(|table| table.to_text(width));
                 let notes = view.notes.iter().map(plain);
-                title.into_iter().chain(notes).chain(table).collect::<Vec<_>>().join("\n")
+                join([view.title.clone()].into_iter().chain(notes).chain(table), "\n")
             }));
         }
         blocks.join("\n\n") + "\n"
     }
 
-    /// Returns the names of all sections and views in HTML anchors and file names.
-    fn names(&self) -> Vec<Names> {
+    /// Returns the unique names of each section and its views in HTML anchors and file names.
+    fn names(&self) -> Vec<(String, Vec<String>)> {
         let mut taken = BTreeSet::new();
-        let names = self.sections.iter().map(|section| Names {
-            section: unique(&section.title, &mut taken),
-            views: section
-                .views
-                .iter()
-                .map(|view| unique(&format!("{} {}", section.title, view.title), &mut taken))
-                .collect(),
+        let names = self.sections.iter().map(|Section { title, views, .. }| {
+            let section = unique(title, &mut taken);
+            let views = views.iter().map(|view| format!("{title} {}", view.title));
+            (section, views.map(|view| unique(&view, &mut taken)).collect())
         });
         names.collect()
     }
-}
-
-struct Names {
-    section: String,
-    views: Vec<String>,
 }
 
 fn markdown_of(view: &View, name: &str) -> impl Iterator<Item = String> {
@@ -176,16 +158,11 @@ fn prose(text: &str) -> String {
     marked.collect()
 }
 
-/// Returns the name of a title, with a number if that name is already taken.
 fn unique(title: &str, taken: &mut BTreeSet<String>) -> String {
     let name = slug(title);
-    let mut free = name.clone();
-    let mut number = 1;
-    while !taken.insert(free.clone()) {
-        number += 1;
-        free = format!("{name}-{number}");
-    }
-    free
+    let numbered = (2..).map(|number| format!("{name}-{number}"));
+    let mut names = std::iter::once(name.clone()).chain(numbered);
+    names.find(|name| taken.insert(name.clone())).expect("numbers do not end")
 }
 
 /// Returns the ASCII letters and digits of a title, lower case, joined by hyphens, at most 80 characters.
@@ -204,7 +181,6 @@ fn is_ours(path: &Path) -> bool {
         && fs::read_to_string(path).is_ok_and(|text| text.contains(MARK))
 }
 
-/// Removes the charts that this program wrote into a folder.
 fn remove_charts(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();

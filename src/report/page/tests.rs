@@ -111,8 +111,8 @@ fn nothing_is_written_through_a_link() {
             fs::write(&victim, text).unwrap();
         }
         std::os::unix::fs::symlink(&victim, &link).unwrap();
-        let error = page(&["A"]).write(&folder).unwrap_err();
-        assert!(matches!(error, PageError::Foreign(path) if path == link));
+        let error = page(&["A"]).write(&folder).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("{} exists and was not", link.display())), "{error}");
         assert_eq!(fs::read_to_string(&victim).ok().as_deref(), there);
     }
 }
@@ -125,9 +125,9 @@ fn names_are_plain_and_differ() {
     let empty = Section { title: "→".into(), ..Section::default() };
     let sections = vec![section.clone(), section, empty];
     let names = Page { sections, ..Page::default() }.names();
-    assert_eq!(names[0].section, "f64-b");
-    assert_eq!(names[0].views, ["f64-b-gflop-s-2", "f64-b-gflop-s-2-2", "f64-b-2"]);
-    assert_eq!((&names[1].section[..], &names[2].section[..]), ("f64-b-3", "part"));
+    assert_eq!(names[0].0, "f64-b");
+    assert_eq!(names[0].1, ["f64-b-gflop-s-2", "f64-b-gflop-s-2-2", "f64-b-2"]);
+    assert_eq!((&names[1].0[..], &names[2].0[..]), ("f64-b-3", "part"));
     assert_eq!(slug(&"ab ".repeat(40)).len(), 80);
     assert_eq!(slug(&"abc ".repeat(40)).len(), 79, "no hyphen at the end");
 }

@@ -1,5 +1,3 @@
-//! The view `agreement`: compares modelled times with published times of the same products.
-
 use super::*;
 use crate::report::statistics::spearman;
 
@@ -11,14 +9,10 @@ const FEWEST: usize = 3;
 const ALIKE: f64 = 0.9;
 
 keys! {
-    /// The errors of modelled times, including launching and waiting, against published ones: a row for each method
-    /// and device.
+    /// The errors of modelled times with launching and waiting against published ones, of each method and device.
     Agreement {
-        /// The minimum published time of a long case, in milliseconds. Shorter times are mostly launching and
-        /// waiting, so long cases are also shown separately.
         #[serde(default)]
         pub long_ms: f64,
-        /// The number of cases with the largest errors that are listed.
         #[serde(default)]
         pub farthest: usize,
     }
@@ -73,8 +67,7 @@ impl Agreement {
         case.published_ms >= self.long_ms
     }
 
-    /// Returns a note for each device on whether the model predicts the published order of the methods on a
-    /// matrix. Only matrices with a long case are used.
+    /// Returns for each device how well the published order of methods is predicted on matrices with a long case.
     fn orders<'a>(&self, cases: impl Iterator<Item = &'a Case<'a>>) -> Vec<String> {
         let mut by_device = BTreeMap::<_, BTreeMap<_, Vec<(f64, f64)>>>::new();
         for case in cases {

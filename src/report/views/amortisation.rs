@@ -1,12 +1,9 @@
-//! The view `amortisation`: the number of products after which a setup has paid off.
-
 use super::*;
 use crate::bench::metrics::break_even;
 
 keys! {
     /// Setup times compared with the time that each product saves over the baseline.
     Amortisation {
-        /// The baseline. Its own setup time counts too.
         pub over: Select,
     }
 }

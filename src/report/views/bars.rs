@@ -1,5 +1,3 @@
-//! The view `bars`: a number of each method on each matrix, as bars.
-
 use super::*;
 use crate::report::chart::BarSeries;
 
@@ -7,10 +5,8 @@ keys! {
     /// A group of bars per matrix with a bar per method, for the method's fastest row on the matrix.
     Bars {
         pub value: Column,
-        /// Whether the arithmetic mean of each method is drawn.
         #[serde(default)]
         pub mean: bool,
-        /// The column by which the matrices are sorted.
         #[serde(default = "nonzeros")]
         pub by: Column,
     }

@@ -6,8 +6,7 @@ use crate::report::standings::{Ranked, Ranking};
 
 type Run<'a> = (&'a RecordedRow, &'a str);
 
-/// The rows of one matrix that may be compared with each other: in one precision, with one cache state, of the same
-/// product.
+/// The rows of one matrix that may be compared: in one precision, with one cache state, of the same product.
 struct Contest<'a> {
     /// The name of the matrix, followed by the setting if there are several.
     name: String,
@@ -45,8 +44,7 @@ impl<'a> Contest<'a> {
         Some(self.rows[self.ranking.get(place)?.0]?.0)
     }
 
-    /// Whether the 95 % intervals of the fastest and the second do not overlap; `None` if one of them has no
-    /// interval.
+    /// Whether the 95 % intervals of the fastest and the second do not overlap, if both are known.
     fn intervals_are_apart(&self) -> Option<bool> {
         let interval = |place: usize| self.ranked(place)?.row.interval_ms();
         Some(interval(0)?.1 < interval(1)?.0)
@@ -163,9 +161,7 @@ const FACTORS: [f64; 6] = [1.0, 1.1, 1.25, 1.5, 2.0, 4.0];
 const FARTHEST: f64 = 10.0;
 
 keys! {
-    /// Performance profiles (Dolan and Moré, Benchmarking optimization software, 2002): for each method and factor τ,
-    /// the share of all matrices on which the method's time is at most τ times the time of the fastest method. A
-    /// matrix on which the method has no time counts as not within any factor.
+    /// Performance profiles (Dolan and Moré, 2002). Without a time on a matrix, a method is within no factor.
     Profile {}
 }
 

@@ -1,5 +1,3 @@
-//! The view `correlations`: the correlation of two numbers of a method's rows.
-
 use super::*;
 use crate::report::chart::BarSeries;
 use crate::report::matched::correlation;
@@ -8,11 +6,9 @@ use crate::report::matched::correlation;
 const LEAST: usize = 10;
 
 keys! {
-    /// Pearson's correlation of pairs of columns over the rows of each method, as in merge-spmv-sc16, Figure 9, and
-    /// hola-spmv-ics17, Figure 6.
+    /// Pearson's correlation of columns over the rows of each method (merge-spmv-sc16, Figure 9).
     Correlations {
         pub pairs: Vec<[Column; 2]>,
-        /// The parts that are shown separately; if empty, all rows together.
         #[serde(default)]
         pub split: Vec<Part>,
     }

@@ -50,8 +50,7 @@ fn baselines<'a>(names: &[&'a str]) -> BTreeSet<&'a str> {
     kinds.filter_map(first).flatten().collect()
 }
 
-/// Returns the series that is best at the most places, counting only places where several series have a number.
-/// Of several such series, returns the one with the best mean.
+/// Returns the series that is best at the most places where several have a number, or of equal ones in the mean.
 fn best<K: Ord>(series: &[Vec<(K, f64)>], more: bool) -> Option<usize> {
     let sign = if more { 1.0 } else { -1.0 };
     let mut places: BTreeMap<&K, Vec<(usize, f64)>> = BTreeMap::new();

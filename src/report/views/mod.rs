@@ -1,5 +1,6 @@
 //! The views that an experiment's definition or a report can contain, and their construction from rows. The list
-//! of kinds is closed. A file of kinds imports what most of them need from here, with `use super::*`.
+//! of kinds is closed; `docs/experiments.md` describes their keys. A file of kinds imports what most of them need from
+//! here, with `use super::*`.
 
 /// Defines the struct of a kind of view: the keys that all kinds have, followed by its own. Kinds without a list `of`
 /// of methods end with an expression for the selections of the methods that they show.
@@ -80,8 +81,7 @@ pub struct Recorded<'a> {
 }
 
 impl Recorded<'_> {
-    /// Returns the foot of a chart that shows these rows: the matrices, their settings, and where and when they
-    /// were measured.
+    /// Returns the foot of a chart of these rows: the matrices, their settings, where and when they were measured.
     pub(super) fn foot(&self, lines: &[&RecordedRow]) -> String {
         let timed: Vec<_> = timed(lines.iter().copied()).collect();
         let summary = Shown::of(&timed, &Conditions::default(), &[], &[]).summary();
@@ -111,8 +111,7 @@ impl Recorded<'_> {
 }
 
 trait Keys {
-    /// Returns what all kinds of views have: the title, the conditions on rows, and the selections of the methods that
-    /// are shown, none if all are.
+    /// Returns the title, the conditions on rows, and the selections of the methods that are shown, none if all are.
     fn keys(&self) -> (&str, &Conditions, &[Select]);
 }
 
@@ -152,10 +151,7 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// The definition of a view. All kinds have a title and conditions that rows must meet. Most have a list of
-    /// methods, which also gives their order; without a list, all measured methods are shown. Each method is a series
-    /// of its own. It is split further by precision, device, number of threads, cache, order and transpose if the
-    /// rows differ in these.
+    /// The definition of a view. Each method is a series, split further by the settings in which its rows differ.
     Spec {
         Plane in plane,
         Speedup in speedup,
@@ -211,8 +207,7 @@ impl Spec {
     }
 }
 
-/// Returns the parts of a split, each with its own conditions and those of the whole view. Without a split, the
-/// whole view is a part without a name.
+/// Returns the parts of a split with their conditions and those of the view; without a split, all rows as one.
 fn parts<'p>(whole: &Conditions, split: &'p [Part]) -> Vec<(&'p str, Conditions)> {
     if split.is_empty() {
         return vec![("", whole.clone())];

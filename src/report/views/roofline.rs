@@ -8,8 +8,7 @@ use spmv_matrix::memory::Size;
 /// The maximum number of roofs. More could not be distinguished in a chart.
 const MOST: usize = 5;
 
-/// The factors by which the bandwidths of one roof may differ. The first one that results in few enough roofs is
-/// used.
+/// The factors by which the bandwidths of one roof may differ. The first one with few enough roofs is used.
 const FACTORS: [f64; 5] = [2.0, 3.0, 5.0, 10.0, f64::INFINITY];
 
 keys! {
@@ -21,6 +20,11 @@ impl Kind for Roofline {
     fn view(&self, recorded: &Recorded) -> View {
         let shown = self.shown(recorded, &[]);
         let (x, y) = (Column::of("intensity"), Column::of("gflops"));
+        let point = |of: (&RecordedRow, _)| {
+            let size = working_set(of.0).map(|bytes| format!(", {}", Size(bytes)));
+            let label = label(matrix(of.0)) + &size.unwrap_or_default();
+            Point { label: Some(label), ..dot(of) }
+        };
         let points = shown.series.iter().map(|series| {
             (&series.name[..], series.points([&x, &y]).into_iter().map(point).collect())
         });
@@ -57,11 +61,6 @@ impl Kind for Roofline {
         });
         View::of(shown.notes([Some(meaning.into()), on_above, kinds.note()]), chart, table)
     }
-}
-
-fn point(of: (&RecordedRow, (f64, f64))) -> Point {
-    let size = working_set(of.0).map_or_else(String::new, |bytes| format!(", {}", Size(bytes)));
-    Point { label: Some(label(matrix(of.0)) + &size), ..dot(of) }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]

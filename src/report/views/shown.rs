@@ -25,15 +25,7 @@ pub(super) fn varying<'s>(lines: &[&RecordedRow], settings: &[&'s str]) -> Vec<&
     settings.iter().copied().filter(differ).collect()
 }
 
-/// Returns the text of a setting if all rows have the same value.
-fn shared(lines: &[&RecordedRow], name: &str) -> Option<String> {
-    let word = lines.first()?.setting().word(name);
-    let word = word.filter(|_| varying(lines, &[name]).is_empty())?;
-    Some(if ["cache", "order"].contains(&name) { format!("{word} {name}") } else { word })
-}
-
-/// Returns a note if the rows that `select` selects differ in method or setting, so that only the fastest on each
-/// matrix is used.
+/// Returns a note if selected rows differ in method or setting, so that only the fastest on each matrix is used.
 pub(super) fn note_on_choice(lines: &[&RecordedRow], select: &Select) -> Option<String> {
     let selected: Vec<_> = lines.iter().copied().filter(|line| select.meets(line)).collect();
     let settings = varying(&selected, &Setting::NAMES[1..]);
@@ -58,9 +50,7 @@ pub(super) struct Series<'a> {
 }
 
 impl<'a> Shown<'a> {
-    /// Selects the rows that meet `conditions` and any selection in `of`, or all rows that meet the conditions if
-    /// `of` is empty. Series are not split by the settings in `along`, which an axis or each row of a table
-    /// shows.
+    /// Selects the rows that meet `conditions` and any of `of`, if it names some. Settings in `along` split no series.
     pub fn of(
         lines: &[&'a RecordedRow],
         conditions: &Conditions,
@@ -100,8 +90,7 @@ impl<'a> Shown<'a> {
         (times, [note_on_choice(&met, over), (lacking > 0).then_some(lack)])
     }
 
-    /// Returns what `compare` makes of each series except those of the baseline `over`, with the name of the series.
-    /// Series of which nothing can be compared are left out.
+    /// Returns what `compare` makes of each series except those of the baseline `over`, where there is anything.
     pub fn compared<T>(
         &self,
         over: &Select,
@@ -127,8 +116,14 @@ impl<'a> Shown<'a> {
         [matrices.len(), matrices.iter().filter(|(matrix, _)| matrix.1).count()]
     }
 
+    /// Describes the settings that all rows share.
     fn setting(&self) -> String {
-        join(Setting::NAMES.iter().filter_map(|name| shared(&self.lines, name)), ", ")
+        let shared = Setting::NAMES.into_iter().filter_map(|name| {
+            let word = self.lines.first()?.setting().word(name);
+            let word = word.filter(|_| varying(&self.lines, &[name]).is_empty())?;
+            Some(if ["cache", "order"].contains(&name) { format!("{word} {name}") } else { word })
+        });
+        join(shared, ", ")
     }
 
     /// Returns notes on the matrices, the common settings, stand-ins, and missing times, followed by the given ones.

@@ -1,14 +1,10 @@
-//! The view `sizes`: the best sizes of CSR-k, and the rules that follow from them.
-
 use super::*;
 use crate::record::row::matrix_name;
 use crate::record::tuning::{Rule, Size, Sweep};
 
 keys! {
-    /// The tuning of csr-k, section 4, from recorded rows of a method with every size. The command `tune` computes
-    /// the same from its own measurements.
+    /// The tuning of csr-k, section 4, as by the command `tune`, from rows of a method with every size.
     Sizes {
-        /// The method with all its parameters except `srs` and `ssrs`.
         pub method: String,
     }
     |_view| &[]
@@ -37,8 +33,7 @@ impl Kind for Sizes {
 }
 
 impl Sizes {
-    /// Returns the size of a row of the method, from its parameters or from the columns that `tune` writes;
-    /// `None` for other rows.
+    /// Returns the size of a row of the method, from its parameters or from the columns that `tune` writes.
     fn size(&self, line: &RecordedRow) -> Option<Size> {
         let (sizes, others): (Vec<_>, Vec<_>) = line
             .method()

@@ -1,14 +1,9 @@
-//! The views `speedup`: the speed-up of methods over one baseline, and `speedups`: a table of the speed-ups of one method
-//! over several baselines, in parts of the matrices.
-
 use super::*;
 use crate::report::matched::{best_share, selected, speeds};
 
 keys! {
-    /// The speed-up of each method in `of` over the baseline `over`: time of `over` / time of the method, on each
-    /// matrix.
+    /// The speed-up of each method in `of` over a baseline on each matrix: time of `over` / time of the method.
     Speedup {
-        /// The baseline. Its fastest row of each matrix and precision is used.
         pub over: Select,
         #[serde(default = "nonzeros")]
         pub x: Column,
@@ -61,10 +56,7 @@ keys! {
     /// The speed-up of the method `of` over each baseline in `over`: time of the baseline / time of `of`. The table
     /// has a row per baseline, as in merge-spmv-sc16, Figure 10, and hola-spmv-ics17, Tables 2 and 3.
     Speedups {
-        /// The method whose speed-ups are shown. (In the view `speedup`, `of` lists several methods.)
         pub of: Select,
-        /// The baselines. Each has a row with the speed-up of `of` over it. (In the view `speedup`, there is one
-        /// baseline.)
         pub over: Vec<Select>,
         #[serde(default)]
         pub split: Vec<Part>,
@@ -110,8 +102,7 @@ struct Compared<'a> {
 }
 
 impl Speedups {
-    /// Adds a row per baseline, and last a row of the method itself, for the rows of a part. Returns a note on the
-    /// matrices on which all are compared.
+    /// Adds a row per baseline and one of the method itself. Returns a note on the matrices on which all are compared.
     fn rows<'a>(
         &'a self,
         part: &'a str,

@@ -1,5 +1,3 @@
-//! The view `stages`: the times of the kernels of products.
-
 use super::*;
 use crate::record::row::Row;
 use crate::report::chart::BarSeries;
@@ -68,8 +66,7 @@ impl Stages {
     }
 }
 
-/// Returns a row with the columns of a stage, from which rows can be selected, and the name that the rows of the
-/// matrix have.
+/// Returns a row with the columns of a stage, and the name that the rows of the matrix have.
 fn line(stage: &StageRow, recorded: &Recorded) -> RecordedRow {
     let of_matrix = recorded.lines.iter().find(|line| line.row.file == stage.file);
     let row = Row {

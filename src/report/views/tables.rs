@@ -8,7 +8,6 @@ use crate::report::column::word_columns;
 keys! {
     /// A row per method, setting and matrix, with a cell for each column.
     Listing {
-        /// The columns, from left to right.
         pub columns: Vec<Fact>,
     }
 }
@@ -21,9 +20,9 @@ pub enum Fact {
 }
 
 impl TryFrom<String> for Fact {
-    type Error = <Column as TryFrom<String>>::Error;
+    type Error = String;
 
-    fn try_from(name: String) -> Result<Self, Self::Error> {
+    fn try_from(name: String) -> Result<Self, String> {
         match word_columns().any(|word| word == name) {
             true => Ok(Self::Word(name)),
             false => Column::try_from(name).map(Self::Number),
@@ -69,10 +68,8 @@ keys! {
     /// A row per matrix: facts of the matrix, then a number of each method. Without facts, a row per method with its
     /// number on each matrix, which is easier to read if there are more methods than matrices.
     Matrices {
-        /// The columns with the facts.
         #[serde(default)]
         pub columns: Vec<Column>,
-        /// The column of the number, taken from the fastest row of each method. Without it, only facts are shown.
         pub value: Option<Column>,
     }
 }

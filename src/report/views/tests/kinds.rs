@@ -1,5 +1,3 @@
-//! Tests of kinds on the rows of [`rows`].
-
 use expect_test::expect;
 
 use super::*;

@@ -1,5 +1,3 @@
-//! Tests of every kind of view on a few rows.
-
 mod kinds;
 mod others;
 
@@ -26,16 +24,8 @@ fn row(file: &str, nonzeros: usize, method: &str, ms: f64) -> Row {
     }
 }
 
-/// Returns the rows of three methods on three matrices, the last a stand-in; `slow` does not run on b. The times
-/// in ms are:
-///
-/// |   | nonzeros | base | fast | slow | ceiling |
-/// |---|---|---|---|---|---|
-/// | a | 1000 | 2 | 1 | 4 | 20 GB/s |
-/// | b | 10000 | 3 | 6 | – | 20 GB/s |
-/// | c* | 100000 | 8 | 2 | 8 | 50 GB/s |
-///
-/// The setup times of the methods are 0, 10 and 1 ms.
+/// Returns the rows of three methods on three matrices, the last a stand-in, with the times in ms and the ceiling in GB/s;
+/// `slow` does not run on b. The setups take 0, 10 and 1 ms.
 fn rows() -> Vec<Row> {
     let matrices = [
         ("a.mtx", 1000, [2.0, 1.0, 4.0], 20.0),
@@ -163,8 +153,7 @@ fn errors_name_what_is_not_in_the_grammar() {
     assert_eq!(error("kind = 'bars'"), "missing field `value`");
     let column = "kind = 'listing'\ncolumns = ['median_m']";
     assert!(error(column).starts_with("there is no column 'median_m'; "));
-    let filter = "filter, character 9: expected a column of docs/csv.md, ! or (, but found 'b'";
-    assert_eq!(error("kind = 'heat'\nof = ['a where b']"), filter);
+    assert!(error("kind = 'heat'\nof = ['a where b']").starts_with("filter, character 9: "));
     let filter = "filter, character 7: expected =, != or ~, but found '<'";
     assert_eq!(error("kind = 'heat'\nwhere = 'order < rcm'"), filter);
     assert!(error("kind = 'plane'\nx = 'gflops'\ny = 'gflops'\nmark = 'pie'").contains("`trend`"));
@@ -174,23 +163,22 @@ fn errors_name_what_is_not_in_the_grammar() {
 /// several.
 #[test]
 fn settings_are_not_mixed() {
-    let other = |change: fn(&mut Row)| {
+    type Change = fn(&mut Row);
+    let changes: [(Change, &str); 6] = [
+        (|row| row.precision = Some(Precision::F32), "base f64, base f32, fast f64, slow f64"),
+        (|row| row.order = Some(Order::Rcm), "base natural, base rcm, fast natural, slow natural"),
+        (|row| row.transpose = Some(true), "base, base transposed, fast, slow"),
+        (|row| row.threads = Some(1), "base 2 threads, base 1 thread, fast, slow"),
+        (|row| row.method_name = Some("seq".into()), "base, seq, fast, slow"),
+        // Another run.
+        (|row| row.avg_spmv_ms = Some(1.0), "base, fast, slow"),
+    ];
+    for (change, expected) in changes {
         let mut rows: Vec<_> = rows().into_iter().filter(|row| row.file == "a.mtx").collect();
-        let mut other = rows[0].clone();
-        change(&mut other);
-        rows.insert(1, other);
-        names(&view(rows, BARS))
-    };
-    let f32 = ["base f64", "base f32", "fast f64", "slow f64"];
-    assert_eq!(other(|row| row.precision = Some(Precision::F32)), f32);
-    let rcm = ["base natural", "base rcm", "fast natural", "slow natural"];
-    assert_eq!(other(|row| row.order = Some(Order::Rcm)), rcm);
-    let transposed = ["base", "base transposed", "fast", "slow"];
-    assert_eq!(other(|row| row.transpose = Some(true)), transposed);
-    let threads = ["base 2 threads", "base 1 thread", "fast", "slow"];
-    assert_eq!(other(|row| row.threads = Some(1)), threads);
-    assert_eq!(other(|row| row.method_name = Some("seq".into())), ["base", "seq", "fast", "slow"]);
-    assert_eq!(other(|row| row.avg_spmv_ms = Some(1.0)), ["base", "fast", "slow"], "another run");
+        rows.insert(1, rows[0].clone());
+        change(&mut rows[1]);
+        assert_eq!(names(&view(rows, BARS)).join(", "), expected);
+    }
 }
 
 #[test]

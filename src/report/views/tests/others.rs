@@ -1,5 +1,3 @@
-//! Tests of kinds that need other rows than [`rows`].
-
 use expect_test::expect;
 
 use super::*;
@@ -217,27 +215,31 @@ fn stages() {
 /// The foot of a chart describes only the rows that the view shows.
 #[test]
 fn a_foot_describes_the_rows_that_are_shown() {
-    let run = serde_json::json!({"run_id": "r", "date": "2026-03-02T10:00:00Z", "gpu": {"name": "G"},
-        "system": {"cpu": "C", "cores": 2}});
-    let of_run = |row| Row { run_id: "r".into(), ..row };
-    let gpu = Row { device: Some(Device::Gpu), ..row("b.mtx", 1000, "gpu-merge", 1.0) };
+    let run = |id: &str, day: &str| {
+        serde_json::json!({"run_id": id, "date": format!("{day}T10:00:00Z"), "gpu": {"name": "G"},
+            "system": {"cpu": "C", "cores": 2}})
+    };
+    let runs = [run("fast", "2026-03-03"), run("base", "2026-03-02"), run("slow", "2026-03-04")];
+    let of_run = |row: Row| Row { run_id: row.method_name.clone().unwrap(), ..row };
+    let gpu = Row { device: Some(Device::Gpu), ..row("b.mtx", 1000, "fast", 1.0) };
     let lines: Vec<_> =
         rows().into_iter().chain([gpu]).map(of_run).map(RecordedRow::from).collect();
     let lines: Vec<_> = lines.iter().collect();
-    let recorded = Recorded { lines, runs: vec![&run], ..Recorded::default() };
+    let recorded = Recorded { lines, runs: runs.iter().collect(), ..Recorded::default() };
     let foot = |toml: &str| spec(toml).view(&recorded).foot;
     let cpu = "f64, cpu, 2 threads, natural order; C, 2 cores, 2026-03-02";
-    let of_three = format!("3 matrices (generated stand-ins: 1); {cpu}");
+    let of_three = format!("3 matrices (generated stand-ins: 1); {cpu} to 2026-03-04");
     assert_eq!(foot(&format!("{BARS}\nwhere = 'device = cpu'")), of_three);
     assert_eq!(foot(&format!("{BARS}\nof = ['base', 'slow']")), of_three);
     assert_eq!(foot(&format!("{BARS}\nof = ['base where num_rows = 7']")), "", "no chart");
     let speedup = "kind = 'speedup'\nover = 'base'";
-    assert_eq!(
-        foot(&format!("{speedup}\nof = ['fast']\nwhere = 'matrix = b'")),
-        format!("1 matrix; {cpu}")
-    );
-    let both = "C, 2 cores, 2026-03-02; G, 2026-03-02";
+    let of_b = format!("{speedup}\nof = ['fast']\nwhere = 'matrix = b && device = cpu'");
+    assert_eq!(foot(&of_b), format!("1 matrix; {cpu} to 2026-03-03"));
+    let both = "C, 2 cores, 2026-03-02 to 2026-03-04; G, 2026-03-03";
     assert!(foot(speedup).ends_with(both), "all methods and the baseline: {}", foot(speedup));
+    let unknown = Recorded { runs: vec![], ..recorded.clone() };
+    let foot = spec(BARS).view(&unknown).foot;
+    assert!(foot.ends_with("; machine and date not recorded"), "{foot}");
 }
 
 /// Ten of eleven setups pay off, in proportion to the nonzeros. The one that never does is left out of the
@@ -291,27 +293,4 @@ fn agreement_compares_modelled_with_published_times() {
         guide 1.5 times: 0.0500,0.0750 4.00,6.00
         guide 1.5 times less: 0.0500,0.0333 4.00,2.67
     "#]].assert_eq(&text_of(&view));
-}
-
-#[test]
-fn each_machine_is_named_with_its_days() {
-    let run = |id: &str, day: &str| {
-        serde_json::json!({"run_id": id, "date": format!("{day}T10:00:00Z"), "gpu": {"name": "G"},
-            "system": {"cpu": "C", "cores": 2}})
-    };
-    let runs = [run("r1", "2026-03-02"), run("r2", "2026-03-04"), run("r3", "2026-03-03")];
-    let recorded = Recorded { runs: runs.iter().collect(), ..Recorded::default() };
-    let origin = |rows: &[(&str, Device)]| {
-        let line = |&(run, device): &(&str, Device)| {
-            RecordedRow::from(Row { run_id: run.into(), device: Some(device), ..Row::default() })
-        };
-        let lines: Vec<_> = rows.iter().map(line).collect();
-        recorded.origin(&lines.iter().collect::<Vec<_>>())
-    };
-    let (cpu, gpu) = (Device::Cpu, Device::Gpu);
-    assert_eq!(origin(&[("r1", cpu)]), "C, 2 cores, 2026-03-02");
-    let several = origin(&[("r2", cpu), ("r1", cpu), ("r3", gpu)]);
-    assert_eq!(several, "C, 2 cores, 2026-03-02 to 2026-03-04; G, 2026-03-03");
-    assert_eq!(origin(&[("r4", cpu)]), "machine and date not recorded");
-    assert_eq!(origin(&[]), "");
 }
