@@ -1,24 +1,30 @@
 //! Tests of the command `compare`.
 
-use std::fs;
-use std::path::Path;
-
 use expect_test::expect;
-use spmv_bench::cli::CommandStatus;
 
-use super::env::{Ran, program, run};
-use super::{EXACT, SMALL, check, folder};
+use super::env::{Dir, Ran, program};
+use super::{EXACT, SMALL};
 
-/// Measures a matrix with the fake clock: every product takes a millisecond, so the intervals have no width.
-fn measure(dir: &Path, name: &str, options: &str) {
-    let out = dir.join(name);
-    let words = format!("--mtx {}/a.mtx {EXACT} {options}", dir.display());
-    let ran = run(&format!("{words} --format csv --output {}", out.display()));
-    assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
+/// Creates a folder with a measured matrix: with the fake clock, every product takes a millisecond, so the intervals have
+/// no width.
+fn measured(options: &str) -> Dir {
+    let dir = Dir::new(&[("a.mtx", SMALL)]);
+    dir.run(&format!("--mtx DIR/a.mtx {EXACT} {options} --output DIR/a.csv")).exits(0);
+    dir
+}
+
+const TIMES: [[f64; 2]; 3] = [[1.0, 1.0], [2.0, 2.0], [4.0, 4.0]];
+
+/// Creates a folder with the files a.csv and b.csv of these rows.
+fn both(times_a: [[f64; 2]; 3], times_b: [[f64; 2]; 3]) -> Dir {
+    let dir = Dir::new(&[]);
+    rows(&dir, "a.csv", times_a);
+    rows(&dir, "b.csv", times_b);
+    dir
 }
 
 /// Writes a file of rows of the matrices a, b and c; `times` are those of seq and merge on each, in ms, ± 1 %.
-fn rows(dir: &Path, name: &str, times: [[f64; 2]; 3]) {
+fn rows(dir: &Dir, name: &str, times: [[f64; 2]; 3]) {
     let mut text = String::from(
         "file,method_name,avg_spmv_ms,precision,device,threads,status,ci95_low_ms,ci95_high_ms,samples,run_id\n",
     );
@@ -28,33 +34,27 @@ fn rows(dir: &Path, name: &str, times: [[f64; 2]; 3]) {
             text += &format!("{file}.mtx,{method},{ms},f64,cpu,2,ok,{low},{high},31,{name}\n");
         }
     }
-    fs::write(dir.join(name), text).unwrap();
+    dir.write(name, text);
 }
 
-fn edit(dir: &Path, name: &str, from: &str, to: &str) {
-    let text = fs::read_to_string(dir.join(name)).unwrap();
+fn edit(dir: &Dir, name: &str, from: &str, to: &str) {
+    let text = dir.read(name);
     assert!(text.contains(from), "{from} in {text}");
-    fs::write(dir.join(name), text.replace(from, to)).unwrap();
+    dir.write(name, text.replace(from, to));
 }
 
-fn compare(dir: &Path, names: &str, options: &str) -> Ran {
-    let files: Vec<_> = names.split(' ').map(|name| dir.join(name).display().to_string()).collect();
-    run(&format!("compare {} {options}", files.join(" ")))
+fn compare(dir: &Dir, options: &str) -> Ran {
+    dir.run(&format!("compare DIR/a.csv DIR/b.csv {options}"))
 }
 
 #[test]
 fn a_file_is_the_same_as_itself() {
-    let dir = folder(&[("a.mtx", SMALL)]);
-    let dir = dir.path();
-    measure(dir, "r.csv", "--precision f32,f64");
-    let ran = compare(dir, "r.csv r.csv", "--fail-above 0%");
-    assert_eq!((ran.result, ran.stderr), (Ok(CommandStatus::Ok), String::new()));
-    check(
-        &ran.stdout,
-        dir,
-        expect![[r#"
-            A: DIR/r.csv
-            B: DIR/r.csv
+    let dir = measured("--precision f32,f64");
+    let ran = dir.run("compare DIR/a.csv DIR/a.csv --fail-above 0%").exits(0);
+    assert_eq!(ran.stderr, "");
+    expect![[r#"
+            A: DIR/a.csv
+            B: DIR/a.csv
 
             B/A: B's median time per product over A's; above 1 B is slower
             ────────────────────────────────────────────────────────────────────────────────────────────
@@ -69,23 +69,16 @@ fn a_file_is_the_same_as_itself() {
             ────────────────────────────────────────────────────────────────────────────────────────────
 
             over all 6 pairs B takes 1.000 times as long as A (1.000 to 1.000): 0 faster, 6 the same, 0 slower, 0 unknown
-        "#]],
-    );
+        "#]].assert_eq(&ran.stdout);
 }
 
 #[test]
 fn slower_methods_fail_with_fail_above() {
-    let dir = folder(&[]);
-    let dir = dir.path();
-    rows(dir, "a.csv", [[1.0, 1.0], [2.0, 2.0], [4.0, 4.0]]);
     // seq is unchanged; merge takes 1.1, 1.2 and 1.05 times as long, 1.115 on average.
-    rows(dir, "b.csv", [[1.0, 1.1], [2.0, 2.4], [4.0, 4.2]]);
-    let ran = compare(dir, "a.csv b.csv", "");
-    assert_eq!((&ran.result, &ran.stderr[..]), (&Ok(CommandStatus::Ok), ""));
-    check(
-        &ran.stdout,
-        dir,
-        expect![[r#"
+    let dir = both(TIMES, [[1.0, 1.1], [2.0, 2.4], [4.0, 4.2]]);
+    let ran = compare(&dir, "").exits(0);
+    assert_eq!(ran.stderr, "");
+    expect![[r#"
             A: DIR/a.csv
             B: DIR/b.csv
 
@@ -107,36 +100,23 @@ fn slower_methods_fail_with_fail_above() {
             ───────────────────────────────────────────
 
             over all 6 pairs B takes 1.056 times as long as A (1.050 to 1.062): 0 faster, 3 the same, 3 slower, 0 unknown
-        "#]],
-    );
-    let ran = compare(dir, "a.csv b.csv", "--fail-above 5%");
-    assert_eq!(ran.result, Ok(CommandStatus::Bad));
-    expect![[r#"
-        slower by more than 5 %: merge: 1.115 (1.106 to 1.124)
-    "#]]
-    .assert_eq(&ran.stderr);
-    let back = compare(dir, "b.csv a.csv", "--fail-above 5");
-    assert_eq!((back.result, back.stderr), (Ok(CommandStatus::Ok), String::new()));
-    for (options, verdict) in [
-        ("--fail-above 11%", CommandStatus::Ok),
-        ("--fail-above 5 --methods seq", CommandStatus::Ok),
-        ("--fail-above 5 --methods s*,merge", CommandStatus::Bad),
-    ] {
-        assert_eq!(compare(dir, "a.csv b.csv", options).result, Ok(verdict), "{options}");
-    }
+        "#]].assert_eq(&ran.stdout);
+    let ran = compare(&dir, "--fail-above 5%").exits(1);
+    assert_eq!(ran.stderr, "slower by more than 5 %: merge: 1.115 (1.106 to 1.124)\n");
+    let back = dir.run("compare DIR/b.csv DIR/a.csv --fail-above 5").exits(0);
+    assert_eq!(back.stderr, "");
+    compare(&dir, "--fail-above 11%").exits(0);
+    compare(&dir, "--fail-above 5 --methods seq").exits(0);
+    compare(&dir, "--fail-above 5 --methods s*,merge").exits(1);
 }
 
 #[test]
 fn the_csv_has_a_line_per_row_of_either_file() {
-    let dir = folder(&[]);
-    let dir = dir.path();
-    rows(dir, "a.csv", [[1.0, 1.0], [2.0, 2.0], [4.0, 4.0]]);
-    rows(dir, "b.csv", [[0.5, 1.0], [2.0, 2.0], [4.0, 4.0]]);
+    let dir = &both(TIMES, [[0.5, 1.0], [2.0, 2.0], [4.0, 4.0]]);
     edit(dir, "b.csv", "b.mtx,seq,2,f64,cpu,2,ok", "b.mtx,seq,,f64,cpu,2,wrong");
     edit(dir, "b.csv", "c.mtx,seq", "d/e.mtx,seq");
     edit(dir, "b.csv", "a.mtx,merge", "a.mtx,merge:x=1");
-    let ran = compare(dir, "a.csv b.csv", "--format csv --methods *");
-    assert_eq!(ran.result, Ok(CommandStatus::Ok));
+    let ran = compare(dir, "--format csv --methods *").exits(0);
     expect![[r#"
         matrix,method_name,precision,device,threads,transpose,file_a,file_b,status_a,status_b,median_ms_a,median_ms_b,ratio,judgement,reason_a,reason_b
         a,seq,f64,cpu,2,false,a.mtx,a.mtx,ok,ok,1.0,0.5,0.5,faster,,
@@ -152,40 +132,27 @@ fn the_csv_has_a_line_per_row_of_either_file() {
 
 #[test]
 fn a_row_that_is_no_longer_ok_fails_with_fail_above() {
-    let dir = folder(&[]);
-    let dir = dir.path();
-    let times = [[1.0, 1.0], [2.0, 2.0], [4.0, 4.0]];
-    rows(dir, "a.csv", times);
+    let dir = &both(TIMES, TIMES);
     for status in ["wrong", "failed", "skipped"] {
-        rows(dir, "b.csv", times);
+        rows(dir, "b.csv", TIMES);
         edit(dir, "b.csv", "b.mtx,seq,2,f64,cpu,2,ok", &format!("b.mtx,seq,,f64,cpu,2,{status}"));
-        let ran = compare(dir, "a.csv b.csv", "--fail-above 5%");
-        assert_eq!(ran.result, Ok(CommandStatus::Bad));
-        let expected = format!("ok in A, not in B: 1 rows\n  seq on b: {status}\n");
-        assert!(ran.stdout.contains(&expected), "{}", ran.stdout);
+        let ran = compare(dir, "--fail-above 5%").exits(1);
+        ran.prints(&format!("ok in A, not in B: 1 rows\n  seq on b: {status}\n"));
         assert_eq!(ran.stderr, "1 rows are ok in A but not in B\n");
-        assert_eq!(
-            compare(dir, "a.csv b.csv", "").result,
-            Ok(CommandStatus::Ok),
-            "without --fail-above"
-        );
-        let back = compare(dir, "b.csv a.csv", "--fail-above 5%");
-        assert_eq!(back.result, Ok(CommandStatus::Ok));
-        assert!(back.stdout.contains("ok in B, not in A: 1 rows\n"), "{}", back.stdout);
+        compare(dir, "").exits(0);
+        dir.run("compare DIR/b.csv DIR/a.csv --fail-above 5%")
+            .exits(0)
+            .prints("ok in B, not in A: 1 rows\n");
     }
 }
 
 /// A warning names the means that cannot be judged, so that exit status 0 is not mistaken for a good result.
 #[test]
 fn single_samples_are_not_judged() {
-    let dir = folder(&[]);
-    let dir = dir.path();
-    rows(dir, "a.csv", [[1.0, 1.0], [2.0, 2.0], [4.0, 4.0]]);
-    rows(dir, "b.csv", [[9.0, 1.0], [2.0, 2.0], [4.0, 4.0]]);
-    edit(dir, "b.csv", ",8.91,9.09,31,", ",,,1,");
-    let ran = compare(dir, "a.csv b.csv", "--fail-above 5%");
-    assert_eq!(ran.result, Ok(CommandStatus::Ok));
-    assert!(ran.stdout.contains(" 1 unknown\n"), "{}", ran.stdout);
+    let dir = both(TIMES, [[9.0, 1.0], [2.0, 2.0], [4.0, 4.0]]);
+    edit(&dir, "b.csv", ",8.91,9.09,31,", ",,,1,");
+    let ran = compare(&dir, "--fail-above 5%").exits(0);
+    ran.prints(" 1 unknown\n");
     let warning = "warning: not judged: seq, over all (rows of fewer than six samples have no \
                    interval; measure with --rounds 6 or more)\n";
     assert_eq!(ran.stderr, warning);
@@ -193,15 +160,13 @@ fn single_samples_are_not_judged() {
 
 #[test]
 fn the_run_records_are_compared() {
-    let dir = folder(&[("a.mtx", SMALL)]);
-    let dir = dir.path();
-    measure(dir, "a.csv", "");
+    let dir = &measured("");
     let with = |from: &str, to: &str| {
         for end in ["", ".run.json"] {
-            fs::copy(dir.join(format!("a.csv{end}")), dir.join(format!("b.csv{end}"))).unwrap();
+            dir.write(&format!("b.csv{end}"), dir.read(&format!("a.csv{end}")));
         }
         edit(dir, if from.starts_with('"') { "b.csv.run.json" } else { "b.csv" }, from, to);
-        compare(dir, "a.csv b.csv", "--fail-above 0%")
+        compare(dir, "--fail-above 0%")
     };
     for (from, to, refused) in [
         (
@@ -215,61 +180,45 @@ fn the_run_records_are_compared() {
         (",hot,", ",cold,", "DIR/a.csv contains rows of cache hot, DIR/b.csv of cache cold"),
         (",cpu,1,false,", ",cpu,1,true,", "not transposed in A, transposed in B (--transpose)"),
     ] {
-        let error = with(from, to).result.unwrap_err().replace(dir.to_str().unwrap(), "DIR");
-        assert!(error.contains(refused), "{to}: {error}");
+        with(from, to).exits(2).says(refused);
     }
-    let ran = with("\"cpu\": \"a CPU\"", "\"cpu\": \"another\"");
-    assert_eq!(ran.result, Ok(CommandStatus::Ok));
-    check(
-        &ran.stderr,
-        dir,
-        expect![[r#"
-            warning: cpu is "a CPU" in the run of DIR/a.csv and "another" in that of DIR/b.csv
-        "#]],
-    );
+    let ran = with("\"cpu\": \"a CPU\"", "\"cpu\": \"another\"").exits(0);
+    let cpu = "cpu is \"a CPU\" in the run of DIR/a.csv and \"another\" in that of DIR/b.csv";
+    assert_eq!(ran.stderr, format!("warning: {cpu}\n"));
     let ran = with("\"run_id\": \"test\"", "\"run_id\": \"other\"");
-    check(
-        &ran.stderr,
-        dir,
-        expect![[r#"
-            warning: DIR/b.csv.run.json belongs to another run than the rows of DIR/b.csv, and is ignored
-        "#]],
-    );
-    assert!(
-        with("\"run_id\": \"test\"", "").result.unwrap_err().contains("fix it, or move it away")
-    );
-    fs::remove_file(dir.join("b.csv.run.json")).unwrap();
-    assert_eq!(compare(dir, "a.csv b.csv", "").stderr, "");
+    let other =
+        "DIR/b.csv.run.json belongs to another run than the rows of DIR/b.csv, and is ignored";
+    assert_eq!(ran.stderr, format!("warning: {other}\n"));
+    with("\"run_id\": \"test\"", "").exits(2).says("fix it, or move it away");
+    dir.remove("b.csv.run.json");
+    assert_eq!(compare(dir, "").stderr, "");
 }
 
 #[test]
 fn files_that_cannot_be_compared_are_refused_with_the_reason() {
-    let dir = folder(&[("notes.csv", "a,b\n1,2\n")]);
-    let dir = dir.path();
-    rows(dir, "a.csv", [[1.0; 2]; 3]);
-    for (names, options, expected) in [
-        ("a.csv absent.csv", "", "cannot read "),
-        ("a.csv notes.csv", "", "notes.csv:1: no column file"),
-        (
-            "a.csv a.csv",
-            "--methods nosuch",
-            "--methods nosuch: neither file has a matching row; the files have rows of merge, seq",
-        ),
-        ("a.csv a.csv", "--methods [", "invalid value '[' for '--methods <A,B>'"),
-        ("a.csv a.csv", "--fail-above 0.05", "it could mean 0.05% or 5%; write the percent sign"),
-        ("a.csv a.csv", "--fail-above five", "it must be a percentage such as 5%"),
-        ("a.csv a.csv", "--fail-above -5%", "unexpected argument"),
-        ("a.csv a.csv", "--fail-above=-5%", "it must be a percentage"),
-        ("a.csv a.csv", "--fail-above inf", "it must be a percentage"),
-        ("a.csv", "", "required arguments were not provided"),
+    let dir = Dir::new(&[("notes.csv", "a,b\n1,2\n")]);
+    rows(&dir, "a.csv", TIMES);
+    let same = "compare DIR/a.csv DIR/a.csv";
+    let unknown = "neither file has a matching row; the files have rows of merge, seq";
+    dir.refuses(&[
+        ("compare DIR/a.csv DIR/absent.csv", "cannot read "),
+        ("compare DIR/a.csv DIR/notes.csv", "notes.csv:1: no column file"),
+        (&format!("{same} --methods nosuch"), &format!("--methods nosuch: {unknown}")),
+        (&format!("{same} --methods ["), "invalid value '[' for '--methods <A,B>'"),
+        (&format!("{same} --fail-above 0.05"), "could mean 0.05% or 5%; write the percent sign"),
+        (&format!("{same} --fail-above five"), "it must be a percentage such as 5%"),
+        (&format!("{same} --fail-above -5%"), "unexpected argument"),
+        (&format!("{same} --fail-above=-5%"), "it must be a percentage"),
+        (&format!("{same} --fail-above inf"), "it must be a percentage"),
+        ("compare DIR/a.csv", "required arguments were not provided"),
+    ]);
+    rows(&dir, "b.csv", [[4.0; 2]; 3]);
+    for (files, status) in [
+        ("DIR/a.csv DIR/a.csv", 0),
+        ("DIR/a.csv DIR/notes.csv", 2),
+        ("DIR/a.csv DIR/b.csv --fail-above 5%", 1),
     ] {
-        let message = compare(dir, names, options).result.unwrap_err();
-        assert!(message.contains(expected), "{names} {options}: {message}");
+        let ran = program(&dir.words(&format!("compare {files}")));
+        assert_eq!(ran.status.code(), Some(status), "{ran:?}");
     }
-    let path = dir.display();
-    let status = |words: &str| program(&format!("compare {path}/a.csv {words}")).status.code();
-    assert_eq!(status(&format!("{path}/a.csv")), Some(0));
-    assert_eq!(status(&format!("{path}/notes.csv")), Some(2));
-    rows(dir, "b.csv", [[2.0; 2]; 3]);
-    assert_eq!(status(&format!("{path}/b.csv --fail-above 5%")), Some(1));
 }

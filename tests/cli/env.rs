@@ -2,7 +2,6 @@
 
 use std::cell::Cell;
 use std::ffi::OsString;
-use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -16,106 +15,53 @@ use spmv_matrix::system::noise::Readings;
 use spmv_methods::device::Gpu;
 use spmv_methods::device::model::Model;
 use spmv_methods::method::Unavailable;
-use tempfile::TempDir;
 
-#[derive(Debug)]
-pub struct Ran {
-    pub result: Result<CommandStatus, String>,
-    pub stdout: String,
-    pub stderr: String,
-}
+pub use crate::support::{Dir, Ran, skip};
 
 impl Ran {
-    /// Asserts that everything was measured.
+    /// Returns the message of a command that was refused.
     #[track_caller]
-    pub fn ok(self) -> Self {
-        assert_eq!(self.result, Ok(CommandStatus::Ok), "{self:?}");
-        self
-    }
-
-    #[track_caller]
-    pub fn error(&self) -> String {
-        self.result.clone().unwrap_err()
-    }
-
-    #[track_caller]
-    pub fn prints(&self, text: &str) -> &Self {
-        assert!(self.stdout.contains(text), "no {text}: {self:?}");
-        self
-    }
-
-    #[track_caller]
-    pub fn says(&self, text: &str) -> &Self {
-        assert!(self.stderr.contains(text), "no {text}: {self:?}");
-        self
-    }
-
-    pub fn column(&self, name: &str) -> Vec<String> {
-        let mut reader = csv::Reader::from_reader(self.stdout.as_bytes());
-        let place = reader.headers().unwrap().iter().position(|header| header == name).unwrap();
-        reader.records().map(|record| record.unwrap()[place].to_owned()).collect()
-    }
-
-    /// Returns the values in stdout, one after the other.
-    pub fn json(&self) -> Vec<serde_json::Value> {
-        serde_json::Deserializer::from_str(&self.stdout).into_iter().map(Result::unwrap).collect()
+    pub fn error(&self) -> &str {
+        assert_eq!(self.status, Some(2), "{self:?}");
+        self.stderr.rsplit_once("spmv-bench: ").unwrap().1.trim_end()
     }
 }
 
-/// A folder of a test. `DIR` in a command line is its path.
-pub struct Dir(pub TempDir);
-
 impl Dir {
-    pub fn new(files: &[(&str, &str)]) -> Self {
-        let dir = Self(tempfile::tempdir().unwrap());
-        files.iter().for_each(|(name, text)| dir.write(name, text));
-        dir
-    }
-
-    pub fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    pub fn read(&self, name: &str) -> String {
-        fs::read_to_string(self.path(name)).unwrap()
-    }
-
-    pub fn json(&self, name: &str) -> serde_json::Value {
-        serde_json::from_str(&self.read(name)).unwrap()
-    }
-
-    /// Writes a file, and the folders in which it is.
-    pub fn write(&self, name: &str, text: impl AsRef<[u8]>) {
-        let path = self.path(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-
-    pub fn count(&self) -> usize {
-        self.0.path().read_dir().unwrap().count()
-    }
-
+    /// Puts the path of the folder in the place of `DIR`.
     pub fn words(&self, words: &str) -> String {
-        words.replace("DIR", self.0.path().to_str().unwrap())
+        words.replace("DIR", self.path("").to_str().unwrap().trim_end_matches('/'))
     }
 
+    /// Runs a command line in which `DIR` is the folder, and so is `DIR` in what it prints.
     pub fn run(&self, words: &str) -> Ran {
-        run(&self.words(words))
+        self.shown(run(&self.words(words)))
     }
 
-    /// Runs a command line with `DIR/profiles` for the profiles of the machine and `DIR/cache` for parsed matrices.
+    /// As [`run`](Self::run), with `profiles` for the profiles of the machine and `cache` for parsed matrices.
     pub fn run_keeping(&self, words: &str) -> Ran {
         let caches = ["profiles", "cache"].map(|name| Some(self.path(name)));
-        run_in(&self.words(words), &fake_clock(), &AtomicBool::new(false), &no_gpu, caches)
+        let no_interrupt = AtomicBool::new(false);
+        self.shown(run_in(&self.words(words), &fake_clock(), &no_interrupt, &no_gpu, caches))
+    }
+
+    fn shown(&self, ran: Ran) -> Ran {
+        let [stdout, stderr] =
+            [&ran.stdout, &ran.stderr].map(|text| text.replace(&self.words("DIR"), "DIR"));
+        Ran { stdout, stderr, ..ran }
     }
 
     /// Asserts that each command line is refused with an error that contains these words.
     #[track_caller]
     pub fn refuses(&self, cases: &[(&str, &str)]) {
         for (words, expected) in cases {
-            let (error, expected) = (self.run(words).error(), self.words(expected));
-            assert!(error.contains(&expected), "{words}: {error}");
+            let ran = self.run(words);
+            assert!(ran.error().contains(expected), "{words}: {}", ran.stderr);
         }
+    }
+
+    pub fn count(&self) -> usize {
+        self.path("").read_dir().unwrap().count()
     }
 }
 
@@ -181,9 +127,13 @@ fn run_in(
         matrices: matrices.map(|folder| MatrixCache::of(CacheFolder::at(folder))),
     };
     let args = std::iter::once("spmv-bench").chain(words.split_whitespace()).map(OsString::from);
-    let result = cli::run(args, &mut env).map_err(|error| format!("{error:#}"));
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    Ran { result, stdout: text(stdout), stderr: text(stderr) }
+    let (status, message) = match cli::run(args, &mut env) {
+        Ok(CommandStatus::Ok) => (0, String::new()),
+        Ok(CommandStatus::Bad) => (1, String::new()),
+        Err(error) => (2, format!("spmv-bench: {error:#}\n")),
+    };
+    let [stdout, stderr] = [stdout, stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+    Ran { command: words.into(), status: Some(status), stdout, stderr: stderr + &message }
 }
 
 /// A clock that sets the interrupt flag at the given call.

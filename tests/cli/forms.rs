@@ -4,10 +4,8 @@
 use std::path::Path;
 use std::process::Command;
 
-use spmv_bench::cli::CommandStatus;
-
 use super::SMALL;
-use super::env::{Dir, interrupted, run};
+use super::env::{Dir, Ran, interrupted, run, skip};
 
 const EXACT: &str = "--threads 1 --methods seq,merge,dia --iterations 8 --rounds 1 --no-bandwidth";
 
@@ -17,12 +15,12 @@ fn quiet_prints_a_line_per_method() {
     let ran = run(&format!("gen:wheel,spokes=200 {EXACT} --quiet"));
     let facts = "precision=f64 device=cpu threads=1 cache=hot order=natural";
     let numbers = "median_ms=1 min_ms=1 ci95_low_ms=1 ci95_high_ms=1 setup_ms=1 gflops=0.0008";
-    let line = |method: &str| {
+    let lines = ["seq", "merge"].map(|method| {
         format!(
             "matrix=\"gen:wheel,spokes=200\" method={method} {facts} status=ok {numbers} reason=\n"
         )
-    };
-    let begin = line("seq") + &line("merge");
+    });
+    let begin = lines.concat();
     assert!(ran.stdout.starts_with(&begin) && ran.stderr.is_empty(), "{ran:?}");
     let last = &ran.stdout[begin.len()..];
     assert!(
@@ -31,10 +29,9 @@ fn quiet_prints_a_line_per_method() {
     );
     let ran = dir.run(&format!("corpus DIR {EXACT} --format lines"));
     assert_eq!(ran.stdout.lines().count(), 4, "{}", ran.stdout);
-    ran.prints("/a b.mtx\" method=seq ");
-    ran.prints("/bad.mtx method= precision= ");
+    ran.prints("/a b.mtx\" method=seq ").prints("/bad.mtx method= precision= ");
     for (words, begin) in [("-o DIR/a.csv", "file,num_rows,"), ("-o DIR/a", "matrix=")] {
-        dir.run(&format!("gen:wheel,spokes=200 {EXACT} --quiet {words}")).ok();
+        dir.run(&format!("gen:wheel,spokes=200 {EXACT} --quiet {words}")).exits(0);
         assert!(dir.read(words.rsplit('/').next().unwrap()).starts_with(begin), "{words}");
     }
     run(&format!("gen:wheel,spokes=200 {EXACT} --quiet --format text"))
@@ -53,14 +50,13 @@ fn the_documented_expressions_match_the_lines() {
         found = {m.group('method'): float(m.group('gflops')) for m in found}\n\
         assert found == {'seq': 8e-4, 'merge': 8e-4}, found\n";
     if Command::new("python3").arg("--version").output().is_err() {
-        println!("skipped: there is no python3");
-        return;
+        return skip("there is no python3");
     }
     let dir = Dir::new(&[("lines", &run(&format!("gen:wheel,spokes=200 {EXACT} --quiet")).stdout)]);
     let usage = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/usage.md");
     let mut python = Command::new("python3");
-    let ran = python.args(["-c", script]).arg(usage).arg(dir.path("lines")).output().unwrap();
-    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    Ran::of(python.args(["-c", script]).arg(usage).arg(dir.path("lines")).output().unwrap())
+        .exits(0);
 }
 
 #[test]
@@ -69,11 +65,11 @@ fn one_run_writes_several_formats() {
     let forms = [("e.csv", "csv"), ("e.json", "json"), ("e.md", "md")];
     let dir = Dir::new(&[("a.mtx", SMALL)]);
     for verb in ["--mtx DIR/a.mtx", "corpus DIR/a.mtx gen:wheel,spokes=200 -o DIR/main.csv"] {
-        dir.run(&format!("{verb} {EXACT} {exports} --force")).ok();
+        dir.run(&format!("{verb} {EXACT} {exports} --force")).exits(0);
         let alone = verb.split(" -o").next().unwrap();
         for (name, form) in forms {
             let expected = dir.run(&format!("{alone} {EXACT} --format {form}")).stdout;
-            assert_eq!(dir.read(name), expected, "{verb} {form}");
+            assert_eq!(dir.read(name), dir.words(&expected), "{verb} {form}");
         }
     }
     assert_eq!(dir.read("main.csv"), dir.read("e.csv"));
@@ -83,7 +79,7 @@ fn one_run_writes_several_formats() {
 #[test]
 fn exports_are_checked_before_anything_is_measured() {
     let dir = Dir::new(&[("a.mtx", SMALL), ("there.csv", "mine\n")]);
-    for (words, expected) in [
+    dir.refuses(&[
         ("--mtx DIR/a.mtx --export-csv DIR/there.csv", "there.csv already exists"),
         ("corpus DIR/a.mtx --export-csv DIR/there.csv", "there.csv already exists"),
         ("--mtx DIR/a.mtx --export-json DIR/a.mtx --force", "is a matrix that is measured"),
@@ -103,13 +99,8 @@ fn exports_are_checked_before_anything_is_measured() {
         ),
         ("tune csr-k DIR/a.mtx --export-csv DIR/x", "--export-csv: tune writes its rows as CSV"),
         ("tune csr-k DIR/a.mtx --sort name", "--sort: tune prints no table"),
-    ] {
-        let exact = if words.starts_with("tune") { "" } else { EXACT };
-        let error = dir.run(&format!("{words} {exact}")).error();
-        assert!(error.contains(expected), "{words}: {error}");
-        assert_eq!(dir.count(), 2, "{words}");
-    }
-    assert_eq!(dir.read("there.csv"), "mine\n");
+    ]);
+    assert_eq!((dir.count(), &*dir.read("there.csv")), (2, "mine\n"));
 }
 
 #[test]
@@ -144,11 +135,11 @@ fn an_interrupt_before_the_matrix_is_read_shows_nothing() {
     let dir = Dir::new(&[("a.mtx", SMALL), ("old.txt", "mine\n")]);
     for words in ["", "--format json", "--format ginkgo"] {
         let (ran, _) = interrupted(&dir.words(&format!("--mtx DIR/a.mtx {EXACT} {words}")), 1);
-        assert_eq!((ran.result, &ran.stdout[..]), (Ok(CommandStatus::Bad), ""), "{words}");
+        assert_eq!((ran.status, &*ran.stdout), (Some(1), ""), "{words}");
     }
     let files = "-o DIR/old.txt --export-csv DIR/new.csv --force";
     let (ran, _) = interrupted(&dir.words(&format!("--mtx DIR/a.mtx {EXACT} {files}")), 1);
-    assert_eq!(ran.result, Ok(CommandStatus::Bad));
+    ran.exits(1);
     assert_eq!(dir.read("old.txt"), "mine\n");
     assert!(!dir.path("new.csv").exists());
 }
@@ -179,10 +170,10 @@ fn lists_can_be_written_to_a_file() {
         ("methods seq -o DIR/out", "text"),
     ] {
         let (printed, file) = words.split_once(" -o DIR/").unwrap();
-        assert_eq!(dir.run(words).ok().stdout, "", "{words}");
+        assert_eq!(dir.run(words).exits(0).stdout, "", "{words}");
         let expected = dir.run(&format!("{printed} --format {format}")).stdout;
         assert!(!expected.is_empty());
-        assert_eq!(dir.read(file), expected, "{words}");
+        assert_eq!(dir.read(file), dir.words(&expected), "{words}");
         dir.refuses(&[(words, "already exists")]);
     }
     dir.refuses(&[

@@ -21,31 +21,23 @@ mod reproduce;
 mod schema;
 mod sources;
 mod structure;
+#[path = "../support/mod.rs"]
+mod support;
 mod tune;
 mod writing;
 
 use std::fs;
 use std::path::Path;
 
-use expect_test::{Expect, expect, expect_file};
-use spmv_bench::cli::CommandStatus;
-use tempfile::TempDir;
+use expect_test::{expect, expect_file};
 
 use env::{Dir, run};
 
 /// Settings with which the output does not depend on the machine.
 const EXACT: &str = "--threads 1 --methods seq,csr-rows,merge --x ones --iterations 8 --rounds 1";
 
-fn folder(files: &[(&str, &str)]) -> TempDir {
-    Dir::new(files).0
-}
-
 const SMALL: &str =
     "%%MatrixMarket matrix coordinate real general\n3 4 4\n1 1 2\n1 4 3\n3 2 1\n3 3 5\n";
-
-fn check(text: &str, dir: &Path, expected: Expect) {
-    expected.assert_eq(&text.replace(dir.to_str().unwrap(), "DIR"));
-}
 
 /// Compares parts of a document, each between `<!-- NAME -->` and `<!-- end of NAME -->`, with what the program prints.
 /// `UPDATE_EXPECT=1` writes them.
@@ -69,7 +61,7 @@ fn a_profile_of_the_machine_is_measured_once() {
     let profiles = dir.path("profiles");
     let run = |methods: &str| {
         let exact = "--threads 1 --iterations 1 --rounds 1 --no-cache --format csv --methods";
-        let ran = dir.run_keeping(&format!("--mtx DIR/a.mtx {exact} {methods}")).ok();
+        let ran = dir.run_keeping(&format!("--mtx DIR/a.mtx {exact} {methods}")).exits(0);
         let is_measured = ran.stderr.contains("; this is done only once");
         let is_used = ran.stdout.contains("the measured profile");
         (is_measured, is_used, profiles.read_dir().map_or(0, |entries| entries.count()))
@@ -77,19 +69,16 @@ fn a_profile_of_the_machine_is_measured_once() {
     assert_eq!(run("bcsr"), (false, false, 0));
     assert_eq!(run("oski-style"), (true, true, 1));
     assert_eq!(run("oski-style"), (false, true, 1));
-    let entry = profiles.read_dir().unwrap().next().unwrap().unwrap().path();
+    let entry = dir.only_entry("profiles");
     fs::write(&entry, &fs::read(&entry).unwrap()[1..]).unwrap();
     assert_eq!(run("oski-style"), (true, true, 1));
 }
 
 #[test]
 fn text_of_one_matrix() {
-    let dir = folder(&[("a.mtx", SMALL)]);
-    let ran = run(&format!("--mtx {}/a.mtx {EXACT} --alpha 2", dir.path().display())).ok();
-    check(
-        &ran.stdout,
-        dir.path(),
-        expect![[r#"
+    let dir = Dir::new(&[("a.mtx", SMALL)]);
+    let ran = dir.run(&format!("--mtx DIR/a.mtx {EXACT} --alpha 2")).exits(0);
+    expect![[r#"
             DIR/a.mtx (loaded in 1.0 ms, 0 MB/s)
                          num_rows: 3
                          num_cols: 4
@@ -114,15 +103,14 @@ fn text_of_one_matrix() {
             over the peak; % CSR: the same with the matrix as CSR, above 100 % where a form is smaller.
             Not distinguishable from the fastest, because the intervals overlap: csr-rows, merge.
 
-        "#]],
-    );
+        "#]].assert_eq(&ran.stdout);
 }
 
 #[test]
 fn csv_of_a_corpus() {
     let broken = SMALL.replace("3 3 5", "3 9 5");
     let complex = "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 2 3\n";
-    let dir = folder(&[
+    let dir = Dir::new(&[
         ("small.mtx", SMALL),
         ("broken.mtx", &broken),
         ("complex.mtx", complex),
@@ -130,12 +118,9 @@ fn csv_of_a_corpus() {
         ("notes.txt", "not a matrix"),
         ("sub/duplicates.mtx", &SMALL.replace("1 4 3", "1 1 3")),
     ]);
-    let ran = run(&format!("corpus {} {EXACT}", dir.path().display()));
-    assert_eq!(ran.result, Ok(CommandStatus::Bad), "a broken file is a failure");
-    check(
-        &ran.stdout,
-        dir.path(),
-        expect![[r#"
+    // A broken file is a failure.
+    let ran = dir.run(&format!("corpus DIR {EXACT}")).exits(1);
+    expect![[r#"
             file,num_rows,num_cols,num_nonzeros,row_length_mean,row_length_std_dev,row_length_variation,row_length_skewness,method_name,setup_ms,avg_spmv_ms,gflops,effective_GBs,precision,device,threads,transpose,status,reason,min_ms,median_ms,max_ms,std_dev_ms,ci95_low_ms,ci95_high_ms,samples,iterations,compulsory_GBs,percent_of_peak,extra_bytes,break_even,error_ratio,max_row_length,empty_rows,variance,pattern_symmetry,kind,cache,order,library_version,run_id,order_ms,occupancy,distinct_results,launches,launch_floor_ms,distinct_values,values,required_bytes,required_percent_of_peak,achieved_occupancy,warp_execution_efficiency,global_load_efficiency,memory_bytes,bound_by,warp_instructions,global_sectors,registers,host_launch_ms
             DIR/trivial.mtx,1,4,1,1.0,0.0,0.0,,,,,,,,,,,skipped,"it has only one row or column, or none; such matrices are skipped, as in merge-spmv",,,,,,,,,,,,,,1,0,0.0,,,,,,test,,,,,,1,stored,,,,,,,,,,,
             DIR/complex.mtx,,,,,,,,,,,,,,,,,skipped,"DIR/complex.mtx:1: field `complex` is not supported, only real, double, integer, unsigned-integer, pattern",,,,,,,,,,,,,,,,,,,,,,test,,,,,,,,,,,,,,,,,,
@@ -146,14 +131,10 @@ fn csv_of_a_corpus() {
             DIR/sub/duplicates.mtx,3,4,3,1.0,0.816496580927726,0.816496580927726,0.0,seq,1.0,1.0,6e-6,0.000096,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,8,8,0.000108,0.005392062883435583,0,inf,0.0,2,1,0.6666666666666666,,,hot,natural,,test,,,1,,,2,stored,108,0.005392062883435583,,,,,,,,,
             DIR/sub/duplicates.mtx,3,4,3,1.0,0.816496580927726,0.816496580927726,0.0,csr-rows,1.0,1.0,6e-6,0.000096,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,8,8,0.000108,0.005392062883435583,0,,0.0,2,1,0.6666666666666666,,,hot,natural,,test,,,1,,,2,stored,108,0.005392062883435583,,,,,,,,,
             DIR/sub/duplicates.mtx,3,4,3,1.0,0.816496580927726,0.816496580927726,0.0,merge,1.0,1.0,6e-6,0.000096,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,8,8,0.000108,0.005392062883435583,128,inf,0.0,2,1,0.6666666666666666,,,hot,natural,,test,,,1,,,2,stored,108,0.005392062883435583,,,,,,,,,
-        "#]],
-    );
+        "#]].assert_eq(&ran.stdout);
     let (start, summary) = ran.stderr.split_once('\n').unwrap();
     assert!(start.starts_with("run test, revision ") && start.contains("a CPU, 1 threads"));
-    check(
-        summary,
-        dir.path(),
-        expect![[r#"
+    expect![[r#"
             DIR/sub/duplicates.mtx: 1 duplicate entries summed
             5 matrices (2 not measured; 1 trivial ones skipped); rows: 6 ok, 2 skipped, 0 wrong, 1 failed, 0 timeout
 
@@ -166,8 +147,7 @@ fn csv_of_a_corpus() {
              seq           1.00              1.00    1.00       1.00   2 of 2
             ────────────────────────────────────────────────────────────────────
             Time of the baseline over that of the method, geometric means; above 1 the method is faster. The best baseline is on each matrix the fastest of csr-rows, merge, seq; least and greatest are over it.
-        "#]],
-    );
+        "#]].assert_eq(summary);
 }
 
 #[test]
@@ -183,26 +163,13 @@ fn json_of_one_matrix() {
 }
 
 #[test]
-fn an_output_file_has_a_run_record() {
-    let dir = Dir::new(&[]);
-    let words = format!("--mtx gen:wheel,spokes=9 {EXACT} --format csv --output DIR/out.csv");
-    assert_eq!(dir.run(&words).ok().stdout, "");
-    assert_eq!(dir.read("out.csv").lines().count(), 4);
-    let record = dir.json("out.csv.run.json");
-    assert_eq!((&record["run_id"], &record["command"][1]), (&"test".into(), &"--mtx".into()));
-    let settings = &record["settings"];
-    assert_eq!((&settings["rounds"], &settings["max_time"]), (&1.into(), &2.0.into()));
-    assert!(record["bandwidth"][0]["triad_gbs"].as_f64().unwrap() > 0.0);
-}
-
-#[test]
 fn generate_writes_the_matrix_as_it_was_read() {
     let dir = Dir::new(&[("a.mtx", &SMALL.replace("1 4 3", "1 4 0.1"))]);
-    dir.run("generate DIR/a.mtx -o DIR/b.mtx").ok();
+    dir.run("generate DIR/a.mtx -o DIR/b.mtx").exits(0);
     let expected = "%%MatrixMarket matrix coordinate real general\n3 4 4\n1 1 2.0\n1 4 0.1\n3 2 1.0\n3 3 5.0\n";
     assert_eq!(dir.read("b.mtx"), expected);
     for spec in ["grid2d,n=3", "gen:grid2d,n=3"] {
-        dir.run(&format!("generate {spec} --force -o DIR/b.mtx")).ok();
+        dir.run(&format!("generate {spec} --force -o DIR/b.mtx")).exits(0);
         assert!(dir.read("b.mtx").contains("\n9 9 24\n"));
     }
     let wrong = "generate uniform,rows=4,nnz=99 --force -o DIR/b.mtx";

@@ -16,13 +16,13 @@ const DENSE: &str = "gen:dense,cols=1000,nnz=1000000";
 fn a_matrix_that_does_not_fit_is_skipped_and_the_next_one_runs() {
     let words =
         format!("corpus {DENSE} gen:wheel,spokes=9 {EXACT} --methods seq --max-memory 20MiB");
-    let ran = run(&words).ok();
+    let ran = run(&words).exits(0);
     // 24 bytes per entry for matrix and sweeps, plus vectors and reference.
     let reason = "needs 26.7 MiB of memory to load and run, and 20.0 MiB are available (--max-memory); \
                   raise --max-memory, or take a smaller matrix";
     assert_eq!(ends(&ran), [("skipped".into(), reason.into()), ("ok".into(), "".into())]);
     let alone = run(&format!("--mtx {DENSE} {EXACT} --methods seq --max-memory 20MiB"));
-    assert_eq!(alone.result, Err(format!("{DENSE}: {reason}")));
+    assert_eq!(alone.error(), format!("{DENSE}: {reason}"));
 }
 
 /// The matrix and its measurement need 24.0 of 40 MiB, the coordinate format up to 11.4 MiB more.
@@ -30,15 +30,9 @@ fn a_matrix_that_does_not_fit_is_skipped_and_the_next_one_runs() {
 fn a_method_that_does_not_fit_is_skipped_and_the_others_run() {
     let words =
         format!("--mtx {DENSE} {EXACT} --format csv --methods seq,hyb,coo --max-memory 40MiB");
-    let ran = run(&words).ok();
-    let ends = ends(&ran);
-    let statuses: Vec<_> = ends.iter().map(|(status, _)| &**status).collect();
-    assert_eq!(statuses, ["ok", "skipped", "ok"]);
-    let reason = &ends[1].1;
-    assert!(
-        reason.ends_with("for its format, and 16.0 MiB are available (--max-memory)"),
-        "{reason}"
-    );
+    let ran = run(&words).exits(0);
+    assert_eq!(ran.column("status"), ["ok", "skipped", "ok"]);
+    ran.prints("for its format, and 16.0 MiB are available (--max-memory)");
 }
 
 /// The size line of a file may contain any numbers.
@@ -52,7 +46,7 @@ fn a_wrong_header_causes_a_row_and_no_panic() {
     ]);
     let ran = dir.run(&format!("corpus DIR {EXACT} --methods seq --max-memory 1GiB"));
     let nothing = "nothing was measured: no method has a correct result; the reason is in each row";
-    assert_eq!(ran.result, Err(nothing.into()), "{ran:?}");
+    assert_eq!(ran.error(), nothing);
     let mut ends = ends(&ran);
     ends.sort();
     let [entries, exa, rows] = &ends[..] else { panic!("{ends:?}") };

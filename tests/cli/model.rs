@@ -1,25 +1,23 @@
 //! Tests of `--device model:NAME`: products that are executed on the host and timed by a model. Without a compiler for
 //! the kernels, the tests are skipped with a message.
 
-use std::io::Write;
-
-use spmv_bench::cli::CommandStatus;
+use spmv_bench::record::row::Row;
 use spmv_methods::device::cuda::nvrtc;
 
-use super::env::{Dir, program, run};
+use super::env::{Dir, program, run, skip};
 
 const GRID: &str = "gen:grid3d,n=24 --threads 1";
 
 /// Returns `None` and prints a message if kernels cannot be compiled on this machine.
 pub fn compiler() -> Option<()> {
     if nvrtc::compilers().is_err() {
-        let _ = writeln!(std::io::stderr(), "skipped: NVRTC is not on this machine");
+        skip("NVRTC is not on this machine");
         return None;
     }
     Some(())
 }
 
-fn rows(csv: &str) -> Vec<spmv_bench::record::row::Row> {
+fn rows(csv: &str) -> Vec<Row> {
     csv::Reader::from_reader(csv.as_bytes()).deserialize().collect::<Result<_, _>>().unwrap()
 }
 
@@ -28,9 +26,7 @@ fn times_are_modelled_verified_and_always_the_same() {
     let Some(()) = compiler() else { return };
     let methods = "--methods gpu-[a-m]*,cusparse-csr --format csv";
     let words = format!("gen:grid3d,n=12 --threads 1 --device model:h200 {methods}");
-    let (first, again) = (run(&words), run(&words));
-    assert_eq!(first.result, Ok(CommandStatus::Ok), "{}", first.stderr);
-    let (first, again) = (rows(&first.stdout), rows(&again.stdout));
+    let [first, again] = [0, 1].map(|_| rows(&run(&words).exits(0).stdout));
     let (cusparse, ours): (Vec<_>, Vec<_>) =
         first.iter().partition(|row| row.method_name.as_deref().unwrap().starts_with("cusparse"));
     assert!(cusparse[0].reason.as_deref().unwrap().contains("machine code"));
@@ -42,10 +38,8 @@ fn times_are_modelled_verified_and_always_the_same() {
             assert_eq!((row.samples, row.iterations), (Some(1), Some(1)));
         }
     }
-    let times = |rows: &[spmv_bench::record::row::Row]| -> Vec<_> {
-        rows.iter().map(|row| (row.method_name.clone(), row.median_ms)).collect()
-    };
-    assert_eq!(times(&first), times(&again));
+    let time = |row: &Row| (row.method_name.clone(), row.median_ms);
+    assert!(first.iter().map(time).eq(again.iter().map(time)));
 }
 
 #[test]
@@ -79,13 +73,11 @@ fn a_hot_product_finds_the_data_of_the_previous_product_in_the_cache() {
 fn every_output_states_that_times_are_modelled() {
     let Some(()) = compiler() else { return };
     let ran = run(&format!("{GRID} --device model:h200 --methods gpu-csr-vector --stages"));
-    ran.prints("f64, h200, modelled, hot cache");
-    let unknown =
-        "modelled, not measured: they have not been compared with measured times of this GPU";
-    ran.prints(unknown);
-    let known = run(&format!("{GRID} --device model:v100 --methods gpu-csr-vector")).stdout;
-    assert!(known.contains("12 % off published times of this GPU"), "{known}");
-    ran.prints("bound by ");
+    ran.prints("f64, h200, modelled, hot cache").prints("bound by ").prints(
+        "modelled, not measured: they have not been compared with measured times of this GPU",
+    );
+    run(&format!("{GRID} --device model:v100 --methods gpu-csr-vector"))
+        .prints("12 % off published times of this GPU");
     run(&format!("{GRID} --device model:h200 --methods gpu-csr-vector --format md"))
         .prints("h200, modelled");
 }

@@ -6,10 +6,7 @@ use crate::env::{Dir, program};
 #[test]
 fn commands_that_cannot_run_are_reported_with_the_reason() {
     Dir::new(&[("bad.mtx", "hello\n"), ("empty/a.txt", "")]).refuses(&[
-        (
-            "--methods nosuch",
-            "--methods nosuch: there is no method 'nosuch'; `spmv-bench methods` lists",
-        ),
+        ("--methods nosuch", "there is no method 'nosuch'; `spmv-bench methods` lists"),
         ("--methods mrege", "--methods mrege: there is no method 'mrege'; did you mean merge"),
         ("--methods csr5:sgima=8", "csr5 has no parameter 'sgima'; it has "),
         ("--threads 100000", "--threads 100000: this process may run on"),

@@ -1,5 +1,6 @@
 //! Tests of the command `reproduce`.
 
+use serde_json::Value;
 use spmv_bench::bench::clock::SystemClock;
 use spmv_methods::device::model::Model;
 use std::fs;
@@ -53,32 +54,26 @@ fn verdict_of<'a>(stdout: &'a str, claim: &str) -> &'a str {
 #[test]
 fn an_experiment_is_measured_judged_and_written() {
     let dir = experiment(EXPERIMENT);
-    let ran = reproduce(&dir, "").ok();
+    let ran = reproduce(&dir, "").exits(0);
     // With the fake clock, every product takes a millisecond.
     assert!(verdict_of(&ran.stdout, "csr-rows is as fast").contains("holds"));
     assert!(verdict_of(&ran.stdout, "seq is slow").ends_with("does not hold"));
     let rows = dir.read("out/rows.csv");
     assert_eq!(rows.lines().count(), 1 + 3 * 2);
     assert!(rows.contains("\n\"gen:dense,nnz=64,cols=8\",8,8,64,"));
-    let claims = dir.read("out/claims.csv");
-    assert!(
-        claims.contains("shapes,csr-rows is as fast as seq,1.00,0.5 to 1.5,1.0,3,holds,,\n"),
-        "{claims}"
-    );
-    let report = dir.read("out/report.md");
-    for part in
-        ["Two shapes", "nobody, Figure 0", "Made for a test.", "does not hold", "Throughput"]
-    {
-        assert!(report.contains(part), "{part}: {report}");
-    }
-    assert!(dir.path("out/report.html").is_file());
-    assert_eq!(dir.path("out/runs").read_dir().unwrap().count(), 1);
+    let (claims, report) = (dir.read("out/claims.csv"), dir.read("out/report.md"));
+    let claim = "shapes,csr-rows is as fast as seq,1.00,0.5 to 1.5,1.0,3,holds,,\n";
+    assert!(claims.contains(claim), "{claims}");
+    let parts =
+        ["Two shapes", "nobody, Figure 0", "Made for a test.", "does not hold", "Throughput"];
+    parts.iter().for_each(|part| assert!(report.contains(part), "{part}: {report}"));
+    assert!(dir.path("out/report.html").is_file() && dir.only_entry("out/runs").is_file());
 }
 
 #[test]
 fn existing_rows_are_not_measured_again() {
     let dir = experiment(EXPERIMENT);
-    reproduce(&dir, "").result.unwrap();
+    reproduce(&dir, "").exits(0);
     let all = dir.read("out/rows.csv");
     let again = reproduce(&dir, "");
     assert_eq!(dir.read("out/rows.csv"), all);
@@ -100,19 +95,17 @@ fn existing_rows_are_not_measured_again() {
 fn an_experiment_that_fails_does_not_stop_the_others() {
     let dir = experiment(EXPERIMENT);
     let words = "--data DIR/none --device cpu --output DIR/out";
-    dir.run(&format!("reproduce DIR/shapes.toml {words}/shapes")).ok();
+    dir.run(&format!("reproduce DIR/shapes.toml {words}/shapes")).exits(0);
     let rows = dir.read("out/shapes/rows.csv");
     dir.write("out/shapes/rows.csv", rows.split_inclusive('\n').take(2).collect::<String>());
     let record = "out/shapes/runs/test-shapes-1.json";
     dir.write(record, dir.read(record).replace("\"revision\": \"", "\"revision\": \"not "));
     dir.write("more.toml", dir.read("shapes.toml"));
-    let ran = dir.run(&format!("reproduce DIR/shapes.toml DIR/more.toml {words}"));
-    let error = ran.error();
-    let begin = dir.words(
+    let ran = dir.run(&format!("reproduce DIR/shapes.toml DIR/more.toml {words}")).exits(2);
+    ran.says(
         "1 of 2 experiments could not be measured completely: shapes: DIR/out/shapes has rows of revision not ",
     );
-    assert!(error.starts_with(&begin), "{error}");
-    assert!(error.ends_with(": remove the folder, or name another with --output"), "{error}");
+    ran.says(": remove the folder, or name another with --output\n");
     let rows = dir.read("out/more/rows.csv");
     assert_eq!(rows.lines().count(), 1 + 3 * 2, "the other is measured");
 }
@@ -124,23 +117,19 @@ fn a_quick_run_measures_less_and_judges_nothing() {
     assert!(verdict_of(&ran.stdout, "csr-rows is as fast").contains("cannot be judged"));
     ran.prints("a quick run; it would hold");
     let rows = dir.read("out/rows.csv");
-    let cols: Vec<_> = [2, 4, 8, 16, 32]
-        .into_iter()
-        .filter(|cols| rows.contains(&format!("cols={cols}\"")))
-        .collect();
-    assert_eq!(cols, [2, 4, 8, 32]);
+    let is_there = [2, 4, 8, 16, 32].map(|cols| rows.contains(&format!("cols={cols}\"")));
+    assert_eq!(is_there, [true, true, true, false, true]);
 }
 
 #[test]
 fn a_dry_run_prints_the_grid_and_measures_nothing() {
     let dir = experiment(&EXPERIMENT.replace("gen:grid2d,n=3", "Williams/cant"));
-    let ran = reproduce(&dir, "--dry-run").ok();
-    assert!(ran.stdout.contains(
+    let ran = reproduce(&dir, "--dry-run").exits(0);
+    ran.prints(
         "2 matrices x 2 methods: spmv-bench corpus --device cpu --rounds 1 --iterations 2 \
-         --precision f64 --methods seq,csr-rows\n    gen:dense,nnz=64,cols=4 gen:dense,nnz=64,cols=8\n"
-    ));
-    ran.prints("missing: Williams/cant");
-    assert!(ran.stdout.contains("expected: up to 0 s"));
+         --precision f64 --methods seq,csr-rows\n    gen:dense,nnz=64,cols=4 gen:dense,nnz=64,cols=8\n",
+    );
+    ran.prints("missing: Williams/cant").prints("expected: up to 0 s");
     assert!(!dir.path("out").exists());
     reproduce(&dir, "--dry-run --stand-ins").prints(" stand-in:Williams/cant\n");
 }
@@ -149,14 +138,13 @@ fn a_dry_run_prints_the_grid_and_measures_nothing() {
 fn larger_matrices_can_be_skipped() {
     let dir = experiment(EXPERIMENT);
     let ran = reproduce(&dir, "--max-nonzeros 6e1");
-    assert!(ran.stdout.contains("left out by --max-nonzeros: gen:dense,nnz=64,cols=4, gen:dense"));
+    ran.prints("left out by --max-nonzeros: gen:dense,nnz=64,cols=4, gen:dense");
     let rows = dir.read("out/rows.csv");
     assert!(
         rows.lines().skip(1).all(|row| row.starts_with("\"gen:grid2d,n=3\",9,9,24,")),
         "{rows}"
     );
-    let error = reproduce(&dir, "--max-nonzeros 0").error();
-    assert!(error.contains("it must be 1 or more"), "{error}");
+    reproduce(&dir, "--max-nonzeros 0").exits(2).says("it must be 1 or more");
 }
 
 #[test]
@@ -164,7 +152,7 @@ fn real_matrices_are_preferred_to_stand_ins() {
     let dir = experiment(&EXPERIMENT.replace("gen:grid2d,n=3", "Williams/cant"));
     let cant = "%%MatrixMarket matrix coordinate pattern general\n2 2 2\n1 1\n2 2\n";
     dir.write("none/cant.mtx", cant);
-    reproduce(&dir, "--stand-ins").ok();
+    reproduce(&dir, "--stand-ins").exits(0);
     let rows = dir.read("out/rows.csv");
     assert!(rows.contains("none/cant.mtx,2,2,2,") && !rows.contains("stand-in"));
 }
@@ -175,13 +163,12 @@ fn without_a_gpu_the_gpu_part_is_not_measured() {
     let claim = "[[claim]]\ntext = \"the GPU is fast\"\npaper = \"9\"\nholds = \"> 1\"\n\
                  measured.speed = { of = \"gpu-merge\", over = \"seq\", statistic = \"max\" }\n";
     let dir = experiment(&format!("{EXPERIMENT}{block}{claim}"));
-    let ran = reproduce(&dir, "").ok();
+    let ran = reproduce(&dir, "").exits(0);
     assert!(verdict_of(&ran.stdout, "the GPU is fast").contains("cannot be judged here"));
     ran.prints("without the GPU: no CUDA driver");
     let only = experiment(&format!("title = 't'\nsource = 's'\n{block}{claim}"));
-    let ran = reproduce(&only, "--device gpu");
-    assert!(ran.error().contains("nothing was measured"));
-    ran.prints("waiting for a GPU");
+    let ran = reproduce(&only, "--device gpu").exits(2);
+    ran.prints("waiting for a GPU").says("nothing was measured");
 }
 
 /// The stages of its products are recorded and shown.
@@ -192,7 +179,7 @@ fn with_a_gpu_the_gpu_part_is_measured() {
                  [[view]]\nkind = \"stages\"\ntitle = \"Parts\"\n";
     let dir = experiment(&format!("title = 't'\nsource = 's'\n{block}"));
     let words = dir.words("reproduce DIR/shapes.toml --device gpu --output DIR/out --quiet");
-    run_on(&words, &SystemClock::default(), || Model::tiny(1)).ok();
+    run_on(&words, &SystemClock::default(), || Model::tiny(1)).exits(0);
     let stages = dir.read("out/stages.csv");
     assert!(stages.lines().any(|line| line.contains(",merge_tiles,")), "{stages}");
     let report = dir.read("out/report.md");
@@ -202,66 +189,59 @@ fn with_a_gpu_the_gpu_part_is_measured() {
 /// Judges a claim about each of two models of the source's GPUs, and the same claims with another model.
 #[test]
 fn models_of_the_sources_gpus_judge_what_they_can() {
-    let claim = |text: &str, rest: &str| {
-        format!("[[claim]]\ntext = \"{text}\"\npaper = \"9\"\nholds = \"> 0.1\"\n{rest}\n")
-    };
-    let speed =
-        "measured.speed = { of = \"gpu-merge\", over = \"gpu-naive\", statistic = \"max\" }";
+    let speed = "measured.speed = { of = 'gpu-merge', over = 'gpu-naive', statistic = 'max' }";
+    let number = "measured.number = { of = 'gpu-merge', column = 'gflops', statistic = 'max' }";
     let claims = [
-        claim("merge keeps up", speed),
-        claim("so it does on the second", &format!("gpu = \"v100\"\n{speed}")),
-        claim(
-            "merge is fast",
-            "measured.number = { of = \"gpu-merge\", column = \"gflops\", statistic = \"max\" }",
-        ),
+        ("merge keeps up", speed),
+        ("so it does on the second", &format!("gpu = \"v100\"\n{speed}")),
+        ("merge is fast", number),
     ];
+    let claims = claims.map(|(text, rest)| {
+        format!("[[claim]]\ntext = '{text}'\npaper = '9'\nholds = '> 0.1'\n{rest}\n")
+    });
     let text = format!(
         "title = 't'\nsource = 's'\ngpus = ['k40m', 'v100']\n[[measure]]\nmatrices = ['gen:grid2d,n=9']\n\
          methods = ['gpu-merge', 'gpu-naive']\niterations = 1\nrounds = 1\n{}",
         claims.concat()
     );
     let dir = experiment(&text);
-    reproduce(&dir, "--device model").ok();
+    reproduce(&dir, "--device model").exits(0);
     let verdicts = dir.read("out/claims.csv");
-    let verdict = |claim: &str| verdicts.lines().find(|line| line.contains(claim)).unwrap();
-    let first = verdict("merge keeps up");
-    assert!(first.contains(",holds,,\"modelled, on k40m: median error of times 21 %"), "{first}");
-    let second = verdict("on the second");
-    assert!(second.contains(",holds,,\"modelled, on v100: median error of times 12 %"), "{second}");
-    let alone = verdict("merge is fast");
-    assert!(alone.contains(",cannot-be-judged,a model cannot judge times alone"), "{alone}");
+    for (claim, expected) in [
+        ("merge keeps up", ",holds,,\"modelled, on k40m: median error of times 21 %"),
+        ("on the second", ",holds,,\"modelled, on v100: median error of times 12 %"),
+        ("merge is fast", ",cannot-be-judged,a model cannot judge times alone"),
+    ] {
+        let line = verdicts.lines().find(|line| line.contains(claim)).unwrap();
+        assert!(line.contains(expected), "{line}");
+    }
     fs::remove_dir_all(dir.path("out")).unwrap();
-    reproduce(&dir, "--device model:a100").ok();
+    reproduce(&dir, "--device model:a100").exits(0);
     let rows = dir.read("out/rows.csv");
     assert!(rows.contains(",model:a100,") && !rows.contains("k40m"), "{rows}");
     let none =
         experiment(&text.replace("gpus = ['k40m', 'v100']", "").replace("gpu = \"v100\"", ""));
-    let ran = reproduce(&none, "--device model");
-    assert!(ran.error().contains("nothing was measured"));
-    ran.prints("its source names no GPU; use --device model:NAME");
+    let ran = reproduce(&none, "--device model").exits(2);
+    ran.prints("its source names no GPU; use --device model:NAME").says("nothing was measured");
 }
 
 #[test]
 fn experiments_are_listed_and_unknown_ones_refused() {
-    let ran = run("reproduce").ok();
+    let ran = run("reproduce").exits(0);
     for id in ["sc16-table1", "hola-fig7", "five-gpu-table3", "csrk-fig6", "selector"] {
-        assert!(ran.stdout.contains(&format!(" {id} ")), "{id}");
+        ran.prints(&format!(" {id} "));
     }
-    let error = run("reproduce sc16-fig99").error();
-    assert!(
-        error.starts_with("there is no experiment 'sc16-fig99'; did you mean sc16-fig9"),
-        "{error}"
-    );
-    let dir = experiment("title = 3\n");
-    let error = reproduce(&dir, "").error();
-    assert!(error.contains("shapes.toml: TOML parse error at line 1"), "{error}");
+    experiment("title = 3\n").refuses(&[
+        ("reproduce sc16-fig99", "there is no experiment 'sc16-fig99'; did you mean sc16-fig9"),
+        ("reproduce DIR/shapes.toml", "shapes.toml: TOML parse error at line 1"),
+    ]);
 }
 
 /// The rows are of another revision, a method of them is no longer part of the experiment, and a matrix has none.
 #[test]
 fn recorded_rows_are_judged_again_where_nothing_can_be_measured() {
     let dir = experiment(EXPERIMENT);
-    reproduce(&dir, "").result.unwrap();
+    reproduce(&dir, "").exits(0);
     let is_kept = |row: &&str| !row.contains("grid2d");
     let fewer: String = dir.read("out/rows.csv").split_inclusive('\n').filter(is_kept).collect();
     dir.write("out/rows.csv", &fewer);
@@ -271,7 +251,7 @@ fn recorded_rows_are_judged_again_where_nothing_can_be_measured() {
     let changed = changed.replacen("[\"seq\", \"csr-rows\"]", "[\"csr-rows\", \"merge\"]", 1);
     dir.write("shapes.toml", changed.replace("over = \"seq\"", "over = \"csr-rows\""));
     let again = "reproduce DIR/shapes.toml --data DIR/none --recorded DIR";
-    let ran = dir.run(&format!("{again}/out")).ok();
+    let ran = dir.run(&format!("{again}/out")).exits(0);
     assert!(verdict_of(&ran.stdout, "csr-rows is as fast").contains("does not hold"));
     ran.prints("missing: gen:grid2d,n=3");
     assert_eq!(dir.read("out/rows.csv"), fewer);
@@ -301,10 +281,9 @@ fn the_documents_show_the_measured_methods_of_the_gpu() {
     let (place, _) = claims.split_once("[gpu-methods](").unwrap().1.split_once(')').unwrap();
     let (folder, report) = (Path::new(place).parent().unwrap(), fs::read_to_string(place).unwrap());
     let record = fs::read_dir(folder.join("runs")).unwrap().next().unwrap().unwrap().path();
-    let record: serde_json::Value =
-        serde_json::from_str(&fs::read_to_string(record).unwrap()).unwrap();
-    let (gpu, date) =
-        (record["gpu"]["name"].as_str().unwrap(), &record["date"].as_str().unwrap()[..10]);
+    let record: Value = serde_json::from_str(&fs::read_to_string(record).unwrap()).unwrap();
+    let [gpu, date] = [&record["gpu"]["name"], &record["date"]].map(|fact| fact.as_str().unwrap());
+    let date = &date[..10];
     let mut shown = format!("Measured on the GPU {gpu} on {date}\n([report](../{place})):\n");
     for title in [
         "Claims",
@@ -325,7 +304,7 @@ fn the_documents_show_the_measured_methods_of_the_gpu() {
 /// The table in `docs/results.md` equals the claims of the recorded runs, with links from the folder `docs`.
 #[test]
 fn the_documents_show_the_judged_claims() {
-    let ran = run("reproduce --claims").ok();
+    let ran = run("reproduce --claims").exits(0);
     let claims = ran.stdout.replace("](results/", "](../results/");
     check_parts("docs/results.md", &[("claims", &claims)]);
 }

@@ -1,39 +1,15 @@
 //! Tests of stand-ins and other sources of matrices.
 
-use crate::env::Dir;
+use crate::env::{Dir, Ran};
 use crate::{EXACT, SMALL};
 
-const MATRICES: &str = r#"
-[[matrix]]
-id = "S/grid"
-rows = 9
-cols = 9
-nnz = 24
-kind = "k"
-stand-in = "gen:grid2d,n=3"
-
-[[matrix]]
-id = "S/wheel"
-rows = 4
-cols = 4
-nnz = 6
-kind = "k"
-stand-in = "gen:wheel,spokes=3"
-
-[[matrix]]
-id = "S/none"
-rows = 4
-cols = 4
-nnz = 6
-kind = "k"
-
-[[matrix]]
-id = "S/ring"
-rows = 4
-cols = 4
-nnz = 6
-kind = "k"
-stand-in = "gen:ring"
+const DATASETS: &str = r#"
+matrix = [
+    { id = "S/grid", rows = 9, cols = 9, nnz = 24, kind = "k", stand-in = "gen:grid2d,n=3" },
+    { id = "S/wheel", rows = 4, cols = 4, nnz = 6, kind = "k", stand-in = "gen:wheel,spokes=3" },
+    { id = "S/none", rows = 4, cols = 4, nnz = 6, kind = "k" },
+    { id = "S/ring", rows = 4, cols = 4, nnz = 6, kind = "k", stand-in = "gen:ring" },
+]
 
 [set.two]
 source = "this test"
@@ -50,44 +26,36 @@ filter = "rows > 1e15"
 
 #[test]
 fn stand_ins_are_named_one_by_one_or_by_set() {
-    let dir = Dir::new(&[("my.toml", MATRICES)]);
+    let dir = Dir::new(&[("my.toml", DATASETS)]);
     let csv = format!("--datasets DIR/my.toml {EXACT} --format csv");
-    dir.run(&format!("--mtx stand-in:S/grid {csv}")).ok().prints("\nstand-in:S/grid,9,9,24,");
-    let mut names = dir.run(&format!("corpus stand-in:two {csv}")).ok().column("file");
+    dir.run(&format!("--mtx stand-in:S/grid {csv}")).exits(0).prints("\nstand-in:S/grid,9,9,24,");
+    let mut names = dir.run(&format!("corpus stand-in:two {csv}")).exits(0).column("file");
     names.dedup();
     assert_eq!(names, ["stand-in:S/wheel", "stand-in:S/grid"]);
 }
 
 #[test]
 fn matrices_without_a_stand_in_are_reported() {
-    let dir = Dir::new(&[("my.toml", MATRICES)]);
+    let dir = Dir::new(&[("my.toml", DATASETS)]);
+    let unknown = "there is no set with matrices of this name, and no such";
     for (words, expected) in [
         ("--mtx stand-in:S/none", "S/none has no stand-in: "),
         ("corpus stand-in:lacking", "S/none has no stand-in: "),
         ("--mtx stand-in:S/ring", "the stand-in of S/ring"),
-        (
-            "--mtx stand-in:S/other",
-            "stand-in:S/other: there is no set with matrices of this name, and no such",
-        ),
-        (
-            "corpus stand-in:nothing",
-            "stand-in:nothing: there is no set with matrices of this name, and no such",
-        ),
+        ("--mtx stand-in:S/other", &format!("stand-in:S/other: {unknown}")),
+        ("corpus stand-in:nothing", &format!("stand-in:nothing: {unknown}")),
         ("--mtx stand-in:two", "stand-in:two selects 2 matrices; `spmv-bench corpus stand-in:two`"),
     ] {
-        let message = dir.run(&format!("{words} --datasets DIR/my.toml {EXACT}")).error();
-        assert!(message.starts_with(expected), "{words}: {message}");
+        dir.refuses(&[(&format!("{words} --datasets DIR/my.toml {EXACT}"), expected)]);
     }
 }
 
 #[test]
 fn files_folders_and_generators_may_be_mixed() {
     let dir = Dir::new(&[("a.mtx", SMALL), ("sub/b.mtx", SMALL)]);
-    let ran =
-        dir.run(&format!("corpus gen:grid2d,n=3 DIR/a.mtx DIR/sub {EXACT} --format json")).ok();
-    let files = ran.json().into_iter().map(|report| report["file"].as_str().unwrap().to_owned());
-    let expected = ["gen:grid2d,n=3", "DIR/a.mtx", "DIR/sub/b.mtx"].map(|name| dir.words(name));
-    assert_eq!(files.collect::<Vec<_>>(), expected);
+    let ran = dir.run(&format!("corpus gen:grid2d,n=3 DIR/a.mtx DIR/sub {EXACT} --format csv"));
+    let expected = ["gen:grid2d,n=3", "DIR/a.mtx", "DIR/sub/b.mtx"].map(|name| [name; 3]);
+    assert_eq!(ran.exits(0).column("file"), expected.concat());
 }
 
 /// Matrices of different groups may have the same name. Copies of their folder are compared by the paths below it.
@@ -111,7 +79,7 @@ fn equal_names_in_different_groups_are_different_matrices() {
         ("share-2.csv", "corpus DIR/a/MM --shard 2/2"),
     ] {
         let exact = format!("{EXACT} --no-bandwidth --format csv");
-        let ran = dir.run(&format!("{words} {exact} -o DIR/{name}")).ok();
+        let ran = dir.run(&format!("{words} {exact} -o DIR/{name}")).exits(0);
         let left_out = ran.stderr.matches("left out: ").count();
         assert_eq!(left_out, usize::from(words.starts_with("corpus")), "{ran:?}");
     }
@@ -121,7 +89,7 @@ fn equal_names_in_different_groups_are_different_matrices() {
         "DIR/a.csv DIR/b.csv DIR/one.csv",
         "DIR/share-1.csv DIR/share-2.csv",
     ] {
-        dir.run(&format!("report {files} -o DIR/report.html --force")).ok();
+        dir.run(&format!("report {files} -o DIR/report.html --force")).exits(0);
         let page = dir.read("report.html");
         for part in [": 2 matrices, 3 methods.", "G1/tiny", "G2/tiny"] {
             assert!(page.contains(part), "{part} of {files}");
@@ -129,17 +97,16 @@ fn equal_names_in_different_groups_are_different_matrices() {
     }
     for (b, pairs) in [("b.csv", &["G1/tiny", "G2/tiny"][..]), ("one.csv", &["G2/tiny"])] {
         let ran = dir.run(&format!("compare DIR/a.csv DIR/{b} --format csv"));
-        let paired =
-            ran.stdout.lines().filter(|line| line.contains(",seq,") && line.contains(",ok,ok,"));
-        let mut paired: Vec<_> = paired.filter_map(|line| line.split(',').next()).collect();
+        let mut paired: Vec<_> =
+            ran.stdout.lines().filter_map(|line| line.split_once(",seq,")).collect();
+        paired.retain(|(_, rest)| rest.contains(",ok,ok,"));
         paired.sort_unstable();
-        assert_eq!(paired, pairs, "{ran:?}");
+        assert!(paired.iter().map(|(matrix, _)| matrix).eq(pairs), "{ran:?}");
     }
-    let named = dir.words("DIR/a/MM/G1/tiny/tiny_b.mtx");
-    let ran = dir.run(&format!("corpus DIR/a/MM {named} {EXACT} --format csv"));
-    ran.prints(&format!("\n{named},"));
-    let left_out = format!("left out: 1 companion of a matrix ({})\n", named.replace("G1", "G2"));
-    ran.says(&left_out);
+    let named = "DIR/a/MM/G1/tiny/tiny_b.mtx";
+    dir.run(&format!("corpus DIR/a/MM {named} {EXACT} --format csv"))
+        .prints(&format!("\n{named},"))
+        .says("left out: 1 companion of a matrix (DIR/a/MM/G2/tiny/tiny_b.mtx)\n");
 }
 
 /// In a folder with `ufl_mtx`, a downloaded matrix can be named as in the collection. For other matrices, the message
@@ -150,27 +117,17 @@ fn a_matrix_of_the_collection_is_named_by_group_and_name() {
     let run = |words: &str| {
         let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_spmv-bench"));
         program.current_dir(dir.path("")).args(words.split(' ')).args(EXACT.split(' '));
-        let output = program.args(["--format", "csv", "--no-cache", "--quiet"]).output().unwrap();
-        let text = |bytes| String::from_utf8(bytes).unwrap();
-        (output.status.code(), text(output.stdout), text(output.stderr))
+        Ran::of(program.args(["--format", "csv", "--no-cache", "--quiet"]).output().unwrap())
     };
     for words in ["HB/west0479", "--mtx HB/west0479", "corpus HB/west0479"] {
-        let (status, rows, _) = run(words);
-        assert!(
-            status == Some(0) && rows.contains("\nufl_mtx/west0479.mtx,3,4,4,"),
-            "{words}: {rows}"
-        );
+        run(words).exits(0).prints("\nufl_mtx/west0479.mtx,3,4,4,");
     }
     for (words, mend) in [
         ("Williams/cant", "nor is it in ufl_mtx; `spmv-bench fetch Williams/cant` downloads it"),
         ("corpus Williams/cnat", "there is no such file or folder; did you mean Williams/cant"),
-        (
-            "X/unheard-of",
-            "if it is a matrix of the SuiteSparse Matrix Collection, `spmv-bench fetch",
-        ),
+        ("X/unheard-of", "if it is a matrix of the SuiteSparse Matrix Collection, `spmv-bench"),
         ("csrk-64", "`spmv-bench fetch csrk-64` downloads the matrices of this set"),
     ] {
-        let (status, _, message) = run(words);
-        assert!(status == Some(2) && message.contains(mend), "{words}: {message}");
+        run(words).exits(2).says(mend);
     }
 }

@@ -1,7 +1,6 @@
 //! Tests of `spmv-bench tune`.
 
 use expect_test::expect;
-use spmv_bench::cli::CommandStatus;
 use spmv_methods::device::model::Model;
 
 use super::SMALL;
@@ -13,9 +12,9 @@ const QUICK: &str = "--threads 1 --iterations 1";
 fn every_size_is_measured_on_every_matrix() {
     let dir = Dir::new(&[("small.mtx", SMALL), ("broken.mtx", "hello\n")]);
     let methods = "--methods csr2:order=natural";
-    let ran =
-        dir.run(&format!("tune csr-k DIR gen:grid2d,n=4 {methods} {QUICK} --output DIR/sizes.csv"));
-    assert_eq!(ran.result, Ok(CommandStatus::Bad), "a broken file is a failure: {ran:?}");
+    let words = format!("tune csr-k DIR gen:grid2d,n=4 {methods} {QUICK} --output DIR/sizes.csv");
+    // A broken file is a failure.
+    let ran = dir.run(&words).exits(1);
     ran.says("broken.mtx:1: ");
     expect![[r#"
             csr2:order=natural, f64: 18 sizes on 2 matrices
@@ -27,7 +26,7 @@ fn every_size_is_measured_on_every_matrix() {
             srs=8 for all: 100.0 % of each matrix' best in the geometric mean
 
         "#]]
-    .assert_eq(&ran.stdout.replace(&dir.words("DIR"), "DIR"));
+    .assert_eq(&ran.stdout);
     let text = dir.read("sizes.csv");
     let mut lines = text.lines();
     expect!["file,num_rows,num_nonzeros,row_length_mean,method_name,srs,ssrs,precision,device,threads,order,status,reason,setup_ms,avg_spmv_ms,gflops,run_id"].assert_eq(lines.next().unwrap());
@@ -45,7 +44,7 @@ fn run_with_gpu(words: &str) -> Ran {
 #[test]
 fn gpu_methods_are_tuned_on_a_gpu_unless_others_are_named() {
     let sources = "gen:grid2d,n=8 gen:dense,rows=8,cols=8";
-    let ran = run_with_gpu(&format!("tune csr-k {sources} --device gpu {QUICK}")).ok();
+    let ran = run_with_gpu(&format!("tune csr-k {sources} --device gpu {QUICK}")).exits(0);
     let sizes = "   nnz/row    srs   ssrs    GFLOP/s  matrix
      3.500      4      4     0.0002  gen:grid2d,n=8
      8.000      4      4     0.0001  gen:dense,rows=8,cols=8
@@ -58,8 +57,7 @@ srs=4:ssrs=4 for all: 100.0 % of each matrix' best in the geometric mean
     let of = |method: &str| format!("{method}, f64: 64 sizes on 2 matrices\n{sizes}\n");
     assert_eq!(ran.stdout, of("gpu-csrk-3") + &of("gpu-csrk-3.5"));
     let named = run_with_gpu(&format!("tune csr-k {sources} --methods gpu-csrk-2:srs=96 {QUICK}"));
-    assert_eq!(named.result, Ok(CommandStatus::Ok), "{named:?}");
-    assert!(named.stdout.starts_with("gpu-csrk-2, f64: 1 sizes on 2 matrices\n"), "{named:?}");
+    named.exits(0).prints("gpu-csrk-2, f64: 1 sizes on 2 matrices\n");
 }
 
 /// A launch takes a millisecond, and a search kernel is a launch of its own.
@@ -68,7 +66,7 @@ fn shapes_are_compared_with_the_best_on_each_matrix() {
     let dir = Dir::new(&[]);
     let sources = "gen:grid2d,n=4 gen:dense,rows=30,cols=30";
     let words = format!("tune shapes {sources} --methods gpu-merge:search=* {QUICK}");
-    let ran = run_with_gpu(&dir.words(&format!("{words} --output DIR/shapes.csv"))).ok();
+    let ran = run_with_gpu(&dir.words(&format!("{words} --output DIR/shapes.csv"))).exits(0);
     expect![[r#"
         gpu-merge, f64: 2 shapes on 2 matrices
          100.0 % of each matrix' best  gpu-merge:search=tiles
@@ -79,19 +77,17 @@ fn shapes_are_compared_with_the_best_on_each_matrix() {
     assert_eq!(dir.read("shapes.csv").lines().count(), 1 + 2 * 2);
     let words = "tune shapes gen:grid2d,n=4 --device gpu --precision both --transpose";
     let ran = run_with_gpu(&format!("{words} {QUICK}"));
-    assert!(ran.error().starts_with("nothing was measured: "), "{}", ran.stdout);
-    let without = ran.stdout;
+    assert!(ran.error().starts_with("nothing was measured: "), "{ran:?}");
     for line in ["gpu-merge, f32: 28", "gpu-hola, f64: 12", "gpu-csr5, f64: 18"] {
         let left_out = "left out, without a time for some shape: 1; gpu-";
-        let line = format!("{line} shapes on 0 matrices\n{left_out}");
-        assert!(without.contains(&line), "{line} in {without}");
+        ran.prints(&format!("{line} shapes on 0 matrices\n{left_out}"));
     }
 }
 
 #[test]
 fn given_sizes_are_used_and_methods_are_separate() {
     let given = "--methods csr3:srs=8,csr3:ssrs=4:srs=96,csr2 --precision both";
-    let ran = run(&format!("tune csr-k gen:grid2d,n=4 {given} {QUICK}")).ok();
+    let ran = run(&format!("tune csr-k gen:grid2d,n=4 {given} {QUICK}")).exits(0);
     for precision in ["f64", "f32"] {
         for line in ["csr2, P: 18 sizes", "csr3, P: 8 sizes", "csr3, P: 1 sizes"] {
             let line = line.replace('P', precision) + " on 1 matrices\n";
@@ -104,24 +100,18 @@ fn given_sizes_are_used_and_methods_are_separate() {
 fn modelled_times_have_a_note() {
     let words = "tune csr-k gen:grid2d,n=4 --device model:h200 --methods gpu-csrk-2:srs=96";
     let ran = run(&format!("{words} {QUICK}"));
-    assert!(ran.stdout.starts_with("gpu-csrk-2, f64: 1 sizes on "), "{ran:?}");
-    ran.prints("\n\nTimes are modelled, not measured: ");
+    ran.prints("gpu-csrk-2, f64: 1 sizes on ").prints("\n\nTimes are modelled, not measured: ");
 }
 
 #[test]
 fn methods_that_cannot_be_tuned_are_refused() {
+    let csr_k = "tune csr-k gen:grid2d,n=4";
     Dir::new(&[]).refuses(&[
+        (&format!("{csr_k} --methods merge"), "tune csr-k needs a method with the parameter srs"),
+        (&format!("{csr_k} --format csv"), "tune prints text, and writes CSV to the file of"),
         (
-            "tune csr-k gen:grid2d,n=4 --methods merge",
-            "--methods merge: tune csr-k needs a method with the parameter srs",
-        ),
-        (
-            "tune csr-k gen:grid2d,n=4 --format csv",
-            "--format: tune prints text, and writes CSV to the file of",
-        ),
-        (
-            "tune csr-k gen:grid2d,n=4 --output /nonexistent/a.csv",
-            "cannot write /nonexistent/a.csv: No such file",
+            &format!("{csr_k} --output /nonexistent/a.csv"),
+            "cannot write /nonexistent/a.csv: No such",
         ),
         ("tune shapes gen:grid2d,n=4", "--methods gpu-merge:block=*:items=*: no CUDA driver"),
     ]);

@@ -28,13 +28,11 @@ fn no_command_replaces_a_file_without_force() {
             Some("tune") => "--threads 1 --methods csr2:srs=8 --iterations 1 --no-bandwidth",
             _ => EXACT,
         };
-        let refused = dir.run(&format!("{words} {exact}")).error();
-        let expected =
+        let refused =
             format!("{name} already exists: name another file, or replace it with --force");
-        assert!(refused.ends_with(&expected), "{words}: {refused}");
-        assert_eq!(dir.read(name), "mine\n", "{words}");
-        assert_eq!(dir.count(), 2, "{words}");
-        dir.run(&format!("{words} {exact} --force")).ok();
+        dir.refuses(&[(&format!("{words} {exact}"), &refused)]);
+        assert_eq!((&*dir.read(name), dir.count()), ("mine\n", 2), "{words}");
+        dir.run(&format!("{words} {exact} --force")).exits(0);
         assert!(!dir.read(name).contains("mine"), "{words}");
     }
 }
@@ -44,7 +42,7 @@ fn no_command_replaces_a_file_without_force() {
 fn results_are_not_replaced_by_a_table() {
     let dir = Dir::new(&[("a.mtx", SMALL)]);
     let corpus = format!("corpus DIR/a.mtx -o DIR/all.csv {EXACT}");
-    dir.run(&corpus).ok();
+    dir.run(&corpus).exits(0);
     let before = ["all.csv", "all.csv.run.json"].map(|name| dir.read(name));
     dir.refuses(&[
         (&format!("--mtx DIR/a.mtx -o DIR/all.csv {EXACT}"), "all.csv already exists"),
@@ -52,7 +50,7 @@ fn results_are_not_replaced_by_a_table() {
         (&format!("{corpus} --resume --force"), "cannot be used with"),
     ]);
     assert_eq!(["all.csv", "all.csv.run.json"].map(|name| dir.read(name)), before);
-    dir.run(&format!("{corpus} --force --warmups 9")).ok();
+    dir.run(&format!("{corpus} --force --warmups 9")).exits(0);
     assert_eq!(dir.read("all.csv").lines().count(), 3);
 }
 
@@ -90,7 +88,7 @@ fn the_format_follows_the_extension() {
     ] {
         for verb in ["--mtx", "corpus"] {
             let ran = dir.run(&format!("{verb} DIR/a.mtx -o DIR/{verb}-{name} {EXACT}"));
-            assert_eq!(ran.ok().stdout, "");
+            assert_eq!(ran.exits(0).stdout, "");
             let text = dir.read(&format!("{verb}-{name}"));
             assert!(text.starts_with(beginning), "{verb} {name}: {text}");
         }
@@ -106,11 +104,11 @@ fn the_format_follows_the_extension() {
 fn a_generated_file_is_compressed_if_its_name_ends_in_gz() {
     let dir = Dir::new(&[]);
     for name in ["a.mtx", "a.mtx.gz"] {
-        dir.run(&format!("generate gen:wheel,spokes=5 -o DIR/{name}")).ok();
+        dir.run(&format!("generate gen:wheel,spokes=5 -o DIR/{name}")).exits(0);
     }
     let mut text = String::new();
     let packed = fs::File::open(dir.path("a.mtx.gz")).unwrap();
     GzDecoder::new(packed).read_to_string(&mut text).unwrap();
     assert_eq!(text, dir.read("a.mtx"));
-    dir.run(&format!("--mtx DIR/a.mtx.gz {EXACT}")).ok();
+    dir.run(&format!("--mtx DIR/a.mtx.gz {EXACT}")).exits(0);
 }

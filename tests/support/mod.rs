@@ -1,0 +1,115 @@
+//! What the test programs share: folders with files, and what a run of a program has printed.
+#![allow(dead_code, reason = "each test program uses a part of it")]
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::Output;
+
+use tempfile::TempDir;
+
+/// A folder of a test.
+pub struct Dir(TempDir);
+
+impl Dir {
+    pub fn new(files: &[(&str, &str)]) -> Self {
+        let dir = Self(tempfile::tempdir().unwrap());
+        files.iter().for_each(|(name, text)| dir.write(name, text));
+        dir
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    #[track_caller]
+    pub fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    #[track_caller]
+    pub fn json(&self, name: &str) -> serde_json::Value {
+        serde_json::from_str(&self.read(name)).unwrap()
+    }
+
+    /// Writes a file, and the folders in which it is.
+    pub fn write(&self, name: &str, contents: impl AsRef<[u8]>) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, contents).unwrap();
+    }
+
+    pub fn remove(&self, name: &str) {
+        fs::remove_file(self.path(name)).unwrap();
+    }
+
+    /// Returns the only entry of a folder.
+    pub fn only_entry(&self, folder: &str) -> PathBuf {
+        let mut entries = self.path(folder).read_dir().unwrap().map(|entry| entry.unwrap().path());
+        let (entry, None) = (entries.next().unwrap(), entries.next()) else {
+            panic!("{folder} has several entries")
+        };
+        entry
+    }
+}
+
+/// What a run has printed, and its exit status.
+#[derive(Debug, Default)]
+pub struct Ran {
+    pub command: String,
+    pub status: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Ran {
+    pub fn of(output: Output) -> Self {
+        let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+        let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+        Self { command: String::new(), status: output.status.code(), stdout, stderr }
+    }
+
+    #[track_caller]
+    pub fn exits(self, status: i32) -> Self {
+        assert_eq!(self.status, Some(status), "{self:?}");
+        self
+    }
+
+    /// Asserts that stdout contains this text.
+    #[track_caller]
+    pub fn prints(&self, text: &str) -> &Self {
+        assert!(self.stdout.contains(text), "no {text}: {self:?}");
+        self
+    }
+
+    /// Asserts that stderr contains this text.
+    #[track_caller]
+    pub fn says(&self, text: &str) -> &Self {
+        assert!(self.stderr.contains(text), "no {text}: {self:?}");
+        self
+    }
+
+    /// Returns a column of the CSV in stdout.
+    pub fn column(&self, name: &str) -> Vec<String> {
+        column(&self.stdout, name)
+    }
+
+    /// Returns the values in stdout, one after the other.
+    pub fn json(&self) -> Vec<serde_json::Value> {
+        serde_json::Deserializer::from_str(&self.stdout).into_iter().map(Result::unwrap).collect()
+    }
+}
+
+pub fn column(csv: &str, name: &str) -> Vec<String> {
+    if csv.is_empty() {
+        return Vec::new();
+    }
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let place = reader.headers().unwrap().iter().position(|header| header == name).unwrap();
+    reader.records().map(|record| record.unwrap()[place].to_owned()).collect()
+}
+
+/// Prints that a test is skipped: directly to stderr, because the test runner hides what a passing test prints.
+pub fn skip(reason: &str) {
+    let _ = writeln!(io::stderr(), "skipped: {reason}");
+}
