@@ -3,18 +3,17 @@
 
 use std::process::Command;
 
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 
 use crate::gpu::built_driver;
-use crate::{LITTLE_MEMORY, Place, Ran, behind, children, eventually, skip};
+use crate::{Dir, LITTLE_MEMORY, Ran, behind, children, end_of, eventually, signal, skip};
 
 /// Methods of the CPU and of the GPU, none of which is asked for by its name.
 const METHODS: &str = "--methods *csr5 --iterations 3 --rounds 1 --format csv";
 
 /// Returns a folder with matrices and the driver, or `None` without a C compiler.
-fn place() -> Option<Place> {
-    let place = Place::with_matrices(&[30, 20]);
+fn place() -> Option<Dir> {
+    let place = Dir::with_matrices(&[30, 20]);
     if !built_driver(&place) {
         skip("no C compiler");
         return None;
@@ -22,14 +21,14 @@ fn place() -> Option<Place> {
     Some(place)
 }
 
-fn command(place: &Place, fault: &str, words: &str) -> Command {
+fn command(place: &Dir, fault: &str, words: &str) -> Command {
     let mut program = place.program(words);
     program.env("LD_LIBRARY_PATH", place.path("driver")).env("FAKE_DRIVER", fault);
     program
 }
 
 /// Runs the program for each fault and command line, all at the same time.
-fn run_all(place: &Place, cases: &[(&str, String)]) -> Vec<Ran> {
+fn run_all(place: &Dir, cases: &[(&str, String)]) -> Vec<Ran> {
     let start = |(fault, words): &(&str, String)| command(place, fault, words).spawn().unwrap();
     let started: Vec<_> = cases.iter().map(start).collect();
     let ended = started.into_iter().map(|child| child.wait_with_output().unwrap());
@@ -95,11 +94,10 @@ fn an_interrupt_is_not_delayed_by_the_driver() {
     let Some(place) = place() else { return };
     let words = format!("--mtx matrices/m1.mtx --threads 1 {METHODS} --timeout 50");
     let process = command(&place, "cuInit hangs", &words).spawn().unwrap();
-    let pid = process.id();
-    assert!(eventually(|| !children(pid).is_empty()));
+    assert!(eventually(|| !children(&process).is_empty()));
     // The signal handler has been installed before the first child was started.
-    kill(Pid::from_raw(pid as i32), Signal::SIGINT).unwrap();
-    let ran = Ran::of(process.wait_with_output().unwrap()).exits(1);
+    signal(&process, Signal::SIGINT);
+    let ran = end_of(process).exits(1);
     let end = "spmv-bench: interrupted while a child process opened the GPU\n";
     assert!(ran.stderr.ends_with(end), "{ran:?}");
 }
@@ -132,8 +130,7 @@ fn an_odd_driver_that_works_is_used() {
 
 #[test]
 fn a_driver_that_is_no_library_is_named() {
-    let place = Place::with_matrices(&[20]);
-    std::fs::create_dir(place.path("driver")).unwrap();
+    let place = Dir::with_matrices(&[20]);
     place.write("driver/libcuda.so.1", "404: not found");
     let words = format!("--mtx matrices/m1.mtx --threads 1 {METHODS}");
     let ran = Ran::of(command(&place, "", &words).output().unwrap());

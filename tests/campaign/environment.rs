@@ -10,7 +10,9 @@ use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 use crate::plugins::plugin;
-use crate::{EXACT, LITTLE_MEMORY, Place, Ran, assert_same, behind, column, eventually, rows};
+use crate::{
+    Dir, EXACT, LITTLE_MEMORY, assert_same, behind, column, end_of, eventually, rows, skip,
+};
 
 fn words(more: &str) -> String {
     format!("corpus matrices {EXACT} seq,merge {more}")
@@ -25,7 +27,7 @@ fn system(words: &str) -> bool {
 
 #[test]
 fn an_output_folder_that_is_not_writable_is_an_error() {
-    let place = Place::with_matrices(&[20]);
+    let place = Dir::with_matrices(&[20]);
     // Root may write to every folder except those of the kernel.
     for output in ["/sys/kernel/out.csv", "absent/out.csv", "matrices"] {
         let ran = place.run(&words(&format!("--output {output}"))).exits(2);
@@ -53,21 +55,20 @@ impl Drop for Tiny {
 
 #[test]
 fn a_disk_that_becomes_full_and_has_room_again() {
-    let place = Place::with_matrices(&[90, 80, 70, 60, 50, 40, 30, 20]);
-    let Some(tiny) = Tiny::at(place.path("tiny")) else {
-        return println!("skipped: no file system can be mounted here");
+    let place = Dir::with_matrices(&[90, 80, 70, 60, 50, 40, 30, 20]);
+    let Some(_tiny) = Tiny::at(place.path("tiny")) else {
+        return skip("no file system can be mounted here");
     };
     let words = |more| format!("corpus matrices {EXACT} seq,csr-rows,merge,csr5,ell,sell {more}");
     let whole = place.run(&words("")).stdout;
-    let filler = tiny.0.join("filler");
-    fs::write(&filler, vec![0; 48 << 10]).unwrap();
+    place.write("tiny/filler", vec![0; 48 << 10]);
     let ran = place.run(&words("--output tiny/out.csv")).exits(2);
     let message = "spmv-bench: cannot write tiny/out.csv: No space left on device (os error 28); \
                    the rows in it are complete: free disk space, then resume\n";
     assert_eq!(ran.stderr, message);
     let there = place.read("tiny/out.csv");
     assert!((6..48).contains(&rows(&there).len()), "{there}");
-    fs::remove_file(filler).unwrap();
+    place.remove("tiny/filler");
     place.run(&words("--output tiny/out.csv --resume")).exits(0);
     let resumed = place.read("tiny/out.csv");
     assert!(resumed.starts_with(&there));
@@ -77,16 +78,14 @@ fn a_disk_that_becomes_full_and_has_room_again() {
 /// A file that is removed before its turn causes a failed row; a new file is measured when the run is resumed.
 #[test]
 fn a_folder_that_changes_during_the_run() {
-    let place = Place::with_matrices(&[40, 20]);
+    let place = Dir::with_matrices(&[40, 20]);
     let library = plugin(&place, "faulty.c", &[]);
     let words = words(&format!("--plugin {} --methods waits --output out.csv", library.display()));
     let process = place.program(&words).spawn().unwrap();
     assert!(eventually(|| place.path("waiting").exists()));
-    let gone = fs::read(place.path("matrices/m1.mtx")).unwrap();
-    fs::remove_file(place.path("matrices/m1.mtx")).unwrap();
-    place.write("matrices/new.mtx", gone);
+    fs::rename(place.path("matrices/m1.mtx"), place.path("matrices/new.mtx")).unwrap();
     place.write("go", "");
-    Ran::of(process.wait_with_output().unwrap()).exits(1);
+    end_of(process).exits(1);
     let text = place.read("out.csv");
     assert_eq!(column(&text, "status"), ["ok", "ok", "ok", "failed"]);
     let reason = &column(&text, "reason")[3];
@@ -98,7 +97,7 @@ fn a_folder_that_changes_during_the_run() {
 
 #[test]
 fn unreadable_files_dangling_links_and_loops_are_reported() {
-    let place = Place::with_matrices(&[20]);
+    let place = Dir::with_matrices(&[20]);
     let matrices = place.path("matrices");
     // Reading this file is an error even for root.
     symlink("/proc/self/mem", matrices.join("unreadable.mtx")).unwrap();
@@ -109,23 +108,23 @@ fn unreadable_files_dangling_links_and_loops_are_reported() {
     let ran = place.run(&words("")).exits(1);
     let statuses = ["failed", "failed", "failed", "ok", "ok"];
     assert_eq!(ran.column("status"), statuses, "{ran:?}");
-    let reasons = ran.column("reason");
-    for (reason, [name, message]) in reasons.iter().zip([
-        ["broken.mtx", "No such file"],
-        ["self.mtx", "Too many levels of symbolic links"],
-        ["unreadable.mtx", ""],
-    ]) {
-        assert!(reason.contains(name) && reason.contains(message), "{reason}");
+    let expected = ["No such file", "Too many levels of symbolic links", ""];
+    for (reason, message) in ran.column("reason").iter().zip(expected) {
+        assert!(reason.contains(message), "{reason}");
     }
-    let is_reported =
-        |line: &&str| line.starts_with("not searched: ") && line.contains("folder.mtx/loop");
-    assert_eq!(ran.stderr.lines().filter(is_reported).count(), 1, "{ran:?}");
+    let names = ["broken", "self", "unreadable"].map(|name| format!("matrices/{name}.mtx"));
+    assert_eq!(ran.column("file")[..3], names);
+    let reported = ran.stderr.lines().filter(|line| line.starts_with("not searched: "));
+    assert!(
+        reported.eq(ran.stderr.lines().filter(|line| line.contains("folder.mtx/loop"))),
+        "{ran:?}"
+    );
 }
 
 /// Every name is distinguished from all others, and its rows are found again.
 #[test]
 fn names_with_spaces_line_breaks_quotes_and_invalid_utf8_work() {
-    let place = Place::with_matrices(&[20]);
+    let place = Dir::with_matrices(&[20]);
     let text = fs::read(place.path("matrices/m1.mtx")).unwrap();
     // The last but one has a backslash.
     let names: [&[u8]; 7] =
@@ -145,14 +144,14 @@ fn names_with_spaces_line_breaks_quotes_and_invalid_utf8_work() {
     assert_eq!(files, expected);
     // The run is resumed after the last row has been cut off.
     place.write("out.csv", &whole[..whole.len() - 40]);
-    assert_eq!(place.run(&words("--output out.csv --resume")).status, Some(0));
+    place.run(&words("--output out.csv --resume")).exits(0);
     assert_same(&place.read("out.csv"), &whole);
 }
 
 /// Files with a time in the future are used like files with a time in the past.
 #[test]
 fn a_clock_that_steps_backwards_does_no_harm() {
-    let place = Place::with_matrices(&[400, 20]);
+    let place = Dir::with_matrices(&[400, 20]);
     let whole = place.run(&words("")).stdout;
     place.run(&words("--output out.csv"));
     let text = place.read("out.csv");
@@ -172,9 +171,9 @@ fn a_clock_that_steps_backwards_does_no_harm() {
 
 #[test]
 fn a_single_core() {
-    let place = Place::with_matrices(&[300]);
+    let place = Dir::with_matrices(&[300]);
     if !system("taskset -c 0 true") {
-        return println!("skipped: no taskset");
+        return skip("no taskset");
     }
     // The machine profile of oski-style takes seconds.
     let words =
@@ -191,7 +190,7 @@ fn a_single_core() {
 /// measured.
 #[test]
 fn a_limit_of_address_space() {
-    let place = Place::with_matrices(&[300]);
+    let place = Dir::with_matrices(&[300]);
     // The machine's bandwidth is measured with smaller working sets if there is less memory.
     let words = "corpus matrices gen:grid2d,n=3000,points=9 --device cpu --iterations 20 --rounds 2 \
                  --methods seq,merge --output out.csv";

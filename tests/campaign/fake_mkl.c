@@ -43,7 +43,6 @@ static void fail(const matrix *a) {
     if (!strcmp(how, "abort")) abort();
     if (!strcmp(how, "kill")) raise(SIGKILL);
     if (!strcmp(how, "exit")) exit(3);
-    if (!strcmp(how, "hang")) for (;;) pause();
     if (!strcmp(how, "flush")) flush();
 }
 
@@ -95,15 +94,9 @@ static void *compute_later(void *argument) {
 /* Whether this product may be left out. Matrices are square here. */
 static int leave_out(const char *how, const matrix *a, const double *x, double *y) {
     static double *last_x, *last_y;
-    static int calls;
     size_t bytes = a->rows * sizeof *x;
     if (!last_x) last_x = calloc(1, bytes), last_y = calloc(1, bytes);
-    int first = calls++ == 0, same_x = !memcmp(x, last_x, bytes), same_y = !memcmp(y, last_y, bytes);
-    if (!strcmp(how, "unless-nan")) return y[0] == y[0];
-    if (!strcmp(how, "known-x") && same_x) return memcpy(y, last_y, bytes), 1;
-    if (!strcmp(how, "first-call") && !first) return memcpy(y, last_y, bytes), 1;
-    if (!strcmp(how, "unchanged") && same_x && same_y) return 1;
-    if (!strcmp(how, "every-other") && calls % 2) return memset(y, 0, bytes), 1;
+    if (!strcmp(how, "known-x") && !memcmp(x, last_x, bytes)) return memcpy(y, last_y, bytes), 1;
     if (!strcmp(how, "thread")) {
         later *l = malloc(sizeof *l);
         pthread_t thread;

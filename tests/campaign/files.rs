@@ -3,11 +3,11 @@
 
 use std::path::Path;
 
-use crate::{EXACT, Place, behind, column, eventually, rows};
+use crate::{Dir, EXACT, behind, column, eventually, rows};
 
 #[test]
 fn a_run_without_results_keeps_earlier_ones() {
-    let place = Place::with_matrices(&[20]);
+    let place = Dir::with_matrices(&[20]);
     let words = |mtx: &str, format: &str| {
         format!("--mtx matrices/{mtx} {EXACT} seq --format {format} --output out --force")
     };
@@ -16,9 +16,9 @@ fn a_run_without_results_keeps_earlier_ones() {
         let there = || (place.read("out"), place.read("out.run.json"));
         let before = there();
         assert!(before.0.len() > 100 && before.1.len() > 100);
-        assert_eq!(place.run(&words("typo.mtx", format)).status, Some(2));
+        place.run(&words("typo.mtx", format)).exits(2);
         assert!(there() == before, "{format}");
-        assert_eq!(place.run(&words("m1.mtx", "text")).status, Some(0));
+        place.run(&words("m1.mtx", "text")).exits(0);
         assert!(place.read("out").starts_with("matrices/m1.mtx"), "nothing of the older is left");
     }
 }
@@ -26,9 +26,9 @@ fn a_run_without_results_keeps_earlier_ones() {
 /// An unbalanced quote joins the rows after it into one field.
 #[test]
 fn an_unbalanced_quote_loses_no_row() {
-    let place = Place::with_matrices(&[20, 30]);
+    let place = Dir::with_matrices(&[20, 30]);
     let words = |more: &str| format!("corpus matrices {EXACT} seq,merge --output out.csv {more}");
-    assert_eq!(place.run(&words("")).status, Some(0));
+    place.run(&words("")).exits(0);
     let edited = place.read("out.csv").replacen("\nmatrices", "\n\"matrices", 1);
     place.write("out.csv", &edited);
     for more in ["", "--resume", "--resume --warmups 9"] {
@@ -41,7 +41,7 @@ fn an_unbalanced_quote_loses_no_row() {
     let torn = &edited.replacen('"', "", 1)[..edited.len() - 9];
     place.write("out.csv", torn);
     for more in ["", "--resume --warmups 9"] {
-        assert_eq!(place.run(&words(more)).status, Some(2));
+        place.run(&words(more)).exits(2);
         assert_eq!(place.read("out.csv"), torn, "{more}");
     }
 }
@@ -49,15 +49,12 @@ fn an_unbalanced_quote_loses_no_row() {
 /// A file of rows is locked; other formats have a run record from the beginning.
 #[test]
 fn two_runs_do_not_write_one_file() {
-    let place = Place::with_matrices(&[]);
+    let place = Dir::with_matrices(&[]);
     let endless = "corpus gen:grid2d,n=300,points=5 --no-bandwidth --methods seq --min-time 60 --max-time 60 --output";
+    let exists = "out.json.run.json already exists: name another file, or replace it with --force";
     for (output, again, message) in [
         ("out.csv", "--resume", "out.csv: another process is writing to it"),
-        (
-            "out.json",
-            "",
-            "out.json.run.json already exists: name another file, or replace it with --force",
-        ),
+        ("out.json", "", exists),
     ] {
         let mut first = place.program(&format!("{endless} {output}")).spawn().unwrap();
         let record = format!("{output}.run.json");
@@ -66,22 +63,20 @@ fn two_runs_do_not_write_one_file() {
         let second = place.run(&format!("{endless} {output} {again}"));
         first.kill().unwrap();
         first.wait().unwrap();
-        let expected = (Some(2), format!("spmv-bench: {message}\n"));
-        assert_eq!((second.status, second.stderr), expected);
+        assert_eq!(second.exits(2).stderr, format!("spmv-bench: {message}\n"));
         assert_eq!(place.read(&record), before);
     }
 }
 
 #[test]
 fn an_output_that_is_not_a_file_has_no_run_record() {
-    let place = Place::with_matrices(&[20]);
+    let place = Dir::with_matrices(&[20]);
     for format in ["csv", "json", "text"] {
-        let words = format!("corpus matrices {EXACT} seq --format {format}");
-        let [piped, plain] = ["--output /dev/stdout", ""].map(|output| {
-            let ran = place.run(&format!("{words} {output}")).exits(0);
-            ran.stdout.lines().count()
+        let lines = ["--output /dev/stdout", ""].map(|output| {
+            let words = format!("corpus matrices {EXACT} seq --format {format} {output}");
+            place.run(&words).exits(0).stdout.lines().count()
         });
-        assert_eq!(piped, plain, "{format}");
+        assert_eq!(lines[0], lines[1], "{format}");
         assert!(!Path::new("/dev/stdout.run.json").exists());
     }
 }
@@ -89,7 +84,7 @@ fn an_output_that_is_not_a_file_has_no_run_record() {
 /// If nobody reads the warnings, the rows are still written.
 #[test]
 fn a_closed_stderr_does_not_end_the_run() {
-    let place = Place::with_matrices(&[20, 30]);
+    let place = Dir::with_matrices(&[20, 30]);
     let twice = "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1\n1 1 1\n2 2 1\n";
     place.write("matrices/a.mtx", twice);
     let words = |more: &str| format!("corpus matrices {EXACT} seq,merge {more}");
@@ -98,7 +93,7 @@ fn a_closed_stderr_does_not_end_the_run() {
         let front = ["bash", "-o", "pipefail", "-c", &shell, "sh"];
         behind(&front, &place.program(&words("--output out.csv"))).exits(0);
         assert_eq!(column(&place.read("out.csv"), "status"), ["ok"; 6], "{to}");
-        place.remove(&["out.csv", "out.csv.run.json"]);
+        ["out.csv", "out.csv.run.json"].iter().for_each(|name| place.remove(name));
         behind(&front, &place.program("corpus absent")).exits(2);
     }
 }
@@ -106,7 +101,7 @@ fn a_closed_stderr_does_not_end_the_run() {
 /// A failure to write the cache does not end the run; a failure to write a row does, with a message.
 #[test]
 fn a_limited_file_size_is_a_write_error() {
-    let place = Place::with_matrices(&[6000, 30, 20]);
+    let place = Dir::with_matrices(&[6000, 30, 20]);
     let words = format!("corpus matrices {EXACT} seq,merge,csr-rows,csr5 --output out.csv");
     let run = |kib: usize| {
         let limit = format!("ulimit -f {kib} && exec \"$@\"");
@@ -114,7 +109,7 @@ fn a_limited_file_size_is_a_write_error() {
     };
     run(20).exits(0).says("File too large");
     assert_eq!(column(&place.read("out.csv"), "status"), ["ok"; 12]);
-    place.remove(&["out.csv", "out.csv.run.json"]);
+    ["out.csv", "out.csv.run.json"].iter().for_each(|name| place.remove(name));
     run(4).exits(2).says("cannot write out.csv: File too large");
     assert!((4..12).contains(&rows(&place.read("out.csv")).len()));
 }

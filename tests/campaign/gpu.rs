@@ -4,18 +4,17 @@
 use spmv_methods::device::cuda::editions::Target;
 use spmv_methods::device::cuda::nvrtc;
 
-use crate::{Place, Ran, VENV, compiled, crash, skip};
+use crate::{Dir, Ran, VENV, compiled, crash, skip};
 
 /// Puts the driver into the folder `driver` of the test folder. Returns whether it could be compiled.
-pub fn built_driver(place: &Place) -> bool {
-    let folder = place.path("driver");
-    std::fs::create_dir(&folder).unwrap();
+pub fn built_driver(place: &Dir) -> bool {
     let built = compiled("cuda/driver.c", &["-shared", "-w", "-Wl,-soname,libcuda.so.1"]);
-    built.is_some_and(|library| std::fs::copy(library, folder.join("libcuda.so.1")).is_ok())
+    let library = built.map(|path| std::fs::read(path).unwrap());
+    library.map(|library| place.write("driver/libcuda.so.1", library)).is_some()
 }
 
 /// Returns whether the driver was built and kernels can be compiled.
-fn has_driver(place: &Place) -> bool {
+fn has_driver(place: &Dir) -> bool {
     let target = Target { architecture: (9, 0), driver: Some(13) };
     let can = built_driver(place) && nvrtc::compiler(&target).is_ok();
     if !can {
@@ -25,17 +24,16 @@ fn has_driver(place: &Place) -> bool {
 }
 
 /// Runs one matrix with the fake driver and a library that ends its process.
-fn run(place: &Place, words: &str) -> Ran {
-    let [driver, libraries] =
-        ["driver", "libraries"].map(|name| place.path(name).display().to_string());
-    let folders = [("LD_LIBRARY_PATH", &*driver), ("SPMV_BENCH_LIBRARY_PATH", &libraries)];
+fn run(place: &Dir, words: &str) -> Ran {
+    let driver = place.path("driver").display().to_string();
     let words = format!("--mtx matrices/m2.mtx --threads 1 --iterations 3 --rounds 1 {words}");
-    place.run_with(&words, &[folders[0], folders[1], VENV, ("FAKE_MKL", "exit")])
+    let variables = [("LD_LIBRARY_PATH", &*driver), VENV, ("FAKE_MKL", "exit")];
+    crash::run_with_library(place, &words, &variables)
 }
 
 #[test]
 fn a_kernel_that_hangs_is_stopped() {
-    let place = Place::with_matrices(&[40, 30]);
+    let place = Dir::with_matrices(&[40, 30]);
     if !has_driver(&place) {
         return;
     }
@@ -68,7 +66,7 @@ fn no_isolate_runs_without_a_child() {
 
 #[test]
 fn the_limit_above_which_matrices_are_evicted_first_is_recorded_or_an_error() {
-    let place = Place::with_matrices(&[30]);
+    let place = Dir::with_matrices(&[30]);
     let words = "--mtx matrices/m1.mtx --methods gpu-naive --device model:h200 --no-bandwidth --format csv --run-record";
     for (number, value) in ["", "0", "25 MB"].into_iter().enumerate() {
         let name = format!("run{number}.json");

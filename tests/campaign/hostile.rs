@@ -4,13 +4,13 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
-use crate::{EXACT, Place, Ran, column, skip};
+use crate::{Dir, EXACT, Ran, column, skip};
 
 /// A file name that changes the window's title, moves the cursor up, and reverses the text direction.
 const NAME: &str = "matrices/a\u{1b}]0;owned\u{7}\u{1b}[1A\u{9b}2J\u{202e}.mtx";
 
-fn place() -> Place {
-    let place = Place::with_matrices(&[30]);
+fn place() -> Dir {
+    let place = Dir::with_matrices(&[30]);
     fs::rename(place.path("matrices/m1.mtx"), place.path(NAME)).unwrap();
     place
 }
@@ -66,7 +66,7 @@ fn rows_on_a_terminal_are_escaped() {
 /// A kind that is a formula is escaped in the files, and unescaped when the files are read.
 #[test]
 fn a_spreadsheet_receives_no_formulas() {
-    let place = Place::with_matrices(&[]);
+    let place = Dir::with_matrices(&[]);
     let text = "%%MatrixMarket matrix coordinate real general\n% kind: =cmd|' /C calc'!A0\n2 2 2\n1 1 1\n2 1 3\n";
     place.write("matrices/=1+1.mtx", text);
     place.run(&format!("corpus matrices {EXACT} seq --output a.csv")).exits(0);
@@ -75,6 +75,5 @@ fn a_spreadsheet_receives_no_formulas() {
     assert_eq!(compared.column("matrix"), ["'=1+1"], "{compared:?}");
     // Reading and writing the file again does not add further apostrophes.
     let before = place.read("a.csv");
-    let merged = place.run("merge a.csv");
-    assert_eq!((merged.status, merged.stdout), (Some(0), before), "{}", merged.stderr);
+    assert_eq!(place.run("merge a.csv").exits(0).stdout, before);
 }

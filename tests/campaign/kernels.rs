@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{Place, Ran, VENV, skip};
+use crate::{Dir, Ran, VENV, skip};
 
 fn example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/kernels").join(name)
 }
 
 /// Runs the program with a kernel and the compiler of `.venv`. Returns `None` if there is no compiler.
-fn run(place: &Place, kernel: &Path, words: &str) -> Option<Ran> {
+fn run(place: &Dir, kernel: &Path, words: &str) -> Option<Ran> {
     let ran = place.run_with(&format!("{words} --kernel {}", kernel.display()), &[VENV]);
     if ran.stdout.contains("NVRTC was not found") || ran.stderr.contains("NVRTC was not found") {
         skip("there is no NVRTC");
@@ -61,7 +61,7 @@ extern \"C\" __global__ void sums(MATRIX, VECTORS, value_t *products, unsigned *
 
 #[test]
 fn a_kernel_runs_without_a_gpu_and_is_verified() {
-    let place = Place::with_matrices(&[300]);
+    let place = Dir::with_matrices(&[300]);
     for name in ["thread_per_row.cu", "warp_per_row.cu", "vector_per_row.cu"] {
         for options in ["", "--precision f32 --alpha 2 --beta -0.5"] {
             let words = format!("--mtx matrices/m1.mtx --no-bandwidth --format csv {options}");
@@ -112,7 +112,7 @@ extern \"C\" __global__ void __launch_bounds__(BLOCK) scatter(MATRIX, VECTORS) {
 
 #[test]
 fn a_kernel_has_parameters_and_a_transposed_product() {
-    let place = Place::with_matrices(&[300]);
+    let place = Dir::with_matrices(&[300]);
     place.write("t.cu", TRANSPOSED);
     let words = "--mtx matrices/m1.mtx --no-bandwidth --format csv --methods t:block=*,t --transpose --beta 0.5";
     let Some(ran) = run(&place, &place.path("t.cu"), words) else { return };
@@ -133,7 +133,7 @@ fn a_kernel_has_parameters_and_a_transposed_product() {
 
 #[test]
 fn mistakes_in_a_kernel_have_clear_messages() {
-    let place = Place::with_matrices(&[300]);
+    let place = Dir::with_matrices(&[300]);
     let naive = std::fs::read_to_string(example("thread_per_row.cu")).unwrap();
     let outcome = |from: &str, to: &str| {
         assert!(naive.contains(from), "{from}");

@@ -12,32 +12,27 @@ use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
 use crate::plugins::plugin;
-use crate::{EXACT, Place, assert_same, children, column, edited, eventually, rows, timeless};
+use crate::{Dir, EXACT, assert_same, children, column, end_of, eventually, signal};
 
 const KILLS: usize = 12;
 const METHODS: &str = "seq,csr-rows,merge,csr5";
 
-fn place() -> Place {
-    Place::with_matrices(&[200, 120, 80, 40])
+fn place() -> Dir {
+    Dir::with_matrices(&[200, 120, 80, 40])
 }
 
 fn words(output: &str) -> String {
     format!("corpus matrices {EXACT} {METHODS} --quiet --resume --output {output}")
 }
 
-/// Returns the output of an uninterrupted run, and its duration.
-fn uninterrupted(place: &Place) -> (String, Duration) {
+#[test]
+fn a_run_killed_at_random_moments_and_resumed_writes_the_same_file() {
+    let place = place();
     // The first run fills the cache.
     place.run(&words("warm.csv"));
     let start = Instant::now();
     place.run(&words("whole.csv")).exits(0);
-    (place.read("whole.csv"), start.elapsed())
-}
-
-#[test]
-fn a_run_killed_at_random_moments_and_resumed_writes_the_same_file() {
-    let place = place();
-    let (whole, time) = uninterrupted(&place);
+    let (whole, time) = (place.read("whole.csv"), start.elapsed());
     let mut random = SmallRng::seed_from_u64(8);
     let (mut kills, mut campaigns) = (0, 0);
     while kills < KILLS {
@@ -63,48 +58,9 @@ fn a_run_killed_at_random_moments_and_resumed_writes_the_same_file() {
     println!("{kills} kills in {campaigns} campaigns");
 }
 
-/// Each kill of the child while a method is running causes a failed row of that method. All other rows are the same,
-/// and the failed ones are measured again after they have been removed from the file.
-#[test]
-fn a_killed_child_is_one_failed_row() {
-    let place = place();
-    let (whole, time) = uninterrupted(&place);
-    let mut random = SmallRng::seed_from_u64(88);
-    let (mut kills, mut failures, mut campaigns) = (0, 0, 0);
-    while kills < KILLS {
-        campaigns += 1;
-        let output = format!("child{campaigns}.csv");
-        let mut process = place.program(&words(&output)).spawn().unwrap();
-        let record = place.path(&format!("{output}.run.json"));
-        while process.try_wait().unwrap().is_none() {
-            std::thread::sleep(time.mul_f64(random.random_range(0.0..0.3)));
-            // If the child is killed before it is ready, the run ends before it has begun.
-            for child in children(process.id()).into_iter().filter(|_| record.exists()) {
-                kills += usize::from(kill(Pid::from_raw(child), Signal::SIGKILL).is_ok());
-            }
-        }
-        assert_eq!(process.wait().unwrap().code(), Some(1));
-        let text = place.read(&output);
-        for row in rows(&text).into_iter().filter(|row| row["status"] != "ok") {
-            assert_eq!(row["status"], "failed", "{row:?}");
-            assert!(row["reason"].contains("SIGKILL"), "{row:?}");
-            failures += 1;
-        }
-        place.write(&output, edited(&text, |row| row["status"] == "ok"));
-        place.run(&words(&output)).exits(0);
-        let sorted = |text: &str| {
-            let mut rows = timeless(text);
-            rows.sort();
-            rows
-        };
-        assert_eq!(sorted(&place.read(&output)), sorted(&whole));
-    }
-    println!("{kills} kills in {campaigns} campaigns: {failures} failed rows");
-}
-
 /// Starts a run of the methods `seq` and `waits` of a plug-in, which ends only if there is a file `go`. Returns when
 /// the child waits.
-fn waiting(place: &Place) -> Child {
+fn waiting(place: &Dir) -> Child {
     let library = plugin(place, "faulty.c", &[]).display().to_string();
     let words =
         format!("corpus matrices/m1.mtx {EXACT} seq,waits --output out.csv --plugin {library}");
@@ -113,16 +69,21 @@ fn waiting(place: &Place) -> Child {
     process
 }
 
+/// Kills the parent of a process, which then ends too.
+fn assert_ends_with_parent(mut parent: Child, child: Pid) {
+    parent.kill().unwrap();
+    parent.wait().unwrap();
+    let gone = || fs::read_link(format!("/proc/{child}/exe")).is_err();
+    assert!(eventually(gone), "process {child} is still there");
+}
+
 /// If the parent is killed, the child ends too, even while a method is running.
 #[test]
 fn a_child_does_not_outlive_its_parent() {
     let place = place();
-    let mut process = waiting(&place);
-    let child = children(process.id())[0];
-    process.kill().unwrap();
-    process.wait().unwrap();
-    let gone = || fs::read_link(format!("/proc/{child}/exe")).is_err();
-    assert!(eventually(gone), "process {child} is still there");
+    let process = waiting(&place);
+    let child = children(&process)[0];
+    assert_ends_with_parent(process, child);
 }
 
 /// An interrupt of the parent ends both processes after the current sample, and complete results are written.
@@ -132,14 +93,11 @@ fn an_interrupt_reaches_the_child() {
     let endless = format!(
         "corpus gen:grid2d,n=100,points=5 {EXACT} seq,merge --min-time 60 --max-time 60 --output out.csv"
     );
-    let mut process = place.program(&endless).spawn().unwrap();
+    let process = place.program(&endless).spawn().unwrap();
     assert!(eventually(|| place.path("out.csv.run.json").exists()));
     std::thread::sleep(Duration::from_millis(200));
-    let pid = Pid::from_raw(process.id() as i32);
-    let start = Instant::now();
-    kill(pid, Signal::SIGTERM).unwrap();
-    assert_eq!(process.wait().unwrap().code(), Some(1));
-    assert!(start.elapsed() < Duration::from_secs(30));
+    signal(&process, Signal::SIGTERM);
+    end_of(process).exits(1);
 }
 
 /// The statistics of the matrix are printed before the measurement, and at the end the samples of a slow method.
@@ -152,7 +110,7 @@ fn an_interrupt_of_one_matrix_shows_its_statistics_and_samples() {
         let mut lines = BufReader::new(process.stdout.take().unwrap()).lines().map(Result::unwrap);
         assert!(lines.any(|line| line.contains("Degree 1e0")));
         std::thread::sleep(Duration::from_secs_f64(pause));
-        kill(Pid::from_raw(process.id() as i32), Signal::SIGINT).unwrap();
+        signal(&process, Signal::SIGINT);
         let rest: Vec<_> = lines.collect();
         assert_eq!(process.wait().unwrap().code(), Some(1));
         if rest.iter().any(|line| line.ends_with("(interrupted in round 1 of 6)")) {
@@ -168,28 +126,25 @@ fn an_interrupt_of_one_matrix_shows_its_statistics_and_samples() {
 fn an_interrupted_child_is_replaced() {
     let place = place();
     let process = waiting(&place);
-    kill(Pid::from_raw(children(process.id())[0]), Signal::SIGTERM).unwrap();
+    kill(children(&process)[0], Signal::SIGTERM).unwrap();
     place.write("go", "");
-    let ran = crate::Ran::of(process.wait_with_output().unwrap()).exits(1);
-    let mut statuses = column(&place.read("out.csv"), "status");
+    end_of(process).exits(1);
+    let rows = place.read("out.csv");
+    let mut statuses = column(&rows, "status");
     statuses.sort();
-    assert_eq!(statuses, ["failed", "ok"], "{ran:?}");
-    let reasons = column(&place.read("out.csv"), "reason");
-    let is_reported = |reason: &&String| {
-        reason.starts_with("the child process received a signal to end while running")
-    };
-    assert_eq!(reasons.iter().filter(is_reported).count(), 1, "{reasons:?}");
+    assert_eq!(statuses, ["failed", "ok"], "{rows}");
+    let reported = rows.matches("the child process received a signal to end while running");
+    assert_eq!(reported.count(), 1, "{rows}");
 }
 
 /// The interrupt arrives while the machine's bandwidth is measured.
 #[test]
 fn an_interrupt_before_the_first_method() {
     let place = place();
-    let mut process =
-        place.program("corpus matrices --device cpu --output out.csv").spawn().unwrap();
-    assert!(eventually(|| !children(process.id()).is_empty()));
-    kill(Pid::from_raw(process.id() as i32), Signal::SIGINT).unwrap();
-    assert_eq!(process.wait().unwrap().code(), Some(1));
+    let process = place.program("corpus matrices --device cpu --output out.csv").spawn().unwrap();
+    assert!(eventually(|| !children(&process).is_empty()));
+    signal(&process, Signal::SIGINT);
+    end_of(process).exits(1);
 }
 
 /// A child whose parent has ended does not start to measure.
@@ -198,17 +153,13 @@ fn a_child_without_a_parent_ends_at_once() {
     let place = place();
     for delay in 0..10 {
         let words = "corpus matrices --threads 1 --device cpu --methods seq --output out.csv";
-        let mut process = place.program(words).spawn().unwrap();
-        let children = || children(process.id());
-        assert!(eventually(|| !children().is_empty()));
-        let child = children()[0];
+        let process = place.program(words).spawn().unwrap();
+        assert!(eventually(|| !children(&process).is_empty()));
+        let child = children(&process)[0];
         std::thread::sleep(Duration::from_millis(delay));
-        process.kill().unwrap();
-        process.wait().unwrap();
         let begun = Instant::now();
-        while fs::read_link(format!("/proc/{child}/exe")).is_ok() {
-            assert!(begun.elapsed() < Duration::from_secs(5), "process {child} goes on");
-        }
+        assert_ends_with_parent(process, child);
+        assert!(begun.elapsed() < Duration::from_secs(5), "process {child} goes on");
         for name in ["out.csv", "out.csv.run.json"] {
             let _ = fs::remove_file(place.path(name));
         }

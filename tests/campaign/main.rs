@@ -18,16 +18,19 @@ mod reading;
 mod resume;
 mod settings;
 mod shards;
+#[path = "../support/mod.rs"]
+mod support;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use tempfile::TempDir;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use support::{Dir, Ran, column, skip};
 
 /// Settings with which everything except times is the same in every run.
 const EXACT: &str = "--no-bandwidth --threads 1 --iterations 20 --rounds 2 --device cpu --methods";
@@ -37,22 +40,15 @@ const TIMINGS: &str = "setup_ms avg_spmv_ms gflops effective_GBs min_ms median_m
                        ci95_high_ms samples compulsory_GBs percent_of_peak required_percent_of_peak break_even \
                        order_ms reason run_id";
 
-/// A test folder with matrices and results.
-struct Place(TempDir);
-
-impl Place {
+impl Dir {
     /// Creates a folder with the matrices `m1.mtx`, `m2.mtx` and so on, which have these numbers of rows.
     fn with_matrices(rows: &[usize]) -> Self {
-        let place = Self(tempfile::tempdir().unwrap());
-        fs::create_dir(place.path("matrices")).unwrap();
+        let dir = Self::new(&[]);
+        fs::create_dir(dir.path("matrices")).unwrap();
         for (k, &rows) in rows.iter().enumerate() {
-            fs::write(place.path(&format!("matrices/m{}.mtx", k + 1)), band(rows)).unwrap();
+            dir.write(&format!("matrices/m{}.mtx", k + 1), band(rows));
         }
-        place
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
+        dir
     }
 
     /// Returns a command that runs the program in this folder without the user's environment and cache.
@@ -60,7 +56,7 @@ impl Place {
         let mut command = Command::new(env!("CARGO_BIN_EXE_spmv-bench"));
         command
             .args(words.split_whitespace())
-            .current_dir(self.0.path())
+            .current_dir(self.path(""))
             .env("SPMV_BENCH_CACHE", self.path("cache"))
             .env_remove("VIRTUAL_ENV")
             .stdin(Stdio::null())
@@ -77,60 +73,6 @@ impl Place {
     fn run_with(&self, words: &str, variables: &[(&str, &str)]) -> Ran {
         let output = self.program(words).envs(variables.iter().copied()).output();
         Ran { command: words.into(), ..Ran::of(output.unwrap()) }
-    }
-
-    fn read(&self, name: &str) -> String {
-        fs::read_to_string(self.path(name)).unwrap()
-    }
-
-    fn json(&self, name: &str) -> serde_json::Value {
-        serde_json::from_str(&self.read(name)).unwrap()
-    }
-
-    fn write(&self, name: &str, text: impl AsRef<[u8]>) {
-        fs::write(self.path(name), text).unwrap();
-    }
-
-    fn remove(&self, names: &[&str]) {
-        names.iter().for_each(|name| fs::remove_file(self.path(name)).unwrap());
-    }
-}
-
-#[derive(Debug)]
-struct Ran {
-    command: String,
-    status: Option<i32>,
-    stdout: String,
-    stderr: String,
-}
-
-impl Ran {
-    fn of(output: Output) -> Self {
-        let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
-        let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
-        Self { command: String::new(), status: output.status.code(), stdout, stderr }
-    }
-
-    #[track_caller]
-    fn exits(self, status: i32) -> Self {
-        assert_eq!(self.status, Some(status), "{}: {self:?}", self.command);
-        self
-    }
-
-    #[track_caller]
-    fn prints(&self, text: &str) -> &Self {
-        assert!(self.stdout.contains(text), "{}: no {text}: {self:?}", self.command);
-        self
-    }
-
-    #[track_caller]
-    fn says(&self, text: &str) -> &Self {
-        assert!(self.stderr.contains(text), "{}: no {text}: {self:?}", self.command);
-        self
-    }
-
-    fn column(&self, name: &str) -> Vec<String> {
-        column(&self.stdout, name)
     }
 }
 
@@ -153,11 +95,6 @@ const LITTLE_MEMORY: [&str; 4] = ["sh", "-c", "ulimit -v 900000 && exec \"$@\"",
 
 /// The Python packages and libraries that `scripts/test` installs.
 const VENV: (&str, &str) = ("VIRTUAL_ENV", concat!(env!("CARGO_MANIFEST_DIR"), "/.venv"));
-
-/// Prints that a test is skipped: directly to stderr, because the test runner hides what a passing test prints.
-fn skip(reason: &str) {
-    let _ = writeln!(io::stderr(), "skipped: {reason}");
-}
 
 /// Calls a function with each case, several at a time, because runs of the program mostly wait.
 fn at_once<C: Sync>(cases: &[C], call: impl Fn(&C) + Sync) {
@@ -222,8 +159,8 @@ fn edited(csv: &str, edit: impl Fn(&mut BTreeMap<String, String>) -> bool) -> Ve
 /// Returns the rows as text, without the columns that differ from run to run.
 fn timeless(csv: &str) -> Vec<String> {
     let mut rows = rows(csv);
-    let is_timing = |column: &str| TIMINGS.split(' ').any(|timing| timing == column);
-    rows.iter_mut().for_each(|row| row.retain(|column, _| !is_timing(column)));
+    rows.iter_mut()
+        .for_each(|row| row.retain(|column, _| !TIMINGS.split(' ').any(|it| it == column)));
     rows.iter().map(|row| format!("{row:?}")).collect()
 }
 
@@ -234,10 +171,6 @@ fn assert_same(left: &str, right: &str) {
         assert_eq!(a, b, "row {k}");
     }
     assert_eq!(rows(left).len(), rows(right).len(), "rows");
-}
-
-fn column(csv: &str, name: &str) -> Vec<String> {
-    rows(csv).into_iter().map(|row| row[name].clone()).collect()
 }
 
 /// Waits until the condition holds. Returns `false` if it does not hold within a minute.
@@ -252,8 +185,18 @@ fn eventually(mut holds: impl FnMut() -> bool) -> bool {
     true
 }
 
-fn children(pid: u32) -> Vec<i32> {
-    let path = format!("/proc/{pid}/task/{pid}/children");
+fn children(process: &Child) -> Vec<Pid> {
+    let path = format!("/proc/{0}/task/{0}/children", process.id());
     let list = fs::read_to_string(path).unwrap_or_default();
-    list.split_whitespace().map(|pid| pid.parse().unwrap()).collect()
+    list.split_whitespace().map(|pid| Pid::from_raw(pid.parse().unwrap())).collect()
+}
+
+fn signal(process: &Child, signal: Signal) {
+    kill(Pid::from_raw(process.id().cast_signed()), signal).unwrap();
+}
+
+/// Returns how a process ends, which must be soon.
+fn end_of(mut process: Child) -> Ran {
+    assert!(eventually(|| process.try_wait().unwrap().is_some()), "it takes too long");
+    Ran::of(process.wait_with_output().unwrap())
 }

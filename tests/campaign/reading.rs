@@ -4,25 +4,24 @@ use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use std::process::Child;
 use std::time::Duration;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use glob::{GlobResult, glob};
 use nix::libc::O_NONBLOCK;
-use nix::sys::signal::{Signal, kill};
+use nix::sys::signal::Signal;
 use nix::sys::stat::Mode;
-use nix::unistd::{Pid, mkfifo};
+use nix::unistd::mkfifo;
 
-use crate::{LITTLE_MEMORY, Place, Ran, behind, eventually};
+use crate::{Dir, LITTLE_MEMORY, Ran, behind, end_of, eventually, signal};
 
 const BANNER: &str = "%%MatrixMarket matrix coordinate real general\n";
 const MEASURE: &str =
     "--methods seq --threads 1 --no-cache --no-bandwidth --quiet --max-time 0.01 --rounds 1";
 
 /// Runs the program with an address space that is too small for a text of a gigabyte.
-fn with_little_memory(place: &Place, words: &str) -> Ran {
+fn with_little_memory(place: &Dir, words: &str) -> Ran {
     Ran { command: words.into(), ..behind(&LITTLE_MEMORY, &place.program(words)) }
 }
 
@@ -34,7 +33,7 @@ fn gzip(text: &[u8]) -> Vec<u8> {
 
 #[test]
 fn small_files_with_large_contents_need_little_memory() {
-    let place = Place::with_matrices(&[]);
+    let place = Dir::with_matrices(&[]);
     let more = |line, stated| {
         format!(":{line}: there are more entries than the {stated} given in the size line")
     };
@@ -63,7 +62,7 @@ fn small_files_with_large_contents_need_little_memory() {
 
 #[test]
 fn sizes_are_checked_before_memory_is_allocated() {
-    let place = Place::with_matrices(&[]);
+    let place = Dir::with_matrices(&[]);
     for spec in [
         "uniform,rows=2147483647,nnz=10",
         "power-law,rows=2147483647,longest=3,exponent=1",
@@ -80,7 +79,7 @@ fn sizes_are_checked_before_memory_is_allocated() {
 /// A result file is read completely, whatever its size, so that memory can run out.
 #[test]
 fn lack_of_memory_causes_a_message_and_status_2() {
-    let place = Place::with_matrices(&[]);
+    let place = Dir::with_matrices(&[]);
     File::create(place.path("rows.csv")).unwrap().set_len(4 << 30).unwrap();
     let ran = with_little_memory(&place, "compare rows.csv rows.csv").exits(2);
     assert_eq!(ran.stderr, "spmv-bench: there is no memory for 4294967296 bytes more\n");
@@ -94,15 +93,6 @@ fn wait_for_opening(file: &Path) {
     assert!(eventually(|| glob("/proc/[0-9]*/fd/*").unwrap().any(is_it)));
 }
 
-fn signal(child: &Child, signal: Signal) {
-    kill(Pid::from_raw(child.id() as i32), signal).unwrap();
-}
-
-fn end_of(mut child: Child) -> Ran {
-    assert!(eventually(|| child.try_wait().unwrap().is_some()), "it takes too long");
-    Ran::of(child.wait_with_output().unwrap())
-}
-
 #[test]
 fn reading_a_pipe_without_data_can_be_interrupted() {
     for (words, said) in [
@@ -111,7 +101,7 @@ fn reading_a_pipe_without_data_can_be_interrupted() {
         ("generate pipe.mtx -o out.mtx".into(), "interrupted while a file was read"),
     ] {
         for end in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
-            let place = Place::with_matrices(&[]);
+            let place = Dir::with_matrices(&[]);
             let pipe = place.path("pipe.mtx");
             mkfifo(&pipe, Mode::S_IRWXU).unwrap();
             let child = place.program(&words).spawn().unwrap();
@@ -124,7 +114,7 @@ fn reading_a_pipe_without_data_can_be_interrupted() {
 
 #[test]
 fn a_long_comment_can_be_interrupted() {
-    let place = Place::with_matrices(&[]);
+    let place = Dir::with_matrices(&[]);
     let member = gzip("% a comment\n".repeat(1 << 18).as_bytes());
     let head = gzip(format!("{BANNER}2 2 1\n").as_bytes());
     place.write("a.mtx.gz", [head, member.repeat(1 << 12)].concat());
@@ -143,7 +133,7 @@ fn commands_that_only_read_rows_end_at_the_first_signal() {
         ("merge rows.csv", "rows.csv.run.json"),
         ("report rows.csv", "rows.csv"),
     ] {
-        let place = Place::with_matrices(&[]);
+        let place = Dir::with_matrices(&[]);
         let pipe = place.path(pipe);
         mkfifo(&pipe, Mode::S_IRWXU).unwrap();
         let child = place.program(words).spawn().unwrap();
@@ -164,7 +154,7 @@ fn commands_that_only_read_rows_end_at_the_first_signal() {
 /// request.
 #[test]
 fn a_second_signal_ends_the_process() {
-    let place = Place::with_matrices(&[]);
+    let place = Dir::with_matrices(&[]);
     let mut child = place.program("generate gen:grid3d,n=600 --output /dev/null").spawn().unwrap();
     let state = format!("/proc/{}/status", child.id());
     assert!(eventually(|| catches(&fs::read_to_string(&state).unwrap(), Signal::SIGTERM)));
@@ -187,7 +177,7 @@ fn catches(status: &str, signal: Signal) -> bool {
 /// The pipe is standard input, another descriptor, as in a shell's `<(command)`, or a named pipe.
 #[test]
 fn a_matrix_can_be_read_from_a_pipe() {
-    let place = Place::with_matrices(&[]);
+    let place = Dir::with_matrices(&[]);
     place.write("a.mtx", format!("{BANNER}3 3 2\n1 1 1\n3 2 4\n"));
     mkfifo(&place.path("pipe.mtx"), Mode::S_IRWXU).unwrap();
     for command in ["--mtx SOURCE MEASURE", "corpus SOURCE MEASURE", "generate SOURCE -o /dev/null"]
@@ -208,7 +198,7 @@ fn a_matrix_can_be_read_from_a_pipe() {
 /// A file that is truncated while it is read never ends the process with a signal.
 #[test]
 fn a_truncated_file_is_an_error_and_no_signal() {
-    let place = Place::with_matrices(&[]);
+    let place = Dir::with_matrices(&[]);
     let path = place.path("a.mtx");
     let entries = 400_000;
     let text = format!("{BANNER}{entries} 1 {entries}\n")

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::{EXACT, Place, band, column, edited, rows};
+use crate::{Dir, EXACT, band, column, edited, rows};
 
 fn words(more: &str) -> String {
     format!("corpus matrices {EXACT} seq,merge --output out.csv {more}")
@@ -10,19 +10,18 @@ fn words(more: &str) -> String {
 
 #[test]
 fn existing_rows_are_kept_and_missing_ones_measured() {
-    let place = Place::with_matrices(&[40, 30, 20]);
+    let place = Dir::with_matrices(&[40, 30, 20]);
     place.run(&words("--resume")).exits(0);
     let whole = place.read("out.csv");
     // No row is missing.
-    let ran = place.run(&words("--resume"));
-    assert_eq!((ran.status, place.read("out.csv")), (Some(0), whole.clone()));
-    ran.says("rows: 6 ok");
+    place.run(&words("--resume")).exits(0).says("rows: 6 ok");
+    assert_eq!(place.read("out.csv"), whole);
     // The second line is removed and the last one is cut off.
     let mut lines: Vec<_> = whole.lines().collect();
     let missing = lines.remove(1);
     let torn = lines.join("\n")[..whole.len() - missing.len() - 30].to_owned();
     place.write("out.csv", &torn);
-    assert_eq!(place.run(&words("--resume")).status, Some(0));
+    place.run(&words("--resume")).exits(0);
     let resumed = place.read("out.csv");
     let kept = &torn[..torn.rfind('\n').unwrap()];
     assert!(resumed.starts_with(kept), "rows that are there are not touched");
@@ -41,25 +40,19 @@ fn existing_rows_are_kept_and_missing_ones_measured() {
 
 #[test]
 fn other_settings_are_refused_with_the_difference() {
-    let place = Place::with_matrices(&[40, 30]);
+    let place = Dir::with_matrices(&[40, 30]);
     place.run(&words(""));
     let whole = place.read("out.csv");
     for (more, difference) in [
         ("--warmups 9", "warmups: 5, 9"),
         ("--x ones", "x: \"random\", \"ones\""),
         ("--order rcm", "cache\"], [\"f64, CPU, 1 thread, hot cache, order rcm\"]"),
-        (
-            "--order natural,rcm",
-            "only one of them: [], [\"f64, CPU, 1 thread, hot cache, order rcm\"]",
-        ),
+        ("--order natural,rcm", "them: [], [\"f64, CPU, 1 thread, hot cache, order rcm\"]"),
         ("--methods merge,sell", "methods in only one of them: [], [\"sell\"]"),
         ("--no-expand", "expand: true, false"),
         ("--shard 1/2", "shard: 1/1, 1/2"),
         ("--timeout 7", "timeout: 900.0, 7.0"),
-        (
-            "--fp32",
-            "settings in only one of them: [\"f64, CPU, 1 thread, hot cache\"], [\"f32, CPU, 1 thread",
-        ),
+        ("--fp32", "them: [\"f64, CPU, 1 thread, hot cache\"], [\"f32, CPU, 1 thread"),
     ] {
         let ran = place.run(&words(&format!("--resume {more}"))).exits(2);
         ran.says(difference);
@@ -71,7 +64,7 @@ fn other_settings_are_refused_with_the_difference() {
 
 #[test]
 fn files_that_cannot_be_resumed_are_refused() {
-    let place = Place::with_matrices(&[40]);
+    let place = Dir::with_matrices(&[40]);
     place
         .run("corpus matrices --methods seq --resume")
         .exits(2)
@@ -79,7 +72,7 @@ fn files_that_cannot_be_resumed_are_refused() {
     let json = words("--resume --format json").replace("out.csv", "out");
     place.run(&json).exits(2).says("--resume can continue files of --format csv only");
     place.run(&words(""));
-    place.remove(&["out.csv.run.json"]);
+    place.remove("out.csv.run.json");
     let reason = "cannot read the run record out.csv.run.json";
     place.run(&words("--resume")).exits(2).says(reason);
     // Duplicate rows.
@@ -102,22 +95,22 @@ fn files_that_cannot_be_resumed_are_refused() {
 /// A matrix that cannot be measured has a row, and is not read again.
 #[test]
 fn matrices_without_results_have_a_row_too() {
-    let place = Place::with_matrices(&[40]);
+    let place = Dir::with_matrices(&[40]);
     place.write("matrices/broken.mtx", "nothing\n");
     let one = "%%MatrixMarket matrix coordinate real general\n1 3 1\n1 2 5\n";
     place.write("matrices/one.mtx", one);
-    assert_eq!(place.run(&words("")).status, Some(1));
+    place.run(&words("")).exits(1);
     let whole = place.read("out.csv");
     assert_eq!(column(&whole, "status"), ["failed", "skipped", "ok", "ok"]);
-    let ran = place.run(&words("--resume"));
-    assert_eq!((ran.status, place.read("out.csv")), (Some(1), whole));
+    let ran = place.run(&words("--resume")).exits(1);
     ran.says("3 matrices (1 not measured; 1 trivial ones skipped)");
+    assert_eq!(place.read("out.csv"), whole);
 }
 
 /// Comparisons between methods include the methods that were measured before.
 #[test]
 fn a_row_measured_later_is_compared_with_the_earlier_ones() {
-    let place = Place::with_matrices(&[40]);
+    let place = Dir::with_matrices(&[40]);
     let words = format!("corpus matrices {EXACT} csr-rows,merge,auto --output out.csv --resume");
     // Returns the row of `again` after a resumption, for this earlier time of csr-rows in milliseconds.
     let measured_again = |again: &str, csr_rows_ms: &str| {
@@ -131,7 +124,7 @@ fn a_row_measured_later_is_compared_with_the_earlier_ones() {
         place.run(&words).exits(0);
         rows(&place.read("out.csv")).into_iter().find(|row| row["method_name"] == again).unwrap()
     };
-    assert_eq!(place.run(&words).status, Some(0));
+    place.run(&words).exits(0);
     assert_eq!(measured_again("merge", "1e-9")["break_even"], "inf", "never");
     let merge = measured_again("merge", "1e9");
     let [setup, break_even] =
@@ -144,8 +137,8 @@ fn a_row_measured_later_is_compared_with_the_earlier_ones() {
 /// Rows of two different matrices must not have the same file name.
 #[test]
 fn a_matrix_that_was_replaced_is_not_resumed() {
-    let place = Place::with_matrices(&[40, 30]);
-    assert_eq!(place.run(&words("")).status, Some(0));
+    let place = Dir::with_matrices(&[40, 30]);
+    place.run(&words("")).exits(0);
     let text = place.read("out.csv");
     let (kept, _) = text.trim_end().rsplit_once('\n').unwrap();
     place.write("out.csv", format!("{kept}\n"));
@@ -160,7 +153,7 @@ fn a_matrix_that_was_replaced_is_not_resumed() {
 
 #[test]
 fn rows_of_another_run_are_refused() {
-    let place = Place::with_matrices(&[40, 30]);
+    let place = Dir::with_matrices(&[40, 30]);
     place.run(&words(""));
     let run_id = column(&place.read("out.csv"), "run_id").remove(0);
     let edited = place.read("out.csv").replacen(&run_id, "another", 1);
@@ -171,7 +164,7 @@ fn rows_of_another_run_are_refused() {
             "spmv-bench: out.csv: the row of seq on matrices/m2.mtx belongs to the run another and not to {run_id}; \
              remove it from the file\n"
         );
-        assert_eq!((ran.status, ran.stderr), (Some(2), message), "{command}");
+        assert_eq!(ran.exits(2).stderr, message, "{command}");
         assert_eq!(place.read("out.csv"), edited);
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use crate::all::all;
-use crate::{Place, assert_same, at_once, rows};
+use crate::{Dir, assert_same, at_once, rows};
 
 const WORDS: &str =
     "--no-bandwidth --iterations 3 --rounds 1 --device cpu --methods seq,merge --quiet";
@@ -12,11 +12,11 @@ const WORDS: &str =
 /// Also in the summary and in the report. Cold caches are slow: a product follows the eviction of a large cache.
 #[test]
 fn each_combination_has_its_rows_once() {
-    let place = Place::with_matrices(&[90]);
-    let words =
-        "--iterations 1 --warmups 1 --rounds 1 --no-bandwidth --device cpu --methods seq,merge";
+    let place = Dir::with_matrices(&[90]);
     let orders = if all() { "natural,rcm" } else { "rcm" };
     let lists = format!("--threads 1,2 --cache hot,cold --order {orders}");
+    let words =
+        "--iterations 1 --warmups 1 --rounds 1 --no-bandwidth --device cpu --methods seq,merge";
     let ran = place.run(&format!("corpus matrices {words} {lists} --output all.csv")).exits(0);
     let all = rows(&place.read("all.csv"));
     let setting = |row: &BTreeMap<String, String>| {
@@ -27,15 +27,14 @@ fn each_combination_has_its_rows_once() {
     // A method with two numbers of threads and one with one, each with two cache states and one or two orders.
     let of_each = 2 * orders.split(',').count();
     assert_eq!((all.len(), distinct.len()), (3 * of_each, 3 * of_each), "{distinct:?}");
-    let of = |method: &str, threads: &str| {
-        let own = distinct.iter().filter(|setting| setting[1] == method && setting[2] == threads);
-        own.count()
-    };
-    assert_eq!((of("seq", "1"), of("merge", "1"), of("merge", "2")), (of_each, of_each, of_each));
+    for [method, threads] in [["seq", "1"], ["merge", "1"], ["merge", "2"]] {
+        let own = distinct.iter().filter(|setting| setting[1..3] == [method, threads]);
+        assert_eq!(own.count(), of_each, "{method} {threads}");
+    }
     for row in &all {
         assert_eq!(row["order_ms"].is_empty(), row["order"] == "natural", "{row:?}");
     }
-    assert_eq!(place.run("report all.csv -o report").status, Some(0));
+    place.run("report all.csv -o report").exits(0);
     let report = place.read("report/report.md");
     for threads in ["1 thread", "2 threads"] {
         for cache in ["hot", "cold"] {
@@ -49,10 +48,10 @@ fn each_combination_has_its_rows_once() {
 /// A run that was stopped anywhere is completed, and nothing is measured twice.
 #[test]
 fn a_run_with_several_settings_is_resumed() {
-    let place = Place::with_matrices(&[90, 60]);
+    let place = Dir::with_matrices(&[90, 60]);
     let lists = "--threads 1,2 --precision f64,f32 --order natural,rcm";
     let words = format!("corpus matrices {WORDS} {lists} --output all.csv");
-    assert_eq!(place.run(&words).status, Some(0));
+    place.run(&words).exits(0);
     let whole = place.read("all.csv");
     let lines: Vec<_> = whole.split_inclusive('\n').collect();
     let record = place.read("all.csv.run.json");
@@ -72,7 +71,7 @@ fn a_run_with_several_settings_is_resumed() {
 /// Each number of threads has its own process: a crash in one does not affect the rows of the other.
 #[test]
 fn several_numbers_of_threads_need_child_processes() {
-    let place = Place::with_matrices(&[90]);
+    let place = Dir::with_matrices(&[90]);
     place
         .run(&format!("matrices/m1.mtx {WORDS} --threads 1,2 --no-isolate"))
         .says("several numbers are measured in separate child processes");

@@ -1,15 +1,15 @@
 //! Tests of `--shard` and `merge`: shards of a corpus that are measured separately and merged.
 
-use std::fs;
+use std::process::Command;
 
-use crate::{EXACT, LITTLE_MEMORY, Place, assert_same, behind, column};
+use crate::{Dir, EXACT, LITTLE_MEMORY, Ran, assert_same, behind, column};
 
 fn words(more: &str) -> String {
     format!("corpus matrices {EXACT} seq,merge {more}")
 }
 
-fn shares() -> Place {
-    let place = Place::with_matrices(&[90, 80, 70, 60, 50, 40, 30]);
+fn shares() -> Dir {
+    let place = Dir::with_matrices(&[90, 80, 70, 60, 50, 40, 30]);
     for share in 1..=3 {
         place.run(&words(&format!("--shard {share}/3 --output out-{share}.csv"))).exits(0);
     }
@@ -20,16 +20,16 @@ fn shares() -> Place {
 fn merged_shards_are_the_whole_corpus() {
     let place = shares();
     let whole = place.run(&words("")).stdout;
-    let merged = place.run("merge out-3.csv out-1.csv out-2.csv");
-    assert_eq!((merged.status, &*merged.stderr), (Some(0), ""));
+    let merged = place.run("merge out-3.csv out-1.csv out-2.csv").exits(0);
+    assert_eq!(merged.stderr, "");
     assert_same(&merged.stdout, &whole);
     assert_eq!(column(&whole, "file").len(), 14);
     // A merged file is a complete result file and can be resumed.
     place.run("merge out-1.csv out-2.csv out-3.csv --output all.csv").exits(0);
     assert_same(&place.read("all.csv"), &whole);
     let before = place.read("all.csv");
-    let resumed = place.run(&words("--resume --output all.csv"));
-    assert_eq!((resumed.status, place.read("all.csv")), (Some(0), before), "{resumed:?}");
+    place.run(&words("--resume --output all.csv")).exits(0);
+    assert_eq!(place.read("all.csv"), before);
     place
         .run("merge out-1.csv out-2.csv out-3.csv --output all.csv")
         .exits(2)
@@ -50,12 +50,12 @@ fn a_matrix_may_be_in_two_files() {
     lines.pop();
     place.write("out-1.csv", lines.join("\n") + "\n");
     place.write("out-2.csv", to);
-    let merged = place.run("merge out-1.csv out-2.csv out-3.csv");
-    assert_eq!((merged.status, &*merged.stderr), (Some(0), ""));
+    let merged = place.run("merge out-1.csv out-2.csv out-3.csv").exits(0);
+    assert_eq!(merged.stderr, "");
     assert_same(&merged.stdout, &whole);
     // An output that is not a file has no run record.
-    let piped = place.run("merge out-1.csv out-2.csv out-3.csv --output /dev/stdout");
-    assert_eq!((piped.status, piped.stdout), (Some(0), merged.stdout), "{}", piped.stderr);
+    let piped = place.run("merge out-1.csv out-2.csv out-3.csv --output /dev/stdout").exits(0);
+    assert_eq!(piped.stdout, merged.stdout);
 }
 
 #[test]
@@ -76,37 +76,31 @@ fn missing_shards_and_rows_are_reported() {
 #[test]
 fn shards_of_different_runs_are_refused() {
     let place = shares();
-    fs::copy(place.path("out-1.csv"), place.path("copy.csv")).unwrap();
-    fs::copy(place.path("out-1.csv.run.json"), place.path("copy.csv.run.json")).unwrap();
+    for end in ["", ".run.json"] {
+        place.write(&format!("copy.csv{end}"), place.read(&format!("out-1.csv{end}")));
+    }
     place.run(&words("--shard 2/4 --output of-4.csv"));
     place.run(&words("--shard 2/3 --warmups 9 --output other.csv"));
     place.write("no-record.csv", place.read("out-1.csv"));
-    fs::remove_file(place.path("matrices/m1.mtx")).unwrap();
+    place.remove("matrices/m1.mtx");
     place.run(&words("--shard 2/3 --output fewer.csv"));
     for (files, message) in [
         ("out-1.csv copy.csv", "out-1.csv and copy.csv are both shard 1 of 3"),
         ("out-1.csv of-4.csv", "out-1.csv is one of 3 shards, and of-4.csv is one of 4"),
-        (
-            "out-1.csv other.csv",
-            "out-1.csv and other.csv were measured with different settings: warmups: 5, 9",
-        ),
-        (
-            "out-1.csv fewer.csv",
-            "out-1.csv and fewer.csv are not shards of the same matrices: the names or sizes of the 7 and 6",
-        ),
+        ("out-1.csv other.csv", "other.csv were measured with different settings: warmups: 5, 9"),
+        ("out-1.csv fewer.csv", "shards of the same matrices: the names or sizes of the 7 and 6"),
         ("no-record.csv", "cannot read the run record no-record.csv.run.json"),
         ("absent.csv", "cannot read the run record absent.csv.run.json"),
     ] {
         let merged = place.run(&format!("merge {files}")).exits(2);
-        merged.says(message);
-        assert_eq!(merged.stdout, "", "{merged:?}");
+        assert_eq!(merged.says(message).stdout, "");
     }
 }
 
 /// The run record was edited, or is from another program. The number of shards must not decide how much memory is used.
 #[test]
 fn impossible_shards_are_refused() {
-    let place = Place::with_matrices(&[40]);
+    let place = Dir::with_matrices(&[40]);
     place.run(&words("--shard 1/3 --output out.csv"));
     let facts = place.json("out.csv.run.json");
     for (number, of, message) in [
@@ -127,7 +121,7 @@ fn impossible_shards_are_refused() {
 /// If there are more shards than matrices, some are empty.
 #[test]
 fn a_shard_may_be_empty() {
-    let place = Place::with_matrices(&[40]);
+    let place = Dir::with_matrices(&[40]);
     for share in 1..=2 {
         place.run(&words(&format!("--shard {share}/2 --output out-{share}.csv"))).exits(0);
     }
@@ -138,10 +132,10 @@ fn a_shard_may_be_empty() {
 /// Runs the script for Slurm as Slurm would.
 #[test]
 fn a_job_array_measures_all_shards() {
-    let place = Place::with_matrices(&[50, 40, 30]);
+    let place = Dir::with_matrices(&[50, 40, 30]);
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/corpus.sbatch");
     for job in 5..=6 {
-        let status = std::process::Command::new(script)
+        let ran = Command::new(script)
             .args(["matrices", "results", "--quiet"])
             .args(format!("{EXACT} seq,merge").split(' '))
             .current_dir(place.path(""))
@@ -150,10 +144,10 @@ fn a_job_array_measures_all_shards() {
             .env("SLURM_ARRAY_TASK_ID", job.to_string())
             .env("SLURM_ARRAY_TASK_MIN", "5")
             .env("SLURM_ARRAY_TASK_COUNT", "2")
-            .status();
-        assert_eq!(status.unwrap().code(), Some(0));
+            .output();
+        Ran::of(ran.unwrap()).exits(0);
     }
-    let merged = place.run("merge results/out-1.csv results/out-2.csv");
-    assert_eq!((merged.status, &*merged.stderr), (Some(0), ""));
+    let merged = place.run("merge results/out-1.csv results/out-2.csv").exits(0);
+    assert_eq!(merged.stderr, "");
     assert_eq!(merged.column("file").len(), 6);
 }
