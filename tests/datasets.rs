@@ -9,23 +9,10 @@ use spmv_matrix::source::Source;
 use spmv_matrix::stats::RowStatistics;
 
 const TWO: &str = r#"
-[[matrix]]
-id = "A/a"
-rows = 4
-cols = 4
-nnz = 8
-kind = "k"
-numerical-symmetry = 1.0
-
-[[matrix]]
-id = "A/b"
-rows = 4
-cols = 5
-nnz = 1_000
-entries = 1_001
-kind = "k"
-real = false
-binary = true
+matrix = [
+    { id = "A/a", rows = 4, cols = 4, nnz = 8, kind = "k", numerical-symmetry = 1.0 },
+    { id = "A/b", rows = 4, cols = 5, nnz = 1_000, entries = 1_001, kind = "k", real = false, binary = true },
+]
 "#;
 
 fn ids(matrices: &[&Matrix]) -> Vec<String> {
@@ -85,31 +72,31 @@ fn a_second_file_adds_and_overrides() {
 fn errors_name_the_line() {
     let set = |rest: &str| format!("{TWO}[set.s]\nsource = \"x\"\n{rest}");
     let negative = "[[matrix]]\nid = \"A/a\"\nrows = -1\n".to_owned();
-    let either = "my.toml:20: set s must have either members or a filter";
+    let either = "my.toml:7: set s must have either members or a filter";
     // Text after `…` is in the message, too.
     for (text, expected) in [
-        (format!("{TWO}colour = 1\n"), "my.toml: TOML parse error at line 19…colour"),
+        (format!("{TWO}colour = 1\n"), "my.toml: TOML parse error at line 6…colour"),
         (negative, "my.toml: TOML parse error at line 3, column 8"),
         (TWO.replace("A/a", "A"), "my.toml:3: 'A' is not of the form GROUP/NAME"),
         (TWO.replace("A/a", "../a"), "my.toml:3: '../a' is not of the form GROUP/NAME"),
         (TWO.replace("A/a", "A/a/b"), "my.toml:3: 'A/a/b' is not of the form GROUP/NAME"),
-        (TWO.replace("A/b", "A/a"), "my.toml:11: A/a is defined twice"),
-        (TWO.replace("1_001", "999"), "my.toml:11: A/b: entries = 999 must be at least nnz = 1000"),
+        (TWO.replace("A/b", "A/a"), "my.toml:4: A/a is defined twice"),
+        (TWO.replace("1_001", "999"), "my.toml:4: A/b: entries = 999 must be at least nnz = 1000"),
         (TWO.replace("1.0", "1.5"), "my.toml:3: A/a: a symmetry must be from 0 to 1, not 1.5"),
         (set(""), either),
         (set("members = []\nfilter = \"real\"\n"), either),
         (
             set("members = [\n\"A/a\",\n\"A/c\"]\n"),
-            "my.toml:23: set s: there is no [[matrix]] with the id A/c",
+            "my.toml:10: set s: there is no [[matrix]] with the id A/c",
         ),
-        (set("members = [\"A/a\", { id = \"A/a\" }]\n"), "my.toml:21: set s: A/a is listed twice"),
+        (set("members = [\"A/a\", { id = \"A/a\" }]\n"), "my.toml:8: set s: A/a is listed twice"),
         (
             set("members = [{ id = \"A/a\", lable = \"\" }]\n"),
-            "my.toml: TOML parse error at line 21…lable",
+            "my.toml: TOML parse error at line 8…lable",
         ),
         (
             set("filter = \"nzz < 1\"\n"),
-            "my.toml:21: set s: filter, character 1: expected one of rows…found 'nzz' (did you mean nnz?)",
+            "my.toml:8: set s: filter, character 1: expected one of rows…found 'nzz' (did you mean nnz?)",
         ),
     ] {
         let error = Datasets::default().and(&text, "my.toml").unwrap_err().to_string();

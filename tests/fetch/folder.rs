@@ -16,7 +16,7 @@ use crate::server::Reply;
 #[test]
 fn the_default_set_is_downloaded_once() {
     let place = Place::with_both();
-    let ran = place.succeed(&[]);
+    let ran = place.succeed("");
     assert_eq!(ran.stdout, "");
     expect![[r#"
         U/tiny: tiny.mtx belongs to another matrix; this one is written to U-tiny.mtx
@@ -36,9 +36,9 @@ fn the_default_set_is_downloaded_once() {
         to: 2 of 2 matrices present, 0 to download: about 0.000 MB
         0 downloaded, 2 present, 0 failed: 0.000 MB of archives
     "#]]
-    .assert_eq(&place.succeed(&[]).stderr);
+    .assert_eq(&place.succeed("").stderr);
     assert_eq!(place.server.requests(), []);
-    assert_eq!(place.succeed(&["--quiet"]).stderr, "");
+    assert_eq!(place.succeed("--quiet").stderr, "");
 }
 
 #[test]
@@ -50,17 +50,17 @@ fn an_existing_file_is_accepted_if_it_has_the_right_size() {
         to: 1 of 1 matrices present, 0 to download: about 0.000 MB
         0 downloaded, 1 present, 0 failed: 0.000 MB of archives
     "#]]
-    .assert_eq(&place.succeed(&["T/tiny"]).stderr);
+    .assert_eq(&place.succeed("T/tiny").stderr);
     place.write("to/tiny.mtx", SYMMETRIC);
     let expected =
         "to/tiny.mtx: 2 x 2, but T/tiny has 3 x 4; move that file away, or choose another folder";
-    assert_eq!(place.fail(&["T/tiny", "T/tiny"]), expected);
+    assert_eq!(place.fail("T/tiny T/tiny"), expected);
     assert_eq!(place.read("to/tiny.mtx"), SYMMETRIC);
     place.write("to/tiny.tar.gz", Tar::of("tiny", SYMMETRIC).gzip());
-    place.fail(&["T/tiny", "--keep-archives"]);
+    place.fail("T/tiny --keep-archives");
     let archive = Tar::default().file("tiny/tiny_b.mtx", SYMMETRIC).file("tiny/tiny.mtx", TINY);
     place.write("to/tiny.tar.gz", archive.gzip());
-    place.succeed(&["T/tiny", "--keep-archives"]);
+    place.succeed("T/tiny --keep-archives");
     assert_eq!(place.server.paths(), [""; 0]);
 }
 
@@ -70,27 +70,27 @@ fn other_files_are_not_replaced() {
     let place = Place::with(&archive);
     place.write("to/tiny_b.mtx.aux", "mine");
     let expected = "to/tiny_b.mtx.aux exists and does not belong to T/tiny: move it away";
-    assert_eq!(place.fail(&["T/tiny", "--aux"]), expected);
+    assert_eq!(place.fail("T/tiny --aux"), expected);
     assert_eq!(place.read("to/tiny_b.mtx.aux"), "mine");
     assert!(!place.path("to/tiny.mtx").exists());
     // The archive has not been removed.
     place.remove("to/tiny_b.mtx.aux");
-    place.succeed(&["T/tiny", "--aux"]);
+    place.succeed("T/tiny --aux");
     assert_eq!((place.server.paths().len(), place.read("to/tiny_b.mtx.aux")), (1, "b".into()));
     // A link to nothing.
     let place = Place::with(&archive);
     place.write("to/other", "");
     symlink("nowhere", place.path("to/tiny.mtx")).unwrap();
     let expected = "to/tiny.mtx exists and does not belong to T/tiny: move it away";
-    assert_eq!(place.fail(&["T/tiny"]), expected);
+    assert_eq!(place.fail("T/tiny"), expected);
     assert!(place.path("to/tiny.mtx").is_symlink());
 }
 
 #[test]
 fn a_name_conflict_is_detected_with_the_ledger() {
     let place = Place::with_both();
-    place.succeed(&["U/tiny"]);
-    let ran = place.succeed(&["T/tiny", "U/tiny"]);
+    place.succeed("U/tiny");
+    let ran = place.succeed("T/tiny U/tiny");
     let contents = ["to/tiny.mtx", "to/T-tiny.mtx"].map(|name| place.read(name));
     assert_eq!(contents, [SYMMETRIC, TINY]);
     let expected = "T/tiny: tiny.mtx belongs to another matrix; this one is written to T-tiny.mtx";
@@ -101,20 +101,20 @@ fn a_name_conflict_is_detected_with_the_ledger() {
 #[test]
 fn changed_and_missing_files_are_found() {
     let place = Place::with_both();
-    let verified = |words: &[&str]| {
-        let ran = place.run(&[&["--verify"], words].concat());
+    let verified = |words: &str| {
+        let ran = place.run(&format!("--verify {words}"));
         (ran.status, short(&ran.stdout) + &ran.stderr)
     };
-    let (status, text) = verified(&[]);
+    let (status, text) = verified("");
     assert_eq!(status, Some(2));
     assert!(text.starts_with("spmv-bench: to: there is no such folder to verify"), "{text}");
-    place.run(&[]);
+    place.run("");
     place.server.requests();
     let right = (Some(0), "files: 2 right, 0 wrong, 0 missing, 0 unknown\n".to_owned());
-    assert_eq!(verified(&[]), right);
+    assert_eq!(verified(""), right);
     place.write("to/tiny.mtx", TINY.replace("1 1 2", "1 1 3"));
     place.remove("to/U-tiny.mtx");
-    let (status, text) = verified(&[]);
+    let (status, text) = verified("");
     assert_eq!(status, Some(1));
     expect![[r#"
         to/tiny.mtx: its SHA-256 is 2cce, not aa12
@@ -124,23 +124,23 @@ fn changed_and_missing_files_are_found() {
     .assert_eq(&text);
     let expected = "to/U-tiny.mtx: missing\nT/large: not downloaded into to\n\
                     files: 0 right, 0 wrong, 2 missing, 0 unknown\n";
-    assert_eq!(verified(&["U/tiny", "T/large"]), (Some(1), expected.into()));
+    assert_eq!(verified("U/tiny T/large"), (Some(1), expected.into()));
     assert_eq!(place.server.requests(), []);
     // Missing files and files of another size are downloaded again, and have one line in the ledger.
     place.write("to/tiny.mtx", "short");
-    assert!(verified(&[]).1.starts_with("to/tiny.mtx: 5 bytes, not 80\n"));
-    let ran = place.succeed(&[]);
+    assert!(verified("").1.starts_with("to/tiny.mtx: 5 bytes, not 80\n"));
+    let ran = place.succeed("");
     let expected = "T/tiny: tiny.mtx: 5 bytes, but it had 80 when it was downloaded";
     assert_eq!(ran.stderr.lines().next(), Some(expected));
-    assert_eq!(verified(&[]), right);
+    assert_eq!(verified(""), right);
     assert_eq!(place.read(LEDGER).lines().count(), 3);
     // Without a line, a file is unknown, and without a file, nothing is verified.
     place.remove(LEDGER);
     place.remove("to/U-tiny.mtx");
     let expected = "to/tiny.mtx: its SHA-256 is not in the ledger\nfiles: 0 right, 0 wrong, 0 missing, 1 unknown\n";
-    assert_eq!(verified(&[]), (Some(1), expected.into()));
+    assert_eq!(verified(""), (Some(1), expected.into()));
     place.remove("to/tiny.mtx");
-    assert_eq!(verified(&[]).0, Some(1));
+    assert_eq!(verified("").0, Some(1));
 }
 
 /// Shortens hashes to four digits.
@@ -154,24 +154,23 @@ fn short(text: &str) -> String {
 #[test]
 fn a_changed_archive_is_reported() {
     let place = Place::with_both();
-    place.succeed(&["T/tiny"]);
+    place.succeed("T/tiny");
     place.remove("to/tiny.mtx");
     let newer = TINY.replace("1 1 2", "1 1 3");
     place.server.serve("/MM/T/tiny.tar.gz", &Tar::of("tiny", &newer).gzip(), &[Reply::File]);
-    let reason = place.fail_cleanly(&["T/tiny"]);
-    let begin =
-        "the archive from SERVER/MM/T/tiny.tar.gz: it has changed: its SHA-256 is ".to_owned();
+    let reason = place.fail_cleanly("T/tiny");
+    let begin = "the archive from SERVER/MM/T/tiny.tar.gz: it has changed: its SHA-256 is ";
     let end = format!("; to accept it, remove the lines of T/tiny from {LEDGER}");
-    assert!(reason.starts_with(&begin) && reason.ends_with(&end), "{reason}");
+    assert!(reason.starts_with(begin) && reason.ends_with(&end), "{reason}");
     place.write(LEDGER, place.read(LEDGER).split_inclusive('\n').next().unwrap());
-    place.succeed(&["T/tiny"]);
+    place.succeed("T/tiny");
     assert_eq!(place.read("to/tiny.mtx"), newer);
 }
 
 #[test]
 fn a_damaged_ledger_is_reported_with_its_line() {
     let place = Place::with_both();
-    place.run(&["T/tiny"]);
+    place.run("T/tiny");
     let ledger = place.read(LEDGER);
     for (from, to, expected) in [
         ("tiny.mtx", "../tiny.mtx", "line 2: '../tiny.mtx' is not a valid file name"),
@@ -180,11 +179,9 @@ fn a_damaged_ledger_is_reported_with_its_line() {
         (",80,", ",many,", "line 2: "),
     ] {
         place.write(LEDGER, ledger.replacen(from, to, 1));
-        let ran = place.run(&["T/tiny"]);
-        let begin = format!("spmv-bench: {LEDGER}: {expected}");
-        let end = "; remove that line to continue without it\n";
-        assert!(ran.stderr.starts_with(&begin) && ran.stderr.ends_with(end), "{}", ran.stderr);
-        assert_eq!(ran.status, Some(2));
+        let ran = place.run("T/tiny");
+        ran.says(&format!("spmv-bench: {LEDGER}: {expected}"));
+        ran.exits(2).says("; remove that line to continue without it\n");
     }
     // A named pipe must not be opened, because that could wait for ever.
     place.remove(LEDGER);
@@ -193,7 +190,7 @@ fn a_damaged_ledger_is_reported_with_its_line() {
     // If the program opens it to read, it is empty.
     thread::spawn(move || File::options().write(true).open(ledger));
     let why = format!("spmv-bench: cannot read {LEDGER}: it is not a regular file\n");
-    assert_eq!(place.run(&["T/tiny"]).stderr, why);
+    assert_eq!(place.run("T/tiny").stderr, why);
 }
 
 /// A second run waits and uses the files of the first, or is interrupted.
@@ -201,9 +198,9 @@ fn a_damaged_ledger_is_reported_with_its_line() {
 fn one_run_at_a_time_uses_a_folder() {
     for is_interrupted in [false, true] {
         let place = Place::with_large(&[Reply::Hold(5000)]);
-        let first = place.command(&["T/large"]).spawn().unwrap();
+        let first = place.command("T/large").spawn().unwrap();
         place.await_bytes(PART, 5000);
-        let mut second = place.command(&["T/large"]).spawn().unwrap();
+        let mut second = place.command("T/large").spawn().unwrap();
         let mut stderr = BufReader::new(second.stderr.take().unwrap());
         let (mut line, mut rest) = (String::new(), String::new());
         stderr.read_line(&mut line).unwrap();
@@ -228,10 +225,9 @@ fn one_run_at_a_time_uses_a_folder() {
 #[test]
 fn a_download_that_exceeds_the_free_space_is_refused() {
     let place = Place::with_both();
-    let ran = place.run(&["T/tiny", "T/giant"]);
-    assert_eq!((ran.status, place.server.paths().len()), (Some(2), 0), "{ran:?}");
-    let hint = " MB are free; choose fewer matrices with --filter";
-    assert!(ran.stderr.contains("spmv-bench: to: about ") && ran.stderr.contains(hint), "{ran:?}");
+    let ran = place.run("T/tiny T/giant").exits(2);
+    ran.says("spmv-bench: to: about ").says(" MB are free; choose fewer matrices with --filter");
+    assert_eq!(place.server.paths().len(), 0);
 }
 
 /// Links with predictable names point to files of the user, which must not change.
@@ -243,36 +239,31 @@ fn no_file_is_written_through_a_link() {
     let link =
         |name| symlink(place.path("victim"), place.path("to/.spmv-bench").join(name)).unwrap();
     ["T.large.tar.gz.part", "T.large.tar.gz.part.json", "ledger.csv"].into_iter().for_each(link);
-    place.succeed(&["T/large"]);
+    place.succeed("T/large");
     assert_eq!((place.read("to/large.mtx"), place.read("victim")), (large(), String::new()));
     place.remove("to/.spmv-bench/lock");
     link("lock");
-    assert_eq!(place.run(&["T/large"]).status, Some(2));
+    place.run("T/large").exits(2);
 }
 
 /// Unfinished files are removed by a run that has locked the folder.
 #[test]
 fn unfinished_files_of_earlier_runs_are_removed() {
     let place = Place::with_both();
-    place.run(&["T/tiny"]);
+    place.run("T/tiny");
     let left = ["aB3dEf.new", "ledger.csv.12-aB3dEf", "T.tiny.tar.gz.part"];
     let left = left.map(|name| format!("to/.spmv-bench/{name}"));
     left.iter().for_each(|name| place.write(name, "half"));
-    place.run(&["T/tiny"]);
+    place.run("T/tiny");
     assert_eq!(left.map(|name| place.path(&name).exists()), [false; 3]);
-    assert_eq!(place.run(&["--verify"]).status, Some(0));
+    place.run("--verify").exits(0);
 }
 
 #[test]
 fn matrices_and_archives_are_independent() {
-    for order in [
-        [&["T/tiny"][..], &["T/tiny", "--keep-archives"]],
-        [&["T/tiny", "--keep-archives"], &["T/tiny"]],
-    ] {
+    for order in [["", "--keep-archives"], ["--keep-archives", ""]] {
         let place = Place::with_both();
-        for words in order {
-            place.succeed(words);
-        }
+        order.iter().for_each(|more| drop(place.succeed(&format!("T/tiny {more}"))));
         assert!(place.path("to/tiny.mtx").exists() && place.path("to/tiny.tar.gz").exists());
     }
 }

@@ -8,4 +8,6 @@ mod mirror;
 mod place;
 mod server;
 mod sets;
+#[path = "../support/mod.rs"]
+mod support;
 mod tls;

@@ -1,50 +1,26 @@
 //! A test folder and a web server for running the program.
 
-use std::fs;
-use std::path::PathBuf;
+use std::ops::Deref;
 use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use tempfile::TempDir;
 use walkdir::WalkDir;
 
 use crate::archive::{Tar, large};
 use crate::server::{Reply, Server};
+use crate::support::{Dir, Ran};
 
 /// The matrices of the tests; `T/tiny` and `U/tiny` have the same name.
 const DATASETS: &str = r#"
-[[matrix]]
-id = "T/tiny"
-rows = 3
-cols = 4
-nnz = 3
-entries = 4
-kind = "tiny problem"
-
-[[matrix]]
-id = "U/tiny"
-rows = 2
-cols = 2
-nnz = 3
-kind = "tiny problem"
-numerical-symmetry = 1.0
-
-[[matrix]]
-id = "T/large"
-rows = 400
-cols = 400
-nnz = 4000
-kind = "large problem"
-
-[[matrix]]
-id = "T/giant"
-rows = 1_000_000_000_000
-cols = 1_000_000_000_000
-nnz = 1_000_000_000_000_000_000
-kind = "giant problem"
+matrix = [
+    { id = "T/tiny", rows = 3, cols = 4, nnz = 3, entries = 4, kind = "tiny problem" },
+    { id = "U/tiny", rows = 2, cols = 2, nnz = 3, kind = "tiny problem", numerical-symmetry = 1.0 },
+    { id = "T/large", rows = 400, cols = 400, nnz = 4000, kind = "large problem" },
+    { id = "T/giant", rows = 1_000_000_000_000, cols = 1_000_000_000_000, nnz = 1_000_000_000_000_000_000, kind = "k" },
+]
 
 [set.default]
 source = "these tests"
@@ -62,23 +38,22 @@ pub const PART: &str = "to/.spmv-bench/T.large.tar.gz.part";
 pub const LEDGER: &str = "to/.spmv-bench/ledger.csv";
 
 pub struct Place {
-    dir: TempDir,
+    dir: Dir,
     pub server: Server,
     mirror: String,
 }
 
-/// The result of a run.
-#[derive(Debug)]
-pub struct Ran {
-    pub status: Option<i32>,
-    pub stdout: String,
-    pub stderr: String,
+impl Deref for Place {
+    type Target = Dir;
+
+    fn deref(&self) -> &Dir {
+        &self.dir
+    }
 }
 
 impl Place {
     pub fn new() -> Self {
-        let (dir, server) = (tempfile::tempdir().unwrap(), Server::start());
-        fs::write(dir.path().join("my.toml"), DATASETS).unwrap();
+        let (dir, server) = (Dir::new(&[("my.toml", DATASETS)]), Server::start());
         let mirror = server.address();
         Self { dir, server, mirror }
     }
@@ -115,87 +90,64 @@ impl Place {
         self.asking(both)
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
-        self.dir.path().join(name)
-    }
-
-    pub fn read(&self, name: &str) -> String {
-        fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
-    }
-
-    pub fn write(&self, name: &str, contents: impl AsRef<[u8]>) {
-        let path = self.path(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, contents).unwrap();
-    }
-
-    pub fn remove(&self, name: &str) {
-        fs::remove_file(self.path(name)).unwrap();
-    }
-
     /// Returns all files below the folder except those of the cache.
     pub fn files(&self) -> Vec<String> {
-        let entries = WalkDir::new(self.dir.path()).sort_by_file_name().into_iter();
-        let files = entries.map(Result::unwrap).filter(|entry| !entry.file_type().is_dir());
-        let names = files.map(|file| {
-            let name = file.path().strip_prefix(self.dir.path()).unwrap();
-            name.to_str().unwrap().to_owned()
-        });
+        let root = self.path("");
+        let entries = WalkDir::new(&root).sort_by_file_name().into_iter().map(Result::unwrap);
+        let files = entries.filter(|entry| !entry.file_type().is_dir());
+        let names =
+            files.map(|file| file.path().strip_prefix(&root).unwrap().display().to_string());
         names.filter(|name| !name.starts_with("cache/")).collect()
     }
 
-    pub fn command(&self, words: &[&str]) -> Command {
+    pub fn command(&self, words: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_spmv-bench"));
         command.env_clear().env("SPMV_BENCH_CACHE", self.path("cache"));
         command.env("SPMV_BENCH_MIRROR", &self.mirror);
-        command.current_dir(self.dir.path()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.current_dir(self.path("")).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.args(["fetch", "--datasets", "my.toml", "--to", "to", "--pause", "0.001"]);
-        command.args(words);
+        command.args(words.split_whitespace());
         command
     }
 
-    pub fn run(&self, words: &[&str]) -> Ran {
+    pub fn run(&self, words: &str) -> Ran {
         self.ran(self.command(words).output().unwrap())
     }
 
     /// Runs the program with these environment variables.
-    pub fn run_with(&self, variables: &[(&str, &str)], words: &[&str]) -> Ran {
+    pub fn run_with(&self, variables: &[(&str, &str)], words: &str) -> Ran {
         let mut command = self.command(words);
         self.ran(command.envs(variables.iter().copied()).output().unwrap())
     }
 
     /// Returns the result of a run, with the server's address replaced and times removed.
     pub fn ran(&self, output: Output) -> Ran {
-        let text = |bytes| {
-            let text = String::from_utf8(bytes).unwrap().replace(&self.server.address(), "SERVER");
+        let ran = Ran::of(output);
+        let text = |text: &str| {
+            let text = text.replace(&self.server.address(), "SERVER");
             let lines = text.lines().map(|line| match line.rsplit_once(" of archives in ") {
                 Some((counts, _)) => format!("{counts} of archives\n"),
                 None => format!("{line}\n"),
             });
             lines.collect::<String>()
         };
-        let (stdout, stderr) = (text(output.stdout), text(output.stderr));
-        Ran { status: output.status.code(), stdout, stderr }
+        Ran { stdout: text(&ran.stdout), stderr: text(&ran.stderr), ..ran }
     }
 
     /// Runs a download that must succeed.
-    pub fn succeed(&self, words: &[&str]) -> Ran {
-        let ran = self.run(words);
-        assert_eq!(ran.status, Some(0), "{ran:?}");
-        ran
+    pub fn succeed(&self, words: &str) -> Ran {
+        self.run(words).exits(0)
     }
 
     /// Runs a download that must fail. Returns the line with the reason, without its beginning.
-    pub fn fail(&self, words: &[&str]) -> String {
-        let ran = self.run(words);
-        assert_eq!(ran.status, Some(1), "{ran:?}");
-        let mut reasons =
-            ran.stderr.lines().filter_map(|line| line.split_once(": not downloaded: "));
-        reasons.next().unwrap_or_else(|| panic!("{ran:?}")).1.to_owned()
+    pub fn fail(&self, words: &str) -> String {
+        let ran = self.run(words).exits(1);
+        let reason = ran.stderr.lines().find_map(|line| line.split_once(": not downloaded: "));
+        reason.unwrap_or_else(|| panic!("{ran:?}")).1.to_owned()
     }
 
     /// As [`fail`](Self::fail), and no file may be left except the lock and the ledger.
-    pub fn fail_cleanly(&self, words: &[&str]) -> String {
+    pub fn fail_cleanly(&self, words: &str) -> String {
         let reason = self.fail(words);
         let rest = ["my.toml", LEDGER, "to/.spmv-bench/lock"];
         let left = self.files();
