@@ -2,11 +2,11 @@
 
 use std::fs;
 
-use crate::{Place, Ran};
+use crate::{Dir, Ran};
 
 /// Creates a folder with the sources of two methods, two matrices, and a fake compiler whose battery writes a kernel.
-fn place() -> Option<Place> {
-    let place = Place::new("")?;
+fn place() -> Option<Dir> {
+    let place = Dir::with_scripts("")?;
     place.program(
         "bin/cargo",
         r#"mkdir -p target/release; echo program >target/release/spmv-bench
@@ -36,11 +36,11 @@ fn place() -> Option<Place> {
     Some(place)
 }
 
-fn build(place: &Place) -> Ran {
+fn build(place: &Dir) -> Ran {
     place.run("--build matrices")
 }
 
-fn bytes(place: &Place) -> Vec<Vec<u8>> {
+fn bytes(place: &Dir) -> Vec<Vec<u8>> {
     let names = ["programs.tar.xz", "kernels.tar.xz", "bundle.json", "matrices/large.mtx.xz"];
     names.map(|name| fs::read(place.path("target/gpu-campaign").join(name)).unwrap()).to_vec()
 }
@@ -65,8 +65,7 @@ fn the_hash_of_a_method_follows_its_sources() {
     let Some(place) = place() else { return };
     let hashes = || {
         build(&place);
-        let bundle = place.read("target/gpu-campaign/bundle.json");
-        let bundle: serde_json::Value = serde_json::from_str(&bundle).unwrap();
+        let bundle = place.json("target/gpu-campaign/bundle.json");
         ["gpu-one", "gpu-two"].map(|method| bundle["methods"][method].as_str().unwrap().to_owned())
     };
     let mut before = hashes();
@@ -90,7 +89,7 @@ fn the_largest_matrices_are_left_out_and_too_few_are_an_error() {
     let script = script.replace("MOST_BYTES = 40 << 20", "MOST_BYTES = 66100");
     place.write("scripts/gpu_campaign/bundle.py", &script);
     let ran = build(&place);
-    assert!(ran.stdout.contains("left out: large.mtx.xz"), "{ran:?}");
+    ran.prints("left out: large.mtx.xz");
     ran.refused("only 1 matrices fit");
     place.program("bin/battery-1", "true");
     build(&place).refused("no kernel was compiled");

@@ -6,14 +6,15 @@ mod build;
 mod profile;
 mod rehearsal;
 mod steps;
+#[path = "../support/mod.rs"]
+mod support;
 
 use std::fs;
-use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
-use tempfile::TempDir;
+use support::{Dir, Ran, skip};
 
 /// The fake program: it has a GPU and two methods.
 const PROGRAM: &str = r#"case $1 in
@@ -22,11 +23,6 @@ system) [ -e no-gpu ] && echo '{"gpus": [], "no_gpu": "no CUDA driver"}' && exit
 methods) printf 'seq    cpu\n    :a=1 x\ngpu-a   gpu\n    :block=1|2 x\n    :srs=3|4 x\ngpu-b   gpu\n' ;;
 *) echo "$*" ;;
 esac"#;
-
-/// Prints that a test is skipped: directly to stderr, because the test runner hides what a passing test prints.
-fn skip(reason: &str) {
-    let _ = writeln!(std::io::stderr(), "skipped: {reason}");
-}
 
 /// Returns the path of Python if it has a module, or prints that the test is skipped.
 fn python(module: &str) -> Option<PathBuf> {
@@ -41,33 +37,19 @@ fn python(module: &str) -> Option<PathBuf> {
     }
 }
 
-struct Place(TempDir);
-
-#[derive(Debug)]
-struct Ran {
-    status: Option<i32>,
-    stdout: String,
-    stderr: String,
-}
-
-impl Place {
-    fn empty() -> Self {
-        Self(tempfile::tempdir().unwrap())
-    }
-
+impl Dir {
     /// Creates a folder with the scripts and a fake bundle, as on a GPU machine, and with these steps in place of those
     /// of the project. Returns `None` without Python.
-    fn new(steps: &str) -> Option<Self> {
+    fn with_scripts(steps: &str) -> Option<Self> {
         python("tomllib")?;
-        let place = Self::empty();
-        for name in ["", "gpu_campaign"] {
-            let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts").join(name);
-            fs::create_dir_all(place.path("scripts").join(name)).unwrap();
-            for entry in from.read_dir().unwrap().map(Result::unwrap) {
-                if entry.file_type().unwrap().is_file() {
-                    let to = place.path("scripts").join(name).join(entry.file_name());
-                    fs::copy(entry.path(), to).unwrap();
-                }
+        let place = Self::new(&[]);
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        fs::create_dir_all(place.path("scripts/gpu_campaign")).unwrap();
+        for folder in ["scripts", "scripts/gpu_campaign"] {
+            let entries = root.join(folder).read_dir().unwrap().map(|entry| entry.unwrap().path());
+            for file in entries.filter(|path| path.is_file()) {
+                let to = place.path(file.strip_prefix(root).unwrap().to_str().unwrap());
+                fs::copy(file, to).unwrap();
             }
         }
         if !steps.is_empty() {
@@ -77,28 +59,14 @@ impl Place {
         Some(place)
     }
 
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        let path = self.path(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-
     fn program(&self, name: &str, script: &str) {
         self.write(name, &format!("#!/bin/sh\n{script}\n"));
         fs::set_permissions(self.path(name), fs::Permissions::from_mode(0o755)).unwrap();
     }
 
-    fn read(&self, name: &str) -> String {
-        fs::read_to_string(self.path(name)).unwrap_or_default()
-    }
-
     fn command(&self, words: &str) -> Command {
         let mut command = Command::new(self.path("scripts/gpu-campaign"));
-        command.args(words.split_whitespace()).current_dir(self.0.path());
+        command.args(words.split_whitespace()).current_dir(self.path(""));
         let path = format!("{}:{}", self.path("bin").display(), std::env::var("PATH").unwrap());
         command.env("PATH", path);
         command.env("VIRTUAL_ENV", concat!(env!("CARGO_MANIFEST_DIR"), "/.venv"));
@@ -110,31 +78,21 @@ impl Place {
         Ran::of(self.command(words).output().unwrap())
     }
 
-    /// Returns how a step has ended, and its log.
+    /// Returns how a step has ended, and its log; texts without characters for a step that has not begun.
     fn step(&self, name: &str) -> (String, String) {
-        let state = self.read("target/gpu-campaign-state/campaign.json");
-        let state: serde_json::Value = serde_json::from_str(&state).unwrap_or_default();
+        let state = self.json("target/gpu-campaign-state/campaign.json");
         let outcome = state["steps"][name]["outcome"].as_str().unwrap_or_default().to_owned();
-        (outcome, self.read(&format!("target/gpu-campaign-state/logs/{name}.log")))
+        let log = self.path(&format!("target/gpu-campaign-state/logs/{name}.log"));
+        (outcome, fs::read_to_string(log).unwrap_or_default())
     }
 }
 
 impl Ran {
-    fn of(output: Output) -> Self {
-        let text = |bytes| String::from_utf8(bytes).unwrap();
-        let (stdout, stderr) = (text(output.stdout), text(output.stderr));
-        Self { status: output.status.code(), stdout, stderr }
-    }
-
-    #[track_caller]
-    fn exits(self, status: i32) -> Self {
-        assert_eq!(self.status, Some(status), "{self:?}");
-        self
-    }
-
     /// Asserts that the script is refused with this reason.
     #[track_caller]
-    fn refused(&self, reason: &str) {
-        assert!(self.status == Some(2) && self.stderr.contains(reason), "no {reason}: {self:?}");
+    fn refused(self, reason: &str) -> Self {
+        let ran = self.exits(2);
+        ran.says(reason);
+        ran
     }
 }

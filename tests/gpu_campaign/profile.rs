@@ -2,10 +2,11 @@
 //! messages.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::{Place, Ran, python};
+use crate::{Dir, Ran, python};
 use spmv_bench::bench::plan::CacheState;
 use spmv_bench::record::row::{Row, Status};
 use spmv_matrix::order::Order;
@@ -15,34 +16,23 @@ use spmv_methods::method::Device;
 const SHARES: [&str; 3] =
     ["achieved_occupancy", "warp_execution_efficiency", "global_load_efficiency"];
 
-/// Output of a profiler with two kernels and a warning within the table, values with and without thousands
-/// separators, and times in several units.
-const PCSR: &str = r#"==PROF== Connected to process 4711 (/opt/spmv-bench)
-==PROF== Profiling "pcsr_products" - 0: 0%....50%....100% - 3 passes
-==PROF== Profiling "pcsr_sums" - 1: 0%....50%....100% - 3 passes
+/// What a profiler prints around its table: lines of its own and of the program, a warning within the table, and a value
+/// of another section.
+const BEFORE: &str = r#"==PROF== Profiling "pcsr_products" - 0: 0%....50%....100% - 3 passes
 gen:grid3d,n=4 (generated in 0.1 ms)
 "a line of the program", quoted
 gpu-pcsr              PASS         0.0100     0.00500     0.1000
-==PROF== Disconnected from process 4711
-"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC","Section Name","Metric Name","Metric Unit","Metric Value"
-"0","4711","spmv-bench","127.0.0.1","pcsr_products","1","7","(256, 1, 1)","(8, 1, 1)","0","9.0","Command line profiler metrics","gpu__time_duration.sum","ns","3,000"
-"0","4711","spmv-bench","127.0.0.1","pcsr_products","1","7","(256, 1, 1)","(8, 1, 1)","0","9.0","Command line profiler metrics","sm__warps_active.avg.pct_of_peak_sustained_active","%","90.00"
-"0","4711","spmv-bench","127.0.0.1","pcsr_products","1","7","(256, 1, 1)","(8, 1, 1)","0","9.0","Command line profiler metrics","smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct","%","80.00"
-"0","4711","spmv-bench","127.0.0.1","pcsr_products","1","7","(256, 1, 1)","(8, 1, 1)","0","9.0","Command line profiler metrics","smsp__thread_inst_executed_per_inst_executed.ratio","","32"
-==WARNING== Found outstanding GPU clock reset, trying to revert...Success.
+"#;
+const WITHIN: &str = r#"==WARNING== Found outstanding GPU clock reset, trying to revert...Success.
 "a line that belongs to none"
-"0","4711","spmv-bench","127.0.0.1","pcsr_products","1","7","(256, 1, 1)","(8, 1, 1)","0","9.0","SpeedOfLight","Duration","usecond","9.00"
-"1","4711","spmv-bench","127.0.0.1","pcsr_sums","1","7","(128, 1, 1)","(4, 1, 1)","0","9.0","Command line profiler metrics","gpu__time_duration.sum","usecond","1.00"
-"1","4711","spmv-bench","127.0.0.1","pcsr_sums","1","7","(128, 1, 1)","(4, 1, 1)","0","9.0","Command line profiler metrics","sm__warps_active.avg.pct_of_peak_sustained_active","%","50.00"
-"1","4711","spmv-bench","127.0.0.1","pcsr_sums","1","7","(128, 1, 1)","(4, 1, 1)","0","9.0","Command line profiler metrics","smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct","%","40.00"
-"1","4711","spmv-bench","127.0.0.1","pcsr_sums","1","7","(128, 1, 1)","(4, 1, 1)","0","9.0","Command line profiler metrics","smsp__thread_inst_executed_per_inst_executed.ratio","","24"
+"0","4711","pcsr_products","0","Duration","usecond","9.00"
 "#;
 
 /// Returns a profiler's table with the columns that the script reads. `kernels` are name, duration with unit, and the
 /// three shares.
 fn table(kernels: &[(&str, [&str; 2], [&str; 3])]) -> String {
     let mut text = String::from("==PROF== Connected to process 1 (/opt/spmv-bench)\n");
-    text += "\"ID\",\"Kernel Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n";
+    text += "\"ID\",\"Process ID\",\"Kernel Name\",\"Device\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n";
     for (id, (kernel, [duration, time], shares)) in kernels.iter().enumerate() {
         let metrics = [
             ("gpu__time_duration.sum", *time, *duration),
@@ -51,7 +41,9 @@ fn table(kernels: &[(&str, [&str; 2], [&str; 3])]) -> String {
             ("smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct", "%", shares[2]),
         ];
         for (metric, unit, value) in metrics {
-            text += &format!("\"{id}\",\"{kernel}\",\"{metric}\",\"{unit}\",\"{value}\"\n");
+            text += &format!(
+                "\"{id}\",\"4711\",\"{kernel}\",\"0\",\"{metric}\",\"{unit}\",\"{value}\"\n"
+            );
         }
     }
     text
@@ -77,9 +69,9 @@ fn row(file: &str, method: &str) -> Row {
 
 /// Creates a folder with a file of rows, a fake profiler that prints the file named after the method or fails without
 /// such a file, and a program to profile. Returns `None` without Python.
-fn place(rows: &[Row]) -> Option<Place> {
+fn place(rows: &[Row]) -> Option<Dir> {
     python("csv")?;
-    let place = Place::empty();
+    let place = Dir::new(&[]);
     let mut writer = csv::Writer::from_path(place.path("rows.csv")).unwrap();
     rows.iter().for_each(|row| writer.serialize(row).unwrap());
     writer.flush().unwrap();
@@ -95,7 +87,7 @@ exit 2"#;
     Some(place)
 }
 
-impl Place {
+impl Dir {
     /// Sets the profiler's output and exit status for a method.
     fn prints(&self, method: &str, output: &str, status: u8) {
         self.write(&format!("{method}.table"), output);
@@ -122,7 +114,8 @@ impl Place {
     }
 
     fn asked(&self) -> Vec<String> {
-        self.read("asked").lines().map(str::to_owned).collect()
+        let asked = fs::read_to_string(self.path("asked")).unwrap_or_default();
+        asked.lines().map(str::to_owned).collect()
     }
 
     fn rows(&self, name: &str) -> Vec<BTreeMap<String, String>> {
@@ -155,7 +148,13 @@ fn shares_are_added_to_their_rows() {
     let rows = [cpu, row(grid, "gpu-pcsr"), light, skipped, cold];
     let Some(place) = place(&rows) else { return };
     place.write("m.mtx", "");
-    place.prints("gpu-pcsr", PCSR, 0);
+    // Values with thousands separators, and times in several units.
+    let kernels = [
+        ("pcsr_products", ["3,000", "ns"], ["90.00", "32", "80.00"]),
+        ("pcsr_sums", ["1.00", "usecond"], ["50.00", "24", "40.00"]),
+    ];
+    let table_of_pcsr = table(&kernels).replacen("\"1\",", &format!("{WITHIN}\"1\","), 1);
+    place.prints("gpu-pcsr", &format!("{BEFORE}{table_of_pcsr}"), 0);
     // The first kernel loads nothing.
     let filling = [
         ("fill", ["0.5", "us"], ["20", "32", "0"]),
@@ -230,18 +229,10 @@ fn unknown_shares_are_empty_and_reported() {
     place.prints("gpu-sell", &format!("==ERROR== Failed to profile kernel\n{cut_off}"), 0);
     let ran = place.profile(RUN).exits(1);
     let occupancy = (10.0 * 60.0 + 20.0) / 11.0;
-    assert_eq!(
-        place.shares("out.csv"),
-        [
-            [None; 3],
-            [None; 3],
-            [Some(occupancy), None, Some(25.0)],
-            [None; 3],
-            [Some(60.0), Some(50.0), Some(25.0)],
-            [None; 3],
-            [None; 3],
-        ]
-    );
+    let none = [None; 3];
+    let (partly, whole) =
+        ([Some(occupancy), None, Some(25.0)], [Some(60.0), Some(50.0), Some(25.0)]);
+    assert_eq!(place.shares("out.csv"), [none, none, partly, none, whole, none, none]);
     assert_eq!(place.shares("out.kernels.csv")[1], [Some(20.0), None, None], "not nan");
     let durations: Vec<_> =
         place.rows("out.kernels.csv").iter().map(|row| row["duration_ns"].clone()).collect();
@@ -253,7 +244,7 @@ fn unknown_shares_are_empty_and_reported() {
         "ncu ended with 0; ==WARNING== No kernels were profiled.\n",
         "gpu-csc f64 false natural: no warp_execution_efficiency; ncu ended with 0",
     ] {
-        assert!(ran.stderr.contains(expected), "{expected}: {}", ran.stderr);
+        ran.says(expected);
     }
     assert!(!ran.stderr.contains("gpu-hola f64 false natural: "), "{}", ran.stderr);
 }
@@ -270,10 +261,8 @@ fn settings_of_the_run_and_folders_of_matrices_are_used() {
     let asked = place.asked();
     assert!(asked[0].contains("--mtx matrices/there/a.mtx"), "{asked:?}");
     assert!(asked[1].contains("--mtx matrices/b.mtx"), "{asked:?}");
-    assert!(
-        asked[0].ends_with("--quiet --alpha=-1.5 --beta=0.5 --iterations=3 --no-expand"),
-        "{asked:?}"
-    );
+    let end = "--quiet --alpha=-1.5 --beta=0.5 --iterations=3 --no-expand";
+    assert!(asked[0].ends_with(end), "{asked:?}");
     assert_eq!(place.shares("rows.profile.csv"), [[Some(60.0), Some(50.0), Some(25.0)]; 2]);
     assert_eq!(place.rows("rows.profile.kernels.csv").len(), 2);
 
@@ -310,8 +299,7 @@ fn the_program_accepts_the_options() {
         let mut lines = ran.stderr.lines().filter(|line| line.contains(&format!(" {method} ")));
         let measured = format!("; ncu ended with 0; {method} ");
         let refused = "; ncu ended with 2; spmv-bench: --device gpu: ";
-        let is_expected = |line: &str| line.contains(&measured) || line.contains(refused);
-        assert!(lines.any(is_expected), "{}", ran.stderr);
+        assert!(lines.any(|line| line.contains(&measured) || line.contains(refused)), "{ran:?}");
     }
 }
 
@@ -322,19 +310,15 @@ fn errors_have_a_reason() {
     for (words, message) in [
         ("absent.csv", "absent.csv: No such file or directory"),
         ("other.csv", "other.csv: missing columns: precision, transpose, order, device, status;"),
-        (
-            "rows.csv --spmv-bench bin/absent",
-            "bin/absent: no such program; give its path with --spmv-bench",
-        ),
+        ("rows.csv --spmv-bench bin/absent", "bin/absent: no such program; give its path with"),
         (RUN, "gone.mtx: no such file; give the folder of matrices with --matrices"),
     ] {
         place.profile(words).refused(&format!("gpu-profile: {message}"));
     }
     place.write("gone.mtx", "");
-    let ran = place.profile("rows.csv -o absent/out.csv --spmv-bench bin/spmv-bench");
-    ran.refused("gpu-profile: absent/out.csv.part: No such");
-    let ran = place.profile_in(place.path("").to_str().unwrap(), RUN);
-    ran.refused("no ncu in PATH");
+    let absent = place.profile("rows.csv -o absent/out.csv --spmv-bench bin/spmv-bench");
+    absent.refused("gpu-profile: absent/out.csv.part: No such");
+    place.profile_in(place.path("").to_str().unwrap(), RUN).refused("no ncu in PATH");
     assert_eq!(place.asked(), [""; 0], "nothing ran");
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use crate::{Place, skip};
+use crate::{Dir, skip};
 
 const SMALL: &str =
     "%%MatrixMarket matrix coordinate real general\n3 4 4\n1 1 2\n1 4 3\n3 2 1\n3 3 5\n";
@@ -13,7 +13,7 @@ const STEPS: &str = "papers counters memcheck";
 
 #[test]
 fn a_campaign_is_rehearsed_on_a_model_and_taken_in() {
-    let Some(place) = Place::new("") else { return };
+    let Some(place) = Dir::with_scripts("") else { return };
     if !Path::new(env!("CARGO_MANIFEST_DIR")).join(".venv").exists() {
         return skip("no .venv with NVRTC");
     }
@@ -25,23 +25,22 @@ fn a_campaign_is_rehearsed_on_a_model_and_taken_in() {
     place.run(&format!("--rehearse --max-nonzeros 100 out {STEPS}")).exits(0);
 
     // The report of an experiment that was cut off is written when it is taken in.
-    let fig6 =
-        place.path("out/rehearsal/results/hola-fig6").read_dir().unwrap().next().unwrap().unwrap();
-    fs::remove_file(fig6.path().join("report.html")).unwrap();
+    let fig6 = place.only_entry("out/rehearsal/results/hola-fig6");
+    fs::remove_file(fig6.join("report.html")).unwrap();
     place.run("--rehearse --max-nonzeros 100 out counters").exits(0);
     fs::create_dir_all(place.path("target/release")).unwrap();
     symlink(program, place.path("target/release/spmv-bench")).unwrap();
     place.program("bin/cargo", "true");
     place.run("--import out/gpu-campaign.tar.xz").exits(0);
-    let record = place.path("results/gpu-campaign").read_dir().unwrap().next().unwrap().unwrap();
-    assert!(record.file_name().to_string_lossy().ends_with("-model-h200"), "{record:?}");
-    let page = fs::read_to_string(record.path().join("README.md")).unwrap();
+    let record = place.only_entry("results/gpu-campaign");
+    assert!(record.display().to_string().ends_with("-model-h200"), "{record:?}");
+    let page = fs::read_to_string(record.join("README.md")).unwrap();
     for (step, told) in [("papers", "| ok |"), ("memcheck", "| ok |"), ("choices", "| not run |")] {
         let line = page.lines().find(|line| line.starts_with(&format!("| {step} |"))).unwrap();
         assert!(line.contains(told), "{line}");
     }
-    let run = place.path("results/hola-table2").read_dir().unwrap().next().unwrap().unwrap();
-    assert!(fs::read_to_string(run.path().join("rows.csv")).unwrap().contains("small.mtx"));
-    let run = place.path("results/hola-fig6").join(fig6.file_name());
+    let run = place.only_entry("results/hola-table2");
+    assert!(fs::read_to_string(run.join("rows.csv")).unwrap().contains("small.mtx"));
+    let run = place.path("results/hola-fig6").join(fig6.file_name().unwrap());
     assert!(run.join("report.html").exists() && run.join("claims.csv").exists());
 }

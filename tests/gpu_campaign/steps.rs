@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use spmv_bench::papers::experiments;
 
-use crate::{Place, Ran};
+use crate::{Dir, Ran};
 
 /// Returns a step as text, with its expected seconds, its limit and its shell command.
 fn step(name: &str, [seconds, limit]: [u32; 2], run: &str) -> String {
@@ -36,7 +36,7 @@ fn the_steps_may_take_longer_than_expected_and_name_experiments_that_exist() {
 fn a_step_runs_once_unless_it_is_named_and_the_archive_has_everything() {
     let steps =
         step("one", [1, 9], "echo $DEVICE >>ran; echo $VARIANTS") + &step("two", [1, 9], "exit 3");
-    let Some(place) = Place::new(&steps) else { return };
+    let Some(place) = Dir::with_scripts(&steps) else { return };
     place.run("out").exits(1);
     assert_eq!(place.step("one"), ("ok".into(), "gpu-a,gpu-a:block=*,gpu-b\n".into()));
     assert_eq!(place.step("two").0, "failed with status 3");
@@ -56,10 +56,10 @@ fn a_step_runs_once_unless_it_is_named_and_the_archive_has_everything() {
 fn a_limit_and_an_interrupt_end_a_step_with_its_processes() {
     let hang = "echo row >>rows; trap '' TERM; sleep 60 & echo $! >pid; wait; sleep 60";
     let steps = step("hang", [1, 2], hang) + &step("next", [1, 9], "true");
-    let Some(place) = Place::new(&steps) else { return };
+    let Some(place) = Dir::with_scripts(&steps) else { return };
     let begun = Instant::now();
-    let ran = place.run("out").exits(1);
-    assert!(begun.elapsed() < Duration::from_secs(30), "{ran:?}");
+    place.run("out").exits(1);
+    assert!(begun.elapsed() < Duration::from_secs(30));
     assert_eq!((&*place.step("hang").0, &*place.step("next").0), ("cut off", "ok"));
     let state = "target/gpu-campaign-state";
     // A process that was killed exists until its new parent has noticed.
@@ -74,9 +74,9 @@ fn a_limit_and_an_interrupt_end_a_step_with_its_processes() {
     // It is repeated in the next call, which is interrupted.
     let hang = step("hang", [1, 60], "echo row >>rows; echo $$ >pid; sleep 60");
     place.write("scripts/gpu_campaign/steps.toml", &hang);
-    fs::remove_file(place.path(state).join("pid")).unwrap();
+    place.remove(&format!("{state}/pid"));
     let process = place.command("out").spawn().unwrap();
-    while place.read(&format!("{state}/pid")).is_empty() {
+    while !fs::read(place.path(&format!("{state}/pid"))).is_ok_and(|pid| !pid.is_empty()) {
         assert!(begun.elapsed() < Duration::from_secs(60));
         std::thread::sleep(Duration::from_millis(5));
     }
@@ -89,9 +89,8 @@ fn a_limit_and_an_interrupt_end_a_step_with_its_processes() {
 #[test]
 fn no_step_starts_that_could_end_too_late() {
     let steps = step("long", [100, 200], "true") + &step("short", [1, 9], "true");
-    let Some(place) = Place::new(&steps) else { return };
-    let ran = place.run("--within 60 out").exits(3);
-    assert!(ran.stdout.contains("not enough time was left for: long"), "{ran:?}");
+    let Some(place) = Dir::with_scripts(&steps) else { return };
+    place.run("--within 60 out").exits(3).prints("not enough time was left for: long");
     assert_eq!((place.step("long").0, place.step("short").0), (String::new(), "ok".into()));
     place.run("out").exits(0);
 }
@@ -99,7 +98,7 @@ fn no_step_starts_that_could_end_too_late() {
 #[test]
 fn missing_tools_and_bad_rows_are_reported() {
     let tool = step("tool", [1, 9], "true") + "under = \"no-such-tool --all\"\n";
-    let Some(place) = Place::new(&tool) else { return };
+    let Some(place) = Dir::with_scripts(&tool) else { return };
     let rows = [
         ("gpu-a,f64,ok,", false),
         ("gpu-a,f64,wrong,row 3", true),
@@ -130,10 +129,9 @@ fn missing_tools_and_bad_rows_are_reported() {
 
 #[test]
 fn without_a_gpu_or_a_program_nothing_runs() {
-    let Some(place) = Place::new(&step("one", [1, 9], "true")) else { return };
+    let Some(place) = Dir::with_scripts(&step("one", [1, 9], "true")) else { return };
     place.write("no-gpu", "");
-    let ran = place.run("out");
-    assert_eq!((ran.status, &*ran.stderr), (Some(2), "gpu-campaign: no GPU: no CUDA driver\n"));
+    assert_eq!(place.run("out").exits(2).stderr, "gpu-campaign: no GPU: no CUDA driver\n");
     fs::remove_dir_all(place.path("target")).unwrap();
     place.run("out").refused("--build, and copy the folder");
 }
@@ -141,7 +139,7 @@ fn without_a_gpu_or_a_program_nothing_runs() {
 /// The battery tests the methods whose sources differ from those that the newest record has found right.
 #[test]
 fn the_battery_tests_what_has_changed() {
-    let Some(place) = Place::new(&step("battery", [1, 9], "echo $CHANGED")) else { return };
+    let Some(place) = Dir::with_scripts(&step("battery", [1, 9], "echo $CHANGED")) else { return };
     let built = r#"{"methods": {"gpu-a": "1", "gpu-b": "2", "gpu-c": "3"}}"#;
     place.write("target/gpu-campaign/bundle.json", built);
     let right = r#"{"gpu-a": "1", "gpu-b": "1"}"#;
@@ -152,7 +150,7 @@ fn the_battery_tests_what_has_changed() {
     place.program("bin/cargo", "echo \"$*\" >asked");
     let ran = place.run("--import out/gpu-campaign.tar.xz").exits(0);
     assert_eq!(place.read("asked"), "test --test cli the_documents\n");
-    assert!(ran.stdout.contains("| battery | tests battery | ok |"), "{ran:?}");
+    ran.prints("| battery | tests battery | ok |");
     fs::remove_dir_all(place.path("target/gpu-campaign-state/logs")).unwrap();
     place.run("other battery");
     let outcome = "nothing to do: no method has changed since the last record";
@@ -161,7 +159,7 @@ fn the_battery_tests_what_has_changed() {
 
 #[test]
 fn an_archive_that_is_none_is_named() {
-    let Some(place) = Place::new("") else { return };
+    let Some(place) = Dir::with_scripts("") else { return };
     place.write("text.tar.xz", "no archive");
     for (words, told) in [
         ("--import", "--import needs one ARCHIVE"),
@@ -169,8 +167,7 @@ fn an_archive_that_is_none_is_named() {
         ("--import text.tar.xz", "text.tar.xz is not an archive of a campaign"),
         ("--rehearse", "where do the results go? Name a folder OUT"),
     ] {
-        let ran = place.run(words);
-        ran.refused(told);
+        let ran = place.run(words).refused(told);
         assert!(ran.stderr.starts_with("gpu-campaign: "), "{ran:?}");
     }
 }
