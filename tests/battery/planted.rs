@@ -1,5 +1,6 @@
 //! Methods with planted bugs, which the benchmark must report as wrong.
 
+use std::cell::Cell;
 use std::time::Duration;
 
 use spmv_bench::bench::clock::FakeClock;
@@ -8,51 +9,33 @@ use spmv_bench::bench::outcome::Outcome;
 use spmv_bench::bench::plan::{Protocol, Settings};
 use spmv_bench::bench::problem::Problem;
 use spmv_matrix::Csr;
-use spmv_methods::method::{Code, Failed, Method, Prepare, Prepared, Unavailable};
+use spmv_methods::cpu::seq;
+use spmv_methods::method::{Code, Method, Prepared};
 use spmv_methods::team::Team;
 
-type Sum = fn(&Csr<f64>, usize, &[f64]) -> f64;
+/// Computes y, given the matrix, x, y, and the number of products that came before.
+type Product = fn(&Csr<f64>, &[f64], &mut [f64], usize);
 
-/// Returns a method with a bug, after which it is named.
-fn planted(name: &'static str, prepare_f64: Prepare<f64>) -> Method {
-    let code = Code::Cpu { parallel: false, f64: prepare_f64, f32: |_, _| unreachable!() };
-    Method { name, code, ..spmv_methods::cpu::seq::METHOD }
+thread_local! {
+    /// The product of the method, which is thread-local because a method is a function pointer.
+    static PRODUCT: Cell<Product> = const { Cell::new(|_, _, _, _| ()) };
 }
 
-/// Computes the rows one by one with `sum`, then calls `after` with y and the sums.
-fn rows<'a>(
-    csr: &'a Csr<f64>,
-    sum: Sum,
-    mut after: impl FnMut(&mut [f64], Vec<f64>) -> Result<(), Failed> + 'a,
-) -> Result<Prepared<'a, f64>, Unavailable> {
-    Ok(Prepared::new(csr, 0, move |_, x, _, y| {
-        after(y, (0..csr.rows()).map(|row| sum(csr, row, x)).collect())
-    }))
-}
-
-fn right<'a>(
-    csr: &'a Csr<f64>,
-    mut after: impl FnMut(&mut [f64], Vec<f64>) + 'a,
-) -> Result<Prepared<'a, f64>, Unavailable> {
-    let sum: Sum = |csr, row, x| csr.row(row).map(|k| product(csr, k, x)).sum();
-    rows(csr, sum, move |y, sums| {
-        after(y, sums);
-        Ok(())
-    })
-}
-
-fn stored(csr: &Csr<f64>, sum: Sum) -> Result<Prepared<'_, f64>, Unavailable> {
-    rows(csr, sum, |y, sums| {
-        y.copy_from_slice(&sums);
-        Ok(())
-    })
-}
-
-fn product(csr: &Csr<f64>, k: usize, x: &[f64]) -> f64 {
-    csr.values()[k] * x[csr.column_indices()[k] as usize]
-}
-
-fn outcome_of(method: &Method) -> Outcome {
+fn outcome_of(product: Product) -> Outcome {
+    PRODUCT.set(product);
+    let code = Code::Cpu {
+        parallel: false,
+        f64: |csr, _| {
+            let mut before = 0;
+            Ok(Prepared::new(csr, 0, move |_, x, _, y| {
+                PRODUCT.get()(csr, x, y, before);
+                before += 1;
+                Ok(())
+            }))
+        },
+        f32: |_, _| unreachable!("only f64 is measured"),
+    };
+    let method = Method { code, ..seq::METHOD };
     // Row 5 is empty.
     let entry = |row: usize, k: usize| (row, (k * 11 + row) % 97, 1.0 / (k + row + 1) as f64);
     let rows = (0..40).filter(|&row| row != 5);
@@ -61,82 +44,72 @@ fn outcome_of(method: &Method) -> Outcome {
     let settings = Settings { iterations: Some(20), ..Settings::new(Protocol::MergeSpmv) };
     let (team, clock) = (Team::floating(1), FakeClock::new(Duration::from_micros(3)));
     let bench = Bench::new(&team, &clock, &settings);
-    let results = Problem::of(&csr, &settings).on_host(&bench, &[method.into()]);
+    let results = Problem::of(&csr, &settings).on_host(&bench, &[(&method).into()]);
     results.unwrap().outcomes.remove(0)
+}
+
+/// Returns the products that are summed in a row.
+fn terms<'a>(
+    csr: &'a Csr<f64>,
+    row: usize,
+    x: &'a [f64],
+) -> impl DoubleEndedIterator<Item = f64> + 'a {
+    csr.row(row).map(|k| csr.values()[k] * x[csr.column_indices()[k] as usize])
+}
+
+fn sum(csr: &Csr<f64>, row: usize, x: &[f64]) -> f64 {
+    terms(csr, row, x).sum()
 }
 
 #[test]
 fn planted_bugs_are_reported_as_wrong() {
-    let bugs = [
-        planted("skips a row", |csr, _| {
-            right(csr, |y, sums| {
-                (0..y.len()).filter(|&row| row != 17).for_each(|row| y[row] = sums[row]);
-            })
+    let bugs: [(_, Product); 8] = [
+        ("skips a row", |csr, x, y, _| {
+            (0..y.len()).filter(|&row| row != 17).for_each(|row| y[row] = sum(csr, row, x));
         }),
-        planted("leaves empty rows unwritten", |csr, _| {
-            right(csr, |y, sums| {
-                y.iter_mut().zip(sums).filter(|(_, sum)| *sum != 0.0).for_each(|(y, sum)| *y = sum);
-            })
+        ("leaves empty rows unwritten", |csr, x, y, _| {
+            let is_empty = |row: &usize| csr.row(*row).is_empty();
+            (0..y.len()).filter(|row| !is_empty(row)).for_each(|row| y[row] = sum(csr, row, x));
         }),
-        planted("adds to a stale y", |csr, _| {
-            right(csr, |y, sums| {
-                let stale = |y: f64| if y.is_nan() { 0.0 } else { y };
-                y.iter_mut().zip(sums).for_each(|(y, sum)| *y = stale(*y) + sum);
-            })
+        ("adds to a stale y", |csr, x, y, _| {
+            let stale = |y: f64| if y.is_nan() { 0.0 } else { y };
+            (0..y.len()).for_each(|row| y[row] = stale(y[row]) + sum(csr, row, x));
         }),
-        planted("computes only the first time", |csr, _| {
-            let mut first = true;
-            right(csr, move |y, sums| {
-                if std::mem::take(&mut first) {
-                    y.copy_from_slice(&sums);
-                }
-            })
+        ("computes only the first time", |csr, x, y, before| {
+            (0..y.len()).filter(|_| before == 0).for_each(|row| y[row] = sum(csr, row, x));
         }),
-        planted("off by one column", |csr, _| {
-            stored(csr, |csr, row, x| {
-                let next = |k: usize| (csr.column_indices()[k] as usize + 1) % x.len();
-                csr.row(row).map(|k| csr.values()[k] * x[next(k)]).sum()
-            })
+        ("off by one column", |csr, x, y, _| {
+            let shifted = [&x[1..], &x[..1]].concat();
+            (0..y.len()).for_each(|row| y[row] = sum(csr, row, &shifted));
         }),
-        planted("loses the last nonzero of a row", |csr, _| {
-            stored(csr, |csr, row, x| {
-                let range = csr.row(row);
-                (range.start..range.end - 1).map(|k| product(csr, k, x)).sum()
-            })
+        ("loses the last nonzero of a row", |csr, x, y, _| {
+            (0..y.len()).for_each(|row| y[row] = terms(csr, row, x).rev().skip(1).sum());
         }),
-        planted("accumulates f64 in f32", |csr, _| {
-            stored(csr, |csr, row, x| {
-                f64::from(csr.row(row).map(|k| product(csr, k, x) as f32).sum::<f32>())
-            })
+        ("accumulates f64 in f32", |csr, x, y, _| {
+            let sum = |row| terms(csr, row, x).map(|term| term as f32).sum::<f32>();
+            (0..y.len()).for_each(|row| y[row] = f64::from(sum(row)));
         }),
-        planted("writes one NaN", |csr, _| {
-            right(csr, |y, sums| {
-                y.copy_from_slice(&sums);
-                y[39] = f64::NAN;
-            })
+        ("writes one NaN", |csr, x, y, _| {
+            (0..y.len()).for_each(|row| y[row] = sum(csr, row, x));
+            y[39] = f64::NAN;
         }),
     ];
-    for bug in &bugs {
-        let outcome = outcome_of(bug);
-        assert!(matches!(outcome, Outcome::Wrong { .. }), "{}: {outcome:?}", bug.name);
+    for (bug, product) in bugs {
+        let outcome = outcome_of(product);
+        assert!(matches!(outcome, Outcome::Wrong { .. }), "{bug}: {outcome:?}");
     }
 }
 
 #[test]
 fn another_order_of_summation_is_ok() {
-    let reversed = planted("reversed", |csr, _| {
-        stored(csr, |csr, row, x| csr.row(row).rev().map(|k| product(csr, k, x)).sum())
-    });
-    assert!(matches!(outcome_of(&reversed), Outcome::Ok(_)));
+    let reversed: Product = |csr, x, y, _| {
+        (0..y.len()).for_each(|row| y[row] = terms(csr, row, x).rev().sum());
+    };
+    assert!(matches!(outcome_of(reversed), Outcome::Ok(_)));
 }
 
 #[test]
-fn errors_and_panics_are_failures_of_the_method_alone() {
-    let fails =
-        planted("fails", |csr, _| rows(csr, |_, _, _| 0.0, |_, _| Err(Failed("status 4".into()))));
-    assert_eq!(outcome_of(&fails), Outcome::Failed("status 4".into()));
-    let panics = planted("panics", |csr, _| right(csr, |_, _| panic!("row {}", 3)));
-    assert_eq!(outcome_of(&panics), Outcome::Failed("panicked: row 3".into()));
-    let absent = planted("absent", |_, _| Err(Unavailable("not here".into())));
-    assert_eq!(outcome_of(&absent), Outcome::Skipped("not here".into()));
+fn a_panic_is_a_failure_of_the_method_alone() {
+    let panics: Product = |_, _, _, _| panic!("row {}", 3);
+    assert_eq!(outcome_of(panics), Outcome::Failed("panicked: row 3".into()));
 }

@@ -13,14 +13,8 @@ pub const FAULTS: &[Fault] = &[
     fault("bccoo", "if (lane == WARP - 1) warp").to("if (lane == 0) warp"),
     fault("bccoo", "if (next.row != before.row) before = {next.row, {}};"),
     fault("bccoo", "if (before.row == carry.row) add").to("add"),
-    fault("bccoo", "__shfl_up_sync(ALL_LANES, carry.sums.of[r], 1)")
-        .to("__shfl_up_sync(0x7fffffffu, carry.sums.of[r], 1)")
-        .by("which does not contain the calling lane"),
     fault("bccoo", "== WARP - 1 || next != key").to("== WARP - 1"),
     fault("bccoo", "reach &= reach << distance").to("reach = 0"),
-    fault("bccoo", "__shfl_up_sync(ALL_LANES, sum, distance)")
-        .to("__shfl_up_sync(0x7fffffffu, sum, distance)")
-        .by("which does not contain the calling lane"),
     fault("bccoo", "lane == 0 ? before").to("lane == 1 ? before"),
     fault("bccoo", "while (word >> 33 != turn.number);").to("while (false);"),
     fault("bccoo", "2 * turn.number + a_row_ends").to("2 * turn.number + 1"),

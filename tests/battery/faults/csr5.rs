@@ -13,9 +13,6 @@ pub const FAULTS: &[Fault] = &[
     fault("csr5", "if (tile >= tiles) return;\n    const unsigned own")
         .to("const unsigned own")
         .by("csr5_offsets: block"),
-    fault("csr5", "__shfl_up_sync(ALL_LANES, count, distance)")
-        .to("__shfl_up_sync(0x7fffffffu, count, distance)")
-        .by("which does not contain the calling lane"),
     fault("csr5", "if (lane >= distance) count += before;").to("count += before;"),
     fault("csr5", "if (lane < WARP - 1) return;").to("if (lane > 0) return;"),
     fault("csr5", "== count) return;").to("!= ~count) return;"),

@@ -35,9 +35,6 @@ pub const FAULTS: &[Fault] = &[
     fault("bcsr:block=3x3", "USED - 1 - lane").to("USED - lane"),
     fault("bcsr:block=3x3", "place >= AREA").to("place > AREA"),
     fault("bcsr:block=3x3", "if (lane + distance < columns * SIZE) sum").to("sum"),
-    fault("bcsr", "__shfl_down_sync(ALL_LANES")
-        .to("__shfl_down_sync(0xffffu")
-        .by("does not contain the calling lane"),
     fault("coo", "exists ? load_once(&row_indices[step * WARP]) : NO_ROW")
         .to("load_once(&row_indices[step * WARP])")
         .by("reads 4 bytes at"),
@@ -51,12 +48,6 @@ pub const FAULTS: &[Fault] = &[
     fault("coo", "lane != 0 || tails >> (WARP - 1)").to("tails >> (WARP - 1)"),
     fault("coo", "tails << 1 | 1").to("tails << 1"),
     fault("coo", "reach &= reach << distance;").to("reach &= reach << 1;"),
-    fault("coo", "__shfl_up_sync(ALL_LANES")
-        .to("__shfl_up_sync(0xffffu")
-        .by("does not contain the calling lane"),
-    fault("coo", "__ballot_sync(ALL_LANES, row != next)")
-        .to("__ballot_sync(0xffffu, row != next)")
-        .by("does not contain the calling lane"),
     fault("coo", "atomicAdd(&y[row], alpha * sum)").to("y[row] += alpha * sum"),
     fault("coo", "row == first_row || next == NO_ROW").to("next == NO_ROW"),
     fault("coo", "row == first_row || next == NO_ROW").to("row == first_row"),
@@ -72,9 +63,6 @@ pub const FAULTS: &[Fault] = &[
     fault("csrk-3.5", "lane == 0 && row < end").to("lane == 0").by("of a buffer of 4120 bytes"),
     fault("csrk-3", "lane == 0 && row < end").to("lane == 0").by("of a buffer of 4120 bytes"),
     fault("csrk-3.5", "lane == 0 && row < end").to("lane == 1 && row < end"),
-    fault("csrk-3.5", "vector_sum<LANES>(ALL_LANES, sum)")
-        .to("vector_sum<LANES>(0xffffu, sum)")
-        .by("which does not contain the calling lane"),
     fault("csrk-3.5", "left = end - k").to("left = end - k + WIDTH"),
     fault("csrk-3", "left = end - k").to("left = end - k - 1"),
     fault("csrk-3", "k += AT_ONCE * WIDTH").to("k += WIDTH"),
@@ -131,9 +119,6 @@ pub const FAULTS: &[Fault] = &[
     fault("packed", "slice.row + lane;").to("slice.row + place;"),
     fault("packed", "head.code & NO_OFFSETS").to("true"),
     fault("packed", "distance = (1u << shift) / 2;").to("distance = (1u << shift) / 4;"),
-    fault("packed", "__shfl_down_sync(ALL_LANES, sum, distance);")
-        .to("__shfl_down_sync(0xffffu, sum, distance);")
-        .by("does not contain the calling lane"),
     fault("packed", "has_row && lane == place << shift").to("has_row"),
     fault("packed", "has_row && lane == place << shift").to("lane == place << shift").by("writes"),
     fault("packed", "== count - 1;").to("== count;"),
