@@ -113,9 +113,6 @@ mod tests {
         assert_eq!(distinct_values(&random), None, "no part is drawn twice");
         let settings = Settings::new(Protocol::MergeSpmv);
         let (_, _, x, _) = vectors::<f64>(&settings, 0, DRAWN);
-        assert!(
-            x.iter().zip(&random).all(|(x, value)| x != value),
-            "other numbers than those of x"
-        );
+        assert!(x.iter().zip(&random).all(|(x, value)| x != value), "not the numbers of x");
     }
 }

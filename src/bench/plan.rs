@@ -300,24 +300,24 @@ mod tests {
         assert!(!round.continues(9, 3 * second), "too long");
     }
 
+    /// Samples suit the clock of the device, and a round on the CPU has at least ten.
     #[test]
-    fn batches_suit_the_clock_and_leave_ten_samples() {
-        let round = |products| Round { products, ..ROUND };
-        let micros = Duration::from_micros;
-        assert_eq!(round(10_000).batch(micros(2)), 50);
-        assert_eq!(round(10_000).batch(micros(300)), 1);
-        assert_eq!(round(20).batch(micros(2)), 2);
-        assert_eq!(round(1).batch(Duration::ZERO), 1);
-        assert_eq!(Round { cache: CacheState::Cold, ..round(10_000) }.batch(micros(2)), 1);
-    }
-
-    #[test]
-    fn batches_on_a_gpu_last_two_milliseconds() {
-        let round = |products| Round { products, device: Device::Gpu, ..ROUND };
-        let micros = Duration::from_micros;
-        assert_eq!(round(10_000).batch(micros(3)), 667);
-        assert_eq!(round(10_000).batch(micros(2500)), 1);
-        assert_eq!(round(20).batch(micros(3)), 20, "not more than the round has");
-        assert_eq!(Round { cache: CacheState::Cold, ..round(10_000) }.batch(micros(3)), 1);
+    fn batches_last_long_enough() {
+        use CacheState::{Cold, Hot};
+        for (device, products, cache, micros, expected) in [
+            (Device::Cpu, 10_000, Hot, 2, 50),
+            (Device::Cpu, 10_000, Hot, 300, 1),
+            (Device::Cpu, 20, Hot, 2, 2),
+            (Device::Cpu, 1, Hot, 0, 1),
+            (Device::Cpu, 10_000, Cold, 2, 1),
+            (Device::Gpu, 10_000, Hot, 3, 667),
+            (Device::Gpu, 10_000, Hot, 2500, 1),
+            (Device::Gpu, 20, Hot, 3, 20),
+            (Device::Gpu, 10_000, Cold, 3, 1),
+        ] {
+            let batch =
+                Round { products, cache, device, ..ROUND }.batch(Duration::from_micros(micros));
+            assert_eq!(batch, expected, "{device:?}, {products} {cache:?} products of {micros} us");
+        }
     }
 }

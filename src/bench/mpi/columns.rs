@@ -51,18 +51,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_are_renumbered_and_restored() {
-        let entries = [(0, 1, 1.0), (0, 6, 2.0), (1, 4, 3.0), (1, 6, 4.0)];
-        let whole = Csr::<f64>::from_triplets(2, 8, &entries);
-        let needed = needed(&whole);
-        assert_eq!(needed, [1, 4, 6]);
-        let csr = whole.clone();
-        let csr = renumbered(csr, &needed);
-        assert_eq!((csr.column_indices(), csr.cols()), (&[0, 2, 1, 2][..], 3));
-        assert_eq!(restored(&csr, &needed, 8), whole);
-    }
-
-    #[test]
     fn columns_are_counted_by_owner() {
         assert_eq!(counts_by_part(&[0, 3, 4, 9], &[0, 4, 4, 9, 10]), [2, 0, 1, 1]);
     }

@@ -4,7 +4,7 @@
 use std::fs;
 use std::ops::Range;
 
-use super::columns::{needed, owned_cuts, renumbered, restored};
+use super::columns::{needed, renumbered, restored};
 use super::error::MpiError;
 use super::partition::Partition;
 use super::rows::Rows;
@@ -142,48 +142,41 @@ fn a_share_that_no_rank_can_index_is_refused() {
     assert!(refusal.starts_with(expected), "{refusal}");
 }
 
-/// One product, computed as [`super::product`] does.
-struct Product<T> {
-    alpha: T,
-    beta: T,
-    x: Vec<T>,
-    y: Vec<T>,
-    by_need: bool,
-    /// Whether the sums of tails are exchanged.
-    whole: bool,
-}
-
-impl<T: Scalar + Lanes> Product<T> {
-    fn run(&mut self, rows: &Rows, partition: &Partition) -> Vec<RowSum> {
-        let cols = rows.shape().1;
-        let (mut sums, mut tails): (Vec<RowSum>, Vec<_>) = Default::default();
-        for rank in 0..partition.ranks() {
-            let share = share(rows, partition, rank).unwrap().csr;
-            let csr = share.to_precision::<T>().unwrap().into_owned();
-            let own: Vec<_> = (0..csr.rows()).map(|row| RowSum::of(&csr, row, &self.x)).collect();
-            let needed = if self.by_need { needed(&csr) } else { (0..cols as u32).collect() };
-            let csr = renumbered(csr, &needed);
-            let x: Vec<T> = needed.iter().map(|&column| self.x[column as usize]).collect();
-            let stored = partition.stored(rank);
-            let operands = Operands { alpha: self.alpha, x: &x, beta: self.beta };
-            let end = Coordinate { row: stored.len(), nonzero: csr.nnz() };
-            let path = Range { start: Coordinate { row: 0, nonzero: 0 }, end };
-            let y = &mut self.y[stored.clone()];
-            let sum = consume(Isa::detect(), &csr, path, operands, y, false);
-            assert_eq!(restored(&csr, &needed, cols).column_indices(), share.column_indices());
-            tails.push((Carry { row: 0, sum }, own[stored.len()]));
-            sums.extend(&own[..stored.len()]);
-        }
-        for rank in (0..partition.ranks()).filter(|_| self.whole) {
-            let (y, sums) = (&mut self.y[partition.stored(rank)], &mut sums[..]);
-            for sender in partition.senders(rank) {
-                fix_up([&tails[sender].0], self.alpha, y);
-                let first = &mut sums[partition.stored(rank).start];
-                *first = first.plus(tails[sender].1);
-            }
-        }
-        sums
+/// Computes a product as [`super::product`] does: the needed or all elements of x are gathered, and the sums of tails are
+/// exchanged if it is `whole`. Returns the sums of the rows, of which y has the results.
+fn product<T: Scalar + Lanes>(
+    rows: &Rows,
+    partition: &Partition,
+    given: &Operands<T>,
+    y: &mut [T],
+    [by_need, whole]: [bool; 2],
+) -> Vec<RowSum> {
+    let cols = rows.shape().1;
+    let (mut sums, mut tails): (Vec<RowSum>, Vec<_>) = Default::default();
+    for rank in 0..partition.ranks() {
+        let share = share(rows, partition, rank).unwrap().csr;
+        let csr = share.to_precision::<T>().unwrap().into_owned();
+        let own: Vec<_> = (0..csr.rows()).map(|row| RowSum::of(&csr, row, given.x)).collect();
+        let needed = if by_need { needed(&csr) } else { (0..cols as u32).collect() };
+        let csr = renumbered(csr, &needed);
+        let x: Vec<T> = needed.iter().map(|&column| given.x[column as usize]).collect();
+        let stored = partition.stored(rank);
+        let end = Coordinate { row: stored.len(), nonzero: csr.nnz() };
+        let path = Range { start: Coordinate { row: 0, nonzero: 0 }, end };
+        let (operands, y) = (Operands { x: &x, ..*given }, &mut y[stored.clone()]);
+        let sum = consume(Isa::detect(), &csr, path, operands, y, false);
+        assert_eq!(restored(&csr, &needed, cols).column_indices(), share.column_indices());
+        tails.push((Carry { row: 0, sum }, own[stored.len()]));
+        sums.extend(&own[..stored.len()]);
     }
+    for rank in (0..partition.ranks()).filter(|_| whole) {
+        let stored = partition.stored(rank);
+        for sender in partition.senders(rank) {
+            fix_up([&tails[sender].0], given.alpha, &mut y[stored.clone()]);
+            sums[stored.start] = sums[stored.start].plus(tails[sender].1);
+        }
+    }
+    sums
 }
 
 fn products_are_right<T: Scalar + Lanes>() {
@@ -201,20 +194,18 @@ fn products_are_right<T: Scalar + Lanes>() {
             let partition = partition(&rows, ranks);
             let split = (0..ranks).any(|rank| partition.has_tail(rank));
             for (by_need, whole) in [(true, true), (false, true), (true, false)] {
-                let (x, y) = (
-                    x.clone(),
-                    if beta == T::zero() { vec![T::nan(); csr.rows()] } else { y0.clone() },
-                );
-                let mut product = Product { alpha, beta, x, y, by_need, whole };
-                let sums = product.run(&rows, &partition);
+                let unread = vec![T::nan(); csr.rows()];
+                let mut y = if beta == T::zero() { unread } else { y0.clone() };
+                let given = Operands { alpha, x: &x, beta };
+                let sums = product(&rows, &partition, &given, &mut y, [by_need, whole]);
                 let right = whole || !split;
                 for reference in [&reference, &Reference::of_sums(&sums, alpha, beta, &y0)] {
-                    let verdict = reference.judge(&product.y);
+                    let verdict = reference.judge(&y);
                     // Without the exchange of tails, y and the sums both lack them.
                     let passes = verdict.passes();
                     assert!(passes || !right, "{spec} {ranks}: {}", verdict.describe());
                 }
-                assert_eq!(reference.judge(&product.y).passes(), right, "{spec} {ranks}");
+                assert_eq!(reference.judge(&y).passes(), right, "{spec} {ranks}");
             }
         }
     }
@@ -226,13 +217,4 @@ fn products_are_right<T: Scalar + Lanes>() {
 fn products_of_all_ranks_are_right() {
     products_are_right::<f64>();
     products_are_right::<f32>();
-}
-
-#[test]
-fn every_value_of_x_has_one_owner() {
-    let partition = Partition::new(vec![0, 9, 0, 1, 1], 3);
-    for cols in [5, 11, 1] {
-        let cuts = owned_cuts(&partition, cols);
-        assert!(cuts.is_sorted() && cuts[0] == 0 && cuts[3] == cols && cuts.len() == 4);
-    }
 }

@@ -101,9 +101,7 @@ fn a_worker_follows_its_script() {
         |methods: &[&str]| send(&socket, &Answer::Ready(Box::new(record(methods)))).unwrap();
     let emit = |event| send(&socket, &Answer::Event(event)).unwrap();
     match (&**script, nth) {
-        ("is never ready", _) => loop {
-            std::thread::sleep(std::time::Duration::from_secs(1));
-        },
+        ("is never ready", _) => std::thread::sleep(Duration::MAX),
         ("finds less the second time", 1..) => ready(&["a"]),
         _ => ready(&["a", "b"]),
     }
@@ -167,9 +165,9 @@ fn run(script: &str) -> (Vec<String>, String) {
 
 #[test]
 fn children_that_end_are_replaced_and_results_are_kept() {
-    let reading = "the child process exited with status 3 while reading the matrix";
-    let killed =
-        "the child process exited with status 12 while reading the matrix, as when memory runs out";
+    let end =
+        |status| format!("the child process exited with status {status} while reading the matrix");
+    let (reading, killed) = (&*end(3), &*(end(12) + ", as when memory runs out"));
     for (script, results, end) in [
         ("ends after the matrix", &["b"][..], "NotMeasured"),
         ("ends after a group", &["a", "b"], "Done"),

@@ -117,10 +117,9 @@ mod tests {
         let mirror = Site::mirror("http://localhost:8000/copy/").unwrap();
         assert_eq!(mirror.index().unwrap(), "http://localhost:8000/copy/files/ssstats.csv");
         assert_eq!(Site::collection()[3].index(), None);
-        let error = |text: &str| Site::mirror(text).unwrap_err();
-        assert_eq!(error("ftp://host/x"), "ftp is not supported, only http and https");
         for text in ["host/x", "http://", "file:///x"] {
-            assert_eq!(error(text), "it is not a web address such as http://host/path", "{text}");
+            let error = Site::mirror(text).unwrap_err();
+            assert_eq!(error, "it is not a web address such as http://host/path", "{text}");
         }
     }
 
@@ -163,9 +162,8 @@ mod tests {
     fn a_way_has_no_secrets_and_tells_where_others_could_change_the_file() {
         let secret = way("https://me:secret@h/x", "http://127.0.0.1:8/y?token=secret#a");
         assert_eq!(secret, "https://h/x -> http://127.0.0.1:8/y");
-        assert!(
-            begins_with(&secret, "https://me:secret@h/x") && !begins_with(&secret, "https://h")
-        );
+        assert!(begins_with(&secret, "https://me:secret@h/x"));
+        assert!(!begins_with(&secret, "https://h"));
         let files = "http://sparse-files.engr.tamu.edu/x";
         for (requested, answered, exposed) in [
             ("https://sparse.tamu.edu/x", "https://sparse.tamu.edu/x", false),
