@@ -1,5 +1,3 @@
-//! Tests of the command `compare`.
-
 use expect_test::expect;
 
 use super::env::{Dir, Ran, program};

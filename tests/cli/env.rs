@@ -19,7 +19,6 @@ use spmv_methods::method::Unavailable;
 pub use crate::support::{Dir, Ran, skip};
 
 impl Ran {
-    /// Returns the message of a command that was refused.
     #[track_caller]
     pub fn error(&self) -> &str {
         assert_eq!(self.status, Some(2), "{self:?}");
@@ -136,7 +135,6 @@ fn run_in(
     Ran { command: words.into(), status: Some(status), stdout, stderr: stderr + &message }
 }
 
-/// A clock that sets the interrupt flag at the given call.
 struct Interrupting<'a> {
     clock: FakeClock,
     calls: Cell<usize>,

@@ -129,7 +129,7 @@ fn tables_are_sorted_and_other_formats_are_not() {
     assert!(!both.is_empty() && both.iter().all(|(merge, seq)| merge < seq), "{tables:?}");
 }
 
-/// If the run is interrupted before the matrix is read, no line is printed and no file is replaced.
+/// If the run is interrupted before the matrix is read, or there is no such matrix, no line is printed and no file is replaced.
 #[test]
 fn an_interrupt_before_the_matrix_is_read_shows_nothing() {
     let dir = Dir::new(&[("a.mtx", SMALL), ("old.txt", "mine\n")]);
@@ -140,6 +140,7 @@ fn an_interrupt_before_the_matrix_is_read_shows_nothing() {
     let files = "-o DIR/old.txt --export-csv DIR/new.csv --force";
     let (ran, _) = interrupted(&dir.words(&format!("--mtx DIR/a.mtx {EXACT} {files}")), 1);
     ran.exits(1);
+    dir.refuses(&[(&format!("--mtx DIR/typo.mtx {EXACT} {files}"), "typo.mtx: ")]);
     assert_eq!(dir.read("old.txt"), "mine\n");
     assert!(!dir.path("new.csv").exists());
 }

@@ -9,7 +9,6 @@ use super::env::{Dir, Ran, run, run_on};
 
 const QUICK: &str = "--mtx gen:wheel,spokes=40 --threads 1 --iterations 3 --rounds 1";
 
-/// Runs a command on a machine with a GPU.
 fn run_with_gpu(words: &str) -> Ran {
     run_on(&format!("{QUICK} {words}"), &SystemClock::default(), || Model::tiny(1))
 }

@@ -1,5 +1,3 @@
-//! Tests of the results after an interrupt.
-
 use std::collections::BTreeSet;
 
 use crate::env::{Dir, interrupted, run};

@@ -151,18 +151,6 @@ fn csv_of_a_corpus() {
 }
 
 #[test]
-fn json_of_one_matrix() {
-    let dir = Dir::new(&[("a.mtx", SMALL)]);
-    let ran = dir.run(&format!("DIR/a.mtx {EXACT} --format json --quiet"));
-    assert_eq!(ran.stderr, "");
-    let report = &ran.json()[0];
-    assert_eq!((&report["rows"], &report["load_ms"]), (&3.into(), &1.0.into()));
-    assert_eq!(report["row_length"]["histogram"], serde_json::json!([1, 2]));
-    let row = &report["groups"][0]["rows"][2];
-    assert_eq!((&row["method_name"], &row["avg_spmv_ms"]), (&"merge".into(), &1.0.into()));
-}
-
-#[test]
 fn generate_writes_the_matrix_as_it_was_read() {
     let dir = Dir::new(&[("a.mtx", &SMALL.replace("1 4 3", "1 4 0.1"))]);
     dir.run("generate DIR/a.mtx -o DIR/b.mtx").exits(0);

@@ -1,5 +1,3 @@
-//! Tests of `--order`.
-
 use super::env::{Dir, run};
 use super::{EXACT, SMALL};
 

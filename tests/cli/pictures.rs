@@ -91,7 +91,6 @@ fn write(dir: &Path) -> String {
     format!("{all} figures, {many} with switches, {all} files")
 }
 
-/// Returns the name of an installed Chromium.
 fn chromium() -> Option<&'static str> {
     let runs = |name: &&str| {
         Command::new(name).arg("--version").output().is_ok_and(|ran| ran.status.success())

@@ -1,5 +1,3 @@
-//! Tests of error messages and exit statuses.
-
 use crate::SMALL;
 use crate::env::{Dir, program};
 
@@ -22,6 +20,13 @@ fn commands_that_cannot_run_are_reported_with_the_reason() {
         ("DIR", "DIR is a folder; `spmv-bench corpus DIR` measures all"),
         ("DIR/bad.mtx --mtx gen:grid2d,n=3", "'[MATRIX]' cannot be used with '--mtx"),
         ("--output DIR/absent/out.csv", "cannot write"),
+        // Root may write to every folder except those of the kernel.
+        (
+            "corpus DIR --output /sys/kernel/out.csv",
+            "cannot open /sys/kernel/out.csv for results: ",
+        ),
+        ("corpus DIR --output DIR/empty", "DIR/empty"),
+        ("fetch --list --datasets absent/my.toml", "cannot read absent/my.toml: "),
         ("--max-time never", "invalid value 'never' for '--max-time <S>'"),
         ("--alpha inf", "it must be a finite number"),
         ("--max-time 1e30", "it must be a number of seconds from 0 to 1e9"),

@@ -1,5 +1,3 @@
-//! Tests of the command `report`.
-
 use std::path::Path;
 
 use expect_test::expect;

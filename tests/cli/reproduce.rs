@@ -1,5 +1,3 @@
-//! Tests of the command `reproduce`.
-
 use serde_json::Value;
 use spmv_bench::bench::clock::SystemClock;
 use spmv_methods::device::model::Model;
@@ -46,7 +44,6 @@ fn reproduce(dir: &Dir, words: &str) -> Ran {
     dir.run(&format!("reproduce DIR/shapes.toml --data DIR/none --output DIR/out {words}"))
 }
 
-/// Returns the line of the table that starts with that text.
 fn verdict_of<'a>(stdout: &'a str, claim: &str) -> &'a str {
     stdout.lines().find(|line| line.trim_start().starts_with(claim)).expect("a line of the claim")
 }

@@ -50,14 +50,6 @@ fn matrices_without_a_stand_in_are_reported() {
     }
 }
 
-#[test]
-fn files_folders_and_generators_may_be_mixed() {
-    let dir = Dir::new(&[("a.mtx", SMALL), ("sub/b.mtx", SMALL)]);
-    let ran = dir.run(&format!("corpus gen:grid2d,n=3 DIR/a.mtx DIR/sub {EXACT} --format csv"));
-    let expected = ["gen:grid2d,n=3", "DIR/a.mtx", "DIR/sub/b.mtx"].map(|name| [name; 3]);
-    assert_eq!(ran.exits(0).column("file"), expected.concat());
-}
-
 /// Matrices of different groups may have the same name. Copies of their folder are compared by the paths below it.
 #[test]
 fn equal_names_in_different_groups_are_different_matrices() {

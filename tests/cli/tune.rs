@@ -1,5 +1,3 @@
-//! Tests of `spmv-bench tune`.
-
 use expect_test::expect;
 use spmv_methods::device::model::Model;
 
