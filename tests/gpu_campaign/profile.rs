@@ -6,6 +6,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use expect_test::expect;
+
 use crate::{Dir, Ran, python};
 use spmv_bench::bench::plan::CacheState;
 use spmv_bench::record::row::{Row, Status};
@@ -167,25 +169,13 @@ fn shares_are_added_to_their_rows() {
     let pcsr = [Some(80.0), Some(93.75), Some(70.0)];
     let light = [Some(50.0), Some(62.5), Some(25.0)];
     assert_eq!(place.shares("out.csv"), [[None; 3], pcsr, light, [None; 3], pcsr]);
-    assert_eq!(
-        place.shares("out.kernels.csv"),
-        [
-            [Some(90.0), Some(100.0), Some(80.0)],
-            [Some(50.0), Some(75.0), Some(40.0)],
-            [Some(20.0), Some(100.0), None],
-            [Some(60.0), Some(50.0), Some(25.0)],
-        ]
-    );
-    let kernels = place.rows("out.kernels.csv");
-    let column = |name: &str| kernels.iter().map(|row| row[name].clone()).collect::<Vec<_>>();
-    assert_eq!(
-        column("kernel"),
-        ["pcsr_products", "pcsr_sums", "fill", "light<float>(int, float)"]
-    );
-    assert_eq!(column("duration_ns"), ["3000.0", "1000.0", "500.0", "1500.0"]);
-    assert_eq!(column("file"), [grid, grid, "m.mtx", "m.mtx"]);
-    assert_eq!(column("method_name")[1..3], ["gpu-pcsr", "gpu-light:level=vector"]);
-    assert_eq!(column("precision")[1..3], ["f64", "f32"]);
+    expect![[r#"
+        file,method_name,precision,transpose,order,kernel,duration_ns,achieved_occupancy,warp_execution_efficiency,global_load_efficiency
+        "gen:grid3d,n=4",gpu-pcsr,f64,false,natural,pcsr_products,3000.0,90.0,100.0,80.0
+        "gen:grid3d,n=4",gpu-pcsr,f64,false,natural,pcsr_sums,1000.0,50.0,75.0,40.0
+        m.mtx,gpu-light:level=vector,f32,true,rcm,fill,500.0,20.0,100.0,
+        m.mtx,gpu-light:level=vector,f32,true,rcm,"light<float>(int, float)",1500.0,60.0,50.0,25.0
+    "#]].assert_eq(&place.read("out.kernels.csv"));
 
     // All other columns are unchanged, and the rows with hot and cold caches share one profiler run.
     let [joined, before] = ["out.csv", "rows.csv"].map(|name| {
@@ -194,21 +184,10 @@ fn shares_are_added_to_their_rows() {
         rows
     });
     assert_eq!(joined, before);
-    let metrics = "gpu__time_duration.sum,sm__warps_active.avg.pct_of_peak_sustained_active,\
-        smsp__thread_inst_executed_per_inst_executed.ratio,\
-        smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct";
-    let asked = |matrix: &str, of: &str| {
-        format!(
-            "C --csv --print-units base --clock-control none --profile-from-start off --metrics \
-             {metrics} bin/spmv-bench --mtx {matrix} --methods {of}"
-        )
-    };
-    let once = "--rounds 1 --warmups 1 --max-time 0 --no-isolate --format text --quiet";
-    let pcsr = format!("gpu-pcsr --device gpu --precision f64 --order natural {once}");
-    let light = format!(
-        "gpu-light:level=vector --device gpu --precision f32 --order rcm {once} --transpose"
-    );
-    assert_eq!(place.asked(), [asked(grid, &pcsr), asked("m.mtx", &light)]);
+    expect![[r#"
+        C --csv --print-units base --clock-control none --profile-from-start off --metrics gpu__time_duration.sum,sm__warps_active.avg.pct_of_peak_sustained_active,smsp__thread_inst_executed_per_inst_executed.ratio,smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct bin/spmv-bench --mtx gen:grid3d,n=4 --methods gpu-pcsr --device gpu --precision f64 --order natural --rounds 1 --warmups 1 --max-time 0 --no-isolate --format text --quiet
+        C --csv --print-units base --clock-control none --profile-from-start off --metrics gpu__time_duration.sum,sm__warps_active.avg.pct_of_peak_sustained_active,smsp__thread_inst_executed_per_inst_executed.ratio,smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct bin/spmv-bench --mtx m.mtx --methods gpu-light:level=vector --device gpu --precision f32 --order rcm --rounds 1 --warmups 1 --max-time 0 --no-isolate --format text --quiet --transpose
+    "#]].assert_eq(&place.read("asked"));
 }
 
 #[test]
@@ -233,10 +212,13 @@ fn unknown_shares_are_empty_and_reported() {
     let (partly, whole) =
         ([Some(occupancy), None, Some(25.0)], [Some(60.0), Some(50.0), Some(25.0)]);
     assert_eq!(place.shares("out.csv"), [none, none, partly, none, whole, none, none]);
-    assert_eq!(place.shares("out.kernels.csv")[1], [Some(20.0), None, None], "not nan");
-    let durations: Vec<_> =
-        place.rows("out.kernels.csv").iter().map(|row| row["duration_ns"].clone()).collect();
-    assert_eq!(durations, ["10.0", "1.0", "", "10.0"]);
+    expect![[r#"
+        file,method_name,precision,transpose,order,kernel,duration_ns,achieved_occupancy,warp_execution_efficiency,global_load_efficiency
+        "gen:wheel,spokes=9",gpu-csc,f64,false,natural,a,10.0,60.0,50.0,25.0
+        "gen:wheel,spokes=9",gpu-csc,f64,false,natural,b,1.0,20.0,,
+        "gen:wheel,spokes=9",gpu-coo,f64,false,natural,c,,60.0,50.0,
+        "gen:wheel,spokes=9",gpu-hola,f64,false,natural,d,10.0,60.0,50.0,25.0
+    "#]].assert_eq(&place.read("out.kernels.csv"));
     for expected in [
         "gen:wheel,spokes=9 gpu-merge f64 false natural: no achieved_occupancy, \
          warp_execution_efficiency, global_load_efficiency; ncu ended with 2; \
