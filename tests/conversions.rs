@@ -9,7 +9,6 @@ use rand::{RngExt, SeedableRng};
 /// The number of matrices. Miri is several thousand times slower than native execution.
 const MATRICES: u64 = if cfg!(miri) { 3 } else { 200 };
 
-/// Returns random bytes for one matrix. Their number depends on the seed.
 fn bytes(seed: u64) -> Vec<u8> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     (0..8 + seed % 90).map(|_| random.random()).collect()

@@ -1,12 +1,15 @@
 //! Tests of the datasets: the file format, its error messages, and the agreement of the built-in datasets with
 //! the index of the collection and with the papers.
 
-use std::io::Write;
+#[path = "support/mod.rs"]
+mod support;
+
 use std::path::Path;
 
 use spmv_bench::collection::{Datasets, Matrices, Matrix, Member, index};
 use spmv_matrix::source::Source;
 use spmv_matrix::stats::RowStatistics;
+use support::skip;
 
 const TWO: &str = r#"
 matrix = [
@@ -106,31 +109,13 @@ fn errors_name_the_line() {
 }
 
 #[test]
-fn a_user_s_file_extends_the_built_in_datasets() {
-    let file = tempfile::NamedTempFile::new().unwrap();
-    std::fs::write(file.path(), TWO).unwrap();
-    let (both, ours) = (Datasets::with(Some(file.path())).unwrap(), Datasets::ours());
-    assert_eq!(both.matrices().count(), ours.matrices().count() + 2);
-    assert_eq!(both.sets().count(), ours.sets().count());
-}
-
-#[test]
-fn a_missing_file_is_named() {
-    let error = Datasets::with(Some(Path::new("absent/my.toml"))).unwrap_err().to_string();
-    assert!(error.starts_with("cannot read absent/my.toml: "), "{error}");
-}
-
-#[test]
 fn built_in_matrices_agree_with_the_index() {
     let ours = Datasets::ours();
     assert!(ours.set("default").is_some(), "`fetch` downloads this set if none is named");
     let folder = std::env::var("SPMV_BENCH_TEST_FILES").unwrap_or_default();
     let path = Path::new(&folder).join("collection/ssstats.csv");
     let Ok(text) = std::fs::read_to_string(&path) else {
-        let reason = "SPMV_BENCH_TEST_FILES names no folder with collection/ssstats.csv";
-        // Directly to stderr, because the test runner hides the captured output of tests that pass.
-        let _ = writeln!(std::io::stderr(), "skipped: {reason}");
-        return;
+        return skip("SPMV_BENCH_TEST_FILES names no folder with collection/ssstats.csv");
     };
     let collection = index::parse(&text, "ssstats.csv").unwrap();
     assert!(collection.len() > 2000);
@@ -186,27 +171,6 @@ fn built_in_sets_agree_with_the_papers() {
     assert!(default.len() > 50);
 }
 
-/// Returns the value of `key` in a specification.
-fn parameter<T: std::str::FromStr>(spec: &str, key: &str) -> Option<T> {
-    let pair = |word: &str| word.split_once('=').map(|(k, v)| (k.to_owned(), v.to_owned()));
-    spec.split(',').filter_map(pair).find(|(k, _)| k == key).and_then(|(_, v)| v.parse().ok())
-}
-
-/// Returns the numbers of rows, columns and entries and the length of the longest row.
-fn sizes(spec: &str) -> [u64; 4] {
-    let of = |key: &str| parameter::<u64>(spec, key);
-    match of("hubs") {
-        Some(hubs) => {
-            let (n, length) = (of("n").unwrap(), of("length").unwrap());
-            [n, n, hubs * length + (n - hubs) * of("others").unwrap(), length]
-        }
-        None => {
-            let rows = of("rows").unwrap();
-            [rows, of("cols").unwrap_or(rows), of("nnz").unwrap(), of("longest").unwrap()]
-        }
-    }
-}
-
 #[test]
 fn every_matrix_has_a_stand_in_of_its_size_and_row_lengths() {
     const GENERATED: u64 = 1_000_000;
@@ -217,8 +181,15 @@ fn every_matrix_has_a_stand_in_of_its_size_and_row_lengths() {
         let Source::Generated(generator) = Source::parse(spec.as_ref()).unwrap() else {
             panic!("{id}: {spec}");
         };
-        let [rows, cols, nnz, spec_longest] = sizes(spec);
-        assert_eq!([rows, cols, nnz], [matrix.rows, matrix.cols, matrix.entries], "{id}");
+        let (size, (rows, cols)) = ([matrix.rows, matrix.cols, matrix.entries], generator.shape());
+        let number = |key| -> Option<u64> {
+            spec.split(',').find_map(|word| word.strip_prefix(key)?.parse().ok())
+        };
+        // The generator's bound on the entries counts those of hubs also among the others.
+        let twice = number("hubs=").unwrap_or(0) * number("others=").unwrap_or(0);
+        let nnz = generator.most_entries() as u64 - twice;
+        assert_eq!([rows as u64, cols as u64, nnz], size, "{id}");
+        let spec_longest = number("longest=").or(number("length=")).unwrap();
         let printed = members(&ours, "csrk-64").iter().find(|member| member.id == *id);
         let longest = matrix.longest.or(printed.and_then(|member| member.longest));
         let longest = longest.unwrap_or(spec_longest);
@@ -226,8 +197,11 @@ fn every_matrix_has_a_stand_in_of_its_size_and_row_lengths() {
         if matrix.entries < GENERATED {
             let csr = generator.generate().unwrap();
             let lengths = RowStatistics::of(&csr);
-            let size = [csr.rows() as u64, csr.cols() as u64, csr.nnz() as u64];
-            assert_eq!(size, [matrix.rows, matrix.cols, matrix.entries], "{id}");
+            assert_eq!(
+                [csr.rows(), csr.cols(), csr.nnz()].map(|number| number as u64),
+                size,
+                "{id}"
+            );
             assert_eq!(u64::from(lengths.max), longest, "{id}");
             if let (Some(published), Some(made)) = (matrix.variation, lengths.variation) {
                 assert!((made / published - 1.0).abs() < 0.05, "{id}: {made}, not {published}");

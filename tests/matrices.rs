@@ -4,9 +4,10 @@
 
 #[path = "battery/all.rs"]
 mod all;
+#[path = "support/mod.rs"]
+mod support;
 
 use std::collections::HashMap;
-use std::io::Write;
 use std::path::PathBuf;
 
 use spmv_bench::bench::clock::SystemClock;
@@ -22,6 +23,7 @@ use spmv_methods::device::buffer::Value;
 use spmv_methods::device::model::{DeviceFile, Model};
 use spmv_methods::method::{Choice, Device};
 use spmv_methods::team::Team;
+use support::skip;
 
 /// Returns the folder and the rows of its table by column name. Returns `None` and prints a message if the
 /// folder is absent.
@@ -29,7 +31,7 @@ fn table() -> Option<(PathBuf, Vec<HashMap<String, String>>)> {
     let folder = std::env::var("SPMV_BENCH_TEST_FILES").unwrap_or_default();
     let folder = PathBuf::from(folder).join("matrices");
     let Ok(text) = std::fs::read_to_string(folder.join("README.md")) else {
-        print_always("skipped: SPMV_BENCH_TEST_FILES names no folder with matrices/README.md");
+        skip("SPMV_BENCH_TEST_FILES names no folder with matrices/README.md");
         return None;
     };
     let mut rows = text.lines().filter(|line| line.starts_with('|')).map(|line| {
@@ -38,11 +40,6 @@ fn table() -> Option<(PathBuf, Vec<HashMap<String, String>>)> {
     let header = rows.next().expect("the table has a header");
     let named = |row: Vec<String>| header.iter().cloned().zip(row).collect();
     Some((folder, rows.skip(1).map(named).collect()))
-}
-
-/// Prints to stderr directly, because the test runner hides the captured output of tests that pass.
-fn print_always(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 #[test]
@@ -91,7 +88,6 @@ fn modelled() -> Gpu {
     Gpu::new(Model::of_file("a100", &DeviceFile::find("a100").unwrap()))
 }
 
-/// Runs the methods of a device on a matrix with one product per round and checks their results.
 fn check<T: Value>(name: &str, csr: &Csr<T>, device: Device) {
     let settings = Settings {
         iterations: Some(1),

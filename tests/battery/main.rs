@@ -278,7 +278,6 @@ fn nan_stays_in_its_rows_of_a_large_matrix() {
     }
 }
 
-/// A random matrix as triplets without duplicates.
 fn random_matrix() -> impl Strategy<Value = (usize, usize, Vec<Triplet>)> {
     (1usize..60, 1usize..60).prop_flat_map(|(rows, cols)| {
         let cells = prop::collection::btree_map((0..rows, 0..cols), -1e3..1e3f64, 0..400);

@@ -24,7 +24,6 @@ pub fn place() -> Dir {
     place
 }
 
-/// Runs the program with the library and these variables.
 pub fn run_with_library(place: &Dir, words: &str, variables: &[(&str, &str)]) -> Ran {
     let libraries = place.path("libraries").display().to_string();
     place.run_with(words, &[variables, &[("SPMV_BENCH_LIBRARY_PATH", &libraries)]].concat())

@@ -11,7 +11,6 @@ use crate::{Dir, LITTLE_MEMORY, Ran, behind, children, end_of, eventually, signa
 /// Methods of the CPU and of the GPU, none of which is asked for by its name.
 const METHODS: &str = "--methods *csr5 --iterations 3 --rounds 1 --format csv";
 
-/// Returns a folder with matrices and the driver, or `None` without a C compiler.
 fn place() -> Option<Dir> {
     let place = Dir::with_matrices(&[30, 20]);
     if !built_driver(&place) {
@@ -27,7 +26,6 @@ fn command(place: &Dir, fault: &str, words: &str) -> Command {
     program
 }
 
-/// Runs the program for each fault and command line, all at the same time.
 fn run_all(place: &Dir, cases: &[(&str, String)]) -> Vec<Ran> {
     let start = |(fault, words): &(&str, String)| command(place, fault, words).spawn().unwrap();
     let started: Vec<_> = cases.iter().map(start).collect();

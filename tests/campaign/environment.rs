@@ -5,74 +5,13 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
-use std::path::PathBuf;
 use std::process::Command;
-use std::time::{Duration, SystemTime};
 
 use crate::plugins::plugin;
-use crate::{
-    Dir, EXACT, LITTLE_MEMORY, assert_same, behind, column, end_of, eventually, rows, skip,
-};
+use crate::{Dir, EXACT, LITTLE_MEMORY, assert_same, behind, column, end_of, eventually, skip};
 
 fn words(more: &str) -> String {
     format!("corpus matrices {EXACT} seq,merge {more}")
-}
-
-/// Runs a system command. Returns whether it is installed and succeeded.
-fn system(words: &str) -> bool {
-    let mut words = words.split_whitespace();
-    let command = Command::new(words.next().unwrap()).args(words).output();
-    command.is_ok_and(|output| output.status.success())
-}
-
-#[test]
-fn an_output_folder_that_is_not_writable_is_an_error() {
-    let place = Dir::with_matrices(&[20]);
-    // Root may write to every folder except those of the kernel.
-    for output in ["/sys/kernel/out.csv", "absent/out.csv", "matrices"] {
-        let ran = place.run(&words(&format!("--output {output}"))).exits(2);
-        ran.says(output);
-        assert_eq!((&*ran.stdout, ran.stderr.lines().count()), ("", 1), "{ran:?}");
-    }
-}
-
-/// A file system of 64 KiB that is almost full.
-struct Tiny(PathBuf);
-
-impl Tiny {
-    fn at(path: PathBuf) -> Option<Self> {
-        fs::create_dir(&path).unwrap();
-        let mount = format!("mount -t tmpfs -o size=64k none {}", path.display());
-        system(&mount).then_some(Self(path))
-    }
-}
-
-impl Drop for Tiny {
-    fn drop(&mut self) {
-        system(&format!("umount {}", self.0.display()));
-    }
-}
-
-#[test]
-fn a_disk_that_becomes_full_and_has_room_again() {
-    let place = Dir::with_matrices(&[90, 80, 70, 60, 50, 40, 30, 20]);
-    let Some(_tiny) = Tiny::at(place.path("tiny")) else {
-        return skip("no file system can be mounted here");
-    };
-    let words = |more| format!("corpus matrices {EXACT} seq,csr-rows,merge,csr5,ell,sell {more}");
-    let whole = place.run(&words("")).stdout;
-    place.write("tiny/filler", vec![0; 48 << 10]);
-    let ran = place.run(&words("--output tiny/out.csv")).exits(2);
-    let message = "spmv-bench: cannot write tiny/out.csv: No space left on device (os error 28); \
-                   the rows in it are complete: free disk space, then resume\n";
-    assert_eq!(ran.stderr, message);
-    let there = place.read("tiny/out.csv");
-    assert!((6..48).contains(&rows(&there).len()), "{there}");
-    place.remove("tiny/filler");
-    place.run(&words("--output tiny/out.csv --resume")).exits(0);
-    let resumed = place.read("tiny/out.csv");
-    assert!(resumed.starts_with(&there));
-    assert_same(&resumed, &whole);
 }
 
 /// A file that is removed before its turn causes a failed row; a new file is measured when the run is resumed.
@@ -148,31 +87,11 @@ fn names_with_spaces_line_breaks_quotes_and_invalid_utf8_work() {
     assert_same(&place.read("out.csv"), &whole);
 }
 
-/// Files with a time in the future are used like files with a time in the past.
-#[test]
-fn a_clock_that_steps_backwards_does_no_harm() {
-    let place = Dir::with_matrices(&[400, 20]);
-    let whole = place.run(&words("")).stdout;
-    place.run(&words("--output out.csv"));
-    let text = place.read("out.csv");
-    let first: Vec<_> = text.lines().take(2).collect();
-    place.write("out.csv", first.join("\n") + "\n");
-    let tomorrow = SystemTime::now() + Duration::from_secs(86_400);
-    let files = [place.path("matrices"), place.path("cache"), place.path("cache/matrices")];
-    let files = files.iter().flat_map(|folder| folder.read_dir().into_iter().flatten());
-    for file in files.map(|entry| entry.unwrap().path()).chain([place.path("out.csv")]) {
-        fs::File::open(file).unwrap().set_modified(tomorrow).unwrap();
-    }
-    let record = place.read("out.csv.run.json").replace("\"date\": \"2", "\"date\": \"9");
-    place.write("out.csv.run.json", record);
-    place.run(&words("--output out.csv --resume")).exits(0);
-    assert_same(&place.read("out.csv"), &whole);
-}
-
 #[test]
 fn a_single_core() {
     let place = Dir::with_matrices(&[300]);
-    if !system("taskset -c 0 true") {
+    let bound = Command::new("taskset").args(["-c", "0", "true"]).status();
+    if !bound.is_ok_and(|status| status.success()) {
         return skip("no taskset");
     }
     // The machine profile of oski-style takes seconds.

@@ -5,24 +5,6 @@ use std::path::Path;
 
 use crate::{Dir, EXACT, behind, column, eventually, rows};
 
-#[test]
-fn a_run_without_results_keeps_earlier_ones() {
-    let place = Dir::with_matrices(&[20]);
-    let words = |mtx: &str, format: &str| {
-        format!("--mtx matrices/{mtx} {EXACT} seq --format {format} --output out --force")
-    };
-    for format in ["csv", "json", "text"] {
-        place.run(&words("m1.mtx", format)).exits(0);
-        let there = || (place.read("out"), place.read("out.run.json"));
-        let before = there();
-        assert!(before.0.len() > 100 && before.1.len() > 100);
-        place.run(&words("typo.mtx", format)).exits(2);
-        assert!(there() == before, "{format}");
-        place.run(&words("m1.mtx", "text")).exits(0);
-        assert!(place.read("out").starts_with("matrices/m1.mtx"), "nothing of the older is left");
-    }
-}
-
 /// An unbalanced quote joins the rows after it into one field.
 #[test]
 fn an_unbalanced_quote_loses_no_row() {
@@ -110,6 +92,13 @@ fn a_limited_file_size_is_a_write_error() {
     run(20).exits(0).says("File too large");
     assert_eq!(column(&place.read("out.csv"), "status"), ["ok"; 12]);
     ["out.csv", "out.csv.run.json"].iter().for_each(|name| place.remove(name));
-    run(4).exits(2).says("cannot write out.csv: File too large");
-    assert!((4..12).contains(&rows(&place.read("out.csv")).len()));
+    run(4).exits(2).says(
+        "cannot write out.csv: File too large (os error 27); the rows in it are complete: free disk space, then resume",
+    );
+    let there = place.read("out.csv");
+    assert!((4..12).contains(&rows(&there).len()));
+    place.run(&format!("{words} --resume")).exits(0);
+    let resumed = place.read("out.csv");
+    assert!(resumed.starts_with(&there));
+    assert_eq!(column(&resumed, "status"), ["ok"; 12]);
 }

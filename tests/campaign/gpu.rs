@@ -13,7 +13,6 @@ pub fn built_driver(place: &Dir) -> bool {
     library.map(|library| place.write("driver/libcuda.so.1", library)).is_some()
 }
 
-/// Returns whether the driver was built and kernels can be compiled.
 fn has_driver(place: &Dir) -> bool {
     let target = Target { architecture: (9, 0), driver: Some(13) };
     let can = built_driver(place) && nvrtc::compiler(&target).is_ok();

@@ -26,11 +26,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
-use std::time::{Duration, Instant};
 
-use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use support::{Dir, Ran, column, skip};
+use support::{Dir, Ran, column, eventually, signal, skip};
 
 /// Settings with which everything except times is the same in every run.
 const EXACT: &str = "--no-bandwidth --threads 1 --iterations 20 --rounds 2 --device cpu --methods";
@@ -69,7 +67,6 @@ impl Dir {
         self.run_with(words, &[])
     }
 
-    /// Runs the program with these variables in its environment.
     fn run_with(&self, words: &str, variables: &[(&str, &str)]) -> Ran {
         let output = self.program(words).envs(variables.iter().copied()).output();
         Ran { command: words.into(), ..Ran::of(output.unwrap()) }
@@ -138,7 +135,6 @@ fn band(rows: usize) -> String {
     format!("%%MatrixMarket matrix coordinate real general\n{rows} {rows} {entries}\n{text}")
 }
 
-/// Returns the rows as maps from column name to cell.
 fn rows(csv: &str) -> Vec<BTreeMap<String, String>> {
     csv::Reader::from_reader(csv.as_bytes()).deserialize().map(Result::unwrap).collect()
 }
@@ -173,26 +169,10 @@ fn assert_same(left: &str, right: &str) {
     assert_eq!(rows(left).len(), rows(right).len(), "rows");
 }
 
-/// Waits until the condition holds. Returns `false` if it does not hold within a minute.
-fn eventually(mut holds: impl FnMut() -> bool) -> bool {
-    let start = Instant::now();
-    while !holds() {
-        if start.elapsed() > Duration::from_secs(60) {
-            return false;
-        }
-        std::thread::sleep(Duration::from_millis(2));
-    }
-    true
-}
-
 fn children(process: &Child) -> Vec<Pid> {
     let path = format!("/proc/{0}/task/{0}/children", process.id());
     let list = fs::read_to_string(path).unwrap_or_default();
     list.split_whitespace().map(|pid| Pid::from_raw(pid.parse().unwrap())).collect()
-}
-
-fn signal(process: &Child, signal: Signal) {
-    kill(Pid::from_raw(process.id().cast_signed()), signal).unwrap();
 }
 
 /// Returns how a process ends, which must be soon.

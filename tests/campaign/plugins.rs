@@ -7,9 +7,8 @@ use std::process::Command;
 
 use spmv_methods::plugin::abi::{self, Csr, Ctx, Info, Method, Parameter};
 
-use crate::{Dir, at_once, column, compiled, rows, skip};
+use crate::{Dir, at_once, column, compiled, rows};
 
-/// Puts a plug-in of `tests/plugins` into the folder.
 pub fn plugin(place: &Dir, source: &str, flags: &[&str]) -> PathBuf {
     let flags = [&["-shared"], flags].concat();
     let built = compiled(&format!("plugins/{source}"), &flags).expect("a compiler");
@@ -120,6 +119,11 @@ fn each_fault_of_a_method_is_one_row() {
         ("releases-others", "failed", "it called release with an address that allocate did not"),
         ("hangs --timeout 2", "timeout", "within the 2 s of --timeout"),
     ];
+    // On a machine with one CPU there is no other to be bound to.
+    let has_others = std::thread::available_parallelism().unwrap().get() > 1;
+    let of_cpus = "it has changed the CPUs on which the thread may run";
+    let binds = has_others.then_some(("binds", "failed", of_cpus));
+    let cases: Vec<_> = cases.into_iter().chain(binds).collect();
     at_once(&cases, |&(words, status, reason)| {
         let (method, options) = words.split_once(' ').unwrap_or((words, ""));
         let (found, text) = outcome(&place, &library, method, options);
@@ -130,19 +134,6 @@ fn each_fault_of_a_method_is_one_row() {
     let (status, reason) = outcome(&place, &library, "throws", "");
     assert_eq!(status, "failed");
     assert!(reason.contains("an uncaught C++ exception"), "{reason}");
-}
-
-/// On a machine with one CPU there is no other to be bound to.
-#[test]
-fn a_method_that_binds_its_thread_is_found() {
-    let cpus = std::thread::available_parallelism().unwrap().get();
-    if cpus < 2 {
-        return skip("there is only one CPU");
-    }
-    let place = Dir::with_matrices(&[30]);
-    let (status, reason) = outcome(&place, &plugin(&place, "faulty.c", &[]), "binds", "");
-    assert_eq!(status, "failed");
-    assert!(reason.contains("it has changed the CPUs on which the thread may run"), "{reason}");
 }
 
 #[test]
@@ -246,7 +237,6 @@ fn a_method_for_a_gpu_does_not_run_on_a_model() {
     checked.prints("on-gpu: not checked, because it runs on a GPU");
 }
 
-/// The structures of the program are those of the C header.
 #[test]
 fn the_header_and_the_program_agree() {
     let place = Dir::with_matrices(&[]);

@@ -14,16 +14,11 @@ use nix::sys::signal::Signal;
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 
-use crate::{Dir, LITTLE_MEMORY, Ran, behind, end_of, eventually, signal};
+use crate::{Dir, LITTLE_MEMORY, behind, end_of, eventually, signal};
 
 const BANNER: &str = "%%MatrixMarket matrix coordinate real general\n";
 const MEASURE: &str =
     "--methods seq --threads 1 --no-cache --no-bandwidth --quiet --max-time 0.01 --rounds 1";
-
-/// Runs the program with an address space that is too small for a text of a gigabyte.
-fn with_little_memory(place: &Dir, words: &str) -> Ran {
-    Ran { command: words.into(), ..behind(&LITTLE_MEMORY, &place.program(words)) }
-}
 
 fn gzip(text: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
@@ -55,7 +50,7 @@ fn small_files_with_large_contents_need_little_memory() {
         let skipped = usize::from(name == "comments");
         let commands = [format!("--mtx {file} {MEASURE}"), format!("generate {file} -o out.mtx")];
         for words in &commands[skipped..] {
-            with_little_memory(&place, words).exits(2).says(&message);
+            behind(&LITTLE_MEMORY, &place.program(words)).exits(2).says(&message);
         }
     }
 }
@@ -71,7 +66,9 @@ fn sizes_are_checked_before_memory_is_allocated() {
         for words in
             [format!("--mtx gen:{spec} {MEASURE}"), format!("generate gen:{spec} -o out.mtx")]
         {
-            with_little_memory(&place, &words).exits(2).says("needs 24.0 GiB of memory to");
+            behind(&LITTLE_MEMORY, &place.program(&words))
+                .exits(2)
+                .says("needs 24.0 GiB of memory to");
         }
     }
 }
@@ -81,7 +78,7 @@ fn sizes_are_checked_before_memory_is_allocated() {
 fn lack_of_memory_causes_a_message_and_status_2() {
     let place = Dir::with_matrices(&[]);
     File::create(place.path("rows.csv")).unwrap().set_len(4 << 30).unwrap();
-    let ran = with_little_memory(&place, "compare rows.csv rows.csv").exits(2);
+    let ran = behind(&LITTLE_MEMORY, &place.program("compare rows.csv rows.csv")).exits(2);
     assert_eq!(ran.stderr, "spmv-bench: there is no memory for 4294967296 bytes more\n");
 }
 

@@ -118,7 +118,6 @@ fn impossible_shards_are_refused() {
     }
 }
 
-/// If there are more shards than matrices, some are empty.
 #[test]
 fn a_shard_may_be_empty() {
     let place = Dir::with_matrices(&[40]);
@@ -129,7 +128,6 @@ fn a_shard_may_be_empty() {
     assert_eq!(merged.column("method_name"), ["seq", "merge"]);
 }
 
-/// Runs the script for Slurm as Slurm would.
 #[test]
 fn a_job_array_measures_all_shards() {
     let place = Dir::with_matrices(&[50, 40, 30]);

@@ -5,10 +5,13 @@ use std::net::{TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
 
+use nix::sys::signal::Signal;
+
 use crate::archive::{Tar, large};
-use crate::place::{HINT, LEDGER, PART, Place, SYMMETRIC, TINY, interrupt};
+use crate::place::{HINT, LEDGER, PART, Place, SYMMETRIC, TINY};
 use crate::server::Reply::{self, Cut, Endless, File, Hold, Pieces, Short, With};
 use crate::server::{Server, declaring, moved, relay, status};
+use crate::support::signal;
 
 fn later(code: u16, seconds: u32) -> Reply {
     With(code, format!("Retry-After: {seconds}\r\n"))
@@ -163,34 +166,30 @@ fn a_later_run_continues() {
     assert_eq!(second.begins(), [0]);
 }
 
+/// What is complete is in the ledger at once, and the part of a file is kept.
 #[test]
-fn a_killed_run_is_resumed_by_the_next() {
-    let place = Place::with_large(&[Hold(5000), File]);
-    place.server.serve("/MM/T/tiny.tar.gz", &Tar::of("tiny", TINY).gzip(), &[File]);
-    let mut child = place.command("T/tiny T/large --jobs 1").spawn().unwrap();
-    place.await_bytes(PART, 5000);
-    child.kill().unwrap();
-    child.wait().unwrap();
-    assert!(!place.path("to/large.mtx").exists());
-    assert!(place.read(LEDGER).contains("\nT/tiny,tiny.mtx,"));
-    place.server.requests();
-    place.succeed("T/large");
-    assert_eq!((place.read("to/large.mtx"), place.server.begins()), (large(), vec![5000]));
-}
-
-#[test]
-fn an_interrupt_ends_a_silent_download_and_keeps_its_part() {
-    let place = Place::with_large(&[Hold(5000), File]);
-    let words = "T/large T/tiny --jobs 1 --timeout 86400";
-    let child = place.command(words).spawn().unwrap();
-    place.await_bytes(PART, 5000);
-    interrupt(&child);
-    let ran = place.ran(child.wait_with_output().unwrap());
-    let expected = "to: 0 of 2 matrices present, 2 to download: about 0.028 MB\ninterrupted, the next run \
-                    resumes unfinished downloads; 0 downloaded, 0 present, 0 failed: 0.000 MB of archives\n";
-    assert_eq!((ran.status, &*ran.stderr), (Some(1), expected));
-    place.succeed("T/large");
-    assert_eq!(place.server.begins(), [0, 5000]);
+fn a_run_that_is_killed_or_interrupted_is_resumed_by_the_next() {
+    for is_killed in [false, true] {
+        let place = Place::with_large(&[Hold(5000), File]);
+        place.server.serve("/MM/T/tiny.tar.gz", &Tar::of("tiny", TINY).gzip(), &[File]);
+        let words = "T/tiny T/large U/tiny --jobs 1 --timeout 86400";
+        let mut child = place.command(words).spawn().unwrap();
+        place.await_bytes(PART, 5000);
+        match is_killed {
+            true => child.kill().unwrap(),
+            false => signal(&child, Signal::SIGINT),
+        }
+        let ran = place.ran(child.wait_with_output().unwrap());
+        if !is_killed {
+            let end = "interrupted, the next run resumes unfinished downloads; 1 downloaded, 0 present, 0 failed: 0.000 MB \
+                       of archives\n";
+            ran.exits(1).says(end);
+        }
+        assert!(place.read(LEDGER).contains("\nT/tiny,tiny.mtx,"));
+        place.server.requests();
+        place.succeed("T/large");
+        assert_eq!((place.read("to/large.mtx"), place.server.begins()), (large(), vec![5000]));
+    }
 }
 
 /// A slow download does not delay others, but the reports are in the order of the tasks.

@@ -6,7 +6,6 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use tar::{EntryType, Header};
 
-/// A tar file that is being built.
 #[derive(Default)]
 pub struct Tar(Vec<u8>);
 

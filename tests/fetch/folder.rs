@@ -6,12 +6,14 @@ use std::os::unix::fs::symlink;
 use std::thread;
 
 use expect_test::expect;
+use nix::sys::signal::Signal;
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 
 use crate::archive::{Tar, large};
-use crate::place::{LEDGER, PART, Place, SYMMETRIC, TINY, interrupt};
+use crate::place::{LEDGER, PART, Place, SYMMETRIC, TINY};
 use crate::server::Reply;
+use crate::support::signal;
 
 #[test]
 fn the_default_set_is_downloaded_once() {
@@ -193,7 +195,6 @@ fn a_damaged_ledger_is_reported_with_its_line() {
     assert_eq!(place.run("T/tiny").stderr, why);
 }
 
-/// A second run waits and uses the files of the first, or is interrupted.
 #[test]
 fn one_run_at_a_time_uses_a_folder() {
     for is_interrupted in [false, true] {
@@ -206,7 +207,7 @@ fn one_run_at_a_time_uses_a_folder() {
         stderr.read_line(&mut line).unwrap();
         assert_eq!(line, "to: another fetch uses this folder, waiting until it ends\n");
         match is_interrupted {
-            true => interrupt(&second),
+            true => signal(&second, Signal::SIGINT),
             false => place.server.release(),
         }
         stderr.read_to_string(&mut rest).unwrap();
@@ -246,7 +247,6 @@ fn no_file_is_written_through_a_link() {
     place.run("T/large").exits(2);
 }
 
-/// Unfinished files are removed by a run that has locked the folder.
 #[test]
 fn unfinished_files_of_earlier_runs_are_removed() {
     let place = Place::with_both();

@@ -1,17 +1,13 @@
 //! A test folder and a web server for running the program.
 
 use std::ops::Deref;
-use std::process::{Child, Command, Output, Stdio};
-use std::thread;
-use std::time::Duration;
+use std::process::{Command, Output, Stdio};
 
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
 use walkdir::WalkDir;
 
 use crate::archive::{Tar, large};
 use crate::server::{Reply, Server};
-use crate::support::{Dir, Ran};
+use crate::support::{Dir, Ran, eventually};
 
 /// The matrices of the tests; `T/tiny` and `U/tiny` have the same name.
 const DATASETS: &str = r#"
@@ -79,12 +75,10 @@ impl Place {
         place
     }
 
-    /// Changes the mirrors that are requested.
     pub fn asking(self, mirror: String) -> Self {
         Self { mirror, ..self }
     }
 
-    /// Asks this server and then another one.
     pub fn asking_also(self, other: &Server) -> Self {
         let both = format!("{},{}", self.server.address(), other.address());
         self.asking(both)
@@ -114,7 +108,6 @@ impl Place {
         self.ran(self.command(words).output().unwrap())
     }
 
-    /// Runs the program with these environment variables.
     pub fn run_with(&self, variables: &[(&str, &str)], words: &str) -> Ran {
         let mut command = self.command(words);
         self.ran(command.envs(variables.iter().copied()).output().unwrap())
@@ -134,7 +127,6 @@ impl Place {
         Ran { stdout: text(&ran.stdout), stderr: text(&ran.stderr), ..ran }
     }
 
-    /// Runs a download that must succeed.
     pub fn succeed(&self, words: &str) -> Ran {
         self.run(words).exits(0)
     }
@@ -155,20 +147,10 @@ impl Place {
         reason
     }
 
-    /// Waits until a file has this many bytes, but for a limited time, so that a failing test reports what it was waiting
-    /// for.
+    /// Waits until a file has this many bytes.
+    #[track_caller]
     pub fn await_bytes(&self, name: &str, bytes: u64) {
-        for _ in 0..30_000 {
-            if self.path(name).metadata().is_ok_and(|metadata| metadata.len() >= bytes) {
-                return;
-            }
-            thread::sleep(Duration::from_millis(2));
-        }
-        panic!("{name} does not have {bytes} bytes after a minute");
+        let has_them = || self.path(name).metadata().is_ok_and(|metadata| metadata.len() >= bytes);
+        assert!(eventually(has_them), "{name} does not have {bytes} bytes");
     }
-}
-
-/// Sends an interrupt, like Ctrl-C.
-pub fn interrupt(child: &Child) {
-    kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGINT).unwrap();
 }

@@ -3,11 +3,13 @@
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// A reply to a request.
+use crate::support::eventually;
+
 #[derive(Clone, Debug)]
 pub enum Reply {
     /// The requested file or range of it.
@@ -39,7 +41,6 @@ pub fn declaring(bytes: usize) -> Reply {
     Reply::With(200, format!("Content-Length: {bytes}\r\n"))
 }
 
-/// A received request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request {
     pub path: String,
@@ -52,10 +53,9 @@ struct Script {
     /// Each file and the remaining replies for it.
     files: Mutex<HashMap<String, (Vec<u8>, Vec<Reply>)>>,
     requests: Mutex<Vec<Request>>,
-    released: Mutex<bool>,
-    release: Condvar,
-    /// The port that every tunnel through this server leads to.
-    tunnel: Mutex<Option<u16>>,
+    released: AtomicBool,
+    /// The port that every tunnel through this server leads to, or 0.
+    tunnel: AtomicU16,
 }
 
 pub struct Server {
@@ -94,7 +94,6 @@ impl Server {
         std::mem::take(&mut self.script.requests.lock().unwrap())
     }
 
-    /// Returns the paths of the requests since the last call.
     pub fn paths(&self) -> Vec<String> {
         self.requests().into_iter().map(|request| request.path).collect()
     }
@@ -110,13 +109,12 @@ impl Server {
 
     /// Makes the server a proxy with tunnels, which all lead to this port.
     pub fn tunnel_to(&self, port: u16) {
-        *self.script.tunnel.lock().unwrap() = Some(port);
+        self.script.tunnel.store(port, Ordering::Relaxed);
     }
 
     /// Continues the held replies.
     pub fn release(&self) {
-        *self.script.released.lock().unwrap() = true;
-        self.script.release.notify_all();
+        self.script.released.store(true, Ordering::Relaxed);
     }
 }
 
@@ -132,10 +130,9 @@ impl Script {
             request.headers.insert(name.to_ascii_lowercase(), value.to_owned());
         }
         self.requests.lock().unwrap().push(request.clone());
-        let tunnel = *self.tunnel.lock().unwrap();
-        if let Some(port) = tunnel.filter(|_| first.starts_with("CONNECT ")) {
+        if first.starts_with("CONNECT ") {
             stream.write_all(b"HTTP/1.1 200 x\r\n\r\n")?;
-            return relay(stream, port);
+            return relay(stream, self.tunnel.load(Ordering::Relaxed));
         }
         let (file, reply) = match self.files.lock().unwrap().get_mut(&request.path) {
             Some((file, replies)) if replies.len() > 1 => (file.clone(), replies.remove(0)),
@@ -164,8 +161,7 @@ impl Script {
             Reply::Cut(bytes) => to.write_all(&body[..bytes.min(body.len())]),
             Reply::Hold(bytes) => {
                 to.write_all(&body[..bytes])?;
-                let released = self.released.lock().unwrap();
-                drop(self.release.wait_while(released, |released| !*released).unwrap());
+                eventually(|| self.released.load(Ordering::Relaxed));
                 to.write_all(&body[bytes..])
             }
             Reply::Pieces(count, time) => {
@@ -191,7 +187,6 @@ pub fn relay(stream: TcpStream, port: u16) -> io::Result<()> {
     stream.shutdown(Shutdown::Both)
 }
 
-/// Returns status, headers and body of a response that supports ranges.
 fn ranged<'f>(file: &'f [u8], request: &Request) -> (u16, String, &'f [u8]) {
     let numbered = (1_u64..).zip(file);
     let tag = format!("\"{}\"", numbered.map(|(at, byte)| at * u64::from(*byte)).sum::<u64>());

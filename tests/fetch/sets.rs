@@ -14,7 +14,6 @@ const INDEX: &str = "3\n08-Oct-2020 17:09:58\n\
     W,far,7,7,11,0,0,0,0,1,0,electromagnetics problem,11\n";
 const OTHER: &str = "1\n\nX,new,5,5,7,1,0,0,0,0.5,0.25,kind,7\n";
 
-/// Creates a test folder whose server has the index.
 fn indexed() -> Place {
     let place = Place::new();
     place.server.serve("/files/ssstats.csv", INDEX.as_bytes(), &[Reply::File]);

@@ -7,12 +7,11 @@ use std::process::{Child, Command, Stdio};
 
 use sha2::{Digest, Sha256};
 use spmv_matrix::cache::hex;
-use tempfile::TempDir;
 
 use crate::archive::Tar;
 use crate::place::{HINT, LEDGER, Place, TINY};
 use crate::server::{Reply, moved};
-use crate::support::skip;
+use crate::support::{Dir, skip};
 
 /// A server that sends files in a folder as complete responses, until it is dropped.
 struct Https {
@@ -27,7 +26,6 @@ impl Drop for Https {
     }
 }
 
-/// Runs `openssl` with these arguments in a folder. Returns whether it succeeded.
 fn openssl(folder: &Path, words: &str) -> bool {
     let mut command = Command::new("openssl");
     let command = command.args(words.split(' ')).current_dir(folder);
@@ -37,11 +35,8 @@ fn openssl(folder: &Path, words: &str) -> bool {
 /// Creates a certificate authority `ca.pem` and starts a server with a certificate of it. Returns `None` without
 /// `openssl`.
 fn serve(folder: &Path) -> Option<Https> {
-    fs::write(
-        folder.join("ext"),
-        "subjectAltName=IP:127.0.0.1,DNS:sparse.tamu.edu\nbasicConstraints=CA:FALSE\n",
-    )
-    .unwrap();
+    let names = "subjectAltName=IP:127.0.0.1,DNS:sparse.tamu.edu\nbasicConstraints=CA:FALSE\n";
+    fs::write(folder.join("ext"), names).unwrap();
     let made = [
         "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout ca.key -out ca.pem -days 2 -subj /CN=ca",
         "req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout key.pem -out server.csr -subj /CN=server",
@@ -64,16 +59,14 @@ fn serve(folder: &Path) -> Option<Https> {
 
 /// Starts a server whose answer to `/MM/T/tiny.tar.gz` and to the request of the index is a redirect to another base
 /// address. Returns it and its folder, or prints that the test is skipped.
-fn redirecting(base: &str) -> Option<(Https, TempDir)> {
-    let folder = tempfile::tempdir().unwrap();
+fn redirecting(base: &str) -> Option<(Https, Dir)> {
+    let folder = Dir::new(&[]);
     for path in ["MM/T/tiny.tar.gz", "files/ssstats.csv"] {
-        let file = folder.path().join(path);
-        fs::create_dir_all(file.parent().unwrap()).unwrap();
         let head =
             format!("HTTP/1.1 301 x\r\nLocation: {base}/{path}\r\nContent-Length: 0\r\n\r\n");
-        fs::write(file, head).unwrap();
+        folder.write(path, head);
     }
-    let https = serve(folder.path());
+    let https = serve(&folder.path(""));
     if https.is_none() {
         skip("openssl cannot be a server here");
     }
@@ -95,7 +88,7 @@ fn the_collection_needs_no_option() {
     let proxy = place.server.address();
     let run = |words: &str| {
         let mut command = place.command(words);
-        command.env_remove("SPMV_BENCH_MIRROR").env("SSL_CERT_FILE", folder.path().join("ca.pem"));
+        command.env_remove("SPMV_BENCH_MIRROR").env("SSL_CERT_FILE", folder.path("ca.pem"));
         place.ran(command.env("HTTPS_PROXY", &proxy).env("HTTP_PROXY", &proxy).output().unwrap())
     };
     let ran = run("--filter rows<9");
@@ -116,9 +109,7 @@ fn the_collection_needs_no_option() {
     let expected = ["sparse.tamu.edu:443".to_owned(), format!("{FILES}/MM/T/tiny.tar.gz")];
     assert_eq!(requests[2..], expected, "{requests:?}");
     // With a known SHA-256 there is no warning, and all sites are tried for a matrix that the first one does not have.
-    fs::create_dir(folder.path().join("MM/U")).unwrap();
-    let absent = "HTTP/1.1 404 x\r\nContent-Length: 0\r\n\r\n";
-    fs::write(folder.path().join("MM/U/tiny.tar.gz"), absent).unwrap();
+    folder.write("MM/U/tiny.tar.gz", "HTTP/1.1 404 x\r\nContent-Length: 0\r\n\r\n");
     fs::remove_dir_all(place.path("to")).unwrap();
     let sha256 = hex(Sha256::new_with_prefix(&archive));
     let known = place.read("my.toml").replacen("rows", &format!("sha256 = \"{sha256}\", rows"), 1);
@@ -141,35 +132,33 @@ fn the_collection_needs_no_option() {
 /// redirect from http to https is always followed.
 #[test]
 fn only_known_hosts_are_reached_over_http_from_https() {
-    let archive = Tar::of("tiny", TINY).gzip();
+    let (archive, to) = (Tar::of("tiny", TINY).gzip(), "/MM/T/tiny.tar.gz");
     let place = Place::with(&archive);
-    let to = "/MM/T/tiny.tar.gz";
     for (base, is_followed) in
         [(place.server.address(), true), ("http://elsewhere.example".into(), false)]
     {
         let Some((https, folder)) = redirecting(&base) else { return };
         let mirror = format!("https://127.0.0.1:{}", https.port);
-        let certificates = folder.path().join("ca.pem");
-        let proxy = place.server.address();
+        let (certificates, proxy) =
+            (folder.path("ca.pem").display().to_string(), place.server.address());
         let variables = [
-            ("SSL_CERT_FILE", certificates.to_str().unwrap()),
+            ("SSL_CERT_FILE", &*certificates),
             ("HTTP_PROXY", &proxy),
             ("NO_PROXY", "127.0.0.0/8"),
         ];
         let ran = place.run_with(&variables, &format!("T/tiny --mirror {mirror}"));
         assert_eq!(place.server.requests().len(), usize::from(is_followed), "{ran:?}");
         let from = format!("{mirror}{to}");
-        let expected = match is_followed {
+        ran.says(&match is_followed {
             true => format!("T/tiny: warning: {from} -> SERVER{to}: it came over http and "),
             false => format!("{from}: the redirect from {from} to {base}{to} is refused, because "),
-        };
-        ran.says(&expected);
+        });
         let _ = fs::remove_dir_all(place.path("to"));
         let head = format!("HTTP/1.1 200 x\r\nContent-Length: {}\r\n\r\n", archive.len());
-        fs::write(folder.path().join(&to[1..]), [head.as_bytes(), &archive].concat()).unwrap();
+        folder.write(&to[1..], [head.as_bytes(), &archive].concat());
         let from_http = Place::new();
-        from_http.server.serve(to, &[], &[moved(&format!("{mirror}{to}"))]);
-        let ran = from_http.run_with(&variables[..1], "T/tiny");
-        assert_eq!((ran.status, from_http.read("to/tiny.mtx")), (Some(0), TINY.into()), "{ran:?}");
+        from_http.server.serve(to, &[], &[moved(&from)]);
+        from_http.run_with(&variables[..1], "T/tiny").exits(0);
+        assert_eq!(from_http.read("to/tiny.mtx"), TINY);
     }
 }

@@ -1,12 +1,12 @@
 //! Tests which steps run, and what is kept of them.
 
 use std::fs;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::Signal;
 use spmv_bench::papers::experiments;
 
-use crate::{Dir, Ran};
+use crate::support::{Dir, Ran, eventually, signal};
 
 /// Returns a step as text, with its expected seconds, its limit and its shell command.
 fn step(name: &str, [seconds, limit]: [u32; 2], run: &str) -> String {
@@ -65,10 +65,7 @@ fn a_limit_and_an_interrupt_end_a_step_with_its_processes() {
     // A process that was killed exists until its new parent has noticed.
     let is_gone = || {
         let process = format!("/proc/{}", place.read(&format!("{state}/pid")).trim());
-        (0..3000).any(|_| {
-            std::thread::sleep(Duration::from_millis(20));
-            !fs::exists(&process).unwrap()
-        })
+        eventually(|| !fs::exists(&process).unwrap())
     };
     assert!(is_gone());
     // It is repeated in the next call, which is interrupted.
@@ -76,11 +73,9 @@ fn a_limit_and_an_interrupt_end_a_step_with_its_processes() {
     place.write("scripts/gpu_campaign/steps.toml", &hang);
     place.remove(&format!("{state}/pid"));
     let process = place.command("out").spawn().unwrap();
-    while !fs::read(place.path(&format!("{state}/pid"))).is_ok_and(|pid| !pid.is_empty()) {
-        assert!(begun.elapsed() < Duration::from_secs(60));
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    assert!(Command::new("kill").arg(process.id().to_string()).status().unwrap().success());
+    let pid = place.path(&format!("{state}/pid"));
+    assert!(eventually(|| fs::read(&pid).is_ok_and(|pid| !pid.is_empty())));
+    signal(&process, Signal::SIGTERM);
     let ran = Ran::of(process.wait_with_output().unwrap());
     assert_eq!((ran.status, is_gone()), (Some(130), true), "{ran:?}");
     assert_eq!(place.read(&format!("{state}/rows")), "row\nrow\n");

@@ -4,8 +4,11 @@
 use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::process::Output;
+use std::process::{Child, Output};
+use std::time::{Duration, Instant};
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use tempfile::TempDir;
 
 /// A folder of a test.
@@ -89,7 +92,6 @@ impl Ran {
         self
     }
 
-    /// Returns a column of the CSV in stdout.
     pub fn column(&self, name: &str) -> Vec<String> {
         column(&self.stdout, name)
     }
@@ -112,4 +114,20 @@ pub fn column(csv: &str, name: &str) -> Vec<String> {
 /// Prints that a test is skipped: directly to stderr, because the test runner hides what a passing test prints.
 pub fn skip(reason: &str) {
     let _ = writeln!(io::stderr(), "skipped: {reason}");
+}
+
+/// Waits until the condition holds. Returns `false` if it does not hold within a minute.
+pub fn eventually(mut holds: impl FnMut() -> bool) -> bool {
+    let begun = Instant::now();
+    while !holds() {
+        if begun.elapsed() > Duration::from_secs(60) {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    true
+}
+
+pub fn signal(process: &Child, signal: Signal) {
+    kill(Pid::from_raw(process.id().cast_signed()), signal).unwrap();
 }

@@ -89,22 +89,14 @@ impl State {
     /// Also checks that the algorithm supports the product.
     fn layout_for(&self, product: &SparseProduct) -> SparseLayout {
         let layout = self.layout(product);
-        let algorithm = product.algorithm;
-        let fits = match layout.format {
-            SparseFormat::Csr => {
-                [Algorithm::CUSPARSE_SPMV_CSR_ALG1, Algorithm::CUSPARSE_SPMV_CSR_ALG2]
-                    .contains(&algorithm)
-            }
-            SparseFormat::Coo => {
-                [Algorithm::CUSPARSE_SPMV_COO_ALG1, Algorithm::CUSPARSE_SPMV_COO_ALG2]
-                    .contains(&algorithm)
-            }
-            SparseFormat::SlicedEll { .. } => algorithm == Algorithm::CUSPARSE_SPMV_SELL_ALG1,
-            SparseFormat::Bsr { .. } => {
-                algorithm == Algorithm::CUSPARSE_SPMV_BSR_ALG1 && !product.transpose
-            }
+        let (format, is_supported) = match layout.format {
+            SparseFormat::Csr => ("_CSR_", true),
+            SparseFormat::Coo => ("_COO_", true),
+            SparseFormat::SlicedEll { .. } => ("_SELL_", true),
+            SparseFormat::Bsr { .. } => ("_BSR_", !product.transpose),
         };
-        let is_default = algorithm == Algorithm::CUSPARSE_SPMV_ALG_DEFAULT;
+        let is_default = product.algorithm == Algorithm::CUSPARSE_SPMV_ALG_DEFAULT;
+        let fits = format!("{:?}", product.algorithm).contains(format) && is_supported;
         assert!(fits || is_default, "{product:?} on {layout:?}");
         layout
     }
