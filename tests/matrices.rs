@@ -31,8 +31,7 @@ fn table() -> Option<(PathBuf, Vec<HashMap<String, String>>)> {
     let folder = std::env::var("SPMV_BENCH_TEST_FILES").unwrap_or_default();
     let folder = PathBuf::from(folder).join("matrices");
     let Ok(text) = std::fs::read_to_string(folder.join("README.md")) else {
-        skip("SPMV_BENCH_TEST_FILES names no folder with matrices/README.md");
-        return None;
+        return skip("SPMV_BENCH_TEST_FILES names no folder with matrices/README.md");
     };
     let mut rows = text.lines().filter(|line| line.starts_with('|')).map(|line| {
         line.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>()

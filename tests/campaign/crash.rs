@@ -41,16 +41,7 @@ fn ends(ran: &Ran, matrices: usize) -> Vec<(String, String)> {
     ran.column("status").into_iter().zip(ran.column("reason")).collect()
 }
 
-/// Measures all matrices with a library that fails in this way, and asserts that the only row that is not ok is that of
-/// `mkl-ie-opt` on the middle matrix. Returns its status and reason.
-fn failure(place: &Dir, how: &str, options: &str) -> (String, String) {
-    let ran = run(place, how, &format!("corpus matrices {EXACT} {METHODS} {options}")).exits(1);
-    let mut ends = ends(&ran, 3);
-    let failure = ends.remove(7);
-    assert!(ends.iter().all(|(status, _)| status == "ok"), "{how}: {ends:?}");
-    failure
-}
-
+/// The only row that is not ok is that of `mkl-ie-opt` on the middle matrix.
 #[test]
 fn a_crash_is_recorded_for_its_method_and_the_others_continue() {
     let place = place();
@@ -65,34 +56,22 @@ fn a_crash_is_recorded_for_its_method_and_the_others_continue() {
         ("exit", "exited with status 3", ""),
     ];
     at_once(&cases, |(how, exit, cause)| {
+        let ran = run(&place, how, &format!("corpus matrices {EXACT} {METHODS}")).exits(1);
+        let mut ends = ends(&ran, 3);
         let reason = format!("the child process {exit} while running mkl-ie-opt{cause}");
-        assert_eq!(failure(&place, how, ""), ("failed".into(), reason), "{how}");
+        assert_eq!(ends.remove(7), ("failed".into(), reason), "{how}");
+        assert!(ends.iter().all(|(status, _)| status == "ok"), "{how}: {ends:?}");
     });
 }
 
 /// Other methods would have other times and results if the state stayed as the library leaves it.
 #[test]
 #[cfg(target_arch = "x86_64")]
-fn a_library_that_flushes_subnormal_numbers_to_zero_is_found() {
-    let place = place();
-    let changed = "flush-to-zero (FTZ), denormals-are-zero (DAZ)";
-    let reason = format!("it has changed {changed}, and not restored it");
-    assert_eq!(failure(&place, "flush", ""), ("failed".into(), reason));
-    let ran = run(&place, "load-flush", &format!("--mtx matrices/m1.mtx {EXACT} seq,mkl-ie"));
-    let warning = format!("libmkl_rt.so.2: opening it has changed {changed}; this was undone");
-    ran.exits(0).says(&warning);
-}
-
-/// Results that were complete before a crash are neither lost nor measured again.
-#[test]
-fn a_crash_does_not_affect_the_groups_before_it() {
-    let place = place();
-    let words = format!("corpus matrices {EXACT} {METHODS} --precision both --output out.csv");
-    run(&place, "segv-f32", &words).exits(1);
-    let text = place.read("out.csv");
-    let of_matrix = ["ok", "ok", "ok", "ok", "ok", "ok", "failed", "failed"];
-    assert_eq!(column(&text, "status"), of_matrix.repeat(3), "{text}");
-    assert_eq!(column(&text, "precision"), [["f64"; 4], ["f32"; 4]].concat().repeat(3));
+fn opening_a_library_that_flushes_subnormal_numbers_to_zero_is_undone() {
+    let words = format!("--mtx matrices/m1.mtx {EXACT} seq,mkl-ie");
+    run(&place(), "load-flush", &words).exits(0).says(
+        "libmkl_rt.so.2: opening it has changed flush-to-zero (FTZ), denormals-are-zero (DAZ); this was undone",
+    );
 }
 
 #[test]

@@ -13,11 +13,7 @@ const METHODS: &str = "--methods *csr5 --iterations 3 --rounds 1 --format csv";
 
 fn place() -> Option<Dir> {
     let place = Dir::with_matrices(&[30, 20]);
-    if !built_driver(&place) {
-        skip("no C compiler");
-        return None;
-    }
-    Some(place)
+    if built_driver(&place) { Some(place) } else { skip("no C compiler") }
 }
 
 fn command(place: &Dir, fault: &str, words: &str) -> Command {

@@ -22,10 +22,7 @@ impl Group {
         let made = fs::create_dir(&group.0);
         match made.and_then(|()| write(settings[0]).or_else(|_| write(settings[1]))) {
             Ok(()) => Some(group),
-            Err(error) => {
-                skip(&format!("no control group can be made here: {error}"));
-                None
-            }
+            Err(error) => skip(&format!("no control group can be made here: {error}")),
         }
     }
 

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -42,6 +43,13 @@ impl Dir {
         let caches = ["profiles", "cache"].map(|name| Some(self.path(name)));
         let no_interrupt = AtomicBool::new(false);
         self.shown(run_in(&self.words(words), &fake_clock(), &no_interrupt, &no_gpu, caches))
+    }
+
+    /// Runs the real program in this folder.
+    pub fn program(&self, words: &str) -> Ran {
+        let mut program = Command::new(env!("CARGO_BIN_EXE_spmv-bench"));
+        program.current_dir(self.path("")).args(words.split_whitespace());
+        Ran::of(program.output().unwrap())
     }
 
     fn shown(&self, ran: Ran) -> Ran {
@@ -153,9 +161,4 @@ impl Clock for Interrupting<'_> {
     fn pause(&self, time: Duration) {
         self.clock.pause(time);
     }
-}
-
-pub fn program(words: &str) -> std::process::Output {
-    let program = PathBuf::from(env!("CARGO_BIN_EXE_spmv-bench"));
-    std::process::Command::new(program).args(words.split_whitespace()).output().unwrap()
 }

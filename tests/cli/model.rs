@@ -4,17 +4,13 @@
 use spmv_bench::record::row::Row;
 use spmv_methods::device::cuda::nvrtc;
 
-use super::env::{Dir, program, run, skip};
+use super::env::{Dir, run, skip};
 
 const GRID: &str = "gen:grid3d,n=24 --threads 1";
 
 /// Returns `None` and prints a message if kernels cannot be compiled on this machine.
 pub fn compiler() -> Option<()> {
-    if nvrtc::compilers().is_err() {
-        skip("NVRTC is not on this machine");
-        return None;
-    }
-    Some(())
+    if nvrtc::compilers().is_ok() { Some(()) } else { skip("NVRTC is not on this machine") }
 }
 
 fn rows(csv: &str) -> Vec<Row> {
@@ -113,11 +109,10 @@ fn several_models_and_device_files_are_measured_in_turn() {
     let Some(()) = compiler() else { return };
     let h200 = include_str!("../../crates/ptx-machine/devices/h200.toml");
     let dir = Dir::new(&[("slow.toml", &h200.replace("clock_mhz = 1980", "clock_mhz = 198"))]);
-    let words = "--device model:h200,DIR/slow.toml --methods gpu-csr-vector --format csv";
-    let output = program(&dir.words(&format!("{GRID} {words}")));
-    let rows = rows(&String::from_utf8_lossy(&output.stdout));
+    let words = "--device model:h200,slow.toml --methods gpu-csr-vector --format csv";
+    let rows = rows(&dir.program(&format!("{GRID} {words}")).stdout);
     let times: Vec<_> = rows.iter().map(|row| row.median_ms.unwrap()).collect();
-    assert_eq!(times.len(), 2, "{output:?}");
+    assert_eq!(times.len(), 2, "{rows:?}");
     assert!(times[1] > 2.0 * times[0], "{times:?}");
     assert!(rows[1].device.unwrap().name().ends_with("slow.toml"));
 }

@@ -1,5 +1,5 @@
 use crate::SMALL;
-use crate::env::{Dir, program};
+use crate::env::Dir;
 
 #[test]
 fn commands_that_cannot_run_are_reported_with_the_reason() {
@@ -47,14 +47,12 @@ fn commands_that_cannot_run_are_reported_with_the_reason() {
 #[test]
 fn exit_statuses() {
     let dir = Dir::new(&[("a.mtx", SMALL), ("b.mtx", "hello\n")]);
-    let program = |words: &str| program(&dir.words(words));
     let quick = "--methods merge --iterations 1 --rounds 1 --quiet";
-    assert_eq!(program(&format!("--mtx DIR/a.mtx {quick}")).status.code(), Some(0));
-    assert_eq!(program(&format!("corpus DIR {quick}")).status.code(), Some(1));
-    let ran = program(&format!("--mtx DIR/b.mtx {quick}"));
-    assert_eq!((ran.status.code(), ran.stdout.len()), (Some(2), 0));
-    assert!(String::from_utf8(ran.stderr).unwrap().starts_with("spmv-bench: "));
-    assert_eq!(program("--nonsense").status.code(), Some(2));
+    dir.program(&format!("--mtx a.mtx {quick}")).exits(0);
+    dir.program(&format!("corpus . {quick}")).exits(1);
+    let ran = dir.program(&format!("--mtx b.mtx {quick}")).exits(2);
+    assert!(ran.stdout.is_empty() && ran.stderr.starts_with("spmv-bench: "), "{ran:?}");
+    dir.program("--nonsense").exits(2);
 }
 
 /// If the reader of stdout closes the pipe, the program prints no message and does not panic.

@@ -1,6 +1,6 @@
 //! Tests of stand-ins and other sources of matrices.
 
-use crate::env::{Dir, Ran};
+use crate::env::Dir;
 use crate::{EXACT, SMALL};
 
 const DATASETS: &str = r#"
@@ -106,11 +106,8 @@ fn equal_names_in_different_groups_are_different_matrices() {
 #[test]
 fn a_matrix_of_the_collection_is_named_by_group_and_name() {
     let dir = Dir::new(&[("ufl_mtx/west0479.mtx", SMALL)]);
-    let run = |words: &str| {
-        let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_spmv-bench"));
-        program.current_dir(dir.path("")).args(words.split(' ')).args(EXACT.split(' '));
-        Ran::of(program.args(["--format", "csv", "--no-cache", "--quiet"]).output().unwrap())
-    };
+    let exact = format!("{EXACT} --format csv --no-cache --quiet");
+    let run = |words: &str| dir.program(&format!("{words} {exact}"));
     for words in ["HB/west0479", "--mtx HB/west0479", "corpus HB/west0479"] {
         run(words).exits(0).prints("\nufl_mtx/west0479.mtx,3,4,4,");
     }

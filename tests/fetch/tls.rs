@@ -66,11 +66,10 @@ fn redirecting(base: &str) -> Option<(Https, Dir)> {
             format!("HTTP/1.1 301 x\r\nLocation: {base}/{path}\r\nContent-Length: 0\r\n\r\n");
         folder.write(path, head);
     }
-    let https = serve(&folder.path(""));
-    if https.is_none() {
-        skip("openssl cannot be a server here");
+    match serve(&folder.path("")) {
+        Some(https) => Some((https, folder)),
+        None => skip("openssl cannot be a server here"),
     }
-    Some((https?, folder))
 }
 
 /// The website answers over https and leads to the server of files, which has only http. The local server is the proxy

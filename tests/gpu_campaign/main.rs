@@ -30,10 +30,7 @@ fn python(module: &str) -> Option<PathBuf> {
     let found = Command::new("python3").args(["-c", &script]).output().ok();
     match found.filter(|ran| ran.status.success()) {
         Some(ran) => Some(PathBuf::from(String::from_utf8(ran.stdout).unwrap().trim())),
-        None => {
-            skip(&format!("no python3 with {module}"));
-            None
-        }
+        None => skip(&format!("no python3 with {module}")),
     }
 }
 

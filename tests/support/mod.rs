@@ -111,9 +111,11 @@ pub fn column(csv: &str, name: &str) -> Vec<String> {
     reader.records().map(|record| record.unwrap()[place].to_owned()).collect()
 }
 
-/// Prints that a test is skipped: directly to stderr, because the test runner hides what a passing test prints.
-pub fn skip(reason: &str) {
+/// Prints that a test is skipped: directly to stderr, because the test runner hides what a passing test prints. Returns
+/// nothing, for a test or for a function that has no result then.
+pub fn skip<T: Default>(reason: &str) -> T {
     let _ = writeln!(io::stderr(), "skipped: {reason}");
+    T::default()
 }
 
 /// Waits until the condition holds. Returns `false` if it does not hold within a minute.
