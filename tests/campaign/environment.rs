@@ -1,4 +1,4 @@
-//! Tests under bad conditions: full disks, unreadable files, few resources. The program must print a clear message,
+//! Tests under bad conditions: files that change or cannot be read, few resources. The program must print a clear message,
 //! lose no results and return the right exit status.
 
 use std::ffi::OsStr;

@@ -13,10 +13,10 @@ fn measured(options: &str) -> Dir {
 
 const TIMES: [[f64; 2]; 3] = [[1.0, 1.0], [2.0, 2.0], [4.0, 4.0]];
 
-/// Creates a folder with the files a.csv and b.csv of these rows.
-fn both(times_a: [[f64; 2]; 3], times_b: [[f64; 2]; 3]) -> Dir {
+/// Creates a folder with the files a.csv and b.csv, which has these times.
+fn both(times_b: [[f64; 2]; 3]) -> Dir {
     let dir = Dir::new(&[]);
-    rows(&dir, "a.csv", times_a);
+    rows(&dir, "a.csv", TIMES);
     rows(&dir, "b.csv", times_b);
     dir
 }
@@ -51,54 +51,54 @@ fn a_file_is_the_same_as_itself() {
     let ran = dir.run("compare DIR/a.csv DIR/a.csv --fail-above 0%").exits(0);
     assert_eq!(ran.stderr, "");
     expect![[r#"
-            A: DIR/a.csv
-            B: DIR/a.csv
+        A: DIR/a.csv
+        B: DIR/a.csv
 
-            B/A: B's median time per product over A's; above 1 B is slower
-            ────────────────────────────────────────────────────────────────────────────────────────────
-             method         pairs   faster   same   slower     B/A   95 % interval    lowest    highest
-            ════════════════════════════════════════════════════════════════════════════════════════════
-             seq f64            1        0      1        0   1.000   1.000 to 1.000   1.000 a   1.000 a
-             csr-rows f64       1        0      1        0   1.000   1.000 to 1.000   1.000 a   1.000 a
-             merge f64          1        0      1        0   1.000   1.000 to 1.000   1.000 a   1.000 a
-             seq f32            1        0      1        0   1.000   1.000 to 1.000   1.000 a   1.000 a
-             csr-rows f32       1        0      1        0   1.000   1.000 to 1.000   1.000 a   1.000 a
-             merge f32          1        0      1        0   1.000   1.000 to 1.000   1.000 a   1.000 a
-            ────────────────────────────────────────────────────────────────────────────────────────────
+        B/A: B's median time per product over A's; above 1 B is slower
+        ────────────────────────────────────────────────────────────────────────────────────────────
+         method         pairs   faster   same   slower     B/A   95 % interval    lowest    highest
+        ════════════════════════════════════════════════════════════════════════════════════════════
+         seq f64            1        0      1        0   1.000   1.000 to 1.000   1.000 a   1.000 a
+         csr-rows f64       1        0      1        0   1.000   1.000 to 1.000   1.000 a   1.000 a
+         merge f64          1        0      1        0   1.000   1.000 to 1.000   1.000 a   1.000 a
+         seq f32            1        0      1        0   1.000   1.000 to 1.000   1.000 a   1.000 a
+         csr-rows f32       1        0      1        0   1.000   1.000 to 1.000   1.000 a   1.000 a
+         merge f32          1        0      1        0   1.000   1.000 to 1.000   1.000 a   1.000 a
+        ────────────────────────────────────────────────────────────────────────────────────────────
 
-            over all 6 pairs B takes 1.000 times as long as A (1.000 to 1.000): 0 faster, 6 the same, 0 slower, 0 unknown
-        "#]].assert_eq(&ran.stdout);
+        over all 6 pairs B takes 1.000 times as long as A (1.000 to 1.000): 0 faster, 6 the same, 0 slower, 0 unknown
+    "#]].assert_eq(&ran.stdout);
 }
 
 #[test]
 fn slower_methods_fail_with_fail_above() {
     // seq is unchanged; merge takes 1.1, 1.2 and 1.05 times as long, 1.115 on average.
-    let dir = both(TIMES, [[1.0, 1.1], [2.0, 2.4], [4.0, 4.2]]);
+    let dir = both([[1.0, 1.1], [2.0, 2.4], [4.0, 4.2]]);
     let ran = compare(&dir, "").exits(0);
     assert_eq!(ran.stderr, "");
     expect![[r#"
-            A: DIR/a.csv
-            B: DIR/b.csv
+        A: DIR/a.csv
+        B: DIR/b.csv
 
-            B/A: B's median time per product over A's; above 1 B is slower
-            ──────────────────────────────────────────────────────────────────────────────────────
-             method   pairs   faster   same   slower     B/A   95 % interval    lowest    highest
-            ══════════════════════════════════════════════════════════════════════════════════════
-             seq          3        0      3        0   1.000   0.992 to 1.008   1.000 a   1.000 c
-             merge        3        0      0        3   1.115   1.106 to 1.124   1.050 c   1.200 b
-            ──────────────────────────────────────────────────────────────────────────────────────
+        B/A: B's median time per product over A's; above 1 B is slower
+        ──────────────────────────────────────────────────────────────────────────────────────
+         method   pairs   faster   same   slower     B/A   95 % interval    lowest    highest
+        ══════════════════════════════════════════════════════════════════════════════════════
+         seq          3        0      3        0   1.000   0.992 to 1.008   1.000 a   1.000 c
+         merge        3        0      0        3   1.115   1.106 to 1.124   1.050 c   1.200 b
+        ──────────────────────────────────────────────────────────────────────────────────────
 
-            the largest changes
-            ───────────────────────────────────────────
-             slower in B, by B/A   faster in B, by B/A
-            ═══════════════════════════════════════════
-             1.200 merge on b
-             1.100 merge on a
-             1.050 merge on c
-            ───────────────────────────────────────────
+        the largest changes
+        ───────────────────────────────────────────
+         slower in B, by B/A   faster in B, by B/A
+        ═══════════════════════════════════════════
+         1.200 merge on b
+         1.100 merge on a
+         1.050 merge on c
+        ───────────────────────────────────────────
 
-            over all 6 pairs B takes 1.056 times as long as A (1.050 to 1.062): 0 faster, 3 the same, 3 slower, 0 unknown
-        "#]].assert_eq(&ran.stdout);
+        over all 6 pairs B takes 1.056 times as long as A (1.050 to 1.062): 0 faster, 3 the same, 3 slower, 0 unknown
+    "#]].assert_eq(&ran.stdout);
     let ran = compare(&dir, "--fail-above 5%").exits(1);
     assert_eq!(ran.stderr, "slower by more than 5 %: merge: 1.115 (1.106 to 1.124)\n");
     let back = dir.run("compare DIR/b.csv DIR/a.csv --fail-above 5").exits(0);
@@ -110,7 +110,7 @@ fn slower_methods_fail_with_fail_above() {
 
 #[test]
 fn the_csv_has_a_line_per_row_of_either_file() {
-    let dir = &both(TIMES, [[0.5, 1.0], [2.0, 2.0], [4.0, 4.0]]);
+    let dir = &both([[0.5, 1.0], [2.0, 2.0], [4.0, 4.0]]);
     edit(dir, "b.csv", "b.mtx,seq,2,f64,cpu,2,ok", "b.mtx,seq,,f64,cpu,2,wrong");
     edit(dir, "b.csv", "c.mtx,seq", "d/e.mtx,seq");
     edit(dir, "b.csv", "a.mtx,merge", "a.mtx,merge:x=1");
@@ -130,7 +130,7 @@ fn the_csv_has_a_line_per_row_of_either_file() {
 
 #[test]
 fn a_row_that_is_no_longer_ok_fails_with_fail_above() {
-    let dir = &both(TIMES, TIMES);
+    let dir = &both(TIMES);
     for status in ["wrong", "failed", "skipped"] {
         rows(dir, "b.csv", TIMES);
         edit(dir, "b.csv", "b.mtx,seq,2,f64,cpu,2,ok", &format!("b.mtx,seq,,f64,cpu,2,{status}"));
@@ -147,7 +147,7 @@ fn a_row_that_is_no_longer_ok_fails_with_fail_above() {
 /// A warning names the means that cannot be judged, so that exit status 0 is not mistaken for a good result.
 #[test]
 fn single_samples_are_not_judged() {
-    let dir = both(TIMES, [[9.0, 1.0], [2.0, 2.0], [4.0, 4.0]]);
+    let dir = both([[9.0, 1.0], [2.0, 2.0], [4.0, 4.0]]);
     edit(&dir, "b.csv", ",8.91,9.09,31,", ",,,1,");
     let ran = compare(&dir, "--fail-above 5%").exits(0);
     ran.prints(" 1 unknown\n");

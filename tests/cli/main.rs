@@ -79,31 +79,31 @@ fn text_of_one_matrix() {
     let dir = Dir::new(&[("a.mtx", SMALL)]);
     let ran = dir.run(&format!("--mtx DIR/a.mtx {EXACT} --alpha 2")).exits(0);
     expect![[r#"
-            DIR/a.mtx (loaded in 1.0 ms, 0 MB/s)
-                         num_rows: 3
-                         num_cols: 4
-                     num_nonzeros: 4
-                  row_length_mean: 1.33333
-               row_length_std_dev: 0.94281
-             row_length_variation: 0.70711
-              row_length_skewness: -0.70711
+        DIR/a.mtx (loaded in 1.0 ms, 0 MB/s)
+                     num_rows: 3
+                     num_cols: 4
+                 num_nonzeros: 4
+              row_length_mean: 1.33333
+           row_length_std_dev: 0.94281
+         row_length_variation: 0.70711
+          row_length_skewness: -0.70711
 
-            CSR matrix (3 rows, 4 columns, 4 non-zeros, max-length 2):
-                    Degree 1e-1:	1 (33.33%)
-                    Degree 1e0:	2 (66.67%)
+        CSR matrix (3 rows, 4 columns, 4 non-zeros, max-length 2):
+                Degree 1e-1:	1 (33.33%)
+                Degree 1e0:	2 (66.67%)
 
-            f64, CPU, 1 thread, hot cache; peak 2.00 GB/s at 0.000 MB (triad 2.00, read 2.00)
-            method                result     setup ms   median ms    ± %     mean ms    GFLOP/s  eff.GB/s  % peak   % CSR
-            seq                   PASS         1.0000     1.00000    0.0     1.00000     0.0000     0.000     0.0     0.0  <- fastest
-            csr-rows              PASS         1.0000     1.00000    0.0     1.00000     0.0000     0.000     0.0     0.0
-            merge                 PASS         1.0000     1.00000    0.0     1.00000     0.0000     0.000     0.0     0.0
+        f64, CPU, 1 thread, hot cache; peak 2.00 GB/s at 0.000 MB (triad 2.00, read 2.00)
+        method                result     setup ms   median ms    ± %     mean ms    GFLOP/s  eff.GB/s  % peak   % CSR
+        seq                   PASS         1.0000     1.00000    0.0     1.00000     0.0000     0.000     0.0     0.0  <- fastest
+        csr-rows              PASS         1.0000     1.00000    0.0     1.00000     0.0000     0.000     0.0     0.0
+        merge                 PASS         1.0000     1.00000    0.0     1.00000     0.0000     0.000     0.0     0.0
 
-            ±: half the 95 % confidence interval of the median, in percent of it. Rates are of the median.
-            % peak: the bytes that a product must read and write, with the matrix in the method's own form, x and y,
-            over the peak; % CSR: the same with the matrix as CSR, above 100 % where a form is smaller.
-            Not distinguishable from the fastest, because the intervals overlap: csr-rows, merge.
+        ±: half the 95 % confidence interval of the median, in percent of it. Rates are of the median.
+        % peak: the bytes that a product must read and write, with the matrix in the method's own form, x and y,
+        over the peak; % CSR: the same with the matrix as CSR, above 100 % where a form is smaller.
+        Not distinguishable from the fastest, because the intervals overlap: csr-rows, merge.
 
-        "#]].assert_eq(&ran.stdout);
+    "#]].assert_eq(&ran.stdout);
 }
 
 #[test]
@@ -121,33 +121,33 @@ fn csv_of_a_corpus() {
     // A broken file is a failure.
     let ran = dir.run(&format!("corpus DIR {EXACT}")).exits(1);
     expect![[r#"
-            file,num_rows,num_cols,num_nonzeros,row_length_mean,row_length_std_dev,row_length_variation,row_length_skewness,method_name,setup_ms,avg_spmv_ms,gflops,effective_GBs,precision,device,threads,transpose,status,reason,min_ms,median_ms,max_ms,std_dev_ms,ci95_low_ms,ci95_high_ms,samples,iterations,compulsory_GBs,percent_of_peak,extra_bytes,break_even,error_ratio,max_row_length,empty_rows,variance,pattern_symmetry,kind,cache,order,library_version,run_id,order_ms,occupancy,distinct_results,launches,launch_floor_ms,distinct_values,values,required_bytes,required_percent_of_peak,achieved_occupancy,warp_execution_efficiency,global_load_efficiency,memory_bytes,bound_by,warp_instructions,global_sectors,registers,host_launch_ms
-            DIR/trivial.mtx,1,4,1,1.0,0.0,0.0,,,,,,,,,,,skipped,"it has only one row or column, or none; such matrices are skipped, as in merge-spmv",,,,,,,,,,,,,,1,0,0.0,,,,,,test,,,,,,1,stored,,,,,,,,,,,
-            DIR/complex.mtx,,,,,,,,,,,,,,,,,skipped,"DIR/complex.mtx:1: field `complex` is not supported, only real, double, integer, unsigned-integer, pattern",,,,,,,,,,,,,,,,,,,,,,test,,,,,,,,,,,,,,,,,,
-            DIR/broken.mtx,,,,,,,,,,,,,,,,,failed,DIR/broken.mtx:6: column index 9 exceeds 4 columns,,,,,,,,,,,,,,,,,,,,,,test,,,,,,,,,,,,,,,,,,
-            DIR/small.mtx,3,4,4,1.3333333333333333,0.9428090415820634,0.7071067811865476,-0.7071067811865475,seq,1.0,1.0,8e-6,0.000116,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,8,8,0.00012,0.005991180981595093,0,inf,0.0,2,1,0.888888888888889,,,hot,natural,,test,,,1,,,4,stored,120,0.005991180981595093,,,,,,,,,
-            DIR/small.mtx,3,4,4,1.3333333333333333,0.9428090415820634,0.7071067811865476,-0.7071067811865475,csr-rows,1.0,1.0,8e-6,0.000116,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,8,8,0.00012,0.005991180981595093,0,,0.0,2,1,0.888888888888889,,,hot,natural,,test,,,1,,,4,stored,120,0.005991180981595093,,,,,,,,,
-            DIR/small.mtx,3,4,4,1.3333333333333333,0.9428090415820634,0.7071067811865476,-0.7071067811865475,merge,1.0,1.0,8e-6,0.000116,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,8,8,0.00012,0.005991180981595093,128,inf,0.0,2,1,0.888888888888889,,,hot,natural,,test,,,1,,,4,stored,120,0.005991180981595093,,,,,,,,,
-            DIR/sub/duplicates.mtx,3,4,3,1.0,0.816496580927726,0.816496580927726,0.0,seq,1.0,1.0,6e-6,0.000096,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,8,8,0.000108,0.005392062883435583,0,inf,0.0,2,1,0.6666666666666666,,,hot,natural,,test,,,1,,,2,stored,108,0.005392062883435583,,,,,,,,,
-            DIR/sub/duplicates.mtx,3,4,3,1.0,0.816496580927726,0.816496580927726,0.0,csr-rows,1.0,1.0,6e-6,0.000096,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,8,8,0.000108,0.005392062883435583,0,,0.0,2,1,0.6666666666666666,,,hot,natural,,test,,,1,,,2,stored,108,0.005392062883435583,,,,,,,,,
-            DIR/sub/duplicates.mtx,3,4,3,1.0,0.816496580927726,0.816496580927726,0.0,merge,1.0,1.0,6e-6,0.000096,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,8,8,0.000108,0.005392062883435583,128,inf,0.0,2,1,0.6666666666666666,,,hot,natural,,test,,,1,,,2,stored,108,0.005392062883435583,,,,,,,,,
-        "#]].assert_eq(&ran.stdout);
+        file,num_rows,num_cols,num_nonzeros,row_length_mean,row_length_std_dev,row_length_variation,row_length_skewness,method_name,setup_ms,avg_spmv_ms,gflops,effective_GBs,precision,device,threads,transpose,status,reason,min_ms,median_ms,max_ms,std_dev_ms,ci95_low_ms,ci95_high_ms,samples,iterations,compulsory_GBs,percent_of_peak,extra_bytes,break_even,error_ratio,max_row_length,empty_rows,variance,pattern_symmetry,kind,cache,order,library_version,run_id,order_ms,occupancy,distinct_results,launches,launch_floor_ms,distinct_values,values,required_bytes,required_percent_of_peak,achieved_occupancy,warp_execution_efficiency,global_load_efficiency,memory_bytes,bound_by,warp_instructions,global_sectors,registers,host_launch_ms
+        DIR/trivial.mtx,1,4,1,1.0,0.0,0.0,,,,,,,,,,,skipped,"it has only one row or column, or none; such matrices are skipped, as in merge-spmv",,,,,,,,,,,,,,1,0,0.0,,,,,,test,,,,,,1,stored,,,,,,,,,,,
+        DIR/complex.mtx,,,,,,,,,,,,,,,,,skipped,"DIR/complex.mtx:1: field `complex` is not supported, only real, double, integer, unsigned-integer, pattern",,,,,,,,,,,,,,,,,,,,,,test,,,,,,,,,,,,,,,,,,
+        DIR/broken.mtx,,,,,,,,,,,,,,,,,failed,DIR/broken.mtx:6: column index 9 exceeds 4 columns,,,,,,,,,,,,,,,,,,,,,,test,,,,,,,,,,,,,,,,,,
+        DIR/small.mtx,3,4,4,1.3333333333333333,0.9428090415820634,0.7071067811865476,-0.7071067811865475,seq,1.0,1.0,8e-6,0.000116,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,8,8,0.00012,0.005991180981595093,0,inf,0.0,2,1,0.888888888888889,,,hot,natural,,test,,,1,,,4,stored,120,0.005991180981595093,,,,,,,,,
+        DIR/small.mtx,3,4,4,1.3333333333333333,0.9428090415820634,0.7071067811865476,-0.7071067811865475,csr-rows,1.0,1.0,8e-6,0.000116,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,8,8,0.00012,0.005991180981595093,0,,0.0,2,1,0.888888888888889,,,hot,natural,,test,,,1,,,4,stored,120,0.005991180981595093,,,,,,,,,
+        DIR/small.mtx,3,4,4,1.3333333333333333,0.9428090415820634,0.7071067811865476,-0.7071067811865475,merge,1.0,1.0,8e-6,0.000116,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,8,8,0.00012,0.005991180981595093,128,inf,0.0,2,1,0.888888888888889,,,hot,natural,,test,,,1,,,4,stored,120,0.005991180981595093,,,,,,,,,
+        DIR/sub/duplicates.mtx,3,4,3,1.0,0.816496580927726,0.816496580927726,0.0,seq,1.0,1.0,6e-6,0.000096,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,8,8,0.000108,0.005392062883435583,0,inf,0.0,2,1,0.6666666666666666,,,hot,natural,,test,,,1,,,2,stored,108,0.005392062883435583,,,,,,,,,
+        DIR/sub/duplicates.mtx,3,4,3,1.0,0.816496580927726,0.816496580927726,0.0,csr-rows,1.0,1.0,6e-6,0.000096,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,8,8,0.000108,0.005392062883435583,0,,0.0,2,1,0.6666666666666666,,,hot,natural,,test,,,1,,,2,stored,108,0.005392062883435583,,,,,,,,,
+        DIR/sub/duplicates.mtx,3,4,3,1.0,0.816496580927726,0.816496580927726,0.0,merge,1.0,1.0,6e-6,0.000096,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,8,8,0.000108,0.005392062883435583,128,inf,0.0,2,1,0.6666666666666666,,,hot,natural,,test,,,1,,,2,stored,108,0.005392062883435583,,,,,,,,,
+    "#]].assert_eq(&ran.stdout);
     let (start, summary) = ran.stderr.split_once('\n').unwrap();
     assert!(start.starts_with("run test, revision ") && start.contains("a CPU, 1 threads"));
     expect![[r#"
-            DIR/sub/duplicates.mtx: 1 duplicate entries summed
-            5 matrices (2 not measured; 1 trivial ones skipped); rows: 6 ok, 2 skipped, 0 wrong, 1 failed, 0 timeout
+        DIR/sub/duplicates.mtx: 1 duplicate entries summed
+        5 matrices (2 not measured; 1 trivial ones skipped); rows: 6 ok, 2 skipped, 0 wrong, 1 failed, 0 timeout
 
-            f64, CPU, 1 thread, hot cache
-            ────────────────────────────────────────────────────────────────────
-             method     × merge   × best baseline   least   greatest   matrices
-            ════════════════════════════════════════════════════════════════════
-             csr-rows      1.00              1.00    1.00       1.00   2 of 2
-             merge         1.00              1.00    1.00       1.00   2 of 2
-             seq           1.00              1.00    1.00       1.00   2 of 2
-            ────────────────────────────────────────────────────────────────────
-            Time of the baseline over that of the method, geometric means; above 1 the method is faster. The best baseline is on each matrix the fastest of csr-rows, merge, seq; least and greatest are over it.
-        "#]].assert_eq(summary);
+        f64, CPU, 1 thread, hot cache
+        ────────────────────────────────────────────────────────────────────
+         method     × merge   × best baseline   least   greatest   matrices
+        ════════════════════════════════════════════════════════════════════
+         csr-rows      1.00              1.00    1.00       1.00   2 of 2
+         merge         1.00              1.00    1.00       1.00   2 of 2
+         seq           1.00              1.00    1.00       1.00   2 of 2
+        ────────────────────────────────────────────────────────────────────
+        Time of the baseline over that of the method, geometric means; above 1 the method is faster. The best baseline is on each matrix the fastest of csr-rows, merge, seq; least and greatest are over it.
+    "#]].assert_eq(summary);
 }
 
 #[test]

@@ -43,79 +43,79 @@ fn the_main_tables_are_printed() {
     let ran = dir.run("report DIR/a.csv").exits(0);
     assert_eq!(ran.stderr, "");
     expect![[r#"
-            Sparse matrix-vector products
+        Sparse matrix-vector products
 
-            6 rows from a.csv: 2 matrices, 3 methods. 1 wrong or failed; 4 correct and timed, 1 skipped. 4 of 4 times have no confidence interval: they have fewer than six samples.
+        6 rows from a.csv: 2 matrices, 3 methods. 1 wrong or failed; 4 correct and timed, 1 skipped. 4 of 4 times have no confidence interval: they have fewer than six samples.
 
-            Wrong or failed
-            ===============
+        Wrong or failed
+        ===============
 
-            ────────────────────────────────────────────────────────────────────────────────────────
-             matrix     method   status   reason                     setting
-            ════════════════════════════════════════════════════════════════════════════════════════
-             <b>&'_x_   ell      wrong    row 3 is off by 7 bounds   f64, CPU, 2 threads, hot cache
-            ────────────────────────────────────────────────────────────────────────────────────────
+        ────────────────────────────────────────────────────────────────────────────────────────
+         matrix     method   status   reason                     setting
+        ════════════════════════════════════════════════════════════════════════════════════════
+         <b>&'_x_   ell      wrong    row 3 is off by 7 bounds   f64, CPU, 2 threads, hot cache
+        ────────────────────────────────────────────────────────────────────────────────────────
 
-            Skipped
-            =======
+        Skipped
+        =======
 
-            ──────────────────────────────────────────────────────────────────────────────
-             reason                                             rows   methods   matrices
-            ══════════════════════════════════════════════════════════════════════════════
-             stores 3.5 times as many entries; the limit is 3      1   ell       a
-            ──────────────────────────────────────────────────────────────────────────────
+        ──────────────────────────────────────────────────────────────────────────────
+         reason                                             rows   methods   matrices
+        ══════════════════════════════════════════════════════════════════════════════
+         stores 3.5 times as many entries; the limit is 3      1   ell       a
+        ──────────────────────────────────────────────────────────────────────────────
 
-            What was measured
-            =================
+        What was measured
+        =================
 
-            ────────────────────────────────────────────────────────────────────────────────────────────────────
-             setting                          matrices   methods   ok   skipped   wrong or failed   file    run
-            ════════════════════════════════════════════════════════════════════════════════════════════════════
-             f64, CPU, 2 threads, hot cache          2         3    4         1                 1   a.csv   r1
-            ────────────────────────────────────────────────────────────────────────────────────────────────────
+        ────────────────────────────────────────────────────────────────────────────────────────────────────
+         setting                          matrices   methods   ok   skipped   wrong or failed   file    run
+        ════════════════════════════════════════════════════════════════════════════════════════════════════
+         f64, CPU, 2 threads, hot cache          2         3    4         1                 1   a.csv   r1
+        ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-            f64, CPU, 2 threads, hot cache
-            ==============================
+        f64, CPU, 2 threads, hot cache
+        ==============================
 
-            Speed of each method, in GFLOP/s
-            ───────────────────────────────────────────────────────────
-             method     matrices     least   geometric mean   greatest
-            ═══════════════════════════════════════════════════════════
-             csr-rows          2   0.00100          0.00200    0.00400
-             merge             2   0.00200          0.00200    0.00200
-            ───────────────────────────────────────────────────────────
+        Speed of each method, in GFLOP/s
+        ───────────────────────────────────────────────────────────
+         method     matrices     least   geometric mean   greatest
+        ═══════════════════════════════════════════════════════════
+         csr-rows          2   0.00100          0.00200    0.00400
+         merge             2   0.00200          0.00200    0.00200
+        ───────────────────────────────────────────────────────────
 
-            Speed-up over the best baseline on each matrix
-            Time of the baseline over that of the method, geometric means; above 1 the method is faster. The best baseline is on each matrix the fastest of csr-rows, merge; least and greatest are over it.
-            ────────────────────────────────────────────────────────────────────
-             method     × merge   × best baseline   least   greatest   matrices
-            ════════════════════════════════════════════════════════════════════
-             csr-rows      1.00             0.707   0.500       1.00   2 of 2
-             merge         1.00             0.707   0.500       1.00   2 of 2
-            ────────────────────────────────────────────────────────────────────
+        Speed-up over the best baseline on each matrix
+        Time of the baseline over that of the method, geometric means; above 1 the method is faster. The best baseline is on each matrix the fastest of csr-rows, merge; least and greatest are over it.
+        ────────────────────────────────────────────────────────────────────
+         method     × merge   × best baseline   least   greatest   matrices
+        ════════════════════════════════════════════════════════════════════
+         csr-rows      1.00             0.707   0.500       1.00   2 of 2
+         merge         1.00             0.707   0.500       1.00   2 of 2
+        ────────────────────────────────────────────────────────────────────
 
-            Share of the matrices within a factor of the fastest method
-            2 matrices; f64, cpu, 2 threads, hot cache, natural order
-            without a time: ell on 2 matrices
-            share of all matrices on which the method's time is at most the factor times that of the fastest method; with a factor of 1, the share on which it is the fastest
-            ───────────────────────────────────────────────────────────────────────────────────────────────────────────
-             method     within 1 (%)   within 1.1 (%)   within 1.25 (%)   within 1.5 (%)   within 2 (%)   within 4 (%)
-            ═══════════════════════════════════════════════════════════════════════════════════════════════════════════
-             csr-rows           50.0             50.0              50.0             50.0            100            100
-             merge              50.0             50.0              50.0             50.0            100            100
-            ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+        Share of the matrices within a factor of the fastest method
+        2 matrices; f64, cpu, 2 threads, hot cache, natural order
+        without a time: ell on 2 matrices
+        share of all matrices on which the method's time is at most the factor times that of the fastest method; with a factor of 1, the share on which it is the fastest
+        ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+         method     within 1 (%)   within 1.1 (%)   within 1.25 (%)   within 1.5 (%)   within 2 (%)   within 4 (%)
+        ═══════════════════════════════════════════════════════════════════════════════════════════════════════════
+         csr-rows           50.0             50.0              50.0             50.0            100            100
+         merge              50.0             50.0              50.0             50.0            100            100
+        ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-            Time lost if a single method is used for all matrices
-            2 matrices; f64, cpu, 2 threads, hot cache, natural order
-            without a time: ell on 2 matrices
-            loss: time divided by the time of the fastest method on the same matrix; means are over the matrices on which the method runs; equally fast methods all count as the fastest
-            ────────────────────────────────────────────────────────────────────────
-             method     fastest on   runs on   mean loss   greatest loss   on
-            ════════════════════════════════════════════════════════════════════════
-             csr-rows            1         2        1.41            2.00   a
-             merge               1         2        1.41            2.00   <b>&'_x_
-            ────────────────────────────────────────────────────────────────────────
-        "#]].assert_eq(&ran.stdout);
+        Time lost if a single method is used for all matrices
+        2 matrices; f64, cpu, 2 threads, hot cache, natural order
+        without a time: ell on 2 matrices
+        loss: time divided by the time of the fastest method on the same matrix; means are over the matrices on which the method runs; equally fast methods all count as the fastest
+        ────────────────────────────────────────────────────────────────────────
+         method     fastest on   runs on   mean loss   greatest loss   on
+        ════════════════════════════════════════════════════════════════════════
+         csr-rows            1         2        1.41            2.00   a
+         merge               1         2        1.41            2.00   <b>&'_x_
+        ────────────────────────────────────────────────────────────────────────
+    "#]].assert_eq(&ran.stdout);
 }
 
 #[test]
@@ -143,62 +143,62 @@ fn a_folder_contains_the_page_in_two_formats_and_its_charts() {
     let titles = views.lines().filter(|line| line.starts_with(['#', '!']));
     let titles: String = titles.map(|line| format!("{line}\n")).collect();
     expect![[r#"
-            # Sparse matrix-vector products
-            ## Wrong or failed
-            ## Skipped
-            ## What was measured
-            ## f64, CPU, 2 threads, hot cache
-            ### Speed of each method, in GFLOP/s
-            ![Speed of each method, in GFLOP/s](f64-cpu-2-threads-hot-cache-speed-of-each-method-in-gflop-s.svg)
-            ### Speed-up over the best baseline on each matrix
-            ### Share of the matrices within a factor of the fastest method
-            ![Share of the matrices within a factor of the fastest method](f64-cpu-2-threads-hot-cache-share-of-the-matrices-within-a-factor-of-the-fastest.svg)
-            ### Time of a product against nonzeros
-            ![Time of a product against nonzeros](f64-cpu-2-threads-hot-cache-time-of-a-product-against-nonzeros.svg)
-            ### Speed-up over merge
-            ![Speed-up over merge](f64-cpu-2-threads-hot-cache-speed-up-over-merge.svg)
-            ### Speed in percent of the fastest on each matrix
-            ![Speed in percent of the fastest on each matrix](f64-cpu-2-threads-hot-cache-speed-in-percent-of-the-fastest-on-each-matrix.svg)
-            ### Time lost if a single method is used for all matrices
-            ![Time lost if a single method is used for all matrices](f64-cpu-2-threads-hot-cache-time-lost-if-a-single-method-is-used-for-all-matrice.svg)
-            ### The fastest method on each matrix
-            ### Roofline
-            ![Roofline](f64-cpu-2-threads-hot-cache-roofline.svg)
-        "#]].assert_eq(&titles);
+        # Sparse matrix-vector products
+        ## Wrong or failed
+        ## Skipped
+        ## What was measured
+        ## f64, CPU, 2 threads, hot cache
+        ### Speed of each method, in GFLOP/s
+        ![Speed of each method, in GFLOP/s](f64-cpu-2-threads-hot-cache-speed-of-each-method-in-gflop-s.svg)
+        ### Speed-up over the best baseline on each matrix
+        ### Share of the matrices within a factor of the fastest method
+        ![Share of the matrices within a factor of the fastest method](f64-cpu-2-threads-hot-cache-share-of-the-matrices-within-a-factor-of-the-fastest.svg)
+        ### Time of a product against nonzeros
+        ![Time of a product against nonzeros](f64-cpu-2-threads-hot-cache-time-of-a-product-against-nonzeros.svg)
+        ### Speed-up over merge
+        ![Speed-up over merge](f64-cpu-2-threads-hot-cache-speed-up-over-merge.svg)
+        ### Speed in percent of the fastest on each matrix
+        ![Speed in percent of the fastest on each matrix](f64-cpu-2-threads-hot-cache-speed-in-percent-of-the-fastest-on-each-matrix.svg)
+        ### Time lost if a single method is used for all matrices
+        ![Time lost if a single method is used for all matrices](f64-cpu-2-threads-hot-cache-time-lost-if-a-single-method-is-used-for-all-matrice.svg)
+        ### The fastest method on each matrix
+        ### Roofline
+        ![Roofline](f64-cpu-2-threads-hot-cache-roofline.svg)
+    "#]].assert_eq(&titles);
     expect![[r#"
 
-            These are some of the columns; all are in `a.csv`.
+        These are some of the columns; all are in `a.csv`.
 
-            | matrix      | method   | status  | nonzeros | median time per product (ms) | mean time per product (ms) | GFLOP/s | setup (ms) |
-            |-------------|----------|---------|---------:|-----------------------------:|---------------------------:|--------:|-----------:|
-            | a           | csr-rows | ok      |     1000 |                         2.00 |                       2.00 | 0.00100 |          0 |
-            | a           | merge    | ok      |     1000 |                         1.00 |                       1.00 | 0.00200 |          0 |
-            | a           | ell      | skipped |     1000 |                              |                            |         |            |
-            | \<b>\&'\_x_ | csr-rows | ok      |     4000 |                         2.00 |                       2.00 | 0.00400 |          0 |
-            | \<b>\&'\_x_ | merge    | ok      |     4000 |                         4.00 |                       4.00 | 0.00200 |          0 |
-            | \<b>\&'\_x_ | ell      | wrong   |     4000 |                              |                            |         |            |
+        | matrix      | method   | status  | nonzeros | median time per product (ms) | mean time per product (ms) | GFLOP/s | setup (ms) |
+        |-------------|----------|---------|---------:|-----------------------------:|---------------------------:|--------:|-----------:|
+        | a           | csr-rows | ok      |     1000 |                         2.00 |                       2.00 | 0.00100 |          0 |
+        | a           | merge    | ok      |     1000 |                         1.00 |                       1.00 | 0.00200 |          0 |
+        | a           | ell      | skipped |     1000 |                              |                            |         |            |
+        | \<b>\&'\_x_ | csr-rows | ok      |     4000 |                         2.00 |                       2.00 | 0.00400 |          0 |
+        | \<b>\&'\_x_ | merge    | ok      |     4000 |                         4.00 |                       4.00 | 0.00200 |          0 |
+        | \<b>\&'\_x_ | ell      | wrong   |     4000 |                              |                            |         |            |
 
-            ## How it was measured
+        ## How it was measured
 
-            ### Run
+        ### Run
 
-            | fact   | a.csv |
-            |--------|-------|
-            | run id | r1    |
+        | fact   | a.csv |
+        |--------|-------|
+        | run id | r1    |
 
-            ### Machine
+        ### Machine
 
-            | fact | a.csv |
-            |------|-------|
-            | cpu  | C     |
-            | cpus | 0 1   |
+        | fact | a.csv |
+        |------|-------|
+        | cpu  | C     |
+        | cpus | 0 1   |
 
-            ### Bandwidth
+        ### Bandwidth
 
-            | fact | a.csv                    |
-            |------|--------------------------|
-            | 1    | read gbs 12.3, threads 2 |
-        "#]].assert_eq(rows);
+        | fact | a.csv                    |
+        |------|--------------------------|
+        | 1    | read gbs 12.3, threads 2 |
+    "#]].assert_eq(rows);
 }
 
 #[test]

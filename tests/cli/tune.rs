@@ -15,15 +15,15 @@ fn every_size_is_measured_on_every_matrix() {
     let ran = dir.run(&words).exits(1);
     ran.says("broken.mtx:1: ");
     expect![[r#"
-            csr2:order=natural, f64: 18 sizes on 2 matrices
-               nnz/row    srs   ssrs    GFLOP/s  matrix
-                 1.333      8      -     0.0000  DIR/small.mtx
-                 3.000      8      -     0.0001  gen:grid2d,n=4
-            srs = round(8.000 + 0.000 ln(nnz/row)), R^2 -
-            geometric mean of the best srs: 8.0
-            srs=8 for all: 100.0 % of each matrix' best in the geometric mean
+        csr2:order=natural, f64: 18 sizes on 2 matrices
+           nnz/row    srs   ssrs    GFLOP/s  matrix
+             1.333      8      -     0.0000  DIR/small.mtx
+             3.000      8      -     0.0001  gen:grid2d,n=4
+        srs = round(8.000 + 0.000 ln(nnz/row)), R^2 -
+        geometric mean of the best srs: 8.0
+        srs=8 for all: 100.0 % of each matrix' best in the geometric mean
 
-        "#]]
+    "#]]
     .assert_eq(&ran.stdout);
     let text = dir.read("sizes.csv");
     let mut lines = text.lines();
