@@ -36,7 +36,7 @@ fn merged_shards_are_the_whole_corpus() {
         .says("all.csv already exists");
 }
 
-/// A matrix has moved from one shard to another, with a row in each of them and one in both.
+/// A matrix has moved from one shard to another, with a row in each of them and one in both, and in another order.
 #[test]
 fn a_matrix_may_be_in_two_files() {
     let place = shares();
@@ -50,11 +50,11 @@ fn a_matrix_may_be_in_two_files() {
     lines.pop();
     place.write("out-1.csv", lines.join("\n") + "\n");
     place.write("out-2.csv", to);
-    let merged = place.run("merge out-1.csv out-2.csv out-3.csv").exits(0);
+    let merged = place.run("merge out-2.csv out-1.csv out-3.csv").exits(0);
     assert_eq!(merged.stderr, "");
     assert_same(&merged.stdout, &whole);
     // An output that is not a file has no run record.
-    let piped = place.run("merge out-1.csv out-2.csv out-3.csv --output /dev/stdout").exits(0);
+    let piped = place.run("merge out-2.csv out-1.csv out-3.csv --output /dev/stdout").exits(0);
     assert_eq!(piped.stdout, merged.stdout);
 }
 
