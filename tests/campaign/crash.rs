@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use nix::sys::signal::Signal;
 
-use crate::{Dir, EXACT, LITTLE_MEMORY, Ran, at_once, behind, column, compiled, signal};
+use crate::{Dir, EXACT, LITTLE_MEMORY, Ran, at_once, behind, compiled, signal};
 
 const METHODS: &str = "seq,mkl-ie,mkl-ie-opt,merge";
 const SEGV: &str = "the child process was ended by signal 11 (SIGSEGV)";

@@ -4,7 +4,7 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
-use crate::{Dir, EXACT, Ran, column, skip};
+use crate::{Dir, EXACT, column, skip};
 
 /// A file name that changes the window's title, moves the cursor up, and reverses the text direction.
 const NAME: &str = "matrices/a\u{1b}]0;owned\u{7}\u{1b}[1A\u{9b}2J\u{202e}.mtx";
@@ -23,25 +23,21 @@ fn assert_harmless(what: &str, text: &str) {
 #[test]
 fn a_terminal_receives_no_control_characters() {
     let place = place();
-    let ran = |words: &[&str]| {
-        let words = words.iter().map(|word| word.replace('~', NAME));
-        Ran::of(place.program("").args(words).output().unwrap())
-    };
-    let quick =
-        "--methods seq --no-bandwidth --max-time 0.001 --rounds 1".split(' ').collect::<Vec<_>>();
-    let csv = ran(&[&["corpus", "matrices", "--output", "a.csv"], &*quick].concat()).exits(0);
+    let ran = |words: &str| place.run(&words.replace('~', NAME));
+    let quick = "--methods seq --no-bandwidth --max-time 0.001 --rounds 1";
+    let csv = ran(&format!("corpus matrices --output a.csv {quick}")).exits(0);
     assert_harmless("the summary of corpus", &csv.stderr);
     assert_eq!(column(&place.read("a.csv"), "file"), [NAME], "a CSV is exact");
-    let text = ran(&[&["--mtx", "~"], &*quick].concat());
+    let text = ran(&format!("--mtx ~ {quick}"));
     text.prints("matrices/a\\u{1b}]0;owned");
     assert_harmless("the text report", &text.stdout);
-    for words in [&["report", "a.csv"][..], &["compare", "a.csv", "a.csv"], &["merge", "~"]] {
+    for words in ["report a.csv", "compare a.csv a.csv", "merge ~"] {
         let shown = ran(words);
-        assert_harmless(words[0], &(shown.stdout + &shown.stderr));
+        assert_harmless(words, &(shown.stdout + &shown.stderr));
     }
-    fs::write(place.path(NAME), "%%MatrixMarket matrix\n").unwrap();
-    for words in [&["--mtx", "~"][..], &["corpus", "matrices"], &["~"], &["--threads", "~"]] {
-        assert_harmless(words[0], &ran(&[words, &*quick].concat()).stderr);
+    place.write(NAME, "%%MatrixMarket matrix\n");
+    for words in ["--mtx ~", "corpus matrices", "~", "--threads ~"] {
+        assert_harmless(words, &ran(&format!("{words} {quick}")).stderr);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Tests with the answers of servers and proxies: failures, pauses, web pages, redirects.
 
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::thread;
 use std::time::Duration;
 
@@ -322,17 +322,18 @@ fn socks_proxies_are_used() {
     let proxy = format!("socks5h://{}", listener.local_addr().unwrap());
     let asked = thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
-        let take = |stream: &mut TcpStream, bytes: usize| {
-            let mut taken = vec![0; bytes];
-            stream.read_exact(&mut taken).unwrap();
+        let mut from = stream.try_clone().unwrap();
+        let mut take = |bytes: u8| {
+            let mut taken = vec![0; bytes.into()];
+            from.read_exact(&mut taken).unwrap();
             taken
         };
-        let methods = take(&mut stream, 2)[1];
-        take(&mut stream, methods.into());
+        let methods = take(2)[1];
+        take(methods);
         stream.write_all(&[5, 0]).unwrap();
-        let length = take(&mut stream, 5)[4];
-        let host = take(&mut stream, length.into());
-        take(&mut stream, 2);
+        let length = take(5)[4];
+        let host = take(length);
+        take(2);
         stream.write_all(&[5, 0, 0, 1, 0, 0, 0, 0, 0, 0]).unwrap();
         relay(stream, port).unwrap();
         String::from_utf8(host).unwrap()

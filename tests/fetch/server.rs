@@ -48,10 +48,12 @@ pub struct Request {
     pub headers: HashMap<String, String>,
 }
 
+/// A file and the remaining replies for it.
+type Served = (Vec<u8>, Vec<Reply>);
+
 #[derive(Default)]
 struct Script {
-    /// Each file and the remaining replies for it.
-    files: Mutex<HashMap<String, (Vec<u8>, Vec<Reply>)>>,
+    files: Mutex<HashMap<String, Served>>,
     requests: Mutex<Vec<Request>>,
     released: AtomicBool,
     /// The port that every tunnel through this server leads to, or 0.
