@@ -199,26 +199,28 @@ fn is_lacking(choice: &Choice, reason: &str) -> bool {
 }
 
 fn may_refuse<T>(choice: &Choice, csr: &Csr<T>) -> bool {
+    let is_padding = |places: usize| places > 1024.max(3 * csr.nnz());
     // The formats on the GPU have the same limits as those on the CPU.
     match choice.method.name.strip_prefix("gpu-").unwrap_or(choice.method.name) {
         // Only if the matrix is mostly padding even with strips of 16 rows of one length, or of c rows on a GPU.
         "sell" => {
             let cpu = choice.method.device() == Device::Cpu;
             let lanes = given(choice, "c").unwrap_or(if cpu { 16 } else { 32 });
-            csr.rows().next_multiple_of(lanes) * longest_row(csr) > 1024.max(3 * csr.nnz())
+            is_padding(csr.rows().next_multiple_of(lanes) * longest_row(csr))
         }
-        "bcsr" => blocks_may_refuse(choice, csr),
-        "dia" => csr.rows().max(csr.cols()) * diagonals(csr) > 1024.max(3 * csr.nnz()),
-        "ell" => csr.rows() * longest_row(csr) > 1024.max(3 * csr.nnz()),
-        "hyb" => {
-            let width = given(choice, "width").unwrap_or(0);
-            csr.rows() * longest_row(csr).min(width) > 1024.max(3 * csr.nnz())
+        // Blocks are wider than the matrix, or each entry may be alone in its block.
+        "bcsr" => {
+            let [rows, cols] = block_sides(choice, "4x4");
+            let blocks = csr.rows().div_ceil(rows) * csr.cols().div_ceil(cols);
+            cols > csr.cols() || is_padding(blocks.min(csr.nnz()) * rows * cols)
         }
+        "dia" => is_padding(csr.rows().max(csr.cols()) * diagonals(csr)),
+        "ell" => is_padding(csr.rows() * longest_row(csr)),
+        "hyb" => is_padding(csr.rows() * longest_row(csr).min(given(choice, "width").unwrap_or(0))),
+        // Rows without entries also have blocks.
         "bccoo" => {
-            // Rows without entries also have blocks.
             let [rows, cols] = block_sides(choice, "1x1");
-            let blocks = csr.rows().div_ceil(rows) + csr.nnz();
-            blocks * rows * cols > 1024.max(3 * csr.nnz())
+            is_padding((csr.rows().div_ceil(rows) + csr.nnz()) * rows * cols)
         }
         "cusparse-sell" => true,
         "cusparse-bsr" => csr.nnz() == 0 || no_whole_blocks(choice, csr),
@@ -231,14 +233,6 @@ fn may_refuse<T>(choice: &Choice, csr: &Csr<T>) -> bool {
 fn given(choice: &Choice, parameter: &str) -> Option<usize> {
     let (_, value) = choice.given.iter().find(|(name, _)| *name == parameter)?;
     Some(value.parse().unwrap())
-}
-
-/// Returns whether blocks are wider than the matrix or would be mostly padding: each entry may be alone in its block.
-fn blocks_may_refuse<T>(choice: &Choice, csr: &Csr<T>) -> bool {
-    let [rows, cols] = block_sides(choice, "4x4");
-    let blocks = csr.rows().div_ceil(rows) * csr.cols().div_ceil(cols);
-    let places = blocks.min(csr.nnz()) * rows * cols;
-    cols > csr.cols() || places > 1024.max(3 * csr.nnz())
 }
 
 /// Returns whether no possible size of square blocks divides rows and columns, or each would be mostly padding.
