@@ -57,7 +57,7 @@ impl Dir {
     }
 
     fn program(&self, name: &str, script: &str) {
-        self.write(name, &format!("#!/bin/sh\n{script}\n"));
+        self.write(name, format!("#!/bin/sh\n{script}\n"));
         fs::set_permissions(self.path(name), fs::Permissions::from_mode(0o755)).unwrap();
     }
 

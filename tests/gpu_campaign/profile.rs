@@ -93,7 +93,7 @@ impl Dir {
     /// Sets the profiler's output and exit status for a method.
     fn prints(&self, method: &str, output: &str, status: u8) {
         self.write(&format!("{method}.table"), output);
-        self.write(&format!("{method}.status"), &status.to_string());
+        self.write(&format!("{method}.status"), status.to_string());
     }
 
     fn has_record(&self, iterations: &str) {
