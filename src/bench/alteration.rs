@@ -28,7 +28,6 @@ pub const MOST_CHANGE: f64 = 2.0 * ELEMENTS as f64;
 pub struct Alteration<T> {
     elements: Vec<(usize, T)>,
     rows: Vec<(usize, ReferenceRow)>,
-    /// Whether x contains the alternative values now.
     pub is_applied: bool,
 }
 
@@ -122,7 +121,6 @@ fn changes_of_columns<T: Scalar>(csr: &Csr<T>, elements: &Elements<T>) -> BTreeM
     columns
 }
 
-/// Overwrites a few elements, those of [`few_spoilt`].
 pub fn spoil_few<T: Scalar>(y: &mut [T], seed: u64) {
     few_spoilt(y.len(), seed).for_each(|(index, value)| y[index] = value);
 }

@@ -11,7 +11,6 @@ pub trait Clock {
     fn pause(&self, time: Duration);
 }
 
-/// The machine's monotonic clock.
 pub struct SystemClock(Instant);
 
 impl Default for SystemClock {

@@ -51,7 +51,6 @@ struct Case<'a, 'i, T, S> {
     extent: Extent<'a>,
     /// An upper bound of the memory of all prepared methods, in bytes.
     kept: u64,
-    /// All readings of the device's clocks.
     clocks: Vec<Clocks>,
     /// The number of the part that is measured, and the number of parts, if memory is too small for all methods at once.
     part: Option<(usize, usize)>,
@@ -87,7 +86,6 @@ pub fn measure<'a, T: Scalar, S: Backend<'a, T>>(
 }
 
 impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
-    /// Measures all methods, or those before an interrupt.
     fn results(mut self, choices: &'a [Choice]) -> Result<Results, Stopped> {
         let interrupted = match self.measure_all(choices) {
             Err(lost @ Stopped::Lost { .. }) => return Err(lost),

@@ -10,7 +10,6 @@ const ZONE: usize = 4096;
 /// The bits of the guard zones, which no computation yields.
 const PATTERN: u8 = 0xfd;
 
-/// A vector with a guard zone before and after it.
 pub struct Guarded<T> {
     values: Vec<T>,
     /// Where the vector is in `values`.

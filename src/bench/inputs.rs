@@ -10,13 +10,9 @@ use spmv_matrix::order::Permutation;
 use spmv_matrix::scalar::Scalar;
 use spmv_matrix::verify::Reference;
 
-/// The inputs of products, and the reference that results are verified against.
 pub struct Inputs<T> {
-    /// The factor α of Ax.
     pub alpha: T,
-    /// The factor β of the old y.
     pub beta: T,
-    /// The vector that is multiplied.
     pub x: Vec<T>,
     /// The values that the reference assumes for y before the product. With β = 0 they are NaN and not read.
     pub y0: Vec<T>,
@@ -63,7 +59,6 @@ pub fn replace_values(settings: &Settings, csr: &mut Csr<f64>) {
 }
 
 impl<T: Scalar> Inputs<T> {
-    /// Creates the inputs and the reference for one matrix.
     pub fn new(settings: &Settings, csr: &Csr<T>) -> Self {
         let (outputs, inputs) = match settings.transpose {
             false => (csr.rows(), csr.cols()),

@@ -13,7 +13,6 @@ use spmv_methods::device::counts::Profile;
 use spmv_methods::device::facts::Clocks;
 use spmv_methods::method::{Choice, Failed, Unavailable, Unprepared};
 
-/// The outcome of one method on one matrix.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// The method was verified and timed.
@@ -27,7 +26,6 @@ pub enum Outcome {
         /// See [`Verdict::error_ratio`](spmv_matrix::verify::Verdict::error_ratio).
         error_ratio: f64,
     },
-    /// The method ended with this error.
     Failed(String),
     /// The method exceeded its time limit; with the times.
     Timeout(String),
@@ -98,7 +96,6 @@ impl From<Unprepared> for Outcome {
 pub struct Measurement {
     /// The time of `prepare` in milliseconds, without the compilation of kernels.
     pub setup_ms: f64,
-    /// The times of the products.
     pub summary: Summary,
     /// See [`Prepared::extra_bytes`](spmv_methods::method::Prepared::extra_bytes).
     pub extra_bytes: Option<u64>,
@@ -153,7 +150,6 @@ impl Measurement {
     }
 }
 
-/// Returns the occupancy of the kernel that takes the most time.
 fn occupancy(stages: &[Stage]) -> Option<f64> {
     let kernels = stages.iter().filter(|stage| stage.occupancy.is_some());
     kernels.max_by(|a, b| a.ms.total_cmp(&b.ms))?.occupancy
@@ -170,7 +166,6 @@ pub struct Results {
     pub clocks: Vec<Clocks>,
     /// The outcomes in the order of the requested methods; after an interrupt only of the methods that have one.
     pub outcomes: Vec<Outcome>,
-    /// Whether the measurement was interrupted.
     pub interrupted: bool,
 }
 

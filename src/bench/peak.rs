@@ -22,17 +22,13 @@ use spmv_methods::team::sweeps::Arrays;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Peak {
-    /// The rates of the host's cores.
     Host {
-        /// The rate of the STREAM triad.
         triad_gbs: f64,
-        /// The rate of a sweep that only reads.
         read_gbs: f64,
     },
     Gpu {
         /// The rate of a copy within its memory, counting bytes read and bytes written.
         copy_gbs: f64,
-        /// The rate of a sweep that only reads.
         #[serde(default)]
         read_gbs: f64,
         /// The nominal bandwidth: see [`Facts::nominal_gbs`](spmv_methods::device::facts::Facts::nominal_gbs).
@@ -116,7 +112,6 @@ impl Sweeps {
         self.rates(len, team, clock, None::<fn()>).into_iter().fold(0.0, f64::max)
     }
 
-    /// Returns the best rates so far.
     pub fn best(&self) -> Peak {
         Peak::Host { triad_gbs: self.triad_gbs, read_gbs: self.read_gbs }
     }

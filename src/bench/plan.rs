@@ -108,15 +108,10 @@ pub struct Settings {
     pub timeout: Duration,
     /// The number of rounds in which all methods take turns.
     pub rounds: usize,
-    /// The state of the caches when a sample begins.
     pub cache: CacheState,
-    /// The factor α of Ax.
     pub alpha: f64,
-    /// The factor β of the old y.
     pub beta: f64,
-    /// The values of x.
     pub x: Fill,
-    /// The values of the matrix.
     #[serde(default)]
     pub values: Values,
     /// The seed for x, for random values of the matrix and, with β ≠ 0, for the old y.
@@ -155,7 +150,6 @@ mod seconds {
 }
 
 impl Settings {
-    /// Returns the protocol's settings.
     pub fn new(protocol: Protocol) -> Self {
         let merge_spmv = Self {
             protocol,
@@ -222,7 +216,6 @@ impl Settings {
 /// The limits of one method's turn in a round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Round {
-    /// The number of products to time.
     pub products: usize,
     /// The minimum total time of the products.
     pub min_time: Duration,

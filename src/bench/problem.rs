@@ -34,11 +34,9 @@ pub struct Reordering {
     pub bandwidth: [usize; 2],
 }
 
-/// A matrix in another order.
 pub struct Reordered {
     pub(super) csr: Csr<f64>,
     pub(super) permutation: Permutation,
-    /// What this has cost.
     pub cost: Reordering,
 }
 

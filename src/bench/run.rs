@@ -18,7 +18,6 @@ pub struct RunSettings {
     pub graphs: bool,
     /// Whether methods that do not depend on the number of threads are left out.
     pub only_parallel: bool,
-    /// The devices on which methods run.
     pub device: DeviceChoice,
     /// The number of the GPU, if it is given.
     pub gpu: Option<usize>,
@@ -26,9 +25,7 @@ pub struct RunSettings {
     pub precisions: Vec<Precision>,
     /// The numbers of threads. If empty: one thread per core.
     pub threads: Vec<usize>,
-    /// The orders of rows and columns.
     pub orders: Vec<Order>,
-    /// The states of the caches before each sample.
     pub caches: Vec<CacheState>,
     /// How each method is measured. The cache state is the first one of `caches`.
     pub settings: Settings,
@@ -69,7 +66,6 @@ impl RunSettings {
     }
 }
 
-/// The devices on which methods run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DeviceChoice {
     Cpu,

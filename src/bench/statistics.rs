@@ -7,9 +7,7 @@ use serde::Serialize;
 /// A batch of products that was timed as a whole.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
-    /// The number of products in the batch.
     pub products: usize,
-    /// The time of the whole batch in seconds.
     pub seconds: f64,
     /// The host's time to enqueue a product of the batch; `None` on the host and on models.
     pub host_launch: Option<Duration>,
@@ -21,11 +19,8 @@ pub struct Sample {
 pub struct Summary {
     /// The total time divided by the total number of products: `avg_spmv_ms`.
     pub mean_ms: f64,
-    /// The time of the fastest sample.
     pub min_ms: f64,
-    /// The median of the samples.
     pub median_ms: f64,
-    /// The time of the slowest sample.
     pub max_ms: f64,
     /// The sample standard deviation (n − 1); `None` for a single sample.
     pub std_dev_ms: Option<f64>,
@@ -33,7 +28,6 @@ pub struct Summary {
     pub ci95_ms: Option<(f64, f64)>,
     /// The median of the host's times to enqueue a product, in milliseconds; `None` without such times.
     pub host_launch_ms: Option<f64>,
-    /// The number of samples.
     pub samples: usize,
     /// The number of products.
     pub iterations: usize,

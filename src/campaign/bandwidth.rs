@@ -11,7 +11,6 @@ use spmv_methods::team::Team;
 
 /// The working sets in bytes: typically smaller than the last-level cache, of similar size, and much larger.
 const SIZES: [usize; 3] = [32 << 20, 256 << 20, 2 << 30];
-/// The number of repetitions of each bandwidth measurement.
 const REPETITIONS: usize = 5;
 
 /// Returns the working sets that need at most a quarter of the available memory.

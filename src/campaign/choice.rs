@@ -182,7 +182,6 @@ pub fn select(words: &[String]) -> Result<Vec<Choice<'static>>> {
     Ok(chosen)
 }
 
-/// Returns the methods whose names match a pattern.
 pub fn matching(glob: &str) -> Result<Vec<&'static Method>> {
     let whole = "`spmv-bench methods` lists all of them";
     let pattern = glob::Pattern::new(glob)?;

@@ -43,7 +43,6 @@ impl<'r> Collector<'r> {
         open.cloned().collect()
     }
 
-    /// Returns whether every cell has its row.
     pub fn is_complete(&self) -> bool {
         self.record.cells.iter().all(|cell| self.is_done(cell))
     }

@@ -27,7 +27,6 @@ pub struct Env<'a> {
     pub clock: &'a dyn Clock,
     /// The start time of the run in UTC, such as `2026-11-21T04:15:00Z`.
     pub date: String,
-    /// The unique identifier of the run.
     pub run_id: String,
     /// Whether a signal such as Ctrl-C has requested the end of the run.
     pub interrupted: &'a AtomicBool,

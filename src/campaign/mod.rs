@@ -45,9 +45,7 @@ pub struct Campaign<'a> {
     is_visible: bool,
 }
 
-/// A matrix of a campaign.
 pub struct Work<'s> {
-    /// The file or the generator of the matrix.
     pub source: &'s Source,
     /// The size of its file in bytes.
     pub bytes: u64,
@@ -55,14 +53,12 @@ pub struct Work<'s> {
     pub existing: &'s [Row],
 }
 
-/// The results of a matrix.
 #[derive(Default)]
 pub struct Measured {
     /// The complete groups. The report is empty if nothing was left to measure.
     pub report: MatrixReport,
     /// The results so far of the group whose measurement was interrupted.
     pub partial: Option<Group>,
-    /// Whether the measurement was interrupted.
     pub interrupted: bool,
 }
 
@@ -121,7 +117,6 @@ impl<'a> Campaign<'a> {
         Ok(interrupted)
     }
 
-    /// Measures the open cells of a matrix.
     fn measure(
         &mut self,
         work: &Work,

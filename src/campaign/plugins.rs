@@ -48,7 +48,6 @@ pub fn add(named: &[PathBuf], kernels: &[PathBuf], program: Option<&Path>) -> Re
     added::add(all)
 }
 
-/// Reads a `.cu` file.
 fn kernel_file(path: &Path) -> Result<MethodFile> {
     let file = Box::leak(Box::new(KernelFile::read(path)?));
     Ok(MethodFile { path: std::path::absolute(path)?, methods: vec![added::of_kernels(file)] })

@@ -25,7 +25,6 @@ impl Begun {
         Ok(Self { rows: read_rows(rows, &record)?, record: Some(record) })
     }
 
-    /// Returns the existing rows of a matrix.
     pub fn rows_of(&self, source: &Source) -> &[Row] {
         self.rows.get(&source.to_string()).map_or(&[], Vec::as_slice)
     }

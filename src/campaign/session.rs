@@ -63,7 +63,6 @@ pub struct Session<'a> {
     pub cells: Vec<Cell>,
     /// The GPU, if any of the methods runs on it.
     gpu: Option<Gpu>,
-    /// What is measured, and how.
     pub plan: Plan,
     profiles: Profiles,
     kept: Option<MatrixCache>,

@@ -22,7 +22,6 @@ const MOST: usize = 100_000;
 pub struct Share {
     /// The matrices and the sizes of their files in bytes, in the order of measurement.
     pub sources: Vec<(Source, u64)>,
-    /// The description of the corpus for the run record.
     pub corpus: Corpus,
 }
 

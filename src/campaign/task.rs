@@ -11,7 +11,6 @@ use spmv_matrix::order::Order;
 use spmv_matrix::source::Source;
 use spmv_methods::device::Stage;
 
-/// A matrix, and the cells to measure on it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct MatrixTask {
     pub source: Source,

@@ -38,7 +38,6 @@ pub fn sources(
     Ok(sources)
 }
 
-/// Returns the single matrix that a word names.
 pub fn source(word: &OsStr, datasets: Option<&Path>) -> Result<Source> {
     let shown = word.display();
     let Some(mut stand_ins) = stand_ins(word, datasets)? else {

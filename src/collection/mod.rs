@@ -111,7 +111,6 @@ pub struct Set {
     pub matrices: Matrices,
 }
 
-/// The matrices in a set.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Matrices {
     /// In this order.
@@ -133,7 +132,6 @@ pub struct Datasets {
 }
 
 impl Datasets {
-    /// Returns the built-in datasets.
     pub fn ours() -> Self {
         let ours = Self::default().and(include_str!("../../datasets.toml"), "datasets.toml");
         ours.expect("a test reads the built-in datasets")

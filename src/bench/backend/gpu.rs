@@ -35,11 +35,9 @@ pub struct OnGpu<'a, T: Clone> {
     csr: &'a DeviceCsr<'a, T>,
     x: Buffer<T>,
     y: Buffer<T>,
-    /// The host buffer that `y` is downloaded to.
     host_y: Vec<T>,
     probe: Probe,
     launches: Launches,
-    /// The minimum time of a kernel launch.
     launch_time: Duration,
     sweeps: DeviceSweeps,
     /// A buffer of twice the L2 cache: reading it evicts everything else. It is not written, because dirty cache lines
@@ -55,7 +53,6 @@ pub fn free(gpu: &Gpu) -> Result<Available, Failed> {
     Ok(Available { bytes: free.saturating_sub(SMALL_ON_DEVICE), by: "free on the GPU" })
 }
 
-/// Allocates the evictor of a GPU, and fills it there.
 fn evictor(gpu: &Gpu) -> Result<Option<Buffer<u8>>, Failed> {
     if gpu.modelled().is_some() {
         return Ok(None);

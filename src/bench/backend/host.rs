@@ -37,7 +37,6 @@ pub struct Host<'a, T> {
     hash: Option<u64>,
     /// The state of the team's threads, if code of a plug-in runs.
     threads: Option<Threads<'a>>,
-    /// Whether a product has damaged the memory of the process.
     is_damaged: bool,
     sweeps: Sweeps,
     evictor: Option<Evictor>,
@@ -57,7 +56,6 @@ fn watched<R, E: From<Failed>>(
 }
 
 impl<'a, T: Scalar> Host<'a, T> {
-    /// Copies `x` and fills y with zeros.
     pub fn new(bench: &'a Bench<'a>, csr: &'a Csr<T>, x: &[T]) -> Self {
         let cold = bench.settings.cache == CacheState::Cold;
         let outputs = if bench.settings.transpose { csr.cols() } else { csr.rows() };
@@ -95,7 +93,6 @@ impl<'a, T: Scalar> Host<'a, T> {
         damage.map_or(Ok(()), |what| Err(Failed(format!("it has changed {what}"))))
     }
 
-    /// Returns what a product has damaged.
     fn damage(&self, is_foreign: bool, x: &[T]) -> Option<&'static str> {
         let bytes = bytemuck::cast_slice::<T, u8>;
         match () {

@@ -16,7 +16,6 @@ const OF_CALL: u64 = 4;
 pub struct Launches {
     /// The host's time to enqueue the product.
     pub host: Duration,
-    /// The number of launches.
     count: u64,
 }
 

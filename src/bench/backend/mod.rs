@@ -41,7 +41,6 @@ pub struct Parts {
     pub stages: Vec<Stage>,
     /// The number of kernels, fills, copies, graphs and library calls that a product enqueues; `None` on the host.
     pub launches: Option<u64>,
-    /// A note on the parts that is shown with the result.
     pub note: Option<String>,
 }
 
@@ -170,7 +169,6 @@ pub trait Backend<'a, T: Scalar> {
     fn launch_ms(&self) -> Option<f64> {
         None
     }
-    /// Returns the highest bandwidth measured so far.
     fn peak(&self) -> Peak;
     /// Returns whether the device accepts no more work from this process.
     fn is_lost(&self) -> bool {

@@ -23,7 +23,6 @@ pub struct Checking<'c, T> {
     pub passed: Passed,
 }
 
-/// A check of the battery, with its name.
 pub type Check<T> = (&'static str, fn(&mut Checking<T>) -> Result<(), String>);
 
 pub fn all<T: Scalar>() -> [Check<T>; 7] {

@@ -11,7 +11,6 @@ use spmv_methods::method::Request;
 use spmv_methods::plugin::{Entry, Running, Threads};
 use spmv_methods::team::Team;
 
-/// A set of parameters, as the user would give them.
 pub type Given = Vec<(&'static str, &'static str)>;
 
 #[derive(Clone, Copy)]

@@ -34,7 +34,6 @@ pub fn long_rows() -> Vec<Triplet> {
     long(2).chain(long(40)).chain(short).collect()
 }
 
-/// Returns the small matrices, each named after the bug that it detects.
 pub fn matrices() -> Vec<(&'static str, usize, usize, Vec<Triplet>)> {
     let full = |rows: usize, cols: usize| {
         entries((0..rows).flat_map(|row| (0..cols).map(move |col| (row, col))))

@@ -18,11 +18,9 @@ use spmv_methods::team::Team;
 pub struct Bench<'a> {
     /// The threads on which the methods of the CPU run.
     pub team: &'a Team,
-    /// The clock that all times are read from.
     pub clock: &'a dyn Clock,
     /// Set by another thread or a signal handler to stop early.
     pub interrupted: &'a AtomicBool,
-    /// How methods are measured.
     pub settings: &'a Settings,
     /// The machine's profile in the precision of the products, if a method needs it and it has been measured.
     pub profile: Option<&'a Profile>,
@@ -41,7 +39,6 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// A progress report of a measurement.
 pub enum News<'n> {
     /// The place of a method among the requested ones, and its next step. If the process ends in that step, its supervisor
     /// can name the method.
@@ -50,7 +47,6 @@ pub enum News<'n> {
     Final(usize, &'n Outcome),
 }
 
-/// A step in the measurement of a method.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Turn {
     /// The method is prepared, and its first product is verified.
@@ -77,7 +73,6 @@ pub enum Stopped {
     Lost {
         /// The method with its parameters, or the step before the first method.
         method: String,
-        /// The message of the error with which the device failed.
         reason: String,
     },
 }

@@ -315,7 +315,6 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         Ok(edited?)
     }
 
-    /// Verifies y against the reference.
     pub(super) fn verify(&mut self, ready: &mut Ready<'a, T, S::Vector>) -> Result<(), Outcome> {
         self.backend.check_memory(ready.prepared.is_foreign, &self.inputs.x)?;
         let (verdict, hash) = self.backend.judge(&self.inputs.reference)?;

@@ -98,12 +98,10 @@ fn extent<'a, T>(bench: &Bench, matrix: &Distributed) -> Extent<'a> {
 }
 
 impl<T: Sent> Distribution<'_, T> {
-    /// Returns the largest `time` of all ranks.
     fn longest(&self, time: Duration) -> Duration {
         Duration::from_nanos(self.agree(time.as_nanos() as u64))
     }
 
-    /// Returns the smallest and the largest size of the ranks' parts as a note.
     fn note(&self, product: &Product<T>) -> String {
         let (partition, rank) = (&self.matrix.partition, self.ranks.rank());
         let range = |value: usize| {

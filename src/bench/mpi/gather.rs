@@ -54,7 +54,6 @@ enum Plan<T> {
 }
 
 impl<T: Scalar + Equivalence> Gather<T> {
-    /// Creates a plan that gathers all of x.
     pub fn all(cuts: &[usize]) -> Result<Self, Failed> {
         let counts = cuts.windows(2).map(|cut| (cut[1] - cut[0]) as Count).collect();
         let plan = Plan::All(Side::new(counts)?);
@@ -99,7 +98,6 @@ impl<T: Scalar + Equivalence> Gather<T> {
         self.x.len() - from.counts[rank] as usize
     }
 
-    /// Returns the size of the plan's buffers in bytes.
     pub fn bytes(&self) -> usize {
         size_of_val(&self.x[..])
             + match &self.plan {

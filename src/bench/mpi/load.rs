@@ -22,9 +22,7 @@ use spmv_matrix::stats::Shape;
 
 /// The properties of a distributed matrix, which are the same on all ranks except `columns`.
 pub struct Distributed {
-    /// The division of the matrix among the ranks.
     pub partition: Partition,
-    /// The shape of the whole matrix.
     pub shape: Shape,
     /// The number of duplicate entries, which were added to other entries.
     pub duplicates: u64,

@@ -11,7 +11,6 @@ use spmv_methods::cpu::merge::{Coordinate, search};
 
 const _: () = assert!(usize::BITS == 64, "offsets count more than 2^32 nonzeros");
 
-/// The division of a matrix among ranks.
 #[derive(Debug)]
 pub struct Partition {
     /// The end of each row in the sequence of all nonzeros.
@@ -21,7 +20,6 @@ pub struct Partition {
 }
 
 impl Partition {
-    /// Divides a matrix with these row lengths.
     pub fn new(lengths: Vec<u64>, ranks: usize) -> Self {
         let mut row_ends = lengths;
         let mut nnz = 0;
@@ -36,22 +34,18 @@ impl Partition {
         Self { row_ends, cuts }
     }
 
-    /// Returns the number of pieces.
     pub fn ranks(&self) -> usize {
         self.cuts.len() - 1
     }
 
-    /// Returns the number of rows of the matrix.
     pub fn rows(&self) -> usize {
         self.row_ends.len()
     }
 
-    /// Returns the number of entries of the matrix.
     pub fn nnz(&self) -> usize {
         self.row_ends.last().map_or(0, |&end| end as usize)
     }
 
-    /// Returns the number of entries of a row.
     pub fn length(&self, row: usize) -> usize {
         self.row_ends[row] as usize - self.begin(row)
     }

@@ -26,7 +26,6 @@ impl<'a> Steps<'a> {
         Self { clock, readings: RefCell::new(None) }
     }
 
-    /// Marks the end of a step.
     pub fn end(&self) {
         if let Some(readings) = &mut *self.readings.borrow_mut() {
             readings.push(self.clock.now());

@@ -42,12 +42,10 @@ impl Ranks {
         Ok(Self { world: universe.world(), _universe: universe })
     }
 
-    /// Returns the rank of this process.
     pub fn rank(&self) -> usize {
         self.world.rank() as usize
     }
 
-    /// Returns the number of processes.
     pub fn count(&self) -> usize {
         self.world.size() as usize
     }
@@ -64,12 +62,10 @@ impl Ranks {
         version.split(',').next().unwrap_or_default().trim().into()
     }
 
-    /// Waits until all processes have called this method.
     pub fn barrier(&self) {
         self.world.barrier();
     }
 
-    /// Returns the values of all processes.
     pub fn gather<V: Equivalence + Copy>(&self, value: V) -> Vec<V> {
         let mut all = vec![value; self.count()];
         self.world.all_gather_into(&value, &mut all[..]);

@@ -11,7 +11,6 @@ use spmv_matrix::loaded::Loaded;
 use spmv_matrix::market::{Options, Stream};
 use spmv_matrix::source::{LoadError, Source};
 
-/// A source of the rows of a matrix.
 pub enum Rows<'s> {
     /// A coordinate file, which is read entry by entry.
     File(Stream),
@@ -34,7 +33,6 @@ impl<'s> Rows<'s> {
         })
     }
 
-    /// Returns the numbers of rows and columns.
     pub fn shape(&self) -> (usize, usize) {
         match self {
             Self::File(stream) => stream.shape(),

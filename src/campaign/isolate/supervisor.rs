@@ -199,7 +199,6 @@ fn wait_for(interrupted: &AtomicBool) {
 struct Watch {
     /// The current step; `None` between methods.
     step: Option<Step>,
-    /// The time of the last update.
     updated: Instant,
     /// The time spent in the current step until the last update.
     at: Duration,
@@ -224,7 +223,6 @@ impl Watch {
         self.updated = Instant::now();
     }
 
-    /// Updates the progress after an event from the child.
     fn note(&mut self, event: &Event) {
         match event {
             Event::Step(next) => {
@@ -276,7 +274,6 @@ impl Watch {
         self.step.as_ref().is_none_or(|step| self.was_read && step.is_of_matrix())
     }
 
-    /// Describes the current step for a message.
     fn moment(&self) -> String {
         let step = self.step.as_ref();
         step.map_or_else(|| "between methods".into(), |step| format!("while {}", step.describe()))

@@ -18,18 +18,15 @@ use spmv_methods::added;
 pub struct Hello {
     /// What the child measures.
     pub plan: Plan,
-    /// The identifier of the run, for the rows.
     pub run_id: String,
     /// What is known of the GPUs.
     pub gpus: Answers,
     /// The plug-ins and `.cu` files whose methods the child adds.
     pub added: Vec<PathBuf>,
-    /// The parent's process id.
     pub parent: u32,
 }
 
 impl Hello {
-    /// Creates the message of this process.
     pub fn new(plan: Plan, run_id: String, gpus: Answers) -> Self {
         let added = added::paths().to_vec();
         Self { plan, run_id, gpus, added, parent: std::process::id() }
@@ -51,11 +48,8 @@ pub enum Answer {
     Ready(Box<RunRecord>),
     /// The answer to [`Hello`] with the reason why the command line cannot be run.
     Refused(String),
-    /// An event of a task.
     Event(Event),
-    /// The task is done.
     Done,
-    /// The task was interrupted.
     Interrupted,
     /// The device is lost, with the error. The child ends after this message.
     Lost(String),

@@ -29,7 +29,6 @@ const TURN: f64 = 0.007;
 pub struct Estimate {
     /// The time for reading the matrix and computing the reference.
     pub read: f64,
-    /// The time for preparing a method.
     pub prepare: f64,
     /// The time for one turn of a method in a round.
     pub turn: f64,

@@ -25,10 +25,8 @@ const BAR: usize = 24;
 /// The number of terminal lines that the list of methods leaves free.
 const FREE: usize = 4;
 
-/// What the progress display shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Display {
-    /// Nothing is shown.
     Hidden,
     /// The progress over all matrices.
     Matrices,
@@ -76,12 +74,10 @@ impl Progress {
         Self(Some(Drawn { bar, state }))
     }
 
-    /// Starts a matrix with these open cells.
     pub fn begin(&self, name: String, entries: u64, cells: Vec<RowKey>) {
         self.update(|pace, _| pace.begin(name, entries, cells));
     }
 
-    /// Updates the display after an event.
     pub fn note(&self, event: &Event) {
         self.update(|pace, now| pace.note(event, now));
         if let Some(drawn) = &self.0

@@ -87,7 +87,6 @@ impl Current {
         self.step = Some((step.clone(), now));
     }
 
-    /// Describes the current step.
     fn describe(&self) -> String {
         let Some((step, _)) = &self.step else { return String::new() };
         let Step::Method(cell, turn) = step else { return step.describe() };
@@ -118,7 +117,6 @@ impl Pace {
         self.current = Some(Current { name, estimate, was_read: false, open, step: None });
     }
 
-    /// Updates the progress after an event.
     pub fn note(&mut self, event: &Event, now: f64) {
         let Some(current) = &mut self.current else { return };
         let last = current.step.take();

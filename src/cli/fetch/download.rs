@@ -21,7 +21,6 @@ const BAR: &str =
     "{bar:24} {decimal_bytes}/{decimal_total_bytes}, {decimal_bytes_per_sec}: {wide_msg}";
 const TOTAL: &str = "{bar:24} {pos} of {len} matrices, {elapsed}";
 
-/// Downloads the missing matrices of the tasks.
 pub fn run(
     args: &FetchArgs,
     tasks: &[WantedMatrix],
@@ -135,7 +134,6 @@ fn download(
     written.map(|()| downloads)
 }
 
-/// Returns the lines that report a downloaded matrix.
 fn lines(matrix: &Matrix, rows: &[LedgerRow], folder: &Folder) -> String {
     let (id, address) = (&matrix.id, &rows[0].address);
     let files: Vec<_> =
@@ -181,7 +179,6 @@ fn check_room(missing: &[&WantedMatrix], fetch: &Fetch) -> Result<()> {
     Ok(())
 }
 
-/// The progress bars.
 struct Bars {
     all: MultiProgress,
     total: ProgressBar,

@@ -94,7 +94,6 @@ fn positive_seconds(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Runs the command and returns the status with which the process ends.
 pub fn run(args: &FetchArgs, env: &mut Env) -> Result<CommandStatus> {
     let result = execute(args, env);
     let error = result.as_ref().err().and_then(|error| error.downcast_ref());

@@ -42,7 +42,6 @@ impl MeasureArgs {
         self.run_record.clone().or_else(|| output.map(beside))
     }
 
-    /// Returns whether the memory bandwidth is measured for the run record.
     pub fn wants_bandwidth(&self) -> bool {
         !self.no_bandwidth && self.record_path().is_some()
     }

@@ -25,7 +25,6 @@ use plan::{Here, Plan};
 use spmv_matrix::system::System;
 use spmv_methods::method::Unavailable;
 
-/// The default folder for results.
 const RESULTS: &str = "results";
 /// The part of a folder name after the day that marks a modelled run.
 const MODEL_RUN: &str = "model-";
@@ -33,7 +32,6 @@ const MODEL_RUN: &str = "model-";
 const QUICK_RUN: &str = "-quick";
 /// The time per method in a quick run.
 const QUICK_TIME: Duration = Duration::from_millis(50);
-/// The number of rounds in a quick run.
 const QUICK_ROUNDS: u32 = 2;
 
 pub fn run(args: &ReproduceArgs, env: &mut Env) -> Result<CommandStatus> {

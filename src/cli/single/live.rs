@@ -9,7 +9,6 @@ use crate::campaign::task::Event;
 use crate::campaign::{Measured, Sink, Work};
 use crate::record::write::Reporter;
 
-/// The output of a matrix that is being measured.
 pub struct Live<W> {
     /// The results, after the measurement.
     pub measured: Measured,
@@ -18,7 +17,6 @@ pub struct Live<W> {
     at_once: bool,
     /// Whether the description of the matrix is written.
     begun: bool,
-    /// The first write error.
     lost: Option<io::Error>,
 }
 

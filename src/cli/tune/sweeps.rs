@@ -27,7 +27,6 @@ pub const SHAPES: &[&str] = &[
     "gpu-csr-vector:lanes=*:block=*",
 ];
 
-/// The sweeps of all methods.
 pub enum Sweeps {
     Sizes(Vec<SizeSweeps>),
     /// A sweep for each method and precision, over the names of the method with its parameters.
@@ -93,7 +92,6 @@ impl Sweeps {
         Ok(())
     }
 
-    /// Writes the evaluation of all results.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         match self {
             Self::Sizes(all) => {
@@ -133,7 +131,6 @@ impl SizeSweeps {
     }
 }
 
-/// Returns the size that a choice sets.
 fn size(choice: &Choice) -> Option<Size> {
     let given = |name| choice.given.iter().find(|(given, _)| *given == name);
     let number = |(_, value): &(&str, &str)| value.parse().expect("sizes are numbers");

@@ -18,9 +18,7 @@ use super::address::{may_follow, plain};
 
 /// The interval at which the interrupt flag is checked.
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
-/// The largest number of consecutive redirects.
 const MOST_REDIRECTS: usize = 10;
-/// The protocols of proxies.
 const PROXIES: [&str; 6] = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"];
 
 /// An HTTP client whose requests end if the run is interrupted.

@@ -8,7 +8,6 @@ use super::FetchError;
 use crate::collection::Matrix;
 use spmv_matrix::market::{Banner, LONGEST_LINE, Sizes, Symmetry};
 
-/// The header of a Matrix Market file.
 pub struct Head {
     symmetry: Symmetry,
     sizes: Sizes,
@@ -17,7 +16,6 @@ pub struct Head {
 }
 
 impl Head {
-    /// Reads the header at the beginning of a file.
     pub fn read(text: &mut impl BufRead, file: &str) -> io::Result<Self> {
         let (mut banner, mut line) = (None, 0);
         loop {

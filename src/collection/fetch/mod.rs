@@ -49,7 +49,6 @@ pub enum Form {
 }
 
 impl Form {
-    /// Returns the ending of the file names.
     pub const fn ending(self) -> &'static str {
         match self {
             Self::Mtx => ".mtx",
@@ -127,7 +126,6 @@ pub enum Event {
     Bytes(u64, Option<u64>),
     /// The archive is complete.
     Unpacking,
-    /// A message for the user.
     Note(String),
     /// The rows of the ledger for the downloaded files, the matrix first.
     Ended(Result<Vec<LedgerRow>, FetchError>),

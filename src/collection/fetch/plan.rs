@@ -22,7 +22,6 @@ pub struct WantedMatrix {
     /// The name of its file, which may not exist yet.
     pub file: String,
     pub state: State,
-    /// A note for the user.
     pub note: Option<String>,
 }
 
