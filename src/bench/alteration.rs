@@ -108,8 +108,7 @@ pub fn changes_of_rows<T: Scalar>(
     (0..csr.rows()).into_par_iter().with_min_len(1024).filter_map(row)
 }
 
-/// Returns the columns of A, the rows of Aᵀ, that have entries in the rows `elements`, with the effect of the change on
-/// each.
+/// Returns the rows of Aᵀ that have entries in the columns `elements`, with the effect of the change on each.
 fn changes_of_columns<T: Scalar>(csr: &Csr<T>, elements: &Elements<T>) -> BTreeMap<usize, RowSum> {
     let mut columns = BTreeMap::<_, RowSum>::new();
     for (&row, &values) in elements {

@@ -69,7 +69,7 @@ pub fn measure<'a, T: Scalar, S: Backend<'a, T>>(
     backend: S,
     choices: &'a [Choice],
 ) -> Result<Results, Stopped> {
-    let case = Case {
+    let mut case = Case {
         bench,
         round: bench.settings.round(extent.nnz as usize, S::DEVICE),
         inputs,
@@ -82,20 +82,16 @@ pub fn measure<'a, T: Scalar, S: Backend<'a, T>>(
         part: None,
         outcomes: vec![None; choices.len()],
     };
-    case.results(choices)
+    let interrupted = match case.measure_all(choices) {
+        Err(lost @ Stopped::Lost { .. }) => return Err(lost),
+        measured => measured.is_err(),
+    };
+    let outcomes = case.outcomes.into_iter().flatten().collect();
+    let (peak, clocks) = (case.backend.peak(), case.clocks);
+    Ok(Results { peak, compile_ms: None, clocks, outcomes, interrupted })
 }
 
 impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
-    fn results(mut self, choices: &'a [Choice]) -> Result<Results, Stopped> {
-        let interrupted = match self.measure_all(choices) {
-            Err(lost @ Stopped::Lost { .. }) => return Err(lost),
-            measured => measured.is_err(),
-        };
-        let (peak, clocks) = (self.backend.peak(), self.clocks);
-        let outcomes = self.outcomes.into_iter().flatten().collect();
-        Ok(Results { peak, compile_ms: None, clocks, outcomes, interrupted })
-    }
-
     /// Measures the methods in as many parts as the available memory requires.
     fn measure_all(&mut self, choices: &'a [Choice]) -> Result<(), Stopped> {
         let mut warm_up = WARM_UP;
@@ -130,8 +126,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         }
     }
 
-    /// Measures the methods at `places` in turns, all prepared at the same time, after the device has run products for
-    /// `warm_up`.
+    /// Measures the methods at `places` in turns, all prepared at the same time, after products for `warm_up`.
     fn measure(
         &mut self,
         places: &[usize],
@@ -140,30 +135,27 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     ) -> Result<(), Stopped> {
         let mut entrants = Vec::new();
         let mut measured = places.iter().try_for_each(|&place| {
-            entrants.extend(self.admit(place, &choices[place])?);
+            self.check_interrupt()?;
+            (self.bench.report)(News::Next(place, Turn::Prepare));
+            match self.enter(place, &choices[place]) {
+                Ok(ready) => entrants.push(Box::new(ready)),
+                Err(end) => self.end(place, &choices[place], end)?,
+            }
             Ok(())
         });
         if measured.is_ok() {
             measured = self.take_turns(&mut entrants, warm_up);
         }
         if measured == Err(Stopped::Interrupted) {
-            entrants.into_iter().for_each(|ready| self.cut_short(ready));
+            // Methods with samples report them. No [`News::Next`] is reported: if the process ends now, the method that
+            // was reported last is the cause.
+            for mut ready in entrants {
+                if ready.cut_short(self.bench.settings.rounds.max(1)) {
+                    self.settle_measured(*ready);
+                }
+            }
         }
         measured
-    }
-
-    /// Prepares a method, or records why it cannot be measured.
-    fn admit(
-        &mut self,
-        place: usize,
-        choice: &'a Choice,
-    ) -> Result<Option<Entrant<'a, T, S::Vector>>, Stopped> {
-        self.check_interrupt()?;
-        (self.bench.report)(News::Next(place, Turn::Prepare));
-        match self.enter(place, choice) {
-            Ok(ready) => Ok(Some(Box::new(ready))),
-            Err(end) => self.end(place, choice, end).map(|()| None),
-        }
     }
 
     /// Runs all rounds, and repeats them for methods that are too noisy.
@@ -201,8 +193,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         }
         while let Some(ready) = entrants.first_mut() {
             (self.bench.report)(News::Next(ready.place, Turn::Other));
-            let factors = (self.inputs.alpha, self.inputs.beta);
-            let end = match guarded(|| self.backend.load(&mut ready.prepared, factors, time)) {
+            let end = match guarded(|| self.backend.load(&mut ready.prepared, time)) {
                 Ok(Ok(clocks)) => {
                     self.clocks.extend(clocks);
                     break;
@@ -256,19 +247,10 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         Ok(())
     }
 
-    /// Records a method that has been measured.
     fn finish(&mut self, ready: Ready<'a, T, S::Vector>) {
         // Reported first, because dropping a method may crash the process.
         (self.bench.report)(News::Next(ready.place, Turn::Other));
         self.settle_measured(ready);
-    }
-
-    /// Records a method after an interrupt, with the samples that it has; without samples it has no outcome. Does not
-    /// report a [`News::Next`]: if the process ends now, the method that was reported last is the cause.
-    fn cut_short(&mut self, mut ready: Entrant<'a, T, S::Vector>) {
-        if ready.cut_short(self.bench.settings.rounds.max(1)) {
-            self.settle_measured(*ready);
-        }
     }
 
     fn settle_measured(&mut self, ready: Ready<'a, T, S::Vector>) {
@@ -277,7 +259,6 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         self.settle(place, Outcome::Ok(Box::new(Measurement::of(ready, show_stages, launch_ms))));
     }
 
-    /// Reports and stores the outcome of a method.
     fn settle(&mut self, place: usize, mut outcome: Outcome) {
         if let Some((number, parts)) = self.part {
             outcome = outcome.noting_part(number, parts);
@@ -358,10 +339,9 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     fn charge(&self, ready: &mut Ready<'a, T, S::Vector>, start: Duration) -> Result<(), Outcome> {
         let settings = self.bench.settings;
         ready.spent += self.now().saturating_sub(start);
-        if ready.spent > settings.timeout {
-            Err(Outcome::overdue(settings, ready.spent))
-        } else {
-            Ok(())
+        match ready.spent > settings.timeout {
+            true => Err(Outcome::overdue(settings, ready.spent)),
+            false => Ok(()),
         }
     }
 
@@ -370,8 +350,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         ready: &mut Ready<'a, T, S::Vector>,
         products: usize,
     ) -> Result<Duration, Outcome> {
-        let factors = (self.inputs.alpha, self.inputs.beta);
-        Ok(guarded(|| self.backend.time(&mut ready.prepared, factors, products))??)
+        Ok(guarded(|| self.backend.time(&mut ready.prepared, products))??)
     }
 
     /// Returns the time, which is the same in all processes that measure together.

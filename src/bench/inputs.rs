@@ -34,7 +34,7 @@ pub fn vectors<T: Scalar>(
         Fill::Random => uniform(inputs),
         Fill::Ones => vec![T::one(); inputs],
     };
-    let (alpha, beta) = (T::narrow(settings.alpha), T::narrow(settings.beta));
+    let (alpha, beta): (T, T) = settings.factors();
     let y0 = if beta == T::zero() { vec![T::nan(); outputs] } else { uniform(outputs) };
     (alpha, beta, x, y0)
 }
@@ -72,7 +72,6 @@ impl<T: Scalar> Inputs<T> {
         Self { alpha, beta, x, y0, reference }
     }
 
-    /// Permutes the vectors and the reference, for the matrix in another order.
     pub fn permuted(self, permutation: &Permutation) -> Self {
         Self {
             x: permutation.apply(&self.x),

@@ -15,7 +15,6 @@ pub mod outcome;
 pub mod peak;
 pub mod plan;
 pub mod problem;
-pub mod rehearsal;
 pub mod run;
 pub mod statistics;
 pub mod steadiness;

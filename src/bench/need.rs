@@ -23,8 +23,7 @@ pub fn sweeps(extent: &Extent) -> u64 {
     extent.csr() + extent.vectors()
 }
 
-/// Returns the size of a run's own arrays: vectors, reference, and the buffers that measure bandwidth and empty the
-/// caches.
+/// Returns the size of a run's own arrays: vectors, reference, and what measures bandwidth and empties the caches.
 pub fn run(extent: &Extent, settings: &Settings) -> u64 {
     // Two copies of x and a mark per element, two copies of y, and the reference. An alteration may copy all its
     // rows.

@@ -50,8 +50,7 @@ impl Outcome {
         Self::Skipped(memory::refusal("for its format", need, room).unwrap_or_default())
     }
 
-    /// Adds the note that the method was measured with only a part of the methods, because memory was too small for
-    /// all.
+    /// Adds the note that memory was too small for all methods at once.
     pub fn noting_part(mut self, number: usize, parts: usize) -> Self {
         if let Self::Ok(measurement) = &mut self {
             let note = format!(
@@ -64,9 +63,7 @@ impl Outcome {
         }
         self
     }
-}
 
-impl Outcome {
     /// Returns the parts of a product, if they were requested.
     pub fn stages(&self) -> Vec<Stage> {
         match self {
@@ -91,7 +88,6 @@ impl From<Unprepared> for Outcome {
     }
 }
 
-/// The measured times and memory of one method on one matrix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measurement {
     /// The time of `prepare` in milliseconds, without the compilation of kernels.
@@ -103,8 +99,7 @@ pub struct Measurement {
     pub matrix_bytes: Option<u64>,
     /// The largest [`Verdict::error_ratio`](spmv_matrix::verify::Verdict::error_ratio) of all verifications with unaltered x.
     pub error_ratio: f64,
-    /// The number of bitwise different y in all verifications with unaltered x, after the first product and in each
-    /// round.
+    /// The number of bitwise different y in all verifications with unaltered x.
     pub distinct_results: usize,
     /// See [`Prepared::library_version`](spmv_methods::method::Prepared::library_version).
     pub library_version: Option<String>,
@@ -124,8 +119,7 @@ pub struct Measurement {
 }
 
 impl Measurement {
-    /// Returns the results of a method, with the parts of the product if `show_stages`. `launch_ms` is the minimum time
-    /// of a launch.
+    /// `launch_ms` is the minimum time of a launch.
     pub fn of<T, V: ?Sized>(ready: Ready<T, V>, show_stages: bool, launch_ms: Option<f64>) -> Self {
         let Parts { stages, launches, note } = ready.parts.unwrap_or_default();
         let (summary, noise) = ready.attempts.result();

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use spmv_matrix::scalar::Scalar;
 use spmv_methods::method::Device;
 use spmv_methods::simd::Isa;
 
-/// The largest permitted number of rounds.
 pub const MAX_ROUNDS: u32 = 1000;
 
 /// The measurement protocol of a published evaluation: the defaults of all settings.
@@ -188,6 +188,11 @@ impl Settings {
                 ..merge_spmv
             },
         }
+    }
+
+    /// Returns α and β in a precision.
+    pub fn factors<T: Scalar>(&self) -> (T, T) {
+        (T::narrow(self.alpha), T::narrow(self.beta))
     }
 
     /// Returns the number of products to time on a matrix: `iterations` if set, otherwise merge-spmv's

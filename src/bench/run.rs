@@ -19,7 +19,6 @@ pub struct RunSettings {
     /// Whether methods that do not depend on the number of threads are left out.
     pub only_parallel: bool,
     pub device: DeviceChoice,
-    /// The number of the GPU, if it is given.
     pub gpu: Option<usize>,
     /// The precisions, without duplicates and at least one, as in the following lists.
     pub precisions: Vec<Precision>,

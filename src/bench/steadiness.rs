@@ -52,9 +52,6 @@ impl Attempts {
     }
 
     /// Returns the steadiest measurement, and a note if that is still too noisy.
-    ///
-    /// # Panics
-    /// Panics if no measurement was ended.
     pub fn result(&self) -> (Summary, Option<String>) {
         let steadiest = self.steadiest.expect("a measurement was ended");
         let percent = 100.0 * width(&steadiest);

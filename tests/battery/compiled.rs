@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use rayon::prelude::*;
-use spmv_bench::bench::rehearsal;
+use spmv_bench::bench::backend::rehearsal_matrix;
 use spmv_matrix::Csr;
 use spmv_matrix::cache::CacheFolder;
 use spmv_methods::METHODS;
@@ -143,7 +143,7 @@ fn programs<T: Value>(log: &Rc<RefCell<Log>>, scope: Scope) {
         choices.extend(variants_on(Device::Gpu));
     }
     record_probe(log).unwrap();
-    record::<T>(log, &rehearsal::matrix(), &choices);
+    record::<T>(log, &rehearsal_matrix(), &choices);
     record::<T>(log, &Csr::from_triplets(8, 8, &[(0, 0, 1.0), (2, 1, 1.0)]), &choices);
     record::<T>(log, &band(), &choices);
     record::<T>(log, &long_row(), &choices);

@@ -5,15 +5,13 @@ use std::time::Duration;
 use ptx_machine::model::Cure;
 use rand::rngs::Xoshiro256PlusPlus;
 
-use super::launches::Launches;
-use super::{Backend, Factors, PEAK_REPETITIONS, Parts, STAGE_PRODUCTS, footprint};
+use super::{Backend, PEAK_REPETITIONS, Parts, STAGE_PRODUCTS, footprint, rehearsal_matrix};
 use crate::bench::alteration::{Alteration, few_spoilt};
 use crate::bench::execute::Bench;
 use crate::bench::inputs::Inputs;
 use crate::bench::need::{self, SMALL_ON_DEVICE};
 use crate::bench::peak::Peak;
 use crate::bench::plan::CacheState;
-use crate::bench::rehearsal;
 use spmv_matrix::memory::extent::Extent;
 use spmv_matrix::memory::{self, Available, Size};
 use spmv_methods::device::buffer::Value;
@@ -28,6 +26,11 @@ use spmv_methods::method::{
 const UNDER_LOAD: Duration = Duration::from_millis(10);
 /// The maximum number of products in that batch: products of a matrix without rows take no time.
 const MOST_UNDER_LOAD: usize = 1 << 14;
+/// The maximum number of launches in a batch. The host blocks when about 1024 wait in the stream; then the device would
+/// begin before all of them are there.
+const MOST_LAUNCHES: u64 = 512;
+/// The number of launches that a call of a library or plug-in is assumed to have at most.
+const LAUNCHES_OF_CALL: u64 = 4;
 
 /// The backend for a GPU. Events around each batch measure its time on the device.
 pub struct OnGpu<'a, T: Clone> {
@@ -37,7 +40,9 @@ pub struct OnGpu<'a, T: Clone> {
     y: Buffer<T>,
     host_y: Vec<T>,
     probe: Probe,
-    launches: Launches,
+    /// The host's time to enqueue a product of the batch that was timed last, and the number of its launches.
+    host_launch: Duration,
+    launches: u64,
     launch_time: Duration,
     sweeps: DeviceSweeps,
     /// A buffer of twice the L2 cache: reading it evicts everything else. It is not written, because dirty cache lines
@@ -76,7 +81,8 @@ impl<'a, T: Value> OnGpu<'a, T> {
             x: gpu.upload(x)?,
             y: gpu.allocate(outputs)?,
             host_y: vec![T::zero(); outputs],
-            launches: Launches::default(),
+            host_launch: Duration::ZERO,
+            launches: 0,
             launch_time: Duration::ZERO,
             sweeps: DeviceSweeps::new(gpu, footprint(&csr.host)),
             evictor: evictor(gpu)?,
@@ -93,7 +99,6 @@ impl<'a, T: Value> OnGpu<'a, T> {
         Ok(backend)
     }
 
-    /// Lets x persist in the L2 cache if `--persist-x` is set.
     fn persist(&mut self) -> Result<(), Failed> {
         if self.bench.settings.persist_x {
             self.set_aside = Some(self.gpu().persist(&self.x)?);
@@ -129,18 +134,8 @@ impl<'a, T: Value> OnGpu<'a, T> {
             Setup::Ordering => 2 * extent.csr() + extent.ordering_in_small_groups(),
         };
         let room = Available::now(settings.max_memory, need::run(&extent, settings));
-        match memory::refusal("on the host for its conversion", need, room) {
-            Some(reason) => Err(Unavailable(reason)),
-            None => Ok(()),
-        }
-    }
-
-    fn multiply(
-        &mut self,
-        prepared: &mut Prepared<'a, T, Buffer<T>>,
-        (alpha, beta): Factors<T>,
-    ) -> Result<(), Failed> {
-        prepared.multiply(alpha, &self.x, beta, &mut self.y)
+        let refusal = memory::refusal("on the host for its conversion", need, room);
+        refusal.map_or(Ok(()), |reason| Err(Unavailable(reason)))
     }
 }
 
@@ -180,7 +175,7 @@ impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
     }
 
     fn rehearse(&mut self, choice: &Choice, request: &Request) -> Result<(), Unprepared> {
-        let (gpu, small) = (self.gpu(), rehearsal::matrix::<T>());
+        let (gpu, small) = (self.gpu(), rehearsal_matrix::<T>());
         let ones = vec![T::one(); small.rows()];
         let (x, mut y) = (gpu.upload(&ones)?, gpu.upload(&ones)?);
         let small = DeviceCsr::upload(gpu, &small)?;
@@ -250,34 +245,36 @@ impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
     fn time(
         &mut self,
         prepared: &mut Prepared<'a, T, Buffer<T>>,
-        (alpha, beta): Factors<T>,
         products: usize,
     ) -> Result<Duration, Failed> {
-        let (gpu, mut calls) = (self.gpu(), 0);
-        let Self { probe, x, y, launches, .. } = self;
-        let timing = probe.time(products, launches.host * products as u32, || {
+        let (gpu, (alpha, beta)) = (self.gpu(), self.bench.settings.factors());
+        let Self { probe, x, y, .. } = self;
+        let mut calls = 0;
+        let timing = probe.time(products, self.host_launch * products as u32, || {
             let before = gpu.launches();
             prepared.multiply(alpha, x, beta, y)?;
             calls = gpu.launches() - before;
             Ok(())
         })?;
-        *launches = Launches::of(prepared, products, timing, calls);
+        let is_call = prepared.library_version.is_some() || prepared.is_foreign;
+        self.launches = if is_call { LAUNCHES_OF_CALL * calls } else { calls };
+        self.host_launch = timing.host / products as u32;
         Ok(timing.device)
     }
 
     fn host_launch(&self) -> Option<Duration> {
-        Some(self.launches.host)
+        Some(self.host_launch)
     }
 
     fn most_products(&self) -> usize {
-        self.launches.most_products()
+        (MOST_LAUNCHES / self.launches.max(1)).max(1) as usize
     }
 
     fn time_alone(
         &mut self,
         prepared: &mut Prepared<'a, T, Buffer<T>>,
-        (alpha, beta): Factors<T>,
     ) -> Result<Duration, Failed> {
+        let (alpha, beta) = self.bench.settings.factors();
         let Self { probe, x, y, .. } = self;
         probe.time_until_idle(|| prepared.multiply(alpha, x, beta, y))
     }
@@ -293,21 +290,21 @@ impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
     fn load(
         &mut self,
         prepared: &mut Prepared<'a, T, Buffer<T>>,
-        factors: Factors<T>,
         time: Duration,
     ) -> Result<Option<Clocks>, Failed> {
         let gpu = self.gpu();
         if time.is_zero() && gpu.clocks().is_none() {
             return Ok(None);
         }
-        let (clock, mut batch, mut passed) = (self.bench.clock, 1, Duration::ZERO);
+        let (clock, (alpha, beta)) = (self.bench.clock, self.bench.settings.factors());
+        let Self { probe, x, y, .. } = self;
+        let mut products =
+            |count| (0..count).try_for_each(|_| prepared.multiply(alpha, x, beta, y));
+        let (mut batch, mut passed) = (1, Duration::ZERO);
         while batch < MOST_UNDER_LOAD {
             let start = clock.now();
-            let Self { probe, x, y, .. } = &mut *self;
-            let mut product = || prepared.multiply(factors.0, x, factors.1, y);
             // The times of these batches are not reported, so none is repeated.
-            let timing =
-                probe.time(1, Duration::ZERO, || (0..batch).try_for_each(|_| product()))?;
+            let timing = probe.time(1, Duration::ZERO, || products(batch))?;
             // On a modelled device the wall time may be far longer than the modelled time.
             let took = timing.device.max(clock.now() - start);
             passed += took;
@@ -318,23 +315,20 @@ impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
             }
         }
         // The clocks are read while the last batch runs.
-        (0..batch).try_for_each(|_| self.multiply(prepared, factors))?;
+        products(batch)?;
         let clocks = gpu.clocks();
         gpu.synchronize()?;
         Ok(clocks)
     }
 
-    fn parts(
-        &mut self,
-        prepared: &mut Prepared<'a, T, Buffer<T>>,
-        factors: Factors<T>,
-    ) -> Result<Parts, Failed> {
+    fn parts(&mut self, prepared: &mut Prepared<'a, T, Buffer<T>>) -> Result<Parts, Failed> {
         // Modelled times do not vary, and one product is enough to find the longest kernel.
         let average = self.bench.settings.stages && !self.is_modelled();
         let products = if average { STAGE_PRODUCTS } else { 1 };
-        let gpu = self.gpu();
+        let (gpu, (alpha, beta)) = (self.gpu(), self.bench.settings.factors());
         let before = gpu.launches();
-        let stages = gpu.stages(products, || self.multiply(prepared, factors))?;
+        let Self { x, y, .. } = self;
+        let stages = gpu.stages(products, || prepared.multiply(alpha, x, beta, y))?;
         let launches = (gpu.launches() - before) / products as u64;
         Ok(Parts { stages, launches: Some(launches), note: None })
     }

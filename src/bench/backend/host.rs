@@ -6,7 +6,7 @@ use std::time::Duration;
 use rand::rngs::Xoshiro256PlusPlus;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::{Backend, Factors, PEAK_REPETITIONS, SETTLE, footprint};
+use super::{Backend, PEAK_REPETITIONS, SETTLE, footprint, rehearsal_matrix};
 use crate::bench::alteration::{Alteration, spoil_few};
 use crate::bench::execute::Bench;
 use crate::bench::guarded::Guarded;
@@ -14,7 +14,6 @@ use crate::bench::inputs::Inputs;
 use crate::bench::need;
 use crate::bench::peak::{Peak, Sweeps};
 use crate::bench::plan::CacheState;
-use crate::bench::rehearsal;
 use spmv_matrix::Csr;
 use spmv_matrix::memory::Available;
 use spmv_matrix::memory::extent::Extent;
@@ -72,14 +71,6 @@ impl<'a, T: Scalar> Host<'a, T> {
         }
     }
 
-    fn multiply(
-        &mut self,
-        prepared: &mut Prepared<'a, T>,
-        (alpha, beta): Factors<T>,
-    ) -> Result<(), Failed> {
-        prepared.multiply(alpha, &self.x, beta, &mut self.y)
-    }
-
     fn hash(&self) -> u64 {
         let indices = [self.csr.row_offsets(), self.csr.column_indices()];
         let arrays = indices.map(bytemuck::cast_slice).into_iter();
@@ -112,7 +103,7 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
     const DEVICE: Device = Device::Cpu;
 
     fn rehearse(&mut self, choice: &Choice, request: &Request) -> Result<(), Unprepared> {
-        let small = rehearsal::matrix::<T>();
+        let small = rehearsal_matrix::<T>();
         let mut y = Guarded::new(&vec![T::one(); small.rows()]);
         let x = vec![T::one(); small.cols()];
         let (alpha, beta) = (T::narrow(request.alpha), T::narrow(request.beta));
@@ -176,13 +167,13 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
     fn time(
         &mut self,
         prepared: &mut Prepared<'a, T>,
-        factors: Factors<T>,
         products: usize,
     ) -> Result<Duration, Failed> {
+        let (alpha, beta) = self.bench.settings.factors();
         watched(prepared.is_foreign, || {
             let start = self.bench.clock.now();
             for _ in 0..products {
-                self.multiply(prepared, factors)?;
+                prepared.multiply(alpha, &self.x, beta, &mut self.y)?;
             }
             Ok(self.bench.clock.now() - start)
         })

@@ -43,7 +43,6 @@ pub enum News<'n> {
     /// The place of a method among the requested ones, and its next step. If the process ends in that step, its supervisor
     /// can name the method.
     Next(usize, Turn),
-    /// The place of a method and its outcome.
     Final(usize, &'n Outcome),
 }
 

@@ -30,17 +30,15 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         Ok(())
     }
 
-    /// Runs one product and returns the modelled times of its parts. If products leave data in the caches, another
-    /// product runs before it.
+    /// Returns the modelled times of the parts of a product, after another one if that leaves data in the caches.
     fn modelled(&mut self, ready: &mut Ready<'a, T, S::Vector>) -> Result<Parts, Outcome> {
         if self.backend.stays_in_cache() {
             self.time(ready, 1)?;
             self.renew_y()?;
         }
-        let factors = (self.inputs.alpha, self.inputs.beta);
         Ok(guarded(|| {
             self.backend.evict_caches(&ready.prepared)?;
-            self.backend.parts(&mut ready.prepared, factors)
+            self.backend.parts(&mut ready.prepared)
         })??)
     }
 

@@ -91,8 +91,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         self.backend.check_threads(ready.prepared.is_foreign)?;
         self.check_speed(ready, typical)?;
         if ready.parts.is_none() {
-            let factors = (self.inputs.alpha, self.inputs.beta);
-            ready.parts = Some(self.backend.parts(&mut ready.prepared, factors)?);
+            ready.parts = Some(self.backend.parts(&mut ready.prepared)?);
         }
         self.charge(ready, start)
     }
@@ -229,8 +228,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
 
     /// Returns the time of a product that runs alone.
     fn single(&mut self, ready: &mut Ready<'a, T, S::Vector>) -> Result<Duration, Outcome> {
-        let factors = (self.inputs.alpha, self.inputs.beta);
-        Ok(guarded(|| self.backend.time_alone(&mut ready.prepared, factors))??)
+        Ok(guarded(|| self.backend.time_alone(&mut ready.prepared))??)
     }
 
     /// Runs one or two products, which bring the data that verification has displaced back into the caches. The
@@ -283,8 +281,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         Err(Outcome::Wrong { reason, error_ratio: ready.error_ratio })
     }
 
-    /// Returns the minimum number of bytes that a product moves. A library whose storage is unknown must read at
-    /// least one byte per entry.
+    /// Returns the bytes that a product moves at least: if the storage is unknown, one byte per entry of the matrix.
     fn least_bytes(&self, ready: &Ready<'a, T, S::Vector>) -> u64 {
         let matrix = match ready.prepared.extra_bytes.and(ready.matrix_bytes) {
             Some(bytes) => bytes.min(self.extent.csr()),

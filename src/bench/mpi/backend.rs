@@ -2,20 +2,21 @@
 //! because every value that a decision depends on is the same on all of them.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
 use rand::rngs::Xoshiro256PlusPlus;
+use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::check::{alteration, judge, reference};
 use super::columns::restored;
 use super::load::Distributed;
-use super::parts::Steps;
-use super::product::{Product, Sent};
+use super::partition::Partition;
+use super::product::{Product, Sent, Steps};
 use super::ranks::Ranks;
-use crate::bench::alteration::{Alteration, spoil_few};
-use crate::bench::backend::{Backend, Factors, Parts};
+use crate::bench::alteration::{Alteration, changes_of_rows, choose, spoil_few};
+use crate::bench::backend::{Backend, Parts};
 use crate::bench::execute::{Bench, Stopped, measure};
 use crate::bench::inputs::{Inputs, vectors};
 use crate::bench::outcome::Results;
@@ -25,7 +26,7 @@ use spmv_matrix::memory::Available;
 use spmv_matrix::memory::extent::Extent;
 use spmv_matrix::stats::Shape;
 use spmv_matrix::system;
-use spmv_matrix::verify::{Reference, Verdict};
+use spmv_matrix::verify::{Reference, RowSum, Verdict};
 use spmv_methods::method::{Choice, Device, Failed, Prepared, Request, Unprepared};
 
 /// One rank's part of the vectors and of the matrix.
@@ -78,8 +79,21 @@ fn inputs<T: Sent>(
     let (alpha, beta, x, y0) = vectors(bench.settings, rows, cols);
     let y0 = y0[matrix.partition.stored(ranks.rank())].to_vec();
     let needed: Vec<T> = matrix.columns.iter().map(|&column| x[column as usize]).collect();
-    let reference = reference(ranks, &matrix.partition, share, &needed, (alpha, beta), &y0);
+    let mut sums: Vec<_> = (0..share.rows()).map(|row| RowSum::of(share, row, &needed)).collect();
+    let tail = sums.pop().expect("a share ends with its tail");
+    for tail in exchange_tails(ranks, &matrix.partition, tail) {
+        sums[0] = sums[0].plus(tail);
+    }
+    let reference = Reference::of_sums(&sums, alpha, beta, &y0);
     Inputs { alpha, beta, x, y0, reference }
+}
+
+/// Sends the sums of this rank's tail to the rank that stores the row, and returns those of the tails that belong to
+/// the first row stored here.
+fn exchange_tails(ranks: &Ranks, partition: &Partition, tail: RowSum) -> Vec<RowSum> {
+    let parts = tail.to_parts().map(|part| ranks.gather(part));
+    let of = |sender: usize| RowSum::from_parts([0, 1, 2, 3].map(|part| parts[part][sender]));
+    partition.senders(ranks.rank()).into_iter().map(of).collect()
 }
 
 /// Returns the extent of the whole matrix, which may have more entries than the indices of one process can address.
@@ -110,7 +124,7 @@ impl<T: Sent> Distribution<'_, T> {
         };
         let nonzeros = range(partition.nonzeros(rank).len());
         let rows = range(partition.stored(rank).len());
-        let received = range(product.received());
+        let received = range(product.gather.received(rank));
         format!("by rank {nonzeros} nonzeros, {rows} rows, {received} values of x received")
     }
 }
@@ -147,7 +161,7 @@ impl<'a, T: Sent> Backend<'a, T> for Distribution<'a, T> {
         let mut product =
             Product::new(ranks, matrix, csr, needed, request.isa, self.steps.clone())?;
         let setup = matrix.cut + numbering + self.longest(clock.now() - start);
-        let bytes = ranks.sum(&[product.bytes() as u64])[0];
+        let bytes = ranks.sum(&[product.gather.bytes() as u64])[0];
         let note = self.note(&product);
         let prepared =
             Prepared::of_part([self.y.len(), self.x.len()], 0, move |alpha, x, beta, y| {
@@ -162,8 +176,26 @@ impl<'a, T: Sent> Backend<'a, T> for Distribution<'a, T> {
         Ok(Available { bytes: u64::MAX, by: "unknown" })
     }
 
+    /// All ranks must call it with equal x and with `random` in the same state.
     fn alter(&self, inputs: &Inputs<T>, random: &mut Xoshiro256PlusPlus) -> Alteration<T> {
-        alteration(self.ranks, self.matrix, self.share, inputs, random)
+        let Self { ranks, matrix, share, .. } = *self;
+        let first: usize = ranks.gather(share.nnz())[..ranks.rank()].iter().sum();
+        // Only the rank that has an entry knows its column.
+        let index_of = |entry: usize| {
+            let own = entry.checked_sub(first).and_then(|at| share.column_indices().get(at));
+            let column = own.map_or(0, |&number| matrix.columns[number as usize]);
+            ranks.max([u64::from(column)])[0] as usize
+        };
+        let elements = choose(matrix.shape.nnz, index_of, &inputs.x, random);
+        let number = |column: usize| matrix.columns.binary_search(&(column as u32)).ok();
+        let own = elements.iter().filter_map(|(&column, &values)| Some((number(column)?, values)));
+        let mut changes: BTreeMap<_, _> = changes_of_rows(share, &own.collect()).collect();
+        let tail = changes.remove(&(share.rows() - 1)).unwrap_or_default();
+        for tail in exchange_tails(ranks, &matrix.partition, tail) {
+            let first = changes.entry(0).or_default();
+            *first = first.plus(tail);
+        }
+        Alteration::of(inputs, &elements, changes.into_par_iter())
     }
 
     fn set_x(&mut self, x: &[T], changed: &[usize]) -> Result<(), Failed> {
@@ -188,10 +220,23 @@ impl<'a, T: Sent> Backend<'a, T> for Distribution<'a, T> {
         Ok(&self.y)
     }
 
+    /// Every rank compares the rows that it stores; the verdict is that over the rows of all ranks.
     fn judge(&mut self, reference: &Reference) -> Result<(Verdict, u64), Failed> {
-        let hashes = self.ranks.gather(xxh3_64(bytemuck::cast_slice(&self.y)));
-        let first = self.matrix.partition.stored(self.ranks.rank()).start;
-        let verdict = judge(self.ranks, reference, &self.y, first);
+        let ranks = self.ranks;
+        let hashes = ranks.gather(xxh3_64(bytemuck::cast_slice(&self.y)));
+        let first = self.matrix.partition.stored(ranks.rank()).start;
+        let Verdict { error_ratio, worst } = reference.judge(&self.y);
+        let has_rows = ranks.gather(u8::from(worst.is_some()));
+        let (row, got, expected) = worst.unwrap_or_default();
+        let ratios = ranks.gather(error_ratio);
+        let rows = ranks.gather(first + row);
+        let (got, expected) = (ranks.gather(got), ranks.gather(expected));
+        let judged = (0..ranks.count()).filter(|&rank| has_rows[rank] == 1);
+        let worst = judged.max_by(|&a, &b| ratios[a].total_cmp(&ratios[b]).then(b.cmp(&a)));
+        let verdict = Verdict {
+            error_ratio: worst.map_or(0.0, |rank| ratios[rank]),
+            worst: worst.map(|rank| (rows[rank], got[rank], expected[rank])),
+        };
         Ok((verdict, xxh3_64(bytemuck::cast_slice(&hashes))))
     }
 
@@ -199,10 +244,9 @@ impl<'a, T: Sent> Backend<'a, T> for Distribution<'a, T> {
     fn time(
         &mut self,
         prepared: &mut Prepared<'a, T>,
-        (alpha, beta): Factors<T>,
         products: usize,
     ) -> Result<Duration, Failed> {
-        let clock = self.bench.clock;
+        let (clock, (alpha, beta)) = (self.bench.clock, self.bench.settings.factors());
         self.ranks.barrier();
         let start = clock.now();
         for _ in 0..products {
@@ -211,11 +255,8 @@ impl<'a, T: Sent> Backend<'a, T> for Distribution<'a, T> {
         Ok(self.longest(clock.now() - start))
     }
 
-    fn parts(
-        &mut self,
-        prepared: &mut Prepared<'a, T>,
-        (alpha, beta): Factors<T>,
-    ) -> Result<Parts, Failed> {
+    fn parts(&mut self, prepared: &mut Prepared<'a, T>) -> Result<Parts, Failed> {
+        let (alpha, beta) = self.bench.settings.factors();
         let Self { x, y, .. } = self;
         self.steps.parts(self.ranks, || prepared.multiply(alpha, x, beta, y))
     }

@@ -37,31 +37,26 @@ impl Side {
 pub struct Gather<T> {
     /// The elements of x that this rank needs, in the order of its share's columns.
     pub x: Vec<T>,
-    plan: Plan<T>,
+    from: Side,
+    /// What this rank sends if every rank receives only the elements that it needs; `None` if each receives all of x.
+    outgoing: Option<Outgoing<T>>,
 }
 
-enum Plan<T> {
-    /// Every rank receives all of x.
-    All(Side),
-    /// Every rank receives only the elements that it needs.
-    Need {
-        /// The indices of the rank's own elements to send, rank by rank.
-        asked: Vec<u32>,
-        outgoing: Vec<T>,
-        to: Side,
-        from: Side,
-    },
+struct Outgoing<T> {
+    /// The indices of the rank's own elements to send, rank by rank.
+    indices: Vec<u32>,
+    values: Vec<T>,
+    to: Side,
 }
 
 impl<T: Scalar + Equivalence> Gather<T> {
     pub fn all(cuts: &[usize]) -> Result<Self, Failed> {
         let counts = cuts.windows(2).map(|cut| (cut[1] - cut[0]) as Count).collect();
-        let plan = Plan::All(Side::new(counts)?);
-        Ok(Self { x: vec![T::zero(); cuts[cuts.len() - 1]], plan })
+        let x = vec![T::zero(); cuts[cuts.len() - 1]];
+        Ok(Self { x, from: Side::new(counts)?, outgoing: None })
     }
 
-    /// Creates a plan that gathers the `needed` columns, and sends each rank the list of those that it owns. All ranks
-    /// must call it.
+    /// Creates a plan that gathers the `needed` columns, which their owners are told. All ranks must call it.
     pub fn need(ranks: &Ranks, cuts: &[usize], needed: &[u32]) -> Result<Self, Failed> {
         let from = counts_by_part(needed, cuts);
         let mut to = vec![0; from.len()];
@@ -69,43 +64,39 @@ impl<T: Scalar + Equivalence> Gather<T> {
         let (from, to) = (Side::new(from), Side::new(to));
         let sides = from.and_then(|from| Ok((from, to?)));
         let (from, to) = ranks.agree(sides).map_err(|error| Failed(error.to_string()))?;
-        let mut asked = vec![0u32; to.len()];
-        exchange(ranks, (needed, &from), (&mut asked, &to));
+        let mut indices = vec![0u32; to.len()];
+        exchange(ranks, (needed, &from), (&mut indices, &to));
         let first = cuts[ranks.rank()] as u32;
-        asked.iter_mut().for_each(|column| *column -= first);
-        let (x, outgoing) = (vec![T::zero(); needed.len()], vec![T::zero(); asked.len()]);
-        Ok(Self { x, plan: Plan::Need { asked, outgoing, to, from } })
+        indices.iter_mut().for_each(|column| *column -= first);
+        let (x, values) = (vec![T::zero(); needed.len()], vec![T::zero(); indices.len()]);
+        Ok(Self { x, from, outgoing: Some(Outgoing { indices, values, to }) })
     }
 
     /// Gathers the needed elements of x. `owned` is the part of x that this rank owns.
     pub fn run(&mut self, ranks: &Ranks, owned: &[T]) {
-        match &mut self.plan {
-            Plan::All(from) => {
-                let mut x = PartsMut::new(&mut self.x[..], &from.counts[..], &from.places[..]);
+        let Self { x, from, outgoing } = self;
+        match outgoing {
+            None => {
+                let mut x = PartsMut::new(&mut x[..], &from.counts[..], &from.places[..]);
                 ranks.world.all_gather_varcount_into(owned, &mut x);
             }
-            Plan::Need { asked, outgoing, to, from } => {
-                for (value, &index) in outgoing.iter_mut().zip(&*asked) {
+            Some(Outgoing { indices, values, to }) => {
+                for (value, &index) in values.iter_mut().zip(&*indices) {
                     *value = owned[index as usize];
                 }
-                exchange(ranks, (outgoing, to), (&mut self.x, from));
+                exchange(ranks, (values, to), (x, from));
             }
         }
     }
 
+    /// Returns the number of values that this rank receives for each product.
     pub fn received(&self, rank: usize) -> usize {
-        let (Plan::All(from) | Plan::Need { from, .. }) = &self.plan;
-        self.x.len() - from.counts[rank] as usize
+        self.x.len() - self.from.counts[rank] as usize
     }
 
     pub fn bytes(&self) -> usize {
-        size_of_val(&self.x[..])
-            + match &self.plan {
-                Plan::All(_) => 0,
-                Plan::Need { asked, outgoing, .. } => {
-                    size_of_val(&asked[..]) + size_of_val(&outgoing[..])
-                }
-            }
+        let of = |out: &Outgoing<T>| size_of_val(&out.indices[..]) + size_of_val(&out.values[..]);
+        size_of_val(&self.x[..]) + self.outgoing.as_ref().map_or(0, of)
     }
 }
 

@@ -3,15 +3,13 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, ensure};
 
 use super::columns::{needed, owned_cuts, renumbered};
-use super::error::MpiError;
-use super::need::need;
 use super::partition::Partition;
 use super::ranks::Ranks;
 use super::rows::Rows;
-use super::share::{Collector, Share};
+use super::share::{Collector, Share, need};
 use crate::bench::clock::Clock;
 use crate::bench::run::RunSettings;
 use spmv_matrix::Csr;
@@ -49,11 +47,7 @@ impl Distributed {
 }
 
 /// Reads the matrix and returns this rank's share (see [`Share::csr`]) with columns numbered as in
-/// [`Distributed::columns`]. All ranks must call it.
-///
-/// # Errors
-/// Returns the error of the first rank that found one in the source, or whose memory is too small; it is the same on
-/// all ranks.
+/// [`Distributed::columns`]. All ranks must call it. The error is that of the first rank that found one, on all ranks.
 pub fn load(
     ranks: &Ranks,
     source: &Source,
@@ -97,12 +91,11 @@ pub fn load(
 }
 
 /// Checks that each of the `processes` ranks of this machine can allocate `need` bytes.
-fn check_memory(need: u64, run: &RunSettings, processes: usize) -> Result<(), MpiError> {
+fn check_memory(need: u64, run: &RunSettings, processes: usize) -> Result<()> {
     let available = Available::shared(run.settings.max_memory, 0, processes as u64);
     let refusal = memory::refusal("to load its share and run", need, available);
-    refusal.map_or(Ok(()), |refusal| {
-        Err(MpiError::Memory(format!("{refusal}; {}", available.advice())))
-    })
+    ensure!(refusal.is_none(), "a rank {}; {}", refusal.unwrap_or_default(), available.advice());
+    Ok(())
 }
 
 fn share(rows: &Rows, partition: &Partition, rank: usize) -> Result<Share> {

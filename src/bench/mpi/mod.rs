@@ -7,23 +7,16 @@
 //! on a later rank to that rank (`product`).
 
 pub mod columns;
-pub mod need;
 pub mod partition;
 pub mod rows;
 pub mod share;
 
-mod error;
-
 #[cfg(feature = "mpi")]
 mod backend;
-#[cfg(feature = "mpi")]
-mod check;
 #[cfg(feature = "mpi")]
 mod gather;
 #[cfg(feature = "mpi")]
 mod load;
-#[cfg(feature = "mpi")]
-mod parts;
 #[cfg(feature = "mpi")]
 mod product;
 #[cfg(feature = "mpi")]

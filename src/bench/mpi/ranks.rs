@@ -92,21 +92,15 @@ impl Ranks {
         let Some(first) = failed.iter().position(|&failed| failed == 1) else {
             return result.map_err(Into::into);
         };
-        let message = match result {
-            Err(error) if first == self.rank() => format!("{:#}", error.into()),
-            _ => String::new(),
+        let mut text = match result {
+            Err(error) if first == self.rank() => format!("{:#}", error.into()).into_bytes(),
+            _ => Vec::new(),
         };
-        Err(anyhow!(self.broadcast_text(first, message)))
-    }
-
-    /// Sends the text of process `from` to all processes.
-    fn broadcast_text(&self, from: usize, text: String) -> String {
-        let root = self.world.process_at_rank(from as Rank);
-        let mut bytes = text.into_bytes();
-        let mut size = bytes.len() as Count;
+        let root = self.world.process_at_rank(first as Rank);
+        let mut size = text.len() as Count;
         root.broadcast_into(&mut size);
-        bytes.resize(size as usize, 0);
-        root.broadcast_into(&mut bytes[..]);
-        String::from_utf8_lossy(&bytes).into_owned()
+        text.resize(size as usize, 0);
+        root.broadcast_into(&mut text[..]);
+        Err(anyhow!("{}", String::from_utf8_lossy(&text)))
     }
 }

@@ -44,24 +44,13 @@ impl<'s> Rows<'s> {
     /// Counts the entries of each row in the part of the source that rank `rank` reads; the row lengths are the sums
     /// over all `ranks` ranks. Also returns the number of entries of the file that were counted.
     pub fn lengths(&self, rank: usize, ranks: usize) -> Result<(Vec<u64>, u64), LoadError> {
-        let rows = self.shape().0;
-        let cuts = even_cuts(rows, ranks);
-        let counted = cuts[rank]..cuts[rank + 1];
-        match self {
-            Self::File(stream) => Ok(stream.lengths(|block| block % ranks == rank)?),
-            Self::Made(generator) => {
-                let mut lengths = vec![0; rows];
-                let count =
-                    |row: usize, columns: &[u32], _: &[f64]| lengths[row] = columns.len() as u64;
-                generator.each_row(counted, count)?;
-                Ok((lengths, 0))
-            }
-            Self::Whole(csr) => {
-                let mut lengths = vec![0; rows];
-                counted.for_each(|row| lengths[row] = csr.row(row).len() as u64);
-                Ok((lengths, 0))
-            }
+        if let Self::File(stream) = self {
+            return Ok(stream.lengths(|block| block % ranks == rank)?);
         }
+        let cuts = even_cuts(self.shape().0, ranks);
+        let mut lengths = vec![0; self.shape().0];
+        self.each(cuts[rank]..cuts[rank + 1], |row, _, _| lengths[row] += 1)?;
+        Ok((lengths, 0))
     }
 
     /// Checks that all ranks together counted as many entries as the file's header announces.
@@ -72,8 +61,7 @@ impl<'s> Rows<'s> {
         }
     }
 
-    /// Passes row, column and value of each entry of `rows` to `take`. For a file, entries of other rows are passed
-    /// too.
+    /// Passes row, column and value of each entry of `rows` to `take`; for a file also those of other rows.
     pub fn each(
         &self,
         rows: Range<usize>,

@@ -1,12 +1,24 @@
-//! A rank's share of the matrix, built from the entries of the rows that it touches.
+//! A rank's share of the matrix, built from the entries of the rows that it touches, and the memory that it needs.
 
 use std::ops::Range;
 
-use super::error::MpiError;
+use anyhow::{Result, ensure};
+
 use super::partition::Partition;
+use crate::bench::need;
+use crate::bench::run::RunSettings;
 use spmv_matrix::Csr;
 use spmv_matrix::csr::MAX_INDEX;
 use spmv_matrix::market::{Defect, sum};
+use spmv_matrix::memory::extent::Extent;
+use spmv_matrix::order::Order;
+
+/// Bytes per row of the whole matrix: its lengths while they are summed over all ranks, and the initial y.
+const ROW: u64 = 3 * 8;
+/// Bytes per column: its number, and the values that a rank receives and sends.
+const COLUMN: u64 = 4 + 2 * 8;
+/// Bytes per row of a share while its entries are collected, besides CSR.
+const COLLECTED_ROW: u64 = 2 * 8;
 
 /// A rank's share of the matrix.
 pub struct Share {
@@ -34,11 +46,12 @@ pub struct Collector<'p> {
 }
 
 impl<'p> Collector<'p> {
-    pub fn new(partition: &'p Partition, rank: usize, cols: usize) -> Result<Self, MpiError> {
-        let nonzeros = partition.nonzeros(rank).len();
-        if nonzeros > MAX_INDEX {
-            return Err(MpiError::ManyNonzeros { ranks: partition.ranks(), nonzeros });
-        }
+    pub fn new(partition: &'p Partition, rank: usize, cols: usize) -> Result<Self> {
+        let (ranks, nonzeros) = (partition.ranks(), partition.nonzeros(rank).len());
+        ensure!(
+            nonzeros <= MAX_INDEX,
+            "each of {ranks} ranks would have {nonzeros} nonzeros, but can index at most {MAX_INDEX}: start more ranks"
+        );
         let lengths = partition.touched(rank).map(|row| partition.length(row));
         let mut offsets = vec![0];
         offsets.extend(lengths.scan(0, |end, length| {
@@ -81,10 +94,10 @@ impl<'p> Collector<'p> {
 
     /// Builds the share: sorts every row, sums duplicates in the order in which they were read, and removes the parts
     /// of split rows that other ranks store. `mirrored` says whether entries were passed with their mirror images.
-    pub fn finish(mut self, mirrored: bool) -> Result<Share, MpiError> {
+    pub fn finish(mut self, mirrored: bool) -> Result<Share, Defect> {
         let rows = self.rows();
         if self.surplus || self.cursors[..rows.len()] != self.offsets[1..] {
-            return Err(Defect::changed().into());
+            return Err(Defect::changed());
         }
         let (mut kept, mut duplicates) = (0, 0);
         let mut row_offsets = vec![0];
@@ -108,7 +121,7 @@ impl<'p> Collector<'p> {
 
     /// Sorts a row and moves the rank's part of it to the position `kept`. Returns the number of duplicates in that
     /// part. The sum of duplicates is in the part that contains the first of them.
-    fn keep_row(&mut self, row: usize, kept: &mut usize, mirrored: bool) -> Result<u64, MpiError> {
+    fn keep_row(&mut self, row: usize, kept: &mut usize, mirrored: bool) -> Result<u64, Defect> {
         let at = row - self.rows().start;
         let entries = self.offsets[at]..self.offsets[at + 1];
         let part = self.partition.part(self.rank, row);
@@ -136,5 +149,42 @@ impl<'p> Collector<'p> {
             position += same.len();
         }
         Ok(duplicates)
+    }
+}
+
+/// Returns an upper bound of the bytes that a rank needs, from the division of the matrix to the last product.
+pub fn need(partition: &Partition, rank: usize, cols: usize, run: &RunSettings) -> u64 {
+    let touched = partition.touched(rank);
+    let entries = touched.clone().map(|row| partition.length(row) as u64).sum();
+    let share =
+        Extent::announced(touched.len() + 1, cols, partition.nonzeros(rank).len() as u64, 1);
+    let collected = Extent { nnz: entries, ..share }.csr() + COLLECTED_ROW * share.rows;
+    let in_precision = |&precision| need::all(&share, &run.settings, precision, Order::Natural);
+    // If all of x is gathered, the product has a copy of the share.
+    let measured = run.precisions.iter().map(in_precision).max().unwrap_or_default() + share.csr();
+    collected.max(measured) + ROW * partition.rows() as u64 + COLUMN * cols as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::need::SMALL;
+    use crate::bench::plan::{Protocol, Settings};
+
+    #[test]
+    fn a_rank_needs_its_share_and_lists_of_all_rows_and_columns() {
+        let run = RunSettings::new(Settings::new(Protocol::MergeSpmv));
+        // 1000 rows of 999 entries are a million items, of which each of 10 ranks has 100 rows.
+        let partition = Partition::new(vec![999; 1000], 10);
+        let share = Extent::announced(101, 1000, 99_900, 1);
+        let lists = 24 * 1000 + 20 * 1000;
+        let measured = 2 * share.csr() + need::run(&share, &run.settings);
+        assert!(share.csr() > 1_198_800 && measured > 3 * share.csr() + SMALL);
+        assert_eq!(need(&partition, 3, 1000, &run), measured + lists);
+        // While it is collected, a row that is divided among all ranks is complete on each of them: 12 bytes per entry,
+        // and 44 for the offsets of two rows.
+        let partition = Partition::new(vec![1_000_000], 100);
+        let collected = 12 * 1_000_000 + 44;
+        assert_eq!(need(&partition, 5, 1000, &run), collected + 24 + 20 * 1000);
     }
 }

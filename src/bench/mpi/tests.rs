@@ -5,11 +5,11 @@ use std::fs;
 use std::ops::Range;
 
 use super::columns::{needed, renumbered, restored};
-use super::error::MpiError;
 use super::partition::Partition;
 use super::rows::Rows;
 use super::share::{Collector, Share};
 use spmv_matrix::Csr;
+use spmv_matrix::market::Defect;
 use spmv_matrix::memory::ReadBounds;
 use spmv_matrix::scalar::Scalar;
 use spmv_matrix::source::Source;
@@ -46,7 +46,7 @@ fn partition(rows: &Rows, ranks: usize) -> Partition {
     Partition::new(lengths, ranks)
 }
 
-fn share(rows: &Rows, partition: &Partition, rank: usize) -> Result<Share, MpiError> {
+fn share(rows: &Rows, partition: &Partition, rank: usize) -> Result<Share, Defect> {
     let mut collector = Collector::new(partition, rank, rows.shape().1).unwrap();
     rows.each(collector.rows(), |row, col, value| collector.take(row, col, value)).unwrap();
     collector.finish(rows.mirrors())
