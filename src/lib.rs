@@ -37,10 +37,10 @@ use crate::bench::clock::SystemClock;
 use crate::bench::inputs::replace_values;
 use crate::bench::plan::{Protocol, Settings, Values};
 use crate::bench::run::RunSettings;
+use crate::campaign::Plan;
 use crate::campaign::choice;
 use crate::campaign::collect::Collector;
 use crate::campaign::env::Env;
-use crate::campaign::plan::Plan;
 use crate::campaign::session::Session;
 use crate::campaign::task::Event;
 use crate::cli::run_settings;
@@ -56,17 +56,14 @@ pub use crate::record::row::{Row, Status};
 pub use spmv_matrix::{Csr, source::LoadError};
 
 /// Reads a matrix: a Matrix Market file (`.mtx`, `.mtx.gz`, or the archive `.tar.gz` of the SuiteSparse collection), or a
-/// generated matrix (`gen:grid2d,n=100,points=5`). Both triangles of a symmetric file are stored.
+/// generated matrix (`gen:grid2d,n=100,points=5`). Both triangles of a symmetric file are stored. An error names the file,
+/// the line and the reason.
 ///
 /// ```
 /// let csr = spmv_bench::read("gen:grid2d,n=100,points=5")?;
 /// assert_eq!((csr.rows(), csr.nnz()), (10_000, 49_600));
 /// # Ok::<(), spmv_bench::LoadError>(())
 /// ```
-///
-/// # Errors
-/// Returns an error with the file, the line and the reason if the matrix cannot be read, or the specification of the
-/// generator is not valid.
 pub fn read(source: impl AsRef<OsStr>) -> Result<Csr<f64>, LoadError> {
     let source = Source::parse(source.as_ref())?;
     Ok(source.open(true, ReadBounds::NONE)?.load(None)?.csr)
@@ -96,9 +93,7 @@ impl Measurement<'_> {
     }
 
     /// Returns the measurement that the options of the command line describe, such as `["--methods=merge", "--rounds=3"]`.
-    ///
-    /// # Errors
-    /// Returns the message of the command line if an option is unknown or its value is not valid.
+    /// An unknown option or a value that is not valid is an error.
     pub fn with_options(options: &[String]) -> Result<Self, clap::Error> {
         run_settings(options).map(Self::of)
     }
@@ -128,12 +123,10 @@ impl Measurement<'_> {
 /// # Ok::<(), anyhow::Error>(())
 /// ```
 ///
-/// The measurement runs on a thread of its own, so that the CPUs of the calling thread do not change.
-///
-/// # Errors
-/// Returns an error if a setting is not possible on this machine, if the measurement is interrupted, or if MKL is to be
-/// measured and [`place_threads`](mkl::place_threads) was not called at the beginning of the program: all threads of MKL
-/// would run on one CPU.
+/// The measurement runs on a thread of its own, so that the CPUs of the calling thread do not change. It is an error if a
+/// setting is not possible on this machine, if the measurement is interrupted, or if MKL is to be measured and
+/// [`place_threads`](mkl::place_threads) was not called at the beginning of the program: all threads of MKL would run on
+/// one CPU.
 pub fn measure(csr: &Csr<f64>, measurement: &Measurement) -> Result<Vec<Row>> {
     let system = System::detect();
     thread::scope(|scope| {

@@ -1,5 +1,7 @@
 //! Measures the memory bandwidth of the machine and of a GPU, for the run record.
 
+use std::time::Duration;
+
 use crate::bench::clock::Clock;
 use crate::bench::peak::{Peak, Sweeps};
 use crate::record::run::{Bandwidth, DeviceBandwidth};
@@ -19,23 +21,16 @@ pub fn sizes(system: &System) -> Vec<usize> {
     SIZES.into_iter().filter(|size| *size as u64 <= memory / 4).collect()
 }
 
-#[derive(Default)]
-pub struct GpuSpeed {
-    pub bandwidth: Vec<DeviceBandwidth>,
-    /// The smallest time of a kernel launch in microseconds, if it was measured.
-    pub launch_us: Option<f64>,
-}
-
 /// Measures the bandwidth of a GPU within and beyond its second-level cache, with working sets of at most a quarter
-/// of its free memory, and the launch time. Values that cannot be measured are omitted: the methods will report the
-/// error.
-pub fn of_gpu(gpu: &Gpu) -> GpuSpeed {
+/// of its free memory, and the smallest time of a kernel launch in microseconds. Values that cannot be measured are
+/// omitted: the methods will report the error.
+pub fn of_gpu(gpu: &Gpu) -> (Vec<DeviceBandwidth>, Option<f64>) {
+    let us = |time: Duration| 1e6 * time.as_secs_f64();
     if let Some(modelled) = gpu.modelled() {
-        let launch_us = Some(1e6 * modelled.launch_time.as_secs_f64());
-        return GpuSpeed { launch_us, ..GpuSpeed::default() };
+        return (Vec::new(), Some(us(modelled.launch_time)));
     }
     let (Ok(probe), Ok((free, _))) = (Probe::new(gpu), gpu.memory()) else {
-        return GpuSpeed::default();
+        return (Vec::new(), None);
     };
     let l2 = gpu.facts().l2_bytes as usize;
     let fitting = [l2 / 2, 4 * l2, 32 * l2].into_iter().filter(|&size| size as u64 <= free / 4);
@@ -44,8 +39,8 @@ pub fn of_gpu(gpu: &Gpu) -> GpuSpeed {
         sweeps.measure(&probe, REPETITIONS, None).ok()?;
         Some(DeviceBandwidth { bytes, peak: Peak::of_gpu(gpu, &sweeps) })
     };
-    let launch_us = probe.launch_time().ok().map(|time| 1e6 * time.as_secs_f64());
-    GpuSpeed { bandwidth: fitting.filter_map(at).collect(), launch_us }
+    let launch_us = probe.launch_time().ok().map(us);
+    (fitting.filter_map(at).collect(), launch_us)
 }
 
 /// Measures the bandwidth of a team with each working set.

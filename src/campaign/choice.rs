@@ -3,7 +3,7 @@
 
 use std::sync::atomic::Ordering;
 
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 
 use super::env::Env;
 use super::gpus;
@@ -33,8 +33,7 @@ pub fn methods(run: &RunSettings, env: &mut Env) -> Result<(Vec<Choice<'static>>
         run.device
     );
     if let Some(name) = run.models().first() {
-        let file = DeviceFile::find(name).map_err(|Unavailable(reason)| anyhow!(reason))?;
-        return Ok((choices, Some(Gpu::new(Model::of_file(name, &file)))));
+        return Ok((choices, Some(modelled(name)?)));
     }
     let reason = match gpus::open(run.gpu, run.settings.timeout, env) {
         Ok(gpu) => return Ok((choices, Some(gpu))),
@@ -43,14 +42,14 @@ pub fn methods(run: &RunSettings, env: &mut Env) -> Result<(Vec<Choice<'static>>
     if run.device == DeviceChoice::All
         && choices.iter().any(|choice| choice.method.is_kernel_file())
     {
-        let file = DeviceFile::find(FALLBACK).map_err(|Unavailable(reason)| anyhow!(reason))?;
+        let gpu = modelled(FALLBACK)?;
         if !run.quiet {
             writeln!(
                 env.stderr,
                 "{reason}; the kernels run on model:{FALLBACK}, with modelled times"
             )?;
         }
-        return Ok((choices, Some(Gpu::new(Model::of_file(FALLBACK, &file)))));
+        return Ok((choices, Some(gpu)));
     }
     if let Some(demand) = demand(run)? {
         bail!(
@@ -68,6 +67,11 @@ pub fn methods(run: &RunSettings, env: &mut Env) -> Result<(Vec<Choice<'static>>
     Ok((choices, None))
 }
 
+/// Opens a modelled GPU, by name or device file.
+pub fn modelled(name: &str) -> Result<Gpu> {
+    Ok(Gpu::new(Model::of_file(name, &DeviceFile::find(name)?)))
+}
+
 /// Lets a child process open the GPU that the methods need, if they need a real one.
 pub fn ask_for_gpu(run: &RunSettings, env: &mut Env) -> Result<()> {
     if run.models().is_empty() && chosen(run)?.iter().any(is_on_gpu) {
@@ -79,7 +83,6 @@ pub fn ask_for_gpu(run: &RunSettings, env: &mut Env) -> Result<()> {
     Ok(())
 }
 
-/// Returns the methods that the command line selects.
 pub fn chosen(run: &RunSettings) -> Result<Vec<Choice<'static>>> {
     let mut choices = select(run.methods.as_deref().unwrap_or(&["*".into()]))?;
     choices.retain(|choice| run.device.includes(choice.method.device()));
@@ -100,15 +103,9 @@ pub fn swept(choice: &Choice<'static>, parameters: &[String]) -> Vec<Choice<'sta
     let Choice { method, given } = choice;
     let is_swept = |name: &str| parameters.iter().any(|swept| swept == name);
     let others = given.iter().copied().filter(|(name, _)| !is_swept(name)).collect();
-    let sets = parameters.iter().fold(vec![others], |sets: Vec<Given>, parameter| {
+    let sets = parameters.iter().fold(vec![others], |sets, parameter| {
         let values = values(choice, parameter);
-        if values.is_empty() {
-            return sets;
-        }
-        let with_each = |set: &Given| -> Vec<Given> {
-            values.iter().map(|&value| [&set[..], &[value]].concat()).collect()
-        };
-        sets.iter().flat_map(with_each).collect()
+        if values.is_empty() { sets } else { with_each(&sets, &values) }
     });
     sets.into_iter().map(|given| Choice { method, given }).collect()
 }
@@ -124,8 +121,7 @@ fn values(choice: &Choice<'static>, name: &str) -> Given {
     })
 }
 
-/// Returns the part of the command line that requires a GPU, if any. A pattern that also matches CPU methods does
-/// not require one.
+/// Returns the part of the command line that requires a GPU: a pattern that also matches CPU methods does not.
 fn demand(run: &RunSettings) -> Result<Option<String>> {
     if let Some(number) = run.gpu {
         return Ok(Some(format!("GPU {number}")));
@@ -192,7 +188,6 @@ pub fn matching(glob: &str) -> Result<Vec<&'static Method>> {
     Ok(methods)
 }
 
-/// A set of parameters: names and values.
 type Given = Vec<(&'static str, &'static str)>;
 
 /// Parses parameters. Returns one set, or one set for every combination if values are `*`.
@@ -202,12 +197,16 @@ fn sets(method: &Method, parameters: &[&str]) -> Result<Vec<Given>> {
         let name = values[0].0;
         let is_new = sets.iter().flatten().all(|(other, _)| *other != name);
         ensure!(is_new, "{} is given the parameter {name} twice", method.name);
-        let with_each = |set: &Given| {
-            let set = set.clone();
-            values.iter().map(move |&value| [&set[..], &[value]].concat()).collect::<Vec<_>>()
-        };
-        Ok(sets.iter().flat_map(with_each).collect())
+        Ok(with_each(&sets, &values))
     })
+}
+
+/// Returns every set extended by each of the values.
+fn with_each(sets: &[Given], values: &[(&'static str, &'static str)]) -> Vec<Given> {
+    let of_set = |set: &Given| -> Vec<Given> {
+        values.iter().map(|&value| [&set[..], &[value]].concat()).collect()
+    };
+    sets.iter().flat_map(of_set).collect()
 }
 
 /// Parses `name=value`. Returns the parameter with this value, or with each of its values if that is `*`.

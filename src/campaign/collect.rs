@@ -93,11 +93,10 @@ impl<'r> Collector<'r> {
         let is_last = |cell: &RowKey| !open.iter().any(|open| open.is_of_group(cell));
         while let Some(cell) = self.ended.iter().filter_map(|(row, _)| row.cell()).find(is_last) {
             let threads = self.record.cells.iter().filter_map(|cell| cell.threads).max();
-            let mut event =
-                Event::Group(Box::new(Group::new(&cell, threads.unwrap_or(1), &self.facts)));
-            self.take(&mut event);
-            let Event::Group(group) = event else { unreachable!("it is one") };
-            groups.push(*group);
+            let mut group = Group::new(&cell, threads.unwrap_or(1), &self.facts);
+            self.complete(&mut group);
+            self.done.extend(group.rows.iter().filter_map(timed));
+            groups.push(group);
         }
         groups
     }

@@ -46,8 +46,7 @@ pub fn open(number: Option<usize>, timeout: Duration, env: &mut Env) -> Result<G
     (env.open_gpu)(number)
 }
 
-/// Returns the facts of a GPU from a child process, which is started only once for each GPU, and only if there may be a
-/// driver.
+/// Returns the facts of a GPU from a child process, which is started once for each GPU, if there may be a driver.
 pub fn facts(
     number: Option<usize>,
     timeout: Duration,

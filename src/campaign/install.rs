@@ -17,8 +17,7 @@ const FORMAT: &str = "register blocks 1";
 
 pub type Profiles = BTreeMap<Precision, Profile>;
 
-/// Returns the profiles that the methods need. Reads them from the cache, or measures and caches them with a note
-/// on stderr.
+/// Returns the profiles that the methods need, from the cache, or measured and cached with a note on stderr.
 pub fn profiles(
     choices: &[Choice],
     precisions: &[Precision],

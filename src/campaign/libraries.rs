@@ -1,6 +1,6 @@
 //! Finds the libraries of vendors on this machine.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -9,7 +9,6 @@ use clap::ValueEnum;
 use super::isolate::{self, ask};
 use crate::record::run::Library;
 use spmv_methods::device::cuda::{cusparse, nvrtc};
-use spmv_methods::method::Unavailable;
 use spmv_methods::vendor::mkl::{self, Mkl};
 
 /// The time limit for opening a library.
@@ -34,25 +33,14 @@ impl Vendor {
 
     /// Returns the installed versions, the best first, or how to install one. GPU libraries are found without a GPU.
     fn find(self) -> Vec<Library> {
-        match self {
-            Self::Mkl => vec![library(mkl::mkl())],
-            Self::Nvrtc => self.editions(nvrtc::compilers(), |nvrtc| (nvrtc.name(), &nvrtc.file)),
-            Self::Cusparse => {
-                self.editions(cusparse::libraries(), |library| (library.name(), &library.file))
-            }
-        }
-    }
-
-    fn editions<L>(
-        self,
-        found: Result<&[L], Unavailable>,
-        describe: fn(&L) -> (String, &PathBuf),
-    ) -> Vec<Library> {
-        let library = |(name, file): (String, &PathBuf)| Library::in_file(name, file);
-        match found {
-            Ok(editions) => editions.iter().map(describe).map(library).collect(),
-            Err(absent) => vec![self.without(&absent)],
-        }
+        let found = match self {
+            Self::Mkl => mkl::mkl().map(|mkl| vec![of_mkl(mkl)]),
+            Self::Nvrtc => nvrtc::compilers()
+                .map(|all| all.iter().map(|it| Library::in_file(it.name(), &it.file)).collect()),
+            Self::Cusparse => cusparse::libraries()
+                .map(|all| all.iter().map(|it| Library::in_file(it.name(), &it.file)).collect()),
+        };
+        found.unwrap_or_else(|absent| vec![self.without(&absent)])
     }
 
     fn without(self, reason: &dyn ToString) -> Library {
@@ -66,8 +54,7 @@ pub fn all(program: Option<&Path>) -> Vec<Library> {
     let find = |vendor: &Vendor| match program {
         None => vendor.find(),
         Some(program) => {
-            let words = ["library", &vendor.name().to_lowercase()];
-            let found = ask(program, &words, LIMIT);
+            let found = ask(program, &["library", &vendor.name().to_lowercase()], LIMIT);
             found
                 .unwrap_or_else(|end| vec![vendor.without(&format!("{end:#} while it was opened"))])
         }
@@ -81,12 +68,10 @@ pub fn send_to_parent(vendor: Vendor) -> Result<()> {
 
 /// Returns the vendor's CPU library, if a method has used it.
 pub fn opened() -> Option<Library> {
-    mkl::opened().map(library)
+    let opened = mkl::opened()?;
+    Some(opened.map_or_else(|absent| Vendor::Mkl.without(&absent), of_mkl))
 }
 
-fn library(mkl: Result<&Mkl, Unavailable>) -> Library {
-    match mkl {
-        Ok(mkl) => Library::in_file(mkl.version.clone(), &mkl.file),
-        Err(absent) => Vendor::Mkl.without(&absent),
-    }
+fn of_mkl(mkl: &Mkl) -> Library {
+    Library::in_file(mkl.version.clone(), &mkl.file)
 }

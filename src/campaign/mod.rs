@@ -12,7 +12,6 @@ pub(crate) mod gpus;
 pub(crate) mod install;
 pub(crate) mod isolate;
 pub(crate) mod libraries;
-pub(crate) mod plan;
 pub(crate) mod plugins;
 pub(crate) mod progress;
 pub(crate) mod recording;
@@ -22,21 +21,40 @@ pub(crate) mod share;
 pub(crate) mod task;
 
 use anyhow::{Error, Result};
+use serde::{Deserialize, Serialize};
 
 use crate::bench::plan::Settings;
+use crate::bench::run::RunSettings;
 use crate::record::row::Row;
 use crate::record::run::{RowKey, RunRecord, open_cells};
 use crate::record::{Group, MatrixReport};
 use env::Env;
 use isolate::Runner;
-use plan::Plan;
 use progress::estimate::entries;
 use progress::{Display, Progress};
 use recording::Recording;
 use spmv_matrix::source::Source;
 use task::Event;
 
-/// A run over matrices.
+/// What a campaign measures, and how. Pure data, which is also sent to child processes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    pub run: RunSettings,
+    /// The parameters of which every value is measured, unless the methods of the run set a value.
+    pub sweep: Vec<String>,
+    /// Whether matrices with a single row or column are skipped.
+    pub skip_trivial: bool,
+    /// Whether the bandwidth of the machine is measured for the run record.
+    pub bandwidth: bool,
+}
+
+impl Plan {
+    /// Creates a plan with these settings, for all matrices and without bandwidths.
+    pub fn new(run: RunSettings) -> Self {
+        Self { run, sweep: Vec::new(), skip_trivial: false, bandwidth: false }
+    }
+}
+
 pub struct Campaign<'a> {
     runner: Runner<'a>,
     pub recording: Recording,
@@ -134,8 +152,13 @@ impl<'a> Campaign<'a> {
         let interrupted = self.runner.run(work, &mut |event| {
             progress.note(&event);
             if lost.is_none() && matches!(event, Event::Matrix(_) | Event::Group(_)) {
-                let mut keep = || recording.note(&event).and_then(|()| sink.event(&event));
-                lost = progress.suspend(&mut keep).err();
+                let keep = || {
+                    if let Event::Group(group) = &event {
+                        recording.take_group(group)?;
+                    }
+                    sink.event(&event)
+                };
+                lost = progress.suspend(keep).err();
             }
             measured.add(event);
         })?;

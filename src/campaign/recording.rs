@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 
-use super::task::Event;
 use crate::record::Group;
 use crate::record::file::is_not_regular_file;
 use crate::record::run::{ClockRange, Library, REVISION, RunRecord};
@@ -60,14 +59,7 @@ impl Recording {
         }
     }
 
-    /// Records the clocks and libraries if the event is a group.
-    pub fn note(&mut self, event: &Event) -> Result<()> {
-        match event {
-            Event::Group(group) => self.take_group(group),
-            _ => Ok(()),
-        }
-    }
-
+    /// Records the clocks and libraries of a group.
     pub fn take_group(&mut self, group: &Group) -> Result<()> {
         self.clocks.extend(group.clocks.iter().cloned());
         let kind = |library: &Library| library.name.split(' ').next().map(str::to_owned);

@@ -7,12 +7,10 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::bandwidth::GpuSpeed;
 use super::env::Env;
 use super::install::{self, Profiles};
-use super::plan::Plan;
 use super::task::{Event, MatrixTask, Step};
-use super::{bandwidth, choice};
+use super::{Plan, bandwidth, choice};
 use crate::bench::clock::Clock;
 use crate::bench::execute::Stopped;
 use crate::bench::inputs::replace_values;
@@ -43,7 +41,6 @@ use spmv_methods::vendor::mkl;
 const TRIVIAL: &str =
     "it has only one row or column, or none; such matrices are skipped, as in merge-spmv";
 
-/// A row to measure.
 pub struct Cell {
     pub key: RowKey,
     pub choice: Choice<'static>,
@@ -129,7 +126,17 @@ impl<'a> Session<'a> {
         let is_on_host = self.cells().any(|cell| cell.device == Device::Cpu);
         let is_wanted = self.plan.bandwidth && is_on_host;
         let sizes = if is_wanted { bandwidth::sizes(&env.system) } else { Vec::new() };
-        let gpu = self.gpu.as_ref().map(|gpu| self.gpu_record(gpu));
+        let gpu = self.gpu.as_ref().map(|gpu| {
+            // Before the measurement of bandwidth, which would count as activity.
+            let activity = gpu.activity();
+            let (bandwidth, launch_us) = match self.plan.bandwidth {
+                true => bandwidth::of_gpu(gpu),
+                false => (Vec::new(), None),
+            };
+            let facts = gpu.facts().clone();
+            let nominal_gbs = facts.nominal_gbs();
+            GpuRecord { facts, nominal_gbs, bandwidth, launch_us, activity, clocks: None }
+        });
         let bandwidth = bandwidth::of_team(&self.team, self.clock, &sizes);
         let begin = (env.readings)();
         RunRecord {
@@ -150,19 +157,6 @@ impl<'a> Session<'a> {
             corpus: None,
             sessions: vec![run::Session { date: env.date.clone(), begin, end: None }],
             joined: Vec::new(),
-        }
-    }
-
-    fn gpu_record(&self, gpu: &Gpu) -> GpuRecord {
-        let (activity, is_wanted) = (gpu.activity(), self.plan.bandwidth);
-        let speed = if is_wanted { bandwidth::of_gpu(gpu) } else { GpuSpeed::default() };
-        GpuRecord {
-            facts: gpu.facts().clone(),
-            nominal_gbs: gpu.facts().nominal_gbs(),
-            bandwidth: speed.bandwidth,
-            launch_us: speed.launch_us,
-            activity,
-            clocks: None,
         }
     }
 

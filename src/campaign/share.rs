@@ -73,30 +73,19 @@ fn owners(works: &[u128], shares: usize) -> Vec<usize> {
     owners
 }
 
-/// Why a text or a pair of numbers is no shard.
-#[derive(Debug, PartialEq, thiserror::Error)]
-pub enum ShardError {
-    #[error("it must be K/N, such as 3/8")]
-    NoShard,
-    #[error("{of} shards are too many; at most {MOST} are allowed")]
-    TooMany { of: usize },
-    #[error("there is no shard {number} of {of}; the shards are 1/{of} to {of}/{of}")]
-    OutOfRange { number: usize, of: usize },
-}
-
 /// Parses a shard of the form `k/n`, the k-th of n.
-pub fn shard(text: &str) -> Result<Shard, ShardError> {
+pub fn shard(text: &str) -> Result<Shard, String> {
     let numbers = text.split_once('/').and_then(|(k, n)| Some((k.parse().ok()?, n.parse().ok()?)));
-    let Some((number, of)) = numbers else { return Err(ShardError::NoShard) };
+    let (number, of) = numbers.ok_or("it must be K/N, such as 3/8")?;
     let shard = Shard { number, of };
     is_share(shard).map(|()| shard)
 }
 
-pub fn is_share(Shard { number, of }: Shard) -> Result<(), ShardError> {
+pub fn is_share(Shard { number, of }: Shard) -> Result<(), String> {
     match number {
-        _ if of > MOST => Err(ShardError::TooMany { of }),
+        _ if of > MOST => Err(format!("{of} shards are too many; at most {MOST} are allowed")),
         1.. if number <= of => Ok(()),
-        _ => Err(ShardError::OutOfRange { number, of }),
+        _ => Err(format!("there is no shard {number} of {of}; the shards are 1/{of} to {of}/{of}")),
     }
 }
 

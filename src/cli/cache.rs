@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 
-use super::command::{CommandStatus, Env};
+use super::{CommandStatus, Env};
 use spmv_matrix::cache::Contents;
 use spmv_matrix::cached::Listed;
 

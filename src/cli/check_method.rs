@@ -7,8 +7,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 
-use super::command::{CommandStatus, Env, Interrupted};
 use super::values::seconds;
+use super::{CommandStatus, Env, Interrupted};
 use crate::bench::check::{self, Facts, Message, Passed};
 use crate::campaign::isolate::listen;
 use crate::campaign::plugins::describe;

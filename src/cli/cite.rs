@@ -3,8 +3,8 @@
 use anyhow::{Context, Result};
 use clap::Args;
 
-use super::command::{CommandStatus, Env};
 use super::values::MethodName;
+use super::{CommandStatus, Env};
 use crate::campaign::choice::matching;
 use crate::papers::bibliography::{BibEntry, entries};
 
@@ -27,7 +27,6 @@ pub fn run(args: &CiteArgs, env: &mut Env) -> Result<CommandStatus> {
     Ok(CommandStatus::Ok)
 }
 
-/// Returns the keys of the entries that a word selects.
 fn cited(word: &str) -> Result<Vec<&'static str>> {
     let keys = entries().map(|entry| entry.key);
     let named: Vec<_> = keys.filter(|key| word == "all" || word == *key).collect();

@@ -9,9 +9,9 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use serde_json::Value;
 
-use super::command::{CommandStatus, Env};
 use super::output::{OutputArgs, beside, form};
 use super::report::GinkgoArgs;
+use super::{CommandStatus, Env};
 use crate::record::facts::differences_to_compare;
 use crate::record::read::{self, RecordedRow};
 use crate::record::terminal::shown;

@@ -7,17 +7,16 @@ use std::ffi::OsString;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 
-use super::command::{CommandStatus, Env};
 use super::measure::PrecisionChoice;
 use super::output::{OutputArgs, TextOrJson, form};
 use super::sources::{of_matrix, source};
 use super::values::{MethodName, device, whole};
+use super::{CommandStatus, Env};
 use crate::bench::plan::{CacheState, Protocol, Settings};
 use crate::bench::run::{DeviceChoice, RunSettings};
 use crate::campaign::choice::select;
-use crate::campaign::plan::Plan;
 use crate::campaign::progress::Display;
-use crate::campaign::{Campaign, Measured, Work};
+use crate::campaign::{Campaign, Measured, Plan, Work};
 use crate::record::MatrixReport;
 use page::Page;
 use spmv_matrix::source::Source;
@@ -120,7 +119,6 @@ pub fn run(args: &ExplainArgs, env: &mut Env) -> Result<CommandStatus> {
     args.output.write(&text, env.stdout).map(|()| CommandStatus::Ok)
 }
 
-/// Returns the page of the measured method, or an error if it could not be measured.
 fn page<'r>(source: &Source, report: &'r MatrixReport) -> Result<Page<'r>> {
     if let Some(reason) = report.unreadable().filter(|_| report.groups.is_empty()) {
         bail!("{}", of_matrix(source, reason));

@@ -10,9 +10,9 @@ use clap::Args;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::command::{CommandStatus, Env, Interrupted};
 use super::output::check_not_read;
 use super::sources::{source, stand_ins};
+use super::{CommandStatus, Env, Interrupted};
 use crate::collection::Matrix;
 use crate::collection::fetch::mirror;
 use crate::record::output;

@@ -3,14 +3,14 @@
 use anyhow::{Result, bail};
 use clap::Args;
 
-use super::command::{CommandStatus, Env};
 use super::output::OutputArgs;
 use super::values::device;
+use super::{CommandStatus, Env};
 use crate::bench::run::DeviceChoice;
+use crate::campaign::choice::modelled;
 use crate::campaign::gpus;
-use spmv_methods::device::Gpu;
 use spmv_methods::device::gauge::measure;
-use spmv_methods::device::model::{DeviceFile, Model, written};
+use spmv_methods::device::model::written;
 
 #[derive(Debug, Args)]
 pub struct GpuFileArgs {
@@ -25,9 +25,7 @@ pub fn run(args: &GpuFileArgs, env: &mut Env) -> Result<CommandStatus> {
     args.output.check(&[])?;
     let gpu = match &args.device {
         DeviceChoice::Gpu(number) => gpus::open(*number, gpus::LIMIT, env)?,
-        DeviceChoice::Models(names) if names.len() == 1 => {
-            Gpu::new(Model::of_file(&names[0], &DeviceFile::find(&names[0])?))
-        }
+        DeviceChoice::Models(names) if names.len() == 1 => modelled(&names[0])?,
         other => bail!("--device {other}: choose one GPU: gpu, its number, or model:NAME"),
     };
     let facts = gpu.facts();

@@ -6,10 +6,9 @@ use anyhow::{Result, anyhow};
 use clap::Command;
 use clap_mangen::Man;
 
-use super::command::CommandStatus;
+use super::CommandStatus;
 use spmv_matrix::near::hint;
 
-/// Prints all pages of the command line, or the page of one command.
 pub fn run(command: Option<&str>, cli: Command, out: &mut dyn Write) -> Result<CommandStatus> {
     // Otherwise the page would list the command `help`, which only repeats the other pages.
     let mut cli = cli.disable_help_subcommand(true);

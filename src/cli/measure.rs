@@ -12,7 +12,7 @@ use super::output::ExportArgs;
 use super::values::{MethodName, device, distinct, finite, seconds, whole, whole_from};
 use crate::bench::plan::{CacheState, Fill, MAX_ROUNDS, Protocol, Settings, Values};
 use crate::bench::run::{DeviceChoice, RunSettings};
-use crate::campaign::plan::Plan;
+use crate::campaign::Plan;
 use crate::record::write::{Format, Sort};
 use spmv_matrix::memory::Size;
 use spmv_matrix::order::Order;

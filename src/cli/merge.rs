@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use clap::Args;
 
-use super::command::{CommandStatus, Env};
 use super::output::{beside, is_same_file};
+use super::{CommandStatus, Env};
 use crate::campaign::recording::write_record;
 use crate::campaign::resume::{read_record, read_rows};
 use crate::campaign::share::is_share;
@@ -83,7 +83,8 @@ impl Part {
             format!("{} was not written by `spmv-bench corpus`", path.display())
         })?;
         // Checked first, because memory is allocated for the number of shards in the file.
-        is_share(corpus.shard).with_context(|| format!("{}: corpus.shard", facts.display()))?;
+        is_share(corpus.shard)
+            .map_err(|wrong| anyhow!("{}: corpus.shard: {wrong}", facts.display()))?;
         let rows = read_rows(path, &record)?;
         Ok(Self { path: path.to_owned(), record, corpus, rows })
     }

@@ -9,9 +9,9 @@ use anyhow::{Result, bail};
 use clap::Args;
 use serde::Serialize;
 
-use super::command::{CommandStatus, Env};
 use super::output::{OutputArgs, form};
 use super::values::MethodName;
+use super::{CommandStatus, Env};
 use crate::campaign::choice::matching;
 use crate::record::cells::to_csv;
 use crate::record::table::Table;

@@ -5,7 +5,6 @@ mod args;
 mod cache;
 mod check_method;
 mod cite;
-mod command;
 mod compare;
 mod corpus;
 mod explain;
@@ -35,12 +34,21 @@ use std::ffi::OsString;
 use anyhow::{Context, Result};
 use clap::{CommandFactory, Parser};
 
-pub use crate::campaign::isolate::OUT_OF_MEMORY;
+pub use crate::campaign::env::Env;
 use crate::campaign::isolate::worker;
+pub use crate::campaign::isolate::{Interrupted, OUT_OF_MEMORY};
 use crate::campaign::{gpus, libraries, plugins};
 use args::{Cli, Command};
-pub use command::{CommandStatus, Env, Interrupted};
 pub use measure::run_settings;
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CommandStatus {
+    /// Everything succeeded: exit status 0.
+    Ok,
+    /// A result is wrong, missing or slower than allowed: exit status 1.
+    Bad,
+}
 
 /// Returns whether a command line starts a worker, the child process that measures.
 pub fn is_worker(args: impl IntoIterator<Item = OsString>) -> bool {

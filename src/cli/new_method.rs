@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, ensure};
 use clap::{Args, ValueEnum};
 
-use super::command::{CommandStatus, Env};
+use super::{CommandStatus, Env};
 use spmv_methods::plugin;
 
 /// The header of the interface, which each folder contains.

@@ -5,11 +5,11 @@ use std::io::{self, Write};
 
 use anyhow::{Error, Result, ensure};
 
-use super::command::{CommandStatus, Env};
 use super::measure::MeasureArgs;
 use super::output::finish;
 use super::single::SingleArgs;
 use super::sources::source;
+use super::{CommandStatus, Env};
 use crate::bench::execute::Stopped;
 use crate::bench::mpi::{Distributed, Ranks, launched, load, measure_on_ranks};
 use crate::bench::outcome::{Outcome, Results};
@@ -105,7 +105,7 @@ fn measure(
     let session = ranks.agree(Session::start(&measure.plan(), env))?;
     let record = leader.then(|| RunRecord { command: command.into(), ..session.record(env) });
     let reporters = leader.then(|| reporters(measure, env.stdout)).transpose();
-    let reporters = ranks.agree(reporters)?.unwrap_or_default();
+    let mut reporters = ranks.agree(reporters)?.unwrap_or_default();
     let begin = |record| -> Result<Recording> {
         let mut recording = Recording::new(record, env.readings, measure.quiet);
         recording.begin(measure.record_path(), env.stderr)?;
@@ -115,8 +115,12 @@ fn measure(
     let (matrix, share) = load(ranks, &source, &session.plan.run, session.clock)?;
     let mut report = report_of(&source, &matrix);
     let ended = groups(ranks, &session, &matrix, &share, &mut report);
-    if let Some(recording) = recording {
-        write_results(measure, recording, &report, reporters, env.stderr)?;
+    if let Some(mut recording) = recording {
+        report.groups.iter().try_for_each(|group| recording.take_group(group))?;
+        measure.warn(&report, env.stderr)?;
+        reporters.iter_mut().try_for_each(|reporter| reporter.report(&report))?;
+        finish(reporters)?;
+        recording.finish(env.stderr)?;
     }
     if ended.is_err() {
         writeln!(env.stderr, "interrupted: the results of {source} are incomplete")?;
@@ -124,7 +128,6 @@ fn measure(
     Ok(if ended.is_err() || report.is_bad() { CommandStatus::Bad } else { CommandStatus::Ok })
 }
 
-/// Creates the reporters for the requested formats.
 fn reporters<'a>(
     args: &MeasureArgs,
     stdout: &'a mut dyn Write,
@@ -132,21 +135,6 @@ fn reporters<'a>(
     let mut reporters = args.exporters()?;
     reporters.insert(0, args.reporter(args.format_of_one()?, stdout)?);
     Ok(reporters)
-}
-
-/// Prints and writes the results. Called on rank 0 only.
-fn write_results(
-    args: &MeasureArgs,
-    mut recording: Recording,
-    report: &MatrixReport,
-    mut reporters: Vec<Reporter<Output>>,
-    stderr: &mut dyn Write,
-) -> Result<()> {
-    report.groups.iter().try_for_each(|group| recording.take_group(group))?;
-    args.warn(report, stderr)?;
-    reporters.iter_mut().try_for_each(|reporter| reporter.report(report))?;
-    finish(reporters)?;
-    recording.finish(stderr)
 }
 
 fn report_of(source: &Source, matrix: &Distributed) -> MatrixReport {

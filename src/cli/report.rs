@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, ensure};
 use clap::Args;
 
-use super::command::{CommandStatus, Env};
+use super::{CommandStatus, Env};
 use crate::record::ginkgo::Unit;
 use crate::record::output;
 use crate::record::terminal::shown;

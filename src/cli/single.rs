@@ -8,14 +8,13 @@ use std::time::Duration;
 use anyhow::{Result, bail, ensure};
 use clap::Args;
 
-use super::command::{CommandStatus, Env};
 use super::measure::{MeasureArgs, NOTHING};
 use super::output::finish;
 use super::sources::{bytes_of, of_matrix, source};
+use super::{CommandStatus, Env};
 use crate::bench::plan::Protocol;
-use crate::campaign::plan::Plan;
 use crate::campaign::progress::Display;
-use crate::campaign::{Campaign, Work};
+use crate::campaign::{Campaign, Plan, Work};
 use crate::record::row::Row;
 use crate::record::write::Format;
 use live::Live;

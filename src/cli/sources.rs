@@ -64,8 +64,7 @@ fn parsed(word: &OsStr, datasets: Option<&Path>) -> Result<Source> {
     })
 }
 
-/// Returns the matrices of the collection that `stand-in:SET|GROUP/NAME` names, with their stand-ins. Returns
-/// `None` for other words.
+/// Returns the matrices that `stand-in:SET|GROUP/NAME` names, with their stand-ins; `None` for other words.
 pub fn stand_ins(word: &OsStr, datasets: Option<&Path>) -> Result<Option<Vec<(Matrix, Source)>>> {
     let named = word.to_str().and_then(|word| word.strip_prefix("stand-in:"));
     let Some(named) = named else { return Ok(None) };
@@ -102,7 +101,6 @@ pub fn of_matrix(source: &Source, reason: &str) -> String {
     if reason.starts_with(&name) { reason.to_owned() } else { format!("{name}: {reason}") }
 }
 
-/// Returns a matrix file with its size in bytes.
 pub fn sized(file: PathBuf) -> (Source, u64) {
     let source = Source::File(file);
     let bytes = bytes_of(&source);

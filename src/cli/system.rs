@@ -6,9 +6,9 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use serde::Serialize;
 
-use super::command::{CommandStatus, Env};
 use super::output::{OutputArgs, TextOrJson, form};
 use super::values::whole;
+use super::{CommandStatus, Env};
 use crate::campaign::bandwidth::{of_team, sizes};
 use crate::campaign::recording::UNPINNED;
 use crate::campaign::{gpus, libraries};
@@ -41,7 +41,6 @@ struct Facts<'a> {
     #[serde(flatten)]
     system: &'a System,
     gpus: Vec<Gpu>,
-    /// The reason why there is no GPU.
     no_gpu: Option<String>,
     libraries: Vec<Library>,
     bandwidth: Vec<Bandwidth>,

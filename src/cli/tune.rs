@@ -1,26 +1,28 @@
 //! `spmv-bench tune`: finds the best parameter values over many matrices.
 
-mod rows;
 mod sweeps;
 
 use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
 use std::io::Write;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
+use serde::Serialize;
 
-use super::command::{CommandStatus, Env};
 use super::measure::{MeasureArgs, NOTHING};
 use super::sources::{of_matrix, sources};
+use super::{CommandStatus, Env};
 use crate::bench::run::DeviceChoice;
 use crate::campaign::choice::chosen;
-use crate::campaign::plan::Plan;
 use crate::campaign::progress::Display;
-use crate::campaign::{Campaign, Measured, Sink, Work};
+use crate::campaign::{Campaign, Measured, Plan, Sink, Work};
+use crate::record::cells::to_csv;
+use crate::record::file::{RowFile, is_not_regular_file};
+use crate::record::output;
 use crate::record::row::Row;
 use crate::record::text::modelled;
 use crate::record::write::Sort;
-use rows::Rows;
 use sweeps::{SHAPES, SIZES, Sweeps};
 
 #[derive(Debug, Args)]
@@ -129,4 +131,38 @@ fn with_defaults(mut measure: MeasureArgs, what: Tunable) -> Result<MeasureArgs>
     measure.methods.get_or_insert_with(|| methods.iter().copied().map(String::from).collect());
     measure.rounds.get_or_insert(1);
     Ok(measure)
+}
+
+/// The output of `--output`, if there is one. The rows of a matrix are written as soon as it is measured.
+pub struct Rows(Option<Place>);
+
+enum Place {
+    File(RowFile),
+    Device { device: File, has_header: bool },
+}
+
+impl Rows {
+    pub fn open(measure: &MeasureArgs) -> Result<Self> {
+        let Some(path) = &measure.output else { return Ok(Self(None)) };
+        output::check(path, measure.force)?;
+        Ok(Self(Some(match is_not_regular_file(path) {
+            true => {
+                let device = OpenOptions::new().write(true).open(path);
+                let device = device.with_context(|| format!("cannot write {}", path.display()))?;
+                Place::Device { device, has_header: false }
+            }
+            false => Place::File(RowFile::replace(path)?),
+        })))
+    }
+
+    pub fn write(&mut self, row: impl Serialize) -> Result<()> {
+        match &mut self.0 {
+            None => Ok(()),
+            Some(Place::File(file)) => Ok(file.add(&[row])?),
+            Some(Place::Device { device, has_header }) => {
+                let text = to_csv(&[row], !std::mem::replace(has_header, true))?;
+                Ok(device.write_all(&text)?)
+            }
+        }
+    }
 }

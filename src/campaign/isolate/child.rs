@@ -106,8 +106,7 @@ impl Drop for Running {
     }
 }
 
-/// Starts this program with these arguments. Returns the process and the socket that is connected to its standard
-/// input.
+/// Starts this program with these arguments. Returns it with the socket that is connected to its standard input.
 fn spawn(program: &Path, words: &[&str]) -> Result<(Child, UnixStream)> {
     let (socket, theirs) = UnixStream::pair()?;
     let process = Command::new(program)

@@ -14,13 +14,13 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::Work;
 use super::choice::{ask_for_gpu, chosen, is_parallel};
 use super::collect::Collector;
 use super::env::Env;
-use super::plan::Plan;
 use super::session::Session;
 use super::task::Event;
+use super::{Plan, Work};
+use crate::bench::run::DeviceChoice;
 use crate::record::run::RunRecord;
 use child::NotReady;
 pub use child::{Interrupted, OUT_OF_MEMORY, ask, listen};
@@ -85,30 +85,30 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// Returns the numbers of threads for which methods are measured. It is empty if no number is given, and has only
-/// the largest number if no method depends on it.
-fn threads(plan: &Plan) -> Result<Vec<usize>> {
-    let threads = &plan.run.threads;
-    let is_needed = threads.len() > 1 && chosen(&plan.run)?.iter().any(is_parallel);
-    let most = threads.iter().max().copied();
-    Ok(if is_needed { threads.clone() } else { most.into_iter().collect() })
-}
-
+/// Returns the plan of each child. With fewer threads than the largest number, only the methods that depend on it are
+/// measured.
 fn plans(plan: &Plan) -> Result<Vec<Plan>> {
-    let (threads, models) = (threads(plan)?, plan.run.models());
-    let most = threads.iter().max().copied();
-    Ok(match most {
-        _ if models.len() > 1 => {
-            let of = |(number, name): (usize, &String)| {
-                plan.clone().with_model(name.clone(), number == 0)
-            };
-            models.iter().enumerate().map(of).collect()
-        }
-        Some(most) => {
-            threads.iter().map(|&threads| plan.clone().with_threads(threads, most)).collect()
-        }
-        None => vec![plan.clone()],
-    })
+    let (threads, models) = (&plan.run.threads, plan.run.models());
+    if models.len() > 1 {
+        let of = |name: &String| {
+            let mut plan = plan.clone();
+            plan.run.device = DeviceChoice::Models(vec![name.clone()]);
+            plan.run.quiet |= *name != models[0];
+            plan
+        };
+        return Ok(models.iter().map(of).collect());
+    }
+    let Some(&most) = threads.iter().max() else { return Ok(vec![plan.clone()]) };
+    let all_needed = threads.len() > 1 && chosen(&plan.run)?.iter().any(is_parallel);
+    let of = |&threads: &usize| {
+        let (mut plan, is_first) = (plan.clone(), threads == most);
+        plan.run.threads = vec![threads];
+        plan.run.only_parallel = !is_first;
+        plan.run.quiet |= !is_first;
+        plan.bandwidth &= is_first;
+        plan
+    };
+    Ok(if all_needed { threads.iter().map(of).collect() } else { vec![of(&most)] })
 }
 
 /// Starts the children. Returns them with the run record, which is that of the child with the most threads, extended

@@ -33,7 +33,6 @@ pub struct Supervisor<'a> {
     record: RunRecord,
 }
 
-/// How the work on a matrix ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Finish {
     /// Every cell has a row.
@@ -41,12 +40,6 @@ pub enum Finish {
     /// The matrix has a row with the reason why it is not measured.
     NotMeasured,
     Interrupted,
-}
-
-/// How the work of one child on a matrix ended.
-enum Attempt {
-    Finished(Finish),
-    Died(End),
 }
 
 impl<'a> Supervisor<'a> {
@@ -69,8 +62,8 @@ impl<'a> Supervisor<'a> {
         let (mut watch, mut idle_ends) = (Watch::begin(), 0);
         while !collector.open().is_empty() {
             let end = match self.attempt(work, &mut collector, &mut watch, emit)? {
-                Attempt::Finished(finish) => return Ok(finish),
-                Attempt::Died(end) => end,
+                Ok(finish) => return Ok(finish),
+                Err(end) => end,
             };
             collector.forget_pending();
             if watch.is_idle() && idle_ends < TRIES {
@@ -123,16 +116,16 @@ impl<'a> Supervisor<'a> {
         self.interrupted.load(Ordering::Relaxed)
     }
 
-    /// Lets one child measure the open cells.
+    /// Lets one child measure the open cells. Returns how the work on the matrix ended, or else how the child did.
     fn attempt(
         &mut self,
         work: &Work,
         collector: &mut Collector,
         watch: &mut Watch,
         emit: &mut dyn FnMut(Event),
-    ) -> Result<Attempt> {
+    ) -> Result<Result<Finish, End>> {
         let mut running = match self.running.take().map_or_else(|| self.start_again(), Ok) {
-            Err(_) if self.is_interrupted() => return Ok(Attempt::Finished(Finish::Interrupted)),
+            Err(_) if self.is_interrupted() => return Ok(Ok(Finish::Interrupted)),
             running => running?,
         };
         // An error is ignored: if the child has ended, there will be no answers.
@@ -151,7 +144,7 @@ impl<'a> Supervisor<'a> {
                 }
                 Ok(Answer::Done) => {
                     self.running = Some(running);
-                    return Ok(Attempt::Finished(watch.finish()));
+                    return Ok(Ok(watch.finish()));
                 }
                 Ok(Answer::Lost(reason)) => break End { status: Status::Failed, reason },
                 Ok(Answer::Interrupted) => {
@@ -175,14 +168,14 @@ impl<'a> Supervisor<'a> {
             if self.is_interrupted() {
                 let asked = *asked.get_or_insert_with(|| running.interrupt());
                 if asked.elapsed() > LAST_GRACE {
-                    return Ok(Attempt::Finished(Finish::Interrupted));
+                    return Ok(Ok(Finish::Interrupted));
                 }
             }
         };
         Ok(match () {
-            () if self.is_interrupted() => Attempt::Finished(Finish::Interrupted),
-            () if watch.is_over || collector.is_complete() => Attempt::Finished(watch.finish()),
-            () => Attempt::Died(end),
+            () if self.is_interrupted() => Ok(Finish::Interrupted),
+            () if watch.is_over || collector.is_complete() => Ok(watch.finish()),
+            () => Err(end),
         })
     }
 }

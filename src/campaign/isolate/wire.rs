@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::campaign::Plan;
 use crate::campaign::gpus::Answers;
-use crate::campaign::plan::Plan;
 use crate::campaign::task::Event;
 use crate::record::run::RunRecord;
 use spmv_methods::added;
@@ -16,10 +16,8 @@ use spmv_methods::added;
 /// The first message to the child, which configures it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Hello {
-    /// What the child measures.
     pub plan: Plan,
     pub run_id: String,
-    /// What is known of the GPUs.
     pub gpus: Answers,
     /// The plug-ins and `.cu` files whose methods the child adds.
     pub added: Vec<PathBuf>,
@@ -40,8 +38,7 @@ impl Hello {
     }
 }
 
-/// A message from the child. After the first one, the parent sends a
-/// [`MatrixTask`](crate::campaign::task::MatrixTask) at a time.
+/// A message from the child. After the first one, the parent sends one `MatrixTask` at a time.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Answer {
     /// The answer to [`Hello`] of a child that is ready.

@@ -111,7 +111,6 @@ impl Progress {
         }
     }
 
-    /// Removes the progress bar from the terminal.
     pub fn finish(&self) {
         if let Some(drawn) = &self.0 {
             drawn.bar.finish_and_clear();

@@ -108,7 +108,6 @@ impl Pace {
         Self { settings, matrices, finished: 0, ahead, expected: trust, used: trust, current: None }
     }
 
-    /// Starts a matrix with these open cells.
     pub fn begin(&mut self, name: String, entries: u64, cells: Vec<RowKey>) {
         let estimate = Estimate::of(entries, &self.settings);
         self.ahead = (self.ahead - estimate.seconds(cells.len())).max(0.0);
@@ -147,7 +146,6 @@ impl Pace {
         }
     }
 
-    /// Ends the current matrix, or counts a matrix that was finished in an earlier run.
     pub fn end(&mut self) {
         self.finished += 1;
         self.current = None;

@@ -22,7 +22,6 @@ pub struct Page<'a> {
     precision: &'static str,
     device: String,
     cache: &'static str,
-    /// The modelled time in milliseconds.
     modelled_ms: f64,
     stages: Vec<Part<'a>>,
 }

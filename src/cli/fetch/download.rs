@@ -8,7 +8,7 @@ use anyhow::{Result, ensure};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{FetchArgs, megabytes};
-use crate::cli::command::{CommandStatus, Env};
+use crate::cli::{CommandStatus, Env};
 use crate::collection::Matrix;
 use crate::collection::fetch::address::is_exposed;
 use crate::collection::fetch::folder::Folder;

@@ -2,22 +2,22 @@
 
 mod choose;
 mod download;
-mod list;
 mod verify;
 
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
 
-use super::command::{CommandStatus, Env};
 use super::values::{seconds, whole_from};
+use super::{CommandStatus, Env};
 use crate::collection::fetch::address::Site;
 use crate::collection::fetch::client::Client;
 use crate::collection::fetch::folder::{DATA, Folder};
 use crate::collection::fetch::ledger::Ledger;
-use crate::collection::fetch::plan::plan;
+use crate::collection::fetch::plan::{State, WantedMatrix, plan};
 use crate::collection::fetch::{Fetch, FetchError, Form, Settings};
 use crate::collection::fields::FORMS;
 use crate::collection::{Datasets, Matrix};
@@ -124,9 +124,9 @@ fn execute(args: &FetchArgs, env: &mut Env) -> Result<CommandStatus> {
     if args.list {
         let tasks = plan(matrices, &folder, &Ledger::read(&folder)?, settings.form);
         if args.words.is_empty() && !args.all && args.filter.is_none() {
-            list::sets(&datasets, env.stdout)?;
+            list_sets(&datasets, env.stdout)?;
         }
-        list::matrices(&tasks, env.stdout)?;
+        list_matrices(&tasks, env.stdout)?;
         return Ok(CommandStatus::Ok);
     }
     let mut written = Ok(());
@@ -142,6 +142,54 @@ fn execute(args: &FetchArgs, env: &mut Env) -> Result<CommandStatus> {
     let tasks = plan(matrices, &folder, &ledger, settings.form);
     let fetch = Fetch { folder: &folder, settings: &settings, web: &web };
     download::run(args, &tasks, ledger, &fetch, env)
+}
+
+fn list_sets(datasets: &Datasets, out: &mut dyn Write) -> io::Result<()> {
+    let width = datasets.sets().map(|(name, _)| name.len()).max().unwrap_or(0).max(3);
+    writeln!(out, "{:<width$}  matrices  source", "set")?;
+    for (name, set) in datasets.sets() {
+        let count = datasets.matrices_of(set).len();
+        writeln!(out, "{name:<width$}  {count:>8}  {}", set.source)?;
+        if let Some(note) = &set.note {
+            writeln!(out, "{:<width$}  {:>8}  {note}", "", "")?;
+        }
+    }
+    writeln!(out)
+}
+
+fn list_matrices(tasks: &[WantedMatrix], out: &mut dyn Write) -> io::Result<()> {
+    let width = tasks.iter().map(|task| task.matrix.id.len()).max().unwrap_or(0).max(6);
+    writeln!(
+        out,
+        "{:<width$}  {:>11}  {:>11}  {:>13}  {:>10}  {:<7}  kind",
+        "matrix", "rows", "cols", "nnz", "archive MB", "present"
+    )?;
+    let (mut present, mut missing_bytes) = (0, 0);
+    for task in tasks {
+        let matrix = &task.matrix;
+        let bytes = matrix.archive_bytes_estimate();
+        let is_present = match &task.state {
+            State::Present => "yes",
+            State::Missing => "no",
+            State::Taken(_) => "taken",
+        };
+        match &task.state {
+            State::Present => present += 1,
+            _ => missing_bytes += bytes,
+        }
+        writeln!(
+            out,
+            "{:<width$}  {:>11}  {:>11}  {:>13}  {:>10}  {is_present:<7}  {}",
+            matrix.id,
+            matrix.rows,
+            matrix.cols,
+            matrix.nnz,
+            format!("~{}", megabytes(bytes)),
+            matrix.kind
+        )?;
+    }
+    let (missing, megabytes) = (tasks.len() - present, megabytes(missing_bytes));
+    writeln!(out, "{present} present, {missing} to download: ~{megabytes} MB of archives")
 }
 
 /// Formats bytes as megabytes, with three digits for small numbers.

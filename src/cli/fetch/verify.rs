@@ -9,7 +9,7 @@ use anyhow::{Result, ensure};
 
 use super::FetchArgs;
 use super::choose::ids;
-use crate::cli::command::{CommandStatus, Env};
+use crate::cli::{CommandStatus, Env};
 use crate::collection::Datasets;
 use crate::collection::fetch::folder::Folder;
 use crate::collection::fetch::ledger::{Ledger, LedgerRow};

@@ -60,8 +60,7 @@ pub struct ReproduceArgs {
     pub quiet: bool,
 }
 
-/// Parses the value of `--device`: as for the other commands, or `model` for the GPUs that each experiment's
-/// source measured on.
+/// Parses `--device`: as for other commands, or `model` for the GPUs that each experiment's source measured on.
 fn place(text: &str) -> Result<DeviceChoice, String> {
     if text == "model" {
         return Ok(DeviceChoice::Models(Vec::new()));

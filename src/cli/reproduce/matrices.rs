@@ -90,13 +90,22 @@ impl Library {
             return self.corpus();
         }
         if word.starts_with("gen:") {
+            let generated = |spec: &String| -> Result<Found> {
+                let source = Source::parse(OsStr::new(spec)).with_context(|| spec.clone())?;
+                Ok(Found::of_file(&(source, 0)))
+            };
             let specs = spread(expanded(word), self.quick);
-            let found = specs.iter().map(|spec| Found::generated(spec)).collect::<Result<_>>()?;
+            let found = specs.iter().map(generated).collect::<Result<_>>()?;
             return Ok(Wanted { found, ..Wanted::default() });
+        }
+        // The datasets need not have this matrix.
+        if let Some(id) = word.strip_prefix(COLLECTION) {
+            let found: Vec<_> = self.file(id).map(Found::of_file).into_iter().collect();
+            let missing = if found.is_empty() { vec![id.to_owned()] } else { Vec::new() };
+            return Ok(Wanted { found, missing, ..Wanted::default() });
         }
         let matrices = match word.strip_prefix("set:") {
             Some(set) => self.of_set(set)?,
-            None if word.starts_with(COLLECTION) => return Ok(self.of_collection(word)),
             None => vec![self.datasets.matrix(word).with_context(|| {
                 format!(
                     "'{word}' is neither corpus, set:NAME, gen:SPEC, {COLLECTION}GROUP/NAME nor GROUP/NAME of a known \
@@ -113,14 +122,6 @@ impl Library {
         }
         self.thin(&mut wanted.found);
         Ok(wanted)
-    }
-
-    /// Returns a matrix of the collection that need not be in the datasets file, if it is in the folder.
-    fn of_collection(&self, word: &str) -> Wanted {
-        let id = word.strip_prefix(COLLECTION).unwrap_or(word);
-        let found: Vec<_> = self.file(id).map(Found::of_file).into_iter().collect();
-        let missing = if found.is_empty() { vec![id.to_owned()] } else { Vec::new() };
-        Wanted { found, missing, ..Wanted::default() }
     }
 
     /// Returns the file of the matrix `GROUP/NAME`: `GROUP-NAME.mtx`, or `NAME.mtx` in the folder of the group, or else
@@ -188,11 +189,6 @@ impl Library {
 impl Found {
     fn of_file((source, bytes): &(Source, u64)) -> Self {
         Self { source: source.clone(), entries: entries(source, *bytes) }
-    }
-
-    fn generated(spec: &str) -> Result<Self> {
-        let source = Source::parse(OsStr::new(spec)).with_context(|| spec.to_owned())?;
-        Ok(Self::of_file(&(source, 0)))
     }
 }
 

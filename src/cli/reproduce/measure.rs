@@ -10,10 +10,9 @@ use super::Places;
 use super::matrices::Found;
 use super::plan::{Batch, Plan};
 use crate::bench::run::RunSettings;
-use crate::campaign::plan::Plan as CampaignPlan;
 use crate::campaign::progress::Display;
-use crate::campaign::{Campaign, Measured, Sink, Work};
-use crate::cli::command::Env;
+use crate::campaign::{Campaign, Measured, Plan as CampaignPlan, Sink, Work};
+use crate::cli::Env;
 use crate::papers::definition::Experiment;
 use crate::papers::experiments;
 use crate::papers::store::Store;
@@ -172,7 +171,6 @@ struct Results<'r> {
     quiet: bool,
     /// The options of the batch in words.
     options: String,
-    /// The number of matrices that have begun.
     begun: usize,
     all: usize,
 }

@@ -13,7 +13,7 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 
-use super::command::{CommandStatus, Env, Interrupted};
+use super::{CommandStatus, Env, Interrupted};
 use crate::bench::run::DeviceChoice;
 use crate::campaign::gpus;
 use crate::papers::definition::Experiment;
@@ -141,7 +141,6 @@ fn gpu(device: &DeviceChoice, chosen: &[Experiment], env: &mut Env) -> Result<St
     gpus::facts(number, gpus::LIMIT, env).map(|facts| facts.name)
 }
 
-/// The folders for the results of experiments.
 struct Places {
     output: Option<PathBuf>,
     /// Whether `output` is the folder of a single experiment.
@@ -197,8 +196,7 @@ impl Places {
     }
 }
 
-/// Returns the newest folder of a machine if it has rows but no report: its run was interrupted, on this or an earlier
-/// day.
+/// Returns the newest folder of a machine if it has rows but no report, because its run was interrupted.
 fn unfinished(folder: &Path, machine: &str) -> Option<PathBuf> {
     let paths = folder.read_dir().ok()?.filter_map(|entry| Some(entry.ok()?.path()));
     let is_own = |path: &PathBuf| {

@@ -36,7 +36,6 @@ pub struct Plan {
     pub batches: Vec<Batch>,
     /// The names of matrices that are not in the folder of the data.
     pub missing: BTreeSet<String>,
-    /// The matrices that are too large.
     pub left_out: BTreeSet<String>,
     /// The reason why there is no GPU, if blocks are skipped because of it.
     pub without_gpu: Option<String>,
@@ -55,20 +54,6 @@ pub struct Here<'a> {
     pub rounds: Option<u32>,
     /// The limit of the time per method, in place of that of the protocol.
     pub max_time: Option<Duration>,
-}
-
-impl Here<'_> {
-    fn runs(&self, block: &Block, models: &[String]) -> Vec<RunSettings> {
-        let block = Block { rounds: block.rounds.or(self.rounds), ..block.clone() };
-        let mut runs = block.runs(self.cores, models);
-        for run in &mut runs {
-            run.settings.max_time = self.max_time.unwrap_or(run.settings.max_time);
-            if let DeviceChoice::Gpu(number) = self.device {
-                run.gpu = number;
-            }
-        }
-        runs
-    }
 }
 
 /// Returns the modelled GPUs on which an experiment runs: those of `--device`, or those of the experiment's source.
@@ -100,7 +85,12 @@ impl Plan {
             }
             plan.missing.extend(wanted.missing);
             plan.left_out.extend(wanted.left_out);
-            for run in here.runs(block, models) {
+            let block = Block { rounds: block.rounds.or(here.rounds), ..block.clone() };
+            for mut run in block.runs(here.cores, models) {
+                run.settings.max_time = here.max_time.unwrap_or(run.settings.max_time);
+                if let DeviceChoice::Gpu(number) = here.device {
+                    run.gpu = number;
+                }
                 plan.batches.push(Batch::of(run, wanted.found.clone(), here)?);
             }
         }

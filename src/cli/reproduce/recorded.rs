@@ -12,7 +12,7 @@ use super::measure::Done;
 use super::plan::Plan;
 use super::show;
 use crate::campaign::choice::select;
-use crate::cli::command::{CommandStatus, Env};
+use crate::cli::{CommandStatus, Env};
 use crate::papers::definition::{Block, Experiment};
 use crate::papers::judge::Verdicts;
 use crate::papers::store::Store;

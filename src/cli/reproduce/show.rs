@@ -9,7 +9,7 @@ use super::measure::Done;
 use super::plan::{Batch, Plan};
 use super::{MODEL_RUN, QUICK_RUN, RESULTS, after_day};
 use crate::campaign::progress::estimate::span;
-use crate::cli::command::Env;
+use crate::cli::Env;
 use crate::papers::definition::Experiment;
 use crate::papers::experiments;
 use crate::papers::judge::{JudgedClaim, Verdicts};

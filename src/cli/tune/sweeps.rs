@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use anyhow::{Context, Result};
 
-use super::rows::Rows;
+use super::Rows;
 use crate::campaign::choice::swept;
 use crate::record::regression::relative_speeds;
 use crate::record::row::Row;

@@ -157,7 +157,13 @@ impl Download<'_> {
         let piece = self.fetch.web.piece(&mut response)?;
         let file = match begin {
             0 => {
-                check_page(&response, piece.as_deref().unwrap_or_default())?;
+                let kind = text(response.headers(), &CONTENT_TYPE).unwrap_or_default();
+                if is_page(kind, piece.as_deref().unwrap_or_default()) {
+                    let address = plain(response.url().as_str());
+                    return Err(FetchError::Refused(format!(
+                        "a web page came instead of the file, such as a login page: open {address} in a browser"
+                    )));
+                }
                 let (address, validator) = (way.clone(), validator(response.headers()));
                 self.part.begin(&Origin { address, validator, total })?
             }
@@ -272,18 +278,8 @@ fn wait(text: &str, now: Timestamp) -> Option<Duration> {
     Some(Duration::try_from(date.timestamp().duration_since(now)).unwrap_or_default())
 }
 
-/// Refuses a file that begins with these bytes if it is a web page, such as the login page of a network. Neither an
+/// Returns whether a file that begins with these bytes is a web page, such as the login page of a network. Neither an
 /// archive nor an index begins with `<`.
-fn check_page(response: &Response, begin: &[u8]) -> Result<(), FetchError> {
-    if !is_page(text(response.headers(), &CONTENT_TYPE).unwrap_or_default(), begin) {
-        return Ok(());
-    }
-    let address = plain(response.url().as_str());
-    Err(FetchError::Refused(format!(
-        "a web page came instead of the file, such as a login page: open {address} in a browser"
-    )))
-}
-
 fn is_page(content_type: &str, begin: &[u8]) -> bool {
     // Blanks and a byte order mark may precede it.
     match begin.iter().find(|byte| !b" \t\r\n\xef\xbb\xbf".contains(byte)) {

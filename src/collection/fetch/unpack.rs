@@ -23,10 +23,8 @@ const MOST_COMMENT_BYTES: u64 = 16 << 20;
 const LONGEST_VALUE: u64 = 32;
 /// The usual length of a value in bytes.
 const USUAL_VALUE: u64 = 16;
-/// The size of the read buffers in bytes.
 const PIECE: usize = 1 << 17;
 
-/// The files that were extracted from an archive.
 pub struct Unpacked {
     /// The matrix first, if it is kept.
     pub files: Vec<Extracted>,

@@ -1,29 +1,28 @@
 //! `spmv-bench corpus`: measures every matrix below a folder, or several named ones.
 
-mod tally;
-
+use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::Write;
+use std::io::{self, Write};
 
 use anyhow::{Result, ensure};
 use clap::Args;
 
-use super::command::{CommandStatus, Env};
 use super::measure::{MeasureArgs, NOTHING};
 use super::output::finish;
 use super::sources::sources;
-use crate::campaign::plan::Plan;
+use super::{CommandStatus, Env};
 use crate::campaign::progress::Display;
 use crate::campaign::resume::Begun;
 use crate::campaign::share::{Share, shard};
 use crate::campaign::task::Event;
-use crate::campaign::{Campaign, Measured, Sink, Work};
+use crate::campaign::{Campaign, Measured, Plan, Sink, Work};
 use crate::record::file::{RowFile, is_not_regular_file};
 use crate::record::output::Output;
-use crate::record::row::Row;
-use crate::record::run::{RunRecord, Shard};
+use crate::record::row::{Row, Status};
+use crate::record::run::{RowKey, RunRecord, Shard};
+use crate::record::setting::Setting;
 use crate::record::write::{Format, Reporter};
-use tally::Tally;
+use crate::report::standings::{Standings, Time};
 
 #[derive(Debug, Args)]
 pub struct CorpusArgs {
@@ -157,4 +156,64 @@ fn open(args: &CorpusArgs, format: Format) -> Result<(Option<RowFile>, Begun)> {
     ensure!(args.resume, "{} {choices}", path.display());
     let record = measure.record_path().expect("every output file has a run record");
     Ok((Some(file), Begun::read(path, &record)?))
+}
+
+/// The summary of the run.
+#[derive(Default)]
+struct Tally {
+    matrices: usize,
+    trivial: usize,
+    unreadable: usize,
+    rows: BTreeMap<Status, usize>,
+    threads: Option<usize>,
+    times: BTreeMap<Setting, Vec<Time>>,
+    /// Whether a result is wrong or something failed.
+    bad: bool,
+}
+
+impl Tally {
+    fn of(cells: &[RowKey]) -> Self {
+        let threads = cells.iter().filter_map(|cell| cell.threads).max();
+        Self { threads, ..Self::default() }
+    }
+
+    fn take<'r>(&mut self, rows: impl Iterator<Item = &'r Row>) {
+        self.matrices += 1;
+        for row in rows {
+            *self.rows.entry(row.status.expect("every row has one")).or_default() += 1;
+            self.bad |= row.is_bad();
+            if row.method_name.is_none() {
+                self.trivial += usize::from(row.is_trivial());
+                self.unreadable += usize::from(!row.is_trivial());
+            }
+            let time = Time::of(row, self.matrices);
+            self.times.entry(Setting::of(row, self.threads)).or_default().extend(time);
+        }
+    }
+
+    fn is_without_result(&self) -> bool {
+        self.matrices > 0 && !self.rows.contains_key(&Status::Ok)
+    }
+
+    fn write(&self, err: &mut dyn Write, interrupted: bool) -> io::Result<()> {
+        let of = |status| self.rows.get(&status).copied().unwrap_or(0);
+        let Self { matrices, trivial, unreadable, .. } = self;
+        let stopped = if interrupted { "interrupted after " } else { "" };
+        writeln!(
+            err,
+            "{stopped}{matrices} matrices ({unreadable} not measured; {trivial} trivial ones \
+             skipped); rows: {} ok, {} skipped, {} wrong, {} failed, {} timeout",
+            of(Status::Ok),
+            of(Status::Skipped),
+            of(Status::Wrong),
+            of(Status::Failed),
+            of(Status::Timeout)
+        )?;
+        for (setting, times) in self.times.iter().filter(|group| !group.1.is_empty()) {
+            let standings = Standings::of(times);
+            writeln!(err, "\n{setting}\n{}", standings.table().to_text(None))?;
+            standings.notes().iter().try_for_each(|note| writeln!(err, "{note}"))?;
+        }
+        Ok(())
+    }
 }
