@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 pub trait Clock {
     /// Returns the time since some fixed moment.
     fn now(&self) -> Duration;
-    /// Blocks the calling thread for `time`.
     fn pause(&self, time: Duration);
 }
 
@@ -37,7 +36,6 @@ pub struct FakeClock {
 }
 
 impl FakeClock {
-    /// Creates a clock that starts at zero.
     pub fn new(step: Duration) -> Self {
         Self { step, now: Cell::default() }
     }

@@ -39,12 +39,10 @@ use spmv_methods::method::{Choice, Device, Request};
 /// How long products run on a device before the first round, so that its clocks reach their level under load.
 const WARM_UP: Duration = Duration::from_millis(200);
 
-/// One matrix on one backend, and the state of its measurement.
 struct Case<'a, 'i, T, S> {
     bench: &'a Bench<'a>,
     round: Round,
     inputs: &'i mut Inputs<T>,
-    /// The alternative values of x in this round.
     alteration: Alteration<T>,
     random: Xoshiro256PlusPlus,
     backend: S,
@@ -58,8 +56,7 @@ struct Case<'a, 'i, T, S> {
     outcomes: Vec<Option<Outcome>>,
 }
 
-/// A prepared method that takes turns with others.
-type Entrant<'a, T, V> = Box<Ready<'a, T, V>>;
+type Entry<'a, T, S> = Ready<'a, T, <S as Backend<'a, T>>::Vector>;
 
 /// Measures methods on a backend, until [`Bench::interrupted`] is set. `extent` is that of the matrix.
 pub fn measure<'a, T: Scalar, S: Backend<'a, T>>(
@@ -161,7 +158,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     /// Runs all rounds, and repeats them for methods that are too noisy.
     fn take_turns(
         &mut self,
-        entrants: &mut Vec<Entrant<'a, T, S::Vector>>,
+        entrants: &mut Vec<Box<Entry<'a, T, S>>>,
         warm_up: Duration,
     ) -> Result<(), Stopped> {
         if self.backend.is_modelled() {
@@ -174,7 +171,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             self.take_rounds(entrants, taken + 1..=taken + rounds)?;
             self.load(entrants, Duration::ZERO)?;
             let timeout = self.bench.settings.timeout;
-            let is_done = |ready: &mut Entrant<_, _>| !ready.again(timeout);
+            let is_done = |ready: &mut Box<Ready<_, _>>| !ready.again(timeout);
             entrants.extract_if(.., is_done).for_each(|ready| self.finish(*ready));
             taken += rounds;
         }
@@ -185,7 +182,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     /// fails is ended, and the next one is used. Does nothing on the host.
     fn load(
         &mut self,
-        entrants: &mut Vec<Entrant<'a, T, S::Vector>>,
+        entrants: &mut Vec<Box<Entry<'a, T, S>>>,
         time: Duration,
     ) -> Result<(), Stopped> {
         if S::DEVICE == Device::Cpu {
@@ -210,7 +207,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     /// Runs the rounds with these numbers: in each, every method has one turn.
     fn take_rounds(
         &mut self,
-        entrants: &mut Vec<Entrant<'a, T, S::Vector>>,
+        entrants: &mut Vec<Box<Entry<'a, T, S>>>,
         numbers: RangeInclusive<usize>,
     ) -> Result<(), Stopped> {
         let of = *numbers.end();
@@ -247,13 +244,13 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         Ok(())
     }
 
-    fn finish(&mut self, ready: Ready<'a, T, S::Vector>) {
+    fn finish(&mut self, ready: Entry<'a, T, S>) {
         // Reported first, because dropping a method may crash the process.
         (self.bench.report)(News::Next(ready.place, Turn::Other));
         self.settle_measured(ready);
     }
 
-    fn settle_measured(&mut self, ready: Ready<'a, T, S::Vector>) {
+    fn settle_measured(&mut self, ready: Entry<'a, T, S>) {
         let place = ready.place;
         let (show_stages, launch_ms) = (self.bench.settings.stages, self.backend.launch_ms());
         self.settle(place, Outcome::Ok(Box::new(Measurement::of(ready, show_stages, launch_ms))));
@@ -268,11 +265,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     }
 
     /// Prepares a method and verifies its first product.
-    fn enter(
-        &mut self,
-        place: usize,
-        choice: &'a Choice,
-    ) -> Result<Ready<'a, T, S::Vector>, Outcome> {
+    fn enter(&mut self, place: usize, choice: &'a Choice) -> Result<Entry<'a, T, S>, Outcome> {
         let settings = self.bench.settings;
         if !choice.method.operations.include(settings.transpose) {
             let product = if settings.transpose { "transposed" } else { "plain" };
@@ -336,7 +329,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     }
 
     /// Adds the time since `start` to the method's total, and returns a timeout if that exceeds its limit.
-    fn charge(&self, ready: &mut Ready<'a, T, S::Vector>, start: Duration) -> Result<(), Outcome> {
+    fn charge(&self, ready: &mut Entry<'a, T, S>, start: Duration) -> Result<(), Outcome> {
         let settings = self.bench.settings;
         ready.spent += self.now().saturating_sub(start);
         match ready.spent > settings.timeout {
@@ -345,11 +338,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         }
     }
 
-    fn time(
-        &mut self,
-        ready: &mut Ready<'a, T, S::Vector>,
-        products: usize,
-    ) -> Result<Duration, Outcome> {
+    fn time(&mut self, ready: &mut Entry<'a, T, S>, products: usize) -> Result<Duration, Outcome> {
         Ok(guarded(|| self.backend.time(&mut ready.prepared, products))??)
     }
 

@@ -4,8 +4,7 @@ use std::ops::{Deref, DerefMut, Range};
 
 use spmv_matrix::scalar::Scalar;
 
-/// The bytes of a guard zone. It is a multiple of the size of a page, so that the vector keeps the alignment that the
-/// allocator gives to large arrays.
+/// The bytes of a guard zone: a multiple of a page, so that the vector keeps the alignment of large arrays.
 const ZONE: usize = 4096;
 /// The bits of the guard zones, which no computation yields.
 const PATTERN: u8 = 0xfd;
@@ -17,7 +16,6 @@ pub struct Guarded<T> {
 }
 
 impl<T: Scalar> Guarded<T> {
-    /// Copies the values between guard zones.
     pub fn new(values: &[T]) -> Self {
         Self::shifted(values, 0)
     }

@@ -29,8 +29,7 @@ pub fn compulsory_bytes(rows: usize, cols: usize, nnz: usize, precision: Precisi
     nnz as u64 * (value + INDEX) + (rows as u64 + 1) * INDEX + (rows + cols) as u64 * value
 }
 
-/// Returns the number of products after which a setup has paid off, compared with a baseline method without setup;
-/// `None` if it never does.
+/// Returns the products after which a setup has paid off against a baseline without setup; `None` if never.
 pub fn break_even(setup_ms: f64, product_ms: f64, baseline_ms: f64) -> Option<f64> {
     (product_ms < baseline_ms).then(|| setup_ms / (baseline_ms - product_ms))
 }

@@ -34,8 +34,7 @@ pub fn run(extent: &Extent, settings: &Settings) -> u64 {
     vectors + reference.max(sweeps(extent) + evictor) + SMALL
 }
 
-/// Returns the size of a matrix in f64 and of a run in this precision and order, including the computation of the
-/// order and of the matrix statistics.
+/// Returns the size of a matrix in f64 and of a run in this precision and order, with order and statistics.
 pub fn all(extent: &Extent, settings: &Settings, precision: Precision, order: Order) -> u64 {
     let matrices = if order == Order::Natural { 1 } else { 2 };
     let narrow = Extent { transpose: settings.transpose, ..extent.in_precision(precision) };

@@ -78,7 +78,6 @@ impl fmt::Display for Peak {
     }
 }
 
-/// The arrays that are swept, and the best rates.
 pub struct Sweeps {
     arrays: Arrays,
     triad_gbs: f64,

@@ -135,8 +135,7 @@ impl<'m, T: Scalar> Problem<'m, T> {
         })
     }
 
-    /// Measures methods of the CPU, until [`Bench::interrupted`] is set. The host cannot be lost, so there is always a
-    /// result.
+    /// Measures methods of the CPU, until [`Bench::interrupted`] is set. The host cannot be lost.
     pub fn on_host(&mut self, bench: &Bench, choices: &[Choice]) -> Result<Results, Stopped> {
         let host = Host::new(bench, &self.csr, &self.inputs.x);
         measure(bench, extent(&self.csr, bench), &mut self.inputs, host, choices)
@@ -154,50 +153,38 @@ impl<T: Value> Problem<'_, T> {
         choices: &[Choice],
     ) -> Result<Results, Stopped> {
         let compiled = gpu.compile_time();
-        let csr = match upload(gpu, &self.csr, bench) {
-            Ok(csr) => csr,
-            Err(reason) => return without_device(bench, gpu, choices, reason),
-        };
-        let on_gpu = match OnGpu::new(bench, &csr, &self.inputs.x) {
-            Ok(on_gpu) => on_gpu,
-            Err(reason) => return without_device(bench, gpu, choices, reason),
-        };
-        let results = measure(bench, extent(&self.csr, bench), &mut self.inputs, on_gpu, choices)?;
-        let compile_ms = Some(1e3 * (gpu.compile_time() - compiled).as_secs_f64());
-        Ok(Results { compile_ms, ..results })
+        match self.uploaded(bench, gpu, choices) {
+            Ok(measured) => {
+                let compile_ms = Some(1e3 * (gpu.compile_time() - compiled).as_secs_f64());
+                Ok(Results { compile_ms, ..measured? })
+            }
+            Err(Unprepared::Failed(Failed(reason))) if gpu.synchronize().is_err() => {
+                Err(Stopped::Lost { method: UPLOAD.into(), reason })
+            }
+            Err(reason) => Ok(Results::of_all(bench, choices, &reason.into())),
+        }
+    }
+
+    /// Copies the matrix to a GPU, if it and the vectors fit into the memory there, and measures.
+    fn uploaded(
+        &mut self,
+        bench: &Bench,
+        gpu: &Gpu,
+        choices: &[Choice],
+    ) -> Result<Result<Results, Stopped>, Unprepared> {
+        let extent = extent(&self.csr, bench);
+        let need = need::run_on_device(&extent, gpu.facts().l2_bytes);
+        if let Some(reason) = memory::refusal("for the matrix and its vectors", need, free(gpu)?) {
+            return Err(Unavailable(reason).into());
+        }
+        let csr = DeviceCsr::upload(gpu, &self.csr)?;
+        let on_gpu = OnGpu::new(bench, &csr, &self.inputs.x)?;
+        Ok(measure(bench, extent, &mut self.inputs, on_gpu, choices))
     }
 }
 
 fn extent<'a, T: Scalar>(csr: &'a Csr<T>, bench: &Bench) -> Extent<'a> {
     Extent::of(csr, bench.team.len(), bench.settings.transpose)
-}
-
-/// Copies the matrix to a GPU, if it and the vectors fit into the memory there.
-fn upload<'a, T: Value>(
-    gpu: &Gpu,
-    csr: &'a Csr<T>,
-    bench: &Bench,
-) -> Result<DeviceCsr<'a, T>, Unprepared> {
-    let need = need::run_on_device(&extent(csr, bench), gpu.facts().l2_bytes);
-    match memory::refusal("for the matrix and its vectors", need, free(gpu)?) {
-        Some(reason) => Err(Unavailable(reason).into()),
-        None => Ok(DeviceCsr::upload(gpu, csr)?),
-    }
-}
-
-/// Returns the results of methods whose device could not be prepared, or an error if it was lost.
-fn without_device(
-    bench: &Bench,
-    gpu: &Gpu,
-    choices: &[Choice],
-    reason: Unprepared,
-) -> Result<Results, Stopped> {
-    match reason {
-        Unprepared::Failed(Failed(reason)) if gpu.synchronize().is_err() => {
-            Err(Stopped::Lost { method: UPLOAD.into(), reason })
-        }
-        reason => Ok(Results::of_all(bench, choices, &reason.into())),
-    }
 }
 
 /// Converts a matrix into a precision. Returns an error with the value if a value is too large for it.

@@ -9,8 +9,7 @@ use spmv_matrix::order::Order;
 use spmv_matrix::scalar::Precision;
 use spmv_methods::method::Device;
 
-/// What a run measures on each matrix, and how. A command line is converted into it once; an experiment states it
-/// directly.
+/// What a run measures on each matrix, and how.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunSettings {
     pub methods: Option<Vec<String>>,

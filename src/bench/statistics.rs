@@ -29,7 +29,6 @@ pub struct Summary {
     /// The median of the host's times to enqueue a product, in milliseconds; `None` without such times.
     pub host_launch_ms: Option<f64>,
     pub samples: usize,
-    /// The number of products.
     pub iterations: usize,
 }
 

@@ -9,7 +9,6 @@ pub const WIDEST: f64 = 0.1;
 /// The maximum number of measurements after the first.
 const REPEATS: usize = 2;
 
-/// The samples of one method, and the steadiest of its measurements.
 #[derive(Default)]
 pub struct Attempts {
     /// The samples of the current measurement.
@@ -24,8 +23,7 @@ impl Attempts {
         self.samples.push(sample);
     }
 
-    /// Returns the median time of a product in the samples of the current measurement, or if it has none yet in the
-    /// steadiest one; `None` before the first sample.
+    /// Returns the median time of a product in the current measurement, or else in the steadiest one.
     pub fn typical(&self) -> Option<Duration> {
         let summary = Summary::of(&self.samples).or(self.steadiest)?;
         Some(Duration::from_secs_f64(1e-3 * summary.median_ms))

@@ -97,8 +97,7 @@ pub fn chosen(run: &RunSettings) -> Result<Vec<Choice<'static>>> {
     Ok(choices)
 }
 
-/// Returns the choice with every combination of values of the parameters that it does not set. Parameters that the
-/// method does not have are ignored.
+/// Returns the choice with every combination of the values of these parameters that it does not set.
 pub fn swept(choice: &Choice<'static>, parameters: &[String]) -> Vec<Choice<'static>> {
     let Choice { method, given } = choice;
     let is_swept = |name: &str| parameters.iter().any(|swept| swept == name);
@@ -156,8 +155,7 @@ fn with_graph(choice: Choice) -> impl Iterator<Item = Choice> {
     [choice].into_iter().chain(graph)
 }
 
-/// Returns the methods that `words` select, in the order of the method list. A method may occur with several sets
-/// of parameters.
+/// Returns the methods that `words` select, in the order of the list, perhaps with several sets of parameters.
 pub fn select(words: &[String]) -> Result<Vec<Choice<'static>>> {
     let mut chosen: Vec<Choice> = Vec::new();
     for word in words {

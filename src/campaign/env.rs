@@ -47,8 +47,7 @@ pub struct Env<'a> {
 }
 
 impl<'a> Env<'a> {
-    /// Returns the environment of a run that begins now on this machine, without a terminal, child processes and a cache
-    /// of matrices.
+    /// Returns the environment of a run that begins now, without terminal, child processes and cache of matrices.
     pub fn new(
         stdout: &'a mut dyn Write,
         stderr: &'a mut dyn Write,

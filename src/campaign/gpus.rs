@@ -17,8 +17,7 @@ use spmv_methods::device::facts::Facts;
 use spmv_methods::library;
 use spmv_methods::method::Unavailable;
 
-/// The longest time that a child process may take to open a GPU. The first initialisation of a machine with eight GPUs
-/// may take half a minute.
+/// The longest time to open a GPU: the first initialisation of a machine with eight may take half a minute.
 pub const LIMIT: Duration = Duration::from_secs(60);
 
 /// The facts of each GPU that was asked for, or why it cannot be used. `None` is the first GPU.

@@ -66,7 +66,6 @@ pub fn describe(file: &Path, program: &Path) -> Result<Vec<Description>> {
     }
 }
 
-/// Sends the descriptions of a plug-in's methods to the parent process.
 pub fn send_to_parent(file: &Path) -> Result<()> {
     let described = plugin::open(file)
         .map(|methods| methods.into_iter().map(|method| method.description).collect::<Vec<_>>());

@@ -20,7 +20,6 @@ const STOLEN: f64 = 0.01;
 pub const UNPINNED: &str = "warning: this sandbox forbids binding threads to CPUs (sched_setaffinity, sched_getaffinity), so \
                             the system may move them while they are timed: times vary more; allow these system calls";
 
-/// The record of a run and the file to which it is written, if any.
 pub struct Recording {
     path: Option<PathBuf>,
     pub record: RunRecord,
@@ -90,34 +89,28 @@ impl Recording {
         let clocks = ClockRange::of(self.clocks.iter());
         let session = self.record.sessions.last_mut().expect("a run has begun");
         let end = (self.readings)();
-        let stolen = end.stolen_since(&session.begin).filter(|&share| share > STOLEN);
-        let throttled = end.throttled_since(&session.begin).filter(|_| !self.quiet);
-        session.end = Some(end);
-        if let Some(Throttling { group, periods, throttled, seconds }) = throttled {
+        let mut warn = |text| match self.quiet {
+            true => Ok(()),
+            false => writeln!(stderr, "warning: {text}"),
+        };
+        if let Some(throttling) = end.throttled_since(&session.begin) {
+            let Throttling { group, periods, throttled, seconds } = throttling;
             let (group, ms) = (group.display(), 1e3 * seconds);
-            writeln!(
-                stderr,
-                "warning: the control group {group} was throttled in {throttled} of {periods} periods ({ms:.0} ms, summed \
+            warn(format!(
+                "the control group {group} was throttled in {throttled} of {periods} periods ({ms:.0} ms, summed \
                  over CPUs): times are too long; raise its CPU quota (cpu.max, or cpu.cfs_quota_us), or use fewer --threads"
-            )?;
+            ))?;
         }
-        if let Some(share) = stolen.filter(|_| !self.quiet) {
+        if let Some(share) = end.stolen_since(&session.begin).filter(|&share| share > STOLEN) {
             let percent = 100.0 * share;
-            writeln!(
-                stderr,
-                "warning: the hypervisor gave {percent:.1} % of the CPU time to other machines"
-            )?;
+            warn(format!("the hypervisor gave {percent:.1} % of the CPU time to other machines"))?;
         }
-        if let Some(clocks) =
-            clocks.as_ref().filter(|clocks| !clocks.throttled_by.is_empty() && !self.quiet)
-        {
+        if let Some(clocks) = clocks.as_ref().filter(|clocks| !clocks.throttled_by.is_empty()) {
             let reasons: Vec<_> = clocks.throttled_by.iter().cloned().collect();
             let ([lowest, highest], reasons) = (clocks.multiprocessor_mhz, reasons.join(", "));
-            writeln!(
-                stderr,
-                "warning: the GPU was throttled ({reasons}): {lowest} to {highest} MHz"
-            )?;
+            warn(format!("the GPU was throttled ({reasons}): {lowest} to {highest} MHz"))?;
         }
+        session.end = Some(end);
         if let Some(gpu) = &mut self.record.gpu {
             // The record of a resumed run already contains clocks.
             gpu.clocks = ClockRange::join(gpu.clocks.take(), clocks);

@@ -30,6 +30,7 @@ use spmv_matrix::order::Order;
 use spmv_matrix::remarks;
 use spmv_matrix::scalar::Precision;
 use spmv_matrix::source::{LoadError, Opened, Source};
+use spmv_matrix::stats::Shape;
 use spmv_matrix::system::processes::start_pool;
 use spmv_methods::device::Gpu;
 use spmv_methods::method::{Choice, Device, Unavailable};
@@ -46,7 +47,6 @@ pub struct Cell {
     pub choice: Choice<'static>,
 }
 
-/// A matrix that is measured in one order.
 struct Matrix<'m> {
     csr: &'m Csr<f64>,
     facts: &'m MatrixFacts,
@@ -54,7 +54,6 @@ struct Matrix<'m> {
     reordered: Result<Option<Reordered>, Unavailable>,
 }
 
-/// The data that are shared by all matrices of a run.
 pub struct Session<'a> {
     /// The rows that each matrix gets, in their order.
     pub cells: Vec<Cell>,
@@ -245,21 +244,17 @@ impl<'a> Session<'a> {
             duplicates: loaded.market.as_ref().map_or(0, |market| market.duplicates),
             ..MatrixReport::default()
         };
-        if let Some((status, reason)) = self.refusal(task, &report) {
+        let differs = |shape: &Shape| Some((Status::Failed, task.differs_from(shape.sizes())?));
+        let refusal = match self.plan.skip_trivial && report.is_trivial() {
+            true => Some((Status::Skipped, TRIVIAL.into())),
+            false => report.facts.shape.as_ref().and_then(differs),
+        };
+        if let Some((status, reason)) = refusal {
             let row = Row::of_matrix(&report.facts, &self.run_id);
             report.ended = Some(row.ended(status, reason));
             return (None, report);
         }
         (Some(loaded.csr), report)
-    }
-
-    /// Returns why a matrix is not measured although it was read.
-    fn refusal(&self, task: &MatrixTask, report: &MatrixReport) -> Option<(Status, String)> {
-        if self.plan.skip_trivial && report.is_trivial() {
-            return Some((Status::Skipped, TRIVIAL.into()));
-        }
-        let reason = task.differs_from(report.facts.shape.as_ref()?.sizes())?;
-        Some((Status::Failed, reason))
     }
 
     /// Returns the report of a matrix that could not be read, or an error if reading was interrupted.

@@ -11,14 +11,12 @@ use crate::record::run::{Corpus, Shard};
 use spmv_matrix::cache::hex;
 use spmv_matrix::source::Source;
 
-/// The approximate number of the program's methods. It is a constant because the split must not depend on how
-/// many methods a machine can run.
+/// About the number of methods: a constant, because the split must not depend on what a machine can run.
 const METHODS: usize = 30;
 
 /// The largest permitted number of shards, more than any collection has matrices.
 const MOST: usize = 100_000;
 
-/// The shard of a corpus that one run measures.
 pub struct Share {
     /// The matrices and the sizes of their files in bytes, in the order of measurement.
     pub sources: Vec<(Source, u64)>,
@@ -26,8 +24,7 @@ pub struct Share {
 }
 
 impl Share {
-    /// Selects the matrices of the shard from `all`. Duplicates are removed, also if the same path is written in another
-    /// way.
+    /// Selects the matrices of the shard from `all` without duplicates, also if a path is written in another way.
     pub fn of(all: Vec<(Source, u64)>, shard: Shard, settings: &Settings) -> Self {
         let mut seen = BTreeSet::new();
         let all: Vec<_> =

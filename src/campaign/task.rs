@@ -19,7 +19,6 @@ pub struct MatrixTask {
     pub cells: Vec<RowKey>,
 }
 
-/// A message about the progress or results of a task.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Event {
     /// The next step. If the process ends before another event, this step is the cause.

@@ -98,8 +98,7 @@ fn read(args: &CompareArgs) -> Result<[(Vec<RecordedRow>, Option<String>); 2]> {
     Ok(both)
 }
 
-/// Selects the rows of the given methods. Rows that concern a whole matrix are kept, because they explain why
-/// others are missing.
+/// Selects the rows of these methods, and those of a whole matrix, which explain why others are missing.
 fn chosen(
     methods: &[Select],
     mut a: Vec<RecordedRow>,

@@ -18,7 +18,6 @@ use spmv_matrix::source::Source;
 /// The number of files of each kind that the message on files that are left out names.
 const NAMED: usize = 3;
 
-/// The files of folders that are not measured.
 #[derive(Default)]
 pub struct LeftOut {
     /// Vectors and other matrices beside a matrix of the collection: `NAME/NAME_b.mtx` beside `NAME/NAME.mtx`.
@@ -51,8 +50,7 @@ impl LeftOut {
     }
 }
 
-/// Returns the matrices below a folder with the sizes of their files, the smallest first. What cannot be searched is
-/// reported on stderr.
+/// Returns the matrices below a folder and their bytes, the smallest first; stderr tells what cannot be searched.
 pub fn find(
     dir: &Path,
     left_out: &mut LeftOut,

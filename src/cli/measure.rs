@@ -198,30 +198,10 @@ impl PrecisionChoice {
 }
 
 impl MeasureArgs {
-    /// Returns the requested numbers of threads. An empty list stands for one thread per core.
-    pub fn threads(&self) -> Vec<usize> {
-        distinct(&self.threads)
-    }
-
     /// Returns the requested cache states, at least one.
-    pub fn caches(&self) -> Vec<CacheState> {
+    fn caches(&self) -> Vec<CacheState> {
         let usual = Settings::new(self.protocol).cache;
         if self.cache.is_empty() { vec![usual] } else { distinct(&self.cache) }
-    }
-
-    /// Returns the requested orders, at least one.
-    pub fn orders(&self) -> Vec<Order> {
-        distinct(&self.order)
-    }
-
-    /// Returns the requested precisions, at least one.
-    pub fn precisions(&self) -> Vec<Precision> {
-        if self.fp32 {
-            return vec![Precision::F32];
-        }
-        let includes =
-            |one: Precision| self.precision.iter().any(|p| p.single().is_none_or(|own| own == one));
-        [Precision::F64, Precision::F32].into_iter().filter(|&one| includes(one)).collect()
     }
 
     pub fn plan(&self) -> Plan {
@@ -234,6 +214,11 @@ impl MeasureArgs {
             DeviceChoice::Gpu(Some(number)) => Some(number),
             _ => self.gpu,
         };
+        let is_requested = |one: &Precision| match self.fp32 {
+            true => *one == Precision::F32,
+            false => self.precision.iter().any(|p| p.single().is_none_or(|own| own == *one)),
+        };
+        let precisions = [Precision::F64, Precision::F32].into_iter().filter(is_requested);
         // A .cu file is measured alone unless the command line names methods.
         let kernels = Some(added::kernel_names()).filter(|names| !names.is_empty());
         RunSettings {
@@ -242,9 +227,9 @@ impl MeasureArgs {
             only_parallel: false,
             device: self.device.clone(),
             gpu,
-            precisions: self.precisions(),
-            threads: self.threads(),
-            orders: self.orders(),
+            precisions: precisions.collect(),
+            threads: distinct(&self.threads),
+            orders: distinct(&self.order),
             caches: self.caches(),
             settings: self.settings(),
             expand: !self.no_expand,

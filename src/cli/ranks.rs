@@ -78,17 +78,17 @@ fn start(args: &SingleArgs, command: &[String], env: &mut Env) -> Result<Command
 
 /// Returns an error for options that the MPI method does not support.
 fn check(args: &SingleArgs, threads: &[usize]) -> Result<()> {
-    let (name, args) = (mpi_merge::NAME, &args.measure);
+    let (name, run) = (mpi_merge::NAME, args.measure.run_settings());
     ensure!(
         threads.iter().all(|&n| n == 1),
         "--threads: each process of {name} has one thread; mpirun -n N starts N"
     );
-    ensure!(args.orders() == [Order::Natural], "--order: {name} has only the natural order");
+    ensure!(run.orders == [Order::Natural], "--order: {name} has only the natural order");
     ensure!(
-        args.caches() == [CacheState::Hot],
+        run.caches == [CacheState::Hot],
         "--cache cold: {name} is measured with hot caches only"
     );
-    ensure!(args.values == Values::Stored, "--values: {name} has only the stored values");
+    ensure!(run.settings.values == Values::Stored, "--values: {name} has only the stored values");
     Ok(())
 }
 

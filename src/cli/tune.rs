@@ -158,7 +158,7 @@ impl Rows {
     pub fn write(&mut self, row: impl Serialize) -> Result<()> {
         match &mut self.0 {
             None => Ok(()),
-            Some(Place::File(file)) => Ok(file.add(&[row])?),
+            Some(Place::File(file)) => file.add(&[row]),
             Some(Place::Device { device, has_header }) => {
                 let text = to_csv(&[row], !std::mem::replace(has_header, true))?;
                 Ok(device.write_all(&text)?)

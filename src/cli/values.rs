@@ -14,8 +14,7 @@ use spmv_methods::method::Unavailable;
 /// The largest time that the command line accepts, in seconds: about 30 years.
 const MOST_SECONDS: f64 = 1e9;
 
-/// A parser that accepts any text, because patterns and parameters are allowed, but offers the names of the methods
-/// for shell completion.
+/// Accepts any text, because of patterns and parameters, but offers the names of methods for shell completion.
 #[derive(Clone)]
 pub struct MethodName;
 

@@ -74,8 +74,7 @@ impl Matrix {
         self.id.split_once('/').map_or(&self.id, |(_, name)| name)
     }
 
-    /// Returns an upper bound on the number of entries in the file: the entries of one triangle with the diagonal
-    /// if the matrix is symmetric, otherwise all entries.
+    /// Returns an upper bound of the entries in the file: a triangle with the diagonal if the matrix is symmetric.
     pub fn stored_at_most(&self) -> u64 {
         match self.numerical_symmetry == Some(1.0) {
             true => self.entries.min(self.entries.saturating_add(self.rows) / 2),
@@ -92,8 +91,7 @@ impl Matrix {
     }
 }
 
-/// Returns whether the text has the form `GROUP/NAME` with only letters, digits, `_` and `-`, so that it is safe
-/// in file names and URLs.
+/// Returns whether the text is `GROUP/NAME` of letters, digits, `_` and `-`, so that it is safe in names and URLs.
 pub fn is_id(text: &str) -> bool {
     let fits = |part: &str| {
         let allowed = |c: u8| c.is_ascii_alphanumeric() || b"_-".contains(&c);
@@ -102,7 +100,6 @@ pub fn is_id(text: &str) -> bool {
     text.split_once('/').is_some_and(|(group, name)| fits(group) && fits(name))
 }
 
-/// A named set of matrices.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Set {
     /// Where it comes from, as in `csr-k, Table 1`.
@@ -137,8 +134,7 @@ impl Datasets {
         ours.expect("a test reads the built-in datasets")
     }
 
-    /// Returns the built-in datasets, extended by those of the user's file. If both define a name, the definition
-    /// of the user's file is used.
+    /// Returns the built-in datasets, in which definitions of the user's file replace those of the same name.
     pub fn with(file: Option<&Path>) -> Result<Self, DatasetsError> {
         let Some(path) = file else { return Ok(Self::ours()) };
         let shown = path.display().to_string();

@@ -19,7 +19,7 @@ use spmv_methods::device::facts::Clocks;
 use spmv_methods::device::probe::{DeviceSweeps, Probe};
 use spmv_methods::device::{Buffer, DeviceCsr, Gpu};
 use spmv_methods::method::{
-    Choice, Device, Failed, Prepared, PreparedOnGpu, Request, Setup, Unavailable, Unprepared,
+    Choice, Device, Failed, PreparedOnGpu, Request, Setup, Unavailable, Unprepared,
 };
 
 /// The minimum duration of the batch of products during which the clocks are read.
@@ -189,7 +189,7 @@ impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
         &mut self,
         choice: &Choice,
         request: &Request<'a>,
-    ) -> Result<(Prepared<'a, T, Buffer<T>>, Duration), Unprepared> {
+    ) -> Result<(PreparedOnGpu<'a, T>, Duration), Unprepared> {
         self.check_host(choice)?;
         let (gpu, clock) = (self.gpu(), self.bench.clock);
         gpu.synchronize()?;
@@ -244,7 +244,7 @@ impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
 
     fn time(
         &mut self,
-        prepared: &mut Prepared<'a, T, Buffer<T>>,
+        prepared: &mut PreparedOnGpu<'a, T>,
         products: usize,
     ) -> Result<Duration, Failed> {
         let (gpu, (alpha, beta)) = (self.gpu(), self.bench.settings.factors());
@@ -270,10 +270,7 @@ impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
         (MOST_LAUNCHES / self.launches.max(1)).max(1) as usize
     }
 
-    fn time_alone(
-        &mut self,
-        prepared: &mut Prepared<'a, T, Buffer<T>>,
-    ) -> Result<Duration, Failed> {
+    fn time_alone(&mut self, prepared: &mut PreparedOnGpu<'a, T>) -> Result<Duration, Failed> {
         let (alpha, beta) = self.bench.settings.factors();
         let Self { probe, x, y, .. } = self;
         probe.time_until_idle(|| prepared.multiply(alpha, x, beta, y))
@@ -289,7 +286,7 @@ impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
 
     fn load(
         &mut self,
-        prepared: &mut Prepared<'a, T, Buffer<T>>,
+        prepared: &mut PreparedOnGpu<'a, T>,
         time: Duration,
     ) -> Result<Option<Clocks>, Failed> {
         let gpu = self.gpu();
@@ -321,7 +318,7 @@ impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
         Ok(clocks)
     }
 
-    fn parts(&mut self, prepared: &mut Prepared<'a, T, Buffer<T>>) -> Result<Parts, Failed> {
+    fn parts(&mut self, prepared: &mut PreparedOnGpu<'a, T>) -> Result<Parts, Failed> {
         // Modelled times do not vary, and one product is enough to find the longest kernel.
         let average = self.bench.settings.stages && !self.is_modelled();
         let products = if average { STAGE_PRODUCTS } else { 1 };
@@ -333,7 +330,7 @@ impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
         Ok(Parts { stages, launches: Some(launches), note: None })
     }
 
-    fn evict_caches(&mut self, _: &Prepared<'a, T, Buffer<T>>) -> Result<(), Failed> {
+    fn evict_caches(&mut self, _: &PreparedOnGpu<'a, T>) -> Result<(), Failed> {
         if self.bench.settings.cache == CacheState::Hot {
             return Ok(());
         }

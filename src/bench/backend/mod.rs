@@ -25,15 +25,13 @@ use spmv_methods::device::Stage;
 use spmv_methods::device::facts::Clocks;
 use spmv_methods::method::{Choice, Device, Failed, Prepared, Request, Unprepared, Values};
 
-/// The pause before a method's turn during which idle threads (of a library or of the team) stop spinning and fall
-/// asleep.
+/// The pause before a method's turn, in which idle threads of a library or of the team fall asleep.
 pub const SETTLE: Duration = Duration::from_millis(2);
 /// The number of products over which the times of stages are averaged.
 pub const STAGE_PRODUCTS: usize = 20;
 /// Repetitions of the bandwidth measurement in each round.
 const PEAK_REPETITIONS: usize = 3;
 
-/// The parts of a product on a device.
 #[derive(Default)]
 pub struct Parts {
     /// The parts in the order in which they run, with the time of each.
@@ -72,8 +70,7 @@ pub trait Backend<'a, T: Scalar> {
         choice: &Choice,
         request: &Request<'a>,
     ) -> Result<(Prepared<'a, T, Self::Vector>, Duration), Unprepared>;
-    /// Returns the memory available for further methods on this matrix; methods that are prepared already take `kept`
-    /// bytes.
+    /// Returns the memory available for further methods; those that are prepared already take `kept` bytes.
     fn room(&self, matrix: &Extent, kept: u64) -> Result<Available, Failed>;
     /// Chooses other values for a few elements of x.
     fn alter(&self, inputs: &Inputs<T>, random: &mut Xoshiro256PlusPlus) -> Alteration<T>;
@@ -100,15 +97,13 @@ pub trait Backend<'a, T: Scalar> {
         let y = self.y()?;
         Ok(rayon::join(|| reference.judge(y), || xxh3_64(bytemuck::cast_slice(y))))
     }
-    /// Runs a batch of products and returns its time. Nothing but the products is between the two clock readings (host)
-    /// or events (GPU).
+    /// Runs a batch of products, with nothing else between the clock readings or events, and returns its time.
     fn time(
         &mut self,
         prepared: &mut Prepared<'a, T, Self::Vector>,
         products: usize,
     ) -> Result<Duration, Failed>;
-    /// Returns the host's time to enqueue a product, from the batch that was timed last; `None` on the host, whose products
-    /// end before they return.
+    /// Returns the host's time to enqueue a product of the batch that was timed last; `None` on the host.
     fn host_launch(&self) -> Option<Duration> {
         None
     }
@@ -146,8 +141,7 @@ pub trait Backend<'a, T: Scalar> {
     }
     /// Empties the caches before a sample if `--cache cold` is set.
     fn evict_caches(&mut self, prepared: &Prepared<'a, T, Self::Vector>) -> Result<(), Failed>;
-    /// Removes from a GPU's caches what methods with earlier turns have left there, so that all methods begin their turns
-    /// alike. Does nothing on the host.
+    /// Removes what earlier turns have left in the caches of a GPU, so that all turns begin alike.
     fn forget(&mut self) -> Result<(), Failed> {
         Ok(())
     }

@@ -14,7 +14,6 @@ const CYCLES: [usize; 3] = [100, 200, 200];
 /// The growth of the process per preparation that is not taken for a leak, in bytes.
 const GROWTH: usize = 256;
 
-/// A method, the matrices on which it is checked, and what a check has done so far.
 pub struct Checking<'c, T> {
     pub entry: &'static Entry,
     pub matrices: &'c [(String, Csr<T>)],

@@ -18,7 +18,6 @@ const PRODUCTS: usize = 21;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
-    /// The bytes that the method stores in addition to CSR, if they are known.
     pub extra_bytes: Option<u64>,
     pub csr_bytes: u64,
     /// The time of the preparation, in products.

@@ -28,7 +28,6 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// A matrix with its transpose and everything that a product with it is compared with.
 pub struct Case<'c, T> {
     entry: &'static Entry,
     csr: &'c Csr<T>,

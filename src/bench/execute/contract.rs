@@ -14,7 +14,6 @@ use spmv_methods::method::choices::{Choices, VARIABLE};
 use spmv_methods::method::profile::Profile;
 use spmv_methods::team::Team;
 
-/// Everything that a measurement needs from its caller.
 pub struct Bench<'a> {
     /// The threads on which the methods of the CPU run.
     pub team: &'a Team,
@@ -40,8 +39,7 @@ impl<'a> Bench<'a> {
 }
 
 pub enum News<'n> {
-    /// The place of a method among the requested ones, and its next step. If the process ends in that step, its supervisor
-    /// can name the method.
+    /// The place of a method among the requested ones, and its next step, which is the cause if the process ends.
     Next(usize, Turn),
     Final(usize, &'n Outcome),
 }
@@ -54,14 +52,12 @@ pub enum Turn {
     Round {
         /// The number of the round, from 1.
         number: usize,
-        /// The number of rounds.
         of: usize,
     },
     /// The method keeps the device under load, or is dropped.
     Other,
 }
 
-/// Why the measurement of a matrix ended before it was complete.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Stopped {
     /// The caller set [`Bench::interrupted`].

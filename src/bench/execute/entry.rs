@@ -12,7 +12,6 @@ use spmv_methods::library::float_state;
 use spmv_methods::method::{Choice, Prepared};
 use spmv_methods::plugin::not_restored;
 
-/// A prepared method with its measurements so far.
 pub struct Ready<'a, T, V: ?Sized> {
     /// The index among the requested methods.
     pub place: usize,
@@ -25,7 +24,6 @@ pub struct Ready<'a, T, V: ?Sized> {
     /// The hashes of all verified y, except those for an altered x.
     pub hashes: BTreeSet<u64>,
     pub attempts: Attempts,
-    /// The number of turns that were completed.
     pub turns: usize,
     /// The total time spent on the method, setup and verification included.
     pub spent: Duration,
@@ -36,8 +34,7 @@ pub struct Ready<'a, T, V: ?Sized> {
 }
 
 impl<T, V: ?Sized> Ready<'_, T, V> {
-    /// Ends a measurement after all its rounds. Returns whether the method must be measured again, which it must not if
-    /// the total time could then exceed `timeout`.
+    /// Ends a measurement after all its rounds. Returns whether another follows, which must fit into `timeout`.
     pub fn again(&mut self, timeout: Duration) -> bool {
         self.attempts.again(self.spent.saturating_mul(2) <= timeout)
     }

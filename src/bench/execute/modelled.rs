@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use ptx_machine::model::Cure;
 
-use super::Case;
-use super::entry::{Ready, guarded};
+use super::entry::guarded;
+use super::{Case, Entry};
 use crate::bench::backend::{Backend, Parts};
 use crate::bench::outcome::Outcome;
 use crate::bench::statistics::Sample;
@@ -13,7 +13,7 @@ use spmv_matrix::scalar::Scalar;
 
 impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     /// Records the modelled time of one product as the only sample.
-    pub(super) fn model(&mut self, ready: &mut Ready<'a, T, S::Vector>) -> Result<(), Outcome> {
+    pub(super) fn model(&mut self, ready: &mut Entry<'a, T, S>) -> Result<(), Outcome> {
         if self.bench.settings.explain {
             // All products that are compared with each other must start with the same cache contents.
             self.time(ready, 2)?;
@@ -31,7 +31,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     }
 
     /// Returns the modelled times of the parts of a product, after another one if that leaves data in the caches.
-    fn modelled(&mut self, ready: &mut Ready<'a, T, S::Vector>) -> Result<Parts, Outcome> {
+    fn modelled(&mut self, ready: &mut Entry<'a, T, S>) -> Result<Parts, Outcome> {
         if self.backend.stays_in_cache() {
             self.time(ready, 1)?;
             self.renew_y()?;
@@ -43,11 +43,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     }
 
     /// Adds the times that the parts would take without each performance problem in [`Cure::ALL`].
-    fn explain(
-        &mut self,
-        ready: &mut Ready<'a, T, S::Vector>,
-        parts: &mut Parts,
-    ) -> Result<(), Outcome> {
+    fn explain(&mut self, ready: &mut Entry<'a, T, S>, parts: &mut Parts) -> Result<(), Outcome> {
         for problem in Cure::ALL {
             self.renew_y()?;
             self.backend.cure(problem);

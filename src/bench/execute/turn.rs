@@ -17,8 +17,8 @@ use std::time::Duration;
 
 use rand::RngExt;
 
-use super::Case;
-use super::entry::{Ready, guarded};
+use super::entry::guarded;
+use super::{Case, Entry};
 use crate::bench::alteration::{is_spoilt, spoil};
 use crate::bench::backend::{Backend, SETTLE};
 use crate::bench::metrics::gbs;
@@ -39,8 +39,7 @@ const FEW: usize = 10;
 
 /// How many times as long as a product in a sample a single product after a change may take, plus [`waiting`].
 const SLOWER: u32 = 4;
-/// Returns the extra time that a single product may take because changed elements are in another core's cache (host)
-/// or because the device was idle (GPU).
+/// Returns the extra time of a single product, whose data are in another core's cache, or whose device was idle.
 const fn waiting(device: Device) -> Duration {
     match device {
         Device::Cpu => Duration::from_micros(50),
@@ -60,7 +59,7 @@ fn median(mut times: Vec<Duration>) -> Duration {
 
 impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     /// Takes a turn and restores x. An interrupt shortens the turn, but all checks are made.
-    pub(super) fn take_turn(&mut self, ready: &mut Ready<'a, T, S::Vector>) -> Result<(), Outcome> {
+    pub(super) fn take_turn(&mut self, ready: &mut Entry<'a, T, S>) -> Result<(), Outcome> {
         let taken = self.turn(ready);
         ready.turns += usize::from(!self.interrupted());
         if !self.alteration.is_applied {
@@ -72,7 +71,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         taken.and(restored)
     }
 
-    fn turn(&mut self, ready: &mut Ready<'a, T, S::Vector>) -> Result<(), Outcome> {
+    fn turn(&mut self, ready: &mut Entry<'a, T, S>) -> Result<(), Outcome> {
         let start = self.now();
         // Only on the host do products share the cores with other threads.
         if S::DEVICE == Device::Cpu {
@@ -99,11 +98,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     /// Returns the number of products per sample, where a single product took about `product`. On a device that time
     /// includes latency that products in a batch do not have. There the samples of the turns before tell the time
     /// per product, and in the first turn a batch that is not a sample.
-    fn batch(
-        &mut self,
-        ready: &mut Ready<'a, T, S::Vector>,
-        product: Duration,
-    ) -> Result<usize, Outcome> {
+    fn batch(&mut self, ready: &mut Entry<'a, T, S>, product: Duration) -> Result<usize, Outcome> {
         let batch = self.round.batch(product).min(self.backend.most_products());
         if S::DEVICE == Device::Cpu || batch == 1 {
             return Ok(batch);
@@ -118,7 +113,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     /// Takes the samples and returns the median of their times per product. `product` is the approximate time of one.
     fn take_samples(
         &mut self,
-        ready: &mut Ready<'a, T, S::Vector>,
+        ready: &mut Entry<'a, T, S>,
         batch: usize,
         product: Duration,
     ) -> Result<Duration, Outcome> {
@@ -173,7 +168,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     /// or than empty kernels (GPU: a single product without a change may also wait for work in other streams).
     fn take_singles(
         &mut self,
-        ready: &mut Ready<'a, T, S::Vector>,
+        ready: &mut Entry<'a, T, S>,
         typical: Duration,
     ) -> Result<(), Outcome> {
         // What the host enqueues slowly, a single product waits for.
@@ -196,11 +191,10 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         Err(Outcome::Wrong { reason, error_ratio: ready.error_ratio })
     }
 
-    /// Changes x a few times, until it has its original values again. Returns the median times of what runs alone before
-    /// a change, and of the product after it.
+    /// Changes x until it is the original again. Returns the median times of what runs before and after a change.
     fn time_singles(
         &mut self,
-        ready: &mut Ready<'a, T, S::Vector>,
+        ready: &mut Entry<'a, T, S>,
     ) -> Result<(Duration, Duration), Outcome> {
         // In a turn with few products, most samples follow a change already.
         let (few, applied) = (self.round.products < FEW, self.alteration.is_applied);
@@ -227,19 +221,19 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     }
 
     /// Returns the time of a product that runs alone.
-    fn single(&mut self, ready: &mut Ready<'a, T, S::Vector>) -> Result<Duration, Outcome> {
+    fn single(&mut self, ready: &mut Entry<'a, T, S>) -> Result<Duration, Outcome> {
         Ok(guarded(|| self.backend.time_alone(&mut ready.prepared))??)
     }
 
     /// Runs one or two products, which bring the data that verification has displaced back into the caches. The
     /// number is random so that a method cannot predict which of its products are verified.
-    fn refresh(&mut self, ready: &mut Ready<'a, T, S::Vector>) -> Result<(), Outcome> {
+    fn refresh(&mut self, ready: &mut Entry<'a, T, S>) -> Result<(), Outcome> {
         let products = self.random.random_range(1..=2);
         self.time(ready, products).map(|_| ())
     }
 
     /// Checks that nothing writes to y after the products have returned.
-    fn check_rest(&mut self, ready: &Ready<'a, T, S::Vector>) -> Result<(), Outcome> {
+    fn check_rest(&mut self, ready: &Entry<'a, T, S>) -> Result<(), Outcome> {
         let seed = self.random.random();
         self.backend.write_y(&mut |y| spoil(y, seed))?;
         self.bench.clock.pause(SETTLE);
@@ -254,11 +248,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     }
 
     /// Checks that a product is not faster than the caches can deliver the bytes that it must move.
-    fn check_speed(
-        &mut self,
-        ready: &Ready<'a, T, S::Vector>,
-        typical: Duration,
-    ) -> Result<(), Outcome> {
+    fn check_speed(&mut self, ready: &Entry<'a, T, S>, typical: Duration) -> Result<(), Outcome> {
         let bytes = self.least_bytes(ready);
         let gbs = gbs(bytes, 1e3 * typical.as_secs_f64());
         // A typical time of zero means that the clock has not advanced, which is not evidence.
@@ -282,7 +272,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     }
 
     /// Returns the bytes that a product moves at least: if the storage is unknown, one byte per entry of the matrix.
-    fn least_bytes(&self, ready: &Ready<'a, T, S::Vector>) -> u64 {
+    fn least_bytes(&self, ready: &Entry<'a, T, S>) -> u64 {
         let matrix = match ready.prepared.extra_bytes.and(ready.matrix_bytes) {
             Some(bytes) => bytes.min(self.extent.csr()),
             None => self.extent.nnz,
@@ -312,7 +302,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         Ok(edited?)
     }
 
-    pub(super) fn verify(&mut self, ready: &mut Ready<'a, T, S::Vector>) -> Result<(), Outcome> {
+    pub(super) fn verify(&mut self, ready: &mut Entry<'a, T, S>) -> Result<(), Outcome> {
         self.backend.check_memory(ready.prepared.is_foreign, &self.inputs.x)?;
         let (verdict, hash) = self.backend.judge(&self.inputs.reference)?;
         // An altered x is random. It is left out here so that reported values are reproducible.

@@ -29,7 +29,6 @@ use spmv_matrix::system;
 use spmv_matrix::verify::{Reference, RowSum, Verdict};
 use spmv_methods::method::{Choice, Device, Failed, Prepared, Request, Unprepared};
 
-/// One rank's part of the vectors and of the matrix.
 struct Distribution<'a, T> {
     bench: &'a Bench<'a>,
     ranks: &'a Ranks,
@@ -67,8 +66,7 @@ pub fn measure_on_ranks<T: Sent>(
     measure(bench, extent::<T>(bench, matrix), &mut inputs, side, choices)
 }
 
-/// Returns the complete x, this rank's part of y0, and the reference of that part. They depend only on the seed and not
-/// on the number of ranks.
+/// Returns the complete x, this rank's part of y0, and its reference. The number of ranks changes no value.
 fn inputs<T: Sent>(
     bench: &Bench,
     ranks: &Ranks,

@@ -33,7 +33,6 @@ impl Side {
     }
 }
 
-/// The plan by which x is gathered for every product, with its buffers.
 pub struct Gather<T> {
     /// The elements of x that this rank needs, in the order of its share's columns.
     pub x: Vec<T>,

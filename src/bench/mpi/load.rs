@@ -13,6 +13,7 @@ use super::share::{Collector, Share, need};
 use crate::bench::clock::Clock;
 use crate::bench::run::RunSettings;
 use spmv_matrix::Csr;
+use spmv_matrix::market::Stream;
 use spmv_matrix::memory::{self, Available};
 use spmv_matrix::source::Source;
 use spmv_matrix::stats::RowStatistics;
@@ -80,8 +81,8 @@ pub fn load(
         shape,
         duplicates: ranks.sum(&[duplicates])[0],
         partition,
-        kind: rows.kind(),
-        bytes: rows.file_bytes(),
+        kind: rows.file().and_then(Stream::kind).map(Into::into),
+        bytes: rows.file().map(Stream::file_bytes),
         read,
         cut,
         numbering,

@@ -28,7 +28,6 @@ use spmv_methods::simd::{Isa, Lanes};
 pub trait Sent: Scalar + Lanes + Equivalence {}
 impl<T: Scalar + Lanes + Equivalence> Sent for T {}
 
-/// One rank's part of the product.
 pub struct Product<'a, T: Clone> {
     ranks: &'a Ranks,
     /// The rank's share; its columns are numbered like the gathered x.

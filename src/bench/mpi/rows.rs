@@ -80,24 +80,13 @@ impl<'s> Rows<'s> {
         Ok(())
     }
 
+    /// Returns the file, if entries are read from one.
+    pub fn file(&self) -> Option<&Stream> {
+        if let Self::File(stream) = self { Some(stream) } else { None }
+    }
+
     /// Returns whether entries are passed together with their mirror images.
     pub fn mirrors(&self) -> bool {
-        matches!(self, Self::File(stream) if stream.mirrors())
-    }
-
-    /// Returns the size of the file in bytes; `None` for other sources.
-    pub fn file_bytes(&self) -> Option<u64> {
-        match self {
-            Self::File(stream) => Some(stream.file_bytes()),
-            _ => None,
-        }
-    }
-
-    /// Returns the kind of problem according to the collection's comment in the file.
-    pub fn kind(&self) -> Option<String> {
-        match self {
-            Self::File(stream) => stream.kind().map(Into::into),
-            _ => None,
-        }
+        self.file().is_some_and(Stream::mirrors)
     }
 }

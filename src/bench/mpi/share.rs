@@ -20,7 +20,6 @@ const COLUMN: u64 = 4 + 2 * 8;
 /// Bytes per row of a share while its entries are collected, besides CSR.
 const COLLECTED_ROW: u64 = 2 * 8;
 
-/// A rank's share of the matrix.
 pub struct Share {
     /// The rows that the rank stores, and its tail as one more row, which may be empty. Column indices are those of the
     /// matrix.

@@ -170,8 +170,7 @@ fn has_news(socket: &UnixStream, limit: Duration, interrupted: &AtomicBool) -> b
     false
 }
 
-/// Waits for the end of a child for a limited time: a child that is stuck in a driver does not end even when it is
-/// killed.
+/// Waits for the end of a child for a limited time: one that is stuck in a driver ends not even when it is killed.
 fn exit_report(process: &mut Child) -> ExitReport {
     let begun = Instant::now();
     let mut pause = Duration::from_micros(100);

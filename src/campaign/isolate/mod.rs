@@ -29,7 +29,6 @@ use wire::Hello;
 pub use wire::send;
 pub use worker::{send_to_parent, to_parent};
 
-/// The process or processes that carry out tasks.
 pub enum Runner<'a> {
     /// This process itself, without children.
     Here(Box<Session<'a>>, Box<RunRecord>),

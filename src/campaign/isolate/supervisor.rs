@@ -24,7 +24,6 @@ const GRACE: Duration = Duration::from_secs(1);
 /// The number of attempts with children that end before they are ready, or while no method is running.
 const TRIES: usize = 4;
 
-/// A child process, and the data to start another one.
 pub struct Supervisor<'a> {
     program: PathBuf,
     hello: Hello,
@@ -47,11 +46,13 @@ impl<'a> Supervisor<'a> {
     /// started or refuses the command line.
     pub fn start(
         program: PathBuf,
-        hello: Hello,
+        mut hello: Hello,
         interrupted: &'a AtomicBool,
     ) -> Result<(Self, RunRecord)> {
         let (running, record) = Running::start(&program, &hello, interrupted)?;
-        let (hello, running) = (hello.again(), Some(running));
+        // This is for a child that replaces the first one.
+        (hello.plan.run.quiet, hello.plan.bandwidth) = (true, false);
+        let running = Some(running);
         Ok((Self { program, hello, interrupted, running, record: record.clone() }, record))
     }
 
@@ -188,7 +189,6 @@ fn wait_for(interrupted: &AtomicBool) {
     }
 }
 
-/// The progress of a child with a task.
 struct Watch {
     /// The current step; `None` between methods.
     step: Option<Step>,
@@ -243,7 +243,12 @@ impl Watch {
     fn overdue(&self, timeout: Duration) -> Option<End> {
         let (limit, moment) = (timeout.as_secs_f64(), self.moment());
         let reason = format!("did not end within the {limit} s of --timeout {moment}");
-        let is_overdue = self.time_in_step() > timeout.saturating_add(GRACE);
+        // All turns of a method count.
+        let before = match &self.step {
+            Some(Step::Method(cell, _)) => self.spent.get(cell).copied().unwrap_or_default(),
+            _ => Duration::ZERO,
+        };
+        let is_overdue = before + self.at > timeout.saturating_add(GRACE);
         is_overdue.then_some(End { status: Status::Timeout, reason })
     }
 
@@ -251,15 +256,6 @@ impl Watch {
     fn failed(&self, what: &str, cause: &str) -> End {
         let reason = format!("the child process {what} {}{cause}", self.moment());
         End { status: Status::Failed, reason }
-    }
-
-    /// Returns the time that the child has spent in this step, including all turns of the method.
-    fn time_in_step(&self) -> Duration {
-        let before = match &self.step {
-            Some(Step::Method(cell, _)) => self.spent.get(cell).copied().unwrap_or_default(),
-            _ => Duration::ZERO,
-        };
-        before + self.at
     }
 
     /// Returns whether neither a method nor the matrix is the cause if the child ends now.

@@ -29,13 +29,6 @@ impl Hello {
         let added = added::paths().to_vec();
         Self { plan, run_id, gpus, added, parent: std::process::id() }
     }
-
-    /// Configures a child that replaces the first one.
-    pub fn again(mut self) -> Self {
-        self.plan.run.quiet = true;
-        self.plan.bandwidth = false;
-        self
-    }
 }
 
 /// A message from the child. After the first one, the parent sends one `MatrixTask` at a time.

@@ -20,8 +20,7 @@ use crate::campaign::plugins;
 use crate::campaign::session::Session;
 use crate::campaign::task::MatrixTask;
 
-/// The OOM score adjustment of the child: if memory runs out, the system must kill the child, not the parent with
-/// the results.
+/// The OOM score adjustment: if memory runs out, the system must kill the child, not the parent with the results.
 const OOM_SCORE: &str = "500";
 
 /// Returns the connection of this process, a child, to its parent. The child ends when the parent ends.

@@ -34,11 +34,8 @@ pub enum Display {
     Methods,
 }
 
-/// A progress bar on stderr, or nothing if it is not visible.
-pub struct Progress(Option<Drawn>);
-
-#[derive(Clone)]
-struct Drawn {
+/// A progress bar on stderr, which may be hidden.
+pub struct Progress {
     bar: ProgressBar,
     state: Arc<Mutex<State>>,
 }
@@ -53,15 +50,15 @@ struct State {
 impl Progress {
     /// Creates the display for matrices with these numbers of entries and of open methods.
     pub fn new(sizes: &[(u64, usize)], settings: &Settings, display: Display) -> Self {
-        if display == Display::Hidden {
-            return Self(None);
-        }
         let open = sizes.iter().filter(|(_, methods)| *methods > 0);
         let seconds =
             |&(entries, methods): &(u64, usize)| Estimate::of(entries, settings).seconds(methods);
         let pace = Pace::new(settings.clone(), sizes.len(), open.map(seconds).sum());
         let methods = (display == Display::Methods).then(Vec::new);
         let state = Arc::new(Mutex::new(State { pace, clock: Instant::now(), methods }));
+        if display == Display::Hidden {
+            return Self { bar: ProgressBar::hidden(), state };
+        }
         let words = state.clone();
         let write = move |_: &ProgressState, to: &mut dyn fmt::Write| {
             let (rows, columns) = Term::stderr().size();
@@ -71,50 +68,42 @@ impl Progress {
         let style = ProgressStyle::with_template("{words}").expect("a valid template");
         let bar = ProgressBar::new_spinner().with_style(style.with_key("words", write));
         bar.enable_steady_tick(Duration::from_millis(500));
-        Self(Some(Drawn { bar, state }))
+        Self { bar, state }
     }
 
     pub fn begin(&self, name: String, entries: u64, cells: Vec<RowKey>) {
-        self.update(|pace, _| pace.begin(name, entries, cells));
+        self.update(|state, _| state.pace.begin(name, entries, cells));
     }
 
     pub fn note(&self, event: &Event) {
-        self.update(|pace, now| pace.note(event, now));
-        if let Some(drawn) = &self.0
-            && let Some(methods) = &mut lock(&drawn.state).methods
-        {
-            match event {
-                Event::Row(row, _) => methods.push((**row).clone()),
-                Event::Group(_) | Event::Partial(_) => methods.clear(),
-                Event::Step(_) | Event::Matrix(_) => (),
+        self.update(|state, now| {
+            state.pace.note(event, now);
+            match (event, &mut state.methods) {
+                (Event::Row(row, _), Some(methods)) => methods.push((**row).clone()),
+                (Event::Group(_) | Event::Partial(_), Some(methods)) => methods.clear(),
+                _ => (),
             }
-        }
+        });
     }
 
     /// Ends the current matrix, or counts a matrix that was finished in an earlier run.
     pub fn end(&self) {
-        self.update(|pace, _| pace.end());
+        self.update(|state, _| state.pace.end());
     }
 
-    fn update(&self, change: impl FnOnce(&mut Pace, f64)) {
-        let Some(Drawn { state, .. }) = &self.0 else { return };
-        let mut state = lock(state);
+    fn update(&self, change: impl FnOnce(&mut State, f64)) {
+        let mut state = lock(&self.state);
         let now = state.clock.elapsed().as_secs_f64();
-        change(&mut state.pace, now);
+        change(&mut state, now);
     }
 
     /// Hides the bar while `write` runs.
     pub fn suspend<T>(&self, write: impl FnOnce() -> T) -> T {
-        match &self.0 {
-            Some(drawn) => drawn.bar.suspend(write),
-            None => write(),
-        }
+        self.bar.suspend(write)
     }
 
     pub fn finish(&self) {
-        if let Some(drawn) = &self.0 {
-            drawn.bar.finish_and_clear();
-        }
+        self.bar.finish_and_clear();
     }
 }
 

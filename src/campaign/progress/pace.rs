@@ -27,7 +27,6 @@ pub struct Pace {
     current: Option<Current>,
 }
 
-/// The progress on the matrix that is being measured.
 struct Current {
     name: String,
     estimate: Estimate,
@@ -37,7 +36,6 @@ struct Current {
     step: Option<(Step, f64)>,
 }
 
-/// What is left to do for a method.
 struct Open {
     is_ready: bool,
     rounds: usize,

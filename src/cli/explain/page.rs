@@ -41,7 +41,6 @@ struct Part<'a> {
     lines: &'a [LineCounts],
 }
 
-/// The modelled time if a problem did not exist.
 #[derive(Serialize)]
 struct Cured {
     problem: &'static str,

@@ -94,8 +94,7 @@ fn set<'d>(word: &str, datasets: &'d Datasets) -> Result<Vec<&'d Matrix>> {
     Ok(datasets.matrices_of(set))
 }
 
-/// Returns the error for an unknown matrix, which suggests matrices with the same name in other groups, in any
-/// case, or similar names.
+/// Returns the error for an unknown matrix, with those of the same name in other groups, or of similar names.
 fn no_matrix(word: &str, index: &[Matrix]) -> Error {
     let name = word.split_once('/').map_or(word, |(_, name)| name);
     let namesakes = index.iter().filter(|matrix| matrix.name().eq_ignore_ascii_case(name));

@@ -149,8 +149,7 @@ fn lines(matrix: &Matrix, rows: &[LedgerRow], folder: &Folder) -> String {
     lines
 }
 
-/// Returns an error if the disk has too little space for all files and for the archives that exist at the same
-/// time, minus the parts of them that are already downloaded.
+/// Returns an error if the disk has too little space for all files and the archives that exist at the same time.
 fn check_room(missing: &[&WantedMatrix], fetch: &Fetch) -> Result<()> {
     let mut archives = Vec::new();
     for task in missing {
@@ -182,7 +181,6 @@ fn check_room(missing: &[&WantedMatrix], fetch: &Fetch) -> Result<()> {
 struct Bars {
     all: MultiProgress,
     total: ProgressBar,
-    /// Those of the running downloads.
     running: HashMap<usize, ProgressBar>,
 }
 

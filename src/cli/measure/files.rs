@@ -16,11 +16,12 @@ use spmv_matrix::source::Source;
 impl MeasureArgs {
     /// Returns the format of the results: from `--format`, from the extension of the output file, or `usual`.
     pub fn format(&self, usual: Format) -> Result<Format> {
+        let run = self.run_settings();
         let counts = [
-            ("precision", self.precisions().len()),
-            ("threads", self.threads().len()),
-            ("cache", self.caches().len()),
-            ("order", self.orders().len()),
+            ("precision", run.precisions.len()),
+            ("threads", run.threads.len()),
+            ("cache", run.caches.len()),
+            ("order", run.orders.len()),
         ];
         let several = counts.into_iter().find(|&(_, count)| count > 1);
         if let Some((option, _)) = several.filter(|_| self.format == Some(Format::Ginkgo)) {

@@ -34,14 +34,12 @@ pub struct Library {
     most_entries: u64,
 }
 
-/// A matrix and its approximate number of entries.
 #[derive(Clone)]
 pub struct Found {
     pub source: Source,
     pub entries: u64,
 }
 
-/// The matrices that the words of an experiment select.
 #[derive(Default)]
 pub struct Wanted {
     pub found: Vec<Found>,

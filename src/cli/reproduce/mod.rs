@@ -23,7 +23,7 @@ use args::ReproduceArgs;
 use matrices::Library;
 use plan::{Here, Plan};
 use spmv_matrix::system::System;
-use spmv_methods::method::Unavailable;
+use spmv_methods::method::{Device, Unavailable};
 
 const RESULTS: &str = "results";
 /// The part of a folder name after the day that marks a modelled run.
@@ -125,18 +125,15 @@ fn chosen(args: &ReproduceArgs) -> Result<Vec<Experiment>> {
 
 /// Returns the name of the GPU if any of the experiments needs one, or the reason why there is none.
 fn gpu(device: &DeviceChoice, chosen: &[Experiment], env: &mut Env) -> Result<String, Unavailable> {
-    if let DeviceChoice::Models(_) = device {
-        return Err(Unavailable(
-            "its source names no GPU; use --device model:NAME to choose one".into(),
-        ));
-    }
-    let on_gpu = spmv_methods::method::Device::Gpu;
-    if !device.includes(on_gpu) || !chosen.iter().any(|experiment| experiment.needs(on_gpu)) {
-        return Err(Unavailable(format!("--device {device}")));
-    }
+    let is_needed = chosen.iter().any(|experiment| experiment.needs(Device::Gpu));
     let number = match device {
-        DeviceChoice::Gpu(number) => *number,
-        _ => None,
+        DeviceChoice::Models(_) => {
+            let reason = "its source names no GPU; use --device model:NAME to choose one";
+            return Err(Unavailable(reason.into()));
+        }
+        DeviceChoice::Gpu(number) if is_needed => *number,
+        DeviceChoice::All if is_needed => None,
+        _ => return Err(Unavailable(format!("--device {device}"))),
     };
     gpus::facts(number, gpus::LIMIT, env).map(|facts| facts.name)
 }

@@ -20,7 +20,6 @@ use spmv_methods::method::{Device, Unavailable};
 /// The maximum number of matrices that a remark names.
 const NAMED: usize = 5;
 
-/// One run and its matrices.
 pub struct Batch {
     /// What is measured, and how: in one order, precision and cache state.
     pub run: RunSettings,
@@ -43,7 +42,6 @@ pub struct Plan {
     pub modelled: bool,
 }
 
-/// The conditions on this machine on which a plan depends.
 pub struct Here<'a> {
     pub library: &'a Library,
     pub device: DeviceChoice,

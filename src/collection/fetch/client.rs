@@ -21,7 +21,6 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 const MOST_REDIRECTS: usize = 10;
 const PROXIES: [&str; 6] = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"];
 
-/// An HTTP client whose requests end if the run is interrupted.
 pub struct Client<'c> {
     http: reqwest::Client,
     /// It is there until the client is dropped.

@@ -32,7 +32,6 @@ const LONGEST_WAIT: Duration = Duration::from_secs(600);
 /// The number of written bytes after which the free space is checked again.
 const BETWEEN_CHECKS: u64 = 16 << 20;
 
-/// A download into a partial file.
 pub struct Download<'d> {
     pub fetch: &'d Fetch<'d>,
     pub part: &'d Part,

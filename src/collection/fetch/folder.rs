@@ -115,8 +115,7 @@ impl Folder {
         Ok(file)
     }
 
-    /// Creates a file under an unpredictable name in the hidden folder, if there is room for so many bytes of the file
-    /// `name`. It is removed unless it is renamed.
+    /// Creates a file in the hidden folder, if there is room for so many bytes of `name`. It is removed unless renamed.
     pub(super) fn temporary(&self, name: &str, bytes: u64) -> Result<NamedTempFile, FetchError> {
         self.check_room(bytes, &self.file(name))?;
         let state = self.state("");

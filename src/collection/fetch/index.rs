@@ -17,8 +17,7 @@ const FRESH: Duration = Duration::from_secs(30 * 24 * 3600);
 /// The largest permitted size of an index in bytes. The index of all 2,900 matrices has less than half a megabyte.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// Returns all matrices of the collection at the sites. Calls `note` with messages for the user, such as a warning
-/// that the index is old.
+/// Returns all matrices of the collection at the sites. `note` is called with messages for the user.
 pub fn collection(
     web: &Client,
     settings: &Settings,

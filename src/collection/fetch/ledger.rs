@@ -15,7 +15,6 @@ use spmv_matrix::cache;
 
 pub(super) const LEDGER: &str = "ledger.csv";
 
-/// A downloaded file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LedgerRow {
     /// The id of the matrix, `GROUP/NAME`.

@@ -82,7 +82,6 @@ impl Settings {
     }
 }
 
-/// Why a matrix is not downloaded.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
     /// The user has interrupted the run.
@@ -119,7 +118,6 @@ impl<T> OrCannot<T> for io::Result<T> {
     }
 }
 
-/// What happens to a matrix.
 #[derive(Debug)]
 pub enum Event {
     /// So many bytes of the archive are downloaded, of a total that the server may not tell.
@@ -131,7 +129,6 @@ pub enum Event {
     Ended(Result<Vec<LedgerRow>, FetchError>),
 }
 
-/// Where matrices are downloaded from and into.
 #[derive(Clone, Copy)]
 pub struct Fetch<'f> {
     pub folder: &'f Folder,

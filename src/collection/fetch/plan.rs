@@ -25,7 +25,6 @@ pub struct WantedMatrix {
     pub note: Option<String>,
 }
 
-/// Whether a matrix is in the folder.
 #[derive(Debug, PartialEq)]
 pub enum State {
     Present,
