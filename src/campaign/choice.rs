@@ -114,10 +114,8 @@ fn values(choice: &Choice<'static>, name: &str) -> Given {
     if let Some(given) = choice.given.iter().find(|(given, _)| *given == name) {
         return vec![*given];
     }
-    let parameter = choice.method.parameters.iter().find(|parameter| parameter.name == name);
-    parameter.map_or(Given::new(), |parameter| {
-        parameter.values.iter().map(|value| (parameter.name, *value)).collect()
-    })
+    let all = choice.method.parameters.iter().filter(|parameter| parameter.name == name);
+    all.flat_map(|all| all.values.iter().map(move |value| (all.name, *value))).collect()
 }
 
 /// Returns the part of the command line that requires a GPU: a pattern that also matches CPU methods does not.
@@ -180,8 +178,7 @@ pub fn matching(glob: &str) -> Result<Vec<&'static Method>> {
     let whole = "`spmv-bench methods` lists all of them";
     let pattern = glob::Pattern::new(glob)?;
     let names = all().map(|method| method.name);
-    let methods = all().filter(|method| pattern.matches(method.name));
-    let methods: Vec<_> = methods.collect();
+    let methods: Vec<_> = all().filter(|method| pattern.matches(method.name)).collect();
     ensure!(!methods.is_empty(), "there is no method '{glob}'{}", hint(glob, names, whole));
     Ok(methods)
 }

@@ -176,8 +176,7 @@ impl<'a> Session<'a> {
         cells: &[RowKey],
         emit: &dyn Fn(Event),
     ) -> Result<(), Stopped> {
-        let own = self.cells.iter().filter(|cell| cells.contains(&cell.key));
-        let own: Vec<_> = own.collect();
+        let own: Vec<_> = self.cells.iter().filter(|cell| cells.contains(&cell.key)).collect();
         for of_order in own.chunk_by(|a, b| a.key.order == b.key.order) {
             let order = of_order[0].key.order.unwrap_or(Order::Natural);
             if order != Order::Natural {

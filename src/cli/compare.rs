@@ -59,8 +59,7 @@ pub enum CompareFormat {
 /// Parses a percentage such as `5%` or `5`.
 fn percent(text: &str) -> Result<f64, String> {
     let (number, marked) = text.strip_suffix('%').map_or((text, false), |number| (number, true));
-    let value: Option<f64> = number.trim_end().parse().ok();
-    let value = value.filter(|value| value.is_finite() && *value >= 0.0);
+    let value = number.trim_end().parse().ok().filter(|v: &f64| v.is_finite() && *v >= 0.0);
     let value = value.ok_or("it must be a percentage such as 5%, and not negative")?;
     if !marked && value > 0.0 && value < 1.0 {
         let meant = 100.0 * value;

@@ -95,8 +95,7 @@ pub fn form<F: ValueEnum>(given: Option<F>, output: Option<&Path>, usual: F) -> 
     let Some((path, named)) = named else { return Ok(given.unwrap_or(usual)) };
     let ending = name(&named);
     let Some(given) = given else {
-        let forms: Vec<_> = F::value_variants().iter().map(name).collect();
-        let forms = forms.join(", ");
+        let forms = F::value_variants().iter().map(name).collect::<Vec<_>>().join(", ");
         return F::from_str(&ending, false).map_err(|_| {
             anyhow!("{path} has the extension of {ending}, but this command writes {forms}; use another extension")
         });

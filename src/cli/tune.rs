@@ -134,32 +134,29 @@ fn with_defaults(mut measure: MeasureArgs, what: Tunable) -> Result<MeasureArgs>
 }
 
 /// The output of `--output`, if there is one. The rows of a matrix are written as soon as it is measured.
-pub struct Rows(Option<Place>);
-
-enum Place {
+enum Rows {
+    Nowhere,
     File(RowFile),
     Device { device: File, has_header: bool },
 }
 
 impl Rows {
-    pub fn open(measure: &MeasureArgs) -> Result<Self> {
-        let Some(path) = &measure.output else { return Ok(Self(None)) };
+    fn open(measure: &MeasureArgs) -> Result<Self> {
+        let Some(path) = &measure.output else { return Ok(Self::Nowhere) };
         output::check(path, measure.force)?;
-        Ok(Self(Some(match is_not_regular_file(path) {
-            true => {
-                let device = OpenOptions::new().write(true).open(path);
-                let device = device.with_context(|| format!("cannot write {}", path.display()))?;
-                Place::Device { device, has_header: false }
-            }
-            false => Place::File(RowFile::replace(path)?),
-        })))
+        if !is_not_regular_file(path) {
+            return Ok(Self::File(RowFile::replace(path)?));
+        }
+        let device = OpenOptions::new().write(true).open(path);
+        let device = device.with_context(|| format!("cannot write {}", path.display()))?;
+        Ok(Self::Device { device, has_header: false })
     }
 
-    pub fn write(&mut self, row: impl Serialize) -> Result<()> {
-        match &mut self.0 {
-            None => Ok(()),
-            Some(Place::File(file)) => file.add(&[row]),
-            Some(Place::Device { device, has_header }) => {
+    fn write(&mut self, row: impl Serialize) -> Result<()> {
+        match self {
+            Self::Nowhere => Ok(()),
+            Self::File(file) => file.add(&[row]),
+            Self::Device { device, has_header } => {
                 let text = to_csv(&[row], !std::mem::replace(has_header, true))?;
                 Ok(device.write_all(&text)?)
             }
