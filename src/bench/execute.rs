@@ -135,7 +135,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             self.check_interrupt()?;
             (self.bench.report)(News::Next(place, Turn::Prepare));
             match self.enter(place, &choices[place]) {
-                Ok(ready) => entrants.push(Box::new(ready)),
+                Ok(ready) => entrants.push(ready),
                 Err(end) => self.end(place, &choices[place], end)?,
             }
             Ok(())
@@ -148,7 +148,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             // was reported last is the cause.
             for mut ready in entrants {
                 if ready.cut_short(self.bench.settings.rounds.max(1)) {
-                    self.settle_measured(*ready);
+                    self.settle_measured(ready);
                 }
             }
         }
@@ -158,11 +158,11 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     /// Runs all rounds, and repeats them for methods that are too noisy.
     fn take_turns(
         &mut self,
-        entrants: &mut Vec<Box<Entry<'a, T, S>>>,
+        entrants: &mut Vec<Entry<'a, T, S>>,
         warm_up: Duration,
     ) -> Result<(), Stopped> {
         if self.backend.is_modelled() {
-            entrants.drain(..).for_each(|ready| self.finish(*ready));
+            entrants.drain(..).for_each(|ready| self.finish(ready));
             return Ok(());
         }
         let (rounds, mut taken) = (self.bench.settings.rounds.max(1), 0);
@@ -171,8 +171,8 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             self.take_rounds(entrants, taken + 1..=taken + rounds)?;
             self.load(entrants, Duration::ZERO)?;
             let timeout = self.bench.settings.timeout;
-            let is_done = |ready: &mut Box<Ready<_, _>>| !ready.again(timeout);
-            entrants.extract_if(.., is_done).for_each(|ready| self.finish(*ready));
+            let is_done = |ready: &mut Ready<_, _>| !ready.again(timeout);
+            entrants.extract_if(.., is_done).for_each(|ready| self.finish(ready));
             taken += rounds;
         }
         Ok(())
@@ -180,11 +180,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
 
     /// Runs products of the first method for at least `time`, and reads the device's clocks meanwhile. A method that
     /// fails is ended, and the next one is used. Does nothing on the host.
-    fn load(
-        &mut self,
-        entrants: &mut Vec<Box<Entry<'a, T, S>>>,
-        time: Duration,
-    ) -> Result<(), Stopped> {
+    fn load(&mut self, entrants: &mut Vec<Entry<'a, T, S>>, time: Duration) -> Result<(), Stopped> {
         if S::DEVICE == Device::Cpu {
             return Ok(());
         }
@@ -207,7 +203,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     /// Runs the rounds with these numbers: in each, every method has one turn.
     fn take_rounds(
         &mut self,
-        entrants: &mut Vec<Box<Entry<'a, T, S>>>,
+        entrants: &mut Vec<Entry<'a, T, S>>,
         numbers: RangeInclusive<usize>,
     ) -> Result<(), Stopped> {
         let of = *numbers.end();

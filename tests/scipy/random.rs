@@ -93,7 +93,7 @@ impl File {
     }
 
     /// A line of words with blanks between and around them, perhaps with a comment, and perhaps blank lines.
-    fn line(&mut self, words: &[String], comment: &str) {
+    fn line(&mut self, words: &[String], comment: &'static str) {
         let mut one_of = |texts: &[&'static str]| *texts.choose(&mut self.random).expect("some");
         let between = one_of(&[" ", "  ", "\t", " \t "]);
         let before = one_of(&["", "", "", " \t"]);
