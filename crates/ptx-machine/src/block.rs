@@ -16,7 +16,6 @@ pub const MOST: i64 = (1 << 20) - 1;
 pub struct Block {
     /// The linear index of the block in the grid.
     pub number: u32,
-    /// Its index by dimension.
     pub index: [u32; 3],
     /// The shared memory, with gaps between its arrays, which no access may touch.
     pub shared: Vec<u8>,
@@ -45,7 +44,6 @@ pub struct Barrier {
     pub asked: u32,
     /// The number of these threads whose predicate is true.
     pub hold: u32,
-    /// The numbers of the waiting warps.
     pub waiting: Vec<u16>,
     /// The barrier instruction of the first warp that arrived, and the number of threads that it expects.
     pub first: Option<(usize, usize)>,
@@ -84,7 +82,6 @@ pub struct Mbarrier {
     pub missing: i64,
     /// The number of bytes that are expected in the current phase and have not come.
     pub bytes: i64,
-    /// The number of completed phases.
     pub phases: u32,
     /// The end of the phases in which there was a copy.
     pub copied: u32,

@@ -3,7 +3,6 @@
 
 use crate::lanes::{LANES, Mask, lanes, which};
 
-/// The size of a cache line in bytes.
 pub const LINE: u64 = 128;
 /// The size of a sector in bytes, which is the smallest unit of transfer.
 pub const SECTOR: u64 = 32;
@@ -76,7 +75,6 @@ impl Lines {
         self.count = lines;
     }
 
-    /// Returns the total number of sectors.
     pub fn sectors(&self) -> u32 {
         self.get().iter().map(|&word| sectors(word)).sum()
     }

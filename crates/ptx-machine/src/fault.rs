@@ -24,10 +24,7 @@ impl fmt::Display for Fault {
             write!(f, "block ({bx},{by},{bz}) thread ({x},{y},{z}): ")?;
         }
         f.write_str(&self.what)?;
-        match &self.place {
-            Some(place) => write!(f, " at {place}"),
-            None => Ok(()),
-        }
+        self.place.iter().try_for_each(|place| write!(f, " at {place}"))
     }
 }
 

@@ -92,18 +92,13 @@ impl Machine {
         Self { memory, words: Vec::new(), seed, launches: 0, overlapped: 0 }
     }
 
-    /// Runs a kernel until all of its threads have exited. Fails if the kernel has undefined behaviour, or if the launch
-    /// has too many threads per block or too few bytes of arguments.
-    pub fn launch(&mut self, launch: &Launch) -> Result<(), Box<Fault>> {
-        self.run(launch, None)
-    }
-
-    /// Runs a kernel as [`Self::launch`] does, and records it.
-    pub fn record(&mut self, launch: &Launch, recorder: &mut Recorder) -> Result<(), Box<Fault>> {
-        self.run(launch, Some(recorder))
-    }
-
-    fn run(&mut self, launch: &Launch, recorder: Option<&mut Recorder>) -> Checked {
+    /// Runs a kernel until all of its threads have exited, and records it if there is a recorder. Fails if the kernel has
+    /// undefined behaviour, or if the launch has too many threads per block or too few bytes of arguments.
+    pub fn launch(
+        &mut self,
+        launch: &Launch,
+        recorder: Option<&mut Recorder>,
+    ) -> Result<(), Box<Fault>> {
         self.launches += 1;
         if !launch.dependent || self.overlapped == 0 {
             self.overlapped = self.launches;

@@ -3,8 +3,8 @@
 //! [`Program::parse`] reads the PTX that NVRTC generates from CUDA C++. [`Machine::launch`] executes one of its
 //! kernels, warp by warp. The results are those of IEEE 754 arithmetic with fused multiply-add, as PTX requires.
 //! Every access is checked for its bounds and alignment. With a seed, the machine also detects reads of
-//! uninitialised bytes and data races, and runs the warps in a random order. [`Machine::record`] counts what each
-//! instruction does, and records what the [`model`] of the execution time needs.
+//! uninitialised bytes and data races, and runs the warps in a random order. A [`model::Recorder`] counts what each
+//! instruction does, and records what the model of the execution time needs.
 //!
 //! | module | contents |
 //! |---|---|

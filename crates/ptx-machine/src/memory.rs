@@ -70,7 +70,6 @@ impl Memory {
         Some(GLOBAL + offset as u64)
     }
 
-    /// Finds the offset of a new buffer and records it.
     fn reserve(&mut self, bytes: usize) -> Option<usize> {
         if self.buffers == 0 {
             self.top = 0;

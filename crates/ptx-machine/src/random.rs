@@ -10,9 +10,7 @@ impl Random {
         let mixed =
             (seed ^ stream.rotate_left(32)).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mut random = Self(mixed | 1);
-        (0..4).for_each(|_| {
-            random.next();
-        });
+        (0..4).for_each(|_| _ = random.next());
         random
     }
 

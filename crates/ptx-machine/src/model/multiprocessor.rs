@@ -13,7 +13,6 @@ const STRETCH: f64 = 128.0;
 pub struct Calendar {
     /// The amount that can be reserved in each entry.
     capacity: f64,
-    /// The amount that is reserved in each entry.
     taken: Vec<f64>,
 }
 
@@ -89,7 +88,6 @@ pub struct Running {
 /// The progress of a warp: its position in the trace and its time.
 #[derive(Clone, Copy, Default)]
 pub struct Clock {
-    /// The position in the trace.
     pub at: usize,
     /// The time of the next step, in cycles.
     pub time: f64,

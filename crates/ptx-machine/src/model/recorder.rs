@@ -49,7 +49,6 @@ pub struct Counts {
 /// The cost of an instruction without its memory access.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Cost {
-    /// The number of issue slots.
     slots: f64,
     /// The number of cycles until the next instruction of the warp can issue.
     cycles: f64,

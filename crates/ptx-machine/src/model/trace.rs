@@ -8,7 +8,6 @@ const PARTS: f64 = 8.0;
 /// The number of cycles of work after which a step is ended, so that other warps can reserve issue slots in between.
 const PIECE: f64 = 128.0;
 
-/// The trace of a warp.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trace {
     /// The steps in order. The recorder completes the last one with [`Trace::end`].
@@ -21,12 +20,10 @@ pub struct Trace {
     outstanding: bool,
 }
 
-/// The trace of a block.
 #[derive(Debug, Default)]
 pub struct BlockTrace {
     /// The linear index of the block in the grid.
     pub number: u32,
-    /// The traces of its warps.
     pub warps: Vec<Trace>,
     /// The number of copies and arrivals that each phase of an mbarrier waits for.
     pub phases: HashMap<u64, u32>,
@@ -50,22 +47,37 @@ pub enum Path {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
     /// Instructions: their issue slots, and the cycles until the next instruction can issue.
-    Work { slots: f64, cycles: f64 },
+    Work {
+        slots: f64,
+        cycles: f64,
+    },
     /// An access to global memory: the number of wavefronts, the maximum number of lanes that update the same address,
     /// and the places of its lines in [`Trace::lines`].
-    Global { path: Path, wavefronts: u32, same: u32, lines: Range<u32> },
-    /// An access to shared memory with its number of wavefronts.
-    Shared { wavefronts: u32 },
+    Global {
+        path: Path,
+        wavefronts: u32,
+        same: u32,
+        lines: Range<u32>,
+    },
+    Shared {
+        wavefronts: u32,
+    },
     /// A wait for all outstanding loads.
     Wait,
-    /// A barrier of the block.
     Barrier,
     /// A copy from global to shared memory, which a phase of an mbarrier waits for, and whether its data are used once.
-    Copy { phase: u64, address: u64, bytes: u32, once: bool },
-    /// An arrival at an mbarrier in a phase.
-    Arrive { phase: u64 },
-    /// A wait for a phase.
-    WaitFor { phase: u64 },
+    Copy {
+        phase: u64,
+        address: u64,
+        bytes: u32,
+        once: bool,
+    },
+    Arrive {
+        phase: u64,
+    },
+    WaitFor {
+        phase: u64,
+    },
 }
 
 impl Trace {

@@ -41,7 +41,6 @@ pub enum Special {
     DynamicShared,
 }
 
-/// The location of a variable or parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Symbol {
     /// An offset in shared or local memory.

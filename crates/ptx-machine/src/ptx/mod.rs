@@ -8,7 +8,6 @@ pub use parser::parse;
 #[derive(Debug, Default)]
 pub struct Module<'a> {
     pub text: &'a str,
-    /// The source files with the numbers that `.loc` uses.
     pub files: Vec<(u64, &'a str)>,
     /// The variables outside functions.
     pub variables: Vec<Variable<'a>>,
@@ -66,7 +65,6 @@ pub struct Statement<'a> {
     /// The line in the PTX text, from 1.
     pub line: usize,
     pub place: Place,
-    /// The predicate that selects the threads.
     pub guard: Option<Operand<'a>>,
     /// The name with its modifiers, for example `ld.global.nc.f64`.
     pub opcode: &'a str,
@@ -91,7 +89,6 @@ pub enum Operand<'a> {
     Number(u64),
     /// An address: a base and an offset in bytes.
     Address(Base<'a>, i64),
-    /// Several operands in braces.
     Vector(Vec<Operand<'a>>),
     /// Two destinations: `%r1|%p2`.
     Pair(&'a str, &'a str),

@@ -170,7 +170,6 @@ impl Turn<'_, '_> {
         self.engine.releases = releases;
     }
 
-    /// Returns the thread of a lane for the race detection.
     pub fn thread(&self, lane: usize) -> Thread<'_> {
         // The lane knows that earlier launches have ended if it has waited for them.
         let waited = self.warp.waited >> lane & 1 == 1;
@@ -244,7 +243,6 @@ impl Engine<'_> {
         }
     }
 
-    /// Describes an address by the nearest buffer or array.
     pub fn describe(&self, space: Space, address: u64) -> String {
         match space {
             Space::Global => self.memory.describe(address),

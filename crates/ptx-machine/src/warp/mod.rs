@@ -32,7 +32,6 @@ pub struct Warp {
     /// The lanes that have a thread; the last warp of a block may have fewer than 32.
     pub exists: Mask,
     pub exited: Mask,
-    /// The logical clock that orders the accesses of the warp.
     pub clock: race::Clock,
     /// Whether this object has already been used for a warp of the same launch.
     begun: bool,

@@ -48,7 +48,7 @@ fn run(kernel: &str, seed: Option<u64>) -> Result<Vec<u64>, String> {
     let to = machine.memory.allocate(2 * BYTES).unwrap();
     let arguments = [from, to].map(u64::to_le_bytes).concat();
     let launch = launch(&program.kernels[0], &arguments, 1, THREADS as u32);
-    machine.launch(&launch).map_err(|fault| fault.to_string())?;
+    machine.launch(&launch, None).map_err(|fault| fault.to_string())?;
     Ok(download(&machine, to, 2 * THREADS).into_iter().map(u64::from_le_bytes).collect())
 }
 

@@ -65,7 +65,7 @@ fn replay(statements: &str, threads: u32, bytes: usize) -> (Traffic, u32) {
     let take = move |block| taken.borrow_mut().push(block);
     let warps = threads.div_ceil(32) as usize;
     let mut recorder = Recorder::new(launch.kernel, &gpu, Cure::Nothing, warps, take);
-    machine.record(&launch, &mut recorder).unwrap();
+    machine.launch(&launch, Some(&mut recorder)).unwrap();
     recorder.end();
     let word = u32::from_le_bytes(download(&machine, output, 1)[0]);
     let mut l2 = Cache::new(gpu.l2_bytes);

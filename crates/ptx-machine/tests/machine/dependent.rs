@@ -37,7 +37,7 @@ fn run(second: &str, dependent: bool) -> Result<Vec<u32>, String> {
     for (kernel, dependent) in program.kernels.iter().zip([false, dependent]) {
         let arguments = to.to_le_bytes();
         let launch = Launch { dependent, ..launch(kernel, &arguments, 1, THREADS as u32) };
-        machine.launch(&launch).map_err(|fault| fault.to_string())?;
+        machine.launch(&launch, None).map_err(|fault| fault.to_string())?;
     }
     Ok(download(&machine, to, THREADS).into_iter().map(u32::from_le_bytes).collect())
 }

@@ -73,7 +73,7 @@ fn run(statement: &str, operands: &[[u64; 4]]) -> Vec<Found> {
     let arguments = [input, output, operands.len() as u64].map(u64::to_le_bytes).concat();
     let blocks = operands.len().div_ceil(96) as u32;
     let launch = launch(&program.kernels[0], &arguments, blocks, 96);
-    machine.launch(&launch).unwrap_or_else(|fault| panic!("{statement}: {fault}"));
+    machine.launch(&launch, None).unwrap_or_else(|fault| panic!("{statement}: {fault}"));
     let row = |row: [u8; 16]| {
         let row = u128::from_le_bytes(row);
         (row as u64, (row >> 64) as u32, row >> 96 != 0)

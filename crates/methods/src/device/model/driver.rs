@@ -144,7 +144,7 @@ impl Model {
     ) -> Result<(), Box<Fault>> {
         let start = Instant::now();
         let machine = &mut *self.machine.borrow_mut();
-        let Some((_, timing)) = &self.timing else { return machine.launch(launch) };
+        let Some((_, timing)) = &self.timing else { return machine.launch(launch, None) };
         let (time, counts) = timing.borrow_mut().run(machine, launch, loaded, most)?;
         self.now.set(self.now.get() + time);
         self.host_time.set(self.host_time.get() + start.elapsed());

@@ -62,7 +62,7 @@ impl Timing {
             let mut recorder = Recorder::new(launch.kernel, gpu, *cure, warps, move |block| {
                 drop(sender.send(block))
             });
-            let ran = machine.record(launch, &mut recorder);
+            let ran = machine.launch(launch, Some(&mut recorder));
             let counts = recorder.end();
             let traffic = replayed.join().unwrap_or_else(|cause| std::panic::resume_unwind(cause));
             (ran.map(|()| counts), traffic)
