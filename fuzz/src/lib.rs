@@ -69,7 +69,6 @@ impl Bench {
     }
 }
 
-/// Checks what must hold for every matrix that was read.
 fn check(market: &Market) {
     check_csr(&market.csr);
     assert!(market.csr.values().iter().all(|value| value.is_finite()));

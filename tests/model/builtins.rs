@@ -12,7 +12,6 @@ fn run(seed: u64, source: &str, threads: usize, values: &[u32], width: usize) ->
     out.to_vec().unwrap()
 }
 
-/// Returns pseudo-random values of all magnitudes and signs.
 fn values(len: usize) -> Vec<u32> {
     (0..len as u32).map(|k| k.wrapping_mul(2_654_435_769) >> (k * 5 % 32)).collect()
 }

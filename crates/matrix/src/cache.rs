@@ -16,7 +16,6 @@ use nix::unistd::{Pid, geteuid};
 use sha2::{Digest, Sha256};
 use tempfile::Builder;
 
-/// The size in bytes of the SHA-256 checksum at the start of an entry.
 const CHECKSUM: usize = 32;
 
 /// A folder of cache entries. A failure of the cache is not an error, because it only costs time.

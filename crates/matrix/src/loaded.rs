@@ -75,7 +75,6 @@ impl Loaded {
         Self { csr, market: None, bytes: None, from_cache: false, note: None, pending: None }
     }
 
-    /// Reads a file without the cache.
     pub fn read(path: &Path, expand: bool) -> Result<Self, MarketError> {
         Self::read_within(path, expand, ReadBounds::NONE)
     }

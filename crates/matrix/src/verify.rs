@@ -63,7 +63,6 @@ pub struct ReferenceRow {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RowSum {
     sum: DoubleDouble,
-    /// The sum of the magnitudes of the products.
     magnitude: f64,
     entries: f64,
 }

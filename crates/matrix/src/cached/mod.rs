@@ -37,7 +37,6 @@ const MARGIN: u64 = 1 << 30;
 const SHARE: u64 = 10;
 /// The number of bytes at each end of a file that are compared whenever its entry is used.
 const BLOCK: u64 = 1 << 16;
-/// The number of bytes that are hashed at a time.
 const PIECE: usize = 1 << 20;
 
 #[derive(Clone, Debug)]

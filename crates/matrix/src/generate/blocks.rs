@@ -44,7 +44,6 @@ impl<'g> Blocks<'g> {
         Some(columns.alike * lengths.iter().map(|&length| length as usize).sum::<usize>())
     }
 
-    /// Returns an upper bound on the number of entries.
     pub fn most_entries(&self) -> usize {
         self.nnz().unwrap_or_else(|| self.pattern.most_entries() as usize)
     }

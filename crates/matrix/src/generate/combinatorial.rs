@@ -192,13 +192,8 @@ fn without(squares: &[(usize, usize)], taken: usize) -> Vec<(usize, usize)> {
 /// words that result from a shift by one bit in either direction, without the word itself.
 pub fn de_bruijn(word: usize, bits: usize, row: &mut Vec<u32>) {
     let (all, half) = (1 << bits, 1 << (bits - 1));
-    let mut next = [2 * word % all, (2 * word + 1) % all, word / 2, word / 2 + half];
+    let mut next = vec![2 * word % all, (2 * word + 1) % all, word / 2, word / 2 + half];
     next.sort_unstable();
-    let mut last = word;
-    for other in next {
-        if other != word && other != last {
-            row.push(other as u32);
-            last = other;
-        }
-    }
+    next.dedup();
+    row.extend(next.into_iter().filter(|&other| other != word).map(|other| other as u32));
 }

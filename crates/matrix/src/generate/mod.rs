@@ -159,7 +159,6 @@ impl Generator {
     }
 }
 
-/// Prints the generator as it is given on the command line.
 impl fmt::Display for Generator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "gen:{}", self.spec)

@@ -25,7 +25,6 @@ impl Field {
 /// The symmetry of the matrix, which determines the part that a file stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Symmetry {
-    /// No symmetry: the file stores the whole matrix.
     General,
     /// The file stores one triangle; the other is its mirror image. `hermitian` has the same meaning because
     /// no value is complex.

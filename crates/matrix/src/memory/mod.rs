@@ -37,7 +37,6 @@ pub fn parts(needs: &[u64], available: u64, most: usize) -> Vec<Vec<usize>> {
     parts
 }
 
-/// A number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size(pub u64);
 
