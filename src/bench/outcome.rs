@@ -66,10 +66,7 @@ impl Outcome {
 
     /// Returns the parts of a product, if they were requested.
     pub fn stages(&self) -> Vec<Stage> {
-        match self {
-            Self::Ok(measurement) => measurement.stages.clone(),
-            _ => Vec::new(),
-        }
+        if let Self::Ok(measurement) = self { measurement.stages.clone() } else { Vec::new() }
     }
 }
 

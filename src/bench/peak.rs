@@ -58,10 +58,7 @@ impl Peak {
 
     /// Returns the nominal bandwidth of a GPU in GB/s; `None` for the host.
     pub fn nominal_gbs(&self) -> Option<f64> {
-        match *self {
-            Self::Host { .. } => None,
-            Self::Gpu { nominal_gbs, .. } => Some(nominal_gbs),
-        }
+        if let Self::Gpu { nominal_gbs, .. } = *self { Some(nominal_gbs) } else { None }
     }
 }
 

@@ -111,10 +111,7 @@ impl<'m, T: Scalar> Problem<'m, T> {
 
     /// Returns the bytes of its own copy of the matrix, 0 if it needs none.
     pub fn bytes(&self) -> u64 {
-        match &self.csr {
-            Cow::Borrowed(_) => 0,
-            Cow::Owned(csr) => csr.bytes(),
-        }
+        if let Cow::Owned(csr) = &self.csr { csr.bytes() } else { 0 }
     }
 
     /// Returns the first row whose product cannot be verified, see

@@ -57,10 +57,7 @@ impl RunSettings {
 
     /// Returns the names of the selected modelled GPUs.
     pub fn models(&self) -> &[String] {
-        match &self.device {
-            DeviceChoice::Models(names) => names,
-            _ => &[],
-        }
+        if let DeviceChoice::Models(names) = &self.device { names } else { &[] }
     }
 }
 

@@ -27,11 +27,10 @@ pub struct Answers(BTreeMap<Option<usize>, Result<Facts, Unavailable>>);
 impl Answers {
     /// Forgets all GPUs because of an error of the process that measures. Returns whether there were any.
     pub fn give_up(&mut self, error: &Error) -> bool {
-        let usable: Vec<_> = self.0.values_mut().filter(|answer| answer.is_ok()).collect();
-        let any = !usable.is_empty();
-        for answer in usable {
-            let reason = format!("{error} after the GPU had been opened");
-            *answer = Err(Unavailable(reason));
+        let mut any = false;
+        for answer in self.0.values_mut().filter(|answer| answer.is_ok()) {
+            *answer = Err(Unavailable(format!("{error} after the GPU had been opened")));
+            any = true;
         }
         any
     }

@@ -63,8 +63,7 @@ impl Recording {
         self.clocks.extend(group.clocks.iter().cloned());
         let kind = |library: &Library| library.name.split(' ').next().map(str::to_owned);
         for now in &group.libraries {
-            let known = self.record.libraries.iter();
-            match known.clone().find(|then| kind(then) == kind(now)) {
+            match self.record.libraries.iter().find(|then| kind(then) == kind(now)) {
                 Some(then) => ensure!(
                     then.name == now.name,
                     "the run began with {} ({}), but now uses {} ({}); continue with the former, or write to \

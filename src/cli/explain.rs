@@ -95,10 +95,7 @@ pub fn run(args: &ExplainArgs, env: &mut Env) -> Result<CommandStatus> {
     let plan = args.plan()?;
     let matrix = args.matrix.as_ref().or(args.mtx.as_ref()).expect("one of them is required");
     let source = source(matrix, None)?;
-    let read = match &source {
-        Source::File(path) => vec![path.as_path()],
-        _ => Vec::new(),
-    };
+    let read = if let Source::File(path) = &source { vec![path.as_path()] } else { Vec::new() };
     args.output.check(&read)?;
     let mut campaign = Campaign::start(&plan, false, Vec::new(), env)?;
     let work = Work { source: &source, bytes: 0, existing: &[] };

@@ -143,7 +143,6 @@ fn report_of(source: &Source, matrix: &Distributed) -> MatrixReport {
         facts: MatrixFacts {
             file: source.to_string(),
             shape: Some(matrix.shape.clone()),
-            pattern_symmetry: None,
             kind: source.generator_kind().or_else(|| matrix.kind.clone()),
             ..MatrixFacts::default()
         },

@@ -10,9 +10,8 @@ use rand::rngs::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::columns::restored;
 use super::load::Distributed;
-use super::partition::Partition;
+use super::partition::{Partition, restored};
 use super::product::{Product, Sent, Steps};
 use super::ranks::Ranks;
 use crate::bench::alteration::{Alteration, changes_of_rows, choose, spoil_few};

@@ -4,7 +4,7 @@ use mpi::Count;
 use mpi::datatype::{Partition as Parts, PartitionMut as PartsMut};
 use mpi::traits::{CommunicatorCollectives, Equivalence};
 
-use super::columns::counts_by_part;
+use super::partition::counts_by_part;
 use super::ranks::Ranks;
 use spmv_matrix::scalar::Scalar;
 use spmv_methods::method::Failed;

@@ -3,10 +3,9 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use anyhow::{Result, anyhow, ensure};
+use anyhow::{Result, anyhow, bail};
 
-use super::columns::{needed, owned_cuts, renumbered};
-use super::partition::Partition;
+use super::partition::{Partition, needed, owned_cuts, renumbered};
 use super::ranks::Ranks;
 use super::rows::Rows;
 use super::share::{Collector, Share, need};
@@ -94,9 +93,10 @@ pub fn load(
 /// Checks that each of the `processes` ranks of this machine can allocate `need` bytes.
 fn check_memory(need: u64, run: &RunSettings, processes: usize) -> Result<()> {
     let available = Available::shared(run.settings.max_memory, 0, processes as u64);
-    let refusal = memory::refusal("to load its share and run", need, available);
-    ensure!(refusal.is_none(), "a rank {}; {}", refusal.unwrap_or_default(), available.advice());
-    Ok(())
+    match memory::refusal("to load its share and run", need, available) {
+        Some(refusal) => bail!("a rank {refusal}; {}", available.advice()),
+        None => Ok(()),
+    }
 }
 
 fn share(rows: &Rows, partition: &Partition, rank: usize) -> Result<Share> {

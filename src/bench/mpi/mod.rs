@@ -6,7 +6,6 @@
 //! gathers x (`gather`), multiplies along the rank's piece of the path, and sends the partial sum of a row that ends
 //! on a later rank to that rank (`product`).
 
-pub mod columns;
 pub mod partition;
 pub mod rows;
 pub mod share;

@@ -4,8 +4,7 @@
 use std::fs;
 use std::ops::Range;
 
-use super::columns::{needed, renumbered, restored};
-use super::partition::Partition;
+use super::partition::{Partition, needed, renumbered, restored};
 use super::rows::Rows;
 use super::share::{Collector, Share};
 use spmv_matrix::Csr;
