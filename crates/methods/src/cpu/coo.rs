@@ -161,12 +161,13 @@ impl<T: Scalar> Kernel<T> for Rows<'_, T> {
 
     #[inline(always)]
     fn run<V: Vector<T>>(self) -> T {
+        let Self { row_indices, entries, piece, first_row, operands, y } = self;
         let mut carry = T::zero();
-        for (row, of_row) in rows_of(self.row_indices, self.piece) {
+        for (row, of_row) in rows_of(row_indices, piece) {
             // SAFETY: the entries are those of a matrix, whose columns are within x.
-            let sum = unsafe { dot::<T, V>(self.entries, of_row, self.operands.x) };
-            match row.checked_sub(self.first_row) {
-                Some(index) => self.y[index] += self.operands.alpha * sum,
+            let sum = unsafe { dot::<T, V>(entries, of_row, operands.x) };
+            match row.checked_sub(first_row) {
+                Some(index) => y[index] += operands.alpha * sum,
                 None => carry = sum,
             }
         }

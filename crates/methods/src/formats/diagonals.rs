@@ -95,6 +95,17 @@ pub fn memory(extent: &Extent) -> u64 {
 mod tests {
     use super::*;
 
+    /// In another order the products would be right too, but slower.
+    #[test]
+    fn diagonals_ascend_and_are_indexed_by_row() {
+        let triplets = [(0, 0, 1.0), (0, 2, 2.0), (1, 1, 3.0), (2, 0, 4.0), (2, 2, 5.0)];
+        let csr = Csr::<f64>::from_triplets(3, 4, &triplets);
+        let transposed = Diagonals::new(&csr, true, 1).unwrap();
+        assert_eq!((transposed.rows, transposed.cols), (4, 3));
+        assert_eq!(transposed.offsets, [-2, 0, 2]);
+        assert_eq!(transposed.values, [0., 0., 2., 0., 1., 3., 5., 0., 4., 0., 0., 0.]);
+    }
+
     #[test]
     fn diagonals_are_rounded_up() {
         let csr = Csr::<f64>::from_triplets(3, 3, &[(0, 1, 1.0), (1, 1, 2.0), (2, 2, 3.0)]);
