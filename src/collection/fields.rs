@@ -12,15 +12,15 @@ pub const FORMS: &str = "rows, cols, nnz, entries, archive (estimated bytes) or 
 type MatrixField = Field<Matrix>;
 
 const FIELDS: &[(&str, MatrixField)] = &[
-    ("rows", MatrixField::Number(|matrix| Some(matrix.rows as f64))),
-    ("cols", MatrixField::Number(|matrix| Some(matrix.cols as f64))),
-    ("nnz", MatrixField::Number(|matrix| Some(matrix.nnz as f64))),
-    ("entries", MatrixField::Number(|matrix| Some(matrix.entries as f64))),
-    ("archive", MatrixField::Number(|matrix| Some(matrix.archive_bytes_estimate() as f64))),
-    ("symmetry", MatrixField::Number(|matrix| matrix.pattern_symmetry)),
-    ("group", MatrixField::Word(Matrix::group)),
-    ("name", MatrixField::Word(Matrix::name)),
-    ("kind", MatrixField::Word(|matrix| &matrix.kind)),
+    ("rows", MatrixField::Number(|matrix, _| Some(matrix.rows as f64))),
+    ("cols", MatrixField::Number(|matrix, _| Some(matrix.cols as f64))),
+    ("nnz", MatrixField::Number(|matrix, _| Some(matrix.nnz as f64))),
+    ("entries", MatrixField::Number(|matrix, _| Some(matrix.entries as f64))),
+    ("archive", MatrixField::Number(|matrix, _| Some(matrix.archive_bytes_estimate() as f64))),
+    ("symmetry", MatrixField::Number(|matrix, _| matrix.pattern_symmetry)),
+    ("group", MatrixField::Word(|matrix, _| matrix.group())),
+    ("name", MatrixField::Word(|matrix, _| matrix.name())),
+    ("kind", MatrixField::Word(|matrix, _| &matrix.kind)),
     ("square", MatrixField::Property(|matrix| matrix.rows == matrix.cols)),
     ("symmetric", MatrixField::Property(|matrix| matrix.numerical_symmetry == Some(1.0))),
     ("binary", MatrixField::Property(|matrix| matrix.binary)),
@@ -29,10 +29,6 @@ const FIELDS: &[(&str, MatrixField)] = &[
 ];
 
 impl Filtered for Matrix {
-    type Number = fn(&Self) -> Option<f64>;
-    type Word = fn(&Self) -> &str;
-    type Property = fn(&Self) -> bool;
-
     fn field(name: &str) -> Option<Field<Self>> {
         FIELDS.iter().find(|(known, _)| *known == name).map(|(_, field)| field.clone())
     }
@@ -43,18 +39,6 @@ impl Filtered for Matrix {
 
     fn expected() -> String {
         format!("one of {}", Self::names().collect::<Vec<_>>().join(", "))
-    }
-
-    fn number(&self, field: &Self::Number) -> Option<f64> {
-        field(self)
-    }
-
-    fn word(&self, field: &Self::Word) -> &str {
-        field(self)
-    }
-
-    fn has(&self, property: &Self::Property) -> bool {
-        property(self)
     }
 }
 

@@ -1,6 +1,5 @@
 //! Selections of rows, such as `merge where order = natural && num_nonzeros < 6e6`.
 
-use std::convert::Infallible;
 use std::fmt;
 use std::str::FromStr;
 
@@ -60,13 +59,17 @@ fn words() -> impl Iterator<Item = &'static str> {
 }
 
 impl Filtered for RecordedRow {
-    type Number = Column;
-    type Word = &'static str;
-    type Property = Infallible;
-
+    /// A word that is unknown is empty.
     fn field(name: &str) -> Option<Field<Self>> {
-        let word = words().find(|word| *word == name).map(Field::Word);
-        word.or_else(|| Column::try_from(name.to_owned()).ok().map(Field::Number))
+        if words().any(|word| word == name) {
+            return Some(Field::Word(|line, name| match name {
+                MATRIX => line.matrix(),
+                METHOD => line.method(),
+                column => line.row.value(column).and_then(Value::text).unwrap_or_default(),
+            }));
+        }
+        let column = Column::try_from(name.to_owned()).ok();
+        column.map(|_| Field::Number(|line, name| Column::of(name).of_line(line)))
     }
 
     fn names() -> impl Iterator<Item = &'static str> {
@@ -76,23 +79,6 @@ impl Filtered for RecordedRow {
     fn expected() -> String {
         "a column of docs/csv.md".into()
     }
-
-    fn number(&self, column: &Column) -> Option<f64> {
-        column.of_line(self)
-    }
-
-    /// Returns the word in a column. A word that is unknown is empty.
-    fn word(&self, column: &&'static str) -> &str {
-        match *column {
-            MATRIX => self.matrix(),
-            METHOD => self.method(),
-            column => self.row.value(column).and_then(Value::text).unwrap_or_default(),
-        }
-    }
-
-    fn has(&self, property: &Infallible) -> bool {
-        match *property {}
-    }
 }
 
 impl FromStr for Select {
@@ -101,10 +87,9 @@ impl FromStr for Select {
     fn from_str(text: &str) -> Result<Self, String> {
         const WHERE: &str = " where ";
         let (method, conditions) = match text.find(WHERE) {
-            Some(at) => (&text[..at], Conditions::parse_end(text, at + WHERE.len())),
-            None => (text, Ok(Conditions::default())),
+            Some(at) => (&text[..at], Conditions::parse_end(text, at + WHERE.len())?),
+            None => (text, Conditions::default()),
         };
-        let conditions = conditions.map_err(|error| error.to_string())?;
         let method = Pattern::new(method.trim()).map_err(|error| format!("'{text}': {error}"))?;
         Ok(Self { text: text.to_owned(), method, conditions })
     }

@@ -6,6 +6,7 @@
 use super::super::claim::{Claim, Quantity};
 use crate::record::read::RecordedRow;
 use crate::report::column::Column;
+use crate::report::select::Conditions;
 use spmv_methods::device::model::DeviceFile;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -67,6 +68,9 @@ fn beyond_the_model(claim: &Claim) -> Option<&'static str> {
         let alone = "times alone: it can judge only their ratios";
         relative(column).or_else(|| column.is_timed().then_some(alone))
     };
+    let compared = |filter: &Conditions| {
+        filter.numbers().into_iter().find_map(|name| absolute(&Column::of(name)))
+    };
     let of_quantity = match &claim.measured {
         Quantity::Speed { .. } | Quantity::Faster { .. } | Quantity::Best { .. } => None,
         Quantity::Number { column, .. } => absolute(column),
@@ -74,7 +78,7 @@ fn beyond_the_model(claim: &Claim) -> Option<&'static str> {
         Quantity::Correlation { between, .. } | Quantity::Farther { between, .. } => {
             between.iter().find_map(relative)
         }
-        Quantity::Share { meets, .. } => meets.numbers().into_iter().find_map(absolute),
+        Quantity::Share { meets, .. } => compared(meets),
     };
-    of_quantity.or_else(|| claim.conditions.numbers().into_iter().find_map(absolute))
+    of_quantity.or_else(|| compared(&claim.conditions))
 }

@@ -10,30 +10,21 @@ use serde::Deserialize;
 
 /// An item that filters can select by its fields.
 pub trait Filtered: Clone + Debug {
-    type Number: Clone + Debug;
-    type Word: Clone + Debug;
-    type Property: Clone + Debug;
-
     fn field(name: &str) -> Option<Field<Self>>;
 
     fn names() -> impl Iterator<Item = &'static str>;
 
     /// Describes the valid names, for messages.
     fn expected() -> String;
-
-    /// Returns a number, or `None` if it is unknown.
-    fn number(&self, field: &Self::Number) -> Option<f64>;
-
-    fn word(&self, field: &Self::Word) -> &str;
-
-    fn has(&self, property: &Self::Property) -> bool;
 }
 
-#[derive(Clone, Debug)]
-pub enum Field<T: Filtered> {
-    Number(T::Number),
-    Word(T::Word),
-    Property(T::Property),
+/// How the value of a field follows from an item and the name of the field.
+#[derive(Clone)]
+pub enum Field<T> {
+    /// A number, or `None` if it is unknown.
+    Number(fn(&T, &str) -> Option<f64>),
+    Word(for<'i> fn(&'i T, &str) -> &'i str),
+    Property(fn(&T) -> bool),
 }
 
 /// A condition on items of the type `T`. Filters with the same text are equal.
@@ -49,24 +40,14 @@ enum Rule<T: Filtered> {
     All(Vec<Self>),
     Any(Vec<Self>),
     Not(Box<Self>),
-    Number(T::Number, fn(&f64, &f64) -> bool, f64),
-    Word(T::Word, fn(&str, &str) -> bool, String),
-    Property(T::Property),
-}
-
-/// The reason why a text is not a valid filter, and the position.
-#[derive(Debug, PartialEq, thiserror::Error)]
-#[error("filter, character {column}: expected {allowed}, but found {found}")]
-pub struct FilterError {
-    /// The position in characters, from 1.
-    column: usize,
-    found: String,
-    allowed: String,
+    Number(String, fn(&T, &str) -> Option<f64>, fn(&f64, &f64) -> bool, f64),
+    Word(String, for<'i> fn(&'i T, &str) -> &'i str, fn(&str, &str) -> bool, String),
+    Property(fn(&T) -> bool),
 }
 
 impl<T: Filtered> Filter<T> {
     /// Parses the filter that is the end of `text`, from the byte `start` on. Positions in errors are those in `text`.
-    pub fn parse_end(text: &str, start: usize) -> Result<Self, FilterError> {
+    pub fn parse_end(text: &str, start: usize) -> Result<Self, String> {
         Ok(Self { text: text[start..].trim().to_owned(), rule: parse::rule(text, start)? })
     }
 
@@ -75,8 +56,8 @@ impl<T: Filtered> Filter<T> {
         self.rule.holds(item)
     }
 
-    /// Returns the fields whose numbers are compared.
-    pub fn numbers(&self) -> Vec<&T::Number> {
+    /// Returns the names of the fields whose numbers are compared.
+    pub fn numbers(&self) -> Vec<&str> {
         self.rule.numbers()
     }
 
@@ -99,36 +80,36 @@ impl<T: Filtered> Rule<T> {
             Self::All(rules) => rules.iter().all(|rule| rule.holds(item)),
             Self::Any(rules) => rules.iter().any(|rule| rule.holds(item)),
             Self::Not(rule) => !rule.holds(item),
-            Self::Number(field, compare, right) => {
-                item.number(field).is_some_and(|left| compare(&left, right))
+            Self::Number(name, number, compare, right) => {
+                number(item, name).is_some_and(|left| compare(&left, right))
             }
-            Self::Word(field, compare, right) => compare(item.word(field), right),
-            Self::Property(property) => item.has(property),
+            Self::Word(name, word, compare, right) => compare(word(item, name), right),
+            Self::Property(has) => has(item),
         }
     }
 
-    fn numbers(&self) -> Vec<&T::Number> {
+    fn numbers(&self) -> Vec<&str> {
         match self {
             Self::All(rules) | Self::Any(rules) => rules.iter().flat_map(Self::numbers).collect(),
             Self::Not(rule) => rule.numbers(),
-            Self::Number(field, ..) => vec![field],
+            Self::Number(name, ..) => vec![name],
             Self::Word(..) | Self::Property(_) => Vec::new(),
         }
     }
 }
 
 impl<T: Filtered> FromStr for Filter<T> {
-    type Err = FilterError;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, FilterError> {
+    fn from_str(text: &str) -> Result<Self, String> {
         Self::parse_end(text, 0)
     }
 }
 
 impl<T: Filtered> TryFrom<String> for Filter<T> {
-    type Error = FilterError;
+    type Error = String;
 
-    fn try_from(text: String) -> Result<Self, FilterError> {
+    fn try_from(text: String) -> Result<Self, String> {
         text.parse()
     }
 }

@@ -1,7 +1,7 @@
 //! The recursive-descent parser of filters. The lowest precedence is that of ||, followed by &&, ! and
 //! parentheses.
 
-use super::{Field, FilterError, Filtered, Rule};
+use super::{Field, Filtered, Rule};
 use spmv_matrix::near::did_you_mean;
 
 /// The largest depth of ! and parentheses; deeper nesting could overflow the stack.
@@ -25,13 +25,10 @@ fn contains(text: &str, part: &str) -> bool {
 }
 
 /// Parses the filter that is the end of `text`, from the byte `start` on.
-pub(super) fn rule<T: Filtered>(text: &str, start: usize) -> Result<Rule<T>, FilterError> {
+pub(super) fn rule<T: Filtered>(text: &str, start: usize) -> Result<Rule<T>, String> {
     let mut parser = Parser { text, at: start, depth: 0 };
     let rule = parser.any()?;
-    match parser.rest().is_empty() {
-        true => Ok(rule),
-        false => Err(parser.misfit("&&, || or the end")),
-    }
+    parser.rest().is_empty().then_some(rule).ok_or_else(|| parser.misfit("&&, || or the end"))
 }
 
 struct Parser<'t> {
@@ -43,20 +40,20 @@ struct Parser<'t> {
 }
 
 impl<'t> Parser<'t> {
-    fn any<T: Filtered>(&mut self) -> Result<Rule<T>, FilterError> {
+    fn any<T: Filtered>(&mut self) -> Result<Rule<T>, String> {
         self.joined("||", Self::all, Rule::Any)
     }
 
-    fn all<T: Filtered>(&mut self) -> Result<Rule<T>, FilterError> {
+    fn all<T: Filtered>(&mut self) -> Result<Rule<T>, String> {
         self.joined("&&", Self::one, Rule::All)
     }
 
     fn joined<T: Filtered>(
         &mut self,
         sign: &str,
-        part: fn(&mut Self) -> Result<Rule<T>, FilterError>,
+        part: fn(&mut Self) -> Result<Rule<T>, String>,
         join: fn(Vec<Rule<T>>) -> Rule<T>,
-    ) -> Result<Rule<T>, FilterError> {
+    ) -> Result<Rule<T>, String> {
         let mut parts = vec![part(self)?];
         while self.takes(sign) {
             parts.push(part(self)?);
@@ -64,7 +61,7 @@ impl<'t> Parser<'t> {
         Ok(if parts.len() == 1 { parts.remove(0) } else { join(parts) })
     }
 
-    fn one<T: Filtered>(&mut self) -> Result<Rule<T>, FilterError> {
+    fn one<T: Filtered>(&mut self) -> Result<Rule<T>, String> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return Err(self.misfit("at most 64 levels of ! and parentheses"));
@@ -81,24 +78,25 @@ impl<'t> Parser<'t> {
         Ok(rule)
     }
 
-    fn plain<T: Filtered>(&mut self) -> Result<Rule<T>, FilterError> {
+    fn plain<T: Filtered>(&mut self) -> Result<Rule<T>, String> {
         let end = self.rest().find(|c: char| !c.is_ascii_alphanumeric() && !"_:".contains(c));
         let name = &self.rest()[..end.unwrap_or(self.rest().len())];
         let Some(field) = T::field(name) else {
-            let mut misfit = self.misfit(&format!("{}, ! or (", T::expected()));
-            misfit.found.extend(did_you_mean(name, T::names()).map(|it| format!(" ({it})")));
-            return Err(misfit);
+            let hint = did_you_mean(name, T::names()).map(|it| format!(" ({it})"));
+            return Err(
+                self.misfit(&format!("{}, ! or (", T::expected())) + &hint.unwrap_or_default()
+            );
         };
         self.at += name.len();
         Ok(match field {
-            Field::Property(property) => Rule::Property(property),
-            Field::Number(field) => {
+            Field::Property(has) => Rule::Property(has),
+            Field::Number(number) => {
                 let compare = self.operator(OF_NUMBERS, "<, <=, >, >=, = or !=")?;
-                Rule::Number(field, compare, self.number()?)
+                Rule::Number(name.to_owned(), number, compare, self.number()?)
             }
-            Field::Word(field) => {
+            Field::Word(word) => {
                 let compare = self.operator(OF_WORDS, "=, != or ~")?;
-                Rule::Word(field, compare, self.word()?.to_owned())
+                Rule::Word(name.to_owned(), word, compare, self.word()?.to_owned())
             }
         })
     }
@@ -107,12 +105,12 @@ impl<'t> Parser<'t> {
         &mut self,
         operators: &[Operator<V>],
         allowed: &str,
-    ) -> Result<fn(&V, &V) -> bool, FilterError> {
+    ) -> Result<fn(&V, &V) -> bool, String> {
         let taken = operators.iter().find(|(sign, _)| self.takes(sign));
         taken.map(|(_, compare)| *compare).ok_or_else(|| self.misfit(allowed))
     }
 
-    fn number(&mut self) -> Result<f64, FilterError> {
+    fn number(&mut self) -> Result<f64, String> {
         let rest = self.rest();
         let end = rest.find(|c: char| c.is_whitespace() || "&|)".contains(c));
         let word = &rest[..end.unwrap_or(rest.len())];
@@ -126,15 +124,13 @@ impl<'t> Parser<'t> {
     }
 
     /// Parses a text in quotes, or up to the next `&&`, `||` or `)`.
-    fn word(&mut self) -> Result<&'t str, FilterError> {
+    fn word(&mut self) -> Result<&'t str, String> {
         let rest = self.rest();
         if let Some(quote) = rest.chars().next().filter(|c| "'\"".contains(*c)) {
-            let inside = &rest[1..];
-            let Some(end) = inside.find(quote) else {
-                return Err(self.misfit("a text with a closing quote"));
-            };
+            let end =
+                rest[1..].find(quote).ok_or_else(|| self.misfit("a text with a closing quote"))?;
             self.at += end + 2;
-            return Ok(&inside[..end]);
+            return Ok(&rest[1..=end]);
         }
         let ends = ["&&", "||", ")"].iter().filter_map(|sign| rest.find(sign));
         let value = rest[..ends.min().unwrap_or(rest.len())].trim_end();
@@ -163,13 +159,13 @@ impl<'t> Parser<'t> {
     }
 
     /// Returns the error that `allowed` was expected instead of the word at the current position.
-    fn misfit(&mut self, allowed: &str) -> FilterError {
+    fn misfit(&mut self, allowed: &str) -> String {
         let found = match self.rest().split_whitespace().next() {
             None => "the end".to_owned(),
             Some("and") => "'and' (write &&, or put a text with 'and' in quotes)".to_owned(),
             Some(word) => format!("'{word:.40}'"),
         };
         let column = 1 + self.text[..self.at].chars().count();
-        FilterError { column, found, allowed: allowed.to_owned() }
+        format!("filter, character {column}: expected {allowed}, but found {found}")
     }
 }
