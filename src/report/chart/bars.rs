@@ -3,7 +3,7 @@
 use svg::node::element::{Group, Path};
 
 use super::drawing::*;
-use super::look::{self, LegendEntry, Look, bar_sample, legend};
+use super::look::{LegendEntry, Look, bar_sample, legend, looks};
 use super::scale::{Scale, around, from_decade};
 use super::{BarSeries, Bars};
 use crate::record::table::significant;
@@ -26,7 +26,10 @@ struct Layout<'a> {
 }
 
 pub fn draw(bars: &Bars) -> Picture {
-    let entries = looks(bars).map(|(series, look)| {
+    // The series of a stacked chart cannot be hidden.
+    let few = (!bars.stacked).then_some(&bars.few[..]);
+    let looks = || looks(&bars.series, |series| &series.name, few);
+    let entries = looks().map(|(series, look)| {
         let mean = series.mean.map(|mean| format!(" (mean {})", significant(mean)));
         let name = format!("{}{}", series.name, mean.unwrap_or_default());
         LegendEntry { name, sample: bar_sample(look), look: Some(look) }
@@ -34,8 +37,8 @@ pub fn draw(bars: &Bars) -> Picture {
     let (names, height) = legend(entries.collect(), 0.0, WIDTH);
     let layout = Layout::of(bars, height + 10.0 + 2.5 * LINE);
     let mut parts = vec![names, layout.axis(), layout.categories()];
-    parts.extend(looks(bars).filter_map(|(series, look)| layout.mean(series, look)));
-    parts.extend(looks(bars).map(|(series, look)| {
+    parts.extend(looks().filter_map(|(series, look)| layout.mean(series, look)));
+    parts.extend(looks().map(|(series, look)| {
         let part = look.part(layout.series(series, look));
         // If other series are hidden, the script moves the visible bars together in steps of this size.
         if look.first.is_some() { part.set("data-step", layout.thick) } else { part }
@@ -43,25 +46,12 @@ pub fn draw(bars: &Bars) -> Picture {
     Picture { width: WIDTH, height: layout.bottom() + 1.5 * LINE, parts }
 }
 
-/// Returns the series with their styles. Those of a stacked chart cannot be hidden.
-fn looks(bars: &Bars) -> impl Iterator<Item = (&BarSeries, Look)> {
-    let looks = look::looks(&bars.series, |series| &series.name, &bars.few);
-    looks.map(|(series, mut look)| {
-        look.first = look.first.filter(|_| !bars.stacked);
-        (series, look)
-    })
-}
-
-/// Returns the ends of a bar with a finite value. Parts of a stack are placed end to end, on either side of 0.
+/// Returns the ends of a bar with a finite value. Parts of a stack, which are not negative, are placed end to end.
 fn spans(bars: &Bars, series: usize, category: usize) -> Option<(f64, f64)> {
     let value = |series: &BarSeries| series.values.get(category).copied().flatten();
     let own = value(&bars.series[series]).filter(|own| own.is_finite())?;
-    if !bars.stacked {
-        return Some((0.0, own));
-    }
-    let before = bars.series[..series].iter().filter_map(value);
-    let same_side = before.filter(|part| part.is_finite() && (*part < 0.0) == (own < 0.0));
-    let start: f64 = same_side.sum();
+    let below = if bars.stacked { &bars.series[..series] } else { &[] };
+    let start: f64 = below.iter().filter_map(value).filter(|part| part.is_finite()).sum();
     Some((start, start + own))
 }
 
@@ -119,7 +109,7 @@ impl<'a> Layout<'a> {
     fn series(&self, series: &BarSeries, look: Look) -> Group {
         let (mut bars, mut strokes) = (look.fills(), faint(0.9).set("stroke-width", 1.2));
         for (category, name) in self.bars.categories.iter().enumerate() {
-            let interval = interval(self.bars, series, category);
+            let interval = interval(series, category);
             let middle = self.bar(look.index, category);
             let bar = spans(self.bars, look.index, category)
                 .and_then(|(from, to)| Some((from, to, self.value.at(to)?)));
@@ -151,20 +141,17 @@ impl<'a> Layout<'a> {
         self.middle(category) + if self.bars.stacked { 0.0 } else { place * self.thick }
     }
 
-    /// Draws the mean of a series as a line behind all bars, unless they are stacked or of many series.
+    /// Draws the mean of a series as a line behind all bars, unless there are many series.
     fn mean(&self, series: &BarSeries, look: Look) -> Option<Group> {
-        let few = self.bars.series.len() <= MEANS;
-        let mean = series.mean.filter(|_| few && !self.bars.stacked)?;
-        let at = self.value.at(mean)?;
+        let at = self.value.at(series.mean.filter(|_| self.bars.series.len() <= MEANS)?)?;
         let across = line((at, self.top - 4.0), (at, self.bottom()));
         Some(look.strokes().set("stroke-width", 1.5).add(across))
     }
 }
 
-/// Returns the interval of a bar's value. Parts of a stack have none.
-fn interval(bars: &Bars, series: &BarSeries, category: usize) -> Option<(f64, f64)> {
+fn interval(series: &BarSeries, category: usize) -> Option<(f64, f64)> {
     let interval = series.intervals.get(category).copied().flatten();
-    interval.filter(|ends| !bars.stacked && ends.0.is_finite() && ends.1.is_finite())
+    interval.filter(|ends| ends.0.is_finite() && ends.1.is_finite())
 }
 
 /// Returns the range of the value axis: from the foot of the bars over all ends, intervals and means.
@@ -173,10 +160,9 @@ fn reach(bars: &Bars) -> (f64, f64) {
     for (index, series) in bars.series.iter().enumerate() {
         for category in 0..bars.categories.len() {
             ends.extend(spans(bars, index, category).map(|(_, end)| end));
-            let interval = interval(bars, series, category);
-            ends.extend(interval.into_iter().flat_map(|(low, high)| [low, high]));
+            ends.extend(interval(series, category).into_iter().flat_map(|(low, high)| [low, high]));
         }
-        ends.extend(series.mean.filter(|_| !bars.stacked));
+        ends.extend(series.mean);
     }
     if bars.value.log {
         from_decade(ends)

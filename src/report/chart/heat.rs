@@ -2,100 +2,56 @@ use svg::node::element::{Group, Rectangle};
 
 use super::Heat;
 use super::drawing::*;
-use super::scale::{Scale, apart, around, has_place, label};
+use super::scale::label;
 use crate::record::table::significant;
 
 const NARROW: f64 = 17.0;
 const WIDE: f64 = 64.0;
 const HIGH: f64 = 22.0;
+/// The length of the colour bar, from 0 to 100 %.
 const BAR: f64 = 300.0;
 
 struct Layout<'a> {
     heat: &'a Heat,
-    reach: (f64, f64),
-    /// Maps values to positions along the colour bar.
-    value: Scale,
     left: f64,
     top: f64,
     cell: f64,
     upward: bool,
-    width: f64,
 }
 
 pub fn draw(heat: &Heat) -> Picture {
-    let layout = Layout::of(heat);
-    let height = layout.top + HIGH * heat.rows.len() as f64 + 4.0;
-    let parts = vec![layout.colours(), layout.names(), layout.cells()];
-    Picture { width: layout.width, height, parts }
+    let left = widest(&heat.rows) + 10.0;
+    let columns = heat.columns.len().max(1) as f64;
+    let cell = ((WIDTH - left) / columns).clamp(NARROW, WIDE);
+    let names = widest(&heat.columns);
+    let upward = names > cell - 6.0;
+    let top = 4.2 * LINE + if upward { names } else { LINE };
+    let layout = Layout { heat, left, top, cell, upward };
+    let parts = vec![colours(&heat.label), layout.names(), layout.cells()];
+    let height = top + HIGH * heat.rows.len() as f64 + 4.0;
+    Picture { width: WIDTH.max(left + cell * columns), height, parts }
 }
 
-/// Returns the requested range, or the range of the cells if the requested one cannot be shown.
-fn reach(heat: &Heat) -> (f64, f64) {
-    let (low, high) = heat.range;
-    let fine = has_place(heat.value.log, low) && has_place(heat.value.log, high);
-    if fine && apart(low, high) {
-        return heat.range;
-    }
-    around(&heat.value, heat.cells.iter().flatten().copied().flatten())
+fn colours(label: &str) -> Group {
+    let label = written(label, WIDTH, |label| text(0.0, 10.0, "start", label));
+    let parts = (0..60).map(|part| {
+        let [from, to] = [part, part + 1].map(|part| BAR * f64::from(part) / 60.0);
+        // Overlaps the next part a little, so that no gap is visible.
+        let right = (to + 1.0).min(BAR);
+        let colour = viridis((f64::from(part) + 0.5) / 60.0).0;
+        rectangle((from, 24.0), (right, 36.0)).set("fill", colour)
+    });
+    let parts = parts.fold(Group::new().set("shape-rendering", "crispEdges"), Group::add);
+    let ends = Group::new().add(text(0.0, 50.0, "start", "0")).add(text(BAR, 50.0, "end", "100"));
+    let numbers = [20, 40, 60, 80].into_iter().fold(ends, |group, percent| {
+        let at = BAR * f64::from(percent) / 100.0;
+        let mark = faint(0.6).add(line((at, 36.0), (at, 41.0)));
+        group.add(mark).add(text(at, 50.0, "middle", &percent.to_string()))
+    });
+    Group::new().add(label).add(parts).add(numbers)
 }
 
-impl<'a> Layout<'a> {
-    fn of(heat: &'a Heat) -> Self {
-        let left = widest(&heat.rows) + 10.0;
-        let columns = heat.columns.len().max(1) as f64;
-        let cell = ((WIDTH - left) / columns).clamp(NARROW, WIDE);
-        let reach = reach(heat);
-        let value = Scale::new(reach, &heat.value, (0.0, BAR));
-        let names = widest(&heat.columns);
-        let upward = names > cell - 6.0;
-        let top = 4.2 * LINE + if upward { names } else { LINE };
-        let width = WIDTH.max(left + cell * columns);
-        Self { heat, reach, value, left, top, cell, upward, width }
-    }
-
-    fn colours(&self) -> Group {
-        let label = written(&self.heat.value.label, WIDTH, |label| text(0.0, 10.0, "start", label));
-        let parts = (0..60).map(|part| {
-            let [from, to] = [part, part + 1].map(|part| BAR * f64::from(part) / 60.0);
-            // Overlaps the next part a little, so that no gap is visible.
-            let right = (to + 1.0).min(BAR);
-            let colour = viridis((f64::from(part) + 0.5) / 60.0).0;
-            rectangle((from, 24.0), (right, 36.0)).set("fill", colour)
-        });
-        let parts = parts.fold(Group::new().set("shape-rendering", "crispEdges"), Group::add);
-        Group::new().add(label).add(parts).add(self.numbers())
-    }
-
-    /// Draws the numbers of the colour bar: the ends of the range, and those between them that fit.
-    fn numbers(&self) -> Group {
-        let [low, high] = self.ends();
-        let [first, last] = [&low, &high].map(|end| text_width(end) + 15.0);
-        let written =
-            Group::new().add(text(0.0, 50.0, "start", &low)).add(text(BAR, 50.0, "end", &high));
-        let between = self.value.ticks().into_iter().filter(|tick| {
-            let half = text_width(&tick.label) / 2.0;
-            tick.at - half > first && tick.at + half < BAR - last
-        });
-        between.fold(written, |group, tick| {
-            let mark = faint(0.6).add(line((tick.at, 36.0), (tick.at, 41.0)));
-            group.add(mark).add(text(tick.at, 50.0, "middle", &tick.label))
-        })
-    }
-
-    /// Returns the labels of the range's ends, with ≤ or ≥ if cells are outside of it.
-    fn ends(&self) -> [String; 2] {
-        let placed = self.heat.cells.iter().flatten().copied().flatten();
-        let any = |is_beyond: fn(f64) -> bool| {
-            let log = self.heat.value.log;
-            placed.clone().any(|value| has_place(log, value) && is_beyond(self.value.share(value)))
-        };
-        let below = if any(|share| share < -1e-9) { "≤ " } else { "" };
-        let above = if any(|share| share > 1.0 + 1e-9) { "≥ " } else { "" };
-        let (low, high) = self.reach;
-        [(below, low), (above, high)]
-            .map(|(sign, end)| sign.to_owned() + &label(end, end.abs() / 50.0))
-    }
-
+impl Layout<'_> {
     fn x(&self, column: usize) -> f64 {
         self.left + self.cell * column as f64
     }
@@ -127,8 +83,7 @@ impl<'a> Layout<'a> {
         let numbers_fit = widest + 3.0 <= self.cell;
         for row in 0..self.heat.rows.len() {
             for column in 0..self.heat.columns.len() {
-                let value = self.heat.cells.get(row).and_then(|cells| *cells.get(column)?);
-                match value.filter(|&value| has_place(self.heat.value.log, value)) {
+                match self.heat.cells[row][column].filter(|value| value.is_finite()) {
                     Some(value) => full = full.add(self.cell(row, column, value, numbers_fit)),
                     None => empty = empty.add(self.area(row, column, 1.5)),
                 }
@@ -138,7 +93,7 @@ impl<'a> Layout<'a> {
     }
 
     fn cell(&self, row: usize, column: usize, value: f64, number: bool) -> Group {
-        let (colour, ink) = viridis(self.value.share(value));
+        let (colour, ink) = viridis(value / 100.0);
         let area = self.area(row, column, 0.5).set("fill", colour);
         let names = format!("{} · {}", self.heat.columns[column], self.heat.rows[row]);
         let cell = Group::new().add(area).add(tip(&format!("{names}\n{}", significant(value))));

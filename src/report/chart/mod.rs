@@ -124,20 +124,18 @@ pub struct BarSeries {
     pub name: String,
     /// The value in each category, or `None` for no bar.
     pub values: Vec<Option<f64>>,
-    /// The interval of the value in each category, drawn if bars are not stacked. Empty if all are unknown.
+    /// The interval of the value in each category. Empty if all are unknown, and for parts of a stack.
     pub intervals: Vec<Option<(f64, f64)>>,
-    /// The mean over all categories, drawn as a line.
+    /// The mean over all categories, drawn as a line; `None` for parts of a stack.
     pub mean: Option<f64>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Heat {
-    /// The axis of the colour bar.
-    pub value: Axis,
-    /// The numbers of the darkest and the lightest colour.
-    pub range: (f64, f64),
+    /// The label of the colour bar.
+    pub label: String,
     pub rows: Vec<String>,
     pub columns: Vec<String>,
-    /// The values by row and column; `None` is an empty cell.
+    /// The values by row and column, in percent; `None` is an empty cell.
     pub cells: Vec<Vec<Option<f64>>>,
 }

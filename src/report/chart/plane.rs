@@ -18,7 +18,7 @@ struct Layout<'a> {
 }
 
 pub fn draw(plane: &Plane) -> Picture {
-    let looks = || looks(&plane.series, |series| &series.name, &plane.few);
+    let looks = || looks(&plane.series, |series| &series.name, Some(&plane.few));
     let layout = Layout::of(plane);
     let mut parts = vec![layout.grid(), layout.guides()];
     for layer in [Layout::band, Layout::joined, Layout::marked] {

@@ -9,7 +9,8 @@ pub struct Scale {
     low: f64,
     high: f64,
     log: bool,
-    whole: bool,
+    /// The smallest distance of two labelled numbers: 1 for integers.
+    least_step: f64,
     from: f64,
     to: f64,
 }
@@ -25,12 +26,12 @@ pub fn has_place(log: bool, number: f64) -> bool {
     number.abs() <= 1e301 && (!log || number >= 1e-301)
 }
 
-pub fn extent(log: bool, numbers: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
+fn extent(log: bool, numbers: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
     let placed = numbers.into_iter().filter(|&number| has_place(log, number));
     placed.map(|number| (number, number)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
 }
 
-pub fn apart(low: f64, high: f64) -> bool {
+fn apart(low: f64, high: f64) -> bool {
     high - low > (1e-9 * low.abs().max(high.abs())).max(1e-290)
 }
 
@@ -96,7 +97,8 @@ fn round_above(number: f64) -> f64 {
 
 impl Scale {
     pub fn new((low, high): (f64, f64), axis: &Axis, (from, to): (f64, f64)) -> Self {
-        Self { low, high, log: axis.log, whole: axis.whole, from, to }
+        let least_step = if axis.whole { 1.0 } else { 0.0 };
+        Self { low, high, log: axis.log, least_step, from, to }
     }
 
     /// Returns the position of a number as a fraction of the axis: 0 at its beginning, 1 at its end.
@@ -113,11 +115,7 @@ impl Scale {
 
     /// Returns the position where bars begin: at 0, or at the beginning of the axis if 0 is not on it.
     pub fn foot(&self) -> f64 {
-        if self.log {
-            self.from
-        } else {
-            self.at(0f64.clamp(self.low, self.high)).unwrap_or(self.from)
-        }
+        self.at(0f64.clamp(self.low, self.high)).unwrap_or(self.from)
     }
 
     /// Returns as many labelled numbers as fit, above each other if the axis begins at its bottom.
@@ -160,7 +158,7 @@ impl Scale {
 
     /// Returns about `wanted` numbers at equal distances.
     fn even(&self, wanted: f64) -> Vec<(f64, f64)> {
-        let step = round_above((self.high - self.low) / wanted).max(self.least_step());
+        let step = round_above((self.high - self.low) / wanted).max(self.least_step);
         let first = (self.low / step - 1e-9).ceil();
         let count = ((self.high / step + 1e-9).floor() - first).max(0.0) as usize;
         (0..=count).map(|index| ((first + index as f64) * step, step)).collect()
@@ -172,13 +170,9 @@ impl Scale {
             [self.low, self.high].map(|end| (end.log10().floor() as i32).div_euclid(by));
         let powers = (first..=last).map(|exponent| 10f64.powi(exponent * by));
         let numbers = powers.flat_map(|power| times.iter().map(move |times| times * power));
-        let least = self.low.max(self.least_step());
+        let least = self.low.max(self.least_step);
         let (low, high) = (least * (1.0 - 1e-9), self.high * (1.0 + 1e-9));
         numbers.filter(|&number| number >= low && number <= high).collect()
-    }
-
-    fn least_step(&self) -> f64 {
-        if self.whole { 1.0 } else { 0.0 }
     }
 
     fn labelled(&self, numbers: Vec<(f64, f64)>) -> Vec<Tick> {

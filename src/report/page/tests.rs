@@ -8,10 +8,9 @@ const NASTY: &str = r#"<b>&"'|`.mtx"#;
 /// Returns a view with a heat map and a table of some rows.
 fn heat(title: &str, name: fn(usize) -> String, rows: usize) -> View {
     let names: Vec<_> = (0..rows).map(name).collect();
-    let number = |(row, name): (usize, &String)| vec![Cell::text(name), Cell::Count(row as u64)];
+    let number = |(row, name): (usize, &String)| vec![name[..].into(), Cell::Count(row as u64)];
     let heat = Heat {
-        value: Axis::linear(title),
-        range: (0.0, 1.0),
+        label: title.into(),
         rows: names.clone(),
         columns: vec![title.into()],
         cells: vec![vec![Some(1.0)]; rows],
@@ -183,7 +182,7 @@ fn nothing_is_loaded_and_every_link_has_a_target_on_the_page() {
 fn names_are_escaped_and_numbers_are_aligned() {
     let columns = vec!["x".into(), "ms".into()];
     let long = "a".repeat(41);
-    let rows = vec![vec![Cell::text(&long), Cell::Count(2)]];
+    let rows = vec![vec![long[..].into(), Cell::Count(2)]];
     let table = Table { columns: columns.clone(), rows };
     let section = Section::of("T", table);
     let html = Page { sections: vec![section], ..Page::default() }.to_html();
@@ -194,7 +193,7 @@ fn names_are_escaped_and_numbers_are_aligned() {
          </table></div>"
     );
     assert!(html.contains(&expected), "{html}");
-    let table = Table { columns, rows: vec![vec![Cell::text("a|b_c\n<i>"), Cell::Number(0.5)]] };
+    let table = Table { columns, rows: vec![vec!["a|b_c\n<i>".into(), Cell::Number(0.5)]] };
     let view = View {
         title: "Time [ms]".into(),
         notes: vec!["of `a*b` and _c_, 2*3".into()],

@@ -73,8 +73,7 @@ impl Kind for Heat {
         let table = Table::of(&contests).column("matrix", |of| &of.name[..]);
         let table = table.columns(&columns, cells).build();
         let chart = chart::Heat {
-            value: Axis::linear("% of the fastest's GFLOP/s"),
-            range: (0.0, 100.0),
+            label: "% of the fastest's GFLOP/s".into(),
             rows: contests.iter().map(|of| of.name.clone()).collect(),
             columns,
             cells: contests.iter().map(cells).collect(),
@@ -131,9 +130,8 @@ impl Kind for Winners {
              order is uncertain: on {}",
             count(overlaps, "matrix")
         );
-        let name = |of: &Contest, place: usize| {
-            Some(Cell::text(&shown.series[of.ranking.get(place)?.0].name))
-        };
+        let name =
+            |of: &Contest, place: usize| Some(&shown.series[of.ranking.get(place)?.0].name[..]);
         let number =
             |of: &Contest, place, column: &str| Column::of(column).cell_of(of.ranked(place)?);
         let table = Table::of(&contests)
@@ -165,38 +163,37 @@ keys! {
     Profile {}
 }
 
-struct Method<'a> {
-    name: &'a str,
-    /// The method's times divided by the fastest times, in ascending order.
-    losses: Vec<f64>,
-    matrices: usize,
-}
-
 impl Kind for Profile {
     fn view(&self, recorded: &Recorded) -> View {
         let shown = self.shown(recorded, &[]);
         let contests = Contest::all(&shown.series);
+        let share = |losses: &[f64], factor: f64| {
+            let within = losses.partition_point(|&loss| loss <= factor);
+            100.0 * within as f64 / contests.len() as f64
+        };
+        let shares = |losses: &[f64]| FACTORS.map(|factor| share(losses, factor));
         let methods = shown.series.iter().enumerate().map(|(place, series)| {
             let losses = contests.iter().filter_map(|of| Some(of.loss(place)?.1));
             let mut losses: Vec<_> = losses.collect();
             losses.sort_by(f64::total_cmp);
-            Method { name: &series.name, losses, matrices: contests.len() }
+            (&series.name[..], losses)
         });
-        let mut methods: Vec<_> = methods.filter(|method| !method.losses.is_empty()).collect();
-        let shares = |of: &Method| FACTORS.iter().map(|&factor| of.share(factor)).sum::<f64>();
-        methods.sort_by(|a, b| shares(b).total_cmp(&shares(a)));
+        let mut methods: Vec<_> = methods.filter(|(_, losses)| !losses.is_empty()).collect();
+        let sum = |losses: &[f64]| shares(losses).iter().sum::<f64>();
+        methods.sort_by(|a, b| sum(&b.1).total_cmp(&sum(&a.1)));
         let meaning = "share of all matrices on which the method's time is at most the factor times that of the fastest \
                        method; with a factor of 1, the share on which it is the fastest";
         let headings = FACTORS.map(|factor| format!("within {factor} (%)"));
         let table = Table::of(&methods)
-            .column("method", |method| method.name)
-            .columns(headings, |method| FACTORS.map(|factor| method.share(factor)))
+            .column("method", |(name, _)| *name)
+            .columns(headings, |(_, losses)| shares(losses))
             .build();
-        let names: Vec<_> = methods.iter().map(|method| method.name).collect();
+        let names: Vec<_> = methods.iter().map(|(name, _)| *name).collect();
+        let steps = |losses: &[f64]| steps(losses, |factor| share(losses, factor));
         let chart = chart::Plane {
             x: Axis::log("factor of the fastest method's time"),
             y: Axis::linear("share of the matrices (%)"),
-            series: drawn(Mark::Trend, methods.iter().map(|method| (method.name, method.points()))),
+            series: drawn(Mark::Trend, methods.iter().map(|(name, of)| (*name, steps(of)))),
             few: few::few(&names, Some(0)),
             guides: vec![],
         };
@@ -204,20 +201,14 @@ impl Kind for Profile {
     }
 }
 
-impl Method<'_> {
-    fn share(&self, factor: f64) -> f64 {
-        let within = self.losses.partition_point(|&loss| loss <= factor);
-        100.0 * within as f64 / self.matrices as f64
+/// Returns the corners of a step function: the share of the matrices with a loss of at most x, up to [`FARTHEST`].
+fn steps(losses: &[f64], share: impl Fn(f64) -> f64) -> Vec<Point> {
+    let drawn = losses.iter().filter(|&&loss| loss > 1.0 && loss <= FARTHEST);
+    let mut corners = vec![(1.0, share(1.0))];
+    for &loss in drawn {
+        let (_, before) = corners[corners.len() - 1];
+        corners.extend([(loss, before), (loss, share(loss))]);
     }
-
-    fn points(&self) -> Vec<Point> {
-        let drawn = self.losses.iter().filter(|&&loss| loss > 1.0 && loss <= FARTHEST);
-        let mut corners = vec![(1.0, self.share(1.0))];
-        for &loss in drawn {
-            let (_, before) = corners[corners.len() - 1];
-            corners.extend([(loss, before), (loss, self.share(loss))]);
-        }
-        corners.push((FARTHEST, self.share(FARTHEST)));
-        corners.into_iter().map(|(x, y)| Point { x, y, ..Point::default() }).collect()
-    }
+    corners.push((FARTHEST, share(FARTHEST)));
+    corners.into_iter().map(|(x, y)| Point { x, y, ..Point::default() }).collect()
 }
