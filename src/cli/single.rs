@@ -96,7 +96,7 @@ pub fn run(args: &SingleArgs, command: Vec<String>, env: &mut Env) -> Result<Com
     }
     measure.warn(&report, env.stderr)?;
     // A run that is interrupted before the matrix is read has no results and leaves earlier files unchanged.
-    if !report.is_unknown() {
+    if !report.facts.file.is_empty() {
         exporters.iter_mut().try_for_each(|exporter| exporter.report(&complete))?;
         finish(exporters.into_iter().chain([live.end()?]))?;
     }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::MatrixReport;
-use super::row::{MatrixFacts, Row, Status, matrix_name};
+use super::row::{Row, Status, matrix_name};
 use crate::bench::plan::CacheState;
 use spmv_matrix::order::Order;
 use spmv_matrix::scalar::Precision;
@@ -246,36 +246,29 @@ impl From<&MatrixReport> for Matrix {
         let rows = report.groups.iter().flat_map(|group| &group.rows);
         let order = rows.clone().find_map(|row| row.order.filter(|&o| o != Order::Natural));
         let kernel = |row: &Row| Some((row.method_name.clone()?, Kernel::of(row)));
+        let matrix = Row::of_matrix(&report.facts, "");
+        let problem = Problem {
+            group: None,
+            name: Some(matrix_name(&matrix.file).into()),
+            rows: matrix.num_rows,
+            cols: matrix.num_cols,
+            columns: matrix.num_cols,
+            nonzeros: matrix.num_nonzeros,
+            kind: matrix.kind,
+            row_distribution: Distribution {
+                max: matrix.max_row_length,
+                mean: matrix.row_length_mean,
+                variance: matrix.variance,
+                skewness: matrix.row_length_skewness,
+            },
+        };
         Self {
-            filename: report.facts.file.clone(),
-            problem: Problem::from(&report.facts),
+            filename: matrix.file,
+            problem,
             reordered: order.map(|order| order.name().into()),
             spmv: Some(rows.filter_map(kernel).collect()),
             ended: report.ended.as_ref().map(Kernel::of),
             ..Self::default()
-        }
-    }
-}
-
-impl From<&MatrixFacts> for Problem {
-    fn from(facts: &MatrixFacts) -> Self {
-        let shape = facts.shape.as_ref();
-        let lengths = shape.map(|shape| &shape.row_length);
-        let distribution = lengths.map(|lengths| Distribution {
-            max: Some(lengths.max),
-            mean: lengths.mean,
-            variance: lengths.variance,
-            skewness: lengths.skewness,
-        });
-        Self {
-            group: None,
-            name: Some(matrix_name(&facts.file).into()),
-            rows: shape.map(|shape| shape.rows),
-            cols: shape.map(|shape| shape.cols),
-            columns: shape.map(|shape| shape.cols),
-            nonzeros: shape.map(|shape| shape.nnz),
-            kind: facts.kind.clone(),
-            row_distribution: distribution.unwrap_or_default(),
         }
     }
 }

@@ -109,10 +109,7 @@ fn is_plain_csr(name: &str) -> bool {
 impl Row {
     fn set_shares_of_peak(&mut self, peak: Option<Peak>) {
         let percent = |bytes| Some(100.0 * gbs(bytes, self.avg_spmv_ms?) / peak?.gbs());
-        let sizes = self.sizes().zip(self.precision);
-        let as_csr = sizes.and_then(|([rows, cols, nnz], precision)| {
-            percent(compulsory_bytes(rows, cols, nnz, precision))
-        });
+        let as_csr = self.compulsory_bytes().and_then(percent);
         self.required_percent_of_peak = self.required_bytes.and_then(percent);
         self.percent_of_peak = as_csr;
     }

@@ -5,7 +5,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A number or a word; CSV, JSON and the messages between processes distinguish them.
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 #[serde(untagged)]
 enum Written {
     Number(f64),
@@ -13,21 +13,22 @@ enum Written {
 }
 
 pub fn serialize<S: Serializer>(number: &Option<f64>, to: S) -> Result<S::Ok, S::Error> {
-    let written = |number: f64| match number == f64::INFINITY {
-        true => Written::Word("inf".into()),
-        false => Written::Number(number),
-    };
-    number.map(written).serialize(to)
+    match number {
+        Some(f64::INFINITY) => to.serialize_str("inf"),
+        number => number.serialize(to),
+    }
 }
 
 pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
     match Option::<Written>::deserialize(from)? {
         None => Ok(None),
         Some(Written::Number(number)) => Ok(Some(number)),
-        Some(Written::Word(word)) => match &word[..] {
-            "inf" | "never" => Ok(Some(f64::INFINITY)),
-            _ => Err(D::Error::custom(format!("'{word}' is not a number, and not inf or never"))),
-        },
+        Some(Written::Word(word)) if ["inf", "never"].contains(&&word[..]) => {
+            Ok(Some(f64::INFINITY))
+        }
+        Some(Written::Word(word)) => {
+            Err(D::Error::custom(format!("'{word}' is not a number, and not inf or never")))
+        }
     }
 }
 

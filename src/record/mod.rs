@@ -9,7 +9,6 @@ pub mod ginkgo;
 pub mod group;
 pub mod infinite;
 pub mod lines;
-pub mod markdown;
 pub mod output;
 pub mod read;
 pub mod regression;
@@ -51,10 +50,6 @@ impl MatrixReport {
         let facts = MatrixFacts { file, ..MatrixFacts::default() };
         let ended = Some(Row::of_matrix(&facts, run_id).ended(status, reason));
         Self { facts, ended, ..Self::default() }
-    }
-
-    pub fn is_unknown(&self) -> bool {
-        self.facts.file.is_empty()
     }
 
     pub fn warnings(&self) -> Vec<String> {

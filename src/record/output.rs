@@ -188,14 +188,6 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_folder_is_an_error_before_anything_is_measured() {
-        let folder = tempfile::tempdir().unwrap();
-        let refused = check(&folder.path().join("absent/a.csv"), false).unwrap_err().to_string();
-        assert!(refused.contains("absent/a.csv: No such file or directory"), "{refused}");
-        check(Path::new("new.csv"), false).unwrap();
-    }
-
-    #[test]
     fn a_file_that_is_created_meanwhile_is_not_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");

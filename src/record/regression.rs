@@ -35,12 +35,9 @@ pub fn moments(points: &[(f64, f64)]) -> ((f64, f64), [f64; 3]) {
 
 /// Returns the geometric mean, which the paper uses as the constant size on CPUs; `None` without sizes.
 pub fn geometric_mean(sizes: impl IntoIterator<Item = f64>) -> Option<f64> {
-    let (mut sum, mut count) = (0.0, 0usize);
-    for size in sizes {
-        sum += size.ln();
-        count += 1;
-    }
-    (count > 0).then(|| (sum / count as f64).exp())
+    let logarithms: Vec<_> = sizes.into_iter().map(f64::ln).collect();
+    let mean = logarithms.iter().sum::<f64>() / logarithms.len() as f64;
+    (!logarithms.is_empty()).then(|| mean.exp())
 }
 
 /// Returns for each index the geometric mean of the speed relative to the best of its list. Lists are equally long.

@@ -9,6 +9,7 @@ use super::column::Kind::{NumberOrInfinity, Words};
 use super::column::Role::{Efficiency, Linear, Log, Rate, Time, Unused, Word};
 use super::column::{ColumnInfo, ColumnType, SETUP, Value, columns};
 use super::run::RowKey;
+use crate::bench::metrics::compulsory_bytes;
 use crate::bench::plan::{CacheState, Values};
 pub use facts::{MatrixFacts, matrix_name, matrix_parts};
 use spmv_matrix::order::Order;
@@ -238,6 +239,12 @@ impl Row {
     /// Returns whether the matrix has at most one row or column; merge-spmv skips such matrices.
     pub fn is_trivial(&self) -> bool {
         self.num_rows.is_some_and(|rows| rows <= 1) || self.num_cols.is_some_and(|cols| cols <= 1)
+    }
+
+    /// Returns the bytes of each array of CSR, x and y once.
+    pub fn compulsory_bytes(&self) -> Option<u64> {
+        let [rows, cols, nonzeros] = self.sizes()?;
+        Some(compulsory_bytes(rows, cols, nonzeros, self.precision?))
     }
 
     /// Returns the bytes of x and y.

@@ -21,10 +21,6 @@ pub enum Cell {
 }
 
 impl Cell {
-    pub fn text(text: impl Into<String>) -> Self {
-        Self::Text(text.into())
-    }
-
     pub fn show(&self) -> String {
         match self {
             Self::Empty => String::new(),
@@ -56,7 +52,7 @@ impl From<String> for Cell {
 
 impl From<&str> for Cell {
     fn from(text: &str) -> Self {
-        Self::text(text)
+        Self::Text(text.into())
     }
 }
 
@@ -214,8 +210,7 @@ mod tests {
     #[test]
     fn markdown_escapes_bars_and_aligns_numbers() {
         let columns = vec!["method".into(), "ms".into()];
-        let rows =
-            vec![vec![Cell::text("a|b"), Cell::Number(1.5)], vec![Cell::text("c"), Cell::Empty]];
+        let rows = vec![vec!["a|b".into(), Cell::Number(1.5)], vec!["c".into(), Cell::Empty]];
         let table = Table { columns, rows };
         let markdown =
             "| method |   ms |\n|--------|-----:|\n| a\\|b   | 1.50 |\n| c      |      |";

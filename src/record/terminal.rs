@@ -10,14 +10,11 @@ pub fn shown(text: &str) -> Cow<'_, str> {
     if !text.contains(is_command) {
         return Cow::Borrowed(text);
     }
-    let mut shown = String::with_capacity(text.len() + 16);
-    for character in text.chars() {
-        match is_command(character) {
-            true => shown.extend(character.escape_unicode()),
-            false => shown.push(character),
-        }
-    }
-    Cow::Owned(shown)
+    let escaped = |character: char| match is_command(character) {
+        true => character.escape_unicode().to_string(),
+        false => character.to_string(),
+    };
+    Cow::Owned(text.chars().map(escaped).collect())
 }
 
 /// Whether a character is a control character except line end and tab, reorders the text or ends a line.

@@ -1,5 +1,6 @@
-//! The report of one matrix as text, similar to that of merge-spmv. Its table is not a [`Table`](crate::record::table::Table),
-//! because methods are printed before all are measured, with the lines of their stages between them.
+//! The report of one matrix as text, similar to that of merge-spmv, and with the same contents as Markdown. The table of
+//! the text is not a [`Table`], because methods are printed before all are measured, with the lines of their stages
+//! between them.
 
 use std::io::{self, Write};
 
@@ -8,7 +9,7 @@ use crate::bench::peak::Peak;
 use crate::bench::problem::Reordering;
 use crate::record::row::{MatrixFacts, Row, Status};
 use crate::record::setting::Setting;
-use crate::record::table::Cell;
+use crate::record::table::{Cell, Table, escape_markdown};
 use spmv_matrix::stats::Shape;
 use spmv_methods::device::Stage;
 use spmv_methods::device::model::DeviceFile;
@@ -26,21 +27,18 @@ pub fn write_matrix(out: &mut dyn Write, report: &MatrixReport) -> io::Result<()
         writeln!(out, "{:>21}: {kind}", "kind")?;
     }
     let Some(shape) = shape else { return Ok(()) };
-    let statistics = &shape.row_length;
-    for (name, count) in
-        [("num_rows", shape.rows), ("num_cols", shape.cols), ("num_nonzeros", shape.nnz)]
-    {
-        writeln!(out, "{name:>21}: {count}")?;
-    }
+    let Shape { rows, cols, nnz, row_length: statistics } = shape;
     for (name, value) in [
-        ("row_length_mean", statistics.mean),
-        ("row_length_std_dev", statistics.std_dev),
-        ("row_length_variation", statistics.variation),
-        ("row_length_skewness", statistics.skewness),
+        ("num_rows", rows.to_string()),
+        ("num_cols", cols.to_string()),
+        ("num_nonzeros", nnz.to_string()),
+        ("row_length_mean", cell(statistics.mean, 5)),
+        ("row_length_std_dev", cell(statistics.std_dev, 5)),
+        ("row_length_variation", cell(statistics.variation, 5)),
+        ("row_length_skewness", cell(statistics.skewness, 5)),
     ] {
-        writeln!(out, "{name:>21}: {}", cell(value, 5))?;
+        writeln!(out, "{name:>21}: {value}")?;
     }
-    let Shape { rows, cols, nnz, .. } = shape;
     let longest = statistics.max;
     writeln!(
         out,
@@ -82,7 +80,37 @@ pub fn write_end(out: &mut dyn Write, report: &MatrixReport) -> io::Result<()> {
     writeln!(out)
 }
 
-pub fn heading(group: &Group) -> String {
+pub fn markdown_matrix(out: &mut dyn Write, report: &MatrixReport) -> io::Result<()> {
+    writeln!(out, "## {}\n", escape_markdown(&report.facts.file))?;
+    let Some(shape) = &report.facts.shape else { return Ok(()) };
+    let [rows, cols, nonzeros] = shape.sizes();
+    writeln!(out, "{rows} rows, {cols} columns, {nonzeros} nonzeros\n")
+}
+
+pub fn markdown_end(out: &mut dyn Write, report: &MatrixReport) -> io::Result<()> {
+    let Some((status, reason)) = report.end() else { return Ok(()) };
+    writeln!(out, "{status}: {}\n", escape_markdown(reason))
+}
+
+pub fn markdown_group(out: &mut dyn Write, group: &Group) -> io::Result<()> {
+    let rows: Vec<_> = group.rows.iter().enumerate().collect();
+    let (columns, fastest) = (columns(group.peak), group.fastest());
+    let remark = |(index, row): &(usize, &Row)| {
+        let first = (fastest == Some(*index)).then_some("fastest");
+        first.into_iter().chain(row.reason.as_deref()).collect::<Vec<_>>().join("; ")
+    };
+    let table = Table::of(&rows)
+        .column("method", |(_, row)| row.method_name.as_deref())
+        .column("result", |(_, row)| result(row))
+        .columns(columns.iter().map(|column| column.name), |(_, row)| {
+            columns.iter().map(|of| (of.of)(row).map(|number| Cell::Decimal(number, of.digits)))
+        })
+        .column("remark", remark);
+    let (table, meaning) = (table.build().to_markdown(), meaning(group).join(" "));
+    writeln!(out, "{}\n\n{table}\n\n{meaning}\n", heading(group))
+}
+
+fn heading(group: &Group) -> String {
     let Group { peak, footprint, .. } = group;
     let setting = Setting::from(group);
     let reordering = group.reordering.map(|Reordering { order_ms, bandwidth: [before, after] }| {
@@ -115,41 +143,31 @@ const NAME: usize = 21;
 
 type Number = Box<dyn Fn(&Row) -> Option<f64>>;
 
-pub struct Column {
-    pub name: &'static str,
+struct Column {
+    name: &'static str,
     width: usize,
     digits: usize,
     of: Number,
 }
 
-impl Column {
-    fn new(
-        name: &'static str,
-        [width, digits]: [usize; 2],
-        of: impl Fn(&Row) -> Option<f64> + 'static,
-    ) -> Self {
-        Self { name, width, digits, of: Box::new(of) }
-    }
-
-    pub fn cell(&self, row: &Row) -> Cell {
-        (self.of)(row).map(|number| Cell::Decimal(number, self.digits)).into()
-    }
-}
-
-pub fn columns(peak: Option<Peak>) -> Vec<Column> {
+fn columns(peak: Option<Peak>) -> Vec<Column> {
+    let column = |name, [width, digits]: [_; 2], of: fn(&Row) -> Option<f64>| {
+        let of: Number = Box::new(of);
+        Column { name, width, digits, of }
+    };
     let mut columns = vec![
-        Column::new("setup ms", [11, 4], |row| row.setup_ms),
-        Column::new("median ms", [11, 5], Row::typical_ms),
-        Column::new("± %", [6, 1], Row::uncertainty),
-        Column::new("mean ms", [11, 5], |row| row.avg_spmv_ms),
-        Column::new("GFLOP/s", [10, 4], Row::typical_gflops),
-        Column::new("eff.GB/s", [9, 3], |row| row.typical(row.effective_gbs?)),
-        Column::new("% peak", [7, 1], |row| row.typical(row.required_percent_of_peak?)),
-        Column::new("% CSR", [7, 1], |row| row.typical(row.percent_of_peak?)),
+        column("setup ms", [11, 4], |row| row.setup_ms),
+        column("median ms", [11, 5], Row::typical_ms),
+        column("± %", [6, 1], Row::uncertainty),
+        column("mean ms", [11, 5], |row| row.avg_spmv_ms),
+        column("GFLOP/s", [10, 4], Row::typical_gflops),
+        column("eff.GB/s", [9, 3], |row| row.typical(row.effective_gbs?)),
+        column("% peak", [7, 1], |row| row.typical(row.required_percent_of_peak?)),
+        column("% CSR", [7, 1], |row| row.typical(row.percent_of_peak?)),
     ];
     columns.extend(peak.and_then(|peak| peak.nominal_gbs()).map(|nominal| {
         let of = move |row: &Row| Some(100.0 * row.typical(row.compulsory_gbs?)? / nominal);
-        Column::new("% nominal", [9, 1], of)
+        Column { name: "% nominal", width: 9, digits: 1, of: Box::new(of) }
     }));
     columns
 }
@@ -183,7 +201,7 @@ fn row_line(row: &Row, columns: &[Column], mark: &str) -> String {
     format!("{name:<NAME$} {result:<7}{}{mark}{reason}", line(cells))
 }
 
-pub fn result(row: &Row) -> &'static str {
+fn result(row: &Row) -> &'static str {
     match row.status {
         Some(Status::Ok) => "PASS",
         Some(status @ (Status::Skipped | Status::Timeout)) => status.name(),
@@ -192,7 +210,7 @@ pub fn result(row: &Row) -> &'static str {
 }
 
 /// Returns the explanation of the columns, and notes for comparing the methods, if any has a time.
-pub fn meaning(group: &Group) -> Vec<String> {
+fn meaning(group: &Group) -> Vec<String> {
     if group.fastest().is_none() {
         return Vec::new();
     }

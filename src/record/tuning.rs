@@ -192,34 +192,3 @@ impl fmt::Display for Size {
         self.ssrs.map_or(Ok(()), |ssrs| write!(f, ":ssrs={ssrs}"))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_best_sizes_and_their_rules_are_written() {
-        let sizes = [(8, 4), (8, 16), (32, 4)].map(|(srs, ssrs)| Size { srs, ssrs: Some(ssrs) });
-        let mut sweep = Sweep::new("csr3".into(), Precision::F64, sizes.to_vec());
-        sweep.take("short", Some(1.0), [Some(1.0), Some(1.5), Some(2.0)]);
-        sweep.take("long", Some(std::f64::consts::E), [Some(1.0), Some(4.0), Some(3.0)]);
-        sweep.take("failed", Some(9.0), [Some(1.0), None, Some(3.0)]);
-        let mut out = Vec::new();
-        sweep.write(&mut out).unwrap();
-        let expected = [
-            "csr3, f64: 3 sizes on 2 matrices",
-            "left out, without a time for some size: 1",
-            "   nnz/row    srs   ssrs    GFLOP/s  matrix",
-            "     1.000     32      4     2.0000  short",
-            "     2.718      8     16     4.0000  long",
-            "srs = round(32.000 - 24.000 ln(nnz/row)), R^2 1.000",
-            "geometric mean of the best srs: 16.0",
-            "ssrs = round(4.000 + 12.000 ln(nnz/row)), R^2 1.000",
-            "geometric mean of the best ssrs: 8.0",
-            // Relative speeds 3/4 and 1, or 1 and 3/4: the first of equally good constants is reported.
-            "srs=8:ssrs=16 for all: 86.6 % of each matrix' best in the geometric mean",
-            "\n",
-        ];
-        assert_eq!(String::from_utf8(out).unwrap(), expected.join("\n"));
-    }
-}

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::cells::to_csv;
 use super::row::Row;
-use super::{Group, MatrixReport, ginkgo, lines, markdown, text};
+use super::{Group, MatrixReport, ginkgo, lines, text};
 use crate::record::terminal::Shown;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -102,7 +102,7 @@ impl<W: Write> Reporter<W> {
         let out = &mut Shown::new(&mut self.to);
         match self.format {
             Format::Text => text::write_matrix(out, report)?,
-            Format::Md => markdown::write_matrix(out, report)?,
+            Format::Md => text::markdown_matrix(out, report)?,
             Format::Lines | Format::Csv | Format::Json | Format::Ginkgo => (),
         }
         self.to.flush()
@@ -112,7 +112,7 @@ impl<W: Write> Reporter<W> {
         let out = &mut Shown::new(&mut self.to);
         match self.format {
             Format::Text => text::write_group(out, &self.sort.of(group))?,
-            Format::Md => markdown::write_group(out, &self.sort.of(group))?,
+            Format::Md => text::markdown_group(out, &self.sort.of(group))?,
             Format::Lines | Format::Csv => self.rows(&group.rows)?,
             Format::Json | Format::Ginkgo => (),
         }
@@ -123,7 +123,7 @@ impl<W: Write> Reporter<W> {
         let out = &mut Shown::new(&mut self.to);
         match self.format {
             Format::Text => text::write_end(out, report)?,
-            Format::Md => markdown::write_end(out, report)?,
+            Format::Md => text::markdown_end(out, report)?,
             Format::Lines | Format::Csv => self.rows(report.ended.as_slice())?,
             Format::Json => {
                 serde_json::to_writer(&mut self.to, report)?;

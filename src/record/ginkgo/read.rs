@@ -92,11 +92,9 @@ fn unit(
     is_ours: bool,
 ) -> Result<(Unit, &'static str), String> {
     let implausible = |unit| times.iter().find(move |time| !time.is_plausible(unit));
-    let known = match (given, is_ours) {
-        (Some(unit), _) => Some((unit, "as given by --ginkgo-times")),
-        (None, true) => Some((Unit::S, "spmv-bench wrote the file")),
-        (None, false) => None,
-    };
+    let known = given
+        .map(|unit| (unit, "as given by --ginkgo-times"))
+        .or(is_ours.then_some((Unit::S, "spmv-bench wrote the file")));
     if let Some((unit, why)) = known {
         return implausible(unit).map_or(Ok((unit, why)), |time| Err(time.refused_as(unit.name())));
     }

@@ -2,7 +2,6 @@ use super::{MatrixFacts, Row, Status};
 use crate::bench::metrics;
 use crate::bench::outcome::{Measurement, Outcome};
 use crate::record::run::RowKey;
-use spmv_matrix::scalar::Precision;
 
 impl Row {
     /// Creates the row of a matrix on which no method ran.
@@ -102,17 +101,15 @@ impl Row {
 
     /// Sets the mean time of a product, and the rates computed from it if the sizes are known.
     pub fn with_mean(self, ms: f64) -> Self {
-        let sizes = self.sizes().zip(self.precision);
-        let rate = |bytes: fn([usize; 3], Precision) -> u64| {
-            sizes.map(|(sizes, precision)| metrics::gbs(bytes(sizes, precision), ms))
+        let rate = |bytes| metrics::gbs(bytes, ms);
+        let effective = |([rows, _, nonzeros], precision): ([_; 3], _)| {
+            rate(metrics::effective_bytes(rows, nonzeros, precision))
         };
         Self {
             avg_spmv_ms: Some(ms),
             gflops: self.num_nonzeros.map(|nnz| metrics::gflops(nnz, ms)),
-            effective_gbs: rate(|[rows, _, nnz], p| metrics::effective_bytes(rows, nnz, p)),
-            compulsory_gbs: rate(|[rows, cols, nnz], p| {
-                metrics::compulsory_bytes(rows, cols, nnz, p)
-            }),
+            effective_gbs: self.sizes().zip(self.precision).map(effective),
+            compulsory_gbs: self.compulsory_bytes().map(rate),
             ..self
         }
     }
