@@ -1,6 +1,5 @@
 //! The numbers of rows: numeric columns, and numbers that are computed from several columns.
 
-use crate::bench::metrics::compulsory_bytes;
 use crate::record::column::Role::{self, Linear, Log, Time};
 use crate::record::column::{ColumnInfo, Kind, SETUP, Value};
 use crate::record::read::RecordedRow;
@@ -161,10 +160,10 @@ derived! {
         => |line| per_nonzero(line, line.row.global_sectors? as f64);
     /// The sectors of 32 bytes that contain the bytes of `compulsory_GBs`, per nonzero.
     compulsory_sectors_per_nonzero = Linear("compulsory sectors per nonzero")
-        => |line| per_nonzero(line, compulsory(line)? / 32.0);
+        => |line| per_nonzero(line, line.row.compulsory_bytes()? as f64 / 32.0);
     /// The floating-point operations per byte of `compulsory_GBs`.
     intensity = Log("FLOP per compulsory byte")
-        => |line| Some(2.0 * line.row.num_nonzeros? as f64 / compulsory(line)?);
+        => |line| Some(2.0 * line.row.num_nonzeros? as f64 / line.row.compulsory_bytes()? as f64);
     /// The empty rows, in percent of all rows.
     empty_percent = Linear("empty rows (%)")
         => |line| Some(100.0 * line.row.empty_rows? as f64 / line.row.num_rows? as f64);
@@ -182,11 +181,6 @@ derived! {
 fn per_nonzero(line: &RecordedRow, number: f64) -> Option<f64> {
     let nonzeros = line.row.num_nonzeros.filter(|&nonzeros| nonzeros > 0)?;
     Some(number / nonzeros as f64)
-}
-
-fn compulsory(line: &RecordedRow) -> Option<f64> {
-    let [rows, cols, nonzeros] = line.row.sizes()?;
-    Some(compulsory_bytes(rows, cols, nonzeros, line.row.precision?) as f64)
 }
 
 fn waited_ms(line: &RecordedRow) -> Option<f64> {

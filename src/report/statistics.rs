@@ -153,13 +153,13 @@ impl OfMatrix for (&RecordedRow, &str) {
 
 impl<'a, T> Columns<'a, T> {
     /// Adds a column per kind with the statistic of an item's numbers.
-    pub fn means<M: OfMatrix + 'a>(
+    pub fn means<M: OfMatrix, N: AsRef<[(M, f64)]>>(
         self,
         kinds: Kinds,
         (name, statistic): (&str, Statistic),
-        numbers: impl Fn(&'a T) -> &'a [(M, f64)],
+        numbers: impl Fn(&'a T) -> N,
     ) -> Self {
-        self.columns(kinds.columns(name), |item| kinds.means(numbers(item), statistic))
+        self.columns(kinds.columns(name), |item| kinds.means(numbers(item).as_ref(), statistic))
     }
 }
 

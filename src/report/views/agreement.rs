@@ -18,28 +18,23 @@ keys! {
     }
 }
 
-struct Case<'a> {
-    line: &'a RecordedRow,
-    published_ms: f64,
-    modelled_ms: f64,
+/// A row with the published and the modelled time, in milliseconds.
+type Case<'a> = (&'a RecordedRow, (f64, f64));
+
+fn ratio((_, (published_ms, modelled_ms)): &Case) -> f64 {
+    modelled_ms / published_ms
 }
 
-impl Case<'_> {
-    fn ratio(&self) -> f64 {
-        self.modelled_ms / self.published_ms
-    }
-
-    /// Returns how far the ratio is from 1 in either direction, as a factor of 1 or more.
-    fn factor(&self) -> f64 {
-        self.ratio().max(1.0 / self.ratio())
-    }
+/// Returns how far the ratio is from 1 in either direction, as a factor of 1 or more.
+fn factor(case: &Case) -> f64 {
+    ratio(case).max(1.0 / ratio(case))
 }
 
 impl Kind for Agreement {
     fn view(&self, recorded: &Recorded) -> View {
         let shown = self.shown(recorded, &[]);
-        let cases = shown.series.iter().map(|series| (&series.name[..], cases(series)));
-        let cases: Vec<_> = cases.filter(|(_, cases)| !cases.is_empty()).collect();
+        let columns = ["published_ms", "waited_ms"].map(Column::of);
+        let cases = shown.each(|series| series.points([&columns[0], &columns[1]]));
         let all = || cases.iter().flat_map(|(_, cases)| cases);
         let meaning = format!(
             "error: |modelled time with launching and waiting / published time - 1|; long: published times of {} ms or \
@@ -58,22 +53,21 @@ impl Kind for Agreement {
             })
             .build();
         let notes = shown.notes([meaning].into_iter().chain(further).map(Some));
-        View::of(notes, chart(&cases), table)
+        View::of(notes, chart(&cases, &columns), table)
     }
 }
 
 impl Agreement {
-    fn is_long(&self, case: &Case) -> bool {
-        case.published_ms >= self.long_ms
+    fn is_long(&self, (_, (published_ms, _)): &Case) -> bool {
+        *published_ms >= self.long_ms
     }
 
     /// Returns for each device how well the published order of methods is predicted on matrices with a long case.
     fn orders<'a>(&self, cases: impl Iterator<Item = &'a Case<'a>>) -> Vec<String> {
         let mut by_device = BTreeMap::<_, BTreeMap<_, Vec<(f64, f64)>>>::new();
-        for case in cases {
-            let matrices = by_device.entry(case.line.device()).or_default();
-            let times = matrices.entry(matrix(case.line)).or_default();
-            times.push((case.published_ms, case.modelled_ms));
+        for &(line, times) in cases {
+            let matrices = by_device.entry(line.device()).or_default();
+            matrices.entry(matrix(line)).or_default().push(times);
         }
         let note = |(device, matrices): (&str, BTreeMap<_, Vec<(f64, f64)>>)| {
             let is_meant = |times: &Vec<(f64, f64)>| {
@@ -96,39 +90,34 @@ impl Agreement {
     /// Returns a note for each of the long cases with the largest errors.
     fn farthest<'a>(&self, cases: impl Iterator<Item = &'a Case<'a>>) -> Vec<String> {
         let mut long: Vec<_> = cases.filter(|case| self.is_long(case)).collect();
-        long.sort_by(|a, b| b.factor().total_cmp(&a.factor()));
+        long.sort_by(|a, b| factor(b).total_cmp(&factor(a)));
         let note = |(number, case): (usize, &Case)| {
+            let (line, (published_ms, modelled_ms)) = *case;
             format!(
                 "largest error {number}: {} on {}, {}: {} ms modelled, {} ms published, ratio {:.2}",
-                case.line.method(),
-                label(matrix(case.line)),
-                case.line.device(),
-                significant(case.modelled_ms),
-                significant(case.published_ms),
-                case.ratio()
+                line.method(),
+                label(matrix(line)),
+                line.device(),
+                significant(modelled_ms),
+                significant(published_ms),
+                ratio(case)
             )
         };
         (1..).zip(long.into_iter().take(self.farthest)).map(note).collect()
     }
 }
 
-fn cases<'a>(series: &Series<'a>) -> Vec<Case<'a>> {
-    let times = series.points([&Column::of("published_ms"), &Column::of("waited_ms")]);
-    let case = |(line, (published_ms, modelled_ms))| Case { line, published_ms, modelled_ms };
-    times.into_iter().map(case).collect()
-}
-
 fn errors<'a>(cases: impl IntoIterator<Item = &'a Case<'a>>) -> [Cell; 3] {
-    let factors: Vec<_> = cases.into_iter().map(|case| (case, case.factor())).collect();
-    let error = |(case, _): &(&Case, f64)| 100.0 * (case.ratio() - 1.0).abs();
+    let factors: Vec<_> = cases.into_iter().map(|case| (case, factor(case))).collect();
+    let error = |(case, _): &(&Case, f64)| 100.0 * (ratio(case) - 1.0).abs();
     let errors: Vec<_> = factors.iter().map(error).collect();
     let near = percentage(&factors, |factor| factor <= NEAR);
     [errors.len().into(), Statistic::Median.of(&errors).into(), near.into()]
 }
 
-fn chart(cases: &[(&str, Vec<Case>)]) -> Chart {
-    let point = |case: &Case| dot((case.line, (case.published_ms, case.modelled_ms)));
-    let series = cases.iter().map(|(name, cases)| (*name, cases.iter().map(point).collect()));
+fn chart(cases: &[(&str, Vec<Case>)], [x, y]: &[Column; 2]) -> Chart {
+    let dots = |cases: &Vec<Case>| cases.iter().copied().map(dot).collect();
+    let series = cases.iter().map(|(name, cases)| (*name, dots(cases)));
     let series = drawn(Mark::Dots, series);
     let ends = ends(&series, true);
     let guides = [("equal", 1.0), ("1.5 times", NEAR), ("1.5 times less", 1.0 / NEAR)];
@@ -137,6 +126,5 @@ fn chart(cases: &[(&str, Vec<Case>)]) -> Chart {
         points: ends.iter().map(|&x| (x, factor * x)).collect(),
     };
     let guides = guides.map(guide).to_vec();
-    let [x, y] = ["published_ms", "waited_ms"].map(|name| axis(&Column::of(name)));
-    Chart::Plane(chart::Plane { x, y, series, guides, few: vec![] })
+    Chart::Plane(chart::Plane { x: axis(x), y: axis(y), series, guides, few: vec![] })
 }

@@ -30,16 +30,6 @@ impl Pair {
     }
 }
 
-/// The costs of a method. Each number comes with whether the values of its matrix repeat.
-struct Costs<'a> {
-    method: &'a str,
-    matrices: usize,
-    /// The setup times, in products of the baseline.
-    setups: Vec<(Option<bool>, f64)>,
-    /// The numbers of products after which the setups have paid off, where they ever do.
-    paid: Vec<(Option<bool>, f64)>,
-}
-
 impl Kind for Amortisation {
     fn over(&self) -> &[Select] {
         std::slice::from_ref(&self.over)
@@ -81,34 +71,28 @@ impl Amortisation {
     }
 
     fn table(&self, pairs: &[(&str, Vec<Pair>)], kinds: Kinds) -> Table {
-        let costs: Vec<_> = pairs.iter().map(|(name, pairs)| Costs::of(name, pairs)).collect();
+        let setups = |pairs: &[Pair]| each(pairs, |pair| Some(pair.setup / pair.over_product));
+        let paid = |pairs: &[Pair]| each(pairs, Pair::break_even);
+        let quartile = |pairs: &[Pair], share| {
+            quantile(&paid(pairs).iter().map(|number| number.1).collect::<Vec<_>>(), share)
+        };
+        let never = |pairs: &[Pair]| (pairs.len() - paid(pairs).len()) as f64 / pairs.len() as f64;
         let setup = format!("setup (products of {})", self.over);
-        Table::of(&costs)
-            .column("method", |of| of.method)
-            .column("matrices", |of| of.matrices)
-            .means(kinds, (&setup, Statistic::Median), |of| &of.setups)
-            .column("pays off after: lower quartile", |of| of.quartile(0.25))
-            .means(kinds, ("median", Statistic::Median), |of| &of.paid)
-            .column("upper quartile", |of| of.quartile(0.75))
-            .column("never (% of matrices)", |of| {
-                100.0 * (of.matrices - of.paid.len()) as f64 / of.matrices as f64
-            })
+        Table::of(pairs)
+            .column("method", |(name, _)| *name)
+            .column("matrices", |(_, pairs)| pairs.len())
+            .means(kinds, (&setup, Statistic::Median), |(_, pairs)| setups(pairs))
+            .column("pays off after: lower quartile", |(_, pairs)| quartile(pairs, 0.25))
+            .means(kinds, ("median", Statistic::Median), |(_, pairs)| paid(pairs))
+            .column("upper quartile", |(_, pairs)| quartile(pairs, 0.75))
+            .column("never (% of matrices)", |(_, pairs)| 100.0 * never(pairs))
             .build()
     }
 }
 
-impl<'a> Costs<'a> {
-    fn of(method: &'a str, pairs: &[Pair]) -> Self {
-        let each = |number: fn(&Pair) -> Option<f64>| -> Vec<_> {
-            pairs.iter().filter_map(|pair| Some((pair.values_repeat, number(pair)?))).collect()
-        };
-        let setups = each(|pair| Some(pair.setup / pair.over_product));
-        Self { method, matrices: pairs.len(), setups, paid: each(Pair::break_even) }
-    }
-
-    fn quartile(&self, share: f64) -> Option<f64> {
-        quantile(&self.paid.iter().map(|number| number.1).collect::<Vec<_>>(), share)
-    }
+/// Returns a number of each pair that has it, with whether the values of the matrix repeat.
+fn each(pairs: &[Pair], number: fn(&Pair) -> Option<f64>) -> Vec<(Option<bool>, f64)> {
+    pairs.iter().filter_map(|pair| Some((pair.values_repeat, number(pair)?))).collect()
 }
 
 /// Returns the times on matrices where both have one. Returns nothing for a method without setup.

@@ -37,17 +37,12 @@ impl Kind for Plane {
         let points: Vec<_> = shown.series.iter().map(|series| self.points(series)).collect();
         let names = || shown.series.iter().map(|series| &series.name[..]);
         let bins: Vec<Binned> = names().zip(points.iter().map(|of| self.bins(of))).collect();
-        let series = match self.mark {
-            Mark::Dots => {
-                let dots = points.iter().map(|points| points.iter().copied().map(dot).collect());
-                drawn(self.mark, names().zip(dots))
-            }
-            Mark::Line | Mark::Trend => {
-                let point = |&Bin { x, y, spread, .. }: &Bin| Point { x, y, spread, label: None };
-                let points = |bins: &Vec<Bin>| bins.iter().map(point).collect();
-                drawn(self.mark, bins.iter().map(|(name, bins)| (*name, points(bins))))
-            }
-        };
+        let point = |&Bin { x, y, spread, .. }: &Bin| Point { x, y, spread, label: None };
+        let series = points.iter().zip(&bins).map(|(points, (name, bins))| match self.mark {
+            Mark::Dots => (*name, points.iter().copied().map(dot).collect()),
+            Mark::Line | Mark::Trend => (*name, bins.iter().map(point).collect()),
+        });
+        let series = drawn(self.mark, series);
         let notes = self.notes(&shown, &bins, points.iter().map(Vec::len).sum());
         let table = match self.mark {
             Mark::Dots => None,

@@ -2,7 +2,6 @@
 //! bandwidths that products are compared with, by the size of their working sets.
 
 use super::*;
-use crate::bench::metrics::compulsory_bytes;
 use spmv_matrix::memory::Size;
 
 /// The maximum number of roofs. More could not be distinguished in a chart.
@@ -21,22 +20,19 @@ impl Kind for Roofline {
         let shown = self.shown(recorded, &[]);
         let (x, y) = (Column::of("intensity"), Column::of("gflops"));
         let point = |of: (&RecordedRow, _)| {
-            let size = working_set(of.0).map(|bytes| format!(", {}", Size(bytes)));
+            let size = of.0.row.compulsory_bytes().map(|bytes| format!(", {}", Size(bytes)));
             let label = label(matrix(of.0)) + &size.unwrap_or_default();
             Point { label: Some(label), ..dot(of) }
         };
-        let points = shown.series.iter().map(|series| {
-            (&series.name[..], series.points([&x, &y]).into_iter().map(point).collect())
-        });
-        let series = drawn(Mark::Dots, points);
+        let points = |of: &Series| of.points([&x, &y]).into_iter().map(point).collect();
+        let series = drawn(Mark::Dots, shown.each(points));
         let timed: Vec<_> = timed(shown.lines.iter().copied()).collect();
         let guides = roofs(&timed, &ends(&series, x.is_log()));
         let few = few::of_points(&series, true);
         let (x, y) = (axis(&x), Axis { log: true, ..axis(&y) });
         let chart = Chart::Plane(chart::Plane { x, y, series, guides, few });
         let column = Column::of("percent_of_peak");
-        let percents = shown.series.iter().map(|of| (&of.name[..], of.numbers(&column)));
-        let percents: Vec<_> = percents.filter(|(_, all)| !all.is_empty()).collect();
+        let percents = shown.each(|of| of.numbers(&column));
         let name = |of: &(&RecordedRow, f64)| label(matrix(of.0));
         let least = |all: &Numbers| all.iter().min_by(|a, b| a.1.total_cmp(&b.1)).map(name);
         let most = |all: &Numbers| all.iter().max_by(|a, b| a.1.total_cmp(&b.1)).map(name);
@@ -75,13 +71,8 @@ impl<'a> Ceiling<'a> {
         let row = &line.row;
         let percent = row.percent_of_peak.filter(|&percent| percent > 0.0)?;
         let gbs = 100.0 * row.compulsory_gbs? / percent;
-        Some(Self { matrix: matrix(line), bytes: working_set(line)?, gbs })
+        Some(Self { matrix: matrix(line), bytes: row.compulsory_bytes()?, gbs })
     }
-}
-
-fn working_set(line: &RecordedRow) -> Option<u64> {
-    let [rows, cols, nonzeros] = line.row.sizes()?;
-    Some(compulsory_bytes(rows, cols, nonzeros, line.row.precision?))
 }
 
 /// Returns one line per range of sizes between the ends of x (in FLOP per byte). Its name contains the sizes.

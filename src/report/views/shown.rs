@@ -90,16 +90,22 @@ impl<'a> Shown<'a> {
         (times, [note_on_choice(&met, over), (lacking > 0).then_some(lack)])
     }
 
+    /// Returns what `make` makes of each series, where there is anything.
+    pub fn each<T>(&self, make: impl Fn(&Series<'a>) -> Vec<T>) -> Vec<(&str, Vec<T>)> {
+        let made = self.series.iter().map(|series| (&series.name[..], make(series)));
+        made.filter(|(_, of)| !of.is_empty()).collect()
+    }
+
     /// Returns what `compare` makes of each series except those of the baseline `over`, where there is anything.
     pub fn compared<T>(
         &self,
         over: &Select,
         compare: impl Fn(&Series<'a>) -> Vec<T>,
     ) -> Vec<(&str, Vec<T>)> {
-        let of_baseline = |series: &Series| series.lines.iter().all(|line| over.meets(line));
-        let others = self.series.iter().filter(|series| !of_baseline(series));
-        let compared = others.map(|series| (&series.name[..], compare(series)));
-        compared.filter(|(_, of)| !of.is_empty()).collect()
+        self.each(|series| match series.lines.iter().all(|line| over.meets(line)) {
+            true => Vec::new(),
+            false => compare(series),
+        })
     }
 
     /// Describes the number of matrices and stand-ins and the common settings, in one sentence.

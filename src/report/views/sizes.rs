@@ -1,5 +1,4 @@
 use super::*;
-use crate::record::row::matrix_name;
 use crate::record::tuning::{Rule, Size, Sweep};
 
 keys! {
@@ -10,11 +9,8 @@ keys! {
     |_view| &[]
 }
 
-struct Swept<'a> {
-    setting: String,
-    sweep: Sweep,
-    lines: Vec<&'a RecordedRow>,
-}
+/// The settings of a sweep, if there are several, and the sweep.
+type Swept = (String, Sweep);
 
 impl Kind for Sizes {
     fn view(&self, recorded: &Recorded) -> View {
@@ -25,7 +21,7 @@ impl Kind for Sizes {
         let groups = grouped(sized, |(line, _)| line.setting().words(&settings));
         let swept = groups.into_iter().filter_map(|(name, rows)| self.sweep(name, &rows));
         let swept: Vec<_> = swept.collect();
-        let on_sweep = |of: &Swept| [of.sweep.heading("size"), of.sweep.conclusions()].concat();
+        let on_sweep = |(_, of): &Swept| [of.heading("size"), of.conclusions()].concat();
         let no_rows = swept.is_empty().then(|| format!("no rows of {}:srs=…", self.method));
         let notes = swept.iter().flat_map(on_sweep).chain(no_rows).collect();
         View::of(notes, chart(&swept), table(&swept))
@@ -47,13 +43,12 @@ impl Sizes {
         Some(Size { srs, ssrs: size("ssrs", line.added.ssrs) })
     }
 
-    fn sweep<'a>(&self, setting: String, rows: &[(&'a RecordedRow, Size)]) -> Option<Swept<'a>> {
+    fn sweep(&self, setting: String, rows: &[(&RecordedRow, Size)]) -> Option<Swept> {
         let mut sizes: Vec<_> = rows.iter().map(|row| row.1).collect();
         sizes.sort_by_key(|size| (size.srs, size.ssrs));
         sizes.dedup();
         let precision = rows.first()?.0.row.precision?;
         let mut sweep = Sweep::new(self.method.clone(), precision, sizes.clone());
-        let mut lines = Vec::new();
         for (_, rows) in grouped(rows.iter().copied(), |(line, _)| matrix(line)) {
             let line = rows[0].0;
             let gflops = sizes.iter().map(|size| {
@@ -61,48 +56,36 @@ impl Sizes {
                 let gflops: Vec<_> = own.filter_map(|line| line.row.typical_gflops()).collect();
                 Statistic::Max.of(&gflops)
             });
-            sweep.take(&line.row.file, line.row.row_length_mean, gflops);
-            lines.push(line);
+            sweep.take(&label(matrix(line)), line.row.row_length_mean, gflops);
         }
-        Some(Swept { setting, sweep, lines })
+        Some((setting, sweep))
     }
 }
 
-impl Swept<'_> {
-    fn name(&self, rule: &Rule) -> String {
-        join([format!("best {}", rule.name), self.setting.clone()], " ")
-    }
-
-    fn points(&self, rule: &Rule) -> Vec<Point> {
-        let points = self.sweep.best().filter_map(|best| {
-            let size = if rule.name == "srs" { best.size.srs } else { best.size.ssrs? };
-            let label = Some(self.label(best.file));
-            Some(Point { x: best.row_length, y: f64::from(size), label, ..Point::default() })
-        });
-        points.collect()
-    }
-
-    fn label(&self, file: &str) -> String {
-        let line = self.lines.iter().find(|line| line.row.file == file);
-        line.map_or_else(|| matrix_name(file).to_owned(), |line| label(matrix(line)))
-    }
+fn points(sweep: &Sweep, rule: &Rule) -> Vec<Point> {
+    let points = sweep.best().filter_map(|best| {
+        let size = if rule.name == "srs" { best.size.srs } else { best.size.ssrs? };
+        let label = Some(best.file.to_owned());
+        Some(Point { x: best.row_length, y: f64::from(size), label, ..Point::default() })
+    });
+    points.collect()
 }
 
 fn chart(swept: &[Swept]) -> Chart {
     let (mut series, mut guides) = (Vec::new(), Vec::new());
-    for swept in swept {
-        for rule in swept.sweep.rules() {
-            let points = swept.points(&rule);
+    for (setting, sweep) in swept {
+        for rule in sweep.rules() {
+            let name = join([format!("best {}", rule.name), setting.clone()], " ");
+            let points = points(sweep, &rule);
             let x: Vec<_> = points.iter().map(|point| point.x).filter(|&x| x > 0.0).collect();
             if let (Some(fit), Some(least), Some(most)) =
                 (rule.fit, Statistic::Min.of(&x), Statistic::Max.of(&x))
             {
                 let x = (0..=32).map(|part| least * (most / least).powf(f64::from(part) / 32.0));
                 let points = x.map(|x| (x, fit.constant + fit.slope * x.ln())).collect();
-                let name = format!("fit of {}", swept.name(&rule));
-                guides.push(Guide { name, points });
+                guides.push(Guide { name: format!("fit of {name}"), points });
             }
-            series.push(chart::Series { name: swept.name(&rule), mark: Mark::Dots, points });
+            series.push(chart::Series { name, mark: Mark::Dots, points });
         }
     }
     let x = Axis::log("nonzeros per row");
@@ -111,13 +94,11 @@ fn chart(swept: &[Swept]) -> Chart {
 }
 
 fn table(swept: &[Swept]) -> Table {
-    let rows = swept.iter().flat_map(|swept| swept.sweep.best().map(move |best| (swept, best)));
+    let rows = swept.iter().flat_map(|(setting, of)| of.best().map(move |best| (setting, best)));
     let rows: Vec<_> = rows.collect();
     let count = |size: u32| Cell::Count(size.into());
     Table::of(&rows)
-        .column("matrix", |(swept, best)| {
-            join([swept.label(best.file), swept.setting.clone()], " ")
-        })
+        .column("matrix", |(setting, best)| join([best.file.to_owned(), (*setting).clone()], " "))
         .column("nonzeros per row", |(_, best)| best.row_length)
         .column("best srs", |(_, best)| count(best.size.srs))
         .column("best ssrs", |(_, best)| best.size.ssrs.map(count))

@@ -2,7 +2,7 @@
 //! method on it; `repeatability`, whether a method's results are bitwise the same every time.
 
 use super::*;
-use crate::record::column;
+use crate::record::column::Value;
 use crate::report::column::word_columns;
 
 keys! {
@@ -30,22 +30,6 @@ impl TryFrom<String> for Fact {
     }
 }
 
-impl Fact {
-    fn heading(&self) -> &str {
-        match self {
-            Self::Number(column) => column.label(),
-            Self::Word(name) => name,
-        }
-    }
-
-    fn of_line(&self, line: &RecordedRow) -> Option<Cell> {
-        match self {
-            Self::Number(column) => column.cell_of(line),
-            Self::Word(name) => line.row.value(name).and_then(column::Value::text).map(Cell::text),
-        }
-    }
-}
-
 impl Kind for Listing {
     fn view(&self, recorded: &Recorded) -> View {
         let shown = self.shown(recorded, &[]);
@@ -58,7 +42,14 @@ impl Kind for Listing {
             table = table.column("matrix", |(_, line)| label(matrix(line)));
         }
         for fact in &self.columns {
-            table = table.column(fact.heading(), |(_, line)| fact.of_line(line));
+            table = match fact {
+                Fact::Number(column) => {
+                    table.column(column.label(), |(_, line)| column.cell_of(line))
+                }
+                Fact::Word(name) => {
+                    table.column(name, |(_, line)| line.row.value(name).and_then(Value::text))
+                }
+            };
         }
         View::of(shown.notes([]), None, table.build())
     }

@@ -19,7 +19,7 @@ fn every_kind_on_the_same_rows() {
     let listing = "kind = 'listing'\ncolumns = ['median_ms', 'device', 'num_nonzeros']\nof = ['base', 'slow']";
     let views = [
         // fast: 2/1, 3/6, 8/2; the sum of their inverses is 2.75: 3/2.75 = 1.09; the geometric mean is ³√4 = 1.59.
-        // slow: 2/4, 8/8: 2/3 and √½.
+        // slow: 2/4, 8/8: 2/3 and √½. Values repeat on c, so the means are over c alone, and over a and b.
         "kind = 'speedup'\nover = 'base'",
         // Small: over base 2 and 1/2, so 2/(1/2 + 2) = 0.8. Over slow only a, 4, because slow does not run on b.
         &format!("{speedups}\n{SPLIT}"),
@@ -53,10 +53,11 @@ fn every_kind_on_the_same_rows() {
         == kind = 'speedup', over = 'base'
         (shared notes)
         time of base / time of the method: above 1 the method is faster
-        | method | matrices |   min |  max | harmonic mean | geometric mean | % faster |
-        |--------|---------:|------:|-----:|--------------:|---------------:|---------:|
-        | fast   |        3 | 0.500 | 4.00 |          1.09 |           1.59 |     66.7 |
-        | slow   |        2 | 0.500 | 1.00 |         0.667 |          0.707 |        0 |
+        Values repeat on matrices with at most 256 different ones, which a method can store as codes or not at all.
+        | method | matrices |   min |  max | harmonic mean | harmonic mean, values repeat | harmonic mean, values differ | geometric mean | geometric mean, values repeat | geometric mean, values differ | % faster |
+        |--------|---------:|------:|-----:|--------------:|-----------------------------:|-----------------------------:|---------------:|------------------------------:|------------------------------:|---------:|
+        | fast   |        3 | 0.500 | 4.00 |          1.09 |                         4.00 |                        0.800 |           1.59 |                          4.00 |                          1.00 |     66.7 |
+        | slow   |        2 | 0.500 | 1.00 |         0.667 |                         1.00 |                        0.500 |          0.707 |                          1.00 |                         0.500 |        0 |
         fast: a@1000,2.00 b@10000,0.500 c*@100000,4.00
         slow: a@1000,0.500 c*@100000,1.00
         guide equally fast: 1000,1.00 100000,1.00
@@ -65,34 +66,39 @@ fn every_kind_on_the_same_rows() {
         min, max, mean: time of the method / time of fast; above 1 fast is faster
         small: % best: in percent of 1 matrix on which every method has a time (without any time: gone)
         large: % best: in percent of 1 matrix on which every method has a time (without any time: gone)
-        | part  | method | matrices |   min |  max | harmonic mean | % better than fast | % best |
-        |-------|--------|---------:|------:|-----:|--------------:|-------------------:|-------:|
-        | small | base   |        2 | 0.500 | 2.00 |         0.800 |               50.0 |      0 |
-        | small | slow   |        1 |  4.00 | 4.00 |          4.00 |                  0 |      0 |
-        | small | gone   |        0 |       |      |               |                    |        |
-        | small | fast   |        2 |       |      |               |                    |    100 |
-        | large | base   |        1 |  4.00 | 4.00 |          4.00 |                  0 |      0 |
-        | large | slow   |        1 |  4.00 | 4.00 |          4.00 |                  0 |      0 |
-        | large | gone   |        0 |       |      |               |                    |        |
-        | large | fast   |        1 |       |      |               |                    |    100 |
+        Values repeat on matrices with at most 256 different ones, which a method can store as codes or not at all.
+        | part  | method | matrices |   min |  max | harmonic mean | harmonic mean, values repeat | harmonic mean, values differ | % better than fast | % best |
+        |-------|--------|---------:|------:|-----:|--------------:|-----------------------------:|-----------------------------:|-------------------:|-------:|
+        | small | base   |        2 | 0.500 | 2.00 |         0.800 |                              |                        0.800 |               50.0 |      0 |
+        | small | slow   |        1 |  4.00 | 4.00 |          4.00 |                              |                         4.00 |                  0 |      0 |
+        | small | gone   |        0 |       |      |               |                              |                              |                    |        |
+        | small | fast   |        2 |       |      |               |                              |                              |                    |    100 |
+        | large | base   |        1 |  4.00 | 4.00 |          4.00 |                         4.00 |                              |                  0 |      0 |
+        | large | slow   |        1 |  4.00 | 4.00 |          4.00 |                         4.00 |                              |                  0 |      0 |
+        | large | gone   |        0 |       |      |               |                              |                              |                    |        |
+        | large | fast   |        1 |       |      |               |                              |                              |                    |    100 |
         == kind = 'speedups', of = 'fast', over = ['base']
         3 matrices; f64, cpu, 2 threads, natural order
         marked *: generated stand-ins for matrices of the collection (1)
         min, max, mean: time of the method / time of fast; above 1 fast is faster
         % best: in percent of 3 matrices on which every method has a time
-        | method | matrices |   min |  max | harmonic mean | % better than fast | % best |
-        |--------|---------:|------:|-----:|--------------:|-------------------:|-------:|
-        | base   |        3 | 0.500 | 4.00 |          1.09 |               33.3 |   33.3 |
-        | fast   |        3 |       |      |               |                    |   66.7 |
+        Values repeat on matrices with at most 256 different ones, which a method can store as codes or not at all.
+        | method | matrices |   min |  max | harmonic mean | harmonic mean, values repeat | harmonic mean, values differ | % better than fast | % best |
+        |--------|---------:|------:|-----:|--------------:|-----------------------------:|-----------------------------:|-------------------:|-------:|
+        | base   |        3 | 0.500 | 4.00 |          1.09 |                         4.00 |                        0.800 |               33.3 |   33.3 |
+        | fast   |        3 |       |      |               |                              |                              |                    |   66.7 |
         == kind = 'bars', value = 'gflops', mean = true
         (shared notes)
         mean: arithmetic mean over the matrices on which the method has a time
-        | matrix | nonzeros |  base | fast |  slow |
-        |--------|---------:|------:|-----:|------:|
-        | a      |     1000 | 0.500 | 1.00 | 0.250 |
-        | b      |    10000 |  3.33 | 1.67 |       |
-        | c*     |   100000 |  12.5 | 50.0 |  12.5 |
-        | mean   |          |  5.44 | 17.6 |  6.38 |
+        Values repeat on matrices with at most 256 different ones, which a method can store as codes or not at all.
+        | matrix              | nonzeros |  base | fast |  slow |
+        |---------------------|---------:|------:|-----:|------:|
+        | a                   |     1000 | 0.500 | 1.00 | 0.250 |
+        | b                   |    10000 |  3.33 | 1.67 |       |
+        | c*                  |   100000 |  12.5 | 50.0 |  12.5 |
+        | mean                |          |  5.44 | 17.6 |  6.38 |
+        | mean, values repeat |          |  12.5 | 50.0 |  12.5 |
+        | mean, values differ |          |  1.92 | 1.33 | 0.250 |
         bars: a | b | c*
         base: 0.500 3.33 12.5; mean 5.44
         fast: 1.00 1.67 50.0; mean 17.6
@@ -122,12 +128,13 @@ fn every_kind_on_the_same_rows() {
         == kind = 'best'
         (shared notes)
         loss: time divided by the time of the fastest method on the same matrix; means are over the matrices on which the method runs; equally fast methods all count as the fastest
+        Values repeat on matrices with at most 256 different ones, which a method can store as codes or not at all.
         A number in brackets is the number of matrices of a mean over fewer than all. Such a mean cannot be compared with the others.
-        | method | fastest on | runs on | mean loss | greatest loss | on |
-        |--------|-----------:|--------:|----------:|--------------:|----|
-        | fast   |          2 |       3 |      1.26 |          2.00 | b  |
-        | base   |          1 |       3 |      2.00 |          4.00 | c* |
-        | slow   |          0 |       2 |      4.00 |          4.00 | c* |
+        | method | fastest on | runs on | mean loss | mean loss, values repeat | mean loss, values differ | greatest loss | on |
+        |--------|-----------:|--------:|----------:|-------------------------:|-------------------------:|--------------:|----|
+        | fast   |          2 |       3 |      1.26 |                     1.00 |                     1.41 |          2.00 | b  |
+        | base   |          1 |       3 |      2.00 |                     4.00 |                     1.41 |          4.00 | c* |
+        | slow   |          0 |       2 |      4.00 |                     4.00 |                     4.00 |          4.00 | c* |
         bars: fast | base | slow (2)
         geometric mean: 1.26 2.00 4.00; mean -
         == kind = 'winners'
@@ -188,10 +195,11 @@ fn every_kind_on_the_same_rows() {
         == kind = 'amortisation', over = 'base'
         (shared notes)
         pays off after n products: setup and n products together take less time than with base; median and quartiles over the matrices on which the method pays off
-        | method | matrices | setup (products of base) | pays off after: lower quartile | median | upper quartile | never (% of matrices) |
-        |--------|---------:|-------------------------:|-------------------------------:|-------:|---------------:|----------------------:|
-        | fast   |        3 |                     3.33 |                           3.75 |   5.83 |           7.92 |                  33.3 |
-        | slow   |        2 |                    0.312 |                                |        |                |                   100 |
+        Values repeat on matrices with at most 256 different ones, which a method can store as codes or not at all.
+        | method | matrices | setup (products of base) | setup (products of base), values repeat | setup (products of base), values differ | pays off after: lower quartile | median | median, values repeat | median, values differ | upper quartile | never (% of matrices) |
+        |--------|---------:|-------------------------:|----------------------------------------:|----------------------------------------:|-------------------------------:|-------:|----------------------:|----------------------:|---------------:|----------------------:|
+        | fast   |        3 |                     3.33 |                                    1.25 |                                    4.17 |                           3.75 |   5.83 |                  1.67 |                  10.0 |           7.92 |                  33.3 |
+        | slow   |        2 |                    0.312 |                                   0.125 |                                   0.500 |                                |        |                       |                       |                |                   100 |
         fast: @1.00,3.53 @1.78,2.30 … @1000000,0.630
         slow: @1.00,1.68 @1.78,1.56 … @1000000,1.41
         guide base: 1.00,1.00 1000000,1.00
@@ -199,11 +207,12 @@ fn every_kind_on_the_same_rows() {
         (shared notes)
         % of peak: the bandwidth if each product moves the CSR arrays, x and y once, in percent of the bandwidth of sweeps over as many bytes; a roof is the median of the bandwidths of these sweeps for a range of matrix sizes in which they differ little
         above 100 % (4 rows): the method stores fewer bytes than CSR, or has more of them in the caches than the sweep had
-        | method | median % of peak |  min | on |  max | on |
-        |--------|-----------------:|-----:|----|-----:|----|
-        | base   |              167 | 25.0 | a  |  250 | c* |
-        | fast   |             83.3 | 50.0 | a  | 1000 | c* |
-        | slow   |              131 | 12.5 | a  |  250 | c* |
+        Values repeat on matrices with at most 256 different ones, which a method can store as codes or not at all.
+        | method | median % of peak | median % of peak, values repeat | median % of peak, values differ |  min | on |  max | on |
+        |--------|-----------------:|--------------------------------:|--------------------------------:|-----:|----|-----:|----|
+        | base   |              167 |                             250 |                            95.8 | 25.0 | a  |  250 | c* |
+        | fast   |             83.3 |                            1000 |                            66.7 | 50.0 | a  | 1000 | c* |
+        | slow   |              131 |                             250 |                            12.5 | 12.5 | a  |  250 | c* |
         base: a, 13.7 KiB@0.143,0.500 b, 119.1 KiB@0.164,3.33 c*, 1.1 MiB@0.166,12.5
         fast: a, 13.7 KiB@0.143,1.00 b, 119.1 KiB@0.164,1.67 c*, 1.1 MiB@0.166,50.0
         slow: a, 13.7 KiB@0.143,0.250 c*, 1.1 MiB@0.166,12.5

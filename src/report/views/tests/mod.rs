@@ -25,7 +25,7 @@ fn row(file: &str, nonzeros: usize, method: &str, ms: f64) -> Row {
 }
 
 /// Returns the rows of three methods on three matrices, the last a stand-in, with the times in ms and the ceiling in GB/s;
-/// `slow` does not run on b. The setups take 0, 10 and 1 ms.
+/// `slow` does not run on b. The setups take 0, 10 and 1 ms. Values repeat on the last matrix only.
 fn rows() -> Vec<Row> {
     let matrices = [
         ("a.mtx", 1000, [2.0, 1.0, 4.0], 20.0),
@@ -37,7 +37,12 @@ fn rows() -> Vec<Row> {
         for ((method, setup), ms) in
             [("base", 0.0), ("fast", 10.0), ("slow", 1.0)].into_iter().zip(times)
         {
-            let row = Row { setup_ms: Some(setup), ..row(file, nonzeros, method, ms) };
+            let row = Row {
+                setup_ms: Some(setup),
+                values: Some(Values::Stored),
+                distinct_values: Some(if nonzeros == 100_000 { 1 } else { 1000 }),
+                ..row(file, nonzeros, method, ms)
+            };
             let percent = row.compulsory_gbs.map(|gbs| 100.0 * gbs / ceiling);
             rows.push(match ms {
                 0.0 => Row { avg_spmv_ms: None, ..row.ended(Status::Skipped, "not for b".into()) },
@@ -52,9 +57,19 @@ fn spec(toml: &str) -> Spec {
     toml::from_str(&format!("title = 'T'\n{toml}")).expect(toml)
 }
 
+/// Returns the view of these rows. Checks that there is also one of rows without any result, which has only notes, and
+/// means if these are required.
 fn view(rows: Vec<Row>, toml: &str) -> View {
-    let lines: Vec<_> = rows.into_iter().map(RecordedRow::from).collect();
-    spec(toml).view(&Recorded { lines: lines.iter().collect(), ..Recorded::default() })
+    let view_of = |rows: Vec<Row>| {
+        let lines: Vec<_> = rows.into_iter().map(RecordedRow::from).collect();
+        spec(toml).view(&Recorded { lines: lines.iter().collect(), ..Recorded::default() })
+    };
+    for rows in [vec![], vec![Row { file: "u.mtx".into(), ..Row::default() }]] {
+        let View { notes, chart, table, .. } = view_of(rows);
+        let has_means = toml.contains("mean = true");
+        assert!(!notes.is_empty() && chart.is_none() && table.is_some() == has_means, "{toml}");
+    }
+    view_of(rows)
 }
 
 fn text_of(view: &View) -> String {
@@ -188,78 +203,4 @@ fn methods_are_shown_in_the_order_of_the_selections() {
     assert_eq!(named("['slow', 'base']"), ["slow", "base"]);
     assert_eq!(named("['f*', '*']"), ["fast", "base", "slow"]);
     assert_eq!(named("['*']\nwhere = 'matrix = b'"), ["base", "fast"]);
-}
-
-/// Every kind has a view for rows without any result.
-#[test]
-fn no_rows_are_a_view() {
-    let examples = [
-        BARS,
-        "kind = 'plane'\nx = 'gflops'\ny = 'gflops'\nmark = 'trend'",
-        "kind = 'plane'\nx = 'gflops'\ny = 'gflops'\nmark = 'line'",
-        "kind = 'speedup'\nover = 'base'",
-        "kind = 'speedups'\nof = 'fast'\nover = ['base']",
-        "kind = 'heat'",
-        "kind = 'correlations'\npairs = [['gflops', 'num_rows']]",
-        "kind = 'matrices'\ncolumns = []",
-        "kind = 'listing'\ncolumns = []",
-        "kind = 'amortisation'\nover = 'base'",
-        "kind = 'roofline'",
-        "kind = 'best'",
-        "kind = 'winners'",
-        "kind = 'repeatability'",
-        "kind = 'sizes'\nmethod = 'csr3'",
-        "kind = 'stages'",
-        "kind = 'profile'",
-        "kind = 'agreement'\nlong_ms = 0.1\nfarthest = 1",
-    ];
-    for kind in kinds() {
-        let begin = format!("kind = '{kind}'");
-        assert!(examples.iter().any(|toml| toml.starts_with(&begin)), "no example of {kind}");
-    }
-    for toml in examples {
-        let unmeasured = Row { file: "u.mtx".into(), ..Row::default() };
-        for rows in [vec![], vec![unmeasured]] {
-            let view = view(rows, toml);
-            assert!(!view.notes.is_empty(), "{toml}");
-            assert_eq!((view.chart, view.table), (None, None), "{toml}");
-        }
-    }
-}
-
-/// Values repeat on c only. For each kind with a mean: the name of its columns or rows of means, and the expected
-/// mean of `fast` over c.
-#[test]
-fn means_are_split_by_whether_values_repeat() {
-    let mut rows = rows();
-    for row in &mut rows {
-        row.values = Some(Values::Stored);
-        row.distinct_values = Some(if row.file.ends_with('c') { 1 } else { 1000 });
-    }
-    for (toml, name, expected) in [
-        ("kind = 'best'", "mean loss", "1.00"),
-        ("kind = 'speedup'\nover = 'base'", "geometric mean", "4.00"),
-        ("kind = 'speedups'\nof = 'base'\nover = ['fast']", "harmonic mean", "0.250"),
-        ("kind = 'roofline'", "median % of peak", "1000"),
-        ("kind = 'amortisation'\nover = 'base'", "median", "1.67"),
-        (&format!("{BARS}\nmean = true"), "mean", "2.00"),
-    ] {
-        let view = view(rows.clone(), toml);
-        assert!(view.notes.iter().any(|note| note.starts_with("Values repeat on ")), "{toml}");
-        let table = view.table.unwrap();
-        let kinds = ["", ", values repeat", ", values differ"].map(|kind| format!("{name}{kind}"));
-        let is_fast = |row: &&Vec<Cell>| row[0].show() == "fast";
-        let repeat = match table.columns.iter().position(|column| *column == kinds[0]) {
-            Some(place) => {
-                assert_eq!(table.columns[place..place + 3], kinds, "{toml}");
-                table.rows.iter().find(is_fast).unwrap()[place + 1].show()
-            }
-            None => {
-                let names = table.rows[table.rows.len() - 3..].iter().map(|row| row[0].show());
-                assert!(names.eq(kinds), "{toml}");
-                table.rows[table.rows.len() - 2][3].show()
-            }
-        };
-        assert_eq!(repeat, expected, "{toml}");
-    }
 }
