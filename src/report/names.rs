@@ -16,8 +16,7 @@ pub fn count(number: usize, thing: &str) -> String {
 /// Joins the first `most` names, and adds the number of the others.
 pub fn listed<T: AsRef<str>>(names: impl ExactSizeIterator<Item = T>, most: usize) -> String {
     let more = names.len().saturating_sub(most);
-    let first = names.take(most).map(|name| name.as_ref().to_owned());
-    let first = first.collect::<Vec<_>>().join(", ");
+    let first = join(names.take(most).map(|name| name.as_ref().to_owned()), ", ");
     if more > 0 { format!("{first} and {more} more") } else { first }
 }
 

@@ -1,13 +1,12 @@
 //! The overview page of result files: wrong results first, then summaries and charts, then all rows.
 
 mod entries;
-mod files;
 mod runs;
 mod summary;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::View;
 use super::chart::Axis;
@@ -19,7 +18,7 @@ use super::views::{Recorded, Spec};
 use crate::record::read::RecordedRow;
 use crate::record::table::Table;
 use entries::Entries;
-pub use files::{ResultFile, read};
+pub use entries::{ResultFile, read};
 pub use runs::runs;
 
 pub fn page(files: &[ResultFile]) -> Page {
@@ -75,12 +74,11 @@ fn section(setting: &str, recorded: &Recorded, wanted: fn(&Spec) -> bool) -> Sec
 fn rates(lines: &[&RecordedRow]) -> Option<View> {
     let timed: Vec<_> = timed(lines.iter().copied()).collect();
     let [matrices, _] = matched::matrices(timed.iter().copied());
-    let methods: BTreeSet<_> = timed.iter().map(|line| line.method()).collect();
-    let rates = |method| -> Numbers {
-        let own = timed.iter().filter(|line| line.method() == method);
-        own.filter_map(|&line| Some((line, line.row.typical_gflops()?))).collect()
-    };
-    let rates = methods.into_iter().map(|method| (method, rates(method)));
+    let mut rates = BTreeMap::<_, Numbers>::new();
+    for &line in &timed {
+        let rate = line.row.typical_gflops().map(|rate| (line, rate));
+        rates.entry(line.method()).or_default().extend(rate);
+    }
     let ranking = Ranking::of(rates, matrices, true);
     if ranking.methods.is_empty() {
         return None;

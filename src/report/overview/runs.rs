@@ -1,7 +1,8 @@
 use serde_json::Value;
 
-use super::files::ResultFile;
+use super::entries::ResultFile;
 use crate::record::table::{Table, significant};
+use crate::report::names::join;
 use crate::report::page::Section;
 use crate::report::{View, grouped};
 
@@ -19,15 +20,11 @@ pub fn runs(files: &[ResultFile]) -> Option<Section> {
     let recorded: Vec<_> =
         files.iter().filter_map(|file| Some((file, file.record.as_ref()?))).collect();
     let without = files.iter().filter(|file| file.record.is_none());
-    let without: Vec<_> = without.map(|file| format!("`{}.run.json`", file.name)).collect();
-    let lead = format!(
-        "Facts are missing for files without a run record: there is no {}.",
-        without.join(", ")
-    );
+    let without = join(without.map(|file| format!("`{}.run.json`", file.name)), ", ");
+    let lead = format!("Facts are missing for files without a run record: there is no {without}.");
     let lead = if without.is_empty() { vec![] } else { vec![lead] };
     let views = GROUPS.iter().filter_map(|(group, title)| view(title, group, &recorded));
-    let views = views.collect();
-    let section = Section { title: "How it was measured".into(), lead, views };
+    let section = Section { title: "How it was measured".into(), lead, views: views.collect() };
     (!recorded.is_empty()).then_some(section)
 }
 

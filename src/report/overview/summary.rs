@@ -91,10 +91,6 @@ pub(super) fn measured(entries: &Entries) -> Option<Section> {
     let parts = grouped(&entries.all, |entry| {
         (entry.file.name.clone(), entry.run().to_owned(), entry.setting.clone())
     });
-    let distinct = |of: &[&Entry], name: fn(&Entry) -> String| {
-        let names = of.iter().map(|entry| name(entry)).filter(|name| !name.is_empty());
-        names.collect::<BTreeSet<_>>().len()
-    };
     let number =
         |of: &[&Entry], is: fn(&Entry) -> bool| of.iter().filter(|entry| is(entry)).count();
     let table = Table::of(&parts)
@@ -102,8 +98,8 @@ pub(super) fn measured(entries: &Entries) -> Option<Section> {
             "" => "no method ran",
             setting => setting,
         })
-        .column("matrices", |(_, of)| distinct(of, |entry| entry.line.matrix().into()))
-        .column("methods", |(_, of)| distinct(of, |entry| entry.line.method().into()))
+        .column("matrices", |(_, of)| names(of, |entry| entry.line.matrix()).len())
+        .column("methods", |(_, of)| names(of, |entry| entry.line.method()).len())
         .column("ok", |(_, of)| number(of, |entry| entry.has(Status::Ok)))
         .column("skipped", |(_, of)| number(of, |entry| entry.has(Status::Skipped)))
         .column("wrong or failed", |(_, of)| number(of, |entry| entry.is_bad()))

@@ -5,7 +5,6 @@ mod html;
 #[cfg(test)]
 mod tests;
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write};
@@ -52,16 +51,13 @@ const MOST_ROWS: usize = 2000;
 const MOST_BYTES: usize = 2 << 20;
 
 /// Returns the part of a table that a page shows, and a note if that is not the whole table.
-fn beginning(table: &Table) -> (Cow<'_, Table>, Option<String>) {
+fn beginning(table: &Table) -> (Table, Option<String>) {
     let all = table.rows.len();
-    if all <= MOST_ROWS {
-        return (Cow::Borrowed(table), None);
-    }
-    let note = format!(
-        "Only the first {MOST_ROWS} of {all} rows are shown; the result files contain all."
-    );
-    let rows = table.rows[..MOST_ROWS].to_vec();
-    (Cow::Owned(Table { columns: table.columns.clone(), rows }), Some(note))
+    let rows = table.rows.iter().take(MOST_ROWS).cloned().collect();
+    let note = (all > MOST_ROWS).then(|| {
+        format!("Only the first {MOST_ROWS} of {all} rows are shown; the result files contain all.")
+    });
+    (Table { columns: table.columns.clone(), rows }, note)
 }
 
 /// A mark in every file that is written here. Existing files without it are not overwritten.
@@ -70,16 +66,17 @@ const MARK: &str = "<!-- written by spmv-bench, which may overwrite it -->";
 impl Page {
     /// Writes `report.html`, `report.md` and its charts in place of those of an earlier page. Returns their paths.
     pub fn write(&self, folder: &Path) -> Result<Vec<PathBuf>> {
-        let mut files =
-            vec![("report.html".into(), self.to_html()), ("report.md".into(), self.to_markdown())];
+        let mut files = vec![
+            (folder.join("report.html"), self.to_html()),
+            (folder.join("report.md"), self.to_markdown()),
+        ];
         for (section, (_, names)) in self.sections.iter().zip(self.names()) {
             for (view, name) in section.views.iter().zip(names) {
                 let svg = view.chart.as_ref().map(|c| c.to_file(section.label(view), &view.foot));
-                files.extend(svg.map(|svg| (format!("{name}.svg"), format!("{svg}{MARK}\n"))));
+                let path = folder.join(format!("{name}.svg"));
+                files.extend(svg.map(|svg| (path, format!("{svg}{MARK}\n"))));
             }
         }
-        let files: Vec<_> =
-            files.into_iter().map(|(name, text)| (folder.join(name), text)).collect();
         let foreign = |path: &Path| path.symlink_metadata().is_ok() && !is_ours(path);
         if let Some((path, _)) = files.iter().find(|(path, _)| foreign(path)) {
             let advice = "choose another folder, or move the file away";
