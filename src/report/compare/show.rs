@@ -1,19 +1,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use serde::Serialize;
-
 use super::Judgement::{self, Faster, Slower};
 use super::pair::{Key, Pair, differences};
 use super::{Comparison, Loss, Mean};
 use crate::record::cells::to_csv;
 use crate::record::read::RecordedRow;
-use crate::record::row::Row;
 use crate::record::table::{Cell, Table};
 use crate::report::names::listed;
 use crate::report::statistics::{Kinds, Statistic};
-use spmv_matrix::scalar::Precision;
-use spmv_methods::method::Device;
 
 /// The maximum number of changes that are printed for each direction.
 const CHANGES: usize = 10;
@@ -22,18 +17,15 @@ const LINES: usize = 15;
 /// The maximum number of methods or matrices that such a line names.
 const NAMES: usize = 6;
 
-/// What several rows with the same status have in common.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum Place<'a> {
-    Matrix(&'a str),
-    /// Matrices of which the other file has no row.
-    AbsentMatrix,
-    /// Methods of which the other file has no row.
-    AbsentMethod,
-}
+const COLUMNS: &str = "matrix,method_name,precision,device,threads,transpose,file_a,file_b,status_a,status_b,\
+                       median_ms_a,median_ms_b,ratio,judgement,reason_a,reason_b\n";
 
-/// The severity, place, status and reason of a group of losses.
-type Group<'a> = (usize, Place<'a>, &'static str, &'a str);
+/// The severity, matrix, status and reason of a group of losses.
+type Group<'a> = (usize, &'a str, &'static str, &'a str);
+
+/// The severities of losses that follow from a matrix or a method of which the other file has no row.
+const ABSENT_MATRIX: usize = 4;
+const ABSENT_METHOD: usize = 5;
 
 fn status(line: Option<&RecordedRow>) -> &'static str {
     line.map_or("missing", RecordedRow::status)
@@ -63,12 +55,12 @@ impl Comparison<'_> {
         }
         let mut text = format!("{title}: {} rows\n", losses.len());
         let groups = self.groups(losses);
-        for ((_, place, status, reason), names) in groups.iter().take(LINES) {
+        for ((severity, matrix, status, reason), names) in groups.iter().take(LINES) {
             let names = listed(names.iter(), NAMES);
-            let what = match place {
-                Place::Matrix(matrix) => format!("{names} on {matrix}"),
-                Place::AbsentMatrix => format!("all on {names}"),
-                Place::AbsentMethod => format!("{names} on every matrix"),
+            let what = match *severity {
+                ABSENT_METHOD => format!("{names} on every matrix"),
+                ABSENT_MATRIX => format!("all on {names}"),
+                _ => format!("{names} on {matrix}"),
             };
             let colon = if reason.is_empty() { "" } else { ": " };
             let _ = writeln!(text, "  {what}: {status}{colon}{reason}");
@@ -88,16 +80,17 @@ impl Comparison<'_> {
         let mut groups = BTreeMap::<_, BTreeSet<_>>::new();
         for (key, other) in losses {
             let (label, status) = (key.label(&self.keys), status(*other));
-            let (place, name) = if other.is_none() && !methods.contains(&key.without_matrix()) {
-                (Place::AbsentMethod, label)
-            } else if other.is_none() && !matrices.contains(key.matrix) {
-                (Place::AbsentMatrix, key.matrix.to_owned())
-            } else {
-                (Place::Matrix(key.matrix), label)
-            };
-            let rank = ["wrong", "failed", "skipped"].iter().position(|known| *known == status);
+            let rank = ["wrong", "failed", "skipped"].iter().position(|of| *of == status);
+            let (severity, matrix, name) =
+                if other.is_none() && !methods.contains(&key.without_matrix()) {
+                    (ABSENT_METHOD, "", label)
+                } else if other.is_none() && !matrices.contains(key.matrix) {
+                    (ABSENT_MATRIX, "", key.matrix.to_owned())
+                } else {
+                    (rank.unwrap_or(3), key.matrix, label)
+                };
             let reason = other.and_then(|line| line.row.reason.as_deref()).unwrap_or_default();
-            groups.entry((rank.unwrap_or(3), place, status, reason)).or_default().insert(name);
+            groups.entry((severity, matrix, status, reason)).or_default().insert(name);
         }
         groups
     }
@@ -174,9 +167,23 @@ impl Comparison<'_> {
     }
 
     pub fn to_csv(&self) -> String {
-        let records: Vec<_> = self.pairs.iter().map(Record::of).collect();
-        let text = to_csv(&records, true).expect("memory takes all");
-        String::from_utf8(text).expect("cells are text")
+        let records = self.pairs.iter().map(|&Pair { key, a, b, change }| {
+            let Key { matrix, method, setting } = key;
+            let sides = [a, b];
+            let rows = sides.map(|line| line.map(|line| &line.row));
+            (
+                (matrix, method, setting.precision, setting.device, setting.threads),
+                setting.transpose,
+                rows.map(|row| row.map(|row| &row.file)),
+                sides.map(status),
+                rows.map(|row| row?.typical_ms()),
+                change.map(|change| change.ratio),
+                change.map(|change| change.judgement),
+                rows.map(|row| row?.reason.as_deref()),
+            )
+        });
+        let text = to_csv(&records.collect::<Vec<_>>(), false).expect("memory takes all");
+        COLUMNS.to_owned() + &String::from_utf8(text).expect("cells are text")
     }
 }
 
@@ -193,48 +200,4 @@ fn sentence(mean: &Mean) -> String {
         mean.ratios.len(),
         mean.ratio,
     )
-}
-
-#[derive(Serialize)]
-struct Record<'a> {
-    matrix: &'a str,
-    method_name: &'a str,
-    precision: Option<Precision>,
-    device: Option<Device>,
-    threads: Option<usize>,
-    transpose: bool,
-    file_a: Option<&'a str>,
-    file_b: Option<&'a str>,
-    status_a: &'a str,
-    status_b: &'a str,
-    median_ms_a: Option<f64>,
-    median_ms_b: Option<f64>,
-    ratio: Option<f64>,
-    judgement: Option<Judgement>,
-    reason_a: Option<&'a str>,
-    reason_b: Option<&'a str>,
-}
-
-impl<'a> Record<'a> {
-    fn of(&Pair { key, a, b, change }: &Pair<'a>) -> Self {
-        let [row_a, row_b] = [a, b].map(|line| line.map(|line| &line.row));
-        Self {
-            matrix: key.matrix,
-            method_name: key.method,
-            precision: key.setting.precision,
-            device: key.setting.device,
-            threads: key.setting.threads,
-            transpose: key.setting.transpose,
-            file_a: row_a.map(|row| &row.file[..]),
-            file_b: row_b.map(|row| &row.file[..]),
-            status_a: status(a),
-            status_b: status(b),
-            median_ms_a: row_a.and_then(Row::typical_ms),
-            median_ms_b: row_b.and_then(Row::typical_ms),
-            ratio: change.map(|change| change.ratio),
-            judgement: change.map(|change| change.judgement),
-            reason_a: row_a.and_then(|row| row.reason.as_deref()),
-            reason_b: row_b.and_then(|row| row.reason.as_deref()),
-        }
-    }
 }

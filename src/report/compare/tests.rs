@@ -66,22 +66,6 @@ fn pairs_are_judged_by_their_intervals() {
     assert_eq!(judgement(&row(4.0, 0.25), &single), (0.25, Unknown));
 }
 
-/// √((0.1/2)² + (0.3/3)²) = 0.111803. The mean is too slow only if its whole interval is.
-#[test]
-fn a_mean_of_one_has_the_interval_of_its_rows() {
-    let (a, b) = ([ok("a.mtx", "merge", 2.0, 0.1)], [ok("a.mtx", "merge", 3.0, 0.3)]);
-    compared(&a, &b, |comparison| {
-        let comparison = comparison.as_ref().unwrap();
-        let mean = comparison.overall.as_ref().unwrap();
-        let (low, high) = mean.interval.unwrap();
-        assert!((mean.ratio - 1.5).abs() < 1e-12);
-        assert!((low - 1.341_330).abs() < 1e-6 && (high - 1.677_440).abs() < 1e-6, "{low} {high}");
-        let slower: Vec<_> = comparison.slower_by(34.1).iter().map(|(label, _)| *label).collect();
-        assert_eq!(slower, ["merge", "over all"]);
-        assert!(comparison.slower_by(34.2).is_empty());
-    });
-}
-
 /// Ratios 1.5 and 1/1.5 with the squares above each: √0.025/2 = 0.0790569.
 #[test]
 fn a_mean_is_surer_than_its_rows() {
