@@ -117,7 +117,7 @@ pub fn run(args: &ExplainArgs, env: &mut Env) -> Result<CommandStatus> {
 }
 
 fn page<'r>(source: &Source, report: &'r MatrixReport) -> Result<Page<'r>> {
-    if let Some(reason) = report.unreadable().filter(|_| report.groups.is_empty()) {
+    if let Some((_, reason)) = report.end().filter(|_| report.groups.is_empty()) {
         bail!("{}", of_matrix(source, reason));
     }
     let group = report.groups.first().expect("a method of the GPU has a group");

@@ -91,7 +91,7 @@ pub fn run(args: &SingleArgs, command: Vec<String>, env: &mut Env) -> Result<Com
         live.keep_partial();
     }
     let report = live.measured.report.clone();
-    if let Some(reason) = report.unreadable().filter(|_| report.groups.is_empty()) {
+    if let Some((_, reason)) = report.end().filter(|_| report.groups.is_empty()) {
         bail!("{}", of_matrix(&source, reason));
     }
     measure.warn(&report, env.stderr)?;

@@ -95,7 +95,7 @@ struct Results<'o> {
 impl Sink for Results<'_> {
     fn matrix(&mut self, work: &Work, measured: Measured) -> Result<()> {
         let Measured { report, interrupted, .. } = measured;
-        if let Some(reason) = report.unreadable() {
+        if let Some((_, reason)) = report.end() {
             writeln!(self.stderr, "{}", of_matrix(work.source, reason))?;
         }
         if interrupted || report.is_bad() {

@@ -37,11 +37,10 @@ mod tests {
     use super::super::cells::{of_csv, to_csv};
     use super::super::row::Row;
 
-    const NUMBERS: [Option<f64>; 4] = [None, Some(2.5), Some(7.0), Some(f64::INFINITY)];
-
     #[test]
     fn infinity_is_preserved_in_every_format() {
-        let rows = NUMBERS.map(|break_even| Row { break_even, ..Row::default() });
+        let numbers = [None, Some(2.5), Some(7.0), Some(f64::INFINITY)];
+        let rows = numbers.map(|break_even| Row { break_even, ..Row::default() });
         let csv = to_csv(&rows, true).unwrap();
         assert_eq!(of_csv::<Row>(&csv[..]).unwrap(), rows);
         let json = serde_json::to_string(&rows).unwrap();

@@ -67,13 +67,9 @@ impl MatrixReport {
     }
 
     /// Returns the status and the reason if nothing was measured.
-    fn end(&self) -> Option<(&'static str, &str)> {
+    pub fn end(&self) -> Option<(&'static str, &str)> {
         let row = self.ended.as_ref()?;
         Some((row.status?.name(), row.reason.as_deref()?))
-    }
-
-    pub fn unreadable(&self) -> Option<&str> {
-        self.ended.as_ref().and_then(|row| row.reason.as_deref())
     }
 
     pub fn is_bad(&self) -> bool {

@@ -98,10 +98,6 @@ impl RecordedRow {
         self.row.status.map_or("unknown", Status::name)
     }
 
-    pub fn is_bad(&self) -> bool {
-        self.row.is_bad()
-    }
-
     /// Returns the method with its parameters, or an empty string for a matrix that was not measured.
     pub fn method(&self) -> &str {
         self.row.method_name.as_deref().unwrap_or_default()

@@ -41,7 +41,7 @@ impl Done {
     ) -> Self {
         name_matrices(vec![lines.iter_mut().collect()]);
         let lines = experiment.known.join(lines);
-        let bad = lines.iter().any(RecordedRow::is_bad);
+        let bad = lines.iter().any(|line| line.row.is_bad());
         Self { lines, stages, store, interrupted: false, bad }
     }
 }
