@@ -110,13 +110,13 @@ impl Layout<'_> {
     }
 }
 
-/// Formats a number with two significant digits.
+/// Formats a percentage with two significant digits.
 fn short(value: f64) -> String {
-    let digits = match value.abs() {
-        size if (0.0995..0.995).contains(&size) => 2,
-        size if (0.995..9.95).contains(&size) => 1,
-        size if (9.95..9950.0).contains(&size) => 0,
-        size => return label(value, size / 10.0),
+    let digits = match value {
+        0.0995..0.995 => 2,
+        0.995..9.95 => 1,
+        9.95.. => 0,
+        _ => return label(value, value / 10.0),
     };
     format!("{value:.digits$}")
 }
@@ -132,10 +132,8 @@ mod tests {
             (0.00123, "0.0012"),
             (0.4, "0.40"),
             (0.999, "1.0"),
-            (-3.12, "-3.1"),
             (9.96, "10"),
-            (321.0, "321"),
-            (12_345.0, "12k"),
+            (100.0, "100"),
             (2e-7, "2×10⁻⁷"),
         ] {
             assert_eq!(short(value), expected);
