@@ -51,10 +51,7 @@ impl<'a> Comparison<'a> {
         self.losses(|pair| [pair.a, pair.b])
     }
 
-    fn gained(&self) -> Vec<Loss<'a>> {
-        self.losses(|pair| [pair.b, pair.a])
-    }
-
+    /// Returns the losses from the first to the second of two sides.
     fn losses(&self, sides: fn(&Pair<'a>) -> [Option<&'a RecordedRow>; 2]) -> Vec<Loss<'a>> {
         let loss = |pair: &Pair<'a>| {
             let sides = sides(pair);

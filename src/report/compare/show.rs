@@ -35,7 +35,7 @@ impl Comparison<'_> {
     pub fn to_text(&self) -> String {
         let mut text = format!("A: {}\nB: {}\n", self.a.name, self.b.name);
         text += &self.losses_text("ok in A, not in B", &self.lost());
-        text += &self.losses_text("ok in B, not in A", &self.gained());
+        text += &self.losses_text("ok in B, not in A", &self.losses(|pair| [pair.b, pair.a]));
         text += &self.unpaired_text();
         let Some(overall) = &self.overall else { return text + "\nno row is ok in both\n" };
         text += "\nB/A: B's median time per product over A's; above 1 B is slower\n";
@@ -168,8 +168,7 @@ impl Comparison<'_> {
 
     pub fn to_csv(&self) -> String {
         let records = self.pairs.iter().map(|&Pair { key, a, b, change }| {
-            let Key { matrix, method, setting } = key;
-            let sides = [a, b];
+            let (Key { matrix, method, setting }, sides) = (key, [a, b]);
             let rows = sides.map(|line| line.map(|line| &line.row));
             (
                 (matrix, method, setting.precision, setting.device, setting.threads),
