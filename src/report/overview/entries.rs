@@ -38,7 +38,11 @@ pub fn read(paths: &[PathBuf], unit: Option<Unit>) -> Result<Vec<ResultFile>> {
         ensure!(is_new, "{} is named twice", path.display());
         files.push(ResultFile { name: name(path, paths), lines, record: record(path)?, note });
     }
-    let sets = grouped(&mut files, |file| file.corpus().unwrap_or_else(|| file.name.clone()));
+    // The shards of a corpus have its hash in common.
+    let sets = grouped(&mut files, |file| {
+        let corpus = file.record.as_ref().and_then(|record| record["corpus"]["hash"].as_str());
+        corpus.unwrap_or(&file.name).to_owned()
+    });
     let lines = sets
         .into_iter()
         .map(|(_, files)| files.into_iter().flat_map(|file| &mut file.lines).collect());
@@ -70,11 +74,6 @@ fn record(rows: &Path) -> Result<Option<Value>> {
 }
 
 impl ResultFile {
-    /// Returns the hash that the shards of a corpus have in common; `None` for a single matrix.
-    fn corpus(&self) -> Option<String> {
-        Some(self.record.as_ref()?["corpus"]["hash"].as_str()?.to_owned())
-    }
-
     fn machine(&self, device: &str) -> Option<String> {
         machine(self.record.as_ref()?, device)
     }

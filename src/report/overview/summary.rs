@@ -10,7 +10,7 @@ use crate::record::table::Table;
 use crate::report::column::Column;
 use crate::report::grouped;
 use crate::report::matched::matrices;
-use crate::report::names::{count, listed};
+use crate::report::names::{count, join, listed};
 use crate::report::page::Section;
 
 /// The number of matrices that a line of skipped rows names. Further matrices are only counted.
@@ -38,8 +38,7 @@ pub(super) fn lead(entries: &Entries) -> Vec<String> {
 }
 
 fn files(entries: &Entries) -> String {
-    let names = entries.files.iter().map(|file| format!("`{}`", file.name));
-    names.collect::<Vec<_>>().join(", ")
+    join(entries.files.iter().map(|file| format!("`{}`", file.name)), ", ")
 }
 
 /// Returns the numbers of rows by status, with sentences on noisy times and times without an interval.
@@ -147,11 +146,9 @@ pub(super) fn faults(entries: &Entries) -> Vec<Section> {
 fn words(entry: &Entry) -> Vec<String> {
     let row = &entry.line.row;
     let reason = row.reason.as_deref().unwrap_or("no reason given");
-    let reason = match reason.strip_prefix(&row.file[..]) {
-        Some(rest) => rest.trim_start_matches(|l: char| l == ':' || l.is_ascii_digit()),
-        None => reason,
-    };
-    reason.split_whitespace().map(String::from).collect()
+    let rest = reason.strip_prefix(&row.file[..]);
+    let rest = rest.map(|rest| rest.trim_start_matches(|l: char| l == ':' || l.is_ascii_digit()));
+    rest.unwrap_or(reason).split_whitespace().map(String::from).collect()
 }
 
 /// Replaces the number in a word by `…`.
