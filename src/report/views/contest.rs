@@ -188,13 +188,12 @@ impl Kind for Profile {
             .column("method", |(name, _)| *name)
             .columns(headings, |(_, losses)| shares(losses))
             .build();
-        let names: Vec<_> = methods.iter().map(|(name, _)| *name).collect();
         let steps = |losses: &[f64]| steps(losses, |factor| share(losses, factor));
         let chart = chart::Plane {
             x: Axis::log("factor of the fastest method's time"),
             y: Axis::linear("share of the matrices (%)"),
             series: drawn(Mark::Trend, methods.iter().map(|(name, of)| (*name, steps(of)))),
-            few: few::few(&names, Some(0)),
+            few: few::few(methods.iter().map(|(name, _)| *name), Some(0)),
             guides: vec![],
         };
         View::of(shown.notes([Some(meaning.into())]), Chart::Plane(chart), table)

@@ -13,23 +13,22 @@ const SHOWN: [Kind; 3] = [Kind::Csr, Kind::Merge, Kind::Vendor];
 /// Selects from series of points. `more`: whether a greater number is better.
 pub(super) fn of_points(series: &[Series], more: bool) -> Vec<String> {
     let place = |point: &Point| ((point.x.to_bits(), point.label.clone()), point.y);
-    let numbers = series.iter().map(|of| (&of.name[..], of.points.iter().map(place).collect()));
-    let (names, numbers): (Vec<_>, Vec<_>) = numbers.unzip();
-    few(&names, best(&numbers, more))
+    let numbers: Vec<_> = series.iter().map(|of| of.points.iter().map(place).collect()).collect();
+    few(series.iter().map(|of| &of.name[..]), best(&numbers, more))
 }
 
 /// Selects from series of bars. `more`: whether a greater number is better.
 pub(super) fn of_bars(series: &[BarSeries], more: bool) -> Vec<String> {
     let bar = |(category, value): (usize, &Option<f64>)| Some((category, (*value)?));
     let bars = |of: &BarSeries| of.values.iter().enumerate().filter_map(bar).collect();
-    let (names, numbers): (Vec<_>, Vec<_>) =
-        series.iter().map(|of| (&of.name[..], bars(of))).unzip();
-    few(&names, best(&numbers, more))
+    let numbers: Vec<_> = series.iter().map(bars).collect();
+    few(series.iter().map(|of| &of.name[..]), best(&numbers, more))
 }
 
 /// Selects from names; `best` is the index of the best series.
-pub(super) fn few(names: &[&str], best: Option<usize>) -> Vec<String> {
-    let shown = baselines(names);
+pub(super) fn few<'n>(names: impl Iterator<Item = &'n str>, best: Option<usize>) -> Vec<String> {
+    let names: Vec<_> = names.collect();
+    let shown = baselines(&names);
     let named = names.iter().enumerate();
     let chosen = named.filter(|&(index, name)| Some(index) == best || shown.contains(name));
     chosen.map(|(_, name)| (*name).to_owned()).collect()
@@ -79,10 +78,9 @@ mod tests {
     #[test]
     fn the_best_and_the_first_baseline_of_each_kind_are_shown() {
         let names = "seq,csr-rows f32,csr-rows f64,mkl-csrmv,mkl-ie,csr5,merge:x=1,merge-numa";
-        let names: Vec<_> = names.split(',').collect();
-        assert_eq!(few(&names, None).join(","), "csr-rows f32,csr-rows f64,mkl-ie,merge:x=1");
-        assert_eq!(few(&names, Some(0))[0], "seq");
-        assert_eq!(few(&names, Some(0)).len(), 5);
+        let few = |best| few(names.split(','), best).join(",");
+        assert_eq!(few(None), "csr-rows f32,csr-rows f64,mkl-ie,merge:x=1");
+        assert_eq!(few(Some(0)), "seq,csr-rows f32,csr-rows f64,mkl-ie,merge:x=1");
     }
 
     /// At 1, 2 and 3, `b` is the best twice. At 9 to 11, `alone` has no rival.

@@ -198,12 +198,10 @@ impl Spec {
     }
 
     fn shown<'a>(&self, recorded: &Recorded<'a>) -> Vec<&'a RecordedRow> {
-        let ((_, conditions, of), selections) = (self.kind().keys(), self.selections());
-        let is_meant = |line: &&RecordedRow| {
-            let is_selected = || selections.iter().any(|select| select.meets(line));
-            conditions.passes(line) && (of.is_empty() || is_selected())
-        };
-        recorded.lines.iter().copied().filter(is_meant).collect()
+        let (_, conditions, of) = self.kind().keys();
+        let baselines = self.kind().over().iter().filter(|_| !of.is_empty());
+        let selections: Vec<_> = of.iter().chain(baselines).cloned().collect();
+        Shown::of(&recorded.lines, conditions, &selections, &[]).lines
     }
 }
 

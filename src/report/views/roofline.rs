@@ -66,18 +66,15 @@ struct Ceiling<'a> {
     gbs: f64,
 }
 
-impl<'a> Ceiling<'a> {
-    fn of(line: &'a RecordedRow) -> Option<Self> {
-        let row = &line.row;
-        let percent = row.percent_of_peak.filter(|&percent| percent > 0.0)?;
-        let gbs = 100.0 * row.compulsory_gbs? / percent;
-        Some(Self { matrix: matrix(line), bytes: row.compulsory_bytes()?, gbs })
-    }
+fn ceiling<'a>(line: &&'a RecordedRow) -> Option<Ceiling<'a>> {
+    let percent = line.row.percent_of_peak.filter(|&percent| percent > 0.0)?;
+    let gbs = 100.0 * line.row.compulsory_gbs? / percent;
+    Some(Ceiling { matrix: matrix(line), bytes: line.row.compulsory_bytes()?, gbs })
 }
 
 /// Returns one line per range of sizes between the ends of x (in FLOP per byte). Its name contains the sizes.
 fn roofs(lines: &[&RecordedRow], ends: &[f64]) -> Vec<Guide> {
-    let mut ceilings: Vec<_> = lines.iter().filter_map(|line| Ceiling::of(line)).collect();
+    let mut ceilings: Vec<_> = lines.iter().filter_map(ceiling).collect();
     ceilings.sort_by_key(|ceiling| (ceiling.bytes, ceiling.matrix));
     ceilings.dedup_by_key(|ceiling| (ceiling.bytes, ceiling.matrix));
     let mut choices = FACTORS.iter().map(|&factor| ranges(&ceilings, factor));

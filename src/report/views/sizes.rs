@@ -76,16 +76,14 @@ fn chart(swept: &[Swept]) -> Chart {
     for (setting, sweep) in swept {
         for rule in sweep.rules() {
             let name = join([format!("best {}", rule.name), setting.clone()], " ");
-            let points = points(sweep, &rule);
-            let x: Vec<_> = points.iter().map(|point| point.x).filter(|&x| x > 0.0).collect();
-            if let (Some(fit), Some(least), Some(most)) =
-                (rule.fit, Statistic::Min.of(&x), Statistic::Max.of(&x))
-            {
+            let own = chart::Series { name, mark: Mark::Dots, points: points(sweep, &rule) };
+            let ends = ends(std::slice::from_ref(&own), true);
+            if let (Some(fit), [least, most]) = (rule.fit, &ends[..]) {
                 let x = (0..=32).map(|part| least * (most / least).powf(f64::from(part) / 32.0));
                 let points = x.map(|x| (x, fit.constant + fit.slope * x.ln())).collect();
-                guides.push(Guide { name: format!("fit of {name}"), points });
+                guides.push(Guide { name: format!("fit of {}", own.name), points });
             }
-            series.push(chart::Series { name, mark: Mark::Dots, points });
+            series.push(own);
         }
     }
     let x = Axis::log("nonzeros per row");

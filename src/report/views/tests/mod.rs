@@ -110,11 +110,8 @@ fn chart_text(chart: &Chart) -> String {
             let stacked = if bars.stacked { "stacked bars" } else { "bars" };
             lines.push(format!("{stacked}: {}", bars.categories.join(" | ")));
             for series in &bars.series {
-                let intervals = series.intervals.iter().flatten().copied().map(ends);
                 let values = numbers(&series.values).join(" ");
-                let (name, mean) = (&series.name, number(series.mean));
-                let intervals: String = intervals.collect();
-                lines.push(format!("{name}: {values}{intervals}; mean {mean}"));
+                lines.push(format!("{}: {values}; mean {}", series.name, number(series.mean)));
             }
         }
         Chart::Heat(heat) => {
@@ -127,11 +124,8 @@ fn chart_text(chart: &Chart) -> String {
 }
 
 fn names(view: &View) -> Vec<String> {
-    match view.chart.as_ref().expect("a chart") {
-        Chart::Plane(plane) => plane.series.iter().map(|series| series.name.clone()).collect(),
-        Chart::Bars(bars) => bars.series.iter().map(|series| series.name.clone()).collect(),
-        Chart::Heat(heat) => heat.columns.clone(),
-    }
+    let Some(Chart::Bars(bars)) = &view.chart else { panic!("no bars: {view:?}") };
+    bars.series.iter().map(|series| series.name.clone()).collect()
 }
 
 const BARS: &str = "kind = 'bars'\nvalue = 'avg_spmv_ms'";
