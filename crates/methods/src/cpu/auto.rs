@@ -17,13 +17,9 @@
 use std::time::Instant;
 
 use super::packed::trial::predict;
-use super::rows::Outcome;
+use super::prelude::*;
 use super::{merge, packed, seq};
-use crate::method::{Choice, Code, Method, Operations, Parameter, Prepared, Request, Setup};
-use crate::simd::Lanes;
-use spmv_matrix::Csr;
-use spmv_matrix::memory::extent::Extent;
-use spmv_matrix::scalar::Scalar;
+use crate::method::Choice;
 
 pub const NAME: &str = METHOD.name;
 
@@ -45,8 +41,7 @@ pub const METHOD: Method = Method {
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 
-/// The largest number of nonzeros for which one thread is chosen. Multiplying this many takes as long as
-/// entering a parallel region.
+/// The largest number of nonzeros for which one thread is chosen: these take as long as entering a parallel region.
 const FOR_ONE_THREAD: usize = 1000;
 /// A sample has this fraction of the nonzeros for each planned product. Packing takes about as long as 20 to 50 products and
 /// measuring takes 10 more, so the sample costs 1 to 2 % of the planned products, and not much more than one product.
@@ -117,7 +112,8 @@ fn prepare_by<'a, T: Scalar + Lanes>(
     csr: &'a Csr<T>,
     request: &Request<'a>,
 ) -> Outcome<'a, T> {
-    let prepared = method.prepare::<T>().expect("the method runs on the CPU")(csr, request)?;
+    let prepared = method.prepare_on_host(csr, request);
+    let prepared = prepared.map_err(|why| Unavailable(why.to_string()))?;
     let csr_bytes = method.csr_bytes(csr.bytes(), &prepared);
     let takes = |(name, _): &&(&str, _)| method.parameters.iter().any(|known| known.name == *name);
     let given = request.given.iter().filter(takes).copied().collect();
@@ -196,12 +192,6 @@ mod tests {
         assert_eq!(picked(16, 100, &coded), "picked seq");
         let of_two = ["picked packed:values=coded", "picked merge"];
         assert!(of_two.contains(&&picked(100, 1000, &coded)[..]));
-    }
-
-    #[test]
-    fn packed_is_chosen_unless_merge_is_clearly_faster() {
-        let chosen = [[1.0, 2.0], [1.0, 1.0], [1.19, 1.0], [1.21, 1.0], [2.0, 1.0]];
-        assert_eq!(chosen.map(is_not_clearly_slower), [true, true, true, false, false]);
     }
 
     /// Returns a method of which each product does what is given.

@@ -12,8 +12,7 @@ use spmv_matrix::Csr;
 /// The numbers of threads of large machines.
 const MANY: [usize; 2] = [64, 256];
 
-/// Returns matrices whose rows have equal lengths, random lengths, one very long row, or mostly no entries, and a
-/// matrix with fewer rows than threads.
+/// Returns matrices with rows of equal and of random lengths, with one very long row, mostly empty, and with few rows.
 fn matrices() -> Vec<(&'static str, Csr<f64>)> {
     let hash = |row: usize| row.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58;
     let of = |name, rows: usize, length: &dyn Fn(usize) -> usize| {

@@ -5,16 +5,12 @@
 //! shape is the one of the listed shapes with the fewest estimated bytes. The estimate samples a fiftieth of the
 //! block rows.
 //!
-//! Memory: the blocks with a column index each, and an offset per block row. Departure: a matrix whose blocks would
-//! be mostly fill is refused.
+//! Memory: the blocks with a column index each, and an offset per block row.
 
+use super::prelude::*;
 use super::register_blocks::prepared;
-use super::rows::{Outcome, balanced};
+use super::rows::balanced;
 use crate::formats::register_blocks::{self, fewest_bytes, shape};
-use crate::method::{Code, Method, Operations, Parameter, Request, Setup};
-use crate::simd::Lanes;
-use spmv_matrix::Csr;
-use spmv_matrix::scalar::Scalar;
 
 pub const METHOD: Method = Method {
     name: "bcsr",

@@ -14,15 +14,10 @@ use crossbeam_utils::CachePadded;
 
 use super::atomic::{AtomicAdd, SharedSums};
 use super::placement::{place, span};
+use super::prelude::*;
 use super::row_kernels::{Entries, dot};
-use super::rows::{Operands, Outcome, multiplying, part, scale, scale_if_nearly_empty, scale_on};
+use super::rows::{part, scale, scale_if_nearly_empty, scale_on};
 use crate::formats::coordinates::row_indices;
-use crate::method::{Code, Method, Operations, Request, Setup};
-use crate::simd::{Isa, Kernel, Lanes, Vector};
-use crate::team::Team;
-use spmv_matrix::Csr;
-use spmv_matrix::disjoint::DisjointMut;
-use spmv_matrix::scalar::Scalar;
 
 pub const METHOD: Method = Method {
     name: "coo",

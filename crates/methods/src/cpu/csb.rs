@@ -28,11 +28,8 @@ use format::Blocks;
 use tasks::{BlockLine, Schedule, Task, Work};
 
 use super::placement::{place, span};
-use super::rows::{Operands, Outcome, multiplying, part, scale};
-use crate::method::{Code, Method, Operations, Parameter, Request, Setup};
-use spmv_matrix::Csr;
-use spmv_matrix::disjoint::DisjointMut;
-use spmv_matrix::scalar::Scalar;
+use super::prelude::*;
+use super::rows::{part, scale};
 
 pub const METHOD: Method = Method {
     name: "csb",
@@ -134,31 +131,6 @@ fn multiply<T: Scalar, const TRANSPOSE: bool>(
         }
         Work::Runs { block, nonzeros } => {
             nonzeros.iter().for_each(|nonzeros| run(nonzeros.clone(), *block));
-        }
-    }
-}
-
-// In Miri, the tests would take minutes.
-#[cfg(all(test, not(miri)))]
-mod tests {
-    use super::*;
-    use crate::team::Team;
-    use spmv_matrix::verify::Reference;
-
-    /// A full row, a full column and a dense block make lines that are cut between blocks and in rows of quadrants.
-    #[test]
-    fn tasks_and_temporaries_make_up_the_product() {
-        let csr = tasks::tests::csr();
-        let [x, y0] = [0.3, 0.7].map(|phase| (0..900).map(|k| (k as f64 + phase).sin()).collect());
-        let (x, y0): (Vec<f64>, Vec<f64>) = (x, y0);
-        for (transpose, threads) in [(false, 1), (false, 4), (true, 4), (true, 30)] {
-            let operator = if transpose { csr.transposed() } else { csr.clone() };
-            let team = Team::floating(threads);
-            let request = Request { transpose, given: &[("beta", "64")], ..Request::new(&team) };
-            let mut y = y0.clone();
-            prepare(&csr, &request).unwrap().multiply(1.5, &x, -0.5, &mut y).unwrap();
-            let verdict = Reference::new(&operator, 1.5, &x, -0.5, &y0).judge(&y);
-            assert!(verdict.passes(), "{threads} threads: {}", verdict.describe());
         }
     }
 }

@@ -5,11 +5,7 @@
 
 use super::merge::{MergePath, piece};
 use super::placement::{place, spans_of};
-use super::rows::{Operands, Outcome, multiplying};
-use crate::method::{Code, Method, Operations, Request, Setup};
-use crate::simd::Lanes;
-use spmv_matrix::Csr;
-use spmv_matrix::scalar::Scalar;
+use super::prelude::*;
 
 pub const METHOD: Method = Method {
     name: "csc",

@@ -27,13 +27,10 @@ use crossbeam_utils::CachePadded;
 use format::Chunk;
 use kernel::Tiles;
 
+use super::prelude::*;
 use super::row_kernels::Piece;
-use super::rows::{Operands, Outcome, multiplying, part, scale_if_nearly_empty};
-use crate::method::{Code, Method, Operations, Parameter, Request, Setup};
-use crate::simd::{Isa, Lanes};
-use spmv_matrix::Csr;
-use spmv_matrix::disjoint::DisjointMut;
-use spmv_matrix::scalar::{Precision, Scalar};
+use super::rows::{part, scale_if_nearly_empty};
+use spmv_matrix::scalar::Precision;
 
 pub const METHOD: Method = Method {
     name: "csr5",

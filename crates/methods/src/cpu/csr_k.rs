@@ -12,24 +12,18 @@
 //! them, on matrices that the program itself has reordered: `--order band-k --methods csr2:order=natural`. The
 //! groups are then computed anew from the ordered rows.
 //!
-//! Memory: the pointer arrays. With `order=band-k` also the permuted matrix, the permuted x and y, and the
-//! permutation and its inverse. Departures: α and β; SIMD, four rows at a time, which the authors leave to the compiler; and
-//! natural order for matrices that are not square.
+//! Memory: the pointer arrays. With `order=band-k` also the permuted matrix, the permuted x and y, and the permutation
+//! and its inverse. Departures: SIMD, four rows at a time, which the authors leave to the compiler; and natural order
+//! for matrices that are not square.
 
 use std::borrow::Cow;
 
 use super::placement::{place, spans_of};
+use super::prelude::*;
 use super::row_kernels::{WholeRows, prefetching_pays};
-use super::rows::{Operands, Outcome, multiplying, part};
+use super::rows::part;
 use crate::formats::csr_k::{LARGE_SIZES, RowOrder, SMALL_SIZES};
-use crate::method::{Parameter, Prepared, Request};
-use crate::simd::{Isa, Kernel, Lanes, Vector};
-use crate::team::Team;
-use spmv_matrix::Csr;
-use spmv_matrix::disjoint::DisjointMut;
-use spmv_matrix::memory::extent::Extent;
 use spmv_matrix::order::band_k::{BandK, Coarsening, SUPER_ROW, band_k, grouped};
-use spmv_matrix::scalar::Scalar;
 
 /// The default number of super-rows in a super-super-row. The paper gives no size for CPUs.
 const SUPER_SUPER_ROW: usize = 8;
@@ -211,7 +205,7 @@ mod tests {
         given: &'a [(&'static str, &'static str)],
     ) -> Prepared<'a, f64> {
         let request = Request { given, ..Request::new(team) };
-        method.prepare::<f64>().unwrap()(csr, &request).unwrap()
+        method.prepare_on_host(csr, &request).unwrap()
     }
 
     /// In natural order only the pointer arrays are stored: 961 rows in 121 super-rows in 31 groups of 4. By default

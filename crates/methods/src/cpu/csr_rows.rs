@@ -8,13 +8,9 @@
 //!
 //! Memory: none beyond CSR.
 
+use super::prelude::*;
 use super::row_kernels::{WholeRows, prefetching_pays};
-use super::rows::{Outcome, balanced, multiplying};
-use crate::method::{Code, Method, Operations, Request, Setup};
-use crate::simd::Lanes;
-use spmv_matrix::Csr;
-use spmv_matrix::disjoint::DisjointMut;
-use spmv_matrix::scalar::Scalar;
+use super::rows::balanced;
 
 pub const METHOD: Method = Method {
     name: "csr-rows",

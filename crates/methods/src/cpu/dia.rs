@@ -5,19 +5,14 @@
 //! whose sums stay in the nearest cache while one diagonal after the other is added to them. Transposed,
 //! the diagonals are those of Aᵀ, whose offsets have the opposite sign.
 //!
-//! Memory: the diagonals and their offsets; while the diagonals of Aᵀ are built, also Aᵀ. Departure: a
-//! matrix whose diagonals would be mostly fill is refused.
+//! Memory: the diagonals and their offsets; while the diagonals of Aᵀ are built, also Aᵀ.
 
 use std::ops::Range;
 
 use super::placement::{place, span};
-use super::rows::{Operands, Outcome, multiplying, part};
+use super::prelude::*;
+use super::rows::part;
 use crate::formats::diagonals::{self, Diagonals};
-use crate::method::{Code, Method, Operations, Request, Setup};
-use crate::simd::{Kernel, Lanes, Vector};
-use spmv_matrix::Csr;
-use spmv_matrix::disjoint::DisjointMut;
-use spmv_matrix::scalar::Scalar;
 
 pub const METHOD: Method = Method {
     name: "dia",

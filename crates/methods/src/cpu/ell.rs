@@ -4,15 +4,11 @@
 //! Every row is padded to the length of the longest row, and the matrix is stored column by column. A register sums
 //! as many rows as it has lanes, one row per lane. A thread owns an equal number of contiguous rows.
 //!
-//! Memory: the padded matrix. Departures: padding repeats the row's last column index; a matrix that would be stored
-//! as mostly fill is refused.
+//! Memory: the padded matrix. Departure: padding repeats the row's last column index.
 
-use super::rows::Outcome;
+use super::prelude::*;
 use crate::formats::strips::{self, Strips};
-use crate::method::{Code, Method, Operations, Request, Setup};
-use crate::simd::{Lanes, MAX_LANES};
-use spmv_matrix::Csr;
-use spmv_matrix::scalar::Scalar;
+use crate::simd::MAX_LANES;
 
 pub const METHOD: Method = Method {
     name: "ell",

@@ -11,16 +11,12 @@ use std::ops::Range;
 use super::coo::Carries;
 use super::ell::pitch;
 use super::placement::{Span, place, span};
+use super::prelude::*;
 use super::row_kernels::Entries;
-use super::rows::{Operands, Outcome, multiplying, part};
+use super::rows::part;
 use super::strips::StripRows;
-use crate::formats::coordinates::{self, Rest, WIDTH, width};
+use crate::formats::coordinates::{Rest, WIDTH, width};
 use crate::formats::strips::{self, Strips};
-use crate::method::{Code, Method, Operations, Request, Setup};
-use crate::simd::Lanes;
-use spmv_matrix::Csr;
-use spmv_matrix::disjoint::DisjointMut;
-use spmv_matrix::scalar::Scalar;
 
 pub const METHOD: Method = Method {
     name: "hyb",
@@ -29,7 +25,8 @@ pub const METHOD: Method = Method {
     parameters: &[WIDTH],
     operations: Operations::Plain,
     setup: Setup::Conversion,
-    memory: |extent| strips::memory(extent) + coordinates::memory_of_rest(extent),
+    // Several threads collect the values of the rest at the same time.
+    memory: |extent| strips::memory(extent) + 2 * extent.indices() + 3 * extent.nnz * extent.value,
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 

@@ -15,13 +15,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crossbeam_utils::CachePadded;
 
 use super::atomic::{AtomicAdd, SharedSums};
-use super::rows::{Operands, Outcome, multiplying, part, scale_on};
-use crate::method::{Code, Method, Operations, Parameter, Request, Setup};
-use crate::simd::{Kernel, Lanes, Vector};
-use crate::team::Team;
-use spmv_matrix::Csr;
-use spmv_matrix::disjoint::DisjointMut;
-use spmv_matrix::scalar::Scalar;
+use super::prelude::*;
+use super::rows::{part, scale_on};
 
 pub const METHOD: Method = Method {
     name: "kokkos-style",

@@ -7,21 +7,15 @@
 //! which it does not close, is its carry-out. The leader adds the carries afterwards (fix-up). There is no
 //! setup: search and fix-up are part of each product.
 //!
-//! Memory: a carry per thread, padded to a cache line. Departures: α and β (the thread that closes a row
-//! reads its β·y), and SIMD over four rows at a time, which the paper deliberately omits but today's libraries use.
+//! Memory: a carry per thread, padded to a cache line. Departure: SIMD over four rows at a time, which the paper
+//! deliberately omits but today's libraries use.
 
 use std::ops::Range;
 
 use crossbeam_utils::CachePadded;
 
+use super::prelude::*;
 use super::row_kernels::{Piece, WholeRows, prefetching_pays};
-use super::rows::{Operands, Outcome, multiplying};
-use crate::method::{Code, Method, Operations, Request, Setup};
-use crate::simd::{Isa, Lanes};
-use crate::team::Team;
-use spmv_matrix::Csr;
-use spmv_matrix::disjoint::DisjointMut;
-use spmv_matrix::scalar::Scalar;
 
 pub const METHOD: Method = Method {
     name: "merge",
@@ -89,8 +83,7 @@ impl<'a, T: Scalar + Lanes> MergePath<'a, T> {
     }
 }
 
-/// Consumes a piece of the path: stores the rows that end in it to `y`, and returns the partial sum of the
-/// row that does not.
+/// Consumes a piece of the path: stores the rows that end in it to `y`, and returns the partial sum of the open row.
 #[inline(always)]
 pub fn consume<T: Scalar + Lanes>(
     isa: Isa,
@@ -148,8 +141,7 @@ pub fn search<O: Copy + Into<u64>>(diagonal: usize, row_ends: &[O], nnz: usize) 
 mod tests {
     use super::*;
 
-    /// Compares every diagonal of paths with empty rows, as in Figure 8 of merge-spmv-sc16, with a walk
-    /// step by step.
+    /// Compares every diagonal of paths with empty rows, as in Figure 8 of merge-spmv-sc16, with single steps.
     #[test]
     fn search_equals_a_walk_along_the_path() {
         for row_ends in [&[2u32, 2, 4, 8][..], &[0, 0, 3], &[5], &[]] {

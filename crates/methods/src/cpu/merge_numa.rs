@@ -20,14 +20,8 @@ use crossbeam_utils::CachePadded;
 
 use super::merge::{Carry, Coordinate, consume, fix_up, piece};
 use super::placement::{place, spans_of};
+use super::prelude::*;
 use super::row_kernels::prefetching_pays;
-use super::rows::{Operands, Outcome, multiplying};
-use crate::method::{Code, Method, Operations, Request, Setup};
-use crate::simd::Lanes;
-use spmv_matrix::Csr;
-use spmv_matrix::disjoint::DisjointMut;
-use spmv_matrix::memory::extent::Extent;
-use spmv_matrix::scalar::Scalar;
 use spmv_matrix::system;
 
 pub const METHOD: Method = Method {
@@ -41,8 +35,7 @@ pub const METHOD: Method = Method {
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 
-/// Returns an upper bound of the bytes of the copies and of the addresses and nodes of their pages, on
-/// several nodes.
+/// Bounds the bytes of the copies, and of the addresses and nodes of their pages, on several nodes.
 fn memory(extent: &Extent) -> u64 {
     let copied = system::nodes_of(&[]).is_some();
     if copied { extent.csr() + extent.csr() / 64 } else { 0 }

@@ -1,3 +1,6 @@
+//! This project's methods for the CPU. All support α and β, which most of their sources do not, and a format that would
+//! store mostly fill refuses the matrix.
+
 mod atomic;
 pub mod auto;
 #[cfg(test)]
@@ -29,3 +32,17 @@ pub mod sell;
 pub mod seq;
 pub mod sprs;
 mod strips;
+
+/// What the methods of the CPU have in common.
+pub(crate) mod prelude {
+    pub use super::rows::{Operands, Outcome, multiplying};
+    pub use crate::method::{
+        Code, Method, Operations, Parameter, Prepared, Request, Setup, Unavailable,
+    };
+    pub use crate::simd::{Isa, Kernel, Lanes, Vector};
+    pub use crate::team::Team;
+    pub use spmv_matrix::Csr;
+    pub use spmv_matrix::disjoint::DisjointMut;
+    pub use spmv_matrix::memory::extent::Extent;
+    pub use spmv_matrix::scalar::Scalar;
+}

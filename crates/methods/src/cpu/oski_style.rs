@@ -8,19 +8,17 @@
 //! and converts the piece to the shape with the greatest P / F.
 //!
 //! Memory: the blocks. Departures: without a profile, P is estimated from the bytes per nonzero. Shapes that are
-//! estimated to store mostly fill are not considered, and a matrix whose blocks are mostly fill is refused.
+//! estimated to store mostly fill are not considered.
 
 use std::time::Duration;
 
+use super::prelude::*;
 use super::register_blocks::{BlockRows, prepared};
-use super::rows::{Operands, Outcome, balanced};
+use super::rows::balanced;
 use crate::formats::fill;
 use crate::formats::register_blocks::{self, FillEstimate, RegisterBlocks, Shape, block_offsets};
 use crate::method::profile::Profile;
-use crate::method::{Code, Method, Operations, Request, Setup};
-use crate::simd::{Isa, Lanes};
-use spmv_matrix::Csr;
-use spmv_matrix::scalar::{Precision, Scalar};
+use spmv_matrix::scalar::Precision;
 
 pub const NAME: &str = METHOD.name;
 

@@ -45,18 +45,13 @@ use std::ops::Range;
 
 use crossbeam_utils::CachePadded;
 
+use super::prelude::*;
 use super::row_kernels::Piece;
-use super::rows::{Outcome, multiplying, part, shares};
+use super::rows::{part, shares};
 use crate::formats::entries_of;
-use crate::method::{Code, Method, Operations, Parameter, Request, Setup};
-use crate::simd::{Aligned, Lanes, MAX_LANES};
-use crate::team::Team;
+use crate::simd::{Aligned, MAX_LANES};
 use build::{Packer, Packing};
 use kernel::Multiply;
-use spmv_matrix::Csr;
-use spmv_matrix::disjoint::DisjointMut;
-use spmv_matrix::memory::extent::Extent;
-use spmv_matrix::scalar::Scalar;
 use spmv_matrix::system::cache_bytes;
 use window::Window;
 

@@ -97,7 +97,7 @@ mod tests {
     fn pages_in_note(method: &Method, csr: &Csr<f64>, transpose: bool) -> Option<(usize, u64)> {
         let team = Team::floating(4).on_nodes(vec![0; 4]);
         let request = Request { transpose, ..Request::new(&team) };
-        let prepared = method.prepare::<f64>().unwrap()(csr, &request).unwrap();
+        let prepared = method.prepare_on_host(csr, &request).unwrap();
         let note = prepared.note.unwrap_or_default();
         let words: Vec<_> = note.split(' ').collect();
         match words.windows(3).find(|words| words[0] == "of" && words[2] == "pages") {

@@ -6,15 +6,10 @@
 use std::ops::Range;
 
 use super::placement::{place, span};
-use super::rows::{Operands, Outcome, multiplying};
+use super::prelude::*;
 use crate::formats::fill::recompute_non_finite;
 use crate::formats::register_blocks::{RegisterBlocks, Shape, block_rows, pieces};
-use crate::method::Request;
 use crate::method::profile::MAX_BLOCK_SIDE;
-use crate::simd::{Kernel, Lanes, Vector};
-use spmv_matrix::Csr;
-use spmv_matrix::disjoint::DisjointMut;
-use spmv_matrix::scalar::Scalar;
 
 /// The number of small blocks whose products are accumulated independently at the same time.
 const TOGETHER: usize = 4;

@@ -6,10 +6,8 @@
 
 use std::ops::Range;
 
-use super::rows::Operands;
-use crate::simd::{GROUP, Kernel, Mask, Vector, prefetch};
-use spmv_matrix::Csr;
-use spmv_matrix::scalar::Scalar;
+use super::prelude::*;
+use crate::simd::{GROUP, Mask, prefetch};
 use spmv_matrix::system;
 
 #[derive(Clone, Copy)]
@@ -310,20 +308,5 @@ mod tests {
     fn groups_of_rows_give_the_sums_of_single_rows() {
         check::<f64>();
         check::<f32>();
-    }
-
-    #[test]
-    fn a_row_can_be_computed_from_its_middle() {
-        let triplets: Vec<_> = (0..23).map(|col| (0, col, 1.0)).collect();
-        let csr = Csr::<f64>::from_triplets(1, 23, &triplets);
-        let operands = Operands { alpha: 1.0, x: &[1.0; 23], beta: 0.0 };
-        for isa in Isa::available() {
-            for start in 0..=23 {
-                let (csr, rows, mut y) = (&csr, 0..1, [f64::NAN]);
-                isa.run(WholeRows { csr, rows, start, operands, y: &mut y, prefetch: false });
-                let head = isa.run(Piece { csr, range: 0..start, x: operands.x });
-                assert_eq!((y[0], head), ((23 - start) as f64, start as f64), "{isa:?}");
-            }
-        }
     }
 }

@@ -47,8 +47,7 @@ impl<T: Scalar> Operands<'_, T> {
     }
 }
 
-/// Returns the product of this project's own code, which does not fail and uses `extra_bytes` in addition to CSR. With
-/// β = 0 it must not read y.
+/// Returns a product that does not fail and uses `extra_bytes` in addition to CSR. With β = 0 it must not read y.
 pub fn multiplying<'a, T>(
     csr: &'a Csr<T>,
     extra_bytes: usize,
@@ -69,8 +68,7 @@ pub fn scale<T: Scalar>(beta: T, y: &mut [T]) {
     }
 }
 
-/// A matrix with more rows than this many times its nonzeros is nearly empty: scaling y then takes longer than its
-/// product.
+/// A matrix with this many times more rows than nonzeros is nearly empty: scaling y takes longer than its product.
 const NEARLY_EMPTY: usize = 4;
 
 /// Computes y ← βy on all threads of the team, each on an equal part of y.

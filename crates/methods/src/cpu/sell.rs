@@ -8,12 +8,8 @@
 //! Memory: the padded matrix, the permutation, and an offset per chunk. Departure: padding repeats the
 //! row's last column index, because that element of x is in cache and belongs to the row anyway.
 
-use super::rows::Outcome;
+use super::prelude::*;
 use crate::formats::strips::{self, SIGMA, Strips, sigma};
-use crate::method::{Code, Method, Operations, Request, Setup};
-use crate::simd::Lanes;
-use spmv_matrix::Csr;
-use spmv_matrix::scalar::Scalar;
 
 pub const METHOD: Method = Method {
     name: "sell",

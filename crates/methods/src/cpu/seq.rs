@@ -4,12 +4,10 @@
 //! the nonzeros in the order of the file. Transposed: y is scaled by β, then the products of each row are
 //! added to the y of their columns.
 //!
-//! Memory: none beyond CSR. Departures: α and β, and the transposed product.
+//! Memory: none beyond CSR. Departure: the transposed product.
 
-use super::rows::{Operands, Outcome, multiplying, scale};
-use crate::method::{Code, Method, Operations, Request, Setup};
-use spmv_matrix::Csr;
-use spmv_matrix::scalar::Scalar;
+use super::prelude::*;
+use super::rows::scale;
 
 pub const METHOD: Method = Method {
     name: "seq",

@@ -7,10 +7,8 @@
 use sprs::MulAcc;
 use sprs::prod::mul_acc_mat_vec_csr;
 
-use super::rows::{Operands, Outcome, multiplying, scale};
-use crate::method::{Code, Method, Operations, Request, Setup, Unavailable};
-use spmv_matrix::Csr;
-use spmv_matrix::scalar::Scalar;
+use super::prelude::*;
+use super::rows::scale;
 
 pub const METHOD: Method = Method {
     name: "sprs",

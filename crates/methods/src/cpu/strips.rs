@@ -10,17 +10,13 @@
 use std::ops::Range;
 
 use super::placement::{Span, place, span};
-use super::rows::{Operands, cut, multiplying};
+use super::prelude::*;
+use super::rows::cut;
 use crate::formats::fill::recompute_non_finite;
 use crate::formats::strips::{Layout, Strip, Strips, entries};
-use crate::method::{Prepared, Request};
-use crate::simd::{Kernel, Lanes, MAX_LANES, Vector, prefetch};
-use spmv_matrix::Csr;
-use spmv_matrix::disjoint::DisjointMut;
-use spmv_matrix::scalar::Scalar;
+use crate::simd::{MAX_LANES, prefetch};
 
-/// The prefetch distance in places. Columns that are far apart are more streams than the hardware
-/// prefetcher follows.
+/// The prefetch distance in places: columns that are far apart are more streams than the hardware prefetcher follows.
 const PREFETCH_DISTANCE: usize = 128;
 
 impl<T: Scalar> Strips<T> {
@@ -115,8 +111,7 @@ impl<T: Scalar> StripRows<'_, T> {
     #[inline(always)]
     unsafe fn sum<V: Vector<T>>(&self, strip: Strip) -> V {
         let (columns, values) = (&self.strips.column_indices[..], &self.strips.values[..]);
-        // SAFETY: by PLACES each column of a strip is a register of places; by COLUMNS their column indices
-        // are within x.
+        // SAFETY: by PLACES each column of a strip is a register of places; by COLUMNS their columns are within x.
         unsafe {
             let mut sums = V::zero();
             for column in 0..strip.width {

@@ -4,7 +4,6 @@ use rayon::prelude::*;
 
 use crate::method::{Parameter, Request};
 use spmv_matrix::Csr;
-use spmv_matrix::memory::extent::Extent;
 use spmv_matrix::scalar::Scalar;
 
 pub const WIDTH: Parameter = Parameter {
@@ -61,18 +60,12 @@ impl<T: Scalar> Rest<T> {
     }
 }
 
-/// Returns an upper bound of the bytes of [`Rest`] while all threads collect its values.
-pub fn memory_of_rest(extent: &Extent) -> u64 {
-    2 * extent.indices() + 3 * extent.nnz * extent.value
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::formats::examples::of_lengths;
 
-    /// Computes the width as cusp's loop does: the first width that is exceeded by too few rows to be worth
-    /// another column.
+    /// Computes the width as cusp's loop does: the first that too few rows exceed to be worth another column.
     fn cusp(csr: &Csr<f64>) -> usize {
         let longer = |width: usize| csr.row_lengths().filter(|&l| l as usize > width).count();
         let few = |rows: usize| 3 * rows < csr.rows() || rows < 4096;

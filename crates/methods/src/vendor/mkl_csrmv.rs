@@ -5,9 +5,7 @@
 use std::ffi::{c_char, c_int};
 
 use super::mkl;
-use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
-use spmv_matrix::Csr;
-use spmv_matrix::scalar::Scalar;
+use crate::cpu::prelude::*;
 
 pub const METHOD: Method = Method {
     name: "mkl-csrmv",
@@ -25,10 +23,7 @@ const TRANSPOSE: *const c_char = c"T".as_ptr();
 /// The description of a general matrix with zero-based indices.
 const GENERAL_ZERO_BASED: *const c_char = c"G  C  ".as_ptr();
 
-fn prepare<'a, T: Scalar>(
-    csr: &'a Csr<T>,
-    request: &Request<'a>,
-) -> Result<Prepared<'a, T>, Unavailable> {
+fn prepare<'a, T: Scalar>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a, T> {
     let mkl = mkl::mkl()?;
     let routines = mkl.routines::<T>();
     let (Some(csrgemv), Some(csrmv)) = (&routines.csrgemv, &routines.csrmv) else {

@@ -6,10 +6,8 @@ use std::ffi::c_int;
 use std::ptr::null_mut;
 
 use super::mkl::{self, GENERAL, Handle, Mkl, SparseMv, check};
-use crate::method::{Code, Failed, Method, Operations, Prepared, Request, Setup, Unavailable};
-use spmv_matrix::Csr;
-use spmv_matrix::memory::extent::Extent;
-use spmv_matrix::scalar::Scalar;
+use crate::cpu::prelude::*;
+use crate::method::Failed;
 
 pub const METHOD: Method = Method {
     name: "mkl-ie",
@@ -26,16 +24,12 @@ pub const METHOD_OPT: Method = Method {
     name: "mkl-ie-opt",
     setup: Setup::Inspection,
     summary: "mkl-ie after mkl_sparse_set_mv_hint and mkl_sparse_optimize, which count as setup",
-    memory: memory_optimised,
+    // Of the copy that mkl_sparse_optimize makes, MKL does not report the size: the process of MKL 2025.3 grew by 15 to 28
+    // bytes per nonzero in f64 and 11 to 20 in f32; the largest values are for three diagonals.
+    memory: |extent| extent.nnz * (2 * extent.value + 9) + 16 * extent.rows + mkl::memory(extent),
     code: Code::Cpu { parallel: true, f64: prepare::<_, true>, f32: prepare::<_, true> },
     ..METHOD
 };
-
-/// Bounds the bytes of the copy that mkl_sparse_optimize makes. MKL does not report its size: the process of MKL 2025.3
-/// grew by 15 to 28 bytes per nonzero in f64 and 11 to 20 in f32; the largest values are for three diagonals.
-fn memory_optimised(extent: &Extent) -> u64 {
-    extent.nnz * (2 * extent.value + 9) + 16 * extent.rows + mkl::memory(extent)
-}
 
 struct Matrix {
     handle: Handle,
@@ -54,7 +48,7 @@ impl Drop for Matrix {
 fn prepare<'a, T: Scalar, const OPTIMISE: bool>(
     csr: &'a Csr<T>,
     request: &Request<'a>,
-) -> Result<Prepared<'a, T>, Unavailable> {
+) -> Outcome<'a, T> {
     let mkl = mkl::mkl()?;
     mkl.set_threads(request.team.len());
     let unavailable = |Failed(reason)| Unavailable(reason);

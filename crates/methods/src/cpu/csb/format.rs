@@ -4,21 +4,16 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use crate::cpu::prelude::*;
 use crate::formats::entries_of;
-use crate::method::Unavailable;
-use spmv_matrix::Csr;
-use spmv_matrix::memory::extent::Extent;
-use spmv_matrix::scalar::Scalar;
 
 /// The smallest number of block rows per thread, for load balance.
 pub const SLACKNESS: usize = 8;
-/// The largest size of the part of x or y that belongs to a block, in bytes: a second-level cache, as the
-/// original assumes.
+/// The largest bytes of the part of x or y that belongs to a block: a second-level cache, as the original assumes.
 const CACHE: usize = 256 * 1024;
 /// The largest log₂ β: a row or column within a block must fit in 16 bits.
 const MOST_BITS: u32 = 16;
-/// The smallest average number of nonzeros per block. With fewer, the overhead per block would exceed the
-/// work in it.
+/// The smallest average number of nonzeros per block. With fewer, the overhead of a block exceeds its work.
 const NONZEROS_PER_BLOCK: usize = 8;
 
 pub fn log_beta<T: Scalar>(csr: &Csr<T>, threads: usize) -> u32 {
@@ -38,8 +33,7 @@ pub fn log_beta<T: Scalar>(csr: &Csr<T>, threads: usize) -> u32 {
     log_beta
 }
 
-/// Returns an upper bound of the bytes of [`Blocks`] while they are sorted, and of the tasks and
-/// temporaries of their products.
+/// Bounds the bytes of [`Blocks`] while they are sorted, and of the tasks and temporaries of their products.
 pub fn memory(extent: &Extent) -> u64 {
     let Extent { rows, cols, nnz, value, .. } = *extent;
     let of_size = |beta: u64| rows.div_ceil(beta) * cols.div_ceil(beta);

@@ -13,8 +13,7 @@ use spmv_matrix::scalar::Scalar;
 /// A line of blocks is cut if it has more than this many times the average number of nonzeros per line. The
 /// average assumes at least as many lines as the rules require.
 const BALANCE: usize = 2;
-/// The smallest number of nonzeros per output of a piece. With fewer, its temporaries would cost more than
-/// the piece saves.
+/// The smallest number of nonzeros per output of a piece. With fewer, its temporaries cost more than the piece saves.
 const BREAK_EVEN: usize = 4;
 
 pub struct Task {
@@ -151,8 +150,7 @@ impl<T: Scalar> Cutter<'_, T> {
         }
     }
 
-    /// Returns the task of a piece or, if the piece is a single block that is too heavy, one task for each of the block's
-    /// rows of quadrants.
+    /// Returns the task of a piece, or one for each row of quadrants if the piece is a single block that is too heavy.
     fn tasks(
         &self,
         line: usize,
@@ -209,20 +207,16 @@ impl<T: Scalar> Cutter<'_, T> {
 
 // Not run in Miri: nothing above is unsafe, and each test would take minutes.
 #[cfg(all(test, not(miri)))]
-pub mod tests {
+mod tests {
     use super::*;
     use spmv_matrix::Csr;
 
-    /// Returns a matrix with a full row, a full column, a dense block and a diagonal.
-    pub fn csr() -> Csr<f64> {
+    /// Returns the blocks of a matrix with a full row, a full column, a dense block and a diagonal.
+    fn blocks() -> Blocks<f64> {
         let lines = (0..900).flat_map(|k| [(5, k), (k, 17), (k, k)]);
         let dense = (0..50).flat_map(|row| (0..60).map(move |col| (324 + row, 130 + col)));
         let triplets: Vec<_> = lines.chain(dense).map(|(row, col)| (row, col, 1.0)).collect();
-        Csr::from_triplets(900, 900, &triplets)
-    }
-
-    fn blocks() -> Blocks<f64> {
-        Blocks::new(&csr(), 6).unwrap()
+        Blocks::new(&Csr::from_triplets(900, 900, &triplets), 6).unwrap()
     }
 
     #[test]

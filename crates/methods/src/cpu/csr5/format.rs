@@ -5,10 +5,8 @@ use std::ops::Range;
 use crossbeam_utils::CachePadded;
 
 use super::Shape;
+use crate::cpu::prelude::*;
 use crate::simd::{Aligned, LINE};
-use spmv_matrix::Csr;
-use spmv_matrix::memory::extent::Extent;
-use spmv_matrix::scalar::Scalar;
 
 /// The flag in `tile_rows` of a dirty tile: a row that ends before the tile's last row is empty, so the
 /// rows that start in the tile are not consecutive.
@@ -46,8 +44,7 @@ pub struct Chunk<T> {
     pub calibrator: T,
 }
 
-/// Returns an upper bound of the bytes of all chunks: descriptors of up to 20 bytes per 16 nonzeros, and an
-/// offset per row of dirty tiles.
+/// Bounds the bytes of all chunks: descriptors of up to 20 bytes per 16 nonzeros, an offset per row of dirty tiles.
 pub fn memory(extent: &Extent) -> u64 {
     extent.nnz * (extent.value + 4 + 2) + 12 * extent.rows.min(extent.nnz)
 }

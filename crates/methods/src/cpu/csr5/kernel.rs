@@ -31,8 +31,7 @@ static CONSECUTIVE: [u32; 256] = {
     offsets
 };
 
-/// The kernel for the tiles of a chunk: y ← βy + αAx. It returns the sum of the chunk's first row instead
-/// of adding it.
+/// The tiles of a chunk: y ← βy + αAx. The sum of the chunk's first row is returned instead of added.
 pub struct Tiles<'a, T> {
     pub chunk: &'a Chunk<T>,
     pub shape: Shape,
@@ -269,8 +268,7 @@ impl<V> Segments<V> {
         V: Vector<T>,
     {
         let (mut firsts, mut lasts) = ([T::zero(); MAX_LANES], [T::zero(); MAX_LANES]);
-        // SAFETY: the arrays have as many elements as any register has lanes; the flags are guaranteed by
-        // the caller.
+        // SAFETY: the arrays have as many elements as any register has lanes; the caller guarantees the flags.
         unsafe {
             self.first.select(self.sum, self.seen).store(firsts.as_mut_ptr());
             self.sum.store(lasts.as_mut_ptr());

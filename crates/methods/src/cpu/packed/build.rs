@@ -301,8 +301,7 @@ impl<const LANES: usize> Place<LANES> {
     }
 }
 
-/// Writes the registers of two slices in turn: the kernel reads both at the same time, and one stream is read faster from
-/// memory than two.
+/// Writes the registers of two slices in turn: the kernel reads both together, and one stream is faster than two.
 fn interleave<E: Copy, const LANES: usize>(slices: &[E], to: &mut [E]) {
     let (a, b) = slices.split_at(slices.len() / 2);
     let registers = a.as_chunks::<LANES>().0.iter().zip(b.as_chunks::<LANES>().0);

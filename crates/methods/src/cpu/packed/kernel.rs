@@ -7,11 +7,9 @@
 use super::factors::Factors;
 use super::source::{Any, Coded, Exact, Full, PREFETCH_DISTANCE, Same, Source};
 use super::window::{Columns, Diagonal, MAX_HEIGHT, Segment, Slice, Window};
-use crate::cpu::rows::Operands;
+use crate::cpu::prelude::*;
 use crate::formats::fill::exact_sum;
-use crate::simd::{Index, Isa, Kernel, Lanes, MAX_LANES, Vector, prefetch};
-use spmv_matrix::Csr;
-use spmv_matrix::scalar::Scalar;
+use crate::simd::{Index, MAX_LANES, prefetch};
 
 /// The product of one window: y ← αAx + βy for its rows.
 pub struct Multiply<'a, T> {
@@ -56,8 +54,7 @@ impl<T: Scalar + Lanes> Multiply<'_, T> {
     }
 }
 
-/// The kernel for one form of values and of column indices. A single kernel for all forms would be a function so large
-/// that compiling it takes twice as long.
+/// The kernel for one form of values and of column indices. A single one for all would take twice as long to compile.
 struct OneForm<'a, T, I, F> {
     product: Multiply<'a, T>,
     factors: F,

@@ -10,18 +10,13 @@ use super::build::{Packer, Packing};
 use super::kernel::Multiply;
 use super::window::Window;
 use super::{WINDOW_ROWS, packing_for};
+use crate::cpu::prelude::*;
 use crate::cpu::row_kernels::{WholeRows, prefetching_pays};
-use crate::cpu::rows::Operands;
 use crate::formats::entries_of;
-use crate::method::Request;
-use crate::simd::{Isa, Lanes};
-use spmv_matrix::Csr;
-use spmv_matrix::scalar::Scalar;
 use spmv_matrix::system::cache_bytes;
 use spmv_matrix::system::pages::{PAGE, provided_to_thread};
 
-/// The predicted times for the whole matrix, in seconds: of packing, and of a product of the packed matrix and of the CSR
-/// arrays.
+/// The predicted times for the whole matrix, in seconds: of packing, and of a product of either form.
 #[derive(Clone, Copy, Debug)]
 pub struct Prediction {
     pub setup: f64,

@@ -7,8 +7,7 @@ use crate::simd::Mask;
 
 /// The estimated cost of a step of a slice, which gathers a register of x, in multiplications of registers.
 pub const STEP: usize = 6;
-/// The estimated cost of summing the lanes of a register, or of storing them one by one, in multiplications
-/// of registers.
+/// The estimated cost of summing or storing the lanes of a register one by one, in multiplications of registers.
 pub const LANE_SUM: usize = 12;
 
 /// Contiguous rows, packed. All streams are read once and in order: bands, then segments, then long rows. The unchecked
@@ -47,8 +46,7 @@ pub struct Window<T> {
     pub long_rows: Vec<(u16, u32)>,
 }
 
-/// A run of slices, each of as many consecutive rows as a register has lanes. All have nonzeros on the same
-/// diagonals.
+/// A run of slices, each of as many consecutive rows as a register has lanes, all on the same diagonals.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Band {
     /// The first row, relative to the window's first row.
@@ -78,8 +76,7 @@ pub struct Segment {
 
 pub const MAX_HEIGHT: usize = 4;
 
-/// As many blocks as a register has lanes, the longest first. Step j contains the j-th column of each block
-/// that has one.
+/// As many blocks as a register has lanes, the longest first. Step j has the j-th column of each block that has one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slice {
     /// The number of steps in which all lanes have a block.
