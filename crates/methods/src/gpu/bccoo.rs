@@ -18,11 +18,10 @@
 //! last tile is padded with zeros. Memory: per block its values, 4 bytes for the column and one bit; 4 bytes per
 //! thread; per tile 2 h values with their marks.
 //!
-//! Departures from the source: α and β are supported; both precisions; the shape is chosen by bytes instead of by
-//! timing hundreds of kernels; no slices of the matrix (BCCOO+), no compressed columns, no textures; complete rows are
-//! stored immediately instead of being buffered; a thread block in which no row ends does not wait; a matrix whose
-//! blocks would be mostly padding is refused. A stored zero counts as padding: its product is 0 even if x is NaN or
-//! infinite.
+//! Departures from the source: both precisions; the shape is chosen by bytes instead of by timing hundreds of kernels;
+//! no slices of the matrix (BCCOO+), no compressed columns, no textures; complete rows are stored immediately instead
+//! of being buffered; a thread block in which no row ends does not wait. A stored zero counts as padding: its product
+//! is 0 even if x is NaN or infinite.
 
 mod blocks;
 

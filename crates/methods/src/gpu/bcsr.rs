@@ -6,9 +6,9 @@
 //! in the same row of the blocks, and add their sums by shuffles. A block that would exceed the last column is moved
 //! left until it ends at that column. The default block size is the listed one with the fewest estimated bytes.
 //!
-//! Memory: the blocks with one column index each, and one offset per row of blocks. Departures from the source: α and β
-//! are supported; a stored zero counts as padding, and its x (which may be NaN or infinite) is ignored; a matrix whose
-//! blocks would be mostly padding, or that is narrower than a block, is refused.
+//! Memory: the blocks with one column index each, and one offset per row of blocks. Departures from the source: a
+//! stored zero counts as padding, and its x (which may be NaN or infinite) is ignored; a matrix that is narrower than a
+//! block is refused.
 
 use super::prelude::*;
 use crate::formats::register_blocks::{self, RegisterBlocks, fewest_bytes, pieces, shape};

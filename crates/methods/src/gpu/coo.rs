@@ -7,14 +7,13 @@
 //! computes y ← βy for the rows at the ends of intervals and those without nonzeros.
 //!
 //! Memory: a row index per nonzero, and 4 bytes for each row of the first kernel: up to two per interval, and those
-//! without nonzeros. Departures from the source: α and β are supported; loads run four steps ahead; the scan has only
-//! as many steps as the longest run needs. The sums of the first and the last row of each warp are added by atomic
-//! operations without a return value (the paper has a second kernel for the last): such an operation is executed by the
-//! cache, and the thread does not wait. Therefore the order of summation varies in rows that several warps share. The
-//! other rows are stored, not added to.
+//! without nonzeros. Departures from the source: loads run four steps ahead; the scan has only as many steps as the
+//! longest run needs. The sums of the first and the last row of each warp are added by atomic operations without a
+//! return value (the paper has a second kernel for the last): such an operation is executed by the cache, and the
+//! thread does not wait. Therefore the order of summation varies in rows that several warps share. The other rows are
+//! stored, not added to.
 
 use super::ell::{BLOCK, block};
-use super::find_rows::find_rows;
 use super::prelude::*;
 use super::start_rows::StartRows;
 use crate::formats::coordinates::row_indices;
@@ -45,8 +44,8 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
     let block = block(request);
     let kernel = csr.compile(program!("cuda/coo.cu"), &[("BLOCK", block)])?.kernel("coo")?;
     let adding = Adding::new(kernel, block, csr.host.nnz(), request.number("interval"))?;
-    let shared = find_rows(csr, adding.sizes[1] as usize, csr.host.nnz().saturating_sub(1))?;
-    let start = StartRows::of::<T>(&csr.gpu, shared)?;
+    let last = csr.host.nnz().saturating_sub(1);
+    let start = StartRows::of_pieces(csr, adding.sizes[1] as usize, last)?;
     let row_indices = csr.gpu.upload(&row_indices(&csr.row_offsets.to_vec()?))?;
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
         start.run(beta, y)?;

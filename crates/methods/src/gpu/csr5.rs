@@ -14,16 +14,14 @@
 //! arrays); per tile 8 bytes; per lane 4 bytes (8 from σ = 23 on); 4 bytes per empty offset, per nonzero of the tail,
 //! and per row for the first kernel: up to two per tile, those of the tail, and those without nonzeros.
 //!
-//! Departures from the original: α and β are supported; y ← βy is part of the product (the original driver does not
-//! time it); the sum across lanes is a segmented scan, not a difference of prefix sums, whose error depends on other
-//! rows; a ballot replaces `scansum_offset`; a tile is dirty only if an empty row precedes a row that starts in it;
-//! space for empty offsets is reserved through a counter, not by a scan of their counts; calibrators are added by atomic
-//! operations in the same kernel (the original stores them for a second kernel), and so is the tail, with one thread
-//! per nonzero and a stored row index (the original has a third kernel, which assigns a block to each row and would
-//! visit every empty row at the end); a last tile that is full is not part of the tail. The order of summation varies
-//! in rows that span many tiles.
+//! Departures from the original: y ← βy is part of the product (the original driver does not time it); the sum across
+//! lanes is a segmented scan, not a difference of prefix sums, whose error depends on other rows; a ballot replaces
+//! `scansum_offset`; a tile is dirty only if an empty row precedes a row that starts in it; space for empty offsets is
+//! reserved through a counter, not by a scan of their counts; calibrators are added by atomic operations in the same
+//! kernel (the original stores them for a second kernel), and so is the tail, with one thread per nonzero and a stored
+//! row index (the original has a third kernel, which assigns a block to each row and would visit every empty row at the
+//! end); a last tile that is full is not part of the tail. The order of summation varies in rows that span many tiles.
 
-use super::find_rows::find_rows;
 use super::prelude::*;
 use super::start_rows::StartRows;
 
@@ -65,7 +63,7 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
     let tiles = Tiles::of(csr, &module, sigma)?;
     let tail_start = tiles.count * LANES * sigma;
     let tail_rows = rows_of(csr, &module, csr.host.nnz() - tail_start, tail_start, 1)?;
-    let start = StartRows::of::<T>(&csr.gpu, find_rows(csr, LANES * sigma, tail_start)?)?;
+    let start = StartRows::of_pieces(csr, LANES * sigma, tail_start)?;
     let (count, tail) = (tiles.count as u32, tail_rows.len() as u32);
     let grid = (tiles.count + tail_rows.len().div_ceil(LANES)).div_ceil(block / LANES);
 
@@ -78,8 +76,7 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
     }))
 }
 
-/// Bounds the bytes of the tiles: descriptors of up to 128 bytes per tile, an offset per row of dirty tiles, and the
-/// list of rows for the first kernel.
+/// Bounds the bytes of the tiles: descriptors of up to 128 bytes, an offset per row of dirty tiles, the list of rows.
 fn memory(extent: &Extent) -> u64 {
     extent.nnz * (extent.value + 6) + 4 * extent.rows.min(extent.nnz) + 4 * extent.rows
 }

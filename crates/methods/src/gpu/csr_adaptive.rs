@@ -7,11 +7,11 @@
 //! with all threads of the block. A row of more than 3072 nonzeros is divided over several blocks (CSR-VectorL of
 //! clSPARSE): each block stores the sum of its part, and the block that does so last adds them in their order.
 //!
-//! Memory: 8 bytes per row block; if a row is divided, 4 bytes and a value more. Departures: α and β are supported; a
-//! row block also has at most 1024 rows, so that a long run of empty rows is divided; clSPARSE adds the parts of a
-//! divided row by atomic operations, in an order that varies. `block=1024` is the method of five-gpu-algorithms: each
-//! thread loads one product, one thread sums a row, and a long row is not divided. The default of 256 threads, which
-//! load four products each, is that of Greathouse and Daga and of clSPARSE.
+//! Memory: 8 bytes per row block; if a row is divided, 4 bytes and a value more. Departures: a row block also has at
+//! most 1024 rows, so that a long run of empty rows is divided; clSPARSE adds the parts of a divided row by atomic
+//! operations, in an order that varies. `block=1024` is the method of five-gpu-algorithms: each thread loads one
+//! product, one thread sums a row, and a long row is not divided. The default of 256 threads, which load four products
+//! each, is that of Greathouse and Daga and of clSPARSE.
 
 use super::prelude::*;
 
@@ -102,8 +102,7 @@ fn row_blocks(row_offsets: &[u32], capacity: usize, part: usize) -> Vec<(u32, u3
     blocks
 }
 
-/// The first case is that of five-gpu-algorithms, IV-C: of rows with 20, 21 and 44 nonzeros, a row block of 64 contains
-/// the first two.
+/// The first case is that of five-gpu-algorithms, IV-C: of rows of 20, 21 and 44, a row block of 64 has the first two.
 #[cfg(test)]
 #[test]
 fn row_blocks_have_few_nonzeros_and_rows_or_a_part_of_a_long_row() {

@@ -4,8 +4,8 @@
 //! the loads are coalesced only where rows are short. The grid has one thread per row. No shared memory, no setup, no
 //! memory in addition to CSR.
 //!
-//! Departures from the source: α and β are supported; a thread owns exactly one row, whereas the listing allows a
-//! smaller grid whose threads stride over the rows.
+//! Departures from the source: a thread owns exactly one row, whereas the listing allows a smaller grid whose threads
+//! stride over the rows.
 
 use super::by_rows;
 use super::prelude::*;

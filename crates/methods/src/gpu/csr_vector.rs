@@ -6,8 +6,7 @@
 //! at an aligned nonzero (cusp). Setup only computes the mean row length. No memory in addition to CSR.
 //!
 //! Departures from the listing: it always assigns a whole warp to a row (`lanes=32`), reduces through shared memory and
-//! has a barrier in a divergent branch, which Volta and later GPUs do not allow; shuffles need neither. α and β are
-//! supported.
+//! has a barrier in a divergent branch, which Volta and later GPUs do not allow; shuffles need neither.
 
 use super::prelude::*;
 use super::{by_rows, depth_for, lanes_for};

@@ -17,16 +17,16 @@
 //! published figures count neither; they correspond to `--order band-k --methods gpu-csrk-3:order=natural`.
 //!
 //! Memory: the group pointers; with Band-k order also the permuted matrix, x, and the permutation. Departures from the
-//! paper: α and β are supported; the sums of lanes are added by shuffles, not through shared memory; a lane loads four
-//! nonzeros at a time; for every mean row length, GPUSpMV-3 uses the sizes of the formulas, and GPUSpMV-3.5 those for
-//! more than 8 nonzeros per row; groups are limited by their number of nonzeros, as on the CPU: the given number of rows
-//! of mean length, so fewer long rows or more short ones.
+//! paper: the sums of lanes are added by shuffles, not through shared memory; a lane loads four nonzeros at a time; for
+//! every mean row length, GPUSpMV-3 uses the sizes of the formulas, and GPUSpMV-3.5 those for more than 8 nonzeros per
+//! row; groups are limited by their number of nonzeros, as on the CPU: the given number of rows of mean length, so
+//! fewer long rows or more short ones.
 
 mod tuning;
 
 use std::ops::RangeInclusive;
 
-use tuning::{BLOCKS, SERIAL, Sizes};
+use tuning::{BLOCKS, SERIAL};
 
 use super::prelude::*;
 use crate::formats::csr_k::{COARSENING, LARGE_SIZES, ORDER, RowOrder, SMALL_SIZES};
@@ -147,12 +147,7 @@ fn prepare<'a, T: Value>(
 
 impl Plan {
     /// Takes the requested block and sizes; defaults are the block of `case` and `sizes`.
-    fn new(
-        request: &Request,
-        kernel: &'static str,
-        case: usize,
-        Sizes { srs, ssrs }: Sizes,
-    ) -> Self {
+    fn new(request: &Request, kernel: &'static str, case: usize, [srs, ssrs]: [usize; 2]) -> Self {
         let block = request.word("block").unwrap_or(BLOCKS[case]);
         let shape = tuning::shape(block);
         let (shape, sizes) = match (kernel, shape) {
@@ -193,8 +188,7 @@ fn natural_product<'a, T: Value>(
     .with_csr_bytes(csr.host.bytes()))
 }
 
-/// Permutes the matrix into Band-k order and prepares the product, which first permutes x and then stores each element of
-/// y at its original place.
+/// Prepares the product of the matrix in Band-k order, which permutes x and stores each element of y at its own place.
 fn permuted_product<'a, T: Value>(
     csr: &'a DeviceCsr<'a, T>,
     module: &Module,
@@ -252,7 +246,7 @@ fn parameters_that_are_not_given_depend_on_the_case() {
     let team = crate::team::Team::floating(1);
     let plan = |given, case| {
         let request = Request { given, ..Request::new(&team) };
-        Plan::new(&request, "csrk_3", case, Sizes { srs: 15, ssrs: 7 })
+        Plan::new(&request, "csrk_3", case, [15, 7])
     };
     let by_case = plan(&[], 2);
     assert_eq!(by_case.block, ("8x8x8", Dim3 { x: 8, y: 8, z: 8 }));

@@ -18,11 +18,11 @@
 //! the place of its irregular entries, 8 per group; 4 bytes and a value per chunk, and 8 bytes per long row. Setup
 //! copies CSR to the host and converts it there.
 //!
-//! Departures from the source: α and β are supported; y is in the original order, and rows without entries are part of
-//! the product; rows of 4 entries, and those of 3 without a partner, are medium rows; a warp owns up to 256 entries of a
-//! long row instead of 64; a warp loads 4 blocks together, of all its groups, before it multiplies them; it owns as many
-//! groups as leave 32 warps to each multiprocessor, instead of by a number of rows. In f32, values and x are converted to
-//! f64 when they are loaded, so that products and sums are as exact as in f64.
+//! Departures from the source: y is in the original order, and rows without entries are part of the product; rows of 4
+//! entries, and those of 3 without a partner, are medium rows; a warp owns up to 256 entries of a long row instead of
+//! 64; a warp loads 4 blocks together, of all its groups, before it multiplies them; it owns as many groups as leave 32
+//! warps to each multiprocessor, instead of by a number of rows. In f32, values and x are converted to f64 when they
+//! are loaded, so that products and sums are as exact as in f64.
 
 mod format;
 

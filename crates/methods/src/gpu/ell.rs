@@ -4,8 +4,7 @@
 //! stride that is a multiple of 32. Each thread owns one row, so a warp loads 32 neighbouring entries at once. Padding
 //! has the column index 0xffffffff; a thread that loads it has reached the end of its row.
 //!
-//! Memory: the padded matrix. Departures from the source: α and β are supported; a thread loads four entries of its row
-//! at a time; a matrix that would be mostly padding is refused.
+//! Memory: the padded matrix. Departures from the source: a thread loads four entries of its row at a time.
 
 use super::prelude::*;
 use crate::formats::strips::{self, Strips};

@@ -10,13 +10,13 @@
 //! a block within one row computes a single sum; a warp that finds empty rows searches for the next nonempty row; a
 //! block with more rows than nonzeros writes to y directly.
 //!
-//! Memory: 4 bytes per block, plus 4 bytes. Departures from the paper: α and β are supported; the first kernel does not
-//! clear rows that a block stores (the paper clears all); the row after the last block is that of the last nonzero, so
-//! no block owns empty rows at the end; rows are assigned to threads before x is gathered; columns are sorted before
-//! the transpose and the order is restored in registers, as in the paper (the authors' code uses shared memory). The
-//! defaults are as published up to Pascal. From Volta on, columns are not sorted (the paper credits the sort with 2 % of
-//! the time, but it takes a quarter of the instructions), and products are transposed through shared memory, where
-//! threads load one nonzero at a time instead of 16 bytes, so that a warp gathers x for neighbouring nonzeros.
+//! Memory: 4 bytes per block, plus 4 bytes. Departures from the paper: the first kernel does not clear rows that a
+//! block stores (the paper clears all); the row after the last block is that of the last nonzero, so no block owns
+//! empty rows at the end; rows are assigned to threads before x is gathered; columns are sorted before the transpose
+//! and the order is restored in registers, as in the paper (the authors' code uses shared memory). The defaults are as
+//! published up to Pascal. From Volta on, columns are not sorted (the paper credits the sort with 2 % of the time, but
+//! it takes a quarter of the instructions), and products are transposed through shared memory, where threads load one
+//! nonzero at a time instead of 16 bytes, so that a warp gathers x for neighbouring nonzeros.
 
 use super::prelude::*;
 

@@ -4,10 +4,10 @@
 //! loads x once for each of its rows and adds each product to the y of its column by an atomic operation. The buffered
 //! variant first sums the products of equal columns in shared memory.
 //!
-//! Memory: 4 bytes per block, plus 4 bytes. Departures from the paper: α and β are supported; the paper does not
-//! describe how the buffer is addressed. Here the buffer has half as many entries as the block has nonzeros, and a
-//! column's entry is its number modulo that size; a product whose entry is used by another column is added to y
-//! directly. In both variants the order of summation varies.
+//! Memory: 4 bytes per block, plus 4 bytes. Departures from the paper: the paper does not describe how the buffer is
+//! addressed. Here the buffer has half as many entries as the block has nonzeros, and a column's entry is its number
+//! modulo that size; a product whose entry is used by another column is added to y directly. In both variants the order
+//! of summation varies.
 
 use super::hola::{self, BLOCK, Hola, ITEMS, SORT};
 use super::prelude::*;

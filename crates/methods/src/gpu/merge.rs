@@ -10,11 +10,11 @@
 //! search for its ends.
 //!
 //! Memory: per tile 8 bytes for its start if there is a search kernel, 4 bytes and two values for its carries.
-//! Departures: α and β are supported; one tile per block, as in the code, whereas in the paper each block of a resident
-//! wave processes several; products are always staged in shared memory (the code's "direct" mode for f64 is omitted);
-//! matrices with one column have no separate kernel. The published method has a third kernel, the fix-up, which adds
-//! the carries. The ends of rows mark their steps of the path in a bit map and threads count the marks before theirs,
-//! which gives the points that the published threads search for.
+//! Departures: one tile per block, as in the code, whereas in the paper each block of a resident wave processes
+//! several; products are always staged in shared memory (the code's "direct" mode for f64 is omitted); matrices with
+//! one column have no separate kernel. The published method has a third kernel, the fix-up, which adds the carries. The
+//! ends of rows mark their steps of the path in a bit map and threads count the marks before theirs, which gives the
+//! points that the published threads search for.
 //!
 //! `gpu-merge-bits` stores in setup what a thread of a tile then need not compute: the starts of the tiles, and for each
 //! thread a descriptor of 4 bytes with a bit field of the steps that end rows and the number of rows that end in the

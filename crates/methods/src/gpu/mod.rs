@@ -1,5 +1,5 @@
-//! This project's SpMV methods for GPUs. Each file prepares the launches of the kernels in the file of the same
-//! name in `cuda/`.
+//! This project's methods for GPUs. Each file prepares the launches of the kernels in the file of its name in `cuda/`.
+//! All support α and β, which most sources do not, and a format that would store mostly padding refuses the matrix.
 
 pub mod auto;
 pub mod bccoo;
@@ -16,7 +16,6 @@ pub mod csrk;
 pub mod dasp;
 pub mod dia;
 pub mod ell;
-mod find_rows;
 pub mod hola;
 pub mod hola_t;
 pub mod hyb;
@@ -82,8 +81,7 @@ fn lanes_for<T>(csr: &Csr<T>) -> usize {
     mean.div_ceil(AHEAD).next_power_of_two().clamp(2, 32)
 }
 
-/// Returns how many nonzeros each of `lanes` threads per row loads at a time: one if more would mostly be beyond the end
-/// of a row of mean length.
+/// Returns how many nonzeros each of `lanes` threads loads at a time: one if more would mostly be beyond a mean row.
 fn depth_for<T>(csr: &Csr<T>, lanes: usize) -> usize {
     if csr.nnz() >= 2 * lanes * csr.rows() { AHEAD } else { 1 }
 }

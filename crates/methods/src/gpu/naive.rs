@@ -4,8 +4,8 @@
 //! y ← βy; then each thread multiplies the nonzeros of its row of A and adds each product to y by an atomic operation,
 //! so the order of summation varies. No setup, no memory in addition to CSR.
 //!
-//! Departures from the source: α and β are supported; HOLA's program does not clear y before the transposed product,
-//! and launches one thread per column even if A is not square.
+//! Departures from the source: HOLA's program does not clear y before the transposed product, and launches one thread
+//! per column even if A is not square.
 
 use super::csr_scalar;
 use super::prelude::*;

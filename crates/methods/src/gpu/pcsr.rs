@@ -5,9 +5,9 @@
 //! pieces of 1024, and each thread sums the part of its row that lies in the piece. All accesses except those of x are
 //! coalesced, but the products are written and read once more.
 //!
-//! Memory: one value per nonzero. Departures from the source: α and β are supported; a thread computes one product,
-//! whereas the listing allows a smaller grid whose threads stride over them; y is stored once after the last piece, and
-//! only for existing rows (the listing stores y in every piece and writes past the last row).
+//! Memory: one value per nonzero. Departures from the source: a thread computes one product, whereas the listing allows
+//! a smaller grid whose threads stride over them; y is stored once after the last piece, and only for existing rows
+//! (the listing stores y in every piece and writes past the last row).
 
 use super::prelude::*;
 

@@ -6,8 +6,7 @@
 //! Padding has the column index 0xffffffff; a thread that loads it has reached the end of its row.
 //!
 //! Memory: the padded matrix, the permutation, and an offset per chunk, counted in columns of C entries, so that 32
-//! bits are enough for every matrix. Departures from the source: α and β are supported; a thread loads four entries of
-//! its row at a time; a matrix that would be mostly padding is refused.
+//! bits are enough for every matrix. Departures from the source: a thread loads four entries of its row at a time.
 
 use super::ell::{BLOCK, NO_ENTRY, block};
 use super::prelude::*;

@@ -15,14 +15,13 @@
 //! 1.8 bytes per nonzero for indices, 8 bytes and a value for each entry taken out, and 4 bytes for each row of the first
 //! kernel.
 //!
-//! Departures from the source: α and β are supported; both precisions; all rows are processed (the code omits m mod 16
-//! rows); clearing y and the second pass are part of the product; that pass uses COO, not CSR5; the two lanes of a row
-//! divide CSR tiles as in the other formats; HYB, whose rule is commented out in the code, is only chosen with
-//! `hyb=on`, for a coefficient of variation of at least 1 and at most four listed entries. In dense and ELL tiles a
-//! stored zero counts as padding: its product is 0 even if x is NaN or infinite.
+//! Departures from the source: both precisions; all rows are processed (the code omits m mod 16 rows); clearing y and
+//! the second pass are part of the product; that pass uses COO, not CSR5; the two lanes of a row divide CSR tiles as in
+//! the other formats; HYB, whose rule is commented out in the code, is only chosen with `hyb=on`, for a coefficient of
+//! variation of at least 1 and at most four listed entries. In dense and ELL tiles a stored zero counts as padding: its
+//! product is 0 even if x is NaN or infinite.
 
 mod convert;
-mod encode;
 mod format;
 #[cfg(test)]
 mod tests;
@@ -72,14 +71,13 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
     let add_units = module.kernel("tile_units")?;
 
     let tiles = Tiles::of(&csr.download()?, Choices { hyb, apart });
-    let units = tiles.units();
+    let (unit_rows, unit_tiles) = tiles.units();
     let start = StartRows::of::<T>(gpu, gpu.upload(&tiles.shared_rows(csr.host.rows()))?)?;
-    let unit_count = units.rows.len() as u32;
-    let grid = units.rows.len().div_ceil(block / 32);
-    let (unit_rows, unit_tiles) = (gpu.upload(&units.rows)?, gpu.upload(&units.tiles)?);
-    let heads = gpu.upload(tiles.encoded.tiles.as_flattened())?;
-    let values = gpu.upload(&tiles.encoded.values)?;
-    let indices = gpu.upload(&tiles.encoded.indices)?;
+    let (unit_count, grid) = (unit_rows.len() as u32, unit_rows.len().div_ceil(block / 32));
+    let (unit_rows, unit_tiles) = (gpu.upload(&unit_rows)?, gpu.upload(&unit_tiles)?);
+    let heads = gpu.upload(tiles.heads.as_flattened())?;
+    let values = gpu.upload(&tiles.values)?;
+    let indices = gpu.upload(&tiles.indices)?;
     let entries = tiles.apart.len();
     let add_apart = Adding::new(module.kernel("tile_apart")?, APART_BLOCK, entries, None)?;
     let rows: Vec<_> = tiles.apart.iter().map(|entry| entry.0).collect();

@@ -40,8 +40,7 @@ pub fn memory(extent: &Extent) -> u64 {
     let blocks = (extent.nnz + extent.rows).min(fill::most_places(extent));
     let threads = extent.number("threads").unwrap_or(128);
     let values_of_thread = extent.number("items").map_or(64, |items| 16 * items);
-    // Per block: a column, a bit, and a share of the row of a thread (at least four blocks); carries and flags are
-    // less.
+    // Per block: a column, a bit, and a share of its thread's row (at least four blocks); carries are less.
     let values = fill::most_places(extent) + threads * values_of_thread;
     values * extent.value + (blocks + threads * 16) * 6
 }
@@ -162,29 +161,13 @@ fn ends(offsets: &[u32], padded: usize) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn rows_without_entries_have_a_block() {
-        let triplets = [(0, 0, 1.0), (0, 2, 2.0), (1, 1, 3.0), (4, 2, 4.0)];
-        let csr = Csr::<f64>::from_triplets(5, 3, &triplets);
-        let of = |word| offsets(&csr, shape(word));
-        assert_eq!([of("1x1"), of("1x4")], [[0, 2, 3, 4, 5, 6], [0, 1, 2, 3, 4, 5]]);
-        assert_eq!((of("2x2"), of("4x4")), (vec![0, 2, 3, 4], vec![0, 1, 2]));
-        assert_eq!(offsets(&Csr::<f64>::from_triplets(0, 3, &[]), shape("2x2")), [0]);
-    }
+    use crate::formats::examples::of_blocks;
 
     #[test]
     fn the_shape_has_the_fewest_bytes() {
-        let dense = |rows: usize, cols: usize| {
-            let cells =
-                (0..24).flat_map(|b| (0..rows * cols).map(move |k| (b, k / cols, k % cols)));
-            let triplets: Vec<_> =
-                cells.map(|(b, i, j)| (b * rows + i, b * cols + j, 1.0)).collect();
-            Csr::<f64>::from_triplets(24 * rows, 24 * cols, &triplets)
-        };
         for word in SHAPES {
             let shape = shape(word);
-            assert_eq!(fewest_bytes(&dense(shape.rows, shape.cols)), shape);
+            assert_eq!(fewest_bytes(&of_blocks(shape.rows, shape.cols)), shape);
         }
         // Every other row has an entry: 8 · 36 + 1 eighths of a byte as 4 × 1, 2 (8 · 20 + 1) as 2 × 1.
         let column: Vec<_> = (0..20).map(|row| (2 * row, 0, 1.0)).collect();

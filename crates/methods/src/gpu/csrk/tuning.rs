@@ -29,32 +29,26 @@ pub fn shape(block: &str) -> Dim3 {
     Dim3 { x: numbers[0], y: numbers[1], z: numbers[2] }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Sizes {
-    pub srs: usize,
-    pub ssrs: usize,
-}
-
-/// Returns the sizes for a mean row length, changed as in `case`, which may differ from the case of that length. The paper
+/// Returns the rows of a super-row and the super-rows of a super-super-row for a mean row length, changed as in `case`, which may differ from the case of that length. The paper
 /// measured Volta and Ampere. GPUs after Ampere have its sizes; `spmv-bench tune csr-k --device gpu` fits new formulas.
-pub fn sizes(capability: (u32, u32), row_length: f64, case: usize) -> Sizes {
+pub fn sizes(capability: (u32, u32), row_length: f64, case: usize) -> [usize; 2] {
     let size =
         |constant: f64, slope: f64| rounded(constant + slope * row_length.max(1.0).ln()).max(1.0);
     let is_volta = capability.0 < 8;
-    let [ssrs, srs] = match is_volta {
-        true => [size(8.9, -1.25), size(10.146, -1.5)],
-        false => [size(9.175, -1.32), size(20.5, -3.5)],
+    let [srs, ssrs] = match is_volta {
+        true => [size(10.146, -1.5), size(8.9, -1.25)],
+        false => [size(20.5, -3.5), size(9.175, -1.32)],
     };
-    let (ssrs, srs) = match (is_volta, case) {
-        (_, SERIAL) => (ssrs, srs),
-        (true, 1) => (1.5 * ssrs, 2.0 * srs),
-        (true, 2) => (4.0 * ssrs, 0.5 * rounded(4.0 * ssrs)),
-        (true, _) => (5.0 * ssrs, 0.5 * rounded(5.0 * ssrs)),
-        (false, 1) => (ssrs, 4.0 * srs),
-        (false, 2) => (2.5 * ssrs, 3.0 * rounded(2.5 * ssrs)),
-        (false, _) => (2.0 * ssrs, 2.0 * rounded(2.0 * ssrs)),
+    let sizes = match (is_volta, case) {
+        (_, SERIAL) => [srs, ssrs],
+        (true, 1) => [2.0 * srs, 1.5 * ssrs],
+        (true, 2) => [0.5 * rounded(4.0 * ssrs), 4.0 * ssrs],
+        (true, _) => [0.5 * rounded(5.0 * ssrs), 5.0 * ssrs],
+        (false, 1) => [4.0 * srs, ssrs],
+        (false, 2) => [3.0 * rounded(2.5 * ssrs), 2.5 * ssrs],
+        (false, _) => [2.0 * rounded(2.0 * ssrs), 2.0 * ssrs],
     };
-    Sizes { srs: rounded(srs) as usize, ssrs: rounded(ssrs) as usize }
+    sizes.map(|size| rounded(size) as usize)
 }
 
 /// Rounds to the nearest integer, halves upwards.
@@ -93,7 +87,7 @@ mod tests {
         let lengths = [0.0, 1.0, 5.0, 8.0, 10.0, 16.0, 20.0, 32.0, 50.0, 1e4];
         let by = |capability| {
             lengths.map(|row_length| {
-                let Sizes { srs, ssrs } = sizes(capability, row_length, case(row_length));
+                let [srs, ssrs] = sizes(capability, row_length, case(row_length));
                 (ssrs, srs)
             })
         };
@@ -109,8 +103,8 @@ mod tests {
     /// With one thread per row, the sizes are those of the formulas for every mean row length.
     #[test]
     fn the_case_may_differ_from_that_of_the_row_length() {
-        assert_eq!(sizes(V100, 20.0, SERIAL), Sizes { srs: 6, ssrs: 5 });
-        assert_eq!(sizes(V100, 5.0, 1), Sizes { srs: 16, ssrs: 11 });
-        assert_eq!(sizes(A100, 1e4, SERIAL), Sizes { srs: 1, ssrs: 1 });
+        assert_eq!(sizes(V100, 20.0, SERIAL), [6, 5]);
+        assert_eq!(sizes(V100, 5.0, 1), [16, 11]);
+        assert_eq!(sizes(A100, 1e4, SERIAL), [1, 1]);
     }
 }

@@ -234,8 +234,7 @@ fn order(classes: &Classes) -> Vec<u32> {
     order
 }
 
-/// Bounds the bytes of the format. At most a quarter of the places is padding, but for the last unit of either kind of
-/// pairs.
+/// Bounds the bytes of the format. At most a quarter of the places is padding, but for the last units of pairs.
 pub fn memory(extent: &Extent) -> u64 {
     let places = extent.nnz * 4 / 3 + 4 * PLACES as u64;
     let chunks = extent.nnz / LONGEST as u64 * 2;
@@ -245,23 +244,18 @@ pub fn memory(extent: &Extent) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn of_lengths(lengths: &[usize]) -> Csr<f64> {
-        let rows = lengths.iter().enumerate();
-        let triplets = rows.flat_map(|(row, &length)| (0..length).map(move |col| (row, col, 1.0)));
-        Csr::from_triplets(lengths.len(), 600, &triplets.collect::<Vec<_>>())
-    }
+    use crate::formats::examples::of_lengths;
 
     #[test]
     fn rows_are_classified_by_length() {
-        let csr = of_lengths(&[3, 1, 0, 257, 2, 256, 4, 1, 2, 5, 1, 2, 0, 256]);
+        let csr = of_lengths(600, [3, 1, 0, 257, 2, 256, 4, 1, 2, 5, 1, 2, 0, 256]);
         let classes = Classes::of(&csr);
         assert_eq!(classes.long, [3]);
         assert_eq!(classes.medium, [5, 13, 9, 6]);
         assert_eq!(classes.pairs, [vec![[1, 0]], vec![[4, 8], [11, NO_ENTRY]]]);
         assert_eq!((classes.singles, classes.empty), (vec![7, 10], vec![2, 12]));
         // Rows of 3 without a partner have a block.
-        assert_eq!(Classes::of(&of_lengths(&[3, 4, 1, 3])).medium, [1, 3]);
+        assert_eq!(Classes::of(&of_lengths(600, [3, 4, 1, 3])).medium, [1, 3]);
     }
 
     #[test]
@@ -274,7 +268,7 @@ mod tests {
     #[test]
     fn a_warp_owns_the_published_share_of_each_class() {
         let of = |lengths: &[usize], groups| {
-            let csr = of_lengths(lengths);
+            let csr = of_lengths(600, lengths.iter().copied());
             Format::of(&csr, &Classes::of(&csr), |_| groups)
         };
         // A group of 8 rows with a block and 12 irregular entries, one of a row without a block, and the end.
@@ -284,6 +278,6 @@ mod tests {
         let long = of(&[600, 257, 40, 3], 1);
         assert_eq!(long.chunk_starts, [0, 8, 16, 19, 27, 28]);
         assert_eq!(long.first_chunks, [0, 3, 5]);
-        assert_eq!(Classes::of(&of_lengths(&[1, 3, 2, 2, 1, 0])).pair_units(), [1, 1]);
+        assert_eq!(Classes::of(&of_lengths(600, [1, 3, 2, 2, 1, 0])).pair_units(), [1, 1]);
     }
 }

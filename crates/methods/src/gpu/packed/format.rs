@@ -137,8 +137,7 @@ fn divide<T>(csr: &Csr<T>, row: usize, part: usize, first: usize) -> Packed {
     packed
 }
 
-/// Packs the rows of a window that are not divided, in slices of at most `most` steps, or four times as many steps of a
-/// band.
+/// Packs the rows of a window that are not divided, in slices of at most `most` steps, or bands of four times as many.
 fn pack<T>(csr: &Csr<T>, window: Range<usize>, most: usize) -> Packed {
     let length = |row: usize| csr.row(row).len();
     let mut packed = Packed::default();

@@ -10,8 +10,7 @@ pub const LANES: usize = 32;
 /// The nonzeros of a step: for each lane, the index in CSR.
 pub type Entries = [Option<u32>; LANES];
 
-/// Returns the steps of rows, given by the ranges of their nonzeros. Each row has `lanes` lanes, which take its nonzeros in
-/// turn.
+/// Returns the steps of rows, given by the ranges of their nonzeros, which the `lanes` lanes of each row take in turn.
 pub fn by_rows(ranges: &[Range<usize>], lanes: usize) -> Vec<Entries> {
     let longest = ranges.iter().map(Range::len).max().unwrap_or(0);
     let entry = |step: usize, lane: usize| {
@@ -22,8 +21,7 @@ pub fn by_rows(ranges: &[Range<usize>], lanes: usize) -> Vec<Entries> {
     (0..longest.div_ceil(lanes)).map(|step| from_fn(|lane| entry(step, lane))).collect()
 }
 
-/// Returns the steps of rows with a lane each, where the nonzeros of a step are on one diagonal. Returns nothing if there are
-/// more than `most` diagonals.
+/// Returns the steps of rows with a lane each and a diagonal per step; `None` if there are more than `most` diagonals.
 pub fn band<T>(csr: &Csr<T>, rows: Range<usize>, most: usize) -> Option<Vec<Entries>> {
     let mut ranges: Vec<_> = rows.clone().map(|row| csr.row(row)).collect();
     let mut steps = Vec::new();

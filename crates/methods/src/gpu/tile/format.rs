@@ -173,11 +173,7 @@ mod tests {
     fn hyb_is_for_uneven_rows_with_few_entries_beyond() {
         let one_of = |length| [1, 1, 1, 1, length, 1, 1, 1, 1];
         assert_eq!(format_of(16, 16, &one_of(5), false), [(Csr, 13), (Hyb, 1)]);
-        assert_eq!(
-            format_of(16, 16, &one_of(6), false),
-            [(Csr, 14); 2],
-            "five beyond a width of 1"
-        );
+        assert_eq!(format_of(16, 16, &one_of(6), false), [(Csr, 14); 2], "5 beyond a width of 1");
         let mut lengths = [1; 16];
         lengths[0] = 5;
         assert!(variation(&lengths) < 1.0, "no row is empty");
