@@ -253,12 +253,13 @@ fn kernels_are_compiled_once_and_not_during_setup() {
     // The fake clock counts a millisecond for the preparation, and compiling takes longer than that.
     let compiled = Rc::new(Cell::new(0));
     let count = compiled.clone();
-    let slow = Model::tiny(4).rewriting(move |program, _, _| {
+    let slow = move |program: &Program, _, _: &[_]| {
         count.set(count.get() + 1);
         std::thread::sleep(Duration::from_millis(2));
         program.source.into()
-    });
-    let (gpu, csr) = (Gpu::new(slow), matrix());
+    };
+    let model = Model::tiny(4).with(|model| model.rewrite = Some(Box::new(slow)));
+    let (gpu, csr) = (Gpu::new(model), matrix());
     let clock = FakeClock::new(Duration::from_millis(1));
     let (_, first) = measure(&clock, &gpu, &csr, &settings());
     let setup_ms = |outcome: &Outcome| match outcome {
@@ -331,7 +332,8 @@ fn a_lost_device_ends_the_measurement() {
         let names = ["gpu-csr-scalar", "gpu-csr-vector", "gpu-merge"];
         let methods = METHODS.iter().filter(|method| names.contains(&method.name));
         let choices: Vec<_> = methods.map(Choice::from).collect();
-        let gpu = Gpu::new(Model::tiny(9).rewriting(altered));
+        let gpu = Model::tiny(9).with(|model| model.rewrite = Some(Box::new(altered)));
+        let gpu = Gpu::new(gpu);
         let measured = || on_gpu(&SystemClock::default(), &settings(), &gpu, &csr, &choices);
         // The second measurement stands for the next precision or matrix.
         (measured(), measured())

@@ -87,26 +87,20 @@ fn whole(program: &Program, seen: &mut Vec<&'static str>) -> String {
     program.text().lines().filter(|line| *line != "#pragma once").map(&mut line).collect()
 }
 
-/// Returns the symptom of a fault in the method's products with one seed; `None` if there is no symptom or the method
-/// refuses the matrix.
-fn symptom(
-    choice: &Choice,
-    sample: &Sample,
-    seed: u64,
-    (from, to): (&str, &str),
-) -> Option<String> {
+/// Returns the symptom of a fault in the products with one seed; `None` without one, or if the matrix is refused.
+fn symptom(choice: &Choice, sample: &Sample, seed: u64, [from, to]: [&str; 2]) -> Option<String> {
     let (old, new) = (from.to_owned(), to.to_owned());
     let planted = Rc::new(Cell::new(false));
     let seen = planted.clone();
-    let altered = Model::tiny(seed).rewriting(move |program, _, _| {
+    let altered = move |program: &Program, _, _: &[_]| {
         let mut source = program.text().to_owned();
         if !source.contains(&old) {
             source = whole(program, &mut Vec::new());
         }
         seen.set(seen.get() || source.contains(&old));
         source.replacen(&old, &new, 1)
-    });
-    let gpu = Gpu::new(altered);
+    };
+    let gpu = Gpu::new(Model::tiny(seed).with(|model| model.rewrite = Some(Box::new(altered))));
     let symptom_of = |asked| symptom_of(choice, sample, &gpu, asked);
     let symptoms: Vec<_> = Asked::all(choice).map(symptom_of).collect();
     let refused = symptoms.iter().any(Result::is_err);
@@ -128,8 +122,7 @@ fn symptom_of(
     let xs = expected.each_ref().map(|(x, _)| &x[..]);
     match products(choice, csr, &Place::Gpu(gpu), asked, &xs, &y0) {
         Ok(ys) => {
-            let mut verdicts =
-                expected.iter().zip(ys).map(|((_, reference), y)| reference.judge(&y));
+            let mut verdicts = expected.iter().zip(ys).map(|((_, right), y)| right.judge(&y));
             let wrong = verdicts.find(|verdict| !verdict.passes());
             Ok(wrong.map(|verdict| verdict.describe()))
         }
@@ -159,7 +152,7 @@ fn faults_in_kernels_are_detected() {
 
 fn is_found(samples: &[Sample], fault: &Fault) -> bool {
     let (choice, from, to) = (choice(fault.choice), fault.from, fault.to);
-    let symptom = |sample, seed| symptom(&choice, sample, seed, (from, to));
+    let symptom = |sample, seed| symptom(&choice, sample, seed, [from, to]);
     if fault.error.is_empty() {
         return (0..SEEDS).any(|seed| samples.iter().any(|sample| symptom(sample, seed).is_some()));
     }
@@ -173,7 +166,7 @@ fn the_same_kernels_without_faults_are_right() {
     let names: BTreeSet<_> = faults().map(|fault| fault.choice).collect();
     for sample in samples() {
         for name in &names {
-            assert_eq!(symptom(&choice(name), &sample, 1, ("", "")), None, "{name}");
+            assert_eq!(symptom(&choice(name), &sample, 1, ["", ""]), None, "{name}");
         }
     }
 }

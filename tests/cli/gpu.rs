@@ -140,12 +140,13 @@ fn the_run_record_describes_the_gpu() {
 #[test]
 fn a_throttled_gpu_is_reported_and_recorded() {
     let throttled = || {
-        Model::tiny(1).with_clocks(Clocks {
+        let clocks = Clocks {
             multiprocessor_mhz: 1200,
             memory_mhz: 2600,
             temperature: Some(88),
             throttled_by: vec!["hw thermal slowdown".into()],
-        })
+        };
+        Model::tiny(1).with(|model| model.clocks = Some(clocks))
     };
     let (ran, gpu) = recorded("--methods gpu-csr-scalar", throttled);
     ran.says("warning: the GPU was throttled (hw thermal slowdown): 1200 to 1200 MHz\n");
@@ -163,7 +164,7 @@ fn a_gpu_that_others_use_is_reported_and_recorded() {
         (37, None, Some("37 % busy, other processes: unknown")),
     ] {
         let activity = Activity { utilisation_percent, other_processes };
-        let model = move || Model::tiny(1).with_activity(activity);
+        let model = move || Model::tiny(1).with(|model| model.activity = Some(activity));
         let (ran, gpu) = recorded("--methods gpu-csr-scalar --no-bandwidth", model);
         let warning = ran.stderr.lines().find_map(|line| {
             line.strip_prefix("warning: the GPU was not idle before the first measurement (")

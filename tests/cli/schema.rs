@@ -109,7 +109,7 @@ fn write_modelled(folder: &Dir) {
     let model = || {
         let clocks = Clocks { throttled_by: vec!["power cap".into()], ..Clocks::default() };
         let activity = Activity { utilisation_percent: 1, other_processes: Some(1) };
-        Model::tiny(1).with_clocks(clocks).with_activity(activity)
+        Model::tiny(1).with(|model| (model.clocks, model.activity) = (Some(clocks), Some(activity)))
     };
     let words = "corpus gen:wheel,spokes=40 --methods seq,csr-rows,hyb,gpu-csr-vector,gpu-sell --threads 1 \
                  --iterations 3 --rounds 1 --stages --order rcm --no-bandwidth --format json \

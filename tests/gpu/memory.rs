@@ -20,7 +20,7 @@ use super::{choices, grid, matrix, measure, measured, settings};
 const KEPT_FREE: u64 = 64 << 20;
 
 fn with_room_for(bytes: u64) -> Gpu {
-    Gpu::new(Model::tiny(6).with_room_for(KEPT_FREE + bytes))
+    Gpu::new(Model::tiny(6).with(|model| model.facts.memory_bytes = KEPT_FREE + bytes))
 }
 
 #[test]
@@ -115,10 +115,8 @@ fn no_method_allocates_more_device_memory_than_its_bound_or_much_less() {
                 let tight = !comparable || bound <= 5 * taken + SMALL;
                 // A format that was refused has allocated nothing.
                 if taken > bound + SMALL || (taken > 0 && !tight) {
-                    wrong.push(format!(
-                        "{spec}, {}: {taken} bytes allocated, bound {bound}",
-                        choice.name()
-                    ));
+                    let name = choice.name();
+                    wrong.push(format!("{spec}, {name}: {taken} bytes allocated, bound {bound}"));
                 }
             }
         }
@@ -194,10 +192,8 @@ fn the_device_memory_of_formats_is_counted() {
     let (places, words) = ((9 + 2) * 32 + 15, (77 + 32) + 77 + 2 * 11 + 2);
     assert_eq!(extra("gpu-dasp"), places * (value + index) + words * index);
     // Two tiles of 32 x 4 nonzeros, and a tail of 32; the first kernel has 14 rows, those of the tail included.
-    assert_eq!(
-        extra("gpu-csr5"),
-        2 * (128 * (value + index) + 32 * index + 8) + 4 + (32 + 14) * index
-    );
+    let tile = 128 * (value + index) + 32 * index + 8;
+    assert_eq!(extra("gpu-csr5"), 2 * tile + 4 + (32 + 14) * index);
     // 111 blocks of 3 x 3 need the fewest bytes.
     assert_eq!(extra("gpu-bcsr"), 111 * (9 * value + index) + (27 + 1) * index);
 }

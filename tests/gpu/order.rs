@@ -20,7 +20,7 @@ use super::{grid, on_gpu, settings};
 fn recorded(name: &str, graph: bool, settings: &Settings) -> (Measurement, String, Vec<Clocks>) {
     let clock = FakeClock::new(Duration::from_millis(1));
     let clocks = Clocks { multiprocessor_mhz: 1700, ..Clocks::default() };
-    let recorder = Recorder::new(Model::tiny(1).with_clocks(clocks));
+    let recorder = Recorder::new(Model::tiny(1).with(|model| model.clocks = Some(clocks)));
     let log = recorder.log.clone();
     let method = spmv_methods::named(name).unwrap();
     let given = if graph { vec![(GRAPH.name, "on")] } else { vec![] };
@@ -32,9 +32,9 @@ fn recorded(name: &str, graph: bool, settings: &Settings) -> (Measurement, Strin
 }
 
 #[test]
-fn a_hot_sample_is_enqueued_while_the_device_is_busy() {
-    let (measured, log, _) = recorded("gpu-csr-scalar", false, &settings());
-    // Two rounds of two products, which take a millisecond each: one sample per round.
+fn the_calls_of_a_hot_measurement_are_in_order() {
+    let (measured, log, clocks) = recorded("gpu-csr-scalar", false, &settings());
+    // A sample is enqueued while the device is busy. Two rounds of two products, which take a millisecond each: one sample per round.
     assert_eq!((measured.summary.samples, measured.summary.iterations), (2, 4));
     let sample = "probe_spin | csr_scalar csr_scalar | [wait]";
     // In addition to the two samples: a trial in the first round, and the second batch whenever the device is put under
@@ -42,6 +42,21 @@ fn a_hot_sample_is_enqueued_while_the_device_is_busy() {
     assert!(log.matches(sample).count() >= 5, "{log}");
     // Products never follow an event before which nothing was enqueued.
     assert!(!log.contains("[wait] | csr_scalar csr_scalar"), "{log}");
+    // The turns of all methods begin with the same cache: it is emptied after the values of y were written.
+    let first = "[wait] probe_read probe_read_evict_first probe_spin | csr_scalar |";
+    assert_eq!(log.matches(first).count(), 2, "{log}");
+    // The device works for 200 ms before the first round. Each operation takes a millisecond.
+    let before_rounds = log.split("[copy]").next().unwrap();
+    let first_clocks = before_rounds.find("[clocks]").unwrap();
+    let products = before_rounds[..first_clocks].matches("csr_scalar").count();
+    assert!((200..400).contains(&products), "{products}");
+    assert_eq!(log.matches("csr_scalar [clocks] [wait]").count(), 2, "read under load");
+    assert_eq!(clocks.len(), 2);
+    // At each change, up to 16 elements of x and 16 of y are overwritten. So a product that does not write y is found wrong.
+    let words: Vec<_> = log.split(' ').collect();
+    let changes = words.chunk_by(|a, b| a == b).filter(|words| words[0] == "[value]");
+    let counts: Vec<_> = changes.map(<[&str]>::len).collect();
+    assert!(counts.len() > 2 && counts.iter().all(|count| (17..=32).contains(count)), "{counts:?}");
 }
 
 #[test]
@@ -51,26 +66,6 @@ fn a_cold_sample_follows_a_read_that_replaces_the_cache() {
     let sample = "probe_read probe_read_evict_first probe_spin | csr_scalar | [wait]";
     // In addition to the four samples: the first untimed product of both turns.
     assert_eq!(log.matches(sample).count(), 4 + 2, "{log}");
-}
-
-/// Before the first product of a turn, the cache is emptied after the values of y were written.
-#[test]
-fn the_turns_of_all_methods_begin_with_the_same_cache() {
-    let (_, log, _) = recorded("gpu-csr-scalar", false, &settings());
-    let first = "[wait] probe_read probe_read_evict_first probe_spin | csr_scalar |";
-    assert_eq!(log.matches(first).count(), 2, "{log}");
-}
-
-#[test]
-fn the_device_works_for_200_ms_before_the_first_round() {
-    let (_, log, clocks) = recorded("gpu-csr-scalar", false, &settings());
-    let before_rounds = log.split("[copy]").next().unwrap();
-    let first_clocks = before_rounds.find("[clocks]").unwrap();
-    // Each operation takes a millisecond.
-    let products = before_rounds[..first_clocks].matches("csr_scalar").count();
-    assert!((200..400).contains(&products), "{products}");
-    assert_eq!(log.matches("csr_scalar [clocks] [wait]").count(), 2, "read under load");
-    assert_eq!(clocks.len(), 2);
 }
 
 #[test]
@@ -83,16 +78,6 @@ fn opening_a_library_is_not_setup() {
     let mut report = on_gpu(&*clock, &settings(), &gpu, &grid(), &choices).unwrap();
     let Outcome::Ok(measured) = report.outcomes.remove(0) else { panic!("{report:?}") };
     assert_eq!(measured.setup_ms, 1.0);
-}
-
-/// At each change, up to 16 elements of x and 16 of y are overwritten. So a product that does not write y is found wrong.
-#[test]
-fn a_change_overwrites_values_of_x_and_of_y() {
-    let (_, log, _) = recorded("gpu-csr-scalar", false, &settings());
-    let words: Vec<_> = log.split(' ').collect();
-    let changes = words.chunk_by(|a, b| a == b).filter(|words| words[0] == "[value]");
-    let counts: Vec<_> = changes.map(<[&str]>::len).collect();
-    assert!(counts.len() > 2 && counts.iter().all(|count| (17..=32).contains(count)), "{counts:?}");
 }
 
 /// Measures a method on a GPU with other work.

@@ -37,11 +37,12 @@ fn entries<T: Scalar + Pod>(
 ) -> Vec<(usize, usize, T)> {
     let (rows, nnz) = (layout.rows as usize, layout.nnz as usize);
     let [first, column_indices, values] = layout.arrays;
+    let entries =
+        |count| (array::<u32>(memory, column_indices, count), array::<T>(memory, values, count));
     match layout.format {
         SparseFormat::Csr => {
             let offsets = array::<u32>(memory, first, rows + 1);
-            let (columns, values) =
-                (array::<u32>(memory, column_indices, nnz), array::<T>(memory, values, nnz));
+            let (columns, values) = entries(nnz);
             let row = |row: usize| offsets[row] as usize..offsets[row + 1] as usize;
             let entry = |row, k: usize| (row, columns[k] as usize, values[k]);
             (0..rows).flat_map(|r| row(r).map(move |k| entry(r, k))).collect()
@@ -49,16 +50,14 @@ fn entries<T: Scalar + Pod>(
         SparseFormat::Coo => {
             let indices = array::<u32>(memory, first, nnz);
             assert!(indices.is_sorted(), "COO is sorted by row");
-            let (columns, values) =
-                (array::<u32>(memory, column_indices, nnz), array::<T>(memory, values, nnz));
+            let (columns, values) = entries(nnz);
             (0..nnz).map(|k| (indices[k] as usize, columns[k] as usize, values[k])).collect()
         }
         SparseFormat::SlicedEll { slice_rows, stored } => {
             let (height, stored) = (slice_rows as usize, stored as usize);
             let offsets = array::<u32>(memory, first, rows.div_ceil(height) + 1);
             assert_eq!(offsets[offsets.len() - 1] as usize, stored);
-            let columns = array::<u32>(memory, column_indices, stored);
-            let values = array::<T>(memory, values, stored);
+            let (columns, values) = entries(stored);
             let slice = |place| offsets.partition_point(|&start| start as usize <= place) - 1;
             let row = |place| {
                 let slice = slice(place);

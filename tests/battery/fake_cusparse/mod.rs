@@ -36,16 +36,14 @@ struct State {
     preprocessed: HashMap<Descriptor, (bool, Algorithm, Address)>,
     /// The products of cusparseSpMVOp whose workspace size was queried.
     op_sized: Vec<(Descriptor, OpAlgorithm)>,
-    /// The matrix and the workspace of each descriptor.
-    descriptors: HashMap<Descriptor, (Descriptor, Address)>,
-    /// The descriptor of each plan.
-    plans: HashMap<OpPlan, Descriptor>,
+    /// The matrix and the workspace of each plan.
+    plans: HashMap<OpPlan, (Descriptor, Address)>,
 }
 
 impl Drop for FakeCuSparse {
     fn drop(&mut self) {
-        let State { matrices, vectors, descriptors, plans, .. } = self.0.get_mut();
-        let leaked = matrices.len() + vectors.len() + descriptors.len() + plans.len();
+        let State { matrices, vectors, plans, .. } = self.0.get_mut();
+        let leaked = matrices.len() + vectors.len() + plans.len();
         assert!(leaked == 0 || std::thread::panicking(), "{leaked} descriptors not destroyed");
     }
 }
@@ -60,10 +58,9 @@ impl FakeCuSparse {
             sized: Vec::new(),
             preprocessed: HashMap::new(),
             op_sized: Vec::new(),
-            descriptors: HashMap::new(),
             plans: HashMap::new(),
         };
-        model.with_cusparse(Box::new(Self(RefCell::new(state))))
+        model.with(|model| model.cusparse = Some(Box::new(Self(RefCell::new(state)))))
     }
 }
 
@@ -210,45 +207,31 @@ impl SpMvOp for FakeCuSparse {
         Ok(WORKSPACE.len())
     }
 
-    fn create_descriptor(
+    fn create_plan(
         &self,
         product: &SparseProduct<OpAlgorithm>,
         buffer: Address,
-    ) -> Result<Descriptor, Unprepared> {
+    ) -> Result<OpPlan, Unprepared> {
         let mut state = self.0.borrow_mut();
         state.check_op(product);
         let sized = state.op_sized.contains(&(product.matrix, product.algorithm));
         assert!(sized, "size asked before");
         state.occupy(buffer);
-        let descriptor = Descriptor(state.next());
-        state.descriptors.insert(descriptor, (product.matrix, buffer));
-        Ok(descriptor)
-    }
-
-    fn destroy_descriptor(&self, descriptor: Descriptor) {
-        let mut state = self.0.borrow_mut();
-        assert!(!state.plans.values().any(|of| *of == descriptor), "destroyed before its plan");
-        let (_, workspace) =
-            state.descriptors.remove(&descriptor).expect("a descriptor that exists");
-        state.check_occupied(workspace);
-    }
-
-    fn create_plan(&self, descriptor: Descriptor) -> Result<OpPlan, Unprepared> {
-        let mut state = self.0.borrow_mut();
-        assert!(state.descriptors.contains_key(&descriptor), "a descriptor that exists");
-        let plan = OpPlan(state.next());
-        state.plans.insert(plan, descriptor);
+        let plan = OpPlan { descriptor: state.next(), plan: state.next() };
+        state.plans.insert(plan, (product.matrix, buffer));
         Ok(plan)
     }
 
     fn destroy_plan(&self, plan: OpPlan) {
-        self.0.borrow_mut().plans.remove(&plan).expect("a plan that exists");
+        let mut state = self.0.borrow_mut();
+        let (_, workspace) = state.plans.remove(&plan).expect("a plan that exists");
+        state.check_occupied(workspace);
     }
 
     fn multiply(&self, plan: OpPlan, product: &SparseProduct<OpAlgorithm>) -> Result<(), Failed> {
         let state = self.0.borrow();
         state.check_op(product);
-        let (matrix, workspace) = state.descriptors[&state.plans[&plan]];
+        let (matrix, workspace) = state.plans[&plan];
         assert_eq!(matrix, product.matrix, "the matrix of the plan");
         state.check_occupied(workspace);
         state.compute(&state.matrices[&matrix], product);

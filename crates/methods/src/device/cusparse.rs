@@ -1,5 +1,4 @@
-//! The functions of cuSPARSE's generic API that the methods call. The library implements them; in tests a recording
-//! fake does.
+//! The functions of cuSPARSE's generic API that the methods call. The library implements them; in tests a fake does.
 
 pub use cudarc::cusparse::sys::{cusparseOrder_t as Order, cusparseSpMVAlg_t as Algorithm};
 
@@ -7,7 +6,7 @@ use super::driver::Address;
 use crate::device::{Failed, Unavailable, Unprepared};
 use spmv_matrix::scalar::Precision;
 
-/// A descriptor of a sparse matrix, of a dense vector, or of a product by cusparseSpMVOp.
+/// A descriptor of a sparse matrix or of a dense vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Descriptor(pub usize);
 
@@ -66,8 +65,12 @@ pub struct SparseProduct<G = Algorithm> {
     pub algorithm: G,
 }
 
+/// A descriptor and a plan of a product by cusparseSpMVOp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct OpPlan(pub usize);
+pub struct OpPlan {
+    pub descriptor: usize,
+    pub plan: usize,
+}
 
 /// The functions of cusparseSpMV and its descriptors in a device's stream. Errors name the function and the status. Functions that the installed library does
 /// not have or does not support return `Unavailable`.
@@ -96,15 +99,12 @@ pub trait CuSparse {
 pub trait SpMvOp {
     /// Returns the size in bytes.
     fn buffer_size(&self, product: &SparseProduct<OpAlgorithm>) -> Result<usize, Unprepared>;
-    /// Analyses the matrix into the buffer, which must live as long as the descriptor.
-    fn create_descriptor(
+    /// Analyses the matrix into the buffer, which must live as long as the plan.
+    fn create_plan(
         &self,
         product: &SparseProduct<OpAlgorithm>,
         buffer: Address,
-    ) -> Result<Descriptor, Unprepared>;
-    fn destroy_descriptor(&self, descriptor: Descriptor);
-    /// The descriptor must live as long as the plan.
-    fn create_plan(&self, descriptor: Descriptor) -> Result<OpPlan, Unprepared>;
+    ) -> Result<OpPlan, Unprepared>;
     fn destroy_plan(&self, plan: OpPlan);
     /// Enqueues a product. α, β, x and y are those of `product`; everything else is in the plan.
     fn multiply(&self, plan: OpPlan, product: &SparseProduct<OpAlgorithm>) -> Result<(), Failed>;

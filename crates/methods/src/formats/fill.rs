@@ -24,8 +24,7 @@ pub fn check(places: u64, nnz: usize) -> Result<(), Unavailable> {
     )))
 }
 
-/// Returns an upper bound of the number of values, padding included, that a format stores for a matrix that
-/// it accepts.
+/// Bounds the number of values, padding included, that a format stores for a matrix that it accepts.
 pub fn most_places(extent: &Extent) -> u64 {
     (LIMIT * extent.nnz).max(FEW)
 }
@@ -73,10 +72,10 @@ mod tests {
     #[test]
     fn too_much_fill_is_refused_with_its_numbers() {
         assert!(check(1024, 1).is_ok() && check(3000, 1000).is_ok());
-        let reason = check(3100, 1000).unwrap_err().to_string();
+        let why = check(3100, 1000).unwrap_err().to_string();
         assert!(
-            reason.starts_with("would store 3.10 entries for each nonzero, 3100 for 1000"),
-            "{reason}"
+            why.starts_with("would store 3.10 entries for each nonzero, 3100 for 1000"),
+            "{why}"
         );
     }
 

@@ -63,8 +63,7 @@ pub struct RegisterBlocks<T> {
     pub values: Vec<T>,
 }
 
-/// Writes to `blocks` the indices of the blocks in which these rows have entries, in ascending order, for
-/// blocks of `c` columns.
+/// Writes to `blocks` in ascending order the indices of the blocks of `c` columns in which these rows have entries.
 pub fn blocks_of<T>(csr: &Csr<T>, rows: Range<usize>, c: usize, blocks: &mut Vec<u32>) {
     blocks.clear();
     blocks.extend(
@@ -81,8 +80,7 @@ pub fn block_rows(rows: &Range<usize>, r: usize, index: usize) -> Range<usize> {
     start..rows.end.min(start + r)
 }
 
-/// Returns for each block row the number of blocks before it, and the total at the end. It does not exceed
-/// the number of nonzeros.
+/// Returns the number of blocks before each block row, and the total at the end, at most the number of nonzeros.
 pub fn block_offsets<T: Scalar>(csr: &Csr<T>, rows: &Range<usize>, shape: Shape) -> Vec<u32> {
     let indices = (0..rows.len().div_ceil(shape.rows)).into_par_iter().with_min_len(16);
     let count = |blocks: &mut Vec<u32>, index| {
@@ -175,8 +173,7 @@ pub fn fewest_bytes<T: Scalar>(csr: &Csr<T>, words: &[&str]) -> Shape {
     fit.min_by(|a, b| bytes(a).total_cmp(&bytes(b))).unwrap_or_else(|| shape(words[0]))
 }
 
-/// Converts each range of rows to blocks of the given shape. Shapes that are wider than the matrix are refused, and too
-/// much padding.
+/// Converts each range of rows to blocks of its shape. Shapes wider than the matrix, and too much padding, are refused.
 pub fn pieces<T: Scalar>(
     csr: &Csr<T>,
     shapes: Vec<(Range<usize>, Shape)>,
@@ -283,10 +280,8 @@ mod tests {
         let reason = refused(&Csr::from_triplets(80, 80, &scattered), "8x8");
         assert!(reason.starts_with("would store 24.00 entries"), "{reason}");
         let narrow = Csr::from_triplets(1, 3, &[(0, 0, 1.0)]);
-        assert_eq!(
-            refused(&narrow, "4x4"),
-            "blocks of 4x4 are wider than the matrix, which has 3 columns"
-        );
+        let expected = "blocks of 4x4 are wider than the matrix, which has 3 columns";
+        assert_eq!(refused(&narrow, "4x4"), expected);
     }
 
     fn csr(rows: usize) -> Csr<f64> {

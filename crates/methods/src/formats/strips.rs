@@ -77,9 +77,9 @@ impl<T: Scalar> Strips<T> {
         Ok(Self::new(csr, lanes, Layout::Sliced(offsets), order, no_entry))
     }
 
-    /// Stores the matrix in strips, or as many entries of each row as the layout can store. The column
-    /// index of padding is `no_entry` if given, or else that of the row's last entry.
-    fn new(
+    /// Stores the matrix in strips, or as many entries of each row as the layout can store. The column index of padding and
+    /// of places without a row is `no_entry` if given, or else that of the row's last entry, and 0.
+    pub fn new(
         csr: &Csr<T>,
         lanes: usize,
         layout: Layout,
@@ -90,7 +90,8 @@ impl<T: Scalar> Strips<T> {
             Layout::Sliced(offsets) => offsets[offsets.len() - 1] as usize * lanes,
             Layout::Whole { pitch, width } => pitch * width,
         };
-        let (mut column_indices, mut values) = (vec![0; places], vec![T::zero(); places]);
+        let mut column_indices = vec![no_entry.unwrap_or(0); places];
+        let mut values = vec![T::zero(); places];
         let rows = csr.rows();
         let strips = Self { lanes, rows, layout, order, column_indices: vec![], values: vec![] };
         let arrays = (DisjointMut::new(&mut column_indices), DisjointMut::new(&mut values));
@@ -196,7 +197,7 @@ fn sorted<T: Scalar>(csr: &Csr<T>, sigma: usize) -> Vec<u32> {
 
 /// Returns for each strip the number of columns in the strips before it, and the total at the end. The
 /// total fits in `u32` because the number of columns of a strip is the length of one row.
-fn strip_offsets<T: Scalar>(csr: &Csr<T>, lanes: usize, order: Option<&[u32]>) -> Vec<u32> {
+pub fn strip_offsets<T: Scalar>(csr: &Csr<T>, lanes: usize, order: Option<&[u32]>) -> Vec<u32> {
     let length = |place: usize| csr.row(order.map_or(place, |order| order[place] as usize)).len();
     let strip = |strip: usize| {
         let places = strip * lanes..((strip + 1) * lanes).min(csr.rows());
@@ -233,16 +234,12 @@ mod tests {
     #[test]
     fn padding_has_the_requested_column() {
         let whole = Strips::whole(&ragged(), 2, (6, 3), Some(9)).unwrap();
-        assert_eq!(
-            whole.column_indices[..6],
-            [0, 9, 3, 1, 4, 0],
-            "the last place belongs to no row"
-        );
+        assert_eq!(whole.column_indices[..6], [0, 9, 3, 1, 4, 9], "the last place is in no row");
         assert_eq!(whole.column_indices[6..11], [2, 9, 9, 4, 9]);
         assert_eq!(whole.column_indices[12..17], [4, 9, 9, 9, 9]);
         let sliced = Strips::sliced(&ragged(), 2, 4, Some(9)).unwrap();
         assert_eq!(sliced.order, Some(vec![0, 3, 2, 1, 4]));
-        assert_eq!(sliced.column_indices, [0, 1, 2, 4, 4, 9, 3, 9, 4, 0]);
+        assert_eq!(sliced.column_indices, [0, 1, 2, 4, 4, 9, 3, 9, 4, 9]);
     }
 
     #[test]

@@ -15,7 +15,7 @@
 //! support the transpose.
 
 use crate::device::cusparse::{
-    Algorithm, CuSparse, Descriptor, OpAlgorithm, OpPlan, SparseFormat, SparseLayout, SparseProduct,
+    Algorithm, CuSparse, OpAlgorithm, OpPlan, SparseFormat, SparseLayout, SparseProduct,
 };
 use crate::device::driver::Address;
 use crate::formats::coordinates::row_indices;
@@ -219,8 +219,7 @@ where
     Ok(prepared.transposing(transpose))
 }
 
-/// Bounds the bytes of the placeholders x and y and of the workspace, whose size the library returns only during the
-/// setup.
+/// Bounds the bytes of the placeholders x and y and of the workspace, whose size is known only during the setup.
 pub fn memory(extent: &Extent) -> u64 {
     extent.vectors() + extent.csr() / 4
 }
@@ -257,8 +256,7 @@ impl<G> Drop for Descriptors<G> {
 
 struct Plan {
     gpu: Gpu,
-    descriptor: Descriptor,
-    plan: Option<OpPlan>,
+    plan: OpPlan,
     _workspace: Buffer<u8>,
 }
 
@@ -266,26 +264,20 @@ impl Plan {
     fn create(gpu: &Gpu, product: &SparseProduct<OpAlgorithm>) -> Result<Self, Unprepared> {
         let op = gpu.cusparse()?.op()?;
         let workspace = gpu.allocate(op.buffer_size(product)?)?;
-        let descriptor = op.create_descriptor(product, workspace.address())?;
-        let mut made = Self { gpu: gpu.clone(), descriptor, plan: None, _workspace: workspace };
-        made.plan = Some(op.create_plan(descriptor)?);
-        Ok(made)
+        let plan = op.create_plan(product, workspace.address())?;
+        Ok(Self { gpu: gpu.clone(), plan, _workspace: workspace })
     }
 
     fn multiply(&self, product: &SparseProduct<OpAlgorithm>) -> Result<(), Failed> {
         let op = self.gpu.cusparse().and_then(|sparse| sparse.op());
         let op = op.map_err(|Unavailable(reason)| Failed(reason))?;
-        let plan = self.plan.expect("made before the first product");
-        self.gpu.library_call("cusparseSpMVOp", || op.multiply(plan, product))
+        self.gpu.library_call("cusparseSpMVOp", || op.multiply(self.plan, product))
     }
 }
 
 impl Drop for Plan {
     fn drop(&mut self) {
         let Ok(op) = self.gpu.cusparse().and_then(|sparse| sparse.op()) else { return };
-        if let Some(plan) = self.plan {
-            op.destroy_plan(plan);
-        }
-        op.destroy_descriptor(self.descriptor);
+        op.destroy_plan(self.plan);
     }
 }

@@ -1,5 +1,4 @@
-//! Vendors' libraries, opened at run time. If one is absent, its methods have `skipped` rows that explain how to get
-//! it.
+//! Vendors' libraries, opened at run time. Without one, its methods have `skipped` rows that explain how to get it.
 
 pub mod cusparse;
 pub mod cusparse_bsr;

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use ptx_machine::model::Gpu;
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 
 use super::occupancy::Limits;
 use crate::device::facts::Facts;
@@ -29,7 +30,7 @@ pub struct DeviceFile {
     #[serde(deserialize_with = "version")]
     compute_capability: (u32, u32),
     /// The architecture that kernels are compiled for if no compiler supports that of the GPU.
-    #[serde(default, deserialize_with = "some_version")]
+    #[serde(default, deserialize_with = "version")]
     compiled_for: Option<(u32, u32)>,
     multiprocessors: u32,
     clock_mhz: f64,
@@ -159,14 +160,10 @@ impl DeviceFile {
     }
 }
 
-fn version<'de, D: serde::Deserializer<'de>>(from: D) -> Result<(u32, u32), D::Error> {
+fn version<'de, D: Deserializer<'de>, V: From<(u32, u32)>>(from: D) -> Result<V, D::Error> {
     let text = String::deserialize(from)?;
     let parsed = text.split_once('.').and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
-    parsed.ok_or_else(|| serde::de::Error::custom(format!("'{text}' is not like \"9.0\"")))
-}
-
-fn some_version<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<(u32, u32)>, D::Error> {
-    version(from).map(Some)
+    parsed.map(V::from).ok_or_else(|| D::Error::custom(format!("'{text}' is not like \"9.0\"")))
 }
 
 #[cfg(test)]

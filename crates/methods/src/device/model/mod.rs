@@ -32,7 +32,7 @@ use timing::Timing;
 const TICK: Duration = Duration::from_millis(1);
 
 pub struct Model {
-    facts: Facts,
+    pub facts: Facts,
     limits: Limits,
     /// An additional limit on the resident blocks of a multiprocessor.
     most_blocks: u32,
@@ -52,10 +52,11 @@ pub struct Model {
     capture: RefCell<Option<Vec<Work>>>,
     /// The captured work of each graph; `None` marks a released one.
     graphs: RefCell<Vec<Option<Rc<Vec<Work>>>>>,
-    cusparse: Option<Box<dyn CuSparse>>,
-    rewrite: Option<Box<Rewrite>>,
-    clocks: Option<Clocks>,
-    activity: Option<Activity>,
+    pub cusparse: Option<Box<dyn CuSparse>>,
+    /// Returns the text to compile instead of each program's text.
+    pub rewrite: Option<Box<Rewrite>>,
+    pub clocks: Option<Clocks>,
+    pub activity: Option<Activity>,
     /// Whether a kernel has failed. The device rejects all further work then, as with CUDA.
     lost: Cell<bool>,
 }
@@ -146,32 +147,9 @@ impl Model {
         tiny
     }
 
-    pub fn with_cusparse(mut self, cusparse: Box<dyn CuSparse>) -> Self {
-        self.cusparse = Some(cusparse);
-        self
-    }
-
-    pub fn with_room_for(mut self, bytes: u64) -> Self {
-        self.facts.memory_bytes = bytes;
-        self
-    }
-
-    /// Sets a function that returns the text to compile instead of each program's text.
-    pub fn rewriting(
-        mut self,
-        rewrite: impl Fn(&Program, Precision, &[(&'static str, usize)]) -> String + 'static,
-    ) -> Self {
-        self.rewrite = Some(Box::new(rewrite));
-        self
-    }
-
-    pub fn with_clocks(mut self, clocks: Clocks) -> Self {
-        self.clocks = Some(clocks);
-        self
-    }
-
-    pub fn with_activity(mut self, activity: Activity) -> Self {
-        self.activity = Some(activity);
+    /// Returns the GPU after a change of its properties.
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
         self
     }
 }
@@ -215,8 +193,11 @@ fn compile(
     let of_any = unit.key().and(["ptx"]);
     let text = match nvrtc::compiler(&Target { architecture, driver: None }) {
         Ok(compiler) => {
-            let compile =
-                || compiler.compile(&unit).map(|compiled| annotated(&compiled).into_bytes());
+            // The PTX, followed by the compiler's log as comments.
+            let annotated = |Compiled { ptx, log, .. }| {
+                log.lines().fold(ptx, |ptx, line| ptx + LOG + line).into_bytes()
+            };
+            let compile = || compiler.compile(&unit).map(annotated);
             let key = unit.key().and([compiler.name(), "ptx".into()]);
             let text = cache.get_or(&key, compile)?;
             let Ok(_) = cache.get_or(&of_any, || Ok::<_, Infallible>(text.clone()));
@@ -229,10 +210,4 @@ fn compile(
     let ptx = Ptx::parse(&text)
         .map_err(|error| Failed(format!("{}: error in the PTX: {error}", program.name)))?;
     Ok((ptx, Usage::of(&log.join("\n"))))
-}
-
-/// Returns the PTX, followed by the compiler's log as comments.
-fn annotated(compiled: &Compiled) -> String {
-    let log = compiled.log.lines().map(|line| format!("{LOG}{line}"));
-    std::iter::once(compiled.ptx.clone()).chain(log).collect()
 }

@@ -46,8 +46,7 @@ impl Limits {
         (self.threads / threads.next_multiple_of(WARP)).min(self.blocks)
     }
 
-    /// Returns the number of resident blocks of `threads` threads of a kernel with `dynamic_shared` bytes of dynamic
-    /// shared memory.
+    /// Returns the number of resident blocks of a kernel with `dynamic_shared` bytes of dynamic shared memory.
     pub fn blocks(&self, usage: &Usage, threads: u32, dynamic_shared: u32) -> u32 {
         let warps = threads.div_ceil(WARP);
         let per_warp = (usage.registers.max(1) * WARP).next_multiple_of(REGISTER_PIECE);

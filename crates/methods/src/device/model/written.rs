@@ -1,5 +1,4 @@
-//! The device file of a measured GPU. It has the same keys and order as the files in `devices`, and the source of each
-//! value in a comment.
+//! The device file of a measured GPU, with the keys and order of the files in `devices`, and the source of each value.
 
 use super::device_file::MATRIX_ADDITIONS;
 use crate::device::facts::Facts;

@@ -14,7 +14,7 @@ use libloading::os::unix::Library;
 use super::stream::{InStream, data_type, factor, operation, pointer};
 use super::{Version, lacks};
 use crate::device::cuda::libraries::table;
-use crate::device::cusparse::{Descriptor, OpAlgorithm, OpPlan, SpMvOp, SparseProduct};
+use crate::device::cusparse::{OpAlgorithm, OpPlan, SpMvOp, SparseProduct};
 use crate::device::driver::Address;
 use crate::device::{Failed, Unavailable, Unprepared};
 use crate::library;
@@ -84,8 +84,7 @@ pub struct OpFunctions {
     analysis: Analysis,
 }
 
-/// The functions that prepare a product. Newer versions have an additional argument for the algorithm, but the same
-/// symbols.
+/// The functions that prepare a product. Newer ones have a further argument for the algorithm, but the same symbols.
 enum Analysis {
     Unnamed(Unnamed),
     Named(Named),
@@ -154,12 +153,12 @@ impl SpMvOp for InStream {
         Ok(bytes)
     }
 
-    fn create_descriptor(
+    fn create_plan(
         &self,
         product: &SparseProduct<OpAlgorithm>,
         buffer: Address,
-    ) -> Result<Descriptor, Unprepared> {
-        let mut made = null_mut();
+    ) -> Result<OpPlan, Unprepared> {
+        let (mut descriptor, mut plan) = (null_mut(), null_mut());
         let SparseProduct { matrix, transpose, x, y, precision, algorithm, .. } = *product;
         let (op, of, buffer) = (operation(transpose), data_type(precision), pointer(buffer));
         let (handle, a, x, y) = (self.handle, matrix.0 as _, x.0 as _, y.0 as _);
@@ -169,37 +168,38 @@ impl SpMvOp for InStream {
             match &self.op_for(product)?.analysis {
                 Analysis::Unnamed(functions) => {
                     let create = functions.cusparseSpMVOp_createDescr;
-                    create(handle, &mut made, op, a, x, y, y, of, buffer)
+                    create(handle, &mut descriptor, op, a, x, y, y, of, buffer)
                 }
                 Analysis::Named(functions) => {
                     let create = functions.cusparseSpMVOp_createDescr;
-                    create(handle, &mut made, op, a, x, y, y, of, algorithm as u32, buffer)
+                    create(handle, &mut descriptor, op, a, x, y, y, of, algorithm as u32, buffer)
                 }
             }
         };
         self.library.check_support("cusparseSpMVOp_createDescr", status)?;
         self.context.enqueued("cusparseSpMVOp_createDescr");
-        Ok(Descriptor(made as usize))
-    }
-
-    fn destroy_descriptor(&self, descriptor: Descriptor) {
-        // SAFETY: made by `create_descriptor`, destroyed once. The status is ignored: nothing can be done.
-        unsafe { (self.common().cusparseSpMVOp_destroyDescr)(descriptor.0 as _) };
-    }
-
-    fn create_plan(&self, descriptor: Descriptor) -> Result<OpPlan, Unprepared> {
-        let mut plan = null_mut();
-        let create = self.common().cusparseSpMVOp_createPlan;
-        // SAFETY: the descriptor is alive, and the pointer is valid for writes. A null code means that there is no
-        // epilogue.
-        let status = unsafe { create(self.handle, descriptor.0 as _, &mut plan, null(), 0) };
+        let common = self.common();
+        // SAFETY: the descriptor is alive, and is destroyed if it has no plan. The pointer is valid for writes. A null code
+        // means that there is no epilogue.
+        let status = unsafe {
+            let create = common.cusparseSpMVOp_createPlan;
+            let status = create(handle, descriptor, &mut plan, null(), 0);
+            if status != 0 {
+                (common.cusparseSpMVOp_destroyDescr)(descriptor);
+            }
+            status
+        };
         self.library.check_support("cusparseSpMVOp_createPlan", status)?;
-        Ok(OpPlan(plan as usize))
+        Ok(OpPlan { descriptor: descriptor as usize, plan: plan as usize })
     }
 
-    fn destroy_plan(&self, plan: OpPlan) {
-        // SAFETY: made by `create_plan`, destroyed once. The status is ignored: nothing can be done.
-        unsafe { (self.common().cusparseSpMVOp_destroyPlan)(plan.0 as _) };
+    fn destroy_plan(&self, OpPlan { descriptor, plan }: OpPlan) {
+        let common = self.common();
+        // SAFETY: made by `create_plan`, destroyed once. The statuses are ignored: nothing can be done.
+        unsafe {
+            (common.cusparseSpMVOp_destroyPlan)(plan as _);
+            (common.cusparseSpMVOp_destroyDescr)(descriptor as _);
+        }
     }
 
     fn multiply(&self, plan: OpPlan, product: &SparseProduct<OpAlgorithm>) -> Result<(), Failed> {
@@ -210,7 +210,7 @@ impl SpMvOp for InStream {
         // SAFETY: plan and descriptors are alive, and the owners of the arrays guarantee that these are too. α and β
         // are on the host, which is the default pointer mode, and are read before the function returns.
         let status = unsafe {
-            multiply(self.handle, plan.0 as _, alpha, beta, x.0 as _, y.0 as _, y.0 as _)
+            multiply(self.handle, plan.plan as _, alpha, beta, x.0 as _, y.0 as _, y.0 as _)
         };
         self.library.check("cusparseSpMVOp", status)?;
         self.context.enqueued("cusparseSpMVOp");

@@ -169,8 +169,7 @@ pub(super) fn operation(transpose: bool) -> cusparseOperation_t {
 
 impl Drop for InStream {
     fn drop(&mut self) {
-        // SAFETY: the handle was created with this value and is destroyed once. The status is ignored: nothing can be
-        // done.
+        // SAFETY: the handle was created with this value, destroyed once. The status is ignored: nothing can be done.
         unsafe { (self.enter().cusparseDestroy)(self.handle) };
     }
 }
