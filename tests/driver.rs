@@ -15,9 +15,10 @@ use spmv_methods::device::cuda::precompiled::Precompiled;
 use spmv_methods::device::cuda::{self, nvrtc};
 use spmv_methods::device::probe::{Probe, Timing};
 use spmv_methods::device::{Buffer, DeviceCsr, Gpu, Kernel, Program};
+use spmv_methods::library::{self, Library};
 use spmv_methods::method::{Failed, Request, Unavailable};
+use spmv_methods::plugin;
 use spmv_methods::team::Team;
-use spmv_methods::{library, plugin};
 
 static PROGRAM: Program = Program {
     name: "store.cu",
@@ -27,10 +28,14 @@ static PROGRAM: Program = Program {
 /// The environment variable of a child process with the macro for which its driver is compiled.
 const OLDER: &str = "SPMV_BENCH_TEST_DRIVER";
 
-/// Functions of the fake driver by name: those that count something, and those that return a number of bytes.
-struct Fake {
-    count: Box<dyn Fn(&str) -> i32>,
-    bytes: Box<dyn Fn(&str) -> usize>,
+struct Fake(Library);
+
+impl Fake {
+    /// Calls a function of the fake driver by its name, which returns a count or a number of bytes.
+    fn call<N>(&self, name: &str) -> N {
+        // SAFETY: the signatures are those in the source.
+        unsafe { self.0.get::<unsafe extern "C" fn() -> N>(name.as_bytes()).unwrap()() }
+    }
 }
 
 /// Builds the fake driver and opens it, so that the loader returns it when the driver is opened later.
@@ -46,16 +51,7 @@ fn fake_driver(folder: &Path, older: Option<&str>) -> Option<Fake> {
         let _ = writeln!(std::io::stderr(), "skipped: no C compiler");
         return None;
     }
-    let driver = &*Box::leak(Box::new(library::open(Some(folder), "libcuda.so.1").unwrap()));
-    // SAFETY: the signatures are those in the source.
-    let count = |name: &str| unsafe {
-        driver.get::<unsafe extern "C" fn() -> i32>(name.as_bytes()).unwrap()()
-    };
-    // SAFETY: the signatures are those in the source.
-    let bytes = |name: &str| unsafe {
-        driver.get::<unsafe extern "C" fn() -> usize>(name.as_bytes()).unwrap()()
-    };
-    Some(Fake { count: Box::new(count), bytes: Box::new(bytes) })
+    Some(Fake(library::open(library::RTLD_GLOBAL, Some(folder), "libcuda.so.1").unwrap()))
 }
 
 #[test]
@@ -108,7 +104,7 @@ fn all(fake: &Fake, cuda: &str) {
         memory(gpu);
         times(gpu);
     }
-    let profiled = (fake.count)("fake_profiled");
+    let profiled: i32 = fake.call("fake_profiled");
     assert_eq!(profiled, 2 * 3, "the profiler is started and stopped around stages");
     let target = Target {
         architecture: first.facts().compute_capability,
@@ -121,13 +117,13 @@ fn all(fake: &Fake, cuda: &str) {
         graphs(&first);
         dependent_launches(&first);
         let expected = if cuda == "12.0" { 0 } else { 2 };
-        assert_eq!((fake.count)("fake_dependent"), expected, "the others are plain launches");
+        assert_eq!(fake.call::<i32>("fake_dependent"), expected, "the others are plain launches");
         faults(second);
     } else {
         drop(second);
     }
     drop(first);
-    assert_eq!((fake.count)("fake_alive"), 0, "everything was released");
+    assert_eq!(fake.call::<i32>("fake_alive"), 0, "everything was released");
 }
 
 /// Kernels that the folder contains are read from there; all others are compiled.
@@ -155,11 +151,12 @@ fn precompiled(folder: &Path) {
 /// The set-aside part and the window have the size of the buffer, up to the limits of the device, and end together.
 fn persistence(fake: &Fake) {
     let gpu = cuda::open(None).unwrap();
-    let now = || ["fake_set_aside", "fake_window"].map(&fake.bytes);
+    let now = || ["fake_set_aside", "fake_window"].map(|name| fake.call::<usize>(name));
     for (count, set_aside, window) in [(100, 400, 400), (300, 1000, 1200), (700, 1000, 2000)] {
-        assert_eq!(gpu.persist(&gpu.allocate::<f32>(count).unwrap()), Ok(set_aside));
+        let buffer = gpu.allocate::<f32>(count).unwrap();
+        assert_eq!(gpu.persist(buffer.address(), buffer.bytes()), Ok(set_aside));
         assert_eq!(now(), [set_aside as usize, window]);
-        gpu.end_persistence().unwrap();
+        gpu.persist(0, 0).unwrap();
         assert_eq!(now(), [0, 0]);
     }
 }
@@ -317,10 +314,8 @@ fn faults(gpu: Gpu) {
     let expected = format!("cuCtxSynchronize, after fault: {error}");
     assert_eq!(gpu.synchronize(), Err(Failed(expected)));
     let launched = fault.launch(1, 32, 0, &[]).unwrap_err().0;
-    assert_eq!(
-        launched,
-        format!("cuLaunchKernelEx of fault, grid 1, block 32, after fault: {error}")
-    );
+    let expected = format!("cuLaunchKernelEx of fault, grid 1, block 32, after fault: {error}");
+    assert_eq!(launched, expected);
     assert!(gpu.time(|| Ok(())).is_err());
     let loaded = gpu.compile::<f64>(&PROGRAM, &[]).err().unwrap().to_string();
     let expected = format!("cuModuleLoadData of store.cu, after fault: {error}; ");

@@ -14,6 +14,7 @@ use spmv_methods::device::cuda::nvrtc::{Compiled, Nvrtc, Unit};
 use spmv_methods::device::cuda::precompiled::Precompiled;
 use spmv_methods::device::cuda::usage::Usage;
 use spmv_methods::device::cuda::{self, cusparse, nvrtc};
+use spmv_methods::library;
 use spmv_methods::method::{Failed, Unavailable};
 
 const STORE: Program = Program {
@@ -41,8 +42,7 @@ fn store(precision: Precision) -> Unit<'static> {
     Unit::new((9, 0), &STORE, precision, BLOCK)
 }
 
-/// Returns at least two versions of a library, newer first, as `scripts/test` installs them, or prints that the test is
-/// skipped.
+/// Returns at least two versions of a library, newer first, as `scripts/test` installs them, or prints that it cannot.
 fn two<L>(editions: Result<&'static [L], Unavailable>) -> Option<&'static [L]> {
     let editions = present(editions)?;
     if editions.len() < 2 {
@@ -103,20 +103,15 @@ fn two_compilers_in_one_process_do_not_disturb_each_other() {
     }
 }
 
+type Choose = fn(&Target) -> Result<String, Unavailable>;
+
 /// Returns the text of the compiler or library that is chosen, or the reason why none is suitable.
-fn chosen(
-    choose: fn(&Target) -> Result<String, Unavailable>,
-    architecture: (u32, u32),
-    driver: Option<u32>,
-) -> Result<String, String> {
+fn chosen(choose: Choose, architecture: (u32, u32), driver: Option<u32>) -> Result<String, String> {
     choose(&Target { architecture, driver }).map_err(|Unavailable(reason)| reason)
 }
 
 /// Asserts that for each architecture and driver, a library of this version and with an existing file is chosen.
-fn assert_chosen(
-    choose: fn(&Target) -> Result<String, Unavailable>,
-    cases: &[((u32, u32), Option<u32>, &str)],
-) {
+fn assert_chosen(choose: Choose, cases: &[((u32, u32), Option<u32>, &str)]) {
     for &(architecture, driver, expected) in cases {
         let found = chosen(choose, architecture, driver).unwrap();
         assert!(found.starts_with(expected), "{architecture:?} {driver:?}: {found}");
@@ -196,8 +191,7 @@ fn precompiled_kernels_are_found_by_everything_but_the_compiler() {
 
 #[test]
 fn without_a_driver_there_is_a_reason() {
-    let libcuda = spmv_methods::library::open(None, "libcuda.so.1");
-    if libcuda.is_ok() {
+    if library::open(library::RTLD_GLOBAL, None, "libcuda.so.1").is_ok() {
         return say("skipped: this machine has a CUDA driver");
     }
     for number in [None, Some(0), Some(7)] {

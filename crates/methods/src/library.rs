@@ -6,7 +6,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use libloading::Error;
-use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LOCAL, RTLD_NOW};
+use libloading::os::unix::RTLD_NOW;
+pub use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LOCAL};
 use nix::unistd::geteuid;
 
 /// Returns the folders in `SPMV_BENCH_LIBRARY_PATH`, which are searched before all others.
@@ -64,18 +65,9 @@ pub fn may_exist(name: &str) -> bool {
 }
 
 /// Opens the library `name` in `folder`, or by the system's loader without a folder. It stays open until the process
-/// ends, and libraries opened later can use its symbols.
-pub fn open(folder: Option<&Path>, name: &str) -> Result<Library, Error> {
-    open_as(RTLD_GLOBAL, folder, name)
-}
-
-/// Opens a library like [`open`], but hides its symbols from other libraries. Otherwise several versions of a library,
-/// which define the same symbols, would call each other.
-pub fn open_local(folder: Option<&Path>, name: &str) -> Result<Library, Error> {
-    open_as(RTLD_LOCAL, folder, name)
-}
-
-fn open_as(visibility: c_int, folder: Option<&Path>, name: &str) -> Result<Library, Error> {
+/// ends. With [`RTLD_GLOBAL`] libraries opened later can use its symbols. With [`RTLD_LOCAL`] they are hidden; otherwise
+/// several versions of a library, which define the same symbols, would call each other.
+pub fn open(visibility: c_int, folder: Option<&Path>, name: &str) -> Result<Library, Error> {
     let path = folder.map_or_else(|| PathBuf::from(name), |folder| folder.join(name));
     let flags = RTLD_NOW | visibility;
     // SAFETY: opening a library runs its initialisers; this program only opens libraries that it names itself.
@@ -91,8 +83,7 @@ pub fn words(error: &Error) -> String {
     error.source().map_or_else(|| error.to_string(), ToString::to_string)
 }
 
-/// Returns the folder of an open library according to `/proc/self/maps`, where the file name may have a longer version
-/// suffix than `name`.
+/// Returns the folder of an open library, whose file name may have a longer version suffix than `name`.
 pub fn folder_of(name: &str) -> Option<PathBuf> {
     let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
     let path = maps.lines().filter_map(|line| line.find('/').map(|at| Path::new(&line[at..])));

@@ -101,7 +101,7 @@ impl<'a, T: Value> OnGpu<'a, T> {
 
     fn persist(&mut self) -> Result<(), Failed> {
         if self.bench.settings.persist_x {
-            self.set_aside = Some(self.gpu().persist(&self.x)?);
+            self.set_aside = Some(self.gpu().persist(self.x.address(), self.x.bytes())?);
         }
         Ok(())
     }
@@ -112,7 +112,7 @@ impl<'a, T: Value> OnGpu<'a, T> {
         measure: impl FnOnce(&mut Self) -> Result<R, Failed>,
     ) -> Result<R, Failed> {
         if self.set_aside.take().is_some() {
-            self.gpu().end_persistence()?;
+            self.gpu().persist(0, 0)?;
         }
         let measured = measure(self);
         self.persist()?;
@@ -379,7 +379,7 @@ impl<T: Clone> Drop for OnGpu<'_, T> {
     /// Ends the persistence of x, so that later measurements have the whole cache. Nothing can be done about an error.
     fn drop(&mut self) {
         if self.set_aside.is_some() {
-            let _ = self.csr.gpu.end_persistence();
+            let _ = self.csr.gpu.persist(0, 0);
         }
     }
 }

@@ -102,8 +102,7 @@ pub struct Busy {
 const BINDS: f64 = 0.6;
 
 impl Counts {
-    /// Returns the average number of resident warps divided by the maximum of a multiprocessor, while it has any (the
-    /// profiler's achieved occupancy).
+    /// Returns the average share of a multiprocessor's warps that are resident while it has any (achieved occupancy).
     pub fn achieved_occupancy(&self) -> Option<f64> {
         (self.mean_cycles > 0.0).then(|| self.occupied_cycles / self.mean_cycles)
     }

@@ -30,14 +30,12 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Returns the number of copies that the L2 cache has of data that all multiprocessors read: two on A100 and H100,
-    /// from NVIDIA's white papers.
+    /// Returns how many copies the L2 cache has of what all multiprocessors read: two on A100 and H100 (white papers).
     pub fn l2_copies(&self) -> u64 {
         if matches!(self.compute_capability, (8, 0) | (9, 0)) { 2 } else { 1 }
     }
 
-    /// Returns the theoretical memory bandwidth in GB/s (10^9 bytes per second): two transfers per clock on the whole
-    /// bus.
+    /// Returns the theoretical memory bandwidth in GB/s (10^9 bytes per second): two transfers per clock on the bus.
     pub fn nominal_gbs(&self) -> f64 {
         2.0 * f64::from(self.memory_clock_mhz) * 1e6 * f64::from(self.memory_bus_bits) / 8.0 / 1e9
     }

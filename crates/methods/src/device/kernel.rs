@@ -34,8 +34,8 @@ impl Program {
 
 /// A program that was compiled and loaded on a GPU.
 pub struct Module {
-    gpu: Gpu,
-    id: ModuleId,
+    pub(super) gpu: Gpu,
+    pub(super) id: ModuleId,
 }
 
 /// A kernel of a compiled program, ready to be launched.
@@ -70,10 +70,6 @@ impl From<usize> for Dim3 {
 }
 
 impl Module {
-    pub(super) fn new(gpu: Gpu, id: ModuleId) -> Self {
-        Self { gpu, id }
-    }
-
     /// Returns the kernel `name`. The time counts as compile time, because a driver may load the code only now.
     pub fn kernel(&self, name: &'static str) -> Result<Kernel, Failed> {
         let id = self.gpu.loading(|| self.gpu.kernel(self.id, name))?;
@@ -117,8 +113,7 @@ impl Kernel {
         arguments.iter().for_each(|argument| argument.append(&mut raw));
         let shared = shared_bytes as u32;
         let launch = KernelLaunch { kernel: self.id, grid, block, shared_bytes: shared, dependent };
-        // SAFETY: the values live in `arguments`. The model, on which the tests run every launch, checks that they
-        // match the signature.
+        // SAFETY: the values live in `arguments`. The model, on which tests run every launch, checks the signature.
         unsafe { self.gpu.launch(launch, &raw)? };
         let threads = block.x * block.y * block.z;
         self.gpu

@@ -134,16 +134,6 @@ impl Gpu {
         self.modelled().map_or(Device::Gpu, |modelled| modelled.device)
     }
 
-    /// Lets a buffer persist in the second-level cache, as far as the GPU can set aside a part of this cache, until
-    /// [`Self::end_persistence`]. Returns the bytes that are set aside: 0 if the GPU cannot.
-    pub fn persist<T: bytemuck::Pod>(&self, buffer: &Buffer<T>) -> Result<u64, Failed> {
-        self.0.driver.persist(buffer.address(), buffer.bytes())
-    }
-
-    pub fn end_persistence(&self) -> Result<(), Failed> {
-        self.0.driver.persist(0, 0).map(drop)
-    }
-
     pub fn launches(&self) -> u64 {
         self.0.enqueued.get()
     }
@@ -158,12 +148,12 @@ impl Gpu {
         let key = (program.name, T::PRECISION, constants.to_vec());
         let known = self.0.modules.borrow().get(&key).copied();
         if let Some(id) = known {
-            return Ok(Module::new(self.clone(), id));
+            return Ok(Module { gpu: self.clone(), id });
         }
         sources::replaced_from()?;
         let id = self.loading(|| self.0.driver.compile(program, T::PRECISION, constants))?;
         self.0.modules.borrow_mut().insert(key, id);
-        Ok(Module::new(self.clone(), id))
+        Ok(Module { gpu: self.clone(), id })
     }
 
     /// Enqueues a library call, which is recorded as a stage named `name`.

@@ -4,33 +4,23 @@
 //! started later inherit the change. All methods on matrices with subnormal numbers would then be faster and less exact.
 //! Therefore the state in which Linux starts a program is restored after code of others has run.
 
-/// A part of the control registers, its name, and the value that it has when a program starts.
-struct Part {
-    register: usize,
-    bits: u64,
-    normal: u64,
-    name: &'static str,
-}
+/// A part of the control registers: the register, the bits, their value when a program starts, and their name.
+type Part = (usize, u64, u64, &'static str);
 
-impl Part {
-    const fn of(register: usize, bits: u64, normal: u64, name: &'static str) -> Self {
-        Self { register, bits, normal, name }
-    }
-}
-
-/// Restores the state in which a program starts in the calling thread. Returns the names of the parts that were
-/// different.
+/// Restores the state of a starting program in the calling thread. Returns the names of the parts that differed.
 pub fn restore() -> Option<String> {
     let now = registers::get();
-    let changed =
-        registers::PARTS.iter().filter(|part| now[part.register] & part.bits != part.normal);
-    let names: Vec<_> = changed.map(|part| part.name).collect();
+    let (mut names, mut starting) = (Vec::new(), [0; registers::COUNT]);
+    for (register, bits, normal, name) in registers::PARTS {
+        starting[register] |= normal;
+        if now[register] & bits != normal {
+            names.push(name);
+        }
+    }
     if names.is_empty() {
         return None;
     }
-    let mut normal = [0; registers::COUNT];
-    registers::PARTS.iter().for_each(|part| normal[part.register] |= part.normal);
-    registers::set(normal);
+    registers::set(starting);
     Some(names.join(", "))
 }
 
@@ -43,12 +33,12 @@ mod registers {
 
     pub const COUNT: usize = 2;
     pub const PARTS: [Part; 6] = [
-        Part::of(0, 1 << 15, 0, "flush-to-zero (FTZ)"),
-        Part::of(0, 1 << 6, 0, "denormals-are-zero (DAZ)"),
-        Part::of(0, 3 << 13, 0, "the rounding mode"),
-        Part::of(0, 0x1f80, 0x1f80, "floating-point exceptions"),
-        Part::of(1, 0x0f00, 0x0300, "precision or rounding mode of x87"),
-        Part::of(1, 0x003f, 0x003f, "floating-point exceptions of x87"),
+        (0, 1 << 15, 0, "flush-to-zero (FTZ)"),
+        (0, 1 << 6, 0, "denormals-are-zero (DAZ)"),
+        (0, 3 << 13, 0, "the rounding mode"),
+        (0, 0x1f80, 0x1f80, "floating-point exceptions"),
+        (1, 0x0f00, 0x0300, "precision or rounding mode of x87"),
+        (1, 0x003f, 0x003f, "floating-point exceptions of x87"),
     ];
 
     pub fn get() -> [u64; COUNT] {
@@ -81,10 +71,10 @@ mod registers {
 
     pub const COUNT: usize = 1;
     pub const PARTS: [Part; 4] = [
-        Part::of(0, 1 << 24 | 1 << 19, 0, "flush-to-zero (FZ)"),
-        Part::of(0, 1 << 25, 0, "default NaN (DN)"),
-        Part::of(0, 3 << 22, 0, "the rounding mode"),
-        Part::of(0, 0x9f00, 0, "floating-point exceptions"),
+        (0, 1 << 24 | 1 << 19, 0, "flush-to-zero (FZ)"),
+        (0, 1 << 25, 0, "default NaN (DN)"),
+        (0, 3 << 22, 0, "the rounding mode"),
+        (0, 0x9f00, 0, "floating-point exceptions"),
     ];
 
     pub fn get() -> [u64; COUNT] {
@@ -111,12 +101,12 @@ mod tests {
     fn every_part_is_found_and_restored() {
         assert_eq!(std::thread::spawn(restore).join().unwrap(), None, "a new thread");
         // Exceptions stay masked, because the rest of the test would raise them.
-        let is_harmless = |part: &&Part| !part.name.contains("exceptions");
-        for part in registers::PARTS.iter().filter(is_harmless) {
+        let is_harmless = |(.., name): &Part| !name.contains("exceptions");
+        for (register, bits, _, name) in registers::PARTS.into_iter().filter(is_harmless) {
             let mut changed = registers::get();
-            changed[part.register] ^= part.bits;
+            changed[register] ^= bits;
             registers::set(changed);
-            assert_eq!(restore().as_deref(), Some(part.name));
+            assert_eq!(restore().as_deref(), Some(name));
             assert_eq!(restore(), None);
         }
     }

@@ -199,7 +199,7 @@ impl Mkl {
             if folder.as_ref().is_some_and(|folder| !folder.join(name).exists()) {
                 continue;
             }
-            let open = |name| library::open(folder.as_deref(), name);
+            let open = |name| library::open(library::RTLD_GLOBAL, folder.as_deref(), name);
             let (openmp, rt) =
                 match open("libiomp5.so").and_then(|openmp| Ok((openmp, open(name)?))) {
                     Ok(opened) => opened,

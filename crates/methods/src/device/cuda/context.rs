@@ -90,7 +90,7 @@ pub fn api() -> Result<&'static Api, Unavailable> {
 
 impl Api {
     fn open() -> Result<Self, Unavailable> {
-        let library = library::open(None, NAME).map_err(|error| {
+        let library = library::open(library::RTLD_GLOBAL, None, NAME).map_err(|error| {
             let words = library::words(&error);
             Unavailable(match words.contains(NAME) && words.contains("No such file") {
                 true => format!("no CUDA driver: {NAME} was not found on this machine"),
@@ -158,8 +158,7 @@ impl Api {
     }
 }
 
-/// The range of the statuses for failed kernels (illegal address, timeout, failed assertion, …), which any later call
-/// may return.
+/// The statuses of failed kernels (illegal address, timeout, failed assertion, …), which any later call may return.
 const LAUNCH_ERRORS: std::ops::Range<u32> = 700..800;
 
 pub struct Context {

@@ -362,12 +362,10 @@ impl Driver for Cuda {
 
     fn profile(&self, start: bool) -> Result<(), Failed> {
         // SAFETY: the functions have no arguments.
-        match start {
-            true => {
-                self.context.call("cuProfilerStart", |cuda| unsafe { (cuda.cuProfilerStart)() })
-            }
-            false => self.context.call("cuProfilerStop", |cuda| unsafe { (cuda.cuProfilerStop)() }),
-        }
+        let call = if start { "cuProfilerStart" } else { "cuProfilerStop" };
+        self.context.call(call, |cuda| unsafe {
+            if start { (cuda.cuProfilerStart)() } else { (cuda.cuProfilerStop)() }
+        })
     }
 
     fn stream(&self) -> Result<*mut c_void, Unavailable> {

@@ -16,7 +16,7 @@ use libloading::os::unix::Library;
 use nix::libc::{Dl_info, dladdr};
 
 use crate::device::Unavailable;
-use crate::library;
+use crate::library::{self, RTLD_LOCAL};
 
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
@@ -123,7 +123,7 @@ impl<L: Edition> Sought<L> {
             }
             open_helpers(folder, self.helpers);
         }
-        match library::open_local(folder, name) {
+        match library::open(RTLD_LOCAL, folder, name) {
             Ok(library) => file_of(&library, self.symbol).map(|file| Ok((library, file))),
             Err(error) => folder.is_some().then_some(Err(error)),
         }
@@ -195,7 +195,7 @@ fn open_helpers(folder: &Path, pattern: &str) {
         for path in glob::glob(&pattern.to_string_lossy()).into_iter().flatten().flatten() {
             let Some(name) = path.file_name().and_then(OsStr::to_str) else { continue };
             if !opened.contains(name)
-                && let Ok(library) = library::open_local(Some(&folder), name)
+                && let Ok(library) = library::open(RTLD_LOCAL, Some(&folder), name)
             {
                 std::mem::forget(library);
                 opened.insert(name.to_owned());

@@ -118,8 +118,7 @@ impl Kernel {
         Ok(())
     }
 
-    /// Raises the kernel's limit of dynamic shared memory, whose default is low (48 KiB including static shared
-    /// memory).
+    /// Raises the kernel's limit of dynamic shared memory, which is 48 KiB by default, static shared memory included.
     fn allow_shared(&self, bytes: u32) -> Result<(), Failed> {
         if bytes <= self.shared_bytes.get() {
             return Ok(());

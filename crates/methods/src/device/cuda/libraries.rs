@@ -22,9 +22,7 @@ macro_rules! table {
         }
 
         impl $table {
-            pub fn find(
-                library: &libloading::os::unix::Library,
-            ) -> Result<Self, libloading::Error> {
+            pub fn find(library: &crate::library::Library) -> Result<Self, libloading::Error> {
                 // SAFETY: the argument types are those of the library's header, and a status has 32 bits.
                 unsafe {
                     Ok(Self {

@@ -243,8 +243,7 @@ impl<'a> Code<'a> {
 
 impl Drop for Code<'_> {
     fn drop(&mut self) {
-        // SAFETY: the program was created with this value and is destroyed once. The status is ignored: nothing can be
-        // done.
+        // SAFETY: the program was created with this value, destroyed once. The status is ignored: nothing can be done.
         unsafe { (self.nvrtc.functions.nvrtcDestroyProgram)(&mut self.program) };
     }
 }

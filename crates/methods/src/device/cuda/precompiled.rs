@@ -22,8 +22,7 @@ pub struct MachineCode {
 }
 
 impl MachineCode {
-    /// Prepares the sources of machine code for a device: the folder in `SPMV_BENCH_KERNELS`, if it is set, then the
-    /// user's cache, then NVRTC.
+    /// Prepares the sources of machine code: the folder in `SPMV_BENCH_KERNELS`, if set, the user's cache, and NVRTC.
     pub fn new(target: Target) -> Self {
         let folder = std::env::var_os("SPMV_BENCH_KERNELS").filter(|name| !name.is_empty());
         Self {

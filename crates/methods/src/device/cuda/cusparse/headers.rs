@@ -169,7 +169,7 @@ fn values_are_those_of_the_headers() {
 #[test]
 fn every_library_opens_and_reports_missing_functions() {
     for Installed { folder, version, .. } in installed(OLDEST) {
-        let opened = library::open_local(Some(&folder), SOUGHT.names[0]);
+        let opened = library::open(library::RTLD_LOCAL, Some(&folder), SOUGHT.names[0]);
         let opened = opened.unwrap_or_else(|message| panic!("{}: {message}", folder.display()));
         let cusparse =
             CuSparseLibrary::find(&opened, folder).expect("the functions of every version");
