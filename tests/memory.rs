@@ -86,7 +86,7 @@ fn taken<T: Scalar>(choice: &Choice, csr: &Csr<T>, team: &Team, transpose: bool)
     let (x, mut y) = (vec![T::one(); inputs], vec![T::zero(); outputs]);
     let mut ready = false;
     let taken = peak(|| {
-        if let Ok(mut prepared) = choice.method.prepare::<T>().unwrap()(csr, &request) {
+        if let Ok(mut prepared) = choice.method.prepare_on_host(csr, &request) {
             prepared.multiply(T::narrow(2.0), &x, T::zero(), &mut y).unwrap();
             ready = true;
         }

@@ -159,8 +159,7 @@ fn check_products<T: Scalar>(
         let (expected_products, given) = (100, &choice.given[..]);
         let request =
             Request { isa, transpose, alpha, beta, expected_products, given, ..Request::new(team) };
-        let prepare = choice.method.prepare::<T>().expect("a method of the CPU");
-        let mut prepared = match prepare(csr, &request) {
+        let mut prepared = match choice.method.prepare_on_host(csr, &request) {
             Ok(prepared) => prepared,
             Err(refused) => {
                 assert!(MAY_REFUSE.contains(&choice.method.name), "{}: {refused}", choice.name());

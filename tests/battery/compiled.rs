@@ -327,27 +327,17 @@ fn precompile() {
             Target { architecture: (number / 10, number % 10), driver: driver.parse().ok() };
         let nvrtc = nvrtc::compiler(&target).unwrap_or_else(|Unavailable(why)| panic!("{why}"));
         let done = AtomicUsize::new(0);
-        log.par_iter().for_each(|unit| {
-            fill(Path::new(&folder), &target, nvrtc, unit);
+        log.par_iter().for_each(|((name, _, constants), seen)| {
+            let (folder, program) = (Path::new(&folder), Program { name, source: seen.source });
+            let unit = nvrtc::Unit::new(target.architecture, &program, seen.precision, constants);
+            let cubin = nvrtc.compile(&unit).unwrap().cubin;
+            Precompiled::store(folder, target.architecture, nvrtc, &unit, &cubin);
+            let found = Precompiled::open(folder, &target).get(&unit);
+            assert!(found == Some(cubin), "cannot read {name} from {}", folder.display());
             let done = done.fetch_add(1, Ordering::Relaxed) + 1;
             if done.is_multiple_of(100) || done == log.len() {
                 say(&format!("sm_{number} by {nvrtc}: {done} of {}", log.len()));
             }
         });
     }
-}
-
-/// Adds a program's machine code to the folder, and checks that it can be read.
-fn fill(
-    folder: &Path,
-    target: &Target,
-    nvrtc: &Nvrtc,
-    ((name, _, constants), seen): (&Unit, &Seen),
-) {
-    let program = Program { name, source: seen.source };
-    let unit = nvrtc::Unit::new(target.architecture, &program, seen.precision, constants);
-    let cubin = nvrtc.compile(&unit).unwrap().cubin;
-    Precompiled::store(folder, target.architecture, nvrtc, &unit, &cubin);
-    let found = Precompiled::open(folder, target).get(&unit);
-    assert!(found == Some(cubin), "cannot read {name} from {}", folder.display());
 }

@@ -1,7 +1,6 @@
 //! Reads the launch bounds of kernels from machine code.
 
-/// The attribute of a kernel that contains its launch bound: format and name (EIATTR_MAX_THREADS), as shown by
-/// `cuobjdump --dump-elf`.
+/// The attribute of a kernel with its launch bound: format and name (EIATTR_MAX_THREADS in `cuobjdump --dump-elf`).
 const MAX_THREADS: [u8; 2] = [0x04, 0x05];
 /// The format of attributes that are followed by the stated number of bytes; all others have 4 bytes.
 const SIZED: u8 = 0x04;

@@ -26,15 +26,12 @@ pub struct Asked {
     pub factors: (f64, f64),
 }
 
-/// The product with A, α = 1 and β = 0.
-const PLAIN: Asked = Asked { transpose: false, factors: (1.0, 0.0) };
-
 impl Asked {
-    /// Returns the plain product and the transposed one, if the method supports them.
+    /// Returns the product with A and that with Aᵀ, if the method supports them, for α = 1 and β = 0.
     pub fn all(choice: &Choice) -> impl Iterator<Item = Self> + use<> {
         let operations = choice.method.operations;
         let transposes = [false, true].into_iter().filter(move |&t| operations.include(t));
-        transposes.map(|transpose| Self { transpose, ..PLAIN })
+        transposes.map(|transpose| Self { transpose, factors: (1.0, 0.0) })
     }
 }
 
@@ -52,8 +49,7 @@ pub fn variants_on(device: Device) -> impl Iterator<Item = Choice<'static>> {
     })
 }
 
-/// Runs a product with each x and with y = `y0`, and returns their results. Several products show whether one affects
-/// the next.
+/// Runs a product with each x and y = `y0`, and returns the results, which show whether one affects the next.
 pub fn products<T: Value>(
     choice: &Choice,
     csr: &Csr<T>,
@@ -74,7 +70,7 @@ pub fn products<T: Value>(
     let (alpha, beta) = (T::narrow(alpha), T::narrow(beta));
     match place {
         Place::Team(..) => {
-            let mut prepared = choice.method.prepare::<T>().unwrap()(csr, &request)?;
+            let mut prepared = choice.method.prepare_on_host(csr, &request)?;
             let run = |x: &&[T]| {
                 let mut y = y0.to_vec();
                 prepared.multiply(alpha, x, beta, &mut y)?;
@@ -96,8 +92,7 @@ pub fn products<T: Value>(
     }
 }
 
-/// A matrix with its product and its transposed product for one α and β, to which the results of all methods are
-/// compared.
+/// A matrix with its product and its transposed product for one α and β, which all methods must compute.
 pub struct Case<'a, T> {
     name: &'a str,
     csr: &'a Csr<T>,
@@ -143,7 +138,14 @@ impl<'a, T: Value> Case<'a, T> {
 
     fn check_product(&self, expected: &Expected<T>, choice: &Choice, place: &Place) {
         let Expected { asked, x, y0, reference } = expected;
-        let what = || self.described(*asked, choice, place);
+        let what = || {
+            let (method, precision, matrix) = (choice.name(), T::PRECISION.name(), self.name);
+            let place = match place {
+                Place::Team(team, isa) => format!("{} threads, {isa:?}", team.len()),
+                Place::Gpu(_) => "the GPU".into(),
+            };
+            format!("{method} in {precision} with {place} on {matrix}, {asked:?}")
+        };
         let allocated = || match place {
             Place::Team(..) => 0,
             Place::Gpu(gpu) => gpu.allocated_bytes(),
@@ -162,19 +164,9 @@ impl<'a, T: Value> Case<'a, T> {
             Err(Unprepared::Failed(Failed(reason))) => panic!("{}: {reason}", what()),
         }
     }
-
-    fn described(&self, asked: Asked, choice: &Choice, place: &Place) -> String {
-        let (method, precision, matrix) = (choice.name(), T::PRECISION.name(), self.name);
-        let place = match place {
-            Place::Team(team, isa) => format!("{} threads, {isa:?}", team.len()),
-            Place::Gpu(_) => "the GPU".into(),
-        };
-        format!("{method} in {precision} with {place} on {matrix}, {asked:?}")
-    }
 }
 
-/// Checks that a product is finite in exactly those rows that use only finite values of x. `x` may have more values
-/// than needed.
+/// Checks that a product is finite in exactly those rows that use only finite values of x, of which there may be more.
 pub fn check_spoilt(choice: &Choice, csr: &Csr<f64>, place: &Place, x: &[f64]) {
     for asked in Asked::all(choice) {
         let operator = if asked.transpose { csr.transposed() } else { csr.clone() };

@@ -7,7 +7,9 @@ use anyhow::{Result, ensure};
 
 use super::METHODS;
 use crate::kernel_file::{Definition, KernelFile};
-use crate::method::{Code, Method, Operations, Parameter, Setup, custom_on_gpu, memory_of_custom};
+use crate::method::{
+    Code, Method, Operations, Parameter, Setup, custom, custom_on_gpu, memory_of_custom,
+};
 use crate::plugin::{self, Description, Entry, abi};
 
 pub struct MethodFile {
@@ -97,8 +99,16 @@ pub fn of_plugin(description: Description, entry: Option<&'static Entry>) -> Met
     };
     let operations = if has(abi::TRANSPOSED) { Operations::Both } else { Operations::Plain };
     let code = match has(abi::GPU) {
-        true => plugin::code_on_gpu(entry),
-        false => plugin::code(!has(abi::SEQUENTIAL), entry),
+        true => Code::CustomGpu {
+            modelled: false,
+            f64: custom_on_gpu(move |csr, request| plugin::prepare_on_gpu(entry, csr, request)),
+            f32: custom_on_gpu(move |csr, request| plugin::prepare_on_gpu(entry, csr, request)),
+        },
+        false => Code::Custom {
+            parallel: !has(abi::SEQUENTIAL),
+            f64: custom(move |csr, request| plugin::prepare(entry, csr, request)),
+            f32: custom(move |csr, request| plugin::prepare(entry, csr, request)),
+        },
     };
     let license = description.license.map(|license| format!(" ({license})"));
     let source = description.source + &license.unwrap_or_default();

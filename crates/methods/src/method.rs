@@ -1,5 +1,4 @@
-//! Defines [`Method`]: an entry of [`METHODS`](crate::METHODS) that prepares a product y = αAx +
-//! βy from a CSR matrix.
+//! Defines [`Method`]: an entry of [`METHODS`](crate::METHODS) that prepares a product y = αAx + βy from a CSR matrix.
 
 pub mod choices;
 mod prepared;
@@ -120,8 +119,7 @@ pub enum Code {
     },
 }
 
-/// A function that does all work that is needed once per matrix after the conversion to CSR. Its time is
-/// reported as `setup_ms`.
+/// Does all work that is needed once per matrix after the conversion to CSR. Its time is reported as `setup_ms`.
 pub type Prepare<T> = for<'a> fn(&'a Csr<T>, &Request<'a>) -> Result<Prepared<'a, T>, Unavailable>;
 
 /// The product that a GPU method has prepared, or the reason why there is none.
@@ -185,8 +183,8 @@ pub struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// Returns the request for y ← Ax on this team, for 1000 products without parameters, with the best instructions
-    /// of this machine.
+    /// Returns the request for 1000 products y ← Ax on this team, without parameters, with this machine's best
+    /// instructions.
     pub fn new(team: &'a Team) -> Self {
         Self {
             team,
@@ -227,7 +225,7 @@ impl<'a> Request<'a> {
 ///
 /// let (csr, team) = (Csr::from_triplets(1, 1, &[(0, 0, 2.0)]), Team::floating(1));
 /// let request = Request { alpha: 0.5, given: &choice.given, ..Request::new(&team) };
-/// let mut prepared = method.prepare::<f64>().unwrap()(&csr, &request)?;
+/// let mut prepared = method.prepare_on_host(&csr, &request)?;
 /// let mut y = [0.0];
 /// prepared.multiply(0.5, &[3.0], 0.0, &mut y)?;
 /// assert_eq!(y, [3.0]);
@@ -344,12 +342,6 @@ impl Method {
             }
             _ => Err(Unavailable("it runs on the CPU".into()).into()),
         }
-    }
-
-    /// Returns the prepare function for precision `T`, or `None` for a method of a GPU or a file of the user.
-    pub fn prepare<T: Scalar>(&self) -> Option<Prepare<T>> {
-        let Code::Cpu { f64, f32, .. } = &self.code else { return None };
-        Some(*by_precision::<T, _>(f64, f32))
     }
 }
 

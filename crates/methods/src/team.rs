@@ -153,8 +153,7 @@ impl Team {
         self.nodes.as_deref()
     }
 
-    /// Runs `body(rank)` on every thread and returns when all are done. A panic of any thread is resumed on
-    /// the calling thread.
+    /// Runs `body(rank)` on every thread until all are done. A panic of any thread is resumed on the calling thread.
     pub fn run(&self, body: impl Fn(usize) + Sync) {
         let body: Body = &body;
         if self.workers.is_empty() {

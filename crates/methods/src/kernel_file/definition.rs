@@ -224,10 +224,7 @@ mod tests {
         assert!(other.starts_with("my.cu:1: the first line must be `// spmv-bench`"), "{other}");
         let with = |from: &str, to: &str| LAUNCH.replace(from, to);
         for (toml, message) in [
-            (
-                String::new(),
-                "my.cu: there is no kernel of the product: add [[product]] or [[transposed]]",
-            ),
+            (String::new(), "my.cu: there is no kernel of the product: add [[product]]"),
             ("sumary = \"a\"\n".into(), "my.cu:2: unknown field `sumary`"),
             (LAUNCH.to_owned() + "blocks = 2", "my.cu: kernel rows: set one of rows_per_block"),
             (with("256", "2048"), "my.cu: kernel rows: threads is"),

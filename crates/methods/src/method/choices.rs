@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
+use anyhow::ensure;
 use serde::Deserialize;
 
 use crate::device::facts::Facts;
@@ -101,8 +102,7 @@ impl Known {
         self.times.iter().find(|it| it.method == method)
     }
 
-    /// Returns the setup and the planned products of the method, relative to those of the cheapest method of all;
-    /// `None` if nothing is known.
+    /// Returns the cost of setup and planned products, relative to the cheapest method of all; `None` if it is unknown.
     fn relative_cost(&self, method: &str, planned: f64) -> Option<f64> {
         let cost = |it: &Timed| it.setup_ms + planned * it.product_ms;
         let least = self.times.iter().map(cost).fold(f64::INFINITY, f64::min);
@@ -128,16 +128,14 @@ impl Choices {
 
     /// Reads the result file that `SPMV_BENCH_CHOICES` names, which must have a measured row.
     pub fn read(path: &Path) -> Result<Self, Failed> {
-        let failed = |error: &dyn std::fmt::Display| {
-            Failed(format!("{VARIABLE}: {}: {error}", path.display()))
-        };
-        let text = std::fs::read_to_string(path).map_err(|error| failed(&error))?;
         let name = path.display().to_string();
-        let choices = Self::parse(&name, &text).map_err(|error| failed(&error))?;
-        if choices.known.is_empty() {
-            return Err(failed(&"has no measured row; give a file that corpus wrote on this GPU"));
-        }
-        Ok(choices)
+        let read = || -> anyhow::Result<Self> {
+            let choices = Self::parse(&name, &std::fs::read_to_string(path)?)?;
+            let is_measured = !choices.known.is_empty();
+            ensure!(is_measured, "has no measured row; give a file that corpus wrote on this GPU");
+            Ok(choices)
+        };
+        read().map_err(|error| Failed(format!("{VARIABLE}: {name}: {error}")))
     }
 
     /// Parses rows of results, of which those without a time are left out.

@@ -11,8 +11,7 @@ pub struct Prepared<'a, T, V: ?Sized = [T]> {
     product: Box<Product<'a, T, V>>,
     rows: usize,
     cols: usize,
-    /// The memory that is used in addition to the CSR arrays, x and y, in bytes; `None` if a library does
-    /// not report it.
+    /// The bytes that are used in addition to the CSR arrays, x and y; `None` if a library does not report them.
     pub extra_bytes: Option<u64>,
     /// The bytes of the CSR arrays that a product reads, if they do not follow from its [`Setup`](super::Setup).
     pub csr_bytes: Option<u64>,

@@ -20,7 +20,7 @@ use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use crate::library::{self, float_state};
 
 pub use description::{Described, Description, LONGEST_NAME};
-pub use prepared::{Running, code, code_on_gpu};
+pub use prepared::{Running, prepare, prepare_on_gpu};
 pub use thread::{Thread, Threads, not_restored};
 
 /// The longest text of a plug-in that is shown, in characters. The rest is cut off.

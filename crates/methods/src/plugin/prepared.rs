@@ -8,7 +8,7 @@ use super::{Entry, abi, not_restored, text};
 use crate::device::buffer::Value;
 use crate::device::{Buffer, DeviceCsr, Failed, Unavailable, Unprepared};
 use crate::library::float_state;
-use crate::method::{Code, Preparation, Prepared, Request, Values, custom, custom_on_gpu};
+use crate::method::{Preparation, Prepared, Request, Values};
 use spmv_matrix::Csr;
 use spmv_matrix::scalar::{Precision, Scalar};
 
@@ -21,25 +21,8 @@ const CHECKED: &str = "the description was checked";
 /// Why there is a handle.
 const ALIVE: &str = "destroy is only called by end and drop";
 
-/// Returns the code of a method of a plug-in, which is open in this process if there is an `entry`.
-pub fn code(parallel: bool, entry: Option<&'static Entry>) -> Code {
-    Code::Custom {
-        parallel,
-        f64: custom(move |csr, request| prepare(entry, csr, request)),
-        f32: custom(move |csr, request| prepare(entry, csr, request)),
-    }
-}
-
-/// Returns the code of a method of a plug-in that runs on a GPU.
-pub fn code_on_gpu(entry: Option<&'static Entry>) -> Code {
-    Code::CustomGpu {
-        modelled: false,
-        f64: custom_on_gpu(move |csr, request| prepare_on_gpu(entry, csr, request)),
-        f32: custom_on_gpu(move |csr, request| prepare_on_gpu(entry, csr, request)),
-    }
-}
-
-fn prepare<'a, T: Scalar>(
+/// Prepares a method of a plug-in, which is open in this process if there is an `entry`.
+pub fn prepare<'a, T: Scalar>(
     entry: Option<&'static Entry>,
     csr: &'a Csr<T>,
     request: &Request<'a>,
@@ -51,7 +34,8 @@ fn prepare<'a, T: Scalar>(
     Ok(described(Prepared::new(csr, 0, product), entry, info, request))
 }
 
-fn prepare_on_gpu<'a, T: Value>(
+/// Does what [`prepare`] does for a method that runs on a GPU.
+pub fn prepare_on_gpu<'a, T: Value>(
     entry: Option<&'static Entry>,
     csr: &'a DeviceCsr<'a, T>,
     request: &Request<'a>,
@@ -101,8 +85,7 @@ pub struct Info {
 }
 
 impl Entry {
-    /// Prepares a method of the CPU for a matrix, which must outlive the result. A failure has the explanation of the
-    /// plug-in.
+    /// Prepares a method of the CPU for a matrix, which must outlive the result. A failure is explained by the plug-in.
     pub fn prepare<'a, T: Scalar>(
         &'static self,
         csr: &'a Csr<T>,

@@ -1,7 +1,6 @@
 use std::ops::{Deref, DerefMut};
 
-/// The size of a cache line, and of the widest register, in bytes. An unaligned load of such a register
-/// touches two cache lines.
+/// The bytes of a cache line, and of the widest register, of which an unaligned load touches two cache lines.
 pub const LINE: usize = 64;
 
 /// A slice on the heap that is aligned to a cache line, and grows. No other data is in its cache lines.
@@ -30,8 +29,7 @@ impl<T: Copy + Default> Aligned<T> {
         zeros
     }
 
-    /// Appends `count` times `value`, and returns the new part. If the capacity does not suffice, all values move to a
-    /// larger buffer.
+    /// Appends `count` times `value`, and returns the new part. If the capacity is too small, all values move.
     pub fn append(&mut self, count: usize, value: T) -> &mut [T] {
         if self.values.len() + count > self.values.capacity() {
             let mut larger = Self::with_capacity((self.len() + count) * 3 / 2);
