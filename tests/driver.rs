@@ -256,6 +256,7 @@ fn launches(gpu: &Gpu, reports_parameters: bool) {
     let wrong = kernel(gpu, "store").unwrap().launch(1, 32, 0, &[&to, &7u64]);
     let sizes = "store expects parameters of [8, 4] bytes but got [8, 8]";
     assert_eq!(wrong.err().map(|Failed(why)| why).as_deref(), reports_parameters.then_some(sizes));
+    let missing = kernel(gpu, "missing").map(drop);
     for (result, refusal) in [
         (
             store.launch(12, 2048, 0, &[&to, &7u32]),
@@ -265,10 +266,7 @@ fn launches(gpu: &Gpu, reports_parameters: bool) {
             store.launch(1, 32, 300 << 10, &[&to, &7u32]),
             "cuFuncSetAttribute of store, 307200 bytes shared: CUDA_ERROR_INVALID_VALUE (meaning)",
         ),
-        (
-            kernel(gpu, "missing").map(drop),
-            "cuModuleGetFunction of missing: CUDA_ERROR_NOT_FOUND (meaning)",
-        ),
+        (missing, "cuModuleGetFunction of missing: CUDA_ERROR_NOT_FOUND (meaning)"),
     ] {
         assert_eq!(result, Err(Failed(refusal.into())));
     }

@@ -2,8 +2,7 @@
 //! computations for register reuse in SPARSITY (2001).
 //!
 //! A thread owns contiguous block rows with about an equal share of the rows and nonzeros. If no shape is given, the
-//! shape is the one of the listed shapes with the fewest estimated bytes. The estimate samples a fiftieth of the
-//! block rows.
+//! listed shape with the fewest bytes, estimated from a fiftieth of the block rows, is taken.
 //!
 //! Memory: the blocks with a column index each, and an offset per block row.
 

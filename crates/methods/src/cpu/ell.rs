@@ -1,5 +1,4 @@
-//! ELL: Bell & Garland, Implementing sparse matrix-vector multiplication on throughput-oriented processors (2009),
-//! §4.2.
+//! ELL: Bell & Garland, Implementing sparse matrix-vector multiplication on throughput-oriented processors, 2009, §4.2.
 //!
 //! Every row is padded to the length of the longest row, and the matrix is stored column by column. A register sums
 //! as many rows as it has lanes, one row per lane. A thread owns an equal number of contiguous rows.

@@ -227,9 +227,7 @@ impl<T: Scalar> Packer<T> {
         let nonzeros = csr.row(row);
         let columns = csr.column_indices()[nonzeros.clone()].iter();
         match &mut self.window.columns {
-            Columns::Near { base, deltas } => {
-                deltas.extend(columns.map(|column| (column - *base) as u16))
-            }
+            Columns::Near { base, deltas } => deltas.extend(columns.map(|c| (c - *base) as u16)),
             Columns::Far(all) => all.extend(columns),
         }
         let slots = nonzeros.len().next_multiple_of(LANES);

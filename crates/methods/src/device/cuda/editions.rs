@@ -147,11 +147,8 @@ impl<L: Edition> Sought<L> {
                 Some(reason) => reasons.push(format!("{edition} {reason}")),
             }
         }
-        let (title, reasons) = (self.title, reasons.join("; "));
-        Err(Unavailable(format!(
-            "no installed {title} works for {target}: {reasons}; {}",
-            advice(package)
-        )))
+        let (title, reasons, advice) = (self.title, reasons.join("; "), advice(package));
+        Err(Unavailable(format!("no installed {title} works for {target}: {reasons}; {advice}")))
     }
 
     fn absent(&self, package: &str) -> Unavailable {

@@ -128,8 +128,7 @@ impl<T: Scalar> Tiles<T> {
         self.values.extend(tile.values);
     }
 
-    /// Appends up to `width` entries of each row, then the others with both coordinates, and returns the number of
-    /// these.
+    /// Appends up to `width` entries of each row, then the others with both coordinates; returns their number.
     fn push_ell(&mut self, tile: Tile<T>, width: usize) -> usize {
         let mut columns = vec![0; width * tile.height];
         let first = self.values.len();

@@ -174,16 +174,12 @@ fn every_library_opens_and_reports_missing_functions() {
         let cusparse =
             CuSparseLibrary::find(&opened, folder).expect("the functions of every version");
         assert_eq!(cusparse.version, version);
-        let Functions { cusparseCreateSlicedEll: sell, cusparseCreateBsr: bsr, .. } =
-            cusparse.functions;
-        let prepare = cusparse.functions.cusparseSpMV_preprocess;
-        assert_eq!(sell.is_some(), version >= SLICED_ELL_SINCE);
-        assert_eq!(prepare.is_some(), version >= PREPROCESS_SINCE);
-        assert!(bsr.is_some() || version < BSR_SINCE);
-        let lacking = format!(
-            "{} lacks cusparseSpMVOp_bufferSize, which cuSPARSE 12.7.3 has",
-            cusparse.name()
-        );
+        let functions = &cusparse.functions;
+        assert_eq!(functions.cusparseCreateSlicedEll.is_some(), version >= SLICED_ELL_SINCE);
+        assert_eq!(functions.cusparseSpMV_preprocess.is_some(), version >= PREPROCESS_SINCE);
+        assert!(functions.cusparseCreateBsr.is_some() || version < BSR_SINCE);
+        let name = cusparse.name();
+        let lacking = format!("{name} lacks cusparseSpMVOp_bufferSize, which cuSPARSE 12.7.3 has");
         let expected = (version < op::SINCE).then_some(Unavailable(lacking));
         assert_eq!(cusparse.op.as_ref().err(), expected.as_ref());
         // The libraries' functions may still run when the process ends.
