@@ -25,11 +25,11 @@ fn ids(matrices: &[&Matrix]) -> Vec<String> {
 #[test]
 fn facts_have_defaults() {
     let datasets = Datasets::default().and(TWO, "my.toml").unwrap();
-    let a = datasets.matrix("A/a").unwrap();
+    let a = &datasets.matrices["A/a"];
     assert_eq!((a.entries, a.real, a.binary, a.pattern_symmetry), (8, true, false, None));
     // The file stores at most 4 entries on the diagonal and 2 below it.
     assert_eq!((a.stored_at_most(), a.archive_bytes_estimate()), (6, 42));
-    let b = datasets.matrix("A/b").unwrap();
+    let b = &datasets.matrices["A/b"];
     assert_eq!((b.group(), b.name(), b.entries, b.real), ("A", "b", 1001, false));
     assert_eq!((b.stored_at_most(), b.archive_bytes_estimate()), (1001, 2903));
 }
@@ -50,10 +50,10 @@ filter = \"nnz >= 1e3\"
 "
     );
     let datasets = Datasets::default().and(&text, "my.toml").unwrap();
-    let both = datasets.set("both").unwrap();
+    let both = &datasets.sets["both"];
     assert_eq!((both.source.as_str(), both.note.as_deref()), ("a paper, Table 1", Some("two")));
     assert_eq!(ids(&datasets.matrices_of(both)), ["A/b", "A/a"]);
-    assert_eq!(ids(&datasets.matrices_of(datasets.set("large").unwrap())), ["A/b"]);
+    assert_eq!(ids(&datasets.matrices_of(&datasets.sets["large"])), ["A/b"]);
     let Matrices::Members(members) = &both.matrices else { panic!("{both:?}") };
     assert_eq!((members[0].printed.as_deref(), members[0].nnz), (Some("bee"), Some(999)));
     assert_eq!((members[1].id.as_str(), members[1].symmetry), ("A/a", None));
@@ -66,9 +66,9 @@ fn a_second_file_adds_and_overrides() {
 [set.s]\nsource = \"two\"\nmembers = [\"A/b\", \"A/a\"]\n";
     let datasets = Datasets::default().and(&first, "ours.toml").unwrap();
     let datasets = datasets.and(second, "my.toml").unwrap();
-    assert_eq!(datasets.matrix("A/a").unwrap().rows, 9);
-    assert_eq!(datasets.matrices().count(), 2);
-    assert_eq!(ids(&datasets.matrices_of(datasets.set("s").unwrap())), ["A/b", "A/a"]);
+    assert_eq!(datasets.matrices["A/a"].rows, 9);
+    assert_eq!(datasets.matrices.len(), 2);
+    assert_eq!(ids(&datasets.matrices_of(&datasets.sets["s"])), ["A/b", "A/a"]);
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn errors_name_the_line() {
 #[test]
 fn built_in_matrices_agree_with_the_index() {
     let ours = Datasets::ours();
-    assert!(ours.set("default").is_some(), "`fetch` downloads this set if none is named");
+    assert!(ours.sets.contains_key("default"), "`fetch` downloads this set if none is named");
     let folder = std::env::var("SPMV_BENCH_TEST_FILES").unwrap_or_default();
     let path = Path::new(&folder).join("collection/ssstats.csv");
     let Ok(text) = std::fs::read_to_string(&path) else {
@@ -119,7 +119,7 @@ fn built_in_matrices_agree_with_the_index() {
     };
     let collection = index::parse(&text, "ssstats.csv").unwrap();
     assert!(collection.len() > 2000);
-    for matrix in ours.matrices() {
+    for matrix in ours.matrices.values() {
         let found = collection.iter().find(|other| other.id == matrix.id);
         let Some(found) = found else { panic!("{} is not in the index", matrix.id) };
         // A symmetry may be missing or rounded in the built-in datasets.
@@ -139,7 +139,7 @@ fn built_in_matrices_agree_with_the_index() {
 }
 
 fn members<'d>(datasets: &'d Datasets, set: &str) -> &'d [Member] {
-    match &datasets.set(set).unwrap().matrices {
+    match &datasets.sets[set].matrices {
         Matrices::Members(members) => members,
         filter => panic!("{set}: {filter:?}"),
     }
@@ -155,18 +155,18 @@ fn built_in_sets_agree_with_the_papers() {
     assert_eq!(regular.count(), 35);
     for member in csrk {
         let printed = member.symmetry.unwrap();
-        let symmetry = ours.matrix(&member.id).unwrap().pattern_symmetry.unwrap();
+        let symmetry = ours.matrices[&member.id].pattern_symmetry.unwrap();
         // Most printed symmetries are truncated to one digit, but that of Freescale2 is rounded to 1.0.
         assert!((printed - symmetry).abs() < 0.1, "{}: {symmetry}", member.id);
     }
     for member in members(&ours, "five-gpu-15") {
-        let stored = ours.matrix(&member.id).unwrap().stored_at_most() as f64;
+        let stored = ours.matrices[&member.id].stored_at_most() as f64;
         let printed = member.nnz.unwrap() as f64;
         assert!((printed - stored).abs() <= 0.1e6, "{}: {printed}, not {stored}", member.id);
     }
-    let of = |set: &str| ours.matrices_of(ours.set(set).unwrap()).len();
-    assert_eq!(of("small") + of("medium") + of("large"), ours.matrices().count());
-    let default = ours.matrices_of(ours.set("default").unwrap());
+    let of = |set: &str| ours.matrices_of(&ours.sets[set]).len();
+    assert_eq!(of("small") + of("medium") + of("large"), ours.matrices.len());
+    let default = ours.matrices_of(&ours.sets["default"]);
     assert!(default.iter().all(|matrix| matrix.archive_bytes_estimate() < 50_000_000));
     assert!(default.len() > 50);
 }
@@ -175,7 +175,7 @@ fn built_in_sets_agree_with_the_papers() {
 fn every_matrix_has_a_stand_in_of_its_size_and_row_lengths() {
     const GENERATED: u64 = 1_000_000;
     let ours = Datasets::ours();
-    for matrix in ours.matrices() {
+    for matrix in ours.matrices.values() {
         let id = &matrix.id;
         let spec = matrix.stand_in.as_deref().unwrap_or_else(|| panic!("{id} has no stand-in"));
         let Source::Generated(generator) = Source::parse(spec.as_ref()).unwrap() else {

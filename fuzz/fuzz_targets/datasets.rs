@@ -14,16 +14,15 @@ fuzz_target!(|text: &str| -> Corpus {
             return Corpus::Keep;
         }
     };
-    for matrix in datasets.matrices() {
-        assert!(is_id(&matrix.id) && datasets.matrix(&matrix.id) == Some(matrix));
+    for (id, matrix) in &datasets.matrices {
+        assert!(is_id(id) && *id == matrix.id);
         assert!(matrix.nnz <= matrix.entries && matrix.stored_at_most() <= matrix.entries);
         let _ = (matrix.group(), matrix.name(), matrix.archive_bytes_estimate());
         if let Some(spec) = matrix.stand_in.as_deref().and_then(|spec| spec.strip_prefix("gen:")) {
             let _ = Generator::parse(spec).map(|generator| generator.most_entries());
         }
     }
-    for (name, set) in datasets.sets() {
-        assert_eq!(datasets.set(name), Some(set));
+    for set in datasets.sets.values() {
         let matrices = datasets.matrices_of(set);
         match &set.matrices {
             Matrices::Members(members) => assert_eq!(matrices.len(), members.len()),

@@ -14,7 +14,6 @@ use spmv_matrix::archive::is_matrix;
 use spmv_matrix::generate::is_generator;
 use spmv_matrix::near::did_you_mean;
 
-/// Returns the file or folder that the word names.
 pub fn path(word: &OsStr, datasets: Option<&Path>) -> Result<PathBuf> {
     let path = Path::new(word);
     if !is_missing(path) {
@@ -54,10 +53,10 @@ fn unknown(word: &OsStr, datasets: &Datasets, commands: &[&str]) -> Error {
     let what = if commands.is_empty() { "file or folder" } else { "command, file or folder" };
     let text = word.to_str().unwrap_or_default();
     let problem = format!("{shown}: there is no such {what}");
-    if datasets.matrix(text).is_some() {
+    if datasets.matrices.contains_key(text) {
         return anyhow!("{problem}, nor is it in {DATA}; `spmv-bench fetch {text}` downloads it");
     }
-    if datasets.set(text).is_some() {
+    if datasets.sets.contains_key(text) {
         return anyhow!("{problem}; `spmv-bench fetch {text}` downloads the matrices of this set");
     }
     if is_generator(text) {
@@ -67,7 +66,7 @@ fn unknown(word: &OsStr, datasets: &Datasets, commands: &[&str]) -> Error {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let beside = beside(path);
     let names = commands.iter().copied().chain(beside.iter().map(String::as_str));
-    let ids = datasets.matrices().map(|matrix| matrix.id.as_str());
+    let ids = datasets.matrices.keys().map(String::as_str);
     match did_you_mean(&name, names).or_else(|| did_you_mean(text, ids)) {
         Some(question) => anyhow!("{problem}; {question}"),
         None if is_id(text) => anyhow!(

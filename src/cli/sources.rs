@@ -69,13 +69,13 @@ pub fn stand_ins(word: &OsStr, datasets: Option<&Path>) -> Result<Option<Vec<(Ma
     let named = word.to_str().and_then(|word| word.strip_prefix("stand-in:"));
     let Some(named) = named else { return Ok(None) };
     let datasets = Datasets::with(datasets)?;
-    let matrices = match datasets.set(named) {
+    let matrices = match datasets.sets.get(named) {
         Some(set) => datasets.matrices_of(set),
-        None => datasets.matrix(named).into_iter().collect(),
+        None => datasets.matrices.get(named).into_iter().collect(),
     };
     if matrices.is_empty() {
-        let ids = datasets.matrices().map(|matrix| matrix.id.as_str());
-        let known = datasets.sets().map(|(name, _)| name).chain(ids);
+        let ids = datasets.matrices.keys().map(String::as_str);
+        let known = datasets.sets.keys().map(String::as_str).chain(ids);
         let hint = hint(named, known, "`spmv-bench fetch --list` lists the sets and matrices");
         bail!(
             "stand-in:{named}: there is no set with matrices of this name, and no such GROUP/NAME{hint}"

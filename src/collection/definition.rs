@@ -112,34 +112,29 @@ pub fn add(datasets: &mut Datasets, text: &str, name: &str) -> Result<(), Datase
     Ok(())
 }
 
-/// What is wrong, and where in the text.
 type Wrong = (Range<usize>, String);
 
 fn check(matrix: &Matrix, at: &MatrixPosition, ids: &mut HashSet<String>) -> Result<(), Wrong> {
     let Matrix { id, nnz, entries, .. } = matrix;
-    let wrong = |message| Err((at.id.span(), message));
-    if !is_id(id) {
-        return wrong(format!("'{id}' is not of the form GROUP/NAME"));
-    }
-    if !ids.insert(id.clone()) {
-        return wrong(format!("{id} is defined twice"));
-    }
-    if entries < nnz {
-        return wrong(format!("{id}: entries = {entries} must be at least nnz = {nnz}"));
-    }
     let is_digit = |c: u8| c.is_ascii_digit() || (b'a'..=b'f').contains(&c);
     let is_sha256 = |text: &str| text.len() == 64 && text.bytes().all(is_digit);
-    if let Some(sha256) = at.sha256.as_ref().filter(|text| !is_sha256(text.get_ref())) {
-        let shown = sha256.get_ref().escape_debug();
-        let message =
-            format!("{id}: sha256 must have 64 digits (0 to 9, a to f), not '{shown:.80}'");
-        return Err((sha256.span(), message));
-    }
-    let symmetries = [matrix.pattern_symmetry, matrix.numerical_symmetry];
-    match symmetries.into_iter().flatten().find(|share| !(0.0..=1.0).contains(share)) {
-        Some(share) => wrong(format!("{id}: a symmetry must be from 0 to 1, not {share}")),
-        None => Ok(()),
-    }
+    let mut symmetries = [matrix.pattern_symmetry, matrix.numerical_symmetry].into_iter().flatten();
+    let message = if !is_id(id) {
+        format!("'{id}' is not of the form GROUP/NAME")
+    } else if !ids.insert(id.clone()) {
+        format!("{id} is defined twice")
+    } else if entries < nnz {
+        format!("{id}: entries = {entries} must be at least nnz = {nnz}")
+    } else if let Some(text) = at.sha256.as_ref().filter(|text| !is_sha256(text.get_ref())) {
+        let shown = text.get_ref().escape_debug();
+        let what = "sha256 must have 64 digits (0 to 9, a to f)";
+        return Err((text.span(), format!("{id}: {what}, not '{shown:.80}'")));
+    } else if let Some(share) = symmetries.find(|share| !(0.0..=1.0).contains(share)) {
+        format!("{id}: a symmetry must be from 0 to 1, not {share}")
+    } else {
+        return Ok(());
+    };
+    Err((at.id.span(), message))
 }
 
 fn set(set: &str, table: SetTable, known: &Datasets) -> Result<Set, Wrong> {
@@ -148,7 +143,7 @@ fn set(set: &str, table: SetTable, known: &Datasets) -> Result<Set, Wrong> {
             let mut ids = HashSet::new();
             for member in &members {
                 let id = &member.get_ref().0.id;
-                let message = match known.matrix(id) {
+                let message = match known.matrices.get(id) {
                     None => format!("set {set}: there is no [[matrix]] with the id {id}"),
                     Some(_) if ids.insert(id) => continue,
                     Some(_) => format!("set {set}: {id} is listed twice"),
@@ -157,12 +152,10 @@ fn set(set: &str, table: SetTable, known: &Datasets) -> Result<Set, Wrong> {
             }
             Matrices::Members(members.into_iter().map(|member| member.into_inner().0).collect())
         }
-        (None, Some(filter)) => {
-            let parsed = filter.get_ref().parse();
-            Matrices::Filter(
-                parsed.map_err(|error| (filter.span(), format!("set {set}: {error}")))?,
-            )
-        }
+        (None, Some(filter)) => match filter.get_ref().parse() {
+            Ok(parsed) => Matrices::Filter(parsed),
+            Err(error) => return Err((filter.span(), format!("set {set}: {error}"))),
+        },
         _ => {
             let message = format!("set {set} must have either members or a filter");
             return Err((table.source.span(), message));

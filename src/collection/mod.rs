@@ -20,7 +20,6 @@ const ARCHIVE_BYTES_PER_POSITION: f64 = 2.9;
 /// The estimated number of bytes of an archive per stored entry with a value (4 to 12 in 12 files).
 const ARCHIVE_BYTES_PER_VALUE: f64 = 7.0;
 
-/// The facts about a matrix of the collection.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Matrix {
@@ -121,11 +120,11 @@ pub enum Matrices {
 #[error("{0}")]
 pub struct DatasetsError(String);
 
-/// The matrices and sets of the built-in datasets and of the user's file.
+/// The matrices (by id) and sets (by name) of the built-in datasets and of the user's file.
 #[derive(Clone, Debug, Default)]
 pub struct Datasets {
-    matrices: BTreeMap<String, Matrix>,
-    sets: BTreeMap<String, Set>,
+    pub matrices: BTreeMap<String, Matrix>,
+    pub sets: BTreeMap<String, Set>,
 }
 
 impl Datasets {
@@ -151,31 +150,15 @@ impl Datasets {
         Ok(self)
     }
 
-    pub fn matrix(&self, id: &str) -> Option<&Matrix> {
-        self.matrices.get(id)
-    }
-
-    /// Returns all matrices, sorted by id.
-    pub fn matrices(&self) -> impl Iterator<Item = &Matrix> {
-        self.matrices.values()
-    }
-
-    /// Returns all sets with their names, sorted by name.
-    pub fn sets(&self) -> impl Iterator<Item = (&str, &Set)> {
-        self.sets.iter().map(|(name, set)| (name.as_str(), set))
-    }
-
-    pub fn set(&self, name: &str) -> Option<&Set> {
-        self.sets.get(name)
-    }
-
     /// Returns the matrices of a set: in the order of its members, or sorted by id if it has a filter.
     pub fn matrices_of<'d>(&'d self, set: &'d Set) -> Vec<&'d Matrix> {
         match &set.matrices {
             Matrices::Members(members) => {
-                members.iter().filter_map(|member| self.matrix(&member.id)).collect()
+                members.iter().filter_map(|member| self.matrices.get(&member.id)).collect()
             }
-            Matrices::Filter(filter) => self.matrices().filter(|m| filter.passes(m)).collect(),
+            Matrices::Filter(filter) => {
+                self.matrices.values().filter(|m| filter.passes(m)).collect()
+            }
         }
     }
 }

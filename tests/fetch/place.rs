@@ -84,14 +84,14 @@ impl Place {
         self.asking(both)
     }
 
-    /// Returns all files below the folder except those of the cache.
+    /// Returns all files below the folder except the cache, the datasets, the ledger and the lock.
     pub fn files(&self) -> Vec<String> {
         let root = self.path("");
         let entries = WalkDir::new(&root).sort_by_file_name().into_iter().map(Result::unwrap);
         let files = entries.filter(|entry| !entry.file_type().is_dir());
-        let names =
-            files.map(|file| file.path().strip_prefix(&root).unwrap().display().to_string());
-        names.filter(|name| !name.starts_with("cache/")).collect()
+        let names = files.map(|it| it.path().strip_prefix(&root).unwrap().display().to_string());
+        let usual = ["my.toml", LEDGER, "to/.spmv-bench/lock"];
+        names.filter(|it| !it.starts_with("cache/") && !usual.contains(&&**it)).collect()
     }
 
     pub fn command(&self, words: &str) -> Command {
@@ -109,8 +109,7 @@ impl Place {
     }
 
     pub fn run_with(&self, variables: &[(&str, &str)], words: &str) -> Ran {
-        let mut command = self.command(words);
-        self.ran(command.envs(variables.iter().copied()).output().unwrap())
+        self.ran(self.command(words).envs(variables.iter().copied()).output().unwrap())
     }
 
     /// Returns the result of a run, with the server's address replaced and times removed.
@@ -141,9 +140,7 @@ impl Place {
     /// As [`fail`](Self::fail), and no file may be left except the lock and the ledger.
     pub fn fail_cleanly(&self, words: &str) -> String {
         let reason = self.fail(words);
-        let rest = ["my.toml", LEDGER, "to/.spmv-bench/lock"];
-        let left = self.files();
-        assert!(left.iter().all(|file| rest.contains(&file.as_str())), "{left:?}: {reason}");
+        assert_eq!(self.files(), [""; 0], "{reason}");
         reason
     }
 

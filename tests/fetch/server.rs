@@ -8,6 +8,9 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use sha2::{Digest, Sha256};
+use spmv_matrix::cache::hex;
+
 use crate::support::eventually;
 
 #[derive(Clone, Debug)]
@@ -46,6 +49,13 @@ pub struct Request {
     pub path: String,
     /// By their names in lower case.
     pub headers: HashMap<String, String>,
+}
+
+impl Request {
+    /// Returns the first byte of the requested range.
+    fn begin(&self) -> Option<usize> {
+        self.headers.get("range")?.strip_prefix("bytes=")?.strip_suffix('-')?.parse().ok()
+    }
 }
 
 /// A file and the remaining replies for it.
@@ -102,11 +112,7 @@ impl Server {
 
     /// Returns the first bytes of the requests since the last call; 0 for a whole file.
     pub fn begins(&self) -> Vec<usize> {
-        let begin = |request: Request| {
-            let range = request.headers.get("range")?.strip_prefix("bytes=")?.strip_suffix('-');
-            Some(range?.parse().unwrap())
-        };
-        self.requests().into_iter().map(|request| begin(request).unwrap_or(0)).collect()
+        self.requests().iter().map(|request| request.begin().unwrap_or(0)).collect()
     }
 
     /// Makes the server a proxy with tunnels, which all lead to this port.
@@ -190,14 +196,9 @@ pub fn relay(stream: TcpStream, port: u16) -> io::Result<()> {
 }
 
 fn ranged<'f>(file: &'f [u8], request: &Request) -> (u16, String, &'f [u8]) {
-    let numbered = (1_u64..).zip(file);
-    let tag = format!("\"{}\"", numbered.map(|(at, byte)| at * u64::from(*byte)).sum::<u64>());
+    let tag = format!("\"{}\"", hex(Sha256::new_with_prefix(file)));
     let is_same = request.headers.get("if-range").is_none_or(|version| *version == tag);
-    let range = request.headers.get("range").filter(|_| is_same);
-    let begin: Option<usize> = range
-        .and_then(|range| range.strip_prefix("bytes=")?.strip_suffix('-')?.parse().ok())
-        .filter(|begin| *begin < file.len());
-    match begin {
+    match request.begin().filter(|begin| is_same && *begin < file.len()) {
         None => (200, format!("ETag: {tag}\r\n"), file),
         Some(begin) => {
             let (last, all) = (file.len() - 1, file.len());

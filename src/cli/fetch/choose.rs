@@ -1,7 +1,7 @@
 //! Determines the requested matrices.
 
 use std::cell::RefCell;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io::Write;
 
 use anyhow::{Error, Result, anyhow, bail};
@@ -41,7 +41,7 @@ pub fn matrices(
     matrices.retain(|matrix| ids.insert(matrix.id.clone()));
     for matrix in &mut matrices {
         // The index contains no hashes, so they are copied from the datasets file.
-        let known = datasets.matrix(&matrix.id).filter(|_| !args.any_archive);
+        let known = datasets.matrices.get(&matrix.id).filter(|_| !args.any_archive);
         matrix.sha256 = known.and_then(|known| known.sha256.clone());
     }
     Ok(matrices)
@@ -57,7 +57,7 @@ fn named(
     for word in words {
         if !word.contains('/') {
             matrices.extend(set(word, datasets)?.into_iter().cloned());
-        } else if let Some(matrix) = datasets.matrix(word) {
+        } else if let Some(matrix) = datasets.matrices.get(word) {
             matrices.push(matrix.clone());
         } else if !is_id(word) {
             bail!("'{word}' is not of the form GROUP/NAME with letters, digits, _ and -");
@@ -74,8 +74,8 @@ fn named(
 }
 
 /// Returns the matrix ids that the words select, without reading the index.
-pub fn ids(words: &[String], datasets: &Datasets) -> Result<HashSet<String>> {
-    let mut ids = HashSet::new();
+pub fn ids(words: &[String], datasets: &Datasets) -> Result<BTreeSet<String>> {
+    let mut ids = BTreeSet::new();
     for word in words {
         match word.contains('/') {
             true => drop(ids.insert(word.clone())),
@@ -86,8 +86,8 @@ pub fn ids(words: &[String], datasets: &Datasets) -> Result<HashSet<String>> {
 }
 
 fn set<'d>(word: &str, datasets: &'d Datasets) -> Result<Vec<&'d Matrix>> {
-    let set = datasets.set(word).ok_or_else(|| {
-        let known = datasets.sets().map(|(name, _)| name);
+    let set = datasets.sets.get(word).ok_or_else(|| {
+        let known = datasets.sets.keys().map(String::as_str);
         let whole = "`spmv-bench fetch --list` lists the sets; a matrix is named GROUP/NAME";
         anyhow!("there is no set '{word}'{}", hint(word, known, whole))
     })?;

@@ -2,7 +2,6 @@
 //! download and one for the total.
 
 use std::collections::{BTreeMap, HashMap};
-use std::io;
 
 use anyhow::{Result, ensure};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -60,8 +59,8 @@ pub fn run(
         fetch.folder.part(&task.matrix).discard()?;
     }
     check_room(&missing, fetch)?;
-    let downloads = download(args, &missing, ledger, fetch, env)?;
-    failed += downloads.failed;
+    let (archives, not_downloaded) = download(args, &missing, ledger, fetch, env);
+    failed += not_downloaded;
     let is_interrupted = fetch.web.is_interrupted();
     if !args.quiet {
         let stopped = match is_interrupted {
@@ -71,41 +70,31 @@ pub fn run(
         writeln!(
             env.stderr,
             "{stopped}{} downloaded, {present} present, {failed} failed: {} MB of archives in {:.1} s",
-            downloads.succeeded,
-            megabytes(downloads.archive_bytes),
+            archives.len(),
+            megabytes(archives.iter().sum()),
             (env.clock.now() - begun).as_secs_f64()
         )?;
     }
     Ok(if failed > 0 || is_interrupted { CommandStatus::Bad } else { CommandStatus::Ok })
 }
 
-#[derive(Default)]
-struct Downloads {
-    succeeded: usize,
-    failed: usize,
-    archive_bytes: u64,
-}
-
-/// Downloads the missing matrices. Their lines are printed in the order of the tasks.
+/// Downloads the missing matrices. Their lines are printed in the order of the tasks. Returns the bytes of each downloaded
+/// archive, and the number of those that failed.
 fn download(
     args: &FetchArgs,
     missing: &[&WantedMatrix],
     ledger: Ledger,
     fetch: &Fetch,
     env: &mut Env,
-) -> io::Result<Downloads> {
+) -> (Vec<u64>, usize) {
     let mut bars = Bars::new(missing.len(), env.terminal && !args.quiet);
-    let (mut downloads, mut ended, mut written) = (Downloads::default(), BTreeMap::new(), Ok(()));
-    let mut next = 0;
+    let (mut archives, mut failed) = (Vec::new(), 0);
+    let (mut ended, mut next) = (BTreeMap::new(), 0);
     fetch.download(missing, ledger, |number, event| {
         let id = &missing[number].matrix.id;
         bars.show(number, id, &event);
-        let mut print = |line: String| {
-            let result = bars.all.suspend(|| writeln!(env.stderr, "{line}"));
-            if written.is_ok() {
-                written = result;
-            }
-        };
+        // Downloads continue if nobody reads the messages.
+        let mut print = |line| drop(bars.all.suspend(|| writeln!(env.stderr, "{line}")));
         match event {
             Event::Note(text) if !args.quiet => print(format!("{id}: {text}")),
             Event::Ended(result) => drop(ended.insert(number, result)),
@@ -116,30 +105,29 @@ fn download(
             next += 1;
             match result {
                 Ok(rows) => {
-                    downloads.succeeded += 1;
-                    downloads.archive_bytes += rows[0].archive_bytes;
+                    archives.push(rows[0].archive_bytes);
                     if !args.quiet {
                         print(lines(matrix, &rows, fetch.folder));
                     }
                 }
                 Err(FetchError::Interrupted) => {}
                 Err(error) => {
-                    downloads.failed += 1;
+                    failed += 1;
                     print(format!("{}: not downloaded: {error}", matrix.id));
                 }
             }
         }
     });
     bars.total.finish_and_clear();
-    written.map(|()| downloads)
+    (archives, failed)
 }
 
 fn lines(matrix: &Matrix, rows: &[LedgerRow], folder: &Folder) -> String {
     let (id, address) = (&matrix.id, &rows[0].address);
-    let files: Vec<_> =
-        rows.iter().map(|row| folder.file(&row.file).display().to_string()).collect();
-    let bytes = rows.iter().map(|row| row.bytes).sum();
-    let mut lines = format!("{id}: {}, {} MB", files.join(", "), megabytes(bytes));
+    let file = |row: &LedgerRow| folder.file(&row.file).display().to_string();
+    let files = rows.iter().map(file).collect::<Vec<_>>().join(", ");
+    let megabytes = megabytes(rows.iter().map(|row| row.bytes).sum());
+    let mut lines = format!("{id}: {files}, {megabytes} MB");
     if matrix.sha256.is_none() && is_exposed(address) {
         lines += &format!(
             "\n{id}: warning: {address}: it came over http and its SHA-256 is not known, so nothing vouches for its \

@@ -95,13 +95,13 @@ fn positive_seconds(text: &str) -> Result<Duration, String> {
 }
 
 pub fn run(args: &FetchArgs, env: &mut Env) -> Result<CommandStatus> {
-    let result = execute(args, env);
-    let error = result.as_ref().err().and_then(|error| error.downcast_ref());
-    if let Some(FetchError::Interrupted) = error {
-        writeln!(env.stderr, "interrupted")?;
-        return Ok(CommandStatus::Bad);
+    match execute(args, env) {
+        Err(error) if matches!(error.downcast_ref(), Some(FetchError::Interrupted)) => {
+            writeln!(env.stderr, "interrupted")?;
+            Ok(CommandStatus::Bad)
+        }
+        ended => ended,
     }
-    result
 }
 
 fn execute(args: &FetchArgs, env: &mut Env) -> Result<CommandStatus> {
@@ -129,15 +129,8 @@ fn execute(args: &FetchArgs, env: &mut Env) -> Result<CommandStatus> {
         list_matrices(&tasks, env.stdout)?;
         return Ok(CommandStatus::Ok);
     }
-    let mut written = Ok(());
-    let wait = || {
-        let to = args.to.display();
-        written =
-            writeln!(env.stderr, "{to}: another fetch uses this folder, waiting until it ends");
-    };
     // From the planning to the last file.
-    let _lock = folder.lock(&web, wait)?;
-    written?;
+    let _lock = folder.lock(&web, env.stderr)?;
     let ledger = Ledger::read(&folder)?;
     let tasks = plan(matrices, &folder, &ledger, settings.form);
     let fetch = Fetch { folder: &folder, settings: &settings, web: &web };
@@ -145,9 +138,9 @@ fn execute(args: &FetchArgs, env: &mut Env) -> Result<CommandStatus> {
 }
 
 fn list_sets(datasets: &Datasets, out: &mut dyn Write) -> io::Result<()> {
-    let width = datasets.sets().map(|(name, _)| name.len()).max().unwrap_or(0).max(3);
+    let width = datasets.sets.keys().map(String::len).max().unwrap_or(0).max(3);
     writeln!(out, "{:<width$}  matrices  source", "set")?;
-    for (name, set) in datasets.sets() {
+    for (name, set) in &datasets.sets {
         let count = datasets.matrices_of(set).len();
         writeln!(out, "{name:<width$}  {count:>8}  {}", set.source)?;
         if let Some(note) = &set.note {
@@ -164,31 +157,25 @@ fn list_matrices(tasks: &[WantedMatrix], out: &mut dyn Write) -> io::Result<()> 
         "{:<width$}  {:>11}  {:>11}  {:>13}  {:>10}  {:<7}  kind",
         "matrix", "rows", "cols", "nnz", "archive MB", "present"
     )?;
-    let (mut present, mut missing_bytes) = (0, 0);
+    let (mut missing, mut missing_bytes) = (0, 0);
     for task in tasks {
-        let matrix = &task.matrix;
-        let bytes = matrix.archive_bytes_estimate();
+        let Matrix { id, rows, cols, nnz, kind, .. } = &task.matrix;
+        let bytes = task.matrix.archive_bytes_estimate();
         let is_present = match &task.state {
             State::Present => "yes",
             State::Missing => "no",
             State::Taken(_) => "taken",
         };
-        match &task.state {
-            State::Present => present += 1,
-            _ => missing_bytes += bytes,
+        if task.state != State::Present {
+            (missing, missing_bytes) = (missing + 1, missing_bytes + bytes);
         }
+        let size = format!("~{}", megabytes(bytes));
         writeln!(
             out,
-            "{:<width$}  {:>11}  {:>11}  {:>13}  {:>10}  {is_present:<7}  {}",
-            matrix.id,
-            matrix.rows,
-            matrix.cols,
-            matrix.nnz,
-            format!("~{}", megabytes(bytes)),
-            matrix.kind
+            "{id:<width$}  {rows:>11}  {cols:>11}  {nnz:>13}  {size:>10}  {is_present:<7}  {kind}"
         )?;
     }
-    let (missing, megabytes) = (tasks.len() - present, megabytes(missing_bytes));
+    let (present, megabytes) = (tasks.len() - missing, megabytes(missing_bytes));
     writeln!(out, "{present} present, {missing} to download: ~{megabytes} MB of archives")
 }
 

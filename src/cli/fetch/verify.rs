@@ -1,7 +1,7 @@
 //! `spmv-bench fetch --verify`: verifies the hashes of the downloaded files.
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::Path;
 
@@ -56,8 +56,7 @@ pub fn run(
         *count += 1;
         writeln!(env.stdout, "{}: {problem}", file.display())?;
     }
-    let downloaded: BTreeSet<&String> = rows.iter().map(|row| &row.matrix).collect();
-    for id in named.iter().collect::<BTreeSet<_>>().difference(&downloaded) {
+    for id in named.iter().filter(|id| rows.iter().all(|row| row.matrix != **id)) {
         writeln!(env.stdout, "{id}: not downloaded into {shown}")?;
         missing += 1;
     }
@@ -82,8 +81,8 @@ pub fn run(
 
 /// Returns the matrix files in the folder that have no row.
 fn unknown(folder: &Folder, rows: &[LedgerRow]) -> BTreeSet<OsString> {
-    let known: BTreeSet<&str> = rows.iter().map(|row| row.file.as_str()).collect();
+    let known: BTreeSet<&OsStr> = rows.iter().map(|row| row.file.as_ref()).collect();
     let entries = fs::read_dir(&folder.path).into_iter().flatten().flatten();
     let files = entries.map(|entry| entry.file_name()).filter(|file| is_matrix(Path::new(file)));
-    files.filter(|file| !file.to_str().is_some_and(|file| known.contains(file))).collect()
+    files.filter(|file| !known.contains(&**file)).collect()
 }

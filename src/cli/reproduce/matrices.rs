@@ -104,7 +104,7 @@ impl Library {
         }
         let matrices = match word.strip_prefix("set:") {
             Some(set) => self.of_set(set)?,
-            None => vec![self.datasets.matrix(word).with_context(|| {
+            None => vec![self.datasets.matrices.get(word).with_context(|| {
                 format!(
                     "'{word}' is neither corpus, set:NAME, gen:SPEC, {COLLECTION}GROUP/NAME nor GROUP/NAME of a known \
                      matrix"
@@ -143,7 +143,8 @@ impl Library {
         let found = self.files.iter().map(Found::of_file).collect();
         let mut wanted = Wanted { found, ..Wanted::default() };
         if self.files.is_empty() && self.stand_ins {
-            for matrix in self.datasets.matrices().filter(|matrix| matrix.stand_in.is_some()) {
+            for matrix in self.datasets.matrices.values().filter(|matrix| matrix.stand_in.is_some())
+            {
                 wanted.found.extend(self.matrix(matrix)?);
             }
         } else if self.files.is_empty() {
@@ -156,11 +157,13 @@ impl Library {
     fn of_set(&self, word: &str) -> Result<Vec<&Matrix>> {
         let (name, class) =
             word.split_once('/').map_or((word, None), |(name, class)| (name, Some(class)));
-        let set = self.datasets.set(name).with_context(|| format!("there is no set '{name}'"))?;
+        let set =
+            self.datasets.sets.get(name).with_context(|| format!("there is no set '{name}'"))?;
         let Some(class) = class else { return Ok(self.datasets.matrices_of(set)) };
         let Matrices::Members(members) = &set.matrices else { return Ok(Vec::new()) };
         let own = members.iter().filter(|member| member.class.as_deref() == Some(class));
-        let matrices: Vec<_> = own.filter_map(|member| self.datasets.matrix(&member.id)).collect();
+        let matrices: Vec<_> =
+            own.filter_map(|member| self.datasets.matrices.get(&member.id)).collect();
         ensure!(!matrices.is_empty(), "set {name} has no class '{class}'");
         Ok(matrices)
     }

@@ -28,12 +28,10 @@ pub struct Site {
 }
 
 impl Site {
-    /// Returns the collection's own sites, in the order in which they are tried.
     pub fn collection() -> Vec<Self> {
         COLLECTION.map(|(base, has_index)| Self { base: base.to_owned(), has_index }).to_vec()
     }
 
-    /// Parses the base address of a mirror.
     pub fn mirror(text: &str) -> Result<Self, String> {
         let url = Url::parse(text).ok().filter(Url::has_host);
         match url.as_ref().map(Url::scheme) {

@@ -3,6 +3,7 @@
 
 use std::env;
 use std::error::Error;
+use std::mem::ManuallyDrop;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -16,15 +17,14 @@ use tokio::time;
 use super::FetchError;
 use super::address::{may_follow, plain};
 
-/// The interval at which the interrupt flag is checked.
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 const MOST_REDIRECTS: usize = 10;
 const PROXIES: [&str; 6] = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"];
 
 pub struct Client<'c> {
     http: reqwest::Client,
-    /// It is there until the client is dropped.
-    runtime: Option<Runtime>,
+    /// It is never dropped, because that would wait for a host name that is still being resolved.
+    runtime: ManuallyDrop<Runtime>,
     /// The reason why https cannot be used, if it cannot.
     no_https: Option<String>,
     /// The time for which a connection may be silent.
@@ -54,7 +54,7 @@ impl<'c> Client<'c> {
             }
         };
         let runtime = Builder::new_current_thread().enable_all().build();
-        let runtime = Some(runtime.map_err(|error| failed(&error))?);
+        let runtime = ManuallyDrop::new(runtime.map_err(|error| failed(&error))?);
         Ok(Self { http, runtime, no_https, timeout, interrupted })
     }
 
@@ -91,8 +91,7 @@ impl<'c> Client<'c> {
 
     /// Waits until `work`, which may use timers from its first poll on, is done, but not after an interrupt.
     fn wait<T>(&self, work: impl Future<Output = T>) -> Result<T, FetchError> {
-        let runtime = self.runtime.as_ref().expect("the client is not dropped yet");
-        runtime.block_on(async {
+        self.runtime.block_on(async {
             let mut work = pin!(work);
             while !self.is_interrupted() {
                 if let Ok(done) = time::timeout(CHECK_INTERVAL, &mut work).await {
@@ -116,15 +115,6 @@ impl<'c> Client<'c> {
     }
 }
 
-impl Drop for Client<'_> {
-    /// Ends the runtime without waiting for a host name that is still being resolved.
-    fn drop(&mut self) {
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
-    }
-}
-
 fn builder(timeout: Duration) -> ClientBuilder {
     let builder = reqwest::Client::builder().connect_timeout(timeout).read_timeout(timeout);
     let builder = builder.user_agent(concat!("spmv-bench/", env!("CARGO_PKG_VERSION")));
@@ -133,18 +123,20 @@ fn builder(timeout: Duration) -> ClientBuilder {
 }
 
 fn redirected(attempt: Attempt) -> Action {
-    let message = match attempt.previous() {
-        previous if previous.len() > MOST_REDIRECTS => {
-            format!("more than {MOST_REDIRECTS} redirects")
-        }
-        previous if may_follow(previous, attempt.url()) => return attempt.follow(),
-        previous => format!(
-            "the redirect from {} to {} is refused, because others could change the file on its way; if you trust that \
-             address, name its site with --mirror",
-            previous.last().map_or_else(String::new, |from| plain(from.as_str())),
-            plain(attempt.url().as_str())
-        ),
-    };
+    let previous = attempt.previous();
+    if previous.len() > MOST_REDIRECTS {
+        return attempt.error(format!("more than {MOST_REDIRECTS} redirects"));
+    }
+    if may_follow(previous, attempt.url()) {
+        return attempt.follow();
+    }
+    let (from, to) = (&previous[previous.len() - 1], attempt.url());
+    let message = format!(
+        "the redirect from {} to {} is refused, because others could change the file on its way; if you trust that \
+         address, name its site with --mirror",
+        plain(from.as_str()),
+        plain(to.as_str())
+    );
     attempt.error(message)
 }
 

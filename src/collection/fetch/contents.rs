@@ -4,7 +4,7 @@
 
 use std::io::{self, BufRead, Read};
 
-use super::FetchError;
+use super::{FetchError, refused};
 use crate::collection::Matrix;
 use spmv_matrix::market::{Banner, LONGEST_LINE, Sizes, Symmetry};
 
@@ -24,9 +24,11 @@ impl Head {
             text.by_ref().take(LONGEST_LINE as u64 + 1).read_until(b'\n', &mut bytes)?;
             let wrong = |defect| FetchError::Refused(format!("{file}:{line}: {defect}"));
             match &banner {
-                _ if bytes.is_empty() => return refused(file, "it ends before the size line"),
+                _ if bytes.is_empty() => {
+                    return refused(format!("{file}: it ends before the size line"));
+                }
                 _ if bytes.len() > LONGEST_LINE => {
-                    return refused(file, "a line of its header is too long");
+                    return refused(format!("{file}: a line of its header is too long"));
                 }
                 None => banner = Some(Banner::parse(&bytes).map_err(wrong)?),
                 Some(banner) => {
@@ -40,15 +42,14 @@ impl Head {
 
     /// Checks whether the numbers of rows and columns are those of the matrix. `place` is for messages.
     pub fn check_shape(&self, matrix: &Matrix, place: &str) -> io::Result<()> {
-        let (found, wanted) = ((self.sizes.rows, self.sizes.cols), (matrix.rows, matrix.cols));
-        if found == wanted {
+        let Sizes { rows, cols, .. } = self.sizes;
+        if (rows, cols) == (matrix.rows, matrix.cols) {
             return Ok(());
         }
-        let ((rows, cols), id) = (found, &matrix.id);
-        refused(place, &format!("{rows} x {cols}, but {id} has {} x {}", wanted.0, wanted.1))
+        let wanted = format!("{} has {} x {}", matrix.id, matrix.rows, matrix.cols);
+        refused(format!("{place}: {rows} x {cols}, but {wanted}"))
     }
 
-    /// Checks whether the number of entries is possible for the matrix.
     fn check_entries(&self, matrix: &Matrix, place: &str) -> io::Result<()> {
         let all = matrix.entries;
         let (least, most) = match self.symmetry {
@@ -61,7 +62,7 @@ impl Head {
         };
         let wanted = if least == most { format!("{least}") } else { format!("{least} to {most}") };
         let id = &matrix.id;
-        refused(place, &format!("{found} entries, but a file of {id} stores {wanted}"))
+        refused(format!("{place}: {found} entries, but a file of {id} stores {wanted}"))
     }
 }
 
@@ -89,14 +90,10 @@ pub fn check(text: &mut impl BufRead, matrix: &Matrix, file: &str) -> io::Result
     }
     match head.sizes.entries.filter(|wanted| *wanted != found) {
         Some(wanted) => {
-            refused(file, &format!("{found} entry lines, but its size line specifies {wanted}"))
+            refused(format!("{file}: {found} entry lines, but its size line specifies {wanted}"))
         }
         None => Ok(()),
     }
-}
-
-fn refused<T>(place: &str, message: &str) -> io::Result<T> {
-    Err(FetchError::Refused(format!("{place}: {message}")).into())
 }
 
 #[cfg(test)]

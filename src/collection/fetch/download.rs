@@ -27,7 +27,6 @@ const LITTLE: u64 = 64 << 10;
 const LEAST_MEAN: u64 = 64 << 10;
 /// The total time that every download may take, even of a small file.
 const LEAST_TIME: Duration = Duration::from_secs(3600);
-/// The longest pause that a server may ask for.
 const LONGEST_WAIT: Duration = Duration::from_secs(600);
 /// The number of written bytes after which the free space is checked again.
 const BETWEEN_CHECKS: u64 = 16 << 20;
@@ -37,55 +36,30 @@ pub struct Download<'d> {
     pub part: &'d Part,
     /// The largest permitted size of the file in bytes.
     pub most: u64,
+    /// When the first attempt began.
+    pub begun: Instant,
     pub report: &'d dyn Fn(Event),
-}
-
-/// The longest permitted time over all attempts, and when the first one began.
-struct Deadline {
-    begun: Instant,
-    most: Duration,
-}
-
-impl Deadline {
-    /// Returns that of a download of at most `bytes` bytes, which begins now.
-    fn of(bytes: u64) -> Self {
-        let most = Duration::from_secs(bytes / LEAST_MEAN).max(LEAST_TIME);
-        Self { begun: Instant::now(), most }
-    }
-
-    fn check(&self) -> Result<(), FetchError> {
-        if self.begun.elapsed() <= self.most {
-            return Ok(());
-        }
-        let seconds = self.most.as_secs_f64();
-        Err(FetchError::Failed(format!(
-            "the download took longer than {seconds} s, the maximum for its expected size"
-        )))
-    }
 }
 
 impl Download<'_> {
     /// Completes the partial file from the first address that has it, and returns the [way](super::address::way) to it.
     /// If all fail, a partial file that cannot be resumed is removed, and the error has every address with its answer.
     pub fn run(&self, addresses: impl Iterator<Item = String>) -> Result<String, FetchError> {
-        if self.part.bytes() > self.most {
-            self.part.discard()?;
-        }
         if let Some(origin) = self.part.origin().filter(|o| o.total == Some(self.part.bytes())) {
             return Ok(origin.address);
         }
         let downloaded = self.first_of(addresses);
-        let is_resumable = || self.part.origin().is_some_and(|origin| origin.validator.is_some());
-        if downloaded.is_err() && !is_resumable() {
+        let is_resumable = |origin: Origin| origin.validator.is_some();
+        if downloaded.is_err() && !self.part.origin().is_some_and(is_resumable) {
             self.part.discard()?;
         }
         downloaded
     }
 
     fn first_of(&self, addresses: impl Iterator<Item = String>) -> Result<String, FetchError> {
-        let (deadline, mut answers) = (Deadline::of(self.most), Vec::new());
+        let mut answers = Vec::new();
         for address in addresses {
-            let message = match self.one(&address, &deadline) {
+            let message = match self.one(&address) {
                 Err(FetchError::Passing(message, _)) => format!("{message} ({TRIES} attempts)"),
                 Err(FetchError::Refused(message)) => message,
                 ended => return ended,
@@ -99,10 +73,10 @@ impl Download<'_> {
     }
 
     /// Downloads from one address, with repeated attempts as long as they may succeed. Returns the way to the file.
-    fn one(&self, address: &str, deadline: &Deadline) -> Result<String, FetchError> {
+    fn one(&self, address: &str) -> Result<String, FetchError> {
         let (mut tries, mut small_tries, mut furthest) = (0, 0, self.part.bytes());
         loop {
-            let (message, asked) = match self.once(address, deadline) {
+            let (message, asked) = match self.once(address) {
                 Err(FetchError::Passing(message, asked)) => (message, asked),
                 ended => return ended,
             };
@@ -128,15 +102,15 @@ impl Download<'_> {
                 pause = asked;
             }
             self.fetch.web.pause(pause)?;
-            deadline.check()?;
+            self.check_time()?;
         }
     }
 
     /// Requests the file, or the rest of it if it was begun from the same address.
-    fn once(&self, address: &str, deadline: &Deadline) -> Result<String, FetchError> {
+    fn once(&self, address: &str) -> Result<String, FetchError> {
         let had = self.part.bytes();
-        let origin = self.part.origin().filter(|origin| begins_with(&origin.address, address));
-        let origin = origin.filter(|origin| origin.validator.is_some());
+        let is_ours = |o: &Origin| o.validator.is_some() && begins_with(&o.address, address);
+        let origin = self.part.origin().filter(is_ours);
         let resume = origin.as_ref().and_then(|o| Some((had, o.validator.as_deref()?)));
         let mut response = self.fetch.web.get(address, resume)?;
         let way = way(address, response.url().as_str());
@@ -154,21 +128,17 @@ impl Download<'_> {
         self.check_room(begin, total)?;
         // Before the first bytes are known to be no web page, a partial file is not replaced.
         let piece = self.fetch.web.piece(&mut response)?;
-        let file = match begin {
-            0 => {
-                let kind = text(response.headers(), &CONTENT_TYPE).unwrap_or_default();
-                if is_page(kind, piece.as_deref().unwrap_or_default()) {
-                    let address = plain(response.url().as_str());
-                    return Err(FetchError::Refused(format!(
-                        "a web page came instead of the file, such as a login page: open {address} in a browser"
-                    )));
-                }
-                let (address, validator) = (way.clone(), validator(response.headers()));
-                self.part.begin(&Origin { address, validator, total })?
-            }
-            _ => self.part.append()?,
-        };
-        self.copy(response, piece, file, begin, total, deadline).map(|()| way)
+        let headers = response.headers();
+        let kind = text(headers, &CONTENT_TYPE).unwrap_or_default();
+        if begin == 0 && is_page(kind, piece.as_deref().unwrap_or_default()) {
+            let address = plain(response.url().as_str());
+            return Err(FetchError::Refused(format!(
+                "a web page came instead of the file, such as a login page: open {address} in a browser"
+            )));
+        }
+        let origin = || Origin { address: way.clone(), validator: validator(headers), total };
+        let file = if begin == 0 { self.part.begin(&origin())? } else { self.part.append()? };
+        self.copy(response, piece, file, begin, total).map(|()| way)
     }
 
     /// Appends the body of a response, which begins with `piece`, to the file, which has so many bytes.
@@ -179,7 +149,6 @@ impl Download<'_> {
         mut file: File,
         mut bytes: u64,
         total: Option<u64>,
-        deadline: &Deadline,
     ) -> Result<(), FetchError> {
         let mut checked = bytes;
         while let Some(data) = piece {
@@ -188,7 +157,7 @@ impl Download<'_> {
             let written = file.write_all(&data).or_cannot("write", &self.part.path);
             written.map_err(|error| self.full(total, error))?;
             (self.report)(Event::Bytes(bytes, total));
-            deadline.check()?;
+            self.check_time()?;
             if bytes - checked > BETWEEN_CHECKS {
                 self.check_room(bytes, total)?;
                 checked = bytes;
@@ -221,6 +190,17 @@ impl Download<'_> {
         Err(passing(format!("Content-Range '{range}' of {way} does not continue at byte {had}")))
     }
 
+    fn check_time(&self) -> Result<(), FetchError> {
+        let longest = longest(self.most);
+        if self.begun.elapsed() <= longest {
+            return Ok(());
+        }
+        let seconds = longest.as_secs();
+        Err(FetchError::Failed(format!(
+            "the download took longer than {seconds} s, the maximum for its expected size"
+        )))
+    }
+
     /// Refuses a file of this size if it is too large, and then removes the partial file.
     fn check_size(&self, bytes: u64) -> Result<(), FetchError> {
         if bytes <= self.most {
@@ -245,6 +225,11 @@ impl Download<'_> {
         let discarded = if total.is_none() { self.part.discard() } else { Ok(()) };
         discarded.err().unwrap_or(error)
     }
+}
+
+/// Returns the longest permitted time over all attempts to download at most `bytes` bytes.
+fn longest(bytes: u64) -> Duration {
+    Duration::from_secs(bytes / LEAST_MEAN).max(LEAST_TIME)
 }
 
 fn passing(message: String) -> FetchError {
@@ -367,7 +352,7 @@ mod tests {
     #[test]
     fn a_download_ends_at_its_time_limit() {
         for (bytes, seconds) in [(1, 3600), (3599 * LEAST_MEAN, 3600), (4000 * LEAST_MEAN, 4000)] {
-            assert_eq!(Deadline::of(bytes).most, Duration::from_secs(seconds));
+            assert_eq!(longest(bytes), Duration::from_secs(seconds));
         }
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}/x", listener.local_addr().unwrap());
@@ -386,9 +371,9 @@ mod tests {
             web: &Client::new(Duration::from_secs(60), &interrupted).unwrap(),
         };
         let part = &Part { path: dir.path().join("x") };
-        let download = Download { fetch: &fetch, part, most: u64::MAX, report: &|_| {} };
-        let deadline = Deadline { begun: Instant::now(), most: Duration::from_millis(100) };
-        let error = download.one(&address, &deadline).unwrap_err().to_string();
-        assert!(error.starts_with("the download took longer than 0.1 s"), "{error}");
+        let begun = Instant::now() - LEAST_TIME;
+        let download = Download { fetch: &fetch, part, most: 1 << 10, begun, report: &|_| {} };
+        let error = download.one(&address).unwrap_err().to_string();
+        assert!(error.starts_with("the download took longer than 3600 s"), "{error}");
     }
 }

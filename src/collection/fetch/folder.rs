@@ -4,6 +4,7 @@
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, ErrorKind, Write};
+use std::mem;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -20,11 +21,8 @@ use crate::collection::Matrix;
 
 /// The default folder for downloading matrices and for finding downloaded matrices.
 pub const DATA: &str = "ufl_mtx";
-/// The name of the hidden folder.
 const STATE: &str = ".spmv-bench";
-/// The suffix of partial archives.
 const PART: &str = ".tar.gz.part";
-/// The suffix of unfinished files.
 const UNFINISHED: &str = ".new";
 /// The extensions of matrix files, the fastest to read first.
 const ENDINGS: [&str; 3] = [".mtx", ".mtx.gz", ".tar.gz"];
@@ -55,7 +53,6 @@ impl Folder {
         self.path.join(name)
     }
 
-    /// Returns the path of a file in the hidden folder.
     pub(super) fn state(&self, name: &str) -> PathBuf {
         self.path.join(STATE).join(name)
     }
@@ -79,27 +76,29 @@ impl Folder {
         parts.map(|entry| Part { path: entry.path() }.bytes()).sum()
     }
 
-    /// Creates the folder and locks it until the returned file is closed. Calls `wait` once if another run has
-    /// locked the folder. Removes unfinished files of earlier runs.
-    pub fn lock(&self, web: &Client, wait: impl FnOnce()) -> Result<File, FetchError> {
-        let state = self.path.join(STATE);
+    /// Creates the folder and locks it until the returned file is closed. If another run has locked the folder, waits
+    /// and writes a message. Removes unfinished files of earlier runs.
+    pub fn lock(&self, web: &Client, stderr: &mut dyn Write) -> Result<File, FetchError> {
+        let (state, path) = (self.path.join(STATE), self.state("lock"));
         fs::create_dir_all(&state).or_cannot("create", &state)?;
         if state.is_symlink() {
             let state = state.display();
             return Err(FetchError::Failed(format!("{state} is a symbolic link: remove it")));
         }
-        let path = self.state("lock");
         // The name is predictable because all runs must find the file. So a symbolic link is not followed.
         let mut options = File::options();
         options.write(true).create(true).truncate(false).custom_flags(OFlag::O_NOFOLLOW.bits());
         let file = options.open(&path).or_cannot("create", &path)?;
-        let mut wait = Some(wait);
+        let mut is_first = true;
         while let Err(error) = file.try_lock() {
             if let TryLockError::Error(error) = error {
                 return Err(error).or_cannot("lock", &path);
             }
-            if let Some(wait) = wait.take() {
-                wait();
+            if mem::take(&mut is_first) {
+                let to = self.path.display();
+                let why = "another fetch uses this folder, waiting until it ends";
+                // Whoever closed stderr does not want the message.
+                let _ = writeln!(stderr, "{to}: {why}");
             }
             web.pause(LOCK_INTERVAL)?;
         }
@@ -170,7 +169,6 @@ pub struct Part {
     pub path: PathBuf,
 }
 
-/// The origin of a partial file, as stored in its note.
 #[derive(Serialize, Deserialize)]
 pub struct Origin {
     /// See [`way`](super::address::way).

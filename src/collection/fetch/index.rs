@@ -1,7 +1,7 @@
 //! The collection's index, which is stored in the user's cache folder.
 
 use std::fs;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::address::{Site, is_exposed};
 use super::client::Client;
@@ -26,11 +26,10 @@ pub fn collection(
 ) -> Result<Vec<Matrix>, FetchError> {
     let addresses: Vec<String> = settings.sites.iter().filter_map(Site::index).collect();
     let key = Key::of(&addresses);
-    let stored =
-        cache.get(&key).and_then(|(bytes, age)| Some((parse(&bytes, "ssstats.csv").ok()?, age)));
-    let stored = match stored {
+    let parsed = |(bytes, age): (Vec<u8>, _)| Some((parse(&bytes, "ssstats.csv").ok()?, age));
+    let stored = match cache.get(&key).and_then(parsed) {
         Some((matrices, age)) if age < FRESH => return Ok(matrices),
-        other => other,
+        stored => stored,
     };
     let downloaded = download(web, settings, addresses, note).and_then(|(bytes, way)| {
         let matrices = parse(&bytes, &way)?;
@@ -49,8 +48,7 @@ pub fn collection(
             Ok(matrices)
         }
         (Err(error), None) => {
-            let message = format!("the collection's index cannot be downloaded: {error}");
-            Err(FetchError::Failed(message))
+            Err(FetchError::Failed(format!("the collection's index cannot be downloaded: {error}")))
         }
     }
 }
@@ -71,7 +69,8 @@ fn download(
         }
     };
     let fetch = Fetch { folder: &folder, settings, web };
-    let download = Download { fetch: &fetch, part: &part, most: MOST_BYTES, report: &report };
+    let (begun, report) = (Instant::now(), &report);
+    let download = Download { fetch: &fetch, part: &part, most: MOST_BYTES, begun, report };
     let way = download.run(addresses.into_iter())?;
     Ok((fs::read(&part.path).or_cannot("read", &part.path)?, way))
 }

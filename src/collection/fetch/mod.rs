@@ -18,7 +18,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, mpsc};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub use unpack::sha256;
 
@@ -38,7 +38,6 @@ const ARCHIVE_MARGIN: u64 = 8;
 /// matrix.
 const ARCHIVE_ALLOWANCE: u64 = 256 << 20;
 
-/// What is stored of an archive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
     /// The matrix.
@@ -103,6 +102,10 @@ impl From<FetchError> for io::Error {
     fn from(error: FetchError) -> Self {
         Self::other(error)
     }
+}
+
+fn refused<T>(message: String) -> io::Result<T> {
+    Err(FetchError::Refused(message).into())
 }
 
 trait OrCannot<T> {
@@ -173,7 +176,7 @@ impl Fetch<'_> {
     ) -> Result<Vec<LedgerRow>, FetchError> {
         let Self { folder, settings, .. } = *self;
         let (part, most) = (folder.part(&task.matrix), settings.most_archive_bytes(&task.matrix));
-        let download = Download { fetch: self, part: &part, most, report };
+        let download = Download { fetch: self, part: &part, most, begun: Instant::now(), report };
         let way = download.run(settings.sites.iter().map(|site| site.archive(&task.matrix)))?;
         report(Event::Unpacking);
         let result = unpack(&part.path, &task.matrix, self)
@@ -189,7 +192,6 @@ impl Fetch<'_> {
         }
     }
 
-    /// Records the files in the ledger and renames them to their final names.
     fn install(
         &self,
         task: &WantedMatrix,

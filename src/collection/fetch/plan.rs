@@ -8,8 +8,7 @@ use std::path::Path;
 use super::contents::Head;
 use super::folder::{Folder, names};
 use super::ledger::Ledger;
-use super::{FetchError, OrCannot};
-use super::{Form, check_sha256, unpack};
+use super::{FetchError, Form, OrCannot, check_sha256, unpack};
 use crate::collection::Matrix;
 use spmv_matrix::archive::is_matrix;
 
@@ -79,28 +78,23 @@ fn task(
 ) -> WantedMatrix {
     let row = ledger.matrix_file(&matrix.id, form.ending());
     let [plain, long] = names(&matrix.id, form.ending());
-    let is_free = |file: &str| {
-        !taken.contains(file) && ledger.owner(file).is_none_or(|owner| owner == matrix.id)
+    let is_free = |file: &&String| {
+        !taken.contains(*file) && ledger.owner(file).is_none_or(|owner| owner == matrix.id)
     };
-    let (file, mut note) = match row {
-        Some(row) => (row.file.clone(), None),
-        None if is_free(&plain) => (plain, None),
-        None if is_free(&long) => {
-            let note = format!("{plain} belongs to another matrix; this one is written to {long}");
-            (long, Some(note))
-        }
-        None => {
-            let state = State::Taken(format!("{plain} and {long} belong to other matrices"));
-            return WantedMatrix { matrix, file: long, state, note: None };
-        }
+    let known = row.map(|row| &row.file);
+    let Some(file) = known.or([&plain, &long].into_iter().find(is_free)).cloned() else {
+        let state = State::Taken(format!("{plain} and {long} belong to other matrices"));
+        return WantedMatrix { matrix, file: long, state, note: None };
     };
+    let is_renamed = known.is_none() && file == long;
+    let renamed = || format!("{plain} belongs to another matrix; this one is written to {long}");
+    let mut note = is_renamed.then(renamed);
     let state = match (folder.bytes(&file), row) {
         (Err(error), _) => State::Taken(error.to_string()),
         (Ok(None), _) => State::Missing,
         (Ok(Some(found)), Some(row)) if found != row.bytes => {
-            let bytes = row.bytes;
-            note =
-                Some(format!("{file}: {found} bytes, but it had {bytes} when it was downloaded"));
+            let had = format!("it had {} when it was downloaded", row.bytes);
+            note = Some(format!("{file}: {found} bytes, but {had}"));
             State::Missing
         }
         (Ok(Some(_)), Some(row)) => match check_sha256(&matrix, &row.archive_sha256) {
@@ -125,7 +119,6 @@ fn task(
     WantedMatrix { matrix, file, state, note }
 }
 
-/// Checks whether a file has the numbers of rows and columns of the matrix.
 fn check_shape(matrix: &Matrix, file: &str, folder: &Folder, form: Form) -> Result<(), FetchError> {
     let path = folder.file(file);
     let shown = path.display().to_string();

@@ -12,7 +12,7 @@ use tar::{Archive, Entry};
 use tempfile::{NamedTempFile, TempPath};
 
 use super::contents::{Head, check};
-use super::{Fetch, FetchError, Form, OrCannot};
+use super::{Fetch, FetchError, Form, OrCannot, refused};
 use crate::collection::Matrix;
 use spmv_matrix::archive::{Ration, Rationed, folder_and_file, matrix_name};
 use spmv_matrix::cache::hex;
@@ -21,7 +21,6 @@ use spmv_matrix::cache::hex;
 const MOST_COMMENT_BYTES: u64 = 16 << 20;
 /// The largest length of a value in bytes, with sign, exponent and blank. A complex entry has two values.
 const LONGEST_VALUE: u64 = 32;
-/// The usual length of a value in bytes.
 const USUAL_VALUE: u64 = 16;
 const PIECE: usize = 1 << 17;
 
@@ -41,13 +40,11 @@ pub struct Extracted {
     pub sha256: String,
 }
 
-/// Returns the approximate size of the matrix file in bytes.
 pub fn bytes_estimate(matrix: &Matrix) -> u64 {
     let value = if matrix.binary { 0 } else { USUAL_VALUE };
     matrix.stored_at_most().saturating_mul(index_bytes(matrix) + value)
 }
 
-/// Returns the largest possible size of the matrix file in bytes.
 fn most_bytes(matrix: &Matrix) -> u64 {
     let line = index_bytes(matrix) + 2 * LONGEST_VALUE;
     matrix.entries.saturating_mul(line).saturating_add(MOST_COMMENT_BYTES)
@@ -132,7 +129,6 @@ fn read_entry(
     Ok(Some(Extracted { path, name, bytes, sha256 }))
 }
 
-/// Checks the header of the matrix in an archive.
 fn check_entry(
     entry: &Entry<impl Read>,
     path: &Path,
@@ -140,18 +136,15 @@ fn check_entry(
     is_second: bool,
 ) -> io::Result<()> {
     let (shown, bytes, most) = (path.display(), entry.size(), most_bytes(matrix));
-    if !is_file(entry) {
-        return refused(format!("{shown} is not a file but a {:?}", entry.header().entry_type()));
-    }
-    if is_second {
-        return refused(format!("it contains {shown} twice"));
-    }
-    match bytes > most {
-        true => {
-            refused(format!("{shown} has {bytes} bytes, but {} needs at most {most}", matrix.id))
-        }
-        false => Ok(()),
-    }
+    refused(if !is_file(entry) {
+        format!("{shown} is not a file but a {:?}", entry.header().entry_type())
+    } else if is_second {
+        format!("it contains {shown} twice")
+    } else if bytes > most {
+        format!("{shown} has {bytes} bytes, but {} needs at most {most}", matrix.id)
+    } else {
+        return Ok(());
+    })
 }
 
 /// Reads the header of the matrix `name` in an archive. `shown` is the name of the archive for messages.
@@ -191,10 +184,6 @@ fn file_name<'p>(path: &'p Path, name: &str) -> Option<&'p str> {
 
 fn absent(name: &str) -> String {
     format!("it does not contain {name}/{name}.mtx")
-}
-
-fn refused<T>(message: String) -> io::Result<T> {
-    Err(FetchError::Refused(message).into())
 }
 
 /// Hashes and counts what is read through it, copies it into a file, and ends at an interrupt.
