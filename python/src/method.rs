@@ -70,10 +70,8 @@ impl OwnMethod {
     ) -> PyResult<Self> {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
         if name.is_empty() || !name.chars().all(is_plain) {
-            let reason = format!(
-                "the name {name:?} of a method has other characters than letters, digits, - . _"
-            );
-            return Err(PyValueError::new_err(reason));
+            let other = "has other characters than letters, digits, - . _";
+            return Err(PyValueError::new_err(format!("the name {name:?} of a method {other}")));
         }
         if spmv_methods::named(&name).is_some() {
             let reason = format!("there is another method {name:?}: choose another name");
@@ -142,12 +140,8 @@ impl Functions {
         }
         // SAFETY: the pointers are those of live objects.
         let references = [x, y].map(|view| unsafe { ffi::Py_REFCNT(view.as_ptr()) });
-        match references == [OWN_REFERENCES; 2] {
-            true => Ok(()),
-            false => {
-                Err(PyValueError::new_err("it keeps x or y, which are valid only during the call"))
-            }
-        }
+        let kept = "it keeps x or y, which are valid only during the call";
+        if references == [OWN_REFERENCES; 2] { Ok(()) } else { Err(PyValueError::new_err(kept)) }
     }
 }
 

@@ -11,12 +11,10 @@ use nix::libc::{_exit, STDERR_FILENO, write};
 /// The exit status of the process if an allocation fails. By default it is that of a command that could not run.
 static STATUS: AtomicI32 = AtomicI32::new(2);
 
-/// Sets the exit status of the process for the case that an allocation fails.
 pub fn end_with(status: i32) {
     STATUS.store(status, Ordering::Relaxed);
 }
 
-/// The system's allocator, which ends the process with a message if an allocation fails.
 pub struct ReportingAllocator;
 
 // SAFETY: Every function calls the system's allocator with unchanged arguments and returns its result. If the result is
@@ -44,7 +42,6 @@ unsafe impl GlobalAlloc for ReportingAllocator {
     }
 }
 
-/// Returns the pointer to an allocation of `size` bytes, or ends the process if it is null.
 fn or_end(pointer: *mut u8, size: usize) -> *mut u8 {
     if pointer.is_null() {
         end(size);

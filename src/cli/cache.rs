@@ -51,19 +51,13 @@ pub fn run(args: &CacheArgs, env: &mut Env) -> Result<CommandStatus> {
     writeln!(env.stderr, "{count} entries, {:.1} MB {done} in {kept}", bytes as f64 / 1e6)?;
     let Contents { left_over, others, .. } = &contents;
     if !left_over.is_empty() {
-        let (count, bytes) =
-            (left_over.len(), left_over.iter().map(|(_, bytes)| bytes).sum::<u64>());
-        let megabytes = bytes as f64 / 1e6;
-        writeln!(
-            env.stderr,
-            "{count} unfinished files of interrupted processes, {megabytes:.1} MB {done}"
-        )?;
+        let megabytes = left_over.iter().map(|(_, bytes)| *bytes as f64).sum::<f64>() / 1e6;
+        let what = "unfinished files of interrupted processes";
+        writeln!(env.stderr, "{} {what}, {megabytes:.1} MB {done}", left_over.len())?;
     }
     if *others > 0 {
-        writeln!(
-            env.stderr,
-            "{others} other files or folders do not belong to this program and are not changed"
-        )?;
+        let what = "other files or folders do not belong to this program and are not changed";
+        writeln!(env.stderr, "{others} {what}")?;
     }
     Ok(CommandStatus::Ok)
 }

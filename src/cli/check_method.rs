@@ -8,10 +8,11 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 
 use super::values::seconds;
-use super::{CommandStatus, Env, Interrupted};
+use super::{CommandStatus, Env, Interrupted, ok};
 use crate::bench::check::{self, Facts, Message, Passed};
 use crate::campaign::isolate::listen;
 use crate::campaign::plugins::describe;
+use crate::report::names::count;
 use spmv_matrix::scalar::Precision;
 use spmv_methods::plugin::{Description, abi};
 
@@ -52,11 +53,8 @@ pub fn run(args: &CheckMethodArgs, env: &mut Env) -> Result<CommandStatus> {
     }
     for method in chosen {
         if method.has(abi::GPU) {
-            let name = method.edition();
-            writeln!(
-                env.stdout,
-                "{name}: not checked, because it runs on a GPU: measure it with --plugin"
-            )?;
+            let why = "because it runs on a GPU: measure it with --plugin";
+            writeln!(env.stdout, "{}: not checked, {why}", method.edition())?;
             continue;
         }
         for (precision, flag) in [(Precision::F64, abi::F64), (Precision::F32, abi::F32)] {
@@ -68,12 +66,11 @@ pub fn run(args: &CheckMethodArgs, env: &mut Env) -> Result<CommandStatus> {
             }
         }
     }
-    match failures {
-        0 => writeln!(env.stdout, "all checks passed")?,
-        1 => writeln!(env.stdout, "1 check failed")?,
-        _ => writeln!(env.stdout, "{failures} checks failed")?,
+    if failures > 0 {
+        writeln!(env.stdout, "{} failed", count(failures, "check"))?;
+        return Ok(CommandStatus::Bad);
     }
-    Ok(if failures == 0 { CommandStatus::Ok } else { CommandStatus::Bad })
+    ok(writeln!(env.stdout, "all checks passed"))
 }
 
 /// Runs all checks of one method in one precision in as many child processes as necessary, and prints each result.
@@ -99,10 +96,8 @@ fn checked(program: &Path, worker: [&str; 3], limit: Duration, env: &mut Env) ->
             }
             Message::Facts(facts) => Some(facts),
         });
-        ensure!(
-            !env.interrupted.load(Ordering::Relaxed),
-            Interrupted("while a method was checked")
-        );
+        let is_interrupted = env.interrupted.load(Ordering::Relaxed);
+        ensure!(!is_interrupted, Interrupted("while a method was checked"));
         for (name, result) in ended {
             failures += usize::from(result.is_err());
             writeln!(env.stdout, "{}", line(name, &result))?;

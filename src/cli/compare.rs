@@ -155,23 +155,20 @@ fn facts((path, lines): (&Path, &[RecordedRow]), env: &mut Env) -> Result<Option
     let of_rows = |id: &Value| lines.iter().any(|line| id == &line.row.run_id[..]);
     if !facts.get("run_id").is_some_and(of_rows) {
         let (beside, path) = (beside.display(), path.display());
-        writeln!(
-            env.stderr,
-            "warning: {beside} belongs to another run than the rows of {path}, and is ignored"
-        )?;
+        let why = format!("belongs to another run than the rows of {path}, and is ignored");
+        writeln!(env.stderr, "warning: {beside} {why}")?;
         return Ok(None);
     }
     Ok(Some(facts))
 }
 
-/// Returns whether B is worse than allowed, and prints the reasons.
 fn judge(comparison: &Comparison, percent: f64, env: &mut Env) -> Result<CommandStatus> {
     let err = &mut env.stderr;
     let unjudged = comparison.unjudged();
     if !unjudged.is_empty() {
-        let reason =
+        let why =
             "rows of fewer than six samples have no interval; measure with --rounds 6 or more";
-        writeln!(err, "warning: not judged: {} ({reason})", unjudged.join(", "))?;
+        writeln!(err, "warning: not judged: {} ({why})", unjudged.join(", "))?;
     }
     let lost = comparison.lost().len();
     if lost > 0 {
@@ -179,12 +176,9 @@ fn judge(comparison: &Comparison, percent: f64, env: &mut Env) -> Result<Command
     }
     let slower = comparison.slower_by(percent);
     for (label, mean) in &slower {
-        let (low, high) = mean.interval.expect("judged by it");
-        let mean = mean.ratio;
-        writeln!(
-            err,
-            "slower by more than {percent} %: {label}: {mean:.3} ({low:.3} to {high:.3})"
-        )?;
+        let (ratio, (low, high)) = (mean.ratio, mean.interval.expect("judged by it"));
+        let mean = format!("{ratio:.3} ({low:.3} to {high:.3})");
+        writeln!(err, "slower by more than {percent} %: {label}: {mean}")?;
     }
     Ok(if lost > 0 || !slower.is_empty() { CommandStatus::Bad } else { CommandStatus::Ok })
 }

@@ -122,15 +122,9 @@ impl Sink for Results<'_, '_> {
 /// Opens the result file of the command line for exclusive use, and reads its existing rows.
 fn open(args: &CorpusArgs, format: Format) -> Result<(Option<RowFile>, Begun)> {
     let measure = &args.measure;
-    ensure!(
-        !args.resume || measure.output.is_some(),
-        "--resume needs --output FILE, the file to continue"
-    );
-    ensure!(
-        !args.resume || format == Format::Csv,
-        "--resume can continue files of --format csv only"
-    );
     if args.resume {
+        ensure!(measure.output.is_some(), "--resume needs --output FILE, the file to continue");
+        ensure!(format == Format::Csv, "--resume can continue files of --format csv only");
         let why = "with --resume the file would not contain the existing rows; use report or compare with the file \
                    of --output";
         measure.exports.refuse(why)?;
@@ -158,7 +152,6 @@ fn open(args: &CorpusArgs, format: Format) -> Result<(Option<RowFile>, Begun)> {
     Ok((Some(file), Begun::read(path, &record)?))
 }
 
-/// The summary of the run.
 #[derive(Default)]
 struct Tally {
     matrices: usize,

@@ -3,6 +3,7 @@
 mod page;
 
 use std::ffi::OsString;
+use std::io::Write;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
@@ -65,14 +66,11 @@ impl ExplainArgs {
         let [choice] = &methods[..] else {
             bail!("{} selects {} methods: choose one", self.method, methods.len())
         };
-        let runs_there = choice.method.device() == Device::Gpu;
-        ensure!(
-            runs_there,
-            "{} does not run on a GPU, so it has no kernel to explain",
-            choice.name()
-        );
-        let precision = self.precision.single();
-        let precision = precision.context("--precision both: choose one precision")?;
+        let (name, device) = (choice.name(), choice.method.device());
+        let why = "does not run on a GPU, so it has no kernel to explain";
+        ensure!(device == Device::Gpu, "{name} {why}");
+        let precision =
+            self.precision.single().context("--precision both: choose one precision")?;
         let settings = Settings {
             cache: self.cache,
             transpose: self.transpose,
@@ -108,10 +106,7 @@ pub fn run(args: &ExplainArgs, env: &mut Env) -> Result<CommandStatus> {
     let mut text = Vec::new();
     match format {
         TextOrJson::Text => page.write(args.lines, &mut text)?,
-        TextOrJson::Json => {
-            serde_json::to_writer_pretty(&mut text, &page)?;
-            text.push(b'\n');
-        }
+        TextOrJson::Json => writeln!(text, "{}", serde_json::to_string_pretty(&page)?)?,
     }
     args.output.write(&text, env.stdout).map(|()| CommandStatus::Ok)
 }

@@ -28,28 +28,6 @@ pub struct LeftOut {
     hidden: BTreeSet<PathBuf>,
 }
 
-impl LeftOut {
-    /// Writes how many files are left out and why, in one line, unless there are none. Files that are measured because
-    /// they are named in another way are not counted.
-    pub fn write(&self, measured: &[(Source, u64)], stderr: &mut dyn Write) -> io::Result<()> {
-        let measured: BTreeSet<_> = measured.iter().map(|(source, _)| source.to_string()).collect();
-        let kinds = [
-            (&self.companions, "companion", " of a matrix"),
-            (&self.archives, "archive", " beside the unpacked file"),
-            (&self.hidden, "hidden file", ""),
-        ];
-        let kinds = kinds.into_iter().filter_map(|(files, what, why)| {
-            let names = files.iter().map(|file| Source::File(file.clone()).to_string());
-            let names: Vec<_> = names.filter(|name| !measured.contains(name)).collect();
-            let text =
-                || format!("{}{why} ({})", count(names.len(), what), listed(names.iter(), NAMED));
-            (!names.is_empty()).then(text)
-        });
-        let kinds = join(kinds, ", ");
-        if kinds.is_empty() { Ok(()) } else { writeln!(stderr, "left out: {}", shown(&kinds)) }
-    }
-}
-
 /// Returns the matrices below a folder and their bytes, the smallest first; stderr tells what cannot be searched.
 pub fn find(
     dir: &Path,
@@ -70,6 +48,26 @@ pub fn find(
 }
 
 impl LeftOut {
+    /// Writes how many files are left out and why, in one line, unless there are none. Files that are measured because
+    /// they are named in another way are not counted.
+    pub fn write(&self, measured: &[(Source, u64)], stderr: &mut dyn Write) -> io::Result<()> {
+        let measured: BTreeSet<_> = measured.iter().map(|(source, _)| source.to_string()).collect();
+        let kinds = [
+            (&self.companions, "companion", " of a matrix"),
+            (&self.archives, "archive", " beside the unpacked file"),
+            (&self.hidden, "hidden file", ""),
+        ];
+        let kinds = kinds.into_iter().filter_map(|(files, what, why)| {
+            let names = files.iter().map(|file| Source::File(file.clone()).to_string());
+            let names: Vec<_> = names.filter(|name| !measured.contains(name)).collect();
+            let text =
+                || format!("{}{why} ({})", count(names.len(), what), listed(names.iter(), NAMED));
+            (!names.is_empty()).then(text)
+        });
+        let kinds = join(kinds, ", ");
+        if kinds.is_empty() { Ok(()) } else { writeln!(stderr, "left out: {}", shown(&kinds)) }
+    }
+
     /// Returns the files below a folder with the endings of matrices. A dangling link is one of them: it causes an error
     /// when it is read. Hidden folders are searched, to count what is in them, but not where a link leads.
     fn without_hidden(&mut self, dir: &Path, stderr: &mut dyn Write) -> io::Result<Vec<PathBuf>> {

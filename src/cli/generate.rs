@@ -94,7 +94,6 @@ fn write_file(args: &GenerateArgs, file: &Path, env: &mut Env) -> Result<()> {
     Ok(())
 }
 
-/// Writes the complete file, compressed if its name ends in .gz.
 fn write<R>(
     args: &GenerateArgs,
     file: &Path,

@@ -178,7 +178,6 @@ pub fn run_settings(options: &[String]) -> Result<RunSettings, clap::Error> {
     Ok(measure.run_settings())
 }
 
-/// The precisions that `--precision` selects: one or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum PrecisionChoice {
     F64,
@@ -198,7 +197,6 @@ impl PrecisionChoice {
 }
 
 impl MeasureArgs {
-    /// Returns the requested cache states, at least one.
     fn caches(&self) -> Vec<CacheState> {
         let usual = Settings::new(self.protocol).cache;
         if self.cache.is_empty() { vec![usual] } else { distinct(&self.cache) }

@@ -32,7 +32,7 @@ pub struct MergeArgs {
     pub force: bool,
 }
 
-struct Part {
+struct ShardFile {
     path: PathBuf,
     record: RunRecord,
     corpus: Corpus,
@@ -40,7 +40,8 @@ struct Part {
 }
 
 pub fn run(args: &MergeArgs, env: &mut Env) -> Result<CommandStatus> {
-    let mut parts = args.files.iter().map(|path| Part::read(path)).collect::<Result<Vec<_>>>()?;
+    let mut parts =
+        args.files.iter().map(|path| ShardFile::read(path)).collect::<Result<Vec<_>>>()?;
     parts.sort_by_key(|part| part.corpus.shard.number);
     check(&parts)?;
     let rows = gathered(&mut parts);
@@ -48,14 +49,9 @@ pub fn run(args: &MergeArgs, env: &mut Env) -> Result<CommandStatus> {
     let (record, rows) = join(&parts, rows);
     match &args.output {
         Some(path) if !is_not_regular_file(path) => {
-            for part in &args.files {
-                let is_part = is_same_file(path, part);
-                ensure!(
-                    !is_part,
-                    "{} is one of the files to merge: use another output file",
-                    path.display()
-                );
-            }
+            let shown = path.display();
+            let is_part = args.files.iter().any(|part| is_same_file(path, part));
+            ensure!(!is_part, "{shown} is one of the files to merge: use another output file");
             let text = to_csv(&rows, true)?;
             output::check(path, args.force)?;
             output::check(&beside(path), args.force)?;
@@ -74,7 +70,7 @@ pub fn run(args: &MergeArgs, env: &mut Env) -> Result<CommandStatus> {
     Ok(if missing.is_empty() { CommandStatus::Ok } else { CommandStatus::Bad })
 }
 
-impl Part {
+impl ShardFile {
     fn read(path: &Path) -> Result<Self> {
         let facts = beside(path);
         let record = read_record(&facts)?;
@@ -91,18 +87,14 @@ impl Part {
 }
 
 /// Checks whether the files are shards of the same corpus, measured with the same settings.
-fn check(parts: &[Part]) -> Result<()> {
+fn check(parts: &[ShardFile]) -> Result<()> {
     let first = &parts[0];
     for pair in parts.windows(2) {
         let [a, b] = [&pair[0], &pair[1]].map(|part| part.path.display());
-        let [of_a, of_b] = [&pair[0].corpus, &pair[1].corpus];
-        let (share, shares) = (of_a.shard.number, of_a.shard.of);
-        ensure!(
-            shares == of_b.shard.of,
-            "{a} is one of {shares} shards, and {b} is one of {}",
-            of_b.shard.of
-        );
-        ensure!(of_a.shard != of_b.shard, "{a} and {b} are both shard {share} of {shares}");
+        let [of_a, of_b] = [&pair[0], &pair[1]].map(|part| part.corpus.shard);
+        let (Shard { number, of }, other) = (of_a, of_b.of);
+        ensure!(of == other, "{a} is one of {of} shards, and {b} is one of {other}");
+        ensure!(of_a != of_b, "{a} and {b} are both shard {number} of {of}");
     }
     for other in &parts[1..] {
         let (a, b) = (first.path.display(), other.path.display());
@@ -111,19 +103,15 @@ fn check(parts: &[Part]) -> Result<()> {
             first.corpus.hash == other.corpus.hash,
             "{a} and {b} are not shards of the same matrices: the names or sizes of the {all} and {others} files differ"
         );
-        let differing = differences_to_join(&first.record, &other.record);
-        ensure!(
-            differing.is_empty(),
-            "{a} and {b} were measured with different settings: {}",
-            differing.join("; ")
-        );
+        let why = differences_to_join(&first.record, &other.record).join("; ");
+        ensure!(why.is_empty(), "{a} and {b} were measured with different settings: {why}");
     }
     Ok(())
 }
 
 /// Collects the rows of all parts by matrix. A matrix may occur in several parts, because it can move to another
 /// shard if files are added to the folder before a run is resumed.
-fn gathered(parts: &mut [Part]) -> HashMap<String, Vec<Row>> {
+fn gathered(parts: &mut [ShardFile]) -> HashMap<String, Vec<Row>> {
     let mut all: HashMap<String, Vec<Row>> = HashMap::new();
     for (file, rows) in parts.iter_mut().flat_map(|part| part.rows.drain()) {
         let there = all.entry(file).or_default();
@@ -135,12 +123,12 @@ fn gathered(parts: &mut [Part]) -> HashMap<String, Vec<Row>> {
 }
 
 /// Returns descriptions of shards without a file, and of matrices and methods without a row.
-fn missing(parts: &[Part], rows: &HashMap<String, Vec<Row>>) -> Vec<String> {
+fn missing(parts: &[ShardFile], rows: &HashMap<String, Vec<Row>>) -> Vec<String> {
     let of = parts[0].corpus.shard.of;
     let there: BTreeSet<_> = parts.iter().map(|part| part.corpus.shard.number).collect();
     let shares = (1..=of).filter(|number| !there.contains(number));
     let mut missing: Vec<_> = shares.map(|number| format!("shard {number}/{of}")).collect();
-    for Part { path, record, corpus, .. } in parts {
+    for ShardFile { path, record, corpus, .. } in parts {
         for (_, file) in &corpus.files {
             let rows = rows.get(file).map_or(&[][..], Vec::as_slice);
             let open = open_cells(rows, &record.cells);
@@ -157,7 +145,7 @@ fn missing(parts: &[Part], rows: &HashMap<String, Vec<Row>>) -> Vec<String> {
 }
 
 /// Returns the record of the merged run, and the rows in the order of a run without shards.
-fn join(parts: &[Part], rows: HashMap<String, Vec<Row>>) -> (RunRecord, Vec<Row>) {
+fn join(parts: &[ShardFile], rows: HashMap<String, Vec<Row>>) -> (RunRecord, Vec<Row>) {
     let (mut files, mut sessions, mut clocks) = (BTreeMap::new(), Vec::new(), None);
     let mut joined = BTreeSet::new();
     let mut ordered = BTreeMap::new();

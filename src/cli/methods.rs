@@ -97,7 +97,6 @@ fn list(methods: &[&Method], format: MethodsFormat, out: &mut dyn Write) -> Resu
     Ok(())
 }
 
-/// Returns the methods that match any of the patterns, in the order of the list.
 fn chosen(patterns: &[String]) -> Result<Vec<&'static Method>> {
     let mut chosen = Vec::new();
     for pattern in patterns {

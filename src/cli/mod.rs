@@ -41,7 +41,6 @@ use crate::campaign::{gpus, libraries, plugins};
 use args::{Cli, Command};
 pub use measure::run_settings;
 
-/// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommandStatus {
     /// Everything succeeded: exit status 0.

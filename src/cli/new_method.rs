@@ -24,7 +24,6 @@ pub struct NewMethodArgs {
     pub output: Option<PathBuf>,
 }
 
-/// The language of a plug-in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Language {
     /// C99
@@ -87,11 +86,8 @@ pub fn run(args: &NewMethodArgs, env: &mut Env) -> Result<CommandStatus> {
         plugin::LONGEST_NAME
     );
     let folder = args.output.clone().unwrap_or_else(|| name.into());
-    ensure!(
-        !folder.exists(),
-        "{} exists already: choose another name or --output",
-        folder.display()
-    );
+    let shown = folder.display();
+    ensure!(!folder.exists(), "{shown} exists already: choose another name or --output");
     let [build, library] = args.language.build();
     let readme = README.replace("@BUILD@", build).replace("@LIBRARY@", library);
     let of_plugin = [("spmv_method.h", HEADER), ("README.md", &readme)];
@@ -103,14 +99,13 @@ pub fn run(args: &NewMethodArgs, env: &mut Env) -> Result<CommandStatus> {
             .and_then(|()| fs::write(&file, filled(text, name)))
             .with_context(|| format!("cannot write {}", file.display()))?;
     }
-    let (library, folder) = (filled(library, name), folder.display());
     let next = match is_plugin {
-        true => format!("{build}\n  spmv-bench check-method {library}"),
+        true => format!("{build}\n  spmv-bench check-method {}", filled(library, name)),
         false => format!("spmv-bench --kernel {name}.cu"),
     };
     writeln!(
         env.stdout,
-        "{folder} has a right, simple method. Continue with:\n\n  cd {folder}\n  {next}\n\nREADME.md says how to \
+        "{shown} has a right, simple method. Continue with:\n\n  cd {shown}\n  {next}\n\nREADME.md says how to \
          measure it."
     )?;
     Ok(CommandStatus::Ok)

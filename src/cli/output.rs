@@ -64,13 +64,11 @@ impl ExportArgs {
         all.into_iter().filter_map(|(option, form, path)| Some((option, form, path.as_deref()?)))
     }
 
-    /// Refuses these options for a command that does not support them.
     pub fn refuse(&self, why: &str) -> Result<()> {
         self.all().try_for_each(|(option, ..)| Err(anyhow!("{option}: {why}")))
     }
 }
 
-/// A format of commands that write a text or JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum TextOrJson {
     Text,
@@ -82,7 +80,6 @@ pub fn finish<'a>(reporters: impl IntoIterator<Item = Reporter<Output<'a>>>) -> 
     reporters.into_iter().try_for_each(|reporter| reporter.finish()?.finish())
 }
 
-/// Checks that an output file is not an input file.
 pub fn check_not_read(written: &Path, read: &Path) -> Result<()> {
     let name = written.display();
     ensure!(!is_same_file(read, written), "{name} is an input file: use another output file");
@@ -102,10 +99,8 @@ pub fn form<F: ValueEnum>(given: Option<F>, output: Option<&Path>, usual: F) -> 
     };
     let name = name(&given);
     let is_alike = Format::from_str(&name, false).is_ok_and(|given| given.may_end_as(named));
-    ensure!(
-        is_alike,
-        "{path} has the extension of {ending}, but --format is {name}: change one of them"
-    );
+    let why = format!("has the extension of {ending}, but --format is {name}: change one of them");
+    ensure!(is_alike, "{path} {why}");
     Ok(given)
 }
 

@@ -76,7 +76,6 @@ fn start(args: &SingleArgs, command: &[String], env: &mut Env) -> Result<Command
     if leader { verdict } else { Ok(CommandStatus::Ok) }
 }
 
-/// Returns an error for options that the MPI method does not support.
 fn check(args: &SingleArgs, threads: &[usize]) -> Result<()> {
     let (name, run) = (mpi_merge::NAME, args.measure.run_settings());
     ensure!(

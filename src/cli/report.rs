@@ -36,13 +36,9 @@ pub struct GinkgoArgs {
 }
 
 impl GinkgoArgs {
-    /// Returns an error if a unit is given but no file needs one.
     pub fn check(&self, is_needed: bool) -> Result<()> {
-        let is_given = self.ginkgo_times.is_some();
-        ensure!(
-            is_needed || !is_given,
-            "--ginkgo-times: no file is in the format of Ginkgo's benchmarks"
-        );
+        let why = "--ginkgo-times: no file is in the format of Ginkgo's benchmarks";
+        ensure!(is_needed || self.ginkgo_times.is_none(), why);
         Ok(())
     }
 }

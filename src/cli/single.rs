@@ -47,7 +47,6 @@ pub struct SingleArgs {
 }
 
 impl SingleArgs {
-    /// Returns the argument that names the matrix, or the default matrix.
     pub fn word(&self) -> &OsStr {
         self.named().unwrap_or(OsStr::new(DEFAULT_MATRIX))
     }
@@ -67,12 +66,8 @@ impl SingleArgs {
 }
 
 pub fn run(args: &SingleArgs, command: Vec<String>, env: &mut Env) -> Result<CommandStatus> {
-    let further = args.further.len();
-    ensure!(
-        further == 0,
-        "{} matrices are given; `spmv-bench corpus` measures several",
-        1 + further
-    );
+    let count = 1 + args.further.len();
+    ensure!(count == 1, "{count} matrices are given; `spmv-bench corpus` measures several");
     let measure = &args.measure();
     let source = source(args.word(), measure.datasets.as_deref())?;
     measure.check_files([&source].into_iter())?;

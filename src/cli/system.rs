@@ -81,10 +81,7 @@ pub fn run(args: &SystemArgs, env: &mut Env) -> Result<CommandStatus> {
     let mut text = Vec::new();
     match format {
         TextOrJson::Text => write_text(&mut text, &facts)?,
-        TextOrJson::Json => {
-            serde_json::to_writer_pretty(&mut text, &facts)?;
-            writeln!(text)?;
-        }
+        TextOrJson::Json => writeln!(text, "{}", serde_json::to_string_pretty(&facts)?)?,
     }
     args.output.write(&text, env.stdout).map(|()| CommandStatus::Ok)
 }
@@ -97,7 +94,6 @@ fn counts(most: usize) -> Vec<usize> {
     counts
 }
 
-/// Returns all GPUs, or the reason why there is none.
 fn all_gpus(env: &mut Env) -> (Vec<Gpu>, Option<String>) {
     let mut found = Vec::new();
     for number in 0..MOST_GPUS {
@@ -111,22 +107,16 @@ fn all_gpus(env: &mut Env) -> (Vec<Gpu>, Option<String>) {
 }
 
 fn lines(gpu: &Gpu) -> [String; 3] {
-    let facts = &gpu.facts;
+    let Gpu { facts, nominal_gbs } = gpu;
+    let GpuFacts { name, driver, multiprocessors, clock_mhz, .. } = facts;
+    let GpuFacts { memory_bus_bits, memory_clock_mhz, .. } = facts;
     let (major, minor) = facts.compute_capability;
-    let mib = |bytes: u64| bytes as f64 / 2f64.powi(20);
+    let [l2, memory] = [facts.l2_bytes, facts.memory_bytes].map(|b| b as f64 / 2f64.powi(20));
+    let sizes = format!("{l2:.0} MiB of L2, {:.1} GiB", memory / 1024.0);
     [
-        format!("{}, sm_{major}{minor}, {}", facts.name, facts.driver),
-        format!(
-            "{} multiprocessors up to {} MHz, {:.0} MiB of L2, {:.1} GiB",
-            facts.multiprocessors,
-            facts.clock_mhz,
-            mib(facts.l2_bytes),
-            mib(facts.memory_bytes) / 1024.0
-        ),
-        format!(
-            "{:.0} GB/s nominal: {} bits at {} MHz",
-            gpu.nominal_gbs, facts.memory_bus_bits, facts.memory_clock_mhz
-        ),
+        format!("{name}, sm_{major}{minor}, {driver}"),
+        format!("{multiprocessors} multiprocessors up to {clock_mhz} MHz, {sizes}"),
+        format!("{nominal_gbs:.0} GB/s nominal: {memory_bus_bits} bits at {memory_clock_mhz} MHz"),
     ]
 }
 

@@ -108,10 +108,8 @@ impl Sink for Results<'_> {
 
 /// Checks the arguments and sets the defaults of `tune`: its methods and one round.
 fn with_defaults(mut measure: MeasureArgs, what: Tunable) -> Result<MeasureArgs> {
-    ensure!(
-        measure.format.is_none(),
-        "--format: tune prints text, and writes CSV to the file of --output"
-    );
+    let why = "--format: tune prints text, and writes CSV to the file of --output";
+    ensure!(measure.format.is_none(), why);
     let run = measure.run_settings();
     let counts = [run.threads.len(), run.caches.len(), run.orders.len(), run.models().len()];
     ensure!(

@@ -46,7 +46,6 @@ pub fn whole<N: FromStr>(text: &str) -> Result<N, String> {
     text.parse().map_err(|_| "it must be a whole number such as 4".into())
 }
 
-/// Returns a parser of integers from `least` to `most`.
 pub fn whole_from(least: u32, most: u32) -> impl Fn(&str) -> Result<u32, String> + Clone {
     move |text| {
         let number = text.parse().ok().filter(|number| (least..=most).contains(number));
@@ -66,20 +65,17 @@ pub fn finite(text: &str) -> Result<f64, String> {
 pub fn device(text: &str) -> Result<DeviceChoice, String> {
     if let Some(names) = text.strip_prefix("model:") {
         let names: Vec<_> = names.split(',').map(str::to_owned).collect();
-        names
-            .iter()
-            .try_for_each(|name| DeviceFile::find(name).map(drop))
-            .map_err(|Unavailable(reason)| reason)?;
+        for name in &names {
+            DeviceFile::find(name).map_err(|Unavailable(reason)| reason)?;
+        }
         return Ok(DeviceChoice::Models(distinct(&names)));
     }
+    let forms = "it must be cpu, gpu, all, the number of a GPU, or model:NAME";
     Ok(match text {
         "cpu" => DeviceChoice::Cpu,
         "gpu" => DeviceChoice::Gpu(None),
         "all" => DeviceChoice::All,
-        _ => DeviceChoice::Gpu(Some(
-            text.parse()
-                .map_err(|_| "it must be cpu, gpu, all, the number of a GPU, or model:NAME")?,
-        )),
+        number => DeviceChoice::Gpu(Some(number.parse().map_err(|_| forms)?)),
     })
 }
 

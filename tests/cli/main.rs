@@ -166,9 +166,7 @@ fn generate_writes_the_matrix_as_it_was_read() {
 }
 
 #[test]
-fn lists_and_help_are_printed() {
-    let methods = run("methods").stdout;
-    assert!(methods.contains("merge-spmv-sc16, Algorithms 2 and 3"));
+fn help_completions_and_version_are_printed() {
     assert!(run("--help").stdout.contains("Exit status"));
     assert!(run("completions bash").stdout.contains("mkl-ie-opt"), "values of --methods");
     assert!(run("--version").stdout.starts_with("spmv-bench 0."));

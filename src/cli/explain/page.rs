@@ -115,15 +115,14 @@ impl<'a> Part<'a> {
     fn new(stage: &'a Stage) -> Self {
         let counts = stage.counts.as_ref();
         let cured = stage.cured.iter();
+        let cured = cured.map(|&(cure, ms)| Cured { problem: cure.problem(), modelled_ms: ms });
         Self {
             name: &stage.name,
             modelled_ms: stage.ms,
             occupancy: stage.occupancy,
             bound_by: counts.map(|counts| counts.limit().0),
             busy_shares: counts.map_or_else(Vec::new, |counts| counts.busy_shares().into()),
-            cured: cured
-                .map(|&(cure, ms)| Cured { problem: cure.problem(), modelled_ms: ms })
-                .collect(),
+            cured: cured.collect(),
             counts,
             lines: counts.map_or(&[], |counts| &counts.lines),
         }

@@ -32,12 +32,10 @@ impl MeasureArgs {
         form(self.format, self.output.as_deref(), usual)
     }
 
-    /// Returns the format of the results for a single matrix. The default is text, or lines with `--quiet`.
     pub fn format_of_one(&self) -> Result<Format> {
         self.format(if self.quiet { Format::Lines } else { Format::Text })
     }
 
-    /// Returns the path of the run record: from `--run-record`, or next to the output file.
     pub fn record_path(&self) -> Option<PathBuf> {
         let output = self.output.as_deref().filter(|path| !is_not_regular_file(path));
         self.run_record.clone().or_else(|| output.map(beside))
@@ -99,7 +97,6 @@ impl MeasureArgs {
         self.exports.all().map(exporter).collect()
     }
 
-    /// Prints the warnings about a matrix on stderr, except with `--quiet`.
     pub fn warn(&self, report: &MatrixReport, stderr: &mut dyn Write) -> io::Result<()> {
         let warnings = if self.quiet { Vec::new() } else { report.warnings() };
         warnings.iter().try_for_each(|line| writeln!(stderr, "{line}"))

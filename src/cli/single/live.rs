@@ -34,7 +34,6 @@ impl<W: Write> Live<W> {
         }
     }
 
-    /// Writes what an event completes.
     fn note(&mut self, event: &Event) {
         if !self.at_once || self.lost.is_some() {
             return;
@@ -50,7 +49,6 @@ impl<W: Write> Live<W> {
         self.lost = written.err();
     }
 
-    /// Writes what is not written yet, and returns the reporter.
     pub fn end(mut self) -> io::Result<Reporter<W>> {
         let report = &self.measured.report;
         match self.lost {

@@ -18,7 +18,6 @@ use spmv_methods::method::Choice;
 /// The parameters that `tune csr-k` varies.
 pub const SIZES: [&str; 2] = ["srs", "ssrs"];
 
-/// The default of `--methods` for `tune shapes`.
 pub const SHAPES: &[&str] = &[
     "gpu-merge:block=*:items=*",
     "gpu-hola:block=*:items=*:sort=*",
@@ -27,26 +26,41 @@ pub const SHAPES: &[&str] = &[
     "gpu-csr-vector:lanes=*:block=*",
 ];
 
+/// The sweeps, one for each method and precision.
 pub enum Sweeps {
-    Sizes(Vec<SizeSweeps>),
-    /// A sweep for each method and precision, over the names of the method with its parameters.
+    Sizes(Vec<SizeSweep>),
+    /// Over the names of the method with its parameters.
     Shapes(Vec<Sweep<String>>),
 }
 
-pub struct SizeSweeps {
+pub struct SizeSweep {
     /// The name of the method without the size parameters.
     name: String,
-    sizes: Vec<Size>,
     /// The names of the method with its parameters, one for each size.
     names: Vec<String>,
-    /// The results, one for each precision.
-    results: Vec<Sweep>,
+    sweep: Sweep,
 }
 
 impl Sweeps {
+    /// Creates sweeps over every combination of the sizes that the choices do not fix.
     pub fn of_sizes(bases: &[Choice<'static>], precisions: &[Precision]) -> Result<Self> {
-        let sweeps = bases.iter().map(|base| SizeSweeps::of(base, precisions));
-        sweeps.collect::<Result<_>>().map(Self::Sizes)
+        let mut sweeps = Vec::new();
+        for base @ Choice { method, given } in bases {
+            let choices = swept(base, &SIZES.map(String::from));
+            let sizes: Option<Vec<_>> = choices.iter().map(size).collect();
+            let sizes = sizes.with_context(|| {
+                let name = method.name;
+                format!("--methods {name}: tune csr-k needs a method with the parameter srs")
+            })?;
+            let given = given.iter().copied().filter(|(name, _)| !SIZES.contains(name)).collect();
+            let name = Choice { method, given }.name();
+            sweeps.extend(precisions.iter().map(|&precision| SizeSweep {
+                name: name.clone(),
+                names: choices.iter().map(Choice::name).collect(),
+                sweep: Sweep::new(name.clone(), precision, sizes.clone()),
+            }));
+        }
+        Ok(Self::Sizes(sweeps))
     }
 
     /// The choices must be sorted by method.
@@ -64,7 +78,7 @@ impl Sweeps {
     /// Removes methods that are not measured, because there is no GPU.
     pub fn keep(&mut self, is_measured: impl Fn(&str) -> bool) {
         match self {
-            Self::Sizes(all) => all.retain(|sweeps| is_measured(&sweeps.names[0])),
+            Self::Sizes(all) => all.retain(|own| is_measured(&own.names[0])),
             Self::Shapes(all) => all.retain(|sweep| is_measured(&sweep.choices[0])),
         }
     }
@@ -75,14 +89,20 @@ impl Sweeps {
             Self::Sizes(all) => {
                 report.ended.iter().try_for_each(|row| rows.write(SizeRow { row, of: None }))?;
                 for group in &report.groups {
-                    all.iter_mut().try_for_each(|sweeps| sweeps.take(group, rows))?;
+                    for SizeSweep { name, names, sweep } in all.iter_mut() {
+                        let Some(own) = rows_of(group, sweep.precision, names) else { continue };
+                        for (row, &size) in own.iter().zip(&sweep.choices) {
+                            rows.write(SizeRow { row, of: Some((name, size)) })?;
+                        }
+                        sweep.take_rows(&own);
+                    }
                 }
             }
             Self::Shapes(all) => {
                 report.rows().try_for_each(|row| rows.write(row))?;
                 for group in &report.groups {
-                    for sweep in all.iter_mut().filter(|own| own.precision == group.precision) {
-                        if let Some(own) = rows_of(group, &sweep.choices) {
+                    for sweep in all.iter_mut() {
+                        if let Some(own) = rows_of(group, sweep.precision, &sweep.choices) {
                             sweep.take_rows(&own);
                         }
                     }
@@ -94,40 +114,9 @@ impl Sweeps {
 
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         match self {
-            Self::Sizes(all) => {
-                let mut results = all.iter().flat_map(|sweeps| &sweeps.results);
-                results.try_for_each(|sweep| sweep.write(out))
-            }
+            Self::Sizes(all) => all.iter().try_for_each(|own| own.sweep.write(out)),
             Self::Shapes(all) => all.iter().try_for_each(|sweep| write_shapes(sweep, out)),
         }
-    }
-}
-
-impl SizeSweeps {
-    /// Creates every combination of the sizes that the choice does not fix.
-    fn of(base: &Choice<'static>, precisions: &[Precision]) -> Result<Self> {
-        let Choice { method, given } = base;
-        let choices = swept(base, &SIZES.map(String::from));
-        let sizes: Option<Vec<_>> = choices.iter().map(size).collect();
-        let sizes = sizes.with_context(|| {
-            format!("--methods {}: tune csr-k needs a method with the parameter srs", method.name)
-        })?;
-        let others = given.iter().copied().filter(|(name, _)| !SIZES.contains(name)).collect();
-        let name = Choice { method, given: others }.name();
-        let result = |&precision: &Precision| Sweep::new(name.clone(), precision, sizes.clone());
-        let results = precisions.iter().map(result).collect();
-        let names = choices.iter().map(Choice::name).collect();
-        Ok(Self { name, sizes, names, results })
-    }
-
-    fn take(&mut self, group: &Group, rows: &mut Rows) -> Result<()> {
-        let Some(own) = rows_of(group, &self.names) else { return Ok(()) };
-        for (row, &size) in own.iter().zip(&self.sizes) {
-            rows.write(SizeRow { row, of: Some((&self.name, size)) })?;
-        }
-        let result = self.results.iter_mut().find(|own| own.precision == group.precision);
-        result.expect("one per precision").take_rows(&own);
-        Ok(())
     }
 }
 
@@ -137,10 +126,10 @@ fn size(choice: &Choice) -> Option<Size> {
     Some(Size { srs: number(given("srs")?), ssrs: given("ssrs").map(number) })
 }
 
-/// Returns the rows of the methods with these names, in their order, if the group has all of them.
-fn rows_of<'g>(group: &'g Group, names: &[String]) -> Option<Vec<&'g Row>> {
+/// Returns the rows of the methods with these names, in their order, if the group is of the precision and has all of them.
+fn rows_of<'g>(group: &'g Group, of: Precision, names: &[String]) -> Option<Vec<&'g Row>> {
     let row = |name: &String| group.rows.iter().find(|row| row.method_name.as_ref() == Some(name));
-    names.iter().map(row).collect()
+    if group.precision == of { names.iter().map(row).collect() } else { None }
 }
 
 /// Writes the relative speed of each combination if it were used for all matrices, the fastest on average first.
