@@ -26,7 +26,6 @@ pub struct Member {
     pub symmetry: Option<f64>,
     /// The printed number of entries of the longest row.
     pub longest: Option<u64>,
-    /// The printed number of nonzeros.
     pub nnz: Option<u64>,
 }
 

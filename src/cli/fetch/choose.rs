@@ -1,5 +1,3 @@
-//! Determines the requested matrices.
-
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashSet};
 use std::io::Write;
@@ -10,7 +8,6 @@ use super::FetchArgs;
 use crate::collection::fetch::client::Client;
 use crate::collection::fetch::{FetchError, Settings, index};
 use crate::collection::{Datasets, Matrix, is_id};
-use spmv_matrix::cache::CacheFolder;
 use spmv_matrix::near::hint;
 
 /// Returns the distinct requested matrices in the order of the command line. Prints notes about the index.
@@ -28,7 +25,7 @@ pub fn matrices(
             let _ = writeln!(stderr.borrow_mut(), "{text}");
         }
     };
-    let index = || index::collection(web, settings, &CacheFolder::of_user("index"), &note);
+    let index = || index::collection(web, settings, &note);
     let mut matrices = match &args.words[..] {
         [] if args.all || args.filter.is_some() => index()?,
         [] => named(&["default".to_owned()], datasets, index)?,

@@ -11,7 +11,7 @@ use crate::cli::{CommandStatus, Env};
 use crate::collection::Matrix;
 use crate::collection::fetch::address::is_exposed;
 use crate::collection::fetch::folder::Folder;
-use crate::collection::fetch::ledger::{Ledger, LedgerRow};
+use crate::collection::fetch::ledger::LedgerRow;
 use crate::collection::fetch::plan::{State, WantedMatrix};
 use crate::collection::fetch::{Event, Fetch, FetchError};
 use crate::record::terminal::shown;
@@ -23,7 +23,6 @@ const TOTAL: &str = "{bar:24} {pos} of {len} matrices, {elapsed}";
 pub fn run(
     args: &FetchArgs,
     tasks: &[WantedMatrix],
-    ledger: Ledger,
     fetch: &Fetch,
     env: &mut Env,
 ) -> Result<CommandStatus> {
@@ -36,7 +35,11 @@ pub fn run(
         }
         match &task.state {
             State::Missing => missing.push(task),
-            State::Present => present += 1,
+            State::Present => {
+                present += 1;
+                // An earlier run was killed before it could remove the archive.
+                fetch.folder.part(&task.matrix).discard()?;
+            }
             State::Taken(message) => {
                 writeln!(env.stderr, "{id}: not downloaded: {message}")?;
                 failed += 1;
@@ -54,12 +57,8 @@ pub fn run(
             megabytes(bytes)
         )?;
     }
-    // An earlier run was killed before it could remove the archive.
-    for task in tasks.iter().filter(|task| task.state == State::Present) {
-        fetch.folder.part(&task.matrix).discard()?;
-    }
     check_room(&missing, fetch)?;
-    let (archives, not_downloaded) = download(args, &missing, ledger, fetch, env);
+    let (archives, not_downloaded) = download(args, &missing, fetch, env);
     failed += not_downloaded;
     let is_interrupted = fetch.web.is_interrupted();
     if !args.quiet {
@@ -83,14 +82,13 @@ pub fn run(
 fn download(
     args: &FetchArgs,
     missing: &[&WantedMatrix],
-    ledger: Ledger,
     fetch: &Fetch,
     env: &mut Env,
 ) -> (Vec<u64>, usize) {
     let mut bars = Bars::new(missing.len(), env.terminal && !args.quiet);
     let (mut archives, mut failed) = (Vec::new(), 0);
     let (mut ended, mut next) = (BTreeMap::new(), 0);
-    fetch.download(missing, ledger, |number, event| {
+    fetch.download(missing, |number, event| {
         let id = &missing[number].matrix.id;
         bars.show(number, id, &event);
         // Downloads continue if nobody reads the messages.

@@ -6,6 +6,7 @@ mod verify;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::sync::Mutex;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -122,7 +123,7 @@ fn execute(args: &FetchArgs, env: &mut Env) -> Result<CommandStatus> {
     };
     let matrices = choose::matrices(args, &datasets, &web, &settings, env.stderr)?;
     if args.list {
-        let tasks = plan(matrices, &folder, &Ledger::read(&folder)?, settings.form);
+        let tasks = plan(matrices, &Ledger::read(&folder)?, settings.form);
         if args.words.is_empty() && !args.all && args.filter.is_none() {
             list_sets(&datasets, env.stdout)?;
         }
@@ -132,9 +133,10 @@ fn execute(args: &FetchArgs, env: &mut Env) -> Result<CommandStatus> {
     // From the planning to the last file.
     let _lock = folder.lock(&web, env.stderr)?;
     let ledger = Ledger::read(&folder)?;
-    let tasks = plan(matrices, &folder, &ledger, settings.form);
-    let fetch = Fetch { folder: &folder, settings: &settings, web: &web };
-    download::run(args, &tasks, ledger, &fetch, env)
+    let tasks = plan(matrices, &ledger, settings.form);
+    let ledger = Mutex::new(ledger);
+    let fetch = Fetch { folder: &folder, settings: &settings, web: &web, ledger };
+    download::run(args, &tasks, &fetch, env)
 }
 
 fn list_sets(datasets: &Datasets, out: &mut dyn Write) -> io::Result<()> {

@@ -14,8 +14,9 @@ use reqwest::header::{
 use reqwest::{Response, StatusCode};
 
 use super::address::{begins_with, plain, way};
-use super::folder::{Origin, Part};
-use super::{Event, Fetch, FetchError, OrCannot};
+use super::client::Client;
+use super::folder::{Folder, Origin, Part};
+use super::{Event, FetchError, OrCannot};
 
 /// The number of consecutive attempts without any data after which an address fails.
 const TRIES: u32 = 4;
@@ -32,10 +33,13 @@ const LONGEST_WAIT: Duration = Duration::from_secs(600);
 const BETWEEN_CHECKS: u64 = 16 << 20;
 
 pub struct Download<'d> {
-    pub fetch: &'d Fetch<'d>,
+    pub web: &'d Client<'d>,
+    pub folder: &'d Folder,
     pub part: &'d Part,
     /// The largest permitted size of the file in bytes.
     pub most: u64,
+    /// The pause before the second attempt.
+    pub pause: Duration,
     /// When the first attempt began.
     pub begun: Instant,
     pub report: &'d dyn Fn(Event),
@@ -94,14 +98,14 @@ impl Download<'_> {
                     "{SMALL_TRIES} attempts delivered less than {LITTLE} bytes each; the last: {message}"
                 )));
             }
-            let mut pause = self.fetch.settings.pause.saturating_mul(1 << (tries - 1));
+            let mut pause = self.pause.saturating_mul(1 << (tries - 1));
             if let Some(asked) = asked.filter(|&asked| asked >= pause) {
                 let (address, seconds) = (plain(address), asked.as_secs());
                 let text = format!("{address}: {message}; waiting {seconds} s, as the server asks");
                 (self.report)(Event::Note(text));
                 pause = asked;
             }
-            self.fetch.web.pause(pause)?;
+            self.web.pause(pause)?;
             self.check_time()?;
         }
     }
@@ -112,7 +116,7 @@ impl Download<'_> {
         let is_ours = |o: &Origin| o.validator.is_some() && begins_with(&o.address, address);
         let origin = self.part.origin().filter(is_ours);
         let resume = origin.as_ref().and_then(|o| Some((had, o.validator.as_deref()?)));
-        let mut response = self.fetch.web.get(address, resume)?;
+        let mut response = self.web.get(address, resume)?;
         let way = way(address, response.url().as_str());
         let headers = response.headers();
         let (begin, total) = match (response.status().as_u16(), &origin) {
@@ -127,7 +131,7 @@ impl Download<'_> {
         self.check_size(total.unwrap_or(begin))?;
         self.check_room(begin, total)?;
         // Before the first bytes are known to be no web page, a partial file is not replaced.
-        let piece = self.fetch.web.piece(&mut response)?;
+        let piece = self.web.piece(&mut response)?;
         let headers = response.headers();
         let kind = text(headers, &CONTENT_TYPE).unwrap_or_default();
         if begin == 0 && is_page(kind, piece.as_deref().unwrap_or_default()) {
@@ -162,7 +166,7 @@ impl Download<'_> {
                 self.check_room(bytes, total)?;
                 checked = bytes;
             }
-            piece = self.fetch.web.piece(&mut response)?;
+            piece = self.web.piece(&mut response)?;
         }
         match total.filter(|&total| total != bytes) {
             Some(total) => Err(passing(format!("it ended after {bytes} of {total} bytes"))),
@@ -216,7 +220,7 @@ impl Download<'_> {
     /// Checks whether the disk has room for the rest of the file after the first `bytes`.
     fn check_room(&self, bytes: u64, total: Option<u64>) -> Result<(), FetchError> {
         let left = total.map_or(0, |total| total.saturating_sub(bytes));
-        let room = self.fetch.folder.check_room(left, &self.part.path);
+        let room = self.folder.check_room(left, &self.part.path);
         room.map_err(|error| self.full(total, error))
     }
 
@@ -299,9 +303,6 @@ mod tests {
     use std::sync::atomic::AtomicBool;
     use std::thread;
 
-    use super::super::Settings;
-    use super::super::client::Client;
-    use super::super::folder::Folder;
     use super::*;
 
     /// Each case is a status, the header Retry-After, and the pause or the reason why there is no other attempt.
@@ -365,14 +366,15 @@ mod tests {
             }
         });
         let (dir, interrupted) = (tempfile::tempdir().unwrap(), AtomicBool::new(false));
-        let fetch = Fetch {
-            folder: &Folder::new(dir.path()),
-            settings: &Settings::default(),
+        let download = Download {
             web: &Client::new(Duration::from_secs(60), &interrupted).unwrap(),
+            folder: &Folder::new(dir.path()),
+            part: &Part { path: dir.path().join("x") },
+            most: 1 << 10,
+            pause: Duration::ZERO,
+            begun: Instant::now() - LEAST_TIME,
+            report: &|_| {},
         };
-        let part = &Part { path: dir.path().join("x") };
-        let begun = Instant::now() - LEAST_TIME;
-        let download = Download { fetch: &fetch, part, most: 1 << 10, begun, report: &|_| {} };
         let error = download.one(&address).unwrap_err().to_string();
         assert!(error.starts_with("the download took longer than 3600 s"), "{error}");
     }

@@ -7,7 +7,7 @@ use super::address::{Site, is_exposed};
 use super::client::Client;
 use super::download::Download;
 use super::folder::{Folder, Part};
-use super::{Event, Fetch, FetchError, OrCannot, Settings};
+use super::{Event, FetchError, OrCannot, Settings};
 use crate::collection::{Matrix, index};
 use spmv_matrix::cache::{CacheFolder, Key};
 
@@ -21,11 +21,10 @@ const MOST_BYTES: u64 = 64 << 20;
 pub fn collection(
     web: &Client,
     settings: &Settings,
-    cache: &CacheFolder,
     note: &dyn Fn(String),
 ) -> Result<Vec<Matrix>, FetchError> {
     let addresses: Vec<String> = settings.sites.iter().filter_map(Site::index).collect();
-    let key = Key::of(&addresses);
+    let (cache, key) = (CacheFolder::of_user("index"), Key::of(&addresses));
     let parsed = |(bytes, age): (Vec<u8>, _)| Some((parse(&bytes, "ssstats.csv").ok()?, age));
     let stored = match cache.get(&key).and_then(parsed) {
         Some((matrices, age)) if age < FRESH => return Ok(matrices),
@@ -68,9 +67,9 @@ fn download(
             note(text);
         }
     };
-    let fetch = Fetch { folder: &folder, settings, web };
+    let (folder, part, pause) = (&folder, &part, settings.pause);
     let (begun, report) = (Instant::now(), &report);
-    let download = Download { fetch: &fetch, part: &part, most: MOST_BYTES, begun, report };
+    let download = Download { web, folder, part, most: MOST_BYTES, pause, begun, report };
     let way = download.run(addresses.into_iter())?;
     Ok((fs::read(&part.path).or_cannot("read", &part.path)?, way))
 }

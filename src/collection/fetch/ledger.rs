@@ -33,7 +33,7 @@ pub struct LedgerRow {
 
 #[derive(Debug)]
 pub struct Ledger {
-    folder: Folder,
+    pub(super) folder: Folder,
     pub rows: Vec<LedgerRow>,
 }
 
@@ -50,15 +50,13 @@ impl Ledger {
             Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
             read => read.or_cannot("read", &path)?,
         };
-        let rows = csv::Reader::from_reader(&bytes[..]).into_records().map(|record| {
-            record.map_err(|error| error.to_string()).and_then(row).map_err(|message| {
-                let path = path.display();
-                FetchError::Failed(format!(
-                    "{path}: {message}; remove that line to continue without it"
-                ))
-            })
-        });
-        Ok(Self { folder: folder.clone(), rows: rows.collect::<Result<_, _>>()? })
+        let records = csv::Reader::from_reader(&bytes[..]).into_records();
+        let rows = records.map(|record| record.map_err(|error| error.to_string()).and_then(row));
+        let rows = rows.collect::<Result<_, _>>().map_err(|message| {
+            let advice = "remove that line to continue without it";
+            FetchError::Failed(format!("{}: {message}; {advice}", path.display()))
+        })?;
+        Ok(Self { folder: folder.clone(), rows })
     }
 
     /// Returns the line of the file that contains the matrix, as an archive or not.

@@ -29,7 +29,7 @@ use download::Download;
 use folder::{Folder, Part, sync};
 use ledger::{Ledger, LedgerRow};
 use plan::WantedMatrix;
-use unpack::{Unpacked, unpack};
+use unpack::{Extracted, Unpacked, unpack};
 
 /// The largest permitted ratio of an archive's size to the estimate. Archives have up to 1.7 times the estimated
 /// size of their matrix; the other files in them are as large as the matrix or a few times larger.
@@ -38,10 +38,9 @@ const ARCHIVE_MARGIN: u64 = 8;
 /// matrix.
 const ARCHIVE_ALLOWANCE: u64 = 256 << 20;
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// The matrix.
-    #[default]
     Mtx,
     /// The archive as it was downloaded.
     Archive,
@@ -56,7 +55,7 @@ impl Form {
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Settings {
     /// The sites from which archives are requested, in this order.
     pub sites: Vec<Site>,
@@ -67,7 +66,6 @@ pub struct Settings {
     pub form: Form,
     /// Whether the other files in the archive are stored too.
     pub aux: bool,
-    /// The date for the ledger, in UTC, such as `2026-11-21T04:15:00Z`.
     pub date: String,
     /// The largest permitted size of an archive in bytes, if the user specifies it.
     pub most_archive: Option<u64>,
@@ -128,38 +126,34 @@ pub enum Event {
     /// The archive is complete.
     Unpacking,
     Note(String),
-    /// The rows of the ledger for the downloaded files, the matrix first.
-    Ended(Result<Vec<LedgerRow>, FetchError>),
+    Ended(Downloaded),
 }
 
-#[derive(Clone, Copy)]
+/// The rows of the ledger for the files of an archive, the matrix first.
+pub type Downloaded = Result<Vec<LedgerRow>, FetchError>;
+
 pub struct Fetch<'f> {
     pub folder: &'f Folder,
     pub settings: &'f Settings,
     pub web: &'f Client<'f>,
+    pub ledger: Mutex<Ledger>,
 }
 
 impl Fetch<'_> {
     /// Downloads all tasks, several at the same time. `report` is called on this thread with the number of a task. After
     /// an interrupt no further task begins.
-    pub fn download(
-        &self,
-        tasks: &[&WantedMatrix],
-        ledger: Ledger,
-        mut report: impl FnMut(usize, Event),
-    ) {
-        let (ledger, next) = (Mutex::new(ledger), AtomicUsize::new(0));
-        let (events, arrivals) = mpsc::channel();
+    pub fn download(&self, tasks: &[&WantedMatrix], mut report: impl FnMut(usize, Event)) {
+        let (next, (events, arrivals)) = (AtomicUsize::new(0), mpsc::channel());
         thread::scope(|scope| {
             for _ in 0..self.settings.jobs.min(tasks.len()) {
-                let (events, ledger, next) = (events.clone(), &ledger, &next);
+                let (events, next) = (events.clone(), &next);
                 scope.spawn(move || {
                     while !self.web.is_interrupted() {
                         let number = next.fetch_add(1, Ordering::Relaxed);
                         let Some(task) = tasks.get(number) else { return };
                         // This fails only after the thread that receives has failed.
                         let report = |event| drop(events.send((number, event)));
-                        report(Event::Ended(self.one(task, ledger, &report)));
+                        report(Event::Ended(self.one(task, &report)));
                     }
                 });
             }
@@ -168,20 +162,15 @@ impl Fetch<'_> {
         });
     }
 
-    fn one(
-        &self,
-        task: &WantedMatrix,
-        ledger: &Mutex<Ledger>,
-        report: &dyn Fn(Event),
-    ) -> Result<Vec<LedgerRow>, FetchError> {
-        let Self { folder, settings, .. } = *self;
+    fn one(&self, task: &WantedMatrix, report: &dyn Fn(Event)) -> Downloaded {
+        let Self { folder, settings, web, .. } = self;
         let (part, most) = (folder.part(&task.matrix), settings.most_archive_bytes(&task.matrix));
-        let download = Download { fetch: self, part: &part, most, begun: Instant::now(), report };
+        let (begun, pause) = (Instant::now(), settings.pause);
+        let download = Download { web, folder, part: &part, most, pause, begun, report };
         let way = download.run(settings.sites.iter().map(|site| site.archive(&task.matrix)))?;
         report(Event::Unpacking);
-        let result = unpack(&part.path, &task.matrix, self)
-            .and_then(|unpacked| self.install(task, &part, &unpacked, &way, ledger));
-        match result {
+        let unpacked = unpack(&part.path, &task.matrix, self);
+        match unpacked.and_then(|unpacked| self.install(task, &part, &unpacked, &way)) {
             Ok(rows) => part.discard().map(|()| rows),
             Err(FetchError::Refused(message)) => {
                 part.discard()?;
@@ -198,31 +187,31 @@ impl Fetch<'_> {
         part: &Part,
         unpacked: &Unpacked,
         way: &str,
-        ledger: &Mutex<Ledger>,
-    ) -> Result<Vec<LedgerRow>, FetchError> {
+    ) -> Downloaded {
         let Unpacked { files, archive_bytes, archive_sha256 } = unpacked;
         check_sha256(&task.matrix, archive_sha256)?;
-        let row = |file: String, bytes, sha256: &str| LedgerRow {
+        let archive = LedgerRow {
             matrix: task.matrix.id.clone(),
-            file,
-            bytes,
-            sha256: sha256.to_owned(),
+            file: task.file.clone(),
+            bytes: *archive_bytes,
+            sha256: archive_sha256.clone(),
             archive_bytes: *archive_bytes,
             archive_sha256: archive_sha256.clone(),
             address: way.to_owned(),
             date: self.settings.date.clone(),
         };
-        let (paths, rows): (Vec<&Path>, Vec<_>) = match self.settings.form {
-            Form::Archive => {
-                let row = row(task.file.clone(), *archive_bytes, archive_sha256);
-                (vec![&part.path], vec![row])
-            }
-            Form::Mtx => files
-                .iter()
-                .map(|file| (&*file.path, row(task.name_of(&file.name), file.bytes, &file.sha256)))
-                .unzip(),
+        let extracted = |file: &Extracted| LedgerRow {
+            file: task.name_of(&file.name),
+            bytes: file.bytes,
+            sha256: file.sha256.clone(),
+            ..archive.clone()
         };
-        let mut ledger = ledger.lock().expect("no job panics with the ledger");
+        let (paths, rows): (Vec<&Path>, Vec<_>) = match self.settings.form {
+            Form::Archive => (vec![&part.path], vec![archive]),
+            Form::Mtx => files.iter().map(|file| (&*file.path, extracted(file))).unzip(),
+        };
+        // Other jobs wait until the files have their final names.
+        let mut ledger = self.ledger.lock().expect("no job panics with the ledger");
         ledger.enter(&rows)?;
         for (path, row) in paths.into_iter().zip(&rows) {
             let to = self.folder.file(&row.file);

@@ -54,28 +54,18 @@ impl WantedMatrix {
 
 /// Determines the file and the state of each matrix, in the same order. If two matrices have the same name, the
 /// file of the later one is `GROUP-NAME`. Writes nothing.
-pub fn plan(
-    matrices: Vec<Matrix>,
-    folder: &Folder,
-    ledger: &Ledger,
-    form: Form,
-) -> Vec<WantedMatrix> {
+pub fn plan(matrices: Vec<Matrix>, ledger: &Ledger, form: Form) -> Vec<WantedMatrix> {
     let mut taken = HashSet::new();
     let tasks = matrices.into_iter().map(|matrix| {
-        let task = task(matrix, folder, ledger, form, &taken);
+        let task = task(matrix, ledger, form, &taken);
         taken.insert(task.file.clone());
         task
     });
     tasks.collect()
 }
 
-fn task(
-    matrix: Matrix,
-    folder: &Folder,
-    ledger: &Ledger,
-    form: Form,
-    taken: &HashSet<String>,
-) -> WantedMatrix {
+fn task(matrix: Matrix, ledger: &Ledger, form: Form, taken: &HashSet<String>) -> WantedMatrix {
+    let folder = &ledger.folder;
     let row = ledger.matrix_file(&matrix.id, form.ending());
     let [plain, long] = names(&matrix.id, form.ending());
     let is_free = |file: &&String| {
@@ -140,10 +130,9 @@ mod tests {
     #[test]
     fn no_two_matrices_get_one_file() {
         let dir = tempfile::tempdir().unwrap();
-        let folder = Folder::new(dir.path());
-        let ledger = Ledger::read(&folder).unwrap();
+        let ledger = Ledger::read(&Folder::new(dir.path())).unwrap();
         let matrices = ["A/x", "B/x", "C/x", "A/D-x", "D/x"].map(|id| Matrix::of_size(id, 1, 1, 1));
-        let tasks = plan(matrices.into(), &folder, &ledger, Form::Mtx);
+        let tasks = plan(matrices.into(), &ledger, Form::Mtx);
         let files: Vec<&str> = tasks.iter().map(|task| task.file.as_str()).collect();
         assert_eq!(files[..4], ["x.mtx", "B-x.mtx", "C-x.mtx", "D-x.mtx"]);
         assert!(tasks[..4].iter().all(|task| task.state == State::Missing));

@@ -124,7 +124,6 @@ fn read_entry(
     io::copy(&mut text, &mut io::sink())?;
     let Tap { to, bytes, sha256, .. } = text.into_inner();
     let (Some(name), Some(file)) = (name, to) else { return Ok(None) };
-    file.as_file().sync_data().or_cannot("write", file.path())?;
     let (path, name, sha256) = (file.into_temp_path(), name.to_owned(), hex(sha256));
     Ok(Some(Extracted { path, name, bytes, sha256 }))
 }
