@@ -77,9 +77,9 @@ pub fn run(args: &CheckMethodArgs, env: &mut Env) -> Result<CommandStatus> {
 /// `worker` names the file, the method and the precision. Returns how many failed.
 fn checked(program: &Path, worker: [&str; 3], limit: Duration, env: &mut Env) -> Result<usize> {
     let names: Vec<_> = check::names().collect();
-    let (mut next, mut failures) = (0, 0);
-    // The last number is that of the facts.
-    while next <= names.len() {
+    // After the checks the facts have a number too.
+    let (mut next, mut failures, done) = (0, 0, names.len() + 1);
+    while next < done {
         let (mut current, mut step) = (next, String::new());
         let mut ended = Vec::new();
         let from = next.to_string();
@@ -98,23 +98,19 @@ fn checked(program: &Path, worker: [&str; 3], limit: Duration, env: &mut Env) ->
         });
         let is_interrupted = env.interrupted.load(Ordering::Relaxed);
         ensure!(!is_interrupted, Interrupted("while a method was checked"));
+        if let Err(end) = &end {
+            let name = names.get(current).copied().unwrap_or("the facts");
+            ended.push((name, Err(format!("{end:#} with {step}"))));
+        }
         for (name, result) in ended {
             failures += usize::from(result.is_err());
             writeln!(env.stdout, "{}", line(name, &result))?;
         }
-        match end {
-            Ok(Ok(facts)) => write!(env.stdout, "{}", shown(&facts))?,
-            Ok(Err(reason)) => writeln!(env.stdout, "  no facts: {reason}")?,
-            Err(end) => {
-                failures += 1;
-                let name = names.get(current).copied().unwrap_or("the facts");
-                let reason = format!("{end:#} with {step}");
-                writeln!(env.stdout, "{}", line(name, &Err(reason)))?;
-                next = current + 1;
-                continue;
-            }
-        }
-        break;
+        next = match end {
+            Ok(Ok(facts)) => write!(env.stdout, "{}", shown(&facts)).map(|()| done)?,
+            Ok(Err(reason)) => writeln!(env.stdout, "  no facts: {reason}").map(|()| done)?,
+            Err(_) => current + 1,
+        };
     }
     Ok(failures)
 }

@@ -71,15 +71,15 @@ fn percent(text: &str) -> Result<f64, String> {
 pub fn run(args: &CompareArgs, env: &mut Env) -> Result<CommandStatus> {
     let format = form(args.format, args.output.output.as_deref(), CompareFormat::Text)?;
     args.output.check(&[&args.a, &args.b])?;
-    let [(lines_a, note_a), (lines_b, note_b)] = read(args)?;
+    let [(mut a, note_a), (mut b, note_b)] = read(args)?;
     for note in [note_a, note_b].iter().flatten() {
         writeln!(env.stderr, "note: {note}")?;
     }
-    check_facts((&args.a, &lines_a), (&args.b, &lines_b), env)?;
-    let (lines_a, lines_b) = chosen(&args.methods, lines_a, lines_b)?;
-    let (name_a, name_b) = (args.a.display().to_string(), args.b.display().to_string());
-    let a = Compared { name: &name_a, lines: &lines_a };
-    let comparison = Comparison::of(a, Compared { name: &name_b, lines: &lines_b })?;
+    check_records([(&args.a, &a), (&args.b, &b)], env)?;
+    choose(&args.methods, [&mut a, &mut b])?;
+    let [name_a, name_b] = [&args.a, &args.b].map(|path| path.display().to_string());
+    let [a, b] = [(&name_a, &a), (&name_b, &b)].map(|(name, lines)| Compared { name, lines });
+    let comparison = Comparison::of(a, b)?;
     let text = match format {
         CompareFormat::Text => shown(&comparison.to_text()).into_owned(),
         CompareFormat::Csv => comparison.to_csv(),
@@ -97,15 +97,12 @@ fn read(args: &CompareArgs) -> Result<[(Vec<RecordedRow>, Option<String>); 2]> {
     Ok(both)
 }
 
-/// Selects the rows of these methods, and those of a whole matrix, which explain why others are missing.
-fn chosen(
-    methods: &[Select],
-    mut a: Vec<RecordedRow>,
-    mut b: Vec<RecordedRow>,
-) -> Result<(Vec<RecordedRow>, Vec<RecordedRow>)> {
+/// Keeps the rows of these methods, and those of a whole matrix, which explain why others are missing.
+fn choose(methods: &[Select], both: [&mut Vec<RecordedRow>; 2]) -> Result<()> {
     for select in methods {
-        let met = a.iter().chain(&b).any(|line| select.meets(line));
-        let names: BTreeSet<_> = a.iter().chain(&b).map(RecordedRow::method).collect();
+        let lines = || both.iter().flat_map(|lines| lines.iter());
+        let met = lines().any(|line| select.meets(line));
+        let names: BTreeSet<_> = lines().map(RecordedRow::method).collect();
         let names: Vec<_> = names.into_iter().filter(|name| !name.is_empty()).collect();
         let whole = match names.len() {
             ..=FEW => format!("the files have rows of {}", names.join(", ")),
@@ -118,20 +115,14 @@ fn chosen(
         let any = methods.is_empty() || methods.iter().any(|select| select.meets(line));
         any || line.method().is_empty()
     };
-    a.retain(meant);
-    b.retain(meant);
-    Ok((a, b))
+    both.into_iter().for_each(|lines| lines.retain(meant));
+    Ok(())
 }
 
 /// Compares the run records: warns about different conditions, and returns an error if the products differ.
-fn check_facts(
-    a: (&Path, &[RecordedRow]),
-    b: (&Path, &[RecordedRow]),
-    env: &mut Env,
-) -> Result<()> {
-    let (facts_a, facts_b) = (facts(a, env)?, facts(b, env)?);
-    let (Some(facts_a), Some(facts_b)) = (facts_a, facts_b) else { return Ok(()) };
-    for difference in differences_to_compare(&facts_a, &facts_b) {
+fn check_records([a, b]: [(&Path, &[RecordedRow]); 2], env: &mut Env) -> Result<()> {
+    let (Some(of_a), Some(of_b)) = (record(a, env)?, record(b, env)?) else { return Ok(()) };
+    for difference in differences_to_compare(&of_a, &of_b) {
         let (fact, in_a, in_b) = (difference.fact, difference.in_a, difference.in_b);
         let (a, b) = (a.0.display(), b.0.display());
         let message = format!("{fact} is {in_a} in the run of {a} and {in_b} in that of {b}");
@@ -144,22 +135,22 @@ fn check_facts(
 }
 
 /// Reads the run record of a result file. Returns `None` if it does not exist or belongs to another run.
-fn facts((path, lines): (&Path, &[RecordedRow]), env: &mut Env) -> Result<Option<Value>> {
+fn record((path, lines): (&Path, &[RecordedRow]), env: &mut Env) -> Result<Option<Value>> {
     let beside = beside(path);
     let problem = || format!("cannot read {}; fix it, or move it away", beside.display());
     let text = match fs::read_to_string(&beside) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         text => text.with_context(problem)?,
     };
-    let facts: Value = serde_json::from_str(&text).with_context(problem)?;
+    let record: Value = serde_json::from_str(&text).with_context(problem)?;
     let of_rows = |id: &Value| lines.iter().any(|line| id == &line.row.run_id[..]);
-    if !facts.get("run_id").is_some_and(of_rows) {
+    if !record.get("run_id").is_some_and(of_rows) {
         let (beside, path) = (beside.display(), path.display());
         let why = format!("belongs to another run than the rows of {path}, and is ignored");
         writeln!(env.stderr, "warning: {beside} {why}")?;
         return Ok(None);
     }
-    Ok(Some(facts))
+    Ok(Some(record))
 }
 
 fn judge(comparison: &Comparison, percent: f64, env: &mut Env) -> Result<CommandStatus> {

@@ -19,7 +19,7 @@ use crate::campaign::{Campaign, Measured, Plan, Sink, Work};
 use crate::record::file::{RowFile, is_not_regular_file};
 use crate::record::output::Output;
 use crate::record::row::{Row, Status};
-use crate::record::run::{RowKey, RunRecord, Shard};
+use crate::record::run::{RunRecord, Shard};
 use crate::record::setting::Setting;
 use crate::record::write::{Format, Reporter};
 use crate::report::standings::{Standings, Time};
@@ -73,7 +73,8 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, env: &mut Env) -> Result<Com
         Work { existing: begun.rows_of(work.source), ..work }
     };
     let works: Vec<_> = share.sources.iter().map(work).collect();
-    let tally = Tally::of(&campaign.recording.record.cells);
+    let threads = campaign.recording.record.cells.iter().filter_map(|cell| cell.threads).max();
+    let tally = Tally { threads, ..Tally::default() };
     let mut results = Results { file, reporters, tally, measure, stderr: env.stderr };
     let interrupted = campaign.run(&works, Display::Matrices, &mut results)?;
     let Results { reporters, tally, .. } = results;
@@ -82,7 +83,8 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, env: &mut Env) -> Result<Com
     if !measure.quiet {
         tally.write(env.stderr, interrupted)?;
     }
-    ensure!(interrupted || !tally.is_without_result(), NOTHING);
+    let is_measured = tally.matrices == 0 || tally.rows.contains_key(&Status::Ok);
+    ensure!(interrupted || is_measured, NOTHING);
     Ok(if tally.bad || interrupted { CommandStatus::Bad } else { CommandStatus::Ok })
 }
 
@@ -165,11 +167,6 @@ struct Tally {
 }
 
 impl Tally {
-    fn of(cells: &[RowKey]) -> Self {
-        let threads = cells.iter().filter_map(|cell| cell.threads).max();
-        Self { threads, ..Self::default() }
-    }
-
     fn take<'r>(&mut self, rows: impl Iterator<Item = &'r Row>) {
         self.matrices += 1;
         for row in rows {
@@ -182,10 +179,6 @@ impl Tally {
             let time = Time::of(row, self.matrices);
             self.times.entry(Setting::of(row, self.threads)).or_default().extend(time);
         }
-    }
-
-    fn is_without_result(&self) -> bool {
-        self.matrices > 0 && !self.rows.contains_key(&Status::Ok)
     }
 
     fn write(&self, err: &mut dyn Write, interrupted: bool) -> io::Result<()> {

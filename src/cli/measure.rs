@@ -171,9 +171,8 @@ struct Options {
 pub fn run_settings(options: &[String]) -> Result<RunSettings, clap::Error> {
     let Options { measure } = Options::try_parse_from(options)?;
     if measure.output.is_some() || measure.run_record.is_some() || measure.format.is_some() {
-        let reason =
-            "--output, --run-record and --format are options of commands, which write files";
-        return Err(clap::Error::raw(ErrorKind::ArgumentConflict, reason));
+        let why = "--output, --run-record and --format are options of commands, which write files";
+        return Err(clap::Error::raw(ErrorKind::ArgumentConflict, why));
     }
     Ok(measure.run_settings())
 }

@@ -1,6 +1,7 @@
 //! Resolves a word of the command line that is neither a generator nor a stand-in: a file, a folder, or
 //! GROUP/NAME, a matrix of the collection that `fetch` has downloaded.
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -78,12 +79,10 @@ fn unknown(word: &OsStr, datasets: &Datasets, commands: &[&str]) -> Error {
     }
 }
 
-fn beside(path: &Path) -> Vec<String> {
+fn beside(path: &Path) -> BTreeSet<String> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let entries = folder.unwrap_or(Path::new(".")).read_dir().into_iter().flatten().flatten();
     let names = entries.map(|entry| entry.file_name());
     let matrices = names.filter(|name| is_matrix(Path::new(name)));
-    let mut files: Vec<_> = matrices.filter_map(|name| name.into_string().ok()).collect();
-    files.sort();
-    files
+    matrices.filter_map(|name| name.into_string().ok()).collect()
 }

@@ -1,5 +1,3 @@
-//! The options for output files and their formats.
-
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf, absolute};

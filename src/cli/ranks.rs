@@ -44,10 +44,8 @@ pub fn run(
     if rank > 0 {
         return Ok(Some(CommandStatus::Ok));
     }
-    ensure!(
-        ranks == 1,
-        "{ranks} MPI processes were started, which can only run MATRIX --methods {name}"
-    );
+    let only = format!("which can only run MATRIX --methods {name}");
+    ensure!(ranks == 1, "{ranks} MPI processes were started, {only}");
     Ok(None)
 }
 
@@ -78,15 +76,11 @@ fn start(args: &SingleArgs, command: &[String], env: &mut Env) -> Result<Command
 
 fn check(args: &SingleArgs, threads: &[usize]) -> Result<()> {
     let (name, run) = (mpi_merge::NAME, args.measure.run_settings());
-    ensure!(
-        threads.iter().all(|&n| n == 1),
-        "--threads: each process of {name} has one thread; mpirun -n N starts N"
-    );
+    let why = format!("each process of {name} has one thread; mpirun -n N starts N");
+    ensure!(threads.iter().all(|&n| n == 1), "--threads: {why}");
     ensure!(run.orders == [Order::Natural], "--order: {name} has only the natural order");
-    ensure!(
-        run.caches == [CacheState::Hot],
-        "--cache cold: {name} is measured with hot caches only"
-    );
+    let is_hot = run.caches == [CacheState::Hot];
+    ensure!(is_hot, "--cache cold: {name} is measured with hot caches only");
     ensure!(run.settings.values == Values::Stored, "--values: {name} has only the stored values");
     Ok(())
 }

@@ -1,5 +1,3 @@
-//! Determines the matrices that the command line names.
-
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -40,20 +38,15 @@ pub fn sources(
 
 pub fn source(word: &OsStr, datasets: Option<&Path>) -> Result<Source> {
     let shown = word.display();
+    let corpus = format!("`spmv-bench corpus {shown}` measures all");
     let Some(mut stand_ins) = stand_ins(word, datasets)? else {
         let source = parsed(word, datasets)?;
         let is_folder = matches!(&source, Source::File(path) if path.is_dir());
-        ensure!(
-            !is_folder,
-            "{shown} is a folder; `spmv-bench corpus {shown}` measures all matrices below it"
-        );
+        ensure!(!is_folder, "{shown} is a folder; {corpus} matrices below it");
         return Ok(source);
     };
     let count = stand_ins.len();
-    ensure!(
-        count == 1,
-        "{shown} selects {count} matrices; `spmv-bench corpus {shown}` measures all of them"
-    );
+    ensure!(count == 1, "{shown} selects {count} matrices; {corpus} of them");
     Ok(stand_ins.remove(0).1)
 }
 
@@ -77,9 +70,8 @@ pub fn stand_ins(word: &OsStr, datasets: Option<&Path>) -> Result<Option<Vec<(Ma
         let ids = datasets.matrices.keys().map(String::as_str);
         let known = datasets.sets.keys().map(String::as_str).chain(ids);
         let hint = hint(named, known, "`spmv-bench fetch --list` lists the sets and matrices");
-        bail!(
-            "stand-in:{named}: there is no set with matrices of this name, and no such GROUP/NAME{hint}"
-        );
+        let why = "there is no set with matrices of this name, and no such GROUP/NAME";
+        bail!("stand-in:{named}: {why}{hint}");
     }
     let sources = matrices.into_iter().map(|matrix| Ok((matrix.clone(), stand_in(matrix)?)));
     sources.collect::<Result<_>>().map(Some)

@@ -1,5 +1,3 @@
-//! The parsers of values on the command line.
-
 use std::ffi::OsStr;
 use std::str::FromStr;
 use std::time::Duration;

@@ -1,5 +1,3 @@
-//! Tests of the cache of parsed matrices, and of archives.
-
 use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
 

@@ -3,14 +3,6 @@ use expect_test::expect;
 use super::env::{Dir, Ran};
 use super::{EXACT, SMALL};
 
-/// Creates a folder with a measured matrix: with the fake clock, every product takes a millisecond, so the intervals have
-/// no width.
-fn measured(options: &str) -> Dir {
-    let dir = Dir::new(&[("a.mtx", SMALL)]);
-    dir.run(&format!("--mtx DIR/a.mtx {EXACT} {options} --output DIR/a.csv")).exits(0);
-    dir
-}
-
 const TIMES: [[f64; 2]; 3] = [[1.0, 1.0], [2.0, 2.0], [4.0, 4.0]];
 
 /// Creates a folder with the files a.csv and b.csv, which has these times.
@@ -113,7 +105,9 @@ fn single_samples_are_not_judged() {
 
 #[test]
 fn the_run_records_are_compared() {
-    let dir = &measured("");
+    let dir = &Dir::new(&[("a.mtx", SMALL)]);
+    // With the fake clock, every product takes a millisecond, so the intervals have no width.
+    dir.run(&format!("--mtx DIR/a.mtx {EXACT} --output DIR/a.csv")).exits(0);
     let with = |from: &str, to: &str| {
         for end in ["", ".run.json"] {
             dir.write(&format!("b.csv{end}"), dir.read(&format!("a.csv{end}")));

@@ -1,5 +1,3 @@
-//! Tests of stand-ins and other sources of matrices.
-
 use crate::env::Dir;
 use crate::{EXACT, SMALL};
 

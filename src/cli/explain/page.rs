@@ -23,12 +23,12 @@ pub struct Page<'a> {
     device: String,
     cache: &'static str,
     modelled_ms: f64,
-    stages: Vec<Part<'a>>,
+    stages: Vec<StagePage<'a>>,
 }
 
 /// The analysis of a kernel, fill or copy of the product.
 #[derive(Serialize)]
-struct Part<'a> {
+struct StagePage<'a> {
     name: &'a str,
     modelled_ms: f64,
     occupancy: Option<f64>,
@@ -47,36 +47,28 @@ struct Cured {
     modelled_ms: f64,
 }
 
-/// A performance problem that is counted per source line.
-struct Problem {
-    heading: &'static str,
-    /// Returns the amount of the problem in a line.
-    of: fn(&LineCounts) -> u64,
-    /// Returns the total in a line of which the problem is a part, if that share is informative.
-    from: Option<fn(&LineCounts) -> u64>,
-}
+/// Returns a count of a source line.
+type OfLine = fn(&LineCounts) -> u64;
 
-const PROBLEMS: [Problem; 4] = [
-    Problem {
-        heading: "sectors of 32 bytes requested from global memory",
-        of: |line| line.sectors,
-        from: None,
-    },
-    Problem {
-        heading: "wasted sectors, which accesses to neighbouring bytes would not need (share of the line's sectors)",
-        of: LineCounts::wasted_sectors,
-        from: Some(|line| line.sectors),
-    },
-    Problem {
-        heading: "idle lanes, which wait while others of their warp execute the line (share of the line's lanes)",
-        of: LineCounts::idle_lanes,
-        from: Some(|line| 32 * line.warp_instructions),
-    },
-    Problem {
-        heading: "extra turns (wavefronts) of shared memory because of bank conflicts (share of the line's turns)",
-        of: LineCounts::extra_wavefronts,
-        from: Some(|line| line.wavefronts),
-    },
+/// The problems that are counted per source line: the heading, the amount in a line, and the total of which it is a part,
+/// if that share is informative.
+const PROBLEMS: [(&str, OfLine, Option<OfLine>); 4] = [
+    ("sectors of 32 bytes requested from global memory", |line| line.sectors, None),
+    (
+        "wasted sectors, which accesses to neighbouring bytes would not need (share of the line's sectors)",
+        LineCounts::wasted_sectors,
+        Some(|line| line.sectors),
+    ),
+    (
+        "idle lanes, which wait while others of their warp execute the line (share of the line's lanes)",
+        LineCounts::idle_lanes,
+        Some(|line| 32 * line.warp_instructions),
+    ),
+    (
+        "extra turns (wavefronts) of shared memory because of bank conflicts (share of the line's turns)",
+        LineCounts::extra_wavefronts,
+        Some(|line| line.wavefronts),
+    ),
 ];
 
 impl<'a> Page<'a> {
@@ -91,14 +83,14 @@ impl<'a> Page<'a> {
             device: row.device.map(|device| device.name().to_owned()).unwrap_or_default(),
             cache: row.cache.map_or("", |cache| cache.name()),
             modelled_ms: row.median_ms.unwrap_or_default(),
-            stages: stages.iter().map(Part::new).collect(),
+            stages: stages.iter().map(StagePage::new).collect(),
         }
     }
 
     /// Writes the page as text, with at most `lines` source lines for each kernel and problem.
     pub fn write(&self, lines: usize, out: &mut dyn Write) -> io::Result<()> {
-        let [rows, cols, nnz] = [self.num_rows, self.num_cols, self.num_nonzeros]
-            .map(|count| count.map_or_else(|| "?".into(), |count| count.to_string()));
+        let counts = [self.num_rows, self.num_cols, self.num_nonzeros];
+        let [rows, cols, nnz] = counts.map(Option::unwrap_or_default);
         let Self { file, method, precision, device, cache, modelled_ms, .. } = self;
         writeln!(out, "{method} on {file}: {rows} x {cols}, {nnz} nonzeros")?;
         writeln!(out, "{precision}, {device}, {cache} cache: {} ms, modelled", ms(*modelled_ms))?;
@@ -111,7 +103,7 @@ impl<'a> Page<'a> {
     }
 }
 
-impl<'a> Part<'a> {
+impl<'a> StagePage<'a> {
     fn new(stage: &'a Stage) -> Self {
         let counts = stage.counts.as_ref();
         let cured = stage.cured.iter();
@@ -136,17 +128,39 @@ impl<'a> Part<'a> {
         let busy =
             self.busy_shares.iter().map(|(name, share)| format!("{name} {}", percent(*share)));
         writeln!(out, "  busy:     {}", busy.collect::<Vec<_>>().join(", "))?;
-        writeln!(
-            out,
-            "  resident: {} of a multiprocessor's threads; {} registers per thread, {} bytes of shared memory \
-             per block",
-            self.occupancy.map_or_else(|| "-".into(), percent),
-            counts.registers,
-            counts.shared_bytes
-        )?;
+        let occupancy = self.occupancy.map_or_else(|| "-".into(), percent);
+        let Counts { registers, shared_bytes, .. } = counts;
+        let each =
+            format!("{registers} registers per thread, {shared_bytes} bytes of shared memory");
+        writeln!(out, "  resident: {occupancy} of a multiprocessor's threads; {each} per block")?;
         writeln!(out, "  counted:  {}", counts.counted())?;
         self.write_cured(out)?;
-        PROBLEMS.iter().try_for_each(|problem| problem.write(self.lines, lines, out))
+        PROBLEMS.iter().try_for_each(|problem| self.write_problem(*problem, lines, out))
+    }
+
+    /// Writes the lines that contribute most to the problem, or nothing if no line does.
+    fn write_problem(
+        &self,
+        (heading, amount, total): (&str, OfLine, Option<OfLine>),
+        most: usize,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let all: u64 = self.lines.iter().map(amount).sum();
+        if all == 0 || most == 0 {
+            return Ok(());
+        }
+        let mut worst: Vec<_> = self.lines.iter().filter(|line| amount(line) > 0).collect();
+        worst.sort_by_key(|line| std::cmp::Reverse(amount(line)));
+        writeln!(out, "  {all} {heading}")?;
+        for line in worst.into_iter().take(most) {
+            let count = amount(line) as f64;
+            let of_all = percent(count / all as f64);
+            let of_own = total.map(|total| percent(count / total(line) as f64));
+            let of_own = of_own.map_or_else(String::new, |share| format!(" ({share:>5})"));
+            let place = format!("{}:{}", line.file, line.line);
+            writeln!(out, "    {of_all:>5}{of_own}  {place:<20} {}", line.text)?;
+        }
+        Ok(())
     }
 
     fn write_cured(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -162,28 +176,6 @@ impl<'a> Part<'a> {
             true => Ok(()),
             false => writeln!(out, "  the same time without: {}", others.join(", ")),
         }
-    }
-}
-
-impl Problem {
-    /// Writes the lines that contribute most to the problem, or nothing if no line does.
-    fn write(&self, lines: &[LineCounts], most: usize, out: &mut dyn Write) -> io::Result<()> {
-        let all: u64 = lines.iter().map(self.of).sum();
-        let mut worst: Vec<_> = lines.iter().filter(|line| (self.of)(line) > 0).collect();
-        if worst.is_empty() || most == 0 {
-            return Ok(());
-        }
-        worst.sort_by_key(|line| std::cmp::Reverse((self.of)(line)));
-        writeln!(out, "  {all} {}", self.heading)?;
-        for line in worst.into_iter().take(most) {
-            let count = (self.of)(line);
-            let of_all = percent(count as f64 / all as f64);
-            let of_own = self.from.map(|from| percent(count as f64 / from(line) as f64));
-            let of_own = of_own.map_or_else(String::new, |share| format!(" ({share:>5})"));
-            let place = format!("{}:{}", line.file, line.line);
-            writeln!(out, "    {of_all:>5}{of_own}  {place:<20} {}", line.text)?;
-        }
-        Ok(())
     }
 }
 

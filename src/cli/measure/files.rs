@@ -25,9 +25,8 @@ impl MeasureArgs {
         ];
         let several = counts.into_iter().find(|&(_, count)| count > 1);
         if let Some((option, _)) = several.filter(|_| self.format == Some(Format::Ginkgo)) {
-            bail!(
-                "--format ginkgo supports one time per matrix and method: choose one --{option}, or another format"
-            );
+            let why = "--format ginkgo supports one time per matrix and method";
+            bail!("{why}: choose one --{option}, or another format");
         }
         form(self.format, self.output.as_deref(), usual)
     }
@@ -72,11 +71,8 @@ impl MeasureArgs {
         for source in measured {
             let Source::File(path) = source else { continue };
             let is_written = written.iter().any(|(_, written)| is_same_file(written, path));
-            let shown = path.display();
-            ensure!(
-                !is_written,
-                "{shown} is a matrix that is measured; write the results to another file"
-            );
+            let why = "is a matrix that is measured; write the results to another file";
+            ensure!(!is_written, "{} {why}", path.display());
         }
         Ok(())
     }

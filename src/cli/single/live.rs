@@ -10,7 +10,6 @@ use crate::campaign::{Measured, Sink, Work};
 use crate::record::write::Reporter;
 
 pub struct Live<W> {
-    /// The results, after the measurement.
     pub measured: Measured,
     reporter: Reporter<W>,
     /// Whether each part is written as soon as it is complete; otherwise everything is written at the end.
@@ -74,8 +73,6 @@ impl<W: Write> Sink for Live<W> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{Read, Seek, SeekFrom};
-
     use super::*;
     use crate::record::row::{Row, Status};
     use crate::record::write::{Format, Sort};
@@ -99,15 +96,10 @@ mod tests {
 
     /// Returns the text that is written for these events before the end, and after it.
     fn written(events: Vec<Event>, at_once: bool) -> [String; 2] {
-        let mut file = tempfile::tempfile().unwrap();
-        let mut same = file.try_clone().unwrap();
-        let mut text = || {
-            let mut text = String::new();
-            same.seek(SeekFrom::Start(0)).unwrap();
-            same.read_to_string(&mut text).unwrap();
-            text
-        };
-        let mut live = Live::new(Reporter::new(Format::Text, Sort::Command, &mut file), at_once);
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let text = || std::fs::read_to_string(file.path()).unwrap();
+        let reporter = Reporter::new(Format::Text, Sort::Command, file.as_file());
+        let mut live = Live::new(reporter, at_once);
         for event in events {
             live.event(&event).unwrap();
             live.measured.add(event);
