@@ -84,9 +84,8 @@ fn write_file(args: &GenerateArgs, file: &Path, env: &mut Env) -> Result<()> {
         }
         Source::Generated(generator) | Source::StandIn(_, generator) => {
             let kind = source.generator_kind().unwrap_or_default();
-            let refusal =
-                refusal("to generate", generator.bytes_for_rows(), Available::now(None, 0));
-            ensure!(refusal.is_none(), "{source}: {}", refusal.unwrap_or_default());
+            let why = refusal("to generate", generator.bytes_for_rows(), Available::now(None, 0));
+            ensure!(why.is_none(), "{source}: {}", why.unwrap_or_default());
             write(args, file, |out| generator.write(&kind, || Ok(out)))?
         }
     };

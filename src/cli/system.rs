@@ -88,10 +88,8 @@ pub fn run(args: &SystemArgs, env: &mut Env) -> Result<CommandStatus> {
 
 /// Returns the thread counts 1, 2, 4, … and `most`.
 fn counts(most: usize) -> Vec<usize> {
-    let mut counts: Vec<_> =
-        std::iter::successors(Some(1), |n| Some(2 * n)).take_while(|&n| n < most).collect();
-    counts.push(most);
-    counts
+    let powers = std::iter::successors(Some(1), |n| Some(2 * n)).take_while(|&n| n < most);
+    powers.chain([most]).collect()
 }
 
 fn all_gpus(env: &mut Env) -> (Vec<Gpu>, Option<String>) {
@@ -132,18 +130,15 @@ fn write_text(out: &mut dyn Write, facts: &Facts) -> io::Result<()> {
     }
     for cache in caches {
         let (level, kind, shared) = (cache.level, cache.kind.to_lowercase(), &cache.shared_by);
-        line(
-            "cache",
-            format!("L{level} {kind}, {} KiB, shared by CPUs {shared}", cache.bytes / 1024),
-        )?;
+        let kib = cache.bytes / 1024;
+        line("cache", format!("L{level} {kind}, {kib} KiB, shared by CPUs {shared}"))?;
     }
     for (node, cpus) in numa_nodes.iter().enumerate() {
         line("NUMA node", format!("{node}: CPUs {cpus}"))?;
     }
     let memory = memory_bytes.map(|bytes| format!("{:.1} GiB", bytes as f64 / 2f64.powi(30)));
     line("memory", memory.unwrap_or_else(|| "unknown".into()))?;
-    let tunables =
-        glibc_tunables.as_ref().map_or(String::new(), |tunables| format!(", {tunables}"));
+    let tunables = glibc_tunables.as_ref().map_or(String::new(), |text| format!(", {text}"));
     line("huge pages", format!("{}{tunables}", huge_pages.as_deref().unwrap_or("unknown")))?;
     for (number, gpu) in facts.gpus.iter().enumerate() {
         for text in lines(gpu) {

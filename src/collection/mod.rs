@@ -82,11 +82,8 @@ impl Matrix {
     }
 
     pub fn archive_bytes_estimate(&self) -> u64 {
-        let per_entry = match self.binary {
-            true => ARCHIVE_BYTES_PER_POSITION,
-            false => ARCHIVE_BYTES_PER_VALUE,
-        };
-        (self.stored_at_most() as f64 * per_entry).round() as u64
+        let each = if self.binary { ARCHIVE_BYTES_PER_POSITION } else { ARCHIVE_BYTES_PER_VALUE };
+        (self.stored_at_most() as f64 * each).round() as u64
     }
 }
 

@@ -62,10 +62,8 @@ pub fn run(
     failed += not_downloaded;
     let is_interrupted = fetch.web.is_interrupted();
     if !args.quiet {
-        let stopped = match is_interrupted {
-            true => "interrupted, the next run resumes unfinished downloads; ",
-            false => "",
-        };
+        let interrupted = "interrupted, the next run resumes unfinished downloads; ";
+        let stopped = if is_interrupted { interrupted } else { "" };
         writeln!(
             env.stderr,
             "{stopped}{} downloaded, {present} present, {failed} failed: {} MB of archives in {:.1} s",
@@ -172,11 +170,8 @@ struct Bars {
 
 impl Bars {
     fn new(tasks: usize, is_visible: bool) -> Self {
-        let target = match is_visible {
-            true => ProgressDrawTarget::stderr(),
-            false => ProgressDrawTarget::hidden(),
-        };
-        let all = MultiProgress::with_draw_target(target);
+        let (stderr, hidden) = (ProgressDrawTarget::stderr(), ProgressDrawTarget::hidden());
+        let all = MultiProgress::with_draw_target(if is_visible { stderr } else { hidden });
         let total = all.add(ProgressBar::new(tasks as u64).with_style(style(TOTAL)));
         Self { all, total, running: HashMap::new() }
     }

@@ -6,8 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 
 use crate::bench::plan::CacheState;
-use crate::record::read;
-use crate::record::read::RecordedRow;
+use crate::record::read::{self, RecordedRow};
 use crate::record::row::Row;
 use crate::record::setting::Setting;
 use crate::record::table::Table;
@@ -39,8 +38,7 @@ pub fn table(results: &Path, out: &mut dyn Write) -> Result<()> {
     let reference = standings.reference.unwrap_or("no baseline");
     let of_reference = matched::fastest(lines.iter().copied().filter(|l| l.method() == reference));
     let rows = METHODS.iter().filter_map(|method| {
-        let own =
-            matched::fastest(lines.iter().copied().filter(|line| line.method() == method.name));
+        let own = matched::fastest(lines.iter().copied().filter(|l| l.method() == method.name));
         let setup = own.iter().filter_map(|(matrix, (line, _))| {
             Some(line.row.setup_ms? / of_reference.get(matrix)?.1)
         });

@@ -18,6 +18,7 @@ use spmv_methods::method::Choice;
 /// The parameters that `tune csr-k` varies.
 pub const SIZES: [&str; 2] = ["srs", "ssrs"];
 
+/// The default of `--methods` for `tune shapes`.
 pub const SHAPES: &[&str] = &[
     "gpu-merge:block=*:items=*",
     "gpu-hola:block=*:items=*:sort=*",
