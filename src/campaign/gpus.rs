@@ -2,8 +2,6 @@
 //! a child process opens a GPU first, within a time limit, and this process loads the driver only if that was successful.
 
 use std::collections::BTreeMap;
-use std::path::Path;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::{Error, Result};
@@ -51,29 +49,21 @@ pub fn facts(
     env: &mut Env,
 ) -> Result<Facts, Unavailable> {
     let Env { program, open_gpu, interrupted, gpus: Answers(known), .. } = env;
-    let ask = || match program {
-        Some(program) if library::may_exist(DRIVER) => {
-            asked(program, number, timeout.min(LIMIT), interrupted)
-        }
-        _ => open_gpu(number).map(|gpu| gpu.facts().clone()),
+    let ask = || {
+        let Some(program) = program.as_deref().filter(|_| library::may_exist(DRIVER)) else {
+            return open_gpu(number).map(|gpu| gpu.facts().clone());
+        };
+        let number = number.map(|number| number.to_string());
+        let words: Vec<_> = ["gpu-worker"].into_iter().chain(number.as_deref()).collect();
+        let facts = listen(program, &words, timeout.min(LIMIT), interrupted, Some);
+        facts.unwrap_or_else(|end| {
+            Err(Unavailable(format!(
+                "the CUDA driver ({DRIVER}), or a library that is loaded with it, failed while it opened the GPU: \
+                 {end:#}; `nvidia-smi` may show the cause"
+            )))
+        })
     };
     known.entry(number).or_insert_with(ask).clone()
-}
-
-fn asked(
-    program: &Path,
-    number: Option<usize>,
-    limit: Duration,
-    interrupted: &AtomicBool,
-) -> Result<Facts, Unavailable> {
-    let number = number.map(|number| number.to_string());
-    let words: Vec<_> = ["gpu-worker"].into_iter().chain(number.as_deref()).collect();
-    listen(program, &words, limit, interrupted, Some).unwrap_or_else(|end| {
-        Err(Unavailable(format!(
-            "the CUDA driver ({DRIVER}), or a library that is loaded with it, failed while it opened the GPU: {end:#}; \
-             `nvidia-smi` may show the cause"
-        )))
-    })
 }
 
 /// Opens a GPU in this process, a child, and sends its facts to the parent process.

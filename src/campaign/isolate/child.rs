@@ -1,8 +1,7 @@
 //! A child process that measures, from the view of its parent.
 
-use std::fmt;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
@@ -11,8 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, anyhow, bail};
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use anyhow::{Context, Result, bail};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde::de::DeserializeOwned;
@@ -41,53 +39,93 @@ pub struct Interrupted(pub &'static str);
 #[error("the child process that measures {0}")]
 pub struct NotReady(String);
 
-pub struct Running {
+pub struct Running<M> {
     process: Child,
     pub socket: UnixStream,
-    pub answers: Receiver<Answer>,
+    pub messages: Receiver<M>,
 }
 
-impl Running {
+/// Why a child sends nothing.
+enum Silence {
+    Interrupted,
+    TooSlow,
+    Ended,
+}
+
+impl Running<Answer> {
     /// Starts a child, and waits until it is ready. Returns it with the run record that it sends.
     pub fn start(
         program: &Path,
         hello: &Hello,
         interrupted: &AtomicBool,
     ) -> Result<(Self, RunRecord)> {
-        let (process, socket) = spawn(program, &["worker"])?;
-        let (sender, answers) = channel();
-        let from = socket.try_clone()?;
-        let listen = move || {
-            while receive(&from).is_ok_and(|answer: Answer| sender.send(answer).is_ok()) {}
-        };
-        let mut running = Self { process, socket, answers };
-        let listening = std::thread::Builder::new().spawn(listen).map_err(explained);
-        listening.context("cannot start the thread that listens to a child process")?;
+        let mut running = Self::spawn(program, &["worker"])?;
         // An error is ignored: if the child has already ended, there will be no answer.
         let _ = send(&running.socket, hello);
-        let begun = Instant::now();
-        loop {
-            match running.answers.recv_timeout(TICK) {
-                Ok(Answer::Ready(record)) => return Ok((running, *record)),
-                Ok(Answer::Refused(reason)) => bail!(reason),
-                Err(RecvTimeoutError::Timeout) if interrupted.load(Ordering::Relaxed) => {
-                    bail!(Interrupted("before the child process that measures was ready"))
-                }
-                Err(RecvTimeoutError::Timeout) if begun.elapsed() < START => (),
-                Err(RecvTimeoutError::Timeout) => {
-                    bail!(NotReady(format!("was not ready after {} s", START.as_secs())))
-                }
-                _ => {
-                    let exit = running.exit_report();
-                    bail!(NotReady(format!("ended before it was ready: it {exit}")))
-                }
+        match running.next(START, interrupted) {
+            Ok(Answer::Ready(record)) => Ok((running, *record)),
+            Ok(Answer::Refused(reason)) => bail!(reason),
+            Err(Silence::Interrupted) => {
+                bail!(Interrupted("before the child process that measures was ready"))
             }
+            Err(Silence::TooSlow) => {
+                bail!(NotReady(format!("was not ready after {} s", START.as_secs())))
+            }
+            _ => bail!(NotReady(format!("ended before it was ready: it {}", running.end().0))),
         }
     }
+}
 
-    /// Returns how the child ended, after it has closed its connection.
-    pub fn exit_report(&mut self) -> ExitReport {
-        exit_report(&mut self.process)
+impl<M: DeserializeOwned + Send + 'static> Running<M> {
+    /// Starts this program with these arguments. Its standard input is connected to the socket.
+    fn spawn(program: &Path, words: &[&str]) -> Result<Self> {
+        let (socket, theirs) = UnixStream::pair()?;
+        let process = Command::new(program)
+            .arg0("spmv-bench")
+            .args(words)
+            .stdin(OwnedFd::from(theirs))
+            .stdout(io::stderr()) // some libraries print there
+            .spawn()
+            .map_err(explained)
+            .with_context(|| format!("cannot start {} in a child process", program.display()))?;
+        let (sender, messages) = channel();
+        let from = socket.try_clone()?;
+        let running = Self { process, socket, messages };
+        let listen =
+            move || while receive(&from).is_ok_and(|message| sender.send(message).is_ok()) {};
+        let listening = std::thread::Builder::new().spawn(listen).map_err(explained);
+        listening.context("cannot start the thread that listens to a child process")?;
+        Ok(running)
+    }
+
+    fn next(&self, limit: Duration, interrupted: &AtomicBool) -> Result<M, Silence> {
+        let begun = Instant::now();
+        while !interrupted.load(Ordering::Relaxed) {
+            match self.messages.recv_timeout(TICK.min(limit)) {
+                Ok(message) => return Ok(message),
+                Err(RecvTimeoutError::Disconnected) => return Err(Silence::Ended),
+                Err(RecvTimeoutError::Timeout) if begun.elapsed() < limit => (),
+                Err(RecvTimeoutError::Timeout) => return Err(Silence::TooSlow),
+            }
+        }
+        Err(Silence::Interrupted)
+    }
+}
+
+impl<M> Running<M> {
+    /// Waits for the end of the child for a limited time: one that is stuck in a driver ends not even when it is killed.
+    /// Returns how it has ended, and as the end of a sentence what typically causes that, if anything is typical.
+    pub fn end(&mut self) -> (String, &'static str) {
+        let begun = Instant::now();
+        let mut pause = Duration::from_micros(100);
+        while begun.elapsed() < LAST_GRACE {
+            if let Ok(Some(status)) = self.process.try_wait() {
+                return described(status);
+            }
+            std::thread::sleep(pause);
+            pause = TICK.min(2 * pause);
+        }
+        ("does not answer".into(), "")
     }
 
     /// Sends an interrupt to the child. Returns the current time.
@@ -98,126 +136,65 @@ impl Running {
     }
 }
 
-impl Drop for Running {
-    /// Kills the child. It is either idle, or it has exceeded a time limit.
+impl<M> Drop for Running<M> {
+    /// Kills the child. It has ended, is idle, or has exceeded a time limit.
     fn drop(&mut self) {
         let _ = self.process.kill();
-        self.exit_report();
+        self.end();
     }
 }
 
-/// Starts this program with these arguments. Returns it with the socket that is connected to its standard input.
-fn spawn(program: &Path, words: &[&str]) -> Result<(Child, UnixStream)> {
-    let (socket, theirs) = UnixStream::pair()?;
-    let process = Command::new(program)
-        .arg0("spmv-bench")
-        .args(words)
-        .stdin(OwnedFd::from(theirs))
-        .stdout(io::stderr()) // some libraries print there
-        .spawn()
-        .map_err(explained)
-        .with_context(|| format!("cannot start {} in a child process", program.display()))?;
-    Ok((process, socket))
+fn described(status: ExitStatus) -> (String, &'static str) {
+    let memory = ", as when memory runs out";
+    let Some(number) = status.signal() else {
+        let status = status.code().unwrap_or_default();
+        let cause = if status == OUT_OF_MEMORY { memory } else { "" };
+        return (format!("exited with status {status}"), cause);
+    };
+    let signal = Signal::try_from(number);
+    let cause = match signal {
+        Ok(Signal::SIGABRT) => ", as when memory runs out or after an uncaught C++ exception",
+        Ok(Signal::SIGKILL) => memory,
+        _ => "",
+    };
+    let name = signal.map_or("unknown", Signal::as_str);
+    (format!("was ended by signal {number} ({name})"), cause)
 }
 
 /// Starts a child with these arguments and returns the single message that it sends.
-pub fn ask<M: DeserializeOwned>(program: &Path, words: &[&str], limit: Duration) -> Result<M> {
+pub fn ask<M>(program: &Path, words: &[&str], limit: Duration) -> Result<M>
+where
+    M: DeserializeOwned + Send + 'static,
+{
     listen(program, words, limit, &AtomicBool::new(false), Some)
 }
 
 /// Starts a child with these arguments and passes each message that it sends to `take`, until that returns a result.
-pub fn listen<M: DeserializeOwned, R>(
+/// `limit` is the longest time to wait for a message.
+pub fn listen<M: DeserializeOwned + Send + 'static, R>(
     program: &Path,
     words: &[&str],
     limit: Duration,
     interrupted: &AtomicBool,
     mut take: impl FnMut(M) -> Option<R>,
 ) -> Result<R> {
-    let (mut process, socket) = spawn(program, words)?;
-    socket.set_read_timeout(Some(limit))?;
-    let result = loop {
-        if !has_news(&socket, limit, interrupted) {
-            break Err(true);
-        }
-        match receive(&socket).map(&mut take) {
-            Ok(None) => (),
-            Ok(Some(result)) => break Ok(result),
-            Err(error) => break Err(error.kind() == io::ErrorKind::WouldBlock),
-        }
-    };
-    if result.as_ref().map_or_else(|&is_late| is_late, |_| true) {
-        let _ = process.kill();
-    }
-    let exit = exit_report(&mut process);
-    let is_interrupted = interrupted.load(Ordering::Relaxed);
-    result.map_err(|is_late| match is_late {
-        true if is_interrupted => anyhow!("the child process was not awaited after an interrupt"),
-        true => anyhow!("the child process did not answer within {} s", limit.as_secs_f64()),
-        false => anyhow!("the child process {exit}{}", exit.typical_cause()),
-    })
-}
-
-/// Waits until a child has sent something or has ended. Returns whether that happened within `limit` and before an interrupt.
-fn has_news(socket: &UnixStream, limit: Duration, interrupted: &AtomicBool) -> bool {
-    let begun = Instant::now();
-    let mut sockets = [PollFd::new(socket.as_fd(), PollFlags::POLLIN)];
-    while begun.elapsed() < limit && !interrupted.load(Ordering::Relaxed) {
-        let pause = PollTimeout::try_from(TICK.min(limit)).unwrap_or(PollTimeout::ZERO);
-        if poll(&mut sockets, pause).is_ok_and(|ready| ready > 0) {
-            return true;
-        }
-    }
-    false
-}
-
-/// Waits for the end of a child for a limited time: one that is stuck in a driver ends not even when it is killed.
-fn exit_report(process: &mut Child) -> ExitReport {
-    let begun = Instant::now();
-    let mut pause = Duration::from_micros(100);
-    while begun.elapsed() < LAST_GRACE {
-        if let Ok(Some(status)) = process.try_wait() {
-            return ExitReport(Some(status));
-        }
-        std::thread::sleep(pause);
-        pause = TICK.min(2 * pause);
-    }
-    ExitReport(None)
-}
-
-/// The exit status of a process; `None` if it has not ended.
-pub struct ExitReport(Option<ExitStatus>);
-
-impl ExitReport {
-    fn signal(&self) -> Option<i32> {
-        self.0?.signal()
-    }
-
-    /// Returns what typically causes this kind of exit, as the end of a sentence; empty for other kinds.
-    pub fn typical_cause(&self) -> &'static str {
-        let is = |signal: Signal| self.signal() == Some(signal as i32);
-        let status = self.0.and_then(|status| status.code());
-        match () {
-            () if is(Signal::SIGABRT) => {
-                ", as when memory runs out or after an uncaught C++ exception"
+    let mut running = Running::spawn(program, words)?;
+    loop {
+        match running.next(limit, interrupted) {
+            Ok(message) => {
+                if let Some(result) = take(message) {
+                    return Ok(result);
+                }
             }
-            () if is(Signal::SIGKILL) || status == Some(OUT_OF_MEMORY) => {
-                ", as when memory runs out"
+            Err(Silence::Interrupted) => {
+                bail!("the child process was not awaited after an interrupt")
             }
-            () => "",
-        }
-    }
-}
-
-impl fmt::Display for ExitReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.0, self.signal()) {
-            (None, _) => f.write_str("does not answer"),
-            (Some(status), None) => {
-                write!(f, "exited with status {}", status.code().unwrap_or_default())
+            Err(Silence::TooSlow) => {
+                bail!("the child process did not answer within {} s", limit.as_secs_f64())
             }
-            (Some(_), Some(signal)) => {
-                let name = Signal::try_from(signal).map_or("unknown", Signal::as_str);
-                write!(f, "was ended by signal {signal} ({name})")
+            Err(Silence::Ended) => {
+                let (end, cause) = running.end();
+                bail!("the child process {end}{cause}")
             }
         }
     }

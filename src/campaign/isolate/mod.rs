@@ -121,13 +121,12 @@ fn children<'a>(
         let hello = Hello::new(plan, env.run_id.clone(), env.gpus.clone());
         Supervisor::start(program.to_owned(), hello, env.interrupted)
     };
-    let started = plans.into_iter().map(start);
-    let (children, records): (Vec<_>, Vec<_>) =
-        started.collect::<Result<Vec<_>>>()?.into_iter().unzip();
-    let cells = records.iter().flat_map(|record| record.cells.clone()).collect();
-    let threads = |record: &RunRecord| record.cells.iter().filter_map(|cell| cell.threads).max();
-    let whole = records.into_iter().max_by_key(threads);
-    Ok((children, RunRecord { cells, ..whole.expect("there is a child") }))
+    let children = plans.into_iter().map(start).collect::<Result<Vec<_>>>()?;
+    let records = children.iter().map(|child| &child.record);
+    let cells = records.clone().flat_map(|record| record.cells.clone()).collect();
+    let threads = |record: &&RunRecord| record.cells.iter().filter_map(|cell| cell.threads).max();
+    let whole = records.max_by_key(threads).expect("there is a child").clone();
+    Ok((children, RunRecord { cells, ..whole }))
 }
 
 #[cfg(test)]

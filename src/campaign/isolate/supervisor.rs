@@ -28,8 +28,9 @@ pub struct Supervisor<'a> {
     program: PathBuf,
     hello: Hello,
     interrupted: &'a AtomicBool,
-    running: Option<Running>,
-    record: RunRecord,
+    running: Option<Running<Answer>>,
+    /// The record that the first child has sent.
+    pub record: RunRecord,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,18 +43,12 @@ pub enum Finish {
 }
 
 impl<'a> Supervisor<'a> {
-    /// Starts a child. Returns the supervisor and the run record that the child sends, or an error if the child cannot be
-    /// started or refuses the command line.
-    pub fn start(
-        program: PathBuf,
-        mut hello: Hello,
-        interrupted: &'a AtomicBool,
-    ) -> Result<(Self, RunRecord)> {
+    /// Starts a child. Returns an error if it cannot be started or refuses the command line.
+    pub fn start(program: PathBuf, mut hello: Hello, interrupted: &'a AtomicBool) -> Result<Self> {
         let (running, record) = Running::start(&program, &hello, interrupted)?;
         // This is for a child that replaces the first one.
         (hello.plan.run.quiet, hello.plan.bandwidth) = (true, false);
-        let running = Some(running);
-        Ok((Self { program, hello, interrupted, running, record: record.clone() }, record))
+        Ok(Self { program, hello, interrupted, running: Some(running), record })
     }
 
     /// Measures a matrix with as many children as necessary. Returns an error if no child can be started.
@@ -93,7 +88,7 @@ impl<'a> Supervisor<'a> {
 
     /// Starts another child. Repeats this a few times if the system ends the child at once, for example for lack of
     /// memory, or if the child does not find the device of the first one.
-    fn start_again(&self) -> Result<Running> {
+    fn start_again(&self) -> Result<Running<Answer>> {
         let started = || {
             let (running, record) = Running::start(&self.program, &self.hello, self.interrupted)?;
             let differing = differences_to_join(&self.record, &record).join("; ");
@@ -101,16 +96,13 @@ impl<'a> Supervisor<'a> {
             ensure!(differing.is_empty(), "{what} (first, new): {differing}");
             Ok(running)
         };
-        let mut tries = 1;
-        loop {
+        for _ in 1..TRIES {
             match started() {
-                Err(_) if tries < TRIES && !self.is_interrupted() => {
-                    tries += 1;
-                    std::thread::sleep(GRACE);
-                }
+                Err(_) if !self.is_interrupted() => std::thread::sleep(GRACE),
                 result => return result,
             }
         }
+        started()
     }
 
     fn is_interrupted(&self) -> bool {
@@ -134,7 +126,7 @@ impl<'a> Supervisor<'a> {
         *watch = Watch { was_read: watch.was_read, ..Watch::begin() };
         let mut asked = None::<Instant>;
         let end = loop {
-            let answer = running.answers.recv_timeout(TICK);
+            let answer = running.messages.recv_timeout(TICK);
             watch.update();
             match answer {
                 Ok(Answer::Event(mut event)) => {
@@ -156,8 +148,8 @@ impl<'a> Supervisor<'a> {
                     bail!("the child process sent a message that was not expected")
                 }
                 Err(RecvTimeoutError::Disconnected) => {
-                    let exit = running.exit_report();
-                    break watch.failed(&exit.to_string(), exit.typical_cause());
+                    let (end, cause) = running.end();
+                    break watch.failed(&end, cause);
                 }
                 // The time limit is checked only if no message from the child is waiting.
                 Err(RecvTimeoutError::Timeout) => {

@@ -8,6 +8,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use serde_json::json;
 use tempfile::NamedTempFile;
 
 use super::child::{OUT_OF_MEMORY, ask};
@@ -16,10 +17,9 @@ use super::wire::{Answer, Hello, receive, send};
 use crate::bench::execute::Turn;
 use crate::bench::plan::{CacheState, Protocol, Settings};
 use crate::bench::run::RunSettings;
-use crate::campaign::Plan;
-use crate::campaign::Work;
 use crate::campaign::gpus::Answers;
 use crate::campaign::task::{Event, MatrixTask, Step};
+use crate::campaign::{Plan, Work};
 use crate::record::row::{MatrixFacts, Row, Status};
 use crate::record::run::{RowKey, RunRecord};
 use crate::record::{Group, MatrixReport};
@@ -43,25 +43,13 @@ fn cell(method: &str) -> RowKey {
 }
 
 fn record(methods: &[&str]) -> RunRecord {
-    RunRecord {
-        run_id: "r".into(),
-        date: String::new(),
-        version: String::new(),
-        revision: String::new(),
-        command: Vec::new(),
-        system: System::detect(),
-        pinned_to: vec![0],
-        settings: Settings::new(Protocol::MergeSpmv),
-        expand: true,
-        order: Order::Natural,
-        cells: methods.iter().map(|method| cell(method)).collect(),
-        gpu: None,
-        libraries: Vec::new(),
-        bandwidth: Vec::new(),
-        corpus: None,
-        sessions: Vec::new(),
-        joined: Vec::new(),
-    }
+    let cells: Vec<_> = methods.iter().map(|method| cell(method)).collect();
+    let record = json!({
+        "run_id": "r", "date": "", "version": "", "revision": "", "command": [], "pinned_to": [0],
+        "system": System::detect(), "settings": Settings::new(Protocol::MergeSpmv), "expand": true,
+        "order": Order::Natural, "cells": cells, "libraries": [], "bandwidth": [], "sessions": [],
+    });
+    serde_json::from_value(record).unwrap()
 }
 
 fn group(method: &str) -> [Event; 2] {
@@ -149,7 +137,7 @@ fn run(script: &str) -> (Vec<String>, String) {
     let plan = Plan::new(RunSettings { methods: Some(words), ..settings });
     let hello = Hello::new(plan, "r".into(), Answers::default());
     let mut results = Vec::new();
-    let ran = Supervisor::start(program, hello, &interrupted).and_then(|(mut supervisor, _)| {
+    let ran = Supervisor::start(program, hello, &interrupted).and_then(|mut supervisor| {
         let source = Source::parse("gen:dense,rows=3,cols=4".as_ref())?;
         let work = Work { source: &source, bytes: 0, existing: &[] };
         supervisor.run(&work, &mut |event| match event {
