@@ -80,30 +80,3 @@ pub fn span(time: Duration) -> String {
         _ => format!("{:.1} h", seconds as f64 / 3600.0),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::bench::plan::Protocol;
-
-    #[test]
-    fn entries_follow_from_bytes_or_the_generator() {
-        let of = |name: &str, bytes| entries(&Source::parse(name.as_ref()).unwrap(), bytes);
-        assert_eq!((of("a.mtx", 1200), of("a.tar.gz", 1200)), (100, 400));
-        assert_eq!(of("gen:dense,rows=5,cols=4", 0), 20);
-        assert!(of("a.mtx.gz", u64::MAX) > 0);
-    }
-
-    #[test]
-    fn time_limits_bound_the_estimate_and_size_makes_it_grow() {
-        let settings = Settings::new(Protocol::MergeSpmv);
-        let seconds = |entries| Estimate::of(entries, &settings).seconds(10);
-        // Two seconds of products for each method, and little additional time.
-        assert!((20.0..22.0).contains(&seconds(100_000)), "{}", seconds(100_000));
-        assert!(seconds(100_000_000) > 2.0 * seconds(100_000));
-        // 200000 products of ten entries take 2 ms.
-        assert!(seconds(10) < 1.0);
-        let csr_k = Settings::new(Protocol::CsrK);
-        assert!(Estimate::of(u64::MAX, &csr_k).seconds(10).is_finite());
-    }
-}

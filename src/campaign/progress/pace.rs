@@ -31,46 +31,39 @@ struct Current {
     name: String,
     estimate: Estimate,
     was_read: bool,
-    open: HashMap<RowKey, Open>,
+    /// The preparations and the rounds that are left of each method that has not ended.
+    open: HashMap<RowKey, [usize; 2]>,
     /// The current step, and when it began.
     step: Option<(Step, f64)>,
-}
-
-struct Open {
-    is_ready: bool,
-    rounds: usize,
 }
 
 impl Current {
     /// Returns the expected time of the remaining steps, the current one included.
     fn rest(&self) -> f64 {
         let Estimate { read, prepare, turn, .. } = self.estimate;
-        let methods = self
-            .open
-            .values()
-            .map(|open| open.rounds as f64 * turn + if open.is_ready { 0.0 } else { prepare });
-        methods.sum::<f64>() + if self.was_read { 0.0 } else { read }
+        let of_method =
+            |[prepares, rounds]: &[usize; 2]| *prepares as f64 * prepare + *rounds as f64 * turn;
+        let methods: f64 = self.open.values().map(of_method).sum();
+        methods + if self.was_read { 0.0 } else { read }
     }
 
     /// Returns the expected time of a step of an open method.
     fn expected(&self, step: &Step) -> f64 {
+        let Estimate { prepare, turn, .. } = self.estimate;
         match step {
-            Step::Method(cell, Turn::Prepare) if self.open.contains_key(cell) => {
-                self.estimate.prepare
-            }
-            Step::Method(cell, Turn::Round { .. }) if self.open.contains_key(cell) => {
-                self.estimate.turn
-            }
+            Step::Method(cell, _) if !self.open.contains_key(cell) => 0.0,
+            Step::Method(_, Turn::Prepare) => prepare,
+            Step::Method(_, Turn::Round { .. }) => turn,
             _ => 0.0,
         }
     }
 
     fn end(&mut self, step: &Step) {
         let Step::Method(cell, turn) = step else { return };
-        let Some(open) = self.open.get_mut(cell) else { return };
+        let Some([prepares, rounds]) = self.open.get_mut(cell) else { return };
         match turn {
-            Turn::Prepare => open.is_ready = true,
-            Turn::Round { .. } => open.rounds = open.rounds.saturating_sub(1),
+            Turn::Prepare => *prepares = 0,
+            Turn::Round { .. } => *rounds = rounds.saturating_sub(1),
             Turn::Other => (),
         }
     }
@@ -78,9 +71,9 @@ impl Current {
     /// Begins a step. Rounds may have been added for a method that was too noisy.
     fn begin(&mut self, step: &Step, now: f64) {
         if let Step::Method(cell, Turn::Round { number, of }) = step
-            && let Some(open) = self.open.get_mut(cell)
+            && let Some([_, rounds]) = self.open.get_mut(cell)
         {
-            open.rounds = (of + 1).saturating_sub(*number);
+            *rounds = (of + 1).saturating_sub(*number);
         }
         self.step = Some((step.clone(), now));
     }
@@ -109,8 +102,7 @@ impl Pace {
     pub fn begin(&mut self, name: String, entries: u64, cells: Vec<RowKey>) {
         let estimate = Estimate::of(entries, &self.settings);
         self.ahead = (self.ahead - estimate.seconds(cells.len())).max(0.0);
-        let open = |cell| (cell, Open { is_ready: false, rounds: estimate.rounds });
-        let open = cells.into_iter().map(open).collect();
+        let open = cells.into_iter().map(|cell| (cell, [1, estimate.rounds])).collect();
         self.current = Some(Current { name, estimate, was_read: false, open, step: None });
     }
 
@@ -177,9 +169,9 @@ impl Pace {
         words += &format!("{percent} %, {} left", span(left));
         if let Some(current) = &self.current {
             let name = if self.matrices == 1 { "" } else { &current.name };
-            let parts = [name, &current.describe()].map(String::from);
-            let parts = parts.iter().filter(|part| !part.is_empty());
-            words += &parts.map(|part| format!(": {part}")).collect::<String>();
+            for part in [name, &current.describe()].into_iter().filter(|part| !part.is_empty()) {
+                words = words + ": " + part;
+            }
         }
         words
     }
