@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 
 use super::env::Env;
-use spmv_matrix::cache::{CacheFolder, Key};
+use crate::bench::run::RunSettings;
+use spmv_matrix::cache::Key;
 use spmv_matrix::scalar::Precision;
 use spmv_methods::cpu::oski_style;
 use spmv_methods::method::Choice;
 use spmv_methods::method::profile::Profile;
-use spmv_methods::simd::Isa;
 
 /// The version of the profile, which must be changed if the measurement changes.
 const FORMAT: &str = "register blocks 1";
@@ -18,43 +18,28 @@ const FORMAT: &str = "register blocks 1";
 pub type Profiles = BTreeMap<Precision, Profile>;
 
 /// Returns the profiles that the methods need, from the cache, or measured and cached with a note on stderr.
-pub fn profiles(
-    choices: &[Choice],
-    precisions: &[Precision],
-    isa: Isa,
-    quiet: bool,
-    env: &mut Env,
-) -> Result<Profiles> {
-    let is_needed = choices.iter().any(|choice| choice.method.name == oski_style::NAME);
+pub fn profiles(choices: &[Choice], run: &RunSettings, env: &mut Env) -> Result<Profiles> {
+    let (method, isa) = (oski_style::NAME, run.settings.isa);
+    let is_needed = choices.iter().any(|choice| choice.method.name == method);
     let Some(cache) = env.profiles.clone().filter(|_| is_needed) else {
         return Ok(Profiles::new());
     };
-    let of_precision =
-        |&precision: &Precision| Ok((precision, profile(precision, &cache, isa, quiet, env)?));
-    precisions.iter().map(of_precision).collect()
-}
-
-fn profile(
-    precision: Precision,
-    cache: &CacheFolder,
-    isa: Isa,
-    quiet: bool,
-    env: &mut Env,
-) -> Result<Profile> {
     let cpu = env.system.cpu.clone().unwrap_or_default();
-    let key = Key::of([FORMAT, &cpu, precision.name(), &format!("{isa:?}")]);
-    let mut measured = || {
-        if !quiet {
-            let method = oski_style::NAME;
-            writeln!(
-                env.stderr,
-                "measuring the machine profile for {method} in {}; this is done only once",
-                precision.name()
-            )?;
-        }
-        let now = || env.clock.now();
-        Ok(oski_style::measured(precision, isa, &now))
-    };
-    let bytes = cache.get_or(&key, || measured().map(|profile: Profile| profile.to_bytes()))?;
-    Profile::from_bytes(&bytes).map_or_else(measured, Ok)
+    let mut profiles = Profiles::new();
+    for &precision in &run.precisions {
+        let name = precision.name();
+        let mut measured = || -> Result<Profile> {
+            if !run.quiet {
+                writeln!(
+                    env.stderr,
+                    "measuring the machine profile for {method} in {name}; this is done only once"
+                )?;
+            }
+            Ok(oski_style::measured(precision, isa, &|| env.clock.now()))
+        };
+        let key = Key::of([FORMAT, &cpu, name, &format!("{isa:?}")]);
+        let bytes = cache.get_or(&key, || measured().map(|profile| profile.to_bytes()))?;
+        profiles.insert(precision, Profile::from_bytes(&bytes).map_or_else(measured, Ok)?);
+    }
+    Ok(profiles)
 }

@@ -51,13 +51,10 @@ impl Vendor {
 /// Returns all libraries. Each is opened in a child process of `program`, so that a library that crashes or hangs
 /// affects only its own entry. Without a program, they are opened in this process.
 pub fn all(program: Option<&Path>) -> Vec<Library> {
-    let find = |vendor: &Vendor| match program {
-        None => vendor.find(),
-        Some(program) => {
-            let found = ask(program, &["library", &vendor.name().to_lowercase()], LIMIT);
-            found
-                .unwrap_or_else(|end| vec![vendor.without(&format!("{end:#} while it was opened"))])
-        }
+    let find = |vendor: &Vendor| {
+        let Some(program) = program else { return vendor.find() };
+        let found = ask(program, &["library", &vendor.name().to_lowercase()], LIMIT);
+        found.unwrap_or_else(|end| vec![vendor.without(&format!("{end:#} while it was opened"))])
     };
     Vendor::value_variants().iter().flat_map(find).collect()
 }

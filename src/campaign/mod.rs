@@ -23,7 +23,6 @@ pub(crate) mod task;
 use anyhow::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::bench::plan::Settings;
 use crate::bench::run::RunSettings;
 use crate::record::row::Row;
 use crate::record::run::{RowKey, RunRecord, open_cells};
@@ -58,7 +57,6 @@ impl Plan {
 pub struct Campaign<'a> {
     runner: Runner<'a>,
     pub recording: Recording,
-    settings: Settings,
     /// Whether a progress bar may be displayed.
     is_visible: bool,
 }
@@ -108,7 +106,6 @@ impl<'a> Campaign<'a> {
         Ok(Self {
             runner,
             recording: Recording::new(record, env.readings, plan.run.quiet),
-            settings: plan.run.settings.clone(),
             is_visible: env.terminal && !plan.run.quiet,
         })
     }
@@ -117,10 +114,13 @@ impl<'a> Campaign<'a> {
     pub fn run(&mut self, works: &[Work], display: Display, sink: &mut dyn Sink) -> Result<bool> {
         let cells = self.recording.record.cells.clone();
         let open: Vec<_> = works.iter().map(|work| open_cells(work.existing, &cells)).collect();
-        let sizes: Vec<_> =
-            works.iter().zip(&open).map(|(work, open)| (work.entries(), open.len())).collect();
+        let sizes: Vec<_> = works
+            .iter()
+            .zip(&open)
+            .map(|(work, open)| (entries(work.source, work.bytes), open.len()))
+            .collect();
         let display = if self.is_visible { display } else { Display::Hidden };
-        let progress = Progress::new(&sizes, &self.settings, display);
+        let progress = Progress::new(&sizes, &self.recording.record.settings, display);
         let mut interrupted = false;
         for (work, open) in works.iter().zip(open) {
             let measured = self.measure(work, open, &progress, sink)?;
@@ -147,7 +147,7 @@ impl<'a> Campaign<'a> {
             return Ok(measured);
         }
         progress.suspend(|| sink.begin(work))?;
-        progress.begin(work.source.to_string(), work.entries(), open);
+        progress.begin(work.source.to_string(), entries(work.source, work.bytes), open);
         let (recording, mut lost) = (&mut self.recording, None::<Error>);
         let interrupted = self.runner.run(work, &mut |event| {
             progress.note(&event);
@@ -171,10 +171,6 @@ impl<'s> Work<'s> {
     /// Creates the work of measuring all cells on a matrix.
     pub fn new((source, bytes): &'s (Source, u64)) -> Self {
         Self { source, bytes: *bytes, existing: &[] }
-    }
-
-    fn entries(&self) -> u64 {
-        entries(self.source, self.bytes)
     }
 }
 

@@ -41,10 +41,17 @@ impl Recording {
         if self.quiet {
             return Ok(());
         }
+        let RunRecord { run_id, system, pinned_to: cpus, gpu, .. } = &self.record;
         if self.path.is_none() {
-            self.summarise(stderr)?;
+            let cpu = system.cpu.as_deref().unwrap_or("unknown CPU");
+            let gpu = gpu.as_ref().map_or_else(String::new, |gpu| format!("; {}", gpu.facts.name));
+            let threads = match cpus.len() {
+                0 => "threads that are not bound to CPUs".into(),
+                count => format!("{count} threads on CPUs {cpus:?}"),
+            };
+            writeln!(stderr, "run {run_id}, revision {REVISION}: {cpu}, {threads}{gpu}")?;
         }
-        if let Some(activity) = self.record.gpu.as_ref().and_then(|gpu| gpu.activity)
+        if let Some(activity) = gpu.as_ref().and_then(|gpu| gpu.activity)
             && !activity.is_idle()
         {
             writeln!(
@@ -52,10 +59,10 @@ impl Recording {
                 "warning: the GPU was not idle before the first measurement ({activity}): times may be too long"
             )?;
         }
-        match self.record.pinned_to[..] {
-            [] => Ok(writeln!(stderr, "{UNPINNED}")?),
-            _ => Ok(()),
+        if cpus.is_empty() {
+            writeln!(stderr, "{UNPINNED}")?;
         }
+        Ok(())
     }
 
     /// Records the clocks and libraries of a group.
@@ -120,18 +127,6 @@ impl Recording {
     /// Writes the current state of the record, if it has a file.
     pub fn write(&self) -> Result<()> {
         self.path.as_ref().map_or(Ok(()), |path| write_record(path, &self.record))
-    }
-
-    fn summarise(&self, stderr: &mut dyn Write) -> Result<()> {
-        let RunRecord { run_id, system, pinned_to: cpus, gpu, .. } = &self.record;
-        let cpu = system.cpu.as_deref().unwrap_or("unknown CPU");
-        let gpu = gpu.as_ref().map_or_else(String::new, |gpu| format!("; {}", gpu.facts.name));
-        let threads = match cpus.len() {
-            0 => "threads that are not bound to CPUs".into(),
-            count => format!("{count} threads on CPUs {cpus:?}"),
-        };
-        writeln!(stderr, "run {run_id}, revision {REVISION}: {cpu}, {threads}{gpu}")?;
-        Ok(())
     }
 }
 

@@ -29,7 +29,7 @@ use spmv_matrix::memory::{self, Available, ReadBounds, SizeHint};
 use spmv_matrix::order::Order;
 use spmv_matrix::remarks;
 use spmv_matrix::scalar::Precision;
-use spmv_matrix::source::{LoadError, Opened, Source};
+use spmv_matrix::source::{LoadError, Opened};
 use spmv_matrix::stats::Shape;
 use spmv_matrix::system::processes::start_pool;
 use spmv_methods::device::Gpu;
@@ -53,6 +53,9 @@ struct Matrix<'m> {
     /// The matrix in another order, or why there is none.
     reordered: Result<Option<Reordered>, Unavailable>,
 }
+
+/// A matrix and its description; without a matrix, the description states why nothing is measured.
+type Read = (Option<Csr<f64>>, MatrixReport);
 
 pub struct Session<'a> {
     /// The rows that each matrix gets, in their order.
@@ -99,7 +102,7 @@ impl<'a> Session<'a> {
         if isa != Isa::detect() {
             mkl::limit(isa);
         }
-        let profiles = install::profiles(&choices, &run.precisions, isa, run.quiet, env)?;
+        let profiles = install::profiles(&choices, run, env)?;
         Ok(Self {
             cells: cells(&choices, run, gpu.as_ref().map_or(Device::Gpu, Gpu::device), team.len()),
             gpu,
@@ -122,7 +125,7 @@ impl<'a> Session<'a> {
     /// Creates the record of the run at its beginning, without the command line. Measures the bandwidths if the plan
     /// requires them, that of the host only if a method runs on it.
     pub fn record(&self, env: &Env) -> RunRecord {
-        let is_on_host = self.cells().any(|cell| cell.device == Device::Cpu);
+        let is_on_host = self.cells.iter().any(|cell| cell.key.device == Device::Cpu);
         let is_wanted = self.plan.bandwidth && is_on_host;
         let sizes = if is_wanted { bandwidth::sizes(&env.system) } else { Vec::new() };
         let gpu = self.gpu.as_ref().map(|gpu| {
@@ -151,7 +154,7 @@ impl<'a> Session<'a> {
             settings: self.plan.run.settings.clone(),
             expand: self.plan.run.expand,
             order: self.plan.run.orders[0],
-            cells: self.cells().cloned().collect(),
+            cells: self.cells.iter().map(|cell| cell.key.clone()).collect(),
             libraries: Vec::new(),
             corpus: None,
             sessions: vec![run::Session { date: env.date.clone(), begin, end: None }],
@@ -196,24 +199,30 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Reads the matrix and describes it. Without a matrix, the report states why nothing is measured.
-    fn read(&self, task: &MatrixTask) -> Result<(Option<Csr<f64>>, MatrixReport), Stopped> {
+    fn read(&self, task: &MatrixTask) -> Result<Read, Stopped> {
+        let (status, reason) = match self.read_if_it_fits(task) {
+            Ok(Ok(read)) => return Ok(read),
+            Ok(Err(reason)) => (Status::Skipped, reason),
+            Err(error) if error.is_interrupted() => return Err(Stopped::Interrupted),
+            Err(error) if error.is_unsupported() => (Status::Skipped, error.to_string()),
+            Err(error) => (Status::Failed, error.to_string()),
+        };
+        let name = task.source.to_string();
+        Ok((None, MatrixReport::without_groups(name, &self.run_id, status, reason)))
+    }
+
+    /// Like [`Session::read`], but returns the reason why the matrix is too large, or the error if it cannot be read.
+    fn read_if_it_fits(&self, task: &MatrixTask) -> Result<Result<Read, String>, LoadError> {
         let available = Available::now(self.plan.run.settings.max_memory, 0);
         let bounds = ReadBounds::new(self.interrupted, available.bytes, available.by);
-        let opened = match task.source.open(self.plan.run.expand, bounds) {
-            Ok(opened) => opened,
-            Err(error) => return Ok((None, self.unread(&task.source, &error)?)),
-        };
+        let opened = task.source.open(self.plan.run.expand, bounds)?;
         if let Some(reason) = self.too_large(&opened) {
-            return Ok((None, self.ended(&task.source, Status::Skipped, reason)));
+            return Ok(Err(reason));
         }
         let start = self.clock.now();
-        let loaded = opened.load(self.kept.as_ref());
+        let loaded = opened.load(self.kept.as_ref())?;
         let load = (self.clock.now() - start).as_secs_f64();
-        match loaded {
-            Ok(loaded) => Ok(self.described(task, loaded, load, bounds)),
-            Err(error) => Ok((None, self.unread(&task.source, &error)?)),
-        }
+        Ok(Ok(self.described(task, loaded, load, bounds)))
     }
 
     /// Returns the matrix as it is measured, and its description. `load` is the time of reading it in seconds.
@@ -223,7 +232,7 @@ impl<'a> Session<'a> {
         mut loaded: Loaded,
         load: f64,
         bounds: ReadBounds,
-    ) -> (Option<Csr<f64>>, MatrixReport) {
+    ) -> Read {
         let (kind, symmetry) = (task.source.kind(&loaded), loaded.pattern_symmetry());
         loaded.write_to_cache(bounds);
         replace_values(&self.plan.run.settings, &mut loaded.csr);
@@ -256,15 +265,6 @@ impl<'a> Session<'a> {
         (Some(loaded.csr), report)
     }
 
-    /// Returns the report of a matrix that could not be read, or an error if reading was interrupted.
-    fn unread(&self, source: &Source, error: &LoadError) -> Result<MatrixReport, Stopped> {
-        if error.is_interrupted() {
-            return Err(Stopped::Interrupted);
-        }
-        let status = if error.is_unsupported() { Status::Skipped } else { Status::Failed };
-        Ok(self.ended(source, status, error.to_string()))
-    }
-
     /// Returns the reason why a matrix, including the memory to measure it, does not fit into memory.
     fn too_large(&self, opened: &Opened) -> Option<String> {
         let available = Available::now(self.plan.run.settings.max_memory, opened.stream_bytes());
@@ -285,14 +285,6 @@ impl<'a> Session<'a> {
         };
         let all = self.cells.iter().map(need).max().unwrap_or_default();
         refusal(all.max(extent.csr() + scratch))
-    }
-
-    pub fn cells(&self) -> impl Iterator<Item = &RowKey> {
-        self.cells.iter().map(|cell| &cell.key)
-    }
-
-    fn ended(&self, source: &Source, status: Status, reason: String) -> MatrixReport {
-        MatrixReport::without_groups(source.to_string(), &self.run_id, status, reason)
     }
 }
 

@@ -40,7 +40,15 @@ impl Session<'_> {
         for cells in cells.chunk_by(|a, b| a.key.device == b.key.device) {
             let device = cells[0].key.device;
             emit(Event::Step(Step::Begin(Setting { device: Some(device), ..common })));
-            let report = |news: News| self.report(news, cells, matrix.facts, emit);
+            let report = |news: News| match news {
+                News::Next(place, turn) => {
+                    emit(Event::Step(Step::Method(cells[place].key.clone(), turn)));
+                }
+                News::Final(place, outcome) => {
+                    let row = self.row(&cells[place].key, matrix.facts, outcome);
+                    emit(Event::Row(Box::new(row), outcome.stages()));
+                }
+            };
             let bench = self.bench(precision, &settings, &report);
             let results = self.on_device(device, problem.as_mut(), &bench, cells)?;
             let interrupted = results.interrupted;
@@ -54,18 +62,6 @@ impl Session<'_> {
             emit(Event::Group(group));
         }
         Ok(())
-    }
-
-    fn report(&self, news: News, cells: &[&Cell], facts: &MatrixFacts, emit: &dyn Fn(Event)) {
-        match news {
-            News::Next(place, turn) => {
-                emit(Event::Step(Step::Method(cells[place].key.clone(), turn)));
-            }
-            News::Final(place, outcome) => {
-                let row = self.row(&cells[place].key, facts, outcome);
-                emit(Event::Row(Box::new(row), outcome.stages()));
-            }
-        }
     }
 
     /// Returns the row of a cell, without what follows from other rows.
