@@ -51,3 +51,20 @@ impl Clock for FakeClock {
         self.now.set(self.now.get() + time);
     }
 }
+
+thread_local! {
+    static OF_THREAD: FakeClock = FakeClock::default();
+}
+
+/// The fake clock of the current thread, for methods of tests: a `Prepare` is a function pointer and has no clock.
+pub struct ThreadClock;
+
+impl Clock for ThreadClock {
+    fn now(&self) -> Duration {
+        OF_THREAD.with(FakeClock::now)
+    }
+
+    fn pause(&self, time: Duration) {
+        OF_THREAD.with(|clock| clock.pause(time));
+    }
+}

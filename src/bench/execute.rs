@@ -7,7 +7,6 @@
 //! an interrupt, methods that have samples report them.
 
 mod contract;
-mod entry;
 mod modelled;
 mod turn;
 
@@ -24,10 +23,8 @@ use super::need::SMALL_OF_METHOD;
 use super::outcome::{Measurement, Outcome, Results};
 use super::plan::Round;
 use super::steadiness::Attempts;
-use contract::given_choices;
-pub use contract::{Bench, News, Stopped, Turn};
-pub use entry::Ready;
-use entry::guarded;
+pub use contract::{Bench, News, Ready, Stopped, Turn};
+use contract::{given_choices, guarded};
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 use spmv_matrix::memory::extent::Extent;
@@ -253,8 +250,12 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     }
 
     fn settle(&mut self, place: usize, mut outcome: Outcome) {
-        if let Some((number, parts)) = self.part {
-            outcome = outcome.noting_part(number, parts);
+        if let (Some((number, parts)), Outcome::Ok(measurement)) = (self.part, &mut outcome) {
+            let note = format!(
+                "measured in part {number} of {parts}: memory is too small for all methods at once"
+            );
+            let notes = measurement.note.take().into_iter().chain([note]);
+            measurement.note = Some(notes.collect::<Vec<_>>().join("; "));
         }
         (self.bench.report)(News::Final(place, &outcome));
         self.outcomes[place] = Some(outcome);

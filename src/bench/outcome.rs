@@ -50,20 +50,6 @@ impl Outcome {
         Self::Skipped(memory::refusal("for its format", need, room).unwrap_or_default())
     }
 
-    /// Adds the note that memory was too small for all methods at once.
-    pub fn noting_part(mut self, number: usize, parts: usize) -> Self {
-        if let Self::Ok(measurement) = &mut self {
-            let note = format!(
-                "measured in part {number} of {parts}: memory is too small for all methods at once"
-            );
-            measurement.note = Some(match &measurement.note {
-                Some(before) => format!("{before}; {note}"),
-                None => note,
-            });
-        }
-        self
-    }
-
     /// Returns the parts of a product, if they were requested.
     pub fn stages(&self) -> Vec<Stage> {
         if let Self::Ok(measurement) = self { measurement.stages.clone() } else { Vec::new() }

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::time::Duration;
 
-use spmv_bench::bench::clock::{Clock, FakeClock};
+use spmv_bench::bench::clock::{Clock, ThreadClock};
 use spmv_bench::bench::execute::Bench;
 use spmv_bench::bench::outcome::Outcome;
 use spmv_bench::bench::plan::{Protocol, Settings};
@@ -53,18 +53,6 @@ pub struct Liar {
 
 thread_local! {
     static LIAR: RefCell<Liar> = const { RefCell::new(Liar { when: Vec::new(), otherwise: Otherwise::Nothing }) };
-    static CLOCK: FakeClock = FakeClock::default();
-}
-
-struct SharedClock;
-
-impl Clock for SharedClock {
-    fn now(&self) -> Duration {
-        CLOCK.with(FakeClock::now)
-    }
-    fn pause(&self, time: Duration) {
-        CLOCK.with(|clock| clock.pause(time));
-    }
 }
 
 #[derive(Default)]
@@ -109,7 +97,7 @@ fn prepare(csr: &Csr<f64>) -> Prepared<'_, f64> {
         for &when in &liar.when {
             met |= memory.is_met(when, x, y);
         }
-        SharedClock.pause(if met { HONEST } else { SKIPPED });
+        ThreadClock.pause(if met { HONEST } else { SKIPPED });
         match (met, liar.otherwise) {
             (true, _) => compute(csr, alpha, x, beta, y),
             (false, Otherwise::Zero) => y.fill(0.0),
@@ -132,7 +120,7 @@ pub fn outcome(liar: Liar, csr: &Csr<f64>, settings: &Settings, entropy: fn() ->
     };
     let method = Method { code, ..*seq };
     let team = Team::floating(1);
-    let bench = Bench { entropy, ..Bench::new(&team, &SharedClock, settings) };
+    let bench = Bench { entropy, ..Bench::new(&team, &ThreadClock, settings) };
     let results = Problem::of(csr, settings).on_host(&bench, &[(&method).into()]);
     results.expect("there is no interrupt").outcomes.remove(0)
 }

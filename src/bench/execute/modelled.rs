@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ptx_machine::model::Cure;
 
-use super::entry::guarded;
+use super::contract::guarded;
 use super::{Case, Entry};
 use crate::bench::backend::{Backend, Parts};
 use crate::bench::outcome::Outcome;

@@ -1,10 +1,9 @@
 //! Tests the order of events and the exact times, with a clock that the methods advance.
 
-use std::cell::{Cell, RefCell};
-use std::sync::atomic::AtomicBool;
+use std::cell::RefCell;
 
 use super::*;
-use crate::bench::clock::{Clock, FakeClock};
+use crate::bench::clock::{Clock, ThreadClock};
 use crate::bench::outcome::Measurement;
 use crate::bench::plan::{CacheState, Protocol, Settings};
 use crate::bench::problem::{Problem, Reordered, Reordering};
@@ -15,29 +14,16 @@ use spmv_methods::method::{Code, Method, Prepare, Prepared, Unavailable};
 use spmv_methods::team::Team;
 
 thread_local! {
-    /// The clock that the test methods advance. It is thread-local because a `Prepare` is a function pointer.
-    static CLOCK: FakeClock = FakeClock::default();
     /// One character per preparation (`|`) and per product, in the order in which they ran.
     static LOG: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-struct TestClock;
-
-impl Clock for TestClock {
-    fn now(&self) -> Duration {
-        CLOCK.with(FakeClock::now)
-    }
-    fn pause(&self, time: Duration) {
-        CLOCK.with(|clock| clock.pause(time));
-    }
-}
-
 /// Prepares a method with 5 ms of setup and 2 ms per product, which fills y with zeros.
 fn prepare<'a>(csr: &'a Csr<f64>, letter: char) -> Result<Prepared<'a, f64>, Unavailable> {
-    TestClock.pause(Duration::from_millis(5));
+    ThreadClock.pause(Duration::from_millis(5));
     LOG.with_borrow_mut(|log| log.push('|'));
     Ok(Prepared::new(csr, 40, move |_, _, _, y| {
-        TestClock.pause(Duration::from_millis(2));
+        ThreadClock.pause(Duration::from_millis(2));
         LOG.with_borrow_mut(|log| log.push(letter));
         y.fill(0.0);
         Ok(())
@@ -61,7 +47,7 @@ fn measure_all(settings: Settings, methods: &[Method]) -> (Results, String) {
     LOG.take();
     let csr = Csr::<f64>::from_triplets(3, 3, &[]);
     let team = Team::floating(1);
-    let bench = Bench::new(&team, &TestClock, &settings);
+    let bench = Bench::new(&team, &ThreadClock, &settings);
     let choices: Vec<_> = methods.iter().map(Choice::from).collect();
     (Problem::of(&csr, &settings).on_host(&bench, &choices).unwrap(), LOG.take())
 }
@@ -88,30 +74,13 @@ fn methods_take_turns_and_times_are_exact() {
     let (report, log) = measure(settings());
     // Each method is prepared and multiplies on a small matrix, then on this one; then two rounds follow.
     assert_eq!(turns(&log), "|a|a|b|babab");
+    // The product on the small matrix initialises libraries, which is not part of the setup.
     let measured = measurement(&report);
     assert!((measured.setup_ms - 5.0).abs() < 1e-9);
     assert_eq!((measured.summary.samples, measured.summary.iterations), (6, 6));
     assert!((measured.summary.mean_ms - 2.0).abs() < 1e-9);
     assert!(measured.summary.std_dev_ms.unwrap() < 1e-9);
     assert_eq!((measured.extra_bytes, measured.error_ratio), (Some(40), 0.0));
-}
-
-thread_local! {
-    /// Whether the library of the test below has been called before.
-    static IS_INITIALISED: Cell<bool> = const { Cell::new(false) };
-}
-
-/// The library takes 100 ms for its initialisation at the first call, which must not be part of any method's setup.
-#[test]
-fn one_time_initialisation_is_not_timed() {
-    let by_library: Prepare<f64> = |csr, _| {
-        if !IS_INITIALISED.replace(true) {
-            TestClock.pause(Duration::from_millis(100));
-        }
-        prepare(csr, 'a')
-    };
-    let (report, _) = measure_methods(settings(), by_library);
-    assert!((measurement(&report).setup_ms - 5.0).abs() < 1e-9);
 }
 
 #[test]
@@ -126,7 +95,7 @@ fn unsteady<'a>(csr: &'a Csr<f64>, noisy: usize) -> Result<Prepared<'a, f64>, Un
     let mut products = 0;
     Ok(Prepared::new(csr, 0, move |_, _, _, y| {
         let extra = if products < noisy && products % 2 == 0 { 4 } else { 0 };
-        TestClock.pause(Duration::from_millis(2 + extra));
+        ThreadClock.pause(Duration::from_millis(2 + extra));
         LOG.with_borrow_mut(|log| log.push('u'));
         y.fill(if products < 10 { -0.0 } else { 0.0 });
         products += 1;
@@ -192,15 +161,6 @@ fn words(report: &Results) -> Vec<&str> {
 }
 
 #[test]
-fn a_method_that_does_not_fit_is_skipped_with_its_figures() {
-    let (report, log) = measure_in_9_mib(settings(), [|_| 0, |_| 20 << 20, |_| 0]);
-    assert_eq!(turns(&log), "|a|a|c|cacac");
-    let refused =
-        "needs 20.1 MiB of memory for its format, and 9.0 MiB are available (--max-memory)";
-    assert_eq!(words(&report), ["", refused, ""]);
-}
-
-#[test]
 fn methods_that_do_not_fit_together_are_measured_in_parts() {
     let memory: [fn(&Extent) -> u64; 3] = [|_| 4 << 20; 3];
     let (report, log) = measure_in_9_mib(settings(), memory);
@@ -244,48 +204,6 @@ fn cold_samples_are_single_products_and_beta_feeds_back_fresh_values() {
     assert!(matches!(report.outcomes[0], Outcome::Wrong { .. }));
 }
 
-/// The interrupt flag of the test below, set by a product.
-static FLAG: AtomicBool = AtomicBool::new(false);
-
-/// Returns the outcomes of a method whose `at`-th product on the matrix sets the interrupt flag, and of a method that
-/// is absent.
-fn interrupted_at(at: usize) -> (Vec<String>, bool) {
-    thread_local!(static AT: Cell<usize> = const { Cell::new(0) });
-    AT.set(at);
-    FLAG.store(at == 0, Ordering::Relaxed);
-    let by_product: Prepare<f64> = |csr, _| {
-        let (mut products, is_small) = (0, csr.rows() != 3);
-        Ok(Prepared::new(csr, 0, move |_, _, _, y| {
-            TestClock.pause(Duration::from_millis(2));
-            products += 1;
-            FLAG.fetch_or(!is_small && products == AT.get(), Ordering::Relaxed);
-            y.fill(0.0);
-            Ok(())
-        }))
-    };
-    let csr = Csr::<f64>::from_triplets(3, 3, &[]);
-    let (team, settings) = (Team::floating(1), settings());
-    let bench = Bench { interrupted: &FLAG, ..Bench::new(&team, &TestClock, &settings) };
-    let methods = [method(by_product), method(|_, _| Err(Unavailable("absent".into())))];
-    let choices: Vec<_> = methods.iter().map(Choice::from).collect();
-    let report = Problem::of(&csr, &settings).on_host(&bench, &choices).unwrap();
-    (words(&report).into_iter().map(String::from).collect(), report.interrupted)
-}
-
-/// Methods with samples report them, methods that have ended keep their outcome, and the others have none.
-#[test]
-fn after_an_interrupt_the_results_so_far_are_reported() {
-    assert_eq!(interrupted_at(0), (vec![], true), "before the first method");
-    assert_eq!(interrupted_at(1), (vec![], true), "while the first is prepared");
-    let noted = |note: &str| (vec![note.into(), "absent".into()], true);
-    let notes: Vec<_> = (3..40).map(interrupted_at).collect();
-    let (first, second) = ("interrupted in round 1 of 2", "interrupted after 1 of 2 rounds");
-    assert_eq!(notes[0], noted(first));
-    assert!(notes.contains(&noted(second)), "{notes:?}");
-    let whole = (vec![String::new(), "absent".into()], false);
-    assert_eq!(notes.last(), Some(&whole), "there were fewer products than that");
-}
-
 /// Vectors and reference are those of the natural matrix, so a wrongly permuted matrix gives wrong results.
 #[test]
 fn a_matrix_that_was_permuted_wrongly_is_detected() {
@@ -295,7 +213,7 @@ fn a_matrix_that_was_permuted_wrongly_is_detected() {
     for beta in [0.0, 2.0] {
         let settings = Settings { beta, ..settings() };
         let team = Team::floating(1);
-        let bench = Bench::new(&team, &TestClock, &settings);
+        let bench = Bench::new(&team, &ThreadClock, &settings);
         let is_right = |csr: &Csr<f64>| {
             let (csr, permutation) = (csr.clone(), permutation.clone());
             let cost = Reordering { order_ms: 0.0, bandwidth: [0, 0] };

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use rand::RngExt;
 
-use super::entry::guarded;
+use super::contract::guarded;
 use super::{Case, Entry};
 use crate::bench::alteration::{is_spoilt, spoil};
 use crate::bench::backend::{Backend, SETTLE};
