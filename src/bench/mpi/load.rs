@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, anyhow};
 
 use super::partition::{Partition, needed, owned_cuts, renumbered};
 use super::ranks::Ranks;
@@ -63,8 +63,11 @@ pub fn load(
     let partition = Partition::new(lengths, ranks.count());
     let cut = clock.now() - counted;
     let need = need(&partition, ranks.rank(), rows.shape().1, run);
-    let checked = check_memory(need, run, ranks.on_machine().1);
-    ranks.agree(checked.map_err(|error| anyhow!("{source}: {error}")))?;
+    let available = Available::shared(run.settings.max_memory, 0, ranks.on_machine().1 as u64);
+    ranks.agree(match memory::refusal("to load its share and run", need, available) {
+        Some(refusal) => Err(anyhow!("{source}: a rank {refusal}; {}", available.advice())),
+        None => Ok(()),
+    })?;
     let share = share(&rows, &partition, ranks.rank());
     let share = ranks.agree(share.map_err(|error| anyhow!("{source}: {error:#}")))?;
     let read = clock.now() - begin - cut;
@@ -88,15 +91,6 @@ pub fn load(
         columns,
     };
     Ok((distributed, csr))
-}
-
-/// Checks that each of the `processes` ranks of this machine can allocate `need` bytes.
-fn check_memory(need: u64, run: &RunSettings, processes: usize) -> Result<()> {
-    let available = Available::shared(run.settings.max_memory, 0, processes as u64);
-    match memory::refusal("to load its share and run", need, available) {
-        Some(refusal) => bail!("a rank {refusal}; {}", available.advice()),
-        None => Ok(()),
-    }
 }
 
 fn share(rows: &Rows, partition: &Partition, rank: usize) -> Result<Share> {

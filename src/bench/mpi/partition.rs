@@ -163,20 +163,6 @@ mod tests {
         assert_eq!((partition.touched(1), partition.touched(2)), (1..3, 2..3));
     }
 
-    /// 2^32 entries in 2^20 rows: each rank has 2^18 rows of 2^12 + 1 items, so every cut is at the end of a row.
-    #[test]
-    fn offsets_beyond_32_bits() {
-        let partition = Partition::new(vec![1 << 12; 1 << 20], 4);
-        assert_eq!(partition.nnz(), 1 << 32);
-        for rank in 0..4 {
-            let (row, nonzero) = ((rank + 1) << 18, (rank + 1) << 30);
-            assert_eq!(partition.cuts[rank + 1], Coordinate { row, nonzero });
-            assert_eq!(partition.nonzeros(rank).len(), 1 << 30);
-            assert!(!partition.has_tail(rank));
-        }
-        assert_eq!(partition.part(3, (1 << 20) - 1), 0..1 << 12);
-    }
-
     /// Eight rows of 2^31 - 1 entries are 2^34 items. With two ranks the first piece ends after 2^33 items; with three
     /// ranks pieces end in the middle of rows.
     #[test]

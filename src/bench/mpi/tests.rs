@@ -141,22 +141,19 @@ fn a_share_that_no_rank_can_index_is_refused() {
     assert!(refusal.starts_with(expected), "{refusal}");
 }
 
-/// Computes a product as [`super::product`] does: the needed or all elements of x are gathered, and the sums of tails are
-/// exchanged if it is `whole`. Returns the sums of the rows, of which y has the results.
+/// Computes a product as [`super::product`] does. Returns the sums of the rows, of which y has the results.
 fn product<T: Scalar + Lanes>(
     rows: &Rows,
     partition: &Partition,
     given: &Operands<T>,
     y: &mut [T],
-    [by_need, whole]: [bool; 2],
 ) -> Vec<RowSum> {
-    let cols = rows.shape().1;
     let (mut sums, mut tails): (Vec<RowSum>, Vec<_>) = Default::default();
     for rank in 0..partition.ranks() {
         let share = share(rows, partition, rank).unwrap().csr;
         let csr = share.to_precision::<T>().unwrap().into_owned();
         let own: Vec<_> = (0..csr.rows()).map(|row| RowSum::of(&csr, row, given.x)).collect();
-        let needed = if by_need { needed(&csr) } else { (0..cols as u32).collect() };
+        let needed = needed(&csr);
         let csr = renumbered(csr, &needed);
         let x: Vec<T> = needed.iter().map(|&column| given.x[column as usize]).collect();
         let stored = partition.stored(rank);
@@ -164,11 +161,11 @@ fn product<T: Scalar + Lanes>(
         let path = Range { start: Coordinate { row: 0, nonzero: 0 }, end };
         let (operands, y) = (Operands { x: &x, ..*given }, &mut y[stored.clone()]);
         let sum = consume(Isa::detect(), &csr, path, operands, y, false);
-        assert_eq!(restored(&csr, &needed, cols).column_indices(), share.column_indices());
+        assert_eq!(restored(&csr, &needed, share.cols()).column_indices(), share.column_indices());
         tails.push((Carry { row: 0, sum }, own[stored.len()]));
         sums.extend(&own[..stored.len()]);
     }
-    for rank in (0..partition.ranks()).filter(|_| whole) {
+    for rank in 0..partition.ranks() {
         let stored = partition.stored(rank);
         for sender in partition.senders(rank) {
             fix_up([&tails[sender].0], given.alpha, &mut y[stored.clone()]);
@@ -189,29 +186,20 @@ fn products_are_right<T: Scalar + Lanes>() {
         let (x, y0) = (wave(csr.cols()), wave(csr.rows()));
         for (ranks, beta) in [(1, 0.0), (2, 0.5), (3, 0.0), (4, 0.5), (7, 0.0), (70, -1.0)] {
             let (alpha, beta) = (T::narrow(-2.0), T::narrow(beta));
-            let reference = Reference::new(&csr, alpha, &x, beta, &y0);
-            let partition = partition(&rows, ranks);
-            let split = (0..ranks).any(|rank| partition.has_tail(rank));
-            for (by_need, whole) in [(true, true), (false, true), (true, false)] {
-                let unread = vec![T::nan(); csr.rows()];
-                let mut y = if beta == T::zero() { unread } else { y0.clone() };
-                let given = Operands { alpha, x: &x, beta };
-                let sums = product(&rows, &partition, &given, &mut y, [by_need, whole]);
-                let right = whole || !split;
-                for reference in [&reference, &Reference::of_sums(&sums, alpha, beta, &y0)] {
-                    let verdict = reference.judge(&y);
-                    // Without the exchange of tails, y and the sums both lack them.
-                    let passes = verdict.passes();
-                    assert!(passes || !right, "{spec} {ranks}: {}", verdict.describe());
-                }
-                assert_eq!(reference.judge(&y).passes(), right, "{spec} {ranks}");
+            let unread = vec![T::nan(); csr.rows()];
+            let mut y = if beta == T::zero() { unread } else { y0.clone() };
+            let given = Operands { alpha, x: &x, beta };
+            let sums = product(&rows, &partition(&rows, ranks), &given, &mut y);
+            let whole = Reference::new(&csr, alpha, &x, beta, &y0);
+            for reference in [whole, Reference::of_sums(&sums, alpha, beta, &y0)] {
+                let verdict = reference.judge(&y);
+                assert!(verdict.passes(), "{spec} {ranks}: {}", verdict.describe());
             }
         }
     }
 }
 
-/// Results are compared with the reference of the whole matrix and with that of sums of parts. Without the fix-up of
-/// split rows they are wrong.
+/// Results are compared with the reference of the whole matrix and with that of sums of parts.
 #[test]
 fn products_of_all_ranks_are_right() {
     products_are_right::<f64>();
