@@ -132,8 +132,7 @@ impl Sweeps {
             bytes / (clock.now() - start).as_secs_f64() / 1e9
         };
         let triad_gbs = gbs(&mut || self.arrays.triad(len, team, repeats));
-        let read_gbs = gbs(&mut || self.arrays.read(len, team, repeats));
-        [triad_gbs, read_gbs]
+        [triad_gbs, gbs(&mut || self.arrays.read(len, team, repeats))]
     }
 }
 

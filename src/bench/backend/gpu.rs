@@ -77,13 +77,17 @@ impl<'a, T: Value> OnGpu<'a, T> {
         let gpu = &csr.gpu;
         let outputs = if bench.settings.transpose { csr.host.cols() } else { csr.host.rows() };
         let probe = Probe::new(gpu)?;
+        let launch_time = match gpu.modelled() {
+            Some(modelled) => modelled.launch_time,
+            None => probe.launch_time()?,
+        };
         let mut backend = Self {
             x: gpu.upload(x)?,
             y: gpu.allocate(outputs)?,
             host_y: vec![T::zero(); outputs],
             host_launch: Duration::ZERO,
             launches: 0,
-            launch_time: Duration::ZERO,
+            launch_time,
             sweeps: DeviceSweeps::new(gpu, footprint(&csr.host)),
             evictor: evictor(gpu)?,
             set_aside: None,
@@ -92,10 +96,6 @@ impl<'a, T: Value> OnGpu<'a, T> {
             csr,
         };
         backend.persist()?;
-        backend.launch_time = match gpu.modelled() {
-            Some(modelled) => modelled.launch_time,
-            None => backend.probe.launch_time()?,
-        };
         Ok(backend)
     }
 

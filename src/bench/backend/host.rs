@@ -7,7 +7,7 @@ use rand::rngs::Xoshiro256PlusPlus;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::{Backend, PEAK_REPETITIONS, SETTLE, footprint, rehearsal_matrix};
-use crate::bench::alteration::{Alteration, spoil_few};
+use crate::bench::alteration::Alteration;
 use crate::bench::execute::Bench;
 use crate::bench::guarded::Guarded;
 use crate::bench::inputs::Inputs;
@@ -149,11 +149,6 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
 
     fn write_y(&mut self, write: &mut dyn FnMut(&mut [T])) -> Result<(), Failed> {
         write(&mut self.y);
-        Ok(())
-    }
-
-    fn spoil_few(&mut self, seed: u64) -> Result<(), Failed> {
-        spoil_few(&mut self.y, seed);
         Ok(())
     }
 

@@ -10,7 +10,7 @@ use ptx_machine::model::Cure;
 use rand::rngs::Xoshiro256PlusPlus;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::alteration::Alteration;
+use super::alteration::{Alteration, spoil_few};
 use super::inputs::Inputs;
 use super::metrics::compulsory_bytes;
 use super::peak::Peak;
@@ -76,10 +76,12 @@ pub trait Backend<'a, T: Scalar> {
     fn alter(&self, inputs: &Inputs<T>, random: &mut Xoshiro256PlusPlus) -> Alteration<T>;
     /// Replaces x by `x`, which differs from the previous x only in the elements `changed`.
     fn set_x(&mut self, x: &[T], changed: &[usize]) -> Result<(), Failed>;
-    /// Lets `write` overwrite all elements of y on the host. The next product receives this y.
+    /// Lets `write` overwrite elements of y on the host. The next product receives this y.
     fn write_y(&mut self, write: &mut dyn FnMut(&mut [T])) -> Result<(), Failed>;
     /// Overwrites a few elements of y, those of [`few_spoilt`](super::alteration::few_spoilt).
-    fn spoil_few(&mut self, seed: u64) -> Result<(), Failed>;
+    fn spoil_few(&mut self, seed: u64) -> Result<(), Failed> {
+        self.write_y(&mut |y| spoil_few(y, seed))
+    }
     /// Returns y after all products that were enqueued.
     fn y(&mut self) -> Result<&[T], Failed>;
     /// Checks that the products so far have written neither to x, which should be `x`, nor outside y, nor, if

@@ -14,7 +14,7 @@ use super::load::Distributed;
 use super::partition::{Partition, restored};
 use super::product::{Product, Sent, Steps};
 use super::ranks::Ranks;
-use crate::bench::alteration::{Alteration, changes_of_rows, choose, spoil_few};
+use crate::bench::alteration::{Alteration, changes_of_rows, choose};
 use crate::bench::backend::{Backend, Parts};
 use crate::bench::execute::{Bench, Stopped, measure};
 use crate::bench::inputs::{Inputs, vectors};
@@ -205,11 +205,6 @@ impl<'a, T: Sent> Backend<'a, T> for Distribution<'a, T> {
 
     fn write_y(&mut self, write: &mut dyn FnMut(&mut [T])) -> Result<(), Failed> {
         write(&mut self.y);
-        Ok(())
-    }
-
-    fn spoil_few(&mut self, seed: u64) -> Result<(), Failed> {
-        spoil_few(&mut self.y, seed);
         Ok(())
     }
 
