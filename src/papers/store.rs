@@ -72,20 +72,18 @@ impl Store {
 
     /// Returns the rows of a cell that one run has, or the one row that says why the matrix cannot be measured.
     pub fn rows_of(&self, cell: GridCell) -> Option<Vec<&RecordedRow>> {
-        let of_matrix = self.lines.iter().filter(|line| line.row.file == cell.file);
-        let of_matrix: Vec<_> = of_matrix.collect();
-        let is_own = |line: &&RecordedRow| match line.row.cell() {
-            Some(row) => cell.rows.iter().any(|cell| cell.has(&row)),
-            None => true,
+        let is_own = |line: &&RecordedRow| {
+            let has = |row| cell.rows.iter().any(|cell| cell.has(&row));
+            line.row.file == cell.file && line.row.cell().is_none_or(has)
         };
+        let own: Vec<_> = self.lines.iter().filter(is_own).collect();
         let mut runs = self.runs.iter().filter(|(_, run)| {
             cell.gpu.is_none_or(|name| run["gpu"]["name"] == name) && has_settings(run, cell.run)
         });
         runs.find_map(|(run_id, _)| {
-            let of_run = of_matrix.iter().copied().filter(|line| line.row.run_id == *run_id);
-            let own: Vec<_> = of_run.filter(is_own).collect();
-            let is_complete = !own.is_empty()
-                && open_cells(own.iter().map(|line| &line.row), cell.rows).is_empty();
+            let of_run = |line: &&&RecordedRow| line.row.run_id == *run_id;
+            let own: Vec<_> = own.iter().filter(of_run).copied().collect();
+            let is_complete = open_cells(own.iter().map(|line| &line.row), cell.rows).is_empty();
             let ended = own.iter().find(|line| line.row.method_name.is_none());
             is_complete.then(|| ended.map_or(own.clone(), |line| vec![*line]))
         })
@@ -142,15 +140,15 @@ impl Store {
 
     /// Checks that rows of a run with the origin of `here` may be added to those in the folder.
     pub fn check_origin(&self, here: &Value) -> Result<()> {
-        let other = self.runs.values().find(|run| !have_same_origin(run, here));
-        other.map_or(Ok(()), |other| {
+        if let Some(other) = self.runs.values().find(|run| !have_same_origin(run, here)) {
             bail!(
                 "{} has rows of {}; this is {}: remove the folder, or name another with --output",
                 self.folder.display(),
                 origin(other),
                 origin(here)
-            )
-        })
+            );
+        }
+        Ok(())
     }
 }
 

@@ -10,11 +10,7 @@ use crate::campaign::choice;
 use crate::cli::args::{Cli, Command};
 use crate::papers::definition::Experiment;
 
-fn library() -> Library {
-    library_in("nowhere")
-}
-
-fn library_in(data: &str) -> Library {
+fn library(data: &str) -> Library {
     let words = ["spmv-bench", "reproduce", "--data", data, "--stand-ins"];
     let Some(Command::Reproduce(args)) = Cli::parse_from(words).command else { panic!() };
     Library::open(&args, &mut Vec::new()).unwrap()
@@ -36,7 +32,7 @@ fn a_matrix_of_the_collection_is_found_by_its_group() {
             std::fs::create_dir_all(file.parent().unwrap()).unwrap();
             std::fs::write(file, "").unwrap();
         }
-        let wanted = library_in(dir.path().to_str().unwrap()).wanted(&[format!("collection:{id}")]);
+        let wanted = library(dir.path().to_str().unwrap()).wanted(&[format!("collection:{id}")]);
         let found = wanted.unwrap().found;
         let found: Vec<_> = found.iter().map(|found| found.source.to_string()).collect();
         let expected = expected.map(|file| dir.path().join(file).display().to_string());
@@ -71,7 +67,7 @@ fn parsed(batch: &Batch) -> RunSettings {
 /// and views are measured.
 #[test]
 fn definitions_refer_to_existing_matrices_and_methods() {
-    let library = library();
+    let library = library("nowhere");
     for experiment in experiments() {
         let Experiment { id, claims, views, blocks, .. } = &experiment;
         let plan = Plan::of(&experiment, &here(&library, DeviceChoice::All)).unwrap();
@@ -100,7 +96,7 @@ fn definitions_refer_to_existing_matrices_and_methods() {
 
 #[test]
 fn a_block_overrides_the_rounds_of_the_command_line() {
-    let (library, max_time) = (library(), Duration::from_millis(50));
+    let (library, max_time) = (library("nowhere"), Duration::from_millis(50));
     let here = here(&library, DeviceChoice::Cpu);
     let here = Here { rounds: Some(2), max_time: Some(max_time), cores: 1, ..here };
     let run = |id| Plan::of(&experiment(id).unwrap(), &here).unwrap().batches.remove(0).run;

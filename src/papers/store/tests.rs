@@ -76,18 +76,6 @@ fn cells_are_complete_or_missing_also_after_reopening() {
 }
 
 #[test]
-fn an_incomplete_last_row_is_removed() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut recorded = Store::open(dir.path()).unwrap();
-    begin(&mut recorded, "r1", "1");
-    recorded.append(&report("r1", "x.mtx", &["a", "b"])).unwrap();
-    let whole = fs::read_to_string(recorded.rows_path()).unwrap();
-    fs::write(recorded.rows_path(), format!("{whole}y.mtx,1,\"2")).unwrap();
-    let recorded = Store::open(dir.path()).unwrap();
-    assert_eq!(fs::read_to_string(recorded.rows_path()).unwrap(), whole);
-}
-
-#[test]
 fn rows_of_the_same_origin_are_copied_and_others_refused() {
     let [from, to] = [(); 2].map(|()| tempfile::tempdir().unwrap());
     let mut other = Store::open(from.path()).unwrap();
