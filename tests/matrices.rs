@@ -82,11 +82,6 @@ fn statistics_equal_the_table_to_all_printed_digits() {
     }
 }
 
-/// Returns a modelled GPU, which executes one product of each method.
-fn modelled() -> Gpu {
-    Gpu::new(Model::of_file("a100", &DeviceFile::find("a100").unwrap()))
-}
-
 fn check<T: Value>(name: &str, csr: &Csr<T>, device: Device) {
     let settings = Settings {
         iterations: Some(1),
@@ -101,7 +96,11 @@ fn check<T: Value>(name: &str, csr: &Csr<T>, device: Device) {
     let mut problem = Problem::of(csr, &settings);
     let report = match device {
         Device::Cpu => problem.on_host(&bench, &choices),
-        Device::Gpu => problem.on_gpu(&bench, &modelled(), &choices),
+        Device::Gpu => {
+            // It executes one product of each method.
+            let gpu = Gpu::new(Model::of_file("a100", &DeviceFile::find("a100").unwrap()));
+            problem.on_gpu(&bench, &gpu, &choices)
+        }
         Device::Model(_) => unreachable!("no method names a modelled GPU"),
     };
     for (method, outcome) in choices.iter().zip(report.unwrap().outcomes) {

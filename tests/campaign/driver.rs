@@ -6,8 +6,9 @@ use std::process::Command;
 use nix::sys::signal::Signal;
 
 use crate::gpu::built_driver;
-use crate::{Dir, LITTLE_MEMORY, Ran, behind, children, end_of, eventually, signal, skip};
+use crate::{Dir, LITTLE_MEMORY, Ran, at_once, behind, children, end_of, eventually, signal, skip};
 
+const ONE: &str = "--mtx matrices/m1.mtx --threads 1";
 /// Methods of the CPU and of the GPU, none of which is asked for by its name.
 const METHODS: &str = "--methods *csr5 --iterations 3 --rounds 1 --format csv";
 
@@ -22,13 +23,9 @@ fn command(place: &Dir, fault: &str, words: &str) -> Command {
     program
 }
 
-fn run_all(place: &Dir, cases: &[(&str, String)]) -> Vec<Ran> {
-    let start = |(fault, words): &(&str, String)| command(place, fault, words).spawn().unwrap();
-    let started: Vec<_> = cases.iter().map(start).collect();
-    let ended = started.into_iter().map(|child| child.wait_with_output().unwrap());
-    let command = |(fault, words)| format!("{words} if {fault}");
-    let commands = cases.iter().cloned().map(command);
-    ended.zip(commands).map(|(output, command)| Ran { command, ..Ran::of(output) }).collect()
+fn run(place: &Dir, fault: &str, words: &str) -> Ran {
+    let output = command(place, fault, words).output().unwrap();
+    Ran { command: format!("{words} if {fault}"), ..Ran::of(output) }
 }
 
 /// The CPU method has a row whatever the driver does, and the remark says what it did.
@@ -44,24 +41,23 @@ fn cpu_methods_are_measured_in_spite_of_the_driver() {
         ("cuInit crashes", "was ended by signal 11 (SIGSEGV)"),
         ("cuInit exits", "exited with status 0"),
     ];
-    let cases = ["", "--no-isolate"].map(|isolation| {
-        let words = format!("--mtx matrices/m1.mtx --threads 1 {METHODS} --timeout 1 {isolation}");
-        faults.map(|(fault, _)| (fault, words.clone()))
+    at_once(&faults, |(fault, reason)| {
+        for isolation in ["", "--no-isolate"] {
+            let words = format!("{ONE} {METHODS} --timeout 1 {isolation}");
+            let ran = run(&place, fault, &words).exits(0);
+            assert_eq!(ran.column("method_name"), ["csr5"], "{ran:?}");
+            let start = "GPU methods are skipped: the CUDA driver (libcuda.so.1)";
+            let remark = ran.stderr.lines().find(|line| line.starts_with(start));
+            assert!(remark.is_some_and(|line| line.contains(reason)), "{reason}: {ran:?}");
+        }
     });
-    for ((_, reason), ran) in faults.iter().cycle().zip(run_all(&place, &cases.concat())) {
-        let ran = ran.exits(0);
-        assert_eq!(ran.column("method_name"), ["csr5"], "{ran:?}");
-        let start = "GPU methods are skipped: the CUDA driver (libcuda.so.1)";
-        let remark = ran.stderr.lines().find(|line| line.starts_with(start));
-        assert!(remark.is_some_and(|line| line.contains(reason)), "{reason}: {ran:?}");
-    }
 }
 
 /// Every command asks the driver in a child process, once. Methods that are asked for and cannot run are an error.
 #[test]
 fn every_command_survives_a_driver_that_ends_its_process() {
     let Some(place) = place() else { return };
-    let matrix = "--mtx matrices/m1.mtx --threads 1 --iterations 3 --rounds 1";
+    let matrix = format!("{ONE} --iterations 3 --rounds 1");
     let corpus = format!("corpus matrices --no-bandwidth --threads 1,2 {METHODS}");
     let (skipped, needed) = ("GPU methods are skipped: ", "GPU methods need an NVIDIA GPU");
     let cases = [
@@ -72,21 +68,20 @@ fn every_command_survives_a_driver_that_ends_its_process() {
         ("reproduce hola-fig10 --device gpu --dry-run", 0, "without the GPU: "),
         ("gpu-file", 2, "spmv-bench: the CUDA driver"),
     ];
-    let runs = cases.map(|(words, ..)| ("cuInit aborts", words.to_owned()));
-    for ((_, status, message), ran) in cases.into_iter().zip(run_all(&place, &runs)) {
-        let ran = ran.exits(status);
+    at_once(&cases, |(words, status, message)| {
+        let ran = run(&place, "cuInit aborts", words).exits(*status);
         let text = format!("{}{}", ran.stdout, ran.stderr);
         let counts = [message, "was ended by signal 6", "cuInit is called"]
             .map(|part| text.matches(part).count());
         assert!(counts[0] > 0 && counts[1..] == [1, 1], "{ran:?}");
-    }
+    });
 }
 
 /// An interrupt ends the wait for a driver that hangs, also if only the parent gets the signal.
 #[test]
 fn an_interrupt_is_not_delayed_by_the_driver() {
     let Some(place) = place() else { return };
-    let words = format!("--mtx matrices/m1.mtx --threads 1 {METHODS} --timeout 50");
+    let words = format!("{ONE} {METHODS} --timeout 50");
     let process = command(&place, "cuInit hangs", &words).spawn().unwrap();
     assert!(eventually(|| !children(&process).is_empty()));
     // The signal handler has been installed before the first child was started.
@@ -113,21 +108,19 @@ fn a_gpu_that_fails_before_the_first_method_is_left_out() {
 #[test]
 fn an_odd_driver_that_works_is_used() {
     let Some(place) = place() else { return };
-    let words = format!("--mtx matrices/m1.mtx --threads 1 {METHODS}");
-    let cases = ["cuInit waits", "cuInit prints"].map(|fault| (fault, words.clone()));
-    for ran in run_all(&place, &cases) {
+    at_once(&["cuInit waits", "cuInit prints"], |fault| {
+        let ran = run(&place, fault, &format!("{ONE} {METHODS}"));
         // The kernel is compiled or not, but its method has a row.
         assert_eq!(ran.column("method_name"), ["csr5", "gpu-csr5"], "{ran:?}");
         assert_eq!(ran.stderr.matches("cuInit is called").count(), 2, "{ran:?}");
-    }
+    });
 }
 
 #[test]
 fn a_driver_that_is_no_library_is_named() {
     let place = Dir::with_matrices(&[20]);
     place.write("driver/libcuda.so.1", "404: not found");
-    let words = format!("--mtx matrices/m1.mtx --threads 1 {METHODS}");
-    let ran = Ran::of(command(&place, "", &words).output().unwrap());
+    let ran = run(&place, "", &format!("{ONE} {METHODS}"));
     assert_eq!(ran.column("method_name"), ["csr5"], "{ran:?}");
     ran.says("GPU methods are skipped: the CUDA driver cannot be loaded: ").says("libcuda.so.1: ");
 }

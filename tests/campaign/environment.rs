@@ -8,18 +8,14 @@ use std::os::unix::fs::symlink;
 use std::process::Command;
 
 use crate::plugins::plugin;
-use crate::{Dir, EXACT, LITTLE_MEMORY, assert_same, behind, column, end_of, eventually, skip};
-
-fn words(more: &str) -> String {
-    format!("corpus matrices {EXACT} seq,merge {more}")
-}
+use crate::{Dir, LITTLE_MEMORY, assert_same, behind, column, corpus, end_of, eventually, skip};
 
 /// A file that is removed before its turn causes a failed row; a new file is measured when the run is resumed.
 #[test]
 fn a_folder_that_changes_during_the_run() {
     let place = Dir::with_matrices(&[40, 20]);
     let library = plugin(&place, "faulty.c", &[]);
-    let words = words(&format!("--plugin {} --methods waits --output out.csv", library.display()));
+    let words = corpus(&format!("--plugin {} --methods waits --output out.csv", library.display()));
     let process = place.program(&words).spawn().unwrap();
     assert!(eventually(|| place.path("waiting").exists()));
     fs::rename(place.path("matrices/m1.mtx"), place.path("matrices/new.mtx")).unwrap();
@@ -44,7 +40,7 @@ fn unreadable_files_dangling_links_and_loops_are_reported() {
     symlink("self.mtx", matrices.join("self.mtx")).unwrap();
     fs::create_dir(matrices.join("folder.mtx")).unwrap();
     symlink("..", matrices.join("folder.mtx/loop")).unwrap();
-    let ran = place.run(&words("")).exits(1);
+    let ran = place.run(&corpus("")).exits(1);
     let statuses = ["failed", "failed", "failed", "ok", "ok"];
     assert_eq!(ran.column("status"), statuses, "{ran:?}");
     let expected = ["No such file", "Too many levels of symbolic links", ""];
@@ -72,7 +68,7 @@ fn names_with_spaces_line_breaks_quotes_and_invalid_utf8_work() {
         let name = [name, b".mtx"].concat();
         fs::write(place.path("matrices").join(OsStr::from_bytes(&name)), &text).unwrap();
     }
-    place.run(&words("--output out.csv")).exits(0);
+    place.run(&corpus("--output out.csv")).exits(0);
     let whole = place.read("out.csv");
     let mut files = column(&whole, "file");
     files.dedup();
@@ -83,7 +79,7 @@ fn names_with_spaces_line_breaks_quotes_and_invalid_utf8_work() {
     assert_eq!(files, expected);
     // The run is resumed after the last row has been cut off.
     place.write("out.csv", &whole[..whole.len() - 40]);
-    place.run(&words("--output out.csv --resume")).exits(0);
+    place.run(&corpus("--output out.csv --resume")).exits(0);
     assert_same(&place.read("out.csv"), &whole);
 }
 

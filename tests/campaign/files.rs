@@ -3,13 +3,13 @@
 
 use std::path::Path;
 
-use crate::{Dir, EXACT, behind, column, eventually, rows};
+use crate::{Dir, EXACT, behind, column, corpus, eventually, rows};
 
 /// An unbalanced quote joins the rows after it into one field.
 #[test]
 fn an_unbalanced_quote_loses_no_row() {
     let place = Dir::with_matrices(&[20, 30]);
-    let words = |more: &str| format!("corpus matrices {EXACT} seq,merge --output out.csv {more}");
+    let words = |more: &str| corpus(&format!("--output out.csv {more}"));
     place.run(&words("")).exits(0);
     let edited = place.read("out.csv").replacen("\nmatrices", "\n\"matrices", 1);
     place.write("out.csv", &edited);
@@ -69,11 +69,10 @@ fn a_closed_stderr_does_not_end_the_run() {
     let place = Dir::with_matrices(&[20, 30]);
     let twice = "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1\n1 1 1\n2 2 1\n";
     place.write("matrices/a.mtx", twice);
-    let words = |more: &str| format!("corpus matrices {EXACT} seq,merge {more}");
     for to in ["2>/dev/full", "2>&1 | true", "2>&-"] {
         let shell = format!("\"$@\" {to}");
         let front = ["bash", "-o", "pipefail", "-c", &shell, "sh"];
-        behind(&front, &place.program(&words("--output out.csv"))).exits(0);
+        behind(&front, &place.program(&corpus("--output out.csv"))).exits(0);
         assert_eq!(column(&place.read("out.csv"), "status"), ["ok"; 6], "{to}");
         ["out.csv", "out.csv.run.json"].iter().for_each(|name| place.remove(name));
         behind(&front, &place.program("corpus absent")).exits(2);

@@ -86,20 +86,6 @@ fn a_child_does_not_outlive_its_parent() {
     assert_ends_with_parent(process, child);
 }
 
-/// An interrupt of the parent ends both processes after the current sample, and complete results are written.
-#[test]
-fn an_interrupt_reaches_the_child() {
-    let place = place();
-    let endless = format!(
-        "corpus gen:grid2d,n=100,points=5 {EXACT} seq,merge --min-time 60 --max-time 60 --output out.csv"
-    );
-    let process = place.program(&endless).spawn().unwrap();
-    assert!(eventually(|| place.path("out.csv.run.json").exists()));
-    std::thread::sleep(Duration::from_millis(200));
-    signal(&process, Signal::SIGTERM);
-    end_of(process).exits(1);
-}
-
 /// The statistics of the matrix are printed before the measurement, and at the end the samples of a slow method.
 #[test]
 fn an_interrupt_of_one_matrix_shows_its_statistics_and_samples() {
@@ -135,16 +121,6 @@ fn an_interrupted_child_is_replaced() {
     assert_eq!(statuses, ["failed", "ok"], "{rows}");
     let reported = rows.matches("the child process received a signal to end while running");
     assert_eq!(reported.count(), 1, "{rows}");
-}
-
-/// The interrupt arrives while the machine's bandwidth is measured.
-#[test]
-fn an_interrupt_before_the_first_method() {
-    let place = place();
-    let process = place.program("corpus matrices --device cpu --output out.csv").spawn().unwrap();
-    assert!(eventually(|| !children(&process).is_empty()));
-    signal(&process, Signal::SIGINT);
-    end_of(process).exits(1);
 }
 
 /// A child whose parent has ended does not start to measure.

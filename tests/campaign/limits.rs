@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::{Dir, EXACT, Ran, VENV, behind, compiled, skip};
+use crate::{Dir, Ran, VENV, behind, compiled, corpus, skip};
 
 /// A control group for a test, which needs root. The program may be started in it.
 struct Group(PathBuf);
@@ -69,7 +69,7 @@ fn a_control_group_with_few_processes() {
         let most = limit.to_string();
         let max: &[(&str, &str)] = &[("pids.max", &most)];
         let Some(group) = Group::new("pids", [max, max]) else { return };
-        let ran = group.run(&place, &format!("corpus matrices {EXACT} seq,merge"));
+        let ran = group.run(&place, &corpus(""));
         let folder = group.0.display();
         let reason = format!(
             "the control group {folder} has {most} processes and threads, and pids.max allows {most}: raise pids.max"

@@ -10,7 +10,6 @@ mod gpu;
 mod hostile;
 mod kernels;
 mod kill;
-mod liars;
 mod limits;
 mod own_methods;
 mod plugins;
@@ -37,6 +36,11 @@ const EXACT: &str = "--no-bandwidth --threads 1 --iterations 20 --rounds 2 --dev
 const TIMINGS: &str = "setup_ms avg_spmv_ms gflops effective_GBs min_ms median_ms max_ms std_dev_ms ci95_low_ms \
                        ci95_high_ms samples compulsory_GBs percent_of_peak required_percent_of_peak break_even \
                        order_ms reason run_id";
+
+/// Returns the words of a run over the folder `matrices` with two methods.
+fn corpus(more: &str) -> String {
+    format!("corpus matrices {EXACT} seq,merge {more}")
+}
 
 impl Dir {
     /// Creates a folder with the matrices `m1.mtx`, `m2.mtx` and so on, which have these numbers of rows.

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::{Dir, EXACT, band, column, edited, rows};
+use crate::{Dir, EXACT, band, column, corpus, edited, rows};
 
 fn words(more: &str) -> String {
-    format!("corpus matrices {EXACT} seq,merge --output out.csv {more}")
+    corpus(&format!("--output out.csv {more}"))
 }
 
 #[test]

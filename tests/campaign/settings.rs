@@ -66,13 +66,7 @@ fn a_run_with_several_settings_is_resumed() {
         .run(&format!("{words} --resume --cache hot,cold"))
         .exits(2)
         .says("settings in only one of them: [], [\"f32, CPU, 1 thread, cold");
-}
-
-/// Each number of threads has its own process: a crash in one does not affect the rows of the other.
-#[test]
-fn several_numbers_of_threads_need_child_processes() {
-    let place = Dir::with_matrices(&[90]);
     place
-        .run(&format!("matrices/m1.mtx {WORDS} --threads 1,2 --no-isolate"))
+        .run(&format!("{words} --force --no-isolate"))
         .says("several numbers are measured in separate child processes");
 }

@@ -2,16 +2,12 @@
 
 use std::process::Command;
 
-use crate::{Dir, EXACT, LITTLE_MEMORY, Ran, assert_same, behind, column};
-
-fn words(more: &str) -> String {
-    format!("corpus matrices {EXACT} seq,merge {more}")
-}
+use crate::{Dir, EXACT, LITTLE_MEMORY, Ran, assert_same, behind, column, corpus};
 
 fn shares() -> Dir {
     let place = Dir::with_matrices(&[90, 80, 70, 60, 50, 40, 30]);
     for share in 1..=3 {
-        place.run(&words(&format!("--shard {share}/3 --output out-{share}.csv"))).exits(0);
+        place.run(&corpus(&format!("--shard {share}/3 --output out-{share}.csv"))).exits(0);
     }
     place
 }
@@ -19,7 +15,7 @@ fn shares() -> Dir {
 #[test]
 fn merged_shards_are_the_whole_corpus() {
     let place = shares();
-    let whole = place.run(&words("")).stdout;
+    let whole = place.run(&corpus("")).stdout;
     let merged = place.run("merge out-3.csv out-1.csv out-2.csv").exits(0);
     assert_eq!(merged.stderr, "");
     assert_same(&merged.stdout, &whole);
@@ -28,7 +24,7 @@ fn merged_shards_are_the_whole_corpus() {
     place.run("merge out-1.csv out-2.csv out-3.csv --output all.csv").exits(0);
     assert_same(&place.read("all.csv"), &whole);
     let before = place.read("all.csv");
-    place.run(&words("--resume --output all.csv")).exits(0);
+    place.run(&corpus("--resume --output all.csv")).exits(0);
     assert_eq!(place.read("all.csv"), before);
     place
         .run("merge out-1.csv out-2.csv out-3.csv --output all.csv")
@@ -40,7 +36,7 @@ fn merged_shards_are_the_whole_corpus() {
 #[test]
 fn a_matrix_may_be_in_two_files() {
     let place = shares();
-    let whole = place.run(&words("")).stdout;
+    let whole = place.run(&corpus("")).stdout;
     let [from, mut to] = ["out-1.csv", "out-2.csv"].map(|name| place.read(name));
     let run_of = |text: &str| column(text, "run_id").remove(0);
     let moved = from.replace(&run_of(&from), &run_of(&to));
@@ -79,11 +75,11 @@ fn shards_of_different_runs_are_refused() {
     for end in ["", ".run.json"] {
         place.write(&format!("copy.csv{end}"), place.read(&format!("out-1.csv{end}")));
     }
-    place.run(&words("--shard 2/4 --output of-4.csv"));
-    place.run(&words("--shard 2/3 --warmups 9 --output other.csv"));
+    place.run(&corpus("--shard 2/4 --output of-4.csv"));
+    place.run(&corpus("--shard 2/3 --warmups 9 --output other.csv"));
     place.write("no-record.csv", place.read("out-1.csv"));
     place.remove("matrices/m1.mtx");
-    place.run(&words("--shard 2/3 --output fewer.csv"));
+    place.run(&corpus("--shard 2/3 --output fewer.csv"));
     for (files, message) in [
         ("out-1.csv copy.csv", "out-1.csv and copy.csv are both shard 1 of 3"),
         ("out-1.csv of-4.csv", "out-1.csv is one of 3 shards, and of-4.csv is one of 4"),
@@ -101,7 +97,7 @@ fn shards_of_different_runs_are_refused() {
 #[test]
 fn impossible_shards_are_refused() {
     let place = Dir::with_matrices(&[40]);
-    place.run(&words("--shard 1/3 --output out.csv"));
+    place.run(&corpus("--shard 1/3 --output out.csv"));
     let facts = place.json("out.csv.run.json");
     for (number, of, message) in [
         (7, 3u64, "there is no shard 7 of 3"),
@@ -122,7 +118,7 @@ fn impossible_shards_are_refused() {
 fn a_shard_may_be_empty() {
     let place = Dir::with_matrices(&[40]);
     for share in 1..=2 {
-        place.run(&words(&format!("--shard {share}/2 --output out-{share}.csv"))).exits(0);
+        place.run(&corpus(&format!("--shard {share}/2 --output out-{share}.csv"))).exits(0);
     }
     let merged = place.run("merge out-1.csv out-2.csv").exits(0);
     assert_eq!(merged.column("method_name"), ["seq", "merge"]);
