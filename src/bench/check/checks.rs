@@ -1,7 +1,7 @@
 //! The checks, each with a name that says what has passed.
 
 use super::Passed;
-use super::product::{Asked, Case, Given};
+use super::product::{Asked, Case};
 use super::small::{FACTORS, long_rows as triplets_of_long_rows, matrices};
 use spmv_matrix::Csr;
 use spmv_matrix::scalar::Scalar;
@@ -87,13 +87,11 @@ fn small_matrices<T: Scalar>(checking: &mut Checking<T>) -> Result<(), String> {
 fn parameters<T: Scalar>(checking: &mut Checking<T>) -> Result<(), String> {
     let team = Team::floating(3);
     let parameters = checking.entry.description.parameters.iter();
-    let values = parameters.flat_map(|parameter| {
-        parameter.values.iter().map(|value| vec![(&*parameter.name, &**value)])
-    });
-    for given in values.collect::<Vec<Given>>() {
+    let values = parameters.flat_map(|one| one.values.iter().map(|value| (&*one.name, &**value)));
+    for given in values {
         for matrix in checking.matrices {
             for transpose in checking.transposes() {
-                let asked = Asked { team: &team, transpose, factors: (2.5, -0.5), given: &given };
+                let asked = Asked { team: &team, transpose, factors: (2.5, -0.5), given: &[given] };
                 checking.run(matrix, asked)?;
             }
         }

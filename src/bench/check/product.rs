@@ -11,8 +11,6 @@ use spmv_methods::method::Request;
 use spmv_methods::plugin::{Entry, Running, Threads};
 use spmv_methods::team::Team;
 
-pub type Given = Vec<(&'static str, &'static str)>;
-
 #[derive(Clone, Copy)]
 pub struct Asked<'a> {
     pub team: &'a Team,
