@@ -136,42 +136,30 @@ fn a_single_sample_is_not_noisy() {
     assert_eq!(measurement(&report).note.as_deref(), Some("first"));
 }
 
-/// Measures three methods that need `memory`, where 9 MiB are available for methods.
-fn measure_in_9_mib(settings: Settings, memory: [fn(&Extent) -> u64; 3]) -> (Results, String) {
+/// Measures three methods that need 4 MiB each, where 9 MiB are available. Returns the log, and the note of each method.
+fn measure_in_9_mib(settings: Settings) -> (String, Vec<String>) {
     let prepares: [Prepare<f64>; 3] =
         [|csr, _| prepare(csr, 'a'), |csr, _| prepare(csr, 'b'), |csr, _| prepare(csr, 'c')];
-    let methods = prepares.into_iter().zip(memory);
-    let methods: Vec<_> =
-        methods.map(|(prepare, memory)| Method { memory, ..method(prepare) }).collect();
+    let methods = prepares.map(|prepare| Method { memory: |_| 4 << 20, ..method(prepare) });
     // One of the 10 MiB is reserved for the run itself.
-    measure_all(Settings { max_memory: Some(10 << 20), ..settings }, &methods)
-}
-
-/// Returns the note or the reason of each outcome.
-fn words(report: &Results) -> Vec<&str> {
-    let mut words = Vec::new();
-    for outcome in &report.outcomes {
-        words.push(match outcome {
-            Outcome::Ok(measurement) => measurement.note.as_deref().unwrap_or_default(),
-            Outcome::Skipped(reason) => reason,
-            other => panic!("{other:?}"),
-        });
-    }
-    words
+    let (report, log) = measure_all(Settings { max_memory: Some(10 << 20), ..settings }, &methods);
+    let note = |outcome: &Outcome| match outcome {
+        Outcome::Ok(measurement) => measurement.note.clone().unwrap_or_default(),
+        other => panic!("{other:?}"),
+    };
+    (log, report.outcomes.iter().map(note).collect())
 }
 
 #[test]
 fn methods_that_do_not_fit_together_are_measured_in_parts() {
-    let memory: [fn(&Extent) -> u64; 3] = [|_| 4 << 20; 3];
-    let (report, log) = measure_in_9_mib(settings(), memory);
+    let (log, notes) = measure_in_9_mib(settings());
     assert_eq!(turns(&log), "|a|a|b|babab|c|c");
     let part = |number| {
         format!("measured in part {number} of 2: memory is too small for all methods at once")
     };
-    assert_eq!(words(&report), [part(1), part(1), part(2)]);
+    assert_eq!(notes, [part(1), part(1), part(2)]);
     // With one round, methods run one by one anyway, so there is no note about memory.
-    let (report, _) = measure_in_9_mib(Settings { rounds: 1, ..settings() }, memory);
-    assert_eq!(words(&report), [""; 3]);
+    assert_eq!(measure_in_9_mib(Settings { rounds: 1, ..settings() }).1, [""; 3]);
 }
 
 #[test]
