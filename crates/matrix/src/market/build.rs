@@ -9,7 +9,7 @@ use super::chunk::{Buffer, Chunk, Entries, Parser, Ranges, Store, parse_all, scr
 use super::entry;
 use super::error::{Defect, Fault, Stop};
 use super::header::{Field, Header, Symmetry, check_count};
-use super::scan::{self, Window};
+use super::scan;
 use super::text::{Block, line_at};
 use crate::Csr;
 use crate::system::pages::provide_pages;
@@ -268,14 +268,17 @@ pub fn array<'a>(
     blocks: impl Iterator<Item = io::Result<Block<'a>>> + Send,
 ) -> Result<Entries, Stop> {
     let found = AtomicU64::new(0);
-    let parse = |text: &[u8]| {
-        let chunk = elements(text, header)?;
-        let size = chunk.len() as u64;
-        let all = found.fetch_add(size, Ordering::Relaxed) + size;
-        // Surplus elements are not stored: a small compressed file can contain very many.
-        (all <= header.stored).then_some(chunk)
-    };
-    let (chunks, bytes) = parse_all(blocks, || (), |(), text| parse(text))?;
+    let (chunks, bytes) = parse_all(
+        blocks,
+        || (),
+        |(), text| {
+            let chunk = elements(text, header)?;
+            let size = chunk.len() as u64;
+            let all = found.fetch_add(size, Ordering::Relaxed) + size;
+            // Surplus elements are not stored: a small compressed file can contain very many.
+            (all <= header.stored).then_some(chunk)
+        },
+    )?;
     let elements = chunks.concat();
     if elements.len() as u64 != header.stored {
         return Err(None);
@@ -290,9 +293,9 @@ pub fn array_scratch_bytes(elements: u64) -> u64 {
 }
 
 fn elements(text: &[u8], header: &Header) -> Option<Vec<f64>> {
-    let (mut elements, mut at, mut room) = (Vec::new(), 0, Window::room());
+    let (mut elements, mut at) = (Vec::new(), 0);
     while at < text.len() {
-        let quick = scan::element(Window::new(&text[at..], &mut room));
+        let quick = scan::element(&text[at..]);
         let quick = quick.filter(|q| header.field != Field::UnsignedInteger || q.0 >= 0.0);
         let (element, length) = match quick {
             Some((element, length)) => (Some(element), length),

@@ -6,7 +6,7 @@ use super::error::{Defect, quote, shown};
 use super::header::{Field, Header, Symmetry};
 #[cfg(target_arch = "x86_64")]
 use super::plain;
-use super::scan::{self, WINDOW, Window};
+use super::scan;
 use super::text::{line_at, tokens};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,12 +66,8 @@ pub fn element(line: &[u8], header: &Header) -> Result<Option<f64>, Defect> {
     let mut words = tokens(line);
     let Some(word) = words.next() else { return Ok(None) };
     let value = number(word, header.field)?;
-    match words.next() {
-        Some(word) => {
-            Err(format!("unexpected {}: an array has one value per line", quote(word)).into())
-        }
-        None => Ok(Some(value)),
-    }
+    let Some(word) = words.next() else { return Ok(Some(value)) };
+    Err(format!("unexpected {}: an array has one value per line", quote(word)).into())
 }
 
 fn index(word: &[u8], what: &str, size: usize) -> Result<u32, Defect> {
@@ -128,9 +124,9 @@ fn line_entries<const PATTERN: bool>(
     header: &Header,
     mut take: impl FnMut(Entry),
 ) -> Option<u64> {
-    let (mut at, mut stored, mut room) = (0, 0, Window::room());
+    let (mut at, mut stored) = (0, 0);
     while at < text.len() {
-        let (entry, length) = line::<PATTERN>(text, at, &mut room, header)?;
+        let (entry, length) = line::<PATTERN>(text, at, header)?;
         at += length;
         if let Some(entry) = entry {
             stored += 1;
@@ -148,7 +144,7 @@ fn plain_entries<const PATTERN: bool>(
     header: &Header,
     mut take: impl FnMut(Entry),
 ) -> Option<u64> {
-    let (mut at, mut stored, mut room, mut lines) = (0, 0, Window::room(), plain::Lines::new());
+    let (mut at, mut stored, mut lines) = (0, 0, plain::Lines::new());
     while at < text.len() {
         let (count, end) = lines.parse::<PATTERN>(text, at, header);
         at = end;
@@ -156,7 +152,7 @@ fn plain_entries<const PATTERN: bool>(
             let entry = match lines.get(number, header) {
                 Ok(entry) => Some(entry),
                 Err(start) => {
-                    let (entry, length) = line::<PATTERN>(text, start, &mut room, header)?;
+                    let (entry, length) = line::<PATTERN>(text, start, header)?;
                     at = at.max(start + length);
                     entry
                 }
@@ -175,12 +171,9 @@ fn plain_entries<const PATTERN: bool>(
 fn line<const PATTERN: bool>(
     text: &[u8],
     at: usize,
-    room: &mut [u8; WINDOW],
     header: &Header,
 ) -> Option<(Option<Entry>, usize)> {
-    if let Some((row, col, value, length)) =
-        scan::coordinate::<PATTERN>(Window::new(&text[at..], room))
-    {
+    if let Some((row, col, value, length)) = scan::coordinate::<PATTERN>(&text[at..]) {
         let (row, col) = (row.wrapping_sub(1), col.wrapping_sub(1));
         let inside = row < header.rows as u64 && col < header.cols as u64;
         let entry = Entry { row: row as u32, col: col as u32, value };

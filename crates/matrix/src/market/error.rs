@@ -94,12 +94,6 @@ impl From<io::Error> for Fault {
     }
 }
 
-impl From<ReadStop> for Fault {
-    fn from(stop: ReadStop) -> Self {
-        io::Error::from(stop).into()
-    }
-}
-
 impl From<Defect> for Fault {
     fn from(defect: Defect) -> Self {
         Self { line: None, reason: defect.into() }

@@ -130,9 +130,7 @@ impl Banner {
         };
         let symmetry = choose(words.next(), "symmetry", SYMMETRIES)?;
         match (format, &field, symmetry, words.next()) {
-            (_, _, _, Some(word)) => {
-                Err(format!("unexpected {} in the banner", quote(word)).into())
-            }
+            (.., Some(word)) => Err(format!("unexpected {} in the banner", quote(word)).into()),
             (Format::Array, Ok(Field::Pattern), ..) => {
                 Err("the array format cannot have the field `pattern`".into())
             }
@@ -184,11 +182,6 @@ impl Header {
         let (rows, cols, bytes) = (rows as usize, cols as usize, lines.bytes);
         Ok((Self { format, field, symmetry, rows, cols, stored, bytes }, kind))
     }
-
-    /// Checks that 32-bit indices suffice for the entries. The last line read must be the size line.
-    pub fn check_entries(&self, lines: &Lines) -> Result<(), Fault> {
-        check_count(self.stored, "entries").map_err(|defect| lines.fault(defect))
-    }
 }
 
 /// Checks that 32-bit indices suffice for this number of rows, columns or entries.
@@ -220,7 +213,6 @@ fn choose<T: Copy>(word: Option<&[u8]>, what: &str, choices: Words<T>) -> Result
     }
 }
 
-/// Reads up to and including the size line. Returns its numbers and the kind of problem.
 fn sizes(lines: &mut Lines, banner: &Banner) -> Result<(Sizes, Option<String>), Fault> {
     let mut kind = None;
     loop {

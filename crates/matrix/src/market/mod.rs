@@ -1,13 +1,14 @@
 //! The Matrix Market reader and writer.
 //!
 //! A file is split at line ends into chunks of text (`text`). All threads parse the chunks (`chunk`, with
-//! `scan` and `decimal` for ordinary lines and `entry` for all others) and group the entries by ranges of
+//! `plain` and `scan` for ordinary lines and `entry` for all others) and group the entries by ranges of
 //! rows. Then the entries are placed range by range into the CSR arrays (`build`). The threads only detect that
 //! the file has a defect. The first defect is then searched for by a sequential pass from the start, so that the
 //! message does not depend on the number of threads.
 
 mod build;
 mod chunk;
+#[cfg(target_arch = "x86_64")]
 mod decimal;
 mod entry;
 mod error;
@@ -22,6 +23,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
+use std::io;
 use std::path::Path;
 
 pub use build::sum;
@@ -35,7 +37,7 @@ use super::Csr;
 use super::memory::{ReadBounds, SizeHint};
 use entry::{Entry, entries};
 use error::{Fault, Stop};
-use header::{Format, Header};
+use header::{Format, Header, check_count};
 use text::{Lines, Text};
 
 #[derive(Clone, Copy, Debug)]
@@ -156,9 +158,9 @@ fn size_hint(header: &Header, text: &Text, options: &Options) -> SizeHint {
 fn parse(text: &Text, options: &Options) -> Result<Market, Stop> {
     let mut lines = text.lines(options.chunk);
     let (header, kind) = Header::read(&mut lines)?;
-    header.check_entries(&lines)?;
+    check_count(header.stored, "entries").map_err(|defect| lines.fault(defect))?;
     let needs = size_hint(&header, text, options).bytes().saturating_add(text.input.stream_bytes());
-    text.input.bounds.allow(needs).map_err(Fault::from)?;
+    text.input.bounds.allow(needs).map_err(|stop| Fault::from(io::Error::from(stop)))?;
     let entries = match header.format {
         Format::Coordinate => {
             build::coordinate(&header, options.expand, text.most_entries(), lines.remainder())?
@@ -178,7 +180,6 @@ fn parse(text: &Text, options: &Options) -> Result<Market, Stop> {
     })
 }
 
-/// Reads a file line by line up to its first defect.
 fn search(lines: &mut Lines) -> Result<(), Fault> {
     let (header, _) = Header::read(lines)?;
     let (mut found, stored) = (0, header.stored);

@@ -1,7 +1,7 @@
 //! The fastest parser, for lines in the plainest form: indices of at most eight digits and a value of at most 19 digits,
-//! separated by single blanks. It first finds all separators of a piece of text, so that no line has to wait for the end
-//! of the line before it. Then it converts all digits of a number at once, with the instructions of AVX2. It leaves all
-//! other lines to the parser in `scan`.
+//! separated by single blanks, or by two before the value. It first finds all separators of a piece of text, so that no
+//! line has to wait for the end of the line before it. Then it converts all digits of a number at once, with the
+//! instructions of AVX2. It leaves all other lines to the parser in `scan`.
 
 use std::arch::x86_64::*;
 use std::hint::select_unpredictable;
@@ -167,32 +167,43 @@ fn index_digits(text: &[u8], start: usize, end: usize) -> Option<u64> {
     (1..=8).contains(&length).then(|| digits & u64::MAX << (64 - 8 * length))
 }
 
-/// Parses the value from `start` to `end`, correctly rounded. Returns `None` if it has no digits or more than 19, an
-/// exponent that is not a sign and two digits, or an exponent outside the fast path of `decimal`.
+/// Parses the value from `start` to `end`, which a blank may precede, and rounds it correctly. Returns `None` if it has no
+/// digits or more than 19, an exponent of more than two digits, or an exponent outside the fast path of `decimal`.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn value(text: &[u8], mut start: usize, mut end: usize) -> Option<f64> {
+    start = select_unpredictable(is_blank(text[start]), start + 1, start);
     let negative = text[start] == b'-';
     start = select_unpredictable(negative, start + 1, start);
+    let last = u32::from_le_bytes(*text.get(end.wrapping_sub(4)..end)?.first_chunk()?);
+    // The bytes that are `e` or `E` become 0. The lowest bit of `found` is that of the first of them.
+    let others = (last | 0x2020_2020) ^ u32::from_le_bytes([b'e'; 4]);
+    let found = others.wrapping_sub(0x0101_0101) & !others & 0x8080_8080;
     let mut exponent = 0;
-    if start + 4 < end && text[end - 4] | 0x20 == b'e' {
-        exponent = two_digit_exponent(text[end - 3..end].first_chunk()?)?;
-        end -= 4;
+    if found != 0 {
+        let letter = end - 4 + found.trailing_zeros() as usize / 8;
+        exponent = short_exponent(&text[letter + 1..end])?;
+        end = letter;
     }
     let (digits, fraction) = value_digits(text, start, end)?;
     let value = scaled(number(digits)?, exponent - fraction as i64)?;
     Some(select_unpredictable(negative, -value, value))
 }
 
+/// Parses one or two digits after an optional sign.
 #[inline]
-fn two_digit_exponent(text: &[u8; 3]) -> Option<i64> {
-    let [tens, ones] = [text[1], text[2]].map(|byte| byte.wrapping_sub(b'0'));
+fn short_exponent(text: &[u8]) -> Option<i64> {
+    let (digits, negative) = match text {
+        [sign @ (b'+' | b'-'), digits @ ..] => (digits, *sign == b'-'),
+        digits => (digits, false),
+    };
+    let (tens, ones) = match *digits {
+        [tens, ones] => (tens.wrapping_sub(b'0'), ones.wrapping_sub(b'0')),
+        [ones] => (0, ones.wrapping_sub(b'0')),
+        _ => return None,
+    };
     let power = (tens <= 9 && ones <= 9).then(|| i64::from(tens * 10 + ones))?;
-    match text[0] {
-        b'+' => Some(power),
-        b'-' => Some(-power),
-        _ => None,
-    }
+    Some(if negative { -power } else { power })
 }
 
 /// Returns the bytes from `start` to `end` without a decimal point, each XORed with '0', as the last bytes of a vector
@@ -255,7 +266,8 @@ fn number(digits: __m256i) -> Option<u64> {
     Some(high * 10_000_000_000_000_000 + (low & 0xffff_ffff) * 100_000_000 + (low >> 32))
 }
 
-/// The positions of the separators in a text: blanks, line ends and other control characters.
+/// The positions of the separators in a text: blanks, line ends and other control characters. Of several in a row, only
+/// the first counts.
 struct Marks {
     /// The positions. Those from `count` on have no meaning.
     at: [u16; PIECE + BLOCK + GROUP],
@@ -273,12 +285,15 @@ impl Marks {
         self.count = 0;
         let piece = &text[..text.len().min(PIECE)];
         let (blocks, rest) = piece.as_chunks::<BLOCK>();
-        for (number, block) in blocks.iter().enumerate() {
-            self.append(separators(block), number * BLOCK);
-        }
         let mut last = [b'0'; BLOCK];
         last[..rest.len()].copy_from_slice(rest);
-        self.append(separators(&last), blocks.len() * BLOCK);
+        // Whether the block before ends with a separator.
+        let mut before = 0;
+        for (number, block) in blocks.iter().chain([&last]).enumerate() {
+            let bits = separators(block);
+            self.append(bits & !(bits << 1 | before), number * BLOCK);
+            before = bits >> (BLOCK - 1);
+        }
     }
 
     fn positions(&self) -> &[u16] {
@@ -349,8 +364,8 @@ mod tests {
         let text: String = (1..9999).map(|k| format!("{k} {}\n", 9001 * k)).collect();
         // The first 8 bytes do not precede a separator by 8 bytes.
         assert!(left(parse::<true>(&text)) <= 4, "{}", left(parse::<true>(&text)));
-        let values = "7 -0.5 .5 5. -1.25e-01 1E+03 9999999999999999999 0.123456789012345678";
-        let lines = values.split(' ').map(|value| format!("12345678 1 {value}\n"));
+        let values = "7 -0.5 .5 5. -1.25e-01 1E+03 -2.5e7 1e-8 3E12 9999999999999999999 0.123456789012345678";
+        let lines = values.split(' ').map(|value| format!("12345678 1 {value}\n1 1  {value}\n"));
         let text = "1 1 0.25\n".repeat(50) + &lines.collect::<String>();
         assert_eq!(left(parse::<false>(&text)[50..].to_vec()), 0);
     }

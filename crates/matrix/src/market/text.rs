@@ -60,7 +60,8 @@ impl<'c> Text<'c> {
         self.input.size.saturating_mul(growth).saturating_add(1) / 4
     }
 
-    pub fn blocks(&self, size: usize) -> Blocks<'_> {
+    /// Returns the text line by line. It is read in blocks of about `size` bytes.
+    pub fn lines(&self, size: usize) -> Lines<'_> {
         let source = if self.is_gzip {
             let decoder = MultiGzDecoder::new(self.input.reader());
             let decoder: Box<dyn Read + Send> = match self.member {
@@ -76,12 +77,8 @@ impl<'c> Text<'c> {
             Source::Plain { at: 0 }
         };
         // With blocks of size 0, the iteration would not end.
-        Blocks { input: &self.input, source, size: size.max(1) }
-    }
-
-    /// Returns the text line by line. It is read in blocks of about `size` bytes.
-    pub fn lines(&self, size: usize) -> Lines<'_> {
-        Lines { blocks: self.blocks(size), block: Vec::new(), at: 0, line: 0, bytes: 0 }
+        let blocks = Blocks { input: &self.input, source, size: size.max(1) };
+        Lines { blocks, block: Vec::new(), at: 0, line: 0, bytes: 0 }
     }
 }
 

@@ -1,11 +1,18 @@
-use std::path::Path;
+use tar::EntryType;
 
 use super::{CHUNKS, TEXT, gzip, read_file, triplets};
 
 fn tar(files: &[(&str, &str)]) -> Vec<u8> {
+    let files = files.iter().map(|&(path, text)| (EntryType::Regular, path, text));
+    tar_of(&files.collect::<Vec<_>>())
+}
+
+/// Returns an archive with members of these types, with their paths and contents.
+fn tar_of(members: &[(EntryType, &str, &str)]) -> Vec<u8> {
     let mut builder = tar::Builder::new(Vec::new());
-    for (path, text) in files {
+    for (kind, path, text) in members {
         let mut header = tar::Header::new_gnu();
+        header.set_entry_type(*kind);
         header.set_size(text.len() as u64);
         builder.append_data(&mut header, path, text.as_bytes()).unwrap();
     }
@@ -56,12 +63,7 @@ fn damaged_archives_and_those_without_a_matrix_are_refused() {
 
 #[test]
 fn a_link_is_not_a_matrix() {
-    let mut builder = tar::Builder::new(Vec::new());
-    let mut header = tar::Header::new_gnu();
-    header.set_entry_type(tar::EntryType::Symlink);
-    header.set_size(0);
-    builder.append_link(&mut header, "m/m.mtx", Path::new("/etc/passwd")).unwrap();
-    let archive = gzip(&builder.into_inner().unwrap());
+    let archive = gzip(&tar_of(&[(EntryType::Symlink, "m/m.mtx", TEXT)]));
     assert_eq!(read(&archive), Err("m.tar.gz: the archive contains no NAME/NAME.mtx".into()));
 }
 
@@ -78,17 +80,10 @@ fn a_second_matrix_is_refused() {
 /// Long names are stored in separate entries and are read into memory. A small file can contain very long ones.
 #[test]
 fn the_length_of_names_has_a_limit() {
-    for kind in [tar::EntryType::GNULongName, tar::EntryType::XHeader] {
-        let mut builder = tar::Builder::new(Vec::new());
-        let mut header = tar::Header::new_gnu();
-        header.set_entry_type(kind);
-        let name = "9".repeat(4 << 20);
-        header.set_size(name.len() as u64);
-        builder.append_data(&mut header, "name", name.as_bytes()).unwrap();
-        let mut header = tar::Header::new_gnu();
-        header.set_size(TEXT.len() as u64);
-        builder.append_data(&mut header, "m/m.mtx", TEXT.as_bytes()).unwrap();
-        let long = gzip(&builder.into_inner().unwrap());
+    let name = "9".repeat(4 << 20);
+    for kind in [EntryType::GNULongName, EntryType::XHeader] {
+        let matrix = (EntryType::Regular, "m/m.mtx", TEXT);
+        let long = gzip(&tar_of(&[(kind, "name", &name), matrix]));
         let refused = "m.tar.gz: more than 1048576 bytes of headers between two entries";
         assert_eq!(read(&long), Err(refused.into()), "{kind:?}");
     }
