@@ -12,7 +12,6 @@ use spmv_bench::bench::clock::SystemClock;
 use spmv_bench::cli::{self, CommandStatus, Env, Interrupted, allocator};
 use spmv_bench::record::terminal::{self, Shown};
 use spmv_matrix::cache::CacheFolder;
-use spmv_matrix::cached::MatrixCache;
 use spmv_matrix::system::System;
 use spmv_matrix::system::processes::explained;
 use spmv_methods::library::float_state;
@@ -50,7 +49,7 @@ fn main() -> ExitCode {
         terminal: io::stderr().is_terminal(),
         width: console::Term::stdout().size_checked().map(|(_, columns)| columns),
         program: Some("/proc/self/exe".into()), // works even after the file has been replaced
-        matrices: Some(MatrixCache::of(CacheFolder::of_user("matrices"))),
+        matrices: Some(CacheFolder::of_user("matrices")),
         ..Env::new(stdout, &mut stderr, &clock, &INTERRUPTED, system)
     };
     let result = handled

@@ -10,7 +10,7 @@ use libfuzzer_sys::fuzz_target;
 use serde_json::{Value, json};
 use spmv_fuzz::{Bench, alone, assert_same_csr, check_csr};
 use spmv_matrix::cache::CacheFolder;
-use spmv_matrix::cached::MatrixCache;
+use spmv_matrix::cached;
 use spmv_matrix::loaded::Loaded;
 use spmv_matrix::memory::ReadBounds;
 use xxhash_rust::xxh3::xxh3_64;
@@ -30,7 +30,7 @@ static PLACES: LazyLock<Vec<Place>> = LazyLock::new(|| TEXTS.map(Place::new).int
 
 struct Place {
     bench: Bench,
-    cache: MatrixCache,
+    cache: CacheFolder,
     /// The file in the cache and its contents.
     entry: std::path::PathBuf,
     whole: Vec<u8>,
@@ -41,11 +41,11 @@ impl Place {
     fn new(text: &str) -> Self {
         let bench = Bench::default();
         bench.put("a.mtx", text.as_bytes());
-        let cache = MatrixCache::of(CacheFolder::at(bench.path("cache")));
-        let mut loaded =
-            cache.load(&bench.path("a.mtx"), true, ReadBounds::NONE).expect("the text is right");
+        let cache = CacheFolder::at(bench.path("cache"));
+        let mut loaded = cached::load(&cache, &bench.path("a.mtx"), true, ReadBounds::NONE)
+            .expect("the text is right");
         loaded.write_to_cache(ReadBounds::NONE);
-        let entry = cache.list().expect("a folder").remove(0).path;
+        let entry = cached::list(&cache).expect("a folder").remove(0).path;
         let whole = fs::read(&entry).expect("the entry was written");
         Self { bench, cache, entry, whole, loaded }
     }
@@ -53,9 +53,9 @@ impl Place {
     /// Loads the matrix file while the file in the cache has these contents.
     fn load(&self, entry: &[u8]) -> Loaded {
         fs::write(&self.entry, entry).expect("a file is written");
-        let load = || self.cache.load(&self.bench.path("a.mtx"), true, ReadBounds::NONE);
+        let load = || cached::load(&self.cache, &self.bench.path("a.mtx"), true, ReadBounds::NONE);
         let loaded = alone(load).expect("the file is right");
-        assert!(self.cache.list().is_ok_and(|listed| listed.len() == 1));
+        assert!(cached::list(&self.cache).is_ok_and(|listed| listed.len() == 1));
         check_csr(&loaded.csr);
         loaded
     }

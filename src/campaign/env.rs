@@ -7,7 +7,6 @@ use std::sync::atomic::AtomicBool;
 use super::gpus::Answers;
 use crate::bench::clock::Clock;
 use spmv_matrix::cache::CacheFolder;
-use spmv_matrix::cached::MatrixCache;
 use spmv_matrix::system::System;
 use spmv_matrix::system::noise::Readings;
 use spmv_methods::device::{Gpu, cuda};
@@ -43,7 +42,7 @@ pub struct Env<'a> {
     pub gpus: Answers,
     /// The folder of the machine's bandwidth profiles. `None`: no profile is measured.
     pub profiles: Option<CacheFolder>,
-    pub matrices: Option<MatrixCache>,
+    pub matrices: Option<CacheFolder>,
 }
 
 impl<'a> Env<'a> {

@@ -22,7 +22,7 @@ use crate::record::MatrixReport;
 use crate::record::row::{MatrixFacts, Row, Status};
 use crate::record::run::{self, GpuRecord, REVISION, RowKey, RunRecord, VERSION};
 use spmv_matrix::Csr;
-use spmv_matrix::cached::MatrixCache;
+use spmv_matrix::cache::CacheFolder;
 use spmv_matrix::loaded::Loaded;
 use spmv_matrix::memory::extent::Extent;
 use spmv_matrix::memory::{self, Available, ReadBounds, SizeHint};
@@ -64,7 +64,7 @@ pub struct Session<'a> {
     gpu: Option<Gpu>,
     pub plan: Plan,
     profiles: Profiles,
-    kept: Option<MatrixCache>,
+    kept: Option<CacheFolder>,
     team: Team,
     pub clock: &'a dyn Clock,
     interrupted: &'a AtomicBool,

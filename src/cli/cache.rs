@@ -9,7 +9,7 @@ use clap::Args;
 
 use super::{CommandStatus, Env};
 use spmv_matrix::cache::Contents;
-use spmv_matrix::cached::Listed;
+use spmv_matrix::cached::{self, Listed};
 
 #[derive(Debug, Args)]
 pub struct CacheArgs {
@@ -34,7 +34,7 @@ pub fn run(args: &CacheArgs, env: &mut Env) -> Result<CommandStatus> {
         bail!("there is no cache folder: neither SPMV_BENCH_CACHE nor HOME is set")
     };
     let contents = kept.contents().with_context(|| format!("cannot read {kept}"))?;
-    let mut listed = kept.list().with_context(|| format!("cannot read {kept}"))?;
+    let mut listed = cached::list(kept).with_context(|| format!("cannot read {kept}"))?;
     listed.retain(|entry| entry.stale || !args.stale);
     let (count, bytes) = (listed.len(), listed.iter().map(|entry| entry.bytes).sum::<u64>());
     let done = match args.what {

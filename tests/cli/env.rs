@@ -10,7 +10,6 @@ use std::time::Duration;
 use spmv_bench::bench::clock::{Clock, FakeClock};
 use spmv_bench::cli::{self, CommandStatus, Env};
 use spmv_matrix::cache::CacheFolder;
-use spmv_matrix::cached::MatrixCache;
 use spmv_matrix::system::System;
 use spmv_matrix::system::noise::Readings;
 use spmv_methods::device::Gpu;
@@ -131,7 +130,7 @@ fn run_in(
         open_gpu,
         gpus: Default::default(),
         profiles: profiles.map(CacheFolder::at),
-        matrices: matrices.map(|folder| MatrixCache::of(CacheFolder::at(folder))),
+        matrices: matrices.map(CacheFolder::at),
     };
     let args = std::iter::once("spmv-bench").chain(words.split_whitespace()).map(OsString::from);
     let (status, message) = match cli::run(args, &mut env) {

@@ -11,7 +11,6 @@ mod entry;
 mod tests;
 
 use std::ffi::OsStr;
-use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
@@ -26,7 +25,7 @@ use super::loaded::{Loaded, Pending, Stamp};
 use super::market::MarketError;
 use super::memory::ReadBounds;
 use super::source::{LoadError, Opened, Source};
-use crate::cache::{CacheFolder, Contents, Key, create_private_folder, replace_private};
+use crate::cache::{CacheFolder, Key, create_private_folder, replace_private};
 use entry::{CachedMatrix, Head, now};
 
 /// The resolution of the times of files in seconds: a file may change again within it and keep its times.
@@ -39,9 +38,6 @@ const SHARE: u64 = 10;
 const BLOCK: u64 = 1 << 16;
 const PIECE: usize = 1 << 20;
 
-#[derive(Clone, Debug)]
-pub struct MatrixCache(CacheFolder);
-
 #[derive(Debug)]
 pub struct Listed {
     pub path: PathBuf,
@@ -52,68 +48,50 @@ pub struct Listed {
     pub stale: bool,
 }
 
-impl MatrixCache {
-    pub fn of(cache: CacheFolder) -> Self {
-        Self(cache)
-    }
-
-    /// Loads the matrix of a file from its cache entry, or parses the file within `bounds`;
-    /// [`Loaded::write_to_cache`] then writes the entry. Problems with the entry only result in a note.
-    pub fn load(
-        &self,
-        path: &Path,
-        expand: bool,
-        bounds: ReadBounds,
-    ) -> Result<Loaded, MarketError> {
-        let known = path.canonicalize().and_then(|path| Ok((Stamp::of(&path)?, path)));
-        let Ok((stamp, source)) = known else { return Loaded::read_within(path, expand, bounds) };
-        let expanded: &[u8] = if expand { b"expanded" } else { b"as stored" };
-        let key = Key::of([source.as_os_str().as_encoded_bytes(), expanded]);
-        let Some(place) = self.0.path(&key) else {
-            return Loaded::read_within(path, expand, bounds);
-        };
-        let loaded = CachedMatrix::open(&place).and_then(|entry| {
-            let is_current = entry.head.is_of(stamp, &source, bounds);
-            if is_current { entry.load() } else { Err(None) }
-        });
-        let damage = match loaded {
-            Ok(loaded) => return Ok(loaded),
-            Err(damage) => damage,
-        };
-        let hash = if stamp.is_settled(now()) { None } else { hash_of(&source, bounds).ok() };
-        let loaded = Loaded::read_within(path, expand, bounds)?;
-        let note = damage.map(|how| {
-            let place = place.display();
-            format!("the file was read again, because its cached copy {place} {how}")
-        });
-        Ok(Loaded { note, pending: Some(Pending { place, source, stamp, hash }), ..loaded })
-    }
-
-    /// Returns all entries, the largest first.
-    pub fn list(&self) -> io::Result<Vec<Listed>> {
-        let mut listed = self.0.contents()?.entries;
-        listed.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
-        Ok(listed.into_iter().map(|(path, bytes)| Listed::of(path, bytes)).collect())
-    }
-
-    /// Returns all files in the folder; [`MatrixCache::list`] describes the entries among them.
-    pub fn contents(&self) -> io::Result<Contents> {
-        self.0.contents()
-    }
+/// Loads the matrix of a file from its entry in `cache`, or parses the file within `bounds`;
+/// [`Loaded::write_to_cache`] then writes the entry. Problems with the entry only result in a note.
+pub fn load(
+    cache: &CacheFolder,
+    path: &Path,
+    expand: bool,
+    bounds: ReadBounds,
+) -> Result<Loaded, MarketError> {
+    let parse = || Loaded::read_within(path, expand, bounds);
+    let known = path.canonicalize().and_then(|path| Ok((Stamp::of(&path)?, path)));
+    let Ok((stamp, source)) = known else { return parse() };
+    let expanded: &[u8] = if expand { b"expanded" } else { b"as stored" };
+    let key = Key::of([source.as_os_str().as_encoded_bytes(), expanded]);
+    let Some(place) = cache.path(&key) else { return parse() };
+    let loaded = CachedMatrix::open(&place).and_then(|entry| {
+        let is_current = entry.head.is_of(stamp, &source, bounds);
+        if is_current { entry.load() } else { Err(None) }
+    });
+    let damage = match loaded {
+        Ok(loaded) => return Ok(loaded),
+        Err(damage) => damage,
+    };
+    let hash = if stamp.is_settled(now()) { None } else { hash_of(&source, bounds).ok() };
+    let loaded = parse()?;
+    let note = damage.map(|how| {
+        let place = place.display();
+        format!("the file was read again, because its cached copy {place} {how}")
+    });
+    Ok(Loaded { note, pending: Some(Pending { place, source, stamp, hash }), ..loaded })
 }
 
-impl fmt::Display for MatrixCache {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
+/// Returns all entries, the largest first.
+pub fn list(cache: &CacheFolder) -> io::Result<Vec<Listed>> {
+    let mut listed = cache.contents()?.entries;
+    listed.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
+    Ok(listed.into_iter().map(|(path, bytes)| Listed::of(path, bytes)).collect())
 }
 
 impl Opened<'_> {
     /// Reads or generates the matrix. A file is read from `cache` if possible; a stream is never cached.
-    pub fn load(self, cache: Option<&MatrixCache>) -> Result<Loaded, LoadError> {
+    pub fn load(self, cache: Option<&CacheFolder>) -> Result<Loaded, LoadError> {
         match self {
             Self::File { file, path, expand } => match cache.filter(|_| !file.is_stream()) {
-                Some(cache) => Ok(cache.load(path, expand, file.bounds())?),
+                Some(cache) => Ok(load(cache, path, expand, file.bounds())?),
                 None => Ok(Loaded::of(file.read()?, expand)),
             },
             Self::Generated(generator) => Ok(Loaded::new(generator.generate()?)),

@@ -10,7 +10,7 @@ use crate::generate::Generator;
 /// A folder with `a.mtx`, whose modification time is long past, and a folder for cache entries.
 struct Place {
     folder: tempfile::TempDir,
-    cache: MatrixCache,
+    cache: CacheFolder,
 }
 
 const TEXT: &str = "%%MatrixMarket matrix coordinate real symmetric\n% kind: a kind\n3 3 4\n1 1 2\n2 1 3\n2 1 1\n3 2 5\n";
@@ -18,7 +18,7 @@ const TEXT: &str = "%%MatrixMarket matrix coordinate real symmetric\n% kind: a k
 impl Place {
     fn new(text: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let cache = MatrixCache::of(CacheFolder::at(folder.path().join("cache")));
+        let cache = CacheFolder::at(folder.path().join("cache"));
         let place = Self { folder, cache };
         place.write(text, Duration::from_secs(1_000_000));
         place
@@ -59,11 +59,11 @@ impl Place {
 
     /// Loads the matrix without writing a cache entry.
     fn read(&self, expand: bool) -> Loaded {
-        self.cache.load(&self.path(), expand, ReadBounds::NONE).unwrap()
+        load(&self.cache, &self.path(), expand, ReadBounds::NONE).unwrap()
     }
 
     fn entries(&self) -> Vec<PathBuf> {
-        self.cache.list().unwrap().into_iter().map(|entry| entry.path).collect()
+        list(&self.cache).unwrap().into_iter().map(|entry| entry.path).collect()
     }
 }
 
@@ -127,7 +127,7 @@ fn the_two_forms_of_a_file_have_an_entry_each_and_all_paths_share_it() {
     symlink(place.path(), &link).unwrap();
     for path in [&place.path(), &link] {
         assert_eq!((place.load(true).csr.nnz(), place.load(false).csr.nnz()), (5, 3));
-        assert!(place.cache.load(path, true, ReadBounds::NONE).unwrap().from_cache);
+        assert!(load(&place.cache, path, true, ReadBounds::NONE).unwrap().from_cache);
     }
     assert_eq!(place.entries().len(), 2);
 }
@@ -318,14 +318,14 @@ fn an_unusable_cache_folder_does_not_prevent_reading() {
     let loaded = place.load(true);
     assert_eq!(loaded.csr.nnz(), 5);
     assert!(loaded.note.unwrap().starts_with("the matrix was not cached in "));
-    let missing = place.cache.load(Path::new("no/such.mtx"), true, ReadBounds::NONE).unwrap_err();
+    let missing = load(&place.cache, Path::new("no/such.mtx"), true, ReadBounds::NONE).unwrap_err();
     assert_eq!(missing.to_string(), "no/such.mtx: No such file or directory (os error 2)");
 }
 
 #[test]
 fn the_list_shows_sources_and_stale_entries() {
     let (place, _) = Place::cached();
-    let list = || place.cache.list().unwrap().remove(0);
+    let list = || list(&place.cache).unwrap().remove(0);
     let source = place.path().canonicalize().unwrap().display().to_string();
     assert_eq!((list().source, list().stale), (Some(source), false));
     fs::remove_file(place.path()).unwrap();
