@@ -18,7 +18,7 @@ use spmv_methods::cpu::rows::Operands;
 use spmv_methods::simd::{Isa, Lanes};
 
 /// Matrices with empty rows at both ends and between, a row over all ranks, one entry, no entry, wide and tall ones.
-const SPECS: [&str; 8] = [
+const SPECS: [&str; 9] = [
     "gen:hubs,n=60,hubs=1,length=60,others=0,random=3",
     "gen:empty-rows,rows=50,nnz=300,empty=0.5,clusters=3,random=1",
     "gen:uniform,rows=1,cols=40,nnz=33,random=7",
@@ -27,6 +27,7 @@ const SPECS: [&str; 8] = [
     "gen:uniform,rows=3,cols=3,nnz=1",
     "gen:rmat,scale=6,edges=400,random=2",
     "gen:grid2d,n=7,points=9",
+    "gen:block,n=24,r=4,c=2,nnz=80,random=2",
 ];
 
 fn parse(source: &str) -> Source {

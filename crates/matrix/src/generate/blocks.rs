@@ -121,34 +121,3 @@ fn random_values(seed: u64, first_row: usize, row_offsets: &[u32]) -> Vec<f64> {
     }
     values
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::Generator;
-
-    /// The matrix is split as if it were too large for one block.
-    #[test]
-    fn blocks_of_any_size_contain_the_same_rows() {
-        for spec in [
-            "rmat,scale=7,edges=2000,random=5",
-            "hubs,n=128,length=9,random=1",
-            "block,n=128,r=4,c=2,nnz=1024,random=2",
-            "grid2d,n=12,points=9,random=3",
-        ] {
-            let generator = Generator::parse(spec).unwrap();
-            let (blocks, whole) = (generator.blocks().unwrap(), generator.generate().unwrap());
-            let ends = [0, 1, 50, 51, blocks.rows];
-            for pair in ends.windows(2) {
-                let block = blocks.block(pair[0]..pair[1]);
-                assert_eq!((block.first_row, block.row_offsets[0]), (pair[0], 0));
-                assert_eq!(block.row_offsets.len(), pair[1] - pair[0] + 1);
-                for (row, offsets) in (pair[0]..).zip(block.row_offsets.windows(2)) {
-                    let (here, there) = (offsets[0] as usize..offsets[1] as usize, whole.row(row));
-                    let columns = &block.column_indices[here.clone()];
-                    assert_eq!(columns, &whole.column_indices[there.clone()], "{spec}: {row}");
-                    assert_eq!(block.values[here], whole.values[there], "{spec}: {row}");
-                }
-            }
-        }
-    }
-}

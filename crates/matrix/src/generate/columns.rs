@@ -28,11 +28,6 @@ pub enum Spread {
 }
 
 impl Columns {
-    pub fn within(self, band: Option<usize>) -> Self {
-        let spread = band.map_or(self.spread, Spread::Band);
-        Self { spread, ..self }
-    }
-
     /// Appends the `length` columns of row `row` in ascending order.
     pub fn append(&self, row: usize, length: usize, columns: &mut Vec<u32>) {
         let row = row - row % self.alike;

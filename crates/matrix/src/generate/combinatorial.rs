@@ -74,14 +74,11 @@ pub fn choose(n: usize, k: usize) -> usize {
 /// Appends in ascending order the blocks of `k` of `n` points that contain the pair with number `pair`. Blocks
 /// and pairs are numbered in lexicographic order. The rows form the incidence matrix of the complete design.
 pub fn design(pair: usize, n: usize, k: usize, row: &mut Vec<u32>) {
-    let mut rest = pair;
-    let first = (0..n).find(|first| {
-        let pairs = n - 1 - first;
-        let is_here = rest < pairs;
-        rest -= if is_here { 0 } else { pairs };
-        is_here
-    });
-    let first = first.expect("a pair of the points");
+    let (mut first, mut rest) = (0, pair);
+    while rest >= n - 1 - first {
+        rest -= n - 1 - first;
+        first += 1;
+    }
     Blocks { n, pair: [first, first + 1 + rest] }.list(0, k, 0, row);
 }
 
@@ -139,10 +136,10 @@ impl Board {
             let mut line = 0;
             let others = loop {
                 let others = self.below(line).placements(left);
-                match number < self.n * others {
-                    true => break others,
-                    false => number -= self.n * others,
+                if number < self.n * others {
+                    break others;
                 }
+                number -= self.n * others;
                 line += 1;
             };
             squares.push((line, number / others));

@@ -2,11 +2,12 @@ use rand::rngs::Xoshiro256PlusPlus;
 use rand::seq::SliceRandom;
 use serde::Deserialize;
 
-/// The parameters of patterns whose row lengths decrease with the rank of the row, from exactly `longest` for the first
-/// to `shortest`.
+/// A pattern whose row lengths decrease with the rank of the row, from exactly `longest` for the first to `shortest`.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Ranks {
+    /// It is given as the name of the generator.
+    pub fall: Fall,
     pub rows: usize,
     pub cols: Option<usize>,
     pub longest: usize,
@@ -21,12 +22,13 @@ pub struct Ranks {
     pub seed: u64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
+#[serde(rename_all = "kebab-case")]
 pub enum Fall {
     /// Zipf's law: the r-th row has about `longest` / r^`exponent` entries.
-    Power,
+    PowerLaw,
     /// The r-th of R rows has about `shortest` + (`longest` - `shortest`) · (1 - r/R)^`exponent` entries.
-    Slope,
+    Sloped,
 }
 
 /// Returns the size of part `at` when `whole` is divided into `parts` parts as evenly as possible.
@@ -85,34 +87,38 @@ pub fn empty_rows(
 
 impl Ranks {
     /// Returns the lengths in the order of the ranks, the longest first.
-    pub fn lengths(&self, fall: Fall) -> Result<Vec<u32>, String> {
+    pub fn lengths(&self) -> Result<Vec<u32>, String> {
         let Self { rows, longest, shortest, .. } = *self;
-        let heavy = self.heavy.unwrap_or(rows).min(rows);
         if shortest > longest {
             return Err(format!("shortest={shortest} exceeds longest={longest}"));
         }
         let exponent = match (self.exponent, self.nnz) {
             (Some(exponent), _) if exponent > 0.0 => exponent,
             (Some(exponent), _) => return Err(format!("exponent={exponent} is not positive")),
-            (None, Some(nnz)) => self.exponent_for(nnz, fall, heavy)?,
+            (None, Some(nnz)) => self.exponent_for(nnz)?,
             (None, None) => return Err("nnz= or exponent= is missing".into()),
         };
         let mut lengths = Vec::with_capacity(rows);
         for length in (shortest + 1..=longest).rev() {
-            lengths.resize(self.at_least(length, exponent, fall, heavy), length as u32);
+            lengths.resize(self.at_least(length, exponent), length as u32);
         }
-        lengths.resize(heavy, shortest as u32);
+        lengths.resize(self.heavy_rows(), shortest as u32);
         lengths.resize(rows, 0);
         if let Some(nnz) = self.nnz {
-            self.share_rest(nnz, heavy, &mut lengths)?;
+            self.share_rest(nnz, &mut lengths)?;
         }
         Ok(lengths)
     }
 
+    /// Returns the number of rows that follow the law.
+    fn heavy_rows(&self) -> usize {
+        self.heavy.unwrap_or(self.rows).min(self.rows)
+    }
+
     /// Increases the lengths to `nnz` entries in total. The missing entries are added to the rows outside the
     /// law. If there are none, they are the rest that no exponent can produce and go to the shortest rows.
-    fn share_rest(&self, nnz: usize, heavy: usize, lengths: &mut [u32]) -> Result<(), String> {
-        let rows = lengths.len();
+    fn share_rest(&self, nnz: usize, lengths: &mut [u32]) -> Result<(), String> {
+        let (rows, heavy) = (self.rows, self.heavy_rows());
         let law: usize = lengths.iter().map(|&length| length as usize).sum();
         let mut rest = nnz as i64 - law as i64;
         let sharing = &mut lengths[if heavy < rows { heavy } else { 0 }..];
@@ -128,14 +134,15 @@ impl Ranks {
         }
     }
 
-    /// Returns how many of the `heavy` rows have at least `length` entries.
-    fn at_least(&self, length: usize, exponent: f64, fall: Fall, heavy: usize) -> usize {
+    /// Returns how many of the rows that follow the law have at least `length` entries.
+    fn at_least(&self, length: usize, exponent: f64) -> usize {
         let Self { longest, shortest, .. } = *self;
+        let heavy = self.heavy_rows();
         // The function of libm returns the same result on every machine.
         let root = |of: f64| libm::pow(of, 1.0 / exponent);
-        let rank = match fall {
-            Fall::Power => root(longest as f64 / length as f64),
-            Fall::Slope => {
+        let rank = match self.fall {
+            Fall::PowerLaw => root(longest as f64 / length as f64),
+            Fall::Sloped => {
                 let height = (length - shortest) as f64 / (longest - shortest) as f64;
                 heavy as f64 * (1.0 - root(height))
             }
@@ -144,24 +151,23 @@ impl Ranks {
         (rank as usize).clamp(1, heavy)
     }
 
-    fn total(&self, exponent: f64, fall: Fall, heavy: usize) -> usize {
-        let longer = self.shortest + 1..=self.longest;
-        let longer = longer.map(|length| self.at_least(length, exponent, fall, heavy));
-        heavy * self.shortest + longer.sum::<usize>()
+    fn total(&self, exponent: f64) -> usize {
+        let longer = (self.shortest + 1..=self.longest).map(|at| self.at_least(at, exponent));
+        self.heavy_rows() * self.shortest + longer.sum::<usize>()
     }
 
     /// Finds by bisection the smallest exponent that gives at most `nnz` entries.
-    fn exponent_for(&self, nnz: usize, fall: Fall, heavy: usize) -> Result<f64, String> {
+    fn exponent_for(&self, nnz: usize) -> Result<f64, String> {
         const HALVINGS: usize = 50;
         let (mut low, mut high): (f64, f64) = (1.0 / 1024.0, 65536.0);
-        if nnz > heavy * self.longest || self.total(high, fall, heavy) > nnz {
-            let Self { longest, shortest, .. } = self;
+        let (Self { longest, shortest, .. }, heavy) = (self, self.heavy_rows());
+        if nnz > heavy * longest || self.total(high) > nnz {
             let rows = format!("{heavy} rows of {shortest} to {longest} entries");
             return Err(format!("nnz={nnz} is impossible for {rows}"));
         }
         for _ in 0..HALVINGS {
             let middle = (low * high).sqrt();
-            let over = self.total(middle, fall, heavy) > nnz;
+            let over = self.total(middle) > nnz;
             *(if over { &mut low } else { &mut high }) = middle;
         }
         Ok(high)
@@ -175,8 +181,9 @@ mod tests {
     use super::*;
 
     fn ranks(rows: usize, longest: usize, shortest: usize) -> Ranks {
-        let (cols, nnz, exponent, heavy, band) = (None, None, None, None, None);
-        Ranks { rows, cols, longest, shortest, nnz, exponent, heavy, band, run: 1, seed: 1 }
+        let (fall, cols, nnz, exponent, heavy, band) =
+            (Fall::PowerLaw, None, None, None, None, None);
+        Ranks { fall, rows, cols, longest, shortest, nnz, exponent, heavy, band, run: 1, seed: 1 }
     }
 
     #[test]
@@ -210,14 +217,14 @@ mod tests {
     #[test]
     fn lengths_follow_a_law_by_exponent() {
         let of = |ranks, exponent, fall| {
-            Ranks { exponent: Some(exponent), ..ranks }.lengths(fall).unwrap()
+            Ranks { fall, exponent: Some(exponent), ..ranks }.lengths().unwrap()
         };
-        assert_eq!(of(ranks(7, 12, 2), 1.0, Fall::Power), [12, 6, 4, 3, 2, 2, 2]);
-        assert_eq!(of(ranks(8, 8, 4), 1.0, Fall::Slope), [8, 7, 6, 6, 5, 5, 4, 4]);
-        assert_eq!(of(ranks(8, 8, 4), 3.0, Fall::Slope), [8, 5, 4, 4, 4, 4, 4, 4]);
+        assert_eq!(of(ranks(7, 12, 2), 1.0, Fall::PowerLaw), [12, 6, 4, 3, 2, 2, 2]);
+        assert_eq!(of(ranks(8, 8, 4), 1.0, Fall::Sloped), [8, 7, 6, 6, 5, 5, 4, 4]);
+        assert_eq!(of(ranks(8, 8, 4), 3.0, Fall::Sloped), [8, 5, 4, 4, 4, 4, 4, 4]);
         // The rest is shared.
         let few = Ranks { nnz: Some(50), heavy: Some(3), ..ranks(10, 12, 1) };
-        assert_eq!(of(few, 1.0, Fall::Power), [12, 6, 4, 4, 4, 4, 4, 4, 4, 4]);
+        assert_eq!(of(few, 1.0, Fall::PowerLaw), [12, 6, 4, 4, 4, 4, 4, 4, 4, 4]);
     }
 
     #[test]
@@ -232,9 +239,9 @@ mod tests {
             (1, 7, 7, 0),
             (8, 0, 0, 0),
         ] {
-            for fall in [Fall::Power, Fall::Slope] {
-                let ranks = Ranks { nnz: Some(nnz), ..ranks(rows, longest, shortest) };
-                let lengths = ranks.lengths(fall).unwrap();
+            for fall in [Fall::PowerLaw, Fall::Sloped] {
+                let ranks = Ranks { fall, nnz: Some(nnz), ..ranks(rows, longest, shortest) };
+                let lengths = ranks.lengths().unwrap();
                 assert_eq!(lengths.iter().map(|&l| l as usize).sum::<usize>(), nnz, "{ranks:?}");
                 assert_eq!(*lengths.iter().max().unwrap() as usize, longest, "{ranks:?}");
                 assert!(*lengths.iter().min().unwrap() as usize >= shortest, "{ranks:?}");
@@ -259,7 +266,7 @@ mod tests {
             (Ranks { exponent: Some(-1.0), ..ranks(9, 4, 1) }, "exponent=-1 is not positive"),
             (few, "nnz=99 cannot be reached by 9 rows with these lengths"),
         ] {
-            assert_eq!(ranks.lengths(Fall::Power), Err(expected.into()));
+            assert_eq!(ranks.lengths(), Err(expected.into()));
         }
     }
 }

@@ -61,7 +61,7 @@ impl Generator {
     /// Returns an upper bound on the memory, in bytes, for the row lengths and the offsets of a block, which
     /// are needed even to compute the size of the matrix.
     pub fn bytes_for_rows(&self) -> u64 {
-        let rows = if self.pattern.has_drawn_rows() { self.shape().0 } else { 0 };
+        let rows = if self.pattern.columns().is_some() { self.shape().0 } else { 0 };
         ROW_BYTES * rows as u64
     }
 

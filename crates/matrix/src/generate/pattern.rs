@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::columns::{Columns, Spread};
 use super::combinatorial::{Board, choose};
-use super::lengths::{Fall, Ranks, empty_rows, even, hubs};
+use super::lengths::{Ranks, empty_rows, even, hubs};
 use crate::csr::MAX_INDEX;
 
 /// The pattern of a matrix. If an optional `cols` is missing, the matrix is square. A `band` is the width of
@@ -62,10 +62,8 @@ pub enum Pattern {
     /// Rows of equal length, whose columns are normally distributed around the diagonal (hola-spmv-ics17,
     /// Figures 7 and 13).
     BandedNormal { n: usize, nnz: usize, variance: f64, seed: u64 },
-    /// Row lengths that follow a power law; see [`Fall::Power`].
-    PowerLaw(Ranks),
-    /// Row lengths that decrease steadily; see [`Fall::Slope`].
-    Sloped(Ranks),
+    /// Row lengths that decrease with the rank of the row, by a power law or steadily.
+    Ranked(Ranks),
     /// `hubs` long rows (3 by default) of `length` entries (all columns by default) in any columns. All other
     /// rows have `others` entries (1 by default) at the diagonal. With `band`, all entries lie in that window.
     Hubs {
@@ -93,35 +91,32 @@ pub enum Pattern {
 impl Pattern {
     /// Returns the numbers of rows and columns, or `usize::MAX` for a number that overflows.
     pub fn shape(&self) -> (usize, usize) {
+        let square = |points: usize| (points, points);
         match *self {
             Self::Dense { cols, rows, nnz } => {
                 (rows.unwrap_or(nnz.unwrap_or(1 << 24) / cols.max(1)), cols)
             }
             Self::Grid2d { .. } | Self::Grid3d { .. } => {
-                let points = self.sides().into_iter().fold(1, usize::saturating_mul);
-                (points, points)
+                square(self.sides().into_iter().fold(1, usize::saturating_mul))
             }
-            Self::Mycielski { n } => {
-                let points = mycielski_points(n).unwrap_or(usize::MAX);
-                (points, points)
-            }
+            Self::Mycielski { n } => square(mycielski_points(n).unwrap_or(usize::MAX)),
             Self::Bibd { n, k } => (choose(n, 2), choose(n, k)),
             Self::Chessboard { m, n, rooks } => {
                 let board = Board { m, n };
                 (board.placements(rooks), board.placements(rooks.saturating_sub(1)))
             }
-            Self::Wheel { spokes } => (spokes.saturating_add(1), spokes.saturating_add(1)),
-            Self::Rmat { scale, .. } | Self::DeBruijn { bits: scale } => {
-                let points = u32::try_from(scale).ok().and_then(|scale| 1usize.checked_shl(scale));
-                let points = points.unwrap_or(usize::MAX);
-                (points, points)
+            Self::Wheel { spokes } => square(spokes.saturating_add(1)),
+            Self::Rmat { scale: bits, .. } | Self::DeBruijn { bits } => {
+                let points = u32::try_from(bits).ok().and_then(|bits| 1usize.checked_shl(bits));
+                square(points.unwrap_or(usize::MAX))
             }
             Self::Diagonals { rows, cols, .. }
             | Self::Uniform { rows, cols, .. }
-            | Self::PowerLaw(Ranks { rows, cols, .. })
-            | Self::Sloped(Ranks { rows, cols, .. })
+            | Self::Ranked(Ranks { rows, cols, .. })
             | Self::EmptyRows { rows, cols, .. } => (rows, cols.unwrap_or(rows)),
-            Self::BandedNormal { n, .. } | Self::Hubs { n, .. } | Self::Block { n, .. } => (n, n),
+            Self::BandedNormal { n, .. } | Self::Hubs { n, .. } | Self::Block { n, .. } => {
+                square(n)
+            }
         }
     }
 
@@ -157,11 +152,8 @@ impl Pattern {
             | Self::BandedNormal { nnz, .. }
             | Self::EmptyRows { nnz, .. }
             | Self::Block { nnz, .. }
-            | Self::PowerLaw(Ranks { nnz: Some(nnz), .. })
-            | Self::Sloped(Ranks { nnz: Some(nnz), .. }) => nnz as u128,
-            Self::PowerLaw(Ranks { longest, .. }) | Self::Sloped(Ranks { longest, .. }) => {
-                rows * longest as u128
-            }
+            | Self::Ranked(Ranks { nnz: Some(nnz), .. }) => nnz as u128,
+            Self::Ranked(Ranks { longest, .. }) => rows * longest as u128,
             Self::Hubs { hubs, length, others, .. } => {
                 let length = length.map_or(cols, |length| length as u128);
                 hubs as u128 * length + rows * others as u128
@@ -205,10 +197,17 @@ impl Pattern {
             Self::Grid3d { points, .. } if ![6, 7, 18, 27].contains(&points) => {
                 Err(format!("points={points}: it must be 6, 7, 18 or 27"))
             }
-            Self::Block { n, r, c, nnz, .. } => check_blocks(n, r, c, nnz),
-            Self::Uniform { run: 0, .. }
-            | Self::PowerLaw(Ranks { run: 0, .. })
-            | Self::Sloped(Ranks { run: 0, .. }) => Err("run=0: it must be at least 1".into()),
+            Self::Block { n, r, c, .. }
+                if r == 0 || c == 0 || !n.is_multiple_of(r) || !n.is_multiple_of(c) =>
+            {
+                Err(format!("n={n} must be a multiple of r={r} and of c={c}"))
+            }
+            Self::Block { r, c, nnz, .. } if !nnz.is_multiple_of(r * c) => {
+                Err(format!("nnz={nnz} must be a multiple of r x c, which is {}", r * c))
+            }
+            Self::Uniform { run: 0, .. } | Self::Ranked(Ranks { run: 0, .. }) => {
+                Err("run=0: it must be at least 1".into())
+            }
             _ => Ok(()),
         }
     }
@@ -217,43 +216,37 @@ impl Pattern {
     /// lengths are computed.
     pub fn check_entries(&self) -> Result<(), String> {
         let known = match self {
-            Self::PowerLaw(Ranks { nnz: None, .. }) | Self::Sloped(Ranks { nnz: None, .. }) => 0,
+            Self::Ranked(Ranks { nnz: None, .. }) => 0,
             _ => self.most_entries(),
         };
         if known > MAX_INDEX as u128 { Err(too_many(known)) } else { Ok(()) }
     }
 
     /// Returns the distribution of the columns of patterns whose rows are drawn at random; `None` for the others.
-    fn columns(&self) -> Option<Columns> {
+    pub fn columns(&self) -> Option<Columns> {
         let (rows, cols) = self.shape();
-        let anywhere = |seed| {
-            let spread = Spread::Band(cols);
+        let within = |band: Option<usize>, seed| {
+            let spread = Spread::Band(band.unwrap_or(cols));
             Columns { rows, cols, spread, run: 1, alike: 1, hub: None, seed }
         };
         Some(match *self {
-            Self::Uniform { band, run, seed, .. }
-            | Self::PowerLaw(Ranks { band, run, seed, .. })
-            | Self::Sloped(Ranks { band, run, seed, .. }) => {
-                Columns { run, ..anywhere(seed).within(band) }
+            Self::Uniform { band, run, seed, .. } | Self::Ranked(Ranks { band, run, seed, .. }) => {
+                Columns { run, ..within(band, seed) }
             }
             Self::BandedNormal { variance, seed, .. } => {
-                Columns { spread: Spread::Normal(variance.max(0.0).sqrt()), ..anywhere(seed) }
+                Columns { spread: Spread::Normal(variance.max(0.0).sqrt()), ..within(None, seed) }
             }
             Self::Hubs { length, band, seed, .. } => {
                 // Without `band`, only the hubs have entries far from the diagonal.
                 let hub = Some(length.unwrap_or(cols)).filter(|_| band.is_none());
-                Columns { hub, ..anywhere(seed).within(band.or(Some(1))) }
+                Columns { hub, ..within(band.or(Some(1)), seed) }
             }
-            Self::EmptyRows { seed, .. } => anywhere(seed),
+            Self::EmptyRows { seed, .. } => within(None, seed),
             Self::Block { r, c, band, seed, .. } => {
-                Columns { alike: r, run: c, ..anywhere(seed).within(band) }
+                Columns { alike: r, run: c, ..within(band, seed) }
             }
             _ => return None,
         })
-    }
-
-    pub fn has_drawn_rows(&self) -> bool {
-        self.columns().is_some()
     }
 
     /// Computes the row lengths of patterns whose rows are drawn at random, one for each group of rows with the same
@@ -262,15 +255,13 @@ impl Pattern {
         let Some(columns) = self.columns() else { return Ok(None) };
         let (rows, cols) = self.shape();
         let mut random = Xoshiro256PlusPlus::seed_from_u64(columns.seed);
-        let mut by_rank = |ranks: &Ranks, fall| {
-            let mut lengths = ranks.lengths(fall)?;
-            lengths.shuffle(&mut random);
-            Ok::<_, String>(lengths)
-        };
         let lengths = match *self {
             Self::Uniform { nnz, .. } | Self::BandedNormal { nnz, .. } => even(nnz, rows),
-            Self::PowerLaw(ref ranks) => by_rank(ranks, Fall::Power)?,
-            Self::Sloped(ref ranks) => by_rank(ranks, Fall::Slope)?,
+            Self::Ranked(ref ranks) => {
+                let mut by_rank = ranks.lengths()?;
+                by_rank.shuffle(&mut random);
+                by_rank
+            }
             Self::Hubs { hubs: count, length, others, .. } => {
                 hubs(count, length.unwrap_or(cols), others, rows)
             }
@@ -312,14 +303,4 @@ pub fn too_many(entries: impl Display) -> String {
 /// Returns the text of a size, where `usize::MAX` stands for a size that overflowed.
 fn shown(size: usize) -> String {
     if size == usize::MAX { "more than 10^19".into() } else { size.to_string() }
-}
-
-fn check_blocks(n: usize, r: usize, c: usize, nnz: usize) -> Result<(), String> {
-    if r == 0 || c == 0 || !n.is_multiple_of(r) || !n.is_multiple_of(c) {
-        return Err(format!("n={n} must be a multiple of r={r} and of c={c}"));
-    }
-    if !nnz.is_multiple_of(r * c) {
-        return Err(format!("nnz={nnz} must be a multiple of r x c, which is {}", r * c));
-    }
-    Ok(())
 }

@@ -87,7 +87,12 @@ pub fn parse(spec: &str) -> Result<(Pattern, Option<u64>), String> {
         }
     }
     let random = parameters.remove(RANDOM).and_then(|seed| seed.as_u64());
-    let named = Map::from_iter([(name.to_owned(), Value::Object(parameters))]);
+    let mut variant = name;
+    if let "power-law" | "sloped" = name {
+        parameters.insert("fall".into(), name.into());
+        variant = "ranked";
+    }
+    let named = Map::from_iter([(variant.to_owned(), Value::Object(parameters))]);
     let pattern = serde_json::from_value(Value::Object(named));
     Ok((pattern.map_err(|error| error.to_string())?, random))
 }
