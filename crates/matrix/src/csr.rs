@@ -137,12 +137,21 @@ impl<T> Csr<T> {
     }
 }
 
-/// Checks on the current rayon pool that the columns of each row ascend strictly and are below `cols`.
 fn rows_ascend(row_offsets: &[u32], column_indices: &[u32], cols: usize) -> bool {
     row_offsets.par_windows(2).with_min_len(1 << 12).all(|pair| {
         let columns = &column_indices[pair[0] as usize..pair[1] as usize];
         columns.is_sorted_by(|a, b| a < b) && columns.last().is_none_or(|&c| (c as usize) < cols)
     })
+}
+
+/// Returns the offsets of rows with these lengths, from 0 to their sum.
+pub fn offsets_of(lengths: impl Iterator<Item = u32>) -> Vec<u32> {
+    let mut end = 0;
+    let ends = lengths.map(|length| {
+        end += length;
+        end
+    });
+    std::iter::once(0).chain(ends).collect()
 }
 
 impl<T: Scalar> Csr<T> {
@@ -161,13 +170,9 @@ impl<T: Scalar> Csr<T> {
             }
             same
         });
-        let mut row_offsets = vec![0u32; rows + 1];
-        for &(row, _, _) in &sorted {
-            row_offsets[row + 1] += 1;
-        }
-        for row in 0..rows {
-            row_offsets[row + 1] += row_offsets[row];
-        }
+        let mut lengths = vec![0; rows];
+        sorted.iter().for_each(|&(row, ..)| lengths[row] += 1);
+        let row_offsets = offsets_of(lengths.into_iter());
         let columns = sorted.iter().map(|t| t.1 as u32).collect();
         let values = sorted.iter().map(|t| T::narrow(t.2)).collect();
         Self::new(rows, cols, row_offsets, columns, values).expect("triplets inside the matrix")

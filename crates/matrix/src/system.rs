@@ -129,7 +129,6 @@ pub fn nodes_of(cpus: &[usize]) -> Option<Vec<usize>> {
     nodes_among(NODES.get_or_init(numa_nodes), cpus)
 }
 
-/// Returns the NUMA node of each CPU, from the list of CPUs of each node.
 fn nodes_among(nodes: &[String], cpus: &[usize]) -> Option<Vec<usize>> {
     let lists: Vec<_> = nodes.iter().map(|list| parse_list(list)).collect();
     let node_of = |cpu| lists.iter().position(|list| list.contains(cpu));

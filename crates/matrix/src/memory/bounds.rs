@@ -68,10 +68,8 @@ impl<'a> ReadBounds<'a> {
     }
 
     pub fn check(self) -> Result<(), ReadStop> {
-        match self.interrupted.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
-            true => Err(ReadStop::Interrupted),
-            false => Ok(()),
-        }
+        let interrupted = self.interrupted.is_some_and(|flag| flag.load(Ordering::Relaxed));
+        if interrupted { Err(ReadStop::Interrupted) } else { Ok(()) }
     }
 
     /// Checks the memory limit against the `bytes` that reading needs in total.

@@ -5,6 +5,7 @@ use crate::csr::MAX_INDEX;
 use crate::scalar::Precision;
 
 const INDEX: u64 = 4;
+
 /// The dimensions of a matrix and the settings that determine how much memory it needs. No number exceeds 2³², so
 /// that a product of two and sums of a few products do not overflow.
 #[derive(Clone, Copy, Debug, PartialEq)]

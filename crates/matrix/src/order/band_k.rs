@@ -41,9 +41,7 @@ pub fn band_k<T: Sync>(csr: &Csr<T>, coarsening: Coarsening, sizes: &[usize]) ->
         let order = reverse_cuthill_mckee(&graph);
         let groups = match (coarsening, level) {
             (Coarsening::HeavyEdge, _) => matched(&graph, size),
-            (Coarsening::Hand, 0) => {
-                swept(&graph, &(0..graph.len() as u32).collect::<Vec<_>>(), size)
-            }
+            (Coarsening::Hand, 0) => swept(&graph, &Vec::from_iter(0..graph.len() as u32), size),
             (Coarsening::Hand, _) => swept(&graph, &order, size),
         };
         graph = graph.collapsed(&groups);

@@ -5,6 +5,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::Csr;
+use crate::csr::offsets_of;
 
 const ROWS_PER_TASK: usize = 4096;
 
@@ -111,13 +112,9 @@ impl Groups {
     /// Returns where each group starts and the vertices sorted by group, within a group in the sequence of
     /// `order`.
     pub fn members(&self, order: impl Iterator<Item = u32>) -> (Vec<u32>, Vec<u32>) {
-        let mut starts = vec![0; self.count + 1];
-        for &group in &self.of {
-            starts[group as usize + 1] += 1;
-        }
-        for group in 0..self.count {
-            starts[group + 1] += starts[group];
-        }
+        let mut sizes = vec![0; self.count];
+        self.of.iter().for_each(|&group| sizes[group as usize] += 1);
+        let starts = offsets_of(sizes.into_iter());
         let mut next = starts.clone();
         let mut members = vec![0; self.of.len()];
         for vertex in order {
@@ -147,11 +144,6 @@ fn merged<T: Sync>(csr: &Csr<T>, offsets: &[u32], columns: &[u32]) -> (Vec<u32>,
         (lengths, merged)
     };
     let parts: Vec<_> = starts.into_par_iter().map(merge).collect();
-    let mut ends = vec![0];
-    let mut end = 0;
-    ends.extend(parts.iter().flat_map(|(lengths, _)| lengths).map(|length| {
-        end += length;
-        end
-    }));
-    (ends, parts.into_iter().flat_map(|(_, merged)| merged).collect())
+    let offsets = offsets_of(parts.iter().flat_map(|(lengths, _)| lengths).copied());
+    (offsets, parts.into_iter().flat_map(|(_, merged)| merged).collect())
 }

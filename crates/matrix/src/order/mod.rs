@@ -10,7 +10,7 @@ mod tests;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::Csr;
+use super::csr::{Csr, offsets_of};
 use super::scalar::Scalar;
 use band_k::{Coarsening, SUPER_ROW, band_k};
 use graph::Graph;
@@ -118,18 +118,13 @@ impl<T: Scalar> Csr<T> {
     pub fn permuted(&self, permutation: &Permutation) -> Self {
         let len = permutation.len();
         assert_eq!((self.rows, self.cols), (len, len), "a permutation of the matrix' size");
-        let mut row_offsets = Vec::with_capacity(len + 1);
-        let mut end = 0;
-        row_offsets.push(end);
-        row_offsets.extend(permutation.old.iter().map(|&old| {
-            end += self.row(old as usize).len() as u32;
-            end
-        }));
+        let length = |&old: &u32| self.row(old as usize).len();
+        let row_offsets = offsets_of(permutation.old.iter().map(|old| length(old) as u32));
         let (mut column_indices, mut values) = (vec![0; self.nnz()], vec![T::zero(); self.nnz()]);
         let (mut columns_left, mut values_left) = (&mut column_indices[..], &mut values[..]);
         let mut tasks = Vec::new();
         for old in permutation.old.chunks(ROWS_PER_TASK) {
-            let entries = old.iter().map(|&old| self.row(old as usize).len()).sum();
+            let entries = old.iter().map(length).sum();
             let columns = columns_left.split_off_mut(..entries).expect("entries remain");
             let values = values_left.split_off_mut(..entries).expect("entries remain");
             tasks.push((old, columns, values));

@@ -31,7 +31,6 @@ impl Readings {
         Self { throttling: Throttling::now(), ..Self::of(&stat, &loadavg, &cpuinfo) }
     }
 
-    /// Parses the texts of the kernel's files `stat`, `loadavg` and `cpuinfo`.
     fn of(stat: &str, loadavg: &str, cpuinfo: &str) -> Self {
         let cpu = stat.lines().find_map(|line| line.strip_prefix("cpu ")).unwrap_or_default();
         // user, nice, system, idle, iowait, irq, softirq, steal. The time of guests is part of the user time.
