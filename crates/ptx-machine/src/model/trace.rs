@@ -47,37 +47,22 @@ pub enum Path {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
     /// Instructions: their issue slots, and the cycles until the next instruction can issue.
-    Work {
-        slots: f64,
-        cycles: f64,
-    },
+    Work { slots: f64, cycles: f64 },
     /// An access to global memory: the number of wavefronts, the maximum number of lanes that update the same address,
     /// and the places of its lines in [`Trace::lines`].
-    Global {
-        path: Path,
-        wavefronts: u32,
-        same: u32,
-        lines: Range<u32>,
-    },
-    Shared {
-        wavefronts: u32,
-    },
+    Global { path: Path, wavefronts: u32, same: u32, lines: Range<u32> },
+    /// An access to shared memory.
+    Shared { wavefronts: u32 },
     /// A wait for all outstanding loads.
     Wait,
+    /// A wait for the other warps of the block.
     Barrier,
     /// A copy from global to shared memory, which a phase of an mbarrier waits for, and whether its data are used once.
-    Copy {
-        phase: u64,
-        address: u64,
-        bytes: u32,
-        once: bool,
-    },
-    Arrive {
-        phase: u64,
-    },
-    WaitFor {
-        phase: u64,
-    },
+    Copy { phase: u64, address: u64, bytes: u32, once: bool },
+    /// An arrival in a phase of an mbarrier.
+    Arrive { phase: u64 },
+    /// A wait for a phase of an mbarrier.
+    WaitFor { phase: u64 },
 }
 
 impl Trace {

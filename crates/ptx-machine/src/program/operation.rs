@@ -34,68 +34,45 @@ impl From<Operation> for Instruction {
 #[derive(Clone, Copy, Debug)]
 pub enum Operation {
     /// An instruction in the table of `arithmetic`.
-    Compute {
-        function: Function,
-        kind: Type,
-        to: Slot,
-        of: [Slot; 4],
-    },
+    Compute { function: Function, kind: Type, to: Slot, of: [Slot; 4] },
     /// The flags are true for registers of 64 bits.
-    Convert {
-        conversion: Conversion,
-        to: (Slot, bool),
-        of: (Slot, bool),
-    },
+    Convert { conversion: Conversion, to: (Slot, bool), of: (Slot, bool) },
     /// `setp`
     Compare(Comparison),
     /// `selp`
-    Select {
-        wide: bool,
-        to: Slot,
-        of: [Slot; 2],
-        by: (Slot, bool),
-    },
+    Select { wide: bool, to: Slot, of: [Slot; 2], by: (Slot, bool) },
     /// `and`, `or`, `xor`, `not` and `mov` of predicates
-    Logic {
-        logic: Logic,
-        to: Slot,
-        of: [(Slot, bool); 2],
-    },
+    Logic { logic: Logic, to: Slot, of: [(Slot, bool); 2] },
+    /// `ld`
     Load(Access),
+    /// `st`
     Store(Access),
     /// `atom` and `red`
     Atomic(Atomic),
     /// An operation that lanes execute together. Each lane has the mask of those that take part in `members`.
-    Collective {
-        collective: Collective,
-        members: Slot,
-    },
-    ActiveMask {
-        to: Slot,
-    },
+    Collective { collective: Collective, members: Slot },
+    /// `activemask`
+    ActiveMask { to: Slot },
     /// `barrier` of a block
     Barrier(Barrier),
+    /// `mbarrier`
     Mbarrier(Mbarrier),
     /// An asynchronous copy from global to shared memory (`cp.async.bulk`).
     Copy(Copies),
+    /// A fence between ordinary accesses (`membar`, `fence`).
     Fence,
     /// A fence between ordinary accesses to shared memory and asynchronous copies (`fence.proxy.async`).
     ProxyFence,
     /// Waits until the launches that a dependent launch may overlap with have ended (`griddepcontrol.wait`).
     WaitForEarlier,
     /// A branch to the instruction with this index.
-    Branch {
-        target: u32,
-    },
+    Branch { target: u32 },
     /// The end of the threads of the active lanes.
     Exit,
     /// Yields to other warps (`nanosleep`).
     Sleep,
     /// A read of a clock register, which advances with every read.
-    Clock {
-        wide: bool,
-        to: Slot,
-    },
+    Clock { wide: bool, to: Slot },
     /// `trap`: ends the launch with an error
     Trap,
 }
