@@ -130,26 +130,23 @@ pub struct Thread<'a> {
 }
 
 /// The earlier access of a race.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Other {
     pub wrote: bool,
-    pub block: u32,
-    /// The number of the thread in the block; `None` for several threads.
-    pub thread: Option<u16>,
+    access: Moment,
     /// Whether the access was in an earlier launch, for whose end the later thread has not waited.
-    pub before: bool,
-    /// Whether a copy made the access, of which no wait has shown that it is complete.
-    pub copies: bool,
+    before: bool,
 }
 
 impl Other {
     pub fn by(&self) -> String {
         let launch = if self.before { " of an earlier launch" } else { "" };
-        match self.thread {
-            _ if self.copies => format!("an asynchronous copy of block {}{launch}", self.block),
-            Some(thread) => format!("thread {thread} of block {}{launch}", self.block),
-            None => format!("several threads, one of them in block {}{launch}", self.block),
-        }
+        let who = match self.access.who {
+            Who::Copy(..) => "an asynchronous copy of".to_owned(),
+            Who::Thread(thread) => format!("thread {thread} of"),
+            Who::Warp(_) | Who::Many => "several threads, one of them in".to_owned(),
+        };
+        format!("{who} block {}{launch}", self.access.block)
     }
 }
 
@@ -194,7 +191,7 @@ impl Thread<'_> {
     /// this launch, or in one that may not have ended.
     pub fn read_constant(&self, word: &Word) -> Result<(), Other> {
         match word.write {
-            Some(write) if write.launch >= self.since => Err(self.other(&write, true)),
+            Some(write) if write.launch >= self.since => Err(self.other(write, true)),
             _ => Ok(()),
         }
     }
@@ -207,7 +204,7 @@ impl Thread<'_> {
                     && !(earlier.strong && now.strong)
                     && !self.comes_after(&earlier) =>
             {
-                Err(self.other(&earlier, wrote))
+                Err(self.other(earlier, wrote))
             }
             _ => Ok(()),
         }
@@ -268,14 +265,8 @@ impl Thread<'_> {
         Release { block, epoch, thread, fenced, synced, phase: None, earlier }
     }
 
-    /// Describes an earlier access that this thread's access is not ordered after.
-    fn other(&self, moment: &Moment, wrote: bool) -> Other {
-        let thread = match moment.who {
-            Who::Thread(thread) => Some(thread),
-            _ => None,
-        };
-        let copies = matches!(moment.who, Who::Copy(..));
-        Other { wrote, block: moment.block, thread, before: moment.launch != self.launch, copies }
+    fn other(&self, access: Moment, wrote: bool) -> Other {
+        Other { wrote, access, before: access.launch != self.launch }
     }
 }
 

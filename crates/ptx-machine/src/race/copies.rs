@@ -11,7 +11,6 @@ use std::rc::Rc;
 use super::{Acquired, Clock, Moment, Other, Release, Thread, WARP, Who, Word, lanes};
 
 /// The reason why a copy is not ordered after an earlier access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unordered {
     /// Nothing orders the copy and the access.
     Race(Other),
@@ -71,7 +70,7 @@ impl Thread<'_> {
             && !matches!(write.who, Who::Copy(..))
             && !fences.separate(&write, self)
         {
-            return Err(Unordered::Proxy(self.other(&write, true)));
+            return Err(Unordered::Proxy(self.other(write, true)));
         }
         let copy = Moment { who: Who::Copy(phase.0, phase.1), ..now };
         *word = Word { write: Some(copy), read: None };
