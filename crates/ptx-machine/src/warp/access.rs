@@ -26,27 +26,6 @@ impl Warp {
     }
 }
 
-/// Returns the memories that an access touches (global, shared or local), each with its lanes and the start of its
-/// window, which is subtracted from the addresses.
-#[inline(always)]
-pub fn spaces(space: Space, addresses: &[u64; LANES], mask: Mask) -> [(Space, Mask, u64); 3] {
-    let none = (Space::Global, 0, 0);
-    match space {
-        Space::Constant => [(Space::Global, mask, 0), none, none],
-        Space::Global | Space::Shared | Space::Local => [(space, mask, 0), none, none],
-        Space::Generic => {
-            let within =
-                |window: u64| mask & which(|lane| addresses[lane].wrapping_sub(window) < WINDOW);
-            let (shared, local) = (within(SHARED_WINDOW), within(LOCAL_WINDOW));
-            [
-                (Space::Global, mask & !shared & !local, 0),
-                (Space::Shared, shared, SHARED_WINDOW),
-                (Space::Local, local, LOCAL_WINDOW),
-            ]
-        }
-    }
-}
-
 impl Turn<'_, '_> {
     #[inline(always)]
     pub fn load<const CHECKS: bool>(&mut self, access: &Access, mask: Mask) -> Checked {
@@ -59,57 +38,48 @@ impl Turn<'_, '_> {
             Order::ReadOnly => Path::ReadOnly,
             _ => Path::Strong,
         };
-        for (space, mask, window) in spaces(access.space, &addresses, mask) {
-            if mask == 0 {
-                continue;
-            }
-            let addresses = each(|lane| addresses[lane].wrapping_sub(window));
-            let whole = WarpAccess { space, path, answers: true, addresses, mask, size };
-            self.check_bounds(&whole)?;
-            self.record_access(&whole);
+        let (space, answers) = (access.space, true);
+        let whole = WarpAccess { space, path, answers, addresses, mask, size };
+        self.in_each_memory(whole, |turn, part| {
+            let &WarpAccess { space, mask, ref addresses, .. } = part;
             if CHECKS && space != Space::Local {
                 for lane in lanes(mask) {
                     let span = Span { space, address: addresses[lane], size };
-                    self.check_read(lane, span, access.order)?;
+                    turn.check_read(lane, span, access.order)?;
                 }
             }
             let bytes = match space {
-                Space::Global => self.engine.memory.bytes(),
-                Space::Shared => &self.block.shared,
-                _ => &self.warp.local,
+                Space::Global => turn.engine.memory.bytes(),
+                Space::Shared => &turn.block.shared,
+                _ => &turn.warp.local,
             };
-            let offsets = self.engine.offsets(space, &addresses);
-            fetch(&mut self.warp.registers, bytes, &offsets, mask, access);
-        }
-        Ok(())
+            let offsets = turn.engine.offsets(space, addresses);
+            fetch(&mut turn.warp.registers, bytes, &offsets, mask, access);
+            Ok(())
+        })
     }
 
     #[inline(always)]
     pub fn store<const CHECKS: bool>(&mut self, access: &Access, mask: Mask) -> Checked {
         let addresses = self.warp.addresses(access.address);
         let size = access.size();
-        for (space, mask, window) in spaces(access.space, &addresses, mask) {
-            if mask == 0 {
-                continue;
-            }
-            let addresses = each(|lane| addresses[lane].wrapping_sub(window));
-            let (path, answers) = (Path::Store, false);
-            let whole = WarpAccess { space, path, answers, addresses, mask, size };
-            self.check_bounds(&whole)?;
-            self.record_access(&whole);
-            let offsets = self.engine.offsets(space, &addresses);
+        let (space, path, answers) = (access.space, Path::Store, false);
+        let whole = WarpAccess { space, path, answers, addresses, mask, size };
+        self.in_each_memory(whole, |turn, part| {
+            let &WarpAccess { space, mask, ref addresses, .. } = part;
+            let offsets = turn.engine.offsets(space, addresses);
             if CHECKS && space != Space::Local {
                 // Lane by lane, so that each check sees the writes of the previous lanes.
                 for lane in lanes(mask) {
                     let span = Span { space, address: addresses[lane], size };
-                    self.check_write(lane, span, access)?;
-                    self.deposit(space, &offsets, 1 << lane, access);
+                    turn.check_write(lane, span, access)?;
+                    turn.deposit(space, &offsets, 1 << lane, access);
                 }
             } else {
-                self.deposit(space, &offsets, mask, access);
+                turn.deposit(space, &offsets, mask, access);
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     #[inline(always)]
@@ -122,10 +92,42 @@ impl Turn<'_, '_> {
         self.engine.progress |= deposit(&self.warp.registers, memory, offsets, mask, access);
     }
 
+    /// Divides an access into those to global, shared and local memory, whose addresses are then offsets in the window of
+    /// the memory. Checks the bounds of each, records it, and then calls `execute`.
     #[inline(always)]
-    pub fn record_access(&mut self, access: &WarpAccess) {
-        let at = self.warp.at;
-        self.record(|recorder, id| recorder.accessed(id, at, access));
+    fn in_each_memory(
+        &mut self,
+        whole: WarpAccess,
+        mut execute: impl FnMut(&mut Self, &WarpAccess) -> Checked,
+    ) -> Checked {
+        let WarpAccess { space, ref addresses, mask, .. } = whole;
+        let none = (Space::Global, 0, 0);
+        let parts = match space {
+            Space::Constant => [(Space::Global, mask, 0), none, none],
+            Space::Global | Space::Shared | Space::Local => [(space, mask, 0), none, none],
+            Space::Generic => {
+                let within =
+                    |start: u64| mask & which(|lane| addresses[lane].wrapping_sub(start) < WINDOW);
+                let (shared, local) = (within(SHARED_WINDOW), within(LOCAL_WINDOW));
+                [
+                    (Space::Global, mask & !shared & !local, 0),
+                    (Space::Shared, shared, SHARED_WINDOW),
+                    (Space::Local, local, LOCAL_WINDOW),
+                ]
+            }
+        };
+        for (space, mask, start) in parts {
+            if mask == 0 {
+                continue;
+            }
+            let addresses = each(|lane| addresses[lane].wrapping_sub(start));
+            let part = WarpAccess { space, addresses, mask, ..whole };
+            self.check_bounds(&part)?;
+            let at = self.warp.at;
+            self.record(|recorder, id| recorder.accessed(id, at, &part));
+            execute(self, &part)?;
+        }
+        Ok(())
     }
 }
 
@@ -250,7 +252,6 @@ fn deposit(
     changes
 }
 
-/// Writes the values of all lanes contiguously. Returns whether this changes the memory.
 #[inline(always)]
 fn overwrite_all<const N: usize, B: Bits>(
     memory: &mut [u8],
@@ -265,7 +266,6 @@ fn overwrite_all<const N: usize, B: Bits>(
     changes
 }
 
-/// Overwrites the first `N` bytes. Returns whether this changes them.
 #[inline(always)]
 fn overwrite<const N: usize>(memory: &mut [u8], value: [u8; N]) -> bool {
     let bytes = memory.first_chunk_mut().expect("within bounds");
@@ -279,25 +279,20 @@ impl Turn<'_, '_> {
         let random = self.engine.random.as_mut();
         let flips = random.map_or(0, |random| random.below(LANES as u32) as usize);
         let size = if atomic.kind.is_wide() { 8 } else { 4 };
-        let (path, answers) = (Path::Atomic, atomic.to.is_some());
-        for (space, mask, window) in spaces(atomic.space, &addresses, mask) {
-            if mask == 0 {
-                continue;
-            }
-            let addresses = each(|lane| addresses[lane].wrapping_sub(window));
-            let whole = WarpAccess { space, path, answers, addresses, mask, size };
-            self.check_bounds(&whole)?;
-            self.record_access(&whole);
-            let offsets = self.engine.offsets(space, &addresses);
+        let (space, path, answers) = (atomic.space, Path::Atomic, atomic.to.is_some());
+        let whole = WarpAccess { space, path, answers, addresses, mask, size };
+        self.in_each_memory(whole, |turn, part| {
+            let &WarpAccess { space, mask, ref addresses, .. } = part;
+            let offsets = turn.engine.offsets(space, addresses);
             for lane in (0..LANES).map(|lane| lane ^ flips).filter(|lane| mask >> lane & 1 == 1) {
                 if CHECKS && space != Space::Local {
                     let span = Span { space, address: addresses[lane], size };
-                    self.check_update(lane, span, atomic.order)?;
+                    turn.check_update(lane, span, atomic.order)?;
                 }
-                self.update(space, lane, offsets[lane], atomic);
+                turn.update(space, lane, offsets[lane], atomic);
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     /// Checks that the bytes were written and that the operation races with no other access.

@@ -194,7 +194,6 @@ impl Turn<'_, '_> {
             .map_err(|other| self.race(lane, span, "writes", other))
     }
 
-    /// Adds to the bytes that the current phase of an mbarrier expects.
     fn count_bytes(&mut self, lane: usize, address: u64, bytes: i64) -> Checked {
         let barrier = self.block.mbarriers.get_mut(&address).expect("it was found");
         if barrier.expect(bytes) {
@@ -229,11 +228,9 @@ impl Turn<'_, '_> {
             barrier.copied = phase + 1;
             barrier.complete(number(at), self.block.number);
             self.engine.progress = true;
-            let (instruction, once) = (self.warp.at, policy == Some(EVICT_FIRST));
+            let (here, once) = (self.warp.at, policy == Some(EVICT_FIRST));
             let source = (from.address, bytes);
-            self.record(|recorder, id| {
-                recorder.copied(id, instruction, key(at, phase), source, once)
-            });
+            self.record(|recorder, id| recorder.copied(id, here, key(at, phase), source, once));
         }
         Ok(())
     }

@@ -322,7 +322,6 @@ impl Operation {
     }
 }
 
-/// Writes for each lane the value of `x` if it is chosen, else that of `y`.
 #[inline(always)]
 fn select<B: Bits>(registers: &mut Registers, chosen: Mask, of: [Slot; 2], to: Slot, mask: Mask) {
     let [x, y] = of.map(|of| &B::bank(registers)[usize::from(of)]);
