@@ -182,19 +182,16 @@ table! {
     CountOnes "popc" (x: T) -> u32, u32 u64 => { x.count_ones() }
     LeadingZeros "clz" (x: T) -> u32, u32 u64 => { x.leading_zeros() }
     Reverse "brev" (x: T) -> T, u32 u64 => { x.reverse_bits() }
-    FindBit "bfind" (x: T) -> u32, u32 u64 => {
-        if x == 0 { !0 } else { T::BITS - 1 - x.leading_zeros() }
-    }
+    FindBit "bfind" (x: T) -> u32, u32 u64 => { (T::BITS - 1).wrapping_sub(x.leading_zeros()) }
     FindBitSigned "bfind" (x: T) -> u32, i32 i64 => {
-        let x = if x < 0 { !x } else { x };
-        if x == 0 { !0 } else { T::BITS - 1 - x.leading_zeros() }
+        (T::BITS - 1).wrapping_sub(x.leading_zeros().max(x.leading_ones()))
     }
     FindShift "bfind.shiftamt" (x: T) -> u32, u32 u64 => {
         if x == 0 { !0 } else { x.leading_zeros() }
     }
     FindShiftSigned "bfind.shiftamt" (x: T) -> u32, i32 i64 => {
-        let x = if x < 0 { !x } else { x };
-        if x == 0 { !0 } else { x.leading_zeros() }
+        let same = x.leading_zeros().max(x.leading_ones());
+        if same == T::BITS { !0 } else { same }
     }
     ExtractBits "bfe" (x: T, position: u32, length: u32) -> T, u32 u64 => {
         x.checked_shr(position & 255).unwrap_or(0) & ones(length & 255) as T
@@ -243,8 +240,13 @@ table! {
     Cosine "cos.approx" (x: T) -> T, f32 Flushed => { x.cos() }
     AbsFloat "abs" (x: T) -> T, f32 f64 Flushed => { x.abs() }
     NegFloat "neg" (x: T) -> T, f32 f64 Flushed => { -x }
-    MinFloat "min" (x: T, y: T) -> T, f32 f64 Flushed => { x.smaller(y) }
-    MaxFloat "max" (x: T, y: T) -> T, f32 f64 Flushed => { -(-x).smaller(-y) }
+    // If one operand is NaN, the result is the other one. -0 is smaller than +0.
+    MinFloat "min" (x: T, y: T) -> T, f32 f64 Flushed => {
+        if x < y || y.is_nan() || x == y && x.is_sign_negative() { x } else { y }
+    }
+    MaxFloat "max" (x: T, y: T) -> T, f32 f64 Flushed => {
+        if x > y || y.is_nan() || x == y && x.is_sign_positive() { x } else { y }
+    }
     CopySign "copysign" (x: T, y: T) -> T, f32 f64 => { y.copysign(x) }
 }
 
@@ -296,36 +298,8 @@ integers! {
     i64: i32, i64, i128;
 }
 
-/// A floating-point type with the minimum of PTX.
-trait Float: Sized {
-    /// Returns the minimum. If one operand is NaN, returns the other one. -0 is smaller than +0.
-    fn smaller(self, other: Self) -> Self;
-}
-
-macro_rules! floats {
-    ($($t:ty)*) => {$(
-        impl Float for $t {
-            #[inline(always)]
-            fn smaller(self, other: Self) -> Self {
-                if self.is_nan() {
-                    other
-                } else if other.is_nan() {
-                    self
-                } else if self == other {
-                    Self::from_bits(self.to_bits() | other.to_bits())
-                } else if self < other {
-                    self
-                } else {
-                    other
-                }
-            }
-        }
-    )*};
-}
-floats!(f32 f64);
-
 /// A relation between two values: the orders of the values in which it holds. They are `unordered` if one is NaN.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Relation {
     less: bool,
     equal: bool,
@@ -352,13 +326,16 @@ impl Relation {
             "nan" => "?",
             _ => return None,
         };
-        let [less, equal, greater, unordered] =
-            ['<', '=', '>', '?'].map(|order| orders.contains(order));
+        let [less, equal, greater, unordered] = ['<', '=', '>', '?'].map(|it| orders.contains(it));
         Some(Self { less, equal, greater, unordered })
     }
 
     #[inline(always)]
-    fn lanes<T: Lane<Value: PartialOrd>>(self, x: &[T::Bits; LANES], y: &[T::Bits; LANES]) -> Mask {
+    pub fn lanes<T: Lane<Value: PartialOrd>>(
+        self,
+        x: &[T::Bits; LANES],
+        y: &[T::Bits; LANES],
+    ) -> Mask {
         let (x, y) = (|lane: usize| T::of(x[lane]), |lane: usize| T::of(y[lane]));
         let mut holds = 0;
         if self.less {

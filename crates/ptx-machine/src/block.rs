@@ -11,7 +11,6 @@ pub const BARRIERS: usize = 16;
 /// The maximum number of arrivals at an mbarrier and of its outstanding bytes.
 pub const MOST: i64 = (1 << 20) - 1;
 
-/// The state of a resident block: shared memory, barriers and the ordering of its accesses.
 #[derive(Default)]
 pub struct Block {
     /// The linear index of the block in the grid.
@@ -74,7 +73,7 @@ impl Block {
 
 /// An mbarrier: a barrier in shared memory whose phases also wait for the bytes of copies (PTX ISA, section 9.7.13.15).
 /// A phase completes when all arrivals and all expected bytes have come.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Mbarrier {
     /// The number of arrivals that complete a phase.
     expected: i64,
@@ -98,17 +97,8 @@ pub struct Mbarrier {
 impl Mbarrier {
     /// Initialises an mbarrier whose phases need `expected` arrivals. `None` if the number is out of range.
     pub fn new(expected: i64, begun: Option<Moment>) -> Option<Self> {
-        (1..=MOST).contains(&expected).then_some(Self {
-            expected,
-            missing: expected,
-            bytes: 0,
-            phases: 0,
-            copied: 0,
-            waited: 0,
-            begun,
-            arrived: Vec::new(),
-            completed: None,
-        })
+        let new = Self { expected, missing: expected, begun, ..Self::default() };
+        (1..=MOST).contains(&expected).then_some(new)
     }
 
     /// Adds to the number of expected bytes, which is negative after bytes that are expected later. Returns false if it

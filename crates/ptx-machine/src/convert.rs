@@ -112,9 +112,7 @@ impl Conversion {
                 let value = self.flushed(f32::from_bits(bits as u32));
                 match self.to {
                     // Nothing is rounded, and a NaN keeps its bits.
-                    Number::Float(32) if !self.whole && !self.saturates => {
-                        u64::from(value.to_bits())
-                    }
+                    Number::Float(32) if !self.whole && !self.saturates => value.to_bits().into(),
                     _ => self.of_float(f64::from(value)),
                 }
             }
@@ -166,13 +164,10 @@ impl Conversion {
                 let order = f64::from(nearest).partial_cmp(&value).unwrap_or(Ordering::Equal);
                 let (before, after) = (f32::next_down, f32::next_up);
                 let single = self.rounded(nearest, order, value < 0.0, before, after);
-                let single = self.flushed(single);
-                let saturated = || between_0_and_1(single.into()) as f32;
-                (if self.saturates { saturated() } else { single }).to_bits().into()
+                let saturated = self.saturated(self.flushed(single).into());
+                (saturated as f32).to_bits().into()
             }
-            Number::Float(_) => {
-                (if self.saturates { between_0_and_1(value) } else { value }).to_bits()
-            }
+            Number::Float(_) => self.saturated(value).to_bits(),
         }
     }
 
@@ -186,14 +181,11 @@ impl Conversion {
         before: fn(F) -> F,
         after: fn(F) -> F,
     ) -> F {
-        let to_zero = self.rounding == Rounding::Zero;
-        match order {
-            Ordering::Greater if self.rounding == Rounding::Down || to_zero && !is_negative => {
-                before(nearest)
-            }
-            Ordering::Less if self.rounding == Rounding::Up || to_zero && is_negative => {
-                after(nearest)
-            }
+        match (order, self.rounding) {
+            (Ordering::Greater, Rounding::Down) => before(nearest),
+            (Ordering::Greater, Rounding::Zero) if !is_negative => before(nearest),
+            (Ordering::Less, Rounding::Up) => after(nearest),
+            (Ordering::Less, Rounding::Zero) if is_negative => after(nearest),
             _ => nearest,
         }
     }
@@ -201,10 +193,14 @@ impl Conversion {
     fn flushed(self, value: f32) -> f32 {
         if self.flushes { flushed(value) } else { value }
     }
-}
 
-fn between_0_and_1(value: f64) -> f64 {
-    if value.is_nan() { 0.0 } else { value.clamp(0.0, 1.0) }
+    fn saturated(self, value: f64) -> f64 {
+        match self.saturates {
+            true if value.is_nan() => 0.0,
+            true => value.clamp(0.0, 1.0),
+            false => value,
+        }
+    }
 }
 
 /// Returns a number whose `width` lowest bits are 1.

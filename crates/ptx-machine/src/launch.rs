@@ -94,11 +94,7 @@ impl Machine {
 
     /// Runs a kernel until all of its threads have exited, and records it if there is a recorder. Fails if the kernel has
     /// undefined behaviour, or if the launch has too many threads per block or too few bytes of arguments.
-    pub fn launch(
-        &mut self,
-        launch: &Launch,
-        recorder: Option<&mut Recorder>,
-    ) -> Result<(), Box<Fault>> {
+    pub fn launch(&mut self, launch: &Launch, recorder: Option<&mut Recorder>) -> Checked {
         self.launches += 1;
         if !launch.dependent || self.overlapped == 0 {
             self.overlapped = self.launches;
@@ -194,7 +190,6 @@ impl Run<'_> {
         }
     }
 
-    /// Returns the number of resident blocks that have not ended.
     fn active(&self) -> usize {
         self.residents.len() - self.free.len()
     }
@@ -307,8 +302,8 @@ impl Run<'_> {
     /// or else the first running warp.
     fn standstill(&mut self) -> Box<Fault> {
         let Self { residents, free, engine, .. } = self;
-        let active = residents.iter().enumerate().filter(|(place, _)| !free.contains(place));
-        let mut active = active.map(|(_, resident)| resident);
+        let active = (0..residents.len()).filter(|place| !free.contains(place));
+        let mut active = active.map(|place| &residents[place]);
         let lacking = active.clone().find_map(|resident| {
             let waiting = resident.block.barriers.iter().flat_map(|barrier| &barrier.waiting);
             let first = *waiting.clone().min()?;

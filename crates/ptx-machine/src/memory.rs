@@ -20,6 +20,7 @@ const ALIGNMENT: usize = 256;
 /// The maximum distance in bytes at which an address is described relative to a buffer.
 const NEAR: usize = 1 << 20;
 
+#[derive(Default)]
 pub struct Memory {
     bytes: Vec<u8>,
     /// One bit for each byte: whether it was written; empty without checks.
@@ -43,16 +44,7 @@ impl Memory {
     /// Creates a memory of `room` bytes, gaps included, without buffers. With `checks` it records which bytes were
     /// written, and reuses released memory as late as possible.
     pub fn new(room: usize, checks: bool) -> Self {
-        Self {
-            bytes: Vec::new(),
-            written: Vec::new(),
-            checks,
-            room,
-            regions: BTreeMap::new(),
-            top: 0,
-            buffers: 0,
-            allocated: (0, 0),
-        }
+        Self { checks, room, ..Self::default() }
     }
 
     /// Allocates a buffer and returns its address; `None` if there is not enough memory.
@@ -138,15 +130,16 @@ impl Memory {
 
     fn near(&self, offset: u64) -> Option<String> {
         let offset = usize::try_from(offset).ok()?;
-        let before = self.regions.range(..=offset).next_back();
-        let after = self.regions.range(offset..).next();
-        let gap_before =
-            before.map_or(usize::MAX, |(start, (bytes, _))| offset.saturating_sub(start + bytes));
-        let gap_after = after.map_or(usize::MAX, |(start, _)| start - offset);
-        let (&start, &(bytes, released)) = if gap_before <= gap_after { before? } else { after? };
+        let (before, after) = (self.regions.range(..=offset), self.regions.range(offset..));
+        let gap = |start: usize, bytes: usize| {
+            start.saturating_sub(offset).max(offset.saturating_sub(start + bytes))
+        };
+        let nearest = before.rev().take(1).chain(after.take(1));
+        let nearest = nearest.min_by_key(|&(&start, &(bytes, _))| gap(start, bytes));
+        let (&start, &(bytes, released)) = nearest?;
         let distance = offset as i64 - start as i64;
         let released = if released { "released " } else { "" };
-        let near = gap_before.min(gap_after) < NEAR;
+        let near = gap(start, bytes) < NEAR;
         near.then(|| format!("at offset {distance} of a {released}buffer of {bytes} bytes"))
     }
 

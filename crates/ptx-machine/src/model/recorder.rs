@@ -7,7 +7,7 @@ use super::trace::{BlockTrace, Path, Step, Trace};
 use crate::arithmetic::{Type, widths};
 use crate::coalesce::{LINE, Lines, SECTOR, wavefronts};
 use crate::lanes::{LANES, Mask, which};
-use crate::program::{Collective, Comparison, Kernel, Operation, Space};
+use crate::program::{Collective, Comparison, Kernel, Operation, Space, waits};
 
 /// A warp of a launch: the linear index of its block in the grid, and its own index in the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,7 +114,7 @@ impl Recorder {
         take: impl FnMut(BlockTrace) + 'static,
     ) -> Self {
         let code = || kernel.code.iter();
-        let costs = code().zip(kernel.waits());
+        let costs = code().zip(waits(&kernel.code));
         let end = |at, stretch| if stretch > 0 { at + stretch as usize } else { 0 };
         Self {
             costs: costs.map(|(it, waits)| Cost { waits, ..cost(&it.operation, gpu) }).collect(),

@@ -93,24 +93,20 @@ impl<'a> Decoder<'a> {
             _ => return Err(unknown()),
         };
         let waits = name != ["arrive"];
-        let (number, threads, question) = match (reduction, operands) {
-            (None, [number]) if waits => (number, None, None),
-            (None, [number, threads]) => (number, Some(threads), None),
-            (Some(reduction), [to, number, of]) => (number, None, Some((reduction, to, of))),
-            (Some(reduction), [to, number, threads, of]) => {
-                (number, Some(threads), Some((reduction, to, of)))
+        let (question, operands) = match (reduction, operands) {
+            (None, _) => (None, operands),
+            (Some((vote, bank)), [to, operands @ .., of]) => {
+                let (of, to) = (self.predicate(of)?, self.target(to, bank)?);
+                (Some(Question { vote, of, to }), operands)
             }
             _ => return Err(miscounted()),
         };
-        let mut barrier =
-            Barrier { number: self.value(number, false)?, threads: None, waits, question: None };
-        if let Some(threads) = threads {
-            barrier.threads = Some(self.value(threads, false)?);
-        }
-        if let Some(((vote, bank), to, of)) = question {
-            let of = self.predicate(of)?;
-            barrier.question = Some(Question { vote, of, to: self.target(to, bank)? });
-        }
-        Ok(Operation::Barrier(barrier))
+        let (number, threads) = match operands {
+            [number] if waits => (number, None),
+            [number, threads] => (number, Some(self.value(threads, false)?)),
+            _ => return Err(miscounted()),
+        };
+        let number = self.value(number, false)?;
+        Ok(Operation::Barrier(Barrier { number, threads, waits, question }))
     }
 }

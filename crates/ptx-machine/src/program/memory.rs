@@ -1,7 +1,7 @@
 //! Decoding of the statements that access memory: loads, stores, atomic operations, asynchronous copies, and the
 //! operations on their mbarriers.
 
-use super::decode::{Decoded, Decoder, miscounted, misfit, unknown};
+use super::decode::{Decoded, Decoder, miscounted, unknown};
 use super::names::Symbol;
 use super::{
     Access, Address, Atomic, Bank, Constant, Copies, Mbarrier, MbarrierAction, Operation, Order,
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::arithmetic::{self, Type};
 use crate::convert::Number;
-use crate::ptx::{Base, Operand};
+use crate::ptx::Operand;
 
 struct Modifiers<'p> {
     /// The state space; `None` for parameters.
@@ -44,11 +44,10 @@ impl<'p> Modifiers<'p> {
                 "nc" => read.order = Order::ReadOnly,
                 "v2" => read.count = 2,
                 "v4" => read.count = 4,
-                // Scopes and cache hints do not change the result.
-                "weak" | "cta" | "cluster" | "gpu" | "sys" => (),
                 "cg" | "cv" => read.past_l1 = true,
                 "cs" | "lu" => read.once = true,
-                "ca" | "wb" | "wt" => (),
+                // Scopes and cache hints do not change the result.
+                "weak" | "cta" | "cluster" | "gpu" | "sys" | "ca" | "wb" | "wt" => (),
                 hint if hint.starts_with("L1::") || hint.starts_with("L2::") => (),
                 other => read.rest.push(other),
             }
@@ -139,13 +138,9 @@ impl<'a> Decoder<'a> {
 
     /// Decodes `ld.param` as moves from registers that contain the parameter from the start of the kernel. The last one
     /// is returned.
-    fn load_parameter(
-        &mut self,
-        number: Number,
-        to: &Operand<'a>,
-        address: &Operand<'a>,
-    ) -> Decoded {
-        let &Operand::Address(Base::Name(name), offset) = address else { return Err(unknown()) };
+    fn load_parameter(&mut self, number: Number, to: &Operand<'a>, from: &Operand<'a>) -> Decoded {
+        let Operand::Address(base, offset) = from else { return Err(unknown()) };
+        let Operand::Name(name) = **base else { return Err(unknown()) };
         let Some(&Symbol::Parameter(at, size)) = self.symbols.get(name) else {
             return Err("parameters can only be loaded by their names".into());
         };
@@ -153,7 +148,7 @@ impl<'a> Decoder<'a> {
         let signed = matches!(number, Number::Signed(_));
         let mut last = None;
         for (k, target) in to.elements().iter().enumerate() {
-            let offset = usize::try_from(offset).map_err(|_| unknown())? + k * bytes;
+            let offset = usize::try_from(*offset).map_err(|_| unknown())? + k * bytes;
             if offset + bytes > size {
                 return Err(format!("the parameter {name} has only {size} bytes"));
             }
@@ -201,26 +196,25 @@ impl<'a> Decoder<'a> {
 
     /// Decodes `mbarrier`. The scope and the default order of an operation may be written.
     pub(super) fn mbarrier(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Decoded {
+        use MbarrierAction::{Arrive, Init, Wait};
         let defaults = |part: &&str| !matches!(*part, "cta" | "release" | "acquire");
         let named: Vec<_> = parts[1..].iter().copied().filter(defaults).collect();
         let [name @ .., "shared" | "shared::cta", "b64"] = &named[..] else {
             return Err(unknown());
         };
         let (address, action) = match (name, operands) {
-            (["init"], [address, count]) => {
-                (address, MbarrierAction::Init(self.value(count, false)?))
-            }
+            (["init"], [address, count]) => (address, Init(self.value(count, false)?)),
             (["arrive"], [to, address]) => {
-                (address, MbarrierAction::Arrive { to: self.result(to, true)?, bytes: None })
+                (address, Arrive { to: self.result(to, true)?, bytes: None })
             }
             (["arrive", "expect_tx"], [to, address, bytes]) => {
                 let bytes = Some(self.value(bytes, false)?);
-                (address, MbarrierAction::Arrive { to: self.result(to, true)?, bytes })
+                (address, Arrive { to: self.result(to, true)?, bytes })
             }
             ([wait @ ("try_wait" | "test_wait"), "parity"], [to, address, parity]) => {
                 let to = self.target(to, Bank::Predicate)?;
                 let parity = self.value(parity, false)?;
-                (address, MbarrierAction::Wait { to, parity, blocks: *wait == "try_wait" })
+                (address, Wait { to, parity, blocks: *wait == "try_wait" })
             }
             (["init" | "arrive", ..] | ["try_wait" | "test_wait", "parity"], _) => {
                 return Err(miscounted());
@@ -254,16 +248,13 @@ impl<'a> Decoder<'a> {
     }
 
     fn address(&mut self, operand: &Operand<'a>) -> Decoded<Address> {
-        let &Operand::Address(base, offset) = operand else { return Err(unknown()) };
-        let (register, wide) = match base {
-            Base::Number(bits) => (self.constant(Bank::Double, Constant::Bits(bits)), true),
-            Base::Name(name) => match self.register(name) {
-                Some((Bank::Predicate, _)) => return Err(misfit(name)),
-                Some((bank, register)) => (register, bank == Bank::Double),
-                None => (self.value(&Operand::Name(name), true)?, true),
-            },
+        let Operand::Address(base, offset) = operand else { return Err(unknown()) };
+        let named = if let Operand::Name(name) = **base { self.register(name) } else { None };
+        let (register, wide) = match named {
+            Some((Bank::Word, register)) => (register, false),
+            _ => (self.value(base, true)?, true),
         };
-        Ok(Address { register, wide, offset })
+        Ok(Address { register, wide, offset: *offset })
     }
 }
 

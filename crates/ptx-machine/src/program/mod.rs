@@ -15,6 +15,7 @@ use crate::ptx;
 pub use names::{Constant, Special};
 pub use operands::Bank;
 pub use operation::*;
+pub(crate) use schedule::waits;
 
 /// A program: the kernels and variables of a PTX text.
 #[derive(Clone, Debug, Default)]
@@ -92,11 +93,6 @@ impl Program {
 }
 
 impl Kernel {
-    /// Returns for each instruction whether it uses a register for which a load from global memory may be outstanding.
-    pub fn waits(&self) -> Vec<bool> {
-        schedule::waits(&self.code)
-    }
-
     /// Returns whether the kernel uses a variable of its program.
     pub fn uses(&self, variable: usize) -> bool {
         self.constants.iter().any(|(_, _, constant)| *constant == Constant::Address(variable))

@@ -3,6 +3,7 @@
 
 use super::decode::{Decoded, Decoder, misfit, unknown};
 use super::{Bank, Kernel, Parameter, Variable};
+use crate::arithmetic::Relation;
 use crate::lanes::{LANES, Slot};
 use crate::ptx::{Entry, Module, Operand};
 
@@ -32,11 +33,8 @@ pub enum Special {
     GridShape(u8),
     Lane,
     Warp,
-    LaneMask,
-    LowerLanes,
-    LowerLanesAndThis,
-    HigherLanes,
-    HigherLanesAndThis,
+    /// The lanes whose numbers are in this relation to that of the lane.
+    LaneMask(Relation),
     /// The size of the dynamic shared memory in bytes.
     DynamicShared,
 }
@@ -185,13 +183,9 @@ impl<'a> Decoder<'a> {
     }
 
     /// Returns the destination registers of a result and, if the operand is a pair, of a predicate.
-    pub(super) fn pair(
-        &mut self,
-        operand: &Operand<'a>,
-        bank: Bank,
-    ) -> Decoded<(Slot, Option<Slot>)> {
-        let Operand::Pair(to, predicate) = operand else {
-            return Ok((self.target(operand, bank)?, None));
+    pub(super) fn pair(&mut self, both: &Operand<'a>, bank: Bank) -> Decoded<(Slot, Option<Slot>)> {
+        let Operand::Pair(to, predicate) = both else {
+            return Ok((self.target(both, bank)?, None));
         };
         let predicate = self.target(&Operand::Name(predicate), Bank::Predicate)?;
         Ok((self.target(&Operand::Name(to), bank)?, Some(predicate)))
@@ -242,12 +236,7 @@ fn special(name: &str) -> Option<Special> {
     Some(match name {
         "%laneid" => Special::Lane,
         "%warpid" => Special::Warp,
-        "%lanemask_eq" => Special::LaneMask,
-        "%lanemask_lt" => Special::LowerLanes,
-        "%lanemask_le" => Special::LowerLanesAndThis,
-        "%lanemask_gt" => Special::HigherLanes,
-        "%lanemask_ge" => Special::HigherLanesAndThis,
         "%dynamic_smem_size" => Special::DynamicShared,
-        _ => return None,
+        _ => Special::LaneMask(Relation::find(name.strip_prefix("%lanemask_")?)?),
     })
 }

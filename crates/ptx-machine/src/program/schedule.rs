@@ -42,16 +42,14 @@ fn effects(operation: &Operation) -> (u8, u8) {
         Space::Generic => GLOBAL | SHARED | LOCAL,
     };
     match operation {
-        Operation::Load(access) if access.order.is_strong() => (ALL, ALL),
         Operation::Load(access) if access.order == Order::ReadOnly => (READ_ONLY, 0),
-        Operation::Load(access) => (of(access.space), 0),
-        Operation::Store(access) if access.order.is_strong() => (ALL, ALL),
-        Operation::Store(access) => (0, of(access.space)),
-        Operation::Atomic(atomic) if atomic.to.is_some() => (ALL, ALL),
-        Operation::Atomic(atomic) => (0, of(atomic.space)),
+        Operation::Load(access) if access.order == Order::Weak => (of(access.space), 0),
+        Operation::Store(access) if access.order == Order::Weak => (0, of(access.space)),
+        Operation::Atomic(atomic) if atomic.to.is_none() => (0, of(atomic.space)),
         Operation::WaitForEarlier => (ALL, ALL | READ_ONLY),
-        Operation::Collective { collective: Collective::Barrier, .. } => (ALL, ALL),
-        Operation::Collective { .. } => (0, TOGETHER),
+        Operation::Collective { collective, .. } if !matches!(collective, Collective::Barrier) => {
+            (0, TOGETHER)
+        }
         Operation::Compute { .. }
         | Operation::Convert { .. }
         | Operation::Compare { .. }

@@ -6,12 +6,15 @@ use super::operands::Use;
 use super::{Bank, Instruction, Kernel};
 use crate::lanes::Slot;
 
+/// The numbers of the registers of an instruction, which count all banks.
+type Uses = Vec<(usize, Use)>;
+
 /// Assigns slots to the registers, and sets the number of slots in each bank (linear scan).
 pub fn allocate(kernel: &mut Kernel, blocks: &[Block]) {
     let [predicates, words, doubles] = kernel.registers;
     let first = [0, predicates, predicates + words, predicates + words + doubles];
     let number = |bank: Bank, slot: Slot| first[bank as usize] + usize::from(slot);
-    let numbered = |instruction: &Instruction| -> Vec<_> {
+    let numbered = |instruction: &Instruction| -> Uses {
         let uses = instruction.uses().into_iter();
         uses.map(|((bank, slot), purpose)| (number(bank, slot), purpose)).collect()
     };
@@ -50,11 +53,7 @@ pub fn allocate(kernel: &mut Kernel, blocks: &[Block]) {
 
 /// Returns the live range of each register in the order of the code. The positions are twice the index of the
 /// instruction for reads, plus one for writes.
-fn ranges(
-    uses: &[Vec<(usize, Use)>],
-    blocks: &[Block],
-    live: &[Vec<bool>],
-) -> Vec<Option<(usize, usize)>> {
+fn ranges(uses: &[Uses], blocks: &[Block], live: &[Vec<bool>]) -> Vec<Option<(usize, usize)>> {
     let mut ranges: Vec<Option<(usize, usize)>> = vec![None; live[0].len()];
     let mut extend = |register: usize, at: usize| {
         let (start, end) = ranges[register].unwrap_or((at, at));
@@ -76,12 +75,7 @@ fn ranges(
 
 /// Returns whether each of `count` registers is live at the start of each block. A guarded instruction does not end a
 /// live range, because the lanes that do not execute it keep the old value.
-fn live(
-    code: &[Instruction],
-    uses: &[Vec<(usize, Use)>],
-    blocks: &[Block],
-    count: usize,
-) -> Vec<Vec<bool>> {
+fn live(code: &[Instruction], uses: &[Uses], blocks: &[Block], count: usize) -> Vec<Vec<bool>> {
     let mut live = vec![vec![false; count]; blocks.len()];
     loop {
         let mut changed = false;

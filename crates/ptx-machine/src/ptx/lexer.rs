@@ -25,15 +25,10 @@ fn begins_word(c: char) -> bool {
     c.is_ascii_alphabetic() || matches!(c, '_' | '$' | '%' | '.')
 }
 
-fn continues_word(c: char) -> bool {
-    begins_word(c) || c.is_ascii_digit()
-}
-
 /// Returns the length of the word at the start of `text`. Double colons are a part of a word, as in `shared::cta`.
 fn word_length(text: &str) -> usize {
-    let end = |from: usize| {
-        text[from..].find(|c| !continues_word(c)).map_or(text.len(), |length| from + length)
-    };
+    let ends = |c: char| !begins_word(c) && !c.is_ascii_digit();
+    let end = |from: usize| text[from..].find(ends).map_or(text.len(), |length| from + length);
     let mut length = end(0);
     while text[length..].starts_with("::") {
         length = end(length + 2);

@@ -87,8 +87,8 @@ pub enum Operand<'a> {
     Not(&'a str),
     /// The bits of an integer of 64 bits, or of a floating-point number of the size in its notation.
     Number(u64),
-    /// An address: a base and an offset in bytes.
-    Address(Base<'a>, i64),
+    /// An address: a name or a number, and an offset in bytes.
+    Address(Box<Operand<'a>>, i64),
     Vector(Vec<Operand<'a>>),
     /// Two destinations: `%r1|%p2`.
     Pair(&'a str, &'a str),
@@ -102,13 +102,6 @@ impl Operand<'_> {
             single => std::slice::from_ref(single),
         }
     }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Base<'a> {
-    Name(&'a str),
-    /// The bits of an integer or floating-point literal.
-    Number(u64),
 }
 
 /// Returns the message of an error in a line of a PTX text, counted from 1.

@@ -1,7 +1,7 @@
 //! The parser: builds a module from tokens.
 
 use super::lexer::{Lexeme, Token, tokens};
-use super::{Base, Entry, Module, Operand, Place, Registers, Statement, Variable, error_at};
+use super::{Entry, Module, Operand, Place, Registers, Statement, Variable, error_at};
 
 struct Parser<'a> {
     text: &'a str,
@@ -147,13 +147,13 @@ impl<'a> Parser<'a> {
     fn address(&mut self) -> Result<Operand<'a>, String> {
         let token = self.needed()?;
         let base = match token.lexeme {
-            Lexeme::Word(name) => Base::Name(name),
-            Lexeme::Number(text) => Base::Number(self.value(token, text)?),
+            Lexeme::Word(name) => Operand::Name(name),
+            Lexeme::Number(text) => Operand::Number(self.value(token, text)?),
             _ => return Err(self.refused(token, "this is not an address")),
         };
         let offset = if self.takes('+') || self.next_is('-') { self.signed()? as i64 } else { 0 };
         self.mark(']')?;
-        Ok(Operand::Address(base, offset))
+        Ok(Operand::Address(base.into(), offset))
     }
 
     /// Parses a variable after its state space: `.align 8 .b8 name[16] = {1, 2}`.

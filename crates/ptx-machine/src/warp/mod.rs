@@ -139,7 +139,6 @@ impl Warp {
     }
 
     fn special(&self, special: Special, lane: usize, block: [u32; 3], launch: &Launch) -> u32 {
-        let lower = (1u32 << lane) - 1;
         match special {
             Special::Thread(d) => thread_index(self.thread(lane), launch.shape)[usize::from(d)],
             Special::BlockShape(d) => launch.shape[usize::from(d)],
@@ -147,11 +146,9 @@ impl Warp {
             Special::GridShape(d) => launch.grid[usize::from(d)],
             Special::Lane => lane as u32,
             Special::Warp => self.number.into(),
-            Special::LaneMask => 1 << lane,
-            Special::LowerLanes => lower,
-            Special::LowerLanesAndThis => lower | 1 << lane,
-            Special::HigherLanes => !lower & !(1 << lane),
-            Special::HigherLanesAndThis => !lower,
+            Special::LaneMask(relation) => {
+                relation.lanes::<u32>(&each(|other| other as u32), &[lane as u32; LANES])
+            }
             Special::DynamicShared => launch.dynamic_shared as u32,
         }
     }

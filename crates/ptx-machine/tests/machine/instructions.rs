@@ -8,7 +8,6 @@ use ptx_machine::{Machine, Program};
 
 use crate::{download, launch, text, upload};
 
-/// Returns boundary values of integers and of floating-point numbers of both sizes.
 fn edges() -> Vec<u64> {
     let mut values = vec![0, 1, 2, 3, 7, 8, 15, 16, 31, 32, 33, 63, 64, 65, 127, 128, 255, 256];
     values.extend([0x7fff, 0x8000, 0xffff, 0x1_0000, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff]);
@@ -76,57 +75,45 @@ fn run(statement: &str, operands: &[[u64; 4]]) -> Vec<Found> {
     machine.launch(&launch, None).unwrap_or_else(|fault| panic!("{statement}: {fault}"));
     let row = |row: [u8; 16]| {
         let row = u128::from_le_bytes(row);
-        (row as u64, (row >> 64) as u32, row >> 96 != 0)
+        [row >> 96, row >> 64 & 0xffff_ffff, row].map(|bits| bits as u64)
     };
     download(&machine, output, operands.len()).into_iter().map(row).collect()
 }
 
-/// A result of 64 bits, of 32 bits, and of a predicate.
-type Found = (u64, u32, bool);
+/// The values of a predicate, and of registers of 32 and 64 bits.
+type Found = [u64; 3];
 
-/// The type of an operand or of a result. All NaNs count as equal.
+/// The type of an operand or of a result.
 trait Value: Copy + Debug {
     /// The first letter of its registers.
     const LETTER: char;
-    fn operand(bits: u64) -> Self;
-    fn result(found: Found) -> Self;
-    fn same(self, other: Self) -> bool;
+    fn of(bits: u64) -> Self;
+    /// Returns the bits, which are the same for all NaNs.
+    fn bits(self) -> u64;
 }
 
 macro_rules! value {
-    ($type:ty, $letter:literal, $operand:expr, $result:expr, $same:expr) => {
+    ($type:ty, $letter:literal, $of:expr, $bits:expr) => {
         impl Value for $type {
             const LETTER: char = $letter;
-            fn operand(bits: u64) -> Self {
-                $operand(bits)
+            fn of(bits: u64) -> Self {
+                $of(bits)
             }
-            fn result(found: Found) -> Self {
-                $result(found)
-            }
-            fn same(self, other: Self) -> bool {
-                $same(self, other)
+            fn bits(self) -> u64 {
+                $bits(self)
             }
         }
     };
 }
-value!(u64, 'd', |bits| bits, |found: Found| found.0, |x, y| x == y);
-value!(i64, 'd', |bits| bits as i64, |found: Found| found.0 as i64, |x, y| x == y);
-value!(u32, 'w', |bits| bits as u32, |found: Found| found.1, |x, y| x == y);
-value!(i32, 'w', |bits| bits as i32, |found: Found| found.1 as i32, |x, y| x == y);
-value!(u16, 'h', |bits| bits as u16, |found: Found| u16::try_from(found.1).unwrap(), |x, y| x == y);
-value!(i16, 'h', |bits| bits as i16, |found| u16::result(found) as i16, |x, y| x == y);
-value!(bool, 'p', |bits| bits & 1 == 1, |found: Found| found.2, |x, y| x == y);
-value!(
-    f32,
-    'w',
-    |bits| f32::from_bits(bits as u32),
-    |found: Found| f32::from_bits(found.1),
-    |x: f32, y: f32| x.to_bits() == y.to_bits() || x.is_nan() && y.is_nan()
-);
-value!(f64, 'd', f64::from_bits, |found: Found| f64::from_bits(found.0), |x: f64, y: f64| x
-    .to_bits()
-    == y.to_bits()
-    || x.is_nan() && y.is_nan());
+value!(u64, 'd', |bits| bits, |x| x);
+value!(i64, 'd', |bits| bits as i64, |x| x as u64);
+value!(u32, 'w', |bits| bits as u32, u64::from);
+value!(i32, 'w', |bits| bits as i32, |x| x as u64);
+value!(u16, 'h', |bits| bits as u16, u64::from);
+value!(i16, 'h', |bits| bits as i16, |x| x as u64);
+value!(bool, 'p', |bits| bits & 1 == 1, u64::from);
+value!(f32, 'w', |bits| f32::from_bits(bits as u32), |x: f32| f64::bits(x.into()));
+value!(f64, 'd', f64::from_bits, |x: f64| if x.is_nan() { u64::MAX } else { x.to_bits() });
 
 /// A function of operands with the types `A`.
 trait Function<A> {
@@ -146,7 +133,7 @@ macro_rules! function {
                 names.join(", ")
             }
             fn call(&self, [$($x,)+ ..]: [u64; 4]) -> R {
-                self($($type::operand($x)),+)
+                self($($type::of($x)),+)
             }
         }
     };
@@ -163,9 +150,15 @@ fn check<A, F: Function<A>>(opcode: &str, expected: F) {
 
 fn check_text<A, F: Function<A>>(text: &str, expected: F) {
     let operands = operands();
-    for (&given, found) in operands.iter().zip(run(text, &operands)) {
-        let (found, expected) = (F::Result::result(found), expected.call(given));
-        assert!(found.same(expected), "{text} of {given:x?}: {found:?}, not {expected:?}");
+    for (&given, [predicate, word, double]) in operands.iter().zip(run(text, &operands)) {
+        let found = F::Result::of(match F::Result::LETTER {
+            'p' => predicate,
+            'd' => double,
+            _ => word,
+        });
+        let expected = expected.call(given);
+        let is_same = found.bits() == expected.bits();
+        assert!(is_same, "{text} of {given:x?}: {found:?}, not {expected:?}");
     }
 }
 
@@ -296,12 +289,10 @@ fn both_precisions() {
     };
     check("min.f32", smaller);
     check("max.f32", |x: f32, y: f32| -smaller(-x, -y));
-    let flushed = |x: f32| if x.is_subnormal() { 0f32.copysign(x) } else { x };
-    check("add.ftz.f32", |x: f32, y: f32| flushed(flushed(x) + flushed(y)));
-    check("mul.rn.ftz.f32", |x: f32, y: f32| flushed(flushed(x) * flushed(y)));
-    check("fma.rn.ftz.f32", |x: f32, y: f32, z: f32| {
-        flushed(flushed(x).mul_add(flushed(y), flushed(z)))
-    });
+    let ftz = |x: f32| if x.is_subnormal() { 0f32.copysign(x) } else { x };
+    check("add.ftz.f32", |x: f32, y: f32| ftz(ftz(x) + ftz(y)));
+    check("mul.rn.ftz.f32", |x: f32, y: f32| ftz(ftz(x) * ftz(y)));
+    check("fma.rn.ftz.f32", |x: f32, y: f32, z: f32| ftz(ftz(x).mul_add(ftz(y), ftz(z))));
     check("add.f64", |x: f64, y: f64| x + y);
     check("fma.rn.f64", f64::mul_add);
     check("div.rn.f64", |x: f64, y: f64| x / y);
@@ -407,7 +398,7 @@ fn products_of_matrices() {
     let operands: Vec<_> = (0..96).map(of_lane).collect();
     for (second, to) in ["{%d7, %d6}", "{%d6, %d7}"].into_iter().enumerate() {
         let found = run(&format!("{PRODUCT} {to}, {{%d0}}, {{%d1}}, {{%d2, %d3}};"), &operands);
-        for (lane, (found, ..)) in found.into_iter().enumerate() {
+        for (lane, [.., found]) in found.into_iter().enumerate() {
             let (warp, row, column) = (lane / 32 * 32, lane % 32 / 4, 2 * (lane % 4) + second);
             let expected = (0..4).fold(operand(lane, 2 + second), |sum, k| {
                 operand(warp + 4 * row + k, 0).mul_add(operand(warp + 4 * column + k, 1), sum)
