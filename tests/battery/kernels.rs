@@ -5,6 +5,7 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use rayon::prelude::*;
 use spmv_matrix::Csr;
 use spmv_matrix::verify::Reference;
 use spmv_methods::device::model::Model;
@@ -146,7 +147,8 @@ fn choice(text: &str) -> Choice<'static> {
 #[test]
 fn faults_in_kernels_are_detected() {
     let samples = samples();
-    let unfound: Vec<_> = faults().filter(|fault| !is_found(&samples, fault)).collect();
+    let faults: Vec<_> = faults().collect();
+    let unfound: Vec<_> = faults.par_iter().filter(|fault| !is_found(&samples, fault)).collect();
     assert!(unfound.is_empty(), "not found: {unfound:#?}");
 }
 

@@ -57,7 +57,7 @@ pub struct Nvrtc {
 
 /// The input of a compilation: a program with everything that its machine code depends on except the compiler.
 pub struct Unit<'a> {
-    name: &'a str,
+    pub name: &'a str,
     pub source: &'a str,
     pub options: Vec<String>,
 }
@@ -101,6 +101,13 @@ impl<'a> Unit<'a> {
         ];
         options.extend(constants.iter().map(|(name, value)| format!("-D{name}={value}")));
         Self { name: program.name, source: program.text(), options }
+    }
+
+    /// Leaves out the second half of the compilation, from PTX to machine code, which also finds out what resources each
+    /// kernel uses.
+    pub fn only_ptx(mut self) -> Self {
+        self.options[0] = self.options[0].replace("=sm_", "=compute_");
+        self
     }
 
     pub fn key(&self) -> Key {

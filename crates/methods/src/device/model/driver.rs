@@ -10,6 +10,7 @@ use ptx_machine::{Fault, Kernel, Launch, Program as Ptx};
 
 use super::timing::Timing;
 use super::{Loaded, Model, TICK, compile, outside};
+use crate::device::cuda::nvrtc::Unit;
 use crate::device::cusparse::CuSparse;
 use crate::device::driver::{
     Address, ArgumentKind, Driver, Event, GraphId, KernelId, KernelLaunch, Modelled, ModuleId,
@@ -263,7 +264,12 @@ impl Driver for Model {
     ) -> Result<ModuleId, Unprepared> {
         let rewritten = self.rewrite.as_ref().map(|to| to(program, precision, constants));
         let source = rewritten.unwrap_or_else(|| program.text().to_owned());
-        let (ptx, usage) = compile(self.architecture, program, &source, precision, constants)?;
+        let mut unit = Unit::new(self.architecture, program, precision, constants);
+        unit.source = &source;
+        if self.timing.is_none() {
+            unit = unit.only_ptx();
+        }
+        let (ptx, usage) = compile(self.architecture, unit)?;
         let variables = self.variables(&ptx)?;
         let loaded = Loaded { name: program.name, source, ptx, usage, variables };
         let mut modules = self.modules.borrow_mut();

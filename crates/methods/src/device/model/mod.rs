@@ -68,7 +68,7 @@ struct Loaded {
     name: &'static str,
     source: String,
     ptx: Ptx,
-    /// The resource usage of each kernel on the GPU that it was compiled for.
+    /// The resource usage of each kernel on the GPU that it was compiled for; empty if times are not modelled.
     usage: Vec<Usage>,
     /// The addresses of its variables; 0 for unused ones.
     variables: Vec<Address>,
@@ -176,18 +176,9 @@ impl Drop for Model {
 /// The prefix of the lines of the compiler's log, which are stored after the PTX in the cache.
 const LOG: &str = "\n// log: ";
 
-/// Compiles the text `source` of `program` with NVRTC for an architecture, and returns the resource usage of each kernel on
-/// it too. `VALUE_T` and the constants are defined. The result is cached. Without a compiler, a cached result of any other
-/// compiler is used.
-fn compile(
-    architecture: (u32, u32),
-    program: &Program,
-    source: &str,
-    precision: Precision,
-    constants: &[(&'static str, usize)],
-) -> Result<(Ptx, Vec<Usage>), Unprepared> {
-    let mut unit = Unit::new(architecture, program, precision, constants);
-    unit.source = source;
+/// Compiles a unit with NVRTC for an architecture, and returns the resource usage of each kernel too, if machine code is
+/// made of it. The result is cached. Without a compiler, a cached result of any other compiler is used.
+fn compile(architecture: (u32, u32), mut unit: Unit) -> Result<(Ptx, Vec<Usage>), Unprepared> {
     unit.options.push("--generate-line-info".into());
     let cache = CacheFolder::of_user("kernels");
     let of_any = unit.key().and(["ptx"]);
@@ -208,6 +199,6 @@ fn compile(
     let text = String::from_utf8(text).map_err(|_| Failed("the PTX is not valid UTF-8".into()))?;
     let log: Vec<_> = text.split(LOG).skip(1).collect();
     let ptx = Ptx::parse(&text)
-        .map_err(|error| Failed(format!("{}: error in the PTX: {error}", program.name)))?;
+        .map_err(|error| Failed(format!("{}: error in the PTX: {error}", unit.name)))?;
     Ok((ptx, Usage::of(&log.join("\n"))))
 }
