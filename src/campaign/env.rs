@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
+use std::time::SystemTime;
 
 use super::gpus::Answers;
 use crate::bench::clock::Clock;
@@ -54,15 +55,16 @@ impl<'a> Env<'a> {
         interrupted: &'a AtomicBool,
         system: System,
     ) -> Self {
-        let now = jiff::Timestamp::now();
+        let now = SystemTime::now();
+        let id = humantime::format_rfc3339_millis(now).to_string().replace(['-', ':', '.'], "");
         Self {
             stdout,
             stderr,
             terminal: false,
             width: None,
             clock,
-            date: now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-            run_id: format!("{}-{}", now.strftime("%Y%m%dT%H%M%S%3fZ"), std::process::id()),
+            date: humantime::format_rfc3339_seconds(now).to_string(),
+            run_id: format!("{id}-{}", std::process::id()),
             interrupted,
             system,
             readings: Readings::now,

@@ -3,10 +3,8 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
-use jiff::Timestamp;
-use jiff::fmt::rfc2822;
 use reqwest::header::{
     CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, LAST_MODIFIED,
     RETRY_AFTER,
@@ -126,7 +124,7 @@ impl Download<'_> {
                 self.part.discard()?;
                 return Err(passing(format!("the server has no data after byte {had}")));
             }
-            _ => return Err(refusal(response.status(), headers, Timestamp::now())),
+            _ => return Err(refusal(response.status(), headers, SystemTime::now())),
         };
         self.check_size(total.unwrap_or(begin))?;
         self.check_room(begin, total)?;
@@ -241,7 +239,7 @@ fn passing(message: String) -> FetchError {
 }
 
 /// Returns what a response without a file means. `now` is the time of the response.
-fn refusal(status: StatusCode, headers: &HeaderMap, now: Timestamp) -> FetchError {
+fn refusal(status: StatusCode, headers: &HeaderMap, now: SystemTime) -> FetchError {
     let message = status.to_string();
     if !matches!(status.as_u16(), 403 | 408 | 429 | 500..=599) {
         return FetchError::Refused(message);
@@ -257,13 +255,13 @@ fn refusal(status: StatusCode, headers: &HeaderMap, now: Timestamp) -> FetchErro
 }
 
 /// Parses a Retry-After header: a number of seconds or a date.
-fn wait(text: &str, now: Timestamp) -> Option<Duration> {
+fn wait(text: &str, now: SystemTime) -> Option<Duration> {
     if let Ok(seconds) = text.trim().parse() {
         return Some(Duration::from_secs(seconds));
     }
-    let date = rfc2822::parse(text.trim()).ok()?;
+    let date = httpdate::parse_http_date(text.trim()).ok()?;
     // A date that has passed asks for no pause.
-    Some(Duration::try_from(date.timestamp().duration_since(now)).unwrap_or_default())
+    Some(date.duration_since(now).unwrap_or_default())
 }
 
 /// Returns whether a file that begins with these bytes is a web page, such as the login page of a network. Neither an
@@ -308,7 +306,7 @@ mod tests {
     /// Each case is a status, the header Retry-After, and the pause or the reason why there is no other attempt.
     #[test]
     fn only_what_passes_is_worth_another_try() {
-        let now = "2026-11-21T10:00:00Z".parse().unwrap();
+        let now = humantime::parse_rfc3339("2026-11-21T10:00:00Z").unwrap();
         let mut cases = vec![
             (503, "0", Ok(Some(0))),
             (503, " 600 ", Ok(Some(600))),
