@@ -95,7 +95,7 @@ pub struct Settings {
     pub protocol: Protocol,
     /// The number of products to time; `None`: depends on the number of nonzeros, see [`Settings::products`].
     pub iterations: Option<usize>,
-    /// The number of untimed products before the samples of each round.
+    /// The number of untimed products before the samples of each round; 0 is the same as 1.
     pub warmups: usize,
     /// The minimum total time of products, even if `iterations` is reached before.
     #[serde(with = "seconds")]

@@ -56,7 +56,7 @@ pub struct MeasureArgs {
     /// 50000 on a GPU; or as in the protocol]
     #[arg(long, value_name = "N", value_parser = whole_from(1, u32::MAX))]
     pub iterations: Option<u32>,
-    /// Number of untimed products before each round [default: 5, or as in the protocol]
+    /// Number of untimed products before each round; at least one runs [default: 5, or as in the protocol]
     #[arg(long, value_name = "N", value_parser = whole::<usize>)]
     pub warmups: Option<usize>,
     /// Time each method on each matrix for at least this many seconds [default: 0, or as in the protocol]

@@ -4,19 +4,22 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use clap::ValueEnum;
 use expect_test::expect_file;
 use serde_json::{Value, json};
 use spmv_bench::bench::clock::SystemClock;
 use spmv_bench::bench::peak::Peak;
-use spmv_bench::bench::plan::Protocol;
+use spmv_bench::bench::plan::{Protocol, Settings};
 use spmv_bench::record::column::{ColumnInfo, Kind};
 use spmv_bench::record::row::Row;
 use spmv_bench::record::run::{Bandwidth, DeviceBandwidth, RunRecord};
 use spmv_bench::report::column::DERIVED;
+use spmv_methods::METHODS;
 use spmv_methods::device::facts::{Activity, Clocks};
 use spmv_methods::device::model::Model;
+use spmv_methods::method::{Device, Method};
 
 use super::check_parts;
 use super::env::{Dir, run_on, skip};
@@ -73,22 +76,40 @@ fn the_schema_of_rows_follows_from_the_columns() {
     expect_file!["../../docs/schema/row.schema.json"].assert_eq(&expected);
 }
 
-/// The run schema, the options in the documents and the dictionary of the fuzz target name all protocols.
+/// The run schema, the documents and the dictionary of the fuzz target have all protocols.
 #[test]
 fn every_protocol_is_in_the_schema_and_in_the_documents() {
-    let schema: Value = serde_json::from_str(&read("docs/schema/run.schema.json")).unwrap();
     let names = json!(Protocol::value_variants());
+    let schema: Value = serde_json::from_str(&read("docs/schema/run.schema.json")).unwrap();
     let known = schema.pointer("/$defs/settings/properties/protocol/enum").unwrap();
-    assert_eq!(*known, names);
+    assert_eq!(*known, names, "docs/schema/run.schema.json");
     let names: Vec<String> = serde_json::from_value(names).unwrap();
     let option = format!("`--protocol {}`", names.join("\\|"));
-    assert!(read("docs/usage.md").contains(&option), "{option}");
-    for (file, quote) in
-        [("docs/methodology.md", "`"), ("fuzz/dictionaries/experiment.dict", "\\\"")]
-    {
-        let text = read(file);
-        for name in &names {
-            assert!(text.contains(&format!("{quote}{name}{quote}")), "{file} has no {name}");
+    assert!(read("docs/usage.md").contains(&option), "docs/usage.md has no {option}");
+    let (table, words) = (read("docs/methodology.md"), read("fuzz/dictionaries/experiment.dict"));
+    for (name, &protocol) in names.iter().zip(Protocol::value_variants()) {
+        let Settings { rounds, warmups, max_time, x, iterations, .. } = Settings::new(protocol);
+        let limit = match max_time {
+            Duration::MAX => "none".into(),
+            limit => format!("{} s", limit.as_secs()),
+        };
+        let products = iterations.map_or("clamp(".into(), |products| format!("{products} |\n"));
+        let x = format!("{x:?}").to_lowercase();
+        let row = format!("\n| `{name}` | {rounds} | {warmups} | {limit} | {x} | {products}");
+        assert!(table.contains(&row), "docs/methodology.md has no row {row}");
+        assert!(words.contains(&format!("\\\"{name}\\\"")), "the dictionary has no {name}");
+    }
+}
+
+/// Every method has its place in the tables that are written by hand.
+#[test]
+fn every_method_is_in_the_tables_of_methods() {
+    let of_libraries = |method: &&Method| method.name.starts_with("cusparse");
+    for method in METHODS.iter().filter(|method| !of_libraries(method)) {
+        let own_on_cpu = method.device() == Device::Cpu && !method.name.starts_with("mkl");
+        for file in ["README.md", "docs/many-cores.md"].iter().take(1 + usize::from(own_on_cpu)) {
+            let name = format!("`{}`", method.name);
+            assert!(read(file).contains(&name), "{file} has no {name} in its table of methods");
         }
     }
 }
