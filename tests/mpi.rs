@@ -20,6 +20,8 @@ fn alone(words: &str) -> Output {
 fn mpirun(ranks: usize, words: &str) -> Output {
     let ranks = ranks.to_string();
     Command::new("mpirun")
+        // After a failure it would wait two seconds for ranks that have ended.
+        .args(["--mca", "odls_base_sigkill_timeout", "0"])
         .args(["-n", &ranks, "--oversubscribe", "--allow-run-as-root", PROGRAM])
         .args(words.split_whitespace())
         .output()

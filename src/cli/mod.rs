@@ -86,6 +86,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>, env: &mut Env) -> Result<Co
         Err(help) => return ok(write!(env.stdout, "{}", help.render())),
     };
     #[cfg(feature = "mpi")]
+    spmv_methods::added::add_own(&spmv_methods::cpu::mpi_merge::METHOD);
+    #[cfg(feature = "mpi")]
     if let Some(verdict) = ranks::run(cli.command.is_none().then_some(&cli.single), &words, env)? {
         return Ok(verdict);
     }

@@ -18,6 +18,8 @@ pub struct MethodFile {
     pub methods: Vec<Method>,
 }
 
+/// A method that only some builds of the program have.
+static OWN: OnceLock<&'static Method> = OnceLock::new();
 /// The files and their methods.
 static ADDED: OnceLock<(Vec<PathBuf>, Vec<Method>)> = OnceLock::new();
 
@@ -28,8 +30,9 @@ pub fn add(files: Vec<MethodFile>) -> Result<()> {
     for MethodFile { path, methods } in files {
         for method in methods {
             let name = method.name;
+            let others = METHODS.iter().chain(own()).chain(&added);
             ensure!(
-                !METHODS.iter().chain(&added).any(|other| other.name == name),
+                !others.into_iter().any(|other| other.name == name),
                 "{}: there is another method '{name}': give its method another name",
                 path.display()
             );
@@ -39,6 +42,14 @@ pub fn add(files: Vec<MethodFile>) -> Result<()> {
     }
     ADDED.get_or_init(|| (paths, added));
     Ok(())
+}
+
+pub fn add_own(method: &'static Method) {
+    OWN.get_or_init(|| method);
+}
+
+pub fn own() -> Option<&'static Method> {
+    OWN.get().copied()
 }
 
 pub fn methods() -> &'static [Method] {

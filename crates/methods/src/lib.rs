@@ -63,8 +63,6 @@ pub static METHODS: &[Method] = &[
     cpu::kokkos_style::METHOD,
     cpu::merge::METHOD,
     cpu::merge_numa::METHOD,
-    #[cfg(feature = "mpi")]
-    cpu::mpi_merge::METHOD,
     cpu::csb::METHOD,
     cpu::oski_style::METHOD,
     cpu::csr5::METHOD,
@@ -130,9 +128,9 @@ pub static METHODS: &[Method] = &[
     vendor::cusparse_sell::METHOD,
 ];
 
-/// Returns all methods: those of this program, and then those of the user.
+/// Returns all methods: those of this program, and then those that were added.
 pub fn all() -> impl Iterator<Item = &'static Method> {
-    METHODS.iter().chain(added::methods())
+    METHODS.iter().chain(added::own()).chain(added::methods())
 }
 
 pub fn named(name: &str) -> Option<&'static Method> {

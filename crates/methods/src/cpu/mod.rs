@@ -20,7 +20,6 @@ pub mod hyb;
 pub mod kokkos_style;
 pub mod merge;
 pub mod merge_numa;
-#[cfg(feature = "mpi")]
 pub mod mpi_merge;
 pub mod oski_style;
 pub mod packed;

@@ -10,10 +10,11 @@ use crate::simd::Lanes;
 use spmv_matrix::Csr;
 use spmv_matrix::scalar::Scalar;
 
-pub const NAME: &str = METHOD.name;
+pub const NAME: &str = "mpi-merge";
 
-pub const METHOD: Method = Method {
-    name: "mpi-merge",
+// A constant would be compiled in the crate that uses it, for which products are not optimised.
+pub static METHOD: Method = Method {
+    name: NAME,
     source: "merge-spmv-sc16, I and III, over distributed memories",
     summary: "one equal piece of the merge path per MPI rank, one thread per rank: mpirun -n N spmv-bench \
               --methods mpi-merge",
