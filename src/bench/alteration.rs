@@ -7,9 +7,8 @@
 
 use std::collections::BTreeMap;
 
-use bytemuck::pod_read_unaligned;
+use rand::RngExt;
 use rand::rngs::Xoshiro256PlusPlus;
-use rand::{RngExt, SeedableRng};
 use rayon::prelude::*;
 
 use super::inputs::Inputs;
@@ -17,7 +16,7 @@ use spmv_matrix::Csr;
 use spmv_matrix::scalar::Scalar;
 use spmv_matrix::verify::{ReferenceRow, RowSum};
 
-/// The maximum number of elements of x that change, and of elements of y that [`few_spoilt`] returns.
+/// The maximum number of elements of x that change.
 const ELEMENTS: usize = 16;
 
 /// An upper bound of Σ|new − old| over the changed elements of x: all values are in [-1, 1].
@@ -118,37 +117,4 @@ fn changes_of_columns<T: Scalar>(csr: &Csr<T>, elements: &Elements<T>) -> BTreeM
         }
     }
     columns
-}
-
-pub fn spoil_few<T: Scalar>(y: &mut [T], seed: u64) {
-    few_spoilt(y.len(), seed).for_each(|(index, value)| y[index] = value);
-}
-
-/// Returns indices of a few of `len` elements, and the values that overwrite them, so that a product that does not write
-/// these elements is found wrong. Both depend only on `len` and `seed`.
-pub fn few_spoilt<T: Scalar>(len: usize, seed: u64) -> impl Iterator<Item = (usize, T)> {
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    (0..ELEMENTS.min(len)).map(move |_| (random.random_range(0..len), spoilt(&mut random)))
-}
-
-/// Overwrites all elements with pseudo-random bits that depend only on `seed`.
-pub fn spoil<T: Scalar>(y: &mut [T], seed: u64) {
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    y.iter_mut().for_each(|value| *value = spoilt(&mut random));
-}
-
-/// Returns whether all elements are bitwise equal to what [`spoil`] writes for `seed`.
-pub fn is_spoilt<T: Scalar>(y: &[T], seed: u64) -> bool {
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let bits = bytemuck::bytes_of::<T>;
-    y.iter().all(|value| bits(value) == bits(&spoilt(&mut random)))
-}
-
-/// Returns NaN or arbitrary bits, each with probability 1/2. A single fixed value would let a library detect that its
-/// result is about to be verified.
-fn spoilt<T: Scalar>(random: &mut Xoshiro256PlusPlus) -> T {
-    let bits: u64 = random.random();
-    let arbitrary = pod_read_unaligned(&bits.to_ne_bytes()[..size_of::<T>()]);
-    // An index instead of a branch, which the processor would mispredict for every other element.
-    [T::nan(), arbitrary][(bits % 2) as usize]
 }

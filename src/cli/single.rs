@@ -21,8 +21,10 @@ use live::Live;
 
 /// The matrix that is measured if the command line names none.
 const DEFAULT_MATRIX: &str = "gen:grid2d,n=1000,points=5,random=1";
-/// How long the products of a method are then timed: whoever names no matrix wants to see what the program does.
+/// How long the products of a method are then timed, and in how many rounds: whoever names no matrix wants to see what the
+/// program does.
 const DEFAULT_TIME: Duration = Duration::from_millis(300);
+const DEFAULT_ROUNDS: u32 = 4;
 
 #[derive(Clone, Debug, Args)]
 pub struct SingleArgs {
@@ -60,6 +62,7 @@ impl SingleArgs {
         let mut measure = self.measure.clone();
         if self.named().is_none() && measure.protocol == Protocol::MergeSpmv {
             measure.max_time.get_or_insert(DEFAULT_TIME);
+            measure.rounds.get_or_insert(DEFAULT_ROUNDS);
         }
         measure
     }

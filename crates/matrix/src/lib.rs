@@ -21,6 +21,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`scalar`] | the two precisions |
+//! | [`spoil`] | values that overwrite y before a product |
 //! | [`near`] | suggestions for mistyped words |
 //! | [`system`] | facts about the machine and its limits, pages |
 //! | [`cache`] | files that only save time |
@@ -53,6 +54,7 @@ pub mod order;
 pub mod remarks;
 pub mod scalar;
 pub mod source;
+pub mod spoil;
 pub mod stats;
 pub mod system;
 pub mod transpose;

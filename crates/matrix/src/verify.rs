@@ -6,11 +6,12 @@
 //! summation of n_i products, scaled by α and added to β·y0, stays within the bound for c = 1 to first order in u.
 //! The term with η allows for products that underflow or are flushed to zero.
 
+use bytemuck::cast_slice;
 use rayon::prelude::*;
 
 use crate::Csr;
 use crate::order::Permutation;
-use crate::scalar::Scalar;
+use crate::scalar::{Precision, Scalar};
 
 /// The constant c: 1 covers the rounding error to first order in u, 2 also the higher orders.
 pub const BOUND_FACTOR: f64 = 2.0;
@@ -122,7 +123,24 @@ impl Reference {
     }
 
     /// Compares y, which has one value per row, with the reference.
+    // Functions without type parameters are compiled here, optimised for speed; the program that calls this one after every
+    // few products is optimised for size.
     pub fn judge<T: Scalar>(&self, y: &[T]) -> Verdict {
+        match T::PRECISION {
+            Precision::F64 => self.judge_f64(cast_slice(y)),
+            Precision::F32 => self.judge_f32(cast_slice(y)),
+        }
+    }
+
+    fn judge_f64(&self, y: &[f64]) -> Verdict {
+        self.verdict(y)
+    }
+
+    fn judge_f32(&self, y: &[f32]) -> Verdict {
+        self.verdict(y)
+    }
+
+    fn verdict<T: Scalar>(&self, y: &[T]) -> Verdict {
         assert_eq!(y.len(), self.rows.len());
         let ratio = |row: usize| (self.rows[row].error_ratio(y[row].widen()), row);
         let order = |a: &(f64, usize), b: &(f64, usize)| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1));

@@ -1,12 +1,13 @@
-//! The methods of the user, in plug-ins and `.cu` files, which are added to the list of methods when a command begins.
+//! What is added to the list of methods when a command begins: the methods of the user, in plug-ins and `.cu` files, and
+//! one that the program has only with MPI.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use anyhow::{Result, ensure};
 
-use super::METHODS;
 use crate::kernel_file::{Definition, KernelFile};
+use crate::list::METHODS;
 use crate::method::{
     Code, Method, Operations, Parameter, Setup, custom, custom_on_gpu, memory_of_custom,
 };
@@ -18,7 +19,7 @@ pub struct MethodFile {
     pub methods: Vec<Method>,
 }
 
-/// A method that only some builds of the program have.
+/// The method of a program with MPI.
 static OWN: OnceLock<&'static Method> = OnceLock::new();
 /// The files and their methods.
 static ADDED: OnceLock<(Vec<PathBuf>, Vec<Method>)> = OnceLock::new();
@@ -44,6 +45,7 @@ pub fn add(files: Vec<MethodFile>) -> Result<()> {
     Ok(())
 }
 
+/// Adds a method that only some builds of the program have. It is listed before those of the user.
 pub fn add_own(method: &'static Method) {
     OWN.get_or_init(|| method);
 }

@@ -1,15 +1,46 @@
-//! A resident thread block: its shared memory, its barriers and its mbarriers.
+//! A launch, and its resident thread blocks: their shared memory, barriers and mbarriers.
 
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use crate::lanes::LANES;
 use crate::memory::POISON;
+use crate::program::Kernel;
 use crate::race::{Acquired, Moment, ProxyFences, Release, Word};
-use crate::warp::Launch;
 
 pub const BARRIERS: usize = 16;
 /// The maximum number of arrivals at an mbarrier and of its outstanding bytes.
 pub const MOST: i64 = (1 << 20) - 1;
+
+/// A launch: a kernel with its arguments and shapes, and the number of resident blocks.
+pub struct Launch<'a> {
+    pub kernel: &'a Kernel,
+    /// The bytes of the arguments.
+    pub arguments: &'a [u8],
+    /// The addresses of the module's variables.
+    pub variables: &'a [u64],
+    /// The number of blocks by dimension.
+    pub grid: [u32; 3],
+    /// The number of threads per block by dimension.
+    pub shape: [u32; 3],
+    /// The size of the dynamic shared memory in bytes.
+    pub dynamic_shared: usize,
+    /// The maximum number of resident blocks on the whole GPU.
+    pub resident: usize,
+    /// Whether the kernel may start before the previous one has ended (programmatic dependent launch). The machine still
+    /// runs it afterwards, but checks that its threads wait before they use the same memory.
+    pub dependent: bool,
+}
+
+impl Launch<'_> {
+    pub(crate) fn threads(&self) -> usize {
+        self.shape.iter().map(|&n| n as usize).product()
+    }
+
+    pub(crate) fn warps(&self) -> usize {
+        self.threads().div_ceil(LANES)
+    }
+}
 
 #[derive(Default)]
 pub struct Block {

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::block::{Barrier, Block};
+use crate::block::{Barrier, Block, Launch};
 use crate::fault::{Checked, Fault};
 use crate::lanes::LANES;
 use crate::memory::Memory;
@@ -11,7 +11,7 @@ use crate::model::Recorder;
 use crate::program::Parameter;
 use crate::race::{Acquired, Releases, Word};
 use crate::random::Random;
-use crate::warp::{Engine, Launch, Pause, Turn, Warp, thread_index};
+use crate::warp::{Engine, Pause, Turn, Warp, thread_index};
 
 /// The polls per ready warp without any change after which a deadlock is reported. A poll is an instruction that
 /// may wait for another warp, for example a volatile load.

@@ -31,8 +31,8 @@ mod race;
 mod random;
 mod warp;
 
+pub use block::Launch;
 pub use fault::Fault;
 pub use launch::Machine;
 pub use memory::Memory;
 pub use program::{Kernel, Program};
-pub use warp::Launch;

@@ -6,7 +6,7 @@ use ptx_machine::model::Cure;
 use rand::rngs::Xoshiro256PlusPlus;
 
 use super::{Backend, PEAK_REPETITIONS, Parts, STAGE_PRODUCTS, footprint, rehearsal_matrix};
-use crate::bench::alteration::{Alteration, few_spoilt};
+use crate::bench::alteration::Alteration;
 use crate::bench::execute::Bench;
 use crate::bench::inputs::Inputs;
 use crate::bench::need::{self, SMALL_ON_DEVICE};
@@ -14,6 +14,7 @@ use crate::bench::peak::Peak;
 use crate::bench::plan::CacheState;
 use spmv_matrix::memory::extent::Extent;
 use spmv_matrix::memory::{self, Available, Size};
+use spmv_matrix::spoil::few_spoilt;
 use spmv_methods::device::buffer::Value;
 use spmv_methods::device::facts::Clocks;
 use spmv_methods::device::probe::{DeviceSweeps, Probe};

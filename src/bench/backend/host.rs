@@ -167,9 +167,7 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
         let (alpha, beta) = self.bench.settings.factors();
         watched(prepared.is_foreign, || {
             let start = self.bench.clock.now();
-            for _ in 0..products {
-                prepared.multiply(alpha, &self.x, beta, &mut self.y)?;
-            }
+            prepared.repeat(products, alpha, &self.x, beta, &mut self.y)?;
             Ok(self.bench.clock.now() - start)
         })
     }

@@ -10,7 +10,7 @@ use ptx_machine::model::Cure;
 use rand::rngs::Xoshiro256PlusPlus;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::alteration::{Alteration, spoil_few};
+use super::alteration::Alteration;
 use super::inputs::Inputs;
 use super::metrics::compulsory_bytes;
 use super::peak::Peak;
@@ -20,6 +20,7 @@ use spmv_matrix::Csr;
 use spmv_matrix::memory::Available;
 use spmv_matrix::memory::extent::Extent;
 use spmv_matrix::scalar::Scalar;
+use spmv_matrix::spoil::few_spoilt;
 use spmv_matrix::verify::{Reference, Verdict};
 use spmv_methods::device::Stage;
 use spmv_methods::device::facts::Clocks;
@@ -78,9 +79,9 @@ pub trait Backend<'a, T: Scalar> {
     fn set_x(&mut self, x: &[T], changed: &[usize]) -> Result<(), Failed>;
     /// Lets `write` overwrite elements of y on the host. The next product receives this y.
     fn write_y(&mut self, write: &mut dyn FnMut(&mut [T])) -> Result<(), Failed>;
-    /// Overwrites a few elements of y, those of [`few_spoilt`](super::alteration::few_spoilt).
+    /// Overwrites a few elements of y, those of [`few_spoilt`].
     fn spoil_few(&mut self, seed: u64) -> Result<(), Failed> {
-        self.write_y(&mut |y| spoil_few(y, seed))
+        self.write_y(&mut |y| few_spoilt(y.len(), seed).for_each(|(index, value)| y[index] = value))
     }
     /// Returns y after all products that were enqueued.
     fn y(&mut self) -> Result<&[T], Failed>;

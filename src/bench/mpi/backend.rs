@@ -241,9 +241,7 @@ impl<'a, T: Sent> Backend<'a, T> for Distribution<'a, T> {
         let (clock, (alpha, beta)) = (self.bench.clock, self.bench.settings.factors());
         self.ranks.barrier();
         let start = clock.now();
-        for _ in 0..products {
-            prepared.multiply(alpha, &self.x, beta, &mut self.y)?;
-        }
+        prepared.repeat(products, alpha, &self.x, beta, &mut self.y)?;
         Ok(self.longest(clock.now() - start))
     }
 

@@ -48,7 +48,7 @@ impl<T: Scalar> Operands<'_, T> {
 }
 
 /// Returns a product that does not fail and uses `extra_bytes` in addition to CSR. With β = 0 it must not read y.
-pub fn multiplying<'a, T>(
+pub fn multiplying<'a, T: Copy>(
     csr: &'a Csr<T>,
     extra_bytes: usize,
     mut product: impl FnMut(Operands<T>, &mut [T]) + 'a,

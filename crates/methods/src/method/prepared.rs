@@ -29,10 +29,20 @@ pub struct Prepared<'a, T, V: ?Sized = [T]> {
 /// A method that has been prepared for one matrix, with vectors in device memory.
 pub type PreparedOnGpu<'a, T> = Prepared<'a, T, Buffer<T>>;
 
-/// The function (α, x, β, y) ↦ y ← αAx + βy.
-type Product<'a, T, V> = dyn FnMut(T, &V, T, &mut V) -> Result<(), Failed> + 'a;
+/// The function (n, α, x, β, y) ↦ y ← αAx + βy, n times.
+type Product<'a, T, V> = dyn FnMut(usize, T, &V, T, &mut V) -> Result<(), Failed> + 'a;
 
-impl<'a, T> Prepared<'a, T> {
+/// Returns a product that repeats itself. The loop is compiled with the product, for speed: in the program that times it,
+/// which is compiled for size, it would take longer than the product of a small matrix.
+fn repeating<'a, T: Copy, V: ?Sized>(
+    mut product: impl FnMut(T, &V, T, &mut V) -> Result<(), Failed> + 'a,
+) -> Box<Product<'a, T, V>> {
+    Box::new(move |times, alpha, x, beta, y| {
+        (0..times).try_for_each(|_| product(alpha, x, beta, y))
+    })
+}
+
+impl<'a, T: Copy> Prepared<'a, T> {
     /// Creates a product that this project computes and that uses `extra_bytes` in addition to CSR. The
     /// arguments of `product` are α, x, β, y; with β = 0 it must not read y.
     pub fn new(
@@ -49,7 +59,7 @@ impl<'a, T> Prepared<'a, T> {
         extra_bytes: usize,
         product: impl FnMut(T, &[T], T, &mut [T]) -> Result<(), Failed> + 'a,
     ) -> Self {
-        Self::made([rows, cols], Box::new(product), Some(extra_bytes as u64))
+        Self::made([rows, cols], repeating(product), Some(extra_bytes as u64))
     }
 }
 
@@ -60,7 +70,7 @@ impl<'a, T: Pod> PreparedOnGpu<'a, T> {
         csr: &DeviceCsr<'a, T>,
         product: impl FnMut(T, &Buffer<T>, T, &mut Buffer<T>) -> Result<(), Failed> + 'a,
     ) -> Self {
-        Self::made([csr.host.rows(), csr.host.cols()], Box::new(product), None)
+        Self::made([csr.host.rows(), csr.host.cols()], repeating(product), None)
     }
 }
 
@@ -75,7 +85,7 @@ impl<T: Pod + PartialEq> PreparedOnGpu<'_, T> {
         y: &mut Buffer<T>,
     ) -> Result<Self, Failed> {
         let mut product = self.product;
-        let graph = gpu.capture(|| product(alpha, x, beta, y))?;
+        let graph = gpu.capture(|| product(1, alpha, x, beta, y))?;
         let captured = (x.address(), y.address());
         let replay = move |a: T, x: &Buffer<T>, b: T, y: &mut Buffer<T>| {
             assert!(
@@ -86,7 +96,7 @@ impl<T: Pod + PartialEq> PreparedOnGpu<'_, T> {
             let _ = &product;
             graph.launch()
         };
-        Ok(Self { product: Box::new(replay), ..self })
+        Ok(Self { product: repeating(replay), ..self })
     }
 }
 
@@ -138,8 +148,20 @@ impl<'a, T, V: Values + ?Sized> Prepared<'a, T, V> {
     /// read. On a GPU this only enqueues the work. It panics if x does not have one value per column or y does not have one
     /// value per row, because the kernels rely on these lengths.
     pub fn multiply(&mut self, alpha: T, x: &V, beta: T, y: &mut V) -> Result<(), Failed> {
+        self.repeat(1, alpha, x, beta, y)
+    }
+
+    /// Computes the product `times` times, like [`multiply`](Self::multiply).
+    pub fn repeat(
+        &mut self,
+        times: usize,
+        alpha: T,
+        x: &V,
+        beta: T,
+        y: &mut V,
+    ) -> Result<(), Failed> {
         assert_eq!((x.count(), y.count()), (self.cols, self.rows), "lengths of x and y");
-        (self.product)(alpha, x, beta, y)
+        (self.product)(times, alpha, x, beta, y)
     }
 }
 

@@ -11,9 +11,10 @@ mod run;
 
 pub use run::{Engine, Pause, Turn};
 
+use crate::block::Launch;
 use crate::lanes::{LANES, Mask, Registers, each, which};
 use crate::memory::POISON;
-use crate::program::{Bank, Constant, Instruction, Kernel, Question, Special, Vote};
+use crate::program::{Bank, Constant, Instruction, Question, Special, Vote};
 use crate::race;
 
 /// The number of backward jumps after which another group of lanes runs, because a loop may wait for it.
@@ -59,36 +60,6 @@ struct Group {
     mask: Mask,
     /// Whether the lanes wait there for other lanes of the warp.
     waits: bool,
-}
-
-/// A launch: a kernel with its arguments and shapes, and the number of resident blocks.
-pub struct Launch<'a> {
-    pub kernel: &'a Kernel,
-    /// The bytes of the arguments.
-    pub arguments: &'a [u8],
-    /// The addresses of the module's variables.
-    pub variables: &'a [u64],
-    /// The number of blocks by dimension.
-    pub grid: [u32; 3],
-    /// The number of threads per block by dimension.
-    pub shape: [u32; 3],
-    /// The size of the dynamic shared memory in bytes.
-    pub dynamic_shared: usize,
-    /// The maximum number of resident blocks on the whole GPU.
-    pub resident: usize,
-    /// Whether the kernel may start before the previous one has ended (programmatic dependent launch). The machine still
-    /// runs it afterwards, but checks that its threads wait before they use the same memory.
-    pub dependent: bool,
-}
-
-impl Launch<'_> {
-    pub(crate) fn threads(&self) -> usize {
-        self.shape.iter().map(|&n| n as usize).product()
-    }
-
-    pub(crate) fn warps(&self) -> usize {
-        self.threads().div_ceil(LANES)
-    }
 }
 
 impl Warp {
