@@ -4,10 +4,10 @@
 //! because a copy of them would be in the time of the product. The views are made once per vector and kept. They are
 //! valid as long as the vectors are: a method that keeps one fails.
 
-use std::ffi::c_int;
 use std::sync::Mutex;
 
 use bytemuck::cast_slice;
+use numpy::ndarray::ArrayView1;
 use numpy::{Element, PyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
@@ -119,8 +119,8 @@ impl Functions {
         let (mut xs, mut ys) = (Views::default(), Views::default());
         let product = move |_, x: &[T], _, y: &mut [T]| {
             Python::attach(|py| {
-                let x = xs.of::<T>(py, x.as_ptr(), x.len(), ffi::PyBUF_READ)?;
-                let y = ys.of::<T>(py, y.as_mut_ptr(), y.len(), ffi::PyBUF_WRITE)?;
+                let x = xs.of::<T>(py, x.as_ptr(), x.len(), false)?;
+                let y = ys.of::<T>(py, y.as_mut_ptr(), y.len(), true)?;
                 self.multiply_once(&operand, &x, &y)
             })
             .map_err(failed)
@@ -160,7 +160,7 @@ impl Views {
         py: Python<'py>,
         begin: *const T,
         length: usize,
-        access: c_int,
+        is_writable: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
         let known = |(address, count, _): &&(usize, usize, _)| {
             (*address, *count) == (begin as usize, length)
@@ -168,20 +168,16 @@ impl Views {
         if let Some((_, _, view)) = self.0.iter().find(known) {
             return Ok(view.bind(py).clone());
         }
-        let numpy = py.import("numpy")?;
-        let dtype = T::get_dtype(py);
-        let view = if length == 0 {
-            numpy.call_method1("empty", (0, dtype))?
-        } else {
-            let bytes = (length * size_of::<T>()) as isize;
-            // SAFETY: the memory is that of a vector of the measurement, which lives as long as the prepared method. The
-            // method must not keep the view, which is checked after each call. With PyBUF_READ it cannot be written.
-            let memory = unsafe {
-                let memory = ffi::PyMemoryView_FromMemory(begin.cast_mut().cast(), bytes, access);
-                Bound::from_owned_ptr_or_err(py, memory)?
-            };
-            numpy.call_method1("frombuffer", (memory, dtype))?
+        // SAFETY: the memory is that of a vector of the measurement, which lives as long as the prepared method. The method
+        // must not keep the view, which is checked after each call. Its base is None, so that nothing else leads there.
+        let view = unsafe {
+            let vector = ArrayView1::from_shape_ptr(length, begin);
+            PyArray1::borrow_from_array(&vector, py.None().into_bound(py)).into_any()
         };
+        if !is_writable {
+            // A view without a base that owns the memory cannot be made writable again.
+            view.call_method1("setflags", (false,))?;
+        }
         self.0.push((begin as usize, length, view.clone().unbind()));
         Ok(view)
     }

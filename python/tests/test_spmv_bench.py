@@ -94,7 +94,7 @@ class Measure(unittest.TestCase):
         self.assertGreater(row["setup_ms"], 0)
 
     def test_what_a_method_does_wrong_is_in_its_row(self):
-        kept = []
+        kept, bases = [], set()
 
         def raises(a, x, y):
             raise KeyError("no such key")
@@ -106,6 +106,13 @@ class Measure(unittest.TestCase):
             kept.append(x[1:])
             y[:] = a @ x
 
+        def keeps_base(a, x, y):
+            bases.update([x.base, y.base])
+            y[:] = a @ x
+
+        def makes_x_writable(a, x, y):
+            x.setflags(write=True)
+
         def writes_x(a, x, y):
             x[:] = 1
 
@@ -113,13 +120,16 @@ class Measure(unittest.TestCase):
             raises: ("failed", "no such key"),
             zero: ("wrong", "row"),
             keeps_x: ("failed", "keeps x or y"),
+            keeps_base: ("ok", ""),
+            makes_x_writable: ("failed", "WRITEABLE"),
             writes_x: ("failed", "read-only"),
             (lambda a, x, y: a @ x): ("failed", "must write its result to y"),
         }
         for function, (status, reason) in faults.items():
             row = row_of(random_matrix(), spmv_bench.Method(function, name="fault"))
             self.assertEqual(row["status"], status, row["reason"])
-            self.assertIn(reason, row["reason"])
+            self.assertIn(reason, row["reason"] or "")
+        self.assertEqual(bases, {None}, "nothing leads to the vectors but the views")
 
     def test_a_method_in_python_has_no_factors(self):
         self.assertEqual(row_of(random_matrix(), by_scipy, alpha=2)["status"], "skipped")

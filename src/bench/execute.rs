@@ -32,6 +32,7 @@ use spmv_matrix::memory::{self, Available};
 use spmv_matrix::scalar::Scalar;
 use spmv_methods::device::facts::Clocks;
 use spmv_methods::method::{Choice, Device, Request};
+use spmv_methods::plugin::{Process, not_restored};
 
 /// How long products run on a device before the first round, so that its clocks reach their level under load.
 const WARM_UP: Duration = Duration::from_millis(200);
@@ -49,6 +50,8 @@ struct Case<'a, 'i, T, S> {
     clocks: Vec<Clocks>,
     /// The number of the part that is measured, and the number of parts, if memory is too small for all methods at once.
     part: Option<(usize, usize)>,
+    /// Whether a method has changed the process, which must not measure any more.
+    is_spoilt: bool,
     /// The outcomes so far; `None` for methods that have none yet.
     outcomes: Vec<Option<Outcome>>,
 }
@@ -74,6 +77,7 @@ pub fn measure<'a, T: Scalar, S: Backend<'a, T>>(
         kept: 0,
         clocks: Vec::new(),
         part: None,
+        is_spoilt: false,
         outcomes: vec![None; choices.len()],
     };
     let interrupted = match case.measure_all(choices) {
@@ -131,7 +135,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         let mut measured = places.iter().try_for_each(|&place| {
             self.check_interrupt()?;
             (self.bench.report)(News::Next(place, Turn::Prepare));
-            match self.enter(place, &choices[place]) {
+            match self.watching(&choices[place], |case| case.enter(place, &choices[place])) {
                 Ok(ready) => entrants.push(ready),
                 Err(end) => self.end(place, &choices[place], end)?,
             }
@@ -159,8 +163,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         warm_up: Duration,
     ) -> Result<(), Stopped> {
         if self.backend.is_modelled() {
-            entrants.drain(..).for_each(|ready| self.finish(ready));
-            return Ok(());
+            return entrants.drain(..).try_for_each(|ready| self.finish(ready));
         }
         let (rounds, mut taken) = (self.bench.settings.rounds.max(1), 0);
         self.load(entrants, warm_up)?;
@@ -169,7 +172,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             self.load(entrants, Duration::ZERO)?;
             let timeout = self.bench.settings.timeout;
             let is_done = |ready: &mut Ready<_, _>| !ready.again(timeout);
-            entrants.extract_if(.., is_done).for_each(|ready| self.finish(ready));
+            entrants.extract_if(.., is_done).try_for_each(|ready| self.finish(ready))?;
             taken += rounds;
         }
         Ok(())
@@ -212,7 +215,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             while let Some(ready) = entrants.get_mut(next) {
                 self.check_interrupt()?;
                 (self.bench.report)(News::Next(ready.place, Turn::Round { number, of }));
-                match self.take_turn(ready) {
+                match self.watching(ready.choice, |case| case.take_turn(ready)) {
                     Ok(()) => next += 1,
                     Err(end) => {
                         let ready = entrants.remove(next);
@@ -224,12 +227,25 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         self.check_interrupt()
     }
 
-    /// Records a method that has ended early. Returns an error if the device was lost with it.
+    /// Runs code of a method. If the method comes from the user, checks that it leaves the process as it was.
+    fn watching<R>(
+        &mut self,
+        choice: &Choice,
+        run: impl FnOnce(&mut Self) -> Result<R, Outcome>,
+    ) -> Result<R, Outcome> {
+        let before = choice.method.is_custom().then(Process::now);
+        let result = run(self);
+        let Some(changed) = before.and_then(|before| before.changed()) else { return result };
+        self.is_spoilt = true;
+        Err(not_restored(changed).into())
+    }
+
+    /// Records a method that has ended early. Returns an error if the device or the process was lost with it.
     fn end(&mut self, place: usize, choice: &Choice, end: Outcome) -> Result<(), Stopped> {
         // This restores the threads if the method ended before its turn did. The first error is the cause.
         let _ = self.backend.check_threads(choice.method.is_custom());
         if let Outcome::Failed(reason) = &end
-            && self.backend.is_lost()
+            && (self.backend.is_lost() || self.is_spoilt)
         {
             return Err(Stopped::Lost { method: choice.name(), reason: reason.clone() });
         }
@@ -237,10 +253,15 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         Ok(())
     }
 
-    fn finish(&mut self, ready: Entry<'a, T, S>) {
+    fn finish(&mut self, ready: Entry<'a, T, S>) -> Result<(), Stopped> {
         // Reported first, because dropping a method may crash the process.
         (self.bench.report)(News::Next(ready.place, Turn::Other));
-        self.settle_measured(ready);
+        let (place, choice) = (ready.place, ready.choice);
+        let finished = self.watching(choice, |case| {
+            case.settle_measured(ready);
+            Ok(())
+        });
+        finished.or_else(|end| self.end(place, choice, end))
     }
 
     fn settle_measured(&mut self, ready: Entry<'a, T, S>) {

@@ -126,10 +126,14 @@ pub struct Settings {
     /// Whether the parts of products are timed as well, separately after the samples.
     pub stages: bool,
     /// Whether modelled products run again without each performance problem of their kernels.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "is_false")]
     pub explain: bool,
     /// The maximum number of bytes for matrices and methods together; `None`: all available memory.
     pub max_memory: Option<u64>,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// Serialises a duration in seconds; [`Duration::MAX`], no limit, is null.

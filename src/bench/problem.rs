@@ -103,7 +103,7 @@ impl<'m, T: Scalar> Problem<'m, T> {
             None => Ok(problem),
             Some(row) => Err(Unavailable(format!(
                 "nothing can be verified: row {row} of alpha A x + beta y, or a part of its sum, may exceed the \
-                 largest {}; smaller --alpha and --beta may help",
+                 largest {}; scale the matrix, or use smaller --alpha and --beta",
                 T::PRECISION.name()
             ))),
         }
@@ -114,19 +114,18 @@ impl<'m, T: Scalar> Problem<'m, T> {
         if let Cow::Owned(csr) = &self.csr { csr.bytes() } else { 0 }
     }
 
-    /// Returns the first row whose product cannot be verified, see
-    /// [`Reference::overflow`](spmv_matrix::verify::Reference::overflow). If there is none, returns the row of the
-    /// largest matrix value if altered elements of x could make that row overflow.
+    /// Returns a row whose product cannot be verified: that of the largest matrix value if altered elements of x could make
+    /// that row overflow, or else the first one that
+    /// [`Reference::overflow`](spmv_matrix::verify::Reference::overflow) finds.
     fn overflow(&self, settings: &Settings) -> Option<usize> {
         let Self { csr, inputs } = self;
-        if let Some(row) = inputs.reference.overflow::<T>() {
-            return Some(row);
-        }
         let size = |entry: &usize| csr.values()[*entry].widen().abs();
         let largest = (0..csr.nnz()).into_par_iter().max_by(|a, b| size(a).total_cmp(&size(b)))?;
-        let change = inputs.alpha.widen().abs() * size(&largest) * MOST_CHANGE;
-        let is_safe = change <= T::max_value().widen();
-        (!is_safe).then(|| match settings.transpose {
+        let change = inputs.alpha.widen().abs().max(1.0) * size(&largest) * MOST_CHANGE;
+        if change <= T::max_value().widen() {
+            return inputs.reference.overflow::<T>(change);
+        }
+        Some(match settings.transpose {
             true => csr.column_indices()[largest] as usize,
             false => csr.row_offsets().partition_point(|&begin| begin as usize <= largest) - 1,
         })

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::gpus::Answers;
 use crate::bench::clock::Clock;
@@ -12,6 +12,9 @@ use spmv_matrix::system::System;
 use spmv_matrix::system::noise::Readings;
 use spmv_methods::device::{Gpu, cuda};
 use spmv_methods::method::Unavailable;
+
+/// The time from 1970 to the end of the year 9999.
+const LAST_SECOND: Duration = Duration::from_secs(253_402_300_799);
 
 /// Everything outside the program that a command uses. Tests replace it by fakes.
 pub struct Env<'a> {
@@ -55,15 +58,14 @@ impl<'a> Env<'a> {
         interrupted: &'a AtomicBool,
         system: System,
     ) -> Self {
-        let now = SystemTime::now();
-        let id = humantime::format_rfc3339_millis(now).to_string().replace(['-', ':', '.'], "");
+        let [id, date] = moment(SystemTime::now());
         Self {
             stdout,
             stderr,
             terminal: false,
             width: None,
             clock,
-            date: humantime::format_rfc3339_seconds(now).to_string(),
+            date,
             run_id: format!("{id}-{}", std::process::id()),
             interrupted,
             system,
@@ -73,6 +75,31 @@ impl<'a> Env<'a> {
             gpus: Answers::default(),
             profiles: Some(CacheFolder::of_user("profiles")),
             matrices: None,
+        }
+    }
+}
+
+/// Returns a moment as it begins the ID of a run, and as a date. A clock that is wrong may be beyond the last year that has
+/// four digits, or before 1970; the moment is then the last or the first one.
+fn moment(now: SystemTime) -> [String; 2] {
+    let now = now.clamp(UNIX_EPOCH, UNIX_EPOCH + LAST_SECOND);
+    let id = humantime::format_rfc3339_millis(now).to_string().replace(['-', ':', '.'], "");
+    [id, humantime::format_rfc3339_seconds(now).to_string()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_clock_has_a_date() {
+        let seconds = Duration::from_secs;
+        for (now, date) in [
+            (UNIX_EPOCH - seconds(1), "1970-01-01T00:00:00Z"),
+            (UNIX_EPOCH + LAST_SECOND + seconds(1), "9999-12-31T23:59:59Z"),
+        ] {
+            assert_eq!(moment(now)[1], date);
+            assert_eq!(moment(now)[0], date.replace(['-', ':'], "").replace('Z', "000Z"));
         }
     }
 }

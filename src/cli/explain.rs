@@ -4,6 +4,7 @@ mod page;
 
 use std::ffi::OsString;
 use std::io::Write;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
@@ -11,7 +12,7 @@ use clap::Args;
 use super::measure::PrecisionChoice;
 use super::output::{OutputArgs, TextOrJson, form};
 use super::sources::{of_matrix, source};
-use super::values::{MethodName, device, whole};
+use super::values::{MethodName, device, seconds, whole};
 use super::{CommandStatus, Env};
 use crate::bench::plan::{CacheState, Protocol, Settings};
 use crate::bench::run::{DeviceChoice, RunSettings};
@@ -46,6 +47,9 @@ pub struct ExplainArgs {
     /// Multiply by the transpose, y = A^T x
     #[arg(long)]
     pub transpose: bool,
+    /// Stop if the method takes longer than this many seconds
+    #[arg(long, value_name = "S", default_value = "900", value_parser = seconds)]
+    pub timeout: Duration,
     /// The largest number of source lines to show for each kernel and problem
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = whole::<usize>)]
     pub lines: usize,
@@ -76,6 +80,7 @@ impl ExplainArgs {
             transpose: self.transpose,
             stages: true,
             explain: true,
+            timeout: self.timeout,
             ..Settings::new(Protocol::MergeSpmv)
         };
         Ok(Plan::new(RunSettings {
@@ -95,7 +100,7 @@ pub fn run(args: &ExplainArgs, env: &mut Env) -> Result<CommandStatus> {
     let source = source(matrix, None)?;
     let read = if let Source::File(path) = &source { vec![path.as_path()] } else { Vec::new() };
     args.output.check(&read)?;
-    let mut campaign = Campaign::start(&plan, false, Vec::new(), env)?;
+    let mut campaign = Campaign::start(&plan, true, Vec::new(), env)?;
     let work = Work { source: &source, bytes: 0, existing: &[] };
     let mut measured = Measured::default();
     if campaign.run(&[work], Display::Hidden, &mut measured)? {

@@ -12,6 +12,7 @@ use crate::bench::plan::{CacheState, MAX_ROUNDS, Protocol, Settings, Values};
 use crate::bench::run::{DeviceChoice, RunSettings};
 use crate::report::published::Published;
 use crate::report::views::Spec;
+use spmv_matrix::limited::read_text;
 use spmv_matrix::near::did_you_mean;
 use spmv_matrix::order::Order;
 use spmv_matrix::scalar::Precision;
@@ -22,6 +23,10 @@ use spmv_methods::simd::Isa;
 
 /// The maximum number of matrices, and of combinations of lists, in a block: lists multiply, and memory is limited.
 const MOST: usize = 10_000;
+/// The maximum number of measurements of an experiment: matrices times methods times combinations of lists.
+const MOST_CELLS: usize = 1_000_000;
+/// The maximum size of a definition and of its published values in bytes.
+const MOST_BYTES: u64 = 16 << 20;
 
 /// An experiment, usually a table or figure of a paper: what is measured, shown and claimed.
 #[derive(Clone, Debug, Deserialize)]
@@ -97,14 +102,23 @@ fn yes() -> bool {
 impl Experiment {
     /// Reads a definition from a file. Its ID is the file's name without extension.
     pub fn read(path: &Path) -> Result<Self> {
-        let read = |path: &Path| match (path.display().to_string(), std::fs::read_to_string(path)) {
+        let read = |path: &Path| match (path.display().to_string(), read_text(path, MOST_BYTES)) {
             (file, Ok(text)) => Ok((file, text)),
             (file, Err(error)) => Err(anyhow!("cannot read {file}: {error}")),
         };
         let (file, text) = read(path)?;
-        let name = path.file_stem().unwrap_or_default();
-        let experiment = Self::parse(&name.to_string_lossy(), &file, &text)?;
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        // It becomes the name of a folder.
+        ensure!(
+            !name.is_empty() && !name.starts_with('.'),
+            "{file}: '{name}' cannot be the name of an experiment: rename the file"
+        );
+        let experiment = Self::parse(&name, &file, &text)?;
         let Some(published) = &experiment.published else { return Ok(experiment) };
+        ensure!(
+            Path::new(published).file_name().is_some_and(|name| name == &**published),
+            "{file}: published = '{published}': it must be the name of a file in the folder of the experiment"
+        );
         let (file, text) = read(&path.with_file_name(published))?;
         experiment.with_published(&file, &text)
     }
@@ -123,6 +137,13 @@ impl Experiment {
         let checks = blocks.iter().map(Block::check).chain([known_models(gpus)]);
         let mut checks = checks.chain(claims.iter().map(|claim| claim.check(gpus)));
         checks.try_for_each(|check| check.map_err(|error| anyhow!("{file}: {error}")))?;
+        let cells = blocks.iter().map(|block| block.cells(gpus.len()));
+        let cells = cells.fold(0, usize::saturating_add);
+        ensure!(
+            cells <= MOST_CELLS,
+            "{file}: it has {cells} measurements (matrices times methods times combinations of lists); at most \
+             {MOST_CELLS} are allowed"
+        );
         Ok(Self { id: id.to_owned(), ..parsed })
     }
 
@@ -221,16 +242,32 @@ impl Block {
             }
         }
         ensure!(!self.matrices.is_empty(), "a block lists no matrices");
-        let lists =
-            [self.precision.len(), self.order.len(), self.cache.len(), self.transpose.len()];
-        ensure!(!lists.contains(&0), "a block has an empty list, so that it measures nothing");
-        let combinations = lists.into_iter().fold(self.threads.len().max(1), usize::saturating_mul);
-        let matrices = self.matrices.iter().map(|word| expansions(word));
-        let matrices = matrices.fold(0, usize::saturating_add);
+        let combinations = self.combinations();
+        ensure!(combinations > 0, "a block has an empty list, so that it measures nothing");
+        let matrices = self.count_matrices();
         for (count, what) in [(matrices, "matrices"), (combinations, "combinations of lists")] {
             ensure!(count <= MOST, "a block has {count} {what}; at most {MOST} are allowed");
         }
         Ok(())
+    }
+
+    fn count_matrices(&self) -> usize {
+        self.matrices.iter().map(|word| expansions(word)).fold(0, usize::saturating_add)
+    }
+
+    fn combinations(&self) -> usize {
+        let lists =
+            [self.precision.len(), self.order.len(), self.cache.len(), self.transpose.len()];
+        lists.into_iter().fold(self.threads.len().max(1), usize::saturating_mul)
+    }
+
+    /// Returns the number of measurements of the block, where `gpus` are modelled if it names no models.
+    fn cells(&self, gpus: usize) -> usize {
+        let models = if self.models.is_empty() { gpus } else { self.models.len() };
+        let methods = self.methods.iter().flat_map(|word| devices(word)).count();
+        [self.count_matrices(), self.combinations(), models.max(1)]
+            .into_iter()
+            .fold(methods, usize::saturating_mul)
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -50,7 +50,15 @@ impl Store {
             store.stages = stages.with_context(|| store.stages_path().display().to_string())?;
         }
         let run_ids: BTreeSet<_> = store.lines.iter().map(|line| line.row.run_id.clone()).collect();
-        run_ids.iter().try_for_each(|run_id| store.begin(run_id))?;
+        for run_id in &run_ids {
+            // It becomes the name of a file.
+            ensure!(
+                !run_id.is_empty() && !run_id.starts_with('.') && !run_id.contains('/'),
+                "{}: '{run_id}' is not the ID of a run of this program",
+                store.rows_path().display()
+            );
+            store.begin(run_id)?;
+        }
         Ok(store)
     }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Error, Result, anyhow, bail};
 use serde::Serialize;
 
-use super::cells::to_csv;
+use super::cells::{check_lines, to_csv};
 
 /// A CSV file that this process has locked to append rows.
 pub struct RowFile {
@@ -142,6 +142,7 @@ fn whole<R: Serialize + Default>(text: &[u8]) -> Result<u64, String> {
     if !text.starts_with(header) {
         return Err("1: its columns are not those of result rows".into());
     }
+    check_lines(text).map_err(|(line, what)| format!("{line}: {what}"))?;
     let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text);
     let (mut record, mut end, mut cells) = (csv::ByteRecord::new(), 0, None);
     while reader.read_byte_record(&mut record).unwrap_or(false) {

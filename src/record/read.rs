@@ -5,7 +5,7 @@ use csv::StringRecord;
 use serde::Deserialize;
 
 use super::ginkgo::read as ginkgo;
-use crate::record::cells::unguarded;
+use crate::record::cells::{check_lines, unguarded};
 use crate::record::ginkgo::Unit;
 use crate::record::row::{Row, Status, matrix_name};
 use crate::record::setting::Setting;
@@ -54,6 +54,7 @@ pub fn parse(path: &Path, text: &[u8]) -> Result<Vec<RecordedRow>> {
         let path = path.display();
         anyhow!("{path}:{line}: {what}; expected a file written by spmv-bench with --format csv")
     };
+    check_lines(text).map_err(|(line, what)| malformed(line as u64, what))?;
     let mut reader = csv::Reader::from_reader(text);
     let headers = reader.headers().map_err(|error| malformed(1, error.to_string()))?.clone();
     for needed in ["file", "method_name", "avg_spmv_ms", "run_id"] {

@@ -64,6 +64,18 @@ fn a_crash_is_recorded_for_its_method_and_the_others_continue() {
     });
 }
 
+/// All methods read the same matrix.
+#[test]
+fn a_library_that_writes_to_the_matrix_is_named_and_the_others_are_right() {
+    let place = place();
+    at_once(&["values", "columns"], |how| {
+        let ran = run(&place, how, &format!("corpus matrices {EXACT} {METHODS}")).exits(1);
+        let mut ends = ends(&ran, 3);
+        assert_eq!(ends.remove(7), ("failed".into(), "it has changed the matrix".into()), "{how}");
+        assert!(ends.iter().all(|(status, _)| status == "ok"), "{how}: {ends:?}");
+    });
+}
+
 /// Other methods would have other times and results if the state stayed as the library leaves it.
 #[test]
 #[cfg(target_arch = "x86_64")]

@@ -43,6 +43,8 @@ static void fail(const matrix *a) {
     if (!strcmp(how, "abort")) abort();
     if (!strcmp(how, "kill")) raise(SIGKILL);
     if (!strcmp(how, "exit")) exit(3);
+    if (!strcmp(how, "values")) ((double *)a->values)[0] += 1;
+    if (!strcmp(how, "columns")) ((int *)a->columns)[0] = a->rows - 1;
 }
 
 /* When it is loaded. The copy that stands for OpenMP's library is loaded before. */

@@ -94,3 +94,32 @@ fn mistakes_in_a_kernel_have_clear_messages() {
         assert!(found.contains(message), "{from} -> {to}: {found}");
     }
 }
+
+/// A row is published; a file that a kernel includes is not.
+#[test]
+fn messages_of_the_compiler_quote_no_other_file_and_have_a_limit() {
+    let place = Dir::with_matrices(&[300]);
+    let naive = std::fs::read_to_string(source("examples/kernels/thread_per_row.cu")).unwrap();
+    place.write("secret", "token hunter2\n".repeat(3));
+    let include = format!("\n#include \"{}\"\n", place.path("secret").display());
+    let long = "\nint a = b;".repeat(1000);
+    for (added, shown) in [(include, "a message on "), (long, "[...]")] {
+        place.write("my.cu", naive.clone() + &added);
+        let words = "--mtx matrices/m1.mtx --no-bandwidth --format csv";
+        let Some(ran) = run(&place, place.path("my.cu"), words) else { return };
+        let reason = ran.column("reason").pop().unwrap();
+        assert!(reason.contains(shown) && !ran.stdout.contains("hunter2"), "{reason}");
+        assert!(reason.len() < 3000, "{}", reason.len());
+    }
+}
+
+/// The time of a model is not that of the simulation, so the limit is one of the process.
+#[test]
+fn an_endless_kernel_is_not_explained_for_ever() {
+    let place = Dir::with_matrices(&[300]);
+    let naive = std::fs::read_to_string(source("examples/kernels/thread_per_row.cu")).unwrap();
+    place.write("endless.cu", naive.replace("k++", "k += 0"));
+    let words = "explain endless matrices/m1.mtx --timeout 1";
+    let Some(ran) = run(&place, place.path("endless.cu"), words) else { return };
+    ran.says("did not end within the 1 s of --timeout");
+}

@@ -118,12 +118,29 @@ fn each_fault_of_a_method_is_one_row() {
         ("nests", "failed", "it called parallel within a body, or in a thread of its own"),
         ("releases-others", "failed", "it called release with an address that allocate did not"),
         ("hangs --timeout 2", "timeout", "within the 2 s of --timeout"),
+        ("changes-folder", "failed", "it has changed the working directory, and not restored it"),
+        ("leaves-folder", "failed", "it has changed the working directory, and not restored it"),
+        ("opens-files", "failed", "it has changed the number of open files"),
+        ("sets-alarm", "failed", "it has changed the timers of the process"),
+        ("limits-memory", "failed", "it has changed the limits of the process"),
+        ("limits-time", "failed", "it has changed the limits of the process"),
+        ("ignores-signals", "failed", "it has changed the handling of signals"),
+        ("masks-files", "failed", "it has changed the file mode mask"),
+        ("says-done", "failed", "the child process reported its end while"),
+        ("forks-for-ever", "failed", "the child process started too many processes while"),
+        ("forks", "failed", "it has changed the set of running processes, and not restored it"),
+        ("forks-and-crashes", "failed", segv),
+        ("interrupts-in-destroy", "failed", "the child process received a signal to end"),
     ];
     // On a machine with one CPU there is no other to be bound to.
     let has_others = std::thread::available_parallelism().unwrap().get() > 1;
     let of_cpus = "it has changed the CPUs on which the thread may run";
     let binds = has_others.then_some(("binds", "failed", of_cpus));
-    let cases: Vec<_> = cases.into_iter().chain(binds).collect();
+    // Not every kernel lists the timers of a process.
+    let timer = Path::new("/proc/self/timers").exists();
+    let timer =
+        timer.then_some(("sets-timer", "failed", "it has changed the timers of the process"));
+    let cases: Vec<_> = cases.into_iter().chain(binds).chain(timer).collect();
     at_once(&cases, |&(words, status, reason)| {
         let (method, options) = words.split_once(' ').unwrap_or((words, ""));
         let (found, text) = outcome(&place, &library, method, options);
@@ -134,6 +151,31 @@ fn each_fault_of_a_method_is_one_row() {
     let (status, reason) = outcome(&place, &library, "throws", "");
     assert_eq!(status, "failed");
     assert!(reason.contains("an uncaught C++ exception"), "{reason}");
+}
+
+/// A process that a method has started ends with the run, which waits neither for it nor for the output that it holds open.
+#[test]
+fn processes_that_a_method_starts_end_with_the_run() {
+    let place = Dir::with_matrices(&[30]);
+    let library = plugin(&place, "faulty.c", &[]);
+    for method in ["forks", "forks-and-crashes"] {
+        let begun = std::time::Instant::now();
+        outcome(&place, &library, method, "");
+        assert!(begun.elapsed().as_secs() < 30, "{method}: the process ends after a minute");
+        let mut left = std::fs::read_dir("/proc").unwrap().flatten().filter(|process| {
+            std::fs::read_to_string(process.path().join("maps"))
+                .is_ok_and(|maps| maps.contains(library.to_str().unwrap()))
+        });
+        assert!(left.next().is_none(), "{method}: a process is left");
+    }
+}
+
+#[test]
+fn check_method_finds_what_a_method_changes_in_the_process() {
+    let place = Dir::with_matrices(&[]);
+    let library = plugin(&place, "faulty.c", &[]);
+    let ran = place.run(&format!("check-method {} changes-folder", library.display())).exits(1);
+    ran.prints("it has changed the working directory, and not restored it");
 }
 
 #[test]

@@ -9,6 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #ifdef __x86_64__
 #include <xmmintrin.h>
@@ -81,6 +85,40 @@ static void wait_for_go(void) {
     while (access("go", F_OK)) usleep(1000);
 }
 
+/* Starts a process that computes until it is killed, or ends after a minute. */
+static void fork_one(void) {
+    if (fork() == 0) {
+        alarm(60);
+        for (;;) continue;
+    }
+}
+
+/* Changes the process, which the methods share. */
+static void spoil_process(const state *s) {
+    if (is(s, "changes-folder")) (void)!chdir("/");
+    if (is(s, "opens-files"))
+        for (int i = 0; i < 600; i++) (void)!dup(2);
+    if (is(s, "sets-alarm")) alarm(1);
+    if (is(s, "sets-timer")) {
+        timer_t timer;
+        struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGTERM};
+        timer_create(CLOCK_MONOTONIC, &event, &timer);
+    }
+    if (is(s, "limits-memory")) setrlimit(RLIMIT_AS, &(struct rlimit){1ul << 40, 1ul << 40});
+    if (is(s, "limits-time")) setrlimit(RLIMIT_CPU, &(struct rlimit){1000, 1000});
+    if (is(s, "ignores-signals")) signal(SIGINT, SIG_IGN);
+    if (is(s, "masks-files")) umask(0777);
+    if (is(s, "forks")) fork_one();
+    if (is(s, "forks-and-crashes")) fork_one(), crash();
+    if (is(s, "forks-for-ever")) {
+        for (int i = 0; i < 300; i++) fork_one();
+        for (;;) pause();
+    }
+    /* The message by which the process says that all is measured: its length, and a text in CBOR. */
+    if (is(s, "says-done"))
+        for (int file = 0; file < 30; file++) send(file, "\5\0\0\0\0\0\0\0dDone", 13, MSG_NOSIGNAL);
+}
+
 static int prepare(const spmv_ctx *ctx, const spmv_csr *csr, void **handle, const char *fault) {
     state *s = ctx->allocate(ctx, sizeof *s, 64);
     if (!s) return SPMV_ERROR;
@@ -98,6 +136,7 @@ static int prepare(const spmv_ctx *ctx, const spmv_csr *csr, void **handle, cons
         return SPMV_ERROR;
     }
     if (is(s, "writes-matrix") && csr->nnz) ((double *)csr->values)[0] += 1;
+    if (csr->rows > 5) spoil_process(s);
     if (is(s, "releases-others")) ctx->release(ctx, &fault);
     return SPMV_OK;
 }
@@ -156,6 +195,8 @@ static void destroy(void *handle) {
     state *s = handle;
     if (is(s, "crashes-in-destroy")) crash();
     if (is(s, "flushes-in-destroy")) flush();
+    if (is(s, "interrupts-in-destroy")) raise(SIGINT);
+    if (is(s, "leaves-folder")) (void)!chdir("/");
     if (s->old_x) s->ctx->release(s->ctx, s->old_x);
     if (!is(s, "leaks")) s->ctx->release(s->ctx, s);
 }
@@ -168,7 +209,11 @@ static const spmv_parameter parameters[] = {{"mood", moods, "a text for the note
     X(5, "crashes-in-destroy") X(6, "hangs") X(7, "exits") X(8, "writes-after-y") X(9, "writes-before-y")              \
     X(10, "writes-x") X(11, "writes-matrix") X(12, "keeps-x") X(13, "reads-y") X(14, "flushes")                        \
     X(15, "blocks-signals") X(16, "binds") X(17, "leaks") X(18, "prints") X(19, "nests") X(20, "releases-others")      \
-    X(21, "fails-later") X(22, "fails-in-info") X(23, "flushes-in-prepare") X(24, "flushes-in-destroy") X(25, "waits")
+    X(21, "fails-later") X(22, "fails-in-info") X(23, "flushes-in-prepare") X(24, "flushes-in-destroy") X(25, "waits")         \
+    X(26, "changes-folder") X(27, "opens-files") X(28, "sets-alarm") X(29, "sets-timer") X(30, "limits-memory")        \
+    X(31, "limits-time") X(32, "ignores-signals") X(33, "masks-files") X(34, "forks") X(35, "forks-and-crashes")       \
+    X(36, "forks-for-ever") X(37, "says-done") X(38, "leaves-folder")                     \
+    X(39, "interrupts-in-destroy")
 #define PREPARE(N, NAME)                                                                                               \
     static int prepare##N(const spmv_ctx *ctx, const spmv_csr *csr, void **handle) {                                   \
         return prepare(ctx, csr, handle, NAME);                                                                        \

@@ -111,10 +111,10 @@ impl Reference {
         rows.iter_mut().for_each(|(row, other)| std::mem::swap(&mut self.rows[*row], other));
     }
 
-    /// Returns the first row whose sum, or a partial sum of it, may exceed the largest number of the precision. The
-    /// result then depends on the order of summation, so it cannot be verified.
-    pub fn overflow<T: Scalar>(&self) -> Option<usize> {
-        let largest = T::max_value().widen() * T::UNIT_ROUNDOFF;
+    /// Returns the first row whose sum, or a partial sum of it, may exceed the largest number of the precision after it
+    /// has grown by `change`. The result then depends on the order of summation, so it cannot be verified.
+    pub fn overflow<T: Scalar>(&self, change: f64) -> Option<usize> {
+        let largest = (T::max_value().widen() - change) * T::UNIT_ROUNDOFF;
         let overflows = |row: &ReferenceRow| {
             let sum = row.bound / (row.entries + 2.0);
             sum.is_nan() || sum > largest
@@ -200,7 +200,12 @@ impl RowSum {
 
     fn row<T: Scalar>(self, alpha: T, beta: T, old: f64) -> ReferenceRow {
         let (alpha, beta) = (alpha.widen(), beta.widen());
-        let relative = T::UNIT_ROUNDOFF * (alpha.abs() * self.magnitude + (beta * old).abs());
+        // A method may scale the sum at the end, so that the sum itself must not overflow, however small α is.
+        let scaled = match self.magnitude <= T::max_value().widen() {
+            true => alpha.abs() * self.magnitude,
+            false => f64::INFINITY,
+        };
+        let relative = T::UNIT_ROUNDOFF * (scaled + (beta * old).abs());
         let underflow = T::min_positive_value().widen() * alpha.abs().max(1.0);
         ReferenceRow {
             exact: self.sum.scaled_plus(alpha, beta, old),

@@ -21,28 +21,44 @@ pub fn named_folders() -> Vec<PathBuf> {
 pub fn folders() -> Vec<PathBuf> {
     let mut folders = named_folders();
     let active = std::env::var_os("VIRTUAL_ENV").map(PathBuf::from);
-    let here = std::path::absolute(".venv").ok().filter(|path| is_trusted(path));
-    for environment in [active, here].into_iter().flatten() {
-        // The folders of NVIDIA's wheels.
-        let wheels = environment.join("lib/python3*/site-packages/nvidia/*/lib");
-        folders.extend(glob::glob(&wheels.to_string_lossy()).into_iter().flatten().flatten());
-        folders.push(environment.join("lib"));
-    }
+    folders.extend(active.iter().flat_map(|environment| folders_of(environment)));
+    let here = std::path::absolute(".venv").unwrap_or_default();
+    folders.extend(folders_of(&here).into_iter().filter(|folder| is_trusted(&here, folder)));
     folders
 }
 
-/// Returns whether only this user or root can have written to a folder. This matters for folders that the user did not
-/// name, because the code of a library found there is executed.
-fn is_trusted(folder: &Path) -> bool {
+/// Returns the folders of a Python environment that contain libraries: those of NVIDIA's wheels, and that of MKL.
+fn folders_of(environment: &Path) -> Vec<PathBuf> {
+    let wheels = environment.join("lib/python3*/site-packages/nvidia/*/lib");
+    let mut folders: Vec<_> =
+        glob::glob(&wheels.to_string_lossy()).into_iter().flatten().flatten().collect();
+    folders.push(environment.join("lib"));
+    folders
+}
+
+/// Returns whether only this user or root can have written to a folder of an environment: to the folder, its files, and
+/// the folders on the way to it. This matters for an environment that the user did not name, because the code of a library
+/// found there is executed.
+fn is_trusted(environment: &Path, folder: &Path) -> bool {
+    let mut way = folder.ancestors().take_while(|path| path.starts_with(environment));
+    let files = folder.read_dir();
+    way.all(is_own)
+        && files
+            .is_ok_and(|mut files| files.all(|file| file.is_ok_and(|file| is_own(&file.path()))))
+}
+
+/// Returns whether only this user or root can write to a file or folder. The group of a user alone, which has the user's
+/// number, is the user.
+fn is_own(path: &Path) -> bool {
     const ROOT: u32 = 0;
+    const WRITABLE_BY_GROUP: u32 = 0o020;
     const WRITABLE_BY_ALL: u32 = 0o002;
     let user = geteuid().as_raw();
-    let is_own = |path: &Path| {
-        path.metadata().is_ok_and(|file| {
-            [user, ROOT].contains(&file.uid()) && file.mode() & WRITABLE_BY_ALL == 0
-        })
-    };
-    is_own(folder) && is_own(&folder.join("lib"))
+    path.metadata().is_ok_and(|file| {
+        [user, ROOT].contains(&file.uid())
+            && file.mode() & WRITABLE_BY_ALL == 0
+            && (file.mode() & WRITABLE_BY_GROUP == 0 || [user, ROOT].contains(&file.gid()))
+    })
 }
 
 /// Returns whether the system's loader may find a library. The library is not opened, because that would run its
@@ -95,26 +111,35 @@ pub fn folder_of(name: &str) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use std::fs::{self, Permissions};
-    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::fs::{PermissionsExt, chown};
 
     use super::*;
 
+    /// Only root can change the owner of a file; others skip these cases.
     #[test]
-    fn folders_that_others_can_write_to_are_not_trusted() {
+    fn folders_and_files_that_others_can_write_to_are_not_trusted() {
         let folder = tempfile::tempdir().unwrap();
         let environment = folder.path().join(".venv");
-        assert!(!is_trusted(&environment), "absent");
-        fs::create_dir_all(environment.join("lib")).unwrap();
-        assert!(is_trusted(&environment));
-        for open in [environment.clone(), environment.join("lib")] {
-            fs::set_permissions(&open, Permissions::from_mode(0o777)).unwrap();
-            assert!(!is_trusted(&environment), "{}", open.display());
-            fs::set_permissions(&open, Permissions::from_mode(0o755)).unwrap();
-        }
-        // Only root can change the owner of a file.
-        if geteuid().is_root() {
-            std::os::unix::fs::chown(&environment, Some(65534), None).unwrap();
-            assert!(!is_trusted(&environment), "somebody else's");
+        let wheel = environment.join("lib/python3.11/site-packages/nvidia/cu13/lib");
+        let [parent, library] = [wheel.parent().unwrap().to_owned(), wheel.join("libx.so")];
+        assert!(!is_trusted(&environment, &wheel), "absent");
+        fs::create_dir_all(&wheel).unwrap();
+        fs::write(&library, "").unwrap();
+        fs::set_permissions(&library, Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(folders_of(&environment), [wheel.clone(), environment.join("lib")]);
+        for open in [&environment, &environment.join("lib"), &parent, &wheel, &library] {
+            assert!(is_trusted(&environment, &wheel));
+            for (mode, group) in [(0o757, None), (0o775, Some(65534))] {
+                fs::set_permissions(open, Permissions::from_mode(mode)).unwrap();
+                if chown(open, None, group).is_ok() {
+                    assert!(!is_trusted(&environment, &wheel), "{mode:o} {}", open.display());
+                }
+            }
+            fs::set_permissions(open, Permissions::from_mode(0o755)).unwrap();
+            if chown(open, Some(65534), None).is_ok() {
+                assert!(!is_trusted(&environment, &wheel), "somebody else's {}", open.display());
+                chown(open, Some(geteuid().as_raw()), None).unwrap();
+            }
         }
     }
 }

@@ -129,6 +129,10 @@ impl Baseline {
         Self { name: method.name, device: method.device(), kind }
     }
 
+    pub fn is_library(&self) -> bool {
+        self.kind == Kind::Vendor
+    }
+
     pub fn named(name: &str) -> Option<&'static Self> {
         BASELINES.iter().find(|baseline| baseline.name == name)
     }

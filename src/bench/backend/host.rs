@@ -19,6 +19,7 @@ use spmv_matrix::memory::Available;
 use spmv_matrix::memory::extent::Extent;
 use spmv_matrix::scalar::Scalar;
 use spmv_matrix::system;
+use spmv_methods::Baseline;
 use spmv_methods::method::{Choice, Device, Failed, Prepared, Request, Unprepared};
 use spmv_methods::plugin::{Thread, Threads};
 use spmv_methods::team::sweeps::Evictor;
@@ -32,7 +33,7 @@ pub struct Host<'a, T> {
     csr: &'a Csr<T>,
     x: Guarded<T>,
     y: Guarded<T>,
-    /// A hash of the matrix, if code of a plug-in runs.
+    /// A hash of the matrix, if code of a plug-in or of a library runs.
     hash: Option<u64>,
     /// The state of the team's threads, if code of a plug-in runs.
     threads: Option<Threads<'a>>,
@@ -84,13 +85,13 @@ impl<'a, T: Scalar> Host<'a, T> {
         damage.map_or(Ok(()), |what| Err(Failed(format!("it has changed {what}"))))
     }
 
-    fn damage(&self, is_foreign: bool, x: &[T]) -> Option<&'static str> {
+    fn damage(&self, is_of_others: bool, x: &[T]) -> Option<&'static str> {
         let bytes = bytemuck::cast_slice::<T, u8>;
         match () {
             () if !self.y.is_intact() => Some(OUTSIDE_Y),
             () if !self.x.is_intact() => Some("the memory before or after x"),
             () if bytes(&self.x) != bytes(x) => Some("x"),
-            () if is_foreign && self.hash.is_some_and(|hash| hash != self.hash()) => {
+            () if is_of_others && self.hash.is_some_and(|hash| hash != self.hash()) => {
                 Some("the matrix")
             }
             () => None,
@@ -121,9 +122,12 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
         request: &Request<'a>,
     ) -> Result<(Prepared<'a, T>, Duration), Unprepared> {
         let (clock, is_foreign) = (self.bench.clock, choice.method.is_custom());
-        if is_foreign && self.hash.is_none() {
-            self.hash = Some(self.hash());
+        if is_foreign && self.threads.is_none() {
             self.threads = Some(Threads::now(self.bench.team));
+        }
+        let is_library = Baseline::named(choice.method.name).is_some_and(Baseline::is_library);
+        if (is_foreign || is_library) && self.hash.is_none() {
+            self.hash = Some(self.hash());
         }
         clock.pause(SETTLE);
         watched(is_foreign, || {
@@ -172,8 +176,8 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
         })
     }
 
-    fn check_memory(&mut self, is_foreign: bool, x: &[T]) -> Result<(), Failed> {
-        self.note_damage(self.damage(is_foreign, x))
+    fn check_memory(&mut self, is_of_others: bool, x: &[T]) -> Result<(), Failed> {
+        self.note_damage(self.damage(is_of_others, x))
     }
 
     fn check_threads(&mut self, is_foreign: bool) -> Result<(), Failed> {

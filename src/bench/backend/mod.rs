@@ -86,9 +86,9 @@ pub trait Backend<'a, T: Scalar> {
     /// Returns y after all products that were enqueued.
     fn y(&mut self) -> Result<&[T], Failed>;
     /// Checks that the products so far have written neither to x, which should be `x`, nor outside y, nor, if
-    /// `is_foreign` (code of a plug-in ran), to the matrix. After an error the device is lost, because what else was
+    /// `is_of_others` (code of a plug-in or a library ran), to the matrix. After an error the device is lost, because what else was
     /// written is not known.
-    fn check_memory(&mut self, _is_foreign: bool, _x: &[T]) -> Result<(), Failed> {
+    fn check_memory(&mut self, _is_of_others: bool, _x: &[T]) -> Result<(), Failed> {
         Ok(())
     }
     /// Checks that code of a plug-in (`is_foreign`) has left the threads of the team as they were.

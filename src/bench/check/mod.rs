@@ -14,7 +14,7 @@ use product::{Asked, Case};
 use spmv_matrix::Csr;
 use spmv_matrix::generate::Generator;
 use spmv_matrix::scalar::{Precision, Scalar};
-use spmv_methods::plugin::Entry;
+use spmv_methods::plugin::{Entry, Process, not_restored};
 use spmv_methods::team::Team;
 
 /// The matrix on which the facts are measured.
@@ -64,7 +64,9 @@ fn run_in<T: Scalar>(entry: &'static Entry, from: usize, tell: &mut dyn FnMut(Me
     for (number, (_, check)) in checks::all::<T>().into_iter().enumerate().skip(from) {
         let step = &mut |on: &str| tell(Message::Step(number, on.to_owned()));
         let mut checking = Checking { entry, matrices, step, passed: Passed::default() };
+        let before = Process::now();
         let ended = check(&mut checking).map(|()| checking.passed);
+        let ended = before.changed().map_or(ended, |changed| Err(not_restored(changed).0));
         tell(Message::Ended(number, ended));
     }
     tell(Message::Step(names().count(), MATRIX.into()));

@@ -88,6 +88,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         self.take_singles(ready, typical)?;
         self.check_rest(ready)?;
         self.backend.check_threads(ready.prepared.is_foreign)?;
+        self.backend.check_memory(ready.prepared.library_version.is_some(), &self.inputs.x)?;
         self.check_speed(ready, typical)?;
         if ready.parts.is_none() {
             ready.parts = Some(self.backend.parts(&mut ready.prepared)?);
@@ -313,6 +314,8 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         if verdict.passes() {
             return Ok(());
         }
+        // A wrong matrix would make the methods after this one wrong, too.
+        self.backend.check_memory(true, &self.inputs.x)?;
         Err(Outcome::Wrong { reason: verdict.describe(), error_ratio: verdict.error_ratio })
     }
 }

@@ -1,23 +1,26 @@
 //! A child process that measures, from the view of its parent.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use nix::sys::prctl::set_child_subreaper;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde::de::DeserializeOwned;
 
 use super::wire::{Answer, Hello, receive, send};
 use crate::record::run::RunRecord;
-use spmv_matrix::system::processes::explained;
+use spmv_matrix::system::processes::{self, explained};
 
 /// The interval at which a waiting parent checks for interrupts and time limits.
 pub const TICK: Duration = Duration::from_millis(100);
@@ -25,6 +28,11 @@ pub const TICK: Duration = Duration::from_millis(100);
 pub const LAST_GRACE: Duration = Duration::from_secs(10);
 /// The time limit for starting a child, which opens libraries and devices and measures the bandwidth.
 const START: Duration = Duration::from_secs(600);
+
+/// The number of processes that a child may start.
+const MOST_PROCESSES: usize = 64;
+/// The numbers of the children that run, and of those that this process had before.
+static OWN: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 
 /// The exit status of a child that runs out of memory.
 pub const OUT_OF_MEMORY: i32 = 12;
@@ -79,6 +87,13 @@ impl Running<Answer> {
 impl<M: DeserializeOwned + Send + 'static> Running<M> {
     /// Starts this program with these arguments. Its standard input is connected to the socket.
     fn spawn(program: &Path, words: &[&str]) -> Result<Self> {
+        let mut own = OWN.lock().unwrap();
+        if own.is_empty() {
+            // A shell that has become this process may have started some.
+            own.extend(processes::children(std::process::id()));
+        }
+        // Processes that a child leaves behind become children of this process. Without this right they stay.
+        let _ = set_child_subreaper(true);
         let (socket, theirs) = UnixStream::pair()?;
         let process = Command::new(program)
             .arg0("spmv-bench")
@@ -88,6 +103,8 @@ impl<M: DeserializeOwned + Send + 'static> Running<M> {
             .spawn()
             .map_err(explained)
             .with_context(|| format!("cannot start {} in a child process", program.display()))?;
+        own.insert(process.id());
+        drop(own);
         let (sender, messages) = channel();
         let from = socket.try_clone()?;
         let running = Self { process, socket, messages };
@@ -98,12 +115,15 @@ impl<M: DeserializeOwned + Send + 'static> Running<M> {
         Ok(running)
     }
 
-    fn next(&self, limit: Duration, interrupted: &AtomicBool) -> Result<M, Silence> {
+    fn next(&mut self, limit: Duration, interrupted: &AtomicBool) -> Result<M, Silence> {
         let begun = Instant::now();
         while !interrupted.load(Ordering::Relaxed) {
+            let had_ended = self.has_ended();
             match self.messages.recv_timeout(TICK.min(limit)) {
                 Ok(message) => return Ok(message),
                 Err(RecvTimeoutError::Disconnected) => return Err(Silence::Ended),
+                // A process that it has started may keep the connection open.
+                Err(RecvTimeoutError::Timeout) if had_ended => return Err(Silence::Ended),
                 Err(RecvTimeoutError::Timeout) if begun.elapsed() < limit => (),
                 Err(RecvTimeoutError::Timeout) => return Err(Silence::TooSlow),
             }
@@ -128,6 +148,15 @@ impl<M> Running<M> {
         ("does not answer".into(), "")
     }
 
+    pub fn has_ended(&mut self) -> bool {
+        matches!(self.process.try_wait(), Ok(Some(_)))
+    }
+
+    /// Returns whether the child has started more processes than any library does, as a loop of forks would.
+    pub fn has_too_many_processes(&self) -> bool {
+        processes::children(self.process.id()).len() > MOST_PROCESSES
+    }
+
     /// Sends an interrupt to the child. Returns the current time.
     pub fn interrupt(&self) -> Instant {
         // An error is ignored, because the child may have ended.
@@ -137,10 +166,16 @@ impl<M> Running<M> {
 }
 
 impl<M> Drop for Running<M> {
-    /// Kills the child. It has ended, is idle, or has exceeded a time limit.
+    /// Kills the child, which has ended, is idle, or has exceeded a time limit, and all processes that it has started.
     fn drop(&mut self) {
-        let _ = self.process.kill();
+        let number = self.process.id();
+        if !self.has_ended() {
+            processes::kill_trees(vec![number]);
+        }
         self.end();
+        let mut own = OWN.lock().unwrap();
+        own.remove(&number);
+        processes::kill_orphans(&own);
     }
 }
 

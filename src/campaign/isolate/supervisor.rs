@@ -109,6 +109,16 @@ impl<'a> Supervisor<'a> {
         self.interrupted.load(Ordering::Relaxed)
     }
 
+    /// Returns whether this process is interrupted like the child, for which it waits a short time: a signal may be sent to
+    /// both. A method may also have interrupted the child alone.
+    fn shares_interrupt(&self) -> bool {
+        let begun = Instant::now();
+        while !self.is_interrupted() && begun.elapsed() < GRACE {
+            std::thread::sleep(TICK / 10);
+        }
+        self.is_interrupted()
+    }
+
     /// Lets one child measure the open cells. Returns how the work on the matrix ended, or else how the child did.
     fn attempt(
         &mut self,
@@ -123,25 +133,30 @@ impl<'a> Supervisor<'a> {
         };
         // An error is ignored: if the child has ended, there will be no answers.
         let _ = send(&running.socket, &collector.task(work));
-        *watch = Watch { was_read: watch.was_read, ..Watch::begin() };
+        *watch = Watch { is_harmless: watch.is_harmless, ..Watch::begin() };
         let mut asked = None::<Instant>;
         let end = loop {
             let answer = running.messages.recv_timeout(TICK);
             watch.update();
             match answer {
+                Ok(Answer::Event(Event::Partial(_))) if !self.shares_interrupt() => (),
                 Ok(Answer::Event(mut event)) => {
                     collector.take(&mut event);
                     watch.note(&event);
                     emit(event);
                     watch.updated = Instant::now();
                 }
-                Ok(Answer::Done) => {
+                Ok(Answer::Done) if watch.is_over || collector.is_complete() => {
                     self.running = Some(running);
                     return Ok(Ok(watch.finish()));
                 }
+                // The message is not that of this program.
+                Ok(Answer::Done) => break watch.failed("reported its end", ""),
                 Ok(Answer::Lost(reason)) => break End { status: Status::Failed, reason },
                 Ok(Answer::Interrupted) => {
-                    wait_for(self.interrupted);
+                    self.shares_interrupt();
+                    // A method of the matrix before may have sent the signal.
+                    watch.is_harmless = true;
                     break watch.failed("received a signal to end", "");
                 }
                 Ok(Answer::Ready(_) | Answer::Refused(_)) => {
@@ -153,6 +168,14 @@ impl<'a> Supervisor<'a> {
                 }
                 // The time limit is checked only if no message from the child is waiting.
                 Err(RecvTimeoutError::Timeout) => {
+                    // A process that it has started may keep the connection open.
+                    if running.has_ended() {
+                        let (end, cause) = running.end();
+                        break watch.failed(&end, cause);
+                    }
+                    if running.has_too_many_processes() {
+                        break watch.failed("started too many processes", "");
+                    }
                     if let Some(end) = watch.overdue(self.record.settings.timeout) {
                         break end;
                     }
@@ -173,14 +196,6 @@ impl<'a> Supervisor<'a> {
     }
 }
 
-/// Waits a short time for the interrupt of this process: a signal may be sent to both processes.
-fn wait_for(interrupted: &AtomicBool) {
-    let begun = Instant::now();
-    while !interrupted.load(Ordering::Relaxed) && begun.elapsed() < GRACE {
-        std::thread::sleep(TICK / 10);
-    }
-}
-
 struct Watch {
     /// The current step; `None` between methods.
     step: Option<Step>,
@@ -191,15 +206,15 @@ struct Watch {
     spent: HashMap<RowKey, Duration>,
     /// Whether the matrix has ended without running methods.
     is_over: bool,
-    /// Whether this child or an earlier one has read the matrix.
-    was_read: bool,
+    /// Whether the matrix is not the cause if the child ends: it was read before, or the child was only interrupted.
+    is_harmless: bool,
 }
 
 impl Watch {
     fn begin() -> Self {
         let (step, updated) = (Some(Step::Load), Instant::now());
         let (at, spent) = (Duration::ZERO, HashMap::new());
-        Self { step, updated, at, spent, is_over: false, was_read: false }
+        Self { step, updated, at, spent, is_over: false, is_harmless: false }
     }
 
     /// Adds the time since the last update, except time for which this process was suspended.
@@ -220,7 +235,7 @@ impl Watch {
             Event::Group(_) => self.step = None,
             Event::Matrix(report) => {
                 self.is_over = report.ended.is_some();
-                self.was_read |= !self.is_over;
+                self.is_harmless |= !self.is_over;
             }
         }
         self.at = Duration::ZERO;
@@ -252,7 +267,7 @@ impl Watch {
 
     /// Returns whether neither a method nor the matrix is the cause if the child ends now.
     fn is_idle(&self) -> bool {
-        self.step.as_ref().is_none_or(|step| self.was_read && step.is_of_matrix())
+        self.step.as_ref().is_none_or(|step| self.is_harmless && step.is_of_matrix())
     }
 
     fn moment(&self) -> String {

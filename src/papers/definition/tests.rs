@@ -93,4 +93,40 @@ fn lists_with_too_many_combinations_are_refused() {
     let error = block("corpus", &lists).unwrap_err();
     let expected = "x.toml: a block has 10648 combinations of lists; at most 10000 are allowed";
     assert_eq!(error, expected);
+    // Matrices and combinations multiply, too, and blocks are added.
+    let lists = list("order", "'rcm'") + &list("cache", "'hot'");
+    let error = block(&ten.repeat(4), &lists).unwrap_err();
+    assert!(error.starts_with("x.toml: it has 4840000 measurements"), "{error}");
+    let measure = format!("[[measure]]\nmatrices = ['{}']\nmethods = ['seq']\n", ten.repeat(4));
+    assert!(parse(&measure.repeat(100)).is_ok());
+    let error = parse(&measure.repeat(101)).unwrap_err();
+    assert!(error.starts_with("x.toml: it has 1010000 measurements"), "{error}");
+    let lines =
+        |count| format!("table = \"\"\"\na\n{}\"\"\"\neach = [{{}}, {{}}]\n", "1\n".repeat(count));
+    let one = "[[measure]]\nmatrices = ['a']\nmethods = ['seq']\n".to_owned();
+    assert_eq!(parse(&(one.clone() + &lines(5000))).map(|it| it.blocks.len()), Ok(10_000));
+    let error = parse(&(one + &lines(5001))).unwrap_err();
+    assert!(error.contains("it stands for more than 10000 entries"), "{error}");
+}
+
+/// The names become those of folders, or are read from the folder of the definition.
+#[test]
+fn files_of_an_experiment_are_in_its_folder() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = "title = 't'\nsource = 's'\n[[measure]]\nmatrices = ['a']\nmethods = ['seq']\n";
+    let refusal = |name: &str, text: &str| {
+        let path = dir.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        Experiment::read(&path).err().map(|error| error.to_string())
+    };
+    assert_eq!(refusal("a b.toml", text), None);
+    for name in ["...toml", ".toml", ".hidden.toml"] {
+        let refusal = refusal(name, text).unwrap();
+        assert!(refusal.contains("cannot be the name of an experiment"), "{refusal}");
+    }
+    for published in ["/dev/zero", "../a.csv", "..", "a/b.csv"] {
+        let refusal = refusal("a.toml", &format!("published = '{published}'\n{text}")).unwrap();
+        let expected = format!("published = '{published}': it must be the name of a file");
+        assert!(refusal.contains(&expected), "{refusal}");
+    }
 }

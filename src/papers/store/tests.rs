@@ -94,3 +94,24 @@ fn rows_of_the_same_origin_are_copied_and_others_refused() {
     let expected = "has rows of revision 2 on a CPU, 2 cores; this is revision 1";
     assert!(error.contains(expected), "{error}");
 }
+
+/// The ID becomes a part of the path of a file that is read and copied.
+#[test]
+fn a_run_id_of_another_form_is_refused() {
+    for (run_id, is_one) in [
+        ("20261124T211713176Z-706-hola-fig11-1", true),
+        ("../victim", false),
+        ("/victim", false),
+        ("20260101T000000001Z-1/../victim", false),
+        (".", false),
+        ("", false),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let rows = dir.path().join("rows.csv");
+        let row = Row { file: "a.mtx".into(), run_id: run_id.into(), ..Row::default() };
+        RowFile::open::<Row>(&rows).unwrap().add(&[row]).unwrap();
+        let error = Store::open(dir.path()).err().unwrap().to_string();
+        let refused = format!("{}: '{run_id}' is not the ID", rows.display());
+        assert_eq!(error.starts_with(&refused), !is_one, "{error}");
+    }
+}

@@ -21,6 +21,9 @@ use entries::Entries;
 pub use entries::{ResultFile, read};
 pub use runs::runs;
 
+/// The maximum number of settings on a page; each has tables and charts of its own.
+const MOST_SETTINGS: usize = 200;
+
 pub fn page(files: &[ResultFile]) -> Page {
     let entries = Entries::of(files);
     let mut page = with_settings(&entries, |_| true);
@@ -41,11 +44,18 @@ fn with_settings(entries: &Entries, wanted: fn(&Spec) -> bool) -> Page {
     let mut sections = summary::faults(entries);
     sections.extend(summary::measured(entries));
     let runs: Vec<_> = entries.files.iter().filter_map(|file| file.record.as_ref()).collect();
-    sections.extend(entries.settings().into_iter().map(|(setting, lines)| {
+    let settings = entries.settings();
+    let mut lead = summary::lead(entries);
+    if settings.len() > MOST_SETTINGS {
+        let all = settings.len();
+        lead.push(format!(
+            "Only the first {MOST_SETTINGS} of {all} settings are shown: give fewer rows to one report."
+        ));
+    }
+    sections.extend(settings.into_iter().take(MOST_SETTINGS).map(|(setting, lines)| {
         let recorded = Recorded { lines, runs: runs.clone(), ..Recorded::default() };
         section(setting, &recorded, wanted)
     }));
-    let lead = summary::lead(entries);
     Page { title: "Sparse matrix-vector products".into(), lead, sections }
 }
 

@@ -179,7 +179,12 @@ fn hash_of_ends(file: &File, bytes: u64) -> io::Result<u64> {
 }
 
 impl Head {
+    /// Returns whether the entry is that of a file with this path and stamp. Its name alone does not say so: it may have been
+    /// exchanged for another entry.
     fn is_of(&self, stamp: Stamp, source: &Path, bounds: ReadBounds) -> bool {
+        if self.source != source.as_os_str().as_bytes() {
+            return false;
+        }
         if self.stamp == stamp && stamp.is_settled(self.kept_at) {
             return true;
         }

@@ -1,10 +1,14 @@
+use std::collections::BTreeSet;
 use std::error::Error;
+use std::fs;
 use std::io;
 use std::path::Path;
 
 use nix::libc::{EAGAIN, RLIM_INFINITY};
 use nix::sys::resource::{Resource, getrlimit};
-use nix::unistd::geteuid;
+use nix::sys::signal::{Signal, kill};
+use nix::sys::wait::{WaitPidFlag, waitpid};
+use nix::unistd::{Pid, geteuid};
 use rayon::ThreadPoolBuilder;
 
 use super::groups::{MOUNTED, folders, of_process};
@@ -66,6 +70,44 @@ fn reason(mounted: &Path, groups: &str, [processes, space]: [Option<u64>; 2]) ->
         }
         format!("{limits}: raise this limit, or end other processes")
     })
+}
+
+/// Returns the children of a process. Where the kernel does not list them, there are none.
+pub fn children(process: u32) -> Vec<u32> {
+    let threads = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+    let lists =
+        threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
+    let numbers = |list: String| list.split_whitespace().flat_map(str::parse).collect::<Vec<_>>();
+    lists.flat_map(numbers).collect()
+}
+
+/// Kills processes and all that they have started. They are stopped first, because one that runs could start others
+/// meanwhile.
+pub fn kill_trees(roots: Vec<u32>) {
+    let send = |process: u32, signal| kill(Pid::from_raw(process as i32), signal);
+    let (mut stopped, mut new) = (BTreeSet::new(), roots);
+    while !new.is_empty() {
+        for process in new.drain(..) {
+            // An error is ignored: the process may have ended.
+            let _ = send(process, Signal::SIGSTOP);
+            stopped.insert(process);
+        }
+        let of_all = stopped.iter().flat_map(|&process| children(process));
+        new = of_all.filter(|child| !stopped.contains(child)).collect();
+    }
+    for process in stopped {
+        let _ = send(process, Signal::SIGKILL);
+    }
+}
+
+/// Kills the children of this process that are not among `own`, with all that they have started.
+pub fn kill_orphans(own: &BTreeSet<u32>) {
+    let mut orphans = children(std::process::id());
+    orphans.retain(|child| !own.contains(child));
+    kill_trees(orphans.clone());
+    for orphan in orphans {
+        let _ = waitpid(Pid::from_raw(orphan as i32), Some(WaitPidFlag::WNOHANG));
+    }
 }
 
 #[cfg(test)]

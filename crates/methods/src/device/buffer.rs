@@ -27,7 +27,9 @@ pub struct Buffer<T> {
 impl Gpu {
     /// Allocates memory for `len` values, which are undefined until they are written.
     pub fn allocate<T: Pod>(&self, len: usize) -> Result<Buffer<T>, Failed> {
-        let bytes = len * size_of::<T>();
+        let bytes = len.checked_mul(size_of::<T>()).ok_or_else(|| {
+            Failed(format!("out of memory for {len} values of {} bytes", size_of::<T>()))
+        })?;
         let address = if bytes == 0 { 0 } else { self.0.driver.allocate(bytes)? };
         self.0.allocated.set(self.allocated_bytes() + bytes as u64);
         Ok(Buffer { gpu: self.clone(), address, len, values: PhantomData })

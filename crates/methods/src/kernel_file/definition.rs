@@ -228,6 +228,14 @@ mod tests {
             ("sumary = \"a\"\n".into(), "my.cu:2: unknown field `sumary`"),
             (LAUNCH.to_owned() + "blocks = 2", "my.cu: kernel rows: set one of rows_per_block"),
             (with("256", "2048"), "my.cu: kernel rows: threads is"),
+            (
+                with("rows_per_block = 8", "blocks = 4294967296"),
+                "my.cu: kernel rows: blocks is 4294967296; at most 2147483647",
+            ),
+            (
+                LAUNCH.to_owned() + "shared_bytes = 4294967296",
+                "my.cu: kernel rows: shared_bytes is 4294967296; at most",
+            ),
             (with("= 8", "= 0"), "my.cu: kernel rows: the number of rows"),
             (with("= 8", "= -8"), "my.cu:5: expected a number"),
         ] {

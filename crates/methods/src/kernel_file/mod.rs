@@ -11,10 +11,14 @@ use crate::device::buffer::Value;
 use crate::device::{Argument, Buffer, DeviceCsr, Failed, Kernel, Program};
 use crate::method::{Preparation, Prepared, Request};
 pub use definition::{Choosable, Definition};
+use spmv_matrix::limited::read_text;
 use step::{Grid, Step};
 
 /// The words of the first line that begin the definition in a file.
 const BEGIN: &str = "// spmv-bench";
+
+/// The maximum size of a file in bytes.
+const MOST_BYTES: u64 = 16 << 20;
 
 #[derive(Debug)]
 pub struct KernelFile {
@@ -29,8 +33,8 @@ pub struct KernelFile {
 impl KernelFile {
     /// Reads a file. The file and its text stay in memory until the process ends.
     pub fn read(path: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| anyhow!("{}: {error}", path.display()))?;
+        let text =
+            read_text(path, MOST_BYTES).map_err(|error| anyhow!("{}: {error}", path.display()))?;
         let mut definition = Definition::of(path, &text)?;
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         let name = definition.name.clone().unwrap_or_else(|| stem.replace('_', "-").to_lowercase());

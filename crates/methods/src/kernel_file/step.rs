@@ -3,6 +3,11 @@
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use serde::Deserialize;
 
+/// The maximum number of blocks of a launch, which is CUDA's.
+const MOST_BLOCKS: usize = (1 << 31) - 1;
+/// More shared memory per block than any GPU has, in bytes.
+const MOST_SHARED: usize = 1 << 20;
+
 /// A launch of a kernel. One of the numbers per block, `blocks` or `resident` determines the number of blocks.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
@@ -65,6 +70,12 @@ impl Step {
             );
         };
         let shared_bytes = self.shared_bytes.as_ref().map_or(Ok(0), |it| it.value(&chosen))?;
+        for (name, number, most) in [
+            ("blocks", blocks.unwrap_or(0), MOST_BLOCKS),
+            ("shared_bytes", shared_bytes, MOST_SHARED),
+        ] {
+            ensure!(number <= most, "{name} is {number}; at most {most} are possible");
+        }
         Ok(Grid { blocks, threads, shared_bytes })
     }
 }

@@ -2,13 +2,14 @@
 //!
 //! A plug-in is opened only in child processes, because opening it executes its code. A first child sends the
 //! [`Description`]s of its methods to the program. The child that measures opens the plug-in again and prepares its
-//! methods through [`Entry`]. What a method must not do to the process is checked by [`Thread`] and by the guards of
-//! the host's backend.
+//! methods through [`Entry`]. What a method must not do to the process is checked by [`Process`], [`Thread`] and the
+//! guards of the host's backend.
 
 pub mod abi;
 mod context;
 mod description;
 mod prepared;
+mod process;
 mod thread;
 
 use std::ffi::{CStr, c_char};
@@ -21,6 +22,7 @@ use crate::library::{self, float_state};
 
 pub use description::{Described, Description, LONGEST_NAME};
 pub use prepared::{Running, prepare, prepare_on_gpu};
+pub use process::Process;
 pub use thread::{Thread, Threads, not_restored};
 
 /// The longest text of a plug-in that is shown, in characters. The rest is cut off.

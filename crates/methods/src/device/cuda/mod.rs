@@ -8,6 +8,7 @@ pub mod editions;
 mod facts;
 mod kernels;
 mod libraries;
+mod messages;
 pub mod nvrtc;
 pub mod precompiled;
 pub mod usage;

@@ -11,6 +11,7 @@ use libloading::os::unix::Library;
 
 use super::editions::{Edition, Sought, Target};
 use super::libraries::{self, StatusText, functions};
+use super::messages;
 use crate::device::kernel::Program;
 use crate::device::{Failed, Unavailable, sources};
 use spmv_matrix::cache::{CacheFolder, Key};
@@ -225,6 +226,8 @@ impl<'a> Code<'a> {
         let log = text(&log);
         if status != 0 {
             let (name, words) = (unit.name, self.nvrtc.words(status));
+            let own: Vec<_> = sources::headers().map(|(name, _)| name).chain([name]).collect();
+            let log = messages::shown(&log, &own);
             return Err(Failed(format!("{name} does not compile: {words}\n{log}")));
         }
         let cubin = self.read("nvrtcGetCUBIN", f.nvrtcGetCUBINSize, f.nvrtcGetCUBIN)?;

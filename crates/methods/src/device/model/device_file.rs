@@ -9,7 +9,11 @@ use serde::{Deserialize, Deserializer};
 use super::occupancy::Limits;
 use crate::device::facts::Facts;
 use crate::device::{Unavailable, sources};
+use spmv_matrix::limited::read_text;
 use spmv_matrix::near::hint;
+
+/// The maximum size of a file in bytes.
+const MOST_BYTES: u64 = 1 << 20;
 
 const KNOWN: [(&str, &str); 9] = [
     ("k40m", include_str!("../../../../ptx-machine/devices/k40m.toml")),
@@ -70,7 +74,7 @@ impl DeviceFile {
     /// Loads the built-in file with a name, or the file at a path that ends in `.toml`.
     pub fn find(name: &str) -> Result<Self, Unavailable> {
         if name.ends_with(".toml") {
-            let text = std::fs::read_to_string(Path::new(name));
+            let text = read_text(Path::new(name), MOST_BYTES);
             let text = text.map_err(|error| Unavailable(format!("{name}: {error}")))?;
             return Self::parse(name, &text);
         }
@@ -86,22 +90,45 @@ impl DeviceFile {
     fn parse(path: &str, text: &str) -> Result<Self, Unavailable> {
         let file: Self =
             toml::from_str(text).map_err(|error| Unavailable(format!("{path}: {error}")))?;
-        for (key, value) in [
-            ("multiprocessors", f64::from(file.multiprocessors)),
-            ("clock_mhz", file.clock_mhz),
-            ("issued_per_cycle", file.issued_per_cycle),
-            ("l2_kib", file.l2_kib as f64),
-            ("l2_gbs", file.l2_gbs),
-            ("memory_gbs", file.memory_gbs),
-            ("memory_mib", file.memory_mib as f64),
+        file.check().map_err(|wrong| Unavailable(format!("{path}: {wrong}")))?;
+        Ok(file)
+    }
+
+    /// Returns the first value outside its range. The ranges are far wider than those of any GPU, but with values in them the
+    /// model computes finite times within the time of the simulation.
+    fn check(&self) -> Result<(), String> {
+        let matrix_cycles = self.matrix_cycles.unwrap_or(1.0);
+        let validated = self.validated_percent.unwrap_or(0.0);
+        let (cycles, rate, cache) = (0.0..=1e6, 0.1..=1e6, 1.0..=1e6);
+        for (key, value, range) in [
+            ("multiprocessors", f64::from(self.multiprocessors), 1.0..=1e4),
+            ("clock_mhz", self.clock_mhz, 1.0..=1e6),
+            ("issued_per_cycle", self.issued_per_cycle, 1e-3..=1e3),
+            ("double_cycles", self.double_cycles, 1e-3..=1e6),
+            ("matrix_cycles", matrix_cycles, 1e-3..=1e6),
+            ("l1_kib", self.l1_kib as f64, 0.0..=1e6),
+            ("l2_kib", self.l2_kib as f64, cache.clone()),
+            ("l2_kib_per_copy", self.l2_kib_per_copy as f64, cache),
+            ("l1_latency", self.l1_latency, cycles.clone()),
+            ("l2_latency", self.l2_latency, cycles.clone()),
+            ("memory_latency", self.memory_latency, cycles.clone()),
+            ("l2_gbs", self.l2_gbs, rate.clone()),
+            ("memory_gbs", self.memory_gbs, rate),
+            ("memory_bus_bits", f64::from(self.memory_bus_bits), 1.0..=1e6),
+            ("memory_clock_mhz", f64::from(self.memory_clock_mhz), 1.0..=1e6),
+            ("memory_mib", self.memory_mib as f64, 1.0..=1e9),
+            ("fetched_sectors", f64::from(self.fetched_sectors), 1.0..=1e3),
+            ("atomic_cycles", self.atomic_cycles, cycles.clone()),
+            ("launch_us", self.launch_us, cycles.clone()),
+            ("graph_launch_us", self.graph_launch_us, cycles),
+            ("validated_percent", validated, 0.0..=1e9),
         ] {
-            if !(value > 0.0 && value.is_finite()) {
-                return Err(Unavailable(format!(
-                    "{path}: {key} = {value}: it must be greater than 0"
-                )));
+            if !range.contains(&value) {
+                let (least, most) = range.into_inner();
+                return Err(format!("{key} = {value}: it must be from {least} to {most}"));
             }
         }
-        Ok(file)
+        Ok(())
     }
 
     pub fn architecture(&self) -> (u32, u32) {
@@ -191,8 +218,23 @@ mod tests {
         };
         assert!(refusal("l1_kib = 48", "l1_kb = 48").contains("l1_kb"), "an unknown key");
         assert!(refusal("\"3.5\"", "\"3\"").contains("'3' is not like"));
-        let zero = refusal("l2_gbs = 340", "l2_gbs = 0");
-        assert!(zero.starts_with("k40m.toml: l2_gbs = 0: it must be"));
+        let numbers = text.lines().filter_map(|line| {
+            let (key, value) = line.split_once(" = ")?;
+            value.parse::<f64>().is_ok().then_some((line, key))
+        });
+        let mut count = 0;
+        for (line, key) in numbers {
+            for wrong in ["nan", "-1", "inf", "4000000000"] {
+                let refusal = refusal(line, &format!("{key} = {wrong}"));
+                assert!(refusal.starts_with("k40m.toml: ") && refusal.contains(key), "{refusal}");
+            }
+            count += 1;
+        }
+        assert_eq!(count, 20);
+        assert_eq!(
+            refusal("l2_gbs = 340", "l2_gbs = 0"),
+            "k40m.toml: l2_gbs = 0: it must be from 0.1 to 1000000"
+        );
         let Unavailable(unknown) = DeviceFile::find("h20").unwrap_err();
         assert!(unknown.contains("no model 'h20'") && unknown.contains("h200"), "{unknown}");
     }

@@ -223,7 +223,8 @@ impl Driver for Model {
     fn allocate(&self, bytes: usize) -> Result<Address, Failed> {
         self.check_no_capture("an allocation")?;
         let memory = &mut self.machine.borrow_mut().memory;
-        let room = memory.allocated_bytes().0 + bytes as u64 <= self.facts.memory_bytes;
+        let room =
+            memory.allocated_bytes().0.saturating_add(bytes as u64) <= self.facts.memory_bytes;
         let address = room.then(|| memory.allocate(bytes)).flatten();
         address.ok_or_else(|| Failed(format!("out of memory for {bytes} bytes")))
     }

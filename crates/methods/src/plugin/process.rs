@@ -1,0 +1,62 @@
+//! The state of the process that a method of a plug-in must leave as it was, because all methods share it.
+
+use std::fs;
+use std::mem::zeroed;
+
+use nix::libc::{self, ITIMER_PROF, ITIMER_REAL, ITIMER_VIRTUAL};
+use spmv_matrix::system::processes::children;
+
+/// The number of open files by which a process may grow: libraries open some when they are first used.
+const FILES: usize = 64;
+
+/// The state of this process at a moment. What cannot be read is empty.
+pub struct Process {
+    /// The parts that must be equal afterwards, each with its name.
+    parts: [(&'static str, String); 6],
+    files: usize,
+}
+
+impl Process {
+    pub fn now() -> Self {
+        let text =
+            |name: &str| fs::read_to_string(format!("/proc/self/{name}")).unwrap_or_default();
+        let status = text("status");
+        let lines = |names: &[&str]| -> String {
+            let is_named = |line: &&str| names.iter().any(|name| line.starts_with(name));
+            status.lines().filter(is_named).collect()
+        };
+        let folder = fs::read_link("/proc/self/cwd").unwrap_or_default();
+        Self {
+            parts: [
+                ("the working directory", folder.display().to_string()),
+                ("the limits of the process", text("limits")),
+                ("the handling of signals", lines(&["SigIgn", "SigCgt"])),
+                ("the file mode mask", lines(&["Umask"])),
+                ("the set of running processes", format!("{:?}", children(std::process::id()))),
+                ("the timers of the process", format!("{:?}{}", timers(), text("timers"))),
+            ],
+            files: fs::read_dir("/proc/self/fd").map_or(0, Iterator::count),
+        }
+    }
+
+    /// Returns the first part that has changed since, or `None`.
+    pub fn changed(&self) -> Option<&'static str> {
+        let now = Self::now();
+        let differs = self.parts.iter().zip(&now.parts).find(|(before, now)| before != now);
+        let too_many = now.files > self.files + FILES;
+        differs.map(|((name, _), _)| *name).or(too_many.then_some("the number of open files"))
+    }
+}
+
+/// Returns whether each interval timer runs.
+fn timers() -> [bool; 3] {
+    [ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF].map(|which| {
+        // SAFETY: all bytes may be zero, and the call only writes to the variable.
+        let left = unsafe {
+            let mut timer: libc::itimerval = zeroed();
+            libc::getitimer(which, &mut timer);
+            timer.it_value
+        };
+        (left.tv_sec, left.tv_usec) != (0, 0)
+    })
+}
