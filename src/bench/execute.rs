@@ -30,6 +30,7 @@ use rand::rngs::Xoshiro256PlusPlus;
 use spmv_matrix::memory::extent::Extent;
 use spmv_matrix::memory::{self, Available};
 use spmv_matrix::scalar::Scalar;
+use spmv_methods::Baseline;
 use spmv_methods::device::facts::Clocks;
 use spmv_methods::method::{Choice, Device, Request};
 use spmv_methods::plugin::{Process, not_restored};
@@ -227,13 +228,17 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         self.check_interrupt()
     }
 
-    /// Runs code of a method. If the method comes from the user, checks that it leaves the process as it was.
+    /// Runs code of a method. If the method comes from the user or from a library of the CPU, checks that it leaves the
+    /// process as it was. A driver of a GPU may change it when it likes.
     fn watching<R>(
         &mut self,
         choice: &Choice,
         run: impl FnOnce(&mut Self) -> Result<R, Outcome>,
     ) -> Result<R, Outcome> {
-        let before = choice.method.is_custom().then(Process::now);
+        let method = choice.method;
+        let is_library = Baseline::named(method.name).is_some_and(Baseline::is_library);
+        let is_watched = method.is_custom() || S::DEVICE == Device::Cpu && is_library;
+        let before = is_watched.then(Process::now);
         let result = run(self);
         let Some(changed) = before.and_then(|before| before.changed()) else { return result };
         self.is_spoilt = true;

@@ -64,14 +64,17 @@ fn a_crash_is_recorded_for_its_method_and_the_others_continue() {
     });
 }
 
-/// All methods read the same matrix.
+/// All methods share the matrix and the process.
 #[test]
-fn a_library_that_writes_to_the_matrix_is_named_and_the_others_are_right() {
+fn a_library_that_changes_what_all_share_is_named_and_the_others_are_right() {
     let place = place();
-    at_once(&["values", "columns"], |how| {
+    let folder = "the working directory, and not restored it";
+    let cases = [("values", "the matrix"), ("columns", "the matrix"), ("folder", folder)];
+    at_once(&cases, |(how, what)| {
         let ran = run(&place, how, &format!("corpus matrices {EXACT} {METHODS}")).exits(1);
         let mut ends = ends(&ran, 3);
-        assert_eq!(ends.remove(7), ("failed".into(), "it has changed the matrix".into()), "{how}");
+        let reason = format!("it has changed {what}");
+        assert_eq!(ends.remove(7), ("failed".into(), reason), "{how}");
         assert!(ends.iter().all(|(status, _)| status == "ok"), "{how}: {ends:?}");
     });
 }

@@ -44,6 +44,7 @@ static void fail(const matrix *a) {
     if (!strcmp(how, "kill")) raise(SIGKILL);
     if (!strcmp(how, "exit")) exit(3);
     if (!strcmp(how, "values")) ((double *)a->values)[0] += 1;
+    if (!strcmp(how, "folder")) (void)!chdir("/");
     if (!strcmp(how, "columns")) ((int *)a->columns)[0] = a->rows - 1;
 }
 

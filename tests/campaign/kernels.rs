@@ -113,6 +113,13 @@ fn messages_of_the_compiler_quote_no_other_file_and_have_a_limit() {
     }
 }
 
+#[test]
+fn an_endless_file_is_not_a_kernel() {
+    let place = Dir::with_matrices(&[30]);
+    let ran = place.run("--mtx matrices/m1.mtx --kernel /dev/zero").exits(2);
+    ran.says("/dev/zero: it has more than 16777216 bytes");
+}
+
 /// The time of a model is not that of the simulation, so the limit is one of the process.
 #[test]
 fn an_endless_kernel_is_not_explained_for_ever() {

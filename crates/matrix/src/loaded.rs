@@ -44,6 +44,8 @@ pub(super) struct Pending {
     pub stamp: Stamp,
     /// The hash of the contents before they were parsed, if the modification time is not conclusive.
     pub hash: Option<u64>,
+    /// Whether symmetric files are expanded.
+    pub expand: bool,
 }
 
 /// What identifies a version of a file without reading all of it. A program can set the modification time of a file,

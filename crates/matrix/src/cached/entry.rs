@@ -17,10 +17,10 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::Csr;
 use crate::cache::{Unusable, open_own};
-use crate::loaded::{FileFacts, Loaded, Stamp};
+use crate::loaded::{FileFacts, Loaded, Pending, Stamp};
 
 /// The magic number. It must change whenever the file format changes or the reader returns another matrix.
-const MAGIC: u64 = u64::from_be_bytes(*b"spmvcsr4");
+const MAGIC: u64 = u64::from_be_bytes(*b"spmvcsr5");
 /// The size in bytes of the magic number, the length and the checksum of the header.
 const PRELUDE: usize = 24;
 /// The alignment of the arrays in the file, in bytes.
@@ -32,6 +32,8 @@ const CHUNK: usize = 4 << 20;
 pub struct Head {
     /// The bytes of the path of the file that was parsed.
     pub source: Vec<u8>,
+    /// Whether a symmetric file was expanded.
+    pub expanded: bool,
     pub stamp: Stamp,
     pub hash: u64,
     /// The time at which the entry was written, since 1970.
@@ -59,13 +61,14 @@ pub struct CachedMatrix {
 }
 
 impl Head {
-    pub fn of(source: &Path, stamp: Stamp, hash: u64, loaded: &Loaded) -> Self {
+    pub fn of(pending: &Pending, hash: u64, loaded: &Loaded) -> Self {
         let Csr { rows, cols, row_offsets, column_indices, values } = &loaded.csr;
         let ones = values.par_iter().all(|value| *value == 1.0);
         let values: &[f64] = if ones { &[] } else { values };
         Self {
-            source: source.as_os_str().as_bytes().to_vec(),
-            stamp,
+            source: pending.source.as_os_str().as_bytes().to_vec(),
+            expanded: pending.expand,
+            stamp: pending.stamp,
             hash,
             kept_at: now(),
             facts: loaded.market.clone(),

@@ -63,7 +63,7 @@ pub fn load(
     let key = Key::of([source.as_os_str().as_encoded_bytes(), expanded]);
     let Some(place) = cache.path(&key) else { return parse() };
     let loaded = CachedMatrix::open(&place).and_then(|entry| {
-        let is_current = entry.head.is_of(stamp, &source, bounds);
+        let is_current = entry.head.is_of(&source, expand, stamp, bounds);
         if is_current { entry.load() } else { Err(None) }
     });
     let damage = match loaded {
@@ -76,7 +76,7 @@ pub fn load(
         let place = place.display();
         format!("the file was read again, because its cached copy {place} {how}")
     });
-    Ok(Loaded { note, pending: Some(Pending { place, source, stamp, hash }), ..loaded })
+    Ok(Loaded { note, pending: Some(Pending { place, source, stamp, hash, expand }), ..loaded })
 }
 
 /// Returns all entries, the largest first.
@@ -114,12 +114,12 @@ impl Loaded {
 
 impl Pending {
     fn write(&self, loaded: &Loaded, bounds: ReadBounds) -> io::Result<()> {
-        let Self { place, source, stamp, hash: before } = self;
+        let Self { place, source, stamp, hash: before, .. } = self;
         let hash = hash_of(source, bounds)?;
         if Stamp::of(source)? != *stamp || before.is_some_and(|before| before != hash) {
             return Err(io::Error::other("the file changed while it was read"));
         }
-        let head = Head::of(source, *stamp, hash, loaded);
+        let head = Head::of(self, hash, loaded);
         let folder = place.parent().unwrap_or(place);
         create_private_folder(folder)?;
         let disk = statvfs(folder)?;
@@ -179,10 +179,10 @@ fn hash_of_ends(file: &File, bytes: u64) -> io::Result<u64> {
 }
 
 impl Head {
-    /// Returns whether the entry is that of a file with this path and stamp. Its name alone does not say so: it may have been
+    /// Returns whether the entry is that of a file, in this form and version. Its name alone does not say so: it may have been
     /// exchanged for another entry.
-    fn is_of(&self, stamp: Stamp, source: &Path, bounds: ReadBounds) -> bool {
-        if self.source != source.as_os_str().as_bytes() {
+    fn is_of(&self, source: &Path, expand: bool, stamp: Stamp, bounds: ReadBounds) -> bool {
+        if self.source != source.as_os_str().as_bytes() || self.expanded != expand {
             return false;
         }
         if self.stamp == stamp && stamp.is_settled(self.kept_at) {

@@ -133,6 +133,23 @@ fn the_two_forms_of_a_file_have_an_entry_each_and_all_paths_share_it() {
 }
 
 #[test]
+fn an_entry_in_the_place_of_another_is_not_used() {
+    let (place, expanded) = Place::cached();
+    let other = Place::new(TEXT);
+    let other = load(&place.cache, &other.path(), true, ReadBounds::NONE);
+    other.unwrap().write_to_cache(ReadBounds::NONE);
+    assert_eq!(place.load(false).csr.nnz(), 3);
+    let others: Vec<_> = place.entries().into_iter().filter(|entry| *entry != expanded).collect();
+    assert_eq!(others.len(), 2, "of another file with the same text, and of the other form");
+    for other in others {
+        fs::copy(other, &expanded).unwrap();
+        let loaded = place.load(true);
+        assert!(!loaded.from_cache && loaded.csr.nnz() == 5);
+        assert!(place.load(true).from_cache);
+    }
+}
+
+#[test]
 fn a_touched_file_is_not_parsed_again() {
     let (place, _) = Place::cached();
     place.write(TEXT, Duration::from_secs(2_000_000));
@@ -235,7 +252,7 @@ fn an_entry_without_a_valid_matrix_is_refused() {
         (loaded.csr.column_indices[0], loaded.csr.values[0]) = (column, value);
         let stamp = Stamp::of(&place.path()).unwrap();
         let source = place.path().canonicalize().unwrap();
-        let pending = Pending { place: entry, source, stamp, hash: None };
+        let pending = Pending { place: entry, source, stamp, hash: None, expand: true };
         pending.write(&loaded, ReadBounds::NONE).unwrap();
         place.is_parsed_again(ending);
     }
