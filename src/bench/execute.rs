@@ -229,7 +229,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     }
 
     /// Runs code of a method. If the method comes from the user or from a library of the CPU, checks that it leaves the
-    /// process as it was. A driver of a GPU may change it when it likes.
+    /// process and the matrix as they were. A driver of a GPU may change it when it likes.
     fn watching<R>(
         &mut self,
         choice: &Choice,
@@ -237,12 +237,17 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     ) -> Result<R, Outcome> {
         let method = choice.method;
         let is_library = Baseline::named(method.name).is_some_and(Baseline::is_library);
-        let is_watched = method.is_custom() || S::DEVICE == Device::Cpu && is_library;
-        let before = is_watched.then(Process::now);
+        if !(method.is_custom() || S::DEVICE == Device::Cpu && is_library) {
+            return run(self);
+        }
+        let before = Process::now();
         let result = run(self);
-        let Some(changed) = before.and_then(|before| before.changed()) else { return result };
-        self.is_spoilt = true;
-        Err(not_restored(changed).into())
+        if let Some(changed) = before.changed() {
+            self.is_spoilt = true;
+            return Err(not_restored(changed).into());
+        }
+        self.backend.check_memory(true, &self.inputs.x)?;
+        result
     }
 
     /// Records a method that has ended early. Returns an error if the device or the process was lost with it.

@@ -112,6 +112,7 @@ fn each_fault_of_a_method_is_one_row() {
         ("writes-before-y", "failed", "it has changed the memory before or after y"),
         ("writes-x", "failed", "it has changed x"),
         ("writes-matrix", "failed", "it has changed the matrix"),
+        ("writes-matrix-in-destroy", "failed", "it has changed the matrix"),
         ("keeps-x", "wrong", ""),
         ("reads-y", "wrong", ""),
         ("blocks-signals", "failed", "it has changed the signal mask, and not restored it"),

@@ -196,6 +196,7 @@ static void destroy(void *handle) {
     if (is(s, "crashes-in-destroy")) crash();
     if (is(s, "flushes-in-destroy")) flush();
     if (is(s, "interrupts-in-destroy")) raise(SIGINT);
+    if (is(s, "writes-matrix-in-destroy") && s->csr->nnz) ((double *)s->csr->values)[0] += 1;
     if (is(s, "leaves-folder")) (void)!chdir("/");
     if (s->old_x) s->ctx->release(s->ctx, s->old_x);
     if (!is(s, "leaks")) s->ctx->release(s->ctx, s);
@@ -213,7 +214,7 @@ static const spmv_parameter parameters[] = {{"mood", moods, "a text for the note
     X(26, "changes-folder") X(27, "opens-files") X(28, "sets-alarm") X(29, "sets-timer") X(30, "limits-memory")        \
     X(31, "limits-time") X(32, "ignores-signals") X(33, "masks-files") X(34, "forks") X(35, "forks-and-crashes")       \
     X(36, "forks-for-ever") X(37, "says-done") X(38, "leaves-folder")                     \
-    X(39, "interrupts-in-destroy")
+    X(39, "interrupts-in-destroy") X(40, "writes-matrix-in-destroy")
 #define PREPARE(N, NAME)                                                                                               \
     static int prepare##N(const spmv_ctx *ctx, const spmv_csr *csr, void **handle) {                                   \
         return prepare(ctx, csr, handle, NAME);                                                                        \

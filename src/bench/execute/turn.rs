@@ -88,7 +88,6 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         self.take_singles(ready, typical)?;
         self.check_rest(ready)?;
         self.backend.check_threads(ready.prepared.is_foreign)?;
-        self.backend.check_memory(ready.prepared.library_version.is_some(), &self.inputs.x)?;
         self.check_speed(ready, typical)?;
         if ready.parts.is_none() {
             ready.parts = Some(self.backend.parts(&mut ready.prepared)?);
