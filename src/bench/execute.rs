@@ -240,9 +240,9 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         if !(method.is_custom() || S::DEVICE == Device::Cpu && is_library) {
             return run(self);
         }
-        let before = Process::now();
+        let before = self.bench.is_alone.then(Process::now);
         let result = run(self);
-        if let Some(changed) = before.changed() {
+        if let Some(changed) = before.and_then(|before| before.changed()) {
             self.is_spoilt = true;
             return Err(not_restored(changed).into());
         }

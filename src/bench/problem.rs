@@ -122,7 +122,7 @@ impl<'m, T: Scalar> Problem<'m, T> {
         let size = |entry: &usize| csr.values()[*entry].widen().abs();
         let largest = (0..csr.nnz()).into_par_iter().max_by(|a, b| size(a).total_cmp(&size(b)))?;
         let change = inputs.alpha.widen().abs().max(1.0) * size(&largest) * MOST_CHANGE;
-        if change <= T::max_value().widen() {
+        if change <= T::max_value().widen() / 2.0 {
             return inputs.reference.overflow::<T>(change);
         }
         Some(match settings.transpose {

@@ -86,6 +86,7 @@ fn mistakes_in_a_kernel_have_clear_messages() {
             "thread_per_row must have the parameters (unsigned rows, unsigned cols",
         ),
         ("threads = 256", "threads = 0", "refused: "),
+        ("rows_per_block = 256", "blocks = 4294967296", "blocks is 4294967296; at most"),
         ("kernel = \"thread_per_row\"", "kernel = \"other\"", "other"),
         ("// spmv-bench", "// spmv_bench", "my.cu:1: the first line must be `// spmv-bench`"),
         ("rows_per_block", "rows_per_blok", "my.cu:8: unknown field `rows_per_blok`"),

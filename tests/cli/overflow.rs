@@ -8,7 +8,9 @@ fn what_overflows_is_skipped_with_the_reason() {
     let entries: String = (1..=20).map(|col| format!("2 {col} 1.7e308\n")).collect();
     let sum = format!("%%MatrixMarket matrix coordinate real general\n2 20 20\n{entries}");
     let large = SMALL.replace("3 3 5", "3 3 1e300");
-    let dir = Dir::new(&[("large.mtx", &large), ("sum.mtx", &sum)]);
+    let entries: String = (1..=176).map(|col| format!("2 {col} 1e306\n")).collect();
+    let near = format!("%%MatrixMarket matrix coordinate real general\n2 176 176\n{entries}");
+    let dir = Dir::new(&[("large.mtx", &large), ("sum.mtx", &sum), ("near.mtx", &near)]);
     let diagonal = "gen:diagonals,rows=9,offsets=0 --alpha";
     // α·1 is finite, but intermediate sums with other elements of x need not be.
     let of_diagonal = "nothing can be verified: row 8 of alpha A x";
@@ -19,6 +21,11 @@ fn what_overflows_is_skipped_with_the_reason() {
         (&format!("{diagonal} 1.7e308"), of_diagonal),
         (&format!("{diagonal} 3e38 --precision f32"), of_diagonal),
         ("DIR/sum.mtx", of_sum),
+        // A method may scale the sum at the end.
+        ("DIR/sum.mtx --alpha 0", of_sum),
+        ("DIR/sum.mtx --alpha 5e-324", of_sum),
+        // The sum of 1.76e308 is finite, but one with other elements of x need not be.
+        ("DIR/near.mtx --alpha 0.1", of_sum),
     ] {
         let ran = dir.run(&format!("{words} {EXACT} --format csv"));
         assert_eq!(ran.column("status"), ["skipped"; 3], "{ran:?}");

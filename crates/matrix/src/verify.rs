@@ -200,8 +200,9 @@ impl RowSum {
 
     fn row<T: Scalar>(self, alpha: T, beta: T, old: f64) -> ReferenceRow {
         let (alpha, beta) = (alpha.widen(), beta.widen());
-        // A method may scale the sum at the end, so that the sum itself must not overflow, however small α is.
-        let scaled = match self.magnitude <= T::max_value().widen() {
+        // A method may scale the sum at the end, so that the sum itself must not overflow, however small α is. The other half
+        // of the range is for changes of x.
+        let scaled = match self.magnitude <= T::max_value().widen() / 2.0 {
             true => alpha.abs() * self.magnitude,
             false => f64::INFINITY,
         };

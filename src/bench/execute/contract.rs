@@ -30,6 +30,8 @@ pub struct Bench<'a> {
     /// Set by another thread or a signal handler to stop early.
     pub interrupted: &'a AtomicBool,
     pub settings: &'a Settings,
+    /// Whether this process does nothing else, so that what changes in it while a method runs is changed by the method.
+    pub is_alone: bool,
     /// The machine's profile in the precision of the products, if a method needs it and it has been measured.
     pub profile: Option<&'a Profile>,
     /// Called with the progress of the measurement.
@@ -42,8 +44,9 @@ impl<'a> Bench<'a> {
     /// Returns a measurement that is not interrupted, reports nothing, and always makes the same choices, as in tests.
     pub fn new(team: &'a Team, clock: &'a dyn Clock, settings: &'a Settings) -> Self {
         static NEVER: AtomicBool = AtomicBool::new(false);
-        let report = &|_: News| ();
-        Self { team, clock, interrupted: &NEVER, settings, profile: None, report, entropy: || 1 }
+        let (interrupted, report) = (&NEVER, &|_: News| ());
+        let (is_alone, profile, entropy) = (false, None, || 1);
+        Self { team, clock, interrupted, settings, is_alone, profile, report, entropy }
     }
 }
 

@@ -91,7 +91,8 @@ impl Session<'_> {
         let Self { interrupted, profiles, .. } = self;
         let bench = Bench::new(&self.team, self.clock, settings);
         let profile = profiles.get(&precision);
-        Bench { interrupted, profile, report, entropy: rand::random, ..bench }
+        let (is_alone, entropy) = (self.is_worker, rand::random);
+        Bench { interrupted, is_alone, profile, report, entropy, ..bench }
     }
 
     fn on_device<T: Value>(

@@ -47,6 +47,17 @@ fn table(page: &Page, title: &str) -> Vec<String> {
 
 const SETTING: &str = "f64, CPU, 2 threads, hot cache";
 
+/// Each run that measured the same has a setting of its own, with tables and charts.
+#[test]
+fn a_page_has_a_limited_number_of_settings() {
+    let run = |number: usize| of_run(&format!("r{number}"), row("a.mtx", "merge", 1.0));
+    let of_runs = |count| page(&[file("a.csv", (0..count).map(run))]);
+    assert_eq!(of_runs(MOST_SETTINGS).sections.len(), MOST_SETTINGS + 2);
+    let page = of_runs(MOST_SETTINGS + 1);
+    assert_eq!(page.sections.len(), MOST_SETTINGS + 2);
+    assert!(page.lead.iter().any(|line| line.starts_with("Only the first 200 of 201 settings")));
+}
+
 #[test]
 fn a_sequential_method_belongs_to_the_setting_of_its_run() {
     let page = page(&[file("a.csv", [row("a.mtx", "seq", 4.0), row("a.mtx", "merge", 1.0)])]);
