@@ -115,8 +115,7 @@ impl<'m, T: Scalar> Problem<'m, T> {
     }
 
     /// Returns a row whose product cannot be verified: that of the largest matrix value if altered elements of x could make
-    /// that row overflow, or else the first one that
-    /// [`Reference::overflow`](spmv_matrix::verify::Reference::overflow) finds.
+    /// that row overflow, or else the first one that the reference finds.
     fn overflow(&self, settings: &Settings) -> Option<usize> {
         let Self { csr, inputs } = self;
         let size = |entry: &usize| csr.values()[*entry].widen().abs();

@@ -21,8 +21,7 @@ use live::Live;
 
 /// The matrix that is measured if the command line names none.
 const DEFAULT_MATRIX: &str = "gen:grid2d,n=1000,points=5,random=1";
-/// How long the products of a method are then timed, and in how many rounds: whoever names no matrix wants to see what the
-/// program does.
+/// How long the products of a method are then timed, and in how many rounds: less than usual, to show the program soon.
 const DEFAULT_TIME: Duration = Duration::from_millis(300);
 const DEFAULT_ROUNDS: u32 = 4;
 

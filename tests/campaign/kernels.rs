@@ -114,6 +114,20 @@ fn messages_of_the_compiler_quote_no_other_file_and_have_a_limit() {
     }
 }
 
+/// 2^63 values of 8 bytes would be 0 bytes in 64 bits.
+#[test]
+fn a_workspace_whose_size_overflows_is_refused() {
+    let place = Dir::with_matrices(&[30]);
+    let two = std::fs::read_to_string(source("tests/cuda/two.cu")).unwrap();
+    for number in ["9223372036854775807", "2305843009213693952"] {
+        place.write("my.cu", two.replace("per_nonzero = 1", &format!("per_nonzero = {number}")));
+        let words = "--mtx matrices/m1.mtx --no-bandwidth --format csv";
+        let Some(ran) = run(&place, place.path("my.cu"), words) else { return };
+        let reason = ran.column("reason").pop().unwrap();
+        assert!(reason.starts_with("out of memory for "), "{number}: {reason}");
+    }
+}
+
 #[test]
 fn an_endless_file_is_not_a_kernel() {
     let place = Dir::with_matrices(&[30]);

@@ -81,8 +81,7 @@ pub fn children(process: u32) -> Vec<u32> {
     lists.flat_map(numbers).collect()
 }
 
-/// Kills processes and all that they have started. They are stopped first, because one that runs could start others
-/// meanwhile.
+/// Kills processes and all that they have started. They are stopped first, so that none starts another meanwhile.
 pub fn kill_trees(roots: Vec<u32>) {
     let send = |process: u32, signal| kill(Pid::from_raw(process as i32), signal);
     let (mut stopped, mut new) = (BTreeSet::new(), roots);

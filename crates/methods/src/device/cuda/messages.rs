@@ -4,8 +4,7 @@
 const MOST: usize = 2 << 10;
 
 /// Returns the messages on the files `own`, as many as there is room for. A message on another file, which the program has
-/// included, is left out, because it quotes lines of that file. A message is a line `FILE(LINE): text`, and the lines up to the
-/// next one.
+/// included, is left out, because it quotes lines of that file. A message begins with `FILE(LINE): `.
 pub fn shown(log: &str, own: &[&str]) -> String {
     let mut shown = String::new();
     let mut is_own = true;
