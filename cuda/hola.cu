@@ -1,5 +1,4 @@
 // HOLA's plain product; hola.cuh describes what blocks and threads own.
-constexpr bool TRANSPOSED = false;
 #include "hola.cuh"
 
 // Returns the x of the thread's nonzeros in `factors`. If SORT, x is read in the order of the columns.
@@ -76,28 +75,23 @@ __device__ __forceinline__ void one_row(const Share &share, const value_t (&prod
     if (threadIdx.x == 0) atomicAdd(&y[share.row], alpha * sum);
 }
 
-// Each thread reads the row of every nonzero, and adds its sum to y when the row changes.
+// Each thread finds the row of every nonzero, and adds its sum to y when the row changes.
 __device__ __forceinline__ void many_rows(const Share &share, const unsigned *row_offsets,
-                                          unsigned *rows, const value_t (&products)[ITEMS],
-                                          value_t *y, value_t alpha, value_t beta) {
-    spread_rows(share, row_offsets, rows);
-    for (unsigned row = share.row + 1 + threadIdx.x; row < share.last_row; row += BLOCK)
-        scale(y, row, beta);
-    __syncthreads();
-    const unsigned first = threadIdx.x * ITEMS;
-    unsigned row = rows[min(first, share.count - 1)];
-    value_t sum = 0;
+                                          const value_t (&products)[ITEMS], value_t *y,
+                                          value_t alpha) {
+    unsigned rows[ITEMS];
+    find_every_row(share, row_offsets, rows);
+    y += share.row;
+    value_t sum = products[0];
 #pragma unroll
-    for (unsigned k = 0; k < ITEMS; ++k) {
-        const unsigned here = rows[min(first + k, share.count - 1)];
-        if (here != row) {
-            atomicAdd(&y[row], alpha * sum);
+    for (unsigned k = 1; k < ITEMS; ++k) {
+        if (rows[k] != rows[k - 1]) {
+            atomicAdd(&y[rows[k - 1]], alpha * sum);
             sum = 0;
-            row = here;
         }
         sum += products[k];
     }
-    if (combine(row, sum)) atomicAdd(&y[row], alpha * sum);
+    if (combine(rows[ITEMS - 1], sum)) atomicAdd(&y[rows[ITEMS - 1]], alpha * sum);
 }
 
 // Sums the thread's products. Writes the sum at each end of a row to `output`, and returns the row and the sum that are
@@ -119,8 +113,19 @@ __device__ __forceinline__ value_t sum_rows(unsigned ends, unsigned &row,
     return sum;
 }
 
-// Computes the sums of the block's rows in `output`. The thread with a row's last nonzero writes its sum, and 0 for
-// the empty rows after it; threads before it add to it.
+// Clears the sums of the rows that begin after the warp's first nonzero and before the next warp's.
+__device__ __forceinline__ void clear_rows(const Share &share, const Assignment &assigned,
+                                           value_t *output) {
+    const unsigned first = threadIdx.x / WARP * WARP, next = first + WARP;
+    const unsigned after =
+        next * ITEMS < share.count ? assigned.rows[next] : share.last_row - share.row;
+    for (unsigned row = assigned.rows[first] + 1 + threadIdx.x % WARP; row < after; row += WARP)
+        output[row] = 0;
+    __syncwarp();
+}
+
+// Computes the sums of the block's rows in `output`. The thread with a row's last nonzero writes its sum; threads before
+// it add to it. A warp with empty rows first clears all of its rows, and then skips the empty ones.
 __device__ __forceinline__ void few_rows(const Share &share, const unsigned *row_offsets,
                                          const Assignment &assigned,
                                          const value_t (&products)[ITEMS], value_t *output) {
@@ -128,24 +133,24 @@ __device__ __forceinline__ void few_rows(const Share &share, const unsigned *row
     unsigned row = assigned.rows[threadIdx.x];
     value_t sum;
     if (assigned.empty[threadIdx.x / WARP]) {
+        clear_rows(share, assigned, output);
         sum = sum_rows(ends, row, products, output, [&](unsigned row, unsigned k) {
-            if (k >= share.count) return row + 1;
-            return look_up(share, row_offsets, row, k, [&](unsigned empty) { output[empty] = 0; });
+            return k < share.count ? look_up(share, row_offsets, assigned, row, k) : row + 1;
         });
     } else {
         sum = sum_rows(ends, row, products, output, [](unsigned row, unsigned) { return row + 1; });
     }
-    // The rows after the block's last nonzero are empty, except that the last one belongs to the next block.
-    if (threadIdx.x == (share.count - 1) / ITEMS)
-        for (unsigned after = row; after <= share.last_row - share.row; ++after) output[after] = 0;
+    // The last row may begin after the block's last nonzero.
+    const unsigned last = share.last_row - share.row;
+    if (threadIdx.x == (share.count - 1) / ITEMS && row <= last) output[last] = 0;
     __syncthreads();
     if (combine(row, sum)) atomicAdd(&output[row], sum);
     __syncthreads();
 }
 
-// Stores the rows that belong to this block alone. The first and the last row, which other blocks may share, were
-// scaled before; their sums are added. Warps write whole cache lines: `output` starts at a row that is a multiple of
-// the warp size.
+// Stores the rows that belong to this block alone, and adds to the first and the last row, which other blocks may share.
+// Warps write whole cache lines: `output` starts at a row that is a multiple of the warp size. The first kernel computed
+// y <- beta y.
 __device__ __forceinline__ void write(const Share &share, const value_t *output, value_t *y,
                                       value_t alpha, value_t beta) {
     const unsigned before = share.row % WARP, last = before + share.last_row - share.row;
@@ -155,7 +160,7 @@ __device__ __forceinline__ void write(const Share &share, const value_t *output,
         if (k == before || k == last)
             atomicAdd(&y[k], alpha * output[k]);
         else
-            store(y, k, alpha, output[k], beta);
+            y[k] = beta == 0 ? alpha * output[k] : y[k] + alpha * output[k];
     }
 }
 
@@ -193,8 +198,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 1024 / BLOCK)
     __syncthreads();
     if (many) {
         if (altered && threadIdx.x == 0) atomicAdd(altered, WARPS);
-        unsigned *rows = reinterpret_cast<unsigned *>(output);
-        return many_rows(share, row_offsets, rows, products, y, alpha, beta);
+        return many_rows(share, row_offsets, products, y, alpha);
     }
     if (altered && threadIdx.x < WARPS && assigned.empty[threadIdx.x]) atomicAdd(altered, 1);
     few_rows(share, row_offsets, assigned, products, output + share.row % WARP);

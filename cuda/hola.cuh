@@ -17,27 +17,19 @@ struct __align__(PIECE * sizeof(T)) Piece {
     T of[PIECE];
 };
 
-// y[i] <- beta y[i]. If beta = 0, the old y is not read.
-__device__ __forceinline__ void scale(value_t *y, unsigned i, value_t beta) {
-    y[i] = beta == 0 ? 0 : beta * y[i];
-}
-
-// Computes for each block the row of its first nonzero. The element after the last block is the row of the last
-// nonzero. y <- beta y: all values if blocks add to all, otherwise those of the rows that no block has strictly between
-// its first row and the next block's first row. One thread per row and per value of y.
+// Computes y <- beta y without reading the old y if beta = 0, and for each block the row of its first nonzero. The element
+// after the last block is the row of the last nonzero. One thread per row and per value of y.
 extern "C" __global__ void __launch_bounds__(256)
     hola_assign(unsigned rows, unsigned nnz, const unsigned *__restrict__ row_offsets,
                 unsigned outputs, value_t *y, value_t beta, unsigned *block_rows) {
     start_dependents();
     const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (TRANSPOSED && i < outputs) scale(y, i, beta);
+    if (i < outputs) y[i] = beta == 0 ? 0 : beta * y[i];
     if (i >= rows) return;
     const unsigned start = row_offsets[i], end = row_offsets[i + 1];
     const unsigned first = (start + PER_BLOCK - 1) / PER_BLOCK, after = (end + PER_BLOCK - 1) / PER_BLOCK;
-    const bool is_last = start < end && end == nnz, is_outside = end == 0 || start == nnz;
     for (unsigned block = first; block < after; ++block) block_rows[block] = i;
-    if (is_last) block_rows[after] = i;
-    if (!TRANSPOSED && (first < after || is_last || is_outside)) scale(y, i, beta);
+    if (start < end && end == nnz) block_rows[after] = i;
 }
 
 // A block's share: the nonzeros from `first` on, and the rows from that of its first nonzero to that of the
@@ -83,8 +75,9 @@ __device__ __forceinline__ void assign_rows(const Share &share, const unsigned *
         const unsigned start = share.start_of(share.row + row, row_offsets);
         const unsigned end = share.end_of(share.row + row, row_offsets);
         if (start >= end) {
-            // The thread before the empty row searches; after the block's last nonzero none does.
-            if (start < share.count) assigned.empty[(start - 1) / (WARP * ITEMS)] = 1;
+            // The warp before the empty row searches. The last row may have its nonzeros in the next block.
+            if (share.row + row < share.last_row)
+                assigned.empty[(min(start, share.count) - 1) / (WARP * ITEMS)] = 1;
             continue;
         }
         const unsigned last = (end - 1) / ITEMS;
@@ -94,22 +87,38 @@ __device__ __forceinline__ void assign_rows(const Share &share, const unsigned *
     }
 }
 
-// Writes the row of every nonzero of the block to `rows`; the caller must add a barrier.
-__device__ __forceinline__ void spread_rows(const Share &share, const unsigned *row_offsets,
-                                            unsigned *rows) {
-    for (unsigned row = share.row + threadIdx.x; row <= share.last_row; row += BLOCK) {
-        const unsigned end = share.end_of(row, row_offsets);
-        for (unsigned k = share.start_of(row, row_offsets); k < end; ++k) rows[k] = row;
-    }
+// Finds the row of each of the thread's nonzeros, relative to the block's first row, by one binary search for all of
+// them at once: their loads do not wait for each other. Positions after the last nonzero get its row.
+__device__ __forceinline__ void find_every_row(const Share &share, const unsigned *row_offsets,
+                                               unsigned (&rows)[ITEMS]) {
+    row_offsets += share.row;
+    const unsigned last = share.last_row - share.row;
+#pragma unroll
+    for (unsigned k = 0; k < ITEMS; ++k) rows[k] = 0;
+    for (unsigned step = 1u << (31 - __clz(last)); step > 0; step /= 2)
+#pragma unroll
+        for (unsigned k = 0; k < ITEMS; ++k) {
+            const unsigned nonzero = min(threadIdx.x * ITEMS + k, share.count - 1);
+            const unsigned row = rows[k] + step;
+            if (row <= last && row_offsets[row] <= share.first + nonzero) rows[k] = row;
+        }
 }
 
-// Returns the row after `row` that contains the block's nonzero `k`, relative to the block's first row. Calls `on_empty`
-// for each empty row before.
-template <class OnEmpty>
+// Returns the row after `row` that contains the block's nonzero `k`, which the thread or the next thread owns, relative
+// to the block's first row.
 __device__ __forceinline__ unsigned look_up(const Share &share, const unsigned *row_offsets,
-                                            unsigned row, unsigned k, OnEmpty on_empty) {
-    for (++row; row_offsets[share.row + row + 1] <= share.first + k; ++row) on_empty(row);
-    return row;
+                                            const Assignment &assigned, unsigned row, unsigned k) {
+    const unsigned next = threadIdx.x + 1;
+    unsigned low = row + 1;
+    unsigned high = next * ITEMS < share.count ? assigned.rows[next] : share.last_row - share.row;
+    while (low < high) {
+        const unsigned middle = (low + high) / 2;
+        if (row_offsets[share.row + middle + 1] > share.first + k)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
 }
 
 // Returns where in the block the thread's k-th nonzero is when it is loaded: pieces are at a stride of one warp.

@@ -1,16 +1,10 @@
 // HOLA's transposed product; hola.cuh describes what blocks and threads own. If BUFFERED, a block first sums
 // products of equal columns in shared memory.
-constexpr bool TRANSPOSED = true, SHUFFLE = true;
+constexpr bool SHUFFLE = true;
 #include "hola.cuh"
 
 // The number of sums: half the block's nonzeros. A column has one slot, which the first column to use it owns.
 constexpr unsigned SUMS = BUFFERED ? PER_BLOCK / 2 : 1;
-
-// The rows of the block's threads, or the rows of its nonzeros.
-union Rows {
-    Assignment threads;
-    unsigned nonzeros[PER_BLOCK];
-};
 
 struct Sums {
     unsigned columns[SUMS];
@@ -41,17 +35,15 @@ __device__ __forceinline__ void flush(const Sums &buffer, value_t *y) {
         if (buffer.columns[k] != NONE) atomicAdd(&y[buffer.columns[k]], buffer.sums[k]);
 }
 
-// Multiplies each of the thread's values by alpha and the x of its row, reading the row of every
-// nonzero.
+// Multiplies each of the thread's values by alpha and the x of its row, which is searched for every nonzero.
 __device__ __forceinline__ void scale_many_rows(const Share &share, const unsigned *row_offsets,
-                                                unsigned *rows, value_t (&items)[ITEMS],
-                                                const value_t *x, value_t alpha) {
-    spread_rows(share, row_offsets, rows);
-    __syncthreads();
-    const unsigned first = threadIdx.x * ITEMS;
+                                                value_t (&items)[ITEMS], const value_t *x,
+                                                value_t alpha) {
+    unsigned rows[ITEMS];
+    find_every_row(share, row_offsets, rows);
 #pragma unroll
     for (unsigned k = 0; k < ITEMS; ++k)
-        if (first + k < share.count) items[k] *= alpha * x[rows[first + k]];
+        if (threadIdx.x * ITEMS + k < share.count) items[k] *= alpha * x[share.row + rows[k]];
 }
 
 // Multiplies the values in the same way with the assignment: x is loaded once per row of the thread.
@@ -69,7 +61,7 @@ __device__ __forceinline__ void scale_few_rows(const Share &share, const unsigne
         items[k] *= factor;
         const unsigned next = first + k + 1;
         if (k + 1 < ITEMS && ends >> k & 1 && next < share.count) {
-            row = skips ? look_up(share, row_offsets, row, next, [](unsigned) {}) : row + 1;
+            row = skips ? look_up(share, row_offsets, assigned, row, next) : row + 1;
             factor = alpha * x[share.row + row];
         }
     }
@@ -80,7 +72,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
                     const unsigned *__restrict__ column_indices,
                     const value_t *__restrict__ values, const value_t *__restrict__ x, value_t *y,
                     value_t alpha, const unsigned *__restrict__ block_rows) {
-    __shared__ Rows rows;
+    __shared__ Assignment assigned;
     __shared__ Sums buffer;
     Share share(nnz);
     unsigned columns[ITEMS];
@@ -98,11 +90,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
         transpose(columns);
         transpose(items);
         if (share.has_many_rows()) {
-            scale_many_rows(share, row_offsets, rows.nonzeros, items, x, alpha);
+            scale_many_rows(share, row_offsets, items, x, alpha);
         } else {
-            assign_rows(share, row_offsets, rows.threads);
+            assign_rows(share, row_offsets, assigned);
             __syncthreads();
-            scale_few_rows(share, row_offsets, rows.threads, items, x, alpha);
+            scale_few_rows(share, row_offsets, assigned, items, x, alpha);
         }
     }
     if (SORT) sort(columns, items);

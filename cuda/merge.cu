@@ -4,22 +4,12 @@
 //
 // A row end precedes the first nonzero of the next row. Row r of a tile, counted from 0, therefore ends at step
 // r + (nonzeros of the tile before its end): the rows mark their steps in a bit map, and no thread searches.
-#include "common.cuh"
+#include "merge.cuh"
 #include "once.cuh"
 #include "shared_rows.cuh"
 
-constexpr unsigned TILE = BLOCK * ITEMS;
-constexpr unsigned WARPS = BLOCK / WARP;
 // The lanes that search the start of a tile in the search kernel.
 constexpr unsigned SEARCH_LANES = 8;
-// The number of a step on the whole path.
-typedef unsigned long long wide;
-
-// A point of the merge path: `row` rows have ended and `nonzero` nonzeros have been consumed.
-struct alignas(8) Coordinate {
-    unsigned row, nonzero;
-};
-
 // The CSR matrix.
 struct Matrix {
     unsigned rows, nnz;
@@ -144,29 +134,6 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     descriptors[blockIdx.x * BLOCK + thread] = first_row << DESCRIPTOR_BITS | ending;
     if (thread == 0) tile_starts[blockIdx.x] = start;
     if (thread == 0 && blockIdx.x == gridDim.x - 1) tile_starts[gridDim.x] = end;
-}
-
-// The sum that a warp leaves for the row that is open at its end.
-struct Carry {
-    value_t sum;
-    bool ends_rows;
-};
-
-// Returns the sum that the threads before this one leave for its first row. `sum` becomes the combined sum of all
-// threads up to this one.
-__device__ __forceinline__ value_t scan_block(bool ends_rows, value_t &sum, Carry *carries) {
-    const unsigned warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
-    const unsigned ending = __ballot_sync(ALL_LANES, ends_rows);
-    sum = run_sums(ending >> 1 | 1u << (WARP - 1), sum);
-    if (lane == WARP - 1) carries[warp] = {sum, ending != 0};
-    __syncthreads();
-    value_t before = 0;
-#pragma unroll
-    for (unsigned k = 0; k + 1 < WARPS; ++k)
-        if (k < warp) before = carries[k].sum + (carries[k].ends_rows ? value_t(0) : before);
-    if ((ending & ~0u >> (WARP - 1 - lane)) == 0) sum += before;
-    const value_t neighbour = __shfl_up_sync(ALL_LANES, sum, 1);
-    return lane == 0 ? before : neighbour;
 }
 
 // Adds the block's parts of shared rows, from lanes 0 and 1 of its first warp.

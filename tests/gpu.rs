@@ -193,7 +193,7 @@ fn stages_are_the_kernels_in_order() {
         ("gpu-pcsr", "pcsr_products pcsr_sums"),
         ("gpu-light", "light"),
         ("gpu-bccoo", "bccoo_tiles"),
-        ("gpu-tile", "start_rows tile_units tile_apart"),
+        ("gpu-tile", "start_rows tile_units csr5"),
         // No row is long.
         ("gpu-dasp", "dasp"),
         ("gpu-csr-lrb", "csr_lrb"),

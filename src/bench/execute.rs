@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 
 use super::alteration::Alteration;
 use super::backend::Backend;
+use super::fresh::Fresh;
 use super::inputs::Inputs;
 use super::need::SMALL_OF_METHOD;
 use super::outcome::{Measurement, Outcome, Results};
@@ -43,6 +44,8 @@ struct Case<'a, 'i, T, S> {
     round: Round,
     inputs: &'i mut Inputs<T>,
     alteration: Alteration<T>,
+    /// The newest x, which some methods have seen.
+    fresh: Option<Fresh<T>>,
     random: Xoshiro256PlusPlus,
     backend: S,
     extent: Extent<'a>,
@@ -72,6 +75,7 @@ pub fn measure<'a, T: Scalar, S: Backend<'a, T>>(
         round: bench.settings.round(extent.nnz as usize, S::DEVICE),
         inputs,
         alteration: Alteration::default(),
+        fresh: None,
         random: Xoshiro256PlusPlus::seed_from_u64(backend.agree((bench.entropy)())),
         backend,
         extent,
@@ -310,6 +314,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             now: Instant::now,
             choices: given_choices(),
             given: &choice.given,
+            groups: self.extent.groups,
         };
         let need = self.need(choice);
         let room = self.backend.room(&self.extent, self.kept)?;
@@ -338,6 +343,9 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             prepared,
             setup_ms,
             error_ratio: 0.0,
+            likely_ratio: 0.0,
+            seen: 0,
+            untimed: Vec::new(),
             matrix_bytes,
             hashes: BTreeSet::new(),
             attempts: Attempts::default(),
@@ -349,7 +357,10 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         self.renew_y()?;
         match self.backend.is_modelled() {
             true => self.model(&mut ready)?,
-            false => drop(self.time(&mut ready, 1)?),
+            false => {
+                let first = self.time(&mut ready, 1)?;
+                ready.untimed.push(first);
+            }
         }
         self.verify(&mut ready)?;
         self.charge(&mut ready, start)?;

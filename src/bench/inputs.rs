@@ -8,7 +8,8 @@ use super::plan::{Fill, Settings, Values};
 use spmv_matrix::Csr;
 use spmv_matrix::order::Permutation;
 use spmv_matrix::scalar::Scalar;
-use spmv_matrix::verify::Reference;
+use spmv_matrix::stats::about_distinct;
+use spmv_matrix::verify::{Reference, RowSum};
 
 pub struct Inputs<T> {
     pub alpha: T,
@@ -18,6 +19,8 @@ pub struct Inputs<T> {
     pub y0: Vec<T>,
     /// The expected y after a product that started from `y0`, with its error bounds.
     pub reference: Reference,
+    /// About how many different values the matrix has.
+    pub distinct_values: f64,
 }
 
 /// Returns α, β, x of `inputs` values and y0 of `outputs` values.
@@ -65,11 +68,21 @@ impl<T: Scalar> Inputs<T> {
             true => (csr.cols(), csr.rows()),
         };
         let (alpha, beta, x, y0) = vectors(settings, outputs, inputs);
-        let reference = match settings.transpose {
-            false => Reference::new(csr, alpha, &x, beta, &y0),
-            true => Reference::new(&csr.transposed(), alpha, &x, beta, &y0),
-        };
-        Self { alpha, beta, x, y0, reference }
+        let reference = Reference::default();
+        let distinct_values = about_distinct(csr.values());
+        let mut all = Self { alpha, beta, x, y0, reference, distinct_values };
+        all.reference = all.expected(csr, settings.transpose, &all.x);
+        all
+    }
+
+    /// Returns the reference of the product of a matrix with another x.
+    pub fn expected(&self, csr: &Csr<T>, transpose: bool, x: &[T]) -> Reference {
+        match transpose {
+            false => Reference::new(csr, self.alpha, x, self.beta, &self.y0),
+            true => {
+                Reference::of_sums(&RowSum::of_columns(csr, x), self.alpha, self.beta, &self.y0)
+            }
+        }
     }
 
     pub fn permuted(self, permutation: &Permutation) -> Self {

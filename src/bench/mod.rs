@@ -5,6 +5,7 @@ pub mod backend;
 pub mod check;
 pub mod clock;
 pub mod execute;
+mod fresh;
 pub mod guarded;
 pub mod inputs;
 pub mod metrics;

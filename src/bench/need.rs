@@ -5,7 +5,7 @@ use spmv_matrix::memory::extent::Extent;
 use spmv_matrix::order::Order;
 use spmv_matrix::scalar::Precision;
 use spmv_matrix::system;
-use spmv_matrix::verify::ReferenceRow;
+use spmv_matrix::verify::{ReferenceRow, RowSum};
 
 /// The memory for small allocations that do not depend on the matrix: notes, closures, lists per thread.
 pub const SMALL: u64 = 1 << 20;
@@ -15,6 +15,7 @@ pub const SMALL_OF_METHOD: u64 = 64 << 10;
 pub const SMALL_ON_DEVICE: u64 = 64 << 20;
 
 const REFERENCE: u64 = size_of::<ReferenceRow>() as u64;
+const COLUMN_SUM: u64 = size_of::<RowSum>() as u64;
 /// The size of an altered row of the reference with its index, in a tree.
 const ALTERED: u64 = 2 * (REFERENCE + 8);
 
@@ -25,10 +26,11 @@ pub fn sweeps(extent: &Extent) -> u64 {
 
 /// Returns the size of a run's own arrays: vectors, reference, and what measures bandwidth and empties the caches.
 pub fn run(extent: &Extent, settings: &Settings) -> u64 {
-    // Two copies of x and a mark per element, two copies of y, and the reference. An alteration may copy all its
-    // rows.
-    let vectors = 2 * extent.vectors() + extent.inputs() + extent.outputs() * (REFERENCE + ALTERED);
-    let reference = if settings.transpose { extent.transposed(extent.value) } else { 0 };
+    // Three copies of x and a mark per element, two copies of y, and two references. An alteration may copy all rows of one.
+    let vectors = 2 * extent.vectors()
+        + extent.inputs() * (extent.value + 1)
+        + extent.outputs() * (2 * REFERENCE + ALTERED);
+    let reference = if settings.transpose { extent.outputs() * COLUMN_SUM } else { 0 };
     let cold = settings.cache == CacheState::Cold;
     let evictor = if cold { 2 * system::cache_bytes() } else { 0 };
     vectors + reference.max(sweeps(extent) + evictor) + SMALL
@@ -63,15 +65,15 @@ mod tests {
         // bytes.
         let extent = Extent::announced(10, 20, 100, 1);
         assert_eq!((extent.csr(), extent.vectors()), (1244, 240));
-        // Two copies of x and y, a mark per element of x, reference and altered reference per element of y; sweeps over
-        // 1484 bytes.
+        // Two copies of x and y, a third x, a mark per element of x, two references and an altered one per element of y;
+        // sweeps over 1484 bytes.
         let settings = Settings::new(Protocol::MergeSpmv);
-        let run = 2 * 240 + 20 + 10 * (32 + 80) + 1484;
+        let run = 2 * 240 + 20 * 9 + 10 * (2 * 40 + 96) + 1484;
         assert_eq!(super::run(&extent, &settings), run + SMALL);
         let all = |precision| super::all(&extent, &settings, precision, Order::Natural);
         assert_eq!(all(Precision::F64), 1244 + run + SMALL);
         // The f32 copy (844 bytes) and half the vectors; the other terms stay.
-        let narrow = 844 + (240 + 20 + 10 * (32 + 80) + 844 + 120);
+        let narrow = 844 + (240 + 20 * 5 + 10 * (2 * 40 + 96) + 844 + 120);
         assert_eq!(all(Precision::F32), 1244 + narrow + SMALL);
     }
 

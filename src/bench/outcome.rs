@@ -8,6 +8,7 @@ use super::peak::Peak;
 use super::plan::Settings;
 use super::statistics::Summary;
 use spmv_matrix::memory::{self, Available};
+use spmv_matrix::verify::LIKELY_FACTOR;
 use spmv_methods::device::Stage;
 use spmv_methods::device::counts::Profile;
 use spmv_methods::device::facts::Clocks;
@@ -106,7 +107,11 @@ impl Measurement {
     pub fn of<T, V: ?Sized>(ready: Ready<T, V>, show_stages: bool, launch_ms: Option<f64>) -> Self {
         let Parts { stages, launches, note } = ready.parts.unwrap_or_default();
         let (summary, noise) = ready.attempts.result();
-        let notes = [note, ready.prepared.note, noise, ready.note];
+        let inexact = (ready.likely_ratio > LIKELY_FACTOR).then(|| {
+            let ratio = ready.likely_ratio;
+            format!("less accurate than its precision explains: {ratio:.0} times what random roundings yield")
+        });
+        let notes = [note, ready.prepared.note, inexact, noise, ready.note];
         let notes: Vec<String> = notes.into_iter().flatten().collect();
         let counts = stages.iter().filter_map(|stage| Some((stage.ms, stage.counts.as_ref()?)));
         Self {

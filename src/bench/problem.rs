@@ -16,6 +16,7 @@ use super::plan::Settings;
 use spmv_matrix::Csr;
 use spmv_matrix::memory;
 use spmv_matrix::memory::extent::Extent;
+use spmv_matrix::order::band_k::BandK;
 use spmv_matrix::order::{Order, Permutation, bandwidth};
 use spmv_matrix::scalar::Scalar;
 use spmv_methods::device::buffer::Value;
@@ -37,6 +38,8 @@ pub struct Reordering {
 pub struct Reordered {
     pub(super) csr: Csr<f64>,
     pub(super) permutation: Permutation,
+    /// The groups of Band-k, as in [`Extent::groups`].
+    pub(super) groups: Vec<Vec<u32>>,
     pub cost: Reordering,
 }
 
@@ -58,11 +61,12 @@ impl Reordered {
             )));
         }
         let start = clock.now();
-        let Some(permutation) = order.permutation(natural) else { return Ok(None) };
+        let Some(BandK { permutation, levels }) = order.compute(natural) else { return Ok(None) };
         let csr = natural.permuted(&permutation);
         let order_ms = 1e3 * (clock.now() - start).as_secs_f64();
         let bandwidth = [bandwidth(natural), bandwidth(&csr)];
-        Ok(Some(Self { csr, permutation, cost: Reordering { order_ms, bandwidth } }))
+        let cost = Reordering { order_ms, bandwidth };
+        Ok(Some(Self { csr, permutation, groups: levels, cost }))
     }
 
     /// Returns the bytes that the matrix in this order takes.
@@ -74,13 +78,14 @@ impl Reordered {
 /// A matrix that is multiplied by the same x on every device.
 pub struct Problem<'m, T: Scalar> {
     csr: Cow<'m, Csr<T>>,
+    groups: &'m [Vec<u32>],
     inputs: Inputs<T>,
 }
 
 impl<'m, T: Scalar> Problem<'m, T> {
     /// Creates the vectors and the reference of a matrix that is multiplied as it is.
     pub fn of(csr: &'m Csr<T>, settings: &Settings) -> Self {
-        Self { csr: Cow::Borrowed(csr), inputs: Inputs::new(settings, csr) }
+        Self { csr: Cow::Borrowed(csr), groups: &[], inputs: Inputs::new(settings, csr) }
     }
 
     /// Creates the problem of a matrix in the order of `reordered`, which is `natural` permuted. Vectors and reference are
@@ -94,9 +99,9 @@ impl<'m, T: Scalar> Problem<'m, T> {
         let csr = narrowed(natural)?;
         let inputs = Inputs::new(settings, &csr);
         let problem = match reordered {
-            None => Self { csr, inputs },
-            Some(Reordered { csr, permutation, .. }) => {
-                Self { csr: narrowed(csr)?, inputs: inputs.permuted(permutation) }
+            None => Self { csr, groups: &[], inputs },
+            Some(Reordered { csr, permutation, groups, .. }) => {
+                Self { csr: narrowed(csr)?, groups, inputs: inputs.permuted(permutation) }
             }
         };
         match problem.overflow(settings) {
@@ -117,7 +122,7 @@ impl<'m, T: Scalar> Problem<'m, T> {
     /// Returns a row whose product cannot be verified: that of the largest matrix value if altered elements of x could make
     /// that row overflow, or else the first one that the reference finds.
     fn overflow(&self, settings: &Settings) -> Option<usize> {
-        let Self { csr, inputs } = self;
+        let Self { csr, inputs, .. } = self;
         let size = |entry: &usize| csr.values()[*entry].widen().abs();
         let largest = (0..csr.nnz()).into_par_iter().max_by(|a, b| size(a).total_cmp(&size(b)))?;
         let change = inputs.alpha.widen().abs().max(1.0) * size(&largest) * MOST_CHANGE;
@@ -133,7 +138,7 @@ impl<'m, T: Scalar> Problem<'m, T> {
     /// Measures methods of the CPU, until [`Bench::interrupted`] is set. The host cannot be lost.
     pub fn on_host(&mut self, bench: &Bench, choices: &[Choice]) -> Result<Results, Stopped> {
         let host = Host::new(bench, &self.csr, &self.inputs.x);
-        measure(bench, extent(&self.csr, bench), &mut self.inputs, host, choices)
+        measure(bench, extent(&self.csr, self.groups, bench), &mut self.inputs, host, choices)
     }
 }
 
@@ -167,7 +172,7 @@ impl<T: Value> Problem<'_, T> {
         gpu: &Gpu,
         choices: &[Choice],
     ) -> Result<Result<Results, Stopped>, Unprepared> {
-        let extent = extent(&self.csr, bench);
+        let extent = extent(&self.csr, self.groups, bench);
         let need = need::run_on_device(&extent, gpu.facts().l2_bytes);
         if let Some(reason) = memory::refusal("for the matrix and its vectors", need, free(gpu)?) {
             return Err(Unavailable(reason).into());
@@ -178,8 +183,8 @@ impl<T: Value> Problem<'_, T> {
     }
 }
 
-fn extent<'a, T: Scalar>(csr: &'a Csr<T>, bench: &Bench) -> Extent<'a> {
-    Extent::of(csr, bench.team.len(), bench.settings.transpose)
+fn extent<'a, T: Scalar>(csr: &Csr<T>, groups: &'a [Vec<u32>], bench: &Bench) -> Extent<'a> {
+    Extent { groups, ..Extent::of(csr, bench.team.len(), bench.settings.transpose) }
 }
 
 /// Converts a matrix into a precision. Returns an error with the value if a value is too large for it.

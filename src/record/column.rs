@@ -152,7 +152,7 @@ words! {
     Precision { F64, F32 }
     Status { Ok, Skipped, Wrong, Failed, Timeout }
     CacheState { Hot, Cold }
-    Order { Natural, Rcm, BandK }
+    Order { Natural, Rcm, BandK, Band3, BandVolta, BandAmpere }
     Values { Stored, Random, Ones }
 }
 

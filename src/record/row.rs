@@ -142,7 +142,7 @@ columns! {
         kind: Option<String> = Word;
         /// `hot` if products run back to back, `cold` if the caches are evicted before each sample.
         cache: Option<CacheState> = Word;
-        /// The order of rows and columns: `natural`, `rcm` or `band-k`.
+        /// The order of rows and columns: `natural`, `rcm`, `band-k`, `band-3`, `band-volta` or `band-ampere`.
         order: Option<Order> = Word;
         /// The version of the library that computed.
         library_version: Option<String> = Unused;

@@ -10,8 +10,9 @@ use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
 use liar::{HONEST, Liar, Otherwise, When, outcome};
+use spmv_bench::bench::inputs::replace_values;
 use spmv_bench::bench::outcome::Outcome;
-use spmv_bench::bench::plan::{Protocol, Settings};
+use spmv_bench::bench::plan::{Protocol, Settings, Values};
 use spmv_matrix::Csr;
 use spmv_matrix::generate::Generator;
 
@@ -78,6 +79,46 @@ fn a_method_that_is_right_only_in_some_products_is_wrong() {
         for outcome in outcomes(&[When::Multiple(of)], Otherwise::Zero) {
             assert!(matches!(outcome, Outcome::Wrong { .. }), "{of}: {outcome:?}");
         }
+    }
+}
+
+/// Such a method never returns a wrong result. With β ≠ 0 the first one recalls wrong ones.
+#[test]
+fn a_method_that_saves_work_by_what_it_remembers_is_wrong() {
+    let tricks: [(&[When], Otherwise); 2] =
+        [(&[When::NewX], Otherwise::Recall), (&[], Otherwise::Update)];
+    for (when, otherwise) in tricks {
+        for outcome in outcomes(when, otherwise) {
+            let Outcome::Wrong { reason, .. } = &outcome else {
+                panic!("{otherwise:?}: {outcome:?}")
+            };
+            assert!(reason.contains("with a new x") || reason.contains("expected"), "{reason}");
+        }
+    }
+}
+
+#[test]
+fn what_a_method_prepares_in_its_first_product_is_setup() {
+    let late_ms = 1e3 * liar::LATE.as_secs_f64();
+    for outcome in outcomes(&[], Otherwise::PrepareLate) {
+        let Outcome::Ok(measured) = outcome else { panic!("{outcome:?}") };
+        assert!((measured.setup_ms - late_ms).abs() < 1e-6, "{measured:?}");
+        assert!(measured.note.unwrap().contains("setup includes 100.000 ms"));
+    }
+}
+
+#[test]
+fn values_of_lower_precision_are_remarked_upon() {
+    let matrix = Generator::parse("dense,cols=4096,nnz=32768").unwrap().generate().unwrap();
+    let honest = Settings { values: Values::Random, ..Settings::new(Protocol::MergeSpmv) };
+    let settings = Settings { iterations: Some(10), ..honest };
+    for (otherwise, is_short) in [(Otherwise::Shorten, true), (Otherwise::PrepareLate, false)] {
+        let mut csr = matrix.clone();
+        replace_values(&settings, &mut csr);
+        let outcome = outcome(Liar { when: vec![], otherwise }, &csr, &settings, entropy);
+        let Outcome::Ok(measured) = outcome else { panic!("{outcome:?}") };
+        let note = measured.note.unwrap_or_default();
+        assert_eq!(note.contains("less accurate than its precision explains"), is_short, "{note}");
     }
 }
 

@@ -5,8 +5,10 @@ use std::collections::HashSet;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::Csr;
+use super::scalar::Scalar;
 
 /// The size of a matrix and the statistics of its rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -98,6 +100,36 @@ pub fn distinct_values(values: &[f64]) -> Option<usize> {
         (all.len() <= MOST_DISTINCT).then_some(all)
     };
     Some(values.par_chunks(1 << 20).map(distinct).try_reduce(HashSet::new, both)?.len())
+}
+
+/// The number of classes of values by the first bits of their hashes, a power of two.
+const CLASSES: usize = 1 << 12;
+
+/// Estimates the number of different values within about 5 %, with the memory of a few kilobytes per task: HyperLogLog
+/// (P. Flajolet, E. Fusy, O. Gandouet and F. Meunier, AofA 2007).
+pub fn about_distinct<T: Scalar>(values: &[T]) -> f64 {
+    // For each class the largest number of leading zeros of the other bits of a hash, plus one.
+    let of_part = |part: &[T]| {
+        let mut longest = vec![0; CLASSES];
+        for value in part {
+            let hash = xxh3_64(&value.widen().to_bits().to_ne_bytes());
+            let class = &mut longest[hash as usize % CLASSES];
+            *class = (hash.leading_zeros() + 1).max(*class);
+        }
+        longest
+    };
+    let longer = |a: Vec<u32>, b: Vec<u32>| a.iter().zip(&b).map(|(a, b)| *a.max(b)).collect();
+    let longest = values.par_chunks(1 << 20).map(of_part).reduce(|| vec![0; CLASSES], longer);
+    let classes = CLASSES as f64;
+    let sum: f64 = longest.iter().map(|&zeros| 0.5f64.powi(zeros as i32)).sum();
+    let estimate = 0.7213 / (1.0 + 1.079 / classes) * classes * classes / sum;
+    let empty = longest.iter().filter(|&&zeros| zeros == 0).count();
+    // While many classes are empty, their share is more exact.
+    if estimate < 2.5 * classes && empty > 0 {
+        classes * (classes / empty as f64).ln()
+    } else {
+        estimate
+    }
 }
 
 fn distinct(values: &[f64]) -> Option<HashSet<u64>> {

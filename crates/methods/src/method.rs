@@ -180,6 +180,8 @@ pub struct Request<'a> {
     pub choices: Option<&'a Result<Choices, Failed>>,
     /// The parameters that the user gave, as pairs of name and value. Each value is one of [`Parameter::values`].
     pub given: &'a [(&'static str, &'static str)],
+    /// The groups of the Band-k order that the program has brought the matrix into, as in [`Extent::groups`].
+    pub groups: &'a [Vec<u32>],
 }
 
 impl<'a> Request<'a> {
@@ -197,6 +199,7 @@ impl<'a> Request<'a> {
             now: Instant::now,
             choices: None,
             given: &[],
+            groups: &[],
         }
     }
 

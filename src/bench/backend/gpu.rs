@@ -8,6 +8,7 @@ use rand::rngs::Xoshiro256PlusPlus;
 use super::{Backend, PEAK_REPETITIONS, Parts, STAGE_PRODUCTS, footprint, rehearsal_matrix};
 use crate::bench::alteration::Alteration;
 use crate::bench::execute::Bench;
+use crate::bench::fresh::random_x;
 use crate::bench::inputs::Inputs;
 use crate::bench::need::{self, SMALL_ON_DEVICE};
 use crate::bench::peak::Peak;
@@ -15,6 +16,7 @@ use crate::bench::plan::CacheState;
 use spmv_matrix::memory::extent::Extent;
 use spmv_matrix::memory::{self, Available, Size};
 use spmv_matrix::spoil::few_spoilt;
+use spmv_matrix::verify::Reference;
 use spmv_methods::device::buffer::Value;
 use spmv_methods::device::facts::Clocks;
 use spmv_methods::device::probe::{DeviceSweeps, Probe};
@@ -223,7 +225,14 @@ impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
         Alteration::new(&self.csr.host, self.bench.settings.transpose, inputs, random)
     }
 
-    fn set_x(&mut self, x: &[T], changed: &[usize]) -> Result<(), Failed> {
+    fn renew(&self, inputs: &Inputs<T>, random: &mut Xoshiro256PlusPlus) -> (Vec<T>, Reference) {
+        let x = random_x(self.x.len(), random);
+        let reference = inputs.expected(&self.csr.host, self.bench.settings.transpose, &x);
+        (x, reference)
+    }
+
+    fn set_x(&mut self, x: &[T], changed: Option<&[usize]>) -> Result<(), Failed> {
+        let Some(changed) = changed else { return self.x.upload(x) };
         let changed: Vec<_> = changed.iter().map(|&index| (index, x[index])).collect();
         self.x.upload_some(&changed)
     }
@@ -275,6 +284,11 @@ impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
         let (alpha, beta) = self.bench.settings.factors();
         let Self { probe, x, y, .. } = self;
         probe.time_until_idle(|| prepared.multiply(alpha, x, beta, y))
+    }
+
+    fn time_cold(&mut self, prepared: &mut PreparedOnGpu<'a, T>) -> Result<Duration, Failed> {
+        self.forget()?;
+        self.time(prepared, 1)
     }
 
     fn time_empty(&mut self) -> Result<Duration, Failed> {

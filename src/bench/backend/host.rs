@@ -9,6 +9,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::{Backend, PEAK_REPETITIONS, SETTLE, footprint, rehearsal_matrix};
 use crate::bench::alteration::Alteration;
 use crate::bench::execute::Bench;
+use crate::bench::fresh::random_x;
 use crate::bench::guarded::Guarded;
 use crate::bench::inputs::Inputs;
 use crate::bench::need;
@@ -19,6 +20,7 @@ use spmv_matrix::memory::Available;
 use spmv_matrix::memory::extent::Extent;
 use spmv_matrix::scalar::Scalar;
 use spmv_matrix::system;
+use spmv_matrix::verify::Reference;
 use spmv_methods::Baseline;
 use spmv_methods::method::{Choice, Device, Failed, Prepared, Request, Unprepared};
 use spmv_methods::plugin::{Thread, Threads};
@@ -146,8 +148,17 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
         Alteration::new(self.csr, self.bench.settings.transpose, inputs, random)
     }
 
-    fn set_x(&mut self, x: &[T], changed: &[usize]) -> Result<(), Failed> {
-        changed.iter().for_each(|&index| self.x[index] = x[index]);
+    fn renew(&self, inputs: &Inputs<T>, random: &mut Xoshiro256PlusPlus) -> (Vec<T>, Reference) {
+        let x = random_x(self.x.len(), random);
+        let reference = inputs.expected(self.csr, self.bench.settings.transpose, &x);
+        (x, reference)
+    }
+
+    fn set_x(&mut self, x: &[T], changed: Option<&[usize]>) -> Result<(), Failed> {
+        match changed {
+            None => self.x.copy_from_slice(x),
+            Some(changed) => changed.iter().for_each(|&index| self.x[index] = x[index]),
+        }
         Ok(())
     }
 
@@ -174,6 +185,19 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
             prepared.repeat(products, alpha, &self.x, beta, &mut self.y)?;
             Ok(self.bench.clock.now() - start)
         })
+    }
+
+    fn time_cold(&mut self, prepared: &mut Prepared<'a, T>) -> Result<Duration, Failed> {
+        // Only this product follows an eviction if caches are hot. Without the memory for it, they stay hot here, too.
+        let room = Available::now(self.bench.settings.max_memory, 2 * system::cache_bytes());
+        let mut temporary = None;
+        if self.evictor.is_none() && room.bytes > 0 {
+            temporary = Some(Evictor::of_machine());
+        }
+        if let Some(evictor) = self.evictor.as_mut().or(temporary.as_mut()) {
+            evictor.evict(self.bench.team);
+        }
+        self.time(prepared, 1)
     }
 
     fn check_memory(&mut self, is_of_others: bool, x: &[T]) -> Result<(), Failed> {

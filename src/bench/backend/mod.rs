@@ -75,8 +75,10 @@ pub trait Backend<'a, T: Scalar> {
     fn room(&self, matrix: &Extent, kept: u64) -> Result<Available, Failed>;
     /// Chooses other values for a few elements of x.
     fn alter(&self, inputs: &Inputs<T>, random: &mut Xoshiro256PlusPlus) -> Alteration<T>;
-    /// Replaces x by `x`, which differs from the previous x only in the elements `changed`.
-    fn set_x(&mut self, x: &[T], changed: &[usize]) -> Result<(), Failed>;
+    /// Returns a new x and the reference of its product.
+    fn renew(&self, inputs: &Inputs<T>, random: &mut Xoshiro256PlusPlus) -> (Vec<T>, Reference);
+    /// Replaces x by `x`, which differs from the previous x only in the elements `changed`, or, without them, everywhere.
+    fn set_x(&mut self, x: &[T], changed: Option<&[usize]>) -> Result<(), Failed>;
     /// Lets `write` overwrite elements of y on the host. The next product receives this y.
     fn write_y(&mut self, write: &mut dyn FnMut(&mut [T])) -> Result<(), Failed>;
     /// Overwrites a few elements of y, those of [`few_spoilt`].
@@ -121,6 +123,11 @@ pub trait Backend<'a, T: Scalar> {
     ) -> Result<Duration, Failed> {
         self.time(prepared, 1)
     }
+    /// Runs a single product with cold caches and returns its time.
+    fn time_cold(
+        &mut self,
+        prepared: &mut Prepared<'a, T, Self::Vector>,
+    ) -> Result<Duration, Failed>;
     /// Returns the time that an empty kernel takes when it runs alone, measured as by [`time_alone`](Self::time_alone):
     /// longer if other programs use the device. The host has no kernels.
     fn time_empty(&mut self) -> Result<Duration, Failed> {

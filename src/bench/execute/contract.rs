@@ -101,6 +101,11 @@ pub struct Ready<'a, T, V: ?Sized> {
     pub prepared: Prepared<'a, T, V>,
     pub setup_ms: f64,
     pub error_ratio: f64,
+    pub likely_ratio: f64,
+    /// The number of the newest [`Fresh`](crate::bench::fresh::Fresh) x that the method has seen.
+    pub seen: usize,
+    /// The times of the products before the first sample.
+    pub untimed: Vec<Duration>,
     /// See [`Method::matrix_bytes`](spmv_methods::method::Method::matrix_bytes).
     pub matrix_bytes: Option<u64>,
     /// The hashes of all verified y, except those for an altered x.

@@ -17,6 +17,7 @@ use super::ranks::Ranks;
 use crate::bench::alteration::{Alteration, changes_of_rows, choose};
 use crate::bench::backend::{Backend, Parts};
 use crate::bench::execute::{Bench, Stopped, measure};
+use crate::bench::fresh::random_x;
 use crate::bench::inputs::{Inputs, vectors};
 use crate::bench::outcome::Results;
 use crate::bench::peak::{Peak, Sweeps};
@@ -75,21 +76,27 @@ fn inputs<T: Sent>(
     let (rows, cols) = (matrix.shape.rows, matrix.shape.cols);
     let (alpha, beta, x, y0) = vectors(bench.settings, rows, cols);
     let y0 = y0[matrix.partition.stored(ranks.rank())].to_vec();
+    let reference = Reference::of_sums(&sums(ranks, matrix, share, &x), alpha, beta, &y0);
+    // What the product stores is known.
+    Inputs { alpha, beta, x, y0, reference, distinct_values: 0.0 }
+}
+
+/// Returns the sums of the rows that this rank stores, for the complete x.
+fn sums<T: Sent>(ranks: &Ranks, matrix: &Distributed, share: &Csr<T>, x: &[T]) -> Vec<RowSum> {
     let needed: Vec<T> = matrix.columns.iter().map(|&column| x[column as usize]).collect();
     let mut sums: Vec<_> = (0..share.rows()).map(|row| RowSum::of(share, row, &needed)).collect();
     let tail = sums.pop().expect("a share ends with its tail");
     for tail in exchange_tails(ranks, &matrix.partition, tail) {
         sums[0] = sums[0].plus(tail);
     }
-    let reference = Reference::of_sums(&sums, alpha, beta, &y0);
-    Inputs { alpha, beta, x, y0, reference }
+    sums
 }
 
 /// Sends the sums of this rank's tail to the rank that stores the row, and returns those of the tails that belong to
 /// the first row stored here.
 fn exchange_tails(ranks: &Ranks, partition: &Partition, tail: RowSum) -> Vec<RowSum> {
     let parts = tail.to_parts().map(|part| ranks.gather(part));
-    let of = |sender: usize| RowSum::from_parts([0, 1, 2, 3].map(|part| parts[part][sender]));
+    let of = |sender: usize| RowSum::from_parts([0, 1, 2, 3, 4, 5].map(|part| parts[part][sender]));
     partition.senders(ranks.rank()).into_iter().map(of).collect()
 }
 
@@ -105,6 +112,7 @@ fn extent<'a, T>(bench: &Bench, matrix: &Distributed) -> Extent<'a> {
         threads: bench.team.len() as u64,
         transpose: bench.settings.transpose,
         given: &[],
+        groups: &[],
     }
 }
 
@@ -195,10 +203,22 @@ impl<'a, T: Sent> Backend<'a, T> for Distribution<'a, T> {
         Alteration::of(inputs, &elements, changes.into_par_iter())
     }
 
-    fn set_x(&mut self, x: &[T], changed: &[usize]) -> Result<(), Failed> {
+    /// All ranks must call it with `random` in the same state.
+    fn renew(&self, inputs: &Inputs<T>, random: &mut Xoshiro256PlusPlus) -> (Vec<T>, Reference) {
+        let x = random_x(inputs.x.len(), random);
+        let sums = sums(self.ranks, self.matrix, self.share, &x);
+        (x, Reference::of_sums(&sums, inputs.alpha, inputs.beta, &inputs.y0))
+    }
+
+    fn set_x(&mut self, x: &[T], changed: Option<&[usize]>) -> Result<(), Failed> {
         let owned = self.matrix.owned(self.ranks.rank());
-        for index in changed.iter().filter(|index| owned.contains(index)) {
-            self.x[index - owned.start] = x[*index];
+        match changed {
+            None => self.x.copy_from_slice(&x[owned]),
+            Some(changed) => {
+                for index in changed.iter().filter(|index| owned.contains(index)) {
+                    self.x[index - owned.start] = x[*index];
+                }
+            }
         }
         Ok(())
     }
@@ -217,7 +237,7 @@ impl<'a, T: Sent> Backend<'a, T> for Distribution<'a, T> {
         let ranks = self.ranks;
         let hashes = ranks.gather(xxh3_64(bytemuck::cast_slice(&self.y)));
         let first = self.matrix.partition.stored(ranks.rank()).start;
-        let Verdict { error_ratio, worst } = reference.judge(&self.y);
+        let Verdict { error_ratio, likely_ratio, worst } = reference.judge(&self.y);
         let has_rows = ranks.gather(u8::from(worst.is_some()));
         let (row, got, expected) = worst.unwrap_or_default();
         let ratios = ranks.gather(error_ratio);
@@ -227,6 +247,7 @@ impl<'a, T: Sent> Backend<'a, T> for Distribution<'a, T> {
         let worst = judged.max_by(|&a, &b| ratios[a].total_cmp(&ratios[b]).then(b.cmp(&a)));
         let verdict = Verdict {
             error_ratio: worst.map_or(0.0, |rank| ratios[rank]),
+            likely_ratio: ranks.max([likely_ratio])[0],
             worst: worst.map(|rank| (rows[rank], got[rank], expected[rank])),
         };
         Ok((verdict, xxh3_64(bytemuck::cast_slice(&hashes))))
@@ -243,6 +264,11 @@ impl<'a, T: Sent> Backend<'a, T> for Distribution<'a, T> {
         let start = clock.now();
         prepared.repeat(products, alpha, &self.x, beta, &mut self.y)?;
         Ok(self.longest(clock.now() - start))
+    }
+
+    /// Does not empty the caches, which are always hot.
+    fn time_cold(&mut self, prepared: &mut Prepared<'a, T>) -> Result<Duration, Failed> {
+        self.time(prepared, 1)
     }
 
     fn parts(&mut self, prepared: &mut Prepared<'a, T>) -> Result<Parts, Failed> {

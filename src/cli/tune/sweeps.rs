@@ -17,6 +17,8 @@ use spmv_methods::method::Choice;
 
 /// The parameters that `tune csr-k` varies.
 pub const SIZES: [&str; 2] = ["srs", "ssrs"];
+/// The value of theirs for which a method searches by itself.
+const TUNED: &str = "tuned";
 
 /// The default of `--methods` for `tune shapes`.
 pub const SHAPES: &[&str] = &[
@@ -47,7 +49,8 @@ impl Sweeps {
     pub fn of_sizes(bases: &[Choice<'static>], precisions: &[Precision]) -> Result<Self> {
         let mut sweeps = Vec::new();
         for base @ Choice { method, given } in bases {
-            let choices = swept(base, &SIZES.map(String::from));
+            let mut choices = swept(base, &SIZES.map(String::from));
+            choices.retain(|choice| choice.given.iter().all(|(_, value)| *value != TUNED));
             let sizes: Option<Vec<_>> = choices.iter().map(size).collect();
             let sizes = sizes.with_context(|| {
                 let name = method.name;

@@ -23,6 +23,9 @@ pub struct Extent<'a> {
     pub transpose: bool,
     /// The parameters of a method that the user gave, as pairs of name and value.
     pub given: &'a [(&'static str, &'static str)],
+    /// The groups of the Band-k order that the matrix was brought into: where each group starts in the level below (the
+    /// finest level in the rows), and the end. No level for another order.
+    pub groups: &'a [Vec<u32>],
 }
 
 impl<'a> Extent<'a> {
@@ -36,6 +39,7 @@ impl<'a> Extent<'a> {
             threads: threads as u64,
             transpose,
             given: &[],
+            groups: &[],
         }
     }
 
@@ -50,6 +54,7 @@ impl<'a> Extent<'a> {
             threads: threads as u64,
             transpose: false,
             given: &[],
+            groups: &[],
         }
     }
 

@@ -13,9 +13,6 @@ use super::graph::{Graph, Groups};
 use super::rcm::reverse_cuthill_mckee;
 use crate::Csr;
 
-/// The number of rows in a super-row: the paper's constant for CPUs (section 4.2).
-pub const SUPER_ROW: usize = 96;
-
 /// The algorithm that groups the vertices of a graph into a coarser graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coarsening {
@@ -27,9 +24,10 @@ pub enum Coarsening {
     HeavyEdge,
 }
 
+/// An order of the rows.
 pub struct BandK {
     pub permutation: Permutation,
-    /// The start of each group per level, as in [`grouped`], for the rows in the new order.
+    /// The start of each group per level, as in [`grouped`], for the rows in the new order. None for other orders.
     pub levels: Vec<Vec<u32>>,
 }
 

@@ -3,6 +3,7 @@
 pub mod band_k;
 mod graph;
 mod rcm;
+pub mod sizes;
 
 #[cfg(test)]
 mod tests;
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::csr::{Csr, offsets_of};
 use super::scalar::Scalar;
-use band_k::{Coarsening, SUPER_ROW, band_k};
+use band_k::{BandK, Coarsening, band_k};
 use graph::Graph;
 
 /// The number of rows that one task copies.
@@ -30,8 +31,16 @@ pub enum Order {
     Natural,
     /// Reverse Cuthill-McKee.
     Rcm,
-    /// Band-k, the order of the csr-k paper, with super-rows of 96 rows.
+    /// Band-k, the order of the csr-k paper, for CSR-2 on CPUs: with super-rows.
     BandK,
+    /// Band-k for CSR-3 on CPUs: with super-rows and super-super-rows.
+    #[serde(rename = "band-3")]
+    #[cfg_attr(feature = "clap", value(name = "band-3"))]
+    Band3,
+    /// Band-k for CSR-3 on NVIDIA Volta.
+    BandVolta,
+    /// Band-k for CSR-3 on NVIDIA Ampere.
+    BandAmpere,
 }
 
 impl Order {
@@ -41,16 +50,28 @@ impl Order {
             Self::Natural => "natural",
             Self::Rcm => "rcm",
             Self::BandK => "band-k",
+            Self::Band3 => "band-3",
+            Self::BandVolta => "band-volta",
+            Self::BandAmpere => "band-ampere",
         }
     }
 
-    /// Computes the permutation that brings a square matrix into this order; `None` for the natural order.
-    pub fn permutation<T: Sync>(self, csr: &Csr<T>) -> Option<Permutation> {
-        match self {
-            Self::Natural => None,
-            Self::Rcm => Some(rcm::reverse_cuthill_mckee(&Graph::of(csr)).into()),
-            Self::BandK => Some(band_k(csr, Coarsening::Hand, &[SUPER_ROW]).permutation),
-        }
+    /// Computes the permutation that brings a square matrix into this order, with the groups of Band-k; `None` for the
+    /// natural order.
+    pub fn compute<T: Sync>(self, csr: &Csr<T>) -> Option<BandK> {
+        let mean_length = csr.nnz() as f64 / csr.rows().max(1) as f64;
+        let sizes = match self {
+            Self::Natural => return None,
+            Self::Rcm => {
+                let permutation = rcm::reverse_cuthill_mckee(&Graph::of(csr)).into();
+                return Some(BandK { permutation, levels: Vec::new() });
+            }
+            Self::BandK => vec![sizes::CPU[0]],
+            Self::Band3 => sizes::CPU.to_vec(),
+            Self::BandVolta => sizes::gpu(true, mean_length, sizes::case(mean_length)).to_vec(),
+            Self::BandAmpere => sizes::gpu(false, mean_length, sizes::case(mean_length)).to_vec(),
+        };
+        Some(band_k(csr, Coarsening::Hand, &sizes))
     }
 }
 

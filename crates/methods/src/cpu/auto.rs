@@ -84,9 +84,12 @@ fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Out
         return Ok(merge);
     }
     let mut packed = prepare_by(&packed::METHOD, csr, request)?;
+    // The values of the matrix are used as x: they are in memory, but a new vector would have to be paged in.
     let pays = ratio < surely
-        || fastest_products([&mut packed, &mut merge], csr, request.now)
-            .is_none_or(is_not_clearly_slower);
+        || csr.values().get(..csr.cols()).is_none_or(|x| {
+            let methods = [&mut packed, &mut merge];
+            is_not_clearly_slower(fastest_products(methods, x, csr.rows(), request.now))
+        });
     Ok(if pays { packed } else { merge })
 }
 
@@ -125,17 +128,15 @@ fn is_not_clearly_slower([packed, merge]: [f64; 2]) -> bool {
     packed <= CLEARLY * merge
 }
 
-/// Returns the time of the fastest product of each method, in seconds; infinity for a method that fails. The values of the
-/// matrix are used as x: they are in memory, but a new vector would have to be paged in. Returns `None` if the matrix has
-/// fewer values than columns.
-fn fastest_products<T: Scalar>(
-    mut methods: [&mut Prepared<'_, T>; 2],
-    csr: &Csr<T>,
+/// Returns the time of the fastest product of each method, in seconds; infinity for a method that fails.
+pub fn fastest_products<T: Scalar, const N: usize>(
+    mut methods: [&mut Prepared<'_, T>; N],
+    x: &[T],
+    rows: usize,
     now: fn() -> Instant,
-) -> Option<[f64; 2]> {
-    let x = csr.values().get(..csr.cols())?;
-    let mut y = vec![T::zero(); csr.rows()];
-    let mut fastest = [f64::INFINITY; 2];
+) -> [f64; N] {
+    let mut y = vec![T::zero(); rows];
+    let mut fastest = [f64::INFINITY; N];
     // Several products of one method follow each other, because both methods together may not fit in a cache in which each
     // of them fits. The first one of a turn loads what it needs into the caches, and pages in y, so it does not count.
     for _ in 0..TURNS {
@@ -148,7 +149,7 @@ fn fastest_products<T: Scalar>(
             }
         }
     }
-    Some(fastest)
+    fastest
 }
 
 #[cfg(test)]
@@ -207,7 +208,7 @@ mod tests {
         let csr = Csr::from_triplets(1, 1, &[(0, 0, 1.0)]);
         let mut fails = products(&csr, || Err(Failed("deliberate failure".into())));
         let mut works = products(&csr, || Ok(()));
-        let times = fastest_products([&mut fails, &mut works], &csr, Instant::now).unwrap();
+        let times = fastest_products([&mut fails, &mut works], &[1.0], 1, Instant::now);
         assert!(times[0].is_infinite() && times[1].is_finite(), "{times:?}");
         assert!(!is_not_clearly_slower(times));
     }
@@ -222,9 +223,9 @@ mod tests {
                 Ok(())
             })
         };
-        let fastest = |csr| fastest_products([&mut named('p'), &mut named('m')], csr, Instant::now);
-        assert!(fastest(&csr).unwrap().iter().all(|time| time.is_finite()));
+        let methods = [&mut named('p'), &mut named('m')];
+        let times = fastest_products(methods, &[1.0], 1, Instant::now);
+        assert!(times.iter().all(|time| time.is_finite()));
         assert_eq!(*order.lock().unwrap(), "pppmmmpppmmm");
-        assert!(fastest(&Csr::from_triplets(1, 2, &[(0, 0, 1.0)])).is_none(), "few values");
     }
 }

@@ -8,9 +8,15 @@
 //!
 //! With `order=band-k` the whole cost is counted: ordering and permuting A in the setup, and permuting x and
 //! un-permuting y in each product. The published figures count neither, because there x and y are in Band-k order
-//! before the first product. That variant is `order=natural`, which keeps the order of the rows and only groups
-//! them, on matrices that the program itself has reordered: `--order band-k --methods csr2:order=natural`. The
-//! groups are then computed anew from the ordered rows.
+//! before the first product. That variant is `order=natural`, which keeps the order of the rows, on matrices that the
+//! program itself has reordered: `--order band-k --methods csr2:order=natural` and `--order band-3 --methods
+//! csr3:order=natural`. It has the groups of that order unless other sizes are requested.
+//!
+//! The paper has two rules for the sizes on CPUs: 96 rows for all matrices, the default, or the fastest of a list for each
+//! matrix. `srs=tuned` (and `ssrs=tuned`) is the second one: the setup measures a few products with each size, in the
+//! order of the rows with `order=natural`, and else in Band-k order with the default sizes, which it then computes anew with
+//! the sizes found. As in the authors' code, the size of a group is that of the given number of rows of mean length, so a
+//! group has fewer long rows or more short ones.
 //!
 //! Memory: the pointer arrays. With `order=band-k` also the permuted matrix, the permuted x and y, and the permutation
 //! and its inverse. Departures: SIMD, four rows at a time, which the authors leave to the compiler; and natural order
@@ -18,26 +24,40 @@
 
 use std::borrow::Cow;
 
+use super::auto::fastest_products;
 use super::placement::{place, spans_of};
 use super::prelude::*;
 use super::row_kernels::{WholeRows, prefetching_pays};
 use super::rows::part;
-use crate::formats::csr_k::{LARGE_SIZES, RowOrder, SMALL_SIZES};
-use spmv_matrix::order::band_k::{BandK, Coarsening, SUPER_ROW, band_k, grouped};
+use crate::formats::csr_k::{LARGE_SIZES, RowOrder, SMALL_SIZES, groups};
+use spmv_matrix::order::band_k::{BandK, Coarsening, band_k, grouped};
+use spmv_matrix::order::sizes;
 
-/// The default number of super-rows in a super-super-row. The paper gives no size for CPUs.
-const SUPER_SUPER_ROW: usize = 8;
+/// The word for the size with which products are the fastest.
+const TUNED: &str = "tuned";
+static LARGE_OR_TUNED: [&str; 19] = or_tuned(LARGE_SIZES);
+static SMALL_OR_TUNED: [&str; 9] = or_tuned(SMALL_SIZES);
+
+const fn or_tuned<const N: usize>(sizes: &[&'static str]) -> [&'static str; N] {
+    let mut words = [TUNED; N];
+    let mut k = 0;
+    while k < sizes.len() {
+        words[k] = sizes[k];
+        k += 1;
+    }
+    words
+}
 
 pub const SRS: Parameter = Parameter {
     name: "srs",
-    values: LARGE_SIZES,
-    meaning: "the number of rows in a super-row; default 96",
+    values: &LARGE_OR_TUNED,
+    meaning: "the number of rows in a super-row, or tuned: the fastest of the others; default 96",
 };
 
 pub const SSRS: Parameter = Parameter {
     name: "ssrs",
-    values: SMALL_SIZES,
-    meaning: "the number of super-rows in a super-super-row; default 8",
+    values: &SMALL_OR_TUNED,
+    meaning: "the number of super-rows in a super-super-row, or tuned: the fastest of the others; default 8",
 };
 
 /// Returns an upper bound of the bytes of the pointer arrays and, with Band-k order, of either the ordering
@@ -47,7 +67,9 @@ pub fn memory(extent: &Extent) -> u64 {
     if extent.rows != extent.cols || extent.word("order") == Some("natural") {
         return pointers;
     }
-    let small = extent.number("srs").is_some_and(|rows| rows < SUPER_ROW as u64);
+    let is_small =
+        |word: &str| word == TUNED || word.parse().is_ok_and(|rows: usize| rows < sizes::CPU[0]);
+    let small = extent.word("srs").is_some_and(is_small);
     let ordering = match small || extent.word("coarsening") == Some("heavy-edge") {
         true => extent.ordering_in_small_groups(),
         false => extent.ordering(),
@@ -66,20 +88,73 @@ pub fn prepare<'a, T: Scalar + Lanes, const K: usize>(
     csr: &'a Csr<T>,
     request: &Request<'a>,
 ) -> Outcome<'a, T> {
-    let sizes = [("srs", SUPER_ROW), ("ssrs", SUPER_SUPER_ROW)];
-    let sizes = sizes.map(|(name, default)| request.number(name).unwrap_or(default));
-    let sizes = &sizes[..K - 1];
-    let note = match RowOrder::of(csr, request) {
-        RowOrder::BandK(coarsening) => return Ok(permuted(csr, coarsening, sizes, request)),
-        RowOrder::Natural(note) => note,
+    let lists = &sizes_to_try(request)[..K - 1];
+    let order = RowOrder::of(csr, request);
+    let tried = match (&order, lists.iter().all(|sizes| sizes.len() == 1)) {
+        (_, true) => Cow::Borrowed(csr),
+        (RowOrder::BandK(coarsening), _) => {
+            Cow::Owned(csr.permuted(&band_k(csr, *coarsening, &sizes::CPU[..K - 1]).permutation))
+        }
+        (RowOrder::Natural(_), _) => Cow::Borrowed(csr),
     };
+    let (sizes, tuned) = fastest_sizes(&tried, lists, request);
+    let prepared = match order {
+        RowOrder::BandK(coarsening) => permuted(csr, coarsening, &sizes, request),
+        RowOrder::Natural(note) => {
+            in_order(csr, groups(csr, request, &sizes).into_owned(), request).with_added_note(note)
+        }
+    };
+    Ok(prepared.with_added_note(tuned))
+}
+
+/// Returns the rows of a super-row and the super-rows of a super-super-row to choose from.
+fn sizes_to_try(request: &Request) -> [Vec<usize>; 2] {
+    let parameters = [(SRS, sizes::CPU[0]), (SSRS, sizes::CPU[1])];
+    parameters.map(|(parameter, default)| match request.word(parameter.name) {
+        Some(TUNED) => parameter.values.iter().filter_map(|size| size.parse().ok()).collect(),
+        _ => vec![request.number(parameter.name).unwrap_or(default)],
+    })
+}
+
+/// Returns the sizes, one of each list, with which the product in the order of the rows is the fastest, and a note with
+/// them if there is a choice.
+fn fastest_sizes<T: Scalar + Lanes>(
+    csr: &Csr<T>,
+    lists: &[Vec<usize>],
+    request: &Request,
+) -> (Vec<usize>, Option<String>) {
+    let last = lists.get(1).map_or(&[][..], |list| list);
+    let longer = |&size: &usize| match last {
+        [] => vec![vec![size]],
+        _ => last.iter().map(|&outer| vec![size, outer]).collect(),
+    };
+    let all: Vec<_> = lists[0].iter().flat_map(longer).collect();
+    if all.len() == 1 {
+        return (all[0].clone(), None);
+    }
+    let x = vec![T::one(); csr.cols()];
+    let time = |sizes: &Vec<usize>| {
+        let mut prepared = in_order(csr, grouped(csr.row_lengths(), sizes), request);
+        fastest_products([&mut prepared], &x, csr.rows(), request.now)[0]
+    };
+    let timed = all.iter().map(|sizes| (time(sizes), sizes));
+    let (_, fastest) = timed.min_by(|a, b| a.0.total_cmp(&b.0)).expect("there are sizes");
+    let words: Vec<_> = fastest.iter().map(usize::to_string).collect();
+    (fastest.clone(), Some(format!("tuned to groups of {}", words.join(" x "))))
+}
+
+/// Prepares the product in the order of the rows, with these groups.
+fn in_order<'a, T: Scalar + Lanes>(
+    csr: &'a Csr<T>,
+    groups: Vec<Vec<u32>>,
+    request: &Request<'a>,
+) -> Prepared<'a, T> {
     let (team, isa) = (request.team, request.isa);
-    let matrix = CsrK::new(Cow::Borrowed(csr), grouped(csr.row_lengths(), sizes));
-    Ok(multiplying(csr, matrix.pointer_bytes(), move |operands, y| {
+    let matrix = CsrK::new(Cow::Borrowed(csr), groups);
+    multiplying(csr, matrix.pointer_bytes(), move |operands, y| {
         matrix.multiply(operands, y, team, isa);
     })
     .with_csr_bytes(csr.bytes())
-    .with_added_note(note))
 }
 
 /// Prepares the product in Band-k order: each product permutes x, computes Listing 1, and un-permutes y.
@@ -230,7 +305,7 @@ mod tests {
             (Coarsening::HeavyEdge, [("coarsening", "heavy-edge")]),
         ];
         for (coarsening, given) in &coarsenings {
-            let pointers = &band_k(&csr, *coarsening, &[SUPER_ROW]).levels[0];
+            let pointers = &band_k(&csr, *coarsening, &sizes::CPU[..1]).levels[0];
             assert_eq!(bytes(&csr2::METHOD, &csr, given), fixed + 4 * pointers.len() as u64);
         }
     }

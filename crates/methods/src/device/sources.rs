@@ -16,6 +16,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("common.cuh", include_str!("../../../../cuda/common.cuh")),
     ("hola.cuh", include_str!("../../../../cuda/hola.cuh")),
     ("coordinates.cuh", include_str!("../../../../cuda/coordinates.cuh")),
+    ("merge.cuh", include_str!("../../../../cuda/merge.cuh")),
     ("once.cuh", include_str!("../../../../cuda/once.cuh")),
     ("long_rows.cuh", include_str!("../../../../cuda/long_rows.cuh")),
     ("shared_rows.cuh", include_str!("../../../../cuda/shared_rows.cuh")),

@@ -1,15 +1,17 @@
 //! The parameters and the row order that the CSR-k methods of CPU and GPU share: csr-k, sections 2.2 and 4.
 
+use std::borrow::Cow;
+
 use crate::method::{Parameter, Request};
 use spmv_matrix::Csr;
-use spmv_matrix::order::band_k::Coarsening;
+use spmv_matrix::order::band_k::{Coarsening, grouped};
 
 pub const ORDER: Parameter = Parameter {
     name: "order",
     values: &["band-k", "natural"],
     meaning: "band-k: reorder the matrix in the setup, permute x and un-permute y in each product; natural: \
-              keep the order of the rows, which after --order band-k is the published variant; default \
-              band-k, or natural for matrices that are not square",
+              keep the order of the rows, which after --order band-k (band-3, band-volta, band-ampere) is the \
+              published variant; default band-k, or natural for matrices that are not square",
 };
 
 pub const COARSENING: Parameter = Parameter {
@@ -47,6 +49,18 @@ impl RowOrder {
             (_, Some("heavy-edge")) => Self::BandK(Coarsening::HeavyEdge),
             _ => Self::BandK(Coarsening::Hand),
         }
+    }
+}
+
+/// Returns the groups of a matrix whose rows keep their order, as in [`grouped`]: those of the Band-k order that the program
+/// has brought it into, if that has as many levels and no size is requested, otherwise groups of `sizes`.
+pub fn groups<'a, T>(csr: &Csr<T>, request: &Request<'a>, sizes: &[usize]) -> Cow<'a, [Vec<u32>]> {
+    let ends = request.groups.first().and_then(|finest| finest.last());
+    let is_of_matrix = ends.is_some_and(|&rows| rows as usize == csr.rows());
+    let is_sized = ["srs", "ssrs"].iter().any(|name| request.word(name).is_some());
+    match is_of_matrix && request.groups.len() == sizes.len() && !is_sized {
+        true => request.groups.into(),
+        false => grouped(csr.row_lengths(), sizes).into(),
     }
 }
 

@@ -54,26 +54,56 @@ const FLAGS: usize = 22;
 const BLOCK: usize = 128;
 
 fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
-    let sigma = request.number("sigma").unwrap_or_else(|| sigma(csr.host.rows(), csr.host.nnz()));
-    let block = request.number("block").unwrap_or(BLOCK);
-    let constants = [("SIGMA", sigma), ("FLAGS", FLAGS), ("BLOCK", block)];
-    let module = csr.compile(program!("cuda/csr5.cu"), &constants)?;
-    let multiply = module.kernel("csr5")?;
-
-    let tiles = Tiles::of(csr, &module, sigma)?;
-    let tail_start = tiles.count * LANES * sigma;
-    let tail_rows = rows_of(csr, &module, csr.host.nnz() - tail_start, tail_start, 1)?;
-    let start = StartRows::of_pieces(csr, LANES * sigma, tail_start)?;
-    let (count, tail) = (tiles.count as u32, tail_rows.len() as u32);
-    let grid = (tiles.count + tail_rows.len().div_ceil(LANES)).div_ceil(block / LANES);
-
+    let csr5 = Csr5::of(csr, request.number("sigma"), request.number("block"))?;
+    let start = StartRows::of_pieces(csr, csr5.tiles.size, csr5.tiles.count * csr5.tiles.size)?;
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
         start.run(beta, y)?;
-        let last: [&dyn Argument; 4] = [&tail, &tail_rows, &csr.column_indices, &csr.values];
-        let arguments: [&dyn Argument; 7] =
-            [&count, &tiles.arguments(), x, y, &alpha, &beta, &last];
-        multiply.launch_after(&start.kernel, grid, block, 0, &arguments)
+        csr5.run(csr, &start.kernel, [x, y, &alpha, &beta])
     }))
+}
+
+/// A matrix in CSR5.
+pub struct Csr5<T> {
+    multiply: Kernel,
+    /// Threads per block.
+    block: usize,
+    tiles: Tiles<T>,
+    /// The rows of the nonzeros after the last tile.
+    tail_rows: Buffer<u32>,
+}
+
+impl<T: Value> Csr5<T> {
+    /// Converts a matrix; σ and the threads per block have defaults.
+    pub fn of(
+        csr: &DeviceCsr<T>,
+        nonzeros: Option<usize>,
+        block: Option<usize>,
+    ) -> Result<Self, Unprepared> {
+        let sigma = nonzeros.unwrap_or_else(|| sigma(csr.host.rows(), csr.host.nnz()));
+        let block = block.unwrap_or(BLOCK);
+        let constants = [("SIGMA", sigma), ("FLAGS", FLAGS), ("BLOCK", block)];
+        let module = csr.compile(program!("cuda/csr5.cu"), &constants)?;
+        let tiles = Tiles::of(csr, &module, sigma)?;
+        let tail = tiles.count * tiles.size;
+        let tail_rows = rows_of(csr, &module, csr.host.nnz() - tail, tail, 1)?;
+        Ok(Self { multiply: module.kernel("csr5")?, block, tiles, tail_rows })
+    }
+
+    /// Enqueues the product with the matrix that was converted, and with x, y, α and β, after a kernel that computes y ← βy
+    /// for the rows that several warps or none write.
+    pub fn run(
+        &self,
+        csr: &DeviceCsr<T>,
+        after: &Kernel,
+        vectors: [&dyn Argument; 4],
+    ) -> Result<(), Failed> {
+        let Self { multiply, block, tiles, tail_rows } = self;
+        let (count, tail) = (tiles.count as u32, tail_rows.len() as u32);
+        let grid = (tiles.count + tail_rows.len().div_ceil(LANES)).div_ceil(block / LANES);
+        let last: [&dyn Argument; 4] = [&tail, tail_rows, &csr.column_indices, &csr.values];
+        let arguments: [&dyn Argument; 4] = [&count, &tiles.arguments(), &vectors, &last];
+        multiply.launch_after(after, grid, *block, 0, &arguments)
+    }
 }
 
 /// Bounds the bytes of the tiles: descriptors of up to 128 bytes, an offset per row of dirty tiles, the list of rows.
@@ -108,6 +138,8 @@ fn rows_of<T: Value>(
 
 struct Tiles<T> {
     count: usize,
+    /// The nonzeros of a tile.
+    size: usize,
     tile_ptr: Buffer<u32>,
     descriptors: Buffer<u32>,
     /// The position of each dirty tile's first empty offset.
@@ -119,16 +151,17 @@ struct Tiles<T> {
 
 impl<T: Value> Tiles<T> {
     fn of(csr: &DeviceCsr<T>, module: &Module, sigma: usize) -> Result<Self, Failed> {
-        let (gpu, tile) = (&csr.gpu, LANES * sigma);
-        let count = csr.host.nnz() / tile;
+        let (gpu, size) = (&csr.gpu, LANES * sigma);
+        let count = csr.host.nnz() / size;
         let mut tiles = Self {
             count,
-            tile_ptr: rows_of(csr, module, count + 1, 0, tile)?,
+            size,
+            tile_ptr: rows_of(csr, module, count + 1, 0, size)?,
             descriptors: gpu.allocate(count * LANES * sigma.div_ceil(FLAGS))?,
             empty_starts: gpu.allocate(count)?,
             empty_offsets: gpu.allocate(0)?,
-            columns: gpu.allocate(count * tile)?,
-            values: gpu.allocate(count * tile)?,
+            columns: gpu.allocate(count * size)?,
+            values: gpu.allocate(count * size)?,
         };
         tiles.describe(csr, module)?;
         let Self { tile_ptr, columns, values, .. } = &tiles;

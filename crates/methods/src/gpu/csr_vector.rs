@@ -5,8 +5,9 @@
 //! nonzeros at a time, and there are as many lanes as load a row of mean length at once. A vector of a whole warp starts
 //! at an aligned nonzero (cusp). Setup only computes the mean row length. No memory in addition to CSR.
 //!
-//! Departures from the listing: it always assigns a whole warp to a row (`lanes=32`), reduces through shared memory and
-//! has a barrier in a divergent branch, which Volta and later GPUs do not allow; shuffles need neither.
+//! `loads=one` is the listing of five-gpu-algorithms: a warp per row in blocks of 1024, each lane loads one nonzero at a
+//! time, from the start of the row, and the lanes' sums are added in shared memory. It departs in one thing: the listing
+//! has a barrier of the block in a divergent branch, which Volta and later GPUs do not allow; here the warp waits.
 
 use super::prelude::*;
 use super::{by_rows, depth_for, lanes_for};
@@ -27,6 +28,12 @@ pub const METHOD: Method = Method {
             values: &["64", "128", "256", "512", "1024"],
             meaning: "threads per block; default 128 (1024 in five-gpu-algorithms)",
         },
+        Parameter {
+            name: "loads",
+            values: &["one"],
+            meaning: "one: the listing of five-gpu-algorithms, with lanes=32, block=1024, one load at a time and \
+                      sums in shared memory",
+        },
     ],
     operations: Operations::Plain,
     setup: Setup::Nothing,
@@ -35,19 +42,24 @@ pub const METHOD: Method = Method {
 };
 
 fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
-    let lanes = request.number("lanes").unwrap_or_else(|| lanes_for(&csr.host));
-    with_lanes(csr, lanes, request.number("block").unwrap_or(128))
+    let is_listing = request.word("loads") == Some("one");
+    let (lanes, block) = if is_listing { (32, 1024) } else { (lanes_for(&csr.host), 128) };
+    let lanes = request.number("lanes").unwrap_or(lanes);
+    with_lanes(csr, lanes, request.number("block").unwrap_or(block), is_listing)
 }
 
-/// Returns the product in blocks of `block` threads, with `lanes` threads per row.
+/// Returns the product in blocks of `block` threads, with `lanes` threads per row, which may load and add as in the
+/// listing.
 pub fn with_lanes<'a, T: Value>(
     csr: &'a DeviceCsr<'a, T>,
     lanes: usize,
     block: usize,
+    is_listing: bool,
 ) -> Preparation<'a, T> {
     let grid = csr.host.rows().div_ceil(block / lanes);
     let depth = depth_for(&csr.host, lanes);
-    let constants = [("LANES", lanes), ("DEPTH", depth), ("BLOCK", block)];
+    let constants =
+        [("LANES", lanes), ("DEPTH", depth), ("BLOCK", block), ("LISTING", is_listing.into())];
     let kernel =
         csr.gpu.compile::<T>(program!("cuda/csr_vector.cu"), &constants)?.kernel("csr_vector")?;
     Ok(by_rows(csr, kernel, grid, block))

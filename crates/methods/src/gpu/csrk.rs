@@ -14,7 +14,8 @@
 //!
 //! With `order=band-k` the whole cost is counted, as on the CPU: setup computes the ordering and permutes A on the
 //! host. Each product permutes x by a kernel of its own and then stores each element of y at its original place. The
-//! published figures count neither; they correspond to `--order band-k --methods gpu-csrk-3:order=natural`.
+//! published figures count neither; they correspond to `--order band-volta --methods gpu-csrk-3:order=natural`, or
+//! `band-ampere`, where the product has the groups of the order unless other sizes are requested.
 //!
 //! Memory: the group pointers; with Band-k order also the permuted matrix, x, and the permutation. Departures from the
 //! paper: the sums of lanes are added by shuffles, not through shared memory; a lane loads four nonzeros at a time; for
@@ -24,13 +25,15 @@
 
 mod tuning;
 
+use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
-use tuning::{BLOCKS, SERIAL};
+use tuning::BLOCKS;
 
 use super::prelude::*;
-use crate::formats::csr_k::{COARSENING, LARGE_SIZES, ORDER, RowOrder, SMALL_SIZES};
-use spmv_matrix::order::band_k::{BandK, Coarsening, band_k, grouped};
+use crate::formats::csr_k::{COARSENING, LARGE_SIZES, ORDER, RowOrder, SMALL_SIZES, groups};
+use spmv_matrix::order::band_k::{BandK, Coarsening, band_k};
+use spmv_matrix::order::sizes::{self, SERIAL};
 
 pub const METHOD_2: Method = Method {
     name: "gpu-csrk-2",
@@ -115,7 +118,7 @@ struct Plan {
     kernel: &'static str,
     /// The parameter's text, and the shape with the number of lanes in x.
     block: (&'static str, Dim3),
-    /// Parameter name and value of each group size, the finest level first.
+    /// Parameter name and value of each group size, the finest level first. None for the groups of the order.
     sizes: Vec<(&'static str, usize)>,
 }
 
@@ -127,9 +130,11 @@ fn prepare<'a, T: Value>(
     cases: RangeInclusive<usize>,
 ) -> Preparation<'a, T> {
     let row_length = csr.host.nnz() as f64 / csr.host.rows().max(1) as f64;
-    let case = tuning::case(row_length).clamp(*cases.start(), *cases.end());
-    let sizes = tuning::sizes(csr.gpu.facts().compute_capability, row_length, case);
-    let plan = Plan::new(request, kernel, case, sizes);
+    let case = sizes::case(row_length).clamp(*cases.start(), *cases.end());
+    // The paper measured Volta and Ampere; `spmv-bench tune csr-k --device gpu` fits formulas for other GPUs.
+    let is_volta = csr.gpu.facts().compute_capability < (8, 0);
+    let sizes = sizes::gpu(is_volta, row_length, case);
+    let mut plan = Plan::new(request, kernel, case, sizes);
     let Dim3 { x: lanes, y, z } = plan.block.1;
     let order = RowOrder::of(&csr.host, request);
     let constants = [
@@ -140,7 +145,13 @@ fn prepare<'a, T: Value>(
     let module = csr.gpu.compile::<T>(program!("cuda/csrk.cu"), &constants)?;
     let prepared = match order {
         RowOrder::BandK(coarsening) => permuted_product(csr, &module, &plan, coarsening)?,
-        RowOrder::Natural(why) => natural_product(csr, &module, &plan)?.with_added_note(why),
+        RowOrder::Natural(why) => {
+            let levels = groups(&csr.host, request, &plan.sizes());
+            if let Cow::Borrowed(_) = levels {
+                plan.sizes.clear();
+            }
+            natural_product(csr, &module, &plan, &levels)?.with_added_note(why)
+        }
     };
     Ok(prepared.with_added_note(Some(plan.note(row_length))))
 }
@@ -166,7 +177,7 @@ impl Plan {
     fn note(&self, row_length: f64) -> String {
         let sizes: String =
             self.sizes.iter().map(|(name, size)| format!(":{name}={size}")).collect();
-        let dimensions = if tuning::case(row_length) == SERIAL { "3" } else { "3.5" };
+        let dimensions = if sizes::case(row_length) == SERIAL { "3" } else { "3.5" };
         let block = self.block.0;
         format!("block={block}{sizes}; csr-k takes GPUSpMV-{dimensions} for such rows")
     }
@@ -177,10 +188,9 @@ fn natural_product<'a, T: Value>(
     csr: &'a DeviceCsr<'a, T>,
     module: &Module,
     plan: &Plan,
+    levels: &[Vec<u32>],
 ) -> Result<PreparedOnGpu<'a, T>, Failed> {
-    let row_offsets = csr.row_offsets.to_vec()?;
-    let lengths = row_offsets.windows(2).map(|bounds| bounds[1] - bounds[0]);
-    let groups = Groups::new(&csr.gpu, module, plan, &grouped(lengths, &plan.sizes()))?;
+    let groups = Groups::new(&csr.gpu, module, plan, levels)?;
     let old = csr.gpu.allocate::<u32>(0)?;
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
         groups.multiply(None, &[csr, &old, x, y, &alpha, &beta])

@@ -35,7 +35,7 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
     let vector = request.number("vector").unwrap_or_else(by_mean);
     match request.transpose {
         // A team is a block of 256 threads, as in the naive kernels.
-        false => csr_vector::with_lanes(csr, vector, naive::BLOCK),
+        false => csr_vector::with_lanes(csr, vector, naive::BLOCK, false),
         true => Ok(naive::transposed(csr, vector)?.transposing(true)),
     }
 }

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::format::{Format, SIDE, Tile};
-use crate::gpu::prelude::*;
+use crate::gpu::{csr5, prelude::*};
 
 const UNIT: usize = 4;
 /// The bit in a unit's first row number that is set if the row of tiles has several units.
@@ -191,6 +191,15 @@ impl<T: Scalar> Tiles<T> {
         format!("tiles: {}; {} entries apart", texts.join(", "), self.apart.len())
     }
 
+    /// Returns the entries outside the tiles as a matrix.
+    pub fn outside(&self, rows: usize, cols: usize) -> Option<Csr<T>> {
+        let mut lengths = vec![0; rows];
+        self.apart.iter().for_each(|&(row, ..)| lengths[row as usize] += 1);
+        let columns = self.apart.iter().map(|entry| entry.1).collect();
+        let values = self.apart.iter().map(|entry| entry.2).collect();
+        Csr::new(rows, cols, spmv_matrix::csr::offsets_of(lengths.into_iter()), columns, values)
+    }
+
     /// Returns the rows, of `rows`, that not exactly one unit writes.
     pub fn shared_rows(&self, rows: usize) -> Vec<u32> {
         let lengths = self.lengths.iter().enumerate();
@@ -214,15 +223,13 @@ impl<T: Scalar> Tiles<T> {
     }
 }
 
-/// Bounds the bytes of [`Tiles`]: values with padding and indices, a header and a share of a unit per tile, and the
-/// entries apart with their rows and columns; and the list of rows that several units write or none.
+/// Bounds the bytes of [`Tiles`]: each entry is in a tile, with padding and an index, or apart, in CSR and CSR5; a header
+/// and a share of a unit per tile; the list of rows that several units write or none; and the rows of the entries apart.
 pub fn memory(extent: &Extent) -> u64 {
     let side = SIDE as u64;
     let tiles = (extent.rows.div_ceil(side) * extent.cols.div_ceil(side)).min(extent.nnz);
-    extent.nnz * (extent.value * 9 / 5 + 2)
-        + 24 * tiles
-        + 8 * (12 * tiles).min(extent.nnz - tiles)
-        + 4 * extent.rows
+    let apart = 4 * (extent.nnz + extent.rows) + extent.nnz * extent.value;
+    24 * tiles + 4 * extent.rows + apart + (csr5::METHOD.memory)(extent)
 }
 
 /// Returns the column of tiles, the position in the tile and the index of each entry of some rows, ordered by tile.
