@@ -1,6 +1,6 @@
 //! `spmv-bench methods`: prints the list of methods.
 
-mod results;
+pub mod results;
 
 use std::io::{self, Write};
 use std::path::PathBuf;

@@ -246,8 +246,12 @@ impl Verdicts {
         table.build()
     }
 
-    pub fn judged(&self) -> (Vec<&JudgedClaim>, Vec<&JudgedClaim>) {
-        self.0.iter().partition(|row| row.is_judged())
+    pub fn claims(&self) -> &[JudgedClaim] {
+        &self.0
+    }
+
+    pub fn judged(&self) -> Self {
+        Self(self.0.iter().filter(|row| row.is_judged()).cloned().collect())
     }
 
     /// Replaces claims without a verdict by those with one in `others`, which must be of the same experiment.

@@ -2,6 +2,7 @@
 
 mod cached;
 mod compare;
+mod documents;
 mod env;
 mod explain;
 mod forms;

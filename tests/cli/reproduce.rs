@@ -1,10 +1,7 @@
-use serde_json::Value;
 use spmv_bench::bench::clock::SystemClock;
 use spmv_methods::device::model::Model;
 use std::fs;
-use std::path::Path;
 
-use crate::check_parts;
 use crate::env::{Dir, Ran, run, run_on};
 
 const EXPERIMENT: &str = r#"
@@ -269,39 +266,4 @@ fn recorded_rows_are_judged_again_where_nothing_can_be_measured() {
         ),
         ("reproduce --recorded DIR", "<ID|FILE.toml>"),
     ]);
-}
-
-/// The tables in `docs/gpu.md` are those in the report of the newest measured run.
-#[test]
-fn the_documents_show_the_measured_methods_of_the_gpu() {
-    let claims = run("reproduce --claims").stdout;
-    let (place, _) = claims.split_once("[gpu-methods](").unwrap().1.split_once(')').unwrap();
-    let (folder, report) = (Path::new(place).parent().unwrap(), fs::read_to_string(place).unwrap());
-    let record = fs::read_dir(folder.join("runs")).unwrap().next().unwrap().unwrap().path();
-    let record: Value = serde_json::from_str(&fs::read_to_string(record).unwrap()).unwrap();
-    let [gpu, date] = [&record["gpu"]["name"], &record["date"]].map(|fact| fact.as_str().unwrap());
-    let date = &date[..10];
-    let mut shown = format!("Measured on the GPU {gpu} on {date}\n([report](../{place})):\n");
-    for title in [
-        "Claims",
-        "Percent of the bandwidth on the large matrices, f64",
-        "Speed relative to the best of cuSPARSE on regular matrices, f64",
-        "Speed relative to the best of cuSPARSE on irregular matrices, f64",
-        "gpu-auto relative to the best of this project",
-    ] {
-        let (_, section) = report.split_once(&format!("# {title}\n")).expect(title);
-        let is_row = |line: &&str| line.starts_with('|');
-        let rows = section.lines().skip_while(|line| !is_row(line)).take_while(is_row);
-        shown += &format!("\n**{title}**\n\n");
-        shown.extend(rows.map(|row| format!("{row}\n")));
-    }
-    check_parts("docs/gpu.md", &[("gpu-methods", &shown)]);
-}
-
-/// The table in `docs/results.md` equals the claims of the recorded runs, with links from the folder `docs`.
-#[test]
-fn the_documents_show_the_judged_claims() {
-    let ran = run("reproduce --claims").exits(0);
-    let claims = ran.stdout.replace("](results/", "](../results/");
-    check_parts("docs/results.md", &[("claims", &claims)]);
 }

@@ -144,7 +144,7 @@ fn the_battery_tests_what_has_changed() {
     // The record of this campaign is the newest one.
     place.program("bin/cargo", "echo \"$*\" >asked");
     let ran = place.run("--import out/gpu-campaign.tar.xz").exits(0);
-    assert_eq!(place.read("asked"), "test --test cli the_documents\n");
+    assert_eq!(place.read("asked"), "run --release --quiet -- reproduce --documents\n");
     ran.prints("| battery | tests battery | ok |");
     fs::remove_dir_all(place.path("target/gpu-campaign-state/logs")).unwrap();
     place.run("other battery");

@@ -27,9 +27,13 @@ pub struct ReproduceArgs {
     /// judged
     #[arg(long)]
     pub quick: bool,
-    /// Print the judged claims of the newest run of each experiment in the folder results as Markdown
-    #[arg(long, exclusive = true)]
-    pub claims: bool,
+    /// Write the parts of README.md and docs/*.md in a folder that state what was measured, from the newest runs in
+    /// its folder results
+    #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = ".", conflicts_with = "ids")]
+    pub documents: Option<PathBuf>,
+    /// Change no document, but name each part that differs from the newest runs
+    #[arg(long, requires = "documents")]
+    pub check: bool,
     /// Measure nothing: judge and show the rows in the folder of a run, wherever they were measured
     #[arg(
         long,

@@ -1,6 +1,7 @@
 //! `spmv-bench reproduce`: measures the experiments of the papers, prints the results and judges the claims.
 
 pub mod args;
+mod documents;
 mod matrices;
 mod measure;
 mod plan;
@@ -35,8 +36,8 @@ const QUICK_TIME: Duration = Duration::from_millis(50);
 const QUICK_ROUNDS: u32 = 2;
 
 pub fn run(args: &ReproduceArgs, env: &mut Env) -> Result<CommandStatus> {
-    if args.claims {
-        return show::claims(env.stdout).map(|()| CommandStatus::Ok);
+    if let Some(root) = &args.documents {
+        return documents::write(root, args.check, env);
     }
     let chosen = chosen(args)?;
     if chosen.is_empty() {

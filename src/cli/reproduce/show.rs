@@ -3,18 +3,18 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
+use super::RESULTS;
 use super::measure::Done;
 use super::plan::{Batch, Plan};
-use super::{MODEL_RUN, QUICK_RUN, RESULTS, after_day};
 use crate::campaign::progress::estimate::span;
 use crate::cli::Env;
 use crate::papers::definition::Experiment;
 use crate::papers::experiments;
-use crate::papers::judge::{JudgedClaim, Verdicts};
+use crate::papers::judge::Verdicts;
 use crate::papers::page;
-use crate::record::table::{Table, significant};
+use crate::record::table::Table;
 use spmv_methods::method::Device;
 
 /// The width of a table in characters if there is no terminal.
@@ -38,7 +38,7 @@ pub fn list(env: &mut Env) -> Result<()> {
         .column("source", |experiment| &experiment.source[..])
         .column("what", |experiment| &experiment.title[..])
         .column("device", devices)
-        .column("recorded", |of| recorded(&of.id).unwrap_or_default().join(", "));
+        .column("recorded", |of| recorded(Path::new(""), &of.id).unwrap_or_default().join(", "));
     print(&table.build(), env)?;
     writeln!(
         env.stdout,
@@ -48,9 +48,9 @@ pub fn list(env: &mut Env) -> Result<()> {
 }
 
 /// Returns the names of an experiment's runs in the folder of results.
-fn recorded(id: &str) -> io::Result<Vec<String>> {
+pub fn recorded(root: &Path, id: &str) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
-    for entry in Path::new(RESULTS).join(id).read_dir()? {
+    for entry in root.join(RESULTS).join(id).read_dir()? {
         let path = entry?.path();
         if path.join("rows.csv").is_file() {
             names.extend(path.file_name().map(|name| name.to_string_lossy().into_owned()));
@@ -58,52 +58,6 @@ fn recorded(id: &str) -> io::Result<Vec<String>> {
     }
     names.sort();
     Ok(names)
-}
-
-/// Returns the newest measured or modelled run that was not a quick run.
-fn newest(id: &str, modelled: bool) -> Option<String> {
-    let is_modelled = |name: &str| after_day(name).is_some_and(|rest| rest.starts_with(MODEL_RUN));
-    let is_wanted = |name: &String| !name.ends_with(QUICK_RUN) && is_modelled(name) == modelled;
-    recorded(id).ok()?.into_iter().rfind(is_wanted)
-}
-
-/// Prints the judged claims as Markdown with links to the reports: those of the newest measured run of each
-/// experiment, completed by those of its newest modelled run.
-pub fn claims(out: &mut dyn Write) -> Result<()> {
-    let (mut rows, mut links, mut unjudged) = (Vec::new(), Vec::new(), 0);
-    for Experiment { id, .. } in experiments() {
-        let mut verdicts: Option<Verdicts> = None;
-        for (modelled, word) in [(false, ""), (true, " modelled")] {
-            let Some(newest) = newest(&id, modelled) else { continue };
-            links.push(format!("[{id}{word}]({RESULTS}/{id}/{newest}/report.md)"));
-            let path = Path::new(RESULTS).join(&id).join(newest).join("claims.csv");
-            let own = Verdicts::read(&path);
-            let own = own.with_context(|| format!("cannot read {}", path.display()))?;
-            verdicts = Some(match verdicts {
-                Some(measured) => measured.completed_by(&own),
-                None => own,
-            });
-        }
-        let verdicts = verdicts.unwrap_or_default();
-        let (judged, open) = verdicts.judged();
-        unjudged += open.len();
-        rows.extend(judged.into_iter().cloned());
-    }
-    let table = Table::of(&rows)
-        .column("experiment", |row| &row.id[..])
-        .column("claim", |row| &row.claim[..])
-        .column("paper", |row| &row.paper[..])
-        .column("here", |row| row.measured.map(significant).unwrap_or_default())
-        .column("verdict", JudgedClaim::in_words);
-    writeln!(out, "{}", table.build().to_markdown())?;
-    let on_models = rows.iter().filter(|row| row.modelled.is_some()).count();
-    let (judged, links) = (rows.len(), links.join(", "));
-    writeln!(
-        out,
-        "\n{judged} claims were judged, {on_models} of them by a model of the source's GPU; {unjudged} could not be \
-         judged; the reports say why: {links}."
-    )?;
-    Ok(())
 }
 
 pub fn plan(experiment: &Experiment, plan: &Plan, out: &mut dyn Write) -> Result<()> {

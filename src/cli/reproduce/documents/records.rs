@@ -1,0 +1,207 @@
+//! The newest records of the experiments, and what blocks of documents state of them.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+
+use crate::campaign::choice::select;
+use crate::cli::methods::results;
+use crate::cli::reproduce::show::recorded;
+use crate::cli::reproduce::{MODEL_RUN, QUICK_RUN, RESULTS, after_day};
+use crate::papers::definition::Experiment;
+use crate::papers::experiments;
+use crate::papers::judge::{ClaimVerdict, JudgedClaim, Verdicts};
+use crate::papers::store::Store;
+use crate::record::facts::machine;
+use crate::record::read::RecordedRow;
+use crate::record::table::Table;
+use spmv_methods::method::Device;
+
+/// The experiments with the verdicts of their newest runs, completed by those of modelled ones.
+pub struct Records<'a> {
+    root: &'a Path,
+    experiments: Vec<(Experiment, Verdicts)>,
+}
+
+impl<'a> Records<'a> {
+    pub fn read(root: &'a Path) -> Result<Self> {
+        let judged = experiments().map(|experiment| {
+            let mut verdicts = Verdicts::of(&experiment, &[], false);
+            for place in places(root, &experiment.id) {
+                let store = Store::open(&root.join(place))?;
+                let own = Verdicts::of(&experiment, store.all().0, false);
+                verdicts = verdicts.completed_by(&own);
+            }
+            Ok((experiment, verdicts))
+        });
+        Ok(Self { root, experiments: judged.collect::<Result<_>>()? })
+    }
+
+    /// Returns what a block with these words states.
+    pub fn block(&self, words: &str) -> Result<String> {
+        let (kind, rest) = words.split_once(' ').unwrap_or((words, ""));
+        let (id, title) = rest.split_once(' ').unwrap_or((rest, ""));
+        let title = title.trim_matches('"');
+        match kind {
+            "verdicts" => self.verdicts(rest),
+            "counts" => Ok(self.counts().to_markdown() + "\n"),
+            "view" => self.part(id, title, false),
+            "picture" => self.part(id, title, true),
+            "methods" => self.methods(rest),
+            _ => bail!("a block is one of verdicts, counts, view, picture and methods"),
+        }
+    }
+
+    /// Returns the judged claims of the experiments with these IDs, of which the end may be `*`.
+    fn verdicts(&self, ids: &str) -> Result<String> {
+        let mut parts = Vec::new();
+        for word in ids.split_whitespace() {
+            let start = word.strip_suffix('*');
+            let is_named = |id: &str| start.map_or(id == word, |start| id.starts_with(start));
+            let mut named = self.experiments.iter().filter(|(of, _)| is_named(&of.id)).peekable();
+            ensure!(named.peek().is_some(), "there is no experiment {word}");
+            let before = parts.len();
+            for (experiment, verdicts) in named {
+                parts.extend(self.judged(experiment, verdicts)?);
+            }
+            if parts.len() == before {
+                parts.push(format!("No claim of `{word}` has been judged yet.\n"));
+            }
+        }
+        Ok(parts.join("\n"))
+    }
+
+    fn judged(&self, of: &Experiment, verdicts: &Verdicts) -> Result<Option<String>> {
+        let judged = verdicts.judged();
+        let [all, count] = [verdicts, &judged].map(|of| of.claims().len());
+        if count == 0 {
+            return Ok(None);
+        }
+        let Experiment { id, title, .. } = of;
+        let origins = places(self.root, id).into_iter().map(|place| self.origin(id, &place));
+        let origins = origins.collect::<Result<Vec<_>>>()?.join("; ");
+        let lead = format!("**{id}**: {title}. {origins}; {count} of {all} claims were judged.");
+        Ok(Some(format!("{lead}\n\n{}\n", judged.table().to_markdown())))
+    }
+
+    /// Returns a table of the claims of each document.
+    fn counts(&self) -> Table {
+        let mut documents = BTreeMap::<&str, (usize, Vec<&JudgedClaim>)>::new();
+        for (experiment, verdicts) in &self.experiments {
+            if !verdicts.claims().is_empty() {
+                let document = experiment.source.split(',').next().unwrap_or_default();
+                let (count, claims) = documents.entry(document).or_default();
+                *count += 1;
+                claims.extend(verdicts.claims());
+            }
+        }
+        let documents: Vec<_> = documents.into_iter().collect();
+        let count = |verdict, on_model| {
+            let is_one = move |claim: &&&JudgedClaim| {
+                claim.verdict == verdict
+                    && (claim.is_judged() && claim.modelled.is_some()) == on_model
+            };
+            move |(_, (_, claims)): &(&str, (usize, Vec<&JudgedClaim>))| {
+                claims.iter().filter(is_one).count()
+            }
+        };
+        Table::of(&documents)
+            .column("document", |(document, _)| *document)
+            .column("experiments", |(_, (experiments, _))| *experiments)
+            .column("claims", |(_, (_, claims))| claims.len())
+            .column("hold", count(ClaimVerdict::Holds, false))
+            .column("do not hold", count(ClaimVerdict::DoesNotHold, false))
+            .column("modelled: hold", count(ClaimVerdict::Holds, true))
+            .column("modelled: do not hold", count(ClaimVerdict::DoesNotHold, true))
+            .column("not judged", count(ClaimVerdict::CannotBeJudged, false))
+            .build()
+    }
+
+    /// Returns a section of the newest report of an experiment: its picture, or the rest.
+    fn part(&self, id: &str, title: &str, picture: bool) -> Result<String> {
+        let place = places(self.root, id).into_iter().next();
+        let place = place.with_context(|| format!("{RESULTS} has no run of {id}"))?;
+        let report = format!("{place}/report.md");
+        let text = fs::read_to_string(self.root.join(&report)).with_context(|| report.clone())?;
+        let (_, section) = text.split_once(&format!("# {title}\n")).with_context(|| {
+            format!("{report} has no '{title}'; `reproduce {id} --recorded {place}` writes it anew")
+        })?;
+        let section = section.lines().take_while(|line| !line.starts_with('#'));
+        let own: Vec<_> = section.filter(|line| line.starts_with("![") == picture).collect();
+        let own = own.join("\n").replace("](", &format!("]({place}/"));
+        ensure!(!own.trim().is_empty(), "{report} has no picture '{title}'");
+        let shown = own.trim().replace("\n\n\n", "\n\n");
+        Ok(format!("{shown}\n\n*{title}*: {}.\n", self.origin(id, &place)?))
+    }
+
+    /// Returns when and where the rows in a folder were measured, and which methods of the experiment have no time there.
+    fn origin(&self, id: &str, place: &str) -> Result<String> {
+        let store = Store::open(&self.root.join(place))?;
+        let run = store.runs().last().with_context(|| format!("{place} has no run record"))?;
+        let experiment = self.experiments.iter().map(|(experiment, _)| experiment);
+        let missing = experiment.filter(|of| of.id == id).map(|of| without_time(of, store.all().0));
+        let missing = missing.collect::<Result<Vec<_>>>()?.concat().join(", ");
+        let without = if missing.is_empty() { "" } else { ", without a time of " };
+        Ok(source(run, &format!("{place}/report.md"))? + without + &missing)
+    }
+
+    /// Returns the cost and the speed of the CPU methods in the newest result file of a corpus with this name.
+    fn methods(&self, file: &str) -> Result<String> {
+        let folders = self.root.join(RESULTS).read_dir()?;
+        let names = folders.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let files = names.filter(|name| name.starts_with("cpu-"));
+        let files = files.map(|name| format!("{RESULTS}/{name}/{file}"));
+        let newest = files.filter(|rows| self.root.join(rows).is_file()).max();
+        let newest = newest.with_context(|| format!("there is no {RESULTS}/cpu-*/{file}"))?;
+        let record = format!("{newest}.run.json");
+        let run = fs::read(self.root.join(&record)).with_context(|| record.clone())?;
+        let mut table = Vec::new();
+        results::table(&self.root.join(&newest), &mut table)?;
+        let source = source(&serde_json::from_slice(&run)?, &record)?;
+        Ok(format!("{}\n{source}.\n", String::from_utf8(table)?))
+    }
+}
+
+/// Returns the folders of the newest measured and the newest modelled run that were not quick.
+fn places(root: &Path, id: &str) -> Vec<String> {
+    let names = recorded(root, id).unwrap_or_default();
+    let newest = [false, true].map(|modelled| {
+        let is_wanted = |name: &&String| {
+            let is_modelled = after_day(name).is_some_and(|rest| rest.starts_with(MODEL_RUN));
+            !name.ends_with(QUICK_RUN) && is_modelled == modelled
+        };
+        names.iter().rfind(is_wanted)
+    });
+    newest.into_iter().flatten().map(|name| format!("{RESULTS}/{id}/{name}")).collect()
+}
+
+fn source(run: &Value, report: &str) -> Result<String> {
+    let machine = machine(run, "gpu").or_else(|| machine(run, "cpu"));
+    let facts = run["date"].as_str().zip(run["revision"].as_str()).zip(machine);
+    let ((date, revision), machine) =
+        facts.with_context(|| format!("{report}: no date or machine"))?;
+    let day = date.get(..10).unwrap_or(date);
+    Ok(format!("[{day}]({report}), {machine}, revision {revision}"))
+}
+
+/// Returns the methods of an experiment without a time, if others of their kind of device have one.
+fn without_time(experiment: &Experiment, lines: &[RecordedRow]) -> Result<Vec<String>> {
+    let timed = || lines.iter().filter(|line| line.is_ok());
+    let on_cpu = |device: Option<Device>| device == Some(Device::Cpu);
+    let mut missing = Vec::new();
+    for block in &experiment.blocks {
+        for choice in select(&block.methods)? {
+            let name = choice.name();
+            let is_same =
+                |line: &RecordedRow| on_cpu(line.row.device) == on_cpu(Some(block.device()));
+            let is_timed = timed().any(|line| line.row.method_name.as_ref() == Some(&name));
+            if !is_timed && !missing.contains(&format!("`{name}`")) && timed().any(is_same) {
+                missing.push(format!("`{name}`"));
+            }
+        }
+    }
+    Ok(missing)
+}
