@@ -1,6 +1,6 @@
 //! The newest records of the experiments, and what blocks of documents state of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -20,7 +20,7 @@ use crate::record::read::RecordedRow;
 use crate::record::table::Table;
 use spmv_methods::method::Device;
 
-/// The experiments with the verdicts of their newest runs, completed by those of modelled ones.
+/// The experiments with the verdicts of their newest run, completed by those of other machines and then of models.
 pub struct Records<'a> {
     root: &'a Path,
     experiments: Vec<(Experiment, Verdicts)>,
@@ -120,20 +120,19 @@ impl<'a> Records<'a> {
             .build()
     }
 
-    /// Returns a section of the newest report of an experiment: its picture, or the rest.
+    /// Returns a section of the newest report of an experiment that has it: its picture, or the rest.
     fn part(&self, id: &str, title: &str, picture: bool) -> Result<String> {
-        let place = places(self.root, id).into_iter().next();
-        let place = place.with_context(|| format!("{RESULTS} has no run of {id}"))?;
-        let report = format!("{place}/report.md");
-        let text = fs::read_to_string(self.root.join(&report)).with_context(|| report.clone())?;
-        let (_, section) = text.split_once(&format!("# {title}\n")).with_context(|| {
-            format!("{report} has no '{title}'; `reproduce {id} --recorded {place}` writes it anew")
-        })?;
-        let section = section.lines().take_while(|line| !line.starts_with('#'));
-        let own: Vec<_> = section.filter(|line| line.starts_with("![") == picture).collect();
-        let own = own.join("\n").replace("](", &format!("]({place}/"));
-        ensure!(!own.trim().is_empty(), "{report} has no picture '{title}'");
-        let shown = own.trim().replace("\n\n\n", "\n\n");
+        let shown = places(self.root, id).into_iter().find_map(|place| {
+            let text = fs::read_to_string(self.root.join(&place).join("report.md")).ok()?;
+            let (_, section) = text.split_once(&format!("# {title}\n"))?;
+            let lines = section.lines().take_while(|line| !line.starts_with('#'));
+            let own = lines.filter(|line| line.starts_with("![") == picture);
+            let own = own.collect::<Vec<_>>().join("\n").replace("\n\n\n", "\n\n");
+            Some((own.trim().replace("](", &format!("]({place}/")), place))
+        });
+        let (shown, place) = shown.filter(|(shown, _)| !shown.is_empty()).with_context(
+            || "no newest report shows it; `reproduce ID --recorded FOLDER` writes reports anew",
+        )?;
         Ok(format!("{shown}\n\n*{title}*: {}.\n", self.origin(id, &place)?))
     }
 
@@ -165,17 +164,16 @@ impl<'a> Records<'a> {
     }
 }
 
-/// Returns the folders of the newest measured and the newest modelled run that were not quick.
+/// Returns the folder of the newest run on each machine that was not quick, measured ones first.
 fn places(root: &Path, id: &str) -> Vec<String> {
-    let names = recorded(root, id).unwrap_or_default();
-    let newest = [false, true].map(|modelled| {
-        let is_wanted = |name: &&String| {
-            let is_modelled = after_day(name).is_some_and(|rest| rest.starts_with(MODEL_RUN));
-            !name.ends_with(QUICK_RUN) && is_modelled == modelled
-        };
-        names.iter().rfind(is_wanted)
+    let mut machines = BTreeSet::new();
+    let mut names = recorded(root, id).unwrap_or_default();
+    names.reverse();
+    names.retain(|name| {
+        !name.ends_with(QUICK_RUN) && machines.insert(after_day(name).map(str::to_owned))
     });
-    newest.into_iter().flatten().map(|name| format!("{RESULTS}/{id}/{name}")).collect()
+    names.sort_by_key(|name| after_day(name).is_some_and(|rest| rest.starts_with(MODEL_RUN)));
+    names.into_iter().map(|name| format!("{RESULTS}/{id}/{name}")).collect()
 }
 
 fn source(run: &Value, report: &str) -> Result<String> {
@@ -189,19 +187,15 @@ fn source(run: &Value, report: &str) -> Result<String> {
 
 /// Returns the methods of an experiment without a time, if others of their kind of device have one.
 fn without_time(experiment: &Experiment, lines: &[RecordedRow]) -> Result<Vec<String>> {
-    let timed = || lines.iter().filter(|line| line.is_ok());
+    let timed: Vec<_> = lines.iter().filter(|line| line.is_ok()).collect();
     let on_cpu = |device: Option<Device>| device == Some(Device::Cpu);
-    let mut missing = Vec::new();
+    let mut missing = BTreeSet::new();
     for block in &experiment.blocks {
-        for choice in select(&block.methods)? {
-            let name = choice.name();
-            let is_same =
-                |line: &RecordedRow| on_cpu(line.row.device) == on_cpu(Some(block.device()));
-            let is_timed = timed().any(|line| line.row.method_name.as_ref() == Some(&name));
-            if !is_timed && !missing.contains(&format!("`{name}`")) && timed().any(is_same) {
-                missing.push(format!("`{name}`"));
-            }
+        let of_block = on_cpu(Some(block.device()));
+        if timed.iter().any(|line| on_cpu(line.row.device) == of_block) {
+            let names = select(&block.methods)?.into_iter().map(|choice| choice.name());
+            missing.extend(names.filter(|name| !timed.iter().any(|line| line.method() == name)));
         }
     }
-    Ok(missing)
+    Ok(missing.into_iter().map(|name| format!("`{name}`")).collect())
 }
