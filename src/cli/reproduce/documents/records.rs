@@ -13,12 +13,23 @@ use crate::cli::reproduce::show::recorded;
 use crate::cli::reproduce::{MODEL_RUN, QUICK_RUN, RESULTS, after_day};
 use crate::papers::definition::Experiment;
 use crate::papers::experiments;
-use crate::papers::judge::{ClaimVerdict, JudgedClaim, Verdicts};
+use crate::papers::judge::{ClaimVerdict, Verdicts};
 use crate::papers::store::Store;
 use crate::record::facts::machine;
 use crate::record::read::RecordedRow;
 use crate::record::table::Table;
 use spmv_methods::method::Device;
+
+/// The columns of the table of counts.
+const COUNTS: [&str; 7] = [
+    "experiments",
+    "claims",
+    "hold",
+    "do not hold",
+    "modelled: hold",
+    "modelled: do not hold",
+    "not judged",
+];
 
 /// The experiments with the verdicts of their newest run, completed by those of other machines and then of models.
 pub struct Records<'a> {
@@ -89,35 +100,26 @@ impl<'a> Records<'a> {
 
     /// Returns a table of the claims of each document.
     fn counts(&self) -> Table {
-        let mut documents = BTreeMap::<&str, (usize, Vec<&JudgedClaim>)>::new();
-        for (experiment, verdicts) in &self.experiments {
-            if !verdicts.claims().is_empty() {
-                let document = experiment.source.split(',').next().unwrap_or_default();
-                let (count, claims) = documents.entry(document).or_default();
-                *count += 1;
-                claims.extend(verdicts.claims());
+        let mut documents = BTreeMap::<&str, [usize; COUNTS.len()]>::new();
+        for (experiment, verdicts) in
+            self.experiments.iter().filter(|(of, _)| !of.claims.is_empty())
+        {
+            let document = experiment.source.split(',').next().unwrap_or_default();
+            let counts = documents.entry(document).or_default();
+            counts[0] += 1;
+            for claim in verdicts.claims() {
+                let of_model = 2 * usize::from(claim.modelled.is_some());
+                counts[1] += 1;
+                counts[match claim.verdict {
+                    ClaimVerdict::Holds => 2 + of_model,
+                    ClaimVerdict::DoesNotHold => 3 + of_model,
+                    ClaimVerdict::CannotBeJudged => 6,
+                }] += 1;
             }
         }
         let documents: Vec<_> = documents.into_iter().collect();
-        let count = |verdict, on_model| {
-            let is_one = move |claim: &&&JudgedClaim| {
-                claim.verdict == verdict
-                    && (claim.is_judged() && claim.modelled.is_some()) == on_model
-            };
-            move |(_, (_, claims)): &(&str, (usize, Vec<&JudgedClaim>))| {
-                claims.iter().filter(is_one).count()
-            }
-        };
-        Table::of(&documents)
-            .column("document", |(document, _)| *document)
-            .column("experiments", |(_, (experiments, _))| *experiments)
-            .column("claims", |(_, (_, claims))| claims.len())
-            .column("hold", count(ClaimVerdict::Holds, false))
-            .column("do not hold", count(ClaimVerdict::DoesNotHold, false))
-            .column("modelled: hold", count(ClaimVerdict::Holds, true))
-            .column("modelled: do not hold", count(ClaimVerdict::DoesNotHold, true))
-            .column("not judged", count(ClaimVerdict::CannotBeJudged, false))
-            .build()
+        let table = Table::of(&documents).column("document", |(document, _)| *document);
+        table.columns(COUNTS, |(_, counts)| *counts).build()
     }
 
     /// Returns a section of the newest report of an experiment that has it: its picture, or the rest.
