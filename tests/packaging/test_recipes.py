@@ -166,8 +166,8 @@ class Recipes(unittest.TestCase):
 
     def test_documents(self):
         for document, prefix in (
-            ("merge-spmv-sc16", "sc16"), ("hola-spmv-ics17", "hola"), ("five-gpu-algorithms", "five-gpu"),
-            ("csr-k", "csrk"),
+            ("merge-spmv-sc16", "sc16"), ("merge-spmv-readme", "merge"), ("hola-spmv-ics17", "hola"),
+            ("five-gpu-algorithms", "five-gpu"), ("csr-k", "csrk"),
         ):
             shown = run([RECIPES / "artifact/run", "document", document, "--stand-ins", "--dry-run"], self.folder)
             ids = {path.stem for path in (ROOT / "experiments").glob(f"{prefix}-*.toml")}
