@@ -94,7 +94,10 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
         let vectors: [&dyn Argument; 4] = [x, y, &alpha, &beta];
         add_units.launch_after(&start.kernel, grid, block, 0, &[&sizes, &matrix, &vectors])?;
         match &second {
-            Second::Csr5(csr, csr5) => csr5.run(csr, &add_units, [x, y, &alpha, &T::one()]),
+            Second::Csr5(both) => {
+                let (csr, csr5) = &**both;
+                csr5.run(csr, &add_units, [x, y, &alpha, &T::one()])
+            }
             Second::Coo(coo, rows, columns, values) => {
                 coo.run(&add_units, [rows, columns, values], vectors)
             }
@@ -105,7 +108,7 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
 
 /// The pass that adds the entries outside the tiles.
 enum Second<T: Value> {
-    Csr5(DeviceCsr<'static, T>, Csr5<T>),
+    Csr5(Box<(DeviceCsr<'static, T>, Csr5<T>)>),
     /// The rows, columns and values of the entries.
     Coo(Adding, Buffer<u32>, Buffer<u32>, Buffer<T>),
 }
@@ -115,7 +118,7 @@ impl<T: Value> Second<T> {
         let entries = entries.ok_or_else(|| Failed("the tiles are not in the matrix".into()))?;
         let csr = DeviceCsr::of(gpu, Cow::Owned(entries))?;
         let csr5 = Csr5::of(&csr, None, None)?;
-        Ok(Self::Csr5(csr, csr5))
+        Ok(Self::Csr5(Box::new((csr, csr5))))
     }
 
     fn coo(gpu: &Gpu, kernel: Kernel, entries: &[(u32, u32, T)]) -> Result<Self, Unprepared> {
