@@ -102,7 +102,7 @@ pub struct Ready<'a, T, V: ?Sized> {
     pub setup_ms: f64,
     pub error_ratio: f64,
     pub likely_ratio: f64,
-    /// The number of the newest [`Fresh`](crate::bench::fresh::Fresh) x that the method has seen.
+    /// The number of the newest x that the method has seen.
     pub seen: usize,
     /// The times of the products before the first sample.
     pub untimed: Vec<Duration>,
