@@ -4,12 +4,12 @@
 
 // Returns the sum over the lanes of a vector in its first lane, by way of shared memory.
 __device__ __forceinline__ value_t shared_sum(unsigned lane, value_t sum) {
-    __shared__ volatile value_t sums[BLOCK];
-    volatile value_t *mine = sums + threadIdx.x;
+    __shared__ value_t sums[BLOCK];
+    value_t *mine = sums + threadIdx.x;
     *mine = sum;
     for (unsigned distance = LANES / 2; distance > 0; distance /= 2) {
         __syncwarp();
-        if (lane < distance) *mine = *mine + mine[distance];
+        if (lane < distance) *mine += mine[distance];
     }
     return *mine;
 }
@@ -26,6 +26,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     value_t sum =
         LISTING ? strided_product<LANES, 1>(start + lane, end, column_indices, values, x)
                 : lane_product<LANES, DEPTH>(start, end, lane, column_indices, values, x);
-    sum = LISTING ? shared_sum(lane, sum) : vector_sum<LANES>(ALL_LANES, sum);
+    if (LISTING)
+        sum = shared_sum(lane, sum);
+    else
+        sum = vector_sum<LANES>(ALL_LANES, sum);
     if (lane == 0 && row < rows) store(y, row, alpha, sum, beta);
 }

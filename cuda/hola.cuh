@@ -88,7 +88,7 @@ __device__ __forceinline__ void assign_rows(const Share &share, const unsigned *
 }
 
 // Finds the row of each of the thread's nonzeros, relative to the block's first row, by one binary search for all of
-// them at once: their loads do not wait for each other. Positions after the last nonzero get its row.
+// them at once: their loads do not wait for each other. Positions after the last nonzero get any row.
 __device__ __forceinline__ void find_every_row(const Share &share, const unsigned *row_offsets,
                                                unsigned (&rows)[ITEMS]) {
     row_offsets += share.row;
@@ -98,9 +98,8 @@ __device__ __forceinline__ void find_every_row(const Share &share, const unsigne
     for (unsigned step = 1u << (31 - __clz(last)); step > 0; step /= 2)
 #pragma unroll
         for (unsigned k = 0; k < ITEMS; ++k) {
-            const unsigned nonzero = min(threadIdx.x * ITEMS + k, share.count - 1);
-            const unsigned row = rows[k] + step;
-            if (row <= last && row_offsets[row] <= share.first + nonzero) rows[k] = row;
+            const unsigned nonzero = share.first + threadIdx.x * ITEMS + k, row = rows[k] + step;
+            if (row <= last && row_offsets[row] <= nonzero) rows[k] = row;
         }
 }
 

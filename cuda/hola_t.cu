@@ -91,6 +91,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
         transpose(items);
         if (share.has_many_rows()) {
             scale_many_rows(share, row_offsets, items, x, alpha);
+            if (BUFFERED) __syncthreads();
         } else {
             assign_rows(share, row_offsets, assigned);
             __syncthreads();

@@ -1,12 +1,15 @@
 //! Compares claims with rows. The verdicts become a table for readers and the file `claims.csv`.
 
 mod modelled;
+mod uncertainty;
 
 use std::path::Path;
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use self::modelled::Model;
+use self::uncertainty::Uncertainty;
 use super::claim::{Claim, Quantity, Range};
 use super::definition::Experiment;
 use crate::record::read::RecordedRow;
@@ -25,6 +28,8 @@ use spmv_methods::method::Device;
 pub enum ClaimVerdict {
     Holds,
     DoesNotHold,
+    /// The interval of the number contains a limit of its range.
+    NotDistinguishable,
     /// There is no number here, or it is not sufficient to judge the claim.
     CannotBeJudged,
 }
@@ -34,6 +39,7 @@ impl ClaimVerdict {
         match self {
             Self::Holds => "holds",
             Self::DoesNotHold => "does not hold",
+            Self::NotDistinguishable => "not distinguishable",
             Self::CannotBeJudged => "cannot be judged here",
         }
     }
@@ -50,6 +56,11 @@ pub struct JudgedClaim {
     #[serde(default)]
     pub range: Option<Range>,
     pub measured: Option<f64>,
+    /// The ends of the 95 % interval of the number; `None` where it depends on no measured times.
+    #[serde(default)]
+    pub low: Option<f64>,
+    #[serde(default)]
+    pub high: Option<f64>,
     pub matrices: usize,
     pub verdict: ClaimVerdict,
     pub why: Option<String>,
@@ -76,7 +87,11 @@ pub fn judge(claim: &Claim, gpus: &[String], lines: &[RecordedRow], quick: bool)
         lines.iter().filter(|line| claim.conditions.passes(line)).collect();
     let lines = of_one_model(&lines, claim.gpu.as_ref().or(gpus.first()));
     let (number, used) = measure(&claim.measured, &lines, 1.0);
-    let model = Model::of(&used);
+    let operands = claim.measured.operands();
+    let is_compared =
+        |line: &&&RecordedRow| line.is_ok() && operands.iter().any(|select| select.meets(line));
+    let compared: Vec<&RecordedRow> = lines.iter().filter(is_compared).copied().collect();
+    let model = Model::of(&compared);
     let [matrices, stand_ins] = matrices(used.iter().copied());
     let holds = number.zip(claim.holds).map(|(number, range)| range.contains(number));
     let would = match holds {
@@ -96,17 +111,23 @@ pub fn judge(claim: &Claim, gpus: &[String], lines: &[RecordedRow], quick: bool)
             model.objection(claim, |slower| measure(&claim.measured, &lines, slower).0)
         }),
     };
+    let uncertainty = Uncertainty::of(claim, &compared).filter(|_| number.is_some());
+    let is_sure = uncertainty.as_ref().is_none_or(|uncertainty| uncertainty.is_sure);
     let verdict = match (&why, holds) {
+        (None, Some(_)) if !is_sure => ClaimVerdict::NotDistinguishable,
         (None, Some(true)) => ClaimVerdict::Holds,
         (None, Some(false)) => ClaimVerdict::DoesNotHold,
         _ => ClaimVerdict::CannotBeJudged,
     };
+    let interval = uncertainty.map(|uncertainty| uncertainty.interval);
     JudgedClaim {
         id: String::new(),
         claim: claim.text.clone(),
         paper: claim.paper.clone(),
         range: claim.holds,
         measured: number,
+        low: interval.map(|ends| ends[0]),
+        high: interval.map(|ends| ends[1]),
         matrices,
         verdict,
         why,
@@ -215,7 +236,7 @@ impl Verdicts {
             id: experiment.id.clone(),
             ..judge(claim, &experiment.gpus, lines, quick)
         };
-        Self(experiment.claims.iter().map(row).collect())
+        Self(experiment.claims.par_iter().map(row).collect())
     }
 
     pub fn read(path: &Path) -> csv::Result<Self> {
@@ -233,7 +254,13 @@ impl Verdicts {
     }
 
     pub fn table(&self) -> Table {
-        let here = |row: &JudgedClaim| row.measured.map_or_else(|| "–".to_owned(), significant);
+        let here = |row: &JudgedClaim| {
+            let number = row.measured.map_or_else(|| "–".to_owned(), significant);
+            let interval = row.low.zip(row.high);
+            let interval =
+                interval.map(|(a, b)| format!(" ({} to {})", significant(a), significant(b)));
+            number + &interval.unwrap_or_default()
+        };
         let range =
             |row: &JudgedClaim| row.range.map_or_else(|| "–".to_owned(), |range| range.to_string());
         let table = Table::of(&self.0)

@@ -20,19 +20,32 @@ pub struct Model {
 impl Model {
     pub fn of(lines: &[&RecordedRow]) -> Option<Self> {
         let name = lines.iter().find_map(|line| line.row.device?.model_name())?;
-        let percent_of = |name: &str| DeviceFile::find(name).ok()?.validated_percent;
-        let own = percent_of(name);
-        let worst = DeviceFile::names().filter_map(percent_of).fold(0.0, f64::max);
-        let (percent, is_validated) = (own.unwrap_or(worst), own.is_some());
-        Some(Self { name: name.to_owned(), percent, is_validated })
+        let worst_of = |file: &DeviceFile| {
+            let methods = file.validated_methods.values().copied();
+            methods.chain(file.validated_percent).reduce(f64::max)
+        };
+        let own = DeviceFile::find(name).ok().filter(|file| worst_of(file).is_some());
+        let known = DeviceFile::names().filter_map(|name| worst_of(&DeviceFile::find(name).ok()?));
+        let worst = own.as_ref().and_then(worst_of).or(known.reduce(f64::max)).unwrap_or(0.0);
+        let percent_of = |line: &&RecordedRow| {
+            let method = line.method().split(':').next().unwrap_or_default();
+            own.as_ref().and_then(|file| file.validated_methods.get(method)).copied()
+        };
+        let percents: Option<Vec<_>> = lines.iter().map(percent_of).collect();
+        let own = percents.and_then(|percents| percents.into_iter().reduce(f64::max));
+        Some(Self {
+            name: name.to_owned(),
+            percent: own.unwrap_or(worst),
+            is_validated: own.is_some(),
+        })
     }
 
-    /// Returns the GPU and the error of its times; without validation, that of the worst validated model.
+    /// Returns the GPU and the error of its times.
     pub fn remark(&self) -> String {
         let Self { name, percent, is_validated } = self;
         let error = match is_validated {
-            true => format!("median error of times {percent:.0} %"),
-            false => format!("error of times not known, {percent:.0} % assumed"),
+            true => format!("median error of these methods' times {percent:.0} %"),
+            false => format!("error of these methods' times not known, {percent:.0} % assumed"),
         };
         format!("modelled, on {name}: {error}")
     }

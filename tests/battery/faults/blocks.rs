@@ -96,12 +96,12 @@ pub const FAULTS: &[Fault] = &[
     fault("tile:coo=tiles:hyb=on", "(places + 1) / 2").to("places / 2"),
     fault("tile:coo=tiles:hyb=on", "tile.values + places + inside").to("tile.values + inside"),
     // Faults in the entries apart, as in COO.
-    fault("tile", "step * WARP < left;").to("step * WARP + 1 < left;"),
+    fault("tile:coo=apart", "step * WARP < left;").to("step * WARP + 1 < left;"),
     fault("tile", "y = after_earlier_kernels(y);").by("of an earlier launch wrote"),
     fault("tile:block=256", "after_earlier_kernels(y);\n        return")
         .to("return")
         .by("ends without having waited"),
-    fault("tile", "{after_earlier_kernels(y), alpha, 1}")
+    fault("tile:coo=apart", "{after_earlier_kernels(y), alpha, 1}")
         .to("{y, alpha, 1}")
         .by("tile_apart: block"),
     fault("dasp", "{%0, %1}, {%2}").to("{%1, %0}, {%2}"),

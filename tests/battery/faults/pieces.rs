@@ -78,17 +78,16 @@ pub const FAULTS: &[Fault] = &[
     fault("csr-bulk", "    if (place > blocks * pieces) return;\n").by("writes 4 bytes at offset"),
     fault("csr-bulk", "if (FULL || k >= count) return sum;").to("return sum;"),
     fault("hola-t", "i < outputs)").to("i <= outputs)").by("writes 8 bytes at offset"),
-    fault("hola", "first < after || is_last").to("is_last"),
-    fault("hola", "(first < after || is_last ||").to("(first < after ||"),
-    fault("hola", "|| is_outside)) scale").to(")) scale"),
     fault("hola", "if (i >= rows) return;").by("hola_assign: block"),
     fault("hola", "(start + PER_BLOCK - 1) / PER_BLOCK").to("start / PER_BLOCK"),
-    fault("hola", "if (is_last) block_rows[after] = i;"),
+    fault("hola", "if (start < end && end == nnz) block_rows[after] = i;"),
+    fault("hola", "if (i < outputs) y[i] = beta == 0 ? 0 : beta * y[i];"),
     fault("hola", "return last_row - row > PER_BLOCK;").to("return false;"),
     fault("hola", "max(row_offsets[row], first) - first").to("row_offsets[row] - first"),
     fault("hola", "assigned.empty[threadIdx.x] = 0;\n    __syncthreads();"),
     fault("hola", "if (start >= end) {").to("if (false) {"),
-    fault("hola", "assigned.empty[(start - 1) / (WARP * ITEMS)] = 1;"),
+    fault("hola", "assigned.empty[(min(start, share.count) - 1) / (WARP * ITEMS)] = 1;").to(";"),
+    fault("hola", "if (share.row + row < share.last_row)").to("if (start < share.count)"),
     fault("hola", "(start + ITEMS - 1) / ITEMS").to("start / ITEMS"),
     fault("hola", "atomicOr(&assigned.ends[last], 1u << (end - 1) % ITEMS)")
         .to("assigned.ends[last] |= 1u << (end - 1) % ITEMS"),
@@ -111,13 +110,24 @@ pub const FAULTS: &[Fault] = &[
         .to("sums[threadIdx.x / WARP] = sum;"),
     fault("hola", "if (threadIdx.x == 0) atomicAdd(&y[share.row], alpha * sum);")
         .to("if (threadIdx.x == 0) y[share.row] += alpha * sum;"),
-    fault("hola", "scale(y, row, beta);\n    __syncthreads();").to("scale(y, row, beta);"),
-    fault("hola", "if (here != row) {").to("if (false) {"),
-    fault("hola", "if (combine(row, sum)) atomicAdd(&y[row], alpha * sum);"),
+    fault("hola", "if (rows[k] != rows[k - 1]) {").to("if (false) {"),
+    fault("hola", "if (combine(rows[ITEMS - 1], sum))").to("if (false)"),
+    fault("hola", "row_offsets[row] <= nonzero) rows").to("row_offsets[row] < nonzero) rows"),
+    fault("hola", "if (row <= last && row_offsets[row]").to("if (row_offsets[row]"),
     fault("hola", "if (assigned.empty[threadIdx.x / WARP]) {").to("if (false) {"),
-    fault("hola", "{ output[empty] = 0; }").to("{}"),
-    fault("hola", "if (threadIdx.x == (share.count - 1) / ITEMS)").to("if (false)"),
-    fault("hola", "        scale(y, row, beta);").to("        ;"),
+    fault("hola", "        output[row] = 0;\n    __syncwarp();").to("        ;"),
+    fault("hola", "        output[row] = 0;\n    __syncwarp();").to("        output[row] = 0;"),
+    fault("hola", "assigned.rows[first] + 1 + threadIdx.x % WARP")
+        .to("assigned.rows[first] + 2 + threadIdx.x % WARP"),
+    fault(
+        "hola",
+        "next * ITEMS < share.count ? assigned.rows[next] : share.last_row - share.row;\n    for",
+    )
+    .to("share.last_row - share.row;\n    for"),
+    fault("hola", "row_offsets[share.row + middle + 1] > share.first + k")
+        .to("row_offsets[share.row + middle + 1] >= share.first + k"),
+    fault("hola", "(share.count - 1) / ITEMS && row <= last) output[last] = 0;")
+        .to("(share.count - 1) / ITEMS && false) output[last] = 0;"),
     fault(
         "hola",
         "    __syncthreads();\n    \
@@ -133,19 +143,20 @@ pub const FAULTS: &[Fault] = &[
     fault("hola", "k == before || k == last").to("k == before"),
     fault("hola", "transpose_staged(products, output);\n    __syncthreads();")
         .to("transpose_staged(products, output);"),
-    fault("hola-t", "if (first + k < share.count) items").to("items"),
+    fault("hola-t", "x[share.row + rows[k]]").to("x[share.row + rows[0]]"),
     fault("hola-t", "ends >> k & 1 && next < share.count")
         .to("ends >> k & 1")
         .by("hola_transposed: block"),
     fault("hola-t", "ends >> k & 1 && next").to("next"),
-    fault("hola-t", "skips ? look_up(share, row_offsets, row, next, [](unsigned) {}) : row + 1")
+    fault("hola-t", "skips ? look_up(share, row_offsets, assigned, row, next) : row + 1")
         .to("row + 1"),
     fault("hola-t", "if (columns[k] != NONE)"),
     fault("hola-t", "atomicAdd(&y[column], product);").to("y[column] += product;"),
-    fault("hola-t", "rows.threads);\n            __syncthreads();").to("rows.threads);"),
+    fault("hola-t", "assigned);\n            __syncthreads();").to("assigned);"),
     fault("hola-t", "transpose(columns);"),
     fault("hola-t-buffered", "owner == NONE || owner == column").to("true"),
-    fault("hola-t-buffered", "if (BUFFERED) __syncthreads();"),
+    fault("hola-t-buffered", "*= factor;\n        if (BUFFERED) __syncthreads();").to("*= factor;"),
+    fault("hola-t-buffered", "alpha);\n            if (BUFFERED) __syncthreads();").to("alpha);"),
     fault("hola-t-buffered", "__syncthreads();\n        flush(buffer, y);").to("flush(buffer, y);"),
     fault("hola-t-buffered", "atomicAdd(&buffer.sums[place], product);")
         .to("buffer.sums[place] += product;"),
@@ -159,4 +170,27 @@ pub const FAULTS: &[Fault] = &[
     .to("        row = block_rows[blockIdx.x];\n        \
             block_rows = after_earlier_kernels(block_rows);")
     .by("of an earlier launch wrote"),
+    fault("merge:shape=cub", "row_end(middle) < diagonal - middle")
+        .to("row_end(middle) <= diagonal - middle"),
+    fault("merge:shape=cub:search=kernel", "if (tile <= tiles) tile_starts")
+        .to("tile_starts")
+        .by("merge_search"),
+    fault("merge:shape=cub", "blockIdx.x + thread, rows, nnz, row_offsets);\n    __syncthreads();")
+        .to("blockIdx.x + thread, rows, nnz, row_offsets);"),
+    fault("merge:shape=cub", "if (own < nonzeros) products").to("products").by("merge_tiles"),
+    fault("merge:shape=cub", "- start.nonzero;\n    __syncthreads();").to("- start.nonzero;"),
+    fault("merge:shape=cub", "nonzero < nonzeros && (row").to("(row"),
+    fault("merge:shape=cub", "            sum = 0;\n            ++row;").to("            ++row;"),
+    fault("merge:shape=cub", "        total = 0;\n    }\n    __syncthreads();")
+        .to("        total = 0;\n    }"),
+    fault("merge:shape=cub", "        total = 0;\n"),
+    fault("merge:shape=cub", "if (thread == BLOCK - 1) {").to("if (thread == 0) {"),
+    fault("merge:shape=cub", "tile < tiles ? carry_rows[tile] : rows")
+        .to("carry_rows[tile]")
+        .by("merge_fix_up"),
+    fault("merge:shape=cub", "& 1 && row < rows) atomicAdd")
+        .to("& 1) atomicAdd")
+        .by("merge_fix_up"),
+    fault("merge:shape=cub", "if (tails >> threadIdx.x % WARP & 1 && row < rows)")
+        .to("if (row < rows)"),
 ];

@@ -3,6 +3,9 @@
 use super::{Fault, fault};
 
 pub const FAULTS: &[Fault] = &[
+    fault("csr-vector:loads=one", "        __syncwarp();\n"),
+    fault("csr-vector:loads=one", "if (lane < distance) *mine").to("*mine"),
+    fault("csr-vector:loads=one", "distance = LANES / 2").to("distance = LANES / 4"),
     fault("csr-scalar", "if (row >= rows) return;").by("csr_scalar: block (2,0,0) thread"),
     fault("csr-scalar", "row >= rows").to("row > rows").by("reads 4 bytes at offset 2064 of"),
     fault("csr-scalar", "k < end").to("k + 1 < end"),

@@ -16,15 +16,13 @@
 //! ends of rows mark their steps of the path in a bit map and threads count the marks before theirs, which gives the
 //! points that the published threads search for.
 //!
-//! `shape=cub` is the published method, with 128 threads and 7 steps each: one thread searches for each tile, the threads
-//! of a tile search for their steps among its row ends in shared memory, and the fix-up adds the carries by atomic
-//! operations, after each warp has summed those of the same row. So the last bits of a product vary.
+//! `shape=cub` is the published method, see `merge_cub`.
 //!
 //! `gpu-merge-bits` stores in setup what a thread of a tile then need not compute: the starts of the tiles, and for each
 //! thread a descriptor of 4 bytes with a bit field of the steps that end rows and the number of rows that end in the
 //! threads before it. A product reads the row offsets only of rows that tiles share.
 
-use super::prelude::*;
+use super::{merge_cub, prelude::*};
 
 pub const METHOD: Method = Method {
     name: "gpu-merge",
@@ -74,14 +72,12 @@ pub const METHOD_BITS: Method = Method {
 };
 
 /// Threads per block of the search kernel, and threads per tile.
-const SEARCH_BLOCK: usize = 128;
+pub const SEARCH_BLOCK: usize = 128;
 const SEARCH_LANES: usize = 8;
 
 /// Threads per tile and steps per thread that the model prefers in both precisions on V100, A100 and H200.
 const BLOCK: usize = 256;
 const ITEMS: usize = 7;
-/// Threads per tile of the published method; its steps per thread are as many.
-const CUB_BLOCK: usize = 128;
 
 /// The threads that should be resident on a multiprocessor: the most on large GPUs, with 32 registers each, and fewer for
 /// more than `FEW_ITEMS` steps per thread, which need up to 80 registers.
@@ -90,7 +86,7 @@ const FEW_ITEMS: usize = 8;
 
 fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     if request.word("shape") == Some("cub") {
-        return prepare_cub(csr, request);
+        return merge_cub::prepare(csr, request);
     }
     let tiles = Tiles::new(csr, request, false)?;
     let search = Search::new(csr, request, (&tiles.module, tiles.count, SEARCH_LANES))?;
@@ -101,44 +97,18 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
     }))
 }
 
-fn prepare_cub<'a, T: Value>(
-    csr: &'a DeviceCsr<'a, T>,
-    request: &Request<'a>,
-) -> Preparation<'a, T> {
-    let block = request.number("block").unwrap_or(CUB_BLOCK);
-    let items = request.number("items").unwrap_or(ITEMS);
-    let constants = [("BLOCK", block), ("ITEMS", items)];
-    let module = csr.gpu.compile::<T>(program!("cuda/merge_cub.cu"), &constants)?;
-    let (tiles, fix_up) = (module.kernel("merge_tiles")?, module.kernel("merge_fix_up")?);
-    let count = (csr.host.rows() + csr.host.nnz()).div_ceil(block * items);
-    let search = Search::new(csr, request, (&module, count, 1))?;
-    let (carry_rows, carries) = (csr.gpu.allocate::<u32>(count)?, csr.gpu.allocate::<T>(count)?);
-    // The row that is open at the end of a single tile does not exist.
-    let fix_up_grid = if count > 1 { count.div_ceil(SEARCH_BLOCK) } else { 0 };
-    Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
-        search.run(csr)?;
-        let vectors: [&dyn Argument; 4] = [x, y, &alpha, &beta];
-        let between: [&dyn Argument; 3] = [&search.starts, &carry_rows, &carries];
-        let matrix: [&dyn Argument; 3] = [&csr.rows(), &csr.nnz(), csr];
-        tiles.launch(count, block, 0, &[&matrix, &vectors, &between])?;
-        let arguments: [&dyn Argument; 6] =
-            [&(count as u32), &csr.rows(), &carry_rows, &carries, y, &alpha];
-        fix_up.launch(fix_up_grid, SEARCH_BLOCK, 0, &arguments)
-    }))
-}
-
 /// The kernel that searches the starts of tiles, if there is one, and its output.
-struct Search {
+pub struct Search {
     kernel: Kernel,
     /// The number of tiles.
     count: u32,
     /// Neighbouring threads that search one start together.
     lanes: usize,
-    starts: Buffer<u64>,
+    pub starts: Buffer<u64>,
 }
 
 impl Search {
-    fn new<T: Value>(
+    pub fn new<T: Value>(
         csr: &DeviceCsr<T>,
         request: &Request,
         (module, count, lanes): (&Module, usize, usize),
@@ -154,7 +124,7 @@ impl Search {
         Ok(Self { kernel: module.kernel("merge_search")?, count: count as u32, lanes, starts })
     }
 
-    fn run<T: Value>(&self, csr: &DeviceCsr<T>) -> Result<(), Failed> {
+    pub fn run<T: Value>(&self, csr: &DeviceCsr<T>) -> Result<(), Failed> {
         let grid = (self.starts.len() * self.lanes).div_ceil(SEARCH_BLOCK);
         let arguments: [&dyn Argument; 5] =
             [&self.count, &csr.rows(), &csr.nnz(), &csr.row_offsets, &self.starts];

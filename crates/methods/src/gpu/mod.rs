@@ -22,6 +22,7 @@ pub mod hyb;
 pub mod kokkos_style;
 pub mod light;
 pub mod merge;
+mod merge_cub;
 pub mod naive;
 pub mod packed;
 pub mod pcsr;

@@ -21,11 +21,12 @@ use crate::record::table::Table;
 use spmv_methods::method::Device;
 
 /// The columns of the table of counts.
-const COUNTS: [&str; 7] = [
+const COUNTS: [&str; 8] = [
     "experiments",
     "claims",
     "hold",
     "do not hold",
+    "not distinguishable",
     "modelled: hold",
     "modelled: do not hold",
     "not judged",
@@ -108,12 +109,13 @@ impl<'a> Records<'a> {
             let counts = documents.entry(document).or_default();
             counts[0] += 1;
             for claim in verdicts.claims() {
-                let of_model = 2 * usize::from(claim.modelled.is_some());
+                let of_model = 3 * usize::from(claim.modelled.is_some());
                 counts[1] += 1;
                 counts[match claim.verdict {
                     ClaimVerdict::Holds => 2 + of_model,
                     ClaimVerdict::DoesNotHold => 3 + of_model,
-                    ClaimVerdict::CannotBeJudged => 6,
+                    ClaimVerdict::NotDistinguishable => 4,
+                    ClaimVerdict::CannotBeJudged => 7,
                 }] += 1;
             }
         }

@@ -1,5 +1,7 @@
 //! Device files (`crates/ptx-machine/devices/*.toml`): the parameters of a modelled GPU, each with its source in a comment.
 
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 use ptx_machine::model::Gpu;
@@ -61,10 +63,21 @@ pub struct DeviceFile {
     graph_launch_us: f64,
     /// The median difference between modelled and published times of this GPU; `None` if they have not been compared.
     pub validated_percent: Option<f64>,
+    /// The same of each method that has been compared.
+    #[serde(default)]
+    pub validated_methods: BTreeMap<String, f64>,
 }
 
 /// The instructions of 32 multiplications and additions that a product of 8 × 4 and 4 × 8 elements corresponds to.
 pub const MATRIX_ADDITIONS: f64 = 8.0;
+
+fn check(key: &str, value: f64, range: RangeInclusive<f64>) -> Result<(), String> {
+    let (least, most) = (*range.start(), *range.end());
+    match range.contains(&value) {
+        true => Ok(()),
+        false => Err(format!("{key} = {value}: it must be from {least} to {most}")),
+    }
+}
 
 impl DeviceFile {
     pub fn names() -> impl Iterator<Item = &'static str> {
@@ -123,12 +136,10 @@ impl DeviceFile {
             ("graph_launch_us", self.graph_launch_us, cycles),
             ("validated_percent", validated, 0.0..=1e9),
         ] {
-            if !range.contains(&value) {
-                let (least, most) = range.into_inner();
-                return Err(format!("{key} = {value}: it must be from {least} to {most}"));
-            }
+            check(key, value, range)?;
         }
-        Ok(())
+        let mut of_methods = self.validated_methods.iter();
+        of_methods.try_for_each(|(method, &percent)| check(method, percent, 0.0..=1e9))
     }
 
     pub fn architecture(&self) -> (u32, u32) {
