@@ -92,14 +92,14 @@ static int prepare(const spmv_ctx *ctx, const spmv_csr *csr, void **handle) {
     return SPMV_OK;
 }
 
-/* Stores factor * from in to. */
+/* Stores factor * from in to, on all threads unless their start takes longer. With a factor of 0, from is not read. */
 static void scale(const state *s, double factor, const void *from, void *to, int64_t count) {
-#pragma omp parallel for
+#pragma omp parallel for if (count > 8192)
     for (int64_t k = 0; k < count; k++) {
         if (s->is_f64)
-            ((double *)to)[k] = factor * ((const double *)from)[k];
+            ((double *)to)[k] = factor == 0 ? 0 : factor * ((const double *)from)[k];
         else
-            ((float *)to)[k] = (float)factor * ((const float *)from)[k];
+            ((float *)to)[k] = factor == 0 ? 0 : (float)factor * ((const float *)from)[k];
     }
 }
 
@@ -110,10 +110,7 @@ static int multiply(void *handle, double alpha, const void *x, double beta, void
     const size_t x_bytes = (size_t)s->inputs * value, y_bytes = (size_t)s->outputs * value;
     void *from = (void *)x, *to = y;
     if (alpha != 1) scale(s, alpha, x, from = s->scaled, s->inputs);
-    if (beta == 0)
-        memset(y, 0, y_bytes);
-    else if (beta != 1)
-        scale(s, beta, y, y, s->outputs);
+    if (beta != 1) scale(s, beta, y, y, s->outputs);
     GrB_Info result = GxB_Vector_pack_Full(s->x, &from, x_bytes, false, NULL);
     if (result == GrB_SUCCESS) result = GxB_Vector_pack_Full(s->y, &to, y_bytes, false, NULL);
     if (result == GrB_SUCCESS) result = GrB_mxv(s->y, NULL, s->plus, s->semiring, s->matrix, s->x, s->descriptor);

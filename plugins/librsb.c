@@ -3,13 +3,11 @@
 #include "threads.h"
 
 #include <rsb.h>
-#include <string.h>
 
 typedef struct {
     const spmv_ctx *ctx;
     struct rsb_mtx_t *matrix;
     rsb_trans_t transpose;
-    int64_t outputs;
     size_t value, bytes;
 } state;
 
@@ -38,7 +36,6 @@ static int prepare(const spmv_ctx *ctx, const spmv_csr *csr, void **handle, int 
     if (!s) return SPMV_ERROR;
     *s = (state){.ctx = ctx};
     s->transpose = ctx->transpose ? RSB_TRANSPOSITION_T : RSB_TRANSPOSITION_N;
-    s->outputs = ctx->transpose ? csr->cols : csr->rows;
     s->value = csr->precision == SPMV_F64 ? sizeof(double) : sizeof(float);
     s->matrix = rsb_mtx_alloc_from_csr_const(csr->values, csr->row_offsets, csr->column_indices, (rsb_nnz_idx_t)csr->nnz,
                                              type, (rsb_coo_idx_t)csr->rows, (rsb_coo_idx_t)csr->cols,
@@ -69,10 +66,8 @@ static int prepare_plain(const spmv_ctx *ctx, const spmv_csr *csr, void **handle
 
 static int prepare_tuned(const spmv_ctx *ctx, const spmv_csr *csr, void **handle) { return prepare(ctx, csr, handle, 1); }
 
-/* rsb_spmv multiplies the old y by beta even if that is 0, so it must not contain NaN. */
 static int multiply(void *handle, double alpha, const void *x, double beta, void *y) {
     state *s = handle;
-    if (beta == 0) memset(y, 0, (size_t)s->outputs * s->value);
     const float narrow[2] = {(float)alpha, (float)beta};
     const double wide[2] = {alpha, beta};
     const char *factors = s->value == sizeof(double) ? (const char *)wide : (const char *)narrow;
