@@ -1,5 +1,4 @@
-// Kokkos Kernels: KokkosSparse::spmv on the host, with OpenMP if Kokkos was built with it, otherwise on one thread, as
-// in the packages of Debian 12. The matrix is a view of the CSR arrays.
+// Kokkos Kernels: KokkosSparse::spmv with OpenMP. The matrix is a view of the CSR arrays.
 #include "threads.h"
 
 #include <KokkosSparse_CrsMatrix.hpp>
@@ -9,14 +8,9 @@
 
 namespace {
 
-using Space = Kokkos::DefaultHostExecutionSpace;
+using Space = Kokkos::OpenMP;
 using Device = Kokkos::Device<Space, Kokkos::HostSpace>;
 using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
-#ifdef KOKKOS_ENABLE_OPENMP
-constexpr uint64_t one_thread = 0;
-#else
-constexpr uint64_t one_thread = SPMV_SEQUENTIAL;
-#endif
 
 struct Product {
     virtual ~Product() = default;
@@ -47,15 +41,19 @@ template <typename T> struct View final : Product {
 
 int prepare(const spmv_ctx *ctx, const spmv_csr *csr, void **handle) {
     try {
-        // OpenMP's number of threads belongs to the process, in which other methods use it.
-        if (!one_thread) bind_threads(ctx);
+        const int threads = static_cast<int>(ctx->threads);
+        const auto has_others = [=] { return Kokkos::is_initialized() && Space().concurrency() != threads; };
+#if KOKKOS_VERSION < 30700 // Later ones end the process if Kokkos begins again.
+        if (has_others()) Kokkos::finalize();
+#endif
+        if (has_others()) {
+            ctx->explain(ctx, "this version of Kokkos keeps the number of threads of its first use");
+            return SPMV_UNSUITABLE;
+        }
+        bind_threads(ctx);
         if (!Kokkos::is_initialized()) {
             setenv("KOKKOS_DISABLE_WARNINGS", "1", 0);
             Kokkos::initialize();
-        }
-        if (!one_thread && Space().concurrency() != static_cast<int>(ctx->threads)) {
-            ctx->explain(ctx, "Kokkos keeps the number of threads of its first use");
-            return SPMV_UNSUITABLE;
         }
         std::unique_ptr<Product> product;
         if (csr->precision == SPMV_F64)
@@ -93,7 +91,7 @@ const spmv_method method = {SPMV_ABI,
                             "Kokkos Kernels, KokkosSparse::spmv",
                             "BSD-3-Clause",
                             "Kokkos Kernels' spmv of a CrsMatrix, on a view of CSR",
-                            SPMV_F64 | SPMV_F32 | SPMV_TRANSPOSED | one_thread,
+                            SPMV_F64 | SPMV_F32 | SPMV_TRANSPOSED,
                             nullptr,
                             prepare,
                             multiply,
