@@ -150,8 +150,18 @@ impl<'a> Shown<'a> {
             (!lacking.is_empty()).then(|| format!("without a time: {lacking}")),
             (self.unmeasured > 0)
                 .then(|| format!("not measured at all: {}", count(self.unmeasured, "matrix"))),
+            self.note_on_one_thread(),
         ];
         notes.into_iter().chain(further).flatten().collect()
+    }
+
+    /// Returns a note on the methods that have one thread, if others have several.
+    fn note_on_one_thread(&self) -> Option<String> {
+        let has_several = self.lines.iter().any(|line| line.row.threads > Some(1));
+        let has_one =
+            |series: &&Series| series.lines.iter().all(|line| line.row.threads == Some(1));
+        let names = join(self.series.iter().filter(has_one).map(|of| of.name.clone()), ", ");
+        (has_several && !names.is_empty()).then(|| format!("on one thread: {names}"))
     }
 
     /// Returns a note if several rows of one matrix are in a series, of which only the fastest is used.

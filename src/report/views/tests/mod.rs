@@ -191,6 +191,17 @@ fn settings_are_not_mixed() {
 }
 
 #[test]
+fn methods_on_one_thread_are_named_among_others() {
+    let named = "on one thread: base, slow";
+    for (threads, expected) in [([1, 1, 1], None), ([2, 2, 4], None), ([1, 2, 1], Some(named))] {
+        let on = |(row, threads)| Row { threads: Some(threads), ..row };
+        let notes = view(rows().into_iter().zip(threads).map(on).collect(), BARS).notes;
+        let found = notes.iter().find(|note| note.starts_with("on one thread"));
+        assert_eq!(found.map(String::as_str), expected, "{threads:?}");
+    }
+}
+
+#[test]
 fn methods_are_shown_in_the_order_of_the_selections() {
     let named = |of: &str| names(&view(rows(), &format!("{BARS}\nof = {of}")));
     assert_eq!(named("[]"), ["base", "fast", "slow"]);
