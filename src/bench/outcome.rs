@@ -72,6 +72,9 @@ impl From<Unprepared> for Outcome {
     }
 }
 
+/// The remark on a result whose error exceeds [`LIKELY_FACTOR`] times the likely bound.
+pub const LESS_ACCURATE: &str = "less accurate than its precision explains";
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measurement {
     /// The time of `prepare` in milliseconds, without the compilation of kernels.
@@ -109,7 +112,7 @@ impl Measurement {
         let (summary, noise) = ready.attempts.result();
         let inexact = (ready.likely_ratio > LIKELY_FACTOR).then(|| {
             let ratio = ready.likely_ratio;
-            format!("less accurate than its precision explains: {ratio:.0} times what random roundings yield")
+            format!("{LESS_ACCURATE}: {ratio:.0} times what random roundings yield")
         });
         let notes = [note, ready.prepared.note, inexact, noise, ready.note];
         let notes: Vec<String> = notes.into_iter().flatten().collect();

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use super::entries::{Entries, Entry};
+use crate::bench::outcome::LESS_ACCURATE;
 use crate::bench::steadiness::WIDEST;
 use crate::record::row::{Row, Status};
 use crate::record::table::Table;
@@ -56,6 +57,18 @@ fn verdict(entries: &Entries) -> String {
     if noisy > 0 {
         verdict += &format!(
             " {noisy} of {ok} times are noisy: their 95 % interval is wider than ± {widest} %."
+        );
+    }
+    let is_inexact = |of: &&Entry| {
+        let reason = of.line.row.reason.as_deref();
+        of.has(Status::Ok) && reason.is_some_and(|reason| reason.contains(LESS_ACCURATE))
+    };
+    let inexact: Vec<_> = entries.all.iter().filter(is_inexact).collect();
+    if !inexact.is_empty() {
+        let methods = names(&inexact, |entry| entry.line.method()).join(", ");
+        verdict += &format!(
+            " {} of {ok} results are less accurate than their precision explains: {methods}.",
+            inexact.len()
         );
     }
     let unknown = number(|of| of.has(Status::Ok) && of.line.row.uncertainty().is_none());

@@ -1,6 +1,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::bench::outcome::LESS_ACCURATE;
 use crate::bench::plan::CacheState;
 use crate::record::read::RecordedRow;
 use crate::record::row::{Row, Status};
@@ -100,9 +101,12 @@ fn uncertain_times_are_counted_at_the_top() {
         ci95_high_ms: Some(2.0 + half),
         ..row("a.mtx", method, 2.0)
     };
-    let rows = [timed("seq", 0.09), timed("merge", 0.11), row("a.mtx", "csr5", 1.0)];
+    let inexact = Some(format!("{LESS_ACCURATE}: 9 times what random roundings yield"));
+    let csr5 = Row { reason: inexact, ..row("a.mtx", "csr5", 1.0) };
+    let rows = [timed("seq", 0.09), timed("merge", 0.11), csr5];
     let lead = page(&[file("a.csv", rows)]).lead;
     let expected = "1 of 3 times are noisy: their 95 % interval is wider than ± 5 %. \
+        1 of 3 results are less accurate than their precision explains: csr5. \
                     1 of 3 times have no confidence interval: they have fewer than six samples.";
     assert!(lead[0].ends_with(expected), "{lead:?}");
 }
