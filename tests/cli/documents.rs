@@ -6,7 +6,7 @@ use crate::env::{Dir, run};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 const END: &str = "<!-- end -->\n";
-const RUN: &str = "results/csrk-fig6/2026-11-21-amd-epyc-2-cores";
+const RUNS: &str = "results/sc16-fig10";
 
 /// `spmv-bench reproduce --documents` writes them.
 #[test]
@@ -15,24 +15,32 @@ fn the_documents_state_what_the_newest_records_have() {
     assert_eq!((ran.status, &ran.stdout[..]), (Some(0), ""), "{}", ran.stderr);
 }
 
-/// A folder with the record of an experiment and a page.
+/// Returns the newest measured record of an experiment.
+fn newest() -> String {
+    let runs = Path::new(ROOT).join(RUNS).read_dir().unwrap();
+    let names = runs.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    format!("{RUNS}/{}", names.filter(|name| !name.contains("-model-")).max().unwrap())
+}
+
+/// A folder with this record and a page.
 fn documents(page: &str) -> Dir {
+    let run = newest();
     let dir = Dir::new(&[("README.md", "# Nothing\n"), ("docs/page.md", page)]);
-    fs::create_dir_all(dir.path(RUN).parent().unwrap()).unwrap();
+    fs::create_dir_all(dir.path(RUNS)).unwrap();
     let mut copy = Command::new("cp");
-    copy.arg("-r").args([&Path::new(ROOT).join(RUN), &dir.path(RUN)]);
+    copy.arg("-r").args([&Path::new(ROOT).join(&run), &dir.path(&run)]);
     assert!(copy.status().unwrap().success());
     dir
 }
 
 #[test]
 fn blocks_follow_the_newest_record() {
-    let view = "Regular matrices, f64: GFLOP/s, with means";
+    let (run, view) = (newest(), "Speedup of merge over MKL, panels (a) and (b)");
     let blocks = [
-        "verdicts csrk-*".to_owned(),
+        "verdicts sc16-*".to_owned(),
         "counts".to_owned(),
-        format!("view csrk-fig6 \"{view}\""),
-        format!("picture csrk-fig6 {view}"),
+        format!("view sc16-fig10 \"{view}\""),
+        format!("picture sc16-fig10 {view}"),
         "verdicts hola-*".to_owned(),
     ];
     let page = blocks.map(|words| format!("\n<!-- record: {words} -->\n{END}")).concat();
@@ -45,22 +53,22 @@ fn blocks_follow_the_newest_record() {
     assert_eq!(check().exits(0).stdout, "");
     let text = dir.read("docs/page.md");
     for part in [
-        "**csrk-fig6**: ",
-        &format!("[2026-11-21](../{RUN}/report.md), AMD EPYC, 2 cores, revision "),
-        "our CSR5 is faster than our CSR-2 on debr",
-        "| csr-k ",
-        "![Regular matrices, f64: GFLOP/s, with means](../results/csrk-fig6/",
+        "**sc16-fig10**: ",
+        &format!("[{}](../{run}/report.md), ", &run[RUNS.len() + 1..][..10]),
+        "of our merge over MKL",
+        "| merge-spmv-sc16 ",
+        &format!("![{view}](../{RUNS}/"),
         "No claim of `hola-*` has been judged yet.",
         "\nThe end.\n",
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
-    // A row less changes the verdicts, and a newer run all blocks but the last.
-    let rows = dir.read(&format!("{RUN}/rows.csv"));
-    let fewer = rows.split_inclusive('\n').filter(|row| !row.contains("debr"));
-    dir.write(&format!("{RUN}/rows.csv"), fewer.collect::<String>());
+    // Without a matrix the verdicts change, and in a newer run all blocks but the last.
+    let rows = dir.read(&format!("{run}/rows.csv"));
+    let fewer = rows.split_inclusive('\n').filter(|row| !row.contains("cnr-2000"));
+    dir.write(&format!("{run}/rows.csv"), fewer.collect::<String>());
     assert_eq!(check().exits(1).stdout.lines().count(), 2);
-    fs::rename(dir.path(RUN), dir.path("results/csrk-fig6/2026-11-22-amd-epyc-2-cores")).unwrap();
+    fs::rename(dir.path(&run), dir.path(&format!("{RUNS}/2099-01-01-newer"))).unwrap();
     assert_eq!(check().exits(1).stdout.lines().count(), 4);
 }
 
@@ -69,9 +77,9 @@ fn blocks_that_cannot_be_made_are_named() {
     for (words, end, expected) in [
         ("tables", END, "docs/page.md: line 2: tables: a block is one of verdicts, "),
         ("counts", "", "docs/page.md: line 2: counts: the block has no line <!-- end -->"),
-        ("verdicts csrk-fig66", END, "there is no experiment csrk-fig66"),
-        ("view csrk-fig5 Speed", END, "view csrk-fig5 Speed: no newest report shows it"),
-        ("view csrk-fig6 Spede", END, "view csrk-fig6 Spede: no newest report shows it"),
+        ("verdicts sc16-fig66", END, "there is no experiment sc16-fig66"),
+        ("view sc16-fig9 Speed", END, "view sc16-fig9 Speed: no newest report shows it"),
+        ("view sc16-fig10 Spede", END, "view sc16-fig10 Spede: no newest report shows it"),
         ("methods corpus.csv", END, "there is no results/cpu-*/corpus.csv"),
     ] {
         let dir = documents(&format!("# Page\n<!-- record: {words} -->\n{end}"));

@@ -63,7 +63,9 @@ pub const SSRS: Parameter = Parameter {
 /// Returns an upper bound of the bytes of the pointer arrays and, with Band-k order, of either the ordering
 /// or the permuted matrix and vectors, whichever is larger.
 pub fn memory(extent: &Extent) -> u64 {
-    let pointers = 16 * extent.rows;
+    // Sizes are searched with an x and a y, beside the matrix in the order of the rows or of Band-k.
+    let is_tuned = [SRS, SSRS].iter().any(|size| extent.word(size.name) == Some(TUNED));
+    let pointers = 16 * extent.rows + if is_tuned { extent.vectors() } else { 0 };
     if extent.rows != extent.cols || extent.word("order") == Some("natural") {
         return pointers;
     }
@@ -90,14 +92,13 @@ pub fn prepare<'a, T: Scalar + Lanes, const K: usize>(
 ) -> Outcome<'a, T> {
     let lists = &sizes_to_try(request)[..K - 1];
     let order = RowOrder::of(csr, request);
-    let tried = match (&order, lists.iter().all(|sizes| sizes.len() == 1)) {
-        (_, true) => Cow::Borrowed(csr),
-        (RowOrder::BandK(coarsening), _) => {
-            Cow::Owned(csr.permuted(&band_k(csr, *coarsening, &sizes::CPU[..K - 1]).permutation))
+    let (sizes, tuned) = match &order {
+        RowOrder::BandK(coarsening) if lists.iter().any(|sizes| sizes.len() > 1) => {
+            let BandK { permutation, .. } = band_k(csr, *coarsening, &sizes::CPU[..K - 1]);
+            fastest_sizes(&csr.permuted(&permutation), lists, request)
         }
-        (RowOrder::Natural(_), _) => Cow::Borrowed(csr),
+        _ => fastest_sizes(csr, lists, request),
     };
-    let (sizes, tuned) = fastest_sizes(&tried, lists, request);
     let prepared = match order {
         RowOrder::BandK(coarsening) => permuted(csr, coarsening, &sizes, request),
         RowOrder::Natural(note) => {

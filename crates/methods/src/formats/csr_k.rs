@@ -17,7 +17,7 @@ pub const ORDER: Parameter = Parameter {
 pub const COARSENING: Parameter = Parameter {
     name: "coarsening",
     values: &["hand", "heavy-edge"],
-    meaning: "how Band-k coarsens the graph: hand groups consecutive rows as the authors' programs do, \
+    meaning: "how Band-k coarsens the graph: hand groups consecutive rows in RCM order, \
               heavy-edge repeats matchings; default hand",
 };
 
