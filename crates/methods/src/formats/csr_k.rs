@@ -77,4 +77,21 @@ mod tests {
         assert_eq!(SMALL_SIZES, of(2..=5));
         assert_eq!(LARGE_SIZES, of(3..=11));
     }
+
+    #[test]
+    fn the_groups_of_the_order_are_used_unless_sizes_are_requested_or_they_do_not_fit() {
+        use crate::team::Team;
+        let csr = Csr::<f64>::from_triplets(6, 6, &Vec::from_iter((0..6).map(|k| (k, k, 1.0))));
+        let (team, own) = (Team::floating(1), vec![vec![0, 1, 6], vec![0, 2]]);
+        let of = |groups, given, sizes: &[usize]| {
+            let request = Request { groups, given, ..Request::new(&team) };
+            super::groups(&csr, &request, sizes).into_owned()
+        };
+        assert_eq!(of(&own, &[], &[4, 2]), own);
+        let [anew, rows] = [vec![vec![0, 4, 6], vec![0, 2]], vec![vec![0, 4, 6]]];
+        assert_eq!(of(&own, &[("srs", "4")], &[4, 2]), anew);
+        assert_eq!(of(&[], &[], &[4, 2]), anew);
+        assert_eq!(of(&own, &[], &[4]), rows, "two levels are not one");
+        assert_eq!(of(&[vec![0, 5], vec![0, 1]], &[], &[4, 2]), anew, "five rows are not six");
+    }
 }
