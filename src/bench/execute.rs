@@ -345,7 +345,8 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             error_ratio: 0.0,
             likely_ratio: 0.0,
             seen: 0,
-            untimed: Vec::new(),
+            early: Vec::new(),
+            longest_later: Duration::ZERO,
             matrix_bytes,
             hashes: BTreeSet::new(),
             attempts: Attempts::default(),
@@ -359,7 +360,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             true => self.model(&mut ready)?,
             false => {
                 let first = self.time(&mut ready, 1)?;
-                ready.untimed.push(first);
+                ready.early.push(first);
             }
         }
         self.verify(&mut ready)?;

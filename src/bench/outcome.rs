@@ -77,7 +77,7 @@ pub const LESS_ACCURATE: &str = "less accurate than its precision explains";
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measurement {
-    /// The time of `prepare` in milliseconds, without the compilation of kernels.
+    /// The time of `prepare` in milliseconds, without the compilation of kernels, and [`Ready::late_setup`].
     pub setup_ms: f64,
     pub summary: Summary,
     /// See [`Prepared::extra_bytes`](spmv_methods::method::Prepared::extra_bytes).
@@ -108,17 +108,21 @@ pub struct Measurement {
 impl Measurement {
     /// `launch_ms` is the minimum time of a launch.
     pub fn of<T, V: ?Sized>(ready: Ready<T, V>, show_stages: bool, launch_ms: Option<f64>) -> Self {
+        let late_ms = 1e3 * ready.late_setup().as_secs_f64();
         let Parts { stages, launches, note } = ready.parts.unwrap_or_default();
         let (summary, noise) = ready.attempts.result();
         let inexact = (ready.likely_ratio > LIKELY_FACTOR).then(|| {
             let ratio = ready.likely_ratio;
             format!("{LESS_ACCURATE}: {ratio:.0} times what random roundings yield")
         });
-        let notes = [note, ready.prepared.note, inexact, noise, ready.note];
+        let late = (late_ms > 0.0).then(|| {
+            format!("setup includes {late_ms:.3} ms that products before the first sample took longer than later ones")
+        });
+        let notes = [note, ready.prepared.note, inexact, late, noise, ready.note];
         let notes: Vec<String> = notes.into_iter().flatten().collect();
         let counts = stages.iter().filter_map(|stage| Some((stage.ms, stage.counts.as_ref()?)));
         Self {
-            setup_ms: ready.setup_ms,
+            setup_ms: ready.setup_ms + late_ms,
             summary,
             extra_bytes: ready.prepared.extra_bytes,
             matrix_bytes: ready.matrix_bytes,

@@ -104,8 +104,11 @@ pub struct Ready<'a, T, V: ?Sized> {
     pub likely_ratio: f64,
     /// The number of the newest x that the method has seen.
     pub seen: usize,
-    /// The times of the products before the first sample.
-    pub untimed: Vec<Duration>,
+    /// The times of the products before the first sample, and after the first turn those of them that are late: longer than
+    /// those of a product with cold caches.
+    pub early: Vec<Duration>,
+    /// The longest of the untimed products that begin a turn, or of the one with cold caches, after the first turn.
+    pub longest_later: Duration,
     /// See [`Method::matrix_bytes`](spmv_methods::method::Method::matrix_bytes).
     pub matrix_bytes: Option<u64>,
     /// The hashes of all verified y, except those for an altered x.
@@ -124,6 +127,11 @@ impl<T, V: ?Sized> Ready<'_, T, V> {
     /// Ends a measurement after all its rounds. Returns whether another follows, which must fit into `timeout`.
     pub fn again(&mut self, timeout: Duration) -> bool {
         self.attempts.again(self.spent.saturating_mul(2) <= timeout)
+    }
+
+    /// Returns what late products took longer than any that begins a later turn, as part of the setup.
+    pub fn late_setup(&self) -> Duration {
+        self.early.iter().map(|time| time.saturating_sub(self.longest_later)).sum()
     }
 
     /// Ends the current measurement before all `rounds` were taken. Returns whether there are any samples.

@@ -93,14 +93,17 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         let mut product = Duration::MAX;
         for _ in 0..self.bench.settings.warmups.max(1) {
             let time = self.time(ready, 1)?;
-            ready.untimed.push(time);
+            match ready.turns {
+                0 => ready.early.push(time),
+                _ => ready.longest_later = ready.longest_later.max(time),
+            }
             product = product.min(time);
         }
         let batch = self.batch(ready, product)?;
         let typical = self.take_samples(ready, batch, product)?;
         self.take_singles(ready, typical)?;
         self.check_rest(ready)?;
-        self.charge_late_setup(ready, typical)?;
+        self.find_late_products(ready, typical)?;
         self.backend.check_threads(ready.prepared.is_foreign)?;
         self.check_speed(ready, typical)?;
         if ready.parts.is_none() {
@@ -258,32 +261,26 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         self.time(ready, products).map(|_| ())
     }
 
-    /// Adds to the setup what the products before the first sample took longer than one with cold caches, if that is much:
-    /// the method has prepared itself in them.
-    fn charge_late_setup(
+    /// Keeps of the products before the first sample those that took much longer than one with cold caches: perhaps the
+    /// method has prepared itself in them.
+    fn find_late_products(
         &mut self,
         ready: &mut Entry<'a, T, S>,
         typical: Duration,
     ) -> Result<(), Outcome> {
-        let mut late = std::mem::take(&mut ready.untimed);
         let is_late = |usual: Duration| {
             move |time: &Duration| {
                 *time > usual.saturating_mul(LATE).saturating_add(waiting(S::DEVICE))
             }
         };
-        late.retain(is_late(typical));
-        if ready.turns > 0 || late.is_empty() {
+        if ready.turns > 0 {
             return Ok(());
         }
-        let cold = guarded(|| self.backend.time_cold(&mut ready.prepared))??.max(typical);
-        late.retain(is_late(cold));
-        let extra: Duration = late.iter().map(|time| *time - cold).sum();
-        let extra_ms = 1e3 * extra.as_secs_f64();
-        if extra_ms > 0.0 {
-            ready.setup_ms += extra_ms;
-            ready.note = Some(format!(
-                "setup includes {extra_ms:.3} ms that products before the first sample took longer than usual"
-            ));
+        ready.early.retain(is_late(typical));
+        if !ready.early.is_empty() {
+            let cold = guarded(|| self.backend.time_cold(&mut ready.prepared))??.max(typical);
+            ready.early.retain(is_late(cold));
+            ready.longest_later = cold;
         }
         Ok(())
     }
