@@ -128,7 +128,9 @@ fn prepare(csr: &Csr<f64>) -> Prepared<'_, f64> {
                 compute(csr, 0, alpha, x, beta, y)
             }
             (_, Otherwise::Shorten) => compute(csr, 12, alpha, x, beta, y),
-            (_, Otherwise::Recall) => y.copy_from_slice(&memory.known[&bits(x)]),
+            (_, Otherwise::Recall) => {
+                memory.known.get(&bits(x)).into_iter().for_each(|known| y.copy_from_slice(known))
+            }
             (_, Otherwise::Zero) => y.fill(0.0),
             (_, Otherwise::Nothing) => (),
         }
@@ -179,10 +181,17 @@ pub fn check(bytes: &[u8]) {
     let settings = Settings {
         iterations: Some(20 + usize::from(*iterations)),
         rounds: 3 + usize::from(rounds % 4),
-        beta: if kind & 2 == 0 { 0.0 } else { 0.5 },
+        beta: if kind & 8 == 0 { 0.0 } else { 0.5 },
         ..Settings::new(Protocol::MergeSpmv)
     };
-    let otherwise = if kind & 1 == 0 { Otherwise::Nothing } else { Otherwise::Zero };
+    let otherwise = match kind % 8 {
+        0 | 1 => Otherwise::Nothing,
+        2 | 3 => Otherwise::Zero,
+        4 => Otherwise::Recall,
+        5 => Otherwise::Update,
+        6 => Otherwise::PrepareLate,
+        _ => Otherwise::Shorten,
+    };
     let liar = Liar { when: conditions.chunks_exact(2).take(6).map(when).collect(), otherwise };
     let csr = Generator::parse("uniform,rows=50,nnz=400").unwrap().generate().unwrap();
     if let Outcome::Ok(measured) = outcome(liar.clone(), &csr, &settings, || 1) {
