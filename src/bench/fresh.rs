@@ -3,9 +3,6 @@
 //! A library that remembers its results, or that adds only what a few changed elements of x contribute, would be timed
 //! while it computes little. Nothing that it remembers helps with an x of which every element is new.
 
-use rand::RngExt;
-use rand::rngs::Xoshiro256PlusPlus;
-
 use super::inputs::Inputs;
 use spmv_matrix::scalar::Scalar;
 use spmv_matrix::verify::Reference;
@@ -17,11 +14,6 @@ pub struct Fresh<T> {
     /// The number of this x among all new ones of the measurement, from 1.
     pub number: usize,
     pub is_applied: bool,
-}
-
-/// Returns `len` random elements of a new x.
-pub fn random_x<T: Scalar>(len: usize, random: &mut Xoshiro256PlusPlus) -> Vec<T> {
-    (0..len).map(|_| T::narrow(random.random_range(-1.0..1.0))).collect()
 }
 
 impl<T: Scalar> Fresh<T> {

@@ -23,6 +23,11 @@ pub struct Inputs<T> {
     pub distinct_values: f64,
 }
 
+/// Returns random elements of a vector of this length, in [-1, 1).
+pub fn uniform<T: Scalar>(len: usize, random: &mut Xoshiro256PlusPlus) -> Vec<T> {
+    (0..len).map(|_| T::narrow(random.random_range(-1.0..1.0))).collect()
+}
+
 /// Returns α, β, x of `inputs` values and y0 of `outputs` values.
 pub fn vectors<T: Scalar>(
     settings: &Settings,
@@ -30,15 +35,13 @@ pub fn vectors<T: Scalar>(
     inputs: usize,
 ) -> (T, T, Vec<T>, Vec<T>) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(settings.seed);
-    let mut uniform = |len: usize| -> Vec<T> {
-        (0..len).map(|_| T::narrow(random.random_range(-1.0..1.0))).collect()
-    };
     let x = match settings.x {
-        Fill::Random => uniform(inputs),
+        Fill::Random => uniform(inputs, &mut random),
         Fill::Ones => vec![T::one(); inputs],
     };
     let (alpha, beta): (T, T) = settings.factors();
-    let y0 = if beta == T::zero() { vec![T::nan(); outputs] } else { uniform(outputs) };
+    let y0 =
+        if beta == T::zero() { vec![T::nan(); outputs] } else { uniform(outputs, &mut random) };
     (alpha, beta, x, y0)
 }
 

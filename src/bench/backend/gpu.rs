@@ -8,8 +8,7 @@ use rand::rngs::Xoshiro256PlusPlus;
 use super::{Backend, PEAK_REPETITIONS, Parts, STAGE_PRODUCTS, footprint, rehearsal_matrix};
 use crate::bench::alteration::Alteration;
 use crate::bench::execute::Bench;
-use crate::bench::fresh::random_x;
-use crate::bench::inputs::Inputs;
+use crate::bench::inputs::{Inputs, uniform};
 use crate::bench::need::{self, SMALL_ON_DEVICE};
 use crate::bench::peak::Peak;
 use crate::bench::plan::CacheState;
@@ -226,7 +225,7 @@ impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
     }
 
     fn renew(&self, inputs: &Inputs<T>, random: &mut Xoshiro256PlusPlus) -> (Vec<T>, Reference) {
-        let x = random_x(self.x.len(), random);
+        let x = uniform(self.x.len(), random);
         let reference = inputs.expected(&self.csr.host, self.bench.settings.transpose, &x);
         (x, reference)
     }

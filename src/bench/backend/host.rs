@@ -9,9 +9,8 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::{Backend, PEAK_REPETITIONS, SETTLE, footprint, rehearsal_matrix};
 use crate::bench::alteration::Alteration;
 use crate::bench::execute::Bench;
-use crate::bench::fresh::random_x;
 use crate::bench::guarded::Guarded;
-use crate::bench::inputs::Inputs;
+use crate::bench::inputs::{Inputs, uniform};
 use crate::bench::need;
 use crate::bench::peak::{Peak, Sweeps};
 use crate::bench::plan::CacheState;
@@ -149,7 +148,7 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
     }
 
     fn renew(&self, inputs: &Inputs<T>, random: &mut Xoshiro256PlusPlus) -> (Vec<T>, Reference) {
-        let x = random_x(self.x.len(), random);
+        let x = uniform(self.x.len(), random);
         let reference = inputs.expected(self.csr, self.bench.settings.transpose, &x);
         (x, reference)
     }

@@ -17,8 +17,7 @@ use super::ranks::Ranks;
 use crate::bench::alteration::{Alteration, changes_of_rows, choose};
 use crate::bench::backend::{Backend, Parts};
 use crate::bench::execute::{Bench, Stopped, measure};
-use crate::bench::fresh::random_x;
-use crate::bench::inputs::{Inputs, vectors};
+use crate::bench::inputs::{Inputs, uniform, vectors};
 use crate::bench::outcome::Results;
 use crate::bench::peak::{Peak, Sweeps};
 use spmv_matrix::Csr;
@@ -205,7 +204,7 @@ impl<'a, T: Sent> Backend<'a, T> for Distribution<'a, T> {
 
     /// All ranks must call it with `random` in the same state.
     fn renew(&self, inputs: &Inputs<T>, random: &mut Xoshiro256PlusPlus) -> (Vec<T>, Reference) {
-        let x = random_x(inputs.x.len(), random);
+        let x = uniform(inputs.x.len(), random);
         let sums = sums(self.ranks, self.matrix, self.share, &x);
         (x, Reference::of_sums(&sums, inputs.alpha, inputs.beta, &inputs.y0))
     }

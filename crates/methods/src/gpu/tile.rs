@@ -16,19 +16,19 @@
 //! bytes for each row of the first kernel, and with CSR5 for each row.
 //!
 //! Departures from the source: both precisions; all rows are processed (the code omits m mod 16 rows); clearing y and
-//! the second pass are part of the product; the two lanes of a row divide CSR tiles as in
-//! the other formats; HYB, whose rule is commented out in the code, is only chosen with `hyb=on`, for a coefficient of
-//! variation of at least 1 and at most four listed entries. In dense and ELL tiles a stored zero counts as padding: its
-//! product is 0 even if x is NaN or infinite.
+//! the second pass are part of the product; the two lanes of a row divide CSR tiles as in the other formats; HYB,
+//! whose rule is commented out in the code, is only chosen with `hyb=on`, for a coefficient of variation of at least 1
+//! and at most four listed entries. In dense and ELL tiles a stored zero counts as padding: its product is 0 even if x
+//! is NaN or infinite.
 
 mod convert;
 mod format;
 #[cfg(test)]
 mod tests;
 
-use convert::{Choices, Tiles};
-
 use std::borrow::Cow;
+
+use convert::{Choices, Tiles};
 
 use super::coo::Adding;
 use super::csr5::Csr5;
