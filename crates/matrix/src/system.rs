@@ -50,7 +50,7 @@ impl System {
     pub fn detect() -> Self {
         let (cpus, cores) = cpus();
         Self {
-            cpu: field("/proc/cpuinfo", "model name"),
+            cpu: cpu(),
             cpus,
             cores,
             cpu_quota: groups::cpu_quota(),
@@ -66,6 +66,19 @@ impl System {
     pub fn threads(&self) -> usize {
         let quota = self.cpu_quota.map_or(usize::MAX, |quota| quota as usize);
         self.cores.min(quota).max(1)
+    }
+}
+
+/// Returns the name of the CPU. A virtual machine may hide the number in it ("AMD EPYC", "Intel Xeon Processor"), which
+/// generations with different instructions then share: such a name gets the family and the model.
+fn cpu() -> Option<String> {
+    let fact = |name| field("/proc/cpuinfo", name);
+    let name = fact("model name")?;
+    match (fact("cpu family"), fact("model")) {
+        (Some(family), Some(model)) if !name.contains(|c: char| c.is_ascii_digit()) => {
+            Some(format!("{name} (family {family}, model {model})"))
+        }
+        _ => Some(name),
     }
 }
 
@@ -151,8 +164,8 @@ fn read(path: &str) -> Option<String> {
 /// Returns the value after the colon in the first line of a file that begins with `name`.
 fn field(path: &str, name: &str) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
-    let line = text.lines().find(|line| line.starts_with(name))?;
-    Some(line.split_once(':')?.1.trim().to_owned())
+    let mut facts = text.lines().filter_map(|line| line.split_once(':'));
+    facts.find(|fact| fact.0.trim_end() == name).map(|fact| fact.1.trim().to_owned())
 }
 
 #[cfg(test)]
