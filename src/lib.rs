@@ -164,7 +164,7 @@ fn measure_here(csr: &Csr<f64>, measurement: &Measurement, system: System) -> Re
     let (file, symmetry) = ((*name).to_owned(), pattern_symmetry(csr));
     let facts = MatrixFacts::of(file, None, symmetry, csr, run.settings.values);
     let record = session.record(&env);
-    let collector = RefCell::new((Collector::new(&record, &[]), Vec::new()));
+    let collector = RefCell::new((Collector::new(&record, &[], &[]), Vec::new()));
     let emit = |mut event| {
         let (collector, rows) = &mut *collector.borrow_mut();
         collector.take(&mut event);

@@ -113,5 +113,12 @@ fn report(error: &anyhow::Error) -> ExitCode {
     } else if !closed {
         let _ = writeln!(Shown::new(io::stderr()), "spmv-bench: {error:#}");
     }
-    ExitCode::from(if error.is::<Interrupted>() { 1 } else { 2 })
+    // A reader such as `head` has what it wants.
+    ExitCode::from(if closed {
+        0
+    } else if error.is::<Interrupted>() {
+        1
+    } else {
+        2
+    })
 }

@@ -153,7 +153,8 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             // Methods with samples report them. No [`News::Next`] is reported: if the process ends now, the method that
             // was reported last is the cause.
             for mut ready in entrants {
-                if ready.cut_short(self.bench.settings.rounds.max(1)) {
+                let settings = self.bench.settings;
+                if ready.cut_short(settings.own_rounds(S::DEVICE), settings.rounds.max(1)) {
                     self.settle_measured(ready);
                 }
             }
@@ -170,7 +171,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         if self.backend.is_modelled() {
             return entrants.drain(..).try_for_each(|ready| self.finish(ready));
         }
-        let (rounds, mut taken) = (self.bench.settings.rounds.max(1), 0);
+        let [mut taken, rounds] = self.bench.settings.own_rounds(S::DEVICE);
         self.load(entrants, warm_up)?;
         while !entrants.is_empty() {
             self.take_rounds(entrants, taken + 1..=taken + rounds)?;
@@ -211,7 +212,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         entrants: &mut Vec<Entry<'a, T, S>>,
         numbers: RangeInclusive<usize>,
     ) -> Result<(), Stopped> {
-        let of = *numbers.end();
+        let of = self.bench.settings.rounds.max(*numbers.end());
         for number in numbers {
             // If the bandwidth cannot be measured, it stays unknown.
             let _ = self.backend.measure_peak();
@@ -309,7 +310,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             transpose: settings.transpose,
             alpha: settings.alpha,
             beta: settings.beta,
-            expected_products: settings.products(self.extent.nnz as usize, S::DEVICE),
+            expected_products: settings.planned(self.extent.nnz as usize, S::DEVICE),
             profile: self.bench.profile,
             now: Instant::now,
             choices: given_choices(),

@@ -95,6 +95,10 @@ pub struct Settings {
     pub protocol: Protocol,
     /// The number of products to time; `None`: depends on the number of nonzeros, see [`Settings::products`].
     pub iterations: Option<usize>,
+    /// The number of products that are planned with the matrix, for methods that choose by it; `None`: that of the
+    /// measurement.
+    #[serde(default)]
+    pub planned: Option<u32>,
     /// The number of untimed products before the samples of each round; 0 is the same as 1.
     pub warmups: usize,
     /// The minimum total time of products, even if `iterations` is reached before.
@@ -108,6 +112,12 @@ pub struct Settings {
     pub timeout: Duration,
     /// The number of rounds in which all methods take turns.
     pub rounds: usize,
+    /// The number of child processes among which the rounds on the CPU are divided.
+    #[serde(default = "one")]
+    pub processes: usize,
+    /// The rounds that processes before have taken, and those that this one takes; `None`: it takes all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub share: Option<[usize; 2]>,
     pub cache: CacheState,
     pub alpha: f64,
     pub beta: f64,
@@ -130,6 +140,10 @@ pub struct Settings {
     pub explain: bool,
     /// The maximum number of bytes for matrices and methods together; `None`: all available memory.
     pub max_memory: Option<u64>,
+}
+
+const fn one() -> usize {
+    1
 }
 
 fn is_false(flag: &bool) -> bool {
@@ -158,12 +172,15 @@ impl Settings {
         let merge_spmv = Self {
             protocol,
             iterations: None,
+            planned: None,
             warmups: 5,
             min_time: Duration::ZERO,
             max_time: Duration::from_secs(2),
             timeout: Duration::from_secs(900),
             // A 95 % interval of the median needs six samples.
             rounds: 6,
+            processes: 3,
+            share: None,
             cache: CacheState::Hot,
             alpha: 1.0,
             beta: 0.0,
@@ -180,13 +197,18 @@ impl Settings {
         let no_bound = Duration::MAX;
         match protocol {
             Protocol::MergeSpmv => merge_spmv,
-            Protocol::CsrK => {
-                Self { iterations: Some(20), rounds: 1, max_time: no_bound, ..merge_spmv }
-            }
+            Protocol::CsrK => Self {
+                iterations: Some(20),
+                rounds: 1,
+                processes: 1,
+                max_time: no_bound,
+                ..merge_spmv
+            },
             Protocol::FiveGpu => Self {
                 iterations: Some(3),
                 warmups: 1,
                 rounds: 1,
+                processes: 1,
                 max_time: no_bound,
                 x: Fill::Ones,
                 ..merge_spmv
@@ -204,6 +226,25 @@ impl Settings {
     pub fn products(&self, nnz: usize, device: Device) -> usize {
         let most = if device == Device::Cpu { 200_000 } else { 50_000 };
         self.iterations.unwrap_or_else(|| ((1 << 34) / nnz.max(1)).clamp(100, most))
+    }
+
+    /// Returns the rounds before each process and its own: as equal as possible, and two at least, because the first one does
+    /// not show what later products take.
+    pub fn shares(&self) -> Vec<[usize; 2]> {
+        let processes = self.processes.min(self.rounds / 2).max(1);
+        let before = |process| process * self.rounds / processes;
+        (0..processes).map(|it| [before(it), before(it + 1) - before(it)]).collect()
+    }
+
+    /// Returns the rounds before this process and its own on a device: only those on the CPU are divided.
+    pub fn own_rounds(&self, device: Device) -> [usize; 2] {
+        let share = self.share.filter(|_| device == Device::Cpu);
+        share.unwrap_or([0, self.rounds.max(1)])
+    }
+
+    /// Returns the number of products that a method may assume.
+    pub fn planned(&self, nnz: usize, device: Device) -> usize {
+        self.planned.map_or_else(|| self.products(nnz, device), |planned| planned as usize)
     }
 
     /// Returns the limits of one round: an equal share of the whole measurement.

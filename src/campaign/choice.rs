@@ -214,7 +214,10 @@ fn given(method: &Method, text: &str) -> Result<Given> {
         known => format!("{} has no parameter '{name}'; it has {known}", method.name),
     })?;
     let fits = |known: &&str| value == "*" || *known == value;
-    let values: Vec<_> = parameter.values.iter().copied().filter(fits).collect();
+    let other = value.parse::<u32>().ok().filter(|&number| number > 0 && parameter.is_any_number());
+    let other = other.map(|number| &*number.to_string().leak());
+    let mut values: Vec<_> = parameter.values.iter().copied().filter(fits).collect();
+    values.extend(other.filter(|_| values.is_empty()));
     ensure!(
         !values.is_empty(),
         "the parameter {name} of {} cannot be '{value}'; it can be {}, or * for each of them",

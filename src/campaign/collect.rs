@@ -3,6 +3,7 @@
 use super::Work;
 use super::task::{Event, MatrixTask};
 use crate::record::Group;
+use crate::record::joined::joined;
 use crate::record::row::{MatrixFacts, Row, Status};
 use crate::record::run::{RowKey, RunRecord};
 use spmv_matrix::stats::Shape;
@@ -22,18 +23,22 @@ pub struct Collector<'r> {
     facts: MatrixFacts,
     /// The cells that have a row, with their times.
     done: Vec<(RowKey, Option<f64>)>,
-    /// The rows of cells that ended their process. They are kept until their group is complete.
+    /// The rows that processes before have measured, which become one with those of this process.
+    earlier: &'r [Row],
+    /// The rows of cells that ended their process, or another one before. They are kept until their group is complete.
     ended: Vec<(Row, Vec<Stage>)>,
     /// The other rows of the current group. If the process ends, they are measured again with the rest of the group.
     pending: Vec<(Row, Vec<Stage>)>,
 }
 
 impl<'r> Collector<'r> {
-    /// Begins a matrix that has the rows `existing` already.
-    pub fn new(record: &'r RunRecord, existing: &[Row]) -> Self {
+    /// Begins a matrix that has the rows `existing` already. Other processes have measured `earlier`.
+    pub fn new(record: &'r RunRecord, existing: &[Row], earlier: &'r [Row]) -> Self {
         let done = existing.iter().filter_map(timed).collect();
         let facts = MatrixFacts::default();
-        Self { record, facts, done, ended: Vec::new(), pending: Vec::new() }
+        let bad = earlier.iter().filter(|row| !row.is_ok());
+        let ended = bad.map(|row| (row.clone(), Vec::new())).collect();
+        Self { record, facts, done, earlier, ended, pending: Vec::new() }
     }
 
     /// Returns the cells that neither have a row nor ended their process.
@@ -89,6 +94,11 @@ impl<'r> Collector<'r> {
             let row = Row { transpose, ..row.ended(end.status, end.reason.clone()) };
             self.ended.push((row, Vec::new()));
         }
+        self.settle()
+    }
+
+    /// Returns the groups in which nothing is left to measure.
+    pub fn settle(&mut self) -> Vec<Group> {
         let (open, mut groups) = (self.open(), Vec::new());
         let is_last = |cell: &RowKey| !open.iter().any(|open| open.is_of_group(cell));
         while let Some(cell) = self.ended.iter().filter_map(|(row, _)| row.cell()).find(is_last) {
@@ -109,6 +119,11 @@ impl<'r> Collector<'r> {
         let mut rows: Vec<_> = ended.chain(self.pending.drain(..)).collect();
         rows.sort_by_key(|(row, _)| cells.iter().position(|cell| row.has_key(cell)));
         (group.rows, group.stages) = rows.into_iter().unzip();
+        for row in group.rows.iter_mut().filter(|row| row.is_ok()) {
+            let same = self.earlier.iter().filter(|other| other.cell() == row.cell());
+            let rows: Vec<_> = same.chain([&*row]).collect();
+            *row = joined(&rows);
+        }
         let before =
             self.done.iter().filter(|(cell, _)| cells.contains(cell) && group.has_cell(cell));
         let before: Vec<_> =

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
 
 use super::cache::CacheArgs;
 use super::check_method::CheckMethodArgs;
@@ -13,7 +13,7 @@ use super::explain::ExplainArgs;
 use super::fetch::FetchArgs;
 use super::generate::GenerateArgs;
 use super::gpu_file::GpuFileArgs;
-use super::measure::PrecisionChoice;
+use super::measure::{PrecisionChoice, WHAT};
 use super::merge::MergeArgs;
 use super::methods::MethodsArgs;
 use super::new_method::NewMethodArgs;
@@ -24,6 +24,15 @@ use super::system::SystemArgs;
 use super::tune::TuneArgs;
 use crate::campaign::libraries::Vendor;
 
+const EXAMPLES: &str = "\
+Examples:
+  spmv-bench matrix.mtx                          all methods on one matrix, the fastest and its setup
+  spmv-bench matrix.mtx --products 500           which method takes the least time for 500 products
+  spmv-bench matrix.mtx --methods merge,mkl-ie   only these
+  spmv-bench corpus FOLDER --output out.csv      all matrices in a folder; `report out.csv` shows the results
+  spmv-bench fetch                               downloads a set of matrices
+`spmv-bench --help` shows all options, `spmv-bench COMMAND --help` those of a command.";
+
 /// A benchmark for sparse matrix-vector multiplication, y = alpha A x + beta y.
 ///
 /// With a matrix instead of a command, the program reads the matrix, runs every method on it, verifies each
@@ -32,19 +41,24 @@ use crate::campaign::libraries::Vendor;
 /// Exit status: 0 if all results are correct, 1 if a result is wrong or a method failed, 2 if the command
 /// could not run.
 #[derive(Debug, Parser)]
-#[command(name = "spmv-bench", version, args_conflicts_with_subcommands = true)]
+#[command(name = "spmv-bench", version, args_conflicts_with_subcommands = true, after_help = EXAMPLES)]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Option<Command>,
     #[command(flatten)]
     pub single: SingleArgs,
+}
+
+/// The methods of the user.
+#[derive(Clone, Debug, Default, Args)]
+pub struct AddedArgs {
     /// Add the methods of a plug-in: a shared object with the interface of plugins/spmv_method.h, or a folder of them.
     /// Several may be given, also in the variable SPMV_BENCH_PLUGINS
-    #[arg(long = "plugin", global = true, value_name = "FILE|DIR")]
+    #[arg(help_heading = WHAT, long = "plugin", value_name = "FILE|DIR")]
     pub plugins: Vec<PathBuf>,
     /// Add a method that is a single .cu file, and measure it alone unless --methods names others. Without a GPU it runs
     /// on a modelled one
-    #[arg(long = "kernel", global = true, value_name = "FILE.cu")]
+    #[arg(help_heading = WHAT, long = "kernel", value_name = "FILE.cu")]
     pub kernels: Vec<PathBuf>,
 }
 
@@ -200,18 +214,19 @@ pub enum Command {
     },
 }
 
-impl Command {
-    /// Returns whether the command uses the list of methods, to which plug-ins add theirs.
-    pub fn uses_methods(&self) -> bool {
-        matches!(
-            self,
-            Self::Corpus(_)
-                | Self::Compare(_)
-                | Self::Explain(_)
-                | Self::Tune(_)
-                | Self::Report(_)
-                | Self::Reproduce(_)
-                | Self::Methods(_)
-        )
+impl Cli {
+    /// Returns the user's methods if the command uses the list of methods. Those of the environment are further ones.
+    pub fn added(&self) -> Option<AddedArgs> {
+        let added = match self.command.as_ref() {
+            None => &self.single.measure.added,
+            Some(Command::Corpus(args)) => &args.measure.added,
+            Some(Command::Tune(args)) => &args.measure.added,
+            Some(Command::Reproduce(args)) => &args.added,
+            Some(Command::Explain(args)) => &args.added,
+            Some(Command::Methods(args)) => &args.added,
+            Some(Command::Compare(_) | Command::Report(_)) => return Some(AddedArgs::default()),
+            Some(_) => return None,
+        };
+        Some(added.clone())
     }
 }

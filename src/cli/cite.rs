@@ -38,3 +38,15 @@ fn cited(word: &str) -> Result<Vec<&'static str>> {
     let is_cited = |entry: &BibEntry| methods.iter().any(|method| entry.is_cited_in(method.source));
     Ok(entries().filter(is_cited).map(|entry| entry.key).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_program_is_cited_with_its_version() {
+        let own = entries().find(|entry| entry.key == "spmv-bench").unwrap();
+        let version = format!("version = {{{}}}", env!("CARGO_PKG_VERSION"));
+        assert!(own.text.contains(&version), "{}", own.text);
+    }
+}

@@ -15,8 +15,9 @@ use super::{CommandStatus, Env};
 use crate::record::facts::differences_to_compare;
 use crate::record::read::{self, RecordedRow};
 use crate::record::terminal::shown;
-use crate::report::compare::{Compared, Comparison};
+use crate::report::compare::{Compared, Comparison, of_runs, relative};
 use crate::report::identity::name_matrices;
+use crate::report::names::join;
 use crate::report::select::Select;
 use spmv_matrix::near::hint;
 
@@ -25,12 +26,13 @@ const FEW: usize = 8;
 
 #[derive(Debug, Args)]
 pub struct CompareArgs {
-    /// The baseline: a result file written with --format csv or by the benchmarks of Ginkgo
-    #[arg(value_name = "A.csv")]
-    pub a: PathBuf,
-    /// The result file that is compared with the baseline
-    #[arg(value_name = "B.csv")]
-    pub b: PathBuf,
+    /// The baseline A and the result file B that is compared with it: written with --format csv or by the benchmarks of
+    /// Ginkgo. Several runs of each are given as A1.csv A2.csv -- B1.csv B2.csv
+    #[arg(value_name = "FILE", required = true)]
+    pub a: Vec<PathBuf>,
+    /// The files of B if there are several
+    #[arg(value_name = "B.csv", last = true)]
+    pub b: Vec<PathBuf>,
     /// Compare only methods with these names or patterns, separated by commas, optionally with conditions:
     /// 'merge,mkl*', '* where cache = hot && num_nonzeros > 1e6'
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
@@ -39,6 +41,12 @@ pub struct CompareArgs {
     /// is slower in B by more than this, with its entire 95 % confidence interval
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub fail_above: Option<f64>,
+    /// Exit with status 1 if a row of a single matrix is slower in B by more than this, with its entire interval
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub fail_pair_above: Option<f64>,
+    /// Compare times relative to those of a method in the same run: the machine's drift between the runs cancels
+    #[arg(long, value_name = "METHOD")]
+    pub relative_to: Option<Select>,
     /// Format of the output [default: from the extension of --output (.csv or .txt), else text]
     #[arg(long, value_enum)]
     pub format: Option<CompareFormat>,
@@ -70,31 +78,75 @@ fn percent(text: &str) -> Result<f64, String> {
 
 pub fn run(args: &CompareArgs, env: &mut Env) -> Result<CommandStatus> {
     let format = form(args.format, args.output.output.as_deref(), CompareFormat::Text)?;
-    args.output.check(&[&args.a, &args.b])?;
-    let [(mut a, note_a), (mut b, note_b)] = read(args)?;
-    for note in [note_a, note_b].iter().flatten() {
+    let sides = args.sides()?;
+    let paths: Vec<_> = sides.iter().flat_map(|side| side.iter().map(PathBuf::as_path)).collect();
+    args.output.check(&paths)?;
+    let files = read(args, sides)?;
+    for note in files.iter().flatten().filter_map(|file| file.note.as_ref()) {
         writeln!(env.stderr, "note: {note}")?;
     }
-    check_records([(&args.a, &a), (&args.b, &b)], env)?;
+    check_records(&files.iter().flatten().collect::<Vec<_>>(), env)?;
+    let [mut a, mut b] = files.map(|files| one(files, args.relative_to.as_ref()));
     choose(&args.methods, [&mut a, &mut b])?;
-    let [name_a, name_b] = [&args.a, &args.b].map(|path| path.display().to_string());
-    let [a, b] = [(&name_a, &a), (&name_b, &b)].map(|(name, lines)| Compared { name, lines });
+    let names = sides.map(|side| join(side.iter().map(|path| path.display().to_string()), ", "));
+    let [a, b] = [(&names[0], &a), (&names[1], &b)].map(|(name, lines)| Compared { name, lines });
     let comparison = Comparison::of(a, b)?;
     let text = match format {
         CompareFormat::Text => shown(&comparison.to_text()).into_owned(),
         CompareFormat::Csv => comparison.to_csv(),
     };
     args.output.write(text.as_bytes(), env.stdout)?;
-    args.fail_above.map_or(Ok(CommandStatus::Ok), |percent| judge(&comparison, percent, env))
+    if let Some(to) = &args.relative_to {
+        writeln!(env.stderr, "times are relative to {to} in the same run")?;
+    }
+    let worse = args.fail_above.map_or(Ok(false), |percent| is_worse(&comparison, percent, env))?;
+    let pair =
+        args.fail_pair_above.map_or(Ok(false), |most| has_slow_pair(&comparison, most, env))?;
+    Ok(if worse || pair { CommandStatus::Bad } else { CommandStatus::Ok })
 }
 
-/// Reads the rows of A and of B, with the names of their matrices, each with a note about the file if there is one.
-fn read(args: &CompareArgs) -> Result<[(Vec<RecordedRow>, Option<String>); 2]> {
-    let read = |path| read::read_any(path, args.ginkgo.ginkgo_times);
-    let mut both = [read(&args.a)?, read(&args.b)?];
-    name_matrices(both.iter_mut().map(|(lines, _)| lines.iter_mut().collect()).collect());
-    args.ginkgo.check(both.iter().any(|(_, note)| note.is_some()))?;
-    Ok(both)
+/// A result file, and a note about it if there is one.
+struct Results<'a> {
+    path: &'a Path,
+    lines: Vec<RecordedRow>,
+    note: Option<String>,
+}
+
+impl CompareArgs {
+    fn sides(&self) -> Result<[&[PathBuf]; 2]> {
+        match (&self.a[..], &self.b[..]) {
+            ([a, b], []) => Ok([std::slice::from_ref(a), std::slice::from_ref(b)]),
+            (_, []) => bail!(
+                "which files are A, and which B? Two files are A.csv B.csv; several runs of each are A1.csv A2.csv -- \
+                 B1.csv B2.csv"
+            ),
+            (a, b) => Ok([a, b]),
+        }
+    }
+}
+
+/// Reads the files of both sides, with the names of their matrices.
+fn read<'a>(args: &CompareArgs, sides: [&'a [PathBuf]; 2]) -> Result<[Vec<Results<'a>>; 2]> {
+    let read = |path: &'a PathBuf| {
+        let (lines, note) = read::read_any(path, args.ginkgo.ginkgo_times)?;
+        Ok(Results { path, lines, note })
+    };
+    let of_side = |side: &'a [PathBuf]| side.iter().map(read).collect::<Result<Vec<_>>>();
+    let mut files = [of_side(sides[0])?, of_side(sides[1])?];
+    let lines = files.iter_mut().flatten().map(|file| file.lines.iter_mut().collect());
+    name_matrices(lines.collect());
+    args.ginkgo.check(files.iter().flatten().any(|file| file.note.is_some()))?;
+    Ok(files)
+}
+
+/// Returns the rows of a side: of its only file, or the means over several.
+fn one(mut files: Vec<Results>, relative_to: Option<&Select>) -> Vec<RecordedRow> {
+    for file in &mut files {
+        relative_to.iter().for_each(|to| relative(&mut file.lines, to));
+    }
+    let several = files.len() > 1;
+    let lines: Vec<_> = files.into_iter().flat_map(|file| file.lines).collect();
+    if several { of_runs(&lines) } else { lines }
 }
 
 /// Keeps the rows of these methods, and those of a whole matrix, which explain why others are missing.
@@ -119,23 +171,27 @@ fn choose(methods: &[Select], both: [&mut Vec<RecordedRow>; 2]) -> Result<()> {
     Ok(())
 }
 
-/// Compares the run records: warns about different conditions, and returns an error if the products differ.
-fn check_records([a, b]: [(&Path, &[RecordedRow]); 2], env: &mut Env) -> Result<()> {
-    let (Some(of_a), Some(of_b)) = (record(a, env)?, record(b, env)?) else { return Ok(()) };
-    for difference in differences_to_compare(&of_a, &of_b) {
-        let (fact, in_a, in_b) = (difference.fact, difference.in_a, difference.in_b);
-        let (a, b) = (a.0.display(), b.0.display());
-        let message = format!("{fact} is {in_a} in the run of {a} and {in_b} in that of {b}");
-        if let Some(option) = difference.option {
-            bail!("{message}; run one of them again with {option} as in the other");
+/// Compares the run records with the first: warns about different conditions, and returns an error if products differ.
+fn check_records(files: &[&Results], env: &mut Env) -> Result<()> {
+    let first = record(files[0], env)?;
+    for file in &files[1..] {
+        let (Some(of_a), Some(of_b)) = (&first, record(file, env)?) else { continue };
+        for difference in differences_to_compare(of_a, &of_b) {
+            let (fact, in_a, in_b) = (difference.fact, difference.in_a, difference.in_b);
+            let (a, b) = (files[0].path.display(), file.path.display());
+            let message = format!("{fact} is {in_a} in the run of {a} and {in_b} in that of {b}");
+            if let Some(option) = difference.option {
+                bail!("{message}; run one of them again with {option} as in the other");
+            }
+            writeln!(env.stderr, "warning: {message}")?;
         }
-        writeln!(env.stderr, "warning: {message}")?;
     }
     Ok(())
 }
 
 /// Reads the run record of a result file. Returns `None` if it does not exist or belongs to another run.
-fn record((path, lines): (&Path, &[RecordedRow]), env: &mut Env) -> Result<Option<Value>> {
+fn record(file: &Results, env: &mut Env) -> Result<Option<Value>> {
+    let Results { path, lines, .. } = file;
     let beside = beside(path);
     let problem = || format!("cannot read {}; fix it, or move it away", beside.display());
     let text = match fs::read_to_string(&beside) {
@@ -153,7 +209,18 @@ fn record((path, lines): (&Path, &[RecordedRow]), env: &mut Env) -> Result<Optio
     Ok(Some(record))
 }
 
-fn judge(comparison: &Comparison, percent: f64, env: &mut Env) -> Result<CommandStatus> {
+/// Names on stderr the pairs that are slower by more than a percentage, and returns whether there are any.
+fn has_slow_pair(comparison: &Comparison, percent: f64, env: &mut Env) -> Result<bool> {
+    let slow = comparison.pairs_slower_by(percent);
+    for (label, ratio, (low, high)) in &slow {
+        let ratio = format!("{ratio:.3} ({low:.3} to {high:.3})");
+        writeln!(env.stderr, "slower by more than {percent} %: {label}: {ratio}")?;
+    }
+    Ok(!slow.is_empty())
+}
+
+/// Names on stderr what is worse in B by more than a percentage, and returns whether anything is.
+fn is_worse(comparison: &Comparison, percent: f64, env: &mut Env) -> Result<bool> {
     let err = &mut env.stderr;
     let unjudged = comparison.unjudged();
     if !unjudged.is_empty() {
@@ -171,5 +238,5 @@ fn judge(comparison: &Comparison, percent: f64, env: &mut Env) -> Result<Command
         let mean = format!("{ratio:.3} ({low:.3} to {high:.3})");
         writeln!(err, "slower by more than {percent} %: {label}: {mean}")?;
     }
-    Ok(if lost > 0 || !slower.is_empty() { CommandStatus::Bad } else { CommandStatus::Ok })
+    Ok(lost > 0 || !slower.is_empty())
 }

@@ -6,8 +6,9 @@ use std::io::{self, Write};
 
 use anyhow::{Result, ensure};
 use clap::Args;
+use console::Term;
 
-use super::measure::{MeasureArgs, NOTHING};
+use super::measure::{ADVANCED, MeasureArgs, NOTHING};
 use super::output::finish;
 use super::sources::sources;
 use super::{CommandStatus, Env};
@@ -21,7 +22,9 @@ use crate::record::output::Output;
 use crate::record::row::{Row, Status};
 use crate::record::run::{RunRecord, Shard};
 use crate::record::setting::Setting;
+use crate::record::terminal::wrapped;
 use crate::record::write::{Format, Reporter};
+use crate::report::answer::answer;
 use crate::report::standings::{Standings, Time};
 
 #[derive(Debug, Args)]
@@ -40,14 +43,14 @@ pub struct CorpusArgs {
     #[arg(long, value_name = "K/N", default_value = "1/1", value_parser = shard)]
     pub shard: Shard,
     /// Measure in this process instead of a child process; a crash or lack of memory then ends the whole run
-    #[arg(long)]
+    #[arg(help_heading = ADVANCED, hide_short_help = true, long)]
     pub no_isolate: bool,
     #[command(flatten)]
     pub measure: MeasureArgs,
 }
 
 pub fn run(args: &CorpusArgs, command: Vec<String>, env: &mut Env) -> Result<CommandStatus> {
-    let measure = &args.measure;
+    let (measure, words) = (&args.measure, command.clone());
     let found = sources(&args.sources, measure.datasets.as_deref(), env.stderr)?;
     measure.check_files(found.iter().map(|(source, _)| source))?;
     let share = Share::of(found, args.shard, &measure.settings());
@@ -64,7 +67,7 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, env: &mut Env) -> Result<Com
     let mut reporters = measure.exporters()?;
     match &mut file {
         Some(file) => file.cut()?,
-        None => reporters.insert(0, measure.reporter(format, env.stdout)?),
+        None => reporters.insert(0, measure.reporter(format, env.stdout, env.width)?),
     }
     campaign.recording.begin(measure.record_path(), env.stderr)?;
     campaign.recording.write()?;
@@ -74,18 +77,48 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, env: &mut Env) -> Result<Com
     };
     let works: Vec<_> = share.sources.iter().map(work).collect();
     let threads = campaign.recording.record.cells.iter().filter_map(|cell| cell.threads).max();
-    let tally = Tally { threads, ..Tally::default() };
+    let tally = Tally { threads, planned: measure.products, ..Tally::default() };
     let mut results = Results { file, reporters, tally, measure, stderr: env.stderr };
     let interrupted = campaign.run(&works, Display::Matrices, &mut results)?;
     let Results { reporters, tally, .. } = results;
     finish(reporters)?;
     campaign.recording.finish(env.stderr)?;
     if !measure.quiet {
-        tally.write(env.stderr, interrupted)?;
+        let width = Term::stderr().size_checked().filter(|_| env.terminal).map(|size| size.1);
+        tally.write(env.stderr, width, interrupted)?;
+        write_next(args, &words, interrupted, env.stderr)?;
     }
     let is_measured = tally.matrices == 0 || tally.rows.contains_key(&Status::Ok);
-    ensure!(interrupted || is_measured, NOTHING);
+    ensure!(interrupted || is_measured || tally.has_bad_method, NOTHING);
     Ok(if tally.bad || interrupted { CommandStatus::Bad } else { CommandStatus::Ok })
+}
+
+/// Writes the command that continues an interrupted run, or the one that shows the results of a finished one.
+fn write_next(
+    args: &CorpusArgs,
+    words: &[String],
+    interrupted: bool,
+    err: &mut dyn Write,
+) -> io::Result<()> {
+    let output = args.measure.output.as_deref().filter(|path| !is_not_regular_file(path));
+    let csv = output.filter(|path| Format::of_name(path) == Some(Format::Csv));
+    let Some(csv) = csv else { return Ok(()) };
+    if !interrupted {
+        let csv = quoted(&csv.to_string_lossy());
+        return writeln!(err, "\nfor a report: spmv-bench report {csv} --output DIR");
+    }
+    let given = words.iter().skip(1).filter(|word| !["--force", "--resume"].contains(&&word[..]));
+    let given: Vec<_> = given.map(|word| quoted(word)).collect();
+    writeln!(err, "\nto continue: spmv-bench {} --resume", given.join(" "))
+}
+
+/// Returns a word as it is written in a shell.
+fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "-_./:=,+@%".contains(letter);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
 }
 
 struct Results<'o, 'e> {
@@ -154,16 +187,22 @@ fn open(args: &CorpusArgs, format: Format) -> Result<(Option<RowFile>, Begun)> {
     Ok((Some(file), Begun::read(path, &record)?))
 }
 
+/// The number of matrices that could not be measured that the summary names.
+const NAMED: usize = 10;
+
 #[derive(Default)]
 struct Tally {
     matrices: usize,
     trivial: usize,
-    unreadable: usize,
+    /// The matrices that could not be measured, each with the reason.
+    unreadable: Vec<String>,
     rows: BTreeMap<Status, usize>,
     threads: Option<usize>,
+    planned: Option<u32>,
     times: BTreeMap<Setting, Vec<Time>>,
-    /// Whether a result is wrong or something failed.
+    /// Whether a result is wrong or something failed, and whether a method is the cause.
     bad: bool,
+    has_bad_method: bool,
 }
 
 impl Tally {
@@ -172,18 +211,26 @@ impl Tally {
         for row in rows {
             *self.rows.entry(row.status.expect("every row has one")).or_default() += 1;
             self.bad |= row.is_bad();
+            self.has_bad_method |= row.is_bad() && row.method_name.is_some();
             if row.method_name.is_none() {
                 self.trivial += usize::from(row.is_trivial());
-                self.unreadable += usize::from(!row.is_trivial());
+                let reason = row.reason.as_deref().unwrap_or("no reason given");
+                let why = || match reason.starts_with(&row.file) {
+                    true => reason.to_owned(),
+                    false => format!("{}: {reason}", row.file),
+                };
+                self.unreadable.extend((!row.is_trivial()).then(why));
             }
-            let time = Time::of(row, self.matrices);
+            let asked = self.planned.map(|products| row.clone().with_setup(products));
+            let time = Time::of(asked.as_ref().unwrap_or(row), self.matrices);
             self.times.entry(Setting::of(row, self.threads)).or_default().extend(time);
         }
     }
 
-    fn write(&self, err: &mut dyn Write, interrupted: bool) -> io::Result<()> {
+    fn write(&self, err: &mut dyn Write, width: Option<u16>, interrupted: bool) -> io::Result<()> {
         let of = |status| self.rows.get(&status).copied().unwrap_or(0);
-        let Self { matrices, trivial, unreadable, .. } = self;
+        let Self { matrices, trivial, .. } = self;
+        let unreadable = self.unreadable.len();
         let stopped = if interrupted { "interrupted after " } else { "" };
         writeln!(
             err,
@@ -195,10 +242,20 @@ impl Tally {
             of(Status::Failed),
             of(Status::Timeout)
         )?;
+        for why in self.unreadable.iter().take(NAMED) {
+            writeln!(err, "not measured: {why}")?;
+        }
+        if unreadable > NAMED {
+            writeln!(err, "and {} more: their rows have no method", unreadable - NAMED)?;
+        }
         for (setting, times) in self.times.iter().filter(|group| !group.1.is_empty()) {
-            let standings = Standings::of(times);
-            writeln!(err, "\n{setting}\n{}", standings.table().to_text(None))?;
-            standings.notes().iter().try_for_each(|note| writeln!(err, "{note}"))?;
+            let standings = Standings::of(times).together();
+            let planned =
+                self.planned.map(|products| format!(", {products} products with their setup"));
+            writeln!(err, "\n{setting}{}", planned.unwrap_or_default())?;
+            writeln!(err, "{}", standings.table().to_text(width))?;
+            let lines = standings.notes().into_iter().chain(answer(times));
+            lines.into_iter().try_for_each(|line| writeln!(err, "{}", wrapped(&line, width)))?;
         }
         Ok(())
     }

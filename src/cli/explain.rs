@@ -9,6 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 
+use super::args::AddedArgs;
 use super::measure::PrecisionChoice;
 use super::output::{OutputArgs, TextOrJson, form};
 use super::sources::{of_matrix, source};
@@ -57,6 +58,8 @@ pub struct ExplainArgs {
     #[arg(long, value_enum)]
     pub format: Option<TextOrJson>,
     #[command(flatten)]
+    pub added: AddedArgs,
+    #[command(flatten)]
     pub output: OutputArgs,
 }
 
@@ -71,7 +74,7 @@ impl ExplainArgs {
             bail!("{} selects {} methods: choose one", self.method, methods.len())
         };
         let (name, device) = (choice.name(), choice.method.device());
-        let why = "does not run on a GPU, so it has no kernel to explain";
+        let why = "runs on the CPU, and explain describes kernels of GPUs; its row has the share of the peak bandwidth";
         ensure!(device == Device::Gpu, "{name} {why}");
         let precision =
             self.precision.single().context("--precision both: choose one precision")?;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use clap::error::ErrorKind;
 use clap::{Args, Parser};
 
+use super::args::AddedArgs;
 use super::output::ExportArgs;
 use super::values::{MethodName, device, distinct, finite, seconds, whole, whole_from};
 use crate::bench::plan::{CacheState, Fill, MAX_ROUNDS, Protocol, Settings, Values};
@@ -24,138 +25,155 @@ use spmv_methods::simd::Isa;
 pub const NOTHING: &str =
     "nothing was measured: no method has a correct result; the reason is in each row";
 
+/// The headings of options in help texts.
+pub const WHAT: &str = "What to measure";
+pub const LONG: &str = "How long to measure";
+pub const OUTPUT: &str = "Output";
+pub const GPU: &str = "GPU";
+pub const ADVANCED: &str = "Advanced";
+
 /// The arguments that all measuring commands have in common.
 #[derive(Clone, Debug, Args)]
 pub struct MeasureArgs {
+    #[command(flatten)]
+    pub added: AddedArgs,
     /// Methods to run: names or patterns such as 'mkl-*', separated by commas, optionally with parameters:
     /// gpu-light:level=vector. `spmv-bench methods` lists all of them [default: all]
-    #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = MethodName,
+    #[arg(help_heading = WHAT, long, value_name = "A,B", value_delimiter = ',', value_parser = MethodName,
           hide_possible_values = true)]
     pub methods: Option<Vec<String>>,
     /// Where to run: cpu, gpu, all, the number of a GPU, or modelled GPUs: model:h200, model:v100,a100, model:FILE.toml
-    #[arg(long, value_name = "cpu|gpu|all|N|model:NAME", default_value = "all", value_parser = device)]
+    #[arg(help_heading = WHAT, long, value_name = "cpu|gpu|all|N|model:NAME", default_value = "all", value_parser = device)]
     pub device: DeviceChoice,
+    /// The number of products that you plan with the matrix: tables and the answer then count the setup and N products,
+    /// and methods that choose by it, such as auto, are told
+    #[arg(help_heading = WHAT, long, value_name = "N", value_parser = whole_from(1, u32::MAX))]
+    pub products: Option<u32>,
     /// The number of the GPU if there are several [default: 0]
-    #[arg(long, value_name = "N", value_parser = whole::<usize>)]
+    #[arg(help_heading = GPU, hide_short_help = true, long, value_name = "N", value_parser = whole::<usize>)]
     pub gpu: Option<usize>,
     /// Precision of the matrix values and of the vectors; several may be given: f64,f32 is the same as both
-    #[arg(long, value_enum, default_value = "f64", value_delimiter = ',')]
+    #[arg(help_heading = WHAT, long, value_enum, default_value = "f64", value_delimiter = ',')]
     pub precision: Vec<PrecisionChoice>,
     /// The same as --precision f32
-    #[arg(long, conflicts_with = "precision")]
+    #[arg(help_heading = WHAT, hide_short_help = true, long, conflicts_with = "precision")]
     pub fp32: bool,
     /// Number of threads of the parallel methods, each bound to a CPU; several may be given: 1,2,4. Methods with
     /// one thread and GPU methods are measured once, together with the largest number [default: one per core, or
     /// fewer if a control group (cgroup) limits the CPU time]
-    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = whole::<usize>)]
+    #[arg(help_heading = WHAT, long, value_name = "N", value_delimiter = ',', value_parser = whole::<usize>)]
     pub threads: Vec<usize>,
     /// The published measurement protocol whose settings are used; the options below override single settings
-    #[arg(long, value_enum, default_value = "merge-spmv")]
+    #[arg(help_heading = LONG, hide_short_help = true, long, value_enum, default_value = "merge-spmv")]
     pub protocol: Protocol,
     /// Number of timed products [default: 2^34 / nonzeros, but at least 100 and at most 200000, or at most
     /// 50000 on a GPU; or as in the protocol]
-    #[arg(long, value_name = "N", value_parser = whole_from(1, u32::MAX))]
+    #[arg(help_heading = LONG, hide_short_help = true, long, value_name = "N", value_parser = whole_from(1, u32::MAX))]
     pub iterations: Option<u32>,
     /// Number of untimed products before each round; at least one runs [default: 5, or as in the protocol]
-    #[arg(long, value_name = "N", value_parser = whole::<usize>)]
+    #[arg(help_heading = LONG, hide_short_help = true, long, value_name = "N", value_parser = whole::<usize>)]
     pub warmups: Option<usize>,
     /// Time each method on each matrix for at least this many seconds [default: 0, or as in the protocol]
-    #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
+    #[arg(help_heading = LONG, hide_short_help = true, long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
     pub min_time: Option<Duration>,
     /// Start no further product of a method on a matrix after this many seconds [default: 2, or as in
     /// the protocol; 0.3 if no matrix is named]
-    #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
+    #[arg(help_heading = LONG, long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
     pub max_time: Option<Duration>,
     /// Stop a method if it takes longer than this many seconds on a matrix, including setup and verification
     /// [default: 900]
-    #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
+    #[arg(help_heading = LONG, hide_short_help = true, long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
     pub timeout: Option<Duration>,
     /// Skip a matrix or method if it would need more than this much memory: 16GiB, 500M or a number of bytes.
     /// The free memory is always an upper limit [default: the free memory]
-    #[arg(long, value_name = "SIZE")]
+    #[arg(help_heading = ADVANCED, hide_short_help = true, long, value_name = "SIZE")]
     pub max_memory: Option<Size>,
     /// Number of rounds; in each round every method is measured in turn. With 1, each method is measured
     /// completely before the next one, and only one is in memory at a time [default: 6, or as in the
     /// protocol]
-    #[arg(long, value_name = "N", value_parser = whole_from(1, MAX_ROUNDS))]
+    #[arg(help_heading = LONG, hide_short_help = true, long, value_name = "N", value_parser = whole_from(1, MAX_ROUNDS))]
     pub rounds: Option<u32>,
+    /// Number of child processes among which the rounds of CPU methods are divided, at least two to each: times differ more
+    /// between processes than within one [default: 3, or 1 with another protocol]
+    #[arg(help_heading = LONG, hide_short_help = true, long, value_name = "N", value_parser = whole_from(1, 100))]
+    pub processes: Option<u32>,
     /// State of the CPU or GPU caches before each timed sample; several may be given: hot,cold [default: hot,
     /// or cold if the protocol requires it]
-    #[arg(long, value_enum, value_delimiter = ',')]
+    #[arg(help_heading = WHAT, hide_short_help = true, long, value_enum, value_delimiter = ',')]
     pub cache: Vec<CacheState>,
     /// The factor alpha of y = alpha A x + beta y
-    #[arg(long, default_value_t = 1.0, allow_negative_numbers = true, value_parser = finite)]
+    #[arg(help_heading = WHAT, hide_short_help = true, long, default_value_t = 1.0, allow_negative_numbers = true, value_parser = finite)]
     pub alpha: f64,
     /// The factor beta of y = alpha A x + beta y; with 0 the old y is not read
-    #[arg(long, default_value_t = 0.0, allow_negative_numbers = true, value_parser = finite)]
+    #[arg(help_heading = WHAT, hide_short_help = true, long, default_value_t = 0.0, allow_negative_numbers = true, value_parser = finite)]
     pub beta: f64,
     /// The values of the vector x [default: random, or as in the protocol]
-    #[arg(long, value_enum)]
+    #[arg(help_heading = WHAT, hide_short_help = true, long, value_enum)]
     pub x: Option<Fill>,
     /// The values of the matrix: as stored in the file, or replaced before any method runs
-    #[arg(long, value_enum, default_value = "stored")]
+    #[arg(help_heading = WHAT, hide_short_help = true, long, value_enum, default_value = "stored")]
     pub values: Values,
     /// Seed of the random numbers of x and of --values random
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u64>)]
+    #[arg(help_heading = ADVANCED, hide_short_help = true, long, value_name = "N", default_value_t = 1, value_parser = whole::<u64>)]
     pub seed: u64,
     /// Multiply by the transpose, y = alpha A^T x + beta y
-    #[arg(long)]
+    #[arg(help_heading = WHAT, hide_short_help = true, long)]
     pub transpose: bool,
     /// Reorder the rows and columns of each matrix (P A P^T) before any method runs; x and y are reordered in
     /// the same way. Several may be given: natural,rcm. The time for reordering is reported separately and is
     /// not part of any method. Only for square matrices. (The authors of the paper csr-k use rcm for the
     /// libraries, but not for CSR-k and CSR5.)
-    #[arg(long, value_enum, default_value = "natural", value_delimiter = ',')]
+    #[arg(help_heading = WHAT, hide_short_help = true, long, value_enum, default_value = "natural", value_delimiter = ',')]
     pub order: Vec<Order>,
     /// Vector instruction set for this program's own methods, and the widest that MKL may use [default: the
     /// widest that this CPU supports]
-    #[arg(long, value_enum)]
+    #[arg(help_heading = ADVANCED, hide_short_help = true, long, value_enum)]
     pub isa: Option<Isa>,
     /// Use only the stored triangle of a symmetric or skew-symmetric file
-    #[arg(long)]
+    #[arg(help_heading = WHAT, hide_short_help = true, long)]
     pub no_expand: bool,
     /// A file that defines further matrices and sets for stand-in:…, in the format of the project's datasets.toml
-    #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = ADVANCED, hide_short_help = true, long, value_name = "FILE")]
     pub datasets: Option<PathBuf>,
     /// Neither read nor write the cache of parsed matrices
-    #[arg(long)]
+    #[arg(help_heading = ADVANCED, hide_short_help = true, long)]
     pub no_cache: bool,
     /// Format of the results [default: from the extension of --output (.csv, .json, .md or .txt), else text
     /// for one matrix (lines with --quiet) and csv for a corpus]
-    #[arg(long, value_enum)]
+    #[arg(help_heading = OUTPUT, long, value_enum)]
     pub format: Option<Format>,
     /// Write the results to this file, and the run record (settings and machine) to FILE.run.json
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(help_heading = OUTPUT, long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Replace files that already exist
-    #[arg(long)]
+    #[arg(help_heading = OUTPUT, hide_short_help = true, long)]
     pub force: bool,
     #[command(flatten)]
     pub exports: ExportArgs,
     /// Order of the rows in text and Markdown tables; csv, json and lines always use the order in which the
     /// methods run
-    #[arg(long, value_enum, value_name = "BY", default_value = "command")]
+    #[arg(help_heading = OUTPUT, long, value_enum, value_name = "BY", default_value = "command")]
     pub sort: Sort,
     /// Write the run record (command, settings, machine, bandwidth, libraries) to this file
-    #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = OUTPUT, hide_short_help = true, long, value_name = "FILE")]
     pub run_record: Option<PathBuf>,
     /// Do not measure the machine's memory bandwidth for the run record: it takes some seconds and 2 GiB
-    #[arg(long)]
+    #[arg(help_heading = ADVANCED, hide_short_help = true, long)]
     pub no_bandwidth: bool,
     /// Set aside a part of a GPU's L2 cache for x (an access policy window), from compute capability 8.0 on. The note of
     /// each row states its size
-    #[arg(long)]
+    #[arg(help_heading = GPU, hide_short_help = true, long)]
     pub persist_x: bool,
     /// Also time each kernel and library call of a product on a GPU; shown in the formats text and json
-    #[arg(long)]
+    #[arg(help_heading = GPU, hide_short_help = true, long)]
     pub stages: bool,
     /// Measure each GPU method twice: with its kernels launched one by one, and as one CUDA graph; the method
     /// name in the graph rows ends in :graph=on
-    #[arg(long)]
+    #[arg(help_heading = GPU, hide_short_help = true, long)]
     pub graphs: bool,
     /// Print only errors to stderr. The results for one matrix are one line per method, unless --format or the
     /// extension of --output selects another format
-    #[arg(long, short)]
+    #[arg(help_heading = OUTPUT, long, short)]
     pub quiet: bool,
 }
 
@@ -244,11 +262,13 @@ impl MeasureArgs {
             max_time: self.max_time.unwrap_or(protocol.max_time),
             timeout: self.timeout.unwrap_or(protocol.timeout),
             rounds: self.rounds.map_or(protocol.rounds, |n| n as usize),
+            processes: self.processes.map_or(protocol.processes, |n| n as usize),
             cache: self.caches()[0],
             alpha: self.alpha,
             beta: self.beta,
             x: self.x.unwrap_or(protocol.x),
             values: self.values,
+            planned: self.products,
             seed: self.seed,
             transpose: self.transpose,
             isa: self.isa.unwrap_or(protocol.isa),

@@ -9,6 +9,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use serde::Serialize;
 
+use super::args::AddedArgs;
 use super::output::{OutputArgs, form};
 use super::values::MethodName;
 use super::{CommandStatus, Env};
@@ -30,6 +31,8 @@ pub struct MethodsArgs {
     /// to MKL and their memory relative to CSR
     #[arg(long, value_name = "CSV", conflicts_with_all = ["patterns", "format"])]
     pub results: Option<PathBuf>,
+    #[command(flatten)]
+    pub added: AddedArgs,
     #[command(flatten)]
     pub output: OutputArgs,
 }

@@ -91,8 +91,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>, env: &mut Env) -> Result<Co
     if let Some(verdict) = ranks::run(cli.command.is_none().then_some(&cli.single), &words, env)? {
         return Ok(verdict);
     }
-    if cli.command.as_ref().is_none_or(Command::uses_methods) {
-        plugins::add(&cli.plugins, &cli.kernels, env.program.as_deref())?;
+    if let Some(added) = cli.added() {
+        plugins::add(&added.plugins, &added.kernels, env.program.as_deref())?;
     }
     match cli.command {
         None => single::run(&cli.single, words, env),

@@ -12,6 +12,7 @@ use spmv_methods::plugin;
 /// The header of the interface, which each folder contains.
 const HEADER: &str = include_str!("../../plugins/spmv_method.h");
 const README: &str = include_str!("../../plugins/templates/README.md");
+const THREADS: &str = include_str!("../../plugins/threads.h");
 
 #[derive(Debug, Args)]
 pub struct NewMethodArgs {
@@ -19,6 +20,9 @@ pub struct NewMethodArgs {
     pub language: Language,
     /// The name of the method, and of the new folder: small letters, digits, - and _
     pub name: String,
+    /// Use the threads of OpenMP, each bound to its CPU, instead of those of the program; for C
+    #[arg(long)]
+    pub openmp: bool,
     /// The folder to write [default: NAME]
     #[arg(long, short, value_name = "DIR")]
     pub output: Option<PathBuf>,
@@ -92,11 +96,15 @@ pub fn run(args: &NewMethodArgs, env: &mut Env) -> Result<CommandStatus> {
     let readme = README.replace("@BUILD@", build).replace("@LIBRARY@", library);
     let of_plugin = [("spmv_method.h", HEADER), ("README.md", &readme)];
     let is_plugin = args.language != Language::Cuda;
+    ensure!(!args.openmp || args.language == Language::C, "--openmp: choose the language c");
     let files = args.language.files().iter().copied();
-    for (file, text) in files.chain(of_plugin.into_iter().filter(|_| is_plugin)) {
+    let of_openmp = args.openmp.then_some(("threads.h", THREADS));
+    let of_plugin = of_plugin.into_iter().filter(|_| is_plugin).chain(of_openmp);
+    for (file, text) in files.chain(of_plugin) {
+        let text = if args.openmp { with_openmp(text) } else { text.to_owned() };
         let file = folder.join(filled(file, name));
         fs::create_dir_all(file.parent().expect("a file is in a folder"))
-            .and_then(|()| fs::write(&file, filled(text, name)))
+            .and_then(|()| fs::write(&file, filled(&text, name)))
             .with_context(|| format!("cannot write {}", file.display()))?;
     }
     let next = match is_plugin {
@@ -109,6 +117,24 @@ pub fn run(args: &NewMethodArgs, env: &mut Env) -> Result<CommandStatus> {
          measure it."
     )?;
     Ok(CommandStatus::Ok)
+}
+
+/// What the template in C has in place of the threads of the program.
+const OPENMP: [(&str, &str); 4] = [
+    (
+        "#include \"spmv_method.h\"\n\n/* What",
+        "#include \"spmv_method.h\"\n#include \"threads.h\"\n\n/* What",
+    ),
+    ("    s->csr = csr;\n    *handle", "    s->csr = csr;\n    bind_threads(ctx);\n    *handle"),
+    (
+        "    return s->ctx->parallel(s->ctx, share, s);\n",
+        "#pragma omp parallel num_threads((int)s->ctx->threads)\n    share(s, (uint32_t)omp_get_thread_num());\n    return SPMV_OK;\n",
+    ),
+    ("-std=c99 -O3", "-std=c99 -D_GNU_SOURCE -fopenmp -O3"),
+];
+
+fn with_openmp(template: &str) -> String {
+    OPENMP.iter().fold(template.to_owned(), |text, (from, to)| text.replace(from, to))
 }
 
 fn filled(template: &str, name: &str) -> String {

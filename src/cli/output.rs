@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf, absolute};
 use anyhow::{Result, anyhow, ensure};
 use clap::{Args, ValueEnum};
 
+use super::measure::OUTPUT;
 use crate::record::output::{self, Output};
 use crate::record::write::{Format, Reporter};
 
@@ -40,13 +41,13 @@ impl OutputArgs {
 pub struct ExportArgs {
     /// Also write the results to this file as CSV. This option and the next two cannot be used with corpus
     /// --resume, because the file would not contain the earlier rows
-    #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = OUTPUT, hide_short_help = true, long, value_name = "FILE")]
     pub export_csv: Option<PathBuf>,
     /// Also write the results to this file as JSON
-    #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = OUTPUT, hide_short_help = true, long, value_name = "FILE")]
     pub export_json: Option<PathBuf>,
     /// Also write the results to this file as Markdown tables
-    #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = OUTPUT, hide_short_help = true, long, value_name = "FILE")]
     pub export_markdown: Option<PathBuf>,
 }
 

@@ -1,25 +1,46 @@
 //! `spmv-bench report`: writes a report of result files, or prints their main tables.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail, ensure};
 use clap::Args;
 
+use super::output::OutputArgs;
+use super::values::whole_from;
 use super::{CommandStatus, Env};
 use crate::record::ginkgo::Unit;
 use crate::record::output;
+use crate::record::read::RecordedRow;
 use crate::record::terminal::shown;
-use crate::record::write::Format;
-use crate::report::overview;
+use crate::report::overview::{self, Question};
+use crate::report::select::{Conditions, Select};
 
 #[derive(Debug, Args)]
 pub struct ReportArgs {
     /// Result files, written with --format csv, by corpus, or by the benchmarks of Ginkgo
     #[arg(required = true, value_name = "FILE")]
     pub results: Vec<PathBuf>,
-    /// The folder for the report; or a file name that ends in .html, to write only the page
-    #[arg(short, long, value_name = "DIR|FILE.html")]
+    /// The folder for the report; or one file: a page (.html), the tables in LaTeX (.tex) or Markdown (.md), or the chart
+    /// of --chart (.svg)
+    #[arg(short, long, value_name = "DIR|FILE")]
     pub output: Option<PathBuf>,
+    /// Show only these methods: names or patterns such as 'mkl-*', separated by commas
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub methods: Vec<Select>,
+    /// Show only rows that meet conditions on their columns: 'precision = f64 && num_nonzeros > 1e6'
+    #[arg(long = "where", value_name = "CONDITIONS")]
+    pub conditions: Option<Conditions>,
+    /// The chart that is written to a .svg file: profile, plane, speedup, heat, best, roofline, amortisation or threads
+    #[arg(long, value_name = "KIND", requires = "output")]
+    pub chart: Option<String>,
+    /// Spread the setup of each method over N products: times, rates and rankings are then those of a product with its
+    /// share of the setup
+    #[arg(long, value_name = "N", value_parser = whole_from(1, u32::MAX))]
+    pub products: Option<u32>,
+    /// Show means over matrices whose values repeat and over others apart
+    #[arg(long)]
+    pub by_values: bool,
     /// Replace an earlier report or page; other files in the folder are never changed
     #[arg(long)]
     pub force: bool,
@@ -44,32 +65,75 @@ impl GinkgoArgs {
 }
 
 pub fn run(args: &ReportArgs, env: &mut Env) -> Result<CommandStatus> {
-    let ending = args.output.as_deref().filter(|path| !path.is_dir()).and_then(Path::extension);
-    let is_page = ending.is_some_and(|ending| ending == "html");
-    if let Some(path) = &args.output {
-        let shown = path.display();
-        ensure!(
-            is_page || Format::of_name(path).is_none() || path.is_dir(),
-            "{shown}: a report has several files; use a folder, or a page that ends in .html"
-        );
-        let page = if is_page { path.clone() } else { path.join("report.html") };
-        if is_page || page.exists() {
-            output::check(&page, args.force)?;
-        }
-    }
-    let files = overview::read(&args.results, args.ginkgo.ginkgo_times)?;
+    let form = Form::of(args)?;
+    let mut files = overview::read(&args.results, args.ginkgo.ginkgo_times)?;
     args.ginkgo.check(files.iter().any(|file| file.note.is_some()))?;
-    match &args.output {
-        Some(page) if is_page => {
-            let html = overview::page(&files).to_html();
-            output::write_whole(page, args.force, |out| out.write_all(html.as_bytes()))?;
-        }
-        Some(folder) => {
-            for path in overview::page(&files).write(folder)? {
+    for file in &mut files {
+        file.lines.retain(|line| args.wants(line));
+    }
+    let question = Question { planned: args.products, by_values: args.by_values };
+    let text = match form {
+        Form::Folder(folder) => {
+            for path in overview::page(&files, question).write(folder)? {
                 writeln!(env.stderr, "{}", path.display())?;
             }
+            return Ok(CommandStatus::Ok);
         }
-        None => write!(env.stdout, "{}", shown(&overview::main_tables(&files).to_text(env.width)))?,
+        Form::Terminal => {
+            shown(&overview::main_tables(&files, question).to_text(env.width)).into_owned()
+        }
+        Form::Html => overview::page(&files, question).to_html(),
+        Form::Markdown => overview::main_tables(&files, question).to_markdown(),
+        Form::Latex => overview::main_tables(&files, question).to_latex(),
+        Form::Chart(kind) => overview::chart(&files, question, kind)?,
+    };
+    let output = OutputArgs { output: args.output.clone(), force: args.force };
+    output.write(text.as_bytes(), env.stdout).map(|()| CommandStatus::Ok)
+}
+
+/// What is written.
+enum Form<'a> {
+    Terminal,
+    Folder(&'a Path),
+    Html,
+    Markdown,
+    Latex,
+    Chart(&'a str),
+}
+
+impl<'a> Form<'a> {
+    /// Returns the form that the name of the output asks for. An existing file is replaced only by --force.
+    fn of(args: &'a ReportArgs) -> Result<Self> {
+        let Some(path) = &args.output else { return Ok(Self::Terminal) };
+        let ending = path.extension().filter(|_| !path.is_dir()).and_then(OsStr::to_str);
+        let form = match (ending, &args.chart) {
+            (Some("svg"), Some(kind)) => Self::Chart(kind),
+            (Some("html"), None) => Self::Html,
+            (Some("md"), None) => Self::Markdown,
+            (Some("tex"), None) => Self::Latex,
+            (None, None) => Self::Folder(path),
+            (Some("svg"), None) => bail!("{}: choose the chart with --chart", path.display()),
+            (_, Some(_)) => bail!("--chart is written to one file that ends in .svg"),
+            (Some(ending), None) => bail!(
+                "{}: a report is not written as .{ending}; use a folder, or a file that ends in .html, .md, .tex or, with \
+                 --chart, .svg",
+                path.display()
+            ),
+        };
+        let read: Vec<_> = args.results.iter().map(PathBuf::as_path).collect();
+        let page = path.join("report.html");
+        match form {
+            Self::Folder(_) if page.exists() => output::check(&page, args.force)?,
+            Self::Folder(_) => {}
+            _ => OutputArgs { output: Some(path.clone()), force: args.force }.check(&read)?,
+        }
+        Ok(form)
     }
-    Ok(CommandStatus::Ok)
+}
+
+impl ReportArgs {
+    fn wants(&self, line: &RecordedRow) -> bool {
+        let is_named = self.methods.is_empty() || self.methods.iter().any(|it| it.meets(line));
+        is_named && self.conditions.as_ref().is_none_or(|conditions| conditions.passes(line))
+    }
 }

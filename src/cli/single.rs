@@ -5,10 +5,10 @@ mod live;
 use std::ffi::{OsStr, OsString};
 use std::time::Duration;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, anyhow, bail, ensure};
 use clap::Args;
 
-use super::measure::{MeasureArgs, NOTHING};
+use super::measure::{ADVANCED, MeasureArgs, NOTHING};
 use super::output::finish;
 use super::sources::{bytes_of, of_matrix, source};
 use super::{CommandStatus, Env};
@@ -18,6 +18,9 @@ use crate::campaign::{Campaign, Plan, Work};
 use crate::record::row::Row;
 use crate::record::write::Format;
 use live::Live;
+use spmv_matrix::archive::is_archive;
+use spmv_matrix::memory::ReadBounds;
+use spmv_matrix::source::Source;
 
 /// The matrix that is measured if the command line names none.
 const DEFAULT_MATRIX: &str = "gen:grid2d,n=1000,points=5,random=1";
@@ -41,7 +44,7 @@ pub struct SingleArgs {
     #[arg(long, value_name = "MATRIX", conflicts_with = "matrix")]
     pub mtx: Option<OsString>,
     /// Measure in this process instead of a child process; a crash or lack of memory then ends the whole run
-    #[arg(long)]
+    #[arg(help_heading = ADVANCED, hide_short_help = true, long)]
     pub no_isolate: bool,
     #[command(flatten)]
     pub measure: MeasureArgs,
@@ -67,17 +70,35 @@ impl SingleArgs {
     }
 }
 
+/// Reports a defect of the first lines of a file before anything else is printed. Archives and streams are read only once.
+fn check_header(source: &Source) -> Result<()> {
+    let Source::File(path) = source else { return Ok(()) };
+    let is_results = path.extension().is_some_and(|ending| ending == "csv" || ending == "json");
+    let shown = path.display();
+    ensure!(
+        !is_results,
+        "{shown} has results, not a matrix: `spmv-bench report {shown}` shows them"
+    );
+    if path.is_file() && !is_archive(path) {
+        let file = source.open(true, ReadBounds::NONE);
+        let checked = file.and_then(|file| file.check());
+        checked.map_err(|error| anyhow!("{}", of_matrix(source, &error.to_string())))?;
+    }
+    Ok(())
+}
+
 pub fn run(args: &SingleArgs, command: Vec<String>, env: &mut Env) -> Result<CommandStatus> {
     let count = 1 + args.further.len();
     ensure!(count == 1, "{count} matrices are given; `spmv-bench corpus` measures several");
     let measure = &args.measure();
     let source = source(args.word(), measure.datasets.as_deref())?;
+    check_header(&source)?;
     measure.check_files([&source].into_iter())?;
     measure.check_new()?;
     let format = measure.format_of_one()?;
     let plan = Plan { skip_trivial: false, ..measure.plan() };
     let mut campaign = Campaign::start(&plan, !args.no_isolate, command, env)?;
-    let reporter = measure.reporter(format, env.stdout)?;
+    let reporter = measure.reporter(format, env.stdout, env.width)?;
     let mut exporters = measure.exporters()?;
     campaign.recording.begin(measure.record_path(), env.stderr)?;
     let mut live = Live::new(reporter, format.is_written_at_once() && measure.output.is_none());
@@ -101,6 +122,7 @@ pub fn run(args: &SingleArgs, command: Vec<String>, env: &mut Env) -> Result<Com
     if interrupted {
         writeln!(env.stderr, "interrupted: the results of {source} are incomplete")?;
     }
-    ensure!(interrupted || report.rows().any(Row::is_ok), NOTHING);
+    let has_result = |row: &Row| row.is_ok() || row.is_bad() && row.method_name.is_some();
+    ensure!(interrupted || report.rows().any(has_result), NOTHING);
     Ok(if interrupted || report.is_bad() { CommandStatus::Bad } else { CommandStatus::Ok })
 }

@@ -33,11 +33,18 @@ impl TypedValueParser for MethodName {
     }
 }
 
-/// Parses a number of seconds from 0 to [`MOST_SECONDS`].
+/// The units of times, in seconds. A number without a unit is in seconds.
+const UNITS: [(&str, f64); 5] = [("ms", 1e-3), ("min", 60.0), ("s", 1.0), ("h", 3600.0), ("", 1.0)];
+
+/// Parses a time from 0 to [`MOST_SECONDS`]: 2, 0.5, 300ms, 2s, 15min, 1h.
 pub fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds = number(text)?;
+    let unit = UNITS.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, factor)));
+    let (text, factor) = unit.unwrap_or((text, &1.0));
+    let seconds = number(text)? * factor;
     let time = Duration::try_from_secs_f64(seconds).ok().filter(|_| seconds <= MOST_SECONDS);
-    time.ok_or_else(|| format!("it must be a number of seconds from 0 to {MOST_SECONDS:e}"))
+    time.ok_or_else(|| {
+        format!("it must be a time from 0 to {MOST_SECONDS:e} seconds, such as 0.5, 300ms or 2min")
+    })
 }
 
 pub fn whole<N: FromStr>(text: &str) -> Result<N, String> {

@@ -27,7 +27,7 @@ enum Effect {
 type Fact = (&'static str, &'static str, Option<&'static str>, Effect);
 
 /// The facts of a run that affect its rows or times, in addition to its cells and libraries.
-const FACTS: [Fact; 27] = [
+const FACTS: [Fact; 29] = [
     ("alpha", "/settings/alpha", Some("--alpha"), Product),
     ("beta", "/settings/beta", Some("--beta"), Product),
     ("values", "/settings/values", Some("--values"), Product),
@@ -42,7 +42,9 @@ const FACTS: [Fact; 27] = [
     ("gpu", "/gpu/name", None, Times),
     ("protocol", "/settings/protocol", Some("--protocol"), Times),
     ("rounds", "/settings/rounds", Some("--rounds"), Times),
+    ("processes", "/settings/processes", Some("--processes"), Times),
     ("iterations", "/settings/iterations", Some("--iterations"), Times),
+    ("planned", "/settings/planned", Some("--products"), Times),
     ("warmups", "/settings/warmups", Some("--warmups"), Times),
     ("min_time", "/settings/min_time", Some("--min-time"), Times),
     ("max_time", "/settings/max_time", Some("--max-time"), Times),

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::answer::contest;
 use super::row::{MatrixFacts, Row};
 use super::run::{Library, RowKey};
 use crate::bench::metrics::{break_even, compulsory_bytes, gbs};
@@ -67,9 +68,9 @@ impl Group {
             == (cell.precision, cell.device, cell.cache, cell.order)
     }
 
+    /// Returns the fastest row. A method that chose one of the other rows does not compete with it.
     pub fn fastest(&self) -> Option<usize> {
-        let timed =
-            self.rows.iter().enumerate().filter_map(|(k, row)| Some((k, row.typical_ms()?)));
+        let timed = contest(&self.rows).filter_map(|(k, row)| Some((k, row.typical_ms()?)));
         timed.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(k, _)| k)
     }
 
@@ -77,7 +78,7 @@ impl Group {
     pub fn as_fast_as_the_fastest(&self) -> impl Iterator<Item = &str> {
         let fastest = self.fastest();
         let end = fastest.and_then(|index| Some(self.rows[index].interval_ms()?.1));
-        let others = self.rows.iter().enumerate().filter(move |other| Some(other.0) != fastest);
+        let others = contest(&self.rows).filter(move |other| Some(other.0) != fastest);
         let close = others.filter(move |(_, row)| {
             row.interval_ms().zip(end).is_some_and(|((low, _), end)| low <= end)
         });
@@ -127,8 +128,9 @@ impl Row {
     fn note_gap_to_fastest(&mut self, times: &[(String, f64)]) {
         let fastest = times.iter().min_by(|a, b| a.1.total_cmp(&b.1));
         let (Some((best, best_ms)), Some(ms)) = (fastest, self.typical_ms()) else { return };
+        let is_best = ms <= *best_ms || self.picked() == Some(best);
         if let Some(reason) = &mut self.reason {
-            *reason += &match ms <= *best_ms {
+            *reason += &match is_best {
                 true => "; the fastest of the run".into(),
                 false => format!("; {:.2} times the time of the fastest, {best}", ms / best_ms),
             };

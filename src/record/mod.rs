@@ -1,13 +1,16 @@
 //! The output of runs: rows, reports and run records, and the writers of their formats. Nothing here measures.
 
+pub mod answer;
 pub mod cells;
 pub mod column;
 pub mod facts;
 pub mod file;
 pub mod filter;
 pub mod ginkgo;
+pub mod google;
 pub mod group;
 pub mod infinite;
+pub mod joined;
 pub mod lines;
 pub mod output;
 pub mod read;

@@ -264,6 +264,43 @@ impl Row {
         Some(rate * self.avg_spmv_ms? / self.typical_ms()?)
     }
 
+    /// Returns the time of what is done once per matrix: the setup, and the ordering if there is one, in milliseconds.
+    pub fn once_ms(&self) -> Option<f64> {
+        Some(self.setup_ms? + self.order_ms.unwrap_or(0.0))
+    }
+
+    /// Returns the row with times that include what is done once, spread over this number of products, in place of a setup.
+    /// A row without the time of its setup has no times.
+    pub fn with_setup(self, products: u32) -> Self {
+        let share = self.once_ms().map(|once| once / f64::from(products));
+        let add = |ms: Option<f64>| Some(ms? + share?);
+        let slower = add(self.avg_spmv_ms).zip(self.avg_spmv_ms).map(|(with, alone)| alone / with);
+        let rate = |rate: Option<f64>| Some(rate? * slower?);
+        Self {
+            setup_ms: share.map(|_| 0.0),
+            order_ms: None,
+            avg_spmv_ms: add(self.avg_spmv_ms),
+            min_ms: add(self.min_ms),
+            median_ms: add(self.median_ms),
+            max_ms: add(self.max_ms),
+            ci95_low_ms: add(self.ci95_low_ms),
+            ci95_high_ms: add(self.ci95_high_ms),
+            percent_of_peak: rate(self.percent_of_peak),
+            required_percent_of_peak: rate(self.required_percent_of_peak),
+            gflops: rate(self.gflops),
+            effective_gbs: rate(self.effective_gbs),
+            compulsory_gbs: rate(self.compulsory_gbs),
+            ..self
+        }
+    }
+
+    /// Returns the method, with its parameters, that this one chose, if it is one that chooses: its note says so.
+    pub fn picked(&self) -> Option<&str> {
+        let notes = self.reason.as_deref()?.split("; ");
+        let picked = notes.filter_map(|note| note.strip_prefix("picked ")).next()?;
+        picked.split(": ").next()
+    }
+
     pub fn typical_gflops(&self) -> Option<f64> {
         self.typical(self.gflops?)
     }

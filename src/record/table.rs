@@ -98,6 +98,25 @@ pub fn escape_markdown(text: &str) -> String {
     escaped
 }
 
+/// Joins the lines of a text, and writes what LaTeX would not show unchanged in commands that every engine has.
+pub fn escape_latex(text: &str) -> String {
+    let escaped = |letter: char| match letter {
+        '\\' => r"\textbackslash{}".into(),
+        '~' => r"\textasciitilde{}".into(),
+        '^' => r"\textasciicircum{}".into(),
+        '×' => r"$\times$".into(),
+        '±' => r"$\pm$".into(),
+        'α' => r"$\alpha$".into(),
+        'β' => r"$\beta$".into(),
+        '<' | '>' => format!("${letter}$"),
+        '–' => "--".into(),
+        '{' | '}' | '#' | '$' | '%' | '&' | '_' => format!(r"\{letter}"),
+        letter if letter.is_whitespace() => " ".into(),
+        letter => letter.to_string(),
+    };
+    text.chars().map(escaped).collect::<Vec<String>>().concat()
+}
+
 impl Table {
     /// Begins a table with a row per item, to which columns are added.
     pub fn of<T>(items: &[T]) -> Columns<'_, T> {
@@ -131,6 +150,24 @@ impl Table {
         });
         let rule = format!("|{}|", rule.collect::<Vec<_>>().join("|"));
         [&[*head, &rule], rows].concat().join("\n")
+    }
+
+    /// Formats the table for LaTeX with the package booktabs.
+    pub fn to_latex(&self) -> String {
+        let columns = (0..self.columns.len()).map(|c| if self.is_numeric(c) { 'r' } else { 'l' });
+        let line = |cells: &mut dyn Iterator<Item = String>| {
+            let cells: Vec<_> = cells.map(|cell| escape_latex(&cell)).collect();
+            cells.join(" & ") + r" \\"
+        };
+        let mut lines = vec![
+            format!(r"\begin{{tabular}}{{{}}}", columns.collect::<String>()),
+            r"\toprule".into(),
+            line(&mut self.columns.iter().cloned()),
+            r"\midrule".into(),
+        ];
+        lines.extend(self.rows.iter().map(|row| line(&mut row.iter().map(Cell::show))));
+        lines.extend([r"\bottomrule", r"\end{tabular}"].map(String::from));
+        lines.join("\n")
     }
 
     /// Whether a column contains no text, so that it is aligned to the right.
@@ -217,5 +254,15 @@ mod tests {
         assert_eq!(table.to_markdown(), markdown);
         assert!(table.is_numeric(1) && !table.is_numeric(0));
         assert!(table.to_text(Some(40)).contains("a|b"));
+        let latex = r"\begin{tabular}{lr}
+\toprule
+method & ms \\
+\midrule
+a|b & 1.50 \\
+c &  \\
+\bottomrule
+\end{tabular}";
+        assert_eq!(table.to_latex(), latex);
+        assert_eq!(escape_latex("a_1 50 % × {x}"), r"a\_1 50 \% $\times$ \{x\}");
     }
 }

@@ -5,16 +5,28 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// Replaces each character that controls a terminal, except line ends and tabs, by an escape such as `\u{1b}`.
+use console::measure_text_width;
+
+/// What sets and ends a colour of this program's output. A name that contains it can do no harm.
+const COLOURS: [&str; 4] = ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[31m", "\u{1b}[32m"];
+
+/// Replaces each character that controls a terminal, except line ends, tabs and [`COLOURS`], by an escape such as
+/// `\u{1b}`.
 pub fn shown(text: &str) -> Cow<'_, str> {
     if !text.contains(is_command) {
         return Cow::Borrowed(text);
     }
-    let escaped = |character: char| match is_command(character) {
-        true => character.escape_unicode().to_string(),
-        false => character.to_string(),
-    };
-    Cow::Owned(text.chars().map(escaped).collect())
+    let (mut escaped, mut rest) = (String::with_capacity(2 * text.len()), text);
+    while let Some(character) = rest.chars().next() {
+        let colour = COLOURS.iter().find(|colour| rest.starts_with(**colour));
+        let length = colour.map_or(character.len_utf8(), |colour| colour.len());
+        match is_command(character) && colour.is_none() {
+            true => escaped.extend(character.escape_unicode()),
+            false => escaped += &rest[..length],
+        }
+        rest = &rest[length..];
+    }
+    Cow::Owned(escaped)
 }
 
 /// Whether a character is a control character except line end and tab, reorders the text or ends a line.
@@ -24,6 +36,23 @@ fn is_command(character: char) -> bool {
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
     );
     reorders || character.is_control() && !matches!(character, '\n' | '\t')
+}
+
+/// Breaks a line at blanks so that no part is wider than a terminal, and indents the parts after the first.
+pub fn wrapped(line: &str, width: Option<u16>) -> String {
+    let width = width.map_or(usize::MAX, usize::from);
+    let (mut text, mut column) = (String::new(), 0);
+    for word in line.split(' ') {
+        let length = measure_text_width(word);
+        if column > 0 {
+            let breaks = column + 1 + length > width;
+            text += if breaks { "\n  " } else { " " };
+            column = if breaks { 2 } else { column + 1 };
+        }
+        text += word;
+        column += length;
+    }
+    text
 }
 
 /// A writer that escapes text as [`shown`] does. Bytes that are not valid UTF-8 become replacement characters.
@@ -74,6 +103,15 @@ mod tests {
     fn control_characters_are_escaped() {
         assert_eq!(shown(NASTY), HARMLESS);
         assert!(matches!(shown("matrices/größe 1.mtx\n"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn colours_pass_and_lines_are_broken() {
+        assert_eq!(shown("\u{1b}[32m\u{1b}[1ma\u{1b}[0m"), "\u{1b}[32m\u{1b}[1ma\u{1b}[0m");
+        assert_eq!(shown("\u{1b}[33ma\u{1b}[8m"), "\\u{1b}[33ma\\u{1b}[8m");
+        let line = "a  bcd efghijklmn op";
+        assert_eq!(wrapped(line, None), line);
+        assert_eq!(wrapped(line, Some(8)), "a  bcd\n  efghijklmn\n  op");
     }
 
     /// The result does not depend on where the text is split into two writes.

@@ -4,6 +4,11 @@
 
 use std::io::{self, Write};
 
+use console::style;
+
+use super::answer::{answer, contest};
+use super::terminal::wrapped;
+use super::write::Show;
 use super::{Group, MatrixReport};
 use crate::bench::peak::Peak;
 use crate::bench::problem::Reordering;
@@ -51,14 +56,13 @@ pub fn write_matrix(out: &mut dyn Write, report: &MatrixReport) -> io::Result<()
     Ok(())
 }
 
-pub fn write_group(out: &mut dyn Write, group: &Group) -> io::Result<()> {
-    writeln!(out, "\n{}", heading(group))?;
-    let columns = columns(group.peak);
-    writeln!(out, "{}", head(&columns))?;
-    let fastest = group.fastest();
+pub fn write_group(out: &mut dyn Write, group: &Group, show: &Show) -> io::Result<()> {
+    writeln!(out, "\n{}", wrapped(&heading(group), show.width))?;
+    let layout = Layout::of(&group.rows, columns(group.peak, show.planned), show.width);
+    writeln!(out, "{}", layout.head())?;
+    let fastest = group.fastest().filter(|_| contest(&group.rows).nth(1).is_some());
     for (index, (row, stages)) in group.rows.iter().zip(&group.stages).enumerate() {
-        let mark = if fastest == Some(index) { "  <- fastest" } else { "" };
-        writeln!(out, "{}", row_line(row, &columns, mark))?;
+        writeln!(out, "{}", layout.line(row, fastest == Some(index)))?;
         for Stage { name, ms, occupancy, counts, .. } in stages {
             write!(out, "  {name:<30} {:>17}", cell(Some(*ms), 5))?;
             let occupancy = occupancy.map(|share| format!("  occupancy {:.0} %", 100.0 * share));
@@ -66,11 +70,12 @@ pub fn write_group(out: &mut dyn Write, group: &Group) -> io::Result<()> {
             counts.iter().try_for_each(|counts| writeln!(out, "    {counts}"))?;
         }
     }
-    let meaning = meaning(group);
-    if !meaning.is_empty() {
+    let meaning = meaning(group, show.planned);
+    for lines in [layout.footnotes(&group.rows), meaning].iter().filter(|lines| !lines.is_empty()) {
         writeln!(out)?;
+        lines.iter().try_for_each(|line| writeln!(out, "{}", wrapped(line, show.width)))?;
     }
-    meaning.iter().try_for_each(|line| writeln!(out, "{line}"))
+    Ok(())
 }
 
 pub fn write_end(out: &mut dyn Write, report: &MatrixReport) -> io::Result<()> {
@@ -92,9 +97,10 @@ pub fn markdown_end(out: &mut dyn Write, report: &MatrixReport) -> io::Result<()
     writeln!(out, "{status}: {}\n", escape_markdown(reason))
 }
 
-pub fn markdown_group(out: &mut dyn Write, group: &Group) -> io::Result<()> {
+pub fn markdown_group(out: &mut dyn Write, group: &Group, show: &Show) -> io::Result<()> {
     let rows: Vec<_> = group.rows.iter().enumerate().collect();
-    let (columns, fastest) = (columns(group.peak), group.fastest());
+    let columns = columns(group.peak, show.planned);
+    let fastest = group.fastest().filter(|_| contest(&group.rows).nth(1).is_some());
     let remark = |(index, row): &(usize, &Row)| {
         let first = (fastest == Some(*index)).then_some("fastest");
         first.into_iter().chain(row.reason.as_deref()).collect::<Vec<_>>().join("; ")
@@ -102,11 +108,11 @@ pub fn markdown_group(out: &mut dyn Write, group: &Group) -> io::Result<()> {
     let table = Table::of(&rows)
         .column("method", |(_, row)| row.method_name.as_deref())
         .column("result", |(_, row)| result(row))
-        .columns(columns.iter().map(|column| column.name), |(_, row)| {
+        .columns(columns.iter().map(|column| &column.name[..]), |(_, row)| {
             columns.iter().map(|of| (of.of)(row).map(|number| Cell::Decimal(number, of.digits)))
         })
         .column("remark", remark);
-    let (table, meaning) = (table.build().to_markdown(), meaning(group).join(" "));
+    let (table, meaning) = (table.build().to_markdown(), meaning(group, show.planned).join(" "));
     writeln!(out, "{}\n\n{table}\n\n{meaning}\n", heading(group))
 }
 
@@ -138,93 +144,160 @@ pub fn modelled(device: Device) -> Option<String> {
     Some(format!("Times are modelled, not measured: {error}; see docs/gpu-model.md."))
 }
 
-/// The width of the column of method names, in characters.
+/// The width of the column of method names where a table is not fitted to a terminal, in characters.
 const NAME: usize = 21;
+/// The width of the column of results, with the blank before it.
+const RESULT: usize = 8;
 
 type Number = Box<dyn Fn(&Row) -> Option<f64>>;
 
 struct Column {
-    name: &'static str,
+    name: String,
     width: usize,
     digits: usize,
+    /// How early a narrow terminal loses the column: the largest first, 0 never.
+    rank: u8,
     of: Number,
 }
 
-fn columns(peak: Option<Peak>) -> Vec<Column> {
-    let column = |name, [width, digits]: [_; 2], of: fn(&Row) -> Option<f64>| {
-        let of: Number = Box::new(of);
-        Column { name, width, digits, of }
+fn columns(peak: Option<Peak>, planned: Option<u32>) -> Vec<Column> {
+    let column = |name: &str, [width, digits]: [_; 2], rank, of: Number| Column {
+        name: name.into(),
+        width,
+        digits,
+        rank,
+        of,
     };
     let mut columns = vec![
-        column("setup ms", [11, 4], |row| row.setup_ms),
-        column("median ms", [11, 5], Row::typical_ms),
-        column("± %", [6, 1], Row::uncertainty),
-        column("mean ms", [11, 5], |row| row.avg_spmv_ms),
-        column("GFLOP/s", [10, 4], Row::typical_gflops),
-        column("eff.GB/s", [9, 3], |row| row.typical(row.effective_gbs?)),
-        column("% peak", [7, 1], |row| row.typical(row.required_percent_of_peak?)),
-        column("% CSR", [7, 1], |row| row.typical(row.percent_of_peak?)),
+        column("setup ms", [11, 4], 2, Box::new(|row| row.setup_ms)),
+        column("median ms", [11, 5], 0, Box::new(Row::typical_ms)),
+        column("± %", [6, 1], 1, Box::new(Row::uncertainty)),
+        column("mean ms", [11, 5], 6, Box::new(|row| row.avg_spmv_ms)),
+        column("GFLOP/s", [10, 4], 1, Box::new(Row::typical_gflops)),
+        column("eff.GB/s", [9, 3], 7, Box::new(|row| row.typical(row.effective_gbs?))),
+        column("% peak", [7, 1], 3, Box::new(|row| row.typical(row.required_percent_of_peak?))),
+        column("% CSR", [7, 1], 5, Box::new(|row| row.typical(row.percent_of_peak?))),
     ];
     columns.extend(peak.and_then(|peak| peak.nominal_gbs()).map(|nominal| {
         let of = move |row: &Row| Some(100.0 * row.typical(row.compulsory_gbs?)? / nominal);
-        Column { name: "% nominal", width: 9, digits: 1, of: Box::new(of) }
+        column("% nominal", [9, 1], 4, Box::new(of))
+    }));
+    columns.extend(planned.map(|planned| {
+        let of = move |row: &Row| Some(row.once_ms()? + f64::from(planned) * row.typical_ms()?);
+        column("total ms", [12, 3], 0, Box::new(of))
     }));
     columns
 }
 
+/// The columns of a table and their widths. A terminal has a line per method, with remarks below the table; what is not a
+/// terminal has all columns, with the remark at the end of the line.
+struct Layout {
+    name: usize,
+    columns: Vec<Column>,
+    is_terminal: bool,
+}
+
+impl Layout {
+    fn of(rows: &[Row], mut columns: Vec<Column>, terminal: Option<u16>) -> Self {
+        let Some(width) = terminal else {
+            return Self { name: NAME, columns, is_terminal: false };
+        };
+        let names = rows.iter().filter_map(|row| row.method_name.as_deref());
+        let name = names.map(|name| name.chars().count()).max().unwrap_or(0).max("method".len());
+        let needed = |columns: &[Column]| {
+            name + RESULT + columns.iter().map(|column| column.width + 1).sum::<usize>()
+        };
+        while needed(&columns) > usize::from(width) {
+            let last = columns.iter().enumerate().max_by_key(|(_, column)| column.rank);
+            let Some((place, _)) = last.filter(|(_, column)| column.rank > 0) else { break };
+            columns.remove(place);
+        }
+        Self { name, columns, is_terminal: true }
+    }
+
+    fn head(&self) -> String {
+        let names = self.columns.iter().map(|column| (column.name.clone(), column.width));
+        format!("{:<name$} {:<7}{}", "method", "result", cells(names), name = self.name)
+    }
+
+    fn line(&self, row: &Row, is_fastest: bool) -> String {
+        let line = self.numbers(row);
+        let reason = row.reason.as_deref().unwrap_or_default();
+        if self.is_terminal {
+            return match result(row) {
+                FAIL => style(line).red().to_string(),
+                _ if is_fastest => style(line).green().bold().to_string(),
+                _ => line,
+            };
+        }
+        let mark = if is_fastest { "  <- fastest" } else { "" };
+        match reason {
+            "" => format!("{line}{mark}"),
+            reason if row.is_ok() => format!("{line}{mark}  ({reason})"),
+            reason => format!("{line} {reason}"),
+        }
+    }
+
+    fn numbers(&self, row: &Row) -> String {
+        let name = row.method_name.as_deref().unwrap_or_default();
+        let of = |column: &Column| (cell((column.of)(row), column.digits), column.width);
+        let numbers = if row.is_ok() { cells(self.columns.iter().map(of)) } else { String::new() };
+        format!("{name:<width$} {:<7}{numbers}", result(row), width = self.name)
+    }
+
+    /// Returns the remarks on methods, which a terminal shows below the table.
+    fn footnotes(&self, rows: &[Row]) -> Vec<String> {
+        let remark = |row: &Row| {
+            Some(format!("{}: {}", row.method_name.as_deref()?, row.reason.as_deref()?))
+        };
+        rows.iter().filter(|_| self.is_terminal).filter_map(remark).collect()
+    }
+}
+
 /// Formats cells, each right-aligned in its width.
-fn line(cells: impl Iterator<Item = (String, usize)>) -> String {
+fn cells(cells: impl Iterator<Item = (String, usize)>) -> String {
     cells.map(|(cell, width)| format!(" {cell:>width$}")).collect()
 }
 
-fn head(columns: &[Column]) -> String {
-    let names = line(columns.iter().map(|column| (column.name.into(), column.width)));
-    format!("{:<NAME$} {:<7}{names}", "method", "result")
-}
-
 /// Returns the table lines of methods whose group is not complete, below a line with the column names.
-pub fn lines_of(rows: &[Row]) -> Vec<String> {
-    let columns = columns(None);
-    let lines = rows.iter().map(|row| row_line(row, &columns, ""));
-    std::iter::once(head(&columns)).chain(lines).collect()
+pub fn lines_of(rows: &[Row], width: usize) -> Vec<String> {
+    let width = u16::try_from(width).unwrap_or(u16::MAX);
+    let layout = Layout::of(rows, columns(None, None), Some(width));
+    let lines = rows.iter().map(|row| layout.numbers(row));
+    std::iter::once(layout.head()).chain(lines).collect()
 }
 
-fn row_line(row: &Row, columns: &[Column], mark: &str) -> String {
-    let name = row.method_name.as_deref().unwrap_or_default();
-    let result = result(row);
-    let reason = row.reason.as_deref().unwrap_or_default();
-    if row.status != Some(Status::Ok) {
-        return format!("{name:<NAME$} {result:<7} {reason}");
-    }
-    let cells = columns.iter().map(|column| (cell((column.of)(row), column.digits), column.width));
-    let reason = if reason.is_empty() { String::new() } else { format!("  ({reason})") };
-    format!("{name:<NAME$} {result:<7}{}{mark}{reason}", line(cells))
-}
+const FAIL: &str = "FAIL";
 
 fn result(row: &Row) -> &'static str {
     match row.status {
         Some(Status::Ok) => "PASS",
         Some(status @ (Status::Skipped | Status::Timeout)) => status.name(),
-        _ => "FAIL",
+        _ => FAIL,
     }
 }
 
-/// Returns the explanation of the columns, and notes for comparing the methods, if any has a time.
-fn meaning(group: &Group) -> Vec<String> {
+/// Returns the explanation of the columns, notes for comparing the methods, and the answer to which one to use, if any has
+/// a time.
+fn meaning(group: &Group, planned: Option<u32>) -> Vec<String> {
     if group.fastest().is_none() {
         return Vec::new();
     }
     let lines = [
         "±: half the 95 % confidence interval of the median, in percent of it. Rates are of the median.",
-        "% peak: the bytes that a product must read and write, with the matrix in the method's own form, x and y,",
-        "over the peak; % CSR: the same with the matrix as CSR, above 100 % where a form is smaller.",
+        "% peak: the bytes that a product must read and write, with the matrix in the method's own form, x and y, over \
+         the peak; % CSR: the same with the matrix as CSR, above 100 % where a form is smaller.",
     ];
+    let total = planned.map(|planned| {
+        format!("total ms: the time of the setup and {planned} products, by the median.")
+    });
     let close = group.as_fast_as_the_fastest().collect::<Vec<_>>().join(", ");
     let close = (!close.is_empty()).then(|| {
         format!("Not distinguishable from the fastest, because the intervals overlap: {close}.")
     });
     let modelled = modelled(group.device);
-    modelled.into_iter().chain(lines.map(String::from)).chain(close).collect()
+    let lines = modelled.into_iter().chain(lines.map(String::from)).chain(total).chain(close);
+    lines.chain(answer(&group.rows, planned)).collect()
 }
 
 /// Formats a number; an unknown one is a dash.

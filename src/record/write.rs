@@ -5,6 +5,7 @@ use std::mem::replace;
 use std::path::Path;
 
 use super::cells::to_csv;
+use super::google::{Benchmark, Context};
 use super::row::Row;
 use super::{Group, MatrixReport, ginkgo, lines, text};
 use crate::record::terminal::Shown;
@@ -23,12 +24,18 @@ pub enum Format {
     Md,
     /// The format of Ginkgo's benchmarks: one array with an object per matrix.
     Ginkgo,
+    /// The JSON of Google Benchmark, for tools that watch benchmarks.
+    GoogleBenchmark,
 }
 
 impl Format {
     /// Whether a file in this format may have the extension of `named`: both are JSON or both text.
     pub fn may_end_as(self, named: Self) -> bool {
-        let alike = [(Self::Ginkgo, Self::Json), (Self::Lines, Self::Text)];
+        let alike = [
+            (Self::Ginkgo, Self::Json),
+            (Self::GoogleBenchmark, Self::Json),
+            (Self::Lines, Self::Text),
+        ];
         self == named || alike.contains(&(self, named))
     }
 
@@ -78,17 +85,27 @@ impl Sort {
     }
 }
 
+/// How tables are shown.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Show {
+    pub sort: Sort,
+    /// The number of products that are planned with a matrix, for their total time with the setup.
+    pub planned: Option<u32>,
+    /// The width of the terminal to which tables are fitted; `None`: they are not for a terminal.
+    pub width: Option<u16>,
+}
+
 pub struct Reporter<W> {
     format: Format,
-    sort: Sort,
+    show: Show,
     to: W,
     /// Whether the header of the CSV or the beginning of the JSON array has been written.
     begun: bool,
 }
 
 impl<W: Write> Reporter<W> {
-    pub fn new(format: Format, sort: Sort, to: W) -> Self {
-        Self { format, sort, to, begun: false }
+    pub fn new(format: Format, show: Show, to: W) -> Self {
+        Self { format, show, to, begun: false }
     }
 
     pub fn report(&mut self, report: &MatrixReport) -> io::Result<()> {
@@ -103,7 +120,7 @@ impl<W: Write> Reporter<W> {
         match self.format {
             Format::Text => text::write_matrix(out, report)?,
             Format::Md => text::markdown_matrix(out, report)?,
-            Format::Lines | Format::Csv | Format::Json | Format::Ginkgo => (),
+            _ => (),
         }
         self.to.flush()
     }
@@ -111,10 +128,10 @@ impl<W: Write> Reporter<W> {
     pub fn group(&mut self, group: &Group) -> io::Result<()> {
         let out = &mut Shown::new(&mut self.to);
         match self.format {
-            Format::Text => text::write_group(out, &self.sort.of(group))?,
-            Format::Md => text::markdown_group(out, &self.sort.of(group))?,
+            Format::Text => text::write_group(out, &self.show.sort.of(group), &self.show)?,
+            Format::Md => text::markdown_group(out, &self.show.sort.of(group), &self.show)?,
             Format::Lines | Format::Csv => self.rows(&group.rows)?,
-            Format::Json | Format::Ginkgo => (),
+            Format::Json | Format::Ginkgo | Format::GoogleBenchmark => (),
         }
         self.to.flush()
     }
@@ -133,8 +150,28 @@ impl<W: Write> Reporter<W> {
                 self.to.write_all(if replace(&mut self.begun, true) { b",\n" } else { b"[\n" })?;
                 serde_json::to_writer(&mut self.to, &ginkgo::Matrix::from(report))?;
             }
+            Format::GoogleBenchmark => {
+                for row in report.rows() {
+                    self.benchmark(row)?;
+                }
+            }
         }
         self.to.flush()
+    }
+
+    fn benchmark(&mut self, row: &Row) -> io::Result<()> {
+        let Some(benchmark) = Benchmark::of(row) else { return Ok(()) };
+        match replace(&mut self.begun, true) {
+            true => self.to.write_all(b",\n")?,
+            false => self.head(&row.run_id)?,
+        }
+        Ok(serde_json::to_writer(&mut self.to, &benchmark)?)
+    }
+
+    /// Writes the part of the format of Google Benchmark before the list of benchmarks.
+    fn head(&mut self, run_id: &str) -> io::Result<()> {
+        let context = serde_json::to_string(&Context::of(run_id))?;
+        write!(self.to, "{{\"context\": {context},\n\"benchmarks\": [\n")
     }
 
     /// Writes and flushes each row separately, so that a killed run leaves complete rows.
@@ -154,6 +191,12 @@ impl<W: Write> Reporter<W> {
     pub fn finish(mut self) -> io::Result<W> {
         if self.format == Format::Ginkgo {
             self.to.write_all(if self.begun { b"\n]\n" } else { b"[\n]\n" })?;
+        }
+        if self.format == Format::GoogleBenchmark {
+            if !self.begun {
+                self.head("")?;
+            }
+            self.to.write_all(b"\n]}\n")?;
         }
         self.to.flush()?;
         Ok(self.to)

@@ -1,6 +1,7 @@
 //! Reads recorded rows and shows them: tables and charts are first built as data, then written as text, Markdown,
 //! SVG and HTML. No code here runs a method.
 
+pub mod answer;
 pub mod chart;
 pub mod column;
 pub mod compare;

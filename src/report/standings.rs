@@ -17,6 +17,8 @@ pub struct Time {
     pub method: String,
     pub ms: f64,
     pub values_repeat: Option<bool>,
+    /// The method that this one chose, if it chooses.
+    pub picked: Option<String>,
 }
 
 pub fn times(lines: &[&RecordedRow]) -> Vec<Time> {
@@ -31,7 +33,8 @@ pub fn times(lines: &[&RecordedRow]) -> Vec<Time> {
 impl Time {
     pub fn of(row: &Row, matrix: usize) -> Option<Self> {
         let (method, ms) = (row.method_name.clone()?, row.typical_ms().filter(|_| row.is_ok())?);
-        Some(Self { matrix, method, ms, values_repeat: row.values_repeat() })
+        let picked = row.picked().map(String::from);
+        Some(Self { matrix, method, ms, values_repeat: row.values_repeat(), picked })
     }
 }
 
@@ -68,7 +71,7 @@ impl<'a> Standings<'a> {
         let of_reference = fastest(&|method| Some(method) == reference);
         let of_best = fastest(&|method| Baseline::named(method).is_some());
         let mut methods = BTreeMap::<&str, Standing>::new();
-        for Time { matrix, method, ms, values_repeat } in times {
+        for Time { matrix, method, ms, values_repeat, .. } in times {
             let standing = methods.entry(method).or_default();
             let speed = |(_, baseline): &(&Time, f64)| (*values_repeat, baseline / ms);
             standing.method = method;
@@ -81,6 +84,11 @@ impl<'a> Standings<'a> {
         methods.sort_by_key(|standing| standing.matrices < matrices);
         let kinds = Kinds::of(times.iter().map(|time| time.values_repeat));
         Self { reference, matrices, kinds, methods }
+    }
+
+    /// Gives matrices whose values repeat and others no means of their own.
+    pub fn together(self) -> Self {
+        Self { kinds: self.kinds.together(), ..self }
     }
 
     pub fn table(&self) -> Table {
@@ -199,6 +207,7 @@ mod tests {
             method: method.into(),
             ms,
             values_repeat: Some(repeat),
+            picked: None,
         };
         rows.iter().map(time).collect()
     }

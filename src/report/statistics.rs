@@ -89,7 +89,11 @@ pub fn pearson(points: &[(f64, f64)]) -> Option<f64> {
 
 /// The kinds of matrices that a table has columns for: only all together if they are of one kind or it is unknown.
 #[derive(Clone, Copy, Debug)]
-pub struct Kinds(&'static [(Option<bool>, &'static str)]);
+pub struct Kinds {
+    shown: &'static [(Option<bool>, &'static str)],
+    /// Whether there are matrices of both kinds.
+    both: bool,
+}
 
 /// All matrices, those whose values repeat, and the others, each with the end of the headings.
 const KINDS: [(Option<bool>, &str); 3] =
@@ -99,7 +103,12 @@ impl Kinds {
     pub fn of(repeat: impl Iterator<Item = Option<bool>> + Clone) -> Self {
         let is_there = |kind| repeat.clone().any(|other| other == kind);
         let both = is_there(Some(true)) && is_there(Some(false));
-        Self(if both { &KINDS } else { &KINDS[..1] })
+        Self { shown: if both { &KINDS } else { &KINDS[..1] }, both }
+    }
+
+    /// Returns kinds without columns of their own, which a note replaces.
+    pub fn together(self) -> Self {
+        Self { shown: &KINDS[..1], ..self }
     }
 
     pub fn of_lines(lines: &[&RecordedRow]) -> Self {
@@ -109,11 +118,17 @@ impl Kinds {
     pub fn note(self) -> Option<String> {
         let meaning = "Values repeat on matrices with at most 256 different ones, which a method can store as codes or \
                        not at all.";
-        (self.0.len() > 1).then(|| meaning.to_owned())
+        let apart = match self.shown.len() {
+            1 => {
+                " There are such matrices and others here: `report --by-values` has their means apart."
+            }
+            _ => "",
+        };
+        self.both.then(|| format!("{meaning}{apart}"))
     }
 
     pub fn columns(self, name: impl Display) -> impl Iterator<Item = String> {
-        self.0.iter().map(move |(_, kind)| format!("{name}{kind}"))
+        self.shown.iter().map(move |(_, kind)| format!("{name}{kind}"))
     }
 
     pub fn means<M: OfMatrix>(
@@ -125,7 +140,7 @@ impl Kinds {
             let met = |(of, _): &&(M, f64)| kind.is_none() || of.values_repeat() == kind;
             statistic.of(&numbers.iter().filter(met).map(|number| number.1).collect::<Vec<_>>())
         };
-        self.0.iter().map(mean).collect()
+        self.shown.iter().map(mean).collect()
     }
 }
 

@@ -51,9 +51,9 @@ fn no_isolate_runs_without_a_child() {
         return;
     }
     for (words, status) in [
-        ("--methods mkl-ie-opt", 2),
+        ("--methods mkl-ie-opt", 1),
         ("--methods mkl-ie-opt --no-isolate", 3),
-        ("--methods mkl-ie-opt,gpu-csr-vector", 2),
+        ("--methods mkl-ie-opt,gpu-csr-vector", 1),
         ("--methods mkl-ie-opt,gpu-csr-vector --no-isolate", 3),
     ] {
         run(&place, &format!("{words} --format csv")).exits(status);

@@ -157,7 +157,7 @@ fn files_that_cannot_be_compared_are_refused_with_the_reason() {
         (&format!("{same} --fail-above -5%"), "unexpected argument"),
         (&format!("{same} --fail-above=-5%"), "it must be a percentage"),
         (&format!("{same} --fail-above inf"), "it must be a percentage"),
-        ("compare DIR/a.csv", "required arguments were not provided"),
+        ("compare DIR/a.csv", "which files are A, and which B? Two files are A.csv B.csv"),
     ]);
     rows(&dir, "b.csv", [[4.0; 2]; 3]);
     for (files, status) in

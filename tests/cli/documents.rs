@@ -19,7 +19,7 @@ fn the_documents_state_what_the_newest_records_have() {
 fn newest() -> String {
     let runs = Path::new(ROOT).join(RUNS).read_dir().unwrap();
     let names = runs.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    format!("{RUNS}/{}", names.filter(|name| !name.contains("-model-")).max().unwrap())
+    format!("{RUNS}/{}", names.filter(|name| !name[10..].starts_with("-model-")).max().unwrap())
 }
 
 /// A folder with this record and a page.

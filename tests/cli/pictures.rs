@@ -68,7 +68,8 @@ fn bars() -> View {
 /// Writes the report of these rows with a script that checks it, and returns the expected result of the script.
 fn write(dir: &Path) -> String {
     let rows = [dir.join("a.csv")];
-    let mut page = overview::page(&overview::read(&rows, None).unwrap());
+    let mut page =
+        overview::page(&overview::read(&rows, None).unwrap(), overview::Question::default());
     page.sections.push(Section { title: "More".into(), views: vec![bars()], ..Section::default() });
     let views = page.sections.iter().flat_map(|section| &section.views);
     let charts: Vec<_> = views.filter_map(|view| view.chart.as_ref()).collect();

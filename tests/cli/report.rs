@@ -16,17 +16,24 @@ a.mtx,100,100,1000,0.5,ell,,,,f64,cpu,2,false,skipped,stores 3.5 times as many e
 ";
 
 #[test]
-fn a_path_that_ends_in_html_gets_only_the_page() {
+fn a_path_with_an_ending_gets_only_that() {
     let dir = Dir::new(&[("a.csv", ROWS), ("there.html", "mine")]);
     let to = |name: &str| dir.run(&format!("report DIR/a.csv -o DIR/{name}"));
     assert_eq!(to("new.html").exits(0).stderr, "");
     assert!(dir.read("new.html").contains("</html>"));
     let exists = "already exists: name another file, or replace it with --force";
-    let several = "a report has several files; use a folder, or a page that ends in .html";
+    let unknown =
+        "a report is not written as .csv; use a folder, or a file that ends in .html, .md, .tex";
     to("there.html").exits(2).says(&format!("DIR/there.html {exists}"));
-    to("new.md").exits(2).says(&format!("new.md: {several}"));
-    to("a.csv").exits(2).says(&format!("a.csv: {several}"));
+    to("a.csv").exits(2).says(&format!("a.csv: {unknown}"));
+    to("new.svg").exits(2).says("choose the chart with --chart");
+    to("new.svg --chart pie").exits(2).says("--chart pie: it must be profile, plane, ");
     assert_eq!((&*dir.read("there.html"), dir.count()), ("mine", 3));
+    to("new.svg --chart heat").exits(0);
+    assert!(dir.read("new.svg").contains("<svg"));
+    to("new.tex --methods merge").exits(0);
+    let table = dir.read("new.tex");
+    assert!(table.contains("\\toprule") && !table.contains("csr-rows &"), "{table}");
     to("out").exits(0);
     let before = dir.read("out/report.md");
     to("out").exits(2).says(&format!("report.html {exists}"));
@@ -56,26 +63,10 @@ fn the_main_tables_are_printed() {
          <b>&'_x_   ell      wrong    row 3 is off by 7 bounds   f64, CPU, 2 threads, hot cache
         ────────────────────────────────────────────────────────────────────────────────────────
 
-        Skipped
-        =======
-
-        ──────────────────────────────────────────────────────────────────────────────
-         reason                                             rows   methods   matrices
-        ══════════════════════════════════════════════════════════════════════════════
-         stores 3.5 times as many entries; the limit is 3      1   ell       a
-        ──────────────────────────────────────────────────────────────────────────────
-
-        What was measured
-        =================
-
-        ────────────────────────────────────────────────────────────────────────────────────────────────────
-         setting                          matrices   methods   ok   skipped   wrong or failed   file    run
-        ════════════════════════════════════════════════════════════════════════════════════════════════════
-         f64, CPU, 2 threads, hot cache          2         3    4         1                 1   a.csv   r1
-        ────────────────────────────────────────────────────────────────────────────────────────────────────
-
         f64, CPU, 2 threads, hot cache
         ==============================
+
+        merge is the fastest on 1 of 2 matrices. In the geometric mean it is 1.00 times as fast as csr-rows, the best baseline (from 0.50 to 2.00).
 
         Speed of each method, in GFLOP/s
         ───────────────────────────────────────────────────────────
@@ -115,6 +106,24 @@ fn the_main_tables_are_printed() {
          csr-rows            1         2        1.41            2.00   a
          merge               1         2        1.41            2.00   <b>&'_x_
         ────────────────────────────────────────────────────────────────────────
+
+        What was measured
+        =================
+
+        ────────────────────────────────────────────────────────────────────────────────────────────────────
+         setting                          matrices   methods   ok   skipped   wrong or failed   file    run
+        ════════════════════════════════════════════════════════════════════════════════════════════════════
+         f64, CPU, 2 threads, hot cache          2         3    4         1                 1   a.csv   r1
+        ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+        Skipped
+        =======
+
+        ──────────────────────────────────────────────────────────────────────────────
+         reason                                             rows   methods   matrices
+        ══════════════════════════════════════════════════════════════════════════════
+         stores 3.5 times as many entries; the limit is 3      1   ell       a
+        ──────────────────────────────────────────────────────────────────────────────
     "#]].assert_eq(&ran.stdout);
 }
 
@@ -145,9 +154,8 @@ fn a_folder_contains_the_page_in_two_formats_and_its_charts() {
     expect![[r#"
         # Sparse matrix-vector products
         ## Wrong or failed
-        ## Skipped
-        ## What was measured
         ## f64, CPU, 2 threads, hot cache
+        ### The fastest method on each matrix
         ### Speed of each method, in GFLOP/s
         ![Speed of each method, in GFLOP/s](f64-cpu-2-threads-hot-cache-speed-of-each-method-in-gflop-s.svg)
         ### Speed-up over the best baseline on each matrix
@@ -161,9 +169,11 @@ fn a_folder_contains_the_page_in_two_formats_and_its_charts() {
         ![Speed in percent of the fastest on each matrix](f64-cpu-2-threads-hot-cache-speed-in-percent-of-the-fastest-on-each-matrix.svg)
         ### Time lost if a single method is used for all matrices
         ![Time lost if a single method is used for all matrices](f64-cpu-2-threads-hot-cache-time-lost-if-a-single-method-is-used-for-all-matrice.svg)
-        ### The fastest method on each matrix
+        ### Where the best single method loses, and why
         ### Roofline
         ![Roofline](f64-cpu-2-threads-hot-cache-roofline.svg)
+        ## What was measured
+        ## Skipped
     "#]].assert_eq(&titles);
     expect![[r#"
 

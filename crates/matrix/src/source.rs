@@ -140,6 +140,14 @@ impl Opened<'_> {
         }
     }
 
+    /// Reads the first lines of a file, as far as the sizes.
+    pub fn check(&self) -> Result<(), LoadError> {
+        if let Self::File { file, .. } = self {
+            file.size_hint()?;
+        }
+        Ok(())
+    }
+
     /// Returns the memory that [`size_hint`](Self::size_hint) needs, in bytes.
     pub fn bytes_for_size_hint(&self) -> u64 {
         match self {

@@ -297,8 +297,13 @@ impl Verdict {
 
     pub fn describe(&self) -> String {
         let Some((row, got, expected)) = self.worst else { return "no rows".into() };
-        let ratio = self.error_ratio;
-        format!("row {row} is {got:e}, expected {expected:e} (error {ratio:.3e} times its bound)")
+        let what = format!("row {row} is {got:e}, expected {expected:e}");
+        match got.is_nan() {
+            true => format!(
+                "{what}: it was not written, or the old y, which holds NaN where beta is 0, was read"
+            ),
+            false => format!("{what} (error {:.3e} times its bound)", self.error_ratio),
+        }
     }
 }
 

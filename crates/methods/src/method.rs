@@ -87,6 +87,13 @@ pub struct Parameter {
     pub meaning: &'static str,
 }
 
+impl Parameter {
+    /// Whether every whole number from 1 on is a value, of which `values` are examples.
+    pub fn is_any_number(&self) -> bool {
+        self.name == "products"
+    }
+}
+
 /// A parameter that every GPU method accepts in addition to its own.
 pub const GRAPH: Parameter = Parameter {
     name: "graph",

@@ -230,6 +230,28 @@ impl Shared {
     }
 }
 
+/// Lets the leader run on all CPUs of its team, until it is dropped.
+pub struct Released(Option<usize>);
+
+impl Team {
+    /// Releases the calling thread, the leader: threads that it starts meanwhile, such as those of OpenMP, inherit all CPUs
+    /// of the team instead of that of the leader.
+    pub fn release(&self) -> Released {
+        let mut all = CpuSet::new();
+        let is_set = self.cpus().iter().all(|&cpu| all.set(cpu).is_ok());
+        let is_released = is_set && self.cpus().len() > 1;
+        let released = is_released && sched_setaffinity(Pid::from_raw(0), &all).is_ok();
+        Released(released.then(|| self.cpus()[0]))
+    }
+}
+
+impl Drop for Released {
+    fn drop(&mut self) {
+        // It was possible before.
+        let _ = self.0.map_or(Ok(()), pin);
+    }
+}
+
 /// Returns the part of `0..len` that belongs to thread `rank`. All parts have about the same length.
 pub fn part(len: usize, rank: usize, threads: usize) -> Range<usize> {
     let cut = |rank: usize| (len as u64 * rank as u64 / threads as u64) as usize;

@@ -19,6 +19,7 @@ use spmv_matrix::memory::Available;
 use spmv_matrix::memory::extent::Extent;
 use spmv_matrix::scalar::Scalar;
 use spmv_matrix::system;
+use spmv_matrix::system::processes::threads_on_own_cpu;
 use spmv_matrix::verify::Reference;
 use spmv_methods::Baseline;
 use spmv_methods::method::{Choice, Device, Failed, Prepared, Request, Unprepared};
@@ -109,6 +110,7 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
         let mut y = Guarded::new(&vec![T::one(); small.rows()]);
         let x = vec![T::one(); small.cols()];
         let (alpha, beta) = (T::narrow(request.alpha), T::narrow(request.beta));
+        let _released = choice.method.is_custom().then(|| request.team.release());
         watched(choice.method.is_custom(), || -> Result<_, Unprepared> {
             let mut prepared = choice.method.prepare_on_host(&small, request)?;
             Ok(prepared.multiply(alpha, &x, beta, &mut y)?)
@@ -131,11 +133,21 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
             self.hash = Some(self.hash());
         }
         clock.pause(SETTLE);
-        watched(is_foreign, || {
+        let released = is_foreign.then(|| request.team.release());
+        let (prepared, time) = watched(is_foreign, || -> Result<_, Unprepared> {
             let start = clock.now();
             let prepared = choice.method.prepare_on_host(self.csr, request)?;
             Ok((prepared, clock.now() - start))
-        })
+        })?;
+        drop(released);
+        let crowded = if is_foreign { threads_on_own_cpu() } else { 0 };
+        let remark = (crowded > 0).then(|| {
+            format!(
+                "{crowded} threads of the process may run only on the CPU of the calling thread: bind those of OpenMP as \
+                 threads.h does"
+            )
+        });
+        Ok((prepared.with_added_note(remark), time))
     }
 
     fn room(&self, matrix: &Extent, kept: u64) -> Result<Available, Failed> {

@@ -134,12 +134,13 @@ impl<T, V: ?Sized> Ready<'_, T, V> {
         self.early.iter().map(|time| time.saturating_sub(self.longest_later)).sum()
     }
 
-    /// Ends the current measurement before all `rounds` were taken. Returns whether there are any samples.
-    pub fn cut_short(&mut self, rounds: usize) -> bool {
-        if self.turns < rounds {
-            self.note = Some(match self.turns {
-                0 => format!("interrupted in round 1 of {rounds}"),
-                turns => format!("interrupted after {turns} of {rounds} rounds"),
+    /// Ends the current measurement before all rounds were taken: `own` of this process, after those `before`, `of` in all.
+    /// Returns whether there are any samples.
+    pub fn cut_short(&mut self, [before, own]: [usize; 2], of: usize) -> bool {
+        if self.turns < own {
+            self.note = Some(match before + self.turns {
+                0 => format!("interrupted in round 1 of {of}"),
+                turns => format!("interrupted after {turns} of {of} rounds"),
             });
         }
         self.attempts.cut_short()

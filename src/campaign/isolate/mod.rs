@@ -21,9 +21,11 @@ use super::session::Session;
 use super::task::Event;
 use super::{Plan, Work};
 use crate::bench::run::DeviceChoice;
+use crate::record::row::Row;
 use crate::record::run::RunRecord;
 use child::NotReady;
 pub use child::{Interrupted, OUT_OF_MEMORY, ask, listen};
+use spmv_methods::method::{Choice, Device};
 use supervisor::{Finish, Supervisor};
 use wire::Hello;
 pub use wire::send;
@@ -34,7 +36,8 @@ pub enum Runner<'a> {
     Here(Box<Session<'a>>, Box<RunRecord>),
     /// Child processes: one for each modelled GPU, or one for each number of threads, because the parallel parts of
     /// setups share one thread pool per process.
-    Children(Vec<Supervisor<'a>>),
+    /// For each of them several processes divide the rounds.
+    Children(Vec<Vec<Supervisor<'a>>>),
 }
 
 impl<'a> Runner<'a> {
@@ -60,7 +63,7 @@ impl<'a> Runner<'a> {
     pub fn run(&mut self, work: &Work, emit: &mut dyn FnMut(Event)) -> Result<bool> {
         match self {
             Self::Here(session, record) => {
-                let mut collector = Collector::new(record, work.existing);
+                let mut collector = Collector::new(record, work.existing, &[]);
                 let task = collector.task(work);
                 let both = RefCell::new((&mut collector, emit));
                 let ended = session.carry_out(&task, &|mut event| {
@@ -71,8 +74,8 @@ impl<'a> Runner<'a> {
                 Ok(ended.is_err())
             }
             Self::Children(children) => {
-                for child in children {
-                    match child.run(work, emit)? {
+                for processes in children {
+                    match divided(processes, work, emit)? {
                         Finish::Done => (),
                         Finish::NotMeasured => break,
                         Finish::Interrupted => return Ok(true),
@@ -82,6 +85,55 @@ impl<'a> Runner<'a> {
             }
         }
     }
+}
+
+/// Measures with several processes one after the other. Only the last one completes groups, with the rows of all.
+fn divided(
+    processes: &mut [Supervisor],
+    work: &Work,
+    emit: &mut dyn FnMut(Event),
+) -> Result<Finish> {
+    let (last, others) = processes.split_last_mut().expect("there is a process");
+    let mut earlier = Vec::new();
+    for process in others {
+        let mut rows = Vec::new();
+        let finish = process.run(work, &earlier, &mut |event| match event {
+            Event::Row(row, _) => rows.push(*row),
+            // Methods that ended their process have no other event.
+            Event::Group(group) => rows.extend(group.rows.into_iter().filter(|row| !row.is_ok())),
+            event => emit(event),
+        })?;
+        if finish != Finish::Done {
+            return Ok(finish);
+        }
+        let is_known =
+            |row: &Row, of: &[Row]| of.iter().any(|it| !it.is_ok() && it.cell() == row.cell());
+        for row in rows {
+            if !is_known(&row, &earlier) {
+                earlier.push(row);
+            }
+        }
+    }
+    last.run(work, &earlier, emit)
+}
+
+/// Returns the plans of the processes that divide the rounds of a child: of all but the last only methods of the CPU.
+fn processes(plan: Plan) -> Result<Vec<Plan>> {
+    let is_on_host = |choice: &Choice| choice.method.device() == Device::Cpu;
+    let names: Vec<_> =
+        chosen(&plan.run)?.iter().filter(|it| is_on_host(it)).map(Choice::name).collect();
+    let shares = if names.is_empty() { vec![[0, 0]] } else { plan.run.settings.shares() };
+    let count = shares.len();
+    let of = |(place, share)| {
+        let mut plan = plan.clone();
+        plan.run.settings.share = (count > 1).then_some(share);
+        if place + 1 < count {
+            (plan.run.methods, plan.run.device) = (Some(names.clone()), DeviceChoice::Cpu);
+            (plan.run.quiet, plan.bandwidth) = (true, false);
+        }
+        plan
+    };
+    Ok(shares.into_iter().enumerate().map(of).collect())
 }
 
 /// Returns the plan of each child. With fewer threads than the largest number, only the methods that depend on it are
@@ -116,17 +168,19 @@ fn children<'a>(
     program: &Path,
     plans: Vec<Plan>,
     env: &Env<'a>,
-) -> Result<(Vec<Supervisor<'a>>, RunRecord)> {
+) -> Result<(Vec<Vec<Supervisor<'a>>>, RunRecord)> {
+    let settings = plans[0].run.settings.clone();
     let start = |plan| {
         let hello = Hello::new(plan, env.run_id.clone(), env.gpus.clone());
         Supervisor::start(program.to_owned(), hello, env.interrupted)
     };
+    let start = |plan| processes(plan)?.into_iter().map(start).collect::<Result<Vec<_>>>();
     let children = plans.into_iter().map(start).collect::<Result<Vec<_>>>()?;
-    let records = children.iter().map(|child| &child.record);
+    let records = children.iter().filter_map(|processes| Some(&processes.last()?.record));
     let cells = records.clone().flat_map(|record| record.cells.clone()).collect();
     let threads = |record: &&RunRecord| record.cells.iter().filter_map(|cell| cell.threads).max();
     let whole = records.max_by_key(threads).expect("there is a child").clone();
-    Ok((children, RunRecord { cells, ..whole }))
+    Ok((children, RunRecord { cells, settings, ..whole }))
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use crate::campaign::collect::{Collector, End};
 use crate::campaign::task::{Event, Step};
 use crate::record::MatrixReport;
 use crate::record::facts::differences_to_join;
-use crate::record::row::Status;
+use crate::record::row::{Row, Status};
 use crate::record::run::{RowKey, RunRecord};
 
 /// The time beyond a method's time limit in which a child may end the method itself.
@@ -51,10 +51,17 @@ impl<'a> Supervisor<'a> {
         Ok(Self { program, hello, interrupted, running: Some(running), record })
     }
 
-    /// Measures a matrix with as many children as necessary. Returns an error if no child can be started.
-    pub fn run(&mut self, work: &Work, emit: &mut dyn FnMut(Event)) -> Result<Finish> {
+    /// Measures a matrix with as many children as necessary, after other processes have measured the rows `earlier`. Returns
+    /// an error if no child can be started.
+    pub fn run(
+        &mut self,
+        work: &Work,
+        earlier: &[Row],
+        emit: &mut dyn FnMut(Event),
+    ) -> Result<Finish> {
         let record = self.record.clone();
-        let mut collector = Collector::new(&record, work.existing);
+        let mut collector = Collector::new(&record, work.existing, earlier);
+        collector.settle().into_iter().for_each(|group| emit(Event::Group(Box::new(group))));
         let (mut watch, mut idle_ends) = (Watch::begin(), 0);
         while !collector.open().is_empty() {
             let end = match self.attempt(work, &mut collector, &mut watch, emit)? {

@@ -140,7 +140,7 @@ fn run(script: &str) -> (Vec<String>, String) {
     let ran = Supervisor::start(program, hello, &interrupted).and_then(|mut supervisor| {
         let source = Source::parse("gen:dense,rows=3,cols=4".as_ref())?;
         let work = Work { source: &source, bytes: 0, existing: &[] };
-        supervisor.run(&work, &mut |event| match event {
+        supervisor.run(&work, &[], &mut |event| match event {
             Event::Step(_) | Event::Row(..) | Event::Partial(_) => (),
             Event::Group(group) => {
                 results.extend(group.rows.into_iter().filter_map(|r| r.method_name))

@@ -122,7 +122,7 @@ impl State {
         let methods = self.methods.as_deref().unwrap_or_default();
         let most = rows.saturating_sub(FREE);
         let last = &methods[methods.len().saturating_sub(most)..];
-        let lines = if last.is_empty() { Vec::new() } else { text::lines_of(last) };
+        let lines = if last.is_empty() { Vec::new() } else { text::lines_of(last, columns) };
         let cut =
             |line: String| truncate_str(&shown(&line), columns.saturating_sub(1), "…").into_owned();
         std::iter::once(words).chain(lines).map(cut).collect::<Vec<_>>().join("\n")

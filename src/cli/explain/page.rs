@@ -157,8 +157,11 @@ impl<'a> StagePage<'a> {
             let of_all = percent(count / all as f64);
             let of_own = total.map(|total| percent(count / total(line) as f64));
             let of_own = of_own.map_or_else(String::new, |share| format!(" ({share:>5})"));
-            let place = format!("{}:{}", line.file, line.line);
-            writeln!(out, "    {of_all:>5}{of_own}  {place:<20} {}", line.text)?;
+            let (place, text) = match line.line {
+                0 => (line.file.clone(), "(added by the compiler, to no line)"),
+                number => (format!("{}:{number}", line.file), &line.text[..]),
+            };
+            writeln!(out, "    {of_all:>5}{of_own}  {place:<20} {text}")?;
         }
         Ok(())
     }
@@ -186,7 +189,8 @@ fn bound(counts: &Counts) -> String {
         "imbalance" => {
             let working = percent(counts.mean_cycles / counts.cycles);
             format!(
-                "bound by imbalance: on average a multiprocessor works for {working} of the time"
+                "bound by imbalance: on average a multiprocessor works for {working} of the time; blocks that are fewer \
+                 than the multiprocessors, or unequal, leave the others idle"
             )
         }
         part => format!("bound by {part}, busy for {} of the time", percent(busy)),

@@ -10,7 +10,7 @@ use crate::cli::output::{beside, form, is_same_file};
 use crate::record::MatrixReport;
 use crate::record::file::is_not_regular_file;
 use crate::record::output::{self, Output};
-use crate::record::write::{Format, Reporter};
+use crate::record::write::{Format, Reporter, Show};
 use spmv_matrix::source::Source;
 
 impl MeasureArgs {
@@ -81,14 +81,20 @@ impl MeasureArgs {
         &self,
         format: Format,
         stdout: &'a mut dyn Write,
+        width: Option<u16>,
     ) -> Result<Reporter<Output<'a>>> {
         let output = Output::open(self.output.as_deref(), self.force, stdout)?;
-        Ok(Reporter::new(format, self.sort, output))
+        let show = Show { width: width.filter(|_| self.output.is_none()), ..self.show() };
+        Ok(Reporter::new(format, show, output))
+    }
+
+    fn show(&self) -> Show {
+        Show { sort: self.sort, planned: self.products, width: None }
     }
 
     pub fn exporters<'a>(&self) -> Result<Vec<Reporter<Output<'a>>>> {
         let exporter = |(_, format, path): (_, _, &Path)| {
-            Ok(Reporter::new(format, self.sort, Output::file(path, self.force)?))
+            Ok(Reporter::new(format, self.show(), Output::file(path, self.force)?))
         };
         self.exports.all().map(exporter).collect()
     }

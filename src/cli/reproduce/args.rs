@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::bench::run::DeviceChoice;
+use crate::cli::args::AddedArgs;
 use crate::cli::values::{device, finite, seconds};
 use crate::collection::fetch::folder::DATA;
 
@@ -62,6 +63,8 @@ pub struct ReproduceArgs {
     /// Print only errors to stderr
     #[arg(long, short)]
     pub quiet: bool,
+    #[command(flatten)]
+    pub added: AddedArgs,
 }
 
 /// Parses `--device`: as for other commands, or `model` for the GPUs that each experiment's source measured on.

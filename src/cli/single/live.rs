@@ -75,7 +75,7 @@ impl<W: Write> Sink for Live<W> {
 mod tests {
     use super::*;
     use crate::record::row::{Row, Status};
-    use crate::record::write::{Format, Sort};
+    use crate::record::write::{Format, Show};
     use crate::record::{Group, MatrixReport};
 
     fn matrix() -> Event {
@@ -98,7 +98,7 @@ mod tests {
     fn written(events: Vec<Event>, at_once: bool) -> [String; 2] {
         let file = tempfile::NamedTempFile::new().unwrap();
         let text = || std::fs::read_to_string(file.path()).unwrap();
-        let reporter = Reporter::new(Format::Text, Sort::Command, file.as_file());
+        let reporter = Reporter::new(Format::Text, Show::default(), file.as_file());
         let mut live = Live::new(reporter, at_once);
         for event in events {
             live.event(&event).unwrap();

@@ -1,9 +1,12 @@
 //! Styles that distinguish the series of a chart (colours, marks, dashes and fills), and the legend. In a chart with many
 //! series, attributes tell the script of a page which drawings and names belong to a series that it can show and hide.
 
+use std::collections::BTreeSet;
+
 use svg::node::element::{Group, Path};
 
 use super::drawing::{LINE, faint, line, rectangle, tenth, text, text_width, written};
+use spmv_methods::METHODS;
 
 /// In a chart with more series than this, the legend shows and hides them.
 const MANY: usize = 6;
@@ -59,9 +62,67 @@ pub fn looks<'a, S>(
         first.fill(true);
     }
     let many = few.is_some() && first.len() > MANY;
+    let names: Vec<_> = series.iter().map(|series| &name(series)[..]).collect();
+    let styles = styles(&names);
     series.iter().zip(first).enumerate().map(move |(index, (series, first))| {
-        (series, Look { first: many.then_some(first), ..Look::of(index) })
+        let look = Look::of(styles[index]);
+        let alike = styles[..index].iter().filter(|other| Look::of(**other).colour == look.colour);
+        let fill = FILLS[alike.count() % FILLS.len()];
+        (series, Look { index, first: many.then_some(first), fill, ..look })
     })
+}
+
+/// The methods with the first styles, so that those that are often in the same chart have different colours: of the CPU,
+/// and of the GPU.
+const FIRST: [&str; 24] = [
+    "merge",
+    "packed",
+    "mkl-ie",
+    "csr-rows",
+    "csr5",
+    "auto",
+    "sell",
+    "mkl-ie-opt",
+    "csb",
+    "csr2",
+    "mkl-csrmv",
+    "seq",
+    "gpu-merge",
+    "gpu-packed",
+    "cusparse-csr",
+    "gpu-csr-vector",
+    "gpu-csr5",
+    "gpu-auto",
+    "gpu-sell",
+    "cusparse-csr-pre",
+    "gpu-hola",
+    "gpu-csrk-3",
+    "gpu-dasp",
+    "gpu-hyb",
+];
+
+/// The largest number of series of one method that share its colour.
+const ALIKE: usize = 3;
+
+/// Returns a style for each series. A method, with which the name of a series begins, has the same one in all charts, except
+/// in a chart with many series of one method, which would be hard to tell apart.
+fn styles(names: &[&str]) -> Vec<usize> {
+    let method = |name: &str| name.split([' ', ':']).next().unwrap_or_default().to_owned();
+    let methods: Vec<_> = names.iter().map(|name| method(name)).collect();
+    let alike = |own: &String| methods.iter().filter(|other| *other == own).count();
+    let own: Option<Vec<_>> = methods.iter().map(|method| style_of(method)).collect();
+    let own = own.filter(|_| methods.iter().all(|method| alike(method) <= ALIKE));
+    let Some(own) = own else { return (0..names.len()).collect() };
+    let mut taken = BTreeSet::new();
+    let mut free =
+        |style: usize| (style..).step_by(COLOURS.len()).find(|style| taken.insert(*style));
+    own.into_iter().filter_map(&mut free).collect()
+}
+
+fn style_of(method: &str) -> Option<usize> {
+    let first = FIRST.iter().position(|first| *first == method);
+    let listed = || METHODS.iter().position(|listed| listed.name == method);
+    first.or_else(|| Some(FIRST.len() + listed()?))
 }
 
 impl Look {
@@ -184,6 +245,17 @@ pub fn bar_sample(look: Look) -> Group {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_method_has_the_same_style_in_all_charts() {
+        assert_eq!(styles(&["packed", "merge"]), [1, 0]);
+        assert_eq!(styles(&["merge f64", "merge f32", "gpu-merge"]), [0, 12, 24]);
+        assert_eq!(
+            styles(&["csr2:srs=8", "csr2:srs=16", "csr2:srs=32", "csr2:srs=64"]),
+            [0, 1, 2, 3]
+        );
+        assert_eq!(styles(&["ginkgo:csr", "merge"]), [0, 1], "an unknown method");
+    }
 
     #[test]
     fn no_two_series_look_alike() {

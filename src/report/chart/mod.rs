@@ -77,6 +77,8 @@ pub struct Series {
     pub mark: Mark,
     /// The points, sorted by x if they are joined.
     pub points: Vec<Point>,
+    /// Points that are marked and not joined, beside those of a trend.
+    pub outliers: Vec<Point>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]

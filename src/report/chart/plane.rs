@@ -53,7 +53,8 @@ impl<'a> Layout<'a> {
     fn of(plane: &'a Plane) -> Self {
         let has_place =
             |point: &&Point| has_place(plane.x.log, point.x) && has_place(plane.y.log, point.y);
-        let points = || plane.series.iter().flat_map(|series| &series.points).filter(has_place);
+        let all = || plane.series.iter().flat_map(|of| of.points.iter().chain(&of.outliers));
+        let points = || all().filter(has_place);
         let corners = || plane.guides.iter().flat_map(|guide| &guide.points);
         let spreads = points().filter_map(|point| point.spread);
         let ys = points().map(|point| point.y).chain(spreads.flat_map(|(low, high)| [low, high]));
@@ -119,9 +120,9 @@ impl<'a> Layout<'a> {
         guides.filter_map(drawn).fold(Group::new(), Group::add)
     }
 
-    fn places<'b>(&self, series: &'b Series) -> Vec<((f64, f64), &'b Point)> {
+    fn places<'b>(&self, points: &'b [Point]) -> Vec<((f64, f64), &'b Point)> {
         let place = |point: &'b Point| Some((self.at(point.x, point.y)?, point));
-        series.points.iter().filter_map(place).collect()
+        points.iter().filter_map(place).collect()
     }
 
     /// Returns the vertical ends of a point's spread, the bottom if a logarithmic axis cannot show an end.
@@ -131,7 +132,7 @@ impl<'a> Layout<'a> {
     }
 
     fn band(&self, series: &Series, look: Look) -> Option<Group> {
-        let places = self.places(series);
+        let places = self.places(&series.points);
         if series.mark != Mark::Trend || places.iter().all(|(_, point)| point.spread.is_none()) {
             return None;
         }
@@ -146,7 +147,7 @@ impl<'a> Layout<'a> {
     fn joined(&self, series: &Series, look: Look) -> Option<Group> {
         let all = self.plane.series.len() as f64;
         let aside = (look.index as f64 - (all - 1.0) / 2.0) * (24.0 / all).min(3.0);
-        let places = self.places(series);
+        let places = self.places(&series.points);
         let places_at = places.iter().map(|place| place.0);
         let stroke = |&((x, _), point): &((f64, f64), &Point)| {
             let [low, high] = self.ends(point)?;
@@ -162,14 +163,15 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// Draws the marks of a series. A trend has a mark only if it consists of a single point.
+    /// Draws the marks of a series. A trend has marks only for its outliers, or if it consists of a single point.
     fn marked(&self, series: &Series, look: Look) -> Option<Group> {
-        let places = self.places(series);
-        if places.is_empty() || series.mark == Mark::Trend && places.len() > 1 {
-            return None;
+        let mut places = self.places(&series.points);
+        if series.mark == Mark::Trend && places.len() > 1 {
+            places = self.places(&series.outliers);
         }
         let drawn = |((x, y), point)| look.mark_at(x, y).add(tip(&tooltip(series, point)));
-        Some(places.into_iter().map(drawn).fold(look.marks(), Group::add))
+        let marks = |places: Vec<_>| places.into_iter().map(drawn).fold(look.marks(), Group::add);
+        (!places.is_empty()).then(|| marks(places))
     }
 }
 

@@ -19,7 +19,7 @@ fn series(index: usize, mark: Mark, points: &[(f64, f64)]) -> Series {
         label: Some("<cant> & \u{1}".into()),
     });
     let name = format!("gpu-hola:empty-rows=count:{index}");
-    Series { name, mark, points: points.collect() }
+    Series { name, mark, points: points.collect(), outliers: vec![] }
 }
 
 fn plane(logs: (bool, bool), count: usize, points: &[(f64, f64)]) -> Chart {

@@ -1,6 +1,7 @@
 //! Compares two result files row by row: which rows became faster, slower, or wrong.
 
 mod pair;
+mod runs;
 mod show;
 #[cfg(test)]
 mod tests;
@@ -12,6 +13,7 @@ use serde::Serialize;
 
 pub use pair::Compared;
 use pair::{Key, Pair, pairs};
+pub use runs::{of_runs, relative};
 
 use super::grouped;
 use super::matched::time;
@@ -65,6 +67,18 @@ impl<'a> Comparison<'a> {
     pub fn slower_by(&self, percent: f64) -> Vec<(&str, &Mean<'a>)> {
         let bound = 1.0 + percent / 100.0;
         self.means().filter(|(_, mean)| mean.interval.is_some_and(|(low, _)| low > bound)).collect()
+    }
+
+    /// Returns the pairs whose whole interval is above a slow-down of B by `percent`: the matrix and the method, the ratio
+    /// and the interval.
+    pub fn pairs_slower_by(&self, percent: f64) -> Vec<(String, f64, (f64, f64))> {
+        let slow = |pair: &Pair| {
+            let (ratio, half) = (pair.change?.ratio, pair.change?.square?.sqrt());
+            let interval = (ratio * (-half).exp(), ratio * half.exp());
+            let label = format!("{} on {}", pair.key.label(&self.keys), pair.key.matrix);
+            (interval.0 > 1.0 + percent / 100.0).then_some((label, ratio, interval))
+        };
+        self.pairs.iter().filter_map(slow).collect()
     }
 
     pub fn unjudged(&self) -> Vec<&str> {

@@ -28,7 +28,7 @@ const DISTINCT: [&str; 4] = ["precision", "device", "threads", "transpose"];
 
 impl<'a> Key<'a> {
     /// Files without cache or order have hot caches and the natural order, because older versions had no others.
-    fn of(line: &'a RecordedRow) -> Self {
+    pub(super) fn of(line: &'a RecordedRow) -> Self {
         let setting = line.setting();
         let cache = setting.cache.or(Some(CacheState::Hot));
         let order = setting.order.or(Some(Order::Natural));

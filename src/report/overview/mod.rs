@@ -6,15 +6,19 @@ mod summary;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+
+use anyhow::{Context, Result, ensure};
 
 use super::View;
 use super::chart::Axis;
 use super::matched::{self, Numbers, timed};
 use super::page::{Page, Section};
-use super::standings::{self, Ranking, Standings};
-use super::statistics::{Kinds, Statistic};
+use super::standings::{self, Ranking, Standings, Time};
+use super::statistics::Statistic;
 use super::views::{Recorded, Spec};
+use crate::record::answer::answer;
 use crate::record::read::RecordedRow;
 use crate::record::table::Table;
 use entries::Entries;
@@ -24,26 +28,35 @@ pub use runs::runs;
 /// The maximum number of settings on a page; each has tables and charts of its own.
 const MOST_SETTINGS: usize = 200;
 
-pub fn page(files: &[ResultFile]) -> Page {
+/// What a reader asks of result files.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Question {
+    /// The number of products over which times spread the setup; `None`: times are those of products alone.
+    pub planned: Option<u32>,
+    /// Whether matrices whose values repeat have means of their own.
+    pub by_values: bool,
+}
+
+pub fn page(files: &[ResultFile], question: Question) -> Page {
     let entries = Entries::of(files);
-    let mut page = with_settings(&entries, |_| true);
+    let mut page = with_settings(&entries, question, |_| true);
     page.sections.extend(summary::all_rows(&entries));
     page.sections.extend(runs(files));
     page
 }
 
-pub fn main_tables(files: &[ResultFile]) -> Page {
-    with_settings(&Entries::of(files), |spec| matches!(spec, Spec::Profile(_) | Spec::Best(_)))
+pub fn main_tables(files: &[ResultFile], question: Question) -> Page {
+    let is_main = |spec: &Spec| matches!(spec, Spec::Profile(_) | Spec::Best(_));
+    with_settings(&Entries::of(files), question, is_main)
 }
 
 pub fn faults(files: &[ResultFile]) -> Vec<Section> {
-    summary::faults(&Entries::of(files))
+    let entries = Entries::of(files);
+    summary::faults(&entries).into_iter().chain(summary::skipped(&entries)).collect()
 }
 
-fn with_settings(entries: &Entries, wanted: fn(&Spec) -> bool) -> Page {
-    let mut sections = summary::faults(entries);
-    sections.extend(summary::measured(entries));
-    let runs: Vec<_> = entries.files.iter().filter_map(|file| file.record.as_ref()).collect();
+fn with_settings(entries: &Entries, question: Question, wanted: fn(&Spec) -> bool) -> Page {
+    let mut sections: Vec<_> = summary::faults(entries).into_iter().collect();
     let settings = entries.settings();
     let mut lead = summary::lead(entries);
     if settings.len() > MOST_SETTINGS {
@@ -53,36 +66,119 @@ fn with_settings(entries: &Entries, wanted: fn(&Spec) -> bool) -> Page {
         ));
     }
     sections.extend(settings.into_iter().take(MOST_SETTINGS).map(|(setting, lines)| {
-        let recorded = Recorded { lines, runs: runs.clone(), ..Recorded::default() };
-        section(setting, &recorded, wanted)
+        let asked: Vec<_> = lines.into_iter().map(|line| question.of(line)).collect();
+        section(setting, &question.recorded(&asked, entries.files), question.planned, wanted)
     }));
+    sections.extend(threads(entries, question));
+    sections.extend(summary::measured(entries));
+    sections.extend(summary::skipped(entries));
     Page { title: "Sparse matrix-vector products".into(), lead, sections }
+}
+
+/// Returns the speeds with several numbers of threads, which are settings of their own elsewhere.
+fn threads(entries: &Entries, question: Question) -> Option<Section> {
+    let lines = entries.all.iter().map(|entry| question.of(entry.line)).collect::<Vec<_>>();
+    let scaling = toml::from_str("kind = \"scaling\"\ntitle = \"Speed and efficiency\"");
+    let scaling: Spec = scaling.expect("the keys are right");
+    let view = scaling.view(&question.recorded(&lines, entries.files));
+    let section = Section { title: "Threads".into(), lead: vec![], views: vec![view] };
+    section.views[0].table.is_some().then_some(section)
+}
+
+/// Returns a chart of a kind as a file. The rows must have one setting.
+pub fn chart(files: &[ResultFile], question: Question, kind: &str) -> Result<String> {
+    let kinds: Vec<_> = specs(Some("merge")).into_iter().map(|(kind, _)| kind).collect();
+    ensure!(kinds.iter().any(|it| it == kind), "--chart {kind}: it must be {}", kinds.join(", "));
+    let entries = Entries::of(files);
+    let settings = entries.settings();
+    ensure!(
+        settings.len() == 1,
+        "a chart shows one setting, and the rows have {}: choose one with --where, such as 'precision = f64'\n{}",
+        settings.len(),
+        settings.iter().map(|(setting, _)| *setting).collect::<Vec<_>>().join("\n")
+    );
+    let asked: Vec<_> = settings[0].1.iter().map(|line| question.of(line)).collect();
+    let recorded = question.recorded(&asked, files);
+    let times = standings::times(&recorded.lines);
+    let specs = specs(Standings::of(&times).reference).into_iter();
+    let view = specs.filter(|(name, _)| name == kind).map(|(_, spec)| spec.view(&recorded)).next();
+    let drawn = view.as_ref().and_then(|view| Some((view.chart.as_ref()?, view)));
+    let (chart, view) =
+        drawn.with_context(|| format!("--chart {kind}: no row has what it shows"))?;
+    Ok(chart.to_file(&view.title, &view.foot))
 }
 
 /// The definitions of the views of a setting, which follow the tables of rates and of speed-ups.
 const VIEWS: &str = include_str!("views.toml");
 
-fn section(setting: &str, recorded: &Recorded, wanted: fn(&Spec) -> bool) -> Section {
-    let Some(rates) = rates(&recorded.lines) else {
+impl Question {
+    /// Returns a row with the times that are asked for.
+    fn of<'a>(&self, line: &'a RecordedRow) -> Cow<'a, RecordedRow> {
+        let with_setup = |products| {
+            let row = line.row.clone().with_setup(products);
+            Cow::Owned(RecordedRow { row, ..line.clone() })
+        };
+        self.planned.map_or(Cow::Borrowed(line), with_setup)
+    }
+
+    fn recorded<'a>(&self, asked: &'a [Cow<RecordedRow>], files: &'a [ResultFile]) -> Recorded<'a> {
+        Recorded {
+            lines: asked.iter().map(|line| &**line).collect(),
+            runs: files.iter().filter_map(|file| file.record.as_ref()).collect(),
+            together: !self.by_values,
+            ..Recorded::default()
+        }
+    }
+}
+
+fn section(
+    setting: &str,
+    recorded: &Recorded,
+    planned: Option<u32>,
+    wanted: fn(&Spec) -> bool,
+) -> Section {
+    let Some(rates) = rates(recorded) else {
         let lead = vec!["No result is correct and timed: there is nothing to show.".into()];
         return Section { title: setting.into(), lead, ..Section::default() };
     };
     let times = standings::times(&recorded.lines);
     let standings = Standings::of(&times);
+    let standings = if recorded.together { standings.together() } else { standings };
     let over_baselines = View {
         title: "Speed-up over the best baseline on each matrix".into(),
         ..View::of(standings.notes(), None, standings.table())
     };
-    let mut views = vec![View { foot: recorded.foot(&recorded.lines), ..rates }, over_baselines];
-    let specs = specs(standings.reference).into_iter().filter(wanted);
-    let others = specs.map(|spec| spec.view(recorded));
-    views.extend(others.filter(|view| view.chart.is_some() || view.table.is_some()));
-    Section { title: setting.into(), views, ..Section::default() }
+    let rates = View { foot: recorded.foot(&recorded.lines), ..rates };
+    let specs = specs(standings.reference).into_iter().map(|(_, spec)| spec).filter(wanted);
+    // A time with its share of the setup does not pay off once more.
+    let specs = specs.filter(|spec| planned.is_none() || !matches!(spec, Spec::Amortisation(_)));
+    let (first, others): (Vec<_>, _) =
+        specs.partition(|spec| matches!(spec, Spec::Winners(_) | Spec::Amortisation(_)));
+    let shown = |specs: Vec<Spec>| {
+        let views = specs.into_iter().map(|spec| spec.view(recorded));
+        views.filter(|view| view.chart.is_some() || view.table.is_some()).collect::<Vec<_>>()
+    };
+    let views = [shown(first), vec![rates, over_baselines], shown(others)].concat();
+    Section { title: setting.into(), lead: lead(&times, recorded, planned), views }
+}
+
+/// Returns the answer to which method to use, and what the times are if they are not those of products.
+fn lead(times: &[Time], recorded: &Recorded, planned: Option<u32>) -> Vec<String> {
+    let rows: Vec<_> = recorded.lines.iter().map(|line| line.row.clone()).collect();
+    let [matrices, _] = matched::matrices(timed(recorded.lines.iter().copied()));
+    let of_times = if matrices == 1 { answer(&rows, None) } else { super::answer::answer(times) };
+    let meaning = planned.map(|products| {
+        format!(
+            "For {products} products: every time, rate and share is that of a product with its share of the setup. \
+             Methods whose setup was not measured are left out."
+        )
+    });
+    meaning.into_iter().chain(of_times).collect()
 }
 
 /// Returns a bar chart of geometric means, the fastest method first, and a table with the extremes, if there are times.
-fn rates(lines: &[&RecordedRow]) -> Option<View> {
-    let timed: Vec<_> = timed(lines.iter().copied()).collect();
+fn rates(recorded: &Recorded) -> Option<View> {
+    let timed: Vec<_> = timed(recorded.lines.iter().copied()).collect();
     let [matrices, _] = matched::matrices(timed.iter().copied());
     let mut rates = BTreeMap::<_, Numbers>::new();
     for &line in &timed {
@@ -93,7 +189,7 @@ fn rates(lines: &[&RecordedRow]) -> Option<View> {
     if ranking.methods.is_empty() {
         return None;
     }
-    let kinds = Kinds::of_lines(&timed);
+    let kinds = recorded.kinds(&timed);
     let axis = Axis::linear(format!("GFLOP/s, geometric mean over {matrices} matrices"));
     let table = Table::of(&ranking.methods)
         .column("method", |of| of.method)
@@ -107,19 +203,20 @@ fn rates(lines: &[&RecordedRow]) -> Option<View> {
     Some(View { title: "Speed of each method, in GFLOP/s".into(), ..view })
 }
 
-/// Returns the views. Without a baseline, those that need one are left out: they have the text between their title and
+/// Returns the views with their kinds. Without a baseline, those that need one are left out: they have the text between their title and
 /// the baseline.
-fn specs(baseline: Option<&str>) -> Vec<Spec> {
+fn specs(baseline: Option<&str>) -> Vec<(String, Spec)> {
     let views: BTreeMap<String, Vec<toml::Table>> =
         toml::from_str(VIEWS).expect("the file is tested");
     let spec = |mut keys: toml::Table| {
+        let kind = keys["kind"].as_str()?.to_owned();
         if let Some(between) = keys.remove("before_baseline") {
             let (title, between, baseline) =
                 (keys["title"].as_str()?, between.as_str()?, baseline?);
             keys.insert("title".into(), format!("{title}{between}{baseline}").into());
             keys.insert("over".into(), baseline.into());
         }
-        Some(keys.try_into().expect("the file is tested"))
+        Some((kind, keys.try_into().expect("the file is tested")))
     };
     views.into_values().flatten().filter_map(spec).collect()
 }

@@ -48,7 +48,10 @@ fn facts(record: &Value, group: &str) -> Vec<(String, String)> {
         return facts;
     }
     let top = record.as_object().into_iter().flatten();
-    for (key, value) in top.filter(|(key, _)| GROUPS.iter().all(|(group, _)| key != group)) {
+    let own = top.filter(|(key, _)| GROUPS.iter().all(|(group, _)| key != group));
+    // The cells, of which there may be many, come last.
+    let (cells, others): (Vec<_>, Vec<_>) = own.partition(|(key, _)| *key == "cells");
+    for (key, value) in others.into_iter().chain(cells) {
         flatten(&key.replace('_', " "), value, &mut facts);
     }
     facts

@@ -121,38 +121,35 @@ pub(super) fn measured(entries: &Entries) -> Option<Section> {
     (!entries.all.is_empty()).then(|| Section::of("What was measured", table))
 }
 
-pub(super) fn faults(entries: &Entries) -> Vec<Section> {
-    let mut sections = Vec::new();
+pub(super) fn faults(entries: &Entries) -> Option<Section> {
     let bad: Vec<_> = entries.all.iter().filter(|entry| entry.is_bad()).collect();
-    if !bad.is_empty() {
-        let file = (entries.files.len() > 1).then_some("file");
-        let table = Table::of(&bad)
-            .column("matrix", |entry| entry.line.matrix())
-            .column("method", |entry| entry.line.method())
-            .column("status", |entry| entry.line.status())
-            .column("reason", |entry| entry.line.row.reason.as_deref().unwrap_or_default())
-            .column("setting", |entry| &entry.setting[..])
-            .columns(file, |entry| file.map(|_| &entry.file.name[..]))
-            .build();
-        sections.push(Section::of("Wrong or failed", table));
-    }
+    let file = (entries.files.len() > 1).then_some("file");
+    let table = Table::of(&bad)
+        .column("matrix", |entry| entry.line.matrix())
+        .column("method", |entry| entry.line.method())
+        .column("status", |entry| entry.line.status())
+        .column("reason", |entry| entry.line.row.reason.as_deref().unwrap_or_default())
+        .column("setting", |entry| &entry.setting[..])
+        .columns(file, |entry| file.map(|_| &entry.file.name[..]))
+        .build();
+    (!bad.is_empty()).then(|| Section::of("Wrong or failed", table))
+}
+
+pub(super) fn skipped(entries: &Entries) -> Option<Section> {
     let skipped = entries.all.iter().filter(|entry| entry.has(Status::Skipped));
     // Reasons that differ only in numbers are one.
     let blanks = |words: Vec<String>| words.iter().map(|word| blank(word)).collect::<Vec<_>>();
     let mut reasons = grouped(skipped, |entry| blanks(words(entry)));
     reasons.sort_by_key(|(_, rows)| Reverse(rows.len()));
-    if !reasons.is_empty() {
-        let table = Table::of(&reasons)
-            .column("reason", |(_, rows)| common(rows))
-            .column("rows", |(_, rows)| rows.len())
-            .column("methods", |(_, rows)| names(rows, |entry| entry.line.method()).join(", "))
-            .column("matrices", |(_, rows)| {
-                listed(names(rows, |entry| entry.line.matrix()).iter(), NAMED)
-            })
-            .build();
-        sections.push(Section::of("Skipped", table));
-    }
-    sections
+    let table = Table::of(&reasons)
+        .column("reason", |(_, rows)| common(rows))
+        .column("rows", |(_, rows)| rows.len())
+        .column("methods", |(_, rows)| names(rows, |entry| entry.line.method()).join(", "))
+        .column("matrices", |(_, rows)| {
+            listed(names(rows, |entry| entry.line.matrix()).iter(), NAMED)
+        })
+        .build();
+    (!reasons.is_empty()).then(|| Section::of("Skipped", table))
 }
 
 /// Returns the words of the reason, without the file name and line number that it may begin with.

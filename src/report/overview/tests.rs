@@ -9,6 +9,14 @@ use crate::record::table::Cell;
 use spmv_matrix::scalar::Precision;
 use spmv_methods::method::Device;
 
+fn page(files: &[ResultFile]) -> Page {
+    super::page(files, Question::default())
+}
+
+fn main_tables(files: &[ResultFile]) -> Page {
+    super::main_tables(files, Question::default())
+}
+
 fn row(file: &str, method: &str, ms: f64) -> Row {
     Row {
         num_nonzeros: Some(1000),
@@ -42,8 +50,18 @@ fn titles(page: &Page) -> Vec<&str> {
 fn table(page: &Page, title: &str) -> Vec<String> {
     let section = page.sections.iter().find(|section| section.title == title);
     let table = section.and_then(|section| section.views.iter().find_map(|of| of.table.as_ref()));
+    lines(table.expect("a section with a table"))
+}
+
+/// Returns the table of rates of the first setting.
+fn speeds_of(page: &Page) -> Vec<String> {
+    let rates = page.sections[0].views.iter().find(|view| view.title.starts_with("Speed of each"));
+    lines(rates.unwrap().table.as_ref().unwrap())
+}
+
+fn lines(table: &Table) -> Vec<String> {
     let line = |row: &Vec<Cell>| row.iter().map(Cell::show).collect::<Vec<_>>().join(" | ");
-    table.expect("a section with a table").rows.iter().map(line).collect()
+    table.rows.iter().map(line).collect()
 }
 
 const SETTING: &str = "f64, CPU, 2 threads, hot cache";
@@ -62,35 +80,60 @@ fn a_page_has_a_limited_number_of_settings() {
 #[test]
 fn a_sequential_method_belongs_to_the_setting_of_its_run() {
     let page = page(&[file("a.csv", [row("a.mtx", "seq", 4.0), row("a.mtx", "merge", 1.0)])]);
-    assert_eq!(titles(&page), ["What was measured", SETTING, "All rows"]);
+    assert_eq!(titles(&page), [SETTING, "What was measured", "All rows"]);
     // 0.002 / 1 and 0.002 / 4.
     let speeds =
         ["merge | 1 | 0.00200 | 0.00200 | 0.00200", "seq | 1 | 0.000500 | 0.000500 | 0.000500"];
-    assert_eq!(table(&page, SETTING), speeds);
+    assert_eq!(speeds_of(&page), speeds);
 }
 
 #[test]
 fn means_over_fewer_matrices_come_last() {
     let rows = [row("a.mtx", "merge", 1.0), row("b.mtx", "merge", 1.0), row("a.mtx", "ell", 0.5)];
-    let methods = table(&page(&[file("a.csv", rows)]), SETTING);
+    let methods = speeds_of(&page(&[file("a.csv", rows)]));
     assert!(methods[0].starts_with("merge | ") && methods[1].starts_with("ell | "), "{methods:?}");
 }
 
 #[test]
 fn rows_that_may_not_be_compared_have_separate_sections() {
     type Change = fn(Row) -> Row;
-    let changes: [(&str, Change); 5] = [
+    let changes: [(&str, Change); 4] = [
         ("f32, CPU, 2 threads, hot cache", |row| Row { precision: Some(Precision::F32), ..row }),
         ("f64, GPU, hot cache", |row| Row { device: Some(Device::Gpu), threads: None, ..row }),
         ("f64, CPU, 2 threads, cold cache", |row| Row { cache: Some(CacheState::Cold), ..row }),
         ("f64, CPU, 2 threads, hot cache, transposed", |row| Row { transpose: Some(true), ..row }),
-        ("f64, CPU, 4 threads, hot cache", |row| of_run("r2", Row { threads: Some(4), ..row })),
     ];
     for (other, change) in changes {
         let rows = [row("a.mtx", "merge", 1.0), change(row("a.mtx", "merge", 2.0))];
         let page = main_tables(&[file("a.csv", rows)]);
-        assert_eq!(titles(&page), ["What was measured", SETTING, other]);
+        assert_eq!(titles(&page), [SETTING, other, "What was measured"]);
     }
+}
+
+/// Twice as many threads are 1.6 times as fast: an efficiency of 80 %.
+#[test]
+fn several_numbers_of_threads_are_settings_and_a_comparison() {
+    let four = Row { threads: Some(4), ..row("a.mtx", "merge", 1.0) };
+    let rows = [row("a.mtx", "merge", 1.6), of_run("r2", four)];
+    let page = main_tables(&[file("a.csv", rows)]);
+    let other = "f64, CPU, 4 threads, hot cache";
+    assert_eq!(titles(&page), [SETTING, other, "Threads", "What was measured"]);
+    let expected =
+        ["merge | 2 | 1.00 | 1.00 | 1.00 | 100 | 1", "merge | 4 | 1.60 | 1.60 | 1.60 | 80.0 | 1"];
+    assert_eq!(table(&page, "Threads"), expected);
+}
+
+#[test]
+fn the_setup_is_spread_over_the_planned_products() {
+    let timed = |method, setup, ms| Row { setup_ms: Some(setup), ..row("a.mtx", method, ms) };
+    let files = [file("a.csv", [timed("merge", 0.0, 2.0), timed("packed", 90.0, 1.0)])];
+    let lead = |planned| {
+        let page = super::main_tables(&files, Question { planned, ..Question::default() });
+        page.sections[0].lead.last().unwrap().clone()
+    };
+    assert!(lead(None).starts_with("packed is 2.00 times as fast as merge, the fastest"));
+    assert!(lead(Some(10)).starts_with("merge is 5.00 times as fast as packed"));
+    assert!(lead(Some(900)).starts_with("packed is 1.82 times as fast as merge"));
 }
 
 #[test]
@@ -117,13 +160,13 @@ fn runs_with_the_same_measurements_are_separate_and_others_together() {
     let again = file("b.csv", [of_run("r2", row("x/a.mtx.gz", "merge", 2.0))]);
     let page = main_tables(&[first.clone(), again]);
     let [one, two] = ["r1", "r2"].map(|run| format!("{SETTING}, run {run}"));
-    assert_eq!(titles(&page), ["What was measured", &one, &two]);
+    assert_eq!(titles(&page), [&one[..], &two, "What was measured"]);
     assert!(page.lead[1].starts_with("Several runs measured the same matrices"), "{page:?}");
     let more = file("b.csv", [of_run("r2", row("b.mtx", "merge", 2.0))]);
-    assert_eq!(titles(&main_tables(&[first.clone(), more])), ["What was measured", SETTING]);
+    assert_eq!(titles(&main_tables(&[first.clone(), more])), [SETTING, "What was measured"]);
     let copy = ResultFile { name: "copy.csv".into(), ..first.clone() };
     let page = main_tables(&[first, copy]);
-    assert_eq!(titles(&page), ["What was measured", SETTING]);
+    assert_eq!(titles(&page), [SETTING, "What was measured"]);
     assert!(page.lead[1].ends_with("matrix and method: 1 of the rows."), "{page:?}");
 }
 
@@ -137,7 +180,7 @@ fn machines_are_separate_if_run_records_name_them() {
     let b = on("B", file("b.csv", [of_run("r2", row("b.mtx", "merge", 1.0))]));
     let page = page(&[a, b]);
     let [of_a, of_b] = ["A", "B"].map(|cpu| format!("{SETTING}, {cpu}, 8 cores"));
-    let expected = ["What was measured", &of_a, &of_b, "All rows", "How it was measured"];
+    let expected = [&of_a, &of_b, "What was measured", "All rows", "How it was measured"];
     assert_eq!(titles(&page), expected);
     assert_eq!(table(&page, "How it was measured"), ["cores | 8 | 8", "cpu | A | B"]);
 }
@@ -158,7 +201,7 @@ fn reasons_that_differ_in_numbers_are_one() {
     ];
     assert_eq!(table(&page, "Skipped"), expected);
     let nothing = "No result is correct and timed: there is nothing to show.";
-    assert_eq!(page.sections[2].lead, [nothing]);
+    assert_eq!(page.sections[0].lead, [nothing]);
 }
 
 #[test]
@@ -179,7 +222,7 @@ fn every_view_is_valid_and_few_rows_make_a_page() {
         }
     }
     let shown = of(vec![row("a.mtx", "mkl-ie", 1.0), row("a.mtx", "seq", 4.0)]);
-    let views = &shown.sections[1].views;
+    let views = &shown.sections[0].views;
     for title in ["Speed-up over mkl-ie", "Speed in percent of the fastest on each matrix"] {
         assert!(views.iter().any(|view| view.title == title), "{views:?}");
     }

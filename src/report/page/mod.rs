@@ -14,6 +14,7 @@ use anyhow::{Result, anyhow, bail};
 
 use super::View;
 use crate::record::table::{Table, escape_markdown};
+use crate::record::terminal::wrapped;
 use crate::report::names::join;
 use spmv_matrix::cache;
 
@@ -48,7 +49,7 @@ impl Section {
 const MOST_ROWS: usize = 2000;
 
 /// The maximum size of a chart in the HTML page, in bytes. The page refers to the file of a larger chart instead.
-const MOST_BYTES: usize = 2 << 20;
+const MOST_BYTES: usize = 500 << 10;
 
 /// Returns the part of a table that a page shows, and a note if that is not the whole table.
 fn beginning(table: &Table) -> (Table, Option<String>) {
@@ -107,7 +108,7 @@ impl Page {
     }
 
     pub fn to_text(&self, width: Option<u16>) -> String {
-        let plain = |text: &String| text.replace('`', "");
+        let plain = |text: &String| wrapped(&text.replace('`', ""), width);
         let mut blocks = vec![self.title.clone()];
         blocks.extend(self.lead.iter().map(plain));
         for Section { title, lead, views } in &self.sections {
@@ -120,6 +121,21 @@ impl Page {
             }));
         }
         blocks.join("\n\n") + "\n"
+    }
+
+    /// Returns the tables in LaTeX, each below a comment with its title.
+    pub fn to_latex(&self) -> String {
+        let mut text = String::from("% The tables need \\usepackage{booktabs}.\n");
+        for section in &self.sections {
+            for view in &section.views {
+                let title = join([section.title.clone(), view.title.clone()], ": ");
+                let table = view.table.iter().map(|table| table.to_latex());
+                text.extend(
+                    table.map(|table| format!("\n% {}\n{table}\n", title.replace('\n', " "))),
+                );
+            }
+        }
+        text
     }
 
     /// Returns the unique names of each section and its views in HTML anchors and file names.

@@ -44,7 +44,7 @@ impl Kind for Amortisation {
              quartiles over the matrices on which the method pays off",
             self.over
         );
-        let kinds = Kinds::of_lines(&shown.lines);
+        let kinds = recorded.kinds(&shown.lines);
         let several = shown.note_on_several();
         let notes = shown.notes([choice, lack, several, Some(meaning), kinds.note()]);
         View::of(notes, self.chart(&pairs), self.table(&pairs, kinds))
@@ -66,7 +66,7 @@ impl Amortisation {
         let series = drawn(Mark::Trend, pairs.iter().map(|(name, pairs)| (*name, points(pairs))));
         let over = Guide { name: self.over.to_string(), points: vec![(1.0, 1.0), (1e6, 1.0)] };
         let y = Axis::log(format!("time of setup and products, relative to {}", self.over));
-        let few = few::of_points(&series, false);
+        let few = first(&series, pairs);
         Chart::Plane(chart::Plane { x: Axis::log("products"), y, series, guides: vec![over], few })
     }
 
@@ -88,6 +88,27 @@ impl Amortisation {
             .column("never (% of matrices)", |(_, pairs)| 100.0 * never(pairs))
             .build()
     }
+}
+
+/// The number of methods that a page shows at first.
+const FIRST: usize = 4;
+
+/// Returns the methods with a setup that a page shows at first: the best for the most numbers of products, then the best in the mean.
+fn first(series: &[chart::Series], pairs: &[(&str, Vec<Pair>)]) -> Vec<String> {
+    let has_setup = |name: &str| {
+        let mut own = pairs.iter().filter(|(method, _)| *method == name);
+        own.any(|(_, pairs)| pairs.iter().any(|pair| pair.setup > pair.product))
+    };
+    let series: Vec<_> = series.iter().filter(|of| has_setup(&of.name)).collect();
+    let places = series.iter().map(|of| of.points.len()).max().unwrap_or(0);
+    let at = |of: &chart::Series, place: usize| of.points.get(place).map_or(f64::INFINITY, |p| p.y);
+    let is_best =
+        |of: &chart::Series, place| series.iter().all(|it| at(of, place) <= at(it, place));
+    let won = |of: &chart::Series| (0..places).filter(|&place| is_best(of, place)).count();
+    let mean = |of: &chart::Series| -> f64 { of.points.iter().map(|point| point.y.ln()).sum() };
+    let mut ranked = series.clone();
+    ranked.sort_by(|a, b| won(b).cmp(&won(a)).then(mean(a).total_cmp(&mean(b))));
+    ranked.into_iter().take(FIRST).map(|of| of.name.clone()).collect()
 }
 
 /// Returns a number of each pair that has it, with whether the values of the matrix repeat.

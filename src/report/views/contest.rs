@@ -1,6 +1,7 @@
 //! The views that rank the methods on each matrix: `heat`, `best`, `winners` and `profile`.
 
 use super::*;
+use crate::record::row::Row;
 use crate::report::matched::fastest_by;
 use crate::report::standings::{Ranked, Ranking};
 
@@ -40,8 +41,23 @@ impl<'a> Contest<'a> {
         keys.into_iter().filter_map(contest).collect()
     }
 
+    fn row(&self, series: usize) -> Option<&'a RecordedRow> {
+        Some(self.rows[series]?.0)
+    }
+
+    /// Leaves only methods that did not choose another method that was measured: for who wins.
+    fn of_contestants(mut self) -> Self {
+        let rows: Vec<_> = self.rows.iter().flatten().map(|(line, _)| *line).collect();
+        let chose_other = |series: &usize| {
+            let picked = self.rows[*series].and_then(|(line, _)| line.row.picked());
+            picked.is_some_and(|picked| rows.iter().any(|line| line.method() == picked))
+        };
+        self.ranking.retain(|(series, _)| !chose_other(series));
+        self
+    }
+
     fn ranked(&self, place: usize) -> Option<&'a RecordedRow> {
-        Some(self.rows[self.ranking.get(place)?.0]?.0)
+        self.row(self.ranking.get(place)?.0)
     }
 
     /// Whether the 95 % intervals of the fastest and the second do not overlap, if both are known.
@@ -98,7 +114,7 @@ impl Kind for Best {
         let ranking = Ranking::of(losses, shown.matrices().len(), false);
         let meaning = "loss: time divided by the time of the fastest method on the same matrix; means are over the \
                        matrices on which the method runs; equally fast methods all count as the fastest";
-        let kinds = Kinds::of_lines(&shown.lines);
+        let kinds = recorded.kinds(&shown.lines);
         let won = |of: &Ranked<Run>| of.numbers.iter().filter(|loss| loss.1 == 1.0).count();
         let table = Table::of(&ranking.methods)
             .column("method", |of| of.method)
@@ -123,7 +139,8 @@ keys! {
 impl Kind for Winners {
     fn view(&self, recorded: &Recorded) -> View {
         let shown = self.shown(recorded, &APART);
-        let contests = Contest::all(&shown.series);
+        let contests: Vec<_> =
+            Contest::all(&shown.series).into_iter().map(Contest::of_contestants).collect();
         let overlaps = contests.iter().filter(|of| of.intervals_are_apart() == Some(false)).count();
         let meaning = format!(
             "±: half the 95 % confidence interval of the median, in percent; where the intervals of both overlap, the \
@@ -150,6 +167,61 @@ impl Kind for Winners {
             })
             .build();
         View::of(shown.notes([shown.note_on_several(), Some(meaning)]), None, table)
+    }
+}
+
+/// The number of matrices that the view `losses` shows, and the least loss that it shows.
+const LOSSES: usize = 10;
+const LEAST_LOSS: f64 = 1.02;
+
+keys! {
+    /// The matrices on which the method with the least mean loss loses the most, with facts that may explain it.
+    Losses {}
+}
+
+impl Kind for Losses {
+    fn view(&self, recorded: &Recorded) -> View {
+        let shown = self.shown(recorded, &APART);
+        let contests: Vec<_> =
+            Contest::all(&shown.series).into_iter().map(Contest::of_contestants).collect();
+        let losses = |place: usize| -> Vec<_> {
+            contests.iter().filter_map(|of| Some((of, of.loss(place)?.1))).collect()
+        };
+        let mean = |place: &usize| Statistic::GeometricMean.over(&losses(*place));
+        let runs = |place: &usize| losses(*place).len();
+        let most = (0..shown.series.len()).map(|place| runs(&place)).max().unwrap_or(0);
+        let complete = (0..shown.series.len()).filter(|place| runs(place) == most);
+        let best = complete.min_by(|a, b| {
+            let [a, b] = [a, b].map(|place| mean(place).unwrap_or(f64::INFINITY));
+            a.total_cmp(&b)
+        });
+        let Some(best) = best else { return View::default() };
+        let mut worst = losses(best);
+        worst.retain(|(_, loss)| *loss >= LEAST_LOSS);
+        worst.sort_by(|a, b| b.1.total_cmp(&a.1));
+        worst.truncate(LOSSES);
+        let number = |line: Option<&RecordedRow>, column: &str| Column::of(column).cell_of(line?);
+        let imbalance = |row: &Row| {
+            let share = row.num_nonzeros? as f64 / row.threads? as f64;
+            Some(f64::from(row.max_row_length?) / share)
+        };
+        let table = Table::of(&worst)
+            .column("matrix", |(of, _)| &of.name[..])
+            .column("time / fastest", |(_, loss)| *loss)
+            .column("fastest", |(of, _)| &shown.series[of.ranking[0].0].name[..])
+            .column("nonzeros", |of| number(of.0.row(best), "num_nonzeros"))
+            .column("per row", |of| number(of.0.row(best), "row_length_mean"))
+            .column("longest row", |of| number(of.0.row(best), "max_row_length"))
+            .column("longest row / share of a thread", |of| imbalance(&of.0.row(best)?.row))
+            .column("% of peak", |of| number(of.0.row(best), "required_percent_of_peak"))
+            .column("of the fastest", |(of, _)| number(of.ranked(0), "required_percent_of_peak"))
+            .build();
+        let meaning = format!(
+            "{}, the method with the least mean loss, on the matrices on which it loses the most; a row that is longer \
+             than the share of a thread keeps one thread busy where rows are not divided",
+            shown.series[best].name
+        );
+        View::of(shown.notes([Some(meaning)]), None, table)
     }
 }
 

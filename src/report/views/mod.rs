@@ -44,8 +44,10 @@ mod bars;
 mod contest;
 mod correlations;
 mod few;
+mod kinds;
 mod plane;
 mod roofline;
+mod scaling;
 mod shown;
 mod sizes;
 mod speedup;
@@ -53,6 +55,7 @@ mod stages;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod thinned;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -78,9 +81,17 @@ pub struct Recorded<'a> {
     pub stages: Vec<&'a StageRow>,
     /// The records of the runs that the rows belong to.
     pub runs: Vec<&'a Value>,
+    /// Whether matrices whose values repeat and others share a mean.
+    pub together: bool,
 }
 
 impl Recorded<'_> {
+    /// Returns the kinds of the matrices of these rows, which have means of their own unless they are `together`.
+    pub(super) fn kinds(&self, lines: &[&RecordedRow]) -> Kinds {
+        let kinds = Kinds::of_lines(lines);
+        if self.together { kinds.together() } else { kinds }
+    }
+
     /// Returns the foot of a chart of these rows: the matrices, their settings, where and when they were measured.
     pub(super) fn foot(&self, lines: &[&RecordedRow]) -> String {
         let timed: Vec<_> = timed(lines.iter().copied()).collect();
@@ -166,10 +177,13 @@ kinds! {
         Best in contest,
         Winners in contest,
         Profile in contest,
+        Losses in contest,
         Repeatability in tables,
         Sizes in sizes,
         Stages in stages,
         Agreement in agreement,
+        Scaling in scaling,
+        ByKind in kinds,
     }
 }
 
@@ -194,7 +208,10 @@ impl Spec {
         let chart = view.chart.filter(shows);
         let foot = chart.iter().map(|_| recorded.foot(&self.shown(recorded))).collect();
         let table = view.table.filter(|table| !table.rows.is_empty());
-        View { title: self.kind().keys().0.to_owned(), notes: view.notes, chart, foot, table }
+        let is_thinned = chart.as_ref().is_some_and(is_thinned);
+        let notes = view.notes.into_iter().chain(is_thinned.then(|| thinned::NOTE.to_owned()));
+        let title = self.kind().keys().0.to_owned();
+        View { title, notes: notes.collect(), chart, foot, table }
     }
 
     fn shown<'a>(&self, recorded: &Recorded<'a>) -> Vec<&'a RecordedRow> {
@@ -219,6 +236,10 @@ fn shows(chart: &Chart) -> bool {
         Chart::Bars(bars) => bars.series.iter().any(|s| s.values.iter().any(Option::is_some)),
         Chart::Heat(heat) => heat.cells.iter().flatten().any(Option::is_some),
     }
+}
+
+fn is_thinned(chart: &Chart) -> bool {
+    matches!(chart, Chart::Plane(plane) if plane.series.iter().any(|of| !of.outliers.is_empty()))
 }
 
 fn nonzeros() -> Column {
@@ -247,5 +268,9 @@ fn drawn<'n>(
     series: impl IntoIterator<Item = (&'n str, Vec<Point>)>,
 ) -> Vec<chart::Series> {
     let shown = series.into_iter().filter(|(_, points)| !points.is_empty());
-    shown.map(|(name, points)| chart::Series { name: name.to_owned(), mark, points }).collect()
+    let series = |(name, points): (&str, Vec<_>)| match mark {
+        Mark::Dots => thinned::dots(name, points),
+        _ => chart::Series { name: name.to_owned(), mark, points, outliers: vec![] },
+    };
+    shown.map(series).collect()
 }

@@ -36,7 +36,7 @@ impl Kind for Roofline {
         let name = |of: &(&RecordedRow, f64)| label(matrix(of.0));
         let least = |all: &Numbers| all.iter().min_by(|a, b| a.1.total_cmp(&b.1)).map(name);
         let most = |all: &Numbers| all.iter().max_by(|a, b| a.1.total_cmp(&b.1)).map(name);
-        let kinds = Kinds::of_lines(&shown.lines);
+        let kinds = recorded.kinds(&shown.lines);
         let table = Table::of(&percents)
             .column("method", |(name, _)| *name)
             .means(kinds, ("median % of peak", Statistic::Median), |(_, all)| all)

@@ -20,7 +20,7 @@ impl Kind for Speedup {
         let shown = self.shown(recorded, &[self.x.name()]);
         let (over, [choice, lack]) = shown.baseline(&recorded.lines, &self.conditions, &self.over);
         let speeds = shown.compared(&self.over, |series| matched::ratios(&series.times(), &over));
-        let kinds = Kinds::of_lines(&shown.lines);
+        let kinds = recorded.kinds(&shown.lines);
         let meaning =
             format!("time of {} / time of the method: above 1 the method is faster", self.over);
         let several = shown.note_on_several();
@@ -85,7 +85,7 @@ impl Kind for Speedups {
             notes.extend(choices);
             notes.push(self.rows(name, &met, &mut rows));
         }
-        let kinds = Kinds::of_lines(&shown.lines);
+        let kinds = recorded.kinds(&shown.lines);
         notes.extend(kinds.note());
         let table = (!shown.lines.is_empty()).then(|| self.table(&rows, kinds));
         View::of(notes, None, table)

@@ -72,6 +72,17 @@ fn reason(mounted: &Path, groups: &str, [processes, space]: [Option<u64>; 2]) ->
     })
 }
 
+/// Returns the number of other threads of this process that may run only on the CPU of the calling thread, if that is bound
+/// to one.
+pub fn threads_on_own_cpu() -> usize {
+    let allowed = |status: &Path| super::field(status.to_str()?, "Cpus_allowed_list");
+    let own = allowed(Path::new("/proc/thread-self/status"));
+    let Some(own) = own.filter(|cpus| cpus.parse::<usize>().is_ok()) else { return 0 };
+    let threads = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let alike = threads.filter(|it| allowed(&it.path().join("status")).as_ref() == Some(&own));
+    alike.count().saturating_sub(1)
+}
+
 /// Returns the children of a process. Where the kernel does not list them, there are none.
 pub fn children(process: u32) -> Vec<u32> {
     let threads = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();

@@ -48,6 +48,11 @@ impl KernelFile {
         if definition.source.is_empty() {
             definition.source.clone_from(&file);
         }
+        ensure!(
+            text.contains("extern \"C\""),
+            "{file}: the compiler changes the names of kernels that are not declared extern \"C\": write extern \"C\" \
+             __global__ void NAME(...)"
+        );
         let source = text + &definition.checks();
         let program = Program { name: file.leak(), source: source.leak() };
         let parameters = definition.parameters.iter();

@@ -1,0 +1,42 @@
+//! The view `kinds`: speed-ups by the kind of problem that a matrix is from.
+
+use super::*;
+
+keys! {
+    /// The speed-up of each method over a baseline, by the kinds of problems that the matrices are from.
+    ByKind {
+        pub over: Select,
+    }
+}
+
+impl Kind for ByKind {
+    fn over(&self) -> &[Select] {
+        std::slice::from_ref(&self.over)
+    }
+
+    fn view(&self, recorded: &Recorded) -> View {
+        let shown = self.shown(recorded, &[]);
+        let (over, [choice, lack]) = shown.baseline(&recorded.lines, &self.conditions, &self.over);
+        let speeds = shown.compared(&self.over, |series| matched::ratios(&series.times(), &over));
+        let kind = |line: &RecordedRow| line.row.kind.clone().unwrap_or_default();
+        let of_kinds = shown.matrices().into_iter().filter(|(_, line)| !kind(line).is_empty());
+        let mut kinds = grouped(of_kinds, |(_, line)| kind(line));
+        kinds.sort_by_key(|(_, matrices)| std::cmp::Reverse(matrices.len()));
+        let mut table = Table::of(&kinds)
+            .column("kind", |(kind, _)| &kind[..])
+            .column("matrices", |(_, matrices)| matrices.len());
+        for (name, speeds) in &speeds {
+            table = table.column(*name, |(of, _)| {
+                let own = speeds.iter().filter(|(line, _)| kind(line) == *of);
+                Statistic::GeometricMean.of(&own.map(|speed| speed.1).collect::<Vec<_>>())
+            });
+        }
+        let meaning = format!(
+            "geometric means of the speed-ups over {} on the matrices of a kind; above 1 the method is faster",
+            self.over
+        );
+        let several = shown.note_on_several();
+        let table = Some(table.build()).filter(|_| kinds.len() > 1);
+        View::of(shown.notes([choice, lack, several, Some(meaning)]), None, table)
+    }
+}
