@@ -26,12 +26,12 @@ use crate::campaign::libraries::Vendor;
 
 const EXAMPLES: &str = "\
 Examples:
-  spmv-bench matrix.mtx                          all methods on one matrix, the fastest and its setup
-  spmv-bench matrix.mtx --products 500           which method takes the least time for 500 products
-  spmv-bench matrix.mtx --methods merge,mkl-ie   only these
-  spmv-bench corpus FOLDER --output out.csv      all matrices in a folder; `report out.csv` shows the results
-  spmv-bench fetch                               downloads a set of matrices
-`spmv-bench --help` shows all options, `spmv-bench COMMAND --help` those of a command.";
+  spmv-bench a.mtx                         all methods on one matrix
+  spmv-bench a.mtx --products 500          the least time for 500 products
+  spmv-bench a.mtx --methods merge,mkl-ie  only these methods
+  spmv-bench corpus DIR --output out.csv   all matrices in a folder
+  spmv-bench report out.csv                the answer and tables of results
+`spmv-bench --help` has all options, and `spmv-bench COMMAND --help`.";
 
 /// A benchmark for sparse matrix-vector multiplication, y = alpha A x + beta y.
 ///
@@ -52,13 +52,14 @@ pub struct Cli {
 /// The methods of the user.
 #[derive(Clone, Debug, Default, Args)]
 pub struct AddedArgs {
-    /// Add the methods of a plug-in: a shared object with the interface of plugins/spmv_method.h, or a folder of them.
-    /// Several may be given, also in the variable SPMV_BENCH_PLUGINS
-    #[arg(help_heading = WHAT, long = "plugin", value_name = "FILE|DIR")]
+    /// Add the methods of a plug-in, a shared object
+    ///
+    /// It has the interface of plugins/spmv_method.h. A folder of them may be given, too. Several may be given, also in the variable SPMV_BENCH_PLUGINS
+    #[arg(help_heading = WHAT, hide_short_help = true, long = "plugin", value_name = "FILE|DIR")]
     pub plugins: Vec<PathBuf>,
     /// Add a method that is a single .cu file, and measure it alone unless --methods names others. Without a GPU it runs
     /// on a modelled one
-    #[arg(help_heading = WHAT, long = "kernel", value_name = "FILE.cu")]
+    #[arg(help_heading = WHAT, hide_short_help = true, long = "kernel", value_name = "FILE.cu")]
     pub kernels: Vec<PathBuf>,
 }
 

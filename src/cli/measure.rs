@@ -37,29 +37,34 @@ pub const ADVANCED: &str = "Advanced";
 pub struct MeasureArgs {
     #[command(flatten)]
     pub added: AddedArgs,
-    /// Methods to run: names or patterns such as 'mkl-*', separated by commas, optionally with parameters:
-    /// gpu-light:level=vector. `spmv-bench methods` lists all of them [default: all]
+    /// Methods to run: names or patterns such as 'mkl-*' [default: all]
+    ///
+    /// They are separated by commas, and may have parameters: gpu-light:level=vector. `spmv-bench methods` lists all of them.
     #[arg(help_heading = WHAT, long, value_name = "A,B", value_delimiter = ',', value_parser = MethodName,
           hide_possible_values = true)]
     pub methods: Option<Vec<String>>,
-    /// Where to run: cpu, gpu, all, the number of a GPU, or modelled GPUs: model:h200, model:v100,a100, model:FILE.toml
+    /// Where to run: on CPU, GPU, or a modelled GPU such as model:h200
+    ///
+    /// Several modelled GPUs may be given, model:v100,a100, or a device file, model:FILE.toml. A number is that of a GPU.
     #[arg(help_heading = WHAT, long, value_name = "cpu|gpu|all|N|model:NAME", default_value = "all", value_parser = device)]
     pub device: DeviceChoice,
-    /// The number of products that you plan with the matrix: tables and the answer then count the setup and N products,
-    /// and methods that choose by it, such as auto, are told
+    /// Planned products: the setup counts, spread over N of them
+    ///
+    /// Tables and the answer then count the setup and N products, and methods that choose by it, such as auto, are told.
     #[arg(help_heading = WHAT, long, value_name = "N", value_parser = whole_from(1, u32::MAX))]
     pub products: Option<u32>,
     /// The number of the GPU if there are several [default: 0]
     #[arg(help_heading = GPU, hide_short_help = true, long, value_name = "N", value_parser = whole::<usize>)]
     pub gpu: Option<usize>,
-    /// Precision of the matrix values and of the vectors; several may be given: f64,f32 is the same as both
+    /// Precision of matrix and vectors; several may be given: f64,f32
     #[arg(help_heading = WHAT, long, value_enum, default_value = "f64", value_delimiter = ',')]
     pub precision: Vec<PrecisionChoice>,
     /// The same as --precision f32
     #[arg(help_heading = WHAT, hide_short_help = true, long, conflicts_with = "precision")]
     pub fp32: bool,
-    /// Number of threads of the parallel methods, each bound to a CPU; several may be given: 1,2,4. Methods with
-    /// one thread and GPU methods are measured once, together with the largest number [default: one per core, or
+    /// Threads of parallel methods; several may be given: 1,2,4
+    ///
+    /// Each is bound to a CPU. Methods with one thread and GPU methods are measured once, together with the largest number [default: one per core, or
     /// fewer if a control group (cgroup) limits the CPU time]
     #[arg(help_heading = WHAT, long, value_name = "N", value_delimiter = ',', value_parser = whole::<usize>)]
     pub threads: Vec<usize>,
@@ -76,8 +81,9 @@ pub struct MeasureArgs {
     /// Time each method on each matrix for at least this many seconds [default: 0, or as in the protocol]
     #[arg(help_heading = LONG, hide_short_help = true, long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
     pub min_time: Option<Duration>,
-    /// Start no further product of a method on a matrix after this many seconds [default: 2, or as in
-    /// the protocol; 0.3 if no matrix is named]
+    /// Time for each method and matrix, such as 300ms [default: 2s]
+    ///
+    /// No further product starts after it. Without a named matrix it is 0.3 s; protocols have their own.
     #[arg(help_heading = LONG, long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
     pub max_time: Option<Duration>,
     /// Stop a method if it takes longer than this many seconds on a matrix, including setup and verification
@@ -138,11 +144,13 @@ pub struct MeasureArgs {
     /// Neither read nor write the cache of parsed matrices
     #[arg(help_heading = ADVANCED, hide_short_help = true, long)]
     pub no_cache: bool,
-    /// Format of the results [default: from the extension of --output (.csv, .json, .md or .txt), else text
-    /// for one matrix (lines with --quiet) and csv for a corpus]
+    /// Format of the results [default: by the name of --output]
+    ///
+    /// The extension of --output (.csv, .json, .md or .txt) decides, or else it is text for one matrix (lines with
+    /// --quiet) and csv for a corpus.
     #[arg(help_heading = OUTPUT, long, value_enum)]
     pub format: Option<Format>,
-    /// Write the results to this file, and the run record (settings and machine) to FILE.run.json
+    /// Write the results to this file, and the run's facts to FILE.run.json
     #[arg(help_heading = OUTPUT, long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Replace files that already exist
@@ -152,7 +160,7 @@ pub struct MeasureArgs {
     pub exports: ExportArgs,
     /// Order of the rows in text and Markdown tables; csv, json and lines always use the order in which the
     /// methods run
-    #[arg(help_heading = OUTPUT, long, value_enum, value_name = "BY", default_value = "command")]
+    #[arg(help_heading = OUTPUT, hide_short_help = true, long, value_enum, value_name = "BY", default_value = "command")]
     pub sort: Sort,
     /// Write the run record (command, settings, machine, bandwidth, libraries) to this file
     #[arg(help_heading = OUTPUT, hide_short_help = true, long, value_name = "FILE")]
@@ -171,8 +179,10 @@ pub struct MeasureArgs {
     /// name in the graph rows ends in :graph=on
     #[arg(help_heading = GPU, hide_short_help = true, long)]
     pub graphs: bool,
-    /// Print only errors to stderr. The results for one matrix are one line per method, unless --format or the
-    /// extension of --output selects another format
+    /// Print only errors to stderr, and one line per method
+    ///
+    /// The results for one matrix are then in the format lines, unless --format or the extension of --output selects
+    /// another one.
     #[arg(help_heading = OUTPUT, long, short)]
     pub quiet: bool,
 }

@@ -41,7 +41,7 @@ pub struct SingleArgs {
     #[arg(hide = true)]
     pub further: Vec<OsString>,
     /// The same as MATRIX
-    #[arg(long, value_name = "MATRIX", conflicts_with = "matrix")]
+    #[arg(hide_short_help = true, long, value_name = "MATRIX", conflicts_with = "matrix")]
     pub mtx: Option<OsString>,
     /// Measure in this process instead of a child process; a crash or lack of memory then ends the whole run
     #[arg(help_heading = ADVANCED, hide_short_help = true, long)]

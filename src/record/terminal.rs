@@ -10,7 +10,7 @@ use console::measure_text_width;
 /// What sets and ends a colour of this program's output. A name that contains it can do no harm.
 const COLOURS: [&str; 4] = ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[31m", "\u{1b}[32m"];
 
-/// Replaces each character that controls a terminal, except line ends, tabs and [`COLOURS`], by an escape such as
+/// Replaces each character that controls a terminal, except line ends, tabs and colours, by an escape such as
 /// `\u{1b}`.
 pub fn shown(text: &str) -> Cow<'_, str> {
     if !text.contains(is_command) {
