@@ -3,7 +3,7 @@
 use super::Work;
 use super::task::{Event, MatrixTask};
 use crate::record::Group;
-use crate::record::joined::joined;
+use crate::record::joined::{joined, usual};
 use crate::record::row::{MatrixFacts, Row, Status};
 use crate::record::run::{RowKey, RunRecord};
 use spmv_matrix::stats::Shape;
@@ -119,16 +119,30 @@ impl<'r> Collector<'r> {
         let mut rows: Vec<_> = ended.chain(self.pending.drain(..)).collect();
         rows.sort_by_key(|(row, _)| cells.iter().position(|cell| row.has_key(cell)));
         (group.rows, group.stages) = rows.into_iter().unzip();
-        for row in group.rows.iter_mut().filter(|row| row.is_ok()) {
-            let same = self.earlier.iter().filter(|other| other.cell() == row.cell());
-            let rows: Vec<_> = same.chain([&*row]).collect();
-            *row = joined(&rows);
+        if !self.earlier.is_empty() {
+            self.join(&mut group.rows);
         }
         let before =
             self.done.iter().filter(|(cell, _)| cells.contains(cell) && group.has_cell(cell));
         let before: Vec<_> =
             before.filter_map(|(cell, ms)| Some((cell.method.clone(), (*ms)?))).collect();
         group.complete(&before);
+    }
+}
+
+impl Collector<'_> {
+    /// Makes each row that is right one with those of the processes before.
+    fn join(&self, rows: &mut [Row]) {
+        let of_row = |row: &Row| -> Vec<Row> {
+            let before = self.earlier.iter().filter(|it| it.cell() == row.cell()).cloned();
+            before.chain([row.clone()]).collect()
+        };
+        let own: Vec<_> = rows.iter().map(of_row).collect();
+        let all: Vec<Vec<&Row>> = own.iter().map(|rows| rows.iter().collect()).collect();
+        let usual = usual(&all);
+        for (row, all) in rows.iter_mut().zip(&all).filter(|(row, _)| row.is_ok()) {
+            *row = joined(all, usual);
+        }
     }
 }
 

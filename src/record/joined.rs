@@ -6,8 +6,25 @@ use super::row::Row;
 /// The two-sided 95 % quantiles of Student's t for 1 to 10 degrees of freedom, the last of them a bound for more.
 const STUDENT: [f64; 10] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
 
-/// Joins rows that are correct and timed. What is not a time is that of the last one.
-pub fn joined(rows: &[&Row]) -> Row {
+/// The median of the variance of 2, 3 or more normal samples, relative to the variance of their distribution.
+const MEDIANS: [f64; 3] = [0.455, 0.693, 0.79];
+
+/// The degrees of freedom that the usual variance counts as, beside those of the rows themselves.
+const PRIOR: usize = 4;
+
+/// Returns the usual variance of the logarithms of times between processes, from the rows of several methods; `None` for
+/// fewer than three. Few processes show their own variance badly, and that of others on the same matrix is alike.
+pub fn usual(methods: &[Vec<&Row>]) -> Option<f64> {
+    let variance = |rows: &Vec<&Row>| Some((variance(&logs(rows))?, rows.len()));
+    let variances = methods.iter().filter_map(variance);
+    let relative = |(variance, rows): (f64, usize)| variance / MEDIANS[rows.min(4) - 2];
+    let relative: Vec<_> = variances.map(relative).collect();
+    (relative.len() > 2).then(|| middle(relative)).flatten()
+}
+
+/// Joins rows that are correct and timed, with the [`usual`] variance between them if it is known. What is not a time is that
+/// of the last one.
+pub fn joined(rows: &[&Row], usual: Option<f64>) -> Row {
     let last = *rows.last().expect("there is a row");
     if rows.len() == 1 {
         return last.clone();
@@ -18,7 +35,7 @@ pub fn joined(rows: &[&Row]) -> Row {
     let weight = |row: &Row| row.iterations.map_or(1.0, |count| count as f64);
     let weights: f64 = rows.iter().map(|row| weight(row)).sum();
     let mean = rows.iter().map(|row| Some(weight(row) * row.avg_spmv_ms?)).sum::<Option<f64>>();
-    let (median, half) = interval(rows);
+    let (median, half) = interval(rows, usual);
     let row = Row {
         setup_ms: middle(values(|row| row.setup_ms).collect()),
         min_ms: least(|row| row.min_ms),
@@ -39,21 +56,32 @@ pub fn joined(rows: &[&Row]) -> Row {
 
 /// Returns the geometric mean of the medians, and half its 95 % interval relative to it: Student's t over the logarithms, but
 /// not less than the intervals within the rows allow.
-fn interval(rows: &[&Row]) -> (Option<f64>, f64) {
-    let logs: Vec<_> = rows.iter().filter_map(|row| Some(row.typical_ms()?.ln())).collect();
+fn interval(rows: &[&Row], usual: Option<f64>) -> (Option<f64>, f64) {
+    let logs = logs(rows);
     let count = logs.len() as f64;
     let mean = logs.iter().sum::<f64>() / count;
-    let squares: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
-    let between = match logs.len().checked_sub(2) {
-        Some(freedom) => {
-            let student = STUDENT.get(freedom).unwrap_or(&STUDENT[STUDENT.len() - 1]);
-            student * (squares / (count - 1.0) / count).sqrt()
-        }
-        None => 0.0,
-    };
+    let between = variance(&logs).map_or(0.0, |own| {
+        let (freedom, prior) = (logs.len() - 1, if usual.is_some() { PRIOR } else { 0 });
+        let sum = freedom as f64 * own + prior as f64 * usual.unwrap_or(0.0);
+        let freedom = freedom + prior;
+        let student = STUDENT[freedom.min(STUDENT.len()) - 1];
+        student * (sum / freedom as f64 / count).sqrt()
+    });
     let within = rows.iter().filter_map(|row| Some(row.uncertainty()? / 100.0));
     let within = within.fold(0.0, f64::max) / count.sqrt();
     ((!logs.is_empty()).then(|| mean.exp()), between.max(within))
+}
+
+fn logs(rows: &[&Row]) -> Vec<f64> {
+    rows.iter().filter_map(|row| Some(row.typical_ms()?.ln())).collect()
+}
+
+/// Returns the sample variance; `None` for fewer than two values.
+fn variance(values: &[f64]) -> Option<f64> {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (values.len() > 1).then(|| squares / (count - 1.0))
 }
 
 /// Returns the median, which an interrupted setup does not change.
@@ -87,14 +115,20 @@ mod tests {
             ..Row::default()
         };
         let rows = [row(1.0, 5.0, "merge"), row(1.1, 900.0, "packed"), row(0.9, 6.0, "packed")];
-        let one = joined(&rows.each_ref());
+        let one = joined(&rows.each_ref(), None);
         // The logarithms have the mean -0.0034 and the standard deviation 0.1004: 4.303 * 0.1004 / sqrt(3).
         let (ms, half) = (one.median_ms.unwrap(), one.uncertainty().unwrap());
         assert!((ms - 0.9967).abs() < 1e-4 && (half - 24.93).abs() < 0.05, "{ms} {half}");
+        // With four degrees of freedom of a variance of 0.01: sqrt((2 * 0.01007 + 4 * 0.01) / 6), and 2.447 / sqrt(3).
+        let with_usual = joined(&rows.each_ref(), Some(0.01)).uncertainty().unwrap();
+        assert!((with_usual - 14.15).abs() < 0.05, "{with_usual}");
+        let methods = vec![rows.iter().collect::<Vec<_>>(); 3];
+        assert!((usual(&methods).unwrap() - 0.01007 / 0.693).abs() < 1e-4);
+        assert_eq!(usual(&methods[..2]), None);
         assert_eq!((one.setup_ms, one.iterations), (Some(6.0), Some(40)));
         assert!((one.avg_spmv_ms.unwrap() - 4.1 / 4.0).abs() < 1e-12);
         assert_eq!(one.reason.as_deref(), Some("picked packed; another process picked merge"));
-        let alike = joined(&[&rows[0], &rows[0]]);
+        let alike = joined(&[&rows[0], &rows[0]], None);
         let half = alike.uncertainty().unwrap();
         assert!((half - 1.0 / 2f64.sqrt()).abs() < 1e-9, "within the processes: {half}");
     }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::pair::Key;
-use crate::record::joined::joined;
+use crate::record::joined::{joined, usual};
 use crate::record::read::RecordedRow;
 use crate::record::setting::Setting;
 use crate::report::grouped;
@@ -12,15 +12,19 @@ use crate::report::select::Select;
 
 /// Joins the rows of several runs. A row that is not ok in one of them stays so.
 pub fn of_runs(lines: &[RecordedRow]) -> Vec<RecordedRow> {
-    let rows = grouped(lines, |line| Key::of(line)).into_iter();
-    rows.map(|(_, rows)| match rows.iter().find(|line| !line.is_ok()) {
+    let groups = grouped(lines, |line| Key::of(line));
+    let right = groups.iter().filter(|(_, rows)| rows.iter().all(|line| line.is_ok()));
+    let right: Vec<Vec<_>> =
+        right.map(|(_, rows)| rows.iter().map(|line| &line.row).collect()).collect();
+    let usual = usual(&right);
+    let one = |(_, rows): &(Key, Vec<&RecordedRow>)| match rows.iter().find(|line| !line.is_ok()) {
         Some(bad) => (*bad).clone(),
         None => {
-            let row = joined(&rows.iter().map(|line| &line.row).collect::<Vec<_>>());
+            let row = joined(&rows.iter().map(|line| &line.row).collect::<Vec<_>>(), usual);
             RecordedRow { row, ..rows[0].clone() }
         }
-    })
-    .collect()
+    };
+    groups.iter().map(one).collect()
 }
 
 /// Divides the times of a run by those of a method on the same matrix with the same settings. Rows without it are left out.
