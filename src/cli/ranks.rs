@@ -126,7 +126,7 @@ fn reporters<'a>(
     stdout: &'a mut dyn Write,
 ) -> Result<Vec<Reporter<Output<'a>>>> {
     let mut reporters = args.exporters()?;
-    reporters.insert(0, args.reporter(args.format_of_one()?, stdout)?);
+    reporters.insert(0, args.reporter(args.format_of_one()?, stdout, None)?);
     Ok(reporters)
 }
 

@@ -73,6 +73,9 @@ impl<'a> Contest<'a> {
     }
 }
 
+/// The number of matrices up to which the view `heat` has a chart.
+const MOST_ROWS: usize = 200;
+
 keys! {
     /// The speed of each method on each matrix, in percent of the fastest method's.
     Heat {}
@@ -95,7 +98,10 @@ impl Kind for Heat {
             cells: contests.iter().map(cells).collect(),
         };
         let meaning = "100 %: the fastest of these methods on that matrix".to_owned();
-        View::of(shown.notes([shown.note_on_several(), Some(meaning)]), Chart::Heat(chart), table)
+        let too_many = (contests.len() > MOST_ROWS)
+            .then(|| format!("The chart is left out: it would have {} rows.", contests.len()));
+        let chart = Some(Chart::Heat(chart)).filter(|_| too_many.is_none());
+        View::of(shown.notes([shown.note_on_several(), Some(meaning), too_many]), chart, table)
     }
 }
 
@@ -227,6 +233,9 @@ impl Kind for Losses {
 
 const FACTORS: [f64; 6] = [1.0, 1.1, 1.25, 1.5, 2.0, 4.0];
 
+/// The number of steps that are drawn of a profile; of more, only some are.
+const MOST_STEPS: usize = 200;
+
 /// The largest factor that is drawn in profiles.
 const FARTHEST: f64 = 10.0;
 
@@ -274,7 +283,8 @@ impl Kind for Profile {
 
 /// Returns the corners of a step function: the share of the matrices with a loss of at most x, up to [`FARTHEST`].
 fn steps(losses: &[f64], share: impl Fn(f64) -> f64) -> Vec<Point> {
-    let drawn = losses.iter().filter(|&&loss| loss > 1.0 && loss <= FARTHEST);
+    let drawn: Vec<_> = losses.iter().filter(|&&loss| loss > 1.0 && loss <= FARTHEST).collect();
+    let drawn = drawn.iter().copied().step_by(drawn.len().div_ceil(MOST_STEPS).max(1));
     let mut corners = vec![(1.0, share(1.0))];
     for &loss in drawn {
         let (_, before) = corners[corners.len() - 1];
