@@ -91,7 +91,7 @@ pub fn run(args: &ReportArgs, env: &mut Env) -> Result<CommandStatus> {
     output.write(text.as_bytes(), env.stdout).map(|()| CommandStatus::Ok)
 }
 
-/// What is written.
+/// The form in which a report is written.
 enum Form<'a> {
     Terminal,
     Folder(&'a Path),
