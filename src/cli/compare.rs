@@ -47,7 +47,10 @@ pub struct CompareArgs {
     /// Compare times relative to those of a method in the same run: the machine's drift between the runs cancels
     #[arg(long, value_name = "METHOD")]
     pub relative_to: Option<Select>,
-    /// Format of the output [default: from the extension of --output (.csv or .txt), else text]
+    /// Show means over matrices whose values repeat and over others apart
+    #[arg(long)]
+    pub by_values: bool,
+    /// Format of the output [default: from the extension of --output (.csv, .tex or .txt), else text]
     #[arg(long, value_enum)]
     pub format: Option<CompareFormat>,
     #[command(flatten)]
@@ -62,6 +65,8 @@ pub enum CompareFormat {
     Text,
     /// One row per pair of compared rows
     Csv,
+    /// The tables for LaTeX with the package booktabs
+    Latex,
 }
 
 /// Parses a percentage such as `5%` or `5`.
@@ -90,10 +95,13 @@ pub fn run(args: &CompareArgs, env: &mut Env) -> Result<CommandStatus> {
     choose(&args.methods, [&mut a, &mut b])?;
     let names = sides.map(|side| join(side.iter().map(|path| path.display().to_string()), ", "));
     let [a, b] = [(&names[0], &a), (&names[1], &b)].map(|(name, lines)| Compared { name, lines });
-    let comparison = Comparison::of(a, b)?;
+    let mut comparison = Comparison::of(a, b)?;
+    comparison.by_values = args.by_values;
+    let width = env.width.filter(|_| args.output.output.is_none());
     let text = match format {
-        CompareFormat::Text => shown(&comparison.to_text()).into_owned(),
+        CompareFormat::Text => shown(&comparison.to_text(width)).into_owned(),
         CompareFormat::Csv => comparison.to_csv(),
+        CompareFormat::Latex => comparison.to_latex(),
     };
     args.output.write(text.as_bytes(), env.stdout)?;
     if let Some(to) = &args.relative_to {

@@ -146,7 +146,7 @@ pub struct MeasureArgs {
     pub no_cache: bool,
     /// Format of the results [default: by the name of --output]
     ///
-    /// The extension of --output (.csv, .json, .md or .txt) decides, or else it is text for one matrix (lines with
+    /// The extension of --output (.csv, .json, .md, .tex or .txt) decides, or else it is text for one matrix (lines with
     /// --quiet) and csv for a corpus.
     #[arg(help_heading = OUTPUT, long, value_enum)]
     pub format: Option<Format>,

@@ -24,7 +24,7 @@ pub struct MethodsArgs {
     /// List only methods with these names or patterns: merge, 'gpu-*' [default: all]
     #[arg(value_name = "PATTERN", value_parser = MethodName, hide_possible_values = true)]
     pub patterns: Vec<String>,
-    /// Format of the list [default: from the extension of --output (.csv, .json, .md or .txt), else text]
+    /// Format of the list [default: from the extension of --output (.csv, .json, .md, .tex or .txt), else text]
     #[arg(long, value_enum)]
     pub format: Option<MethodsFormat>,
     /// Print a Markdown table of the methods in this result file of a corpus, with their times in f64 relative
@@ -47,6 +47,8 @@ pub enum MethodsFormat {
     Json,
     /// A Markdown table
     Md,
+    /// A table for LaTeX with the package booktabs
+    Latex,
 }
 
 #[derive(Serialize)]
@@ -85,19 +87,22 @@ fn list(methods: &[&Method], format: MethodsFormat, out: &mut dyn Write) -> Resu
         MethodsFormat::Text => text(methods, out)?,
         MethodsFormat::Csv => out.write_all(&to_csv(&entries, true)?)?,
         MethodsFormat::Json => writeln!(out, "{}", serde_json::to_string_pretty(&entries)?)?,
-        MethodsFormat::Md => {
-            let table = Table::of(&entries)
-                .column("name", |entry| entry.name)
-                .column("device", |entry| entry.device)
-                .column("product", |entry| entry.product)
-                .column("setup", |entry| entry.setup)
-                .column("summary", |entry| entry.summary)
-                .column("parameters", |entry| &entry.parameters[..])
-                .column("source", |entry| entry.source);
-            out.write_all(table.build().to_markdown().as_bytes())?;
-        }
+        MethodsFormat::Md => writeln!(out, "{}", table(&entries).to_markdown())?,
+        MethodsFormat::Latex => writeln!(out, "{}", table(&entries).to_latex())?,
     }
     Ok(())
+}
+
+fn table(entries: &[MethodSummary]) -> Table {
+    Table::of(entries)
+        .column("name", |entry| entry.name)
+        .column("device", |entry| entry.device)
+        .column("product", |entry| entry.product)
+        .column("setup", |entry| entry.setup)
+        .column("summary", |entry| entry.summary)
+        .column("parameters", |entry| &entry.parameters[..])
+        .column("source", |entry| entry.source)
+        .build()
 }
 
 fn chosen(patterns: &[String]) -> Result<Vec<&'static Method>> {

@@ -1,5 +1,7 @@
 //! `spmv-bench report`: writes a report of result files, or prints their main tables.
 
+mod pdf;
+
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -22,7 +24,7 @@ pub struct ReportArgs {
     #[arg(required = true, value_name = "FILE")]
     pub results: Vec<PathBuf>,
     /// The folder for the report; or one file: a page (.html), the tables in LaTeX (.tex) or Markdown (.md), or the chart
-    /// of --chart (.svg)
+    /// of --chart (.svg, or .pdf where rsvg-convert, inkscape or cairosvg is installed)
     #[arg(short, long, value_name = "DIR|FILE")]
     pub output: Option<PathBuf>,
     /// Show only these methods: names or patterns such as 'mkl-*', separated by commas
@@ -31,7 +33,7 @@ pub struct ReportArgs {
     /// Show only rows that meet conditions on their columns: 'precision = f64 && num_nonzeros > 1e6'
     #[arg(long = "where", value_name = "CONDITIONS")]
     pub conditions: Option<Conditions>,
-    /// The chart that is written to a .svg file: profile, plane, speedup, heat, best, roofline, amortisation or threads
+    /// The chart that is written to a .svg or .pdf file: profile, plane, speedup, heat, best, roofline, amortisation or threads
     #[arg(long, value_name = "KIND", requires = "output")]
     pub chart: Option<String>,
     /// Spread the setup of each method over N products: times, rates and rankings are then those of a product with its
@@ -72,7 +74,7 @@ pub fn run(args: &ReportArgs, env: &mut Env) -> Result<CommandStatus> {
         file.lines.retain(|line| args.wants(line));
     }
     let question = Question { planned: args.products, by_values: args.by_values };
-    let text = match form {
+    let written = match form {
         Form::Folder(folder) => {
             for path in overview::page(&files, question).write(folder)? {
                 writeln!(env.stderr, "{}", path.display())?;
@@ -80,15 +82,17 @@ pub fn run(args: &ReportArgs, env: &mut Env) -> Result<CommandStatus> {
             return Ok(CommandStatus::Ok);
         }
         Form::Terminal => {
-            shown(&overview::main_tables(&files, question).to_text(env.width)).into_owned()
+            let text = overview::main_tables(&files, question).to_text(env.width);
+            shown(&text).into_owned().into_bytes()
         }
-        Form::Html => overview::page(&files, question).to_html(),
-        Form::Markdown => overview::main_tables(&files, question).to_markdown(),
-        Form::Latex => overview::main_tables(&files, question).to_latex(),
-        Form::Chart(kind) => overview::chart(&files, question, kind)?,
+        Form::Html => overview::page(&files, question).to_html().into_bytes(),
+        Form::Markdown => overview::main_tables(&files, question).to_markdown().into_bytes(),
+        Form::Latex => overview::main_tables(&files, question).to_latex().into_bytes(),
+        Form::Svg(kind) => overview::chart(&files, question, kind)?.into_bytes(),
+        Form::Pdf(kind) => pdf::of_svg(&overview::chart(&files, question, kind)?)?,
     };
     let output = OutputArgs { output: args.output.clone(), force: args.force };
-    output.write(text.as_bytes(), env.stdout).map(|()| CommandStatus::Ok)
+    output.write(&written, env.stdout).map(|()| CommandStatus::Ok)
 }
 
 /// The form in which a report is written.
@@ -98,7 +102,8 @@ enum Form<'a> {
     Html,
     Markdown,
     Latex,
-    Chart(&'a str),
+    Svg(&'a str),
+    Pdf(&'a str),
 }
 
 impl<'a> Form<'a> {
@@ -107,16 +112,19 @@ impl<'a> Form<'a> {
         let Some(path) = &args.output else { return Ok(Self::Terminal) };
         let ending = path.extension().filter(|_| !path.is_dir()).and_then(OsStr::to_str);
         let form = match (ending, &args.chart) {
-            (Some("svg"), Some(kind)) => Self::Chart(kind),
+            (Some("svg"), Some(kind)) => Self::Svg(kind),
+            (Some("pdf"), Some(kind)) => Self::Pdf(kind),
             (Some("html"), None) => Self::Html,
             (Some("md"), None) => Self::Markdown,
             (Some("tex"), None) => Self::Latex,
             (None, None) => Self::Folder(path),
-            (Some("svg"), None) => bail!("{}: choose the chart with --chart", path.display()),
-            (_, Some(_)) => bail!("--chart is written to one file that ends in .svg"),
+            (Some("svg" | "pdf"), None) => {
+                bail!("{}: choose the chart with --chart", path.display())
+            }
+            (_, Some(_)) => bail!("--chart is written to one file that ends in .svg or .pdf"),
             (Some(ending), None) => bail!(
                 "{}: a report is not written as .{ending}; use a folder, or a file that ends in .html, .md, .tex or, with \
-                 --chart, .svg",
+                 --chart, .svg or .pdf",
                 path.display()
             ),
         };

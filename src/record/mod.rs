@@ -6,6 +6,7 @@ pub mod column;
 pub mod facts;
 pub mod file;
 pub mod filter;
+mod fitted;
 pub mod ginkgo;
 pub mod google;
 pub mod group;

@@ -1,5 +1,8 @@
 use comfy_table::presets::{ASCII_MARKDOWN, UTF8_HORIZONTAL_ONLY};
-use comfy_table::{CellAlignment, ContentArrangement, LineStyle, TableStyle};
+use comfy_table::{CellAlignment, LineStyle, TableStyle};
+
+/// The style of tables in text.
+pub(super) const LINES: TableStyle = UTF8_HORIZONTAL_ONLY.row_separator(LineStyle::none());
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
@@ -117,6 +120,38 @@ pub fn escape_latex(text: &str) -> String {
     text.chars().map(escaped).collect::<Vec<String>>().concat()
 }
 
+/// A form in which documents hold tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Document {
+    Markdown,
+    /// For the package booktabs. What is said about a table are comments, because its caption is the author's.
+    Latex,
+}
+
+impl Document {
+    pub fn title(self, text: &str) -> String {
+        match self {
+            Self::Markdown => format!("## {}", escape_markdown(text)),
+            Self::Latex => self.prose(text),
+        }
+    }
+
+    /// Returns a text on one line.
+    pub fn prose(self, text: &str) -> String {
+        match self {
+            Self::Markdown => escape_markdown(text),
+            Self::Latex => format!("% {}", text.replace(char::is_control, " ")),
+        }
+    }
+
+    pub fn table(self, table: &Table) -> String {
+        match self {
+            Self::Markdown => table.to_markdown(),
+            Self::Latex => table.to_latex(),
+        }
+    }
+}
+
 impl Table {
     /// Begins a table with a row per item, to which columns are added.
     pub fn of<T>(items: &[T]) -> Columns<'_, T> {
@@ -125,11 +160,10 @@ impl Table {
 
     /// Formats the table as text with aligned columns, at most `width` characters wide if that is given.
     pub fn to_text(&self, width: Option<u16>) -> String {
-        let mut table = self.laid_out(UTF8_HORIZONTAL_ONLY.row_separator(LineStyle::none()));
-        if let Some(width) = width {
-            table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+        match width {
+            Some(width) => self.fitted(width),
+            None => self.laid_out(LINES).trim_fmt(),
         }
-        table.trim_fmt()
     }
 
     /// Formats the table as Markdown. Columns without text are aligned to the right.
@@ -160,6 +194,7 @@ impl Table {
             cells.join(" & ") + r" \\"
         };
         let mut lines = vec![
+            r"% Needs \usepackage{booktabs}.".into(),
             format!(r"\begin{{tabular}}{{{}}}", columns.collect::<String>()),
             r"\toprule".into(),
             line(&mut self.columns.iter().cloned()),
@@ -175,7 +210,7 @@ impl Table {
         !self.rows.iter().any(|row| matches!(row[column], Cell::Text(_)))
     }
 
-    fn laid_out(&self, style: TableStyle) -> comfy_table::Table {
+    pub(super) fn laid_out(&self, style: TableStyle) -> comfy_table::Table {
         let mut table = comfy_table::Table::new();
         table.load_style(style).set_header(&self.columns);
         for row in &self.rows {
@@ -254,7 +289,8 @@ mod tests {
         assert_eq!(table.to_markdown(), markdown);
         assert!(table.is_numeric(1) && !table.is_numeric(0));
         assert!(table.to_text(Some(40)).contains("a|b"));
-        let latex = r"\begin{tabular}{lr}
+        let latex = r"% Needs \usepackage{booktabs}.
+\begin{tabular}{lr}
 \toprule
 method & ms \\
 \midrule

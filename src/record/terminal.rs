@@ -41,6 +41,9 @@ fn is_command(character: char) -> bool {
 /// Breaks a line at blanks so that no part is wider than a terminal, and indents the parts after the first.
 pub fn wrapped(line: &str, width: Option<u16>) -> String {
     let width = width.map_or(usize::MAX, usize::from);
+    if measure_text_width(line) <= width {
+        return line.to_owned();
+    }
     let (mut text, mut column) = (String::new(), 0);
     for word in line.split(' ') {
         let length = measure_text_width(word);

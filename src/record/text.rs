@@ -1,4 +1,4 @@
-//! The report of one matrix as text, similar to that of merge-spmv, and with the same contents as Markdown. The table of
+//! The report of one matrix as text, similar to that of merge-spmv, and with the same contents for documents. The table of
 //! the text is not a [`Table`], because methods are printed before all are measured, with the lines of their stages
 //! between them.
 
@@ -14,7 +14,7 @@ use crate::bench::peak::Peak;
 use crate::bench::problem::Reordering;
 use crate::record::row::{MatrixFacts, Row, Status};
 use crate::record::setting::Setting;
-use crate::record::table::{Cell, Table, escape_markdown};
+use crate::record::table::{Cell, Document, Table};
 use spmv_matrix::stats::Shape;
 use spmv_methods::device::Stage;
 use spmv_methods::device::model::DeviceFile;
@@ -85,19 +85,29 @@ pub fn write_end(out: &mut dyn Write, report: &MatrixReport) -> io::Result<()> {
     writeln!(out)
 }
 
-pub fn markdown_matrix(out: &mut dyn Write, report: &MatrixReport) -> io::Result<()> {
-    writeln!(out, "## {}\n", escape_markdown(&report.facts.file))?;
+pub fn document_matrix(
+    out: &mut dyn Write,
+    report: &MatrixReport,
+    form: Document,
+) -> io::Result<()> {
+    writeln!(out, "{}\n", form.title(&report.facts.file))?;
     let Some(shape) = &report.facts.shape else { return Ok(()) };
     let [rows, cols, nonzeros] = shape.sizes();
-    writeln!(out, "{rows} rows, {cols} columns, {nonzeros} nonzeros\n")
+    let sizes = format!("{rows} rows, {cols} columns, {nonzeros} nonzeros");
+    writeln!(out, "{}\n", form.prose(&sizes))
 }
 
-pub fn markdown_end(out: &mut dyn Write, report: &MatrixReport) -> io::Result<()> {
+pub fn document_end(out: &mut dyn Write, report: &MatrixReport, form: Document) -> io::Result<()> {
     let Some((status, reason)) = report.end() else { return Ok(()) };
-    writeln!(out, "{status}: {}\n", escape_markdown(reason))
+    writeln!(out, "{}\n", form.prose(&format!("{status}: {reason}")))
 }
 
-pub fn markdown_group(out: &mut dyn Write, group: &Group, show: &Show) -> io::Result<()> {
+pub fn document_group(
+    out: &mut dyn Write,
+    group: &Group,
+    show: &Show,
+    form: Document,
+) -> io::Result<()> {
     let rows: Vec<_> = group.rows.iter().enumerate().collect();
     let columns = columns(group.peak, show.planned);
     let fastest = group.fastest().filter(|_| contest(&group.rows).nth(1).is_some());
@@ -112,8 +122,9 @@ pub fn markdown_group(out: &mut dyn Write, group: &Group, show: &Show) -> io::Re
             columns.iter().map(|of| (of.of)(row).map(|number| Cell::Decimal(number, of.digits)))
         })
         .column("remark", remark);
-    let (table, meaning) = (table.build().to_markdown(), meaning(group, show.planned).join(" "));
-    writeln!(out, "{}\n\n{table}\n\n{meaning}\n", heading(group))
+    let meaning = form.prose(&meaning(group, show.planned).join(" "));
+    let (heading, table) = (form.prose(&heading(group)), form.table(&table.build()));
+    writeln!(out, "{heading}\n\n{table}\n\n{meaning}\n")
 }
 
 fn heading(group: &Group) -> String {

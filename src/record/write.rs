@@ -8,6 +8,7 @@ use super::cells::to_csv;
 use super::google::{Benchmark, Context};
 use super::row::Row;
 use super::{Group, MatrixReport, ginkgo, lines, text};
+use crate::record::table::Document;
 use crate::record::terminal::Shown;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -22,6 +23,8 @@ pub enum Format {
     Json,
     /// The tables of the text format as Markdown.
     Md,
+    /// The tables of the text format for LaTeX with the package booktabs.
+    Latex,
     /// The format of Ginkgo's benchmarks: one array with an object per matrix.
     Ginkgo,
     /// The JSON of Google Benchmark, for tools that watch benchmarks.
@@ -50,6 +53,7 @@ impl Format {
             "csv" => Some(Self::Csv),
             "json" => Some(Self::Json),
             "md" => Some(Self::Md),
+            "tex" => Some(Self::Latex),
             _ => None,
         }
     }
@@ -119,7 +123,8 @@ impl<W: Write> Reporter<W> {
         let out = &mut Shown::new(&mut self.to);
         match self.format {
             Format::Text => text::write_matrix(out, report)?,
-            Format::Md => text::markdown_matrix(out, report)?,
+            Format::Md => text::document_matrix(out, report, Document::Markdown)?,
+            Format::Latex => text::document_matrix(out, report, Document::Latex)?,
             _ => (),
         }
         self.to.flush()
@@ -127,9 +132,11 @@ impl<W: Write> Reporter<W> {
 
     pub fn group(&mut self, group: &Group) -> io::Result<()> {
         let out = &mut Shown::new(&mut self.to);
+        let (sorted, show) = (self.show.sort.of(group), &self.show);
         match self.format {
-            Format::Text => text::write_group(out, &self.show.sort.of(group), &self.show)?,
-            Format::Md => text::markdown_group(out, &self.show.sort.of(group), &self.show)?,
+            Format::Text => text::write_group(out, &sorted, show)?,
+            Format::Md => text::document_group(out, &sorted, show, Document::Markdown)?,
+            Format::Latex => text::document_group(out, &sorted, show, Document::Latex)?,
             Format::Lines | Format::Csv => self.rows(&group.rows)?,
             Format::Json | Format::Ginkgo | Format::GoogleBenchmark => (),
         }
@@ -140,7 +147,8 @@ impl<W: Write> Reporter<W> {
         let out = &mut Shown::new(&mut self.to);
         match self.format {
             Format::Text => text::write_end(out, report)?,
-            Format::Md => text::markdown_end(out, report)?,
+            Format::Md => text::document_end(out, report, Document::Markdown)?,
+            Format::Latex => text::document_end(out, report, Document::Latex)?,
             Format::Lines | Format::Csv => self.rows(report.ended.as_slice())?,
             Format::Json => {
                 serde_json::to_writer(&mut self.to, report)?;

@@ -119,9 +119,7 @@ impl Kinds {
         let meaning = "Values repeat on matrices with at most 256 different ones, which a method can store as codes or \
                        not at all.";
         let apart = match self.shown.len() {
-            1 => {
-                " There are such matrices and others here: `report --by-values` has their means apart."
-            }
+            1 => " There are such matrices and others here: `--by-values` shows their means apart.",
             _ => "",
         };
         self.both.then(|| format!("{meaning}{apart}"))

@@ -46,8 +46,16 @@ impl Dir {
 
     /// Runs the real program in this folder.
     pub fn program(&self, words: &str) -> Ran {
+        self.program_with(&[], words)
+    }
+
+    /// Runs the real program in this folder with variables of the environment.
+    pub fn program_with(&self, variables: &[(&str, &str)], words: &str) -> Ran {
         let mut program = Command::new(env!("CARGO_BIN_EXE_spmv-bench"));
-        program.current_dir(self.path("")).args(words.split_whitespace());
+        program
+            .envs(variables.iter().copied())
+            .current_dir(self.path(""))
+            .args(words.split_whitespace());
         Ran::of(program.output().unwrap())
     }
 

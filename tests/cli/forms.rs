@@ -114,6 +114,7 @@ fn tables_are_sorted_and_other_formats_are_not() {
     };
     assert_eq!(names("", " PASS  ")[..], ["merge", "seq"]);
     assert_eq!(names("--format md", "| PASS ")[..], ["merge", "seq"]);
+    assert_eq!(names("--format latex", " & PASS & ")[..], ["merge", "seq"]);
     let exact = format!("gen:wheel,spokes=200 {EXACT}");
     for form in ["csv", "json", "lines"] {
         let [plain, sorted] =

@@ -1,3 +1,5 @@
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use expect_test::expect;
@@ -14,6 +16,26 @@ a.mtx,100,100,1000,0.5,ell,,,,f64,cpu,2,false,skipped,stores 3.5 times as many e
 <b>&'_x_.mtx,200,200,4000,1.5,merge,0,4,0.002,f64,cpu,2,false,ok,,hot,natural,r1
 <b>&'_x_.mtx,200,200,4000,1.5,ell,,,,f64,cpu,2,false,wrong,row 3 is off by 7 bounds,hot,natural,r1
 ";
+
+/// The only programs are those in the folder.
+#[test]
+fn a_chart_becomes_pdf_by_a_program_that_is_installed() {
+    let dir = Dir::new(&[("a.csv", ROWS)]);
+    let convert = |script: &str| {
+        if !script.is_empty() {
+            dir.write("rsvg-convert", script);
+            fs::set_permissions(dir.path("rsvg-convert"), Permissions::from_mode(0o755)).unwrap();
+        }
+        dir.program_with(&[("PATH", ".")], "report a.csv -o a.pdf --chart heat")
+    };
+    convert("").exits(2).says("and none is installed");
+    let why = "rsvg-convert did not convert the chart to PDF: no font";
+    convert("#!/bin/sh\necho no font >&2; exit 1").exits(2).says(why);
+    convert("#!/bin/sh\necho no font >&2").exits(2).says(why);
+    assert!(!dir.path("a.pdf").exists());
+    convert("#!/bin/sh\nprintf %%PDF-; /bin/cat \"$2\"").exits(0);
+    assert!(dir.read("a.pdf").starts_with("%PDF-<svg"));
+}
 
 #[test]
 fn a_path_with_an_ending_gets_only_that() {

@@ -2,6 +2,8 @@
 
 mod pair;
 mod runs;
+#[cfg(test)]
+mod same_program;
 mod show;
 #[cfg(test)]
 mod tests;
@@ -30,6 +32,8 @@ pub struct Comparison<'a> {
     methods: Vec<(String, Mean<'a>)>,
     overall: Option<Mean<'a>>,
     keys: BTreeSet<Key<'a>>,
+    /// Whether the tables have means over matrices whose values repeat and over others apart.
+    pub by_values: bool,
 }
 
 /// The key of a row that is ok in one file, and its row in the other file, which is not ok.
@@ -46,7 +50,8 @@ impl<'a> Comparison<'a> {
         let methods = grouped(changed, |(key, _)| key.without_matrix()).into_iter();
         let mean =
             |(method, changed): (Key, Vec<_>)| Some((method.label(&keys), Mean::of(&changed)?));
-        Ok(Self { a, b, pairs, methods: methods.filter_map(mean).collect(), overall, keys })
+        let methods = methods.filter_map(mean).collect();
+        Ok(Self { a, b, pairs, methods, overall, keys, by_values: false })
     }
 
     pub fn lost(&self) -> Vec<Loss<'a>> {

@@ -6,7 +6,8 @@ use super::pair::{Key, Pair, differences};
 use super::{Comparison, Loss, Mean};
 use crate::record::cells::to_csv;
 use crate::record::read::RecordedRow;
-use crate::record::table::{Cell, Table};
+use crate::record::table::{Cell, Document, Table};
+use crate::record::terminal::wrapped;
 use crate::report::names::listed;
 use crate::report::statistics::{Kinds, Statistic};
 
@@ -16,6 +17,8 @@ const CHANGES: usize = 10;
 const LINES: usize = 15;
 /// The maximum number of methods or matrices that such a line names.
 const NAMES: usize = 6;
+
+const RATIO: &str = "B/A: B's median time per product over A's; above 1 B is slower";
 
 const COLUMNS: &str = "matrix,method_name,precision,device,threads,transpose,file_a,file_b,status_a,status_b,\
                        median_ms_a,median_ms_b,ratio,judgement,reason_a,reason_b\n";
@@ -32,20 +35,32 @@ fn status(line: Option<&RecordedRow>) -> &'static str {
 }
 
 impl Comparison<'_> {
-    pub fn to_text(&self) -> String {
+    /// Returns the tables and a sentence, fitted to a terminal of this width if there is one.
+    pub fn to_text(&self, width: Option<u16>) -> String {
         let mut text = format!("A: {}\nB: {}\n", self.a.name, self.b.name);
         text += &self.losses_text("ok in A, not in B", &self.lost());
         text += &self.losses_text("ok in B, not in A", &self.losses(|pair| [pair.b, pair.a]));
         text += &self.unpaired_text();
         let Some(overall) = &self.overall else { return text + "\nno row is ok in both\n" };
-        text += "\nB/A: B's median time per product over A's; above 1 B is slower\n";
-        text += &(self.methods_table().to_text(None) + "\n");
+        text += &format!("\n{RATIO}\n{}\n", self.methods_table().to_text(width));
         text += &self.kinds().note().map_or(String::new(), |note| note + "\n");
         let changes = self.changes_table();
         if !changes.rows.is_empty() {
-            text += &format!("\nthe largest changes\n{}\n", changes.to_text(None));
+            text += &format!("\nthe largest changes\n{}\n", changes.to_text(width));
         }
-        text + "\n" + &sentence(overall)
+        text += &format!("\n{}\n", sentence(overall));
+        text.lines().map(|line| wrapped(line, width) + "\n").collect()
+    }
+
+    /// Returns the tables for LaTeX. What they mean are comments.
+    pub fn to_latex(&self) -> String {
+        let result = self.overall.as_ref().map_or("no row is ok in both".into(), sentence);
+        let sides = format!("A: {}; B: {}; {RATIO}", self.a.name, self.b.name);
+        let tables = [self.methods_table(), self.changes_table()];
+        let tables = tables.iter().filter(|table| !table.rows.is_empty());
+        let [sides, result] = [sides, result].map(|text| Document::Latex.prose(&text));
+        let parts = [sides].into_iter().chain(tables.map(Table::to_latex)).chain([result]);
+        parts.collect::<Vec<_>>().join("\n\n") + "\n"
     }
 
     /// Formats rows that are ok in one file only, a line per group: wrong, failed, skipped, missing.
@@ -121,7 +136,6 @@ impl Comparison<'_> {
         let any_unknown = self.methods.iter().any(|(_, mean)| mean.counts[3] > 0);
         let shown = if any_unknown { 4 } else { 3 };
         let kinds = self.kinds();
-        let extreme = |(matrix, ratio): (&str, f64)| format!("{ratio:.3} {matrix}");
         Table::of(&self.methods)
             .column("method", |(label, _)| &label[..])
             .column("pairs", |(_, mean)| mean.ratios.len())
@@ -134,13 +148,17 @@ impl Comparison<'_> {
                 means.map(|mean| mean.map(|ratio| Cell::Decimal(ratio, 3)))
             })
             .column("95 % interval", |(_, mean)| mean.interval.map(range))
-            .column("lowest", |(_, mean)| extreme(mean.lowest))
-            .column("highest", |(_, mean)| extreme(mean.highest))
+            .column("lowest", |(_, mean)| Cell::Decimal(mean.lowest.1, 3))
+            .column("on", |(_, mean)| mean.lowest.0)
+            .column("highest", |(_, mean)| Cell::Decimal(mean.highest.1, 3))
+            .column("on", |(_, mean)| mean.highest.0)
             .build()
     }
 
     fn kinds(&self) -> Kinds {
-        Kinds::of(self.overall.iter().flat_map(|mean| &mean.ratios).map(|ratio| ratio.0))
+        let ratios = self.overall.iter().flat_map(|mean| &mean.ratios);
+        let kinds = Kinds::of(ratios.map(|ratio| ratio.0));
+        if self.by_values { kinds } else { kinds.together() }
     }
 
     /// Returns the largest changes beyond the intervals, slower ones at the left, faster ones at the right.
@@ -195,7 +213,7 @@ fn sentence(mean: &Mean) -> String {
     let [faster, same, slower, unknown] = mean.counts;
     format!(
         "over all {} pairs B takes {:.3} times as long as A{interval}: {faster} faster, {same} the same, \
-         {slower} slower, {unknown} unknown\n",
+         {slower} slower, {unknown} unknown",
         mean.ratios.len(),
         mean.ratio,
     )

@@ -31,7 +31,7 @@ fn ended(row: Row, status: Status, reason: &str) -> Row {
         .ended(status, reason.into())
 }
 
-fn compared<T>(a: &[Row], b: &[Row], then: impl Fn(&Result<Comparison>) -> T) -> T {
+pub fn compared<T>(a: &[Row], b: &[Row], then: impl Fn(&Result<Comparison>) -> T) -> T {
     let lines = |rows: &[Row]| rows.iter().cloned().map(RecordedRow::from).collect::<Vec<_>>();
     let (mut a, mut b) = (lines(a), lines(b));
     name_matrices(vec![a.iter_mut().collect(), b.iter_mut().collect()]);
@@ -40,7 +40,7 @@ fn compared<T>(a: &[Row], b: &[Row], then: impl Fn(&Result<Comparison>) -> T) ->
 }
 
 fn text(a: &[Row], b: &[Row]) -> String {
-    compared(a, b, |comparison| comparison.as_ref().unwrap().to_text())
+    compared(a, b, |comparison| comparison.as_ref().unwrap().to_text(None))
 }
 
 fn refusal(a: &[Row], b: &[Row]) -> String {
@@ -116,11 +116,11 @@ fn lost_rows_are_printed_first_with_the_reason() {
         only in A: 5 rows: merge (2), packed (2), seq (1)
 
         B/A: B's median time per product over A's; above 1 B is slower
-        ──────────────────────────────────────────────────────────────────────────────────────
-         method   pairs   faster   same   slower     B/A   95 % interval    lowest    highest
-        ══════════════════════════════════════════════════════════════════════════════════════
-         seq          2        0      1        1   1.414   1.248 to 1.603   1.000 b   2.000 a
-        ──────────────────────────────────────────────────────────────────────────────────────
+        ───────────────────────────────────────────────────────────────────────────────────────────────
+         method   pairs   faster   same   slower     B/A   95 % interval    lowest   on   highest   on
+        ═══════════════════════════════════════════════════════════════════════════════════════════════
+         seq          2        0      1        1   1.414   1.248 to 1.603    1.000   b      2.000   a
+        ───────────────────────────────────────────────────────────────────────────────────────────────
 
         the largest changes
         ───────────────────────────────────────────
@@ -218,10 +218,14 @@ fn means_are_split_by_whether_values_repeat() {
     let with =
         |ms| [of("a.mtx", ms, Some(256)), of("b.mtx", 1.0, Some(257)), of("c.mtx", 1.0, None)];
     let (a, b) = (with(4.0), with(1.0));
-    let text = text(&a, &b);
+    let text = compared(&a, &b, |comparison| {
+        let apart = Comparison { by_values: true, ..comparison.as_ref().unwrap().clone() };
+        apart.to_text(None)
+    });
     let line = text.lines().find(|line| line.starts_with(" packed")).unwrap();
     let means: Vec<_> = line.split_whitespace().skip(5).take(3).collect();
     assert_eq!(means, ["0.630", "0.250", "1.000"], "{text}");
     assert!(text.contains("B/A, values repeat   B/A, values differ"), "{text}");
     assert!(text.contains("Values repeat on matrices with at most 256 different ones"), "{text}");
+    assert!(self::text(&a, &b).contains("`--by-values` shows their means apart"));
 }

@@ -1,0 +1,34 @@
+//! Charts as PDF. A renderer with fonts is large (the usual one is 70 packages and a fifth of the build), and whoever
+//! writes a paper has one: charts are converted by the first of these programs that is installed.
+
+use std::io::{ErrorKind, Write};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+
+/// The programs, with the arguments before the SVG file that let them write the PDF to their standard output.
+const CONVERTERS: [(&str, &[&str]); 3] = [
+    ("rsvg-convert", &["--format=pdf"]),
+    ("inkscape", &["--export-type=pdf", "--export-filename=-"]),
+    ("cairosvg", &["--format=pdf"]),
+];
+
+/// Returns an SVG chart as PDF.
+pub fn of_svg(svg: &str) -> Result<Vec<u8>> {
+    let mut file = tempfile::Builder::new().suffix(".svg").tempfile()?;
+    file.write_all(svg.as_bytes())?;
+    for (program, arguments) in CONVERTERS {
+        let ended = match Command::new(program).args(arguments).arg(file.path()).output() {
+            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            ended => ended.with_context(|| format!("cannot run {program}"))?,
+        };
+        let is_pdf = ended.status.success() && ended.stdout.starts_with(b"%PDF");
+        let message = String::from_utf8_lossy(&ended.stderr);
+        ensure!(is_pdf, "{program} did not convert the chart to PDF: {}", message.trim());
+        return Ok(ended.stdout);
+    }
+    bail!(
+        "a chart becomes a PDF file by rsvg-convert (Debian's librsvg2-bin), inkscape or cairosvg, and none is installed: \
+         install one, or write a file that ends in .svg"
+    )
+}
