@@ -10,6 +10,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, ensure};
+use rayon::prelude::*;
 
 use super::View;
 use super::chart::Axis;
@@ -155,7 +156,7 @@ fn section(
     let (first, others): (Vec<_>, _) =
         specs.partition(|spec| matches!(spec, Spec::Winners(_) | Spec::Amortisation(_)));
     let shown = |specs: Vec<Spec>| {
-        let views = specs.into_iter().map(|spec| spec.view(recorded));
+        let views = specs.into_par_iter().map(|spec| spec.view(recorded));
         views.filter(|view| view.chart.is_some() || view.table.is_some()).collect::<Vec<_>>()
     };
     let views = [shown(first), vec![rates, over_baselines], shown(others)].concat();
@@ -164,9 +165,13 @@ fn section(
 
 /// Returns the answer to which method to use, and what the times are if they are not those of products.
 fn lead(times: &[Time], recorded: &Recorded, planned: Option<u32>) -> Vec<String> {
-    let rows: Vec<_> = recorded.lines.iter().map(|line| line.row.clone()).collect();
     let [matrices, _] = matched::matrices(timed(recorded.lines.iter().copied()));
-    let of_times = if matrices == 1 { answer(&rows, None) } else { super::answer::answer(times) };
+    let of_times = if matrices == 1 {
+        let rows: Vec<_> = recorded.lines.iter().map(|line| line.row.clone()).collect();
+        answer(&rows, None)
+    } else {
+        super::answer::answer(times)
+    };
     let meaning = planned.map(|products| {
         format!(
             "For {products} products: every time, rate and share is that of a product with its share of the setup. \

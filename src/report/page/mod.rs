@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, anyhow, bail};
 
 use super::View;
-use crate::record::table::{Table, escape_markdown};
+use crate::record::table::{Document, Table, escape_markdown};
 use crate::record::terminal::wrapped;
 use crate::report::names::join;
 use spmv_matrix::cache;
@@ -46,7 +46,7 @@ impl Section {
 }
 
 /// The maximum number of rows that a page shows of a table. A page with more would be slow to display.
-const MOST_ROWS: usize = 2000;
+const MOST_ROWS: usize = 1000;
 
 /// The maximum size of a chart in the HTML page, in bytes. The page refers to the file of a larger chart instead.
 const MOST_BYTES: usize = 500 << 10;
@@ -125,14 +125,13 @@ impl Page {
 
     /// Returns the tables in LaTeX, each below a comment with its title.
     pub fn to_latex(&self) -> String {
-        let mut text = String::from("% The tables need \\usepackage{booktabs}.\n");
+        let mut text = String::new();
         for section in &self.sections {
             for view in &section.views {
                 let title = join([section.title.clone(), view.title.clone()], ": ");
                 let table = view.table.iter().map(|table| table.to_latex());
-                text.extend(
-                    table.map(|table| format!("\n% {}\n{table}\n", title.replace('\n', " "))),
-                );
+                let title = Document::Latex.title(&title);
+                text.extend(table.map(|table| format!("{title}\n{table}\n\n")));
             }
         }
         text

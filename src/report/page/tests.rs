@@ -75,7 +75,7 @@ fn a_page_of_many_rows_stays_small() {
     let lines = [html.matches("<tr>").count(), markdown.lines().count()];
     for (text, lines) in [&html, &markdown].into_iter().zip(lines) {
         assert!(text.len() < 500_000 && lines < 2100, "{} bytes, {lines} lines", text.len());
-        let note = "Only the first 2000 of 100000 rows are shown; the result files contain all";
+        let note = "Only the first 1000 of 100000 rows are shown; the result files contain all";
         assert!(text.contains(note));
     }
     let note = "The chart is too large for this page; it is in <code>s-v.svg</code>";

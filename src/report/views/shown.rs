@@ -19,9 +19,10 @@ pub(super) const APART: [&str; 3] = ["precision", "cache", "transpose"];
 
 /// Returns those of the settings in which the rows differ.
 pub(super) fn varying<'s>(lines: &[&RecordedRow], settings: &[&'s str]) -> Vec<&'s str> {
-    let differ = |name: &&str| {
-        lines.windows(2).any(|pair| pair[0].setting().word(name) != pair[1].setting().word(name))
-    };
+    // Files have tens of thousands of rows in few settings.
+    let mut all: Vec<_> = lines.iter().map(|line| line.setting()).collect();
+    all.dedup();
+    let differ = |name: &&str| all.windows(2).any(|pair| pair[0].word(name) != pair[1].word(name));
     settings.iter().copied().filter(differ).collect()
 }
 
@@ -124,9 +125,10 @@ impl<'a> Shown<'a> {
 
     /// Describes the settings that all rows share.
     fn setting(&self) -> String {
+        let varying = varying(&self.lines, &Setting::NAMES);
         let shared = Setting::NAMES.into_iter().filter_map(|name| {
             let word = self.lines.first()?.setting().word(name);
-            let word = word.filter(|_| varying(&self.lines, &[name]).is_empty())?;
+            let word = word.filter(|_| !varying.contains(&name))?;
             Some(if ["cache", "order"].contains(&name) { format!("{word} {name}") } else { word })
         });
         join(shared, ", ")
@@ -168,7 +170,8 @@ impl<'a> Shown<'a> {
     pub fn note_on_several(&self) -> Option<String> {
         let several = |series: &&Series| {
             let comparable = grouped(timed(series.lines.iter().copied()), |line| {
-                (matched::matrix(line), line.setting().words(&APART))
+                let Setting { precision, cache, transpose, .. } = line.setting();
+                (matched::matrix(line), precision, cache, transpose)
             });
             comparable.iter().any(|(_, rows)| rows.len() > 1)
         };
@@ -204,6 +207,10 @@ fn series<'a>(lines: &[&'a RecordedRow], along: &[&str]) -> Vec<Series<'a>> {
     for (method, lines) in grouped(lines.iter().copied(), |line| line.method()) {
         let mut settings = [&of_all[..], &varying(&lines, &OF_METHOD)].concat();
         settings.retain(|setting| !along.contains(setting));
+        if settings.is_empty() {
+            series.push(Series { name: method.into(), lines });
+            continue;
+        }
         let named = grouped(lines, |line| name(method, line.setting(), &settings));
         series.extend(named.into_iter().map(|(name, lines)| Series { name, lines }));
     }
