@@ -9,6 +9,9 @@ pub const WIDEST: f64 = 0.1;
 /// The maximum number of measurements after the first.
 const REPEATS: usize = 2;
 
+/// The end of the remark on a time that stayed noisy.
+pub const REPEATED: &str = " re-measurements";
+
 #[derive(Default)]
 pub struct Attempts {
     /// The samples of the current measurement.
@@ -54,7 +57,7 @@ impl Attempts {
         let steadiest = self.steadiest.expect("a measurement was ended");
         let percent = 100.0 * width(&steadiest);
         let repeats = self.repeats;
-        let noise = format!("95 % interval {percent:.0} % wide after {repeats} re-measurements");
+        let noise = format!("95 % interval {percent:.0} % wide after {repeats}{REPEATED}");
         (steadiest, self.is_noisy().then_some(noise))
     }
 

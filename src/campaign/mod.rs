@@ -52,6 +52,14 @@ impl Plan {
     pub fn new(run: RunSettings) -> Self {
         Self { run, sweep: Vec::new(), skip_trivial: false, bandwidth: false }
     }
+
+    /// Returns the plan for these matrices. One process measures them all if there is one that can be read only once.
+    pub fn of<'s>(mut self, mut sources: impl Iterator<Item = &'s Source>) -> Self {
+        if sources.any(Source::is_read_once) {
+            self.run.settings.processes = 1;
+        }
+        self
+    }
 }
 
 pub struct Campaign<'a> {

@@ -1,11 +1,10 @@
 //! `spmv-bench compare`: compares two result files, and their run records if these exist.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 use serde_json::Value;
 
@@ -18,11 +17,7 @@ use crate::record::terminal::shown;
 use crate::report::compare::{Compared, Comparison, of_runs, relative};
 use crate::report::identity::name_matrices;
 use crate::report::names::join;
-use crate::report::select::Select;
-use spmv_matrix::near::hint;
-
-/// The largest number of methods that are listed in a message.
-const FEW: usize = 8;
+use crate::report::select::{Select, check_met};
 
 #[derive(Debug, Args)]
 pub struct CompareArgs {
@@ -91,6 +86,8 @@ pub fn run(args: &CompareArgs, env: &mut Env) -> Result<CommandStatus> {
         writeln!(env.stderr, "note: {note}")?;
     }
     check_records(&files.iter().flatten().collect::<Vec<_>>(), env)?;
+    let lines = files.iter().flatten().flat_map(|file| &file.lines);
+    check_met(args.relative_to.as_slice(), lines).context("--relative-to")?;
     let [mut a, mut b] = files.map(|files| one(files, args.relative_to.as_ref()));
     choose(&args.methods, [&mut a, &mut b])?;
     let names = sides.map(|side| join(side.iter().map(|path| path.display().to_string()), ", "));
@@ -107,10 +104,8 @@ pub fn run(args: &CompareArgs, env: &mut Env) -> Result<CommandStatus> {
     if let Some(to) = &args.relative_to {
         writeln!(env.stderr, "times are relative to {to} in the same run")?;
     }
-    let worse = args.fail_above.map_or(Ok(false), |percent| is_worse(&comparison, percent, env))?;
-    let pair =
-        args.fail_pair_above.map_or(Ok(false), |most| has_slow_pair(&comparison, most, env))?;
-    Ok(if worse || pair { CommandStatus::Bad } else { CommandStatus::Ok })
+    let is_worse = fails(args, &comparison, env)?;
+    Ok(if is_worse { CommandStatus::Bad } else { CommandStatus::Ok })
 }
 
 /// A result file, and a note about it if there is one.
@@ -159,18 +154,7 @@ fn one(mut files: Vec<Results>, relative_to: Option<&Select>) -> Vec<RecordedRow
 
 /// Keeps the rows of these methods, and those of a whole matrix, which explain why others are missing.
 fn choose(methods: &[Select], both: [&mut Vec<RecordedRow>; 2]) -> Result<()> {
-    for select in methods {
-        let lines = || both.iter().flat_map(|lines| lines.iter());
-        let met = lines().any(|line| select.meets(line));
-        let names: BTreeSet<_> = lines().map(RecordedRow::method).collect();
-        let names: Vec<_> = names.into_iter().filter(|name| !name.is_empty()).collect();
-        let whole = match names.len() {
-            ..=FEW => format!("the files have rows of {}", names.join(", ")),
-            many => format!("the files have rows of {many} methods"),
-        };
-        let hint = hint(select.method(), names, &whole);
-        ensure!(met, "--methods {select}: neither file has a matching row{hint}");
-    }
+    check_met(methods, both.iter().flat_map(|lines| lines.iter())).context("--methods")?;
     let meant = |line: &RecordedRow| {
         let any = methods.is_empty() || methods.iter().any(|select| select.meets(line));
         any || line.method().is_empty()
@@ -217,34 +201,40 @@ fn record(file: &Results, env: &mut Env) -> Result<Option<Value>> {
     Ok(Some(record))
 }
 
-/// Names on stderr the pairs that are slower by more than a percentage, and returns whether there are any.
-fn has_slow_pair(comparison: &Comparison, percent: f64, env: &mut Env) -> Result<bool> {
-    let slow = comparison.pairs_slower_by(percent);
-    for (label, ratio, (low, high)) in &slow {
-        let ratio = format!("{ratio:.3} ({low:.3} to {high:.3})");
-        writeln!(env.stderr, "slower by more than {percent} %: {label}: {ratio}")?;
+/// Says on stderr what in B is worse than the limits allow, or how much worse it may be within the intervals. Returns whether
+/// anything is. Without a limit nothing is.
+fn fails(args: &CompareArgs, comparison: &Comparison, env: &mut Env) -> Result<bool> {
+    if args.fail_above.or(args.fail_pair_above).is_none() {
+        return Ok(false);
     }
-    Ok(!slow.is_empty())
-}
-
-/// Names on stderr what is worse in B by more than a percentage, and returns whether anything is.
-fn is_worse(comparison: &Comparison, percent: f64, env: &mut Env) -> Result<bool> {
     let err = &mut env.stderr;
-    let unjudged = comparison.unjudged();
-    if !unjudged.is_empty() {
-        let why =
-            "rows of fewer than six samples have no interval; measure with --rounds 6 or more";
-        writeln!(err, "warning: not judged: {} ({why})", unjudged.join(", "))?;
-    }
     let lost = comparison.lost().len();
     if lost > 0 {
         writeln!(err, "{lost} rows are ok in A but not in B")?;
     }
-    let slower = comparison.slower_by(percent);
-    for (label, mean) in &slower {
-        let (ratio, (low, high)) = (mean.ratio, mean.interval.expect("judged by it"));
-        let mean = format!("{ratio:.3} ({low:.3} to {high:.3})");
-        writeln!(err, "slower by more than {percent} %: {label}: {mean}")?;
+    let mut slower = Vec::new();
+    if let Some(percent) = args.fail_above {
+        let unjudged = comparison.unjudged();
+        if !unjudged.is_empty() {
+            let why =
+                "rows of fewer than six samples have no interval; measure with --rounds 6 or more";
+            writeln!(err, "warning: not judged: {} ({why})", unjudged.join(", "))?;
+        }
+        slower.extend(comparison.slower_by(percent).map(|slow| (percent, slow)));
     }
-    Ok(lost > 0 || !slower.is_empty())
+    if let Some(percent) = args.fail_pair_above {
+        slower.extend(comparison.pairs_slower_by(percent).map(|slow| (percent, slow)));
+    }
+    for (percent, (label, ratio, (low, high))) in &slower {
+        let ratio = format!("{ratio:.3} ({low:.3} to {high:.3})");
+        writeln!(err, "slower by more than {percent} %: {label}: {ratio}")?;
+    }
+    let is_worse = lost > 0 || !slower.is_empty();
+    if let Some((label, most)) = comparison.most_possible().filter(|_| !is_worse) {
+        writeln!(
+            err,
+            "passed; within its interval {label} may be {most:.2} times as long as in A"
+        )?;
+    }
+    Ok(is_worse)
 }

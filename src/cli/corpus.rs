@@ -25,6 +25,7 @@ use crate::record::setting::Setting;
 use crate::record::terminal::wrapped;
 use crate::record::write::{Format, Reporter};
 use crate::report::answer::answer;
+use crate::report::names::count;
 use crate::report::standings::{Standings, Time};
 
 #[derive(Debug, Args)]
@@ -53,6 +54,7 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, env: &mut Env) -> Result<Com
     let (measure, words) = (&args.measure, command.clone());
     let found = sources(&args.sources, measure.datasets.as_deref(), env.stderr)?;
     measure.check_files(found.iter().map(|(source, _)| source))?;
+    let plan = measure.plan().of(found.iter().map(|(source, _)| source));
     let share = Share::of(found, args.shard, &measure.settings());
     let format = measure.format(Format::Csv)?;
     let (mut file, mut begun) = open(args, format)?;
@@ -60,7 +62,7 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, env: &mut Env) -> Result<Com
         env.run_id.clone_from(&record.run_id);
     }
     let bandwidth = measure.wants_bandwidth() && begun.record.is_none();
-    let plan = Plan { bandwidth, ..measure.plan() };
+    let plan = Plan { bandwidth, ..plan };
     let mut campaign = Campaign::start(&plan, !args.no_isolate, command, env)?;
     let now = RunRecord { corpus: Some(share.corpus), ..campaign.recording.record };
     campaign.recording.record = begun.continue_run(now, measure.output.as_deref())?;
@@ -89,7 +91,7 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, env: &mut Env) -> Result<Com
         write_next(args, &words, interrupted, env.stderr)?;
     }
     let is_measured = tally.matrices == 0 || tally.rows.contains_key(&Status::Ok);
-    ensure!(interrupted || is_measured || tally.has_bad_method, NOTHING);
+    ensure!(interrupted || is_measured || !tally.faults.is_empty(), NOTHING);
     Ok(if tally.bad || interrupted { CommandStatus::Bad } else { CommandStatus::Ok })
 }
 
@@ -196,13 +198,14 @@ struct Tally {
     trivial: usize,
     /// The matrices that could not be measured, each with the reason.
     unreadable: Vec<String>,
+    /// The methods whose results are wrong or that failed, each with its matrix and the reason.
+    faults: Vec<String>,
     rows: BTreeMap<Status, usize>,
     threads: Option<usize>,
     planned: Option<u32>,
     times: BTreeMap<Setting, Vec<Time>>,
     /// Whether a result is wrong or something failed, and whether a method is the cause.
     bad: bool,
-    has_bad_method: bool,
 }
 
 impl Tally {
@@ -211,7 +214,11 @@ impl Tally {
         for row in rows {
             *self.rows.entry(row.status.expect("every row has one")).or_default() += 1;
             self.bad |= row.is_bad();
-            self.has_bad_method |= row.is_bad() && row.method_name.is_some();
+            if let Some(method) = row.method_name.as_deref().filter(|_| row.is_bad()) {
+                let (status, reason) = (row.status.map_or("", Status::name), &row.reason);
+                let reason = reason.as_deref().unwrap_or("no reason given");
+                self.faults.push(format!("{status}: {method} on {}: {reason}", row.file));
+            }
             if row.method_name.is_none() {
                 self.trivial += usize::from(row.is_trivial());
                 let reason = row.reason.as_deref().unwrap_or("no reason given");
@@ -234,14 +241,21 @@ impl Tally {
         let stopped = if interrupted { "interrupted after " } else { "" };
         writeln!(
             err,
-            "{stopped}{matrices} matrices ({unreadable} not measured; {trivial} trivial ones \
+            "{stopped}{} ({unreadable} not measured; {trivial} trivial ones \
              skipped); rows: {} ok, {} skipped, {} wrong, {} failed, {} timeout",
+            count(*matrices, "matrix"),
             of(Status::Ok),
             of(Status::Skipped),
             of(Status::Wrong),
             of(Status::Failed),
             of(Status::Timeout)
         )?;
+        for fault in self.faults.iter().take(NAMED) {
+            writeln!(err, "{fault}")?;
+        }
+        if self.faults.len() > NAMED {
+            writeln!(err, "and {} more: their rows have the reasons", self.faults.len() - NAMED)?;
+        }
         for why in self.unreadable.iter().take(NAMED) {
             writeln!(err, "not measured: {why}")?;
         }
@@ -254,7 +268,7 @@ impl Tally {
                 self.planned.map(|products| format!(", {products} products with their setup"));
             writeln!(err, "\n{setting}{}", planned.unwrap_or_default())?;
             writeln!(err, "{}", standings.table().to_text(width))?;
-            let lines = standings.notes().into_iter().chain(answer(times));
+            let lines = standings.notes().into_iter().chain(answer(times, self.planned, None));
             lines.into_iter().try_for_each(|line| writeln!(err, "{}", wrapped(&line, width)))?;
         }
         Ok(())

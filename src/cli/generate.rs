@@ -64,6 +64,15 @@ fn write_file(args: &GenerateArgs, file: &Path, env: &mut Env) -> Result<()> {
     if let Source::File(path) = &source {
         check_not_read(file, path)?;
     }
+    let ending = file
+        .to_str()
+        .and_then(|name| [".tar.gz", ".csv"].into_iter().find(|it| name.ends_with(it)));
+    ensure!(
+        ending.is_none(),
+        "{}: a matrix is written as .mtx or .mtx.gz, and its name must not end in {}",
+        file.display(),
+        ending.unwrap_or_default()
+    );
     output::check(file, args.force)?;
     let (rows, cols, nnz) = match &source {
         Source::File(_) => {

@@ -2,7 +2,7 @@ use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf, absolute};
 
-use anyhow::{Result, anyhow, ensure};
+use anyhow::{Result, anyhow, bail, ensure};
 use clap::{Args, ValueEnum};
 
 use super::measure::OUTPUT;
@@ -87,11 +87,20 @@ pub fn check_not_read(written: &Path, read: &Path) -> Result<()> {
 
 /// Returns the format that a command writes: the given one, that of the file's extension, or the usual one.
 pub fn form<F: ValueEnum>(given: Option<F>, output: Option<&Path>, usual: F) -> Result<F> {
+    let forms = F::value_variants().iter().map(name).collect::<Vec<_>>().join(", ");
     let named = output.and_then(|path| Some((path.display(), Format::of_name(path)?)));
-    let Some((path, named)) = named else { return Ok(given.unwrap_or(usual)) };
+    let Some((path, named)) = named else {
+        let other = output.filter(|path| given.is_none() && path.extension().is_some());
+        if let Some(other) = other {
+            bail!(
+                "{}: the extension stands for no format; choose one with --format: {forms}",
+                other.display()
+            );
+        }
+        return Ok(given.unwrap_or(usual));
+    };
     let ending = name(&named);
     let Some(given) = given else {
-        let forms = F::value_variants().iter().map(name).collect::<Vec<_>>().join(", ");
         return F::from_str(&ending, false).map_err(|_| {
             anyhow!("{path} has the extension of {ending}, but this command writes {forms}; use another extension")
         });

@@ -5,8 +5,9 @@ mod pdf;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Error, Result, bail, ensure};
 use clap::Args;
+use glob::Pattern;
 
 use super::output::OutputArgs;
 use super::values::whole_from;
@@ -15,8 +16,8 @@ use crate::record::ginkgo::Unit;
 use crate::record::output;
 use crate::record::read::RecordedRow;
 use crate::record::terminal::shown;
-use crate::report::overview::{self, Question};
-use crate::report::select::{Conditions, Select};
+use crate::report::overview::{self, CHARTS, Question};
+use crate::report::select::{Conditions, Select, check_met};
 
 #[derive(Debug, Args)]
 pub struct ReportArgs {
@@ -33,13 +34,16 @@ pub struct ReportArgs {
     /// Show only rows that meet conditions on their columns: 'precision = f64 && num_nonzeros > 1e6'
     #[arg(long = "where", value_name = "CONDITIONS")]
     pub conditions: Option<Conditions>,
-    /// The chart that is written to a .svg or .pdf file: profile, plane, speedup, heat, best, roofline, amortisation or threads
-    #[arg(long, value_name = "KIND", requires = "output")]
+    /// The chart that is written to a .svg or .pdf file
+    #[arg(long, value_name = "KIND", requires = "output", value_parser = CHARTS)]
     pub chart: Option<String>,
     /// Spread the setup of each method over N products: times, rates and rankings are then those of a product with its
     /// share of the setup
     #[arg(long, value_name = "N", value_parser = whole_from(1, u32::MAX))]
     pub products: Option<u32>,
+    /// Show speed-ups over this method, with its parameters [default: the first baseline with a time]
+    #[arg(long, value_name = "METHOD")]
+    pub baseline: Option<String>,
     /// Show means over matrices whose values repeat and over others apart
     #[arg(long)]
     pub by_values: bool,
@@ -70,10 +74,24 @@ pub fn run(args: &ReportArgs, env: &mut Env) -> Result<CommandStatus> {
     let form = Form::of(args)?;
     let mut files = overview::read(&args.results, args.ginkgo.ginkgo_times)?;
     args.ginkgo.check(files.iter().any(|file| file.note.is_some()))?;
+    let lines = files.iter().flat_map(|file| &file.lines);
+    check_met(&args.methods, lines.clone()).context("--methods")?;
+    if let Some(name) = &args.baseline {
+        let exact: Select = Pattern::escape(name).parse().map_err(Error::msg)?;
+        check_met(&[exact], lines).context("--baseline")?;
+    }
     for file in &mut files {
         file.lines.retain(|line| args.wants(line));
     }
-    let question = Question { planned: args.products, by_values: args.by_values };
+    if let Some(conditions) = &args.conditions {
+        let is_any = files.iter().any(|file| !file.lines.is_empty());
+        ensure!(is_any, "--where {conditions}: no row meets this");
+    }
+    let question = Question {
+        planned: args.products,
+        by_values: args.by_values,
+        baseline: args.baseline.as_deref(),
+    };
     let written = match form {
         Form::Folder(folder) => {
             for path in overview::page(&files, question).write(folder)? {
@@ -119,7 +137,7 @@ impl<'a> Form<'a> {
             (Some("tex"), None) => Self::Latex,
             (None, None) => Self::Folder(path),
             (Some("svg" | "pdf"), None) => {
-                bail!("{}: choose the chart with --chart", path.display())
+                bail!("{}: choose the chart with --chart: {}", path.display(), CHARTS.join(", "))
             }
             (_, Some(_)) => bail!("--chart is written to one file that ends in .svg or .pdf"),
             (Some(ending), None) => bail!(
@@ -141,7 +159,10 @@ impl<'a> Form<'a> {
 
 impl ReportArgs {
     fn wants(&self, line: &RecordedRow) -> bool {
-        let is_named = self.methods.is_empty() || self.methods.iter().any(|it| it.meets(line));
+        let is_baseline = self.baseline.as_deref() == Some(line.method());
+        let is_named = self.methods.is_empty()
+            || is_baseline
+            || self.methods.iter().any(|select| select.meets(line));
         is_named && self.conditions.as_ref().is_none_or(|conditions| conditions.passes(line))
     }
 }

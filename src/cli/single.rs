@@ -96,7 +96,7 @@ pub fn run(args: &SingleArgs, command: Vec<String>, env: &mut Env) -> Result<Com
     measure.check_files([&source].into_iter())?;
     measure.check_new()?;
     let format = measure.format_of_one()?;
-    let plan = Plan { skip_trivial: false, ..measure.plan() };
+    let plan = Plan { skip_trivial: false, ..measure.plan().of([&source].into_iter()) };
     let mut campaign = Campaign::start(&plan, !args.no_isolate, command, env)?;
     let reporter = measure.reporter(format, env.stdout, env.width)?;
     let mut exporters = measure.exporters()?;

@@ -32,7 +32,7 @@ pub fn of<'a>(
         lines: lines.iter().collect(),
         stages: stages.iter().collect(),
         runs,
-        together: false,
+        ..Recorded::default()
     };
     let views = experiment.views.iter().map(|spec| spec.view(&shown));
     let (views, empty): (Vec<_>, Vec<_>) =

@@ -25,6 +25,9 @@ pub fn contest(rows: &[Row]) -> impl Iterator<Item = (usize, &Row)> {
     timed.filter(move |(_, row)| !chose_other(row))
 }
 
+/// The time that preparations without any work may take, in milliseconds.
+const NOTHING_MS: f64 = 0.05;
+
 /// A method with its times on a matrix, in milliseconds.
 struct Candidate<'a> {
     method: &'a str,
@@ -42,9 +45,9 @@ impl<'a> Candidate<'a> {
         Some(Self { method: row.method_name.as_deref()?, setup: row.once_ms(), product, half })
     }
 
-    /// Whether the setup takes no longer than a product. A setup that was not measured is not compared.
+    /// Whether the setup takes no longer than a product, or than no work at all. One that was not measured is not compared.
     fn needs_no_setup(&self) -> bool {
-        self.setup.is_none_or(|setup| setup <= self.product)
+        self.setup.is_none_or(|setup| setup <= self.product.max(NOTHING_MS))
     }
 
     fn total(&self, products: f64) -> Option<f64> {
@@ -68,7 +71,8 @@ fn of_products(candidates: &[Candidate]) -> Option<String> {
     };
     let halves = [first, other].map(|c| c.half / c.product);
     let speed = with_half(other.product / first.product, halves);
-    let pays = first.pays_from(other).filter(|from| *from > 1.0 && from.is_finite());
+    let pays = first.pays_from(other).filter(|_| !first.needs_no_setup());
+    let pays = pays.filter(|from| *from > 1.0 && from.is_finite());
     let pays = pays.map(|from| format!(", and pays after {}", products(from)));
     let (name, pays) = (first.method, pays.unwrap_or_default());
     if first.product + first.half >= other.product - other.half {
@@ -88,6 +92,8 @@ fn of_planned(candidates: &[Candidate], planned: f64) -> Option<String> {
     let second = *least(others(), |c| total(c))?;
     let halves = [first, second].map(|c| planned * c.half / total(c));
     let speed = with_half(total(second) / total(first), halves);
+    let is_certain = total(first) * (1.0 + halves[0]) < total(second) * (1.0 - halves[1]);
+    let within = if is_certain { "" } else { ", within their intervals" };
     let slower = others().filter(|other| other.product > first.product);
     let from = slower.filter_map(|other| first.pays_from(other)).fold(0.0, f64::max);
     let faster = others().filter(|other| other.product < first.product);
@@ -100,8 +106,8 @@ fn of_planned(candidates: &[Candidate], planned: f64) -> Option<String> {
     };
     let [ms, other_ms] = [first, second].map(|c| significant(total(c)));
     Some(format!(
-        "For {} {} takes the least time with its setup: {ms} ms, {speed} times as fast as {} ({other_ms} ms). It does so \
-         {range}.",
+        "For {} {} takes the least time with its setup: {ms} ms, {speed} times as fast as {} ({other_ms} ms){within}. \
+         It does so {range}.",
         products(planned),
         first.method,
         second.method
@@ -116,9 +122,10 @@ fn least<T>(all: impl Iterator<Item = T>, of: impl Fn(&T) -> f64) -> Option<T> {
     all.min_by(|a, b| of(a).total_cmp(&of(b)))
 }
 
-/// Formats a ratio with half its interval, from the relative halves of both numbers, if these are known.
+/// Formats a ratio with half its interval, from the relative halves of both numbers, if these are known. Their sum, because
+/// two numbers count as different only if their intervals do not overlap.
 fn with_half(ratio: f64, [a, b]: [f64; 2]) -> String {
-    let half = ratio * a.hypot(b);
+    let half = ratio * (a + b);
     if half == 0.0 {
         return format!("{ratio:.2}");
     }
@@ -159,41 +166,41 @@ mod tests {
             (
                 vec![rows[0], rows[1], rows[2]],
                 None,
-                "packed is 2.00 ± 0.03 times as fast as merge, the fastest without setup, and pays after 100 products.",
+                "packed is 2.00 ± 0.04 times as fast as merge, the fastest without setup, and pays after 100 products.",
             ),
             (
                 vec![rows[0], rows[2], auto],
                 None,
-                "packed is 2.00 ± 0.03 times as fast as merge, the fastest without setup, and pays after 100 products.",
+                "packed is 2.00 ± 0.04 times as fast as merge, the fastest without setup, and pays after 100 products.",
             ),
             (
                 vec![rows[0], auto],
                 None,
-                "auto is 2.22 ± 0.03 times as fast as merge, the fastest without setup, and pays after 109 products.",
+                "auto is 2.22 ± 0.04 times as fast as merge, the fastest without setup, and pays after 109 products.",
             ),
             (
                 vec![merge, ("equal", Some(0.5), 1.99)],
                 None,
-                "equal is as fast as merge, the second, within their intervals (1.01 ± 0.01).",
+                "equal is as fast as merge, the second, within their intervals (1.01 ± 0.02).",
             ),
-            (vec![rows[0], fast], None, "fast is 4.00 ± 0.06 times as fast as merge, the second."),
-            (modelled.to_vec(), None, "a is 2.00 ± 0.03 times as fast as b, the second."),
+            (vec![rows[0], fast], None, "fast is 4.00 ± 0.08 times as fast as merge, the second."),
+            (modelled.to_vec(), None, "a is 2.00 ± 0.04 times as fast as b, the second."),
             (
                 vec![rows[0], rows[1], rows[2]],
                 Some(100),
-                "For 100 products sell takes the least time with its setup: 190 ms, 1.06 ± 0.01 times as fast as merge \
+                "For 100 products sell takes the least time with its setup: 190 ms, 1.06 ± 0.02 times as fast as merge \
                  (200 ms). It does so from 79 to 121 products.",
             ),
             (
                 vec![rows[0], rows[2]],
                 Some(1000),
-                "For 1000 products packed takes the least time with its setup: 1100 ms, 1.82 ± 0.02 times as fast as \
+                "For 1000 products packed takes the least time with its setup: 1100 ms, 1.82 ± 0.03 times as fast as \
                  merge (2000 ms). It does so from 100 products on.",
             ),
             (
                 vec![rows[0], rows[2]],
                 Some(1),
-                "For 1 product merge takes the least time with its setup: 2.50 ms, 40.60 ± 0.32 times as fast as packed \
+                "For 1 product merge takes the least time with its setup: 2.50 ms, 40.60 ± 0.33 times as fast as packed \
                  (102 ms). It does so up to 100 products.",
             ),
         ] {

@@ -30,7 +30,7 @@ impl Table {
         match &omitted[..] {
             "" => table.trim_fmt(),
             _ => {
-                let note = format!("Not shown in this width: {omitted}.");
+                let note = format!("Not shown for lack of width: {omitted}.");
                 format!("{}\n{}", table.trim_fmt(), wrapped(&note, Some(width)))
             }
         }
@@ -124,7 +124,7 @@ mod tests {
                                                                   and its rows are long
              seq                               nw04
             ───────────────────────────────────────────────────────────────────────────────
-            Not shown in this width: least.
+            Not shown for lack of width: least.
 
             ──────────────────────────────────────────────────
              method                   mean   on
@@ -133,7 +133,7 @@ mod tests {
              packed:values=coded      1.25   gen:grid2d,n=10…
              seq                             nw04
             ──────────────────────────────────────────────────
-            Not shown in this width: why it is so, least.
+            Not shown for lack of width: why it is so, least.
 
             ─────────────────────
              method
@@ -142,7 +142,8 @@ mod tests {
              seq
             ─────────────────────
             Not shown
-              in this
+              for lack
+              of
               width:
               mean
               loss,

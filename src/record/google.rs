@@ -11,6 +11,9 @@ pub struct Context {
     date: String,
     executable: &'static str,
     library_build_type: &'static str,
+    num_cpus: usize,
+    /// Some readers require the list; what the caches are is in the run record.
+    caches: [(); 0],
 }
 
 #[derive(Debug, Serialize)]
@@ -37,7 +40,13 @@ impl Context {
         let date = [part(0, 4), part(4, 6), part(6, 8)].join("-");
         let time = [part(9, 11), part(11, 13), part(13, 15)].join(":");
         let date = format!("{date}T{time}+00:00");
-        Self { date, executable: "spmv-bench", library_build_type: "release" }
+        Self {
+            date,
+            executable: "spmv-bench",
+            library_build_type: "release",
+            num_cpus: std::thread::available_parallelism().map_or(1, usize::from),
+            caches: [],
+        }
     }
 }
 
@@ -57,9 +66,9 @@ impl Benchmark {
             run_type: "iteration",
             threads: row.threads.unwrap_or(1),
             iterations: row.iterations.unwrap_or(0),
-            real_time: ms,
-            cpu_time: ms,
-            time_unit: "ms",
+            real_time: 1e6 * ms,
+            cpu_time: 1e6 * ms,
+            time_unit: "ns",
             error_occurred: is_bad.then_some(true),
             error_message: row.reason.clone().filter(|_| is_bad),
         })
@@ -86,7 +95,7 @@ mod tests {
         let of = |row: &Row| serde_json::to_value(Benchmark::of(row)).unwrap();
         let ok = of(&row);
         assert_eq!(ok["name"], "cant/merge/f64/2-threads");
-        assert_eq!((&ok["real_time"], &ok["time_unit"]), (&0.5.into(), &"ms".into()));
+        assert_eq!((&ok["real_time"], &ok["time_unit"]), (&5e5.into(), &"ns".into()));
         let wrong = Row { status: Some(Status::Wrong), reason: Some("bad".into()), ..row.clone() };
         assert_eq!(of(&wrong)["error_message"], "bad");
         assert!(of(&Row { status: Some(Status::Skipped), ..row }).is_null());

@@ -128,13 +128,12 @@ impl Row {
     fn note_gap_to_fastest(&mut self, times: &[(String, f64)]) {
         let fastest = times.iter().min_by(|a, b| a.1.total_cmp(&b.1));
         let (Some((best, best_ms)), Some(ms)) = (fastest, self.typical_ms()) else { return };
-        let is_best = ms <= *best_ms || self.picked() == Some(best);
-        if let Some(reason) = &mut self.reason {
-            *reason += &match is_best {
-                true => "; the fastest of the run".into(),
-                false => format!("; {:.2} times the time of the fastest, {best}", ms / best_ms),
-            };
-        }
+        let note = match self.picked() == Some(best) {
+            true => "; it picked the fastest of the run".into(),
+            false if ms <= *best_ms => "; the fastest of the run".into(),
+            false => format!("; {:.2} times the time of the fastest, {best}", ms / best_ms),
+        };
+        self.reason.iter_mut().for_each(|reason| *reason += &note);
     }
 }
 

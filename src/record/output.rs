@@ -17,8 +17,8 @@ pub struct Output<'a> {
     to: To<'a>,
     path: PathBuf,
     force: bool,
-    /// Whether anything has been written.
-    begun: bool,
+    /// Whether there is anything to keep: something was written, and no write has failed.
+    has_results: bool,
 }
 
 enum To<'a> {
@@ -38,7 +38,8 @@ pub fn check(path: &Path, force: bool) -> Result<()> {
         ),
         Err(_) if path.is_symlink() => Err(dangling(path)),
         // A missing folder is an error before anything is measured.
-        Err(error) if !folder_of(path).is_dir() => Err(failed(path)(error)),
+        Err(error) if !folder_of(path).is_dir() => Err(failed(path)(error)
+            .context(format!("there is no folder {}", folder_of(path).display()))),
         Err(_) => Ok(()),
     }
 }
@@ -50,7 +51,7 @@ fn failed(path: &Path) -> impl Fn(io::Error) -> Error {
 impl<'a> Output<'a> {
     pub fn open(path: Option<&Path>, force: bool, stdout: &'a mut dyn Write) -> Result<Self> {
         let to = To::Stream(Box::new(stdout));
-        let stdout = Self { to, path: PathBuf::new(), force, begun: false };
+        let stdout = Self { to, path: PathBuf::new(), force, has_results: false };
         path.map_or(Ok(stdout), |path| Self::file(path, force))
     }
 
@@ -63,18 +64,23 @@ impl<'a> Output<'a> {
             false => temporary_file(path).map(|file| To::Temporary(Some(file))),
         };
         let to = to.map_err(failed(path))?;
-        Ok(Self { to, path: path.to_owned(), force, begun: false })
+        Ok(Self { to, path: path.to_owned(), force, has_results: false })
     }
 
     /// Renames the temporary file to the output file, after everything was written. If that fails, for example because
-    /// a file of that name was created meanwhile, the temporary file is not removed, and the error gives its name.
+    /// a file of that name was created meanwhile, the temporary file is not removed, and the error gives its name. If nothing
+    /// was written, as by a run that was interrupted, there is no output file, and an earlier one is not changed.
     pub fn finish(mut self) -> Result<()> {
-        let finished = self.flush().and_then(|()| self.rename());
+        let flushed = self.flush();
+        let finished = match self.has_results {
+            true => flushed.and_then(|()| self.rename()),
+            false => flushed,
+        };
         finished.map_err(failed(&self.path))
     }
 
     pub fn discard(mut self) {
-        self.begun = false;
+        self.has_results = false;
     }
 
     fn rename(&mut self) -> io::Result<()> {
@@ -117,11 +123,17 @@ fn temporary_file(path: &Path) -> io::Result<NamedTempFile> {
 
 impl Write for Output<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.begun = true;
-        match &mut self.to {
+        let written = match &mut self.to {
             To::Stream(to) => to.write(bytes),
             To::Temporary(to) => to.as_mut().map_or(Ok(bytes.len()), |to| to.write(bytes)),
+        };
+        match (&written, &mut self.to) {
+            (Ok(count), _) => self.has_results |= *count > 0,
+            // An incomplete file must not replace a complete one.
+            (Err(_), To::Temporary(file)) => *file = None,
+            (Err(_), To::Stream(_)) => (),
         }
+        written
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -135,7 +147,7 @@ impl Write for Output<'_> {
 impl Drop for Output<'_> {
     /// Keeps the results so far of a run that ends with an error. Without results, an existing file is not changed.
     fn drop(&mut self) {
-        if self.begun {
+        if self.has_results {
             let _ = self.rename();
         }
     }
@@ -210,6 +222,7 @@ mod tests {
         drop(output);
         assert_eq!(fs::read_to_string(&path).unwrap(), "so far");
         drop(Output::file(&path, true).unwrap());
+        Output::file(&path, true).unwrap().finish().unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "so far", "nothing was written");
     }
 

@@ -101,10 +101,10 @@ columns! {
         max_ms: Option<f64> = Time("maximum time per product (ms)");
         /// The standard deviation of the samples, in milliseconds.
         std_dev_ms: Option<f64> = Unused;
-        /// The lower end of the 95 % confidence interval of the median, in milliseconds. The interval is from the k-th
-        /// smallest to the k-th largest sample (order statistics): it assumes no distribution and always lies within
-        /// the samples. Empty for fewer than six samples. In files without the column `values`: the interval of the
-        /// mean, Student's t.
+        /// The lower end of the 95 % confidence interval of the median, in milliseconds. With several processes, Student's t
+        /// over the logarithms of their medians. With one, the interval is from the k-th smallest to the k-th largest sample
+        /// (order statistics): it assumes no distribution and lies within the samples. Empty for fewer than six samples of
+        /// one process. In files without the column `values`: the interval of the mean, Student's t.
         ci95_low_ms: Option<f64> = Unused, min: None;
         /// The upper end of that interval, in milliseconds.
         ci95_high_ms: Option<f64> = Unused;

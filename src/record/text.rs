@@ -70,7 +70,7 @@ pub fn write_group(out: &mut dyn Write, group: &Group, show: &Show) -> io::Resul
             counts.iter().try_for_each(|counts| writeln!(out, "    {counts}"))?;
         }
     }
-    let meaning = meaning(group, show.planned);
+    let meaning = meaning(group, show.planned, &layout.columns);
     for lines in [layout.footnotes(&group.rows), meaning].iter().filter(|lines| !lines.is_empty()) {
         writeln!(out)?;
         lines.iter().try_for_each(|line| writeln!(out, "{}", wrapped(line, show.width)))?;
@@ -120,11 +120,23 @@ pub fn document_group(
         .column("result", |(_, row)| result(row))
         .columns(columns.iter().map(|column| &column.name[..]), |(_, row)| {
             columns.iter().map(|of| (of.of)(row).map(|number| Cell::Decimal(number, of.digits)))
-        })
-        .column("remark", remark);
-    let meaning = form.prose(&meaning(group, show.planned).join(" "));
-    let (heading, table) = (form.prose(&heading(group)), form.table(&table.build()));
-    writeln!(out, "{heading}\n\n{table}\n\n{meaning}\n")
+        });
+    let (table, remarks) = match form {
+        Document::Markdown => (table.column("remark", remark).build(), Vec::new()),
+        // A remark is too long for a column of a page.
+        Document::Latex => {
+            let named = rows.iter().map(|row| (row.1.method_name.as_deref(), remark(row)));
+            let named = named.filter(|(_, remark)| !remark.is_empty());
+            let named = named.map(|(name, remark)| format!("{}: {remark}", name.unwrap_or("")));
+            (table.build(), named.collect())
+        }
+    };
+    let (heading, table) = (form.prose(&heading(group)), form.table(&table));
+    writeln!(out, "{heading}\n\n{table}\n")?;
+    for line in remarks.into_iter().chain(meaning(group, show.planned, &columns)) {
+        writeln!(out, "{}", form.prose(&line))?;
+    }
+    writeln!(out)
 }
 
 fn heading(group: &Group) -> String {
@@ -288,26 +300,37 @@ fn result(row: &Row) -> &'static str {
     }
 }
 
-/// Returns the explanation of the columns, notes for comparing the methods, and the answer to which one to use, if any has
+/// Returns the explanation of these columns, notes for comparing the methods, and the answer to which one to use, if any has
 /// a time.
-fn meaning(group: &Group, planned: Option<u32>) -> Vec<String> {
+fn meaning(group: &Group, planned: Option<u32>, columns: &[Column]) -> Vec<String> {
     if group.fastest().is_none() {
         return Vec::new();
     }
     let lines = [
-        "±: half the 95 % confidence interval of the median, in percent of it. Rates are of the median.",
-        "% peak: the bytes that a product must read and write, with the matrix in the method's own form, x and y, over \
-         the peak; % CSR: the same with the matrix as CSR, above 100 % where a form is smaller.",
+        (
+            "± %",
+            "±: half the 95 % confidence interval of the median, in percent of it. Rates are of the median.",
+        ),
+        (
+            "% peak",
+            "% peak: the bytes that a product must read and write, with the matrix in the method's own form, x and y, \
+             over the peak.",
+        ),
+        ("% CSR", "% CSR: the same with the matrix as CSR, above 100 % where a form is smaller."),
     ];
+    let is_shown = |name: &str| columns.iter().any(|column| column.name == name);
+    let lines = lines.into_iter().filter(|(name, _)| is_shown(name)).map(|(_, line)| line.into());
     let total = planned.map(|planned| {
         format!("total ms: the time of the setup and {planned} products, by the median.")
     });
     let close = group.as_fast_as_the_fastest().collect::<Vec<_>>().join(", ");
     let close = (!close.is_empty()).then(|| {
-        format!("Not distinguishable from the fastest, because the intervals overlap: {close}.")
+        format!(
+            "Not distinguishable from the fastest product, because the intervals overlap: {close}."
+        )
     });
     let modelled = modelled(group.device);
-    let lines = modelled.into_iter().chain(lines.map(String::from)).chain(total).chain(close);
+    let lines = modelled.into_iter().chain(lines).chain(total).chain(close);
     lines.chain(answer(&group.rows, planned)).collect()
 }
 

@@ -1,14 +1,20 @@
 //! Selections of rows, such as `merge where order = natural && num_nonzeros < 6e6`.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
+use anyhow::{Result, ensure};
 use glob::Pattern;
 
 use super::column::{Column, word_columns};
 use crate::record::column::Value;
 use crate::record::filter::{Field, Filter, Filtered};
 use crate::record::read::RecordedRow;
+use spmv_matrix::near::hint;
+
+/// The largest number of methods that are listed in a message.
+const FEW: usize = 8;
 
 /// Selects the rows of a method, or of several methods by a glob, that meet conditions.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
@@ -24,6 +30,7 @@ pub type Conditions = Filter<RecordedRow>;
 
 const MATRIX: &str = "matrix";
 const METHOD: &str = "method";
+const RUN: &str = "run_id";
 
 impl Select {
     pub fn meets(&self, line: &RecordedRow) -> bool {
@@ -54,8 +61,27 @@ impl Select {
     }
 }
 
+/// Checks that each selection meets a row.
+pub fn check_met<'l>(
+    selects: &[Select],
+    lines: impl Iterator<Item = &'l RecordedRow> + Clone,
+) -> Result<()> {
+    for select in selects {
+        let names: BTreeSet<_> = lines.clone().map(RecordedRow::method).collect();
+        let names: Vec<_> = names.into_iter().filter(|name| !name.is_empty()).collect();
+        let whole = match names.len() {
+            ..=FEW => format!("the rows are of {}", names.join(", ")),
+            many => format!("the rows are of {many} methods"),
+        };
+        let hint = hint(select.method(), names, &whole);
+        let is_met = lines.clone().any(|line| select.meets(line));
+        ensure!(is_met, "{select} matches no row{hint}");
+    }
+    Ok(())
+}
+
 fn words() -> impl Iterator<Item = &'static str> {
-    word_columns().chain([MATRIX, METHOD])
+    word_columns().chain([MATRIX, METHOD, RUN])
 }
 
 impl Filtered for RecordedRow {
@@ -65,6 +91,7 @@ impl Filtered for RecordedRow {
             return Some(Field::Word(|line, name| match name {
                 MATRIX => line.matrix(),
                 METHOD => line.method(),
+                RUN => &line.row.run_id,
                 column => line.row.value(column).and_then(Value::text).unwrap_or_default(),
             }));
         }
@@ -84,7 +111,7 @@ impl Filtered for RecordedRow {
 impl FromStr for Select {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
         const WHERE: &str = " where ";
         let (method, conditions) = match text.find(WHERE) {
             Some(at) => (&text[..at], Conditions::parse_end(text, at + WHERE.len())?),
@@ -98,7 +125,7 @@ impl FromStr for Select {
 impl TryFrom<String> for Select {
     type Error = String;
 
-    fn try_from(text: String) -> Result<Self, String> {
+    fn try_from(text: String) -> std::result::Result<Self, String> {
         text.parse()
     }
 }

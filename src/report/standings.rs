@@ -41,8 +41,8 @@ impl Time {
 /// The speed-ups of the methods in one precision and on one device.
 #[derive(Clone, Debug)]
 pub struct Standings<'a> {
-    /// The first baseline in the list of baselines that has a time: the baseline of the first speed-up.
-    pub reference: Option<&'static str>,
+    /// The baseline of the first speed-up: the one that is asked for, or the first in the list of baselines with a time.
+    pub reference: Option<&'a str>,
     /// The number of matrices on which any method has a time.
     matrices: usize,
     kinds: Kinds,
@@ -61,9 +61,15 @@ pub struct Standing<'a> {
 
 impl<'a> Standings<'a> {
     pub fn of(times: &'a [Time]) -> Self {
+        Self::over(times, None)
+    }
+
+    /// Returns the standings with a method as the baseline of the first speed-up.
+    pub fn over(times: &'a [Time], baseline: Option<&'a str>) -> Self {
         let matrices = times.iter().map(|time| time.matrix).collect::<BTreeSet<_>>().len();
         let has_time = |name: &&str| times.iter().any(|time| time.method == *name);
-        let reference = BASELINES.iter().map(|baseline| baseline.name).find(has_time);
+        let first = || BASELINES.iter().map(|baseline| baseline.name).find(has_time);
+        let reference = baseline.or_else(first);
         let fastest = |is_meant: &dyn Fn(&str) -> bool| {
             let meant = times.iter().filter(|time| is_meant(&time.method));
             least(meant.map(|time| (time.matrix, (time, time.ms))))

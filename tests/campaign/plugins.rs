@@ -177,6 +177,8 @@ fn check_method_finds_what_a_method_changes_in_the_process() {
     let library = plugin(&place, "faulty.c", &[]);
     let ran = place.run(&format!("check-method {} changes-folder", library.display())).exits(1);
     ran.prints("it has changed the working directory, and not restored it");
+    let ran = place.run(&format!("check-method {} wrong-in-late-rows", library.display())).exits(1);
+    ran.prints("FAILED the facts, on a 7-point grid of 64000 rows: row 3000");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::env::{Dir, run};
+use super::env::Dir;
 use super::model::compiler;
 
 /// A matrix with long rows, so that the lanes of a warp, each in its own row, access distant addresses.
@@ -11,7 +11,9 @@ const LONG_ROWS: &str = "gen:dense,cols=64,nnz=16384 --device model:v100";
 #[test]
 fn the_page_shows_the_bottleneck_the_lines_and_the_improvements() {
     let Some(()) = compiler() else { return };
-    let ran = run(&format!("explain gpu-csr-scalar {LONG_ROWS} --lines 1")).exits(0);
+    // The real program, whose method runs in a child.
+    let words = format!("explain gpu-csr-scalar {LONG_ROWS} --lines 1");
+    let ran = Dir::new(&[]).program(&words).exits(0);
     let page = ran.stdout;
     let parts = "gpu-csr-scalar on gen:dense,cols=64,nnz=16384: 256 x 64, 16384 nonzeros|f64, model:v100, \
                  hot cache: |csr_scalar: | bound by |wasted sectors, which|the same time without: ";

@@ -80,6 +80,10 @@ fn one_run_writes_several_formats() {
 fn exports_are_checked_before_anything_is_measured() {
     let dir = Dir::new(&[("a.mtx", SMALL), ("there.csv", "mine\n")]);
     dir.refuses(&[
+        (
+            "--mtx DIR/a.mtx -o DIR/x.pdf",
+            "x.pdf: the extension stands for no format; choose one with",
+        ),
         ("--mtx DIR/a.mtx --export-csv DIR/there.csv", "there.csv already exists"),
         ("corpus DIR/a.mtx --export-csv DIR/there.csv", "there.csv already exists"),
         ("--mtx DIR/a.mtx --export-json DIR/a.mtx --force", "is a matrix that is measured"),

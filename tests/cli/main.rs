@@ -100,8 +100,9 @@ fn text_of_one_matrix() {
         merge                 PASS         1.0000     1.00000    0.0     1.00000     0.0000     0.000     0.0     0.0
 
         ±: half the 95 % confidence interval of the median, in percent of it. Rates are of the median.
-        % peak: the bytes that a product must read and write, with the matrix in the method's own form, x and y, over the peak; % CSR: the same with the matrix as CSR, above 100 % where a form is smaller.
-        Not distinguishable from the fastest, because the intervals overlap: csr-rows, merge.
+        % peak: the bytes that a product must read and write, with the matrix in the method's own form, x and y, over the peak.
+        % CSR: the same with the matrix as CSR, above 100 % where a form is smaller.
+        Not distinguishable from the fastest product, because the intervals overlap: csr-rows, merge.
         seq is as fast as csr-rows, the second, within their intervals (1.00).
 
     "#]].assert_eq(&ran.stdout);
@@ -150,7 +151,7 @@ fn csv_of_a_corpus() {
          seq           1.00              1.00    1.00       1.00   2 of 2
         ────────────────────────────────────────────────────────────────────
         Time of the baseline over that of the method, geometric means; above 1 the method is faster. The best baseline is on each matrix the fastest of csr-rows, merge, seq; least and greatest are over it.
-        seq is the fastest on 2 of 2 matrices. In the geometric mean it is 1.00 times as fast as merge, the best baseline (from 1.00 to 1.00).
+        seq is the fastest on 2 of 2 matrices. In the geometric mean it is 1.00 times as fast as merge, the baseline that comes closest (from 1.00 to 1.00). As the only method, csr-rows loses the least: it takes 1.00 times the time of the fastest on each matrix.
     "#]].assert_eq(summary);
 }
 

@@ -91,6 +91,12 @@ impl Source {
         }
     }
 
+    /// Whether the source is a pipe or the like, which a second process could not read again.
+    pub fn is_read_once(&self) -> bool {
+        let Self::File(path) = self else { return false };
+        path.metadata().is_ok_and(|there| !there.is_file() && !there.is_dir())
+    }
+
     /// Opens a file, or reads a stream to its end. If `expand` is set, the mirrored half of a symmetric
     /// file is stored too.
     pub fn open<'a>(

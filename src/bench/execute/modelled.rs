@@ -24,6 +24,9 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         ready.attempts.add(Sample { products: 1, seconds: 1e-3 * ms, host_launch: None });
         if self.bench.settings.explain {
             self.explain(ready, &mut parts)?;
+        } else {
+            let counts = parts.stages.iter_mut().filter_map(|stage| stage.counts.as_mut());
+            counts.for_each(|counts| counts.lines.clear());
         }
         ready.parts = Some(parts);
         ready.again(Duration::ZERO);
@@ -50,7 +53,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             let without = self.modelled(ready);
             self.backend.cure(Cure::Nothing);
             for (stage, without) in parts.stages.iter_mut().zip(without?.stages) {
-                stage.cured.push((problem, without.ms));
+                stage.cured.push(without.ms);
             }
         }
         Ok(())

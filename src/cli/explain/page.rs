@@ -3,6 +3,7 @@
 
 use std::io::{self, Write};
 
+use ptx_machine::model::Cure;
 use serde::Serialize;
 
 use crate::record::row::Row;
@@ -37,7 +38,8 @@ struct StagePage<'a> {
     /// The share of the time (0 to 1) for which each part of the GPU was busy.
     busy_shares: Vec<(&'static str, f64)>,
     cured: Vec<Cured>,
-    counts: Option<&'a Counts>,
+    /// Without the lines, which follow.
+    counts: Option<Counts>,
     lines: &'a [LineCounts],
 }
 
@@ -106,8 +108,8 @@ impl<'a> Page<'a> {
 impl<'a> StagePage<'a> {
     fn new(stage: &'a Stage) -> Self {
         let counts = stage.counts.as_ref();
-        let cured = stage.cured.iter();
-        let cured = cured.map(|&(cure, ms)| Cured { problem: cure.problem(), modelled_ms: ms });
+        let cured = Cure::ALL.iter().zip(&stage.cured);
+        let cured = cured.map(|(cure, &ms)| Cured { problem: cure.problem(), modelled_ms: ms });
         Self {
             name: &stage.name,
             modelled_ms: stage.ms,
@@ -115,7 +117,7 @@ impl<'a> StagePage<'a> {
             bound_by: counts.map(|counts| counts.limit().0),
             busy_shares: counts.map_or_else(Vec::new, |counts| counts.busy_shares().into()),
             cured: cured.collect(),
-            counts,
+            counts: counts.map(|counts| Counts { lines: Vec::new(), ..counts.clone() }),
             lines: counts.map_or(&[], |counts| &counts.lines),
         }
     }
@@ -123,7 +125,7 @@ impl<'a> StagePage<'a> {
     fn write(&self, whole: f64, lines: usize, out: &mut dyn Write) -> io::Result<()> {
         let share = percent(self.modelled_ms / whole);
         write!(out, "\n{}: {} ms, {share} of the product", self.name, ms(self.modelled_ms))?;
-        let Some(counts) = self.counts else { return writeln!(out, "; no kernel") };
+        let Some(counts) = &self.counts else { return writeln!(out, "; no kernel") };
         writeln!(out, ", {}", bound(counts))?;
         let busy =
             self.busy_shares.iter().map(|(name, share)| format!("{name} {}", percent(*share)));

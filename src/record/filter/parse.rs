@@ -16,9 +16,11 @@ const OF_NUMBERS: &[Operator<f64>] = &[
     ("!=", f64::ne),
     ("<", f64::lt),
     (">", f64::gt),
+    ("==", f64::eq),
     ("=", f64::eq),
 ];
-const OF_WORDS: &[Operator<str>] = &[("!=", str::ne), ("=", str::eq), ("~", contains)];
+const OF_WORDS: &[Operator<str>] =
+    &[("!=", str::ne), ("==", str::eq), ("=", str::eq), ("~", contains)];
 
 fn contains(text: &str, part: &str) -> bool {
     text.to_ascii_lowercase().contains(&part.to_ascii_lowercase())

@@ -133,8 +133,10 @@ pub fn faint(opacity: f64) -> Group {
 
 /// Applies only to SVG files that are opened directly; in a page, the chart takes the text colour of the page.
 /// The colour scheme also makes the browser's background dark.
-const COLOURS_OF_A_FILE: &str = "svg.chart:root{color:#1f2328;color-scheme:light dark}\
+pub const COLOURS_OF_A_FILE: &str = "svg.chart:root{color:#1f2328;color-scheme:light dark}\
     @media(prefers-color-scheme:dark){svg.chart:root{color:#e6edf3}}";
+
+pub const COLOURS_ON_PAPER: &str = "svg.chart:root{color:#1f2328;background:#fff}";
 
 /// The font sizes of title and foot, and the width of bold letters relative to normal ones.
 const TITLE: f64 = 15.0;
@@ -164,7 +166,7 @@ impl Picture {
         Self { width: self.width + 2.0 * MARGIN, height, parts }
     }
 
-    pub fn into_svg(self) -> String {
+    pub fn into_svg(self, colours: &str) -> String {
         let (width, height) = (tenth(self.width), tenth(self.height));
         let whole = SVG::new()
             .set("class", "chart")
@@ -175,7 +177,7 @@ impl Picture {
             .set("font-family", "system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif")
             .set("font-size", FONT)
             .set("fill", "currentColor")
-            .add(Style::new(COLOURS_OF_A_FILE));
+            .add(Style::new(colours));
         self.parts.into_iter().fold(whole, SVG::add).to_string()
     }
 }

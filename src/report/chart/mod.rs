@@ -11,7 +11,7 @@ mod tests;
 
 use serde::Deserialize;
 
-use drawing::Picture;
+use drawing::{COLOURS_OF_A_FILE, COLOURS_ON_PAPER, Picture};
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Chart {
@@ -23,12 +23,17 @@ pub enum Chart {
 impl Chart {
     /// Draws the chart as SVG for a page. Numbers without a place on their axis, such as NaN, are left out.
     pub fn to_svg(&self) -> String {
-        self.picture().into_svg()
+        self.picture().into_svg(COLOURS_OF_A_FILE)
     }
 
     /// Draws the chart as a file for light and dark backgrounds, with its title above and a foot below it.
     pub fn to_file(&self, title: &str, foot: &str) -> String {
-        self.picture().framed(title, foot).into_svg()
+        self.picture().framed(title, foot).into_svg(COLOURS_OF_A_FILE)
+    }
+
+    /// Draws the chart as a file for a paper, which is light in every viewer.
+    pub fn to_paper(&self, title: &str, foot: &str) -> String {
+        self.picture().framed(title, foot).into_svg(COLOURS_ON_PAPER)
     }
 
     fn picture(&self) -> Picture {

@@ -39,6 +39,9 @@ pub struct Comparison<'a> {
 /// The key of a row that is ok in one file, and its row in the other file, which is not ok.
 type Loss<'a> = (Key<'a>, Option<&'a RecordedRow>);
 
+/// What is slower, B/A, and its 95 % interval.
+type Slow = (String, f64, (f64, f64));
+
 impl<'a> Comparison<'a> {
     /// Returns an error if the files were measured in different ways, or if no rows can be paired.
     pub fn of(a: Compared<'a>, b: Compared<'a>) -> Result<Self> {
@@ -69,21 +72,31 @@ impl<'a> Comparison<'a> {
     }
 
     /// Returns the means whose whole interval is above a slow-down of B by `percent`.
-    pub fn slower_by(&self, percent: f64) -> Vec<(&str, &Mean<'a>)> {
+    pub fn slower_by(&self, percent: f64) -> impl Iterator<Item = Slow> {
         let bound = 1.0 + percent / 100.0;
-        self.means().filter(|(_, mean)| mean.interval.is_some_and(|(low, _)| low > bound)).collect()
+        let slow = move |(label, mean): (&str, &Mean)| {
+            let interval = mean.interval.filter(|(low, _)| *low > bound)?;
+            Some((label.to_owned(), mean.ratio, interval))
+        };
+        self.means().filter_map(slow)
     }
 
-    /// Returns the pairs whose whole interval is above a slow-down of B by `percent`: the matrix and the method, the ratio
-    /// and the interval.
-    pub fn pairs_slower_by(&self, percent: f64) -> Vec<(String, f64, (f64, f64))> {
-        let slow = |pair: &Pair| {
-            let (ratio, half) = (pair.change?.ratio, pair.change?.square?.sqrt());
+    /// Returns the slower pairs whose whole interval is above a slow-down of B by `percent`, labelled by method and matrix.
+    pub fn pairs_slower_by(&self, percent: f64) -> impl Iterator<Item = Slow> {
+        let bound = 1.0 + percent / 100.0;
+        self.pairs.iter().filter_map(move |pair| {
+            let change = pair.change.filter(|change| change.judgement == Judgement::Slower)?;
+            let (ratio, half) = (change.ratio, change.square?.sqrt());
             let interval = (ratio * (-half).exp(), ratio * half.exp());
-            let label = format!("{} on {}", pair.key.label(&self.keys), pair.key.matrix);
-            (interval.0 > 1.0 + percent / 100.0).then_some((label, ratio, interval))
-        };
-        self.pairs.iter().filter_map(slow).collect()
+            let label = || format!("{} on {}", pair.key.label(&self.keys), pair.key.matrix);
+            (interval.0 > bound).then(|| (label(), ratio, interval))
+        })
+    }
+
+    /// Returns the mean that may be the slowest within its interval, and the end of that.
+    pub fn most_possible(&self) -> Option<(&str, f64)> {
+        let ends = self.means().filter_map(|(label, mean)| Some((label, mean.interval?.1)));
+        ends.max_by(|a, b| a.1.total_cmp(&b.1))
     }
 
     pub fn unjudged(&self) -> Vec<&str> {

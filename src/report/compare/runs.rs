@@ -27,7 +27,8 @@ pub fn of_runs(lines: &[RecordedRow]) -> Vec<RecordedRow> {
     groups.iter().map(one).collect()
 }
 
-/// Divides the times of a run by those of a method on the same matrix with the same settings. Rows without it are left out.
+/// Divides the times of a run by those of a method on the same matrix with the same settings. Its own rows, which would not
+/// differ, and rows without it are left out.
 pub fn relative(lines: &mut Vec<RecordedRow>, to: &Select) {
     let setting = |line: &RecordedRow| {
         let Setting { precision, cache, order, transpose, .. } = line.setting();
@@ -42,7 +43,8 @@ pub fn relative(lines: &mut Vec<RecordedRow>, to: &Select) {
             *reference = (ms, line.row.uncertainty());
         }
     }
-    lines.retain(|line| !line.is_ok() || references.contains_key(&setting(line)));
+    lines
+        .retain(|line| !line.is_ok() || !to.meets(line) && references.contains_key(&setting(line)));
     for line in lines.iter_mut().filter(|line| line.is_ok()) {
         let (reference, its_half) = references[&setting(line)];
         let Some(ms) = line.row.typical_ms() else { continue };
@@ -55,8 +57,8 @@ pub fn relative(lines: &mut Vec<RecordedRow>, to: &Select) {
 fn set_time(line: &mut RecordedRow, ms: f64, half: Option<f64>) {
     let row = &mut line.row;
     (row.median_ms, row.avg_spmv_ms) = (Some(ms), Some(ms));
-    row.ci95_low_ms = half.map(|half| ms * (1.0 - half));
-    row.ci95_high_ms = half.map(|half| ms * (1.0 + half));
+    row.ci95_low_ms = half.map(|half| ms * (-half).exp());
+    row.ci95_high_ms = half.map(|half| ms * half.exp());
 }
 
 #[cfg(test)]

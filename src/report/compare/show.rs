@@ -149,9 +149,9 @@ impl Comparison<'_> {
             })
             .column("95 % interval", |(_, mean)| mean.interval.map(range))
             .column("lowest", |(_, mean)| Cell::Decimal(mean.lowest.1, 3))
-            .column("on", |(_, mean)| mean.lowest.0)
+            .column("lowest on", |(_, mean)| mean.lowest.0)
             .column("highest", |(_, mean)| Cell::Decimal(mean.highest.1, 3))
-            .column("on", |(_, mean)| mean.highest.0)
+            .column("highest on", |(_, mean)| mean.highest.0)
             .build()
     }
 

@@ -16,7 +16,7 @@ use super::View;
 use super::chart::Axis;
 use super::matched::{self, Numbers, timed};
 use super::page::{Page, Section};
-use super::standings::{self, Ranking, Standings, Time};
+use super::standings::{self, Ranking, Standings};
 use super::statistics::Statistic;
 use super::views::{Recorded, Spec};
 use crate::record::answer::answer;
@@ -31,12 +31,18 @@ const MOST_SETTINGS: usize = 200;
 
 /// What a reader asks of result files.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Question {
+pub struct Question<'a> {
     /// The number of products over which times spread the setup; `None`: times are those of products alone.
     pub planned: Option<u32>,
     /// Whether matrices whose values repeat have means of their own.
     pub by_values: bool,
+    /// The method, with its parameters, over which speed-ups are shown; `None`: the first baseline with a time.
+    pub baseline: Option<&'a str>,
 }
+
+/// The kinds of views that have a chart.
+pub const CHARTS: [&str; 8] =
+    ["profile", "plane", "speedup", "heat", "best", "roofline", "amortisation", "correlations"];
 
 pub fn page(files: &[ResultFile], question: Question) -> Page {
     let entries = Entries::of(files);
@@ -67,8 +73,12 @@ fn with_settings(entries: &Entries, question: Question, wanted: fn(&Spec) -> boo
         ));
     }
     sections.extend(settings.into_iter().take(MOST_SETTINGS).map(|(setting, lines)| {
-        let asked: Vec<_> = lines.into_iter().map(|line| question.of(line)).collect();
-        section(setting, &question.recorded(&asked, entries.files), question.planned, wanted)
+        let asked: Vec<_> = lines.iter().map(|line| question.of(line)).collect();
+        let recorded = question.recorded(&asked, entries.files);
+        Section {
+            lead: question.lead(&lines, &recorded),
+            ..section(setting, &recorded, question, wanted)
+        }
     }));
     sections.extend(threads(entries, question));
     sections.extend(summary::measured(entries));
@@ -88,31 +98,34 @@ fn threads(entries: &Entries, question: Question) -> Option<Section> {
 
 /// Returns a chart of a kind as a file. The rows must have one setting.
 pub fn chart(files: &[ResultFile], question: Question, kind: &str) -> Result<String> {
-    let kinds: Vec<_> = specs(Some("merge")).into_iter().map(|(kind, _)| kind).collect();
-    ensure!(kinds.iter().any(|it| it == kind), "--chart {kind}: it must be {}", kinds.join(", "));
+    ensure!(
+        kind != "amortisation" || question.planned.is_none(),
+        "--chart amortisation shows products with and without their setup: leave out --products"
+    );
     let entries = Entries::of(files);
     let settings = entries.settings();
     ensure!(
         settings.len() == 1,
-        "a chart shows one setting, and the rows have {}: choose one with --where, such as 'precision = f64'\n{}",
+        "a chart shows one setting, and the rows have {}: choose one with --where, such as 'precision = f64' or 'run_id = \
+         ...'\n{}",
         settings.len(),
         settings.iter().map(|(setting, _)| *setting).collect::<Vec<_>>().join("\n")
     );
     let asked: Vec<_> = settings[0].1.iter().map(|line| question.of(line)).collect();
     let recorded = question.recorded(&asked, files);
     let times = standings::times(&recorded.lines);
-    let specs = specs(Standings::of(&times).reference).into_iter();
+    let specs = specs(Standings::over(&times, question.baseline).reference).into_iter();
     let view = specs.filter(|(name, _)| name == kind).map(|(_, spec)| spec.view(&recorded)).next();
     let drawn = view.as_ref().and_then(|view| Some((view.chart.as_ref()?, view)));
     let (chart, view) =
         drawn.with_context(|| format!("--chart {kind}: no row has what it shows"))?;
-    Ok(chart.to_file(&view.title, &view.foot))
+    Ok(chart.to_paper(&view.title, &view.foot))
 }
 
 /// The definitions of the views of a setting, which follow the tables of rates and of speed-ups.
 const VIEWS: &str = include_str!("views.toml");
 
-impl Question {
+impl Question<'_> {
     /// Returns a row with the times that are asked for.
     fn of<'a>(&self, line: &'a RecordedRow) -> Cow<'a, RecordedRow> {
         let with_setup = |products| {
@@ -127,23 +140,44 @@ impl Question {
             lines: asked.iter().map(|line| &**line).collect(),
             runs: files.iter().filter_map(|file| file.record.as_ref()).collect(),
             together: !self.by_values,
+            planned: self.planned,
             ..Recorded::default()
         }
+    }
+
+    /// Returns the answer to which method to use, and what the times are if they are not those of products.
+    fn lead(&self, lines: &[&RecordedRow], recorded: &Recorded) -> Vec<String> {
+        let times = standings::times(&recorded.lines);
+        if times.is_empty() {
+            return vec!["No result is correct and timed: there is nothing to show.".into()];
+        }
+        let [matrices, _] = matched::matrices(timed(recorded.lines.iter().copied()));
+        let of_times = if matrices == 1 {
+            let rows: Vec<_> = lines.iter().map(|line| line.row.clone()).collect();
+            answer(&rows, self.planned)
+        } else {
+            super::answer::answer(&times, self.planned, self.baseline)
+        };
+        let meaning = self.planned.map(|products| {
+            format!(
+                "For {products} products: every time, rate and share is that of a product with its share of the setup. \
+                 Methods whose setup was not measured are left out."
+            )
+        });
+        meaning.into_iter().chain(of_times).collect()
     }
 }
 
 fn section(
     setting: &str,
     recorded: &Recorded,
-    planned: Option<u32>,
+    question: Question,
     wanted: fn(&Spec) -> bool,
 ) -> Section {
-    let Some(rates) = rates(recorded) else {
-        let lead = vec!["No result is correct and timed: there is nothing to show.".into()];
-        return Section { title: setting.into(), lead, ..Section::default() };
-    };
+    let title = setting.to_owned();
+    let Some(rates) = rates(recorded) else { return Section { title, ..Section::default() } };
     let times = standings::times(&recorded.lines);
-    let standings = Standings::of(&times);
+    let standings = Standings::over(&times, question.baseline);
     let standings = if recorded.together { standings.together() } else { standings };
     let over_baselines = View {
         title: "Speed-up over the best baseline on each matrix".into(),
@@ -152,7 +186,8 @@ fn section(
     let rates = View { foot: recorded.foot(&recorded.lines), ..rates };
     let specs = specs(standings.reference).into_iter().map(|(_, spec)| spec).filter(wanted);
     // A time with its share of the setup does not pay off once more.
-    let specs = specs.filter(|spec| planned.is_none() || !matches!(spec, Spec::Amortisation(_)));
+    let has_setup = question.planned.is_some();
+    let specs = specs.filter(|spec| !has_setup || !matches!(spec, Spec::Amortisation(_)));
     let (first, others): (Vec<_>, _) =
         specs.partition(|spec| matches!(spec, Spec::Winners(_) | Spec::Amortisation(_)));
     let shown = |specs: Vec<Spec>| {
@@ -160,25 +195,7 @@ fn section(
         views.filter(|view| view.chart.is_some() || view.table.is_some()).collect::<Vec<_>>()
     };
     let views = [shown(first), vec![rates, over_baselines], shown(others)].concat();
-    Section { title: setting.into(), lead: lead(&times, recorded, planned), views }
-}
-
-/// Returns the answer to which method to use, and what the times are if they are not those of products.
-fn lead(times: &[Time], recorded: &Recorded, planned: Option<u32>) -> Vec<String> {
-    let [matrices, _] = matched::matrices(timed(recorded.lines.iter().copied()));
-    let of_times = if matrices == 1 {
-        let rows: Vec<_> = recorded.lines.iter().map(|line| line.row.clone()).collect();
-        answer(&rows, None)
-    } else {
-        super::answer::answer(times)
-    };
-    let meaning = planned.map(|products| {
-        format!(
-            "For {products} products: every time, rate and share is that of a product with its share of the setup. \
-             Methods whose setup was not measured are left out."
-        )
-    });
-    meaning.into_iter().chain(of_times).collect()
+    Section { title, views, ..Section::default() }
 }
 
 /// Returns a bar chart of geometric means, the fastest method first, and a table with the extremes, if there are times.

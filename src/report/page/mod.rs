@@ -123,18 +123,21 @@ impl Page {
         blocks.join("\n\n") + "\n"
     }
 
-    /// Returns the tables in LaTeX, each below a comment with its title.
+    /// Returns the tables in LaTeX, each below comments with its title and its notes.
     pub fn to_latex(&self) -> String {
-        let mut text = String::new();
-        for section in &self.sections {
-            for view in &section.views {
-                let title = join([section.title.clone(), view.title.clone()], ": ");
-                let table = view.table.iter().map(|table| table.to_latex());
-                let title = Document::Latex.title(&title);
-                text.extend(table.map(|table| format!("{title}\n{table}\n\n")));
-            }
+        let mut blocks = Vec::new();
+        for Section { title, lead, views } in &self.sections {
+            let comments = |lines: &[String], title: &str| {
+                let lines = [title].into_iter().chain(lines.iter().map(|line| &line[..]));
+                lines.map(|line| Document::Latex.prose(line)).collect::<Vec<_>>().join("\n")
+            };
+            blocks.push(comments(lead, title));
+            let tables = views.iter().filter_map(|view| Some((view, view.table.as_ref()?)));
+            blocks.extend(tables.map(|(view, table)| {
+                format!("{}\n{}", comments(&view.notes, &view.title), table.to_latex())
+            }));
         }
-        text
+        blocks.join("\n\n") + "\n"
     }
 
     /// Returns the unique names of each section and its views in HTML anchors and file names.

@@ -83,6 +83,8 @@ pub struct Recorded<'a> {
     pub runs: Vec<&'a Value>,
     /// Whether matrices whose values repeat and others share a mean.
     pub together: bool,
+    /// The number of products over which the times spread the setup, if they do.
+    pub planned: Option<u32>,
 }
 
 impl Recorded<'_> {
@@ -96,7 +98,8 @@ impl Recorded<'_> {
     pub(super) fn foot(&self, lines: &[&RecordedRow]) -> String {
         let timed: Vec<_> = timed(lines.iter().copied()).collect();
         let summary = Shown::of(&timed, &Conditions::default(), &[], &[]).summary();
-        join([summary, self.origin(&timed)], "; ")
+        let planned = self.planned.map(|products| format!("for {products} products, with setup"));
+        join([summary, planned.unwrap_or_default(), self.origin(&timed)], "; ")
     }
 
     /// Returns the machines of these rows, each with the first and last day of its runs, from the run records.

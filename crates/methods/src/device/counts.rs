@@ -40,8 +40,8 @@ pub struct Counts {
     pub occupied_cycles: f64,
     /// The cycles in which each part of the GPU was busy, averaged over its copies.
     pub busy: Busy,
-    /// The counts of each executed source line, ordered by file and line.
-    #[serde(skip)]
+    /// The counts of each executed source line, ordered by file and line, if they were requested.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<LineCounts>,
 }
 

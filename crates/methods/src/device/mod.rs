@@ -28,7 +28,6 @@ use counts::Counts;
 use driver::{Driver, Event, KernelId, ModuleId};
 pub use kernel::{Argument, Dim3, Graph, Kernel, Module, Program};
 pub use place::Device;
-use ptx_machine::model::Cure;
 use serde::{Deserialize, Serialize};
 
 use spmv_matrix::scalar::{Precision, Scalar};
@@ -94,9 +93,9 @@ pub struct Stage {
     pub occupancy: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counts: Option<Counts>,
-    /// The modelled milliseconds per product without each of the requested problems.
-    #[serde(skip)]
-    pub cured: Vec<(Cure, f64)>,
+    /// The modelled milliseconds per product without each problem of [`Cure::ALL`], if they were requested.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cured: Vec<f64>,
 }
 
 impl Gpu {

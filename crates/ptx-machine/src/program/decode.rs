@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::names::Symbol;
 use super::{
-    Bank, Comparison, Constant, EVICT_FIRST, Instruction, Kernel, Logic, Operation, flow, schedule,
-    slots,
+    Bank, Comparison, Constant, EVICT_FIRST, Instruction, Kernel, Logic, Operation, flow,
+    predicate, schedule, slots,
 };
 use crate::arithmetic::{self, Relation, Type};
 use crate::convert::{Conversion, Number, Rounding};
@@ -62,6 +62,7 @@ pub(super) fn kernel<'a>(module: &Module<'a>, entry: &Entry<'a>) -> Decoded<Kern
     kernel.constants.sort_by_key(|&(bank, slot, _)| (bank, slot));
     kernel.name = entry.name.to_owned();
     kernel.max_threads = entry.max_threads;
+    predicate::predicate(&mut kernel.code);
     let blocks = flow::blocks(&kernel.code);
     schedule::schedule(&mut kernel.code, &blocks);
     flow::mark(&mut kernel.code, &blocks);

@@ -7,6 +7,7 @@ mod memory;
 mod names;
 mod operands;
 mod operation;
+mod predicate;
 mod schedule;
 mod slots;
 
