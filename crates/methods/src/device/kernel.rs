@@ -106,9 +106,11 @@ impl Kernel {
             return Ok(());
         }
         let is_latest = |earlier: &Self| self.gpu.0.latest.get() == Some(earlier.id);
+        // The event at the end of a stage separates the kernels, but costs nothing on a modelled GPU.
+        let is_apart = self.gpu.0.stages.borrow().is_some() && self.gpu.modelled().is_none();
         let dependent = earlier.into().is_some_and(is_latest)
             && self.gpu.facts().compute_capability >= (9, 0)
-            && self.gpu.0.stages.borrow().is_none();
+            && !is_apart;
         let mut raw = Vec::with_capacity(2 * arguments.len());
         arguments.iter().for_each(|argument| argument.append(&mut raw));
         let shared = shared_bytes as u32;

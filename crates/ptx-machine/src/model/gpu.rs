@@ -33,7 +33,7 @@ pub struct Gpu {
     pub fetched_sectors: u32,
     /// The number of cycles between two atomic operations on the same cache line.
     pub atomic_cycles: f64,
-    /// The time from the end of a kernel to the start of the next, in microseconds.
+    /// The time from the end of a kernel to the start of the next, in microseconds, unless that one may start early.
     pub launch_us: f64,
     /// The time from the end of a kernel of a graph to the start of the next, in microseconds.
     pub graph_launch_us: f64,

@@ -45,17 +45,17 @@ impl Model {
     fn execute(&self, work: &Work, in_graph: bool) -> Result<(), Failed> {
         match *work {
             Work::Fill(to, byte, bytes) => {
-                self.enqueue(bytes, in_graph)?;
+                self.enqueue(bytes, in_graph, false)?;
                 self.inform(|timing| timing.written(to, bytes, false));
                 self.machine.borrow_mut().memory.fill(to, byte, bytes).map_err(outside)
             }
             Work::Copy(from, to, bytes) => {
-                self.enqueue(2 * bytes, in_graph)?;
+                self.enqueue(2 * bytes, in_graph, false)?;
                 self.inform(|timing| timing.written(to, bytes, false));
                 self.machine.borrow_mut().memory.copy(from, to, bytes).map_err(outside)
             }
             Work::Launch(launch, ref arguments) => {
-                self.enqueue(0, in_graph)?;
+                self.enqueue(0, in_graph, launch.dependent)?;
                 self.run(launch, arguments)
             }
         }
@@ -76,12 +76,14 @@ impl Model {
         }
     }
 
-    /// Advances the time for an operation that transfers `bytes` bytes.
-    fn enqueue(&self, bytes: usize, in_graph: bool) -> Result<(), Failed> {
+    /// Advances the time for an operation that transfers `bytes` bytes. The launch of a `dependent` kernel takes no time,
+    /// because it overlaps with the kernel before (programmatic dependent launch).
+    fn enqueue(&self, bytes: usize, in_graph: bool, dependent: bool) -> Result<(), Failed> {
         let takes = self.timing.as_ref().map_or(TICK, |(_, timing)| {
             let timing = timing.borrow();
             let moving = bytes as f64 / (1e9 * timing.memory_gbs());
-            timing.gap(in_graph) + Duration::from_secs_f64(moving)
+            let gap = if dependent { Duration::ZERO } else { timing.gap(in_graph) };
+            gap + Duration::from_secs_f64(moving)
         });
         self.now.set(self.now.get() + takes);
         self.counts.take();
