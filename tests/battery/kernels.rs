@@ -19,7 +19,7 @@ use super::product::{Asked, Place, products};
 use super::small::{mostly_empty, tiles, vector};
 
 /// The number of seeds with which a fault is tried.
-const SEEDS: u64 = 30;
+const SEEDS: u64 = 100;
 
 fn faults() -> impl Iterator<Item = &'static Fault> {
     let is_tested =

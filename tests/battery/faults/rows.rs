@@ -78,7 +78,7 @@ pub const FAULTS: &[Fault] = &[
         .by("reads 16 bytes at offset"),
     fault("csr-lrb", "piece.first + threadIdx.x / WIDTH").to("piece.first + threadIdx.x"),
     fault("csr-lrb", "piece.first + threadIdx.x / WIDTH").to("threadIdx.x / WIDTH"),
-    fault("csr-lrb", "owns ? order[place] : 0").to("order[place]").by("of a buffer of 2060 bytes"),
+    fault("csr-lrb", "owns ? order[place] : 0").to("order[place]").by("csr_lrb.cu:21"),
     fault("csr-lrb", "owns = place < piece.end")
         .to("owns = place <= piece.end")
         .by("reads 4 bytes at"),
