@@ -159,7 +159,7 @@ pub fn modelled(device: Device) -> Option<String> {
     let file = DeviceFile::find(device.model_name()?).ok();
     let error = match file.and_then(|file| file.validated_percent) {
         Some(percent) => format!(
-            "in the median they are {percent:.0} % off published times of this GPU, and more than a factor of 1.5 for \
+            "in the median they are {percent:.0} % off measured times of this GPU, and more than a factor of 1.5 for \
              some methods"
         ),
         None => "they have not been compared with measured times of this GPU".into(),
