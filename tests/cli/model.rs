@@ -59,10 +59,13 @@ fn a_hot_product_finds_the_data_of_the_previous_product_in_the_cache() {
     let read = |methods: &str| {
         let words = format!("--device model:v100 --threads 1 --methods {methods} --format csv");
         let ran = run(&format!("gen:grid3d,n=36 {words}"));
-        rows(&ran.stdout).last().unwrap().memory_bytes
+        let row = &rows(&ran.stdout)[methods.matches(',').count()];
+        (row.memory_bytes.unwrap(), row.compulsory_bytes().unwrap())
     };
-    assert_eq!(read("gpu-kokkos-style"), Some(0));
-    assert_eq!(read("gpu-ell,gpu-sell,gpu-kokkos-style"), Some(0), "the last, which takes CSR");
+    assert_eq!(read("gpu-kokkos-style").0, 0);
+    // Random lines are evicted, so some are of the matrix that replaces the others.
+    let (bytes, all) = read("gpu-ell,gpu-sell,gpu-kokkos-style");
+    assert!(bytes < all / 4, "{bytes} of {all} bytes of the last matrix, which is CSR");
 }
 
 #[test]
@@ -110,9 +113,10 @@ fn several_models_and_device_files_are_measured_in_turn() {
     let h200 = include_str!("../../crates/ptx-machine/devices/h200.toml");
     let dir = Dir::new(&[("slow.toml", &h200.replace("clock_mhz = 1980", "clock_mhz = 198"))]);
     let words = "--device model:h200,slow.toml --methods gpu-csr-vector --format csv";
-    let rows = rows(&dir.program(&format!("{GRID} {words}")).stdout);
-    let times: Vec<_> = rows.iter().map(|row| row.median_ms.unwrap()).collect();
-    assert_eq!(times.len(), 2, "{rows:?}");
+    let ran = dir.program(&format!("{GRID} {words}"));
+    let rows = rows(&ran.stdout);
+    let times: Vec<_> = rows.iter().filter_map(|row| row.median_ms).collect();
+    assert_eq!(times.len(), 2, "{rows:?} {}", ran.stderr);
     assert!(times[1] > 2.0 * times[0], "{times:?}");
     assert!(rows[1].device.unwrap().name().ends_with("slow.toml"));
 }

@@ -1,8 +1,9 @@
-//! A set-associative cache with lines of four sectors and least-recently-used replacement.
+//! A set-associative cache with lines of four sectors and random replacement.
 
 use std::ops::Range;
 
 use crate::coalesce::LINE;
+use crate::random::Random;
 
 const WAYS: usize = 16;
 /// The mask of the sectors of a line.
@@ -16,13 +17,16 @@ const PERSISTS: u64 = 1 << 9;
 const ONCE: u64 = 1 << 8;
 
 /// A cache. An entry contains, from high to low bits, the number of the line plus one, whether it persists, whether its
-/// data are used once, the mask of the dirty sectors, and the mask of the valid sectors. In a set, the lines that persist
-/// precede the others, and those that are used once follow them. In each of the three groups the most recently used line
-/// is the first. The last line is evicted.
+/// data are used once, the mask of the dirty sectors, and the mask of the valid sectors. A new line takes the place of a
+/// random one: an empty one if there is any, otherwise one that is used once, one without a flag, or one that persists.
+///
+/// With the eviction of the least recently used line, data that are slightly larger than a cache would always miss when they
+/// are read again and again. Products on GPUs do not show that.
 pub struct Cache {
     sets: u64,
     entries: Vec<u64>,
     window: Window,
+    random: Random,
 }
 
 /// The lines of the persisting window, and the part of the cache that is set aside for them.
@@ -32,8 +36,8 @@ struct Window {
     lines: u64,
     /// The number of its lines, of 2^32, that persist. The others are used once.
     persist: u64,
-    /// The number of ways of a set that are set aside. If more lines of a set persist, the least recently used one becomes
-    /// a line like others.
+    /// The number of ways of a set that are set aside. If more lines of a set persist, one of them becomes a line like
+    /// others.
     ways: usize,
 }
 
@@ -42,6 +46,15 @@ impl Window {
     fn persists(&self, line: u64) -> Option<bool> {
         let chosen = line.wrapping_mul(0xd6e8_feb8_6659_fd93) >> 32;
         (line.wrapping_sub(self.first) < self.lines).then_some(chosen < self.persist)
+    }
+
+    /// Lets at most as many lines of a set persist as ways are set aside, with the one in `newest` among them.
+    fn limit(&self, set: &mut [u64], newest: usize) {
+        let persisting = |&place: &usize| set[place] & PERSISTS != 0 && place != newest;
+        let mut others = (0..set.len()).filter(persisting).skip(self.ways - 1);
+        if let Some(place) = others.next() {
+            set[place] &= !PERSISTS;
+        }
     }
 }
 
@@ -65,7 +78,8 @@ impl Cache {
     /// Creates an empty cache of `bytes` bytes, with at least one set.
     pub fn new(bytes: usize) -> Self {
         let sets = (bytes / LINE as usize / WAYS).max(1);
-        Self { sets: sets as u64, entries: vec![0; sets * WAYS], window: Window::default() }
+        let (entries, random) = (vec![0; sets * WAYS], Random::new(0, 0));
+        Self { sets: sets as u64, entries, window: Window::default(), random }
     }
 
     /// Removes all lines. They are not written back.
@@ -96,50 +110,40 @@ impl Cache {
         let first = ((hash * self.sets) >> 32) as usize * WAYS;
         let set = &mut self.entries[first..first + WAYS];
         let dirty = if kind == Request::Writes { u64::from(sectors) << 4 } else { 0 };
-        let new = (line + 1) << NUMBER | u64::from(sectors) | dirty;
-        let persists = self.window.persists(line);
-        if persists == Some(false) || persists.is_none() && kind == Request::ReadsOnce {
-            return Self::read_once(set, new);
+        let flag = match self.window.persists(line) {
+            Some(true) => PERSISTS,
+            Some(false) => ONCE,
+            None => u64::from(kind == Request::ReadsOnce) * ONCE,
+        };
+        let known = set.iter().position(|entry| *entry >> NUMBER == line + 1);
+        let place = known.unwrap_or_else(|| least(set, &mut self.random));
+        let old = set[place];
+        let same = if known.is_some() { old } else { 0 };
+        set[place] = (line + 1) << NUMBER
+            | flag
+            | dirty
+            | u64::from(sectors)
+            | same & (SECTORS << 4 | SECTORS);
+        if flag == PERSISTS {
+            self.window.limit(set, place);
         }
-        let window = persists == Some(true);
-        let persisting = set.iter().take_while(|entry| **entry & PERSISTS != 0).count();
-        let to = if window { 0 } else { persisting };
-        // The line moves to the first way of its group; the entries before its old way move by one.
-        let (mut moving, mut found) = (if window { new | PERSISTS } else { new }, None);
-        for place in to..WAYS {
-            moving = std::mem::replace(&mut set[place], moving);
-            if moving >> NUMBER == line + 1 {
-                set[to] |= moving & !ONCE;
-                found = Some((moving & SECTORS) as u8 & sectors);
-                break;
-            }
-        }
-        if window {
-            set[self.window.ways] &= !PERSISTS;
-        }
-        match found {
-            Some(hits) => Found { hits, written_back: 0 },
-            None => Found { hits: 0, written_back: (moving >> 4 & SECTORS).count_ones() },
-        }
+        let written_back = if known.is_some() { 0 } else { (old >> 4 & SECTORS).count_ones() };
+        Found { hits: (same & SECTORS) as u8 & sectors, written_back }
     }
+}
 
-    /// Moves the line of `new` to the first place after the lines that are not used once.
-    fn read_once(set: &mut [u64], new: u64) -> Found {
-        let same = |entry: &u64| *entry >> NUMBER == new >> NUMBER;
-        let known = set.iter().position(same);
-        let from = known.unwrap_or(WAYS - 1);
-        let old = std::mem::take(&mut set[from]);
-        set[from..].rotate_left(1);
-        let to = set.iter().take_while(|entry| **entry != 0 && *entry & ONCE == 0).count();
-        set[to..].rotate_right(1);
-        let place = &mut set[to];
-        *place = new | ONCE;
-        if known.is_none() {
-            return Found { hits: 0, written_back: (old >> 4 & SECTORS).count_ones() };
-        }
-        *place |= old;
-        Found { hits: (old & new & SECTORS) as u8, written_back: 0 }
-    }
+/// Returns the place of a random line among those of a set that are evicted first.
+fn least(set: &[u64], random: &mut Random) -> usize {
+    let rank = |entry: u64| match entry & (PERSISTS | ONCE) {
+        _ if entry == 0 => 0,
+        ONCE => 1,
+        0 => 2,
+        _ => 3,
+    };
+    let lowest = set.iter().map(|&entry| rank(entry)).min();
+    let places = || (0..set.len()).filter(|&place| Some(rank(set[place])) == lowest);
+    let chosen = random.below(places().count() as u32) as usize;
+    places().nth(chosen).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -164,14 +168,18 @@ mod tests {
         let mut cache = Cache::new(0);
         let once = |cache: &mut Cache, line| cache.access(line, 1, Request::ReadsOnce).hits;
         (0..14).for_each(|line| assert_eq!(hits(&mut cache, line, 1), 0));
-        // Two places are left. The least recently used of these lines is evicted.
-        assert_eq!([100, 101, 100, 102, 100].map(|line| once(&mut cache, line)), [0, 0, 1, 0, 1]);
-        assert_eq!(once(&mut cache, 101), 0);
+        // Two places are left for data that are used once.
+        (100..200).for_each(|line| assert_eq!(once(&mut cache, line), 0));
+        let left: u8 = (100..200).map(|line| once(&mut cache, line)).sum();
+        assert!(left <= 2, "{left}");
         (0..14).for_each(|line| assert_eq!(hits(&mut cache, line, 1), 1));
         // A line that is used again is kept like the others, and a line that is then used once is not.
-        assert_eq!((hits(&mut cache, 101, 1), once(&mut cache, 5)), (1, 1));
-        assert_eq!([103, 104, 101].map(|line| once(&mut cache, line)), [0, 0, 1]);
-        assert_eq!((hits(&mut cache, 5, 1), hits(&mut cache, 6, 1)), (0, 1));
+        assert_eq!(
+            (once(&mut cache, 300), hits(&mut cache, 300, 1), once(&mut cache, 5)),
+            (0, 1, 1)
+        );
+        (100..200).for_each(|line| assert_eq!(once(&mut cache, line), 0));
+        assert_eq!([300, 5, 6].map(|line| hits(&mut cache, line, 1)), [1, 0, 1]);
         let mut full = Cache::new(0);
         (0..WAYS as u64).for_each(|line| _ = full.access(line, 0b111, Request::Writes));
         assert_eq!(full.access(100, 1, Request::ReadsOnce).written_back, 3);
@@ -181,18 +189,18 @@ mod tests {
     fn lines_that_persist_are_the_last_to_be_evicted() {
         let mut cache = Cache::new(0);
         cache.persist(100, 8, 1.0, 0.25);
+        let kept = |cache: &mut Cache| {
+            (0..200).for_each(|line| _ = hits(cache, line + 1000, 1));
+            (100..108).map(|line| hits(cache, line, 1)).collect::<Vec<_>>()
+        };
         (100..104).for_each(|line| assert_eq!(hits(&mut cache, line, 1), 0));
-        (0..50).for_each(|line| assert_eq!(hits(&mut cache, line, 1), 0));
-        (100..104).for_each(|line| assert_eq!(hits(&mut cache, line, 1), 1));
-        // Four ways are set aside, so the line that was used first does not persist any more.
-        assert_eq!(hits(&mut cache, 104, 1), 0);
-        (0..50).for_each(|line| assert_eq!(hits(&mut cache, line, 1), 0));
-        let found = [101, 102, 103, 104, 100].map(|line| hits(&mut cache, line, 1));
-        assert_eq!(found, [1, 1, 1, 1, 0]);
+        assert_eq!(kept(&mut cache), [1, 1, 1, 1, 0, 0, 0, 0]);
+        // Four ways are set aside, so only four of these lines persist, the last one among them.
+        let found = kept(&mut cache);
+        assert!(found[7] == 1 && found.iter().sum::<u8>() <= 4, "{found:?}");
         // Without a window, all lines are equal again.
         cache.persist(0, 0, 0.0, 0.0);
-        (0..WAYS as u64).for_each(|line| _ = hits(&mut cache, line, 1));
-        assert_eq!([101, 104, 3].map(|line| hits(&mut cache, line, 1)), [0, 0, 1]);
+        assert!(kept(&mut cache).iter().sum::<u8>() <= 1);
     }
 
     #[test]
@@ -202,17 +210,18 @@ mod tests {
         let window = 1 << 20..(1 << 20) + (16 << 10);
         for pass in 0..2 {
             let found: u64 = window.clone().map(|line| u64::from(hits(&mut cache, line, 1))).sum();
-            assert!(if pass == 0 { found == 0 } else { (3700..4500).contains(&found) }, "{found}");
+            assert!(if pass == 0 { found == 0 } else { (3700..5500).contains(&found) }, "{found}");
         }
     }
 
+    /// Of data that are slightly larger than the cache, a part is found again in each pass.
     #[test]
-    fn the_least_recently_used_line_is_evicted() {
-        let mut cache = Cache::new(0);
-        (0..WAYS as u64).for_each(|line| assert_eq!(hits(&mut cache, line, 1), 0));
-        assert_eq!(hits(&mut cache, 0, 1), 1);
-        assert_eq!(hits(&mut cache, 100, 1), 0);
-        assert_eq!((hits(&mut cache, 0, 1), hits(&mut cache, 1, 1)), (1, 0));
+    fn random_lines_are_evicted() {
+        let mut cache = Cache::new(1 << 20);
+        let lines = (9 << 20) / 8 / LINE;
+        let mut pass = || (0..lines).map(|line| u64::from(hits(&mut cache, line, 1))).sum::<u64>();
+        let passes = [0; 4].map(|_| pass());
+        assert!(passes[0] == 0 && (lines / 2..lines).contains(&passes[3]), "{lines} {passes:?}");
     }
 
     #[test]

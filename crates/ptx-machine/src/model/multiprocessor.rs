@@ -1,7 +1,7 @@
 //! The state of a multiprocessor in a replay: its resident blocks, the choice of the next warp, and the reservations of
 //! the throughput of its units.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use super::cache::Cache;
 use super::trace::BlockTrace;
@@ -73,6 +73,8 @@ impl Multiprocessor {
 pub struct Running {
     pub block: BlockTrace,
     pub warps: Vec<Clock>,
+    /// For each warp: the times at which its outstanding loads complete, in order.
+    pub loads: Vec<VecDeque<f64>>,
     /// For each phase of an mbarrier: the number of copies and arrivals so far, and the time of the last one.
     pub phases: HashMap<u64, (u32, f64)>,
     /// The number of warps that wait at the barrier.
@@ -91,7 +93,7 @@ pub struct Clock {
     pub at: usize,
     /// The time of the next step, in cycles.
     pub time: f64,
-    /// The time at which the last outstanding load completes, in cycles.
+    /// The time at which the last access completes, in cycles.
     pub pending: f64,
     pub waits: bool,
     /// The phase of an mbarrier that the warp waits for.
@@ -107,6 +109,7 @@ impl Running {
         self.phases.clear();
         self.warps.clear();
         self.warps.resize(block.warps.len(), clock);
+        self.loads.resize(block.warps.len(), VecDeque::new());
         self.block = block;
         self.find_next();
     }

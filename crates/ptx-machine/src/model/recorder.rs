@@ -7,7 +7,7 @@ use super::trace::{BlockTrace, Path, Step, Trace};
 use crate::arithmetic::{Type, widths};
 use crate::coalesce::{LINE, Lines, SECTOR, wavefronts};
 use crate::lanes::{LANES, Mask, which};
-use crate::program::{Collective, Comparison, Kernel, Operation, Space, waits};
+use crate::program::{Collective, Comparison, Kernel, Operation, Space, loads, waits};
 
 /// A warp of a launch: the linear index of its block in the grid, and its own index in the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ struct Cost {
     slots: f64,
     /// The number of cycles until the next instruction of the warp can issue.
     cycles: f64,
-    /// Whether it waits for the outstanding loads.
+    /// Whether it waits for loads.
     waits: bool,
 }
 
@@ -94,6 +94,8 @@ impl Running {
 /// Records a launch of one kernel.
 pub struct Recorder {
     costs: Vec<Cost>,
+    /// For each instruction: its number among the loads, and the numbers of those that it waits for.
+    loads: Vec<(Option<usize>, Vec<usize>)>,
     cure: Cure,
     counts: Vec<Counts>,
     /// For each instruction: the end of the stretch that starts there, and the numbers of warps and lanes that executed
@@ -114,10 +116,14 @@ impl Recorder {
         take: impl FnMut(BlockTrace) + 'static,
     ) -> Self {
         let code = || kernel.code.iter();
-        let costs = code().zip(waits(&kernel.code));
+        let loads = numbered(kernel);
+        let costs = code()
+            .zip(&loads)
+            .map(|(it, (_, waits))| Cost { waits: !waits.is_empty(), ..cost(&it.operation, gpu) });
         let end = |at, stretch| if stretch > 0 { at + stretch as usize } else { 0 };
         Self {
-            costs: costs.map(|(it, waits)| Cost { waits, ..cost(&it.operation, gpu) }).collect(),
+            costs: costs.collect(),
+            loads,
             cure,
             counts: vec![Counts::default(); kernel.code.len()],
             stretches: code().enumerate().map(|(at, it)| (end(at, it.stretch), 0, 0)).collect(),
@@ -148,9 +154,9 @@ impl Recorder {
             _ => 1.0,
         };
         let trace = self.running.trace(warp);
-        for cost in &self.costs[first..*end] {
+        for (cost, at) in self.costs[first..*end].iter().zip(first..) {
             if cost.waits {
-                trace.wait();
+                trace.wait(&self.loads[at].1);
             }
             trace.work(part * cost.slots, part * cost.cycles);
         }
@@ -185,7 +191,8 @@ impl Recorder {
         };
         let contends = path == Path::Atomic && self.cure != Cure::Contention;
         let same = if contends { most_at_one(addresses, mask) } else { 0 };
-        self.running.trace(warp).push_global(path, [turns, same], lines.get(), answers);
+        let load = self.loads[instruction].0.filter(|_| answers);
+        self.running.trace(warp).push_global(path, [turns, same], lines.get(), load);
     }
 
     #[inline(always)]
@@ -265,18 +272,30 @@ fn most_at_one(addresses: &[u64; LANES], mask: Mask) -> u32 {
     most
 }
 
-/// Returns the cost of an instruction. A 64-bit integer instruction counts as two of 32 bits. Moves between registers
-/// and conversions between integers are free.
+/// Returns for each instruction its number among the loads if it is one, and the numbers of those that it waits for.
+fn numbered(kernel: &Kernel) -> Vec<(Option<usize>, Vec<usize>)> {
+    let mut count = 0;
+    let number = |operation| {
+        loads(operation).then(|| {
+            count += 1;
+            count - 1
+        })
+    };
+    let numbers: Vec<_> = kernel.code.iter().map(|it| &it.operation).map(number).collect();
+    let of = |loads: Vec<usize>| loads.into_iter().filter_map(|at| numbers[at]).collect();
+    numbers.iter().copied().zip(waits(&kernel.code).into_iter().map(of)).collect()
+}
+
+/// Returns the cost of an instruction. A 64-bit integer instruction counts as two of 32 bits.
 fn cost(operation: &Operation, gpu: &Gpu) -> Cost {
     let of = |slots: f64, cycles: f64| Cost { slots, cycles, waits: false };
     match operation {
+        _ if operation.is_free() => of(0.0, 0.0),
         Operation::Compute { function, kind, .. } => match kind {
-            _ if function.is_free() => of(0.0, 0.0),
             Type::f64 => of(gpu.double_cycles, 4.0 + gpu.double_cycles),
             _ if kind.is_wide() || widths(*function, *kind).0 => of(2.0, 4.0),
             _ => of(1.0, 2.5),
         },
-        Operation::Convert { conversion, .. } if conversion.is_between_integers() => of(0.0, 0.0),
         Operation::Convert { .. } => of(4.0, 8.0),
         Operation::Compare(Comparison { kind: Type::f64, .. }) => of(gpu.double_cycles, 4.0),
         Operation::Compare(Comparison { kind, .. }) if kind.is_wide() => of(2.0, 5.0),

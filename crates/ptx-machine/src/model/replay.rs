@@ -1,7 +1,7 @@
 //! The replay of a launch: computes its time from the traces of its warps with caches, latencies and throughputs.
 //!
 //! Every warp has a clock. An instruction advances it by the cycles until the next one can issue. A wait advances it
-//! to the time when the slowest outstanding load completes. A load has the latency of the cache that contains its
+//! to the time when the load whose value is needed, and all loads before it, complete. A load has the latency of the cache that contains its
 //! data. It also reserves throughput of each unit that it uses (see [`Calendar`]): the load/store unit and the issue
 //! slots of the multiprocessor, the second-level cache, and memory. The time of a launch is therefore limited by the
 //! unit with the least free throughput, or by latency if too few warps are resident to hide it. The tail of the last
@@ -203,15 +203,21 @@ impl Replay<'_> {
                     self.traffic.wavefronts += u64::from(wavefronts);
                     clock.time = lsu.take(clock.time, wavefronts.into()).1;
                 }
-                Step::Global { path, wavefronts, same, ref lines } => {
+                Step::Global { path, wavefronts, same, answers, ref lines } => {
                     self.traffic.wavefronts += u64::from(wavefronts);
                     clock.time = lsu.take(clock.time, wavefronts.into()).1;
                     let lines = &trace.lines[lines.start as usize..lines.end as usize];
                     let done = self.request(l1, clock.time, path, same, lines);
                     clock.pending = clock.pending.max(done);
+                    if answers {
+                        let loads = &mut running.loads[warp];
+                        loads.push_back(loads.back().map_or(done, |last| last.max(done)));
+                    }
                 }
-                Step::Wait => {
-                    clock.time = clock.time.max(clock.pending);
+                Step::Wait { younger } => {
+                    let loads = &mut running.loads[warp];
+                    let mut needed = loads.drain(..loads.len() - younger as usize);
+                    clock.time = needed.next_back().map_or(clock.time, |done| clock.time.max(done));
                     return;
                 }
                 Step::Barrier => {

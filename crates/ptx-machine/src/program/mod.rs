@@ -10,13 +10,14 @@ mod operation;
 mod predicate;
 mod schedule;
 mod slots;
+mod waits;
 
 use crate::lanes::Slot;
 use crate::ptx;
 pub use names::{Constant, Special};
 pub use operands::Bank;
 pub use operation::*;
-pub(crate) use schedule::waits;
+pub(crate) use waits::{loads, waits};
 
 /// A program: the kernels and variables of a PTX text.
 #[derive(Clone, Debug, Default)]

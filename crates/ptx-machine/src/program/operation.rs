@@ -300,6 +300,16 @@ pub enum Vote {
 }
 
 impl Operation {
+    /// Returns whether the operation costs no machine instruction: moves between registers and conversions between
+    /// integers.
+    pub fn is_free(&self) -> bool {
+        match self {
+            Self::Compute { function, .. } => function.is_free(),
+            Self::Convert { conversion, .. } => conversion.is_between_integers(),
+            _ => false,
+        }
+    }
+
     /// Returns the CUDA name of an operation for which lanes of a warp wait for each other; `None` for others.
     pub fn meeting(&self) -> Option<&'static str> {
         let Self::Collective { collective, .. } = self else {

@@ -3,9 +3,9 @@
 //! it, modelled times would include waits that do not occur on the hardware. The results do not change, because
 //! dependent instructions stay in order.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use super::flow::{Block, blocks};
+use super::flow::Block;
 use super::operands::Use;
 use super::{Bank, Collective, Instruction, Operation, Order, Space};
 use crate::lanes::Slot;
@@ -140,40 +140,4 @@ fn followers(code: &[Instruction]) -> Vec<Vec<(usize, u32)>> {
         }
     }
     followers
-}
-
-/// Returns for each instruction whether, on some path to it, it uses a register for which a load from global memory
-/// may be outstanding (a forward dataflow analysis).
-pub fn waits(code: &[Instruction]) -> Vec<bool> {
-    let blocks = blocks(code);
-    let mut waits = vec![false; code.len()];
-    let mut entering: Vec<HashSet<(Bank, Slot)>> = vec![HashSet::new(); blocks.len()];
-    let mut left: Vec<usize> = (0..blocks.len()).collect();
-    while let Some(number) = left.pop() {
-        let block = &blocks[number];
-        let mut pending = entering[number].clone();
-        for at in block.start..block.end {
-            let uses = code[at].uses();
-            if uses.iter().any(|(register, _)| pending.contains(register)) {
-                waits[at] = true;
-                // The wait is for all outstanding loads.
-                pending.clear();
-            }
-            let loads = match code[at].operation {
-                Operation::Load(access) => !matches!(access.space, Space::Shared | Space::Local),
-                Operation::Atomic(atomic) => atomic.space != Space::Shared,
-                _ => false,
-            };
-            let written = |&(register, purpose)| (purpose == Use::Write).then_some(register);
-            pending.extend(uses.iter().filter(|_| loads).filter_map(written));
-        }
-        for &next in &block.next {
-            let before = entering[next].len();
-            entering[next].extend(&pending);
-            if entering[next].len() > before && !left.contains(&next) {
-                left.push(next);
-            }
-        }
-    }
-    waits
 }
