@@ -2,6 +2,7 @@
 // each; the nonzeros of all lanes for one step are adjacent.
 #include "common.cuh"
 #include "once.cuh"
+#include "row_of.cuh"
 
 constexpr unsigned TILE = WARP * SIGMA;
 // The bit in tile_ptr that is set if the rows that start in the tile are not consecutive.
@@ -9,28 +10,6 @@ constexpr unsigned DIRTY = 1u << 31;
 // The words of a lane's descriptor. The first has FLAGS bit flags below the y_offset, the second the others.
 constexpr unsigned WORDS = (SIGMA + FLAGS - 1) / FLAGS;
 constexpr unsigned NO_ROW = ~0u;
-
-// Returns the row of a nonzero: the last row that starts at or before it. For the index after the last nonzero
-// this is the number of rows.
-__device__ unsigned row_of(unsigned nonzero, const unsigned *row_offsets, unsigned rows) {
-    unsigned low = 0, high = rows;
-    while (low < high) {
-        const unsigned middle = high - (high - low) / 2;
-        if (row_offsets[middle] <= nonzero)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
-}
-
-// Computes the rows of `count` nonzeros, from `first` on at a stride of `stride`.
-extern "C" __global__ void __launch_bounds__(128)
-    csr5_rows(unsigned count, unsigned first, unsigned stride, unsigned rows,
-              const unsigned *__restrict__ row_offsets, unsigned *rows_of) {
-    const unsigned k = blockIdx.x * blockDim.x + threadIdx.x;
-    if (k < count) rows_of[k] = row_of(first + k * stride, row_offsets, rows);
-}
 
 // Returns the index of the first word of a lane's descriptor; the second is WARP words later.
 __device__ unsigned descriptor_at(unsigned tile, unsigned lane) {

@@ -4,7 +4,7 @@ use super::{Fault, fault};
 
 pub const FAULTS: &[Fault] = &[
     fault("csr5", "row_offsets[middle] <= nonzero").to("row_offsets[middle] < nonzero"),
-    fault("csr5", "if (k < count) rows_of").to("rows_of").by("csr5_rows: block (0,0,0) thread"),
+    fault("csr5", "if (k < count) to[k]").to("to[k]").by("rows_of: block (0,0,0) thread"),
     fault("csr5", "if (row >= rows) return;").by("csr5_flags: block (4,0,0) thread"),
     fault("csr5", "tile >= tiles || offset % TILE").to("offset % TILE").by("csr5_flags: block"),
     fault("csr5", "atomicOr(&descriptors[word], 1u << step % FLAGS);")

@@ -1,6 +1,7 @@
 //! Faults to plant in the text of kernels, by family.
 
 mod blocks;
+mod convert;
 mod csr5;
 mod formats;
 mod pieces;
@@ -35,5 +36,5 @@ impl Fault {
     }
 }
 
-pub const FAULTS: [&[Fault]; 5] =
-    [rows::FAULTS, pieces::FAULTS, formats::FAULTS, csr5::FAULTS, blocks::FAULTS];
+pub const FAULTS: [&[Fault]; 6] =
+    [convert::FAULTS, rows::FAULTS, pieces::FAULTS, formats::FAULTS, csr5::FAULTS, blocks::FAULTS];

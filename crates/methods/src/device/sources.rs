@@ -19,6 +19,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("merge.cuh", include_str!("../../../../cuda/merge.cuh")),
     ("once.cuh", include_str!("../../../../cuda/once.cuh")),
     ("long_rows.cuh", include_str!("../../../../cuda/long_rows.cuh")),
+    ("row_of.cuh", include_str!("../../../../cuda/row_of.cuh")),
     ("shared_rows.cuh", include_str!("../../../../cuda/shared_rows.cuh")),
     ("strips.cuh", include_str!("../../../../cuda/strips.cuh")),
 ];

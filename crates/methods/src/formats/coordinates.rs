@@ -30,8 +30,13 @@ pub fn width<T: Scalar>(csr: &Csr<T>, request: &Request) -> usize {
     request.number(WIDTH.name).unwrap_or_else(|| rule(csr)).min(longest)
 }
 
+/// Returns the largest number of rows that are too few for another column of ELL, of a matrix with so many rows.
+pub fn few(rows: usize) -> usize {
+    (rows.saturating_sub(1) / RELATIVE_SPEED).max(BREAK_EVEN - 1)
+}
+
 fn rule<T: Scalar>(csr: &Csr<T>) -> usize {
-    let few = (csr.rows().saturating_sub(1) / RELATIVE_SPEED).max(BREAK_EVEN - 1);
+    let few = few(csr.rows());
     if csr.rows() <= few {
         return 0;
     }

@@ -38,10 +38,6 @@ fn offsets<T: Scalar>(csr: &Csr<T>) -> Vec<isize> {
     held.map(|(index, _)| index as isize - csr.rows() as isize).collect()
 }
 
-pub fn count<T: Scalar>(csr: &Csr<T>) -> usize {
-    offsets(csr).len()
-}
-
 impl<T: Scalar> Diagonals<T> {
     /// Extracts the diagonals of the matrix or of its transpose. The length of a diagonal is the number of
     /// rows, rounded up to a multiple of `unit`. Too much padding is refused.

@@ -24,6 +24,11 @@ pub fn check(places: u64, nnz: usize) -> Result<(), Unavailable> {
     )))
 }
 
+/// Returns the largest number of values per row of the product that [`check`] accepts.
+pub fn most_per_row(nnz: usize, rows: usize) -> usize {
+    (FEW.max(LIMIT * nnz as u64) as usize) / rows.max(1)
+}
+
 /// Bounds the number of values, padding included, that a format stores for a matrix that it accepts.
 pub fn most_places(extent: &Extent) -> u64 {
     (LIMIT * extent.nnz).max(FEW)

@@ -71,7 +71,7 @@ impl<T: Scalar> Strips<T> {
         sigma: usize,
         no_entry: Option<u32>,
     ) -> Result<Self, Unavailable> {
-        let order = (sigma > 1).then(|| sorted(csr, sigma));
+        let order = (sigma > 1).then(|| sorted(csr.row_offsets(), sigma));
         let offsets = strip_offsets(csr, lanes, order.as_deref());
         fill::check(u64::from(offsets[offsets.len() - 1]) * lanes as u64, csr.nnz())?;
         Ok(Self::new(csr, lanes, Layout::Sliced(offsets), order, no_entry))
@@ -184,10 +184,11 @@ pub fn sigma(request: &Request, rows: usize) -> usize {
 }
 
 /// Returns the rows, sorted by descending length within each window of `sigma` rows. The sort is stable.
-fn sorted<T: Scalar>(csr: &Csr<T>, sigma: usize) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..csr.rows() as u32).collect();
-    let length = |&row: &u32| Reverse(csr.row(row as usize).len());
-    if sigma < csr.rows() {
+pub fn sorted(row_offsets: &[u32], sigma: usize) -> Vec<u32> {
+    let rows = row_offsets.len() - 1;
+    let mut order: Vec<u32> = (0..rows as u32).collect();
+    let length = |&row: &u32| Reverse(row_offsets[row as usize + 1] - row_offsets[row as usize]);
+    if sigma < rows {
         order.par_chunks_mut(sigma).for_each(|window| window.sort_by_key(length));
     } else {
         order.par_sort_by_key(length);
@@ -245,10 +246,11 @@ mod tests {
     #[test]
     fn windows_are_sorted_stably_and_a_strip_is_as_wide_as_its_longest_row() {
         let uneven = of_lengths(3, [1, 3, 0, 3, 2, 1, 0]);
-        assert_eq!(sorted(&uneven, 3), [1, 0, 2, 3, 4, 5, 6]);
-        assert_eq!(sorted(&uneven, 4), [1, 3, 0, 2, 4, 5, 6]);
-        assert_eq!(sorted(&uneven, 7), [1, 3, 4, 0, 5, 2, 6]);
+        let sorted = |sigma| sorted(uneven.row_offsets(), sigma);
+        assert_eq!(sorted(3), [1, 0, 2, 3, 4, 5, 6]);
+        assert_eq!(sorted(4), [1, 3, 0, 2, 4, 5, 6]);
+        assert_eq!(sorted(7), [1, 3, 4, 0, 5, 2, 6]);
         assert_eq!(strip_offsets(&uneven, 2, None), [0, 3, 6, 8, 8]);
-        assert_eq!(strip_offsets(&uneven, 2, Some(&sorted(&uneven, 7))), [0, 3, 5, 6, 6]);
+        assert_eq!(strip_offsets(&uneven, 2, Some(&sorted(7))), [0, 3, 5, 6, 6]);
     }
 }

@@ -11,11 +11,11 @@
 
 use std::collections::HashSet;
 
+use super::convert::Converter;
 use super::prelude::*;
 use super::{
     csr_adaptive, csr_bulk, csr_lrb, csr_vector, csr5, dia, hyb, kokkos_style, merge, packed, sell,
 };
-use crate::formats::diagonals;
 use crate::method::choices::{Choices, Ranked, Shape};
 
 pub const NAME: &str = METHOD.name;
@@ -104,7 +104,7 @@ fn rate_diagonals<T: Value>(
     let next = others.first().map_or(f64::INFINITY, |next| next.cost);
     let least = stored(sampled(csr, offsets)?);
     first.cost *= match first.cost * least < next {
-        true => stored(diagonals::count(&csr.download()?)),
+        true => stored(Converter::new(csr)?.diagonals(false)?.len()),
         false => least,
     };
     ranked.sort_by(|a, b| a.cost.total_cmp(&b.cost));

@@ -13,10 +13,10 @@
 //! thread does not wait. Therefore the order of summation varies in rows that several warps share. The other rows are
 //! stored, not added to.
 
+use super::convert::Converter;
 use super::ell::{BLOCK, block};
 use super::prelude::*;
 use super::start_rows::StartRows;
-use crate::formats::coordinates::row_indices;
 
 pub const METHOD: Method = Method {
     name: "gpu-coo",
@@ -46,7 +46,7 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
     let adding = Adding::new(kernel, block, csr.host.nnz(), request.number("interval"))?;
     let last = csr.host.nnz().saturating_sub(1);
     let start = StartRows::of_pieces(csr, adding.sizes[1] as usize, last)?;
-    let row_indices = csr.gpu.upload(&row_indices(&csr.row_offsets.to_vec()?))?;
+    let row_indices = Converter::new(csr)?.rows_of(csr.host.nnz(), 0, 1)?;
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
         start.run(beta, y)?;
         let entries: [&dyn Argument; 3] = [&row_indices, &csr.column_indices, &csr.values];

@@ -22,6 +22,7 @@
 //! row index (the original has a third kernel, which assigns a block to each row and would visit every empty row at the
 //! end); a last tile that is full is not part of the tail. The order of summation varies in rows that span many tiles.
 
+use super::convert::Converter;
 use super::prelude::*;
 use super::start_rows::StartRows;
 
@@ -83,9 +84,10 @@ impl<T: Value> Csr5<T> {
         let block = block.unwrap_or(BLOCK);
         let constants = [("SIGMA", sigma), ("FLAGS", FLAGS), ("BLOCK", block)];
         let module = csr.compile(program!("cuda/csr5.cu"), &constants)?;
-        let tiles = Tiles::of(csr, &module, sigma)?;
+        let converter = Converter::new(csr)?;
+        let tiles = Tiles::of(csr, &converter, &module, sigma)?;
         let tail = tiles.count * tiles.size;
-        let tail_rows = rows_of(csr, &module, csr.host.nnz() - tail, tail, 1)?;
+        let tail_rows = converter.rows_of(csr.host.nnz() - tail, tail, 1)?;
         Ok(Self { multiply: module.kernel("csr5")?, block, tiles, tail_rows })
     }
 
@@ -121,21 +123,6 @@ fn sigma(rows: usize, nnz: usize) -> usize {
     }
 }
 
-/// Returns the rows of `count` nonzeros, starting at `first` with stride `stride`.
-fn rows_of<T: Value>(
-    csr: &DeviceCsr<T>,
-    module: &Module,
-    count: usize,
-    first: usize,
-    stride: usize,
-) -> Result<Buffer<u32>, Failed> {
-    let rows_of = csr.gpu.allocate(count)?;
-    let numbers = [count, first, stride, csr.host.rows()].map(|number| number as u32);
-    let arguments: [&dyn Argument; 3] = [&numbers, &csr.row_offsets, &rows_of];
-    module.kernel("csr5_rows")?.launch(count.div_ceil(BLOCK), BLOCK, 0, &arguments)?;
-    Ok(rows_of)
-}
-
 struct Tiles<T> {
     count: usize,
     /// The nonzeros of a tile.
@@ -150,13 +137,18 @@ struct Tiles<T> {
 }
 
 impl<T: Value> Tiles<T> {
-    fn of(csr: &DeviceCsr<T>, module: &Module, sigma: usize) -> Result<Self, Failed> {
+    fn of(
+        csr: &DeviceCsr<T>,
+        converter: &Converter<T>,
+        module: &Module,
+        sigma: usize,
+    ) -> Result<Self, Failed> {
         let (gpu, size) = (&csr.gpu, LANES * sigma);
         let count = csr.host.nnz() / size;
         let mut tiles = Self {
             count,
             size,
-            tile_ptr: rows_of(csr, module, count + 1, 0, size)?,
+            tile_ptr: converter.rows_of(count + 1, 0, size)?,
             descriptors: gpu.allocate(count * LANES * sigma.div_ceil(FLAGS))?,
             empty_starts: gpu.allocate(count)?,
             empty_offsets: gpu.allocate(0)?,

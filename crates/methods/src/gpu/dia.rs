@@ -8,9 +8,10 @@
 //! Memory: the diagonals and their offsets. Departures from the source: a stored zero counts as padding, and its x
 //! (which may be NaN or infinite) is ignored.
 
+use super::convert::{Converter, DeviceDiagonals};
 use super::ell;
 use super::prelude::*;
-use crate::formats::diagonals::{self, Diagonals};
+use crate::formats::diagonals;
 
 pub const METHOD: Method = Method {
     name: "gpu-dia",
@@ -23,21 +24,13 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
-/// The number of rows whose values are loaded together.
-const WARP: usize = 32;
-
 fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
-    let (gpu, block) = (&csr.gpu, ell::block(request));
+    let block = ell::block(request);
     let kernel = csr.compile(program!("cuda/dia.cu"), &[("BLOCK", block)])?.kernel("dia")?;
-    let diagonals = Diagonals::new(&csr.download()?, request.transpose, WARP)?;
-    let Diagonals { rows, cols, pitch, .. } = diagonals;
-    // The kernel adds the offsets to row numbers; negative ones wrap around.
-    let offsets: Vec<u32> = diagonals.offsets.iter().map(|&offset| offset as u32).collect();
-    let offsets = gpu.upload(&offsets)?;
-    let values = gpu.upload(&diagonals.values)?;
-    let shape = [rows, cols, pitch, offsets.len()].map(|n| n as u32);
+    let DeviceDiagonals { pitch, offsets, values } = Converter::new(csr)?.dia(request.transpose)?;
     let product = Prepared::on_gpu(csr, move |alpha, x, beta, y| {
         let grid = y.len().div_ceil(block);
+        let shape = [y.len(), x.len(), pitch, offsets.len()].map(|n| n as u32);
         kernel.launch(grid, block, 0, &[&shape, &offsets, &values, x, y, &alpha, &beta])
     });
     Ok(product.transposing(request.transpose))

@@ -6,8 +6,9 @@
 //!
 //! Memory: the padded matrix. Departures from the source: a thread loads four entries of its row at a time.
 
+use super::convert::{Converter, DeviceStrips};
 use super::prelude::*;
-use crate::formats::strips::{self, Strips};
+use crate::formats::strips;
 
 pub const METHOD: Method = Method {
     name: "gpu-ell",
@@ -30,14 +31,14 @@ pub const BLOCK: Parameter = Parameter {
 pub const NO_ENTRY: u32 = u32::MAX;
 
 /// The number of rows whose entries are loaded together.
-const WARP: usize = 32;
+pub const WARP: usize = 32;
 
 fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     let block = block(request);
     let kernel = csr.compile(program!("cuda/ell.cu"), &[("BLOCK", block)])?.kernel("ell")?;
-    let host = csr.download()?;
-    let width = host.row_lengths().max().unwrap_or(0) as usize;
-    let (ell, note) = Ell::new(csr, &host, width, kernel, block)?;
+    let converter = Converter::new(csr)?;
+    let ell = Ell::new(csr, &converter, converter.width(0)?, kernel, block)?;
+    let note = ell.strips.note(csr.host.nnz());
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| ell.run([x, y, &alpha, &beta]))
         .with_note(note))
 }
@@ -53,34 +54,28 @@ pub struct Ell<T> {
     block: usize,
     /// The number of rows, the stride of the columns and their number.
     shape: [u32; 3],
-    column_indices: Buffer<u32>,
-    values: Buffer<T>,
+    strips: DeviceStrips<T>,
 }
 
 impl<T: Value> Ell<T> {
-    /// Converts the first `width` entries of each row of `host`. Also returns a note about the share of padding.
+    /// Converts the first `width` entries of each row.
     pub fn new(
         csr: &DeviceCsr<T>,
-        host: &Csr<T>,
+        converter: &Converter<T>,
         width: usize,
         kernel: Kernel,
         block: usize,
-    ) -> Result<(Self, String), Unprepared> {
-        let rows = host.rows();
-        let pitch = rows.next_multiple_of(WARP);
-        let strips = Strips::whole(host, WARP, (pitch, width), Some(NO_ENTRY))?;
-        let column_indices = csr.gpu.upload(&strips.column_indices)?;
-        let values = csr.gpu.upload(&strips.values)?;
-        let note = strips.note(host.nnz());
-        let shape = [rows, pitch, width].map(|n| n as u32);
-        Ok((Self { kernel, block, shape, column_indices, values }, note))
+    ) -> Result<Self, Unprepared> {
+        let rows = csr.host.rows();
+        let shape = [rows, rows.next_multiple_of(WARP), width].map(|n| n as u32);
+        Ok(Self { kernel, block, shape, strips: converter.ell(width)? })
     }
 
     /// Enqueues the product of these x, y, α and β.
     pub fn run(&self, vectors: [&dyn Argument; 4]) -> Result<(), Failed> {
         let grid = (self.shape[0] as usize).div_ceil(self.block);
-        let arguments: [&dyn Argument; 4] =
-            [&self.shape, &self.column_indices, &self.values, &vectors];
+        let DeviceStrips { column_indices, values, .. } = &self.strips;
+        let arguments: [&dyn Argument; 4] = [&self.shape, column_indices, values, &vectors];
         self.kernel.launch(grid, self.block, 0, &arguments)
     }
 }

@@ -8,10 +8,11 @@
 //! `gpu-ell` and `gpu-coo`; the bound of 4096 rows does not grow with the number of threads of newer GPUs. Matrices
 //! with fewer than 4096 rows have an empty ELL part.
 
+use super::convert::{Converter, DeviceEntries};
 use super::coo::Adding;
 use super::ell::{BLOCK, Ell, block};
 use super::prelude::*;
-use crate::formats::coordinates::{Rest, WIDTH, width};
+use crate::formats::coordinates::{WIDTH, few};
 use crate::formats::strips;
 
 pub const METHOD: Method = Method {
@@ -26,20 +27,21 @@ pub const METHOD: Method = Method {
 };
 
 fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
-    let (gpu, block) = (&csr.gpu, block(request));
+    let block = block(request);
     let module = csr.compile(program!("cuda/hyb.cu"), &[("BLOCK", block)])?;
-    let host = csr.download()?;
-    let width = width(&host, request);
-    let (ell, _) = Ell::new(csr, &host, width, module.kernel("hyb_ell")?, block)?;
-    let rest = Rest::of(&host, width);
+    let converter = Converter::new(csr)?;
+    let width = match request.number(WIDTH.name) {
+        Some(width) => width.min(converter.width(0)?),
+        None => converter.width(few(csr.host.rows()))?,
+    };
+    let ell = Ell::new(csr, &converter, width, module.kernel("hyb_ell")?, block)?;
+    let rest = converter.rest(width)?;
     let adding = Adding::new(module.kernel("hyb_coo")?, block, rest.values.len(), None)?;
     let note = format!("{width} entries of a row in ELL, {} in coordinates", rest.values.len());
-    let row_indices = gpu.upload(&rest.row_indices)?;
-    let column_indices = gpu.upload(&rest.column_indices)?;
-    let values = gpu.upload(&rest.values)?;
     let product = Prepared::on_gpu(csr, move |alpha, x, beta, y| {
         ell.run([x, y, &alpha, &beta])?;
-        adding.run(&ell.kernel, [&row_indices, &column_indices, &values], [x, y, &alpha, &beta])
+        let DeviceEntries { row_indices, column_indices, values } = &rest;
+        adding.run(&ell.kernel, [row_indices, column_indices, values], [x, y, &alpha, &beta])
     });
     Ok(product.with_note(note))
 }

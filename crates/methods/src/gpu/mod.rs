@@ -4,6 +4,7 @@
 pub mod auto;
 pub mod bccoo;
 pub mod bcsr;
+pub(crate) mod convert;
 pub mod coo;
 pub mod csc;
 pub mod csr5;

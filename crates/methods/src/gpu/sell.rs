@@ -8,9 +8,10 @@
 //! Memory: the padded matrix, the permutation, and an offset per chunk, counted in columns of C entries, so that 32
 //! bits are enough for every matrix. Departures from the source: a thread loads four entries of its row at a time.
 
-use super::ell::{BLOCK, NO_ENTRY, block};
+use super::convert::{Converter, DeviceStrips};
+use super::ell::{BLOCK, block};
 use super::prelude::*;
-use crate::formats::strips::{self, SIGMA, Strips, sigma};
+use crate::formats::strips::{self, SIGMA, sigma};
 
 pub const METHOD: Method = Method {
     name: "gpu-sell",
@@ -28,18 +29,15 @@ pub const METHOD: Method = Method {
 };
 
 fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
-    let (gpu, rows, block) = (&csr.gpu, csr.host.rows(), block(request));
+    let (rows, block) = (csr.host.rows(), block(request));
     let chunk = request.number("c").unwrap_or(32);
     let constants = [("CHUNK", chunk), ("BLOCK", block)];
     let kernel = csr.compile(program!("cuda/sell.cu"), &constants)?.kernel("sell")?;
-    let strips = Strips::sliced(&csr.download()?, chunk, sigma(request, rows), Some(NO_ENTRY))?;
-    let offsets = gpu.upload(strips.offsets())?;
-    let order = gpu.upload(strips.order.as_deref().unwrap_or_default())?;
-    let column_indices = gpu.upload(&strips.column_indices)?;
-    let values = gpu.upload(&strips.values)?;
+    let strips = Converter::new(csr)?.sell(chunk, sigma(request, rows))?;
     let note = strips.note(csr.host.nnz());
     let product = Prepared::on_gpu(csr, move |alpha, x, beta, y| {
-        let matrix: [&dyn Argument; 4] = [&offsets, &order, &column_indices, &values];
+        let DeviceStrips { offsets, order, column_indices, values } = &strips;
+        let matrix: [&dyn Argument; 4] = [offsets, order, column_indices, values];
         let grid = rows.div_ceil(block);
         kernel.launch(grid, block, 0, &[&csr.rows(), &matrix, x, y, &alpha, &beta])
     });

@@ -18,7 +18,7 @@ use crate::device::cusparse::{
     Algorithm, CuSparse, OpAlgorithm, OpPlan, SparseFormat, SparseLayout, SparseProduct,
 };
 use crate::device::driver::Address;
-use crate::formats::coordinates::row_indices;
+use crate::gpu::convert::Converter;
 use crate::gpu::prelude::*;
 
 pub const CSR: Method = Method {
@@ -130,7 +130,7 @@ fn prepare_coo<'a, T: Value>(
     algorithm: Algorithm,
 ) -> Preparation<'a, T> {
     library(csr)?;
-    let rows = csr.gpu.upload(&row_indices(&csr.row_offsets.to_vec()?))?;
+    let rows = Converter::new(csr)?.rows_of(csr.host.nnz(), 0, 1)?;
     let [_, columns, values] = csr_arrays(csr);
     let arrays = [rows.address(), columns, values];
     let prepared = prepare(csr, request, (algorithm, false), SparseFormat::Coo, arrays, rows)?;

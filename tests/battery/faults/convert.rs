@@ -1,0 +1,31 @@
+//! Faults in the kernels of `convert.cu`, which convert CSR to other formats.
+
+use super::{Fault, fault};
+
+pub const FAULTS: &[Fault] = &[
+    fault("ell", "- row_offsets[row] > width").to("- row_offsets[row] > width + 1"),
+    fault("ell", "distance > 0; distance /= 2)\n        longer")
+        .to("distance > 1; distance /= 2)\n        longer"),
+    fault("hyb", "if (lane >= distance) up_to += before;").to("up_to += before;"),
+    fault("hyb", "before < warp; ++before)").to("before + 1 < warp; ++before)"),
+    fault("hyb", "if (lane == WARP - 1) of_warps[warp] = up_to;\n    __syncthreads();")
+        .to("if (lane == WARP - 1) of_warps[warp] = up_to;"),
+    fault("hyb", "totals[k / SPAN]").to("totals[0]"),
+    fault("sell", "next - start > length ||").to("next - start >= length ||"),
+    fault("sell", "other < row").to("other <= row"),
+    fault("sell", "width = max(width, row_offsets").to("width = min(width, row_offsets"),
+    fault("sell", "place < min((k + 1) * chunk, rows)")
+        .to("place < (k + 1) * chunk")
+        .by("chunk_widths: block"),
+    fault("ell", "k < length ? csr_columns[start + k] : NO_ENTRY").to("csr_columns[start + k]"),
+    fault("ell", "if (place >= places) return;").by("fill_strips: block"),
+    fault("ell", "if (place < rows) {").to("{").by("fill_strips: block"),
+    fault("hyb:width=8", "length > width ? length - width : 0").to("length"),
+    fault("hyb:width=8", "+ width + (k - rest_offsets[row])").to("+ (k - rest_offsets[row])"),
+    fault("dia", "min(row_offsets[row + 1] - start, most)").to("1"),
+    fault("dia", "atomicOr(const_cast<unsigned *>(marks) + place / 32, bit)")
+        .to("marks[place / 32] |= bit"),
+    fault("dia", "transpose ? row - column : column - row").to("column - row"),
+    fault("dia", "(transpose ? column : row)] = csr").to("row] = csr"),
+    fault("dia", "offsets[middle] < offset").to("offsets[middle] <= offset"),
+];
