@@ -215,17 +215,40 @@ fn stages_are_the_kernels_in_order() {
     }
 }
 
+/// A thread per row fills half of this GPU from 4096 rows on.
 #[test]
-fn auto_reports_the_method_that_it_picked() {
+fn auto_chooses_by_rows_diagonals_and_products() {
     let gpu = Gpu::new(Model::tiny(9));
-    // The first matrix has one long row in 1200, with which the other rows would be mostly padding.
-    let long = (0..90).map(|col| (0, col, 1.0));
-    let long = long.chain((1..1200).map(|row| (row, 0, 1.0))).collect::<Vec<_>>();
-    for csr in [Csr::from_triplets(1200, 90, &long), matrix(), grid()] {
-        let note = measured(&gpu, &csr, &settings())["gpu-auto"].note.clone().unwrap();
-        let picked = note.strip_prefix("picked ").and_then(|note| note.split_once(": ")).unwrap();
-        assert!(METHODS.iter().any(|method| method.name == picked.0), "{note}");
-        assert!(picked.1.contains("times the lowest cost") && picked.1.contains("gen:"), "{note}");
+    let of = |rows: usize, cells: &dyn Fn(usize) -> Vec<usize>| {
+        let entries =
+            (0..rows).flat_map(|row| cells(row).into_iter().map(move |col| (row, col, 1.0)));
+        Csr::from_triplets(rows, rows + 200, &entries.collect::<Vec<_>>())
+    };
+    let band = |row: usize| vec![row, row + 1, row + 2];
+    let apart = |row: usize| vec![row % 7, 50 + row * row % 97, 160];
+    let longer = |row: usize| [apart(row), (170..171 + row % 9).collect()].concat();
+    let one_long = |row: usize| if row == 5 { (0..90).collect() } else { apart(row) };
+    for (csr, products, expected) in [
+        (
+            of(4096, &band),
+            100,
+            "gpu-dia: no row is longer than 12 nonzeros, and all are on 3 diagonals",
+        ),
+        (of(4095, &band), 100, "gpu-csr-vector: no row is longer than 12 nonzeros"),
+        (of(4096, &band), 99, "gpu-csr-vector: no row is longer than 12 nonzeros"),
+        (of(4096, &apart), 100, "gpu-ell: almost all rows have 3 nonzeros"),
+        (of(4096, &longer), 100, "gpu-csr-vector: no row is longer than 32 nonzeros"),
+        (of(1200, &one_long), 100, "gpu-csr5: 1 rows are longer than 13 nonzeros"),
+        (
+            of(1200, &one_long),
+            99,
+            "gpu-merge: 1 rows are longer than 13 nonzeros, and 99 products do not pay for a conversion",
+        ),
+        (of(0, &band), 100, "gpu-csr-vector: no row is longer than 4 nonzeros"),
+    ] {
+        let settings = Settings { planned: Some(products), ..settings() };
+        let note = measured(&gpu, &csr, &settings)["gpu-auto"].note.clone().unwrap();
+        assert_eq!(note, format!("picked {expected}"));
     }
 }
 

@@ -24,8 +24,8 @@ use super::need::SMALL_OF_METHOD;
 use super::outcome::{Measurement, Outcome, Results};
 use super::plan::Round;
 use super::steadiness::Attempts;
+use contract::guarded;
 pub use contract::{Bench, News, Ready, Stopped, Turn};
-use contract::{given_choices, guarded};
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 use spmv_matrix::memory::extent::Extent;
@@ -313,7 +313,6 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             expected_products: settings.planned(self.extent.nnz as usize, S::DEVICE),
             profile: self.bench.profile,
             now: Instant::now,
-            choices: given_choices(),
             given: &choice.given,
             groups: self.extent.groups,
         };

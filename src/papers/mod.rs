@@ -30,7 +30,7 @@ const EXPERIMENTS: &[(&str, &str)] = experiments! {
     "five-gpu-table3" "five-gpu-fig7" "five-gpu-fig8" "five-gpu-fig9" "five-gpu-fig10" "five-gpu-fig11"
     "five-gpu-fig12" "five-gpu-fig13"
     "csrk-table1" "csrk-fig5" "csrk-fig6" "csrk-fig7" "csrk-k" "csrk-tune"
-    "gpu-methods" "gpu-shapes" "gpu-transposed" "gpu-cold" "gpu-graphs" "gpu-l2" "gpu-choices" "gpu-kernels"
+    "gpu-methods" "gpu-shapes" "gpu-transposed" "gpu-cold" "gpu-graphs" "gpu-l2" "gpu-kernels"
     "model-validation"
 };
 

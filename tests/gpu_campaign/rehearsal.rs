@@ -35,7 +35,9 @@ fn a_campaign_is_rehearsed_on_a_model_and_taken_in() {
     let record = place.only_entry("results/gpu-campaign");
     assert!(record.display().to_string().ends_with("-model-h200"), "{record:?}");
     let page = fs::read_to_string(record.join("README.md")).unwrap();
-    for (step, told) in [("papers", "| ok |"), ("memcheck", "| ok |"), ("choices", "| not run |")] {
+    for (step, told) in
+        [("papers", "| ok |"), ("memcheck", "| ok |"), ("transposed", "| not run |")]
+    {
         let line = page.lines().find(|line| line.starts_with(&format!("| {step} |"))).unwrap();
         assert!(line.contains(told), "{line}");
     }

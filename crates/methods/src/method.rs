@@ -1,6 +1,5 @@
 //! Defines [`Method`]: an entry of [`METHODS`](crate::METHODS) that prepares a product y = αAx + βy from a CSR matrix.
 
-pub mod choices;
 mod prepared;
 pub mod profile;
 
@@ -11,7 +10,6 @@ use crate::device::DeviceCsr;
 use crate::device::buffer::Value;
 use crate::simd::Isa;
 use crate::team::Team;
-use choices::Choices;
 use profile::Profile;
 use spmv_matrix::Csr;
 use spmv_matrix::memory::extent::Extent;
@@ -183,8 +181,6 @@ pub struct Request<'a> {
     pub profile: Option<&'a Profile>,
     /// The clock, for methods that choose by measured times.
     pub now: fn() -> Instant,
-    /// The measured times by which `gpu-auto` chooses instead of those in its own tables.
-    pub choices: Option<&'a Result<Choices, Failed>>,
     /// The parameters that the user gave, as pairs of name and value. Each value is one of [`Parameter::values`].
     pub given: &'a [(&'static str, &'static str)],
     /// The groups of the Band-k order that the program has brought the matrix into, as in [`Extent::groups`].
@@ -204,7 +200,6 @@ impl<'a> Request<'a> {
             expected_products: 1000,
             profile: None,
             now: Instant::now,
-            choices: None,
             given: &[],
             groups: &[],
         }

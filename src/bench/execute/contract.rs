@@ -3,8 +3,6 @@
 use std::any::Any;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
-use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -15,9 +13,7 @@ use crate::bench::clock::Clock;
 use crate::bench::outcome::Outcome;
 use crate::bench::plan::Settings;
 use crate::bench::steadiness::Attempts;
-use spmv_methods::device::Failed;
 use spmv_methods::library::float_state;
-use spmv_methods::method::choices::{Choices, VARIABLE};
 use spmv_methods::method::profile::Profile;
 use spmv_methods::method::{Choice, Prepared};
 use spmv_methods::plugin::not_restored;
@@ -82,16 +78,6 @@ pub enum Stopped {
         method: String,
         reason: String,
     },
-}
-
-/// Returns the measured times of the file in `SPMV_BENCH_CHOICES`, which is read once; `None` if there is no such file.
-pub fn given_choices() -> Option<&'static Result<Choices, Failed>> {
-    static GIVEN: OnceLock<Option<Result<Choices, Failed>>> = OnceLock::new();
-    let read = || {
-        let path = std::env::var_os(VARIABLE).filter(|path| !path.is_empty())?;
-        Some(Choices::read(Path::new(&path)))
-    };
-    GIVEN.get_or_init(read).as_ref()
 }
 
 pub struct Ready<'a, T, V: ?Sized> {

@@ -30,6 +30,11 @@ pub struct Facts {
 }
 
 impl Facts {
+    /// Returns the number of threads that fit on the device at the same time.
+    pub fn most_threads(&self) -> usize {
+        (self.multiprocessors * self.max_threads_per_multiprocessor) as usize
+    }
+
     /// Returns how many copies the L2 cache has of what all multiprocessors read: two on A100 and H100 (white papers).
     pub fn l2_copies(&self) -> u64 {
         if matches!(self.compute_capability, (8, 0) | (9, 0)) { 2 } else { 1 }

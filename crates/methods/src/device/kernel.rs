@@ -126,10 +126,8 @@ impl Kernel {
 
     /// Computes [`Stage::occupancy`](super::Stage::occupancy).
     fn occupancy(&self, threads: usize, shared_bytes: usize) -> Result<f64, Failed> {
-        let facts = self.gpu.facts();
-        let most = facts.multiprocessors * facts.max_threads_per_multiprocessor;
         let resident = self.resident_blocks(threads, shared_bytes)? * threads;
-        Ok(resident as f64 / f64::from(most))
+        Ok(resident as f64 / self.gpu.facts().most_threads() as f64)
     }
 
     /// Returns the number of blocks of `threads` threads with `shared_bytes` of dynamic shared memory that can be

@@ -1,29 +1,23 @@
-//! Chooses one of this project's GPU methods by its times on matrices of similar shape.
+//! Chooses one of this project's GPU methods by the lengths of the rows and the diagonals.
 //!
-//! The table of choices ([`Choices`]) has the times of all candidates on generated matrices. They are modelled, unless
-//! [`Request::choices`] has measured ones. The table's matrices are compared with the given one by the number of
-//! nonzeros and the mean, the spread and the maximum of the row lengths. On the most similar ones each
-//! candidate has a cost: its setup and the planned products. The candidate with the lowest mean cost that accepts the
-//! matrix is chosen. The cost of `gpu-dia` is multiplied by the matrix' stored values per nonzero; in the table they
-//! are about 1. Setup copies the row offsets to the host, and then runs the setup of the chosen method. If `gpu-dia`
-//! costs least, setup first copies the columns of some rows, and the whole matrix if these have few diagonals. Memory:
-//! that of the chosen method.
-
-use std::collections::HashSet;
+//! Rows are regular if none is longer than four times the mean and [`LONGEST`] nonzeros. If the rows are regular and so many
+//! that a thread for each fills the GPU, `gpu-dia` is chosen if the diagonals have fewer bytes than CSR, otherwise
+//! `gpu-ell` if padding is a twentieth at most. For other regular rows it is `gpu-csr-vector`, and for irregular rows
+//! `gpu-csr5`. A run of few products chooses only among methods that convert nothing: `gpu-csr-vector` and `gpu-merge`.
+//!
+//! The record of an H200 decided on the methods and the limits: see `docs/gpu.md`. The rows and diagonals are counted on the
+//! device, in less time than a few products. Memory: that of the chosen method.
 
 use super::convert::Converter;
 use super::prelude::*;
-use super::{
-    csr_adaptive, csr_bulk, csr_lrb, csr_vector, csr5, dia, hyb, kokkos_style, merge, packed, sell,
-};
-use crate::method::choices::{Choices, Ranked, Shape};
+use super::{csr_vector, csr5, dia, ell, merge};
 
 pub const NAME: &str = METHOD.name;
 
 pub const METHOD: Method = Method {
     name: "gpu-auto",
     source: "this project",
-    summary: "the method that costs least, setup included, on similar matrices of a table",
+    summary: "dia, ell, csr-vector, csr5 or merge, by row lengths, diagonals and planned products",
     parameters: &[],
     operations: Operations::Plain,
     setup: Setup::Inspection,
@@ -31,155 +25,58 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
-static CANDIDATES: [Method; 11] = [
-    csr_vector::METHOD,
-    csr_adaptive::METHOD,
-    csr_lrb::METHOD,
-    csr_bulk::METHOD,
-    merge::METHOD,
-    csr5::METHOD,
-    kokkos_style::METHOD,
-    hyb::METHOD,
-    sell::METHOD,
-    dia::METHOD,
-    packed::METHOD,
-];
+static CANDIDATES: [Method; 5] =
+    [csr_vector::METHOD, merge::METHOD, csr5::METHOD, ell::METHOD, dia::METHOD];
 
-/// The number of rows whose diagonals are counted before those of the whole matrix.
-const SAMPLED: usize = 16;
+/// The largest number of nonzeros of a regular row.
+const LONGEST: usize = 128;
+/// The number of planned products from which conversions pay.
+const PAYS: usize = 100;
 
 fn memory(extent: &Extent) -> u64 {
     CANDIDATES.iter().map(|method| (method.memory)(extent)).max().unwrap_or_default()
 }
 
 fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
-    let choices = match request.choices {
-        Some(given) => given.as_ref().map_err(Clone::clone)?,
-        None => Choices::embedded(csr.gpu.facts()),
-    };
-    let names = CANDIDATES.iter().map(|method| method.name);
-    let offsets = csr.row_offsets.to_vec()?;
-    let shape = shape(csr, &offsets);
-    let (mut ranked, similar) =
-        choices.rank(&shape, T::PRECISION, request.expected_products, names)?;
-    rate_diagonals(csr, &offsets, &mut ranked)?;
-    for (index, it) in ranked.iter().enumerate() {
-        let method = CANDIDATES.iter().find(|method| method.name == it.method);
-        let method = method.expect("only candidates are ranked");
-        let prepared = match method.prepare_on_device(csr, request) {
-            Err(Unprepared::Unavailable(_)) => continue,
-            prepared => prepared?,
-        };
-        let csr_bytes = method.csr_bytes(csr.host.bytes(), &prepared);
-        let why = reason(&ranked[index..], &similar, &choices.origin);
-        return Ok(prepared.with_note(why).with_csr_bytes(csr_bytes));
-    }
-    Err(Unavailable("no candidate accepts the matrix".into()).into())
+    let (method, why) = choose(csr, request.expected_products)?;
+    let prepared = method.prepare_on_device(csr, request)?;
+    let csr_bytes = method.csr_bytes(csr.host.bytes(), &prepared);
+    let note = format!("picked {}: {why}", method.name);
+    Ok(prepared.with_note(note).with_csr_bytes(csr_bytes))
 }
 
-/// Returns the shape of the matrix. A matrix without nonzeros is treated as one with a single one.
-fn shape<T: Value>(csr: &DeviceCsr<T>, offsets: &[u32]) -> Shape {
-    let (rows, nnz) = (csr.host.rows().max(1) as f64, csr.host.nnz().max(1) as f64);
-    let lengths = offsets.windows(2).map(|bounds| bounds[1] - bounds[0]);
-    let (longest, squares) = lengths.fold((1, 0), |(longest, squares), length| {
-        (length.max(longest), squares + u64::from(length).pow(2))
-    });
-    let variance = squares as f64 / rows - (nnz / rows).powi(2);
-    Shape { rows, nnz, std_dev: variance.max(0.0).sqrt(), longest: f64::from(longest) }
-}
-
-/// Multiplies the cost of `gpu-dia`, if it is the lowest, by the number of stored values per nonzero. If the diagonals of
-/// [`SAMPLED`] rows are already too many, the others are not counted.
-fn rate_diagonals<T: Value>(
+/// Returns the method for so many products, and the reason.
+fn choose<T: Value>(
     csr: &DeviceCsr<T>,
-    offsets: &[u32],
-    ranked: &mut [Ranked],
-) -> Result<(), Unprepared> {
-    let [first, others @ ..] = ranked else { return Ok(()) };
-    if first.method != dia::METHOD.name {
-        return Ok(());
+    products: usize,
+) -> Result<(&'static Method, String), Unprepared> {
+    let [csr_vector, merge, csr5, ell, dia] = &CANDIDATES;
+    let converter = Converter::new(csr)?;
+    let (rows, nnz) = (csr.host.rows(), csr.host.nnz());
+    let limit = (4 * nnz).div_ceil(rows.max(1)).clamp(4, LONGEST);
+    let irregular = converter.longer(limit)?;
+    if irregular > 0 {
+        let why = format!("{irregular} rows are longer than {limit} nonzeros");
+        return Ok(match products < PAYS {
+            true => (merge, format!("{why}, and {products} products do not pay for a conversion")),
+            false => (csr5, why),
+        });
     }
-    let places = csr.host.rows() as f64 / csr.host.nnz().max(1) as f64;
-    let stored = |diagonals: usize| (diagonals as f64 * places).max(1.0);
-    let next = others.first().map_or(f64::INFINITY, |next| next.cost);
-    let least = stored(sampled(csr, offsets)?);
-    first.cost *= match first.cost * least < next {
-        true => stored(Converter::new(csr)?.diagonals(false)?.len()),
-        false => least,
+    let why = format!("no row is longer than {limit} nonzeros");
+    if products < PAYS || 2 * rows < csr.gpu.facts().most_threads() {
+        return Ok((csr_vector, why));
+    }
+    let diagonals = match converter.diagonals(false) {
+        Err(Unprepared::Unavailable(_)) => None,
+        found => Some(found?.len()),
     };
-    ranked.sort_by(|a, b| a.cost.total_cmp(&b.cost));
-    Ok(())
-}
-
-/// Returns the number of diagonals of [`SAMPLED`] rows, evenly over the matrix.
-fn sampled<T: Value>(csr: &DeviceCsr<T>, offsets: &[u32]) -> Result<usize, Failed> {
-    let rows = csr.host.rows();
-    let mut diagonals = HashSet::new();
-    for row in (0..rows).step_by(rows.div_ceil(SAMPLED).max(1)) {
-        let mut columns = vec![0; (offsets[row + 1] - offsets[row]) as usize];
-        csr.column_indices.download(offsets[row] as usize, &mut columns)?;
-        diagonals.extend(columns.into_iter().map(|column| i64::from(column) - row as i64));
+    let is_smaller = |count: &usize| ((count * rows * size_of::<T>()) as u64) < csr.host.bytes();
+    if let Some(count) = diagonals.filter(is_smaller) {
+        return Ok((dia, format!("{why}, and all are on {count} diagonals")));
     }
-    Ok(diagonals.len())
-}
-
-fn reason(ranked: &[Ranked], similar: &[&str], origin: &str) -> String {
-    let of = |it: &Ranked| format!("{}: {:.2} times the lowest cost", it.method, it.cost);
-    let next = ranked.get(1).map(|it| format!("; next {}", of(it))).unwrap_or_default();
-    format!("picked {}{next} ({origin}: {})", of(&ranked[0]), similar.join(", "))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::device::Gpu;
-    use crate::device::model::Model;
-    use spmv_matrix::Csr;
-
-    const DIA: Ranked = Ranked { method: "gpu-dia", cost: 1.0 };
-    const SELL: Ranked = Ranked { method: "gpu-sell", cost: 1.3 };
-
-    #[test]
-    fn a_shape_has_the_spread_of_the_row_lengths() {
-        let gpu = Gpu::new(Model::tiny(1));
-        let of = |triplets: &[(usize, usize, f64)]| {
-            let csr = Csr::<f64>::from_triplets(4, 4, triplets);
-            let csr = DeviceCsr::upload(&gpu, &csr).unwrap();
-            shape(&csr, &csr.row_offsets.to_vec().unwrap())
-        };
-        // Rows of 3, 1, 0 and 0 nonzeros: a mean of 1, and deviations of 2, 0, 1 and 1.
-        let uneven = of(&[(0, 0, 1.0), (0, 1, 1.0), (0, 3, 1.0), (1, 2, 1.0)]);
-        let expected = Shape { rows: 4.0, nnz: 4.0, std_dev: 1.5f64.sqrt(), longest: 3.0 };
-        assert_eq!(uneven, expected);
-        assert_eq!(of(&[]), Shape { rows: 4.0, nnz: 1.0, std_dev: 0.0, longest: 1.0 });
-    }
-
-    #[test]
-    fn the_choice_is_explained() {
-        let why = |ranked: &[Ranked]| reason(ranked, &["a", "b"], "h200, modelled");
-        let both = "picked gpu-dia: 1.00 times the lowest cost; next gpu-sell: 1.30 times the lowest cost \
-                    (h200, modelled: a, b)";
-        assert_eq!(why(&[DIA, SELL]), both);
-        let single = "picked gpu-sell: 1.30 times the lowest cost (h200, modelled: a, b)";
-        assert_eq!(why(&[SELL]), single);
-    }
-
-    #[test]
-    fn diagonals_cost_in_proportion_to_their_stored_values() {
-        let gpu = Gpu::new(Model::tiny(1));
-        let first = |size: usize, triplets: &[(usize, usize, f64)]| {
-            let csr = Csr::<f64>::from_triplets(size, size, triplets);
-            let csr = DeviceCsr::upload(&gpu, &csr).unwrap();
-            let mut ranked = [DIA, SELL];
-            rate_diagonals(&csr, &csr.row_offsets.to_vec().unwrap(), &mut ranked).unwrap();
-            ranked[0].method
-        };
-        let diagonal: Vec<_> = (0..200).map(|row| (row, row, 1.0)).collect();
-        assert_eq!(first(4, &diagonal[..4]), "gpu-dia");
-        assert_eq!(first(4, &diagonal[..2]), "gpu-sell");
-        // Rows that are not sampled have other diagonals.
-        let apart = (0..200).filter(|row| row % 13 == 5).map(|row| (row, (3 * row) % 200, 1.0));
-        let apart: Vec<_> = diagonal.iter().copied().chain(apart).collect();
-        assert_eq!([first(200, &diagonal), first(200, &apart)], ["gpu-dia", "gpu-sell"]);
-    }
+    let longest = converter.width(0)?;
+    Ok(match 20 * longest * rows <= 21 * nnz {
+        true => (ell, format!("almost all rows have {longest} nonzeros")),
+        false => (csr_vector, why),
+    })
 }

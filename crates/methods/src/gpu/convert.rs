@@ -92,7 +92,7 @@ impl<'c, 'a, T: Value> Converter<'c, 'a, T> {
     }
 
     /// Returns the number of rows that are longer than `width`.
-    fn longer(&self, width: usize) -> Result<usize, Failed> {
+    pub fn longer(&self, width: usize) -> Result<usize, Failed> {
         let count = self.csr.gpu.zeros::<u32>(1)?;
         let threads = self.csr.host.rows().min(COUNTING_BLOCKS * THREADS);
         let (rows, width) = (self.csr.rows(), width as u32);

@@ -5,7 +5,7 @@
 //! neighbouring values and 32 neighbouring elements of x at once. A block reads the offsets through shared memory, as
 //! many at a time as it has threads. For the transposed product the diagonals are those of Aᵀ.
 //!
-//! Memory: the diagonals and their offsets. Departures from the source: a stored zero counts as padding, and its x
+//! Memory: the diagonals and their offsets, and for the setup a bit for each possible diagonal. Departures from the source: a stored zero counts as padding, and its x
 //! (which may be NaN or infinite) is ignored.
 
 use super::convert::{Converter, DeviceDiagonals};
@@ -20,7 +20,7 @@ pub const METHOD: Method = Method {
     parameters: &[ell::BLOCK],
     operations: Operations::Both,
     setup: Setup::Conversion,
-    memory: diagonals::memory_of_values,
+    memory: |extent| diagonals::memory_of_values(extent) + (extent.rows + extent.cols) / 8,
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
