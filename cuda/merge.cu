@@ -10,6 +10,9 @@
 
 // The lanes that search the start of a tile in the search kernel.
 constexpr unsigned SEARCH_LANES = 8;
+// The nonzeros of a thread that are loaded at a time.
+constexpr unsigned STAGED = ITEMS < 8 ? ITEMS : 8;
+
 // The CSR matrix.
 struct Matrix {
     unsigned rows, nnz;
@@ -37,6 +40,7 @@ __device__ __forceinline__ Coordinate tile_start(unsigned tile, const Matrix &a)
 extern "C" __global__ void __launch_bounds__(128)
     merge_search(unsigned tiles, unsigned rows, unsigned nnz,
                  const unsigned *__restrict__ row_offsets, Coordinate *tile_starts) {
+    start_dependents();
     const unsigned tile = (blockIdx.x * blockDim.x + threadIdx.x) / SEARCH_LANES;
     if (tile > tiles) return;
     const Coordinate start = tile_start<SEARCH_LANES>(tile, {rows, nnz, row_offsets});
@@ -68,11 +72,11 @@ __device__ __forceinline__ void stage(const Matrix &a, const value_t *x, Coordin
     const value_t *values = a.values + start.nonzero;
     const unsigned first_end = !DESCRIBED && thread < rows ? row_ends[thread] : 0;
 #pragma unroll
-    for (unsigned first = 0; first < ITEMS; first += AHEAD) {
-        unsigned columns[AHEAD];
-        value_t products[AHEAD], factors[AHEAD];
+    for (unsigned first = 0; first < ITEMS; first += STAGED) {
+        unsigned columns[STAGED];
+        value_t products[STAGED], factors[STAGED];
 #pragma unroll
-        for (unsigned j = 0; j < AHEAD; ++j) {
+        for (unsigned j = 0; j < STAGED; ++j) {
             const unsigned k = thread + (first + j) * BLOCK;
             products[j] = factors[j] = 0;
             if (first + j >= ITEMS || k >= nonzeros) continue;
@@ -82,11 +86,11 @@ __device__ __forceinline__ void stage(const Matrix &a, const value_t *x, Coordin
         if (!DESCRIBED && first == 0 && thread < rows)
             mark(thread + first_end - start.nonzero, ends_rows);
 #pragma unroll
-        for (unsigned j = 0; j < AHEAD; ++j)
+        for (unsigned j = 0; j < STAGED; ++j)
             if (first + j < ITEMS && thread + (first + j) * BLOCK < nonzeros)
                 factors[j] = x[columns[j]];
 #pragma unroll
-        for (unsigned j = 0; j < AHEAD; ++j)
+        for (unsigned j = 0; j < STAGED; ++j)
             if (first + j < ITEMS) items[thread + (first + j) * BLOCK] = products[j] * factors[j];
     }
     for (unsigned row = thread + BLOCK; !DESCRIBED && row < rows; row += BLOCK)
@@ -155,8 +159,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
     merge_tiles(unsigned rows, unsigned nnz, const unsigned *__restrict__ row_offsets,
                 const unsigned *__restrict__ column_indices, const value_t *__restrict__ values,
                 const value_t *__restrict__ x, value_t *y, value_t alpha, value_t beta,
-                const Coordinate *__restrict__ tile_starts,
-                const unsigned *__restrict__ descriptors, value_t *heads, value_t *tails,
+                const Coordinate *tile_starts, const unsigned *__restrict__ descriptors,
+                value_t *heads, value_t *tails,
                 unsigned *arrivals) {
     // The products, and from row_sums on the sums of the rows.
     __shared__ value_t items[TILE];
@@ -171,6 +175,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
         if (!tile_starts) search_ends(a, ends);
         __syncthreads();
     }
+    if (!DESCRIBED && tile_starts) tile_starts = after_earlier_kernels(tile_starts);
     const unsigned descriptor = DESCRIBED ? descriptors[blockIdx.x * BLOCK + thread] : 0;
     const Coordinate start = tile_starts ? tile_starts[blockIdx.x] : ends[0];
     const Coordinate end = tile_starts ? tile_starts[blockIdx.x + 1] : ends[1];

@@ -2,7 +2,7 @@
 // `order` maps a position to its row; if it is null, the rows are in their original order.
 #include "strips.cuh"
 
-extern "C" __global__ void __launch_bounds__(BLOCK)
+extern "C" __global__ void __launch_bounds__(BLOCK, 1024 / BLOCK)
     sell(unsigned rows, const unsigned *__restrict__ chunk_offsets,
          const unsigned *__restrict__ order, const unsigned *__restrict__ column_indices,
          const value_t *__restrict__ values, const value_t *__restrict__ x, value_t *y,

@@ -167,9 +167,13 @@ impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
         self.gpu().modelled().is_some()
     }
 
-    fn stays_in_cache(&self) -> bool {
-        let hot = self.bench.settings.cache == CacheState::Hot;
-        hot && footprint(&self.csr.host) as u64 <= 2 * self.gpu().facts().l2_bytes
+    fn warming_products(&self) -> usize {
+        let (facts, bytes) = (self.gpu().facts(), footprint(&self.csr.host) as u64);
+        match bytes {
+            _ if self.bench.settings.cache != CacheState::Hot || bytes > 2 * facts.l2_bytes => 0,
+            _ if 2 * bytes <= facts.l2_bytes / facts.l2_copies() => 1,
+            _ => 4,
+        }
     }
 
     fn cure(&mut self, problem: Cure) {

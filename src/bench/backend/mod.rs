@@ -56,9 +56,10 @@ pub trait Backend<'a, T: Scalar> {
     fn is_modelled(&self) -> bool {
         false
     }
-    /// Returns whether a modelled product finds data in the caches that the previous product has left there.
-    fn stays_in_cache(&self) -> bool {
-        false
+    /// Returns the number of products after which the caches of a modelled GPU have the contents that they keep: 0 if
+    /// nothing stays there, 1 if everything has ample room, more if lines replace each other.
+    fn warming_products(&self) -> usize {
+        0
     }
     /// Models all later products as if this performance problem of their kernels were removed.
     fn cure(&mut self, _: Cure) {}

@@ -33,10 +33,11 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         Ok(())
     }
 
-    /// Returns the modelled times of the parts of a product, after another one if that leaves data in the caches.
+    /// Returns the modelled times of the parts of a product, after those that leave data in the caches.
     fn modelled(&mut self, ready: &mut Entry<'a, T, S>) -> Result<Parts, Outcome> {
-        if self.backend.stays_in_cache() {
-            self.time(ready, 1)?;
+        let warming = self.backend.warming_products();
+        if warming > 0 {
+            self.time(ready, warming)?;
             self.renew_y()?;
         }
         Ok(guarded(|| {

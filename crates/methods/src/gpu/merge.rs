@@ -32,12 +32,12 @@ pub const METHOD: Method = Method {
         Parameter {
             name: "block",
             values: &["32", "64", "128", "256"],
-            meaning: "threads per tile; default 256 (128 in the paper; 128 for f32, 64 for f64 in its code)",
+            meaning: "threads per tile; default 128 (128 in the paper; 128 for f32, 64 for f64 in its code)",
         },
         Parameter {
             name: "items",
             values: &["4", "5", "6", "7", "8", "10", "12"],
-            meaning: "steps per thread; default 7 (7 in the paper; 7 for f32, 6 for f64 in its code)",
+            meaning: "steps per thread; default 8 (7 in the paper; 7 for f32, 6 for f64 in its code)",
         },
         Parameter {
             name: "search",
@@ -62,11 +62,11 @@ pub const METHOD_BITS: Method = Method {
     summary: "tiles of the merge path, whose threads read which of their steps end rows from a bit field",
     parameters: &[Parameter {
         name: "items",
-        values: &["7", "12"],
-        meaning: "steps per thread; default 7",
+        values: &["8", "12"],
+        meaning: "steps per thread; default 8",
     }],
     setup: Setup::Inspection,
-    memory: |extent| (METHOD.memory)(extent) + (extent.rows + extent.nnz) / 7 * 4 + 1024,
+    memory: |extent| (METHOD.memory)(extent) + (extent.rows + extent.nnz) / 8 * 4 + 1024,
     code: Code::Gpu { f64: prepare_bits, f32: prepare_bits },
     ..METHOD
 };
@@ -76,12 +76,13 @@ pub const SEARCH_BLOCK: usize = 128;
 const SEARCH_LANES: usize = 8;
 
 /// Threads per tile and steps per thread that the model prefers in both precisions on V100, A100 and H200.
-const BLOCK: usize = 256;
-const ITEMS: usize = 7;
+const BLOCK: usize = 128;
+const ITEMS: usize = 8;
 
-/// The threads that should be resident on a multiprocessor: the most on large GPUs, with 32 registers each, and fewer for
-/// more than `FEW_ITEMS` steps per thread, which need up to 80 registers.
-const THREADS: [usize; 2] = [2048, 768];
+/// The threads that should be resident on a multiprocessor: with 64 registers each, so that a thread has all its loads in
+/// flight at once (with 32, the compiler put them into groups that wait for each other), and fewer for more than `FEW_ITEMS`
+/// steps per thread, which need up to 80 registers.
+const THREADS: [usize; 2] = [1024, 768];
 const FEW_ITEMS: usize = 8;
 
 fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
@@ -93,7 +94,8 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
     let descriptors = csr.gpu.allocate::<u32>(0)?;
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
         search.run(csr)?;
-        tiles.multiply(csr, [x, y, &alpha, &beta], [&search.starts, &descriptors])
+        let points: [&dyn Argument; 2] = [&search.starts, &descriptors];
+        tiles.multiply(csr, &search.kernel, [x, y, &alpha, &beta], points)
     }))
 }
 
@@ -143,7 +145,7 @@ fn prepare_bits<'a, T: Value>(
         [&csr.rows(), &csr.nnz(), &csr.row_offsets, &starts, &descriptors];
     tiles.module.kernel("merge_describe")?.launch(tiles.count, tiles.block, 0, &arguments)?;
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
-        tiles.multiply(csr, [x, y, &alpha, &beta], [&starts, &descriptors])
+        tiles.multiply(csr, None, [x, y, &alpha, &beta], [&starts, &descriptors])
     }))
 }
 
@@ -183,16 +185,18 @@ impl<T: Value> Tiles<T> {
         })
     }
 
-    /// Launches the tiles kernel with x, y, α and β, and with the starts of the tiles and the descriptors.
-    fn multiply(
+    /// Launches the tiles kernel with x, y, α and β, and with the starts of the tiles and the descriptors, after the kernel
+    /// that finds the starts.
+    fn multiply<'k>(
         &self,
         csr: &DeviceCsr<T>,
+        after: impl Into<Option<&'k Kernel>>,
         vectors: [&dyn Argument; 4],
         points: [&dyn Argument; 2],
     ) -> Result<(), Failed> {
         let between: [&dyn Argument; 3] = [&self.heads, &self.tails, &self.arrivals];
         let arguments: [&dyn Argument; 6] =
             [&csr.rows(), &csr.nnz(), csr, &vectors, &points, &between];
-        self.kernel.launch(self.count, self.block, 0, &arguments)
+        self.kernel.launch_after(after, self.count, self.block, 0, &arguments)
     }
 }
