@@ -4,7 +4,7 @@
 
 constexpr unsigned THREADS = 256;
 // The counts that a thread adds up, and those of a block.
-constexpr unsigned EACH = 8, SPAN = THREADS * EACH;
+constexpr unsigned EACH = 4, SPAN = THREADS * EACH;
 
 __device__ __forceinline__ unsigned thread() { return blockIdx.x * THREADS + threadIdx.x; }
 

@@ -99,9 +99,9 @@ fn band() -> Csr<f64> {
     Csr::from_triplets(SIDE, SIDE, &(0..SIDE).flat_map(row).collect::<Vec<Triplet>>())
 }
 
-/// A square matrix with a row that is long enough for the kernels of long rows.
+/// A square matrix with a row that is long enough for the kernels of long rows, and with more rows than a block scans.
 fn long_row() -> Csr<f64> {
-    Csr::from_triplets(300, 300, &(0..300).map(|col| (0, col, 1.0)).collect::<Vec<Triplet>>())
+    Csr::from_triplets(1100, 1100, &(0..300).map(|col| (0, col, 1.0)).collect::<Vec<Triplet>>())
 }
 
 /// Matrices with rows of one length, for the lengths by which methods choose constants.

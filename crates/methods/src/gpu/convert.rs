@@ -7,7 +7,7 @@ use crate::formats::strips::sorted;
 
 const THREADS: usize = 256;
 /// The counts that a block of the kernel `scan` adds up.
-const SPAN: usize = 8 * THREADS;
+const SPAN: usize = 4 * THREADS;
 /// The largest grid of a kernel whose threads count several rows: about as many blocks as are resident.
 const COUNTING_BLOCKS: usize = 1024;
 /// The largest window that is sorted on the device, where a thread compares a row with the whole window.
@@ -100,16 +100,17 @@ impl<'c, 'a, T: Value> Converter<'c, 'a, T> {
         Ok(count.to_vec()?[0] as usize)
     }
 
-    /// Replaces each count by the sum of those before it.
-    fn scan(&self, counts: &Buffer<u32>) -> Result<(), Failed> {
+    /// Replaces each count by the sum of those before it. Returns the sum of all.
+    fn scan(&self, counts: &Buffer<u32>) -> Result<usize, Failed> {
         let (count, spans) = (counts.len() as u32, counts.len().div_ceil(SPAN));
         let totals = self.csr.gpu.allocate(spans)?;
         self.launch("scan", spans * THREADS, &[&count, counts, &totals])?;
-        if spans > 1 {
-            self.scan(&totals)?;
-            self.launch("add_totals", counts.len(), &[&count, counts, &totals])?;
+        if spans == 1 {
+            return Ok(totals.to_vec()?[0] as usize);
         }
-        Ok(())
+        let total = self.scan(&totals)?;
+        self.launch("add_totals", counts.len(), &[&count, counts, &totals])?;
+        Ok(total)
     }
 
     /// Converts the first `width` entries of each row to ELL, with a pitch of whole warps.
@@ -130,10 +131,7 @@ impl<'c, 'a, T: Value> Converter<'c, 'a, T> {
         let shape = [chunks + 1, rows, chunk].map(|number| number as u32);
         let arguments: [&dyn Argument; 4] = [&shape, &self.csr.row_offsets, &order, &offsets];
         self.launch("chunk_widths", chunks + 1, &arguments)?;
-        self.scan(&offsets)?;
-        let mut columns = [0];
-        offsets.download(chunks, &mut columns)?;
-        let places = columns[0] as usize * chunk;
+        let places = self.scan(&offsets)? * chunk;
         fill::check(places as u64, self.csr.host.nnz())?;
         Ok(self.filled(offsets, order, [chunks * chunk, 0, chunk], places)?)
     }
@@ -176,10 +174,7 @@ impl<'c, 'a, T: Value> Converter<'c, 'a, T> {
         let offsets = gpu.allocate(rows + 1)?;
         let shape = [rows, width].map(|number| number as u32);
         self.launch("rest_lengths", rows + 1, &[&shape, &self.csr.row_offsets, &offsets])?;
-        self.scan(&offsets)?;
-        let mut count = [0];
-        offsets.download(rows, &mut count)?;
-        let count = count[0] as usize;
+        let count = self.scan(&offsets)?;
         let (row_indices, column_indices, values) =
             (gpu.allocate(count)?, gpu.allocate(count)?, gpu.allocate(count)?);
         let shape = [count, rows, width].map(|number| number as u32);
