@@ -138,8 +138,8 @@ fn the_device_memory_of_methods_is_counted() {
     // A block has one piece of 512 nonzeros, two values and a counter. Each piece and the end have a first row.
     let blocks = csr.nnz().div_ceil(512);
     assert_eq!(extra("gpu-csr-bulk"), (blocks + 1) * 4 + blocks * (2 * 8 + 4));
-    // 256 x 7 steps per tile, two values and a counter for each, and too few tiles for a search kernel.
-    let tiles = (csr.rows() + csr.nnz()).div_ceil(256 * 7);
+    // 128 x 8 steps per tile, two values and a counter for each, and too few tiles for a search kernel.
+    let tiles = (csr.rows() + csr.nnz()).div_ceil(128 * 8);
     assert_eq!(extra("gpu-merge"), 20 * tiles);
     // Blocks of 1 x 1, also for empty rows, in tiles of 128 x 16; each thread has a row, each tile two words.
     let stored = csr.nnz() + csr.row_lengths().filter(|&length| length == 0).count();
