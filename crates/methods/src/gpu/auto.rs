@@ -1,6 +1,6 @@
 //! Chooses one of this project's GPU methods by the lengths of the rows and the diagonals.
 //!
-//! Rows are regular if none is longer than four times the mean and [`LONGEST`] nonzeros. If the rows are regular and so many
+//! Rows are regular if none is longer than four times the mean and 128 nonzeros. If the rows are regular and so many
 //! that a thread for each fills the GPU, `gpu-dia` is chosen if the diagonals have fewer bytes than CSR, otherwise
 //! `gpu-ell` if padding is a twentieth at most. For other regular rows it is `gpu-csr-vector`, and for irregular rows
 //! `gpu-csr5`. A run of few products chooses only among methods that convert nothing: `gpu-csr-vector` and `gpu-merge`.
