@@ -123,10 +123,19 @@ struct Batch {
     }
 };
 
+// If CACHED, x of the most frequent columns is in shared memory. A column with this bit is a place there.
+constexpr unsigned CACHED_COLUMN = 1u << 31;
+extern __shared__ value_t cached_x[];
+
 // The columns and values of a lane's nonzeros, and x.
 struct Nonzeros {
     const unsigned *columns;
     const value_t *values, *x;
+
+    __device__ __forceinline__ value_t x_of(unsigned column) const {
+        if (CACHED && column & CACHED_COLUMN) return cached_x[column & ~CACHED_COLUMN];
+        return x[column];
+    }
 
     // Loads the batch that starts at step `begin`.
     __device__ __forceinline__ Batch from(unsigned begin) const {
@@ -134,7 +143,7 @@ struct Nonzeros {
 #pragma unroll
         for (unsigned step = begin; step < begin + STEPS && step < SIGMA; ++step) {
             batch.values[step - begin] = load_once(&values[step * WARP]);
-            batch.factors[step - begin] = x[load_once(&columns[step * WARP])];
+            batch.factors[step - begin] = x_of(load_once(&columns[step * WARP]));
         }
         return batch;
     }
@@ -233,35 +242,35 @@ struct Tail {
     }
 };
 
-// One warp per tile, then one per 32 nonzeros of the tail. The rows of a tile's first and last nonzero, which other
-// tiles may share, and those of the tail already contain beta y; their sums are added. The others are stored. The
-// launch bounds leave enough registers for a batch of loads.
-extern "C" __global__ void __launch_bounds__(BLOCK, 1024 / BLOCK)
-    csr5(unsigned tiles, const unsigned *__restrict__ tile_ptr,
-         const unsigned *__restrict__ descriptors, const unsigned *__restrict__ empty_starts,
-         const unsigned *__restrict__ empty_offsets, const unsigned *__restrict__ columns,
-         const value_t *__restrict__ values, const value_t *__restrict__ x, value_t *y,
-         value_t alpha, value_t beta, unsigned tail, const unsigned *__restrict__ tail_rows,
-         const unsigned *__restrict__ csr_columns, const value_t *__restrict__ csr_values) {
-    const unsigned tile = (blockIdx.x * BLOCK + threadIdx.x) / WARP, lane = threadIdx.x % WARP;
-    const unsigned start = tile * TILE + lane;
-    if (tile >= tiles) {
-        const unsigned tail_start = tiles * TILE;
-        const Nonzeros nonzeros = {csr_columns + tail_start, csr_values + tail_start, x};
-        return Tail{tail, tail_rows, nonzeros}.add(tile - tiles, after_earlier_kernels(y), alpha);
+// The arrays of the tiles, the nonzeros after them, and the vectors.
+struct Arrays {
+    unsigned tiles;
+    const unsigned *tile_ptr, *descriptors, *empty_starts, *empty_offsets, *columns;
+    const value_t *values, *x;
+    value_t *y, alpha, beta;
+    Tail tail;
+};
+
+// Multiplies a tile, or 32 nonzeros of the tail, by one warp. The rows of a tile's first and last nonzero, which other
+// tiles may share, and those of the tail already contain beta y; their sums are added. The others are stored.
+__device__ __forceinline__ void multiply(unsigned tile, const Arrays &arrays) {
+    const unsigned lane = threadIdx.x % WARP, start = tile * TILE + lane;
+    if (tile >= arrays.tiles) {
+        value_t *y = after_earlier_kernels(arrays.y);
+        return arrays.tail.add(tile - arrays.tiles, y, arrays.alpha);
     }
-    const Nonzeros nonzeros = {columns + start, values + start, x};
-    const unsigned row = tile_ptr[tile], next_row = tile_ptr[tile + 1] & ~DIRTY;
+    const Nonzeros nonzeros = {arrays.columns + start, arrays.values + start, arrays.x};
+    const unsigned row = arrays.tile_ptr[tile], next_row = arrays.tile_ptr[tile + 1] & ~DIRTY;
     // The loads start before the rows are known.
     const Batch batch = nonzeros.from(0);
-    y = after_earlier_kernels(y);
-    value_t sum;
+    value_t *y = after_earlier_kernels(arrays.y), sum;
     if (row == next_row) {
         sum = fast_track(batch, nonzeros);
     } else {
-        const Descriptor descriptor = descriptor_of(descriptors, tile, lane);
-        const unsigned *offsets = row & DIRTY ? empty_offsets + empty_starts[tile] : nullptr;
-        const Rows rows = {y, (row & ~DIRTY) + 1, offsets, alpha, beta};
+        const Descriptor descriptor = descriptor_of(arrays.descriptors, tile, lane);
+        const unsigned *offsets =
+            row & DIRTY ? arrays.empty_offsets + arrays.empty_starts[tile] : nullptr;
+        const Rows rows = {y, (row & ~DIRTY) + 1, offsets, arrays.alpha, arrays.beta};
         const unsigned flagged = __ballot_sync(ALL_LANES, descriptor.flags != 0);
         const bool mine = flagged >> lane & 1;
         unsigned flag = descriptor.y_offset;
@@ -271,5 +280,27 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 1024 / BLOCK)
         if (mine) rows.put(flag, ends.last + rest, flagged >> lane == 1);
         sum = mine ? ends.first : ends.first + rest;
     }
-    if (lane == 0) atomicAdd(&y[row & ~DIRTY], alpha * sum);
+    if (lane == 0) atomicAdd(&y[row & ~DIRTY], arrays.alpha * sum);
+}
+
+// One warp per tile, then one per 32 nonzeros of the tail. If CACHED, the warps of a block take tiles in turn, after they
+// have copied the x of the `cached` most frequent columns. The launch bounds leave enough registers for a batch of loads.
+extern "C" __global__ void __launch_bounds__(BLOCK, 1024 / BLOCK)
+    csr5(unsigned tiles, const unsigned *__restrict__ tile_ptr,
+         const unsigned *__restrict__ descriptors, const unsigned *__restrict__ empty_starts,
+         const unsigned *__restrict__ empty_offsets, const unsigned *__restrict__ columns,
+         const value_t *__restrict__ values, const value_t *__restrict__ x, value_t *y,
+         value_t alpha, value_t beta, unsigned tail, const unsigned *__restrict__ tail_rows,
+         const unsigned *__restrict__ csr_columns, const value_t *__restrict__ csr_values,
+         unsigned cached, const value_t *__restrict__ frequent_x) {
+    const unsigned tail_start = tiles * TILE, warps = gridDim.x * (BLOCK / WARP);
+    const Nonzeros last = {csr_columns + tail_start, csr_values + tail_start, x};
+    const Arrays arrays = {tiles,  tile_ptr, descriptors, empty_starts, empty_offsets, columns,
+                           values, x,        y,           alpha,        beta, {tail, tail_rows, last}};
+    unsigned tile = blockIdx.x * (BLOCK / WARP) + threadIdx.x / WARP;
+    if (!CACHED) return multiply(tile, arrays);
+    frequent_x = after_earlier_kernels(frequent_x);
+    for (unsigned k = threadIdx.x; k < cached; k += BLOCK) cached_x[k] = frequent_x[k];
+    __syncthreads();
+    for (; tile < tiles + (tail + WARP - 1) / WARP; tile += warps) multiply(tile, arrays);
 }

@@ -11,7 +11,28 @@ struct alignas(8) Start {
     unsigned row, nonzero;
 };
 
-// Writes the products of all nonzeros of the rows to shared memory. Then one or several threads per row sum them.
+// The largest number of products that a thread adds alone.
+constexpr unsigned MOST_ALONE = 64;
+
+// Returns the sum of the products from `start` to `end` in each lane that `shares` its row with its warp, and `sum` in the
+// others. All lanes must call it.
+__device__ __forceinline__ value_t shared_sum(bool shares, unsigned start, unsigned end,
+                                              value_t sum, const value_t *products) {
+    const unsigned lane = threadIdx.x % WARP;
+    for (unsigned left = __ballot_sync(ALL_LANES, shares); left != 0; left &= left - 1) {
+        const unsigned owner = __ffs(left) - 1;
+        const unsigned last = __shfl_sync(ALL_LANES, end, owner);
+        value_t part = 0;
+        for (unsigned k = __shfl_sync(ALL_LANES, start, owner) + lane; k < last; k += WARP)
+            part += products[k];
+        part = __shfl_sync(ALL_LANES, vector_sum<WARP>(ALL_LANES, part), 0);
+        if (lane == owner) sum = part;
+    }
+    return sum;
+}
+
+// Writes the products of all nonzeros of the rows to shared memory. Then one or several threads per row sum them, or a warp
+// those of a long row.
 __device__ __forceinline__ void stream(const Operands &from, Start start, Start end, value_t *y,
                                        value_t alpha, value_t beta, value_t *products) {
     const unsigned rows = end.row - start.row, nonzeros = end.nonzero - start.nonzero;
@@ -32,16 +53,22 @@ __device__ __forceinline__ void stream(const Operands &from, Start start, Start 
         }
     }
     __syncthreads();
-    while (true) {
+    for (unsigned first = 0; first < rows; first += BLOCK / width) {
+        if (first > 0) {
+            row += BLOCK / width;
+            k = row < rows ? row_offsets[row] : 0;
+            row_end = row < rows ? row_offsets[row + 1] : 0;
+        }
+        const bool shares = SEVERAL_PER_ROW && row_end - k > MOST_ALONE * width;
         value_t sum = 0;
-        for (k += lane; k < row_end; k += width) sum += products[k - start.nonzero];
+        for (unsigned own = k + lane; !shares && own < row_end; own += width)
+            sum += products[own - start.nonzero];
         for (unsigned distance = width / 2; distance > 0; distance /= 2)
             sum += __shfl_down_sync(ALL_LANES, sum, distance);
+        if (SEVERAL_PER_ROW)
+            sum = shared_sum(shares && lane == 0, k - start.nonzero, row_end - start.nonzero, sum,
+                             products);
         if (lane == 0 && row < rows) store(y, start.row + row, alpha, sum, beta);
-        row += BLOCK;
-        if (row >= rows) return;
-        k = row_offsets[row];
-        row_end = row_offsets[row + 1];
     }
 }
 

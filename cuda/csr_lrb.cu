@@ -6,7 +6,8 @@
 typedef unsigned long long wide;
 
 // What a thread block processes: the rows at the places `first` to `end` - 1 of the order of rows, with the same number of
-// threads each; or the part with the number `part` of the row at `first`, if that has the threads of several blocks.
+// threads each. If they are neighbours, `part` is the first of them, so that the order need not be loaded; otherwise it is
+// NO_ENTRY. Of a row that has the threads of a block or several, it is the number of the part.
 struct alignas(16) Piece {
     unsigned first, end, threads, part;
 };
@@ -16,9 +17,10 @@ template <unsigned WIDTH>
 __device__ __forceinline__ void short_rows(const Operands &from, const Piece &piece, const unsigned *order, value_t *y,
                                            value_t alpha, value_t beta) {
     const unsigned lane = threadIdx.x % WIDTH;
-    const unsigned place = piece.first + threadIdx.x / WIDTH;
+    const unsigned vector = threadIdx.x / WIDTH, place = piece.first + vector;
     const bool owns = place < piece.end;
-    const unsigned row = owns ? order[place] : 0;
+    unsigned row = piece.part + vector;
+    if (piece.part == NO_ENTRY) row = owns ? order[place] : 0;
     const unsigned start = owns ? from.row_offsets[row] : 0;
     const unsigned end = owns ? from.row_offsets[row + 1] : 0;
     value_t sum =

@@ -27,9 +27,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     const unsigned mask = vector_mask<TOGETHER>();
     const unsigned lane = threadIdx.x % LANES;
     const unsigned vector = threadIdx.x % TOGETHER / LANES;
-    for (;;) {
-        const unsigned first = __shfl_sync(mask, fetch(rows, counter), 0, TOGETHER);
-        if (first >= rows) return;
+    unsigned next = __shfl_sync(mask, fetch(rows, counter), 0, TOGETHER);
+    while (next < rows) {
+        const unsigned first = next;
+        // The next rows are fetched while these are multiplied.
+        next = fetch(rows, counter);
 #pragma unroll 1
         for (unsigned k = 0; k < ROWS; ++k) {
             const unsigned row = first + k * VECTORS + vector;
@@ -41,5 +43,6 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
             sum = vector_sum<LANES>(mask, sum);
             if (lane == 0 && row < rows) store(y, row, alpha, sum, beta);
         }
+        next = __shfl_sync(mask, next, 0, TOGETHER);
     }
 }

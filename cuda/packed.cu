@@ -4,9 +4,6 @@
 #include "common.cuh"
 #include "once.cuh"
 
-// The number of steps that are loaded before the first of them is used.
-constexpr unsigned TOGETHER = 4;
-
 // A step: `lanes` are those that have a nonzero. The column of every lane advances by the signed number in `code` above
 // the lowest WIDTH bits, and that of a lane with a nonzero also by its offset, whose number of bits is in these.
 struct alignas(8) Step {
@@ -15,15 +12,17 @@ struct alignas(8) Step {
 };
 constexpr unsigned WIDTH = 6;
 
-// The positions of a slice in the arrays, and its first row. Its list of steps starts with a head: the number of steps in
-// `lanes`, and in `code` its flags and from bit SHIFT on the binary logarithm of the number of lanes per row.
+// The positions of a slice in the arrays, and its first row. Its head has its flags, from bit SHIFT on the binary logarithm
+// of the number of lanes per row, and from bit COUNT on the number of steps.
 struct alignas(16) Slice {
     unsigned list, entries, words, row;
 };
 
 // The words of a LISTED slice start with the distances of its rows from the first, 16 bits each; other slices have
-// neighbouring rows. The words of a PART of a row start with the first slice of the row and the number of its slices.
-constexpr unsigned LISTED = 1, PART = 2, NO_OFFSETS = 4, SHIFT = 3;
+// neighbouring rows. The words of a PART of a row start with the first slice of the row and the number of its slices. A
+// slice with NO_OFFSETS that is neither has no words: `words` is the number of the slices behind it with the same steps,
+// which its warp owns too.
+constexpr unsigned LISTED = 1, PART = 2, NO_OFFSETS = 4, SHIFT = 3, COUNT = 6;
 // The distance of a lane without a row.
 constexpr unsigned NO_LANE = 0xffff;
 
@@ -50,18 +49,27 @@ __device__ __forceinline__ stored_t load_stored(const stored_t *place) {
     return CODE_BITS == 0 ? load_once(place) : *place;
 }
 
-// Returns one lane's part of the slice's product. `column` is the lane's first. If OFFSETS is false, no step has offsets.
-template <bool OFFSETS>
-__device__ __forceinline__ value_t slice_product(const Step *list, unsigned steps,
-                                                 const stored_t *entries, const unsigned *words,
-                                                 unsigned column, const value_t *table,
-                                                 const value_t *x) {
+// The steps of a slice: the first WARP of them, one in each lane, and the list of all.
+struct Steps {
+    Step mine;
+    const Step *list;
+    unsigned count;
+};
+
+// Returns one lane's part of the slice's product. `column` is the lane's first. `entries` are those of the slice, and then
+// those of the next. If OFFSETS is false, no step has offsets. A lane loads what TOGETHER steps need before it uses it.
+template <bool OFFSETS, unsigned TOGETHER>
+__device__ __forceinline__ value_t slice_product(const Steps &steps, const stored_t *&entries,
+                                                 const unsigned *words, unsigned column,
+                                                 const value_t *table, const value_t *x) {
     const unsigned lane = threadIdx.x % WARP;
     unsigned bits = 0;
     value_t sum = 0;
-    for (unsigned first = 0; first < steps; first += WARP) {
-        const Step mine = first + lane < steps ? list[first + lane] : Step{0, 0};
-        for (unsigned k = 0; k < min(steps - first, WARP); k += TOGETHER) {
+    Step mine = steps.mine;
+    for (unsigned first = 0; first < steps.count; first += WARP) {
+        if (first > 0)
+            mine = first + lane < steps.count ? steps.list[first + lane] : Step{0, 0};
+        for (unsigned k = 0; k < min(steps.count - first, WARP); k += TOGETHER) {
             stored_t stored[TOGETHER];
             unsigned low[TOGETHER], high[TOGETHER], starts[TOGETHER];
             int codes[TOGETHER];
@@ -101,6 +109,13 @@ __device__ __forceinline__ value_t slice_product(const Step *list, unsigned step
     return sum;
 }
 
+// Returns the sum over the lanes of a row in its first lane. `shift` is the binary logarithm of their number.
+__device__ __forceinline__ value_t lanes_sum(value_t sum, unsigned shift) {
+    for (unsigned distance = (1u << shift) / 2; distance > 0; distance /= 2)
+        sum += __shfl_down_sync(ALL_LANES, sum, distance);
+    return sum;
+}
+
 // Stores a row of which several slices have parts. The warp that arrives last adds the parts in their order. `slices` are
 // the first slice of the row and the number of its slices.
 __device__ __forceinline__ void store_parts(unsigned slice, const unsigned *slices, unsigned row,
@@ -126,33 +141,40 @@ __device__ __forceinline__ void store_parts(unsigned slice, const unsigned *slic
 
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
     packed(unsigned count, unsigned rows, const Slice *__restrict__ slices,
-           const Step *__restrict__ steps, const unsigned *__restrict__ words,
-           const stored_t *__restrict__ entries, const value_t *__restrict__ table,
-           const value_t *__restrict__ x, value_t *y, value_t alpha, value_t beta, value_t *parts,
-           unsigned *arrivals) {
+           const unsigned *__restrict__ heads, const Step *__restrict__ all_steps,
+           const unsigned *__restrict__ words, const stored_t *__restrict__ entries,
+           const value_t *__restrict__ table, const value_t *__restrict__ x, value_t *y,
+           value_t alpha, value_t beta, value_t *parts, unsigned *arrivals) {
     const unsigned index = blockIdx.x * (BLOCK / WARP) + threadIdx.x / WARP;
     if (index >= count) return;
     const Slice slice = slices[index];
-    const Step head = steps[slice.list];
-    const unsigned lane = threadIdx.x % WARP, shift = head.code >> SHIFT, place = lane >> shift;
+    const unsigned head = heads[index], lane = threadIdx.x % WARP;
+    const unsigned shift = head >> SHIFT & 7, place = lane >> shift;
+    Steps steps = {{0, 0}, all_steps + slice.list, head >> COUNT};
+    if (lane < steps.count) steps.mine = steps.list[lane];
+    const stored_t *next = entries + slice.entries;
+    unsigned row = slice.row + place, column = slice.row + lane;
+    if (head & NO_OFFSETS && !(head & (LISTED | PART))) {
+        for (unsigned left = slice.words + 1; left > 0; --left) {
+            value_t sum = slice_product<false, 8>(steps, next, words, column, table, x);
+            sum = lanes_sum(sum, shift);
+            if (row < rows && lane == place << shift) store(y, row, alpha, sum, beta);
+            row += WARP;
+            column += WARP;
+        }
+        return;
+    }
     const unsigned *own = words + slice.words;
-    unsigned row = slice.row + place;
     bool has_row = row < rows;
-    if (head.code & LISTED) {
+    if (head & LISTED) {
         const unsigned distance = own[place / 2] >> place % 2 * 16 & NO_LANE;
         row = slice.row + distance;
         has_row = distance != NO_LANE;
     }
-    const unsigned *offsets = own + (head.code & LISTED ? WARP / 2 >> shift : head.code & PART);
-    const Step *list = steps + slice.list + 1;
-    const stored_t *first = entries + slice.entries;
-    const unsigned column = slice.row + lane;
-    value_t sum = head.code & NO_OFFSETS
-                      ? slice_product<false>(list, head.lanes, first, offsets, column, table, x)
-                      : slice_product<true>(list, head.lanes, first, offsets, column, table, x);
-    for (unsigned distance = (1u << shift) / 2; distance > 0; distance /= 2)
-        sum += __shfl_down_sync(ALL_LANES, sum, distance);
-    if (head.code & PART)
+    const unsigned *offsets = own + (head & LISTED ? WARP / 2 >> shift : head & PART);
+    value_t sum = slice_product<true, 4>(steps, next, offsets, column, table, x);
+    sum = lanes_sum(sum, shift);
+    if (head & PART)
         store_parts(index, own, row, sum, parts, arrivals, y, alpha, beta);
     else if (has_row && lane == place << shift)
         store(y, row, alpha, sum, beta);

@@ -28,7 +28,8 @@ fn faults() -> impl Iterator<Item = &'static Fault> {
 }
 
 /// Matrices with rows of all lengths up to 40 and empty ones, more rows than a block has threads: one with a row of
-/// 30000 nonzeros; a square one, which orderings need; one with far more rows than nonzeros; a band, which padded
+/// 30000 nonzeros; a square one, which orderings need; one with far more rows than nonzeros, a long row and
+/// two diagonals; a band, which padded
 /// formats accept; and one with tiles of every kind.
 fn matrices() -> [Csr<f64>; 5] {
     let of = |cols: usize, longest: usize| {
@@ -39,7 +40,10 @@ fn matrices() -> [Csr<f64>; 5] {
             (0..515).flat_map(|row| (0..length(row)).map(move |k| entry(row, k))).collect();
         Csr::from_triplets(515, cols, &triplets)
     };
-    let empty = Csr::from_triplets(6000, 40, &mostly_empty());
+    let long = (0..100).map(|k| (3000, k, (k % 9) as f64 + 0.5));
+    let diagonals = (0..192).flat_map(|k| [(4000 + k, k, 1.5), (4000 + k, k + 1, 2.5)]);
+    let entries: Vec<_> = mostly_empty().into_iter().chain(long).chain(diagonals).collect();
+    let empty = Csr::from_triplets(6000, 300, &entries);
     let tiles = Csr::from_triplets(79, 75, &tiles());
     [of(30001, 30000), of(515, 40), empty, band(), tiles]
 }

@@ -183,20 +183,29 @@ fn blocks_of_every_size_are_right_in_both_orders() {
     }
 }
 
-/// A band matrix with gaps that has more rows than any block, window or chunk of a format on the CPU.
-fn bands_of_many_rows() -> Csr<f64> {
+/// A band matrix with gaps that has more rows than any block, window or chunk of a format on the CPU if it has 5000.
+fn bands_of_many_rows(rows: i64) -> Csr<f64> {
     let bands = |row: i64| [-3000, -2, -1, 0, 1, 2, 1700].map(move |band| (row, row + band));
-    let inside = |&(row, col): &(i64, i64)| (0..4990).contains(&col) && (row * col) % 7 != 3;
+    let inside = |&(row, col): &(i64, i64)| (0..rows - 10).contains(&col) && (row * col) % 7 != 3;
     let entry = |(row, col): (i64, i64)| (row as usize, col as usize, ((row - col) % 13) as f64);
-    let triplets: Vec<Triplet> = (0..5000).flat_map(bands).filter(inside).map(entry).collect();
-    Csr::<f64>::from_triplets(5000, 4990, &triplets)
+    let triplets: Vec<Triplet> = (0..rows).flat_map(bands).filter(inside).map(entry).collect();
+    Csr::<f64>::from_triplets(rows as usize, rows as usize - 10, &triplets)
 }
 
 #[test]
 fn bands_of_many_rows_are_right() {
-    let csr = bands_of_many_rows();
+    let csr = bands_of_many_rows(5000);
     let (team, case) = (Team::floating(3), Case::new("bands", &csr, (2.5, -0.5)));
     all_on_cpu().for_each(|choice| case.check(&choice, &Place::Team(&team, Isa::detect())));
+}
+
+/// A warp of gpu-csr5-cached has several tiles only if the matrix has more than the GPU of the model has warps.
+#[test]
+fn a_warp_with_several_tiles_is_right() {
+    let csr = bands_of_many_rows(20000);
+    let (gpu, case) = (modelled(1), Case::new("bands", &csr, (2.5, -0.5)));
+    let cached = on(Device::Gpu).filter(|choice| choice.method.name == "gpu-csr5-cached");
+    cached.for_each(|choice| case.check(&choice, &Place::Gpu(&gpu)));
 }
 
 /// Rows of about the smallest length that `packed` divides among threads, on the same diagonals, which would be a band
@@ -270,7 +279,7 @@ fn nan_stays_in_its_rows() {
 /// NaN and ∞ in x must only affect the rows that use them, also far after the first block of a format.
 #[test]
 fn nan_stays_in_its_rows_of_a_large_matrix() {
-    let csr = bands_of_many_rows();
+    let csr = bands_of_many_rows(5000);
     let x: Vec<f64> = (0..5000).map(|k| if k % 97 == 31 { f64::NAN } else { 1.0 }).collect();
     let team = Team::floating(3);
     for choice in all_on_cpu().filter(|choice| !choice.method.name.starts_with("mkl")) {

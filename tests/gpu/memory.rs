@@ -188,7 +188,7 @@ fn the_device_memory_of_formats_is_counted() {
     // 49 rows have 4 entries, 28 have 3, and 4 have 2.
     assert_eq!(extra("gpu-sell"), (4 + 4 + 3) * 32 * (value + index) + (4 + 81) * index);
     // Three slices with a head and 4 diagonals each, and two words after the last offset, of which there are none.
-    assert_eq!(extra("gpu-packed"), 288 * value + 3 * 16 + 3 * (1 + 4) * 8 + 2 * 4);
+    assert_eq!(extra("gpu-packed"), 288 * value + 3 * (16 + 4) + 3 * 4 * 8 + 2 * 4);
     // Rows of 4 and 3 in 9 groups with a block and one of 5 rows with 15 irregular entries; two pairs of rows of 2.
     let (places, words) = ((9 + 2) * 32 + 15, (77 + 32) + 77 + 2 * 11 + 2);
     assert_eq!(extra("gpu-dasp"), places * (value + index) + words * index);

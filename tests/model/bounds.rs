@@ -136,8 +136,8 @@ fn launches_that_exceed_limits() {
     assert_eq!(run(nothing, 1024, 0), Ok(vec![0]));
     check(&run(nothing, 1025, 0).unwrap_err(), "test: 1025 threads per block");
     let dynamic =
-        "test: 50000 bytes of shared memory per block, 50000 of them dynamic, but at most 49152";
-    check(&run(nothing, 1, 50_000).unwrap_err(), dynamic);
+        "test: 240000 bytes of shared memory per block, 240000 of them dynamic, but at most 232448";
+    check(&run(nothing, 1, 240_000).unwrap_err(), dynamic);
     let bounded = r#"extern "C" __global__ void __launch_bounds__(8) test(unsigned *out) {}"#;
     assert!(run(bounded, 8, 0).is_ok());
     let message = "test: 9 threads per block, but at most 8 are allowed";
@@ -150,10 +150,11 @@ fn launches_that_exceed_limits() {
             out[0] = wide[out[0] * 3];
         }
     "#;
-    assert!(run(source, 1, 1 << 14).is_ok());
+    let left = (227 << 10) - (1 << 15);
+    assert!(run(source, 1, left).is_ok());
     let both =
-        "test: 49156 bytes of shared memory per block, 16388 of them dynamic, but at most 49152";
-    check(&run(source, 1, (1 << 14) + 4).unwrap_err(), both);
+        "test: 232452 bytes of shared memory per block, 199684 of them dynamic, but at most 232448";
+    check(&run(source, 1, left + 4).unwrap_err(), both);
 }
 
 #[test]

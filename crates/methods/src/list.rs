@@ -43,6 +43,7 @@ pub static METHODS: &[Method] = &[
     gpu::merge::METHOD,
     gpu::merge::METHOD_BITS,
     gpu::csr5::METHOD,
+    gpu::csr5_cached::METHOD,
     gpu::hola::METHOD,
     gpu::hola_t::METHOD,
     gpu::hola_t::METHOD_BUFFERED,

@@ -26,7 +26,7 @@ pub const FAULTS: &[Fault] = &[
     fault("csr5", "__syncthreads();"),
     fault("csr5", "k < TILE; k += blockDim.x)\n        to[k]")
         .to("k < TILE - 1; k += blockDim.x)\n        to[k]"),
-    fault("csr5", "if (tile >= tiles) {").to("if (false) {").by("csr5: block"),
+    fault("csr5", "if (tile >= arrays.tiles) {").to("if (false) {").by("csr5: block"),
     fault("csr5", "step < begin + STEPS && step < SIGMA").to("step < begin + STEPS - 1"),
     fault("csr5", "if (row == next_row)").to("if (true)"),
     fault("csr5", "offsets ? offsets[flag] : flag").to("flag"),
@@ -53,8 +53,8 @@ pub const FAULTS: &[Fault] = &[
     fault("csr5", "last_of_run && row != NO_ROW").to("last_of_run").by("csr5: block"),
     fault("csr5:sigma=4", "row != NO_ROW) atomicAdd(&y[row], alpha * sum);")
         .to("row != NO_ROW) y[row] += alpha * sum;"),
-    fault("csr5", "atomicAdd(&y[row & ~DIRTY], alpha * sum)")
-        .to("atomicAdd(&y[row], alpha * sum)")
+    fault("csr5", "atomicAdd(&y[row & ~DIRTY], arrays.alpha * sum)")
+        .to("atomicAdd(&y[row], arrays.alpha * sum)")
         .by("csr5: block"),
     fault("csr5", "if (k < count) {").to("{").by("csr5: block"),
     fault("csr5", "start % piece != 0 &&"),
@@ -62,6 +62,23 @@ pub const FAULTS: &[Fault] = &[
     fault("csr5", "&& end <= tail"),
     fault("csr5", "if (start < end && inside").to("if (inside"),
     fault("csr5", "if (i < count)").by("start_rows: block"),
-    fault("csr5", "y = after_earlier_kernels(y);").by("of an earlier launch wrote"),
-    fault("csr5", "after_earlier_kernels(y), alpha)").to("y, alpha)").by("csr5: block"),
+    fault("csr5", "after_earlier_kernels(arrays.y), sum;")
+        .to("arrays.y, sum;")
+        .by("of an earlier launch wrote"),
+    fault("csr5", "after_earlier_kernels(arrays.y);").to("arrays.y;").by("csr5: block"),
+    fault("csr5-cached:columns=1024", " && places[column] < places[column + 1]) list").to(") list"),
+    fault("csr5-cached:columns=1024", "column < cols && places[column]")
+        .to("places[column]")
+        .by("list_frequent: block"),
+    fault("csr5-cached:columns=1024", "if (place < places[column + 1]) columns[k]")
+        .to("columns[k]"),
+    fault("csr5-cached", "CACHED_COLUMN | place").to("CACHED_COLUMN | column"),
+    fault("csr5-cached", "if (k >= count) return;").by("replace_frequent: block"),
+    fault("csr5-cached", "= x[column_list[thread()]]").to("= x[thread()]"),
+    fault("csr5-cached", "if (thread() < frequent)").by("start_frequent: block"),
+    fault("csr5-cached", "frequent_x = after_earlier_kernels(frequent_x);")
+        .by("of an earlier launch wrote"),
+    fault("csr5-cached", "cached_x[k] = frequent_x[k];\n    __syncthreads();")
+        .to("cached_x[k] = frequent_x[k];"),
+    fault("csr5-cached", "CACHED && column & CACHED_COLUMN").to("CACHED"),
 ];

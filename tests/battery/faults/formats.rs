@@ -23,8 +23,8 @@ pub const FAULTS: &[Fault] = &[
     fault("dia", "first + threadIdx.x];\n        __syncthreads();").to("first + threadIdx.x];"),
     fault("dia", "if (threadIdx.x < count) chunk").to("chunk").by("reads 4 bytes at offset"),
     fault("dia", "min(BLOCK, diagonals - first)").to("BLOCK").by("reads 4 bytes at offset"),
-    fault("dia", "if (row >= rows) continue;").by("reads 8 bytes at offset"),
-    fault("dia", "column < cols").to("true").by("reads 8 bytes at offset"),
+    fault("dia", "column < cols ? x[column]").to("true ? x[column]").by("reads 8 bytes at offset"),
+    fault("dia", "k + j < count ? row + chunk[k + j]").to("row + chunk[k + j]"),
     fault("dia", "if (row < rows) store").to("store").by("of a buffer of 2088 bytes"),
     fault("bcsr", "block_row * SIZE < rows").to("true").by("reads 4 bytes at offset"),
     fault("bcsr:block=8x8", "lane < SIZE && row < rows")
@@ -97,7 +97,7 @@ pub const FAULTS: &[Fault] = &[
         .to("for")
         .by("of an earlier launch wrote"),
     fault("packed", "if (index >= count) return;").by("packed: block ("),
-    fault("packed", "first + lane < steps ? list[first + lane] : Step{0, 0}")
+    fault("packed", "first + lane < steps.count ? steps.list[first + lane] : Step{0, 0}")
         .to("list[first + lane]"),
     fault("packed", "k + j);\n                const").to("k);\n                const"),
     fault("packed", "lanes & ((1u << lane) - 1)").to("lanes & ((2u << lane) - 1)"),
@@ -114,10 +114,16 @@ pub const FAULTS: &[Fault] = &[
     fault("packed", "bool has_row = row < rows;").to("bool has_row = true;").by("writes"),
     fault("packed", "has_row = distance != NO_LANE;").by("writes"),
     fault("packed", "place % 2 * 16").to("0"),
-    fault("packed", "head.code & LISTED ? WARP / 2 >> shift").to("head.code & LISTED ? WARP / 2"),
-    fault("packed", ": head.code & PART);").to(": 0);"),
+    fault("packed", "head & LISTED ? WARP / 2 >> shift").to("head & LISTED ? WARP / 2"),
+    fault("packed", ": head & PART);").to(": 0);"),
     fault("packed", "slice.row + lane;").to("slice.row + place;"),
-    fault("packed", "head.code & NO_OFFSETS").to("true"),
+    fault("packed", "head & NO_OFFSETS && !(head & (LISTED | PART))")
+        .to("!(head & (LISTED | PART))"),
+    fault("packed", "if (lane < steps.count) steps.mine").to("steps.mine"),
+    fault("packed:run=4", "left = slice.words + 1").to("left = 1"),
+    fault("packed:run=4", "            row += WARP;\n").to(""),
+    fault("packed:run=4", "            column += WARP;\n").to(""),
+    fault("packed", "row < rows && lane == place").to("lane == place").by("writes"),
     fault("packed", "distance = (1u << shift) / 2;").to("distance = (1u << shift) / 4;"),
     fault("packed", "has_row && lane == place << shift").to("has_row"),
     fault("packed", "has_row && lane == place << shift").to("lane == place << shift").by("writes"),

@@ -26,7 +26,11 @@ pub const FAULTS: &[Fault] = &[
         .by("which does not contain the calling lane"),
     fault("csr-vector:lanes=2", "left = end - k").to("left = end - k - 1"),
     fault("csr-vector:lanes=2", "j < AT_ONCE; ++j) sum").to("j < AHEAD - 1; ++j) sum"),
-    fault("csr-adaptive", "    __syncthreads();\n    while (true)").to("    while (true)"),
+    fault("csr-adaptive", "    __syncthreads();\n    for (unsigned first")
+        .to("    for (unsigned first"),
+    fault("csr-adaptive", "row += BLOCK / width").to("row += BLOCK + width"),
+    fault("csr-adaptive", "__shfl_sync(ALL_LANES, start, owner) + lane").to("start + lane"),
+    fault("csr-adaptive", "if (lane == owner) sum").to("sum"),
     fault("csr-adaptive", "__threadfence();\n        is_last").to("is_last"),
     fault("csr-adaptive", "blocks - 1;\n        __threadfence();").to("blocks - 1;"),
     fault("csr-adaptive", "    __syncthreads();\n    if (!is_last)").to("    if (!is_last)"),
@@ -76,9 +80,10 @@ pub const FAULTS: &[Fault] = &[
     fault("csr-lrb", "pieces[blockIdx.x]")
         .to("pieces[blockIdx.x + 1]")
         .by("reads 16 bytes at offset"),
-    fault("csr-lrb", "piece.first + threadIdx.x / WIDTH").to("piece.first + threadIdx.x"),
-    fault("csr-lrb", "piece.first + threadIdx.x / WIDTH").to("threadIdx.x / WIDTH"),
-    fault("csr-lrb", "owns ? order[place] : 0").to("order[place]").by("csr_lrb.cu:21"),
+    fault("csr-lrb", "vector = threadIdx.x / WIDTH").to("vector = threadIdx.x"),
+    fault("csr-lrb", "place = piece.first + vector").to("place = vector"),
+    fault("csr-lrb", "row = piece.part + vector").to("row = piece.part"),
+    fault("csr-lrb", "owns ? order[place] : 0").to("order[place]").by("csr_lrb.cu:23"),
     fault("csr-lrb", "owns = place < piece.end")
         .to("owns = place <= piece.end")
         .by("reads 4 bytes at"),

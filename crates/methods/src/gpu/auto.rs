@@ -54,7 +54,7 @@ fn choose<T: Value>(
     let converter = Converter::new(csr)?;
     let (rows, nnz) = (csr.host.rows(), csr.host.nnz());
     let limit = (4 * nnz).div_ceil(rows.max(1)).clamp(4, LONGEST);
-    let irregular = converter.longer(limit)?;
+    let irregular = converter.longer(&csr.row_offsets, limit)?;
     if irregular > 0 {
         let why = format!("{irregular} rows are longer than {limit} nonzeros");
         return Ok(match products < PAYS {
@@ -74,7 +74,7 @@ fn choose<T: Value>(
     if let Some(count) = diagonals.filter(is_smaller) {
         return Ok((dia, format!("{why}, and all are on {count} diagonals")));
     }
-    let longest = converter.width(0)?;
+    let longest = converter.width(&csr.row_offsets, 0)?;
     Ok(match 20 * longest * rows <= 21 * nnz {
         true => (ell, format!("almost all rows have {longest} nonzeros")),
         false => (csr_vector, why),

@@ -76,32 +76,35 @@ impl<'c, 'a, T: Value> Converter<'c, 'a, T> {
         Ok(rows_of)
     }
 
-    /// Returns the smallest width that at most `few` rows exceed.
-    pub fn width(&self, few: usize) -> Result<usize, Failed> {
+    /// Returns the smallest length that at most `few` of the rows with these offsets exceed.
+    pub fn width(&self, offsets: &Buffer<u32>, few: usize) -> Result<usize, Failed> {
         let most = self.csr.host.nnz();
         let (mut low, mut high) = (0, most.min(1));
-        while high < most && self.longer(high)? > few {
+        while high < most && self.longer(offsets, high)? > few {
             (low, high) = (high + 1, most.min(2 * high));
         }
         while low < high {
             let middle = usize::midpoint(low, high);
-            (low, high) =
-                if self.longer(middle)? > few { (middle + 1, high) } else { (low, middle) };
+            (low, high) = if self.longer(offsets, middle)? > few {
+                (middle + 1, high)
+            } else {
+                (low, middle)
+            };
         }
         Ok(low)
     }
 
-    /// Returns the number of rows that are longer than `width`.
-    pub fn longer(&self, width: usize) -> Result<usize, Failed> {
+    /// Returns the number of the rows with these offsets that are longer than `width`.
+    pub fn longer(&self, offsets: &Buffer<u32>, width: usize) -> Result<usize, Failed> {
         let count = self.csr.gpu.zeros::<u32>(1)?;
-        let threads = self.csr.host.rows().min(COUNTING_BLOCKS * THREADS);
-        let (rows, width) = (self.csr.rows(), width as u32);
-        self.launch("count_longer", threads, &[&rows, &width, &self.csr.row_offsets, &count])?;
+        let threads = (offsets.len() - 1).min(COUNTING_BLOCKS * THREADS);
+        let shape = [offsets.len() - 1, width].map(|number| number as u32);
+        self.launch("count_longer", threads, &[&shape, offsets, &count])?;
         Ok(count.to_vec()?[0] as usize)
     }
 
     /// Replaces each count by the sum of those before it. Returns the sum of all.
-    fn scan(&self, counts: &Buffer<u32>) -> Result<usize, Failed> {
+    pub fn scan(&self, counts: &Buffer<u32>) -> Result<usize, Failed> {
         let (count, spans) = (counts.len() as u32, counts.len().div_ceil(SPAN));
         let totals = self.csr.gpu.allocate(spans)?;
         self.launch("scan", spans * THREADS, &[&count, counts, &totals])?;

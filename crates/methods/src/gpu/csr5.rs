@@ -55,7 +55,7 @@ const FLAGS: usize = 22;
 const BLOCK: usize = 128;
 
 fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
-    let csr5 = Csr5::of(csr, request.number("sigma"), request.number("block"))?;
+    let csr5 = Csr5::of(csr, request.number("sigma"), request.number("block"), 0)?;
     let start = StartRows::of_pieces(csr, csr5.tiles.size, csr5.tiles.count * csr5.tiles.size)?;
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
         start.run(beta, y)?;
@@ -68,27 +68,40 @@ pub struct Csr5<T> {
     multiply: Kernel,
     /// Threads per block.
     block: usize,
-    tiles: Tiles<T>,
+    /// The blocks of a launch, at most.
+    blocks: usize,
+    pub(super) tiles: Tiles<T>,
     /// The rows of the nonzeros after the last tile.
     tail_rows: Buffer<u32>,
+    /// A copy of x for the columns that each block has in shared memory; empty if there are none.
+    pub(super) frequent_x: Buffer<T>,
 }
 
 impl<T: Value> Csr5<T> {
-    /// Converts a matrix; σ and the threads per block have defaults.
+    /// Converts a matrix; σ and the threads per block have defaults. x of `cached` columns will be in shared memory.
     pub fn of(
         csr: &DeviceCsr<T>,
         nonzeros: Option<usize>,
         block: Option<usize>,
+        cached: usize,
     ) -> Result<Self, Unprepared> {
         let sigma = nonzeros.unwrap_or_else(|| sigma(csr.host.rows(), csr.host.nnz()));
         let block = block.unwrap_or(BLOCK);
-        let constants = [("SIGMA", sigma), ("FLAGS", FLAGS), ("BLOCK", block)];
+        let is_cached = usize::from(cached > 0);
+        let constants =
+            [("SIGMA", sigma), ("FLAGS", FLAGS), ("BLOCK", block), ("CACHED", is_cached)];
         let module = csr.compile(program!("cuda/csr5.cu"), &constants)?;
         let converter = Converter::new(csr)?;
         let tiles = Tiles::of(csr, &converter, &module, sigma)?;
         let tail = tiles.count * tiles.size;
         let tail_rows = converter.rows_of(csr.host.nnz() - tail, tail, 1)?;
-        Ok(Self { multiply: module.kernel("csr5")?, block, tiles, tail_rows })
+        let frequent_x = csr.gpu.allocate::<T>(cached)?;
+        let multiply = module.kernel("csr5")?;
+        let blocks = match cached {
+            0 => usize::MAX,
+            _ => multiply.resident_blocks(block, frequent_x.bytes())?,
+        };
+        Ok(Self { multiply, block, blocks, tiles, tail_rows, frequent_x })
     }
 
     /// Enqueues the product with the matrix that was converted, and with x, y, α and β, after a kernel that computes y ← βy
@@ -99,12 +112,14 @@ impl<T: Value> Csr5<T> {
         after: &Kernel,
         vectors: [&dyn Argument; 4],
     ) -> Result<(), Failed> {
-        let Self { multiply, block, tiles, tail_rows } = self;
-        let (count, tail) = (tiles.count as u32, tail_rows.len() as u32);
+        let Self { multiply, block, blocks, tiles, tail_rows, frequent_x } = self;
+        let [count, tail, cached] =
+            [tiles.count, tail_rows.len(), frequent_x.len()].map(|number| number as u32);
         let grid = (tiles.count + tail_rows.len().div_ceil(LANES)).div_ceil(block / LANES);
         let last: [&dyn Argument; 4] = [&tail, tail_rows, &csr.column_indices, &csr.values];
-        let arguments: [&dyn Argument; 4] = [&count, &tiles.arguments(), &vectors, &last];
-        multiply.launch_after(after, grid, *block, 0, &arguments)
+        let arguments: [&dyn Argument; 6] =
+            [&count, &tiles.arguments(), &vectors, &last, &cached, frequent_x];
+        multiply.launch_after(after, grid.min(*blocks), *block, frequent_x.bytes(), &arguments)
     }
 }
 
@@ -123,16 +138,16 @@ fn sigma(rows: usize, nnz: usize) -> usize {
     }
 }
 
-struct Tiles<T> {
-    count: usize,
+pub(super) struct Tiles<T> {
+    pub(super) count: usize,
     /// The nonzeros of a tile.
-    size: usize,
+    pub(super) size: usize,
     tile_ptr: Buffer<u32>,
     descriptors: Buffer<u32>,
     /// The position of each dirty tile's first empty offset.
     empty_starts: Buffer<u32>,
     empty_offsets: Buffer<u32>,
-    columns: Buffer<u32>,
+    pub(super) columns: Buffer<u32>,
     values: Buffer<T>,
 }
 

@@ -3,12 +3,13 @@
 //! Setup copies the row offsets to the host and divides the rows into row blocks: consecutive rows with at most 1024
 //! nonzeros together, or one longer row. A thread block owns one row block. For several rows it uses CSR-Stream: it
 //! writes all products to shared memory with coalesced loads, then a thread per row sums them, or several (a power of
-//! two) if the row block has fewer rows than the block has threads, as in clSPARSE. For a single row it uses CSR-Vector
+//! two) if the row block has fewer rows than the block has threads, as in clSPARSE; rows with more than 64 products for
+//! each of these threads are summed by their warp. For a single row it uses CSR-Vector
 //! with all threads of the block. A row of more than 3072 nonzeros is divided over several blocks (CSR-VectorL of
 //! clSPARSE): each block stores the sum of its part, and the block that does so last adds them in their order.
 //!
 //! Memory: 8 bytes per row block; if a row is divided, 4 bytes and a value more. Departures: a row block also has at
-//! most 1024 rows, so that a long run of empty rows is divided; clSPARSE adds the parts of a divided row by atomic
+//! most 1024 rows, so that a long run of empty rows is divided; a warp sums the longer rows of a row block; clSPARSE adds the parts of a divided row by atomic
 //! operations, in an order that varies. `block=1024` is the method of five-gpu-algorithms: each thread loads one
 //! product, one thread sums a row, and a long row is not divided. The default of 256 threads, which load four products
 //! each, is that of Greathouse and Daga and of clSPARSE.

@@ -12,7 +12,7 @@
 //!   block that does so last adds them in their order.
 //!
 //! A product is one launch. For each thread block a table states its rows and the threads per row. Blocks of long rows come
-//! first. The other blocks are in the order of their first row, so that rows which are near each other in memory are
+//! first. A block of neighbouring rows has the number of the first of them and does not load the order. The other blocks are in the order of their first row, so that rows which are near each other in memory are
 //! processed at about the same time, also if their bins differ.
 //!
 //! Memory: 4 bytes per row, 16 per block, and 4 and a value for each block of a divided row.
@@ -57,6 +57,9 @@ const BINS: usize = 32;
 /// The smallest number of nonzeros that a block processes of a row that several blocks divide.
 const PART: usize = 2048;
 
+/// In place of the first row of a block whose rows are no neighbours.
+const SCATTERED: u32 = u32::MAX;
+
 /// The threads that should be resident on a multiprocessor, with 32 registers each: the most on large GPUs.
 const THREADS: usize = 2048;
 
@@ -93,7 +96,8 @@ fn threads(bin: usize, share: usize, block: usize) -> usize {
 struct Work {
     order: Vec<u32>,
     /// For each block the first place in `order` and the end of its places, the threads per row, and the number of its
-    /// part of a divided row. Blocks of rows with a block or several come first, then the others by their first row.
+    /// part of a divided row, or the first row if its rows are neighbours, otherwise [`SCATTERED`]. Blocks of rows with a
+    /// block or several come first, then the others by their first row.
     pieces: Vec<[u32; 4]>,
     /// The number of blocks that process a part of a row. They are the first ones.
     divided: usize,
@@ -122,6 +126,11 @@ impl Work {
         for (row, bin) in bins.enumerate() {
             order[next[bin]] = row as u32;
             next[bin] += 1;
+        }
+        for [first, end, threads, part] in &mut pieces[whole..] {
+            let last = (*first + block as u32 / *threads).min(*end) - 1;
+            let [first_row, last_row] = [*first, last].map(|place| order[place as usize]);
+            *part = if last_row - first_row == last - *first { first_row } else { SCATTERED };
         }
         pieces[whole..].sort_by_key(|&[first, ..]| order[first as usize]);
         Self { order, pieces, divided }
@@ -154,7 +163,7 @@ mod tests {
         let work = Work::new(&offsets, 2, 64);
         let order = vec![3, 2, 5, 6, 0, 1, 4];
         let parts = (0..4).map(|part| [0, 1, 256, part]);
-        let others = [[4, 7, 1, 0], [1, 2, 32, 0], [2, 3, 16, 0], [3, 4, 2, 0]];
+        let others = [[4, 7, 1, SCATTERED], [1, 2, 32, 2], [2, 3, 16, 5], [3, 4, 2, 6]];
         let pieces = parts.chain(others).collect();
         assert_eq!(work, Work { order, pieces, divided: 4 });
         let none = Work { order: vec![], pieces: vec![], divided: 0 };

@@ -37,7 +37,7 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
     let block = block(request);
     let kernel = csr.compile(program!("cuda/ell.cu"), &[("BLOCK", block)])?.kernel("ell")?;
     let converter = Converter::new(csr)?;
-    let ell = Ell::new(csr, &converter, converter.width(0)?, kernel, block)?;
+    let ell = Ell::new(csr, &converter, converter.width(&csr.row_offsets, 0)?, kernel, block)?;
     let note = ell.strips.note(csr.host.nnz());
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| ell.run([x, y, &alpha, &beta]))
         .with_note(note))

@@ -31,8 +31,8 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
     let module = csr.compile(program!("cuda/hyb.cu"), &[("BLOCK", block)])?;
     let converter = Converter::new(csr)?;
     let width = match request.number(WIDTH.name) {
-        Some(width) => width.min(converter.width(0)?),
-        None => converter.width(few(csr.host.rows()))?,
+        Some(width) => width.min(converter.width(&csr.row_offsets, 0)?),
+        None => converter.width(&csr.row_offsets, few(csr.host.rows()))?,
     };
     let ell = Ell::new(csr, &converter, width, module.kernel("hyb_ell")?, block)?;
     let rest = converter.rest(width)?;

@@ -8,6 +8,7 @@ pub(crate) mod convert;
 pub mod coo;
 pub mod csc;
 pub mod csr5;
+pub mod csr5_cached;
 pub mod csr_adaptive;
 pub mod csr_bulk;
 pub mod csr_lrb;

@@ -4,8 +4,9 @@
 //! A warp owns a slice, whose nonzeros are divided into steps. In a step each lane has at most one nonzero. A step is
 //! described by 8 bytes: a mask of the lanes that have one, the distance by which the columns of all lanes advance, and the
 //! number of bits (0 to 32) of the offset that is stored for each nonzero and added to the column of its lane. Values and
-//! offsets are stored for nonzeros only, so there is no padding. Slices whose lists of steps are equal share one list: those
-//! inside a grid have no other bytes than their values and 16 for their positions. There are three kinds of slices:
+//! offsets are stored for nonzeros only, so there is no padding. Slices whose lists of steps are equal share one list, and
+//! up to four consecutive ones without offsets are one, so that their warp reads the list once: those inside a grid have no
+//! other bytes than their values and 20 for the positions of four slices. There are three kinds of slices:
 //! - *Bands*: 32 neighbouring rows, a lane each, with the nonzeros of a step on one diagonal, if that takes at most a
 //!   quarter more steps than the longest row has nonzeros. There are no offsets.
 //! - *Rows* with one lane each, or more so that a slice has at most 32 steps. They are neighbours if at least three quarters
@@ -34,7 +35,12 @@ pub const METHOD: Method = Method {
     name: "gpu-packed",
     source: "this project, after Kreutzer et al. 2014, SELL-C-σ",
     summary: "slices of 32 rows or of a long row; columns as differences of 0 to 32 bits",
-    parameters: &[],
+    parameters: &[Parameter {
+        name: "run",
+        values: &["1", "2", "4"],
+        meaning: "consecutive slices with the same steps and without offsets that a warp owns; default by the number of \
+                  rows",
+    }],
     operations: Operations::Plain,
     setup: Setup::Conversion,
     memory: |extent| format::memory(extent, extent.value),
@@ -49,23 +55,26 @@ pub const METHOD_VALUES: Method = Method {
     ..METHOD
 };
 
-/// Threads per block, and the blocks that should be resident on a multiprocessor, with 56 registers per thread.
+/// Threads per block, and the blocks that should be resident on a multiprocessor, with 64 registers per thread.
 const BLOCK: usize = 128;
-const RESIDENT: usize = 9;
+const RESIDENT: usize = 8;
 /// The largest number of distinct values that `gpu-packed-values` accepts.
 const MOST_VALUES: usize = 1 << 16;
 
-fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, _: &Request<'a>) -> Preparation<'a, T> {
+fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     let host = csr.download()?;
-    let packed = Packed::of(&host, warps(csr));
+    let packed = Packed::of(&host, warps(csr), request.number("run"));
     let values: Vec<T> = packed.entries.iter().map(|&k| host.values()[k as usize]).collect();
     launch(csr, &packed, Box::new(csr.gpu.upload(&values)?), (Vec::new(), 0))
 }
 
-fn prepare_coded<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, _: &Request<'a>) -> Preparation<'a, T> {
+fn prepare_coded<'a, T: Value>(
+    csr: &'a DeviceCsr<'a, T>,
+    request: &Request<'a>,
+) -> Preparation<'a, T> {
     let host = csr.download()?;
     let (table, codes) = code(host.values())?;
-    let packed = Packed::of(&host, warps(csr));
+    let packed = Packed::of(&host, warps(csr), request.number("run"));
     let codes = packed.entries.iter().map(|&k| codes[k as usize]);
     let (values, code_bits): (Box<dyn Argument>, _) = if table.len() <= 256 {
         (Box::new(csr.gpu.upload(&codes.map(|code| code as u8).collect::<Vec<_>>())?), 8)
@@ -108,16 +117,16 @@ fn launch<'a, T: Value>(
     let kernel = csr.compile(program!("cuda/packed.cu"), &constants)?.kernel("packed")?;
     let count = packed.slices.len() as u32;
     let slices = gpu.upload(packed.slices.as_flattened())?;
-    let steps = gpu.upload(packed.steps.as_flattened())?;
+    let (heads, steps) = (gpu.upload(&packed.heads)?, gpu.upload(packed.steps.as_flattened())?);
     let (words, table) = (gpu.upload(&packed.words)?, gpu.upload(&table)?);
     let parts = gpu.allocate::<T>(packed.parts)?;
     let arrivals = gpu.zeros::<u32>(packed.parts)?;
     let grid = packed.slices.len().div_ceil(BLOCK / steps::LANES);
-    let structure = slices.bytes() + steps.bytes() + words.bytes();
+    let structure = slices.bytes() + heads.bytes() + steps.bytes() + words.bytes();
     let per_nonzero = structure as f64 / csr.host.nnz().max(1) as f64;
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
-        let matrix: [&dyn Argument; 7] =
-            [&count, &csr.rows(), &slices, &steps, &words, &*values, &table];
+        let matrix: [&dyn Argument; 8] =
+            [&count, &csr.rows(), &slices, &heads, &steps, &words, &*values, &table];
         kernel.launch(grid, BLOCK, 0, &[&matrix, x, y, &alpha, &beta, &parts, &arrivals])
     })
     .with_note(format!("{per_nonzero:.2} bytes per nonzero besides the value")))

@@ -12,7 +12,7 @@ fn program<T: Value>(gpu: &Gpu) -> Result<Module, Unprepared> {
 pub struct StartRows {
     /// The kernel, after which the kernel of the product may be launched.
     pub kernel: Kernel,
-    rows: Buffer<u32>,
+    pub rows: Buffer<u32>,
 }
 
 impl StartRows {

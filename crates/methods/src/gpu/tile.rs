@@ -117,7 +117,7 @@ impl<T: Value> Second<T> {
     fn csr5(gpu: &Gpu, entries: Option<Csr<T>>) -> Result<Self, Unprepared> {
         let entries = entries.ok_or_else(|| Failed("the tiles are not in the matrix".into()))?;
         let csr = DeviceCsr::of(gpu, Cow::Owned(entries))?;
-        let csr5 = Csr5::of(&csr, None, None)?;
+        let csr5 = Csr5::of(&csr, None, None, 0)?;
         Ok(Self::Csr5(Box::new((csr, csr5))))
     }
 

@@ -109,7 +109,7 @@ impl Model {
         let threads = block.x * block.y * block.z;
         let per_multiprocessor = self.resident(loaded, kernel, threads, shared_bytes);
         let shared = kernel.shared_bytes + shared_bytes as usize;
-        let (name, most) = (&kernel.name, self.facts.shared_bytes_per_block);
+        let (name, most) = (&kernel.name, self.facts.most_shared_bytes());
         if shared > most as usize {
             return Err(Failed(format!(
                 "{name}: {shared} bytes of shared memory per block, {shared_bytes} of them dynamic, but at most {most} are \

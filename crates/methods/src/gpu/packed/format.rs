@@ -17,21 +17,28 @@ const STEPS: RangeInclusive<usize> = 4..=32;
 /// The smallest number of steps of a part of a row, because the parts of a row must be added.
 const PART_STEPS: usize = 8;
 
-/// The flags of a head, as in `cuda/packed.cu`, and the first bit of the logarithm of the lanes per row.
+/// The flags of a head, as in `cuda/packed.cu`, and the first bits of the logarithm of the lanes per row and of the
+/// number of steps.
 const LISTED: u32 = 1;
 const DIVIDED: u32 = 2;
 const NO_OFFSETS: u32 = 4;
 const SHIFT: u32 = 3;
+const COUNT: u32 = 6;
+/// The largest number of consecutive slices with the same steps and no offsets that a warp owns.
+const RUN: usize = 4;
 /// The distance of a lane without a row in a listed slice.
 const NO_LANE: u16 = u16::MAX;
 
-/// The positions of a slice in the arrays: its list of steps, its nonzeros, its words, and its first row.
+/// The positions of a slice in the arrays: its list of steps, its nonzeros, its words, and its first row. A slice without
+/// words has the number of the slices behind it that have the same steps and belong to it.
 pub type Slice = [u32; 4];
 
 #[derive(Default)]
 pub struct Packed {
     /// The slices; those of divided rows come first.
     pub slices: Vec<Slice>,
+    /// The flags of each slice, the logarithm of its lanes per row, and the number of its steps.
+    pub heads: Vec<u32>,
     /// Lists of steps. Equal lists are stored once.
     pub steps: Vec<[u32; 2]>,
     /// What the slices store besides values: the rows, and the offsets of columns.
@@ -43,32 +50,48 @@ pub struct Packed {
 }
 
 impl Packed {
-    /// Converts a matrix for a GPU that should have work for at least `warps` warps.
-    pub fn of<T: Scalar>(csr: &Csr<T>, warps: usize) -> Self {
+    /// Converts a matrix for a GPU that should have work for at least `warps` warps. Up to `run` slices are one; the default
+    /// follows the number of rows.
+    pub fn of<T: Scalar>(csr: &Csr<T>, warps: usize, run: Option<usize>) -> Self {
         let most = (csr.nnz() / LANES / warps).clamp(*STEPS.start(), *STEPS.end());
+        let run = run.unwrap_or_else(|| (csr.rows() / LANES / warps).clamp(1, RUN)) as u32;
         let windows = csr.rows().div_ceil(WINDOW);
         let rows = |index: usize| index * WINDOW..csr.rows().min((index + 1) * WINDOW);
         let mut packed: Self = Self::default();
         let mut known = HashMap::new();
         for row in (0..csr.rows()).filter(|&row| csr.row(row).len() > part(most)) {
-            packed.append(divide(csr, row, part(most), packed.slices.len()), &mut known);
+            packed.append(divide(csr, row, part(most), packed.slices.len()), 1, &mut known);
         }
         packed.parts = packed.slices.len();
         let windows: Vec<_> =
             (0..windows).into_par_iter().map(|index| pack(csr, rows(index), most)).collect();
-        windows.into_iter().for_each(|window| packed.append(window, &mut known));
+        windows.into_iter().for_each(|window| packed.append(window, run, &mut known));
         // A thread may read the word after the last.
         packed.words.extend([0; 2]);
         packed
     }
 
-    /// Appends the slices of `window`, whose positions are those in the window.
-    fn append(&mut self, window: Self, known: &mut HashMap<u64, u32>) {
+    /// Appends the slices of `window`, whose positions are those in the window. Up to `run` consecutive ones with the same
+    /// steps and without words become one.
+    fn append(&mut self, window: Self, run: u32, known: &mut HashMap<u64, u32>) {
         let (entries, words) = (self.entries.len() as u32, self.words.len() as u32);
-        for [list, entry, word, row] in window.slices {
-            let steps = window.steps[list as usize][1] as usize;
-            let list = self.list_of(&window.steps[list as usize..][..1 + steps], known);
-            self.slices.push([list, entries + entry, words + word, row]);
+        for ([list, entry, word, row], head) in window.slices.into_iter().zip(window.heads) {
+            let steps = (head >> COUNT) as usize;
+            let list = self.list_of(&window.steps[list as usize..][..steps], known);
+            let wordless = head & (LISTED | DIVIDED | NO_OFFSETS) == NO_OFFSETS;
+            if let (Some([last_list, .., more, start]), Some(last_head)) =
+                (self.slices.last_mut(), self.heads.last())
+                && wordless
+                && (*last_list, *last_head) == (list, head)
+                && *more + 1 < run
+                && row == *start + (*more + 1) * LANES as u32
+            {
+                *more += 1;
+                continue;
+            }
+            let words = if wordless { 0 } else { words + word };
+            self.slices.push([list, entries + entry, words, row]);
+            self.heads.push(head);
         }
         self.entries.extend(window.entries);
         self.words.extend(window.words);
@@ -96,7 +119,7 @@ impl Packed {
         let step = |entries| stream.step(csr.column_indices(), entries);
         let codes: Vec<_> = steps.iter().map(step).collect();
         let no_offsets = if stream.is_empty() { NO_OFFSETS } else { 0 };
-        self.steps.push([flags | no_offsets, codes.len() as u32]);
+        self.heads.push(flags | no_offsets | (codes.len() as u32) << COUNT);
         self.steps.extend(codes);
         self.entries.extend(steps.iter().flatten().flatten());
     }

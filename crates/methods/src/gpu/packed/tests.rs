@@ -10,7 +10,7 @@ fn csr(rows: usize, cols: usize, columns: impl Fn(usize) -> Vec<usize>) -> Csr<f
 
 /// Few nonzeros, so that a slice has at most 4 steps.
 fn packed(csr: &Csr<f64>) -> Packed {
-    Packed::of(csr, 1 << 20)
+    Packed::of(csr, 1 << 20, None)
 }
 
 #[test]
@@ -45,15 +45,20 @@ fn a_band_has_a_step_per_diagonal_and_no_offsets() {
     assert!(band(&three, 0..32, 2).is_none());
     // The second slice has another mask, and the advances 0, 1 and 1.
     let packed = packed(&three);
-    assert_eq!(packed.slices, [[0, 0, 0, 0], [4, 95, 0, 32]]);
-    assert_eq!(packed.steps[4..], [[4, 3], [0, u32::MAX], [1 << 6, u32::MAX], [1 << 6, u32::MAX]]);
+    assert_eq!(packed.slices, [[0, 0, 0, 0], [3, 95, 0, 32]]);
+    assert_eq!(packed.heads, [3 << 6 | 4; 2]);
+    assert_eq!(packed.steps[3..], [[0, u32::MAX], [1 << 6, u32::MAX], [1 << 6, u32::MAX]]);
     assert_eq!(packed.words, [0, 0]);
 }
 
 #[test]
 fn equal_lists_are_stored_once() {
-    let packed = packed(&csr(320, 321, |row| vec![row, row + 1]));
-    assert_eq!((packed.slices.len(), packed.steps.len(), packed.parts), (10, 3, 0));
+    let csr = csr(320, 321, |row| vec![row, row + 1]);
+    let few = packed(&csr);
+    assert_eq!((few.slices.len(), few.steps.len(), few.parts), (10, 2, 0));
+    // With enough slices for two warps, four in a row are one.
+    let runs = [[0, 0, 3, 0], [0, 256, 3, 128], [0, 512, 1, 256]];
+    assert_eq!(Packed::of(&csr, 2, None).slices, runs);
 }
 
 /// A row of 600 nonzeros is divided into parts of 256. Rows of 1 to 40 nonzeros have 1 to 16 lanes.
@@ -63,7 +68,7 @@ fn divided_rows_come_first() {
     let packed =
         packed(&csr(200, 600, |row| (0..length(row)).map(|k| (k * 7 + row) % 600).collect()));
     assert!(packed.parts == 3 && packed.slices[..3].iter().all(|slice| slice[3] == 70));
-    let lanes = packed.slices.iter().map(|slice| packed.steps[slice[0] as usize][0] >> 3);
+    let lanes = packed.heads.iter().map(|head| head >> 3 & 7);
     assert_eq!((lanes.clone().min(), lanes.max()), (Some(0), Some(5)));
 }
 
