@@ -1,12 +1,8 @@
 // Conversions from CSR to other formats.
-#include "common.cuh"
-#include "row_of.cuh"
+#include "convert.cuh"
 
-constexpr unsigned THREADS = 256;
 // The counts that a thread adds up, and those of a block.
 constexpr unsigned EACH = 4, SPAN = THREADS * EACH;
-
-__device__ __forceinline__ unsigned thread() { return blockIdx.x * THREADS + threadIdx.x; }
 
 // Computes the rows of `count` nonzeros, from `first` on at a stride of `stride`.
 extern "C" __global__ void __launch_bounds__(THREADS)

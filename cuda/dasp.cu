@@ -1,11 +1,11 @@
 // DASP: the tensor cores sum rows whose entries lie in blocks of 8 x 4. The head comment of crates/methods/src/gpu/dasp.rs
 // describes the format. A warp owns a chunk of a long row, GROUPS groups of 8 medium rows, 32 rows of one or two blocks
 // of paired rows, or 32 rows with at most one entry.
-#include "common.cuh"
+#include "dasp.cuh"
 #include "once.cuh"
 
-// The rows of a block, the entries of each, and the blocks whose entries a warp loads together.
-constexpr unsigned ROWS = 8, WIDTH = 4, TOGETHER = 4;
+// The blocks whose entries a warp loads together.
+constexpr unsigned TOGETHER = 4;
 
 // Adds the product of a block and its part of x. Lane l has the entry l % 4 of row l / 4, and the x of this entry. The
 // instruction computes C <- A B + C with 8 rows and 8 columns; lane l has row l / 4 of C and its columns 2 (l % 4) and
@@ -40,12 +40,11 @@ __device__ __forceinline__ value_t row_sum(const double (&sums)[STREAMS][2], uns
     return sum;
 }
 
-// The arrays of the blocks, of the medium rows, and of their irregular entries, and the vectors.
+// The arrays of the blocks, of the groups and medium rows, and of their irregular entries, and the vectors.
 struct Arrays {
     const unsigned *columns;
     const value_t *values;
-    const uint2 *starts;
-    const unsigned *pieces, *order, *rest_columns;
+    const unsigned *blocks, *rest, *pieces, *order, *rest_columns;
     const value_t *rest_values, *x;
     value_t *y, alpha, beta;
 };
@@ -113,40 +112,43 @@ __device__ __forceinline__ void medium_rows(unsigned group, unsigned medium, uns
     const unsigned place = group * ROWS + lane;
     const bool owns = lane < STREAMS * ROWS && place < medium;
     const unsigned row = owns ? arrays.order[place] : 0;
-    const uint2 *starts = arrays.starts + group;
+    const unsigned *blocks = arrays.blocks + group, *rest = arrays.rest + group;
     unsigned first[STREAMS], end[STREAMS];
 #pragma unroll
     for (unsigned s = 0; s < STREAMS; ++s) {
-        first[s] = starts[s].x;
-        end[s] = starts[s + 1].x;
+        first[s] = blocks[s];
+        end[s] = blocks[s + 1];
     }
     double sums[STREAMS][2] = {};
     add_blocks<STREAMS>(sums, first, end, lane, arrays);
     value_t sum = row_sum<STREAMS>(sums, lane);
     if (!owns) return;
-    if (starts[0].y < starts[STREAMS].y) {
-        const unsigned piece = arrays.pieces[place], start = starts[lane / ROWS].y + (piece >> 16);
+    if (rest[0] < rest[STREAMS]) {
+        const unsigned piece = arrays.pieces[place], start = rest[lane / ROWS] + (piece >> 16);
         sum += strided_product<1>(start, start + (piece & 0xffff), arrays.rest_columns,
                                   arrays.rest_values, arrays.x);
     }
     store(arrays.y, row, arrays.alpha, sum, arrays.beta);
 }
 
-// `starts` has the first block and the first irregular entry of each group. `pieces` has the place of a medium row's
-// irregular entries behind the group's first one in its upper half, and their number in its lower half. `order` has the
-// medium rows, the paired rows by unit, and those with one entry or none. Each of the first `wide` groups has a warp.
+// `blocks` has the first block of each long row and then of each group, `rest` the first irregular entry of each group.
+// `pieces` has the place of a medium row's irregular entries behind the group's first one in its upper half, and their
+// number in its lower half. Each of the first `wide` groups has a warp. The short rows have one entry, but no partner,
+// or none.
 extern "C" __global__ void __launch_bounds__(BLOCK)
-    dasp(unsigned chunks, unsigned wide, unsigned medium, unsigned pairs_of_3, unsigned pairs_of_2,
-         unsigned first_pair, unsigned singles, unsigned short_rows,
-         const unsigned *__restrict__ chunk_starts, const uint2 *__restrict__ starts,
-         const unsigned *__restrict__ pieces, const unsigned *__restrict__ order,
-         const unsigned *__restrict__ columns, const value_t *__restrict__ values,
-         const unsigned *__restrict__ rest_columns, const value_t *__restrict__ rest_values,
-         const value_t *__restrict__ x, value_t *y, value_t *__restrict__ partials, value_t alpha,
-         value_t beta) {
+    dasp(unsigned chunks, unsigned wide, unsigned first_pair, unsigned long_rows, unsigned medium,
+         unsigned threes, unsigned twos, unsigned singles, unsigned short_rows,
+         const unsigned *__restrict__ chunk_starts, const unsigned *__restrict__ blocks,
+         const unsigned *__restrict__ rest, const unsigned *__restrict__ pieces,
+         const unsigned *__restrict__ order, const unsigned *__restrict__ columns,
+         const value_t *__restrict__ values, const unsigned *__restrict__ rest_columns,
+         const value_t *__restrict__ rest_values, const value_t *__restrict__ x, value_t *y,
+         value_t *__restrict__ partials, value_t alpha, value_t beta) {
     const unsigned lane = threadIdx.x % WARP;
-    const Arrays arrays = {columns,     values,      starts, pieces, order, rest_columns,
-                           rest_values, x,           y,      alpha,  beta};
+    const Classes classes = {long_rows, medium, threes, twos};
+    const unsigned *group_blocks = blocks + long_rows, *group_rows = order + long_rows;
+    const Arrays arrays = {columns,      values,      group_blocks, rest, pieces, group_rows,
+                           rest_columns, rest_values, x,            y,    alpha,  beta};
     unsigned unit = blockIdx.x * (BLOCK / WARP) + threadIdx.x / WARP;
     if (unit < chunks) {
         const value_t sum = chunk_sum(chunk_starts[unit], chunk_starts[unit + 1], lane, arrays);
@@ -159,12 +161,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     const unsigned bundles = (medium - min(medium, wide * ROWS) + GROUPS * ROWS - 1) / (GROUPS * ROWS);
     if (unit < bundles) return medium_rows<GROUPS>(wide + unit * GROUPS, medium, lane, arrays);
     unit -= bundles;
-    order += medium;
-    const unsigned pairs = pairs_of_3 + pairs_of_2;
+    const unsigned pairs = classes.uneven() + classes.even();
     if (unit < pairs) {
-        const unsigned row = order[unit * WARP + lane];
+        const unsigned place = classes.paired(unit, lane);
+        const unsigned row = place == NO_ENTRY ? NO_ENTRY : order[place];
         const value_t sum =
-            paired_sum(first_pair + 2 * unit, unit < pairs_of_3 ? 1 : 2, lane, arrays);
+            paired_sum(first_pair + 2 * unit, unit < classes.uneven() ? 1 : 2, lane, arrays);
         if (row != NO_ENTRY) store(y, row, alpha, sum, beta);
         return;
     }
@@ -172,12 +174,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     if (place >= short_rows) return;
     const unsigned long long entry = (first_pair + 2ull * pairs) * WARP + place;
     const value_t sum = place < singles ? values[entry] * x[columns[entry]] : value_t(0);
-    store(y, order[pairs * WARP + place], alpha, sum, beta);
+    store(y, order[classes.first_single() + place], alpha, sum, beta);
 }
 
 // Sums the chunks of a long row. One warp per row.
 extern "C" __global__ void __launch_bounds__(BLOCK)
-    dasp_long(unsigned rows, const unsigned *__restrict__ long_rows,
+    dasp_long(unsigned rows, const unsigned *__restrict__ order,
               const unsigned *__restrict__ first_chunks, const value_t *__restrict__ partials,
               value_t *y, value_t alpha, value_t beta) {
     const unsigned lane = threadIdx.x % WARP;
@@ -188,5 +190,5 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     for (unsigned k = first_chunks[row] + lane; k < first_chunks[row + 1]; k += WARP)
         sum += partials[k];
     sum = vector_sum<WARP>(ALL_LANES, sum);
-    if (lane == 0) store(y, long_rows[row], alpha, sum, beta);
+    if (lane == 0) store(y, order[row], alpha, sum, beta);
 }

@@ -120,16 +120,18 @@ pub const FAULTS: &[Fault] = &[
     fault("dasp:groups=1", "double sums[STREAMS][2] = {};")
         .to("if (!owns) return; double sums[STREAMS][2] = {};")
         .by("mma.sync waits for the lanes"),
-    fault("dasp:groups=4", "starts[0].y < starts[STREAMS].y").to("starts[0].y < starts[1].y"),
-    fault("dasp:groups=4", "starts[lane / ROWS].y + (piece").to("starts[0].y + (piece"),
-    fault("dasp", ".y + (piece >> 16)").to(".y"),
+    fault("dasp:groups=4", "rest[0] < rest[STREAMS]").to("rest[0] < rest[1]"),
+    fault("dasp:groups=4", "rest[lane / ROWS] + (piece").to("rest[0] + (piece"),
+    fault("dasp", "rest[lane / ROWS] + (piece >> 16)").to("rest[lane / ROWS]"),
     fault("dasp", "wide + unit * GROUPS").to("unit * GROUPS"),
-    fault("dasp", "unit < pairs_of_3 ? 1 : 2").to("1"),
+    fault("dasp", "unit < classes.uneven() ? 1 : 2, lane").to("1, lane"),
     fault("dasp", "if (row != NO_ENTRY) store").to("store").by("writes 8 bytes at"),
     fault("dasp", "first_pair + 2ull * pairs").to("first_pair + pairs"),
     fault("dasp", "place < singles ? values[entry]").to("true ? values[entry]").by("reads "),
     fault("dasp", "if (place >= short_rows) return;").by("reads "),
-    fault("dasp", "if (row >= rows) return;").by("dasp_long: block (0,0,0) thread"),
+    fault("dasp", "(partials);\n    if (row >= rows) return;")
+        .to("(partials);")
+        .by("dasp_long: block (0,0,0) thread"),
     fault("dasp", "k < first_chunks[row + 1]").to("k + 1 < first_chunks[row + 1]"),
     fault("dasp", "partials = after_earlier_kernels(partials);")
         .by("dasp_long: block (0,0,0) thread"),

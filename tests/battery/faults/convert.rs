@@ -1,4 +1,4 @@
-//! Faults in the kernels of `convert.cu`, which convert CSR to other formats.
+//! Faults in the kernels that convert CSR to other formats.
 
 use super::{Fault, fault};
 
@@ -28,4 +28,17 @@ pub const FAULTS: &[Fault] = &[
     fault("dia", "transpose ? row - column : column - row").to("column - row"),
     fault("dia", "(transpose ? column : row)] = csr").to("row] = csr"),
     fault("dia", "offsets[middle] < offset").to("offsets[middle] <= offset"),
+    fault("dasp", "counts[key] = 0;\n    __syncthreads();").to("counts[key] = 0;"),
+    fault("dasp", "keys[threadIdx.x] = key;\n    __syncthreads();").to("keys[threadIdx.x] = key;"),
+    fault("dasp", "other < threadIdx.x").to("other <= threadIdx.x"),
+    fault("dasp", "rest << 16 | irregular").to("irregular"),
+    fault("dasp", "if (k == long_rows) chunks[k] = 0;").by("scan: block"),
+    fault("dasp", "blocks[row] + CHUNK").to("CHUNK"),
+    fault("dasp", "(unit - uneven()) * PAIRS + slot").to("unit - uneven() + slot"),
+    fault("dasp", "second ? first_three : first_two + twos")
+        .to("second ? first_two + twos : first_three"),
+    fault("dasp", "second ? column - split : column").to("column"),
+    fault("dasp", "(place - units * 2 * PLACES)").to("place"),
+    fault("dasp", "before * WIDTH + inside % WIDTH").to("inside % WIDTH"),
+    fault("dasp", "rest[k / ROWS] + (piece >> 16)").to("rest[k / ROWS]"),
 ];

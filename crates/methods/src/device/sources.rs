@@ -15,7 +15,9 @@ use super::facts::Facts;
 const HEADERS: &[(&str, &str)] = &[
     ("common.cuh", include_str!("../../../../cuda/common.cuh")),
     ("hola.cuh", include_str!("../../../../cuda/hola.cuh")),
+    ("convert.cuh", include_str!("../../../../cuda/convert.cuh")),
     ("coordinates.cuh", include_str!("../../../../cuda/coordinates.cuh")),
+    ("dasp.cuh", include_str!("../../../../cuda/dasp.cuh")),
     ("merge.cuh", include_str!("../../../../cuda/merge.cuh")),
     ("once.cuh", include_str!("../../../../cuda/once.cuh")),
     ("long_rows.cuh", include_str!("../../../../cuda/long_rows.cuh")),

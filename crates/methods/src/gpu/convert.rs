@@ -5,7 +5,8 @@ use super::prelude::*;
 use crate::formats::fill;
 use crate::formats::strips::sorted;
 
-const THREADS: usize = 256;
+/// Threads per block.
+pub const THREADS: usize = 256;
 /// The counts that a block of the kernel `scan` adds up.
 const SPAN: usize = 4 * THREADS;
 /// The largest grid of a kernel whose threads count several rows: about as many blocks as are resident.
@@ -43,6 +44,16 @@ pub struct DeviceDiagonals<T> {
     pub values: Buffer<T>,
 }
 
+/// Enqueues a kernel of a conversion with at least `threads` threads.
+pub fn launch(
+    module: &Module,
+    kernel: &'static str,
+    threads: usize,
+    arguments: &[&dyn Argument],
+) -> Result<(), Failed> {
+    module.kernel(kernel)?.launch(threads.div_ceil(THREADS), THREADS, 0, arguments)
+}
+
 impl<T: Value> DeviceStrips<T> {
     pub fn note(&self, nnz: usize) -> String {
         format!("{:.2} nonzeros per place", nnz as f64 / self.values.len().max(1) as f64)
@@ -60,7 +71,7 @@ impl<'c, 'a, T: Value> Converter<'c, 'a, T> {
         threads: usize,
         arguments: &[&dyn Argument],
     ) -> Result<(), Failed> {
-        self.module.kernel(kernel)?.launch(threads.div_ceil(THREADS), THREADS, 0, arguments)
+        launch(&self.module, kernel, threads, arguments)
     }
 
     /// Returns the rows of `count` nonzeros, starting at `first` with stride `stride`.
@@ -103,7 +114,7 @@ impl<'c, 'a, T: Value> Converter<'c, 'a, T> {
         Ok(count.to_vec()?[0] as usize)
     }
 
-    /// Replaces each count by the sum of those before it. Returns the sum of all.
+    /// Replaces each count, of which there is one at least, by the sum of those before it. Returns the sum of all.
     pub fn scan(&self, counts: &Buffer<u32>) -> Result<usize, Failed> {
         let (count, spans) = (counts.len() as u32, counts.len().div_ceil(SPAN));
         let totals = self.csr.gpu.allocate(spans)?;

@@ -16,7 +16,8 @@
 //! Padding has the value 0 and the column index 0xffffffff, for which x counts as 0. y is written in the original order
 //! of rows, through a permutation. Memory: the padded matrix; 4 bytes per row for the permutation, 4 per medium row for
 //! the place of its irregular entries, 8 per group; 4 bytes and a value per chunk, and 8 bytes per long row. Setup
-//! copies CSR to the host and converts it there.
+//! converts on the device: it sorts the rows by length with a counting sort, which takes 4 more bytes per row, counts
+//! the blocks and irregular entries of each group, and fills the places with a thread for each.
 //!
 //! Departures from the source: y is in the original order, and rows without entries are part of the product; rows of 4
 //! entries, and those of 3 without a partner, are medium rows; a warp owns up to 256 entries of a long row instead of
@@ -24,11 +25,9 @@
 //! warps to each multiprocessor, instead of by a number of rows. In f32, values and x are converted to f64 when they
 //! are loaded, so that products and sums are as exact as in f64.
 
-mod format;
-
+use super::convert_dasp::{self, Classes, Conversion, GROUP_ROWS, Layout};
 use super::prelude::*;
 use super::require;
-use format::{Classes, Format, GROUP_ROWS};
 
 pub const METHOD: Method = Method {
     name: "gpu-dasp",
@@ -41,7 +40,7 @@ pub const METHOD: Method = Method {
     }],
     operations: Operations::Plain,
     setup: Setup::Conversion,
-    memory: format::memory,
+    memory: convert_dasp::memory,
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
@@ -52,43 +51,36 @@ const WARP: usize = 32;
 fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     let gpu = &csr.gpu;
     require(gpu, (8, 0), "tensor cores for f64")?;
-    let host = csr.download()?;
-    let classes = Classes::of(&host);
+    let conversion = Conversion::new(csr)?;
+    let layout = conversion.layout()?;
+    let (regular, irregular) = (conversion.regular(&layout)?, conversion.irregular(&layout)?);
+    let Classes { long, medium, singles, empty, .. } = layout.classes;
+    let narrow = medium.saturating_sub(layout.wide * GROUP_ROWS);
     let warps = 32 * gpu.facts().multiprocessors as usize;
-    let given = request.number("groups");
-    let format = Format::of(&host, &classes, |rows| given.unwrap_or_else(|| groups(rows, warps)));
-    let constants = [("BLOCK", BLOCK), ("GROUPS", format.groups)];
-    let module = csr.compile(program!("cuda/dasp.cu"), &constants)?;
+    let groups = request.number("groups").unwrap_or_else(|| groups(narrow, warps));
+    let module = csr.compile(program!("cuda/dasp.cu"), &[("BLOCK", BLOCK), ("GROUPS", groups)])?;
     let (multiply, add_chunks) = (module.kernel("dasp")?, module.kernel("dasp_long")?);
 
-    let chunks = format.chunk_starts.len() - 1;
-    let [threes, twos] = classes.pair_units();
-    let short_rows = classes.singles.len() + classes.empty.len();
-    let units = chunks + format.wide + format.bundles + threes + twos + short_rows.div_ceil(WARP);
-    let sizes = [chunks, format.wide, classes.medium.len(), threes, twos, format.first_pair];
-    let sizes = sizes.map(|size| size as u32);
-    let (singles, short_rows) = (classes.singles.len() as u32, short_rows as u32);
-    let chunk_starts = gpu.upload(&format.chunk_starts)?;
-    let starts = gpu.upload(&format.starts)?;
-    let pieces = gpu.upload(&format.pieces)?;
-    let order = gpu.upload(&format.order)?;
-    let (columns, values) = (gpu.upload(&format.columns)?, gpu.upload(&format.values)?);
-    let rest_columns = gpu.upload(&format.rest_columns)?;
-    let rest_values = gpu.upload(&format.rest_values)?;
-    let (long, long_rows) = (classes.long.len(), gpu.upload(&classes.long)?);
-    let first_chunks = gpu.upload(&format.first_chunks)?;
+    let chunks = layout.chunk_starts.len() - 1;
+    let bundles = narrow.div_ceil(groups * GROUP_ROWS);
+    let (pairs, short_rows) = (layout.classes.pair_units(), singles + empty);
+    let units = chunks + layout.wide + bundles + pairs + short_rows.div_ceil(WARP);
+    let sizes = [chunks, layout.wide, layout.first_pair].map(|size| size as u32);
+    let short = [singles, short_rows].map(|size| size as u32);
     let partials = gpu.allocate::<T>(chunks)?;
-    let note = format.note(&classes);
+    let note = layout.note();
 
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
-        let rows: [&dyn Argument; 6] =
-            [&singles, &short_rows, &chunk_starts, &starts, &pieces, &order];
-        let entries: [&dyn Argument; 4] = [&columns, &values, &rest_columns, &rest_values];
+        let Layout { order, blocks, first_chunks, chunk_starts, rest, pieces, .. } = &layout;
+        let sizes: [&dyn Argument; 3] = [&sizes, &layout.classes.sizes(), &short];
+        let rows: [&dyn Argument; 5] = [chunk_starts, blocks, rest, pieces, order];
+        let entries: [&dyn Argument; 4] =
+            [&regular.columns, &regular.values, &irregular.columns, &irregular.values];
         let arguments: [&dyn Argument; 8] =
             [&sizes, &rows, &entries, x, y, &partials, &alpha, &beta];
         multiply.launch(units.div_ceil(BLOCK / WARP), BLOCK, 0, &arguments)?;
         let arguments: [&dyn Argument; 7] =
-            [&(long as u32), &long_rows, &first_chunks, &partials, y, &alpha, &beta];
+            [&(long as u32), order, first_chunks, &partials, y, &alpha, &beta];
         add_chunks.launch_after(&multiply, long.div_ceil(BLOCK / WARP), BLOCK, 0, &arguments)
     })
     .with_note(note))
