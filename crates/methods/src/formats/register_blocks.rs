@@ -164,13 +164,33 @@ pub fn shape(word: &str) -> Shape {
 pub fn fewest_bytes<T: Scalar>(csr: &Csr<T>, words: &[&str]) -> Shape {
     let estimate = FillEstimate::of(csr, 0..csr.rows());
     let bytes = |shape: &Shape| {
-        let places = estimate.of_shape(*shape) * csr.nnz() as f64;
-        let per_place = size_of::<T>() as f64 + size_of::<u32>() as f64 / shape.area() as f64;
-        places * per_place + (size_of::<u32>() * csr.rows().div_ceil(shape.rows)) as f64
+        bytes(csr, *shape, estimate.of_shape(*shape) * csr.nnz() as f64 / shape.area() as f64)
     };
-    let shapes = words.iter().map(|word| shape(word));
-    let fit = shapes.filter(|shape| shape.cols <= csr.cols().max(1));
+    let fit = fitting(csr, words).into_iter();
     fit.min_by(|a, b| bytes(a).total_cmp(&bytes(b))).unwrap_or_else(|| shape(words[0]))
+}
+
+/// Returns the shapes among `words` that are not wider than the matrix.
+pub fn fitting<T: Scalar>(csr: &Csr<T>, words: &[&str]) -> Vec<Shape> {
+    let shapes = words.iter().map(|word| shape(word));
+    shapes.filter(|shape| shape.cols <= csr.cols().max(1)).collect()
+}
+
+/// Returns the bytes of a number of blocks, which may be an estimate.
+pub fn bytes<T: Scalar>(csr: &Csr<T>, shape: Shape, blocks: f64) -> f64 {
+    let per_block = shape.area() * size_of::<T>() + size_of::<u32>();
+    blocks * per_block as f64 + (size_of::<u32>() * csr.rows().div_ceil(shape.rows)) as f64
+}
+
+/// Refuses a shape that is wider than the matrix.
+pub fn check_width<T: Scalar>(csr: &Csr<T>, shape: Shape) -> Result<(), Unavailable> {
+    if shape.cols <= csr.cols() || csr.nnz() == 0 {
+        return Ok(());
+    }
+    Err(Unavailable(format!(
+        "blocks of {shape} are wider than the matrix, which has {} columns",
+        csr.cols()
+    )))
 }
 
 /// Converts each range of rows to blocks of its shape. Shapes wider than the matrix, and too much padding, are refused.
@@ -178,13 +198,7 @@ pub fn pieces<T: Scalar>(
     csr: &Csr<T>,
     shapes: Vec<(Range<usize>, Shape)>,
 ) -> Result<Vec<RegisterBlocks<T>>, Unavailable> {
-    let too_wide = |(_, shape): &&(_, Shape)| shape.cols > csr.cols() && csr.nnz() > 0;
-    if let Some((_, shape)) = shapes.iter().find(too_wide) {
-        return Err(Unavailable(format!(
-            "blocks of {shape} are wider than the matrix, which has {} columns",
-            csr.cols()
-        )));
-    }
+    shapes.iter().try_for_each(|(_, shape)| check_width(csr, *shape))?;
     let mut places = 0;
     let mut offsets = Vec::with_capacity(shapes.len());
     for (rows, shape) in &shapes {

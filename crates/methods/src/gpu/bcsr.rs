@@ -4,14 +4,20 @@
 //! Blocks are stored column by column. A group of 8 to 32 neighbouring threads owns a row of blocks; the size of the
 //! group follows the mean number of values in a row of blocks. The threads load neighbouring values, each thread always
 //! in the same row of the blocks, and add their sums by shuffles. A block that would exceed the last column is moved
-//! left until it ends at that column. The default block size is the listed one with the fewest estimated bytes.
+//! left until it ends at that column. The default block size is the listed one with the fewest bytes; of large
+//! matrices the numbers of blocks are estimated from an eighth of the nonzeros.
 //!
-//! Memory: the blocks with one column index each, and one offset per row of blocks. Departures from the source: a
-//! stored zero counts as padding, and its x (which may be NaN or infinite) is ignored; a matrix that is narrower than a
-//! block is refused.
+//! Setup converts on the device: a thread per nonzero finds out by binary searches in the rows above whether it is the
+//! first one of its block, sums give the blocks their places, and a thread per row of a block fills it.
+//!
+//! Memory: the blocks with one column index each, and one offset per row of blocks; before the values are allocated, 4
+//! bytes per nonzero. Departures from the source: a stored zero counts as padding, and its x (which may be NaN or
+//! infinite) is ignored; a matrix that is narrower than a block is refused.
 
+use super::convert_blocks::{Blocks, Conversion};
 use super::prelude::*;
-use crate::formats::register_blocks::{self, RegisterBlocks, fewest_bytes, pieces, shape};
+use crate::formats::fill;
+use crate::formats::register_blocks::{Shape, bytes, check_width, fitting, shape};
 
 pub const METHOD: Method = Method {
     name: "gpu-bcsr",
@@ -31,7 +37,7 @@ pub const METHOD: Method = Method {
     ],
     operations: Operations::Plain,
     setup: Setup::Conversion,
-    memory: register_blocks::memory,
+    memory: |extent| fill::most_places(extent) * extent.value + extent.indices() + 4 * extent.rows,
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
@@ -40,27 +46,35 @@ const BLOCKS: &[&str] = &["2x2", "3x3", "4x4", "8x8"];
 const THREADS: usize = 256;
 
 fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
-    let gpu = &csr.gpu;
-    let RegisterBlocks { shape, block_offsets, columns, values, .. } =
-        blocks(&csr.download()?, request)?;
-    let block_rows = block_offsets.len() - 1;
+    let conversion = Conversion::new(csr)?;
+    let shape = match request.word("block") {
+        Some(word) => shape(word),
+        None => fewest_bytes(csr, &conversion)?,
+    };
+    check_width(&csr.host, shape)?;
+    let blocks = conversion.blocks(shape.rows)?;
+    fill::check((blocks.columns.len() * shape.area()) as u64, csr.host.nnz())?;
+    let values = conversion.values(&blocks)?;
+    let block_rows = blocks.offsets.len() - 1;
     let lanes = request.number("lanes").unwrap_or_else(|| lanes(values.len(), block_rows));
     let constants = [("SIZE", shape.rows), ("LANES", lanes)];
-    let kernel = gpu.compile::<T>(program!("cuda/bcsr.cu"), &constants)?.kernel("bcsr")?;
-    let offsets = gpu.upload(&block_offsets)?;
-    let (columns, values) = (gpu.upload(&columns)?, gpu.upload(&values)?);
+    let kernel = csr.gpu.compile::<T>(program!("cuda/bcsr.cu"), &constants)?.kernel("bcsr")?;
     let product = Prepared::on_gpu(csr, move |alpha, x, beta, y| {
         let grid = block_rows.div_ceil(THREADS / lanes);
-        let matrix: [&dyn Argument; 4] = [&csr.rows(), &offsets, &columns, &values];
+        let Blocks { offsets, columns, .. } = &blocks;
+        let matrix: [&dyn Argument; 4] = [&csr.rows(), offsets, columns, &values];
         kernel.launch(grid, THREADS, 0, &[&matrix, x, y, &alpha, &beta])
     });
     Ok(product.with_note(format!("blocks of {shape}, {lanes} threads per row of blocks")))
 }
 
-fn blocks<T: Scalar>(csr: &Csr<T>, request: &Request) -> Result<RegisterBlocks<T>, Unavailable> {
-    let shape = request.word("block").map_or_else(|| fewest_bytes(csr, BLOCKS), shape);
-    let mut pieces = pieces(csr, vec![(0..csr.rows(), shape)])?;
-    Ok(pieces.remove(0))
+/// Returns the listed shape with the fewest bytes.
+fn fewest_bytes<T: Value>(csr: &DeviceCsr<T>, conversion: &Conversion<T>) -> Result<Shape, Failed> {
+    let shapes = fitting(&csr.host, BLOCKS);
+    let bytes = |shape: &Shape| Ok(bytes(&csr.host, *shape, conversion.estimate(shape.rows)?));
+    let estimates = shapes.iter().map(bytes).collect::<Result<Vec<_>, Failed>>()?;
+    let best = shapes.iter().zip(estimates).min_by(|(_, a), (_, b)| a.total_cmp(b));
+    Ok(best.map_or_else(|| shape(BLOCKS[0]), |(shape, _)| *shape))
 }
 
 /// The number of values per thread, on average, from which the threads of a row of blocks are chosen. With fewer, the

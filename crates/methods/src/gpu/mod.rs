@@ -5,6 +5,7 @@ pub mod auto;
 pub mod bccoo;
 pub mod bcsr;
 pub(crate) mod convert;
+mod convert_blocks;
 mod convert_dasp;
 pub mod coo;
 pub mod csc;

@@ -1,0 +1,77 @@
+//! The conversion to aligned square blocks on the device.
+
+use super::convert::{Converter, launch};
+use super::ell::WARP;
+use super::prelude::*;
+
+/// The number of blocks is estimated from one in as many nonzeros as the matrix has times this number …
+const FEW: usize = 1 << 17;
+/// … but from one in this many at least.
+const MOST: usize = 8;
+
+/// The square blocks that contain an entry.
+pub struct Blocks {
+    pub size: usize,
+    /// The number of blocks before each row of blocks, and at the end that of all.
+    pub offsets: Buffer<u32>,
+    /// The first column of each block.
+    pub columns: Buffer<u32>,
+}
+
+/// A matrix and the kernels that convert it to blocks.
+pub struct Conversion<'c, 'a, T: Clone> {
+    csr: &'c DeviceCsr<'a, T>,
+    module: Module,
+}
+
+impl<'c, 'a, T: Value> Conversion<'c, 'a, T> {
+    pub fn new(csr: &'c DeviceCsr<'a, T>) -> Result<Self, Unprepared> {
+        let module = csr.gpu.compile::<T>(program!("cuda/convert_blocks.cu"), &[])?;
+        Ok(Self { csr, module })
+    }
+
+    /// Estimates the number of blocks of a size from a share of the nonzeros, all of them for small matrices.
+    pub fn estimate(&self, size: usize) -> Result<f64, Failed> {
+        let nnz = self.csr.host.nnz();
+        let share = nnz.div_ceil(FEW).clamp(1, MOST);
+        let count = self.csr.gpu.zeros::<u32>(1)?;
+        let numbers = [nnz, self.csr.host.rows(), size, share].map(|number| number as u32);
+        let DeviceCsr { row_offsets, column_indices, .. } = self.csr;
+        let threads = nnz.div_ceil(share * WARP) * WARP;
+        let arguments: [&dyn Argument; 4] = [&numbers, row_offsets, column_indices, &count];
+        launch(&self.module, "count_blocks", threads, &arguments)?;
+        Ok((count.to_vec()?[0] as usize * share) as f64)
+    }
+
+    /// Returns the blocks of a size, at most the columns of the matrix.
+    pub fn blocks(&self, size: usize) -> Result<Blocks, Unprepared> {
+        let DeviceCsr { gpu, host, row_offsets, column_indices, .. } = self.csr;
+        let (rows, nnz) = (host.rows(), host.nnz());
+        let before = gpu.allocate(nnz + 1)?;
+        let numbers = [nnz, rows, size].map(|number| number as u32);
+        let arguments: [&dyn Argument; 4] = [&numbers, row_offsets, column_indices, &before];
+        launch(&self.module, "mark_blocks", nnz + 1, &arguments)?;
+        let count = Converter::new(self.csr)?.scan(&before)?;
+
+        let offsets = gpu.allocate(rows.div_ceil(size) + 1)?;
+        let numbers = [offsets.len(), rows, size].map(|number| number as u32);
+        let arguments: [&dyn Argument; 4] = [&numbers, row_offsets, &before, &offsets];
+        launch(&self.module, "block_offsets", offsets.len(), &arguments)?;
+        let columns = gpu.allocate(count)?;
+        let numbers = [nnz, rows, host.cols(), size].map(|number| number as u32);
+        let arguments: [&dyn Argument; 5] =
+            [&numbers, row_offsets, column_indices, &before, &columns];
+        launch(&self.module, "block_columns", nnz, &arguments)?;
+        Ok(Blocks { size, offsets, columns })
+    }
+
+    /// Returns the values of the blocks, each stored column by column.
+    pub fn values(&self, blocks: &Blocks) -> Result<Buffer<T>, Failed> {
+        let Blocks { size, offsets, columns } = blocks;
+        let values = self.csr.gpu.allocate(columns.len() * size * size)?;
+        let numbers = [columns.len(), self.csr.host.rows(), *size].map(|number| number as u32);
+        let arguments: [&dyn Argument; 5] = [&numbers, offsets, columns, self.csr, &values];
+        launch(&self.module, "fill_blocks", columns.len() * size, &arguments)?;
+        Ok(values)
+    }
+}
