@@ -310,6 +310,20 @@ fn csr_k_reports_its_sizes_and_its_order() {
     assert_eq!(note(&wide, "gpu-csrk-2").as_deref(), Some(expected));
 }
 
+/// 134400 nonzeros in blocks of 4 x 4, 8 in a row of blocks. The number of blocks is estimated from half of the nonzeros.
+#[test]
+fn bcsr_estimates_the_blocks_of_a_large_matrix() {
+    let gpu = Gpu::new(Model::tiny(8));
+    let cell = |row: usize, k: usize| (row, (k / 4 * 24 + row / 4 * 4) % 192 + k % 4, 1.0);
+    let cells = (0..4200).flat_map(|row| (0..32).map(move |k| cell(row, k)));
+    let csr = Csr::<f64>::from_triplets(4200, 192, &cells.collect::<Vec<_>>());
+    let choice = Choice::from(spmv_methods::named("gpu-bcsr").unwrap());
+    let report = on_gpu(&SystemClock::default(), &settings(), &gpu, &csr, &[choice]).unwrap();
+    let Outcome::Ok(measurement) = &report.outcomes[0] else { panic!("{:?}", report.outcomes) };
+    let expected = "blocks of 4x4, 16 threads per row of blocks";
+    assert_eq!(measurement.note.as_deref(), Some(expected));
+}
+
 #[test]
 fn transposed_products_are_verified() {
     let gpu = Gpu::new(Model::tiny(7));
