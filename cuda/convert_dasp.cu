@@ -113,12 +113,10 @@ struct Entry {
     unsigned row, number;
 };
 
-// Returns the entry in a place of the blocks of long and medium rows.
-__device__ __forceinline__ Entry in_block(unsigned place, const Classes &classes,
+// Returns the entry in a place of the blocks of a long row or of a group, `owner`.
+__device__ __forceinline__ Entry in_block(unsigned place, unsigned owner, const Classes &classes,
                                           const unsigned *blocks) {
-    const unsigned block = place / PLACES, inside = place % PLACES;
-    const unsigned owner = row_of(block, blocks, classes.long_rows + classes.groups());
-    const unsigned before = block - blocks[owner];
+    const unsigned before = place / PLACES - blocks[owner], inside = place % PLACES;
     if (owner < classes.long_rows) return {owner, before * PLACES + inside};
     const unsigned row = (owner - classes.long_rows) * ROWS + inside / WIDTH;
     return {row < classes.medium ? classes.long_rows + row : NO_ENTRY,
@@ -144,11 +142,13 @@ extern "C" __global__ void __launch_bounds__(THREADS)
                 const unsigned *__restrict__ csr_columns, const value_t *__restrict__ csr_values,
                 unsigned *columns, value_t *values) {
     const Classes classes = {long_rows, medium, threes, twos};
-    const unsigned place = thread();
+    const unsigned place = thread(), before = first_pair * PLACES;
+    __shared__ unsigned ends[2];
+    const unsigned owner =
+        row_of_ascending(place / PLACES, blocks, long_rows + classes.groups(), ends);
     if (place >= places) return;
-    const unsigned before = first_pair * PLACES;
-    const Entry entry =
-        place < before ? in_block(place, classes, blocks) : in_pair(place - before, classes);
+    const Entry entry = place < before ? in_block(place, owner, classes, blocks)
+                                       : in_pair(place - before, classes);
     unsigned from = 0, end = 0;
     if (entry.row != NO_ENTRY) {
         const unsigned row = order[entry.row];

@@ -41,15 +41,20 @@ pub const FAULTS: &[Fault] = &[
     fault("dasp", "(place - units * 2 * PLACES)").to("place"),
     fault("dasp", "before * WIDTH + inside % WIDTH").to("inside % WIDTH"),
     fault("dasp", "rest[k / ROWS] + (piece >> 16)").to("rest[k / ROWS]"),
+    fault("bcsr", "row_of(nonzero, row_offsets, rows);\n    __syncthreads();")
+        .to("row_of(nonzero, row_offsets, rows);"),
+    fault("bcsr", "% (THREADS - 1) == 0)")
+        .to("% (THREADS / 2 - 1) == 0)")
+        .by("count_blocks: block"),
     fault("bcsr", "columns[k - 1] >= column").to("columns[k - 1] > column"),
     fault("bcsr:block=3x3", "k > row_offsets[row] && ").by("mark_blocks: block"),
     fault("bcsr:block=3x3", "above < row; ++above").to("above + 1 < row; ++above"),
-    fault("bcsr:block=3x3", "columns[found] < column + size").to("columns[found] <= column + size"),
-    fault("bcsr:block=3x3", "min(k * size, rows)").to("k * size").by("block_offsets: block"),
-    fault("bcsr:block=3x3", "row < min(first + size, rows)")
-        .to("row < first + size")
+    fault("bcsr:block=3x3", "columns[found] < column + SIZE").to("columns[found] <= column + SIZE"),
+    fault("bcsr:block=3x3", "min(k * SIZE, rows)").to("k * SIZE").by("block_offsets: block"),
+    fault("bcsr:block=3x3", "row < min(first + SIZE, rows)")
+        .to("row < first + SIZE")
         .by("block_columns: block"),
-    fault("bcsr:block=3x3", "to[place] = min(column, cols - size)").to("to[place] = column"),
-    fault("bcsr:block=3x3", "(first + size - 1) / size * size").to("first"),
+    fault("bcsr:block=3x3", "to[place] = min(column, cols - SIZE)").to("to[place] = column"),
+    fault("bcsr:block=3x3", "(first + SIZE - 1) / SIZE * SIZE").to("first"),
     fault("bcsr:block=3x3", "row < rows ? row_offsets[row + 1] : 0").to("row_offsets[row + 1]"),
 ];

@@ -46,13 +46,13 @@ const BLOCKS: &[&str] = &["2x2", "3x3", "4x4", "8x8"];
 const THREADS: usize = 256;
 
 fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
-    let conversion = Conversion::new(csr)?;
     let shape = match request.word("block") {
         Some(word) => shape(word),
-        None => fewest_bytes(csr, &conversion)?,
+        None => fewest_bytes(csr)?,
     };
     check_width(&csr.host, shape)?;
-    let blocks = conversion.blocks(shape.rows)?;
+    let conversion = Conversion::new(csr, shape.rows)?;
+    let blocks = conversion.blocks()?;
     fill::check((blocks.columns.len() * shape.area()) as u64, csr.host.nnz())?;
     let values = conversion.values(&blocks)?;
     let block_rows = blocks.offsets.len() - 1;
@@ -61,7 +61,7 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
     let kernel = csr.gpu.compile::<T>(program!("cuda/bcsr.cu"), &constants)?.kernel("bcsr")?;
     let product = Prepared::on_gpu(csr, move |alpha, x, beta, y| {
         let grid = block_rows.div_ceil(THREADS / lanes);
-        let Blocks { offsets, columns, .. } = &blocks;
+        let Blocks { offsets, columns } = &blocks;
         let matrix: [&dyn Argument; 4] = [&csr.rows(), offsets, columns, &values];
         kernel.launch(grid, THREADS, 0, &[&matrix, x, y, &alpha, &beta])
     });
@@ -69,10 +69,13 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
 }
 
 /// Returns the listed shape with the fewest bytes.
-fn fewest_bytes<T: Value>(csr: &DeviceCsr<T>, conversion: &Conversion<T>) -> Result<Shape, Failed> {
+fn fewest_bytes<T: Value>(csr: &DeviceCsr<T>) -> Result<Shape, Unprepared> {
     let shapes = fitting(&csr.host, BLOCKS);
-    let bytes = |shape: &Shape| Ok(bytes(&csr.host, *shape, conversion.estimate(shape.rows)?));
-    let estimates = shapes.iter().map(bytes).collect::<Result<Vec<_>, Failed>>()?;
+    let bytes = |shape: &Shape| {
+        let blocks = Conversion::new(csr, shape.rows)?.estimate()?;
+        Ok(bytes(&csr.host, *shape, blocks))
+    };
+    let estimates = shapes.iter().map(bytes).collect::<Result<Vec<_>, Unprepared>>()?;
     let best = shapes.iter().zip(estimates).min_by(|(_, a), (_, b)| a.total_cmp(b));
     Ok(best.map_or_else(|| shape(BLOCKS[0]), |(shape, _)| *shape))
 }

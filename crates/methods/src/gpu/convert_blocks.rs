@@ -11,31 +11,31 @@ const MOST: usize = 8;
 
 /// The square blocks that contain an entry.
 pub struct Blocks {
-    pub size: usize,
     /// The number of blocks before each row of blocks, and at the end that of all.
     pub offsets: Buffer<u32>,
     /// The first column of each block.
     pub columns: Buffer<u32>,
 }
 
-/// A matrix and the kernels that convert it to blocks.
+/// A matrix and the kernels that convert it to blocks of one size, which is at most the number of columns.
 pub struct Conversion<'c, 'a, T: Clone> {
     csr: &'c DeviceCsr<'a, T>,
+    size: usize,
     module: Module,
 }
 
 impl<'c, 'a, T: Value> Conversion<'c, 'a, T> {
-    pub fn new(csr: &'c DeviceCsr<'a, T>) -> Result<Self, Unprepared> {
-        let module = csr.gpu.compile::<T>(program!("cuda/convert_blocks.cu"), &[])?;
-        Ok(Self { csr, module })
+    pub fn new(csr: &'c DeviceCsr<'a, T>, size: usize) -> Result<Self, Unprepared> {
+        let module = csr.gpu.compile::<T>(program!("cuda/convert_blocks.cu"), &[("SIZE", size)])?;
+        Ok(Self { csr, size, module })
     }
 
-    /// Estimates the number of blocks of a size from a share of the nonzeros, all of them for small matrices.
-    pub fn estimate(&self, size: usize) -> Result<f64, Failed> {
+    /// Estimates the number of blocks from a share of the nonzeros, all of them for small matrices.
+    pub fn estimate(&self) -> Result<f64, Failed> {
         let nnz = self.csr.host.nnz();
         let share = nnz.div_ceil(FEW).clamp(1, MOST);
         let count = self.csr.gpu.zeros::<u32>(1)?;
-        let numbers = [nnz, self.csr.host.rows(), size, share].map(|number| number as u32);
+        let numbers = [nnz, self.csr.host.rows(), share].map(|number| number as u32);
         let DeviceCsr { row_offsets, column_indices, .. } = self.csr;
         let threads = nnz.div_ceil(share * WARP) * WARP;
         let arguments: [&dyn Argument; 4] = [&numbers, row_offsets, column_indices, &count];
@@ -43,35 +43,32 @@ impl<'c, 'a, T: Value> Conversion<'c, 'a, T> {
         Ok((count.to_vec()?[0] as usize * share) as f64)
     }
 
-    /// Returns the blocks of a size, at most the columns of the matrix.
-    pub fn blocks(&self, size: usize) -> Result<Blocks, Unprepared> {
+    pub fn blocks(&self) -> Result<Blocks, Unprepared> {
         let DeviceCsr { gpu, host, row_offsets, column_indices, .. } = self.csr;
-        let (rows, nnz) = (host.rows(), host.nnz());
-        let before = gpu.allocate(nnz + 1)?;
-        let numbers = [nnz, rows, size].map(|number| number as u32);
-        let arguments: [&dyn Argument; 4] = [&numbers, row_offsets, column_indices, &before];
-        launch(&self.module, "mark_blocks", nnz + 1, &arguments)?;
+        let (rows, nnz) = (self.csr.rows(), self.csr.nnz());
+        let before = gpu.allocate(host.nnz() + 1)?;
+        let arguments: [&dyn Argument; 5] = [&nnz, &rows, row_offsets, column_indices, &before];
+        launch(&self.module, "mark_blocks", before.len(), &arguments)?;
         let count = Converter::new(self.csr)?.scan(&before)?;
 
-        let offsets = gpu.allocate(rows.div_ceil(size) + 1)?;
-        let numbers = [offsets.len(), rows, size].map(|number| number as u32);
-        let arguments: [&dyn Argument; 4] = [&numbers, row_offsets, &before, &offsets];
-        launch(&self.module, "block_offsets", offsets.len(), &arguments)?;
+        let offsets = gpu.allocate(host.rows().div_ceil(self.size) + 1)?;
         let columns = gpu.allocate(count)?;
-        let numbers = [nnz, rows, host.cols(), size].map(|number| number as u32);
         let arguments: [&dyn Argument; 5] =
-            [&numbers, row_offsets, column_indices, &before, &columns];
-        launch(&self.module, "block_columns", nnz, &arguments)?;
-        Ok(Blocks { size, offsets, columns })
+            [&(offsets.len() as u32), &rows, row_offsets, &before, &offsets];
+        launch(&self.module, "block_offsets", offsets.len(), &arguments)?;
+        let arguments: [&dyn Argument; 7] =
+            [&nnz, &rows, &self.csr.cols(), row_offsets, column_indices, &before, &columns];
+        launch(&self.module, "block_columns", host.nnz(), &arguments)?;
+        Ok(Blocks { offsets, columns })
     }
 
     /// Returns the values of the blocks, each stored column by column.
     pub fn values(&self, blocks: &Blocks) -> Result<Buffer<T>, Failed> {
-        let Blocks { size, offsets, columns } = blocks;
-        let values = self.csr.gpu.allocate(columns.len() * size * size)?;
-        let numbers = [columns.len(), self.csr.host.rows(), *size].map(|number| number as u32);
-        let arguments: [&dyn Argument; 5] = [&numbers, offsets, columns, self.csr, &values];
-        launch(&self.module, "fill_blocks", columns.len() * size, &arguments)?;
+        let Blocks { offsets, columns } = blocks;
+        let values = self.csr.gpu.allocate(columns.len() * self.size * self.size)?;
+        let arguments: [&dyn Argument; 6] =
+            [&(columns.len() as u32), &self.csr.rows(), offsets, columns, self.csr, &values];
+        launch(&self.module, "fill_blocks", columns.len() * self.size, &arguments)?;
         Ok(values)
     }
 }
