@@ -78,6 +78,14 @@ fn on_gpu(
     Problem::of(csr, settings).on_gpu(&bench, gpu, choices)
 }
 
+/// Measures a method and returns its note.
+fn note(choice: Choice, gpu: &Gpu, csr: &Csr<f64>) -> String {
+    let report = on_gpu(&SystemClock::default(), &settings(), gpu, csr, &[choice]);
+    let outcome = report.unwrap().outcomes.remove(0);
+    let Outcome::Ok(measurement) = outcome else { panic!("{outcome:?}") };
+    measurement.note.unwrap()
+}
+
 /// Returns the measurements by name. The methods of cuSPARSE are skipped, because the model has no cuSPARSE here, and
 /// so are formats that would be mostly padding.
 fn measured(gpu: &Gpu, csr: &Csr<f64>, settings: &Settings) -> BTreeMap<String, Measurement> {
@@ -318,10 +326,32 @@ fn bcsr_estimates_the_blocks_of_a_large_matrix() {
     let cells = (0..4200).flat_map(|row| (0..32).map(move |k| cell(row, k)));
     let csr = Csr::<f64>::from_triplets(4200, 192, &cells.collect::<Vec<_>>());
     let choice = Choice::from(spmv_methods::named("gpu-bcsr").unwrap());
-    let report = on_gpu(&SystemClock::default(), &settings(), &gpu, &csr, &[choice]).unwrap();
-    let Outcome::Ok(measurement) = &report.outcomes[0] else { panic!("{:?}", report.outcomes) };
-    let expected = "blocks of 4x4, 16 threads per row of blocks";
-    assert_eq!(measurement.note.as_deref(), Some(expected));
+    assert_eq!(note(choice, &gpu, &csr), "blocks of 4x4, 16 threads per row of blocks");
+}
+
+/// A long row has more than 256 entries, a medium one 4 or more, or 3 without a partner of 1. Regular blocks of 8 medium rows
+/// have at least 24 of 32 entries.
+#[test]
+fn dasp_classifies_rows_by_length() {
+    let gpu = Gpu::new(Model::tiny(8));
+    let classes = |lengths: &[usize]| {
+        let row = |(row, &length): (usize, &usize)| (0..length).map(move |col| (row, col, 1.0));
+        let triplets: Vec<_> = lengths.iter().enumerate().flat_map(row).collect();
+        let csr = Csr::<f64>::from_triplets(lengths.len(), 600, &triplets);
+        note(Choice::from(spmv_methods::named("gpu-dasp").unwrap()), &gpu, &csr)
+    };
+    for (lengths, long, medium, irregular) in [
+        (&[3, 1, 0, 257, 2, 256, 4, 1, 2, 5, 1, 2, 0, 256][..], 1, 4, 521),
+        (&[3, 4, 1, 3], 0, 2, 7),
+        (&[5, 5, 5, 5, 5, 5, 5, 6, 8], 0, 9, 17),
+        (&[7; 8], 0, 8, 0),
+        (&[6; 8], 0, 8, 16),
+        (&[600, 257, 40, 3], 2, 2, 43),
+    ] {
+        let expected =
+            format!("{long} long and {medium} medium rows, {irregular} irregular entries");
+        assert_eq!(classes(lengths), expected, "{lengths:?}");
+    }
 }
 
 #[test]
@@ -341,20 +371,17 @@ fn transposed_products_are_verified() {
 #[test]
 fn hola_reports_how_many_warps_empty_rows_divert() {
     let gpu = Gpu::new(Model::tiny(8));
-    let note = |rows, triplets: &[(usize, usize, f64)]| {
+    let diverted = |rows, triplets: &[(usize, usize, f64)]| {
         let csr = Csr::<f64>::from_triplets(rows, 9, triplets);
         let method = spmv_methods::named("gpu-hola").unwrap();
         let choice = Choice { method, given: vec![("empty-rows", "count")] };
-        let report = on_gpu(&SystemClock::default(), &settings(), &gpu, &csr, &[choice]);
-        let outcome = report.unwrap().outcomes.remove(0);
-        let Outcome::Ok(measurement) = outcome else { panic!("{outcome:?}") };
-        measurement.note.unwrap().split_once(" take").unwrap().0.to_owned()
+        note(choice, &gpu, &csr).split_once(" take").unwrap().0.to_owned()
     };
     let two = |last| [(0, 1, 1.0), (last, 2, 1.0)];
-    assert_eq!(note(2, &two(1)), "0 of 8 warps (0.0 %)");
-    assert_eq!(note(3, &two(2)), "1 of 8 warps (12.5 %)");
-    assert_eq!(note(3000, &two(2999)), "8 of 8 warps (100.0 %)");
-    assert_eq!(note(3000, &[(5, 1, 1.0)]), "0 of 8 warps (0.0 %)");
+    assert_eq!(diverted(2, &two(1)), "0 of 8 warps (0.0 %)");
+    assert_eq!(diverted(3, &two(2)), "1 of 8 warps (12.5 %)");
+    assert_eq!(diverted(3000, &two(2999)), "8 of 8 warps (100.0 %)");
+    assert_eq!(diverted(3000, &[(5, 1, 1.0)]), "0 of 8 warps (0.0 %)");
 }
 
 /// A kernel that writes out of bounds makes the device unusable. The measurement ends there and names the method.
