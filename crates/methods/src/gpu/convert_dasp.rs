@@ -112,31 +112,37 @@ impl<'c, 'a, T: Value> Conversion<'c, 'a, T> {
 
     pub fn layout(&self) -> Result<Layout, Failed> {
         let gpu = &self.csr.gpu;
-        let (classes, order) = (Classes::of(self.csr, &self.converter)?, self.sorted()?);
-        let (long, groups) = (classes.long, classes.medium.div_ceil(GROUP_ROWS) + MOST_GROUPS);
-        let (blocks, first_chunks) = (gpu.allocate(long + groups)?, gpu.allocate(long + 1)?);
-        let (rest, pieces) = (gpu.allocate(groups)?, gpu.allocate(classes.medium)?);
-        let wide = gpu.zeros::<u32>(1)?;
-        let counts: [&dyn Argument; 5] = [&blocks, &first_chunks, &rest, &pieces, &wide];
+        let classes = Classes::of(self.csr, &self.converter)?;
+        let groups = classes.medium.div_ceil(GROUP_ROWS) + MOST_GROUPS;
+        let mut layout = Layout {
+            classes,
+            order: self.sorted()?,
+            blocks: gpu.allocate(classes.long + groups)?,
+            first_chunks: gpu.allocate(classes.long + 1)?,
+            chunk_starts: gpu.allocate(0)?,
+            rest: gpu.allocate(groups)?,
+            pieces: gpu.allocate(classes.medium)?,
+            wide: 0,
+            first_pair: 0,
+            irregular: 0,
+        };
+        layout.wide = self.count_blocks(&layout)?;
+        layout.first_pair = self.converter.scan(&layout.blocks)?;
+        layout.irregular = self.converter.scan(&layout.rest)?;
+        layout.chunk_starts = self.chunk_starts(&layout.blocks, &layout.first_chunks)?;
+        Ok(layout)
+    }
+
+    /// Counts the blocks, chunks and irregular entries of rows and groups. Returns the number of wide groups.
+    fn count_blocks(&self, layout: &Layout) -> Result<usize, Failed> {
+        let Layout { classes, order, blocks, first_chunks, rest, pieces, .. } = layout;
+        let wide = self.csr.gpu.zeros::<u32>(1)?;
+        let counts: [&dyn Argument; 5] = [blocks, first_chunks, rest, pieces, &wide];
         let [long_rows, medium, ..] = classes.sizes();
         let arguments: [&dyn Argument; 5] =
-            [&long_rows, &medium, &self.csr.row_offsets, &order, &counts];
-        launch(&self.module, "count_blocks", long + groups, &arguments)?;
-        let wide = wide.to_vec()?[0] as usize;
-        let (first_pair, irregular) = (self.converter.scan(&blocks)?, self.converter.scan(&rest)?);
-        let chunk_starts = self.chunk_starts(&blocks, &first_chunks)?;
-        Ok(Layout {
-            classes,
-            order,
-            blocks,
-            first_chunks,
-            chunk_starts,
-            rest,
-            pieces,
-            wide,
-            first_pair,
-            irregular,
-        })
+            [&long_rows, &medium, &self.csr.row_offsets, order, &counts];
+        launch(&self.module, "count_blocks", blocks.len(), &arguments)?;
+        Ok(wide.to_vec()?[0] as usize)
     }
 
     /// Returns the rows, sorted by descending length, where all long rows count as equal. The sort is stable.
