@@ -31,7 +31,7 @@ pub struct Classes {
 
 impl Classes {
     fn of<T: Value>(csr: &DeviceCsr<T>, converter: &Converter<T>) -> Result<Self, Failed> {
-        let longer = |length| converter.longer(length);
+        let longer = |length| converter.longer(&csr.row_offsets, length);
         let (long, from_4, from_3) = (longer(LONGEST)?, longer(WIDTH - 1)?, longer(2)?);
         let (from_2, from_1) = (longer(1)?, longer(0)?);
         let (ones, twos, threes) = (from_1 - from_2, from_2 - from_3, from_3 - from_4);
