@@ -119,11 +119,12 @@ __device__ __forceinline__ void medium_rows(unsigned group, unsigned medium, uns
         first[s] = blocks[s];
         end[s] = blocks[s + 1];
     }
+    const bool has_rest = rest[0] < rest[STREAMS];
     double sums[STREAMS][2] = {};
     add_blocks<STREAMS>(sums, first, end, lane, arrays);
     value_t sum = row_sum<STREAMS>(sums, lane);
     if (!owns) return;
-    if (rest[0] < rest[STREAMS]) {
+    if (has_rest) {
         const unsigned piece = arrays.pieces[place], start = rest[lane / ROWS] + (piece >> 16);
         sum += strided_product<1>(start, start + (piece & 0xffff), arrays.rest_columns,
                                   arrays.rest_values, arrays.x);
