@@ -40,10 +40,10 @@ fn matrices() -> [Csr<f64>; 5] {
             (0..515).flat_map(|row| (0..length(row)).map(move |k| entry(row, k))).collect();
         Csr::from_triplets(515, cols, &triplets)
     };
-    let long = (0..100).map(|k| (3000, k, (k % 9) as f64 + 0.5));
+    let long = (0..=100).map(|k| (3000, 200 + k, (k % 9) as f64 + 0.5));
     let diagonals = (0..192).flat_map(|k| [(4000 + k, k, 1.5), (4000 + k, k + 1, 2.5)]);
     let entries: Vec<_> = mostly_empty().into_iter().chain(long).chain(diagonals).collect();
-    let empty = Csr::from_triplets(6000, 300, &entries);
+    let empty = Csr::from_triplets(6000, 301, &entries);
     let tiles = Csr::from_triplets(79, 75, &tiles());
     [of(30001, 30000), of(515, 40), empty, band(), tiles]
 }
