@@ -4,8 +4,8 @@
 #include "dasp.cuh"
 #include "once.cuh"
 
-// The blocks whose entries a warp loads together.
-constexpr unsigned TOGETHER = 4;
+// The blocks whose entries a warp loads together: of a long row or a wide group, and of several groups.
+constexpr unsigned MOST = 8, FEW = 4;
 
 // Adds the product of a block and its part of x. Lane l has the entry l % 4 of row l / 4, and the x of this entry. The
 // instruction computes C <- A B + C with 8 rows and 8 columns; lane l has row l / 4 of C and its columns 2 (l % 4) and
@@ -50,7 +50,7 @@ struct Arrays {
 };
 
 // Adds the blocks of several streams: those from starts[s] on before ends[s]. The first stream is the longest.
-template <unsigned STREAMS>
+template <unsigned STREAMS, unsigned TOGETHER>
 __device__ __forceinline__ void add_blocks(double (&sums)[STREAMS][2],
                                            const unsigned (&starts)[STREAMS],
                                            const unsigned (&ends)[STREAMS], unsigned lane,
@@ -82,7 +82,7 @@ __device__ __forceinline__ void add_blocks(double (&sums)[STREAMS][2],
 __device__ __forceinline__ value_t chunk_sum(unsigned start, unsigned end, unsigned lane,
                                              const Arrays &arrays) {
     double sums[1][2] = {};
-    add_blocks<1>(sums, {start}, {end}, lane, arrays);
+    add_blocks<1, MOST>(sums, {start}, {end}, lane, arrays);
     const double part = lane % WIDTH == lane / ROWS ? diagonal(sums[0], lane) : 0;
     return vector_sum<WARP>(ALL_LANES, part);
 }
@@ -106,7 +106,7 @@ __device__ __forceinline__ value_t paired_sum(unsigned block, unsigned split, un
 }
 
 // Stores the medium rows of several groups, from `group` on, a row per thread.
-template <unsigned STREAMS>
+template <unsigned STREAMS, unsigned TOGETHER>
 __device__ __forceinline__ void medium_rows(unsigned group, unsigned medium, unsigned lane,
                                             const Arrays &arrays) {
     const unsigned place = group * ROWS + lane;
@@ -121,7 +121,7 @@ __device__ __forceinline__ void medium_rows(unsigned group, unsigned medium, uns
     }
     const bool has_rest = rest[0] < rest[STREAMS];
     double sums[STREAMS][2] = {};
-    add_blocks<STREAMS>(sums, first, end, lane, arrays);
+    add_blocks<STREAMS, TOGETHER>(sums, first, end, lane, arrays);
     value_t sum = row_sum<STREAMS>(sums, lane);
     if (!owns) return;
     if (has_rest) {
@@ -157,10 +157,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
         return;
     }
     unit -= chunks;
-    if (unit < wide) return medium_rows<1>(unit, medium, lane, arrays);
+    if (unit < wide) return medium_rows<1, MOST>(unit, medium, lane, arrays);
     unit -= wide;
     const unsigned bundles = (medium - min(medium, wide * ROWS) + GROUPS * ROWS - 1) / (GROUPS * ROWS);
-    if (unit < bundles) return medium_rows<GROUPS>(wide + unit * GROUPS, medium, lane, arrays);
+    if (unit < bundles) return medium_rows<GROUPS, FEW>(wide + unit * GROUPS, medium, lane, arrays);
     unit -= bundles;
     const unsigned pairs = classes.uneven() + classes.even();
     if (unit < pairs) {
