@@ -3,9 +3,6 @@
 #include "common.cuh"
 #include "once.cuh"
 
-// The number of diagonals that a thread loads together, so that it waits once for them.
-constexpr unsigned TOGETHER = 32 / sizeof(value_t);
-
 extern "C" __global__ void __launch_bounds__(BLOCK)
     dia(unsigned rows, unsigned cols, unsigned pitch, unsigned diagonals,
         const unsigned *__restrict__ offsets, const value_t *__restrict__ values,
@@ -21,18 +18,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
         if (threadIdx.x < count) chunk[threadIdx.x] = offsets[first + threadIdx.x];
         __syncthreads();
         if (row >= rows) continue;
-        for (unsigned k = 0; k < count; k += TOGETHER) {
-            value_t entries[TOGETHER], factors[TOGETHER];
-#pragma unroll
-            for (unsigned j = 0; j < TOGETHER; ++j) {
-                const unsigned column = k + j < count ? row + chunk[k + j] : cols;
-                factors[j] = column < cols ? x[column] : value_t(0);
-                entries[j] = column < cols ? load_once(&values[place]) : value_t(0);
-                place += pitch;
-            }
-#pragma unroll
-            for (unsigned j = 0; j < TOGETHER; ++j)
-                sum += filled_product(entries[j], factors[j]);
+#pragma unroll 4
+        for (unsigned k = 0; k < count; ++k) {
+            const unsigned column = row + chunk[k];
+            const value_t factor = column < cols ? x[column] : value_t(0);
+            sum += filled_product(load_once(&values[place]), factor);
+            place += pitch;
         }
     }
     if (row < rows) store(y, row, alpha, sum, beta);

@@ -23,8 +23,8 @@ pub const FAULTS: &[Fault] = &[
     fault("dia", "first + threadIdx.x];\n        __syncthreads();").to("first + threadIdx.x];"),
     fault("dia", "if (threadIdx.x < count) chunk").to("chunk").by("reads 4 bytes at offset"),
     fault("dia", "min(BLOCK, diagonals - first)").to("BLOCK").by("reads 4 bytes at offset"),
-    fault("dia", "column < cols ? x[column]").to("true ? x[column]").by("reads 8 bytes at offset"),
-    fault("dia", "k + j < count ? row + chunk[k + j]").to("row + chunk[k + j]"),
+    fault("dia", "if (row >= rows) continue;").by("reads 8 bytes at offset"),
+    fault("dia", "column < cols").to("true").by("reads 8 bytes at offset"),
     fault("dia", "if (row < rows) store").to("store").by("of a buffer of 2088 bytes"),
     fault("bcsr", "block_row * SIZE < rows").to("true").by("reads 4 bytes at offset"),
     fault("bcsr:block=8x8", "lane < SIZE && row < rows")
