@@ -208,7 +208,7 @@ fn models_of_the_sources_gpus_judge_what_they_can() {
         ),
         (
             "on the second",
-            ",holds,,\"modelled, on v100: error of these methods' times not known, 67 % assumed",
+            ",holds,,\"modelled, on v100: error of these methods' times not known, 69 % assumed",
         ),
         ("merge is fast", ",cannot-be-judged,a model cannot judge times alone"),
     ] {

@@ -161,8 +161,8 @@ fn with_kernels(text: &str) -> String {
     text.replace("ours", "gpu-coo").replace("theirs", "gpu-ell")
 }
 
-/// Modelled times of both methods have a median error of at most 16 % on the V100 and 12 % on the H200; the largest error of
-/// any method on the V100, and of any on all GPUs, is 67 %.
+/// Modelled times of both methods have a median error of at most 14 % on the V100 and 12 % on the H200; the largest error of
+/// any method on the V100, and of any on all GPUs, is 69 %.
 #[test]
 fn ratios_of_modelled_times_are_judged_outside_the_models_error() {
     use ClaimVerdict::*;
@@ -175,18 +175,18 @@ fn ratios_of_modelled_times_are_judged_outside_the_models_error() {
     let faster = "faster = { of = 'ours', than = 'theirs' }";
     let best = "best = { of = 'ours', among = ['theirs'] }";
     for (measured, holds, name, verdict, percent) in [
-        (mean, "> 1", "v100", Holds, 16),
-        (mean, "< 1", "v100", DoesNotHold, 16),
-        (mean, "> 1.1", "v100", CannotBeJudged, 16),
+        (mean, "> 1", "v100", Holds, 14),
+        (mean, "< 1", "v100", DoesNotHold, 14),
+        (mean, "> 1.1", "v100", CannotBeJudged, 14),
         (mean, "> 1.1", "h200", Holds, 12),
-        (mean, "> 1", "titan-x-maxwell", CannotBeJudged, 67),
-        (of_all, "> 0.8", "v100", CannotBeJudged, 67),
-        (slower, "< 1.15", "v100", CannotBeJudged, 16),
-        (slower, "< 1.3", "v100", Holds, 16),
-        (faster, "< 50", "v100", CannotBeJudged, 16),
-        (faster, "< 90", "v100", Holds, 16),
-        (best, "> 50", "v100", CannotBeJudged, 16),
-        (best, "> 20", "v100", Holds, 16),
+        (mean, "> 1", "titan-x-maxwell", CannotBeJudged, 69),
+        (of_all, "> 0.8", "v100", CannotBeJudged, 69),
+        (slower, "< 1.1", "v100", CannotBeJudged, 14),
+        (slower, "< 1.3", "v100", Holds, 14),
+        (faster, "< 50", "v100", CannotBeJudged, 14),
+        (faster, "< 90", "v100", Holds, 14),
+        (best, "> 50", "v100", CannotBeJudged, 14),
+        (best, "> 20", "v100", Holds, 14),
     ] {
         let mut lines = modelled(name);
         for line in lines.iter_mut().filter(|line| line.method() == "absent") {
