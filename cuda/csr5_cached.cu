@@ -1,11 +1,8 @@
 // Which columns are the most frequent, and y <- beta y with a copy of their x before the product of gpu-csr5-cached.
-#include "common.cuh"
+#include "convert.cuh"
 
-constexpr unsigned THREADS = 256;
 // The bit of a column that is a place among the most frequent ones, as in csr5.cu.
 constexpr unsigned CACHED_COLUMN = 1u << 31;
-
-__device__ __forceinline__ unsigned thread() { return blockIdx.x * THREADS + threadIdx.x; }
 
 // Counts the nonzeros of each column. One thread per nonzero.
 extern "C" __global__ void __launch_bounds__(THREADS)

@@ -11,7 +11,7 @@
 //!
 //! Memory: that of CSR5, 8 bytes per column (in the setup), and x of the chosen columns with their indices.
 
-use super::convert::Converter;
+use super::convert::{Converter, THREADS, launch};
 use super::csr5::{self, Csr5};
 use super::prelude::*;
 use super::start_rows::StartRows;
@@ -31,9 +31,8 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
-/// Threads per block of the product, and of the other kernels.
+/// Threads per block of the product.
 const BLOCK: usize = 1024;
-const THREADS: usize = 256;
 
 fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
     let gpu = &csr.gpu;
@@ -72,23 +71,21 @@ impl Frequent {
         let (cols, nnz, converter) = (csr.host.cols(), csr.host.nnz(), Converter::new(csr)?);
         let offsets = csr.gpu.zeros::<u32>(cols + 1)?;
         let count: [&dyn Argument; 3] = [&csr.nnz(), &csr.column_indices, &offsets];
-        module.kernel("count_columns")?.launch(nnz.div_ceil(THREADS), THREADS, 0, &count)?;
+        launch(module, "count_columns", nnz, &count)?;
         converter.scan(&offsets)?;
         let few = converter.width(&offsets, most)?;
         let (places, held) = (csr.gpu.zeros(cols + 1)?, csr.gpu.zeros::<u32>(1)?);
-        let grid = cols.div_ceil(THREADS);
         let mark: [&dyn Argument; 5] = [&csr.cols(), &(few as u32), &offsets, &places, &held];
-        module.kernel("mark_frequent")?.launch(grid, THREADS, 0, &mark)?;
+        launch(module, "mark_frequent", cols, &mark)?;
         let list = csr.gpu.allocate(converter.scan(&places)?)?;
-        module.kernel("list_frequent")?.launch(grid, THREADS, 0, &[&csr.cols(), &places, &list])?;
+        launch(module, "list_frequent", cols, &[&csr.cols(), &places, &list])?;
         let percent = 100.0 * f64::from(held.to_vec()?[0]) / nnz.max(1) as f64;
         Ok(Self { places, list, percent })
     }
 
     /// Replaces the frequent columns by their places in the list.
     fn replace_in(&self, module: &Module, columns: &Buffer<u32>) -> Result<(), Failed> {
-        let (grid, count) = (columns.len().div_ceil(THREADS), columns.len() as u32);
-        let arguments: [&dyn Argument; 3] = [&count, &self.places, columns];
-        module.kernel("replace_frequent")?.launch(grid, THREADS, 0, &arguments)
+        let count = columns.len() as u32;
+        launch(module, "replace_frequent", columns.len(), &[&count, &self.places, columns])
     }
 }
