@@ -12,8 +12,9 @@
 //!   block that does so last adds them in their order.
 //!
 //! A product is one launch. For each thread block a table states its rows and the threads per row. Blocks of long rows come
-//! first. A block of neighbouring rows has the number of the first of them and does not load the order. The other blocks are in the order of their first row, so that rows which are near each other in memory are
-//! processed at about the same time, also if their bins differ.
+//! first. The other blocks are in the order of their first row, so that rows which are near each other in memory are
+//! processed at about the same time, also if their bins differ. The table has the first row of a block of neighbouring rows,
+//! so that it does not load the order.
 //!
 //! Memory: 4 bytes per row, 16 per block, and 4 and a value for each block of a divided row.
 //!
