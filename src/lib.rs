@@ -45,6 +45,7 @@ use crate::campaign::session::Session;
 use crate::campaign::task::Event;
 use crate::cli::run_settings;
 use crate::record::row::MatrixFacts;
+use spmv_matrix::market;
 use spmv_matrix::memory::ReadBounds;
 use spmv_matrix::source::Source;
 use spmv_matrix::stats::pattern_symmetry;
@@ -66,7 +67,7 @@ pub use spmv_matrix::{Csr, source::LoadError};
 /// ```
 pub fn read(source: impl AsRef<OsStr>) -> Result<Csr<f64>, LoadError> {
     let source = Source::parse(source.as_ref())?;
-    Ok(source.open(true, ReadBounds::NONE)?.load(None)?.csr)
+    Ok(source.open(market::Options::default(), ReadBounds::NONE)?.load(None)?.csr)
 }
 
 /// What [`measure`] measures, and how.

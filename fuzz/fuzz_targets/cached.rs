@@ -12,6 +12,7 @@ use spmv_fuzz::{Bench, alone, assert_same_csr, check_csr};
 use spmv_matrix::cache::CacheFolder;
 use spmv_matrix::cached;
 use spmv_matrix::loaded::Loaded;
+use spmv_matrix::market::Options;
 use spmv_matrix::memory::ReadBounds;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -42,8 +43,9 @@ impl Place {
         let bench = Bench::default();
         bench.put("a.mtx", text.as_bytes());
         let cache = CacheFolder::at(bench.path("cache"));
-        let mut loaded = cached::load(&cache, &bench.path("a.mtx"), true, ReadBounds::NONE)
-            .expect("the text is right");
+        let mut loaded =
+            cached::load(&cache, &bench.path("a.mtx"), &Options::default(), ReadBounds::NONE)
+                .expect("the text is right");
         loaded.write_to_cache(ReadBounds::NONE);
         let entry = cached::list(&cache).expect("a folder").remove(0).path;
         let whole = fs::read(&entry).expect("the entry was written");
@@ -53,7 +55,14 @@ impl Place {
     /// Loads the matrix file while the file in the cache has these contents.
     fn load(&self, entry: &[u8]) -> Loaded {
         fs::write(&self.entry, entry).expect("a file is written");
-        let load = || cached::load(&self.cache, &self.bench.path("a.mtx"), true, ReadBounds::NONE);
+        let load = || {
+            cached::load(
+                &self.cache,
+                &self.bench.path("a.mtx"),
+                &Options::default(),
+                ReadBounds::NONE,
+            )
+        };
         let loaded = alone(load).expect("the file is right");
         assert!(cached::list(&self.cache).is_ok_and(|listed| listed.len() == 1));
         check_csr(&loaded.csr);

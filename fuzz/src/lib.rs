@@ -58,7 +58,11 @@ impl Bench {
     pub fn read(&self, name: &str, bytes: &[u8], expand: bool, how: u8) -> Result<Market, String> {
         let path = self.put(name, bytes);
         let pool = if how >= 0xf0 { &PAIR } else { &ALONE };
-        let options = Options { expand, chunk: CHUNKS[usize::from(how) % CHUNKS.len()] };
+        let options = Options {
+            expand,
+            chunk: CHUNKS[usize::from(how) % CHUNKS.len()],
+            ..Options::default()
+        };
         let market = pool.install(|| market::read(&path, &options)).map_err(|error| {
             let shown = error.to_string();
             assert!(!shown.contains("changed while it was being read"), "no defect was found");

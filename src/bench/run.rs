@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::plan::{CacheState, Settings};
+use spmv_matrix::market::{Edges, Options};
 use spmv_matrix::order::Order;
 use spmv_matrix::scalar::Precision;
 use spmv_methods::method::Device;
@@ -29,6 +30,8 @@ pub struct RunSettings {
     pub settings: Settings,
     /// Whether symmetric files are expanded to both triangles.
     pub expand: bool,
+    /// What lists of edges mean, as far as the user declares it.
+    pub edges: Option<Edges>,
     /// Whether parsed matrices are read from the cache and written to it.
     pub matrix_cache: bool,
     /// Whether only errors are printed to stderr.
@@ -50,9 +53,15 @@ impl RunSettings {
             caches: vec![settings.cache],
             settings,
             expand: true,
+            edges: None,
             matrix_cache: true,
             quiet: false,
         }
+    }
+
+    /// Returns how files are read.
+    pub fn reading(&self) -> Options {
+        Options::new(self.expand, self.edges)
     }
 
     /// Returns the names of the selected modelled GPUs.

@@ -153,6 +153,7 @@ impl<'a> Session<'a> {
             pinned_to: self.team.cpus().to_vec(),
             settings: self.plan.run.settings.clone(),
             expand: self.plan.run.expand,
+            edges: self.plan.run.edges,
             order: self.plan.run.orders[0],
             cells: self.cells.iter().map(|cell| cell.key.clone()).collect(),
             libraries: Vec::new(),
@@ -215,7 +216,7 @@ impl<'a> Session<'a> {
     fn read_if_it_fits(&self, task: &MatrixTask) -> Result<Result<Read, String>, LoadError> {
         let available = Available::now(self.plan.run.settings.max_memory, 0);
         let bounds = ReadBounds::new(self.interrupted, available.bytes, available.by);
-        let opened = task.source.open(self.plan.run.expand, bounds)?;
+        let opened = task.source.open(self.plan.run.reading(), bounds)?;
         if let Some(reason) = self.too_large(&opened) {
             return Ok(Err(reason));
         }

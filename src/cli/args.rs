@@ -65,7 +65,7 @@ pub struct AddedArgs {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Measures many matrices: every .mtx, .mtx.gz and .tar.gz file below a folder, smallest first
+    /// Measures many matrices: every matrix file below a folder, smallest first
     Corpus(CorpusArgs),
     /// Checks the methods of a plug-in: products of every kind, memory, threads, and what a paper should state
     ///

@@ -40,7 +40,10 @@ pub fn find(
     let files = left_out.without_archives(files);
     if files.is_empty() {
         left_out.write(&[], stderr)?;
-        bail!("{}: this folder contains no .mtx, .mtx.gz or .tar.gz file", dir.display());
+        bail!(
+            "{}: this folder contains no file with the ending of a matrix (.mtx, .mtx.gz, …)",
+            dir.display()
+        );
     }
     let mut files: Vec<_> = files.into_iter().map(sized).collect();
     files.sort_by_key(|(_, bytes)| *bytes);

@@ -17,7 +17,7 @@ use crate::collection::Matrix;
 use crate::collection::fetch::mirror;
 use crate::record::output;
 use spmv_matrix::generate::{Generator, forms, is_generator};
-use spmv_matrix::market;
+use spmv_matrix::market::{self, Edges};
 use spmv_matrix::memory::{Available, ReadBounds, refusal};
 use spmv_matrix::remarks;
 use spmv_matrix::source::Source;
@@ -47,6 +47,15 @@ pub struct GenerateArgs {
     /// Use only the stored triangle of a symmetric or skew-symmetric file
     #[arg(long)]
     pub no_expand: bool,
+    /// What a list of edges means: directed, undirected or bipartite, and base=0 or base=1
+    #[arg(long, value_name = "WORDS", conflicts_with = "mirror")]
+    pub edges: Option<Edges>,
+}
+
+impl GenerateArgs {
+    fn reading(&self) -> market::Options {
+        market::Options::new(!self.no_expand, self.edges)
+    }
 }
 
 pub fn run(args: &GenerateArgs, env: &mut Env) -> Result<CommandStatus> {
@@ -78,7 +87,7 @@ fn write_file(args: &GenerateArgs, file: &Path, env: &mut Env) -> Result<()> {
         Source::File(_) => {
             let available = Available::now(None, 0);
             let bounds = ReadBounds::new(env.interrupted, available.bytes, available.by);
-            let opened = source.open(!args.no_expand, bounds);
+            let opened = source.open(args.reading(), bounds);
             let loaded = match opened.and_then(|opened| opened.load(None)) {
                 Err(error) if error.is_interrupted() => bail!(Interrupted("while a file was read")),
                 loaded => loaded?,

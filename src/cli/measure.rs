@@ -15,6 +15,7 @@ use crate::bench::plan::{CacheState, Fill, MAX_ROUNDS, Protocol, Settings, Value
 use crate::bench::run::{DeviceChoice, RunSettings};
 use crate::campaign::Plan;
 use crate::record::write::{Format, Sort};
+use spmv_matrix::market::{self, Edges};
 use spmv_matrix::memory::Size;
 use spmv_matrix::order::Order;
 use spmv_matrix::scalar::Precision;
@@ -138,6 +139,9 @@ pub struct MeasureArgs {
     /// Use only the stored triangle of a symmetric or skew-symmetric file
     #[arg(help_heading = WHAT, hide_short_help = true, long)]
     pub no_expand: bool,
+    /// What lists of edges mean, where the files do not say it: directed, undirected or bipartite, and base=0 or base=1
+    #[arg(help_heading = WHAT, hide_short_help = true, long, value_name = "WORDS")]
+    pub edges: Option<Edges>,
     /// A file that defines further matrices and sets for stand-in:…, in the format of the project's datasets.toml
     #[arg(help_heading = ADVANCED, hide_short_help = true, long, value_name = "FILE")]
     pub datasets: Option<PathBuf>,
@@ -258,9 +262,15 @@ impl MeasureArgs {
             caches: self.caches(),
             settings: self.settings(),
             expand: !self.no_expand,
+            edges: self.edges,
             matrix_cache: !self.no_cache,
             quiet: self.quiet,
         }
+    }
+
+    /// Returns how files are read.
+    pub fn reading(&self) -> market::Options {
+        market::Options::new(!self.no_expand, self.edges)
     }
 
     pub fn settings(&self) -> Settings {

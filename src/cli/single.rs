@@ -32,8 +32,8 @@ const DEFAULT_ROUNDS: u32 = 4;
 pub struct SingleArgs {
     /// The matrix: a file, GROUP/NAME or gen:SPEC [default: gen:grid2d,n=1000,points=5,random=1]
     ///
-    /// One of: a Matrix Market file (.mtx, .mtx.gz or .tar.gz); a matrix of the collection that `fetch` has
-    /// downloaded into ufl_mtx (GROUP/NAME, such as HB/west0479); a generated matrix (gen:NAME,KEY=VALUE,…;
+    /// One of: a file, packed or not (Matrix Market, Rutherford-Boeing, METIS, DLMC, scipy's .npz, a list of edges:
+    /// docs/matrices.md has the formats and their endings); a matrix of the collection that `fetch` has downloaded into ufl_mtx (GROUP/NAME, such as HB/west0479); a generated matrix (gen:NAME,KEY=VALUE,…;
     /// `generate --help` lists the generators); or the generated stand-in for a matrix of the collection
     /// (stand-in:GROUP/NAME). If a file has the same name as a command, write it with its folder: ./corpus.
     pub matrix: Option<OsString>,
@@ -71,7 +71,7 @@ impl SingleArgs {
 }
 
 /// Reports a defect of the first lines of a file before anything else is printed. Archives and streams are read only once.
-fn check_header(source: &Source) -> Result<()> {
+fn check_header(source: &Source, measure: &MeasureArgs) -> Result<()> {
     let Source::File(path) = source else { return Ok(()) };
     let is_results = path.extension().is_some_and(|ending| ending == "csv" || ending == "json");
     let shown = path.display();
@@ -80,7 +80,7 @@ fn check_header(source: &Source) -> Result<()> {
         "{shown} has results, not a matrix: `spmv-bench report {shown}` shows them"
     );
     if path.is_file() && !is_archive(path) {
-        let file = source.open(true, ReadBounds::NONE);
+        let file = source.open(measure.reading(), ReadBounds::NONE);
         let checked = file.and_then(|file| file.check());
         checked.map_err(|error| anyhow!("{}", of_matrix(source, &error.to_string())))?;
     }
@@ -92,7 +92,7 @@ pub fn run(args: &SingleArgs, command: Vec<String>, env: &mut Env) -> Result<Com
     ensure!(count == 1, "{count} matrices are given; `spmv-bench corpus` measures several");
     let measure = &args.measure();
     let source = source(args.word(), measure.datasets.as_deref())?;
-    check_header(&source)?;
+    check_header(&source, measure)?;
     measure.check_files([&source].into_iter())?;
     measure.check_new()?;
     let format = measure.format_of_one()?;

@@ -27,11 +27,12 @@ enum Effect {
 type Fact = (&'static str, &'static str, Option<&'static str>, Effect);
 
 /// The facts of a run that affect its rows or times, in addition to its cells and libraries.
-const FACTS: [Fact; 29] = [
+const FACTS: [Fact; 30] = [
     ("alpha", "/settings/alpha", Some("--alpha"), Product),
     ("beta", "/settings/beta", Some("--beta"), Product),
     ("values", "/settings/values", Some("--values"), Product),
     ("expand", "/expand", Some("--no-expand"), Product),
+    ("edges", "/edges", Some("--edges"), Product),
     ("version", "/version", None, Build),
     ("revision", "/revision", None, Build),
     ("cpu", "/system/cpu", None, Machine),
@@ -117,6 +118,7 @@ pub fn differences_to_resume(then: &RunRecord, now: &RunRecord) -> Vec<String> {
 pub fn has_settings(record: &Value, run: &RunSettings) -> bool {
     let settings = Settings::deserialize(&record["settings"]);
     record["expand"].as_bool() == Some(run.expand)
+        && record["edges"] == json!(run.edges)
         && settings.is_ok_and(|settings| settings == run.settings)
 }
 
@@ -133,9 +135,11 @@ pub fn options(run: &RunSettings) -> Vec<String> {
     first.chain(precisions).chain(threads).chain(orders).flatten().collect()
 }
 
-fn changed_settings(RunSettings { settings, expand, .. }: &RunSettings) -> Vec<Vec<String>> {
-    let own = json!({ "settings": settings, "expand": expand });
-    let mut usual = json!({ "settings": Settings::new(settings.protocol), "expand": true });
+fn changed_settings(run: &RunSettings) -> Vec<Vec<String>> {
+    let RunSettings { settings, expand, edges, .. } = run;
+    let own = json!({ "settings": settings, "expand": expand, "edges": edges });
+    let mut usual =
+        json!({ "settings": Settings::new(settings.protocol), "expand": true, "edges": null });
     usual["settings"]["protocol"] = json!(Protocol::MergeSpmv);
     let words = |(_, place, option, _): Fact| {
         let (option, value) = (option?.to_owned(), own.pointer(place)?);

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::row::Row;
 use crate::bench::peak::Peak;
 use crate::bench::plan::{CacheState, Settings};
+use spmv_matrix::market::Edges;
 use spmv_matrix::order::Order;
 use spmv_matrix::scalar::Precision;
 use spmv_matrix::system::System;
@@ -27,6 +28,9 @@ pub struct RunRecord {
     pub pinned_to: Vec<usize>,
     pub settings: Settings,
     pub expand: bool,
+    /// What lists of edges mean, if it was declared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edges: Option<Edges>,
     pub order: Order,
     pub cells: Vec<RowKey>,
     pub gpu: Option<GpuRecord>,

@@ -8,15 +8,40 @@ use std::rc::Rc;
 
 use tar::{Archive, EntryType};
 
-/// The endings of matrix files, in any case; the unpacked form first, archives last.
-const ENDINGS: [&str; 4] = [".mtx", ".mtx.gz", ".tar.gz", ".tgz"];
+/// The endings of the files in which a matrix may be packed, after the ending of the matrix.
+const PACKINGS: [&str; 6] = ["", ".gz", ".bz2", ".xz", ".zst", ".zip"];
+/// The endings of archives, which hold a Matrix Market file.
+const ARCHIVES: [&str; 6] = [".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst", ".zip"];
+const MARKET: &str = ".mtx";
+/// The endings of lists of edges in folders. Texts (`TEXTS`) are lists of edges if they are named on the command line.
+pub const EDGE_LISTS: [&str; 6] = [".el", ".wel", ".edges", ".edgelist", ".txt", ".tsv"];
+const TEXTS: [&str; 2] = [".txt", ".tsv"];
+pub const METIS: [&str; 2] = [".graph", ".metis"];
+pub const SMTX: &str = ".smtx";
+/// The endings of Rutherford-Boeing and Harwell-Boeing files: `.rb`, `.hb`, and the type of the matrix.
+pub const HARWELL_BOEING: [&str; 11] =
+    [".rb", ".hb", ".rua", ".rsa", ".rza", ".rra", ".pua", ".psa", ".pra", ".iua", ".isa"];
+const NPZ: &str = ".npz";
 
-pub fn is_archive(file: &Path) -> bool {
-    form(file).is_some_and(|form| form >= 2)
+/// Returns the ending of a matrix file without that of its packing, in small letters; `None` for other files.
+pub fn unpacked_ending(file: &Path) -> Option<&'static str> {
+    let name = file.file_name()?.to_string_lossy().to_ascii_lowercase();
+    PACKINGS.iter().find_map(|packing| ending_of(name.strip_suffix(packing)?))
 }
 
+fn ending_of(name: &str) -> Option<&'static str> {
+    let market = [MARKET, SMTX, NPZ];
+    let mut endings = market.iter().chain(&EDGE_LISTS).chain(&METIS).chain(&HARWELL_BOEING);
+    endings.find(|ending| name.ends_with(**ending)).copied()
+}
+
+pub fn is_archive(file: &Path) -> bool {
+    form(file).is_some_and(|form| form >= PACKINGS.len())
+}
+
+/// Returns whether a file in a folder is one of a matrix.
 pub fn is_matrix(file: &Path) -> bool {
-    form(file).is_some()
+    form(file).is_some() && unpacked_ending(file).is_none_or(|ending| !TEXTS.contains(&ending))
 }
 
 /// Returns how far a matrix file is from the unpacked file: 0 for the unpacked file itself, more for a compressed
@@ -25,12 +50,24 @@ pub fn form(file: &Path) -> Option<usize> {
     split_ending(&file.file_name()?.to_string_lossy()).map(|(_, form)| form)
 }
 
-/// Returns the name of a matrix file without its ending, and its [`form`]; `None` for other files.
+/// Returns the name of a matrix file without its ending, and its [`form`]; `None` for other files. The ending of a matrix
+/// in another format than Matrix Market is part of the name, because `a.graph` and `a.mtx` may be different matrices.
 pub fn split_ending(name: &str) -> Option<(&str, usize)> {
-    ENDINGS.iter().enumerate().find_map(|(form, ending)| {
-        let (stem, found) = name.split_at_checked(name.len().checked_sub(ending.len())?)?;
-        found.eq_ignore_ascii_case(ending).then_some((stem, form))
+    let packed = PACKINGS.iter().enumerate().find_map(|(form, packing)| {
+        let unpacked = without(name, packing)?;
+        let ending = ending_of(&unpacked.to_ascii_lowercase())?;
+        Some((if ending == MARKET { without(unpacked, MARKET)? } else { unpacked }, form))
+    });
+    let archives = ARCHIVES.iter().zip(PACKINGS.len()..);
+    packed.or_else(|| {
+        archives.clone().find_map(|(ending, form)| Some((without(name, ending)?, form)))
     })
+}
+
+/// Returns a name without an ending in any case; `None` if it has another ending.
+fn without<'a>(name: &'a str, ending: &str) -> Option<&'a str> {
+    let (stem, found) = name.split_at_checked(name.len().checked_sub(ending.len())?)?;
+    found.eq_ignore_ascii_case(ending).then_some(stem)
 }
 
 /// Returns the position and the length in bytes of the matrix file within the uncompressed archive.
@@ -147,9 +184,15 @@ mod tests {
             ("a.mtx", Some(("a", 0))),
             ("UPPER.MTX", Some(("UPPER", 0))),
             ("a.b.mtx.GZ", Some(("a.b", 1))),
-            ("a.Tar.gz", Some(("a", 2))),
-            ("a.TGZ", Some(("a", 3))),
+            ("a.mtx.zip", Some(("a", 5))),
+            ("a.Tar.gz", Some(("a", 6))),
+            ("a.TGZ", Some(("a", 7))),
+            ("a.zip", Some(("a", 11))),
+            ("a.graph", Some(("a.graph", 0))),
+            ("a.RSA.xz", Some(("a.RSA", 3))),
+            ("a.npz", Some(("a.npz", 0))),
             ("a.tar", None),
+            ("a.gz", None),
             ("a.mtx.aux", None),
             ("mtx", None),
             ("äöü", None),
@@ -157,8 +200,10 @@ mod tests {
             assert_eq!(split_ending(name), expected, "{name}");
             let path = Path::new("b.tar.gz").join(name);
             assert_eq!(is_matrix(&path), expected.is_some(), "{name}");
-            assert_eq!(is_archive(&path), expected.is_some_and(|(_, form)| form >= 2), "{name}");
+            assert_eq!(is_archive(&path), expected.is_some_and(|(_, form)| form >= 6), "{name}");
         }
+        let text = Path::new("a.txt.gz");
+        assert!(!is_matrix(text) && unpacked_ending(text) == Some(".txt"));
     }
 
     #[test]

@@ -44,8 +44,8 @@ pub(super) struct Pending {
     pub stamp: Stamp,
     /// The hash of the contents before they were parsed, if the modification time is not conclusive.
     pub hash: Option<u64>,
-    /// Whether symmetric files are expanded.
-    pub expand: bool,
+    /// How the file was read: see [`market::Options::words`].
+    pub how: String,
 }
 
 /// What identifies a version of a file without reading all of it. A program can set the modification time of a file,
@@ -77,17 +77,16 @@ impl Loaded {
         Self { csr, market: None, bytes: None, from_cache: false, note: None, pending: None }
     }
 
-    pub fn read(path: &Path, expand: bool) -> Result<Self, MarketError> {
-        Self::read_within(path, expand, ReadBounds::NONE)
+    pub fn read(path: &Path, options: &market::Options) -> Result<Self, MarketError> {
+        Self::read_within(path, options, ReadBounds::NONE)
     }
 
     pub(super) fn read_within(
         path: &Path,
-        expand: bool,
+        options: &market::Options,
         bounds: ReadBounds,
     ) -> Result<Self, MarketError> {
-        let options = market::Options { expand, ..market::Options::default() };
-        Ok(Self::of(market::Opened::open(path, &options, bounds)?.read()?, expand))
+        Ok(Self::of(market::Opened::open(path, options, bounds)?.read()?, options.expand))
     }
 
     pub(super) fn of(market: Market, expand: bool) -> Self {

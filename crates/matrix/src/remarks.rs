@@ -8,7 +8,8 @@ const FIRST_INEXACT: f64 = (1u64 << f64::MANTISSA_DIGITS) as f64;
 
 /// Returns remarks about a file that was just read, apart from [`of_duplicates`].
 pub fn of_file(market: &Market) -> Vec<String> {
-    [both_triangles(market), large_integers(market)].into_iter().flatten().collect()
+    let found = [both_triangles(market), large_integers(market)].into_iter().flatten();
+    market.remarks.iter().cloned().chain(found).collect()
 }
 
 pub fn of_duplicates(duplicates: u64) -> Option<String> {
@@ -63,6 +64,7 @@ fn underflow<T: Scalar>(values: &[f64]) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::loaded::Loaded;
+    use crate::market::Options;
 
     #[test]
     fn a_file_whose_values_may_be_meant_differently_gets_a_remark() {
@@ -89,11 +91,17 @@ mod tests {
             let file = tempfile::NamedTempFile::new().unwrap();
             let head = format!("%%MatrixMarket matrix coordinate {kind}\n3 3 ");
             std::fs::write(&file, format!("{head}{}\n{entries}", entries.lines().count())).unwrap();
-            let remarks = Loaded::read(file.path(), true).unwrap().market.unwrap().remarks;
+            let remarks =
+                Loaded::read(file.path(), &Options::default()).unwrap().market.unwrap().remarks;
             let expected = usize::from(!remark.is_empty());
             let is_right = remarks.len() == expected && remarks.concat().contains(remark);
             assert!(is_right, "{kind} {entries}: {remarks:?}");
-            let stored = Loaded::read(file.path(), false).unwrap().market.unwrap().remarks;
+            let stored =
+                Loaded::read(file.path(), &Options { expand: false, ..Options::default() })
+                    .unwrap()
+                    .market
+                    .unwrap()
+                    .remarks;
             assert!(stored.is_empty() || kind.contains("integer"), "not expanded: {stored:?}");
         }
     }

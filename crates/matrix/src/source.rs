@@ -13,7 +13,7 @@ use super::memory::{ReadBounds, SizeHint};
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(into = "Plain", try_from = "Plain")]
 pub enum Source {
-    /// A `.mtx`, `.mtx.gz` or `.tar.gz` file.
+    /// A file in a format that [`market`] reads.
     File(PathBuf),
     /// A generator, given as `gen:…`.
     Generated(Generator),
@@ -53,12 +53,7 @@ impl TryFrom<Plain> for Source {
 
 /// A source that is ready to be read. Its file, if it has one, is open.
 pub enum Opened<'a> {
-    File {
-        file: market::Opened<'a>,
-        path: &'a Path,
-        /// Whether the mirrored half of a symmetric file is stored too.
-        expand: bool,
-    },
+    File { file: Box<market::Opened<'a>>, path: &'a Path, options: market::Options },
     Generated(&'a Generator),
 }
 
@@ -97,18 +92,16 @@ impl Source {
         path.metadata().is_ok_and(|there| !there.is_file() && !there.is_dir())
     }
 
-    /// Opens a file, or reads a stream to its end. If `expand` is set, the mirrored half of a symmetric
-    /// file is stored too.
+    /// Opens a file, or reads a stream to its end.
     pub fn open<'a>(
         &'a self,
-        expand: bool,
+        options: market::Options,
         bounds: ReadBounds<'a>,
     ) -> Result<Opened<'a>, LoadError> {
         Ok(match self {
             Self::File(path) => {
-                let options = market::Options { expand, ..market::Options::default() };
                 let file = market::Opened::open(path, &options, bounds)?;
-                Opened::File { file, path, expand }
+                Opened::File { file: Box::new(file), path, options }
             }
             Self::Generated(it) | Self::StandIn(_, it) => Opened::Generated(it),
         })
@@ -141,7 +134,7 @@ impl Opened<'_> {
     /// Returns the size of the matrix as far as it is known; `None` if the source is invalid.
     pub fn size_hint(&self) -> Option<SizeHint> {
         match self {
-            Self::File { file, .. } => file.size_hint().ok(),
+            Self::File { file, .. } => file.size_hint().ok().flatten(),
             Self::Generated(generator) => generator.size_hint().ok(),
         }
     }

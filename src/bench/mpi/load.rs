@@ -55,7 +55,7 @@ pub fn load(
     clock: &dyn Clock,
 ) -> Result<(Distributed, Csr<f64>)> {
     let begin = clock.now();
-    let rows = ranks.agree(Rows::open(source, run.expand))?;
+    let rows = ranks.agree(Rows::open(source, &run.reading()))?;
     let (lengths, counted) = ranks.agree(rows.lengths(ranks.rank(), ranks.count()))?;
     let lengths = ranks.sum(&lengths);
     ranks.agree(rows.check(ranks.sum(&[counted])[0]))?;

@@ -1,6 +1,6 @@
 //! The source of a rank's rows. No rank needs to store the whole matrix: a file is read twice, once for the row lengths
 //! and once for the share, and generators produce only the requested rows. (Each rank draws an R-MAT graph completely
-//! without storing it; array files are stored completely.)
+//! without storing it; files in other formats than coordinates are stored completely.)
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use spmv_matrix::source::{LoadError, Source};
 
 pub enum Rows<'s> {
     /// A coordinate file, which is read entry by entry.
-    File(Stream),
+    File(Box<Stream>),
     /// A generated matrix, of which a rank produces only its rows.
     Made(&'s Generator),
     /// A matrix in memory.
@@ -21,15 +21,13 @@ pub enum Rows<'s> {
 }
 
 impl<'s> Rows<'s> {
-    pub fn open(source: &'s Source, expand: bool) -> Result<Self, LoadError> {
+    pub fn open(source: &'s Source, options: &Options) -> Result<Self, LoadError> {
         Ok(match source {
             Source::Generated(generator) | Source::StandIn(_, generator) => Self::Made(generator),
-            Source::File(path) => {
-                match Stream::open(path, &Options { expand, ..Options::default() })? {
-                    Some(stream) => Self::File(stream),
-                    None => Self::Whole(Loaded::read(path, expand)?.csr),
-                }
-            }
+            Source::File(path) => match Stream::open(path, options)? {
+                Some(stream) => Self::File(Box::new(stream)),
+                None => Self::Whole(Loaded::read(path, options)?.csr),
+            },
         })
     }
 

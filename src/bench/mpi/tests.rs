@@ -8,7 +8,7 @@ use super::partition::{Partition, needed, renumbered, restored};
 use super::rows::Rows;
 use super::share::{Collector, Share};
 use spmv_matrix::Csr;
-use spmv_matrix::market::Defect;
+use spmv_matrix::market::{Defect, Options};
 use spmv_matrix::memory::ReadBounds;
 use spmv_matrix::scalar::Scalar;
 use spmv_matrix::source::Source;
@@ -54,8 +54,8 @@ fn share(rows: &Rows, partition: &Partition, rank: usize) -> Result<Share, Defec
 
 /// Checks that the shares of `ranks` ranks together are equal to the matrix that is read as a whole.
 fn shares_are_the_matrix(source: &Source, ranks: usize) {
-    let whole = source.open(true, ReadBounds::NONE).unwrap().load(None).unwrap();
-    let rows = Rows::open(source, true).unwrap();
+    let whole = source.open(Options::default(), ReadBounds::NONE).unwrap().load(None).unwrap();
+    let rows = Rows::open(source, &Options::default()).unwrap();
     let partition = partition(&rows, ranks);
     let (mut columns, mut values, mut duplicates) = (Vec::new(), Vec::new(), 0);
     let mut lengths = vec![0; partition.rows()];
@@ -122,7 +122,7 @@ fn broken_files_and_changing_sources_are_errors() {
     let path = dir.path().join("a.mtx");
     fs::write(&path, "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n").unwrap();
     let source = Source::File(path.clone());
-    let short = Rows::open(&source, true).unwrap();
+    let short = Rows::open(&source, &Options::default()).unwrap();
     let (lengths, counted) = short.lengths(0, 1).unwrap();
     let message = short.check(counted).unwrap_err().to_string();
     assert!(message.ends_with("a.mtx:3: the file ends after 1 of 2 entries"), "{message}");
@@ -179,9 +179,10 @@ fn product<T: Scalar + Lanes>(
 fn products_are_right<T: Scalar + Lanes>() {
     for spec in SPECS {
         let source = parse(spec);
-        let csr = source.open(true, ReadBounds::NONE).unwrap().load(None).unwrap().csr;
+        let csr =
+            source.open(Options::default(), ReadBounds::NONE).unwrap().load(None).unwrap().csr;
         let csr: Csr<T> = csr.to_precision().unwrap().into_owned();
-        let rows = Rows::open(&source, true).unwrap();
+        let rows = Rows::open(&source, &Options::default()).unwrap();
         let wave =
             |len: usize| (0..len).map(|k| T::narrow((k as f64 + 1.0).sin())).collect::<Vec<T>>();
         let (x, y0) = (wave(csr.cols()), wave(csr.rows()));

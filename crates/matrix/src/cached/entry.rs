@@ -20,7 +20,7 @@ use crate::cache::{Unusable, open_own};
 use crate::loaded::{FileFacts, Loaded, Pending, Stamp};
 
 /// The magic number. It must change whenever the file format changes or the reader returns another matrix.
-const MAGIC: u64 = u64::from_be_bytes(*b"spmvcsr5");
+const MAGIC: u64 = u64::from_be_bytes(*b"spmvcsr6");
 /// The size in bytes of the magic number, the length and the checksum of the header.
 const PRELUDE: usize = 24;
 /// The alignment of the arrays in the file, in bytes.
@@ -32,8 +32,8 @@ const CHUNK: usize = 4 << 20;
 pub struct Head {
     /// The bytes of the path of the file that was parsed.
     pub source: Vec<u8>,
-    /// Whether a symmetric file was expanded.
-    pub expanded: bool,
+    /// How the file was read: see [`Options::words`](crate::market::Options::words).
+    pub how: String,
     pub stamp: Stamp,
     pub hash: u64,
     /// The time at which the entry was written, since 1970.
@@ -67,7 +67,7 @@ impl Head {
         let values: &[f64] = if ones { &[] } else { values };
         Self {
             source: pending.source.as_os_str().as_bytes().to_vec(),
-            expanded: pending.expand,
+            how: pending.how.clone(),
             stamp: pending.stamp,
             hash,
             kept_at: now(),

@@ -1,6 +1,6 @@
-//! The cache of parsed matrices: binary CSR files on disk, so that each Matrix Market file is parsed only once.
+//! The cache of parsed matrices: binary CSR files on disk, so that each file is parsed only once.
 //!
-//! The key of an entry is the path of the file and whether symmetric files are expanded. An entry is used if
+//! The key of an entry is the path of the file and how it is read. An entry is used if
 //! the file still has the same `Stamp`. If that differs or its times are not conclusive, the hashes of the
 //! contents are compared. The arrays are read into ordinary memory pages, as for a parsed matrix: products
 //! must run on the same kind of memory in the second run as in the first.
@@ -22,7 +22,7 @@ use nix::sys::statvfs::statvfs;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::loaded::{Loaded, Pending, Stamp};
-use super::market::MarketError;
+use super::market::{MarketError, Options};
 use super::memory::ReadBounds;
 use super::source::{LoadError, Opened, Source};
 use crate::cache::{CacheFolder, Key, create_private_folder, replace_private};
@@ -53,17 +53,17 @@ pub struct Listed {
 pub fn load(
     cache: &CacheFolder,
     path: &Path,
-    expand: bool,
+    options: &Options,
     bounds: ReadBounds,
 ) -> Result<Loaded, MarketError> {
-    let parse = || Loaded::read_within(path, expand, bounds);
+    let parse = || Loaded::read_within(path, options, bounds);
     let known = path.canonicalize().and_then(|path| Ok((Stamp::of(&path)?, path)));
     let Ok((stamp, source)) = known else { return parse() };
-    let expanded: &[u8] = if expand { b"expanded" } else { b"as stored" };
-    let key = Key::of([source.as_os_str().as_encoded_bytes(), expanded]);
+    let how = options.words();
+    let key = Key::of([source.as_os_str().as_encoded_bytes(), how.as_bytes()]);
     let Some(place) = cache.path(&key) else { return parse() };
     let loaded = CachedMatrix::open(&place).and_then(|entry| {
-        let is_current = entry.head.is_of(&source, expand, stamp, bounds);
+        let is_current = entry.head.is_of(&source, &how, stamp, bounds);
         if is_current { entry.load() } else { Err(None) }
     });
     let damage = match loaded {
@@ -76,7 +76,7 @@ pub fn load(
         let place = place.display();
         format!("the file was read again, because its cached copy {place} {how}")
     });
-    Ok(Loaded { note, pending: Some(Pending { place, source, stamp, hash, expand }), ..loaded })
+    Ok(Loaded { note, pending: Some(Pending { place, source, stamp, hash, how }), ..loaded })
 }
 
 /// Returns all entries, the largest first.
@@ -90,9 +90,9 @@ impl Opened<'_> {
     /// Reads or generates the matrix. A file is read from `cache` if possible; a stream is never cached.
     pub fn load(self, cache: Option<&CacheFolder>) -> Result<Loaded, LoadError> {
         match self {
-            Self::File { file, path, expand } => match cache.filter(|_| !file.is_stream()) {
-                Some(cache) => Ok(load(cache, path, expand, file.bounds())?),
-                None => Ok(Loaded::of(file.read()?, expand)),
+            Self::File { file, path, options } => match cache.filter(|_| !file.is_stream()) {
+                Some(cache) => Ok(load(cache, path, &options, file.bounds())?),
+                None => Ok(Loaded::of(file.read()?, options.expand)),
             },
             Self::Generated(generator) => Ok(Loaded::new(generator.generate()?)),
         }
@@ -181,8 +181,8 @@ fn hash_of_ends(file: &File, bytes: u64) -> io::Result<u64> {
 impl Head {
     /// Returns whether the entry is that of a file, in this form and version. Its name alone does not say so: it may have been
     /// exchanged for another entry.
-    fn is_of(&self, source: &Path, expand: bool, stamp: Stamp, bounds: ReadBounds) -> bool {
-        if self.source != source.as_os_str().as_bytes() || self.expanded != expand {
+    fn is_of(&self, source: &Path, how: &str, stamp: Stamp, bounds: ReadBounds) -> bool {
+        if self.source != source.as_os_str().as_bytes() || self.how != how {
             return false;
         }
         if self.stamp == stamp && stamp.is_settled(self.kept_at) {

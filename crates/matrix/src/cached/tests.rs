@@ -59,7 +59,8 @@ impl Place {
 
     /// Loads the matrix without writing a cache entry.
     fn read(&self, expand: bool) -> Loaded {
-        load(&self.cache, &self.path(), expand, ReadBounds::NONE).unwrap()
+        load(&self.cache, &self.path(), &Options { expand, ..Options::default() }, ReadBounds::NONE)
+            .unwrap()
     }
 
     fn entries(&self) -> Vec<PathBuf> {
@@ -127,7 +128,9 @@ fn the_two_forms_of_a_file_have_an_entry_each_and_all_paths_share_it() {
     symlink(place.path(), &link).unwrap();
     for path in [&place.path(), &link] {
         assert_eq!((place.load(true).csr.nnz(), place.load(false).csr.nnz()), (5, 3));
-        assert!(load(&place.cache, path, true, ReadBounds::NONE).unwrap().from_cache);
+        assert!(
+            load(&place.cache, path, &Options::default(), ReadBounds::NONE).unwrap().from_cache
+        );
     }
     assert_eq!(place.entries().len(), 2);
 }
@@ -136,7 +139,7 @@ fn the_two_forms_of_a_file_have_an_entry_each_and_all_paths_share_it() {
 fn an_entry_in_the_place_of_another_is_not_used() {
     let (place, expanded) = Place::cached();
     let other = Place::new(TEXT);
-    let other = load(&place.cache, &other.path(), true, ReadBounds::NONE);
+    let other = load(&place.cache, &other.path(), &Options::default(), ReadBounds::NONE);
     other.unwrap().write_to_cache(ReadBounds::NONE);
     assert_eq!(place.load(false).csr.nnz(), 3);
     let others: Vec<_> = place.entries().into_iter().filter(|entry| *entry != expanded).collect();
@@ -252,7 +255,7 @@ fn an_entry_without_a_valid_matrix_is_refused() {
         (loaded.csr.column_indices[0], loaded.csr.values[0]) = (column, value);
         let stamp = Stamp::of(&place.path()).unwrap();
         let source = place.path().canonicalize().unwrap();
-        let pending = Pending { place: entry, source, stamp, hash: None, expand: true };
+        let pending = Pending { place: entry, source, stamp, hash: None, how: "expanded".into() };
         pending.write(&loaded, ReadBounds::NONE).unwrap();
         place.is_parsed_again(ending);
     }
@@ -335,7 +338,9 @@ fn an_unusable_cache_folder_does_not_prevent_reading() {
     let loaded = place.load(true);
     assert_eq!(loaded.csr.nnz(), 5);
     assert!(loaded.note.unwrap().starts_with("the matrix was not cached in "));
-    let missing = load(&place.cache, Path::new("no/such.mtx"), true, ReadBounds::NONE).unwrap_err();
+    let missing =
+        load(&place.cache, Path::new("no/such.mtx"), &Options::default(), ReadBounds::NONE)
+            .unwrap_err();
     assert_eq!(missing.to_string(), "no/such.mtx: No such file or directory (os error 2)");
 }
 

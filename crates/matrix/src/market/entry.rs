@@ -85,13 +85,15 @@ fn index(word: &[u8], what: &str, size: usize) -> Result<u32, Defect> {
     }
 }
 
-/// Parses a value. The exponent letters of Fortran (`d`, `D`) are accepted.
-fn number(word: &[u8], field: Field) -> Result<f64, Defect> {
+/// Parses a value. The exponent letters of Fortran (`d`, `D`) are accepted, and its exponents of three digits without a
+/// letter (`1.25-120`).
+pub fn number(word: &[u8], field: Field) -> Result<f64, Defect> {
     let text: String = word
         .iter()
         .map(|&byte| if matches!(byte, b'd' | b'D') { 'e' } else { char::from(byte) })
         .collect();
-    let why = match text.parse::<f64>() {
+    let parsed = text.parse::<f64>().or_else(|error| with_exponent(&text).ok_or(error)?.parse());
+    let why = match parsed {
         Err(_) => "not a number",
         Ok(value) if !value.is_finite() => "not finite",
         Ok(value) if value < 0.0 && field == Field::UnsignedInteger => {
@@ -100,6 +102,14 @@ fn number(word: &[u8], field: Field) -> Result<f64, Defect> {
         Ok(value) => return Ok(value),
     };
     Err(format!("value {} is {why}", quote(word)).into())
+}
+
+/// Returns a number with the letter of its exponent, if only that is missing.
+fn with_exponent(text: &str) -> Option<String> {
+    let at = text.rfind(['+', '-']).filter(|&at| at > 0)?;
+    let (mantissa, exponent) = text.split_at(at);
+    let ends = mantissa.ends_with(|c: char| c.is_ascii_digit() || c == '.') && exponent.len() == 4;
+    ends.then(|| format!("{mantissa}e{exponent}"))
 }
 
 /// Calls `take` for each entry of `text`. Returns the number of entries, or `None` if a line is invalid.

@@ -2,7 +2,7 @@
 //! is read into memory because it can be read only once.
 
 use std::fs::{self, File, FileType, OpenOptions};
-use std::io::{self, BufReader, ErrorKind, Read};
+use std::io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileExt, FileTypeExt, OpenOptionsExt};
 use std::path::Path;
@@ -10,10 +10,10 @@ use std::path::Path;
 use nix::libc::O_NONBLOCK;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use super::text::{LONGEST_LINE, after_banner};
+use super::contents::may_be_a_matrix;
+use super::text::LONGEST_LINE;
 use crate::memory::{ReadBounds, ReadStop};
 
-pub const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 /// The buffer size in bytes for streams and compressed files.
 const PIECE: usize = 1 << 17;
 /// The interval between checks of the interrupt flag while waiting for a stream, in milliseconds.
@@ -72,8 +72,16 @@ impl<'c> Input<'c> {
         }
     }
 
-    pub fn reader(&self) -> BufReader<InputReader<'_>> {
-        BufReader::with_capacity(PIECE, InputReader { input: self, at: 0 })
+    /// Returns the first bytes, at most `most`.
+    pub fn head(&self, most: usize) -> io::Result<Vec<u8>> {
+        let mut head = vec![0; self.size.min(most as u64) as usize];
+        self.read_at(&mut head, 0)?;
+        Ok(head)
+    }
+
+    /// Returns the bytes from position `at` on, which must lie within the input.
+    pub fn reader_at(&self, at: u64) -> BufReader<InputReader<'_>> {
+        BufReader::with_capacity(PIECE, InputReader { input: self, at })
     }
 }
 
@@ -84,13 +92,25 @@ pub struct InputReader<'a> {
 
 impl Read for InputReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let left = self.input.size - self.at;
+        let left = self.input.size.saturating_sub(self.at);
         let size = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
         if size > 0 {
             self.input.read_at(&mut buffer[..size], self.at)?;
         }
         self.at += size as u64;
         Ok(size)
+    }
+}
+
+impl Seek for InputReader<'_> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let sought = match to {
+            SeekFrom::Start(at) => Some(at),
+            SeekFrom::End(by) => self.input.size.checked_add_signed(by),
+            SeekFrom::Current(by) => self.at.checked_add_signed(by),
+        };
+        self.at = sought.ok_or(ErrorKind::InvalidInput)?;
+        Ok(self.at)
     }
 }
 
@@ -122,7 +142,8 @@ fn collect(mut stream: File, bounds: ReadBounds) -> io::Result<Vec<u8>> {
                 if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
             Err(error) => return Err(error),
         }
-        if !may_be_a_matrix(&collected) {
+        let is_begun = collected.len() <= LONGEST_LINE && !collected.contains(&b'\n');
+        if !is_begun && !may_be_a_matrix(&collected) {
             return Ok(collected);
         }
     }
@@ -138,10 +159,4 @@ fn wait(stream: &File, bounds: ReadBounds) -> io::Result<()> {
             Err(errno) => return Err(errno.into()),
         }
     }
-}
-
-/// Returns whether the first line, as far as it has been read, can be the first line of a matrix.
-fn may_be_a_matrix(bytes: &[u8]) -> bool {
-    let is_begun = bytes.len() <= LONGEST_LINE && !bytes.contains(&b'\n');
-    is_begun || bytes.starts_with(&GZIP_MAGIC) || after_banner(bytes).is_some()
 }

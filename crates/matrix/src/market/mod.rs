@@ -8,17 +8,21 @@
 
 mod build;
 mod chunk;
+mod contents;
 #[cfg(target_arch = "x86_64")]
 mod decimal;
 mod entry;
 mod error;
+mod formats;
 mod header;
 mod input;
+mod packing;
 #[cfg(target_arch = "x86_64")]
 mod plain;
 mod scan;
 mod text;
 mod write;
+mod zip;
 
 #[cfg(test)]
 mod tests;
@@ -28,6 +32,7 @@ use std::path::Path;
 
 pub use build::sum;
 pub use error::{Defect, MarketError};
+pub use formats::Edges;
 pub use header::{Banner, Field, Sizes, Symmetry};
 pub use text::LONGEST_LINE;
 pub use write::write;
@@ -35,6 +40,7 @@ pub(crate) use write::{write_block, write_head};
 
 use super::Csr;
 use super::memory::{ReadBounds, SizeHint};
+use contents::Contents;
 use entry::{Entry, entries};
 use error::{Fault, Stop};
 use header::{Format, Header, check_count};
@@ -45,14 +51,28 @@ pub struct Options {
     /// Whether a symmetric or skew-symmetric file is expanded to the whole matrix. Otherwise only the stored
     /// triangle is returned.
     pub expand: bool,
+    /// What a list of edges means, as far as the user declares it.
+    pub edges: Edges,
     /// The approximate size in bytes of the chunks of text that a thread parses. It does not affect the result.
     pub chunk: usize,
+}
+
+impl Options {
+    pub fn new(expand: bool, edges: Option<Edges>) -> Self {
+        Self { expand, edges: edges.unwrap_or_default(), ..Self::default() }
+    }
+
+    /// Returns what determines the matrix that is read from a file, in words.
+    pub fn words(&self) -> String {
+        let expanded = if self.expand { "expanded" } else { "as stored" };
+        format!("{expanded} {}", self.edges).trim_end().to_owned()
+    }
 }
 
 impl Default for Options {
     fn default() -> Self {
         // The entries of a chunk of this size fit into the second-level cache of a core.
-        Self { expand: true, chunk: 1 << 20 }
+        Self { expand: true, edges: Edges::default(), chunk: 1 << 20 }
     }
 }
 
@@ -76,6 +96,8 @@ pub struct Market {
     /// The size of the uncompressed text in bytes.
     pub text_bytes: u64,
     pub file_bytes: u64,
+    /// Sentences about what the reader had to guess.
+    pub remarks: Vec<String>,
 }
 
 /// Reads the Matrix Market file at `path`, plain or compressed with gzip, on the current rayon
@@ -96,6 +118,7 @@ pub fn read(path: &Path, options: &Options) -> Result<Market, MarketError> {
 pub struct Opened<'c> {
     text: Text<'c>,
     options: Options,
+    contents: Contents,
 }
 
 impl<'c> Opened<'c> {
@@ -104,7 +127,13 @@ impl<'c> Opened<'c> {
         options: &Options,
         bounds: ReadBounds<'c>,
     ) -> Result<Self, MarketError> {
-        Ok(Self { text: Text::open(path, bounds)?, options: *options })
+        let text = Text::open(path, bounds)?;
+        let declares = options.edges != Edges::default();
+        let contents = match text.arrays.is_empty() {
+            true => Contents::of(&text.head, text.name(), declares),
+            false => Contents::Npz,
+        };
+        Ok(Self { text, options: *options, contents })
     }
 
     /// Returns whether the text was read from a pipe or a device, which cannot be read again.
@@ -121,8 +150,12 @@ impl<'c> Opened<'c> {
         self.text.input.stream_bytes()
     }
 
-    pub fn size_hint(&self) -> Result<SizeHint, MarketError> {
-        Ok(size_hint(&self.header()?.0, &self.text, &self.options))
+    /// Returns the size of the matrix according to a Matrix Market file; files in other formats are read without.
+    pub fn size_hint(&self) -> Result<Option<SizeHint>, MarketError> {
+        if self.contents != Contents::Market {
+            return Ok(None);
+        }
+        Ok(Some(size_hint(&self.header()?.0, &self.text, &self.options)))
     }
 
     fn header(&self) -> Result<(Header, Option<String>), MarketError> {
@@ -132,6 +165,10 @@ impl<'c> Opened<'c> {
 
     /// Reads the matrix; see [`read()`].
     pub fn read(&self) -> Result<Market, MarketError> {
+        if self.contents != Contents::Market {
+            let read = formats::read(self.contents, &self.text, &self.options);
+            return read.map_err(|fault| self.text.error(fault));
+        }
         parse(&self.text, &self.options)
             .map_err(|stop| stop.map_or_else(|| self.defect(), |fault| self.text.error(fault)))
     }
@@ -177,7 +214,13 @@ fn parse(text: &Text, options: &Options) -> Result<Market, Stop> {
         triangles: entries.triangles,
         text_bytes: header.bytes + entries.bytes,
         file_bytes: text.input.size,
+        remarks: one_percent_sign(&text.head).into_iter().collect(),
     })
+}
+
+fn one_percent_sign(head: &[u8]) -> Option<String> {
+    let percents = head.iter().skip_while(|&&byte| byte != b'%').take_while(|&&byte| byte == b'%');
+    (percents.count() == 1).then(|| "the banner has one percent sign instead of two".to_owned())
 }
 
 fn search(lines: &mut Lines) -> Result<(), Fault> {
@@ -210,10 +253,13 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Opens a file and reads its header. Returns `None` for the array format, which only
-    /// [`read`](read()) supports.
+    /// Opens a file and reads its header. Returns `None` for the array format and for files that are not
+    /// in the Matrix Market format, which only [`read`](read()) supports.
     pub fn open(path: &Path, options: &Options) -> Result<Option<Self>, MarketError> {
         let file = Opened::open(path, options, ReadBounds::NONE)?;
+        if file.contents != Contents::Market {
+            return Ok(None);
+        }
         let (header, kind) = file.header()?;
         let mirror = header.symmetry.mirror_sign().filter(|_| options.expand);
         let is_coordinate = header.format == Format::Coordinate;

@@ -19,7 +19,7 @@ const CHUNKS: [usize; 6] = [0, 1, 2, 7, 30, 1 << 20];
 const TEXT: &str = "%%MatrixMarket matrix coordinate real general\n2 3 2\n1 2 1.5\n2 3 -2\n";
 
 /// Creates a file in a folder of its own.
-fn file(name: &str, contents: &[u8]) -> (TempDir, PathBuf) {
+pub fn file(name: &str, contents: &[u8]) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     std::fs::write(&path, contents).unwrap();
@@ -27,7 +27,7 @@ fn file(name: &str, contents: &[u8]) -> (TempDir, PathBuf) {
 }
 
 /// Returns the message without the folder of the file.
-fn message(error: &MarketError, path: &Path) -> String {
+pub fn message(error: &MarketError, path: &Path) -> String {
     error.to_string().replace(&format!("{}/", path.parent().unwrap().display()), "")
 }
 
@@ -38,7 +38,8 @@ fn read_text(text: &[u8], expand: bool, chunk: usize) -> Result<Market, String> 
 
 fn read_file(name: &str, contents: &[u8], expand: bool, chunk: usize) -> Result<Market, String> {
     let (_folder, path) = file(name, contents);
-    let market = read(&path, &Options { expand, chunk }).map_err(|error| message(&error, &path))?;
+    let market = read(&path, &Options { expand, chunk, ..Options::default() })
+        .map_err(|error| message(&error, &path))?;
     assert!(market.csr.is_valid());
     Ok(market)
 }
@@ -78,7 +79,7 @@ fn gzip(text: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-fn triplets(csr: &super::Csr<f64>) -> Vec<(usize, usize, f64)> {
+pub fn triplets(csr: &super::Csr<f64>) -> Vec<(usize, usize, f64)> {
     let entry = |row: usize, k: usize| (row, csr.column_indices[k] as usize, csr.values[k]);
     (0..csr.rows).flat_map(|row| csr.row(row).map(move |k| entry(row, k))).collect()
 }

@@ -1,52 +1,109 @@
 //! The text of a plain or compressed file, split into blocks at line ends, and the form of its lines.
 
-use std::io::{self, BufReader, Read};
+use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use flate2::bufread::MultiGzDecoder;
-
+use super::contents::refuse_what_is_no_matrix;
 use super::error::{Defect, Fault, MarketError, name_damage};
-use super::input::{GZIP_MAGIC, Input, InputReader};
+use super::input::Input;
+use super::packing::{Packing, Unpacked};
+use super::zip;
 use crate::archive;
 use crate::memory::ReadBounds;
 
 /// The largest length of a line in bytes, without its end. The format itself allows 1024 characters.
 pub const LONGEST_LINE: usize = 1 << 16;
-const BANNER: &[u8] = b"%%MatrixMarket";
+const BANNER: &[u8] = b"MatrixMarket";
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// The number of bytes that are read at a time to find the end of the last line of a block.
 const TAIL: usize = 1 << 12;
 const TAR_BLOCK: u64 = 512;
 
-type Decoder<'a> = MultiGzDecoder<BufReader<InputReader<'a>>>;
+/// The number of bytes from which the contents of a file are recognized.
+const HEAD: usize = 1 << 12;
+/// The position of the magic word in the first header of a tar archive, in bytes.
+const USTAR: usize = 257;
 
 pub struct Text<'c> {
     path: PathBuf,
     pub input: Input<'c>,
-    is_gzip: bool,
+    packing: Packing,
     /// The position and the length of the text within an uncompressed archive, in bytes.
     member: Option<(u64, u64)>,
+    /// The files of a zip archive that is a NumPy archive; otherwise there are none.
+    pub arrays: Vec<zip::File>,
+    /// The first bytes of the text.
+    pub head: Vec<u8>,
 }
 
 impl<'c> Text<'c> {
     pub fn open(path: &Path, bounds: ReadBounds<'c>) -> Result<Self, MarketError> {
-        Self::opened(path, bounds).map_err(|error| MarketError::new(path, error))
+        let text = Input::open(path, bounds).map_err(Fault::from).and_then(|input| {
+            let opened = Self::opened(path, input);
+            // The decompression or archive library may have hidden an interruption.
+            bounds.check().map_err(io::Error::from)?;
+            opened
+        });
+        text.map_err(|fault| MarketError::new(path, fault))
     }
 
-    fn opened(path: &Path, bounds: ReadBounds<'c>) -> io::Result<Self> {
-        let input = Input::open(path, bounds)?;
-        let mut magic = [0; GZIP_MAGIC.len()];
-        if input.size >= magic.len() as u64 {
-            input.read_at(&mut magic, 0)?;
+    fn opened(path: &Path, input: Input<'c>) -> Result<Self, Fault> {
+        let head = input.head(HEAD)?;
+        refuse_what_is_no_matrix(&head)?;
+        let (packing, arrays) = match Packing::of(&head) {
+            Some(packing) => (packing, Vec::new()),
+            None => {
+                let files = zip::files(&input).map_err(|error| name_damage(error, "zip"))?;
+                match files.iter().any(|file| file.name.ends_with(".npy")) {
+                    true => (Packing::Plain, files),
+                    false => (Packing::Zip(zip::matrix(files)?), Vec::new()),
+                }
+            }
+        };
+        let mut text = Self { path: path.to_owned(), input, packing, member: None, arrays, head };
+        text.unpack(archive::is_archive(path))?;
+        Ok(text)
+    }
+
+    /// Finds the text in packed data and in an archive, which has an archive's magic word or name.
+    fn unpack(&mut self, is_named_archive: bool) -> Result<(), Fault> {
+        if !self.packing.is_plain() {
+            self.head = self.read_head()?;
+            refuse_what_is_no_matrix(&self.head)?;
         }
-        let is_archive = archive::is_archive(path);
-        let decoder = MultiGzDecoder::new(input.reader());
-        let member = is_archive.then(|| archive::locate(decoder).map_err(name_damage)).transpose();
-        // The decompression or archive library may have hidden an interruption.
-        bounds.check()?;
-        let is_gzip = is_archive || magic == GZIP_MAGIC;
-        Ok(Self { path: path.to_owned(), member: member?, is_gzip, input })
+        let is_tar = self.head.get(USTAR..).is_some_and(|rest| rest.starts_with(b"ustar"));
+        let may_be_tar = !matches!(self.packing, Packing::Plain | Packing::Zip(_));
+        if is_tar || is_named_archive && may_be_tar {
+            let located = archive::locate(self.reader());
+            self.member = Some(located.map_err(|error| self.name_damage(error))?);
+            self.head = self.read_head()?;
+        }
+        Ok(())
+    }
+
+    fn read_head(&self) -> io::Result<Vec<u8>> {
+        let mut head = Vec::new();
+        let read = self.reader().take(HEAD as u64).read_to_end(&mut head);
+        read.map_err(|error| self.name_damage(error))?;
+        Ok(head)
+    }
+
+    pub fn name_damage(&self, error: io::Error) -> io::Error {
+        name_damage(error, self.packing.name())
+    }
+
+    /// Returns the name of the file that the text has, in an archive if it is one.
+    pub fn name(&self) -> &Path {
+        if let Packing::Zip(file) = &self.packing { file.name.as_ref() } else { &self.path }
+    }
+
+    /// Returns the unpacked text.
+    pub fn reader(&self) -> Unpacked<'_> {
+        let unpacked = self.packing.unpack(&self.input);
+        let Some((start, size)) = self.member else { return unpacked };
+        let padding = size.next_multiple_of(TAR_BLOCK) - size;
+        Box::new(Member { skip: start, padding, text: unpacked.take(size) })
     }
 
     pub fn error(&self, fault: Fault) -> MarketError {
@@ -55,26 +112,16 @@ impl<'c> Text<'c> {
 
     /// Returns an upper bound on the number of entries that the text can contain.
     pub fn most_entries(&self) -> u64 {
-        // Deflate expands one byte to at most 1032. The shortest entry is `1 1` and a line end.
-        let growth = if self.is_gzip { 1032 } else { 1 };
-        self.input.size.saturating_mul(growth).saturating_add(1) / 4
+        // The shortest entry is `1 1` and a line end.
+        self.input.size.saturating_mul(self.packing.growth()).saturating_add(1) / 4
     }
 
     /// Returns the text line by line. It is read in blocks of about `size` bytes.
     pub fn lines(&self, size: usize) -> Lines<'_> {
-        let source = if self.is_gzip {
-            let decoder = MultiGzDecoder::new(self.input.reader());
-            let decoder: Box<dyn Read + Send> = match self.member {
-                Some((start, size)) => Box::new(Member {
-                    skip: start,
-                    padding: size.next_multiple_of(TAR_BLOCK) - size,
-                    text: decoder.take(size),
-                }),
-                None => Box::new(decoder),
-            };
-            Source::Gzip { decoder, carry: Vec::new() }
-        } else {
+        let source = if self.packing.is_plain() && self.member.is_none() {
             Source::Plain { at: 0 }
+        } else {
+            Source::Packed { text: self.reader(), packing: self.packing.name(), carry: Vec::new() }
         };
         // With blocks of size 0, the iteration would not end.
         let blocks = Blocks { input: &self.input, source, size: size.max(1) };
@@ -93,8 +140,10 @@ enum Source<'a> {
     Plain {
         at: u64,
     },
-    Gzip {
-        decoder: Box<dyn Read + Send + 'a>,
+    Packed {
+        text: Unpacked<'a>,
+        /// The name of the packing in messages.
+        packing: &'static str,
         /// The start of a line at the end of the previous block.
         carry: Vec<u8>,
     },
@@ -118,12 +167,12 @@ impl<'a> Iterator for Blocks<'a> {
                 *at = range.end;
                 (!range.is_empty()).then_some(Ok(Block::Lines(self.input, range)))
             }
-            Source::Gzip { decoder, carry } => {
-                let bounds = self.input.bounds;
-                let inflated = bounds.check().map_err(io::Error::from);
-                let inflated = inflated.and_then(|()| inflate(decoder, carry, self.size));
-                let is_end = inflated.as_ref().is_ok_and(Vec::is_empty);
-                (!is_end).then(|| inflated.map(Block::Text))
+            Source::Packed { text, packing, carry } => {
+                let checked = self.input.bounds.check().map_err(io::Error::from);
+                let block = checked.and_then(|()| unpack(text, carry, self.size));
+                let is_end = block.as_ref().is_ok_and(Vec::is_empty);
+                let named = block.map_err(|error| name_damage(error, packing));
+                (!is_end).then(|| named.map(Block::Text))
             }
         }
     }
@@ -171,15 +220,14 @@ fn lines_in<'b>(input: &Input, range: Range<u64>, buffer: &'b mut Vec<u8>) -> io
     Ok(&buffer[skip..])
 }
 
-/// Decompresses pieces of `size` bytes until one contains a line end. The bytes after the last line end are
+/// Unpacks pieces of `size` bytes until one contains a line end. The bytes after the last line end are
 /// stored in `carry`. A line that is longer than allowed is returned without its end.
-fn inflate(decoder: &mut impl Read, carry: &mut Vec<u8>, size: usize) -> io::Result<Vec<u8>> {
+fn unpack(text: &mut impl Read, carry: &mut Vec<u8>, size: usize) -> io::Result<Vec<u8>> {
     let mut block = std::mem::take(carry);
     loop {
         block.reserve_exact(size);
         let begun = block.len();
-        let read = decoder.take(size as u64).read_to_end(&mut block);
-        if read.map_err(name_damage)? < size {
+        if text.take(size as u64).read_to_end(&mut block)? < size {
             return Ok(block);
         }
         if let Some(end) = block[begun..].iter().rposition(|&byte| byte == b'\n') {
@@ -197,7 +245,7 @@ struct Member<'a> {
     skip: u64,
     /// The number of bytes between the end of the file and the next header.
     padding: u64,
-    text: io::Take<Decoder<'a>>,
+    text: io::Take<Unpacked<'a>>,
 }
 
 impl Read for Member<'_> {
@@ -267,16 +315,21 @@ pub fn line_at(text: &[u8], at: usize) -> Option<&[u8]> {
     }
 }
 
-/// Returns the words of a line up to a comment.
+/// Returns the words of a line up to a comment or to the zeros and the end-of-file mark of DOS that pad some files.
 pub fn tokens(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let is_padding = |word: &[u8]| word.iter().all(|byte| matches!(byte, 0 | 0x1a));
     line.split(u8::is_ascii_whitespace)
         .filter(|word| !word.is_empty())
-        .take_while(|word| word[0] != b'%')
+        .take_while(move |word| word[0] != b'%' && !is_padding(word))
 }
 
-/// Returns a text after the first word of a Matrix Market banner, if it begins with that word.
+/// Returns a text after the first word of a Matrix Market banner, if it begins with that word. Blanks before it are
+/// accepted, as MUMPS writes them, and a single percent sign, as the Network Repository does.
 pub fn after_banner(text: &[u8]) -> Option<&[u8]> {
     let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    let blanks = text.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    let (_, text) = text.split_at(blanks);
+    let text = text.strip_prefix(b"%%").or_else(|| text.strip_prefix(b"%"))?;
     let (first, rest) = text.split_at_checked(BANNER.len())?;
     let ends = rest.first().is_none_or(u8::is_ascii_whitespace);
     (ends && first.eq_ignore_ascii_case(BANNER)).then_some(rest)

@@ -38,7 +38,7 @@ fn a_pipe_is_read_as_a_file_is() {
         let folder = tempfile::tempdir().unwrap();
         let opened = open(&pipe(folder.path(), text), ReadBounds::NONE).unwrap();
         assert!(opened.is_stream());
-        assert_eq!(opened.size_hint().unwrap().nnz, 2);
+        assert_eq!(opened.size_hint().unwrap().unwrap().nnz, 2);
         assert_eq!(opened.read().unwrap().csr.values, [1.5, -2.0]);
     }
 }

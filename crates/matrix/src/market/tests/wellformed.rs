@@ -18,6 +18,9 @@ const CASES: &[&str] = &[
     "coordinate pattern general\n2 2147483647 3\n1 99999999\n1 123456789\n2 2147483647\n\n => \
      0 99999998 1, 0 123456788 1, 1 2147483646 1",
     "coordinate real general\n2 3 4\n2 3 1\n1 3 2\n1 1 3\n2 1 4\n => 0 0 3, 0 2 2, 1 0 4, 1 2 1",
+    " \t%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 7\n => 0 0 7",
+    "%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 7\n => 0 0 7",
+    "coordinate real general\n1 2 2\n1 1 1.25-120\n1 2 -.5+101\n\u{1a}\0\0 => 0 0 1.25e-120, 0 1 -5e100",
     "coordinate real general\n2 3 0\n => ",
     "coordinate real general\n0 0 0\n%end => ",
     "coordinate double general\n1 1 1\n1 1 7\n => 0 0 7",
@@ -50,7 +53,10 @@ fn all_forms_are_read() {
             read_in_every_way(text.as_bytes(), true).unwrap_or_else(|e| panic!("{text}: {e}"));
         let mut found: Vec<_> = triplets(&market.csr)
             .iter()
-            .map(|(row, col, value)| format!("{row} {col} {value}"))
+            .map(|(row, col, value)| match value.abs() {
+                1e-9..1e40 | 0.0 => format!("{row} {col} {value}"),
+                _ => format!("{row} {col} {value:e}"),
+            })
             .collect();
         found.extend((market.duplicates > 0).then(|| format!("{} duplicates", market.duplicates)));
         assert_eq!(found.join(", "), expected, "{text}");

@@ -1,0 +1,221 @@
+//! Harwell-Boeing and Rutherford-Boeing files: four or five lines of header, and then the column offsets, the row indices
+//! and the values, counted from 1, in columns of fixed width as Fortran formats say. The header of Harwell-Boeing has
+//! right-hand sides too, which are not read.
+
+use std::iter::{repeat, repeat_with};
+
+use super::super::entry::{Entry, number};
+use super::super::error::{Defect, Fault, quote};
+use super::super::header::{Field, Symmetry, check_count};
+use super::super::text::{Lines, Text};
+use super::words::whole;
+use super::{Stored, Triplets};
+
+/// The size of the blocks in which the text is read, in bytes.
+const BLOCK: usize = 1 << 16;
+
+struct Header {
+    rows: usize,
+    cols: usize,
+    nonzeros: usize,
+    field: Field,
+    symmetry: Symmetry,
+    /// The formats of column offsets, row indices and values.
+    formats: [Format; 3],
+}
+
+pub fn read<'c>(text: &Text<'c>) -> Result<Stored<'c>, Fault> {
+    let mut lines = text.lines(BLOCK);
+    let header = Header::read(&mut lines)?;
+    let offsets = header.column_offsets(&mut lines)?;
+    let mut rows = Vec::new();
+    header.formats[1].each(&mut lines, header.nonzeros, |word| {
+        match whole(word, "row index", header.rows as u64)? {
+            0 => return Err("row index 0: indices start at 1".into()),
+            index => rows.push(index as u32 - 1),
+        }
+        Ok(())
+    })?;
+    let mut values = Vec::new();
+    if header.field != Field::Pattern {
+        header.formats[2].each(&mut lines, header.nonzeros, |word| {
+            values.push(number(word, header.field)?);
+            Ok(())
+        })?;
+    }
+    let mut entries = Triplets::new(header.field != Field::Pattern, text.input.bounds);
+    let mut stored = rows.into_iter().zip(values.into_iter().chain(repeat(1.0)));
+    for (ends, col) in offsets.windows(2).zip(0..) {
+        for (row, value) in stored.by_ref().take(ends[1] - ends[0]) {
+            entries.push(Entry { row, col, value })?;
+        }
+    }
+    let Header { rows, cols, field, symmetry, .. } = header;
+    let remarks = Vec::new();
+    Ok(Stored { rows, cols, field, symmetry, entries, bytes: lines.bytes, remarks })
+}
+
+impl Header {
+    fn read(lines: &mut Lines) -> Result<Self, Fault> {
+        line(lines)?;
+        // The counts of lines: in all, and of offsets, indices, values and right-hand sides.
+        let counts = line(lines)?;
+        let of_sides = words(&counts).nth(4).map(|word| whole(word, "a number of lines", u64::MAX));
+        let has_sides =
+            of_sides.transpose().map_err(|defect| lines.fault(defect))?.unwrap_or(0) > 0;
+        let sizes_line = line(lines)?;
+        let (field, symmetry) = kind(&sizes_line).map_err(|defect| lines.fault(defect))?;
+        let sizes = ["rows", "columns", "nonzeros"].into_iter().zip(words(&sizes_line).skip(1));
+        let sizes = sizes.map(|(things, word)| {
+            let size = whole(word, &format!("the number of {things}"), u64::MAX)?;
+            check_count(size, things)?;
+            Ok(size as usize)
+        });
+        let sizes: Result<Vec<_>, Defect> = sizes.collect();
+        let [rows, cols, nonzeros] = sizes.map_err(|defect| lines.fault(defect))?[..] else {
+            return Err(
+                lines.fault("the numbers of rows, columns and nonzeros must follow the type")
+            );
+        };
+        if symmetry != Symmetry::General && rows != cols {
+            let symmetry = symmetry.name();
+            return Err(
+                lines.fault(format!("a {symmetry} matrix must be square, not {rows} x {cols}"))
+            );
+        }
+        let format_line = line(lines)?;
+        let mut found =
+            Format::all(&format_line).chain(repeat_with(|| Err("a format is missing".into())));
+        let mut format = || found.next().expect("the iterator does not end");
+        let (offsets, indices) = (format(), format());
+        let values = if field == Field::Pattern { Ok(Format::NONE) } else { format() };
+        let formats = [offsets, indices, values].into_iter().collect::<Result<Vec<_>, Defect>>();
+        let formats = formats.map_err(|defect| lines.fault(defect))?;
+        if has_sides {
+            line(lines)?;
+        }
+        let formats = formats.try_into().ok().expect("three formats");
+        Ok(Self { rows, cols, nonzeros, field, symmetry, formats })
+    }
+
+    /// Reads the offsets of the columns, which ascend from 1.
+    fn column_offsets(&self, lines: &mut Lines) -> Result<Vec<usize>, Fault> {
+        let (mut offsets, end) = (Vec::new(), self.nonzeros + 1);
+        self.formats[0].each(lines, self.cols + 1, |word| {
+            let offset = whole(word, "a column offset", end as u64)? as usize;
+            let before = offsets.last().copied().unwrap_or(1);
+            if offset < before || offsets.is_empty() && offset != 1 {
+                let what = "the offsets must ascend from 1";
+                return Err(format!("column offset {offset} follows {before}: {what}").into());
+            }
+            offsets.push(offset);
+            Ok(())
+        })?;
+        match offsets.last() {
+            Some(&last) if last != end => {
+                Err(lines.fault(format!("the last column offset is {last}, not {end}")))
+            }
+            _ => Ok(offsets),
+        }
+    }
+}
+
+/// Returns the field and the symmetry for the three letters of a type such as `RUA`.
+fn kind(sizes_line: &[u8]) -> Result<(Field, Symmetry), Defect> {
+    let word = words(sizes_line).next().unwrap_or_default();
+    let &[values, symmetry, form] = &word.to_ascii_uppercase()[..] else {
+        return Err(format!("the type must have three letters, not {}", quote(word)).into());
+    };
+    let unsupported =
+        |what: &str| Err(Defect::unsupported(format!("type {}: {what}", quote(word))));
+    let field = match values {
+        b'R' => Field::Real,
+        b'I' => Field::Integer,
+        b'P' => Field::Pattern,
+        b'C' => return unsupported("complex values are not supported"),
+        _ => return unsupported("only the values R, I and P are supported"),
+    };
+    let symmetry = match symmetry {
+        b'U' | b'R' => Symmetry::General,
+        b'S' | b'H' => Symmetry::Symmetric,
+        b'Z' => Symmetry::SkewSymmetric,
+        _ => return unsupported("the second letter must be U, R, S, H or Z"),
+    };
+    if form != b'A' {
+        return unsupported("only assembled matrices (A) are supported");
+    }
+    Ok((field, symmetry))
+}
+
+/// A Fortran format for lines: `(8I10)` is eight numbers of ten characters.
+struct Format {
+    per_line: usize,
+    width: usize,
+}
+
+impl Format {
+    const NONE: Self = Self { per_line: 1, width: 1 };
+
+    /// Returns the formats of a line, which are in parentheses.
+    fn all(line: &[u8]) -> impl Iterator<Item = Result<Self, Defect>> {
+        let texts = line.split(|&byte| byte == b'(').skip(1);
+        texts.map(|text| {
+            let text = text.split(|&byte| byte == b')').next().unwrap_or_default();
+            Self::parse(text).ok_or_else(|| {
+                let example = "such as (10I8) or (4E20.12)";
+                format!("({}) is not a Fortran format {example}", quote(text).replace('`', ""))
+                    .into()
+            })
+        })
+    }
+
+    /// Parses a format without its parentheses. A scale factor before it (`1P,`) does not change what is read.
+    fn parse(text: &[u8]) -> Option<Self> {
+        let text = std::str::from_utf8(text).ok()?.to_ascii_uppercase().replace(' ', "");
+        let text = text.split_once('P').map_or(&*text, |(_, rest)| rest.trim_start_matches(','));
+        let (count, width) = text.split_once(|letter: char| "IEDFG".contains(letter))?;
+        let width = width.split(['.', 'E']).next()?;
+        let per_line = if count.is_empty() { 1 } else { count.parse().ok()? };
+        let format = Self { per_line, width: width.parse().ok()? };
+        (format.per_line > 0 && format.width > 0).then_some(format)
+    }
+
+    /// Calls `take` for each of `count` numbers, which are in the following lines.
+    fn each(
+        &self,
+        lines: &mut Lines,
+        count: usize,
+        mut take: impl FnMut(&[u8]) -> Result<(), Defect>,
+    ) -> Result<(), Fault> {
+        let mut left = count;
+        while left > 0 {
+            let line = line(lines)?;
+            let in_line = left.min(self.per_line);
+            let taken = self.numbers(&line, in_line).into_iter().try_for_each(&mut take);
+            taken.map_err(|defect| lines.fault(defect))?;
+            left -= in_line;
+        }
+        Ok(())
+    }
+
+    /// Returns the `count` numbers of a line. Between blanks they are told apart by these, because scipy writes other
+    /// widths than its format says.
+    fn numbers<'l>(&self, line: &'l [u8], count: usize) -> Vec<&'l [u8]> {
+        let found: Vec<_> = words(line).take(count + 1).collect();
+        if found.len() == count {
+            return found;
+        }
+        let place = |at: usize| line.len().min(at * self.width);
+        (0..count).map(|at| line[place(at)..place(at + 1)].trim_ascii()).collect()
+    }
+}
+
+fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
+}
+
+/// Returns the next line without its end.
+fn line(lines: &mut Lines) -> Result<Vec<u8>, Fault> {
+    let line = lines.next()?.map(|line| line.trim_ascii_end().to_vec());
+    line.ok_or_else(|| lines.fault("the file ends before the end of the matrix"))
+}

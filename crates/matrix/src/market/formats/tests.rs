@@ -1,0 +1,178 @@
+use std::fs;
+use std::path::Path;
+
+use super::super::tests::{file, message, triplets};
+use super::super::{Edges, Market, Options, read};
+
+/// Returns what is read from a file with this name and contents, or the message without the folder.
+fn read_file(name: &str, contents: &[u8], edges: &str) -> Result<Market, String> {
+    let (_folder, path) = file(name, contents);
+    let edges: Option<Edges> = (!edges.is_empty()).then(|| edges.parse().unwrap());
+    let market = read(&path, &Options::new(true, edges));
+    let market = market.map_err(|error| message(&error, &path))?;
+    assert!(market.csr.is_valid(), "{name}");
+    Ok(market)
+}
+
+fn error(name: &str, contents: impl AsRef<[u8]>) -> String {
+    read_file(name, contents.as_ref(), "").map(|market| triplets(&market.csr)).unwrap_err()
+}
+
+/// The files of `tests/formats` were made by the usual tools of each format, which `make.py` there names.
+#[test]
+fn files_of_other_programs_are_read_as_they_meant_them() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats");
+    let expected = fs::read_to_string(folder.join("expected.txt")).unwrap();
+    for line in expected.lines() {
+        let mut words = line.split(' ').peekable();
+        let name = words.next().unwrap();
+        let declared = words.next_if(|word| word.contains("base")).unwrap_or_default();
+        let [rows, cols] = [(); 2].map(|()| words.next().unwrap().parse().unwrap());
+        let entries: Vec<_> = words.map(entry).collect();
+        let contents = fs::read(folder.join(name)).unwrap();
+        let market = read_file(name, &contents, declared).unwrap();
+        assert_eq!((market.csr.rows, market.csr.cols), (rows, cols), "{name}");
+        assert_eq!(triplets(&market.csr), entries, "{name}");
+        // A shorter text may be a shorter list, or its last number is shorter; packed data show what they lack.
+        let is_packed =
+            [".gz", ".bz2", ".xz", ".zst", "zip", ".npz"].iter().any(|it| name.ends_with(it));
+        for length in (0..contents.len()).step_by(7) {
+            let cut = read_file(name, &contents[..length], declared).map(|cut| triplets(&cut.csr));
+            let is_right = cut.as_ref().map_or(true, |cut| !is_packed || *cut == entries);
+            assert!(is_right, "{length} bytes of {name}: {cut:?}");
+        }
+    }
+    let read = expected.lines().count();
+    assert_eq!(read + 2, fs::read_dir(&folder).unwrap().count(), "a file is not expected");
+}
+
+fn entry(word: &str) -> (usize, usize, f64) {
+    let [row, col, value] = word.split(',').collect::<Vec<_>>()[..] else { panic!("{word}") };
+    (row.parse().unwrap(), col.parse().unwrap(), value.parse().unwrap())
+}
+
+#[test]
+fn what_a_file_is_instead_of_a_matrix_is_named() {
+    for (name, contents, expected) in [
+        ("a.mtx", &b"\x89HDF\r\n\x1a\n..."[..], "this is an HDF5 file"),
+        ("a.mat", b"MATLAB 5.0 MAT-file, Platform", "this is a MATLAB file: write the matrix"),
+        ("a.mtx.gz", b"version https://git-lfs.github.com/spec/v1\n", "this is a Git LFS pointer"),
+        ("a.mtx", b"\xff\xfe%\0%\0M\0", "this is UTF-16 text: convert it by `iconv"),
+        ("a.tar.gz", b"\n <!DOCTYPE html>\n", "this is a web page, not a matrix: the address"),
+        (
+            "a.mtx",
+            b"%%MatrixMarket matrix coordinate real general\r1 1 0\r",
+            "this is a text whose lines end",
+        ),
+        ("a.mtx", b"1 2\n", "the first line must be like"),
+        ("a.zip", b"PK\x03\x04", "invalid Zip archive"),
+        ("a.mtx.7z", b"7z\xbc\xaf'\x1c", "this is a 7-Zip archive: unpack it"),
+    ] {
+        let error = error(name, contents);
+        let place = error.split_once(": ").map_or("", |(_, message)| message);
+        let place = place.strip_prefix("1: ").unwrap_or(place);
+        assert!(place.starts_with(expected) || error.contains(expected), "{name}: {error}");
+    }
+}
+
+#[test]
+fn defects_of_other_formats_are_named_with_their_line() {
+    for (name, contents, expected) in [
+        ("a.el", "1 x\n", "a.el:1: the second node must be a whole number of at least 0, not `x`"),
+        ("a.el", "# c\n1 2\n\n3\n", "a.el:4: the second node is missing at the end of the line"),
+        ("a.el", "1 2 3\n1 2\n", "a.el:2: this edge has no weight, unlike those before it"),
+        ("a.el", "1 2 nan\n", "a.el:1: value `nan` is not finite"),
+        (
+            "a.el",
+            "1 2147483648\n",
+            "a.el:1: the second node `2147483648` is larger than 2147483647",
+        ),
+        (
+            "a.el",
+            "% sym\n0 1\n",
+            "a.el: node 0: nodes are counted from 1 here; --edges base=0 if it is a node",
+        ),
+        ("a.graph", "% c\n3 2\n2\n1 3\n", "a.graph:4: the file ends after 2 of 3 vertices"),
+        ("a.graph", "2 1\n2\n3\n", "a.graph:3: neighbour `3` is larger than 2"),
+        ("a.graph", "2 1\n2\n0\n", "a.graph:3: neighbour 0: vertices are counted from 1"),
+        (
+            "a.graph",
+            "2 1\n2\n\n",
+            "a.graph:3: the vertices have 1 neighbours, not 2: each of the 1 edges must",
+        ),
+        ("a.graph", "2 1 001\n2 5\n1\n", "a.graph:3: the weight of the last edge is missing"),
+        ("a.graph", "2 1 2\n", "a.graph:1: the format must have the digits 0 and 1, not 002"),
+        (
+            "a.smtx",
+            "2, 2, 2\n0 1 3\n",
+            "a.smtx:2: row offset 3 follows 1: the offsets must ascend from 0 to 2",
+        ),
+        ("a.smtx", "2, 2, 2\n0 1 2\n0 2\n", "a.smtx:3: a column index `2` is larger than 1"),
+        (
+            "a.smtx",
+            "2, 2, 2\n0 1 2\n0\n",
+            "a.smtx:3: the file ends where a column index must follow",
+        ),
+        ("a.smtx", "1, 1, 1\n0 1\n0\n7", "a.smtx:4: unexpected `7` after the end of the matrix"),
+    ] {
+        let error = error(name, contents);
+        assert!(error.starts_with(expected), "{contents:?}: {error}");
+    }
+}
+
+const BOEING: &str = "title\n 3 1 1 1\nRSA 3 3 4 0\n(4I2) (8I2) (4E9.2)\n 1 3 4 5\n 1 2 2 3\n \
+                      1.00E+00 2.00E+00 3.0-120  4.0D+00 \n";
+
+#[test]
+fn a_harwell_boeing_file_is_recognized_and_checked() {
+    let market = read_file("a.mtx", BOEING.as_bytes(), "").unwrap();
+    let values = [(0, 0, 1.0), (0, 1, 2.0), (1, 0, 2.0), (1, 1, 3.0e-120), (2, 2, 4.0)];
+    assert_eq!(triplets(&market.csr), values);
+    for (from, to, expected) in [
+        ("RSA", "CSA", "3: type `CSA`: complex values are not supported"),
+        ("RSA", "RSE", "3: type `RSE`: only assembled matrices (A) are supported"),
+        ("3 3 4 0", "3 4 4 0", "3: a symmetric matrix must be square, not 3 x 4"),
+        ("(8I2)", "(8X2)", "4: (8X2) is not a Fortran format such as (10I8) or (4E20.12)"),
+        (" (4E9.2)", "", "4: a format is missing"),
+        (" 1 3 4 5", " 1 3 4 6", "5: a column offset `6` is larger than 5"),
+        (" 1 3 4 5", " 1 3 4 4", "5: the last column offset is 4, not 5"),
+        (" 1 3 4 5", " 2 3 4 5", "5: column offset 2 follows 1: the offsets must ascend from 1"),
+        (" 1 2 2 3", " 1 2 2 4", "6: row index `4` is larger than 3"),
+        (" 4.0D+00 \n", "\n", "7: value `` is not a number"),
+    ] {
+        let error = error("a.rb", BOEING.replace(from, to));
+        assert_eq!(error, format!("a.rb:{expected}"), "{to}");
+    }
+}
+
+#[test]
+fn lists_of_edges_mean_what_is_declared() {
+    let guessed = |words: &str| {
+        format!(
+            "the list of edges was read as {words}, because the file does not say it; --edges declares it"
+        )
+    };
+    for (text, edges, size, count, remark) in [
+        ("0 1\n1 2\n", "", (3, 3), 2, guessed("directed,base=0")),
+        ("1 2\n2 3\n", "", (3, 3), 2, guessed("directed,base=1")),
+        ("1 2\n2 3\n", "base=0", (4, 4), 2, guessed("directed")),
+        ("1 2\n2 2\n", "undirected,base=1", (2, 2), 3, String::new()),
+        ("1 2\n1 3\n", "bipartite,base=1", (1, 3), 2, String::new()),
+        ("# Undirected graph: a\n1,2,5\n", "", (2, 2), 2, guessed("base=1")),
+        ("% asym unweighted\n% 1 4 4\n1 2\n", "", (4, 4), 1, String::new()),
+        ("% asym unweighted\n1 2\n", "undirected", (2, 2), 2, String::new()),
+        ("# empty\n", "directed", (0, 0), 0, String::new()),
+    ] {
+        let market = read_file("a.edges", text.as_bytes(), edges).unwrap();
+        let csr = &market.csr;
+        assert_eq!(((csr.rows, csr.cols), csr.nnz()), (size, count), "{text} {edges}");
+        assert_eq!(market.remarks.concat(), remark, "{text} {edges}");
+    }
+    assert!(read_file("a.dat", b"1 2\n", "base=1").is_ok(), "declared, whatever the name");
+    for (words, expected) in [
+        ("directed,undirected", "'undirected' contradicts a word before it"),
+        ("base=2", "'base=2' is not one of directed, undirected, bipartite, base=0, base=1"),
+    ] {
+        assert_eq!(words.parse::<Edges>(), Err(expected.to_owned()));
+    }
+}

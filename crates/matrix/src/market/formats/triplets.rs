@@ -1,0 +1,151 @@
+use std::io;
+
+use super::super::build::sum;
+use super::super::chunk::{Entries, zeros};
+use super::super::entry::Entry;
+use super::super::error::{Defect, Fault};
+use super::super::header::check_count;
+use crate::Csr;
+use crate::memory::{ReadBounds, SizeHint};
+
+/// Entries in the order of a file. Their number need not be known before.
+pub struct Triplets<'c> {
+    rows: Vec<u32>,
+    columns: Vec<u32>,
+    /// The values; empty if all are 1.
+    values: Vec<f64>,
+    has_values: bool,
+    bounds: ReadBounds<'c>,
+}
+
+impl<'c> Triplets<'c> {
+    pub fn new(has_values: bool, bounds: ReadBounds<'c>) -> Self {
+        Self { rows: Vec::new(), columns: Vec::new(), values: Vec::new(), has_values, bounds }
+    }
+
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Appends an entry, whose row and column are counted from 0.
+    pub fn push(&mut self, entry: Entry) -> Result<(), Fault> {
+        if self.rows.len() == self.rows.capacity() {
+            self.grow()?;
+        }
+        self.rows.push(entry.row);
+        self.columns.push(entry.col);
+        if self.has_values {
+            self.values.push(entry.value);
+        }
+        Ok(())
+    }
+
+    /// Doubles the room. While the entries move, they are in memory twice.
+    fn grow(&mut self) -> Result<(), Fault> {
+        let more = self.rows.len().max(1 << 12);
+        let bytes = self.bytes() + 2 * more as u64 * 16;
+        self.bounds.check().and_then(|()| self.bounds.allow(bytes)).map_err(io::Error::from)?;
+        let room = [&mut self.rows, &mut self.columns].into_iter();
+        let reserved = room.map(|indices| indices.try_reserve_exact(more));
+        let reserved = reserved.chain([self.values.try_reserve_exact(more)]);
+        reserved.collect::<Result<(), _>>().map_err(|_| {
+            Defect::unsupported(format!("{bytes} bytes for its entries do not fit in memory"))
+        })?;
+        Ok(())
+    }
+
+    fn bytes(&self) -> u64 {
+        (size_of_val(&self.rows[..])
+            + size_of_val(&self.columns[..])
+            + size_of_val(&self.values[..])) as u64
+    }
+
+    fn entry(&self, at: usize) -> Entry {
+        let value = if self.has_values { self.values[at] } else { 1.0 };
+        Entry { row: self.rows[at], col: self.columns[at], value }
+    }
+
+    /// Counts rows and columns from 0 that were counted from `base`, of which none is less.
+    pub fn renumber(&mut self, base: u32) {
+        self.rows.iter_mut().chain(&mut self.columns).for_each(|index| *index -= base);
+    }
+
+    /// Calls `take` for each entry, followed by its mirror image if it has one.
+    fn each(&self, mirror: Option<f64>, mut take: impl FnMut(Entry)) {
+        for entry in (0..self.len()).map(|at| self.entry(at)) {
+            take(entry);
+            if let Some(image) = mirror.and_then(|sign| entry.image(sign)) {
+                take(image);
+            }
+        }
+    }
+
+    /// Makes a matrix. If `mirror` is given, each entry outside the diagonal has an image with its value times this
+    /// sign. Entries with the same position are summed in their order.
+    pub fn into_csr(self, rows: usize, cols: usize, mirror: Option<f64>) -> Result<Entries, Fault> {
+        check_count(rows as u64, "rows")?;
+        check_count(cols as u64, "columns")?;
+        let nnz = self.len() * if mirror.is_some() { 2 } else { 1 };
+        check_count(nnz as u64, "nonzeros")?;
+        let needs = SizeHint { rows, cols, nnz: nnz as u64, scratch: self.bytes() }.bytes();
+        self.bounds.allow(needs).map_err(io::Error::from)?;
+        let mut row_offsets: Vec<u32> = zeros(rows + 1)?;
+        let (mut all, mut triangles) = (0, [0; 2]);
+        self.each(mirror, |entry| {
+            row_offsets[entry.row as usize] += 1;
+            all += 1;
+        });
+        if mirror.is_some() {
+            let above = (0..self.len()).filter(|&at| self.columns[at] > self.rows[at]).count();
+            triangles = [above as u64, (all - self.len() - above) as u64];
+        }
+        let (mut column_indices, mut values) = (zeros(all)?, zeros(all)?);
+        // The offsets are first the ends of the rows before, and become their own ends while they are filled.
+        let mut start = 0;
+        for offset in &mut row_offsets {
+            start += std::mem::replace(offset, start);
+        }
+        self.each(mirror, |entry| {
+            let place = &mut row_offsets[entry.row as usize];
+            column_indices[*place as usize] = entry.col;
+            values[*place as usize] = entry.value;
+            *place += 1;
+        });
+        row_offsets.rotate_right(1);
+        row_offsets[0] = 0;
+        let csr = Csr { rows, cols, row_offsets, column_indices, values };
+        let (csr, duplicates) = ordered(csr, mirror.is_some())?;
+        Ok(Entries { csr, duplicates, triangles, bytes: 0 })
+    }
+}
+
+/// Sorts the rows of a matrix and sums its duplicates, as the reader of Matrix Market files does. Returns the number of
+/// stored entries that were duplicates.
+fn ordered(mut csr: Csr<f64>, mirrored: bool) -> Result<(Csr<f64>, u64), Fault> {
+    let (mut end, mut duplicates) = (0, 0);
+    let mut sorted: Vec<(u32, f64)> = Vec::new();
+    let mut next = 0;
+    for row in 0..csr.rows {
+        let entries = next as usize..csr.row_offsets[row + 1] as usize;
+        next = csr.row_offsets[row + 1];
+        let columns = csr.column_indices[entries.clone()].iter().copied();
+        sorted.clear();
+        sorted.extend(columns.zip(csr.values[entries].iter().copied()));
+        if !sorted.is_sorted_by_key(|entry| entry.0) {
+            sorted.sort_by_key(|entry| entry.0);
+        }
+        for same in sorted.chunk_by(|a, b| a.0 == b.0) {
+            (csr.column_indices[end], csr.values[end]) = (same[0].0, sum(row, same)?);
+            end += 1;
+            // The mirror image of a duplicate is not counted again.
+            let counts = !mirrored || same[0].0 as usize <= row;
+            duplicates += if counts { same.len() as u64 - 1 } else { 0 };
+        }
+        csr.row_offsets[row + 1] = end as u32;
+    }
+    csr.column_indices.truncate(end);
+    csr.values.truncate(end);
+    csr.column_indices.shrink_to_fit();
+    csr.values.shrink_to_fit();
+    Ok((csr, duplicates))
+}

@@ -1,0 +1,164 @@
+//! The words of a text, one after another. Lines may have any length, as in formats that list all columns in one line.
+
+use std::io::{BufRead, BufReader};
+
+use super::super::error::{Defect, Fault, quote};
+use super::super::packing::Unpacked;
+use super::super::text::Text;
+
+/// The largest length of a word in bytes.
+const LONGEST: usize = 128;
+/// The number of bytes of a comment that are looked at.
+const COMMENT: usize = 512;
+
+pub struct Words<'a> {
+    text: BufReader<Unpacked<'a>>,
+    word: Vec<u8>,
+    /// The number of the current line, from 1; 0 before the first one.
+    line: u64,
+    pub bytes: u64,
+}
+
+impl<'a> Words<'a> {
+    pub fn of(text: &'a Text) -> Self {
+        let text = BufReader::with_capacity(1 << 16, text.reader());
+        Self { text, word: Vec::new(), line: 0, bytes: 0 }
+    }
+
+    pub fn fault(&self, defect: impl Into<Defect>) -> Fault {
+        Fault::at(self.line.max(1), defect)
+    }
+
+    fn peek(&mut self) -> Result<Option<u8>, Fault> {
+        Ok(self.text.fill_buf()?.first().copied())
+    }
+
+    fn consume(&mut self, bytes: usize) {
+        self.text.consume(bytes);
+        self.bytes += bytes as u64;
+    }
+
+    /// Returns the next word of the line; `None` at its end. Commas and semicolons separate words as blanks do.
+    pub fn next(&mut self) -> Result<Option<&[u8]>, Fault> {
+        self.begin()?;
+        self.word.clear();
+        loop {
+            let piece = self.text.fill_buf()?;
+            let ends = piece.iter().position(|&byte| is_separator(byte));
+            let taken = ends.unwrap_or(piece.len());
+            self.word.extend_from_slice(&piece[..taken.min(LONGEST)]);
+            let is_last = ends.is_some() || piece.is_empty();
+            self.consume(taken);
+            if self.word.len() >= LONGEST {
+                let word = quote(&self.word);
+                return Err(self.fault(format!("the word {word} has {LONGEST} or more bytes")));
+            }
+            if is_last {
+                break;
+            }
+        }
+        Ok(if self.word.is_empty() { None } else { Some(&self.word) })
+    }
+
+    /// Goes to the next line that is neither blank nor a comment, which begins with one of these bytes.
+    pub fn next_line(&mut self, comments: &[u8]) -> Result<bool, Fault> {
+        while self.advance()? {
+            if self.begin()?.is_some_and(|first| !comments.contains(&first)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Goes to the next line, which is the first one at first. Returns whether there is one.
+    pub fn advance(&mut self) -> Result<bool, Fault> {
+        if self.line > 0 {
+            self.rest_of_line(0)?;
+            let end = self.peek()?.map_or(0, |_| 1);
+            self.consume(end);
+        }
+        let is_there = self.peek()?.is_some();
+        self.line += u64::from(is_there);
+        Ok(is_there)
+    }
+
+    /// Skips the blanks before the next word of the line. Returns its first byte.
+    pub fn begin(&mut self) -> Result<Option<u8>, Fault> {
+        loop {
+            match self.peek()? {
+                Some(byte) if byte != b'\n' && is_separator(byte) => self.consume(1),
+                byte => return Ok(byte.filter(|&byte| byte != b'\n')),
+            }
+        }
+    }
+
+    /// Checks that the rest of the text is blank.
+    pub fn expect_end(&mut self) -> Result<(), Fault> {
+        while self.begin()?.is_none() {
+            if !self.advance()? {
+                return Ok(());
+            }
+        }
+        let word = self.next()?.map(quote).unwrap_or_default();
+        Err(self.fault(format!("unexpected {word} after the end of the matrix")))
+    }
+
+    /// Returns the beginning of the line, which is a comment.
+    pub fn comment(&mut self) -> Result<String, Fault> {
+        Ok(String::from_utf8_lossy(&self.rest_of_line(COMMENT)?).into_owned())
+    }
+
+    fn rest_of_line(&mut self, most: usize) -> Result<Vec<u8>, Fault> {
+        let mut rest = Vec::new();
+        loop {
+            let piece = self.text.fill_buf()?;
+            let end = piece.iter().position(|&byte| byte == b'\n');
+            let taken = end.unwrap_or(piece.len());
+            rest.extend_from_slice(&piece[..taken.min(most - rest.len())]);
+            let is_last = end.is_some() || piece.is_empty();
+            self.consume(taken);
+            if is_last {
+                return Ok(rest);
+            }
+        }
+    }
+
+    /// Returns the next word of the text as a whole number of at most `most`, across lines.
+    pub fn number(&mut self, what: &str, most: u64) -> Result<u64, Fault> {
+        loop {
+            if let Some(word) = self.next()? {
+                let number = whole(word, what, most);
+                return number.map_err(|defect| self.fault(defect));
+            }
+            if !self.advance()? {
+                return Err(self.fault(format!("the file ends where {what} must follow")));
+            }
+        }
+    }
+
+    /// Returns the next word of this line as a whole number of at most `most`.
+    pub fn number_in_line(&mut self, what: &str, most: u64) -> Result<u64, Fault> {
+        let number = match self.next()? {
+            Some(word) => whole(word, what, most),
+            None => Err(format!("{what} is missing at the end of the line").into()),
+        };
+        number.map_err(|defect| self.fault(defect))
+    }
+}
+
+fn is_separator(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || matches!(byte, b',' | b';' | 0 | 0x1a)
+}
+
+/// Parses a whole number from 0 to `most`.
+pub fn whole(word: &[u8], what: &str, most: u64) -> Result<u64, Defect> {
+    let digits =
+        std::str::from_utf8(word).ok().filter(|text| text.bytes().all(|c| c.is_ascii_digit()));
+    let Some(digits) = digits else {
+        return Err(
+            format!("{what} must be a whole number of at least 0, not {}", quote(word)).into()
+        );
+    };
+    let number = digits.parse().ok().filter(|number| *number <= most);
+    number.ok_or_else(|| format!("{what} {} is larger than {most}", quote(word)).into())
+}

@@ -1,0 +1,36 @@
+//! Reads a file of any format and packing. Whatever it contains, it is a valid matrix or has a message; the matrix does not
+//! change if the text is packed. The first byte determines the name.
+
+#![no_main]
+
+use std::sync::atomic::AtomicBool;
+
+use libfuzzer_sys::fuzz_target;
+use spmv_fuzz::{BENCH, alone, assert_same_csr, check_csr, gzip};
+use spmv_matrix::Csr;
+use spmv_matrix::market::{Opened, Options};
+use spmv_matrix::memory::ReadBounds;
+
+const NAMES: [&str; 8] =
+    ["a.mtx", "a.el", "a.graph", "a.smtx", "a.rb", "a.npz", "a.tar.gz", "a.zip"];
+/// Larger matrices take longer than a run may.
+const MOST_BYTES: u64 = 1 << 24;
+
+fuzz_target!(|input: &[u8]| {
+    let Some((&kind, bytes)) = input.split_first() else { return };
+    let name = NAMES[usize::from(kind) % NAMES.len()];
+    let Some(csr) = read(name, bytes) else { return };
+    check_csr(&csr);
+    assert!(csr.values().iter().all(|value| value.is_finite()));
+    if !bytes.starts_with(b"PK") {
+        let packed = read(name, &gzip(bytes, 1));
+        packed.into_iter().for_each(|packed| assert_same_csr(&packed, &csr));
+    }
+});
+
+fn read(name: &str, bytes: &[u8]) -> Option<Csr<f64>> {
+    let path = BENCH.put(name, bytes);
+    let never = AtomicBool::new(false);
+    let bounds = ReadBounds::new(&never, MOST_BYTES, "the target");
+    alone(|| Some(Opened::open(&path, &Options::default(), bounds).ok()?.read().ok()?.csr))
+}
