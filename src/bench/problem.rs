@@ -17,7 +17,7 @@ use spmv_matrix::Csr;
 use spmv_matrix::memory;
 use spmv_matrix::memory::extent::Extent;
 use spmv_matrix::order::band_k::BandK;
-use spmv_matrix::order::{Order, Permutation, bandwidth};
+use spmv_matrix::order::{Order, Permutation, bandwidth, profile};
 use spmv_matrix::scalar::Scalar;
 use spmv_methods::device::buffer::Value;
 use spmv_methods::device::{DeviceCsr, Gpu};
@@ -29,10 +29,12 @@ const UPLOAD: &str = "uploading the matrix";
 /// The cost and the effect of reordering a matrix before it is passed to any method.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Reordering {
-    /// The time to compute the order and to permute the matrix, in milliseconds.
-    pub order_ms: f64,
+    /// The time to compute the order and to permute the matrix, in milliseconds; `None` if another program computed it.
+    pub order_ms: Option<f64>,
     /// The bandwidth (the largest distance of an entry from the diagonal) before and after.
     pub bandwidth: [usize; 2],
+    /// The profile (the sum over rows of the distance from the first entry to the diagonal) before and after.
+    pub profile: [u64; 2],
 }
 
 pub struct Reordered {
@@ -44,9 +46,11 @@ pub struct Reordered {
 }
 
 impl Reordered {
-    /// Reorders a matrix; `None` if it has the order already. Returns an error if it is not square.
+    /// Reorders a matrix with this name; `None` if it has the order already. Returns an error if it is not square, or if
+    /// the order is to be read from a file that has no permutation of it.
     pub fn new(
         natural: &Csr<f64>,
+        name: &str,
         order: Order,
         clock: &dyn Clock,
     ) -> Result<Option<Self>, Unavailable> {
@@ -61,11 +65,18 @@ impl Reordered {
             )));
         }
         let start = clock.now();
-        let Some(BandK { permutation, levels }) = order.compute(natural) else { return Ok(None) };
+        let read = order.read(name, rows).map_err(Unavailable)?;
+        let read = read.map(|permutation| BandK { permutation, levels: Vec::new() });
+        let Some(BandK { permutation, levels }) = read.or_else(|| order.compute(natural)) else {
+            return Ok(None);
+        };
         let csr = natural.permuted(&permutation);
-        let order_ms = 1e3 * (clock.now() - start).as_secs_f64();
-        let bandwidth = [bandwidth(natural), bandwidth(&csr)];
-        let cost = Reordering { order_ms, bandwidth };
+        let ms = 1e3 * (clock.now() - start).as_secs_f64();
+        let cost = Reordering {
+            order_ms: order.path().is_none().then_some(ms),
+            bandwidth: [bandwidth(natural), bandwidth(&csr)],
+            profile: [profile(natural), profile(&csr)],
+        };
         Ok(Some(Self { csr, permutation, groups: levels, cost }))
     }
 

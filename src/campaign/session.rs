@@ -5,7 +5,7 @@ mod measure;
 
 use std::sync::atomic::AtomicBool;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 
 use super::env::Env;
 use super::install::{self, Profiles};
@@ -19,7 +19,7 @@ use crate::bench::plan::Settings;
 use crate::bench::problem::Reordered;
 use crate::bench::run::RunSettings;
 use crate::record::MatrixReport;
-use crate::record::row::{MatrixFacts, Row, Status};
+use crate::record::row::{MatrixFacts, Row, Status, matrix_name};
 use crate::record::run::{self, GpuRecord, REVISION, RowKey, RunRecord, VERSION};
 use spmv_matrix::Csr;
 use spmv_matrix::cache::CacheFolder;
@@ -93,6 +93,9 @@ impl<'a> Session<'a> {
             "--threads: several numbers are measured in separate child processes, which --no-isolate and mpi-merge \
              do not use: choose one number"
         );
+        for order in &run.orders {
+            order.check().map_err(|error| anyhow!("--order: {error}"))?;
+        }
         let team = team(run.threads.first().copied(), env)?;
         let isa = run.settings.isa;
         ensure!(
@@ -186,7 +189,9 @@ impl<'a> Session<'a> {
             if order != Order::Natural {
                 emit(Event::Step(Step::Order(order)));
             }
-            let matrix = Matrix { csr, facts, reordered: Reordered::new(csr, order, self.clock) };
+            let name = matrix_name(&facts.file);
+            let reordered = Reordered::new(csr, name, order, self.clock);
+            let matrix = Matrix { csr, facts, reordered };
             let is_same = |a: &&Cell, b: &&Cell| {
                 a.key.cache == b.key.cache && a.key.precision == b.key.precision
             };

@@ -10,7 +10,7 @@ use clap::{Args, Parser};
 
 use super::args::AddedArgs;
 use super::output::ExportArgs;
-use super::values::{MethodName, device, distinct, finite, seconds, whole, whole_from};
+use super::values::{MethodName, OrderName, device, distinct, finite, seconds, whole, whole_from};
 use crate::bench::plan::{CacheState, Fill, MAX_ROUNDS, Protocol, Settings, Values};
 use crate::bench::run::{DeviceChoice, RunSettings};
 use crate::campaign::Plan;
@@ -129,8 +129,10 @@ pub struct MeasureArgs {
     /// Reorder the rows and columns of each matrix (P A P^T) before any method runs; x and y are reordered in
     /// the same way. Several may be given: natural,rcm. The time for reordering is reported separately and is
     /// not part of any method. Only for square matrices. (The authors of the paper csr-k use rcm for the
-    /// libraries, but not for CSR-k and CSR5.)
-    #[arg(help_heading = WHAT, hide_short_help = true, long, value_enum, default_value = "natural", value_delimiter = ',')]
+    /// libraries, but not for CSR-k and CSR5.) file:PATH reads an order of another program, a number per row
+    /// that counts from 0 or 1: the old row at each new position, as in MATLAB's A(p,p); inverse-file:PATH the new
+    /// position of each row, as METIS and SCOTCH write. In a folder, the matrix NAME has NAME.perm or NAME.iperm.
+    #[arg(help_heading = WHAT, hide_short_help = true, long, value_parser = OrderName, default_value = "natural", value_delimiter = ',')]
     pub order: Vec<Order>,
     /// Vector instruction set for this program's own methods, and the widest that MKL may use [default: the
     /// widest that this CPU supports]

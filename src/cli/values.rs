@@ -2,9 +2,11 @@ use std::ffi::OsStr;
 use std::str::FromStr;
 use std::time::Duration;
 
-use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 
 use crate::bench::run::DeviceChoice;
+use spmv_matrix::order::Order;
 use spmv_methods::METHODS;
 use spmv_methods::device::model::DeviceFile;
 use spmv_methods::method::Unavailable;
@@ -30,6 +32,36 @@ impl TypedValueParser for MethodName {
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         Some(Box::new(METHODS.iter().map(|method| PossibleValue::new(method.name))))
+    }
+}
+
+/// Accepts the orders that this program computes, and the forms of those that it reads.
+#[derive(Clone)]
+pub struct OrderName;
+
+impl TypedValueParser for OrderName {
+    type Value = Order;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        arg: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<Order, clap::Error> {
+        value.to_str().and_then(Order::named).ok_or_else(|| {
+            let offered = PossibleValuesParser::new(self.possible_values().into_iter().flatten());
+            offered.parse_ref(command, arg, value).expect_err("what is offered has been accepted")
+        })
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let files = [
+            ("file:PATH", "An order that another program computed"),
+            ("inverse-file:PATH", "The same, as the inverse permutation"),
+        ];
+        let files = files.map(|(name, help)| PossibleValue::new(name).help(help));
+        let own = Order::value_variants().iter().filter_map(Order::to_possible_value);
+        Some(Box::new(own.chain(files)))
     }
 }
 

@@ -135,6 +135,7 @@ column_types! {
     usize, Kind::Count, |count| Value::Number(*count as f64);
     f64, Kind::Number, |number| Value::Number(*number);
     Device, Kind::Pattern("^(cpu|gpu|model:.+)$"), |device| Value::Text(device.name());
+    Order, Kind::Pattern("^(natural|rcm|band-(k|3|volta|ampere)|(inverse-)?file:.+)$"), |order| Value::Text(order.name());
 }
 
 /// Implements [`ColumnType`] for the enums whose variants are the words of a column.
@@ -152,7 +153,6 @@ words! {
     Precision { F64, F32 }
     Status { Ok, Skipped, Wrong, Failed, Timeout }
     CacheState { Hot, Cold }
-    Order { Natural, Rcm, BandK, Band3, BandVolta, BandAmpere }
     Values { Stored, Random, Ones }
 }
 

@@ -149,7 +149,7 @@ impl Matrix {
 
     fn order(&self) -> Option<Order> {
         let Some(name) = &self.reordered else { return Some(Order::Natural) };
-        serde_json::from_value(name.as_str().into()).ok()
+        Order::named(name)
     }
 
     pub fn rows(&self, place: usize, unit: Unit) -> Vec<Row> {

@@ -92,7 +92,11 @@ impl Group {
         let times: Vec<_> = here.chain(before.iter().cloned()).collect();
         let baseline = times.iter().find(|(name, _)| is_plain_csr(name)).map(|(_, ms)| *ms);
         for row in &mut self.rows {
-            row.order_ms = self.reordering.map(|cost| cost.order_ms);
+            if self.order != Order::Natural {
+                row.order_ms = self.reordering.and_then(|cost| cost.order_ms);
+                row.bandwidth = self.reordering.map(|cost| cost.bandwidth[1]);
+                row.profile = self.reordering.map(|cost| cost.profile[1]);
+            }
             row.set_shares_of_peak(self.peak);
             row.set_break_even(baseline);
             if CHOOSERS.iter().any(|chooser| row.method_name.as_deref() == Some(chooser)) {

@@ -142,13 +142,15 @@ columns! {
         kind: Option<String> = Word;
         /// `hot` if products run back to back, `cold` if the caches are evicted before each sample.
         cache: Option<CacheState> = Word;
-        /// The order of rows and columns: `natural`, `rcm`, `band-k`, `band-3`, `band-volta` or `band-ampere`.
+        /// The order of rows and columns: `natural`, `rcm`, `band-k`, `band-3`, `band-volta` or `band-ampere`; `file:PATH` or
+        /// `inverse-file:PATH` if another program computed it.
         order: Option<Order> = Word;
         /// The version of the library that computed.
         library_version: Option<String> = Unused;
         /// The name of the run, which the facts of the run contain too.
         run_id: String = Unused;
-        /// The time of ordering and permuting in milliseconds, which is part of no method's time; empty for `natural`.
+        /// The time of ordering and permuting in milliseconds, which is part of no method's time; empty for `natural`, and
+        /// for an order that was read from a file, whose cost is unknown.
         order_ms: Option<f64> = Log("time of ordering (ms)"), not_modelled: Some(SETUP);
         /// On a GPU, for the kernel that takes most of the product: the resident threads of a multiprocessor as a share
         /// of the maximum (from the driver, by registers, shared memory and block); empty for libraries.
@@ -197,6 +199,11 @@ columns! {
         /// On a GPU, the host's time to enqueue a product in milliseconds, the median over the samples: products that
         /// follow each other take at least this long, whatever the GPU needs.
         host_launch_ms: Option<f64> = Unused;
+        /// The largest distance of an entry from the diagonal, in this order; only for square matrices.
+        bandwidth: Option<usize> = Log("bandwidth of the matrix");
+        /// The sum over all rows of the distance from the first entry to the diagonal, 0 if it is not below the diagonal,
+        /// in this order; only for square matrices.
+        profile: Option<u64> = Log("profile of the matrix");
     }
 }
 
@@ -265,8 +272,10 @@ impl Row {
     }
 
     /// Returns the time of what is done once per matrix: the setup, and the ordering if there is one, in milliseconds.
+    /// `None` if that of the ordering is unknown.
     pub fn once_ms(&self) -> Option<f64> {
-        Some(self.setup_ms? + self.order_ms.unwrap_or(0.0))
+        let is_unknown = self.order.is_some_and(|order| order.path().is_some());
+        Some(self.setup_ms.filter(|_| !is_unknown)? + self.order_ms.unwrap_or(0.0))
     }
 
     /// Returns the row with times that include what is done once, spread over this number of products, in place of a setup.

@@ -3,6 +3,7 @@
 //! between them.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use console::style;
 
@@ -142,8 +143,14 @@ pub fn document_group(
 fn heading(group: &Group) -> String {
     let Group { peak, footprint, .. } = group;
     let setting = Setting::from(group);
-    let reordering = group.reordering.map(|Reordering { order_ms, bandwidth: [before, after] }| {
-        format!(" in {order_ms:.1} ms, bandwidth {before} -> {after}")
+    let path = group.order.path().unwrap_or(Path::new("")).display();
+    let reordering = group.reordering.map(|Reordering { order_ms, bandwidth, profile }| {
+        let cost = match order_ms {
+            Some(ms) => format!(" in {ms:.1} ms"),
+            None => format!(" (cost unknown: read from {path})"),
+        };
+        let [[from, to], [profile, after]] = [bandwidth.map(|of| of as u64), profile];
+        format!("{cost}, bandwidth {from} -> {to}, profile {profile} -> {after}")
     });
     let peak = peak.as_ref().map(|peak| {
         let (gbs, megabytes) = (peak.gbs(), *footprint as f64 / 1e6);

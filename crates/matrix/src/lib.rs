@@ -23,6 +23,7 @@
 //! | [`scalar`] | the two precisions |
 //! | [`spoil`] | values that overwrite y before a product |
 //! | [`limited`] | text files up to a limit |
+//! | [`interned`] | texts with a static lifetime |
 //! | [`near`] | suggestions for mistyped words |
 //! | [`system`] | facts about the machine and its limits, pages |
 //! | [`cache`] | files that only save time |
@@ -47,6 +48,7 @@ pub mod cached;
 pub mod csr;
 pub mod disjoint;
 pub mod generate;
+pub mod interned;
 pub mod limited;
 pub mod loaded;
 pub mod market;

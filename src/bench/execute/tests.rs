@@ -206,7 +206,7 @@ fn a_matrix_that_was_permuted_wrongly_is_detected() {
         let bench = Bench::new(&team, &ThreadClock, &settings);
         let is_right = |csr: &Csr<f64>| {
             let (csr, permutation) = (csr.clone(), permutation.clone());
-            let cost = Reordering { order_ms: 0.0, bandwidth: [0, 0] };
+            let cost = Reordering { order_ms: None, bandwidth: [0, 0], profile: [0, 0] };
             let reordered = Reordered { csr, permutation, groups: vec![], cost };
             let mut problem = Problem::<f64>::new(&natural, Some(&reordered), &settings).unwrap();
             let report = problem.on_host(&bench, &[(&seq::METHOD).into()]).unwrap();

@@ -3,6 +3,7 @@ use serde::{Deserialize, Serialize};
 use crate::bench::plan::Values;
 use spmv_matrix::Csr;
 use spmv_matrix::archive::split_ending;
+use spmv_matrix::order::{bandwidth, profile};
 use spmv_matrix::stats::{Shape, distinct_values};
 
 /// The properties of a matrix, which every row of it repeats. An unknown property is `None`, an empty cell.
@@ -18,6 +19,9 @@ pub struct MatrixFacts {
     pub kind: Option<String>,
     pub distinct_values: Option<usize>,
     pub values: Option<Values>,
+    /// Bandwidth and profile of a square matrix in its natural order.
+    pub bandwidth: Option<usize>,
+    pub profile: Option<u64>,
 }
 
 impl MatrixFacts {
@@ -30,7 +34,9 @@ impl MatrixFacts {
     ) -> Self {
         let (shape, values) = (Some(Shape::of(csr)), Some(values));
         let distinct_values = distinct_values(csr.values());
-        Self { file, shape, pattern_symmetry, kind, distinct_values, values }
+        let square = (csr.rows() == csr.cols()).then_some(csr);
+        let (bandwidth, profile) = (square.map(bandwidth), square.map(profile));
+        Self { file, shape, pattern_symmetry, kind, distinct_values, values, bandwidth, profile }
     }
 }
 

@@ -24,6 +24,8 @@ impl Row {
             kind: matrix.kind.clone(),
             distinct_values: matrix.distinct_values,
             values: matrix.values,
+            bandwidth: matrix.bandwidth,
+            profile: matrix.profile,
             run_id: run_id.to_owned(),
             ..Self::default()
         }

@@ -2,13 +2,13 @@ use super::*;
 use crate::bench::metrics::break_even;
 
 keys! {
-    /// Setup times compared with the time that each product saves over the baseline.
+    /// Setup times, with those of orderings, compared with the time that each product saves over the baseline.
     Amortisation {
         pub over: Select,
     }
 }
 
-/// The times of a method and of the baseline on a matrix, in milliseconds.
+/// The times of a method and of the baseline on a matrix, in milliseconds. That of the setup includes the ordering.
 struct Pair {
     values_repeat: Option<bool>,
     setup: f64,
@@ -120,7 +120,7 @@ fn each(pairs: &[Pair], number: fn(&Pair) -> Option<f64>) -> Vec<(Option<bool>, 
 fn pairs(series: &Series, over: &Fastest) -> Vec<Pair> {
     let pair = |(key, (line, product)): (_, (&RecordedRow, f64))| {
         let &(baseline, over_product) = over.get(&key)?;
-        let (setup, over_setup) = (line.row.setup_ms?, baseline.row.setup_ms?);
+        let (setup, over_setup) = (line.row.once_ms()?, baseline.row.once_ms()?);
         let values_repeat = line.row.values_repeat();
         Some(Pair { values_repeat, setup, product, over_setup, over_product })
     };

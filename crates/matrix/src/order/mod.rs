@@ -1,6 +1,7 @@
-//! Orderings of the rows and columns of a square matrix: reverse Cuthill-McKee and Band-k.
+//! Orderings of the rows and columns of a square matrix: reverse Cuthill-McKee, Band-k, and those of other programs.
 
 pub mod band_k;
+mod file;
 mod graph;
 mod rcm;
 pub mod sizes;
@@ -9,9 +10,10 @@ pub mod sizes;
 mod tests;
 
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::csr::{Csr, offsets_of};
+use super::interned::interned;
 use super::scalar::Scalar;
 use band_k::{BandK, Coarsening, band_k};
 use graph::Graph;
@@ -20,11 +22,8 @@ use graph::Graph;
 const ROWS_PER_TASK: usize = 1024;
 
 /// The order of the rows and columns of a matrix.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-#[serde(rename_all = "kebab-case")]
 pub enum Order {
     /// The order of the file or the generator.
     #[default]
@@ -34,16 +33,29 @@ pub enum Order {
     /// Band-k, the order of the csr-k paper, for CSR-2 on CPUs: with super-rows.
     BandK,
     /// Band-k for CSR-3 on CPUs: with super-rows and super-super-rows.
-    #[serde(rename = "band-3")]
     #[cfg_attr(feature = "clap", value(name = "band-3"))]
     Band3,
     /// Band-k for CSR-3 on NVIDIA Volta.
     BandVolta,
     /// Band-k for CSR-3 on NVIDIA Ampere.
     BandAmpere,
+    /// An order that another program computed. The text is its whole name, such as `file:perm.txt`.
+    #[cfg_attr(feature = "clap", value(skip))]
+    File(&'static str),
 }
 
 impl Order {
+    /// The orders that this program computes, and the natural one.
+    pub const OWN: [Self; 6] =
+        [Self::Natural, Self::Rcm, Self::BandK, Self::Band3, Self::BandVolta, Self::BandAmpere];
+
+    /// Returns the order with this name on the command line and in the CSV file: one of [`OWN`](Self::OWN), `file:PATH` or
+    /// `inverse-file:PATH`.
+    pub fn named(name: &str) -> Option<Self> {
+        let own = Self::OWN.into_iter().find(|order| order.name() == name);
+        own.or_else(|| file::parts(name).map(|_| Self::File(interned(name.into()))))
+    }
+
     /// Returns the name on the command line and in the CSV file.
     pub const fn name(self) -> &'static str {
         match self {
@@ -53,15 +65,16 @@ impl Order {
             Self::Band3 => "band-3",
             Self::BandVolta => "band-volta",
             Self::BandAmpere => "band-ampere",
+            Self::File(name) => name,
         }
     }
 
     /// Computes the permutation that brings a square matrix into this order, with the groups of Band-k; `None` for the
-    /// natural order.
+    /// natural order and for one that is [read](Self::read).
     pub fn compute<T: Sync>(self, csr: &Csr<T>) -> Option<BandK> {
         let mean_length = csr.nnz() as f64 / csr.rows().max(1) as f64;
         let sizes = match self {
-            Self::Natural => return None,
+            Self::Natural | Self::File(_) => return None,
             Self::Rcm => {
                 let permutation = rcm::reverse_cuthill_mckee(&Graph::of(csr)).into();
                 return Some(BandK { permutation, levels: Vec::new() });
@@ -75,6 +88,24 @@ impl Order {
     }
 }
 
+impl Serialize for Order {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for Order {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(from)?;
+        Self::named(&name).ok_or_else(|| {
+            let own = Self::OWN.map(|order| format!("`{}`", order.name())).join(", ");
+            serde::de::Error::custom(format!(
+                "unknown order `{name}`, expected {own}, `file:PATH` or `inverse-file:PATH`"
+            ))
+        })
+    }
+}
+
 /// Returns the bandwidth: the largest distance |row − column| of an entry from the diagonal.
 pub fn bandwidth<T: Sync>(csr: &Csr<T>) -> usize {
     let of_row = |row: usize| {
@@ -83,6 +114,16 @@ pub fn bandwidth<T: Sync>(csr: &Csr<T>) -> usize {
         ends.map(|&col| row.abs_diff(col as usize)).max().unwrap_or(0)
     };
     (0..csr.rows).into_par_iter().with_min_len(4096).map(of_row).max().unwrap_or(0)
+}
+
+/// Returns the profile: the sum over all rows of the distance from the first entry to the diagonal. Rows without an entry
+/// below the diagonal count as 0.
+pub fn profile<T: Sync>(csr: &Csr<T>) -> u64 {
+    let of_row = |row: usize| {
+        let first = csr.column_indices[csr.row(row)].first();
+        first.map_or(0, |&col| (row as u64).saturating_sub(col.into()))
+    };
+    (0..csr.rows).into_par_iter().with_min_len(4096).map(of_row).sum()
 }
 
 /// A permutation of rows: the row at new position `i` is the old row `old()[i]`.
@@ -117,6 +158,10 @@ impl Permutation {
 
     pub fn new_of_old(&self) -> &[u32] {
         &self.new
+    }
+
+    pub fn inverse(self) -> Self {
+        Self { old: self.new, new: self.old }
     }
 
     pub fn apply<V: Clone>(&self, values: &[V]) -> Vec<V> {

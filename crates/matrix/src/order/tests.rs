@@ -249,3 +249,10 @@ fn super_rows_are_swept_in_the_order_of_their_graph() {
     let groups = coarsest(&band_k(&csr, Coarsening::Hand, &[2, 2]));
     assert_eq!(groups, [[0, 1, 4, 5], [2, 3, 6, 7]]);
 }
+
+#[test]
+fn bandwidth_and_profile_are_those_of_the_entries() {
+    let csr =
+        Csr::<f64>::from_triplets(4, 4, &[(0, 3, 1.0), (1, 0, 1.0), (1, 1, 1.0), (3, 1, 1.0)]);
+    assert_eq!((bandwidth(&csr), profile(&csr)), (3, 1 + 2));
+}

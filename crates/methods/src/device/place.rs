@@ -1,7 +1,6 @@
-use std::collections::BTreeSet;
-use std::sync::Mutex;
-
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use spmv_matrix::interned::interned;
 
 const MODEL: &str = "model:";
 
@@ -45,17 +44,6 @@ impl Device {
     pub fn is_modelled(self) -> bool {
         matches!(self, Self::Model(_))
     }
-}
-
-/// Returns the text with a static lifetime. Each different text is leaked once, so the memory stays small.
-fn interned(text: String) -> &'static str {
-    static INTERNED: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
-    let mut all = INTERNED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    all.get(text.as_str()).copied().unwrap_or_else(|| {
-        let text: &'static str = text.leak();
-        all.insert(text);
-        text
-    })
 }
 
 impl Serialize for Device {

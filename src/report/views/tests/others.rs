@@ -18,6 +18,14 @@ fn kinds_on_rows_of_their_own() {
     // The baseline has rows in two orders. The faster one on a is used, and a note names both.
     let mut orders = rows();
     orders.push(Row { order: Some(Order::Rcm), ..row("a.mtx", 1000, "base", 0.5) });
+    // An order that takes 30 ms saves 3 ms per product: 10 products. The cost of one from a file is unknown.
+    let ordered = |order, ms, order_ms| Row { order, order_ms, ..row("a.mtx", 1000, "base", ms) };
+    let paid = vec![
+        ordered(Some(Order::Natural), 4.0, None),
+        ordered(Some(Order::Rcm), 1.0, Some(30.0)),
+        ordered(Order::named("file:p"), 1.0, None),
+    ];
+    let brings = "kind = 'amortisation'\nof = ['* where order != natural']\nover = 'base where order = natural'";
     let counted = |file, nonzeros, method, results| Row {
         distinct_results: Some(results),
         ..row(file, nonzeros, method, 1.0)
@@ -55,6 +63,7 @@ fn kinds_on_rows_of_their_own() {
         (precisions.clone(), "kind = 'heat'"),
         (precisions, "kind = 'best'"),
         (orders, speedup),
+        (paid, brings),
         (results, "kind = 'repeatability'"),
         (sizes, "kind = 'sizes'\nmethod = 'csr3'"),
     ];
@@ -125,6 +134,14 @@ fn kinds_on_rows_of_their_own() {
         fast: a@1000,0.500 c*@100000,4.00
         slow: a@1000,0.125 c*@100000,1.00
         guide equally fast: 1000,1.00 100000,1.00
+        == kind = 'amortisation', of = ['* where order != natural'], over = 'base where order = natural'
+        1 matrix; f64, cpu, 2 threads
+        pays off after n products: setup and n products together take less time than with base where order = natural; median and quartiles over the matrices on which the method pays off
+        | method   | matrices | setup (products of base where order = natural) | pays off after: lower quartile | median | upper quartile | never (% of matrices) |
+        |----------|---------:|-----------------------------------------------:|-------------------------------:|-------:|---------------:|----------------------:|
+        | base rcm |        1 |                                           7.50 |                           10.0 |   10.0 |           10.0 |                     0 |
+        base rcm: @1.00,7.75 @1.78,4.47 … @1000000,0.250
+        guide base where order = natural: 1.00,1.00 1000000,1.00
         == kind = 'repeatability'
         3 matrices; f64, cpu, 2 threads, natural order
         without a time: seq on 2 matrices, old on 2 matrices
