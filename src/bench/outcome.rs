@@ -80,7 +80,7 @@ pub struct Measurement {
     /// The time of `prepare` in milliseconds, without the compilation of kernels, and [`Ready::late_setup`].
     pub setup_ms: f64,
     pub summary: Summary,
-    /// See [`Prepared::extra_bytes`](spmv_methods::method::Prepared::extra_bytes).
+    /// See [`Prepared::extra_bytes`](spmv_methods::method::Prepared::extra_bytes); if it is unknown, the growth of the process.
     pub extra_bytes: Option<u64>,
     /// See [`Method::matrix_bytes`](spmv_methods::method::Method::matrix_bytes).
     pub matrix_bytes: Option<u64>,
@@ -118,13 +118,17 @@ impl Measurement {
         let late = (late_ms > 0.0).then(|| {
             format!("setup includes {late_ms:.3} ms that products before the first sample took longer than later ones")
         });
-        let notes = [note, ready.prepared.note, inexact, late, noise, ready.note];
+        let grown = ready.prepared.grown_bytes;
+        let measured = grown.filter(|&bytes| bytes > 0);
+        let measured =
+            measured.map(|_| "extra_bytes is the growth of the process in the setup".into());
+        let notes = [note, ready.prepared.note, measured, inexact, late, noise, ready.note];
         let notes: Vec<String> = notes.into_iter().flatten().collect();
         let counts = stages.iter().filter_map(|stage| Some((stage.ms, stage.counts.as_ref()?)));
         Self {
             setup_ms: ready.setup_ms + late_ms,
             summary,
-            extra_bytes: ready.prepared.extra_bytes,
+            extra_bytes: ready.prepared.extra_bytes.or(grown),
             matrix_bytes: ready.matrix_bytes,
             error_ratio: ready.error_ratio,
             distinct_results: ready.hashes.len(),

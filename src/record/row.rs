@@ -118,7 +118,8 @@ columns! {
         compulsory_gbs: Option<f64> = Rate("compulsory GB/s");
         /// `compulsory_GBs` in percent of the measured peak: the bytes are those of CSR, whatever the method stores.
         percent_of_peak: Option<f64> = Rate("% of peak bandwidth, as CSR");
-        /// The bytes that the method keeps beyond CSR, x and y; empty if a library does not report it.
+        /// The bytes that the method keeps beyond CSR, x and y. If a library does not report it: what the process grew by in the
+        /// setup, then `reason` says so; empty if that is unknown, too.
         extra_bytes: Option<u64> = Log("bytes beyond CSR");
         /// The number of products after which the setup has paid off against `csr-rows`, on a GPU against
         /// `gpu-csr-vector`; `inf` (in JSON a text) if it never does; empty if one of the two has no time, and for

@@ -44,6 +44,33 @@ fn outcome(place: &Dir, library: &Path, method: &str, options: &str) -> (String,
     (rows[method]["status"].clone(), rows[method]["reason"].clone())
 }
 
+/// Methods that keep 5 MiB and do not report it, nor what a product reads of them. The stack of a thread would count, too.
+#[test]
+fn memory_that_a_method_does_not_report_is_measured() {
+    let place = Dir::with_matrices(&[300]);
+    let library = plugin(&place, "keeps.c", &["-pthread"]);
+    let ran = place.run(&format!(
+        "--mtx matrices/m1.mtx --plugin {} --methods keeps-* --threads 1 --iterations 5 --rounds 2 --no-bandwidth \
+         --format csv",
+        library.display()
+    ));
+    let rows = rows(&ran.stdout);
+    assert_eq!(rows.len(), 6, "{ran:?}");
+    for row in rows {
+        let extra = row["extra_bytes"].parse::<u64>().ok();
+        let is_right = match &*row["method_name"] {
+            "keeps-thread" => extra.is_none(),
+            "keeps-nothing" => extra == Some(0) && !row["reason"].contains("growth"),
+            _ => {
+                let has_note =
+                    row["reason"].starts_with("extra_bytes is the growth of the process");
+                has_note && extra.is_some_and(|bytes| bytes.abs_diff(5 << 20) < 64 << 10)
+            }
+        };
+        assert!(is_right && row["status"] == "ok" && row["required_bytes"].is_empty(), "{row:?}");
+    }
+}
+
 #[test]
 fn a_right_method_appears_like_the_programs_own() {
     let place = Dir::with_matrices(&[30]);

@@ -1,5 +1,6 @@
 //! The properties of this machine, read from Linux's `/proc` and `/sys`. An unknown property is `None`, never a guess.
 
+pub mod allocated;
 pub mod groups;
 pub mod noise;
 pub mod pages;

@@ -19,6 +19,7 @@ use spmv_matrix::memory::Available;
 use spmv_matrix::memory::extent::Extent;
 use spmv_matrix::scalar::Scalar;
 use spmv_matrix::system;
+use spmv_matrix::system::allocated::Allocated;
 use spmv_matrix::system::processes::threads_on_own_cpu;
 use spmv_matrix::verify::Reference;
 use spmv_methods::Baseline;
@@ -113,7 +114,10 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
         let _released = choice.method.is_custom().then(|| request.team.release());
         watched(choice.method.is_custom(), || -> Result<_, Unprepared> {
             let mut prepared = choice.method.prepare_on_host(&small, request)?;
-            Ok(prepared.multiply(alpha, &x, beta, &mut y)?)
+            prepared.multiply(alpha, &x, beta, &mut y)?;
+            // The threads of a library exist before its memory is measured.
+            prepared.wake.iter().for_each(|wake| wake());
+            Ok(())
         })?;
         let damage = (!y.is_intact()).then_some(OUTSIDE_Y);
         Ok(self.note_damage(damage)?)
@@ -134,11 +138,15 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
         }
         clock.pause(SETTLE);
         let released = is_foreign.then(|| request.team.release());
-        let (prepared, time) = watched(is_foreign, || -> Result<_, Unprepared> {
+        let before = (is_foreign || is_library).then(Allocated::now).flatten();
+        let (mut prepared, time) = watched(is_foreign, || -> Result<_, Unprepared> {
             let start = clock.now();
             let prepared = choice.method.prepare_on_host(self.csr, request)?;
             Ok((prepared, clock.now() - start))
         })?;
+        if prepared.extra_bytes.is_none() {
+            prepared.grown_bytes = before.and_then(|before| Allocated::now()?.since(&before));
+        }
         drop(released);
         let crowded = if is_foreign { threads_on_own_cpu() } else { 0 };
         let remark = (crowded > 0).then(|| {

@@ -13,6 +13,9 @@ pub struct Prepared<'a, T, V: ?Sized = [T]> {
     cols: usize,
     /// The bytes that are used in addition to the CSR arrays, x and y; `None` if a library does not report them.
     pub extra_bytes: Option<u64>,
+    /// The bytes by which the process grew while the method was prepared, if its library does not report them. Not all of
+    /// them are read in a product.
+    pub grown_bytes: Option<u64>,
     /// The bytes of the CSR arrays that a product reads, if they do not follow from its [`Setup`](super::Setup).
     pub csr_bytes: Option<u64>,
     /// The version of the library that computes the product; `None` for this project's own kernels.
@@ -111,6 +114,7 @@ impl<'a, T, V: Values + ?Sized> Prepared<'a, T, V> {
             rows,
             cols,
             extra_bytes,
+            grown_bytes: None,
             csr_bytes: None,
             library_version: None,
             note: None,
