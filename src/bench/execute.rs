@@ -10,7 +10,6 @@ mod contract;
 mod modelled;
 mod turn;
 
-use std::collections::BTreeSet;
 use std::mem::take;
 use std::ops::RangeInclusive;
 use std::sync::atomic::Ordering;
@@ -57,6 +56,8 @@ struct Case<'a, 'i, T, S> {
     /// Whether a method has changed the process, which must not measure any more.
     is_spoilt: bool,
     /// The outcomes so far; `None` for methods that have none yet.
+    /// Whether the last product was the end of a chain, if products form chains.
+    ends_chain: bool,
     outcomes: Vec<Option<Outcome>>,
 }
 
@@ -83,6 +84,7 @@ pub fn measure<'a, T: Scalar, S: Backend<'a, T>>(
         clocks: Vec::new(),
         part: None,
         is_spoilt: false,
+        ends_chain: false,
         outcomes: vec![None; choices.len()],
     };
     let interrupted = match case.measure_all(choices) {
@@ -304,6 +306,12 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             let product = if settings.transpose { "transposed" } else { "plain" };
             return Err(Outcome::Skipped(format!("it has no {product} product")));
         }
+        if settings.chain() > 1 && (choice.is_graph() || self.backend.is_modelled()) {
+            let what = if choice.is_graph() { "a CUDA graph" } else { "the model" };
+            return Err(Outcome::Skipped(format!(
+                "{what} has no products that multiply each other's results"
+            )));
+        }
         let request = Request {
             team: self.bench.team,
             isa: settings.isa,
@@ -348,7 +356,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             early: Vec::new(),
             longest_later: Duration::ZERO,
             matrix_bytes,
-            hashes: BTreeSet::new(),
+            hashes: Default::default(),
             attempts: Attempts::default(),
             turns: 0,
             spent: Duration::ZERO,
@@ -379,6 +387,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     }
 
     fn time(&mut self, ready: &mut Entry<'a, T, S>, products: usize) -> Result<Duration, Outcome> {
+        self.ends_chain = products > 1;
         Ok(guarded(|| self.backend.time(&mut ready.prepared, products))??)
     }
 

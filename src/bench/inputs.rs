@@ -4,7 +4,7 @@ use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 use rayon::prelude::*;
 
-use super::plan::{Fill, Settings, Values};
+use super::plan::{CHAIN, Fill, Settings, Values};
 use spmv_matrix::Csr;
 use spmv_matrix::order::Permutation;
 use spmv_matrix::scalar::Scalar;
@@ -19,6 +19,8 @@ pub struct Inputs<T> {
     pub y0: Vec<T>,
     /// The expected y after a product that started from `y0`, with its error bounds.
     pub reference: Reference,
+    /// The expected y after a chain of products, if they form chains; with the usual x only.
+    pub chain: Option<Reference>,
     /// About how many different values the matrix has.
     pub distinct_values: f64,
 }
@@ -50,6 +52,36 @@ const DRAWN: usize = 1 << 16;
 
 /// Replaces the matrix's values as `settings` requests. The result does not depend on the number of threads.
 pub fn replace_values(settings: &Settings, csr: &mut Csr<f64>) {
+    fill_values(settings, csr);
+    if settings.chain() > 1 {
+        scale(csr);
+    }
+}
+
+/// Divides the values of a square matrix by the power of two that is nearest to the growth of a vector in a product, so that
+/// chains of products neither overflow nor vanish. This changes no digit of a value.
+fn scale(csr: &mut Csr<f64>) {
+    if csr.rows() != csr.cols() {
+        return;
+    }
+    let mut x = uniform::<f64>(csr.rows(), &mut Xoshiro256PlusPlus::seed_from_u64(1));
+    let mut growth = 1.0;
+    for _ in 0..CHAIN {
+        let row = |row| {
+            csr.row(row).map(|k| csr.values()[k] * x[csr.column_indices()[k] as usize]).sum::<f64>()
+        };
+        let y: Vec<f64> = (0..csr.rows()).into_par_iter().map(row).collect();
+        // The largest element of x is 1, after the first product.
+        growth = y.iter().fold(0.0, |largest: f64, y| largest.max(y.abs()));
+        x = y.iter().map(|y| y / growth).collect();
+    }
+    if growth.is_normal() {
+        let factor = growth.log2().round().clamp(-1000.0, 1000.0).exp2().recip();
+        csr.values_mut().par_iter_mut().for_each(|value| *value *= factor);
+    }
+}
+
+fn fill_values(settings: &Settings, csr: &mut Csr<f64>) {
     match settings.values {
         Values::Stored => (),
         Values::Ones => csr.values_mut().fill(1.0),
@@ -73,8 +105,13 @@ impl<T: Scalar> Inputs<T> {
         let (alpha, beta, x, y0) = vectors(settings, outputs, inputs);
         let reference = Reference::default();
         let distinct_values = about_distinct(csr.values());
-        let mut all = Self { alpha, beta, x, y0, reference, distinct_values };
+        let mut all = Self { alpha, beta, x, y0, reference, chain: None, distinct_values };
         all.reference = all.expected(csr, settings.transpose, &all.x);
+        if settings.chain() > 1 && csr.rows() == csr.cols() {
+            let last = (2..settings.chain())
+                .fold(all.reference.next(csr, alpha), |it, _| it.next(csr, alpha));
+            all.chain = Some(last);
+        }
         all
     }
 
@@ -93,6 +130,7 @@ impl<T: Scalar> Inputs<T> {
             x: permutation.apply(&self.x),
             y0: permutation.apply(&self.y0),
             reference: self.reference.permuted(permutation),
+            chain: self.chain.map(|chain| chain.permuted(permutation)),
             ..self
         }
     }
@@ -111,6 +149,22 @@ mod tests {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| replace_values(&settings, &mut csr));
         csr.into_arrays().2
+    }
+
+    #[test]
+    fn values_are_scaled_by_a_power_of_two_for_chains_of_products() {
+        for (entries, factor) in [
+            (&[(0, 0, 3e5), (1, 1, -1.0)][..], 2f64.powi(-18)),
+            (&[(0, 1, 3e-300), (1, 0, 3e-300)], 2f64.powi(995)),
+            (&[(0, 1, 7.0)], 1.0),
+            (&[], 1.0),
+        ] {
+            let csr = Csr::<f64>::from_triplets(2, 2, entries);
+            let mut scaled = csr.clone();
+            replace_values(&Settings::new(Protocol::Power), &mut scaled);
+            let expected: Vec<f64> = csr.values().iter().map(|value| value * factor).collect();
+            assert_eq!(scaled.values(), expected);
+        }
     }
 
     #[test]

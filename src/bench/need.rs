@@ -31,9 +31,11 @@ pub fn run(extent: &Extent, settings: &Settings) -> u64 {
         + extent.inputs() * (extent.value + 1)
         + extent.outputs() * (2 * REFERENCE + ALTERED);
     let reference = if settings.transpose { extent.outputs() * COLUMN_SUM } else { 0 };
+    let chain =
+        if settings.chain() > 1 { extent.outputs() * (extent.value + 2 * REFERENCE) } else { 0 };
     let cold = settings.cache == CacheState::Cold;
     let evictor = if cold { 2 * system::cache_bytes() } else { 0 };
-    vectors + reference.max(sweeps(extent) + evictor) + SMALL
+    vectors + chain + reference.max(sweeps(extent) + evictor) + SMALL
 }
 
 /// Returns the size of a matrix in f64 and of a run in this precision and order, with order and statistics.
@@ -51,7 +53,9 @@ pub fn all(extent: &Extent, settings: &Settings, precision: Precision, order: Or
 /// Returns the memory of a run on a device, from the upload to the last product; `l2` is the size of its L2 cache.
 pub fn run_on_device(extent: &Extent, l2: u64) -> u64 {
     let evictor = 2 * l2;
-    extent.csr() + extent.vectors() + sweeps(extent) + evictor
+    // A chain of products has a second y.
+    let outputs = 2 * extent.outputs() * extent.value;
+    extent.csr() + extent.inputs() * extent.value + outputs + sweeps(extent) + evictor
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The results of a measurement: one [`Outcome`] per method, including methods that failed.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::backend::Parts;
@@ -131,7 +132,7 @@ impl Measurement {
             extra_bytes: ready.prepared.extra_bytes.or(grown),
             matrix_bytes: ready.matrix_bytes,
             error_ratio: ready.error_ratio,
-            distinct_results: ready.hashes.len(),
+            distinct_results: ready.hashes.iter().map(BTreeSet::len).max().unwrap_or(0),
             library_version: ready.prepared.library_version,
             note: (!notes.is_empty()).then(|| notes.join("; ")),
             occupancy: occupancy(&stages),

@@ -20,7 +20,13 @@ pub enum Protocol {
     CsrK,
     /// five-gpu-algorithms: the mean of 3 products with x = 1.
     FiveGpu,
+    /// As merge-spmv, but x of a product is y of the one before, in chains of 4, as in solvers: square matrices only.
+    Power,
 }
+
+/// The products of a chain with [`Protocol::Power`]: enough to be like a solver's, and few enough for an error bound that
+/// finds a wrong product.
+pub const CHAIN: usize = 4;
 
 /// The state of the caches when a sample begins.
 #[derive(
@@ -196,7 +202,7 @@ impl Settings {
         };
         let no_bound = Duration::MAX;
         match protocol {
-            Protocol::MergeSpmv => merge_spmv,
+            Protocol::MergeSpmv | Protocol::Power => merge_spmv,
             Protocol::CsrK => Self {
                 iterations: Some(20),
                 rounds: 1,
@@ -214,6 +220,22 @@ impl Settings {
                 ..merge_spmv
             },
         }
+    }
+
+    /// Returns the number of products that form a chain: 1 if all of them multiply the same x.
+    pub fn chain(&self) -> usize {
+        if self.protocol == Protocol::Power { CHAIN } else { 1 }
+    }
+
+    /// Returns an error if other settings do not agree with chains of products.
+    pub fn check_chain(&self) -> Result<(), String> {
+        let wrong = [
+            (self.beta != 0.0, "--beta must be 0"),
+            (self.transpose, "there is no --transpose"),
+            (self.cache == CacheState::Cold, "--cache must be hot"),
+        ];
+        let wrong = wrong.into_iter().find(|(is_set, _)| *is_set && self.chain() > 1);
+        wrong.map_or(Ok(()), |(_, what)| Err(format!("with --protocol power, {what}")))
     }
 
     /// Returns α and β in a precision.
@@ -256,6 +278,7 @@ impl Settings {
             max_time: self.max_time / rounds as u32,
             cache: self.cache,
             device,
+            chain: self.chain(),
         }
     }
 }
@@ -272,6 +295,8 @@ pub struct Round {
     pub cache: CacheState,
     /// The kind of device, which determines the length of a sample.
     pub device: Device,
+    /// The products of a chain; a sample consists of whole chains.
+    pub chain: usize,
 }
 
 /// Returns the minimum duration of a sample, and the number of samples that a round has even if they are shorter,
@@ -293,7 +318,7 @@ impl Round {
         }
         let (time, samples) = sample(self.device);
         let products = time.as_nanos().div_ceil(product.as_nanos().max(1)) as usize;
-        products.min(self.products.div_ceil(samples)).max(1)
+        products.min(self.products.div_ceil(samples)).max(1).next_multiple_of(self.chain)
     }
 
     /// Estimates the number of samples of `batch` products when a product takes `product`; at least 1.
@@ -319,6 +344,7 @@ mod tests {
         max_time: Duration::MAX,
         cache: CacheState::Hot,
         device: Device::Cpu,
+        chain: 1,
     };
 
     #[test]
@@ -359,5 +385,7 @@ mod tests {
                 Round { products, cache, device, ..ROUND }.batch(Duration::from_micros(micros));
             assert_eq!(batch, expected, "{device:?}, {products} {cache:?} products of {micros} us");
         }
+        let chains = Round { products: 10_000, chain: 4, ..ROUND };
+        assert_eq!(chains.batch(Duration::from_micros(11)), 12);
     }
 }

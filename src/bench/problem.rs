@@ -107,6 +107,12 @@ impl<'m, T: Scalar> Problem<'m, T> {
         reordered: Option<&'m Reordered>,
         settings: &Settings,
     ) -> Result<Self, Unavailable> {
+        if settings.chain() > 1 && natural.rows() != natural.cols() {
+            let (rows, cols) = (natural.rows(), natural.cols());
+            return Err(Unavailable(format!(
+                "x can be y of the product before only for a square matrix, but this one is {rows} x {cols}"
+            )));
+        }
         let csr = narrowed(natural)?;
         let inputs = Inputs::new(settings, &csr);
         let problem = match reordered {

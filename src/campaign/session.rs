@@ -93,6 +93,7 @@ impl<'a> Session<'a> {
             "--threads: several numbers are measured in separate child processes, which --no-isolate and mpi-merge \
              do not use: choose one number"
         );
+        run.settings.check_chain().map_err(|error| anyhow!(error))?;
         for order in &run.orders {
             order.check().map_err(|error| anyhow!("--order: {error}"))?;
         }

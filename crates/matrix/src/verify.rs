@@ -12,6 +12,8 @@
 //! that are random, [`LIKELY_FACTOR`] times this bound is seven standard deviations. What exceeds it is not wrong, but
 //! less accurate than sums in that precision explain.
 
+mod chain;
+
 use bytemuck::cast_slice;
 use rayon::prelude::*;
 
@@ -207,7 +209,10 @@ impl RowSum {
     }
 
     fn with_entry<T: Scalar>(self, value: T, x: T) -> Self {
-        let (value, x) = (value.widen(), x.widen());
+        self.with_product(value.widen(), x.widen())
+    }
+
+    fn with_product(self, value: f64, x: f64) -> Self {
         let sum = self.sum.add_product(value, x);
         Self {
             sum,

@@ -11,7 +11,7 @@ use crate::bench::execute::Bench;
 use crate::bench::inputs::{Inputs, uniform};
 use crate::bench::need::{self, SMALL_ON_DEVICE};
 use crate::bench::peak::Peak;
-use crate::bench::plan::CacheState;
+use crate::bench::plan::{CHAIN, CacheState};
 use spmv_matrix::memory::extent::Extent;
 use spmv_matrix::memory::{self, Available, Size};
 use spmv_matrix::spoil::few_spoilt;
@@ -40,6 +40,8 @@ pub struct OnGpu<'a, T: Clone> {
     csr: &'a DeviceCsr<'a, T>,
     x: Buffer<T>,
     y: Buffer<T>,
+    /// The y of the product before, in a chain of products.
+    before: Option<Buffer<T>>,
     host_y: Vec<T>,
     probe: Probe,
     /// The host's time to enqueue a product of the batch that was timed last, and the number of its launches.
@@ -86,6 +88,7 @@ impl<'a, T: Value> OnGpu<'a, T> {
         let mut backend = Self {
             x: gpu.upload(x)?,
             y: gpu.allocate(outputs)?,
+            before: (bench.settings.chain() > 1).then(|| gpu.allocate(outputs)).transpose()?,
             host_y: vec![T::zero(); outputs],
             host_launch: Duration::ZERO,
             launches: 0,
@@ -261,12 +264,20 @@ impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
         products: usize,
     ) -> Result<Duration, Failed> {
         let (gpu, (alpha, beta)) = (self.gpu(), self.bench.settings.factors());
-        let Self { probe, x, y, .. } = self;
-        let mut calls = 0;
+        let Self { probe, x, y, before, .. } = self;
+        let (mut calls, mut product) = (0, 0);
         let timing = probe.time(products, self.host_launch * products as u32, || {
-            let before = gpu.launches();
-            prepared.multiply(alpha, x, beta, y)?;
-            calls = gpu.launches() - before;
+            let launches = gpu.launches();
+            match before {
+                Some(before) if product % CHAIN > 0 => {
+                    std::mem::swap(before, y);
+                    prepared.multiply(alpha, before, beta, y)?;
+                }
+                _ => prepared.multiply(alpha, x, beta, y)?,
+            }
+            calls = gpu.launches() - launches;
+            // Products that are timed again begin a chain again.
+            product = (product + 1) % products;
             Ok(())
         })?;
         let is_call = prepared.library_version.is_some() || prepared.is_foreign;

@@ -13,7 +13,7 @@ use crate::bench::guarded::Guarded;
 use crate::bench::inputs::{Inputs, uniform};
 use crate::bench::need;
 use crate::bench::peak::{Peak, Sweeps};
-use crate::bench::plan::CacheState;
+use crate::bench::plan::{CHAIN, CacheState};
 use spmv_matrix::Csr;
 use spmv_matrix::memory::Available;
 use spmv_matrix::memory::extent::Extent;
@@ -36,6 +36,8 @@ pub struct Host<'a, T> {
     csr: &'a Csr<T>,
     x: Guarded<T>,
     y: Guarded<T>,
+    /// The y of the product before, in a chain of products.
+    before: Option<Guarded<T>>,
     /// A hash of the matrix, if code of a plug-in or of a library runs.
     hash: Option<u64>,
     /// The state of the team's threads, if code of a plug-in runs.
@@ -67,6 +69,7 @@ impl<'a, T: Scalar> Host<'a, T> {
             csr,
             x: Guarded::new(x),
             y: Guarded::new(&vec![T::zero(); outputs]),
+            before: (bench.settings.chain() > 1).then(|| Guarded::new(&vec![T::zero(); outputs])),
             hash: None,
             threads: None,
             is_damaged: false,
@@ -91,7 +94,9 @@ impl<'a, T: Scalar> Host<'a, T> {
     fn damage(&self, is_of_others: bool, x: &[T]) -> Option<&'static str> {
         let bytes = bytemuck::cast_slice::<T, u8>;
         match () {
-            () if !self.y.is_intact() => Some(OUTSIDE_Y),
+            () if !self.y.is_intact() || self.before.as_ref().is_some_and(|y| !y.is_intact()) => {
+                Some(OUTSIDE_Y)
+            }
             () if !self.x.is_intact() => Some("the memory before or after x"),
             () if bytes(&self.x) != bytes(x) => Some("x"),
             () if is_of_others && self.hash.is_some_and(|hash| hash != self.hash()) => {
@@ -199,10 +204,23 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
         products: usize,
     ) -> Result<Duration, Failed> {
         let (alpha, beta) = self.bench.settings.factors();
+        let Self { bench, x, y, before, .. } = self;
         watched(prepared.is_foreign, || {
-            let start = self.bench.clock.now();
-            prepared.repeat(products, alpha, &self.x, beta, &mut self.y)?;
-            Ok(self.bench.clock.now() - start)
+            let start = bench.clock.now();
+            match before {
+                None => prepared.repeat(products, alpha, x, beta, y)?,
+                Some(before) => {
+                    for product in 0..products {
+                        if product % CHAIN == 0 {
+                            prepared.multiply(alpha, x, beta, y)?;
+                        } else {
+                            std::mem::swap(before, y);
+                            prepared.multiply(alpha, before, beta, y)?;
+                        }
+                    }
+                }
+            }
+            Ok(bench.clock.now() - start)
         })
     }
 

@@ -97,8 +97,8 @@ pub struct Ready<'a, T, V: ?Sized> {
     pub longest_later: Duration,
     /// See [`Method::matrix_bytes`](spmv_methods::method::Method::matrix_bytes).
     pub matrix_bytes: Option<u64>,
-    /// The hashes of all verified y, except those for an altered x.
-    pub hashes: BTreeSet<u64>,
+    /// The hashes of all verified y, except those for an altered x: of single products and of chains.
+    pub hashes: [BTreeSet<u64>; 2],
     pub attempts: Attempts,
     pub turns: usize,
     /// The total time spent on the method, setup and verification included.

@@ -89,6 +89,45 @@ fn with_one_round_only_one_method_is_prepared_at_a_time() {
     assert_eq!(turns(&log), "|a|a|b|b");
 }
 
+/// Multiplies by the matrix that moves each element of x to the row before. What a chain of products leaves is right only if
+/// each of them has multiplied the result of the one before.
+#[test]
+fn products_of_the_power_protocol_multiply_the_results_before_them() {
+    let csr = Csr::<f64>::from_triplets(3, 3, &[(0, 1, 1.0), (1, 2, 1.0), (2, 0, 1.0)]);
+    let run = |prepare: Prepare<f64>| {
+        let settings = Settings { protocol: Protocol::Power, iterations: Some(9), ..settings() };
+        let team = Team::floating(1);
+        let bench = Bench::new(&team, &ThreadClock, &settings);
+        let method = method(prepare);
+        let choices = [Choice::from(&method)];
+        Problem::of(&csr, &settings).on_host(&bench, &choices).unwrap()
+    };
+    let moves: Prepare<f64> = |csr, _| {
+        Ok(Prepared::new(csr, 0, |_, x, _, y| {
+            ThreadClock.pause(Duration::from_millis(2));
+            let last = x.len() - 1;
+            y[..last].copy_from_slice(&x[1..]);
+            y[last] = x[0];
+            Ok(())
+        }))
+    };
+    // Five products per round are asked for; samples are whole chains.
+    assert_eq!(measurement(&run(moves)).summary.iterations % 4, 0);
+    let remembers: Prepare<f64> = |csr, _| {
+        let mut first = Vec::new();
+        Ok(Prepared::new(csr, 0, move |_, x, _, y| {
+            ThreadClock.pause(Duration::from_millis(2));
+            if first.len() != x.len() {
+                first = [&x[1..], &x[..1]].concat();
+            }
+            y.copy_from_slice(&first);
+            Ok(())
+        }))
+    };
+    let outcome = &run(remembers).outcomes[0];
+    assert!(matches!(outcome, Outcome::Wrong { .. }), "{outcome:?}");
+}
+
 /// Prepares a method with 2 ms per product, but 6 ms for every other one of the first `noisy` products. The first ten
 /// products fill y with negative zeros.
 fn unsteady<'a>(csr: &'a Csr<f64>, noisy: usize) -> Result<Prepared<'a, f64>, Unavailable> {

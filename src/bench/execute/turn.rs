@@ -116,7 +116,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     /// includes latency that products in a batch do not have. There the samples of the turns before tell the time
     /// per product, and in the first turn a batch that is not a sample.
     fn batch(&mut self, ready: &mut Entry<'a, T, S>, product: Duration) -> Result<usize, Outcome> {
-        let batch = self.round.batch(product).min(self.backend.most_products());
+        let batch = self.fitting(product);
         if S::DEVICE == Device::Cpu || batch == 1 {
             return Ok(batch);
         }
@@ -124,7 +124,14 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             Some(typical) => typical,
             None => self.time(ready, batch)? / batch as u32,
         };
-        Ok(self.round.batch(product).min(self.backend.most_products()))
+        Ok(self.fitting(product))
+    }
+
+    /// Returns the number of products of a sample if one takes `product`: whole chains.
+    fn fitting(&self, product: Duration) -> usize {
+        let chain = self.round.chain;
+        let most = self.backend.most_products() / chain * chain;
+        self.round.batch(product).min(most.max(chain))
     }
 
     /// Takes the samples and returns the median of their times per product. `product` is the approximate time of one.
@@ -135,7 +142,11 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         product: Duration,
     ) -> Result<Duration, Outcome> {
         let feeds_back = self.inputs.beta != T::zero();
-        let chance = (CHANGES / self.round.samples(batch, product)).min(1.0);
+        // In a chain every product has another x.
+        let chance = match self.inputs.chain {
+            None => (CHANGES / self.round.samples(batch, product)).min(1.0),
+            Some(_) => 0.0,
+        };
         let left = self.bench.settings.timeout.saturating_sub(ready.spent);
         let begin = self.now();
         // Eviction is not part of a sample's time, but of the time that `min_time` and `max_time` limit. Changes of x,
@@ -251,6 +262,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
 
     /// Returns the time of a product that runs alone.
     fn single(&mut self, ready: &mut Entry<'a, T, S>) -> Result<Duration, Outcome> {
+        self.ends_chain = false;
         Ok(guarded(|| self.backend.time_alone(&mut ready.prepared))??)
     }
 
@@ -359,11 +371,12 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
 
     pub(super) fn verify(&mut self, ready: &mut Entry<'a, T, S>) -> Result<(), Outcome> {
         self.backend.check_memory(ready.prepared.is_foreign, &self.inputs.x)?;
-        let (verdict, hash) = self.backend.judge(&self.inputs.reference)?;
+        let chain = self.inputs.chain.as_ref().filter(|_| self.ends_chain);
+        let (verdict, hash) = self.backend.judge(chain.unwrap_or(&self.inputs.reference))?;
         // An altered x is random. It is left out here so that reported values are reproducible.
         let is_fresh = self.fresh.as_ref().is_some_and(|fresh| fresh.is_applied);
         if !self.alteration.is_applied && !is_fresh {
-            ready.hashes.insert(hash);
+            ready.hashes[usize::from(chain.is_some())].insert(hash);
             ready.error_ratio = ready.error_ratio.max(verdict.error_ratio);
             ready.likely_ratio = ready.likely_ratio.max(verdict.likely_ratio);
         }

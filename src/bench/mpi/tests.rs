@@ -126,6 +126,14 @@ fn broken_files_and_changing_sources_are_errors() {
     let (lengths, counted) = short.lengths(0, 1).unwrap();
     let message = short.check(counted).unwrap_err().to_string();
     assert!(message.ends_with("a.mtx:3: the file ends after 1 of 2 entries"), "{message}");
+    // More entries than a CSR of one process can have are read rank by rank.
+    let many = dir.path().join("many.mtx");
+    fs::write(&many, "%%MatrixMarket matrix coordinate real general\n2 2 3339184668\n1 1 1\n")
+        .unwrap();
+    let source = Source::File(many);
+    let rows = Rows::open(&source, &Options::default()).unwrap();
+    let message = rows.check(rows.lengths(0, 1).unwrap().1).unwrap_err().to_string();
+    assert!(message.ends_with(":3: the file ends after 1 of 3339184668 entries"), "{message}");
     // The row was longer, then shorter, when it was counted.
     for lengths in [vec![lengths[0] + 1, lengths[1]], vec![0, 0]] {
         let changed = share(&short, &Partition::new(lengths, 1), 0).err();

@@ -41,7 +41,7 @@ pub fn coordinate<'a>(
 /// Returns the temporary memory of `coordinate` in bytes: row, column and value of each entry, and one byte
 /// per entry for the tables of ranges.
 pub fn coordinate_scratch_bytes(field: Field, entries: u64) -> u64 {
-    entries * if field == Field::Pattern { 2 + 4 + 1 } else { 2 + 4 + 8 + 1 }
+    entries.saturating_mul(if field == Field::Pattern { 2 + 4 + 1 } else { 2 + 4 + 8 + 1 })
 }
 
 fn assemble(
@@ -289,7 +289,7 @@ pub fn array<'a>(
 
 /// Returns the temporary memory of `array` in bytes: the vectors of the chunks and their concatenation.
 pub fn array_scratch_bytes(elements: u64) -> u64 {
-    elements * (16 + 8)
+    elements.saturating_mul(16 + 8)
 }
 
 fn elements(text: &[u8], header: &Header) -> Option<Vec<f64>> {

@@ -174,8 +174,8 @@ impl Header {
         let field = banner.field.clone().map_err(|defect| lines.fault(defect))?;
         let (sizes, kind) = sizes(lines, &banner)?;
         let Sizes { rows, cols, entries } = sizes;
-        let counts = [(rows, "rows"), (cols, "columns"), (entries.unwrap_or(0), "entries")];
-        let checked = counts.into_iter().try_for_each(|(count, things)| check_count(count, things));
+        // Ranks of MPI may divide more entries than 32-bit indices allow among them, so whoever reads all checks that.
+        let checked = check_count(rows, "rows").and_then(|()| check_count(cols, "columns"));
         checked.map_err(|defect| lines.fault(defect))?;
         let Banner { format, symmetry, .. } = banner;
         let stored = entries.unwrap_or_else(|| elements(symmetry, rows, cols));
@@ -191,7 +191,11 @@ pub fn check_count(count: u64, things: &str) -> Result<(), Defect> {
 
 fn too_many(count: impl Display, things: &str) -> Defect {
     let most = format!("32-bit indices allow at most {MAX_INDEX}");
-    Defect::unsupported(format!("{count} {things} are too many: {most}"))
+    let mend = match things {
+        "entries" | "nonzeros" => "; several ranks of MPI can divide them (docs/mpi.md)",
+        _ => "",
+    };
+    Defect::unsupported(format!("{count} {things} are too many: {most}{mend}"))
 }
 
 fn choose<T: Copy>(word: Option<&[u8]>, what: &str, choices: Words<T>) -> Result<T, Defect> {

@@ -184,7 +184,7 @@ impl<'c> Opened<'c> {
 fn size_hint(header: &Header, text: &Text, options: &Options) -> SizeHint {
     let mirrored = options.expand && header.symmetry != Symmetry::General;
     let stored = header.stored.min(text.most_entries());
-    let nnz = if mirrored { 2 * stored } else { stored };
+    let nnz = stored.saturating_mul(if mirrored { 2 } else { 1 });
     let scratch = match header.format {
         Format::Coordinate => build::coordinate_scratch_bytes(header.field, nnz),
         Format::Array => build::array_scratch_bytes(stored),

@@ -19,8 +19,9 @@ impl SizeHint {
     /// Returns an upper bound on the memory for reading or generating the matrix, in bytes, including the CSR
     /// arrays.
     pub fn bytes(&self) -> u64 {
-        let csr = (size_of::<u32>() + size_of::<f64>()) as u64 * self.nnz;
-        csr + size_of::<u32>() as u64 * (self.rows as u64 + 1) + self.scratch
+        let entry = (size_of::<u32>() + size_of::<f64>()) as u64;
+        let offsets = size_of::<u32>() as u64 * (self.rows as u64 + 1);
+        self.nnz.saturating_mul(entry).saturating_add(offsets).saturating_add(self.scratch)
     }
 }
 

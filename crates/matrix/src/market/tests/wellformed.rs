@@ -47,7 +47,7 @@ const CASES: &[&str] = &[
 fn all_forms_are_read() {
     for case in CASES {
         let (text, expected) = case.split_once(" => ").unwrap();
-        let has_banner = text.starts_with(['%', '\u{feff}']);
+        let has_banner = text.starts_with(['%', ' ', '\u{feff}']);
         let text = if has_banner { text.into() } else { format!("%%MatrixMarket matrix {text}") };
         let market =
             read_in_every_way(text.as_bytes(), true).unwrap_or_else(|e| panic!("{text}: {e}"));
