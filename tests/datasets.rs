@@ -122,6 +122,9 @@ fn built_in_matrices_agree_with_the_index() {
     for matrix in ours.matrices.values() {
         let found = collection.iter().find(|other| other.id == matrix.id);
         let Some(found) = found else { panic!("{} is not in the index", matrix.id) };
+        // `fetch NAME` takes it without looking for namesakes in the index.
+        let namesakes = collection.iter().filter(|other| other.name() == matrix.name()).count();
+        assert_eq!(namesakes, 1, "{}", matrix.id);
         // A symmetry may be missing or rounded in the built-in datasets.
         for (ours, theirs) in [
             (matrix.pattern_symmetry, found.pattern_symmetry),

@@ -24,7 +24,7 @@ fn the_default_set_is_downloaded_once() {
     assert_eq!(ran.stdout, "");
     expect![[r#"
         U/tiny: tiny.mtx belongs to another matrix; this one is written to U-tiny.mtx
-        to: 0 of 2 matrices present, 2 to download: about 0.000 MB
+        to: 0 of 2 matrices present, 2 to download: about 0.000 MB of archives
         T/tiny: to/tiny.mtx, 0.000 MB
         U/tiny: to/U-tiny.mtx, 0.000 MB
         2 downloaded, 0 present, 0 failed: 0.000 MB of archives
@@ -36,7 +36,7 @@ fn the_default_set_is_downloaded_once() {
     let agent = concat!("spmv-bench/", env!("CARGO_PKG_VERSION"));
     assert!(place.server.requests().iter().all(|request| request.headers["user-agent"] == agent));
     expect![[r#"
-        to: 2 of 2 matrices present, 0 to download: about 0.000 MB
+        to: 2 of 2 matrices present, 0 to download: about 0.000 MB of archives
         0 downloaded, 2 present, 0 failed: 0.000 MB of archives
     "#]]
     .assert_eq(&place.succeed("").stderr);
@@ -50,7 +50,7 @@ fn an_existing_file_is_accepted_if_it_has_the_right_size() {
     place.write("to/tiny.mtx", TINY);
     expect![[r#"
         T/tiny: tiny.mtx already existed and has the correct numbers of rows and columns
-        to: 1 of 1 matrices present, 0 to download: about 0.000 MB
+        to: 1 of 1 matrices present, 0 to download: about 0.000 MB of archives
         0 downloaded, 1 present, 0 failed: 0.000 MB of archives
     "#]]
     .assert_eq(&place.succeed("T/tiny").stderr);
@@ -115,6 +115,7 @@ fn changed_and_missing_files_are_found() {
     place.server.requests();
     let right = (Some(0), "files: 2 right, 0 wrong, 0 missing, 0 unknown\n".to_owned());
     assert_eq!(verified(""), right);
+    assert_eq!(verified("tiny"), right);
     let other = TINY.replace("1 1 2", "1 1 3");
     place.write("to/tiny.mtx", &other);
     place.remove("to/U-tiny.mtx");

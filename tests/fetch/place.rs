@@ -112,12 +112,12 @@ impl Place {
         self.ran(self.command(words).envs(variables.iter().copied()).output().unwrap())
     }
 
-    /// Returns the result of a run, with the server's address replaced and times removed.
+    /// Returns the result of a run, with the server's address replaced, and without times and the free space.
     pub fn ran(&self, output: Output) -> Ran {
         let ran = Ran::of(output);
         let text = |text: &str| {
             let text = text.replace(&self.server.address(), "SERVER");
-            let lines = text.lines().map(|line| match line.rsplit_once(" of archives in ") {
+            let lines = text.lines().map(|line| match line.rsplit_once(" of archives") {
                 Some((counts, _)) => format!("{counts} of archives\n"),
                 None => format!("{line}\n"),
             });

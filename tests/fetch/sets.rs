@@ -1,8 +1,5 @@
 //! Tests the selection of matrices: sets, the index, filters.
 
-use std::fs::{self, File};
-use std::time::{Duration, SystemTime};
-
 use expect_test::expect;
 
 use crate::place::{HINT, Place};
@@ -65,20 +62,31 @@ fn the_index_is_requested_once_from_every_mirror() {
     assert_eq!(place.server.requests(), []);
 }
 
+/// Once the index is there, names, filters and suggestions need no network. What is downloaded has a line before it with the
+/// number of matrices, their bytes and the free space.
 #[test]
-fn an_old_index_is_used_if_there_is_no_new_one() {
+fn the_index_is_updated_only_if_asked() {
     let place = indexed();
-    place.succeed("--all --list");
-    let entry = fs::read_dir(place.path("cache/index")).unwrap().next().unwrap().unwrap().path();
-    let old = SystemTime::now() - Duration::from_secs(31 * 24 * 3600);
-    File::options().append(true).open(entry).unwrap().set_modified(old).unwrap();
-    place.server.serve("/files/ssstats.csv", &[], &[status(404)]);
-    let ran = place.succeed("--all --list");
-    let note = format!(
-        "the stored index is 31 days old and cannot be updated: SERVER/files/ssstats.csv: 404 Not Found{HINT}\n"
-    );
-    assert!(ran.stderr == note && ran.stdout.contains("V/Near"), "{ran:?}");
+    let dated = "the collection's index of 08-Oct-2020 17:09:58: 3 matrices (--update-index asks for a newer one)\n";
+    let ran = place.succeed("--update-index");
+    assert_eq!((ran.stdout, ran.stderr), (String::new(), dated.to_owned()));
+    assert_eq!(place.server.paths(), ["/files/ssstats.csv"]);
     place.server.serve("/files/ssstats.csv", OTHER.as_bytes(), &[Reply::File]);
+    let ran = place.succeed("--all --list");
+    assert!(ran.stderr == dated && ran.stdout.contains("V/Near"), "{ran:?}");
+    assert_eq!(listed_ids(&place, "Near W/far"), ["V/Near", "W/far"]);
+    place.run("Naer").exits(2).says("there is no set or matrix 'Naer'; did you mean Near? `spmv");
+    assert_eq!(place.server.requests(), []);
+    assert_eq!(listed_ids(&place, "--all --update-index"), ["X/new"]);
+    let output = place.command("new").output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let begin = "to: 0 of 1 matrices present, 1 to download: about 0.000 MB of archives, ";
+    let free = stderr.lines().find_map(|line| line.strip_prefix(begin)?.strip_suffix(" MB free"));
+    assert!(free.is_some_and(|free| free.parse::<f64>().is_ok()), "{stderr}");
+    place.server.serve("/files/ssstats.csv", &[], &[status(404)]);
+    let refused =
+        format!("index cannot be downloaded: SERVER/files/ssstats.csv: 404 Not Found{HINT}\n");
+    place.run("--all --list --update-index").exits(2).says(&refused);
     assert_eq!(listed_ids(&place, "--all"), ["X/new"]);
 }
 
@@ -86,12 +94,19 @@ fn an_old_index_is_used_if_there_is_no_new_one() {
 fn unknown_names_are_refused_with_suggestions() {
     let place = indexed();
     for (words, expected) in [
-        ("X/far", "has no matrix 'X/far'; matrices with this name: V/far, W/far\n"),
-        ("v/near", "has no matrix 'v/near'; matrices with this name: V/Near\n"),
-        ("X/none", "spmv-bench: the collection has no matrix 'X/none'; "),
+        ("X/far", "there is no matrix 'X/far'; matrices with this name: V/far, W/far\n"),
+        ("v/near", "there is no matrix 'v/near'; matrices with this name: V/Near\n"),
+        ("X/none", "spmv-bench: there is no matrix 'X/none'; "),
         ("X/../none", "spmv-bench: 'X/../none' is not of the form GROUP/NAME"),
-        ("nosuch", "there is no set 'nosuch'; `spmv-bench fetch --list` lists the sets"),
-        ("--verify csrk64", "there is no set 'csrk64'; did you mean csrk-64? `spmv-bench"),
+        ("nosuch", "there is no set or matrix 'nosuch'; `spmv-bench fetch --list` lists the sets"),
+        ("far", "several matrices are called 'far': V/far, W/far\n"),
+        ("tiny", "several matrices are called 'tiny': T/tiny, U/tiny\n"),
+        ("NEAR", "there is no matrix 'NEAR'; matrices with this name: V/Near\n"),
+        ("csrk64", "there is no set or matrix 'csrk64'; did you mean csrk-64? `spmv-bench"),
+        (
+            "--verify csrk64",
+            "there is no set or matrix 'csrk64'; did you mean csrk-64? `spmv-bench",
+        ),
         ("--filter nzn<1", "but found 'nzn<1' (did you mean nnz?)"),
         ("--mirror ftp://x", "ftp is not supported, only http and https"),
     ] {
@@ -103,4 +118,6 @@ fn unknown_names_are_refused_with_suggestions() {
     let expected = "spmv-bench: the collection's index cannot be downloaded: SERVER/files/ssstats.csv:1: \
                     this line must be the number of matrices, not 'many'\n";
     assert_eq!(ran.exits(2).stderr, expected);
+    // A set that was mistyped is suggested without an index.
+    place.run("csrk64").exits(2).says("did you mean csrk-64? `spmv-bench");
 }

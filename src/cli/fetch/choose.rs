@@ -1,31 +1,19 @@
-use std::cell::RefCell;
 use std::collections::{BTreeSet, HashSet};
-use std::io::Write;
 
-use anyhow::{Error, Result, anyhow, bail};
+use anyhow::{Context, Result, ensure};
 
 use super::FetchArgs;
-use crate::collection::fetch::client::Client;
-use crate::collection::fetch::{FetchError, Settings, index};
+use crate::collection::fetch::FetchError;
 use crate::collection::{Datasets, Matrix, is_id};
 use spmv_matrix::near::hint;
 
-/// Returns the distinct requested matrices in the order of the command line. Prints notes about the index.
+/// Returns the distinct requested matrices in the order of the command line. `index` returns all matrices of the
+/// collection.
 pub fn matrices(
     args: &FetchArgs,
     datasets: &Datasets,
-    web: &Client,
-    settings: &Settings,
-    stderr: &mut dyn Write,
+    index: impl Fn() -> Result<Vec<Matrix>, FetchError>,
 ) -> Result<Vec<Matrix>> {
-    let stderr = RefCell::new(stderr);
-    let note = |text| {
-        if !args.quiet {
-            // Whoever closed stderr does not want the notes.
-            let _ = writeln!(stderr.borrow_mut(), "{text}");
-        }
-    };
-    let index = || index::collection(web, settings, &note);
     let mut matrices = match &args.words[..] {
         [] if args.all || args.filter.is_some() => index()?,
         [] => named(&["default".to_owned()], datasets, index)?,
@@ -52,54 +40,73 @@ fn named(
 ) -> Result<Vec<Matrix>> {
     let (mut matrices, mut index) = (Vec::new(), None);
     for word in words {
-        if !word.contains('/') {
-            matrices.extend(set(word, datasets)?.into_iter().cloned());
-        } else if let Some(matrix) = datasets.matrices.get(word) {
-            matrices.push(matrix.clone());
-        } else if !is_id(word) {
-            bail!("'{word}' is not of the form GROUP/NAME with letters, digits, _ and -");
-        } else {
+        if let Some(set) = datasets.sets.get(word) {
+            matrices.extend(datasets.matrices_of(set).into_iter().cloned());
+            continue;
+        }
+        ensure!(
+            is_id(word) || is_id(&format!("GROUP/{word}")),
+            "'{word}' is not of the form GROUP/NAME with letters, digits, _ and -"
+        );
+        let mut found = called(word, datasets.matrices.values());
+        if found.is_empty() {
             let index = match &mut index {
                 Some(index) => index,
-                none => none.insert(collection()?),
+                none => none.insert(collection().with_context(|| unknown(word, datasets, &[]))?),
             };
-            let found = index.iter().find(|matrix| matrix.id == *word);
-            matrices.push(found.cloned().ok_or_else(|| no_matrix(word, index))?);
+            found = called(word, index.iter());
+            ensure!(!found.is_empty(), unknown(word, datasets, index));
         }
+        let ids: Vec<&str> = found.iter().map(|matrix| matrix.id.as_str()).collect();
+        ensure!(found.len() == 1, "several matrices are called '{word}': {}", ids.join(", "));
+        matrices.push(found[0].clone());
     }
     Ok(matrices)
 }
 
-/// Returns the matrix ids that the words select, without reading the index.
-pub fn ids(words: &[String], datasets: &Datasets) -> Result<BTreeSet<String>> {
+/// Returns the matrix with this id, or the matrices of all groups with this name.
+fn called<'m>(word: &str, matrices: impl Iterator<Item = &'m Matrix>) -> Vec<&'m Matrix> {
+    matrices.filter(|matrix| matrix.id == word || matrix.name() == word).collect()
+}
+
+/// Returns the matrix ids that the words select: of sets and, without reading the index, of `downloaded` matrices.
+pub fn ids<'l>(
+    words: &[String],
+    datasets: &Datasets,
+    downloaded: impl Iterator<Item = &'l str> + Clone,
+) -> Result<BTreeSet<String>> {
     let mut ids = BTreeSet::new();
     for word in words {
-        match word.contains('/') {
-            true => drop(ids.insert(word.clone())),
-            false => ids.extend(set(word, datasets)?.into_iter().map(|matrix| matrix.id.clone())),
+        let end = format!("/{word}");
+        let mut named = downloaded.clone().filter(|id| id.ends_with(&end)).peekable();
+        if let Some(set) = datasets.sets.get(word) {
+            ids.extend(datasets.matrices_of(set).into_iter().map(|matrix| matrix.id.clone()));
+        } else if word.contains('/') {
+            ids.insert(word.clone());
+        } else {
+            ensure!(named.peek().is_some(), unknown(word, datasets, &[]));
+            ids.extend(named.map(str::to_owned));
         }
     }
     Ok(ids)
 }
 
-fn set<'d>(word: &str, datasets: &'d Datasets) -> Result<Vec<&'d Matrix>> {
-    let set = datasets.sets.get(word).ok_or_else(|| {
-        let known = datasets.sets.keys().map(String::as_str);
-        let whole = "`spmv-bench fetch --list` lists the sets; a matrix is named GROUP/NAME";
-        anyhow!("there is no set '{word}'{}", hint(word, known, whole))
-    })?;
-    Ok(datasets.matrices_of(set))
-}
-
-/// Returns the error for an unknown matrix, with those of the same name in other groups, or of similar names.
-fn no_matrix(word: &str, index: &[Matrix]) -> Error {
+/// Returns the message about an unknown word, with matrices of the same name in other groups, or with similar names.
+fn unknown(word: &str, datasets: &Datasets, index: &[Matrix]) -> String {
+    let known = index.iter().chain(datasets.matrices.values());
     let name = word.split_once('/').map_or(word, |(_, name)| name);
-    let namesakes = index.iter().filter(|matrix| matrix.name().eq_ignore_ascii_case(name));
-    let namesakes: Vec<&str> = namesakes.map(|matrix| matrix.id.as_str()).collect();
-    let whole = "https://sparse.tamu.edu lists all of them";
-    let hint = match namesakes.is_empty() {
-        true => hint(word, index.iter().map(|matrix| matrix.id.as_str()), whole),
-        false => format!("; matrices with this name: {}", namesakes.join(", ")),
-    };
-    anyhow!("the collection has no matrix '{word}'{hint}")
+    let namesakes = known.clone().filter(|matrix| matrix.name().eq_ignore_ascii_case(name));
+    let namesakes: BTreeSet<&str> = namesakes.map(|matrix| matrix.id.as_str()).collect();
+    if !namesakes.is_empty() {
+        let namesakes = Vec::from_iter(namesakes).join(", ");
+        return format!("there is no matrix '{word}'; matrices with this name: {namesakes}");
+    }
+    let whole = "`spmv-bench fetch --list` lists the sets, and with --all the matrices";
+    if word.contains('/') {
+        let ids: BTreeSet<&str> = known.map(|matrix| matrix.id.as_str()).collect();
+        return format!("there is no matrix '{word}'{}", hint(word, ids, whole));
+    }
+    let sets = datasets.sets.keys().map(String::as_str);
+    let names: BTreeSet<&str> = known.map(Matrix::name).chain(sets).collect();
+    format!("there is no set or matrix '{word}'{}", hint(word, names, whole))
 }

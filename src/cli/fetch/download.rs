@@ -50,11 +50,12 @@ pub fn run(
         let bytes = missing.iter().map(|task| task.matrix.archive_bytes_estimate()).sum();
         writeln!(
             env.stderr,
-            "{}: {present} of {} matrices present, {} to download: about {} MB",
+            "{}: {present} of {} matrices present, {} to download: about {} MB of archives, {} MB free",
             fetch.folder.path.display(),
             tasks.len(),
             missing.len(),
-            megabytes(bytes)
+            megabytes(bytes),
+            megabytes(fetch.folder.room()?)
         )?;
     }
     check_room(&missing, fetch)?;

@@ -4,6 +4,7 @@ mod choose;
 mod download;
 mod verify;
 
+use std::cell::RefCell;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -19,7 +20,7 @@ use crate::collection::fetch::client::Client;
 use crate::collection::fetch::folder::{DATA, Folder};
 use crate::collection::fetch::ledger::Ledger;
 use crate::collection::fetch::plan::{State, WantedMatrix, plan};
-use crate::collection::fetch::{Fetch, FetchError, Form, Settings};
+use crate::collection::fetch::{Fetch, FetchError, Form, Settings, index};
 use crate::collection::fields::FORMS;
 use crate::collection::{Datasets, Matrix};
 use crate::record::filter::Filter;
@@ -27,8 +28,9 @@ use spmv_matrix::memory::Size;
 
 #[derive(Debug, Args)]
 pub struct FetchArgs {
-    /// Named sets (--list lists them) and matrices [default: the set `default`]
-    #[arg(value_name = "SET|GROUP/NAME")]
+    /// Named sets (--list lists them) and matrices, without GROUP if no other group has the name [default: the set
+    /// `default`]
+    #[arg(value_name = "SET|[GROUP/]NAME")]
     pub words: Vec<String>,
     /// Select all matrices in the collection's index
     #[arg(long, conflicts_with = "words")]
@@ -76,16 +78,26 @@ pub struct FetchArgs {
     #[arg(long, value_name = "S", default_value = "1", value_parser = seconds,
           allow_negative_numbers = true)]
     pub pause: Duration,
+    /// Download the collection's index again, which is otherwise downloaded only once; without sets, matrices, --all,
+    /// --filter or --list, nothing else
+    #[arg(long)]
+    pub update_index: bool,
     /// List the sets and the matrices with the approximate sizes of the archives; download nothing
     #[arg(long)]
     pub list: bool,
     /// Compare the hashes of the downloaded files with those recorded at download, and report files that are
     /// missing or have changed: for the named sets and matrices, or for all. Does not use the network
-    #[arg(long, conflicts_with_all = ["list", "all", "filter"])]
+    #[arg(long, conflicts_with_all = ["list", "all", "filter", "update_index"])]
     pub verify: bool,
     /// Print only errors to stderr
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+impl FetchArgs {
+    fn selects(&self) -> bool {
+        !self.words.is_empty() || self.all || self.filter.is_some()
+    }
 }
 
 fn positive_seconds(text: &str) -> Result<Duration, String> {
@@ -121,10 +133,24 @@ fn execute(args: &FetchArgs, env: &mut Env) -> Result<CommandStatus> {
         date: env.date.clone(),
         most_archive: args.max_archive.map(|size| size.0),
     };
-    let matrices = choose::matrices(args, &datasets, &web, &settings, env.stderr)?;
+    let stderr = RefCell::new(&mut *env.stderr);
+    let note = |text| {
+        if !args.quiet {
+            // Whoever closed stderr does not want the notes.
+            let _ = writeln!(stderr.borrow_mut(), "{text}");
+        }
+    };
+    if args.update_index {
+        index::update(&web, &settings, &note)?;
+        if !args.selects() && !args.list {
+            return Ok(CommandStatus::Ok);
+        }
+    }
+    let index = || index::collection(&web, &settings, &note);
+    let matrices = choose::matrices(args, &datasets, index)?;
     if args.list {
         let tasks = plan(matrices, &Ledger::read(&folder)?, settings.form);
-        if args.words.is_empty() && !args.all && args.filter.is_none() {
+        if !args.selects() {
             list_sets(&datasets, env.stdout)?;
         }
         list_matrices(&tasks, env.stdout)?;

@@ -24,14 +24,14 @@ pub fn run(
     folder: &Folder,
     env: &mut Env,
 ) -> Result<CommandStatus> {
-    let named = ids(&args.words, datasets)?;
+    let Ledger { rows, .. } = Ledger::read(folder)?;
+    let named = ids(&args.words, datasets, rows.iter().map(|row| row.matrix.as_str()))?;
     let shown = folder.path.display();
     ensure!(
         folder.path.is_dir(),
         "{shown}: there is no such folder to verify; use --to for another folder, or `spmv-bench fetch` \
          without --verify to download matrices"
     );
-    let Ledger { rows, .. } = Ledger::read(folder)?;
     let (mut right, mut wrong, mut missing) = (0, 0, 0);
     for row in rows.iter().filter(|row| args.words.is_empty() || named.contains(&row.matrix)) {
         let file = folder.file(&row.file);

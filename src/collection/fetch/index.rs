@@ -1,7 +1,7 @@
 //! The collection's index, which is stored in the user's cache folder.
 
 use std::fs;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::address::{Site, is_exposed};
 use super::client::Client;
@@ -11,45 +11,46 @@ use super::{Event, FetchError, OrCannot, Settings};
 use crate::collection::{Matrix, index};
 use spmv_matrix::cache::{CacheFolder, Key};
 
-/// The age after which the index is downloaded again, if possible.
-const FRESH: Duration = Duration::from_secs(30 * 24 * 3600);
-
 /// The largest permitted size of an index in bytes. The index of all 2,900 matrices has less than half a megabyte.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// Returns all matrices of the collection at the sites. `note` is called with messages for the user.
+/// Returns all matrices of the collection at the sites: of the stored index, whatever its age, or else of a new one. `note`
+/// is called with messages for the user.
 pub fn collection(
     web: &Client,
     settings: &Settings,
     note: &dyn Fn(String),
 ) -> Result<Vec<Matrix>, FetchError> {
-    let addresses: Vec<String> = settings.sites.iter().filter_map(Site::index).collect();
-    let (cache, key) = (CacheFolder::of_user("index"), Key::of(&addresses));
-    let parsed = |(bytes, age): (Vec<u8>, _)| Some((parse(&bytes, "ssstats.csv").ok()?, age));
-    let stored = match cache.get(&key).and_then(parsed) {
-        Some((matrices, age)) if age < FRESH => return Ok(matrices),
-        stored => stored,
-    };
+    let (cache, key, _) = place(settings);
+    let stored = cache.get(&key).and_then(|(bytes, _)| parse(&bytes, "ssstats.csv", note).ok());
+    stored.map_or_else(|| update(web, settings, note), Ok)
+}
+
+/// Downloads the index and stores it for [`collection`], which must not ask for it again.
+pub fn update(
+    web: &Client,
+    settings: &Settings,
+    note: &dyn Fn(String),
+) -> Result<Vec<Matrix>, FetchError> {
+    let (cache, key, addresses) = place(settings);
     let downloaded = download(web, settings, addresses, note).and_then(|(bytes, way)| {
-        let matrices = parse(&bytes, &way)?;
+        let matrices = parse(&bytes, &way, note)?;
         cache.put(&key, &bytes);
         if is_exposed(&way) {
             note(format!("{way}: this index came over http, so nothing vouches for its contents"));
         }
         Ok(matrices)
     });
-    match (downloaded, stored) {
-        (Ok(matrices), _) => Ok(matrices),
-        (Err(FetchError::Interrupted), _) => Err(FetchError::Interrupted),
-        (Err(error), Some((matrices, age))) => {
-            let days = age.as_secs() / (24 * 3600);
-            note(format!("the stored index is {days} days old and cannot be updated: {error}"));
-            Ok(matrices)
-        }
-        (Err(error), None) => {
-            Err(FetchError::Failed(format!("the collection's index cannot be downloaded: {error}")))
-        }
-    }
+    downloaded.map_err(|error| match error {
+        FetchError::Interrupted => error,
+        _ => FetchError::Failed(format!("the collection's index cannot be downloaded: {error}")),
+    })
+}
+
+/// Returns where the index of the sites is stored, and its addresses.
+fn place(settings: &Settings) -> (CacheFolder, Key, Vec<String>) {
+    let addresses: Vec<String> = settings.sites.iter().filter_map(Site::index).collect();
+    (CacheFolder::of_user("index"), Key::of(&addresses), addresses)
 }
 
 /// Downloads the index. Returns its contents and the way to it.
@@ -74,7 +75,14 @@ fn download(
     Ok((fs::read(&part.path).or_cannot("read", &part.path)?, way))
 }
 
-fn parse(bytes: &[u8], name: &str) -> Result<Vec<Matrix>, FetchError> {
+/// Parses an index, and notes its date.
+fn parse(bytes: &[u8], name: &str, note: &dyn Fn(String)) -> Result<Vec<Matrix>, FetchError> {
     let text = String::from_utf8_lossy(bytes);
-    index::parse(&text, name).map_err(|error| FetchError::Failed(error.to_string()))
+    let matrices =
+        index::parse(&text, name).map_err(|error| FetchError::Failed(error.to_string()))?;
+    let (date, count) = (text.lines().nth(1).unwrap_or("").trim(), matrices.len());
+    note(format!(
+        "the collection's index of {date}: {count} matrices (--update-index asks for a newer one)"
+    ));
+    Ok(matrices)
 }
