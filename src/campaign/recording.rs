@@ -16,9 +16,10 @@ use spmv_methods::device::facts::Clocks;
 /// The share of the CPU time (0 to 1) taken by the hypervisor above which a warning is printed.
 const STOLEN: f64 = 0.01;
 
-/// The warning about threads that the system does not allow to be bound to CPUs.
-pub const UNPINNED: &str = "warning: this sandbox forbids binding threads to CPUs (sched_setaffinity, sched_getaffinity), so \
-                            the system may move them while they are timed: times vary more; allow these system calls";
+/// The warning about threads that are not bound to CPUs.
+pub const UNPINNED: &str = "warning: threads cannot be bound to CPUs here (sched_setaffinity or sched_getaffinity fails, as in \
+                            a sandbox), so the system may move them while they are timed: times vary more; allow these \
+                            system calls";
 
 pub struct Recording {
     path: Option<PathBuf>,

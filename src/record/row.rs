@@ -90,8 +90,8 @@ columns! {
         /// `ok` (verified and timed), `skipped` (not possible for this matrix or machine), `wrong` (outside the error
         /// bound), `failed` (an error, or the process ended), `timeout` (longer than `--timeout`).
         status: Option<Status> = Word;
-        /// Why the status is not `ok`; in an `ok` row: remarks of the method, what it chose or could not do, and
-        /// whether its times stayed noisy.
+        /// Why the status is not `ok`; in an `ok` row: remarks of the method, what it chose or could not do, whether
+        /// its times stayed noisy, and whether its threads were not bound to CPUs.
         reason: Option<String> = Unused;
         /// The smallest of the samples, in milliseconds; a sample is the mean of a batch of products.
         min_ms: Option<f64> = Time("minimum time per product (ms)");

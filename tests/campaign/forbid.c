@@ -1,4 +1,4 @@
-// Runs a command in which the system call CALL fails with EPERM, as in a sandbox. The status is 77 if that is not possible.
+// Runs a command in which the system call CALL fails with ERROR, as in a sandbox. The status is 77 if that is not possible.
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -11,7 +11,7 @@ int main(int count, char **words) {
     struct sock_filter steps[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, CALL, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ERROR),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     struct sock_fprog filter = {4, steps};

@@ -85,12 +85,18 @@ fn a_control_group_with_few_processes() {
 #[test]
 fn a_sandbox_that_forbids_binding_threads() {
     let place = Dir::with_matrices(&[300]);
-    let cases = [("sched_setaffinity", "seq,merge,mkl-ie"), ("sched_getaffinity", "seq,merge")];
-    for (call, methods) in cases {
-        let Some(sandbox) = compiled("campaign/forbid.c", &[&format!("-DCALL=SYS_{call}")]) else {
+    let cases = [
+        ("sched_setaffinity", "EPERM", "seq,merge,mkl-ie"),
+        ("sched_setaffinity", "EINVAL", "seq,merge"),
+        ("sched_getaffinity", "EPERM", "seq,merge"),
+    ];
+    for (call, error, methods) in cases {
+        let options = [format!("-DCALL=SYS_{call}"), format!("-DERROR={error}")];
+        let Some(sandbox) = compiled("campaign/forbid.c", &options.each_ref().map(String::as_str))
+        else {
             return skip("no C compiler");
         };
-        let record = format!("{call}.json");
+        let record = format!("{call}-{error}.json");
         let words = format!(
             "--mtx matrices/m1.mtx --threads 2 --iterations 3 --rounds 1 --methods {methods} --no-bandwidth --format csv \
              --run-record {record}"
@@ -104,9 +110,12 @@ fn a_sandbox_that_forbids_binding_threads() {
         let ran = ran.exits(0);
         let statuses = ran.column("status");
         assert_eq!(statuses[..2], ["ok"; 2], "{call}: {ran:?}");
+        let reasons = ran.column("reason");
+        let has_remark = |reason: &String| reason.contains("its threads were not bound to CPUs");
+        assert!(reasons[..2].iter().all(has_remark), "{call}: {ran:?}");
         let of_mkl = statuses.get(2).is_none_or(|status| ["ok", "skipped"].contains(&&**status));
         assert!(of_mkl, "{call}: {ran:?}");
-        let warnings = ran.stderr.matches("warning: this sandbox forbids binding threads to CPUs");
+        let warnings = ran.stderr.matches("warning: threads cannot be bound to CPUs here");
         assert_eq!(warnings.count(), 1, "{call}: {ran:?}");
         assert!(place.read(&record).contains("\"pinned_to\": []"), "{call}");
     }

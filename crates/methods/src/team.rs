@@ -24,7 +24,6 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::{self, JoinHandle};
 
 use crossbeam_utils::CachePadded;
-use nix::errno::Errno;
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 
@@ -75,20 +74,12 @@ pub fn may_pin() -> bool {
 }
 
 impl Team {
-    /// Creates a team with one thread on each of `cpus`. The calling thread becomes the leader, on the first CPU. In a
-    /// sandbox that forbids this, the threads are not pinned, and [`cpus`](Self::cpus) is empty.
+    /// Creates a team with one thread on each of `cpus`. The calling thread becomes the leader, on the first CPU. If the
+    /// system does not do this, as in a sandbox, the threads are not pinned, and [`cpus`](Self::cpus) is empty.
     pub fn pinned(cpus: &[usize]) -> io::Result<Self> {
         let before = sched_getaffinity(Pid::from_raw(0));
-        let unpinned = match before.and_then(|before| pin(cpus[0]).map(|()| before)) {
-            Ok(before) => before,
-            Err(Errno::EPERM | Errno::EACCES | Errno::ENOSYS) => {
-                return Self::start(cpus.len(), &[], SPINS);
-            }
-            Err(error) => {
-                let error = io::Error::from(error);
-                let words = format!("a thread cannot be bound to CPU {}: {error}", cpus[0]);
-                return Err(io::Error::new(error.kind(), words));
-            }
+        let Ok(unpinned) = before.and_then(|before| pin(cpus[0]).map(|()| before)) else {
+            return Self::start(cpus.len(), &[], SPINS);
         };
         UNPINNED.get_or_init(|| unpinned);
         let mut team = Self::start(cpus.len(), cpus, SPINS)?;

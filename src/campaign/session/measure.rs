@@ -8,7 +8,7 @@ use crate::bench::problem::{Problem, Reordered};
 use crate::campaign::task::{Event, Step};
 use crate::campaign::{libraries, plugins};
 use crate::record::Group;
-use crate::record::row::{MatrixFacts, Row};
+use crate::record::row::{MatrixFacts, Row, Status};
 use crate::record::run::RowKey;
 use crate::record::setting::Setting;
 use spmv_matrix::scalar::Precision;
@@ -68,7 +68,13 @@ impl Session<'_> {
     pub fn row(&self, cell: &RowKey, facts: &MatrixFacts, outcome: &Outcome) -> Row {
         let transpose = Some(self.plan.run.settings.transpose);
         let row = Row { transpose, ..Row::of_matrix(facts, &self.run_id).with_key(cell) };
-        row.with_outcome(outcome)
+        let mut row = row.with_outcome(outcome);
+        let is_timed_on_host = row.status == Some(Status::Ok) && cell.device == Device::Cpu;
+        if is_timed_on_host && self.team.cpus().is_empty() {
+            let notes = row.reason.into_iter().chain(["its threads were not bound to CPUs".into()]);
+            row.reason = Some(notes.collect::<Vec<_>>().join("; "));
+        }
+        row
     }
 
     pub fn group(&self, cell: &RowKey, facts: &MatrixFacts, results: Results) -> Group {
