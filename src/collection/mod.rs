@@ -4,6 +4,7 @@ mod definition;
 pub mod fetch;
 pub mod fields;
 pub mod index;
+pub mod table;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -272,7 +272,7 @@ fn a_web_page_is_not_taken_for_a_file() {
     let said = |address| format!("{begin} {address} in a browser{HINT}");
     let expected = format!("SERVER/MM/T/tiny.tar.gz: {}", said("SERVER/login"));
     assert_eq!(place.fail_cleanly("T/tiny"), expected);
-    let ran = place.run("--all");
+    let ran = place.run("--update-index");
     let index = "SERVER/files/ssstats.csv";
     ran.exits(2)
         .says(&format!("the collection's index cannot be downloaded: {index}: {}", said(index)));

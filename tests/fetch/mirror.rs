@@ -41,6 +41,7 @@ fn a_set_of_stand_ins_is_mirrored_fetched_and_measured() {
     place.succeed("stand-ins");
     assert_eq!(place.server.requests().len(), 3);
     // The index of the mirror describes the same matrices.
+    place.succeed("--update-index");
     for (words, count) in [("stand-ins", 3), ("--filter rows>0", 3), ("--filter binary", 1)] {
         place.run(words).says(&format!("0 downloaded, {count} present"));
     }

@@ -46,24 +46,40 @@ fn listed_ids(place: &Place, words: &str) -> Vec<String> {
     rows.filter(|id| id.contains('/')).map(str::to_owned).collect()
 }
 
+/// Without a downloaded index, the built-in one of the collection is used, without a network.
+#[test]
+fn the_collection_is_known_without_an_index() {
+    let place = Place::new();
+    assert_eq!(listed_ids(&place, "west0479"), ["HB/west0479"]);
+    let dated = "the collection's index of 08-Oct-2020 17:09:58: 2893 matrices (--update-index asks for a newer one)\n";
+    let ran = place.succeed("--list --filter kind~circuit&&nnz<100");
+    assert!(ran.stderr == dated && ran.stdout.contains("\nHamrle/Hamrle1 "), "{ran:?}");
+    for (words, expected) in [
+        ("west479", "there is no set or matrix 'west479'; did you mean west0479, west0497"),
+        ("hb/West0479", "there is no matrix 'hb/West0479'; matrices with this name: HB/west0479\n"),
+    ] {
+        place.run(words).exits(2).says(expected);
+    }
+    assert_eq!(place.server.requests(), []);
+}
+
 #[test]
 fn the_index_is_requested_once_from_every_mirror() {
     let (place, other) = (indexed(), Server::start());
-    assert_eq!(listed_ids(&place, "--all"), ["V/far", "V/Near", "W/far"]);
+    assert_eq!(listed_ids(&place, "--all --update-index"), ["V/far", "V/Near", "W/far"]);
     assert_eq!(place.server.paths(), ["/files/ssstats.csv"]);
     assert_eq!(listed_ids(&place, "--filter square&&real"), ["V/far"]);
     assert_eq!(listed_ids(&place, "W/far T/tiny W/far"), ["W/far", "T/tiny"]);
     other.serve("/files/ssstats.csv", OTHER.as_bytes(), &[Reply::File]);
     let first = place.server.address();
     let place = place.asking(other.address());
-    assert_eq!(listed_ids(&place, "--all"), ["X/new"]);
+    assert_eq!(listed_ids(&place, "--all --update-index"), ["X/new"]);
     let place = place.asking(first);
     assert_eq!(listed_ids(&place, "--all"), ["V/far", "V/Near", "W/far"]);
     assert_eq!(place.server.requests(), []);
 }
 
-/// Once the index is there, names, filters and suggestions need no network. What is downloaded has a line before it with the
-/// number of matrices, their bytes and the free space.
+/// What is downloaded has a line before it with the number of matrices, their bytes and the free space.
 #[test]
 fn the_index_is_updated_only_if_asked() {
     let place = indexed();
@@ -93,6 +109,7 @@ fn the_index_is_updated_only_if_asked() {
 #[test]
 fn unknown_names_are_refused_with_suggestions() {
     let place = indexed();
+    place.succeed("--update-index");
     for (words, expected) in [
         ("X/far", "there is no matrix 'X/far'; matrices with this name: V/far, W/far\n"),
         ("v/near", "there is no matrix 'v/near'; matrices with this name: V/Near\n"),
@@ -114,10 +131,8 @@ fn unknown_names_are_refused_with_suggestions() {
     }
     let place = Place::new();
     place.server.serve("/files/ssstats.csv", b"many", &[Reply::File]);
-    let ran = place.run("--all --list");
+    let ran = place.run("--update-index");
     let expected = "spmv-bench: the collection's index cannot be downloaded: SERVER/files/ssstats.csv:1: \
                     this line must be the number of matrices, not 'many'\n";
     assert_eq!(ran.exits(2).stderr, expected);
-    // A set that was mistyped is suggested without an index.
-    place.run("csrk64").exits(2).says("did you mean csrk-64? `spmv-bench");
 }

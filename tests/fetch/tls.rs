@@ -90,7 +90,7 @@ fn the_collection_needs_no_option() {
         command.env_remove("SPMV_BENCH_MIRROR").env("SSL_CERT_FILE", folder.path("ca.pem"));
         place.ran(command.env("HTTPS_PROXY", &proxy).env("HTTP_PROXY", &proxy).output().unwrap())
     };
-    let ran = run("--filter rows<9");
+    let ran = run("--filter rows<9 --update-index");
     assert_eq!((ran.status, place.read("to/tiny.mtx")), (Some(0), TINY.into()), "{ran:?}");
     let way = |path: &str| format!("https://sparse.tamu.edu/{path} -> {FILES}/{path}");
     let (file, index) = (way("MM/T/tiny.tar.gz"), way("files/ssstats.csv"));

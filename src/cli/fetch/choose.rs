@@ -1,9 +1,8 @@
 use std::collections::{BTreeSet, HashSet};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 
 use super::FetchArgs;
-use crate::collection::fetch::FetchError;
 use crate::collection::{Datasets, Matrix, is_id};
 use spmv_matrix::near::hint;
 
@@ -12,10 +11,10 @@ use spmv_matrix::near::hint;
 pub fn matrices(
     args: &FetchArgs,
     datasets: &Datasets,
-    index: impl Fn() -> Result<Vec<Matrix>, FetchError>,
+    index: impl Fn() -> Vec<Matrix>,
 ) -> Result<Vec<Matrix>> {
     let mut matrices = match &args.words[..] {
-        [] if args.all || args.filter.is_some() => index()?,
+        [] if args.all || args.filter.is_some() => index(),
         [] => named(&["default".to_owned()], datasets, index)?,
         words => named(words, datasets, index)?,
     };
@@ -32,11 +31,11 @@ pub fn matrices(
     Ok(matrices)
 }
 
-/// Returns the matrices that the words name. Requests the index only for matrices that the datasets do not have.
+/// Returns the matrices that the words name. Reads the index only for matrices that the datasets do not have.
 fn named(
     words: &[String],
     datasets: &Datasets,
-    collection: impl Fn() -> Result<Vec<Matrix>, FetchError>,
+    collection: impl Fn() -> Vec<Matrix>,
 ) -> Result<Vec<Matrix>> {
     let (mut matrices, mut index) = (Vec::new(), None);
     for word in words {
@@ -50,10 +49,7 @@ fn named(
         );
         let mut found = called(word, datasets.matrices.values());
         if found.is_empty() {
-            let index = match &mut index {
-                Some(index) => index,
-                none => none.insert(collection().with_context(|| unknown(word, datasets, &[]))?),
-            };
+            let index = index.get_or_insert_with(&collection);
             found = called(word, index.iter());
             ensure!(!found.is_empty(), unknown(word, datasets, index));
         }

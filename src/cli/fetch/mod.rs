@@ -78,8 +78,8 @@ pub struct FetchArgs {
     #[arg(long, value_name = "S", default_value = "1", value_parser = seconds,
           allow_negative_numbers = true)]
     pub pause: Duration,
-    /// Download the collection's index again, which is otherwise downloaded only once; without sets, matrices, --all,
-    /// --filter or --list, nothing else
+    /// Download the collection's index, or that of the mirror, and use it from now on instead of the built-in one of
+    /// 2020-10-08; without sets, matrices, --all, --filter or --list, download nothing else
     #[arg(long)]
     pub update_index: bool,
     /// List the sets and the matrices with the approximate sizes of the archives; download nothing
@@ -143,11 +143,11 @@ fn execute(args: &FetchArgs, env: &mut Env) -> Result<CommandStatus> {
     if args.update_index {
         index::update(&web, &settings, &note)?;
         if !args.selects() && !args.list {
+            index::collection(&settings, &note);
             return Ok(CommandStatus::Ok);
         }
     }
-    let index = || index::collection(&web, &settings, &note);
-    let matrices = choose::matrices(args, &datasets, index)?;
+    let matrices = choose::matrices(args, &datasets, || index::collection(&settings, &note))?;
     if args.list {
         let tasks = plan(matrices, &Ledger::read(&folder)?, settings.form);
         if !args.selects() {

@@ -1,4 +1,4 @@
-//! The collection's index, which is stored in the user's cache folder.
+//! The collection's index: the one that was downloaded last, in the user's cache folder, or else the built-in one.
 
 use std::fs;
 use std::time::Instant;
@@ -8,38 +8,35 @@ use super::client::Client;
 use super::download::Download;
 use super::folder::{Folder, Part};
 use super::{Event, FetchError, OrCannot, Settings};
-use crate::collection::{Matrix, index};
+use crate::collection::{Matrix, index, table};
 use spmv_matrix::cache::{CacheFolder, Key};
 
 /// The largest permitted size of an index in bytes. The index of all 2,900 matrices has less than half a megabyte.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// Returns all matrices of the collection at the sites: of the stored index, whatever its age, or else of a new one. `note`
-/// is called with messages for the user.
-pub fn collection(
-    web: &Client,
-    settings: &Settings,
-    note: &dyn Fn(String),
-) -> Result<Vec<Matrix>, FetchError> {
+/// Returns all matrices of the collection: of the index that was stored from these sites, or else of the built-in one.
+/// `note` is called with its date.
+pub fn collection(settings: &Settings, note: &dyn Fn(String)) -> Vec<Matrix> {
     let (cache, key, _) = place(settings);
-    let stored = cache.get(&key).and_then(|(bytes, _)| parse(&bytes, "ssstats.csv", note).ok());
-    stored.map_or_else(|| update(web, settings, note), Ok)
+    let stored = cache.get(&key).and_then(|(bytes, _)| parse(&bytes, "ssstats.csv").ok());
+    let (date, matrices) = stored.unwrap_or_else(table::ours);
+    let count = matrices.len();
+    note(format!(
+        "the collection's index of {date}: {count} matrices (--update-index asks for a newer one)"
+    ));
+    matrices
 }
 
-/// Downloads the index and stores it for [`collection`], which must not ask for it again.
-pub fn update(
-    web: &Client,
-    settings: &Settings,
-    note: &dyn Fn(String),
-) -> Result<Vec<Matrix>, FetchError> {
+/// Downloads the index and stores it for [`collection`].
+pub fn update(web: &Client, settings: &Settings, note: &dyn Fn(String)) -> Result<(), FetchError> {
     let (cache, key, addresses) = place(settings);
     let downloaded = download(web, settings, addresses, note).and_then(|(bytes, way)| {
-        let matrices = parse(&bytes, &way, note)?;
+        parse(&bytes, &way)?;
         cache.put(&key, &bytes);
         if is_exposed(&way) {
             note(format!("{way}: this index came over http, so nothing vouches for its contents"));
         }
-        Ok(matrices)
+        Ok(())
     });
     downloaded.map_err(|error| match error {
         FetchError::Interrupted => error,
@@ -75,14 +72,10 @@ fn download(
     Ok((fs::read(&part.path).or_cannot("read", &part.path)?, way))
 }
 
-/// Parses an index, and notes its date.
-fn parse(bytes: &[u8], name: &str, note: &dyn Fn(String)) -> Result<Vec<Matrix>, FetchError> {
+/// Returns the date and the matrices of an index.
+fn parse(bytes: &[u8], name: &str) -> Result<(String, Vec<Matrix>), FetchError> {
     let text = String::from_utf8_lossy(bytes);
     let matrices =
         index::parse(&text, name).map_err(|error| FetchError::Failed(error.to_string()))?;
-    let (date, count) = (text.lines().nth(1).unwrap_or("").trim(), matrices.len());
-    note(format!(
-        "the collection's index of {date}: {count} matrices (--update-index asks for a newer one)"
-    ));
-    Ok(matrices)
+    Ok((text.lines().nth(1).unwrap_or("").trim().to_owned(), matrices))
 }
