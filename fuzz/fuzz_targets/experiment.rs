@@ -69,6 +69,7 @@ fn plan(text: &str) {
         interrupted: &AtomicBool::new(false),
         system: SYSTEM.clone(),
         readings: Readings::default,
+        powercap: "no/such/folder".into(),
         program: None,
         open_gpu: &|_| Err(Unavailable("no GPU here".into())),
         gpus: Default::default(),

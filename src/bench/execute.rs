@@ -8,6 +8,7 @@
 
 mod contract;
 mod modelled;
+mod power;
 mod turn;
 
 use std::mem::take;
@@ -25,6 +26,8 @@ use super::plan::Round;
 use super::steadiness::Attempts;
 use contract::guarded;
 pub use contract::{Bench, News, Ready, Stopped, Turn};
+use power::Power;
+pub use power::shortest as shortest_interval;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 use spmv_matrix::memory::extent::Extent;
@@ -358,6 +361,8 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             matrix_bytes,
             hashes: Default::default(),
             attempts: Attempts::default(),
+            power: Power::default(),
+            busy: Duration::ZERO,
             turns: 0,
             spent: Duration::ZERO,
             parts: None,
@@ -388,7 +393,9 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
 
     fn time(&mut self, ready: &mut Entry<'a, T, S>, products: usize) -> Result<Duration, Outcome> {
         self.ends_chain = products > 1;
-        Ok(guarded(|| self.backend.time(&mut ready.prepared, products))??)
+        let time = guarded(|| self.backend.time(&mut ready.prepared, products))??;
+        ready.busy += time;
+        Ok(time)
     }
 
     /// Returns the time, which is the same in all processes that measure together.

@@ -81,6 +81,8 @@ pub struct Measurement {
     /// The time of `prepare` in milliseconds, without the compilation of kernels, and [`Ready::late_setup`].
     pub setup_ms: f64,
     pub summary: Summary,
+    /// The mean power of the device while samples were taken, where its energy can be read and they took long enough.
+    pub watts: Option<f64>,
     /// See [`Prepared::extra_bytes`](spmv_methods::method::Prepared::extra_bytes); if it is unknown, the growth of the process.
     pub extra_bytes: Option<u64>,
     /// See [`Method::matrix_bytes`](spmv_methods::method::Method::matrix_bytes).
@@ -123,12 +125,15 @@ impl Measurement {
         let measured = grown.filter(|&bytes| bytes > 0);
         let measured =
             measured.map(|_| "extra_bytes is the growth of the process in the setup".into());
-        let notes = [note, ready.prepared.note, measured, inexact, late, noise, ready.note];
+        let power = ready.power.note();
+        let notes =
+            [note, ready.prepared.note, measured, inexact, late, noise, power, ready.note];
         let notes: Vec<String> = notes.into_iter().flatten().collect();
         let counts = stages.iter().filter_map(|stage| Some((stage.ms, stage.counts.as_ref()?)));
         Self {
             setup_ms: ready.setup_ms + late_ms,
             summary,
+            watts: ready.power.watts(),
             extra_bytes: ready.prepared.extra_bytes.or(grown),
             matrix_bytes: ready.matrix_bytes,
             error_ratio: ready.error_ratio,

@@ -1,5 +1,6 @@
 //! The world outside the program.
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -8,8 +9,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use super::gpus::Answers;
 use crate::bench::clock::Clock;
 use spmv_matrix::cache::CacheFolder;
-use spmv_matrix::system::System;
 use spmv_matrix::system::noise::Readings;
+use spmv_matrix::system::{System, energy};
 use spmv_methods::device::{Gpu, cuda};
 use spmv_methods::method::Unavailable;
 
@@ -37,6 +38,8 @@ pub struct Env<'a> {
     pub system: System,
     /// Reads the current load and state of the machine.
     pub readings: fn() -> Readings,
+    /// The folder of the host's counters of energy, as in Linux' powercap tree.
+    pub powercap: PathBuf,
     /// The file of this program, from which child processes are started. `None`: there are no child processes.
     pub program: Option<PathBuf>,
     /// Opens the GPU with this number, or the first GPU. Commands call it only through the module `gpus`, which lets a
@@ -70,6 +73,7 @@ impl<'a> Env<'a> {
             interrupted,
             system,
             readings: Readings::now,
+            powercap: powercap(std::env::var_os("SPMV_BENCH_POWERCAP")),
             program: None,
             open_gpu: &cuda::open,
             gpus: Answers::default(),
@@ -77,6 +81,10 @@ impl<'a> Env<'a> {
             matrices: None,
         }
     }
+}
+
+fn powercap(named: Option<OsString>) -> PathBuf {
+    named.filter(|name| !name.is_empty()).map_or_else(|| energy::MOUNTED.into(), PathBuf::from)
 }
 
 /// Returns a moment as it begins the ID of a run, and as a date. A clock that is wrong may be beyond the last year that has

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use super::env::Env;
 use super::install::{self, Profiles};
 use super::task::{Event, MatrixTask, Step};
-use super::{Plan, bandwidth, choice};
+use super::{Plan, bandwidth, choice, idle};
 use crate::bench::clock::Clock;
 use crate::bench::execute::Stopped;
 use crate::bench::inputs::replace_values;
@@ -20,7 +20,7 @@ use crate::bench::problem::Reordered;
 use crate::bench::run::RunSettings;
 use crate::record::MatrixReport;
 use crate::record::row::{MatrixFacts, Row, Status, matrix_name};
-use crate::record::run::{self, GpuRecord, REVISION, RowKey, RunRecord, VERSION};
+use crate::record::run::{self, GpuRecord, HostEnergy, REVISION, RowKey, RunRecord, VERSION};
 use spmv_matrix::Csr;
 use spmv_matrix::cache::CacheFolder;
 use spmv_matrix::loaded::Loaded;
@@ -31,6 +31,7 @@ use spmv_matrix::remarks;
 use spmv_matrix::scalar::Precision;
 use spmv_matrix::source::{LoadError, Opened};
 use spmv_matrix::stats::Shape;
+use spmv_matrix::system::energy::Rapl;
 use spmv_matrix::system::processes::start_pool;
 use spmv_methods::device::Gpu;
 use spmv_methods::method::{Choice, Device, Unavailable};
@@ -66,6 +67,7 @@ pub struct Session<'a> {
     profiles: Profiles,
     kept: Option<CacheFolder>,
     team: Team,
+    rapl: Option<Rapl>,
     pub clock: &'a dyn Clock,
     interrupted: &'a AtomicBool,
     run_id: String,
@@ -111,6 +113,7 @@ impl<'a> Session<'a> {
             cells: cells(&choices, run, gpu.as_ref().map_or(Device::Gpu, Gpu::device), team.len()),
             gpu,
             team,
+            rapl: Rapl::open(&env.powercap).ok(),
             run_id: env.run_id.clone(),
             is_worker: false,
             kept: env.matrices.clone().filter(|_| run.matrix_cache),
@@ -132,17 +135,24 @@ impl<'a> Session<'a> {
         let is_on_host = self.cells.iter().any(|cell| cell.key.device == Device::Cpu);
         let is_wanted = self.plan.bandwidth && is_on_host;
         let sizes = if is_wanted { bandwidth::sizes(&env.system) } else { Vec::new() };
+        // Before the measurement of bandwidth, which would count as activity.
+        let activity = self.gpu.as_ref().and_then(|gpu| gpu.activity());
+        let rapl = self.rapl.as_ref().filter(|_| is_on_host);
+        let [host_watts, idle_watts] = match self.plan.bandwidth {
+            true => idle::watts(rapl, self.gpu.as_ref(), self.clock),
+            false => [None; 2],
+        };
         let gpu = self.gpu.as_ref().map(|gpu| {
-            // Before the measurement of bandwidth, which would count as activity.
-            let activity = gpu.activity();
             let (bandwidth, launch_us) = match self.plan.bandwidth {
                 true => bandwidth::of_gpu(gpu),
                 false => (Vec::new(), None),
             };
             let facts = gpu.facts().clone();
             let nominal_gbs = facts.nominal_gbs();
-            GpuRecord { facts, nominal_gbs, bandwidth, launch_us, activity, clocks: None }
+            let clocks = None;
+            GpuRecord { facts, nominal_gbs, bandwidth, launch_us, activity, idle_watts, clocks }
         });
+        let energy = rapl.map(|rapl| HostEnergy::new(rapl, host_watts));
         let bandwidth = bandwidth::of_team(&self.team, self.clock, &sizes);
         let begin = (env.readings)();
         RunRecord {
@@ -152,6 +162,7 @@ impl<'a> Session<'a> {
             revision: REVISION.into(),
             command: Vec::new(),
             gpu,
+            energy,
             bandwidth,
             system: env.system.clone(),
             pinned_to: self.team.cpus().to_vec(),

@@ -11,9 +11,10 @@ use super::values::whole;
 use super::{CommandStatus, Env};
 use crate::campaign::bandwidth::{of_team, sizes};
 use crate::campaign::recording::UNPINNED;
-use crate::campaign::{gpus, libraries};
-use crate::record::run::{Bandwidth, Library, REVISION};
+use crate::campaign::{gpus, idle, libraries};
+use crate::record::run::{Bandwidth, HostEnergy, Library, REVISION};
 use spmv_matrix::system::System;
+use spmv_matrix::system::energy::Rapl;
 use spmv_methods::device::facts::Facts as GpuFacts;
 use spmv_methods::method::Unavailable;
 use spmv_methods::team::Team;
@@ -42,6 +43,8 @@ struct Facts<'a> {
     system: &'a System,
     gpus: Vec<Gpu>,
     no_gpu: Option<String>,
+    energy: Option<HostEnergy>,
+    no_energy: Option<String>,
     libraries: Vec<Library>,
     bandwidth: Vec<Bandwidth>,
 }
@@ -61,6 +64,13 @@ pub fn run(args: &SystemArgs, env: &mut Env) -> Result<CommandStatus> {
     let most = args.threads.unwrap_or_else(|| system.threads());
     let cpus = system.cpus.len();
     ensure!((1..=cpus).contains(&most), "--threads {most}: it must be from 1 to {cpus}");
+    let (energy, no_energy) = match Rapl::open(&env.powercap) {
+        Ok(rapl) => {
+            let [idle_watts, _] = idle::watts(Some(&rapl), None, env.clock);
+            (Some(HostEnergy::new(&rapl, idle_watts)), None)
+        }
+        Err(reason) => (None, Some(reason)),
+    };
     let mut bandwidth = Vec::new();
     for threads in counts(most) {
         let team = Team::pinned(&system.cpus[..threads]).context("cannot start threads")?;
@@ -75,6 +85,8 @@ pub fn run(args: &SystemArgs, env: &mut Env) -> Result<CommandStatus> {
         system,
         gpus,
         no_gpu,
+        energy,
+        no_energy,
         libraries: libraries::all(env.program.as_deref()),
         bandwidth,
     };
@@ -140,6 +152,13 @@ fn write_text(out: &mut dyn Write, facts: &Facts) -> io::Result<()> {
     line("memory", memory.unwrap_or_else(|| "unknown".into()))?;
     let tunables = glibc_tunables.as_ref().map_or(String::new(), |text| format!(", {text}"));
     line("huge pages", format!("{}{tunables}", huge_pages.as_deref().unwrap_or("unknown")))?;
+    if let Some(HostEnergy { domains, idle_watts }) = &facts.energy {
+        let idle = idle_watts.map_or(String::new(), |watts| format!("; idle: {watts:.1} W"));
+        line("energy", format!("{}{idle}", domains.join(", ")))?;
+    }
+    if let Some(reason) = &facts.no_energy {
+        line("energy", format!("unknown: {reason}"))?;
+    }
     for (number, gpu) in facts.gpus.iter().enumerate() {
         for text in lines(gpu) {
             line("GPU", format!("{number}: {text}"))?;

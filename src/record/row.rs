@@ -205,6 +205,11 @@ columns! {
         /// The sum over all rows of the distance from the first entry to the diagonal, 0 if it is not below the diagonal,
         /// in this order; only for square matrices.
         profile: Option<u64> = Log("profile of the matrix");
+        /// The energy of a product in joules: the mean power while samples were taken, times `avg_spmv_ms`. On the CPU that of
+        /// all packages and of their memory, on a GPU that of the board, with what they need when idle and what other
+        /// programs use. Empty where the counters cannot be read, or if samples took less than 20 ms of a round on the CPU
+        /// and 2 s on a GPU, or too small a part of it.
+        joules_per_product: Option<f64> = Log("energy of a product (J)"), not_modelled: Some("energy");
     }
 }
 
@@ -300,6 +305,7 @@ impl Row {
             gflops: rate(self.gflops),
             effective_gbs: rate(self.effective_gbs),
             compulsory_gbs: rate(self.compulsory_gbs),
+            joules_per_product: None,
             ..self
         }
     }

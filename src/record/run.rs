@@ -13,6 +13,7 @@ use spmv_matrix::market::Edges;
 use spmv_matrix::order::Order;
 use spmv_matrix::scalar::Precision;
 use spmv_matrix::system::System;
+use spmv_matrix::system::energy::Rapl;
 use spmv_matrix::system::noise::Readings;
 use spmv_methods::device::facts::{Activity, Clocks, Facts};
 use spmv_methods::method::Device;
@@ -34,6 +35,8 @@ pub struct RunRecord {
     pub order: Order,
     pub cells: Vec<RowKey>,
     pub gpu: Option<GpuRecord>,
+    #[serde(default)]
+    pub energy: Option<HostEnergy>,
     pub libraries: Vec<Library>,
     pub bandwidth: Vec<Bandwidth>,
     pub corpus: Option<Corpus>,
@@ -111,6 +114,19 @@ pub struct Session {
     pub end: Option<Readings>,
 }
 
+/// What the counters of energy of the host count.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HostEnergy {
+    pub domains: Vec<String>,
+    pub idle_watts: Option<f64>,
+}
+
+impl HostEnergy {
+    pub fn new(rapl: &Rapl, idle_watts: Option<f64>) -> Self {
+        Self { domains: rapl.domains(), idle_watts }
+    }
+}
+
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct GpuRecord {
     #[serde(flatten)]
@@ -122,6 +138,8 @@ pub struct GpuRecord {
     pub launch_us: Option<f64>,
     #[serde(default)]
     pub activity: Option<Activity>,
+    #[serde(default)]
+    pub idle_watts: Option<f64>,
     pub clocks: Option<ClockRange>,
 }
 

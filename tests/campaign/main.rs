@@ -4,6 +4,7 @@
 mod all;
 mod crash;
 mod driver;
+mod energy;
 mod environment;
 mod files;
 mod gpu;
@@ -35,7 +36,7 @@ const EXACT: &str = "--no-bandwidth --threads 1 --iterations 20 --rounds 2 --dev
 /// Columns that contain times or values derived from times.
 const TIMINGS: &str = "setup_ms avg_spmv_ms gflops effective_GBs min_ms median_ms max_ms std_dev_ms ci95_low_ms \
                        ci95_high_ms samples compulsory_GBs percent_of_peak required_percent_of_peak break_even \
-                       order_ms reason run_id";
+                       order_ms reason run_id joules_per_product";
 
 /// Returns the words of a run over the folder `matrices` with two methods.
 fn corpus(more: &str) -> String {

@@ -134,6 +134,7 @@ fn run_in(
             ..System::detect()
         },
         readings: Readings::default,
+        powercap: "/nonexistent".into(),
         program: None,
         open_gpu,
         gpus: Default::default(),

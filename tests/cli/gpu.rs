@@ -156,6 +156,20 @@ fn a_throttled_gpu_is_reported_and_recorded() {
 }
 
 #[test]
+fn the_energy_of_a_gpu_is_measured_over_two_seconds() {
+    let model = || Model::tiny(1).with(|model| model.watts = Some([100.0, 1e6]));
+    let words = format!("{QUICK} --methods gpu-csr-scalar --no-bandwidth --format csv");
+    for (iterations, is_known) in [(100, false), (2100, true)] {
+        let words = words.replace("--iterations 3", &format!("--iterations {iterations}"));
+        let ran = run_on(&words, &SystemClock::default(), model).exits(0);
+        let joules = ran.column("joules_per_product")[0].parse::<f64>();
+        assert_eq!(joules.is_ok_and(|joules| joules > 0.0), is_known, "{iterations}");
+        let doubt = "W by the counter, 1000000 W by samples of the power";
+        assert_eq!(ran.column("reason")[0].contains(doubt), is_known, "{ran:?}");
+    }
+}
+
+#[test]
 fn a_gpu_that_others_use_is_reported_and_recorded() {
     for (utilisation_percent, other_processes, words) in [
         (0, Some(0), None),

@@ -14,7 +14,7 @@ use spmv_bench::bench::peak::Peak;
 use spmv_bench::bench::plan::{Protocol, Settings};
 use spmv_bench::record::column::{ColumnInfo, Kind};
 use spmv_bench::record::row::Row;
-use spmv_bench::record::run::{Bandwidth, DeviceBandwidth, RunRecord};
+use spmv_bench::record::run::{Bandwidth, DeviceBandwidth, HostEnergy, RunRecord};
 use spmv_bench::report::column::DERIVED;
 use spmv_methods::METHODS;
 use spmv_methods::device::facts::{Activity, Clocks};
@@ -140,6 +140,8 @@ fn write_modelled(folder: &Dir) {
     let peak = Peak::Gpu { copy_gbs: 1.0, read_gbs: 2.0, nominal_gbs: 3.0 };
     record.bandwidth.push(Bandwidth { threads: 1, bytes: 8, peak: Peak::default() });
     record.gpu.as_mut().unwrap().bandwidth.push(DeviceBandwidth { bytes: 8, peak });
+    record.gpu.as_mut().unwrap().idle_watts = Some(1.0);
+    record.energy = Some(HostEnergy { domains: vec!["dram".into()], idle_watts: Some(1.0) });
     record.joined.push("r1".into());
     folder.write("merged.run.json", serde_json::to_string(&record).unwrap());
 }

@@ -1,6 +1,7 @@
 //! The properties of this machine, read from Linux's `/proc` and `/sys`. An unknown property is `None`, never a guess.
 
 pub mod allocated;
+pub mod energy;
 pub mod groups;
 pub mod noise;
 pub mod pages;

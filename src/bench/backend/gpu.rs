@@ -17,7 +17,7 @@ use spmv_matrix::memory::{self, Available, Size};
 use spmv_matrix::spoil::few_spoilt;
 use spmv_matrix::verify::Reference;
 use spmv_methods::device::buffer::Value;
-use spmv_methods::device::facts::Clocks;
+use spmv_methods::device::facts::{Clocks, Energy};
 use spmv_methods::device::probe::{DeviceSweeps, Probe};
 use spmv_methods::device::{Buffer, DeviceCsr, Gpu};
 use spmv_methods::method::{
@@ -345,6 +345,10 @@ impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
         let clocks = gpu.clocks();
         gpu.synchronize()?;
         Ok(clocks)
+    }
+
+    fn energy(&self) -> Option<Energy> {
+        self.gpu().energy()
     }
 
     fn parts(&mut self, prepared: &mut PreparedOnGpu<'a, T>) -> Result<Parts, Failed> {

@@ -23,6 +23,7 @@ use spmv_matrix::system::allocated::Allocated;
 use spmv_matrix::system::processes::threads_on_own_cpu;
 use spmv_matrix::verify::Reference;
 use spmv_methods::Baseline;
+use spmv_methods::device::facts::Energy;
 use spmv_methods::method::{Choice, Device, Failed, Prepared, Request, Unprepared};
 use spmv_methods::plugin::{Thread, Threads};
 use spmv_methods::team::sweeps::Evictor;
@@ -235,6 +236,10 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
             evictor.evict(self.bench.team);
         }
         self.time(prepared, 1)
+    }
+
+    fn energy(&self) -> Option<Energy> {
+        Some(Energy { joules: self.bench.rapl?.joules()?, watts: None })
     }
 
     fn check_memory(&mut self, is_of_others: bool, x: &[T]) -> Result<(), Failed> {

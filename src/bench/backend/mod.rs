@@ -23,7 +23,7 @@ use spmv_matrix::scalar::Scalar;
 use spmv_matrix::spoil::few_spoilt;
 use spmv_matrix::verify::{Reference, Verdict};
 use spmv_methods::device::Stage;
-use spmv_methods::device::facts::Clocks;
+use spmv_methods::device::facts::{Clocks, Energy};
 use spmv_methods::method::{Choice, Device, Failed, Prepared, Request, Unprepared, Values};
 
 /// The pause before a method's turn, in which idle threads of a library or of the team fall asleep.
@@ -146,6 +146,10 @@ pub trait Backend<'a, T: Scalar> {
         _: Duration,
     ) -> Result<Option<Clocks>, Failed> {
         Ok(None)
+    }
+    /// Returns the energy that the device has used so far; `None` if it has no counter that can be read.
+    fn energy(&self) -> Option<Energy> {
+        None
     }
     fn parts(&mut self, _: &mut Prepared<'a, T, Self::Vector>) -> Result<Parts, Failed> {
         Ok(Parts::default())

@@ -8,11 +8,13 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::power::Power;
 use crate::bench::backend::Parts;
 use crate::bench::clock::Clock;
 use crate::bench::outcome::Outcome;
 use crate::bench::plan::Settings;
 use crate::bench::steadiness::Attempts;
+use spmv_matrix::system::energy::Rapl;
 use spmv_methods::library::float_state;
 use spmv_methods::method::profile::Profile;
 use spmv_methods::method::{Choice, Prepared};
@@ -30,6 +32,8 @@ pub struct Bench<'a> {
     pub is_alone: bool,
     /// The machine's profile in the precision of the products, if a method needs it and it has been measured.
     pub profile: Option<&'a Profile>,
+    /// The host's counters of energy, where they can be read.
+    pub rapl: Option<&'a Rapl>,
     /// Called with the progress of the measurement.
     pub report: &'a dyn Fn(News),
     /// Returns a number that no method can predict: it seeds the choice of when and how x and y change between samples.
@@ -41,8 +45,8 @@ impl<'a> Bench<'a> {
     pub fn new(team: &'a Team, clock: &'a dyn Clock, settings: &'a Settings) -> Self {
         static NEVER: AtomicBool = AtomicBool::new(false);
         let (interrupted, report) = (&NEVER, &|_: News| ());
-        let (is_alone, profile, entropy) = (false, None, || 1);
-        Self { team, clock, interrupted, settings, is_alone, profile, report, entropy }
+        let (is_alone, profile, rapl, entropy) = (false, None, None, || 1);
+        Self { team, clock, interrupted, settings, is_alone, profile, rapl, report, entropy }
     }
 }
 
@@ -100,6 +104,9 @@ pub struct Ready<'a, T, V: ?Sized> {
     /// The hashes of all verified y, except those for an altered x: of single products and of chains.
     pub hashes: [BTreeSet<u64>; 2],
     pub attempts: Attempts,
+    pub power: Power,
+    /// The time of all batches of products.
+    pub busy: Duration,
     pub turns: usize,
     /// The total time spent on the method, setup and verification included.
     pub spent: Duration,

@@ -1,6 +1,8 @@
 //! Tests the order of events and the exact times, with a clock that the methods advance.
 
 use std::cell::RefCell;
+use std::fs;
+use std::path::PathBuf;
 
 use super::*;
 use crate::bench::clock::{Clock, ThreadClock};
@@ -9,6 +11,7 @@ use crate::bench::plan::{CacheState, Protocol, Settings};
 use crate::bench::problem::{Problem, Reordered, Reordering};
 use spmv_matrix::Csr;
 use spmv_matrix::order::Permutation;
+use spmv_matrix::system::energy::Rapl;
 use spmv_methods::cpu::seq;
 use spmv_methods::method::{Code, Method, Prepare, Prepared, Unavailable};
 use spmv_methods::team::Team;
@@ -143,6 +146,51 @@ fn unsteady<'a>(csr: &'a Csr<f64>, noisy: usize) -> Result<Prepared<'a, f64>, Un
         Ok(())
     })
     .with_note("first"))
+}
+
+/// Each product takes 2 ms, in which the fake counter counts 0.1 J: 50 W. It begins again at 2 J, in about every other turn.
+#[test]
+fn the_power_is_that_of_intervals_with_enough_updates() {
+    thread_local! {
+        static COUNTER: RefCell<(PathBuf, u64)> = const { RefCell::new((PathBuf::new(), 0)) };
+    }
+    fn count(microjoules: u64) {
+        COUNTER.with_borrow_mut(|(zone, counted)| {
+            *counted = (*counted + microjoules) % 2_000_000;
+            fs::write(zone.join("energy_uj"), counted.to_string()).unwrap();
+        });
+    }
+    fn prepare_counted(csr: &Csr<f64>) -> Result<Prepared<'_, f64>, Unavailable> {
+        Ok(Prepared::new(csr, 0, |_, _, _, y| {
+            ThreadClock.pause(Duration::from_millis(2));
+            count(100_000);
+            y.fill(0.0);
+            Ok(())
+        }))
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let zone = folder.path().join("intel-rapl:0");
+    fs::create_dir(&zone).unwrap();
+    fs::write(zone.join("name"), "package-0").unwrap();
+    fs::write(zone.join("max_energy_range_uj"), "2000000").unwrap();
+    COUNTER.set((zone, 0));
+    count(0);
+    let rapl = Rapl::open(folder.path()).unwrap();
+    let cold = CacheState::Cold;
+    for (settings, watts) in [
+        // A turn has ten products or more, which take 20 ms.
+        (Settings { iterations: Some(20), ..settings() }, Some(50.0)),
+        (Settings { iterations: Some(4), ..settings() }, None),
+        // The pauses after evicted caches take as long as the products.
+        (Settings { iterations: Some(100), cache: cold, ..settings() }, None),
+    ] {
+        let (csr, team) = (Csr::<f64>::from_triplets(3, 3, &[]), Team::floating(1));
+        let bench = Bench { rapl: Some(&rapl), ..Bench::new(&team, &ThreadClock, &settings) };
+        let method = method(|csr, _| prepare_counted(csr));
+        let results = Problem::of(&csr, &settings).on_host(&bench, &[(&method).into()]).unwrap();
+        let got = measurement(&results).watts;
+        assert_eq!(got.map(|watts| watts.round()), watts, "{settings:?}");
+    }
 }
 
 #[test]

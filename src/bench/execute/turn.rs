@@ -148,6 +148,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             Some(_) => 0.0,
         };
         let left = self.bench.settings.timeout.saturating_sub(ready.spent);
+        let mut interval = self.begin_interval(ready);
         let begin = self.now();
         // Eviction is not part of a sample's time, but of the time that `min_time` and `max_time` limit. Changes of x,
         // verification and refreshing products are part of neither.
@@ -175,12 +176,18 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             let host_launch = self.backend.host_launch();
             samples.push(Sample { products: batch, seconds: time.as_secs_f64(), host_launch });
             products += batch;
+            if let Some(interval) = &mut interval {
+                self.sample_power(interval);
+            }
             if changes && !feeds_back {
                 self.verify(ready)?;
                 if self.round.continues(products, spent) {
                     self.refresh(ready)?;
                 }
             }
+        }
+        if let Some(interval) = interval {
+            self.end_interval(ready, interval);
         }
         if !feeds_back {
             self.verify(ready)?;

@@ -98,7 +98,8 @@ impl Session<'_> {
         let bench = Bench::new(&self.team, self.clock, settings);
         let profile = profiles.get(&precision);
         let (is_alone, entropy) = (self.is_worker, rand::random);
-        Bench { interrupted, is_alone, profile, report, entropy, ..bench }
+        let rapl = self.rapl.as_ref();
+        Bench { interrupted, is_alone, profile, rapl, report, entropy, ..bench }
     }
 
     fn on_device<T: Value>(

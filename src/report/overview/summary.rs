@@ -18,7 +18,8 @@ use crate::report::page::Section;
 const NAMED: usize = 3;
 
 const NUMBERS: &str = "num_nonzeros distinct_values median_ms uncertainty avg_spmv_ms gflops effective_GBs \
-                       compulsory_GBs required_percent_of_peak percent_of_peak setup_ms break_even extra_bytes error_ratio";
+                       compulsory_GBs required_percent_of_peak percent_of_peak joules_per_product \
+                       gflops_per_watt setup_ms break_even extra_bytes error_ratio";
 
 pub(super) fn lead(entries: &Entries) -> Vec<String> {
     let from = files(entries);

@@ -7,7 +7,7 @@ use ptx_machine::model::Cure;
 
 use super::counts::Counts;
 use super::cusparse::CuSparse;
-use super::facts::{Activity, Clocks, Facts};
+use super::facts::{Activity, Clocks, Energy, Facts};
 use super::kernel::{Dim3, Program};
 use crate::device::{Device, Failed, Unavailable, Unprepared};
 use spmv_matrix::scalar::Precision;
@@ -78,6 +78,11 @@ pub trait Driver {
 
     /// Returns what the device does for others, or `None` if it does not report that.
     fn activity(&self) -> Option<Activity>;
+
+    /// Returns the energy that the device has used so far, or `None` if it has no counter.
+    fn energy(&self) -> Option<Energy> {
+        None
+    }
 
     /// Returns the bytes of free memory and of all memory.
     fn memory(&self) -> Result<(u64, u64), Failed>;

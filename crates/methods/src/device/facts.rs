@@ -63,6 +63,14 @@ pub struct Clocks {
     pub throttled_by: Vec<String>,
 }
 
+/// What a counter of energy and, as a check, a sensor of power report.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Energy {
+    /// The joules since some time in the past.
+    pub joules: f64,
+    pub watts: Option<f64>,
+}
+
 /// What a GPU does for others, read before this program measures anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Activity {

@@ -29,7 +29,7 @@ use crate::device::cusparse::CuSparse;
 use crate::device::driver::{
     Address, Driver, Event, GraphId, KernelId, KernelLaunch, ModuleId, RawArgument,
 };
-use crate::device::facts::{Activity, Clocks, Facts};
+use crate::device::facts::{Activity, Clocks, Energy, Facts};
 use crate::device::{Failed, Gpu, Program, Unavailable, Unprepared};
 use spmv_matrix::scalar::Precision;
 
@@ -169,6 +169,10 @@ impl Driver for Cuda {
 
     fn activity(&self) -> Option<Activity> {
         facts::activity(self.monitor.as_ref()?)
+    }
+
+    fn energy(&self) -> Option<Energy> {
+        facts::energy(self.monitor.as_ref()?)
     }
 
     fn memory(&self) -> Result<(u64, u64), Failed> {

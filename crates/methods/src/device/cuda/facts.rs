@@ -12,7 +12,7 @@ use super::context::Context;
 use super::cusparse;
 use super::editions::Target;
 use super::precompiled::MachineCode;
-use crate::device::facts::{Activity, Clocks, Facts};
+use crate::device::facts::{Activity, Clocks, Energy, Facts};
 use crate::device::{Failed, Unavailable};
 
 /// Returns the device and driver for which libraries must work.
@@ -121,6 +121,13 @@ pub fn activity(device: &Device) -> Option<Activity> {
     Some(Activity {
         utilisation_percent: device.utilization_rates().ok()?.gpu,
         other_processes: processes.map(|all| all.saturating_sub(1) as usize),
+    })
+}
+
+pub fn energy(device: &Device) -> Option<Energy> {
+    Some(Energy {
+        joules: 1e-3 * device.total_energy_consumption().ok()? as f64,
+        watts: device.power_usage().ok().map(|milliwatts| 1e-3 * f64::from(milliwatts)),
     })
 }
 

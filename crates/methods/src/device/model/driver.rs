@@ -16,7 +16,7 @@ use crate::device::driver::{
     Address, ArgumentKind, Driver, Event, GraphId, KernelId, KernelLaunch, Modelled, ModuleId,
     RawArgument,
 };
-use crate::device::facts::{Activity, Clocks, Facts};
+use crate::device::facts::{Activity, Clocks, Energy, Facts};
 use crate::device::{Failed, Program, Unavailable, Unprepared};
 use spmv_matrix::scalar::Precision;
 
@@ -213,6 +213,11 @@ impl Driver for Model {
 
     fn activity(&self) -> Option<Activity> {
         self.activity
+    }
+
+    fn energy(&self) -> Option<Energy> {
+        let [counted, sensed] = self.watts?;
+        Some(Energy { joules: counted * self.now.get().as_secs_f64(), watts: Some(sensed) })
     }
 
     fn memory(&self) -> Result<(u64, u64), Failed> {

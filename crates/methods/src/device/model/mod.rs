@@ -57,6 +57,8 @@ pub struct Model {
     pub rewrite: Option<Box<Rewrite>>,
     pub clocks: Option<Clocks>,
     pub activity: Option<Activity>,
+    /// The watts by the counter of energy and by the sensor of power.
+    pub watts: Option<[f64; 2]>,
     /// Whether a kernel has failed. The device rejects all further work then, as with CUDA.
     lost: Cell<bool>,
 }
@@ -109,6 +111,7 @@ impl Model {
             rewrite: None,
             clocks: None,
             activity: None,
+            watts: None,
             lost: Cell::default(),
         }
     }

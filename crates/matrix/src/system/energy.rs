@@ -1,0 +1,147 @@
+//! The energy that the CPUs and their memory use, from the counters that Linux has in its powercap tree (RAPL, also of AMD).
+
+use std::cell::Cell;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The folder of the counters in Linux.
+pub const MOUNTED: &str = "/sys/class/powercap";
+
+/// The counters of all packages and, where the machine has them, of the memory. They count for all programs.
+pub struct Rapl(Vec<Domain>);
+
+struct Domain {
+    /// Such as `package-0` or `dram`.
+    name: String,
+    counter: PathBuf,
+    /// The value after which the counter begins again at 0, in microjoules.
+    range: u64,
+    last: Cell<u64>,
+    /// The microjoules since the counter was opened.
+    used: Cell<u64>,
+}
+
+impl Rapl {
+    /// Opens the counters in this folder. The error says why there are none.
+    pub fn open(folder: &Path) -> Result<Self, String> {
+        let entries = fs::read_dir(folder);
+        let entries = entries.map_err(|error| format!("{}: {error}", folder.display()))?;
+        let mut zones: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+        zones.sort();
+        // Other trees, such as `intel-rapl-mmio:0`, have the same packages again.
+        let is_zone = |zone: &&PathBuf| {
+            zone.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"intel-rapl:"))
+        };
+        let domains =
+            zones.iter().filter(is_zone).filter_map(|zone| Domain::open(zone).transpose());
+        let domains: Vec<_> = domains.collect::<Result<_, _>>()?;
+        match domains.iter().any(|domain| domain.name.starts_with("package")) {
+            true => Ok(Self(domains)),
+            false => Err(format!("{}: it has no counter of a package (RAPL)", folder.display())),
+        }
+    }
+
+    /// Returns the names of what is counted, each once.
+    pub fn domains(&self) -> Vec<String> {
+        let mut names: Vec<_> = self.0.iter().map(|domain| domain.name.clone()).collect();
+        names.sort_by_key(|name| !name.starts_with("package"));
+        names.dedup();
+        names
+    }
+
+    /// Returns the joules since some time before the first call; `None` if they cannot be read any more. The difference
+    /// between a call and the next one is right if no counter begins again twice in between, which takes minutes at least.
+    pub fn joules(&self) -> Option<f64> {
+        let used: Option<u64> = self.0.iter().map(Domain::used).sum();
+        Some(used? as f64 / 1e6)
+    }
+}
+
+impl Domain {
+    /// Opens a zone; `None` if it is a part of a package (cores, graphics) or of all (platform).
+    fn open(zone: &Path) -> Result<Option<Self>, String> {
+        let text = |file: &str| {
+            let path = zone.join(file);
+            let text = fs::read_to_string(&path).map(|text| text.trim().to_owned());
+            text.map_err(|error| format!("{}: {error}", path.display()))
+        };
+        let name = text("name")?;
+        if !name.starts_with("package") && name != "dram" {
+            return Ok(None);
+        }
+        let number = |file: &str| {
+            let text = text(file)?;
+            let path = zone.join(file);
+            text.parse().map_err(|_| format!("{}: '{text}' is not a number", path.display()))
+        };
+        let (range, last) = (number("max_energy_range_uj")?, Cell::new(number("energy_uj")?));
+        Ok(Some(Self { name, counter: zone.join("energy_uj"), range, last, used: Cell::new(0) }))
+    }
+
+    fn used(&self) -> Option<u64> {
+        let now: u64 = fs::read_to_string(&self.counter).ok()?.trim().parse().ok()?;
+        let last = self.last.replace(now);
+        let begun_again = if now < last { self.range } else { 0 };
+        let passed = now.saturating_add(begun_again).saturating_sub(last);
+        self.used.set(self.used.get().saturating_add(passed));
+        Some(self.used.get())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Writes a zone with these microjoules, of which it counts 1000 at most.
+    fn write(folder: &Path, zone: &str, name: &str, energy: &str) {
+        let zone = folder.join(zone);
+        fs::create_dir_all(&zone).unwrap();
+        for (file, text) in [("name", name), ("max_energy_range_uj", "1000"), ("energy_uj", energy)]
+        {
+            fs::write(zone.join(file), format!("{text}\n")).unwrap();
+        }
+    }
+
+    #[test]
+    fn packages_and_memory_are_counted_over_the_end_of_the_range() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |zone, name, energy| write(folder.path(), zone, name, energy);
+        write("intel-rapl:0", "package-0", "900");
+        write("intel-rapl:0:0", "core", "5");
+        write("intel-rapl:1", "package-1", "10");
+        write("intel-rapl-mmio:0", "package-0", "900");
+        let packages = Rapl::open(folder.path()).unwrap();
+        assert_eq!(packages.domains(), ["package-0", "package-1"]);
+        write("intel-rapl:0:1", "dram", "0");
+        write("intel-rapl:1:1", "dram", "0");
+        let all = Rapl::open(folder.path()).unwrap();
+        assert_eq!(all.domains(), ["package-0", "package-1", "dram"]);
+        // 150 and 5 of the packages, one of which begins again, and 3 of the memory.
+        write("intel-rapl:0", "package-0", "50");
+        write("intel-rapl:1", "package-1", "15");
+        write("intel-rapl:0:1", "dram", "3");
+        assert_eq!([packages.joules(), all.joules()], [Some(155e-6), Some(158e-6)]);
+        write("intel-rapl:0", "package-0", "60");
+        assert_eq!([packages.joules(), all.joules()], [Some(165e-6), Some(168e-6)]);
+        fs::remove_dir_all(folder.path().join("intel-rapl:1")).unwrap();
+        assert_eq!(packages.joules(), None);
+    }
+
+    #[test]
+    fn errors_say_why_there_are_no_counters() {
+        let folder = tempfile::tempdir().unwrap();
+        let why = || Rapl::open(folder.path()).err().unwrap();
+        assert!(why().ends_with(": it has no counter of a package (RAPL)"), "{}", why());
+        write(folder.path(), "intel-rapl:0:0", "dram", "1");
+        assert!(why().ends_with(": it has no counter of a package (RAPL)"), "{}", why());
+        write(folder.path(), "intel-rapl:0", "package-0", "many");
+        assert!(why().ends_with("intel-rapl:0/energy_uj: 'many' is not a number"), "{}", why());
+        // Root may read every file, so a folder is what cannot be read.
+        let counter = folder.path().join("intel-rapl:0/energy_uj");
+        fs::remove_file(&counter).unwrap();
+        fs::create_dir(counter).unwrap();
+        assert!(why().contains("intel-rapl:0/energy_uj: Is a directory"), "{}", why());
+        let missing = Rapl::open(&folder.path().join("none")).err().unwrap();
+        assert!(missing.ends_with("none: No such file or directory (os error 2)"), "{missing}");
+    }
+}

@@ -1,0 +1,108 @@
+//! The power that a device needs while samples are taken: the energy of whole intervals, from their first to their last
+//! sample, so that no counter is read in a timed region.
+
+use std::time::Duration;
+
+use super::{Case, Entry};
+use crate::bench::backend::Backend;
+use spmv_matrix::scalar::Scalar;
+use spmv_methods::device::facts::Energy;
+use spmv_methods::method::Device;
+
+/// The number of updates of its counter that an interval must contain.
+const UPDATES: u32 = 20;
+/// The share of an interval that products must take: the rest is verification, new values of x and evicted caches.
+const BUSY: f64 = 0.8;
+/// The time between two samples of the power.
+const PAUSE: Duration = Duration::from_millis(50);
+/// The difference between the counter and the mean of the samples, as a share of the former, above which there is a remark.
+const DIFFERENCE: f64 = 0.2;
+
+/// Returns the time between two updates of the counter, at most.
+const fn update(device: Device) -> Duration {
+    match device {
+        Device::Cpu => Duration::from_millis(1),
+        Device::Gpu | Device::Model(_) => Duration::from_millis(100),
+    }
+}
+
+/// Returns the time of the shortest interval whose energy is used.
+pub const fn shortest(device: Device) -> Duration {
+    update(device).saturating_mul(UPDATES)
+}
+
+/// The intervals of all turns of a method together.
+#[derive(Default)]
+pub struct Power {
+    joules: f64,
+    seconds: f64,
+    sampled: Vec<f64>,
+}
+
+impl Power {
+    /// Returns the mean power in watts; `None` if there is no interval that is long enough, or if the counter stands still.
+    pub fn watts(&self) -> Option<f64> {
+        (self.joules > 0.0).then(|| self.joules / self.seconds)
+    }
+
+    /// Returns a remark if the samples of the power say something else.
+    pub fn note(&self) -> Option<String> {
+        let watts = self.watts()?;
+        let mean = self.sampled.iter().sum::<f64>() / self.sampled.len() as f64;
+        let differs = (mean / watts - 1.0).abs() > DIFFERENCE;
+        differs.then(|| {
+            format!("its energy is uncertain: {watts:.0} W by the counter, {mean:.0} W by samples of the power")
+        })
+    }
+}
+
+/// The beginning of an interval, and what was read since.
+pub struct Interval {
+    begin: Duration,
+    joules: f64,
+    /// The time of all products of the method before.
+    busy: Duration,
+    sampled: Vec<f64>,
+    /// When the power is sampled next; `None` if the device has no sensor.
+    next: Option<Duration>,
+}
+
+impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
+    /// Begins an interval; `None` if the device has no counter of energy.
+    pub(super) fn begin_interval(&self, ready: &Entry<'a, T, S>) -> Option<Interval> {
+        let Energy { joules, watts } = self.backend.energy()?;
+        let begin = self.now();
+        let next = watts.map(|_| begin + PAUSE);
+        Some(Interval { begin, joules, busy: ready.busy, sampled: Vec::new(), next })
+    }
+
+    /// Samples the power between two samples of the time, if the last time is long ago.
+    pub(super) fn sample_power(&self, interval: &mut Interval) {
+        if interval.next.is_some_and(|next| self.now() >= next) {
+            interval.sampled.extend(self.backend.energy().and_then(|energy| energy.watts));
+            interval.next = Some(self.now() + PAUSE);
+        }
+    }
+
+    /// Ends an interval, and adds it to those of the method if its energy is that of products.
+    pub(super) fn end_interval(&self, ready: &mut Entry<'a, T, S>, interval: Interval) {
+        let Some(energy) = self.backend.energy() else { return };
+        let busy = ready.busy - interval.busy;
+        let took = (self.now() - interval.begin).max(busy);
+        if took >= shortest(S::DEVICE) && busy.as_secs_f64() >= BUSY * took.as_secs_f64() {
+            ready.power.joules += energy.joules - interval.joules;
+            ready.power.seconds += took.as_secs_f64();
+            ready.power.sampled.extend(interval.sampled);
+        }
+    }
+}
+
+#[cfg(test)]
+#[test]
+fn samples_that_say_something_else_are_a_remark() {
+    let power = |sampled| Power { joules: 200.0, seconds: 2.0, sampled };
+    assert_eq!([power(vec![]), power(vec![90.0, 130.0])].map(|power| power.note()), [None, None]);
+    let note = power(vec![50.0, 80.0]).note().unwrap();
+    assert!(note.ends_with(": 100 W by the counter, 65 W by samples of the power"), "{note}");
+    assert_eq!(Power::default().watts(), None);
+}
