@@ -126,8 +126,7 @@ impl Measurement {
         let measured =
             measured.map(|_| "extra_bytes is the growth of the process in the setup".into());
         let power = ready.power.note();
-        let notes =
-            [note, ready.prepared.note, measured, inexact, late, noise, power, ready.note];
+        let notes = [note, ready.prepared.note, measured, inexact, late, noise, power, ready.note];
         let notes: Vec<String> = notes.into_iter().flatten().collect();
         let counts = stages.iter().filter_map(|stage| Some((stage.ms, stage.counts.as_ref()?)));
         Self {
