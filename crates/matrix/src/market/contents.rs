@@ -70,7 +70,7 @@ fn is_konect(head: &[u8]) -> bool {
 }
 
 /// Returns whether the first line that is no comment has numbers only.
-fn begins_with_numbers(head: &[u8]) -> bool {
+pub fn begins_with_numbers(head: &[u8]) -> bool {
     let is_comment = |line: &&[u8]| line.trim_ascii().is_empty() || line.starts_with(b"%");
     let line = lines(head).find(|line| !is_comment(line)).unwrap_or_default();
     let is_of_number = |byte: &u8| byte.is_ascii_digit() || b" \t\r,;.+-eE".contains(byte);

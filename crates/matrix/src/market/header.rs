@@ -1,5 +1,6 @@
 use std::fmt::Display;
 
+use super::contents::begins_with_numbers;
 use super::error::{Defect, Fault, quote, shown};
 use super::text::{Lines, after_banner, tokens};
 use crate::csr::MAX_INDEX;
@@ -118,8 +119,11 @@ impl Banner {
     pub fn parse(line: &[u8]) -> Result<Self, Defect> {
         let Some(words) = after_banner(line) else {
             let usual = "`%%MatrixMarket matrix coordinate real general`";
+            let list =
+                "; a list of edges needs a name that ends in .el, .edges or .txt, or --edges";
+            let mend = if begins_with_numbers(line) { list } else { "" };
             let line = quote(line.trim_ascii());
-            return Err(format!("the first line must be like {usual}, not {line}").into());
+            return Err(format!("the first line must be like {usual}, not {line}{mend}").into());
         };
         let mut words = tokens(words);
         choose(words.next(), "object", OBJECTS)?;

@@ -64,7 +64,7 @@ fn what_a_file_is_instead_of_a_matrix_is_named() {
             b"%%MatrixMarket matrix coordinate real general\r1 1 0\r",
             "this is a text whose lines end",
         ),
-        ("a.mtx", b"1 2\n", "the first line must be like"),
+        ("a.mtx", b"1 2\n", "not `1 2`; a list of edges needs a name that ends in .el"),
         ("a.zip", b"PK\x03\x04", "invalid Zip archive"),
         ("a.mtx.7z", b"7z\xbc\xaf'\x1c", "this is a 7-Zip archive: unpack it"),
     ] {

@@ -85,9 +85,13 @@ impl<'a> Words<'a> {
     /// Skips the blanks before the next word of the line. Returns its first byte.
     pub fn begin(&mut self) -> Result<Option<u8>, Fault> {
         loop {
-            match self.peek()? {
-                Some(byte) if byte != b'\n' && is_separator(byte) => self.consume(1),
-                byte => return Ok(byte.filter(|&byte| byte != b'\n')),
+            let piece = self.text.fill_buf()?;
+            let is_blank = |byte: &&u8| **byte != b'\n' && is_separator(**byte);
+            let blanks = piece.iter().take_while(is_blank).count();
+            let (next, is_end) = (piece.get(blanks).copied(), piece.is_empty());
+            self.consume(blanks);
+            if next.is_some() || is_end {
+                return Ok(next.filter(|&byte| byte != b'\n'));
             }
         }
     }
