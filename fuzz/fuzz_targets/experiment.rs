@@ -24,7 +24,9 @@ use spmv_methods::method::Unavailable;
 const RECORDED: [&str; 4] = [
     include_str!("../../results/csrk-tune/2026-11-28-amd-epyc-family-25-model-1-2-cores/rows.csv"),
     include_str!("../../results/sc16-fig5/2026-11-28-amd-epyc-family-25-model-1-2-cores/rows.csv"),
-    include_str!("../../results/sc16-table1/2026-11-28-amd-epyc-family-25-model-1-2-cores/rows.csv"),
+    include_str!(
+        "../../results/sc16-table1/2026-11-28-amd-epyc-family-25-model-1-2-cores/rows.csv"
+    ),
     include_str!("../../results/five-gpu-table1/2026-11-23-amd-epyc-2-cores/rows.csv"),
 ];
 const ROWS: usize = 8;
