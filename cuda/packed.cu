@@ -3,37 +3,7 @@
 // nonzeros step by step, and only those: a lane finds its own by the lanes before it.
 #include "common.cuh"
 #include "once.cuh"
-
-// A step: `lanes` are those that have a nonzero. The column of every lane advances by the signed number in `code` above
-// the lowest WIDTH bits, and that of a lane with a nonzero also by its offset, whose number of bits is in these.
-struct alignas(8) Step {
-    int code;
-    unsigned lanes;
-};
-constexpr unsigned WIDTH = 6;
-
-// The positions of a slice in the arrays, and its first row. Its head has its flags, from bit SHIFT on the binary logarithm
-// of the number of lanes per row, and from bit COUNT on the number of steps.
-struct alignas(16) Slice {
-    unsigned list, entries, words, row;
-};
-
-// The words of a LISTED slice start with the distances of its rows from the first, 16 bits each; other slices have
-// neighbouring rows. The words of a PART of a row start with the first slice of the row and the number of its slices. A
-// slice with NO_OFFSETS that is neither has no words: `words` is the number of the slices behind it with the same steps,
-// which its warp owns too.
-constexpr unsigned LISTED = 1, PART = 2, NO_OFFSETS = 4, SHIFT = 3, COUNT = 6;
-// The distance of a lane without a row.
-constexpr unsigned NO_LANE = 0xffff;
-
-// How values are stored: unchanged, or as indices of 8 or 16 bits into a table.
-#if CODE_BITS == 0
-typedef value_t stored_t;
-#elif CODE_BITS == 8
-typedef unsigned char stored_t;
-#else
-typedef unsigned short stored_t;
-#endif
+#include "packed.cuh"
 
 // Returns a lane's value, or 0 if it has none.
 __device__ __forceinline__ value_t value_of(stored_t stored, bool active, const value_t *table) {
@@ -154,7 +124,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
     if (lane < steps.count) steps.mine = steps.list[lane];
     const stored_t *next = entries + slice.entries;
     unsigned row = slice.row + place, column = slice.row + lane;
-    if (head & NO_OFFSETS && !(head & (LISTED | PART))) {
+    if (is_wordless(head)) {
         for (unsigned left = slice.words + 1; left > 0; --left) {
             value_t sum = slice_product<false, 8>(steps, next, words, column, table, x);
             sum = lanes_sum(sum, shift);

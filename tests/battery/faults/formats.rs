@@ -117,8 +117,7 @@ pub const FAULTS: &[Fault] = &[
     fault("packed", "head & LISTED ? WARP / 2 >> shift").to("head & LISTED ? WARP / 2"),
     fault("packed", ": head & PART);").to(": 0);"),
     fault("packed", "slice.row + lane;").to("slice.row + place;"),
-    fault("packed", "head & NO_OFFSETS && !(head & (LISTED | PART))")
-        .to("!(head & (LISTED | PART))"),
+    fault("packed", "if (is_wordless(head))").to("if (!(head & (LISTED | PART)))"),
     fault("packed", "if (lane < steps.count) steps.mine").to("steps.mine"),
     fault("packed:run=4", "left = slice.words + 1").to("left = 1"),
     fault("packed:run=4", "            row += WARP;\n").to(""),

@@ -19,17 +19,18 @@
 //! bitwise different values, which is read through the read-only cache: 8 bits for up to 256 values, 16 for up to 65536.
 //! A matrix with more values is refused.
 //!
-//! Memory: the packed arrays. Setup converts the matrix on the host.
+//! Memory: the packed arrays. Setup converts on the device: it decides what becomes of each 32 rows, sorts the others of a
+//! window, counts the steps of all slices, and computes and hashes their lists. A table of hashes finds equal lists; the
+//! first slice with a list keeps it, so that setups repeat themselves. Values are numbered in the same way, in the order in
+//! which they appear.
 
-mod format;
-mod steps;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
-
+use super::convert_codes::{self, Codes};
+use super::convert_packed::{self, Conversion, Packed};
+use super::ell::WARP;
 use super::prelude::*;
-use format::Packed;
 
 pub const METHOD: Method = Method {
     name: "gpu-packed",
@@ -43,14 +44,14 @@ pub const METHOD: Method = Method {
     }],
     operations: Operations::Plain,
     setup: Setup::Conversion,
-    memory: |extent| format::memory(extent, extent.value),
+    memory: |extent| convert_packed::memory(extent, extent.value),
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
 pub const METHOD_VALUES: Method = Method {
     name: "gpu-packed-values",
     summary: "as gpu-packed, and values as indices of 8 or 16 bits into a table of distinct values",
-    memory: |extent| format::memory(extent, 2) + extent.nnz.min(MOST_VALUES as u64) * extent.value,
+    memory: |extent| convert_packed::memory(extent, 2) + convert_codes::memory(extent),
     code: Code::Gpu { f64: prepare_coded, f32: prepare_coded },
     ..METHOD
 };
@@ -58,75 +59,41 @@ pub const METHOD_VALUES: Method = Method {
 /// Threads per block, and the blocks that should be resident on a multiprocessor, with 64 registers per thread.
 const BLOCK: usize = 128;
 const RESIDENT: usize = 8;
-/// The largest number of distinct values that `gpu-packed-values` accepts.
-const MOST_VALUES: usize = 1 << 16;
 
 fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {
-    let host = csr.download()?;
-    let packed = Packed::of(&host, warps(csr), request.number("run"));
-    let values: Vec<T> = packed.entries.iter().map(|&k| host.values()[k as usize]).collect();
-    launch(csr, &packed, Box::new(csr.gpu.upload(&values)?), (Vec::new(), 0))
+    launch(csr, request, Codes::none(&csr.gpu)?)
 }
 
 fn prepare_coded<'a, T: Value>(
     csr: &'a DeviceCsr<'a, T>,
     request: &Request<'a>,
 ) -> Preparation<'a, T> {
-    let host = csr.download()?;
-    let (table, codes) = code(host.values())?;
-    let packed = Packed::of(&host, warps(csr), request.number("run"));
-    let codes = packed.entries.iter().map(|&k| codes[k as usize]);
-    let (values, code_bits): (Box<dyn Argument>, _) = if table.len() <= 256 {
-        (Box::new(csr.gpu.upload(&codes.map(|code| code as u8).collect::<Vec<_>>())?), 8)
-    } else {
-        (Box::new(csr.gpu.upload(&codes.collect::<Vec<_>>())?), 16)
-    };
-    launch(csr, &packed, values, (table, code_bits))
+    launch(csr, request, Codes::of(csr)?)
 }
 
-/// Returns the number of warps that have enough loads in flight for the bandwidth of the GPU.
-fn warps<T: Value>(csr: &DeviceCsr<T>) -> usize {
-    32 * csr.gpu.facts().multiprocessors as usize
-}
-
-/// Returns the bitwise different values and the index of each value among them.
-fn code<T: Value>(values: &[T]) -> Result<(Vec<T>, Vec<u16>), Unavailable> {
-    let mut table = Vec::new();
-    let mut known = HashMap::new();
-    let mut code = |value: &T| {
-        let code = *known.entry(value.widen().to_bits()).or_insert_with(|| {
-            table.push(*value);
-            table.len() - 1
-        });
-        u16::try_from(code).ok()
-    };
-    let codes: Option<Vec<_>> = values.iter().map(&mut code).collect();
-    let too_many = || Unavailable(format!("has more than {MOST_VALUES} distinct values"));
-    Ok((table, codes.ok_or_else(too_many)?))
-}
-
-/// Prepares the product with the values of the nonzeros in the order of the format, or the codes of values in a table.
+/// Prepares the product with the values of the nonzeros, or their codes if there are any.
 fn launch<'a, T: Value>(
     csr: &'a DeviceCsr<'a, T>,
-    packed: &Packed,
-    values: Box<dyn Argument>,
-    (table, code_bits): (Vec<T>, usize),
+    request: &Request<'a>,
+    codes: Codes<T>,
 ) -> Preparation<'a, T> {
     let gpu = &csr.gpu;
-    let constants = [("BLOCK", BLOCK), ("RESIDENT", RESIDENT), ("CODE_BITS", code_bits)];
+    let constants = [("BLOCK", BLOCK), ("RESIDENT", RESIDENT), ("CODE_BITS", codes.bits())];
     let kernel = csr.compile(program!("cuda/packed.cu"), &constants)?.kernel("packed")?;
-    let count = packed.slices.len() as u32;
-    let slices = gpu.upload(packed.slices.as_flattened())?;
-    let (heads, steps) = (gpu.upload(&packed.heads)?, gpu.upload(packed.steps.as_flattened())?);
-    let (words, table) = (gpu.upload(&packed.words)?, gpu.upload(&table)?);
+    // As many warps as have enough loads in flight for the bandwidth of the GPU.
+    let warps = 32 * gpu.facts().multiprocessors as usize;
+    let conversion = Conversion::new(csr, codes, warps, request.number("run"))?;
+    let (packed, values, table) = conversion.packed()?;
     let parts = gpu.allocate::<T>(packed.parts)?;
     let arrivals = gpu.zeros::<u32>(packed.parts)?;
-    let grid = packed.slices.len().div_ceil(BLOCK / steps::LANES);
+    let count = packed.heads.len();
+    let Packed { slices, heads, steps, words, .. } = packed;
     let structure = slices.bytes() + heads.bytes() + steps.bytes() + words.bytes();
     let per_nonzero = structure as f64 / csr.host.nnz().max(1) as f64;
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
         let matrix: [&dyn Argument; 8] =
-            [&count, &csr.rows(), &slices, &heads, &steps, &words, &*values, &table];
+            [&(count as u32), &csr.rows(), &slices, &heads, &steps, &words, &*values, &table];
+        let grid = count.div_ceil(BLOCK / WARP);
         kernel.launch(grid, BLOCK, 0, &[&matrix, x, y, &alpha, &beta, &parts, &arrivals])
     })
     .with_note(format!("{per_nonzero:.2} bytes per nonzero besides the value")))
