@@ -77,7 +77,7 @@ fn inputs<T: Sent>(
     let y0 = y0[matrix.partition.stored(ranks.rank())].to_vec();
     let reference = Reference::of_sums(&sums(ranks, matrix, share, &x), alpha, beta, &y0);
     // What the product stores is known.
-    Inputs { alpha, beta, x, y0, reference, distinct_values: 0.0 }
+    Inputs { alpha, beta, x, y0, reference, chain: None, distinct_values: 0.0 }
 }
 
 /// Returns the sums of the rows that this rank stores, for the complete x.
