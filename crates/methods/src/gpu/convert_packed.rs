@@ -31,6 +31,9 @@ pub struct Packed {
     pub parts: usize,
 }
 
+/// The format, its values or their codes, and the distinct values.
+pub type WithValues<T> = (Packed, Box<dyn Argument>, Buffer<T>);
+
 /// What is known of the slices before they share lists and before consecutive ones become one.
 struct Draft {
     count: usize,
@@ -74,7 +77,7 @@ impl<'c, 'a, T: Value> Conversion<'c, 'a, T> {
     }
 
     /// Returns the format, its values and the table of distinct values.
-    pub fn packed(self) -> Result<(Packed, Box<dyn Argument>, Buffer<T>), Failed> {
+    pub fn packed(self) -> Result<WithValues<T>, Failed> {
         let draft = self.draft()?;
         let words = self.csr.gpu.zeros(self.converter.scan(&draft.words)? + 2)?;
         let values: Box<dyn Argument> = match self.codes.bits() {
