@@ -23,6 +23,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("once.cuh", include_str!("../../../../cuda/once.cuh")),
     ("long_rows.cuh", include_str!("../../../../cuda/long_rows.cuh")),
     ("packed.cuh", include_str!("../../../../cuda/packed.cuh")),
+    ("packed_walk.cuh", include_str!("../../../../cuda/packed_walk.cuh")),
     ("row_of.cuh", include_str!("../../../../cuda/row_of.cuh")),
     ("shared_rows.cuh", include_str!("../../../../cuda/shared_rows.cuh")),
     ("strips.cuh", include_str!("../../../../cuda/strips.cuh")),

@@ -22,6 +22,7 @@ pub mod csrk;
 pub mod dasp;
 pub mod dia;
 pub mod ell;
+mod fill_packed;
 pub mod hola;
 pub mod hola_t;
 pub mod hyb;

@@ -28,8 +28,9 @@
 mod tests;
 
 use super::convert_codes::{self, Codes};
-use super::convert_packed::{self, Conversion, Packed};
+use super::convert_packed::{self, Planner};
 use super::ell::WARP;
+use super::fill_packed::{Filler, Packed};
 use super::prelude::*;
 
 pub const METHOD: Method = Method {
@@ -82,12 +83,11 @@ fn launch<'a, T: Value>(
     let kernel = csr.compile(program!("cuda/packed.cu"), &constants)?.kernel("packed")?;
     // As many warps as have enough loads in flight for the bandwidth of the GPU.
     let warps = 32 * gpu.facts().multiprocessors as usize;
-    let conversion = Conversion::new(csr, codes, warps, request.number("run"))?;
-    let (packed, values, table) = conversion.packed()?;
-    let parts = gpu.allocate::<T>(packed.parts)?;
-    let arrivals = gpu.zeros::<u32>(packed.parts)?;
-    let count = packed.heads.len();
-    let Packed { slices, heads, steps, words, .. } = packed;
+    let filler = Filler::new(csr, codes, Planner::new(csr, warps)?.plans()?)?;
+    let Packed { slices, heads, steps, words, values, table, parts } =
+        filler.packed(warps, request.number("run"))?;
+    let (parts, arrivals) = (gpu.allocate::<T>(parts)?, gpu.zeros::<u32>(parts)?);
+    let count = heads.len();
     let structure = slices.bytes() + heads.bytes() + steps.bytes() + words.bytes();
     let per_nonzero = structure as f64 / csr.host.nnz().max(1) as f64;
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {

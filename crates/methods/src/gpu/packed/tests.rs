@@ -1,6 +1,6 @@
 //! The arrays to which the kernels convert on a model.
 
-use super::{Codes, Conversion, Packed};
+use super::{Codes, Filler, Packed, Planner};
 use crate::device::model::Model;
 use crate::device::{DeviceCsr, Gpu};
 use crate::method::{Failed, Unavailable, Unprepared};
@@ -18,14 +18,15 @@ type Arrays = (Vec<[u32; 4]>, Vec<u32>, Vec<[u32; 2]>, Vec<u32>);
 fn packed(csr: &Csr<f64>, warps: usize) -> Arrays {
     let gpu = Gpu::new(Model::tiny(1));
     let device = DeviceCsr::upload(&gpu, csr).unwrap();
-    let conversion = Conversion::new(&device, Codes::none(&gpu).unwrap(), warps, None).unwrap();
-    let arrays = |packed: Packed| {
+    let plans = Planner::new(&device, warps).unwrap().plans().unwrap();
+    let filler = Filler::new(&device, Codes::none(&gpu).unwrap(), plans).unwrap();
+    let arrays = |packed: Packed<f64>| {
         let Packed { slices, heads, steps, words, .. } = packed;
         let (slices, steps) = (slices.to_vec()?, steps.to_vec()?);
         let (slices, steps) = (slices.as_chunks().0.to_vec(), steps.as_chunks().0.to_vec());
         Ok::<_, Failed>((slices, heads.to_vec()?, steps, words.to_vec()?))
     };
-    arrays(conversion.packed().unwrap().0).unwrap()
+    arrays(filler.packed(warps, None).unwrap()).unwrap()
 }
 
 #[test]
