@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::error::Defect;
 use super::packing::Packing;
-use super::text::after_banner;
+use super::text::{after_banner, words};
 use crate::archive::{EDGE_LISTS, HARWELL_BOEING, METIS, SMTX, unpacked_ending};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,10 +45,6 @@ pub fn may_be_a_matrix(head: &[u8]) -> bool {
 
 fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
     head.split(|&byte| byte == b'\n')
-}
-
-fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
-    line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
 }
 
 /// Returns whether the third line has the type and the sizes of a Harwell-Boeing matrix: `RSA   3   3   4   0`.

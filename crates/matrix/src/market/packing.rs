@@ -27,7 +27,7 @@ pub enum Packing {
     Zip(File),
 }
 
-/// The unpacked bytes.
+/// A stream of the bytes of a file after unpacking.
 pub type Unpacked<'a> = Box<dyn Read + Send + 'a>;
 
 const GZIP_MAGIC: &[u8] = b"\x1f\x8b";

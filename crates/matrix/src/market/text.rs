@@ -318,9 +318,12 @@ pub fn line_at(text: &[u8], at: usize) -> Option<&[u8]> {
 /// Returns the words of a line up to a comment or to the zeros and the end-of-file mark of DOS that pad some files.
 pub fn tokens(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     let is_padding = |word: &[u8]| word.iter().all(|byte| matches!(byte, 0 | 0x1a));
-    line.split(u8::is_ascii_whitespace)
-        .filter(|word| !word.is_empty())
-        .take_while(move |word| word[0] != b'%' && !is_padding(word))
+    words(line).take_while(move |word| word[0] != b'%' && !is_padding(word))
+}
+
+/// Returns the words of a line, which blanks separate.
+pub fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
 }
 
 /// Returns a text after the first word of a Matrix Market banner, if it begins with that word. Blanks before it are

@@ -7,7 +7,7 @@ use std::iter::{repeat, repeat_with};
 use super::super::entry::{Entry, number};
 use super::super::error::{Defect, Fault, quote};
 use super::super::header::{Field, Symmetry, check_count};
-use super::super::text::{Lines, Text};
+use super::super::text::{Lines, Text, words};
 use super::words::whole;
 use super::{Stored, Triplets};
 
@@ -208,10 +208,6 @@ impl Format {
         let place = |at: usize| line.len().min(at * self.width);
         (0..count).map(|at| line[place(at)..place(at + 1)].trim_ascii()).collect()
     }
-}
-
-fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
-    line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
 }
 
 /// Returns the next line without its end.
