@@ -58,9 +58,9 @@ struct Case<'a, 'i, T, S> {
     part: Option<(usize, usize)>,
     /// Whether a method has changed the process, which must not measure any more.
     is_spoilt: bool,
-    /// The outcomes so far; `None` for methods that have none yet.
-    /// Whether the last product was the end of a chain, if products form chains.
+    /// Whether the last product was the end of a chain of products.
     ends_chain: bool,
+    /// The outcomes so far; `None` for methods that have none yet.
     outcomes: Vec<Option<Outcome>>,
 }
 
@@ -392,8 +392,20 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     }
 
     fn time(&mut self, ready: &mut Entry<'a, T, S>, products: usize) -> Result<Duration, Outcome> {
-        self.ends_chain = products > 1;
+        self.ends_chain = false;
         let time = guarded(|| self.backend.time(&mut ready.prepared, products))??;
+        ready.busy += time;
+        Ok(time)
+    }
+
+    fn time_calls(
+        &mut self,
+        ready: &mut Entry<'a, T, S>,
+        products: usize,
+        chained: bool,
+    ) -> Result<Duration, Outcome> {
+        self.ends_chain = chained;
+        let time = guarded(|| self.backend.time_calls(&mut ready.prepared, products, chained))??;
         ready.busy += time;
         Ok(time)
     }

@@ -11,6 +11,8 @@ pub struct Sample {
     pub seconds: f64,
     /// The host's time to enqueue a product of the batch; `None` on the host and on models.
     pub host_launch: Option<Duration>,
+    /// If the products form chains: the time of as many products that all multiply the same x, just before.
+    pub independent: Option<Duration>,
 }
 
 /// Statistics of the times per product, in milliseconds. All but the mean are computed over the samples. Each sample
@@ -28,6 +30,8 @@ pub struct Summary {
     pub ci95_ms: Option<(f64, f64)>,
     /// The median of the host's times to enqueue a product, in milliseconds; `None` without such times.
     pub host_launch_ms: Option<f64>,
+    /// The median of the times of products that all multiply the same x, in milliseconds, if those of samples form chains.
+    pub independent_ms: Option<f64>,
     pub samples: usize,
     pub iterations: usize,
 }
@@ -38,6 +42,8 @@ impl Summary {
         let ms = sorted(samples.iter().map(|s| 1e3 * s.seconds / s.products as f64));
         let launches =
             sorted(samples.iter().filter_map(|s| Some(1e3 * s.host_launch?.as_secs_f64())));
+        let independent = |s: &Sample| Some(1e3 * s.independent?.as_secs_f64() / s.products as f64);
+        let independent = sorted(samples.iter().filter_map(independent));
         let (&min_ms, &max_ms) = (ms.first()?, ms.last()?);
         let iterations = samples.iter().map(|s| s.products).sum::<usize>();
         let mean_ms = 1e3 * samples.iter().map(|s| s.seconds).sum::<f64>() / iterations as f64;
@@ -49,6 +55,7 @@ impl Summary {
             std_dev_ms: std_dev(&ms),
             ci95_ms: median_interval(&ms),
             host_launch_ms: median(&launches),
+            independent_ms: median(&independent),
             samples: ms.len(),
             iterations,
         })
@@ -104,10 +111,13 @@ mod tests {
             products,
             seconds: ms * 1e-3,
             host_launch: Some(Duration::from_micros(us)),
+            independent: Some(Duration::from_micros(us)),
         };
         let samples = [of(1, 3.0, 9), of(2, 2.0, 2), of(1, 6.0, 4), of(1, 2.0, 1)];
         let summary = Summary::of(&samples).unwrap();
-        assert_eq!(summary.host_launch_ms, Some(0.003));
+        // The second time is that of all products of a sample: 9, 1, 4 and 1 us for one.
+        let others = [summary.host_launch_ms, summary.independent_ms];
+        assert_eq!(others, [Some(0.003), Some(0.0025)]);
         assert_eq!((summary.samples, summary.iterations), (4, 5));
         assert!((summary.mean_ms - 2.6).abs() < 1e-12);
         let expected = [1.0, 2.5, 6.0, (14.0f64 / 3.0).sqrt()];
@@ -120,9 +130,9 @@ mod tests {
 
     #[test]
     fn one_sample_has_no_spread_and_none_has_no_summary() {
-        let sample = Sample { products: 4, seconds: 2e-3, host_launch: None };
+        let sample = Sample { products: 4, seconds: 2e-3, host_launch: None, independent: None };
         let summary = Summary::of(&[sample]).unwrap();
-        assert_eq!(summary.host_launch_ms, None);
+        assert_eq!((summary.host_launch_ms, summary.independent_ms), (None, None));
         assert_eq!((summary.mean_ms, summary.std_dev_ms, summary.ci95_ms), (0.5, None, None));
         assert_eq!(Summary::of(&[]), None);
     }

@@ -22,7 +22,7 @@ macro_rules! experiments {
 
 /// The built-in experiments in the order in which they run. Those whose rows others reuse are first.
 const EXPERIMENTS: &[(&str, &str)] = experiments! {
-    "selector" "roofline" "amortisation" "determinism" "baselines" "baselines-avx2" "merge-readme" "sc16-empty"
+    "selector" "roofline" "amortisation" "determinism" "power" "baselines" "baselines-avx2" "merge-readme" "sc16-empty"
     "sc16-table1" "sc16-table2" "sc16-fig3" "sc16-fig4" "sc16-fig5" "sc16-fig6" "sc16-fig9" "sc16-fig10" "sc16-fig11"
     "hola-fig4" "hola-fig5" "hola-table2" "hola-fig6" "hola-fig7" "hola-fig8" "hola-fig9" "hola-fig10" "hola-fig11"
     "hola-fig12" "hola-table3" "hola-fig13"

@@ -1,6 +1,7 @@
 //! Rows that measure the same in several processes or runs as one row. Its interval is that of the processes: times differ
 //! more between them than within one, because each has its own pages of memory.
 
+use super::regression::geometric_mean;
 use super::row::Row;
 use crate::bench::steadiness::REPEATED;
 
@@ -48,6 +49,7 @@ pub fn joined(rows: &[&Row], usual: Option<f64>) -> Row {
         samples: rows.iter().map(|row| row.samples).sum(),
         iterations: rows.iter().map(|row| row.iterations).sum(),
         joules_per_product: middle(values(|row| row.joules_per_product).collect()),
+        independent_ms: geometric_mean(values(|row| row.independent_ms)),
         error_ratio: most(|row| row.error_ratio),
         distinct_results: rows.iter().filter_map(|row| row.distinct_results).max(),
         reason: reason(rows, last),
@@ -113,6 +115,7 @@ mod tests {
             median_ms: Some(ms),
             avg_spmv_ms: Some(ms),
             joules_per_product: Some(ms),
+            independent_ms: Some(ms),
             ci95_low_ms: Some(0.99 * ms),
             ci95_high_ms: Some(1.01 * ms),
             iterations: Some(if ms == 1.1 { 20 } else { 10 }),
@@ -131,7 +134,7 @@ mod tests {
         assert!((usual(&methods).unwrap() - 0.01007 / 0.693).abs() < 1e-4);
         assert_eq!(usual(&methods[..2]), None);
         assert_eq!((one.setup_ms, one.iterations), (Some(6.0), Some(40)));
-        assert_eq!(one.joules_per_product, Some(1.0));
+        assert_eq!((one.joules_per_product, one.independent_ms), (Some(1.0), one.median_ms));
         assert!((one.avg_spmv_ms.unwrap() - 4.1 / 4.0).abs() < 1e-12);
         assert_eq!(one.reason.as_deref(), Some("picked packed; another process picked merge"));
         let noisy = Row {

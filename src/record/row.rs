@@ -210,6 +210,9 @@ columns! {
         /// programs use. Empty where the counters cannot be read, or if samples took less than 20 ms of a round on the CPU
         /// and 2 s on a GPU, or too small a part of it.
         joules_per_product: Option<f64> = Log("energy of a product (J)"), not_modelled: Some("energy");
+        /// With `--protocol power`: the median time of products that all multiply the same x, in milliseconds. They take turns
+        /// with the chains of products, whose times are in the other columns.
+        independent_ms: Option<f64> = Time("time of an independent product (ms)");
     }
 }
 
@@ -306,6 +309,7 @@ impl Row {
             effective_gbs: rate(self.effective_gbs),
             compulsory_gbs: rate(self.compulsory_gbs),
             joules_per_product: None,
+            independent_ms: None,
             ..self
         }
     }

@@ -1,6 +1,6 @@
 //! The numbers of rows: numeric columns, and numbers that are computed from several columns.
 
-use crate::record::column::Role::{self, Efficiency, Linear, Log, Time};
+use crate::record::column::Role::{self, Efficiency, Linear, Log, Rate, Time};
 use crate::record::column::{ColumnInfo, Kind, SETUP, Value};
 use crate::record::read::RecordedRow;
 use crate::record::row::Row;
@@ -167,6 +167,10 @@ derived! {
     /// 2·nnz / `joules_per_product`, in 10⁹ per joule, which are GFLOP/s per watt.
     gflops_per_watt = Efficiency("GFLOP/s per watt"), not_modelled: Some("energy")
         => |line| Some(2e-9 * line.row.num_nonzeros? as f64 / line.row.joules_per_product?);
+    /// With `--protocol power`: `independent_ms` / `median_ms`, the speed of products that multiply the result of the one
+    /// before, relative to those that multiply the same x.
+    chain_speed = Rate("speed in chains, relative to independent products")
+        => |line| Some(line.row.independent_ms? / line.row.median_ms?);
     /// The empty rows, in percent of all rows.
     empty_percent = Linear("empty rows (%)")
         => |line| Some(100.0 * line.row.empty_rows? as f64 / line.row.num_rows? as f64);

@@ -40,8 +40,8 @@ pub struct OnGpu<'a, T: Clone> {
     csr: &'a DeviceCsr<'a, T>,
     x: Buffer<T>,
     y: Buffer<T>,
-    /// The y of the product before, in a chain of products.
-    before: Option<Buffer<T>>,
+    /// The y of the product before, if products form chains; otherwise empty.
+    before: Buffer<T>,
     host_y: Vec<T>,
     probe: Probe,
     /// The host's time to enqueue a product of the batch that was timed last, and the number of its launches.
@@ -88,7 +88,7 @@ impl<'a, T: Value> OnGpu<'a, T> {
         let mut backend = Self {
             x: gpu.upload(x)?,
             y: gpu.allocate(outputs)?,
-            before: (bench.settings.chain() > 1).then(|| gpu.allocate(outputs)).transpose()?,
+            before: gpu.allocate(if bench.settings.chain() > 1 { outputs } else { 0 })?,
             host_y: vec![T::zero(); outputs],
             host_launch: Duration::ZERO,
             launches: 0,
@@ -263,17 +263,25 @@ impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
         prepared: &mut PreparedOnGpu<'a, T>,
         products: usize,
     ) -> Result<Duration, Failed> {
+        self.time_calls(prepared, products, false)
+    }
+
+    fn time_calls(
+        &mut self,
+        prepared: &mut PreparedOnGpu<'a, T>,
+        products: usize,
+        chained: bool,
+    ) -> Result<Duration, Failed> {
         let (gpu, (alpha, beta)) = (self.gpu(), self.bench.settings.factors());
         let Self { probe, x, y, before, .. } = self;
         let (mut calls, mut product) = (0, 0);
         let timing = probe.time(products, self.host_launch * products as u32, || {
             let launches = gpu.launches();
-            match before {
-                Some(before) if product % CHAIN > 0 => {
-                    std::mem::swap(before, y);
-                    prepared.multiply(alpha, before, beta, y)?;
-                }
-                _ => prepared.multiply(alpha, x, beta, y)?,
+            if chained && product % CHAIN > 0 {
+                std::mem::swap(before, y);
+                prepared.multiply(alpha, before, beta, y)?;
+            } else {
+                prepared.multiply(alpha, x, beta, y)?;
             }
             calls = gpu.launches() - launches;
             // Products that are timed again begin a chain again.

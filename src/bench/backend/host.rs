@@ -37,8 +37,8 @@ pub struct Host<'a, T> {
     csr: &'a Csr<T>,
     x: Guarded<T>,
     y: Guarded<T>,
-    /// The y of the product before, in a chain of products.
-    before: Option<Guarded<T>>,
+    /// The y of the product before, if products form chains; otherwise empty.
+    before: Guarded<T>,
     /// A hash of the matrix, if code of a plug-in or of a library runs.
     hash: Option<u64>,
     /// The state of the team's threads, if code of a plug-in runs.
@@ -65,12 +65,13 @@ impl<'a, T: Scalar> Host<'a, T> {
     pub fn new(bench: &'a Bench<'a>, csr: &'a Csr<T>, x: &[T]) -> Self {
         let cold = bench.settings.cache == CacheState::Cold;
         let outputs = if bench.settings.transpose { csr.cols() } else { csr.rows() };
+        let of_chains = if bench.settings.chain() > 1 { outputs } else { 0 };
         Self {
             bench,
             csr,
             x: Guarded::new(x),
             y: Guarded::new(&vec![T::zero(); outputs]),
-            before: (bench.settings.chain() > 1).then(|| Guarded::new(&vec![T::zero(); outputs])),
+            before: Guarded::new(&vec![T::zero(); of_chains]),
             hash: None,
             threads: None,
             is_damaged: false,
@@ -95,9 +96,7 @@ impl<'a, T: Scalar> Host<'a, T> {
     fn damage(&self, is_of_others: bool, x: &[T]) -> Option<&'static str> {
         let bytes = bytemuck::cast_slice::<T, u8>;
         match () {
-            () if !self.y.is_intact() || self.before.as_ref().is_some_and(|y| !y.is_intact()) => {
-                Some(OUTSIDE_Y)
-            }
+            () if !(self.y.is_intact() && self.before.is_intact()) => Some(OUTSIDE_Y),
             () if !self.x.is_intact() => Some("the memory before or after x"),
             () if bytes(&self.x) != bytes(x) => Some("x"),
             () if is_of_others && self.hash.is_some_and(|hash| hash != self.hash()) => {
@@ -205,20 +204,30 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
         products: usize,
     ) -> Result<Duration, Failed> {
         let (alpha, beta) = self.bench.settings.factors();
+        let Self { bench, x, y, .. } = self;
+        watched(prepared.is_foreign, || {
+            let start = bench.clock.now();
+            prepared.repeat(products, alpha, x, beta, y)?;
+            Ok(bench.clock.now() - start)
+        })
+    }
+
+    fn time_calls(
+        &mut self,
+        prepared: &mut Prepared<'a, T>,
+        products: usize,
+        chained: bool,
+    ) -> Result<Duration, Failed> {
+        let (alpha, beta) = self.bench.settings.factors();
         let Self { bench, x, y, before, .. } = self;
         watched(prepared.is_foreign, || {
             let start = bench.clock.now();
-            match before {
-                None => prepared.repeat(products, alpha, x, beta, y)?,
-                Some(before) => {
-                    for product in 0..products {
-                        if product % CHAIN == 0 {
-                            prepared.multiply(alpha, x, beta, y)?;
-                        } else {
-                            std::mem::swap(before, y);
-                            prepared.multiply(alpha, before, beta, y)?;
-                        }
-                    }
+            for product in 0..products {
+                if chained && product % CHAIN > 0 {
+                    std::mem::swap(before, y);
+                    prepared.multiply(alpha, before, beta, y)?;
+                } else {
+                    prepared.multiply(alpha, x, beta, y)?;
                 }
             }
             Ok(bench.clock.now() - start)

@@ -109,6 +109,16 @@ pub trait Backend<'a, T: Scalar> {
         prepared: &mut Prepared<'a, T, Self::Vector>,
         products: usize,
     ) -> Result<Duration, Failed>;
+    /// As [`time`](Self::time), with a call for each product. If these are `chained`, x of a product is y of the one before, in
+    /// chains of [`CHAIN`](crate::bench::plan::CHAIN) products of which the first multiplies the usual x.
+    fn time_calls(
+        &mut self,
+        _prepared: &mut Prepared<'a, T, Self::Vector>,
+        _products: usize,
+        _chained: bool,
+    ) -> Result<Duration, Failed> {
+        Err(Failed("there are no chains of products on this device".into()))
+    }
     /// Returns the host's time to enqueue a product of the batch that was timed last; `None` on the host.
     fn host_launch(&self) -> Option<Duration> {
         None

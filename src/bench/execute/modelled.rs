@@ -21,7 +21,12 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         }
         let mut parts = self.modelled(ready)?;
         let ms: f64 = parts.stages.iter().map(|stage| stage.ms).sum();
-        ready.attempts.add(Sample { products: 1, seconds: 1e-3 * ms, host_launch: None });
+        ready.attempts.add(Sample {
+            products: 1,
+            seconds: 1e-3 * ms,
+            host_launch: None,
+            independent: None,
+        });
         if self.bench.settings.explain {
             self.explain(ready, &mut parts)?;
         } else {

@@ -170,11 +170,8 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
                 self.refresh(ready)?;
             }
             let start = self.now();
-            self.backend.evict_caches(&ready.prepared)?;
-            let time = self.time(ready, batch)?;
+            samples.push(self.sample(ready, batch)?);
             spent += self.now() - start;
-            let host_launch = self.backend.host_launch();
-            samples.push(Sample { products: batch, seconds: time.as_secs_f64(), host_launch });
             products += batch;
             if let Some(interval) = &mut interval {
                 self.sample_power(interval);
@@ -195,6 +192,21 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         let typical = Summary::of(&samples).map_or(0.0, |summary| summary.median_ms);
         samples.into_iter().for_each(|sample| ready.attempts.add(sample));
         Ok(Duration::from_secs_f64(typical / 1e3))
+    }
+
+    /// Takes a sample. If its products form chains, others that all multiply the same x are timed before it; the first of
+    /// those, which brings the usual x back into the caches, is not timed.
+    fn sample(&mut self, ready: &mut Entry<'a, T, S>, products: usize) -> Result<Sample, Outcome> {
+        self.backend.evict_caches(&ready.prepared)?;
+        let (time, independent) = if self.inputs.chain.is_some() {
+            self.time(ready, 1)?;
+            let independent = self.time_calls(ready, products, false)?;
+            (self.time_calls(ready, products, true)?, Some(independent))
+        } else {
+            (self.time(ready, products)?, None)
+        };
+        let host_launch = self.backend.host_launch();
+        Ok(Sample { products, seconds: time.as_secs_f64(), host_launch, independent })
     }
 
     /// Times products that run alone: some with an x that the method has seen, then one with a new x, which is verified. It

@@ -95,6 +95,7 @@ impl Row {
             global_sectors: profile.map(|profile| profile.global_sectors),
             registers: profile.map(|profile| profile.registers),
             host_launch_ms: summary.host_launch_ms,
+            independent_ms: summary.independent_ms,
             joules_per_product: measurement.watts.map(|watts| 1e-3 * watts * summary.mean_ms),
             library_version: measurement.library_version.clone(),
             reason: measurement.note.clone(),
