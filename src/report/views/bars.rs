@@ -65,7 +65,7 @@ impl Bars {
             });
         }
         let mut table = table.build();
-        if self.mean {
+        if self.mean && !matrices.is_empty() {
             table.rows.extend(means(matrices, series));
         }
         table

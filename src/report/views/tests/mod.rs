@@ -57,8 +57,7 @@ fn spec(toml: &str) -> Spec {
     toml::from_str(&format!("title = 'T'\n{toml}")).expect(toml)
 }
 
-/// Returns the view of these rows. Checks that there is also one of rows without any result, which has only notes, and
-/// means if these are required.
+/// Returns the view of these rows. Checks that there is also one of rows without any result, which has only notes.
 fn view(rows: Vec<Row>, toml: &str) -> View {
     let view_of = |rows: Vec<Row>| {
         let lines: Vec<_> = rows.into_iter().map(RecordedRow::from).collect();
@@ -66,8 +65,7 @@ fn view(rows: Vec<Row>, toml: &str) -> View {
     };
     for rows in [vec![], vec![Row { file: "u.mtx".into(), ..Row::default() }]] {
         let View { notes, chart, table, .. } = view_of(rows);
-        let has_means = toml.contains("mean = true");
-        assert!(!notes.is_empty() && chart.is_none() && table.is_some() == has_means, "{toml}");
+        assert!(!notes.is_empty() && chart.is_none() && table.is_none(), "{toml}");
     }
     view_of(rows)
 }
