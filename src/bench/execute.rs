@@ -7,26 +7,25 @@
 //! an interrupt, methods that have samples report them.
 
 mod contract;
+mod enter;
 mod modelled;
 mod power;
+mod singles;
 mod turn;
 
 use std::mem::take;
 use std::ops::RangeInclusive;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::alteration::Alteration;
 use super::backend::Backend;
 use super::fresh::Fresh;
 use super::inputs::Inputs;
-use super::need::SMALL_OF_METHOD;
 use super::outcome::{Measurement, Outcome, Results};
 use super::plan::Round;
-use super::steadiness::Attempts;
 use contract::guarded;
 pub use contract::{Bench, News, Ready, Stopped, Turn};
-use power::Power;
 pub use power::shortest as shortest_interval;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
@@ -35,7 +34,7 @@ use spmv_matrix::memory::{self, Available};
 use spmv_matrix::scalar::Scalar;
 use spmv_methods::Baseline;
 use spmv_methods::device::facts::Clocks;
-use spmv_methods::method::{Choice, Device, Request};
+use spmv_methods::method::{Choice, Device};
 use spmv_methods::plugin::{Process, not_restored};
 
 /// How long products run on a device before the first round, so that its clocks reach their level under load.
@@ -123,15 +122,6 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             self.measure(part, choices, take(&mut warm_up))?;
         }
         Ok(())
-    }
-
-    /// Returns an upper bound of the bytes that a method needs on this backend; 0 if it has no such product.
-    fn need(&self, choice: &Choice) -> u64 {
-        let extent = Extent { given: &choice.given, ..self.extent };
-        match choice.method.operations.include(self.bench.settings.transpose) {
-            true => (choice.method.memory)(&extent) + SMALL_OF_METHOD,
-            false => 0,
-        }
     }
 
     /// Measures the methods at `places` in turns, all prepared at the same time, after products for `warm_up`.
@@ -300,95 +290,6 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         }
         (self.bench.report)(News::Final(place, &outcome));
         self.outcomes[place] = Some(outcome);
-    }
-
-    /// Prepares a method and verifies its first product.
-    fn enter(&mut self, place: usize, choice: &'a Choice) -> Result<Entry<'a, T, S>, Outcome> {
-        let settings = self.bench.settings;
-        if !choice.method.operations.include(settings.transpose) {
-            let product = if settings.transpose { "transposed" } else { "plain" };
-            return Err(Outcome::Skipped(format!("it has no {product} product")));
-        }
-        if settings.chain() > 1 && (choice.is_graph() || self.backend.is_modelled()) {
-            let what = if choice.is_graph() { "a CUDA graph" } else { "the model" };
-            return Err(Outcome::Skipped(format!(
-                "{what} has no products that multiply each other's results"
-            )));
-        }
-        let request = Request {
-            team: self.bench.team,
-            isa: settings.isa,
-            transpose: settings.transpose,
-            alpha: settings.alpha,
-            beta: settings.beta,
-            expected_products: settings.planned(self.extent.nnz as usize, S::DEVICE),
-            profile: self.bench.profile,
-            now: Instant::now,
-            given: &choice.given,
-            groups: self.extent.groups,
-        };
-        let need = self.need(choice);
-        let room = self.backend.room(&self.extent, self.kept)?;
-        if need > room.bytes {
-            return Err(Outcome::refused(need, room));
-        }
-        self.kept += need;
-        let start = self.now();
-        let rehearsed = guarded(|| match self.backend.is_modelled() {
-            true => Ok(()),
-            false => self.backend.rehearse(choice, &request),
-        });
-        // Any other error either occurs again below or does not concern this matrix. Only a lost device ends the method
-        // here, because later errors would not name the cause.
-        let note = match rehearsed.and_then(|done| Ok(done?)) {
-            Err(end) if self.backend.is_lost() => return Err(end),
-            Err(Outcome::Failed(reason)) => Some(format!("with a small matrix before: {reason}")),
-            _ => None,
-        };
-        let (prepared, setup) = guarded(|| self.backend.prepare(choice, &request))??;
-        let setup_ms = 1e3 * setup.as_secs_f64();
-        let matrix_bytes = choice.method.matrix_bytes(self.extent.csr(), &prepared);
-        let mut ready = Ready {
-            place,
-            choice,
-            prepared,
-            setup_ms,
-            error_ratio: 0.0,
-            likely_ratio: 0.0,
-            seen: 0,
-            early: Vec::new(),
-            longest_later: Duration::ZERO,
-            matrix_bytes,
-            hashes: Default::default(),
-            attempts: Attempts::default(),
-            power: Power::default(),
-            busy: Duration::ZERO,
-            turns: 0,
-            spent: Duration::ZERO,
-            parts: None,
-            note,
-        };
-        self.renew_y()?;
-        match self.backend.is_modelled() {
-            true => self.model(&mut ready)?,
-            false => {
-                let first = self.time(&mut ready, 1)?;
-                ready.early.push(first);
-            }
-        }
-        self.verify(&mut ready)?;
-        self.charge(&mut ready, start)?;
-        Ok(ready)
-    }
-
-    /// Adds the time since `start` to the method's total, and returns a timeout if that exceeds its limit.
-    fn charge(&self, ready: &mut Entry<'a, T, S>, start: Duration) -> Result<(), Outcome> {
-        let settings = self.bench.settings;
-        ready.spent += self.now().saturating_sub(start);
-        match ready.spent > settings.timeout {
-            true => Err(Outcome::overdue(settings, ready.spent)),
-            false => Ok(()),
-        }
     }
 
     fn time(&mut self, ready: &mut Entry<'a, T, S>, products: usize) -> Result<Duration, Outcome> {

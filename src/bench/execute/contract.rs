@@ -116,7 +116,35 @@ pub struct Ready<'a, T, V: ?Sized> {
     pub note: Option<String>,
 }
 
-impl<T, V: ?Sized> Ready<'_, T, V> {
+impl<'a, T, V: ?Sized> Ready<'a, T, V> {
+    pub fn new(
+        place: usize,
+        choice: &'a Choice,
+        prepared: Prepared<'a, T, V>,
+        setup: Duration,
+    ) -> Self {
+        Self {
+            place,
+            choice,
+            prepared,
+            setup_ms: 1e3 * setup.as_secs_f64(),
+            error_ratio: 0.0,
+            likely_ratio: 0.0,
+            seen: 0,
+            early: Vec::new(),
+            longest_later: Duration::ZERO,
+            matrix_bytes: None,
+            hashes: Default::default(),
+            attempts: Attempts::default(),
+            power: Power::default(),
+            busy: Duration::ZERO,
+            turns: 0,
+            spent: Duration::ZERO,
+            parts: None,
+            note: None,
+        }
+    }
+
     /// Ends a measurement after all its rounds. Returns whether another follows, which must fit into `timeout`.
     pub fn again(&mut self, timeout: Duration) -> bool {
         self.attempts.again(self.spent.saturating_mul(2) <= timeout)

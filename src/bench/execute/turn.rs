@@ -19,7 +19,6 @@ use rand::RngExt;
 use super::contract::guarded;
 use super::{Case, Entry};
 use crate::bench::backend::{Backend, SETTLE};
-use crate::bench::fresh::Fresh;
 use crate::bench::metrics::gbs;
 use crate::bench::outcome::Outcome;
 use crate::bench::statistics::{Sample, Summary};
@@ -30,21 +29,8 @@ use spmv_methods::method::Device;
 /// The mean number of samples in a turn that follow a change.
 const CHANGES: f64 = 2.0;
 
-/// The number of single products with an old x before one with a new x at the end of a turn.
-const OLD: usize = 3;
-/// How often these products are timed at most, if they are too slow.
-const ATTEMPTS: usize = 12;
-/// How many times as long as a product in a sample a single product with a new x may take, plus [`waiting`]. On a GPU it is
-/// compared with products before which the device was not idle.
-const fn slower(device: Device) -> u32 {
-    match device {
-        Device::Cpu => 2,
-        Device::Gpu | Device::Model(_) => 4,
-    }
-}
-
 /// Returns the extra time of a single product, whose data are in another core's cache, or whose device was idle.
-const fn waiting(device: Device) -> Duration {
+pub(super) const fn waiting(device: Device) -> Duration {
     match device {
         Device::Cpu => Duration::from_micros(30),
         Device::Gpu | Device::Model(_) => Duration::from_micros(200),
@@ -61,12 +47,6 @@ const FASTER: f64 = 2.0;
 const SURELY_DISTINCT: f64 = 0.9;
 /// How often that bandwidth is measured at most, before a product is rejected as too fast.
 const SPEED_ATTEMPTS: usize = 10;
-
-/// Returns the time that nine of ten do not exceed: of times that vary, one of the long ones, but not a rare disturbance.
-fn long_one(mut times: Vec<Duration>) -> Duration {
-    times.sort_unstable();
-    times.get(times.len() * 9 / 10).copied().unwrap_or_default()
-}
 
 impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     /// Takes a turn and restores x. An interrupt shortens the turn, but all checks are made.
@@ -209,85 +189,9 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         Ok(Sample { products, seconds: time.as_secs_f64(), host_launch, independent })
     }
 
-    /// Times products that run alone: some with an x that the method has seen, then one with a new x, which is verified. It
-    /// must not take much longer than products in samples or, because other programs on the cores or on the GPU may delay
-    /// it, than those before it (host) or than empty kernels (GPU: a product may also wait for work in other streams).
-    fn take_singles(
-        &mut self,
-        ready: &mut Entry<'a, T, S>,
-        typical: Duration,
-    ) -> Result<(), Outcome> {
-        // What the host enqueues slowly, a single product waits for.
-        let usual = typical.max(self.backend.host_launch().unwrap_or_default());
-        let (mut old, mut least) = (Vec::new(), Duration::MAX);
-        for _ in 0..ATTEMPTS {
-            self.provide_fresh(ready);
-            self.refresh(ready)?;
-            for _ in 0..OLD {
-                old.push(match S::DEVICE {
-                    Device::Cpu => self.old_single(ready)?,
-                    _ => self.backend.time_empty()?,
-                });
-            }
-            least = least.min(self.fresh_single(ready)?);
-            let usual = usual.max(long_one(old.clone()));
-            if least <= usual.saturating_mul(slower(S::DEVICE)).saturating_add(waiting(S::DEVICE)) {
-                return Ok(());
-            }
-        }
-        let us = |time: Duration| 1e6 * time.as_secs_f64();
-        let reason = format!(
-            "a product with a new x takes {:.1} us, and one with an old x {:.1} us: the method does not compute \
-             in every call, or continues to work after it has returned",
-            us(least),
-            us(usual.max(long_one(old)))
-        );
-        Err(Outcome::Wrong { reason, error_ratio: ready.error_ratio })
-    }
-
-    /// Returns the time of a product with the same x, written anew: so it is in the same caches as a new one, and the method
-    /// sees no change.
-    fn old_single(&mut self, ready: &mut Entry<'a, T, S>) -> Result<Duration, Outcome> {
-        self.backend.set_x(&self.inputs.x, None)?;
-        self.single(ready)
-    }
-
-    /// Makes sure that there is an x which the method has not seen. The methods that take turns see the same ones.
-    fn provide_fresh(&mut self, ready: &mut Entry<'a, T, S>) {
-        let newest = self.fresh.as_ref().map_or(0, |fresh| fresh.number);
-        if newest <= ready.seen {
-            // The memory of the old one is free before the new one is created.
-            self.fresh = None;
-            let (x, reference) = self.backend.renew(self.inputs, &mut self.random);
-            self.fresh = Some(Fresh::new(x, reference, newest + 1));
-        }
-    }
-
-    /// Returns the time of a product with the new x, which is verified, and restores the old x.
-    fn fresh_single(&mut self, ready: &mut Entry<'a, T, S>) -> Result<Duration, Outcome> {
-        let mut fresh = self.fresh.take().expect("it was provided");
-        ready.seen = fresh.number;
-        fresh.exchange(self.inputs);
-        self.fresh = Some(fresh);
-        let timed = self.apply(None).and_then(|()| self.single(ready));
-        let timed = timed.and_then(|time| self.verify(ready).map(|()| time));
-        if let Some(fresh) = &mut self.fresh {
-            fresh.exchange(self.inputs);
-        }
-        let restored = self.apply(None);
-        // The first error is the cause.
-        timed.and_then(|time| restored.map(|()| time))
-    }
-
-    /// Returns the time of a product that runs alone.
-    fn single(&mut self, ready: &mut Entry<'a, T, S>) -> Result<Duration, Outcome> {
-        self.ends_chain = false;
-        Ok(guarded(|| self.backend.time_alone(&mut ready.prepared))??)
-    }
-
     /// Runs one or two products, which bring the data that verification has displaced back into the caches. The
     /// number is random so that a method cannot predict which of its products are verified.
-    fn refresh(&mut self, ready: &mut Entry<'a, T, S>) -> Result<(), Outcome> {
+    pub(super) fn refresh(&mut self, ready: &mut Entry<'a, T, S>) -> Result<(), Outcome> {
         let products = self.random.random_range(1..=2);
         self.time(ready, products).map(|_| ())
     }
@@ -368,7 +272,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
 
     /// Passes x, whose elements `changed`, or all, are new, to the backend, and overwrites a few elements of y. If the product
     /// reads y (β ≠ 0), restores all of y0 instead. This must be quick, because idle threads fall asleep.
-    fn apply(&mut self, changed: Option<&[usize]>) -> Result<(), Outcome> {
+    pub(super) fn apply(&mut self, changed: Option<&[usize]>) -> Result<(), Outcome> {
         self.backend.set_x(&self.inputs.x, changed)?;
         if self.inputs.beta != T::zero() {
             return self.renew_y();
