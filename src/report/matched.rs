@@ -73,14 +73,14 @@ pub fn speeds<'a>(lines: &[&'a RecordedRow], of: &Select, over: &Select) -> Numb
     ratios(&selected(lines, of), &selected(lines, over))
 }
 
-/// Returns the speed-ups in the time of a setup and this number of products, of the rows with the least such time.
+/// Returns the speed-ups in the time of what is done once and this number of products, of the rows with the least such time.
 pub fn speeds_with_setup<'a>(
     lines: &[&'a RecordedRow],
     of: &Select,
     over: &Select,
     products: f64,
 ) -> Numbers<'a> {
-    let whole = |line: &RecordedRow| Some(line.row.setup_ms? + products * time(line)?);
+    let whole = |line: &RecordedRow| Some(line.row.once_ms()? + products * time(line)?);
     let [of, over] = [of, over].map(|select| {
         let lines = lines.iter().copied().filter(|line| select.meets(line));
         least(lines.filter_map(|line| Some((key(line), (line, whole(line)?)))))
@@ -196,14 +196,19 @@ mod tests {
             with_setup("a.mtx", "packed:values=coded", 3.0, 3.0),
             with_setup("b.mtx", "merge", 0.0, 2.0),
             line("b.mtx", "packed", 1.0),
+            with_setup("c.mtx", "merge", 0.0, 2.0),
+            RecordedRow::from(Row {
+                order_ms: Some(1.0),
+                ..with_setup("c.mtx", "packed", 2.0, 1.0).row
+            }),
         ];
         let lines: Vec<_> = lines.iter().collect();
         let speeds = |products| {
             let [of, over] = ["packed", "merge"].map(select);
             named(speeds_with_setup(&lines, &of, &over, products))
         };
-        assert_eq!(speeds(1.0), [("a", 2.0 / 10.0)]);
-        assert_eq!(speeds(11.0), [("a", 22.0 / 20.0)]);
+        assert_eq!(speeds(1.0), [("a", 2.0 / 10.0), ("c", 2.0 / 4.0)]);
+        assert_eq!(speeds(11.0), [("a", 22.0 / 20.0), ("c", 22.0 / 14.0)]);
     }
 
     #[test]
