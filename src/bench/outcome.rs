@@ -124,7 +124,7 @@ impl Measurement {
         let grown = ready.prepared.grown_bytes;
         let measured = grown.filter(|&bytes| bytes > 0);
         let measured =
-            measured.map(|_| "extra_bytes is the growth of the process in the setup".into());
+            measured.map(|_| "its memory is what the process grew by in the setup".into());
         let power = ready.power.note();
         let notes = [note, ready.prepared.note, measured, inexact, late, noise, power, ready.note];
         let notes: Vec<String> = notes.into_iter().flatten().collect();
