@@ -156,13 +156,14 @@ fn is_separator(byte: u8) -> bool {
 
 /// Parses a whole number from 0 to `most`.
 pub fn whole(word: &[u8], what: &str, most: u64) -> Result<u64, Defect> {
-    let digits =
-        std::str::from_utf8(word).ok().filter(|text| text.bytes().all(|c| c.is_ascii_digit()));
-    let Some(digits) = digits else {
-        return Err(
-            format!("{what} must be a whole number of at least 0, not {}", quote(word)).into()
-        );
+    if word.is_empty() || !word.iter().all(u8::is_ascii_digit) {
+        let word = quote(word);
+        return Err(format!("{what} must be a whole number of at least 0, not {word}").into());
+    }
+    let append = |number: u64, digit: &u8| {
+        let number = number.checked_mul(10)?.checked_add(u64::from(digit - b'0'))?;
+        Some(number).filter(|number| *number <= most)
     };
-    let number = digits.parse().ok().filter(|number| *number <= most);
+    let number = word.iter().try_fold(0, append);
     number.ok_or_else(|| format!("{what} {} is larger than {most}", quote(word)).into())
 }
