@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use spmv_bench::bench::clock::{Clock, FakeClock, SystemClock};
 use spmv_bench::bench::outcome::Outcome;
-use spmv_bench::bench::plan::Settings;
+use spmv_bench::bench::plan::{Protocol, Settings};
+use spmv_bench::bench::statistics::Summary;
 use spmv_methods::device::Gpu;
 use spmv_methods::device::model::Model;
 use spmv_methods::device::probe::Probe;
@@ -61,24 +62,42 @@ fn a_batch_is_timed_again_if_the_host_was_slower_than_expected() {
     assert_eq!(probe.launch_time(), Ok(Duration::from_micros(1)));
 }
 
+/// Measures gpu-csr-scalar, gpu-csr5 and cusparse-csr.
+fn summaries(gpu: &Gpu, settings: &Settings) -> [Summary; 3] {
+    let names = ["gpu-csr-scalar", "gpu-csr5", "cusparse-csr"];
+    let choices = names.map(|name| Choice::from(spmv_methods::named(name).unwrap()));
+    let report = on_gpu(&SystemClock::default(), settings, gpu, &grid(), &choices).unwrap();
+    let summaries = report.outcomes.iter().map(|outcome| match outcome {
+        Outcome::Ok(measurement) => measurement.summary,
+        outcome => panic!("{outcome:?}"),
+    });
+    summaries.collect::<Vec<_>>().try_into().unwrap()
+}
+
 /// The product of gpu-csr-scalar is one kernel, that of gpu-csr5 two, and that of cuSPARSE a call, which may be four. A
 /// sample of two milliseconds would have about 2000 or 1000 products, but more than 512 launches do not fit in the stream.
 #[test]
 fn the_host_s_time_of_a_launch_is_reported_and_batches_are_limited() {
     let (gpu, ..) = gpu(Duration::from_micros(5));
     let settings = Settings { iterations: Some(1024), rounds: 1, ..settings() };
-    let names = ["gpu-csr-scalar", "gpu-csr5", "cusparse-csr"];
-    let choices = names.map(|name| Choice::from(spmv_methods::named(name).unwrap()));
-    let report = on_gpu(&SystemClock::default(), &settings, &gpu, &grid(), &choices).unwrap();
-    let summaries = report.outcomes.iter().map(|outcome| match outcome {
-        Outcome::Ok(measurement) => measurement.summary,
-        outcome => panic!("{outcome:?}"),
-    });
-    let [one, two, call] = summaries.collect::<Vec<_>>().try_into().unwrap();
+    let [one, two, call] = summaries(&gpu, &settings);
     assert_eq!((one.host_launch_ms, one.samples, one.iterations), (Some(0.005), 2, 1024));
     assert_eq!((two.host_launch_ms, two.samples, two.iterations), (Some(0.01), 4, 1024));
     assert_eq!((call.samples, call.iterations), (8, 1024));
     assert_eq!((one.median_ms, two.median_ms), (0.001, 0.002), "the device's times");
+}
+
+/// The end of a chain is right only if each product has multiplied the result of the one before. The fake cuSPARSE takes no
+/// time.
+#[test]
+fn chains_of_products_are_right_and_beside_independent_ones() {
+    let (gpu, ..) = gpu(Duration::from_micros(5));
+    let power = Settings::new(Protocol::Power);
+    let settings = Settings { iterations: Some(30), rounds: 2, ..power };
+    for (summary, ms) in summaries(&gpu, &settings).into_iter().zip([0.001, 0.002, 0.0]) {
+        assert_eq!((summary.iterations, summary.median_ms), (32, ms));
+        assert_eq!(summary.independent_ms, Some(ms));
+    }
 }
 
 /// A round is one sample of 512 products, before which the GPU is occupied for 512 · 5 · 1.5 us. A batch that is not a
