@@ -5,10 +5,7 @@ use std::io::{self, BufRead, ErrorKind, Read};
 use bzip2::bufread::MultiBzDecoder;
 use flate2::bufread::GzDecoder;
 use lzma_rust2::XzReader;
-use ruzstd::decoding::BlockDecodingStrategy::UptoBlocks;
-use ruzstd::decoding::FrameDecoder;
-use ruzstd::decoding::errors::FrameDecoderError;
-use ruzstd::decoding::errors::ReadFrameHeaderError::SkipFrame;
+use zstd::stream::read::Decoder as ZstdDecoder;
 
 use super::input::Input;
 use super::zip::File;
@@ -85,114 +82,56 @@ impl Packing {
         let packed = input.reader_at(0);
         match self {
             Self::Plain => Box::new(packed),
-            Self::Gzip => Box::new(Members { next: Next::<_, GzDecoder<_>>::Packed(packed) }),
+            Self::Gzip => Box::new(Members::Packed(packed)),
             Self::Bzip2 => Box::new(MultiBzDecoder::new(packed)),
             Self::Xz => Box::new(XzReader::new_mem_limit(packed, true, MOST_XZ_KIB)),
-            Self::Zstd => Box::new(Members { next: Next::<_, Frame<_>>::Packed(packed) }),
+            Self::Zstd => {
+                let decoder = ZstdDecoder::with_buffer(packed);
+                Box::new(decoder.expect("a decoder without a dictionary needs only memory"))
+            }
             Self::Zip(file) => file.unpack(input),
         }
     }
 }
 
-/// Reads the members of a gzip file, or the frames of a zstd file, one after another.
-struct Members<B, D> {
-    next: Next<B, D>,
-}
-
-enum Next<B, D> {
+/// Reads the members of a gzip file one after another. Zeros after a member are padding, as for gzip itself.
+enum Members<B> {
     /// The bytes from the start of a member.
     Packed(B),
-    Member(D),
+    Member(GzDecoder<B>),
     End,
 }
 
-/// The decoder of one member.
-trait Member<B>: Read + Sized {
-    /// Begins the member at the start of `packed`; `None` if there is no other.
-    fn begin(packed: B) -> io::Result<Option<Self>>;
-
-    /// Returns the bytes after the member, which has been read to its end.
-    fn rest(self) -> io::Result<B>;
+impl<B: BufRead> Members<B> {
+    fn begin(mut packed: B) -> io::Result<Self> {
+        while let zeros @ 1.. = packed.fill_buf()?.iter().take_while(|&&byte| byte == 0).count() {
+            packed.consume(zeros);
+        }
+        match packed.fill_buf()?.first() {
+            None => Ok(Self::End),
+            Some(&first) if first == GZIP_MAGIC[0] => Ok(Self::Member(GzDecoder::new(packed))),
+            Some(_) => Err(io::Error::new(
+                ErrorKind::InvalidData,
+                "after the gzip data come bytes that are none: the file is damaged, or something was appended to it",
+            )),
+        }
+    }
 }
 
-impl<B, D: Member<B>> Read for Members<B, D> {
+impl<B: BufRead> Read for Members<B> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
-            self.next = match std::mem::replace(&mut self.next, Next::End) {
-                Next::End => return Ok(0),
-                Next::Packed(packed) => D::begin(packed)?.map_or(Next::End, Next::Member),
-                Next::Member(mut member) => match member.read(buffer)? {
-                    0 if !buffer.is_empty() => Next::Packed(member.rest()?),
+            *self = match std::mem::replace(self, Self::End) {
+                Self::End => return Ok(0),
+                Self::Packed(packed) => Self::begin(packed)?,
+                Self::Member(mut member) => match member.read(buffer)? {
+                    0 if !buffer.is_empty() => Self::Packed(member.into_inner()),
                     bytes => {
-                        self.next = Next::Member(member);
+                        *self = Self::Member(member);
                         return Ok(bytes);
                     }
                 },
             };
         }
     }
-}
-
-impl<B: BufRead> Member<B> for GzDecoder<B> {
-    /// Zeros after a member are padding, as for gzip itself.
-    fn begin(mut packed: B) -> io::Result<Option<Self>> {
-        while let zeros @ 1.. = packed.fill_buf()?.iter().take_while(|&&byte| byte == 0).count() {
-            packed.consume(zeros);
-        }
-        match packed.fill_buf()?.first() {
-            None => Ok(None),
-            Some(&first) if first == GZIP_MAGIC[0] => Ok(Some(Self::new(packed))),
-            Some(_) => Err(damaged(
-                "after the gzip data come bytes that are none: the file is damaged, or something was appended to it",
-            )),
-        }
-    }
-
-    fn rest(self) -> io::Result<B> {
-        Ok(self.into_inner())
-    }
-}
-
-struct Frame<B> {
-    decoder: FrameDecoder,
-    packed: B,
-}
-
-impl<B: BufRead> Member<B> for Frame<B> {
-    /// Frames that are to be skipped hold no data.
-    fn begin(mut packed: B) -> io::Result<Option<Self>> {
-        while !packed.fill_buf()?.is_empty() {
-            let mut decoder = FrameDecoder::new();
-            match decoder.init(&mut packed) {
-                Ok(()) => return Ok(Some(Self { decoder, packed })),
-                Err(FrameDecoderError::ReadFrameHeaderError(SkipFrame { length, .. })) => {
-                    io::copy(&mut (&mut packed).take(length.into()), &mut io::sink())?;
-                }
-                Err(error) => return Err(io::Error::other(error)),
-            }
-        }
-        Ok(None)
-    }
-
-    fn rest(self) -> io::Result<B> {
-        let stated = self.decoder.get_checksum_from_data();
-        if stated.is_some() && stated != self.decoder.get_calculated_checksum() {
-            return Err(damaged("the zstd data have a wrong checksum"));
-        }
-        Ok(self.packed)
-    }
-}
-
-impl<B: BufRead> Read for Frame<B> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while self.decoder.can_collect() == 0 && !self.decoder.is_finished() {
-            let decoded = self.decoder.decode_blocks(&mut self.packed, UptoBlocks(1));
-            decoded.map_err(io::Error::other)?;
-        }
-        self.decoder.read(buffer)
-    }
-}
-
-fn damaged(what: &str) -> io::Error {
-    io::Error::new(ErrorKind::InvalidData, what)
 }
