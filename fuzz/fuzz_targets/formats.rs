@@ -1,5 +1,5 @@
-//! Reads a file of any format and packing. Whatever it contains, it is a valid matrix or has a message; the matrix does not
-//! change if the text is packed. The first byte determines the name.
+//! Reads a file of any format and compression. Whatever it contains, it is a valid matrix or has a message; the matrix does not
+//! change if the text is compressed. The first byte determines the name.
 
 #![no_main]
 
@@ -23,8 +23,8 @@ fuzz_target!(|input: &[u8]| {
     check_csr(&csr);
     assert!(csr.values().iter().all(|value| value.is_finite()));
     if !bytes.starts_with(b"PK") {
-        let packed = read(name, &gzip(bytes, 1));
-        packed.into_iter().for_each(|packed| assert_same_csr(&packed, &csr));
+        let compressed = read(name, &gzip(bytes, 1));
+        compressed.into_iter().for_each(|compressed| assert_same_csr(&compressed, &csr));
     }
 });
 

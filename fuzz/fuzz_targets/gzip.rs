@@ -33,18 +33,18 @@ fuzz_target!(|input: &[u8]| -> Corpus {
     if announces_too_much(&text) || text.starts_with(&MAGIC) {
         return Corpus::Reject;
     }
-    let packed: Vec<u8> = members.iter().flat_map(|(packed, _)| packed).copied().collect();
+    let compressed: Vec<u8> = members.iter().flat_map(|(compressed, _)| compressed).copied().collect();
     let expected = read(&text);
-    let found = read(&packed);
+    let found = read(&compressed);
     assert_same(&found, &expected);
 
-    let place = usize::from(u16::from_le_bytes([place, further])) % packed.len();
-    let cut = read(&packed[..place]);
+    let place = usize::from(u16::from_le_bytes([place, further])) % compressed.len();
+    let cut = read(&compressed[..place]);
     match whole_members(&members, place) {
         Some(text) => assert_same(&cut, &read(&text)),
-        None => assert!(cut.is_err(), "{place} of {} bytes", packed.len()),
+        None => assert!(cut.is_err(), "{place} of {} bytes", compressed.len()),
     }
-    let mut damaged = packed;
+    let mut damaged = compressed;
     damaged[place] ^= bits;
     if let found @ Ok(_) = read(&damaged) {
         assert_same(&found, &expected);
@@ -64,11 +64,11 @@ fn members(text: &[u8], cuts: [u8; 2], level: u8) -> Members {
 /// Returns the text of the members before `place`, if one of them ends there or `place` is the start.
 fn whole_members(members: &Members, place: usize) -> Option<Vec<u8>> {
     let (mut end, mut text) = (0, Vec::new());
-    for (packed, more) in members {
+    for (compressed, more) in members {
         if end == place {
             return Some(text);
         }
-        end += packed.len();
+        end += compressed.len();
         text.extend_from_slice(more);
     }
     None

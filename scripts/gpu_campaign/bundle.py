@@ -38,16 +38,16 @@ def build(bundle, matrices, architectures):
     programs, kernels = compiled(bundle.parent / "gpu-campaign-build", architectures)
     if not kernels:
         return "no kernel was compiled"
-    packed = pack_matrices(matrices, bundle.with_name("gpu-campaign-packed"))
+    compressed = compress_matrices(matrices, bundle.with_name("gpu-campaign-compressed"))
     shutil.rmtree(bundle, ignore_errors=True)
     write(bundle / "programs.tar.xz", archive(programs, X86))
     write(bundle / "kernels.tar.xz", archive(kernels))
-    kept, left_out = chosen(packed, MOST_BYTES - size(bundle) - FOR_REST)
+    kept, left_out = chosen(compressed, MOST_BYTES - size(bundle) - FOR_REST)
     for path in kept:
         write(bundle / "matrices" / path.name, path.read_bytes())
     sources = {"methods": method_hashes(), "left_out": [path.name for path in left_out]}
     write(bundle / "bundle.json", json.dumps(sources, indent=1).encode())
-    library = pack_cusparse(bundle.with_name("gpu-campaign-cusparse"), architectures)
+    library = compress_cusparse(bundle.with_name("gpu-campaign-cusparse"), architectures)
     report(bundle, kept, left_out, library)
     if len(kept) < FEWEST_MATRICES and left_out:
         return f"only {len(kept)} matrices fit into {MOST_BYTES >> 20} MiB"
@@ -86,8 +86,8 @@ def archive(paths, filters=None):
     return lzma.compress(out.getvalue(), filters=filters or [{"id": lzma.FILTER_LZMA2, "preset": 9}])
 
 
-def pack_matrices(folders, packed):
-    """Compresses the matrices of the folders into `packed`, two at a time. What an earlier build has compressed is
+def compress_matrices(folders, compressed):
+    """Compresses the matrices of the folders into `compressed`, two at a time. What an earlier build has compressed is
     used if the content is the same, because the compression takes minutes. Returns the compressed files."""
     sources = {}
     for path in sorted(path for folder in folders for path in Path(folder).rglob("*.mtx*")):
@@ -95,27 +95,27 @@ def pack_matrices(folders, packed):
         if rest in ("", ".gz"):
             sources.setdefault(name + found, path)
 
-    def pack(name):
-        source, target = sources[name], packed / f"{name}.xz"
+    def compress(name):
+        source, target = sources[name], compressed / f"{name}.xz"
         text = (gzip.open if source.suffix == ".gz" else open)(source, "rb").read()
         if not target.exists() or lzma.decompress(target.read_bytes()) != text:
             write(target, lzma.compress(text, preset=6))
         return target
 
     with ThreadPoolExecutor(2) as pool:
-        return list(pool.map(pack, sources))
+        return list(pool.map(compress, sources))
 
 
-def chosen(packed, room):
+def chosen(compressed, room):
     """Splits the matrices into those that fit into `room` bytes and the others. The largest ones are left out, because
     claims are judged by the number of matrices."""
-    kept, left_out = sorted(packed, key=lambda path: (path.stat().st_size, path.name)), []
+    kept, left_out = sorted(compressed, key=lambda path: (path.stat().st_size, path.name)), []
     while sum(path.stat().st_size for path in kept) > room:
         left_out.append(kept.pop())
     return kept, left_out
 
 
-def pack_cusparse(folder, architectures):
+def compress_cusparse(folder, architectures):
     """Compresses the newest cuSPARSE into the folder. Returns the compressed file, or None without the library."""
     if not NEWEST_CUSPARSE.exists():
         return None

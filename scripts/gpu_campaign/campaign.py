@@ -26,7 +26,7 @@ GRACE = 5
 # The seconds from which on it is worth to begin an experiment that would take longer.
 FEWEST_SECONDS = 40
 # The folders that the archive leaves out: what the bundle contains, and what can be made again.
-UNPACKED = ["programs", "kernels", "matrices", "libraries", "cache"]
+EXTRACTED = ["programs", "kernels", "matrices", "libraries", "cache"]
 BEGUN = time.monotonic()
 
 
@@ -46,7 +46,7 @@ def read_steps(path, names=()):
 
 
 class Campaign:
-    """The state of a campaign in a folder: the unpacked bundle, the results so far, and how steps have ended."""
+    """The state of a campaign in a folder: the extracted bundle, the results so far, and how steps have ended."""
 
     def __init__(self, out, device, most_nonzeros):
         self.out, self.device = Path(out).absolute(), device
@@ -58,9 +58,9 @@ class Campaign:
         date = time.strftime("%Y-%m-%d")
         self.state = {"date": date, "device": device, "folder": str(self.folder), "steps": {}}
 
-    def unpack(self):
-        """Unpacks the bundle and the results of an earlier machine, unless that was done already. The files are
-        unpacked by several threads, because nothing can be measured before."""
+    def extract(self):
+        """Extracts the bundle and the results of an earlier machine, unless that was done already. The files are
+        extracted by several threads, because nothing can be measured before."""
         archives = [*BUNDLE.glob("*.tar.xz"), *BUNDLE.with_name("gpu-campaign-cusparse").glob("*.tar.xz")]
         folders = {"programs": "programs", "kernels": "kernels", "cusparse": "libraries"}
         work = [(path, self.folder / folders[path.name.split(".")[0]]) for path in archives]
@@ -220,7 +220,7 @@ class Campaign:
         part = self.out / f"{ARCHIVE}.part"
         with tarfile.open(part, "w:xz", preset=1) as tar:
             for path in sorted(self.folder.iterdir()):
-                if path.name not in UNPACKED:
+                if path.name not in EXTRACTED:
                     tar.add(path, path.name)
         part.replace(self.out / ARCHIVE)
 
@@ -232,15 +232,15 @@ class Campaign:
 
 
 def extract(archive, folder):
-    """Unpacks an archive into a folder, which appears when it is complete unless it exists."""
+    """Extracts an archive into a folder, which appears when it is complete unless it exists."""
     target = folder if folder.exists() else folder.with_name(folder.name + ".part")
     with tarfile.open(archive) as tar:
         tar.extractall(target, filter="data")
     target.rename(folder)
 
 
-def decompress(packed, path):
-    bundle.write(path, lzma.decompress(packed.read_bytes()))
+def decompress(compressed, path):
+    bundle.write(path, lzma.decompress(compressed.read_bytes()))
 
 
 def bad_rows(folder):
@@ -255,7 +255,7 @@ def measure(words, within, device, most_nonzeros=0):
     out, *names = words or stop("where do the results go? Name a folder OUT")
     steps = read_steps(STEPS, names)
     campaign = Campaign(out, device, most_nonzeros)
-    campaign.unpack()
+    campaign.extract()
     for step in steps if names else []:
         if note := campaign.state["steps"].get(step["name"]):
             note["ended"] = False

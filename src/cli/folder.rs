@@ -22,7 +22,7 @@ const NAMED: usize = 3;
 pub struct LeftOut {
     /// Vectors and other matrices beside a matrix of the collection: `NAME/NAME_b.mtx` beside `NAME/NAME.mtx`.
     companions: BTreeSet<PathBuf>,
-    /// Archives and compressed files beside the unpacked file: `NAME.tar.gz` beside `NAME.mtx` or `NAME/NAME.mtx`.
+    /// Archives and compressed files beside the uncompressed file: `NAME.tar.gz` beside `NAME.mtx` or `NAME/NAME.mtx`.
     archives: BTreeSet<PathBuf>,
     /// Files whose name, or the name of a folder below the given one, begins with a dot.
     hidden: BTreeSet<PathBuf>,
@@ -57,7 +57,7 @@ impl LeftOut {
         let measured: BTreeSet<_> = measured.iter().map(|(source, _)| source.to_string()).collect();
         let kinds = [
             (&self.companions, "companion", " of a matrix"),
-            (&self.archives, "archive", " beside the unpacked file"),
+            (&self.archives, "archive", " beside the uncompressed file"),
             (&self.hidden, "hidden file", ""),
         ];
         let kinds = kinds.into_iter().filter_map(|(files, what, why)| {
@@ -114,9 +114,9 @@ impl LeftOut {
             let least = forms.entry(matrix(file)).or_insert(form(file));
             *least = form(file).min(*least);
         }
-        let is_unpacked_too =
+        let is_uncompressed_too =
             |file: &PathBuf| forms.get(&matrix(file)).is_some_and(|least| form(file) > *least);
-        let (archives, others): (Vec<_>, _) = files.into_iter().partition(is_unpacked_too);
+        let (archives, others): (Vec<_>, _) = files.into_iter().partition(is_uncompressed_too);
         self.archives.extend(archives);
         others
     }
@@ -181,7 +181,7 @@ mod tests {
             (
                 &["1/t/t.mtx", "1/t/t_b.mtx", "1/t/t_x.mtx.gz", "1/t.tar.gz", "2/t/T.mtx"][..],
                 &["1/t/t.mtx", "2/t/T.mtx"][..],
-                "left out: 2 companions of a matrix (1/t/t_b.mtx, 1/t/t_x.mtx.gz), 1 archive beside the unpacked file \
+                "left out: 2 companions of a matrix (1/t/t_b.mtx, 1/t/t_x.mtx.gz), 1 archive beside the uncompressed file \
                  (1/t.tar.gz)\n",
             ),
             (&["t/t_b.mtx", "a.mtx", "a_b.mtx"], &["a.mtx", "a_b.mtx", "t/t_b.mtx"], ""),
@@ -193,7 +193,7 @@ mod tests {
             (
                 &["a.mtx.GZ", "a.MTX", "a.TAR.gz", "b.tgz", "b.mtx.gz", "b/c.mtx"],
                 &["a.MTX", "b.mtx.gz", "b/c.mtx"],
-                "left out: 3 archives beside the unpacked file (a.TAR.gz, a.mtx.GZ, b.tgz)\n",
+                "left out: 3 archives beside the uncompressed file (a.TAR.gz, a.mtx.GZ, b.tgz)\n",
             ),
             (
                 &[

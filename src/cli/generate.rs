@@ -122,9 +122,9 @@ fn write<R>(
             let written = write(&mut out)?;
             return out.flush().map(|()| written);
         }
-        let mut packed = GzEncoder::new(out, Compression::default());
-        let written = write(&mut packed)?;
-        packed.finish()?.flush().map(|()| written)
+        let mut compressed = GzEncoder::new(out, Compression::default());
+        let written = write(&mut compressed)?;
+        compressed.finish()?.flush().map(|()| written)
     })
 }
 

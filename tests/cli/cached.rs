@@ -84,8 +84,8 @@ fn only_the_program_s_own_files_are_cleared() {
 fn an_archive_is_read_like_its_matrix() {
     let dir = Dir::new(&[]);
     let file = File::create(dir.path("small.tar.gz")).unwrap();
-    let packed = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
-    let mut archive = tar::Builder::new(packed);
+    let compressed = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
+    let mut archive = tar::Builder::new(compressed);
     let mut header = tar::Header::new_gnu();
     header.set_size(SMALL.len() as u64);
     archive.append_data(&mut header, "small/small.mtx", SMALL.as_bytes()).unwrap();

@@ -107,8 +107,8 @@ fn a_generated_file_is_compressed_if_its_name_ends_in_gz() {
         dir.run(&format!("generate gen:wheel,spokes=5 -o DIR/{name}")).exits(0);
     }
     let mut text = String::new();
-    let packed = fs::File::open(dir.path("a.mtx.gz")).unwrap();
-    GzDecoder::new(packed).read_to_string(&mut text).unwrap();
+    let compressed = fs::File::open(dir.path("a.mtx.gz")).unwrap();
+    GzDecoder::new(compressed).read_to_string(&mut text).unwrap();
     assert_eq!(text, dir.read("a.mtx"));
     dir.run(&format!("--mtx DIR/a.mtx.gz {EXACT}")).exits(0);
 }

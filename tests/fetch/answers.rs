@@ -96,7 +96,7 @@ fn failed_downloads_are_explained() {
     }
     let place = Place::with_large(&[declaring(archive.len() - 10), declaring(1 << 60)]);
     let reason = place.fail_cleanly("T/large");
-    let begin = "the archive from SERVER/MM/T/large.tar.gz: it cannot be unpacked: ";
+    let begin = "the archive from SERVER/MM/T/large.tar.gz: it cannot be extracted: ";
     assert!(reason.starts_with(begin), "{reason}");
     let reason = place.fail_cleanly("T/large --max-archive 2000000TiB");
     let begin = format!("{PART}: 1152921504606846976 bytes are needed and ");

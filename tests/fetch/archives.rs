@@ -29,7 +29,7 @@ fn damaged_archives_are_refused() {
         let place = Place::with_large(&[]);
         place.server.serve(LARGE, archive, &[Reply::File]);
         let reason = place.fail_cleanly("T/large");
-        let begin = format!("the archive from SERVER{LARGE}: it cannot be unpacked: {expected}");
+        let begin = format!("the archive from SERVER{LARGE}: it cannot be extracted: {expected}");
         assert!(reason.starts_with(&begin), "{reason}");
     }
 }
@@ -44,7 +44,7 @@ fn archives_of_something_else_are_refused() {
         let tar = tar.header("long", EntryType::GNULongName, "", name.len() as u64);
         tar.bytes(&name).gzip()
     };
-    let between = "it cannot be unpacked: more than 1048576 bytes of headers between two entries";
+    let between = "it cannot be extracted: more than 1048576 bytes of headers between two entries";
     let absent = "it does not contain tiny/tiny.mtx";
     for (archive, expected) in [
         (file("other/other.mtx"), absent),

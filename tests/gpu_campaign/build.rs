@@ -46,14 +46,14 @@ fn bytes(place: &Dir) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn a_bundle_is_the_same_to_the_byte_and_unpacks() {
+fn a_bundle_is_the_same_to_the_byte_and_can_be_extracted() {
     let Some(place) = place() else { return };
     build(&place).exits(0);
     let first = bytes(&place);
     place.write("target/gpu-campaign/stale", "");
     assert!(build(&place).status == Some(0) && bytes(&place) == first);
     assert!(!place.path("target/gpu-campaign/stale").exists(), "nothing of an earlier build");
-    // The fake program of the bundle does not run; unpacking comes before.
+    // The fake program of the bundle does not run; extraction comes before.
     fs::remove_dir_all(place.path("target/gpu-campaign-state")).unwrap();
     place.run("out");
     assert_eq!(place.read("target/gpu-campaign-state/kernels/kernel"), "90\n");

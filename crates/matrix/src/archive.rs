@@ -8,8 +8,8 @@ use std::rc::Rc;
 
 use tar::{Archive, EntryType};
 
-/// The endings of the files in which a matrix may be packed, after the ending of the matrix.
-const PACKINGS: [&str; 6] = ["", ".gz", ".bz2", ".xz", ".zst", ".zip"];
+/// The endings of the files in which a matrix may be compressed, after the ending of the matrix.
+const COMPRESSIONS: [&str; 6] = ["", ".gz", ".bz2", ".xz", ".zst", ".zip"];
 /// The endings of archives, which hold a Matrix Market file.
 const ARCHIVES: [&str; 6] = [".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst", ".zip"];
 const MARKET: &str = ".mtx";
@@ -23,10 +23,10 @@ pub const HARWELL_BOEING: [&str; 11] =
     [".rb", ".hb", ".rua", ".rsa", ".rza", ".rra", ".pua", ".psa", ".pra", ".iua", ".isa"];
 const NPZ: &str = ".npz";
 
-/// Returns the ending of a matrix file without that of its packing, in small letters; `None` for other files.
-pub fn unpacked_ending(file: &Path) -> Option<&'static str> {
+/// Returns the ending of a matrix file without that of its compression, in small letters; `None` for other files.
+pub fn inner_extension(file: &Path) -> Option<&'static str> {
     let name = file.file_name()?.to_string_lossy().to_ascii_lowercase();
-    PACKINGS.iter().find_map(|packing| ending_of(name.strip_suffix(packing)?))
+    COMPRESSIONS.iter().find_map(|compression| ending_of(name.strip_suffix(compression)?))
 }
 
 fn ending_of(name: &str) -> Option<&'static str> {
@@ -36,15 +36,15 @@ fn ending_of(name: &str) -> Option<&'static str> {
 }
 
 pub fn is_archive(file: &Path) -> bool {
-    form(file).is_some_and(|form| form >= PACKINGS.len())
+    form(file).is_some_and(|form| form >= COMPRESSIONS.len())
 }
 
 /// Returns whether a file in a folder is one of a matrix.
 pub fn is_matrix(file: &Path) -> bool {
-    form(file).is_some() && unpacked_ending(file).is_none_or(|ending| !TEXTS.contains(&ending))
+    form(file).is_some() && inner_extension(file).is_none_or(|ending| !TEXTS.contains(&ending))
 }
 
-/// Returns how far a matrix file is from the unpacked file: 0 for the unpacked file itself, more for a compressed
+/// Returns how far a matrix file is from the uncompressed file: 0 for the uncompressed file itself, more for a compressed
 /// file and an archive; `None` for other files.
 pub fn form(file: &Path) -> Option<usize> {
     split_ending(&file.file_name()?.to_string_lossy()).map(|(_, form)| form)
@@ -53,13 +53,13 @@ pub fn form(file: &Path) -> Option<usize> {
 /// Returns the name of a matrix file without its ending, and its [`form`]; `None` for other files. The ending of a matrix
 /// in another format than Matrix Market is part of the name, because `a.graph` and `a.mtx` may be different matrices.
 pub fn split_ending(name: &str) -> Option<(&str, usize)> {
-    let packed = PACKINGS.iter().enumerate().find_map(|(form, packing)| {
-        let unpacked = without(name, packing)?;
-        let ending = ending_of(&unpacked.to_ascii_lowercase())?;
-        Some((if ending == MARKET { without(unpacked, MARKET)? } else { unpacked }, form))
+    let compressed = COMPRESSIONS.iter().enumerate().find_map(|(form, compression)| {
+        let decompressed = without(name, compression)?;
+        let ending = ending_of(&decompressed.to_ascii_lowercase())?;
+        Some((if ending == MARKET { without(decompressed, MARKET)? } else { decompressed }, form))
     });
-    let archives = ARCHIVES.iter().zip(PACKINGS.len()..);
-    packed.or_else(|| {
+    let archives = ARCHIVES.iter().zip(COMPRESSIONS.len()..);
+    compressed.or_else(|| {
         archives.clone().find_map(|(ending, form)| Some((without(name, ending)?, form)))
     })
 }
@@ -203,7 +203,7 @@ mod tests {
             assert_eq!(is_archive(&path), expected.is_some_and(|(_, form)| form >= 6), "{name}");
         }
         let text = Path::new("a.txt.gz");
-        assert!(!is_matrix(text) && unpacked_ending(text) == Some(".txt"));
+        assert!(!is_matrix(text) && inner_extension(text) == Some(".txt"));
     }
 
     #[test]

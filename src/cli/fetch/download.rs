@@ -191,9 +191,9 @@ impl Bars {
                 bar.set_length(total.unwrap_or(*bytes).max(*bytes));
                 bar.set_position(*bytes);
             }
-            Event::Unpacking => {
+            Event::Extracting => {
                 if let Some(bar) = self.running.get(&number) {
-                    bar.set_message(format!("{}, unpacking", shown(id)));
+                    bar.set_message(format!("{}, extracting", shown(id)));
                 }
             }
             Event::Note(_) => {}

@@ -47,10 +47,10 @@ pub struct FetchArgs {
     /// The folder to download into
     #[arg(long, value_name = "DIR", default_value = DATA)]
     pub to: PathBuf,
-    /// Keep the archives (NAME.tar.gz) instead of the unpacked matrices; they are checked in the same way
+    /// Keep the archives (NAME.tar.gz) instead of the extracted matrices; they are checked in the same way
     #[arg(long)]
     pub keep_archives: bool,
-    /// Also unpack the vectors and texts in the archives; a vector is written as NAME_b.mtx.aux, so that
+    /// Also extract the vectors and texts in the archives; a vector is written as NAME_b.mtx.aux, so that
     /// corpus does not treat it as a matrix
     #[arg(long, conflicts_with = "keep_archives")]
     pub aux: bool,

@@ -22,14 +22,14 @@ pub fn add(folder: &Path, matrix: &Matrix, generator: &Generator, kind: &str) ->
     let mut text = tempfile::tempfile_in(folder)?;
     generator.write(kind, || Ok(BufWriter::with_capacity(1 << 20, &mut text)))?;
     let archive = tempfile::NamedTempFile::new_in(folder)?;
-    pack(matrix.name(), text, archive.as_file())?;
+    compress(matrix.name(), text, archive.as_file())?;
     let archive = archive.persist(&place)?;
     // Temporary files are readable only by their owner, but a web server must be able to read the archive.
     archive.set_permissions(Permissions::from_mode(0o644))?;
     Ok(archive.metadata()?.len())
 }
 
-fn pack(name: &str, mut text: File, archive: &File) -> io::Result<()> {
+fn compress(name: &str, mut text: File, archive: &File) -> io::Result<()> {
     io::Seek::rewind(&mut text)?;
     let mut header = tar::Header::new_gnu();
     header.set_size(text.metadata()?.len());

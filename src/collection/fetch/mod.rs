@@ -5,12 +5,12 @@ pub mod address;
 pub mod client;
 mod contents;
 mod download;
+mod extract;
 pub mod folder;
 pub mod index;
 pub mod ledger;
 pub mod mirror;
 pub mod plan;
-mod unpack;
 
 use std::fs::{self, File};
 use std::io;
@@ -20,16 +20,16 @@ use std::sync::{Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-pub use unpack::sha256;
+pub use extract::sha256;
 
 use crate::collection::Matrix;
 use address::Site;
 use client::Client;
 use download::Download;
+use extract::{Extracted, Extraction, extract};
 use folder::{Folder, Part, sync};
 use ledger::{Ledger, LedgerRow};
 use plan::WantedMatrix;
-use unpack::{Extracted, Unpacked, unpack};
 
 /// The largest permitted ratio of an archive's size to the estimate. Archives have up to 1.7 times the estimated
 /// size of their matrix; the other files in them are as large as the matrix or a few times larger.
@@ -124,7 +124,7 @@ pub enum Event {
     /// So many bytes of the archive are downloaded, of a total that the server may not tell.
     Bytes(u64, Option<u64>),
     /// The archive is complete.
-    Unpacking,
+    Extracting,
     Note(String),
     Ended(Downloaded),
 }
@@ -168,9 +168,9 @@ impl Fetch<'_> {
         let (begun, pause) = (Instant::now(), settings.pause);
         let download = Download { web, folder, part: &part, most, pause, begun, report };
         let way = download.run(settings.sites.iter().map(|site| site.archive(&task.matrix)))?;
-        report(Event::Unpacking);
-        let unpacked = unpack(&part.path, &task.matrix, self);
-        match unpacked.and_then(|unpacked| self.install(task, &part, &unpacked, &way)) {
+        report(Event::Extracting);
+        let extracted = extract(&part.path, &task.matrix, self);
+        match extracted.and_then(|extracted| self.install(task, &part, &extracted, &way)) {
             Ok(rows) => part.discard().map(|()| rows),
             Err(FetchError::Refused(message)) => {
                 part.discard()?;
@@ -185,10 +185,10 @@ impl Fetch<'_> {
         &self,
         task: &WantedMatrix,
         part: &Part,
-        unpacked: &Unpacked,
+        extracted: &Extraction,
         way: &str,
     ) -> Downloaded {
-        let Unpacked { files, archive_bytes, archive_sha256 } = unpacked;
+        let Extraction { files, archive_bytes, archive_sha256 } = extracted;
         check_sha256(&task.matrix, archive_sha256)?;
         let archive = LedgerRow {
             matrix: task.matrix.id.clone(),

@@ -8,7 +8,7 @@ use std::path::Path;
 use super::contents::Head;
 use super::folder::{Folder, names};
 use super::ledger::Ledger;
-use super::{FetchError, Form, OrCannot, check_sha256, unpack};
+use super::{FetchError, Form, OrCannot, check_sha256, extract};
 use crate::collection::Matrix;
 use spmv_matrix::archive::is_matrix;
 
@@ -47,7 +47,7 @@ impl WantedMatrix {
     pub fn file_bytes_estimate(&self) -> u64 {
         match self.file.ends_with(Form::Archive.ending()) {
             true => self.matrix.archive_bytes_estimate(),
-            false => unpack::bytes_estimate(&self.matrix),
+            false => extract::bytes_estimate(&self.matrix),
         }
     }
 }
@@ -115,7 +115,7 @@ fn check_shape(matrix: &Matrix, file: &str, folder: &Folder, form: Form) -> Resu
     let opened = File::open(&path).or_cannot("read", &path)?;
     let head = match form {
         Form::Mtx => Head::read(&mut BufReader::new(opened), &shown),
-        Form::Archive => unpack::head(opened, matrix.name(), &shown),
+        Form::Archive => extract::head(opened, matrix.name(), &shown),
     };
     head.and_then(|head| head.check_shape(matrix, &shown)).map_err(|error| {
         let other = |error| FetchError::Failed(format!("{shown}: {error}"));

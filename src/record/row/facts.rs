@@ -50,7 +50,7 @@ pub fn matrix_name(file: &str) -> &str {
 }
 
 /// Returns the folders and the name of a matrix: `MM`, `Williams`, `cant` for `MM/Williams/cant.mtx`, and also for
-/// `MM/Williams/cant/cant.mtx`, because an archive of the collection is unpacked into a folder of its own. A stand-in
+/// `MM/Williams/cant/cant.mtx`, because an archive of the collection is extracted into a folder of its own. A stand-in
 /// has the group as its folder, and a generated matrix has none.
 pub fn matrix_parts(file: &str) -> Vec<&str> {
     let name = matrix_name(file);
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn the_folder_of_an_unpacked_archive_is_no_part() {
+    fn the_folder_of_an_extracted_archive_is_no_part() {
         for (file, parts) in [
             ("MM/G/a/a.mtx", &["MM", "G", "a"][..]),
             ("./MM//G/a.tar.gz", &["MM", "G", "a"]),

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use super::compression::Compression;
 use super::error::Defect;
-use super::packing::Packing;
 use super::text::{after_banner, words};
-use crate::archive::{EDGE_LISTS, HARWELL_BOEING, METIS, SMTX, unpacked_ending};
+use crate::archive::{EDGE_LISTS, HARWELL_BOEING, METIS, SMTX, inner_extension};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Contents {
@@ -20,7 +20,7 @@ pub enum Contents {
 impl Contents {
     /// Returns what a text contains. Numbers alone are an edge list if the user `declares` one.
     pub fn of(head: &[u8], name: &Path, declares: bool) -> Self {
-        let ending = unpacked_ending(name).unwrap_or_default();
+        let ending = inner_extension(name).unwrap_or_default();
         match () {
             () if after_banner(head).is_some() => Self::Market,
             () if is_harwell_boeing(head) || HARWELL_BOEING.contains(&ending) => {
@@ -38,9 +38,9 @@ impl Contents {
 
 /// Returns whether a text that is not known to its end may be that of a matrix.
 pub fn may_be_a_matrix(head: &[u8]) -> bool {
-    let is_packed = !matches!(Packing::of(head), Some(Packing::Plain));
+    let is_compressed = !matches!(Compression::of(head), Some(Compression::Plain));
     let is_text = after_banner(head).is_some() || begins_with_numbers(head);
-    is_packed || is_text || is_harwell_boeing(head) || head.starts_with(b"#") || is_konect(head)
+    is_compressed || is_text || is_harwell_boeing(head) || head.starts_with(b"#") || is_konect(head)
 }
 
 fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -91,14 +91,14 @@ const FOREIGN: &[(&[u8], &str, &str)] = &[
     (b"\xff\xfe", "UTF-16 text", "convert it by `iconv -f UTF-16 -t UTF-8`"),
     (b"\xfe\xff", "UTF-16 text", "convert it by `iconv -f UTF-16 -t UTF-8`"),
     (b"%\0", "UTF-16 text", "convert it by `iconv -f UTF-16LE -t UTF-8`"),
-    (b"7z\xbc\xaf", "a 7-Zip archive", UNPACK),
-    (b"Rar!", "a RAR archive", UNPACK),
-    (b"\x1f\x9d", "packed by `compress`", UNPACK),
-    (b"\x04\x22\x4d\x18", "packed by lz4", UNPACK),
+    (b"7z\xbc\xaf", "a 7-Zip archive", DECOMPRESS),
+    (b"Rar!", "a RAR archive", DECOMPRESS),
+    (b"\x1f\x9d", "compressed by `compress`", DECOMPRESS),
+    (b"\x04\x22\x4d\x18", "compressed by lz4", DECOMPRESS),
 ];
 const WRITE: &str =
     "write the matrix in the Matrix Market format, for example by `scipy.io.mmwrite`";
-const UNPACK: &str = "unpack it; gzip, bzip2, xz, zstd and zip are read as they are";
+const DECOMPRESS: &str = "decompress it; gzip, bzip2, xz, zstd and zip are read as they are";
 const WEB_PAGES: [&[u8]; 4] = [b"<!doctype", b"<html", b"<?xml", b"<head"];
 
 /// Refuses a file whose first bytes show what it is instead of a matrix.

@@ -102,7 +102,7 @@ impl From<Defect> for Fault {
 
 /// Converts an error of the libraries for archives and compressed data into a message about the file. Messages
 /// of libraries may quote the file, so they are truncated and made printable.
-pub(super) fn name_damage(error: io::Error, packing: &str) -> io::Error {
+pub(super) fn name_damage(error: io::Error, compression: &str) -> io::Error {
     let kind = error.kind();
     if error.raw_os_error().is_some() || ReadStop::of(&error).is_some() {
         return error;
@@ -111,9 +111,9 @@ pub(super) fn name_damage(error: io::Error, packing: &str) -> io::Error {
     match kind {
         ErrorKind::InvalidData => io::Error::new(kind, message),
         ErrorKind::UnexpectedEof => {
-            io::Error::new(kind, format!("the {packing} data end too early"))
+            io::Error::new(kind, format!("the {compression} data end too early"))
         }
-        _ => io::Error::new(kind, format!("the {packing} data are damaged ({message})")),
+        _ => io::Error::new(kind, format!("the {compression} data are damaged ({message})")),
     }
 }
 

@@ -8,6 +8,7 @@
 
 mod build;
 mod chunk;
+mod compression;
 mod contents;
 #[cfg(target_arch = "x86_64")]
 mod decimal;
@@ -16,7 +17,6 @@ mod error;
 mod formats;
 mod header;
 mod input;
-mod packing;
 #[cfg(target_arch = "x86_64")]
 mod plain;
 mod scan;

@@ -47,11 +47,11 @@ fn read_file(name: &str, contents: &[u8], expand: bool, chunk: usize) -> Result<
 /// Reads `text` with every chunk size and 1 to 3 threads, plain and compressed. All results must be equal.
 fn read_in_every_way(text: &[u8], expand: bool) -> Result<Market, String> {
     let expected = read_text(text, expand, CHUNKS[0]);
-    let packed = gzip(text);
+    let compressed = gzip(text);
     for threads in 1..=3 {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         for chunk in CHUNKS {
-            for file in [text, &packed] {
+            for file in [text, &compressed] {
                 let found = pool.install(|| read_text(file, expand, chunk));
                 assert_same(&found, &expected);
             }

@@ -4,10 +4,10 @@ use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use super::compression::{Compression, Decompressed};
 use super::contents::refuse_what_is_no_matrix;
 use super::error::{Defect, Fault, MarketError, name_damage};
 use super::input::Input;
-use super::packing::{Packing, Unpacked};
 use super::zip;
 use crate::archive;
 use crate::memory::ReadBounds;
@@ -28,7 +28,7 @@ const USTAR: usize = 257;
 pub struct Text<'c> {
     path: PathBuf,
     pub input: Input<'c>,
-    packing: Packing,
+    compression: Compression,
     /// The position and the length of the text within an uncompressed archive, in bytes.
     member: Option<(u64, u64)>,
     /// The files of a zip archive that is a NumPy archive; otherwise there are none.
@@ -51,29 +51,30 @@ impl<'c> Text<'c> {
     fn opened(path: &Path, input: Input<'c>) -> Result<Self, Fault> {
         let head = input.head(HEAD)?;
         refuse_what_is_no_matrix(&head)?;
-        let (packing, arrays) = match Packing::of(&head) {
-            Some(packing) => (packing, Vec::new()),
+        let (compression, arrays) = match Compression::of(&head) {
+            Some(compression) => (compression, Vec::new()),
             None => {
                 let files = zip::files(&input).map_err(|error| name_damage(error, "zip"))?;
                 match files.iter().any(|file| file.name.ends_with(".npy")) {
-                    true => (Packing::Plain, files),
-                    false => (Packing::Zip(zip::matrix(files)?), Vec::new()),
+                    true => (Compression::Plain, files),
+                    false => (Compression::Zip(zip::matrix(files)?), Vec::new()),
                 }
             }
         };
-        let mut text = Self { path: path.to_owned(), input, packing, member: None, arrays, head };
-        text.unpack(archive::is_archive(path))?;
+        let mut text =
+            Self { path: path.to_owned(), input, compression, member: None, arrays, head };
+        text.find(archive::is_archive(path))?;
         Ok(text)
     }
 
-    /// Finds the text in packed data and in an archive, which has an archive's magic word or name.
-    fn unpack(&mut self, is_named_archive: bool) -> Result<(), Fault> {
-        if !self.packing.is_plain() {
+    /// Finds the text in compressed data and in an archive, which has an archive's magic word or name.
+    fn find(&mut self, is_named_archive: bool) -> Result<(), Fault> {
+        if !self.compression.is_plain() {
             self.head = self.read_head()?;
             refuse_what_is_no_matrix(&self.head)?;
         }
         let is_tar = self.head.get(USTAR..).is_some_and(|rest| rest.starts_with(b"ustar"));
-        let may_be_tar = !matches!(self.packing, Packing::Plain | Packing::Zip(_));
+        let may_be_tar = !matches!(self.compression, Compression::Plain | Compression::Zip(_));
         if is_tar || is_named_archive && may_be_tar {
             let located = archive::locate(self.reader());
             self.member = Some(located.map_err(|error| self.name_damage(error))?);
@@ -90,20 +91,20 @@ impl<'c> Text<'c> {
     }
 
     pub fn name_damage(&self, error: io::Error) -> io::Error {
-        name_damage(error, self.packing.name())
+        name_damage(error, self.compression.name())
     }
 
     /// Returns the name of the file that the text has, in an archive if it is one.
     pub fn name(&self) -> &Path {
-        if let Packing::Zip(file) = &self.packing { file.name.as_ref() } else { &self.path }
+        if let Compression::Zip(file) = &self.compression { file.name.as_ref() } else { &self.path }
     }
 
-    /// Returns the unpacked text.
-    pub fn reader(&self) -> Unpacked<'_> {
-        let unpacked = self.packing.unpack(&self.input);
-        let Some((start, size)) = self.member else { return unpacked };
+    /// Returns the decompressed text.
+    pub fn reader(&self) -> Decompressed<'_> {
+        let decompressed = self.compression.decompress(&self.input);
+        let Some((start, size)) = self.member else { return decompressed };
         let padding = size.next_multiple_of(TAR_BLOCK) - size;
-        Box::new(Member { skip: start, padding, text: unpacked.take(size) })
+        Box::new(Member { skip: start, padding, text: decompressed.take(size) })
     }
 
     pub fn error(&self, fault: Fault) -> MarketError {
@@ -113,15 +114,19 @@ impl<'c> Text<'c> {
     /// Returns an upper bound on the number of entries that the text can contain.
     pub fn most_entries(&self) -> u64 {
         // The shortest entry is `1 1` and a line end.
-        self.input.size.saturating_mul(self.packing.growth()).saturating_add(1) / 4
+        self.input.size.saturating_mul(self.compression.growth()).saturating_add(1) / 4
     }
 
     /// Returns the text line by line. It is read in blocks of about `size` bytes.
     pub fn lines(&self, size: usize) -> Lines<'_> {
-        let source = if self.packing.is_plain() && self.member.is_none() {
+        let source = if self.compression.is_plain() && self.member.is_none() {
             Source::Plain { at: 0 }
         } else {
-            Source::Packed { text: self.reader(), packing: self.packing.name(), carry: Vec::new() }
+            Source::Compressed {
+                text: self.reader(),
+                compression: self.compression.name(),
+                carry: Vec::new(),
+            }
         };
         // With blocks of size 0, the iteration would not end.
         let blocks = Blocks { input: &self.input, source, size: size.max(1) };
@@ -140,10 +145,10 @@ enum Source<'a> {
     Plain {
         at: u64,
     },
-    Packed {
-        text: Unpacked<'a>,
-        /// The name of the packing in messages.
-        packing: &'static str,
+    Compressed {
+        text: Decompressed<'a>,
+        /// The name of the compression in messages.
+        compression: &'static str,
         /// The start of a line at the end of the previous block.
         carry: Vec<u8>,
     },
@@ -167,11 +172,11 @@ impl<'a> Iterator for Blocks<'a> {
                 *at = range.end;
                 (!range.is_empty()).then_some(Ok(Block::Lines(self.input, range)))
             }
-            Source::Packed { text, packing, carry } => {
+            Source::Compressed { text, compression, carry } => {
                 let checked = self.input.bounds.check().map_err(io::Error::from);
-                let block = checked.and_then(|()| unpack(text, carry, self.size));
+                let block = checked.and_then(|()| decompress(text, carry, self.size));
                 let is_end = block.as_ref().is_ok_and(Vec::is_empty);
-                let named = block.map_err(|error| name_damage(error, packing));
+                let named = block.map_err(|error| name_damage(error, compression));
                 (!is_end).then(|| named.map(Block::Text))
             }
         }
@@ -220,9 +225,9 @@ fn lines_in<'b>(input: &Input, range: Range<u64>, buffer: &'b mut Vec<u8>) -> io
     Ok(&buffer[skip..])
 }
 
-/// Unpacks pieces of `size` bytes until one contains a line end. The bytes after the last line end are
+/// Decompresses pieces of `size` bytes until one contains a line end. The bytes after the last line end are
 /// stored in `carry`. A line that is longer than allowed is returned without its end.
-fn unpack(text: &mut impl Read, carry: &mut Vec<u8>, size: usize) -> io::Result<Vec<u8>> {
+fn decompress(text: &mut impl Read, carry: &mut Vec<u8>, size: usize) -> io::Result<Vec<u8>> {
     let mut block = std::mem::take(carry);
     loop {
         block.reserve_exact(size);
@@ -245,7 +250,7 @@ struct Member<'a> {
     skip: u64,
     /// The number of bytes between the end of the file and the next header.
     padding: u64,
-    text: io::Take<Unpacked<'a>>,
+    text: io::Take<Decompressed<'a>>,
 }
 
 impl Read for Member<'_> {

@@ -6,8 +6,8 @@ use flate2::CrcReader;
 use flate2::bufread::DeflateDecoder;
 use zip::{CompressionMethod, ZipArchive};
 
+use super::compression::Decompressed;
 use super::input::Input;
-use super::packing::Unpacked;
 use crate::archive::is_matrix;
 
 /// More files than these are not those of a matrix.
@@ -18,9 +18,9 @@ const MOST_FILES: usize = 1 << 12;
 pub struct File {
     /// The path in the archive.
     pub name: String,
-    /// The position of its packed data in the archive, and their length, in bytes.
+    /// The position of its compressed data in the archive, and their length, in bytes.
     start: u64,
-    packed: u64,
+    compressed: u64,
     /// The length of its contents in bytes.
     pub size: u64,
     crc: u32,
@@ -47,7 +47,7 @@ pub fn matrix(mut files: Vec<File>) -> io::Result<File> {
         Some(file) if files.is_empty() => Ok(file),
         None => Err(invalid("the zip archive contains no matrix".into())),
         Some(_) => Err(invalid(format!(
-            "the zip archive contains several matrices: {}; unpack it",
+            "the zip archive contains several matrices: {}; decompress it",
             names.join(", ")
         ))),
     }
@@ -72,20 +72,32 @@ impl File {
             CompressionMethod::Stored => false,
             CompressionMethod::DEFLATE => true,
             other => {
-                return refused(&format!("is packed by the method {other}; only deflate is read"));
+                return refused(&format!(
+                    "is compressed by the method {other}; only deflate is read"
+                ));
             }
         };
-        let (start, packed) = (file.data_start().unwrap_or(u64::MAX), file.compressed_size());
-        if start.checked_add(packed).is_none_or(|end| end > size) {
+        let (start, compressed) = (file.data_start().unwrap_or(u64::MAX), file.compressed_size());
+        if start.checked_add(compressed).is_none_or(|end| end > size) {
             return refused("lies beyond the end of the archive, which is damaged");
         }
-        Ok(Some(Self { start, packed, size: file.size(), crc: file.crc32(), is_deflated, name }))
+        Ok(Some(Self {
+            start,
+            compressed,
+            size: file.size(),
+            crc: file.crc32(),
+            is_deflated,
+            name,
+        }))
     }
 
-    pub fn unpack<'a>(&self, input: &'a Input) -> Unpacked<'a> {
-        let packed = input.reader_at(self.start).take(self.packed);
-        let contents: Unpacked<'a> =
-            if self.is_deflated { Box::new(DeflateDecoder::new(packed)) } else { Box::new(packed) };
+    pub fn decompress<'a>(&self, input: &'a Input) -> Decompressed<'a> {
+        let compressed = input.reader_at(self.start).take(self.compressed);
+        let contents: Decompressed<'a> = if self.is_deflated {
+            Box::new(DeflateDecoder::new(compressed))
+        } else {
+            Box::new(compressed)
+        };
         let (size, crc) = (self.size, self.crc);
         let contents = CrcReader::new(contents.take(size.saturating_add(1)));
         Box::new(Checked { contents, size, crc })

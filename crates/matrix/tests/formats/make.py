@@ -65,7 +65,7 @@ def ones(matrix):
     return matrix
 
 
-def packed():
+def compressed():
     matrix = drawn(8, 9, 1)
     with tempfile.TemporaryDirectory() as folder:
         plain, first, second = (f"{folder}/{name}" for name in ["a.mtx", "first", "second"])
@@ -74,10 +74,10 @@ def packed():
         open(first, "wb").write(text[:100])
         open(second, "wb").write(text[100:])
         open(f"{folder}/readme.html", "w").write("<html>")
-        for pack, kind in [("gzip", "gz"), ("bzip2", "bz2"), ("xz", "xz"), ("zstd -q", "zst")]:
-            shell(f"{pack} -1 -c {plain} > fast.mtx.{kind}")
-            shell(f"{pack} -9 -c {plain} > best.mtx.{kind}")
-            shell(f"({pack} -c {first}; {pack} -c {second}) > members.mtx.{kind}")
+        for compress, kind in [("gzip", "gz"), ("bzip2", "bz2"), ("xz", "xz"), ("zstd -q", "zst")]:
+            shell(f"{compress} -1 -c {plain} > fast.mtx.{kind}")
+            shell(f"{compress} -9 -c {plain} > best.mtx.{kind}")
+            shell(f"({compress} -c {first}; {compress} -c {second}) > members.mtx.{kind}")
         shell(f"(gzip -c {plain}; head -c 777 /dev/zero) > padded.mtx.gz")
         open("python.mtx.gz", "wb").write(gzip.compress(text, mtime=0))
         shell(f"tar -C {folder} -cf - --transform 's,^,a/,' a.mtx | bzip2 > tar.tar.bz2")
@@ -193,6 +193,6 @@ def pruned():
         expect(f"dlmc-{number}.smtx", matrix)
 
 
-for part in [packed, scipy_archives, harwell_boeing, rutherford_boeing, metis, edge_lists, pruned]:
+for part in [compressed, scipy_archives, harwell_boeing, rutherford_boeing, metis, edge_lists, pruned]:
     part()
 open("expected.txt", "w").write("\n".join(expected) + "\n")

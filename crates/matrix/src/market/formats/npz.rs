@@ -86,7 +86,7 @@ impl Archive<'_, '_> {
         let needs = file.size.saturating_mul(6);
         self.text.input.bounds.allow(needs).map_err(std::io::Error::from)?;
         let mut bytes = Vec::new();
-        let read = file.unpack(&self.text.input).read_to_end(&mut bytes);
+        let read = file.decompress(&self.text.input).read_to_end(&mut bytes);
         read.map_err(|error| name_damage(error, "zip"))?;
         Ok(bytes)
     }

@@ -33,12 +33,12 @@ fn files_of_other_programs_are_read_as_they_meant_them() {
         let market = read_file(name, &contents, declared).unwrap();
         assert_eq!((market.csr.rows, market.csr.cols), (rows, cols), "{name}");
         assert_eq!(triplets(&market.csr), entries, "{name}");
-        // A shorter text may be a shorter list, or its last number is shorter; packed data show what they lack.
-        let is_packed =
+        // A shorter text may be a shorter list, or its last number is shorter; compressed data show what they lack.
+        let is_compressed =
             [".gz", ".bz2", ".xz", ".zst", "zip", ".npz"].iter().any(|it| name.ends_with(it));
         for length in (0..contents.len()).step_by(7) {
             let cut = read_file(name, &contents[..length], declared).map(|cut| triplets(&cut.csr));
-            let is_right = cut.as_ref().map_or(true, |cut| !is_packed || *cut == entries);
+            let is_right = cut.as_ref().map_or(true, |cut| !is_compressed || *cut == entries);
             assert!(is_right, "{length} bytes of {name}: {cut:?}");
         }
     }
@@ -66,7 +66,7 @@ fn what_a_file_is_instead_of_a_matrix_is_named() {
         ),
         ("a.mtx", b"1 2\n", "not `1 2`; a list of edges needs a name that ends in .el"),
         ("a.zip", b"PK\x03\x04", "invalid Zip archive"),
-        ("a.mtx.7z", b"7z\xbc\xaf'\x1c", "this is a 7-Zip archive: unpack it"),
+        ("a.mtx.7z", b"7z\xbc\xaf'\x1c", "this is a 7-Zip archive: decompress it"),
     ] {
         let error = error(name, contents);
         let place = error.split_once(": ").map_or("", |(_, message)| message);

@@ -2,8 +2,8 @@
 
 use std::io::{BufRead, BufReader};
 
+use super::super::compression::Decompressed;
 use super::super::error::{Defect, Fault, quote};
-use super::super::packing::Unpacked;
 use super::super::text::Text;
 
 /// The largest length of a word in bytes.
@@ -12,7 +12,7 @@ const LONGEST: usize = 128;
 const COMMENT: usize = 512;
 
 pub struct Words<'a> {
-    text: BufReader<Unpacked<'a>>,
+    text: BufReader<Decompressed<'a>>,
     word: Vec<u8>,
     /// The number of the current line, from 1; 0 before the first one.
     line: u64,

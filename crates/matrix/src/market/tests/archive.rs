@@ -43,13 +43,13 @@ fn damaged_archives_and_those_without_a_matrix_are_refused() {
     let error = |archive: &[u8]| read(archive).unwrap_err();
     let without = gzip(&tar(&[("m/m_b.mtx", TEXT)]));
     assert_eq!(error(&without), "m.tar.gz: the archive contains no NAME/NAME.mtx");
-    let packed = gzip(&tar(&[("m/m.mtx", TEXT)]));
-    for length in 2..packed.len() {
-        let error = error(&packed[..length]);
+    let compressed = gzip(&tar(&[("m/m.mtx", TEXT)]));
+    for length in 2..compressed.len() {
+        let error = error(&compressed[..length]);
         assert!(error.ends_with("the gzip data end too early"), "{length}: {error}");
     }
-    let mut wrong = packed.clone();
-    let checksum = packed.len() - 8;
+    let mut wrong = compressed.clone();
+    let checksum = compressed.len() - 8;
     wrong[checksum] ^= 1;
     assert!(error(&wrong).starts_with("m.tar.gz: the gzip data are damaged ("), "{wrong:?}");
     let mut short = tar(&[("m/m.mtx", TEXT)]);
@@ -58,7 +58,7 @@ fn damaged_archives_and_those_without_a_matrix_are_refused() {
     let broken = gzip(&tar(&[("m/m.mtx", &TEXT.replace("2 3 -2", "2 4 -2"))]));
     assert_eq!(error(&broken), "m.tar.gz:4: column index 4 exceeds 3 columns");
     assert!(error(&gzip(b"no archive at all")).starts_with("m.tar.gz: "));
-    assert_eq!(read(TEXT.as_bytes()), Ok(vec![(0, 1, 1.5), (1, 2, -2.0)]), "not packed at all");
+    assert_eq!(read(TEXT.as_bytes()), Ok(vec![(0, 1, 1.5), (1, 2, -2.0)]), "not compressed at all");
 }
 
 #[test]

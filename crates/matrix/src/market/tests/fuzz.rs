@@ -93,9 +93,9 @@ proptest! {
         let whole = read_text(&text, true, 1 << 20);
         let pieces = read_text(&text, true, chunk);
         super::assert_same(&pieces, &whole);
-        let mut packed = super::gzip(&text);
-        let place = edits[0].0.index(packed.len());
-        packed[place] ^= edits[0].1;
-        let _ = read_text(&packed, true, chunk);
+        let mut compressed = super::gzip(&text);
+        let place = edits[0].0.index(compressed.len());
+        compressed[place] ^= edits[0].1;
+        let _ = read_text(&compressed, true, chunk);
     }
 }

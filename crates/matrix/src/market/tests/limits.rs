@@ -9,10 +9,10 @@ const BANNER: &str = "%%MatrixMarket matrix coordinate real general\n";
 fn error(text: &str) -> String {
     let error = |text: &[u8], chunk| read_text(text, true, chunk).map(|_| ()).unwrap_err();
     let first = error(text.as_bytes(), 1 << 20);
-    let packed = gzip(text.as_bytes());
+    let compressed = gzip(text.as_bytes());
     for chunk in CHUNKS.into_iter().filter(|&chunk| chunk >= 30) {
         assert_eq!(error(text.as_bytes(), chunk), first, "{chunk}");
-        assert_eq!(error(&packed, chunk), first, "{chunk}, compressed");
+        assert_eq!(error(&compressed, chunk), first, "{chunk}, compressed");
     }
     first
 }
@@ -84,8 +84,8 @@ fn the_size_is_that_of_the_header_and_limited_by_the_size_of_the_text() {
         ("coordinate real general\n9 9 2000000000", true, [9, 9], 91, 91 * 15),
     ] {
         let text = format!("%%MatrixMarket matrix {head}\n{}", "this is ignored ".repeat(19));
-        let packed = gzip(text.as_bytes());
-        for contents in [text.as_bytes(), &packed].into_iter().take(1 + usize::from(nnz < 90)) {
+        let compressed = gzip(text.as_bytes());
+        for contents in [text.as_bytes(), &compressed].into_iter().take(1 + usize::from(nnz < 90)) {
             let (_folder, path) = file("a.mtx", contents);
             let options = Options { expand, ..Options::default() };
             let opened = Opened::open(&path, &options, ReadBounds::NONE).unwrap();

@@ -128,12 +128,12 @@ fn unsupported_files_are_distinguished_from_invalid_files() {
 
 #[test]
 fn gzip_data_that_are_cut_off_or_damaged_are_an_error() {
-    let packed = gzip(TEXT.as_bytes());
-    let mut damaged = packed.clone();
-    damaged[packed.len() - 8] ^= 1; // the checksum
+    let compressed = gzip(TEXT.as_bytes());
+    let mut damaged = compressed.clone();
+    damaged[compressed.len() - 8] ^= 1; // the checksum
     for chunk in CHUNKS {
-        for length in 2..packed.len() {
-            let error = read_text(&packed[..length], true, chunk).unwrap_err();
+        for length in 2..compressed.len() {
+            let error = read_text(&compressed[..length], true, chunk).unwrap_err();
             assert!(error.ends_with("the gzip data end too early"), "{length}: {error}");
         }
         let error = read_text(&damaged, true, chunk).unwrap_err();
@@ -144,9 +144,9 @@ fn gzip_data_that_are_cut_off_or_damaged_are_an_error() {
 #[test]
 fn gzip_data_of_several_members_are_one_text() {
     for cut in 0..TEXT.len() {
-        let packed = [gzip(&TEXT.as_bytes()[..cut]), gzip(&TEXT.as_bytes()[cut..])].concat();
+        let compressed = [gzip(&TEXT.as_bytes()[..cut]), gzip(&TEXT.as_bytes()[cut..])].concat();
         for chunk in CHUNKS {
-            assert_eq!(read_text(&packed, true, chunk).unwrap().csr.values, [1.5, -2.0]);
+            assert_eq!(read_text(&compressed, true, chunk).unwrap().csr.values, [1.5, -2.0]);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! How the bytes of a file are packed. The first bytes show it; the name does not matter.
+//! How the bytes of a file are compressed. The first bytes show it; the name does not matter.
 
 use std::io::{self, BufRead, ErrorKind, Read};
 
@@ -14,7 +14,7 @@ use super::zip::File;
 const MOST_XZ_KIB: u32 = 1 << 18;
 
 #[derive(Clone, Debug)]
-pub enum Packing {
+pub enum Compression {
     Plain,
     Gzip,
     Bzip2,
@@ -24,15 +24,15 @@ pub enum Packing {
     Zip(File),
 }
 
-/// A stream of the bytes of a file after unpacking.
-pub type Unpacked<'a> = Box<dyn Read + Send + 'a>;
+/// A stream of the bytes of a file after decompression.
+pub type Decompressed<'a> = Box<dyn Read + Send + 'a>;
 
 const GZIP_MAGIC: &[u8] = b"\x1f\x8b";
 const ZSTD_MAGIC: &[u8] = b"\x28\xb5\x2f\xfd";
 const ZIP_MAGIC: &[u8] = b"PK\x03\x04";
 
-impl Packing {
-    /// Returns the packing of a file that begins with these bytes; `None` for a zip archive.
+impl Compression {
+    /// Returns the compression of a file that begins with these bytes; `None` for a zip archive.
     pub fn of(head: &[u8]) -> Option<Self> {
         if head.starts_with(ZIP_MAGIC) {
             return None;
@@ -48,10 +48,10 @@ impl Packing {
             (ZSTD_MAGIC, Self::Zstd),
         ];
         let found = magics.into_iter().find(|(magic, _)| head.starts_with(magic));
-        Some(found.map_or(Self::Plain, |(_, packing)| packing))
+        Some(found.map_or(Self::Plain, |(_, compression)| compression))
     }
 
-    /// Returns the name of the packed data in messages.
+    /// Returns the name of the compressed data in messages.
     pub const fn name(&self) -> &'static str {
         match self {
             // Only the data of an archive are named, and a plain archive is a tar archive.
@@ -68,7 +68,7 @@ impl Packing {
         matches!(self, Self::Plain)
     }
 
-    /// Returns an upper bound on the number of bytes that a packed byte becomes.
+    /// Returns an upper bound on the number of bytes that a compressed byte becomes.
     pub const fn growth(&self) -> u64 {
         match self {
             Self::Plain => 1,
@@ -78,18 +78,18 @@ impl Packing {
         }
     }
 
-    pub fn unpack<'a>(&self, input: &'a Input) -> Unpacked<'a> {
-        let packed = input.reader_at(0);
+    pub fn decompress<'a>(&self, input: &'a Input) -> Decompressed<'a> {
+        let compressed = input.reader_at(0);
         match self {
-            Self::Plain => Box::new(packed),
-            Self::Gzip => Box::new(Members::Packed(packed)),
-            Self::Bzip2 => Box::new(MultiBzDecoder::new(packed)),
-            Self::Xz => Box::new(XzReader::new_mem_limit(packed, true, MOST_XZ_KIB)),
+            Self::Plain => Box::new(compressed),
+            Self::Gzip => Box::new(Members::Compressed(compressed)),
+            Self::Bzip2 => Box::new(MultiBzDecoder::new(compressed)),
+            Self::Xz => Box::new(XzReader::new_mem_limit(compressed, true, MOST_XZ_KIB)),
             Self::Zstd => {
-                let decoder = ZstdDecoder::with_buffer(packed);
+                let decoder = ZstdDecoder::with_buffer(compressed);
                 Box::new(decoder.expect("a decoder without a dictionary needs only memory"))
             }
-            Self::Zip(file) => file.unpack(input),
+            Self::Zip(file) => file.decompress(input),
         }
     }
 }
@@ -97,19 +97,20 @@ impl Packing {
 /// Reads the members of a gzip file one after another. Zeros after a member are padding, as for gzip itself.
 enum Members<B> {
     /// The bytes from the start of a member.
-    Packed(B),
+    Compressed(B),
     Member(GzDecoder<B>),
     End,
 }
 
 impl<B: BufRead> Members<B> {
-    fn begin(mut packed: B) -> io::Result<Self> {
-        while let zeros @ 1.. = packed.fill_buf()?.iter().take_while(|&&byte| byte == 0).count() {
-            packed.consume(zeros);
+    fn begin(mut compressed: B) -> io::Result<Self> {
+        while let zeros @ 1.. = compressed.fill_buf()?.iter().take_while(|&&byte| byte == 0).count()
+        {
+            compressed.consume(zeros);
         }
-        match packed.fill_buf()?.first() {
+        match compressed.fill_buf()?.first() {
             None => Ok(Self::End),
-            Some(&first) if first == GZIP_MAGIC[0] => Ok(Self::Member(GzDecoder::new(packed))),
+            Some(&first) if first == GZIP_MAGIC[0] => Ok(Self::Member(GzDecoder::new(compressed))),
             Some(_) => Err(io::Error::new(
                 ErrorKind::InvalidData,
                 "after the gzip data come bytes that are none: the file is damaged, or something was appended to it",
@@ -123,9 +124,9 @@ impl<B: BufRead> Read for Members<B> {
         loop {
             *self = match std::mem::replace(self, Self::End) {
                 Self::End => return Ok(0),
-                Self::Packed(packed) => Self::begin(packed)?,
+                Self::Compressed(compressed) => Self::begin(compressed)?,
                 Self::Member(mut member) => match member.read(buffer)? {
-                    0 if !buffer.is_empty() => Self::Packed(member.into_inner()),
+                    0 if !buffer.is_empty() => Self::Compressed(member.into_inner()),
                     bytes => {
                         *self = Self::Member(member);
                         return Ok(bytes);

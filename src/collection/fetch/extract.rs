@@ -24,7 +24,7 @@ const LONGEST_VALUE: u64 = 32;
 const USUAL_VALUE: u64 = 16;
 const PIECE: usize = 1 << 17;
 
-pub struct Unpacked {
+pub struct Extraction {
     /// The matrix first, if it is kept.
     pub files: Vec<Extracted>,
     pub archive_bytes: u64,
@@ -58,17 +58,17 @@ fn index_bytes(matrix: &Matrix) -> u64 {
 
 /// Reads an archive to its end, so that its checksum is verified. An archive that is damaged or does not contain the
 /// matrix is [`Refused`](FetchError::Refused).
-pub fn unpack(archive: &Path, matrix: &Matrix, fetch: &Fetch) -> Result<Unpacked, FetchError> {
+pub fn extract(archive: &Path, matrix: &Matrix, fetch: &Fetch) -> Result<Extraction, FetchError> {
     let file = File::open(archive).or_cannot("open", archive)?;
-    extract(file, matrix, fetch).map_err(|error| match error.raw_os_error() {
+    extract_from(file, matrix, fetch).map_err(|error| match error.raw_os_error() {
         Some(_) => FetchError::Failed(format!("cannot read the archive: {error}")),
-        None => error
-            .downcast()
-            .unwrap_or_else(|error| FetchError::Refused(format!("it cannot be unpacked: {error}"))),
+        None => error.downcast().unwrap_or_else(|error| {
+            FetchError::Refused(format!("it cannot be extracted: {error}"))
+        }),
     })
 }
 
-fn extract(archive: File, matrix: &Matrix, fetch: &Fetch) -> io::Result<Unpacked> {
+fn extract_from(archive: File, matrix: &Matrix, fetch: &Fetch) -> io::Result<Extraction> {
     let settings = fetch.settings;
     let (mut tar, ration) = open(Tap::new(archive, fetch.web.interrupted));
     let (mut is_found, mut files) = (false, Vec::<Extracted>::new());
@@ -98,7 +98,7 @@ fn extract(archive: File, matrix: &Matrix, fetch: &Fetch) -> io::Result<Unpacked
     let mut rest = tar.into_inner();
     io::copy(&mut rest, &mut io::sink())?;
     let archive = rest.into_inner().into_inner().into_inner();
-    Ok(Unpacked { files, archive_bytes: archive.bytes, archive_sha256: hex(archive.sha256) })
+    Ok(Extraction { files, archive_bytes: archive.bytes, archive_sha256: hex(archive.sha256) })
 }
 
 /// Reads an entry to its end, checks it if it is the matrix, and extracts it if it has a name.
