@@ -1,4 +1,4 @@
-//! Finds the matrices in folders. Not every file with the ending of a matrix is one that a user wants to measure: hidden
+//! Finds the matrices in folders. Not every file with the extension of a matrix is one that a user wants to measure: hidden
 //! files are copies that other programs made, and a folder of the collection has a matrix in several files.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,7 +41,7 @@ pub fn find(
     if files.is_empty() {
         left_out.write(&[], stderr)?;
         bail!(
-            "{}: this folder contains no file with the ending of a matrix (.mtx, .mtx.gz, …)",
+            "{}: this folder contains no file with the extension of a matrix (.mtx, .mtx.gz, …)",
             dir.display()
         );
     }
@@ -71,7 +71,7 @@ impl LeftOut {
         if kinds.is_empty() { Ok(()) } else { writeln!(stderr, "left out: {}", shown(&kinds)) }
     }
 
-    /// Returns the files below a folder with the endings of matrices. A dangling link is one of them: it causes an error
+    /// Returns the files below a folder with the extensions of matrices. A dangling link is one of them: it causes an error
     /// when it is read. Hidden folders are searched, to count what is in them, but not where a link leads.
     fn without_hidden(&mut self, dir: &Path, stderr: &mut dyn Write) -> io::Result<Vec<PathBuf>> {
         let is_searched = |entry: &DirEntry| {
@@ -126,7 +126,7 @@ fn full_name(file: &Path) -> String {
     Source::File(file.to_owned()).full_name()
 }
 
-/// Returns the folder of a matrix file, and its name without ending.
+/// Returns the folder of a matrix file, and its name without extension.
 fn place(file: &Path) -> (PathBuf, String) {
     let file = full_name(file);
     let folder = Path::new(&file).parent().unwrap_or(Path::new("/"));

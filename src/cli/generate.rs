@@ -73,14 +73,14 @@ fn write_file(args: &GenerateArgs, file: &Path, env: &mut Env) -> Result<()> {
     if let Source::File(path) = &source {
         check_not_read(file, path)?;
     }
-    let ending = file
+    let extension = file
         .to_str()
         .and_then(|name| [".tar.gz", ".csv"].into_iter().find(|it| name.ends_with(it)));
     ensure!(
-        ending.is_none(),
+        extension.is_none(),
         "{}: a matrix is written as .mtx or .mtx.gz, and its name must not end in {}",
         file.display(),
-        ending.unwrap_or_default()
+        extension.unwrap_or_default()
     );
     output::check(file, args.force)?;
     let (rows, cols, nnz) = match &source {
@@ -118,7 +118,7 @@ fn write<R>(
 ) -> Result<R> {
     output::write_whole(file, args.force, |out| {
         let mut out = BufWriter::with_capacity(1 << 20, out);
-        if file.extension().is_none_or(|ending| ending != "gz") {
+        if file.extension().is_none_or(|extension| extension != "gz") {
             let written = write(&mut out)?;
             return out.flush().map(|()| written);
         }

@@ -99,15 +99,16 @@ pub fn form<F: ValueEnum>(given: Option<F>, output: Option<&Path>, usual: F) -> 
         }
         return Ok(given.unwrap_or(usual));
     };
-    let ending = name(&named);
+    let extension = name(&named);
     let Some(given) = given else {
-        return F::from_str(&ending, false).map_err(|_| {
-            anyhow!("{path} has the extension of {ending}, but this command writes {forms}; use another extension")
+        return F::from_str(&extension, false).map_err(|_| {
+            anyhow!("{path} has the extension of {extension}, but this command writes {forms}; use another extension")
         });
     };
     let name = name(&given);
     let is_alike = Format::from_str(&name, false).is_ok_and(|given| given.may_end_as(named));
-    let why = format!("has the extension of {ending}, but --format is {name}: change one of them");
+    let why =
+        format!("has the extension of {extension}, but --format is {name}: change one of them");
     ensure!(is_alike, "{path} {why}");
     Ok(given)
 }

@@ -128,8 +128,8 @@ impl<'a> Form<'a> {
     /// Returns the form that the name of the output asks for. An existing file is replaced only by --force.
     fn of(args: &'a ReportArgs) -> Result<Self> {
         let Some(path) = &args.output else { return Ok(Self::Terminal) };
-        let ending = path.extension().filter(|_| !path.is_dir()).and_then(OsStr::to_str);
-        let form = match (ending, &args.chart) {
+        let extension = path.extension().filter(|_| !path.is_dir()).and_then(OsStr::to_str);
+        let form = match (extension, &args.chart) {
             (Some("svg"), Some(kind)) => Self::Svg(kind),
             (Some("pdf"), Some(kind)) => Self::Pdf(kind),
             (Some("html"), None) => Self::Html,
@@ -140,8 +140,8 @@ impl<'a> Form<'a> {
                 bail!("{}: choose the chart with --chart: {}", path.display(), CHARTS.join(", "))
             }
             (_, Some(_)) => bail!("--chart is written to one file that ends in .svg or .pdf"),
-            (Some(ending), None) => bail!(
-                "{}: a report is not written as .{ending}; use a folder, or a file that ends in .html, .md, .tex or, with \
+            (Some(extension), None) => bail!(
+                "{}: a report is not written as .{extension}; use a folder, or a file that ends in .html, .md, .tex or, with \
                  --chart, .svg or .pdf",
                 path.display()
             ),

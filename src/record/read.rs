@@ -112,7 +112,7 @@ impl RecordedRow {
         self.row.device.map_or("", Device::name)
     }
 
-    /// Returns the file name without ending, with the folders that make it unique, or the generator.
+    /// Returns the file name without extension, with the folders that make it unique, or the generator.
     pub fn matrix(&self) -> &str {
         self.name.as_deref().unwrap_or_else(|| matrix_name(&self.row.file))
     }

@@ -13,7 +13,7 @@ use super::grouped;
 use crate::record::read::RecordedRow;
 use crate::record::row::matrix_parts;
 
-/// Gives every row the name of its matrix: the file without ending, with as many folders as make it unique.
+/// Gives every row the name of its matrix: the file without extension, with as many folders as make it unique.
 pub fn name_matrices(mut sets: Vec<Vec<&mut RecordedRow>>) {
     let files: Vec<BTreeSet<String>> =
         sets.iter().map(|set| set.iter().map(|line| line.row.file.clone()).collect()).collect();

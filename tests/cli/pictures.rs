@@ -80,7 +80,8 @@ fn write(dir: &Path) -> String {
     };
     let (all, many) = (charts.len(), charts.iter().filter(has_many).count());
     let written = page.write(dir).unwrap();
-    let svgs = written.iter().filter(|path| path.extension().is_some_and(|ending| ending == "svg"));
+    let svgs =
+        written.iter().filter(|path| path.extension().is_some_and(|extension| extension == "svg"));
     let frame = |path: &std::path::PathBuf| {
         let name = path.file_name().unwrap().to_str().unwrap();
         format!("<iframe src='{name}' style='width: 100%; height: 2000px'></iframe>")

@@ -37,7 +37,7 @@ fn commands_that_cannot_run_are_reported_with_the_reason() {
         ("frobnicate", "frobnicate: there is no such command, file or folder; `spmv-bench --help`"),
         ("corpsu DIR", "corpsu: there is no such command, file or folder; did you mean corpus?"),
         ("grid2d,n=9", "grid2d,n=9: there is no such file or folder; did you mean gen:grid2d,n=9?"),
-        ("corpus DIR/empty", "empty: this folder contains no file with the ending of a matrix"),
+        ("corpus DIR/empty", "empty: this folder contains no file with the extension of a matrix"),
         ("--max-memory plenty", "'plenty' is not a size: write 16GiB, 500M"),
     ]);
 }

@@ -38,7 +38,7 @@ fn a_chart_becomes_pdf_by_a_program_that_is_installed() {
 }
 
 #[test]
-fn a_path_with_an_ending_gets_only_that() {
+fn a_path_with_an_extension_gets_only_that() {
     let dir = Dir::new(&[("a.csv", ROWS), ("there.html", "mine")]);
     let to = |name: &str| dir.run(&format!("report DIR/a.csv -o DIR/{name}"));
     assert_eq!(to("new.html").exits(0).stderr, "");

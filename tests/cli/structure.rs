@@ -8,9 +8,9 @@ use walkdir::WalkDir;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
+fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let files = WalkDir::new(folder).into_iter().map(|entry| entry.unwrap().into_path());
-    files.filter(|path| path.extension().is_some_and(|of| of == ending)).collect()
+    files.filter(|path| path.extension().is_some_and(|of| of == extension)).collect()
 }
 
 /// Returns the modules directly below the root of a crate that the code of a file names, where `depth` is the number of

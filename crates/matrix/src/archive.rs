@@ -8,31 +8,31 @@ use std::rc::Rc;
 
 use tar::{Archive, EntryType};
 
-/// The endings of the files in which a matrix may be compressed, after the ending of the matrix.
+/// The extensions of the files in which a matrix may be compressed, after the extension of the matrix.
 const COMPRESSIONS: [&str; 6] = ["", ".gz", ".bz2", ".xz", ".zst", ".zip"];
-/// The endings of archives, which hold a Matrix Market file.
+/// The extensions of archives, which hold a Matrix Market file.
 const ARCHIVES: [&str; 6] = [".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst", ".zip"];
 const MARKET: &str = ".mtx";
-/// The endings of lists of edges in folders. Texts (`TEXTS`) are lists of edges if they are named on the command line.
+/// The extensions of lists of edges in folders. Texts (`TEXTS`) are lists of edges if they are named on the command line.
 pub const EDGE_LISTS: [&str; 6] = [".el", ".wel", ".edges", ".edgelist", ".txt", ".tsv"];
 const TEXTS: [&str; 2] = [".txt", ".tsv"];
 pub const METIS: [&str; 2] = [".graph", ".metis"];
 pub const SMTX: &str = ".smtx";
-/// The endings of Rutherford-Boeing and Harwell-Boeing files: `.rb`, `.hb`, and the type of the matrix.
+/// The extensions of Rutherford-Boeing and Harwell-Boeing files: `.rb`, `.hb`, and the type of the matrix.
 pub const HARWELL_BOEING: [&str; 11] =
     [".rb", ".hb", ".rua", ".rsa", ".rza", ".rra", ".pua", ".psa", ".pra", ".iua", ".isa"];
 const NPZ: &str = ".npz";
 
-/// Returns the ending of a matrix file without that of its compression, in small letters; `None` for other files.
+/// Returns the extension of a matrix file without that of its compression, in small letters; `None` for other files.
 pub fn inner_extension(file: &Path) -> Option<&'static str> {
     let name = file.file_name()?.to_string_lossy().to_ascii_lowercase();
-    COMPRESSIONS.iter().find_map(|compression| ending_of(name.strip_suffix(compression)?))
+    COMPRESSIONS.iter().find_map(|compression| extension_of(name.strip_suffix(compression)?))
 }
 
-fn ending_of(name: &str) -> Option<&'static str> {
+fn extension_of(name: &str) -> Option<&'static str> {
     let market = [MARKET, SMTX, NPZ];
-    let mut endings = market.iter().chain(&EDGE_LISTS).chain(&METIS).chain(&HARWELL_BOEING);
-    endings.find(|ending| name.ends_with(**ending)).copied()
+    let mut extensions = market.iter().chain(&EDGE_LISTS).chain(&METIS).chain(&HARWELL_BOEING);
+    extensions.find(|extension| name.ends_with(**extension)).copied()
 }
 
 pub fn is_archive(file: &Path) -> bool {
@@ -41,33 +41,37 @@ pub fn is_archive(file: &Path) -> bool {
 
 /// Returns whether a file in a folder is one of a matrix.
 pub fn is_matrix(file: &Path) -> bool {
-    form(file).is_some() && inner_extension(file).is_none_or(|ending| !TEXTS.contains(&ending))
+    form(file).is_some()
+        && inner_extension(file).is_none_or(|extension| !TEXTS.contains(&extension))
 }
 
 /// Returns how far a matrix file is from the uncompressed file: 0 for the uncompressed file itself, more for a compressed
 /// file and an archive; `None` for other files.
 pub fn form(file: &Path) -> Option<usize> {
-    split_ending(&file.file_name()?.to_string_lossy()).map(|(_, form)| form)
+    split_extension(&file.file_name()?.to_string_lossy()).map(|(_, form)| form)
 }
 
-/// Returns the name of a matrix file without its ending, and its [`form`]; `None` for other files. The ending of a matrix
+/// Returns the name of a matrix file without its extension, and its [`form`]; `None` for other files. The extension of a matrix
 /// in another format than Matrix Market is part of the name, because `a.graph` and `a.mtx` may be different matrices.
-pub fn split_ending(name: &str) -> Option<(&str, usize)> {
+pub fn split_extension(name: &str) -> Option<(&str, usize)> {
     let compressed = COMPRESSIONS.iter().enumerate().find_map(|(form, compression)| {
         let decompressed = without(name, compression)?;
-        let ending = ending_of(&decompressed.to_ascii_lowercase())?;
-        Some((if ending == MARKET { without(decompressed, MARKET)? } else { decompressed }, form))
+        let extension = extension_of(&decompressed.to_ascii_lowercase())?;
+        Some((
+            if extension == MARKET { without(decompressed, MARKET)? } else { decompressed },
+            form,
+        ))
     });
     let archives = ARCHIVES.iter().zip(COMPRESSIONS.len()..);
     compressed.or_else(|| {
-        archives.clone().find_map(|(ending, form)| Some((without(name, ending)?, form)))
+        archives.clone().find_map(|(extension, form)| Some((without(name, extension)?, form)))
     })
 }
 
-/// Returns a name without an ending in any case; `None` if it has another ending.
-fn without<'a>(name: &'a str, ending: &str) -> Option<&'a str> {
-    let (stem, found) = name.split_at_checked(name.len().checked_sub(ending.len())?)?;
-    found.eq_ignore_ascii_case(ending).then_some(stem)
+/// Returns a name without an extension in any case; `None` if it has another extension.
+fn without<'a>(name: &'a str, extension: &str) -> Option<&'a str> {
+    let (stem, found) = name.split_at_checked(name.len().checked_sub(extension.len())?)?;
+    found.eq_ignore_ascii_case(extension).then_some(stem)
 }
 
 /// Returns the position and the length in bytes of the matrix file within the uncompressed archive.
@@ -179,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn endings_of_matrix_files_count_in_any_case() {
+    fn extensions_of_matrix_files_count_in_any_case() {
         for (name, expected) in [
             ("a.mtx", Some(("a", 0))),
             ("UPPER.MTX", Some(("UPPER", 0))),
@@ -197,7 +201,7 @@ mod tests {
             ("mtx", None),
             ("äöü", None),
         ] {
-            assert_eq!(split_ending(name), expected, "{name}");
+            assert_eq!(split_extension(name), expected, "{name}");
             let path = Path::new("b.tar.gz").join(name);
             assert_eq!(is_matrix(&path), expected.is_some(), "{name}");
             assert_eq!(is_archive(&path), expected.is_some_and(|(_, form)| form >= 6), "{name}");

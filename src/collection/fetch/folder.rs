@@ -25,7 +25,7 @@ const STATE: &str = ".spmv-bench";
 const PART: &str = ".tar.gz.part";
 const UNFINISHED: &str = ".new";
 /// The extensions of matrix files, the fastest to read first.
-const ENDINGS: [&str; 3] = [".mtx", ".mtx.gz", ".tar.gz"];
+const EXTENSIONS: [&str; 3] = [".mtx", ".mtx.gz", ".tar.gz"];
 /// The number of bytes that must remain free on the disk.
 const MARGIN: u64 = 64 << 20;
 /// The time between two attempts to lock the folder.
@@ -37,11 +37,11 @@ pub struct Folder {
     pub path: PathBuf,
 }
 
-/// Returns the names that the file of a matrix can have, `NAME` and `GROUP-NAME` with an ending. It has the second one
+/// Returns the names that the file of a matrix can have, `NAME` and `GROUP-NAME` with an extension. It has the second one
 /// if a matrix of another group has the first.
-pub fn names(id: &str, ending: &str) -> [String; 2] {
+pub fn names(id: &str, extension: &str) -> [String; 2] {
     let (_, name) = id.split_once('/').unwrap_or(("", id));
-    [format!("{name}{ending}"), format!("{}{ending}", id.replace('/', "-"))]
+    [format!("{name}{extension}"), format!("{}{extension}", id.replace('/', "-"))]
 }
 
 impl Folder {
@@ -60,7 +60,7 @@ impl Folder {
     /// Returns the path of a matrix that is in the folder, also of one that was not downloaded.
     pub fn find(&self, id: &str) -> Result<Option<PathBuf>, FetchError> {
         let ledger = Ledger::read(self)?;
-        let files = ENDINGS.iter().flat_map(|ending| names(id, ending).into_iter().rev());
+        let files = EXTENSIONS.iter().flat_map(|extension| names(id, extension).into_iter().rev());
         let own = files.filter(|file| ledger.owner(file).is_none_or(|owner| owner == id));
         Ok(own.map(|file| self.file(&file)).find(|path| path.is_file()))
     }

@@ -60,8 +60,8 @@ impl Ledger {
     }
 
     /// Returns the line of the file that contains the matrix, as an archive or not.
-    pub fn matrix_file(&self, id: &str, ending: &str) -> Option<&LedgerRow> {
-        let names = names(id, ending);
+    pub fn matrix_file(&self, id: &str, extension: &str) -> Option<&LedgerRow> {
+        let names = names(id, extension);
         self.rows.iter().find(|row| row.matrix == id && names.contains(&row.file))
     }
 

@@ -47,7 +47,7 @@ pub enum Form {
 }
 
 impl Form {
-    pub const fn ending(self) -> &'static str {
+    pub const fn extension(self) -> &'static str {
         match self {
             Self::Mtx => ".mtx",
             Self::Archive => ".tar.gz",

@@ -39,13 +39,13 @@ impl WantedMatrix {
         let (group, name) = (self.matrix.group(), self.matrix.name());
         let is_plain = self.file.starts_with(&format!("{name}."));
         let prefix = if is_plain { String::new() } else { format!("{group}-") };
-        let is_beside = file != format!("{name}{}", Form::Mtx.ending());
+        let is_beside = file != format!("{name}{}", Form::Mtx.extension());
         let suffix = if is_beside && is_matrix(Path::new(file)) { AUX } else { "" };
         format!("{prefix}{file}{suffix}")
     }
 
     pub fn file_bytes_estimate(&self) -> u64 {
-        match self.file.ends_with(Form::Archive.ending()) {
+        match self.file.ends_with(Form::Archive.extension()) {
             true => self.matrix.archive_bytes_estimate(),
             false => extract::bytes_estimate(&self.matrix),
         }
@@ -66,8 +66,8 @@ pub fn plan(matrices: Vec<Matrix>, ledger: &Ledger, form: Form) -> Vec<WantedMat
 
 fn task(matrix: Matrix, ledger: &Ledger, form: Form, taken: &HashSet<String>) -> WantedMatrix {
     let folder = &ledger.folder;
-    let row = ledger.matrix_file(&matrix.id, form.ending());
-    let [plain, long] = names(&matrix.id, form.ending());
+    let row = ledger.matrix_file(&matrix.id, form.extension());
+    let [plain, long] = names(&matrix.id, form.extension());
     let is_free = |file: &&String| {
         !taken.contains(*file) && ledger.owner(file).is_none_or(|owner| owner == matrix.id)
     };

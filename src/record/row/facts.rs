@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bench::plan::Values;
 use spmv_matrix::Csr;
-use spmv_matrix::archive::split_ending;
+use spmv_matrix::archive::split_extension;
 use spmv_matrix::order::{bandwidth, profile};
 use spmv_matrix::stats::{Shape, distinct_values};
 
@@ -46,7 +46,7 @@ pub fn matrix_name(file: &str) -> &str {
         return file;
     }
     let name = file.rsplit(SEPARATORS).next().unwrap_or(file);
-    split_ending(name).map_or(name, |(stem, _)| stem)
+    split_extension(name).map_or(name, |(stem, _)| stem)
 }
 
 /// Returns the folders and the name of a matrix: `MM`, `Williams`, `cant` for `MM/Williams/cant.mtx`, and also for

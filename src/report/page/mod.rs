@@ -199,7 +199,7 @@ fn is_ours(path: &Path) -> bool {
 fn remove_charts(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        if path.extension().is_some_and(|ending| ending == "svg") && is_ours(&path) {
+        if path.extension().is_some_and(|extension| extension == "svg") && is_ours(&path) {
             fs::remove_file(path)?;
         }
     }

@@ -1,4 +1,4 @@
-//! What a file contains, told by its first bytes and, where they leave it open, by the ending of its name.
+//! What a file contains, told by its first bytes and, where they leave it open, by the extension of its name.
 
 use std::path::Path;
 
@@ -20,16 +20,16 @@ pub enum Contents {
 impl Contents {
     /// Returns what a text contains. Numbers alone are an edge list if the user `declares` one.
     pub fn of(head: &[u8], name: &Path, declares: bool) -> Self {
-        let ending = inner_extension(name).unwrap_or_default();
+        let extension = inner_extension(name).unwrap_or_default();
         match () {
             () if after_banner(head).is_some() => Self::Market,
-            () if is_harwell_boeing(head) || HARWELL_BOEING.contains(&ending) => {
+            () if is_harwell_boeing(head) || HARWELL_BOEING.contains(&extension) => {
                 Self::HarwellBoeing
             }
             () if is_konect(head) => Self::EdgeList,
-            () if METIS.contains(&ending) => Self::Metis,
-            () if ending == SMTX => Self::Smtx,
-            () if EDGE_LISTS.contains(&ending) || head.starts_with(b"#") => Self::EdgeList,
+            () if METIS.contains(&extension) => Self::Metis,
+            () if extension == SMTX => Self::Smtx,
+            () if EDGE_LISTS.contains(&extension) || head.starts_with(b"#") => Self::EdgeList,
             () if declares && begins_with_numbers(head) => Self::EdgeList,
             () => Self::Market,
         }

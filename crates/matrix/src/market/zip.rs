@@ -37,7 +37,7 @@ pub fn files(input: &Input) -> io::Result<Vec<File>> {
     files.filter_map(Result::transpose).collect()
 }
 
-/// Returns the file of an archive that is the matrix: the only file, or the only one with the ending of a matrix.
+/// Returns the file of an archive that is the matrix: the only file, or the only one with the extension of a matrix.
 pub fn matrix(mut files: Vec<File>) -> io::Result<File> {
     if files.len() > 1 {
         files.retain(|file| is_matrix(file.name.as_ref()));
