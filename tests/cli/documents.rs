@@ -40,7 +40,7 @@ fn blocks_follow_the_newest_record() {
         "verdicts sc16-*".to_owned(),
         "counts".to_owned(),
         format!("view sc16-fig10 \"{view}\""),
-        format!("picture sc16-fig10 {view}"),
+        format!("figure sc16-fig10 {view}"),
         "verdicts hola-*".to_owned(),
     ];
     let page = blocks.map(|words| format!("\n<!-- record: {words} -->\n{END}")).concat();

@@ -2,7 +2,7 @@
 
 use svg::node::element::{Group, Path};
 
-use super::drawing::*;
+use super::figure::*;
 use super::look::{LegendEntry, Look, bar_sample, legend, looks};
 use super::scale::{Scale, around, from_decade};
 use super::{BarSeries, Bars};
@@ -25,7 +25,7 @@ struct Layout<'a> {
     group: f64,
 }
 
-pub fn draw(bars: &Bars) -> Picture {
+pub fn draw(bars: &Bars) -> Figure {
     // The series of a stacked chart cannot be hidden.
     let few = (!bars.stacked).then_some(&bars.few[..]);
     let looks = || looks(&bars.series, |series| &series.name, few);
@@ -43,7 +43,7 @@ pub fn draw(bars: &Bars) -> Picture {
         // If other series are hidden, the script moves the visible bars together in steps of this size.
         if look.first.is_some() { part.set("data-step", layout.thick) } else { part }
     }));
-    Picture { width: WIDTH, height: layout.bottom() + 1.5 * LINE, parts }
+    Figure { width: WIDTH, height: layout.bottom() + 1.5 * LINE, parts }
 }
 
 /// Returns the ends of a bar with a finite value. Parts of a stack, which are not negative, are placed end to end.

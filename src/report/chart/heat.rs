@@ -1,7 +1,7 @@
 use svg::node::element::{Group, Rectangle};
 
 use super::Heat;
-use super::drawing::*;
+use super::figure::*;
 use super::scale::label;
 use crate::record::table::significant;
 
@@ -19,7 +19,7 @@ struct Layout<'a> {
     upward: bool,
 }
 
-pub fn draw(heat: &Heat) -> Picture {
+pub fn draw(heat: &Heat) -> Figure {
     let left = widest(&heat.rows) + 10.0;
     let columns = heat.columns.len().max(1) as f64;
     let cell = ((WIDTH - left) / columns).clamp(NARROW, WIDE);
@@ -29,7 +29,7 @@ pub fn draw(heat: &Heat) -> Picture {
     let layout = Layout { heat, left, top, cell, upward };
     let parts = vec![colours(&heat.label), layout.names(), layout.cells()];
     let height = top + HIGH * heat.rows.len() as f64 + 4.0;
-    Picture { width: WIDTH.max(left + cell * columns), height, parts }
+    Figure { width: WIDTH.max(left + cell * columns), height, parts }
 }
 
 fn colours(label: &str) -> Group {

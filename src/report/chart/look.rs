@@ -1,11 +1,11 @@
 //! Styles that distinguish the series of a chart (colours, marks, dashes and fills), and the legend. In a chart with many
-//! series, attributes tell the script of a page which drawings and names belong to a series that it can show and hide.
+//! series, attributes tell the script of a page which marks and names belong to a series that it can show and hide.
 
 use std::collections::BTreeSet;
 
 use svg::node::element::{Group, Path};
 
-use super::drawing::{LINE, faint, line, rectangle, tenth, text, text_width, written};
+use super::figure::{LINE, faint, line, rectangle, tenth, text, text_width, written};
 use spmv_methods::METHODS;
 
 /// In a chart with more series than this, the legend shows and hides them.
@@ -162,7 +162,7 @@ impl Look {
         group.set("stroke", self.colour).set("stroke-dasharray", self.fill.1)
     }
 
-    /// Marks the drawing of the series, if the series can be hidden.
+    /// Marks the elements of the series, if the series can be hidden.
     pub fn part(self, group: Group) -> Group {
         if self.first.is_some() { group.set("data-series", self.index) } else { group }
     }
@@ -188,7 +188,7 @@ pub struct LegendEntry {
     pub look: Option<Look>,
 }
 
-/// Draws the entries that have a name column by column. Returns the drawing and its height.
+/// Draws the entries that have a name column by column. Returns the elements and its height.
 pub fn legend(mut entries: Vec<LegendEntry>, top: f64, width: f64) -> (Group, f64) {
     entries.retain(|entry| !entry.name.is_empty());
     let room = width - SAMPLE - GAP;

@@ -1,7 +1,7 @@
 //! Charts as data; the submodules draw each kind as SVG.
 
 mod bars;
-mod drawing;
+mod figure;
 mod heat;
 mod look;
 mod plane;
@@ -11,7 +11,7 @@ mod tests;
 
 use serde::Deserialize;
 
-use drawing::{COLOURS_OF_A_FILE, COLOURS_ON_PAPER, Picture};
+use figure::{COLOURS_OF_A_FILE, COLOURS_ON_PAPER, Figure};
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Chart {
@@ -23,20 +23,20 @@ pub enum Chart {
 impl Chart {
     /// Draws the chart as SVG for a page. Numbers without a place on their axis, such as NaN, are left out.
     pub fn to_svg(&self) -> String {
-        self.picture().into_svg(COLOURS_OF_A_FILE)
+        self.figure().into_svg(COLOURS_OF_A_FILE)
     }
 
     /// Draws the chart as a file for light and dark backgrounds, with its title above and a foot below it.
     pub fn to_file(&self, title: &str, foot: &str) -> String {
-        self.picture().framed(title, foot).into_svg(COLOURS_OF_A_FILE)
+        self.figure().framed(title, foot).into_svg(COLOURS_OF_A_FILE)
     }
 
     /// Draws the chart as a file for a paper, which is light in every viewer.
     pub fn to_paper(&self, title: &str, foot: &str) -> String {
-        self.picture().framed(title, foot).into_svg(COLOURS_ON_PAPER)
+        self.figure().framed(title, foot).into_svg(COLOURS_ON_PAPER)
     }
 
-    fn picture(&self) -> Picture {
+    fn figure(&self) -> Figure {
         match self {
             Self::Plane(plane) => plane::draw(plane),
             Self::Bars(bars) => bars::draw(bars),

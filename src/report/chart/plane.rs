@@ -1,6 +1,6 @@
 use svg::node::element::Group;
 
-use super::drawing::*;
+use super::figure::*;
 use super::look::{LegendEntry, Look, guide_strokes, legend, line_sample, looks};
 use super::scale::{Scale, around, has_place};
 use super::{Guide, Mark, Plane, Point, Series};
@@ -17,7 +17,7 @@ struct Layout<'a> {
     left: f64,
 }
 
-pub fn draw(plane: &Plane) -> Picture {
+pub fn draw(plane: &Plane) -> Figure {
     let looks = || looks(&plane.series, |series| &series.name, Some(&plane.few));
     let layout = Layout::of(plane);
     let mut parts = vec![layout.grid(), layout.guides()];
@@ -35,7 +35,7 @@ pub fn draw(plane: &Plane) -> Picture {
     let top = BOTTOM + 3.2 * LINE;
     let (names, height) = legend(entries, top, WIDTH);
     parts.push(names);
-    Picture { width: WIDTH, height: top + height + 4.0, parts }
+    Figure { width: WIDTH, height: top + height + 4.0, parts }
 }
 
 fn entry(series: &Series, look: Look) -> LegendEntry {

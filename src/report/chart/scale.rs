@@ -1,9 +1,9 @@
 //! Maps numbers to positions along an axis, and chooses the numbers that are labelled there.
 
 use super::Axis;
-use super::drawing::{LINE, text_width};
+use super::figure::{LINE, text_width};
 
-/// An axis: the range of its numbers, and where it begins and ends in the picture.
+/// An axis: the range of its numbers, and where it begins and ends in the figure.
 #[derive(Clone, Debug)]
 pub struct Scale {
     low: f64,
@@ -108,7 +108,7 @@ impl Scale {
         (number - low) / (high - low)
     }
 
-    /// Returns the position of a number in the picture, or `None` if it cannot be shown.
+    /// Returns the position of a number in the figure, or `None` if it cannot be shown.
     pub fn at(&self, number: f64) -> Option<f64> {
         has_place(self.log, number).then(|| self.from + self.share(number) * (self.to - self.from))
     }

@@ -1,8 +1,8 @@
-//! Checks that hold for every picture, on charts that are hard to lay out; then the elements of small pictures.
+//! Checks that hold for every figure, on charts that are hard to lay out; then the elements of small figures.
 
 use roxmltree::{Document, Node};
 
-use super::drawing::{FONT, text_width};
+use super::figure::{FONT, text_width};
 use super::*;
 
 const LONG: &str = "gen:uniform,rows=1000000,length=32,band=1000000,random=1";
@@ -142,7 +142,7 @@ fn overlap(a: Area, b: Area) -> bool {
 }
 
 #[test]
-fn texts_lie_in_the_picture_and_never_on_each_other() {
+fn texts_lie_in_the_figure_and_never_on_each_other() {
     let check = |document: &Document| {
         let whole = document.root_element().attribute("viewBox").unwrap();
         let [_, _, width, height] = whole.split(' ').collect::<Vec<_>>()[..] else { panic!() };
@@ -179,9 +179,9 @@ fn coordinates_are_numbers_to_a_tenth() {
     hard_charts().iter().for_each(|chart| seen(chart, check));
 }
 
-/// A page contains several pictures, so none may use ids or style anything outside of itself.
+/// A page contains several figures, so none may use ids or style anything outside of itself.
 #[test]
-fn a_picture_leaves_the_page_around_it_alone() {
+fn a_figure_leaves_the_page_around_it_alone() {
     let check = |document: &Document| {
         assert!(document.descendants().all(|node| node.attribute("id").is_none()));
         let style = document.descendants().find(|node| node.has_tag_name("style")).unwrap();

@@ -61,9 +61,9 @@ impl<'a> Records<'a> {
             "verdicts" => self.verdicts(rest),
             "counts" => Ok(self.counts().to_markdown() + "\n"),
             "view" => self.part(id, title, false),
-            "picture" => self.part(id, title, true),
+            "figure" => self.part(id, title, true),
             "methods" => self.methods(rest),
-            _ => bail!("a block is one of verdicts, counts, view, picture and methods"),
+            _ => bail!("a block is one of verdicts, counts, view, figure and methods"),
         }
     }
 
@@ -124,13 +124,13 @@ impl<'a> Records<'a> {
         table.columns(COUNTS, |(_, counts)| *counts).build()
     }
 
-    /// Returns a section of the newest report of an experiment that has it: its picture, or the rest.
-    fn part(&self, id: &str, title: &str, picture: bool) -> Result<String> {
+    /// Returns a section of the newest report of an experiment that has it: its figure, or the rest.
+    fn part(&self, id: &str, title: &str, figure: bool) -> Result<String> {
         let shown = places(self.root, id).into_iter().find_map(|place| {
             let text = fs::read_to_string(self.root.join(&place).join("report.md")).ok()?;
             let (_, section) = text.split_once(&format!("# {title}\n"))?;
             let lines = section.lines().take_while(|line| !line.starts_with('#'));
-            let own = lines.filter(|line| line.starts_with("![") == picture);
+            let own = lines.filter(|line| line.starts_with("![") == figure);
             let own = own.collect::<Vec<_>>().join("\n").replace("\n\n\n", "\n\n");
             Some((own.trim().replace("](", &format!("]({place}/")), place))
         });

@@ -1,5 +1,5 @@
-//! The SVG elements that charts consist of, the frame of a picture, text widths, and the colour map. A unit is a pixel of
-//! the picture at its natural width. The files that draw charts import all of it.
+//! The SVG elements that charts consist of, the frame of a figure, text widths, and the colour map. A unit is a pixel of
+//! the figure at its natural width. The files that draw charts import all of it.
 
 use svg::node::element::{Group, Line, Path, Rectangle, SVG, Style, Text, Title};
 
@@ -145,13 +145,13 @@ const FOOT: f64 = 11.0;
 
 const MARGIN: f64 = 10.0;
 
-pub struct Picture {
+pub struct Figure {
     pub width: f64,
     pub height: f64,
     pub parts: Vec<Group>,
 }
 
-impl Picture {
+impl Figure {
     pub fn framed(self, title: &str, foot: &str) -> Self {
         let titles = wrapped(title, self.width * FONT / (TITLE * BOLD));
         let feet = wrapped(foot, self.width * FONT / FOOT);

@@ -87,7 +87,7 @@ fn write(dir: &Path) -> String {
         format!("<iframe src='{name}' style='width: 100%; height: 2000px'></iframe>")
     };
     let frames: String = svgs.map(frame).collect();
-    let script = format!("{frames}<script>{}</script></body>", include_str!("pictures.js"));
+    let script = format!("{frames}<script>{}</script></body>", include_str!("figures.js"));
     let html = fs::read_to_string(dir.join("report.html")).unwrap();
     fs::write(dir.join("looked-at.html"), html.replace("</body>", &script)).unwrap();
     format!("{all} figures, {many} with switches, {all} files")

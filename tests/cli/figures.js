@@ -13,7 +13,7 @@ function checkInk(where, svg) {
   if (isLight !== matchMedia("(prefers-color-scheme: dark)").matches) complain(where, `the ink is ${parts}`);
 }
 
-// No text may lie outside of its picture, nor two on each other.
+// No text may lie outside of its figure, nor two on each other.
 function checkTexts(where, svg) {
   const whole = svg.getBoundingClientRect();
   const texts = [...svg.querySelectorAll("text")].map((text) => [text, text.getBoundingClientRect()]);
