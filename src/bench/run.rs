@@ -30,7 +30,7 @@ pub struct RunSettings {
     pub settings: Settings,
     /// Whether symmetric files are expanded to both triangles.
     pub expand: bool,
-    /// What lists of edges mean, as far as the user declares it.
+    /// What edge lists mean, as far as the user declares it.
     pub edges: Option<Edges>,
     /// Whether parsed matrices are read from the cache and written to it.
     pub matrix_cache: bool,

@@ -141,7 +141,7 @@ pub struct MeasureArgs {
     /// Use only the stored triangle of a symmetric or skew-symmetric file
     #[arg(help_heading = WHAT, hide_short_help = true, long)]
     pub no_expand: bool,
-    /// What lists of edges mean, where the files do not say it: directed, undirected or bipartite, and base=0 or base=1
+    /// What edge lists mean, where the files do not say it: directed, undirected or bipartite, and base=0 or base=1
     #[arg(help_heading = WHAT, hide_short_help = true, long, value_name = "WORDS")]
     pub edges: Option<Edges>,
     /// A file that defines further matrices and sets for stand-in:…, in the format of the project's datasets.toml

@@ -32,7 +32,7 @@ const DEFAULT_ROUNDS: u32 = 4;
 pub struct SingleArgs {
     /// The matrix: a file, GROUP/NAME or gen:SPEC [default: gen:grid2d,n=1000,points=5,random=1]
     ///
-    /// One of: a file, compressed or not (Matrix Market, Rutherford-Boeing, METIS, DLMC, scipy's .npz, a list of edges:
+    /// One of: a file, compressed or not (Matrix Market, Rutherford-Boeing, METIS, DLMC, scipy's .npz, an edge list:
     /// docs/matrices.md has the formats and their extensions); a matrix of the collection that `fetch` has downloaded into ufl_mtx (GROUP/NAME, such as HB/west0479); a generated matrix (gen:NAME,KEY=VALUE,…;
     /// `generate --help` lists the generators); or the generated stand-in for a matrix of the collection
     /// (stand-in:GROUP/NAME). If a file has the same name as a command, write it with its folder: ./corpus.

@@ -29,7 +29,7 @@ pub struct RunRecord {
     pub pinned_to: Vec<usize>,
     pub settings: Settings,
     pub expand: bool,
-    /// What lists of edges mean, if it was declared.
+    /// What edge lists mean, if it was declared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edges: Option<Edges>,
     pub order: Order,

@@ -13,7 +13,7 @@ const COMPRESSIONS: [&str; 6] = ["", ".gz", ".bz2", ".xz", ".zst", ".zip"];
 /// The extensions of archives, which hold a Matrix Market file.
 const ARCHIVES: [&str; 6] = [".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst", ".zip"];
 const MARKET: &str = ".mtx";
-/// The extensions of lists of edges in folders. Texts (`TEXTS`) are lists of edges if they are named on the command line.
+/// The extensions of edge lists in folders. Texts (`TEXTS`) are edge lists if they are named on the command line.
 pub const EDGE_LISTS: [&str; 6] = [".el", ".wel", ".edges", ".edgelist", ".txt", ".tsv"];
 const TEXTS: [&str; 2] = [".txt", ".tsv"];
 pub const METIS: [&str; 2] = [".graph", ".metis"];

@@ -119,8 +119,7 @@ impl Banner {
     pub fn parse(line: &[u8]) -> Result<Self, Defect> {
         let Some(words) = after_banner(line) else {
             let usual = "`%%MatrixMarket matrix coordinate real general`";
-            let list =
-                "; a list of edges needs a name that ends in .el, .edges or .txt, or --edges";
+            let list = "; an edge list needs a name that ends in .el, .edges or .txt, or --edges";
             let mend = if begins_with_numbers(line) { list } else { "" };
             let line = quote(line.trim_ascii());
             return Err(format!("the first line must be like {usual}, not {line}{mend}").into());

@@ -51,7 +51,7 @@ pub struct Options {
     /// Whether a symmetric or skew-symmetric file is expanded to the whole matrix. Otherwise only the stored
     /// triangle is returned.
     pub expand: bool,
-    /// What a list of edges means, as far as the user declares it.
+    /// What an edge list means, as far as the user declares it.
     pub edges: Edges,
     /// The approximate size in bytes of the chunks of text that a thread parses. It does not affect the result.
     pub chunk: usize,

@@ -1,4 +1,4 @@
-//! Lists of edges: a line `FROM TO [WEIGHT]` per edge, as of SNAP, KONECT and the Network Repository. Lines that begin with
+//! Edge lists: a line `FROM TO [WEIGHT]` per edge, as of SNAP, KONECT and the Network Repository. Lines that begin with
 //! `#` or `%` are comments, of which some say whether the edges have a direction.
 
 use std::fmt;
@@ -16,7 +16,7 @@ use crate::csr::MAX_INDEX;
 
 const COMMENTS: [u8; 2] = [b'#', b'%'];
 
-/// What lists of edges mean, as far as the user declares it: `undirected,base=1`.
+/// What edge lists mean, as far as the user declares it: `undirected,base=1`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Edges {
@@ -222,7 +222,7 @@ impl<'c> List<'c> {
         }
         let guessed = (!guesses.is_empty()).then(|| {
             let guesses = guesses.join(",");
-            format!("the list of edges was read as {guesses}, because the file does not say it; --edges declares it")
+            format!("the edge list was read as {guesses}, because the file does not say it; --edges declares it")
         });
         let more = self.has_more.then(|| {
             "what follows the weights of its edges (times, for example) was left out".to_owned()

@@ -64,7 +64,7 @@ fn what_a_file_is_instead_of_a_matrix_is_named() {
             b"%%MatrixMarket matrix coordinate real general\r1 1 0\r",
             "this is a text whose lines end",
         ),
-        ("a.mtx", b"1 2\n", "not `1 2`; a list of edges needs a name that ends in .el"),
+        ("a.mtx", b"1 2\n", "not `1 2`; an edge list needs a name that ends in .el"),
         ("a.zip", b"PK\x03\x04", "invalid Zip archive"),
         ("a.mtx.7z", b"7z\xbc\xaf'\x1c", "this is a 7-Zip archive: decompress it"),
     ] {
@@ -149,7 +149,7 @@ fn a_harwell_boeing_file_is_recognized_and_checked() {
 fn lists_of_edges_mean_what_is_declared() {
     let guessed = |words: &str| {
         format!(
-            "the list of edges was read as {words}, because the file does not say it; --edges declares it"
+            "the edge list was read as {words}, because the file does not say it; --edges declares it"
         )
     };
     for (text, edges, size, count, remark) in [
