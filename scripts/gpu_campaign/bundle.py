@@ -106,11 +106,11 @@ def compress_matrices(folders, compressed):
         return list(pool.map(compress, sources))
 
 
-def chosen(compressed, room):
-    """Splits the matrices into those that fit into `room` bytes and the others. The largest ones are left out, because
+def chosen(compressed, available):
+    """Splits the matrices into those that fit into `available` bytes and the others. The largest ones are left out, because
     claims are judged by the number of matrices."""
     kept, left_out = sorted(compressed, key=lambda path: (path.stat().st_size, path.name)), []
-    while sum(path.stat().st_size for path in kept) > room:
+    while sum(path.stat().st_size for path in kept) > available:
         left_out.append(kept.pop())
     return kept, left_out
 

@@ -106,14 +106,14 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         let together = if takes_turns { usize::MAX } else { 1 };
         let needs: Vec<_> = choices.iter().map(|choice| self.need(choice)).collect();
         // If the device does not report its free memory, a failing allocation will show that there is too little.
-        let room = self
+        let available = self
             .backend
-            .room(&self.extent, 0)
+            .available(&self.extent, 0)
             .unwrap_or(Available { bytes: u64::MAX, by: "unknown" });
-        let parts = memory::parts(&needs, room.bytes, together);
+        let parts = memory::parts(&needs, available.bytes, together);
         for (place, &need) in needs.iter().enumerate() {
             if !parts.iter().any(|part| part.contains(&place)) {
-                self.settle(place, Outcome::refused(need, room));
+                self.settle(place, Outcome::refused(need, available));
             }
         }
         for (number, part) in (1..).zip(&parts) {

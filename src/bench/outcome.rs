@@ -48,8 +48,8 @@ impl Outcome {
     }
 
     /// Returns the outcome of a method that needs `need` bytes, more than are available.
-    pub fn refused(need: u64, room: Available) -> Self {
-        Self::Skipped(memory::refusal("for its format", need, room).unwrap_or_default())
+    pub fn refused(need: u64, available: Available) -> Self {
+        Self::Skipped(memory::refusal("for its format", need, available).unwrap_or_default())
     }
 
     /// Returns the parts of a product, if they were requested.

@@ -85,10 +85,10 @@ impl Queue {
 }
 
 impl Machine {
-    /// Creates a machine with `room` bytes of memory. With a seed it detects all undefined behaviour that it can, and
+    /// Creates a machine with `available` bytes of memory. With a seed it detects all undefined behaviour that it can, and
     /// runs the warps in a random order.
-    pub fn new(room: usize, seed: Option<u64>) -> Self {
-        let memory = Memory::new(room, seed.is_some());
+    pub fn new(available: usize, seed: Option<u64>) -> Self {
+        let memory = Memory::new(available, seed.is_some());
         Self { memory, words: Vec::new(), seed, launches: 0, overlapped: 0 }
     }
 

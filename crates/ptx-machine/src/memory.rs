@@ -26,7 +26,7 @@ pub struct Memory {
     /// One bit for each byte: whether it was written; empty without checks.
     written: Vec<u8>,
     checks: bool,
-    room: usize,
+    available: usize,
     /// Each buffer by its offset: its size, and whether it was released. A released one is stored until a new buffer
     /// overlaps it.
     regions: BTreeMap<usize, (usize, bool)>,
@@ -41,10 +41,10 @@ pub struct Memory {
 type Outside = String;
 
 impl Memory {
-    /// Creates a memory of `room` bytes, gaps included, without buffers. With `checks` it records which bytes were
+    /// Creates a memory of `available` bytes, gaps included, without buffers. With `checks` it records which bytes were
     /// written, and reuses released memory as late as possible.
-    pub fn new(room: usize, checks: bool) -> Self {
-        Self { checks, room, ..Self::default() }
+    pub fn new(available: usize, checks: bool) -> Self {
+        Self { checks, available, ..Self::default() }
     }
 
     /// Allocates a buffer and returns its address; `None` if there is not enough memory.
@@ -86,7 +86,10 @@ impl Memory {
         let live = || self.regions.iter().filter(|(_, (_, released))| !released);
         let behind = |end: usize| (end + GAP).next_multiple_of(ALIGNMENT);
         let limit = |start: usize| {
-            live().map(|(&offset, _)| offset).find(|&offset| offset >= start).unwrap_or(self.room)
+            live()
+                .map(|(&offset, _)| offset)
+                .find(|&offset| offset >= start)
+                .unwrap_or(self.available)
         };
         let newest = self.checks.then(|| behind(self.top));
         let gaps = live().map(|(offset, (bytes, _))| behind(offset + bytes));

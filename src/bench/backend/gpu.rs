@@ -120,8 +120,8 @@ impl<'a, T: Value> OnGpu<'a, T> {
             Setup::Conversion => extent.csr() + (choice.method.memory)(&extent),
             Setup::Ordering => 2 * extent.csr() + extent.ordering_in_small_groups(),
         };
-        let room = Available::now(settings.max_memory, need::run(&extent, settings));
-        let refusal = memory::refusal("on the host for its conversion", need, room);
+        let available = Available::now(settings.max_memory, need::run(&extent, settings));
+        let refusal = memory::refusal("on the host for its conversion", need, available);
         refusal.map_or(Ok(()), |reason| Err(Unavailable(reason)))
     }
 }

@@ -163,7 +163,7 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
         Ok((prepared.with_added_note(remark), time))
     }
 
-    fn room(&self, matrix: &Extent, kept: u64) -> Result<Available, Failed> {
+    fn available(&self, matrix: &Extent, kept: u64) -> Result<Available, Failed> {
         let settings = self.bench.settings;
         Ok(Available::now(settings.max_memory, need::run(matrix, settings) + kept))
     }
@@ -236,9 +236,9 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
 
     fn time_cold(&mut self, prepared: &mut Prepared<'a, T>) -> Result<Duration, Failed> {
         // Only this product follows an eviction if caches are hot. Without the memory for it, they stay hot here, too.
-        let room = Available::now(self.bench.settings.max_memory, 2 * system::cache_bytes());
+        let available = Available::now(self.bench.settings.max_memory, 2 * system::cache_bytes());
         let mut temporary = None;
-        if self.evictor.is_none() && room.bytes > 0 {
+        if self.evictor.is_none() && available.bytes > 0 {
             temporary = Some(Evictor::of_machine());
         }
         if let Some(evictor) = self.evictor.as_mut().or(temporary.as_mut()) {

@@ -57,7 +57,7 @@ pub trait Backend<'a, T: Scalar> {
         false
     }
     /// Returns the number of products after which the caches of a modelled GPU have the contents that they keep: 0 if
-    /// nothing stays there, 1 if everything has ample room, more if lines replace each other.
+    /// nothing stays there, 1 if everything fits with ease, more if lines replace each other.
     fn warming_products(&self) -> usize {
         0
     }
@@ -73,7 +73,7 @@ pub trait Backend<'a, T: Scalar> {
         request: &Request<'a>,
     ) -> Result<(Prepared<'a, T, Self::Vector>, Duration), Unprepared>;
     /// Returns the memory available for further methods; those that are prepared already take `kept` bytes.
-    fn room(&self, matrix: &Extent, kept: u64) -> Result<Available, Failed>;
+    fn available(&self, matrix: &Extent, kept: u64) -> Result<Available, Failed>;
     /// Chooses other values for a few elements of x.
     fn alter(&self, inputs: &Inputs<T>, random: &mut Xoshiro256PlusPlus) -> Alteration<T>;
     /// Returns a new x and the reference of its product.

@@ -20,9 +20,9 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     ) -> Result<Entry<'a, T, S>, Outcome> {
         self.check_product(choice)?;
         let need = self.need(choice);
-        let room = self.backend.room(&self.extent, self.kept)?;
-        if need > room.bytes {
-            return Err(Outcome::refused(need, room));
+        let available = self.backend.available(&self.extent, self.kept)?;
+        if need > available.bytes {
+            return Err(Outcome::refused(need, available));
         }
         self.kept += need;
         let (start, request) = (self.now(), self.request(choice));

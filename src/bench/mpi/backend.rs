@@ -176,7 +176,7 @@ impl<'a, T: Sent> Backend<'a, T> for Distribution<'a, T> {
     }
 
     /// Does not limit the memory, because it was checked for all methods when the matrix was loaded.
-    fn room(&self, _: &Extent, _: u64) -> Result<Available, Failed> {
+    fn available(&self, _: &Extent, _: u64) -> Result<Available, Failed> {
         Ok(Available { bytes: u64::MAX, by: "unknown" })
     }
 

@@ -102,10 +102,10 @@ impl<T: Scalar + Equivalence> Gather<T> {
 fn exchange<V: Equivalence>(
     ranks: &Ranks,
     (values, to): (&[V], &Side),
-    (room, from): (&mut [V], &Side),
+    (buffer, from): (&mut [V], &Side),
 ) {
     let outgoing = Parts::new(values, &to.counts[..], &to.places[..]);
-    let mut incoming = PartsMut::new(room, &from.counts[..], &from.places[..]);
+    let mut incoming = PartsMut::new(buffer, &from.counts[..], &from.places[..]);
     ranks.world.all_to_all_varcount_into(&outgoing, &mut incoming);
 }
 

@@ -241,10 +241,10 @@ impl Buffer {
 
     #[cold]
     fn grow<const PATTERN: bool>(&mut self) {
-        let room = (2 * self.size).max(1 << 12);
-        self.keys.resize(room, 0);
+        let capacity = (2 * self.size).max(1 << 12);
+        self.keys.resize(capacity, 0);
         if !PATTERN {
-            self.values.resize(room, 0.0);
+            self.values.resize(capacity, 0.0);
         }
     }
 }

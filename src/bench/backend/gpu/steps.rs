@@ -94,7 +94,7 @@ impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
     }
 
     /// Returns the free memory, less the buffer on which bandwidth is measured.
-    fn room(&self, matrix: &Extent, _: u64) -> Result<Available, Failed> {
+    fn available(&self, matrix: &Extent, _: u64) -> Result<Available, Failed> {
         let Available { bytes, by } = free(self.gpu())?;
         Ok(Available { bytes: bytes.saturating_sub(need::sweeps(matrix)), by })
     }

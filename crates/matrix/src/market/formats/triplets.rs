@@ -40,13 +40,13 @@ impl<'c> Triplets<'c> {
         Ok(())
     }
 
-    /// Doubles the room. While the entries move, they are in memory twice.
+    /// Doubles the capacity. While the entries move, they are in memory twice.
     fn grow(&mut self) -> Result<(), Fault> {
         let more = self.rows.len().max(1 << 12);
         let bytes = self.bytes() + 2 * more as u64 * 16;
         self.bounds.check().and_then(|()| self.bounds.allow(bytes)).map_err(io::Error::from)?;
-        let room = [&mut self.rows, &mut self.columns].into_iter();
-        let reserved = room.map(|indices| indices.try_reserve_exact(more));
+        let both = [&mut self.rows, &mut self.columns].into_iter();
+        let reserved = both.map(|indices| indices.try_reserve_exact(more));
         let reserved = reserved.chain([self.values.try_reserve_exact(more)]);
         reserved.collect::<Result<(), _>>().map_err(|_| {
             Defect::unsupported(format!("{bytes} bytes for its entries do not fit in memory"))

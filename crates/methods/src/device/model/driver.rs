@@ -223,16 +223,16 @@ impl Driver for Model {
     fn memory(&self) -> Result<(u64, u64), Failed> {
         self.check_alive()?;
         let (held, _) = self.machine.borrow().memory.allocated_bytes();
-        let room = self.facts.memory_bytes;
-        Ok((room.saturating_sub(held), room))
+        let total = self.facts.memory_bytes;
+        Ok((total.saturating_sub(held), total))
     }
 
     fn allocate(&self, bytes: usize) -> Result<Address, Failed> {
         self.check_no_capture("an allocation")?;
         let memory = &mut self.machine.borrow_mut().memory;
-        let room =
+        let fits =
             memory.allocated_bytes().0.saturating_add(bytes as u64) <= self.facts.memory_bytes;
-        let address = room.then(|| memory.allocate(bytes)).flatten();
+        let address = fits.then(|| memory.allocate(bytes)).flatten();
         address.ok_or_else(|| Failed(format!("out of memory for {bytes} bytes")))
     }
 

@@ -92,13 +92,13 @@ impl Model {
     /// random order.
     pub fn new(facts: Facts, limits: Limits, seed: Option<u64>) -> Self {
         // The gaps between buffers need additional memory.
-        let room = usize::try_from(facts.memory_bytes).unwrap_or(usize::MAX).saturating_mul(2);
+        let available = usize::try_from(facts.memory_bytes).unwrap_or(usize::MAX).saturating_mul(2);
         Self {
             architecture: facts.compute_capability,
             facts,
             limits,
             most_blocks: u32::MAX,
-            machine: Rc::new(RefCell::new(Machine::new(room, seed))),
+            machine: Rc::new(RefCell::new(Machine::new(available, seed))),
             modules: RefCell::default(),
             kernels: RefCell::default(),
             timing: None,
