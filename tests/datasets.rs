@@ -131,7 +131,7 @@ fn built_in_matrices_agree_with_the_index() {
         let (pattern_symmetry, numerical_symmetry) =
             (found.pattern_symmetry, found.numerical_symmetry);
         let mut ours = Matrix { pattern_symmetry, numerical_symmetry, ..matrix.clone() };
-        (ours.longest, ours.variation, ours.stand_in, ours.sha256) = (None, None, None, None);
+        (ours.longest, ours.variation, ours.surrogate, ours.sha256) = (None, None, None, None);
         assert_eq!(ours, *found);
     }
 }
@@ -237,12 +237,12 @@ fn built_in_sets_agree_with_the_papers() {
 }
 
 #[test]
-fn every_matrix_has_a_stand_in_of_its_size_and_row_lengths() {
+fn every_matrix_has_a_surrogate_of_its_size_and_row_lengths() {
     const GENERATED: u64 = 1_000_000;
     let ours = Datasets::ours();
     for matrix in ours.matrices.values() {
         let id = &matrix.id;
-        let spec = matrix.stand_in.as_deref().unwrap_or_else(|| panic!("{id} has no stand-in"));
+        let spec = matrix.surrogate.as_deref().unwrap_or_else(|| panic!("{id} has no surrogate"));
         let Source::Generated(generator) = Source::parse(spec.as_ref()).unwrap() else {
             panic!("{id}: {spec}");
         };

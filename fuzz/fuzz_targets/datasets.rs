@@ -1,4 +1,4 @@
-//! A file of datasets: refused with its name, or all of its sets, filters and stand-ins can be used.
+//! A file of datasets: refused with its name, or all of its sets, filters and surrogates can be used.
 
 #![no_main]
 
@@ -18,7 +18,7 @@ fuzz_target!(|text: &str| -> Corpus {
         assert!(is_id(id) && *id == matrix.id);
         assert!(matrix.nnz <= matrix.entries && matrix.stored_at_most() <= matrix.entries);
         let _ = (matrix.group(), matrix.name(), matrix.archive_bytes_estimate());
-        if let Some(spec) = matrix.stand_in.as_deref().and_then(|spec| spec.strip_prefix("gen:")) {
+        if let Some(spec) = matrix.surrogate.as_deref().and_then(|spec| spec.strip_prefix("gen:")) {
             let _ = Generator::parse(spec).map(|generator| generator.most_entries());
         }
     }

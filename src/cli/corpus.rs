@@ -31,9 +31,9 @@ use crate::report::standings::{Standings, Time};
 #[derive(Debug, Args)]
 pub struct CorpusArgs {
     /// Folders, files, downloaded matrices of the collection (GROUP/NAME), generated matrices
-    /// (gen:NAME,KEY=VALUE,…), and generated stand-ins for matrices of the collection (stand-in:SET or
-    /// stand-in:GROUP/NAME; fetch --list lists them)
-    #[arg(required = true, value_name = "DIR|FILE|gen:SPEC|stand-in:SET")]
+    /// (gen:NAME,KEY=VALUE,…), and generated surrogates for matrices of the collection (surrogate:SET or
+    /// surrogate:GROUP/NAME; fetch --list lists them)
+    #[arg(required = true, value_name = "DIR|FILE|gen:SPEC|surrogate:SET")]
     pub sources: Vec<OsString>,
     /// Continue the result file of --output: measure only what is missing in it. Settings, methods and machine
     /// must be the same as in FILE.run.json

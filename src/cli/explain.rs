@@ -30,7 +30,7 @@ pub struct ExplainArgs {
     /// The method, optionally with parameters: gpu-merge:block=256
     #[arg(value_name = "METHOD", value_parser = MethodName, hide_possible_values = true)]
     pub method: String,
-    /// The matrix: a file, GROUP/NAME, gen:SPEC or stand-in:GROUP/NAME, as for a measurement
+    /// The matrix: a file, GROUP/NAME, gen:SPEC or surrogate:GROUP/NAME, as for a measurement
     #[arg(required_unless_present = "mtx")]
     pub matrix: Option<OsString>,
     /// The same as MATRIX

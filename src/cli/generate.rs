@@ -1,5 +1,5 @@
 //! `spmv-bench generate`: writes a generated matrix, or a matrix file as it was read, to a file; or writes a
-//! mirror of stand-ins.
+//! mirror of surrogates.
 
 use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
@@ -11,7 +11,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use super::output::check_not_read;
-use super::sources::{source, stand_ins};
+use super::sources::{source, surrogates};
 use super::{CommandStatus, Env, Interrupted};
 use crate::collection::Matrix;
 use crate::collection::fetch::mirror;
@@ -25,10 +25,10 @@ use spmv_matrix::system::processes::start_pool;
 
 #[derive(Debug, Args)]
 pub struct GenerateArgs {
-    /// A generator with its parameters, a Matrix Market file, or the generated stand-in for a matrix of the
+    /// A generator with its parameters, a Matrix Market file, or the generated surrogate for a matrix of the
     /// collection
-    #[arg(value_name = "gen:SPEC|FILE|stand-in:SET",
-          long_help = format!("A file; stand-in:GROUP/NAME, or with --mirror stand-in:SET; or a \
+    #[arg(value_name = "gen:SPEC|FILE|surrogate:SET",
+          long_help = format!("A file; surrogate:GROUP/NAME, or with --mirror surrogate:SET; or a \
           generator: {}", forms()))]
     pub source: OsString,
     /// The file to write; compressed if its name ends in .gz
@@ -37,7 +37,7 @@ pub struct GenerateArgs {
     /// Replace the file if it already exists
     #[arg(long, conflicts_with = "mirror")]
     pub force: bool,
-    /// Write stand-ins as archives into a folder with the same layout as the collection's web site; a web
+    /// Write surrogates as archives into a folder with the same layout as the collection's web site; a web
     /// server for this folder can be used with fetch --mirror
     #[arg(long, value_name = "DIR", conflicts_with_all = ["output", "no_expand"])]
     pub mirror: Option<PathBuf>,
@@ -100,7 +100,7 @@ fn write_file(args: &GenerateArgs, file: &Path, env: &mut Env) -> Result<()> {
             }
             (loaded.csr.rows(), loaded.csr.cols(), loaded.csr.nnz())
         }
-        Source::Generated(generator) | Source::StandIn(_, generator) => {
+        Source::Generated(generator) | Source::Surrogate(_, generator) => {
             let kind = source.generator_kind().unwrap_or_default();
             let why = refusal("to generate", generator.bytes_for_rows(), Available::now(None, 0));
             ensure!(why.is_none(), "{source}: {}", why.unwrap_or_default());
@@ -129,13 +129,13 @@ fn write<R>(
 }
 
 fn write_mirror(args: &GenerateArgs, folder: &Path, env: &mut Env) -> Result<()> {
-    let sources = stand_ins(&args.source, args.datasets.as_deref())?;
-    let sources = sources.context("--mirror needs stand-in:SET or stand-in:GROUP/NAME")?;
+    let sources = surrogates(&args.source, args.datasets.as_deref())?;
+    let sources = sources.context("--mirror needs surrogate:SET or surrogate:GROUP/NAME")?;
     std::fs::create_dir_all(folder)
         .with_context(|| format!("cannot create {}", folder.display()))?;
     for (matrix, source) in &sources {
-        let Source::StandIn(id, generator) = source else {
-            unreachable!("a mirror contains only stand-ins")
+        let Source::Surrogate(id, generator) = source else {
+            unreachable!("a mirror contains only surrogates")
         };
         let kind = source.generator_kind().unwrap_or_default();
         let bytes = mirror::add(folder, matrix, generator, &kind);

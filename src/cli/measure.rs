@@ -144,7 +144,7 @@ pub struct MeasureArgs {
     /// What edge lists mean, where the files do not say it: directed, undirected or bipartite, and base=0 or base=1
     #[arg(help_heading = WHAT, hide_short_help = true, long, value_name = "WORDS")]
     pub edges: Option<Edges>,
-    /// A file that defines further matrices and sets for stand-in:…, in the format of the project's datasets.toml
+    /// A file that defines further matrices and sets for surrogate:…, in the format of the project's datasets.toml
     #[arg(help_heading = ADVANCED, hide_short_help = true, long, value_name = "FILE")]
     pub datasets: Option<PathBuf>,
     /// Neither read nor write the cache of parsed matrices

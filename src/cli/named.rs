@@ -1,4 +1,4 @@
-//! Resolves a word of the command line that is neither a generator nor a stand-in: a file, a folder, or
+//! Resolves a word of the command line that is neither a generator nor a surrogate: a file, a folder, or
 //! GROUP/NAME, a matrix of the collection that `fetch` has downloaded.
 
 use std::collections::BTreeSet;

@@ -34,8 +34,8 @@ pub struct SingleArgs {
     ///
     /// One of: a file, compressed or not (Matrix Market, Rutherford-Boeing, METIS, DLMC, scipy's .npz, an edge list:
     /// docs/matrices.md has the formats and their extensions); a matrix of the collection that `fetch` has downloaded into ufl_mtx (GROUP/NAME, such as HB/west0479); a generated matrix (gen:NAME,KEY=VALUE,…;
-    /// `generate --help` lists the generators); or the generated stand-in for a matrix of the collection
-    /// (stand-in:GROUP/NAME). If a file has the same name as a command, write it with its folder: ./corpus.
+    /// `generate --help` lists the generators); or the generated surrogate for a matrix of the collection
+    /// (surrogate:GROUP/NAME). If a file has the same name as a command, write it with its folder: ./corpus.
     pub matrix: Option<OsString>,
     /// Further arguments, which are accepted only to report them in a helpful error message.
     #[arg(hide = true)]

@@ -11,7 +11,7 @@ use spmv_matrix::generate::Generator;
 use spmv_matrix::near::hint;
 use spmv_matrix::source::Source;
 
-/// Returns the matrices that the words name (generators, stand-ins, files, and those below a folder, the smallest first)
+/// Returns the matrices that the words name (generators, surrogates, files, and those below a folder, the smallest first)
 /// and the sizes of their files in bytes. The files of folders that are left out are reported on stderr.
 pub fn sources(
     words: &[OsString],
@@ -20,8 +20,8 @@ pub fn sources(
 ) -> Result<Vec<(Source, u64)>> {
     let (mut sources, mut left_out) = (Vec::new(), LeftOut::default());
     for word in words {
-        if let Some(stand_ins) = stand_ins(word, datasets)? {
-            sources.extend(stand_ins.into_iter().map(|(_, source)| (source, 0)));
+        if let Some(surrogates) = surrogates(word, datasets)? {
+            sources.extend(surrogates.into_iter().map(|(_, source)| (source, 0)));
             continue;
         }
         match parsed(word, datasets)? {
@@ -39,15 +39,15 @@ pub fn sources(
 pub fn source(word: &OsStr, datasets: Option<&Path>) -> Result<Source> {
     let shown = word.display();
     let corpus = format!("`spmv-bench corpus {shown}` measures all");
-    let Some(mut stand_ins) = stand_ins(word, datasets)? else {
+    let Some(mut surrogates) = surrogates(word, datasets)? else {
         let source = parsed(word, datasets)?;
         let is_folder = matches!(&source, Source::File(path) if path.is_dir());
         ensure!(!is_folder, "{shown} is a folder; {corpus} matrices below it");
         return Ok(source);
     };
-    let count = stand_ins.len();
+    let count = surrogates.len();
     ensure!(count == 1, "{shown} selects {count} matrices; {corpus} of them");
-    Ok(stand_ins.remove(0).1)
+    Ok(surrogates.remove(0).1)
 }
 
 fn parsed(word: &OsStr, datasets: Option<&Path>) -> Result<Source> {
@@ -57,9 +57,9 @@ fn parsed(word: &OsStr, datasets: Option<&Path>) -> Result<Source> {
     })
 }
 
-/// Returns the matrices that `stand-in:SET|GROUP/NAME` names, with their stand-ins; `None` for other words.
-pub fn stand_ins(word: &OsStr, datasets: Option<&Path>) -> Result<Option<Vec<(Matrix, Source)>>> {
-    let named = word.to_str().and_then(|word| word.strip_prefix("stand-in:"));
+/// Returns the matrices that `surrogate:SET|GROUP/NAME` names, with their surrogates; `None` for other words.
+pub fn surrogates(word: &OsStr, datasets: Option<&Path>) -> Result<Option<Vec<(Matrix, Source)>>> {
+    let named = word.to_str().and_then(|word| word.strip_prefix("surrogate:"));
     let Some(named) = named else { return Ok(None) };
     let datasets = Datasets::with(datasets)?;
     let matrices = match datasets.sets.get(named) {
@@ -71,20 +71,22 @@ pub fn stand_ins(word: &OsStr, datasets: Option<&Path>) -> Result<Option<Vec<(Ma
         let known = datasets.sets.keys().map(String::as_str).chain(ids);
         let hint = hint(named, known, "`spmv-bench fetch --list` lists the sets and matrices");
         let why = "there is no set with matrices of this name, and no such GROUP/NAME";
-        bail!("stand-in:{named}: {why}{hint}");
+        bail!("surrogate:{named}: {why}{hint}");
     }
-    let sources = matrices.into_iter().map(|matrix| Ok((matrix.clone(), stand_in(matrix)?)));
+    let sources = matrices.into_iter().map(|matrix| Ok((matrix.clone(), surrogate(matrix)?)));
     sources.collect::<Result<_>>().map(Some)
 }
 
-pub fn stand_in(matrix: &Matrix) -> Result<Source> {
+pub fn surrogate(matrix: &Matrix) -> Result<Source> {
     let id = &matrix.id;
-    let spec = matrix.stand_in.as_deref().and_then(|spec| spec.strip_prefix("gen:"));
+    let spec = matrix.surrogate.as_deref().and_then(|spec| spec.strip_prefix("gen:"));
     let spec = spec.with_context(|| {
-        format!("{id} has no stand-in: its entry in the datasets file has no stand-in = \"gen:…\"")
+        format!(
+            "{id} has no surrogate: its entry in the datasets file has no surrogate = \"gen:…\""
+        )
     })?;
-    let generator = Generator::parse(spec).with_context(|| format!("the stand-in of {id}"))?;
-    Ok(Source::StandIn(id.clone(), generator))
+    let generator = Generator::parse(spec).with_context(|| format!("the surrogate of {id}"))?;
+    Ok(Source::Surrogate(id.clone(), generator))
 }
 
 /// Prepends the name of the matrix to a reason, unless it already begins with it, as read errors do.
@@ -103,6 +105,6 @@ pub fn sized(file: PathBuf) -> (Source, u64) {
 pub fn bytes_of(source: &Source) -> u64 {
     match source {
         Source::File(file) => file.metadata().map_or(0, |metadata| metadata.len()),
-        Source::Generated(_) | Source::StandIn(..) => 0,
+        Source::Generated(_) | Source::Surrogate(..) => 0,
     }
 }

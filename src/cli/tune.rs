@@ -31,9 +31,9 @@ pub struct TuneArgs {
     #[arg(value_enum)]
     pub what: Tunable,
     /// Folders, files, downloaded matrices of the collection (GROUP/NAME), generated matrices
-    /// (gen:NAME,KEY=VALUE,…), and generated stand-ins for matrices of the collection (stand-in:SET or
-    /// stand-in:GROUP/NAME; fetch --list lists them)
-    #[arg(required = true, value_name = "DIR|FILE|gen:SPEC|stand-in:SET")]
+    /// (gen:NAME,KEY=VALUE,…), and generated surrogates for matrices of the collection (surrogate:SET or
+    /// surrogate:GROUP/NAME; fetch --list lists them)
+    #[arg(required = true, value_name = "DIR|FILE|gen:SPEC|surrogate:SET")]
     pub sources: Vec<OsString>,
     /// Measure in this process instead of a child process; a crash or lack of memory then ends the whole run
     #[arg(long)]

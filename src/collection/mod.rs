@@ -51,7 +51,7 @@ pub struct Matrix {
     pub variation: Option<f64>,
     /// The specification (`gen:…`) of a generated matrix with the same numbers of rows, columns and entries and,
     /// as far as known, the same row lengths.
-    pub stand_in: Option<String>,
+    pub surrogate: Option<String>,
     /// The SHA-256 of the archive `GROUP/NAME.tar.gz` in lower-case hexadecimal digits, if known.
     pub sha256: Option<String>,
 }

@@ -92,7 +92,7 @@ pub fn judge(claim: &Claim, gpus: &[String], lines: &[RecordedRow], quick: bool)
         |line: &&&RecordedRow| line.is_ok() && operands.iter().any(|select| select.meets(line));
     let compared: Vec<&RecordedRow> = lines.iter().filter(is_compared).copied().collect();
     let model = Model::of(&compared);
-    let [matrices, stand_ins] = matrices(used.iter().copied());
+    let [matrices, surrogates] = matrices(used.iter().copied());
     let holds = number.zip(claim.holds).map(|(number, range)| range.contains(number));
     let would = match holds {
         Some(true) => "; it would hold",
@@ -103,8 +103,8 @@ pub fn judge(claim: &Claim, gpus: &[String], lines: &[RecordedRow], quick: bool)
         None => Some(absence(claim, &lines)),
         Some(_) if claim.unjudged.is_some() => claim.unjudged.clone(),
         Some(_) if matrices < claim.least => Some(format!("{matrices} matrices only{would}")),
-        Some(_) if stand_ins > 0 && !claim.any_matrix => {
-            Some(format!("{stand_ins} of them stand-ins{would}"))
+        Some(_) if surrogates > 0 && !claim.any_matrix => {
+            Some(format!("{surrogates} of them surrogates{would}"))
         }
         Some(_) if quick => Some(format!("a quick run{would}")),
         Some(_) => model.as_ref().and_then(|model| {

@@ -56,10 +56,10 @@ pub fn of<'a>(
 }
 
 fn extent(lines: &[RecordedRow]) -> String {
-    let [matrices, stand_ins] = matrices(lines);
-    let real = match stand_ins {
+    let [matrices, surrogates] = matrices(lines);
+    let real = match surrogates {
         0 => String::new(),
-        count => format!(", {count} of them generated stand-ins for matrices of the collection"),
+        count => format!(", {count} of them generated surrogates for matrices of the collection"),
     };
     format!("{} rows of {} matrices{real}.", lines.len(), matrices)
 }

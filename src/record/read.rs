@@ -117,11 +117,11 @@ impl RecordedRow {
         self.name.as_deref().unwrap_or_else(|| matrix_name(&self.row.file))
     }
 
-    /// Whether the matrix is a generated stand-in for a matrix of the collection.
-    pub fn is_stand_in(&self) -> bool {
+    /// Whether the matrix is a generated surrogate for a matrix of the collection.
+    pub fn is_surrogate(&self) -> bool {
         let kind = self.row.kind.as_deref();
-        self.row.file.starts_with("stand-in:")
-            || kind.is_some_and(|kind| kind.starts_with("stand-in for "))
+        self.row.file.starts_with("surrogate:")
+            || kind.is_some_and(|kind| kind.starts_with("surrogate for "))
     }
 
     pub fn generator(&self, key: &str) -> Option<&str> {

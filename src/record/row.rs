@@ -139,7 +139,7 @@ columns! {
         /// The share of entries whose mirrored position is an entry too; only for square matrices.
         pattern_symmetry: Option<f64> = Linear("pattern symmetry"), max: Some(1);
         /// The collection's description of the problem, if the file contains it; for a generated matrix the generator,
-        /// and the matrix for which it is a stand-in.
+        /// and the matrix for which it is a surrogate.
         kind: Option<String> = Word;
         /// `hot` if products run back to back, `cold` if the caches are evicted before each sample.
         cache: Option<CacheState> = Word;

@@ -54,7 +54,7 @@ fn names(sets: &[BTreeSet<String>]) -> Vec<HashMap<&str, String>> {
 
 impl<'a> Place<'a> {
     fn all(set: &'a BTreeSet<String>) -> Vec<Self> {
-        let is_file = |file: &str| !file.starts_with("gen:") && !file.starts_with("stand-in:");
+        let is_file = |file: &str| !file.starts_with("gen:") && !file.starts_with("surrogate:");
         let parts: Vec<_> = set.iter().map(|file| (&file[..], matrix_parts(file))).collect();
         let files = parts.iter().filter(|(file, _)| is_file(file));
         let folders = files.map(|(_, parts)| &parts[..parts.len() - 1]);
@@ -159,8 +159,8 @@ mod tests {
             (&["1/p/a.mtx", "2/p/a.mtx", "2/q/a.mtx"], &["1/p/a", "2/p/a", "q/a"]),
             (&["a.mtx", "G/a.mtx", "A.mtx"], &["a", "G/a", "A"]),
             (&["a.mtx", "a.mtx.gz", "a/a.mtx"], &["a.mtx", "a.mtx.gz", "a/a.mtx"]),
-            (&["stand-in:G1/a", "stand-in:G2/a", "gen:ring"], &["G1/a", "G2/a", "gen:ring"]),
-            (&["m/a.mtx", "stand-in:G/a"], &["m/a", "G/a"]),
+            (&["surrogate:G1/a", "surrogate:G2/a", "gen:ring"], &["G1/a", "G2/a", "gen:ring"]),
+            (&["m/a.mtx", "surrogate:G/a"], &["m/a", "G/a"]),
         ] {
             assert_eq!(named(&[files]), [names]);
         }

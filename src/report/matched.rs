@@ -9,7 +9,7 @@ use super::statistics::pearson;
 use crate::record::read::RecordedRow;
 use spmv_matrix::scalar::Precision;
 
-/// The name of a matrix, whether it is a stand-in, and its nonzeros, which differ if only a triangle was read.
+/// The name of a matrix, whether it is a surrogate, and its nonzeros, which differ if only a triangle was read.
 pub type Matrix<'a> = (&'a str, bool, Option<usize>);
 
 /// What rows must have in common to be compared.
@@ -22,17 +22,17 @@ pub type Fastest<'a> = BTreeMap<Key<'a>, (&'a RecordedRow, f64)>;
 pub type Numbers<'a> = Vec<(&'a RecordedRow, f64)>;
 
 pub fn matrix(line: &RecordedRow) -> Matrix<'_> {
-    (line.matrix(), line.is_stand_in(), line.row.num_nonzeros)
+    (line.matrix(), line.is_surrogate(), line.row.num_nonzeros)
 }
 
 fn key(line: &RecordedRow) -> Key<'_> {
     (matrix(line), line.row.precision)
 }
 
-/// Returns the number of matrices of these rows, and the number of stand-ins among them.
+/// Returns the number of matrices of these rows, and the number of surrogates among them.
 pub fn matrices<'a>(lines: impl IntoIterator<Item = &'a RecordedRow>) -> [usize; 2] {
     let named: BTreeSet<_> =
-        lines.into_iter().map(|line| (line.matrix(), line.is_stand_in())).collect();
+        lines.into_iter().map(|line| (line.matrix(), line.is_surrogate())).collect();
     [named.len(), named.iter().filter(|matrix| matrix.1).count()]
 }
 
@@ -212,10 +212,10 @@ mod tests {
     }
 
     #[test]
-    fn precisions_stand_ins_and_stored_triangles_are_not_compared() {
+    fn precisions_surrogates_and_stored_triangles_are_not_compared() {
         let change: [fn(&mut Row); 3] = [
             |row| row.precision = Some(Precision::F32),
-            |row| row.kind = Some("stand-in for Williams/a".into()),
+            |row| row.kind = Some("surrogate for Williams/a".into()),
             |row| row.num_nonzeros = Some(7),
         ];
         for change in change {

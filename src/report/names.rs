@@ -1,8 +1,8 @@
 use super::matched::Matrix;
 
-/// Returns the name of a matrix; stand-ins are marked with `*`.
-pub fn label((name, is_stand_in, _): Matrix) -> String {
-    format!("{name}{}", if is_stand_in { "*" } else { "" })
+/// Returns the name of a matrix; surrogates are marked with `*`.
+pub fn label((name, is_surrogate, _): Matrix) -> String {
+    format!("{name}{}", if is_surrogate { "*" } else { "" })
 }
 
 pub fn count(number: usize, thing: &str) -> String {

@@ -19,7 +19,7 @@ const METHODS: &str = "seq csr-rows kokkos-style merge merge-numa csb oski-style
 const RECORD: &str = r#"{"run_id": "r", "date": "2026-03-02T10:00:00Z", "gpu": null,
     "system": {"cpu": "A Processor of a Long Name @ 3.00GHz", "cores": 2}}"#;
 
-/// Returns rows of all methods on twelve matrices of increasing size. One has a long name, and some are stand-ins.
+/// Returns rows of all methods on twelve matrices of increasing size. One has a long name, and some are surrogates.
 fn rows() -> String {
     let mut rows = String::from(
         "file,num_rows,num_cols,num_nonzeros,row_length_variation,method_name,setup_ms,avg_spmv_ms,gflops,\
@@ -28,7 +28,7 @@ fn rows() -> String {
     for size in 0..12_u32 {
         let file = match size {
             0 => "\"gen:uniform,rows=1000000,length=32,band=1000000,random=1\"".to_owned(),
-            1..=4 => format!("stand-in:Group/matrix_of_a_long_name_{size}"),
+            1..=4 => format!("surrogate:Group/matrix_of_a_long_name_{size}"),
             _ => format!("matrix-{size}.mtx"),
         };
         let (side, nonzeros) = (100 << size, 1500 << size);

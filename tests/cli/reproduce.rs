@@ -125,7 +125,7 @@ fn a_dry_run_prints_the_grid_and_measures_nothing() {
     );
     ran.prints("missing: Williams/cant").prints("expected: up to 0 s");
     assert!(!dir.path("out").exists());
-    reproduce(&dir, "--dry-run --stand-ins").prints(" stand-in:Williams/cant\n");
+    reproduce(&dir, "--dry-run --surrogates").prints(" surrogate:Williams/cant\n");
 }
 
 #[test]
@@ -142,13 +142,13 @@ fn larger_matrices_can_be_skipped() {
 }
 
 #[test]
-fn real_matrices_are_preferred_to_stand_ins() {
+fn real_matrices_are_preferred_to_surrogates() {
     let dir = experiment(&EXPERIMENT.replace("gen:grid2d,n=3", "Williams/cant"));
     let cant = "%%MatrixMarket matrix coordinate pattern general\n2 2 2\n1 1\n2 2\n";
     dir.write("none/cant.mtx", cant);
-    reproduce(&dir, "--stand-ins").exits(0);
+    reproduce(&dir, "--surrogates").exits(0);
     let rows = dir.read("out/rows.csv");
-    assert!(rows.contains("none/cant.mtx,2,2,2,") && !rows.contains("stand-in"));
+    assert!(rows.contains("none/cant.mtx,2,2,2,") && !rows.contains("surrogate"));
 }
 
 #[test]

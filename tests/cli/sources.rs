@@ -3,10 +3,10 @@ use crate::{EXACT, SMALL};
 
 const DATASETS: &str = r#"
 matrix = [
-    { id = "S/grid", rows = 9, cols = 9, nnz = 24, kind = "k", stand-in = "gen:grid2d,n=3" },
-    { id = "S/wheel", rows = 4, cols = 4, nnz = 6, kind = "k", stand-in = "gen:wheel,spokes=3" },
+    { id = "S/grid", rows = 9, cols = 9, nnz = 24, kind = "k", surrogate = "gen:grid2d,n=3" },
+    { id = "S/wheel", rows = 4, cols = 4, nnz = 6, kind = "k", surrogate = "gen:wheel,spokes=3" },
     { id = "S/none", rows = 4, cols = 4, nnz = 6, kind = "k" },
-    { id = "S/ring", rows = 4, cols = 4, nnz = 6, kind = "k", stand-in = "gen:ring" },
+    { id = "S/ring", rows = 4, cols = 4, nnz = 6, kind = "k", surrogate = "gen:ring" },
 ]
 
 [set.two]
@@ -23,26 +23,29 @@ filter = "rows > 1e15"
 "#;
 
 #[test]
-fn stand_ins_are_named_one_by_one_or_by_set() {
+fn surrogates_are_named_one_by_one_or_by_set() {
     let dir = Dir::new(&[("my.toml", DATASETS)]);
     let csv = format!("--datasets DIR/my.toml {EXACT} --format csv");
-    dir.run(&format!("--mtx stand-in:S/grid {csv}")).exits(0).prints("\nstand-in:S/grid,9,9,24,");
-    let mut names = dir.run(&format!("corpus stand-in:two {csv}")).exits(0).column("file");
+    dir.run(&format!("--mtx surrogate:S/grid {csv}")).exits(0).prints("\nsurrogate:S/grid,9,9,24,");
+    let mut names = dir.run(&format!("corpus surrogate:two {csv}")).exits(0).column("file");
     names.dedup();
-    assert_eq!(names, ["stand-in:S/wheel", "stand-in:S/grid"]);
+    assert_eq!(names, ["surrogate:S/wheel", "surrogate:S/grid"]);
 }
 
 #[test]
-fn matrices_without_a_stand_in_are_reported() {
+fn matrices_without_a_surrogate_are_reported() {
     let dir = Dir::new(&[("my.toml", DATASETS)]);
     let unknown = "there is no set with matrices of this name, and no such";
     for (words, expected) in [
-        ("--mtx stand-in:S/none", "S/none has no stand-in: "),
-        ("corpus stand-in:lacking", "S/none has no stand-in: "),
-        ("--mtx stand-in:S/ring", "the stand-in of S/ring"),
-        ("--mtx stand-in:S/other", &format!("stand-in:S/other: {unknown}")),
-        ("corpus stand-in:nothing", &format!("stand-in:nothing: {unknown}")),
-        ("--mtx stand-in:two", "stand-in:two selects 2 matrices; `spmv-bench corpus stand-in:two`"),
+        ("--mtx surrogate:S/none", "S/none has no surrogate: "),
+        ("corpus surrogate:lacking", "S/none has no surrogate: "),
+        ("--mtx surrogate:S/ring", "the surrogate of S/ring"),
+        ("--mtx surrogate:S/other", &format!("surrogate:S/other: {unknown}")),
+        ("corpus surrogate:nothing", &format!("surrogate:nothing: {unknown}")),
+        (
+            "--mtx surrogate:two",
+            "surrogate:two selects 2 matrices; `spmv-bench corpus surrogate:two`",
+        ),
     ] {
         dir.refuses(&[(&format!("{words} --datasets DIR/my.toml {EXACT}"), expected)]);
     }

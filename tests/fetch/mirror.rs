@@ -1,4 +1,4 @@
-//! Writes a mirror of stand-ins, downloads from it, and measures the matrices, the second time from the cache.
+//! Writes a mirror of surrogates, downloads from it, and measures the matrices, the second time from the cache.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -10,45 +10,45 @@ use crate::place::Place;
 use crate::server::Reply;
 
 /// Matrices of each symmetry in the index, two of them with the same name.
-const STAND_INS: &str = r#"
+const SURROGATES: &str = r#"
 matrix = [
-    { id = "S/mesh", rows = 900, cols = 900, nnz = 4380, kind = "2D/3D problem", numerical-symmetry = 1.0, stand-in = "gen:grid2d,n=30,points=5" },
-    { id = "S/web", rows = 500, cols = 400, nnz = 2900, entries = 3000, kind = "directed graph", binary = true, stand-in = "gen:power-law,rows=500,cols=400,nnz=3000,longest=90" },
-    { id = "R/web", rows = 60, cols = 60, nnz = 180, kind = "random", stand-in = "gen:uniform,rows=60,nnz=180,random=7" },
+    { id = "S/mesh", rows = 900, cols = 900, nnz = 4380, kind = "2D/3D problem", numerical-symmetry = 1.0, surrogate = "gen:grid2d,n=30,points=5" },
+    { id = "S/web", rows = 500, cols = 400, nnz = 2900, entries = 3000, kind = "directed graph", binary = true, surrogate = "gen:power-law,rows=500,cols=400,nnz=3000,longest=90" },
+    { id = "R/web", rows = 60, cols = 60, nnz = 180, kind = "random", surrogate = "gen:uniform,rows=60,nnz=180,random=7" },
 ]
 
-[set.stand-ins]
+[set.surrogates]
 source = "this test"
 members = ["S/mesh", "S/web", "R/web"]
 "#;
 
 #[test]
-fn a_set_of_stand_ins_is_mirrored_fetched_and_measured() {
+fn a_set_of_surrogates_is_mirrored_fetched_and_measured() {
     let place = Place::new();
-    place.write("my.toml", STAND_INS);
+    place.write("my.toml", SURROGATES);
     let program = |words: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_spmv-bench"));
         command.current_dir(place.path("")).env("SPMV_BENCH_CACHE", place.path("cache"));
         place.ran(command.args(words.split(' ')).output().unwrap()).exits(0)
     };
-    program("generate stand-in:stand-ins --datasets my.toml --mirror mirror");
+    program("generate surrogate:surrogates --datasets my.toml --mirror mirror");
     for path in ["/files/ssstats.csv", "/MM/S/mesh.tar.gz", "/MM/S/web.tar.gz", "/MM/R/web.tar.gz"]
     {
         let file = place.path(&format!("mirror{path}"));
         assert_eq!(file.metadata().unwrap().permissions().mode() & 0o444, 0o444, "{path}");
         place.server.serve(path, &fs::read(file).unwrap(), &[Reply::File]);
     }
-    place.succeed("stand-ins");
+    place.succeed("surrogates");
     assert_eq!(place.server.requests().len(), 3);
     // The index of the mirror describes the same matrices.
     place.succeed("--update-index");
-    for (words, count) in [("stand-ins", 3), ("--filter rows>0", 3), ("--filter binary", 1)] {
+    for (words, count) in [("surrogates", 3), ("--filter rows>0", 3), ("--filter binary", 1)] {
         place.run(words).says(&format!("0 downloaded, {count} present"));
     }
     assert_eq!(place.server.paths(), ["/files/ssstats.csv"]);
     // Matrices of the index must also have the hashes of the datasets file.
     let other = format!("id = \"S/mesh\", sha256 = \"{}\"", "0".repeat(64));
-    place.write("my.toml", STAND_INS.replace("id = \"S/mesh\"", &other));
+    place.write("my.toml", SURROGATES.replace("id = \"S/mesh\"", &other));
     assert!(place.fail("--filter rows>0").contains("gives 0000"));
     let taken = place.run("--filter rows>0 --any-archive");
     taken.says("0 downloaded, 3 present");
@@ -60,17 +60,17 @@ fn a_set_of_stand_ins_is_mirrored_fetched_and_measured() {
         let reports = corpus("to");
         assert!(reports.iter().all(|it| it["from_cache"] == is_cached), "{reports:?}");
     }
-    // The results state that the matrices are stand-ins, and are the same as those of matrices without a file.
+    // The results state that the matrices are surrogates, and are the same as those of matrices without a file.
     let facts = |reports: Vec<Value>| {
         let facts = |report: &Value| ["kind", "rows", "nnz"].map(|key| report[key].to_string());
         let mut facts: Vec<_> = reports.iter().map(facts).collect();
         facts.sort();
         facts
     };
-    let direct = corpus("stand-in:stand-ins --datasets my.toml");
-    assert_eq!(direct[0]["file"], "stand-in:S/mesh");
+    let direct = corpus("surrogate:surrogates --datasets my.toml");
+    assert_eq!(direct[0]["file"], "surrogate:S/mesh");
     let direct = facts(direct);
     assert_eq!(direct, facts(corpus("to")));
-    let mesh = ["\"stand-in for S/mesh: gen:grid2d,n=30,points=5\"", "900", "4380"];
+    let mesh = ["\"surrogate for S/mesh: gen:grid2d,n=30,points=5\"", "900", "4380"];
     assert_eq!(direct[1], mesh);
 }

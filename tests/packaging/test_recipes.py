@@ -1,5 +1,5 @@
 """Tests of the recipes, with the tools that read them. Spack and Ramble are not in the package index: their files run
-with stand-ins of the names that they use, which checks the syntax and the arguments, not the tools. SPMV_BENCH names
+with surrogates of the names that they use, which checks the syntax and the arguments, not the tools. SPMV_BENCH names
 the program. `scripts/test` runs this with the Python of .venv/recipes."""
 
 import contextlib
@@ -169,7 +169,7 @@ class Recipes(unittest.TestCase):
             ("merge-spmv-sc16", "sc16"), ("merge-spmv-readme", "merge"), ("hola-spmv-ics17", "hola"),
             ("five-gpu-algorithms", "five-gpu"), ("csr-k", "csrk"),
         ):
-            shown = run([RECIPES / "artifact/run", "document", document, "--stand-ins", "--dry-run"], self.folder)
+            shown = run([RECIPES / "artifact/run", "document", document, "--surrogates", "--dry-run"], self.folder)
             ids = {path.stem for path in (ROOT / "experiments").glob(f"{prefix}-*.toml")}
             self.assertEqual(set(re.findall(r"^(\S+): ", shown, re.MULTILINE)), ids)
         run([RECIPES / "artifact/run", "document", "none"], self.folder, status=2)

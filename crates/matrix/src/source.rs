@@ -18,7 +18,7 @@ pub enum Source {
     /// A generator, given as `gen:…`.
     Generated(Generator),
     /// The id of a matrix of the collection and the generator that replaces it.
-    StandIn(String, Generator),
+    Surrogate(String, Generator),
 }
 
 /// The serialized form of a [`Source`]: a path as bytes, a generator as its specification.
@@ -26,7 +26,7 @@ pub enum Source {
 enum Plain {
     File(Vec<u8>),
     Generated(String),
-    StandIn(String, String),
+    Surrogate(String, String),
 }
 
 impl From<Source> for Plain {
@@ -34,7 +34,7 @@ impl From<Source> for Plain {
         match source {
             Source::File(path) => Self::File(path.into_os_string().into_vec()),
             Source::Generated(generator) => Self::Generated(generator.spec().to_owned()),
-            Source::StandIn(id, generator) => Self::StandIn(id, generator.spec().to_owned()),
+            Source::Surrogate(id, generator) => Self::Surrogate(id, generator.spec().to_owned()),
         }
     }
 }
@@ -46,7 +46,7 @@ impl TryFrom<Plain> for Source {
         Ok(match plain {
             Plain::File(path) => Self::File(OsString::from_vec(path).into()),
             Plain::Generated(spec) => Self::Generated(Generator::parse(&spec)?),
-            Plain::StandIn(id, spec) => Self::StandIn(id, Generator::parse(&spec)?),
+            Plain::Surrogate(id, spec) => Self::Surrogate(id, Generator::parse(&spec)?),
         })
     }
 }
@@ -103,7 +103,7 @@ impl Source {
                 let file = market::Opened::open(path, &options, bounds)?;
                 Opened::File { file: Box::new(file), path, options }
             }
-            Self::Generated(it) | Self::StandIn(_, it) => Opened::Generated(it),
+            Self::Generated(it) | Self::Surrogate(_, it) => Opened::Generated(it),
         })
     }
 
@@ -125,7 +125,7 @@ impl Source {
         match self {
             Self::File(_) => None,
             Self::Generated(generator) => Some(format!("generated: {generator}")),
-            Self::StandIn(id, generator) => Some(format!("stand-in for {id}: {generator}")),
+            Self::Surrogate(id, generator) => Some(format!("surrogate for {id}: {generator}")),
         }
     }
 }
@@ -174,7 +174,7 @@ impl fmt::Display for Source {
                 chunk.invalid().iter().try_for_each(|byte| write!(f, "\\x{byte:02x}"))
             }),
             Self::Generated(generator) => generator.fmt(f),
-            Self::StandIn(id, _) => write!(f, "stand-in:{id}"),
+            Self::Surrogate(id, _) => write!(f, "surrogate:{id}"),
         }
     }
 }

@@ -23,7 +23,7 @@ pub enum Rows<'s> {
 impl<'s> Rows<'s> {
     pub fn open(source: &'s Source, options: &Options) -> Result<Self, LoadError> {
         Ok(match source {
-            Source::Generated(generator) | Source::StandIn(_, generator) => Self::Made(generator),
+            Source::Generated(generator) | Source::Surrogate(_, generator) => Self::Made(generator),
             Source::File(path) => match Stream::open(path, options)? {
                 Some(stream) => Self::File(Box::new(stream)),
                 None => Self::Whole(Loaded::read(path, options)?.csr),

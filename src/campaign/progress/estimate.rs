@@ -65,7 +65,7 @@ pub fn entries(source: &Source, bytes: u64) -> u64 {
             bytes.saturating_mul(COMPRESSION) / BYTES_PER_ENTRY
         }
         Source::File(_) => bytes / BYTES_PER_ENTRY,
-        Source::Generated(generator) | Source::StandIn(_, generator) => {
+        Source::Generated(generator) | Source::Surrogate(_, generator) => {
             u64::try_from(generator.most_entries()).unwrap_or(u64::MAX)
         }
     }

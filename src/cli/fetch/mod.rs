@@ -63,7 +63,7 @@ pub struct FetchArgs {
     #[arg(long, value_name = "SIZE")]
     pub max_archive: Option<Size>,
     /// Accept archives with any SHA-256, even if the datasets file specifies a different one: for a mirror
-    /// of stand-ins
+    /// of surrogates
     #[arg(long)]
     pub any_archive: bool,
     /// Number of matrices to download at the same time

@@ -21,9 +21,9 @@ pub struct ReproduceArgs {
     /// The folder of the matrices; the corpus consists of all files in it
     #[arg(long, value_name = "DIR", default_value = DATA)]
     pub data: PathBuf,
-    /// Use generated stand-ins for missing matrices; claims about them are not judged
+    /// Use generated surrogates for missing matrices; claims about them are not judged
     #[arg(long)]
-    pub stand_ins: bool,
+    pub surrogates: bool,
     /// Make a short trial run with the smallest matrices of each set and 0.05 s per method; claims are not
     /// judged
     #[arg(long)]
@@ -40,7 +40,7 @@ pub struct ReproduceArgs {
         long,
         value_name = "DIR",
         requires = "ids",
-        conflicts_with_all = ["all", "stand_ins", "max_nonzeros", "dry_run", "device", "max_time", "output"]
+        conflicts_with_all = ["all", "surrogates", "max_nonzeros", "dry_run", "device", "max_time", "output"]
     )]
     pub recorded: Option<PathBuf>,
     /// Skip matrices with more nonzeros, if their number is known before they are read

@@ -1,4 +1,4 @@
-//! Finds the matrices that an experiment names: files in a folder or stand-ins, and lists the missing ones.
+//! Finds the matrices that an experiment names: files in a folder or surrogates, and lists the missing ones.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 use super::args::ReproduceArgs;
 use crate::campaign::progress::estimate::entries;
 use crate::cli::folder::{LeftOut, find};
-use crate::cli::sources::stand_in;
+use crate::cli::sources::surrogate;
 use crate::collection::{Datasets, Matrices, Matrix};
 use crate::papers::definition::expanded;
 use crate::record::row::{matrix_name, matrix_parts};
@@ -29,7 +29,7 @@ pub struct Library {
     files: Vec<(Source, u64)>,
     by_name: HashMap<String, Vec<(Source, u64)>>,
     datasets: Datasets,
-    stand_ins: bool,
+    surrogates: bool,
     quick: bool,
     most_entries: u64,
 }
@@ -52,7 +52,7 @@ pub struct Wanted {
 impl Library {
     /// Searches the folder for matrices if it exists.
     pub fn open(args: &ReproduceArgs, stderr: &mut dyn Write) -> Result<Self> {
-        let &ReproduceArgs { ref data, stand_ins, quick, max_nonzeros, .. } = args;
+        let &ReproduceArgs { ref data, surrogates, quick, max_nonzeros, .. } = args;
         let mut left_out = LeftOut::default();
         let files = if data.is_dir() { find(data, &mut left_out, stderr)? } else { Vec::new() };
         left_out.write(&files, stderr)?;
@@ -63,7 +63,7 @@ impl Library {
         }
         let (data, datasets) = (data.to_owned(), Datasets::ours());
         let most_entries = max_nonzeros.unwrap_or(u64::MAX);
-        Ok(Self { data, files, by_name, datasets, stand_ins, quick, most_entries })
+        Ok(Self { data, files, by_name, datasets, surrogates, quick, most_entries })
     }
 
     /// Returns the distinct matrices that the words of a block select.
@@ -138,12 +138,13 @@ impl Library {
         of_group.or_else(|| upper.next().filter(|_| upper.next().is_none()))
     }
 
-    /// Returns every matrix of the folder, or every stand-in if the folder is empty and stand-ins are allowed.
+    /// Returns every matrix of the folder, or every surrogate if the folder is empty and surrogates are allowed.
     fn corpus(&self) -> Result<Wanted> {
         let found = self.files.iter().map(Found::of_file).collect();
         let mut wanted = Wanted { found, ..Wanted::default() };
-        if self.files.is_empty() && self.stand_ins {
-            for matrix in self.datasets.matrices.values().filter(|matrix| matrix.stand_in.is_some())
+        if self.files.is_empty() && self.surrogates {
+            for matrix in
+                self.datasets.matrices.values().filter(|matrix| matrix.surrogate.is_some())
             {
                 wanted.found.extend(self.matrix(matrix)?);
             }
@@ -168,14 +169,14 @@ impl Library {
         Ok(matrices)
     }
 
-    /// Returns the matrix file, or its stand-in if stand-ins are allowed.
+    /// Returns the matrix file, or its surrogate if surrogates are allowed.
     fn matrix(&self, matrix: &Matrix) -> Result<Option<Found>> {
         let entries = matrix.entries;
         if let Some((source, _)) = self.file(&matrix.id) {
             return Ok(Some(Found { source: source.clone(), entries }));
         }
-        let stand_in = self.stand_ins.then(|| stand_in(matrix)).transpose()?;
-        Ok(stand_in.map(|source| Found { source, entries }))
+        let surrogate = self.surrogates.then(|| surrogate(matrix)).transpose()?;
+        Ok(surrogate.map(|source| Found { source, entries }))
     }
 
     /// Sorts the matrices by size, and keeps only the smallest ones in a quick run.

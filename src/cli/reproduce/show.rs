@@ -74,7 +74,7 @@ pub fn plan(experiment: &Experiment, plan: &Plan, out: &mut dyn Write) -> Result
     if !plan.missing.is_empty() {
         writeln!(
             out,
-            "  `spmv-bench fetch` downloads them; --stand-ins uses generated matrices instead"
+            "  `spmv-bench fetch` downloads them; --surrogates uses generated matrices instead"
         )?;
     }
     writeln!(out, "  expected: up to {}", span(plan.expected()))?;

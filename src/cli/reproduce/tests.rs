@@ -11,7 +11,7 @@ use crate::cli::args::{Cli, Command};
 use crate::papers::definition::Experiment;
 
 fn library(data: &str) -> Library {
-    let words = ["spmv-bench", "reproduce", "--data", data, "--stand-ins"];
+    let words = ["spmv-bench", "reproduce", "--data", data, "--surrogates"];
     let Some(Command::Reproduce(args)) = Cli::parse_from(words).command else { panic!() };
     Library::open(&args, &mut Vec::new()).unwrap()
 }
@@ -63,7 +63,7 @@ fn parsed(batch: &Batch) -> RunSettings {
     args.measure.run_settings()
 }
 
-/// With stand-ins every matrix is available; every command that is shown selects the same run; all methods in claims
+/// With surrogates every matrix is available; every command that is shown selects the same run; all methods in claims
 /// and views are measured.
 #[test]
 fn definitions_refer_to_existing_matrices_and_methods() {
@@ -71,7 +71,7 @@ fn definitions_refer_to_existing_matrices_and_methods() {
     for experiment in experiments() {
         let Experiment { id, claims, views, blocks, .. } = &experiment;
         let plan = Plan::of(&experiment, &here(&library, DeviceChoice::All)).unwrap();
-        // Matrices that are not in the datasets file have no stand-in.
+        // Matrices that are not in the datasets file have no surrogate.
         let is_of_collection = |name: &String| {
             let word = format!("collection:{name}");
             blocks.iter().any(|block| block.matrices.contains(&word))

@@ -75,9 +75,9 @@ fn quantities_equal_those_computed_by_hand() {
 fn a_claim_holds_does_not_or_cannot_be_judged() {
     let mean = "speed = { of = 'ours', over = 'theirs', statistic = 'mean' }";
     let all = lines();
-    let mut stood_in = lines();
-    for line in stood_in.iter_mut().filter(|line| line.matrix() == "b") {
-        line.row.kind = Some("stand-in for G/b: gen:dense,cols=2".into());
+    let mut replaced = lines();
+    for line in replaced.iter_mut().filter(|line| line.matrix() == "b") {
+        line.row.kind = Some("surrogate for G/b: gen:dense,cols=2".into());
     }
     use ClaimVerdict::{CannotBeJudged as Open, DoesNotHold, Holds};
     // The mean is 1.25.
@@ -89,8 +89,8 @@ fn a_claim_holds_does_not_or_cannot_be_judged() {
         ("holds = '> 1'\nleast = 3", &all, false, 3, Holds, ""),
         ("holds = '> 1'\nleast = 4", &all, false, 3, Open, "3 matrices only; it would hold"),
         ("holds = '< 1'", &all, true, 3, Open, "a quick run; it would not hold"),
-        ("holds = '> 1'", &stood_in, false, 3, Open, "1 of them stand-ins; it would hold"),
-        ("holds = '> 1'\nany_matrix = true", &stood_in, false, 3, Holds, ""),
+        ("holds = '> 1'", &replaced, false, 3, Open, "1 of them surrogates; it would hold"),
+        ("holds = '> 1'\nany_matrix = true", &replaced, false, 3, Holds, ""),
     ] {
         let judged = judge(&claim(mean, rest), &[], lines, quick);
         let found = (judged.matrices, judged.verdict, judged.why.unwrap_or_default());

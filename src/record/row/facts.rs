@@ -40,7 +40,7 @@ impl MatrixFacts {
     }
 }
 
-/// Returns `cant` for `ufl_mtx/cant.mtx.gz` and `stand-in:Williams/cant`, and the specification of a generator.
+/// Returns `cant` for `ufl_mtx/cant.mtx.gz` and `surrogate:Williams/cant`, and the specification of a generator.
 pub fn matrix_name(file: &str) -> &str {
     if file.starts_with("gen:") {
         return file;
@@ -50,11 +50,11 @@ pub fn matrix_name(file: &str) -> &str {
 }
 
 /// Returns the folders and the name of a matrix: `MM`, `Williams`, `cant` for `MM/Williams/cant.mtx`, and also for
-/// `MM/Williams/cant/cant.mtx`, because an archive of the collection is extracted into a folder of its own. A stand-in
+/// `MM/Williams/cant/cant.mtx`, because an archive of the collection is extracted into a folder of its own. A surrogate
 /// has the group as its folder, and a generated matrix has none.
 pub fn matrix_parts(file: &str) -> Vec<&str> {
     let name = matrix_name(file);
-    let path = file.strip_prefix("stand-in:").unwrap_or(file);
+    let path = file.strip_prefix("surrogate:").unwrap_or(file);
     let Some((folders, _)) = path.rsplit_once(SEPARATORS).filter(|_| name != file) else {
         return vec![name];
     };
@@ -78,7 +78,7 @@ mod tests {
             ("ufl_mtx/cant.mtx.gz", "cant"),
             ("cant.mtx", "cant"),
             ("a\\b.c.tar.gz", "b.c"),
-            ("stand-in:Williams/cant", "cant"),
+            ("surrogate:Williams/cant", "cant"),
             ("gen:dense,cols=4", "gen:dense,cols=4"),
             ("A/CANT.MTX", "CANT"),
             ("cant.tgz", "cant"),
@@ -94,7 +94,7 @@ mod tests {
             ("./MM//G/a.tar.gz", &["MM", "G", "a"]),
             ("/a/a/a.mtx", &["a", "a"]),
             ("G/a/a_b.mtx", &["G", "a", "a_b"]),
-            ("stand-in:G/a", &["G", "a"]),
+            ("surrogate:G/a", &["G", "a"]),
             ("a", &["a"]),
             ("gen:dense,cols=4", &["gen:dense,cols=4"]),
         ] {

@@ -220,7 +220,7 @@ fn difference<'a>(
         }
     }
     let [of_a, of_b] = [a, b].map(|line| format!("'{}'", line.row.kind.as_deref().unwrap_or("")));
-    let why = "a stand-in is not the matrix that it stands in for";
-    let is_other = a.is_stand_in() != b.is_stand_in();
+    let why = "a surrogate is not the matrix that it replaces";
+    let is_other = a.is_surrogate() != b.is_surrogate();
     is_other.then(|| (file, [format!("the kind {of_a}"), of_b], why))
 }

@@ -174,7 +174,7 @@ fn rows_measured_in_different_ways_are_refused() {
         with(&|row| row.order = Some(Order::Rcm)),
         with(&|row| row.num_nonzeros = Some(70)),
         with(&|row| row.num_cols = Some(11)),
-        with(&|row| row.kind = Some("stand-in for Williams/cant".into())),
+        with(&|row| row.kind = Some("surrogate for Williams/cant".into())),
         with(&|row| row.avg_spmv_ms = Some(0.0)),
         with(&|row| row.precision = Some(Precision::F32)),
         with(&|row| row.transpose = Some(true)),
@@ -189,7 +189,7 @@ fn rows_measured_in_different_ways_are_refused() {
         a.csv contains rows of order natural, b.csv of order rcm; run one of them again with --order natural or --order rcm, so that both are the same
         u/cant.mtx has 40 nonzeros in a.csv and 70 in b.csv: one of them was read with --no-expand, or they are different files
         u/cant.mtx has 10 columns in a.csv and 11 in b.csv: they are different files
-        u/cant.mtx has the kind '' in a.csv and 'stand-in for Williams/cant' in b.csv: a stand-in is not the matrix that it stands in for
+        u/cant.mtx has the kind '' in a.csv and 'surrogate for Williams/cant' in b.csv: a surrogate is not the matrix that it replaces
         b.csv: merge on u/cant.mtx (f64, cpu, 2 threads, not transposed) is ok, but its avg_spmv_ms is '0.0'; it must be a positive number
         no row of a.csv matches a row of b.csv: f64 in A, f32 in B (--precision); run one of them again with the options of the other
         no row of a.csv matches a row of b.csv: not transposed in A, transposed in B (--transpose); run one of them again with the options of the other

@@ -83,8 +83,9 @@ fn verdict(entries: &Entries) -> String {
 
 fn remarks(entries: &Entries) -> Vec<String> {
     let Entries { files, all, repeated, split_by_run } = entries;
-    let [_, stand_ins] = matrices(all.iter().map(|entry| entry.line));
-    let of_stand_ins = format!("Generated stand-ins for matrices of the collection: {stand_ins}.");
+    let [_, surrogates] = matrices(all.iter().map(|entry| entry.line));
+    let of_surrogates =
+        format!("Generated surrogates for matrices of the collection: {surrogates}.");
     let of_repeated = format!(
         "Left out because the same run has an earlier row of the same matrix and method: {repeated} of the rows."
     );
@@ -95,7 +96,7 @@ fn remarks(entries: &Entries) -> Vec<String> {
         )
     };
     let remarks = files.iter().filter_map(|file| file.note.clone());
-    let remarks = remarks.chain((stand_ins > 0).then_some(of_stand_ins));
+    let remarks = remarks.chain((surrogates > 0).then_some(of_surrogates));
     let remarks = remarks.chain((*repeated > 0).then_some(of_repeated));
     remarks.chain(split_by_run.iter().map(of_split)).collect()
 }

@@ -21,8 +21,8 @@ impl<'a> Contest<'a> {
     /// Returns the contests of all rows, sorted by the nonzeros of the matrices.
     fn all(series: &[Series<'a>]) -> Vec<Self> {
         let key = |line: &'a RecordedRow| {
-            let (name, is_stand_in, nonzeros) = matrix(line);
-            ((nonzeros, name, is_stand_in), line.setting().words(&APART))
+            let (name, is_surrogate, nonzeros) = matrix(line);
+            ((nonzeros, name, is_surrogate), line.setting().words(&APART))
         };
         let fastest = series.iter().map(|series| fastest_by(series.lines.iter().copied(), key));
         let fastest: Vec<_> = fastest.collect();

@@ -109,15 +109,15 @@ impl<'a> Shown<'a> {
         })
     }
 
-    /// Describes the number of matrices and stand-ins and the common settings, in one sentence.
+    /// Describes the number of matrices and surrogates and the common settings, in one sentence.
     pub fn summary(&self) -> String {
-        let [matrices, stand_ins] = self.counts();
-        let of_these = (stand_ins > 0).then(|| format!(" (generated stand-ins: {stand_ins})"));
+        let [matrices, surrogates] = self.counts();
+        let of_these = (surrogates > 0).then(|| format!(" (generated surrogates: {surrogates})"));
         let matrices = count(matrices, "matrix") + &of_these.unwrap_or_default();
         join([matrices, self.setting()], "; ")
     }
 
-    /// Returns the numbers of matrices and of stand-ins among them.
+    /// Returns the numbers of matrices and of surrogates among them.
     fn counts(&self) -> [usize; 2] {
         let matrices = self.matrices();
         [matrices.len(), matrices.iter().filter(|(matrix, _)| matrix.1).count()]
@@ -134,9 +134,9 @@ impl<'a> Shown<'a> {
         join(shared, ", ")
     }
 
-    /// Returns notes on the matrices, the common settings, stand-ins, and missing times, followed by the given ones.
+    /// Returns notes on the matrices, the common settings, surrogates, and missing times, followed by the given ones.
     pub fn notes(&self, further: impl IntoIterator<Item = Option<String>>) -> Vec<String> {
-        let [matrices, stand_ins] = self.counts();
+        let [matrices, surrogates] = self.counts();
         let lacking = self.series.iter().filter_map(|series| {
             let lacking = matrices - series.fastest().len();
             (lacking > 0).then(|| format!("{} on {}", series.name, count(lacking, "matrix")))
@@ -144,9 +144,9 @@ impl<'a> Shown<'a> {
         let lacking = join(lacking, ", ");
         let notes = [
             Some(join([count(matrices, "matrix"), self.setting()], "; ")),
-            (stand_ins > 0).then(|| {
+            (surrogates > 0).then(|| {
                 format!(
-                    "marked *: generated stand-ins for matrices of the collection ({stand_ins})"
+                    "marked *: generated surrogates for matrices of the collection ({surrogates})"
                 )
             }),
             (!lacking.is_empty()).then(|| format!("without a time: {lacking}")),

@@ -5,7 +5,7 @@ use super::*;
 /// The notes of views that show all of [`rows`].
 const SHARED: &str = "\
 3 matrices; f64, cpu, 2 threads, natural order
-marked *: generated stand-ins for matrices of the collection (1)
+marked *: generated surrogates for matrices of the collection (1)
 without a time: slow on 1 matrix
 ";
 
@@ -79,7 +79,7 @@ fn every_kind_on_the_same_rows() {
         | large | fast   |        1 |       |      |               |                              |                              |                    |    100 |
         == kind = 'speedups', of = 'fast', over = ['base']
         3 matrices; f64, cpu, 2 threads, natural order
-        marked *: generated stand-ins for matrices of the collection (1)
+        marked *: generated surrogates for matrices of the collection (1)
         min, max, mean: time of the method / time of fast; above 1 fast is faster
         % best: in percent of 3 matrices on which every method has a time
         Values repeat on matrices with at most 256 different ones, which a method can store as codes or not at all.
@@ -105,7 +105,7 @@ fn every_kind_on_the_same_rows() {
         slow: 0.250 - 12.5; mean 6.38
         == kind = 'bars', value = 'gflops', of = ['fast'], by = 'avg_spmv_ms'
         3 matrices; f64, cpu, 2 threads, natural order
-        marked *: generated stand-ins for matrices of the collection (1)
+        marked *: generated surrogates for matrices of the collection (1)
         | matrix | mean time per product (ms) | fast |
         |--------|---------------------------:|-----:|
         | a      |                       1.00 | 1.00 |

@@ -24,13 +24,13 @@ fn row(file: &str, nonzeros: usize, method: &str, ms: f64) -> Row {
     }
 }
 
-/// Returns the rows of three methods on three matrices, the last a stand-in, with the times in ms and the ceiling in GB/s;
+/// Returns the rows of three methods on three matrices, the last a surrogate, with the times in ms and the ceiling in GB/s;
 /// `slow` does not run on b. The setups take 0, 10 and 1 ms. Values repeat on the last matrix only.
 fn rows() -> Vec<Row> {
     let matrices = [
         ("a.mtx", 1000, [2.0, 1.0, 4.0], 20.0),
         ("b.mtx", 10_000, [3.0, 6.0, 0.0], 20.0),
-        ("stand-in:G/c", 100_000, [8.0, 2.0, 8.0], 50.0),
+        ("surrogate:G/c", 100_000, [8.0, 2.0, 8.0], 50.0),
     ];
     let mut rows = Vec::new();
     for (file, nonzeros, times, ceiling) in matrices {

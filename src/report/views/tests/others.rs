@@ -83,7 +83,7 @@ fn kinds_on_rows_of_their_own() {
         mkl: @2.00,3.00
         == kind = 'plane', x = 'num_nonzeros', y = 'avg_spmv_ms', mark = 'trend'
         3 matrices; f64, cpu, 2 threads, natural order
-        marked *: generated stand-ins for matrices of the collection (1)
+        marked *: generated surrogates for matrices of the collection (1)
         without a time: slow on 1 matrix
         points: geometric means of three or more rows with similar nonzeros; bands: from the lower to the upper quartile
         not drawn: 2 of 8 rows (nonzeros or mean time per product (ms): unknown, infinite, not above 0, or too few)
@@ -95,7 +95,7 @@ fn kinds_on_rows_of_their_own() {
         fast: @10000,2.29 (1.50 to 4.00)
         == kind = 'plane', x = 'num_nonzeros', y = 'setup_ms'
         3 matrices; f64, cpu, 2 threads, natural order
-        marked *: generated stand-ins for matrices of the collection (1)
+        marked *: generated surrogates for matrices of the collection (1)
         without a time: slow on 1 matrix
         not drawn: 3 of 8 rows (nonzeros or setup (ms): unknown, infinite, or not above 0)
         fast: a@1000,10.0 b@10000,10.0 c*@100000,10.0
@@ -123,7 +123,7 @@ fn kinds_on_rows_of_their_own() {
         geometric mean: 1.00 1.00 1.50 2.00; mean -
         == kind = 'speedup', over = 'base', of = ['fast', 'slow'], where = 'matrix != b'
         2 matrices; f64, cpu, 2 threads, natural order
-        marked *: generated stand-ins for matrices of the collection (1)
+        marked *: generated surrogates for matrices of the collection (1)
         base: on each matrix the fastest of base natural, base rcm
         time of base / time of the method: above 1 the method is faster
         Values repeat on matrices with at most 256 different ones, which a method can store as codes or not at all.
@@ -203,9 +203,9 @@ fn stages() {
     let rows = [
         stage("b.mtx", "hola", 4000, "starts", 1.0),
         stage("b.mtx", "hola", 4000, "product", 8.0),
-        stage("stand-in:G/a", "merge", 1000, "product", 3.0),
-        stage("stand-in:G/a", "hola", 1000, "starts", 0.5),
-        stage("stand-in:G/a", "hola", 1000, "product", 2.0),
+        stage("surrogate:G/a", "merge", 1000, "product", 3.0),
+        stage("surrogate:G/a", "hola", 1000, "starts", 0.5),
+        stage("surrogate:G/a", "hola", 1000, "product", 2.0),
     ];
     let stages = rows.iter().collect();
     let toml = "kind = 'stages'\nof = ['hola', '*']";
@@ -247,7 +247,7 @@ fn a_foot_describes_the_rows_that_are_shown() {
     let recorded = Recorded { lines, runs: runs.iter().collect(), ..Recorded::default() };
     let foot = |toml: &str| spec(toml).view(&recorded).foot;
     let cpu = "f64, cpu, 2 threads, natural order; C, 2 cores, 2026-03-02";
-    let of_three = format!("3 matrices (generated stand-ins: 1); {cpu} to 2026-03-04");
+    let of_three = format!("3 matrices (generated surrogates: 1); {cpu} to 2026-03-04");
     assert_eq!(foot(&format!("{BARS}\nwhere = 'device = cpu'")), of_three);
     assert_eq!(foot(&format!("{BARS}\nof = ['base', 'slow']")), of_three);
     assert_eq!(foot(&format!("{BARS}\nof = ['base where num_rows = 7']")), "", "no chart");
