@@ -18,7 +18,7 @@ const THREADS: &str = include_str!("../../plugins/threads.h");
 pub struct NewMethodArgs {
     /// The language of the method
     pub language: Language,
-    /// The name of the method, and of the new folder: small letters, digits, - and _
+    /// The name of the method, and of the new folder: lower-case letters, digits, - and _
     pub name: String,
     /// Use the threads of OpenMP, each bound to its CPU, instead of those of the program; for C
     #[arg(long)]
@@ -85,7 +85,7 @@ pub fn run(args: &NewMethodArgs, env: &mut Env) -> Result<CommandStatus> {
     let begins = name.starts_with(|c: char| c.is_ascii_lowercase());
     ensure!(
         begins && name.len() <= plugin::LONGEST_NAME && name.chars().all(is_plain),
-        "'{name}' cannot be the name of a method: it begins with a small letter and has at most {} small letters, \
+        "'{name}' cannot be the name of a method: it begins with a lower-case letter and has at most {} lower-case letters, \
          digits, - and _",
         plugin::LONGEST_NAME
     );

@@ -23,7 +23,7 @@ pub const HARWELL_BOEING: [&str; 11] =
     [".rb", ".hb", ".rua", ".rsa", ".rza", ".rra", ".pua", ".psa", ".pra", ".iua", ".isa"];
 const NPZ: &str = ".npz";
 
-/// Returns the extension of a matrix file without that of its compression, in small letters; `None` for other files.
+/// Returns the extension of a matrix file without that of its compression, in lower case; `None` for other files.
 pub fn inner_extension(file: &Path) -> Option<&'static str> {
     let name = file.file_name()?.to_string_lossy().to_ascii_lowercase();
     COMPRESSIONS.iter().find_map(|compression| extension_of(name.strip_suffix(compression)?))

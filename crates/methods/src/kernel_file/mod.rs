@@ -40,7 +40,7 @@ impl KernelFile {
         let name = definition.name.clone().unwrap_or_else(|| stem.replace('_', "-").to_lowercase());
         ensure!(
             !name.is_empty() && has_plain_characters(&name),
-            "{}: '{name}' cannot be the name of a method, which has small letters, digits, - . and _ only: set name = \
+            "{}: '{name}' cannot be the name of a method, which has lower-case letters, digits, - . and _ only: set name = \
              \"...\" in the definition",
             path.display()
         );

@@ -90,7 +90,7 @@ impl Description {
     fn check(&self) -> Result<()> {
         ensure!(
             (1..=LONGEST_NAME).contains(&self.name.len()) && has_plain_characters(&self.name),
-            "a name has 1 to {LONGEST_NAME} characters: small letters, digits, and - . _"
+            "a name has 1 to {LONGEST_NAME} characters: lower-case letters, digits, and - . _"
         );
         let flags = self.flags;
         ensure!(
