@@ -18,7 +18,7 @@ pub(crate) mod progress;
 pub(crate) mod recording;
 pub(crate) mod resume;
 pub(crate) mod session;
-pub(crate) mod share;
+pub(crate) mod shard;
 pub(crate) mod task;
 
 use anyhow::{Error, Result};

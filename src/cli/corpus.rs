@@ -14,7 +14,7 @@ use super::sources::sources;
 use super::{CommandStatus, Env};
 use crate::campaign::progress::Display;
 use crate::campaign::resume::Begun;
-use crate::campaign::share::{Share, shard};
+use crate::campaign::shard::{ShardMatrices, shard};
 use crate::campaign::task::Event;
 use crate::campaign::{Campaign, Measured, Plan, Sink, Work};
 use crate::record::file::{RowFile, is_not_regular_file};
@@ -55,7 +55,7 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, env: &mut Env) -> Result<Com
     let found = sources(&args.sources, measure.datasets.as_deref(), env.stderr)?;
     measure.check_files(found.iter().map(|(source, _)| source))?;
     let plan = measure.plan().of(found.iter().map(|(source, _)| source));
-    let share = Share::of(found, args.shard, &measure.settings());
+    let shard = ShardMatrices::of(found, args.shard, &measure.settings());
     let format = measure.format(Format::Csv)?;
     let (mut file, mut begun) = open(args, format)?;
     if let Some(record) = &begun.record {
@@ -64,7 +64,7 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, env: &mut Env) -> Result<Com
     let bandwidth = measure.wants_bandwidth() && begun.record.is_none();
     let plan = Plan { bandwidth, ..plan };
     let mut campaign = Campaign::start(&plan, !args.no_isolate, command, env)?;
-    let now = RunRecord { corpus: Some(share.corpus), ..campaign.recording.record };
+    let now = RunRecord { corpus: Some(shard.corpus), ..campaign.recording.record };
     campaign.recording.record = begun.continue_run(now, measure.output.as_deref())?;
     let mut reporters = measure.exporters()?;
     match &mut file {
@@ -77,7 +77,7 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, env: &mut Env) -> Result<Com
         let work = Work::new(work);
         Work { existing: begun.rows_of(work.source), ..work }
     };
-    let works: Vec<_> = share.sources.iter().map(work).collect();
+    let works: Vec<_> = shard.sources.iter().map(work).collect();
     let threads = campaign.recording.record.cells.iter().filter_map(|cell| cell.threads).max();
     let tally = Tally { threads, planned: measure.products, ..Tally::default() };
     let mut results = Results { file, reporters, tally, measure, stderr: env.stderr };

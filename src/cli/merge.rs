@@ -11,7 +11,7 @@ use super::output::{beside, is_same_file};
 use super::{CommandStatus, Env};
 use crate::campaign::recording::write_record;
 use crate::campaign::resume::{read_record, read_rows};
-use crate::campaign::share::is_share;
+use crate::campaign::shard::check_shard;
 use crate::record::cells::to_csv;
 use crate::record::facts::differences_to_join;
 use crate::record::file::is_not_regular_file;
@@ -79,7 +79,7 @@ impl ShardFile {
             format!("{} was not written by `spmv-bench corpus`", path.display())
         })?;
         // Checked first, because memory is allocated for the number of shards in the file.
-        is_share(corpus.shard)
+        check_shard(corpus.shard)
             .map_err(|wrong| anyhow!("{}: corpus.shard: {wrong}", facts.display()))?;
         let rows = read_rows(path, &record)?;
         Ok(Self { path: path.to_owned(), record, corpus, rows })
@@ -126,8 +126,8 @@ fn gathered(parts: &mut [ShardFile]) -> HashMap<String, Vec<Row>> {
 fn missing(parts: &[ShardFile], rows: &HashMap<String, Vec<Row>>) -> Vec<String> {
     let of = parts[0].corpus.shard.of;
     let there: BTreeSet<_> = parts.iter().map(|part| part.corpus.shard.number).collect();
-    let shares = (1..=of).filter(|number| !there.contains(number));
-    let mut missing: Vec<_> = shares.map(|number| format!("shard {number}/{of}")).collect();
+    let shards = (1..=of).filter(|number| !there.contains(number));
+    let mut missing: Vec<_> = shards.map(|number| format!("shard {number}/{of}")).collect();
     for ShardFile { path, record, corpus, .. } in parts {
         for (_, file) in &corpus.files {
             let rows = rows.get(file).map_or(&[][..], Vec::as_slice);

@@ -4,17 +4,17 @@ use std::process::Command;
 
 use crate::{Dir, EXACT, LITTLE_MEMORY, Ran, assert_same, behind, column, corpus};
 
-fn shares() -> Dir {
+fn shards() -> Dir {
     let place = Dir::with_matrices(&[90, 80, 70, 60, 50, 40, 30]);
-    for share in 1..=3 {
-        place.run(&corpus(&format!("--shard {share}/3 --output out-{share}.csv"))).exits(0);
+    for shard in 1..=3 {
+        place.run(&corpus(&format!("--shard {shard}/3 --output out-{shard}.csv"))).exits(0);
     }
     place
 }
 
 #[test]
 fn merged_shards_are_the_whole_corpus() {
-    let place = shares();
+    let place = shards();
     let whole = place.run(&corpus("")).stdout;
     let merged = place.run("merge out-3.csv out-1.csv out-2.csv").exits(0);
     assert_eq!(merged.stderr, "");
@@ -35,7 +35,7 @@ fn merged_shards_are_the_whole_corpus() {
 /// A matrix has moved from one shard to another, with a row in each of them and one in both, and in another order.
 #[test]
 fn a_matrix_may_be_in_two_files() {
-    let place = shares();
+    let place = shards();
     let whole = place.run(&corpus("")).stdout;
     let [from, mut to] = ["out-1.csv", "out-2.csv"].map(|name| place.read(name));
     let run_of = |text: &str| column(text, "run_id").remove(0);
@@ -56,7 +56,7 @@ fn a_matrix_may_be_in_two_files() {
 
 #[test]
 fn missing_shards_and_rows_are_reported() {
-    let place = shares();
+    let place = shards();
     let text = place.read("out-1.csv");
     let lines: Vec<_> = text.lines().collect();
     // A file that is cut off within the last cell still seems complete.
@@ -71,7 +71,7 @@ fn missing_shards_and_rows_are_reported() {
 
 #[test]
 fn shards_of_different_runs_are_refused() {
-    let place = shares();
+    let place = shards();
     for end in ["", ".run.json"] {
         place.write(&format!("copy.csv{end}"), place.read(&format!("out-1.csv{end}")));
     }
@@ -117,8 +117,8 @@ fn impossible_shards_are_refused() {
 #[test]
 fn a_shard_may_be_empty() {
     let place = Dir::with_matrices(&[40]);
-    for share in 1..=2 {
-        place.run(&corpus(&format!("--shard {share}/2 --output out-{share}.csv"))).exits(0);
+    for shard in 1..=2 {
+        place.run(&corpus(&format!("--shard {shard}/2 --output out-{shard}.csv"))).exits(0);
     }
     let merged = place.run("merge out-1.csv out-2.csv").exits(0);
     assert_eq!(merged.column("method_name"), ["seq", "merge"]);

@@ -68,8 +68,8 @@ fn equal_names_in_different_groups_are_different_matrices() {
         ("a.csv", "corpus DIR/a/MM DIR/a/MM/."),
         ("b.csv", "corpus DIR/copies/b/MM"),
         ("one.csv", "DIR/copies/b/MM/G2/tiny/tiny.mtx"),
-        ("share-1.csv", "corpus DIR/a/MM --shard 1/2"),
-        ("share-2.csv", "corpus DIR/a/MM --shard 2/2"),
+        ("shard-1.csv", "corpus DIR/a/MM --shard 1/2"),
+        ("shard-2.csv", "corpus DIR/a/MM --shard 2/2"),
     ] {
         let exact = format!("{EXACT} --no-bandwidth --format csv");
         let ran = dir.run(&format!("{words} {exact} -o DIR/{name}")).exits(0);
@@ -80,7 +80,7 @@ fn equal_names_in_different_groups_are_different_matrices() {
         "DIR/a.csv",
         "DIR/b.csv",
         "DIR/a.csv DIR/b.csv DIR/one.csv",
-        "DIR/share-1.csv DIR/share-2.csv",
+        "DIR/shard-1.csv DIR/shard-2.csv",
     ] {
         dir.run(&format!("report {files} -o DIR/report.html --force")).exits(0);
         let page = dir.read("report.html");

@@ -17,13 +17,14 @@ const METHODS: usize = 30;
 /// The largest permitted number of shards, more than any collection has matrices.
 const MOST: usize = 100_000;
 
-pub struct Share {
+/// The matrices of a shard.
+pub struct ShardMatrices {
     /// The matrices and the sizes of their files in bytes, in the order of measurement.
     pub sources: Vec<(Source, u64)>,
     pub corpus: Corpus,
 }
 
-impl Share {
+impl ShardMatrices {
     /// Selects the matrices of the shard from `all` without duplicates, also if a path is written in another way.
     pub fn of(all: Vec<(Source, u64)>, shard: Shard, settings: &Settings) -> Self {
         let mut seen = BTreeSet::new();
@@ -55,15 +56,15 @@ fn work(source: &Source, bytes: u64, settings: &Settings) -> u128 {
 
 /// Returns the index of the shard of each matrix: in decreasing order of work, each matrix is assigned to the
 /// shard with the least work so far (Graham's LPT rule: no shard exceeds 4/3 of the optimum).
-fn owners(works: &[u128], shares: usize) -> Vec<usize> {
+fn owners(works: &[u128], shards: usize) -> Vec<usize> {
     let mut order: Vec<_> = (0..works.len()).collect();
     order.sort_by_key(|&place| (std::cmp::Reverse(works[place]), place));
     // If there are more shards than matrices, the others stay empty.
-    let used = shares.min(works.len());
+    let used = shards.min(works.len());
     let (mut totals, mut owners) = (vec![0; used], vec![0; works.len()]);
     for place in order {
         let least =
-            (0..used).min_by_key(|&share| totals[share]).expect("there is at least one shard");
+            (0..used).min_by_key(|&shard| totals[shard]).expect("there is at least one shard");
         totals[least] += works[place];
         owners[place] = least;
     }
@@ -75,10 +76,10 @@ pub fn shard(text: &str) -> Result<Shard, String> {
     let numbers = text.split_once('/').and_then(|(k, n)| Some((k.parse().ok()?, n.parse().ok()?)));
     let (number, of) = numbers.ok_or("it must be K/N, such as 3/8")?;
     let shard = Shard { number, of };
-    is_share(shard).map(|()| shard)
+    check_shard(shard).map(|()| shard)
 }
 
-pub fn is_share(Shard { number, of }: Shard) -> Result<(), String> {
+pub fn check_shard(Shard { number, of }: Shard) -> Result<(), String> {
     match number {
         _ if of > MOST => Err(format!("{of} shards are too many; at most {MOST} are allowed")),
         1.. if number <= of => Ok(()),
@@ -117,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_is_k_of_n() {
+    fn a_shard_is_k_of_n() {
         assert_eq!(shard("3/8"), Ok(Shard { number: 3, of: 8 }));
         assert_eq!(shard("1/100000"), Ok(Shard { number: 1, of: 100_000 }));
         for text in ["", "3", "a/b", "0/4", "5/4", "-1/2", "1/0", "1/100001"] {
@@ -126,15 +127,19 @@ mod tests {
     }
 
     #[test]
-    fn shares_know_their_places_and_the_whole() {
+    fn shards_know_their_places_and_the_whole() {
         let all: Vec<_> =
             ["b", "a", "c", "a"].iter().map(|name| (Source::File(name.into()), 7)).collect();
         let settings = Settings::new(Protocol::MergeSpmv);
-        let share = |number| Share::of(all.clone(), Shard { number, of: 2 }, &settings).corpus;
-        let (first, second) = (share(1), share(2));
+        let corpus =
+            |number| ShardMatrices::of(all.clone(), Shard { number, of: 2 }, &settings).corpus;
+        let (first, second) = (corpus(1), corpus(2));
         assert_eq!(first.files, [(0, "b".to_owned()), (2, "c".to_owned())]);
         assert_eq!(second.files, [(1, "a".to_owned())], "named twice, it is measured once");
         assert_eq!((first.matrices, &first.hash), (3, &second.hash));
-        assert_ne!(Share::of(all[..2].to_vec(), first.shard, &settings).corpus.hash, first.hash);
+        assert_ne!(
+            ShardMatrices::of(all[..2].to_vec(), first.shard, &settings).corpus.hash,
+            first.hash
+        );
     }
 }
