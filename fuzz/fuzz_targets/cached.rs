@@ -45,7 +45,7 @@ impl Place {
         let cache = CacheFolder::at(bench.path("cache"));
         let mut loaded =
             cached::load(&cache, &bench.path("a.mtx"), &Options::default(), ReadBounds::NONE)
-                .expect("the text is right");
+                .expect("the text is correct");
         loaded.write_to_cache(ReadBounds::NONE);
         let entry = cached::list(&cache).expect("a folder").remove(0).path;
         let whole = fs::read(&entry).expect("the entry was written");
@@ -63,7 +63,7 @@ impl Place {
                 ReadBounds::NONE,
             )
         };
-        let loaded = alone(load).expect("the file is right");
+        let loaded = alone(load).expect("the file is correct");
         assert!(cached::list(&self.cache).is_ok_and(|listed| listed.len() == 1));
         check_csr(&loaded.csr);
         loaded

@@ -111,7 +111,7 @@ class Campaign:
         subprocess.run([os.environ["SPMV"], *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
 
     def changed(self):
-        """Returns the methods whose sources differ from those that the last record on hardware has found right."""
+        """Returns the methods whose sources differ from those that the last record on hardware has found correct."""
         path = BUNDLE / "bundle.json"
         now = json.loads(path.read_text())["methods"] if path.exists() else {}
         return [name for name, digest in now.items() if record.verified(ROOT / "results").get(name) != digest]

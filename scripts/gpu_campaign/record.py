@@ -1,6 +1,6 @@
 """Takes the archive of a campaign into the repository: results/ID/… of the experiments that were measured, and
 results/gpu-campaign/<date>-<device>/ with a page that says what was run, skipped and wrong, and with all that is not
-an experiment: logs, the device file, counters, and the hashes of the methods that the battery has found right."""
+an experiment: logs, the device file, counters, and the hashes of the methods that the battery has found correct."""
 
 import collections
 import csv
@@ -23,7 +23,7 @@ DOCUMENTS = ["cargo", "run", "--release", "--quiet", "--", "reproduce", "--docum
 
 
 def verified(results):
-    """Returns the hash of each method that was found right on hardware, by the newest record that has one."""
+    """Returns the hash of each method that was found correct on hardware, by the newest record that has one."""
     hashes = {}
     for path in sorted(results.glob("gpu-campaign/*/methods.json")):
         hashes.update(json.loads(path.read_text()))

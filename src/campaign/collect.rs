@@ -131,7 +131,7 @@ impl<'r> Collector<'r> {
 }
 
 impl Collector<'_> {
-    /// Makes each row that is right one with those of the processes before.
+    /// Makes each row that is correct one with those of the processes before.
     fn join(&self, rows: &mut [Row]) {
         let of_row = |row: &Row| -> Vec<Row> {
             let before = self.earlier.iter().filter(|it| it.cell() == row.cell()).cloned();

@@ -76,7 +76,7 @@ pub enum Command {
     ///
     /// Exit status: 0 if all checks passed, 1 if one failed, 2 if the plug-in cannot be used.
     CheckMethod(CheckMethodArgs),
-    /// Writes a folder with a right, simple method of a plug-in, a build file and a README
+    /// Writes a folder with a correct, simple method of a plug-in, a build file and a README
     NewMethod(NewMethodArgs),
     /// Downloads matrices of the SuiteSparse Matrix Collection into a folder
     ///

@@ -1,4 +1,4 @@
-//! `spmv-bench new-method`: writes the folder of a plug-in with a right, simple method.
+//! `spmv-bench new-method`: writes the folder of a plug-in with a correct, simple method.
 
 use std::fs;
 use std::path::PathBuf;
@@ -113,7 +113,7 @@ pub fn run(args: &NewMethodArgs, env: &mut Env) -> Result<CommandStatus> {
     };
     writeln!(
         env.stdout,
-        "{shown} has a right, simple method. Continue with:\n\n  cd {shown}\n  {next}\n\nREADME.md says how to \
+        "{shown} has a correct, simple method. Continue with:\n\n  cd {shown}\n  {next}\n\nREADME.md says how to \
          measure it."
     )?;
     Ok(CommandStatus::Ok)

@@ -151,7 +151,7 @@ fn measure<'a>(quantity: &Quantity, lines: &[&'a RecordedRow], slower: f64) -> M
     let of_select = |select: &Select| -> Vec<&RecordedRow> {
         lines.iter().copied().filter(|line| select.meets(line)).collect()
     };
-    let right = |of| of_select(of).into_iter().filter(|line| line.is_ok()).collect::<Vec<_>>();
+    let correct = |of| of_select(of).into_iter().filter(|line| line.is_ok()).collect::<Vec<_>>();
     match quantity {
         Quantity::Speed { of, over, statistic, products } => {
             let speeds = match *products {
@@ -167,7 +167,7 @@ fn measure<'a>(quantity: &Quantity, lines: &[&'a RecordedRow], slower: f64) -> M
         }
         Quantity::Best { of, among } => {
             let share = best_share(lines, of, among, slower);
-            (share.map(|(share, _)| 100.0 * share), right(of))
+            (share.map(|(share, _)| 100.0 * share), correct(of))
         }
         Quantity::Number { of, column, statistic } => {
             reduced(*statistic, numbers(of_select(of), column))
@@ -188,9 +188,9 @@ fn measure<'a>(quantity: &Quantity, lines: &[&'a RecordedRow], slower: f64) -> M
             both(left, right, |left, right| (left - to).abs() - (right - to).abs())
         }
         Quantity::Share { of, meets } => {
-            let right = right(of);
-            let met = right.iter().map(|line| ((), f64::from(u8::from(meets.passes(line)))));
-            (percentage(&met.collect::<Vec<_>>(), |met| met > 0.5), right)
+            let correct = correct(of);
+            let met = correct.iter().map(|line| ((), f64::from(u8::from(meets.passes(line)))));
+            (percentage(&met.collect::<Vec<_>>(), |met| met > 0.5), correct)
         }
     }
 }

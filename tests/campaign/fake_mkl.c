@@ -1,4 +1,4 @@
-/* A library with MKL's names whose products are right, and whose mkl_sparse_optimize does to a matrix
+/* A library with MKL's names whose products are correct, and whose mkl_sparse_optimize does to a matrix
    of FAKE_MKL_ROWS rows what FAKE_MKL says; or whose products are left out, as FAKE_MKL says. In f64 only. */
 #include <pthread.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-//! Tests of plug-ins: a right one appears like the program's own methods; each fault of the others yields one clear row
+//! Tests of plug-ins: a correct one appears like the program's own methods; each fault of the others yields one clear row
 //! or message, and no row of another method changes.
 
 use std::collections::BTreeMap;
@@ -35,7 +35,7 @@ fn measured(
     (rows.into_iter().map(|row| (row["method_name"].clone(), row)).collect(), ran.stderr)
 }
 
-/// Returns status and reason of the row of a method with a fault. The rows of the others are right.
+/// Returns status and reason of the row of a method with a fault. The rows of the others are correct.
 fn outcome(place: &Dir, library: &Path, method: &str, options: &str) -> (String, String) {
     let (rows, _) = measured(place, library, method, options);
     for other in ["seq", "merge"] {

@@ -113,20 +113,20 @@ fn changed_and_missing_files_are_found() {
     assert!(text.starts_with("spmv-bench: to: there is no such folder to verify"), "{text}");
     place.run("");
     place.server.requests();
-    let right = (Some(0), "files: 2 right, 0 wrong, 0 missing, 0 unknown\n".to_owned());
-    assert_eq!(verified(""), right);
-    assert_eq!(verified("tiny"), right);
+    let correct = (Some(0), "files: 2 correct, 0 wrong, 0 missing, 0 unknown\n".to_owned());
+    assert_eq!(verified(""), correct);
+    assert_eq!(verified("tiny"), correct);
     let other = TINY.replace("1 1 2", "1 1 3");
     place.write("to/tiny.mtx", &other);
     place.remove("to/U-tiny.mtx");
     let [found, recorded] = [&other, TINY].map(|text| hex(Sha256::new_with_prefix(text)));
     let expected = format!(
         "to/tiny.mtx: its SHA-256 is {found}, not {recorded}\nto/U-tiny.mtx: missing\n\
-         files: 0 right, 1 wrong, 1 missing, 0 unknown\n"
+         files: 0 correct, 1 wrong, 1 missing, 0 unknown\n"
     );
     assert_eq!(verified(""), (Some(1), expected));
     let expected = "to/U-tiny.mtx: missing\nT/large: not downloaded into to\n\
-                    files: 0 right, 0 wrong, 2 missing, 0 unknown\n";
+                    files: 0 correct, 0 wrong, 2 missing, 0 unknown\n";
     assert_eq!(verified("U/tiny T/large"), (Some(1), expected.into()));
     assert_eq!(place.server.requests(), []);
     // Missing files and files of another size are downloaded again, and have one line in the ledger.
@@ -135,12 +135,12 @@ fn changed_and_missing_files_are_found() {
     let ran = place.succeed("");
     let expected = "T/tiny: tiny.mtx: 5 bytes, but it had 80 when it was downloaded";
     assert_eq!(ran.stderr.lines().next(), Some(expected));
-    assert_eq!(verified(""), right);
+    assert_eq!(verified(""), correct);
     assert_eq!(place.read(LEDGER).lines().count(), 3);
     // Without a line, a file is unknown, and without a file, nothing is verified.
     place.remove(LEDGER);
     place.remove("to/U-tiny.mtx");
-    let expected = "to/tiny.mtx: its SHA-256 is not in the ledger\nfiles: 0 right, 0 wrong, 0 missing, 1 unknown\n";
+    let expected = "to/tiny.mtx: its SHA-256 is not in the ledger\nfiles: 0 correct, 0 wrong, 0 missing, 1 unknown\n";
     assert_eq!(verified(""), (Some(1), expected.into()));
     place.remove("to/tiny.mtx");
     assert_eq!(verified("").0, Some(1));

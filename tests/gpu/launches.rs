@@ -87,7 +87,7 @@ fn the_host_s_time_of_a_launch_is_reported_and_batches_are_limited() {
     assert_eq!((one.median_ms, two.median_ms), (0.001, 0.002), "the device's times");
 }
 
-/// The end of a chain is right only if each product has multiplied the result of the one before. A call of the fake cuSPARSE
+/// The end of a chain is correct only if each product has multiplied the result of the one before. A call of the fake cuSPARSE
 /// takes no time of the device.
 #[test]
 fn chains_of_products_are_right_and_beside_independent_ones() {

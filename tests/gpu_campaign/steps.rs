@@ -131,7 +131,7 @@ fn without_a_gpu_or_a_program_nothing_runs() {
     place.run("out").refused("--build, and copy the folder");
 }
 
-/// The battery tests the methods whose sources differ from those that the newest record has found right.
+/// The battery tests the methods whose sources differ from those that the newest record has found correct.
 #[test]
 fn the_battery_tests_what_has_changed() {
     let Some(place) = Dir::with_scripts(&step("battery", [1, 9], "echo $CHANGED")) else { return };

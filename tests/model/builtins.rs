@@ -90,7 +90,7 @@ fn votes_matches_and_reductions_under_masks() {
                 chosen.fold(0u32, |mask, lane| mask | 1 << (lane % 32))
             };
             let all = || lanes.iter().map(|&lane| values[lane]);
-            let right = [
+            let expected = [
                 mask_of(&|v| v & 1 == 1),
                 u32::from(all().any(|v| v == values[32])),
                 u32::from(all().all(|v| v < 1 << 31)),
@@ -105,7 +105,7 @@ fn votes_matches_and_reductions_under_masks() {
                 all().fold(0, |a, b| a | b & 0xff0),
                 all().fold(0, |a, b| a ^ b),
             ];
-            assert_eq!(got, right, "thread {t}");
+            assert_eq!(got, expected, "thread {t}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Tests the GPU model: correct kernels compute the right results under any schedule of threads, and incorrect ones end
+//! Tests the GPU model: correct kernels compute the correct results under any schedule of threads, and incorrect ones end
 //! with an error that describes the fault.
 
 mod bounds;

@@ -150,7 +150,7 @@ fn together<T: Scalar>(checking: &mut Checking<T>) -> Result<(), String> {
             passed.products += 1;
         }
     }
-    // Every second one is destroyed; the others must still be right.
+    // Every second one is destroyed; the others must still be correct.
     let mut number = 0;
     while number < prepared.len() {
         prepared.remove(number).2.end()?;

@@ -92,7 +92,7 @@ fn with_one_round_only_one_method_is_prepared_at_a_time() {
     assert_eq!(turns(&log), "|a|a|b|b");
 }
 
-/// Multiplies by the matrix that moves each element of x to the row before. What a chain of products leaves is right only if
+/// Multiplies by the matrix that moves each element of x to the row before. What a chain of products leaves is correct only if
 /// each of them has multiplied the result of the one before.
 #[test]
 fn products_of_the_power_protocol_multiply_the_results_before_them() {

@@ -6,7 +6,7 @@
 //! A library that can detect verification could compute only then. Therefore some samples, chosen at random, follow
 //! a change of x and y at a few places, are timed like all others, and y is verified after them; so it is after the
 //! last sample. With β ≠ 0 only the first product after a change has a reference: it is verified, it is not part of a
-//! sample, and the sample follows. A random number of products in between exposes a method that is right only in every
+//! sample, and the sample follows. A random number of products in between exposes a method that is correct only in every
 //! other product. At the end of the turn, a single product with an x of which every element is new is timed and verified,
 //! for every β. It must not take much longer than products in samples: if it does, products in samples may have been
 //! skipped, or computed from what was remembered. Finally y is overwritten and must not change while the method is idle, and a product in a sample must not

@@ -32,7 +32,7 @@ pub fn run(
         "{shown}: there is no such folder to verify; use --to for another folder, or `spmv-bench fetch` \
          without --verify to download matrices"
     );
-    let (mut right, mut wrong, mut missing) = (0, 0, 0);
+    let (mut correct, mut wrong, mut missing) = (0, 0, 0);
     for row in rows.iter().filter(|row| args.words.is_empty() || named.contains(&row.matrix)) {
         let file = folder.file(&row.file);
         let (count, problem) = match folder.bytes(&row.file) {
@@ -43,7 +43,7 @@ pub fn run(
             }
             Ok(Some(_)) => match sha256(&file, env.interrupted) {
                 Ok(found) if found == row.sha256 => {
-                    right += 1;
+                    correct += 1;
                     continue;
                 }
                 Ok(found) => (&mut wrong, format!("its SHA-256 is {found}, not {}", row.sha256)),
@@ -72,10 +72,10 @@ pub fn run(
     if !args.quiet {
         writeln!(
             env.stderr,
-            "files: {right} right, {wrong} wrong, {missing} missing, {unknown} unknown"
+            "files: {correct} correct, {wrong} wrong, {missing} missing, {unknown} unknown"
         )?;
     }
-    let is_bad = right == 0 || wrong + missing + unknown > 0;
+    let is_bad = correct == 0 || wrong + missing + unknown > 0;
     Ok(if is_bad { CommandStatus::Bad } else { CommandStatus::Ok })
 }
 

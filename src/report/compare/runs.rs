@@ -13,10 +13,10 @@ use crate::report::select::Select;
 /// Joins the rows of several runs. A row that is not ok in one of them stays so.
 pub fn of_runs(lines: &[RecordedRow]) -> Vec<RecordedRow> {
     let groups = grouped(lines, |line| Key::of(line));
-    let right = groups.iter().filter(|(_, rows)| rows.iter().all(|line| line.is_ok()));
-    let right: Vec<Vec<_>> =
-        right.map(|(_, rows)| rows.iter().map(|line| &line.row).collect()).collect();
-    let usual = usual(&right);
+    let correct = groups.iter().filter(|(_, rows)| rows.iter().all(|line| line.is_ok()));
+    let correct: Vec<Vec<_>> =
+        correct.map(|(_, rows)| rows.iter().map(|line| &line.row).collect()).collect();
+    let usual = usual(&correct);
     let one = |(_, rows): &(Key, Vec<&RecordedRow>)| match rows.iter().find(|line| !line.is_ok()) {
         Some(bad) => (*bad).clone(),
         None => {

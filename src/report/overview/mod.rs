@@ -90,7 +90,7 @@ fn with_settings(entries: &Entries, question: Question, wanted: fn(&Spec) -> boo
 fn threads(entries: &Entries, question: Question) -> Option<Section> {
     let lines = entries.all.iter().map(|entry| question.of(entry.line)).collect::<Vec<_>>();
     let scaling = toml::from_str("kind = \"scaling\"\ntitle = \"Speed and efficiency\"");
-    let scaling: Spec = scaling.expect("the keys are right");
+    let scaling: Spec = scaling.expect("the keys are correct");
     let view = scaling.view(&question.recorded(&lines, entries.files));
     let section = Section { title: "Threads".into(), lead: vec![], views: vec![view] };
     section.views[0].table.is_some().then_some(section)

@@ -264,12 +264,15 @@ impl Ring {
         kernel.launch(1, WARP, 0, &[&(steps as u32), &self.words, &self.end])
     }
 
-    /// Checks that the last walk, which had `steps` steps, ended at the right line.
+    /// Checks that the last walk, which had `steps` steps, ended at the expected line.
     fn check(&self, steps: usize) -> Result<(), Failed> {
         let line = steps * self.step % self.count;
-        let (right, found) = (self.words.address() + (line * LINE) as u64, self.end.to_vec()?[0]);
-        if found != right {
-            return Err(Failed(format!("{steps} loads ended at {found:#x} instead of {right:#x}")));
+        let (expected, found) =
+            (self.words.address() + (line * LINE) as u64, self.end.to_vec()?[0]);
+        if found != expected {
+            return Err(Failed(format!(
+                "{steps} loads ended at {found:#x} instead of {expected:#x}"
+            )));
         }
         Ok(())
     }

@@ -91,7 +91,7 @@ pub fn memory(extent: &Extent) -> u64 {
 mod tests {
     use super::*;
 
-    /// In another order the products would be right too, but slower.
+    /// In another order the products would be correct too, but slower.
     #[test]
     fn diagonals_ascend_and_are_indexed_by_row() {
         let triplets = [(0, 0, 1.0), (0, 2, 2.0), (1, 1, 3.0), (2, 0, 4.0), (2, 2, 5.0)];

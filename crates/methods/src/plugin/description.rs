@@ -37,7 +37,7 @@ impl Description {
     /// Reads and checks the structure of a method. Returns what is wrong and how to mend it.
     ///
     /// # Safety
-    /// `method.abi` and `method.size` must be readable; if they are right, the other fields must be as the interface
+    /// `method.abi` and `method.size` must be readable; if they are correct, the other fields must be as the interface
     /// demands.
     pub(super) unsafe fn of(method: *const Method) -> Result<Self> {
         // SAFETY: the caller guarantees that the first two fields are readable.

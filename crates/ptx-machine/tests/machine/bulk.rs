@@ -118,7 +118,7 @@ const MISTAKES: &[&str] = &[
     "[full], 1; => [full]; => wrong number of operands",
 ];
 
-/// The kernel with a mistake fails for at least one of several orders of its threads, always with the right message.
+/// The kernel with a mistake fails for at least one of several orders of its threads, always with the correct message.
 #[test]
 fn every_mistake_is_found() {
     for mistake in MISTAKES {

@@ -274,7 +274,7 @@ fn setups_that_never_pay_off_are_left_out_of_correlations() {
     assert!(text_of(&view).contains("| merge  |   10 |        1.00 |"), "{}", text_of(&view));
 }
 
-/// Two matrices, of which one has long times: modelled times are 10 % too long, half as long, and right.
+/// Two matrices, of which one has long times: modelled times are 10 % too long, half as long, and correct.
 #[test]
 fn agreement_compares_modelled_with_published_times() {
     let modelled = |file: &str, method: &str, ms: f64, published: f64| {

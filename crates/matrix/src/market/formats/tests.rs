@@ -38,8 +38,8 @@ fn files_of_other_programs_are_read_as_they_meant_them() {
             [".gz", ".bz2", ".xz", ".zst", "zip", ".npz"].iter().any(|it| name.ends_with(it));
         for length in (0..contents.len()).step_by(7) {
             let cut = read_file(name, &contents[..length], declared).map(|cut| triplets(&cut.csr));
-            let is_right = cut.as_ref().map_or(true, |cut| !is_compressed || *cut == entries);
-            assert!(is_right, "{length} bytes of {name}: {cut:?}");
+            let is_correct = cut.as_ref().map_or(true, |cut| !is_compressed || *cut == entries);
+            assert!(is_correct, "{length} bytes of {name}: {cut:?}");
         }
     }
     let read = expected.lines().count();
