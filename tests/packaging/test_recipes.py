@@ -1,5 +1,5 @@
 """Tests of the recipes, with the tools that read them. Spack and Ramble are not in the package index: their files run
-with surrogates of the names that they use, which checks the syntax and the arguments, not the tools. SPMV_BENCH names
+with fakes of the names that they use, which checks the syntax and the arguments, not the tools. SPMV_BENCH names
 the program. `scripts/test` runs this with the Python of .venv/recipes."""
 
 import contextlib

@@ -55,12 +55,9 @@ pub fn form(file: &Path) -> Option<usize> {
 /// in another format than Matrix Market is part of the name, because `a.graph` and `a.mtx` may be different matrices.
 pub fn split_extension(name: &str) -> Option<(&str, usize)> {
     let compressed = COMPRESSIONS.iter().enumerate().find_map(|(form, compression)| {
-        let decompressed = without(name, compression)?;
-        let extension = extension_of(&decompressed.to_ascii_lowercase())?;
-        Some((
-            if extension == MARKET { without(decompressed, MARKET)? } else { decompressed },
-            form,
-        ))
+        let inner = without(name, compression)?;
+        let extension = extension_of(&inner.to_ascii_lowercase())?;
+        Some((if extension == MARKET { without(inner, MARKET)? } else { inner }, form))
     });
     let archives = ARCHIVES.iter().zip(COMPRESSIONS.len()..);
     compressed.or_else(|| {
