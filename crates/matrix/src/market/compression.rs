@@ -98,7 +98,7 @@ impl Compression {
 enum Members<B> {
     /// The bytes from the start of a member.
     Compressed(B),
-    Member(GzDecoder<B>),
+    Member(Box<GzDecoder<B>>),
     End,
 }
 
@@ -110,7 +110,9 @@ impl<B: BufRead> Members<B> {
         }
         match compressed.fill_buf()?.first() {
             None => Ok(Self::End),
-            Some(&first) if first == GZIP_MAGIC[0] => Ok(Self::Member(GzDecoder::new(compressed))),
+            Some(&first) if first == GZIP_MAGIC[0] => {
+                Ok(Self::Member(Box::new(GzDecoder::new(compressed))))
+            }
             Some(_) => Err(io::Error::new(
                 ErrorKind::InvalidData,
                 "after the gzip data come bytes that are none: the file is damaged, or something was appended to it",
