@@ -47,8 +47,7 @@ pub fn vectors<T: Scalar>(
     (alpha, beta, x, y0)
 }
 
-/// The number of values drawn from one random number generator.
-const DRAWN: usize = 1 << 16;
+const VALUES_PER_GENERATOR: usize = 1 << 16;
 
 /// Replaces the matrix's values as `settings` requests. The result does not depend on the number of threads.
 pub fn replace_values(settings: &Settings, csr: &mut Csr<f64>) {
@@ -86,12 +85,14 @@ fn fill_values(settings: &Settings, csr: &mut Csr<f64>) {
         Values::Stored => (),
         Values::Ones => csr.values_mut().fill(1.0),
         Values::Random => {
-            csr.values_mut().par_chunks_mut(DRAWN).enumerate().for_each(|(number, values)| {
-                // A different seed than that of x.
-                let seed = (!settings.seed).wrapping_add(number as u64);
-                let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-                values.fill_with(|| random.random_range(-1.0..1.0));
-            })
+            csr.values_mut().par_chunks_mut(VALUES_PER_GENERATOR).enumerate().for_each(
+                |(number, values)| {
+                    // A different seed than that of x.
+                    let seed = (!settings.seed).wrapping_add(number as u64);
+                    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+                    values.fill_with(|| random.random_range(-1.0..1.0));
+                },
+            )
         }
     }
 }
@@ -143,8 +144,8 @@ mod tests {
     use spmv_matrix::stats::distinct_values;
 
     fn with(values: Values, threads: usize) -> Vec<f64> {
-        let triplets: Vec<_> = (0..2 * DRAWN).map(|row| (row, 0, 3.0)).collect();
-        let mut csr = Csr::from_triplets(2 * DRAWN, 1, &triplets);
+        let triplets: Vec<_> = (0..2 * VALUES_PER_GENERATOR).map(|row| (row, 0, 3.0)).collect();
+        let mut csr = Csr::from_triplets(2 * VALUES_PER_GENERATOR, 1, &triplets);
         let settings = Settings { values, ..Settings::new(Protocol::MergeSpmv) };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| replace_values(&settings, &mut csr));
@@ -176,7 +177,7 @@ mod tests {
         assert!(random.iter().all(|value| (-1.0..1.0).contains(value)));
         assert_eq!(distinct_values(&random), None, "no part is drawn twice");
         let settings = Settings::new(Protocol::MergeSpmv);
-        let (_, _, x, _) = vectors::<f64>(&settings, 0, DRAWN);
+        let (_, _, x, _) = vectors::<f64>(&settings, 0, VALUES_PER_GENERATOR);
         assert!(x.iter().zip(&random).all(|(x, value)| x != value), "not the numbers of x");
     }
 }

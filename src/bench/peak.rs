@@ -82,15 +82,15 @@ pub struct Sweeps {
 }
 
 /// The approximate minimum duration of a parallel region.
-const REGION: Duration = Duration::from_micros(200);
+const MIN_REGION: Duration = Duration::from_micros(200);
 const BYTES_PER_ELEMENT: usize = 24;
 /// The minimum number of elements of an array that are swept.
-const FEWEST: usize = 512;
+const MIN_ELEMENTS: usize = 512;
 
 impl Sweeps {
     /// Allocates three arrays of about `bytes` together.
     pub fn new(team: &Team, bytes: usize) -> Self {
-        let arrays = Arrays::new(team, bytes.div_ceil(BYTES_PER_ELEMENT).max(FEWEST));
+        let arrays = Arrays::new(team, bytes.div_ceil(BYTES_PER_ELEMENT).max(MIN_ELEMENTS));
         Self { arrays, triad_gbs: 0.0, read_gbs: 0.0 }
     }
 
@@ -104,7 +104,7 @@ impl Sweeps {
 
     /// Returns the higher rate of both sweeps over the first `bytes` only, in GB/s.
     pub fn measure_part(&mut self, bytes: usize, team: &Team, clock: &dyn Clock) -> f64 {
-        let len = bytes.div_ceil(BYTES_PER_ELEMENT).clamp(FEWEST, self.arrays.len());
+        let len = bytes.div_ceil(BYTES_PER_ELEMENT).clamp(MIN_ELEMENTS, self.arrays.len());
         self.rates(len, team, clock, None::<fn()>).into_iter().fold(0.0, f64::max)
     }
 
@@ -122,7 +122,7 @@ impl Sweeps {
     ) -> [f64; 2] {
         // 10 GB/s per thread is a low guess: faster threads only make the region shorter.
         let guess = (len * BYTES_PER_ELEMENT) as f64 / (10e9 * team.len() as f64);
-        let repeats = if evict.is_some() { 1.0 } else { (REGION.as_secs_f64() / guess).ceil() };
+        let repeats = if evict.is_some() { 1.0 } else { (MIN_REGION.as_secs_f64() / guess).ceil() };
         let bytes = (len * BYTES_PER_ELEMENT) as f64 * repeats;
         let repeats = repeats as usize;
         let mut gbs = |sweep: &mut dyn FnMut()| {

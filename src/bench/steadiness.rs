@@ -5,9 +5,9 @@ use std::time::Duration;
 use super::statistics::{Sample, Summary};
 
 /// A measurement is too noisy if its 95 % interval is wider than this share of the median.
-pub const WIDEST: f64 = 0.1;
+pub const WIDEST_INTERVAL: f64 = 0.1;
 /// The maximum number of measurements after the first.
-const REPEATS: usize = 2;
+const MAX_REPEATS: usize = 2;
 
 /// The end of the remark on a time that stayed noisy.
 pub const REPEATED: &str = " re-measurements";
@@ -38,7 +38,7 @@ impl Attempts {
         let candidates = [self.steadiest, Summary::of(&std::mem::take(&mut self.samples))];
         let candidates = candidates.into_iter().flatten();
         self.steadiest = candidates.min_by(|a, b| width(a).total_cmp(&width(b)));
-        let again = affordable && self.is_noisy() && self.repeats < REPEATS;
+        let again = affordable && self.is_noisy() && self.repeats < MAX_REPEATS;
         self.repeats += usize::from(again);
         again
     }
@@ -62,7 +62,7 @@ impl Attempts {
     }
 
     fn is_noisy(&self) -> bool {
-        self.steadiest.is_some_and(|summary| width(&summary) > WIDEST)
+        self.steadiest.is_some_and(|summary| width(&summary) > WIDEST_INTERVAL)
     }
 }
 

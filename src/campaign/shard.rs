@@ -15,7 +15,7 @@ use spmv_matrix::source::Source;
 const METHODS: usize = 30;
 
 /// The largest permitted number of shards, more than any collection has matrices.
-const MOST: usize = 100_000;
+const MAX_SHARDS: usize = 100_000;
 
 /// The matrices of a shard.
 pub struct ShardMatrices {
@@ -81,7 +81,9 @@ pub fn shard(text: &str) -> Result<Shard, String> {
 
 pub fn check_shard(Shard { number, of }: Shard) -> Result<(), String> {
     match number {
-        _ if of > MOST => Err(format!("{of} shards are too many; at most {MOST} are allowed")),
+        _ if of > MAX_SHARDS => {
+            Err(format!("{of} shards are too many; at most {MAX_SHARDS} are allowed"))
+        }
         1.. if number <= of => Ok(()),
         _ => Err(format!("there is no shard {number} of {of}; the shards are 1/{of} to {of}/{of}")),
     }

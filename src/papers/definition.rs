@@ -22,7 +22,7 @@ use spmv_methods::method::{Device, Unavailable};
 use spmv_methods::simd::Isa;
 
 /// The maximum number of matrices, and of combinations of lists, in a block: lists multiply, and memory is limited.
-const MOST: usize = 10_000;
+const MAX_COMBINATIONS: usize = 10_000;
 /// The maximum number of measurements of an experiment: matrices times methods times combinations of lists.
 const MOST_CELLS: usize = 1_000_000;
 /// The maximum size of a definition and of its published values in bytes.
@@ -246,7 +246,10 @@ impl Block {
         ensure!(combinations > 0, "a block has an empty list, so that it measures nothing");
         let matrices = self.count_matrices();
         for (count, what) in [(matrices, "matrices"), (combinations, "combinations of lists")] {
-            ensure!(count <= MOST, "a block has {count} {what}; at most {MOST} are allowed");
+            ensure!(
+                count <= MAX_COMBINATIONS,
+                "a block has {count} {what}; at most {MAX_COMBINATIONS} are allowed"
+            );
         }
         Ok(())
     }

@@ -12,7 +12,7 @@ use super::definition::first_list;
 
 const KINDS: [&str; 3] = ["measure", "view", "claim"];
 /// The maximum number of entries that an entry stands for.
-const MOST: usize = 10_000;
+const MAX_ENTRIES: usize = 10_000;
 /// The keys of claims with a number, which a cell can also give.
 const NUMBERS: [&str; 2] = ["least", "products"];
 
@@ -77,7 +77,7 @@ fn entries_of(mut common: Table) -> Result<Vec<Value>> {
         let row = names.iter().copied().zip(cells).collect();
         for entry in &entries {
             all.push(filled(entry, &row)?);
-            ensure!(all.len() <= MOST, "it stands for more than {MOST} entries");
+            ensure!(all.len() <= MAX_ENTRIES, "it stands for more than {MAX_ENTRIES} entries");
         }
     }
     Ok(all)

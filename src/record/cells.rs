@@ -11,14 +11,14 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// The maximum length of a line in bytes. A longer one is not a row, and a parser needs several times its size.
-const LONGEST: usize = 1 << 20;
+const MAX_LINE_BYTES: usize = 1 << 20;
 
 /// Returns the number of the first line that is too long for a row, with the problem: `3: the line has …`.
 pub fn check_lines(text: &[u8]) -> Result<(), (usize, String)> {
     let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::len);
-    let too_long = (1..).zip(lines).find(|&(_, length)| length > LONGEST);
+    let too_long = (1..).zip(lines).find(|&(_, length)| length > MAX_LINE_BYTES);
     too_long.map_or(Ok(()), |(line, length)| {
-        Err((line, format!("the line has {length} bytes; a row has at most {LONGEST}")))
+        Err((line, format!("the line has {length} bytes; a row has at most {MAX_LINE_BYTES}")))
     })
 }
 
@@ -110,8 +110,9 @@ mod tests {
     #[test]
     fn a_line_has_a_limit() {
         let line = |length: usize| "x".repeat(length) + "\n";
-        assert_eq!(check_lines((line(LONGEST) + &line(2)).as_bytes()), Ok(()));
-        let (number, what) = check_lines((line(2) + &line(LONGEST + 1)).as_bytes()).unwrap_err();
+        assert_eq!(check_lines((line(MAX_LINE_BYTES) + &line(2)).as_bytes()), Ok(()));
+        let (number, what) =
+            check_lines((line(2) + &line(MAX_LINE_BYTES + 1)).as_bytes()).unwrap_err();
         assert_eq!((number, &*what), (2, "the line has 1048577 bytes; a row has at most 1048576"));
     }
 

@@ -12,7 +12,7 @@ const STUDENT: [f64; 10] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.
 const MEDIANS: [f64; 3] = [0.455, 0.693, 0.79];
 
 /// The degrees of freedom that the usual variance counts as, beside those of the rows themselves.
-const PRIOR: usize = 4;
+const PRIOR_FREEDOM: usize = 4;
 
 /// Returns the usual variance of the logarithms of times between processes, from the rows of several methods; `None` for
 /// fewer than three. Few processes show their own variance badly, and that of others on the same matrix is alike.
@@ -65,7 +65,7 @@ fn interval(rows: &[&Row], usual: Option<f64>) -> (Option<f64>, f64) {
     let count = logs.len() as f64;
     let mean = logs.iter().sum::<f64>() / count;
     let between = variance(&logs).map_or(0.0, |own| {
-        let (freedom, prior) = (logs.len() - 1, if usual.is_some() { PRIOR } else { 0 });
+        let (freedom, prior) = (logs.len() - 1, if usual.is_some() { PRIOR_FREEDOM } else { 0 });
         let sum = freedom as f64 * own + prior as f64 * usual.unwrap_or(0.0);
         let freedom = freedom + prior;
         let student = STUDENT[freedom.min(STUDENT.len()) - 1];

@@ -14,7 +14,7 @@ use crate::record::read::RecordedRow;
 use spmv_matrix::near::hint;
 
 /// The largest number of methods that are listed in a message.
-const FEW: usize = 8;
+const MAX_LISTED: usize = 8;
 
 /// Selects the rows of a method, or of several methods by a glob, that meet conditions.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
@@ -70,7 +70,7 @@ pub fn check_met<'l>(
         let names: BTreeSet<_> = lines.clone().map(RecordedRow::method).collect();
         let names: Vec<_> = names.into_iter().filter(|name| !name.is_empty()).collect();
         let whole = match names.len() {
-            ..=FEW => format!("the rows are of {}", names.join(", ")),
+            ..=MAX_LISTED => format!("the rows are of {}", names.join(", ")),
             many => format!("the rows are of {many} methods"),
         };
         let hint = hint(select.method(), names, &whole);

@@ -16,7 +16,7 @@ use spmv_methods::method::{Code, Method, Prepared};
 use spmv_methods::team::Team;
 
 /// How long the first product of [`Otherwise::PrepareLate`] takes longer.
-pub const LATE: Duration = Duration::from_millis(100);
+pub const LATE_SETUP: Duration = Duration::from_millis(100);
 pub const HONEST: Duration = Duration::from_millis(1);
 const SKIPPED: Duration = Duration::from_micros(1);
 
@@ -116,7 +116,7 @@ fn prepare(csr: &Csr<f64>) -> Prepared<'_, f64> {
         }
         let changed = x.iter().zip(&memory.x).filter(|(new, old)| new.to_bits() != old.to_bits());
         let changed = if memory.x.is_empty() { x.len() } else { changed.count() };
-        let first = if memory.products == 0 { LATE } else { Duration::ZERO };
+        let first = if memory.products == 0 { LATE_SETUP } else { Duration::ZERO };
         ThreadClock.pause(match (met, liar.otherwise) {
             (true, _) | (_, Otherwise::Shorten) => HONEST,
             (_, Otherwise::PrepareLate) => HONEST + first,
@@ -158,7 +158,7 @@ pub fn outcome(liar: Liar, csr: &Csr<f64>, settings: &Settings, entropy: fn() ->
 }
 
 /// The limit of how many times faster a liar may appear than a method that computes every product.
-const FASTER: f64 = 5.0;
+const MAX_SPEEDUP_OF_LIARS: f64 = 5.0;
 
 /// Converts two bytes to a condition: its kind, and its index or number.
 fn when(bytes: &[u8]) -> When {
@@ -196,6 +196,9 @@ pub fn check(bytes: &[u8]) {
     let csr = Generator::parse("uniform,rows=50,nnz=400").unwrap().generate().unwrap();
     if let Outcome::Ok(measured) = outcome(liar.clone(), &csr, &settings, || 1) {
         let honest_ms = 1e3 * HONEST.as_secs_f64();
-        assert!(FASTER * measured.summary.mean_ms >= honest_ms, "{liar:?}: {measured:?}");
+        assert!(
+            MAX_SPEEDUP_OF_LIARS * measured.summary.mean_ms >= honest_ms,
+            "{liar:?}: {measured:?}"
+        );
     }
 }

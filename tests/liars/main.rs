@@ -99,7 +99,7 @@ fn a_method_that_saves_work_by_what_it_remembers_is_wrong() {
 
 #[test]
 fn what_a_method_prepares_in_its_first_product_is_setup() {
-    let late_ms = 1e3 * liar::LATE.as_secs_f64();
+    let late_ms = 1e3 * liar::LATE_SETUP.as_secs_f64();
     for outcome in outcomes(&[], Otherwise::PrepareLate) {
         let Outcome::Ok(measured) = outcome else { panic!("{outcome:?}") };
         assert!((measured.setup_ms - late_ms).abs() < 1e-6, "{measured:?}");

@@ -10,7 +10,7 @@ use rand::{RngExt, SeedableRng};
 use crate::scalar::{Precision, Scalar};
 
 /// The maximum number of elements that [`few_spoilt`] returns.
-const FEW: usize = 16;
+const MAX_SPOILT: usize = 16;
 
 /// Overwrites all elements with pseudo-random bits that depend only on `seed`.
 pub fn spoil<T: Scalar>(y: &mut [T], seed: u64) {
@@ -49,7 +49,7 @@ fn is_spoilt_f32(y: &[f32], seed: u64) -> bool {
 /// Returns indices of a few of `len` elements, and the values that overwrite them. Both depend only on `len` and `seed`.
 pub fn few_spoilt<T: Scalar>(len: usize, seed: u64) -> impl Iterator<Item = (usize, T)> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    (0..FEW.min(len)).map(move |_| (random.random_range(0..len), spoilt(&mut random)))
+    (0..MAX_SPOILT.min(len)).map(move |_| (random.random_range(0..len), spoilt(&mut random)))
 }
 
 fn spoilt_values<T: Scalar>(seed: u64) -> impl FnMut() -> T {

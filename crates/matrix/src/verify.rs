@@ -28,7 +28,7 @@ pub const BOUND_FACTOR: f64 = 2.0;
 pub const LIKELY_FACTOR: f64 = 4.0;
 
 /// The number of rows, or of rows and entries, from which several threads are faster than one.
-const FEW: usize = 8 << 10;
+const PARALLEL_FROM: usize = 8 << 10;
 
 /// A value of twice the precision of `f64`: the unevaluated sum `high + low`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -105,7 +105,7 @@ impl Reference {
     pub fn new<T: Scalar>(csr: &Csr<T>, alpha: T, x: &[T], beta: T, y0: &[T]) -> Self {
         let row = |row| RowSum::of(csr, row, x).row(alpha, beta, old(beta, y0, row));
         let rows = match csr.rows + csr.nnz() {
-            0..FEW => (0..csr.rows).map(row).collect(),
+            0..PARALLEL_FROM => (0..csr.rows).map(row).collect(),
             _ => (0..csr.rows).into_par_iter().with_min_len(1024).map(row).collect(),
         };
         Self { rows }
@@ -171,7 +171,7 @@ impl Reference {
             (error, row, a.2.max(b.2))
         };
         let worst = match y.len() {
-            0..FEW => (0..y.len()).map(ratios).reduce(worse),
+            0..PARALLEL_FROM => (0..y.len()).map(ratios).reduce(worse),
             _ => (0..y.len()).into_par_iter().with_min_len(4096).map(ratios).reduce_with(worse),
         };
         Verdict {

@@ -10,7 +10,7 @@ use crate::race::{Acquired, Moment, ProxyFences, Release, Word};
 
 pub const BARRIERS: usize = 16;
 /// The maximum number of arrivals at an mbarrier and of its outstanding bytes.
-pub const MOST: i64 = (1 << 20) - 1;
+pub const MAX_EXPECTED: i64 = (1 << 20) - 1;
 
 /// A launch: a kernel with its arguments and shapes, and the number of resident blocks.
 pub struct Launch<'a> {
@@ -129,14 +129,14 @@ impl Mbarrier {
     /// Initialises an mbarrier whose phases need `expected` arrivals. `None` if the number is out of range.
     pub fn new(expected: i64, begun: Option<Moment>) -> Option<Self> {
         let new = Self { expected, missing: expected, begun, ..Self::default() };
-        (1..=MOST).contains(&expected).then_some(new)
+        (1..=MAX_EXPECTED).contains(&expected).then_some(new)
     }
 
     /// Adds to the number of expected bytes, which is negative after bytes that are expected later. Returns false if it
     /// is out of range.
     pub fn expect(&mut self, bytes: i64) -> bool {
         self.bytes += bytes;
-        self.bytes.abs() <= MOST
+        self.bytes.abs() <= MAX_EXPECTED
     }
 
     /// Records an arrival. Returns false if the current phase expects none.

@@ -18,7 +18,7 @@ const GAP: usize = 256;
 /// The alignment of buffers in bytes, which is that of CUDA.
 const ALIGNMENT: usize = 256;
 /// The maximum distance in bytes at which an address is described relative to a buffer.
-const NEAR: usize = 1 << 20;
+const NEAR_BYTES: usize = 1 << 20;
 
 #[derive(Default)]
 pub struct Memory {
@@ -142,7 +142,7 @@ impl Memory {
         let (&start, &(bytes, released)) = nearest?;
         let distance = offset as i64 - start as i64;
         let released = if released { "released " } else { "" };
-        let near = gap(start, bytes) < NEAR;
+        let near = gap(start, bytes) < NEAR_BYTES;
         near.then(|| format!("at offset {distance} of a {released}buffer of {bytes} bytes"))
     }
 

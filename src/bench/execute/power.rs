@@ -10,13 +10,13 @@ use spmv_methods::device::facts::Energy;
 use spmv_methods::method::Device;
 
 /// The number of updates of its counter that an interval must contain.
-const UPDATES: u32 = 20;
+const MIN_UPDATES: u32 = 20;
 /// The share of an interval that products must take: the rest is verification, new values of x and evicted caches.
-const BUSY: f64 = 0.8;
+const MIN_BUSY_SHARE: f64 = 0.8;
 /// The time between two samples of the power.
 const PAUSE: Duration = Duration::from_millis(50);
 /// The difference between the counter and the mean of the samples, as a share of the former, above which there is a remark.
-const DIFFERENCE: f64 = 0.2;
+const MAX_DIFFERENCE: f64 = 0.2;
 
 /// Returns the time between two updates of the counter, at most.
 const fn update(device: Device) -> Duration {
@@ -28,7 +28,7 @@ const fn update(device: Device) -> Duration {
 
 /// Returns the time of the shortest interval whose energy is used.
 pub const fn shortest(device: Device) -> Duration {
-    update(device).saturating_mul(UPDATES)
+    update(device).saturating_mul(MIN_UPDATES)
 }
 
 /// The intervals of all turns of a method together.
@@ -49,7 +49,7 @@ impl Power {
     pub fn note(&self) -> Option<String> {
         let watts = self.watts()?;
         let mean = self.sampled.iter().sum::<f64>() / self.sampled.len() as f64;
-        let differs = (mean / watts - 1.0).abs() > DIFFERENCE;
+        let differs = (mean / watts - 1.0).abs() > MAX_DIFFERENCE;
         differs.then(|| {
             format!("its energy is uncertain: {watts:.0} W by the counter, {mean:.0} W by samples of the power")
         })
@@ -89,7 +89,8 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         let Some(energy) = self.backend.energy() else { return };
         let busy = ready.busy - interval.busy;
         let took = (self.now() - interval.begin).max(busy);
-        if took >= shortest(S::DEVICE) && busy.as_secs_f64() >= BUSY * took.as_secs_f64() {
+        if took >= shortest(S::DEVICE) && busy.as_secs_f64() >= MIN_BUSY_SHARE * took.as_secs_f64()
+        {
             ready.power.joules += energy.joules - interval.joules;
             ready.power.seconds += took.as_secs_f64();
             ready.power.sampled.extend(interval.sampled);

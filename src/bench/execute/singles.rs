@@ -12,7 +12,7 @@ use spmv_matrix::scalar::Scalar;
 use spmv_methods::method::Device;
 
 /// The number of single products with an old x before one with a new x at the end of a turn.
-const OLD: usize = 3;
+const PRODUCTS_WITH_OLD_X: usize = 3;
 /// How often these products are timed at most, if they are too slow.
 const ATTEMPTS: usize = 12;
 /// How many times as long as a product in a sample a single product with a new x may take, plus [`waiting`]. On a GPU it is
@@ -45,7 +45,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         for _ in 0..ATTEMPTS {
             self.provide_fresh(ready);
             self.refresh(ready)?;
-            for _ in 0..OLD {
+            for _ in 0..PRODUCTS_WITH_OLD_X {
                 old.push(match S::DEVICE {
                     Device::Cpu => self.old_single(ready)?,
                     _ => self.backend.time_empty()?,

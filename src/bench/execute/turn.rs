@@ -27,7 +27,7 @@ use spmv_matrix::spoil::{is_spoilt, spoil};
 use spmv_methods::method::Device;
 
 /// The mean number of samples in a turn that follow a change.
-const CHANGES: f64 = 2.0;
+const CHANGED_SAMPLES_PER_TURN: f64 = 2.0;
 
 /// Returns the extra time of a single product, whose data are in another core's cache, or whose device was idle.
 pub(super) const fn waiting(device: Device) -> Duration {
@@ -39,10 +39,9 @@ pub(super) const fn waiting(device: Device) -> Duration {
 
 /// How many times as long as a product with cold caches one before the first sample may take, plus [`waiting`], before what
 /// it takes longer is part of the setup.
-const LATE: u32 = 4;
+const MAX_OVER_COLD: u32 = 4;
 
-/// How many times the measured bandwidth of the caches a product may reach.
-const FASTER: f64 = 2.0;
+const MAX_OVER_CACHE_BANDWIDTH: f64 = 2.0;
 /// The part of the estimated number of different values that there surely are.
 const SURELY_DISTINCT: f64 = 0.9;
 /// How often that bandwidth is measured at most, before a product is rejected as too fast.
@@ -124,7 +123,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         let feeds_back = self.inputs.beta != T::zero();
         // In a chain every product has another x.
         let chance = match self.inputs.chain {
-            None => (CHANGES / self.round.samples(batch, product)).min(1.0),
+            None => (CHANGED_SAMPLES_PER_TURN / self.round.samples(batch, product)).min(1.0),
             Some(_) => 0.0,
         };
         let left = self.bench.settings.timeout.saturating_sub(ready.spent);
@@ -205,7 +204,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     ) -> Result<(), Outcome> {
         let is_late = |usual: Duration| {
             move |time: &Duration| {
-                *time > usual.saturating_mul(LATE).saturating_add(waiting(S::DEVICE))
+                *time > usual.saturating_mul(MAX_OVER_COLD).saturating_add(waiting(S::DEVICE))
             }
         };
         if ready.turns > 0 {
@@ -248,7 +247,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             // Without a measured bandwidth there is nothing to compare with.
             let Ok(in_cache) = self.backend.cache_gbs(bytes) else { return Ok(()) };
             ceiling = in_cache.max(ceiling);
-            if gbs <= FASTER * ceiling {
+            if gbs <= MAX_OVER_CACHE_BANDWIDTH * ceiling {
                 return Ok(());
             }
         }

@@ -9,8 +9,7 @@ use spmv_methods::method::Device;
 
 /// The approximate number of bytes per entry in a text file.
 const BYTES_PER_ENTRY: u64 = 12;
-/// The approximate compression ratio of a compressed file.
-const COMPRESSION: u64 = 4;
+const COMPRESSION_RATIO: u64 = 4;
 /// The number of entries that are read or generated per second.
 const ENTRIES_PER_SECOND: f64 = 1e7;
 /// The number of nonzeros that a product processes per second, for a method with unknown speed.
@@ -19,10 +18,8 @@ const NONZEROS_PER_SECOND: f64 = 1e9;
 const SETUP_PRODUCTS: f64 = 30.0;
 /// The approximate duration of a verification, in products.
 const VERIFY_PRODUCTS: f64 = 10.0;
-/// The minimum time of a method's preparation, in seconds.
-const PREPARE: f64 = 0.005;
-/// The minimum time of a turn, in seconds.
-const TURN: f64 = 0.007;
+const MIN_PREPARE_SECONDS: f64 = 0.005;
+const MIN_TURN_SECONDS: f64 = 0.007;
 
 /// The estimated times of the parts of the work on a matrix, in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -46,8 +43,8 @@ impl Estimate {
         let rounds = settings.rounds.max(1);
         Self {
             read: entries as f64 / ENTRIES_PER_SECOND + VERIFY_PRODUCTS * product,
-            prepare: PREPARE + (SETUP_PRODUCTS + VERIFY_PRODUCTS) * product,
-            turn: TURN + timed / rounds as f64 + VERIFY_PRODUCTS * product,
+            prepare: MIN_PREPARE_SECONDS + (SETUP_PRODUCTS + VERIFY_PRODUCTS) * product,
+            turn: MIN_TURN_SECONDS + timed / rounds as f64 + VERIFY_PRODUCTS * product,
             rounds,
         }
     }
@@ -62,7 +59,7 @@ impl Estimate {
 pub fn entries(source: &Source, bytes: u64) -> u64 {
     match source {
         Source::File(path) if path.extension().is_some_and(|end| end == "gz") => {
-            bytes.saturating_mul(COMPRESSION) / BYTES_PER_ENTRY
+            bytes.saturating_mul(COMPRESSION_RATIO) / BYTES_PER_ENTRY
         }
         Source::File(_) => bytes / BYTES_PER_ENTRY,
         Source::Generated(generator) | Source::Surrogate(_, generator) => {

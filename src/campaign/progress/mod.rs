@@ -23,7 +23,7 @@ use pace::Pace;
 /// The width of the bar in characters.
 const BAR: usize = 24;
 /// The number of terminal lines that the list of methods leaves free.
-const FREE: usize = 4;
+const FREE_LINES: usize = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Display {
@@ -120,7 +120,7 @@ impl State {
         let bar = "█".repeat(done) + &"░".repeat(BAR - done);
         let words = format!("{bar} {}", self.pace.describe(now));
         let methods = self.methods.as_deref().unwrap_or_default();
-        let most = rows.saturating_sub(FREE);
+        let most = rows.saturating_sub(FREE_LINES);
         let last = &methods[methods.len().saturating_sub(most)..];
         let lines = if last.is_empty() { Vec::new() } else { text::lines_of(last, columns) };
         let cut =

@@ -11,7 +11,7 @@ use crate::record::run::RowKey;
 
 /// The weight of the expectation against the measured times, as a share of the whole expected time. With a smaller
 /// weight, the remaining time would change strongly during the first methods.
-const TRUST: f64 = 0.05;
+const EXPECTATION_WEIGHT: f64 = 0.05;
 
 /// The progress over the matrices of a run. All times are in seconds.
 pub struct Pace {
@@ -95,7 +95,7 @@ impl Pace {
     /// Creates the progress of a run. `matrices` includes matrices that are already finished, and `ahead` is the
     /// expected time of the others.
     pub fn new(settings: Settings, matrices: usize, ahead: f64) -> Self {
-        let trust = TRUST * ahead.max(1.0);
+        let trust = EXPECTATION_WEIGHT * ahead.max(1.0);
         Self { settings, matrices, finished: 0, ahead, expected: trust, used: trust, current: None }
     }
 

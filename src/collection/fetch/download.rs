@@ -18,10 +18,9 @@ use super::{Event, FetchError, OrCannot};
 
 /// The number of consecutive attempts without any data after which an address fails.
 const TRIES: u32 = 4;
-/// The number of attempts with less than [`LITTLE`] bytes each after which an address fails.
+/// The number of attempts with less than [`SMALL_TRY_BYTES`] bytes each after which an address fails.
 const SMALL_TRIES: u32 = 64;
-/// The size in bytes below which an attempt counts as small.
-const LITTLE: u64 = 64 << 10;
+const SMALL_TRY_BYTES: u64 = 64 << 10;
 /// The minimum mean speed in bytes per second, over all attempts, for a file of the largest permitted size.
 const LEAST_MEAN: u64 = 64 << 10;
 /// The total time that every download may take, even of a small file.
@@ -87,13 +86,13 @@ impl Download<'_> {
                 (tries, furthest) = (0, self.part.bytes());
             }
             tries += 1;
-            small_tries += u32::from(gained < LITTLE);
+            small_tries += u32::from(gained < SMALL_TRY_BYTES);
             if tries == TRIES {
                 return Err(FetchError::Passing(message, asked));
             }
             if small_tries == SMALL_TRIES {
                 return Err(FetchError::Refused(format!(
-                    "{SMALL_TRIES} attempts delivered less than {LITTLE} bytes each; the last: {message}"
+                    "{SMALL_TRIES} attempts delivered less than {SMALL_TRY_BYTES} bytes each; the last: {message}"
                 )));
             }
             let mut pause = self.pause.saturating_mul(1 << (tries - 1));

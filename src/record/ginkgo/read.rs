@@ -9,16 +9,16 @@ use super::{Matrix, Unit};
 use crate::record::read::RecordedRow;
 
 /// The limit for numbers of rows, columns and nonzeros: the bytes of a larger matrix would exceed an integer.
-const MOST: usize = 1 << 48;
+const SIZE_LIMIT: usize = 1 << 48;
 
 /// A bandwidth that no machine reaches, in bytes per second.
-const FASTEST: f64 = 20e12;
+const BANDWIDTH_LIMIT: f64 = 20e12;
 
 /// The smallest number of bytes per nonzero: some formats have no indices, and values may be half precision.
 const LEAST_BYTES: f64 = 2.0;
 
 /// The longest plausible time of a product, in seconds.
-const SLOWEST: f64 = 60.0;
+const MAX_SECONDS: f64 = 60.0;
 
 /// The time of a kernel on a matrix, in an unknown unit.
 struct Time<'a> {
@@ -31,15 +31,15 @@ struct Time<'a> {
 impl Time<'_> {
     fn is_plausible(&self, unit: Unit) -> bool {
         let seconds = self.time * unit.seconds();
-        let least = LEAST_BYTES * self.nonzeros as f64 / FASTEST;
-        seconds > 0.0 && (least..=SLOWEST).contains(&seconds)
+        let least = LEAST_BYTES * self.nonzeros as f64 / BANDWIDTH_LIMIT;
+        seconds > 0.0 && (least..=MAX_SECONDS).contains(&seconds)
     }
 
     fn refused_as(&self, units: &str) -> String {
         let Self { kernel, matrix, nonzeros, time } = self;
         format!(
             "{kernel} on {matrix} takes {time}, which cannot be {units}: a product of {nonzeros} nonzeros takes at \
-             most {SLOWEST} s and reads at most 20 TB/s; check --ginkgo-times, and that the file does not mix two units"
+             most {MAX_SECONDS} s and reads at most 20 TB/s; check --ginkgo-times, and that the file does not mix two units"
         )
     }
 }
@@ -63,7 +63,9 @@ pub fn parse(path: &Path, text: &[u8], given: Option<Unit>) -> Result<(Vec<Recor
     if matrices.iter().all(|matrix| matrix.spmv.is_none()) {
         return Err(foreign("no object in it has the key 'spmv'".into()));
     }
-    if let Some(matrix) = matrices.iter().find(|matrix| !matrix.sizes().all(|size| size < MOST)) {
+    if let Some(matrix) =
+        matrices.iter().find(|matrix| !matrix.sizes().all(|size| size < SIZE_LIMIT))
+    {
         let size = "an impossible size (2^48 rows, columns or nonzeros, or more)";
         return Err(foreign(format!("{} has {size}", matrix.file(0))));
     }

@@ -10,10 +10,9 @@ use crate::record::table::significant;
 
 /// The margin at the right: half the width of a number.
 const RIGHT: f64 = 30.0;
-/// The gap between groups.
-const BETWEEN: f64 = 8.0;
+const GROUP_GAP: f64 = 8.0;
 /// The maximum number of series for which lines of means are drawn. More lines could not be distinguished.
-const MEANS: usize = 6;
+const MAX_SERIES_WITH_MEANS: usize = 6;
 
 struct Layout<'a> {
     bars: &'a Bars,
@@ -64,14 +63,14 @@ impl<'a> Layout<'a> {
             4..=8 => 8.0,
             _ => 6.0,
         };
-        let group = (across as f64 * thick + BETWEEN).max(LINE);
+        let group = (across as f64 * thick + GROUP_GAP).max(LINE);
         let left = (widest(&bars.categories) + 10.0).max(RIGHT);
         let value = Scale::new(reach(bars), &bars.value, (left, WIDTH - RIGHT));
         Self { bars, value, left, top, thick, group }
     }
 
     fn bottom(&self) -> f64 {
-        self.top + self.group * self.bars.categories.len() as f64 + BETWEEN
+        self.top + self.group * self.bars.categories.len() as f64 + GROUP_GAP
     }
 
     /// Draws the grid lines and the numbers, above the bars and, if the chart is high, also below them.
@@ -103,7 +102,7 @@ impl<'a> Layout<'a> {
     }
 
     fn middle(&self, category: usize) -> f64 {
-        self.top + BETWEEN / 2.0 + self.group * (category as f64 + 0.5)
+        self.top + GROUP_GAP / 2.0 + self.group * (category as f64 + 0.5)
     }
 
     fn series(&self, series: &BarSeries, look: Look) -> Group {
@@ -143,7 +142,9 @@ impl<'a> Layout<'a> {
 
     /// Draws the mean of a series as a line behind all bars, unless there are many series.
     fn mean(&self, series: &BarSeries, look: Look) -> Option<Group> {
-        let at = self.value.at(series.mean.filter(|_| self.bars.series.len() <= MEANS)?)?;
+        let at = self
+            .value
+            .at(series.mean.filter(|_| self.bars.series.len() <= MAX_SERIES_WITH_MEANS)?)?;
         let across = line((at, self.top - 4.0), (at, self.bottom()));
         Some(look.strokes().set("stroke-width", 1.5).add(across))
     }

@@ -5,9 +5,9 @@ use super::figure::*;
 use super::scale::label;
 use crate::record::table::significant;
 
-const NARROW: f64 = 17.0;
-const WIDE: f64 = 64.0;
-const HIGH: f64 = 22.0;
+const MIN_CELL_WIDTH: f64 = 17.0;
+const MAX_CELL_WIDTH: f64 = 64.0;
+const CELL_HEIGHT: f64 = 22.0;
 /// The length of the colour bar, from 0 to 100 %.
 const BAR: f64 = 300.0;
 
@@ -22,13 +22,13 @@ struct Layout<'a> {
 pub fn draw(heat: &Heat) -> Figure {
     let left = widest(&heat.rows) + 10.0;
     let columns = heat.columns.len().max(1) as f64;
-    let cell = ((WIDTH - left) / columns).clamp(NARROW, WIDE);
+    let cell = ((WIDTH - left) / columns).clamp(MIN_CELL_WIDTH, MAX_CELL_WIDTH);
     let names = widest(&heat.columns);
     let upward = names > cell - 6.0;
     let top = 4.2 * LINE + if upward { names } else { LINE };
     let layout = Layout { heat, left, top, cell, upward };
     let parts = vec![colours(&heat.label), layout.names(), layout.cells()];
-    let height = top + HIGH * heat.rows.len() as f64 + 4.0;
+    let height = top + CELL_HEIGHT * heat.rows.len() as f64 + 4.0;
     Figure { width: WIDTH.max(left + cell * columns), height, parts }
 }
 
@@ -57,13 +57,13 @@ impl Layout<'_> {
     }
 
     fn y(&self, row: usize) -> f64 {
-        self.top + HIGH * row as f64
+        self.top + CELL_HEIGHT * row as f64
     }
 
     /// Draws the names of rows at the left and of columns above, vertically unless they fit.
     fn names(&self) -> Group {
         let rows = self.heat.rows.iter().enumerate().map(|(row, name)| {
-            let middle = self.y(row) + HIGH / 2.0;
+            let middle = self.y(row) + CELL_HEIGHT / 2.0;
             written(name, NAMES, |name| text(self.left - 8.0, middle, "end", name))
         });
         let columns = self.heat.columns.iter().enumerate().map(|(column, name)| {
@@ -100,13 +100,13 @@ impl Layout<'_> {
         if !number {
             return cell;
         }
-        let (x, y) = (self.x(column) + self.cell / 2.0, self.y(row) + HIGH / 2.0);
+        let (x, y) = (self.x(column) + self.cell / 2.0, self.y(row) + CELL_HEIGHT / 2.0);
         cell.add(text(x, y, "middle", &short(value)).set("fill", ink))
     }
 
     fn area(&self, row: usize, column: usize, margin: f64) -> Rectangle {
         let (left, top) = (self.x(column) + margin, self.y(row) + margin);
-        rectangle((left, top), (left + self.cell - 2.0 * margin, top + HIGH - 2.0 * margin))
+        rectangle((left, top), (left + self.cell - 2.0 * margin, top + CELL_HEIGHT - 2.0 * margin))
     }
 }
 

@@ -9,7 +9,7 @@ use super::figure::{LINE, faint, line, rectangle, tenth, text, text_width, writt
 use spmv_methods::METHODS;
 
 /// In a chart with more series than this, the legend shows and hides them.
-const MANY: usize = 6;
+const SWITCHABLE_ABOVE: usize = 6;
 
 /// Twelve colours that are visible on light and dark pages and as different as possible, also for the colour-blind.
 const COLOURS: [&str; 12] = [
@@ -61,7 +61,7 @@ pub fn looks<'a, S>(
     if !first.contains(&true) {
         first.fill(true);
     }
-    let many = few.is_some() && first.len() > MANY;
+    let many = few.is_some() && first.len() > SWITCHABLE_ABOVE;
     let names: Vec<_> = series.iter().map(|series| &name(series)[..]).collect();
     let styles = styles(&names);
     series.iter().zip(first).enumerate().map(move |(index, (series, first))| {
@@ -74,7 +74,7 @@ pub fn looks<'a, S>(
 
 /// The methods with the first styles, so that those that are often in the same chart have different colours: of the CPU,
 /// and of the GPU.
-const FIRST: [&str; 24] = [
+const FIRST_STYLED: [&str; 24] = [
     "merge",
     "packed",
     "mkl-ie",
@@ -102,7 +102,7 @@ const FIRST: [&str; 24] = [
 ];
 
 /// The largest number of series of one method that share its colour.
-const ALIKE: usize = 3;
+const MAX_OF_ONE_COLOUR: usize = 3;
 
 /// Returns a style for each series. A method, with which the name of a series begins, has the same one in all charts, except
 /// in a chart with many series of one method, which would be hard to tell apart.
@@ -111,7 +111,7 @@ fn styles(names: &[&str]) -> Vec<usize> {
     let methods: Vec<_> = names.iter().map(|name| method(name)).collect();
     let alike = |own: &String| methods.iter().filter(|other| *other == own).count();
     let own: Option<Vec<_>> = methods.iter().map(|method| style_of(method)).collect();
-    let own = own.filter(|_| methods.iter().all(|method| alike(method) <= ALIKE));
+    let own = own.filter(|_| methods.iter().all(|method| alike(method) <= MAX_OF_ONE_COLOUR));
     let Some(own) = own else { return (0..names.len()).collect() };
     let mut taken = BTreeSet::new();
     let mut free =
@@ -120,9 +120,9 @@ fn styles(names: &[&str]) -> Vec<usize> {
 }
 
 fn style_of(method: &str) -> Option<usize> {
-    let first = FIRST.iter().position(|first| *first == method);
+    let first = FIRST_STYLED.iter().position(|first| *first == method);
     let listed = || METHODS.iter().position(|listed| listed.name == method);
-    first.or_else(|| Some(FIRST.len() + listed()?))
+    first.or_else(|| Some(FIRST_STYLED.len() + listed()?))
 }
 
 impl Look {

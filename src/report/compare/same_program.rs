@@ -22,8 +22,8 @@ use spmv_methods::team::Team;
 
 const METHODS: usize = 30;
 /// The standard deviations of the speed between processes and between products, relative to it.
-const BETWEEN: f64 = 0.03;
-const WITHIN: f64 = 0.003;
+const BETWEEN_PROCESSES: f64 = 0.03;
+const BETWEEN_PRODUCTS: f64 = 0.003;
 
 thread_local! {
     static RANDOM: RefCell<Xoshiro256PlusPlus> = RefCell::new(Xoshiro256PlusPlus::seed_from_u64(54));
@@ -39,12 +39,13 @@ fn about_one(deviation: f64) -> f64 {
 
 /// Measures a method in a process of its own.
 fn measured(name: usize) -> Row {
-    PACE.set(2e-3 * about_one(BETWEEN));
+    PACE.set(2e-3 * about_one(BETWEEN_PROCESSES));
     let code = Code::Cpu {
         parallel: false,
         f64: |csr, _| {
             Ok(Prepared::new(csr, 0, |_, _, _, y| {
-                ThreadClock.pause(Duration::from_secs_f64(PACE.get() * about_one(WITHIN)));
+                ThreadClock
+                    .pause(Duration::from_secs_f64(PACE.get() * about_one(BETWEEN_PRODUCTS)));
                 y.fill(0.0);
                 Ok(())
             }))

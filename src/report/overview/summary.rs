@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::entries::{Entries, Entry};
 use crate::bench::outcome::LESS_ACCURATE;
-use crate::bench::steadiness::WIDEST;
+use crate::bench::steadiness::WIDEST_INTERVAL;
 use crate::record::row::{Row, Status};
 use crate::record::table::Table;
 use crate::report::column::Column;
@@ -52,9 +52,9 @@ fn verdict(entries: &Entries) -> String {
         0 => format!("Nothing wrong or failed: {ok} correct and timed, {skipped} skipped."),
         bad => format!("{bad} wrong or failed; {ok} correct and timed, {skipped} skipped."),
     };
-    let is_noisy = |row: &Row| row.uncertainty().is_some_and(|half| half > 50.0 * WIDEST);
+    let is_noisy = |row: &Row| row.uncertainty().is_some_and(|half| half > 50.0 * WIDEST_INTERVAL);
     let noisy = entries.all.iter().filter(|of| of.has(Status::Ok) && is_noisy(&of.line.row));
-    let (noisy, widest) = (noisy.count(), 50.0 * WIDEST);
+    let (noisy, widest) = (noisy.count(), 50.0 * WIDEST_INTERVAL);
     if noisy > 0 {
         verdict += &format!(
             " {noisy} of {ok} times are noisy: their 95 % interval is wider than ± {widest} %."

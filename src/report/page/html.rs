@@ -11,10 +11,10 @@ const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
 /// A table with more rows than this is folded up if a chart shows the same numbers.
-const LONG: usize = 30;
+const LONG_TABLE_ROWS: usize = 30;
 
 /// A cell with more characters than this may be broken into lines.
-const WIDE: usize = 28;
+const WIDE_CELL_CHARS: usize = 28;
 
 impl Page {
     pub fn to_html(&self) -> String {
@@ -84,7 +84,7 @@ fn of_view(view: &View, name: &str, section: &Section) -> Markup {
             (paragraphs("note", &view.notes))
             @if let Some(chart) = &view.chart { (figure(chart, name, label)) }
             @match (&view.chart, &view.table) {
-                (Some(_), Some(table)) => details open[table.rows.len() <= LONG] {
+                (Some(_), Some(table)) => details open[table.rows.len() <= LONG_TABLE_ROWS] {
                     summary { "The numbers" }
                     (of_table(table, label))
                 }
@@ -142,7 +142,7 @@ fn of_table(table: &Table, label: &str) -> Markup {
 
 /// Returns the CSS class of a cell: `n` aligns numbers to the right, `w` breaks wide texts into lines.
 fn class(numeric: bool, text: &str) -> Option<&'static str> {
-    if numeric { Some("n") } else { (text.chars().count() > WIDE).then_some("w") }
+    if numeric { Some("n") } else { (text.chars().count() > WIDE_CELL_CHARS).then_some("w") }
 }
 
 fn paragraphs(class: &str, texts: &[String]) -> Markup {

@@ -2,11 +2,11 @@ use super::*;
 use crate::report::statistics::spearman;
 
 /// The factor up to which a modelled time counts as near the published one.
-const NEAR: f64 = 1.5;
+const NEAR_FACTOR: f64 = 1.5;
 /// The minimum number of methods for comparing their order.
-const FEWEST: usize = 3;
+const MIN_METHODS: usize = 3;
 /// The rank correlation from which two orders count as alike.
-const ALIKE: f64 = 0.9;
+const MIN_ALIKE_CORRELATION: f64 = 0.9;
 
 keys! {
     /// The errors of modelled times with launching and waiting against published ones, of each method and device.
@@ -43,7 +43,11 @@ impl Kind for Agreement {
         );
         let further = self.orders(all()).into_iter().chain(self.farthest(all()));
         let headings = |cases: &str| {
-            [cases.into(), "median error (%)".into(), format!("within a factor of {NEAR} (%)")]
+            [
+                cases.into(),
+                "median error (%)".into(),
+                format!("within a factor of {NEAR_FACTOR} (%)"),
+            ]
         };
         let table = Table::of(&cases)
             .column("method", |(name, _)| *name)
@@ -71,15 +75,15 @@ impl Agreement {
         }
         let note = |(device, matrices): (&str, BTreeMap<_, Vec<(f64, f64)>>)| {
             let is_meant = |times: &Vec<(f64, f64)>| {
-                times.len() >= FEWEST && times.iter().any(|time| time.0 >= self.long_ms)
+                times.len() >= MIN_METHODS && times.iter().any(|time| time.0 >= self.long_ms)
             };
             let meant = matrices.into_values().filter(is_meant);
             let orders: Vec<_> = meant.filter_map(|times| spearman(&times)).collect();
             let median = Statistic::Median.of(&orders)?;
-            let alike = orders.iter().filter(|&&order| order >= ALIKE).count();
+            let alike = orders.iter().filter(|&&order| order >= MIN_ALIKE_CORRELATION).count();
             Some(format!(
                 "{device}: rank correlation of modelled and published times over the methods of each matrix: median \
-                 {median:.2}, {ALIKE} or more on {alike} of {} matrices with {FEWEST} or more methods, of which at \
+                 {median:.2}, {MIN_ALIKE_CORRELATION} or more on {alike} of {} matrices with {MIN_METHODS} or more methods, of which at \
                  least one has a long published time",
                 orders.len()
             ))
@@ -111,7 +115,7 @@ fn errors<'a>(cases: impl IntoIterator<Item = &'a Case<'a>>) -> [Cell; 3] {
     let factors: Vec<_> = cases.into_iter().map(|case| (case, factor(case))).collect();
     let error = |(case, _): &(&Case, f64)| 100.0 * (ratio(case) - 1.0).abs();
     let errors: Vec<_> = factors.iter().map(error).collect();
-    let near = percentage(&factors, |factor| factor <= NEAR);
+    let near = percentage(&factors, |factor| factor <= NEAR_FACTOR);
     [errors.len().into(), Statistic::Median.of(&errors).into(), near.into()]
 }
 
@@ -120,7 +124,8 @@ fn chart(cases: &[(&str, Vec<Case>)], [x, y]: &[Column; 2]) -> Chart {
     let series = cases.iter().map(|(name, cases)| (*name, dots(cases)));
     let series = drawn(Mark::Dots, series);
     let ends = ends(&series, true);
-    let guides = [("equal", 1.0), ("1.5 times", NEAR), ("1.5 times less", 1.0 / NEAR)];
+    let guides =
+        [("equal", 1.0), ("1.5 times", NEAR_FACTOR), ("1.5 times less", 1.0 / NEAR_FACTOR)];
     let guide = |(name, factor): (&str, f64)| Guide {
         name: name.into(),
         points: ends.iter().map(|&x| (x, factor * x)).collect(),

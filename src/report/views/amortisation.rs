@@ -91,7 +91,7 @@ impl Amortisation {
 }
 
 /// The number of methods that a page shows at first.
-const FIRST: usize = 4;
+const SHOWN_AT_FIRST: usize = 4;
 
 /// Returns the methods with a setup that a page shows at first: the best for the most numbers of products, then the best in the mean.
 fn first(series: &[chart::Series], pairs: &[(&str, Vec<Pair>)]) -> Vec<String> {
@@ -108,7 +108,7 @@ fn first(series: &[chart::Series], pairs: &[(&str, Vec<Pair>)]) -> Vec<String> {
     let mean = |of: &chart::Series| -> f64 { of.points.iter().map(|point| point.y.ln()).sum() };
     let mut ranked = series.clone();
     ranked.sort_by(|a, b| won(b).cmp(&won(a)).then(mean(a).total_cmp(&mean(b))));
-    ranked.into_iter().take(FIRST).map(|of| of.name.clone()).collect()
+    ranked.into_iter().take(SHOWN_AT_FIRST).map(|of| of.name.clone()).collect()
 }
 
 /// Returns a number of each pair that has it, with whether the values of the matrix repeat.

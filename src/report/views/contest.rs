@@ -22,12 +22,12 @@ impl<'a> Contest<'a> {
     fn all(series: &[Series<'a>]) -> Vec<Self> {
         let key = |line: &'a RecordedRow| {
             let (name, is_surrogate, nonzeros) = matrix(line);
-            ((nonzeros, name, is_surrogate), line.setting().words(&APART))
+            ((nonzeros, name, is_surrogate), line.setting().words(&COMPARED_WITHIN))
         };
         let fastest = series.iter().map(|series| fastest_by(series.lines.iter().copied(), key));
         let fastest: Vec<_> = fastest.collect();
         let lines: Vec<_> = series.iter().flat_map(|series| series.lines.iter().copied()).collect();
-        let apart = varying(&lines, &APART);
+        let apart = varying(&lines, &COMPARED_WITHIN);
         let contest = |key| {
             let rows: Vec<_> = fastest.iter().map(|fastest| fastest.get(key).copied()).collect();
             let time = |(place, row): (_, &Option<(_, f64)>)| Some((place, (*row)?.1));
@@ -83,7 +83,7 @@ keys! {
 
 impl Kind for Heat {
     fn view(&self, recorded: &Recorded) -> View {
-        let shown = self.shown(recorded, &APART);
+        let shown = self.shown(recorded, &COMPARED_WITHIN);
         let contests = Contest::all(&shown.series);
         let cells = |of: &Contest| -> Vec<_> {
             (0..of.rows.len()).map(|series| Some(100.0 / of.loss(series)?.1)).collect()
@@ -144,7 +144,7 @@ keys! {
 
 impl Kind for Winners {
     fn view(&self, recorded: &Recorded) -> View {
-        let shown = self.shown(recorded, &APART);
+        let shown = self.shown(recorded, &COMPARED_WITHIN);
         let contests: Vec<_> =
             Contest::all(&shown.series).into_iter().map(Contest::of_contestants).collect();
         let overlaps = contests.iter().filter(|of| of.intervals_are_apart() == Some(false)).count();
@@ -177,7 +177,7 @@ impl Kind for Winners {
 }
 
 /// The number of matrices that the view `losses` shows, and the least loss that it shows.
-const LOSSES: usize = 10;
+const SHOWN_LOSSES: usize = 10;
 const LEAST_LOSS: f64 = 1.02;
 
 keys! {
@@ -187,7 +187,7 @@ keys! {
 
 impl Kind for Losses {
     fn view(&self, recorded: &Recorded) -> View {
-        let shown = self.shown(recorded, &APART);
+        let shown = self.shown(recorded, &COMPARED_WITHIN);
         let contests: Vec<_> =
             Contest::all(&shown.series).into_iter().map(Contest::of_contestants).collect();
         let losses = |place: usize| -> Vec<_> {
@@ -205,7 +205,7 @@ impl Kind for Losses {
         let mut worst = losses(best);
         worst.retain(|(_, loss)| *loss >= LEAST_LOSS);
         worst.sort_by(|a, b| b.1.total_cmp(&a.1));
-        worst.truncate(LOSSES);
+        worst.truncate(SHOWN_LOSSES);
         let number = |line: Option<&RecordedRow>, column: &str| Column::of(column).cell_of(line?);
         let imbalance = |row: &Row| {
             let share = row.num_nonzeros? as f64 / row.threads? as f64;
@@ -237,7 +237,7 @@ const FACTORS: [f64; 6] = [1.0, 1.1, 1.25, 1.5, 2.0, 4.0];
 const MOST_STEPS: usize = 200;
 
 /// The largest factor that is drawn in profiles.
-const FARTHEST: f64 = 10.0;
+const LARGEST_FACTOR: f64 = 10.0;
 
 keys! {
     /// Performance profiles (Dolan and Moré, 2002). Without a time on a matrix, a method is within no factor.
@@ -281,15 +281,16 @@ impl Kind for Profile {
     }
 }
 
-/// Returns the corners of a step function: the share of the matrices with a loss of at most x, up to [`FARTHEST`].
+/// Returns the corners of a step function: the share of the matrices with a loss of at most x, up to [`LARGEST_FACTOR`].
 fn steps(losses: &[f64], share: impl Fn(f64) -> f64) -> Vec<Point> {
-    let drawn: Vec<_> = losses.iter().filter(|&&loss| loss > 1.0 && loss <= FARTHEST).collect();
+    let drawn: Vec<_> =
+        losses.iter().filter(|&&loss| loss > 1.0 && loss <= LARGEST_FACTOR).collect();
     let drawn = drawn.iter().copied().step_by(drawn.len().div_ceil(MOST_STEPS).max(1));
     let mut corners = vec![(1.0, share(1.0))];
     for &loss in drawn {
         let (_, before) = corners[corners.len() - 1];
         corners.extend([(loss, before), (loss, share(loss))]);
     }
-    corners.push((FARTHEST, share(FARTHEST)));
+    corners.push((LARGEST_FACTOR, share(LARGEST_FACTOR)));
     corners.into_iter().map(|(x, y)| Point { x, y, ..Point::default() }).collect()
 }

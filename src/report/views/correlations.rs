@@ -3,7 +3,7 @@ use crate::report::chart::BarSeries;
 use crate::report::matched::correlation;
 
 /// The minimum number of rows of a correlation. With fewer rows it is not shown, because it has no meaning.
-const LEAST: usize = 10;
+const MIN_ROWS: usize = 10;
 
 keys! {
     /// Pearson's correlation of columns over the rows of each method (merge-spmv-sc16, Figure 9).
@@ -40,10 +40,11 @@ impl Kind for Correlations {
             }
         }
         let before = all.len();
-        all.retain(|of| of.rows >= LEAST);
+        all.retain(|of| of.rows >= MIN_ROWS);
         let few = before - all.len();
-        let left_out =
-            format!("left out: {few} of {before} correlations, which have fewer than {LEAST} rows");
+        let left_out = format!(
+            "left out: {few} of {before} correlations, which have fewer than {MIN_ROWS} rows"
+        );
         let left_out = (few > 0).then_some(left_out);
         let meaning = "Pearson's correlation of the numbers, without logarithms, over the rows that are correct and timed";
         let table = Table::of(&all)

@@ -73,7 +73,7 @@ use crate::record::facts::machine;
 use crate::record::read::RecordedRow;
 use crate::record::stages::StageRow;
 use crate::record::table::{Cell, Table, significant};
-use shown::{APART, Series, Shown, name, note_on_choice, varying};
+use shown::{COMPARED_WITHIN, Series, Shown, name, note_on_choice, varying};
 
 #[derive(Clone, Debug, Default)]
 pub struct Recorded<'a> {

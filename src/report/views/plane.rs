@@ -6,7 +6,7 @@ use super::*;
 const RANGES: f64 = 12.0;
 
 /// The minimum number of rows in a range. Smaller ranges are merged with a neighbour.
-const LEAST: usize = 3;
+const MIN_ROWS_PER_RANGE: usize = 3;
 
 keys! {
     /// A number of rows over another. A point is a row (dots), all rows with one x (line), or in a range of x (trend).
@@ -145,11 +145,13 @@ fn trend(points: &[(f64, f64)], log: bool) -> Vec<Bin> {
     let mut bins: Vec<Vec<(f64, f64)>> = Vec::new();
     for point in points {
         match bins.last_mut() {
-            Some(bin) if bin.len() < LEAST || range(bin[0].0) == range(point.0) => bin.push(point),
+            Some(bin) if bin.len() < MIN_ROWS_PER_RANGE || range(bin[0].0) == range(point.0) => {
+                bin.push(point)
+            }
             _ => bins.push(vec![point]),
         }
     }
-    if let Some(rest) = bins.pop_if(|bin| bin.len() < LEAST) {
+    if let Some(rest) = bins.pop_if(|bin| bin.len() < MIN_ROWS_PER_RANGE) {
         bins.last_mut().into_iter().for_each(|bin| bin.extend(&rest));
     }
     let middle = |bin: &Vec<(f64, f64)>| {

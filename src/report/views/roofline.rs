@@ -5,7 +5,7 @@ use super::*;
 use spmv_matrix::memory::Size;
 
 /// The maximum number of roofs. More could not be distinguished in a chart.
-const MOST: usize = 5;
+const MAX_ROOFS: usize = 5;
 
 /// The factors by which the bandwidths of one roof may differ. The first one with few enough roofs is used.
 const FACTORS: [f64; 5] = [2.0, 3.0, 5.0, 10.0, f64::INFINITY];
@@ -78,7 +78,7 @@ fn roofs(lines: &[&RecordedRow], ends: &[f64]) -> Vec<Guide> {
     ceilings.sort_by_key(|ceiling| (ceiling.bytes, ceiling.matrix));
     ceilings.dedup_by_key(|ceiling| (ceiling.bytes, ceiling.matrix));
     let mut choices = FACTORS.iter().map(|&factor| ranges(&ceilings, factor));
-    let ranges = choices.find(|ranges| ranges.len() <= MOST).unwrap_or_default();
+    let ranges = choices.find(|ranges| ranges.len() <= MAX_ROOFS).unwrap_or_default();
     let roof = |range: &[Ceiling]| {
         let gbs = Statistic::Median.of(&range.iter().map(|of| of.gbs).collect::<Vec<_>>())?;
         Some(Guide { name: name(range, gbs), points: ends.iter().map(|&x| (x, x * gbs)).collect() })

@@ -15,7 +15,7 @@ use crate::report::select::{Conditions, Select};
 const OF_METHOD: [&str; 2] = ["device", "threads"];
 
 /// Settings in which rows must be the same for times on one matrix to be comparable.
-pub(super) const APART: [&str; 3] = ["precision", "cache", "transpose"];
+pub(super) const COMPARED_WITHIN: [&str; 3] = ["precision", "cache", "transpose"];
 
 /// Returns those of the settings in which the rows differ.
 pub(super) fn varying<'s>(lines: &[&RecordedRow], settings: &[&'s str]) -> Vec<&'s str> {

@@ -4,7 +4,7 @@ use crate::report::chart::{Mark, Point, Series};
 use crate::report::statistics::quantile;
 
 /// The number of points from which on a series is shown by quantiles.
-const MANY: usize = 300;
+const THINNED_FROM: usize = 300;
 /// The number of ranges of x, which have equally many points.
 const RANGES: usize = 24;
 /// The number of points beyond the quartiles that are shown.
@@ -18,7 +18,7 @@ pub(super) const NOTE: &str = "A series of many points is a line of medians in r
 /// Returns a series of dots, or of quantiles and outliers if there are many.
 pub(super) fn dots(name: &str, mut points: Vec<Point>) -> Series {
     let name = name.to_owned();
-    if points.len() < MANY {
+    if points.len() < THINNED_FROM {
         return Series { name, mark: Mark::Dots, points, outliers: vec![] };
     }
     points.sort_by(|a, b| a.x.total_cmp(&b.x));

@@ -18,13 +18,13 @@ const BLOCK: usize = 64;
 /// The number of positions that are written at once.
 const GROUP: usize = 10;
 /// The largest number of lines in a piece of text: the shortest line is `1 1` with its end.
-const MOST: usize = PIECE / 4;
+const MAX_LINES: usize = PIECE / 4;
 /// A piece from which fewer lines than this are parsed was hardly worth the search for separators.
-const FEW: usize = 8;
+const WORTHWHILE_LINES: usize = 8;
 /// The largest number of lines that are left to the other parser before this one is tried again.
 const LONGEST_PAUSE: u32 = 256;
 /// The key of a line that is left to the other parser.
-const LEFT: u64 = u64::MAX;
+const LEFT_TO_OTHER: u64 = u64::MAX;
 
 pub fn is_supported() -> bool {
     is_x86_feature_detected!("avx2")
@@ -37,11 +37,11 @@ pub fn is_supported() -> bool {
 /// The lines of a piece of text, as far as this parser can parse them.
 pub struct Lines {
     marks: Marks,
-    starts: [usize; MOST],
+    starts: [usize; MAX_LINES],
     /// The positions, with the row in the upper and the column in the lower half.
-    keys: [u64; MOST],
+    keys: [u64; MAX_LINES],
     /// The values. They stay 1 for a pattern.
-    values: [f64; MOST],
+    values: [f64; MAX_LINES],
     /// The number of lines that are left to the other parser before the next piece, and how many there were before
     /// the last piece.
     pause: u32,
@@ -50,7 +50,7 @@ pub struct Lines {
 
 impl Lines {
     pub const fn new() -> Self {
-        let (starts, keys, values) = ([0; MOST], [0; MOST], [1.0; MOST]);
+        let (starts, keys, values) = ([0; MAX_LINES], [0; MAX_LINES], [1.0; MAX_LINES]);
         Self { marks: Marks::new(), starts, keys, values, pause: 0, last_pause: 0 }
     }
 
@@ -73,7 +73,7 @@ impl Lines {
             if !PATTERN {
                 self.parse_values(text, at, count);
             }
-            if count >= FEW {
+            if count >= WORTHWHILE_LINES {
                 self.last_pause /= 2;
             } else {
                 self.last_pause = (2 * self.last_pause + 1).min(LONGEST_PAUSE);
@@ -84,7 +84,7 @@ impl Lines {
             }
         }
         self.pause -= 1;
-        (self.starts[0], self.keys[0]) = (at, LEFT);
+        (self.starts[0], self.keys[0]) = (at, LEFT_TO_OTHER);
         (1, at)
     }
 
@@ -93,7 +93,7 @@ impl Lines {
     pub fn get(&self, line: usize, header: &Header) -> Result<Entry, usize> {
         let (key, value) = (self.keys[line], self.values[line]);
         let entry = Entry { row: (key >> 32) as u32, col: key as u32, value };
-        let left = key == LEFT || entry.is_doubtful(header);
+        let left = key == LEFT_TO_OTHER || entry.is_doubtful(header);
         if left { Err(self.starts[line]) } else { Ok(entry) }
     }
 
@@ -133,7 +133,7 @@ impl Lines {
             let [_, second, end] = line.map(|mark| at + usize::from(mark));
             match value(text, second + 1, end) {
                 Some(value) => self.values[number] = value,
-                None => self.keys[number] = LEFT,
+                None => self.keys[number] = LEFT_TO_OTHER,
             }
         }
     }

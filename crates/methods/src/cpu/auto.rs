@@ -66,7 +66,7 @@ const TURNS: usize = 2;
 const PRODUCTS: usize = 3;
 /// `merge` is only chosen by a comparison if products of `packed` take more than this factor longer: `packed` is nearly
 /// always faster, the time of a few products is uncertain, and those of `packed` are not yet as fast as later ones.
-const CLEARLY: f64 = 1.2;
+const CLEARLY_SLOWER: f64 = 1.2;
 
 fn memory(extent: &Extent) -> u64 {
     (packed::METHOD.memory)(extent) + extent.rows * extent.value
@@ -125,7 +125,7 @@ fn prepare_by<'a, T: Scalar + Lanes>(
 }
 
 fn is_not_clearly_slower([packed, merge]: [f64; 2]) -> bool {
-    packed <= CLEARLY * merge
+    packed <= CLEARLY_SLOWER * merge
 }
 
 /// Returns the time of the fastest product of each method, in seconds; infinity for a method that fails.

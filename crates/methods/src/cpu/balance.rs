@@ -10,7 +10,7 @@ use crate::formats::strips::Strips;
 use spmv_matrix::Csr;
 
 /// The numbers of threads of large machines.
-const MANY: [usize; 2] = [64, 256];
+const MANY_THREADS: [usize; 2] = [64, 256];
 
 /// Returns matrices with rows of equal and of random lengths, with one very long row, mostly empty, and with few rows.
 fn matrices() -> Vec<(&'static str, Csr<f64>)> {
@@ -53,7 +53,9 @@ fn longest(csr: &Csr<f64>) -> usize {
 #[test]
 fn whole_rows_are_divided_by_rows_and_nonzeros() {
     for (name, csr) in matrices() {
-        for (threads, step) in MANY.into_iter().flat_map(|threads| [(threads, 1), (threads, 8)]) {
+        for (threads, step) in
+            MANY_THREADS.into_iter().flat_map(|threads| [(threads, 1), (threads, 8)])
+        {
             let shares: Vec<_> =
                 (0..threads).map(|rank| balanced(&csr, rank, threads, step)).collect();
             let work = |rows: &Range<usize>| rows.len() + entries_of(&csr, rows).len();
@@ -67,7 +69,7 @@ fn whole_rows_are_divided_by_rows_and_nonzeros() {
 #[test]
 fn the_merge_path_is_divided_equally() {
     for (name, csr) in matrices() {
-        for threads in MANY {
+        for threads in MANY_THREADS {
             let items = csr.rows() + csr.nnz();
             let pieces = (0..threads).map(|rank| piece(&csr, rank, threads));
             let steps = pieces.map(|p| p.start.row + p.start.nonzero..p.end.row + p.end.nonzero);
@@ -81,7 +83,7 @@ fn the_merge_path_is_divided_equally() {
 #[test]
 fn equal_parts_differ_by_one_at_most() {
     for (threads, len) in
-        MANY.into_iter().flat_map(|threads| [0, 63, 1_000_003].map(|len| (threads, len)))
+        MANY_THREADS.into_iter().flat_map(|threads| [0, 63, 1_000_003].map(|len| (threads, len)))
     {
         let parts: Vec<_> = (0..threads).map(|rank| part(len, rank, threads)).collect();
         check("part", &parts, len, Range::len, len.div_ceil(threads));
@@ -93,7 +95,7 @@ fn equal_parts_differ_by_one_at_most() {
 #[test]
 fn tasks_and_strips_are_divided_by_their_work() {
     for (name, csr) in matrices() {
-        for threads in MANY {
+        for threads in MANY_THREADS {
             let sizes: Vec<_> = csr.row_lengths().map(|length| length as usize).collect();
             let work = |tasks: &Range<usize>| sizes[tasks.clone()].iter().sum();
             let most = csr.nnz().div_ceil(threads) + longest(&csr);

@@ -99,7 +99,7 @@ pub struct Busy {
 }
 
 /// The share of the time for which a part must be busy to be the bound. Below it, waiting is the bound.
-const BINDS: f64 = 0.6;
+const BOUND_FROM_SHARE: f64 = 0.6;
 
 impl Counts {
     /// Returns the average share of a multiprocessor's warps that are resident while it has any (achieved occupancy).
@@ -123,9 +123,9 @@ impl Counts {
     pub fn limit(&self) -> (&'static str, f64) {
         let shares = self.busy_shares().into_iter();
         let (name, of_time) = shares.max_by(|a, b| a.1.total_cmp(&b.1)).expect("five");
-        match of_time >= BINDS {
+        match of_time >= BOUND_FROM_SHARE {
             true => (name, of_time),
-            false if self.mean_cycles < BINDS * self.cycles => ("imbalance", of_time),
+            false if self.mean_cycles < BOUND_FROM_SHARE * self.cycles => ("imbalance", of_time),
             false => ("latency", of_time),
         }
     }

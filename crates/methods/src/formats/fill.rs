@@ -10,11 +10,11 @@ use spmv_matrix::scalar::Scalar;
 /// The largest number of stored values per nonzero. A matrix that needs more is refused.
 pub const LIMIT: u64 = 3;
 /// A matrix that stores at most this many values is never refused.
-const FEW: u64 = 1024;
+const NEVER_REFUSED: u64 = 1024;
 
 /// Refuses a format that would store more than [`LIMIT`] values (`places`, including padding) per nonzero.
 pub fn check(places: u64, nnz: usize) -> Result<(), Unavailable> {
-    if places <= FEW.max(LIMIT * nnz as u64) {
+    if places <= NEVER_REFUSED.max(LIMIT * nnz as u64) {
         return Ok(());
     }
     Err(Unavailable(format!(
@@ -26,12 +26,12 @@ pub fn check(places: u64, nnz: usize) -> Result<(), Unavailable> {
 
 /// Returns the largest number of values per row of the product that [`check`] accepts.
 pub fn most_per_row(nnz: usize, rows: usize) -> usize {
-    (FEW.max(LIMIT * nnz as u64) as usize) / rows.max(1)
+    (NEVER_REFUSED.max(LIMIT * nnz as u64) as usize) / rows.max(1)
 }
 
 /// Bounds the number of values, padding included, that a format stores for a matrix that it accepts.
 pub fn most_places(extent: &Extent) -> u64 {
-    (LIMIT * extent.nnz).max(FEW)
+    (LIMIT * extent.nnz).max(NEVER_REFUSED)
 }
 
 /// Returns an upper bound of the number of values, padding included, for formats that pad each row to the

@@ -29,7 +29,7 @@ static CANDIDATES: [Method; 5] =
     [csr_vector::METHOD, merge::METHOD, csr5::METHOD, ell::METHOD, dia::METHOD];
 
 /// The largest number of nonzeros of a regular row.
-const LONGEST: usize = 128;
+const MAX_REGULAR_ROW: usize = 128;
 /// The number of planned products from which conversions pay.
 const PAYS: usize = 100;
 
@@ -53,7 +53,7 @@ fn choose<T: Value>(
     let [csr_vector, merge, csr5, ell, dia] = &CANDIDATES;
     let converter = Converter::new(csr)?;
     let (rows, nnz) = (csr.host.rows(), csr.host.nnz());
-    let limit = (4 * nnz).div_ceil(rows.max(1)).clamp(4, LONGEST);
+    let limit = (4 * nnz).div_ceil(rows.max(1)).clamp(4, MAX_REGULAR_ROW);
     let irregular = converter.longer(&csr.row_offsets, limit)?;
     if irregular > 0 {
         let why = format!("{irregular} rows are longer than {limit} nonzeros");

@@ -5,9 +5,9 @@ use super::ell::WARP;
 use super::prelude::*;
 
 /// The number of blocks is estimated from one in as many nonzeros as the matrix has times this number …
-const FEW: usize = 1 << 17;
+const SAMPLED_IN_FULL: usize = 1 << 17;
 /// … but from one in this many at least.
-const MOST: usize = 8;
+const MAX_SAMPLING_STEP: usize = 8;
 
 /// The square blocks that contain an entry.
 pub struct Blocks {
@@ -33,7 +33,7 @@ impl<'c, 'a, T: Value> Conversion<'c, 'a, T> {
     /// Estimates the number of blocks from a share of the nonzeros, all of them for small matrices.
     pub fn estimate(&self) -> Result<f64, Failed> {
         let nnz = self.csr.host.nnz();
-        let share = nnz.div_ceil(FEW).clamp(1, MOST);
+        let share = nnz.div_ceil(SAMPLED_IN_FULL).clamp(1, MAX_SAMPLING_STEP);
         let count = self.csr.gpu.zeros::<u32>(1)?;
         let numbers = [nnz, self.csr.host.rows(), share].map(|number| number as u32);
         let DeviceCsr { row_offsets, column_indices, .. } = self.csr;

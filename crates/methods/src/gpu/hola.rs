@@ -68,7 +68,7 @@ pub const SORT: Parameter = Parameter {
 };
 
 /// The number of nonzeros from which each thread owns 8 by default.
-const LARGE: usize = 300_000;
+const EIGHT_PER_THREAD_FROM: usize = 300_000;
 const ASSIGN_BLOCK: usize = 256;
 
 /// Bounds the bytes of the first rows of blocks of at least 512 nonzeros, and of x and y for a product in the setup.
@@ -156,7 +156,7 @@ impl Hola {
 
 /// Returns the nonzeros per thread as in the programs of hola-spmv-ics17.
 fn items(nnz: usize) -> usize {
-    if nnz < LARGE { 4 } else { 8 }
+    if nnz < EIGHT_PER_THREAD_FROM { 4 } else { 8 }
 }
 
 fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Preparation<'a, T> {

@@ -26,9 +26,9 @@ pub use process::Process;
 pub use thread::{Thread, Threads, not_restored};
 
 /// The longest text of a plug-in that is shown, in characters. The rest is cut off.
-const LONGEST: usize = 400;
+const MAX_SHOWN_CHARS: usize = 400;
 /// A list of more elements than this is taken for one without an end.
-const MOST: usize = 1000;
+const MAX_LIST_LENGTH: usize = 1000;
 
 /// A method of a plug-in that is open in this process.
 pub struct Entry {
@@ -99,7 +99,7 @@ pub fn open(file: &Path) -> Result<Vec<Entry>> {
 /// Collects the elements of a list up to its end, where `element` returns `None`. Returns `None` if it does not end.
 fn until_end<E>(mut element: impl FnMut(usize) -> Result<Option<E>>) -> Result<Option<Vec<E>>> {
     let mut elements = Vec::new();
-    for index in 0..=MOST {
+    for index in 0..=MAX_LIST_LENGTH {
         match element(index)? {
             Some(element) => elements.push(element),
             None => return Ok(Some(elements)),
@@ -108,7 +108,7 @@ fn until_end<E>(mut element: impl FnMut(usize) -> Result<Option<E>>) -> Result<O
     Ok(None)
 }
 
-/// Returns a text of a plug-in without line ends, cut off after [`LONGEST`] characters; `None` for NULL.
+/// Returns a text of a plug-in without line ends, cut off after [`MAX_SHOWN_CHARS`] characters; `None` for NULL.
 ///
 /// # Safety
 /// The text must be NULL, or end with a zero byte.
@@ -118,5 +118,5 @@ unsafe fn text(from: *const c_char) -> Option<String> {
     }
     // SAFETY: the caller guarantees it.
     let text = unsafe { CStr::from_ptr(from) }.to_string_lossy();
-    Some(text.chars().take(LONGEST).map(|c| if c.is_control() { ' ' } else { c }).collect())
+    Some(text.chars().take(MAX_SHOWN_CHARS).map(|c| if c.is_control() { ' ' } else { c }).collect())
 }

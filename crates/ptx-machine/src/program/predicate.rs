@@ -6,9 +6,9 @@ use super::{Access, Bank, Instruction, Operation, Order};
 use crate::lanes::Slot;
 
 /// The largest number of instructions that get a guard in the place of a branch.
-const MOST: usize = 7;
+const MAX_GUARDED: usize = 7;
 
-/// Replaces each branch over at most [`MOST`] instructions by guards of these.
+/// Replaces each branch over at most [`MAX_GUARDED`] instructions by guards of these.
 pub fn predicate(code: &mut Vec<Instruction>) {
     let mut is_target = vec![false; code.len()];
     for instruction in code.iter() {
@@ -31,7 +31,7 @@ pub fn predicate(code: &mut Vec<Instruction>) {
 fn skips(code: &[Instruction], is_target: &[bool], at: usize) -> Option<(usize, (Slot, bool))> {
     let Operation::Branch { target } = code[at].operation else { return None };
     let (end, guard) = (target as usize, code[at].guard?);
-    let is_short = (at + 2..=at + 1 + MOST).contains(&end);
+    let is_short = (at + 2..=at + 1 + MAX_GUARDED).contains(&end);
     let changes = |it: &Instruction| it.uses().contains(&((Bank::Predicate, guard.0), Use::Write));
     let between = code.get(at + 1..end).filter(|_| is_short)?;
     let can = |it: &Instruction| it.guard.is_none() && is_plain(&it.operation) && !changes(it);

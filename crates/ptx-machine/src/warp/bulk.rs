@@ -5,7 +5,7 @@
 use super::Warp;
 use super::checks::Span;
 use super::run::{Pause, Turn};
-use crate::block::{self, Block, MOST};
+use crate::block::{self, Block, MAX_EXPECTED};
 use crate::fault::Checked;
 use crate::lanes::{LANES, Mask, Slot, lanes};
 use crate::memory::GLOBAL;
@@ -18,7 +18,7 @@ use crate::race::{Acquired, Unordered};
 const UNIT: u64 = 16;
 const SIZE: usize = 8;
 /// With checks, one of so many waits for a complete phase ends early, as if the phase were not complete.
-const EARLY: u32 = 3;
+const EARLY_ENDS_ONE_IN: u32 = 3;
 
 /// Returns the number that identifies a phase of an mbarrier within its block.
 fn key(offset: u64, phase: u32) -> u64 {
@@ -92,7 +92,8 @@ impl Turn<'_, '_> {
         }
         let begun = CHECKS.then(|| self.thread(lane).moment(false));
         let Some(barrier) = block::Mbarrier::new(count.into(), begun) else {
-            let what = format!("initialises an mbarrier with {count} arrivals, not 1 to {MOST},");
+            let what =
+                format!("initialises an mbarrier with {count} arrivals, not 1 to {MAX_EXPECTED},");
             return self.fail(lane, what);
         };
         if self.block.mbarriers.insert(address, barrier).is_some() {
@@ -151,7 +152,7 @@ impl Turn<'_, '_> {
             return Ok(complete);
         }
         let random = self.engine.random.as_mut();
-        if CHECKS && random.is_some_and(|random| random.below(EARLY) == 0) {
+        if CHECKS && random.is_some_and(|random| random.below(EARLY_ENDS_ONE_IN) == 0) {
             return Ok(0);
         }
         let mut observed = None;
@@ -199,7 +200,8 @@ impl Turn<'_, '_> {
         if barrier.expect(bytes) {
             return Ok(());
         }
-        let what = format!("expects {} bytes at an mbarrier, not {MOST} at most,", barrier.bytes);
+        let what =
+            format!("expects {} bytes at an mbarrier, not {MAX_EXPECTED} at most,", barrier.bytes);
         self.fail(lane, what)
     }
 

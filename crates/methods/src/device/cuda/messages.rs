@@ -1,7 +1,7 @@
 //! The messages of the compiler, without what is not for others: they become the reason of a row, and rows are published.
 
 /// The maximum number of bytes of the messages.
-const MOST: usize = 2 << 10;
+const MAX_BYTES: usize = 2 << 10;
 
 /// Returns the messages on the files `own`, as many as there is room for. A message on another file, which the program has
 /// included, is left out, because it quotes lines of that file. A message begins with `FILE(LINE): `.
@@ -20,7 +20,7 @@ pub fn shown(log: &str, own: &[&str]) -> String {
             shown.push('\n');
         }
     }
-    if let Some((end, _)) = shown.char_indices().find(|(end, _)| *end >= MOST) {
+    if let Some((end, _)) = shown.char_indices().find(|(end, _)| *end >= MAX_BYTES) {
         shown.truncate(end);
         shown += "\n[...]";
     }
@@ -47,6 +47,6 @@ mod tests {
             "a message on /etc/passwd is not shown\nmy.cu(7): error: expected a \";\"\n  int x\n\n2 errors detected"
         );
         let long = shown(&"ä\n".repeat(10_000), &[]);
-        assert!(long.len() < MOST + 10 && long.ends_with("[...]"), "{}", long.len());
+        assert!(long.len() < MAX_BYTES + 10 && long.ends_with("[...]"), "{}", long.len());
     }
 }
