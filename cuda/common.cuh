@@ -18,8 +18,8 @@ __device__ __forceinline__ void start_dependents() {
 }
 
 // Waits until the kernels that a dependent kernel may overlap with have ended. Every thread of the kernel must call it.
-// Returns `array`, which such a kernel uses: accesses through the returned pointer cannot be moved before the wait, even
-// if the compiler loads the array as read-only data.
+// Returns `array`, which such a kernel uses: accesses through the returned pointer cannot be moved before the wait,
+// even if the compiler loads the array as read-only data.
 template <class T>
 __device__ __forceinline__ T *after_earlier_kernels(T *array) {
 #if __CUDA_ARCH__ >= 900

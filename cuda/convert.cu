@@ -59,8 +59,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     if (k < count) counts[k] += totals[k / SPAN];
 }
 
-// Sorts the rows of each window of `sigma` rows by descending length; rows of equal length stay in order. One thread per
-// row counts those before it.
+// Sorts the rows of each window of `sigma` rows by descending length; rows of equal length stay in order. One thread
+// per row counts those before it.
 extern "C" __global__ void __launch_bounds__(THREADS)
     sort_windows(unsigned rows, unsigned sigma, const unsigned *__restrict__ row_offsets,
                  unsigned *order) {
@@ -147,8 +147,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     values[k] = csr_values[from];
 }
 
-// Sets the bit `column + rows - row` for each entry, of at most `most` entries per row. One thread per row. The bits may be
-// set by others at the same time, therefore they are read as volatile and set atomically.
+// Sets the bit `column + rows - row` for each entry, of at most `most` entries per row. One thread per row. The bits
+// may be set by others at the same time, therefore they are read as volatile and set atomically.
 extern "C" __global__ void __launch_bounds__(THREADS)
     mark_diagonals(unsigned rows, unsigned most, const unsigned *__restrict__ row_offsets,
                    const unsigned *__restrict__ columns, volatile unsigned *marks) {
@@ -162,8 +162,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     }
 }
 
-// Copies the entries to `count` diagonals with these ascending offsets, which are `pitch` places apart. The diagonals of the
-// transposed matrix have negated offsets and are indexed by columns. One thread per row.
+// Copies the entries to `count` diagonals with these ascending offsets, which are `pitch` places apart. The diagonals
+// of the transposed matrix have negated offsets and are indexed by columns. One thread per row.
 extern "C" __global__ void __launch_bounds__(THREADS)
     fill_diagonals(unsigned rows, unsigned count, unsigned pitch, unsigned transpose,
                    const int *__restrict__ offsets, const unsigned *__restrict__ row_offsets,

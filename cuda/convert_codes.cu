@@ -2,8 +2,8 @@
 #include "convert.cuh"
 #include "distinct.cuh"
 
-// Enters the values in a table. After more than `most` distinct ones the threads stop: the table has a place for one more of
-// each thread. Few values are often repeated, therefore a thread does not look again for the value before.
+// Enters the values in a table. After more than `most` distinct ones the threads stop: the table has a place for one
+// more of each thread. Few values are often repeated, therefore a thread does not look again for the value before.
 extern "C" __global__ void __launch_bounds__(THREADS)
     enter_values(unsigned nnz, unsigned most, unsigned last, const value_t *__restrict__ values,
                  unsigned *table, volatile unsigned *count) {
@@ -34,8 +34,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     if (thread() < words) counts[thread()] = __popc(marks[thread()]);
 }
 
-// Replaces the first nonzero with each value by the number of the value, and stores the value. `before` is the number of
-// values that appear before each 32 nonzeros.
+// Replaces the first nonzero with each value by the number of the value, and stores the value. `before` is the number
+// of values that appear before each 32 nonzeros.
 extern "C" __global__ void __launch_bounds__(THREADS)
     number_values(unsigned last, const unsigned *__restrict__ marks,
                   const unsigned *__restrict__ before, const value_t *__restrict__ values,

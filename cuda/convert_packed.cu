@@ -1,9 +1,10 @@
-// Conversion from CSR to packed slices: which slices there are, and how many steps and nonzeros they have. The head comment of
-// crates/methods/src/gpu/packed.rs describes the format.
+// Conversion from CSR to packed slices: which slices there are, and how many steps and nonzeros they have. The head
+// comment of crates/methods/src/gpu/packed.rs describes the format.
 #include "convert.cuh"
 #include "packed_walk.cuh"
 
-// The groups of WARP rows of a window, and its units of slices: one per group, and one for the rows that are brought together.
+// The groups of WARP rows of a window, and its units of slices: one per group, and one for the rows that are brought
+// together.
 constexpr unsigned GROUPS = WINDOW / WARP, UNITS = GROUPS + 1;
 // The largest number of nonzeros of a row that is not divided, and the numbers of lanes per row, by their logarithms.
 constexpr unsigned LONGEST = 1024, SHIFTS = 6;
@@ -20,8 +21,8 @@ struct Limits {
     }
 };
 
-// Finds the groups that are bands, and the number of their steps, and those that are slices of neighbouring rows. `others` has
-// a bit for each row of the other groups that is not divided. A warp per group.
+// Finds the groups that are bands, and the number of their steps, and those that are slices of neighbouring rows.
+// `others` has a bit for each row of the other groups that is not divided. A warp per group.
 extern "C" __global__ void __launch_bounds__(THREADS)
     classify(unsigned rows, unsigned most, unsigned part, const unsigned *__restrict__ row_offsets,
              const unsigned *__restrict__ columns, unsigned *bands, unsigned *others,
@@ -58,7 +59,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     units[group / GROUPS * UNITS + group % GROUPS] = slices;
 }
 
-// The rows of four consecutive groups of a window that are brought together: a key for each lane, the longest rows first.
+// The rows of four consecutive groups of a window that are brought together: a key for each lane, the longest rows
+// first.
 struct Four {
     unsigned keys[4];
 
@@ -90,8 +92,8 @@ __device__ __forceinline__ unsigned add_up(unsigned *counts, unsigned keys) {
     return before;
 }
 
-// Sorts the rows of a window that are brought together by descending length; rows of equal length stay in order. `ends` are
-// the ends of those with a number of lanes. A block of one warp per window.
+// Sorts the rows of a window that are brought together by descending length; rows of equal length stay in order. `ends`
+// are the ends of those with a number of lanes. A block of one warp per window.
 extern "C" __global__ void __launch_bounds__(WARP)
     sort_others(unsigned rows, unsigned most, unsigned part, const unsigned *__restrict__ row_offsets,
                 const unsigned *__restrict__ others, unsigned *order, unsigned *ends,
@@ -201,8 +203,8 @@ __device__ __forceinline__ Planned of_others(unsigned window, unsigned index, co
     return {LISTED | shift << SHIFT, {window * WINDOW, place}};
 }
 
-// Plans the slices, and counts their steps and nonzeros. The first ones are parts of rows, of which `part_starts` has the first
-// of each row. The others are those of the units, which start where `units` has.
+// Plans the slices, and counts their steps and nonzeros. The first ones are parts of rows, of which `part_starts` has
+// the first of each row. The others are those of the units, which start where `units` has.
 extern "C" __global__ void __launch_bounds__(THREADS)
     plan_slices(unsigned slices, unsigned parts, unsigned unit_count, unsigned most, unsigned rows,
                 unsigned part, const unsigned *__restrict__ row_offsets,

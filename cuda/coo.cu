@@ -1,5 +1,5 @@
-// COO: one interval of the nonzeros per warp. Rows that no interval owns alone already contain beta y. The launch bounds
-// leave enough registers for all loads that are in flight.
+// COO: one interval of the nonzeros per warp. Rows that no interval owns alone already contain beta y. The launch
+// bounds leave enough registers for all loads that are in flight.
 #include "coordinates.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 1536 / BLOCK)

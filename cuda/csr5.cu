@@ -283,8 +283,9 @@ __device__ __forceinline__ void multiply(unsigned tile, const Arrays &arrays) {
     if (lane == 0) atomicAdd(&y[row & ~DIRTY], arrays.alpha * sum);
 }
 
-// One warp per tile, then one per 32 nonzeros of the tail. If CACHED, the warps of a block take tiles in turn, after they
-// have copied the x of the `cached` most frequent columns. The launch bounds leave enough registers for a batch of loads.
+// One warp per tile, then one per 32 nonzeros of the tail. If CACHED, the warps of a block take tiles in turn, after
+// they have copied the x of the `cached` most frequent columns. The launch bounds leave enough registers for a batch of
+// loads.
 extern "C" __global__ void __launch_bounds__(BLOCK, 1024 / BLOCK)
     csr5(unsigned tiles, const unsigned *__restrict__ tile_ptr,
          const unsigned *__restrict__ descriptors, const unsigned *__restrict__ empty_starts,

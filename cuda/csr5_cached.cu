@@ -10,8 +10,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     if (thread() < nnz) atomicAdd(&counts[columns[thread()]], 1u);
 }
 
-// Marks the columns with more than `few` nonzeros, and adds up these nonzeros. `offsets` are the sums of the counts of the
-// columns before.
+// Marks the columns with more than `few` nonzeros, and adds up these nonzeros. `offsets` are the sums of the counts of
+// the columns before.
 extern "C" __global__ void __launch_bounds__(THREADS)
     mark_frequent(unsigned cols, unsigned few, const unsigned *__restrict__ offsets,
                   unsigned *marks, unsigned *held) {

@@ -14,8 +14,8 @@ struct alignas(8) Start {
 // The largest number of products that a thread adds alone.
 constexpr unsigned MOST_ALONE = 64;
 
-// Returns the sum of the products from `start` to `end` in each lane that `shares` its row with its warp, and `sum` in the
-// others. All lanes must call it.
+// Returns the sum of the products from `start` to `end` in each lane that `shares` its row with its warp, and `sum` in
+// the others. All lanes must call it.
 __device__ __forceinline__ value_t shared_sum(bool shares, unsigned start, unsigned end,
                                               value_t sum, const value_t *products) {
     const unsigned lane = threadIdx.x % WARP;
@@ -31,8 +31,8 @@ __device__ __forceinline__ value_t shared_sum(bool shares, unsigned start, unsig
     return sum;
 }
 
-// Writes the products of all nonzeros of the rows to shared memory. Then one or several threads per row sum them, or a warp
-// those of a long row.
+// Writes the products of all nonzeros of the rows to shared memory. Then one or several threads per row sum them, or a
+// warp those of a long row.
 __device__ __forceinline__ void stream(const Operands &from, Start start, Start end, value_t *y,
                                        value_t alpha, value_t beta, value_t *products) {
     const unsigned rows = end.row - start.row, nonzeros = end.nonzero - start.nonzero;

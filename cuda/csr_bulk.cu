@@ -165,8 +165,8 @@ struct Bounds {
     unsigned from, to;
 };
 
-// A piece: its nonzeros from `start` to `stop` - 1, its first row, and its items: the rows that end in it, and the part of
-// the row that continues in the next piece. The latter is the only item of a piece without row ends.
+// A piece: its nonzeros from `start` to `stop` - 1, its first row, and its items: the rows that end in it, and the part
+// of the row that continues in the next piece. The latter is the only item of a piece without row ends.
 struct Piece {
     unsigned start, stop, row, items;
     const value_t *products;
@@ -200,8 +200,8 @@ __device__ __forceinline__ void finish(const Piece &piece, unsigned item, unsign
     else store(output.y, piece.row + item, output.alpha, sum, output.beta);
 }
 
-// Sums the items, each by `width` threads, except long ones. Returns whether the thread has seen a long one. `bounds` are
-// those of the thread's first item.
+// Sums the items, each by `width` threads, except long ones. Returns whether the thread has seen a long one. `bounds`
+// are those of the thread's first item.
 __device__ __forceinline__ bool sum_rows(const Operands &a, const Piece &piece, unsigned width, Bounds bounds,
                                          Room &room, const Output &output) {
     const unsigned lane = threadIdx.x & (width - 1);
@@ -241,8 +241,8 @@ __device__ __forceinline__ void leave(value_t open, Room &room) {
     if (threadIdx.x % WARP == 0) room.open[threadIdx.x / WARP] = open;
 }
 
-// Adds the block's parts of the rows that it shares, from lanes 0 and 1 of its first warp: the row that ends in the block
-// and started before, and the row that is open at its end.
+// Adds the block's parts of the rows that it shares, from lanes 0 and 1 of its first warp: the row that ends in the
+// block and started before, and the row that is open at its end.
 __device__ __forceinline__ void share(const Operands &a, unsigned first_row, unsigned open_row, unsigned end,
                                       unsigned turn, const Room &room, const Shared &shared, const Output &output) {
     const unsigned lane = threadIdx.x, row = lane == 0 ? first_row : open_row;

@@ -1,13 +1,13 @@
-// CSR with logarithmic radix binning: rows of similar length make a bin. A thread block processes some rows of a bin, one
-// of them, or a part of one. BLOCK is the number of threads per block. A thread loads DEPTH nonzeros at
+// CSR with logarithmic radix binning: rows of similar length make a bin. A thread block processes some rows of a bin,
+// one of them, or a part of one. BLOCK is the number of threads per block. A thread loads DEPTH nonzeros at
 // a time.
 #include "long_rows.cuh"
 
 typedef unsigned long long wide;
 
-// What a thread block processes: the rows at the places `first` to `end` - 1 of the order of rows, with the same number of
-// threads each. If they are neighbours, `part` is the first of them, so that the order need not be loaded; otherwise it is
-// NO_ENTRY. Of a row that has the threads of a block or several, it is the number of the part.
+// What a thread block processes: the rows at the places `first` to `end` - 1 of the order of rows, with the same number
+// of threads each. If they are neighbours, `part` is the first of them, so that the order need not be loaded; otherwise
+// it is NO_ENTRY. Of a row that has the threads of a block or several, it is the number of the part.
 struct alignas(16) Piece {
     unsigned first, end, threads, part;
 };

@@ -1,5 +1,6 @@
-// CSR-Vector: a vector of LANES threads per row, each of which loads DEPTH nonzeros at a time. If LISTING, as in the listing
-// of five-gpu-algorithms: one nonzero at a time, from the start of the row, and the lanes' sums are added in shared memory.
+// CSR-Vector: a vector of LANES threads per row, each of which loads DEPTH nonzeros at a time. If LISTING, as in the
+// listing of five-gpu-algorithms: one nonzero at a time, from the start of the row, and the lanes' sums are added in
+// shared memory.
 #include "common.cuh"
 
 // Returns the sum over the lanes of a vector in its first lane, by way of shared memory.

@@ -1,6 +1,6 @@
 // CSR-k: thread blocks of lanes of a row (LANES) x rows x super-rows. All lanes of a warp are in the same
-// super-row, unless each thread owns a row (LANES = 1). If the matrix is PERMUTED, y is not: `old` contains the original
-// index of each row.
+// super-row, unless each thread owns a row (LANES = 1). If the matrix is PERMUTED, y is not: `old` contains the
+// original index of each row.
 #include "common.cuh"
 
 // Multiplies the rows first to end - 1, blockDim.y at a time.

@@ -1,6 +1,6 @@
-// DASP: the tensor cores sum rows whose entries lie in blocks of 8 x 4. The head comment of crates/methods/src/gpu/dasp.rs
-// describes the format. A warp owns a chunk of a long row, GROUPS groups of 8 medium rows, 32 rows of one or two blocks
-// of paired rows, or 32 rows with at most one entry.
+// DASP: the tensor cores sum rows whose entries lie in blocks of 8 x 4. The head comment of
+// crates/methods/src/gpu/dasp.rs describes the format. A warp owns a chunk of a long row, GROUPS groups of 8 medium
+// rows, 32 rows of one or two blocks of paired rows, or 32 rows with at most one entry.
 #include "dasp.cuh"
 #include "once.cuh"
 

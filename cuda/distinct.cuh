@@ -1,11 +1,11 @@
-// Tables in which equal things find the first of them. A place has a number of a thing, or NO_ENTRY; a thing is at its hash
-// or behind, after others. The number of places is a power of two, and `last` is that of the last one.
+// Tables in which equal things find the first of them. A place has a number of a thing, or NO_ENTRY; a thing is at its
+// hash or behind, after others. The number of places is a power of two, and `last` is that of the last one.
 #pragma once
 
 #include "common.cuh"
 
-// Enters thing k, or makes it the representative of the equal things if it is before theirs. Returns whether there were none. The
-// table is read as volatile, because others may enter theirs at the same time. It must keep an empty place.
+// Enters thing k, or makes it the representative of the equal things if it is before theirs. Returns whether there were
+// none. The table is read as volatile, because others may enter theirs at the same time. It must keep an empty place.
 template <class Same>
 __device__ __forceinline__ bool enter(unsigned k, unsigned hash, unsigned last, unsigned *table,
                                       Same is_same) {

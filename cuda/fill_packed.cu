@@ -48,8 +48,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     enter(slice, hash, last, table, [=](unsigned other) { return hashes[other] == hash; });
 }
 
-// Finds the first slice with the same list as each, or with the same hash if that has another list: then a slice has its own.
-// Counts the steps of the lists that are kept.
+// Finds the first slice with the same list as each, or with the same hash if that has another list: then a slice has
+// its own. Counts the steps of the lists that are kept.
 extern "C" __global__ void __launch_bounds__(THREADS)
     share_lists(unsigned slices, unsigned last, const unsigned long long *__restrict__ hashes,
                 const unsigned *__restrict__ table, const unsigned *__restrict__ heads,
@@ -184,8 +184,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     if (lane == 0 && offsets.bits > 0) *offsets.to = own[0];
 }
 
-// Copies the lists of steps that are kept, and stores the slices that no other one owns, with their heads. `kept` is the
-// number of steps and `places` that of slices before each.
+// Copies the lists of steps that are kept, and stores the slices that no other one owns, with their heads. `kept` is
+// the number of steps and `places` that of slices before each.
 extern "C" __global__ void __launch_bounds__(THREADS)
     store_slices(unsigned slices, const unsigned *__restrict__ heads,
                  const Plan *__restrict__ plans, const unsigned *__restrict__ lists,

@@ -124,8 +124,8 @@ __device__ __forceinline__ void clear_rows(const Share &share, const Assignment 
     __syncwarp();
 }
 
-// Computes the sums of the block's rows in `output`. The thread with a row's last nonzero writes its sum; threads before
-// it add to it. A warp with empty rows first clears all of its rows, and then skips the empty ones.
+// Computes the sums of the block's rows in `output`. The thread with a row's last nonzero writes its sum; threads
+// before it add to it. A warp with empty rows first clears all of its rows, and then skips the empty ones.
 __device__ __forceinline__ void few_rows(const Share &share, const unsigned *row_offsets,
                                          const Assignment &assigned,
                                          const value_t (&products)[ITEMS], value_t *output) {
@@ -148,9 +148,9 @@ __device__ __forceinline__ void few_rows(const Share &share, const unsigned *row
     __syncthreads();
 }
 
-// Stores the rows that belong to this block alone, and adds to the first and the last row, which other blocks may share.
-// Warps write whole cache lines: `output` starts at a row that is a multiple of the warp size. The first kernel computed
-// y <- beta y.
+// Stores the rows that belong to this block alone, and adds to the first and the last row, which other blocks may
+// share. Warps write whole cache lines: `output` starts at a row that is a multiple of the warp size. The first kernel
+// computed y <- beta y.
 __device__ __forceinline__ void write(const Share &share, const value_t *output, value_t *y,
                                       value_t alpha, value_t beta) {
     const unsigned before = share.row % WARP, last = before + share.last_row - share.row;

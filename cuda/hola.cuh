@@ -17,8 +17,8 @@ struct __align__(PIECE * sizeof(T)) Piece {
     T of[PIECE];
 };
 
-// Computes y <- beta y without reading the old y if beta = 0, and for each block the row of its first nonzero. The element
-// after the last block is the row of the last nonzero. One thread per row and per value of y.
+// Computes y <- beta y without reading the old y if beta = 0, and for each block the row of its first nonzero. The
+// element after the last block is the row of the last nonzero. One thread per row and per value of y.
 extern "C" __global__ void __launch_bounds__(256)
     hola_assign(unsigned rows, unsigned nnz, const unsigned *__restrict__ row_offsets,
                 unsigned outputs, value_t *y, value_t beta, unsigned *block_rows) {

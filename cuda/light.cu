@@ -1,6 +1,6 @@
 // LightSpMV: vectors of LANES threads fetch their rows from one counter: each vector for itself (PER_WARP = 0) or each
-// warp for all its vectors (1), and ROWS rows per vector at a time. A thread loads DEPTH nonzeros at a time. The counter
-// is 0 between products.
+// warp for all its vectors (1), and ROWS rows per vector at a time. A thread loads DEPTH nonzeros at a time. The
+// counter is 0 between products.
 #include "common.cuh"
 
 // The lanes that fetch rows together. They also leave the loop at the same time.

@@ -1,6 +1,6 @@
-// Merge-based CSR: a search and a tiles kernel, or, if DESCRIBED, a tiles kernel that reads descriptors of the threads. A
-// step of the merge path is the end of a row or a nonzero. A thread block owns a tile of BLOCK * ITEMS steps, and each of
-// its threads owns ITEMS of them.
+// Merge-based CSR: a search and a tiles kernel, or, if DESCRIBED, a tiles kernel that reads descriptors of the threads.
+// A step of the merge path is the end of a row or a nonzero. A thread block owns a tile of BLOCK * ITEMS steps, and
+// each of its threads owns ITEMS of them.
 //
 // A row end precedes the first nonzero of the next row. Row r of a tile, counted from 0, therefore ends at step
 // r + (nonzeros of the tile before its end): the rows mark their steps in a bit map, and no thread searches.

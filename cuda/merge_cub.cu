@@ -1,5 +1,5 @@
-// Merge-based CSR as published (CUB): a search kernel, a tiles kernel and a fix-up kernel. A thread block owns a tile of
-// BLOCK * ITEMS steps of the merge path, and each of its threads searches for the start of its ITEMS steps.
+// Merge-based CSR as published (CUB): a search kernel, a tiles kernel and a fix-up kernel. A thread block owns a tile
+// of BLOCK * ITEMS steps of the merge path, and each of its threads searches for the start of its ITEMS steps.
 #include "merge.cuh"
 
 // A tile's row ends, and after them its products. In the end the sums of its rows.
@@ -36,8 +36,8 @@ extern "C" __global__ void __launch_bounds__(128)
     if (tile <= tiles) tile_starts[tile] = tile_start(tile, rows, nnz, row_offsets);
 }
 
-// If there are no `tile_starts`, two threads of the block search for the ends of its tile. Leaves the sum of the row that
-// is open at the end of each tile in `carries`.
+// If there are no `tile_starts`, two threads of the block search for the ends of its tile. Leaves the sum of the row
+// that is open at the end of each tile in `carries`.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     merge_tiles(unsigned rows, unsigned nnz, const unsigned *__restrict__ row_offsets,
                 const unsigned *__restrict__ column_indices, const value_t *__restrict__ values,

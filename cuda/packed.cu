@@ -1,6 +1,6 @@
-// Packed slices: a warp owns a slice, which is 32 rows with a lane each, fewer rows with several lanes each, or a part of a
-// long row. The nonzeros of a slice are divided into steps, in each of which a lane has at most one. The arrays contain the
-// nonzeros step by step, and only those: a lane finds its own by the lanes before it.
+// Packed slices: a warp owns a slice, which is 32 rows with a lane each, fewer rows with several lanes each, or a part
+// of a long row. The nonzeros of a slice are divided into steps, in each of which a lane has at most one. The arrays
+// contain the nonzeros step by step, and only those: a lane finds its own by the lanes before it.
 #include "common.cuh"
 #include "once.cuh"
 #include "packed.cuh"
@@ -26,8 +26,9 @@ struct Steps {
     unsigned count;
 };
 
-// Returns one lane's part of the slice's product. `column` is the lane's first. `entries` are those of the slice, and then
-// those of the next. If OFFSETS is false, no step has offsets. A lane loads what TOGETHER steps need before it uses it.
+// Returns one lane's part of the slice's product. `column` is the lane's first. `entries` are those of the slice, and
+// then those of the next. If OFFSETS is false, no step has offsets. A lane loads what TOGETHER steps need before it
+// uses it.
 template <bool OFFSETS, unsigned TOGETHER>
 __device__ __forceinline__ value_t slice_product(const Steps &steps, const stored_t *&entries,
                                                  const unsigned *words, unsigned column,
@@ -86,8 +87,8 @@ __device__ __forceinline__ value_t lanes_sum(value_t sum, unsigned shift) {
     return sum;
 }
 
-// Stores a row of which several slices have parts. The warp that arrives last adds the parts in their order. `slices` are
-// the first slice of the row and the number of its slices.
+// Stores a row of which several slices have parts. The warp that arrives last adds the parts in their order. `slices`
+// are the first slice of the row and the number of its slices.
 __device__ __forceinline__ void store_parts(unsigned slice, const unsigned *slices, unsigned row,
                                             value_t part, value_t *parts, unsigned *arrivals,
                                             value_t *y, value_t alpha, value_t beta) {

@@ -11,16 +11,16 @@ struct alignas(8) Step {
 };
 constexpr unsigned WIDTH = 6;
 
-// The positions of a slice in the arrays, and its first row. Its head has its flags, from bit SHIFT on the binary logarithm
-// of the number of lanes per row, and from bit COUNT on the number of steps.
+// The positions of a slice in the arrays, and its first row. Its head has its flags, from bit SHIFT on the binary
+// logarithm of the number of lanes per row, and from bit COUNT on the number of steps.
 struct alignas(16) Slice {
     unsigned list, entries, words, row;
 };
 
 // The words of a LISTED slice start with the distances of its rows from the first, 16 bits each; other slices have
 // neighbouring rows. The words of a PART of a row start with the first slice of the row and the number of its slices. A
-// slice with NO_OFFSETS that is neither has no words: `words` is the number of the slices behind it with the same steps,
-// which its warp owns too.
+// slice with NO_OFFSETS that is neither has no words: `words` is the number of the slices behind it with the same
+// steps, which its warp owns too.
 constexpr unsigned LISTED = 1, PART = 2, NO_OFFSETS = 4, SHIFT = 3, COUNT = 6;
 // The distance of a lane without a row.
 constexpr unsigned NO_LANE = 0xffff;

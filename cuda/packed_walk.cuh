@@ -6,8 +6,8 @@
 // The rows among which those of similar length are brought together.
 constexpr unsigned WINDOW = 4096;
 
-// What a slice will have: its first row, or that of its window, and its origin: for listed rows the place of the first in the
-// order, for a part of a row its number, otherwise whether it is a band.
+// What a slice will have: its first row, or that of its window, and its origin: for listed rows the place of the first
+// in the order, for a part of a row its number, otherwise whether it is a band.
 struct alignas(8) Plan {
     unsigned row, origin;
 };

@@ -1,5 +1,5 @@
-// y <- beta y for some rows, before a kernel that adds to them. If beta = 0, the old y is not read. And which rows these
-// are if each warp has a fixed number of consecutive nonzeros.
+// y <- beta y for some rows, before a kernel that adds to them. If beta = 0, the old y is not read. And which rows
+// these are if each warp has a fixed number of consecutive nonzeros.
 #include "common.cuh"
 
 // One thread per listed row.

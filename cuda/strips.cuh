@@ -1,6 +1,6 @@
 // The row product of ELL, the ELL part of HYB and SELL. Each thread owns a row. The entries of a row are a
-// column apart, so neighbouring threads load neighbouring entries. Padding has the column index NO_ENTRY and the value 0
-// and is at the end of its row.
+// column apart, so neighbouring threads load neighbouring entries. Padding has the column index NO_ENTRY and the value
+// 0 and is at the end of its row.
 #pragma once
 #include "common.cuh"
 #include "once.cuh"

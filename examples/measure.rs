@@ -1,4 +1,5 @@
-//! Measures a method of its own beside the methods of this crate: `measure FILE.mtx` or `measure gen:grid2d,n=300,points=5`.
+//! Measures a method of its own beside the methods of this crate: `measure FILE.mtx` or `measure
+//! gen:grid2d,n=300,points=5`.
 
 use std::path::PathBuf;
 

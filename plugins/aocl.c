@@ -1,6 +1,7 @@
 /* AMD AOCL-Sparse, version 5 or newer: aoclsparse_smv and aoclsparse_dmv. `aocl` is a view of the CSR arrays, which
- * version 5.3.0 multiplies on one thread if rows are long. `aocl-opt` also gives the library the number of products as a
- * hint and lets it choose a format, which is setup. With padded formats, NaN or infinity in x reaches other rows, too. */
+ * version 5.3.0 multiplies on one thread if rows are long. `aocl-opt` also gives the library the number of products as
+ * a hint and lets it choose a format, which is setup. With padded formats, NaN or infinity in x reaches other rows,
+ * too. */
 #include "threads.h"
 
 #include <aoclsparse.h>

@@ -1,5 +1,5 @@
-// Eigen's product of a row-major sparse matrix and a dense vector, which uses OpenMP from 20000 nonzeros on. The matrix is
-// a view of the CSR arrays, so nothing is converted. The transposed product of Eigen has one thread.
+// Eigen's product of a row-major sparse matrix and a dense vector, which uses OpenMP from 20000 nonzeros on. The matrix
+// is a view of the CSR arrays, so nothing is converted. The transposed product of Eigen has one thread.
 #include "threads.h"
 
 #include <Eigen/SparseCore>

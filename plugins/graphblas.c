@@ -49,8 +49,8 @@ static GrB_Info copy(state *s, const spmv_csr *csr, GrB_Type type) {
         result = GrB_Matrix_new(&s->matrix, type, (GrB_Index)csr->rows, (GrB_Index)csr->cols);
     }
     if (result == GrB_SUCCESS)
-        result = GxB_Matrix_pack_CSR(s->matrix, &p, &j, &values, offsets, columns + 8, (size_t)csr->nnz * value + 8, false,
-                                     false, NULL);
+        result = GxB_Matrix_pack_CSR(s->matrix, &p, &j, &values, offsets, columns + 8, (size_t)csr->nnz * value + 8,
+                                     false, false, NULL);
     free(p), free(j), free(values);
     s->bytes = (int64_t)(offsets + columns + (size_t)csr->nnz * value);
     return result;

@@ -1,5 +1,5 @@
-/* librsb: recursive sparse blocks. The conversion from CSR is setup. `librsb-tuned` also lets the library search for the
- * best blocking with rsb_tune_spmm, which is setup as well. */
+/* librsb: recursive sparse blocks. The conversion from CSR is setup. `librsb-tuned` also lets the library search for
+ * the best blocking with rsb_tune_spmm, which is setup as well. */
 #include "threads.h"
 
 #include <rsb.h>
@@ -37,8 +37,9 @@ static int prepare(const spmv_ctx *ctx, const spmv_csr *csr, void **handle, int 
     *s = (state){.ctx = ctx};
     s->transpose = ctx->transpose ? RSB_TRANSPOSITION_T : RSB_TRANSPOSITION_N;
     s->value = csr->precision == SPMV_F64 ? sizeof(double) : sizeof(float);
-    s->matrix = rsb_mtx_alloc_from_csr_const(csr->values, csr->row_offsets, csr->column_indices, (rsb_nnz_idx_t)csr->nnz,
-                                             type, (rsb_coo_idx_t)csr->rows, (rsb_coo_idx_t)csr->cols,
+    s->matrix = rsb_mtx_alloc_from_csr_const(csr->values, csr->row_offsets, csr->column_indices,
+                                             (rsb_nnz_idx_t)csr->nnz, type,
+                                             (rsb_coo_idx_t)csr->rows, (rsb_coo_idx_t)csr->cols,
                                              RSB_DEFAULT_ROW_BLOCKING, RSB_DEFAULT_COL_BLOCKING,
                                              RSB_FLAG_NOFLAGS, &error);
     if (!s->matrix) {
@@ -47,8 +48,8 @@ static int prepare(const spmv_ctx *ctx, const spmv_csr *csr, void **handle, int 
     }
     if (tuned) {
         /* At most a second for each attempt; the same factors as in the products. */
-        error = rsb_tune_spmm(&s->matrix, NULL, NULL, 1, 1.0, s->transpose, NULL, NULL, 1, RSB_FLAG_WANT_COLUMN_MAJOR_ORDER,
-                              NULL, 0, NULL, NULL, 0);
+        error = rsb_tune_spmm(&s->matrix, NULL, NULL, 1, 1.0, s->transpose, NULL, NULL, 1,
+                              RSB_FLAG_WANT_COLUMN_MAJOR_ORDER, NULL, 0, NULL, NULL, 0);
         if (error != RSB_ERR_NO_ERROR) {
             rsb_mtx_free(s->matrix);
             ctx->release(ctx, s);
@@ -62,9 +63,13 @@ static int prepare(const spmv_ctx *ctx, const spmv_csr *csr, void **handle, int 
     return SPMV_OK;
 }
 
-static int prepare_plain(const spmv_ctx *ctx, const spmv_csr *csr, void **handle) { return prepare(ctx, csr, handle, 0); }
+static int prepare_plain(const spmv_ctx *ctx, const spmv_csr *csr, void **handle) {
+    return prepare(ctx, csr, handle, 0);
+}
 
-static int prepare_tuned(const spmv_ctx *ctx, const spmv_csr *csr, void **handle) { return prepare(ctx, csr, handle, 1); }
+static int prepare_tuned(const spmv_ctx *ctx, const spmv_csr *csr, void **handle) {
+    return prepare(ctx, csr, handle, 1);
+}
 
 static int multiply(void *handle, double alpha, const void *x, double beta, void *y) {
     state *s = handle;

@@ -1,8 +1,8 @@
 /* PETSc: MatMult of the formats AIJ and SELL, on one thread, because PETSc computes in parallel only with several
  * processes of MPI. `petsc-aij` is a view of the CSR arrays, in which PETSc looks for neighbouring rows with the same
- * columns. `petsc-sell` is a conversion to slices of eight rows. It has no transposed product, because that of PETSc 3.18
- * is wrong if the number of rows is no multiple of eight. PETSc fills up empty rows with zeros in a column of another
- * row, so that NaN or infinity in x would reach them: here the product sets their y to 0. */
+ * columns. `petsc-sell` is a conversion to slices of eight rows. It has no transposed product, because that of PETSc
+ * 3.18 is wrong if the number of rows is no multiple of eight. PETSc fills up empty rows with zeros in a column of
+ * another row, so that NaN or infinity in x would reach them: here the product sets their y to 0. */
 #include "spmv_method.h"
 
 #include <petscmat.h>

@@ -92,9 +92,10 @@ static int multiply(void *handle, double alpha, const void *x, double beta, void
     {SPMV_ABI, sizeof(spmv_method), NAME, NULL, SOURCE, NULL, SUMMARY, SPMV_F64 | SPMV_F32 | SPMV_SEQUENTIAL | FLAGS,  \
      NULL, PREPARE, multiply, NULL, destroy}
 static const spmv_method methods[] = {
-    METHOD("scipy-style", "the loop of SciPy's csr_matvec, written anew", "CSR on one thread, as in SciPy", 0, prepare_rows),
-    METHOD("julia-style", "the loop of Julia's SparseMatrixCSC, written anew", "columns on one thread, as in Julia and MATLAB",
-           SPMV_CONVERSION, prepare_columns),
+    METHOD("scipy-style", "the loop of SciPy's csr_matvec, written anew", "CSR on one thread, as in SciPy", 0,
+           prepare_rows),
+    METHOD("julia-style", "the loop of Julia's SparseMatrixCSC, written anew",
+           "columns on one thread, as in Julia and MATLAB", SPMV_CONVERSION, prepare_columns),
 };
 
 const spmv_method *spmv_method_v1(unsigned index) {

@@ -56,9 +56,9 @@ use spmv_methods::vendor::mkl;
 pub use crate::record::row::{Row, Status};
 pub use spmv_matrix::{Csr, source::LoadError};
 
-/// Reads a matrix: a Matrix Market file (`.mtx`, `.mtx.gz`, or the archive `.tar.gz` of the SuiteSparse collection), or a
-/// generated matrix (`gen:grid2d,n=100,points=5`). Both triangles of a symmetric file are stored. An error names the file,
-/// the line and the reason.
+/// Reads a matrix: a Matrix Market file (`.mtx`, `.mtx.gz`, or the archive `.tar.gz` of the SuiteSparse collection), or
+/// a generated matrix (`gen:grid2d,n=100,points=5`). Both triangles of a symmetric file are stored. An error names the
+/// file, the line and the reason.
 ///
 /// ```
 /// let csr = spmv_bench::read("gen:grid2d,n=100,points=5")?;
@@ -84,8 +84,8 @@ pub struct Measurement<'a> {
 
 impl Measurement<'_> {
     /// Returns the default measurement of the methods that the option `--methods` would select
-    /// (`"merge,mkl-*,csr5:sigma=8"`): in double precision, with one thread per core. An empty text selects no method of
-    /// this program.
+    /// (`"merge,mkl-*,csr5:sigma=8"`): in double precision, with one thread per core. An empty text selects no method
+    /// of this program.
     pub fn new(methods: &str) -> Self {
         let words = methods.split(',').map(str::trim).filter(|word| !word.is_empty());
         let mut run = RunSettings::new(Settings::new(Protocol::MergeSpmv));
@@ -93,8 +93,8 @@ impl Measurement<'_> {
         Self::of(run)
     }
 
-    /// Returns the measurement that the options of the command line describe, such as `["--methods=merge", "--rounds=3"]`.
-    /// An unknown option or a value that is not valid is an error.
+    /// Returns the measurement that the options of the command line describe, such as `["--methods=merge",
+    /// "--rounds=3"]`. An unknown option or a value that is not valid is an error.
     pub fn with_options(options: &[String]) -> Result<Self, clap::Error> {
         run_settings(options).map(Self::of)
     }
@@ -124,10 +124,10 @@ impl Measurement<'_> {
 /// # Ok::<(), anyhow::Error>(())
 /// ```
 ///
-/// The measurement runs on a thread of its own, so that the CPUs of the calling thread do not change. It is an error if a
-/// setting is not possible on this machine, if the measurement is interrupted, or if MKL is to be measured and
-/// [`place_threads`](mkl::place_threads) was not called at the beginning of the program: all threads of MKL would run on
-/// one CPU.
+/// The measurement runs on a thread of its own, so that the CPUs of the calling thread do not change. It is an error if
+/// a setting is not possible on this machine, if the measurement is interrupted, or if MKL is to be measured and
+/// [`place_threads`](mkl::place_threads) was not called at the beginning of the program: all threads of MKL would run
+/// on one CPU.
 pub fn measure(csr: &Csr<f64>, measurement: &Measurement) -> Result<Vec<Row>> {
     let system = System::detect();
     thread::scope(|scope| {

@@ -136,7 +136,8 @@ fn built_in_matrices_agree_with_the_index() {
     }
 }
 
-/// `UPDATE_EXPECT=1` writes the table of another index; then the test must run again, with the new table in the program.
+/// `UPDATE_EXPECT=1` writes the table of another index; then the test must run again, with the new table in the
+/// program.
 #[test]
 fn the_built_in_table_is_made_from_the_index() {
     let folder = std::env::var("SPMV_BENCH_TEST_FILES").unwrap_or_default();

@@ -272,8 +272,8 @@ fn launches(gpu: &Gpu, reports_parameters: bool) {
     }
 }
 
-/// Launches two kernels that may overlap with the one before them, one of them in a graph, and others that may not, because
-/// the operation before them is another kernel, a fill, or outside the graph.
+/// Launches two kernels that may overlap with the one before them, one of them in a graph, and others that may not,
+/// because the operation before them is another kernel, a fill, or outside the graph.
 fn dependent_launches(gpu: &Gpu) {
     let mut to: Buffer<f32> = gpu.upload(&[0.0]).unwrap();
     let (store, other) = (kernel(gpu, "store").unwrap(), kernel(gpu, "store").unwrap());

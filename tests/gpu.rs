@@ -117,7 +117,8 @@ fn every_sample_counts_and_both_caches_work() {
             assert_eq!(measurement.summary.iterations, 4, "{name}");
             assert!(measurement.stages.is_empty(), "{name}");
         }
-        // Each enqueued operation takes a millisecond, and emptying the cache is not timed. gpu-csr5 first clears rows of y.
+        // Each enqueued operation takes a millisecond, and emptying the cache is not timed. gpu-csr5 first clears rows
+        // of y.
         for (name, launches) in
             [("gpu-csr-scalar", 1), ("gpu-light", 1), ("gpu-merge", 1), ("gpu-csr5", 2)]
         {
@@ -129,8 +130,8 @@ fn every_sample_counts_and_both_caches_work() {
     }
 }
 
-/// Measures gpu-csr-vector on a random matrix, on a GPU of two multiprocessors whose L2 cache is a little larger than x.
-/// Returns the note and the bytes that a product reads from memory.
+/// Measures gpu-csr-vector on a random matrix, on a GPU of two multiprocessors whose L2 cache is a little larger than
+/// x. Returns the note and the bytes that a product reads from memory.
 fn with_small_caches(name: &str, persist_x: bool) -> (String, u64) {
     let text = std::fs::read_to_string(format!("crates/ptx-machine/devices/{name}.toml")).unwrap();
     let smaller = |line: &str| match line.split_once(" = ").map_or("", |(key, _)| key) {

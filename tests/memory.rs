@@ -94,8 +94,8 @@ fn taken<T: Scalar>(choice: &Choice, csr: &Csr<T>, team: &Team, transpose: bool)
     (taken, ready)
 }
 
-/// Checks all methods on a matrix. Each value of each parameter is tried with every third large matrix in `f64`, or with
-/// all matrices if everything is tested.
+/// Checks all methods on a matrix. Each value of each parameter is tried with every third large matrix in `f64`, or
+/// with all matrices if everything is tested.
 fn check<T: Scalar>(
     name: &str,
     csr: &Csr<f64>,
@@ -118,7 +118,8 @@ fn check<T: Scalar>(
             let (taken, ready) = taken(&choice, &csr, team, transpose);
             let extent = Extent { given: &choice.given, ..Extent::of(&csr, THREADS, transpose) };
             let estimated = (choice.method.memory)(&extent);
-            // With a parameter a method may allocate less, and `auto` allocates little if it measures that this is faster.
+            // With a parameter a method may allocate less, and `auto` allocates little if it measures that this is
+            // faster.
             let method = choice.method.name;
             let may_be_less =
                 !choice.given.is_empty() || method.starts_with("mkl") || method == auto::NAME;

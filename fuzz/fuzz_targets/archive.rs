@@ -1,5 +1,6 @@
-//! Reads an archive of the collection. The matrix among odd members must be read as its text is; with damaged blocks the
-//! result is an error or a matrix. The last bytes of the input determine what precedes the matrix and what is damaged.
+//! Reads an archive of the collection. The matrix among odd members must be read as its text is; with damaged blocks
+//! the result is an error or a matrix. The last bytes of the input determine what precedes the matrix and what is
+//! damaged.
 
 #![no_main]
 

@@ -1,4 +1,5 @@
-//! Converts a valid matrix into the formats of the CPU. Each format must keep its invariants, and its product be correct.
+//! Converts a valid matrix into the formats of the CPU. Each format must keep its invariants, and its product be
+//! correct.
 
 #![no_main]
 

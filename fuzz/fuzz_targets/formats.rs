@@ -1,5 +1,5 @@
-//! Reads a file of any format and compression. Whatever it contains, it is a valid matrix or has a message; the matrix does not
-//! change if the text is compressed. The first byte determines the name.
+//! Reads a file of any format and compression. Whatever it contains, it is a valid matrix or has a message; the matrix
+//! does not change if the text is compressed. The first byte determines the name.
 
 #![no_main]
 

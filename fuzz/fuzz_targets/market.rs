@@ -1,5 +1,5 @@
-//! Reads the text of a Matrix Market file. Whatever the chunks, threads and blanks are, the result must be the same matrix
-//! or the same message; a matrix that was read can be written and read again.
+//! Reads the text of a Matrix Market file. Whatever the chunks, threads and blanks are, the result must be the same
+//! matrix or the same message; a matrix that was read can be written and read again.
 
 #![no_main]
 

@@ -53,8 +53,8 @@ impl Bench {
         path
     }
 
-    /// Reads `bytes` as a file with this name. An error is returned without the name. `how` chooses the size of chunks and
-    /// the number of threads.
+    /// Reads `bytes` as a file with this name. An error is returned without the name. `how` chooses the size of chunks
+    /// and the number of threads.
     pub fn read(&self, name: &str, bytes: &[u8], expand: bool, how: u8) -> Result<Market, String> {
         let path = self.put(name, bytes);
         let pool = if how >= 0xf0 { &PAIR } else { &ALONE };

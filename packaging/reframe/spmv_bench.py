@@ -1,6 +1,7 @@
 """A ReFrame test of spmv-bench: every product on generated matrices must be verified; the performance is the GFLOP/s of
-each method. Run it with `reframe -c packaging/reframe -r`, on a machine without a scheduler with `--exec-policy=serial`,
-because tests that run side by side slow each other down. Sites add `reference`, and set `methods` with `-S`."""
+each method. Run it with `reframe -c packaging/reframe -r`, on a machine without a scheduler with
+`--exec-policy=serial`, because tests that run side by side slow each other down. Sites add `reference`,
+and set `methods` with `-S`."""
 
 import os
 

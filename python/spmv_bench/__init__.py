@@ -64,8 +64,8 @@ def measure(a, methods=None, **options):
     result files.
 
     a is converted to CSR; if its type is float32, products are in single precision, otherwise in double precision.
-    methods is a text such as "merge,mkl-*,csr5:sigma=8", or a list of such texts and of methods in Python; all methods by
-    default. options are those of the command line: max_time=0.5, rounds=3, threads=2, device="model:h200",
+    methods is a text such as "merge,mkl-*,csr5:sigma=8", or a list of such texts and of methods in Python; all methods
+    by default. options are those of the command line: max_time=0.5, rounds=3, threads=2, device="model:h200",
     cache=["hot", "cold"], transpose=True.
 
     All methods take turns, and every product is verified. They run in this process, so a method that crashes ends it.

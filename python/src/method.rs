@@ -26,8 +26,8 @@ static CURRENT: Mutex<Option<(Py<PyAny>, usize)>> = Mutex::new(None);
 pub struct Current;
 
 impl Current {
-    /// Sets the matrix that is measured. Returns `None` if another one is, since two measurements at the same time would
-    /// slow each other down.
+    /// Sets the matrix that is measured. Returns `None` if another one is, since two measurements at the same time
+    /// would slow each other down.
     pub fn set(a: Py<PyAny>, csr: &Csr<f64>) -> Option<Self> {
         let mut current = CURRENT.lock().unwrap();
         if current.is_some() {
@@ -168,8 +168,9 @@ impl Views {
         if let Some((_, _, view)) = self.0.iter().find(known) {
             return Ok(view.bind(py).clone());
         }
-        // SAFETY: the memory is that of a vector of the measurement, which lives as long as the prepared method. The method
-        // must not keep the view, which is checked after each call. Its base is None, so that nothing else leads there.
+        // SAFETY: the memory is that of a vector of the measurement, which lives as long as the prepared method. The
+        // method must not keep the view, which is checked after each call. Its base is None, so that nothing else leads
+        // there.
         let view = unsafe {
             let vector = ArrayView1::from_shape_ptr(length, begin);
             PyArray1::borrow_from_array(&vector, py.None().into_bound(py)).into_any()

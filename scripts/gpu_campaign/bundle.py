@@ -107,8 +107,8 @@ def compress_matrices(folders, compressed):
 
 
 def chosen(compressed, available):
-    """Splits the matrices into those that fit into `available` bytes and the others. The largest ones are left out, because
-    claims are judged by the number of matrices."""
+    """Splits the matrices into those that fit into `available` bytes and the others. The largest ones are left out,
+    because claims are judged by the number of matrices."""
     kept, left_out = sorted(compressed, key=lambda path: (path.stat().st_size, path.name)), []
     while sum(path.stat().st_size for path in kept) > available:
         left_out.append(kept.pop())
@@ -124,7 +124,8 @@ def compress_cusparse(folder, architectures):
     origin = f"{hashlib.sha256(library).hexdigest()} {architectures}"
     if not marker.exists() or marker.read_text() != origin:
         thin = folder.with_name("gpu-campaign-build") / NEWEST_CUSPARSE.name
-        write(thin, without_other_architectures(library, {int(word.split(":")[0]) for word in architectures.split(",")}))
+        kept = {int(word.split(":")[0]) for word in architectures.split(",")}
+        write(thin, without_other_architectures(library, kept))
         write(target, archive([thin], X86))
         write(marker, origin.encode())
     return target

@@ -92,7 +92,8 @@ class Campaign:
         os.environ["PATH"] = ":".join([os.environ["PATH"], *glob.glob("/usr/local/cuda*/bin")])
         os.environ.update(SPMV=str(program), BATTERY=str(program.with_name("battery")), DEVICE=self.device)
         os.environ.update(SCRIPTS=str(ROOT / "scripts"), CHANGED=" ".join(self.changed()), VARIANTS=self.variants())
-        system = subprocess.run([program, "system", "--threads", "1", "--format", "json"], capture_output=True, text=True)
+        words = [program, "system", "--threads", "1", "--format", "json"]
+        system = subprocess.run(words, capture_output=True, text=True)
         if system.returncode:
             stop(f"{program} does not run: {system.stderr}")
         facts = json.loads(system.stdout)
@@ -107,7 +108,8 @@ class Campaign:
 
     def read_matrix(self, path):
         """Reads a matrix, so that the program keeps it in its cache."""
-        words = ["--mtx", path, "--methods", "seq", "--threads", "1", "--rounds", "1", "--max-time", "0", "--no-bandwidth"]
+        words = ["--mtx", path, "--methods", "seq", "--threads", "1", "--rounds", "1", "--max-time", "0",
+                 "--no-bandwidth"]
         subprocess.run([os.environ["SPMV"], *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
 
     def changed(self):
@@ -132,7 +134,8 @@ class Campaign:
         return ",".join(names)
 
     def run(self, steps, within):
-        """Runs the steps that have not ended yet and for which there is time. Returns the names of those that are left."""
+        """Runs the steps that have not ended yet and for which there is time. Returns the names of those that are
+        left."""
         left = []
         for step in steps:
             if self.state["steps"].get(step["name"], {}).get("ended"):
@@ -162,7 +165,8 @@ class Campaign:
         log = self.folder / "logs" / f"{name}.log"
         log.parent.mkdir(exist_ok=True)
         with open(log, "a", encoding="utf-8") as out:
-            variables = {**os.environ, **step.get("variables", {}), **(self.most_nonzeros and step.get("rehearsal") or {})}
+            rehearsal = self.most_nonzeros and step.get("rehearsal") or {}
+            variables = {**os.environ, **step.get("variables", {}), **rehearsal}
             self.running = subprocess.Popen(
                 ["bash", "-c", command], cwd=folder, env=variables, stdout=out, stderr=out,
                 stdin=subprocess.DEVNULL, start_new_session=True)
@@ -266,7 +270,8 @@ def measure(words, within, device, most_nonzeros=0):
     campaign.save()
     bad = bad_rows(campaign.folder)
     print("\n".join(bad[:10] + ([f"and {len(bad) - 10} more bad rows"] if len(bad) > 10 else [])))
-    failed = [name for name, note in campaign.state["steps"].items() if note["outcome"].startswith(("failed", "cut off"))]
+    outcomes = {name: note["outcome"] for name, note in campaign.state["steps"].items()}
+    failed = [name for name, outcome in outcomes.items() if outcome.startswith(("failed", "cut off"))]
     if left:
         print(f"== not enough time was left for: {' '.join(left)}; the same command continues")
     print(f"== all results are in {campaign.out / ARCHIVE}; {time.monotonic() - BEGUN:.0f} s")

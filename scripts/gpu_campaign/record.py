@@ -14,8 +14,8 @@ import tomllib
 from pathlib import Path
 
 BAD = ["wrong", "failed", "timeout"]
-# How the reasons begin for which a method of this project may be skipped: its format does not suit the matrix, it has no
-# such product, or the GPU lacks what it needs.
+# How the reasons begin for which a method of this project may be skipped: its format does not suit the matrix, it has
+# no such product, or the GPU lacks what it needs.
 MAY_SKIP = ("would store ", "block", "it has no ", "has more than ", "needs ")
 # What is kept of a log: its end, and before it the findings of the sanitizers.
 LOG_LINES = 200
@@ -53,8 +53,8 @@ def take_in(root, archive):
 
 
 def shorten_paths(folder, measured_in):
-    """Takes the folders of the machine with the GPU out of the paths in all files, because they say nothing to a reader:
-    that of the campaign, `measured_in`, and that of Python's packages."""
+    """Takes the folders of the machine with the GPU out of the paths in all files, because they say nothing to a
+    reader: that of the campaign, `measured_in`, and that of Python's packages."""
     for path in filter(Path.is_file, folder.rglob("*")):
         text = path.read_text(encoding="utf-8", errors="replace").replace(f"{measured_in}/", "")
         path.write_text(re.sub(r"[^\s\"(]*/site-packages/", "site-packages/", text), encoding="utf-8")
@@ -65,7 +65,8 @@ def take_rows(folder, step, root):
     Returns the rows by status, and the lines about bad ones."""
     counts, bad = collections.Counter(), []
     own = folder / step.get("folder", "")
-    for source in [path.parent for name in step.get("experiments", []) for path in own.glob(f"results/{name}/*/rows.csv")]:
+    names = step.get("experiments", [])
+    for source in [path.parent for name in names for path in own.glob(f"results/{name}/*/rows.csv")]:
         # Several steps may measure the same experiment under different conditions.
         experiment = source.parent.name
         target = root / "results" / experiment / "-".join(filter(None, [source.name, step.get("folder")]))
@@ -113,7 +114,7 @@ def take_rest(folder, campaign, record):
 def page(campaign, system, steps, counts):
     """Returns the page of a record as Markdown."""
     gpu = (system["gpus"] or [{"name": campaign["device"]}])[0]
-    facts = [gpu.get("name"), gpu.get("driver"), gpu.get("cusparse"), gpu.get("nvrtc"), f"revision {system['revision']}"]
+    facts = [gpu.get(name) for name in ("name", "driver", "cusparse", "nvrtc")] + [f"revision {system['revision']}"]
     lines = [f"# GPU campaign of {campaign['date']}: {gpu['name']}", "", "; ".join(filter(None, facts)) + ".", "",
              "| step | what | outcome | s | expected, s | rows: ok | skipped | bad |",
              "|---|---|---|---|---|---|---|---|"]
@@ -124,8 +125,8 @@ def page(campaign, system, steps, counts):
         cells = [step["name"], step["what"], note["outcome"], note["took"], step["seconds"], *cells]
         lines.append("| " + " | ".join(map(str, cells)) + " |")
     bad = [line for _, of_step in counts.values() for line in of_step]
-    lines += ["", "Bad rows are wrong, failed, or of a method of this project that was skipped although it has the product: "
-              f"{len(bad) or 'none'}.", *(f"- {line}" for line in bad)]
+    lines += ["", "Bad rows are wrong, failed, or of a method of this project that was skipped although it has the "
+              f"product: {len(bad) or 'none'}.", *(f"- {line}" for line in bad)]
     return "\n".join(lines) + "\n"
 
 

@@ -33,8 +33,8 @@ pub struct Alteration<T> {
 /// Elements of x by their indices, each with its old and its new value.
 pub type Elements<T> = BTreeMap<usize, [T; 2]>;
 
-/// Chooses random elements of `x` that some of the `nnz` entries of the matrix is multiplied by, and new values for them
-/// in [-1, 1). `index_of` returns the element that an entry is multiplied by.
+/// Chooses random elements of `x` that some of the `nnz` entries of the matrix is multiplied by, and new values for
+/// them in [-1, 1). `index_of` returns the element that an entry is multiplied by.
 pub fn choose<T: Scalar>(
     nnz: usize,
     index_of: impl Fn(usize) -> usize,

@@ -53,7 +53,8 @@ struct Case<'a, 'i, T, S> {
     /// An upper bound of the memory of all prepared methods, in bytes.
     kept: u64,
     clocks: Vec<Clocks>,
-    /// The number of the part that is measured, and the number of parts, if memory is too small for all methods at once.
+    /// The number of the part that is measured, and the number of parts, if memory is too small for all methods at
+    /// once.
     part: Option<(usize, usize)>,
     /// Whether a method has changed the process, which must not measure any more.
     is_spoilt: bool,

@@ -57,8 +57,8 @@ pub fn replace_values(settings: &Settings, csr: &mut Csr<f64>) {
     }
 }
 
-/// Divides the values of a square matrix by the power of two that is nearest to the growth of a vector in a product, so that
-/// chains of products neither overflow nor vanish. This changes no digit of a value.
+/// Divides the values of a square matrix by the power of two that is nearest to the growth of a vector in a product, so
+/// that chains of products neither overflow nor vanish. This changes no digit of a value.
 fn scale(csr: &mut Csr<f64>) {
     if csr.rows() != csr.cols() {
         return;

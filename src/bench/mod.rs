@@ -1,4 +1,5 @@
-//! Measurement: [`run`] and [`plan`] (settings, pure data) → [`execute`] (one matrix) → [`outcome`] (one value per method).
+//! Measurement: [`run`] and [`plan`] (settings, pure data) → [`execute`] (one matrix) → [`outcome`] (one value per
+//! method).
 
 pub mod alteration;
 pub mod backend;

@@ -83,18 +83,20 @@ pub struct Measurement {
     pub summary: Summary,
     /// The mean power of the device while samples were taken, where its energy can be read and they took long enough.
     pub watts: Option<f64>,
-    /// See [`Prepared::extra_bytes`](spmv_methods::method::Prepared::extra_bytes); if it is unknown, the growth of the process.
+    /// See [`Prepared::extra_bytes`](spmv_methods::method::Prepared::extra_bytes); if it is unknown, the growth of the
+    /// process.
     pub extra_bytes: Option<u64>,
     /// See [`Method::matrix_bytes`](spmv_methods::method::Method::matrix_bytes).
     pub matrix_bytes: Option<u64>,
-    /// The largest [`Verdict::error_ratio`](spmv_matrix::verify::Verdict::error_ratio) of all verifications with unaltered x.
+    /// The largest [`Verdict::error_ratio`](spmv_matrix::verify::Verdict::error_ratio) of all verifications with
+    /// unaltered x.
     pub error_ratio: f64,
     /// The number of bitwise different y in all verifications with unaltered x.
     pub distinct_results: usize,
     /// See [`Prepared::library_version`](spmv_methods::method::Prepared::library_version).
     pub library_version: Option<String>,
-    /// See [`Prepared::note`](spmv_methods::method::Prepared::note); also says if the times stayed noisy or the method was
-    /// interrupted.
+    /// See [`Prepared::note`](spmv_methods::method::Prepared::note); also says if the times stayed noisy or the method
+    /// was interrupted.
     pub note: Option<String>,
     /// The [`Stage::occupancy`] of the kernel that takes the most time.
     pub occupancy: Option<f64>,

@@ -24,8 +24,8 @@ pub enum Protocol {
     Power,
 }
 
-/// The products of a chain with [`Protocol::Power`]: enough to be like a solver's, and few enough for an error bound that
-/// finds a wrong product.
+/// The products of a chain with [`Protocol::Power`]: enough to be like a solver's, and few enough for an error bound
+/// that finds a wrong product.
 pub const CHAIN: usize = 4;
 
 /// The state of the caches when a sample begins.
@@ -250,8 +250,8 @@ impl Settings {
         self.iterations.unwrap_or_else(|| ((1 << 34) / nnz.max(1)).clamp(100, most))
     }
 
-    /// Returns the rounds before each process and its own: as equal as possible, and two at least, because the first one does
-    /// not show what later products take.
+    /// Returns the rounds before each process and its own: as equal as possible, and two at least, because the first
+    /// one does not show what later products take.
     pub fn shares(&self) -> Vec<[usize; 2]> {
         let processes = self.processes.min(self.rounds / 2).max(1);
         let before = |process| process * self.rounds / processes;

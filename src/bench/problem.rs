@@ -46,8 +46,8 @@ pub struct Reordered {
 }
 
 impl Reordered {
-    /// Reorders a matrix with this name; `None` if it has the order already. Returns an error if it is not square, or if
-    /// the order is to be read from a file that has no permutation of it.
+    /// Reorders a matrix with this name; `None` if it has the order already. Returns an error if it is not square, or
+    /// if the order is to be read from a file that has no permutation of it.
     pub fn new(
         natural: &Csr<f64>,
         name: &str,
@@ -99,9 +99,9 @@ impl<'m, T: Scalar> Problem<'m, T> {
         Self { csr: Cow::Borrowed(csr), groups: &[], inputs: Inputs::new(settings, csr) }
     }
 
-    /// Creates the problem of a matrix in the order of `reordered`, which is `natural` permuted. Vectors and reference are
-    /// those of `natural`, permuted, so that a matrix that was permuted wrongly yields wrong results. Returns an error if
-    /// a value is too large for the precision, or if nothing can be verified.
+    /// Creates the problem of a matrix in the order of `reordered`, which is `natural` permuted. Vectors and reference
+    /// are those of `natural`, permuted, so that a matrix that was permuted wrongly yields wrong results. Returns an
+    /// error if a value is too large for the precision, or if nothing can be verified.
     pub fn new(
         natural: &'m Csr<f64>,
         reordered: Option<&'m Reordered>,
@@ -136,8 +136,8 @@ impl<'m, T: Scalar> Problem<'m, T> {
         if let Cow::Owned(csr) = &self.csr { csr.bytes() } else { 0 }
     }
 
-    /// Returns a row whose product cannot be verified: that of the largest matrix value if altered elements of x could make
-    /// that row overflow, or else the first one that the reference finds.
+    /// Returns a row whose product cannot be verified: that of the largest matrix value if altered elements of x could
+    /// make that row overflow, or else the first one that the reference finds.
     fn overflow(&self, settings: &Settings) -> Option<usize> {
         let Self { csr, inputs, .. } = self;
         let size = |entry: &usize| csr.values()[*entry].widen().abs();

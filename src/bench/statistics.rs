@@ -30,7 +30,8 @@ pub struct Summary {
     pub ci95_ms: Option<(f64, f64)>,
     /// The median of the host's times to enqueue a product, in milliseconds; `None` without such times.
     pub host_launch_ms: Option<f64>,
-    /// The median of the times of products that all multiply the same x, in milliseconds, if those of samples form chains.
+    /// The median of the times of products that all multiply the same x, in milliseconds, if those of samples form
+    /// chains.
     pub independent_ms: Option<f64>,
     pub samples: usize,
     pub iterations: usize,

@@ -87,8 +87,8 @@ fn powercap(named: Option<OsString>) -> PathBuf {
     named.filter(|name| !name.is_empty()).map_or_else(|| energy::MOUNTED.into(), PathBuf::from)
 }
 
-/// Returns a moment as it begins the ID of a run, and as a date. A clock that is wrong may be beyond the last year that has
-/// four digits, or before 1970; the moment is then the last or the first one.
+/// Returns a moment as it begins the ID of a run, and as a date. A clock that is wrong may be beyond the last year that
+/// has four digits, or before 1970; the moment is then the last or the first one.
 fn moment(now: SystemTime) -> [String; 2] {
     let now = now.clamp(UNIX_EPOCH, UNIX_EPOCH + LAST_SECOND);
     let id = humantime::format_rfc3339_millis(now).to_string().replace(['-', ':', '.'], "");

@@ -1,5 +1,6 @@
-//! The GPUs of this machine. A driver that hangs, or that ends its process, would take the whole program along. Therefore
-//! a child process opens a GPU first, within a time limit, and this process loads the driver only if that was successful.
+//! The GPUs of this machine. A driver that hangs, or that ends its process, would take the whole program along.
+//! Therefore a child process opens a GPU first, within a time limit, and this process loads the driver only if that was
+//! successful.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -104,8 +104,8 @@ pub fn open(files: &[PathBuf]) -> Result<()> {
     added::add(opened.collect::<Result<_>>()?)
 }
 
-/// Returns the plug-ins and `.cu` files of this process for the run record. The name contains a hash of the file, so that
-/// a run is not resumed with another build.
+/// Returns the plug-ins and `.cu` files of this process for the run record. The name contains a hash of the file, so
+/// that a run is not resumed with another build.
 pub fn opened() -> impl Iterator<Item = Library> {
     added::paths().iter().map(|file| {
         let name = file.file_name().unwrap_or_default().to_string_lossy();

@@ -17,9 +17,9 @@ use spmv_methods::device::facts::Clocks;
 const STOLEN: f64 = 0.01;
 
 /// The warning about threads that are not bound to CPUs.
-pub const UNPINNED: &str = "warning: threads cannot be bound to CPUs here (sched_setaffinity or sched_getaffinity fails, as in \
-                            a sandbox), so the system may move them while they are timed: times vary more; allow these \
-                            system calls";
+pub const UNPINNED: &str = "warning: threads cannot be bound to CPUs here (sched_setaffinity or \
+    sched_getaffinity fails, as in a sandbox), so the system may move them while they are timed: times vary more; \
+    allow these system calls";
 
 pub struct Recording {
     path: Option<PathBuf>,
@@ -35,8 +35,8 @@ impl Recording {
         Self { path: None, record, readings, quiet, clocks: Vec::new() }
     }
 
-    /// Sets the file to which the record is written. Without a file, prints a summary line on stderr. Prints a warning if
-    /// others use the GPU, and if the threads are not bound to CPUs.
+    /// Sets the file to which the record is written. Without a file, prints a summary line on stderr. Prints a warning
+    /// if others use the GPU, and if the threads are not bound to CPUs.
     pub fn begin(&mut self, path: Option<PathBuf>, stderr: &mut dyn Write) -> Result<()> {
         self.path = path;
         if self.quiet {
@@ -105,7 +105,8 @@ impl Recording {
             let (group, ms) = (group.display(), 1e3 * seconds);
             warn(format!(
                 "the control group {group} was throttled in {throttled} of {periods} periods ({ms:.0} ms, summed \
-                 over CPUs): times are too long; raise its CPU quota (cpu.max, or cpu.cfs_quota_us), or use fewer --threads"
+                 over CPUs): times are too long; raise its CPU quota (cpu.max, or cpu.cfs_quota_us), or use fewer \
+                 --threads"
             ))?;
         }
         if let Some(share) = end.stolen_since(&session.begin).filter(|&share| share > STOLEN) {

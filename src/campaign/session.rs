@@ -178,8 +178,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Carries out a task and calls `emit` for each result as soon as it is available. Errors are recorded as rows. Ends
-    /// early if the task is interrupted, or if the device is lost in a child process.
+    /// Carries out a task and calls `emit` for each result as soon as it is available. Errors are recorded as rows.
+    /// Ends early if the task is interrupted, or if the device is lost in a child process.
     pub fn carry_out(&self, task: &MatrixTask, emit: &dyn Fn(Event)) -> Result<(), Stopped> {
         emit(Event::Step(Step::Load));
         let (csr, report) = self.read(task)?;
@@ -306,8 +306,8 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Returns the rows that each matrix gets, grouped by order, precision, cache state and device. Methods of the GPU run on
-/// `gpu`, parallel ones of the CPU on `threads` threads.
+/// Returns the rows that each matrix gets, grouped by order, precision, cache state and device. Methods of the GPU run
+/// on `gpu`, parallel ones of the CPU on `threads` threads.
 pub fn cells(
     choices: &[Choice<'static>],
     run: &RunSettings,

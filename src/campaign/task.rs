@@ -30,8 +30,8 @@ pub enum Event {
     /// All rows of a group were sent. The process that measures sends the group without rows, which
     /// [`Collector`](super::collect::Collector) adds.
     Group(Box<Group>),
-    /// The same after an interrupt. These results are only displayed, never stored, because stored rows would be taken for
-    /// a complete measurement.
+    /// The same after an interrupt. These results are only displayed, never stored, because stored rows would be taken
+    /// for a complete measurement.
     Partial(Box<Group>),
 }
 

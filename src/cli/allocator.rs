@@ -31,8 +31,8 @@ unsafe impl GlobalAlloc for ReportingAllocator {
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: The caller guarantees that `pointer` was allocated here with `layout`, and that `size` is not zero and
-        // does not overflow when it is rounded up to the alignment.
+        // SAFETY: The caller guarantees that `pointer` was allocated here with `layout`, and that `size` is not zero
+        // and does not overflow when it is rounded up to the alignment.
         or_end(unsafe { System.realloc(pointer, layout, size) }, size)
     }
 

@@ -54,11 +54,12 @@ pub struct Cli {
 pub struct AddedArgs {
     /// Add the methods of a plug-in, a shared object
     ///
-    /// It has the interface of plugins/spmv_method.h. A folder of them may be given, too. Several may be given, also in the variable SPMV_BENCH_PLUGINS
+    /// It has the interface of plugins/spmv_method.h. A folder of them may be given, too. Several may be given, also in
+    /// the variable SPMV_BENCH_PLUGINS
     #[arg(help_heading = WHAT, hide_short_help = true, long = "plugin", value_name = "FILE|DIR")]
     pub plugins: Vec<PathBuf>,
-    /// Add a method that is a single .cu file, and measure it alone unless --methods names others. Without a GPU it runs
-    /// on a modelled one
+    /// Add a method that is a single .cu file, and measure it alone unless --methods names others. Without a GPU it
+    /// runs on a modelled one
     #[arg(help_heading = WHAT, hide_short_help = true, long = "kernel", value_name = "FILE.cu")]
     pub kernels: Vec<PathBuf>,
 }
@@ -70,9 +71,9 @@ pub enum Command {
     /// Checks the methods of a plug-in: products of every kind, memory, threads, and what a paper should state
     ///
     /// Each method runs in child processes, in both precisions: every small matrix that is named for a bug, several
-    /// factors alpha and beta, 1 to 7 threads, arrays at odd addresses, NaN in x, several matrices at the same time, and
-    /// repeated preparations. It must write only y, leave matrix and threads as they were, and release its memory. A
-    /// failure names the smallest matrix that shows it.
+    /// factors alpha and beta, 1 to 7 threads, arrays at odd addresses, NaN in x, several matrices at the same time,
+    /// and repeated preparations. It must write only y, leave matrix and threads as they were, and release its memory.
+    /// A failure names the smallest matrix that shows it.
     ///
     /// Exit status: 0 if all checks passed, 1 if one failed, 2 if the plug-in cannot be used.
     CheckMethod(CheckMethodArgs),

@@ -201,8 +201,8 @@ fn record(file: &Results, env: &mut Env) -> Result<Option<Value>> {
     Ok(Some(record))
 }
 
-/// Says on stderr what in B is worse than the limits allow, or how much worse it may be within the intervals. Returns whether
-/// anything is. Without a limit nothing is.
+/// Says on stderr what in B is worse than the limits allow, or how much worse it may be within the intervals. Returns
+/// whether anything is. Without a limit nothing is.
 fn fails(args: &CompareArgs, comparison: &Comparison, env: &mut Env) -> Result<bool> {
     if args.fail_above.or(args.fail_pair_above).is_none() {
         return Ok(false);

@@ -1,5 +1,5 @@
-//! Finds the matrices in folders. Not every file with the extension of a matrix is one that a user wants to measure: hidden
-//! files are copies that other programs made, and a folder of the collection has a matrix in several files.
+//! Finds the matrices in folders. Not every file with the extension of a matrix is one that a user wants to measure:
+//! hidden files are copies that other programs made, and a folder of the collection has a matrix in several files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -71,8 +71,8 @@ impl LeftOut {
         if kinds.is_empty() { Ok(()) } else { writeln!(stderr, "left out: {}", shown(&kinds)) }
     }
 
-    /// Returns the files below a folder with the extensions of matrices. A dangling link is one of them: it causes an error
-    /// when it is read. Hidden folders are searched, to count what is in them, but not where a link leads.
+    /// Returns the files below a folder with the extensions of matrices. A dangling link is one of them: it causes an
+    /// error when it is read. Hidden folders are searched, to count what is in them, but not where a link leads.
     fn without_hidden(&mut self, dir: &Path, stderr: &mut dyn Write) -> io::Result<Vec<PathBuf>> {
         let is_searched = |entry: &DirEntry| {
             let is_link_to_folder = entry.path_is_symlink() && entry.file_type().is_dir();
@@ -152,8 +152,8 @@ mod tests {
 
     use super::*;
 
-    /// Creates the files (`FILE -> TARGET` is a link) in a folder whose own name begins with a dot. Returns the files that
-    /// are measured, and the message.
+    /// Creates the files (`FILE -> TARGET` is a link) in a folder whose own name begins with a dot. Returns the files
+    /// that are measured, and the message.
     fn found(files: &[&str]) -> (Vec<String>, String) {
         let dir = tempfile::Builder::new().prefix(".").tempdir().unwrap();
         for file in files {
@@ -181,8 +181,8 @@ mod tests {
             (
                 &["1/t/t.mtx", "1/t/t_b.mtx", "1/t/t_x.mtx.gz", "1/t.tar.gz", "2/t/T.mtx"][..],
                 &["1/t/t.mtx", "2/t/T.mtx"][..],
-                "left out: 2 companions of a matrix (1/t/t_b.mtx, 1/t/t_x.mtx.gz), 1 archive beside the uncompressed file \
-                 (1/t.tar.gz)\n",
+                "left out: 2 companions of a matrix (1/t/t_b.mtx, 1/t/t_x.mtx.gz), 1 archive beside the uncompressed \
+                 file (1/t.tar.gz)\n",
             ),
             (&["t/t_b.mtx", "a.mtx", "a_b.mtx"], &["a.mtx", "a_b.mtx", "t/t_b.mtx"], ""),
             (

@@ -40,18 +40,22 @@ pub struct MeasureArgs {
     pub added: AddedArgs,
     /// Methods to run: names or patterns such as 'mkl-*' [default: all]
     ///
-    /// They are separated by commas, and may have parameters: gpu-light:level=vector. `spmv-bench methods` lists all of them.
+    /// They are separated by commas, and may have parameters: gpu-light:level=vector. `spmv-bench methods` lists all of
+    /// them.
     #[arg(help_heading = WHAT, long, value_name = "A,B", value_delimiter = ',', value_parser = MethodName,
           hide_possible_values = true)]
     pub methods: Option<Vec<String>>,
     /// Where to run: on CPU, GPU, or a modelled GPU such as model:h200
     ///
-    /// Several modelled GPUs may be given, model:v100,a100, or a device file, model:FILE.toml. A number is that of a GPU.
-    #[arg(help_heading = WHAT, long, value_name = "cpu|gpu|all|N|model:NAME", default_value = "all", value_parser = device)]
+    /// Several modelled GPUs may be given, model:v100,a100, or a device file, model:FILE.toml. A number is that of a
+    /// GPU.
+    #[arg(help_heading = WHAT, long, value_name = "cpu|gpu|all|N|model:NAME", default_value = "all",
+          value_parser = device)]
     pub device: DeviceChoice,
     /// Planned products: the setup counts, spread over N of them
     ///
-    /// Tables and the answer then count the setup and N products, and methods that choose by it, such as auto, are told.
+    /// Tables and the answer then count the setup and N products, and methods that choose by it, such as auto, are
+    /// told.
     #[arg(help_heading = WHAT, long, value_name = "N", value_parser = whole_from(1, u32::MAX))]
     pub products: Option<u32>,
     /// The number of the GPU if there are several [default: 0]
@@ -65,8 +69,8 @@ pub struct MeasureArgs {
     pub fp32: bool,
     /// Threads of parallel methods; several may be given: 1,2,4
     ///
-    /// Each is bound to a CPU. Methods with one thread and GPU methods are measured once, together with the largest number [default: one per core, or
-    /// fewer if a control group (cgroup) limits the CPU time]
+    /// Each is bound to a CPU. Methods with one thread and GPU methods are measured once, together with the largest
+    /// number [default: one per core, or fewer if a control group (cgroup) limits the CPU time]
     #[arg(help_heading = WHAT, long, value_name = "N", value_delimiter = ',', value_parser = whole::<usize>)]
     pub threads: Vec<usize>,
     /// The published measurement protocol whose settings are used; the options below override single settings
@@ -80,7 +84,8 @@ pub struct MeasureArgs {
     #[arg(help_heading = LONG, hide_short_help = true, long, value_name = "N", value_parser = whole::<usize>)]
     pub warmups: Option<usize>,
     /// Time each method on each matrix for at least this many seconds [default: 0, or as in the protocol]
-    #[arg(help_heading = LONG, hide_short_help = true, long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
+    #[arg(help_heading = LONG, hide_short_help = true, long, value_name = "S", value_parser = seconds,
+          allow_negative_numbers = true)]
     pub min_time: Option<Duration>,
     /// Time for each method and matrix, such as 300ms [default: 2s]
     ///
@@ -89,7 +94,8 @@ pub struct MeasureArgs {
     pub max_time: Option<Duration>,
     /// Stop a method if it takes longer than this many seconds on a matrix, including setup and verification
     /// [default: 900]
-    #[arg(help_heading = LONG, hide_short_help = true, long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
+    #[arg(help_heading = LONG, hide_short_help = true, long, value_name = "S", value_parser = seconds,
+          allow_negative_numbers = true)]
     pub timeout: Option<Duration>,
     /// Skip a matrix or method if it would need more than this much memory: 16GiB, 500M or a number of bytes.
     /// The free memory is always an upper limit [default: the free memory]
@@ -98,10 +104,11 @@ pub struct MeasureArgs {
     /// Number of rounds; in each round every method is measured in turn. With 1, each method is measured
     /// completely before the next one, and only one is in memory at a time [default: 6, or as in the
     /// protocol]
-    #[arg(help_heading = LONG, hide_short_help = true, long, value_name = "N", value_parser = whole_from(1, MAX_ROUNDS))]
+    #[arg(help_heading = LONG, hide_short_help = true, long, value_name = "N", value_parser = whole_from(1,
+          MAX_ROUNDS))]
     pub rounds: Option<u32>,
-    /// Number of child processes among which the rounds of CPU methods are divided, at least two to each: times differ more
-    /// between processes than within one [default: 3, or 1 with another protocol]
+    /// Number of child processes among which the rounds of CPU methods are divided, at least two to each: times differ
+    /// more between processes than within one [default: 3, or 1 with another protocol]
     #[arg(help_heading = LONG, hide_short_help = true, long, value_name = "N", value_parser = whole_from(1, 100))]
     pub processes: Option<u32>,
     /// State of the CPU or GPU caches before each timed sample; several may be given: hot,cold [default: hot,
@@ -109,10 +116,12 @@ pub struct MeasureArgs {
     #[arg(help_heading = WHAT, hide_short_help = true, long, value_enum, value_delimiter = ',')]
     pub cache: Vec<CacheState>,
     /// The factor alpha of y = alpha A x + beta y
-    #[arg(help_heading = WHAT, hide_short_help = true, long, default_value_t = 1.0, allow_negative_numbers = true, value_parser = finite)]
+    #[arg(help_heading = WHAT, hide_short_help = true, long, default_value_t = 1.0, allow_negative_numbers = true,
+          value_parser = finite)]
     pub alpha: f64,
     /// The factor beta of y = alpha A x + beta y; with 0 the old y is not read
-    #[arg(help_heading = WHAT, hide_short_help = true, long, default_value_t = 0.0, allow_negative_numbers = true, value_parser = finite)]
+    #[arg(help_heading = WHAT, hide_short_help = true, long, default_value_t = 0.0, allow_negative_numbers = true,
+          value_parser = finite)]
     pub beta: f64,
     /// The values of the vector x [default: random, or as in the protocol]
     #[arg(help_heading = WHAT, hide_short_help = true, long, value_enum)]
@@ -121,7 +130,8 @@ pub struct MeasureArgs {
     #[arg(help_heading = WHAT, hide_short_help = true, long, value_enum, default_value = "stored")]
     pub values: Values,
     /// Seed of the random numbers of x and of --values random
-    #[arg(help_heading = ADVANCED, hide_short_help = true, long, value_name = "N", default_value_t = 1, value_parser = whole::<u64>)]
+    #[arg(help_heading = ADVANCED, hide_short_help = true, long, value_name = "N", default_value_t = 1,
+          value_parser = whole::<u64>)]
     pub seed: u64,
     /// Multiply by the transpose, y = alpha A^T x + beta y
     #[arg(help_heading = WHAT, hide_short_help = true, long)]
@@ -132,7 +142,8 @@ pub struct MeasureArgs {
     /// libraries, but not for CSR-k and CSR5.) file:PATH reads an order of another program, a number per row
     /// that counts from 0 or 1: the old row at each new position, as in MATLAB's A(p,p); inverse-file:PATH the new
     /// position of each row, as METIS and SCOTCH write. In a folder, the matrix NAME has NAME.perm or NAME.iperm.
-    #[arg(help_heading = WHAT, hide_short_help = true, long, value_parser = OrderName, default_value = "natural", value_delimiter = ',')]
+    #[arg(help_heading = WHAT, hide_short_help = true, long, value_parser = OrderName, default_value = "natural",
+          value_delimiter = ',')]
     pub order: Vec<Order>,
     /// Vector instruction set for this program's own methods, and the widest that MKL may use [default: the
     /// widest that this CPU supports]
@@ -152,8 +163,8 @@ pub struct MeasureArgs {
     pub no_cache: bool,
     /// Format of the results [default: by the name of --output]
     ///
-    /// The extension of --output (.csv, .json, .md, .tex or .txt) decides, or else it is text for one matrix (lines with
-    /// --quiet) and csv for a corpus.
+    /// The extension of --output (.csv, .json, .md, .tex or .txt) decides, or else it is text for one matrix (lines
+    /// with --quiet) and csv for a corpus.
     #[arg(help_heading = OUTPUT, long, value_enum)]
     pub format: Option<Format>,
     /// Write the results to this file, and the run's facts to FILE.run.json
@@ -166,7 +177,8 @@ pub struct MeasureArgs {
     pub exports: ExportArgs,
     /// Order of the rows in text and Markdown tables; csv, json and lines always use the order in which the
     /// methods run
-    #[arg(help_heading = OUTPUT, hide_short_help = true, long, value_enum, value_name = "BY", default_value = "command")]
+    #[arg(help_heading = OUTPUT, hide_short_help = true, long, value_enum, value_name = "BY",
+          default_value = "command")]
     pub sort: Sort,
     /// Write the run record (command, settings, machine, bandwidth, libraries) to this file
     #[arg(help_heading = OUTPUT, hide_short_help = true, long, value_name = "FILE")]
@@ -174,8 +186,8 @@ pub struct MeasureArgs {
     /// Do not measure the machine's memory bandwidth for the run record: it takes some seconds and 2 GiB
     #[arg(help_heading = ADVANCED, hide_short_help = true, long)]
     pub no_bandwidth: bool,
-    /// Set aside a part of a GPU's L2 cache for x (an access policy window), from compute capability 8.0 on. The note of
-    /// each row states its size
+    /// Set aside a part of a GPU's L2 cache for x (an access policy window), from compute capability 8.0 on. The note
+    /// of each row states its size
     #[arg(help_heading = GPU, hide_short_help = true, long)]
     pub persist_x: bool,
     /// Also time each kernel and library call of a product on a GPU; shown in the formats text and json

@@ -85,8 +85,8 @@ pub fn run(args: &NewMethodArgs, env: &mut Env) -> Result<CommandStatus> {
     let begins = name.starts_with(|c: char| c.is_ascii_lowercase());
     ensure!(
         begins && name.len() <= plugin::LONGEST_NAME && name.chars().all(is_plain),
-        "'{name}' cannot be the name of a method: it begins with a lower-case letter and has at most {} lower-case letters, \
-         digits, - and _",
+        "'{name}' cannot be the name of a method: it begins with a lower-case letter and has at most {} lower-case \
+         letters, digits, - and _",
         plugin::LONGEST_NAME
     );
     let folder = args.output.clone().unwrap_or_else(|| name.into());
@@ -128,7 +128,8 @@ const OPENMP: [(&str, &str); 4] = [
     ("    s->csr = csr;\n    *handle", "    s->csr = csr;\n    bind_threads(ctx);\n    *handle"),
     (
         "    return s->ctx->parallel(s->ctx, share, s);\n",
-        "#pragma omp parallel num_threads((int)s->ctx->threads)\n    share(s, (uint32_t)omp_get_thread_num());\n    return SPMV_OK;\n",
+        "#pragma omp parallel num_threads((int)s->ctx->threads)\n    share(s, \
+         (uint32_t)omp_get_thread_num());\n    return SPMV_OK;\n",
     ),
     ("-std=c99 -O3", "-std=c99 -D_GNU_SOURCE -fopenmp -O3"),
 ];

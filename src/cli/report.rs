@@ -24,8 +24,8 @@ pub struct ReportArgs {
     /// Result files, written with --format csv, by corpus, or by the benchmarks of Ginkgo
     #[arg(required = true, value_name = "FILE")]
     pub results: Vec<PathBuf>,
-    /// The folder for the report; or one file: a page (.html), the tables in LaTeX (.tex) or Markdown (.md), or the chart
-    /// of --chart (.svg, or .pdf where rsvg-convert, inkscape or cairosvg is installed)
+    /// The folder for the report; or one file: a page (.html), the tables in LaTeX (.tex) or Markdown (.md), or the
+    /// chart of --chart (.svg, or .pdf where rsvg-convert, inkscape or cairosvg is installed)
     #[arg(short, long, value_name = "DIR|FILE")]
     pub output: Option<PathBuf>,
     /// Show only these methods: names or patterns such as 'mkl-*', separated by commas
@@ -141,8 +141,8 @@ impl<'a> Form<'a> {
             }
             (_, Some(_)) => bail!("--chart is written to one file that ends in .svg or .pdf"),
             (Some(extension), None) => bail!(
-                "{}: a report is not written as .{extension}; use a folder, or a file that ends in .html, .md, .tex or, with \
-                 --chart, .svg or .pdf",
+                "{}: a report is not written as .{extension}; use a folder, or a file that ends in .html, .md, .tex \
+                 or, with --chart, .svg or .pdf",
                 path.display()
             ),
         };

@@ -33,9 +33,10 @@ pub struct SingleArgs {
     /// The matrix: a file, GROUP/NAME or gen:SPEC [default: gen:grid2d,n=1000,points=5,random=1]
     ///
     /// One of: a file, compressed or not (Matrix Market, Rutherford-Boeing, METIS, DLMC, scipy's .npz, an edge list:
-    /// docs/matrices.md has the formats and their extensions); a matrix of the collection that `fetch` has downloaded into ufl_mtx (GROUP/NAME, such as HB/west0479); a generated matrix (gen:NAME,KEY=VALUE,…;
-    /// `generate --help` lists the generators); or the generated surrogate for a matrix of the collection
-    /// (surrogate:GROUP/NAME). If a file has the same name as a command, write it with its folder: ./corpus.
+    /// docs/matrices.md has the formats and their extensions); a matrix of the collection that `fetch` has downloaded
+    /// into ufl_mtx (GROUP/NAME, such as HB/west0479); a generated matrix (gen:NAME,KEY=VALUE,…; `generate --help`
+    /// lists the generators); or the generated surrogate for a matrix of the collection (surrogate:GROUP/NAME). If a
+    /// file has the same name as a command, write it with its folder: ./corpus.
     pub matrix: Option<OsString>,
     /// Further arguments, which are accepted only to report them in a helpful error message.
     #[arg(hide = true)]
@@ -70,7 +71,8 @@ impl SingleArgs {
     }
 }
 
-/// Reports a defect of the first lines of a file before anything else is printed. Archives and streams are read only once.
+/// Reports a defect of the first lines of a file before anything else is printed. Archives and streams are read only
+/// once.
 fn check_header(source: &Source, measure: &MeasureArgs) -> Result<()> {
     let Source::File(path) = source else { return Ok(()) };
     let is_results =

@@ -11,8 +11,8 @@ use spmv_matrix::generate::Generator;
 use spmv_matrix::near::hint;
 use spmv_matrix::source::Source;
 
-/// Returns the matrices that the words name (generators, surrogates, files, and those below a folder, the smallest first)
-/// and the sizes of their files in bytes. The files of folders that are left out are reported on stderr.
+/// Returns the matrices that the words name (generators, surrogates, files, and those below a folder, the smallest
+/// first) and the sizes of their files in bytes. The files of folders that are left out are reported on stderr.
 pub fn sources(
     words: &[OsString],
     datasets: Option<&Path>,

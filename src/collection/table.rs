@@ -1,4 +1,5 @@
-//! The facts of all matrices in the collection as the program has them: `collection.txt`, in which the form is described.
+//! The facts of all matrices in the collection as the program has them: `collection.txt`, in which the form is
+//! described.
 
 use super::Matrix;
 

@@ -1,4 +1,5 @@
-//! The bibliography, `docs/papers.bib`: the publications and libraries that the sources of methods and experiments cite.
+//! The bibliography, `docs/papers.bib`: the publications and libraries that the sources of methods and experiments
+//! cite.
 
 /// The text of the bibliography: a paragraph per entry, sorted by key.
 const BIBLIOGRAPHY: &str = include_str!("../../docs/papers.bib");

@@ -1,6 +1,7 @@
 //! Entries of `[[measure]]`, `[[view]]` and `[[claim]]` that stand for several entries. With `each`, a list of tables,
 //! an entry stands for one entry per table: its own keys with those of the table. With `table`, lines of cells between
-//! `|`, it stands for one entry per line below the first one; the words `{column}` in its values are replaced by the cells.
+//! `|`, it stands for one entry per line below the first one; the words `{column}` in its values are replaced by the
+//! cells.
 
 use std::collections::HashMap;
 
@@ -27,8 +28,8 @@ struct Entries {
 }
 
 /// Returns the definition with all entries written out, or `None` if no entry stands for several, or if the text has
-/// errors that the parser of definitions finds. `check` says whether an entry of a kind is valid. An error names the line
-/// of the entry.
+/// errors that the parser of definitions finds. `check` says whether an entry of a kind is valid. An error names the
+/// line of the entry.
 pub fn written_out(text: &str, check: impl Fn(&str, Value) -> Result<()>) -> Result<Option<Table>> {
     let (Ok(mut definition), Ok(entries)) = (text.parse::<Table>(), toml::from_str(text)) else {
         return Ok(None);

@@ -1,5 +1,5 @@
-//! The answer to the question which method to use on a matrix, as a sentence: the winner, by how much, and from how many
-//! products on. A method that only chose another measured one does not compete with it.
+//! The answer to the question which method to use on a matrix, as a sentence: the winner, by how much, and from how
+//! many products on. A method that only chose another measured one does not compete with it.
 
 use super::row::Row;
 use super::table::significant;
@@ -45,7 +45,8 @@ impl<'a> Candidate<'a> {
         Some(Self { method: row.method_name.as_deref()?, setup: row.once_ms(), product, half })
     }
 
-    /// Whether the setup takes no longer than a product, or than no work at all. One that was not measured is not compared.
+    /// Whether the setup takes no longer than a product, or than no work at all. One that was not measured is not
+    /// compared.
     fn needs_no_setup(&self) -> bool {
         self.setup.is_none_or(|setup| setup <= self.product.max(NOTHING_MS))
     }
@@ -122,8 +123,8 @@ fn least<T>(all: impl Iterator<Item = T>, of: impl Fn(&T) -> f64) -> Option<T> {
     all.min_by(|a, b| of(a).total_cmp(&of(b)))
 }
 
-/// Formats a ratio with half its interval, from the relative halves of both numbers, if these are known. Their sum, because
-/// two numbers count as different only if their intervals do not overlap.
+/// Formats a ratio with half its interval, from the relative halves of both numbers, if these are known. Their sum,
+/// because two numbers count as different only if their intervals do not overlap.
 fn with_half(ratio: f64, [a, b]: [f64; 2]) -> String {
     let half = ratio * (a + b);
     if half == 0.0 {
@@ -200,8 +201,8 @@ mod tests {
             (
                 vec![rows[0], rows[2]],
                 Some(1),
-                "For 1 product merge takes the least time with its setup: 2.50 ms, 40.60 ± 0.33 times as fast as packed \
-                 (102 ms). It does so up to 100 products.",
+                "For 1 product merge takes the least time with its setup: 2.50 ms, 40.60 ± 0.33 times as fast as \
+                 packed (102 ms). It does so up to 100 products.",
             ),
         ] {
             let rows: Vec<_> = rows.iter().map(row).collect();

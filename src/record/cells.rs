@@ -1,7 +1,8 @@
 //! Writes and reads CSV files so that no cell is a formula. A spreadsheet evaluates a cell that begins with `=`, `+`,
 //! `-` or `@`, and the formula may run programs. Text from other sources, such as the kind of a matrix, could begin
-//! so, also behind a semicolon, where a spreadsheet in many languages begins a new cell. Such text gets an apostrophe in
-//! front, which spreadsheets take as a mark for text and which the reader in this module removes. Numbers are not changed.
+//! so, also behind a semicolon, where a spreadsheet in many languages begins a new cell. Such text gets an apostrophe
+//! in front, which spreadsheets take as a mark for text and which the reader in this module removes. Numbers are not
+//! changed.
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -71,7 +72,8 @@ fn unguard(cell: &str) -> Cow<'_, str> {
     Cow::Owned(cell.split_inclusive(SEPARATORS).map(unguarded).collect())
 }
 
-/// Whether a part of a cell begins like a formula, also after an apostrophe or white space, which some spreadsheets skip.
+/// Whether a part of a cell begins like a formula, also after an apostrophe or white space, which some spreadsheets
+/// skip.
 fn is_formula(part: &str) -> bool {
     part.trim_start_matches(|c: char| c == '\'' || c.is_whitespace())
         .starts_with(['=', '+', '-', '@'])

@@ -135,7 +135,9 @@ column_types! {
     usize, Kind::Count, |count| Value::Number(*count as f64);
     f64, Kind::Number, |number| Value::Number(*number);
     Device, Kind::Pattern("^(cpu|gpu|model:.+)$"), |device| Value::Text(device.name());
-    Order, Kind::Pattern("^(natural|rcm|band-(k|3|volta|ampere)|(inverse-)?file:.+)$"), |order| Value::Text(order.name());
+    Order,
+        Kind::Pattern("^(natural|rcm|band-(k|3|volta|ampere)|(inverse-)?file:.+)$"),
+        |order| Value::Text(order.name());
 }
 
 /// Implements [`ColumnType`] for the enums whose variants are the words of a column.

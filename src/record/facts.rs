@@ -23,7 +23,8 @@ enum Effect {
     Machine,
 }
 
-/// A fact: its name, the JSON pointer to it in the run record, the option that sets it, and the meaning of a difference.
+/// A fact: its name, the JSON pointer to it in the run record, the option that sets it, and the meaning of a
+/// difference.
 type Fact = (&'static str, &'static str, Option<&'static str>, Effect);
 
 /// The facts of a run that affect its rows or times, in addition to its cells and libraries.

@@ -1,5 +1,6 @@
-//! Tables that are fitted to a terminal: a line per row as far as possible. Numbers and the names in the first column are
-//! never broken; long texts are, other names are cut, and columns at the end that have no room are left out and named.
+//! Tables that are fitted to a terminal: a line per row as far as possible. Numbers and the names in the first column
+//! are never broken; long texts are, other names are cut, and columns at the end that have no room are left out and
+//! named.
 
 use comfy_table::{ColumnConstraint, ContentArrangement, Width};
 use console::{measure_text_width, truncate_str};

@@ -1,5 +1,5 @@
-//! Rows that measure the same in several processes or runs as one row. Its interval is that of the processes: times differ
-//! more between them than within one, because each has its own pages of memory.
+//! Rows that measure the same in several processes or runs as one row. Its interval is that of the processes: times
+//! differ more between them than within one, because each has its own pages of memory.
 
 use super::regression::geometric_mean;
 use super::row::Row;
@@ -14,8 +14,8 @@ const MEDIANS: [f64; 3] = [0.455, 0.693, 0.79];
 /// The degrees of freedom that the usual variance counts as, beside those of the rows themselves.
 const PRIOR_FREEDOM: usize = 4;
 
-/// Returns the usual variance of the logarithms of times between processes, from the rows of several methods; `None` for
-/// fewer than three. Few processes show their own variance badly, and that of others on the same matrix is alike.
+/// Returns the usual variance of the logarithms of times between processes, from the rows of several methods; `None`
+/// for fewer than three. Few processes show their own variance badly, and that of others on the same matrix is alike.
 pub fn usual(methods: &[Vec<&Row>]) -> Option<f64> {
     let variance = |rows: &Vec<&Row>| Some((variance(&logs(rows))?, rows.len()));
     let variances = methods.iter().filter_map(variance);
@@ -24,8 +24,8 @@ pub fn usual(methods: &[Vec<&Row>]) -> Option<f64> {
     (relative.len() > 2).then(|| middle(relative)).flatten()
 }
 
-/// Joins rows that are correct and timed, with the [`usual`] variance between them if it is known. What is not a time is that
-/// of the last one.
+/// Joins rows that are correct and timed, with the [`usual`] variance between them if it is known. What is not a time
+/// is that of the last one.
 pub fn joined(rows: &[&Row], usual: Option<f64>) -> Row {
     let last = *rows.last().expect("there is a row");
     if rows.len() == 1 {
@@ -58,8 +58,8 @@ pub fn joined(rows: &[&Row], usual: Option<f64>) -> Row {
     mean.map_or(row.clone(), |mean| row.with_mean(mean / weights))
 }
 
-/// Returns the geometric mean of the medians, and half the 95 % interval of its logarithm: Student's t, but not less than the
-/// intervals within the rows allow.
+/// Returns the geometric mean of the medians, and half the 95 % interval of its logarithm: Student's t, but not less
+/// than the intervals within the rows allow.
 fn interval(rows: &[&Row], usual: Option<f64>) -> (Option<f64>, f64) {
     let logs = logs(rows);
     let count = logs.len() as f64;
@@ -127,7 +127,8 @@ mod tests {
         // The logarithms have the mean -0.0034 and the standard deviation 0.1004: sinh(4.303 * 0.1004 / sqrt(3)).
         let (ms, half) = (one.median_ms.unwrap(), one.uncertainty().unwrap());
         assert!((ms - 0.9967).abs() < 1e-4 && (half - 25.2).abs() < 0.05, "{ms} {half}");
-        // With four degrees of freedom of a variance of 0.01: s = sqrt((2 * 0.01007 + 4 * 0.01) / 6), sinh(2.447 s / sqrt(3)).
+        // With four degrees of freedom of a variance of 0.01: s = sqrt((2 * 0.01007 + 4 * 0.01) / 6), sinh(2.447 s /
+        // sqrt(3)).
         let with_usual = joined(&rows.each_ref(), Some(0.01)).uncertainty().unwrap();
         assert!((with_usual - 14.2).abs() < 0.05, "{with_usual}");
         let methods = vec![rows.iter().collect::<Vec<_>>(); 3];

@@ -68,8 +68,9 @@ impl<'a> Output<'a> {
     }
 
     /// Renames the temporary file to the output file, after everything was written. If that fails, for example because
-    /// a file of that name was created meanwhile, the temporary file is not removed, and the error gives its name. If nothing
-    /// was written, as by a run that was interrupted, there is no output file, and an earlier one is not changed.
+    /// a file of that name was created meanwhile, the temporary file is not removed, and the error gives its name. If
+    /// nothing was written, as by a run that was interrupted, there is no output file, and an earlier one is not
+    /// changed.
     pub fn finish(mut self) -> Result<()> {
         let flushed = self.flush();
         let finished = match self.has_results {

@@ -101,10 +101,11 @@ columns! {
         max_ms: Option<f64> = Time("maximum time per product (ms)");
         /// The standard deviation of the samples, in milliseconds.
         std_dev_ms: Option<f64> = Unused;
-        /// The lower end of the 95 % confidence interval of the median, in milliseconds. With several processes, Student's t
-        /// over the logarithms of their medians. With one, the interval is from the k-th smallest to the k-th largest sample
-        /// (order statistics): it assumes no distribution and lies within the samples. Empty for fewer than six samples of
-        /// one process. In files without the column `values`: the interval of the mean, Student's t.
+        /// The lower end of the 95 % confidence interval of the median, in milliseconds. With several processes,
+        /// Student's t over the logarithms of their medians. With one, the interval is from the k-th smallest to the
+        /// k-th largest sample (order statistics): it assumes no distribution and lies within the samples. Empty for
+        /// fewer than six samples of one process. In files without the column `values`: the interval of the mean,
+        /// Student's t.
         ci95_low_ms: Option<f64> = Unused, min: None;
         /// The upper end of that interval, in milliseconds.
         ci95_high_ms: Option<f64> = Unused;
@@ -118,8 +119,8 @@ columns! {
         compulsory_gbs: Option<f64> = Rate("compulsory GB/s");
         /// `compulsory_GBs` in percent of the measured peak: the bytes are those of CSR, whatever the method stores.
         percent_of_peak: Option<f64> = Rate("% of peak bandwidth, as CSR");
-        /// The bytes that the method keeps beyond CSR, x and y. If a library does not report it: what the process grew by in the
-        /// setup, then `reason` says so; empty if that is unknown, too.
+        /// The bytes that the method keeps beyond CSR, x and y. If a library does not report it: what the process grew
+        /// by in the setup, then `reason` says so; empty if that is unknown, too.
         extra_bytes: Option<u64> = Log("bytes beyond CSR");
         /// The number of products after which the setup has paid off against `csr-rows`, on a GPU against
         /// `gpu-csr-vector`; `inf` (in JSON a text) if it never does; empty if one of the two has no time, and for
@@ -143,15 +144,15 @@ columns! {
         kind: Option<String> = Word;
         /// `hot` if products run back to back, `cold` if the caches are evicted before each sample.
         cache: Option<CacheState> = Word;
-        /// The order of rows and columns: `natural`, `rcm`, `band-k`, `band-3`, `band-volta` or `band-ampere`; `file:PATH` or
-        /// `inverse-file:PATH` if another program computed it.
+        /// The order of rows and columns: `natural`, `rcm`, `band-k`, `band-3`, `band-volta` or `band-ampere`;
+        /// `file:PATH` or `inverse-file:PATH` if another program computed it.
         order: Option<Order> = Word;
         /// The version of the library that computed.
         library_version: Option<String> = Unused;
         /// The name of the run, which the facts of the run contain too.
         run_id: String = Unused;
-        /// The time of ordering and permuting in milliseconds, which is part of no method's time; empty for `natural`, and
-        /// for an order that was read from a file, whose cost is unknown.
+        /// The time of ordering and permuting in milliseconds, which is part of no method's time; empty for `natural`,
+        /// and for an order that was read from a file, whose cost is unknown.
         order_ms: Option<f64> = Log("time of ordering (ms)"), not_modelled: Some(SETUP);
         /// On a GPU, for the kernel that takes most of the product: the resident threads of a multiprocessor as a share
         /// of the maximum (from the driver, by registers, shared memory and block); empty for libraries.
@@ -163,8 +164,8 @@ columns! {
         /// On a GPU, the number of kernels, fills, copies, graphs and library calls of a product; a library call counts
         /// as one, whatever it launches.
         launches: Option<u64> = Linear("launches of a product");
-        /// `launches` times the smallest time of an empty kernel on that GPU, in milliseconds: a product that takes only
-        /// a little longer is limited by its launches.
+        /// `launches` times the smallest time of an empty kernel on that GPU, in milliseconds: a product that takes
+        /// only a little longer is limited by its launches.
         launch_floor_ms: Option<f64> = Unused;
         /// The number of bitwise different values of the matrix, up to 65,536; empty if there are more, because
         /// counting them would take as much memory as the matrix.
@@ -202,16 +203,16 @@ columns! {
         host_launch_ms: Option<f64> = Unused;
         /// The largest distance of an entry from the diagonal, in this order; only for square matrices.
         bandwidth: Option<usize> = Log("bandwidth of the matrix");
-        /// The sum over all rows of the distance from the first entry to the diagonal, 0 if it is not below the diagonal,
-        /// in this order; only for square matrices.
+        /// The sum over all rows of the distance from the first entry to the diagonal, 0 if it is not below the
+        /// diagonal, in this order; only for square matrices.
         profile: Option<u64> = Log("profile of the matrix");
-        /// The energy of a product in joules: the mean power while samples were taken, times `avg_spmv_ms`. On the CPU that of
-        /// all packages and of their memory, on a GPU that of the board, with what they need when idle and what other
-        /// programs use. Empty where the counters cannot be read, or if samples took less than 20 ms of a round on the CPU
-        /// and 2 s on a GPU, or too small a part of it.
+        /// The energy of a product in joules: the mean power while samples were taken, times `avg_spmv_ms`. On the CPU
+        /// that of all packages and of their memory, on a GPU that of the board, with what they need when idle and what
+        /// other programs use. Empty where the counters cannot be read, or if samples took less than 20 ms of a round
+        /// on the CPU and 2 s on a GPU, or too small a part of it.
         joules_per_product: Option<f64> = Log("energy of a product (J)"), not_modelled: Some("energy");
-        /// With `--protocol power`: the median time of products that all multiply the same x, in milliseconds. They take turns
-        /// with the chains of products, whose times are in the other columns.
+        /// With `--protocol power`: the median time of products that all multiply the same x, in milliseconds. They
+        /// take turns with the chains of products, whose times are in the other columns.
         independent_ms: Option<f64> = Time("time of an independent product (ms)");
     }
 }
@@ -287,8 +288,8 @@ impl Row {
         Some(self.setup_ms.filter(|_| !is_unknown)? + self.order_ms.unwrap_or(0.0))
     }
 
-    /// Returns the row with times that include what is done once, spread over this number of products, in place of a setup.
-    /// A row without the time of its setup has no times.
+    /// Returns the row with times that include what is done once, spread over this number of products, in place of a
+    /// setup. A row without the time of its setup has no times.
     pub fn with_setup(self, products: u32) -> Self {
         let share = self.once_ms().map(|once| once / f64::from(products));
         let add = |ms: Option<f64>| Some(ms? + share?);

@@ -28,8 +28,8 @@ impl Setting {
     /// The names of the settings, as those of columns and options.
     pub const NAMES: [&str; 6] = ["precision", "device", "threads", "cache", "order", "transpose"];
 
-    /// Returns the setting of a row for comparisons between methods. `most` is the largest number of threads in its run.
-    /// Sequential methods are compared with methods that have that many threads.
+    /// Returns the setting of a row for comparisons between methods. `most` is the largest number of threads in its
+    /// run. Sequential methods are compared with methods that have that many threads.
     pub fn of(row: &Row, most: Option<usize>) -> Self {
         let name = row.method_name.as_deref().and_then(|name| name.split(':').next());
         // The method of a plug-in is not known any more when its rows are read.

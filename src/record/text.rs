@@ -1,5 +1,5 @@
-//! The report of one matrix as text, similar to that of merge-spmv, and with the same contents for documents. The table of
-//! the text is not a [`Table`], because methods are printed before all are measured, with the lines of their stages
+//! The report of one matrix as text, similar to that of merge-spmv, and with the same contents for documents. The table
+//! of the text is not a [`Table`], because methods are printed before all are measured, with the lines of their stages
 //! between them.
 
 use std::io::{self, Write};
@@ -219,8 +219,8 @@ fn columns(peak: Option<Peak>, planned: Option<u32>) -> Vec<Column> {
     columns
 }
 
-/// The columns of a table and their widths. A terminal has a line per method, with remarks below the table; what is not a
-/// terminal has all columns, with the remark at the end of the line.
+/// The columns of a table and their widths. A terminal has a line per method, with remarks below the table; what is not
+/// a terminal has all columns, with the remark at the end of the line.
 struct Layout {
     name: usize,
     columns: Vec<Column>,
@@ -307,8 +307,8 @@ fn result(row: &Row) -> &'static str {
     }
 }
 
-/// Returns the explanation of these columns, notes for comparing the methods, and the answer to which one to use, if any has
-/// a time.
+/// Returns the explanation of these columns, notes for comparing the methods, and the answer to which one to use, if
+/// any has a time.
 fn meaning(group: &Group, planned: Option<u32>, columns: &[Column]) -> Vec<String> {
     if group.fastest().is_none() {
         return Vec::new();

@@ -1,5 +1,5 @@
-//! The answer to the question which method to use on several matrices, as a sentence: how often the best one wins, and by
-//! how much over the best baseline. A method that only chose another measured one does not compete with it.
+//! The answer to the question which method to use on several matrices, as a sentence: how often the best one wins, and
+//! by how much over the best baseline. A method that only chose another measured one does not compete with it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,8 +9,8 @@ use super::standings::Time;
 use super::statistics::Statistic;
 use spmv_methods::BASELINES;
 
-/// Returns the answer for times that may be compared, which contain the setup if `planned` products share it. `None` if fewer
-/// than two methods have times. `baseline` is compared in the place of the best one.
+/// Returns the answer for times that may be compared, which contain the setup if `planned` products share it. `None` if
+/// fewer than two methods have times. `baseline` is compared in the place of the best one.
 pub fn answer(times: &[Time], planned: Option<u32>, baseline: Option<&str>) -> Option<String> {
     let contest = contest(times);
     let methods: BTreeSet<_> = contest.iter().map(|time| &time.method[..]).collect();
@@ -35,7 +35,8 @@ pub fn answer(times: &[Time], planned: Option<u32>, baseline: Option<&str>) -> O
         };
         let closest = if baselines.len() > 1 { ", the baseline that comes closest" } else { "" };
         format!(
-            " In the geometric mean it is {mean:.2} times as fast as {baseline}{closest} (from {least:.2} to {most:.2}{on})."
+            " In the geometric mean it is {mean:.2} times as fast as {baseline}{closest} (from {least:.2} to \
+             {most:.2}{on})."
         )
     });
     let planned = planned.map(|products| format!("For {}, ", count(products as usize, "product")));
@@ -47,8 +48,8 @@ pub fn answer(times: &[Time], planned: Option<u32>, baseline: Option<&str>) -> O
     ))
 }
 
-/// Returns which method takes the least time if it is the only one, of those with a time on each of several matrices. One that
-/// chooses others may be that.
+/// Returns which method takes the least time if it is the only one, of those with a time on each of several matrices.
+/// One that chooses others may be that.
 fn only(times: &[Time], first: &BTreeMap<usize, (&str, f64)>) -> Option<String> {
     let mut losses = BTreeMap::<&str, Vec<f64>>::new();
     for time in times {
@@ -59,7 +60,8 @@ fn only(times: &[Time], first: &BTreeMap<usize, (&str, f64)>) -> Option<String> 
         .filter_map(|(method, losses)| Some((method, Statistic::GeometricMean.of(&losses)?)));
     let (method, mean) = means.min_by(|a, b| a.1.total_cmp(&b.1)).filter(|_| first.len() > 1)?;
     Some(format!(
-        " As the only method, {method} loses the least: it takes {mean:.2} times the time of the fastest on each matrix."
+        " As the only method, {method} loses the least: it takes {mean:.2} times the time of the fastest on each \
+         matrix."
     ))
 }
 
@@ -72,7 +74,8 @@ fn contest(times: &[Time]) -> Vec<&Time> {
     times.iter().filter(|time| !chose_other(time)).collect()
 }
 
-/// Returns the baseline over which a method gains the least, of those with a time on the most matrices, and the speed-ups.
+/// Returns the baseline over which a method gains the least, of those with a time on the most matrices, and the
+/// speed-ups.
 fn closest<'b>(
     times: &[&Time],
     method: &str,
@@ -123,8 +126,8 @@ mod tests {
                         the least: it takes 1.82 times the time of the fastest on each matrix.";
         assert_eq!(answer(&times, None, None).unwrap(), expected);
         let over = answer(&times, Some(1), Some("csr-rows")).unwrap();
-        let expected = "For 1 product, packed is the fastest on 2 of 3 matrices. In the geometric mean it is 4.00 times \
-                        as fast as csr-rows (from 4.00 to 4.00; both have a time on 1).";
+        let expected = "For 1 product, packed is the fastest on 2 of 3 matrices. In the geometric mean it is 4.00 \
+                        times as fast as csr-rows (from 4.00 to 4.00; both have a time on 1).";
         assert!(over.starts_with(expected), "{over}");
         assert_eq!(answer(&times[..1], None, None), None);
         let own = [times[0].clone(), Time { method: "sell".into(), ms: 2.0, ..times[0].clone() }];

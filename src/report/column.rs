@@ -152,7 +152,8 @@ derived! {
     /// `extra_bytes` / nonzeros.
     extra_bytes_per_nonzero = Log("bytes beyond CSR per nonzero")
         => |line| per_nonzero(line, line.row.extra_bytes? as f64);
-    /// The instructions of `warp_instructions` per nonzero, counted as 32 threads each, whether these are active or not.
+    /// The instructions of `warp_instructions` per nonzero, counted as 32 threads each, whether these are active or
+    /// not.
     instructions_per_nonzero = Linear("instructions of threads per nonzero")
         => |line| per_nonzero(line, 32.0 * line.row.warp_instructions? as f64);
     /// `global_sectors` / nonzeros.
@@ -167,8 +168,8 @@ derived! {
     /// 2·nnz / `joules_per_product`, in 10⁹ per joule, which are GFLOP/s per watt.
     gflops_per_watt = Efficiency("GFLOP/s per watt"), not_modelled: Some("energy")
         => |line| Some(2e-9 * line.row.num_nonzeros? as f64 / line.row.joules_per_product?);
-    /// With `--protocol power`: `independent_ms` / `median_ms`, the speed of products that multiply the result of the one
-    /// before, relative to those that multiply the same x.
+    /// With `--protocol power`: `independent_ms` / `median_ms`, the speed of products that multiply the result of the
+    /// one before, relative to those that multiply the same x.
     chain_speed = Rate("speed in chains, relative to independent products")
         => |line| Some(line.row.independent_ms? / line.row.median_ms?);
     /// The empty rows, in percent of all rows.

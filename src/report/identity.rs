@@ -1,8 +1,8 @@
 //! Which rows are of the same matrix, and what the matrix is called. Names of files are not enough: the collection has
 //! matrices of the same name in different groups.
 //!
-//! A *set* of rows is a result file, or the files of all shards of a corpus. Within a set, different files are different
-//! matrices. The matrices of two sets are the same
+//! A *set* of rows is a result file, or the files of all shards of a corpus. Within a set, different files are
+//! different matrices. The matrices of two sets are the same
 //! - if they have the same name, and in both sets no other matrix has it;
 //! - or else if their paths relative to the common folder of their set are equal, or one is the end of the other, as
 //!   with a set of a single file. If there are several such matrices, the most similar path decides.

@@ -73,7 +73,8 @@ pub fn speeds<'a>(lines: &[&'a RecordedRow], of: &Select, over: &Select) -> Numb
     ratios(&selected(lines, of), &selected(lines, over))
 }
 
-/// Returns the speed-ups in the time of what is done once and this number of products, of the rows with the least such time.
+/// Returns the speed-ups in the time of what is done once and this number of products, of the rows with the least such
+/// time.
 pub fn speeds_with_setup<'a>(
     lines: &[&'a RecordedRow],
     of: &Select,

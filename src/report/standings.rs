@@ -41,7 +41,8 @@ impl Time {
 /// The speed-ups of the methods in one precision and on one device.
 #[derive(Clone, Debug)]
 pub struct Standings<'a> {
-    /// The baseline of the first speed-up: the one that is asked for, or the first in the list of baselines with a time.
+    /// The baseline of the first speed-up: the one that is asked for, or the first in the list of baselines with a
+    /// time.
     pub reference: Option<&'a str>,
     /// The number of matrices on which any method has a time.
     matrices: usize,
@@ -195,8 +196,8 @@ impl<'a, M> Ranking<'a, M> {
     }
 
     pub fn note(&self) -> Option<String> {
-        let note = "A number in brackets is the number of matrices of a mean over fewer than all. Such a mean cannot be \
-                    compared with the others.";
+        let note = "A number in brackets is the number of matrices of a mean over fewer than all. Such a mean cannot \
+                    be compared with the others.";
         let is_fewer = |of: &Ranked<M>| of.numbers.len() < self.matrices;
         self.methods.iter().any(is_fewer).then(|| note.into())
     }

@@ -1,8 +1,8 @@
 //! Statistics that reduce many numbers to one, quantiles and correlations.
 //!
-//! A mean is also given separately for the matrices whose values repeat and for the others. Where values repeat, a method
-//! may store codes instead of values, or no values at all, and so read far fewer bytes. A mean over both kinds of
-//! matrices describes neither.
+//! A mean is also given separately for the matrices whose values repeat and for the others. Where values repeat, a
+//! method may store codes instead of values, or no values at all, and so read far fewer bytes. A mean over both kinds
+//! of matrices describes neither.
 
 use std::fmt::Display;
 

@@ -45,8 +45,8 @@ enum Scope {
 /// The major version of the compiler, the architecture, and the scope: a smaller one where the other compiler or an
 /// architecture of the same generation covers the rest. Whether a block can be launched depends on registers and static
 /// shared memory, whose limits are equal on all of these. So every value of every parameter is compiled for the oldest
-/// and the two newest generations, each for matrices that fit in the L2 cache and for others, and all combinations for the oldest
-/// architecture of the newest compiler.
+/// and the two newest generations, each for matrices that fit in the L2 cache and for others, and all combinations for
+/// the oldest architecture of the newest compiler.
 const ARCHITECTURES: [(u32, (u32, u32), Scope); 12] = [
     (12, (6, 0), Scope::Values),
     (12, (7, 0), Scope::Defaults),
@@ -266,7 +266,8 @@ fn check_all(nvrtc: &Nvrtc, architecture: (u32, u32), log: &Log) {
     let seconds = start.elapsed().as_secs_f64();
     say(&format!("{} programs for sm_{major}{minor} by {nvrtc}: {seconds:.0} s", log.len()));
     if architecture == PRINTED {
-        // No kernel is missing in the check of launches: each is launched with some constants, if all methods are tested.
+        // No kernel is missing in the check of launches: each is launched with some constants, if all methods are
+        // tested.
         let launched: BTreeSet<_> = log.values().flat_map(|seen| seen.launches.keys()).collect();
         let is_partial = methods().count() < METHODS.len();
         for Usage { kernel, .. } in usages.iter().flat_map(|(_, kernels)| kernels) {

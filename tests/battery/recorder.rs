@@ -1,5 +1,5 @@
-//! A device that runs nothing: it records the programs that methods compile and the launches of their kernels. Its memory
-//! and its clock are those of a model.
+//! A device that runs nothing: it records the programs that methods compile and the launches of their kernels. Its
+//! memory and its clock are those of a model.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};

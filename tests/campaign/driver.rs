@@ -1,5 +1,5 @@
-//! Tests of a CUDA driver that hangs or ends its process. It is the fake driver (`tests/cuda/driver.c`), which misbehaves
-//! as the variable `FAKE_DRIVER` says. Without a C compiler, the tests are skipped with a message.
+//! Tests of a CUDA driver that hangs or ends its process. It is the fake driver (`tests/cuda/driver.c`), which
+//! misbehaves as the variable `FAKE_DRIVER` says. Without a C compiler, the tests are skipped with a message.
 
 use std::process::Command;
 

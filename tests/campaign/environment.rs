@@ -1,5 +1,5 @@
-//! Tests under bad conditions: files that change or cannot be read, few resources. The program must print a clear message,
-//! lose no results and return the correct exit status.
+//! Tests under bad conditions: files that change or cannot be read, few resources. The program must print a clear
+//! message, lose no results and return the correct exit status.
 
 use std::ffi::OsStr;
 use std::fs;

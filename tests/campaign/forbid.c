@@ -1,4 +1,5 @@
-// Runs a command in which the system call CALL fails with ERROR, as in a sandbox. The status is 77 if that is not possible.
+// Runs a command in which the system call CALL fails with ERROR, as in a sandbox. The status is 77 if that is not
+// possible.
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>

@@ -1,5 +1,5 @@
-//! Tests of GPU methods in child processes. The GPU is a fake driver (`tests/cuda/driver.c`) or a model. Without NVRTC or
-//! a C compiler, the tests are skipped with a message.
+//! Tests of GPU methods in child processes. The GPU is a fake driver (`tests/cuda/driver.c`) or a model. Without NVRTC
+//! or a C compiler, the tests are skipped with a message.
 
 use spmv_methods::device::cuda::editions::Target;
 use spmv_methods::device::cuda::nvrtc;
@@ -63,7 +63,8 @@ fn no_isolate_runs_without_a_child() {
 #[test]
 fn the_limit_above_which_matrices_are_evicted_first_is_recorded_or_an_error() {
     let place = Dir::with_matrices(&[30]);
-    let words = "--mtx matrices/m1.mtx --methods gpu-naive --device model:h200 --no-bandwidth --format csv --run-record";
+    let words = "--mtx matrices/m1.mtx --methods gpu-naive --device model:h200 --no-bandwidth --format csv \
+        --run-record";
     for (number, value) in ["", "0", "25 MB"].into_iter().enumerate() {
         let name = format!("run{number}.json");
         let variables = [VENV, ("SPMV_BENCH_STREAM_ABOVE", value)];

@@ -45,7 +45,8 @@ fn a_kernel_runs_without_a_gpu_and_is_verified() {
 fn a_kernel_has_parameters_and_a_transposed_product() {
     let place = Dir::with_matrices(&[300]);
     let kernel = "tests/cuda/transposed.cu";
-    let words = "--mtx matrices/m1.mtx --no-bandwidth --format csv --methods transposed:block=*,transposed --transpose --beta 0.5";
+    let words = "--mtx matrices/m1.mtx --no-bandwidth --format csv --methods transposed:block=*,transposed \
+        --transpose --beta 0.5";
     let Some(ran) = run(&place, kernel, words) else { return };
     let names =
         ["transposed:block=32", "transposed:block=64", "transposed:block=128", "transposed"];

@@ -9,8 +9,8 @@ use crate::{Dir, Ran, VENV, behind, compiled, corpus, skip};
 struct Group(PathBuf);
 
 impl Group {
-    /// Creates a group with the first of the settings that the kernel's version of control groups knows. Prints the reason
-    /// if that is not possible here.
+    /// Creates a group with the first of the settings that the kernel's version of control groups knows. Prints the
+    /// reason if that is not possible here.
     fn new(controller: &str, settings: [&[(&str, &str)]; 2]) -> Option<Self> {
         let mounted = Path::new("/sys/fs/cgroup");
         let first = mounted.join(controller);
@@ -38,15 +38,16 @@ impl Drop for Group {
     }
 }
 
-/// In a control group with half a CPU, the default is one thread. The run succeeds, with a warning. The period is shorter
-/// than the time for which a CPU runs one process, so that other work on the machine does not prevent the throttling.
+/// In a control group with half a CPU, the default is one thread. The run succeeds, with a warning. The period is
+/// shorter than the time for which a CPU runs one process, so that other work on the machine does not prevent the
+/// throttling.
 #[test]
 fn a_control_group_with_half_a_cpu() {
     let first = [("cpu.cfs_period_us", "4000"), ("cpu.cfs_quota_us", "2000")];
     let Some(group) = Group::new("cpu", [&[("cpu.max", "2000 4000")], &first]) else { return };
     let place = Dir::with_matrices(&[300]);
-    let words = "corpus matrices --device cpu --no-bandwidth --min-time 0.02 --max-time 0.02 --rounds 1 --methods seq,merge,csr5 \
-                 --run-record record.json";
+    let words = "corpus matrices --device cpu --no-bandwidth --min-time 0.02 --max-time 0.02 --rounds 1 --methods \
+                 seq,merge,csr5 --run-record record.json";
     let ran = group.run(&place, words).exits(0);
     assert_eq!(ran.column("threads"), ["1"; 3]);
     let warning = format!("warning: the control group {} was throttled in ", group.0.display());
@@ -80,8 +81,8 @@ fn a_control_group_with_few_processes() {
     }
 }
 
-/// Where threads may not be bound to CPUs, or their CPUs may not be read, they are measured without that. MKL, which binds
-/// its own threads, is measured too if it is installed; its OpenMP library must read the CPUs.
+/// Where threads may not be bound to CPUs, or their CPUs may not be read, they are measured without that. MKL, which
+/// binds its own threads, is measured too if it is installed; its OpenMP library must read the CPUs.
 #[test]
 fn a_sandbox_that_forbids_binding_threads() {
     let place = Dir::with_matrices(&[300]);
@@ -98,8 +99,8 @@ fn a_sandbox_that_forbids_binding_threads() {
         };
         let record = format!("{call}-{error}.json");
         let words = format!(
-            "--mtx matrices/m1.mtx --threads 2 --iterations 3 --rounds 1 --methods {methods} --no-bandwidth --format csv \
-             --run-record {record}"
+            "--mtx matrices/m1.mtx --threads 2 --iterations 3 --rounds 1 --methods {methods} --no-bandwidth --format \
+             csv --run-record {record}"
         );
         let mut program = place.program(&words);
         program.env(VENV.0, VENV.1);

@@ -1,5 +1,5 @@
-//! Tests of plug-ins: a correct one appears like the program's own methods; each fault of the others yields one clear row
-//! or message, and no row of another method changes.
+//! Tests of plug-ins: a correct one appears like the program's own methods; each fault of the others yields one clear
+//! row or message, and no row of another method changes.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -44,7 +44,8 @@ fn outcome(place: &Dir, library: &Path, method: &str, options: &str) -> (String,
     (rows[method]["status"].clone(), rows[method]["reason"].clone())
 }
 
-/// Methods that keep 5 MiB and do not report it, nor what a product reads of them. The stack of a thread would count, too.
+/// Methods that keep 5 MiB and do not report it, nor what a product reads of them. The stack of a thread would count,
+/// too.
 #[test]
 fn memory_that_a_method_does_not_report_is_measured() {
     let place = Dir::with_matrices(&[300]);
@@ -180,7 +181,8 @@ fn each_fault_of_a_method_is_one_row() {
     assert!(reason.contains("an uncaught C++ exception"), "{reason}");
 }
 
-/// A process that a method has started ends with the run, which waits neither for it nor for the output that it holds open.
+/// A process that a method has started ends with the run, which waits neither for it nor for the output that it holds
+/// open.
 #[test]
 fn processes_that_a_method_starts_end_with_the_run() {
     let place = Dir::with_matrices(&[30]);

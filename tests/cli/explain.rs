@@ -66,7 +66,8 @@ fn each_improvement_helps_a_kernel_with_the_problem_only() {
         ("gpu-csr-scalar gen:rmat,scale=10", "idle lanes", 0.0..0.9),
         // Each lane sums a row of 32 products, which are all in the same bank.
         ("gpu-pcsr gen:dense,cols=32,nnz=500000", "bank conflicts", 0.0..0.95),
-        // With 80 registers per thread, few threads are resident, and their loads cannot keep four multiprocessors busy.
+        // With 80 registers per thread, few threads are resident, and their loads cannot keep four multiprocessors
+        // busy.
         (
             "gpu-bccoo gen:dense,cols=64,nnz=300000 --device model:DIR/four.toml",
             "low occupancy",

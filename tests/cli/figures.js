@@ -96,7 +96,8 @@ function checkSorting() {
     const index = button.parentElement.cellIndex;
     const cells = [...button.closest("table").tBodies[0].rows].map((row) => row.cells[index].textContent);
     const numbers = cells.filter((text) => text).map((text) => Number(text.replace("inf", "Infinity")));
-    if (numbers.some((number, row) => number > numbers[row - 1])) complain("table", `${button.textContent} is not sorted`);
+    const isSorted = !numbers.some((number, row) => number > numbers[row - 1]);
+    if (!isSorted) complain("table", `${button.textContent} is not sorted`);
   }
 }
 
@@ -120,7 +121,8 @@ addEventListener("load", () => {
   checkCells();
   checkSorting();
   const verdict = document.createElement("pre");
-  const seen = `${innerWidth} wide: ${figures.length} figures, ${switchable.length} with switches, ${files.length} files`;
+  const counts = `${figures.length} figures, ${switchable.length} with switches, ${files.length} files`;
+  const seen = `${innerWidth} wide: ${counts}`;
   verdict.textContent = `VERDICT ${[seen, ...complaints].join("\n")} END`;
   document.body.append(verdict);
 });

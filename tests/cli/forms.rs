@@ -134,7 +134,8 @@ fn tables_are_sorted_and_other_formats_are_not() {
     assert!(!both.is_empty() && both.iter().all(|(merge, seq)| merge < seq), "{tables:?}");
 }
 
-/// If the run is interrupted before the matrix is read, or there is no such matrix, no line is printed and no file is replaced.
+/// If the run is interrupted before the matrix is read, or there is no such matrix, no line is printed and no file is
+/// replaced.
 #[test]
 fn an_interrupt_before_the_matrix_is_read_shows_nothing() {
     let dir = Dir::new(&[("a.mtx", SMALL), ("old.txt", "mine\n")]);

@@ -15,7 +15,8 @@ fn what_overflows_is_skipped_with_the_reason() {
     // α·1 is finite, but intermediate sums with other elements of x need not be.
     let of_diagonal = "nothing can be verified: row 8 of alpha A x";
     // The sum of these finite values is not finite, so that there is no reference for the product.
-    let of_sum = "nothing can be verified: row 1 of alpha A x + beta y, or a part of its sum, may exceed the largest f64";
+    let of_sum = "nothing can be verified: row 1 of alpha A x + beta y, or a part of its sum, may exceed the largest \
+        f64";
     for (words, reason) in [
         ("DIR/large.mtx --precision f32", "the value 1e300 is too large for f32"),
         (&format!("{diagonal} 1.7e308"), of_diagonal),

@@ -73,7 +73,8 @@ fn a_path_with_an_extension_gets_only_that() {
     assert!(dir.read("there.html").contains("</html>"));
 }
 
-/// The geometric means are sqrt(0.002 * 0.002), sqrt(0.001 * 0.004). The losses are 2 and 1 for `csr-rows`, 1 and 2 for `merge`.
+/// The geometric means are sqrt(0.002 * 0.002), sqrt(0.001 * 0.004). The losses are 2 and 1 for `csr-rows`, 1 and 2 for
+/// `merge`.
 #[test]
 fn the_main_tables_are_printed() {
     let dir = Dir::new(&[("a.csv", ROWS)]);

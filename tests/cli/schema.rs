@@ -1,5 +1,5 @@
-//! Checks the output for other programs against `docs/schema/`, and reads it with the example for pandas in `docs/csv.md`.
-//! Without jsonschema and pandas in .venv, that test is skipped with a message.
+//! Checks the output for other programs against `docs/schema/`, and reads it with the example for pandas in
+//! `docs/csv.md`. Without jsonschema and pandas in .venv, that test is skipped with a message.
 
 use std::fs;
 use std::path::Path;

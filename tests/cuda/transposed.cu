@@ -14,7 +14,8 @@
 // rows_per_block = "block / 2 * 2"
 
 // A transposed product, with a parameter on which the launch depends.
-#define MATRIX unsigned rows, unsigned cols, unsigned nnz, const unsigned *starts, const unsigned *columns, const VALUE_T *values
+#define MATRIX unsigned rows, unsigned cols, unsigned nnz, const unsigned *starts, \
+    const unsigned *columns, const VALUE_T *values
 #define VECTORS const VALUE_T *x, VALUE_T *y, VALUE_T alpha, VALUE_T beta
 extern "C" __global__ void __launch_bounds__(BLOCK) scale(MATRIX, VECTORS) {
     const unsigned column = blockIdx.x * BLOCK + threadIdx.x;

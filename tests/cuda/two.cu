@@ -21,7 +21,8 @@
 
 // A kernel with a setup, workspaces and a grid by nonzeros: the products, and then their sums.
 #include "common.cuh"
-#define MATRIX unsigned rows, unsigned cols, unsigned nnz, const unsigned *starts, const unsigned *columns, const value_t *values
+#define MATRIX unsigned rows, unsigned cols, unsigned nnz, const unsigned *starts, \
+    const unsigned *columns, const value_t *values
 #define VECTORS const value_t *x, value_t *y, value_t alpha, value_t beta
 extern "C" __global__ void lengths(MATRIX, value_t *products, unsigned *lengths) {
     for (unsigned row = blockIdx.x * blockDim.x + threadIdx.x; row < rows; row += gridDim.x * blockDim.x)

@@ -180,8 +180,8 @@ fn a_run_that_is_killed_or_interrupted_is_resumed_by_the_next() {
         }
         let ran = place.ran(child.wait_with_output().unwrap());
         if !is_killed {
-            let end = "interrupted, the next run resumes unfinished downloads; 1 downloaded, 0 present, 0 failed: 0.000 MB \
-                       of archives\n";
+            let end = "interrupted, the next run resumes unfinished downloads; 1 downloaded, 0 present, 0 failed: \
+                       0.000 MB of archives\n";
             ran.exits(1).says(end);
         }
         assert!(place.read(LEDGER).contains("\nT/tiny,tiny.mtx,"));

@@ -93,8 +93,8 @@ fn archives_of_something_else_are_refused() {
     }
 }
 
-/// Each case has an archive and the files that `--aux` adds. Otherwise `corpus` would measure every file with the name of
-/// a matrix file, and a later `fetch` of a matrix with that name would accept it.
+/// Each case has an archive and the files that `--aux` adds. Otherwise `corpus` would measure every file with the name
+/// of a matrix file, and a later `fetch` of a matrix with that name would accept it.
 #[test]
 fn only_the_matrix_and_safe_files_are_extracted() {
     let dangerous = Tar::default()

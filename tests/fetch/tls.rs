@@ -38,7 +38,8 @@ fn serve(folder: &Path) -> Option<Https> {
     let names = "subjectAltName=IP:127.0.0.1,DNS:sparse.tamu.edu\nbasicConstraints=CA:FALSE\n";
     fs::write(folder.join("ext"), names).unwrap();
     let made = [
-        "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout ca.key -out ca.pem -days 2 -subj /CN=ca",
+        "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout ca.key -out ca.pem -days 2 -subj \
+         /CN=ca",
         "req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout key.pem -out server.csr -subj /CN=server",
         "x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -out server.pem -days 2 \
          -extfile ext",

@@ -75,7 +75,8 @@ fn summaries(gpu: &Gpu, settings: &Settings) -> [Summary; 3] {
 }
 
 /// The product of gpu-csr-scalar is one kernel, that of gpu-csr5 two, and that of cuSPARSE a call, which may be four. A
-/// sample of two milliseconds would have about 2000 or 1000 products, but more than 512 launches do not fit in the stream.
+/// sample of two milliseconds would have about 2000 or 1000 products, but more than 512 launches do not fit in the
+/// stream.
 #[test]
 fn the_host_s_time_of_a_launch_is_reported_and_batches_are_limited() {
     let (gpu, ..) = gpu(Duration::from_micros(5));
@@ -87,8 +88,8 @@ fn the_host_s_time_of_a_launch_is_reported_and_batches_are_limited() {
     assert_eq!((one.median_ms, two.median_ms), (0.001, 0.002), "the device's times");
 }
 
-/// The end of a chain is correct only if each product has multiplied the result of the one before. A call of the fake cuSPARSE
-/// takes no time of the device.
+/// The end of a chain is correct only if each product has multiplied the result of the one before. A call of the fake
+/// cuSPARSE takes no time of the device.
 #[test]
 fn chains_of_products_are_right_and_beside_independent_ones() {
     let (gpu, ..) = gpu(Duration::from_micros(5));

@@ -57,8 +57,8 @@ fn methods_that_do_not_fit_on_the_gpu_are_skipped_and_others_run() {
     );
 }
 
-/// Returns the device bytes in addition to CSR that a method allocates at most during its setup, even if that fails, and
-/// whether it accepts the matrix.
+/// Returns the device bytes in addition to CSR that a method allocates at most during its setup, even if that fails,
+/// and whether it accepts the matrix.
 fn taken(choice: &Choice, csr: &Csr<f64>, transpose: bool) -> (u64, bool) {
     let model = FakeCuSparse::on(Model::tiny(3));
     let machine = model.machine.clone();
@@ -189,8 +189,8 @@ fn the_device_memory_of_formats_is_counted() {
     assert_eq!(extra("gpu-sell"), (4 + 4 + 3) * 32 * (value + index) + (4 + 81) * index);
     // Three slices with a head and 4 diagonals each, and two words after the last offset, of which there are none.
     assert_eq!(extra("gpu-packed"), 288 * value + 3 * (16 + 4) + 3 * 4 * 8 + 2 * 4);
-    // Rows of 4 and 3 in 9 groups with a block and one of 5 rows with 15 irregular entries; two pairs of rows of 2. Four
-    // groups without rows are at the end.
+    // Rows of 4 and 3 in 9 groups with a block and one of 5 rows with 15 irregular entries; two pairs of rows of 2.
+    // Four groups without rows are at the end.
     let (places, words) = ((9 + 2) * 32 + 15, 81 + 77 + 2 * (10 + 4) + 2);
     assert_eq!(extra("gpu-dasp"), places * (value + index) + words * index);
     // Two tiles of 32 x 4 nonzeros, and a tail of 32; the first kernel has 14 rows, those of the tail included.

@@ -21,7 +21,8 @@ fn csr_k_reports_its_sizes_and_its_order() {
     assert_eq!(note(&wide, "gpu-csrk-2").as_deref(), Some(expected));
 }
 
-/// 134400 nonzeros in blocks of 4 x 4, 8 in a row of blocks. The number of blocks is estimated from half of the nonzeros.
+/// 134400 nonzeros in blocks of 4 x 4, 8 in a row of blocks. The number of blocks is estimated from half of the
+/// nonzeros.
 #[test]
 fn bcsr_estimates_the_blocks_of_a_large_matrix() {
     let gpu = Gpu::new(Model::tiny(8));
@@ -32,8 +33,8 @@ fn bcsr_estimates_the_blocks_of_a_large_matrix() {
     assert_eq!(note(choice, &gpu, &csr), "blocks of 4x4, 16 threads per row of blocks");
 }
 
-/// A long row has more than 256 entries, a medium one 4 or more, or 3 without a partner of 1. Regular blocks of 8 medium rows
-/// have at least 24 of 32 entries.
+/// A long row has more than 256 entries, a medium one 4 or more, or 3 without a partner of 1. Regular blocks of 8
+/// medium rows have at least 24 of 32 entries.
 #[test]
 fn dasp_classifies_rows_by_length() {
     let gpu = Gpu::new(Model::tiny(8));

@@ -34,7 +34,8 @@ fn recorded(name: &str, graph: bool, settings: &Settings) -> (Measurement, Strin
 #[test]
 fn the_calls_of_a_hot_measurement_are_in_order() {
     let (measured, log, clocks) = recorded("gpu-csr-scalar", false, &settings());
-    // A sample is enqueued while the device is busy. Two rounds of two products, which take a millisecond each: one sample per round.
+    // A sample is enqueued while the device is busy. Two rounds of two products, which take a millisecond each: one
+    // sample per round.
     assert_eq!((measured.summary.samples, measured.summary.iterations), (2, 4));
     let sample = "probe_spin | csr_scalar csr_scalar | [wait]";
     // In addition to the two samples: a trial in the first round, and the second batch whenever the device is put under
@@ -52,8 +53,8 @@ fn the_calls_of_a_hot_measurement_are_in_order() {
     assert!((200..400).contains(&products), "{products}");
     assert_eq!(log.matches("csr_scalar [clocks] [wait]").count(), 2, "read under load");
     assert_eq!(clocks.len(), 2);
-    // At each change, up to 16 elements of x, or all together, and 16 of y are overwritten. So a product that does not write y
-    // is found wrong.
+    // At each change, up to 16 elements of x, or all together, and 16 of y are overwritten. So a product that does not
+    // write y is found wrong.
     let words: Vec<_> = log.split(' ').collect();
     let changes = words.chunk_by(|a, b| a == b).filter(|words| words[0] == "[value]");
     let counts: Vec<_> = changes.map(<[&str]>::len).collect();

@@ -35,7 +35,8 @@ pub struct Recorder {
     elsewhere: Option<Address>,
     /// Whether another program works all the time.
     is_shared: bool,
-    /// The clock of a host that takes time to launch a kernel, and this time. The GPU's operations take a microsecond then.
+    /// The clock of a host that takes time to launch a kernel, and this time. The GPU's operations take a microsecond
+    /// then.
     pub host: Option<(Rc<FakeClock>, Duration)>,
     /// The cycles for which each launch of `probe_spin` occupies the GPU.
     pub leads: Rc<RefCell<Vec<u64>>>,

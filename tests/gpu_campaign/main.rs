@@ -1,6 +1,6 @@
-//! Tests of the scripts for GPU machines, with fake programs: which steps of `scripts/gpu-campaign` run and what is kept
-//! of them, and what `scripts/gpu-profile` asks and converts; with the real program on the model of an H200, that the
-//! steps work. Without Python, for the campaign 3.11, the tests print that they are skipped.
+//! Tests of the scripts for GPU machines, with fake programs: which steps of `scripts/gpu-campaign` run and what is
+//! kept of them, and what `scripts/gpu-profile` asks and converts; with the real program on the model of an H200, that
+//! the steps work. Without Python, for the campaign 3.11, the tests print that they are skipped.
 
 mod build;
 mod profile;

@@ -18,8 +18,8 @@ use spmv_methods::method::Device;
 const SHARES: [&str; 3] =
     ["achieved_occupancy", "warp_execution_efficiency", "global_load_efficiency"];
 
-/// What a profiler prints around its table: lines of its own and of the program, a warning within the table, and a value
-/// of another section.
+/// What a profiler prints around its table: lines of its own and of the program, a warning within the table, and a
+/// value of another section.
 const BEFORE: &str = r#"==PROF== Profiling "pcsr_products" - 0: 0%....50%....100% - 3 passes
 gen:grid3d,n=4 (generated in 0.1 ms)
 "a line of the program", quoted

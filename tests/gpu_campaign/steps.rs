@@ -11,7 +11,8 @@ use crate::support::{Dir, Ran, eventually, signal};
 /// Returns a step as text, with its expected seconds, its limit and its shell command.
 fn step(name: &str, [seconds, limit]: [u32; 2], run: &str) -> String {
     format!(
-        "[[step]]\nname = \"{name}\"\nwhat = \"tests {name}\"\nseconds = {seconds}\nlimit = {limit}\nrun = '''{run}'''\n"
+        "[[step]]\nname = \"{name}\"\nwhat = \"tests {name}\"\nseconds = {seconds}\nlimit = {limit}\nrun = \
+         '''{run}'''\n"
     )
 }
 

@@ -1,5 +1,5 @@
-//! A method that skips products unless it detects that they are verified, or saves work in other ways (a liar). On a fake
-//! clock, computing a product takes a millisecond and skipping it a microsecond.
+//! A method that skips products unless it detects that they are verified, or saves work in other ways (a liar). On a
+//! fake clock, computing a product takes a millisecond and skipping it a microsecond.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -16,8 +16,8 @@ use spmv_bench::bench::plan::{Protocol, Settings, Values};
 use spmv_matrix::Csr;
 use spmv_matrix::generate::Generator;
 
-/// Returns a different number for every measurement of a test. Every test has a thread of its own and therefore the same
-/// sequence in every run: in a short measurement, a liar escapes detection with a small probability.
+/// Returns a different number for every measurement of a test. Every test has a thread of its own and therefore the
+/// same sequence in every run: in a short measurement, a liar escapes detection with a small probability.
 fn entropy() -> u64 {
     thread_local! {
         static NEXT: Cell<u64> = const { Cell::new(1) };

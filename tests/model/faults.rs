@@ -123,7 +123,8 @@ fn faults_are_described() {
             r"
             if (threadIdx.x == 31) out[0] = __any_sync(0x7fffffff, 1);",
             (1, 32),
-            "thread (31,0,0): __any_sync with the mask 0x7fffffff, which does not contain the calling lane, at test.cu:3",
+            "thread (31,0,0): __any_sync with the mask 0x7fffffff, which does not contain the calling lane, at \
+             test.cu:3",
         ),
         // Waiting for a value that is never written.
         (

@@ -1,5 +1,5 @@
-//! Tests the GPU model: correct kernels compute the correct results under any schedule of threads, and incorrect ones end
-//! with an error that describes the fault.
+//! Tests the GPU model: correct kernels compute the correct results under any schedule of threads, and incorrect ones
+//! end with an error that describes the fault.
 
 mod bounds;
 mod builtins;

@@ -212,7 +212,7 @@ static const spmv_parameter parameters[] = {{"mood", moods, "a text for the note
     X(5, "crashes-in-destroy") X(6, "hangs") X(7, "exits") X(8, "writes-after-y") X(9, "writes-before-y")              \
     X(10, "writes-x") X(11, "writes-matrix") X(12, "keeps-x") X(13, "reads-y") X(14, "flushes")                        \
     X(15, "blocks-signals") X(16, "binds") X(17, "leaks") X(18, "prints") X(19, "nests") X(20, "releases-others")      \
-    X(21, "fails-later") X(22, "fails-in-info") X(23, "flushes-in-prepare") X(24, "flushes-in-destroy") X(25, "waits")         \
+    X(21, "fails-later") X(22, "fails-in-info") X(23, "flushes-in-prepare") X(24, "flushes-in-destroy") X(25, "waits") \
     X(26, "changes-folder") X(27, "opens-files") X(28, "sets-alarm") X(29, "sets-timer") X(30, "limits-memory")        \
     X(31, "limits-time") X(32, "ignores-signals") X(33, "masks-files") X(34, "forks") X(35, "forks-and-crashes")       \
     X(36, "forks-for-ever") X(37, "says-done") X(38, "leaves-folder")                     \

@@ -1,5 +1,5 @@
-/* A method for a GPU whose memory is that of the host, as that of the driver in tests/cuda/driver.c: the product runs when
- * it is enqueued. The second method asks for an alignment that a driver does not guarantee. */
+/* A method for a GPU whose memory is that of the host, as that of the driver in tests/cuda/driver.c: the product runs
+ * when it is enqueued. The second method asks for an alignment that a driver does not guarantee. */
 #include "spmv_method.h"
 
 #include <string.h>

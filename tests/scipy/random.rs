@@ -19,8 +19,8 @@ pub fn file(number: u64) -> String {
 
 /// Format, field and symmetry. Neither an unsigned nor a pattern matrix has negative images, and an array has
 /// values.
-const KINDS: &str = "coordinate real general, coordinate real symmetric, coordinate real skew-symmetric, coordinate real hermitian, \
-    coordinate double general, coordinate integer general, coordinate integer symmetric, \
+const KINDS: &str = "coordinate real general, coordinate real symmetric, coordinate real skew-symmetric, coordinate \
+    real hermitian, coordinate double general, coordinate integer general, coordinate integer symmetric, \
     coordinate integer skew-symmetric, coordinate integer hermitian, coordinate unsigned-integer general, \
     coordinate unsigned-integer symmetric, coordinate pattern general, coordinate pattern symmetric, \
     array real general, array real symmetric, array real skew-symmetric, array real hermitian, \

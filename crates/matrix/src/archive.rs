@@ -45,14 +45,15 @@ pub fn is_matrix(file: &Path) -> bool {
         && inner_extension(file).is_none_or(|extension| !TEXTS.contains(&extension))
 }
 
-/// Returns how far a matrix file is from the uncompressed file: 0 for the uncompressed file itself, more for a compressed
-/// file and an archive; `None` for other files.
+/// Returns how far a matrix file is from the uncompressed file: 0 for the uncompressed file itself, more for a
+/// compressed file and an archive; `None` for other files.
 pub fn form(file: &Path) -> Option<usize> {
     split_extension(&file.file_name()?.to_string_lossy()).map(|(_, form)| form)
 }
 
-/// Returns the name of a matrix file without its extension, and its [`form`]; `None` for other files. The extension of a matrix
-/// in another format than Matrix Market is part of the name, because `a.graph` and `a.mtx` may be different matrices.
+/// Returns the name of a matrix file without its extension, and its [`form`]; `None` for other files. The extension of
+/// a matrix in another format than Matrix Market is part of the name, because `a.graph` and `a.mtx` may be different
+/// matrices.
 pub fn split_extension(name: &str) -> Option<(&str, usize)> {
     let compressed = COMPRESSIONS.iter().enumerate().find_map(|(form, compression)| {
         let inner = without(name, compression)?;

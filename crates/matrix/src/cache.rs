@@ -172,8 +172,8 @@ fn read(mut file: File) -> Option<Vec<u8>> {
     (Sha256::digest(entry)[..] == *checksum).then(|| entry.to_vec())
 }
 
-// Atomic replacement of files, and access to files that only the user can have written. These functions are safe even if
-// other users can write to the same folder.
+// Atomic replacement of files, and access to files that only the user can have written. These functions are safe even
+// if other users can write to the same folder.
 
 /// The permissions of a file for all users, before the umask of the process is applied.
 pub const PUBLIC: u32 = 0o666;
@@ -183,8 +183,8 @@ const OTHERS_WRITE: u32 = 0o022;
 /// The number of digits of the name of an entry, which is a SHA-256.
 const NAME_DIGITS: usize = 64;
 
-/// The reason why a file is not used, as in `belongs to another user`: another user may have written it, or it cannot be
-/// opened. `None` if it does not exist.
+/// The reason why a file is not used, as in `belongs to another user`: another user may have written it, or it cannot
+/// be opened. `None` if it does not exist.
 pub type Unusable = Option<&'static str>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -23,9 +23,9 @@ fn both_triangles(market: &Market) -> Option<String> {
     is_likely.then(|| {
         let symmetry = symmetry.name();
         format!(
-            "the banner says {symmetry}, but the file has entries above ({above}) and below ({below}) the diagonal, and \
-             {duplicates} have the position or the mirrored position of another entry, to which they were added: if both \
-             triangles are stored, these values are doubled now, and the banner should say general"
+            "the banner says {symmetry}, but the file has entries above ({above}) and below ({below}) the \
+             diagonal, and {duplicates} have the position or the mirrored position of another entry, to which they \
+             were added: if both triangles are stored, these values are doubled now, and the banner should say general"
         )
     })
 }

@@ -107,8 +107,8 @@ impl Source {
         })
     }
 
-    /// Returns the source as it is printed, with the path of a file from the root: files with the same full name are the
-    /// same, however their paths were given.
+    /// Returns the source as it is printed, with the path of a file from the root: files with the same full name are
+    /// the same, however their paths were given.
     pub fn full_name(&self) -> String {
         match self {
             Self::File(path) => Self::File(absolute(path).unwrap_or(path.clone())).to_string(),

@@ -1,7 +1,7 @@
 //! Pseudo-random values that overwrite y before a product, so that what the product does not write is found wrong.
 //!
-//! The loops over all of y are functions without type parameters, because those are compiled here, optimised for speed; the
-//! program that verifies after every few products is optimised for size.
+//! The loops over all of y are functions without type parameters, because those are compiled here, optimised for speed;
+//! the program that verifies after every few products is optimised for size.
 
 use bytemuck::{cast_slice, cast_slice_mut, pod_read_unaligned};
 use rand::rngs::Xoshiro256PlusPlus;
@@ -46,7 +46,8 @@ fn is_spoilt_f32(y: &[f32], seed: u64) -> bool {
     y.iter().all(|value| value.to_bits() == spoilt().to_bits())
 }
 
-/// Returns indices of a few of `len` elements, and the values that overwrite them. Both depend only on `len` and `seed`.
+/// Returns indices of a few of `len` elements, and the values that overwrite them. Both depend only on `len` and
+/// `seed`.
 pub fn few_spoilt<T: Scalar>(len: usize, seed: u64) -> impl Iterator<Item = (usize, T)> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     (0..MAX_SPOILT.min(len)).map(move |_| (random.random_range(0..len), spoilt(&mut random)))

@@ -6,11 +6,11 @@
 //! summation of n_i products, scaled by α and added to β·y0, stays within the bound for c = 1 to first order in u.
 //! The term with η allows for products that underflow or are flushed to zero.
 //!
-//! Rounding errors mostly cancel each other, so sums in the method's precision stay far below that bound in long rows, where
-//! values or products of lower precision would pass, too. A second, likely bound has √(n_i + 2) in place of c·(n_i + 2), and
-//! in place of s_i the largest partial sum in the order of the columns, or √Σ(a_ij x_j)² if that is larger. With errors
-//! that are random, [`LIKELY_FACTOR`] times this bound is seven standard deviations. What exceeds it is not wrong, but
-//! less accurate than sums in that precision explain.
+//! Rounding errors mostly cancel each other, so sums in the method's precision stay far below that bound in long rows,
+//! where values or products of lower precision would pass, too. A second, likely bound has √(n_i + 2) in place of
+//! c·(n_i + 2), and in place of s_i the largest partial sum in the order of the columns, or √Σ(a_ij x_j)² if that is
+//! larger. With errors that are random, [`LIKELY_FACTOR`] times this bound is seven standard deviations. What exceeds
+//! it is not wrong, but less accurate than sums in that precision explain.
 
 mod chain;
 
@@ -142,8 +142,8 @@ impl Reference {
     }
 
     /// Compares y, which has one value per row, with the reference.
-    // Functions without type parameters are compiled here, optimised for speed; the program that calls this one after every
-    // few products is optimised for size.
+    // Functions without type parameters are compiled here, optimised for speed; the program that calls this one after
+    // every few products is optimised for size.
     pub fn judge<T: Scalar>(&self, y: &[T]) -> Verdict {
         match T::PRECISION {
             Precision::F64 => self.judge_f64(cast_slice(y)),
@@ -255,8 +255,8 @@ impl RowSum {
 
     fn row<T: Scalar>(self, alpha: T, beta: T, old: f64) -> ReferenceRow {
         let (alpha, beta) = (alpha.widen(), beta.widen());
-        // A method may scale the sum at the end, so that the sum itself must not overflow, however small α is. The other half
-        // of the range is for changes of x.
+        // A method may scale the sum at the end, so that the sum itself must not overflow, however small α is. The
+        // other half of the range is for changes of x.
         let scaled = match self.magnitude <= T::max_value().widen() / 2.0 {
             true => alpha.abs() * self.magnitude,
             false => f64::INFINITY,
@@ -275,8 +275,8 @@ impl RowSum {
 }
 
 impl ReferenceRow {
-    /// Returns the row after changes of x, whose effects [`RowSum::changed`] has added up. The bound covers both the old
-    /// and the new elements, so it may be wider than that of a newly computed reference.
+    /// Returns the row after changes of x, whose effects [`RowSum::changed`] has added up. The bound covers both the
+    /// old and the new elements, so it may be wider than that of a newly computed reference.
     pub fn changed<T: Scalar>(self, alpha: T, change: RowSum) -> Self {
         let change = RowSum { entries: self.entries, ..change }.row(alpha, T::zero(), 0.0);
         Self {

@@ -1,5 +1,5 @@
-//! What is added to the list of methods when a command begins: the methods of the user, in plug-ins and `.cu` files, and
-//! one that the program has only with MPI.
+//! What is added to the list of methods when a command begins: the methods of the user, in plug-ins and `.cu` files,
+//! and one that the program has only with MPI.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;

@@ -37,8 +37,8 @@ fn folders_of(environment: &Path) -> Vec<PathBuf> {
 }
 
 /// Returns whether only this user or root can have written to a folder of an environment: to the folder, its files, and
-/// the folders on the way to it. This matters for an environment that the user did not name, because the code of a library
-/// found there is executed.
+/// the folders on the way to it. This matters for an environment that the user did not name, because the code of a
+/// library found there is executed.
 fn is_trusted(environment: &Path, folder: &Path) -> bool {
     let mut way = folder.ancestors().take_while(|path| path.starts_with(environment));
     let files = folder.read_dir();
@@ -47,8 +47,8 @@ fn is_trusted(environment: &Path, folder: &Path) -> bool {
             .is_ok_and(|mut files| files.all(|file| file.is_ok_and(|file| is_own(&file.path()))))
 }
 
-/// Returns whether only this user or root can write to a file or folder. The group of a user alone, which has the user's
-/// number, is the user.
+/// Returns whether only this user or root can write to a file or folder. The group of a user alone, which has the
+/// user's number, is the user.
 fn is_own(path: &Path) -> bool {
     const ROOT: u32 = 0;
     const WRITABLE_BY_GROUP: u32 = 0o020;
@@ -81,8 +81,8 @@ pub fn may_exist(name: &str) -> bool {
 }
 
 /// Opens the library `name` in `folder`, or by the system's loader without a folder. It stays open until the process
-/// ends. With [`RTLD_GLOBAL`] libraries opened later can use its symbols. With [`RTLD_LOCAL`] they are hidden; otherwise
-/// several versions of a library, which define the same symbols, would call each other.
+/// ends. With [`RTLD_GLOBAL`] libraries opened later can use its symbols. With [`RTLD_LOCAL`] they are hidden;
+/// otherwise several versions of a library, which define the same symbols, would call each other.
 pub fn open(visibility: c_int, folder: Option<&Path>, name: &str) -> Result<Library, Error> {
     let path = folder.map_or_else(|| PathBuf::from(name), |folder| folder.join(name));
     let flags = RTLD_NOW | visibility;

@@ -74,8 +74,8 @@ pub fn may_pin() -> bool {
 }
 
 impl Team {
-    /// Creates a team with one thread on each of `cpus`. The calling thread becomes the leader, on the first CPU. If the
-    /// system does not do this, as in a sandbox, the threads are not pinned, and [`cpus`](Self::cpus) is empty.
+    /// Creates a team with one thread on each of `cpus`. The calling thread becomes the leader, on the first CPU. If
+    /// the system does not do this, as in a sandbox, the threads are not pinned, and [`cpus`](Self::cpus) is empty.
     pub fn pinned(cpus: &[usize]) -> io::Result<Self> {
         let before = sched_getaffinity(Pid::from_raw(0));
         let Ok(unpinned) = before.and_then(|before| pin(cpus[0]).map(|()| before)) else {
@@ -225,8 +225,8 @@ impl Shared {
 pub struct Released(Option<usize>);
 
 impl Team {
-    /// Releases the calling thread, the leader: threads that it starts meanwhile, such as those of OpenMP, inherit all CPUs
-    /// of the team instead of that of the leader.
+    /// Releases the calling thread, the leader: threads that it starts meanwhile, such as those of OpenMP, inherit all
+    /// CPUs of the team instead of that of the leader.
     pub fn release(&self) -> Released {
         let mut all = CpuSet::new();
         let is_set = self.cpus().iter().all(|&cpu| all.set(cpu).is_ok());

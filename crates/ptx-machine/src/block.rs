@@ -27,8 +27,8 @@ pub struct Launch<'a> {
     pub dynamic_shared: usize,
     /// The maximum number of resident blocks on the whole GPU.
     pub resident: usize,
-    /// Whether the kernel may start before the previous one has ended (programmatic dependent launch). The machine still
-    /// runs it afterwards, but checks that its threads wait before they use the same memory.
+    /// Whether the kernel may start before the previous one has ended (programmatic dependent launch). The machine
+    /// still runs it afterwards, but checks that its threads wait before they use the same memory.
     pub dependent: bool,
 }
 

@@ -85,15 +85,15 @@ impl Queue {
 }
 
 impl Machine {
-    /// Creates a machine with `available` bytes of memory. With a seed it detects all undefined behaviour that it can, and
-    /// runs the warps in a random order.
+    /// Creates a machine with `available` bytes of memory. With a seed it detects all undefined behaviour that it can,
+    /// and runs the warps in a random order.
     pub fn new(available: usize, seed: Option<u64>) -> Self {
         let memory = Memory::new(available, seed.is_some());
         Self { memory, words: Vec::new(), seed, launches: 0, overlapped: 0 }
     }
 
-    /// Runs a kernel until all of its threads have exited, and records it if there is a recorder. Fails if the kernel has
-    /// undefined behaviour, or if the launch has too many threads per block or too few bytes of arguments.
+    /// Runs a kernel until all of its threads have exited, and records it if there is a recorder. Fails if the kernel
+    /// has undefined behaviour, or if the launch has too many threads per block or too few bytes of arguments.
     pub fn launch(&mut self, launch: &Launch, recorder: Option<&mut Recorder>) -> Checked {
         self.launches += 1;
         if !launch.dependent || self.overlapped == 0 {

@@ -3,10 +3,10 @@
 //!
 //! The last write and the last read of each word of memory are recorded, each with a [`Moment`]. An earlier access
 //! happens before a later one in these cases: a launch ends between them; the same thread makes both; a barrier of the
-//! block or of the warp is between them; or the later thread acquires a release of the earlier thread. A dependent launch
-//! may overlap with the launches before it, so their end counts only after the thread has waited for it. A release is a
-//! fence followed by an atomic or volatile write. An acquire is an atomic or volatile read of that word followed by a
-//! fence. Chains of these are followed. The lanes of a warp are not assumed to run in lockstep.
+//! block or of the warp is between them; or the later thread acquires a release of the earlier thread. A dependent
+//! launch may overlap with the launches before it, so their end counts only after the thread has waited for it. A
+//! release is a fence followed by an atomic or volatile write. An acquire is an atomic or volatile read of that word
+//! followed by a fence. Chains of these are followed. The lanes of a warp are not assumed to run in lockstep.
 //!
 //! The module `copies` describes the order of asynchronous copies.
 //!
@@ -281,8 +281,8 @@ fn joined(earlier: &Moment, now: &Moment) -> Who {
 }
 
 impl Release {
-    /// Returns whether an access happens before the release because of the order within the releasing thread's block, or
-    /// because it is a copy that was complete at the end of the phase.
+    /// Returns whether an access happens before the release because of the order within the releasing thread's block,
+    /// or because it is a copy that was complete at the end of the phase.
     fn covers(&self, access: &Moment) -> bool {
         let happened = match access.who {
             Who::Copy(number, phase) => {

@@ -48,8 +48,8 @@ pub struct Host<'a, T> {
     evictor: Option<Evictor>,
 }
 
-/// Calls `call`. If code of a plug-in runs in it, checks that it leaves the calling thread as it was. The team is not used
-/// here: its threads would spin for a while afterwards, in the way of those of OpenMP.
+/// Calls `call`. If code of a plug-in runs in it, checks that it leaves the calling thread as it was. The team is not
+/// used here: its threads would spin for a while afterwards, in the way of those of OpenMP.
 fn watched<R, E: From<Failed>>(
     is_foreign: bool,
     call: impl FnOnce() -> Result<R, E>,
@@ -156,8 +156,8 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
         let crowded = if is_foreign { threads_on_own_cpu() } else { 0 };
         let remark = (crowded > 0).then(|| {
             format!(
-                "{crowded} threads of the process may run only on the CPU of the calling thread: bind those of OpenMP as \
-                 threads.h does"
+                "{crowded} threads of the process may run only on the CPU of the calling thread: bind those of OpenMP \
+                 as threads.h does"
             )
         });
         Ok((prepared.with_added_note(remark), time))

@@ -1,5 +1,5 @@
-//! The backends on which products run, host and GPU (and with MPI many hosts): where the vectors are stored, how time is
-//! measured and how caches are emptied.
+//! The backends on which products run, host and GPU (and with MPI many hosts): where the vectors are stored, how time
+//! is measured and how caches are emptied.
 
 mod gpu;
 mod host;
@@ -78,7 +78,8 @@ pub trait Backend<'a, T: Scalar> {
     fn alter(&self, inputs: &Inputs<T>, random: &mut Xoshiro256PlusPlus) -> Alteration<T>;
     /// Returns a new x and the reference of its product.
     fn renew(&self, inputs: &Inputs<T>, random: &mut Xoshiro256PlusPlus) -> (Vec<T>, Reference);
-    /// Replaces x by `x`, which differs from the previous x only in the elements `changed`, or, without them, everywhere.
+    /// Replaces x by `x`, which differs from the previous x only in the elements `changed`, or, without them,
+    /// everywhere.
     fn set_x(&mut self, x: &[T], changed: Option<&[usize]>) -> Result<(), Failed>;
     /// Lets `write` overwrite elements of y on the host. The next product receives this y.
     fn write_y(&mut self, write: &mut dyn FnMut(&mut [T])) -> Result<(), Failed>;
@@ -89,8 +90,8 @@ pub trait Backend<'a, T: Scalar> {
     /// Returns y after all products that were enqueued.
     fn y(&mut self) -> Result<&[T], Failed>;
     /// Checks that the products so far have written neither to x, which should be `x`, nor outside y, nor, if
-    /// `is_of_others` (code of a plug-in or a library ran), to the matrix. After an error the device is lost, because what else was
-    /// written is not known.
+    /// `is_of_others` (code of a plug-in or a library ran), to the matrix. After an error the device is lost, because
+    /// what else was written is not known.
     fn check_memory(&mut self, _is_of_others: bool, _x: &[T]) -> Result<(), Failed> {
         Ok(())
     }
@@ -109,8 +110,8 @@ pub trait Backend<'a, T: Scalar> {
         prepared: &mut Prepared<'a, T, Self::Vector>,
         products: usize,
     ) -> Result<Duration, Failed>;
-    /// As [`time`](Self::time), with a call for each product. If these are `chained`, x of a product is y of the one before, in
-    /// chains of [`CHAIN`](crate::bench::plan::CHAIN) products of which the first multiplies the usual x.
+    /// As [`time`](Self::time), with a call for each product. If these are `chained`, x of a product is y of the one
+    /// before, in chains of [`CHAIN`](crate::bench::plan::CHAIN) products of which the first multiplies the usual x.
     fn time_calls(
         &mut self,
         _prepared: &mut Prepared<'a, T, Self::Vector>,

@@ -164,7 +164,8 @@ fn together<T: Scalar>(checking: &mut Checking<T>) -> Result<(), String> {
     Ok(())
 }
 
-/// The process must not grow in both of two periods: the memory of an allocator also grows without a leak, but not for ever.
+/// The process must not grow in both of two periods: the memory of an allocator also grows without a leak, but not for
+/// ever.
 fn memory<T: Scalar>(checking: &mut Checking<T>) -> Result<(), String> {
     let team = Team::floating(2);
     let largest = checking.matrices.iter().max_by_key(|(_, csr)| csr.nnz());

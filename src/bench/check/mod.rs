@@ -1,5 +1,5 @@
-//! The battery that `check-method` runs for a method of a plug-in: the small matrices on which the program's own methods
-//! are tested, and what a plug-in may get wrong beyond the values of y.
+//! The battery that `check-method` runs for a method of a plug-in: the small matrices on which the program's own
+//! methods are tested, and what a plug-in may get wrong beyond the values of y.
 
 mod checks;
 mod product;
@@ -29,7 +29,8 @@ pub enum Message {
     Step(usize, String),
     /// The check has ended with this number of products, or with the reason why it failed.
     Ended(usize, Result<Passed, String>),
-    /// All checks have ended. There are no facts if the method does not take the matrix, or for the reason why it is wrong.
+    /// All checks have ended. There are no facts if the method does not take the matrix, or for the reason why it is
+    /// wrong.
     Facts(Result<Option<Facts>, String>),
 }
 

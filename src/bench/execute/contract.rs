@@ -94,8 +94,8 @@ pub struct Ready<'a, T, V: ?Sized> {
     pub likely_ratio: f64,
     /// The number of the newest x that the method has seen.
     pub seen: usize,
-    /// The times of the products before the first sample, and after the first turn those of them that are late: longer than
-    /// those of a product with cold caches.
+    /// The times of the products before the first sample, and after the first turn those of them that are late: longer
+    /// than those of a product with cold caches.
     pub early: Vec<Duration>,
     /// The longest of the untimed products that begin a turn, or of the one with cold caches, after the first turn.
     pub longest_later: Duration,
@@ -155,8 +155,8 @@ impl<'a, T, V: ?Sized> Ready<'a, T, V> {
         self.early.iter().map(|time| time.saturating_sub(self.longest_later)).sum()
     }
 
-    /// Ends the current measurement before all rounds were taken: `own` of this process, after those `before`, `of` in all.
-    /// Returns whether there are any samples.
+    /// Ends the current measurement before all rounds were taken: `own` of this process, after those `before`, `of` in
+    /// all. Returns whether there are any samples.
     pub fn cut_short(&mut self, [before, own]: [usize; 2], of: usize) -> bool {
         if self.turns < own {
             self.note = Some(match before + self.turns {

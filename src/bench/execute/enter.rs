@@ -87,9 +87,9 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         }
     }
 
-    /// Runs the method on a small matrix, so that what it initialises once is not part of its setup. Returns a note if it fails
-    /// there: that error either occurs again on the matrix or does not concern it. Only a lost device ends the method here,
-    /// because later errors would not name the cause.
+    /// Runs the method on a small matrix, so that what it initialises once is not part of its setup. Returns a note if
+    /// it fails there: that error either occurs again on the matrix or does not concern it. Only a lost device ends the
+    /// method here, because later errors would not name the cause.
     fn rehearse(&mut self, choice: &Choice, request: &Request) -> Result<Option<String>, Outcome> {
         if self.backend.is_modelled() {
             return Ok(None);

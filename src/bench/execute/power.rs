@@ -15,7 +15,8 @@ const MIN_UPDATES: u32 = 20;
 const MIN_BUSY_SHARE: f64 = 0.8;
 /// The time between two samples of the power.
 const PAUSE: Duration = Duration::from_millis(50);
-/// The difference between the counter and the mean of the samples, as a share of the former, above which there is a remark.
+/// The difference between the counter and the mean of the samples, as a share of the former, above which there is a
+/// remark.
 const MAX_DIFFERENCE: f64 = 0.2;
 
 /// Returns the time between two updates of the counter, at most.
@@ -40,7 +41,8 @@ pub struct Power {
 }
 
 impl Power {
-    /// Returns the mean power in watts; `None` if there is no interval that is long enough, or if the counter stands still.
+    /// Returns the mean power in watts; `None` if there is no interval that is long enough, or if the counter stands
+    /// still.
     pub fn watts(&self) -> Option<f64> {
         (self.joules > 0.0).then(|| self.joules / self.seconds)
     }

@@ -15,8 +15,8 @@ use spmv_methods::method::Device;
 const PRODUCTS_WITH_OLD_X: usize = 3;
 /// How often these products are timed at most, if they are too slow.
 const ATTEMPTS: usize = 12;
-/// How many times as long as a product in a sample a single product with a new x may take, plus [`waiting`]. On a GPU it is
-/// compared with products before which the device was not idle.
+/// How many times as long as a product in a sample a single product with a new x may take, plus [`waiting`]. On a GPU
+/// it is compared with products before which the device was not idle.
 const fn slower(device: Device) -> u32 {
     match device {
         Device::Cpu => 2,
@@ -24,16 +24,18 @@ const fn slower(device: Device) -> u32 {
     }
 }
 
-/// Returns the time that nine of ten do not exceed: of times that vary, one of the long ones, but not a rare disturbance.
+/// Returns the time that nine of ten do not exceed: of times that vary, one of the long ones, but not a rare
+/// disturbance.
 fn long_one(mut times: Vec<Duration>) -> Duration {
     times.sort_unstable();
     times.get(times.len() * 9 / 10).copied().unwrap_or_default()
 }
 
 impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
-    /// Times products that run alone: some with an x that the method has seen, then one with a new x, which is verified. It
-    /// must not take much longer than products in samples or, because other programs on the cores or on the GPU may delay
-    /// it, than those before it (host) or than empty kernels (GPU: a product may also wait for work in other streams).
+    /// Times products that run alone: some with an x that the method has seen, then one with a new x, which is
+    /// verified. It must not take much longer than products in samples or, because other programs on the cores or on
+    /// the GPU may delay it, than those before it (host) or than empty kernels (GPU: a product may also wait for work
+    /// in other streams).
     pub(super) fn take_singles(
         &mut self,
         ready: &mut Entry<'a, T, S>,
@@ -67,8 +69,8 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         Err(Outcome::Wrong { reason, error_ratio: ready.error_ratio })
     }
 
-    /// Returns the time of a product with the same x, written anew: so it is in the same caches as a new one, and the method
-    /// sees no change.
+    /// Returns the time of a product with the same x, written anew: so it is in the same caches as a new one, and the
+    /// method sees no change.
     fn old_single(&mut self, ready: &mut Entry<'a, T, S>) -> Result<Duration, Outcome> {
         self.backend.set_x(&self.inputs.x, None)?;
         self.single(ready)

@@ -92,8 +92,8 @@ fn with_one_round_only_one_method_is_prepared_at_a_time() {
     assert_eq!(turns(&log), "|a|a|b|b");
 }
 
-/// Multiplies by the matrix that moves each element of x to the row before. What a chain of products leaves is correct only if
-/// each of them has multiplied the result of the one before.
+/// Multiplies by the matrix that moves each element of x to the row before. What a chain of products leaves is correct
+/// only if each of them has multiplied the result of the one before.
 #[test]
 fn products_of_the_power_protocol_multiply_the_results_before_them() {
     let csr = Csr::<f64>::from_triplets(3, 3, &[(0, 1, 1.0), (1, 2, 1.0), (2, 0, 1.0)]);
@@ -155,7 +155,8 @@ fn unsteady<'a>(csr: &'a Csr<f64>, noisy: usize) -> Result<Prepared<'a, f64>, Un
     .with_note("first"))
 }
 
-/// Each product takes 2 ms, in which the fake counter counts 0.1 J: 50 W. It begins again at 2 J, in about every other turn.
+/// Each product takes 2 ms, in which the fake counter counts 0.1 J: 50 W. It begins again at 2 J, in about every other
+/// turn.
 #[test]
 fn the_power_is_that_of_intervals_with_enough_updates() {
     thread_local! {
@@ -232,7 +233,8 @@ fn a_single_sample_is_not_noisy() {
     assert_eq!(measurement(&report).note.as_deref(), Some("first"));
 }
 
-/// Measures three methods that need 4 MiB each, where 9 MiB are available. Returns the log, and the note of each method.
+/// Measures three methods that need 4 MiB each, where 9 MiB are available. Returns the log, and the note of each
+/// method.
 fn measure_in_9_mib(settings: Settings) -> (String, Vec<String>) {
     let prepares: [Prepare<f64>; 3] =
         [|csr, _| prepare(csr, 'a'), |csr, _| prepare(csr, 'b'), |csr, _| prepare(csr, 'c')];

@@ -6,11 +6,11 @@
 //! A library that can detect verification could compute only then. Therefore some samples, chosen at random, follow
 //! a change of x and y at a few places, are timed like all others, and y is verified after them; so it is after the
 //! last sample. With β ≠ 0 only the first product after a change has a reference: it is verified, it is not part of a
-//! sample, and the sample follows. A random number of products in between exposes a method that is correct only in every
-//! other product. At the end of the turn, a single product with an x of which every element is new is timed and verified,
-//! for every β. It must not take much longer than products in samples: if it does, products in samples may have been
-//! skipped, or computed from what was remembered. Finally y is overwritten and must not change while the method is idle, and a product in a sample must not
-//! be faster than the caches can deliver the bytes that it needs.
+//! sample, and the sample follows. A random number of products in between exposes a method that is correct only in
+//! every other product. At the end of the turn, a single product with an x of which every element is new is timed and
+//! verified, for every β. It must not take much longer than products in samples: if it does, products in samples may
+//! have been skipped, or computed from what was remembered. Finally y is overwritten and must not change while the
+//! method is idle, and a product in a sample must not be faster than the caches can deliver the bytes that it needs.
 
 use std::time::Duration;
 
@@ -37,8 +37,8 @@ pub(super) const fn waiting(device: Device) -> Duration {
     }
 }
 
-/// How many times as long as a product with cold caches one before the first sample may take, plus [`waiting`], before what
-/// it takes longer is part of the setup.
+/// How many times as long as a product with cold caches one before the first sample may take, plus [`waiting`], before
+/// what it takes longer is part of the setup.
 const MAX_OVER_COLD: u32 = 4;
 
 const MAX_OVER_CACHE_BANDWIDTH: f64 = 2.0;
@@ -173,8 +173,8 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         Ok(Duration::from_secs_f64(typical / 1e3))
     }
 
-    /// Takes a sample. If its products form chains, others that all multiply the same x are timed before it; the first of
-    /// those, which brings the usual x back into the caches, is not timed.
+    /// Takes a sample. If its products form chains, others that all multiply the same x are timed before it; the first
+    /// of those, which brings the usual x back into the caches, is not timed.
     fn sample(&mut self, ready: &mut Entry<'a, T, S>, products: usize) -> Result<Sample, Outcome> {
         self.backend.evict_caches(&ready.prepared)?;
         let (time, independent) = if self.inputs.chain.is_some() {
@@ -258,8 +258,8 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         Err(Outcome::Wrong { reason, error_ratio: ready.error_ratio })
     }
 
-    /// Returns the bytes that a product moves at least: if the storage is unknown, one byte for the place of each entry of
-    /// the matrix, and each value that differs from all others.
+    /// Returns the bytes that a product moves at least: if the storage is unknown, one byte for the place of each entry
+    /// of the matrix, and each value that differs from all others.
     fn least_bytes(&self, ready: &Entry<'a, T, S>) -> u64 {
         let values = SURELY_DISTINCT * self.inputs.distinct_values;
         let matrix = match ready.prepared.extra_bytes.and(ready.matrix_bytes) {
@@ -269,8 +269,8 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         matrix + self.extent.outputs() * self.extent.value
     }
 
-    /// Passes x, whose elements `changed`, or all, are new, to the backend, and overwrites a few elements of y. If the product
-    /// reads y (β ≠ 0), restores all of y0 instead. This must be quick, because idle threads fall asleep.
+    /// Passes x, whose elements `changed`, or all, are new, to the backend, and overwrites a few elements of y. If the
+    /// product reads y (β ≠ 0), restores all of y0 instead. This must be quick, because idle threads fall asleep.
     pub(super) fn apply(&mut self, changed: Option<&[usize]>) -> Result<(), Outcome> {
         self.backend.set_x(&self.inputs.x, changed)?;
         if self.inputs.beta != T::zero() {

@@ -133,8 +133,9 @@ impl<M: DeserializeOwned + Send + 'static> Running<M> {
 }
 
 impl<M> Running<M> {
-    /// Waits for the end of the child for a limited time: one that is stuck in a driver ends not even when it is killed.
-    /// Returns how it has ended, and as the end of a sentence what typically causes that, if anything is typical.
+    /// Waits for the end of the child for a limited time: one that is stuck in a driver ends not even when it is
+    /// killed. Returns how it has ended, and as the end of a sentence what typically causes that, if anything is
+    /// typical.
     pub fn end(&mut self) -> (String, &'static str) {
         let begun = Instant::now();
         let mut pause = Duration::from_micros(100);

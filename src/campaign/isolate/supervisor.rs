@@ -51,8 +51,8 @@ impl<'a> Supervisor<'a> {
         Ok(Self { program, hello, interrupted, running: Some(running), record })
     }
 
-    /// Measures a matrix with as many children as necessary, after other processes have measured the rows `earlier`. Returns
-    /// an error if no child can be started.
+    /// Measures a matrix with as many children as necessary, after other processes have measured the rows `earlier`.
+    /// Returns an error if no child can be started.
     pub fn run(
         &mut self,
         work: &Work,
@@ -116,8 +116,8 @@ impl<'a> Supervisor<'a> {
         self.interrupted.load(Ordering::Relaxed)
     }
 
-    /// Returns whether this process is interrupted like the child, for which it waits a short time: a signal may be sent to
-    /// both. A method may also have interrupted the child alone.
+    /// Returns whether this process is interrupted like the child, for which it waits a short time: a signal may be
+    /// sent to both. A method may also have interrupted the child alone.
     fn shares_interrupt(&self) -> bool {
         let begun = Instant::now();
         while !self.is_interrupted() && begun.elapsed() < GRACE {

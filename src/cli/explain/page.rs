@@ -52,8 +52,8 @@ struct Cured {
 /// Returns a count of a source line.
 type OfLine = fn(&LineCounts) -> u64;
 
-/// The problems that are counted per source line: the heading, the amount in a line, and the total of which it is a part,
-/// if that share is informative.
+/// The problems that are counted per source line: the heading, the amount in a line, and the total of which it is a
+/// part, if that share is informative.
 const PROBLEMS: [(&str, OfLine, Option<OfLine>); 4] = [
     ("sectors of 32 bytes requested from global memory", |line| line.sectors, None),
     (
@@ -191,8 +191,8 @@ fn bound(counts: &Counts) -> String {
         "imbalance" => {
             let working = percent(counts.mean_cycles / counts.cycles);
             format!(
-                "bound by imbalance: on average a multiprocessor works for {working} of the time; blocks that are fewer \
-                 than the multiprocessors, or unequal, leave the others idle"
+                "bound by imbalance: on average a multiprocessor works for {working} of the time; blocks that are \
+                 fewer than the multiprocessors, or unequal, leave the others idle"
             )
         }
         part => format!("bound by {part}, busy for {} of the time", percent(busy)),

@@ -1,5 +1,5 @@
-//! Downloads the missing matrices, and prints a line for each or draws progress bars on a terminal: one for each running
-//! download and one for the total.
+//! Downloads the missing matrices, and prints a line for each or draws progress bars on a terminal: one for each
+//! running download and one for the total.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -76,8 +76,8 @@ pub fn run(
     Ok(if failed > 0 || is_interrupted { CommandStatus::Bad } else { CommandStatus::Ok })
 }
 
-/// Downloads the missing matrices. Their lines are printed in the order of the tasks. Returns the bytes of each downloaded
-/// archive, and the number of those that failed.
+/// Downloads the missing matrices. Their lines are printed in the order of the tasks. Returns the bytes of each
+/// downloaded archive, and the number of those that failed.
 fn download(
     args: &FetchArgs,
     missing: &[&WantedMatrix],

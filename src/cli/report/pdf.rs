@@ -28,7 +28,7 @@ pub fn of_svg(svg: &str) -> Result<Vec<u8>> {
         return Ok(ended.stdout);
     }
     bail!(
-        "a chart becomes a PDF file by rsvg-convert (Debian's librsvg2-bin), inkscape or cairosvg, and none is installed: \
-         install one, or write a file that ends in .svg"
+        "a chart becomes a PDF file by rsvg-convert (Debian's librsvg2-bin), inkscape or cairosvg, and none is \
+         installed: install one, or write a file that ends in .svg"
     )
 }

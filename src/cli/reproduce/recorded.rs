@@ -66,8 +66,8 @@ fn check_owner(experiment: &Experiment, folder: &Path) -> Result<()> {
     let (id, place) = (&experiment.id, folder.display());
     match judged.id() {
         Some(owner) if owner != id => bail!(
-            "{place} has the report of {owner}, which that of {id} would replace: name {owner}, or a copy of the folder \
-             without claims.csv"
+            "{place} has the report of {owner}, which that of {id} would replace: name {owner}, or a copy of the \
+             folder without claims.csv"
         ),
         _ => Ok(()),
     }

@@ -130,7 +130,8 @@ fn size(choice: &Choice) -> Option<Size> {
     Some(Size { srs: number(given("srs")?), ssrs: given("ssrs").map(number) })
 }
 
-/// Returns the rows of the methods with these names, in their order, if the group is of the precision and has all of them.
+/// Returns the rows of the methods with these names, in their order, if the group is of the precision and has all of
+/// them.
 fn rows_of<'g>(group: &'g Group, of: Precision, names: &[String]) -> Option<Vec<&'g Row>> {
     let row = |name: &String| group.rows.iter().find(|row| row.method_name.as_ref() == Some(name));
     if group.precision == of { names.iter().map(row).collect() } else { None }

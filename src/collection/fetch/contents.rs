@@ -1,5 +1,5 @@
-//! Checks whether a Matrix Market file contains the requested matrix: the banner, the size line, and the number of entry
-//! lines. The values are not read, so that complex matrices, and those that are too large for the benchmark, are
+//! Checks whether a Matrix Market file contains the requested matrix: the banner, the size line, and the number of
+//! entry lines. The values are not read, so that complex matrices, and those that are too large for the benchmark, are
 //! accepted.
 
 use std::io::{self, BufRead, Read};

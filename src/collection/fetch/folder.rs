@@ -37,8 +37,8 @@ pub struct Folder {
     pub path: PathBuf,
 }
 
-/// Returns the names that the file of a matrix can have, `NAME` and `GROUP-NAME` with an extension. It has the second one
-/// if a matrix of another group has the first.
+/// Returns the names that the file of a matrix can have, `NAME` and `GROUP-NAME` with an extension. It has the second
+/// one if a matrix of another group has the first.
 pub fn names(id: &str, extension: &str) -> [String; 2] {
     let (_, name) = id.split_once('/').unwrap_or(("", id));
     [format!("{name}{extension}"), format!("{}{extension}", id.replace('/', "-"))]

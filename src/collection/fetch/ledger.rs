@@ -70,8 +70,8 @@ impl Ledger {
         self.rows.iter().find(|row| row.file == file).map(|row| row.matrix.as_str())
     }
 
-    /// Adds the files of an archive. They must not exist unless they were downloaded for the same matrix, and an earlier
-    /// archive of the matrix must have been the same.
+    /// Adds the files of an archive. They must not exist unless they were downloaded for the same matrix, and an
+    /// earlier archive of the matrix must have been the same.
     pub(super) fn enter(&mut self, rows: &[LedgerRow]) -> Result<(), FetchError> {
         rows.iter().try_for_each(|row| self.check(row))?;
         self.rows.retain(|old| rows.iter().all(|row| row.file != old.file));

@@ -140,8 +140,8 @@ pub struct Fetch<'f> {
 }
 
 impl Fetch<'_> {
-    /// Downloads all tasks, several at the same time. `report` is called on this thread with the number of a task. After
-    /// an interrupt no further task begins.
+    /// Downloads all tasks, several at the same time. `report` is called on this thread with the number of a task.
+    /// After an interrupt no further task begins.
     pub fn download(&self, tasks: &[&WantedMatrix], mut report: impl FnMut(usize, Event)) {
         let (next, (events, arrivals)) = (AtomicUsize::new(0), mpsc::channel());
         thread::scope(|scope| {

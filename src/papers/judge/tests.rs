@@ -98,7 +98,8 @@ fn a_claim_holds_does_not_or_cannot_be_judged() {
     }
 }
 
-/// Of the speed on b, 0.75, and of the mean of 1.25 on three matrices: times vary by 10 %, or by the interval of the row.
+/// Of the speed on b, 0.75, and of the mean of 1.25 on three matrices: times vary by 10 %, or by the interval of the
+/// row.
 #[test]
 fn a_number_whose_interval_contains_the_limit_is_not_distinguishable() {
     use ClaimVerdict::{DoesNotHold, Holds, NotDistinguishable};
@@ -161,8 +162,8 @@ fn with_kernels(text: &str) -> String {
     text.replace("ours", "gpu-coo").replace("theirs", "gpu-ell")
 }
 
-/// Modelled times of both methods have a median error of at most 14 % on the V100 and 12 % on the H200; the largest error of
-/// any method on the V100, and of any on all GPUs, is 69 %.
+/// Modelled times of both methods have a median error of at most 14 % on the V100 and 12 % on the H200; the largest
+/// error of any method on the V100, and of any on all GPUs, is 69 %.
 #[test]
 fn ratios_of_modelled_times_are_judged_outside_the_models_error() {
     use ClaimVerdict::*;

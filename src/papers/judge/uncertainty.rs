@@ -1,7 +1,7 @@
 //! The interval of a claim's number that follows from the uncertainty of the measured times.
 //!
-//! Every time is varied at random within its own uncertainty, many times, and the number is computed anew each time. The
-//! interval contains 95 % of these numbers. The seed is fixed, so the same rows always have the same interval.
+//! Every time is varied at random within its own uncertainty, many times, and the number is computed anew each time.
+//! The interval contains 95 % of these numbers. The seed is fixed, so the same rows always have the same interval.
 
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
@@ -16,8 +16,8 @@ const VARIATIONS: usize = 100;
 /// The share of the variations outside each end of the interval.
 const OUTSIDE: f64 = 0.025;
 
-/// Returns half the 95 % interval of a time relative to it, at least: by so much the times of a method on one matrix differ
-/// between two runs on the same machine. The interval of the median in a row is that of one run.
+/// Returns half the 95 % interval of a time relative to it, at least: by so much the times of a method on one matrix
+/// differ between two runs on the same machine. The interval of the median in a row is that of one run.
 const fn between_runs(device: Option<Device>) -> f64 {
     match device {
         Some(Device::Gpu) => 0.03,

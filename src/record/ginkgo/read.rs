@@ -39,7 +39,8 @@ impl Time<'_> {
         let Self { kernel, matrix, nonzeros, time } = self;
         format!(
             "{kernel} on {matrix} takes {time}, which cannot be {units}: a product of {nonzeros} nonzeros takes at \
-             most {MAX_SECONDS} s and reads at most 20 TB/s; check --ginkgo-times, and that the file does not mix two units"
+             most {MAX_SECONDS} s and reads at most 20 TB/s; check --ginkgo-times, and that the file does not mix two \
+             units"
         )
     }
 }
@@ -168,8 +169,8 @@ mod tests {
             r#"[{"filename": "a", "spmv": {}"#,
             r#"[{"filename": "a", "rows": 18446744073709551615, "spmv": {}}]"#,
         ];
-        let end = "; expected a file written by spmv-bench with --format csv or ginkgo, or the results of Ginkgo's spmv \
-                   benchmark";
+        let end = "; expected a file written by spmv-bench with --format csv or ginkgo, or the results of Ginkgo's \
+                   spmv benchmark";
         let errors = errors.map(|text| read(text, None).unwrap_err().replace(end, ", expected…\n"));
         expect![[r#"
             a.json: invalid type: map, expected a sequence at line 1 column 0, expected…

@@ -1,5 +1,5 @@
-//! The SVG elements that charts consist of, the frame of a figure, text widths, and the colour map. A unit is a pixel of
-//! the figure at its natural width. The files that draw charts import all of it.
+//! The SVG elements that charts consist of, the frame of a figure, text widths, and the colour map. A unit is a pixel
+//! of the figure at its natural width. The files that draw charts import all of it.
 
 use svg::node::element::{Group, Line, Path, Rectangle, SVG, Style, Text, Title};
 

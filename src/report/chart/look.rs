@@ -1,5 +1,6 @@
-//! Styles that distinguish the series of a chart (colours, marks, dashes and fills), and the legend. In a chart with many
-//! series, attributes tell the script of a page which marks and names belong to a series that it can show and hide.
+//! Styles that distinguish the series of a chart (colours, marks, dashes and fills), and the legend. In a chart with
+//! many series, attributes tell the script of a page which marks and names belong to a series that it can show and
+//! hide.
 
 use std::collections::BTreeSet;
 
@@ -72,8 +73,8 @@ pub fn looks<'a, S>(
     })
 }
 
-/// The methods with the first styles, so that those that are often in the same chart have different colours: of the CPU,
-/// and of the GPU.
+/// The methods with the first styles, so that those that are often in the same chart have different colours: of the
+/// CPU, and of the GPU.
 const FIRST_STYLED: [&str; 24] = [
     "merge",
     "packed",
@@ -104,8 +105,8 @@ const FIRST_STYLED: [&str; 24] = [
 /// The largest number of series of one method that share its colour.
 const MAX_OF_ONE_COLOUR: usize = 3;
 
-/// Returns a style for each series. A method, with which the name of a series begins, has the same one in all charts, except
-/// in a chart with many series of one method, which would be hard to tell apart.
+/// Returns a style for each series. A method, with which the name of a series begins, has the same one in all charts,
+/// except in a chart with many series of one method, which would be hard to tell apart.
 fn styles(names: &[&str]) -> Vec<usize> {
     let method = |name: &str| name.split([' ', ':']).next().unwrap_or_default().to_owned();
     let methods: Vec<_> = names.iter().map(|name| method(name)).collect();

@@ -328,7 +328,8 @@ fn names_and_numbers_are_written() {
     let two = Chart::Bars(bars(false, false, 2, &[&[Some(1.0), Some(2.0)]]));
     assert_eq!(
         of(&two),
-        "cusparse-csr:algorithm=0 (mean 1.00) | speed over mkl-ie → | 0 | 0.5 | 1 | 1.5 | 2 | 2.5 | 3 | 3.5 | 4 | 0 | 1gen:uni"
+        "cusparse-csr:algorithm=0 (mean 1.00) | speed over mkl-ie → | 0 | 0.5 | 1 | 1.5 | 2 | 2.5 | 3 | 3.5 | 4 | 0 | \
+         1gen:uni"
     );
     let cells =
         "% of the fastest | 0 | 100 | 20 | 40 | 60 | 80 | 0 | 1gen:u | 0 | 1gen:u | 50 | 100 | 100";

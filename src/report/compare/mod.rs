@@ -81,7 +81,8 @@ impl<'a> Comparison<'a> {
         self.means().filter_map(slow)
     }
 
-    /// Returns the slower pairs whose whole interval is above a slow-down of B by `percent`, labelled by method and matrix.
+    /// Returns the slower pairs whose whole interval is above a slow-down of B by `percent`, labelled by method and
+    /// matrix.
     pub fn pairs_slower_by(&self, percent: f64) -> impl Iterator<Item = Slow> {
         let bound = 1.0 + percent / 100.0;
         self.pairs.iter().filter_map(move |pair| {

@@ -27,8 +27,8 @@ pub fn of_runs(lines: &[RecordedRow]) -> Vec<RecordedRow> {
     groups.iter().map(one).collect()
 }
 
-/// Divides the times of a run by those of a method on the same matrix with the same settings. Its own rows, which would not
-/// differ, and rows without it are left out.
+/// Divides the times of a run by those of a method on the same matrix with the same settings. Its own rows, which would
+/// not differ, and rows without it are left out.
 pub fn relative(lines: &mut Vec<RecordedRow>, to: &Select) {
     let setting = |line: &RecordedRow| {
         let Setting { precision, cache, order, transpose, .. } = line.setting();

@@ -1,5 +1,5 @@
-//! The verdict on two runs of one program, measured with a clock that the methods advance. In each process a method has its
-//! own speed, as pages of memory give it, and its rounds differ much less.
+//! The verdict on two runs of one program, measured with a clock that the methods advance. In each process a method has
+//! its own speed, as pages of memory give it, and its rounds differ much less.
 
 use std::cell::{Cell, RefCell};
 use std::time::Duration;

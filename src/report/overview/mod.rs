@@ -106,8 +106,8 @@ pub fn chart(files: &[ResultFile], question: Question, kind: &str) -> Result<Str
     let settings = entries.settings();
     ensure!(
         settings.len() == 1,
-        "a chart shows one setting, and the rows have {}: choose one with --where, such as 'precision = f64' or 'run_id = \
-         ...'\n{}",
+        "a chart shows one setting, and the rows have {}: choose one with --where, such as 'precision = f64' or \
+         'run_id = ...'\n{}",
         settings.len(),
         settings.iter().map(|(setting, _)| *setting).collect::<Vec<_>>().join("\n")
     );
@@ -225,8 +225,8 @@ fn rates(recorded: &Recorded) -> Option<View> {
     Some(View { title: "Speed of each method, in GFLOP/s".into(), ..view })
 }
 
-/// Returns the views with their kinds. Without a baseline, those that need one are left out: they have the text between their title and
-/// the baseline.
+/// Returns the views with their kinds. Without a baseline, those that need one are left out: they have the text between
+/// their title and the baseline.
 fn specs(baseline: Option<&str>) -> Vec<(String, Spec)> {
     let views: BTreeMap<String, Vec<toml::Table>> =
         toml::from_str(VIEWS).expect("the file is tested");

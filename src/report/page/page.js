@@ -83,7 +83,8 @@ function makeSwitchable(figure) {
     parts.forEach((part) => part.classList.toggle("off", !isShown(part)));
     closeUp(bars, isShown);
     const shown = switches.filter((each) => each.ariaPressed === "true").length;
-    status.textContent = `${shown} of ${switches.length} series are shown; select a name in the legend to show or hide its series.`;
+    const advice = "select a name in the legend to show or hide its series";
+    status.textContent = `${shown} of ${switches.length} series are shown; ${advice}.`;
   };
   const show = (each, is) => each.setAttribute("aria-pressed", is);
   const makeButton = (text, isWanted) => {
@@ -107,7 +108,8 @@ function makeSwitchable(figure) {
     });
   }
   bar.className = "switches";
-  bar.append(status, makeButton("Show all", () => true), makeButton(`Show the first ${first.length}`, (each) => first.includes(each)));
+  const showFirst = makeButton(`Show the first ${first.length}`, (each) => first.includes(each));
+  bar.append(status, makeButton("Show all", () => true), showFirst);
   figure.setAttribute("role", "group");
   figure.before(bar);
   update();

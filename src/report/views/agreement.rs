@@ -83,8 +83,8 @@ impl Agreement {
             let alike = orders.iter().filter(|&&order| order >= MIN_ALIKE_CORRELATION).count();
             Some(format!(
                 "{device}: rank correlation of modelled and published times over the methods of each matrix: median \
-                 {median:.2}, {MIN_ALIKE_CORRELATION} or more on {alike} of {} matrices with {MIN_METHODS} or more methods, of which at \
-                 least one has a long published time",
+                 {median:.2}, {MIN_ALIKE_CORRELATION} or more on {alike} of {} matrices with {MIN_METHODS} or more \
+                 methods, of which at least one has a long published time",
                 orders.len()
             ))
         };

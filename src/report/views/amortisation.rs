@@ -93,7 +93,8 @@ impl Amortisation {
 /// The number of methods that a page shows at first.
 const SHOWN_AT_FIRST: usize = 4;
 
-/// Returns the methods with a setup that a page shows at first: the best for the most numbers of products, then the best in the mean.
+/// Returns the methods with a setup that a page shows at first: the best for the most numbers of products, then the
+/// best in the mean.
 fn first(series: &[chart::Series], pairs: &[(&str, Vec<Pair>)]) -> Vec<String> {
     let has_setup = |name: &str| {
         let mut own = pairs.iter().filter(|(method, _)| *method == name);

@@ -262,8 +262,8 @@ impl Kind for Profile {
         let mut methods: Vec<_> = methods.filter(|(_, losses)| !losses.is_empty()).collect();
         let sum = |losses: &[f64]| shares(losses).iter().sum::<f64>();
         methods.sort_by(|a, b| sum(&b.1).total_cmp(&sum(&a.1)));
-        let meaning = "share of all matrices on which the method's time is at most the factor times that of the fastest \
-                       method; with a factor of 1, the share on which it is the fastest";
+        let meaning = "share of all matrices on which the method's time is at most the factor times that of the \
+                       fastest method; with a factor of 1, the share on which it is the fastest";
         let headings = FACTORS.map(|factor| format!("within {factor} (%)"));
         let table = Table::of(&methods)
             .column("method", |(name, _)| *name)
@@ -281,7 +281,8 @@ impl Kind for Profile {
     }
 }
 
-/// Returns the corners of a step function: the share of the matrices with a loss of at most x, up to [`LARGEST_FACTOR`].
+/// Returns the corners of a step function: the share of the matrices with a loss of at most x, up to
+/// [`LARGEST_FACTOR`].
 fn steps(losses: &[f64], share: impl Fn(f64) -> f64) -> Vec<Point> {
     let drawn: Vec<_> =
         losses.iter().filter(|&&loss| loss > 1.0 && loss <= LARGEST_FACTOR).collect();

@@ -46,7 +46,8 @@ impl Kind for Correlations {
             "left out: {few} of {before} correlations, which have fewer than {MIN_ROWS} rows"
         );
         let left_out = (few > 0).then_some(left_out);
-        let meaning = "Pearson's correlation of the numbers, without logarithms, over the rows that are correct and timed";
+        let meaning = "Pearson's correlation of the numbers, without logarithms, over the rows that are correct and \
+            timed";
         let table = Table::of(&all)
             .column("of", |of| &of.name[..])
             .column("method", |of| of.method)

@@ -1,5 +1,5 @@
-//! The view `roofline`: how close products come to the speed that the memory bandwidth allows. The roofs are the measured
-//! bandwidths that products are compared with, by the size of their working sets.
+//! The view `roofline`: how close products come to the speed that the memory bandwidth allows. The roofs are the
+//! measured bandwidths that products are compared with, by the size of their working sets.
 
 use super::*;
 use spmv_matrix::memory::Size;

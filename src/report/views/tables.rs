@@ -1,5 +1,5 @@
-//! The views that are only tables: `listing`, any columns of rows; `matrices`, facts of each matrix and a number of each
-//! method on it; `repeatability`, whether a method's results are bitwise the same every time.
+//! The views that are only tables: `listing`, any columns of rows; `matrices`, facts of each matrix and a number of
+//! each method on it; `repeatability`, whether a method's results are bitwise the same every time.
 
 use super::*;
 use crate::record::column::Value;

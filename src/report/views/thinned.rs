@@ -11,9 +11,8 @@ const RANGES: usize = 24;
 const OUTLIERS: usize = 20;
 
 /// The note on charts with such series.
-pub(super) const NOTE: &str = "A series of many points is a line of medians in ranges of x with equally many points; its \
-                               band is from the lower to the upper quartile, and its marks are the points farthest from \
-                               it.";
+pub(super) const NOTE: &str = "A series of many points is a line of medians in ranges of x with equally many \
+    points; its band is from the lower to the upper quartile, and its marks are the points farthest from it.";
 
 /// Returns a series of dots, or of quantiles and outliers if there are many.
 pub(super) fn dots(name: &str, mut points: Vec<Point>) -> Series {

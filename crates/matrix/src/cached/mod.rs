@@ -179,8 +179,8 @@ fn hash_of_ends(file: &File, bytes: u64) -> io::Result<u64> {
 }
 
 impl Head {
-    /// Returns whether the entry is that of a file, in this form and version. Its name alone does not say so: it may have been
-    /// exchanged for another entry.
+    /// Returns whether the entry is that of a file, in this form and version. Its name alone does not say so: it may
+    /// have been exchanged for another entry.
     fn is_of(&self, source: &Path, how: &str, stamp: Stamp, bounds: ReadBounds) -> bool {
         if self.source != source.as_os_str().as_bytes() || self.how != how {
             return false;

@@ -13,7 +13,8 @@ struct Place {
     cache: CacheFolder,
 }
 
-const TEXT: &str = "%%MatrixMarket matrix coordinate real symmetric\n% kind: a kind\n3 3 4\n1 1 2\n2 1 3\n2 1 1\n3 2 5\n";
+const TEXT: &str = "%%MatrixMarket matrix coordinate real symmetric\n% kind: a kind\n3 3 4\n1 1 2\n2 1 3\n2 1 1\n\
+    3 2 5\n";
 
 impl Place {
     fn new(text: &str) -> Self {
@@ -178,8 +179,8 @@ fn a_file_that_changes_while_it_is_read_is_not_cached() {
     }
 }
 
-/// Neither the size nor the modification time shows most of these changes. A recent time is not conclusive, because the file
-/// may be written twice within its resolution.
+/// Neither the size nor the modification time shows most of these changes. A recent time is not conclusive, because the
+/// file may be written twice within its resolution.
 #[test]
 fn a_file_with_other_contents_is_parsed_again() {
     let middle = |value: u32| {

@@ -63,8 +63,8 @@ pub fn row_random(seed: u64, row: usize) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(seed.wrapping_mul(FACTOR) ^ row as u64)
 }
 
-/// Draws `count` distinct numbers less than `below`, in ascending order. If these are more than half, the absent ones are
-/// drawn.
+/// Draws `count` distinct numbers less than `below`, in ascending order. If these are more than half, the absent ones
+/// are drawn.
 fn distinct(below: usize, count: usize, random: &mut Xoshiro256PlusPlus) -> Vec<u32> {
     if 2 * count <= below {
         return draw_distinct(below, count, random);

@@ -49,8 +49,8 @@ pub fn hubs(hubs: usize, length: usize, others: usize, rows: usize) -> Vec<u32> 
     (0..rows).map(of_row).collect()
 }
 
-/// The fraction `share` of the rows is empty, in `clusters` groups or, if that is 0, scattered. The other rows have even
-/// lengths.
+/// The fraction `share` of the rows is empty, in `clusters` groups or, if that is 0, scattered. The other rows have
+/// even lengths.
 pub fn empty_rows(
     nnz: usize,
     rows: usize,

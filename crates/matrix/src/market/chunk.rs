@@ -116,7 +116,8 @@ pub fn scratch<T: Zero + Clone>(size: usize) -> Result<Vec<T>, Fault> {
     Ok(scratch)
 }
 
-/// Parses blocks of text on all threads. Returns the results in the order of the file and the size of the text in bytes.
+/// Parses blocks of text on all threads. Returns the results in the order of the file and the size of the text in
+/// bytes.
 pub fn parse_all<'a, S, T: Send>(
     blocks: impl Iterator<Item = io::Result<Block<'a>>> + Send,
     scratch: impl Fn() -> S + Sync + Send,

@@ -1,6 +1,6 @@
-//! The entries of a text. The lines of most files have the form for which the parser `plain` is made; it needs a processor
-//! with AVX2. Other usual lines are parsed by `scan`, and all the rest by [`coordinate`] and [`element`], which alone decide
-//! what is valid and return a message for every defect.
+//! The entries of a text. The lines of most files have the form for which the parser `plain` is made; it needs a
+//! processor with AVX2. Other usual lines are parsed by `scan`, and all the rest by [`coordinate`] and [`element`],
+//! which alone decide what is valid and return a message for every defect.
 
 use super::error::{Defect, quote, shown};
 use super::header::{Field, Header, Symmetry};
@@ -24,8 +24,8 @@ impl Entry {
         (row != col).then_some(Self { row, col, value: sign * self.value })
     }
 
-    /// Returns whether the kind of file may forbid this entry, which [`coordinate`] then decides. The faster parsers have
-    /// checked that the line is well formed and the entry within the matrix.
+    /// Returns whether the kind of file may forbid this entry, which [`coordinate`] then decides. The faster parsers
+    /// have checked that the line is well formed and the entry within the matrix.
     #[inline(always)]
     pub fn is_doubtful(&self, header: &Header) -> bool {
         header.symmetry == Symmetry::SkewSymmetric && self.row == self.col
@@ -232,8 +232,8 @@ mod tests {
     }
 
     fn value() -> impl Strategy<Value = String> {
-        let unusual = "- . -. 1. .5 -.5 -0 0.0 1..2 1.2.3 1e5 1e+5 1e+100 1e+0a 1e*05 e+05 1D+02 +1 nan inf 1_0 1:0 1/0 1\u{e9} \
-            12345678901234567890 0.1234567890123456789 00000000000000000001 9999999999999999999 1e-99";
+        let unusual = "- . -. 1. .5 -.5 -0 0.0 1..2 1.2.3 1e5 1e+5 1e+100 1e+0a 1e*05 e+05 1D+02 +1 nan inf 1_0 1:0 \
+            1/0 1\u{e9} 12345678901234567890 0.1234567890123456789 00000000000000000001 9999999999999999999 1e-99";
         let unusual: Vec<&str> = unusual.split_whitespace().collect();
         prop_oneof![
             any::<f64>()

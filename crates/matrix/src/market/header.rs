@@ -88,8 +88,8 @@ pub const LONGEST_HEAD: u64 = 16 << 20;
 /// The number of bytes to which the kind of problem is truncated.
 const LONGEST_KIND: usize = 200;
 
-// The words of the banner with their meanings, the usual one of several words first. A word with the meaning `None` is not
-// supported.
+// The words of the banner with their meanings, the usual one of several words first. A word with the meaning `None` is
+// not supported.
 const OBJECTS: Words<()> = &[("matrix", Some(())), ("vector", None)];
 const FORMATS: Words<Format> =
     &[("coordinate", Some(Format::Coordinate)), ("array", Some(Format::Array))];

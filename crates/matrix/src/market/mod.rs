@@ -90,8 +90,8 @@ pub struct Market {
     pub kind: Option<String>,
     /// The number of stored entries that have the position of an earlier entry.
     pub duplicates: u64,
-    /// The numbers of entries that a symmetric file in the coordinate format stores above and below the diagonal, if it is
-    /// expanded; otherwise 0.
+    /// The numbers of entries that a symmetric file in the coordinate format stores above and below the diagonal, if it
+    /// is expanded; otherwise 0.
     pub triangles: [u64; 2],
     /// The size of the uncompressed text in bytes.
     pub text_bytes: u64,

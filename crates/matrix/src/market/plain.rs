@@ -1,7 +1,7 @@
-//! The fastest parser, for lines in the plainest form: indices of at most eight digits and a value of at most 19 digits,
-//! separated by single blanks, or by two before the value. It first finds all separators of a piece of text, so that no
-//! line has to wait for the end of the line before it. Then it converts all digits of a number at once, with the
-//! instructions of AVX2. It leaves all other lines to the parser in `scan`.
+//! The fastest parser, for lines in the plainest form: indices of at most eight digits and a value of at most 19
+//! digits, separated by single blanks, or by two before the value. It first finds all separators of a piece of text, so
+//! that no line has to wait for the end of the line before it. Then it converts all digits of a number at once, with
+//! the instructions of AVX2. It leaves all other lines to the parser in `scan`.
 
 use std::arch::x86_64::*;
 use std::hint::select_unpredictable;
@@ -97,8 +97,8 @@ impl Lines {
         if left { Err(self.starts[line]) } else { Ok(entry) }
     }
 
-    /// Parses the indices of lines of `WORDS` words from position `at` on, up to the first line in another form. Returns
-    /// the number of lines and their end.
+    /// Parses the indices of lines of `WORDS` words from position `at` on, up to the first line in another form.
+    /// Returns the number of lines and their end.
     #[inline]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn parse_indices<const WORDS: usize>(
@@ -167,8 +167,8 @@ fn index_digits(text: &[u8], start: usize, end: usize) -> Option<u64> {
     (1..=8).contains(&length).then(|| digits & u64::MAX << (64 - 8 * length))
 }
 
-/// Parses the value from `start` to `end`, which a blank may precede, and rounds it correctly. Returns `None` if it has no
-/// digits or more than 19, an exponent of more than two digits, or an exponent outside the fast path of `decimal`.
+/// Parses the value from `start` to `end`, which a blank may precede, and rounds it correctly. Returns `None` if it has
+/// no digits or more than 19, an exponent of more than two digits, or an exponent outside the fast path of `decimal`.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn value(text: &[u8], mut start: usize, mut end: usize) -> Option<f64> {
@@ -319,8 +319,8 @@ impl Marks {
     }
 }
 
-/// Returns the bits of the bytes that are not above the blank, with the first byte in the lowest bit. Bytes that are not
-/// ASCII are among them.
+/// Returns the bits of the bytes that are not above the blank, with the first byte in the lowest bit. Bytes that are
+/// not ASCII are among them.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn separators(block: &[u8; BLOCK]) -> u64 {

@@ -2,13 +2,13 @@
 //! The graph of each level is ordered by weighted reverse Cuthill-McKee. Then, from the coarsest level to the
 //! finest, each group is replaced by its members, sorted by the order of their own graph.
 //!
-//! The paper does not specify the coarsening. The authors' code uses [`Coarsening::Hand`] in all its programs, so it is the
-//! default here. Departures: the sweep visits the vertices of each level in the order of that level's graph. The authors'
-//! code visits the rows in natural order, which puts rows that have nothing in common into a super-row unless the matrix has
-//! a good order already: the band is then many times as wide as that of reverse Cuthill-McKee, and the paper says that it is
-//! slightly wider. The rows of a super-row are ordered as in the paper, whereas the authors' code leaves them in natural
-//! order. The size of a group is measured at every level by the entries of its rows and not by degrees in the current graph,
-//! so that groups stay balanced for unsymmetric patterns.
+//! The paper does not specify the coarsening. The authors' code uses [`Coarsening::Hand`] in all its programs, so it is
+//! the default here. Departures: the sweep visits the vertices of each level in the order of that level's graph. The
+//! authors' code visits the rows in natural order, which puts rows that have nothing in common into a super-row unless
+//! the matrix has a good order already: the band is then many times as wide as that of reverse Cuthill-McKee, and the
+//! paper says that it is slightly wider. The rows of a super-row are ordered as in the paper, whereas the authors' code
+//! leaves them in natural order. The size of a group is measured at every level by the entries of its rows and not by
+//! degrees in the current graph, so that groups stay balanced for unsymmetric patterns.
 
 use super::Permutation;
 use super::graph::{Graph, Groups};

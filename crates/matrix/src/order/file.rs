@@ -1,6 +1,6 @@
-//! Orders that other programs computed, read from files. There are two directions: `file:p.txt` lists the old row at each
-//! new position, as MATLAB's `A(p,p)` and AMD's `P`; `inverse-file:g.iperm` lists the new position of each old row, as
-//! METIS and SCOTCH write.
+//! Orders that other programs computed, read from files. There are two directions: `file:p.txt` lists the old row at
+//! each new position, as MATLAB's `A(p,p)` and AMD's `P`; `inverse-file:g.iperm` lists the new position of each old
+//! row, as METIS and SCOTCH write.
 
 use std::io;
 use std::path::Path;
@@ -41,7 +41,8 @@ impl Order {
     }
 
     /// Reads the permutation of a matrix with this name and number of rows, which in a folder is in `NAME.perm`, or
-    /// `NAME.iperm` for the inverse; `None` if the order is not in a file. An error names the file, the line and what is wrong.
+    /// `NAME.iperm` for the inverse; `None` if the order is not in a file. An error names the file, the line and what
+    /// is wrong.
     pub fn read(self, matrix: &str, rows: usize) -> Result<Option<Permutation>, String> {
         let Some((path, extension)) = parts(self.name()) else { return Ok(None) };
         let file = match path.is_dir() {

@@ -49,8 +49,8 @@ impl Order {
     pub const OWN: [Self; 6] =
         [Self::Natural, Self::Rcm, Self::BandK, Self::Band3, Self::BandVolta, Self::BandAmpere];
 
-    /// Returns the order with this name on the command line and in the CSV file: one of [`OWN`](Self::OWN), `file:PATH` or
-    /// `inverse-file:PATH`.
+    /// Returns the order with this name on the command line and in the CSV file: one of [`OWN`](Self::OWN), `file:PATH`
+    /// or `inverse-file:PATH`.
     pub fn named(name: &str) -> Option<Self> {
         let own = Self::OWN.into_iter().find(|order| order.name() == name);
         own.or_else(|| file::parts(name).map(|_| Self::File(interned(name.into()))))
@@ -116,8 +116,8 @@ pub fn bandwidth<T: Sync>(csr: &Csr<T>) -> usize {
     (0..csr.rows).into_par_iter().with_min_len(4096).map(of_row).max().unwrap_or(0)
 }
 
-/// Returns the profile: the sum over all rows of the distance from the first entry to the diagonal. Rows without an entry
-/// below the diagonal count as 0.
+/// Returns the profile: the sum over all rows of the distance from the first entry to the diagonal. Rows without an
+/// entry below the diagonal count as 0.
 pub fn profile<T: Sync>(csr: &Csr<T>) -> u64 {
     let of_row = |row: usize| {
         let first = csr.column_indices[csr.row(row)].first();
@@ -179,8 +179,8 @@ impl From<Vec<u32>> for Permutation {
 }
 
 impl<T: Scalar> Csr<T> {
-    /// Computes P·A·Pᵀ: the matrix with its rows and columns in the new order. Panics if the matrix is not square or the
-    /// permutation has another size.
+    /// Computes P·A·Pᵀ: the matrix with its rows and columns in the new order. Panics if the matrix is not square or
+    /// the permutation has another size.
     pub fn permuted(&self, permutation: &Permutation) -> Self {
         let len = permutation.len();
         assert_eq!((self.rows, self.cols), (len, len), "a permutation of the matrix' size");

@@ -1,9 +1,9 @@
 //! The group sizes of CSR-k: the rows of a super-row, and the super-rows of a super-super-row (csr-k, section 4).
 //!
 //! On GPUs they follow from the mean row length. The text assigns one thread to each row if rows have fewer than 8
-//! nonzeros, but the list of cases does so up to 8. This file follows the list, because its bounds also choose the sizes.
-//! Departures from the paper: the mean row length counts as at least 1, and sizes are at least 1 (the formulas fall below
-//! 1 for a few hundred nonzeros per row).
+//! nonzeros, but the list of cases does so up to 8. This file follows the list, because its bounds also choose the
+//! sizes. Departures from the paper: the mean row length counts as at least 1, and sizes are at least 1 (the formulas
+//! fall below 1 for a few hundred nonzeros per row).
 
 /// The sizes on CPUs: the paper's constant, and ours for super-super-rows, for which it gives no size.
 pub const CPU: [usize; 2] = [96, 8];
@@ -19,8 +19,8 @@ pub fn case(row_length: f64) -> usize {
     BOUNDS.iter().filter(|&&bound| row_length > bound).count()
 }
 
-/// Returns the sizes on a GPU, Volta or Ampere, for a mean row length, changed as in `case`, which may differ from the case
-/// of that length.
+/// Returns the sizes on a GPU, Volta or Ampere, for a mean row length, changed as in `case`, which may differ from the
+/// case of that length.
 pub fn gpu(is_volta: bool, row_length: f64, case: usize) -> [usize; 2] {
     let size =
         |constant: f64, slope: f64| rounded(constant + slope * row_length.max(1.0).ln()).max(1.0);
@@ -56,9 +56,9 @@ mod tests {
     }
 
     /// SSRS and SRS by mean row length. The formulas of Volta yield 6.888 and 7.732 for 5; 6.301, 7.027 for 8; 6.022,
-    /// 6.692 for 10; 5.434, of which 7.5 is rounded up, 5.987 for 16; 5.155 for 20; 4.568 for 32; 4.010 for 50. Those of
-    /// Ampere: 7.051, 14.867; 6.430, 13.222; 6.136, 12.441; 5.515, 10.796; 5.221, of which 12.5 is rounded up; 4.600;
-    /// 4.011. For a length of at most 1, 20.5 is rounded up; for 10^4 all formulas are negative.
+    /// 6.692 for 10; 5.434, of which 7.5 is rounded up, 5.987 for 16; 5.155 for 20; 4.568 for 32; 4.010 for 50. Those
+    /// of Ampere: 7.051, 14.867; 6.430, 13.222; 6.136, 12.441; 5.515, 10.796; 5.221, of which 12.5 is rounded up;
+    /// 4.600; 4.011. For a length of at most 1, 20.5 is rounded up; for 10^4 all formulas are negative.
     #[test]
     fn sizes_by_architecture_and_row_length() {
         let lengths = [0.0, 1.0, 5.0, 8.0, 10.0, 16.0, 20.0, 32.0, 50.0, 1e4];

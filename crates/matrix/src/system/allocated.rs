@@ -30,8 +30,8 @@ impl Allocated {
         })
     }
 
-    /// Returns the bytes that the process holds in addition to what it held `before`, 0 if they are less than a page; `None`
-    /// if it has more threads or fewer, because their stacks would count.
+    /// Returns the bytes that the process holds in addition to what it held `before`, 0 if they are less than a page;
+    /// `None` if it has more threads or fewer, because their stacks would count.
     pub fn since(&self, before: &Self) -> Option<u64> {
         let grown = (self.blocks - before.blocks) + (self.mapped - before.mapped);
         let grown = if grown < PAGE as i64 { 0 } else { grown as u64 };

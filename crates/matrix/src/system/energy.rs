@@ -1,4 +1,5 @@
-//! The energy that the CPUs and their memory use, from the counters that Linux has in its powercap tree (RAPL, also of AMD).
+//! The energy that the CPUs and their memory use, from the counters that Linux has in its powercap tree (RAPL, also of
+//! AMD).
 
 use std::cell::Cell;
 use std::fs;
@@ -50,7 +51,8 @@ impl Rapl {
     }
 
     /// Returns the joules since some time before the first call; `None` if they cannot be read any more. The difference
-    /// between a call and the next one is correct if no counter begins again twice in between, which takes minutes at least.
+    /// between a call and the next one is correct if no counter begins again twice in between, which takes minutes at
+    /// least.
     pub fn joules(&self) -> Option<f64> {
         let used: Option<u64> = self.0.iter().map(Domain::used).sum();
         Some(used? as f64 / 1e6)

@@ -44,7 +44,8 @@ impl Readings {
         }
     }
 
-    /// Returns how often the CPU quota of the control group has stopped the threads since `begin`; `None` if it has not.
+    /// Returns how often the CPU quota of the control group has stopped the threads since `begin`; `None` if it has
+    /// not.
     pub fn throttled_since(&self, begin: &Self) -> Option<Throttling> {
         self.throttling.as_ref()?.since(begin.throttling.as_ref()?)
     }

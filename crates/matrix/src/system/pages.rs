@@ -20,8 +20,8 @@ pub fn move_pages_to(node: usize, pages: &[usize]) -> nix::Result<Vec<Option<usi
     move_pages(pages, Some(&vec![node as c_int; pages.len()]))
 }
 
-/// Makes the system provide the pages of an array that is about to be written. One request takes less time than one page
-/// fault per page; the pages have the default size. If the request fails, the page faults follow as usual.
+/// Makes the system provide the pages of an array that is about to be written. One request takes less time than one
+/// page fault per page; the pages have the default size. If the request fails, the page faults follow as usual.
 pub fn provide_pages<T>(array: &mut [T]) {
     let Range { start, end } = array.as_mut_ptr_range();
     let offset = start.addr() % PAGE;

@@ -51,8 +51,8 @@ fn reason(mounted: &Path, groups: &str, [processes, space]: [Option<u64>; 2]) ->
         (now >= most).then(|| {
             let folder = folder.display();
             format!(
-                "the control group {folder} has {now} processes and threads, and pids.max allows {most}: raise pids.max \
-                 of this group"
+                "the control group {folder} has {now} processes and threads, and pids.max allows {most}: raise \
+                 pids.max of this group"
             )
         })
     });
@@ -72,8 +72,8 @@ fn reason(mounted: &Path, groups: &str, [processes, space]: [Option<u64>; 2]) ->
     })
 }
 
-/// Returns the number of other threads of this process that may run only on the CPU of the calling thread, if that is bound
-/// to one.
+/// Returns the number of other threads of this process that may run only on the CPU of the calling thread, if that is
+/// bound to one.
 pub fn threads_on_own_cpu() -> usize {
     let allowed = |status: &Path| super::field(status.to_str()?, "Cpus_allowed_list");
     let own = allowed(Path::new("/proc/thread-self/status"));

@@ -7,8 +7,8 @@ use crate::Csr;
 use crate::scalar::Scalar;
 
 impl Reference {
-    /// Returns the reference for y = αAx where x is a result that this reference accepts. The errors that x may have are
-    /// multiplied by the magnitudes of the entries and added to the bounds.
+    /// Returns the reference for y = αAx where x is a result that this reference accepts. The errors that x may have
+    /// are multiplied by the magnitudes of the entries and added to the bounds.
     pub fn next<T: Scalar>(&self, csr: &Csr<T>, alpha: T) -> Self {
         let row = |row: usize| self.next_row(csr, alpha, row);
         Self { rows: (0..csr.rows).into_par_iter().with_min_len(1024).map(row).collect() }

@@ -1,7 +1,7 @@
-"""Makes the files of this folder, each by a tool or library that is usual for its format, and expected.txt, which has a line
-per file with the entries that the library wrote. Needs scipy, networkx and networkit, the tools xz, bzip2, zstd, pzstd and
-zip, m2gmetis of METIS, and SuiteSparse's librbio. The files of SNAP,
-KONECT and DLMC (.smtx) follow the descriptions of those collections, which have no tool that writes them.
+"""Makes the files of this folder, each by a tool or library that is usual for its format, and expected.txt, which has a
+line per file with the entries that the library wrote. Needs scipy, networkx and networkit, the tools xz, bzip2, zstd,
+pzstd and zip, m2gmetis of METIS, and SuiteSparse's librbio. The files of SNAP, KONECT and DLMC (.smtx) follow the
+descriptions of those collections, which have no tool that writes them.
 
     python3 make.py
 """

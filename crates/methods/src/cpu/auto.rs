@@ -4,11 +4,11 @@
 //! others, `merge` needs no setup and does not depend on the row lengths. `packed` is nearly always faster, but packing
 //! costs as much as 8 to 100 products. So the choice depends on the number of planned products:
 //! - If only a few are planned, or the matrix is too small for a sample that costs little, `merge` is chosen.
-//! - If more are planned, a sample of the rows is packed and multiplied in both forms. `packed` is chosen if the predicted
-//!   time of the setup and all products is less than that of `merge`. The size of the sample grows with the number of planned
-//!   products.
-//! - If many are planned and the prediction is not clear, the whole matrix is packed, and a few products of both methods are
-//!   compared.
+//! - If more are planned, a sample of the rows is packed and multiplied in both forms. `packed` is chosen if the
+//!   predicted time of the setup and all products is less than that of `merge`. The size of the sample grows with the
+//!   number of planned products.
+//! - If many are planned and the prediction is not clear, the whole matrix is packed, and a few products of both
+//!   methods are compared.
 //!
 //! The choice is part of the setup, as is the setup of the chosen method.
 //!
@@ -43,24 +43,26 @@ pub const METHOD: Method = Method {
 
 /// The largest number of nonzeros for which one thread is chosen: these take as long as entering a parallel region.
 const FOR_ONE_THREAD: usize = 1000;
-/// A sample has this fraction of the nonzeros for each planned product. Packing takes about as long as 20 to 50 products and
-/// measuring takes 10 more, so the sample costs 1 to 2 % of the planned products, and not much more than one product.
+/// A sample has this fraction of the nonzeros for each planned product. Packing takes about as long as 20 to 50
+/// products and measuring takes 10 more, so the sample costs 1 to 2 % of the planned products, and not much more than
+/// one product.
 const SAMPLE_PER_PRODUCT: f64 = 2.5e-4;
 const LARGEST_FRACTION: f64 = 1.0 / 16.0;
-/// The smallest and the largest number of nonzeros in the sample of a thread: enough to measure, and no more than needed.
+/// The smallest and the largest number of nonzeros in the sample of a thread: enough to measure, and no more than
+/// needed.
 const SAMPLE: [usize; 2] = [2048, 65_536];
-/// With fewer planned products packing does not pay: it takes at least as long as 8 of them, and a product of `packed` takes
-/// about half as long at best. Even the smallest sample takes as long as two to four products.
+/// With fewer planned products packing does not pay: it takes at least as long as 8 of them, and a product of `packed`
+/// takes about half as long at best. Even the smallest sample takes as long as two to four products.
 const TO_SAMPLE: usize = 20;
-/// The number of planned products from which both methods may be prepared and compared. If `merge` is then faster, packing
-/// was of no use, which costs about 3 % of so many products.
+/// The number of planned products from which both methods may be prepared and compared. If `merge` is then faster,
+/// packing was of no use, which costs about 3 % of so many products.
 const TO_COMPARE: usize = 1000;
 /// The predicted ratios below which `packed` is chosen, and from which `merge` is chosen. They are equal if the methods
 /// cannot be compared. With a comparison they leave room for an error of the prediction.
 const WITHOUT_COMPARISON: [f64; 2] = [1.0, 1.0];
 const TO_BE_COMPARED: [f64; 2] = [0.95, 1.2];
-/// The number of times that both methods are measured in turn. The first products after packing can take several times as
-/// long as later ones, until the caches hold what they can of the packed matrix.
+/// The number of times that both methods are measured in turn. The first products after packing can take several times
+/// as long as later ones, until the caches hold what they can of the packed matrix.
 const TURNS: usize = 2;
 /// The number of products of a method in each turn. All but the first count.
 const PRODUCTS: usize = 3;
@@ -137,8 +139,9 @@ pub fn fastest_products<T: Scalar, const N: usize>(
 ) -> [f64; N] {
     let mut y = vec![T::zero(); rows];
     let mut fastest = [f64::INFINITY; N];
-    // Several products of one method follow each other, because both methods together may not fit in a cache in which each
-    // of them fits. The first one of a turn loads what it needs into the caches, and pages in y, so it does not count.
+    // Several products of one method follow each other, because both methods together may not fit in a cache in which
+    // each of them fits. The first one of a turn loads what it needs into the caches, and pages in y, so it does not
+    // count.
     for _ in 0..TURNS {
         for (method, fastest) in methods.iter_mut().zip(&mut fastest) {
             for product in 0..PRODUCTS {

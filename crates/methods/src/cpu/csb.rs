@@ -83,7 +83,8 @@ fn prepare<'a, T: Scalar>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a,
             team.run(|rank| {
                 for BlockLine { outputs, temporaries: pieces } in &schedule.lines {
                     let Range { start, end } = part(outputs.len(), rank, threads);
-                    // SAFETY: all tasks are done. Each line has its own outputs and temporaries, and each thread a part.
+                    // SAFETY: all tasks are done. Each line has its own outputs and temporaries, and each thread a
+                    // part.
                     let y = unsafe { y.range(outputs.start + start..outputs.start + end) };
                     for piece in pieces.clone().step_by(outputs.len()) {
                         // SAFETY: as above.

@@ -12,11 +12,11 @@
 //! program itself has reordered: `--order band-k --methods csr2:order=natural` and `--order band-3 --methods
 //! csr3:order=natural`. It has the groups of that order unless other sizes are requested.
 //!
-//! The paper has two rules for the sizes on CPUs: 96 rows for all matrices, the default, or the fastest of a list for each
-//! matrix. `srs=tuned` (and `ssrs=tuned`) is the second one: the setup measures a few products with each size, in the
-//! order of the rows with `order=natural`, and else in Band-k order with the default sizes, which it then computes anew with
-//! the sizes found. As in the authors' code, the size of a group is that of the given number of rows of mean length, so a
-//! group has fewer long rows or more short ones.
+//! The paper has two rules for the sizes on CPUs: 96 rows for all matrices, the default, or the fastest of a list for
+//! each matrix. `srs=tuned` (and `ssrs=tuned`) is the second one: the setup measures a few products with each size, in
+//! the order of the rows with `order=natural`, and else in Band-k order with the default sizes, which it then computes
+//! anew with the sizes found. As in the authors' code, the size of a group is that of the given number of rows of mean
+//! length, so a group has fewer long rows or more short ones.
 //!
 //! Memory: the pointer arrays. With `order=band-k` also the permuted matrix, the permuted x and y, and the permutation
 //! and its inverse. Departures: SIMD, four rows at a time, which the authors leave to the compiler; and natural order

@@ -110,8 +110,8 @@ fn copy<T: Scalar>(csr: &Csr<T>, path: &Range<Coordinate>) -> Csr<T> {
     row_offsets.push(end - start);
     let columns = csr.column_indices()[nonzeros.clone()].to_vec();
     let values = csr.values()[nonzeros].to_vec();
-    // SAFETY: a piece of the path has a part of the nonzeros, in rows whose columns still ascend; its offsets begin with
-    // 0, ascend and end with the number of these nonzeros.
+    // SAFETY: a piece of the path has a part of the nonzeros, in rows whose columns still ascend; its offsets begin
+    // with 0, ascend and end with the number of these nonzeros.
     unsafe { Csr::new_unchecked(row_offsets.len() - 1, csr.cols(), row_offsets, columns, values) }
 }
 

@@ -7,26 +7,27 @@
 //! - *Bands*: as many consecutive rows as a register has lanes, whose nonzeros are on the same diagonals. No column
 //!   indices are stored, and x is loaded instead of gathered. Successive slices on the same diagonals share a list
 //!   of diagonals.
-//! - *Slices*: as many blocks as a register has lanes, sorted by length in groups of 64 slices and stored step by step. A
-//!   block is a row, or up to four rows with the same columns, which are then stored and gathered once. Lanes whose
+//! - *Slices*: as many blocks as a register has lanes, sorted by length in groups of 64 slices and stored step by step.
+//!   A block is a row, or up to four rows with the same columns, which are then stored and gathered once. Lanes whose
 //!   blocks have ended are not stored and are masked out of the sums, so there is no padding. If the rows of a slice
 //!   are consecutive, their sums are stored as one register.
 //! - *Long rows*: stored row by row, where the lengths differ too much.
 //!
-//! Bands, and blocks whose rows have slightly different columns, have slots without a nonzero. These contain zeros and are
-//! multiplied like the others. If a sum is then not finite, it is computed again from the CSR arrays, because the
+//! Bands, and blocks whose rows have slightly different columns, have slots without a nonzero. These contain zeros and
+//! are multiplied like the others. If a sum is then not finite, it is computed again from the CSR arrays, because the
 //! product of zero and an infinite or undefined element of x would be NaN.
 //!
 //! The columns of a window are stored as 16-bit distances from its lowest column, if they fit. Its values are stored
-//! unchanged: without parameters the method compresses only the structure, so its time does not depend on the values. With
-//! `values=coded` or `values=smallest` each window stores its values in the smallest of these forms that keeps every bit: one
-//! value if all are equal, integers of 8 or 16 bits, binary32 in a matrix of binary64, or a table of the distinct values and
-//! codes of 8 or 16 bits. Looking up values in a table takes longer than loading them from a cache, so `values=coded` uses
-//! only tables that fit in the first cache, for matrices of binary64 that are larger than the last-level cache.
+//! unchanged: without parameters the method compresses only the structure, so its time does not depend on the values.
+//! With `values=coded` or `values=smallest` each window stores its values in the smallest of these forms that keeps
+//! every bit: one value if all are equal, integers of 8 or 16 bits, binary32 in a matrix of binary64, or a table of the
+//! distinct values and codes of 8 or 16 bits. Looking up values in a table takes longer than loading them from a cache,
+//! so `values=coded` uses only tables that fit in the first cache, for matrices of binary64 that are larger than the
+//! last-level cache.
 //!
 //! Each thread owns successive windows with an equal share of the estimated work. The longest rows (more than
-//! `SHARED_ROW` nonzeros and more than a quarter of a thread's share) stay in CSR. Each thread sums a piece of each of them.
-//! If there are any, each thread then adds the pieces of some of them in a second parallel region.
+//! `SHARED_ROW` nonzeros and more than a quarter of a thread's share) stay in CSR. Each thread sums a piece of each of
+//! them. If there are any, each thread then adds the pieces of some of them in a second parallel region.
 //!
 //! Memory: the packed streams. Of the CSR arrays only the longest rows are read, and rows whose sum was not finite.
 
@@ -62,7 +63,8 @@ pub const METHOD: Method = Method {
     parameters: &[Parameter {
         name: "values",
         values: &["coded", "smallest"],
-        meaning: "also stores values as one value, integers, binary32 or codes: where that saves time, or always the fewest bytes",
+        meaning: "also stores values as one value, integers, binary32 or codes: where that saves time, or always the \
+            fewest bytes",
     }],
     operations: Operations::Plain,
     setup: Setup::Conversion,
@@ -158,8 +160,8 @@ fn largest_table<T: Scalar>(csr: &Csr<T>, values: Option<&str>) -> Option<usize>
     }
 }
 
-/// Packs the windows, and lists the rows that are too long for them. Each thread packs windows with an equal share of the
-/// nonzeros, which are nearly those that it multiplies, so that the pages of their streams are in its memory.
+/// Packs the windows, and lists the rows that are too long for them. Each thread packs windows with an equal share of
+/// the nonzeros, which are nearly those that it multiplies, so that the pages of their streams are in its memory.
 fn pack<T: Scalar>(
     csr: &Csr<T>,
     team: &Team,

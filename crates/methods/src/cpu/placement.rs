@@ -1,6 +1,7 @@
-//! On which NUMA node the arrays of a converted matrix are. Other threads than those of the team convert most matrices, and
-//! a page is on the node of the thread that writes it first. On a machine with several nodes each thread of the team therefore
-//! moves the pages that its products read to its own node, as merge-spmv-sc16, III-D, does with the CSR arrays.
+//! On which NUMA node the arrays of a converted matrix are. Other threads than those of the team convert most matrices,
+//! and a page is on the node of the thread that writes it first. On a machine with several nodes each thread of the
+//! team therefore moves the pages that its products read to its own node, as merge-spmv-sc16, III-D, does with the CSR
+//! arrays.
 
 use std::ops::Range;
 
@@ -23,9 +24,9 @@ pub fn spans_of<T>(csr: &Csr<T>, nonzeros: Range<usize>) -> Vec<Span> {
     vec![span(&csr.values()[nonzeros.clone()]), span(&csr.column_indices()[nonzeros])]
 }
 
-/// Moves the pages of the arrays that each thread owns, `owned(rank)`, to the thread's node. A page belongs to the thread that
-/// owns its first byte. Returns a note on how many pages are there afterwards, or `None` if all threads are on one node: then
-/// nothing is done.
+/// Moves the pages of the arrays that each thread owns, `owned(rank)`, to the thread's node. A page belongs to the
+/// thread that owns its first byte. Returns a note on how many pages are there afterwards, or `None` if all threads are
+/// on one node: then nothing is done.
 pub fn place(team: &Team, owned: impl Fn(usize) -> Vec<Span>) -> Option<String> {
     let nodes = team.nodes()?;
     let slot = |rank| CachePadded::new((owned(rank), Ok([0; 2])));
@@ -45,7 +46,8 @@ pub fn place(team: &Team, owned: impl Fn(usize) -> Vec<Span>) -> Option<String> 
     })
 }
 
-/// Moves those pages of the spans that are on other nodes to `node`. Returns how many are there, and the number of all pages.
+/// Moves those pages of the spans that are on other nodes to `node`. Returns how many are there, and the number of all
+/// pages.
 fn move_to_node(spans: &[Span], node: usize) -> Result<[usize; 2], Errno> {
     let mut pages: Vec<usize> = spans.iter().cloned().flat_map(pages_of).collect();
     if pages.is_empty() {
@@ -92,8 +94,8 @@ mod tests {
         assert!(move_to_node(&[span(&memory)], 1 << 20).is_err(), "there is no such node");
     }
 
-    /// Returns the pages in the note of a method that was prepared for four threads on one node each, or `None` if the system
-    /// does not report nodes.
+    /// Returns the pages in the note of a method that was prepared for four threads on one node each, or `None` if the
+    /// system does not report nodes.
     fn pages_in_note(method: &Method, csr: &Csr<f64>, transpose: bool) -> Option<(usize, u64)> {
         let team = Team::floating(4).on_nodes(vec![0; 4]);
         let request = Request { transpose, ..Request::new(&team) };
@@ -107,8 +109,8 @@ mod tests {
         }
     }
 
-    /// The arrays of the conversion are placed on the nodes of their owners: nearly all of the method's memory. The others are the
-    /// first and the last page of each array, and arrays with an element per row.
+    /// The arrays of the conversion are placed on the nodes of their owners: nearly all of the method's memory. The
+    /// others are the first and the last page of each array, and arrays with an element per row.
     #[test]
     #[cfg_attr(miri, ignore = "needs system calls that Miri does not support")]
     fn every_method_places_what_it_has_converted() {

@@ -1,7 +1,7 @@
 //! The product of small dense blocks whose sums stay in registers. BCSR and the OSKI-style method share it.
 //!
-//! Unchecked accesses rely on the invariants of [`RegisterBlocks`], cited by name, and on x having a value per column of
-//! the matrix, which `Prepared::multiply` checks.
+//! Unchecked accesses rely on the invariants of [`RegisterBlocks`], cited by name, and on x having a value per column
+//! of the matrix, which `Prepared::multiply` checks.
 
 use std::ops::Range;
 
@@ -206,7 +206,8 @@ impl<T: Scalar> BlockRows<'_, T> {
     }
 }
 
-/// Returns the sum of the columns of a block by pairwise summation, which has the shortest chain of dependent additions.
+/// Returns the sum of the columns of a block by pairwise summation, which has the shortest chain of dependent
+/// additions.
 #[inline(always)]
 fn sum_of<T: Scalar, const R: usize, const C: usize>(mut columns: [[T; R]; C]) -> [T; R] {
     let mut left = C;

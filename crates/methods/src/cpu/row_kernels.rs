@@ -272,8 +272,9 @@ mod tests {
     use crate::simd::{Isa, Lanes};
     use spmv_matrix::verify::Reference;
 
-    /// Tests groups of similar and of very different rows, more rows than the processor predicts, and rows at the end of the
-    /// arrays. A row must have the same sum in every bit as alone, so that results do not depend on the number of threads.
+    /// Tests groups of similar and of very different rows, more rows than the processor predicts, and rows at the end
+    /// of the arrays. A row must have the same sum in every bit as alone, so that results do not depend on the number
+    /// of threads.
     fn check<T: Scalar + Lanes>() {
         let lengths = |row: usize| if row % 64 < 32 { 9 + row * 7 % 8 } else { row * 5 % 23 };
         let rows = PREDICTED_ROWS + 3;

@@ -151,7 +151,8 @@ pub struct DeviceCsr<'a, T: Clone> {
 }
 
 impl<'a, T: Value> DeviceCsr<'a, T> {
-    /// Copies the matrix to the device. This also fails if the limit in `SPMV_BENCH_STREAM_ABOVE` is not a number of bytes.
+    /// Copies the matrix to the device. This also fails if the limit in `SPMV_BENCH_STREAM_ABOVE` is not a number of
+    /// bytes.
     pub fn upload(gpu: &Gpu, host: &'a Csr<T>) -> Result<Self, Failed> {
         Self::of(gpu, Cow::Borrowed(host))
     }

@@ -18,7 +18,8 @@ pub struct SparseLayout {
     pub nnz: u64,
     pub precision: Precision,
     pub format: SparseFormat,
-    /// The offsets of rows, slices or rows of blocks (for COO the row of each entry), the column indices, and the values.
+    /// The offsets of rows, slices or rows of blocks (for COO the row of each entry), the column indices, and the
+    /// values.
     pub arrays: [Address; 3],
 }
 
@@ -72,8 +73,8 @@ pub struct OpPlan {
     pub plan: usize,
 }
 
-/// The functions of cusparseSpMV and its descriptors in a device's stream. Errors name the function and the status. Functions that the installed library does
-/// not have or does not support return `Unavailable`.
+/// The functions of cusparseSpMV and its descriptors in a device's stream. Errors name the function and the status.
+/// Functions that the installed library does not have or does not support return `Unavailable`.
 pub trait CuSparse {
     /// Returns the version, for example `cuSPARSE 12.6.3`.
     fn version(&self) -> String;

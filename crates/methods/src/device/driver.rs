@@ -143,8 +143,8 @@ pub trait Driver {
     /// Waits for the last event and returns the times between consecutive events. The events become invalid.
     fn times(&self, events: &[Event]) -> Result<Vec<Duration>, Failed>;
 
-    /// Returns the time since a fixed moment, with which the host's time to enqueue work is measured. It stands still on a
-    /// model, which executes work while it is enqueued.
+    /// Returns the time since a fixed moment, with which the host's time to enqueue work is measured. It stands still
+    /// on a model, which executes work while it is enqueued.
     fn host_clock(&self) -> Duration;
 
     /// Returns the properties and times of a modelled device, or `None` for a real one.
@@ -152,8 +152,8 @@ pub trait Driver {
         None
     }
 
-    /// Sets aside a part of the second-level cache for these bytes, which persist there in all work that is enqueued from
-    /// now on. Returns the size of this part: 0 if the device cannot set aside any. 0 bytes end this.
+    /// Sets aside a part of the second-level cache for these bytes, which persist there in all work that is enqueued
+    /// from now on. Returns the size of this part: 0 if the device cannot set aside any. 0 bytes end this.
     fn persist(&self, address: Address, bytes: usize) -> Result<u64, Failed>;
 
     /// Empties the caches of a modelled device, which takes no modelled time.

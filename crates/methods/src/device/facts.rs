@@ -35,8 +35,8 @@ impl Facts {
         (self.multiprocessors * self.max_threads_per_multiprocessor) as usize
     }
 
-    /// Returns the bytes of shared memory that a block can have: from compute capability 7.0 on, a kernel can ask for those
-    /// of a multiprocessor but the 1 KiB that the system reserves.
+    /// Returns the bytes of shared memory that a block can have: from compute capability 7.0 on, a kernel can ask for
+    /// those of a multiprocessor but the 1 KiB that the system reserves.
     pub fn most_shared_bytes(&self) -> u32 {
         let all = self.shared_bytes_per_multiprocessor - (1 << 10);
         if self.compute_capability < (7, 0) { self.shared_bytes_per_block } else { all }

@@ -14,8 +14,8 @@ const WARP: usize = 32;
 const LINE: usize = 128;
 const REPETITIONS: usize = 3;
 const CHAINS: usize = 4;
-/// In the two measurements: the lengths of the arithmetic chains, the numbers of atomic operations per warp, of reads of
-/// the L2 cache's contents, and of loads from memory.
+/// In the two measurements: the lengths of the arithmetic chains, the numbers of atomic operations per warp, of reads
+/// of the L2 cache's contents, and of loads from memory.
 const CHAIN_LENGTHS: [usize; 2] = [64, 192];
 const ADDITIONS: [usize; 2] = [16, 48];
 const READINGS: [usize; 2] = [16, 48];

@@ -90,9 +90,10 @@ impl Kernel {
         self.launch_after(None, grid, block, shared_bytes, arguments)
     }
 
-    /// Enqueues the kernel as [`Self::launch`] does. If `earlier` was enqueued just before, the GPU may start this kernel
-    /// before `earlier` has ended (programmatic dependent launch, from compute capability 9.0 on). Therefore each of its
-    /// threads must call `after_earlier_kernels` before it uses memory that `earlier` uses, unless both only read it.
+    /// Enqueues the kernel as [`Self::launch`] does. If `earlier` was enqueued just before, the GPU may start this
+    /// kernel before `earlier` has ended (programmatic dependent launch, from compute capability 9.0 on). Therefore
+    /// each of its threads must call `after_earlier_kernels` before it uses memory that `earlier` uses, unless both
+    /// only read it.
     pub fn launch_after<'k>(
         &self,
         earlier: impl Into<Option<&'k Self>>,
@@ -147,7 +148,8 @@ pub struct Graph {
 }
 
 impl Gpu {
-    /// Captures the work that `work` enqueues, without running it. It must not wait or allocate, which cannot be captured.
+    /// Captures the work that `work` enqueues, without running it. It must not wait or allocate, which cannot be
+    /// captured.
     pub fn capture(&self, work: impl FnOnce() -> Result<(), Failed>) -> Result<Graph, Failed> {
         self.begin_capture()?;
         self.0.latest.take();

@@ -93,8 +93,8 @@ pub struct Stage {
     pub occupancy: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counts: Option<Counts>,
-    /// The modelled milliseconds per product without each problem of [`Cure::ALL`](ptx_machine::model::Cure::ALL), if they
-    /// were requested.
+    /// The modelled milliseconds per product without each problem of [`Cure::ALL`](ptx_machine::model::Cure::ALL), if
+    /// they were requested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cured: Vec<f64>,
 }

@@ -1,5 +1,5 @@
-//! Kernels that measure the device itself: the time of a launch, the bandwidth on a buffer of a given size, and a kernel
-//! that occupies the device while the host enqueues the work to be timed.
+//! Kernels that measure the device itself: the time of a launch, the bandwidth on a buffer of a given size, and a
+//! kernel that occupies the device while the host enqueues the work to be timed.
 
 use std::time::Duration;
 
@@ -12,7 +12,8 @@ const WARP: usize = 32;
 /// The number of bytes that a thread reads at once.
 const VECTOR: usize = 16;
 
-/// The shortest time for which the device is occupied before a measurement; the host can enqueue several launches in it.
+/// The shortest time for which the device is occupied before a measurement; the host can enqueue several launches in
+/// it.
 const LEAD: Duration = Duration::from_micros(30);
 /// The longest such time. A host that needs longer may be blocked by the work itself, such as a call that waits for it.
 const LONGEST_LEAD: Duration = Duration::from_millis(20);
@@ -65,10 +66,11 @@ impl Probe {
         })
     }
 
-    /// Times a batch of `count` calls of `work`, each of which enqueues the same. The device is occupied before, so that
-    /// its time contains no waiting for the host: for one and a half times `host`, the time in which the host is expected
-    /// to enqueue the batch. If the host was slower, the batch is timed again, with the time that the host has needed. A
-    /// single call is never repeated, because it may depend on what was before it, such as the values of y or cold caches.
+    /// Times a batch of `count` calls of `work`, each of which enqueues the same. The device is occupied before, so
+    /// that its time contains no waiting for the host: for one and a half times `host`, the time in which the host is
+    /// expected to enqueue the batch. If the host was slower, the batch is timed again, with the time that the host has
+    /// needed. A single call is never repeated, because it may depend on what was before it, such as the values of y or
+    /// cold caches.
     pub fn time(
         &self,
         count: usize,
@@ -140,10 +142,10 @@ impl Probe {
     }
 
     /// Enqueues two reads of `buffer`, which should be twice as large as the L2 cache. The first replaces all that is
-    /// there. The second has the hint evict-first (`ld.global.cs`), so that whatever is loaded later replaces the buffer.
-    /// The first alone would leave lines of normal priority, which a kernel whose own loads have that hint (`STREAMED`)
-    /// may not be able to replace, so it would have less of the cache than others. The second alone may for the same
-    /// reason leave what earlier kernels have loaded.
+    /// there. The second has the hint evict-first (`ld.global.cs`), so that whatever is loaded later replaces the
+    /// buffer. The first alone would leave lines of normal priority, which a kernel whose own loads have that hint
+    /// (`STREAMED`) may not be able to replace, so it would have less of the cache than others. The second alone may
+    /// for the same reason leave what earlier kernels have loaded.
     pub fn empty_l2(&self, buffer: &Buffer<u8>) -> Result<(), Failed> {
         self.read(buffer, 1)?;
         self.read_with(&self.read_evict_first, buffer, 1)

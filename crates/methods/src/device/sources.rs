@@ -1,7 +1,7 @@
-//! The texts of the CUDA programs: as embedded in the binary, or from the folder in `SPMV_BENCH_CUDA`, so that an author
-//! of kernels need not build the program again after each change. And which matrices they load with the hint that the L2
-//! cache evicts them first (`once.cuh`): those that do not fit in it, or, to find the best limit by measurement, those
-//! above the size in `SPMV_BENCH_STREAM_ABOVE`.
+//! The texts of the CUDA programs: as embedded in the binary, or from the folder in `SPMV_BENCH_CUDA`, so that an
+//! author of kernels need not build the program again after each change. And which matrices they load with the hint
+//! that the L2 cache evicts them first (`once.cuh`): those that do not fit in it, or, to find the best limit by
+//! measurement, those above the size in `SPMV_BENCH_STREAM_ABOVE`.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -48,8 +48,8 @@ pub fn replaced_from() -> Result<Option<&'static Path>, Failed> {
     Ok(folder.as_ref().map(|(path, _)| path.as_path()))
 }
 
-/// Describes what environment variables change of the programs: the folder whose files replace the embedded ones, and the
-/// limit above which matrices are streamed; an empty text if nothing.
+/// Describes what environment variables change of the programs: the folder whose files replace the embedded ones, and
+/// the limit above which matrices are streamed; an empty text if nothing.
 pub fn origin() -> String {
     let folder = replaced_from().ok().flatten();
     let folder = folder.map(|path| format!("programs from {}", path.display()));

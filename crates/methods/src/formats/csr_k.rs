@@ -52,8 +52,8 @@ impl RowOrder {
     }
 }
 
-/// Returns the groups of a matrix whose rows keep their order, as in [`grouped`]: those of the Band-k order that the program
-/// has brought it into, if that has as many levels and no size is requested, otherwise groups of `sizes`.
+/// Returns the groups of a matrix whose rows keep their order, as in [`grouped`]: those of the Band-k order that the
+/// program has brought it into, if that has as many levels and no size is requested, otherwise groups of `sizes`.
 pub fn groups<'a, T>(csr: &Csr<T>, request: &Request<'a>, sizes: &[usize]) -> Cow<'a, [Vec<u32>]> {
     let ends = request.groups.first().and_then(|finest| finest.last());
     let is_of_matrix = ends.is_some_and(|&rows| rows as usize == csr.rows());

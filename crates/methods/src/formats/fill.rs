@@ -44,8 +44,8 @@ pub fn most_places_of_rows(extent: &Extent, lanes: u64) -> u64 {
     }
 }
 
-/// Recomputes from CSR those `sums` that are not finite. `ranges` are the entries of the rows. This is rare, so it is not
-/// compiled for each variant of a kernel.
+/// Recomputes from CSR those `sums` that are not finite. `ranges` are the entries of the rows. This is rare, so it is
+/// not compiled for each variant of a kernel.
 ///
 /// Padding multiplies 0 by an x for which the row has no entry, or a second time by an x of its own; 0 ·
 /// NaN and 0 · ∞ are NaN. The result of a row must depend on its own entries only, whatever x contains.

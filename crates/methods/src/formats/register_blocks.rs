@@ -220,7 +220,8 @@ const LEAST_SAMPLED: usize = 256;
 const SEED: u64 = 1;
 
 /// The fill of each block shape, the number of stored values per nonzero, estimated from a sample of the block rows:
-/// Vuduc, Automatic performance tuning of sparse matrix kernels (2003), §3.2. Entry `[r - 1][c - 1]` is for r × c blocks.
+/// Vuduc, Automatic performance tuning of sparse matrix kernels (2003), §3.2. Entry `[r - 1][c - 1]` is for r × c
+/// blocks.
 #[derive(Debug, PartialEq)]
 pub struct FillEstimate([[f64; MAX_BLOCK_SIDE]; MAX_BLOCK_SIDE]);
 

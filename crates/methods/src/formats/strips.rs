@@ -77,8 +77,8 @@ impl<T: Scalar> Strips<T> {
         Ok(Self::new(csr, lanes, Layout::Sliced(offsets), order, no_entry))
     }
 
-    /// Stores the matrix in strips, or as many entries of each row as the layout can store. The column index of padding and
-    /// of places without a row is `no_entry` if given, or else that of the row's last entry, and 0.
+    /// Stores the matrix in strips, or as many entries of each row as the layout can store. The column index of padding
+    /// and of places without a row is `no_entry` if given, or else that of the row's last entry, and 0.
     pub fn new(
         csr: &Csr<T>,
         lanes: usize,
@@ -102,7 +102,8 @@ impl<T: Scalar> Strips<T> {
                 let mut last = 0;
                 for place in 0..width {
                     let to = start + place * stride + lane;
-                    // SAFETY: the arrays have all places of every strip, each of which belongs to one lane of one strip.
+                    // SAFETY: the arrays have all places of every strip, each of which belongs to one lane of one
+                    // strip.
                     let (column_index, value) = unsafe { (arrays.0.at(to), arrays.1.at(to)) };
                     if place < entries.len() {
                         last = csr.column_indices()[entries.start + place];

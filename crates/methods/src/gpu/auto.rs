@@ -5,8 +5,8 @@
 //! `gpu-ell` if padding is a twentieth at most. For other regular rows it is `gpu-csr-vector`, and for irregular rows
 //! `gpu-csr5`. A run of few products chooses only among methods that convert nothing: `gpu-csr-vector` and `gpu-merge`.
 //!
-//! The record of an H200 decided on the methods and the limits: see `docs/gpu.md`. The rows and diagonals are counted on the
-//! device, in less time than a few products. Memory: that of the chosen method.
+//! The record of an H200 decided on the methods and the limits: see `docs/gpu.md`. The rows and diagonals are counted
+//! on the device, in less time than a few products. Memory: that of the chosen method.
 
 use super::convert::Converter;
 use super::prelude::*;

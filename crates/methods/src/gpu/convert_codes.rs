@@ -30,7 +30,8 @@ impl<T: Value> Codes<T> {
         let table = table(gpu, nnz.min(ENTERING))?;
         let (last, values) = (table.len() as u32 - 1, &csr.values);
         let count = gpu.zeros::<u32>(1)?;
-        // What the first values are is known before all others look for theirs, which would otherwise enter them together.
+        // What the first values are is known before all others look for theirs, which would otherwise enter them
+        // together.
         for some in [nnz.min(FIRST), nnz] {
             let numbers = [some, MOST_VALUES, last as usize].map(|number| number as u32);
             let arguments: [&dyn Argument; 4] = [&numbers, values, &table, &count];

@@ -37,7 +37,8 @@ pub struct Plans {
 
 /// What becomes of the rows that are not divided.
 struct Groups {
-    /// For each group of 32 rows one more than the steps of a band, or 0, and a bit for each row that is brought together.
+    /// For each group of 32 rows one more than the steps of a band, or 0, and a bit for each row that is brought
+    /// together.
     bands: Buffer<u32>,
     others: Buffer<u32>,
     order: Buffer<u32>,
@@ -136,8 +137,8 @@ impl<'c, 'a, T: Value> Planner<'c, 'a, T> {
 pub fn memory(extent: &Extent, value: u64) -> u64 {
     let Extent { rows, nnz, longest, .. } = *extent;
     let (lanes, steps) = (WARP as u64, MOST_STEPS as u64);
-    // At most 32 bits of an offset; a step for each 16 nonzeros, because few lanes are idle, twice during the conversion; less
-    // for heads and slices.
+    // At most 32 bits of an offset; a step for each 16 nonzeros, because few lanes are idle, twice during the
+    // conversion; less for heads and slices.
     let entries = nnz * (value + 4 + 3);
     // Of each window, one slice more for each number of lanes per row.
     let windows = rows.div_ceil(WINDOW as u64) * (2 * longest.min(steps * lanes) * 8 / lanes + 128);

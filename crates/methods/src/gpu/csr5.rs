@@ -104,8 +104,8 @@ impl<T: Value> Csr5<T> {
         Ok(Self { multiply, block, blocks, tiles, tail_rows, frequent_x })
     }
 
-    /// Enqueues the product with the matrix that was converted, and with x, y, α and β, after a kernel that computes y ← βy
-    /// for the rows that several warps or none write.
+    /// Enqueues the product with the matrix that was converted, and with x, y, α and β, after a kernel that computes y
+    /// ← βy for the rows that several warps or none write.
     pub fn run(
         &self,
         csr: &DeviceCsr<T>,

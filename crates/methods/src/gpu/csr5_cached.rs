@@ -1,13 +1,14 @@
-//! CSR5 with x of the most frequent columns in shared memory, for matrices of which few columns have most nonzeros. This
-//! is the project's own method. EHYB (Chen 2022, explicit caching HYB) has in shared memory the x of a part of the
+//! CSR5 with x of the most frequent columns in shared memory, for matrices of which few columns have most nonzeros.
+//! This is the project's own method. EHYB (Chen 2022, explicit caching HYB) has in shared memory the x of a part of the
 //! matrix, whose rows and columns it reorders; here the columns are chosen by their number of nonzeros, and the
 //! matrix keeps its order.
 //!
-//! On other methods each nonzero of a power law loads a sector of 32 bytes for 4 or 8 bytes of x, and the L2 cache is the
-//! limit. Setup counts the nonzeros of each column on the device, finds the largest columns that fit in three quarters of
-//! the shared memory of a block, and replaces their indices in the tiles of CSR5 by places with a bit set. In a
-//! product the first kernel also copies their x to an array. Each multiprocessor has one block of 1024 threads, which copies
-//! this array to shared memory and then takes tiles in turn. The nonzeros after the last tile read x as usual.
+//! On other methods each nonzero of a power law loads a sector of 32 bytes for 4 or 8 bytes of x, and the L2 cache is
+//! the limit. Setup counts the nonzeros of each column on the device, finds the largest columns that fit in three
+//! quarters of the shared memory of a block, and replaces their indices in the tiles of CSR5 by places with a bit set.
+//! In a product the first kernel also copies their x to an array. Each multiprocessor has one block of 1024 threads,
+//! which copies this array to shared memory and then takes tiles in turn. The nonzeros after the last tile read x as
+//! usual.
 //!
 //! Memory: that of CSR5, 8 bytes per column (in the setup), and x of the chosen columns with their indices.
 

@@ -9,10 +9,10 @@
 //! clSPARSE): each block stores the sum of its part, and the block that does so last adds them in their order.
 //!
 //! Memory: 8 bytes per row block; if a row is divided, 4 bytes and a value more. Departures: a row block also has at
-//! most 1024 rows, so that a long run of empty rows is divided; a warp sums the longer rows of a row block; clSPARSE adds the parts of a divided row by atomic
-//! operations, in an order that varies. `block=1024` is the method of five-gpu-algorithms: each thread loads one
-//! product, one thread sums a row, and a long row is not divided. The default of 256 threads, which load four products
-//! each, is that of Greathouse and Daga and of clSPARSE.
+//! most 1024 rows, so that a long run of empty rows is divided; a warp sums the longer rows of a row block; clSPARSE
+//! adds the parts of a divided row by atomic operations, in an order that varies. `block=1024` is the method of
+//! five-gpu-algorithms: each thread loads one product, one thread sums a row, and a long row is not divided. The
+//! default of 256 threads, which load four products each, is that of Greathouse and Daga and of clSPARSE.
 
 use super::prelude::*;
 

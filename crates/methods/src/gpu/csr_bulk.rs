@@ -1,5 +1,5 @@
-//! CSR through bulk copies: this project's kernel for the copy engine of NVIDIA GPUs from compute capability 9.0 on (CUDA
-//! C++ Programming Guide, asynchronous data copies with the tensor memory accelerator, one-dimensional).
+//! CSR through bulk copies: this project's kernel for the copy engine of NVIDIA GPUs from compute capability 9.0 on
+//! (CUDA C++ Programming Guide, asynchronous data copies with the tensor memory accelerator, one-dimensional).
 //!
 //! As many thread blocks as the GPU can hold at once, up to 9 per multiprocessor, divide the nonzeros into equal spans.
 //! A block processes its span in pieces. One thread starts the copy of the columns and values of a piece to one of
@@ -11,9 +11,9 @@
 //! row is much longer than the mean, rows that have more than 16 products of a piece for each of their threads wait,
 //! and a warp sums each of them. Threads sum the pieces without row ends in registers.
 //!
-//! Of a row that several blocks share, each block stores its part; the block that does so last adds them in their order,
-//! as in `gpu-merge`. So a product has one launch and repeats itself bit by bit. The last nonzeros of the matrix that do
-//! not fill the 16 bytes of the copy's unit are loaded by the threads.
+//! Of a row that several blocks share, each block stores its part; the block that does so last adds them in their
+//! order, as in `gpu-merge`. So a product has one launch and repeats itself bit by bit. The last nonzeros of the matrix
+//! that do not fill the 16 bytes of the copy's unit are loaded by the threads.
 //!
 //! Setup finds the first row of each piece, and copies the row offsets to the host for the longest row. Memory: 4 bytes
 //! per piece; 4 bytes and two values per block.
@@ -55,7 +55,8 @@ const MOST_BLOCKS: u64 = 4096;
 /// The blocks that should be resident on a multiprocessor, with 64 registers per thread.
 const RESIDENT: usize = 8;
 
-/// The most blocks per multiprocessor. With more of them, less of x stays in the caches between the blocks that read it.
+/// The most blocks per multiprocessor. With more of them, less of x stays in the caches between the blocks that read
+/// it.
 const MOST_RESIDENT: usize = 9;
 
 /// The number of nonzeros that any row may have, and the multiple of the mean, before rows count as long.

@@ -1,27 +1,27 @@
-//! CSR with logarithmic radix binning (LRB): after rocSPARSE's csrmv with LRB, of which only a summary was known, with the
-//! binning of Green, Fox, Watkins et al. 2018.
+//! CSR with logarithmic radix binning (LRB): after rocSPARSE's csrmv with LRB, of which only a summary was known, with
+//! the binning of Green, Fox, Watkins et al. 2018.
 //!
 //! A thread's share of a row is two nonzeros or more. Bin b has the rows with 2^b to 2^(b+1) - 1 shares, and bin 0 also
 //! shorter and empty ones. Setup copies the row offsets to the host and sorts the numbers of the rows by bin with a
-//! counting sort, the longest rows first. Rows of a bin remain in their order, so that neighbouring threads mostly process
-//! neighbouring rows. A row of bin b has
+//! counting sort, the longest rows first. Rows of a bin remain in their order, so that neighbouring threads mostly
+//! process neighbouring rows. A row of bin b has
 //!
 //! - 2^b threads up to a warp, and also a warp in the bins for which that is less than a block;
 //! - a block in longer bins;
 //! - several blocks, each with at least 2048 nonzeros, in the longest: each block stores the sum of its part, and the
 //!   block that does so last adds them in their order.
 //!
-//! A product is one launch. For each thread block a table states its rows and the threads per row. Blocks of long rows come
-//! first. The other blocks are in the order of their first row, so that rows which are near each other in memory are
-//! processed at about the same time, also if their bins differ. The table has the first row of a block of neighbouring rows,
-//! so that it does not load the order.
+//! A product is one launch. For each thread block a table states its rows and the threads per row. Blocks of long rows
+//! come first. The other blocks are in the order of their first row, so that rows which are near each other in memory
+//! are processed at about the same time, also if their bins differ. The table has the first row of a block of
+//! neighbouring rows, so that it does not load the order.
 //!
 //! Memory: 4 bytes per row, 16 per block, and 4 and a value for each block of a divided row.
 //!
 //! Departures: there is one launch instead of one for each class of bins; the parts of long rows are added in their
-//! order, so that a product repeats itself bit by bit; the order of blocks, the shares, the threads per row and the length
-//! from which rows are divided are this project's. Bins of which all rows have one thread are one bin, because rows that
-//! are apart in memory need more sectors.
+//! order, so that a product repeats itself bit by bit; the order of blocks, the shares, the threads per row and the
+//! length from which rows are divided are this project's. Bins of which all rows have one thread are one bin, because
+//! rows that are apart in memory need more sectors.
 
 use super::prelude::*;
 
@@ -97,8 +97,8 @@ fn threads(bin: usize, share: usize, block: usize) -> usize {
 struct Work {
     order: Vec<u32>,
     /// For each block the first place in `order` and the end of its places, the threads per row, and the number of its
-    /// part of a divided row, or the first row if its rows are neighbours, otherwise [`SCATTERED`]. Blocks of rows with a
-    /// block or several come first, then the others by their first row.
+    /// part of a divided row, or the first row if its rows are neighbours, otherwise [`SCATTERED`]. Blocks of rows with
+    /// a block or several come first, then the others by their first row.
     pieces: Vec<[u32; 4]>,
     /// The number of blocks that process a part of a row. They are the first ones.
     divided: usize,

@@ -2,12 +2,13 @@
 //!
 //! A vector of 2 to 32 neighbouring threads (its lanes) owns one row. Each lane processes the nonzeros at a stride of
 //! the vector size, so that the loads are coalesced, and the lanes' sums are added by shuffles. A lane loads four
-//! nonzeros at a time, and there are as many lanes as load a row of mean length at once. A vector of a whole warp starts
-//! at an aligned nonzero (cusp). Setup only computes the mean row length. No memory in addition to CSR.
+//! nonzeros at a time, and there are as many lanes as load a row of mean length at once. A vector of a whole warp
+//! starts at an aligned nonzero (cusp). Setup only computes the mean row length. No memory in addition to CSR.
 //!
-//! `loads=one` is the listing of five-gpu-algorithms: a warp per row in blocks of 1024, each lane loads one nonzero at a
-//! time, from the start of the row, and the lanes' sums are added in shared memory. It departs in one thing: the listing
-//! has a barrier of the block in a divergent branch, which Volta and later GPUs do not allow; here the warp waits.
+//! `loads=one` is the listing of five-gpu-algorithms: a warp per row in blocks of 1024, each lane loads one nonzero at
+//! a time, from the start of the row, and the lanes' sums are added in shared memory. It departs in one thing: the
+//! listing has a barrier of the block in a divergent branch, which Volta and later GPUs do not allow; here the warp
+//! waits.
 
 use super::prelude::*;
 use super::{by_rows, depth_for, lanes_for};

@@ -122,7 +122,8 @@ struct Plan {
     sizes: Vec<(&'static str, usize)>,
 }
 
-/// Prepares the product by a kernel, with the block and the sizes of the case of the matrix or of the nearest of `cases`.
+/// Prepares the product by a kernel, with the block and the sizes of the case of the matrix or of the nearest of
+/// `cases`.
 fn prepare<'a, T: Value>(
     csr: &'a DeviceCsr<'a, T>,
     request: &Request<'a>,

@@ -1,16 +1,17 @@
 //! DASP: Lu and Liu, SC'23. Rows are classified by length, and the tensor cores sum their products.
 //!
 //! The instruction `mma.m8n8k4` multiplies 8 × 4 by 4 × 8 doubles. A block of 8 rows with 4 entries each is its first
-//! factor. Column r of the second one has the elements of x for the entries of row r, so that the sums of the 8 rows are
-//! the diagonal of the product. The rest of it is not used.
+//! factor. Column r of the second one has the elements of x for the entries of row r, so that the sums of the 8 rows
+//! are the diagonal of the product. The rest of it is not used.
 //!
-//! - Long rows have more than 256 entries. They are stored in blocks, without regard to the rows of a block. A warp owns
-//!   a chunk of up to 8 blocks of one row and stores their sum; a second kernel sums the chunks of each row with a warp.
+//! - Long rows have more than 256 entries. They are stored in blocks, without regard to the rows of a block. A warp
+//!   owns a chunk of up to 8 blocks of one row and stores their sum; a second kernel sums the chunks of each row with a
+//!   warp.
 //! - Medium rows are sorted by length in descending order, and 8 of them make a group. A group has blocks as long as 24
 //!   of the 32 places of a block have an entry. The other entries of its rows are irregular: they follow each other row
 //!   by row, and the thread that stores a row adds them. A warp owns 1, 2 or 4 groups.
-//! - A row of 1 entry and one of 3, or two rows of 2, make a row of a block, which is multiplied twice: with the x of the
-//!   first part and with that of the second. A warp owns two blocks, which are 32 rows.
+//! - A row of 1 entry and one of 3, or two rows of 2, make a row of a block, which is multiplied twice: with the x of
+//!   the first part and with that of the second. A warp owns two blocks, which are 32 rows.
 //! - Of the remaining rows with one entry or none, each thread owns one.
 //!
 //! Padding has the value 0 and the column index 0xffffffff, for which x counts as 0. y is written in the original order

@@ -5,8 +5,8 @@
 //! neighbouring values and 32 neighbouring elements of x at once. A block reads the offsets through shared memory, as
 //! many at a time as it has threads. For the transposed product the diagonals are those of Aᵀ.
 //!
-//! Memory: the diagonals and their offsets, and for the setup a bit for each possible diagonal. Departures from the source: a stored zero counts as padding, and its x
-//! (which may be NaN or infinite) is ignored.
+//! Memory: the diagonals and their offsets, and for the setup a bit for each possible diagonal. Departures from the
+//! source: a stored zero counts as padding, and its x (which may be NaN or infinite) is ignored.
 
 use super::convert::{Converter, DeviceDiagonals};
 use super::ell;

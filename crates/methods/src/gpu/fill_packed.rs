@@ -141,7 +141,8 @@ impl<'c, 'a, T: Value> Filler<'c, 'a, T> {
         Ok(Shared { owners, places, steps })
     }
 
-    /// Returns the slices, up to `run` of which were consecutive ones, their heads, and the lists of steps that are kept.
+    /// Returns the slices, up to `run` of which were consecutive ones, their heads, and the lists of steps that are
+    /// kept.
     fn stored(&self, lists: &Lists, run: usize) -> Result<[Buffer<u32>; 3], Failed> {
         let shared = self.shared(lists)?;
         let Plans { count, origins, heads, entries, .. } = &self.plans;

@@ -1,23 +1,25 @@
 //! HOLA, globally homogeneous and locally adaptive: hola-spmv-ics17, section 3.
 //!
 //! A thread block owns a fixed number of consecutive nonzeros. The first kernel, with one thread per row, computes
-//! y ← βy and writes the first row of each block (assignment). In the second kernel the block assigns rows to its threads
-//! in the same way; each thread owns 4 or 8 consecutive nonzeros, with a bit for each nonzero that ends a row. Warps load
-//! the nonzeros with coalesced accesses, gather x, if requested in the order of sorted columns, and transpose the products
-//! so that each thread has its own. A thread sums its products; rows that several threads share are summed by the warp or
-//! by atomic operations in shared memory. From there all sums are written to y, those of the first and the last row of the
-//! block by atomic operations. There are three special cases. A block within one row computes a single sum. A warp that
-//! finds empty rows clears the sums of all of its rows, and its threads look up the next nonempty row in the row offsets.
-//! In a block with more rows than nonzeros, each thread has the row of each of its nonzeros and adds to y directly.
+//! y ← βy and writes the first row of each block (assignment). In the second kernel the block assigns rows to its
+//! threads in the same way; each thread owns 4 or 8 consecutive nonzeros, with a bit for each nonzero that ends a row.
+//! Warps load the nonzeros with coalesced accesses, gather x, if requested in the order of sorted columns, and
+//! transpose the products so that each thread has its own. A thread sums its products; rows that several threads share
+//! are summed by the warp or by atomic operations in shared memory. From there all sums are written to y, those of the
+//! first and the last row of the block by atomic operations. There are three special cases. A block within one row
+//! computes a single sum. A warp that finds empty rows clears the sums of all of its rows, and its threads look up the
+//! next nonempty row in the row offsets. In a block with more rows than nonzeros, each thread has the row of each of
+//! its nonzeros and adds to y directly.
 //!
-//! Memory: 4 bytes per block, plus 4 bytes. The paper does not say how rows are looked up: here by binary search, up to the
-//! row of the next thread. Departures from the paper: the row after the last block is that of the last nonzero, so no block
-//! owns empty rows at the end; rows are assigned to threads before x is gathered; columns are sorted before the transpose
-//! and the order is restored in registers, as in the paper (the authors' code uses shared memory); the rows of a block with
-//! many are searched into registers, not spread to shared memory, because a block may have a hundred thousand. The
-//! defaults are as published up to Pascal. From Volta on, columns are not sorted (the paper credits the sort with 2 % of
-//! the time, but it takes a quarter of the instructions), and products are transposed through shared memory, where threads
-//! load one nonzero at a time instead of 16 bytes, so that a warp gathers x for neighbouring nonzeros.
+//! Memory: 4 bytes per block, plus 4 bytes. The paper does not say how rows are looked up: here by binary search, up to
+//! the row of the next thread. Departures from the paper: the row after the last block is that of the last nonzero, so
+//! no block owns empty rows at the end; rows are assigned to threads before x is gathered; columns are sorted before
+//! the transpose and the order is restored in registers, as in the paper (the authors' code uses shared memory); the
+//! rows of a block with many are searched into registers, not spread to shared memory, because a block may have a
+//! hundred thousand. The defaults are as published up to Pascal. From Volta on, columns are not sorted (the paper
+//! credits the sort with 2 % of the time, but it takes a quarter of the instructions), and products are transposed
+//! through shared memory, where threads load one nonzero at a time instead of 16 bytes, so that a warp gathers x for
+//! neighbouring nonzeros.
 
 use super::prelude::*;
 

@@ -7,9 +7,10 @@
 //! that a product is one launch. A product that fails in its kernel leaves another value, but also an unusable context.
 //!
 //! Memory: 4 bytes. Departures from the sources: a vector can fetch several rows at a time, on newer GPUs by default
-//! (`rows=1` is published), and fetches the next ones before it processes them; α and β are supported (Liu and Schmidt have them, five-gpu-algorithms does not); two lanes
-//! load the bounds of a row and pass them to the others by shuffles, not through shared memory; the sources clear the
-//! counter before each product; five-gpu-algorithms launches one thread per row.
+//! (`rows=1` is published), and fetches the next ones before it processes them; α and β are supported (Liu and Schmidt
+//! have them, five-gpu-algorithms does not); two lanes load the bounds of a row and pass them to the others by
+//! shuffles, not through shared memory; the sources clear the counter before each product; five-gpu-algorithms launches
+//! one thread per row.
 
 use super::depth_for;
 use super::prelude::*;
@@ -68,8 +69,9 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
     }))
 }
 
-/// Returns the rows that a vector fetches at a time. One is published for GPUs up to Maxwell. On newer ones the additions to
-/// the counter would take longer than all loads: measured on an H200, 390,625 of them take 290 µs of a product of 497 µs.
+/// Returns the rows that a vector fetches at a time. One is published for GPUs up to Maxwell. On newer ones the
+/// additions to the counter would take longer than all loads: measured on an H200, 390,625 of them take 290 µs of a
+/// product of 497 µs.
 fn at_a_time<T: Value>(csr: &DeviceCsr<T>, lanes: usize) -> usize {
     const MOST_THREADS: usize = 2048;
     let facts = csr.gpu.facts();

@@ -18,9 +18,9 @@
 //!
 //! `shape=cub` is the published method, see `merge_cub`.
 //!
-//! `gpu-merge-bits` stores in setup what a thread of a tile then need not compute: the starts of the tiles, and for each
-//! thread a descriptor of 4 bytes with a bit field of the steps that end rows and the number of rows that end in the
-//! threads before it. A product reads the row offsets only of rows that tiles share.
+//! `gpu-merge-bits` stores in setup what a thread of a tile then need not compute: the starts of the tiles, and for
+//! each thread a descriptor of 4 bytes with a bit field of the steps that end rows and the number of rows that end in
+//! the threads before it. A product reads the row offsets only of rows that tiles share.
 
 use super::{merge_cub, prelude::*};
 
@@ -79,9 +79,9 @@ const SEARCH_LANES: usize = 8;
 const BLOCK: usize = 128;
 const ITEMS: usize = 8;
 
-/// The threads that should be resident on a multiprocessor: with 64 registers each, so that a thread has all its loads in
-/// flight at once (with 32, the compiler put them into groups that wait for each other), and fewer for more than `FEW_ITEMS`
-/// steps per thread, which need up to 80 registers.
+/// The threads that should be resident on a multiprocessor: with 64 registers each, so that a thread has all its loads
+/// in flight at once (with 32, the compiler put them into groups that wait for each other), and fewer for more than
+/// `FEW_ITEMS` steps per thread, which need up to 80 registers.
 const THREADS: [usize; 2] = [1024, 768];
 const FEW_ITEMS: usize = 8;
 
@@ -185,8 +185,8 @@ impl<T: Value> Tiles<T> {
         })
     }
 
-    /// Launches the tiles kernel with x, y, α and β, and with the starts of the tiles and the descriptors, after the kernel
-    /// that finds the starts.
+    /// Launches the tiles kernel with x, y, α and β, and with the starts of the tiles and the descriptors, after the
+    /// kernel that finds the starts.
     fn multiply<'k>(
         &self,
         csr: &DeviceCsr<T>,

@@ -1,9 +1,9 @@
 //! `gpu-merge:shape=cub`, merge-based CSR as published: merge-spmv-sc16, section III-E, and merge-spmv's code (CUB).
 //!
-//! One thread searches for the start of each tile (or two threads of its block, if there are few). The threads of a tile
-//! search for their steps among its row ends in shared memory, walk them, and a scan over the block passes on the sums of
-//! open rows. A tile leaves the sum of the row that is open at its end, and a third kernel, the fix-up, adds these by atomic
-//! operations, after each warp has summed those of the same row. So the last bits of a product vary.
+//! One thread searches for the start of each tile (or two threads of its block, if there are few). The threads of a
+//! tile search for their steps among its row ends in shared memory, walk them, and a scan over the block passes on the
+//! sums of open rows. A tile leaves the sum of the row that is open at its end, and a third kernel, the fix-up, adds
+//! these by atomic operations, after each warp has summed those of the same row. So the last bits of a product vary.
 //!
 //! Departures: products are staged in shared memory for f64, too (the code's "direct" mode is omitted).
 

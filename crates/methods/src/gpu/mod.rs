@@ -81,9 +81,9 @@ fn by_rows<'a, T: Value>(
 /// The number of nonzeros that a thread loads before it uses the first of them: `AHEAD` in `cuda/common.cuh`.
 const AHEAD: usize = 4;
 
-/// Returns the threads per row in CSR-Vector: enough to load a row of mean length at once, rounded up to a power of two,
-/// between 2 and 32 (a warp). cusp has a thread for each nonzero, so that fewer loads are in flight and more threads
-/// add their sums.
+/// Returns the threads per row in CSR-Vector: enough to load a row of mean length at once, rounded up to a power of
+/// two, between 2 and 32 (a warp). cusp has a thread for each nonzero, so that fewer loads are in flight and more
+/// threads add their sums.
 fn lanes_for<T>(csr: &Csr<T>) -> usize {
     let mean = csr.nnz().div_ceil(csr.rows().max(1));
     mean.div_ceil(AHEAD).next_power_of_two().clamp(2, 32)

@@ -1,28 +1,29 @@
-//! Packed slices: fewer bytes than CSR, without loss. This is the project's own method. It extends SELL-C-σ (Kreutzer et
-//! al.) by compressed columns, and by several lanes per row.
+//! Packed slices: fewer bytes than CSR, without loss. This is the project's own method. It extends SELL-C-σ (Kreutzer
+//! et al.) by compressed columns, and by several lanes per row.
 //!
 //! A warp owns a slice, whose nonzeros are divided into steps. In a step each lane has at most one nonzero. A step is
-//! described by 8 bytes: a mask of the lanes that have one, the distance by which the columns of all lanes advance, and the
-//! number of bits (0 to 32) of the offset that is stored for each nonzero and added to the column of its lane. Values and
-//! offsets are stored for nonzeros only, so there is no padding. Slices whose lists of steps are equal share one list, and
-//! up to four consecutive ones without offsets are one, so that their warp reads the list once: those inside a grid have no
-//! other bytes than their values and 20 for the positions of four slices. There are three kinds of slices:
+//! described by 8 bytes: a mask of the lanes that have one, the distance by which the columns of all lanes advance, and
+//! the number of bits (0 to 32) of the offset that is stored for each nonzero and added to the column of its lane.
+//! Values and offsets are stored for nonzeros only, so there is no padding. Slices whose lists of steps are equal share
+//! one list, and up to four consecutive ones without offsets are one, so that their warp reads the list once: those
+//! inside a grid have no other bytes than their values and 20 for the positions of four slices. There are three kinds
+//! of slices:
 //! - *Bands*: 32 neighbouring rows, a lane each, with the nonzeros of a step on one diagonal, if that takes at most a
 //!   quarter more steps than the longest row has nonzeros. There are no offsets.
-//! - *Rows* with one lane each, or more so that a slice has at most 32 steps. They are neighbours if at least three quarters
-//!   of the lanes then have nonzeros; otherwise rows of similar length among 4096, listed with 16 bits each.
-//! - *Parts* of a row with more nonzeros than 32 steps have. The warp that arrives last adds the parts in their order, so a
-//!   product repeats itself bit by bit.
+//! - *Rows* with one lane each, or more so that a slice has at most 32 steps. They are neighbours if at least three
+//!   quarters of the lanes then have nonzeros; otherwise rows of similar length among 4096, listed with 16 bits each.
+//! - *Parts* of a row with more nonzeros than 32 steps have. The warp that arrives last adds the parts in their order,
+//!   so a product repeats itself bit by bit.
 //!
-//! If the matrix has too few nonzeros for 32 warps per multiprocessor, these limits are 4 to 31 steps, for parts of rows at
-//! least 8. Bands may have four times as many. `gpu-packed-values` also stores each value as an index into a table of the
-//! bitwise different values, which is read through the read-only cache: 8 bits for up to 256 values, 16 for up to 65536.
-//! A matrix with more values is refused.
+//! If the matrix has too few nonzeros for 32 warps per multiprocessor, these limits are 4 to 31 steps, for parts of
+//! rows at least 8. Bands may have four times as many. `gpu-packed-values` also stores each value as an index into a
+//! table of the bitwise different values, which is read through the read-only cache: 8 bits for up to 256 values, 16
+//! for up to 65536. A matrix with more values is refused.
 //!
-//! Memory: the packed arrays. Setup converts on the device: it decides what becomes of each 32 rows, sorts the others of a
-//! window, counts the steps of all slices, and computes and hashes their lists. A table of hashes finds equal lists; the
-//! first slice with a list keeps it, so that setups repeat themselves. Values are numbered in the same way, in the order in
-//! which they appear.
+//! Memory: the packed arrays. Setup converts on the device: it decides what becomes of each 32 rows, sorts the others
+//! of a window, counts the steps of all slices, and computes and hashes their lists. A table of hashes finds equal
+//! lists; the first slice with a list keeps it, so that setups repeat themselves. Values are numbered in the same way,
+//! in the order in which they appear.
 
 #[cfg(test)]
 mod tests;
@@ -40,8 +41,8 @@ pub const METHOD: Method = Method {
     parameters: &[Parameter {
         name: "run",
         values: &["1", "2", "4"],
-        meaning: "consecutive slices with the same steps and without offsets that a warp owns; default by the number of \
-                  rows",
+        meaning: "consecutive slices with the same steps and without offsets that a warp owns; default by the number \
+                  of rows",
     }],
     operations: Operations::Plain,
     setup: Setup::Conversion,

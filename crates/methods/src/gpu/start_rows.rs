@@ -20,8 +20,8 @@ impl StartRows {
         Ok(Self { kernel: program::<T>(gpu)?.kernel("start_rows")?, rows })
     }
 
-    /// Finds the rows without nonzeros, with the first or the last of `piece` consecutive nonzeros, or with nonzeros from
-    /// `tail` on, in any order: no warp writes them alone if each has a piece.
+    /// Finds the rows without nonzeros, with the first or the last of `piece` consecutive nonzeros, or with nonzeros
+    /// from `tail` on, in any order: no warp writes them alone if each has a piece.
     pub fn of_pieces<T: Value>(
         csr: &DeviceCsr<T>,
         piece: usize,

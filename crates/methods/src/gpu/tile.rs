@@ -7,13 +7,13 @@
 //! a unit of up to four tiles of one row of tiles. If a row of tiles has several units, they add to y by atomic
 //! operations. Two lanes of the warp share each of the 16 rows and process alternate entries. The unit's part of x and
 //! its tiles are staged in shared memory. The listed entries of COO and HYB tiles are taken out of the tiles, as in the
-//! paper, and a second pass adds them in CSR5, as in the paper, or, with `coo=apart`, as `gpu-coo` does; with `coo=tiles` a
-//! unit adds those of its tiles last, by atomic operations in shared memory. A first kernel computes y ← βy for rows of
-//! tiles with several units or none.
+//! paper, and a second pass adds them in CSR5, as in the paper, or, with `coo=apart`, as `gpu-coo` does; with
+//! `coo=tiles` a unit adds those of its tiles last, by atomic operations in shared memory. A first kernel computes y ←
+//! βy for rows of tiles with several units or none.
 //!
 //! Setup copies CSR to the host and converts it on all cores. Memory: 16 bytes per tile, 8 per unit, the values, 0 to
-//! 1.8 bytes per nonzero for indices, for each entry taken out 8 bytes and a value (with CSR5 twice 4 bytes and a value), 4
-//! bytes for each row of the first kernel, and with CSR5 for each row.
+//! 1.8 bytes per nonzero for indices, for each entry taken out 8 bytes and a value (with CSR5 twice 4 bytes and a
+//! value), 4 bytes for each row of the first kernel, and with CSR5 for each row.
 //!
 //! Departures from the source: both precisions; all rows are processed (the code omits m mod 16 rows); clearing y and
 //! the second pass are part of the product; the two lanes of a row divide CSR tiles as in the other formats; HYB,

@@ -77,7 +77,8 @@ enum Element {
 }
 
 impl Workspace {
-    /// Returns the bytes of the array for a matrix of so many rows, columns and nonzeros, whose values have `value` bytes.
+    /// Returns the bytes of the array for a matrix of so many rows, columns and nonzeros, whose values have `value`
+    /// bytes.
     pub fn bytes(&self, size: [usize; 3], value: usize) -> usize {
         let per = [self.per_row, self.per_column, self.per_nonzero];
         let elements = per.iter().zip(size).map(|(each, count)| each.saturating_mul(count));
@@ -192,8 +193,8 @@ impl Definition {
         let checks: String =
             self.setup.iter().map(|step| check(step, "")).chain(products).collect();
         format!(
-            "\ntemplate <class A, class B> struct SpmvSame {{ static constexpr bool value = false; }};\ntemplate <class \
-             A> struct SpmvSame<A, A> {{ static constexpr bool value = true; }};\n{checks}"
+            "\ntemplate <class A, class B> struct SpmvSame {{ static constexpr bool value = false; }};\ntemplate \
+             <class A> struct SpmvSame<A, A> {{ static constexpr bool value = true; }};\n{checks}"
         )
     }
 }

@@ -40,8 +40,8 @@ impl KernelFile {
         let name = definition.name.clone().unwrap_or_else(|| stem.replace('_', "-").to_lowercase());
         ensure!(
             !name.is_empty() && has_plain_characters(&name),
-            "{}: '{name}' cannot be the name of a method, which has lower-case letters, digits, - . and _ only: set name = \
-             \"...\" in the definition",
+            "{}: '{name}' cannot be the name of a method, which has lower-case letters, digits, - . and _ only: set \
+             name = \"...\" in the definition",
             path.display()
         );
         let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();

@@ -42,8 +42,8 @@ pub struct Grid {
 }
 
 impl Step {
-    /// Returns the grid for these values of the parameters and a matrix of so many rows, columns and nonzeros, or what is
-    /// wrong with the definition of the step.
+    /// Returns the grid for these values of the parameters and a matrix of so many rows, columns and nonzeros, or what
+    /// is wrong with the definition of the step.
     pub fn grid(&self, chosen: &[(&str, usize)], size: [usize; 3]) -> Result<Grid> {
         self.checked_grid(chosen, size).map_err(|wrong| anyhow!("kernel {}: {wrong}", self.kernel))
     }

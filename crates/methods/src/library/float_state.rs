@@ -1,8 +1,8 @@
 //! The floating-point state of a thread: how its computations round, and whether they treat subnormal numbers as zero.
 //!
-//! A library that was built with `-Ofast` or `-ffast-math` can change the state of the thread that opens it, and threads
-//! started later inherit the change. All methods on matrices with subnormal numbers would then be faster and less exact.
-//! Therefore the state in which Linux starts a program is restored after code of others has run.
+//! A library that was built with `-Ofast` or `-ffast-math` can change the state of the thread that opens it, and
+//! threads started later inherit the change. All methods on matrices with subnormal numbers would then be faster and
+//! less exact. Therefore the state in which Linux starts a program is restored after code of others has run.
 
 /// A part of the control registers: the register, the bits, their value when a program starts, and their name.
 type Part = (usize, u64, u64, &'static str);
@@ -51,7 +51,8 @@ mod registers {
         [vector.into(), x87.into()]
     }
 
-    /// The sticky flags of past exceptions are cleared, because a flag of an exception that is not masked would raise it.
+    /// The sticky flags of past exceptions are cleared, because a flag of an exception that is not masked would raise
+    /// it.
     pub fn set([vector, x87]: [u64; COUNT]) {
         let (vector, x87) = (vector as u32, x87 as u16);
         // SAFETY: the bits are those of `PARTS`, none of which is reserved.

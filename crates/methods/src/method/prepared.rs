@@ -13,8 +13,8 @@ pub struct Prepared<'a, T, V: ?Sized = [T]> {
     cols: usize,
     /// The bytes that are used in addition to the CSR arrays, x and y; `None` if a library does not report them.
     pub extra_bytes: Option<u64>,
-    /// The bytes by which the process grew while the method was prepared, if its library does not report them. Not all of
-    /// them are read in a product.
+    /// The bytes by which the process grew while the method was prepared, if its library does not report them. Not all
+    /// of them are read in a product.
     pub grown_bytes: Option<u64>,
     /// The bytes of the CSR arrays that a product reads, if they do not follow from its [`Setup`](super::Setup).
     pub csr_bytes: Option<u64>,
@@ -35,8 +35,8 @@ pub type PreparedOnGpu<'a, T> = Prepared<'a, T, Buffer<T>>;
 /// The function (n, α, x, β, y) ↦ y ← αAx + βy, n times.
 type Product<'a, T, V> = dyn FnMut(usize, T, &V, T, &mut V) -> Result<(), Failed> + 'a;
 
-/// Returns a product that repeats itself. The loop is compiled with the product, for speed: in the program that times it,
-/// which is compiled for size, it would take longer than the product of a small matrix.
+/// Returns a product that repeats itself. The loop is compiled with the product, for speed: in the program that times
+/// it, which is compiled for size, it would take longer than the product of a small matrix.
 fn repeating<'a, T: Copy, V: ?Sized>(
     mut product: impl FnMut(T, &V, T, &mut V) -> Result<(), Failed> + 'a,
 ) -> Box<Product<'a, T, V>> {
@@ -78,8 +78,8 @@ impl<'a, T: Pod> PreparedOnGpu<'a, T> {
 }
 
 impl<T: Pod + PartialEq> PreparedOnGpu<'_, T> {
-    /// Captures the product as a CUDA graph, for calls with these vectors and factors only. The returned product panics if
-    /// it is called with others.
+    /// Captures the product as a CUDA graph, for calls with these vectors and factors only. The returned product panics
+    /// if it is called with others.
     pub fn captured(
         self,
         gpu: &Gpu,
@@ -149,8 +149,8 @@ impl<'a, T, V: Values + ?Sized> Prepared<'a, T, V> {
     }
 
     /// Computes y ← αAx + βy, or y ← αAᵀx + βy if the request was for the transpose. With β = 0, y is not
-    /// read. On a GPU this only enqueues the work. It panics if x does not have one value per column or y does not have one
-    /// value per row, because the kernels rely on these lengths.
+    /// read. On a GPU this only enqueues the work. It panics if x does not have one value per column or y does not have
+    /// one value per row, because the kernels rely on these lengths.
     pub fn multiply(&mut self, alpha: T, x: &V, beta: T, y: &mut V) -> Result<(), Failed> {
         self.repeat(1, alpha, x, beta, y)
     }

@@ -74,8 +74,8 @@ impl Drop for Memory {
 }
 
 impl<'a> Context<'a> {
-    /// Creates the context of a method on `threads` threads, or on a GPU that is not a modelled one. It must not move while
-    /// the plug-in uses it.
+    /// Creates the context of a method on `threads` threads, or on a GPU that is not a modelled one. It must not move
+    /// while the plug-in uses it.
     pub fn new(
         request: &Request<'a>,
         threads: usize,

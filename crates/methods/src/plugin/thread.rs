@@ -24,8 +24,8 @@ impl Thread {
         }
     }
 
-    /// Checks that the state of the calling thread has not changed since it was read, and restores what has. The error names
-    /// the part that has changed.
+    /// Checks that the state of the calling thread has not changed since it was read, and restores what has. The error
+    /// names the part that has changed.
     pub fn check(&self) -> Result<(), Failed> {
         let (now, mut changed) = (Self::now(), float_state::restore());
         if now != *self {

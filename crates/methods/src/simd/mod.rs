@@ -59,9 +59,9 @@ unsafe impl Index for u32 {}
 /// One register of `LANES` values, at most 16. In a mask, the lowest bit is that of the first lane.
 ///
 /// # Safety
-/// All unsafe operations require that the machine supports the instruction set of the register's type, which is why only
-/// [`Isa::run`] selects one. What an operation reads must be readable: `LANES` values or column indices, and the elements
-/// of `x` at these indices; what it writes must be writable. Debug builds check what is read from slices.
+/// All unsafe operations require that the machine supports the instruction set of the register's type, which is why
+/// only [`Isa::run`] selects one. What an operation reads must be readable: `LANES` values or column indices, and the
+/// elements of `x` at these indices; what it writes must be writable. Debug builds check what is read from slices.
 #[allow(clippy::missing_safety_doc)] // stated here for all operations
 pub trait Vector<T>: Copy {
     const LANES: usize;

@@ -223,8 +223,8 @@ unsafe fn lanes_8_f32(mask: Mask) -> __m256 {
 // element) measured slower. Wider registers also measured slower on rows of up to tens of nonzeros.
 
 /// Returns four offsets, read by loads of 8 bytes, because loads are the most frequent instructions in the product
-/// of irregular rows. With columns of 32 bits this saves SELL and CSR5 a tenth of their time and CSR two per cent. On x86
-/// the first column is in the lowest bits.
+/// of irregular rows. With columns of 32 bits this saves SELL and CSR5 a tenth of their time and CSR two per cent. On
+/// x86 the first column is in the lowest bits.
 #[inline(always)]
 unsafe fn four_offsets<I: Index>(columns: *const I) -> [usize; 4] {
     match size_of::<I>() {

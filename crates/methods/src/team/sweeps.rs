@@ -1,5 +1,5 @@
-//! Arrays that the threads of a team sweep: three to measure bandwidth, as the STREAM benchmark does, and one to empty the
-//! caches, for `--cache cold`.
+//! Arrays that the threads of a team sweep: three to measure bandwidth, as the STREAM benchmark does, and one to empty
+//! the caches, for `--cache cold`.
 
 use std::hint::black_box;
 

@@ -1,6 +1,6 @@
-//! The end of a region is counted by a tree: groups of eight workers count in a cache line of their own, and the last of
-//! each group counts in the next level. With up to eight workers this is one counter. With 256 it takes three levels of
-//! at most eight additions each, instead of 255 additions in one cache line, which would come one after the other.
+//! The end of a region is counted by a tree: groups of eight workers count in a cache line of their own, and the last
+//! of each group counts in the next level. With up to eight workers this is one counter. With 256 it takes three levels
+//! of at most eight additions each, instead of 255 additions in one cache line, which would come one after the other.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -27,7 +27,8 @@ impl Tree {
         Self { members, levels }
     }
 
-    /// Counts the arrival of a member. What any member did before is visible to who sees [`all_arrived`](Self::all_arrived).
+    /// Counts the arrival of a member. What any member did before is visible to who sees
+    /// [`all_arrived`](Self::all_arrived).
     pub fn arrive(&self, member: usize) {
         let (mut index, mut width) = (member, self.members);
         for level in &self.levels {

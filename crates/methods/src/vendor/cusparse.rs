@@ -5,14 +5,14 @@
 //! allocation and, for some methods, the preprocessing. Memory that the library allocates internally is not counted.
 //! Methods that the installed library does not support are skipped, with a message that names the version that does.
 //!
-//! The CSR product has the default algorithm and both named ones, each with and without cusparseSpMV_preprocess. For the
-//! COO product, setup expands the row offsets to a row index per nonzero; the other arrays are those of CSR. According to
-//! NVIDIA's documentation the second algorithm of both formats is bitwise reproducible, but the product with the transpose
-//! always uses the first.
+//! The CSR product has the default algorithm and both named ones, each with and without cusparseSpMV_preprocess. For
+//! the COO product, setup expands the row offsets to a row index per nonzero; the other arrays are those of CSR.
+//! According to NVIDIA's documentation the second algorithm of both formats is bitwise reproducible, but the product
+//! with the transpose always uses the first.
 //!
-//! For the planned product, cusparseSpMVOp, which NVIDIA calls experimental, setup creates the descriptor, which analyses
-//! the matrix, and the plan. It is available since cuSPARSE 12.7.3, f32 and named algorithms since 12.8.1. It does not
-//! support the transpose.
+//! For the planned product, cusparseSpMVOp, which NVIDIA calls experimental, setup creates the descriptor, which
+//! analyses the matrix, and the plan. It is available since cuSPARSE 12.7.3, f32 and named algorithms since 12.8.1. It
+//! does not support the transpose.
 
 use crate::device::cusparse::{
     Algorithm, CuSparse, OpAlgorithm, OpPlan, SparseFormat, SparseLayout, SparseProduct,
@@ -152,8 +152,8 @@ fn csr_arrays<T: Value>(csr: &DeviceCsr<T>) -> [Address; 3] {
     [csr.row_offsets.address(), csr.column_indices.address(), csr.values.address()]
 }
 
-/// Prepares a product by cusparseSpMV with this algorithm, after cusparseSpMV_preprocess if `preprocess`. The arrays of the
-/// format are owned by `owner` or by `csr`.
+/// Prepares a product by cusparseSpMV with this algorithm, after cusparseSpMV_preprocess if `preprocess`. The arrays of
+/// the format are owned by `owner` or by `csr`.
 pub fn prepare<'a, T: Value, O: 'a>(
     csr: &'a DeviceCsr<'a, T>,
     request: &Request<'a>,

@@ -150,8 +150,8 @@ pub fn memory(extent: &Extent) -> u64 {
 /// The constant by which MKL knows the widest instruction set that it may use, or -1 for no limit.
 static WIDEST: AtomicI32 = AtomicI32::new(-1);
 
-/// Limits MKL to an instruction set and narrower ones, so that it is compared on the same terms with own methods that are
-/// limited to it. This has an effect only before the first call of [`mkl`].
+/// Limits MKL to an instruction set and narrower ones, so that it is compared on the same terms with own methods that
+/// are limited to it. This has an effect only before the first call of [`mkl`].
 pub fn limit(isa: Isa) {
     match isa {
         Isa::Portable => WIDEST.store(SSE4_2, Ordering::Relaxed),

@@ -24,8 +24,8 @@ pub const METHOD_OPT: Method = Method {
     name: "mkl-ie-opt",
     setup: Setup::Inspection,
     summary: "mkl-ie after mkl_sparse_set_mv_hint and mkl_sparse_optimize, which count as setup",
-    // Of the copy that mkl_sparse_optimize makes, MKL does not report the size: the process of MKL 2025.3 grew by 15 to 28
-    // bytes per nonzero in f64 and 11 to 20 in f32; the largest values are for three diagonals.
+    // Of the copy that mkl_sparse_optimize makes, MKL does not report the size: the process of MKL 2025.3 grew by 15 to
+    // 28 bytes per nonzero in f64 and 11 to 20 in f32; the largest values are for three diagonals.
     memory: |extent| extent.nnz * (2 * extent.value + 9) + 16 * extent.rows + mkl::memory(extent),
     code: Code::Cpu { parallel: true, f64: prepare::<_, true>, f32: prepare::<_, true> },
     ..METHOD

@@ -17,11 +17,12 @@ const PERSISTS: u64 = 1 << 9;
 const ONCE: u64 = 1 << 8;
 
 /// A cache. An entry contains, from high to low bits, the number of the line plus one, whether it persists, whether its
-/// data are used once, the mask of the dirty sectors, and the mask of the valid sectors. A new line takes the place of a
-/// random one: an empty one if there is any, otherwise one that is used once, one without a flag, or one that persists.
+/// data are used once, the mask of the dirty sectors, and the mask of the valid sectors. A new line takes the place of
+/// a random one: an empty one if there is any, otherwise one that is used once, one without a flag, or one that
+/// persists.
 ///
-/// With the eviction of the least recently used line, data that are slightly larger than a cache would always miss when they
-/// are read again and again. Products on GPUs do not show that.
+/// With the eviction of the least recently used line, data that are slightly larger than a cache would always miss when
+/// they are read again and again. Products on GPUs do not show that.
 pub struct Cache {
     sets: u64,
     entries: Vec<u64>,
@@ -87,8 +88,8 @@ impl Cache {
         self.entries.fill(0);
     }
 
-    /// Lets the `share` (0 to 1) of these lines persist in a part (0 to 1) of the cache, as an access policy window does.
-    /// No other line persists any more.
+    /// Lets the `share` (0 to 1) of these lines persist in a part (0 to 1) of the cache, as an access policy window
+    /// does. No other line persists any more.
     pub fn persist(&mut self, first: u64, lines: u64, share: f64, part: f64) {
         self.entries.iter_mut().for_each(|entry| *entry &= !PERSISTS);
         let persist = (share * 2f64.powi(32)) as u64;
@@ -96,8 +97,8 @@ impl Cache {
         self.window = Window { first, lines, persist, ways };
     }
 
-    /// Records that a copy or a fill has written lines. Lines from the host are also in memory; the others are dirty and
-    /// are written back later.
+    /// Records that a copy or a fill has written lines. Lines from the host are also in memory; the others are dirty
+    /// and are written back later.
     pub fn fill(&mut self, lines: Range<u64>, from_host: bool) {
         let kind = if from_host { Request::Reads } else { Request::Writes };
         lines.for_each(|line| _ = self.access(line, 0xf, kind));

@@ -21,7 +21,8 @@ pub struct Gpu {
     /// The capacity of the second-level cache for data of one multiprocessor in bytes: half of the cache if each half
     /// stores its own copies.
     pub l2_bytes: usize,
-    /// The latency of a load in cycles if the data are in the first-level cache, in the second-level cache, or in memory.
+    /// The latency of a load in cycles if the data are in the first-level cache, in the second-level cache, or in
+    /// memory.
     pub l1_latency: f64,
     pub l2_latency: f64,
     pub memory_latency: f64,

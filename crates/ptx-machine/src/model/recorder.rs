@@ -212,8 +212,8 @@ impl Recorder {
         self.running.trace(warp).push(Step::Shared { wavefronts: turns });
     }
 
-    /// Called when a thread issues a copy to shared memory from an address with a size. `phase` identifies the phase of an
-    /// mbarrier that waits for the copy. `once` is true if the second-level cache evicts these data first.
+    /// Called when a thread issues a copy to shared memory from an address with a size. `phase` identifies the phase of
+    /// an mbarrier that waits for the copy. `once` is true if the second-level cache evicts these data first.
     pub(crate) fn copied(
         &mut self,
         warp: WarpId,

@@ -2,10 +2,10 @@
 //!
 //! Every warp has a clock. An instruction advances it by the cycles until the next one can issue. A wait advances it
 //! to the time when the load whose value is needed, and all loads before it, complete. A load has the latency of the
-//! cache that contains its data. It also reserves throughput of each unit that it uses (see [`Calendar`]): the load/store
-//! unit and the issue slots of the multiprocessor, the second-level cache, and memory. The time of a launch is therefore
-//! limited by the unit with the least free throughput, or by latency if too few warps are resident to hide it. The tail
-//! of the last blocks is included. No formula decides which limit applies.
+//! cache that contains its data. It also reserves throughput of each unit that it uses (see [`Calendar`]): the
+//! load/store unit and the issue slots of the multiprocessor, the second-level cache, and memory. The time of a launch
+//! is therefore limited by the unit with the least free throughput, or by latency if too few warps are resident to hide
+//! it. The tail of the last blocks is included. No formula decides which limit applies.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -45,9 +45,9 @@ pub struct Traffic {
     pub warp_cycles: f64,
 }
 
-/// Replays the blocks of a launch, which start in the order of the iterator. `per_multiprocessor` blocks are resident on a
-/// multiprocessor at a time and use `shared_bytes` bytes of shared memory together. The second-level cache has the contents
-/// that the launches before have left.
+/// Replays the blocks of a launch, which start in the order of the iterator. `per_multiprocessor` blocks are resident
+/// on a multiprocessor at a time and use `shared_bytes` bytes of shared memory together. The second-level cache has the
+/// contents that the launches before have left.
 pub fn replay(
     gpu: &Gpu,
     l2: &mut Cache,

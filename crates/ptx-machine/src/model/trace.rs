@@ -86,8 +86,8 @@ impl Trace {
         self.steps.push(step);
     }
 
-    /// Appends an access to these lines of global memory. `load` is the number of the instruction among the loads of the
-    /// kernel if the warp receives a value.
+    /// Appends an access to these lines of global memory. `load` is the number of the instruction among the loads of
+    /// the kernel if the warp receives a value.
     #[inline(always)]
     pub fn push_global(
         &mut self,

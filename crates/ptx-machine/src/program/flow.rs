@@ -109,7 +109,8 @@ fn components(blocks: &[Block], roots: &[usize], within: &mut [bool]) -> Vec<Vec
     search.components
 }
 
-/// A depth-first search for strongly connected components (Tarjan, Depth-first search and linear graph algorithms, 1972).
+/// A depth-first search for strongly connected components (Tarjan, Depth-first search and linear graph algorithms,
+/// 1972).
 #[derive(Default)]
 struct Search {
     count: usize,

@@ -29,8 +29,8 @@ impl From<Operation> for Instruction {
     }
 }
 
-/// The operation of an instruction. `to` is the result, `of` are the operands. A flag beside a predicate is true if it is
-/// negated.
+/// The operation of an instruction. `to` is the result, `of` are the operands. A flag beside a predicate is true if it
+/// is negated.
 #[derive(Clone, Copy, Debug)]
 pub enum Operation {
     /// An instruction in the table of `arithmetic`.

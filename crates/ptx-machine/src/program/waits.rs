@@ -1,4 +1,5 @@
-//! The loads that an instruction waits for: a dataflow analysis of the registers whose values may still be on their way.
+//! The loads that an instruction waits for: a dataflow analysis of the registers whose values may still be on their
+//! way.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -10,8 +11,9 @@ use crate::lanes::Slot;
 /// For each register: the loads that may not have written it yet.
 type Pending = HashMap<(Bank, Slot), BTreeSet<usize>>;
 
-/// Returns for each instruction the loads from global memory, as indices of instructions, that may be outstanding on some
-/// path to it and whose results it uses. A move between registers waits for nothing: an assembler renames the register.
+/// Returns for each instruction the loads from global memory, as indices of instructions, that may be outstanding on
+/// some path to it and whose results it uses. A move between registers waits for nothing: an assembler renames the
+/// register.
 pub fn waits(code: &[Instruction]) -> Vec<Vec<usize>> {
     let blocks = blocks(code);
     let mut waits = vec![BTreeSet::new(); code.len()];

@@ -1,9 +1,9 @@
 //! The order of asynchronous copies, which a thread issues but does not execute, and of ordinary accesses.
 //!
 //! The bytes of a copy are written at an unknown time between its issue and the completion of a phase of its mbarrier.
-//! An access comes after the copy if its thread knows that this phase is complete: it has waited for it, or has acquired
-//! this from a thread that has. The copy comes after everything that happens before its issue. After ordinary writes of
-//! the same bytes there must also be a `fence.proxy.async` between the write and the copy.
+//! An access comes after the copy if its thread knows that this phase is complete: it has waited for it, or has
+//! acquired this from a thread that has. The copy comes after everything that happens before its issue. After ordinary
+//! writes of the same bytes there must also be a `fence.proxy.async` between the write and the copy.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -18,8 +18,8 @@ pub enum Unordered {
     Proxy(Other),
 }
 
-/// The last two fences of each thread of a block that are in different epochs, each with its epoch and its step. Earlier
-/// ones order nothing more.
+/// The last two fences of each thread of a block that are in different epochs, each with its epoch and its step.
+/// Earlier ones order nothing more.
 #[derive(Debug, Default)]
 pub struct ProxyFences(HashMap<u16, [Option<(u32, u32)>; 2]>);
 

@@ -92,8 +92,8 @@ impl Turn<'_, '_> {
         self.engine.progress |= deposit(&self.warp.registers, memory, offsets, mask, access);
     }
 
-    /// Divides an access into those to global, shared and local memory, whose addresses are then offsets in the window of
-    /// the memory. Checks the bounds of each, records it, and then calls `execute`.
+    /// Divides an access into those to global, shared and local memory, whose addresses are then offsets in the window
+    /// of the memory. Checks the bounds of each, records it, and then calls `execute`.
     #[inline(always)]
     fn in_each_memory(
         &mut self,

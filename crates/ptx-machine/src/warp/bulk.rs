@@ -1,6 +1,6 @@
 //! Asynchronous copies from global to shared memory, and the mbarriers that count their bytes (PTX ISA, sections
-//! 9.7.9.25 and 9.7.13.15). A copy is executed when it is issued. The checks find accesses that rely on this: only a wait
-//! for its mbarrier orders them after the copy.
+//! 9.7.9.25 and 9.7.13.15). A copy is executed when it is issued. The checks find accesses that rely on this: only a
+//! wait for its mbarrier orders them after the copy.
 
 use super::Warp;
 use super::checks::Span;
@@ -237,7 +237,8 @@ impl Turn<'_, '_> {
         Ok(())
     }
 
-    /// Checks that the addresses and the size of a copy are multiples of 16 bytes, and that it stays within its buffers.
+    /// Checks that the addresses and the size of a copy are multiples of 16 bytes, and that it stays within its
+    /// buffers.
     fn check_copy(&self, lane: usize, to: Span, from: Span) -> Checked {
         let bytes = to.size;
         let parts = [("target", to.address), ("source", from.address), ("size", bytes as u64)];

@@ -121,8 +121,8 @@ impl Turn<'_, '_> {
         Ok(())
     }
 
-    /// Checks an access of a lane with all words that it touches, which record it. Returns the earlier access if there is
-    /// a race.
+    /// Checks an access of a lane with all words that it touches, which record it. Returns the earlier access if there
+    /// is a race.
     pub fn access<E>(
         &mut self,
         lane: usize,

@@ -164,9 +164,9 @@ impl Turn<'_, '_> {
         Ok(())
     }
 
-    /// Called when all lanes of a warp have reached a barrier of its block. Returns the pause, unless the warp does not wait
-    /// (`barrier.arrive`). Fails if the barrier does not exist, or if other warps wait for the whole block at another
-    /// instruction.
+    /// Called when all lanes of a warp have reached a barrier of its block. Returns the pause, unless the warp does not
+    /// wait (`barrier.arrive`). Fails if the barrier does not exist, or if other warps wait for the whole block at
+    /// another instruction.
     pub fn arrive(&mut self, barrier: &Barrier) -> Checked<Option<Pause>> {
         self.engine.progress = true;
         let lane = self.warp.mask.trailing_zeros() as usize;

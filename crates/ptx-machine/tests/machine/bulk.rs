@@ -32,7 +32,8 @@ const KERNEL: &str = "
     bar.sync 0;
     @%p0 mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [full], 512;
     createpolicy.fractional.L2::evict_first.b64 %d6;
-    @%p0 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [data], [%d0+512], 512, [full], %d6;
+    @%p0 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint
+        [data], [%d0+512], 512, [full], %d6;
     SECOND: mbarrier.test_wait.parity.shared::cta.b64 %p1, [full], 1;
     @!%p1 bra SECOND;
     ld.shared.u64 %d5, [%r1]; st.global.u64 [%d1+512], %d5;

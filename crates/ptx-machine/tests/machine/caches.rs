@@ -117,8 +117,8 @@ fn copies_need_the_time_of_their_bytes() {
     assert!(traffic.warp_cycles > 1.9 * cycles, "{} of {cycles}", traffic.warp_cycles);
 }
 
-/// A thread loads a line, copies 2 MiB through the second-level cache of 1 MiB, and loads the line again. It is still in
-/// the cache only if the policy of the copies evicts their data first.
+/// A thread loads a line, copies 2 MiB through the second-level cache of 1 MiB, and loads the line again. It is still
+/// in the cache only if the policy of the copies evicts their data first.
 #[test]
 fn copies_evict_their_own_lines_first() {
     let sectors_read = |policy: &str| {

@@ -28,7 +28,8 @@ const SECOND: &str = "
     st.global.u32 [%d1], %r1;
     ret;";
 
-/// Runs the two kernels, the second one as a dependent if `dependent`, and returns the numbers, or the message of a fault.
+/// Runs the two kernels, the second one as a dependent if `dependent`, and returns the numbers, or the message of a
+/// fault.
 fn run(second: &str, dependent: bool) -> Result<Vec<u32>, String> {
     let text = text(&[("first(.param .u64 to)", FIRST), ("second(.param .u64 to)", second)]);
     let program = Program::parse(&text)?;
@@ -53,8 +54,8 @@ fn a_dependent_launch_that_waits_sees_the_results_of_the_launch_before() {
 const MISTAKES: &[&str] = &[
     "griddepcontrol.wait;\n    ld.global.u32 %r1, [%d1]; => ld.global.u32 %r1, [%d1];\n    griddepcontrol.wait; => \
      of a buffer of 256 bytes, which thread ",
-    "griddepcontrol.wait;\n    ld.global.u32 => ld.global.nc.u32 %r1, [%d1];\n    griddepcontrol.wait; ld.global.u32 => \
-     as read-only data",
+    "griddepcontrol.wait;\n    ld.global.u32 => ld.global.nc.u32 %r1, [%d1];\n    griddepcontrol.wait; ld.global.u32 \
+     => as read-only data",
     "griddepcontrol.wait; => st.global.u32 [%d1], 7; griddepcontrol.wait; => of an earlier launch",
     "griddepcontrol.wait; => @%p0 griddepcontrol.wait; => data race",
     "griddepcontrol.wait; => @!%p0 ret; griddepcontrol.wait; => \

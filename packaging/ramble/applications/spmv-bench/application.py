@@ -1,5 +1,5 @@
-"""The Ramble application of spmv-bench. `ramble repo add packaging/ramble` makes it known. Benchpark uses the same file:
-copy its folder into `repo/`. The package is that of packaging/spack."""
+"""The Ramble application of spmv-bench. `ramble repo add packaging/ramble` makes it known. Benchpark uses the same
+file: copy its folder into `repo/`. The package is that of packaging/spack."""
 
 from ramble.appkit import *
 

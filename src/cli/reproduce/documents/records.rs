@@ -140,7 +140,8 @@ impl<'a> Records<'a> {
         Ok(format!("{shown}\n\n*{title}*: {}.\n", self.origin(id, &place)?))
     }
 
-    /// Returns when and where the rows in a folder were measured, and which methods of the experiment have no time there.
+    /// Returns when and where the rows in a folder were measured, and which methods of the experiment have no time
+    /// there.
     fn origin(&self, id: &str, place: &str) -> Result<String> {
         let store = Store::open(&self.root.join(place))?;
         let run = store.runs().last().with_context(|| format!("{place} has no run record"))?;

@@ -24,8 +24,8 @@ fn row(file: &str, nonzeros: usize, method: &str, ms: f64) -> Row {
     }
 }
 
-/// Returns the rows of three methods on three matrices, the last a surrogate, with the times in ms and the ceiling in GB/s;
-/// `slow` does not run on b. The setups take 0, 10 and 1 ms. Values repeat on the last matrix only.
+/// Returns the rows of three methods on three matrices, the last a surrogate, with the times in ms and the ceiling in
+/// GB/s; `slow` does not run on b. The setups take 0, 10 and 1 ms. Values repeat on the last matrix only.
 fn rows() -> Vec<Row> {
     let matrices = [
         ("a.mtx", 1000, [2.0, 1.0, 4.0], 20.0),

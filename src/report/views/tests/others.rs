@@ -186,8 +186,8 @@ fn parts_have_a_note_if_they_contain_several_rows_per_matrix() {
     assert_eq!(notes(&all).matches(choice).count(), 1, "{}", notes(&all));
 }
 
-/// 2 ms for 1000 nonzeros are 2000 ns per nonzero. b has more nonzeros, so it comes last. It has the name that its other
-/// rows have.
+/// 2 ms for 1000 nonzeros are 2000 ns per nonzero. b has more nonzeros, so it comes last. It has the name that its
+/// other rows have.
 #[test]
 fn stages() {
     let stage = |file: &str, method: &str, nonzeros, stage: &str, ms| StageRow {

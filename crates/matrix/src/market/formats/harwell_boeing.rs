@@ -1,6 +1,6 @@
-//! Harwell-Boeing and Rutherford-Boeing files: four or five lines of header, and then the column offsets, the row indices
-//! and the values, counted from 1, in columns of fixed width as Fortran formats say. The header of Harwell-Boeing has
-//! right-hand sides too, which are not read.
+//! Harwell-Boeing and Rutherford-Boeing files: four or five lines of header, and then the column offsets, the row
+//! indices and the values, counted from 1, in columns of fixed width as Fortran formats say. The header of
+//! Harwell-Boeing has right-hand sides too, which are not read.
 
 use std::iter::{repeat, repeat_with};
 

@@ -1,6 +1,6 @@
-//! METIS graphs: a line `VERTICES EDGES [FORMAT [WEIGHTS]]`, and then a line per vertex with its neighbours. Vertices are
-//! counted from 1. The three digits of the format say whether sizes of vertices, weights of vertices (`WEIGHTS` of them) and weights of
-//! edges are there. Each edge is in the lines of both its vertices. Comments begin with `%`.
+//! METIS graphs: a line `VERTICES EDGES [FORMAT [WEIGHTS]]`, and then a line per vertex with its neighbours. Vertices
+//! are counted from 1. The three digits of the format say whether sizes of vertices, weights of vertices (`WEIGHTS` of
+//! them) and weights of edges are there. Each edge is in the lines of both its vertices. Comments begin with `%`.
 
 use super::super::entry::{Entry, number};
 use super::super::error::Fault;
@@ -37,8 +37,8 @@ pub fn read<'c>(text: &Text<'c>) -> Result<Stored<'c>, Fault> {
     if found != wanted {
         let edges = header.edges;
         return Err(words.fault(format!(
-            "the vertices have {found} neighbours, not {wanted}: each of the {edges} edges must be in the lines of both \
-             its vertices"
+            "the vertices have {found} neighbours, not {wanted}: each of the {edges} edges must be in the lines of \
+             both its vertices"
         )));
     }
     let field = if header.has_edge_weights { Field::Real } else { Field::Pattern };

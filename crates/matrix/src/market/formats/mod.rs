@@ -1,5 +1,5 @@
-//! The formats beside Matrix Market. Each has a reader in a file of its own, which returns the entries as [`Stored`]; here
-//! they become a matrix.
+//! The formats beside Matrix Market. Each has a reader in a file of its own, which returns the entries as [`Stored`];
+//! here they become a matrix.
 
 mod edges;
 mod harwell_boeing;

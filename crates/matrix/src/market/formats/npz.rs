@@ -1,5 +1,5 @@
-//! Sparse matrices that scipy stored (`scipy.sparse.save_npz`): a zip archive of arrays with the names `format`, `shape`,
-//! `data`, and `indices` and `indptr` (CSR, CSC) or `row` and `col` (COO).
+//! Sparse matrices that scipy stored (`scipy.sparse.save_npz`): a zip archive of arrays with the names `format`,
+//! `shape`, `data`, and `indices` and `indptr` (CSR, CSC) or `row` and `col` (COO).
 
 use std::io::Read;
 

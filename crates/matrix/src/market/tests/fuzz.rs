@@ -42,7 +42,9 @@ fn styled(entry: &Triplet, style: u8) -> String {
 
 proptest! {
     #[test]
-    fn entries_in_any_style_are_read_as_the_triplets((rows, cols, entries) in matrix(), styles: [u8; 8], chunk in 1..300usize) {
+    fn entries_in_any_style_are_read_as_the_triplets(
+        (rows, cols, entries) in matrix(), styles: [u8; 8], chunk in 1..300usize,
+    ) {
         let mut text = format!("%%MatrixMarket matrix coordinate real general\n{rows} {cols} {}\n", entries.len());
         for (place, entry) in entries.iter().enumerate() {
             text += &styled(entry, styles[place % 8]);
@@ -54,8 +56,11 @@ proptest! {
     }
 
     #[test]
-    fn symmetric_files_become_symmetric_matrices((rows, _, entries) in matrix(), sign in prop::sample::select(&[1.0, -1.0][..]), chunk in 1..300usize) {
-        let entries: Vec<Triplet> = entries.into_iter().map(|(i, j, v)| (i, j % rows, v)).filter(|t| sign > 0.0 || t.0 != t.1).collect();
+    fn symmetric_files_become_symmetric_matrices(
+        (rows, _, entries) in matrix(), sign in prop::sample::select(&[1.0, -1.0][..]), chunk in 1..300usize,
+    ) {
+        let square = entries.into_iter().map(|(i, j, v)| (i, j % rows, v));
+        let entries: Vec<Triplet> = square.filter(|t| sign > 0.0 || t.0 != t.1).collect();
         let name = if sign > 0.0 { "symmetric" } else { "skew-symmetric" };
         let mut text = format!("%%MatrixMarket matrix coordinate real {name}\n{rows} {rows} {}\n", entries.len());
         let mut both = Vec::new();
@@ -74,14 +79,20 @@ proptest! {
     fn random_bytes_never_cause_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..300), chunk in 1..300usize) {
         let _ = read_text(&bytes, true, chunk);
         let _ = read_text(&[&[0x1f, 0x8b][..], &bytes].concat(), true, chunk);
-        for banner in ["coordinate real general\n9 9 9\n", "coordinate pattern symmetric\n", "array real symmetric\n3 3\n"] {
+        let banners =
+            ["coordinate real general\n9 9 9\n", "coordinate pattern symmetric\n", "array real symmetric\n3 3\n"];
+        for banner in banners {
             let text = [format!("%%MatrixMarket matrix {banner}").as_bytes(), &bytes].concat();
             let _ = read_text(&text, true, chunk);
         }
     }
 
     #[test]
-    fn changed_files_never_cause_a_panic((rows, cols, entries) in matrix(), edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6), chunk in 1..300usize) {
+    fn changed_files_never_cause_a_panic(
+        (rows, cols, entries) in matrix(),
+        edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+        chunk in 1..300usize,
+    ) {
         let csr = Csr::<f64>::from_triplets(rows, cols, &entries);
         let mut text = Vec::new();
         write(&csr, &mut text).unwrap();

@@ -72,8 +72,8 @@ fn messages_are_short_for_all_errors() {
     assert_eq!(kind, format!("{}...", &word[..200]));
 }
 
-/// The entries themselves are not read. Each entry takes 2 bytes for the row, 4 for the column, 8 for the value, and 1 for the
-/// tables.
+/// The entries themselves are not read. Each entry takes 2 bytes for the row, 4 for the column, 8 for the value, and 1
+/// for the tables.
 #[test]
 fn the_size_is_that_of_the_header_and_limited_by_the_size_of_the_text() {
     for (head, expand, [rows, cols], nnz, scratch) in [

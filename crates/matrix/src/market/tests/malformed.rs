@@ -41,11 +41,14 @@ const MATRICES: &[&str] = &[
     "coordinate real general\n2147483648 2 2\n => \
      2: 2147483648 rows are too many: 32-bit indices allow at most 2147483647",
     "coordinate real general\n9 9 1000000000000000000\n => \
-     2: 1000000000000000000 entries are too many: 32-bit indices allow at most 2147483647; several ranks of MPI can divide them (docs/mpi.md)",
+     2: 1000000000000000000 entries are too many: 32-bit indices allow at most 2147483647; several ranks of MPI can \
+     divide them (docs/mpi.md)",
     "coordinate real general\n1 1 99999999999999999999\n => \
-     2: 99999999999999999999 entries are too many: 32-bit indices allow at most 2147483647; several ranks of MPI can divide them (docs/mpi.md)",
+     2: 99999999999999999999 entries are too many: 32-bit indices allow at most 2147483647; several ranks of MPI can \
+     divide them (docs/mpi.md)",
     "array real general\n65536 65536\n => \
-     2: 4294967296 entries are too many: 32-bit indices allow at most 2147483647; several ranks of MPI can divide them (docs/mpi.md)",
+     2: 4294967296 entries are too many: 32-bit indices allow at most 2147483647; several ranks of MPI can divide \
+     them (docs/mpi.md)",
     "coordinate real symmetric\n2 3 2\n => 2: a symmetric matrix must be square, not 2 x 3",
     "coordinate pattern general\n2 2 1\n1 1 1\n => \
      3: unexpected `1`: an entry of a pattern matrix has only row and column",

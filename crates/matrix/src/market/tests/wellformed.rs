@@ -11,8 +11,8 @@ const CASES: &[&str] = &[
     "coordinate real general % x\n\n%c\n \n1 1 1 % size\n%c\n\n \t\n1 1 7 % seven\n%c\n\n => 0 0 7",
     "%%MatrixMarket\tmatrix coordinate real general\n\t2  2 2 \n  1\t 2  1.5 \t\n\t2 1\t2 \r\n => \
      0 1 1.5, 1 0 2",
-    "coordinate real general\n1 9 9\n1 1 1.0D+03\n1 2 +1.5\n1 3 .5\n1 4 5.\n1 5 1d-2\n1 6 -0\n1 7 1E5\n1 8 0.1e+01\n1 9 -.25e-1\n => \
-     0 0 1000, 0 1 1.5, 0 2 0.5, 0 3 5, 0 4 0.01, 0 5 -0, 0 6 100000, 0 7 1, 0 8 -0.025",
+    "coordinate real general\n1 9 9\n1 1 1.0D+03\n1 2 +1.5\n1 3 .5\n1 4 5.\n1 5 1d-2\n1 6 -0\n1 7 1E5\n1 8 0.1e+01\n\
+     1 9 -.25e-1\n => 0 0 1000, 0 1 1.5, 0 2 0.5, 0 3 5, 0 4 0.01, 0 5 -0, 0 6 100000, 0 7 1, 0 8 -0.025",
     "coordinate real general\n1 1 1\n1 1 0\n => 0 0 0",
     "coordinate real general\n1 1 1\n0000000000000000000000001 01 7\n => 0 0 7",
     "coordinate pattern general\n2 2147483647 3\n1 99999999\n1 123456789\n2 2147483647\n\n => \

@@ -12,7 +12,8 @@ use crate::simd::{Aligned, LINE};
 /// rows that start in the tile are not consecutive.
 pub const DIRTY: u32 = 1 << 31;
 
-/// Consecutive tiles, allocated by the thread that owns them. The unchecked accesses of the kernel rely on its invariants:
+/// Consecutive tiles, allocated by the thread that owns them. The unchecked accesses of the kernel rely on its
+/// invariants:
 ///
 /// | name | invariant |
 /// |---|---|

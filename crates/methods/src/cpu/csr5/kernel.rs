@@ -1,8 +1,8 @@
 //! The product of a thread's tiles: section 4 of the paper.
 //!
-//! Unchecked accesses rely on the invariants of [`Chunk`], cited by name, on `DIRTY` tiles having their own offsets, and
-//! on x having a value per column of the matrix, which `Prepared::multiply` checks. The machine supports the instructions
-//! of each register because `Isa::run_wide` chose its type.
+//! Unchecked accesses rely on the invariants of [`Chunk`], cited by name, on `DIRTY` tiles having their own offsets,
+//! and on x having a value per column of the matrix, which `Prepared::multiply` checks. The machine supports the
+//! instructions of each register because `Isa::run_wide` chose its type.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -57,8 +57,8 @@ impl<T: Scalar> Kernel<T> for Tiles<'_, T> {
             }
             let row = chunk.row(tile);
             let range = tile * shape.nonzeros()..(tile + 1) * shape.nonzeros();
-            // SAFETY: the chunk has the tile, whose lanes are those of V, and by TILES its column indices and values. By
-            // ROWS, y begins at or before the row after the tile's row, and ends after it.
+            // SAFETY: the chunk has the tile, whose lanes are those of V, and by TILES its column indices and values.
+            // By ROWS, y begins at or before the row after the tile's row, and ends after it.
             let sum = unsafe {
                 let column_indices = chunk.columns.get_unchecked(range.clone());
                 let entries = Entries { column_indices, values: values.get_unchecked(range) };
@@ -124,8 +124,8 @@ unsafe fn segmented_sum<T: Scalar, V: Vector<T>, const FEW: bool>(
     x: &[T],
     mut rows: Rows<T>,
 ) -> T {
-    // SAFETY: by TILES the tile has its words of flags and LANES offsets, and by COLUMNS the columns are within x. By FLAGS
-    // the offset of a lane is the index of its first flag, and by ROWS each flag has an offset to a row of y.
+    // SAFETY: by TILES the tile has its words of flags and LANES offsets, and by COLUMNS the columns are within x. By
+    // FLAGS the offset of a lane is the index of its first flag, and by ROWS each flag has an offset to a row of y.
     unsafe {
         let mut next_flags: [u32; MAX_LANES] = [0; MAX_LANES];
         for (lane, flag) in next_flags[..V::LANES].iter_mut().enumerate() {

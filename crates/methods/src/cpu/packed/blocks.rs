@@ -12,8 +12,8 @@ pub const BLOCK_FILL: f64 = 0.85;
 /// Rows shorter than this do not join a block.
 const BLOCK_WIDTH: usize = 4;
 
-/// The number of slices whose blocks are sorted together by width. Fewer would mix more widths in a slice. More would take
-/// more rows from the places where neighbouring rows use the same elements of x.
+/// The number of slices whose blocks are sorted together by width. Fewer would mix more widths in a slice. More would
+/// take more rows from the places where neighbouring rows use the same elements of x.
 const SORTED: usize = 64;
 
 #[derive(Clone, Copy)]

@@ -17,8 +17,8 @@ use crate::simd::Aligned;
 use spmv_matrix::Csr;
 use spmv_matrix::scalar::Scalar;
 
-/// Returns the smallest fraction of the slots of a band that contain nonzeros. Below it, the empty slots have more bytes
-/// than the 16-bit column indices of slices.
+/// Returns the smallest fraction of the slots of a band that contain nonzeros. Below it, the empty slots have more
+/// bytes than the 16-bit column indices of slices.
 fn band_fill<T>() -> f64 {
     size_of::<T>() as f64 / (size_of::<T>() + size_of::<u16>()) as f64
 }
@@ -77,8 +77,8 @@ impl<T: Scalar> Packer<T> {
         window
     }
 
-    /// Reserves memory for the values with their empty slots, about one more per row to align them, and for the columns in
-    /// their narrowest type. Pages to which nothing is written cost nothing.
+    /// Reserves memory for the values with their empty slots, about one more per row to align them, and for the columns
+    /// in their narrowest type. Pages to which nothing is written cost nothing.
     fn reserve<const LANES: usize>(&mut self, csr: &Csr<T>, rows: Range<usize>) {
         let (mut first, mut last, mut nonzeros) = (u32::MAX, 0, 0);
         for row in rows.clone().map(|row| csr.row(row)) {
@@ -237,8 +237,8 @@ impl<T: Scalar> Packer<T> {
     }
 }
 
-/// Where the elements of a slice belong in its streams. A slice is stored step by step; in each step the lanes that have
-/// not ended, one after the other; of a block of several rows, its columns once and its values row by row.
+/// Where the elements of a slice belong in its streams. A slice is stored step by step; in each step the lanes that
+/// have not ended, one after the other; of a block of several rows, its columns once and its values row by row.
 struct Place<const LANES: usize> {
     /// The number of steps in which all lanes have a block.
     full: usize,
@@ -272,8 +272,8 @@ impl<const LANES: usize> Place<LANES> {
         }
     }
 
-    /// Writes the elements of row `r` of blocks of `height` rows, given for each lane, step by step, in the form in which
-    /// they are `stored`.
+    /// Writes the elements of row `r` of blocks of `height` rows, given for each lane, step by step, in the form in
+    /// which they are `stored`.
     fn spread<E: Copy, S>(
         &self,
         elements: [&[E]; LANES],

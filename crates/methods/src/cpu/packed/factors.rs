@@ -72,7 +72,8 @@ impl<T: Scalar> Form<T> {
         }
     }
 
-    /// Stores values of this form. `slack` elements are appended, so that loads of whole registers may read past the end.
+    /// Stores values of this form. `slack` elements are appended, so that loads of whole registers may read past the
+    /// end.
     pub fn store(&self, mut values: Aligned<T>, slack: usize) -> Factors<T> {
         match self {
             Self::Same(value) => Factors::Same(*value),

@@ -1,8 +1,8 @@
 //! The product of one window.
 //!
-//! Unchecked accesses rely on the invariants of [`Window`], cited by name, and on x having a value per column of the matrix,
-//! which `Prepared::multiply` checks. The machine supports the instructions of each register because `Isa::run_wide` chose
-//! its type.
+//! Unchecked accesses rely on the invariants of [`Window`], cited by name, and on x having a value per column of the
+//! matrix, which `Prepared::multiply` checks. The machine supports the instructions of each register because
+//! `Isa::run_wide` chose its type.
 
 use super::factors::Factors;
 use super::source::{Any, Coded, Exact, Full, PREFETCH_DISTANCE, Same, Source};
@@ -240,8 +240,8 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
         sums
     }
 
-    /// Multiplies the nonzeros of step `step` of those of `lanes` lanes that begin at the current position. The position
-    /// is not changed, because a loop over steps with a single counter is faster.
+    /// Multiplies the nonzeros of step `step` of those of `lanes` lanes that begin at the current position. The
+    /// position is not changed, because a loop over steps with a single counter is faster.
     #[inline(always)]
     fn step<
         V: Vector<T>,
@@ -351,7 +351,8 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
     }
 }
 
-/// Does what [`store_lanes`] does. It is not inlined, because it would be half of the code of each variant of the kernel.
+/// Does what [`store_lanes`] does. It is not inlined, because it would be half of the code of each variant of the
+/// kernel.
 ///
 /// # Safety
 /// As for [`store_lanes`].
@@ -405,8 +406,8 @@ fn exact_sums<T: Scalar, V: Vector<T>>(csr: &Csr<T>, x: &[T], first: usize, rows
     unsafe { V::load(&sums, 0) }
 }
 
-/// Where slots without a nonzero contain zeros, the kernel multiplies them, too, and the product of zero and an element of
-/// x that is not finite is NaN. This is rare, so it is not compiled for each variant of the kernel.
+/// Where slots without a nonzero contain zeros, the kernel multiplies them, too, and the product of zero and an element
+/// of x that is not finite is NaN. This is rare, so it is not compiled for each variant of the kernel.
 #[cold]
 #[inline(never)]
 fn sums_of_nonzeros<T: Scalar>(

@@ -6,9 +6,9 @@ use super::factors::Factors;
 use crate::simd::{Index, Vector, prefetch};
 use spmv_matrix::scalar::Scalar;
 
-/// How far ahead slices are prefetched, in nonzeros. Hardware prefetchers stop at the end of a page, so this saves 10 to
-/// 30 % of the time of slices of single rows that are read from memory or from a shared cache. It costs time for blocks of
-/// several rows and for bands, which are read in longer runs.
+/// How far ahead slices are prefetched, in nonzeros. Hardware prefetchers stop at the end of a page, so this saves 10
+/// to 30 % of the time of slices of single rows that are read from memory or from a shared cache. It costs time for
+/// blocks of several rows and for bands, which are read in longer runs.
 pub const PREFETCH_DISTANCE: usize = 512;
 
 /// A stream of values (factors) that can be loaded into registers.

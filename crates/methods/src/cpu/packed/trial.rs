@@ -47,10 +47,10 @@ struct Sample {
     page: f64,
 }
 
-/// Packs and multiplies about `nonzeros` nonzeros of each thread's share, on all threads at the same time. Returns `None`
-/// if an average row has more nonzeros than are taken from one place. It also returns `None` if the matrix has fewer
-/// nonzeros than columns, because its values are used as x: they are in memory, but a new vector would have to be paged in,
-/// which can take as long as several products.
+/// Packs and multiplies about `nonzeros` nonzeros of each thread's share, on all threads at the same time. Returns
+/// `None` if an average row has more nonzeros than are taken from one place. It also returns `None` if the matrix has
+/// fewer nonzeros than columns, because its values are used as x: they are in memory, but a new vector would have to be
+/// paged in, which can take as long as several products.
 pub fn predict<T: Scalar + Lanes>(
     csr: &Csr<T>,
     request: &Request,
@@ -73,10 +73,11 @@ pub fn predict<T: Scalar + Lanes>(
     Some(Prediction::of(&samples, csr.nnz() as f64 / threads as f64, waiting))
 }
 
-/// Returns how much of the time that the first product of a sample waits for memory remains in a product of all rows, from the
-/// bytes of the matrix and of the last-level cache. x, y and other programs also use this cache, so the waiting grows with
-/// the matrix, up to twice the size of the cache. On 27 real matrices and a cache of 32 MiB, the predicted products of CSR took
-/// 0.83 to 1.46 times the measured time; they took 0.26 to 2.2 times if either all or nothing of the waiting remained.
+/// Returns how much of the time that the first product of a sample waits for memory remains in a product of all rows,
+/// from the bytes of the matrix and of the last-level cache. x, y and other programs also use this cache, so the
+/// waiting grows with the matrix, up to twice the size of the cache. On 27 real matrices and a cache of 32 MiB, the
+/// predicted products of CSR took 0.83 to 1.46 times the measured time; they took 0.26 to 2.2 times if either all or
+/// nothing of the waiting remained.
 fn waiting(matrix: u64, cache: u64) -> f64 {
     (matrix as f64 / (2 * cache).max(1) as f64).min(1.0)
 }
@@ -125,9 +126,9 @@ impl Sample {
 }
 
 impl Prediction {
-    /// Scales the times to `nonzeros` nonzeros. The setup needs new pages for the packed matrix; the time of those that the
-    /// sample did not need is added. The fraction `waiting` of what the first product took longer is added to the products,
-    /// to that of the packed matrix in proportion to its bytes.
+    /// Scales the times to `nonzeros` nonzeros. The setup needs new pages for the packed matrix; the time of those that
+    /// the sample did not need is added. The fraction `waiting` of what the first product took longer is added to the
+    /// products, to that of the packed matrix in proportion to its bytes.
     fn of(samples: &[CachePadded<Sample>], nonzeros: f64, waiting: f64) -> Self {
         let count = |of: fn(&Sample) -> usize| samples.iter().map(|it| of(it)).sum::<usize>();
         let time = |of: fn(&Sample) -> f64| samples.iter().map(|it| of(it)).sum::<f64>();

@@ -208,8 +208,8 @@ impl Context {
         self.check(function(self.enter()), call)
     }
 
-    /// Converts a status to a result. An error message starts with `call`, for example `cuMemAlloc of 12 bytes`; that of
-    /// a kernel's error also names the latest enqueued operation.
+    /// Converts a status to a result. An error message starts with `call`, for example `cuMemAlloc of 12 bytes`; that
+    /// of a kernel's error also names the latest enqueued operation.
     pub fn check(&self, status: u32, call: impl fmt::Display) -> Result<(), Failed> {
         let last = self.last.borrow();
         match LAUNCH_ERRORS.contains(&status) && !last.is_empty() {

@@ -272,8 +272,8 @@ impl Driver for Cuda {
         unsafe { kernel.launch(launch, arguments, dependent) }
     }
 
-    /// If the bytes are more than the part that is set aside, only a share of them persists, which the hardware chooses;
-    /// the others are the first to be evicted.
+    /// If the bytes are more than the part that is set aside, only a share of them persists, which the hardware
+    /// chooses; the others are the first to be evicted.
     fn persist(&self, address: Address, bytes: usize) -> Result<u64, Failed> {
         let attribute = |which| facts::attribute(&self.context, which);
         let most = attribute(CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE)?;

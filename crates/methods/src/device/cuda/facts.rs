@@ -114,8 +114,8 @@ pub fn clocks(device: &Device) -> Option<Clocks> {
     })
 }
 
-/// Returns what the device does for others, or `None` if it does not report that. The calling process must have a context,
-/// because one of the reported processes is taken to be this one: in a container, its number there may differ.
+/// Returns what the device does for others, or `None` if it does not report that. The calling process must have a
+/// context, because one of the reported processes is taken to be this one: in a container, its number there may differ.
 pub fn activity(device: &Device) -> Option<Activity> {
     let processes = device.running_compute_processes_count().ok();
     Some(Activity {

@@ -1,10 +1,11 @@
-//! The messages of the compiler, without what is not for others: they become the reason of a row, and rows are published.
+//! The messages of the compiler, without what is not for others: they become the reason of a row, and rows are
+//! published.
 
 /// The maximum number of bytes of the messages.
 const MAX_BYTES: usize = 2 << 10;
 
-/// Returns the messages on the files `own`, as many as there is room for. A message on another file, which the program has
-/// included, is left out, because it quotes lines of that file. A message begins with `FILE(LINE): `.
+/// Returns the messages on the files `own`, as many as there is room for. A message on another file, which the program
+/// has included, is left out, because it quotes lines of that file. A message begins with `FILE(LINE): `.
 pub fn shown(log: &str, own: &[&str]) -> String {
     let mut shown = String::new();
     let mut is_own = true;

@@ -104,8 +104,8 @@ impl<'a> Unit<'a> {
         Self { name: program.name, source: program.text(), options }
     }
 
-    /// Leaves out the second half of the compilation, from PTX to machine code, which also finds out what resources each
-    /// kernel uses.
+    /// Leaves out the second half of the compilation, from PTX to machine code, which also finds out what resources
+    /// each kernel uses.
     pub fn only_ptx(mut self) -> Self {
         self.options[0] = self.options[0].replace("=sm_", "=compute_");
         self

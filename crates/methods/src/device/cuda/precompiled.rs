@@ -1,9 +1,9 @@
 //! Machine code for a device: cached by an earlier run, compiled now, or precompiled on another machine, for machines
 //! that lack NVRTC or on which it is slow.
 //!
-//! The folder of precompiled kernels contains a subfolder per architecture and compiler, such as `sm_90-nvrtc-13.0`, with an entry per
-//! program. The name of an entry is a hash of everything that the machine code depends on except the compiler.
-//! Therefore another version of this program finds no entry and compiles.
+//! The folder of precompiled kernels contains a subfolder per architecture and compiler, such as `sm_90-nvrtc-13.0`,
+//! with an entry per program. The name of an entry is a hash of everything that the machine code depends on except the
+//! compiler. Therefore another version of this program finds no entry and compiles.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -33,8 +33,8 @@ impl MachineCode {
         }
     }
 
-    /// Returns the machine code of `program` with `VALUE_T` and the constants defined. An error states how to get NVRTC,
-    /// or its messages.
+    /// Returns the machine code of `program` with `VALUE_T` and the constants defined. An error states how to get
+    /// NVRTC, or its messages.
     pub fn of(
         &self,
         program: &Program,

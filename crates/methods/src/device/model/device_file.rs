@@ -1,4 +1,5 @@
-//! Device files (`crates/ptx-machine/devices/*.toml`): the parameters of a modelled GPU, each with its source in a comment.
+//! Device files (`crates/ptx-machine/devices/*.toml`): the parameters of a modelled GPU, each with its source in a
+//! comment.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -107,8 +108,8 @@ impl DeviceFile {
         Ok(file)
     }
 
-    /// Returns the first value outside its range. The ranges are far wider than those of any GPU, but with values in them the
-    /// model computes finite times within the time of the simulation.
+    /// Returns the first value outside its range. The ranges are far wider than those of any GPU, but with values in
+    /// them the model computes finite times within the time of the simulation.
     fn check(&self) -> Result<(), String> {
         let matrix_cycles = self.matrix_cycles.unwrap_or(1.0);
         let validated = self.validated_percent.unwrap_or(0.0);

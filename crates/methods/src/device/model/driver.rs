@@ -76,8 +76,8 @@ impl Model {
         }
     }
 
-    /// Advances the time for an operation that transfers `bytes` bytes. The launch of a `dependent` kernel takes no time,
-    /// because it overlaps with the kernel before (programmatic dependent launch).
+    /// Advances the time for an operation that transfers `bytes` bytes. The launch of a `dependent` kernel takes no
+    /// time, because it overlaps with the kernel before (programmatic dependent launch).
     fn enqueue(&self, bytes: usize, in_graph: bool, dependent: bool) -> Result<(), Failed> {
         let takes = self.timing.as_ref().map_or(TICK, |(_, timing)| {
             let timing = timing.borrow();
@@ -112,14 +112,14 @@ impl Model {
         let (name, most) = (&kernel.name, self.facts.most_shared_bytes());
         if shared > most as usize {
             return Err(Failed(format!(
-                "{name}: {shared} bytes of shared memory per block, {shared_bytes} of them dynamic, but at most {most} are \
-                 allowed"
+                "{name}: {shared} bytes of shared memory per block, {shared_bytes} of them dynamic, but at most \
+                 {most} are allowed"
             )));
         }
         if per_multiprocessor == 0 {
             return Err(Failed(format!(
-                "{name}: a block of {threads} threads and {shared_bytes} bytes of dynamic shared memory does not fit on a \
-                 multiprocessor"
+                "{name}: a block of {threads} threads and {shared_bytes} bytes of dynamic shared memory does not fit \
+                 on a multiprocessor"
             )));
         }
         let launch = Launch {

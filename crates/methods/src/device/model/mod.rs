@@ -179,8 +179,8 @@ impl Drop for Model {
 /// The prefix of the lines of the compiler's log, which are stored after the PTX in the cache.
 const LOG: &str = "\n// log: ";
 
-/// Compiles a unit with NVRTC for an architecture, and returns the resource usage of each kernel too, if machine code is
-/// made of it. The result is cached. Without a compiler, a cached result of any other compiler is used.
+/// Compiles a unit with NVRTC for an architecture, and returns the resource usage of each kernel too, if machine code
+/// is made of it. The result is cached. Without a compiler, a cached result of any other compiler is used.
 fn compile(architecture: (u32, u32), mut unit: Unit) -> Result<(Ptx, Vec<Usage>), Unprepared> {
     unit.options.push("--generate-line-info".into());
     let cache = CacheFolder::of_user("kernels");

@@ -32,8 +32,8 @@ impl Timing {
         Self { l2: Cache::new(gpu.l2_bytes), gpu, limits, cure: Cure::Nothing }
     }
 
-    /// Executes a launch, of which at most `most` blocks are resident on a multiprocessor, while another thread replays the
-    /// traces of its warps. Returns the modelled time and the counts.
+    /// Executes a launch, of which at most `most` blocks are resident on a multiprocessor, while another thread replays
+    /// the traces of its warps. Returns the modelled time and the counts.
     pub fn run(
         &mut self,
         machine: &mut Machine,

@@ -37,8 +37,8 @@ pub fn text(facts: &Facts, measured: &Measured, day: &str) -> String {
     let double_cycles = measured.double_cycles * issued_per_cycle;
     let matrix_cycles = match has_fast_matrices {
         true => format!(
-            "# The cycles for which a product of 8 x 4 and 4 x 8 doubles occupies a scheduler: the tensor cores have twice\n\
-             # the rate of other instructions, published for the architecture.\nmatrix_cycles = {:.1}\n",
+            "# The cycles for which a product of 8 x 4 and 4 x 8 doubles occupies a scheduler: the tensor cores have \
+             twice\n# the rate of other instructions, published for the architecture.\nmatrix_cycles = {:.1}\n",
             MATRIX_ADDITIONS / 2.0 * double_cycles
         ),
         false => String::new(),

@@ -77,8 +77,8 @@ fn slices_with_the_same_list_and_other_offsets_are_not_one() {
     assert_eq!((slices, steps), (vec![[0, 0, 0, 0], [0, 32, 2, 32]], vec![[2, u32::MAX]]));
 }
 
-/// Of 4096 rows 2051 have 9 nonzeros, which 4 lanes share. The last of their slices has 5 rows of one nonzero too, so that 8
-/// lanes of the last slice have no row, although rows of the next window follow.
+/// Of 4096 rows 2051 have 9 nonzeros, which 4 lanes share. The last of their slices has 5 rows of one nonzero too, so
+/// that 8 lanes of the last slice have no row, although rows of the next window follow.
 #[test]
 fn a_window_ends_with_lanes_without_rows() {
     let length = |row: usize| if row % 2 == 1 || row < 6 { 9 } else { 1 };
@@ -90,8 +90,8 @@ fn a_window_ends_with_lanes_without_rows() {
     assert_eq!(distances[12..], [u32::MAX; 4]);
 }
 
-/// A row of 600 nonzeros is divided into parts of 256. Rows of 0 to 40 nonzeros have 1 to 16 lanes, and those of similar
-/// length are listed, the longest first.
+/// A row of 600 nonzeros is divided into parts of 256. Rows of 0 to 40 nonzeros have 1 to 16 lanes, and those of
+/// similar length are listed, the longest first.
 #[test]
 fn divided_rows_come_first_and_others_by_length() {
     let length = |row: usize| if row == 70 { 600 } else { row * 7 % 41 };

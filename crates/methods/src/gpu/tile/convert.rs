@@ -26,8 +26,9 @@ pub struct Choices {
 /// A matrix in tiles, or some of its rows of tiles.
 #[derive(Default)]
 pub struct Tiles<T> {
-    /// Four words per tile, ordered by row of tiles, then by column: its column of tiles, its shape, and the offsets of its
-    /// values and of its indices. The shape has the number of the format, its size and the number of listed entries.
+    /// Four words per tile, ordered by row of tiles, then by column: its column of tiles, its shape, and the offsets of
+    /// its values and of its indices. The shape has the number of the format, its size and the number of listed
+    /// entries.
     pub heads: Vec<[u32; 4]>,
     pub values: Vec<T>,
     pub indices: Vec<u8>,
@@ -207,8 +208,9 @@ impl<T: Scalar> Tiles<T> {
         shared.flat_map(|(k, _)| (SIDE * k) as u32..rows.min(SIDE * (k + 1)) as u32).collect()
     }
 
-    /// Returns the units: each is processed by one warp and contains tiles of one row of tiles. First the first row of each,
-    /// whose lowest bit is set if its row of tiles has several units; then its first tile, and at the end the number of tiles.
+    /// Returns the units: each is processed by one warp and contains tiles of one row of tiles. First the first row of
+    /// each, whose lowest bit is set if its row of tiles has several units; then its first tile, and at the end the
+    /// number of tiles.
     pub fn units(&self) -> (Vec<u32>, Vec<u32>) {
         let (mut rows, mut first_tiles, mut tiles) = (Vec::new(), vec![0], 0);
         for (row, &length) in self.lengths.iter().enumerate() {
@@ -223,8 +225,9 @@ impl<T: Scalar> Tiles<T> {
     }
 }
 
-/// Bounds the bytes of [`Tiles`]: each entry is in a tile, with padding and an index, or apart, in CSR and CSR5; a header
-/// and a share of a unit per tile; the list of rows that several units write or none; and the rows of the entries apart.
+/// Bounds the bytes of [`Tiles`]: each entry is in a tile, with padding and an index, or apart, in CSR and CSR5; a
+/// header and a share of a unit per tile; the list of rows that several units write or none; and the rows of the
+/// entries apart.
 pub fn memory(extent: &Extent) -> u64 {
     let side = SIDE as u64;
     let tiles = (extent.rows.div_ceil(side) * extent.cols.div_ceil(side)).min(extent.nnz);

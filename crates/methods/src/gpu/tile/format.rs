@@ -45,8 +45,8 @@ impl<T> Tile<'_, T> {
         counts(self.places.iter().map(|place| place % 16))
     }
 
-    /// Returns the first format whose condition holds, in the order of TileSpMV's rules, and its size. HYB is possible only
-    /// if `hyb`.
+    /// Returns the first format whose condition holds, in the order of TileSpMV's rules, and its size. HYB is possible
+    /// only if `hyb`.
     pub fn format(&self, hyb: bool) -> (Format, usize) {
         let nnz = self.places.len();
         if nnz >= 3 * self.height * self.width / 4 {
@@ -121,8 +121,8 @@ mod tests {
     use super::Format::*;
     use super::*;
 
-    /// Returns the format of a tile of `height` × `width` whose rows have the first `lengths` cells as entries, or whose
-    /// columns have if `transposed`.
+    /// Returns the format of a tile of `height` × `width` whose rows have the first `lengths` cells as entries, or
+    /// whose columns have if `transposed`.
     fn format_of(
         height: usize,
         width: usize,

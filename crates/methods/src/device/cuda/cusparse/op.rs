@@ -1,6 +1,6 @@
-//! cusparseSpMVOp: its functions, and its products in the stream of a device. The bindings, which are generated from the
-//! header of CUDA 13.0, do not contain the functions. Only the tests in `headers` compare these declarations with NVIDIA's
-//! headers.
+//! cusparseSpMVOp: its functions, and its products in the stream of a device. The bindings, which are generated from
+//! the header of CUDA 13.0, do not contain the functions. Only the tests in `headers` compare these declarations with
+//! NVIDIA's headers.
 
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
@@ -179,8 +179,8 @@ impl SpMvOp for InStream {
         self.library.check_support("cusparseSpMVOp_createDescr", status)?;
         self.context.enqueued("cusparseSpMVOp_createDescr");
         let common = self.common();
-        // SAFETY: the descriptor is alive, and is destroyed if it has no plan. The pointer is valid for writes. A null code
-        // means that there is no epilogue.
+        // SAFETY: the descriptor is alive, and is destroyed if it has no plan. The pointer is valid for writes. A null
+        // code means that there is no epilogue.
         let status = unsafe {
             let create = common.cusparseSpMVOp_createPlan;
             let status = create(handle, descriptor, &mut plan, null(), 0);

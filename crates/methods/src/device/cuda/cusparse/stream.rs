@@ -101,7 +101,8 @@ impl InStream {
         let [first, columns, values] = arrays.map(pointer);
         let (of, i) = (data_type(precision), INDEX);
         let functions = self.enter();
-        // SAFETY: a descriptor only stores the addresses; the owner of the arrays guarantees that they live long enough.
+        // SAFETY: a descriptor only stores the addresses; the owner of the arrays guarantees that they live long
+        // enough.
         Ok(unsafe {
             match format {
                 SparseFormat::Csr => {
