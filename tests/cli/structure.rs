@@ -14,8 +14,8 @@ fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
 }
 
 /// Returns the modules directly below the root of a crate that the code of a file names, where `depth` is the number of
-/// parts of the path of the file's module. Comments and unit tests are left out. A list, as in `use crate::{a, b}`, gives a
-/// name without letters.
+/// parts of the path of the file's module. Comments and unit tests are left out. A list, as in `use crate::{a, b}`,
+/// gives a name without letters.
 fn used(text: &str, depth: usize) -> BTreeSet<&str> {
     let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
     let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
@@ -95,4 +95,75 @@ fn documents_name_existing_files() {
         }
     }
     assert!(named > 50, "{named}");
+}
+
+/// Returns the code of a Rust file with only the line ends of its raw strings.
+fn without_raw_strings(text: &str) -> String {
+    let mut parts = text.split("r#\"");
+    let mut code = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (raw, rest) = part.split_once("\"#").unwrap_or((part, ""));
+        code.extend(raw.chars().filter(|&c| c == '\n').chain(rest.chars()));
+    }
+    code
+}
+
+/// Returns the numbers of the lines of a file that have more than 120 columns although they can be broken. Tables and
+/// words of more than 78 characters cannot, nor headings and blocks of code of a document. The program writes the
+/// blocks of a document between comments. Of a TOML file only comments count.
+fn wide_lines(extension: &str, text: &str) -> Vec<usize> {
+    let text = if extension == "rs" { &without_raw_strings(text) } else { text };
+    let (is_document, mut is_code, mut is_generated) = (extension == "md", false, false);
+    let mut wide = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let begin = line.trim_start_matches([' ', '/', '!']);
+        is_code ^= is_document && begin.starts_with("```");
+        if is_document && begin.starts_with("<!--") {
+            is_generated = !begin.starts_with("<!-- end");
+        }
+        let is_exempt = begin.starts_with('|')
+            || line.split_whitespace().any(|word| word.chars().count() > 78)
+            || is_document && (is_code || is_generated || begin.starts_with(['#', '!', '<']))
+            || extension == "toml" && !begin.starts_with('#');
+        if line.chars().count() > 120 && !is_exempt {
+            wide.push(number);
+        }
+    }
+    wide
+}
+
+#[test]
+fn lines_have_at_most_120_columns() {
+    let wide = "word ".repeat(25);
+    for (extension, text, expected) in [
+        ("rs", format!("// {wide}\nlet a = r#\"\n{wide}\"#;\n/// | {wide}\n{wide}"), vec![1, 5]),
+        (
+            "md",
+            format!("{wide}\n```\n{wide}\n```\n<!-- a -->\n{wide}\n<!-- end -->\n{wide}"),
+            vec![1, 8],
+        ),
+        ("toml", format!("# {wide}\ntext = \"{wide}\""), vec![1]),
+        ("py", format!("# {}\n# {}", "é".repeat(118), "a ".repeat(60)), vec![2]),
+    ] {
+        assert_eq!(wide_lines(extension, &text), expected, "{text}");
+    }
+    let is_ours = |path: &Path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        !name.starts_with('.')
+            && !["target", "results", "book", "ufl_mtx", "artifact-results"].contains(&&*name)
+    };
+    let entries = WalkDir::new(ROOT)
+        .into_iter()
+        .filter_entry(|entry| entry.depth() == 0 || is_ours(entry.path()));
+    let mut found = String::new();
+    for path in entries.map(|entry| entry.unwrap().into_path()) {
+        let extension = path.extension().unwrap_or_default().to_string_lossy();
+        if ["rs", "md", "cu", "cuh", "h", "c", "cpp", "py", "js", "toml"].contains(&&*extension) {
+            let text = fs::read_to_string(&path).unwrap();
+            for number in wide_lines(&extension, &text) {
+                found += &format!("{}:{number}\n", path.strip_prefix(ROOT).unwrap().display());
+            }
+        }
+    }
+    assert!(found.is_empty(), "lines of more than 120 columns:\n{found}");
 }
