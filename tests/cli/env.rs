@@ -134,7 +134,7 @@ fn run_in(
             ..System::detect()
         },
         readings: Readings::default,
-        powercap: "/nonexistent".into(),
+        powercap: "/dev/null".into(),
         program: None,
         open_gpu,
         gpus: Default::default(),

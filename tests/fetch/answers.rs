@@ -284,7 +284,7 @@ fn without_certificates_http_still_works() {
     let place = Place::with(&Tar::of("tiny", TINY).gzip());
     let address = place.server.address();
     let place = place.asking(format!("https://127.0.0.1:1,{address}"));
-    let nowhere = [("SSL_CERT_FILE", "/nonexistent"), ("SSL_CERT_DIR", "/nonexistent")];
+    let nowhere = [("SSL_CERT_FILE", "/dev/null/absent"), ("SSL_CERT_DIR", "/dev/null/absent")];
     let ran = place.run_with(&nowhere, "T/tiny T/large");
     assert_eq!((ran.status, place.read("to/tiny.mtx")), (Some(1), TINY.into()), "{ran:?}");
     let line = ran.stderr.lines().nth(2).unwrap();
