@@ -56,9 +56,9 @@ use spmv_methods::vendor::mkl;
 pub use crate::record::row::{Row, Status};
 pub use spmv_matrix::{Csr, source::LoadError};
 
-/// Reads a matrix: a Matrix Market file (`.mtx`, `.mtx.gz`, or the archive `.tar.gz` of the SuiteSparse collection), or
-/// a generated matrix (`gen:grid2d,n=100,points=5`). Both triangles of a symmetric file are stored. An error names the
-/// file, the line and the reason.
+/// Reads a matrix: a file of any format that [`market`] reads, compressed or not, or a generated matrix
+/// (`gen:grid2d,n=100,points=5`). Both triangles of a symmetric file are stored. An error names the file, the line and
+/// the reason.
 ///
 /// ```
 /// let csr = spmv_bench::read("gen:grid2d,n=100,points=5")?;

@@ -28,9 +28,9 @@ for _name, _value in _native.placement():
 
 
 def read(source):
-    """Returns the matrix of a Matrix Market file (.mtx, .mtx.gz or .tar.gz) or of a generator such as
-    "gen:grid2d,n=100,points=5", as a scipy.sparse.csr_array of float64. Both triangles of a symmetric file are stored,
-    and duplicates are summed. Raises RuntimeError with the file, the line and the reason."""
+    """Returns the matrix of a file (Matrix Market or another format that docs/matrices.md lists, compressed or not) or
+    of a generator such as "gen:grid2d,n=100,points=5", as a scipy.sparse.csr_array of float64. Both triangles of a
+    symmetric file are stored, and duplicates are summed. Raises RuntimeError with the file, the line and the reason."""
     shape, data, indices, indptr = _native.read(source)
     return scipy.sparse.csr_array((data, indices, indptr), shape=shape)
 

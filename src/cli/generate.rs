@@ -25,8 +25,7 @@ use spmv_matrix::system::processes::start_pool;
 
 #[derive(Debug, Args)]
 pub struct GenerateArgs {
-    /// A generator with its parameters, a Matrix Market file, or the generated surrogate for a matrix of the
-    /// collection
+    /// A generator with its parameters, a matrix file, or the generated surrogate for a matrix of the collection
     #[arg(value_name = "gen:SPEC|FILE|surrogate:SET",
           long_help = format!("A file; surrogate:GROUP/NAME, or with --mirror surrogate:SET; or a \
           generator: {}", forms()))]

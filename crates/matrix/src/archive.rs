@@ -1,5 +1,5 @@
-//! Archives of the SuiteSparse collection: a gzip-compressed tar file `NAME.tar.gz` with one folder, `NAME/`,
-//! which contains the matrix, `NAME/NAME.mtx`, and sometimes vectors and texts.
+//! Archives of the SuiteSparse collection: a tar file `NAME.tar.gz`, also with another compression or none, with one
+//! folder, `NAME/`, which contains the matrix, `NAME/NAME.mtx`, and sometimes vectors and texts.
 
 use std::cell::Cell;
 use std::io::{self, Read};

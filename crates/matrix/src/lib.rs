@@ -1,7 +1,7 @@
-//! Sparse matrices in memory: a fast reader of Matrix Market files, generators, orderings and statistics.
+//! Sparse matrices in memory: a fast reader of matrix files, generators, orderings and statistics.
 //!
-//! A matrix is a [`Csr`], whose arrays are valid whatever was read: [`market`] reads a file (`.mtx`, `.mtx.gz` or an
-//! archive of the SuiteSparse collection) on all cores, [`source`] also makes generated matrices.
+//! A matrix is a [`Csr`], whose arrays are valid whatever was read: [`market`] reads a file (Matrix Market on all
+//! cores, and other formats; compressed or not, or in an archive), [`source`] also makes generated matrices.
 //!
 //! ```
 //! use spmv_matrix::{market, stats::RowStatistics};
@@ -35,7 +35,7 @@
 //! | [`verify`] | the reference of a product, its error bound, and the verdict on a result |
 //! | [`memory`] | how much memory is available, how much matrices need, and the limits while they are read |
 //! | [`archive`] | archives of the collection |
-//! | [`market`] | Matrix Market files |
+//! | [`market`] | matrix files: Matrix Market and other formats |
 //! | [`generate`] | generated matrices |
 //! | [`remarks`] | what is unusual about a matrix |
 //! | [`loaded`] | a matrix with the facts of its source |

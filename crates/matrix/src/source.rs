@@ -1,4 +1,4 @@
-//! The source of a matrix: a Matrix Market file or a generator.
+//! The source of a matrix: a file or a generator.
 
 use std::ffi::OsString;
 use std::fmt;

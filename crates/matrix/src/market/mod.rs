@@ -1,10 +1,13 @@
-//! The Matrix Market reader and writer.
+//! The reader of matrix files, and the writer of Matrix Market files.
 //!
-//! A file is split at line ends into chunks of text (`text`). All threads parse the chunks (`chunk`, with
-//! `plain` and `scan` for ordinary lines and `entry` for all others) and group the entries by ranges of
-//! rows. Then the entries are placed range by range into the CSR arrays (`build`). The threads only detect that
-//! the file has a defect. The first defect is then searched for by a sequential pass from the start, so that the
-//! message does not depend on the number of threads.
+//! The first bytes show how a file is compressed (`compression`, `zip`) and which format it has (`contents`). Formats
+//! other than Matrix Market are in `formats`.
+//!
+//! A Matrix Market file is split at line ends into chunks of text (`text`). All threads parse the chunks (`chunk`, with
+//! `plain` and `scan` for ordinary lines and `entry` for all others) and group the entries by ranges of rows. Then the
+//! entries are placed range by range into the CSR arrays (`build`). The threads only detect that the file has a defect.
+//! The first defect is then searched for by a sequential pass from the start, so that the message does not depend on
+//! the number of threads.
 
 mod build;
 mod chunk;
@@ -100,11 +103,11 @@ pub struct Market {
     pub remarks: Vec<String>,
 }
 
-/// Reads the Matrix Market file at `path`, plain or compressed with gzip, on the current rayon
-/// pool.
+/// Reads the matrix file at `path` on the current rayon pool: Matrix Market, Rutherford-Boeing and Harwell-Boeing, edge
+/// lists, METIS, DLMC or scipy's `.npz`, plain or compressed by gzip, bzip2, xz, zstd or zip, or in a tar archive.
 ///
-/// Both formats, all symmetries and all fields except `complex` are supported. All elements of an array
-/// become entries. The values of a `pattern` are 1, and `hermitian` means symmetric because no value is
+/// Of Matrix Market, both formats, all symmetries and all fields except `complex` are supported. All elements of an
+/// array become entries. The values of a `pattern` are 1, and `hermitian` means symmetric because no value is
 /// complex. Numbers of an `integer` file may have a fraction. Entries of a symmetric file may lie in either
 /// triangle. Entries with the same position are summed in the order of the file. With expansion, (i, j) and
 /// (j, i) of a symmetric file have the same position: both positions get the sum, and this counts as one
