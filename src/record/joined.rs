@@ -4,6 +4,7 @@
 use super::regression::geometric_mean;
 use super::row::Row;
 use crate::bench::steadiness::REPEATED;
+use spmv_methods::method::Setup;
 
 /// The two-sided 95 % quantiles of Student's t for 1 to 10 degrees of freedom, the last of them a bound for more.
 const STUDENT: [f64; 10] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
@@ -24,12 +25,12 @@ pub fn usual(methods: &[Vec<&Row>]) -> Option<f64> {
     (relative.len() > 2).then(|| middle(relative)).flatten()
 }
 
-/// Joins rows that are correct and timed, with the [`usual`] variance between them if it is known. What is not a time
-/// is that of the last one.
+/// Joins rows that are correct and timed, with the [`usual`] variance between them if it is known. The setup, the
+/// remark on it and what is not a time are those of one row.
 pub fn joined(rows: &[&Row], usual: Option<f64>) -> Row {
-    let last = *rows.last().expect("there is a row");
+    let typical = of_setup(rows);
     if rows.len() == 1 {
-        return last.clone();
+        return typical.clone();
     }
     let values = |of: fn(&Row) -> Option<f64>| rows.iter().filter_map(move |row| of(row));
     let least = |of| values(of).min_by(f64::total_cmp);
@@ -39,7 +40,6 @@ pub fn joined(rows: &[&Row], usual: Option<f64>) -> Row {
     let mean = rows.iter().map(|row| Some(weight(row) * row.avg_spmv_ms?)).sum::<Option<f64>>();
     let (median, half) = interval(rows, usual);
     let row = Row {
-        setup_ms: middle(values(|row| row.setup_ms).collect()),
         min_ms: least(|row| row.min_ms),
         median_ms: median,
         max_ms: most(|row| row.max_ms),
@@ -52,8 +52,8 @@ pub fn joined(rows: &[&Row], usual: Option<f64>) -> Row {
         independent_ms: geometric_mean(values(|row| row.independent_ms)),
         error_ratio: most(|row| row.error_ratio),
         distinct_results: rows.iter().filter_map(|row| row.distinct_results).max(),
-        reason: reason(rows, last),
-        ..last.clone()
+        reason: reason(rows, typical),
+        ..typical.clone()
     };
     mean.map_or(row.clone(), |mean| row.with_mean(mean / weights))
 }
@@ -88,17 +88,27 @@ fn variance(values: &[f64]) -> Option<f64> {
     (values.len() > 1).then(|| squares / (count - 1.0))
 }
 
-/// Returns the median, which an interrupted setup does not change.
+/// Returns the row with the median of the setups, of two the shorter one, which an interrupted one does not change. For
+/// a method that prepares nothing, the row with the shortest: what the others took longer was not confirmed.
+fn of_setup<'r>(rows: &[&'r Row]) -> &'r Row {
+    let mut rows = rows.to_vec();
+    let setup = |row: &Row| row.setup_ms.unwrap_or(f64::INFINITY);
+    rows.sort_by(|a, b| setup(a).total_cmp(&setup(b)));
+    let prepares_nothing = rows[0].method().is_some_and(|method| method.setup == Setup::Nothing);
+    rows[if prepares_nothing { 0 } else { (rows.len() - 1) / 2 }]
+}
+
+/// Returns the median.
 fn middle(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied()
 }
 
-/// Returns the remark of the last row without that on its own noise, and what others chose if it is something else.
-fn reason(rows: &[&Row], last: &Row) -> Option<String> {
-    let other = rows.iter().filter_map(|row| row.picked()).find(|it| Some(*it) != last.picked());
+/// Returns the remark of this row without that on its own noise, and what others chose if it is something else.
+fn reason(rows: &[&Row], of: &Row) -> Option<String> {
+    let other = rows.iter().filter_map(|row| row.picked()).find(|it| Some(*it) != of.picked());
     let other = other.map(|other| format!("another process picked {other}"));
-    let own = last.reason.iter().flat_map(|reason| reason.split("; "));
+    let own = of.reason.iter().flat_map(|reason| reason.split("; "));
     let own = own.filter(|note| !note.ends_with(REPEATED)).map(String::from);
     let notes: Vec<_> = own.chain(other).collect();
     (!notes.is_empty()).then(|| notes.join("; "))
@@ -146,5 +156,33 @@ mod tests {
         let alike = joined(&[&rows[0], &rows[0]], None);
         let half = alike.uncertainty().unwrap();
         assert!((half - 1.0 / 2f64.sqrt()).abs() < 1e-4, "within the processes: {half}");
+    }
+
+    /// What is late in one process is no setup, and the remark is that of the process whose setup is in the row.
+    #[test]
+    fn a_setup_is_that_of_a_process_and_is_confirmed_by_another() {
+        let row = |method: &str, setup: f64| Row {
+            method_name: Some(method.into()),
+            setup_ms: Some(setup),
+            median_ms: Some(1.0),
+            extra_bytes: Some(setup as u64),
+            reason: Some(format!("setup includes {setup} ms")),
+            ..Row::default()
+        };
+        for (method, setups, expected) in [
+            ("packed", &[40.0, 90.0, 50.0][..], 50.0),
+            ("packed", &[40.0, 90.0], 40.0),
+            ("sell:c=8", &[9.0, 7.0, 8.0], 8.0),
+            ("merge", &[4.0, 5.0, 1.0], 1.0),
+            ("merge", &[4.0, 5.0], 4.0),
+            ("merge", &[4.0], 4.0),
+            ("mine", &[4.0, 5.0, 1.0], 4.0),
+        ] {
+            let rows: Vec<_> = setups.iter().map(|setup| row(method, *setup)).collect();
+            let one = joined(&rows.iter().collect::<Vec<_>>(), None);
+            let remark = format!("setup includes {expected} ms");
+            let got = (one.setup_ms, one.reason, one.extra_bytes);
+            assert_eq!(got, (Some(expected), Some(remark), Some(expected as u64)), "{method}");
+        }
     }
 }

@@ -14,7 +14,7 @@ use crate::bench::plan::{CacheState, Values};
 pub use facts::{MatrixFacts, matrix_name, matrix_parts};
 use spmv_matrix::order::Order;
 use spmv_matrix::scalar::Precision;
-use spmv_methods::method::Device;
+use spmv_methods::method::{Device, Method};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -245,6 +245,11 @@ impl Row {
         self.values.map(|_| self.distinct_values.is_some_and(|values| values <= 256))
     }
 
+    /// Returns the method without its parameters; `None` for that of a plug-in that is not open.
+    pub fn method(&self) -> Option<&'static Method> {
+        spmv_methods::named(self.method_name.as_deref()?.split(':').next()?)
+    }
+
     pub fn is_ok(&self) -> bool {
         self.status == Some(Status::Ok)
     }
@@ -286,6 +291,11 @@ impl Row {
     pub fn once_ms(&self) -> Option<f64> {
         let is_unknown = self.order.is_some_and(|order| order.path().is_some());
         Some(self.setup_ms.filter(|_| !is_unknown)? + self.order_ms.unwrap_or(0.0))
+    }
+
+    /// Returns the time of this many products and of what is done once, in milliseconds.
+    pub fn total_ms(&self, products: u32) -> Option<f64> {
+        Some(self.once_ms()? + f64::from(products) * self.typical_ms()?)
     }
 
     /// Returns the row with times that include what is done once, spread over this number of products, in place of a

@@ -31,9 +31,8 @@ impl Setting {
     /// Returns the setting of a row for comparisons between methods. `most` is the largest number of threads in its
     /// run. Sequential methods are compared with methods that have that many threads.
     pub fn of(row: &Row, most: Option<usize>) -> Self {
-        let name = row.method_name.as_deref().and_then(|name| name.split(':').next());
         // The method of a plug-in is not known any more when its rows are read.
-        let is_parallel = match name.and_then(spmv_methods::named) {
+        let is_parallel = match row.method() {
             Some(method) => method.threads(2) == Some(2),
             None => row.threads.is_some_and(|threads| threads > 1),
         };
