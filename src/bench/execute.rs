@@ -167,15 +167,16 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         if self.backend.is_modelled() {
             return entrants.drain(..).try_for_each(|ready| self.finish(ready));
         }
-        let [mut taken, rounds] = self.bench.settings.own_rounds(S::DEVICE);
+        let [before, rounds] = self.bench.settings.own_rounds(S::DEVICE);
+        let mut again = false;
         self.load(entrants, warm_up)?;
         while !entrants.is_empty() {
-            self.take_rounds(entrants, taken + 1..=taken + rounds)?;
+            self.take_rounds(entrants, before + 1..=before + rounds, again)?;
             self.load(entrants, Duration::ZERO)?;
             let timeout = self.bench.settings.timeout;
             let is_done = |ready: &mut Ready<_, _>| !ready.again(timeout);
             entrants.extract_if(.., is_done).try_for_each(|ready| self.finish(ready))?;
-            taken += rounds;
+            again = true;
         }
         Ok(())
     }
@@ -207,8 +208,9 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         &mut self,
         entrants: &mut Vec<Entry<'a, T, S>>,
         numbers: RangeInclusive<usize>,
+        again: bool,
     ) -> Result<(), Stopped> {
-        let of = self.bench.settings.rounds.max(*numbers.end());
+        let of = self.bench.settings.rounds.max(1);
         for number in numbers {
             // If the bandwidth cannot be measured, it stays unknown.
             let _ = self.backend.measure_peak();
@@ -216,7 +218,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             let mut next = 0;
             while let Some(ready) = entrants.get_mut(next) {
                 self.check_interrupt()?;
-                (self.bench.report)(News::Next(ready.place, Turn::Round { number, of }));
+                (self.bench.report)(News::Next(ready.place, Turn::Round { number, of, again }));
                 match self.watching(ready.choice, |case| case.take_turn(ready)) {
                     Ok(()) => next += 1,
                     Err(end) => {

@@ -60,11 +60,13 @@ pub enum News<'n> {
 pub enum Turn {
     /// The method is prepared, and its first product is verified.
     Prepare,
-    /// The method has its turn in a round. Repeated rounds of methods that were too noisy continue the count.
+    /// The method has its turn in a round.
     Round {
-        /// The number of the round, from 1.
+        /// The number of the round among those of all processes, from 1.
         number: usize,
         of: usize,
+        /// Whether the round is repeated, for methods that were too noisy.
+        again: bool,
     },
     /// The method keeps the device under load, or is dropped.
     Other,

@@ -225,6 +225,24 @@ fn a_method_that_stays_noisy_reports_its_steadiest_measurement_with_a_note() {
     assert!(note.ends_with(" % wide after 2 re-measurements"), "{note}");
 }
 
+/// A method that stays noisy repeats the two rounds of this process, after two of another one, twice.
+#[test]
+fn rounds_are_counted_over_all_processes_and_repeated_ones_are_told() {
+    let told = RefCell::new(Vec::new());
+    let report = |news: News| {
+        if let News::Next(_, Turn::Round { number, of, again }) = news {
+            told.borrow_mut().push((number, of, again));
+        }
+    };
+    let settings = Settings { rounds: 4, share: Some([2, 2]), iterations: Some(24), ..settings() };
+    let (csr, team) = (Csr::<f64>::from_triplets(3, 3, &[]), Team::floating(1));
+    let bench = Bench { report: &report, ..Bench::new(&team, &ThreadClock, &settings) };
+    let method = method(|csr, _| unsteady(csr, usize::MAX));
+    Problem::of(&csr, &settings).on_host(&bench, &[Choice::from(&method)]).unwrap();
+    let [first, again] = [false, true].map(|again| [(3, 4, again), (4, 4, again)]);
+    assert_eq!(told.take(), [first, again, again].concat());
+}
+
 #[test]
 fn a_single_sample_is_not_noisy() {
     let single = Settings { rounds: 1, iterations: Some(1), ..settings() };

@@ -21,7 +21,7 @@ use estimate::Estimate;
 use pace::Pace;
 
 /// The width of the bar in characters.
-const BAR: usize = 24;
+const BAR: usize = 16;
 /// The number of terminal lines that the list of methods leaves free.
 const FREE_LINES: usize = 4;
 

@@ -68,9 +68,9 @@ impl Current {
         }
     }
 
-    /// Begins a step. Rounds may have been added for a method that was too noisy.
+    /// Begins a step. A method that was too noisy repeats its rounds.
     fn begin(&mut self, step: &Step, now: f64) {
-        if let Step::Method(cell, Turn::Round { number, of }) = step
+        if let Step::Method(cell, Turn::Round { number, of, .. }) = step
             && let Some([_, rounds]) = self.open.get_mut(cell)
         {
             *rounds = (of + 1).saturating_sub(*number);
@@ -84,7 +84,10 @@ impl Current {
         let (precision, device) = (cell.precision.name(), cell.device.name());
         let turn = match turn {
             Turn::Prepare => "preparing ".into(),
-            Turn::Round { number, of } => format!("round {number} of {of}: "),
+            Turn::Round { number, of, again } => {
+                let again = if *again { " again" } else { "" };
+                format!("round {number} of {of}{again}: ")
+            }
             Turn::Other => String::new(),
         };
         format!("{precision} on {device}, {turn}{}", cell.method)
