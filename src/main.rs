@@ -10,7 +10,7 @@ use anyhow::Context;
 use nix::sys::signal::{SigHandler, Signal, signal};
 use spmv_bench::bench::clock::SystemClock;
 use spmv_bench::cli::{self, CommandStatus, Env, Interrupted, allocator};
-use spmv_bench::record::terminal::{self, Shown};
+use spmv_bench::record::terminal::{self, Shown, Wrapped};
 use spmv_matrix::cache::CacheFolder;
 use spmv_matrix::system::System;
 use spmv_matrix::system::processes::explained;
@@ -43,7 +43,7 @@ fn main() -> ExitCode {
     // SAFETY: no handler is installed. Ignored, so that exceeding the file size limit is a write error.
     let _ = unsafe { signal(Signal::SIGXFSZ, SigHandler::SigIgn) };
     let (mut plain, mut shown) = (io::stdout().lock(), Shown::new(io::stdout()));
-    let (mut stderr, clock) = (Shown::new(IgnoreErrors(io::stderr())), SystemClock::default());
+    let (mut stderr, clock) = (stderr(), SystemClock::default());
     let stdout: &mut dyn Write = if io::stdout().is_terminal() { &mut shown } else { &mut plain };
     let mut env = Env {
         terminal: io::stderr().is_terminal(),
@@ -84,6 +84,12 @@ fn handle_signals(is_worker: bool) -> anyhow::Result<()> {
     })
 }
 
+/// Returns stderr, with lines that fit if it is a terminal.
+fn stderr() -> impl Write {
+    let width = console::Term::stderr().size_checked().map(|(_, columns)| columns);
+    Shown::new(Wrapped::new(IgnoreErrors(io::stderr()), width))
+}
+
 /// Discards write errors, because a closed stderr must not end the run.
 struct IgnoreErrors<W>(W);
 
@@ -111,7 +117,7 @@ fn report(error: &anyhow::Error) -> ExitCode {
             Cow::Owned(text) => write!(io::stderr(), "{text}"),
         };
     } else if !closed {
-        let _ = writeln!(Shown::new(io::stderr()), "spmv-bench: {error:#}");
+        let _ = writeln!(stderr(), "spmv-bench: {error:#}");
     }
     // A reader such as `head` has what it wants.
     ExitCode::from(if closed {

@@ -46,11 +46,13 @@ impl Recording {
         if self.path.is_none() {
             let cpu = system.cpu.as_deref().unwrap_or("unknown CPU");
             let gpu = gpu.as_ref().map_or_else(String::new, |gpu| format!("; {}", gpu.facts.name));
-            let threads = match cpus.len() {
-                0 => "threads that are not bound to CPUs".into(),
-                count => format!("{count} threads on CPUs {cpus:?}"),
+            let threads = match cpus[..] {
+                [] => "threads that are not bound to CPUs".into(),
+                [cpu] => format!("1 thread on CPU {cpu}"),
+                _ => format!("{} threads on CPUs {}", cpus.len(), ranges(cpus)),
             };
-            writeln!(stderr, "run {run_id}, revision {REVISION}: {cpu}, {threads}{gpu}")?;
+            writeln!(stderr, "{cpu}, {threads}{gpu}")?;
+            writeln!(stderr, "run {run_id}, revision {REVISION}")?;
         }
         if let Some(activity) = gpu.as_ref().and_then(|gpu| gpu.activity)
             && !activity.is_idle()
@@ -132,6 +134,16 @@ impl Recording {
     }
 }
 
+/// Lists numbers with their ranges: `0-3, 8`.
+fn ranges(numbers: &[usize]) -> String {
+    let range = |range: &[usize]| match *range {
+        [first, .., last] => format!("{first}-{last}"),
+        _ => range[0].to_string(),
+    };
+    let ranges = numbers.chunk_by(|a, b| a + 1 == *b).map(range);
+    ranges.collect::<Vec<_>>().join(", ")
+}
+
 /// Writes the record of a run to a file, which it replaces.
 pub fn write_record(path: &Path, record: &RunRecord) -> Result<()> {
     let json = serde_json::to_string_pretty(record)? + "\n";
@@ -141,4 +153,21 @@ pub fn write_record(path: &Path, record: &RunRecord) -> Result<()> {
         cache::replace(path, |file| file.write_all(json.as_bytes()))
     };
     written.with_context(|| format!("cannot write {}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbouring_numbers_are_ranges() {
+        for (numbers, expected) in [
+            (&[][..], ""),
+            (&[3], "3"),
+            (&[0, 1, 2, 5, 8, 9], "0-2, 5, 8-9"),
+            (&[2, 0, 1], "2, 0-1"),
+        ] {
+            assert_eq!(ranges(numbers), expected);
+        }
+    }
 }

@@ -38,24 +38,60 @@ fn is_command(character: char) -> bool {
     reorders || character.is_control() && !matches!(character, '\n' | '\t')
 }
 
-/// Breaks a line at blanks so that no part is wider than a terminal, and indents the parts after the first.
+/// Breaks a line at blanks so that no part is wider than a terminal, and indents the parts after the first further.
 pub fn wrapped(line: &str, width: Option<u16>) -> String {
     let width = width.map_or(usize::MAX, usize::from);
     if measure_text_width(line) <= width {
         return line.to_owned();
     }
-    let (mut text, mut column) = (String::new(), 0);
-    for word in line.split(' ') {
+    let words = line.trim_start_matches(' ');
+    let indent = line.len() - words.len();
+    let (mut text, mut column) = (" ".repeat(indent), indent);
+    let break_line = format!("\n{}", " ".repeat(indent + 2));
+    for (number, word) in words.split(' ').enumerate() {
         let length = measure_text_width(word);
-        if column > 0 {
+        if number > 0 {
             let breaks = column + 1 + length > width;
-            text += if breaks { "\n  " } else { " " };
-            column = if breaks { 2 } else { column + 1 };
+            text += if breaks { &break_line } else { " " };
+            column = if breaks { indent + 2 } else { column + 1 };
         }
         text += word;
         column += length;
     }
     text
+}
+
+/// A writer that breaks lines as [`wrapped`] does, each when it is complete.
+pub struct Wrapped<W> {
+    to: W,
+    width: Option<u16>,
+    /// The line that is not complete.
+    begun: Vec<u8>,
+}
+
+impl<W: Write> Wrapped<W> {
+    pub fn new(to: W, width: Option<u16>) -> Self {
+        Self { to, width, begun: Vec::new() }
+    }
+}
+
+impl<W: Write> Write for Wrapped<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.begun.extend(part);
+            if let Some(line) = self.begun.strip_suffix(b"\n") {
+                let line = wrapped(&String::from_utf8_lossy(line), self.width);
+                self.begun.clear();
+                writeln!(self.to, "{line}")?;
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.write_all(&std::mem::take(&mut self.begun))?;
+        self.to.flush()
+    }
 }
 
 /// A writer that escapes text as [`shown`] does. Bytes that are not valid UTF-8 become replacement characters.
@@ -115,6 +151,14 @@ mod tests {
         let line = "a  bcd efghijklmn op";
         assert_eq!(wrapped(line, None), line);
         assert_eq!(wrapped(line, Some(8)), "a  bcd\n  efghijklmn\n  op");
+        assert_eq!(wrapped("  ab cd efg", Some(8)), "  ab cd\n    efg");
+        let mut to = Vec::new();
+        let mut writer = Wrapped::new(&mut to, Some(8));
+        for part in [&line[..6], &line[6..], "\n\nlast\n", "begun"] {
+            writer.write_all(part.as_bytes()).unwrap();
+        }
+        writer.flush().unwrap();
+        assert_eq!(String::from_utf8(to).unwrap(), wrapped(line, Some(8)) + "\n\nlast\nbegun");
     }
 
     /// The result does not depend on where the text is split into two writes.

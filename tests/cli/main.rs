@@ -134,8 +134,10 @@ fn csv_of_a_corpus() {
         DIR/sub/duplicates.mtx,3,4,3,1.0,0.816496580927726,0.816496580927726,0.0,csr-rows,1.0,1.0,6e-6,0.000096,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,8,8,0.000108,0.005392062883435583,0,,0.0,2,1,0.6666666666666666,,,hot,natural,,test,,,1,,,2,stored,108,0.005392062883435583,,,,,,,,,,,,,
         DIR/sub/duplicates.mtx,3,4,3,1.0,0.816496580927726,0.816496580927726,0.0,merge,1.0,1.0,6e-6,0.000096,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,8,8,0.000108,0.005392062883435583,128,inf,0.0,2,1,0.6666666666666666,,,hot,natural,,test,,,1,,,2,stored,108,0.005392062883435583,,,,,,,,,,,,,
     "#]].assert_eq(&ran.stdout);
-    let (start, summary) = ran.stderr.split_once('\n').unwrap();
-    assert!(start.starts_with("run test, revision ") && start.contains("a CPU, 1 threads"));
+    let mut lines = ran.stderr.splitn(3, '\n');
+    assert!(lines.next().unwrap().starts_with("a CPU, 1 thread on CPU "));
+    assert!(lines.next().unwrap().starts_with("run test, revision "));
+    let summary = lines.next().unwrap();
     expect![[r#"
         DIR/sub/duplicates.mtx: 1 duplicate entries summed
         5 matrices (2 not measured; 1 trivial ones skipped); rows: 6 ok, 2 skipped, 0 wrong, 1 failed, 0 timeout
