@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::answer::contest;
+use super::answer::{contest, timed};
 use super::row::{MatrixFacts, Row};
 use super::run::{Library, RowKey};
 use crate::bench::metrics::{break_even, compulsory_bytes, gbs};
@@ -68,21 +68,24 @@ impl Group {
             == (cell.precision, cell.device, cell.cache, cell.order)
     }
 
-    /// Returns the fastest row. A method that chose one of the other rows does not compete with it.
-    pub fn fastest(&self) -> Option<usize> {
-        let timed = contest(&self.rows).filter_map(|(k, row)| Some((k, row.typical_ms()?)));
-        timed.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(k, _)| k)
+    /// Returns the place of the row with the least time, of a product or of `planned` ones with the setup, perhaps of a
+    /// method that chose another one; `None` if no two methods compete.
+    pub fn fastest(&self, planned: Option<u32>) -> Option<usize> {
+        contest(&self.rows).nth(1)?;
+        let ms = |row: &Row| planned.map_or(row.typical_ms(), |planned| row.total_ms(planned));
+        Some(least(timed(&self.rows), ms)?.0)
     }
 
-    /// Returns the other methods whose 95 % intervals overlap that of the fastest method.
-    pub fn as_fast_as_the_fastest(&self) -> impl Iterator<Item = &str> {
-        let fastest = self.fastest();
-        let end = fastest.and_then(|index| Some(self.rows[index].interval_ms()?.1));
-        let others = contest(&self.rows).filter(move |other| Some(other.0) != fastest);
-        let close = others.filter(move |(_, row)| {
+    /// Returns the fastest of the competing methods, and the others whose 95 % intervals overlap that of its product.
+    pub fn not_told_apart(&self) -> Option<(&str, Vec<&str>)> {
+        let (place, fastest) = least(contest(&self.rows), Row::typical_ms)?;
+        let end = fastest.interval_ms().map(|(_, end)| end);
+        let others = contest(&self.rows).filter(|(other, _)| *other != place);
+        let close = others.filter(|(_, row)| {
             row.interval_ms().zip(end).is_some_and(|((low, _), end)| low <= end)
         });
-        close.filter_map(|(_, row)| row.method_name.as_deref())
+        let names = close.filter_map(|(_, row)| row.method_name.as_deref()).collect();
+        Some((fastest.method_name.as_deref()?, names))
     }
 
     /// Sets the columns that follow from the whole group and its methods that were measured `before`, with their times.
@@ -104,6 +107,15 @@ impl Group {
             }
         }
     }
+}
+
+/// Returns the row with the least time, if any of the rows has one.
+fn least<'r>(
+    rows: impl Iterator<Item = (usize, &'r Row)>,
+    ms: impl Fn(&Row) -> Option<f64>,
+) -> Option<(usize, &'r Row)> {
+    let timed = rows.filter_map(|row| Some((row, ms(row.1)?)));
+    timed.min_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(row, _)| row)
 }
 
 /// Returns whether a method is the baseline of break-even: parallel CSR without a setup.
@@ -132,11 +144,12 @@ impl Row {
     fn note_gap_to_fastest(&mut self, times: &[(String, f64)]) {
         let fastest = times.iter().min_by(|a, b| a.1.total_cmp(&b.1));
         let (Some((best, best_ms)), Some(ms)) = (fastest, self.typical_ms()) else { return };
-        let note = match self.picked() == Some(best) {
-            true => "; it picked the fastest of the run".into(),
-            false if ms <= *best_ms => "; the fastest of the run".into(),
-            false => format!("; {:.2} times the time of the fastest, {best}", ms / best_ms),
+        let gap = match self.picked() == Some(best) || ms <= *best_ms {
+            true => "the fastest of the run".into(),
+            false => format!("{:.2} times the time of the fastest, {best}", ms / best_ms),
         };
+        let same = self.picked().map(|picked| format!("its product is that of {picked}; "));
+        let note = format!("; {}{gap}", same.unwrap_or_default());
         self.reason.iter_mut().for_each(|reason| *reason += &note);
     }
 }
@@ -177,21 +190,41 @@ mod tests {
     fn the_fastest_has_the_smallest_median_and_intervals_may_overlap() {
         let rows =
             [("second", [2.0, 1.75, 2.5]), ("first", [1.0, 0.5, 1.75]), ("last", [4.0, 2.0, 8.0])];
-        let group = Group::of(rows.map(|(name, times)| row(name, times)).to_vec());
-        assert_eq!(group.fastest(), Some(1));
-        assert_eq!(group.as_fast_as_the_fastest().collect::<Vec<_>>(), ["second"]);
+        let mut group = Group::of(rows.map(|(name, times)| row(name, times)).to_vec());
+        assert_eq!(group.fastest(None), Some(1));
+        assert_eq!(group.fastest(Some(9)), None, "setups are not known");
+        assert_eq!(group.not_told_apart(), Some(("first", vec!["second"])));
         assert_eq!(group.rows[1].uncertainty(), Some(62.5));
+        group.rows[0].setup_ms = Some(1.0);
+        group.rows[1].setup_ms = Some(9.0);
+        assert_eq!([7, 9].map(|planned| group.fastest(Some(planned))), [Some(0), Some(1)]);
     }
 
     #[test]
     fn a_chooser_is_compared_by_medians() {
-        let rows = [row("auto", [2.0, 2.0, 2.0]), row("first", [1.0, 1.0, 1.0])];
-        let mut group = Group::of(rows.to_vec());
-        group.complete(&[]);
-        let reasons = group.rows.iter().map(|row| row.reason.as_deref().unwrap());
-        assert!(reasons.eq(["picked; 2.00 times the time of the fastest, first", "picked"]));
-        let mut group = Group::of(vec![rows[0].clone()]);
+        for (ms, picked, fastest, expected) in [
+            (2.0, "", "first", "; 2.00 times the time of the fastest, first"),
+            (
+                2.0,
+                " last",
+                "first",
+                "; its product is that of last; 2.00 times the time of the fastest, first",
+            ),
+            (2.0, " first", "first", "; its product is that of first; the fastest of the run"),
+            (0.9, " first", "auto", "; its product is that of first; the fastest of the run"),
+        ] {
+            let rows = [("auto", ms), ("first", 1.0), ("last", 4.0)];
+            let mut group = Group::of(rows.map(|(name, ms)| row(name, [ms; 3])).to_vec());
+            group.rows[0].reason = Some(format!("picked{picked}"));
+            group.complete(&[]);
+            let reasons = group.rows.iter().map(|row| row.reason.as_deref().unwrap());
+            assert!(reasons.eq([&format!("picked{picked}{expected}"), "picked", "picked"]));
+            let place = group.fastest(None).unwrap();
+            assert_eq!(group.rows[place].method_name.as_deref(), Some(fastest));
+        }
+        let mut group = Group::of(vec![row("auto", [2.0; 3])]);
         group.complete(&[("slow".into(), 3.0)]);
         assert_eq!(group.rows[0].reason.as_deref(), Some("picked; the fastest of the run"));
+        assert_eq!(group.fastest(None), None, "one method wins nothing");
     }
 }

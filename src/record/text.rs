@@ -7,7 +7,7 @@ use std::path::Path;
 
 use console::style;
 
-use super::answer::{answer, contest};
+use super::answer::answer;
 use super::terminal::wrapped;
 use super::write::Show;
 use super::{Group, MatrixReport};
@@ -21,69 +21,81 @@ use spmv_methods::device::Stage;
 use spmv_methods::device::model::DeviceFile;
 use spmv_methods::method::Device;
 
-pub fn write_matrix(out: &mut dyn Write, report: &MatrixReport) -> io::Result<()> {
+pub fn write_matrix(out: &mut dyn Write, report: &MatrixReport, show: &Show) -> io::Result<()> {
     let MatrixFacts { file, shape, kind, .. } = &report.facts;
     let loaded = report.load_ms.map(|ms| {
         let rate = report.load_mbs.map(|rate| format!(", {rate:.0} MB/s")).unwrap_or_default();
         let from = if report.from_cache { " from the cache" } else { "" };
         format!(" (loaded{from} in {ms:.1} ms{rate})")
     });
-    writeln!(out, "{file}{}", loaded.unwrap_or_default())?;
-    if let Some(kind) = kind {
-        writeln!(out, "{:>21}: {kind}", "kind")?;
+    let title = format!("{file}{}", loaded.unwrap_or_default());
+    writeln!(out, "{}", wrapped(&title, show.width))?;
+    let kind = kind.iter().map(|kind| ("kind".into(), kind.clone()));
+    for (name, value) in kind.chain(shape.iter().flat_map(facts)) {
+        writeln!(out, "{}", wrapped(&format!("{name:>21}: {value}"), show.width))?;
     }
-    let Some(shape) = shape else { return Ok(()) };
-    let Shape { rows, cols, nnz, row_length: statistics } = shape;
-    for (name, value) in [
+    Ok(())
+}
+
+/// Returns the names and values of what is known of a matrix before it is measured.
+fn facts(shape: &Shape) -> Vec<(String, String)> {
+    let Shape { rows, cols, nnz, row_length } = shape;
+    let facts = [
         ("num_rows", rows.to_string()),
         ("num_cols", cols.to_string()),
         ("num_nonzeros", nnz.to_string()),
-        ("row_length_mean", cell(statistics.mean, 5)),
-        ("row_length_std_dev", cell(statistics.std_dev, 5)),
-        ("row_length_variation", cell(statistics.variation, 5)),
-        ("row_length_skewness", cell(statistics.skewness, 5)),
-    ] {
-        writeln!(out, "{name:>21}: {value}")?;
-    }
-    let longest = statistics.max;
-    writeln!(
-        out,
-        "\nCSR matrix ({rows} rows, {cols} columns, {nnz} non-zeros, max-length {longest}):"
-    )?;
-    for (exponent, &count) in (-1..).zip(&statistics.histogram) {
-        let percent = 100.0 * count as f64 / (*rows).max(1) as f64;
-        writeln!(out, "        Degree 1e{exponent}:\t{count} ({percent:.2}%)")?;
-    }
-    Ok(())
+        ("row_length_mean", cell(row_length.mean, 5)),
+        ("row_length_std_dev", cell(row_length.std_dev, 5)),
+        ("row_length_variation", cell(row_length.variation, 5)),
+        ("row_length_skewness", cell(row_length.skewness, 5)),
+        ("max_row_length", row_length.max.to_string()),
+    ];
+    let facts = facts.map(|(name, value)| (name.to_owned(), value));
+    facts.into_iter().chain(lengths(*rows, &row_length.histogram)).collect()
+}
+
+/// Returns the ranges of the lengths of rows, by their numbers of digits, and how many rows there are of each.
+fn lengths(rows: usize, histogram: &[usize]) -> impl Iterator<Item = (String, String)> {
+    (0..).zip(histogram).map(move |(digits, count)| {
+        let length = match digits {
+            0 => "0".into(),
+            _ => format!("{}-{}", 10u64.pow(digits - 1), 10u64.pow(digits) - 1),
+        };
+        let percent = 100.0 * *count as f64 / rows.max(1) as f64;
+        (format!("length {length}"), format!("{count} of {rows} rows ({percent:.2} %)"))
+    })
 }
 
 pub fn write_group(out: &mut dyn Write, group: &Group, show: &Show) -> io::Result<()> {
     writeln!(out, "\n{}", wrapped(&heading(group), show.width))?;
     let layout = Layout::of(&group.rows, columns(group.peak, show.planned), show.width);
     writeln!(out, "{}", layout.head())?;
-    let fastest = group.fastest().filter(|_| contest(&group.rows).nth(1).is_some());
+    let fastest = group.fastest(show.planned);
     for (index, (row, stages)) in group.rows.iter().zip(&group.stages).enumerate() {
         writeln!(out, "{}", layout.line(row, fastest == Some(index)))?;
-        for Stage { name, ms, occupancy, counts, .. } in stages {
-            write!(out, "  {name:<30} {:>17}", cell(Some(*ms), 5))?;
-            let occupancy = occupancy.map(|share| format!("  occupancy {:.0} %", 100.0 * share));
-            writeln!(out, "{}", occupancy.unwrap_or_default())?;
-            counts.iter().try_for_each(|counts| writeln!(out, "    {counts}"))?;
-        }
+        stages.iter().try_for_each(|stage| write_stage(out, stage, show))?;
     }
     let meaning = meaning(group, show.planned, &layout.columns);
-    for lines in [layout.footnotes(&group.rows), meaning].iter().filter(|lines| !lines.is_empty()) {
+    let answer = Vec::from_iter(answer(&group.rows, show.planned));
+    for lines in [remarks(&group.rows), meaning, answer].iter().filter(|lines| !lines.is_empty()) {
         writeln!(out)?;
         lines.iter().try_for_each(|line| writeln!(out, "{}", wrapped(line, show.width)))?;
     }
     Ok(())
 }
 
-pub fn write_end(out: &mut dyn Write, report: &MatrixReport) -> io::Result<()> {
-    if let Some((status, reason)) = report.end() {
-        writeln!(out, "{status}: {reason}")?;
-    }
-    writeln!(out)
+fn write_stage(out: &mut dyn Write, stage: &Stage, show: &Show) -> io::Result<()> {
+    let Stage { name, ms, occupancy, counts, .. } = stage;
+    let occupancy = occupancy.map(|share| format!("  occupancy {:.0} %", 100.0 * share));
+    let (ms, occupancy) = (cell(Some(*ms), 5), occupancy.unwrap_or_default());
+    writeln!(out, "  {name:<30} {ms:>17}{occupancy}")?;
+    let Some(counts) = counts else { return Ok(()) };
+    writeln!(out, "{}", wrapped(&format!("    {counts}"), show.width))
+}
+
+pub fn write_end(out: &mut dyn Write, report: &MatrixReport, show: &Show) -> io::Result<()> {
+    let Some((status, reason)) = report.end() else { return Ok(()) };
+    writeln!(out, "{}", wrapped(&format!("{status}: {reason}"), show.width))
 }
 
 pub fn document_matrix(
@@ -111,7 +123,7 @@ pub fn document_group(
 ) -> io::Result<()> {
     let rows: Vec<_> = group.rows.iter().enumerate().collect();
     let columns = columns(group.peak, show.planned);
-    let fastest = group.fastest().filter(|_| contest(&group.rows).nth(1).is_some());
+    let fastest = group.fastest(show.planned);
     let remark = |(index, row): &(usize, &Row)| {
         let first = (fastest == Some(*index)).then_some("fastest");
         first.into_iter().chain(row.reason.as_deref()).collect::<Vec<_>>().join("; ")
@@ -134,7 +146,8 @@ pub fn document_group(
     };
     let (heading, table) = (form.prose(&heading(group)), form.table(&table));
     writeln!(out, "{heading}\n\n{table}\n")?;
-    for line in remarks.into_iter().chain(meaning(group, show.planned, &columns)) {
+    let meaning = meaning(group, show.planned, &columns);
+    for line in remarks.into_iter().chain(meaning).chain(answer(&group.rows, show.planned)) {
         writeln!(out, "{}", form.prose(&line))?;
     }
     writeln!(out)
@@ -212,15 +225,15 @@ fn columns(peak: Option<Peak>, planned: Option<u32>) -> Vec<Column> {
         let of = move |row: &Row| Some(100.0 * row.typical(row.compulsory_gbs?)? / nominal);
         column("% nominal", [9, 1], 4, Box::new(of))
     }));
-    columns.extend(planned.map(|planned| {
-        let of = move |row: &Row| Some(row.once_ms()? + f64::from(planned) * row.typical_ms()?);
-        column("total ms", [12, 3], 0, Box::new(of))
-    }));
+    columns.extend(
+        planned.map(|planned| {
+            column("total ms", [12, 3], 0, Box::new(move |row| row.total_ms(planned)))
+        }),
+    );
     columns
 }
 
-/// The columns of a table and their widths. A terminal has a line per method, with remarks below the table; what is not
-/// a terminal has all columns, with the remark at the end of the line.
+/// The columns of a table and their widths: as many as fit on a terminal, and all of them elsewhere.
 struct Layout {
     name: usize,
     columns: Vec<Column>,
@@ -252,19 +265,11 @@ impl Layout {
 
     fn line(&self, row: &Row, is_fastest: bool) -> String {
         let line = self.numbers(row);
-        let reason = row.reason.as_deref().unwrap_or_default();
-        if self.is_terminal {
-            return match result(row) {
-                FAIL => style(line).red().to_string(),
-                _ if is_fastest => style(line).green().bold().to_string(),
-                _ => line,
-            };
-        }
-        let mark = if is_fastest { "  <- fastest" } else { "" };
-        match reason {
-            "" => format!("{line}{mark}"),
-            reason if row.is_ok() => format!("{line}{mark}  ({reason})"),
-            reason => format!("{line} {reason}"),
+        match result(row) {
+            _ if is_fastest && self.is_terminal => style(line).green().bold().to_string(),
+            _ if is_fastest => line + "  <- fastest",
+            FAIL if self.is_terminal => style(line).red().to_string(),
+            _ => line,
         }
     }
 
@@ -272,16 +277,26 @@ impl Layout {
         let name = row.method_name.as_deref().unwrap_or_default();
         let of = |column: &Column| (cell((column.of)(row), column.digits), column.width);
         let numbers = if row.is_ok() { cells(self.columns.iter().map(of)) } else { String::new() };
-        format!("{name:<width$} {:<7}{numbers}", result(row), width = self.name)
+        let line = format!("{name:<width$} {:<7}{numbers}", result(row), width = self.name);
+        line.trim_end().to_owned()
     }
+}
 
-    /// Returns the remarks on methods, which a terminal shows below the table.
-    fn footnotes(&self, rows: &[Row]) -> Vec<String> {
-        let remark = |row: &Row| {
-            Some(format!("{}: {}", row.method_name.as_deref()?, row.reason.as_deref()?))
+/// Returns the remarks on methods, each once with the names of all methods that it is on.
+fn remarks(rows: &[Row]) -> Vec<String> {
+    let mut remarks = Vec::<(&str, Vec<&str>)>::new();
+    for row in rows {
+        let Some(remark) = row.reason.as_deref().filter(|reason| !reason.is_empty()) else {
+            continue;
         };
-        rows.iter().filter(|_| self.is_terminal).filter_map(remark).collect()
+        let name = row.method_name.as_deref().unwrap_or_default();
+        match remarks.iter_mut().find(|(known, _)| *known == remark) {
+            Some((_, names)) => names.push(name),
+            None => remarks.push((remark, vec![name])),
+        }
     }
+    let line = |(remark, names): (_, Vec<_>)| format!("{}: {remark}", names.join(", "));
+    remarks.into_iter().map(line).collect()
 }
 
 /// Formats cells, each right-aligned in its width.
@@ -307,41 +322,100 @@ fn result(row: &Row) -> &'static str {
     }
 }
 
-/// Returns the explanation of these columns, notes for comparing the methods, and the answer to which one to use, if
-/// any has a time.
+/// What the numbers of some columns are.
+const MEANINGS: [(&str, &str); 6] = [
+    ("setup ms", "setup ms: what a method does once for the matrix, before its products."),
+    (
+        "± %",
+        "±: half the 95 % confidence interval of the median, in percent of it. Rates are of the median.",
+    ),
+    ("eff.GB/s", "eff.GB/s: the bytes that merge-spmv counts, with x once for each nonzero."),
+    (
+        "% peak",
+        "% peak: the bytes that a product must read and write, with the matrix in the method's own form, x and y, over \
+         the peak.",
+    ),
+    ("% CSR", "% CSR: the same with the matrix as CSR, above 100 % where a form is smaller."),
+    ("% nominal", "% nominal: the same as % CSR, over the nominal bandwidth."),
+];
+
+/// Returns the explanation of these columns and notes for comparing the methods, if any has a time.
 fn meaning(group: &Group, planned: Option<u32>, columns: &[Column]) -> Vec<String> {
-    if group.fastest().is_none() {
-        return Vec::new();
-    }
-    let lines = [
-        (
-            "± %",
-            "±: half the 95 % confidence interval of the median, in percent of it. Rates are of the median.",
-        ),
-        (
-            "% peak",
-            "% peak: the bytes that a product must read and write, with the matrix in the method's own form, x and y, \
-             over the peak.",
-        ),
-        ("% CSR", "% CSR: the same with the matrix as CSR, above 100 % where a form is smaller."),
-    ];
+    let Some((fastest, close)) = group.not_told_apart() else { return Vec::new() };
     let is_shown = |name: &str| columns.iter().any(|column| column.name == name);
-    let lines = lines.into_iter().filter(|(name, _)| is_shown(name)).map(|(_, line)| line.into());
+    let lines =
+        MEANINGS.iter().filter(|(name, _)| is_shown(name)).map(|(_, line)| line.to_string());
     let total = planned.map(|planned| {
         format!("total ms: the time of the setup and {planned} products, by the median.")
     });
-    let close = group.as_fast_as_the_fastest().collect::<Vec<_>>().join(", ");
     let close = (!close.is_empty()).then(|| {
-        format!(
-            "Not distinguishable from the fastest product, because the intervals overlap: {close}."
-        )
+        let close = close.join(", ");
+        format!("Products that cannot be told apart from that of {fastest}, because the intervals overlap: {close}.")
     });
     let modelled = modelled(group.device);
-    let lines = modelled.into_iter().chain(lines).chain(total).chain(close);
-    lines.chain(answer(&group.rows, planned)).collect()
+    modelled.into_iter().chain(lines).chain(total).chain(close).collect()
 }
 
 /// Formats a number; an unknown one is a dash.
 pub fn cell(value: Option<f64>, digits: usize) -> String {
     value.map_or("-".into(), |value| format!("{value:.digits$}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use console::measure_text_width;
+    use spmv_matrix::Csr;
+
+    use super::*;
+
+    /// Returns the text of a matrix: auto, which picked seq, is faster by noise, and two methods lack their library.
+    fn written(width: Option<u16>) -> String {
+        let row = |name: &str, status, ms, reason: &str| Row {
+            method_name: Some(name.into()),
+            status: Some(status),
+            median_ms: ms,
+            reason: Some(reason.into()),
+            ..Row::default()
+        };
+        let missing = "Intel MKL not found: install it in the virtual environment that is active, or name its folder";
+        let group = Group::of(vec![
+            row("merge", Status::Ok, Some(9.0), ""),
+            row("seq", Status::Ok, Some(2.0), ""),
+            row("auto", Status::Ok, Some(1.9), "picked seq; its product is that of seq"),
+            row("mkl-ie", Status::Skipped, None, missing),
+            row("mkl-csrmv", Status::Skipped, None, missing),
+        ]);
+        let shape =
+            Shape::of(&Csr::<f64>::from_triplets(3, 12_345, &[(0, 0, 1.0), (2, 12_344, 1.0)]));
+        let (file, kind) =
+            (format!("{}a.mtx", "folder/".repeat(9)), Some("2D/3D problem ".repeat(9)));
+        let facts = MatrixFacts { file, kind, shape: Some(shape), ..MatrixFacts::default() };
+        let report = MatrixReport { facts, load_ms: Some(1.0), ..MatrixReport::default() };
+        let (mut out, show) = (Vec::new(), Show { width, ..Show::default() });
+        write_matrix(&mut out, &report, &show).unwrap();
+        write_group(&mut out, &group, &show).unwrap();
+        write_end(&mut out, &report, &show).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn all_lines_fit_a_terminal() {
+        for line in written(Some(80)).lines() {
+            assert!(measure_text_width(line) <= 80, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_least_time_is_marked_a_remark_is_shown_once_and_the_answer_is_last() {
+        let text = written(None);
+        assert!(
+            text.contains("length 0: 1 of 3 rows (33.33 %)\n           length 1-9: 2 of 3"),
+            "{text}"
+        );
+        let marked: Vec<_> = text.lines().filter(|line| line.contains("<- fastest")).collect();
+        assert!(marked.len() == 1 && marked[0].starts_with("auto "), "{text}");
+        let remarks = "\n\nauto: picked seq; its product is that of seq\nmkl-ie, mkl-csrmv: Intel MKL not found";
+        assert!(text.contains(remarks) && text.matches("Intel MKL").count() == 1, "{text}");
+        assert!(text.ends_with("\n\nseq is 4.50 times as fast as merge, the second.\n"), "{text}");
+    }
 }

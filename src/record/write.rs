@@ -103,7 +103,7 @@ pub struct Reporter<W> {
     format: Format,
     show: Show,
     to: W,
-    /// Whether the header of the CSV or the beginning of the JSON array has been written.
+    /// Whether the header of the CSV, the beginning of the JSON array or the text of a matrix has been written.
     begun: bool,
 }
 
@@ -122,7 +122,12 @@ impl<W: Write> Reporter<W> {
     pub fn begin(&mut self, report: &MatrixReport) -> io::Result<()> {
         let out = &mut Shown::new(&mut self.to);
         match self.format {
-            Format::Text => text::write_matrix(out, report)?,
+            Format::Text => {
+                if replace(&mut self.begun, true) {
+                    writeln!(out)?;
+                }
+                text::write_matrix(out, report, &self.show)?;
+            }
             Format::Md => text::document_matrix(out, report, Document::Markdown)?,
             Format::Latex => text::document_matrix(out, report, Document::Latex)?,
             _ => (),
@@ -146,7 +151,7 @@ impl<W: Write> Reporter<W> {
     pub fn end(&mut self, report: &MatrixReport) -> io::Result<()> {
         let out = &mut Shown::new(&mut self.to);
         match self.format {
-            Format::Text => text::write_end(out, report)?,
+            Format::Text => text::write_end(out, report, &self.show)?,
             Format::Md => text::document_end(out, report, Document::Markdown)?,
             Format::Latex => text::document_end(out, report, Document::Latex)?,
             Format::Lines | Format::Csv => self.rows(report.ended.as_slice())?,

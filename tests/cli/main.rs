@@ -88,10 +88,9 @@ fn text_of_one_matrix() {
            row_length_std_dev: 0.94281
          row_length_variation: 0.70711
           row_length_skewness: -0.70711
-
-        CSR matrix (3 rows, 4 columns, 4 non-zeros, max-length 2):
-                Degree 1e-1:	1 (33.33%)
-                Degree 1e0:	2 (66.67%)
+               max_row_length: 2
+                     length 0: 1 of 3 rows (33.33 %)
+                   length 1-9: 2 of 3 rows (66.67 %)
 
         f64, CPU, 1 thread, hot cache; peak 2.00 GB/s at 0.000 MB (triad 2.00, read 2.00)
         method                result     setup ms   median ms    ± %     mean ms    GFLOP/s  eff.GB/s  % peak   % CSR
@@ -99,12 +98,14 @@ fn text_of_one_matrix() {
         csr-rows              PASS         1.0000     1.00000    0.0     1.00000     0.0000     0.000     0.0     0.0
         merge                 PASS         1.0000     1.00000    0.0     1.00000     0.0000     0.000     0.0     0.0
 
+        setup ms: what a method does once for the matrix, before its products.
         ±: half the 95 % confidence interval of the median, in percent of it. Rates are of the median.
+        eff.GB/s: the bytes that merge-spmv counts, with x once for each nonzero.
         % peak: the bytes that a product must read and write, with the matrix in the method's own form, x and y, over the peak.
         % CSR: the same with the matrix as CSR, above 100 % where a form is smaller.
-        Not distinguishable from the fastest product, because the intervals overlap: csr-rows, merge.
-        seq is as fast as csr-rows, the second, within their intervals (1.00).
+        Products that cannot be told apart from that of seq, because the intervals overlap: csr-rows, merge.
 
+        seq is as fast as csr-rows, the second, within 5 % (1.00).
     "#]].assert_eq(&ran.stdout);
 }
 

@@ -34,5 +34,5 @@ fn what_overflows_is_skipped_with_the_reason() {
     }
     dir.run(&format!("DIR/large.mtx {EXACT} --precision both"))
         .exits(0)
-        .prints("merge                 skipped the value 1e300 is too large for f32");
+        .prints("merge                 skipped\n\nseq, csr-rows, merge: the value 1e300 is too large for f32");
 }
