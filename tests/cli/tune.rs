@@ -107,10 +107,7 @@ fn methods_that_cannot_be_tuned_are_refused() {
     Dir::new(&[]).refuses(&[
         (&format!("{csr_k} --methods merge"), "tune csr-k needs a method with the parameter srs"),
         (&format!("{csr_k} --format csv"), "tune prints text, and writes CSV to the file of"),
-        (
-            &format!("{csr_k} --output DIR/absent/a.csv"),
-            "cannot write DIR/absent/a.csv: No such",
-        ),
+        (&format!("{csr_k} --output DIR/absent/a.csv"), "cannot write DIR/absent/a.csv: No such"),
         ("tune shapes gen:grid2d,n=4", "--methods gpu-merge:block=*:items=*: no CUDA driver"),
     ]);
 }
