@@ -27,6 +27,7 @@ use crate::record::write::{Format, Reporter};
 use crate::report::answer::answer;
 use crate::report::names::count;
 use crate::report::standings::{Standings, Time};
+use crate::report::statistics::Kinds;
 
 #[derive(Debug, Args)]
 pub struct CorpusArgs {
@@ -271,6 +272,8 @@ impl Tally {
             let lines = standings.notes().into_iter().chain(answer(times, self.planned, None));
             lines.into_iter().try_for_each(|line| writeln!(err, "{}", wrapped(&line, width)))?;
         }
-        Ok(())
+        let times = self.times.values().flatten();
+        let kinds = Kinds::of(times.map(|time| time.values_repeat)).together();
+        kinds.note().iter().try_for_each(|note| writeln!(err, "{}", wrapped(note, width)))
     }
 }

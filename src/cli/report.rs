@@ -24,8 +24,8 @@ pub struct ReportArgs {
     /// Result files, written with --format csv, by corpus, or by the benchmarks of Ginkgo
     #[arg(required = true, value_name = "FILE")]
     pub results: Vec<PathBuf>,
-    /// The folder for the report; or one file: a page (.html), the tables in LaTeX (.tex) or Markdown (.md), or the
-    /// chart of --chart (.svg, or .pdf where rsvg-convert, inkscape or cairosvg is installed)
+    /// The folder for the report; or one file: a page (.html), the tables in LaTeX (.tex) or Markdown (.md), or the chart
+    /// of --chart (.svg or .pdf; .pdf needs rsvg-convert, from Debian's package librsvg2-bin, inkscape or cairosvg)
     #[arg(short, long, value_name = "DIR|FILE")]
     pub output: Option<PathBuf>,
     /// Show only these methods: names or patterns such as 'mkl-*', separated by commas
@@ -104,8 +104,8 @@ pub fn run(args: &ReportArgs, env: &mut Env) -> Result<CommandStatus> {
             shown(&text).into_owned().into_bytes()
         }
         Form::Html => overview::page(&files, question).to_html().into_bytes(),
-        Form::Markdown => overview::main_tables(&files, question).to_markdown().into_bytes(),
-        Form::Latex => overview::main_tables(&files, question).to_latex().into_bytes(),
+        Form::Markdown => overview::tables(&files, question).to_markdown().into_bytes(),
+        Form::Latex => overview::tables(&files, question).to_latex().into_bytes(),
         Form::Svg(kind) => overview::chart(&files, question, kind)?.into_bytes(),
         Form::Pdf(kind) => pdf::of_svg(&overview::chart(&files, question, kind)?)?,
     };

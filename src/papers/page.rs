@@ -13,7 +13,7 @@ use crate::record::text::modelled;
 use crate::report::View;
 use crate::report::matched::matrices;
 use crate::report::overview::{self, ResultFile};
-use crate::report::page::{Page, Section};
+use crate::report::page::{Page, Section, note_on_kinds};
 use crate::report::views::Recorded;
 use spmv_methods::method::Device;
 
@@ -40,8 +40,9 @@ pub fn of<'a>(
     let not_shown =
         |view: &View| format!("Not shown, because there are no rows for it: {}.", view.title);
     let lead = empty.iter().map(not_shown).collect();
-    let claims = (!experiment.claims.is_empty()).then(|| Section::of("Claims", verdicts.table()));
     let views = Section { title: "Measured".into(), lead, views };
+    let on_kinds = note_on_kinds(std::slice::from_ref(&views));
+    let claims = (!experiment.claims.is_empty()).then(|| Section::of("Claims", verdicts.table()));
     let faults = overview::faults(&files).into_iter();
     let sections = claims.into_iter().chain([views]).chain(faults).chain(overview::runs(&files));
     let devices: BTreeSet<_> = lines.iter().filter_map(|line| line.row.device).collect();
@@ -51,7 +52,7 @@ pub fn of<'a>(
         format!("{source}. `spmv-bench reproduce {id}` measures it; all rows are in `rows.csv`.");
     let mut lead = vec![source, extent(lines)];
     lead.extend(devices.into_iter().filter_map(of_model));
-    lead.extend(notes.iter().chain(remarks).cloned());
+    lead.extend(notes.iter().chain(remarks).cloned().chain(on_kinds));
     Page { title: title.clone(), lead, sections: sections.collect() }
 }
 

@@ -21,15 +21,19 @@ pub enum Cell {
     Number(f64),
     /// A number that is shown with this many decimals.
     Decimal(f64, usize),
+    /// A measured number that is the best of its row.
+    Best(f64),
+    /// What stands in the place of a number, and is aligned like one.
+    Word(String),
 }
 
 impl Cell {
     pub fn show(&self) -> String {
         match self {
             Self::Empty => String::new(),
-            Self::Text(text) => text.clone(),
+            Self::Text(text) | Self::Word(text) => text.clone(),
             Self::Count(count) => count.to_string(),
-            Self::Number(number) => significant(*number),
+            Self::Number(number) | Self::Best(number) => significant(*number),
             Self::Decimal(number, decimals) => format!("{number:.decimals$}"),
         }
     }
@@ -173,8 +177,10 @@ impl Table {
             *heading = escape_markdown(heading);
         }
         for cell in escaped.rows.iter_mut().flatten() {
-            if let Cell::Text(text) = cell {
-                *text = escape_markdown(text);
+            match cell {
+                Cell::Text(text) => *text = escape_markdown(text),
+                Cell::Best(_) => *cell = Cell::Word(format!("**{}**", cell.show())),
+                _ => {}
             }
         }
         let text = escaped.laid_out(ASCII_MARKDOWN).to_string();
@@ -189,18 +195,19 @@ impl Table {
     /// Formats the table for LaTeX with the package booktabs.
     pub fn to_latex(&self) -> String {
         let columns = (0..self.columns.len()).map(|c| if self.is_numeric(c) { 'r' } else { 'l' });
-        let line = |cells: &mut dyn Iterator<Item = String>| {
-            let cells: Vec<_> = cells.map(|cell| escape_latex(&cell)).collect();
-            cells.join(" & ") + r" \\"
+        let cell = |cell: &Cell| match cell {
+            Cell::Best(_) => format!(r"\textbf{{{}}}", cell.show()),
+            cell => escape_latex(&cell.show()),
         };
+        let line = |cells: Vec<String>| cells.join(" & ") + r" \\";
         let mut lines = vec![
             r"% Needs \usepackage{booktabs}.".into(),
             format!(r"\begin{{tabular}}{{{}}}", columns.collect::<String>()),
             r"\toprule".into(),
-            line(&mut self.columns.iter().cloned()),
+            line(self.columns.iter().map(|heading| escape_latex(heading)).collect()),
             r"\midrule".into(),
         ];
-        lines.extend(self.rows.iter().map(|row| line(&mut row.iter().map(Cell::show))));
+        lines.extend(self.rows.iter().map(|row| line(row.iter().map(cell).collect())));
         lines.extend([r"\bottomrule", r"\end{tabular}"].map(String::from));
         lines.join("\n")
     }
@@ -282,10 +289,17 @@ mod tests {
     #[test]
     fn markdown_escapes_bars_and_aligns_numbers() {
         let columns = vec!["method".into(), "ms".into()];
-        let rows = vec![vec!["a|b".into(), Cell::Number(1.5)], vec!["c".into(), Cell::Empty]];
+        let numbers = [Cell::Number(1.5), Cell::Best(0.5), Cell::Word("none".into()), Cell::Empty];
+        let rows = ["a|b", "c", "d", "e"].into_iter().zip(numbers);
+        let rows = rows.map(|(name, number)| vec![name.into(), number]).collect();
         let table = Table { columns, rows };
-        let markdown =
-            "| method |   ms |\n|--------|-----:|\n| a\\|b   | 1.50 |\n| c      |      |";
+        let markdown = "\
+| method |        ms |
+|--------|----------:|
+| a\\|b   |      1.50 |
+| c      | **0.500** |
+| d      |      none |
+| e      |           |";
         assert_eq!(table.to_markdown(), markdown);
         assert!(table.is_numeric(1) && !table.is_numeric(0));
         assert!(table.to_text(Some(40)).contains("a|b"));
@@ -295,7 +309,9 @@ mod tests {
 method & ms \\
 \midrule
 a|b & 1.50 \\
-c &  \\
+c & \textbf{0.500} \\
+d & none \\
+e &  \\
 \bottomrule
 \end{tabular}";
         assert_eq!(table.to_latex(), latex);

@@ -41,6 +41,11 @@ pub fn time(line: &RecordedRow) -> Option<f64> {
     line.row.typical_ms().filter(|_| line.is_ok())
 }
 
+/// Whether a time divided by the least one is more than what is shown as 1.00.
+pub fn is_loss(ratio: f64) -> bool {
+    ratio >= 1.005
+}
+
 pub fn timed<'a>(
     lines: impl IntoIterator<Item = &'a RecordedRow>,
 ) -> impl Iterator<Item = &'a RecordedRow> {

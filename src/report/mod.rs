@@ -6,11 +6,13 @@ pub mod chart;
 pub mod column;
 pub mod compare;
 pub mod identity;
+pub mod intervals;
 pub mod matched;
 pub mod names;
 pub mod overview;
 pub mod page;
 pub mod published;
+pub mod ranking;
 pub mod select;
 pub mod standings;
 pub mod statistics;
@@ -20,6 +22,7 @@ use std::collections::BTreeMap;
 
 use crate::record::table::Table;
 use chart::Chart;
+use statistics::Kinds;
 
 /// A titled part of a page: a chart, a table, or both with the same numbers.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -32,6 +35,8 @@ pub struct View {
     /// The line below a chart that is a file of its own: the matrices, their settings, where and when measured.
     pub foot: String,
     pub table: Option<Table>,
+    /// The kinds of matrices that its means are over, which the page explains.
+    pub kinds: Kinds,
 }
 
 impl View {

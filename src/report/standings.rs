@@ -1,9 +1,8 @@
-//! Methods, ranked by their geometric means over matrices, and their speed-ups: over one baseline, and over the best of
-//! all baselines on each matrix.
+//! The speed-ups of methods: over one baseline, and over the best of all baselines on each matrix.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::chart::{Axis, BarSeries, Bars, Chart};
+use super::intervals::Interval;
 use super::statistics::{Kinds, Statistic};
 use super::{least, matched};
 use crate::record::read::RecordedRow;
@@ -11,11 +10,12 @@ use crate::record::row::Row;
 use crate::record::table::{Columns, Table};
 use spmv_methods::{BASELINES, Baseline};
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Time {
     pub matrix: usize,
     pub method: String,
     pub ms: f64,
+    pub interval: Option<Interval>,
     pub values_repeat: Option<bool>,
     /// The method that this one chose, if it chooses.
     pub picked: Option<String>,
@@ -33,8 +33,8 @@ pub fn times(lines: &[&RecordedRow]) -> Vec<Time> {
 impl Time {
     pub fn of(row: &Row, matrix: usize) -> Option<Self> {
         let (method, ms) = (row.method_name.clone()?, row.typical_ms().filter(|_| row.is_ok())?);
-        let picked = row.picked().map(String::from);
-        Some(Self { matrix, method, ms, values_repeat: row.values_repeat(), picked })
+        let (interval, picked) = (row.interval_ms(), row.picked().map(String::from));
+        Some(Self { matrix, method, ms, interval, values_repeat: row.values_repeat(), picked })
     }
 }
 
@@ -46,7 +46,7 @@ pub struct Standings<'a> {
     pub reference: Option<&'a str>,
     /// The number of matrices on which any method has a time.
     matrices: usize,
-    kinds: Kinds,
+    pub kinds: Kinds,
     /// The methods, those with a time on every matrix first, each group sorted from fastest to slowest.
     methods: Vec<Standing<'a>>,
 }
@@ -129,17 +129,16 @@ impl<'a> Standings<'a> {
             "Methods without a time on some of the matrices come last: their means are over fewer matrices than those \
              of the others and cannot be compared with them.".into()
         });
-        self.meaning().chain(partial).collect()
+        std::iter::once(self.meaning()).chain(partial).collect()
     }
 
-    pub fn meaning(&self) -> impl Iterator<Item = String> {
+    pub fn meaning(&self) -> String {
         let baselines = self.methods.iter().filter_map(|s| Baseline::named(s.method));
         let baselines = baselines.map(|baseline| baseline.name).collect::<Vec<_>>().join(", ");
-        let meaning = format!(
+        format!(
             "Time of the baseline over that of the method, geometric means; above 1 the method is faster. The best \
              baseline is on each matrix the fastest of {baselines}; least and greatest are over it."
-        );
-        std::iter::once(meaning).chain(self.kinds.note())
+        )
     }
 }
 
@@ -147,59 +146,6 @@ impl Standing<'_> {
     /// Returns the geometric mean of the speed-ups over the best baseline, or 0 where there is none.
     fn mean(&self) -> f64 {
         Statistic::GeometricMean.over(&self.over_best).unwrap_or(0.0)
-    }
-}
-
-/// Methods from the best to the worst mean. Means over fewer matrices cannot be compared with others and come last.
-pub struct Ranking<'a, M> {
-    pub methods: Vec<Ranked<'a, M>>,
-    matrices: usize,
-}
-
-pub struct Ranked<'a, M> {
-    pub method: &'a str,
-    pub numbers: Vec<(M, f64)>,
-    mean: f64,
-}
-
-impl<'a, M> Ranking<'a, M> {
-    /// Ranks the methods. `matrices` is the number of all matrices. `more`: whether a greater number is better.
-    pub fn of(
-        methods: impl IntoIterator<Item = (&'a str, Vec<(M, f64)>)>,
-        matrices: usize,
-        more: bool,
-    ) -> Self {
-        let ranked = |(method, numbers): (_, Vec<_>)| {
-            let mean = Statistic::GeometricMean.over(&numbers)?;
-            Some(Ranked { method, numbers, mean })
-        };
-        let mut methods: Vec<_> = methods.into_iter().filter_map(ranked).collect();
-        let sign = if more { -1.0 } else { 1.0 };
-        methods.sort_by(|a, b| (sign * a.mean).total_cmp(&(sign * b.mean)));
-        methods.sort_by_key(|ranked| ranked.numbers.len() < matrices);
-        Self { methods, matrices }
-    }
-
-    /// Returns a chart of the means, with the number of matrices after a name if that is not all of them.
-    pub fn chart(&self, value: Axis, name: &str) -> Chart {
-        let category = |of: &Ranked<M>| match of.numbers.len() {
-            matrices if matrices == self.matrices => of.method.to_owned(),
-            matrices => format!("{} ({matrices})", of.method),
-        };
-        let values = self.methods.iter().map(|of| Some(of.mean)).collect();
-        Chart::Bars(Bars {
-            value,
-            categories: self.methods.iter().map(category).collect(),
-            series: vec![BarSeries { name: name.into(), values, ..BarSeries::default() }],
-            ..Bars::default()
-        })
-    }
-
-    pub fn note(&self) -> Option<String> {
-        let note = "A number in brackets is the number of matrices of a mean over fewer than all. Such a mean cannot \
-                    be compared with the others.";
-        let is_fewer = |of: &Ranked<M>| of.numbers.len() < self.matrices;
-        self.methods.iter().any(is_fewer).then(|| note.into())
     }
 }
 
@@ -214,7 +160,7 @@ mod tests {
             method: method.into(),
             ms,
             values_repeat: Some(repeat),
-            picked: None,
+            ..Time::default()
         };
         rows.iter().map(time).collect()
     }
@@ -247,7 +193,7 @@ mod tests {
             "dia | 48.0 |  | 48.0 | 12.0 |  | 12.0 | 12.0 | 12.0 | 1 of 2",
         ];
         assert_eq!(lines(&standings), expected);
-        assert_eq!(standings.notes().len(), 3);
+        assert_eq!(standings.notes().len(), 2);
         assert!(standings.notes()[0].contains("the fastest of merge, mkl-ie; "));
     }
 

@@ -88,7 +88,7 @@ pub fn pearson(points: &[(f64, f64)]) -> Option<f64> {
 }
 
 /// The kinds of matrices that a table has columns for: only all together if they are of one kind or it is unknown.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Kinds {
     shown: &'static [(Option<bool>, &'static str)],
     /// Whether there are matrices of both kinds.

@@ -55,7 +55,8 @@ pub fn table(results: &Path, out: &mut dyn Write) -> Result<()> {
         .column("memory", |(.., memory)| Statistic::Median.of(memory));
     let table = standings.columns(table, |(_, standing, ..)| standing).build();
     writeln!(out, "{}", table.to_markdown())?;
-    Ok(standings.meaning().try_for_each(|note| writeln!(out, "\n{note}"))?)
+    let notes = [standings.meaning()].into_iter().chain(standings.kinds.note());
+    Ok(notes.into_iter().try_for_each(|note| writeln!(out, "\n{note}"))?)
 }
 
 /// Returns the additional bytes of a method divided by the bytes of the CSR arrays.

@@ -1,20 +1,19 @@
 //! The interval of a claim's number that follows from the uncertainty of the measured times.
 //!
-//! Every time is varied at random within its own uncertainty, many times, and the number is computed anew each time.
-//! The interval contains 95 % of these numbers. The seed is fixed, so the same rows always have the same interval.
+//! Every time is varied at random within its own uncertainty, many times, and the number is computed anew each time. The
+//! interval contains 95 % of these numbers.
 
+use rand::RngExt;
 use rand::rngs::Xoshiro256PlusPlus;
-use rand::{RngExt, SeedableRng};
 
 use super::measure;
 use crate::papers::claim::{Claim, Quantity};
 use crate::record::read::RecordedRow;
+use crate::report::intervals::{self, Interval};
 use spmv_methods::method::Device;
 
 /// How often the times are varied.
 const VARIATIONS: usize = 100;
-/// The share of the variations outside each end of the interval.
-const OUTSIDE: f64 = 0.025;
 
 /// Returns half the 95 % interval of a time relative to it, at least: by so much the times of a method on one matrix
 /// differ between two runs on the same machine. The interval of the median in a row is that of one run.
@@ -27,8 +26,7 @@ const fn between_runs(device: Option<Device>) -> f64 {
 
 /// What the uncertainty of times means for a claim.
 pub struct Uncertainty {
-    /// The ends of the 95 % interval.
-    pub interval: [f64; 2],
+    pub interval: Interval,
     /// Whether the number is in the claim's range for so many variations that it surely is there, or surely is not.
     pub is_sure: bool,
 }
@@ -37,7 +35,7 @@ impl Uncertainty {
     /// Returns `None` if the claim's number, which is computed from these rows, does not depend on measured times.
     pub fn of(claim: &Claim, lines: &[&RecordedRow]) -> Option<Self> {
         let mut varied: Vec<RecordedRow> = lines.iter().map(|line| (*line).clone()).collect();
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+        let mut random = intervals::random();
         let mut number = || {
             for (varied, line) in varied.iter_mut().zip(lines) {
                 vary(varied, line, &mut random);
@@ -57,12 +55,10 @@ impl Uncertainty {
             let bias = numbers.get(numbers.len() / 2)? - number;
             numbers.iter_mut().for_each(|number| *number -= bias);
         }
-        let outside = (OUTSIDE * numbers.len() as f64) as usize;
         let holds = |number: &&f64| claim.holds.is_some_and(|range| range.contains(**number));
         let holding = numbers.iter().filter(holds).count();
-        let is_sure = holding.min(numbers.len() - holding) <= outside;
-        let interval = [*numbers.get(outside)?, *numbers.get(numbers.len() - 1 - outside)?];
-        Some(Self { interval, is_sure })
+        let is_sure = holding.min(numbers.len() - holding) <= intervals::outside(numbers.len());
+        Some(Self { interval: intervals::ends(&numbers)?, is_sure })
     }
 }
 

@@ -6,11 +6,12 @@ use svg::node::element::{Group, Line, Path, Rectangle, SVG, Style, Text, Title};
 use crate::record::table::significant;
 
 pub const WIDTH: f64 = 660.0;
-pub const FONT: f64 = 13.0;
+/// The size of text, as in the tables of a page.
+pub const FONT: f64 = 14.0;
 /// The distance between lines of text.
-pub const LINE: f64 = 19.0;
+pub const LINE: f64 = 20.0;
 /// The distance from the middle of a line to its baseline.
-pub const BASELINE: f64 = 4.5;
+pub const BASELINE: f64 = 4.8;
 
 /// Returns an upper bound: the width in the widest common font, DejaVu Sans. The viewer's font is unknown.
 pub fn text_width(text: &str) -> f64 {
@@ -230,7 +231,7 @@ mod tests {
     fn texts_are_cut_where_they_are_too_wide() {
         // Five letters and the ellipsis: (0.65 + 0.65 + … + 1.1) = 4.35 times the font size.
         assert_eq!(shortened("abcde", 3.25 * FONT), "abcde");
-        assert_eq!(shortened("abcdef", 3.25 * FONT), "abc…");
+        assert_eq!(shortened("abcdef", 3.24 * FONT), "abc…");
         assert_eq!(shortened("abc", 0.0), "…");
     }
 

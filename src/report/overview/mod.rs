@@ -15,8 +15,9 @@ use rayon::prelude::*;
 use super::View;
 use super::chart::Axis;
 use super::matched::{self, Numbers, timed};
-use super::page::{Page, Section};
-use super::standings::{self, Ranking, Standings};
+use super::page::{Page, Section, note_on_kinds};
+use super::ranking::Ranking;
+use super::standings::{self, Standings};
 use super::statistics::Statistic;
 use super::views::{Recorded, Spec};
 use crate::record::answer::answer;
@@ -46,15 +47,24 @@ pub const CHARTS: [&str; 8] =
 
 pub fn page(files: &[ResultFile], question: Question) -> Page {
     let entries = Entries::of(files);
-    let mut page = with_settings(&entries, question, |_| true);
+    let mut page = with_settings(&entries, question, |spec| !matches!(spec, Spec::EachMatrix(_)));
     page.sections.extend(summary::all_rows(&entries));
     page.sections.extend(runs(files));
     page
 }
 
 pub fn main_tables(files: &[ResultFile], question: Question) -> Page {
-    let is_main = |spec: &Spec| matches!(spec, Spec::Profile(_) | Spec::Best(_));
     with_settings(&Entries::of(files), question, is_main)
+}
+
+fn is_main(spec: &Spec) -> bool {
+    matches!(spec, Spec::Profile(_) | Spec::Best(_))
+}
+
+/// Returns the main tables, and those that papers print, for a document.
+pub fn tables(files: &[ResultFile], question: Question) -> Page {
+    let is_meant = |spec: &Spec| is_main(spec) || matches!(spec, Spec::EachMatrix(_));
+    with_settings(&Entries::of(files), question, is_meant)
 }
 
 pub fn faults(files: &[ResultFile]) -> Vec<Section> {
@@ -81,6 +91,7 @@ fn with_settings(entries: &Entries, question: Question, wanted: fn(&Spec) -> boo
         }
     }));
     sections.extend(threads(entries, question));
+    lead.extend(note_on_kinds(&sections));
     sections.extend(summary::measured(entries));
     sections.extend(summary::skipped(entries));
     Page { title: "Sparse matrix-vector products".into(), lead, sections }
@@ -181,6 +192,7 @@ fn section(
     let standings = if recorded.together { standings.together() } else { standings };
     let over_baselines = View {
         title: "Speed-up over the best baseline on each matrix".into(),
+        kinds: standings.kinds,
         ..View::of(standings.notes(), None, standings.table())
     };
     let rates = View { foot: recorded.foot(&recorded.lines), ..rates };
@@ -188,8 +200,10 @@ fn section(
     // A time with its share of the setup does not pay off once more.
     let has_setup = question.planned.is_some();
     let specs = specs.filter(|spec| !has_setup || !matches!(spec, Spec::Amortisation(_)));
-    let (first, others): (Vec<_>, _) =
-        specs.partition(|spec| matches!(spec, Spec::Winners(_) | Spec::Amortisation(_)));
+    let comes_first = |spec: &Spec| {
+        matches!(spec, Spec::Winners(_) | Spec::Amortisation(_) | Spec::EachMatrix(_))
+    };
+    let (first, others): (Vec<_>, _) = specs.partition(comes_first);
     let shown = |specs: Vec<Spec>| {
         let views = specs.into_par_iter().map(|spec| spec.view(recorded));
         views.filter(|view| view.chart.is_some() || view.table.is_some()).collect::<Vec<_>>()
@@ -218,11 +232,12 @@ fn rates(recorded: &Recorded) -> Option<View> {
         .column("matrices", |of| of.numbers.len())
         .column("least", |of| Statistic::Min.over(&of.numbers))
         .means(kinds, ("geometric mean", Statistic::GeometricMean), |of| &of.numbers)
+        .column("95 % interval", |of| of.between())
         .column("greatest", |of| Statistic::Max.over(&of.numbers))
         .build();
-    let notes = kinds.note().into_iter().chain(ranking.note()).collect();
+    let notes = ranking.notes().into_iter().flatten().collect();
     let view = View::of(notes, ranking.chart(axis, "GFLOP/s"), table);
-    Some(View { title: "Speed of each method, in GFLOP/s".into(), ..view })
+    Some(View { title: "Speed of each method, in GFLOP/s".into(), kinds, ..view })
 }
 
 /// Returns the views with their kinds. Without a baseline, those that need one are left out: they have the text between

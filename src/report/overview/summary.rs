@@ -7,14 +7,14 @@ use super::entries::{Entries, Entry};
 use crate::bench::outcome::LESS_ACCURATE;
 use crate::bench::steadiness::WIDEST_INTERVAL;
 use crate::record::row::{Row, Status};
-use crate::record::table::Table;
+use crate::record::table::{Table, significant};
 use crate::report::column::Column;
 use crate::report::grouped;
 use crate::report::matched::matrices;
 use crate::report::names::{count, join, listed};
 use crate::report::page::Section;
 
-/// The number of matrices that a line of skipped rows names. Further matrices are only counted.
+/// The number of matrices that a sentence or a line of skipped rows names. Further matrices are only counted.
 const NAMED: usize = 3;
 
 const NUMBERS: &str = "num_nonzeros distinct_values median_ms uncertainty avg_spmv_ms gflops effective_GBs \
@@ -54,10 +54,13 @@ fn verdict(entries: &Entries) -> String {
     };
     let is_noisy = |row: &Row| row.uncertainty().is_some_and(|half| half > 50.0 * WIDEST_INTERVAL);
     let noisy = entries.all.iter().filter(|of| of.has(Status::Ok) && is_noisy(&of.line.row));
-    let (noisy, widest) = (noisy.count(), 50.0 * WIDEST_INTERVAL);
-    if noisy > 0 {
+    let noisy: Vec<_> = noisy.collect();
+    if !noisy.is_empty() {
         verdict += &format!(
-            " {noisy} of {ok} times are noisy: their 95 % interval is wider than ± {widest} %."
+            " {} of {ok} times are noisy: their 95 % interval is wider than ± {} %, on {}.",
+            noisy.len(),
+            50.0 * WIDEST_INTERVAL,
+            listed(widest(&noisy).iter(), NAMED)
         );
     }
     let is_inexact = |of: &&Entry| {
@@ -79,6 +82,16 @@ fn verdict(entries: &Entries) -> String {
         );
     }
     verdict
+}
+
+/// Returns the matrices of rows with the widest interval on each, the widest first.
+fn widest(rows: &[&Entry]) -> Vec<String> {
+    let half = |of: &&Entry| of.line.row.uncertainty().unwrap_or_default();
+    let of_matrices = grouped(rows.iter().copied(), |of| of.line.matrix()).into_iter();
+    let widest = of_matrices.map(|(name, of)| (name, of.iter().map(half).fold(0.0, f64::max)));
+    let mut widest: Vec<_> = widest.collect();
+    widest.sort_by(|a, b| b.1.total_cmp(&a.1));
+    widest.into_iter().map(|(name, half)| format!("{name} (± {} %)", significant(half))).collect()
 }
 
 fn remarks(entries: &Entries) -> Vec<String> {

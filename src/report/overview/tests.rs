@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::*;
 use crate::bench::outcome::LESS_ACCURATE;
-use crate::bench::plan::CacheState;
+use crate::bench::plan::{CacheState, Values};
 use crate::record::read::RecordedRow;
 use crate::record::row::{Row, Status};
 use crate::record::table::Cell;
@@ -82,8 +82,10 @@ fn a_sequential_method_belongs_to_the_setting_of_its_run() {
     let page = page(&[file("a.csv", [row("a.mtx", "seq", 4.0), row("a.mtx", "merge", 1.0)])]);
     assert_eq!(titles(&page), [SETTING, "What was measured", "All rows"]);
     // 0.002 / 1 and 0.002 / 4.
-    let speeds =
-        ["merge | 1 | 0.00200 | 0.00200 | 0.00200", "seq | 1 | 0.000500 | 0.000500 | 0.000500"];
+    let speeds = [
+        "merge | 1 | 0.00200 | 0.00200 |  | 0.00200",
+        "seq | 1 | 0.000500 | 0.000500 |  | 0.000500",
+    ];
     assert_eq!(speeds_of(&page), speeds);
 }
 
@@ -140,6 +142,34 @@ fn the_setup_is_spread_over_the_planned_products() {
 }
 
 #[test]
+fn what_repeated_values_mean_is_said_once() {
+    let of = |name, distinct| Row {
+        values: Some(Values::Stored),
+        distinct_values: Some(distinct),
+        setup_ms: Some(1.0),
+        ..row(name, "merge", 1.0)
+    };
+    let rows = [of("a.mtx", 1), of("b.mtx", 1000)];
+    for by_values in [false, true] {
+        let question = Question { by_values, ..Question::default() };
+        let text = super::page(&[file("a.csv", rows.clone())], question).to_markdown();
+        assert_eq!(text.matches("Values repeat on").count(), 1, "{text}");
+    }
+}
+
+#[test]
+fn a_table_of_every_matrix_has_the_methods_that_fit_across_a_page() {
+    let methods = ["ell", "sell", "hyb", "dia", "coo", "bcsr", "csr5", "merge", "packed"];
+    let rows =
+        methods.iter().enumerate().map(|(place, method)| row("a.mtx", method, 9.0 - place as f64));
+    let page = super::tables(&[file("a.csv", rows)], Question::default());
+    let view = &page.sections[0].views[0];
+    let columns = view.table.as_ref().unwrap().columns.join(" ");
+    assert_eq!(columns, "matrix packed merge csr5 bcsr coo dia hyb sell");
+    assert!(view.notes.concat().contains("the 8 best of 9 methods"), "{view:?}");
+}
+
+#[test]
 fn uncertain_times_are_counted_at_the_top() {
     let timed = |method: &str, half: f64| Row {
         median_ms: Some(2.0),
@@ -151,7 +181,7 @@ fn uncertain_times_are_counted_at_the_top() {
     let csr5 = Row { reason: inexact, ..row("a.mtx", "csr5", 1.0) };
     let rows = [timed("seq", 0.09), timed("merge", 0.11), csr5];
     let lead = page(&[file("a.csv", rows)]).lead;
-    let expected = "1 of 3 times are noisy: their 95 % interval is wider than ± 5 %. \
+    let expected = "1 of 3 times are noisy: their 95 % interval is wider than ± 5 %, on a (± 5.50 %). \
         1 of 3 results are less accurate than their precision explains: csr5. \
                     1 of 3 times have no confidence interval: they have fewer than six samples.";
     assert!(lead[0].ends_with(expected), "{lead:?}");

@@ -3,7 +3,7 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::{MARK, MOST_BYTES, Page, Section, beginning};
-use crate::record::table::Table;
+use crate::record::table::{Cell, Table};
 use crate::report::View;
 use crate::report::chart::Chart;
 
@@ -128,6 +128,8 @@ fn of_table(table: &Table, label: &str) -> Markup {
                             @let class = class(numeric[index], &text);
                             @if index == 0 {
                                 th class=[class] scope="row" { (text) }
+                            } @else if matches!(cell, Cell::Best(_)) {
+                                td class=[class] { strong { (text) } }
                             } @else {
                                 td class=[class] { (text) }
                             }

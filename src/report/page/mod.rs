@@ -45,6 +45,11 @@ impl Section {
     }
 }
 
+/// Returns the explanation of the kinds of matrices that the means in sections distinguish, for a page to show once.
+pub fn note_on_kinds(sections: &[Section]) -> Option<String> {
+    sections.iter().flat_map(|section| &section.views).find_map(|view| view.kinds.note())
+}
+
 /// The maximum number of rows that a page shows of a table. A page with more would be slow to display.
 const MOST_ROWS: usize = 1000;
 
@@ -125,12 +130,12 @@ impl Page {
 
     /// Returns the tables in LaTeX, each below comments with its title and its notes.
     pub fn to_latex(&self) -> String {
-        let mut blocks = Vec::new();
+        let comments = |lines: &[String], title: &str| {
+            let lines = [title].into_iter().chain(lines.iter().map(|line| &line[..]));
+            lines.map(|line| Document::Latex.prose(line)).collect::<Vec<_>>().join("\n")
+        };
+        let mut blocks = vec![comments(&self.lead, &self.title)];
         for Section { title, lead, views } in &self.sections {
-            let comments = |lines: &[String], title: &str| {
-                let lines = [title].into_iter().chain(lines.iter().map(|line| &line[..]));
-                lines.map(|line| Document::Latex.prose(line)).collect::<Vec<_>>().join("\n")
-            };
             blocks.push(comments(lead, title));
             let tables = views.iter().filter_map(|view| Some((view, view.table.as_ref()?)));
             blocks.extend(tables.map(|(view, table)| {

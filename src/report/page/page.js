@@ -4,7 +4,8 @@
 
 const words = new Intl.Collator("en", { numeric: true });
 const text = (row, index) => row.cells[index].textContent;
-const number = (text) => Number(text.replace("inf", "Infinity"));
+// A loss of `none` is the least.
+const number = (text) => text === "none" ? -Infinity : Number(text.replace("inf", "Infinity"));
 
 // Unknown cells come last in both directions.
 function order(index, numeric, sign) {

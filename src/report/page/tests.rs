@@ -182,14 +182,14 @@ fn nothing_is_loaded_and_every_link_has_a_target_on_the_page() {
 fn names_are_escaped_and_numbers_are_aligned() {
     let columns = vec!["x".into(), "ms".into()];
     let long = "a".repeat(41);
-    let rows = vec![vec![long[..].into(), Cell::Count(2)]];
+    let rows = vec![vec![long[..].into(), Cell::Best(2.0)]];
     let table = Table { columns: columns.clone(), rows };
     let section = Section::of("T", table);
     let html = Page { sections: vec![section], ..Page::default() }.to_html();
     let expected = format!(
         "<div class=\"scroll table\" tabindex=\"0\" role=\"region\" aria-label=\"Table: T\"><table>\
          <thead><tr><th scope=\"col\">x</th><th class=\"n\" scope=\"col\">ms</th></tr></thead>\
-         <tbody><tr><th class=\"w\" scope=\"row\">{long}</th><td class=\"n\">2</td></tr></tbody>\
+         <tbody><tr><th class=\"w\" scope=\"row\">{long}</th><td class=\"n\"><strong>2.00</strong></td></tr></tbody>\
          </table></div>"
     );
     assert!(html.contains(&expected), "{html}");

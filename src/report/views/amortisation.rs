@@ -46,8 +46,8 @@ impl Kind for Amortisation {
         );
         let kinds = recorded.kinds(&shown.lines);
         let several = shown.note_on_several();
-        let notes = shown.notes([choice, lack, several, Some(meaning), kinds.note()]);
-        View::of(notes, self.chart(&pairs), self.table(&pairs, kinds))
+        let notes = shown.notes([choice, lack, several, Some(meaning)]);
+        View { kinds, ..View::of(notes, self.chart(&pairs), self.table(&pairs, kinds)) }
     }
 }
 

@@ -28,7 +28,6 @@ impl Kind for Bars {
         let notes = shown.notes([
             shown.note_on_several(),
             self.mean.then(|| on_mean.into()),
-            Kinds::of_lines(&shown.lines).note().filter(|_| self.mean),
             strokes.then(|| on_strokes.into()),
         ]);
         let table = self.table(&matrices, &series);
@@ -39,7 +38,8 @@ impl Kind for Bars {
             series,
             stacked: false,
         };
-        View::of(notes, Chart::Bars(chart), table)
+        let kinds = if self.mean { Kinds::of_lines(&shown.lines) } else { Kinds::default() };
+        View { kinds, ..View::of(notes, Chart::Bars(chart), table) }
     }
 }
 

@@ -1,25 +1,26 @@
-//! The views that rank the methods on each matrix: `heat`, `best`, `winners` and `profile`.
+//! The views that rank the methods on each matrix: `heat`, `winners` and `losses`.
 
 use super::*;
 use crate::record::row::Row;
+use crate::report::intervals::is_apart;
 use crate::report::matched::fastest_by;
-use crate::report::standings::{Ranked, Ranking};
 
-type Run<'a> = (&'a RecordedRow, &'a str);
+pub(super) type Run<'a> = (&'a RecordedRow, &'a str);
 
 /// The rows of one matrix that may be compared: in one precision, with one cache state, of the same product.
-struct Contest<'a> {
+#[derive(Clone)]
+pub(super) struct Contest<'a> {
     /// The name of the matrix, followed by the setting if there are several.
     name: String,
     /// The fastest row of each series with its time in milliseconds, or `None` if it has none.
     rows: Vec<Option<(&'a RecordedRow, f64)>>,
     /// The indices of the series that have a time, with the time, the fastest first.
-    ranking: Vec<(usize, f64)>,
+    pub ranking: Vec<(usize, f64)>,
 }
 
 impl<'a> Contest<'a> {
     /// Returns the contests of all rows, sorted by the nonzeros of the matrices.
-    fn all(series: &[Series<'a>]) -> Vec<Self> {
+    pub(super) fn all(series: &[Series<'a>]) -> Vec<Self> {
         let key = |line: &'a RecordedRow| {
             let (name, is_surrogate, nonzeros) = matrix(line);
             ((nonzeros, name, is_surrogate), line.setting().words(&COMPARED_WITHIN))
@@ -46,7 +47,7 @@ impl<'a> Contest<'a> {
     }
 
     /// Leaves only methods that did not choose another method that was measured: for who wins.
-    fn of_contestants(mut self) -> Self {
+    pub(super) fn of_contestants(mut self) -> Self {
         let rows: Vec<_> = self.rows.iter().flatten().map(|(line, _)| *line).collect();
         let chose_other = |series: &usize| {
             let picked = self.rows[*series].and_then(|(line, _)| line.row.picked());
@@ -60,14 +61,14 @@ impl<'a> Contest<'a> {
         self.row(self.ranking.get(place)?.0)
     }
 
-    /// Whether the 95 % intervals of the fastest and the second do not overlap, if both are known.
-    fn intervals_are_apart(&self) -> Option<bool> {
+    /// Whether the 95 % interval of the fastest lies below those of the next `others`, if they are known.
+    pub(super) fn intervals_are_apart(&self, others: usize) -> Option<bool> {
         let interval = |place: usize| self.ranked(place)?.row.interval_ms();
-        Some(interval(0)?.1 < interval(1)?.0)
+        is_apart(interval(0), (1..self.ranking.len()).take(others).map(interval))
     }
 
     /// Returns the time of a series divided by the fastest time, with the row.
-    fn loss(&self, series: usize) -> Option<(Run<'_>, f64)> {
+    pub(super) fn loss(&self, series: usize) -> Option<(Run<'_>, f64)> {
         let (line, ms) = self.rows[series]?;
         Some(((line, &self.name), ms / self.ranking[0].1))
     }
@@ -106,38 +107,6 @@ impl Kind for Heat {
 }
 
 keys! {
-    /// The number of matrices on which each method is the fastest, and how much time is lost if it is used for all.
-    Best {}
-}
-
-impl Kind for Best {
-    fn view(&self, recorded: &Recorded) -> View {
-        let shown = self.shown(recorded, &[]);
-        let contests = Contest::all(&shown.series);
-        let losses = shown.series.iter().enumerate().map(|(place, series)| {
-            (&series.name[..], contests.iter().filter_map(|of| of.loss(place)).collect())
-        });
-        let ranking = Ranking::of(losses, shown.matrices().len(), false);
-        let meaning = "loss: time divided by the time of the fastest method on the same matrix; means are over the \
-                       matrices on which the method runs; equally fast methods all count as the fastest";
-        let kinds = recorded.kinds(&shown.lines);
-        let won = |of: &Ranked<Run>| of.numbers.iter().filter(|loss| loss.1 == 1.0).count();
-        let table = Table::of(&ranking.methods)
-            .column("method", |of| of.method)
-            .column("fastest on", won)
-            .column("runs on", |of| of.numbers.len())
-            .means(kinds, ("mean loss", Statistic::GeometricMean), |of| &of.numbers)
-            .column("greatest loss", |of| Statistic::Max.over(&of.numbers))
-            .column("on", |of| Some(of.numbers.iter().max_by(|a, b| a.1.total_cmp(&b.1))?.0.1))
-            .build();
-        let several = shown.note_on_several();
-        let notes = shown.notes([several, Some(meaning.into()), kinds.note(), ranking.note()]);
-        let axis = Axis::linear("mean loss: time / time of the fastest");
-        View::of(notes, ranking.chart(axis, "geometric mean"), table)
-    }
-}
-
-keys! {
     /// The fastest and the second fastest method on each matrix.
     Winners {}
 }
@@ -147,7 +116,8 @@ impl Kind for Winners {
         let shown = self.shown(recorded, &COMPARED_WITHIN);
         let contests: Vec<_> =
             Contest::all(&shown.series).into_iter().map(Contest::of_contestants).collect();
-        let overlaps = contests.iter().filter(|of| of.intervals_are_apart() == Some(false)).count();
+        let overlaps =
+            contests.iter().filter(|of| of.intervals_are_apart(1) == Some(false)).count();
         let meaning = format!(
             "±: half the 95 % confidence interval of the median, in percent; where the intervals of both overlap, the \
              order is uncertain: on {}",
@@ -169,7 +139,7 @@ impl Kind for Winners {
             })
             .column("± (%)", |of| number(of, 1, "uncertainty"))
             .column("intervals", |of| {
-                of.intervals_are_apart().map(|apart| if apart { "apart" } else { "overlap" })
+                of.intervals_are_apart(1).map(|apart| if apart { "apart" } else { "overlap" })
             })
             .build();
         View::of(shown.notes([shown.note_on_several(), Some(meaning)]), None, table)
@@ -229,69 +199,4 @@ impl Kind for Losses {
         );
         View::of(shown.notes([Some(meaning)]), None, table)
     }
-}
-
-const FACTORS: [f64; 6] = [1.0, 1.1, 1.25, 1.5, 2.0, 4.0];
-
-/// The number of steps that are drawn of a profile; of more, only some are.
-const MOST_STEPS: usize = 200;
-
-/// The largest factor that is drawn in profiles.
-const LARGEST_FACTOR: f64 = 10.0;
-
-keys! {
-    /// Performance profiles (Dolan and Moré, 2002). Without a time on a matrix, a method is within no factor.
-    Profile {}
-}
-
-impl Kind for Profile {
-    fn view(&self, recorded: &Recorded) -> View {
-        let shown = self.shown(recorded, &[]);
-        let contests = Contest::all(&shown.series);
-        let share = |losses: &[f64], factor: f64| {
-            let within = losses.partition_point(|&loss| loss <= factor);
-            100.0 * within as f64 / contests.len() as f64
-        };
-        let shares = |losses: &[f64]| FACTORS.map(|factor| share(losses, factor));
-        let methods = shown.series.iter().enumerate().map(|(place, series)| {
-            let losses = contests.iter().filter_map(|of| Some(of.loss(place)?.1));
-            let mut losses: Vec<_> = losses.collect();
-            losses.sort_by(f64::total_cmp);
-            (&series.name[..], losses)
-        });
-        let mut methods: Vec<_> = methods.filter(|(_, losses)| !losses.is_empty()).collect();
-        let sum = |losses: &[f64]| shares(losses).iter().sum::<f64>();
-        methods.sort_by(|a, b| sum(&b.1).total_cmp(&sum(&a.1)));
-        let meaning = "share of all matrices on which the method's time is at most the factor times that of the \
-                       fastest method; with a factor of 1, the share on which it is the fastest";
-        let headings = FACTORS.map(|factor| format!("within {factor} (%)"));
-        let table = Table::of(&methods)
-            .column("method", |(name, _)| *name)
-            .columns(headings, |(_, losses)| shares(losses))
-            .build();
-        let steps = |losses: &[f64]| steps(losses, |factor| share(losses, factor));
-        let chart = chart::Plane {
-            x: Axis::log("factor of the fastest method's time"),
-            y: Axis::linear("share of the matrices (%)"),
-            series: drawn(Mark::Trend, methods.iter().map(|(name, of)| (*name, steps(of)))),
-            few: few::few(methods.iter().map(|(name, _)| *name), Some(0)),
-            guides: vec![],
-        };
-        View::of(shown.notes([Some(meaning.into())]), Chart::Plane(chart), table)
-    }
-}
-
-/// Returns the corners of a step function: the share of the matrices with a loss of at most x, up to
-/// [`LARGEST_FACTOR`].
-fn steps(losses: &[f64], share: impl Fn(f64) -> f64) -> Vec<Point> {
-    let drawn: Vec<_> =
-        losses.iter().filter(|&&loss| loss > 1.0 && loss <= LARGEST_FACTOR).collect();
-    let drawn = drawn.iter().copied().step_by(drawn.len().div_ceil(MOST_STEPS).max(1));
-    let mut corners = vec![(1.0, share(1.0))];
-    for &loss in drawn {
-        let (_, before) = corners[corners.len() - 1];
-        corners.extend([(loss, before), (loss, share(loss))]);
-    }
-    corners.push((LARGEST_FACTOR, share(LARGEST_FACTOR)));
-    corners.into_iter().map(|(x, y)| Point { x, y, ..Point::default() }).collect()
 }

@@ -41,11 +41,13 @@ macro_rules! keys {
 mod agreement;
 mod amortisation;
 mod bars;
+mod best;
 mod contest;
 mod correlations;
 mod few;
 mod kinds;
 mod plane;
+mod profile;
 mod roofline;
 mod scaling;
 mod shown;
@@ -174,12 +176,13 @@ kinds! {
         Heat in contest,
         Correlations in correlations,
         Matrices in tables,
+        EachMatrix in tables,
         Listing in tables,
         Amortisation in amortisation,
         Roofline in roofline,
-        Best in contest,
+        Best in best,
         Winners in contest,
-        Profile in contest,
+        Profile in profile,
         Losses in contest,
         Repeatability in tables,
         Sizes in sizes,
@@ -214,7 +217,7 @@ impl Spec {
         let is_thinned = chart.as_ref().is_some_and(is_thinned);
         let notes = view.notes.into_iter().chain(is_thinned.then(|| thinned::NOTE.to_owned()));
         let title = self.kind().keys().0.to_owned();
-        View { title, notes: notes.collect(), chart, foot, table }
+        View { title, notes: notes.collect(), chart, foot, table, kinds: view.kinds }
     }
 
     fn shown<'a>(&self, recorded: &Recorded<'a>) -> Vec<&'a RecordedRow> {

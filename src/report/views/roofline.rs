@@ -55,7 +55,7 @@ impl Kind for Roofline {
                  than the sweep had"
             )
         });
-        View::of(shown.notes([Some(meaning.into()), on_above, kinds.note()]), chart, table)
+        View { kinds, ..View::of(shown.notes([Some(meaning.into()), on_above]), chart, table) }
     }
 }
 

@@ -24,7 +24,7 @@ impl Kind for Speedup {
         let meaning =
             format!("time of {} / time of the method: above 1 the method is faster", self.over);
         let several = shown.note_on_several();
-        let notes = shown.notes([choice, lack, several, Some(meaning), kinds.note()]);
+        let notes = shown.notes([choice, lack, several, Some(meaning)]);
         let table = Table::of(&speeds)
             .column("method", |(name, _)| *name)
             .column("matrices", |(_, speeds)| speeds.len())
@@ -34,7 +34,7 @@ impl Kind for Speedup {
             .means(kinds, ("geometric mean", GeometricMean), |(_, speeds)| speeds)
             .column("% faster", |(_, speeds)| percentage(speeds, |speed| speed > 1.0))
             .build();
-        View::of(notes, self.chart(&speeds), table)
+        View { kinds, ..View::of(notes, self.chart(&speeds), table) }
     }
 }
 
@@ -86,9 +86,8 @@ impl Kind for Speedups {
             notes.push(self.rows(name, &met, &mut rows));
         }
         let kinds = recorded.kinds(&shown.lines);
-        notes.extend(kinds.note());
         let table = (!shown.lines.is_empty()).then(|| self.table(&rows, kinds));
-        View::of(notes, None, table)
+        View { kinds, ..View::of(notes, None, table) }
     }
 }
 

@@ -1,9 +1,11 @@
 //! The views that are only tables: `listing`, any columns of rows; `matrices`, facts of each matrix and a number of
-//! each method on it; `repeatability`, whether a method's results are bitwise the same every time.
+//! each method on it; `each-matrix`, the same as papers print it; `repeatability`, whether a method's results are
+//! bitwise the same every time.
 
 use super::*;
 use crate::record::column::Value;
 use crate::report::column::word_columns;
+use crate::report::ranking::Ranking;
 
 keys! {
     /// A row per method, setting and matrix, with a cell for each column.
@@ -107,6 +109,64 @@ fn by_method(shown: &Shown, value: &Column) -> Table {
         table = table.column(label(matrix), |(_, rows)| value.cell_of(rows.get(&matrix)?));
     }
     table.build()
+}
+
+keys! {
+    /// A row per matrix with a number of each method, the best of them in bold. Of many methods, those with the best
+    /// means.
+    EachMatrix {
+        pub value: Column,
+    }
+}
+
+/// The largest number of methods that fit across the page of a paper.
+const METHODS_ACROSS: usize = 8;
+
+impl Kind for EachMatrix {
+    fn view(&self, recorded: &Recorded) -> View {
+        let shown = self.shown(recorded, &[]);
+        let (matrices, all) = (shown.matrices(), shown.series.len());
+        let methods = shown.each(|series| self.numbers(series));
+        let more = self.value.more_is_better();
+        let mut methods = Ranking::of(methods, matrices.len(), more).methods;
+        let on_others = (methods.len() > METHODS_ACROSS).then(|| {
+            format!(
+                "the {METHODS_ACROSS} best of {all} methods in the geometric mean: --methods chooses others"
+            )
+        });
+        methods.truncate(METHODS_ACROSS);
+        let names: Vec<_> = methods.iter().map(|of| of.method).collect();
+        let columns = methods.into_iter().map(|of| of.numbers.into_iter().collect());
+        let columns: Vec<BTreeMap<_, _>> = columns.collect();
+        let table = Table::of(&matrices)
+            .column("matrix", |(matrix, _)| label(*matrix))
+            .columns(names, |(matrix, _)| {
+                marked(columns.iter().map(|of| of.get(matrix).copied()).collect(), more)
+            })
+            .build();
+        let meaning = format!("{}, the best of each row in bold", self.value.label());
+        View::of(shown.notes([shown.note_on_several(), Some(meaning), on_others]), None, table)
+    }
+}
+
+impl EachMatrix {
+    fn numbers<'a>(&self, series: &Series<'a>) -> Vec<(Matrix<'a>, f64)> {
+        let rows = series.fastest().into_iter();
+        rows.filter_map(|(matrix, line)| Some((matrix, self.value.of_line(line)?))).collect()
+    }
+}
+
+/// Returns the cells of a row with the best number marked, and what looks the same. `more`: whether a greater one is
+/// better.
+fn marked(numbers: Vec<Option<f64>>, more: bool) -> Vec<Cell> {
+    let statistic = if more { Statistic::Max } else { Statistic::Min };
+    let best = statistic.of(&numbers.iter().flatten().copied().collect::<Vec<_>>());
+    let best = best.map(significant);
+    let cell = |number: Option<f64>| match number {
+        Some(number) if Some(significant(number)) == best => Cell::Best(number),
+        number => number.into(),
+    };
+    numbers.into_iter().map(cell).collect()
 }
 
 keys! {

@@ -31,6 +31,8 @@ fn every_kind_on_the_same_rows() {
         // The losses of fast are 1, 2, 1: ³√2 = 1.26; of base 2, 1, 4: ³√8; of slow 4, 4.
         "kind = 'best'",
         "kind = 'winners'",
+        "kind = 'each-matrix'\nvalue = 'gflops'",
+        "kind = 'each-matrix'\nvalue = 'avg_spmv_ms'\nof = ['slow', 'base']",
         "kind = 'profile'",
         &format!("{columns}\nvalue = 'gflops'\nof = ['base', 'slow']"),
         columns,
@@ -53,7 +55,6 @@ fn every_kind_on_the_same_rows() {
         == kind = 'speedup', over = 'base'
         (shared notes)
         time of base / time of the method: above 1 the method is faster
-        Values repeat on matrices with at most 256 different ones, which a method can store as codes or not at all.
         | method | matrices |   min |  max | harmonic mean | harmonic mean, values repeat | harmonic mean, values differ | geometric mean | geometric mean, values repeat | geometric mean, values differ | % faster |
         |--------|---------:|------:|-----:|--------------:|-----------------------------:|-----------------------------:|---------------:|------------------------------:|------------------------------:|---------:|
         | fast   |        3 | 0.500 | 4.00 |          1.09 |                         4.00 |                        0.800 |           1.59 |                          4.00 |                          1.00 |     66.7 |
@@ -66,7 +67,6 @@ fn every_kind_on_the_same_rows() {
         min, max, mean: time of the method / time of fast; above 1 fast is faster
         small: % best: in percent of 1 matrix on which every method has a time (without any time: gone)
         large: % best: in percent of 1 matrix on which every method has a time (without any time: gone)
-        Values repeat on matrices with at most 256 different ones, which a method can store as codes or not at all.
         | part  | method | matrices |   min |  max | harmonic mean | harmonic mean, values repeat | harmonic mean, values differ | % better than fast | % best |
         |-------|--------|---------:|------:|-----:|--------------:|-----------------------------:|-----------------------------:|-------------------:|-------:|
         | small | base   |        2 | 0.500 | 2.00 |         0.800 |                              |                        0.800 |               50.0 |      0 |
@@ -82,7 +82,6 @@ fn every_kind_on_the_same_rows() {
         marked *: generated surrogates for matrices of the collection (1)
         min, max, mean: time of the method / time of fast; above 1 fast is faster
         % best: in percent of 3 matrices on which every method has a time
-        Values repeat on matrices with at most 256 different ones, which a method can store as codes or not at all.
         | method | matrices |   min |  max | harmonic mean | harmonic mean, values repeat | harmonic mean, values differ | % better than fast | % best |
         |--------|---------:|------:|-----:|--------------:|-----------------------------:|-----------------------------:|-------------------:|-------:|
         | base   |        3 | 0.500 | 4.00 |          1.09 |                         4.00 |                        0.800 |               33.3 |   33.3 |
@@ -90,7 +89,6 @@ fn every_kind_on_the_same_rows() {
         == kind = 'bars', value = 'gflops', mean = true
         (shared notes)
         mean: arithmetic mean over the matrices on which the method has a time
-        Values repeat on matrices with at most 256 different ones, which a method can store as codes or not at all.
         | matrix              | nonzeros |  base | fast |  slow |
         |---------------------|---------:|------:|-----:|------:|
         | a                   |     1000 | 0.500 | 1.00 | 0.250 |
@@ -127,14 +125,14 @@ fn every_kind_on_the_same_rows() {
         c*: 25.0 100 25.0
         == kind = 'best'
         (shared notes)
-        loss: time divided by the time of the fastest method on the same matrix; means are over the matrices on which the method runs; equally fast methods all count as the fastest
-        Values repeat on matrices with at most 256 different ones, which a method can store as codes or not at all.
+        loss: time divided by the time of the fastest method on the same matrix; means are over the matrices on which the method runs; equally fast methods all count as the fastest, and methods that chose another measured one not at all; certain: the 95 % interval of the time lies below those of all others
+        95 % interval: of the mean, by a bootstrap over the matrices; those of two methods may overlap although one of them is faster on every matrix
         A number in brackets is the number of matrices of a mean over fewer than all. Such a mean cannot be compared with the others.
-        | method | fastest on | runs on | mean loss | mean loss, values repeat | mean loss, values differ | greatest loss | on |
-        |--------|-----------:|--------:|----------:|-------------------------:|-------------------------:|--------------:|----|
-        | fast   |          2 |       3 |      1.26 |                     1.00 |                     1.41 |          2.00 | b  |
-        | base   |          1 |       3 |      2.00 |                     4.00 |                     1.41 |          4.00 | c* |
-        | slow   |          0 |       2 |      4.00 |                     4.00 |                     4.00 |          4.00 | c* |
+        | method | fastest on | runs on | mean loss | mean loss, values repeat | mean loss, values differ | 95 % interval | greatest loss | on |
+        |--------|-----------:|--------:|----------:|-------------------------:|-------------------------:|---------------|--------------:|----|
+        | fast   |          2 |       3 |      1.26 |                     none |                     1.41 | 1.00 to 2.00  |          2.00 | b  |
+        | base   |          1 |       3 |      2.00 |                     4.00 |                     1.41 | 1.00 to 4.00  |          4.00 | c* |
+        | slow   |          0 |       2 |      4.00 |                     4.00 |                     4.00 | 4.00 to 4.00  |          4.00 | c* |
         bars: fast | base | slow (2)
         geometric mean: 1.26 2.00 4.00; mean -
         == kind = 'winners'
@@ -145,6 +143,22 @@ fn every_kind_on_the_same_rows() {
         | a      |     1000 | fast    |    1.00 |       | base   |                 100 |       |           |
         | b      |    10000 | base    |    3.33 |       | fast   |                 100 |       |           |
         | c*     |   100000 | fast    |    50.0 |       | base   |                 300 |       |           |
+        == kind = 'each-matrix', value = 'gflops'
+        (shared notes)
+        GFLOP/s, the best of each row in bold
+        | matrix |     fast |     base |  slow |
+        |--------|---------:|---------:|------:|
+        | a      | **1.00** |    0.500 | 0.250 |
+        | b      |     1.67 | **3.33** |       |
+        | c*     | **50.0** |     12.5 |  12.5 |
+        == kind = 'each-matrix', value = 'avg_spmv_ms', of = ['slow', 'base']
+        (shared notes)
+        mean time per product (ms), the best of each row in bold
+        | matrix |     base |     slow |
+        |--------|---------:|---------:|
+        | a      | **2.00** |     4.00 |
+        | b      | **3.00** |          |
+        | c*     | **8.00** | **8.00** |
         == kind = 'profile'
         (shared notes)
         share of all matrices on which the method's time is at most the factor times that of the fastest method; with a factor of 1, the share on which it is the fastest
@@ -195,7 +209,6 @@ fn every_kind_on_the_same_rows() {
         == kind = 'amortisation', over = 'base'
         (shared notes)
         pays off after n products: setup and n products together take less time than with base; median and quartiles over the matrices on which the method pays off
-        Values repeat on matrices with at most 256 different ones, which a method can store as codes or not at all.
         | method | matrices | setup (products of base) | setup (products of base), values repeat | setup (products of base), values differ | pays off after: lower quartile | median | median, values repeat | median, values differ | upper quartile | never (% of matrices) |
         |--------|---------:|-------------------------:|----------------------------------------:|----------------------------------------:|-------------------------------:|-------:|----------------------:|----------------------:|---------------:|----------------------:|
         | fast   |        3 |                     3.33 |                                    1.25 |                                    4.17 |                           3.75 |   5.83 |                  1.67 |                  10.0 |           7.92 |                  33.3 |
@@ -207,7 +220,6 @@ fn every_kind_on_the_same_rows() {
         (shared notes)
         % of peak: the bandwidth if each product moves the CSR arrays, x and y once, in percent of the bandwidth of sweeps over as many bytes; a roof is the median of the bandwidths of these sweeps for a range of matrix sizes in which they differ little
         above 100 % (4 rows): the method stores fewer bytes than CSR, or has more of them in the caches than the sweep had
-        Values repeat on matrices with at most 256 different ones, which a method can store as codes or not at all.
         | method | median % of peak | median % of peak, values repeat | median % of peak, values differ |  min | on |  max | on |
         |--------|-----------------:|--------------------------------:|--------------------------------:|-----:|----|-----:|----|
         | base   |              167 |                             250 |                            95.8 | 25.0 | a  |  250 | c* |

@@ -1,0 +1,92 @@
+//! Methods, ranked by their geometric means over matrices.
+
+use super::chart::{Axis, BarSeries, Bars, Chart};
+use super::intervals::{self, Interval};
+use super::statistics::Statistic;
+use crate::record::table::significant;
+
+/// Methods from the best to the worst mean. Means over fewer matrices cannot be compared with others and come last.
+pub struct Ranking<'a, M> {
+    pub methods: Vec<Ranked<'a, M>>,
+    matrices: usize,
+}
+
+pub struct Ranked<'a, M> {
+    pub method: &'a str,
+    pub numbers: Vec<(M, f64)>,
+    mean: f64,
+    /// The interval of the mean.
+    interval: Option<Interval>,
+}
+
+impl<M> Ranked<'_, M> {
+    /// Returns the interval of the mean for a table.
+    pub fn between(&self) -> Option<String> {
+        self.interval.map(|(low, high)| format!("{} to {}", significant(low), significant(high)))
+    }
+}
+
+impl<'a, M> Ranking<'a, M> {
+    /// Ranks the methods. `matrices` is the number of all matrices. `more`: whether a greater number is better.
+    pub fn of(
+        methods: impl IntoIterator<Item = (&'a str, Vec<(M, f64)>)>,
+        matrices: usize,
+        more: bool,
+    ) -> Self {
+        let ranked = |(method, numbers): (_, Vec<_>)| {
+            let mean = Statistic::GeometricMean.over(&numbers)?;
+            let of_matrices: Vec<_> = numbers.iter().map(|number| number.1).collect();
+            Some(Ranked { method, mean, interval: intervals::of_mean(&of_matrices), numbers })
+        };
+        let mut methods: Vec<_> = methods.into_iter().filter_map(ranked).collect();
+        let sign = if more { -1.0 } else { 1.0 };
+        methods.sort_by(|a, b| (sign * a.mean).total_cmp(&(sign * b.mean)));
+        methods.sort_by_key(|ranked| ranked.numbers.len() < matrices);
+        Self { methods, matrices }
+    }
+
+    /// Returns a chart of the means, with the number of matrices after a name if that is not all of them.
+    pub fn chart(&self, value: Axis, name: &str) -> Chart {
+        let category = |of: &Ranked<M>| match of.numbers.len() {
+            matrices if matrices == self.matrices => of.method.to_owned(),
+            matrices => format!("{} ({matrices})", of.method),
+        };
+        let values = self.methods.iter().map(|of| Some(of.mean)).collect();
+        let intervals = self.methods.iter().map(|of| of.interval).collect();
+        Chart::Bars(Bars {
+            value,
+            categories: self.methods.iter().map(category).collect(),
+            series: vec![BarSeries { name: name.into(), values, intervals, mean: None }],
+            ..Bars::default()
+        })
+    }
+
+    pub fn notes(&self) -> [Option<String>; 2] {
+        let on_intervals = "95 % interval: of the mean, by a bootstrap over the matrices; those of two methods may \
+                            overlap although one of them is faster on every matrix";
+        let on_fewer = "A number in brackets is the number of matrices of a mean over fewer than all. Such a mean \
+                        cannot be compared with the others.";
+        let is_fewer = |of: &Ranked<M>| of.numbers.len() < self.matrices;
+        let has_interval = self.methods.iter().any(|of| of.interval.is_some());
+        [
+            has_interval.then(|| on_intervals.into()),
+            self.methods.iter().any(is_fewer).then(|| on_fewer.into()),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_of_means_over_several_matrices_have_intervals() {
+        let methods = [("a", vec![((), 2.0), ((), 2.0)]), ("b", vec![((), 1.0)])];
+        let Chart::Bars(bars) = Ranking::of(methods, 2, true).chart(Axis::default(), "mean") else {
+            panic!("bars")
+        };
+        assert_eq!(bars.categories, ["a", "b (1)"]);
+        let rounded = bars.series[0].intervals[0].map(|ends| (ends.0 as f32, ends.1 as f32));
+        assert_eq!((rounded, bars.series[0].intervals[1]), (Some((2.0, 2.0)), None));
+    }
+}
