@@ -24,8 +24,9 @@ pub struct ReportArgs {
     /// Result files, written with --format csv, by corpus, or by the benchmarks of Ginkgo
     #[arg(required = true, value_name = "FILE")]
     pub results: Vec<PathBuf>,
-    /// The folder for the report; or one file: a page (.html), the tables in LaTeX (.tex) or Markdown (.md), or the chart
-    /// of --chart (.svg or .pdf; .pdf needs rsvg-convert, from Debian's package librsvg2-bin, inkscape or cairosvg)
+    /// The folder for the report; or one file: a page (.html), the tables in LaTeX (.tex) or Markdown (.md), or the
+    /// chart of --chart (.svg or .pdf; .pdf needs rsvg-convert, from Debian's package librsvg2-bin, inkscape or
+    /// cairosvg)
     #[arg(short, long, value_name = "DIR|FILE")]
     pub output: Option<PathBuf>,
     /// Show only these methods: names or patterns such as 'mkl-*', separated by commas

@@ -15,6 +15,7 @@ use super::definition::Experiment;
 use crate::record::read::RecordedRow;
 use crate::record::row::Status;
 use crate::record::table::{Table, significant};
+use crate::report::intervals;
 use crate::report::matched::{
     Numbers, best_share, correlation, matrices, numbers, speeds, speeds_with_setup,
 };
@@ -257,8 +258,7 @@ impl Verdicts {
         let here = |row: &JudgedClaim| {
             let number = row.measured.map_or_else(|| "–".to_owned(), significant);
             let interval = row.low.zip(row.high);
-            let interval =
-                interval.map(|(a, b)| format!(" ({} to {})", significant(a), significant(b)));
+            let interval = interval.map(|ends| format!(" ({})", intervals::shown(ends)));
             number + &interval.unwrap_or_default()
         };
         let range =

@@ -4,6 +4,9 @@
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
+use super::statistics::OfMatrix;
+use crate::record::table::{Columns, significant};
+
 /// The share of the numbers outside each end of an interval.
 const OUTSIDE: f64 = 0.025;
 /// How often the matrices of a mean are drawn.
@@ -39,6 +42,24 @@ pub fn of_mean(numbers: &[f64]) -> Option<Interval> {
     let mut means: Vec<_> = (0..DRAWS).filter(|_| count > 1).map(|_| mean()).collect();
     means.sort_by(f64::total_cmp);
     ends(&means)
+}
+
+impl<'a, T> Columns<'a, T> {
+    /// Adds the interval of the geometric mean of an item's numbers.
+    pub fn interval<M: OfMatrix, N: AsRef<[(M, f64)]>>(
+        self,
+        heading: &str,
+        numbers: impl Fn(&'a T) -> N,
+    ) -> Self {
+        self.column(heading, |item| {
+            let numbers: Vec<_> = numbers(item).as_ref().iter().map(|number| number.1).collect();
+            of_mean(&numbers).map(shown)
+        })
+    }
+}
+
+pub fn shown((low, high): Interval) -> String {
+    format!("{} to {}", significant(low), significant(high))
 }
 
 /// Whether the interval of the least number lies below those of the others; `None` if they are not known.

@@ -3,7 +3,6 @@
 use super::chart::{Axis, BarSeries, Bars, Chart};
 use super::intervals::{self, Interval};
 use super::statistics::Statistic;
-use crate::record::table::significant;
 
 /// Methods from the best to the worst mean. Means over fewer matrices cannot be compared with others and come last.
 pub struct Ranking<'a, M> {
@@ -22,7 +21,7 @@ pub struct Ranked<'a, M> {
 impl<M> Ranked<'_, M> {
     /// Returns the interval of the mean for a table.
     pub fn between(&self) -> Option<String> {
-        self.interval.map(|(low, high)| format!("{} to {}", significant(low), significant(high)))
+        self.interval.map(intervals::shown)
     }
 }
 

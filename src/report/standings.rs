@@ -100,7 +100,8 @@ impl<'a> Standings<'a> {
 
     pub fn table(&self) -> Table {
         let table = Table::of(&self.methods).column("method", |standing| standing.method);
-        self.columns(table, |standing| standing).build()
+        let table = self.columns(table, |standing| standing);
+        table.interval("× best baseline, 95 % interval", |standing| &standing.over_best).build()
     }
 
     /// Adds the speed-ups of an item's method: geometric means, extremes, and the number of matrices with a time.
@@ -186,11 +187,12 @@ mod tests {
         let standings = Standings::of(&times);
         let expected = [
             "method | × mkl-ie | × mkl-ie, values repeat | × mkl-ie, values differ | × best baseline | \
-             × best baseline, values repeat | × best baseline, values differ | least | greatest | matrices",
-            "packed | 6.93 | 4.00 | 12.0 | 3.46 | 4.00 | 3.00 | 3.00 | 4.00 | 2 of 2",
-            "merge | 1.41 | 0.500 | 4.00 | 0.707 | 0.500 | 1.00 | 0.500 | 1.00 | 2 of 2",
-            "mkl-ie | 1.00 | 1.00 | 1.00 | 0.500 | 1.00 | 0.250 | 0.250 | 1.00 | 2 of 2",
-            "dia | 48.0 |  | 48.0 | 12.0 |  | 12.0 | 12.0 | 12.0 | 1 of 2",
+             × best baseline, values repeat | × best baseline, values differ | least | greatest | matrices | \
+             × best baseline, 95 % interval",
+            "packed | 6.93 | 4.00 | 12.0 | 3.46 | 4.00 | 3.00 | 3.00 | 4.00 | 2 of 2 | 3.00 to 4.00",
+            "merge | 1.41 | 0.500 | 4.00 | 0.707 | 0.500 | 1.00 | 0.500 | 1.00 | 2 of 2 | 0.500 to 1.00",
+            "mkl-ie | 1.00 | 1.00 | 1.00 | 0.500 | 1.00 | 0.250 | 0.250 | 1.00 | 2 of 2 | 0.250 to 1.00",
+            "dia | 48.0 |  | 48.0 | 12.0 |  | 12.0 | 12.0 | 12.0 | 1 of 2 | ",
         ];
         assert_eq!(lines(&standings), expected);
         assert_eq!(standings.notes().len(), 2);
@@ -202,9 +204,9 @@ mod tests {
         let times = times(&[(1, "packed", 1.0, true), (1, "ell", 2.0, true)]);
         let standings = Standings::of(&times);
         let expected = [
-            "method | × no baseline | × best baseline | least | greatest | matrices",
-            "ell |  |  |  |  | 1 of 1",
-            "packed |  |  |  |  | 1 of 1",
+            "method | × no baseline | × best baseline | least | greatest | matrices | × best baseline, 95 % interval",
+            "ell |  |  |  |  | 1 of 1 | ",
+            "packed |  |  |  |  | 1 of 1 | ",
         ];
         assert_eq!(lines(&standings), expected);
     }

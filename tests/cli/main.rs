@@ -146,13 +146,13 @@ fn csv_of_a_corpus() {
         not measured: DIR/broken.mtx:6: column index 9 exceeds 4 columns
 
         f64, CPU, 1 thread, hot cache
-        ────────────────────────────────────────────────────────────────────
-         method     × merge   × best baseline   least   greatest   matrices
-        ════════════════════════════════════════════════════════════════════
-         csr-rows      1.00              1.00    1.00       1.00   2 of 2
-         merge         1.00              1.00    1.00       1.00   2 of 2
-         seq           1.00              1.00    1.00       1.00   2 of 2
-        ────────────────────────────────────────────────────────────────────
+        ─────────────────────────────────────────────────────────────────────────────────────────────────────
+         method     × merge   × best baseline   least   greatest   matrices   × best baseline, 95 % interval
+        ═════════════════════════════════════════════════════════════════════════════════════════════════════
+         csr-rows      1.00              1.00    1.00       1.00   2 of 2     1.00 to 1.00
+         merge         1.00              1.00    1.00       1.00   2 of 2     1.00 to 1.00
+         seq           1.00              1.00    1.00       1.00   2 of 2     1.00 to 1.00
+        ─────────────────────────────────────────────────────────────────────────────────────────────────────
         Time of the baseline over that of the method, geometric means; above 1 the method is faster. The best baseline is on each matrix the fastest of csr-rows, merge, seq; least and greatest are over it.
         Use seq: it is the fastest on 2 of 2 matrices, on 2 of them not distinguishable from another. In the geometric mean it is 1.00 times (95 % interval 1.00 to 1.00) as fast as csr-rows, the baseline that comes closest; on single matrices 1.00 to 1.00 times. csr-rows is about as fast: in the geometric mean it takes 1.00 times (95 % interval 1.00 to 1.00) its time.
     "#]].assert_eq(summary);

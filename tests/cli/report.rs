@@ -111,12 +111,12 @@ fn the_main_tables_are_printed() {
 
         Speed-up over the best baseline on each matrix
         Time of the baseline over that of the method, geometric means; above 1 the method is faster. The best baseline is on each matrix the fastest of csr-rows, merge; least and greatest are over it.
-        ────────────────────────────────────────────────────────────────────
-         method     × merge   × best baseline   least   greatest   matrices
-        ════════════════════════════════════════════════════════════════════
-         csr-rows      1.00             0.707   0.500       1.00   2 of 2
-         merge         1.00             0.707   0.500       1.00   2 of 2
-        ────────────────────────────────────────────────────────────────────
+        ─────────────────────────────────────────────────────────────────────────────────────────────────────
+         method     × merge   × best baseline   least   greatest   matrices   × best baseline, 95 % interval
+        ═════════════════════════════════════════════════════════════════════════════════════════════════════
+         csr-rows      1.00             0.707   0.500       1.00   2 of 2     0.500 to 1.00
+         merge         1.00             0.707   0.500       1.00   2 of 2     0.500 to 1.00
+        ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
         Share of the matrices within a factor of the fastest method
         2 matrices; f64, cpu, 2 threads, hot cache, natural order

@@ -1,7 +1,7 @@
 //! The interval of a claim's number that follows from the uncertainty of the measured times.
 //!
-//! Every time is varied at random within its own uncertainty, many times, and the number is computed anew each time. The
-//! interval contains 95 % of these numbers.
+//! Every time is varied at random within its own uncertainty, many times, and the number is computed anew each time.
+//! The interval contains 95 % of these numbers.
 
 use rand::RngExt;
 use rand::rngs::Xoshiro256PlusPlus;

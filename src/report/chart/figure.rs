@@ -4,6 +4,7 @@
 use svg::node::element::{Group, Line, Path, Rectangle, SVG, Style, Text, Title};
 
 use crate::record::table::significant;
+use crate::report::intervals;
 
 pub const WIDTH: f64 = 660.0;
 /// The size of text, as in the tables of a page.
@@ -100,8 +101,7 @@ pub fn tip(content: &str) -> Title {
 }
 
 pub fn reading(number: f64, between: Option<(f64, f64)>) -> String {
-    let between =
-        between.map(|(low, high)| format!(" ({} to {})", significant(low), significant(high)));
+    let between = between.map(|ends| format!(" ({})", intervals::shown(ends)));
     significant(number) + &between.unwrap_or_default()
 }
 

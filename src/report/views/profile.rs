@@ -53,7 +53,8 @@ impl Kind for Profile {
     }
 }
 
-/// Returns the corners of a step function: the share of the matrices with a loss of at most x, up to [`LARGEST_FACTOR`].
+/// Returns the corners of a step function: the share of the matrices with a loss of at most x, up to
+/// [`LARGEST_FACTOR`].
 fn steps(losses: &[f64], share: impl Fn(f64) -> f64) -> Vec<Point> {
     let drawn: Vec<_> =
         losses.iter().filter(|&&loss| loss > 1.0 && loss <= LARGEST_FACTOR).collect();

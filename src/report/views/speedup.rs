@@ -32,6 +32,7 @@ impl Kind for Speedup {
             .column("max", |(_, speeds)| Max.over(speeds))
             .means(kinds, ("harmonic mean", HarmonicMean), |(_, speeds)| speeds)
             .means(kinds, ("geometric mean", GeometricMean), |(_, speeds)| speeds)
+            .interval("95 % interval", |(_, speeds)| speeds)
             .column("% faster", |(_, speeds)| percentage(speeds, |speed| speed > 1.0))
             .build();
         View { kinds, ..View::of(notes, self.chart(&speeds), table) }

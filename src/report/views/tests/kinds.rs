@@ -55,10 +55,10 @@ fn every_kind_on_the_same_rows() {
         == kind = 'speedup', over = 'base'
         (shared notes)
         time of base / time of the method: above 1 the method is faster
-        | method | matrices |   min |  max | harmonic mean | harmonic mean, values repeat | harmonic mean, values differ | geometric mean | geometric mean, values repeat | geometric mean, values differ | % faster |
-        |--------|---------:|------:|-----:|--------------:|-----------------------------:|-----------------------------:|---------------:|------------------------------:|------------------------------:|---------:|
-        | fast   |        3 | 0.500 | 4.00 |          1.09 |                         4.00 |                        0.800 |           1.59 |                          4.00 |                          1.00 |     66.7 |
-        | slow   |        2 | 0.500 | 1.00 |         0.667 |                         1.00 |                        0.500 |          0.707 |                          1.00 |                         0.500 |        0 |
+        | method | matrices |   min |  max | harmonic mean | harmonic mean, values repeat | harmonic mean, values differ | geometric mean | geometric mean, values repeat | geometric mean, values differ | 95 % interval | % faster |
+        |--------|---------:|------:|-----:|--------------:|-----------------------------:|-----------------------------:|---------------:|------------------------------:|------------------------------:|---------------|---------:|
+        | fast   |        3 | 0.500 | 4.00 |          1.09 |                         4.00 |                        0.800 |           1.59 |                          4.00 |                          1.00 | 0.500 to 4.00 |     66.7 |
+        | slow   |        2 | 0.500 | 1.00 |         0.667 |                         1.00 |                        0.500 |          0.707 |                          1.00 |                         0.500 | 0.500 to 1.00 |        0 |
         fast: a@1000,2.00 b@10000,0.500 c*@100000,4.00
         slow: a@1000,0.500 c*@100000,1.00
         guide equally fast: 1000,1.00 100000,1.00

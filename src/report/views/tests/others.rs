@@ -126,10 +126,10 @@ fn kinds_on_rows_of_their_own() {
         marked *: generated surrogates for matrices of the collection (1)
         base: on each matrix the fastest of base natural, base rcm
         time of base / time of the method: above 1 the method is faster
-        | method | matrices |   min |  max | harmonic mean | harmonic mean, values repeat | harmonic mean, values differ | geometric mean | geometric mean, values repeat | geometric mean, values differ | % faster |
-        |--------|---------:|------:|-----:|--------------:|-----------------------------:|-----------------------------:|---------------:|------------------------------:|------------------------------:|---------:|
-        | fast   |        2 | 0.500 | 4.00 |         0.889 |                         4.00 |                        0.500 |           1.41 |                          4.00 |                         0.500 |     50.0 |
-        | slow   |        2 | 0.125 | 1.00 |         0.222 |                         1.00 |                        0.125 |          0.354 |                          1.00 |                         0.125 |        0 |
+        | method | matrices |   min |  max | harmonic mean | harmonic mean, values repeat | harmonic mean, values differ | geometric mean | geometric mean, values repeat | geometric mean, values differ | 95 % interval | % faster |
+        |--------|---------:|------:|-----:|--------------:|-----------------------------:|-----------------------------:|---------------:|------------------------------:|------------------------------:|---------------|---------:|
+        | fast   |        2 | 0.500 | 4.00 |         0.889 |                         4.00 |                        0.500 |           1.41 |                          4.00 |                         0.500 | 0.500 to 4.00 |     50.0 |
+        | slow   |        2 | 0.125 | 1.00 |         0.222 |                         1.00 |                        0.125 |          0.354 |                          1.00 |                         0.125 | 0.125 to 1.00 |        0 |
         fast: a@1000,0.500 c*@100000,4.00
         slow: a@1000,0.125 c*@100000,1.00
         guide equally fast: 1000,1.00 100000,1.00
