@@ -260,6 +260,56 @@ fn the_second_address_is_used_for_files_missing_on_the_first() {
     assert!(place.read(LEDGER).contains("/copy/MM/U/tiny.tar.gz,"));
 }
 
+/// Each case has the replies to `T/large`, `T/tiny` and `U/tiny`, one after the other, and the number of requests.
+#[test]
+fn two_matrices_in_a_row_without_a_site_end_the_download() {
+    let archive = Tar::of("tiny", TINY).gzip();
+    for (replies, requests) in [
+        ([status(503), status(503), File], 4 + 4),
+        ([Hold(0), status(500), File], 4 + 4),
+        ([status(503), status(404), status(503)], 4 + 1 + 4),
+        ([status(503), File, status(503)], 4 + 1 + 4),
+        ([status(403), status(404), status(403)], 4 + 1 + 4),
+    ] {
+        let place = Place::new();
+        for (name, reply) in ["T/large", "T/tiny", "U/tiny"].into_iter().zip(&replies) {
+            place.server.serve(&format!("/MM/{name}.tar.gz"), &archive, &[reply.clone()]);
+        }
+        let ran = place.run("T/large T/tiny U/tiny --jobs 1 --timeout 0.2").exits(1);
+        assert_eq!(place.server.paths().len(), requests, "{replies:?}");
+        let is_early = requests == 8;
+        let lines = ran.stderr.matches(": not downloaded: ").count();
+        let failed = replies.iter().filter(|reply| !matches!(reply, File)).count();
+        assert_eq!(lines, if is_early { 0 } else { failed }, "{ran:?}");
+        assert_eq!(ran.stderr.contains("ended early, with 3 matrices left"), is_early, "{ran:?}");
+    }
+}
+
+/// What waiting cannot mend is not tried again, and all sites with the same answer share it.
+#[test]
+fn without_a_network_the_download_ends_at_once() {
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let failed_lookup = "failed to lookup address information: ";
+    for (mirror, why) in [
+        (format!("http://{closed},http://{closed}/copy"), "Connection refused (os error 111)"),
+        ("http://nowhere.invalid,https://nowhere.invalid/copy".into(), failed_lookup),
+    ] {
+        let place = Place::new().asking(mirror.clone());
+        let ran = place.run("T/tiny U/tiny T/large").exits(1);
+        let (first, second) = mirror.split_once(',').unwrap();
+        let places = format!("{first}/MM/T/tiny.tar.gz, {second}/MM/T/tiny.tar.gz");
+        let any_matrix = ran.stderr.replace("U/tiny.", "T/tiny.").replace("T/large.", "T/tiny.");
+        let begin = "ended early, with 3 matrices left, because no site can be reached: ";
+        let begin = format!("{begin}{places}: {why}");
+        let end = format!(
+            "{HINT}; check the network and the proxy (HTTPS_PROXY), or copy the files into to by hand"
+        );
+        let last = any_matrix.lines().last().unwrap();
+        assert!(last.starts_with(&begin) && last.ends_with(&end), "{ran:?}");
+        assert!(!ran.stderr.contains(": not downloaded: "), "{ran:?}");
+    }
+}
+
 /// A login page or a proxy's message instead of the archive, and instead of the index.
 #[test]
 fn a_web_page_is_not_taken_for_a_file() {

@@ -123,9 +123,18 @@ fn the_collection_needs_no_option() {
         "sparse-files.engr.tamu.edu",
         "www.cise.ufl.edu/research/sparse",
     ] {
-        assert!(refused.contains(&format!("//{site}/MM/U/tiny.tar.gz: ")), "{refused}");
+        assert!(refused.contains(&format!("//{site}/MM/U/tiny.tar.gz")), "{refused}");
     }
     assert!(refused.ends_with(HINT), "{refused}");
+}
+
+#[test]
+fn an_unknown_certificate_is_not_tried_again() {
+    let Some((https, _folder)) = redirecting("http://nowhere.invalid") else { return };
+    let place = Place::new().asking(format!("https://127.0.0.1:{}", https.port));
+    let reason = place.fail_cleanly("T/tiny");
+    let why = ": invalid peer certificate: UnknownIssuer; --mirror";
+    assert!(reason.contains(why), "{reason}");
 }
 
 /// A mirror on this machine may lead to this machine over http, but a host that is not the collection's may not. A

@@ -59,7 +59,8 @@ pub fn run(
         )?;
     }
     check_room(&missing, fetch)?;
-    let (archives, not_downloaded) = download(args, &missing, fetch, env);
+    let Downloads { archives, failed: not_downloaded, offline } =
+        download(args, &missing, fetch, env);
     failed += not_downloaded;
     let is_interrupted = fetch.web.is_interrupted();
     if !args.quiet {
@@ -73,21 +74,39 @@ pub fn run(
             (env.clock.now() - begun).as_secs_f64()
         )?;
     }
+    if let Some(why) = offline {
+        writeln!(
+            env.stderr,
+            "ended early, with {} matrices left, because no site can be reached: {why}; check the network and the proxy \
+             (HTTPS_PROXY), or copy the files into {} by hand",
+            missing.len() - archives.len(),
+            fetch.folder.path.display()
+        )?;
+    }
     Ok(if failed > 0 || is_interrupted { CommandStatus::Bad } else { CommandStatus::Ok })
 }
 
-/// Downloads the missing matrices. Their lines are printed in the order of the tasks. Returns the bytes of each
-/// downloaded archive, and the number of those that failed.
+#[derive(Default)]
+struct Downloads {
+    /// The bytes of each downloaded archive.
+    archives: Vec<u64>,
+    failed: usize,
+    /// Why the download has ended early, if it has: no site of the last matrices could be reached.
+    offline: Option<String>,
+}
+
+/// Downloads the missing matrices. Their lines are printed in the order of the tasks; those of matrices whose sites cannot
+/// be reached come last, unless one message stands for all of them.
 fn download(
     args: &FetchArgs,
     missing: &[&WantedMatrix],
     fetch: &Fetch,
     env: &mut Env,
-) -> (Vec<u64>, usize) {
+) -> Downloads {
     let mut bars = Bars::new(missing.len(), env.terminal && !args.quiet);
-    let (mut archives, mut failed) = (Vec::new(), 0);
+    let (mut done, mut unreachable) = (Downloads::default(), Vec::new());
     let (mut ended, mut next) = (BTreeMap::new(), 0);
-    fetch.download(missing, |number, event| {
+    let is_offline = fetch.download(missing, |number, event| {
         let id = &missing[number].matrix.id;
         bars.show(number, id, &event);
         // Downloads continue if nobody reads the messages.
@@ -102,21 +121,29 @@ fn download(
             next += 1;
             match result {
                 Ok(rows) => {
-                    archives.push(rows[0].archive_bytes);
+                    done.archives.push(rows[0].archive_bytes);
                     if !args.quiet {
                         print(lines(matrix, &rows, fetch.folder));
                     }
                 }
                 Err(FetchError::Interrupted) => {}
+                Err(FetchError::Unreachable(why)) => unreachable.push((&matrix.id, why)),
                 Err(error) => {
-                    failed += 1;
+                    done.failed += 1;
                     print(format!("{}: not downloaded: {error}", matrix.id));
                 }
             }
         }
     });
     bars.total.finish_and_clear();
-    (archives, failed)
+    done.failed += unreachable.len();
+    if is_offline {
+        done.offline = unreachable.pop().map(|(_, why)| why);
+    }
+    for (id, why) in unreachable.iter().filter(|_| !is_offline) {
+        let _ = writeln!(env.stderr, "{id}: not downloaded: {why}");
+    }
+    done
 }
 
 fn lines(matrix: &Matrix, rows: &[LedgerRow], folder: &Folder) -> String {

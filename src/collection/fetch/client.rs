@@ -19,6 +19,8 @@ use super::address::{may_follow, plain};
 
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 const MOST_REDIRECTS: usize = 10;
+/// The time within which a connection must be established. A network that drops packets gives no other sign.
+const CONNECT_TIME: Duration = Duration::from_secs(10);
 const PROXIES: [&str; 6] = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"];
 
 pub struct Client<'c> {
@@ -33,8 +35,8 @@ pub struct Client<'c> {
 }
 
 impl<'c> Client<'c> {
-    /// Creates a client with the proxies of the environment variables. A connection fails if it is not
-    /// established, or if no data arrives, within `timeout`. `interrupted` ends all requests and pauses.
+    /// Creates a client with the proxies of the environment variables. A connection fails if no data arrives within
+    /// `timeout`, or if it is not established within that and [`CONNECT_TIME`]. `interrupted` ends all requests and pauses.
     pub fn new(timeout: Duration, interrupted: &'c AtomicBool) -> Result<Self, FetchError> {
         check_proxies(|name| env::var(name).ok())?;
         // This fails if a provider is installed already, which is fine.
@@ -102,21 +104,29 @@ impl<'c> Client<'c> {
         })
     }
 
-    /// Converts an error of the library. Those of a connection are temporary.
+    /// Converts an error of the library. What prevents a connection, such as an unknown host, a closed port or a wrong
+    /// certificate, lasts; what ends a connection is temporary.
     fn failure(&self, error: &reqwest::Error) -> FetchError {
-        match error {
-            _ if error.is_timeout() => {
-                let seconds = self.timeout.as_secs_f64();
-                FetchError::Passing(format!("no data received for {seconds} s"), None)
+        let message = match error {
+            _ if error.is_redirect() => return FetchError::Refused(cause(error)),
+            _ if error.is_timeout() && error.is_connect() => {
+                format!("no connection within {} s", self.timeout.min(CONNECT_TIME).as_secs_f64())
             }
-            _ if error.is_redirect() => FetchError::Refused(cause(error)),
-            _ => FetchError::Passing(cause(error), None),
+            _ if error.is_timeout() => {
+                format!("no data received for {} s", self.timeout.as_secs_f64())
+            }
+            _ => cause(error),
+        };
+        match error.is_connect() {
+            true => FetchError::Unreachable(message),
+            false => FetchError::Passing { message, asked: None, of_site: true },
         }
     }
 }
 
 fn builder(timeout: Duration) -> ClientBuilder {
-    let builder = reqwest::Client::builder().connect_timeout(timeout).read_timeout(timeout);
+    let connect = timeout.min(CONNECT_TIME);
+    let builder = reqwest::Client::builder().connect_timeout(connect).read_timeout(timeout);
     let builder = builder.user_agent(concat!("spmv-bench/", env!("CARGO_PKG_VERSION")));
     // A request on a connection that the server is closing would fail.
     builder.pool_max_idle_per_host(0).referer(false).redirect(Policy::custom(redirected))

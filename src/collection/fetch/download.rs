@@ -58,27 +58,37 @@ impl Download<'_> {
     }
 
     fn first_of(&self, addresses: impl Iterator<Item = String>) -> Result<String, FetchError> {
-        let mut answers = Vec::new();
+        let (mut answers, mut is_reached) = (Vec::<(String, String)>::new(), false);
         for address in addresses {
             let message = match self.one(&address) {
-                Err(FetchError::Passing(message, _)) => format!("{message} ({TRIES} attempts)"),
-                Err(FetchError::Refused(message)) => message,
+                Err(FetchError::Unreachable(message)) => message,
+                Err(FetchError::Refused(message)) => {
+                    is_reached = true;
+                    message
+                }
                 ended => return ended,
             };
-            answers.push(format!("{}: {message}", plain(&address)));
+            match answers.last_mut().filter(|(_, last)| *last == message) {
+                Some((places, _)) => *places += &format!(", {}", plain(&address)),
+                None => answers.push((plain(&address), message)),
+            }
         }
-        let answers = answers.join("; ");
-        Err(FetchError::Failed(format!(
-            "{answers}; --mirror URL names another copy of the collection"
-        )))
+        let answers: Vec<_> =
+            answers.iter().map(|(places, why)| format!("{places}: {why}")).collect();
+        let message =
+            format!("{}; --mirror URL names another copy of the collection", answers.join("; "));
+        Err(match is_reached {
+            true => FetchError::Failed(message),
+            false => FetchError::Unreachable(message),
+        })
     }
 
     /// Downloads from one address, with repeated attempts as long as they may succeed. Returns the way to the file.
     fn one(&self, address: &str) -> Result<String, FetchError> {
         let (mut tries, mut small_tries, mut furthest) = (0, 0, self.part.bytes());
         loop {
-            let (message, asked) = match self.once(address) {
-                Err(FetchError::Passing(message, asked)) => (message, asked),
+            let (message, asked, of_site) = match self.once(address) {
+                Err(FetchError::Passing { message, asked, of_site }) => (message, asked, of_site),
                 ended => return ended,
             };
             let gained = self.part.bytes().saturating_sub(furthest);
@@ -88,7 +98,11 @@ impl Download<'_> {
             tries += 1;
             small_tries += u32::from(gained < SMALL_TRY_BYTES);
             if tries == TRIES {
-                return Err(FetchError::Passing(message, asked));
+                let message = format!("{message} ({TRIES} attempts)");
+                return Err(match of_site {
+                    true => FetchError::Unreachable(message),
+                    false => FetchError::Refused(message),
+                });
             }
             if small_tries == SMALL_TRIES {
                 return Err(FetchError::Refused(format!(
@@ -133,7 +147,7 @@ impl Download<'_> {
         let kind = text(headers, &CONTENT_TYPE).unwrap_or_default();
         if begin == 0 && is_page(kind, piece.as_deref().unwrap_or_default()) {
             let address = plain(response.url().as_str());
-            return Err(FetchError::Refused(format!(
+            return Err(FetchError::Unreachable(format!(
                 "a web page came instead of the file, such as a login page: open {address} in a browser"
             )));
         }
@@ -234,7 +248,7 @@ fn longest(bytes: u64) -> Duration {
 }
 
 fn passing(message: String) -> FetchError {
-    FetchError::Passing(message, None)
+    FetchError::Passing { message, asked: None, of_site: false }
 }
 
 /// Returns what a response without a file means. `now` is the time of the response.
@@ -249,7 +263,7 @@ fn refusal(status: StatusCode, headers: &HeaderMap, now: SystemTime) -> FetchErr
             wait.as_secs(),
             LONGEST_WAIT.as_secs()
         )),
-        wait => FetchError::Passing(message, wait),
+        asked => FetchError::Passing { message, asked, of_site: status.is_server_error() },
     }
 }
 
@@ -321,7 +335,7 @@ mod tests {
         for (status, retry_after, expected) in cases {
             let headers = HeaderMap::from_iter([(RETRY_AFTER, retry_after.parse().unwrap())]);
             match refusal(StatusCode::from_u16(status).unwrap(), &headers, now) {
-                FetchError::Passing(_, asked) => {
+                FetchError::Passing { asked, .. } => {
                     assert_eq!(Ok(asked.map(|asked| asked.as_secs())), expected, "{retry_after}");
                 }
                 other => assert!(other.to_string().contains(expected.unwrap_err()), "{other}"),

@@ -37,6 +37,8 @@ const ARCHIVE_MARGIN: u64 = 8;
 /// Bytes permitted in addition: sequences of further matrices can be hundreds of times larger than a small
 /// matrix.
 const ARCHIVE_ALLOWANCE: u64 = 256 << 20;
+/// The number of matrices in a row for which no site could be reached, after which no further one is tried.
+const UNREACHABLE: usize = 2;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
@@ -85,8 +87,11 @@ pub enum FetchError {
     #[error("interrupted")]
     Interrupted,
     /// The same address may deliver later, after the pause that the server asks for, if it does.
+    #[error("{message}")]
+    Passing { message: String, asked: Option<Duration>, of_site: bool },
+    /// A site cannot be reached or fails, whatever it is asked for; or no site of a matrix can.
     #[error("{0}")]
-    Passing(String, Option<Duration>),
+    Unreachable(String),
     /// What an address answers, or the archive that it has delivered, is of no use.
     #[error("{0}")]
     Refused(String),
@@ -140,26 +145,38 @@ pub struct Fetch<'f> {
 }
 
 impl Fetch<'_> {
-    /// Downloads all tasks, several at the same time. `report` is called on this thread with the number of a task.
-    /// After an interrupt no further task begins.
-    pub fn download(&self, tasks: &[&WantedMatrix], mut report: impl FnMut(usize, Event)) {
+    /// Downloads all tasks, several at the same time. `report` is called on this thread with the number of a task. After
+    /// an interrupt, or after [`UNREACHABLE`] matrices in a row, no further task begins. Returns whether the latter happened.
+    pub fn download(&self, tasks: &[&WantedMatrix], mut report: impl FnMut(usize, Event)) -> bool {
         let (next, (events, arrivals)) = (AtomicUsize::new(0), mpsc::channel());
+        let unreachable = AtomicUsize::new(0);
+        let is_offline = || unreachable.load(Ordering::Relaxed) >= UNREACHABLE;
         thread::scope(|scope| {
             for _ in 0..self.settings.jobs.min(tasks.len()) {
-                let (events, next) = (events.clone(), &next);
+                let (events, next, unreachable) = (events.clone(), &next, &unreachable);
+                let is_offline = &is_offline;
                 scope.spawn(move || {
-                    while !self.web.is_interrupted() {
+                    while !self.web.is_interrupted() && !is_offline() {
                         let number = next.fetch_add(1, Ordering::Relaxed);
                         let Some(task) = tasks.get(number) else { return };
                         // This fails only after the thread that receives has failed.
                         let report = |event| drop(events.send((number, event)));
-                        report(Event::Ended(self.one(task, &report)));
+                        let downloaded = self.one(task, &report);
+                        match downloaded {
+                            Err(FetchError::Unreachable(_)) => {
+                                unreachable.fetch_add(1, Ordering::Relaxed);
+                            }
+                            _ if !is_offline() => unreachable.store(0, Ordering::Relaxed),
+                            _ => {}
+                        }
+                        report(Event::Ended(downloaded));
                     }
                 });
             }
             drop(events);
             arrivals.into_iter().for_each(|(number, event)| report(number, event));
         });
+        is_offline()
     }
 
     fn one(&self, task: &WantedMatrix, report: &dyn Fn(Event)) -> Downloaded {
