@@ -11,7 +11,7 @@ use spmv_methods::simd::Isa;
 pub const MAX_ROUNDS: u32 = 1000;
 
 /// The measurement protocol of a published evaluation: the defaults of all settings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Protocol {
     /// merge-spmv: 2^34 / nonzeros products, at least 100 and at most 200000, in interleaved rounds.

@@ -124,8 +124,26 @@ fn a_dry_run_prints_the_grid_and_measures_nothing() {
          --precision f64 --methods seq,csr-rows\n    gen:dense,nnz=64,cols=4 gen:dense,nnz=64,cols=8\n",
     );
     ran.prints("missing: Williams/cant").prints("expected: up to 0 s");
+    ran.prints("`spmv-bench fetch Williams/cant --to DIR/none` downloads them");
     assert!(!dir.path("out").exists());
     reproduce(&dir, "--dry-run --surrogates").prints(" surrogate:Williams/cant\n");
+}
+
+#[test]
+fn a_dry_run_names_what_the_run_would_lack() {
+    let dir = experiment(
+        &EXPERIMENT
+            .replace("\"gen:grid2d,n=3\"", "\"corpus\", \"set:csrk-64/regular\"")
+            .replace("\"csr-rows\"]", "\"csr-rows\"]\ntranspose = [true]"),
+    );
+    let head = |field| format!("%%MatrixMarket matrix coordinate {field} general\n");
+    dir.write("data/good.mtx", head("real") + "2 2 1\n1 1 1\n");
+    dir.write("data/complex.mtx", head("complex") + "1 1 1\n1 1 2 3\n");
+    let ran = dir.run("reproduce DIR/shapes.toml --data DIR/data --dry-run").exits(0);
+    ran.prints("  3 matrices x 2 methods: ").prints("good.mtx\n");
+    ran.prints("  cannot run here (1 of 2 claims compare them): csr-rows: ");
+    ran.prints("  cannot be read: DIR/data/complex.mtx:1: field `complex` is not supported, only ");
+    ran.prints("`spmv-bench fetch csrk-64 --to DIR/data` downloads them");
 }
 
 #[test]

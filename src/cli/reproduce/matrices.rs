@@ -45,6 +45,8 @@ pub struct Wanted {
     pub found: Vec<Found>,
     /// The names of missing matrices, or descriptions.
     pub missing: Vec<String>,
+    /// The words with which `fetch` downloads them.
+    pub fetch: Vec<String>,
     /// The matrices that are too large.
     pub left_out: Vec<String>,
 }
@@ -77,6 +79,9 @@ impl Library {
                 } else if wanted.found.iter().all(|other| other.source != found.source) {
                     wanted.found.push(found);
                 }
+            }
+            if !of_word.missing.is_empty() {
+                wanted.fetch.push(fetched(word).to_owned());
             }
             wanted.missing.extend(of_word.missing);
         }
@@ -185,6 +190,16 @@ impl Library {
         if self.quick {
             found.truncate(QUICK_OF_A_SET);
         }
+    }
+}
+
+/// Returns the word with which `fetch` downloads the matrices of a word of a block: a set without its class.
+fn fetched(word: &str) -> &str {
+    match (word.strip_prefix("set:"), word.strip_prefix(COLLECTION)) {
+        (Some(name), _) => name.split_once('/').map_or(name, |(set, _)| set),
+        (_, Some(id)) => id,
+        _ if word == "corpus" => "default",
+        _ => word,
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub mod args;
 mod documents;
+mod lacks;
 mod matrices;
 mod measure;
 mod plan;
@@ -21,6 +22,7 @@ use crate::papers::definition::Experiment;
 use crate::papers::{experiment, experiments};
 use crate::record::run::{REVISION, VERSION};
 use args::ReproduceArgs;
+use lacks::Tried;
 use matrices::Library;
 use plan::{Here, Plan};
 use spmv_matrix::system::System;
@@ -57,10 +59,12 @@ pub fn run(args: &ReproduceArgs, env: &mut Env) -> Result<CommandStatus> {
     };
     let places = Places::of(args, env, here.gpu.as_deref().ok());
     let (mut summary, mut failed, mut bad) = (Vec::new(), Vec::new(), false);
+    let mut tried = Tried::default();
     for (number, experiment) in chosen.iter().enumerate() {
-        let plan = Plan::of(experiment, &here)?;
+        let mut plan = Plan::of(experiment, &here)?;
         if args.dry_run {
-            show::plan(experiment, &plan, env.stdout)?;
+            let lacks = tried.lacks(&mut plan, env)?;
+            show::plan(experiment, &plan, &lacks, &args.data, env.stdout)?;
             continue;
         }
         if plan.has_cells() {

@@ -35,6 +35,8 @@ pub struct Plan {
     pub batches: Vec<Batch>,
     /// The names of matrices that are not in the folder of the data.
     pub missing: BTreeSet<String>,
+    /// The words with which `fetch` downloads them.
+    pub fetch: BTreeSet<String>,
     pub left_out: BTreeSet<String>,
     /// The reason why there is no GPU, if blocks are skipped because of it.
     pub without_gpu: Option<String>,
@@ -82,6 +84,7 @@ impl Plan {
                 here.library.thin(&mut wanted.found);
             }
             plan.missing.extend(wanted.missing);
+            plan.fetch.extend(wanted.fetch);
             plan.left_out.extend(wanted.left_out);
             let block = Block { rounds: block.rounds.or(here.rounds), ..block.clone() };
             for mut run in block.runs(here.cores, models) {

@@ -1,20 +1,26 @@
 //! The output of `reproduce`: lists, plans, results and summaries.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::Result;
 
 use super::RESULTS;
+use super::lacks::Lacks;
 use super::measure::Done;
 use super::plan::{Batch, Plan};
 use crate::campaign::progress::estimate::span;
 use crate::cli::Env;
+use crate::cli::corpus::quoted;
+use crate::collection::fetch::folder::DATA;
 use crate::papers::definition::Experiment;
 use crate::papers::experiments;
 use crate::papers::judge::Verdicts;
 use crate::papers::page;
 use crate::record::table::Table;
+use crate::report::names::{count, listed};
+use crate::report::select::Select;
 use spmv_methods::method::Device;
 
 /// The width of a table in characters if there is no terminal.
@@ -60,7 +66,14 @@ pub fn recorded(root: &Path, id: &str) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-pub fn plan(experiment: &Experiment, plan: &Plan, out: &mut dyn Write) -> Result<()> {
+/// Prints what a run would measure, what it would lack, and how long it would take.
+pub fn plan(
+    experiment: &Experiment,
+    plan: &Plan,
+    lacks: &Lacks,
+    data: &Path,
+    out: &mut dyn Write,
+) -> Result<()> {
     let Experiment { id, title, source, .. } = experiment;
     writeln!(out, "{id}: {title} ({source})")?;
     for batch in &plan.batches {
@@ -68,17 +81,37 @@ pub fn plan(experiment: &Experiment, plan: &Plan, out: &mut dyn Write) -> Result
         let (matrices, methods) = (found.len(), rows.len());
         writeln!(out, "  {matrices} matrices x {methods} methods: {}", batch.command().join(" "))?;
         let names: Vec<_> = found.iter().map(|found| found.source.to_string()).collect();
-        writeln!(out, "    {}", names.join(" "))?;
+        if !names.is_empty() {
+            writeln!(out, "    {}", names.join(" "))?;
+        }
     }
+    for (reason, methods) in &lacks.methods {
+        let (names, claims) = (listed(methods.iter(), usize::MAX), claims_on(experiment, methods));
+        writeln!(out, "  cannot run here{claims}: {names}: {reason}")?;
+    }
+    lacks.matrices.iter().try_for_each(|reason| writeln!(out, "  cannot be read: {reason}"))?;
     plan.remarks().iter().try_for_each(|remark| writeln!(out, "  {remark}"))?;
     if !plan.missing.is_empty() {
+        let to =
+            (data != Path::new(DATA)).then(|| format!("--to {}", quoted(&data.to_string_lossy())));
+        let words: Vec<_> = plan.fetch.iter().map(String::as_str).chain(to.as_deref()).collect();
+        let words = words.join(" ");
         writeln!(
             out,
-            "  `spmv-bench fetch` downloads them; --surrogates uses generated matrices instead"
+            "  `spmv-bench fetch {words}` downloads them; --surrogates uses generated matrices instead"
         )?;
     }
     writeln!(out, "  expected: up to {}", span(plan.expected()))?;
     Ok(())
+}
+
+/// Returns in words how many claims of an experiment compare one of the methods; nothing if none does.
+fn claims_on(experiment: &Experiment, methods: &BTreeSet<String>) -> String {
+    let is_of = |select: &&Select| methods.iter().any(|method| select.names(method));
+    let claims = experiment.claims.iter();
+    let number = claims.filter(|claim| claim.measured.operands().iter().any(is_of)).count();
+    let all = count(experiment.claims.len(), "claim");
+    if number == 0 { String::new() } else { format!(" ({number} of {all} compare them)") }
 }
 
 /// Prints the claims with the measured values, and writes them with all views into the folder.
