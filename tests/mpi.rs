@@ -104,7 +104,7 @@ fn a_symmetric_file_with_duplicates() {
 fn results_are_written_in_several_formats() {
     let dir = tempfile::tempdir().unwrap();
     let file = |name: &str| dir.path().join(name).display().to_string();
-    let exports = format!("--export-csv {} --export-markdown {}", file("a.csv"), file("a.md"));
+    let exports = format!("--export {} --export {}", file("a.csv"), file("a.md"));
     let words = format!("gen:wheel,spokes=9 {QUICK} --methods mpi-merge {exports}");
     let ran = mpirun(2, &words);
     let lines = String::from_utf8(ran.stdout).unwrap();

@@ -14,12 +14,9 @@ use spmv_methods::method::Device;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunSettings {
     pub methods: Option<Vec<String>>,
-    /// Whether each GPU method is measured a second time, as a CUDA graph.
-    pub graphs: bool,
     /// Whether methods that do not depend on the number of threads are left out.
     pub only_parallel: bool,
     pub device: DeviceChoice,
-    pub gpu: Option<usize>,
     /// The precisions, without duplicates and at least one, as in the following lists.
     pub precisions: Vec<Precision>,
     /// The numbers of threads. If empty: one thread per core.
@@ -43,10 +40,8 @@ impl RunSettings {
     pub fn new(settings: Settings) -> Self {
         Self {
             methods: None,
-            graphs: false,
             only_parallel: false,
             device: DeviceChoice::All,
-            gpu: None,
             precisions: vec![Precision::F64],
             threads: Vec::new(),
             orders: vec![Order::Natural],
@@ -64,6 +59,11 @@ impl RunSettings {
         Options::new(self.expand, self.edges)
     }
 
+    /// Returns the number of the GPU if one is selected.
+    pub fn gpu(&self) -> Option<usize> {
+        if let DeviceChoice::Gpu(number) = self.device { number } else { None }
+    }
+
     /// Returns the names of the selected modelled GPUs.
     pub fn models(&self) -> &[String] {
         if let DeviceChoice::Models(names) = &self.device { names } else { &[] }
@@ -73,7 +73,7 @@ impl RunSettings {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DeviceChoice {
     Cpu,
-    /// The GPU with this number, or the one that `--gpu` selects.
+    /// The GPU with this number, or the first one.
     Gpu(Option<usize>),
     /// Modelled GPUs, by name or device file. An empty list occurs only with `reproduce` and stands for the
     /// GPUs of each experiment's source.

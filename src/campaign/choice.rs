@@ -13,7 +13,7 @@ use spmv_matrix::near::hint;
 use spmv_methods::all;
 use spmv_methods::device::Gpu;
 use spmv_methods::device::model::{DeviceFile, Model};
-use spmv_methods::method::{Choice, Device, GRAPH, Method, Unavailable};
+use spmv_methods::method::{Choice, Device, Method, Unavailable};
 
 /// The model on which `.cu` files run without a GPU.
 const FALLBACK: &str = "h200";
@@ -35,7 +35,7 @@ pub fn methods(run: &RunSettings, env: &mut Env) -> Result<(Vec<Choice<'static>>
     if let Some(name) = run.models().first() {
         return Ok((choices, Some(modelled(name)?)));
     }
-    let reason = match gpus::open(run.gpu, run.settings.timeout, env) {
+    let reason = match gpus::open(run.gpu(), run.settings.timeout, env) {
         Ok(gpu) => return Ok((choices, Some(gpu))),
         Err(Unavailable(reason)) => reason,
     };
@@ -76,7 +76,7 @@ pub fn modelled(name: &str) -> Result<Gpu> {
 pub fn ask_for_gpu(run: &RunSettings, env: &mut Env) -> Result<()> {
     if run.models().is_empty() && chosen(run)?.iter().any(is_on_gpu) {
         // The processes that measure get the answer, and report what follows from it.
-        let _ = gpus::facts(run.gpu, run.settings.timeout, env);
+        let _ = gpus::facts(run.gpu(), run.settings.timeout, env);
         let moment = "while a child process opened the GPU";
         ensure!(!env.interrupted.load(Ordering::Relaxed), Interrupted(moment));
     }
@@ -91,9 +91,6 @@ pub fn chosen(run: &RunSettings) -> Result<Vec<Choice<'static>>> {
         choices.retain(|choice| choice.method.operations.include(run.settings.transpose));
     }
     ensure!(!choices.is_empty(), "none of these methods runs on --device {}", run.device);
-    if run.graphs {
-        choices = choices.into_iter().flat_map(with_graph).collect();
-    }
     Ok(choices)
 }
 
@@ -120,9 +117,6 @@ fn values(choice: &Choice<'static>, name: &str) -> Given {
 
 /// Returns the part of the command line that requires a GPU: a pattern that also matches CPU methods does not.
 fn demand(run: &RunSettings) -> Result<Option<String>> {
-    if let Some(number) = run.gpu {
-        return Ok(Some(format!("GPU {number}")));
-    }
     if run.device != DeviceChoice::All {
         return Ok(Some(format!("--device {}", run.device)));
     }
@@ -141,16 +135,6 @@ pub fn is_parallel(choice: &Choice) -> bool {
 
 fn is_on_gpu(choice: &Choice) -> bool {
     choice.method.device() == Device::Gpu
-}
-
-/// Returns the method, and for a GPU method that is not a graph yet, also its product as a CUDA graph.
-fn with_graph(choice: Choice) -> impl Iterator<Item = Choice> {
-    let is_plain = choice.method.device() == Device::Gpu && !choice.is_graph();
-    let graph = is_plain.then(|| {
-        let given = [&choice.given[..], &[(GRAPH.name, GRAPH.values[0])]].concat();
-        Choice { given, ..choice.clone() }
-    });
-    [choice].into_iter().chain(graph)
 }
 
 /// Returns the methods that `words` select, in the order of the list, perhaps with several sets of parameters.

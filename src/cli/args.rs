@@ -13,7 +13,7 @@ use super::explain::ExplainArgs;
 use super::fetch::FetchArgs;
 use super::generate::GenerateArgs;
 use super::gpu_file::GpuFileArgs;
-use super::measure::{PrecisionChoice, WHAT};
+use super::measure::{PrecisionChoice, WHAT, grouped};
 use super::merge::MergeArgs;
 use super::methods::MethodsArgs;
 use super::new_method::NewMethodArgs;
@@ -33,15 +33,19 @@ Examples:
   spmv-bench report out.csv                the answer and tables of results
 `spmv-bench --help` has all options, and `spmv-bench COMMAND --help`.";
 
+/// The widest help text, which is also the width without a terminal.
+const WIDTH: usize = 80;
+
 /// A benchmark for sparse matrix-vector multiplication, y = alpha A x + beta y.
 ///
-/// With a matrix instead of a command, the program reads the matrix, runs every method on it, verifies each
-/// result, and prints the speed and the setup cost of each method. Without a matrix, it uses a generated one.
+/// With a matrix instead of a command, the program runs every method on it, verifies each result, and prints the
+/// speed and the setup cost of each method. Without a matrix, it uses a generated one.
 ///
-/// Exit status: 0 if all results are correct, 1 if a result is wrong or a method failed, 2 if the command
-/// could not run.
+/// Exit status: 0 if all results are correct, 1 if a result is wrong or a method failed, 2 if the command could not
+/// run.
 #[derive(Debug, Parser)]
 #[command(name = "spmv-bench", version, args_conflicts_with_subcommands = true, after_help = EXAMPLES)]
+#[command(max_term_width = WIDTH, mut_args = grouped)]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Option<Command>,
@@ -52,13 +56,11 @@ pub struct Cli {
 /// The methods of the user.
 #[derive(Clone, Debug, Default, Args)]
 pub struct AddedArgs {
-    /// Add the methods of a plug-in, a shared object
-    ///
-    /// It has the interface of plugins/spmv_method.h. A folder of them may be given, too. Several may be given, also in
-    /// the variable SPMV_BENCH_PLUGINS
+    /// Add the methods of a plug-in (`new-method` writes one) or of a folder of them; may be given several times, and
+    /// in SPMV_BENCH_PLUGINS
     #[arg(help_heading = WHAT, hide_short_help = true, long = "plugin", value_name = "FILE|DIR")]
     pub plugins: Vec<PathBuf>,
-    /// Add a method that is a single .cu file, and measure it alone unless --methods names others. Without a GPU it
+    /// Add a method that is a single .cu file, and measure it alone unless --methods names others; without a GPU it
     /// runs on a modelled one
     #[arg(help_heading = WHAT, hide_short_help = true, long = "kernel", value_name = "FILE.cu")]
     pub kernels: Vec<PathBuf>,
@@ -66,32 +68,17 @@ pub struct AddedArgs {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Measures many matrices: every matrix file below a folder, smallest first
+    /// Measures many matrices: all below a folder, the smallest first
     Corpus(CorpusArgs),
-    /// Checks the methods of a plug-in: products of every kind, memory, threads, and what a paper should state
+    /// Shows results as tables and charts, errors first
     ///
-    /// Each method runs in child processes, in both precisions: every small matrix that is named for a bug, several
-    /// factors alpha and beta, 1 to 7 threads, arrays at odd addresses, NaN in x, several matrices at the same time,
-    /// and repeated preparations. It must write only y, leave matrix and threads as they were, and release its memory.
-    /// A failure names the smallest matrix that shows it.
-    ///
-    /// Exit status: 0 if all checks passed, 1 if one failed, 2 if the plug-in cannot be used.
-    CheckMethod(CheckMethodArgs),
-    /// Writes a folder with a correct, simple method of a plug-in, a build file and a README
-    NewMethod(NewMethodArgs),
-    /// Downloads matrices of the SuiteSparse Matrix Collection into a folder
-    ///
-    /// Downloads named sets, matrices given as GROUP/NAME, or all matrices of the collection that pass a
-    /// filter. Without any of these, downloads the set `default`. Matrices that are already in the folder are
-    /// not downloaded again, and interrupted downloads are resumed. The checksum of every archive is verified, and
-    /// the size and the number of entries of the matrix are compared with those that the collection states. A
-    /// matrix file in the folder is always complete; unfinished downloads and the list of all files with their
-    /// hashes are in the hidden folder .spmv-bench. Proxies are read from the environment variables.
-    ///
-    /// Exit status: 0 if all matrices are present, 1 if one could not be downloaded or has changed, 2 if the
-    /// command could not run.
-    Fetch(FetchArgs),
-    /// Compares two result files: reports what became faster, what became slower, and what is now wrong
+    /// The results are CSV files of this program or JSON files of Ginkgo's benchmarks. With --output, writes two
+    /// reports into a folder: report.html, which is self-contained, and report.md with its charts as .svg files.
+    /// Without --output, prints the main tables. Rows are compared only if precision, device, number of threads, cache
+    /// state, order and direction are the same; several runs of the same measurement are shown separately. The machine
+    /// and the settings are read from FILE.csv.run.json.
+    Report(ReportArgs),
+    /// Compares two result files: what is faster, slower, or now wrong
     ///
     /// Pairs the rows of A and B by matrix, method, precision, device, threads and transpose. B is faster or
     /// slower than A if the 95 % confidence intervals of the two times do not overlap; otherwise the two are
@@ -111,19 +98,36 @@ pub enum Command {
     /// Exit status: 0 if the result is complete, 1 if something is missing (the missing parts are listed), 2
     /// if the files could not be merged.
     Merge(MergeArgs),
+    /// Downloads matrices of the SuiteSparse Matrix Collection
+    ///
+    /// Downloads named sets, single matrices, or all matrices of the collection that pass a filter. Without any of
+    /// these, downloads the set `default`. Matrices that are already in the folder are not downloaded again, and
+    /// interrupted downloads are resumed. The checksum of every archive, and the size and number of entries of every
+    /// matrix, are verified, and a matrix file in the folder is always complete. Unfinished downloads and the list of
+    /// all files with their hashes are in its hidden folder .spmv-bench. Proxies are read from the environment
+    /// variables.
+    ///
+    /// Exit status: 0 if all matrices are present, 1 if one could not be downloaded or has changed, 2 if the
+    /// command could not run.
+    Fetch(FetchArgs),
+    /// Writes a generated matrix, or one that was read, to a .mtx file
+    Generate(GenerateArgs),
+    /// Lists the methods with their sources and parameters
+    Methods(MethodsArgs),
     /// Finds the best parameter values of a method over many matrices
     ///
     /// csr-k: measures every value of the parameter srs, and of ssrs if the method has it, unless --methods
     /// sets a value. The default methods are csr2 and csr3, or gpu-csrk-3 and gpu-csrk-3.5 on a GPU or a modelled one.
-    /// By default there is one round, so that only one size is in memory at a time. Prints the best
-    /// sizes, their logarithmic regression over the mean row length, their geometric mean, and the constant
-    /// size with the smallest slowdown. With --output, writes one CSV row per matrix and size.
+    /// Prints the best sizes, their logarithmic regression over the mean row length, their geometric mean, and the
+    /// constant size with the smallest slowdown. With --output, writes one CSV row per matrix and size.
     ///
     /// shapes: measures the parameter combinations that --methods names, by default the launch shapes of the
     /// main GPU methods. Prints the speed of each combination as a percentage of the best one, as the
     /// geometric mean over the matrices. With --output, writes the same rows as corpus.
+    ///
+    /// Unless --rounds is given, there is one round, so that only one size is in memory at a time.
     Tune(TuneArgs),
-    /// Explains the modelled time of a GPU method in a one-page analysis for kernel authors
+    /// Explains the modelled time of a GPU method on one page
     ///
     /// Executes one product of METHOD on the CPU, verifies it, and prints for each kernel: its modelled time and
     /// bottleneck; the source lines with the most sectors, wasted sectors, idle lanes and bank conflicts; and the
@@ -131,16 +135,7 @@ pub enum Command {
     ///
     /// Exit status: 0 if the page was printed, 1 if the command was interrupted, 2 if it could not run.
     Explain(ExplainArgs),
-    /// Creates a report from CSV results or the JSON output of Ginkgo's benchmarks: errors first, then tables
-    /// and charts
-    ///
-    /// With --output, writes two reports into a folder: report.html, which is self-contained, and report.md
-    /// with its charts as .svg files in the same folder. Without --output, prints the main tables. Rows are
-    /// compared only if precision, device, number of threads, cache state, order and direction are the same;
-    /// several runs of the same measurement are shown separately. The machine and the settings are read from
-    /// FILE.csv.run.json.
-    Report(ReportArgs),
-    /// Repeats the experiments of the papers: one command for each table and figure
+    /// Repeats the papers' experiments and judges their claims
     ///
     /// Without an ID, lists the experiments. With an ID, runs the measurements of the experiment, writes the
     /// rows, the claims and a report into a folder, and prints the paper's numbers next to the measured ones,
@@ -150,32 +145,48 @@ pub enum Command {
     /// Exit status: 0 if all results are correct, whatever the verdicts, 1 if a result is wrong or a method
     /// failed, 2 if the command or an experiment could not run.
     Reproduce(ReproduceArgs),
-    /// Lists the methods with their sources and parameters
-    Methods(MethodsArgs),
-    /// Prints the BibTeX entries of the sources of methods, each once, sorted by key
+    /// Writes a folder with a simple method of your own to start from
     ///
-    /// A method of this project or of a library has an entry for the software.
+    /// It has a correct method, the interface, a build file, and a README that says how to build, check and measure it:
+    /// `make`, `spmv-bench check-method NAME/libNAME.so`, `spmv-bench a.mtx --plugin NAME/libNAME.so`.
+    NewMethod(NewMethodArgs),
+    /// Checks a method of your own before it is measured
+    ///
+    /// Each method of a plug-in runs in child processes, in both precisions: every small matrix that is named for a
+    /// bug, several factors alpha and beta, 1 to 7 threads, arrays at odd addresses, NaN in x, several matrices at the
+    /// same time, and repeated preparations. It must write only y, leave matrix and threads as they were, and release
+    /// its memory. A failure names the smallest matrix that shows it.
+    ///
+    /// Exit status: 0 if all checks passed, 1 if one failed, 2 if the plug-in cannot be used.
+    CheckMethod(CheckMethodArgs),
+    /// Prints the BibTeX entries to cite for methods or papers
+    ///
+    /// Each entry is printed once, sorted by key. A method of this project or of a library has an entry for the
+    /// software.
     Cite(CiteArgs),
-    /// Describes the machine: CPU, caches, NUMA nodes, memory, libraries, measured bandwidth
+    /// Describes this machine: CPU, GPUs, libraries, memory bandwidth
     System(SystemArgs),
-    /// Measures a GPU and writes a device file for its performance model: --device model:FILE.toml
+    /// Measures a GPU so that it can be modelled on other machines
     ///
-    /// Measures the clock, the latencies, the bandwidths of the second-level cache and of memory, the throughput
-    /// of double precision and atomic operations, and the launch times. The other values are from the driver or
-    /// from published descriptions of the architecture. The file states the source of each value.
+    /// Writes a device file for --device model:FILE.toml. Measures the clock, the latencies, the bandwidths of the
+    /// second-level cache and of memory, the throughput of double precision and atomic operations, and the launch
+    /// times. The other values are from the driver or from published descriptions of the architecture. The file states
+    /// the source of each value.
     ///
     /// Exit status: 0 if the file was written, 2 if it could not be written.
     GpuFile(GpuFileArgs),
-    /// Writes a generated matrix, or the contents of a matrix file, as a general coordinate Matrix Market file
-    Generate(GenerateArgs),
     /// Lists or clears the cache of parsed matrix files
+    ///
+    /// It is in the folder spmv-bench of the user's cache folder, or in that of SPMV_BENCH_CACHE.
     Cache(CacheArgs),
     /// Prints a completion script for a shell
+    ///
+    /// For bash: spmv-bench completions bash > ~/.local/share/bash-completion/completions/spmv-bench
     Completions {
-        /// The shell for which the script is printed
+        /// The shell that reads the script
         shell: clap_complete::Shell,
     },
-    /// Prints the manual pages, for `man -l -`
+    /// Prints the manual pages: spmv-bench man | man -l -
     Man {
         /// Print only the manual page of this command
         #[arg(value_name = "COMMAND")]

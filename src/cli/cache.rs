@@ -13,10 +13,10 @@ use spmv_matrix::cached::{self, Listed};
 
 #[derive(Debug, Args)]
 pub struct CacheArgs {
-    /// The action
+    /// What to do
     #[arg(value_enum)]
     pub what: CacheVerb,
-    /// Select only the entries whose matrix files have changed or no longer exist
+    /// Only those whose files have changed or no longer exist
     #[arg(long)]
     pub stale: bool,
 }

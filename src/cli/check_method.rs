@@ -18,13 +18,13 @@ use spmv_methods::plugin::{Description, abi};
 
 #[derive(Debug, Args)]
 pub struct CheckMethodArgs {
-    /// The plug-in: a shared object with the interface of plugins/spmv_method.h
+    /// The plug-in, such as mine/libmine.so of `new-method c mine`
     #[arg(value_name = "FILE.so")]
     pub file: PathBuf,
     /// Check only methods with these names or patterns [default: all]
     #[arg(value_name = "PATTERN")]
     pub patterns: Vec<String>,
-    /// End a method that computes on one matrix for longer than this many seconds
+    /// Stop a method that takes longer than this on one matrix
     #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]
     pub timeout: Duration,
 }

@@ -10,7 +10,9 @@ use crate::papers::bibliography::{BibEntry, entries};
 
 #[derive(Debug, Args)]
 pub struct CiteArgs {
-    /// Methods by name or glob (merge, 'gpu-*'), papers by the short name in their experiments' source (csr-k), or all
+    /// Methods (merge, 'gpu-*'), papers (csr-k), or all
+    ///
+    /// Papers have the names that `spmv-bench reproduce` lists as sources, or their keys in docs/papers.bib.
     #[arg(required = true, value_name = "METHOD|PAPER|all", value_parser = MethodName,
           hide_possible_values = true)]
     pub words: Vec<String>,

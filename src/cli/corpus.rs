@@ -8,7 +8,7 @@ use anyhow::{Result, ensure};
 use clap::Args;
 use console::Term;
 
-use super::measure::{ADVANCED, MeasureArgs, NOTHING};
+use super::measure::{MORE, MeasureArgs, NOTHING, shared};
 use super::output::finish;
 use super::sources::sources;
 use super::{CommandStatus, Env};
@@ -30,23 +30,23 @@ use crate::report::standings::{Standings, Time};
 use crate::report::statistics::Kinds;
 
 #[derive(Debug, Args)]
+#[command(mut_args = shared, after_help = MORE)]
 pub struct CorpusArgs {
-    /// Folders, files, downloaded matrices of the collection (GROUP/NAME), generated matrices
-    /// (gen:NAME,KEY=VALUE,…), and generated surrogates for matrices of the collection (surrogate:SET or
-    /// surrogate:GROUP/NAME; fetch --list lists them)
-    #[arg(required = true, value_name = "DIR|FILE|gen:SPEC|surrogate:SET")]
+    /// Folders, files, GROUP/NAME, gen:SPEC or surrogate:SET
+    ///
+    /// As the MATRIX of `spmv-bench --help`, and folders, and surrogate:SET for a set of `fetch --list`.
+    #[arg(required = true, value_name = "SOURCE")]
     pub sources: Vec<OsString>,
-    /// Continue the result file of --output: measure only what is missing in it. Settings, methods and machine
-    /// must be the same as in FILE.run.json
+    /// Measure only what is missing in the file of --output
+    ///
+    /// Settings, methods and machine must be the same as in FILE.run.json.
     #[arg(long, conflicts_with = "force")]
     pub resume: bool,
-    /// Measure only shard K of N. All shards take about the same time, and the split is the same on every
-    /// machine. `merge` merges the result files
-    #[arg(long, value_name = "K/N", default_value = "1/1", value_parser = shard)]
+    /// Measure only shard K of N, all of about the same time
+    ///
+    /// The split is the same on every machine. `spmv-bench merge` merges the result files.
+    #[arg(long, value_name = "K/N", default_value = "1/1", hide_default_value = true, value_parser = shard)]
     pub shard: Shard,
-    /// Measure in this process instead of a child process; a crash or lack of memory then ends the whole run
-    #[arg(help_heading = ADVANCED, hide_short_help = true, long)]
-    pub no_isolate: bool,
     #[command(flatten)]
     pub measure: MeasureArgs,
 }
@@ -64,7 +64,7 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, env: &mut Env) -> Result<Com
     }
     let bandwidth = measure.wants_bandwidth() && begun.record.is_none();
     let plan = Plan { bandwidth, ..plan };
-    let mut campaign = Campaign::start(&plan, !args.no_isolate, command, env)?;
+    let mut campaign = Campaign::start(&plan, !measure.no_isolate, command, env)?;
     let now = RunRecord { corpus: Some(shard.corpus), ..campaign.recording.record };
     campaign.recording.record = begun.continue_run(now, measure.output.as_deref())?;
     let mut reporters = measure.exporters()?;
@@ -165,7 +165,7 @@ fn open(args: &CorpusArgs, format: Format) -> Result<(Option<RowFile>, Begun)> {
         ensure!(format == Format::Csv, "--resume can continue files of --format csv only");
         let why = "with --resume the file would not contain the existing rows; use report or compare with the file \
                    of --output";
-        measure.exports.refuse(why)?;
+        ensure!(measure.exports.is_empty(), "--export: {why}");
     }
     let nothing = Begun::default();
     let file = measure.output.as_ref().filter(|path| !is_not_regular_file(path));

@@ -30,32 +30,38 @@ pub struct ExplainArgs {
     /// The method, optionally with parameters: gpu-merge:block=256
     #[arg(value_name = "METHOD", value_parser = MethodName, hide_possible_values = true)]
     pub method: String,
-    /// The matrix: a file, GROUP/NAME, gen:SPEC or surrogate:GROUP/NAME, as for a measurement
+    /// A file, GROUP/NAME or gen:SPEC, as MATRIX of `spmv-bench --help`
     #[arg(required_unless_present = "mtx")]
     pub matrix: Option<OsString>,
     /// The same as MATRIX
-    #[arg(long, value_name = "MATRIX", conflicts_with = "matrix")]
+    #[arg(hide = true, long, value_name = "MATRIX", conflicts_with = "matrix")]
     pub mtx: Option<OsString>,
-    /// The modelled GPU: model:NAME such as model:h200, or model:FILE.toml
+    /// A modelled GPU: model:NAME or model:FILE.toml
     #[arg(long, value_name = "model:NAME", default_value = "model:h200", value_parser = device)]
     pub device: DeviceChoice,
-    /// Precision of the matrix values and of the vectors: f64 or f32
-    #[arg(long, value_enum, default_value = "f64")]
+    /// Precision: f64 or f32
+    #[arg(long, value_name = "P", value_enum, default_value = "f64", hide_possible_values = true)]
     pub precision: PrecisionChoice,
-    /// State of the caches before the product
-    #[arg(long, value_enum, default_value = "hot")]
+    /// The caches before the product: hot or cold
+    #[arg(
+        long,
+        value_name = "STATE",
+        value_enum,
+        default_value = "hot",
+        hide_possible_values = true
+    )]
     pub cache: CacheState,
     /// Multiply by the transpose, y = A^T x
     #[arg(long)]
     pub transpose: bool,
-    /// Stop if the method takes longer than this many seconds
+    /// Stop a method that takes longer than this
     #[arg(long, value_name = "S", default_value = "900", value_parser = seconds)]
     pub timeout: Duration,
-    /// The largest number of source lines to show for each kernel and problem
+    /// Source lines to show for each kernel and problem
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = whole::<usize>)]
     pub lines: usize,
-    /// Format of the page [default: from the extension of --output (.json or .txt), else text]
-    #[arg(long, value_enum)]
+    /// Format: text or json [default: by --output]
+    #[arg(long, value_enum, hide_possible_values = true)]
     pub format: Option<TextOrJson>,
     #[command(flatten)]
     pub added: AddedArgs,

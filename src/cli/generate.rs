@@ -25,10 +25,10 @@ use spmv_matrix::system::processes::start_pool;
 
 #[derive(Debug, Args)]
 pub struct GenerateArgs {
-    /// A generator with its parameters, a matrix file, or the generated surrogate for a matrix of the collection
-    #[arg(value_name = "gen:SPEC|FILE|surrogate:SET",
-          long_help = format!("A file; surrogate:GROUP/NAME, or with --mirror surrogate:SET; or a \
-          generator: {}", forms()))]
+    /// A generator with its parameters, a file, or surrogate:GROUP/NAME
+    #[arg(value_name = "MATRIX", long_help = format!("A file; surrogate:GROUP/NAME, or with --mirror surrogate:SET; or a \
+          generator, which also accepts [,random=SEED] for values other than 1 (docs/matrices.md describes \
+          them):\n{}", forms()))]
     pub source: OsString,
     /// The file to write; compressed if its name ends in .gz
     #[arg(short, long, value_name = "FILE", required_unless_present = "mirror")]
@@ -36,17 +36,18 @@ pub struct GenerateArgs {
     /// Replace the file if it already exists
     #[arg(long, conflicts_with = "mirror")]
     pub force: bool,
-    /// Write surrogates as archives into a folder with the same layout as the collection's web site; a web
-    /// server for this folder can be used with fetch --mirror
+    /// Write surrogates into a folder that a web server can offer to `fetch --mirror`
+    ///
+    /// The folder has archives in the layout of the collection's web site.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["output", "no_expand"])]
     pub mirror: Option<PathBuf>,
-    /// A file that defines further matrices and sets, in the format of the project's datasets.toml
+    /// Further matrices and sets, in the format of the project's datasets.toml
     #[arg(long, value_name = "FILE")]
     pub datasets: Option<PathBuf>,
     /// Use only the stored triangle of a symmetric or skew-symmetric file
     #[arg(long)]
     pub no_expand: bool,
-    /// What an edge list means: directed, undirected or bipartite, and base=0 or base=1
+    /// What an edge list means: directed, undirected or bipartite, base=0 or base=1
     #[arg(long, value_name = "WORDS", conflicts_with = "mirror")]
     pub edges: Option<Edges>,
 }

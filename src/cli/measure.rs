@@ -5,11 +5,11 @@ mod files;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::error::ErrorKind;
-use clap::{Args, Parser};
+use clap::{Arg, Args, Parser};
 
 use super::args::AddedArgs;
-use super::output::ExportArgs;
 use super::values::{MethodName, OrderName, device, distinct, finite, seconds, whole, whole_from};
 use crate::bench::plan::{CacheState, Fill, MAX_ROUNDS, Protocol, Settings, Values};
 use crate::bench::run::{DeviceChoice, RunSettings};
@@ -26,183 +26,191 @@ use spmv_methods::simd::Isa;
 pub const NOTHING: &str =
     "nothing was measured: no method has a correct result; the reason is in each row";
 
-/// The headings of options in help texts.
+/// The headings of the groups of options that the short help leaves out.
 pub const WHAT: &str = "What to measure";
-pub const LONG: &str = "How long to measure";
-pub const OUTPUT: &str = "Output";
-pub const GPU: &str = "GPU";
-pub const ADVANCED: &str = "Advanced";
+const LONG: &str = "How long to measure";
+const OUTPUT: &str = "Output";
+const GPU: &str = "GPU";
+pub const RARE: &str = "Rarely needed";
+
+/// Leaves the options of groups out of the short help.
+pub fn grouped(arg: Arg) -> Arg {
+    let is_in_group = arg.get_help_heading().is_some();
+    arg.hide_short_help(is_in_group)
+}
+
+/// Leaves the options of groups out of the help of a command that has further ones: `spmv-bench --help` lists them.
+pub fn shared(arg: Arg) -> Arg {
+    let is_in_group = arg.get_help_heading().is_some();
+    arg.hide_short_help(is_in_group).hide_long_help(is_in_group)
+}
+
+/// What the help of these commands says about the options that it leaves out.
+pub const MORE: &str =
+    "`spmv-bench --help` has more options of measurements, which can be given here, too.";
 
 /// The arguments that all measuring commands have in common.
 #[derive(Clone, Debug, Args)]
 pub struct MeasureArgs {
-    #[command(flatten)]
-    pub added: AddedArgs,
-    /// Methods to run: names or patterns such as 'mkl-*' [default: all]
+    /// Only these methods, by name or pattern: merge,'mkl-*'
     ///
-    /// They are separated by commas, and may have parameters: gpu-light:level=vector. `spmv-bench methods` lists all of
-    /// them.
-    #[arg(help_heading = WHAT, long, value_name = "A,B", value_delimiter = ',', value_parser = MethodName,
-          hide_possible_values = true)]
+    /// `spmv-bench methods` lists them. They may have parameters: gpu-light:level=vector.
+    #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = MethodName, hide_possible_values = true)]
     pub methods: Option<Vec<String>>,
-    /// Where to run: on CPU, GPU, or a modelled GPU such as model:h200
+    /// Where: cpu, gpu, 1 (GPU 1), model:h200 [default: all]
     ///
-    /// Several modelled GPUs may be given, model:v100,a100, or a device file, model:FILE.toml. A number is that of a
-    /// GPU.
-    #[arg(help_heading = WHAT, long, value_name = "cpu|gpu|all|N|model:NAME", default_value = "all",
-          value_parser = device)]
+    /// Several modelled GPUs may be given, model:v100,a100, or a device file, model:FILE.toml.
+    #[arg(long, value_name = "WHERE", default_value = "all", hide_default_value = true, value_parser = device)]
     pub device: DeviceChoice,
-    /// Planned products: the setup counts, spread over N of them
+    /// Planned products: the setup counts, spread over N
     ///
-    /// Tables and the answer then count the setup and N products, and methods that choose by it, such as auto, are
-    /// told.
-    #[arg(help_heading = WHAT, long, value_name = "N", value_parser = whole_from(1, u32::MAX))]
+    /// Methods that choose by it, such as auto, are told.
+    #[arg(long, value_name = "N", value_parser = whole_from(1, u32::MAX))]
     pub products: Option<u32>,
-    /// The number of the GPU if there are several [default: 0]
-    #[arg(help_heading = GPU, hide_short_help = true, long, value_name = "N", value_parser = whole::<usize>)]
-    pub gpu: Option<usize>,
-    /// Precision of matrix and vectors; several may be given: f64,f32
-    #[arg(help_heading = WHAT, long, value_enum, default_value = "f64", value_delimiter = ',')]
+    /// Precision: f64, f32, both or f64,f32 [default: f64]
+    #[arg(
+        long,
+        value_name = "P",
+        value_enum,
+        default_value = "f64",
+        hide_default_value = true,
+        value_delimiter = ',',
+        hide_possible_values = true
+    )]
     pub precision: Vec<PrecisionChoice>,
-    /// The same as --precision f32
-    #[arg(help_heading = WHAT, hide_short_help = true, long, conflicts_with = "precision")]
-    pub fp32: bool,
-    /// Threads of parallel methods; several may be given: 1,2,4
+    /// Threads, or a list: 1,2,4 [default: one per core]
     ///
-    /// Each is bound to a CPU. Methods with one thread and GPU methods are measured once, together with the largest
-    /// number [default: one per core, or fewer if a control group (cgroup) limits the CPU time]
-    #[arg(help_heading = WHAT, long, value_name = "N", value_delimiter = ',', value_parser = whole::<usize>)]
+    /// Each is bound to a CPU. Methods with one thread and GPU methods are measured once, with the largest number. A
+    /// CPU limit of a control group (cgroup) lowers the default.
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = whole::<usize>)]
     pub threads: Vec<usize>,
-    /// The published measurement protocol whose settings are used; the options below override single settings
-    #[arg(help_heading = LONG, hide_short_help = true, long, value_enum, default_value = "merge-spmv")]
-    pub protocol: Protocol,
-    /// Number of timed products [default: 2^34 / nonzeros, but at least 100 and at most 200000, or at most
-    /// 50000 on a GPU; or as in the protocol]
-    #[arg(help_heading = LONG, hide_short_help = true, long, value_name = "N", value_parser = whole_from(1, u32::MAX))]
-    pub iterations: Option<u32>,
-    /// Number of untimed products before each round; at least one runs [default: 5, or as in the protocol]
-    #[arg(help_heading = LONG, hide_short_help = true, long, value_name = "N", value_parser = whole::<usize>)]
-    pub warmups: Option<usize>,
-    /// Time each method on each matrix for at least this many seconds [default: 0, or as in the protocol]
-    #[arg(help_heading = LONG, hide_short_help = true, long, value_name = "S", value_parser = seconds,
-          allow_negative_numbers = true)]
-    pub min_time: Option<Duration>,
-    /// Time for each method and matrix, such as 300ms [default: 2s]
+    /// Time per method and matrix, such as 300ms [default: 2s]
     ///
     /// No further product starts after it. Without a named matrix it is 0.3 s; protocols have their own.
-    #[arg(help_heading = LONG, long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
+    #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
     pub max_time: Option<Duration>,
-    /// Stop a method if it takes longer than this many seconds on a matrix, including setup and verification
-    /// [default: 900]
-    #[arg(help_heading = LONG, hide_short_help = true, long, value_name = "S", value_parser = seconds,
-          allow_negative_numbers = true)]
-    pub timeout: Option<Duration>,
-    /// Skip a matrix or method if it would need more than this much memory: 16GiB, 500M or a number of bytes.
-    /// The free memory is always an upper limit [default: the free memory]
-    #[arg(help_heading = ADVANCED, hide_short_help = true, long, value_name = "SIZE")]
-    pub max_memory: Option<Size>,
-    /// Number of rounds; in each round every method is measured in turn. With 1, each method is measured
-    /// completely before the next one, and only one is in memory at a time [default: 6, or as in the
-    /// protocol]
-    #[arg(help_heading = LONG, hide_short_help = true, long, value_name = "N", value_parser = whole_from(1,
-          MAX_ROUNDS))]
-    pub rounds: Option<u32>,
-    /// Number of child processes among which the rounds of CPU methods are divided, at least two to each: times differ
-    /// more between processes than within one [default: 3, or 1 with another protocol]
-    #[arg(help_heading = LONG, hide_short_help = true, long, value_name = "N", value_parser = whole_from(1, 100))]
-    pub processes: Option<u32>,
-    /// State of the CPU or GPU caches before each timed sample; several may be given: hot,cold [default: hot,
-    /// or cold if the protocol requires it]
-    #[arg(help_heading = WHAT, hide_short_help = true, long, value_enum, value_delimiter = ',')]
+    /// Format: text, csv, json, md … [default: by --output]
+    ///
+    /// Others are lines (key=value, for scripts), latex, ginkgo and google-benchmark (the JSON of these benchmarks).
+    /// Without --output it is text for one matrix (lines with --quiet) and csv for a corpus.
+    #[arg(long, value_enum, hide_possible_values = true)]
+    pub format: Option<Format>,
+    /// Write results to this file, facts to FILE.run.json
+    ///
+    /// The extension chooses the format: .csv, .json, .md, .tex or .txt.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Print only errors to stderr, and a line per method
+    #[arg(long, short)]
+    pub quiet: bool,
+    #[command(flatten)]
+    pub added: AddedArgs,
+    /// The caches before each sample: hot, as the product before left them (the default), cold, without matrix and
+    /// vectors, or both: hot,cold
+    #[arg(help_heading = WHAT, long, value_name = "STATE", value_enum, value_delimiter = ',',
+          hide_possible_values = true)]
     pub cache: Vec<CacheState>,
-    /// The factor alpha of y = alpha A x + beta y
-    #[arg(help_heading = WHAT, hide_short_help = true, long, default_value_t = 1.0, allow_negative_numbers = true,
-          value_parser = finite)]
+    /// The factor alpha of y = alpha A x + beta y [default: 1]
+    #[arg(help_heading = WHAT, long, value_name = "FACTOR", default_value_t = 1.0, hide_default_value = true,
+          allow_negative_numbers = true, value_parser = finite)]
     pub alpha: f64,
-    /// The factor beta of y = alpha A x + beta y; with 0 the old y is not read
-    #[arg(help_heading = WHAT, hide_short_help = true, long, default_value_t = 0.0, allow_negative_numbers = true,
-          value_parser = finite)]
+    /// The factor beta [default: 0, with which the old y is not read]
+    #[arg(help_heading = WHAT, long, value_name = "FACTOR", default_value_t = 0.0, hide_default_value = true,
+          allow_negative_numbers = true, value_parser = finite)]
     pub beta: f64,
-    /// The values of the vector x [default: random, or as in the protocol]
-    #[arg(help_heading = WHAT, hide_short_help = true, long, value_enum)]
+    /// The values of x: random or ones [default: random, or as in the protocol]
+    #[arg(help_heading = WHAT, long, value_name = "VALUES", value_enum, hide_possible_values = true)]
     pub x: Option<Fill>,
-    /// The values of the matrix: as stored in the file, or replaced before any method runs
-    #[arg(help_heading = WHAT, hide_short_help = true, long, value_enum, default_value = "stored")]
+    /// The values of the matrix: stored (those of the file), random or ones [default: stored]
+    #[arg(help_heading = WHAT, long, value_name = "VALUES", value_enum, default_value = "stored",
+          hide_default_value = true, hide_possible_values = true)]
     pub values: Values,
-    /// Seed of the random numbers of x and of --values random
-    #[arg(help_heading = ADVANCED, hide_short_help = true, long, value_name = "N", default_value_t = 1,
-          value_parser = whole::<u64>)]
-    pub seed: u64,
     /// Multiply by the transpose, y = alpha A^T x + beta y
-    #[arg(help_heading = WHAT, hide_short_help = true, long)]
+    #[arg(help_heading = WHAT, long)]
     pub transpose: bool,
-    /// Reorder the rows and columns of each matrix (P A P^T) before any method runs; x and y are reordered in
-    /// the same way. Several may be given: natural,rcm. The time for reordering is reported separately and is
-    /// not part of any method. Only for square matrices. (The authors of the paper csr-k use rcm for the
-    /// libraries, but not for CSR-k and CSR5.) file:PATH reads an order of another program, a number per row
-    /// that counts from 0 or 1: the old row at each new position, as in MATLAB's A(p,p); inverse-file:PATH the new
-    /// position of each row, as METIS and SCOTCH write. In a folder, the matrix NAME has NAME.perm or NAME.iperm.
-    #[arg(help_heading = WHAT, hide_short_help = true, long, value_parser = OrderName, default_value = "natural",
-          value_delimiter = ',')]
+    /// Reorder rows and columns before any method runs: rcm, band-k, band-3, band-volta, band-ampere, file:PATH,
+    /// inverse-file:PATH, or a list: natural,rcm. docs/usage.md describes them [default: natural]
+    #[arg(help_heading = WHAT, long, value_name = "ORDER", value_parser = OrderName, default_value = "natural",
+          hide_default_value = true, hide_possible_values = true, value_delimiter = ',')]
     pub order: Vec<Order>,
-    /// Vector instruction set for this program's own methods, and the widest that MKL may use [default: the
-    /// widest that this CPU supports]
-    #[arg(help_heading = ADVANCED, hide_short_help = true, long, value_enum)]
-    pub isa: Option<Isa>,
     /// Use only the stored triangle of a symmetric or skew-symmetric file
-    #[arg(help_heading = WHAT, hide_short_help = true, long)]
+    #[arg(help_heading = WHAT, long)]
     pub no_expand: bool,
-    /// What edge lists mean, where the files do not say it: directed, undirected or bipartite, and base=0 or base=1
-    #[arg(help_heading = WHAT, hide_short_help = true, long, value_name = "WORDS")]
+    /// What edge lists mean if their files do not say it: directed, undirected or bipartite, and base=0 or base=1
+    #[arg(help_heading = WHAT, long, value_name = "WORDS")]
     pub edges: Option<Edges>,
-    /// A file that defines further matrices and sets for surrogate:…, in the format of the project's datasets.toml
-    #[arg(help_heading = ADVANCED, hide_short_help = true, long, value_name = "FILE")]
+    /// A protocol of docs/methodology.md, which sets what the options below change: merge-spmv, csr-k, five-gpu or
+    /// power [default: merge-spmv]
+    #[arg(help_heading = LONG, long, value_name = "NAME", value_enum, default_value = "merge-spmv",
+          hide_default_value = true, hide_possible_values = true)]
+    pub protocol: Protocol,
+    /// Timed products [default: 2^34 / nonzeros, from 100 to 200000, or to 50000 on a GPU]
+    #[arg(help_heading = LONG, long, value_name = "N", value_parser = whole_from(1, u32::MAX))]
+    pub iterations: Option<u32>,
+    /// Untimed products before each round; at least one runs [default: 5]
+    #[arg(help_heading = LONG, long, value_name = "N", value_parser = whole::<usize>)]
+    pub warmups: Option<usize>,
+    /// The least time for a method on a matrix [default: 0]
+    #[arg(help_heading = LONG, long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
+    pub min_time: Option<Duration>,
+    /// Stop a method that takes longer on a matrix, with setup and verification [default: 900]
+    #[arg(help_heading = LONG, long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
+    pub timeout: Option<Duration>,
+    /// Rounds, in each of which every method has its turn; with 1, only one method is in memory at a time [default: 6]
+    #[arg(help_heading = LONG, long, value_name = "N", value_parser = whole_from(1, MAX_ROUNDS))]
+    pub rounds: Option<u32>,
+    /// Child processes that share the rounds of CPU methods, because times differ more between processes than within
+    /// one [default: 3, or 1 with another protocol]
+    #[arg(help_heading = LONG, long, value_name = "N", value_parser = whole_from(1, 100))]
+    pub processes: Option<u32>,
+    /// Replace files that already exist
+    #[arg(help_heading = OUTPUT, long)]
+    pub force: bool,
+    /// Also write the results to this file, in the format of its extension; may be given several times
+    #[arg(help_heading = OUTPUT, long = "export", value_name = "FILE",
+          value_parser = PathBufValueParser::new().try_map(exported))]
+    pub exports: Vec<(Format, PathBuf)>,
+    /// The order of rows in tables of text, Markdown and LaTeX: command, speed or name [default: command]
+    #[arg(help_heading = OUTPUT, long, value_enum, value_name = "BY", default_value = "command",
+          hide_default_value = true, hide_possible_values = true)]
+    pub sort: Sort,
+    /// Write the facts of the run (command, settings, machine, libraries) to this file
+    #[arg(help_heading = OUTPUT, long, value_name = "FILE")]
+    pub run_record: Option<PathBuf>,
+    /// Also time each kernel of a product; shown in the formats text and json
+    #[arg(help_heading = GPU, long)]
+    pub stages: bool,
+    /// Set aside a part of the L2 cache for x, from compute capability 8.0 on
+    #[arg(help_heading = GPU, long)]
+    pub persist_x: bool,
+    /// Skip what needs more memory than this: 16GiB, 500M [default: the available memory]
+    #[arg(help_heading = RARE, long, value_name = "SIZE")]
+    pub max_memory: Option<Size>,
+    /// The vector instructions of own methods, and the widest of MKL: portable, avx2 or avx512 [default: the widest]
+    #[arg(help_heading = RARE, long, value_name = "NAME", value_enum, hide_possible_values = true)]
+    pub isa: Option<Isa>,
+    /// Further matrices and sets for surrogate:…, in the format of the project's datasets.toml
+    #[arg(help_heading = RARE, long, value_name = "FILE")]
     pub datasets: Option<PathBuf>,
     /// Neither read nor write the cache of parsed matrices
-    #[arg(help_heading = ADVANCED, hide_short_help = true, long)]
+    #[arg(help_heading = RARE, long)]
     pub no_cache: bool,
-    /// Format of the results [default: by the name of --output]
-    ///
-    /// The extension of --output (.csv, .json, .md, .tex or .txt) decides, or else it is text for one matrix (lines
-    /// with --quiet) and csv for a corpus.
-    #[arg(help_heading = OUTPUT, long, value_enum)]
-    pub format: Option<Format>,
-    /// Write the results to this file, and the run's facts to FILE.run.json
-    #[arg(help_heading = OUTPUT, long, short, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// Replace files that already exist
-    #[arg(help_heading = OUTPUT, hide_short_help = true, long)]
-    pub force: bool,
-    #[command(flatten)]
-    pub exports: ExportArgs,
-    /// Order of the rows in text and Markdown tables; csv, json and lines always use the order in which the
-    /// methods run
-    #[arg(help_heading = OUTPUT, hide_short_help = true, long, value_enum, value_name = "BY",
-          default_value = "command")]
-    pub sort: Sort,
-    /// Write the run record (command, settings, machine, bandwidth, libraries) to this file
-    #[arg(help_heading = OUTPUT, hide_short_help = true, long, value_name = "FILE")]
-    pub run_record: Option<PathBuf>,
-    /// Do not measure the machine's memory bandwidth for the run record: it takes some seconds and 2 GiB
-    #[arg(help_heading = ADVANCED, hide_short_help = true, long)]
+    /// Do not measure the memory bandwidth for the facts of the run: some seconds, 2 GiB
+    #[arg(help_heading = RARE, long)]
     pub no_bandwidth: bool,
-    /// Set aside a part of a GPU's L2 cache for x (an access policy window), from compute capability 8.0 on. The note
-    /// of each row states its size
-    #[arg(help_heading = GPU, hide_short_help = true, long)]
-    pub persist_x: bool,
-    /// Also time each kernel and library call of a product on a GPU; shown in the formats text and json
-    #[arg(help_heading = GPU, hide_short_help = true, long)]
-    pub stages: bool,
-    /// Measure each GPU method twice: with its kernels launched one by one, and as one CUDA graph; the method
-    /// name in the graph rows ends in :graph=on
-    #[arg(help_heading = GPU, hide_short_help = true, long)]
-    pub graphs: bool,
-    /// Print only errors to stderr, and one line per method
-    ///
-    /// The results for one matrix are then in the format lines, unless --format or the extension of --output selects
-    /// another one.
-    #[arg(help_heading = OUTPUT, long, short)]
-    pub quiet: bool,
+    /// Measure in this process: a crash or lack of memory then ends the whole run
+    #[arg(help_heading = RARE, long)]
+    pub no_isolate: bool,
+    /// The same as --precision f32
+    #[arg(hide = true, long, conflicts_with = "precision")]
+    pub fp32: bool,
+}
+
+/// Returns the format of a file of `--export`.
+fn exported(path: PathBuf) -> Result<(Format, PathBuf), &'static str> {
+    let format =
+        Format::of_name(&path).ok_or("its extension must be .csv, .json, .md, .tex or .txt")?;
+    Ok((format, path))
 }
 
 /// Options of a measurement without a matrix or a command.
@@ -253,10 +261,6 @@ impl MeasureArgs {
     }
 
     pub fn run_settings(&self) -> RunSettings {
-        let gpu = match self.device {
-            DeviceChoice::Gpu(Some(number)) => Some(number),
-            _ => self.gpu,
-        };
         let is_requested = |one: &Precision| match self.fp32 {
             true => *one == Precision::F32,
             false => self.precision.iter().any(|p| p.single().is_none_or(|own| own == *one)),
@@ -266,10 +270,8 @@ impl MeasureArgs {
         let kernels = Some(added::kernel_names()).filter(|names| !names.is_empty());
         RunSettings {
             methods: self.methods.clone().or(kernels),
-            graphs: self.graphs,
             only_parallel: false,
             device: self.device.clone(),
-            gpu,
             precisions: precisions.collect(),
             threads: distinct(&self.threads),
             orders: distinct(&self.order),
@@ -303,7 +305,6 @@ impl MeasureArgs {
             x: self.x.unwrap_or(protocol.x),
             values: self.values,
             planned: self.products,
-            seed: self.seed,
             transpose: self.transpose,
             isa: self.isa.unwrap_or(protocol.isa),
             persist_x: self.persist_x,

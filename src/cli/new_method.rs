@@ -18,9 +18,11 @@ const THREADS: &str = include_str!("../../plugins/threads.h");
 pub struct NewMethodArgs {
     /// The language of the method
     pub language: Language,
-    /// The name of the method, and of the new folder: lower-case letters, digits, - and _
+    /// Its name, and that of the new folder: a to z, 0 to 9, - and _
     pub name: String,
-    /// Use the threads of OpenMP, each bound to its CPU, instead of those of the program; for C
+    /// For C: use threads of OpenMP instead of those of the program
+    ///
+    /// Each is bound to its CPU.
     #[arg(long)]
     pub openmp: bool,
     /// The folder to write [default: NAME]

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf, absolute};
 use anyhow::{Result, anyhow, bail, ensure};
 use clap::{Args, ValueEnum};
 
-use super::measure::OUTPUT;
 use crate::record::output::{self, Output};
 use crate::record::write::{Format, Reporter};
 
@@ -33,38 +32,6 @@ impl OutputArgs {
             Some(path) => output::write_whole(path, self.force, |out| out.write_all(text)),
             None => Ok(stdout.write_all(text)?),
         }
-    }
-}
-
-/// Options that write the results in additional formats.
-#[derive(Clone, Debug, Args)]
-pub struct ExportArgs {
-    /// Also write the results to this file as CSV. This option and the next two cannot be used with corpus
-    /// --resume, because the file would not contain the earlier rows
-    #[arg(help_heading = OUTPUT, hide_short_help = true, long, value_name = "FILE")]
-    pub export_csv: Option<PathBuf>,
-    /// Also write the results to this file as JSON
-    #[arg(help_heading = OUTPUT, hide_short_help = true, long, value_name = "FILE")]
-    pub export_json: Option<PathBuf>,
-    /// Also write the results to this file as Markdown tables
-    #[arg(help_heading = OUTPUT, hide_short_help = true, long, value_name = "FILE")]
-    pub export_markdown: Option<PathBuf>,
-}
-
-impl ExportArgs {
-    /// Returns the requested files: option, format and path.
-    pub fn all(&self) -> impl Iterator<Item = (&'static str, Format, &Path)> {
-        let Self { export_csv, export_json, export_markdown } = self;
-        let all = [
-            ("--export-csv", Format::Csv, export_csv),
-            ("--export-json", Format::Json, export_json),
-            ("--export-markdown", Format::Md, export_markdown),
-        ];
-        all.into_iter().filter_map(|(option, form, path)| Some((option, form, path.as_deref()?)))
-    }
-
-    pub fn refuse(&self, why: &str) -> Result<()> {
-        self.all().try_for_each(|(option, ..)| Err(anyhow!("{option}: {why}")))
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Result, anyhow, bail, ensure};
 use clap::Args;
 
-use super::measure::{ADVANCED, MeasureArgs, NOTHING};
+use super::measure::{MeasureArgs, NOTHING};
 use super::output::finish;
 use super::sources::{bytes_of, of_matrix, source};
 use super::{CommandStatus, Env};
@@ -30,23 +30,19 @@ const DEFAULT_ROUNDS: u32 = 4;
 
 #[derive(Clone, Debug, Args)]
 pub struct SingleArgs {
-    /// The matrix: a file, GROUP/NAME or gen:SPEC [default: gen:grid2d,n=1000,points=5,random=1]
+    /// A file, GROUP/NAME or gen:SPEC [default: a generated grid]
     ///
-    /// One of: a file, compressed or not (Matrix Market, Rutherford-Boeing, METIS, DLMC, scipy's .npz, an edge list:
-    /// docs/matrices.md has the formats and their extensions); a matrix of the collection that `fetch` has downloaded
-    /// into ufl_mtx (GROUP/NAME, such as HB/west0479); a generated matrix (gen:NAME,KEY=VALUE,…; `generate --help`
-    /// lists the generators); or the generated surrogate for a matrix of the collection (surrogate:GROUP/NAME). If a
-    /// file has the same name as a command, write it with its folder: ./corpus.
+    /// A file in a format of docs/matrices.md, compressed or not; GROUP/NAME, a matrix of the collection that `fetch`
+    /// has downloaded into ufl_mtx; gen:NAME,KEY=VALUE,…, a generator of `generate --help`; or surrogate:GROUP/NAME, the
+    /// generated surrogate for a matrix of the collection. `--mtx MATRIX` is the same. Write ./corpus for a file with
+    /// the name of a command.
     pub matrix: Option<OsString>,
     /// Further arguments, which are accepted only to report them in a helpful error message.
     #[arg(hide = true)]
     pub further: Vec<OsString>,
     /// The same as MATRIX
-    #[arg(hide_short_help = true, long, value_name = "MATRIX", conflicts_with = "matrix")]
+    #[arg(hide = true, long, value_name = "MATRIX", conflicts_with = "matrix")]
     pub mtx: Option<OsString>,
-    /// Measure in this process instead of a child process; a crash or lack of memory then ends the whole run
-    #[arg(help_heading = ADVANCED, hide_short_help = true, long)]
-    pub no_isolate: bool,
     #[command(flatten)]
     pub measure: MeasureArgs,
 }
@@ -100,7 +96,7 @@ pub fn run(args: &SingleArgs, command: Vec<String>, env: &mut Env) -> Result<Com
     measure.check_new()?;
     let format = measure.format_of_one()?;
     let plan = Plan { skip_trivial: false, ..measure.plan().of([&source].into_iter()) };
-    let mut campaign = Campaign::start(&plan, !args.no_isolate, command, env)?;
+    let mut campaign = Campaign::start(&plan, !measure.no_isolate, command, env)?;
     let reporter = measure.reporter(format, env.stdout, env.width)?;
     let mut exporters = measure.exporters()?;
     campaign.recording.begin(measure.record_path(), env.stderr)?;

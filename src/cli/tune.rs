@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use serde::Serialize;
 
-use super::measure::{MeasureArgs, NOTHING};
+use super::measure::{MORE, MeasureArgs, NOTHING, shared};
 use super::sources::{of_matrix, sources};
 use super::{CommandStatus, Env};
 use crate::bench::run::DeviceChoice;
@@ -26,18 +26,16 @@ use crate::record::write::Sort;
 use sweeps::{SHAPES, SIZES, Sweeps};
 
 #[derive(Debug, Args)]
+#[command(mut_args = shared, after_help = MORE)]
+#[command(mut_arg("format", |it| it.hide(true)), mut_arg("products", |it| it.hide(true)))]
+#[command(mut_arg("output", |it| it.help("Write the rows to this file, as CSV").long_help(None)))]
 pub struct TuneArgs {
     /// The parameters to tune
     #[arg(value_enum)]
     pub what: Tunable,
-    /// Folders, files, downloaded matrices of the collection (GROUP/NAME), generated matrices
-    /// (gen:NAME,KEY=VALUE,…), and generated surrogates for matrices of the collection (surrogate:SET or
-    /// surrogate:GROUP/NAME; fetch --list lists them)
-    #[arg(required = true, value_name = "DIR|FILE|gen:SPEC|surrogate:SET")]
+    /// Folders, files, GROUP/NAME, gen:SPEC or surrogate:SET, as for corpus
+    #[arg(required = true, value_name = "SOURCE")]
     pub sources: Vec<OsString>,
-    /// Measure in this process instead of a child process; a crash or lack of memory then ends the whole run
-    #[arg(long)]
-    pub no_isolate: bool,
     #[command(flatten)]
     pub measure: MeasureArgs,
 }
@@ -62,7 +60,7 @@ pub fn run(args: TuneArgs, command: Vec<String>, env: &mut Env) -> Result<Comman
         Tunable::Shapes => (Sweeps::of_shapes(&choices, precisions), &[][..]),
     };
     let plan = Plan { sweep: varied.iter().map(|&name| name.into()).collect(), ..plan };
-    let mut campaign = Campaign::start(&plan, !args.no_isolate, command, env)?;
+    let mut campaign = Campaign::start(&plan, !measure.no_isolate, command, env)?;
     let cells = &campaign.recording.record.cells;
     sweeps.keep(|method| cells.iter().any(|cell| cell.method == method));
     let modelled = cells.first().and_then(|cell| modelled(cell.device));
@@ -116,8 +114,8 @@ fn with_defaults(mut measure: MeasureArgs, what: Tunable) -> Result<MeasureArgs>
         counts.iter().all(|&count| count <= 1),
         "tune measures with one number of --threads, one --cache, one --order and one modelled GPU at a time"
     );
-    let why = "tune writes its rows as CSV to the file of --output, and no other files";
-    measure.exports.refuse(why)?;
+    let why = "--export: tune writes its rows as CSV to the file of --output, and no other files";
+    ensure!(measure.exports.is_empty(), why);
     ensure!(measure.sort == Sort::Command, "--sort: tune prints no table of methods");
     let methods = match (what, &measure.device) {
         (Tunable::Shapes, _) => SHAPES,

@@ -54,7 +54,7 @@ const FACTS: [Fact; 30] = [
     ("max_memory", "/settings/max_memory", Some("--max-memory"), Rows),
     ("cache", "/settings/cache", Some("--cache"), Rows),
     ("x", "/settings/x", Some("--x"), Times),
-    ("seed", "/settings/seed", Some("--seed"), Times),
+    ("seed", "/settings/seed", None, Times),
     ("transpose", "/settings/transpose", Some("--transpose"), Rows),
     ("isa", "/settings/isa", Some("--isa"), Times),
     ("persist_x", "/settings/persist_x", Some("--persist-x"), Times),
@@ -127,12 +127,11 @@ pub fn has_settings(record: &Value, run: &RunSettings) -> bool {
 pub fn options(run: &RunSettings) -> Vec<String> {
     let pair = |option: &str, value: String| vec![option.to_owned(), value];
     let device = pair("--device", run.device.to_string());
-    let gpu = run.gpu.map(|number| pair("--gpu", number.to_string()));
     let precisions = run.precisions.iter().map(|one| pair("--precision", one.name().into()));
     let threads = run.threads.iter().map(|threads| pair("--threads", threads.to_string()));
     let orders = run.orders.iter().filter(|&&order| order != Order::Natural);
     let orders = orders.map(|order| pair("--order", order.name().into()));
-    let first = [device].into_iter().chain(gpu).chain(changed_settings(run));
+    let first = [device].into_iter().chain(changed_settings(run));
     first.chain(precisions).chain(threads).chain(orders).flatten().collect()
 }
 

@@ -61,7 +61,7 @@ fn the_documented_expressions_match_the_lines() {
 
 #[test]
 fn one_run_writes_several_formats() {
-    let exports = "--export-csv DIR/e.csv --export-json DIR/e.json --export-markdown DIR/e.md";
+    let exports = "--export DIR/e.csv --export DIR/e.json --export DIR/e.md";
     let forms = [("e.csv", "csv"), ("e.json", "json"), ("e.md", "md")];
     let dir = Dir::new(&[("a.mtx", SMALL)]);
     for verb in ["--mtx DIR/a.mtx", "corpus DIR/a.mtx gen:wheel,spokes=200 -o DIR/main.csv"] {
@@ -84,24 +84,25 @@ fn exports_are_checked_before_anything_is_measured() {
             "--mtx DIR/a.mtx -o DIR/x.pdf",
             "x.pdf: the extension stands for no format; choose one with",
         ),
-        ("--mtx DIR/a.mtx --export-csv DIR/there.csv", "there.csv already exists"),
-        ("corpus DIR/a.mtx --export-csv DIR/there.csv", "there.csv already exists"),
-        ("--mtx DIR/a.mtx --export-json DIR/a.mtx --force", "is a matrix that is measured"),
+        ("--mtx DIR/a.mtx --export DIR/there.csv", "there.csv already exists"),
+        ("corpus DIR/a.mtx --export DIR/there.csv", "there.csv already exists"),
+        ("--mtx DIR/a.mtx --export DIR/x", "its extension must be .csv, .json, .md, .tex or .txt"),
         (
-            "--mtx DIR/a.mtx --export-json DIR/x --export-markdown DIR/./x",
-            "--export-markdown and --export-json need different files",
+            "--mtx gen:dense,cols=2 -o DIR/x.md --export DIR/./x.md",
+            "--export and --output need different",
         ),
+        ("--mtx DIR/a.mtx --export DIR/x.md --export DIR/./x.md", "need different files"),
         (
-            "corpus DIR/a.mtx -o DIR/o.csv --export-json DIR/o.csv.run.json",
-            "--export-json and the run record need different files",
+            "corpus DIR/a.mtx -o DIR/o.csv --export DIR/o.csv.run.json",
+            "--export and the run record need different files",
         ),
-        ("--mtx DIR/a.mtx --export-csv DIR/absent/a.csv", "absent/a.csv: No such file"),
-        ("corpus DIR/a.mtx -o DIR/o.csv --export-csv DIR/absent/a --force", "absent/a: No such"),
+        ("--mtx DIR/a.mtx --export DIR/absent/a.csv", "absent/a.csv: No such file"),
+        ("corpus DIR/a.mtx -o DIR/o.csv --export DIR/absent/a.md --force", "absent/a.md: No such"),
         (
-            "corpus DIR/a.mtx -o DIR/o.csv --resume --export-csv DIR/x",
-            "--export-csv: with --resume the file would not contain the existing rows",
+            "corpus DIR/a.mtx -o DIR/o.csv --resume --export DIR/x.csv",
+            "--export: with --resume the file would not contain the existing rows",
         ),
-        ("tune csr-k DIR/a.mtx --export-csv DIR/x", "--export-csv: tune writes its rows as CSV"),
+        ("tune csr-k DIR/a.mtx --export DIR/x.csv", "--export: tune writes its rows as CSV"),
         ("tune csr-k DIR/a.mtx --sort name", "--sort: tune prints no table"),
     ]);
     assert_eq!((dir.count(), &*dir.read("there.csv")), (2, "mine\n"));
@@ -143,7 +144,7 @@ fn an_interrupt_before_the_matrix_is_read_shows_nothing() {
         let (ran, _) = interrupted(&dir.words(&format!("--mtx DIR/a.mtx {EXACT} {words}")), 1);
         assert_eq!((ran.status, &*ran.stdout), (Some(1), ""), "{words}");
     }
-    let files = "-o DIR/old.txt --export-csv DIR/new.csv --force";
+    let files = "-o DIR/old.txt --export DIR/new.csv --force";
     let (ran, _) = interrupted(&dir.words(&format!("--mtx DIR/a.mtx {EXACT} {files}")), 1);
     ran.exits(1);
     dir.refuses(&[(&format!("--mtx DIR/typo.mtx {EXACT} {files}"), "typo.mtx: ")]);

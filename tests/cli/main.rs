@@ -180,6 +180,38 @@ fn help_completions_and_version_are_printed() {
     assert!(run("--version").stdout.starts_with("spmv-bench 0."));
 }
 
+/// The short help has a line for each command and option. Commands that measure do not repeat the rare options.
+#[test]
+fn every_help_fits_on_a_terminal() {
+    let main = run("-h").stdout;
+    let part = |title| {
+        main.lines()
+            .skip_while(move |line| *line != title)
+            .skip(1)
+            .take_while(|line| !line.is_empty())
+    };
+    let commands = part("Commands:").map(|line| line.split_whitespace().next().unwrap());
+    let commands: Vec<_> = commands.filter(|name| *name != "help").collect();
+    assert_eq!(commands.len(), 18, "{main}");
+    let options: Vec<_> = part("Options:").map(str::trim_start).collect();
+    assert!(options.len() <= 12 && options.iter().all(|line| line.starts_with('-')), "{main}");
+    for command in [""].into_iter().chain(commands) {
+        for option in ["-h", "--help"] {
+            let help = run(&format!("{command} {option}")).exits(0).stdout;
+            let widest = help.lines().max_by_key(|line| line.chars().count()).unwrap();
+            assert!(widest.chars().count() <= 80, "{command} {option}: {widest}");
+        }
+    }
+    for (command, has_it) in [("", true), ("corpus", false), ("tune", false)] {
+        assert_eq!(
+            run(&format!("{command} --help")).stdout.contains("--alpha"),
+            has_it,
+            "{command}"
+        );
+        assert!(run(&format!("{command} --help")).stdout.contains("--max-time"), "{command}");
+    }
+}
+
 #[test]
 fn methods_are_selected_and_printed_in_every_format() {
     let names = |words: &str| {

@@ -273,7 +273,11 @@ fn two_matrices_in_a_row_without_a_site_end_the_download() {
     ] {
         let place = Place::new();
         for (name, reply) in ["T/large", "T/tiny", "U/tiny"].into_iter().zip(&replies) {
-            place.server.serve(&format!("/MM/{name}.tar.gz"), &archive, &[reply.clone()]);
+            place.server.serve(
+                &format!("/MM/{name}.tar.gz"),
+                &archive,
+                std::slice::from_ref(reply),
+            );
         }
         let ran = place.run("T/large T/tiny U/tiny --jobs 1 --timeout 0.2").exits(1);
         assert_eq!(place.server.paths().len(), requests, "{replies:?}");

@@ -77,8 +77,8 @@ pub fn run(
     if let Some(why) = offline {
         writeln!(
             env.stderr,
-            "ended early, with {} matrices left, because no site can be reached: {why}; check the network and the proxy \
-             (HTTPS_PROXY), or copy the files into {} by hand",
+            "ended early, with {} matrices left, because no site can be reached: {why}; check the network and the \
+             proxy (HTTPS_PROXY), or copy the files into {} by hand",
             missing.len() - archives.len(),
             fetch.folder.path.display()
         )?;
@@ -95,8 +95,8 @@ struct Downloads {
     offline: Option<String>,
 }
 
-/// Downloads the missing matrices. Their lines are printed in the order of the tasks; those of matrices whose sites cannot
-/// be reached come last, unless one message stands for all of them.
+/// Downloads the missing matrices. Their lines are printed in the order of the tasks; those of matrices whose sites
+/// cannot be reached come last, unless one message stands for all of them.
 fn download(
     args: &FetchArgs,
     missing: &[&WantedMatrix],

@@ -13,6 +13,7 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::Args;
 
+use super::measure::{RARE, grouped};
 use super::values::{seconds, whole_from};
 use super::{CommandStatus, Env};
 use crate::collection::fetch::address::Site;
@@ -27,66 +28,75 @@ use crate::record::filter::Filter;
 use spmv_matrix::memory::Size;
 
 #[derive(Debug, Args)]
+#[command(mut_args = grouped)]
 pub struct FetchArgs {
-    /// Named sets (--list lists them) and matrices, without GROUP if no other group has the name [default: the set
-    /// `default`]
-    #[arg(value_name = "SET|[GROUP/]NAME")]
+    /// Sets (see --list) and matrices [default: the set `default`]
+    ///
+    /// A matrix is GROUP/NAME, or NAME if no other group has it.
+    #[arg(value_name = "SET|MATRIX")]
     pub words: Vec<String>,
-    /// Select all matrices in the collection's index
+    /// All matrices in the collection's index
     #[arg(long, conflicts_with = "words")]
     pub all: bool,
-    /// Select only matrices of the named sets, or of the whole collection, that pass a filter such as
-    /// 'nnz<1e7 && kind~circuit'
+    /// Only matrices such as 'nnz<1e7 && kind~circuit'
     #[arg(long, value_name = "EXPR",
-              long_help = format!("Select only matrices of the named sets, or of the whole collection, that pass \
-              a filter such as 'nnz<1e7 && kind~circuit'. A filter consists of {FORMS}"))]
+          long_help = format!("Only matrices of the named sets, or of the whole collection, that pass a filter such as \
+              'nnz<1e7 && kind~circuit'. A filter consists of {FORMS}"))]
     pub filter: Option<Filter<Matrix>>,
-    /// A file that defines further matrices and sets, in the format of the project's datasets.toml
-    #[arg(long, value_name = "FILE")]
+    /// Further matrices and sets, in the format of the project's datasets.toml
+    #[arg(help_heading = RARE, long, value_name = "FILE")]
     pub datasets: Option<PathBuf>,
     /// The folder to download into
     #[arg(long, value_name = "DIR", default_value = DATA)]
     pub to: PathBuf,
     /// Keep the archives (NAME.tar.gz) instead of the extracted matrices; they are checked in the same way
-    #[arg(long)]
+    #[arg(help_heading = RARE, long)]
     pub keep_archives: bool,
-    /// Also extract the vectors and texts in the archives; a vector is written as NAME_b.mtx.aux, so that
-    /// corpus does not treat it as a matrix
-    #[arg(long, conflicts_with = "keep_archives")]
+    /// Also extract the vectors and texts in the archives; a vector becomes NAME_b.mtx.aux, so that corpus does not
+    /// measure it
+    #[arg(help_heading = RARE, long, conflicts_with = "keep_archives")]
     pub aux: bool,
-    /// Download from URL/MM/GROUP/NAME.tar.gz and URL/files/ssstats.csv instead of the collection's sites.
-    /// Several URLs are separated by commas; a file that is missing on one is requested from the next
-    #[arg(long, value_name = "URL", env = "SPMV_BENCH_MIRROR", value_delimiter = ',',
+    /// A copy of the collection in place of its own sites
+    ///
+    /// It has the files URL/MM/GROUP/NAME.tar.gz and URL/files/ssstats.csv. Several URLs are separated by commas; a
+    /// file that is missing on one is requested from the next. The variable SPMV_BENCH_MIRROR is the same.
+    #[arg(long, value_name = "URL", env = "SPMV_BENCH_MIRROR", hide_env = true, value_delimiter = ',',
           value_parser = Site::mirror)]
     pub mirror: Vec<Site>,
     /// The largest size of an archive, such as 2GiB [default: 8 times the expected size plus 256 MiB]
-    #[arg(long, value_name = "SIZE")]
+    #[arg(help_heading = RARE, long, value_name = "SIZE")]
     pub max_archive: Option<Size>,
-    /// Accept archives with any SHA-256, even if the datasets file specifies a different one: for a mirror
-    /// of surrogates
-    #[arg(long)]
+    /// Accept archives with another SHA-256 than the datasets file states: for a mirror of surrogates
+    #[arg(help_heading = RARE, long)]
     pub any_archive: bool,
-    /// Number of matrices to download at the same time
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = whole_from(1, 64))]
+    /// Matrices to download at the same time [default: 4]
+    #[arg(help_heading = RARE, long, value_name = "N",
+          default_value_t = 4, hide_default_value = true, value_parser = whole_from(1, 64))]
     pub jobs: u32,
-    /// Close a connection that delivers nothing for this many seconds
-    #[arg(long, value_name = "S", default_value = "60", value_parser = positive_seconds,
+    /// Close a connection that delivers nothing for this time [default: 60]
+    #[arg(help_heading = RARE, long, value_name = "S",
+          default_value = "60", hide_default_value = true, value_parser = positive_seconds,
           allow_negative_numbers = true)]
     pub timeout: Duration,
-    /// Seconds to wait before the second of four attempts; the time doubles before each further attempt. A server may
-    /// ask for a longer pause, of at most ten minutes
-    #[arg(long, value_name = "S", default_value = "1", value_parser = seconds,
+    /// The pause before the second of four attempts, which doubles before each further one; a server may ask for a
+    /// longer one, of at most ten minutes [default: 1]
+    #[arg(help_heading = RARE, long, value_name = "S",
+          default_value = "1", hide_default_value = true, value_parser = seconds,
           allow_negative_numbers = true)]
     pub pause: Duration,
-    /// Download the collection's index, or that of the mirror, and use it from now on instead of the built-in one of
-    /// 2020-10-08; without sets, matrices, --all, --filter or --list, download nothing else
+    /// Replace the built-in index of 2020-10-08 by today's
+    ///
+    /// It is that of the collection or of the mirror, and is used from now on. Without sets, matrices, --all, --filter
+    /// or --list, nothing else is downloaded.
     #[arg(long)]
     pub update_index: bool,
-    /// List the sets and the matrices with the approximate sizes of the archives; download nothing
+    /// List sets and matrices with their sizes; download nothing
     #[arg(long)]
     pub list: bool,
-    /// Compare the hashes of the downloaded files with those recorded at download, and report files that are
-    /// missing or have changed: for the named sets and matrices, or for all. Does not use the network
+    /// Check the hashes of the files; download nothing
+    ///
+    /// Reports the files, of the named sets and matrices or of all, that are missing or differ from what was
+    /// downloaded.
     #[arg(long, conflicts_with_all = ["list", "all", "filter", "update_index"])]
     pub verify: bool,
     /// Print only errors to stderr

@@ -1,7 +1,7 @@
 //! The output files of a measuring command. All of them are checked before anything is measured.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Result, anyhow, bail, ensure};
 
@@ -49,7 +49,7 @@ impl MeasureArgs {
         let facts = if self.run_record.is_some() { "--run-record" } else { "the run record" };
         let named = [("--output", self.output.clone()), (facts, self.record_path())];
         let named = named.into_iter().filter_map(|(what, path)| Some((what, path?)));
-        let exports = self.exports.all().map(|(option, _, path)| (option, path.to_owned()));
+        let exports = self.exports.iter().map(|(_, path)| ("--export", path.clone()));
         named.chain(exports).collect()
     }
 
@@ -93,10 +93,10 @@ impl MeasureArgs {
     }
 
     pub fn exporters<'a>(&self) -> Result<Vec<Reporter<Output<'a>>>> {
-        let exporter = |(_, format, path): (_, _, &Path)| {
-            Ok(Reporter::new(format, self.show(), Output::file(path, self.force)?))
+        let exporter = |(format, path): &(Format, PathBuf)| {
+            Ok(Reporter::new(*format, self.show(), Output::file(path, self.force)?))
         };
-        self.exports.all().map(exporter).collect()
+        self.exports.iter().map(exporter).collect()
     }
 
     pub fn warn(&self, report: &MatrixReport, stderr: &mut dyn Write) -> io::Result<()> {

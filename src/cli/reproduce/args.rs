@@ -7,36 +7,43 @@ use clap::Args;
 
 use crate::bench::run::DeviceChoice;
 use crate::cli::args::AddedArgs;
+use crate::cli::measure::{RARE, grouped};
 use crate::cli::values::{device, finite, seconds};
 use crate::collection::fetch::folder::DATA;
 
 #[derive(Debug, Args)]
+#[command(mut_args = grouped)]
 pub struct ReproduceArgs {
-    /// Experiments, or files with your own definitions in the format of experiments/*.toml
+    /// Experiments, or files of your own like experiments/*.toml
     #[arg(value_name = "ID|FILE.toml")]
     pub ids: Vec<String>,
     /// Run all experiments
     #[arg(long, conflicts_with = "ids")]
     pub all: bool,
-    /// The folder of the matrices; the corpus consists of all files in it
+    /// The folder of the matrices; all in it are the corpus
     #[arg(long, value_name = "DIR", default_value = DATA)]
     pub data: PathBuf,
-    /// Use generated surrogates for missing matrices; claims about them are not judged
+    /// Use generated surrogates for missing matrices
+    ///
+    /// Claims about them are not judged.
     #[arg(long)]
     pub surrogates: bool,
-    /// Make a short trial run with the smallest matrices of each set and 0.05 s per method; claims are not
-    /// judged
+    /// A short trial: the smallest matrices, 0.05 s per method
+    ///
+    /// Claims are not judged.
     #[arg(long)]
     pub quick: bool,
     /// Write the parts of README.md and docs/*.md in a folder that state what was measured, from the newest runs in
     /// its folder results
-    #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = ".", conflicts_with = "ids")]
+    #[arg(help_heading = RARE, long, value_name = "DIR", num_args = 0..=1, default_missing_value = ".",
+          conflicts_with = "ids")]
     pub documents: Option<PathBuf>,
     /// Change no document, but name each part that differs from the newest runs
-    #[arg(long, requires = "documents")]
+    #[arg(help_heading = RARE, long, requires = "documents")]
     pub check: bool,
     /// Measure nothing: judge and show the rows in the folder of a run, wherever they were measured
     #[arg(
+        help_heading = RARE,
         long,
         value_name = "DIR",
         requires = "ids",
@@ -44,20 +51,25 @@ pub struct ReproduceArgs {
     )]
     pub recorded: Option<PathBuf>,
     /// Skip matrices with more nonzeros, if their number is known before they are read
-    #[arg(long, value_name = "N", value_parser = entries)]
+    #[arg(help_heading = RARE, long, value_name = "N", value_parser = entries)]
     pub max_nonzeros: Option<u64>,
-    /// Only print what would be measured, what is missing, and how long it would take approximately
+    /// Only print what would run, what it lacks, and the time
+    ///
+    /// It may lack methods whose library is not installed, matrices that are not downloaded or cannot be read, and a
+    /// GPU.
     #[arg(long)]
     pub dry_run: bool,
-    /// Where to run: cpu, gpu, all, the number of a GPU, a modelled GPU (model:NAME), or model for the
-    /// modelled GPUs of each experiment's source
-    #[arg(long, value_name = "cpu|gpu|all|N|model[:NAME]", default_value = "all", value_parser = place)]
+    /// Where: cpu, gpu, 1 (GPU 1), model:h200, model [default: all]
+    ///
+    /// model stands for the modelled GPUs of each experiment's source.
+    #[arg(long, value_name = "WHERE", default_value = "all", hide_default_value = true, value_parser = place)]
     pub device: DeviceChoice,
-    /// Start no further product of a method on a matrix after this many seconds [default: from the protocol]
-    #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
+    /// Time per method and matrix, such as 300ms [default: from the protocol]
+    #[arg(help_heading = RARE, long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
     pub max_time: Option<Duration>,
-    /// The folder for the results; with several experiments, each one gets a subfolder in it [default:
-    /// results/ID/DATE-MACHINE]
+    /// The folder of results [default: results/ID/DATE-MACHINE]
+    ///
+    /// With several experiments, each one gets a subfolder in it.
     #[arg(long, short, value_name = "DIR")]
     pub output: Option<PathBuf>,
     /// Print only errors to stderr

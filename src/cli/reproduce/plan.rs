@@ -89,8 +89,9 @@ impl Plan {
             let block = Block { rounds: block.rounds.or(here.rounds), ..block.clone() };
             for mut run in block.runs(here.cores, models) {
                 run.settings.max_time = here.max_time.unwrap_or(run.settings.max_time);
-                if let DeviceChoice::Gpu(number) = here.device {
-                    run.gpu = number;
+                if let (DeviceChoice::Gpu(None), DeviceChoice::Gpu(_)) = (&run.device, &here.device)
+                {
+                    run.device = here.device.clone();
                 }
                 plan.batches.push(Batch::of(run, wanted.found.clone(), here)?);
             }

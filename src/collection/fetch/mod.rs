@@ -145,8 +145,9 @@ pub struct Fetch<'f> {
 }
 
 impl Fetch<'_> {
-    /// Downloads all tasks, several at the same time. `report` is called on this thread with the number of a task. After
-    /// an interrupt, or after [`UNREACHABLE`] matrices in a row, no further task begins. Returns whether the latter happened.
+    /// Downloads all tasks, several at the same time. `report` is called on this thread with the number of a task.
+    /// After an interrupt, or after [`UNREACHABLE`] matrices in a row, no further task begins. Returns whether the
+    /// latter happened.
     pub fn download(&self, tasks: &[&WantedMatrix], mut report: impl FnMut(usize, Event)) -> bool {
         let (next, (events, arrivals)) = (AtomicUsize::new(0), mpsc::channel());
         let unreachable = AtomicUsize::new(0);

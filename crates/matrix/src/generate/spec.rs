@@ -53,8 +53,9 @@ pub(super) fn form_note(spec: &str) -> String {
     form(spec).map_or(String::new(), |form| format!("; the form is {form}[,random=SEED]"))
 }
 
+/// Returns the forms of all generators for a help text, each on a line, the longest on two.
 pub fn forms() -> String {
-    format!("{}; each also accepts [,random=SEED] for values other than 1", FORMS.join("  "))
+    FORMS.join("\n").replace("[,exponent", "\n  [,exponent")
 }
 
 /// Parses a specification without `gen:` into the pattern and the seed of random values.
