@@ -26,8 +26,8 @@ use spmv_matrix::system::processes::start_pool;
 #[derive(Debug, Args)]
 pub struct GenerateArgs {
     /// A generator with its parameters, a file, or surrogate:GROUP/NAME
-    #[arg(value_name = "MATRIX", long_help = format!("A file; surrogate:GROUP/NAME, or with --mirror surrogate:SET; or a \
-          generator, which also accepts [,random=SEED] for values other than 1 (docs/matrices.md describes \
+    #[arg(value_name = "MATRIX", long_help = format!("A file; surrogate:GROUP/NAME, or with --mirror surrogate:SET; \
+          or a generator, which also accepts [,random=SEED] for values other than 1 (docs/matrices.md describes \
           them):\n{}", forms()))]
     pub source: OsString,
     /// The file to write; compressed if its name ends in .gz

@@ -33,9 +33,9 @@ pub struct SingleArgs {
     /// A file, GROUP/NAME or gen:SPEC [default: a generated grid]
     ///
     /// A file in a format of docs/matrices.md, compressed or not; GROUP/NAME, a matrix of the collection that `fetch`
-    /// has downloaded into ufl_mtx; gen:NAME,KEY=VALUE,…, a generator of `generate --help`; or surrogate:GROUP/NAME, the
-    /// generated surrogate for a matrix of the collection. `--mtx MATRIX` is the same. Write ./corpus for a file with
-    /// the name of a command.
+    /// has downloaded into ufl_mtx; gen:NAME,KEY=VALUE,…, a generator of `generate --help`; or surrogate:GROUP/NAME,
+    /// the generated surrogate for a matrix of the collection. `--mtx MATRIX` is the same. Write ./corpus for a file
+    /// with the name of a command.
     pub matrix: Option<OsString>,
     /// Further arguments, which are accepted only to report them in a helpful error message.
     #[arg(hide = true)]

@@ -85,24 +85,35 @@ pub fn plan(
             writeln!(out, "    {}", names.join(" "))?;
         }
     }
+    lacking(experiment, plan, lacks, data, out)?;
+    writeln!(out, "  expected: up to {}", span(plan.expected()))?;
+    Ok(())
+}
+
+fn lacking(
+    experiment: &Experiment,
+    plan: &Plan,
+    lacks: &Lacks,
+    data: &Path,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     for (reason, methods) in &lacks.methods {
         let (names, claims) = (listed(methods.iter(), usize::MAX), claims_on(experiment, methods));
         writeln!(out, "  cannot run here{claims}: {names}: {reason}")?;
     }
     lacks.matrices.iter().try_for_each(|reason| writeln!(out, "  cannot be read: {reason}"))?;
     plan.remarks().iter().try_for_each(|remark| writeln!(out, "  {remark}"))?;
-    if !plan.missing.is_empty() {
-        let to =
-            (data != Path::new(DATA)).then(|| format!("--to {}", quoted(&data.to_string_lossy())));
-        let words: Vec<_> = plan.fetch.iter().map(String::as_str).chain(to.as_deref()).collect();
-        let words = words.join(" ");
-        writeln!(
-            out,
-            "  `spmv-bench fetch {words}` downloads them; --surrogates uses generated matrices instead"
-        )?;
+    if plan.missing.is_empty() {
+        return Ok(());
     }
-    writeln!(out, "  expected: up to {}", span(plan.expected()))?;
-    Ok(())
+    let to = format!("--to {}", quoted(&data.to_string_lossy()));
+    let to = Some(to).filter(|_| data != Path::new(DATA));
+    let words: Vec<_> = plan.fetch.iter().cloned().chain(to).collect();
+    let words = words.join(" ");
+    writeln!(
+        out,
+        "  `spmv-bench fetch {words}` downloads them; --surrogates uses generated matrices instead"
+    )
 }
 
 /// Returns in words how many claims of an experiment compare one of the methods; nothing if none does.

@@ -38,7 +38,7 @@ const ARCHIVE_MARGIN: u64 = 8;
 /// matrix.
 const ARCHIVE_ALLOWANCE: u64 = 256 << 20;
 /// The number of matrices in a row for which no site could be reached, after which no further one is tried.
-const UNREACHABLE: usize = 2;
+const MOST_UNREACHABLE: usize = 2;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
@@ -86,7 +86,8 @@ pub enum FetchError {
     /// The user has interrupted the run.
     #[error("interrupted")]
     Interrupted,
-    /// The same address may deliver later, after the pause that the server asks for, if it does.
+    /// The same address may deliver later, after the pause that the server asks for, if it does. With `of_site`, other
+    /// files of the site would fail in the same way.
     #[error("{message}")]
     Passing { message: String, asked: Option<Duration>, of_site: bool },
     /// A site cannot be reached or fails, whatever it is asked for; or no site of a matrix can.
@@ -137,6 +138,29 @@ pub enum Event {
 /// The rows of the ledger for the files of an archive, the matrix first.
 pub type Downloaded = Result<Vec<LedgerRow>, FetchError>;
 
+/// What the jobs of a download have in common.
+#[derive(Default)]
+struct Progress {
+    /// The number of the next task.
+    next: AtomicUsize,
+    /// The number of matrices in a row for which no site could be reached.
+    unreachable: AtomicUsize,
+}
+
+impl Progress {
+    fn is_offline(&self) -> bool {
+        self.unreachable.load(Ordering::Relaxed) >= MOST_UNREACHABLE
+    }
+
+    fn note(&self, downloaded: &Downloaded) {
+        if matches!(downloaded, Err(FetchError::Unreachable(_))) {
+            self.unreachable.fetch_add(1, Ordering::Relaxed);
+        } else if !self.is_offline() {
+            self.unreachable.store(0, Ordering::Relaxed);
+        }
+    }
+}
+
 pub struct Fetch<'f> {
     pub folder: &'f Folder,
     pub settings: &'f Settings,
@@ -146,38 +170,30 @@ pub struct Fetch<'f> {
 
 impl Fetch<'_> {
     /// Downloads all tasks, several at the same time. `report` is called on this thread with the number of a task.
-    /// After an interrupt, or after [`UNREACHABLE`] matrices in a row, no further task begins. Returns whether the
+    /// After an interrupt, or after [`MOST_UNREACHABLE`] matrices in a row, no further task begins. Returns whether the
     /// latter happened.
     pub fn download(&self, tasks: &[&WantedMatrix], mut report: impl FnMut(usize, Event)) -> bool {
-        let (next, (events, arrivals)) = (AtomicUsize::new(0), mpsc::channel());
-        let unreachable = AtomicUsize::new(0);
-        let is_offline = || unreachable.load(Ordering::Relaxed) >= UNREACHABLE;
+        let (progress, (events, arrivals)) = (Progress::default(), mpsc::channel());
         thread::scope(|scope| {
             for _ in 0..self.settings.jobs.min(tasks.len()) {
-                let (events, next, unreachable) = (events.clone(), &next, &unreachable);
-                let is_offline = &is_offline;
-                scope.spawn(move || {
-                    while !self.web.is_interrupted() && !is_offline() {
-                        let number = next.fetch_add(1, Ordering::Relaxed);
-                        let Some(task) = tasks.get(number) else { return };
-                        // This fails only after the thread that receives has failed.
-                        let report = |event| drop(events.send((number, event)));
-                        let downloaded = self.one(task, &report);
-                        match downloaded {
-                            Err(FetchError::Unreachable(_)) => {
-                                unreachable.fetch_add(1, Ordering::Relaxed);
-                            }
-                            _ if !is_offline() => unreachable.store(0, Ordering::Relaxed),
-                            _ => {}
-                        }
-                        report(Event::Ended(downloaded));
-                    }
-                });
+                let (events, progress) = (events.clone(), &progress);
+                // Sending fails only after the thread that receives has failed.
+                scope.spawn(move || self.work(tasks, progress, &|event| drop(events.send(event))));
             }
             drop(events);
             arrivals.into_iter().for_each(|(number, event)| report(number, event));
         });
-        is_offline()
+        progress.is_offline()
+    }
+
+    fn work(&self, tasks: &[&WantedMatrix], progress: &Progress, send: &dyn Fn((usize, Event))) {
+        while !self.web.is_interrupted() && !progress.is_offline() {
+            let number = progress.next.fetch_add(1, Ordering::Relaxed);
+            let Some(task) = tasks.get(number) else { return };
+            let downloaded = self.one(task, &|event| send((number, event)));
+            progress.note(&downloaded);
+            send((number, Event::Ended(downloaded)));
+        }
     }
 
     fn one(&self, task: &WantedMatrix, report: &dyn Fn(Event)) -> Downloaded {
