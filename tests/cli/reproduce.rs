@@ -141,7 +141,7 @@ fn a_dry_run_names_what_the_run_would_lack() {
     dir.write("data/complex.mtx", head("complex") + "1 1 1\n1 1 2 3\n");
     let ran = dir.run("reproduce DIR/shapes.toml --data DIR/data --dry-run").exits(0);
     ran.prints("  3 matrices x 2 methods: ").prints("good.mtx\n");
-    ran.prints("  cannot run here (1 of 2 claims compare them): csr-rows: ");
+    ran.prints("  cannot run here (needed for 1 of 2 claims): csr-rows: ");
     ran.prints("  cannot be read: DIR/data/complex.mtx:1: field `complex` is not supported, only ");
     ran.prints("`spmv-bench fetch csrk-64 --to DIR/data` downloads them");
 }

@@ -122,7 +122,7 @@ fn claims_on(experiment: &Experiment, methods: &BTreeSet<String>) -> String {
     let claims = experiment.claims.iter();
     let number = claims.filter(|claim| claim.measured.operands().iter().any(is_of)).count();
     let all = count(experiment.claims.len(), "claim");
-    if number == 0 { String::new() } else { format!(" ({number} of {all} compare them)") }
+    if number == 0 { String::new() } else { format!(" (needed for {number} of {all})") }
 }
 
 /// Prints the claims with the measured values, and writes them with all views into the folder.
