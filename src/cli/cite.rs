@@ -12,7 +12,7 @@ use crate::papers::bibliography::{BibEntry, entries};
 pub struct CiteArgs {
     /// Methods (merge, 'gpu-*'), papers (csr-k), or all
     ///
-    /// Papers have the names that `spmv-bench reproduce` lists as sources, or their keys in docs/papers.bib.
+    /// Papers have the keys of docs/papers.bib, such as merge-spmv-sc16.
     #[arg(required = true, value_name = "METHOD|PAPER|all", value_parser = MethodName,
           hide_possible_values = true)]
     pub words: Vec<String>,
