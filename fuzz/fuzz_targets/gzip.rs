@@ -33,7 +33,8 @@ fuzz_target!(|input: &[u8]| -> Corpus {
     if announces_too_much(&text) || text.starts_with(&MAGIC) {
         return Corpus::Reject;
     }
-    let compressed: Vec<u8> = members.iter().flat_map(|(compressed, _)| compressed).copied().collect();
+    let compressed: Vec<u8> =
+        members.iter().flat_map(|(compressed, _)| compressed).copied().collect();
     let expected = read(&text);
     let found = read(&compressed);
     assert_same(&found, &expected);

@@ -103,17 +103,18 @@ impl Speed {
     fn undecided(&self, method: &str, other: &str) -> Option<String> {
         let Self { ratio, half, is_certain } = *self;
         let is_alike = (ratio - 1.0).abs() + half <= ALIKE;
-        match () {
-            () if is_alike && (!is_certain || half == 0.0) => {
-                Some(format!("{method} is as fast as {other}, within 5 % ({self})."))
-            }
-            () if is_certain => None,
-            () if half > NOISY * ratio => Some(format!(
+        if is_alike && (!is_certain || half == 0.0) {
+            Some(format!("{method} is as fast as {other}, within 5 % ({self})."))
+        } else if is_certain {
+            None
+        } else if half > NOISY * ratio {
+            Some(format!(
                 "{method} cannot be told apart from {other}: the times are too noisy ({self} times as fast)."
-            )),
-            () => Some(format!(
+            ))
+        } else {
+            Some(format!(
                 "{method} cannot be told apart from {other}: it is {self} times as fast, and the intervals overlap."
-            )),
+            ))
         }
     }
 }
