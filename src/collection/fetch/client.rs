@@ -36,8 +36,7 @@ pub struct Client<'c> {
 
 impl<'c> Client<'c> {
     /// Creates a client with the proxies of the environment variables. A connection fails if no data arrives within
-    /// `timeout`, or if it is not established within that and [`CONNECT_TIME`]. `interrupted` ends all requests and
-    /// pauses.
+    /// `timeout`, or if it is not established within that and ten seconds. `interrupted` ends all requests and pauses.
     pub fn new(timeout: Duration, interrupted: &'c AtomicBool) -> Result<Self, FetchError> {
         check_proxies(|name| env::var(name).ok())?;
         // This fails if a provider is installed already, which is fine.
