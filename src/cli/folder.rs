@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use walkdir::{DirEntry, WalkDir};
 
 use super::sources::sized;
@@ -38,13 +38,6 @@ pub fn find(
     let files = left_out.without_hidden(dir, stderr)?;
     let files = left_out.without_companions(files);
     let files = left_out.without_archives(files);
-    if files.is_empty() {
-        left_out.write(&[], stderr)?;
-        bail!(
-            "{}: this folder contains no file with the extension of a matrix (.mtx, .mtx.gz, …)",
-            dir.display()
-        );
-    }
     let mut files: Vec<_> = files.into_iter().map(sized).collect();
     files.sort_by_key(|(_, bytes)| *bytes);
     Ok(files)

@@ -26,7 +26,15 @@ pub fn sources(
         }
         match parsed(word, datasets)? {
             Source::File(dir) if dir.is_dir() => {
-                sources.extend(find(&dir, &mut left_out, stderr)?);
+                let files = find(&dir, &mut left_out, stderr)?;
+                if files.is_empty() {
+                    left_out.write(&[], stderr)?;
+                    bail!(
+                        "{}: this folder contains no file with the extension of a matrix (.mtx, .mtx.gz, …)",
+                        dir.display()
+                    );
+                }
+                sources.extend(files);
             }
             Source::File(file) => sources.push(sized(file)),
             generated => sources.push((generated, 0)),

@@ -118,6 +118,8 @@ fn a_quick_run_measures_less_and_judges_nothing() {
 #[test]
 fn a_dry_run_prints_the_grid_and_measures_nothing() {
     let dir = experiment(&EXPERIMENT.replace("gen:grid2d,n=3", "Williams/cant"));
+    // What `fetch` leaves without a network.
+    fs::create_dir(dir.path("none")).unwrap();
     let ran = reproduce(&dir, "--dry-run").exits(0);
     ran.prints(
         "2 matrices x 2 methods: spmv-bench corpus --device cpu --rounds 1 --iterations 2 \
