@@ -238,8 +238,7 @@ class Campaign:
 def extract(archive, folder):
     """Extracts an archive into a folder, which appears when it is complete unless it exists."""
     target = folder if folder.exists() else folder.with_name(folder.name + ".part")
-    with tarfile.open(archive) as tar:
-        tar.extractall(target, filter="data")
+    record.extract(archive, target)
     target.rename(folder)
 
 

@@ -170,8 +170,8 @@ pub struct Fetch<'f> {
 
 impl Fetch<'_> {
     /// Downloads all tasks, several at the same time. `report` is called on this thread with the number of a task.
-    /// After an interrupt, or after two matrices in a row that no site delivers, no further task begins. Returns whether
-    /// the latter happened.
+    /// After an interrupt, or after two matrices in a row that no site delivers, no further task begins. Returns
+    /// whether the latter happened.
     pub fn download(&self, tasks: &[&WantedMatrix], mut report: impl FnMut(usize, Event)) -> bool {
         let (progress, (events, arrivals)) = (Progress::default(), mpsc::channel());
         thread::scope(|scope| {

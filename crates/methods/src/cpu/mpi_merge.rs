@@ -16,8 +16,7 @@ pub const NAME: &str = "mpi-merge";
 pub static METHOD: Method = Method {
     name: NAME,
     source: "merge-spmv-sc16, I and III, over distributed memories",
-    summary: "one equal piece of the merge path per MPI rank, one thread per rank: mpirun -n N spmv-bench \
-              --methods mpi-merge",
+    summary: "one equal piece of the merge path per MPI rank, each with one thread: mpirun -n N spmv-bench",
     parameters: &[Parameter {
         name: "gather",
         values: &["need", "all"],

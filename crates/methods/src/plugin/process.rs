@@ -35,16 +35,19 @@ impl Process {
                 ("the set of running processes", format!("{:?}", children(std::process::id()))),
                 ("the timers of the process", format!("{:?}{}", timers(), text("timers"))),
             ],
-            files: fs::read_dir("/proc/self/fd").map_or(0, Iterator::count),
+            // It cannot be read where the process can open no further file.
+            files: fs::read_dir("/proc/self/fd").map_or(usize::MAX, Iterator::count),
         }
     }
 
     /// Returns the first part that has changed since, or `None`.
     pub fn changed(&self) -> Option<&'static str> {
         let now = Self::now();
+        if now.files > self.files.saturating_add(FILES) {
+            return Some("the number of open files");
+        }
         let differs = self.parts.iter().zip(&now.parts).find(|(before, now)| before != now);
-        let too_many = now.files > self.files + FILES;
-        differs.map(|((name, _), _)| *name).or(too_many.then_some("the number of open files"))
+        differs.map(|((name, _), _)| *name)
     }
 }
 
