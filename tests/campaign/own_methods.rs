@@ -24,7 +24,9 @@ fn a_scaffold_of_each_language_is_right_when_it_is_built() {
     let languages = [("c", "cc"), ("cpp", "c++"), ("fortran", "gfortran"), ("rust", "cargo")];
     at_once(&languages, |(language, compiler)| {
         if !exists(compiler) {
-            return skip(&format!("no {compiler} for {language}; scripts/test installs it"));
+            return skip(&format!(
+                "no {compiler} for {language}; scripts/test --all installs gfortran"
+            ));
         }
         let name = format!("my-{language}_1");
         let ran = place.run(&format!("new-method {language} {name}")).exits(0);
