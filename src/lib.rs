@@ -2,28 +2,22 @@
 //!
 //! A program can [`read`] a matrix and [`measure`] methods on it; `examples/measure.rs` measures a method of its own
 //! beside those of this project. The parts can also be used alone: [`spmv_matrix`] reads and generates matrices,
-//! [`spmv_methods`] multiplies.
+//! [`spmv_methods`] multiplies, [`spmv_results`] reads and shows results.
 //!
 //! | module | contents |
 //! |---|---|
 //! | [`mod@bench`] | one matrix: plan, turns of the methods, verification, statistics; the battery for plug-ins; MPI |
-//! | [`record`] | the row and the facts of the run: CSV, JSON and text, written and read; filters of rows |
-//! | [`report`] | recorded rows as tables, charts and pages; the comparison of two files |
-//! | [`papers`] | the experiments of the papers: what is measured, shown and claimed |
 //! | [`campaign`] | many matrices: tasks, child processes, limits, resume, progress |
 //! | [`collection`] | the matrices of the collection: facts, named sets, downloads |
 //! | [`cli`] | the command line, one file per verb |
 //!
-//! A module uses only modules above it, and these use the packages `spmv-matrix`, `spmv-methods` and `ptx-machine`. A
-//! test compares this with the imports. `record` and `report` run no method.
+//! A module uses only modules above it, and these use the packages `spmv-matrix`, `spmv-results`,
+//! `spmv-methods` and `ptx-machine`. A test compares this with the imports.
 
 pub mod bench;
 pub mod campaign;
 pub mod cli;
 pub mod collection;
-pub mod papers;
-pub mod record;
-pub mod report;
 
 use std::cell::RefCell;
 use std::ffi::OsStr;
@@ -35,8 +29,6 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::bench::clock::SystemClock;
 use crate::bench::inputs::replace_values;
-use crate::bench::plan::{Protocol, Settings, Values};
-use crate::bench::run::RunSettings;
 use crate::campaign::Plan;
 use crate::campaign::choice;
 use crate::campaign::collect::Collector;
@@ -44,7 +36,6 @@ use crate::campaign::env::Env;
 use crate::campaign::session::Session;
 use crate::campaign::task::Event;
 use crate::cli::run_settings;
-use crate::record::row::MatrixFacts;
 use spmv_matrix::market;
 use spmv_matrix::memory::ReadBounds;
 use spmv_matrix::source::Source;
@@ -52,9 +43,21 @@ use spmv_matrix::stats::pattern_symmetry;
 use spmv_matrix::system::System;
 use spmv_methods::method::{Choice, Method};
 use spmv_methods::vendor::mkl;
+use spmv_results::row::MatrixFacts;
+use spmv_results::settings::run::RunSettings;
+use spmv_results::settings::{Protocol, Settings, Values};
 
-pub use crate::record::row::{Row, Status};
 pub use spmv_matrix::{Csr, source::LoadError};
+pub use spmv_results::row::{Row, Status};
+
+/// The version of this program.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The revision of the source from which this program was built.
+pub const REVISION: &str = git_version::git_version!(
+    args = ["--always", "--abbrev=12", "--dirty=-modified"],
+    fallback = "unknown"
+);
 
 /// Reads a matrix: a file of any format that [`market`] reads, compressed or not, or a generated matrix
 /// (`gen:grid2d,n=100,points=5`). Both triangles of a symmetric file are stored. An error names the file, the line and

@@ -10,12 +10,12 @@ use anyhow::Context;
 use nix::sys::signal::{SigHandler, Signal, signal};
 use spmv_bench::bench::clock::SystemClock;
 use spmv_bench::cli::{self, CommandStatus, Env, Interrupted, allocator};
-use spmv_bench::record::terminal::{self, Shown, Wrapped};
 use spmv_matrix::cache::CacheFolder;
 use spmv_matrix::system::System;
 use spmv_matrix::system::processes::explained;
 use spmv_methods::library::float_state;
 use spmv_methods::vendor::mkl;
+use spmv_results::table::terminal::{self, Shown, Wrapped};
 
 #[global_allocator]
 static ALLOCATOR: allocator::ReportingAllocator = allocator::ReportingAllocator;

@@ -25,8 +25,6 @@ use std::time::Duration;
 use spmv_bench::bench::clock::{Clock, FakeClock, SystemClock};
 use spmv_bench::bench::execute::{Bench, Stopped};
 use spmv_bench::bench::outcome::{Measurement, Outcome, Results};
-use spmv_bench::bench::peak::Peak;
-use spmv_bench::bench::plan::{CacheState, Protocol, Settings};
 use spmv_bench::bench::problem::Problem;
 use spmv_matrix::Csr;
 use spmv_matrix::generate::Generator;
@@ -36,6 +34,8 @@ use spmv_methods::device::{Gpu, Program};
 use spmv_methods::method::{Choice, Device, GRAPH};
 use spmv_methods::team::Team;
 use spmv_methods::{self, METHODS};
+use spmv_results::metrics::Peak;
+use spmv_results::settings::{CacheState, Protocol, Settings};
 
 fn matrix() -> Csr<f64> {
     Generator::parse("rmat,scale=8,edges=3000").unwrap().generate().unwrap()

@@ -13,7 +13,6 @@ use std::path::PathBuf;
 use spmv_bench::bench::clock::SystemClock;
 use spmv_bench::bench::execute::Bench;
 use spmv_bench::bench::outcome::Outcome;
-use spmv_bench::bench::plan::{Protocol, Settings};
 use spmv_bench::bench::problem::Problem;
 use spmv_matrix::stats::RowStatistics;
 use spmv_matrix::{Csr, market};
@@ -23,6 +22,7 @@ use spmv_methods::device::buffer::Value;
 use spmv_methods::device::model::{DeviceFile, Model};
 use spmv_methods::method::{Choice, Device};
 use spmv_methods::team::Team;
+use spmv_results::settings::{Protocol, Settings};
 use support::skip;
 
 /// Returns the folder and the rows of its table by column name. Returns `None` and prints a message if the

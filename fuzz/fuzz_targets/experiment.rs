@@ -12,14 +12,14 @@ use std::time::Duration;
 use libfuzzer_sys::{Corpus, fuzz_target};
 use spmv_bench::bench::clock::FakeClock;
 use spmv_bench::cli::{self, Env};
-use spmv_bench::papers::definition::Experiment;
-use spmv_bench::papers::judge::Verdicts;
-use spmv_bench::papers::page;
-use spmv_bench::record::read::{self, RecordedRow};
 use spmv_fuzz::BENCH;
 use spmv_matrix::system::System;
 use spmv_matrix::system::noise::Readings;
 use spmv_methods::method::Unavailable;
+use spmv_results::files::read::{self, RecordedRow};
+use spmv_results::papers::definition::Experiment;
+use spmv_results::papers::judge::Verdicts;
+use spmv_results::papers::page;
 
 const RECORDED: [&str; 4] = [
     include_str!("../../results/csrk-tune/2026-11-28-amd-epyc-family-25-model-1-2-cores/rows.csv"),

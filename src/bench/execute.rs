@@ -23,7 +23,6 @@ use super::backend::Backend;
 use super::fresh::Fresh;
 use super::inputs::Inputs;
 use super::outcome::{Measurement, Outcome, Results};
-use super::plan::Round;
 use contract::guarded;
 pub use contract::{Bench, News, Ready, Stopped, Turn};
 pub use power::shortest as shortest_interval;
@@ -32,10 +31,11 @@ use rand::rngs::Xoshiro256PlusPlus;
 use spmv_matrix::memory::extent::Extent;
 use spmv_matrix::memory::{self, Available};
 use spmv_matrix::scalar::Scalar;
-use spmv_methods::Baseline;
 use spmv_methods::device::facts::Clocks;
 use spmv_methods::method::{Choice, Device};
 use spmv_methods::plugin::{Process, not_restored};
+use spmv_results::row::baseline::Baseline;
+use spmv_results::settings::Round;
 
 /// How long products run on a device before the first round, so that its clocks reach their level under load.
 const WARM_UP: Duration = Duration::from_millis(200);

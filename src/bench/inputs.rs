@@ -4,12 +4,12 @@ use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 use rayon::prelude::*;
 
-use super::plan::{CHAIN, Fill, Settings, Values};
 use spmv_matrix::Csr;
 use spmv_matrix::order::Permutation;
 use spmv_matrix::scalar::Scalar;
 use spmv_matrix::stats::about_distinct;
 use spmv_matrix::verify::{Reference, RowSum};
+use spmv_results::settings::{CHAIN, Fill, Settings, Values};
 
 pub struct Inputs<T> {
     pub alpha: T,
@@ -140,8 +140,8 @@ impl<T: Scalar> Inputs<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::plan::Protocol;
     use spmv_matrix::stats::distinct_values;
+    use spmv_results::settings::Protocol;
 
     fn with(values: Values, threads: usize) -> Vec<f64> {
         let triplets: Vec<_> = (0..2 * VALUES_PER_GENERATOR).map(|row| (row, 0, 3.0)).collect();

@@ -1,4 +1,4 @@
-//! Measurement: [`run`] and [`plan`] (settings, pure data) → [`execute`] (one matrix) → [`outcome`] (one value per
+//! Measurement: [`execute`] (one matrix) → [`outcome`] (one value per
 //! method).
 
 pub mod alteration;
@@ -8,15 +8,15 @@ pub mod clock;
 pub mod execute;
 mod fresh;
 pub mod guarded;
+mod in_row;
 pub mod inputs;
-pub mod metrics;
 #[cfg(any(feature = "mpi", test))]
 pub mod mpi;
 pub mod need;
 pub mod outcome;
 pub mod peak;
-pub mod plan;
 pub mod problem;
-pub mod run;
+#[cfg(test)]
+mod same_program;
 pub mod statistics;
 pub mod steadiness;

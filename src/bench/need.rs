@@ -1,11 +1,11 @@
 //! Upper bounds of the memory that a run needs in addition to its methods, from the size of its matrix. In bytes.
 
-use super::plan::{CacheState, Settings};
 use spmv_matrix::memory::extent::Extent;
 use spmv_matrix::order::Order;
 use spmv_matrix::scalar::Precision;
 use spmv_matrix::system;
 use spmv_matrix::verify::{ReferenceRow, RowSum};
+use spmv_results::settings::{CacheState, Settings};
 
 /// The memory for small allocations that do not depend on the matrix: notes, closures, lists per thread.
 pub const SMALL: u64 = 1 << 20;
@@ -62,7 +62,7 @@ pub fn run_on_device(extent: &Extent, l2: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::plan::Protocol;
+    use spmv_results::settings::Protocol;
 
     #[test]
     fn a_run_needs_what_it_holds() {

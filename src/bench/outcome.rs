@@ -5,8 +5,6 @@ use std::time::Duration;
 
 use super::backend::Parts;
 use super::execute::{Bench, News, Ready};
-use super::peak::Peak;
-use super::plan::Settings;
 use super::statistics::Summary;
 use spmv_matrix::memory::{self, Available};
 use spmv_matrix::verify::LIKELY_FACTOR;
@@ -14,6 +12,9 @@ use spmv_methods::device::Stage;
 use spmv_methods::device::counts::Profile;
 use spmv_methods::device::facts::Clocks;
 use spmv_methods::method::{Choice, Failed, Unavailable, Unprepared};
+use spmv_results::metrics::Peak;
+use spmv_results::row::remark::LESS_ACCURATE;
+use spmv_results::settings::Settings;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
@@ -72,9 +73,6 @@ impl From<Unprepared> for Outcome {
         }
     }
 }
-
-/// The remark on a result whose error exceeds [`LIKELY_FACTOR`] times the likely bound.
-pub const LESS_ACCURATE: &str = "less accurate than its precision explains";
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measurement {

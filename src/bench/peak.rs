@@ -7,72 +7,19 @@
 //! sweeps its part several times per parallel region, so that the time to enter the region is negligible. On a GPU the
 //! peak is likewise the higher rate of a copy within its memory and a read-only sweep, on one buffer of that size.
 
-use std::fmt;
 use std::time::Duration;
-
-use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
 use spmv_methods::device::Gpu;
 use spmv_methods::device::probe::DeviceSweeps;
 use spmv_methods::team::Team;
 use spmv_methods::team::sweeps::Arrays;
+use spmv_results::metrics::Peak;
 
-/// The best rates measured, in GB/s (10^9 bytes per second).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Peak {
-    Host {
-        triad_gbs: f64,
-        read_gbs: f64,
-    },
-    Gpu {
-        /// The rate of a copy within its memory, counting bytes read and bytes written.
-        copy_gbs: f64,
-        #[serde(default)]
-        read_gbs: f64,
-        /// The nominal bandwidth: see [`Facts::nominal_gbs`](spmv_methods::device::facts::Facts::nominal_gbs).
-        nominal_gbs: f64,
-    },
-}
-
-impl Default for Peak {
-    fn default() -> Self {
-        Self::Host { triad_gbs: 0.0, read_gbs: 0.0 }
-    }
-}
-
-impl Peak {
-    pub fn of_gpu(gpu: &Gpu, sweeps: &DeviceSweeps) -> Self {
-        let [copy_gbs, read_gbs] = sweeps.best_gbs;
-        Self::Gpu { copy_gbs, read_gbs, nominal_gbs: gpu.facts().nominal_gbs() }
-    }
-
-    /// Returns the peak: the highest rate measured, in GB/s.
-    pub fn gbs(&self) -> f64 {
-        match *self {
-            Self::Host { triad_gbs, read_gbs } => triad_gbs.max(read_gbs),
-            Self::Gpu { copy_gbs, read_gbs, .. } => copy_gbs.max(read_gbs),
-        }
-    }
-
-    /// Returns the nominal bandwidth of a GPU in GB/s; `None` for the host.
-    pub fn nominal_gbs(&self) -> Option<f64> {
-        if let Self::Gpu { nominal_gbs, .. } = *self { Some(nominal_gbs) } else { None }
-    }
-}
-
-impl fmt::Display for Peak {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match self {
-            Self::Host { triad_gbs, read_gbs } => {
-                write!(f, "triad {triad_gbs:.2}, read {read_gbs:.2}")
-            }
-            Self::Gpu { copy_gbs, read_gbs, nominal_gbs } => {
-                write!(f, "copy {copy_gbs:.2}, read {read_gbs:.2}, nominal {nominal_gbs:.2}")
-            }
-        }
-    }
+/// Returns the peak of a GPU: its nominal bandwidth, and the best rates of sweeps over its memory.
+pub fn of_gpu(gpu: &Gpu, sweeps: &DeviceSweeps) -> Peak {
+    let [copy_gbs, read_gbs] = sweeps.best_gbs;
+    Peak::Gpu { copy_gbs, read_gbs, nominal_gbs: gpu.facts().nominal_gbs() }
 }
 
 pub struct Sweeps {
@@ -133,18 +80,5 @@ impl Sweeps {
         };
         let triad_gbs = gbs(&mut || self.arrays.triad(len, team, repeats));
         [triad_gbs, gbs(&mut || self.arrays.read(len, team, repeats))]
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Peak;
-
-    #[test]
-    fn the_peak_is_the_higher_rate() {
-        let gpu = |copy_gbs, read_gbs| Peak::Gpu { copy_gbs, read_gbs, nominal_gbs: 9.0 }.gbs();
-        assert_eq!([gpu(2.0, 3.0), gpu(3.0, 2.0)], [3.0, 3.0]);
-        let host = |triad_gbs, read_gbs| Peak::Host { triad_gbs, read_gbs }.gbs();
-        assert_eq!([host(2.0, 3.0), host(3.0, 2.0)], [3.0, 3.0]);
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
+use spmv_results::matrix::group::Reordering;
 
 use super::alteration::MOST_CHANGE;
 use super::backend::{Host, OnGpu, free};
@@ -12,7 +12,6 @@ use super::execute::{Bench, Stopped, measure};
 use super::inputs::Inputs;
 use super::need;
 use super::outcome::Results;
-use super::plan::Settings;
 use spmv_matrix::Csr;
 use spmv_matrix::memory;
 use spmv_matrix::memory::extent::Extent;
@@ -22,20 +21,10 @@ use spmv_matrix::scalar::Scalar;
 use spmv_methods::device::buffer::Value;
 use spmv_methods::device::{DeviceCsr, Gpu};
 use spmv_methods::method::{Choice, Failed, Unavailable, Unprepared};
+use spmv_results::settings::Settings;
 
 /// The step named in the message if the device is lost before the first method.
 const UPLOAD: &str = "uploading the matrix";
-
-/// The cost and the effect of reordering a matrix before it is passed to any method.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub struct Reordering {
-    /// The time to compute the order and to permute the matrix, in milliseconds; `None` if another program computed it.
-    pub order_ms: Option<f64>,
-    /// The bandwidth (the largest distance of an entry from the diagonal) before and after.
-    pub bandwidth: [usize; 2],
-    /// The profile (the sum over rows of the distance from the first entry to the diagonal) before and after.
-    pub profile: [u64; 2],
-}
 
 pub struct Reordered {
     pub(super) csr: Csr<f64>,

@@ -3,14 +3,11 @@
 use std::time::Duration;
 
 use super::statistics::{Sample, Summary};
+use spmv_results::row::remark::REPEATED;
+use spmv_results::settings::WIDEST_INTERVAL;
 
-/// A measurement is too noisy if its 95 % interval is wider than this share of the median.
-pub const WIDEST_INTERVAL: f64 = 0.1;
 /// The maximum number of measurements after the first.
 const MAX_REPEATS: usize = 2;
-
-/// The end of the remark on a time that stayed noisy.
-pub const REPEATED: &str = " re-measurements";
 
 #[derive(Default)]
 pub struct Attempts {

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use crate::bench::clock::Clock;
-use crate::bench::peak::{Peak, Sweeps};
-use crate::record::run::{Bandwidth, DeviceBandwidth};
+use crate::bench::peak::{self, Sweeps};
 use spmv_matrix::memory::Available;
 use spmv_matrix::system::System;
 use spmv_methods::device::Gpu;
 use spmv_methods::device::probe::{DeviceSweeps, Probe};
 use spmv_methods::team::Team;
+use spmv_results::run::{Bandwidth, DeviceBandwidth};
 
 /// The working sets in bytes: typically smaller than the last-level cache, of similar size, and much larger.
 const SIZES: [usize; 3] = [32 << 20, 256 << 20, 2 << 30];
@@ -37,7 +37,7 @@ pub fn of_gpu(gpu: &Gpu) -> (Vec<DeviceBandwidth>, Option<f64>) {
     let at = |bytes| {
         let mut sweeps = DeviceSweeps::new(gpu, bytes);
         sweeps.measure(&probe, REPETITIONS, None).ok()?;
-        Some(DeviceBandwidth { bytes, peak: Peak::of_gpu(gpu, &sweeps) })
+        Some(DeviceBandwidth { bytes, peak: peak::of_gpu(gpu, &sweeps) })
     };
     let launch_us = probe.launch_time().ok().map(us);
     (fitting.filter_map(at).collect(), launch_us)

@@ -8,12 +8,12 @@ use anyhow::{Context, Result, bail, ensure};
 use super::env::Env;
 use super::gpus;
 use super::isolate::Interrupted;
-use crate::bench::run::{DeviceChoice, RunSettings};
 use spmv_matrix::near::hint;
 use spmv_methods::all;
 use spmv_methods::device::Gpu;
 use spmv_methods::device::model::{DeviceFile, Model};
 use spmv_methods::method::{Choice, Device, Method, Unavailable};
+use spmv_results::settings::run::{DeviceChoice, RunSettings};
 
 /// The model on which `.cu` files run without a GPU.
 const FALLBACK: &str = "h200";

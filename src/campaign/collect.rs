@@ -2,12 +2,13 @@
 
 use super::Work;
 use super::task::{Event, MatrixTask};
-use crate::record::Group;
-use crate::record::joined::{joined, usual};
-use crate::record::row::{MatrixFacts, Row, Status};
-use crate::record::run::{RowKey, RunRecord};
 use spmv_matrix::stats::Shape;
 use spmv_methods::device::Stage;
+use spmv_results::matrix::Group;
+use spmv_results::row::joined::{joined, usual};
+use spmv_results::row::key::RowKey;
+use spmv_results::row::{MatrixFacts, Row, Status};
+use spmv_results::run::RunRecord;
 
 /// Why a process ended: the status and the reason of the cells that it did not measure.
 #[derive(Clone, Debug)]

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 
 use super::env::Env;
-use crate::bench::run::RunSettings;
 use spmv_matrix::cache::Key;
 use spmv_matrix::scalar::Precision;
 use spmv_methods::cpu::oski_style;
 use spmv_methods::method::Choice;
 use spmv_methods::method::profile::Profile;
+use spmv_results::settings::run::RunSettings;
 
 /// The version of the profile, which must be changed if the measurement changes.
 const FORMAT: &str = "register blocks 1";

@@ -7,9 +7,9 @@ use anyhow::Result;
 use clap::ValueEnum;
 
 use super::isolate::{self, ask};
-use crate::record::run::Library;
 use spmv_methods::device::cuda::{cusparse, nvrtc};
 use spmv_methods::vendor::mkl::{self, Mkl};
+use spmv_results::run::Library;
 
 /// The time limit for opening a library.
 const LIMIT: Duration = Duration::from_secs(60);

@@ -24,16 +24,17 @@ pub(crate) mod task;
 use anyhow::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::bench::run::RunSettings;
-use crate::record::row::Row;
-use crate::record::run::{RowKey, RunRecord, open_cells};
-use crate::record::{Group, MatrixReport};
 use env::Env;
 use isolate::Runner;
 use progress::estimate::entries;
 use progress::{Display, Progress};
 use recording::Recording;
 use spmv_matrix::source::Source;
+use spmv_results::matrix::{Group, MatrixReport};
+use spmv_results::row::Row;
+use spmv_results::row::key::{RowKey, open_cells};
+use spmv_results::run::RunRecord;
+use spmv_results::settings::run::RunSettings;
 use task::Event;
 
 /// What a campaign measures, and how. Pure data, which is also sent to child processes.

@@ -10,11 +10,11 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::isolate::{self, ask, send};
 use crate::bench::check;
-use crate::record::run::Library;
 use spmv_matrix::scalar::Precision;
 use spmv_methods::added::{self, MethodFile};
 use spmv_methods::kernel_file::KernelFile;
 use spmv_methods::plugin::{self, Description};
+use spmv_results::run::Library;
 
 /// The variable that names plug-ins and folders of them, separated by colons.
 const VARIABLE: &str = "SPMV_BENCH_PLUGINS";

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 
-use crate::record::Group;
-use crate::record::file::is_not_regular_file;
-use crate::record::run::{ClockRange, Library, REVISION, RunRecord};
+use crate::REVISION;
 use spmv_matrix::cache;
 use spmv_matrix::system::groups::Throttling;
 use spmv_matrix::system::noise::Readings;
 use spmv_methods::device::facts::Clocks;
+use spmv_results::files::rows::is_not_regular_file;
+use spmv_results::matrix::Group;
+use spmv_results::run::{ClockRange, Library, RunRecord};
 
 /// The share of the CPU time (0 to 1) taken by the hypervisor above which a warning is printed.
 const STOLEN: f64 = 0.01;

@@ -5,12 +5,12 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::record::facts::differences_to_resume;
-use crate::record::file::complete_rows;
-use crate::record::read::{self, RecordedRow};
-use crate::record::row::Row;
-use crate::record::run::RunRecord;
 use spmv_matrix::source::Source;
+use spmv_results::files::read::{self, RecordedRow};
+use spmv_results::files::rows::complete_rows;
+use spmv_results::row::Row;
+use spmv_results::run::RunRecord;
+use spmv_results::run::facts::differences_to_resume;
 
 /// The existing rows of a file by matrix, and the record of their run.
 #[derive(Default)]

@@ -11,16 +11,13 @@ use super::env::Env;
 use super::install::{self, Profiles};
 use super::task::{Event, MatrixTask, Step};
 use super::{Plan, bandwidth, choice, idle};
+use crate::REVISION;
+use crate::VERSION;
 use crate::bench::clock::Clock;
 use crate::bench::execute::Stopped;
 use crate::bench::inputs::replace_values;
 use crate::bench::need;
-use crate::bench::plan::Settings;
 use crate::bench::problem::Reordered;
-use crate::bench::run::RunSettings;
-use crate::record::MatrixReport;
-use crate::record::row::{MatrixFacts, Row, Status, matrix_name};
-use crate::record::run::{self, GpuRecord, HostEnergy, REVISION, RowKey, RunRecord, VERSION};
 use spmv_matrix::Csr;
 use spmv_matrix::cache::CacheFolder;
 use spmv_matrix::loaded::Loaded;
@@ -38,6 +35,12 @@ use spmv_methods::method::{Choice, Device, Unavailable};
 use spmv_methods::simd::Isa;
 use spmv_methods::team::Team;
 use spmv_methods::vendor::mkl;
+use spmv_results::matrix::MatrixReport;
+use spmv_results::row::key::RowKey;
+use spmv_results::row::{MatrixFacts, Row, Status, matrix_name};
+use spmv_results::run::{self, GpuRecord, HostEnergy, RunRecord};
+use spmv_results::settings::Settings;
+use spmv_results::settings::run::RunSettings;
 
 /// The reason for skipping a matrix with a single row or column, as the paper merge-spmv does.
 const TRIVIAL: &str =

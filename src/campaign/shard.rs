@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 
 use sha2::{Digest, Sha256};
 
-use crate::bench::plan::Settings;
 use crate::campaign::progress::estimate::{Estimate, entries};
-use crate::record::run::{Corpus, Shard};
 use spmv_matrix::cache::hex;
 use spmv_matrix::source::Source;
+use spmv_results::run::{Corpus, Shard};
+use spmv_results::settings::Settings;
 
 /// About the number of methods: a constant, because the split must not depend on what a machine can run.
 const METHODS: usize = 30;
@@ -92,7 +92,7 @@ pub fn check_shard(Shard { number, of }: Shard) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::plan::Protocol;
+    use spmv_results::settings::Protocol;
 
     #[test]
     fn work_is_by_hand() {

@@ -3,13 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use crate::bench::execute::Turn;
-use crate::record::row::Row;
-use crate::record::run::RowKey;
-use crate::record::setting::Setting;
-use crate::record::{Group, MatrixReport};
 use spmv_matrix::order::Order;
 use spmv_matrix::source::Source;
 use spmv_methods::device::Stage;
+use spmv_results::matrix::{Group, MatrixReport};
+use spmv_results::row::Row;
+use spmv_results::row::key::RowKey;
+use spmv_results::row::setting::Setting;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct MatrixTask {

@@ -12,9 +12,9 @@ use super::{CommandStatus, Env, Interrupted, ok};
 use crate::bench::check::{self, Facts, Message, Passed};
 use crate::campaign::isolate::listen;
 use crate::campaign::plugins::describe;
-use crate::report::names::count;
 use spmv_matrix::scalar::Precision;
 use spmv_methods::plugin::{Description, abi};
+use spmv_results::report::names::count;
 
 #[derive(Debug, Args)]
 pub struct CheckMethodArgs {

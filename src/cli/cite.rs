@@ -6,7 +6,7 @@ use clap::Args;
 use super::values::MethodName;
 use super::{CommandStatus, Env};
 use crate::campaign::choice::matching;
-use crate::papers::bibliography::{BibEntry, entries};
+use spmv_results::papers::bibliography::{BibEntry, entries};
 
 #[derive(Debug, Args)]
 pub struct CiteArgs {
@@ -44,6 +44,21 @@ fn cited(word: &str) -> Result<Vec<&'static str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use spmv_methods::METHODS;
+    use spmv_results::papers::experiments;
+
+    #[test]
+    fn every_source_cites_an_entry_and_every_entry_is_cited() {
+        let methods = METHODS.iter().map(|method| method.source.to_owned());
+        let sources: Vec<_> =
+            experiments().map(|experiment| experiment.source).chain(methods).collect();
+        for source in &sources {
+            assert!(entries().any(|entry| entry.is_cited_in(source)), "{source}");
+        }
+        for entry in entries() {
+            assert!(sources.iter().any(|source| entry.is_cited_in(source)), "{}", entry.key);
+        }
+    }
 
     #[test]
     fn the_program_is_cited_with_its_version() {

@@ -11,13 +11,13 @@ use serde_json::Value;
 use super::output::{OutputArgs, beside, form};
 use super::report::GinkgoArgs;
 use super::{CommandStatus, Env};
-use crate::record::facts::differences_to_compare;
-use crate::record::read::{self, RecordedRow};
-use crate::record::terminal::shown;
-use crate::report::compare::{Compared, Comparison, of_runs, relative};
-use crate::report::identity::name_matrices;
-use crate::report::names::join;
-use crate::report::select::{Select, check_met};
+use spmv_results::files::read::{self, RecordedRow};
+use spmv_results::report::compare::{Compared, Comparison, of_runs, relative};
+use spmv_results::report::identity::name_matrices;
+use spmv_results::report::names::join;
+use spmv_results::report::select::{Select, check_met};
+use spmv_results::run::facts::differences_to_compare;
+use spmv_results::table::terminal::shown;
 
 #[derive(Debug, Args)]
 pub struct CompareArgs {

@@ -17,17 +17,17 @@ use crate::campaign::resume::Begun;
 use crate::campaign::shard::{ShardMatrices, shard};
 use crate::campaign::task::Event;
 use crate::campaign::{Campaign, Measured, Plan, Sink, Work};
-use crate::record::file::{RowFile, is_not_regular_file};
-use crate::record::output::Output;
-use crate::record::row::{Row, Status};
-use crate::record::run::{RunRecord, Shard};
-use crate::record::setting::Setting;
-use crate::record::terminal::wrapped;
-use crate::record::write::{Format, Reporter};
-use crate::report::answer::answer;
-use crate::report::names::count;
-use crate::report::standings::{Standings, Time};
-use crate::report::statistics::Kinds;
+use spmv_results::files::output::Output;
+use spmv_results::files::rows::{RowFile, is_not_regular_file};
+use spmv_results::files::write::{Format, Reporter};
+use spmv_results::report::advice::answer;
+use spmv_results::report::names::count;
+use spmv_results::report::standings::{Standings, Time};
+use spmv_results::report::statistics::Kinds;
+use spmv_results::row::setting::Setting;
+use spmv_results::row::{Row, Status};
+use spmv_results::run::{RunRecord, Shard};
+use spmv_results::table::terminal::wrapped;
 
 #[derive(Debug, Args)]
 #[command(mut_args = shared, after_help = MORE)]
@@ -231,7 +231,8 @@ impl Tally {
             }
             let asked = self.planned.map(|products| row.clone().with_setup(products));
             let time = Time::of(asked.as_ref().unwrap_or(row), self.matrices);
-            self.times.entry(Setting::of(row, self.threads)).or_default().extend(time);
+            let setting = Setting::of(row, is_sequential(row), self.threads);
+            self.times.entry(setting).or_default().extend(time);
         }
     }
 
@@ -276,4 +277,11 @@ impl Tally {
         let kinds = Kinds::of(times.map(|time| time.values_repeat)).together();
         kinds.note().iter().try_for_each(|note| writeln!(err, "{}", wrapped(note, width)))
     }
+}
+
+/// Whether a row is of a method with a single thread. That of a plug-in, which may be closed already, is if it had one.
+fn is_sequential(row: &Row) -> bool {
+    let name = row.method_name.as_deref().unwrap_or_default();
+    let method = spmv_methods::named(name.split(':').next().unwrap_or_default());
+    method.map_or(row.threads == Some(1), |method| method.threads(2) == Some(1))
 }

@@ -15,15 +15,15 @@ use super::output::{OutputArgs, TextOrJson, form};
 use super::sources::{of_matrix, source};
 use super::values::{MethodName, device, seconds, whole};
 use super::{CommandStatus, Env};
-use crate::bench::plan::{CacheState, Protocol, Settings};
-use crate::bench::run::{DeviceChoice, RunSettings};
 use crate::campaign::choice::select;
 use crate::campaign::progress::Display;
 use crate::campaign::{Campaign, Measured, Plan, Work};
-use crate::record::MatrixReport;
 use page::Page;
 use spmv_matrix::source::Source;
 use spmv_methods::method::Device;
+use spmv_results::matrix::MatrixReport;
+use spmv_results::settings::run::{DeviceChoice, RunSettings};
+use spmv_results::settings::{CacheState, Protocol, Settings};
 
 #[derive(Debug, Args)]
 pub struct ExplainArgs {

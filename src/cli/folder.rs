@@ -9,11 +9,11 @@ use anyhow::{Context, Result};
 use walkdir::{DirEntry, WalkDir};
 
 use super::sources::sized;
-use crate::record::row::{matrix_name, matrix_parts};
-use crate::record::terminal::shown;
-use crate::report::names::{count, join, listed};
 use spmv_matrix::archive::{form, is_archive, is_matrix};
 use spmv_matrix::source::Source;
+use spmv_results::report::names::{count, join, listed};
+use spmv_results::row::{matrix_name, matrix_parts};
+use spmv_results::table::terminal::shown;
 
 /// The number of files of each kind that the message on files that are left out names.
 const NAMED: usize = 3;

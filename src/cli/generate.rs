@@ -15,13 +15,13 @@ use super::sources::{source, surrogates};
 use super::{CommandStatus, Env, Interrupted};
 use crate::collection::Matrix;
 use crate::collection::fetch::mirror;
-use crate::record::output;
 use spmv_matrix::generate::{Generator, forms, is_generator};
 use spmv_matrix::market::{self, Edges};
 use spmv_matrix::memory::{Available, ReadBounds, refusal};
 use spmv_matrix::remarks;
 use spmv_matrix::source::Source;
 use spmv_matrix::system::processes::start_pool;
+use spmv_results::files::output;
 
 #[derive(Debug, Args)]
 pub struct GenerateArgs {

@@ -6,11 +6,11 @@ use clap::Args;
 use super::output::OutputArgs;
 use super::values::device;
 use super::{CommandStatus, Env};
-use crate::bench::run::DeviceChoice;
 use crate::campaign::choice::modelled;
 use crate::campaign::gpus;
 use spmv_methods::device::gauge::measure;
 use spmv_methods::device::model::written;
+use spmv_results::settings::run::DeviceChoice;
 
 #[derive(Debug, Args)]
 pub struct GpuFileArgs {

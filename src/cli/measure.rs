@@ -11,16 +11,17 @@ use clap::{Arg, Args, Parser};
 
 use super::args::AddedArgs;
 use super::values::{MethodName, OrderName, device, distinct, finite, seconds, whole, whole_from};
-use crate::bench::plan::{CacheState, Fill, MAX_ROUNDS, Protocol, Settings, Values};
-use crate::bench::run::{DeviceChoice, RunSettings};
 use crate::campaign::Plan;
-use crate::record::write::{Format, Sort};
 use spmv_matrix::market::{self, Edges};
 use spmv_matrix::memory::Size;
 use spmv_matrix::order::Order;
 use spmv_matrix::scalar::Precision;
 use spmv_methods::added;
 use spmv_methods::simd::Isa;
+use spmv_results::files::write::Format;
+use spmv_results::settings::run::{DeviceChoice, RunSettings};
+use spmv_results::settings::{CacheState, Fill, MAX_ROUNDS, Protocol, Settings, Values};
+use spmv_results::text::Sort;
 
 /// The error message of a measuring command without any correct result.
 pub const NOTHING: &str =

@@ -12,12 +12,13 @@ use super::{CommandStatus, Env};
 use crate::campaign::recording::write_record;
 use crate::campaign::resume::{read_record, read_rows};
 use crate::campaign::shard::check_shard;
-use crate::record::cells::to_csv;
-use crate::record::facts::differences_to_join;
-use crate::record::file::is_not_regular_file;
-use crate::record::output::{self, Output};
-use crate::record::row::Row;
-use crate::record::run::{ClockRange, Corpus, GpuRecord, RunRecord, Shard, open_cells};
+use spmv_results::files::cells::to_csv;
+use spmv_results::files::output::{self, Output};
+use spmv_results::files::rows::is_not_regular_file;
+use spmv_results::row::Row;
+use spmv_results::row::key::open_cells;
+use spmv_results::run::facts::differences_to_join;
+use spmv_results::run::{ClockRange, Corpus, GpuRecord, RunRecord, Shard};
 
 #[derive(Debug, Args)]
 pub struct MergeArgs {

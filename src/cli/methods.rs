@@ -14,10 +14,10 @@ use super::output::{OutputArgs, form};
 use super::values::MethodName;
 use super::{CommandStatus, Env};
 use crate::campaign::choice::matching;
-use crate::record::cells::to_csv;
-use crate::record::table::Table;
 use spmv_methods::all;
 use spmv_methods::method::{Device, GRAPH, Method, Operations, Parameter};
+use spmv_results::files::cells::to_csv;
+use spmv_results::table::Table;
 
 #[derive(Debug, Args)]
 pub struct MethodsArgs {

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf, absolute};
 use anyhow::{Result, anyhow, bail, ensure};
 use clap::{Args, ValueEnum};
 
-use crate::record::output::{self, Output};
-use crate::record::write::{Format, Reporter};
+use spmv_results::files::output::{self, Output};
+use spmv_results::files::write::{Format, Reporter};
 
 /// Options for writing to a file instead of stdout.
 #[derive(Debug, Args)]

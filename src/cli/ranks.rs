@@ -13,21 +13,22 @@ use super::{CommandStatus, Env};
 use crate::bench::execute::Stopped;
 use crate::bench::mpi::{Distributed, Ranks, launched, load, measure_on_ranks};
 use crate::bench::outcome::{Outcome, Results};
-use crate::bench::plan::{CacheState, Values};
 use crate::bench::problem::narrowed;
 use crate::campaign::choice::select;
 use crate::campaign::recording::Recording;
 use crate::campaign::session::{Cell, Session};
-use crate::record::output::Output;
-use crate::record::row::MatrixFacts;
-use crate::record::run::{RowKey, RunRecord};
-use crate::record::write::Reporter;
-use crate::record::{Group, MatrixReport};
 use spmv_matrix::Csr;
 use spmv_matrix::order::Order;
 use spmv_matrix::scalar::Precision;
 use spmv_matrix::source::Source;
 use spmv_methods::cpu::mpi_merge;
+use spmv_results::files::output::Output;
+use spmv_results::files::write::Reporter;
+use spmv_results::matrix::{Group, MatrixReport};
+use spmv_results::row::MatrixFacts;
+use spmv_results::row::key::RowKey;
+use spmv_results::run::RunRecord;
+use spmv_results::settings::{CacheState, Values};
 
 /// Runs the command if it selects the MPI method. `single` are its arguments unless it is another command.
 /// Returns `None` if this is an ordinary command in a single process.

@@ -12,12 +12,12 @@ use glob::Pattern;
 use super::output::OutputArgs;
 use super::values::whole_from;
 use super::{CommandStatus, Env};
-use crate::record::ginkgo::Unit;
-use crate::record::output;
-use crate::record::read::RecordedRow;
-use crate::record::terminal::shown;
-use crate::report::overview::{self, CHARTS, Question};
-use crate::report::select::{Conditions, Select, check_met};
+use spmv_results::files::ginkgo::Unit;
+use spmv_results::files::output;
+use spmv_results::files::read::RecordedRow;
+use spmv_results::report::overview::{self, CHARTS, Question};
+use spmv_results::report::select::{Conditions, Select, check_met};
+use spmv_results::table::terminal::shown;
 
 #[derive(Debug, Args)]
 pub struct ReportArgs {

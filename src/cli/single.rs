@@ -12,15 +12,15 @@ use super::measure::{MeasureArgs, NOTHING};
 use super::output::finish;
 use super::sources::{bytes_of, of_matrix, source};
 use super::{CommandStatus, Env};
-use crate::bench::plan::Protocol;
 use crate::campaign::progress::Display;
 use crate::campaign::{Campaign, Plan, Work};
-use crate::record::row::Row;
-use crate::record::write::Format;
 use live::Live;
 use spmv_matrix::archive::is_archive;
 use spmv_matrix::memory::ReadBounds;
 use spmv_matrix::source::Source;
+use spmv_results::files::write::Format;
+use spmv_results::row::Row;
+use spmv_results::settings::Protocol;
 
 /// The matrix that is measured if the command line names none.
 const DEFAULT_MATRIX: &str = "gen:grid2d,n=1000,points=5,random=1";

@@ -9,15 +9,16 @@ use serde::Serialize;
 use super::output::{OutputArgs, TextOrJson, form};
 use super::values::whole;
 use super::{CommandStatus, Env};
+use crate::REVISION;
 use crate::campaign::bandwidth::{of_team, sizes};
 use crate::campaign::recording::UNPINNED;
 use crate::campaign::{gpus, idle, libraries};
-use crate::record::run::{Bandwidth, HostEnergy, Library, REVISION};
 use spmv_matrix::system::System;
 use spmv_matrix::system::energy::Rapl;
 use spmv_methods::device::facts::Facts as GpuFacts;
 use spmv_methods::method::Unavailable;
 use spmv_methods::team::Team;
+use spmv_results::run::{Bandwidth, HostEnergy, Library};
 
 /// The largest number of GPUs that are listed. It bounds the search if every number is a valid GPU, as in tests.
 const MOST_GPUS: usize = 16;

@@ -13,16 +13,16 @@ use serde::Serialize;
 use super::measure::{MORE, MeasureArgs, NOTHING, shared};
 use super::sources::{of_matrix, sources};
 use super::{CommandStatus, Env};
-use crate::bench::run::DeviceChoice;
 use crate::campaign::choice::chosen;
 use crate::campaign::progress::Display;
 use crate::campaign::{Campaign, Measured, Plan, Sink, Work};
-use crate::record::cells::to_csv;
-use crate::record::file::{RowFile, is_not_regular_file};
-use crate::record::output;
-use crate::record::row::Row;
-use crate::record::text::modelled;
-use crate::record::write::Sort;
+use spmv_results::files::cells::to_csv;
+use spmv_results::files::output;
+use spmv_results::files::rows::{RowFile, is_not_regular_file};
+use spmv_results::row::Row;
+use spmv_results::settings::run::DeviceChoice;
+use spmv_results::text::Sort;
+use spmv_results::text::modelled;
 use sweeps::{SHAPES, SIZES, Sweeps};
 
 #[derive(Debug, Args)]

@@ -5,11 +5,11 @@ use std::time::Duration;
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 
-use crate::bench::run::DeviceChoice;
 use spmv_matrix::order::Order;
 use spmv_methods::METHODS;
 use spmv_methods::device::model::DeviceFile;
 use spmv_methods::method::Unavailable;
+use spmv_results::settings::run::DeviceChoice;
 
 /// The largest time that the command line accepts, in seconds: about 30 years.
 const MOST_SECONDS: f64 = 1e9;

@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 pub use definition::Member;
 
-use crate::record::filter::Filter;
+use spmv_results::filter::Filter;
 
 /// The estimated number of bytes of an archive per stored entry without a value (2.4 to 4.6 in 17 files).
 const ARCHIVE_BYTES_PER_POSITION: f64 = 2.9;

@@ -6,12 +6,12 @@ use std::time::Duration;
 use spmv_bench::bench::clock::FakeClock;
 use spmv_bench::bench::execute::Bench;
 use spmv_bench::bench::outcome::Outcome;
-use spmv_bench::bench::plan::{Protocol, Settings};
 use spmv_bench::bench::problem::Problem;
 use spmv_matrix::Csr;
 use spmv_methods::cpu::seq;
 use spmv_methods::method::{Code, Method, Prepared};
 use spmv_methods::team::Team;
+use spmv_results::settings::{Protocol, Settings};
 
 /// Computes y, given the matrix, x, y, and the number of products that came before.
 type Product = fn(&Csr<f64>, &[f64], &mut [f64], usize);

@@ -6,10 +6,10 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use spmv_bench::report::View;
-use spmv_bench::report::chart::{Axis, BarSeries, Bars, Chart};
-use spmv_bench::report::overview;
-use spmv_bench::report::page::Section;
+use spmv_results::report::View;
+use spmv_results::report::chart::{Axis, BarSeries, Bars, Chart};
+use spmv_results::report::overview;
+use spmv_results::report::page::Section;
 
 use super::env::{Dir, skip};
 

@@ -4,8 +4,8 @@
 use std::path::Path;
 
 use serde_json::Value;
-use spmv_bench::record::read::read_any;
-use spmv_bench::record::row::Row;
+use spmv_results::files::read::read_any;
+use spmv_results::row::Row;
 
 use super::SMALL;
 use super::env::{Dir, run};

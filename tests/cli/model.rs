@@ -1,8 +1,8 @@
 //! Tests of `--device model:NAME`: products that are executed on the host and timed by a model. Without a compiler for
 //! the kernels, the tests are skipped with a message.
 
-use spmv_bench::record::row::Row;
 use spmv_methods::device::cuda::nvrtc;
+use spmv_results::row::Row;
 
 use super::env::{Dir, run, skip};
 

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use spmv_bench::bench::clock::{Clock, FakeClock, SystemClock};
 use spmv_bench::bench::outcome::Outcome;
-use spmv_bench::bench::plan::{Protocol, Settings};
 use spmv_bench::bench::statistics::Summary;
 use spmv_methods::device::Gpu;
 use spmv_methods::device::model::Model;
 use spmv_methods::device::probe::Probe;
 use spmv_methods::method::Choice;
+use spmv_results::settings::{Protocol, Settings};
 
 use super::fake_cusparse::FakeCuSparse;
 use super::recorder::Recorder;

@@ -2,7 +2,6 @@
 
 use spmv_bench::bench::clock::SystemClock;
 use spmv_bench::bench::outcome::Outcome;
-use spmv_bench::bench::plan::Settings;
 use spmv_matrix::Csr;
 use spmv_matrix::generate::Generator;
 use spmv_matrix::memory::extent::Extent;
@@ -11,6 +10,7 @@ use spmv_methods::device::model::Model;
 use spmv_methods::device::{DeviceCsr, Gpu};
 use spmv_methods::method::{Choice, Method, Request};
 use spmv_methods::team::Team;
+use spmv_results::settings::Settings;
 
 use super::all::all;
 use super::fake_cusparse::FakeCuSparse;

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use spmv_bench::bench::clock::FakeClock;
 use spmv_bench::bench::outcome::{Measurement, Outcome};
-use spmv_bench::bench::plan::{CacheState, Settings};
 use spmv_methods::device::Gpu;
 use spmv_methods::device::facts::Clocks;
 use spmv_methods::device::model::Model;
 use spmv_methods::device::probe::Probe;
 use spmv_methods::method::{Choice, GRAPH};
+use spmv_results::settings::{CacheState, Settings};
 
 use super::fake_cusparse::FakeCuSparse;
 use super::recorder::Recorder;

@@ -9,11 +9,11 @@ use std::process::Command;
 use expect_test::expect;
 
 use crate::{Dir, Ran, python};
-use spmv_bench::bench::plan::CacheState;
-use spmv_bench::record::row::{Row, Status};
 use spmv_matrix::order::Order;
 use spmv_matrix::scalar::Precision;
 use spmv_methods::method::Device;
+use spmv_results::row::{Row, Status};
+use spmv_results::settings::CacheState;
 
 const SHARES: [&str; 3] =
     ["achieved_occupancy", "warp_execution_efficiency", "global_load_efficiency"];

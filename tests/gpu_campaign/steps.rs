@@ -4,7 +4,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
-use spmv_bench::papers::experiments;
+use spmv_results::papers::experiments;
 
 use crate::support::{Dir, Ran, eventually, signal};
 

@@ -8,12 +8,12 @@ use std::time::Duration;
 use spmv_bench::bench::clock::{Clock, ThreadClock};
 use spmv_bench::bench::execute::Bench;
 use spmv_bench::bench::outcome::Outcome;
-use spmv_bench::bench::plan::{Protocol, Settings};
 use spmv_bench::bench::problem::Problem;
 use spmv_matrix::Csr;
 use spmv_matrix::generate::Generator;
 use spmv_methods::method::{Code, Method, Prepared};
 use spmv_methods::team::Team;
+use spmv_results::settings::{Protocol, Settings};
 
 /// How long the first product of [`Otherwise::PrepareLate`] takes longer.
 pub const LATE_SETUP: Duration = Duration::from_millis(100);

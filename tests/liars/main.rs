@@ -12,9 +12,9 @@ use rand::{RngExt, SeedableRng};
 use liar::{HONEST, Liar, Otherwise, When, outcome};
 use spmv_bench::bench::inputs::replace_values;
 use spmv_bench::bench::outcome::Outcome;
-use spmv_bench::bench::plan::{Protocol, Settings, Values};
 use spmv_matrix::Csr;
 use spmv_matrix::generate::Generator;
+use spmv_results::settings::{Protocol, Settings, Values};
 
 /// Returns a different number for every measurement of a test. Every test has a thread of its own and therefore the
 /// same sequence in every run: in a short measurement, a liar escapes detection with a small probability.

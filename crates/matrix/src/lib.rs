@@ -24,6 +24,7 @@
 //! | [`spoil`] | values that overwrite y before a product |
 //! | [`limited`] | text files up to a limit |
 //! | [`interned`] | texts with a static lifetime |
+//! | [`device`] | the CPU or a GPU, facts about it, counts of its kernels |
 //! | [`near`] | suggestions for mistyped words |
 //! | [`system`] | facts about the machine and its limits, pages |
 //! | [`cache`] | files that only save time |
@@ -46,6 +47,7 @@ pub mod archive;
 pub mod cache;
 pub mod cached;
 pub mod csr;
+pub mod device;
 pub mod disjoint;
 pub mod generate;
 pub mod interned;

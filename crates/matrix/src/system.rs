@@ -3,6 +3,7 @@
 pub mod allocated;
 pub mod energy;
 pub mod groups;
+pub mod isa;
 pub mod noise;
 pub mod pages;
 pub mod processes;

@@ -38,7 +38,7 @@
 //! | [`cpu`] | methods of the CPU, one file each |
 //! | [`gpu`] | methods of the GPU, one file each; their kernels are in `cuda/` |
 //! | [`vendor`] | methods of MKL and cuSPARSE |
-//! | `list` | [`METHODS`] and [`BASELINES`] |
+//! | `list` | [`METHODS`] |
 //! | [`added`] | methods of the user, and one that only some builds have |
 
 pub mod added;
@@ -55,7 +55,7 @@ pub mod simd;
 pub mod team;
 pub mod vendor;
 
-pub use list::{BASELINES, Baseline, Kind, METHODS};
+pub use list::METHODS;
 
 use crate::method::Method;
 

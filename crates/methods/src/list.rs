@@ -1,8 +1,8 @@
-//! The lists of the methods and of the baselines.
+//! The list of the methods.
 
 use crate::cpu;
 use crate::gpu;
-use crate::method::{Device, Method};
+use crate::method::Method;
 use crate::vendor;
 
 /// All methods of this program, in the order in which they are shown and run.
@@ -78,63 +78,3 @@ pub static METHODS: &[Method] = &[
     vendor::cusparse_bsr::METHOD,
     vendor::cusparse_sell::METHOD,
 ];
-
-/// The baselines with which the other methods are compared, the best of each device first. A speed-up over
-/// a single baseline misleads where that baseline is slow, so reports also show the ratio to the fastest
-/// baseline of each matrix.
-pub static BASELINES: &[Baseline] = &[
-    Baseline::new(&vendor::mkl_ie::METHOD_OPT, Kind::Vendor),
-    Baseline::new(&vendor::mkl_ie::METHOD, Kind::Vendor),
-    Baseline::new(&vendor::mkl_csrmv::METHOD, Kind::Vendor),
-    Baseline::new(&cpu::merge::METHOD, Kind::Merge),
-    Baseline::new(&cpu::csr_rows::METHOD, Kind::Csr),
-    Baseline::new(&cpu::coo::METHOD, Kind::Coo),
-    Baseline::new(&cpu::seq::METHOD, Kind::Sequential),
-    Baseline::new(&vendor::cusparse::CSR, Kind::Vendor),
-    Baseline::new(&vendor::cusparse::CSR_PRE, Kind::Vendor),
-    Baseline::new(&vendor::cusparse::CSR_ALG1, Kind::Vendor),
-    Baseline::new(&vendor::cusparse::CSR_ALG1_PRE, Kind::Vendor),
-    Baseline::new(&vendor::cusparse::CSR_ALG2, Kind::Vendor),
-    Baseline::new(&vendor::cusparse::CSR_ALG2_PRE, Kind::Vendor),
-    Baseline::new(&vendor::cusparse::CSR_OP, Kind::Vendor),
-    Baseline::new(&vendor::cusparse::CSR_OP_ALG1, Kind::Vendor),
-    Baseline::new(&vendor::cusparse::CSR_OP_ALG2, Kind::Vendor),
-    Baseline::new(&vendor::cusparse::COO, Kind::Vendor),
-    Baseline::new(&vendor::cusparse::COO_ALG2, Kind::Vendor),
-    Baseline::new(&vendor::cusparse_sell::METHOD, Kind::Vendor),
-    Baseline::new(&vendor::cusparse_bsr::METHOD, Kind::Vendor),
-    Baseline::new(&gpu::merge::METHOD, Kind::Merge),
-    Baseline::new(&gpu::csr_vector::METHOD, Kind::Csr),
-    Baseline::new(&gpu::coo::METHOD, Kind::Coo),
-];
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Baseline {
-    pub name: &'static str,
-    pub device: Device,
-    pub kind: Kind,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    Vendor,
-    Merge,
-    /// Plain parallel CSR, with which the break-even count of a setup is computed.
-    Csr,
-    Coo,
-    Sequential,
-}
-
-impl Baseline {
-    const fn new(method: &Method, kind: Kind) -> Self {
-        Self { name: method.name, device: method.device(), kind }
-    }
-
-    pub fn is_library(&self) -> bool {
-        self.kind == Kind::Vendor
-    }
-
-    pub fn named(name: &str) -> Option<&'static Self> {
-        BASELINES.iter().find(|baseline| baseline.name == name)
-    }
-}

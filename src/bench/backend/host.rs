@@ -12,8 +12,7 @@ use crate::bench::execute::Bench;
 use crate::bench::guarded::Guarded;
 use crate::bench::inputs::{Inputs, uniform};
 use crate::bench::need;
-use crate::bench::peak::{Peak, Sweeps};
-use crate::bench::plan::{CHAIN, CacheState};
+use crate::bench::peak::Sweeps;
 use spmv_matrix::Csr;
 use spmv_matrix::memory::Available;
 use spmv_matrix::memory::extent::Extent;
@@ -22,11 +21,13 @@ use spmv_matrix::system;
 use spmv_matrix::system::allocated::Allocated;
 use spmv_matrix::system::processes::threads_on_own_cpu;
 use spmv_matrix::verify::Reference;
-use spmv_methods::Baseline;
 use spmv_methods::device::facts::Energy;
 use spmv_methods::method::{Choice, Device, Failed, Prepared, Request, Unprepared};
 use spmv_methods::plugin::{Thread, Threads};
 use spmv_methods::team::sweeps::Evictor;
+use spmv_results::metrics::Peak;
+use spmv_results::row::baseline::Baseline;
+use spmv_results::settings::{CHAIN, CacheState};
 
 /// What a product has changed if it writes beyond the ends of y.
 const OUTSIDE_Y: &str = "the memory before or after y";

@@ -12,8 +12,6 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::alteration::Alteration;
 use super::inputs::Inputs;
-use super::metrics::compulsory_bytes;
-use super::peak::Peak;
 pub use gpu::{OnGpu, free};
 pub use host::Host;
 use spmv_matrix::Csr;
@@ -25,6 +23,8 @@ use spmv_matrix::verify::{Reference, Verdict};
 use spmv_methods::device::Stage;
 use spmv_methods::device::facts::{Clocks, Energy};
 use spmv_methods::method::{Choice, Device, Failed, Prepared, Request, Unprepared, Values};
+use spmv_results::metrics::Peak;
+use spmv_results::metrics::compulsory_bytes;
 
 /// The pause before a method's turn, in which idle threads of a library or of the team fall asleep.
 pub const SETTLE: Duration = Duration::from_millis(2);
@@ -111,7 +111,8 @@ pub trait Backend<'a, T: Scalar> {
         products: usize,
     ) -> Result<Duration, Failed>;
     /// As [`time`](Self::time), with a call for each product. If these are `chained`, x of a product is y of the one
-    /// before, in chains of [`CHAIN`](crate::bench::plan::CHAIN) products of which the first multiplies the usual x.
+    /// before, in chains of [`CHAIN`](spmv_results::settings::CHAIN) products of which the first multiplies the usual
+    /// x.
     fn time_calls(
         &mut self,
         _prepared: &mut Prepared<'a, T, Self::Vector>,

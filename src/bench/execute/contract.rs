@@ -12,7 +12,6 @@ use super::power::Power;
 use crate::bench::backend::Parts;
 use crate::bench::clock::Clock;
 use crate::bench::outcome::Outcome;
-use crate::bench::plan::Settings;
 use crate::bench::steadiness::Attempts;
 use spmv_matrix::system::energy::Rapl;
 use spmv_methods::library::float_state;
@@ -20,6 +19,7 @@ use spmv_methods::method::profile::Profile;
 use spmv_methods::method::{Choice, Prepared};
 use spmv_methods::plugin::not_restored;
 use spmv_methods::team::Team;
+use spmv_results::settings::Settings;
 
 pub struct Bench<'a> {
     /// The threads on which the methods of the CPU run.

@@ -7,14 +7,15 @@ use std::path::PathBuf;
 use super::*;
 use crate::bench::clock::{Clock, ThreadClock};
 use crate::bench::outcome::Measurement;
-use crate::bench::plan::{CacheState, Protocol, Settings};
-use crate::bench::problem::{Problem, Reordered, Reordering};
+use crate::bench::problem::{Problem, Reordered};
 use spmv_matrix::Csr;
 use spmv_matrix::order::Permutation;
 use spmv_matrix::system::energy::Rapl;
 use spmv_methods::cpu::seq;
 use spmv_methods::method::{Code, Method, Prepare, Prepared, Unavailable};
 use spmv_methods::team::Team;
+use spmv_results::matrix::group::Reordering;
+use spmv_results::settings::{CacheState, Protocol, Settings};
 
 thread_local! {
     /// One character per preparation (`|`) and per product, in the order in which they ran.

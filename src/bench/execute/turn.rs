@@ -19,12 +19,12 @@ use rand::RngExt;
 use super::contract::guarded;
 use super::{Case, Entry};
 use crate::bench::backend::{Backend, SETTLE};
-use crate::bench::metrics::gbs;
 use crate::bench::outcome::Outcome;
 use crate::bench::statistics::{Sample, Summary};
 use spmv_matrix::scalar::Scalar;
 use spmv_matrix::spoil::{is_spoilt, spoil};
 use spmv_methods::method::Device;
+use spmv_results::metrics::gbs;
 
 /// The mean number of samples in a turn that follow a change.
 const CHANGED_SAMPLES_PER_TURN: f64 = 2.0;

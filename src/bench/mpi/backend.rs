@@ -19,7 +19,7 @@ use crate::bench::backend::{Backend, Parts};
 use crate::bench::execute::{Bench, Stopped, measure};
 use crate::bench::inputs::{Inputs, uniform, vectors};
 use crate::bench::outcome::Results;
-use crate::bench::peak::{Peak, Sweeps};
+use crate::bench::peak::Sweeps;
 use spmv_matrix::Csr;
 use spmv_matrix::memory::Available;
 use spmv_matrix::memory::extent::Extent;
@@ -27,6 +27,7 @@ use spmv_matrix::stats::Shape;
 use spmv_matrix::system;
 use spmv_matrix::verify::{Reference, RowSum, Verdict};
 use spmv_methods::method::{Choice, Device, Failed, Prepared, Request, Unprepared};
+use spmv_results::metrics::Peak;
 
 struct Distribution<'a, T> {
     bench: &'a Bench<'a>,

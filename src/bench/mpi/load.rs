@@ -10,13 +10,13 @@ use super::ranks::Ranks;
 use super::rows::Rows;
 use super::share::{Collector, Share, need};
 use crate::bench::clock::Clock;
-use crate::bench::run::RunSettings;
 use spmv_matrix::Csr;
 use spmv_matrix::market::Stream;
 use spmv_matrix::memory::{self, Available};
 use spmv_matrix::source::Source;
 use spmv_matrix::stats::RowStatistics;
 use spmv_matrix::stats::Shape;
+use spmv_results::settings::run::RunSettings;
 
 /// The properties of a distributed matrix, which are the same on all ranks except `columns`.
 pub struct Distributed {

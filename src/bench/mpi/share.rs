@@ -6,12 +6,12 @@ use anyhow::{Result, ensure};
 
 use super::partition::Partition;
 use crate::bench::need;
-use crate::bench::run::RunSettings;
 use spmv_matrix::Csr;
 use spmv_matrix::csr::MAX_INDEX;
 use spmv_matrix::market::{Defect, sum};
 use spmv_matrix::memory::extent::Extent;
 use spmv_matrix::order::Order;
+use spmv_results::settings::run::RunSettings;
 
 /// Bytes per row of the whole matrix: its lengths while they are summed over all ranks, and the initial y.
 const ROW: u64 = 3 * 8;
@@ -168,7 +168,7 @@ pub fn need(partition: &Partition, rank: usize, cols: usize, run: &RunSettings) 
 mod tests {
     use super::*;
     use crate::bench::need::SMALL;
-    use crate::bench::plan::{Protocol, Settings};
+    use spmv_results::settings::{Protocol, Settings};
 
     #[test]
     fn a_rank_needs_its_share_and_lists_of_all_rows_and_columns() {

@@ -19,8 +19,8 @@ use nix::unistd::Pid;
 use serde::de::DeserializeOwned;
 
 use super::wire::{Answer, Hello, receive, send};
-use crate::record::run::RunRecord;
 use spmv_matrix::system::processes::{self, explained};
+use spmv_results::run::RunRecord;
 
 /// The interval at which a waiting parent checks for interrupts and time limits.
 pub const TICK: Duration = Duration::from_millis(100);

@@ -14,10 +14,11 @@ use super::wire::{Answer, Hello, send};
 use crate::campaign::Work;
 use crate::campaign::collect::{Collector, End};
 use crate::campaign::task::{Event, Step};
-use crate::record::MatrixReport;
-use crate::record::facts::differences_to_join;
-use crate::record::row::{Row, Status};
-use crate::record::run::{RowKey, RunRecord};
+use spmv_results::matrix::MatrixReport;
+use spmv_results::row::key::RowKey;
+use spmv_results::row::{Row, Status};
+use spmv_results::run::RunRecord;
+use spmv_results::run::facts::differences_to_join;
 
 /// The time beyond a method's time limit in which a child may end the method itself.
 const GRACE: Duration = Duration::from_secs(1);

@@ -15,14 +15,9 @@ use super::child::{OUT_OF_MEMORY, ask};
 use super::supervisor::Supervisor;
 use super::wire::{Answer, Hello, receive, send};
 use crate::bench::execute::Turn;
-use crate::bench::plan::{CacheState, Protocol, Settings};
-use crate::bench::run::RunSettings;
 use crate::campaign::gpus::Answers;
 use crate::campaign::task::{Event, MatrixTask, Step};
 use crate::campaign::{Plan, Work};
-use crate::record::row::{MatrixFacts, Row, Status};
-use crate::record::run::{RowKey, RunRecord};
-use crate::record::{Group, MatrixReport};
 use spmv_matrix::Csr;
 use spmv_matrix::order::Order;
 use spmv_matrix::scalar::Precision;
@@ -30,6 +25,12 @@ use spmv_matrix::source::Source;
 use spmv_matrix::stats::Shape;
 use spmv_matrix::system::System;
 use spmv_methods::method::Device;
+use spmv_results::matrix::{Group, MatrixReport};
+use spmv_results::row::key::RowKey;
+use spmv_results::row::{MatrixFacts, Row, Status};
+use spmv_results::run::RunRecord;
+use spmv_results::settings::run::RunSettings;
+use spmv_results::settings::{CacheState, Protocol, Settings};
 
 fn cell(method: &str) -> RowKey {
     RowKey {

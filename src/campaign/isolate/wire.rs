@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use crate::campaign::Plan;
 use crate::campaign::gpus::Answers;
 use crate::campaign::task::Event;
-use crate::record::run::RunRecord;
 use spmv_methods::added;
+use spmv_results::run::RunRecord;
 
 /// The first message to the child, which configures it.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
-use crate::bench::plan::Settings;
 use spmv_matrix::source::Source;
 use spmv_methods::method::Device;
+use spmv_results::settings::Settings;
 
 /// The approximate number of bytes per entry in a text file.
 const BYTES_PER_ENTRY: u64 = 12;

@@ -12,13 +12,13 @@ use console::{Term, truncate_str};
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 use super::task::Event;
-use crate::bench::plan::Settings;
-use crate::record::row::Row;
-use crate::record::run::RowKey;
-use crate::record::terminal::shown;
-use crate::record::text;
 use estimate::Estimate;
 use pace::Pace;
+use spmv_results::row::Row;
+use spmv_results::row::key::RowKey;
+use spmv_results::settings::Settings;
+use spmv_results::table::terminal::shown;
+use spmv_results::text;
 
 /// The width of the bar in characters.
 const BAR: usize = 16;

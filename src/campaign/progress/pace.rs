@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use super::estimate::{Estimate, span};
 use crate::bench::execute::Turn;
-use crate::bench::plan::Settings;
 use crate::campaign::task::{Event, Step};
-use crate::record::run::RowKey;
+use spmv_results::row::key::RowKey;
+use spmv_results::settings::Settings;
 
 /// The weight of the expectation against the measured times, as a share of the whole expected time. With a smaller
 /// weight, the remaining time would change strongly during the first methods.

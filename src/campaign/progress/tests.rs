@@ -3,12 +3,12 @@
 use super::pace::Pace;
 use super::*;
 use crate::bench::execute::Turn;
-use crate::bench::plan::Protocol;
 use crate::campaign::task::Step;
-use crate::record::MatrixReport;
-use crate::record::row::Status;
 use spmv_matrix::scalar::Precision;
 use spmv_methods::method::Device;
+use spmv_results::matrix::MatrixReport;
+use spmv_results::row::Status;
+use spmv_results::settings::Protocol;
 
 fn cells(count: usize) -> Vec<RowKey> {
     let cell = |number| RowKey {

@@ -3,17 +3,17 @@
 use super::{Cell, Matrix, Session};
 use crate::bench::execute::{Bench, News, Stopped};
 use crate::bench::outcome::{Outcome, Results};
-use crate::bench::plan::Settings;
 use crate::bench::problem::{Problem, Reordered};
 use crate::campaign::task::{Event, Step};
 use crate::campaign::{libraries, plugins};
-use crate::record::Group;
-use crate::record::row::{MatrixFacts, Row, Status};
-use crate::record::run::RowKey;
-use crate::record::setting::Setting;
 use spmv_matrix::scalar::Precision;
 use spmv_methods::device::buffer::Value;
 use spmv_methods::method::{Choice, Device, Unavailable};
+use spmv_results::matrix::Group;
+use spmv_results::row::key::RowKey;
+use spmv_results::row::setting::Setting;
+use spmv_results::row::{MatrixFacts, Row, Status};
+use spmv_results::settings::Settings;
 
 impl Session<'_> {
     /// Measures cells that have the same order, precision and cache state. Reports one group per device.
@@ -68,7 +68,7 @@ impl Session<'_> {
     pub fn row(&self, cell: &RowKey, facts: &MatrixFacts, outcome: &Outcome) -> Row {
         let transpose = Some(self.plan.run.settings.transpose);
         let row = Row { transpose, ..Row::of_matrix(facts, &self.run_id).with_key(cell) };
-        let mut row = row.with_outcome(outcome);
+        let mut row = outcome.in_row(row);
         let is_timed_on_host = row.status == Some(Status::Ok) && cell.device == Device::Cpu;
         if is_timed_on_host && self.team.cpus().is_empty() {
             let notes = row.reason.into_iter().chain(["its threads were not bound to CPUs".into()]);

@@ -6,9 +6,9 @@ use std::io::{self, Write};
 use ptx_machine::model::Cure;
 use serde::Serialize;
 
-use crate::record::row::Row;
 use spmv_methods::device::Stage;
 use spmv_methods::device::counts::{Counts, LineCounts};
+use spmv_results::row::Row;
 
 /// The relative change of the time below which a problem is listed as having no effect.
 const SHOWN_CHANGE: f64 = 0.005;

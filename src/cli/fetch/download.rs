@@ -14,7 +14,7 @@ use crate::collection::fetch::folder::Folder;
 use crate::collection::fetch::ledger::LedgerRow;
 use crate::collection::fetch::plan::{State, WantedMatrix};
 use crate::collection::fetch::{Event, Fetch, FetchError};
-use crate::record::terminal::shown;
+use spmv_results::table::terminal::shown;
 
 const BAR: &str =
     "{bar:24} {decimal_bytes}/{decimal_total_bytes}, {decimal_bytes_per_sec}: {wide_msg}";

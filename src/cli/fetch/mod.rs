@@ -24,8 +24,8 @@ use crate::collection::fetch::plan::{State, WantedMatrix, plan};
 use crate::collection::fetch::{Fetch, FetchError, Form, Settings, index};
 use crate::collection::fields::FORMS;
 use crate::collection::{Datasets, Matrix};
-use crate::record::filter::Filter;
 use spmv_matrix::memory::Size;
+use spmv_results::filter::Filter;
 
 #[derive(Debug, Args)]
 #[command(mut_args = grouped)]

@@ -7,11 +7,12 @@ use anyhow::{Result, anyhow, bail, ensure};
 
 use super::MeasureArgs;
 use crate::cli::output::{beside, form, is_same_file};
-use crate::record::MatrixReport;
-use crate::record::file::is_not_regular_file;
-use crate::record::output::{self, Output};
-use crate::record::write::{Format, Reporter, Show};
 use spmv_matrix::source::Source;
+use spmv_results::files::output::{self, Output};
+use spmv_results::files::rows::is_not_regular_file;
+use spmv_results::files::write::{Format, Reporter};
+use spmv_results::matrix::MatrixReport;
+use spmv_results::text::Show;
 
 impl MeasureArgs {
     /// Returns the format of the results: from `--format`, from the extension of the output file, or `usual`.

@@ -5,18 +5,18 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use crate::bench::plan::CacheState;
-use crate::record::read::{self, RecordedRow};
-use crate::record::row::Row;
-use crate::record::setting::Setting;
-use crate::record::table::Table;
-use crate::report::identity::name_matrices;
-use crate::report::matched;
-use crate::report::standings::{self, Standings};
-use crate::report::statistics::Statistic;
 use spmv_matrix::order::Order;
 use spmv_matrix::scalar::Precision;
 use spmv_methods::METHODS;
+use spmv_results::files::read::{self, RecordedRow};
+use spmv_results::report::identity::name_matrices;
+use spmv_results::report::matched;
+use spmv_results::report::standings::{self, Standings};
+use spmv_results::report::statistics::Statistic;
+use spmv_results::row::Row;
+use spmv_results::row::setting::{Setting, Threads};
+use spmv_results::settings::CacheState;
+use spmv_results::table::Table;
 
 /// Prints a Markdown table of the methods that ran in f64 on a corpus, with hot caches, in the natural order and
 /// with the largest number of threads. The columns are the speed-ups over the baselines, the median setup time in
@@ -24,11 +24,12 @@ use spmv_methods::METHODS;
 pub fn table(results: &Path, out: &mut dyn Write) -> Result<()> {
     let mut all = read::read(results)?;
     name_matrices(vec![all.iter_mut().collect()]);
-    let threads = all.iter().filter_map(|line| line.row.threads).max();
+    let most = all.iter().filter_map(|line| line.row.threads).max();
+    let threads = Threads::of(all.iter().map(|line| &line.row));
     let is_shown = |line: &&RecordedRow| {
-        let Setting { precision, threads: own, cache, order, .. } = Setting::of(&line.row, threads);
+        let Setting { precision, threads: own, cache, order, .. } = threads.setting(&line.row);
         precision == Some(Precision::F64)
-            && own.is_none_or(|own| Some(own) == threads)
+            && own.is_none_or(|own| Some(own) == most)
             && cache.is_none_or(|cache| cache == CacheState::Hot)
             && order.unwrap_or_default() == Order::Natural
     };
@@ -63,4 +64,32 @@ pub fn table(results: &Path, out: &mut dyn Write) -> Result<()> {
 fn beyond_csr(row: &Row) -> Option<f64> {
     let csr = 12 * row.num_nonzeros? + 4 * (row.num_rows? + 1);
     Some(row.extra_bytes? as f64 / csr as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use spmv_methods::device::model::DeviceFile;
+    use spmv_methods::method::Device;
+    use spmv_results::matrix::model_error::ModelError;
+    use spmv_results::report::chart::style_of;
+    use spmv_results::row::baseline::{BASELINES, is_of_gpu};
+
+    /// Results know methods by their names, and the errors of models by their files.
+    #[test]
+    fn results_know_the_baselines_the_devices_and_the_models() {
+        for baseline in BASELINES {
+            assert!(METHODS.iter().any(|of| of.name == baseline.name), "{}", baseline.name);
+        }
+        for method in METHODS {
+            assert_eq!(is_of_gpu(method.name), method.device() == Device::Gpu, "{}", method.name);
+            assert!(style_of(method.name).is_some(), "LISTED in chart/look.rs: {}", method.name);
+        }
+        for name in DeviceFile::names() {
+            let DeviceFile { validated_percent, validated_methods, .. } =
+                DeviceFile::find(name).unwrap();
+            let of_file = ModelError { validated_percent, validated_methods };
+            assert_eq!(ModelError::of(name), of_file, "{name}");
+        }
+    }
 }

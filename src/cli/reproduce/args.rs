@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::bench::run::DeviceChoice;
 use crate::cli::args::AddedArgs;
 use crate::cli::measure::{RARE, grouped};
 use crate::cli::values::{device, finite, seconds};
 use crate::collection::fetch::folder::DATA;
+use spmv_results::settings::run::DeviceChoice;
 
 #[derive(Debug, Args)]
 #[command(mut_args = grouped)]

@@ -5,17 +5,17 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use anyhow::Result;
 
 use super::plan::{Batch, Plan};
-use crate::bench::plan::{Protocol, Settings};
-use crate::bench::run::RunSettings;
 use crate::campaign::progress::Display;
 use crate::campaign::{Campaign, Measured, Plan as CampaignPlan, Work};
 use crate::cli::Env;
 use crate::cli::sources::of_matrix;
-use crate::record::run::RowKey;
 use spmv_matrix::memory::ReadBounds;
 use spmv_matrix::order::Order;
 use spmv_matrix::scalar::Precision;
 use spmv_matrix::source::Source;
+use spmv_results::row::key::RowKey;
+use spmv_results::settings::run::RunSettings;
+use spmv_results::settings::{Protocol, Settings};
 
 /// A small matrix that every method accepts.
 const TRIAL: &str = "gen:grid2d,n=4";

@@ -12,9 +12,9 @@ use crate::campaign::progress::estimate::entries;
 use crate::cli::folder::{LeftOut, find};
 use crate::cli::sources::surrogate;
 use crate::collection::{Datasets, Matrices, Matrix};
-use crate::papers::definition::expanded;
-use crate::record::row::{matrix_name, matrix_parts};
 use spmv_matrix::source::Source;
+use spmv_results::papers::definition::expanded;
+use spmv_results::row::{matrix_name, matrix_parts};
 
 /// The prefix for a matrix of the collection that may be missing in the datasets file.
 const COLLECTION: &str = "collection:";

@@ -9,18 +9,18 @@ use anyhow::{Context, Result};
 use super::Places;
 use super::matrices::Found;
 use super::plan::{Batch, Plan};
-use crate::bench::run::RunSettings;
 use crate::campaign::progress::Display;
 use crate::campaign::{Campaign, Measured, Plan as CampaignPlan, Sink, Work};
 use crate::cli::Env;
-use crate::papers::definition::Experiment;
-use crate::papers::experiments;
-use crate::papers::store::Store;
-use crate::record::facts::options;
-use crate::record::read::RecordedRow;
-use crate::record::run::Bandwidth;
-use crate::record::stages::StageRow;
-use crate::report::identity::name_matrices;
+use spmv_results::files::read::RecordedRow;
+use spmv_results::matrix::stages::StageRow;
+use spmv_results::papers::definition::Experiment;
+use spmv_results::papers::experiments;
+use spmv_results::papers::store::Store;
+use spmv_results::report::identity::name_matrices;
+use spmv_results::run::Bandwidth;
+use spmv_results::run::facts::options;
+use spmv_results::settings::run::RunSettings;
 
 pub struct Done {
     pub lines: Vec<RecordedRow>,

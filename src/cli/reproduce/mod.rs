@@ -1,6 +1,7 @@
 //! `spmv-bench reproduce`: measures the experiments of the papers, prints the results and judges the claims.
 
 pub mod args;
+mod blocks;
 mod documents;
 mod lacks;
 mod matrices;
@@ -16,17 +17,19 @@ use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 
 use super::{CommandStatus, Env, Interrupted};
-use crate::bench::run::DeviceChoice;
+use crate::REVISION;
+use crate::VERSION;
 use crate::campaign::gpus;
-use crate::papers::definition::Experiment;
-use crate::papers::{experiment, experiments};
-use crate::record::run::{REVISION, VERSION};
 use args::ReproduceArgs;
+use blocks::{experiment, needs};
 use lacks::Tried;
 use matrices::Library;
 use plan::{Here, Plan};
 use spmv_matrix::system::System;
 use spmv_methods::method::{Device, Unavailable};
+use spmv_results::papers::definition::Experiment;
+use spmv_results::papers::experiments;
+use spmv_results::settings::run::DeviceChoice;
 
 const RESULTS: &str = "results";
 /// The part of a folder name after the day that marks a modelled run.
@@ -123,14 +126,14 @@ fn chosen(args: &ReproduceArgs) -> Result<Vec<Experiment>> {
         return args.ids.iter().map(|id| experiment(id)).collect();
     }
     let on_device = |experiment: &Experiment| {
-        experiment.blocks.iter().any(|block| args.device.includes(block.device()))
+        experiment.blocks.iter().any(|block| args.device.includes(blocks::device(block)))
     };
     Ok(experiments().filter(on_device).collect())
 }
 
 /// Returns the name of the GPU if any of the experiments needs one, or the reason why there is none.
 fn gpu(device: &DeviceChoice, chosen: &[Experiment], env: &mut Env) -> Result<String, Unavailable> {
-    let is_needed = chosen.iter().any(|experiment| experiment.needs(Device::Gpu));
+    let is_needed = chosen.iter().any(|experiment| needs(experiment, Device::Gpu));
     let number = match device {
         DeviceChoice::Models(_) => {
             let reason = "its source names no GPU; use --device model:NAME to choose one";

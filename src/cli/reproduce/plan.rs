@@ -5,17 +5,18 @@ use std::time::Duration;
 
 use anyhow::Result;
 
+use super::blocks;
 use super::matrices::{Found, Library};
-use crate::bench::run::{DeviceChoice, RunSettings};
 use crate::campaign::choice::chosen;
 use crate::campaign::progress::estimate::Estimate;
 use crate::campaign::session::cells;
-use crate::papers::definition::{Block, Experiment};
-use crate::papers::store::GridCell;
-use crate::record::facts::options;
-use crate::record::run::RowKey;
-use crate::report::names::listed;
 use spmv_methods::method::{Device, Unavailable};
+use spmv_results::papers::definition::{Block, Experiment};
+use spmv_results::papers::store::GridCell;
+use spmv_results::report::names::listed;
+use spmv_results::row::key::RowKey;
+use spmv_results::run::facts::options;
+use spmv_results::settings::run::{DeviceChoice, RunSettings};
 
 /// The maximum number of matrices that a remark names.
 const NAMED: usize = 5;
@@ -69,11 +70,13 @@ impl Plan {
     pub fn of(experiment: &Experiment, here: &Here) -> Result<Self> {
         let modelled = matches!(here.device, DeviceChoice::Models(_));
         let mut plan = Self { modelled, ..Self::default() };
-        for block in experiment.blocks.iter().filter(|block| here.device.includes(block.device())) {
+        for block in
+            experiment.blocks.iter().filter(|block| here.device.includes(blocks::device(block)))
+        {
             let models = models(&here.device, experiment);
             let is_modelled = !(models.is_empty() && block.models.is_empty());
             if let (Device::Gpu, false, Err(Unavailable(reason))) =
-                (block.device(), is_modelled, &here.gpu)
+                (blocks::device(block), is_modelled, &here.gpu)
             {
                 plan.without_gpu = Some(reason.clone());
                 continue;
@@ -87,7 +90,7 @@ impl Plan {
             plan.fetch.extend(wanted.fetch);
             plan.left_out.extend(wanted.left_out);
             let block = Block { rounds: block.rounds.or(here.rounds), ..block.clone() };
-            for mut run in block.runs(here.cores, models) {
+            for mut run in blocks::runs(&block, here.cores, models) {
                 run.settings.max_time = here.max_time.unwrap_or(run.settings.max_time);
                 if let (DeviceChoice::Gpu(None), DeviceChoice::Gpu(_)) = (&run.device, &here.device)
                 {

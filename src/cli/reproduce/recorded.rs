@@ -13,12 +13,12 @@ use super::plan::Plan;
 use super::show;
 use crate::campaign::choice::select;
 use crate::cli::{CommandStatus, Env};
-use crate::papers::definition::{Block, Experiment};
-use crate::papers::judge::Verdicts;
-use crate::papers::store::Store;
-use crate::record::read::RecordedRow;
-use crate::record::row::{Row, matrix_name};
 use spmv_methods::method::Choice;
+use spmv_results::files::read::RecordedRow;
+use spmv_results::papers::definition::{Block, Experiment};
+use spmv_results::papers::judge::Verdicts;
+use spmv_results::papers::store::Store;
+use spmv_results::row::{Row, matrix_name};
 
 /// Writes the report and the verdicts of an experiment into the folder of its rows. Rows of other products are left
 /// out. `quick`: whether the rows are of a quick run, which the name of the folder may say instead.

@@ -7,6 +7,7 @@ use std::path::Path;
 use anyhow::Result;
 
 use super::RESULTS;
+use super::blocks::needs;
 use super::lacks::Lacks;
 use super::measure::Done;
 use super::plan::{Batch, Plan};
@@ -14,14 +15,14 @@ use crate::campaign::progress::estimate::span;
 use crate::cli::Env;
 use crate::cli::corpus::quoted;
 use crate::collection::fetch::folder::DATA;
-use crate::papers::definition::Experiment;
-use crate::papers::experiments;
-use crate::papers::judge::Verdicts;
-use crate::papers::page;
-use crate::record::table::Table;
-use crate::report::names::{count, listed};
-use crate::report::select::Select;
 use spmv_methods::method::Device;
+use spmv_results::papers::definition::Experiment;
+use spmv_results::papers::experiments;
+use spmv_results::papers::judge::Verdicts;
+use spmv_results::papers::page;
+use spmv_results::report::names::{count, listed};
+use spmv_results::report::select::Select;
+use spmv_results::table::Table;
 
 /// The width of a table in characters if there is no terminal.
 const WIDTH: u16 = 120;
@@ -33,7 +34,7 @@ fn print(table: &Table, env: &mut Env) -> io::Result<()> {
 
 pub fn list(env: &mut Env) -> Result<()> {
     let devices = |experiment: &Experiment| {
-        let devices = [Device::Cpu, Device::Gpu].into_iter().filter(|&d| experiment.needs(d));
+        let devices = [Device::Cpu, Device::Gpu].into_iter().filter(|&d| needs(experiment, d));
         let is_modelled = experiment.blocks.iter().any(|block| !block.models.is_empty());
         let models = is_modelled.then_some("modelled GPUs");
         devices.map(Device::name).chain(models).collect::<Vec<_>>().join(", ")

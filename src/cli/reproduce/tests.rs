@@ -5,10 +5,10 @@ use clap::Parser;
 
 use super::plan::Batch;
 use super::*;
-use crate::bench::run::RunSettings;
 use crate::campaign::choice;
 use crate::cli::args::{Cli, Command};
-use crate::papers::definition::Experiment;
+use spmv_results::papers::definition::Experiment;
+use spmv_results::settings::run::RunSettings;
 
 fn library(data: &str) -> Library {
     let words = ["spmv-bench", "reproduce", "--data", data, "--surrogates"];
@@ -46,7 +46,10 @@ fn every_definition_is_listed() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("experiments").read_dir().unwrap();
     let names = folder.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let defined = names.filter_map(|name| name.strip_suffix(".toml").map(String::from)).collect();
-    assert_eq!(listed, defined, "EXPERIMENTS in src/papers/mod.rs, and the folder experiments");
+    assert_eq!(
+        listed, defined,
+        "EXPERIMENTS in crates/results/src/papers/mod.rs, and the folder experiments"
+    );
 }
 
 fn here(library: &Library, device: DeviceChoice) -> Here<'_> {

@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use crate::campaign::task::Event;
 use crate::campaign::{Measured, Sink, Work};
-use crate::record::write::Reporter;
+use spmv_results::files::write::Reporter;
 
 pub struct Live<W> {
     pub measured: Measured,
@@ -74,9 +74,10 @@ impl<W: Write> Sink for Live<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::row::{Row, Status};
-    use crate::record::write::{Format, Show};
-    use crate::record::{Group, MatrixReport};
+    use spmv_results::files::write::Format;
+    use spmv_results::matrix::{Group, MatrixReport};
+    use spmv_results::row::{Row, Status};
+    use spmv_results::text::Show;
 
     fn matrix() -> Event {
         let mut report = MatrixReport::default();

@@ -8,12 +8,12 @@ use anyhow::{Context, Result};
 
 use super::Rows;
 use crate::campaign::choice::swept;
-use crate::record::regression::relative_speeds;
-use crate::record::row::Row;
-use crate::record::tuning::{Size, SizeRow, Sweep};
-use crate::record::{Group, MatrixReport};
 use spmv_matrix::scalar::Precision;
 use spmv_methods::method::Choice;
+use spmv_results::files::tuning::{Size, SizeRow, Sweep};
+use spmv_results::matrix::{Group, MatrixReport};
+use spmv_results::row::Row;
+use spmv_results::statistics::fit::relative_speeds;
 
 /// The parameters that `tune csr-k` varies.
 pub const SIZES: [&str; 2] = ["srs", "ssrs"];

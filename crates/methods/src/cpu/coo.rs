@@ -18,6 +18,7 @@ use super::prelude::*;
 use super::row_kernels::{Entries, dot};
 use super::rows::{part, scale, scale_if_nearly_empty, scale_on};
 use crate::formats::coordinates::row_indices;
+use crate::simd::Dispatch;
 
 pub const METHOD: Method = Method {
     name: "coo",

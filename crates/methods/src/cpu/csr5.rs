@@ -30,6 +30,7 @@ use kernel::Tiles;
 use super::prelude::*;
 use super::row_kernels::Piece;
 use super::rows::{part, scale_if_nearly_empty};
+use crate::simd::Dispatch;
 use spmv_matrix::scalar::Precision;
 
 pub const METHOD: Method = Method {

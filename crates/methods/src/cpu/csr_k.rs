@@ -30,6 +30,7 @@ use super::prelude::*;
 use super::row_kernels::{WholeRows, prefetching_pays};
 use super::rows::part;
 use crate::formats::csr_k::{LARGE_SIZES, RowOrder, SMALL_SIZES, groups};
+use crate::simd::Dispatch;
 use spmv_matrix::order::band_k::{BandK, Coarsening, band_k, grouped};
 use spmv_matrix::order::sizes;
 

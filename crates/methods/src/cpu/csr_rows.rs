@@ -11,6 +11,7 @@
 use super::prelude::*;
 use super::row_kernels::{WholeRows, prefetching_pays};
 use super::rows::balanced;
+use crate::simd::Dispatch;
 
 pub const METHOD: Method = Method {
     name: "csr-rows",

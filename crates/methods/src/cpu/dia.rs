@@ -13,6 +13,7 @@ use super::placement::{place, span};
 use super::prelude::*;
 use super::rows::part;
 use crate::formats::diagonals::{self, Diagonals};
+use crate::simd::Dispatch;
 
 pub const METHOD: Method = Method {
     name: "dia",

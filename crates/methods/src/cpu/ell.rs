@@ -7,7 +7,7 @@
 
 use super::prelude::*;
 use crate::formats::strips::{self, Strips};
-use crate::simd::MAX_LANES;
+use crate::simd::{Dispatch, MAX_LANES};
 
 pub const METHOD: Method = Method {
     name: "ell",

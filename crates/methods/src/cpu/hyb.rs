@@ -17,6 +17,7 @@ use super::rows::part;
 use super::strips::StripRows;
 use crate::formats::coordinates::{Rest, WIDTH, width};
 use crate::formats::strips::{self, Strips};
+use crate::simd::Dispatch;
 
 pub const METHOD: Method = Method {
     name: "hyb",

@@ -17,6 +17,7 @@ use crossbeam_utils::CachePadded;
 use super::atomic::{AtomicAdd, SharedSums};
 use super::prelude::*;
 use super::rows::{part, scale_on};
+use crate::simd::Dispatch;
 
 pub const METHOD: Method = Method {
     name: "kokkos-style",

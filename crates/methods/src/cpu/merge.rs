@@ -16,6 +16,7 @@ use crossbeam_utils::CachePadded;
 
 use super::prelude::*;
 use super::row_kernels::{Piece, WholeRows, prefetching_pays};
+use crate::simd::Dispatch;
 
 pub const METHOD: Method = Method {
     name: "merge",

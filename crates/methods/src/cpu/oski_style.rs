@@ -18,6 +18,7 @@ use super::rows::balanced;
 use crate::formats::fill;
 use crate::formats::register_blocks::{self, FillEstimate, RegisterBlocks, Shape, block_offsets};
 use crate::method::profile::Profile;
+use crate::simd::Dispatch;
 use spmv_matrix::scalar::Precision;
 
 pub const NAME: &str = METHOD.name;

@@ -50,7 +50,7 @@ use super::prelude::*;
 use super::row_kernels::Piece;
 use super::rows::{part, shares};
 use crate::formats::entries_of;
-use crate::simd::{Aligned, MAX_LANES};
+use crate::simd::{Aligned, Dispatch, MAX_LANES};
 use build::{Packer, Packing};
 use kernel::Multiply;
 use spmv_matrix::system::cache_bytes;

@@ -10,6 +10,7 @@ use super::prelude::*;
 use crate::formats::fill::recompute_non_finite;
 use crate::formats::register_blocks::{RegisterBlocks, Shape, block_rows, pieces};
 use crate::method::profile::MAX_BLOCK_SIDE;
+use crate::simd::Dispatch;
 
 /// The number of small blocks whose products are accumulated independently at the same time.
 const TOGETHER: usize = 4;

@@ -269,7 +269,7 @@ impl<T: Scalar> Kernel<T> for Piece<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simd::{Isa, Lanes};
+    use crate::simd::{Dispatch, Isa, Lanes};
     use spmv_matrix::verify::Reference;
 
     /// Tests groups of similar and of very different rows, more rows than the processor predicts, and rows at the end

@@ -10,6 +10,7 @@
 
 use super::prelude::*;
 use crate::formats::strips::{self, SIGMA, Strips, sigma};
+use crate::simd::Dispatch;
 
 pub const METHOD: Method = Method {
     name: "sell",

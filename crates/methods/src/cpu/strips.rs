@@ -14,7 +14,7 @@ use super::prelude::*;
 use super::rows::cut;
 use crate::formats::fill::recompute_non_finite;
 use crate::formats::strips::{Layout, Strip, Strips, entries};
-use crate::simd::{MAX_LANES, prefetch};
+use crate::simd::{Dispatch, MAX_LANES, prefetch};
 
 /// The prefetch distance in places: columns that are far apart are more streams than the hardware prefetcher follows.
 const PREFETCH_DISTANCE: usize = 128;

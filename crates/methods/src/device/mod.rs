@@ -5,15 +5,12 @@
 //! [`Driver::synchronize`] wait for it.
 
 pub mod buffer;
-pub mod counts;
 pub mod cuda;
 pub mod cusparse;
 pub mod driver;
-pub mod facts;
 pub mod gauge;
 pub mod kernel;
 pub mod model;
-mod place;
 pub mod probe;
 pub mod sources;
 
@@ -24,12 +21,11 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 pub use buffer::{Buffer, DeviceCsr};
-use counts::Counts;
 use driver::{Driver, Event, KernelId, ModuleId};
 pub use kernel::{Argument, Dim3, Graph, Kernel, Module, Program};
-pub use place::Device;
 use serde::{Deserialize, Serialize};
 
+pub use spmv_matrix::device::{Device, Stage, counts, facts};
 use spmv_matrix::scalar::{Precision, Scalar};
 
 /// The reason why a method does not support this matrix or machine. It is recorded as a row with status `skipped`.
@@ -81,23 +77,6 @@ struct Shared {
 }
 
 type ModuleKey = (&'static str, Precision, Vec<(&'static str, usize)>);
-
-/// One kernel or library call of a product, with its time.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Stage {
-    pub name: String,
-    /// The time in a product, in milliseconds.
-    pub ms: f64,
-    /// The theoretical occupancy (0 to 1): the resident threads that registers, shared memory and block size allow,
-    /// divided by the maximum of the multiprocessors. `None` if the stage is not one of this program's kernels.
-    pub occupancy: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub counts: Option<Counts>,
-    /// The modelled milliseconds per product without each problem of [`Cure::ALL`](ptx_machine::model::Cure::ALL), if
-    /// they were requested.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub cured: Vec<f64>,
-}
 
 impl Gpu {
     pub fn new(driver: impl Driver + 'static) -> Self {

@@ -1,6 +1,6 @@
 //! Vector instructions chosen at run time: one kernel source for both precisions and all instruction sets.
 //!
-//! A [`Kernel`] is written once, generic over [`Vector`]. [`Isa::run`] calls it from a function that has
+//! A [`Kernel`] is written once, generic over [`Vector`]. [`Dispatch::run`] calls it from a function that has
 //! the target features enabled. Everything that the kernel calls is inlined there, so the intrinsics become
 //! single instructions and the compiler vectorises plain loops for that instruction set.
 
@@ -11,19 +11,7 @@ pub use aligned::{Aligned, LINE};
 use num_traits::AsPrimitive;
 
 use spmv_matrix::scalar::Scalar;
-
-/// An instruction set that kernels are compiled for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-#[serde(rename_all = "lowercase")]
-pub enum Isa {
-    /// The baseline instructions of the architecture.
-    Portable,
-    /// AVX2, FMA and BMI2.
-    Avx2,
-    /// AVX-512 F and VL, with masks, and BMI2.
-    Avx512,
-}
+pub use spmv_matrix::system::isa::Isa;
 
 /// A computation that is compiled for each instruction set.
 pub trait Kernel<T: Scalar> {
@@ -60,8 +48,8 @@ unsafe impl Index for u32 {}
 ///
 /// # Safety
 /// All unsafe operations require that the machine supports the instruction set of the register's type, which is why
-/// only [`Isa::run`] selects one. What an operation reads must be readable: `LANES` values or column indices, and the
-/// elements of `x` at these indices; what it writes must be writable. Debug builds check what is read from slices.
+/// only [`Dispatch::run`] selects one. What an operation reads must be readable: `LANES` values or column indices, and
+/// the elements of `x` at these indices; what it writes must be writable. Debug builds check what is read from slices.
 #[allow(clippy::missing_safety_doc)] // stated here for all operations
 pub trait Vector<T>: Copy {
     const LANES: usize;
@@ -164,87 +152,66 @@ pub trait Lanes: Sized {
     type WideAvx512: Vector<Self>;
 }
 
-impl Isa {
-    pub fn detect() -> Self {
-        Self::available()[0]
-    }
-
-    /// Returns all instruction sets that this machine supports, the widest first.
-    pub fn available() -> Vec<Self> {
-        let all = [Self::Avx512, Self::Avx2, Self::Portable];
-        all.into_iter().filter(|isa| isa.is_supported()).collect()
-    }
-
-    /// Returns whether this machine supports the instruction set. The result is cached: two loads and a test.
-    #[inline]
-    fn is_supported(self) -> bool {
-        match self {
-            Self::Portable => true,
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx2 => {
-                is_x86_feature_detected!("avx2")
-                    && is_x86_feature_detected!("fma")
-                    && is_x86_feature_detected!("bmi2")
-            }
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx512 => {
-                Self::Avx2.is_supported()
-                    && is_x86_feature_detected!("avx512f")
-                    && is_x86_feature_detected!("avx512vl")
-            }
-            #[cfg(not(target_arch = "x86_64"))]
-            _ => false,
-        }
-    }
-
+/// How kernels run with the instruction set that was chosen.
+pub trait Dispatch {
     /// Runs the kernel with this instruction set's narrow registers.
-    #[inline]
-    pub fn run<T: Scalar + Lanes, K: Kernel<T>>(self, kernel: K) -> K::Output {
-        self.run_with::<T, T::Avx2, T::Avx512, K>(kernel)
-    }
+    fn run<T: Scalar + Lanes, K: Kernel<T>>(self, kernel: K) -> K::Output;
 
     /// Runs the kernel with this instruction set's widest registers.
-    #[inline]
-    pub fn run_wide<T: Scalar + Lanes, K: Kernel<T>>(self, kernel: K) -> K::Output {
-        self.run_with::<T, T::WideAvx2, T::WideAvx512, K>(kernel)
-    }
-
-    #[inline]
-    fn run_with<T, Avx2, Avx512, K>(self, kernel: K) -> K::Output
-    where
-        T: Scalar,
-        Avx2: Vector<T>,
-        Avx512: Vector<T>,
-        K: Kernel<T>,
-    {
-        assert!(self.is_supported(), "this machine does not support {self:?}");
-        match self {
-            Self::Portable => kernel.run::<Portable<T>>(),
-            // SAFETY: the machine supports the instructions, as asserted above.
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx512 if const { K::USES_AVX512 } => unsafe {
-                x86::with_avx512::<T, Avx512, K>(kernel)
-            },
-            // SAFETY: a machine with AVX-512 supports AVX2 too.
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx2 | Self::Avx512 => unsafe { x86::with_avx2::<T, Avx2, K>(kernel) },
-            #[cfg(not(target_arch = "x86_64"))]
-            _ => unreachable!("only x86-64 supports this instruction set"),
-        }
-    }
+    fn run_wide<T: Scalar + Lanes, K: Kernel<T>>(self, kernel: K) -> K::Output;
 
     /// Returns whether these are the instructions of registers with [`Vector::IS_FALLBACK`].
-    pub fn is_fallback(self) -> bool {
-        self == Self::Portable && <Portable<f64> as Vector<f64>>::IS_FALLBACK
-    }
+    fn is_fallback(&self) -> bool;
 
     /// Returns the number of values in the widest register of this instruction set.
-    pub fn wide_lanes<T: Scalar + Lanes>(self) -> usize {
+    fn wide_lanes<T: Scalar + Lanes>(self) -> usize;
+}
+
+impl Dispatch for Isa {
+    #[inline]
+    fn run<T: Scalar + Lanes, K: Kernel<T>>(self, kernel: K) -> K::Output {
+        run_with::<T, T::Avx2, T::Avx512, K>(self, kernel)
+    }
+
+    #[inline]
+    fn run_wide<T: Scalar + Lanes, K: Kernel<T>>(self, kernel: K) -> K::Output {
+        run_with::<T, T::WideAvx2, T::WideAvx512, K>(self, kernel)
+    }
+
+    fn is_fallback(&self) -> bool {
+        *self == Self::Portable && <Portable<f64> as Vector<f64>>::IS_FALLBACK
+    }
+
+    fn wide_lanes<T: Scalar + Lanes>(self) -> usize {
         match self {
             Self::Portable => Portable::<T>::LANES,
             Self::Avx2 => T::WideAvx2::LANES,
             Self::Avx512 => T::WideAvx512::LANES,
         }
+    }
+}
+
+#[inline]
+fn run_with<T, Avx2, Avx512, K>(isa: Isa, kernel: K) -> K::Output
+where
+    T: Scalar,
+    Avx2: Vector<T>,
+    Avx512: Vector<T>,
+    K: Kernel<T>,
+{
+    assert!(isa.is_supported(), "this machine does not support {isa:?}");
+    match isa {
+        Isa::Portable => kernel.run::<Portable<T>>(),
+        // SAFETY: the machine supports the instructions, as asserted above.
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512 if const { K::USES_AVX512 } => unsafe {
+            x86::with_avx512::<T, Avx512, K>(kernel)
+        },
+        // SAFETY: a machine with AVX-512 supports AVX2 too.
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2 | Isa::Avx512 => unsafe { x86::with_avx2::<T, Avx2, K>(kernel) },
+        #[cfg(not(target_arch = "x86_64"))]
+        _ => unreachable!("only x86-64 supports this instruction set"),
     }
 }
 

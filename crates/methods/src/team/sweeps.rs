@@ -4,7 +4,7 @@
 use std::hint::black_box;
 
 use super::{Team, part};
-use crate::simd::{Isa, Kernel, Vector};
+use crate::simd::{Dispatch, Isa, Kernel, Vector};
 use spmv_matrix::disjoint::DisjointMut;
 use spmv_matrix::system;
 

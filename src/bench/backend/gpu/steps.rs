@@ -12,8 +12,7 @@ use crate::bench::backend::{
 };
 use crate::bench::inputs::{Inputs, uniform};
 use crate::bench::need;
-use crate::bench::peak::Peak;
-use crate::bench::plan::{CHAIN, CacheState};
+use crate::bench::peak;
 use spmv_matrix::memory::extent::Extent;
 use spmv_matrix::memory::{Available, Size};
 use spmv_matrix::spoil::few_spoilt;
@@ -23,6 +22,8 @@ use spmv_methods::device::facts::{Clocks, Energy};
 use spmv_methods::device::probe::DeviceSweeps;
 use spmv_methods::device::{Buffer, DeviceCsr};
 use spmv_methods::method::{Choice, Device, Failed, PreparedOnGpu, Request, Unprepared};
+use spmv_results::metrics::Peak;
+use spmv_results::settings::{CHAIN, CacheState};
 
 /// The minimum duration of the batch of products during which the clocks are read.
 const UNDER_LOAD: Duration = Duration::from_millis(10);
@@ -266,7 +267,7 @@ impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
         let bytes = bytes.min(self.gpu().facts().l2_bytes) as usize;
         let mut sweeps = DeviceSweeps::new(self.gpu(), bytes);
         self.undisturbed(|Self { probe, .. }| sweeps.measure(probe, PEAK_REPETITIONS, None))?;
-        Ok(Peak::of_gpu(self.gpu(), &sweeps).gbs())
+        Ok(peak::of_gpu(self.gpu(), &sweeps).gbs())
     }
 
     fn launch_ms(&self) -> Option<f64> {
@@ -275,7 +276,7 @@ impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
 
     fn peak(&self) -> Peak {
         let Some(modelled) = self.gpu().modelled() else {
-            return Peak::of_gpu(self.gpu(), &self.sweeps);
+            return peak::of_gpu(self.gpu(), &self.sweeps);
         };
         let gbs = modelled.memory_gbs;
         Peak::Gpu { copy_gbs: gbs, read_gbs: gbs, nominal_gbs: self.gpu().facts().nominal_gbs() }

@@ -9,16 +9,17 @@ use serde_json::Value;
 
 use crate::campaign::choice::select;
 use crate::cli::methods::results;
+use crate::cli::reproduce::blocks;
 use crate::cli::reproduce::show::recorded;
 use crate::cli::reproduce::{MODEL_RUN, QUICK_RUN, RESULTS, after_day};
-use crate::papers::definition::Experiment;
-use crate::papers::experiments;
-use crate::papers::judge::{ClaimVerdict, Verdicts};
-use crate::papers::store::Store;
-use crate::record::facts::machine;
-use crate::record::read::RecordedRow;
-use crate::record::table::Table;
 use spmv_methods::method::Device;
+use spmv_results::files::read::RecordedRow;
+use spmv_results::papers::definition::Experiment;
+use spmv_results::papers::experiments;
+use spmv_results::papers::judge::{ClaimVerdict, Verdicts};
+use spmv_results::papers::store::Store;
+use spmv_results::run::facts::machine;
+use spmv_results::table::Table;
 
 /// The columns of the table of counts.
 const COUNTS: [&str; 8] = [
@@ -196,7 +197,7 @@ fn without_time(experiment: &Experiment, lines: &[RecordedRow]) -> Result<Vec<St
     let on_cpu = |device: Option<Device>| device == Some(Device::Cpu);
     let mut missing = BTreeSet::new();
     for block in &experiment.blocks {
-        let of_block = on_cpu(Some(block.device()));
+        let of_block = on_cpu(Some(blocks::device(block)));
         if timed.iter().any(|line| on_cpu(line.row.device) == of_block) {
             let names = select(&block.methods)?.into_iter().map(|choice| choice.name());
             missing.extend(names.filter(|name| !timed.iter().any(|line| line.method() == name)));

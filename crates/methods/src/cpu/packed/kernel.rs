@@ -9,7 +9,7 @@ use super::source::{Any, Coded, Exact, Full, PREFETCH_DISTANCE, Same, Source};
 use super::window::{Columns, Diagonal, MAX_HEIGHT, Segment, Slice, Window};
 use crate::cpu::prelude::*;
 use crate::formats::fill::exact_sum;
-use crate::simd::{Index, MAX_LANES, prefetch};
+use crate::simd::{Dispatch, Index, MAX_LANES, prefetch};
 
 /// The product of one window: y ← αAx + βy for its rows.
 pub struct Multiply<'a, T> {

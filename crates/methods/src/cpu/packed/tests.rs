@@ -5,7 +5,7 @@ use super::factors::Factors;
 use super::kernel::Multiply;
 use super::window::{Band, Columns, Segment, Slice, Window};
 use crate::cpu::rows::Operands;
-use crate::simd::{Isa, Lanes};
+use crate::simd::{Dispatch, Isa, Lanes};
 use spmv_matrix::Csr;
 use spmv_matrix::generate::Generator;
 use spmv_matrix::scalar::Scalar;

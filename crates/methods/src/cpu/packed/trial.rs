@@ -13,6 +13,7 @@ use super::{WINDOW_ROWS, packing_for};
 use crate::cpu::prelude::*;
 use crate::cpu::row_kernels::{WholeRows, prefetching_pays};
 use crate::formats::entries_of;
+use crate::simd::Dispatch;
 use spmv_matrix::system::cache_bytes;
 use spmv_matrix::system::pages::{PAGE, provided_to_thread};
 

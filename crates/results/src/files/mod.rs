@@ -1,0 +1,11 @@
+//! Files of rows and runs in all formats, written and read.
+
+pub mod cells;
+pub mod ginkgo;
+pub mod google;
+pub mod lines;
+pub mod output;
+pub mod read;
+pub mod rows;
+pub mod tuning;
+pub mod write;

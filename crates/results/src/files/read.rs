@@ -1,0 +1,186 @@
+use std::path::Path;
+
+use anyhow::{Error, Result, anyhow};
+use csv::StringRecord;
+use serde::Deserialize;
+
+use crate::files::cells::{check_lines, unguarded};
+use crate::files::ginkgo::Unit;
+use crate::files::ginkgo::read as ginkgo;
+use crate::row::setting::Setting;
+use crate::row::{Row, Status, matrix_name};
+use spmv_matrix::device::Device;
+
+#[derive(Clone, Debug)]
+pub struct RecordedRow {
+    pub row: Row,
+    pub added: Added,
+    /// The name of the matrix among all matrices, as `name_matrices` in `report::identity` gives it.
+    pub name: Option<String>,
+}
+
+/// The columns that only some result files have.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Added {
+    pub published_ms: Option<f64>,
+    /// The part of the published time that is launching and waiting, in milliseconds.
+    pub waiting_ms: Option<f64>,
+    /// The number of rows in a super-row, in files of `tune`.
+    pub srs: Option<u32>,
+    /// The number of super-rows in a super-super-row, in files of `tune`.
+    pub ssrs: Option<u32>,
+}
+
+pub fn read(path: &Path) -> Result<Vec<RecordedRow>> {
+    parse(path, &text(path)?)
+}
+
+/// Reads the rows of a file in any form. A file in Ginkgo's form, with times in `unit`, also has a note on it.
+pub fn read_any(path: &Path, unit: Option<Unit>) -> Result<(Vec<RecordedRow>, Option<String>)> {
+    let text = text(path)?;
+    if !ginkgo::is_json(&text) {
+        return Ok((parse(path, &text)?, None));
+    }
+    ginkgo::parse(path, &text, unit).map(|(lines, note)| (lines, Some(note)))
+}
+
+fn text(path: &Path) -> Result<Vec<u8>> {
+    std::fs::read(path).map_err(|error| anyhow!("cannot read {}: {error}", path.display()))
+}
+
+pub fn parse(path: &Path, text: &[u8]) -> Result<Vec<RecordedRow>> {
+    let malformed = |line: u64, what: String| -> Error {
+        let path = path.display();
+        anyhow!("{path}:{line}: {what}; expected a file written by spmv-bench with --format csv")
+    };
+    check_lines(text).map_err(|(line, what)| malformed(line as u64, what))?;
+    let mut reader = csv::Reader::from_reader(text);
+    let headers = reader.headers().map_err(|error| malformed(1, error.to_string()))?.clone();
+    for needed in ["file", "method_name", "avg_spmv_ms", "run_id"] {
+        if headers.iter().all(|header| header != needed) {
+            return Err(malformed(1, format!("no column {needed}")));
+        }
+    }
+    let lines = reader.records().map(|record| {
+        let line = record.and_then(|record| RecordedRow::read(record, &headers));
+        line.map_err(|error| {
+            malformed(error.position().map_or(0, csv::Position::line), describe(&error, &headers))
+        })
+    });
+    lines.collect()
+}
+
+fn describe(error: &csv::Error, headers: &StringRecord) -> String {
+    match error.kind() {
+        csv::ErrorKind::Deserialize { err, .. } => {
+            let column = err.field().and_then(|field| headers.get(field as usize));
+            format!("{}: {}", column.unwrap_or("row"), err.kind())
+        }
+        _ => error.to_string(),
+    }
+}
+
+impl RecordedRow {
+    fn read(record: StringRecord, headers: &StringRecord) -> csv::Result<Self> {
+        let cells = unguarded(record);
+        Ok(Self {
+            row: cells.deserialize(Some(headers))?,
+            added: cells.deserialize(Some(headers))?,
+            name: None,
+        })
+    }
+
+    pub fn is_ok(&self) -> bool {
+        self.row.is_ok()
+    }
+
+    pub fn status(&self) -> &'static str {
+        self.row.status.map_or("unknown", Status::name)
+    }
+
+    /// Returns the method with its parameters, or an empty string for a matrix that was not measured.
+    pub fn method(&self) -> &str {
+        self.row.method_name.as_deref().unwrap_or_default()
+    }
+
+    pub fn setting(&self) -> Setting {
+        Setting::from(&self.row)
+    }
+
+    pub fn device(&self) -> &'static str {
+        self.row.device.map_or("", Device::name)
+    }
+
+    /// Returns the file name without extension, with the folders that make it unique, or the generator.
+    pub fn matrix(&self) -> &str {
+        self.name.as_deref().unwrap_or_else(|| matrix_name(&self.row.file))
+    }
+
+    /// Whether the matrix is a generated surrogate for a matrix of the collection.
+    pub fn is_surrogate(&self) -> bool {
+        let kind = self.row.kind.as_deref();
+        self.row.file.starts_with("surrogate:")
+            || kind.is_some_and(|kind| kind.starts_with("surrogate for "))
+    }
+
+    pub fn generator(&self, key: &str) -> Option<&str> {
+        let spec = self.row.file.strip_prefix("gen:")?;
+        spec.split(',')
+            .filter_map(|part| part.split_once('='))
+            .find(|pair| pair.0 == key)
+            .map(|p| p.1)
+    }
+}
+
+impl From<Row> for RecordedRow {
+    fn from(row: Row) -> Self {
+        Self { row, added: Added::default(), name: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::column::Column;
+
+    #[test]
+    fn columns_are_read_derived_and_foreign() {
+        let row = Row {
+            file: "gen:dense,nnz=600,cols=4".into(),
+            num_nonzeros: Some(600),
+            num_rows: Some(150),
+            empty_rows: Some(15),
+            setup_ms: Some(6.0),
+            avg_spmv_ms: Some(0.003),
+            ..Row::default()
+        };
+        let line = RecordedRow::from(row);
+        for (name, expected) in [
+            ("gen:cols", Some(4.0)),
+            ("gen:rows", None),
+            ("setup_products", Some(2000.0)),
+            ("ns_per_nonzero", Some(5.0)),
+            ("empty_percent", Some(10.0)),
+            ("extra_bytes_per_nonzero", None),
+        ] {
+            assert_eq!(Column::of(name).of_line(&line), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn older_files_and_added_columns_are_read_and_others_refused() {
+        let read_text = |text: &str| {
+            parse("a.csv".as_ref(), text.as_bytes()).map_err(|error| error.to_string())
+        };
+        let head = "file,method_name,avg_spmv_ms,run_id,achieved_occupancy\n";
+        let lines = read_text(&format!("{head}a.mtx,merge,0.5,r,70\n")).unwrap();
+        assert_eq!(lines[0].row.avg_spmv_ms, Some(0.5));
+        assert_eq!(lines[0].row.distinct_results, None);
+        assert_eq!(Column::of("achieved_occupancy").of_line(&lines[0]), Some(70.0));
+        let error = read_text(&format!("{head}a.mtx,merge,soon,r,70\n")).unwrap_err();
+        assert!(error.starts_with("a.csv:2: ") && error.contains("avg_spmv_ms"), "{error}");
+        let error = read_text("a,b\n1,2\n").unwrap_err();
+        assert!(error.starts_with("a.csv:1: no column file; expected a file"), "{error}");
+    }
+}

@@ -1,0 +1,282 @@
+//! A result file to which rows are appended: all rows of a call or none, and on disk before the call returns.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Error, Result, anyhow, bail};
+use serde::Serialize;
+
+use crate::files::cells::{check_lines, to_csv};
+
+/// A CSV file that this process has locked to append rows.
+pub struct RowFile {
+    file: File,
+    path: PathBuf,
+    /// The offset of the end of the last complete row, in bytes.
+    end: u64,
+}
+
+/// Whether `path` is a pipe or a terminal, for example: rows can be written to it, but none can be read.
+pub fn is_not_regular_file(path: &Path) -> bool {
+    path.exists() && !path.is_file()
+}
+
+impl RowFile {
+    /// Opens and locks a file of rows `R`, or creates it. Its contents do not change until rows are appended.
+    pub fn open<R: Serialize + Default>(path: &Path) -> Result<Self> {
+        let (mut file, mut text) = (alone(path)?, Vec::new());
+        file.read_to_end(&mut text).map_err(closed(path))?;
+        let end = whole::<R>(&text).map_err(|problem| {
+            let path = path.display();
+            anyhow!("{path}:{problem}: rows cannot be appended to this file; name another file")
+        })?;
+        Ok(Self { file, path: path.to_owned(), end })
+    }
+
+    /// Opens and locks a file, or creates it. The first rows that are added replace its contents.
+    pub fn replace(path: &Path) -> Result<Self> {
+        Ok(Self { file: alone(path)?, path: path.to_owned(), end: 0 })
+    }
+
+    /// Removes an incomplete last row.
+    pub fn cut(&mut self) -> Result<()> {
+        self.file.set_len(self.end).map_err(closed(&self.path))
+    }
+
+    /// Removes an incomplete last row from a file that is not open, unless another process has locked it.
+    pub fn repair<R: Serialize + Default>(path: &Path) -> Result<()> {
+        let text = std::fs::read(path).map_err(closed(path))?;
+        let is_torn = whole::<R>(&text).is_ok_and(|end| end < text.len() as u64);
+        if !is_torn || locked(path)?.is_none() {
+            return Ok(());
+        }
+        Self::open::<R>(path)?.cut()
+    }
+
+    /// Returns whether the file has no complete row and no header.
+    pub fn is_empty(&self) -> bool {
+        self.end == 0
+    }
+
+    /// Appends rows, all of them or none, and waits until they are on disk.
+    pub fn add<R: Serialize>(&mut self, rows: &[R]) -> Result<()> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let text = to_csv(rows, self.is_empty())?;
+        self.cut()?;
+        let place = self.file.seek(SeekFrom::Start(self.end));
+        let written = place.and_then(|_| self.file.write_all(&text));
+        if let Err(error) = written.and_then(|()| self.file.sync_data()) {
+            // An incomplete row is removed now or, if that fails, before rows are appended the next time.
+            let _ = self.cut();
+            let path = self.path.display();
+            bail!(
+                "cannot write {path}: {error}; the rows in it are complete: free disk space, then resume"
+            );
+        }
+        self.end += text.len() as u64;
+        Ok(())
+    }
+}
+
+fn closed(path: &Path) -> impl FnOnce(io::Error) -> Error {
+    |error| anyhow!("cannot open {} for results: {error}", path.display())
+}
+
+fn alone(path: &Path) -> Result<File> {
+    locked(path)?.ok_or_else(|| anyhow!("{}: another process is writing to it", path.display()))
+}
+
+/// Opens and locks a file, or creates it, unless another process has locked it. It is created only if the path does not
+/// exist: a symbolic link without a target may be an attempt of another user to redirect the output.
+fn locked(path: &Path) -> Result<Option<File>> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true);
+    let opened = match options.open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            options.create_new(true).open(path).or_else(|error| match error.kind() {
+                // Another process may have created it meanwhile.
+                io::ErrorKind::AlreadyExists => options.create_new(false).open(path),
+                _ => Err(error),
+            })
+        }
+        opened => opened,
+    };
+    let file = opened.map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound if path.is_symlink() => dangling(path),
+        _ => closed(path)(error),
+    })?;
+    // Some network file systems have no locks. Then the user must avoid concurrent writers.
+    let is_taken = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
+    Ok((!is_taken).then_some(file))
+}
+
+pub(super) fn dangling(path: &Path) -> Error {
+    anyhow!(
+        "{} is a symbolic link whose target does not exist: name another file, or remove the link",
+        path.display()
+    )
+}
+
+/// Reads a file of rows `R` without an incomplete last row. A file with other contents is returned as it is.
+pub fn complete_rows<R: Serialize + Default>(path: &Path) -> io::Result<Vec<u8>> {
+    let mut text = std::fs::read(path)?;
+    if let Ok(end) = whole::<R>(&text) {
+        text.truncate(end as usize);
+    }
+    Ok(text)
+}
+
+/// Returns the length in bytes of CSV text up to the end of the last complete row. Cells may contain line breaks,
+/// so the last line break is not sufficient: a row is complete if it ends with a line break and has as many cells
+/// as the header. Only the last row may be incomplete; otherwise this program did not write the text. The error is the
+/// number of the first line that does not belong to a row, and the problem in it: `3: 2 cells instead of 3`.
+fn whole<R: Serialize + Default>(text: &[u8]) -> Result<u64, String> {
+    let header = to_csv(&[R::default()], true).expect("rows can be written to memory");
+    let header = &header[..=header.iter().position(|&byte| byte == b'\n').expect("a header")];
+    if header.starts_with(text) {
+        return Ok(if text == header { text.len() as u64 } else { 0 });
+    }
+    if !text.starts_with(header) {
+        return Err("1: its columns are not those of result rows".into());
+    }
+    check_lines(text).map_err(|(line, what)| format!("{line}: {what}"))?;
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text);
+    let (mut record, mut end, mut cells) = (csv::ByteRecord::new(), 0, None);
+    while reader.read_byte_record(&mut record).unwrap_or(false) {
+        let next = reader.position().byte();
+        let (found, needed) = (record.len(), *cells.get_or_insert(record.len()));
+        let has_end = text[..next as usize].ends_with(b"\n");
+        if found == needed && has_end {
+            end = next;
+            continue;
+        }
+        let what = if next == text.len() as u64 {
+            if !has_rows(&text[end as usize..], needed) {
+                break;
+            }
+            "a quote that is not closed".into()
+        } else if has_end {
+            format!("{found} cells instead of {needed}")
+        } else {
+            "a line end that is not a single line feed".into()
+        };
+        let line = record.position().map_or(0, csv::Position::line);
+        return Err(format!("{line}: {what}"));
+    }
+    Ok(end)
+}
+
+fn has_rows(text: &[u8], cells: usize) -> bool {
+    let mut lines = text.split_inclusive(|&byte| byte == b'\n');
+    lines.any(|line| {
+        let reader = csv::ReaderBuilder::new().has_headers(false).from_reader(line);
+        let mut rows = reader.into_byte_records().flatten();
+        line.ends_with(b"\n") && rows.any(|row| row.len() == cells)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[derive(Default, Serialize)]
+    struct Named {
+        name: &'static str,
+        number: u32,
+        value: Option<f64>,
+    }
+
+    const ROWS: [Named; 3] = [
+        Named { name: "a b", number: 1, value: Some(0.5) },
+        Named { name: "new\nline, \"quoted\"\n", number: 22, value: None },
+        Named { name: "c", number: 333, value: Some(-1.0) },
+    ];
+
+    /// A file that is truncated anywhere keeps the complete rows, and after appending the others it is as before.
+    #[test]
+    fn a_file_truncated_anywhere_can_be_continued() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rows.csv");
+        let mut file = RowFile::open::<Named>(&path).unwrap();
+        let mut ends = vec![0];
+        for row in &ROWS {
+            file.add(&[row]).unwrap();
+            ends.push(fs::metadata(&path).unwrap().len());
+        }
+        drop(file);
+        let text = fs::read(&path).unwrap();
+        let header = text.iter().position(|&byte| byte == b'\n').unwrap() as u64 + 1;
+        for cut in 0..=text.len() {
+            fs::write(&path, &text[..cut]).unwrap();
+            let mut file = RowFile::open::<Named>(&path).unwrap();
+            assert_eq!(fs::read(&path).unwrap(), &text[..cut], "opening changes nothing");
+            file.cut().unwrap();
+            let cut = cut as u64;
+            let kept = ends.iter().rposition(|&end| end <= cut).unwrap();
+            let expected = if kept == 0 && cut >= header { header } else { ends[kept] };
+            assert_eq!(fs::metadata(&path).unwrap().len(), expected, "cut at {cut}");
+            file.add(&ROWS[kept..]).unwrap();
+            drop(file);
+            assert_eq!(fs::read(&path).unwrap(), text, "cut at {cut}");
+        }
+    }
+
+    /// Another user may have created the link. A link to an existing file is treated like the file.
+    #[test]
+    fn no_file_is_created_through_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let [link, target] = ["rows.csv", "target"].map(|name| folder.path().join(name));
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        for opened in [RowFile::open::<Named>(&link), RowFile::replace(&link)] {
+            let message = opened.err().unwrap().to_string();
+            assert!(message.contains("rows.csv is a symbolic link whose target does not exist: "));
+        }
+        assert!(!target.exists());
+        fs::write(&target, "").unwrap();
+        RowFile::open::<Named>(&link).unwrap();
+    }
+
+    /// A file that does not contain rows of this program, or has other columns, is not changed.
+    #[test]
+    fn files_with_other_contents_are_refused_and_not_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("notes.csv");
+        for (text, expected) in [
+            ("notes", "1: its columns are not those of result rows"),
+            ("name,number\na,1", "1: its columns are not those of result rows"),
+            ("name,number,value\na,1,\nb,2\nc,3,", "3: 2 cells instead of 3"),
+            ("name,number,value\na,1,\r\nb,2,\r\n", "2: a line end that is not a single line feed"),
+            ("name,number,value\na,1,\n\"b,2,\nc,3,\n", "3: a quote that is not closed"),
+        ] {
+            fs::write(&path, text).unwrap();
+            let message = RowFile::open::<Named>(&path).err().unwrap().to_string();
+            assert!(
+                message.contains(&format!("notes.csv:{expected}: rows cannot be")),
+                "{message}"
+            );
+            RowFile::repair::<Named>(&path).unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        }
+    }
+
+    /// Another process may still be writing the row. A file without an incomplete row may be read-only.
+    #[test]
+    fn an_incomplete_row_is_removed_unless_the_file_is_locked() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rows.csv");
+        let (whole, torn) = ("name,number,value\na,1,\n", "name,number,value\na,1,\nb,2");
+        fs::write(&path, torn).unwrap();
+        let writing = fs::File::open(&path).unwrap();
+        writing.lock().unwrap();
+        RowFile::repair::<Named>(&path).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), torn);
+        drop(writing);
+        RowFile::repair::<Named>(&path).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), whole);
+    }
+}

@@ -1,0 +1,294 @@
+//! Compares claims with rows. The verdicts become a table for readers and the file `claims.csv`.
+
+mod modelled;
+mod uncertainty;
+
+use std::path::Path;
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use self::modelled::Model;
+use self::uncertainty::Uncertainty;
+use super::claim::{Claim, Quantity, Range};
+use super::definition::Experiment;
+use crate::files::read::RecordedRow;
+use crate::report::intervals;
+use crate::report::matched::{
+    Numbers, best_share, correlation, matrices, numbers, speeds, speeds_with_setup,
+};
+use crate::report::select::Select;
+use crate::report::statistics::{Statistic, percentage};
+use crate::row::Status;
+use crate::row::baseline::is_of_gpu;
+use crate::table::{Table, significant};
+use spmv_matrix::device::Device;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClaimVerdict {
+    Holds,
+    DoesNotHold,
+    /// The interval of the number contains a limit of its range.
+    NotDistinguishable,
+    /// There is no number here, or it is not sufficient to judge the claim.
+    CannotBeJudged,
+}
+
+impl ClaimVerdict {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::DoesNotHold => "does not hold",
+            Self::NotDistinguishable => "not distinguishable",
+            Self::CannotBeJudged => "cannot be judged here",
+        }
+    }
+}
+
+/// A claim and its verdict: a line of `claims.csv`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JudgedClaim {
+    /// The ID of the experiment; empty after [`judge`], which does not know it.
+    pub id: String,
+    pub claim: String,
+    pub paper: String,
+    /// The range in which the number must lie; `None` also in files that were written without this column.
+    #[serde(default)]
+    pub range: Option<Range>,
+    pub measured: Option<f64>,
+    /// The ends of the 95 % interval of the number; `None` where it depends on no measured times.
+    #[serde(default)]
+    pub low: Option<f64>,
+    #[serde(default)]
+    pub high: Option<f64>,
+    pub matrices: usize,
+    pub verdict: ClaimVerdict,
+    pub why: Option<String>,
+    /// The model that the number comes from, with its error; `None` where it was measured.
+    #[serde(default)]
+    pub modelled: Option<String>,
+}
+
+impl JudgedClaim {
+    pub fn is_judged(&self) -> bool {
+        self.verdict != ClaimVerdict::CannotBeJudged
+    }
+
+    pub fn in_words(&self) -> String {
+        let why = self.why.iter().map(|why| format!(": {why}"));
+        let modelled = self.modelled.iter().map(|model| format!(" ({model})"));
+        self.verdict.name().to_owned() + &why.chain(modelled).collect::<String>()
+    }
+}
+
+/// Judges a claim by rows of its GPU's model, or that of the first of `gpus`. A `quick` run is too short to judge by.
+pub fn judge(claim: &Claim, gpus: &[String], lines: &[RecordedRow], quick: bool) -> JudgedClaim {
+    let lines: Vec<&RecordedRow> =
+        lines.iter().filter(|line| claim.conditions.passes(line)).collect();
+    let lines = of_one_model(&lines, claim.gpu.as_ref().or(gpus.first()));
+    let (number, used) = measure(&claim.measured, &lines, 1.0);
+    let operands = claim.measured.operands();
+    let is_compared =
+        |line: &&&RecordedRow| line.is_ok() && operands.iter().any(|select| select.meets(line));
+    let compared: Vec<&RecordedRow> = lines.iter().filter(is_compared).copied().collect();
+    let model = Model::of(&compared);
+    let [matrices, surrogates] = matrices(used.iter().copied());
+    let holds = number.zip(claim.holds).map(|(number, range)| range.contains(number));
+    let would = match holds {
+        Some(true) => "; it would hold",
+        Some(false) => "; it would not hold",
+        None => "",
+    };
+    let why = match number {
+        None => Some(absence(claim, &lines)),
+        Some(_) if claim.unjudged.is_some() => claim.unjudged.clone(),
+        Some(_) if matrices < claim.least => Some(format!("{matrices} matrices only{would}")),
+        Some(_) if surrogates > 0 && !claim.any_matrix => {
+            Some(format!("{surrogates} of them surrogates{would}"))
+        }
+        Some(_) if quick => Some(format!("a quick run{would}")),
+        Some(_) => model.as_ref().and_then(|model| {
+            model.objection(claim, |slower| measure(&claim.measured, &lines, slower).0)
+        }),
+    };
+    let uncertainty = Uncertainty::of(claim, &compared).filter(|_| number.is_some());
+    let is_sure = uncertainty.as_ref().is_none_or(|uncertainty| uncertainty.is_sure);
+    let verdict = match (&why, holds) {
+        (None, Some(_)) if !is_sure => ClaimVerdict::NotDistinguishable,
+        (None, Some(true)) => ClaimVerdict::Holds,
+        (None, Some(false)) => ClaimVerdict::DoesNotHold,
+        _ => ClaimVerdict::CannotBeJudged,
+    };
+    let interval = uncertainty.map(|uncertainty| uncertainty.interval);
+    JudgedClaim {
+        id: String::new(),
+        claim: claim.text.clone(),
+        paper: claim.paper.clone(),
+        range: claim.holds,
+        measured: number,
+        low: interval.map(|ends| ends.0),
+        high: interval.map(|ends| ends.1),
+        matrices,
+        verdict,
+        why,
+        modelled: model.as_ref().map(Model::remark),
+    }
+}
+
+fn of_one_model<'a>(lines: &[&'a RecordedRow], gpu: Option<&String>) -> Vec<&'a RecordedRow> {
+    let model = |line: &RecordedRow| line.row.device.and_then(Device::model_name);
+    let gpu = gpu.filter(|gpu| lines.iter().any(|line| model(line) == Some(gpu.as_str())));
+    let is_own =
+        |line: &&&RecordedRow| gpu.is_none_or(|gpu| model(line).is_none_or(|name| name == gpu));
+    lines.iter().filter(is_own).copied().collect()
+}
+
+/// A number, if there is one, and the rows that it is computed from.
+type Measured<'a> = (Option<f64>, Vec<&'a RecordedRow>);
+
+/// Computes a quantity as if the times of its first operand were `slower` times those in the rows.
+fn measure<'a>(quantity: &Quantity, lines: &[&'a RecordedRow], slower: f64) -> Measured<'a> {
+    let of_select = |select: &Select| -> Vec<&RecordedRow> {
+        lines.iter().copied().filter(|line| select.meets(line)).collect()
+    };
+    let correct = |of| of_select(of).into_iter().filter(|line| line.is_ok()).collect::<Vec<_>>();
+    match quantity {
+        Quantity::Speed { of, over, statistic, products } => {
+            let speeds = match *products {
+                Some(products) => speeds_with_setup(lines, of, over, products),
+                None => speeds(lines, of, over),
+            };
+            let (number, lines) = reduced(*statistic, speeds);
+            (number.map(|number| number / slower), lines)
+        }
+        Quantity::Faster { of, than } => {
+            let speeds = speeds(lines, of, than);
+            (percentage(&speeds, |speed| speed > slower), rows(speeds))
+        }
+        Quantity::Best { of, among } => {
+            let share = best_share(lines, of, among, slower);
+            (share.map(|(share, _)| 100.0 * share), correct(of))
+        }
+        Quantity::Number { of, column, statistic } => {
+            reduced(*statistic, numbers(of_select(of), column))
+        }
+        Quantity::Ratio { of, over, column, statistic } => {
+            let [above, below] =
+                [of, over].map(|select| reduced(*statistic, numbers(of_select(select), column)));
+            let factor = match column {
+                rate if rate.is_timed() && rate.more_is_better() => 1.0 / slower,
+                time if time.is_timed() => slower,
+                _ => 1.0,
+            };
+            both(above, below, |above, below| above / below * factor)
+        }
+        Quantity::Correlation { of, between: [x, y] } => correlation(of_select(of), [x, y]),
+        Quantity::Farther { of, than, between: [x, y], to } => {
+            let [left, right] = [of, than].map(|select| correlation(of_select(select), [x, y]));
+            both(left, right, |left, right| (left - to).abs() - (right - to).abs())
+        }
+        Quantity::Share { of, meets } => {
+            let correct = correct(of);
+            let met = correct.iter().map(|line| ((), f64::from(u8::from(meets.passes(line)))));
+            (percentage(&met.collect::<Vec<_>>(), |met| met > 0.5), correct)
+        }
+    }
+}
+
+fn rows(numbers: Numbers<'_>) -> Vec<&RecordedRow> {
+    numbers.into_iter().map(|number| number.0).collect()
+}
+
+fn reduced(statistic: Statistic, numbers: Numbers) -> Measured {
+    (statistic.over(&numbers).filter(|_| !numbers.is_empty()), rows(numbers))
+}
+
+fn both<'a>(a: Measured<'a>, b: Measured<'a>, join: impl Fn(f64, f64) -> f64) -> Measured<'a> {
+    (a.0.zip(b.0).map(|(a, b)| join(a, b)), [a.1, b.1].concat())
+}
+
+/// Explains why there is no number: the reason in a row that has none, or that there are no rows.
+fn absence(claim: &Claim, lines: &[&RecordedRow]) -> String {
+    for select in claim.measured.operands() {
+        let own: Vec<_> = lines.iter().filter(|line| select.meets(line)).collect();
+        if own.iter().any(|line| line.is_ok()) {
+            continue;
+        }
+        let ended = own.iter().find(|line| line.row.status != Some(Status::Ok));
+        return match ended.and_then(|line| line.row.reason.as_deref()) {
+            Some(reason) => format!("{select}: {reason}"),
+            None if is_of_gpu(select.method()) => format!("{select} runs on a GPU"),
+            None => format!("no row of {}", select.narrowed(&claim.conditions)),
+        };
+    }
+    "no matrix has all of the rows".into()
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Verdicts(Vec<JudgedClaim>);
+
+impl Verdicts {
+    /// `quick`: whether the rows are from a quick run, which is too short to judge by.
+    pub fn of(experiment: &Experiment, lines: &[RecordedRow], quick: bool) -> Self {
+        let row = |claim| JudgedClaim {
+            id: experiment.id.clone(),
+            ..judge(claim, &experiment.gpus, lines, quick)
+        };
+        Self(experiment.claims.par_iter().map(row).collect())
+    }
+
+    pub fn read(path: &Path) -> csv::Result<Self> {
+        Ok(Self(csv::Reader::from_path(path)?.into_deserialize().collect::<Result<_, _>>()?))
+    }
+
+    pub fn id(&self) -> Option<&str> {
+        self.0.first().map(|row| &row.id[..])
+    }
+
+    pub fn write(&self, path: &Path) -> csv::Result<()> {
+        let mut writer = csv::Writer::from_path(path)?;
+        self.0.iter().try_for_each(|row| writer.serialize(row))?;
+        Ok(writer.flush()?)
+    }
+
+    pub fn table(&self) -> Table {
+        let here = |row: &JudgedClaim| {
+            let number = row.measured.map_or_else(|| "–".to_owned(), significant);
+            let interval = row.low.zip(row.high);
+            let interval = interval.map(|ends| format!(" ({})", intervals::shown(ends)));
+            number + &interval.unwrap_or_default()
+        };
+        let range =
+            |row: &JudgedClaim| row.range.map_or_else(|| "–".to_owned(), |range| range.to_string());
+        let table = Table::of(&self.0)
+            .column("claim", |row| &row.claim[..])
+            .column("paper", |row| &row.paper[..])
+            .column("range", range)
+            .column("here", here)
+            .column("matrices", |row| row.matrices)
+            .column("verdict", JudgedClaim::in_words);
+        table.build()
+    }
+
+    pub fn claims(&self) -> &[JudgedClaim] {
+        &self.0
+    }
+
+    pub fn judged(&self) -> Self {
+        Self(self.0.iter().filter(|row| row.is_judged()).cloned().collect())
+    }
+
+    /// Replaces claims without a verdict by those with one in `others`, which must be of the same experiment.
+    pub fn completed_by(self, others: &Self) -> Self {
+        let better = |row: JudgedClaim| {
+            let same = |other: &&JudgedClaim| other.claim == row.claim && other.is_judged();
+            let other = others.0.iter().find(same).filter(|_| !row.is_judged());
+            other.cloned().unwrap_or(row)
+        };
+        Self(self.0.into_iter().map(better).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests;

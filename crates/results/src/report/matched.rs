@@ -1,0 +1,233 @@
+//! Compares rows of several methods on the same matrices.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::column::Column;
+use super::least;
+use super::select::Select;
+use super::statistics::pearson;
+use crate::files::read::RecordedRow;
+use spmv_matrix::scalar::Precision;
+
+/// The name of a matrix, whether it is a surrogate, and its nonzeros, which differ if only a triangle was read.
+pub type Matrix<'a> = (&'a str, bool, Option<usize>);
+
+/// What rows must have in common to be compared.
+pub type Key<'a> = (Matrix<'a>, Option<Precision>);
+
+/// The fastest row of each matrix and precision, with its time in milliseconds.
+pub type Fastest<'a> = BTreeMap<Key<'a>, (&'a RecordedRow, f64)>;
+
+/// Numbers of rows, such as speed-ups, each with its row.
+pub type Numbers<'a> = Vec<(&'a RecordedRow, f64)>;
+
+pub fn matrix(line: &RecordedRow) -> Matrix<'_> {
+    (line.matrix(), line.is_surrogate(), line.row.num_nonzeros)
+}
+
+fn key(line: &RecordedRow) -> Key<'_> {
+    (matrix(line), line.row.precision)
+}
+
+/// Returns the number of matrices of these rows, and the number of surrogates among them.
+pub fn matrices<'a>(lines: impl IntoIterator<Item = &'a RecordedRow>) -> [usize; 2] {
+    let named: BTreeSet<_> =
+        lines.into_iter().map(|line| (line.matrix(), line.is_surrogate())).collect();
+    [named.len(), named.iter().filter(|matrix| matrix.1).count()]
+}
+
+/// Returns the time of a product in milliseconds that comparisons use, if the row is correct and timed.
+pub fn time(line: &RecordedRow) -> Option<f64> {
+    line.row.typical_ms().filter(|_| line.is_ok())
+}
+
+/// Whether a time divided by the least one is more than what is shown as 1.00.
+pub fn is_loss(ratio: f64) -> bool {
+    ratio >= 1.005
+}
+
+pub fn timed<'a>(
+    lines: impl IntoIterator<Item = &'a RecordedRow>,
+) -> impl Iterator<Item = &'a RecordedRow> {
+    lines.into_iter().filter(|line| time(line).is_some())
+}
+
+pub fn fastest<'a>(lines: impl IntoIterator<Item = &'a RecordedRow>) -> Fastest<'a> {
+    fastest_by(lines, key)
+}
+
+pub fn fastest_by<'a, K: Ord>(
+    lines: impl IntoIterator<Item = &'a RecordedRow>,
+    key: impl Fn(&'a RecordedRow) -> K,
+) -> BTreeMap<K, (&'a RecordedRow, f64)> {
+    least(lines.into_iter().filter_map(|line| Some((key(line), (line, time(line)?)))))
+}
+
+/// Returns the speed-ups of `of` over `over`, time of `over` / time of `of`, where both have one, sorted by matrix.
+pub fn ratios<'a>(of: &Fastest<'a>, over: &Fastest) -> Numbers<'a> {
+    let ratio = |(key, &(line, ms))| Some((line, over.get(key)?.1 / ms));
+    of.iter().filter_map(ratio).collect()
+}
+
+pub fn selected<'a>(lines: &[&'a RecordedRow], select: &Select) -> Fastest<'a> {
+    fastest(lines.iter().copied().filter(|line| select.meets(line)))
+}
+
+/// Returns the [`ratios`] of the fastest rows that `of` and `over` select.
+pub fn speeds<'a>(lines: &[&'a RecordedRow], of: &Select, over: &Select) -> Numbers<'a> {
+    ratios(&selected(lines, of), &selected(lines, over))
+}
+
+/// Returns the speed-ups in the time of what is done once and this number of products, of the rows with the least such
+/// time.
+pub fn speeds_with_setup<'a>(
+    lines: &[&'a RecordedRow],
+    of: &Select,
+    over: &Select,
+    products: f64,
+) -> Numbers<'a> {
+    let whole = |line: &RecordedRow| Some(line.row.once_ms()? + products * time(line)?);
+    let [of, over] = [of, over].map(|select| {
+        let lines = lines.iter().copied().filter(|line| select.meets(line));
+        least(lines.filter_map(|line| Some((key(line), (line, whole(line)?)))))
+    });
+    ratios(&of, &over)
+}
+
+/// Returns a number of each row that is correct and timed and has it, in the order of the rows.
+pub fn numbers<'a>(
+    lines: impl IntoIterator<Item = &'a RecordedRow>,
+    column: &Column,
+) -> Numbers<'a> {
+    timed(lines).filter_map(|line| Some((line, column.of_line(line)?))).collect()
+}
+
+/// Returns two numbers of each row that is correct and timed, if both are known and finite, in the order of the rows.
+pub fn points<'a>(
+    lines: impl IntoIterator<Item = &'a RecordedRow>,
+    [x, y]: [&Column; 2],
+) -> Vec<(&'a RecordedRow, (f64, f64))> {
+    let point = |line| Some((line, (x.of_line(line)?, y.of_line(line)?)));
+    let points = timed(lines).filter_map(point);
+    points.filter(|(_, (x, y))| x.is_finite() && y.is_finite()).collect()
+}
+
+/// Returns Pearson's correlation of two numbers over the rows that are correct and timed, and these rows.
+pub fn correlation<'a>(
+    lines: impl IntoIterator<Item = &'a RecordedRow>,
+    columns: [&Column; 2],
+) -> (Option<f64>, Vec<&'a RecordedRow>) {
+    let (lines, points): (Vec<_>, Vec<_>) = points(lines, columns).into_iter().unzip();
+    (pearson(&points), lines)
+}
+
+/// Returns the share (0 to 1) of matrices and precisions on which `of` is the fastest, ties included, and the
+/// number of them. Counts only those where `of` and all `among` have a correct, timed row, and multiplies the
+/// times of `of` by `slower`. Returns `None` if there are none.
+pub fn best_share(
+    lines: &[&RecordedRow],
+    of: &Select,
+    among: &[Select],
+    slower: f64,
+) -> Option<(f64, usize)> {
+    let others: Vec<_> = among.iter().map(|select| selected(lines, select)).collect();
+    let wins = selected(lines, of).into_iter().filter_map(|(key, (_, ms))| {
+        let times: Option<Vec<_>> = others.iter().map(|other| Some(other.get(&key)?.1)).collect();
+        Some(times?.iter().all(|&other| slower * ms <= other))
+    });
+    let (won, lost): (Vec<_>, Vec<_>) = wins.partition(|&won| won);
+    let all = won.len() + lost.len();
+    (all > 0).then(|| (won.len() as f64 / all as f64, all))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::row;
+    use crate::row::{Row, Status};
+
+    fn line(file: &str, method: &str, ms: f64) -> RecordedRow {
+        RecordedRow::from(row(file, method, ms))
+    }
+
+    fn changed(file: &str, method: &str, ms: f64, change: impl FnOnce(&mut Row)) -> RecordedRow {
+        let mut row = row(file, method, ms);
+        change(&mut row);
+        RecordedRow::from(row)
+    }
+
+    fn select(text: &str) -> Select {
+        text.parse().unwrap()
+    }
+
+    /// merge over mkl: 3 / 2 on a; 1 / 4 on b, where 4 is the fastest correct time; c has no mkl, d no time of merge.
+    fn lines() -> Vec<RecordedRow> {
+        vec![
+            line("b.mtx", "merge", 5.0),
+            line("b.mtx", "merge", 4.0),
+            changed("b.mtx", "merge", 1.0, |row| row.status = Some(Status::Wrong)),
+            line("x/b.mtx.gz", "mkl", 1.0),
+            line("a.mtx", "merge", 2.0),
+            line("a.mtx", "mkl", 3.0),
+            line("c.mtx", "merge", 1.0),
+            changed("d.mtx", "merge", 1.0, |row| row.avg_spmv_ms = None),
+            line("d.mtx", "mkl", 1.0),
+        ]
+    }
+
+    fn named(speeds: Numbers<'_>) -> Vec<(&str, f64)> {
+        speeds.into_iter().map(|(line, speed)| (line.matrix(), speed)).collect()
+    }
+
+    #[test]
+    fn speeds_take_the_fastest_right_row_of_each_matrix() {
+        let lines = lines();
+        let lines: Vec<_> = lines.iter().collect();
+        let speeds_of = |of, over| named(speeds(&lines, &select(of), &select(over)));
+        assert_eq!(speeds_of("merge", "mkl"), [("a", 1.5), ("b", 0.25)]);
+        assert_eq!(speeds_of("merge", "csr5"), []);
+        let merge = lines.iter().copied().filter(|line| line.method() == "merge");
+        let all = numbers(merge, &Column::of("avg_spmv_ms"));
+        assert_eq!(named(all), [("b", 5.0), ("b", 4.0), ("a", 2.0), ("c", 1.0)]);
+    }
+
+    #[test]
+    fn a_setup_is_shared_by_all_products() {
+        let with_setup = |file, method, setup, ms| {
+            changed(file, method, ms, |row: &mut Row| row.setup_ms = Some(setup))
+        };
+        let lines = [
+            with_setup("a.mtx", "merge", 0.0, 2.0),
+            with_setup("a.mtx", "packed", 9.0, 1.0),
+            with_setup("a.mtx", "packed:values=coded", 3.0, 3.0),
+            with_setup("b.mtx", "merge", 0.0, 2.0),
+            line("b.mtx", "packed", 1.0),
+            with_setup("c.mtx", "merge", 0.0, 2.0),
+            RecordedRow::from(Row {
+                order_ms: Some(1.0),
+                ..with_setup("c.mtx", "packed", 2.0, 1.0).row
+            }),
+        ];
+        let lines: Vec<_> = lines.iter().collect();
+        let speeds = |products| {
+            let [of, over] = ["packed", "merge"].map(select);
+            named(speeds_with_setup(&lines, &of, &over, products))
+        };
+        assert_eq!(speeds(1.0), [("a", 2.0 / 10.0), ("c", 2.0 / 4.0)]);
+        assert_eq!(speeds(11.0), [("a", 22.0 / 20.0), ("c", 22.0 / 14.0)]);
+    }
+
+    #[test]
+    fn precisions_surrogates_and_stored_triangles_are_not_compared() {
+        let change: [fn(&mut Row); 3] = [
+            |row| row.precision = Some(Precision::F32),
+            |row| row.kind = Some("surrogate for Williams/a".into()),
+            |row| row.num_nonzeros = Some(7),
+        ];
+        for change in change {
+            let lines = [line("a.mtx", "merge", 1.0), changed("a.mtx", "mkl", 2.0, change)];
+            let lines: Vec<_> = lines.iter().collect();
+            assert!(speeds(&lines, &select("merge"), &select("mkl")).is_empty(), "{lines:?}");
+        }
+    }
+}

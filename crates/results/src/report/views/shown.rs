@@ -1,0 +1,223 @@
+//! The rows that a view shows, grouped into series by method and setting. The setting is what a time depends on in
+//! addition to matrix and method.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::files::read::RecordedRow;
+use crate::report::column::Column;
+use crate::report::grouped;
+use crate::report::matched::{self, Fastest, Matrix, Numbers, timed};
+use crate::report::names::{count, join};
+use crate::report::select::{Conditions, Select};
+use crate::row::setting::Setting;
+
+/// Settings that usually follow from the method. They are part of a name only if one method has several values.
+const OF_METHOD: [&str; 2] = ["device", "threads"];
+
+/// Settings in which rows must be the same for times on one matrix to be comparable.
+pub(super) const COMPARED_WITHIN: [&str; 3] = ["precision", "cache", "transpose"];
+
+/// Returns those of the settings in which the rows differ.
+pub(super) fn varying<'s>(lines: &[&RecordedRow], settings: &[&'s str]) -> Vec<&'s str> {
+    // Files have tens of thousands of rows in few settings.
+    let mut all: Vec<_> = lines.iter().map(|line| line.setting()).collect();
+    all.dedup();
+    let differ = |name: &&str| all.windows(2).any(|pair| pair[0].word(name) != pair[1].word(name));
+    settings.iter().copied().filter(differ).collect()
+}
+
+/// Returns a note if selected rows differ in method or setting, so that only the fastest on each matrix is used.
+pub(super) fn note_on_choice(lines: &[&RecordedRow], select: &Select) -> Option<String> {
+    let selected: Vec<_> = lines.iter().copied().filter(|line| select.meets(line)).collect();
+    let settings = varying(&selected, &Setting::NAMES[1..]);
+    let kinds = grouped(selected, |line| name(line.method(), line.setting(), &settings));
+    let names = join(kinds.iter().map(|kind| kind.0.clone()), ", ");
+    (kinds.len() > 1).then(|| format!("{select}: on each matrix the fastest of {names}"))
+}
+
+pub(super) struct Shown<'a> {
+    /// The rows, in the order of the selections.
+    pub lines: Vec<&'a RecordedRow>,
+    pub series: Vec<Series<'a>>,
+    /// The number of matrices on which no method ran.
+    unmeasured: usize,
+}
+
+/// The rows of one method in one setting.
+pub(super) struct Series<'a> {
+    /// The name of the method, followed by the setting if there are several.
+    pub name: String,
+    pub lines: Vec<&'a RecordedRow>,
+}
+
+impl<'a> Shown<'a> {
+    /// Selects the rows that meet `conditions` and any of `of`, if it names some. Settings in `along` split no series.
+    pub fn of(
+        lines: &[&'a RecordedRow],
+        conditions: &Conditions,
+        of: &[Select],
+        along: &[&str],
+    ) -> Self {
+        let met = lines.iter().copied().filter(|line| conditions.passes(line));
+        let (mut lines, unmeasured): (Vec<_>, Vec<_>) =
+            met.partition(|line| !line.method().is_empty());
+        let first = |line: &RecordedRow| of.iter().position(|select| select.meets(line));
+        lines.retain(|line| of.is_empty() || first(line).is_some());
+        lines.sort_by_key(|line| first(line));
+        let series = series(&lines, along);
+        Self { lines, series, unmeasured: unmeasured.len() }
+    }
+
+    /// Returns the matrices that have a time, sorted by their nonzeros, each with its first row.
+    pub fn matrices(&self) -> Vec<(Matrix<'a>, &'a RecordedRow)> {
+        let rows = grouped(timed(self.lines.iter().copied()), |line| matched::matrix(line));
+        let mut matrices: Vec<_> = rows.into_iter().map(|(of, rows)| (of, rows[0])).collect();
+        matrices.sort_by_key(|&((name, _, nonzeros), _)| (nonzeros, name));
+        matrices
+    }
+
+    /// Returns the fastest rows of the baseline `over` in all rows, and notes on them.
+    pub fn baseline(
+        &self,
+        lines: &[&'a RecordedRow],
+        conditions: &Conditions,
+        over: &Select,
+    ) -> (Fastest<'a>, [Option<String>; 2]) {
+        let met: Vec<_> = lines.iter().copied().filter(|line| conditions.passes(line)).collect();
+        let times = matched::selected(&met, over);
+        let known: BTreeSet<_> = times.keys().map(|key| key.0).collect();
+        let lacking = self.matrices().iter().filter(|(of, _)| !known.contains(of)).count();
+        let lack = format!("left out: {} on which {over} has no time", count(lacking, "matrix"));
+        (times, [note_on_choice(&met, over), (lacking > 0).then_some(lack)])
+    }
+
+    /// Returns what `make` makes of each series, where there is anything.
+    pub fn each<T>(&self, make: impl Fn(&Series<'a>) -> Vec<T>) -> Vec<(&str, Vec<T>)> {
+        let made = self.series.iter().map(|series| (&series.name[..], make(series)));
+        made.filter(|(_, of)| !of.is_empty()).collect()
+    }
+
+    /// Returns what `compare` makes of each series except those of the baseline `over`, where there is anything.
+    pub fn compared<T>(
+        &self,
+        over: &Select,
+        compare: impl Fn(&Series<'a>) -> Vec<T>,
+    ) -> Vec<(&str, Vec<T>)> {
+        self.each(|series| match series.lines.iter().all(|line| over.meets(line)) {
+            true => Vec::new(),
+            false => compare(series),
+        })
+    }
+
+    /// Describes the number of matrices and surrogates and the common settings, in one sentence.
+    pub fn summary(&self) -> String {
+        let [matrices, surrogates] = self.counts();
+        let of_these = (surrogates > 0).then(|| format!(" (generated surrogates: {surrogates})"));
+        let matrices = count(matrices, "matrix") + &of_these.unwrap_or_default();
+        join([matrices, self.setting()], "; ")
+    }
+
+    /// Returns the numbers of matrices and of surrogates among them.
+    fn counts(&self) -> [usize; 2] {
+        let matrices = self.matrices();
+        [matrices.len(), matrices.iter().filter(|(matrix, _)| matrix.1).count()]
+    }
+
+    /// Describes the settings that all rows share.
+    fn setting(&self) -> String {
+        let varying = varying(&self.lines, &Setting::NAMES);
+        let shared = Setting::NAMES.into_iter().filter_map(|name| {
+            let word = self.lines.first()?.setting().word(name);
+            let word = word.filter(|_| !varying.contains(&name))?;
+            Some(if ["cache", "order"].contains(&name) { format!("{word} {name}") } else { word })
+        });
+        join(shared, ", ")
+    }
+
+    /// Returns notes on the matrices, the common settings, surrogates, and missing times, followed by the given ones.
+    pub fn notes(&self, further: impl IntoIterator<Item = Option<String>>) -> Vec<String> {
+        let [matrices, surrogates] = self.counts();
+        let lacking = self.series.iter().filter_map(|series| {
+            let lacking = matrices - series.fastest().len();
+            (lacking > 0).then(|| format!("{} on {}", series.name, count(lacking, "matrix")))
+        });
+        let lacking = join(lacking, ", ");
+        let notes = [
+            Some(join([count(matrices, "matrix"), self.setting()], "; ")),
+            (surrogates > 0).then(|| {
+                format!(
+                    "marked *: generated surrogates for matrices of the collection ({surrogates})"
+                )
+            }),
+            (!lacking.is_empty()).then(|| format!("without a time: {lacking}")),
+            (self.unmeasured > 0)
+                .then(|| format!("not measured at all: {}", count(self.unmeasured, "matrix"))),
+            self.note_on_one_thread(),
+        ];
+        notes.into_iter().chain(further).flatten().collect()
+    }
+
+    /// Returns a note on the methods that have one thread, if others have several.
+    fn note_on_one_thread(&self) -> Option<String> {
+        let has_several = self.lines.iter().any(|line| line.row.threads > Some(1));
+        let has_one =
+            |series: &&Series| series.lines.iter().all(|line| line.row.threads == Some(1));
+        let names = join(self.series.iter().filter(has_one).map(|of| of.name.clone()), ", ");
+        (has_several && !names.is_empty()).then(|| format!("on one thread: {names}"))
+    }
+
+    /// Returns a note if several rows of one matrix are in a series, of which only the fastest is used.
+    pub fn note_on_several(&self) -> Option<String> {
+        let several = |series: &&Series| {
+            let comparable = grouped(timed(series.lines.iter().copied()), |line| {
+                let Setting { precision, cache, transpose, .. } = line.setting();
+                (matched::matrix(line), precision, cache, transpose)
+            });
+            comparable.iter().any(|(_, rows)| rows.len() > 1)
+        };
+        let several = self.series.iter().filter(several).map(|series| series.name.clone());
+        let names = join(several, ", ");
+        (!names.is_empty())
+            .then(|| format!("several rows per matrix, of which the fastest is used: {names}"))
+    }
+}
+
+impl<'a> Series<'a> {
+    pub fn times(&self) -> Fastest<'a> {
+        matched::fastest(self.lines.iter().copied())
+    }
+
+    pub fn numbers(&self, column: &Column) -> Numbers<'a> {
+        matched::numbers(self.lines.iter().copied(), column)
+    }
+
+    pub fn points(&self, columns: [&Column; 2]) -> Vec<(&'a RecordedRow, (f64, f64))> {
+        matched::points(self.lines.iter().copied(), columns)
+    }
+
+    pub fn fastest(&self) -> BTreeMap<Matrix<'a>, &'a RecordedRow> {
+        self.times().into_iter().map(|((matrix, _), (line, _))| (matrix, line)).collect()
+    }
+}
+
+fn series<'a>(lines: &[&'a RecordedRow], along: &[&str]) -> Vec<Series<'a>> {
+    let mut of_all = varying(lines, &Setting::NAMES);
+    of_all.retain(|name| !OF_METHOD.contains(name));
+    let mut series = Vec::new();
+    for (method, lines) in grouped(lines.iter().copied(), |line| line.method()) {
+        let mut settings = [&of_all[..], &varying(&lines, &OF_METHOD)].concat();
+        settings.retain(|setting| !along.contains(setting));
+        if settings.is_empty() {
+            series.push(Series { name: method.into(), lines });
+            continue;
+        }
+        let named = grouped(lines, |line| name(method, line.setting(), &settings));
+        series.extend(named.into_iter().map(|(name, lines)| Series { name, lines }));
+    }
+    series
+}
+
+/// Returns a method or matrix, followed by the settings of these names.
+pub(super) fn name(of: &str, setting: Setting, names: &[&str]) -> String {
+    join([of.to_owned(), setting.words(names)], " ")
+}

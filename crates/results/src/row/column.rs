@@ -1,0 +1,206 @@
+//! What is known about a column, and the macro that makes the row, its schema and its documentation from one table.
+
+use crate::row::Status;
+use crate::settings::{CacheState, Values};
+use spmv_matrix::device::Device;
+use spmv_matrix::order::Order;
+use spmv_matrix::scalar::Precision;
+
+/// The facts about a column. Rows, schemas, documents, reports and the judgement of claims use the same facts.
+#[derive(Clone, Copy, Debug)]
+pub struct ColumnInfo {
+    pub name: &'static str,
+    pub meaning: &'static str,
+    pub kind: Kind,
+    pub min: Option<u32>,
+    pub max: Option<u32>,
+    /// How conditions and reports use the column.
+    pub role: Role,
+    /// The reason why models do not provide the number, if they do not.
+    pub not_modelled: Option<&'static str>,
+}
+
+/// The type of a column's values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A name, which every row has.
+    Name,
+    Text,
+    Pattern(&'static str),
+    Words(&'static [&'static str]),
+    Boolean,
+    /// An integer that is not negative.
+    Count,
+    /// A finite number, possibly a fraction.
+    Number,
+    /// A number or infinity, which is written as `inf`.
+    NumberOrInfinity,
+}
+
+/// How conditions and reports use a column. Numbers have the label of their axis, with the unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    Unused,
+    Word,
+    Linear(&'static str),
+    Log(&'static str),
+    /// The time of a product, on a logarithmic axis.
+    Time(&'static str),
+    /// A rate, on a linear axis: it is inversely proportional to the time of a product, and a greater one is better.
+    Rate(&'static str),
+    /// A number on a linear axis of which a greater one is better.
+    Efficiency(&'static str),
+}
+
+impl Role {
+    /// Returns the label of the axis; `None` if the column is not used as a number.
+    pub const fn label(self) -> Option<&'static str> {
+        match self {
+            Self::Unused | Self::Word => None,
+            Self::Linear(label) | Self::Log(label) | Self::Time(label) => Some(label),
+            Self::Rate(label) | Self::Efficiency(label) => Some(label),
+        }
+    }
+}
+
+/// The reason why models do not provide numbers of setups.
+pub const SETUP: &str = "setups: it leaves out the host's work and the copies to the GPU";
+
+impl ColumnInfo {
+    /// Creates the facts of a column of type `T`, with no negative numbers.
+    pub const fn of<T: ColumnType>(name: &'static str, meaning: &'static str, role: Role) -> Self {
+        let is_number = matches!(T::KIND, Kind::Count | Kind::Number);
+        Self {
+            name,
+            meaning: meaning.trim_ascii_start(),
+            kind: T::KIND,
+            min: if is_number { Some(0) } else { None },
+            max: None,
+            role,
+            not_modelled: None,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value<'a> {
+    Text(&'a str),
+    /// A number; integers are converted.
+    Number(f64),
+}
+
+impl<'a> Value<'a> {
+    pub fn text(self) -> Option<&'a str> {
+        if let Self::Text(text) = self { Some(text) } else { None }
+    }
+
+    pub fn number(self) -> Option<f64> {
+        if let Self::Number(number) = self { Some(number) } else { None }
+    }
+}
+
+pub trait ColumnType {
+    const KIND: Kind;
+
+    fn value(&self) -> Option<Value<'_>>;
+}
+
+impl ColumnType for String {
+    const KIND: Kind = Kind::Name;
+
+    fn value(&self) -> Option<Value<'_>> {
+        (!self.is_empty()).then_some(Value::Text(self))
+    }
+}
+
+/// Implements [`ColumnType`] for optional values, with the expression for a known one.
+macro_rules! column_types {
+    ($($type:ty, $kind:expr, |$known:ident| $value:expr;)*) => {$(
+        impl ColumnType for Option<$type> {
+            const KIND: Kind = $kind;
+
+            fn value(&self) -> Option<Value<'_>> {
+                let $known = self.as_ref()?;
+                Some($value)
+            }
+        }
+    )*};
+}
+
+column_types! {
+    String, Kind::Text, |text| Value::Text(text);
+    bool, Kind::Boolean, |is_true| Value::Text(if *is_true { "true" } else { "false" });
+    u32, Kind::Count, |count| Value::Number(f64::from(*count));
+    u64, Kind::Count, |count| Value::Number(*count as f64);
+    usize, Kind::Count, |count| Value::Number(*count as f64);
+    f64, Kind::Number, |number| Value::Number(*number);
+    Device, Kind::Pattern("^(cpu|gpu|model:.+)$"), |device| Value::Text(device.name());
+    Order,
+        Kind::Pattern("^(natural|rcm|band-(k|3|volta|ampere)|(inverse-)?file:.+)$"),
+        |order| Value::Text(order.name());
+}
+
+/// Implements [`ColumnType`] for the enums whose variants are the words of a column.
+macro_rules! words {
+    ($($type:ident { $($variant:ident),* })*) => {
+        column_types! {$(
+            $type, Kind::Words(&[$($type::$variant.name()),*]), |word| match word {
+                $($type::$variant)|* => Value::Text(word.name()),
+            };
+        )*}
+    };
+}
+
+words! {
+    Precision { F64, F32 }
+    Status { Ok, Skipped, Wrong, Failed, Timeout }
+    CacheState { Hot, Cold }
+    Values { Stored, Random, Ones }
+}
+
+/// Defines the struct of a row by its columns: meaning, attributes of serde, name, type, role, and other facts.
+macro_rules! columns {
+    (
+        $(#[$outer:meta])*
+        pub struct $row:ident {$(
+            $(#[doc = $doc:literal])+
+            $(#[serde(rename = $name:literal)])?
+            $(#[serde(with = $with:literal)])?
+            $field:ident: $type:ty = $role:expr $(, $fact:ident: $value:expr)*;
+        )*}
+    ) => {
+        $(#[$outer])*
+        pub struct $row {$(
+            $(#[doc = $doc])+
+            $(#[serde(rename = $name)])?
+            $(#[serde(with = $with)])?
+            pub $field: $type,
+        )*}
+
+        impl $row {
+            pub const COLUMNS: &[ColumnInfo] = &[$({
+                let name = $crate::row::column::name_of!($field $($name)?);
+                ColumnInfo { $($fact: $value,)* ..ColumnInfo::of::<$type>(name, concat!($($doc),+), $role) }
+            }),*];
+
+            pub fn value(&self, column: &str) -> Option<Value<'_>> {
+                match column {
+                    $($crate::row::column::name_of!($field $($name)?) => self.$field.value(),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+/// Returns the name of a column: that of the field, unless it is renamed.
+macro_rules! name_of {
+    ($field:ident) => {
+        stringify!($field)
+    };
+    ($field:ident $name:literal) => {
+        $name
+    };
+}
+
+pub(super) use {columns, name_of};

@@ -1,0 +1,189 @@
+//! Rows that measure the same in several processes or runs as one row. Its interval is that of the processes: times
+//! differ more between them than within one, because each has its own pages of memory.
+
+use crate::row::Row;
+use crate::row::remark::REPEATED;
+use crate::statistics::fit::geometric_mean;
+
+/// The two-sided 95 % quantiles of Student's t for 1 to 10 degrees of freedom, the last of them a bound for more.
+const STUDENT: [f64; 10] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
+
+/// The median of the variance of 2, 3 or more normal samples, relative to the variance of their distribution.
+const MEDIANS: [f64; 3] = [0.455, 0.693, 0.79];
+
+/// The degrees of freedom that the usual variance counts as, beside those of the rows themselves.
+const PRIOR_FREEDOM: usize = 4;
+
+/// Returns the usual variance of the logarithms of times between processes, from the rows of several methods; `None`
+/// for fewer than three. Few processes show their own variance badly, and that of others on the same matrix is alike.
+pub fn usual(methods: &[Vec<&Row>]) -> Option<f64> {
+    let variance = |rows: &Vec<&Row>| Some((variance(&logs(rows))?, rows.len()));
+    let variances = methods.iter().filter_map(variance);
+    let relative = |(variance, rows): (f64, usize)| variance / MEDIANS[rows.min(4) - 2];
+    let relative: Vec<_> = variances.map(relative).collect();
+    (relative.len() > 2).then(|| middle(relative)).flatten()
+}
+
+/// Joins rows that are correct and timed, with the [`usual`] variance between them if it is known. The setup, the
+/// remark on it and what is not a time are those of one row.
+pub fn joined(rows: &[&Row], usual: Option<f64>) -> Row {
+    let typical = of_setup(rows);
+    if rows.len() == 1 {
+        return typical.clone();
+    }
+    let values = |of: fn(&Row) -> Option<f64>| rows.iter().filter_map(move |row| of(row));
+    let least = |of| values(of).min_by(f64::total_cmp);
+    let most = |of| values(of).max_by(f64::total_cmp);
+    let weight = |row: &Row| row.iterations.map_or(1.0, |count| count as f64);
+    let weights: f64 = rows.iter().map(|row| weight(row)).sum();
+    let mean = rows.iter().map(|row| Some(weight(row) * row.avg_spmv_ms?)).sum::<Option<f64>>();
+    let (median, half) = interval(rows, usual);
+    let row = Row {
+        min_ms: least(|row| row.min_ms),
+        median_ms: median,
+        max_ms: most(|row| row.max_ms),
+        std_dev_ms: most(|row| row.std_dev_ms),
+        ci95_low_ms: median.map(|ms| ms * (-half).exp()),
+        ci95_high_ms: median.map(|ms| ms * half.exp()),
+        samples: rows.iter().map(|row| row.samples).sum(),
+        iterations: rows.iter().map(|row| row.iterations).sum(),
+        joules_per_product: middle(values(|row| row.joules_per_product).collect()),
+        independent_ms: geometric_mean(values(|row| row.independent_ms)),
+        error_ratio: most(|row| row.error_ratio),
+        distinct_results: rows.iter().filter_map(|row| row.distinct_results).max(),
+        reason: reason(rows, typical),
+        ..typical.clone()
+    };
+    mean.map_or(row.clone(), |mean| row.with_mean(mean / weights))
+}
+
+/// Returns the geometric mean of the medians, and half the 95 % interval of its logarithm: Student's t, but not less
+/// than the intervals within the rows allow.
+fn interval(rows: &[&Row], usual: Option<f64>) -> (Option<f64>, f64) {
+    let logs = logs(rows);
+    let count = logs.len() as f64;
+    let mean = logs.iter().sum::<f64>() / count;
+    let between = variance(&logs).map_or(0.0, |own| {
+        let (freedom, prior) = (logs.len() - 1, if usual.is_some() { PRIOR_FREEDOM } else { 0 });
+        let sum = freedom as f64 * own + prior as f64 * usual.unwrap_or(0.0);
+        let freedom = freedom + prior;
+        let student = STUDENT[freedom.min(STUDENT.len()) - 1];
+        student * (sum / freedom as f64 / count).sqrt()
+    });
+    let within = rows.iter().filter_map(|row| Some(row.uncertainty()? / 100.0));
+    let within = within.fold(0.0, f64::max) / count.sqrt();
+    ((!logs.is_empty()).then(|| mean.exp()), between.max(within))
+}
+
+fn logs(rows: &[&Row]) -> Vec<f64> {
+    rows.iter().filter_map(|row| Some(row.typical_ms()?.ln())).collect()
+}
+
+/// Returns the sample variance; `None` for fewer than two values.
+fn variance(values: &[f64]) -> Option<f64> {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (values.len() > 1).then(|| squares / (count - 1.0))
+}
+
+/// Returns the row with the median of the setups, of two the shorter one, which an interrupted one does not change. For
+/// a method that prepares nothing, the row with the shortest: what the others took longer was not confirmed.
+fn of_setup<'r>(rows: &[&'r Row]) -> &'r Row {
+    let mut rows = rows.to_vec();
+    let setup = |row: &Row| row.setup_ms.unwrap_or(f64::INFINITY);
+    rows.sort_by(|a, b| setup(a).total_cmp(&setup(b)));
+    rows[if rows[0].prepares_nothing() { 0 } else { (rows.len() - 1) / 2 }]
+}
+
+/// Returns the median.
+fn middle(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
+}
+
+/// Returns the remark of this row without that on its own noise, and what others chose if it is something else.
+fn reason(rows: &[&Row], of: &Row) -> Option<String> {
+    let other = rows.iter().filter_map(|row| row.picked()).find(|it| Some(*it) != of.picked());
+    let other = other.map(|other| format!("another process picked {other}"));
+    let own = of.reason.iter().flat_map(|reason| reason.split("; "));
+    let own = own.filter(|note| !note.ends_with(REPEATED)).map(String::from);
+    let notes: Vec<_> = own.chain(other).collect();
+    (!notes.is_empty()).then(|| notes.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use spmv_matrix::scalar::Precision;
+
+    #[test]
+    fn the_interval_is_that_of_the_processes() {
+        let row = |ms: f64, setup, picked: &str| Row {
+            setup_ms: Some(setup),
+            median_ms: Some(ms),
+            avg_spmv_ms: Some(ms),
+            joules_per_product: Some(ms),
+            independent_ms: Some(ms),
+            ci95_low_ms: Some(0.99 * ms),
+            ci95_high_ms: Some(1.01 * ms),
+            iterations: Some(if ms == 1.1 { 20 } else { 10 }),
+            reason: Some(format!("picked {picked}")),
+            ..Row::default()
+        };
+        let rows = [row(1.0, 5.0, "merge"), row(1.1, 900.0, "packed"), row(0.9, 6.0, "packed")];
+        let one = joined(&rows.each_ref(), None);
+        // The logarithms have the mean -0.0034 and the standard deviation 0.1004: sinh(4.303 * 0.1004 / sqrt(3)).
+        let (ms, half) = (one.median_ms.unwrap(), one.uncertainty().unwrap());
+        assert!((ms - 0.9967).abs() < 1e-4 && (half - 25.2).abs() < 0.05, "{ms} {half}");
+        // With four degrees of freedom of a variance of 0.01: s = sqrt((2 * 0.01007 + 4 * 0.01) / 6), sinh(2.447 s /
+        // sqrt(3)).
+        let with_usual = joined(&rows.each_ref(), Some(0.01)).uncertainty().unwrap();
+        assert!((with_usual - 14.2).abs() < 0.05, "{with_usual}");
+        let methods = vec![rows.iter().collect::<Vec<_>>(); 3];
+        assert!((usual(&methods).unwrap() - 0.01007 / 0.693).abs() < 1e-4);
+        assert_eq!(usual(&methods[..2]), None);
+        assert_eq!((one.setup_ms, one.iterations), (Some(6.0), Some(40)));
+        assert_eq!((one.joules_per_product, one.independent_ms), (Some(1.0), one.median_ms));
+        assert!((one.avg_spmv_ms.unwrap() - 4.1 / 4.0).abs() < 1e-12);
+        assert_eq!(one.reason.as_deref(), Some("picked packed; another process picked merge"));
+        let noisy = Row {
+            reason: Some("other; 95 % interval 9 % wide after 2 re-measurements".into()),
+            ..rows[0].clone()
+        };
+        assert_eq!(joined(&[&noisy, &noisy], None).reason.as_deref(), Some("other"));
+        let alike = joined(&[&rows[0], &rows[0]], None);
+        let half = alike.uncertainty().unwrap();
+        assert!((half - 1.0 / 2f64.sqrt()).abs() < 1e-4, "within the processes: {half}");
+    }
+
+    /// What is late in one process is no setup, and the remark is that of the process whose setup is in the row.
+    #[test]
+    fn a_setup_is_that_of_a_process_and_is_confirmed_by_another() {
+        let row = |is_csr: bool, setup: f64| Row {
+            num_rows: Some(2),
+            num_cols: Some(2),
+            num_nonzeros: Some(4),
+            precision: Some(Precision::F64),
+            required_bytes: Some(if is_csr { 4 * 12 + 3 * 4 + 4 * 8 } else { 99 }),
+            setup_ms: Some(setup),
+            median_ms: Some(1.0),
+            extra_bytes: Some(setup as u64),
+            reason: Some(format!("setup includes {setup} ms")),
+            ..Row::default()
+        };
+        for (is_csr, setups, expected) in [
+            (false, &[40.0, 90.0, 50.0][..], 50.0),
+            (false, &[40.0, 90.0], 40.0),
+            (true, &[4.0, 5.0, 1.0], 1.0),
+            (true, &[4.0, 5.0], 4.0),
+            (true, &[4.0], 4.0),
+        ] {
+            let rows: Vec<_> = setups.iter().map(|setup| row(is_csr, *setup)).collect();
+            let one = joined(&rows.iter().collect::<Vec<_>>(), None);
+            let remark = format!("setup includes {expected} ms");
+            let got = (one.setup_ms, one.reason, one.extra_bytes);
+            assert_eq!(got, (Some(expected), Some(remark), Some(expected as u64)), "{setups:?}");
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! The run record: everything that does not change within a run, stored next to the result file.
+//! `docs/schema/run.schema.json` describes its fields.
+
+pub mod facts;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::metrics::Peak;
+use crate::row::key::RowKey;
+use crate::settings::Settings;
+use spmv_matrix::device::facts::{Activity, Clocks, Facts};
+use spmv_matrix::market::Edges;
+use spmv_matrix::order::Order;
+use spmv_matrix::system::System;
+use spmv_matrix::system::energy::Rapl;
+use spmv_matrix::system::noise::Readings;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RunRecord {
+    pub run_id: String,
+    pub date: String,
+    pub version: String,
+    pub revision: String,
+    pub command: Vec<String>,
+    pub system: System,
+    pub pinned_to: Vec<usize>,
+    pub settings: Settings,
+    pub expand: bool,
+    /// What edge lists mean, if it was declared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edges: Option<Edges>,
+    pub order: Order,
+    pub cells: Vec<RowKey>,
+    pub gpu: Option<GpuRecord>,
+    #[serde(default)]
+    pub energy: Option<HostEnergy>,
+    pub libraries: Vec<Library>,
+    pub bandwidth: Vec<Bandwidth>,
+    pub corpus: Option<Corpus>,
+    pub sessions: Vec<Session>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub joined: Vec<String>,
+}
+
+impl RunRecord {
+    pub fn has_row_of(&self, run_id: &str) -> bool {
+        self.run_id == run_id || self.joined.iter().any(|joined| joined == run_id)
+    }
+}
+
+/// The shard of a corpus that a run measures, and its matrices.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Corpus {
+    pub shard: Shard,
+    pub matrices: usize,
+    pub hash: String,
+    pub files: Vec<(usize, String)>,
+}
+
+/// One of several parts of a corpus that are measured separately.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shard {
+    pub number: usize,
+    pub of: usize,
+}
+
+/// A session of a run, from its start or a resumption to its end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Session {
+    pub date: String,
+    pub begin: Readings,
+    pub end: Option<Readings>,
+}
+
+/// What the counters of energy of the host count.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HostEnergy {
+    pub domains: Vec<String>,
+    pub idle_watts: Option<f64>,
+}
+
+impl HostEnergy {
+    pub fn new(rapl: &Rapl, idle_watts: Option<f64>) -> Self {
+        Self { domains: rapl.domains(), idle_watts }
+    }
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct GpuRecord {
+    #[serde(flatten)]
+    pub facts: Facts,
+    pub nominal_gbs: f64,
+    #[serde(default)]
+    pub bandwidth: Vec<DeviceBandwidth>,
+    #[serde(default)]
+    pub launch_us: Option<f64>,
+    #[serde(default)]
+    pub activity: Option<Activity>,
+    #[serde(default)]
+    pub idle_watts: Option<f64>,
+    pub clocks: Option<ClockRange>,
+}
+
+/// The range of the clocks that were read while products ran, several times per matrix.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClockRange {
+    pub multiprocessor_mhz: [u32; 2],
+    pub memory_mhz: [u32; 2],
+    pub temperature: Option<u32>,
+    pub throttled_by: BTreeSet<String>,
+}
+
+impl ClockRange {
+    pub fn of<'a>(readings: impl Iterator<Item = &'a Clocks> + Clone) -> Option<Self> {
+        let range = |clock: fn(&Clocks) -> u32| {
+            let clocks = readings.clone().map(clock);
+            Some([clocks.clone().min()?, clocks.max()?])
+        };
+        Some(Self {
+            multiprocessor_mhz: range(|clocks| clocks.multiprocessor_mhz)?,
+            memory_mhz: range(|clocks| clocks.memory_mhz)?,
+            temperature: readings.clone().filter_map(|clocks| clocks.temperature).max(),
+            throttled_by: readings.flat_map(|clocks| clocks.throttled_by.clone()).collect(),
+        })
+    }
+
+    pub fn join(a: Option<Self>, b: Option<Self>) -> Option<Self> {
+        let (Some(a), Some(b)) = (&a, &b) else { return a.or(b) };
+        let range = |a: [u32; 2], b: [u32; 2]| [a[0].min(b[0]), a[1].max(b[1])];
+        Some(Self {
+            multiprocessor_mhz: range(a.multiprocessor_mhz, b.multiprocessor_mhz),
+            memory_mhz: range(a.memory_mhz, b.memory_mhz),
+            temperature: a.temperature.max(b.temperature),
+            throttled_by: &a.throttled_by | &b.throttled_by,
+        })
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Library {
+    pub name: String,
+    pub place: String,
+}
+
+impl Library {
+    pub fn in_file(name: String, file: &Path) -> Self {
+        let here = std::env::current_dir().unwrap_or_default();
+        let place = file.strip_prefix(&here).unwrap_or(file).display().to_string();
+        Self { name, place }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Bandwidth {
+    pub threads: usize,
+    pub bytes: usize,
+    #[serde(flatten)]
+    pub peak: Peak,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DeviceBandwidth {
+    pub bytes: usize,
+    #[serde(flatten)]
+    pub peak: Peak,
+}

@@ -1,0 +1,388 @@
+//! The settings of a measurement: what is measured and for how long. Pure data.
+
+pub mod run;
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use spmv_matrix::device::Device;
+use spmv_matrix::scalar::Scalar;
+use spmv_matrix::system::isa::Isa;
+
+pub const MAX_ROUNDS: u32 = 1000;
+
+/// A measurement is too noisy if its 95 % interval is wider than this share of the median.
+pub const WIDEST_INTERVAL: f64 = 0.1;
+
+/// The measurement protocol of a published evaluation: the defaults of all settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[serde(rename_all = "kebab-case")]
+pub enum Protocol {
+    /// merge-spmv: 2^34 / nonzeros products, at least 100 and at most 200000, in interleaved rounds.
+    MergeSpmv,
+    /// csr-k, section 6: the mean of 20 products after 5 that are not timed.
+    CsrK,
+    /// five-gpu-algorithms: the mean of 3 products with x = 1.
+    FiveGpu,
+    /// As merge-spmv, but x of a product is y of the one before, in chains of 4, as in solvers: square matrices only.
+    Power,
+}
+
+/// The products of a chain with [`Protocol::Power`]: enough to be like a solver's, and few enough for an error bound
+/// that finds a wrong product.
+pub const CHAIN: usize = 4;
+
+/// The state of the caches when a sample begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[serde(rename_all = "lowercase")]
+pub enum CacheState {
+    /// Products run one after the other, as in all the papers: the caches contain what the previous product left.
+    Hot,
+    /// The matrix and the vectors are evicted before each sample; the eviction is not timed.
+    Cold,
+}
+
+impl CacheState {
+    /// Returns the name used in CSV files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Hot => "hot",
+            Self::Cold => "cold",
+        }
+    }
+}
+
+/// The values of x.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[serde(rename_all = "lowercase")]
+pub enum Fill {
+    /// Random, uniform in [-1, 1): a product that uses a wrong column is found wrong.
+    Random,
+    /// All ones.
+    Ones,
+}
+
+/// The values that the matrix has when methods receive it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[serde(rename_all = "lowercase")]
+pub enum Values {
+    /// The values of the file or the generator; ones for a pattern file.
+    #[default]
+    Stored,
+    /// Random, uniform in [-1, 1): no method can gain from repeated values.
+    Random,
+    /// All ones.
+    Ones,
+}
+
+impl Values {
+    /// Returns the name used in CSV files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Stored => "stored",
+            Self::Random => "random",
+            Self::Ones => "ones",
+        }
+    }
+}
+
+/// How each method is measured on each matrix.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    /// The protocol from which the defaults of the other fields are taken.
+    pub protocol: Protocol,
+    /// The number of products to time; `None`: depends on the number of nonzeros, see [`Settings::products`].
+    pub iterations: Option<usize>,
+    /// The number of products that are planned with the matrix, for methods that choose by it; `None`: that of the
+    /// measurement.
+    #[serde(default)]
+    pub planned: Option<u32>,
+    /// The number of untimed products before the samples of each round; 0 is the same as 1.
+    pub warmups: usize,
+    /// The minimum total time of products, even if `iterations` is reached before.
+    #[serde(with = "seconds")]
+    pub min_time: Duration,
+    /// The total time after which no further sample is begun; [`Duration::MAX`]: no limit.
+    #[serde(with = "seconds")]
+    pub max_time: Duration,
+    /// The time limit of a method on a matrix, setup and verification included; [`Duration::MAX`]: no limit.
+    #[serde(with = "seconds")]
+    pub timeout: Duration,
+    /// The number of rounds in which all methods take turns.
+    pub rounds: usize,
+    /// The number of child processes among which the rounds on the CPU are divided.
+    #[serde(default = "one")]
+    pub processes: usize,
+    /// The rounds that processes before have taken, and those that this one takes; `None`: it takes all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub share: Option<[usize; 2]>,
+    pub cache: CacheState,
+    pub alpha: f64,
+    pub beta: f64,
+    pub x: Fill,
+    #[serde(default)]
+    pub values: Values,
+    /// The seed for x, for random values of the matrix and, with β ≠ 0, for the old y.
+    pub seed: u64,
+    /// Whether the product is y ← αAᵀx + βy.
+    pub transpose: bool,
+    /// The instruction set that this program's own methods use.
+    pub isa: Isa,
+    /// Whether x persists in the L2 cache of a GPU while products are timed.
+    #[serde(default)]
+    pub persist_x: bool,
+    /// Whether the parts of products are timed as well, separately after the samples.
+    pub stages: bool,
+    /// Whether modelled products run again without each performance problem of their kernels.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub explain: bool,
+    /// The maximum number of bytes for matrices and methods together; `None`: all available memory.
+    pub max_memory: Option<u64>,
+}
+
+const fn one() -> usize {
+    1
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+/// Serialises a duration in seconds; [`Duration::MAX`], no limit, is null.
+mod seconds {
+    use std::time::Duration;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub fn serialize<S: Serializer>(time: &Duration, to: S) -> Result<S::Ok, S::Error> {
+        (*time < Duration::MAX).then_some(time.as_secs_f64()).serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
+        let seconds = Option::<f64>::deserialize(from)?;
+        let time = seconds.map_or(Ok(Duration::MAX), Duration::try_from_secs_f64);
+        time.map_err(serde::de::Error::custom)
+    }
+}
+
+impl Settings {
+    pub fn new(protocol: Protocol) -> Self {
+        let merge_spmv = Self {
+            protocol,
+            iterations: None,
+            planned: None,
+            warmups: 5,
+            min_time: Duration::ZERO,
+            max_time: Duration::from_secs(2),
+            timeout: Duration::from_secs(900),
+            // A 95 % interval of the median needs six samples.
+            rounds: 6,
+            processes: 3,
+            share: None,
+            cache: CacheState::Hot,
+            alpha: 1.0,
+            beta: 0.0,
+            x: Fill::Random,
+            values: Values::Stored,
+            seed: 1,
+            transpose: false,
+            isa: Isa::detect(),
+            persist_x: false,
+            stages: false,
+            explain: false,
+            max_memory: None,
+        };
+        let no_bound = Duration::MAX;
+        match protocol {
+            Protocol::MergeSpmv | Protocol::Power => merge_spmv,
+            Protocol::CsrK => Self {
+                iterations: Some(20),
+                rounds: 1,
+                processes: 1,
+                max_time: no_bound,
+                ..merge_spmv
+            },
+            Protocol::FiveGpu => Self {
+                iterations: Some(3),
+                warmups: 1,
+                rounds: 1,
+                processes: 1,
+                max_time: no_bound,
+                x: Fill::Ones,
+                ..merge_spmv
+            },
+        }
+    }
+
+    /// Returns the number of products that form a chain: 1 if all of them multiply the same x.
+    pub fn chain(&self) -> usize {
+        if self.protocol == Protocol::Power { CHAIN } else { 1 }
+    }
+
+    /// Returns an error if other settings do not agree with chains of products.
+    pub fn check_chain(&self) -> Result<(), String> {
+        let wrong = [
+            (self.beta != 0.0, "--beta must be 0"),
+            (self.transpose, "there is no --transpose"),
+            (self.cache == CacheState::Cold, "--cache must be hot"),
+        ];
+        let wrong = wrong.into_iter().find(|(is_set, _)| *is_set && self.chain() > 1);
+        wrong.map_or(Ok(()), |(_, what)| Err(format!("with --protocol power, {what}")))
+    }
+
+    /// Returns α and β in a precision.
+    pub fn factors<T: Scalar>(&self) -> (T, T) {
+        (T::narrow(self.alpha), T::narrow(self.beta))
+    }
+
+    /// Returns the number of products to time on a matrix: `iterations` if set, otherwise merge-spmv's
+    /// clamp(2^34 / nnz, 100, 200000), with at most 50000 on a GPU.
+    pub fn products(&self, nnz: usize, device: Device) -> usize {
+        let most = if device == Device::Cpu { 200_000 } else { 50_000 };
+        self.iterations.unwrap_or_else(|| ((1 << 34) / nnz.max(1)).clamp(100, most))
+    }
+
+    /// Returns the rounds before each process and its own: as equal as possible, and two at least, because the first
+    /// one does not show what later products take.
+    pub fn shares(&self) -> Vec<[usize; 2]> {
+        let processes = self.processes.min(self.rounds / 2).max(1);
+        let before = |process| process * self.rounds / processes;
+        (0..processes).map(|it| [before(it), before(it + 1) - before(it)]).collect()
+    }
+
+    /// Returns the rounds before this process and its own on a device: only those on the CPU are divided.
+    pub fn own_rounds(&self, device: Device) -> [usize; 2] {
+        let share = self.share.filter(|_| device == Device::Cpu);
+        share.unwrap_or([0, self.rounds.max(1)])
+    }
+
+    /// Returns the number of products that a method may assume.
+    pub fn planned(&self, nnz: usize, device: Device) -> usize {
+        self.planned.map_or_else(|| self.products(nnz, device), |planned| planned as usize)
+    }
+
+    /// Returns the limits of one round: an equal share of the whole measurement.
+    pub fn round(&self, nnz: usize, device: Device) -> Round {
+        let rounds = self.rounds.max(1);
+        Round {
+            products: self.products(nnz, device).div_ceil(rounds),
+            min_time: self.min_time / rounds as u32,
+            max_time: self.max_time / rounds as u32,
+            cache: self.cache,
+            device,
+            chain: self.chain(),
+        }
+    }
+}
+
+/// The limits of one method's turn in a round.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Round {
+    pub products: usize,
+    /// The minimum total time of the products.
+    pub min_time: Duration,
+    /// The total time after which no further sample is begun.
+    pub max_time: Duration,
+    /// The state of the caches; with cold caches a sample is one product.
+    pub cache: CacheState,
+    /// The kind of device, which determines the length of a sample.
+    pub device: Device,
+    /// The products of a chain; a sample consists of whole chains.
+    pub chain: usize,
+}
+
+/// Returns the minimum duration of a sample, and the number of samples that a round has even if they are shorter,
+/// provided that it has so many products. On the host the clock's resolution of about 25 ns and its cost must be
+/// negligible. On a GPU the events and the first launch cost microseconds, so samples are longer, and a round of few
+/// products is one sample.
+const fn sample(device: Device) -> (Duration, usize) {
+    match device {
+        Device::Cpu => (Duration::from_micros(100), 10),
+        Device::Gpu | Device::Model(_) => (Duration::from_millis(2), 1),
+    }
+}
+
+impl Round {
+    /// Returns the number of products per sample when a product takes about `product`.
+    pub fn batch(&self, product: Duration) -> usize {
+        if self.cache == CacheState::Cold {
+            return 1;
+        }
+        let (time, samples) = sample(self.device);
+        let products = time.as_nanos().div_ceil(product.as_nanos().max(1)) as usize;
+        products.min(self.products.div_ceil(samples)).max(1).next_multiple_of(self.chain)
+    }
+
+    /// Estimates the number of samples of `batch` products when a product takes `product`; at least 1.
+    pub fn samples(&self, batch: usize, product: Duration) -> f64 {
+        let by_count = self.products as f64 / batch as f64;
+        let by_time = self.max_time.as_secs_f64() / (product.as_secs_f64() * batch as f64);
+        by_count.min(by_time).max(1.0)
+    }
+
+    /// Returns whether another sample follows after `products` products that took `time`.
+    pub fn continues(&self, products: usize, time: Duration) -> bool {
+        products == 0 || time < self.max_time && (products < self.products || time < self.min_time)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROUND: Round = Round {
+        products: 1,
+        min_time: Duration::ZERO,
+        max_time: Duration::MAX,
+        cache: CacheState::Hot,
+        device: Device::Cpu,
+        chain: 1,
+    };
+
+    #[test]
+    fn products_follow_merge_spmv() {
+        let settings = Settings::new(Protocol::MergeSpmv);
+        let of = |nnz| settings.products(nnz, Device::Cpu);
+        assert_eq!((of(0), of(1_000), of(1 << 24), of(1 << 30)), (200_000, 200_000, 1024, 100));
+        assert_eq!(Settings::new(Protocol::CsrK).products(7, Device::Gpu), 20);
+    }
+
+    #[test]
+    fn a_round_ends_by_count_or_by_time() {
+        let second = Duration::from_secs(1);
+        let round = Round { products: 10, min_time: second, max_time: 3 * second, ..ROUND };
+        assert!(round.continues(0, 9 * second), "at least one sample");
+        assert!(round.continues(10, second / 2), "too short");
+        assert!(!round.continues(10, second));
+        assert!(round.continues(9, 2 * second));
+        assert!(!round.continues(9, 3 * second), "too long");
+    }
+
+    /// Samples suit the clock of the device, and a round on the CPU has at least ten.
+    #[test]
+    fn batches_last_long_enough() {
+        use CacheState::{Cold, Hot};
+        for (device, products, cache, micros, expected) in [
+            (Device::Cpu, 10_000, Hot, 2, 50),
+            (Device::Cpu, 10_000, Hot, 300, 1),
+            (Device::Cpu, 20, Hot, 2, 2),
+            (Device::Cpu, 1, Hot, 0, 1),
+            (Device::Cpu, 10_000, Cold, 2, 1),
+            (Device::Gpu, 10_000, Hot, 3, 667),
+            (Device::Gpu, 10_000, Hot, 2500, 1),
+            (Device::Gpu, 20, Hot, 3, 20),
+            (Device::Gpu, 10_000, Cold, 3, 1),
+        ] {
+            let batch =
+                Round { products, cache, device, ..ROUND }.batch(Duration::from_micros(micros));
+            assert_eq!(batch, expected, "{device:?}, {products} {cache:?} products of {micros} us");
+        }
+        let chains = Round { products: 10_000, chain: 4, ..ROUND };
+        assert_eq!(chains.batch(Duration::from_micros(11)), 12);
+    }
+}

@@ -1,0 +1,3 @@
+//! Means, medians, intervals and fits.
+
+pub mod fit;

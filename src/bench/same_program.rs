@@ -1,0 +1,96 @@
+//! The verdict on two runs of one program, measured with a clock that the methods advance. In each process a method has
+//! its own speed, as pages of memory give it, and its rounds differ much less.
+
+use std::cell::{Cell, RefCell};
+use std::time::Duration;
+
+use rand::rngs::Xoshiro256PlusPlus;
+use rand::{RngExt, SeedableRng};
+
+use crate::bench::clock::{Clock, ThreadClock};
+use crate::bench::execute::Bench;
+use crate::bench::problem::Problem;
+use spmv_matrix::Csr;
+use spmv_matrix::device::Device;
+use spmv_matrix::scalar::Precision;
+use spmv_methods::cpu::seq;
+use spmv_methods::method::{Choice, Code, Method, Prepared};
+use spmv_methods::team::Team;
+use spmv_results::files::read::RecordedRow;
+use spmv_results::report::compare::{Compared, Comparison};
+use spmv_results::row::Row;
+use spmv_results::row::joined::{joined, usual};
+use spmv_results::settings::{Protocol, Settings};
+
+const METHODS: usize = 30;
+/// The standard deviations of the speed between processes and between products, relative to it.
+const BETWEEN_PROCESSES: f64 = 0.03;
+const BETWEEN_PRODUCTS: f64 = 0.003;
+
+thread_local! {
+    static RANDOM: RefCell<Xoshiro256PlusPlus> = RefCell::new(Xoshiro256PlusPlus::seed_from_u64(54));
+    /// The time of a product in this process, in seconds.
+    static PACE: Cell<f64> = const { Cell::new(0.0) };
+}
+
+/// Returns 1 with a normal error of this standard deviation: the sum of twelve uniform numbers is nearly normal.
+fn about_one(deviation: f64) -> f64 {
+    let sum: f64 = RANDOM.with_borrow_mut(|random| (0..12).map(|_| random.random::<f64>()).sum());
+    1.0 + deviation * (sum - 6.0)
+}
+
+/// Measures a method in a process of its own.
+fn measured(name: usize) -> Row {
+    PACE.set(2e-3 * about_one(BETWEEN_PROCESSES));
+    let code = Code::Cpu {
+        parallel: false,
+        f64: |csr, _| {
+            Ok(Prepared::new(csr, 0, |_, _, _, y| {
+                ThreadClock
+                    .pause(Duration::from_secs_f64(PACE.get() * about_one(BETWEEN_PRODUCTS)));
+                y.fill(0.0);
+                Ok(())
+            }))
+        },
+        f32: |_, _| unreachable!("only f64 is measured"),
+    };
+    let method = Method { code, ..seq::METHOD };
+    let settings =
+        Settings { rounds: 4, iterations: Some(12), ..Settings::new(Protocol::MergeSpmv) };
+    let (csr, team) = (Csr::<f64>::from_triplets(3, 3, &[]), Team::floating(1));
+    let bench = Bench::new(&team, &ThreadClock, &settings);
+    let results = Problem::of(&csr, &settings).on_host(&bench, &[Choice::from(&method)]).unwrap();
+    let row = Row {
+        file: "a.mtx".into(),
+        method_name: Some(format!("m{name}")),
+        precision: Some(Precision::F64),
+        device: Some(Device::Cpu),
+        ..Row::default()
+    };
+    results.outcomes[0].in_row(row)
+}
+
+/// Measures all methods in several processes, as one run.
+fn run(processes: usize) -> Vec<Row> {
+    let measured = |method| (0..processes).map(|_| measured(method)).collect::<Vec<_>>();
+    let rows: Vec<_> = (0..METHODS).map(measured).collect();
+    let all: Vec<Vec<_>> = rows.iter().map(|rows| rows.iter().collect()).collect();
+    let usual = usual(&all);
+    all.iter().map(|rows| joined(rows, usual)).collect()
+}
+
+#[test]
+fn two_runs_of_one_program_are_the_same_if_they_have_three_processes() {
+    let different = |processes| {
+        let lines = |rows: Vec<Row>| rows.into_iter().map(RecordedRow::from).collect::<Vec<_>>();
+        let [a, b] = [lines(run(processes)), lines(run(processes))];
+        let side = |lines| Compared { name: "rows.csv", lines };
+        let comparison = Comparison::of(side(&a[..]), side(&b[..])).unwrap();
+        let [faster, _, slower, unknown] = comparison.counts().unwrap();
+        assert_eq!(unknown, 0);
+        faster + slower
+    };
+    let [one, three] = [1, 3].map(different);
+    assert!(one > METHODS / 2, "{one} of {METHODS}: the speeds of single processes do differ");
+    assert!(three <= 2, "{three} of {METHODS} verdicts are false");
+}
