@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use spmv_results::statistics::interval::{Interval, median_interval};
+use spmv_results::statistics::{median, sorted, variance};
+
 /// A batch of products that was timed as a whole.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
@@ -27,7 +30,7 @@ pub struct Summary {
     /// The sample standard deviation (n − 1); `None` for a single sample.
     pub std_dev_ms: Option<f64>,
     /// The 95 % confidence interval of the median, see [`median_interval`]; `None` for fewer than six samples.
-    pub ci95_ms: Option<(f64, f64)>,
+    pub ci95_ms: Option<Interval>,
     /// The median of the host's times to enqueue a product, in milliseconds; `None` without such times.
     pub host_launch_ms: Option<f64>,
     /// The median of the times of products that all multiply the same x, in milliseconds, if those of samples form
@@ -41,64 +44,24 @@ impl Summary {
     /// Computes the statistics; `None` if there are no samples.
     pub fn of(samples: &[Sample]) -> Option<Self> {
         let ms = sorted(samples.iter().map(|s| 1e3 * s.seconds / s.products as f64));
-        let launches =
-            sorted(samples.iter().filter_map(|s| Some(1e3 * s.host_launch?.as_secs_f64())));
+        let launch = |s: &Sample| Some(1e3 * s.host_launch?.as_secs_f64());
         let independent = |s: &Sample| Some(1e3 * s.independent?.as_secs_f64() / s.products as f64);
-        let independent = sorted(samples.iter().filter_map(independent));
         let (&min_ms, &max_ms) = (ms.first()?, ms.last()?);
         let iterations = samples.iter().map(|s| s.products).sum::<usize>();
         let mean_ms = 1e3 * samples.iter().map(|s| s.seconds).sum::<f64>() / iterations as f64;
         Some(Self {
             mean_ms,
             min_ms,
-            median_ms: median(&ms)?,
+            median_ms: median(ms.iter().copied())?,
             max_ms,
-            std_dev_ms: std_dev(&ms),
+            std_dev_ms: variance(&ms).map(f64::sqrt),
             ci95_ms: median_interval(&ms),
-            host_launch_ms: median(&launches),
-            independent_ms: median(&independent),
+            host_launch_ms: median(samples.iter().filter_map(launch)),
+            independent_ms: median(samples.iter().filter_map(independent)),
             samples: ms.len(),
             iterations,
         })
     }
-}
-
-fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
-    let mut values: Vec<_> = values.collect();
-    values.sort_by(f64::total_cmp);
-    values
-}
-
-/// Returns the median of sorted values; `None` if there are none.
-fn median(sorted: &[f64]) -> Option<f64> {
-    let last = sorted.len().checked_sub(1)?;
-    Some(f64::midpoint(sorted[last / 2], sorted[sorted.len() / 2]))
-}
-
-fn std_dev(values: &[f64]) -> Option<f64> {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
-    (values.len() > 1).then(|| (squares / (n - 1.0)).sqrt())
-}
-
-/// Returns the 95 % confidence interval of the median of the distribution that `sorted` was drawn from, for
-/// independent samples (David & Nagaraja, Order Statistics, 7.1). It extends from the k-th smallest to the k-th
-/// largest sample, with the greatest k such that fewer than k of n samples lie below the median with a probability of
-/// at most 2.5 %. It makes no assumption about the distribution. For fewer than six samples no such k exists.
-pub fn median_interval(sorted: &[f64]) -> Option<(f64, f64)> {
-    let n = sorted.len();
-    // The logarithm of the probability that exactly k samples lie below the median: 2^-n may underflow in f64.
-    let (mut log_exactly, mut fewer, mut k) = (-(n as f64) * 2f64.ln(), 0.0, 0);
-    loop {
-        fewer += log_exactly.exp();
-        if fewer > 0.025 {
-            break;
-        }
-        log_exactly += ((n - k) as f64 / (k + 1) as f64).ln();
-        k += 1;
-    }
-    (k > 0).then(|| (sorted[k - 1], sorted[n - k]))
 }
 
 #[cfg(test)]
@@ -136,22 +99,5 @@ mod tests {
         assert_eq!((summary.host_launch_ms, summary.independent_ms), (None, None));
         assert_eq!((summary.mean_ms, summary.std_dev_ms, summary.ci95_ms), (0.5, None, None));
         assert_eq!(Summary::of(&[]), None);
-    }
-
-    /// Compares k with tables of the binomial distribution with p = 1/2.
-    #[test]
-    fn the_interval_of_the_median_equals_the_tables() {
-        let k = |n: usize| {
-            let sorted: Vec<_> = (1..=n).map(|i| i as f64).collect();
-            let (low, high) = median_interval(&sorted)?;
-            assert_eq!(low + high, (n + 1) as f64, "the interval is symmetric");
-            Some(low as usize)
-        };
-        let tables = [(5, None), (6, Some(1)), (8, Some(1)), (9, Some(2)), (20, Some(6))];
-        for (n, expected) in tables.into_iter().chain([(50, Some(18)), (100, Some(40))]) {
-            assert_eq!(k(n), expected, "{n} samples");
-        }
-        // About n/2 - 0.98 sqrt(n), also where 2^-n underflows in f64.
-        assert_eq!(k(10_000), Some(4902));
     }
 }

@@ -12,10 +12,10 @@ use spmv_results::files::read::{self, RecordedRow};
 use spmv_results::report::identity::name_matrices;
 use spmv_results::report::matched;
 use spmv_results::report::standings::{self, Standings};
-use spmv_results::report::statistics::Statistic;
 use spmv_results::row::Row;
 use spmv_results::row::setting::{Setting, Threads};
 use spmv_results::settings::CacheState;
+use spmv_results::statistics::Statistic;
 use spmv_results::table::Table;
 
 /// Prints a Markdown table of the methods that ran in f64 on a corpus, with hot caches, in the natural order and

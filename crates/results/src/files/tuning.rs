@@ -6,7 +6,8 @@ use std::io::{self, Write};
 use serde::ser::{Error, Serialize, SerializeStruct, Serializer};
 
 use crate::row::Row;
-use crate::statistics::fit::{LogFit, best_constant, geometric_mean};
+use crate::statistics::fit::{LogFit, best_constant};
+use crate::statistics::geometric_mean;
 use crate::text::cell;
 use spmv_matrix::scalar::Precision;
 

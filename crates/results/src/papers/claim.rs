@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::report::column::Column;
 use crate::report::select::{Conditions, Select};
-use crate::report::statistics::Statistic;
+use crate::statistics::Statistic;
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -13,14 +13,14 @@ use self::uncertainty::Uncertainty;
 use super::claim::{Claim, Quantity, Range};
 use super::definition::Experiment;
 use crate::files::read::RecordedRow;
-use crate::report::intervals;
 use crate::report::matched::{
     Numbers, best_share, correlation, matrices, numbers, speeds, speeds_with_setup,
 };
+use crate::report::means;
 use crate::report::select::Select;
-use crate::report::statistics::{Statistic, percentage};
 use crate::row::Status;
 use crate::row::baseline::is_of_gpu;
+use crate::statistics::{Statistic, percentage};
 use crate::table::{Table, significant};
 use spmv_matrix::device::Device;
 
@@ -256,7 +256,7 @@ impl Verdicts {
         let here = |row: &JudgedClaim| {
             let number = row.measured.map_or_else(|| "–".to_owned(), significant);
             let interval = row.low.zip(row.high);
-            let interval = interval.map(|ends| format!(" ({})", intervals::shown(ends)));
+            let interval = interval.map(|ends| format!(" ({})", means::between(ends)));
             number + &interval.unwrap_or_default()
         };
         let range =

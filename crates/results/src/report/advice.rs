@@ -3,13 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::intervals::{self, is_apart};
 use super::least;
 use super::matched::is_loss;
 use super::names::count;
 use super::standings::Time;
-use super::statistics::Statistic;
 use crate::row::baseline::Baseline;
+use crate::statistics::Statistic;
+use crate::statistics::interval::{is_apart, mean_interval};
 
 /// The method that wins most often is recommended if it takes less than so many times the time of the one that loses
 /// the least.
@@ -191,7 +191,7 @@ impl Ratio {
     /// Returns how many times something the geometric mean is, with its interval.
     fn times(&self) -> String {
         let between = |(low, high)| format!(" (95 % interval {low:.2} to {high:.2})");
-        let between = intervals::of_mean(&self.0).map(between).unwrap_or_default();
+        let between = mean_interval(self.0.iter().copied()).map(between).unwrap_or_default();
         format!("{:.2} times{between}", self.mean())
     }
 }

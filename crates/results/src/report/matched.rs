@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::column::Column;
 use super::least;
 use super::select::Select;
-use super::statistics::pearson;
 use crate::files::read::RecordedRow;
+use crate::statistics::fit::pearson;
 use spmv_matrix::scalar::Precision;
 
 /// The name of a matrix, whether it is a surrogate, and its nonzeros, which differ if only a triangle was read.

@@ -6,8 +6,8 @@ pub mod chart;
 pub mod column;
 pub mod compare;
 pub mod identity;
-pub mod intervals;
 pub mod matched;
+pub mod means;
 pub mod names;
 pub mod overview;
 pub mod page;
@@ -15,14 +15,13 @@ pub mod published;
 pub mod ranking;
 pub mod select;
 pub mod standings;
-pub mod statistics;
 pub mod views;
 
 use std::collections::BTreeMap;
 
 use crate::table::Table;
 use chart::Chart;
-use statistics::Kinds;
+use means::Kinds;
 
 /// A titled part of a page: a chart, a table, or both with the same numbers.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,8 +1,9 @@
 //! Methods, ranked by their geometric means over matrices.
 
 use super::chart::{Axis, BarSeries, Bars, Chart};
-use super::intervals::{self, Interval};
-use super::statistics::Statistic;
+use super::means;
+use crate::statistics::Statistic;
+use crate::statistics::interval::{Interval, mean_interval};
 
 /// Methods from the best to the worst mean. Means over fewer matrices cannot be compared with others and come last.
 pub struct Ranking<'a, M> {
@@ -21,7 +22,7 @@ pub struct Ranked<'a, M> {
 impl<M> Ranked<'_, M> {
     /// Returns the interval of the mean for a table.
     pub fn between(&self) -> Option<String> {
-        self.interval.map(intervals::shown)
+        self.interval.map(means::between)
     }
 }
 
@@ -34,8 +35,8 @@ impl<'a, M> Ranking<'a, M> {
     ) -> Self {
         let ranked = |(method, numbers): (_, Vec<_>)| {
             let mean = Statistic::GeometricMean.over(&numbers)?;
-            let of_matrices: Vec<_> = numbers.iter().map(|number| number.1).collect();
-            Some(Ranked { method, mean, interval: intervals::of_mean(&of_matrices), numbers })
+            let interval = mean_interval(numbers.iter().map(|number| number.1));
+            Some(Ranked { method, mean, interval, numbers })
         };
         let mut methods: Vec<_> = methods.into_iter().filter_map(ranked).collect();
         let sign = if more { -1.0 } else { 1.0 };

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::intervals::Interval;
-use super::statistics::{Kinds, Statistic};
+use super::means::Kinds;
 use super::{least, matched};
 use crate::files::read::RecordedRow;
 use crate::row::Row;
 use crate::row::baseline::{BASELINES, Baseline};
+use crate::statistics::Statistic;
+use crate::statistics::interval::Interval;
 use crate::table::{Columns, Table};
 
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -3,13 +3,8 @@
 
 use crate::row::Row;
 use crate::row::remark::REPEATED;
-use crate::statistics::fit::geometric_mean;
-
-/// The two-sided 95 % quantiles of Student's t for 1 to 10 degrees of freedom, the last of them a bound for more.
-const STUDENT: [f64; 10] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
-
-/// The median of the variance of 2, 3 or more normal samples, relative to the variance of their distribution.
-const MEDIANS: [f64; 3] = [0.455, 0.693, 0.79];
+use crate::statistics::interval::{median_of_variance, student};
+use crate::statistics::{geometric_mean, median, variance};
 
 /// The degrees of freedom that the usual variance counts as, beside those of the rows themselves.
 const PRIOR_FREEDOM: usize = 4;
@@ -19,9 +14,9 @@ const PRIOR_FREEDOM: usize = 4;
 pub fn usual(methods: &[Vec<&Row>]) -> Option<f64> {
     let variance = |rows: &Vec<&Row>| Some((variance(&logs(rows))?, rows.len()));
     let variances = methods.iter().filter_map(variance);
-    let relative = |(variance, rows): (f64, usize)| variance / MEDIANS[rows.min(4) - 2];
+    let relative = |(variance, rows): (f64, usize)| variance / median_of_variance(rows);
     let relative: Vec<_> = variances.map(relative).collect();
-    (relative.len() > 2).then(|| middle(relative)).flatten()
+    (relative.len() > 2).then(|| median(relative)).flatten()
 }
 
 /// Joins rows that are correct and timed, with the [`usual`] variance between them if it is known. The setup, the
@@ -37,17 +32,17 @@ pub fn joined(rows: &[&Row], usual: Option<f64>) -> Row {
     let weight = |row: &Row| row.iterations.map_or(1.0, |count| count as f64);
     let weights: f64 = rows.iter().map(|row| weight(row)).sum();
     let mean = rows.iter().map(|row| Some(weight(row) * row.avg_spmv_ms?)).sum::<Option<f64>>();
-    let (median, half) = interval(rows, usual);
+    let (middle, half) = interval(rows, usual);
     let row = Row {
         min_ms: least(|row| row.min_ms),
-        median_ms: median,
+        median_ms: middle,
         max_ms: most(|row| row.max_ms),
         std_dev_ms: most(|row| row.std_dev_ms),
-        ci95_low_ms: median.map(|ms| ms * (-half).exp()),
-        ci95_high_ms: median.map(|ms| ms * half.exp()),
+        ci95_low_ms: middle.map(|ms| ms * (-half).exp()),
+        ci95_high_ms: middle.map(|ms| ms * half.exp()),
         samples: rows.iter().map(|row| row.samples).sum(),
         iterations: rows.iter().map(|row| row.iterations).sum(),
-        joules_per_product: middle(values(|row| row.joules_per_product).collect()),
+        joules_per_product: median(values(|row| row.joules_per_product)),
         independent_ms: geometric_mean(values(|row| row.independent_ms)),
         error_ratio: most(|row| row.error_ratio),
         distinct_results: rows.iter().filter_map(|row| row.distinct_results).max(),
@@ -67,8 +62,7 @@ fn interval(rows: &[&Row], usual: Option<f64>) -> (Option<f64>, f64) {
         let (freedom, prior) = (logs.len() - 1, if usual.is_some() { PRIOR_FREEDOM } else { 0 });
         let sum = freedom as f64 * own + prior as f64 * usual.unwrap_or(0.0);
         let freedom = freedom + prior;
-        let student = STUDENT[freedom.min(STUDENT.len()) - 1];
-        student * (sum / freedom as f64 / count).sqrt()
+        student(freedom) * (sum / freedom as f64 / count).sqrt()
     });
     let within = rows.iter().filter_map(|row| Some(row.uncertainty()? / 100.0));
     let within = within.fold(0.0, f64::max) / count.sqrt();
@@ -79,14 +73,6 @@ fn logs(rows: &[&Row]) -> Vec<f64> {
     rows.iter().filter_map(|row| Some(row.typical_ms()?.ln())).collect()
 }
 
-/// Returns the sample variance; `None` for fewer than two values.
-fn variance(values: &[f64]) -> Option<f64> {
-    let count = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / count;
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    (values.len() > 1).then(|| squares / (count - 1.0))
-}
-
 /// Returns the row with the median of the setups, of two the shorter one, which an interrupted one does not change. For
 /// a method that prepares nothing, the row with the shortest: what the others took longer was not confirmed.
 fn of_setup<'r>(rows: &[&'r Row]) -> &'r Row {
@@ -94,12 +80,6 @@ fn of_setup<'r>(rows: &[&'r Row]) -> &'r Row {
     let setup = |row: &Row| row.setup_ms.unwrap_or(f64::INFINITY);
     rows.sort_by(|a, b| setup(a).total_cmp(&setup(b)));
     rows[if rows[0].prepares_nothing() { 0 } else { (rows.len() - 1) / 2 }]
-}
-
-/// Returns the median.
-fn middle(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied()
 }
 
 /// Returns the remark of this row without that on its own noise, and what others chose if it is something else.

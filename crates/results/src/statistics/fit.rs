@@ -1,4 +1,7 @@
-//! Derives super-row sizes for any matrix from the sizes that were best on measured matrices (csr-k, section 4).
+//! Correlations and fits of pairs of numbers, and of the sizes of super-rows that were best on measured matrices (csr-k,
+//! section 4).
+
+use super::geometric_mean;
 
 /// A least-squares fit of size = constant + slope · ln(row length).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,7 +28,7 @@ impl LogFit {
 }
 
 /// Returns the means of x and y, and the sums of xx, xy and yy over the deviations from them.
-pub fn moments(points: &[(f64, f64)]) -> ((f64, f64), [f64; 3]) {
+fn moments(points: &[(f64, f64)]) -> ((f64, f64), [f64; 3]) {
     let mean =
         |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / points.len() as f64;
     let (x, y) = (mean(|point| point.0), mean(|point| point.1));
@@ -33,11 +36,25 @@ pub fn moments(points: &[(f64, f64)]) -> ((f64, f64), [f64; 3]) {
     ((x, y), [sum(|x, _| x * x), sum(|x, y| x * y), sum(|_, y| y * y)])
 }
 
-/// Returns the geometric mean, which the paper uses as the constant size on CPUs; `None` without sizes.
-pub fn geometric_mean(sizes: impl IntoIterator<Item = f64>) -> Option<f64> {
-    let logarithms: Vec<_> = sizes.into_iter().map(f64::ln).collect();
-    let mean = logarithms.iter().sum::<f64>() / logarithms.len() as f64;
-    (!logarithms.is_empty()).then(|| mean.exp())
+/// Returns Pearson's correlation of pairs, if both numbers vary.
+pub fn pearson(points: &[(f64, f64)]) -> Option<f64> {
+    let (_, [xx, xy, yy]) = moments(points);
+    (xx > 0.0 && yy > 0.0).then(|| xy / (xx.sqrt() * yy.sqrt()))
+}
+
+/// Returns Spearman's rank correlation of pairs, if both numbers vary; equal numbers share the mean of their ranks.
+pub fn spearman(points: &[(f64, f64)]) -> Option<f64> {
+    let ranks = |of: fn(&(f64, f64)) -> f64| -> Vec<f64> {
+        let numbers: Vec<_> = points.iter().map(of).collect();
+        let rank = |number: &f64| {
+            let below = numbers.iter().filter(|&other| other < number).count();
+            let equal = numbers.iter().filter(|&other| other == number).count();
+            below as f64 + (equal as f64 - 1.0) / 2.0
+        };
+        numbers.iter().map(rank).collect()
+    };
+    let pairs = ranks(|point| point.0).into_iter().zip(ranks(|point| point.1));
+    pearson(&pairs.collect::<Vec<_>>())
 }
 
 /// Returns for each index the geometric mean of the speed relative to the best of its list. Lists are equally long.
@@ -84,5 +101,25 @@ mod tests {
         assert_eq!(index, 1);
         assert!((mean - 0.95f64.sqrt()).abs() < 1e-12);
         assert_eq!(best_constant(&[]), None);
+    }
+
+    #[test]
+    fn ranks_correlate_whatever_the_distances() {
+        let alike = [(1.0, 10.0), (2.0, 11.0), (1e9, 12.0)];
+        let opposite = alike.map(|(x, y)| (x, -y));
+        // Ranks 0, 1.5 and 1.5 against 0, 1 and 2: minus their means, -1, 0.5, 0.5 against -1, 0, 1.
+        let equal = [(1.0, 1.0), (2.0, 2.0), (2.0, 3.0)];
+        let of_equal = 1.5 / (1.5f64.sqrt() * 2f64.sqrt());
+        for (points, expected) in [(alike, 1.0), (opposite, -1.0), (equal, of_equal)] {
+            let found = spearman(&points).unwrap();
+            assert!((found - expected).abs() < 1e-12, "{points:?}: {found}");
+        }
+    }
+
+    #[test]
+    fn one_point_or_a_constant_has_no_correlation() {
+        for points in [&[(1.0, 1.0)][..], &[(1.0, 1.0), (1.0, 2.0)], &[(1.0, 2.0), (2.0, 2.0)]] {
+            assert_eq!((pearson(points), spearman(points)), (None, None));
+        }
     }
 }

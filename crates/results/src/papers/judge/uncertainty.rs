@@ -9,7 +9,8 @@ use rand::rngs::Xoshiro256PlusPlus;
 use super::measure;
 use crate::files::read::RecordedRow;
 use crate::papers::claim::{Claim, Quantity};
-use crate::report::intervals::{self, Interval};
+use crate::statistics::interval::{Interval, ends, outside, random};
+use crate::statistics::{median, sorted};
 use spmv_matrix::device::Device;
 
 /// How often the times are varied.
@@ -35,7 +36,7 @@ impl Uncertainty {
     /// Returns `None` if the claim's number, which is computed from these rows, does not depend on measured times.
     pub fn of(claim: &Claim, lines: &[&RecordedRow]) -> Option<Self> {
         let mut varied: Vec<RecordedRow> = lines.iter().map(|line| (*line).clone()).collect();
-        let mut random = intervals::random();
+        let mut random = random();
         let mut number = || {
             for (varied, line) in varied.iter_mut().zip(lines) {
                 vary(varied, line, &mut random);
@@ -46,19 +47,18 @@ impl Uncertainty {
         if Some(first) == number() {
             return None;
         }
-        let mut numbers: Vec<f64> = (0..VARIATIONS).filter_map(|_| number()).collect();
-        numbers.sort_by(f64::total_cmp);
+        let mut numbers = sorted((0..VARIATIONS).filter_map(|_| number()));
         // The largest of times that vary is larger than the largest time: only the width of the interval is meant.
         let number = measure(&claim.measured, lines, 1.0).0?;
         use Quantity::{Number, Ratio, Speed};
         if matches!(claim.measured, Speed { .. } | Ratio { .. } | Number { .. }) {
-            let bias = numbers.get(numbers.len() / 2)? - number;
+            let bias = median(numbers.iter().copied())? - number;
             numbers.iter_mut().for_each(|number| *number -= bias);
         }
         let holds = |number: &&f64| claim.holds.is_some_and(|range| range.contains(**number));
         let holding = numbers.iter().filter(holds).count();
-        let is_sure = holding.min(numbers.len() - holding) <= intervals::outside(numbers.len());
-        Some(Self { interval: intervals::ends(&numbers)?, is_sure })
+        let is_sure = holding.min(numbers.len() - holding) <= outside(numbers.len());
+        Some(Self { interval: ends(&numbers)?, is_sure })
     }
 }
 

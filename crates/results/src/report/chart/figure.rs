@@ -3,7 +3,7 @@
 
 use svg::node::element::{Group, Line, Path, Rectangle, SVG, Style, Text, Title};
 
-use crate::report::intervals;
+use crate::report::means;
 use crate::table::significant;
 
 pub const WIDTH: f64 = 660.0;
@@ -101,7 +101,7 @@ pub fn tip(content: &str) -> Title {
 }
 
 pub fn reading(number: f64, between: Option<(f64, f64)>) -> String {
-    let between = between.map(|ends| format!(" ({})", intervals::shown(ends)));
+    let between = between.map(|ends| format!(" ({})", means::between(ends)));
     significant(number) + &between.unwrap_or_default()
 }
 

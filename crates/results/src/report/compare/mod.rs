@@ -18,7 +18,7 @@ pub use runs::{of_runs, relative};
 use super::grouped;
 use super::matched::time;
 use crate::files::read::RecordedRow;
-use crate::statistics::fit::geometric_mean;
+use crate::statistics::geometric_mean;
 
 #[derive(Clone, Debug)]
 pub struct Comparison<'a> {

@@ -6,8 +6,9 @@ use super::pair::{Key, Pair, differences};
 use super::{Comparison, Loss, Mean};
 use crate::files::cells::to_csv;
 use crate::files::read::RecordedRow;
+use crate::report::means::Kinds;
 use crate::report::names::listed;
-use crate::report::statistics::{Kinds, Statistic};
+use crate::statistics::Statistic;
 use crate::table::terminal::wrapped;
 use crate::table::{Cell, Document, Table};
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::report::statistics::spearman;
+use crate::statistics::fit::spearman;
 
 /// The factor up to which a modelled time counts as near the published one.
 const NEAR_FACTOR: f64 = 1.5;
@@ -79,7 +79,7 @@ impl Agreement {
             };
             let meant = matrices.into_values().filter(is_meant);
             let orders: Vec<_> = meant.filter_map(|times| spearman(&times)).collect();
-            let median = Statistic::Median.of(&orders)?;
+            let median = median(orders.iter().copied())?;
             let alike = orders.iter().filter(|&&order| order >= MIN_ALIKE_CORRELATION).count();
             Some(format!(
                 "{device}: rank correlation of modelled and published times over the methods of each matrix: median \
@@ -114,9 +114,9 @@ impl Agreement {
 fn errors<'a>(cases: impl IntoIterator<Item = &'a Case<'a>>) -> [Cell; 3] {
     let factors: Vec<_> = cases.into_iter().map(|case| (case, factor(case))).collect();
     let error = |(case, _): &(&Case, f64)| 100.0 * (ratio(case) - 1.0).abs();
-    let errors: Vec<_> = factors.iter().map(error).collect();
+    let errors = factors.iter().map(error);
     let near = percentage(&factors, |factor| factor <= NEAR_FACTOR);
-    [errors.len().into(), Statistic::Median.of(&errors).into(), near.into()]
+    [factors.len().into(), median(errors).into(), near.into()]
 }
 
 fn chart(cases: &[(&str, Vec<Case>)], [x, y]: &[Column; 2]) -> Chart {

@@ -73,9 +73,8 @@ impl Amortisation {
     fn table(&self, pairs: &[(&str, Vec<Pair>)], kinds: Kinds) -> Table {
         let setups = |pairs: &[Pair]| each(pairs, |pair| Some(pair.setup / pair.over_product));
         let paid = |pairs: &[Pair]| each(pairs, Pair::break_even);
-        let quartile = |pairs: &[Pair], share| {
-            quantile(&paid(pairs).iter().map(|number| number.1).collect::<Vec<_>>(), share)
-        };
+        let quartile =
+            |pairs: &[Pair], share| quantile(paid(pairs).iter().map(|number| number.1), share);
         let never = |pairs: &[Pair]| (pairs.len() - paid(pairs).len()) as f64 / pairs.len() as f64;
         let setup = format!("setup (products of {})", self.over);
         Table::of(pairs)

@@ -1,9 +1,9 @@
 //! The views that rank the methods on each matrix: `heat`, `winners` and `losses`.
 
 use super::*;
-use crate::report::intervals::is_apart;
 use crate::report::matched::fastest_by;
 use crate::row::Row;
+use crate::statistics::interval::is_apart;
 
 pub(super) type Run<'a> = (&'a RecordedRow, &'a str);
 

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::report::chart::{BarSeries, Point, Series};
-use crate::report::statistics::Statistic;
 use crate::row::baseline::{BASELINES, Baseline, Kind};
+use crate::statistics::Statistic;
 use spmv_matrix::device::Device;
 
 /// The kinds of baselines that are shown. Of each kind, the first one on each device that has a series is shown.

@@ -67,13 +67,14 @@ use serde_json::Value;
 use super::chart::{self, Axis, Chart, Guide, Mark, Point};
 use super::column::Column;
 use super::matched::{self, Fastest, Matrix, Numbers, matrix, timed};
+use super::means::Kinds;
 use super::names::{count, join, label};
 use super::select::{Conditions, Select};
-use super::statistics::{Kinds, Statistic, percentage, quantile};
 use super::{View, grouped};
 use crate::files::read::RecordedRow;
 use crate::matrix::stages::StageRow;
 use crate::run::facts::machine;
+use crate::statistics::{Statistic, median, percentage, quantile, sorted};
 use crate::table::{Cell, Table, significant};
 use shown::{COMPARED_WITHIN, Series, Shown, name, note_on_choice, varying};
 

@@ -98,8 +98,8 @@ impl Plane {
     }
 
     fn side_by_side(&self, bins: &[Binned]) -> Table {
-        let mut all: Vec<_> = bins.iter().flat_map(|(_, bins)| bins).map(|bin| bin.x).collect();
-        all.sort_by(f64::total_cmp);
+        let mut all =
+            crate::statistics::sorted(bins.iter().flat_map(|(_, bins)| bins).map(|bin| bin.x));
         all.dedup();
         let heading = format!("{} \\ {}", self.x.label(), self.y.label());
         let mut table = Table::of(&all).column(heading, |&x| self.x.cell(x));
@@ -165,7 +165,7 @@ fn trend(points: &[(f64, f64)], log: bool) -> Vec<Bin> {
 /// Returns the points as one, or `None` if a y is negative, because then there is no geometric mean.
 fn several(x: f64, points: &[(f64, f64)], spread: [f64; 2]) -> Option<Bin> {
     let y: Vec<_> = points.iter().map(|point| point.1).collect();
-    let [low, high] = spread.map(|share| quantile(&y, share));
+    let [low, high] = spread.map(|share| quantile(y.iter().copied(), share));
     let mean = Statistic::GeometricMean.of(&y)?;
     Some(Bin { x, y: mean, spread: low.zip(high), rows: y.len() })
 }

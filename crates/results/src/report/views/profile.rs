@@ -27,9 +27,7 @@ impl Kind for Profile {
         let shares = |losses: &[f64]| FACTORS.map(|factor| share(losses, factor));
         let methods = shown.series.iter().enumerate().map(|(place, series)| {
             let losses = contests.iter().filter_map(|of| Some(of.loss(place)?.1));
-            let mut losses: Vec<_> = losses.collect();
-            losses.sort_by(f64::total_cmp);
-            (&series.name[..], losses)
+            (&series.name[..], sorted(losses))
         });
         let mut methods: Vec<_> = methods.filter(|(_, losses)| !losses.is_empty()).collect();
         let sum = |losses: &[f64]| shares(losses).iter().sum::<f64>();

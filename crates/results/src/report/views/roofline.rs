@@ -80,7 +80,7 @@ fn roofs(lines: &[&RecordedRow], ends: &[f64]) -> Vec<Guide> {
     let mut choices = FACTORS.iter().map(|&factor| ranges(&ceilings, factor));
     let ranges = choices.find(|ranges| ranges.len() <= MAX_ROOFS).unwrap_or_default();
     let roof = |range: &[Ceiling]| {
-        let gbs = Statistic::Median.of(&range.iter().map(|of| of.gbs).collect::<Vec<_>>())?;
+        let gbs = median(range.iter().map(|of| of.gbs))?;
         Some(Guide { name: name(range, gbs), points: ends.iter().map(|&x| (x, x * gbs)).collect() })
     };
     ranges.into_iter().filter_map(roof).collect()

@@ -1,7 +1,7 @@
 //! Many points as few: the medians of ranges of x with their quartiles, and the points that are farthest from them.
 
 use crate::report::chart::{Mark, Point, Series};
-use crate::report::statistics::quantile;
+use crate::statistics::quantile;
 
 /// The number of points from which on a series is shown by quantiles.
 const THINNED_FROM: usize = 300;
@@ -24,7 +24,7 @@ pub(super) fn dots(name: &str, mut points: Vec<Point>) -> Series {
     let (mut medians, mut outliers) = (Vec::new(), Vec::new());
     for range in points.chunks(points.len().div_ceil(RANGES)) {
         let of = |value: fn(&Point) -> f64, share| {
-            quantile(&range.iter().map(value).collect::<Vec<_>>(), share).unwrap_or(f64::NAN)
+            quantile(range.iter().map(value), share).unwrap_or(f64::NAN)
         };
         let (x, y) = (of(|point| point.x, 0.5), of(|point| point.y, 0.5));
         let (low, high) = (of(|point| point.y, 0.25), of(|point| point.y, 0.75));
