@@ -67,7 +67,7 @@ fn main() -> anyhow::Result<()> {
         let name = row.method_name.unwrap_or_default();
         match row.median_ms {
             Some(ms) => println!("{name}: {ms:.4} ms, setup {:.4} ms", row.setup_ms.unwrap_or(0.0)),
-            None => println!("{name}: {}", row.reason.unwrap_or_default()),
+            None => println!("{name}: {}", row.reason.text().unwrap_or_default()),
         }
     }
     Ok(())

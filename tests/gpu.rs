@@ -85,7 +85,7 @@ fn note(choice: Choice, gpu: &Gpu, csr: &Csr<f64>) -> String {
     let report = on_gpu(&SystemClock::default(), &settings(), gpu, csr, &[choice]);
     let outcome = report.unwrap().outcomes.remove(0);
     let Outcome::Ok(measurement) = outcome else { panic!("{outcome:?}") };
-    measurement.note.unwrap()
+    measurement.remarks.text().unwrap().to_owned()
 }
 
 /// Returns the measurements by name. The methods of cuSPARSE are skipped, because the model has no cuSPARSE here, and
@@ -151,7 +151,7 @@ fn with_small_caches(name: &str, persist_x: bool) -> (String, u64) {
     let report = on_gpu(&SystemClock::default(), &settings, &gpu, &csr, &[choice]).unwrap();
     let Some(Outcome::Ok(measurement)) = report.outcomes.first() else { panic!("{report:?}") };
     let read = measurement.stages[0].counts.as_ref().unwrap().read_bytes;
-    (measurement.note.clone().unwrap_or_default(), read)
+    (measurement.remarks.text().unwrap_or_default().to_owned(), read)
 }
 
 #[test]
@@ -258,8 +258,10 @@ fn auto_chooses_by_rows_diagonals_and_products() {
         (of(0, &band), 100, "gpu-csr-vector: no row is longer than 4 nonzeros"),
     ] {
         let settings = Settings { planned: Some(products), ..settings() };
-        let note = measured(&gpu, &csr, &settings)["gpu-auto"].note.clone().unwrap();
-        assert_eq!(note, format!("picked {expected}"));
+        let measured = &measured(&gpu, &csr, &settings)["gpu-auto"];
+        let (picked, why) = expected.split_once(": ").unwrap();
+        assert_eq!(measured.picked.as_deref(), Some(picked));
+        assert_eq!(measured.remarks.text().unwrap(), format!("picked {picked}; {why}"));
     }
 }
 

@@ -34,6 +34,7 @@ use spmv_matrix::scalar::Scalar;
 use spmv_methods::device::facts::Clocks;
 use spmv_methods::method::{Choice, Device};
 use spmv_methods::plugin::{Process, not_restored};
+use spmv_results::row::Remark;
 use spmv_results::row::baseline::Baseline;
 use spmv_results::settings::Round;
 
@@ -285,11 +286,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
 
     fn settle(&mut self, place: usize, mut outcome: Outcome) {
         if let (Some((number, parts)), Outcome::Ok(measurement)) = (self.part, &mut outcome) {
-            let note = format!(
-                "measured in part {number} of {parts}: memory is too small for all methods at once"
-            );
-            let notes = measurement.note.take().into_iter().chain([note]);
-            measurement.note = Some(notes.collect::<Vec<_>>().join("; "));
+            measurement.remarks.push(Remark::Part { number, of: parts });
         }
         (self.bench.report)(News::Final(place, &outcome));
         self.outcomes[place] = Some(outcome);

@@ -1,7 +1,7 @@
 //! The row of a result.
 
 use super::outcome::{Measurement, Outcome};
-use spmv_results::row::{Row, Status};
+use spmv_results::row::{Processes, Row, Status};
 
 impl Outcome {
     /// Returns the row with this result, but without what follows from other rows: see `Group::complete`.
@@ -37,7 +37,7 @@ impl Measurement {
             extra_bytes: self.extra_bytes,
             error_ratio: Some(self.error_ratio),
             occupancy: self.occupancy,
-            distinct_results: Some(self.distinct_results),
+            distinct_results: Some(self.distinct_results.clone()),
             launches: self.launches,
             launch_floor_ms: self.launch_floor_ms,
             required_bytes: stored.map(|(matrix, vectors)| matrix + vectors),
@@ -53,7 +53,10 @@ impl Measurement {
             independent_ms: summary.independent_ms,
             joules_per_product: self.watts.map(|watts| 1e-3 * watts * summary.mean_ms),
             library_version: self.library_version.clone(),
-            reason: self.note.clone(),
+            reason: self.remarks.clone(),
+            picked: self.picked.clone(),
+            likely_ratio: Some(self.likely_ratio),
+            process_ms: Some(Processes::of(summary.median_ms)),
             ..row.with_mean(summary.mean_ms)
         }
     }

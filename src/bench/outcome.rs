@@ -1,6 +1,5 @@
 //! The results of a measurement: one [`Outcome`] per method, including methods that failed.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::backend::Parts;
@@ -11,9 +10,9 @@ use spmv_matrix::verify::LIKELY_FACTOR;
 use spmv_methods::device::Stage;
 use spmv_methods::device::counts::Profile;
 use spmv_methods::device::facts::Clocks;
-use spmv_methods::method::{Choice, Failed, Unavailable, Unprepared};
+use spmv_methods::method::{Choice, Failed, Prepared, Unavailable, Unprepared};
 use spmv_results::metrics::Peak;
-use spmv_results::row::remark::LESS_ACCURATE;
+use spmv_results::row::{Distinct, Remark, Remarks};
 use spmv_results::settings::Settings;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -89,13 +88,15 @@ pub struct Measurement {
     /// The largest [`Verdict::error_ratio`](spmv_matrix::verify::Verdict::error_ratio) of all verifications with
     /// unaltered x.
     pub error_ratio: f64,
-    /// The number of bitwise different y in all verifications with unaltered x.
-    pub distinct_results: usize,
+    /// See [`Ready::likely_ratio`].
+    pub likely_ratio: f64,
+    /// The bitwise different y in all verifications with unaltered x.
+    pub distinct_results: Distinct,
     /// See [`Prepared::library_version`](spmv_methods::method::Prepared::library_version).
     pub library_version: Option<String>,
-    /// See [`Prepared::note`](spmv_methods::method::Prepared::note); also says if the times stayed noisy or the method
-    /// was interrupted.
-    pub note: Option<String>,
+    /// See [`Prepared::picked`](spmv_methods::method::Prepared::picked).
+    pub picked: Option<String>,
+    pub remarks: Remarks,
     /// The [`Stage::occupancy`] of the kernel that takes the most time.
     pub occupancy: Option<f64>,
     /// The metrics that a profiler would report, for a product on a modelled device.
@@ -113,21 +114,18 @@ impl Measurement {
     pub fn of<T, V: ?Sized>(ready: Ready<T, V>, show_stages: bool, launch_ms: Option<f64>) -> Self {
         let late_ms = 1e3 * ready.late_setup().as_secs_f64();
         let Parts { stages, launches, note } = ready.parts.unwrap_or_default();
+        let Prepared { picked, notes, grown_bytes: grown, .. } = ready.prepared;
         let (summary, noise) = ready.attempts.result();
-        let inexact = (ready.likely_ratio > LIKELY_FACTOR).then(|| {
-            let ratio = ready.likely_ratio;
-            format!("{LESS_ACCURATE}: {ratio:.0} times what random roundings yield")
-        });
-        let late = (late_ms > 0.0).then(|| {
-            format!("setup includes {late_ms:.3} ms that products before the first sample took longer than later ones")
-        });
-        let grown = ready.prepared.grown_bytes;
-        let measured = grown.filter(|&bytes| bytes > 0);
-        let measured =
-            measured.map(|_| "its memory is what the process grew by in the setup".into());
-        let power = ready.power.note();
-        let notes = [note, ready.prepared.note, measured, inexact, late, noise, power, ready.note];
-        let notes: Vec<String> = notes.into_iter().flatten().collect();
+        let mut remarks: Vec<_> = note.map(Remark::Text).into_iter().collect();
+        remarks.extend(picked.iter().cloned().map(Remark::Picked));
+        remarks.extend(notes.into_iter().map(Remark::Text));
+        remarks.extend(grown.filter(|&bytes| bytes > 0).map(|_| Remark::MemoryOfProcess));
+        let times = ready.likely_ratio;
+        remarks.extend((times > LIKELY_FACTOR).then_some(Remark::LessAccurate { times }));
+        remarks.extend((late_ms > 0.0).then_some(Remark::LateSetup { ms: late_ms }));
+        remarks.extend(noise);
+        remarks.extend(ready.power.remark());
+        remarks.extend(ready.remarks);
         let counts = stages.iter().filter_map(|stage| Some((stage.ms, stage.counts.as_ref()?)));
         Self {
             setup_ms: ready.setup_ms + late_ms,
@@ -136,9 +134,11 @@ impl Measurement {
             extra_bytes: ready.prepared.extra_bytes.or(grown),
             matrix_bytes: ready.matrix_bytes,
             error_ratio: ready.error_ratio,
-            distinct_results: ready.hashes.iter().map(BTreeSet::len).max().unwrap_or(0),
+            likely_ratio: ready.likely_ratio,
+            distinct_results: ready.hashes.into(),
             library_version: ready.prepared.library_version,
-            note: (!notes.is_empty()).then(|| notes.join("; ")),
+            picked,
+            remarks: remarks.into_iter().collect(),
             occupancy: occupancy(&stages),
             profile: Profile::of(counts),
             launches,

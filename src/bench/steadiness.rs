@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::statistics::{Sample, Summary};
-use spmv_results::row::remark::REPEATED;
+use spmv_results::row::Remark;
 use spmv_results::settings::WIDEST_INTERVAL;
 
 /// The maximum number of measurements after the first.
@@ -49,12 +49,11 @@ impl Attempts {
         self.steadiest.is_some()
     }
 
-    /// Returns the steadiest measurement, and a note if that is still too noisy.
-    pub fn result(&self) -> (Summary, Option<String>) {
+    /// Returns the steadiest measurement, and a remark if that is still too noisy.
+    pub fn result(&self) -> (Summary, Option<Remark>) {
         let steadiest = self.steadiest.expect("a measurement was ended");
         let percent = 100.0 * width(&steadiest);
-        let repeats = self.repeats;
-        let noise = format!("95 % interval {percent:.0} % wide after {repeats}{REPEATED}");
+        let noise = Remark::Noisy { percent, repeats: self.repeats };
         (steadiest, self.is_noisy().then_some(noise))
     }
 

@@ -216,13 +216,13 @@ impl Tally {
             *self.rows.entry(row.status.expect("every row has one")).or_default() += 1;
             self.bad |= row.is_bad();
             if let Some(method) = row.method_name.as_deref().filter(|_| row.is_bad()) {
-                let (status, reason) = (row.status.map_or("", Status::name), &row.reason);
-                let reason = reason.as_deref().unwrap_or("no reason given");
+                let status = row.status.map_or("", Status::name);
+                let reason = row.reason.text().unwrap_or("no reason given");
                 self.faults.push(format!("{status}: {method} on {}: {reason}", row.file));
             }
             if row.method_name.is_none() {
                 self.trivial += usize::from(row.is_trivial());
-                let reason = row.reason.as_deref().unwrap_or("no reason given");
+                let reason = row.reason.text().unwrap_or("no reason given");
                 let why = || match reason.starts_with(&row.file) {
                     true => reason.to_owned(),
                     false => format!("{}: {reason}", row.file),

@@ -132,7 +132,7 @@ fn page<'r>(source: &Source, report: &'r MatrixReport) -> Result<Page<'r>> {
     let group = report.groups.first().expect("a method of the GPU has a group");
     let (row, stages) = (&group.rows[0], &group.stages[0]);
     let method = row.method_name.as_deref().unwrap_or_default();
-    let reason = row.reason.as_deref().unwrap_or("no reason is known");
+    let reason = row.reason.text().unwrap_or("no reason is known");
     ensure!(row.is_ok(), "{source}: {method}: {reason}");
     Ok(Page::new(row, stages))
 }

@@ -97,8 +97,8 @@ fn notes_report_the_parameters() {
         ("bcsr", &[("block", "2x2")], "blocks of 2x2"),
     ];
     for (name, given, expected) in cases {
-        let note = prepared((name, given), &csr, (2, false, None), |prepared| prepared.note);
-        assert_eq!(note.unwrap().as_deref(), Some(expected), "{name} {given:?}");
+        let notes = prepared((name, given), &csr, (2, false, None), |prepared| prepared.notes);
+        assert_eq!(notes.unwrap(), [expected], "{name} {given:?}");
     }
 }
 
@@ -115,8 +115,8 @@ fn oski_style_chooses_for_each_thread_and_by_the_profile_given() {
         (None, "blocks of 8x8, 1x1 by the estimated profile"),
         (Some(&profile), "blocks of 2x1, 2x1 by the measured profile"),
     ] {
-        let note =
-            prepared(("oski-style", &[]), &csr, (2, false, profile), |prepared| prepared.note);
-        assert_eq!(note.unwrap().as_deref(), Some(expected));
+        let notes =
+            prepared(("oski-style", &[]), &csr, (2, false, profile), |prepared| prepared.notes);
+        assert_eq!(notes.unwrap(), [expected]);
     }
 }

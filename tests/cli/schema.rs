@@ -63,11 +63,24 @@ fn property(column: &ColumnInfo) -> Value {
     form
 }
 
-/// The properties in `docs/schema/row.schema.json` follow from the table of columns; `UPDATE_EXPECT=1` writes them.
+/// Replaces the numbers after `before`, which are versions of the schema of rows, by the number of columns.
+fn with_version(text: &str, before: &str) -> String {
+    let mut parts = text.split(before);
+    let first = parts.next().unwrap().to_owned();
+    let version = format!("{before}{}", Row::COLUMNS.len());
+    parts.fold(first, |text, part| text + &version + part.trim_start_matches(char::is_numeric))
+}
+
+/// The version and the properties in `docs/schema/row.schema.json` follow from the table of columns; `UPDATE_EXPECT=1`
+/// writes them.
 #[test]
 fn the_schema_of_rows_follows_from_the_columns() {
     let schema = read("docs/schema/row.schema.json");
     let (head, _) = schema.split_once("  \"properties\"").unwrap();
+    let name = "urn:spmv-bench:schema:row:";
+    let head = with_version(&with_version(head, name), "\"version\": ");
+    let of_matrix = with_version(&read("docs/schema/matrix.schema.json"), name);
+    expect_file!["../../docs/schema/matrix.schema.json"].assert_eq(&of_matrix);
     let line = |column: &ColumnInfo| format!("    \"{}\": {}", column.name, property(column));
     let properties = Row::COLUMNS.iter().map(line).collect::<Vec<_>>().join(",\n");
     let names: Value = Row::COLUMNS.iter().map(|column| column.name).collect();

@@ -50,7 +50,7 @@ fn methods_that_do_not_fit_on_the_gpu_are_skipped_and_others_run() {
     let words = "for its format";
     assert!(reason.contains(words) && reason.ends_with("(free on the GPU)"), "{reason}");
     let Outcome::Ok(light) = outcome_of("gpu-light") else { panic!("gpu-light fits") };
-    let note = light.note.as_deref().unwrap();
+    let note = light.remarks.text().unwrap();
     assert!(
         note.starts_with("measured in part ") && note.ends_with("for all methods at once"),
         "{note}"

@@ -13,12 +13,13 @@ use super::{matrix, measured, note, settings};
 fn csr_k_reports_its_sizes_and_its_order() {
     let gpu = Gpu::new(Model::tiny(8));
     let wide = Generator::parse("dense,rows=3,cols=40").unwrap().generate().unwrap();
-    let note = |csr: &Csr<f64>, name: &str| measured(&gpu, csr, &settings())[name].note.clone();
+    let remarks =
+        |csr: &Csr<f64>, name: &str| measured(&gpu, csr, &settings())[name].remarks.clone();
     let expected = "block=8x12:srs=13:ssrs=6; csr-k takes GPUSpMV-3.5 for such rows";
-    assert_eq!(note(&matrix(), "gpu-csrk-3").as_deref(), Some(expected));
+    assert_eq!(remarks(&matrix(), "gpu-csrk-3").text(), Some(expected));
     let expected = "natural order: 3 x 40 is not square; block=16x8x4:srs=128; csr-k takes GPUSpMV-3.5 \
                     for such rows";
-    assert_eq!(note(&wide, "gpu-csrk-2").as_deref(), Some(expected));
+    assert_eq!(remarks(&wide, "gpu-csrk-2").text(), Some(expected));
 }
 
 /// 134400 nonzeros in blocks of 4 x 4, 8 in a row of blocks. The number of blocks is estimated from half of the

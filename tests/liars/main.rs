@@ -103,7 +103,7 @@ fn what_a_method_prepares_in_its_first_product_is_setup() {
     for outcome in outcomes(&[], Otherwise::PrepareLate) {
         let Outcome::Ok(measured) = outcome else { panic!("{outcome:?}") };
         assert!((measured.setup_ms - late_ms).abs() < 1e-6, "{measured:?}");
-        assert!(measured.note.unwrap().contains("setup includes 100.000 ms"));
+        assert!(measured.remarks.text().unwrap().contains("setup includes 100.000 ms"));
     }
 }
 
@@ -117,7 +117,7 @@ fn values_of_lower_precision_are_remarked_upon() {
         replace_values(&settings, &mut csr);
         let outcome = outcome(Liar { when: vec![], otherwise }, &csr, &settings, entropy);
         let Outcome::Ok(measured) = outcome else { panic!("{outcome:?}") };
-        let note = measured.note.unwrap_or_default();
+        let note = measured.remarks.text().unwrap_or_default();
         assert_eq!(note.contains("less accurate than its precision explains"), is_short, "{note}");
     }
 }

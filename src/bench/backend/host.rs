@@ -161,7 +161,7 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
                  as threads.h does"
             )
         });
-        Ok((prepared.with_added_note(remark), time))
+        Ok((prepared.with_notes(remark), time))
     }
 
     fn available(&self, matrix: &Extent, kept: u64) -> Result<Available, Failed> {

@@ -19,6 +19,7 @@ use spmv_methods::method::profile::Profile;
 use spmv_methods::method::{Choice, Prepared};
 use spmv_methods::plugin::not_restored;
 use spmv_methods::team::Team;
+use spmv_results::row::Remark;
 use spmv_results::settings::Settings;
 
 pub struct Bench<'a> {
@@ -114,8 +115,8 @@ pub struct Ready<'a, T, V: ?Sized> {
     pub spent: Duration,
     /// The parts of a product; `None` until they are measured.
     pub parts: Option<Parts>,
-    /// A note on a failure with another matrix before, or on the rounds that an interrupt has prevented.
-    pub note: Option<String>,
+    /// Remarks on a failure with another matrix before, and on the rounds that an interrupt has prevented.
+    pub remarks: Vec<Remark>,
 }
 
 impl<'a, T, V: ?Sized> Ready<'a, T, V> {
@@ -143,7 +144,7 @@ impl<'a, T, V: ?Sized> Ready<'a, T, V> {
             turns: 0,
             spent: Duration::ZERO,
             parts: None,
-            note: None,
+            remarks: Vec::new(),
         }
     }
 
@@ -161,10 +162,7 @@ impl<'a, T, V: ?Sized> Ready<'a, T, V> {
     /// all. Returns whether there are any samples.
     pub fn cut_short(&mut self, [before, own]: [usize; 2], of: usize) -> bool {
         if self.turns < own {
-            self.note = Some(match before + self.turns {
-                0 => format!("interrupted in round 1 of {of}"),
-                turns => format!("interrupted after {turns} of {of} rounds"),
-            });
+            self.remarks.push(Remark::Interrupted { rounds: before + self.turns, of });
         }
         self.attempts.cut_short()
     }

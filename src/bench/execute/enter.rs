@@ -10,6 +10,7 @@ use crate::bench::outcome::Outcome;
 use spmv_matrix::memory::extent::Extent;
 use spmv_matrix::scalar::Scalar;
 use spmv_methods::method::{Choice, Request};
+use spmv_results::row::Remark;
 
 impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     /// Prepares a method and verifies its first product.
@@ -26,10 +27,11 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         }
         self.kept += need;
         let (start, request) = (self.now(), self.request(choice));
-        let note = self.rehearse(choice, &request)?;
+        let remarks = self.rehearse(choice, &request)?.map(Remark::Text);
         let (prepared, setup) = guarded(|| self.backend.prepare(choice, &request))??;
         let matrix_bytes = choice.method.matrix_bytes(self.extent.csr(), &prepared);
-        let mut ready = Ready { matrix_bytes, note, ..Ready::new(place, choice, prepared, setup) };
+        let ready = Ready::new(place, choice, prepared, setup);
+        let mut ready = Ready { matrix_bytes, remarks: remarks.into_iter().collect(), ..ready };
         self.renew_y()?;
         match self.backend.is_modelled() {
             true => self.model(&mut ready)?,

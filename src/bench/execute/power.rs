@@ -8,6 +8,7 @@ use crate::bench::backend::Backend;
 use spmv_matrix::scalar::Scalar;
 use spmv_methods::device::facts::Energy;
 use spmv_methods::method::Device;
+use spmv_results::row::Remark;
 
 /// The number of updates of its counter that an interval must contain.
 const MIN_UPDATES: u32 = 20;
@@ -48,13 +49,11 @@ impl Power {
     }
 
     /// Returns a remark if the samples of the power say something else.
-    pub fn note(&self) -> Option<String> {
-        let watts = self.watts()?;
-        let mean = self.sampled.iter().sum::<f64>() / self.sampled.len() as f64;
-        let differs = (mean / watts - 1.0).abs() > MAX_DIFFERENCE;
-        differs.then(|| {
-            format!("its energy is uncertain: {watts:.0} W by the counter, {mean:.0} W by samples of the power")
-        })
+    pub fn remark(&self) -> Option<Remark> {
+        let counted = self.watts()?;
+        let sampled = self.sampled.iter().sum::<f64>() / self.sampled.len() as f64;
+        let differs = (sampled / counted - 1.0).abs() > MAX_DIFFERENCE;
+        differs.then_some(Remark::UncertainEnergy { counted, sampled })
     }
 }
 
@@ -104,8 +103,8 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
 #[test]
 fn samples_that_say_something_else_are_a_remark() {
     let power = |sampled| Power { joules: 200.0, seconds: 2.0, sampled };
-    assert_eq!([power(vec![]), power(vec![90.0, 130.0])].map(|power| power.note()), [None, None]);
-    let note = power(vec![50.0, 80.0]).note().unwrap();
-    assert!(note.ends_with(": 100 W by the counter, 65 W by samples of the power"), "{note}");
+    assert_eq!([power(vec![]), power(vec![90.0, 130.0])].map(|it| it.remark()), [None, None]);
+    let expected = Remark::UncertainEnergy { counted: 100.0, sampled: 65.0 };
+    assert_eq!(power(vec![50.0, 80.0]).remark(), Some(expected));
     assert_eq!(Power::default().watts(), None);
 }

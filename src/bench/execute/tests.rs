@@ -209,8 +209,8 @@ fn a_noisy_method_is_measured_again_until_it_is_steady() {
     let measured = measurement(&report);
     assert_eq!((measured.summary.samples, measured.summary.iterations), (6, 6));
     assert!((measured.summary.mean_ms - 2.0).abs() < 1e-9, "{measured:?}");
-    assert_eq!(measured.note.as_deref(), Some("first"));
-    assert_eq!(measured.distinct_results, 2, "counted over all measurements");
+    assert_eq!(measured.remarks.text(), Some("first"));
+    assert_eq!(measured.distinct_results.count(), 2, "counted over all measurements");
 }
 
 #[test]
@@ -221,7 +221,7 @@ fn a_method_that_stays_noisy_reports_its_steadiest_measurement_with_a_note() {
     assert!(products(&log) > 2.0 * products(&once), "three measurements");
     let measured = measurement(&report);
     assert!((2.0..6.0).contains(&measured.summary.mean_ms), "{measured:?}");
-    let note = measured.note.as_deref().unwrap();
+    let note = measured.remarks.text().unwrap();
     assert!(note.starts_with("first; 95 % interval "), "{note}");
     assert!(note.ends_with(" % wide after 2 re-measurements"), "{note}");
 }
@@ -249,7 +249,7 @@ fn a_single_sample_is_not_noisy() {
     let single = Settings { rounds: 1, iterations: Some(1), ..settings() };
     let (report, log) = measure_methods(single, |csr, _| unsteady(csr, usize::MAX));
     assert_eq!(turns(&log), "u|b|b");
-    assert_eq!(measurement(&report).note.as_deref(), Some("first"));
+    assert_eq!(measurement(&report).remarks.text(), Some("first"));
 }
 
 /// Measures three methods that need 4 MiB each, where 9 MiB are available. Returns the log, and the note of each
@@ -261,7 +261,7 @@ fn measure_in_9_mib(settings: Settings) -> (String, Vec<String>) {
     // One of the 10 MiB is reserved for the run itself.
     let (report, log) = measure_all(Settings { max_memory: Some(10 << 20), ..settings }, &methods);
     let note = |outcome: &Outcome| match outcome {
-        Outcome::Ok(measurement) => measurement.note.clone().unwrap_or_default(),
+        Outcome::Ok(measurement) => measurement.remarks.text().unwrap_or_default().to_owned(),
         other => panic!("{other:?}"),
     };
     (log, report.outcomes.iter().map(note).collect())

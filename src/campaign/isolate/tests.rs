@@ -146,7 +146,9 @@ fn run(script: &str) -> (Vec<String>, String) {
             Event::Group(group) => {
                 results.extend(group.rows.into_iter().filter_map(|r| r.method_name))
             }
-            Event::Matrix(report) => results.extend(report.ended.and_then(|row| row.reason)),
+            Event::Matrix(report) => {
+                results.extend(report.ended.and_then(|row| row.reason.text().map(String::from)))
+            }
         })
     });
     (results, ran.map_or_else(|error| error.to_string(), |finish| format!("{finish:?}")))

@@ -12,7 +12,7 @@ use spmv_methods::method::{Choice, Device, Unavailable};
 use spmv_results::matrix::Group;
 use spmv_results::row::key::RowKey;
 use spmv_results::row::setting::Setting;
-use spmv_results::row::{MatrixFacts, Row, Status};
+use spmv_results::row::{MatrixFacts, Remark, Row, Status};
 use spmv_results::settings::Settings;
 
 impl Session<'_> {
@@ -71,8 +71,7 @@ impl Session<'_> {
         let mut row = outcome.in_row(row);
         let is_timed_on_host = row.status == Some(Status::Ok) && cell.device == Device::Cpu;
         if is_timed_on_host && self.team.cpus().is_empty() {
-            let notes = row.reason.into_iter().chain(["its threads were not bound to CPUs".into()]);
-            row.reason = Some(notes.collect::<Vec<_>>().join("; "));
+            row.reason.push(Remark::ThreadsNotBound);
         }
         row
     }

@@ -81,7 +81,7 @@ impl Tried {
         let (work, mut measured) = ((Source::parse(TRIAL.as_ref())?, 0), Measured::default());
         campaign.run(&[Work::new(&work)], Display::Hidden, &mut measured)?;
         for row in measured.report.rows() {
-            let reason = row.reason.clone().filter(|_| !row.is_ok());
+            let reason = row.reason.text().filter(|_| !row.is_ok()).map(String::from);
             self.methods.extend(row.cell().map(|key| (trial(&batch.run, &key), reason)));
         }
         Ok(())

@@ -89,7 +89,7 @@ mod tests {
         let row = Row {
             method_name: Some("seq".into()),
             status: Some(Status::Skipped),
-            reason: reason.map(String::from),
+            reason: reason.unwrap_or_default().into(),
             ..Row::default()
         };
         Box::new(Group::of(vec![row]))

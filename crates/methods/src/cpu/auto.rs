@@ -122,8 +122,7 @@ fn prepare_by<'a, T: Scalar + Lanes>(
     let csr_bytes = method.csr_bytes(csr.bytes(), &prepared);
     let takes = |(name, _): &&(&str, _)| method.parameters.iter().any(|known| known.name == *name);
     let given = request.given.iter().filter(takes).copied().collect();
-    let picked = format!("picked {}", Choice { method, given }.name());
-    Ok(prepared.with_note(picked).with_csr_bytes(csr_bytes))
+    Ok(prepared.picked(&Choice { method, given }).with_csr_bytes(csr_bytes))
 }
 
 fn is_not_clearly_slower([packed, merge]: [f64; 2]) -> bool {
@@ -164,20 +163,20 @@ mod tests {
 
     type Given<'a> = &'a [(&'static str, &'static str)];
 
-    /// Returns the note about the choice for an n × n grid.
+    /// Returns the choice for an n × n grid.
     fn picked(n: usize, expected_products: usize, given: Given) -> String {
         let grid = Generator::parse(&format!("grid2d,n={n}")).unwrap().generate().unwrap();
         let team = Team::floating(1);
         let request = Request { expected_products, given, ..Request::new(&team) };
-        prepare::<f64>(&grid, &request).unwrap().note.unwrap()
+        prepare::<f64>(&grid, &request).unwrap().picked.unwrap()
     }
 
     #[test]
     fn few_nonzeros_and_few_products_need_no_setup() {
-        assert_eq!(picked(16, 9999, &[]), "picked seq");
-        assert_eq!(picked(17, 10, &[]), "picked merge");
-        assert_eq!(picked(100, 40, &[]), "picked merge");
-        assert_eq!(picked(100, 9999, &[("products", "1")]), "picked merge");
+        assert_eq!(picked(16, 9999, &[]), "seq");
+        assert_eq!(picked(17, 10, &[]), "merge");
+        assert_eq!(picked(100, 40, &[]), "merge");
+        assert_eq!(picked(100, 9999, &[("products", "1")]), "merge");
     }
 
     #[test]
@@ -193,8 +192,8 @@ mod tests {
     #[test]
     fn values_are_compressed_only_on_request() {
         let coded = [("values", "coded")];
-        assert_eq!(picked(16, 100, &coded), "picked seq");
-        let of_two = ["picked packed:values=coded", "picked merge"];
+        assert_eq!(picked(16, 100, &coded), "seq");
+        let of_two = ["packed:values=coded", "merge"];
         assert!(of_two.contains(&&picked(100, 1000, &coded)[..]));
     }
 

@@ -49,7 +49,7 @@ fn prepare<'a, T: AtomicAdd + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> 
         return Ok(multiplying(csr, bytes, product)
             .transposing(true)
             .with_csr_bytes(csr.entry_bytes())
-            .with_added_note(placed));
+            .with_notes(placed));
     }
     let mut carries = Carries::new(request);
     Ok(multiplying(csr, bytes + carries.bytes(), move |operands, y| {
@@ -57,7 +57,7 @@ fn prepare<'a, T: AtomicAdd + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> 
         carries.add_product(&row_indices, Entries::of(csr), Operands { beta, ..operands }, y);
     })
     .with_csr_bytes(csr.entry_bytes())
-    .with_added_note(placed))
+    .with_notes(placed))
 }
 
 /// Computes y += αAᵀx for some rows of A, or pieces of them.

@@ -95,7 +95,7 @@ fn prepare<'a, T: Scalar>(csr: &'a Csr<T>, request: &Request<'a>) -> Outcome<'a,
             });
         }
     };
-    Ok(multiplying(csr, extra_bytes, product).transposing(transpose).with_added_note(placed))
+    Ok(multiplying(csr, extra_bytes, product).transposing(transpose).with_notes(placed))
 }
 
 /// Computes `sums` += α times the task's part of A (or of Aᵀ) times x.

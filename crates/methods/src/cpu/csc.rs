@@ -27,5 +27,5 @@ fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Out
         spans_of(&transpose, piece.start.nonzero..piece.end.nonzero)
     });
     let product = move |operands: Operands<T>, y: &mut [T]| path.multiply(&transpose, operands, y);
-    Ok(multiplying(csr, bytes, product).transposing(true).with_added_note(placed))
+    Ok(multiplying(csr, bytes, product).transposing(true).with_notes(placed))
 }

@@ -103,10 +103,10 @@ pub fn prepare<'a, T: Scalar + Lanes, const K: usize>(
     let prepared = match order {
         RowOrder::BandK(coarsening) => permuted(csr, coarsening, &sizes, request),
         RowOrder::Natural(note) => {
-            in_order(csr, groups(csr, request, &sizes).into_owned(), request).with_added_note(note)
+            in_order(csr, groups(csr, request, &sizes).into_owned(), request).with_notes(note)
         }
     };
-    Ok(prepared.with_added_note(tuned))
+    Ok(prepared.with_notes(tuned))
 }
 
 /// Returns the rows of a super-row and the super-rows of a super-super-row to choose from.
@@ -186,7 +186,7 @@ fn permuted<'a, T: Scalar + Lanes>(
         let scaled = Operands { alpha: T::one(), x: &[], beta };
         gather(&permuted_y, permutation.new_of_old(), y, team, |sum, y| scaled.store(sum, y));
     })
-    .with_added_note(placed)
+    .with_notes(placed)
 }
 
 /// Calls `store` for each slot with the value at the slot's index in `from`. Scattering y instead would
@@ -316,8 +316,8 @@ mod tests {
     fn a_note_reports_natural_order_if_the_matrix_is_not_square() {
         let csr = Csr::<f64>::from_triplets(2, 3, &[(1, 2, 1.0)]);
         let team = Team::floating(1);
-        let note = |given| prepared(&csr2::METHOD, &csr, &team, given).note;
-        assert_eq!(note(&[]).as_deref(), Some("natural order: 2 x 3 is not square"));
-        assert_eq!(note(&[("order", "natural")]), None);
+        let note = |given| prepared(&csr2::METHOD, &csr, &team, given).notes;
+        assert_eq!(note(&[]), ["natural order: 2 x 3 is not square"]);
+        assert!(note(&[("order", "natural")]).is_empty());
     }
 }

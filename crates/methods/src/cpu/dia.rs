@@ -47,7 +47,7 @@ fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Out
             isa.run_wide(Rows { csr, transpose, diagonals: &diagonals, rows, operands, y });
         });
     };
-    Ok(multiplying(csr, bytes, product).transposing(transpose).with_added_note(placed))
+    Ok(multiplying(csr, bytes, product).transposing(transpose).with_notes(placed))
 }
 
 impl<T: Scalar> Diagonals<T> {

@@ -54,7 +54,7 @@ fn prepare<'a, T: Scalar + Lanes>(csr: &'a Csr<T>, request: &Request<'a>) -> Out
         let Rest { row_indices, column_indices, values } = &rest;
         carries.add_product(row_indices, Entries { column_indices, values }, added, y);
     };
-    Ok(multiplying(csr, bytes, product).with_note(note).with_added_note(placed))
+    Ok(multiplying(csr, bytes, product).with_note(note).with_notes(placed))
 }
 
 impl<T: Scalar> Rest<T> {

@@ -140,7 +140,7 @@ mod tests {
         }
         let copied = csr.nnz() * 12 + csr.rows() * 4;
         assert_eq!(prepared.extra_bytes.unwrap() as usize >= copied, nodes.is_some());
-        prepared.note.unwrap()
+        prepared.notes.concat()
     }
 
     /// Tests pieces that end inside rows, at the ends of rows, in empty rows, and several within one row.

@@ -100,7 +100,7 @@ mod tests {
         let team = Team::floating(4).on_nodes(vec![0; 4]);
         let request = Request { transpose, ..Request::new(&team) };
         let prepared = method.prepare_on_host(csr, &request).unwrap();
-        let note = prepared.note.unwrap_or_default();
+        let note = prepared.notes.join("; ");
         let words: Vec<_> = note.split(' ').collect();
         match words.windows(3).find(|words| words[0] == "of" && words[2] == "pages") {
             Some(words) => Some((words[1].parse().unwrap(), prepared.extra_bytes.unwrap())),

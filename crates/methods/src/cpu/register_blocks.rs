@@ -37,7 +37,7 @@ pub fn prepared<'a, T: Scalar + Lanes>(
             isa.run(BlockRows { csr, blocks, operands, y });
         });
     };
-    Ok(multiplying(csr, bytes, product).with_note(note).with_added_note(placed))
+    Ok(multiplying(csr, bytes, product).with_note(note).with_notes(placed))
 }
 
 /// The kernel for rows stored in blocks: y ← αAx + βy.

@@ -65,7 +65,7 @@ impl<T: Scalar + Lanes> Strips<T> {
             });
         })
         .with_note(note)
-        .with_added_note(placed)
+        .with_notes(placed)
     }
 }
 

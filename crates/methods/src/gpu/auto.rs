@@ -41,8 +41,7 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
     let (method, why) = choose(csr, request.expected_products)?;
     let prepared = method.prepare_on_device(csr, request)?;
     let csr_bytes = method.csr_bytes(csr.host.bytes(), &prepared);
-    let note = format!("picked {}: {why}", method.name);
-    Ok(prepared.with_note(note).with_csr_bytes(csr_bytes))
+    Ok(prepared.picked(&method.into()).with_note(why).with_csr_bytes(csr_bytes))
 }
 
 /// Returns the method for so many products, and the reason.

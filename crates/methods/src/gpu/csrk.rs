@@ -151,10 +151,10 @@ fn prepare<'a, T: Value>(
             if let Cow::Borrowed(_) = levels {
                 plan.sizes.clear();
             }
-            natural_product(csr, &module, &plan, &levels)?.with_added_note(why)
+            natural_product(csr, &module, &plan, &levels)?.with_notes(why)
         }
     };
-    Ok(prepared.with_added_note(Some(plan.note(row_length))))
+    Ok(prepared.with_notes(Some(plan.note(row_length))))
 }
 
 impl Plan {

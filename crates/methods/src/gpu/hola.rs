@@ -169,7 +169,7 @@ fn prepare<'a, T: Value>(csr: &'a DeviceCsr<'a, T>, request: &Request<'a>) -> Pr
     let product = Prepared::on_gpu(csr, move |alpha, x, beta, y| {
         hola.run(csr, (beta, y), &[x, y, &alpha, &beta], &[&nothing])
     });
-    Ok(product.with_added_note(note))
+    Ok(product.with_notes(note))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use bytemuck::Pod;
 
-use super::Failed;
+use super::{Choice, Failed};
 use crate::device::{Buffer, DeviceCsr, Gpu};
 use spmv_matrix::Csr;
 
@@ -20,8 +20,10 @@ pub struct Prepared<'a, T, V: ?Sized = [T]> {
     pub csr_bytes: Option<u64>,
     /// The version of the library that computes the product; `None` for this project's own kernels.
     pub library_version: Option<String>,
-    /// A note that is shown with the result: what the method chose, or what it could not do.
-    pub note: Option<String>,
+    /// Notes that are shown with the result: what the method chose, or what it could not do.
+    pub notes: Vec<String>,
+    /// The method, with its parameters, that a method which chooses one of several has chosen.
+    pub picked: Option<String>,
     /// A function that wakes the library's own threads, so that a sample with cold caches need not start with sleeping
     /// threads as well; `None` if the product runs on the team.
     pub wake: Option<fn()>,
@@ -117,7 +119,8 @@ impl<'a, T, V: Values + ?Sized> Prepared<'a, T, V> {
             grown_bytes: None,
             csr_bytes: None,
             library_version: None,
-            note: None,
+            notes: Vec::new(),
+            picked: None,
             wake: None,
             is_foreign: false,
         }
@@ -130,12 +133,17 @@ impl<'a, T, V: Values + ?Sized> Prepared<'a, T, V> {
     }
 
     pub fn with_note(self, note: impl Into<String>) -> Self {
-        Self { note: Some(note.into()), ..self }
+        self.with_notes([note.into()])
     }
 
-    pub fn with_added_note(self, note: Option<String>) -> Self {
-        let notes: Vec<_> = self.note.iter().cloned().chain(note).collect();
-        Self { note: (!notes.is_empty()).then(|| notes.join("; ")), ..self }
+    pub fn with_notes(mut self, notes: impl IntoIterator<Item = String>) -> Self {
+        self.notes.extend(notes);
+        self
+    }
+
+    /// Marks the product as that of another method, whose notes are left out.
+    pub fn picked(self, choice: &Choice) -> Self {
+        Self { picked: Some(choice.name()), notes: Vec::new(), ..self }
     }
 
     /// Sets how many bytes of the CSR arrays the product reads in addition to its own arrays.

@@ -61,8 +61,8 @@ fn described<'a, T, V: Values + ?Sized>(
     let undone = changed
         .map(|changed| format!("opening the plug-in has changed {changed}; this was undone"));
     let mut prepared = prepared.transposing(request.transpose);
-    (prepared.csr_bytes, prepared.note) = (info.csr_bytes, info.note);
-    prepared.with_added_note(undone).with_library(&library, info.extra_bytes)
+    prepared.csr_bytes = info.csr_bytes;
+    prepared.with_notes(info.note).with_notes(undone).with_library(&library, info.extra_bytes)
 }
 
 pub struct Running<'a> {

@@ -70,7 +70,7 @@ impl Benchmark {
             cpu_time: 1e6 * ms,
             time_unit: "ns",
             error_occurred: is_bad.then_some(true),
-            error_message: row.reason.clone().filter(|_| is_bad),
+            error_message: row.reason.text().filter(|_| is_bad).map(String::from),
         })
     }
 }
@@ -96,7 +96,7 @@ mod tests {
         let ok = of(&row);
         assert_eq!(ok["name"], "cant/merge/f64/2-threads");
         assert_eq!((&ok["real_time"], &ok["time_unit"]), (&5e5.into(), &"ns".into()));
-        let wrong = Row { status: Some(Status::Wrong), reason: Some("bad".into()), ..row.clone() };
+        let wrong = Row { status: Some(Status::Wrong), reason: "bad".into(), ..row.clone() };
         assert_eq!(of(&wrong)["error_message"], "bad");
         assert!(of(&Row { status: Some(Status::Skipped), ..row }).is_null());
         let context = Context::of("20261126T132650455Z-24406");

@@ -84,11 +84,11 @@ fn describe(error: &csv::Error, headers: &StringRecord) -> String {
 impl RecordedRow {
     fn read(record: StringRecord, headers: &StringRecord) -> csv::Result<Self> {
         let cells = unguarded(record);
-        Ok(Self {
-            row: cells.deserialize(Some(headers))?,
-            added: cells.deserialize(Some(headers))?,
-            name: None,
-        })
+        let mut row: Row = cells.deserialize(Some(headers))?;
+        if headers.iter().all(|header| header != "picked") {
+            complete_older(&mut row);
+        }
+        Ok(Self { row, added: cells.deserialize(Some(headers))?, name: None })
     }
 
     pub fn is_ok(&self) -> bool {
@@ -131,6 +131,21 @@ impl RecordedRow {
             .find(|pair| pair.0 == key)
             .map(|p| p.1)
     }
+}
+
+/// Sets the columns that older files have only as remarks.
+fn complete_older(row: &mut Row) {
+    let method = row.method_name.as_deref().and_then(|name| name.split(':').next());
+    let may_pick = matches!(method, Some("auto" | "gpu-auto"));
+    let reason = row.reason.text().unwrap_or_default();
+    let after = |begin: &str, end: &str| -> Option<String> {
+        let note = reason.split("; ").find_map(|note| note.strip_prefix(begin))?;
+        Some(note.split(end).next()?.to_owned())
+    };
+    let picked = after("picked ", ": ").filter(|_| may_pick);
+    let times = after("less accurate than its precision explains: ", " times");
+    row.likely_ratio = times.and_then(|times| times.parse().ok());
+    row.picked = picked;
 }
 
 impl From<Row> for RecordedRow {
@@ -178,6 +193,18 @@ mod tests {
         assert_eq!(lines[0].row.avg_spmv_ms, Some(0.5));
         assert_eq!(lines[0].row.distinct_results, None);
         assert_eq!(Column::of("achieved_occupancy").of_line(&lines[0]), Some(70.0));
+        for (method, reason, picked, ratio) in [
+            ("auto:products=9", "noisy; picked csr5:sigma=8", Some("csr5:sigma=8"), None),
+            ("gpu-auto", "picked gpu-ell: rows are alike; other", Some("gpu-ell"), None),
+            ("mine", "picked seq", None, None),
+            ("b", "less accurate than its precision explains: 9 times what", None, Some(9.0)),
+        ] {
+            let head = "file,method_name,avg_spmv_ms,run_id,reason";
+            let row = &read_text(&format!("{head}\na,{method},1,r,{reason}\n")).unwrap()[0].row;
+            assert_eq!((row.picked.as_deref(), row.likely_ratio), (picked, ratio), "{method}");
+            let new = format!("{head},picked\na,{method},1,r,{reason},\n");
+            assert_eq!(read_text(&new).unwrap()[0].row.picked, None, "{method}");
+        }
         let error = read_text(&format!("{head}a.mtx,merge,soon,r,70\n")).unwrap_err();
         assert!(error.starts_with("a.csv:2: ") && error.contains("avg_spmv_ms"), "{error}");
         let error = read_text("a,b\n1,2\n").unwrap_err();

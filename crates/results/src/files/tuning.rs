@@ -107,7 +107,8 @@ impl<C> Sweep<C> {
     pub fn take_rows(&mut self, rows: &[&Row]) {
         let Row { file, row_length_mean, .. } = rows[0];
         let lacking = rows.iter().find(|row| !row.is_ok());
-        if let Some(Row { method_name: Some(name), reason: Some(reason), .. }) = lacking {
+        if let Some(Row { method_name: Some(name), reason, .. }) = lacking {
+            let reason = reason.text().unwrap_or("no reason given");
             self.reason.get_or_insert_with(|| format!("; {name} on {file}: {reason}"));
         }
         self.take(file, *row_length_mean, rows.iter().map(|row| row.typical_gflops()));

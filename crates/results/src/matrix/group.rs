@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 use crate::metrics::Peak;
 use crate::metrics::{break_even, compulsory_bytes, gbs};
 use crate::row::baseline::{Baseline, Kind};
-use crate::row::contest::{contest, timed};
+use crate::row::contest::{contestants, timed};
 use crate::row::key::RowKey;
 use crate::row::setting::Setting;
-use crate::row::{MatrixFacts, Row};
+use crate::row::{MatrixFacts, Remark, Row};
 use crate::run::Library;
 use crate::settings::CacheState;
 use spmv_matrix::device::Device;
@@ -17,9 +17,6 @@ use spmv_matrix::device::facts::Clocks;
 use spmv_matrix::order::Order;
 use spmv_matrix::scalar::Precision;
 use spmv_matrix::stats::Shape;
-
-/// Methods that choose one of several methods.
-const CHOOSERS: [&str; 2] = ["auto", "gpu-auto"];
 
 /// The cost and the effect of reordering a matrix before it is passed to any method.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -83,16 +80,17 @@ impl Group {
     /// Returns the place of the row with the least time, of a product or of `planned` ones with the setup, perhaps of a
     /// method that chose another one; `None` if no two methods compete.
     pub fn fastest(&self, planned: Option<u32>) -> Option<usize> {
-        contest(&self.rows).nth(1)?;
+        contestants(&self.rows).get(1)?;
         let ms = |row: &Row| planned.map_or(row.typical_ms(), |planned| row.total_ms(planned));
         Some(least(timed(&self.rows), ms)?.0)
     }
 
     /// Returns the fastest of the competing methods, and the others whose 95 % intervals overlap that of its product.
     pub fn not_told_apart(&self) -> Option<(&str, Vec<&str>)> {
-        let (place, fastest) = least(contest(&self.rows), Row::typical_ms)?;
+        let rows = contestants(&self.rows);
+        let (place, fastest) = least(rows.iter().copied(), Row::typical_ms)?;
         let end = fastest.interval_ms().map(|(_, end)| end);
-        let others = contest(&self.rows).filter(|(other, _)| *other != place);
+        let others = rows.into_iter().filter(|(other, _)| *other != place);
         let close = others.filter(|(_, row)| {
             row.interval_ms().zip(end).is_some_and(|((low, _), end)| low <= end)
         });
@@ -114,7 +112,7 @@ impl Group {
             }
             row.set_shares_of_peak(self.peak);
             row.set_break_even(baseline);
-            if CHOOSERS.iter().any(|chooser| row.method_name.as_deref() == Some(chooser)) {
+            if row.picked.is_some() {
                 row.note_gap_to_fastest(&times);
             }
         }
@@ -152,17 +150,16 @@ impl Row {
         });
     }
 
-    /// Adds to the reason how far this method, which chooses one of several, is from the fastest of `times`.
+    /// Remarks how far this method, which chose one of several, is from the fastest of `times`.
     fn note_gap_to_fastest(&mut self, times: &[(String, f64)]) {
         let fastest = times.iter().min_by(|a, b| a.1.total_cmp(&b.1));
         let (Some((best, best_ms)), Some(ms)) = (fastest, self.typical_ms()) else { return };
-        let gap = match self.picked() == Some(best) || ms <= *best_ms {
-            true => "the fastest of the run".into(),
-            false => format!("{:.2} times the time of the fastest, {best}", ms / best_ms),
-        };
-        let same = self.picked().map(|picked| format!("its product is that of {picked}; "));
-        let note = format!("; {}{gap}", same.unwrap_or_default());
-        self.reason.iter_mut().for_each(|reason| *reason += &note);
+        let is_fastest = self.picked.as_ref() == Some(best) || ms <= *best_ms;
+        self.reason.push(if is_fastest {
+            Remark::FastestOfRun
+        } else {
+            Remark::SlowerThan { method: best.clone(), times: ms / best_ms }
+        });
     }
 }
 
@@ -205,7 +202,6 @@ mod tests {
             median_ms: Some(median),
             ci95_low_ms: Some(low),
             ci95_high_ms: Some(high),
-            reason: Some("picked".into()),
             ..Row::default()
         }
     }
@@ -226,29 +222,25 @@ mod tests {
 
     #[test]
     fn a_chooser_is_compared_by_medians() {
+        let slower = Remark::SlowerThan { method: "first".into(), times: 2.0 };
         for (ms, picked, fastest, expected) in [
-            (2.0, "", "first", "; 2.00 times the time of the fastest, first"),
-            (
-                2.0,
-                " last",
-                "first",
-                "; its product is that of last; 2.00 times the time of the fastest, first",
-            ),
-            (2.0, " first", "first", "; its product is that of first; the fastest of the run"),
-            (0.9, " first", "auto", "; its product is that of first; the fastest of the run"),
+            (2.0, "last", "first", slower),
+            (2.0, "first", "first", Remark::FastestOfRun),
+            (0.9, "first", "auto", Remark::FastestOfRun),
         ] {
             let rows = [("auto", ms), ("first", 1.0), ("last", 4.0)];
             let mut group = Group::of(rows.map(|(name, ms)| row(name, [ms; 3])).to_vec());
-            group.rows[0].reason = Some(format!("picked{picked}"));
+            group.rows[0].picked = Some(picked.into());
             group.complete(&[]);
-            let reasons = group.rows.iter().map(|row| row.reason.as_deref().unwrap());
-            assert!(reasons.eq([&format!("picked{picked}{expected}"), "picked", "picked"]));
+            assert_eq!(group.rows[0].reason.all(), [expected]);
+            assert_eq!(group.rows[1].reason.text(), None);
             let place = group.fastest(None).unwrap();
             assert_eq!(group.rows[place].method_name.as_deref(), Some(fastest));
         }
         let mut group = Group::of(vec![row("auto", [2.0; 3])]);
+        group.rows[0].picked = Some("slow".into());
         group.complete(&[("slow".into(), 3.0)]);
-        assert_eq!(group.rows[0].reason.as_deref(), Some("picked; the fastest of the run"));
+        assert_eq!(group.rows[0].reason.all(), [Remark::FastestOfRun]);
         assert_eq!(group.fastest(None), None, "one method wins nothing");
     }
 }

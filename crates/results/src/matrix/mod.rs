@@ -52,7 +52,7 @@ impl MatrixReport {
     /// Returns the status and the reason if nothing was measured.
     pub fn end(&self) -> Option<(&'static str, &str)> {
         let row = self.ended.as_ref()?;
-        Some((row.status?.name(), row.reason.as_deref()?))
+        Some((row.status?.name(), row.reason.text()?))
     }
 
     pub fn is_bad(&self) -> bool {

@@ -4,13 +4,14 @@
 use std::fmt;
 
 use crate::row::Row;
-use crate::row::contest::contest;
+use crate::row::contest::contestants;
 use crate::table::significant;
 
 /// Returns the answer for rows that may be compared: for products alone, or for `planned` products with their setup.
 /// `None` if fewer than two methods have a time.
 pub fn answer(rows: &[Row], planned: Option<u32>) -> Option<String> {
-    let candidates: Vec<_> = contest(rows).filter_map(|(_, row)| Candidate::of(row)).collect();
+    let candidates: Vec<_> =
+        contestants(rows).iter().filter_map(|(_, row)| Candidate::of(row)).collect();
     match planned {
         Some(planned) => of_planned(&candidates, f64::from(planned)),
         None => of_products(&candidates),
@@ -188,13 +189,13 @@ mod tests {
     /// Returns the row of a method with these times of setup and product, and half the interval of this in percent.
     fn row(&(name, setup, product, half): &(&str, Option<f64>, f64, f64)) -> Row {
         let (method_name, picked) = match name.split_once(" picked ") {
-            Some((name, picked)) => (name, Some(format!("noisy; picked {picked}: 1.00 times"))),
+            Some((name, picked)) => (name, Some(picked.into())),
             None => (name, None),
         };
         Row {
             method_name: Some(method_name.into()),
             status: Some(Status::Ok),
-            reason: picked,
+            picked,
             setup_ms: setup,
             median_ms: Some(product),
             ci95_low_ms: Some((1.0 - half / 100.0) * product),

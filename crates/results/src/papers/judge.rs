@@ -216,7 +216,7 @@ fn absence(claim: &Claim, lines: &[&RecordedRow]) -> String {
             continue;
         }
         let ended = own.iter().find(|line| line.row.status != Some(Status::Ok));
-        return match ended.and_then(|line| line.row.reason.as_deref()) {
+        return match ended.and_then(|line| line.row.reason.text()) {
             Some(reason) => format!("{select}: {reason}"),
             None if is_of_gpu(select.method()) => format!("{select} runs on a GPU"),
             None => format!("no row of {}", select.narrowed(&claim.conditions)),

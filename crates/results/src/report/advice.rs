@@ -8,6 +8,7 @@ use super::matched::is_loss;
 use super::names::count;
 use super::standings::Time;
 use crate::row::baseline::Baseline;
+use crate::row::contest::contest;
 use crate::statistics::Statistic;
 use crate::statistics::interval::{is_apart, mean_interval};
 
@@ -57,7 +58,7 @@ struct Method<'a> {
 impl<'a> Method<'a> {
     /// Returns the methods, none if only one has times.
     fn all(times: &'a [Time]) -> Vec<Self> {
-        let contest = contest(times);
+        let contest = contest(times, |time| (time.matrix, &time.method, time.picked.as_deref()));
         let mut methods = BTreeMap::<&str, Self>::new();
         let first = least(contest.iter().map(|&time| (time.matrix, (time, time.ms))));
         for time in times {
@@ -163,15 +164,6 @@ impl<'a> Method<'a> {
         let (times, on) = (speed.times(), on.unwrap_or_default());
         Some(format!("In the geometric mean it is {times} as fast as {name}{role}{on_single}{on}"))
     }
-}
-
-/// Returns the times except those of methods that chose another measured method.
-fn contest(times: &[Time]) -> Vec<&Time> {
-    let measured: BTreeSet<_> = times.iter().map(|time| (time.matrix, &time.method[..])).collect();
-    let chose_other = |time: &&Time| {
-        time.picked.as_deref().is_some_and(|picked| measured.contains(&(time.matrix, picked)))
-    };
-    times.iter().filter(|time| !chose_other(time)).collect()
 }
 
 /// Ratios of times on several matrices.

@@ -34,7 +34,7 @@ pub fn times(lines: &[&RecordedRow]) -> Vec<Time> {
 impl Time {
     pub fn of(row: &Row, matrix: usize) -> Option<Self> {
         let (method, ms) = (row.method_name.clone()?, row.typical_ms().filter(|_| row.is_ok())?);
-        let (interval, picked) = (row.interval_ms(), row.picked().map(String::from));
+        let (interval, picked) = (row.interval_ms(), row.picked.clone());
         Some(Self { matrix, method, ms, interval, values_repeat: row.values_repeat(), picked })
     }
 }

@@ -1,7 +1,10 @@
 //! What is known about a column, and the macro that makes the row, its schema and its documentation from one table.
 
+use std::fmt;
+
 use crate::row::Status;
 use crate::settings::{CacheState, Values};
+use crate::statistics::Statistic;
 use spmv_matrix::device::Device;
 use spmv_matrix::order::Order;
 use spmv_matrix::scalar::Precision;
@@ -63,6 +66,36 @@ impl Role {
     }
 }
 
+/// How the values of several processes become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Join {
+    /// That of the process whose setup is in the row, or it follows from other columns of the joined row.
+    Typical,
+    Median,
+    GeometricMean,
+    /// The mean over all products.
+    Mean,
+    Least,
+    Largest,
+    Sum,
+    /// What any of them saw, each once.
+    Union,
+    /// They must be equal; if they are not, the row says so.
+    Same,
+}
+
+/// What a setup that is spread over a number of products does to a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spread {
+    /// The share of the setup is added.
+    Add,
+    /// A rate is lower by as much as the mean time is longer.
+    Scale,
+    /// The number is not known with a setup.
+    Clear,
+    Keep,
+}
+
 /// The reason why models do not provide numbers of setups.
 pub const SETUP: &str = "setups: it leaves out the host's work and the copies to the GPU";
 
@@ -80,6 +113,15 @@ impl ColumnInfo {
             not_modelled: None,
         }
     }
+
+    /// Lets the compiler check that rules which compute are those of a column of numbers.
+    pub const fn with_rules(self, join: Join, spread: Spread) -> Self {
+        let is_number = matches!(self.kind, Kind::Count | Kind::Number);
+        let computes = !matches!(join, Join::Typical | Join::Union | Join::Same)
+            || !matches!(spread, Spread::Keep | Spread::Clear);
+        assert!(is_number || !computes, "only numbers are computed with");
+        self
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -87,6 +129,15 @@ pub enum Value<'a> {
     Text(&'a str),
     /// A number; integers are converted.
     Number(f64),
+}
+
+impl fmt::Display for Value<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(text),
+            Self::Number(number) => write!(f, "{number}"),
+        }
+    }
 }
 
 impl<'a> Value<'a> {
@@ -99,10 +150,85 @@ impl<'a> Value<'a> {
     }
 }
 
-pub trait ColumnType {
+pub trait ColumnType: Clone + Default + PartialEq {
     const KIND: Kind;
 
     fn value(&self) -> Option<Value<'_>>;
+
+    /// Returns the value that is this number; `None` if the column has no numbers.
+    fn of_number(_: f64) -> Option<Self> {
+        None
+    }
+
+    /// Returns what any of the values has, for columns that are joined so.
+    fn union(all: &[&Self]) -> Self {
+        all.first().copied().cloned().unwrap_or_default()
+    }
+}
+
+/// Several rows that become one.
+pub struct Joining {
+    /// The place of the process whose setup is in the row.
+    pub typical: usize,
+    /// The numbers of products, by which means are weighted.
+    pub weights: Vec<f64>,
+    /// The columns in which the rows should be equal and are not, with the different values.
+    pub differing: Vec<(&'static str, String)>,
+}
+
+impl Joining {
+    pub fn join<T: ColumnType>(&mut self, name: &'static str, rule: Join, values: &[&T]) -> T {
+        let typical = values[self.typical];
+        let numbers: Option<Vec<f64>> = values.iter().map(|it| it.value()?.number()).collect();
+        let known: Vec<f64> = values.iter().filter_map(|it| it.value()?.number()).collect();
+        let number = match rule {
+            Join::Union => return T::union(values),
+            Join::Typical => return typical.clone(),
+            Join::Same => {
+                self.note_difference(name, values);
+                return typical.clone();
+            }
+            Join::Mean => numbers.map(|numbers| self.mean(&numbers)),
+            Join::Sum => numbers.map(|numbers| numbers.iter().sum()),
+            Join::Median => Statistic::Median.of(&known),
+            Join::GeometricMean => Statistic::GeometricMean.of(&known),
+            Join::Least => Statistic::Min.of(&known),
+            Join::Largest => Statistic::Max.of(&known),
+        };
+        number.and_then(T::of_number).unwrap_or_default()
+    }
+
+    fn mean(&self, numbers: &[f64]) -> f64 {
+        let weighted = numbers.iter().zip(&self.weights).map(|(number, weight)| number * weight);
+        weighted.sum::<f64>() / self.weights.iter().sum::<f64>()
+    }
+
+    fn note_difference<T: ColumnType>(&mut self, name: &'static str, values: &[&T]) {
+        if values.iter().all(|value| *value == values[0]) {
+            return;
+        }
+        let mut shown: Vec<String> = Vec::new();
+        for value in values {
+            let text = value.value().map_or("nothing".into(), |value| value.to_string());
+            if !shown.contains(&text) {
+                shown.push(text);
+            }
+        }
+        self.differing.push((name, shown.join(", ")));
+    }
+}
+
+/// Returns the value of a column if a setup is spread over products, each of which takes `share` milliseconds longer,
+/// which is `slower` times as fast; `None` if the time of the setup is not known.
+pub fn spread<T: ColumnType>(rule: Spread, value: T, share: Option<f64>, slower: Option<f64>) -> T {
+    let number = || value.value().and_then(Value::number);
+    let changed = match rule {
+        Spread::Keep => return value,
+        Spread::Clear => None,
+        Spread::Add => number().zip(share).map(|(number, share)| number + share),
+        Spread::Scale => number().zip(slower).map(|(number, slower)| number * slower),
+    };
+    changed.and_then(T::of_number).unwrap_or_default()
 }
 
 impl ColumnType for String {
@@ -113,9 +239,9 @@ impl ColumnType for String {
     }
 }
 
-/// Implements [`ColumnType`] for optional values, with the expression for a known one.
+/// Implements [`ColumnType`] for optional values, with the expression for a known one, and for a number its type.
 macro_rules! column_types {
-    ($($type:ty, $kind:expr, |$known:ident| $value:expr;)*) => {$(
+    ($($type:ty, $kind:expr, |$known:ident| $value:expr $(, $number:ident)?;)*) => {$(
         impl ColumnType for Option<$type> {
             const KIND: Kind = $kind;
 
@@ -123,6 +249,10 @@ macro_rules! column_types {
                 let $known = self.as_ref()?;
                 Some($value)
             }
+
+            $(fn of_number(number: f64) -> Option<Self> {
+                Some(Some(number as $number))
+            })?
         }
     )*};
 }
@@ -130,10 +260,10 @@ macro_rules! column_types {
 column_types! {
     String, Kind::Text, |text| Value::Text(text);
     bool, Kind::Boolean, |is_true| Value::Text(if *is_true { "true" } else { "false" });
-    u32, Kind::Count, |count| Value::Number(f64::from(*count));
-    u64, Kind::Count, |count| Value::Number(*count as f64);
-    usize, Kind::Count, |count| Value::Number(*count as f64);
-    f64, Kind::Number, |number| Value::Number(*number);
+    u32, Kind::Count, |count| Value::Number(f64::from(*count)), u32;
+    u64, Kind::Count, |count| Value::Number(*count as f64), u64;
+    usize, Kind::Count, |count| Value::Number(*count as f64), usize;
+    f64, Kind::Number, |number| Value::Number(*number), f64;
     Device, Kind::Pattern("^(cpu|gpu|model:.+)$"), |device| Value::Text(device.name());
     Order,
         Kind::Pattern("^(natural|rcm|band-(k|3|volta|ampere)|(inverse-)?file:.+)$"),
@@ -166,7 +296,7 @@ macro_rules! columns {
             $(#[doc = $doc:literal])+
             $(#[serde(rename = $name:literal)])?
             $(#[serde(with = $with:literal)])?
-            $field:ident: $type:ty = $role:expr $(, $fact:ident: $value:expr)*;
+            $field:ident: $type:ty = $role:expr, $join:ident, $spread:ident $(, $fact:ident: $value:expr)*;
         )*}
     ) => {
         $(#[$outer])*
@@ -180,8 +310,26 @@ macro_rules! columns {
         impl $row {
             pub const COLUMNS: &[ColumnInfo] = &[$({
                 let name = $crate::row::column::name_of!($field $($name)?);
-                ColumnInfo { $($fact: $value,)* ..ColumnInfo::of::<$type>(name, concat!($($doc),+), $role) }
+                let info = ColumnInfo::of::<$type>(name, concat!($($doc),+), $role);
+                let info = info.with_rules(Join::$join, Spread::$spread);
+                ColumnInfo { $($fact: $value,)* ..info }
             }),*];
+
+            /// Joins rows column by column.
+            fn join(rows: &[&Self], joining: &mut Joining) -> Self {
+                Self {$(
+                    $field: {
+                        let values: Vec<_> = rows.iter().map(|row| &row.$field).collect();
+                        let name = $crate::row::column::name_of!($field $($name)?);
+                        joining.join(name, Join::$join, &values)
+                    },
+                )*}
+            }
+
+            /// Spreads a setup over products: see [`spread`].
+            fn spread(self, share: Option<f64>, slower: Option<f64>) -> Self {
+                Self {$($field: spread(Spread::$spread, self.$field, share, slower),)*}
+            }
 
             pub fn value(&self, column: &str) -> Option<Value<'_>> {
                 match column {

@@ -1,10 +1,10 @@
 //! Rows that measure the same in several processes or runs as one row. Its interval is that of the processes: times
 //! differ more between them than within one, because each has its own pages of memory.
 
-use crate::row::Row;
-use crate::row::remark::REPEATED;
+use super::column::Joining;
+use super::{Remark, Remarks, Row};
 use crate::statistics::interval::{median_of_variance, student};
-use crate::statistics::{geometric_mean, median, variance};
+use crate::statistics::{median, variance};
 
 /// The degrees of freedom that the usual variance counts as, beside those of the rows themselves.
 const PRIOR_FREEDOM: usize = 4;
@@ -19,37 +19,40 @@ pub fn usual(methods: &[Vec<&Row>]) -> Option<f64> {
     (relative.len() > 2).then(|| median(relative)).flatten()
 }
 
-/// Joins rows that are correct and timed, with the [`usual`] variance between them if it is known. The setup, the
-/// remark on it and what is not a time are those of one row.
+/// Joins rows that are correct and timed, with the [`usual`] variance between them if it is known.
 pub fn joined(rows: &[&Row], usual: Option<f64>) -> Row {
     let typical = of_setup(rows);
     if rows.len() == 1 {
-        return typical.clone();
+        return rows[0].clone();
     }
-    let values = |of: fn(&Row) -> Option<f64>| rows.iter().filter_map(move |row| of(row));
-    let least = |of| values(of).min_by(f64::total_cmp);
-    let most = |of| values(of).max_by(f64::total_cmp);
-    let weight = |row: &Row| row.iterations.map_or(1.0, |count| count as f64);
-    let weights: f64 = rows.iter().map(|row| weight(row)).sum();
-    let mean = rows.iter().map(|row| Some(weight(row) * row.avg_spmv_ms?)).sum::<Option<f64>>();
+    let weights = rows.iter().map(|row| row.iterations.map_or(1.0, |count| count as f64));
+    let mut joining = Joining { typical, weights: weights.collect(), differing: Vec::new() };
+    let row = Row::join(rows, &mut joining);
     let (middle, half) = interval(rows, usual);
     let row = Row {
-        min_ms: least(|row| row.min_ms),
+        reason: remarks(&row.reason, &rows[typical].reason, joining.differing),
         median_ms: middle,
-        max_ms: most(|row| row.max_ms),
-        std_dev_ms: most(|row| row.std_dev_ms),
         ci95_low_ms: middle.map(|ms| ms * (-half).exp()),
         ci95_high_ms: middle.map(|ms| ms * half.exp()),
-        samples: rows.iter().map(|row| row.samples).sum(),
-        iterations: rows.iter().map(|row| row.iterations).sum(),
-        joules_per_product: median(values(|row| row.joules_per_product)),
-        independent_ms: geometric_mean(values(|row| row.independent_ms)),
-        error_ratio: most(|row| row.error_ratio),
-        distinct_results: rows.iter().filter_map(|row| row.distinct_results).max(),
-        reason: reason(rows, typical),
-        ..typical.clone()
+        ..row
     };
-    mean.map_or(row.clone(), |mean| row.with_mean(mean / weights))
+    match row.avg_spmv_ms {
+        Some(mean) => row.with_mean(mean),
+        None => row,
+    }
+}
+
+/// Returns the remarks of `all` rows: on a setup only those of the row whose setup it is, and none on noise, which
+/// their interval shows.
+fn remarks(all: &Remarks, of_setup: &Remarks, differing: Vec<(&str, String)>) -> Remarks {
+    let of_setup = of_setup.all().iter().filter(|remark| remark.is_of_setup());
+    let is_of_all =
+        |remark: &&Remark| !remark.is_of_setup() && !matches!(remark, Remark::Noisy { .. });
+    let of_all = all.all().iter().filter(is_of_all);
+    let differing = differing.into_iter();
+    let differing =
+        differing.map(|(column, values)| Remark::Differs { column: column.into(), values });
+    of_setup.chain(of_all).cloned().chain(differing).collect()
 }
 
 /// Returns the geometric mean of the medians, and half the 95 % interval of its logarithm: Student's t, but not less
@@ -73,29 +76,24 @@ fn logs(rows: &[&Row]) -> Vec<f64> {
     rows.iter().filter_map(|row| Some(row.typical_ms()?.ln())).collect()
 }
 
-/// Returns the row with the median of the setups, of two the shorter one, which an interrupted one does not change. For
-/// a method that prepares nothing, the row with the shortest: what the others took longer was not confirmed.
-fn of_setup<'r>(rows: &[&'r Row]) -> &'r Row {
-    let mut rows = rows.to_vec();
-    let setup = |row: &Row| row.setup_ms.unwrap_or(f64::INFINITY);
-    rows.sort_by(|a, b| setup(a).total_cmp(&setup(b)));
-    rows[if rows[0].prepares_nothing() { 0 } else { (rows.len() - 1) / 2 }]
-}
-
-/// Returns the remark of this row without that on its own noise, and what others chose if it is something else.
-fn reason(rows: &[&Row], of: &Row) -> Option<String> {
-    let other = rows.iter().filter_map(|row| row.picked()).find(|it| Some(*it) != of.picked());
-    let other = other.map(|other| format!("another process picked {other}"));
-    let own = of.reason.iter().flat_map(|reason| reason.split("; "));
-    let own = own.filter(|note| !note.ends_with(REPEATED)).map(String::from);
-    let notes: Vec<_> = own.chain(other).collect();
-    (!notes.is_empty()).then(|| notes.join("; "))
+/// Returns the place of the row with the median of the setups, of two the shorter one, which an interrupted one does not
+/// change. For a method that prepares nothing, of the shortest: what the others took longer was not confirmed.
+fn of_setup(rows: &[&Row]) -> usize {
+    let setup = |place: &usize| rows[*place].setup_ms.unwrap_or(f64::INFINITY);
+    let mut places: Vec<_> = (0..rows.len()).collect();
+    places.sort_by(|a, b| setup(a).total_cmp(&setup(b)));
+    places[if rows[0].prepares_nothing() { 0 } else { (rows.len() - 1) / 2 }]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::row::{Distinct, Processes};
     use spmv_matrix::scalar::Precision;
+
+    fn hashes(of: &[u64]) -> Distinct {
+        Distinct::from([of.iter().copied().collect(), Default::default()])
+    }
 
     #[test]
     fn the_interval_is_that_of_the_processes() {
@@ -108,7 +106,10 @@ mod tests {
             ci95_low_ms: Some(0.99 * ms),
             ci95_high_ms: Some(1.01 * ms),
             iterations: Some(if ms == 1.1 { 20 } else { 10 }),
-            reason: Some(format!("picked {picked}")),
+            picked: Some(picked.into()),
+            reason: Remarks::from_iter([Remark::Picked(picked.into())]),
+            process_ms: Some(Processes::of(ms)),
+            distinct_results: Some(hashes(&[setup as u64, 1])),
             ..Row::default()
         };
         let rows = [row(1.0, 5.0, "merge"), row(1.1, 900.0, "packed"), row(0.9, 6.0, "packed")];
@@ -126,12 +127,13 @@ mod tests {
         assert_eq!((one.setup_ms, one.iterations), (Some(6.0), Some(40)));
         assert_eq!((one.joules_per_product, one.independent_ms), (Some(1.0), one.median_ms));
         assert!((one.avg_spmv_ms.unwrap() - 4.1 / 4.0).abs() < 1e-12);
-        assert_eq!(one.reason.as_deref(), Some("picked packed; another process picked merge"));
-        let noisy = Row {
-            reason: Some("other; 95 % interval 9 % wide after 2 re-measurements".into()),
-            ..rows[0].clone()
-        };
-        assert_eq!(joined(&[&noisy, &noisy], None).reason.as_deref(), Some("other"));
+        let remarks = "picked packed; picked differs between processes: merge, packed";
+        assert_eq!((one.reason.text(), one.picked.as_deref()), (Some(remarks), Some("packed")));
+        assert_eq!(one.process_ms.unwrap().medians(), [1.0, 1.1, 0.9]);
+        assert_eq!(one.distinct_results.unwrap().count(), 4, "1 is in all");
+        let noisy = [Remark::Noisy { percent: 9.0, repeats: 2 }, Remark::Text("other".into())];
+        let noisy = Row { reason: noisy.into_iter().collect(), ..rows[0].clone() };
+        assert_eq!(joined(&[&noisy, &noisy], None).reason.text(), Some("other"));
         let alike = joined(&[&rows[0], &rows[0]], None);
         let half = alike.uncertainty().unwrap();
         assert!((half - 1.0 / 2f64.sqrt()).abs() < 1e-4, "within the processes: {half}");
@@ -149,7 +151,7 @@ mod tests {
             setup_ms: Some(setup),
             median_ms: Some(1.0),
             extra_bytes: Some(setup as u64),
-            reason: Some(format!("setup includes {setup} ms")),
+            reason: Remarks::from_iter([Remark::LateSetup { ms: setup }]),
             ..Row::default()
         };
         for (is_csr, setups, expected) in [
@@ -161,9 +163,9 @@ mod tests {
         ] {
             let rows: Vec<_> = setups.iter().map(|setup| row(is_csr, *setup)).collect();
             let one = joined(&rows.iter().collect::<Vec<_>>(), None);
-            let remark = format!("setup includes {expected} ms");
-            let got = (one.setup_ms, one.reason, one.extra_bytes);
-            assert_eq!(got, (Some(expected), Some(remark), Some(expected as u64)), "{setups:?}");
+            let remark = Remark::LateSetup { ms: expected };
+            let got = (one.setup_ms, one.reason.all(), one.extra_bytes);
+            assert_eq!(got, (Some(expected), &[remark][..], Some(expected as u64)), "{setups:?}");
         }
     }
 }

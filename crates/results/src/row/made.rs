@@ -31,7 +31,7 @@ impl Row {
 
     /// Sets the status and the reason of a row without measurements.
     pub fn ended(self, status: Status, reason: String) -> Self {
-        Self { status: Some(status), reason: Some(reason), ..self }
+        Self { status: Some(status), reason: reason.into(), ..self }
     }
 
     /// Sets the columns that identify the row within its matrix.

@@ -1,8 +1,188 @@
-//! Remarks on a result.
+//! Remarks on a result, as values. Their text is for readers, and nothing parses it.
 
-/// The end of the remark on a time that stayed noisy.
-pub const REPEATED: &str = " re-measurements";
+use std::fmt;
+use std::mem::discriminant;
 
-/// The remark on a result whose error exceeds [`LIKELY_FACTOR`](spmv_matrix::verify::LIKELY_FACTOR) times the likely
-/// bound.
-pub const LESS_ACCURATE: &str = "less accurate than its precision explains";
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::column::{ColumnType, Kind, Value};
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Remark {
+    /// What a method says, why there is no result, or the remarks that a file contains as text.
+    Text(String),
+    /// The method chose this one, which computes its product.
+    Picked(String),
+    /// A method that chose takes no longer than any other of the run.
+    FastestOfRun,
+    /// A method that chose takes so many times the time of the fastest one of the run.
+    SlowerThan {
+        method: String,
+        times: f64,
+    },
+    /// The memory is not reported: it is what the process grew by.
+    MemoryOfProcess,
+    /// The largest error is so many times what random roundings yield.
+    LessAccurate {
+        times: f64,
+    },
+    /// The setup contains this time of products before the first sample.
+    LateSetup {
+        ms: f64,
+    },
+    /// The 95 % interval of the median stayed wide, in percent of it.
+    Noisy {
+        percent: f64,
+        repeats: usize,
+    },
+    /// The counter of energy and the samples of the power differ, in watts.
+    UncertainEnergy {
+        counted: f64,
+        sampled: f64,
+    },
+    /// An interrupt ended the rounds.
+    Interrupted {
+        rounds: usize,
+        of: usize,
+    },
+    /// Memory was too small for all methods at once.
+    Part {
+        number: usize,
+        of: usize,
+    },
+    ThreadsNotBound,
+    /// A column that processes should agree on, with their values.
+    Differs {
+        column: String,
+        values: String,
+    },
+}
+
+impl Remark {
+    /// Whether it is on what one process has prepared.
+    pub fn is_of_setup(&self) -> bool {
+        matches!(self, Self::Picked(_) | Self::LateSetup { .. } | Self::MemoryOfProcess)
+    }
+}
+
+impl fmt::Display for Remark {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(text),
+            Self::Picked(method) => write!(f, "picked {method}"),
+            Self::FastestOfRun => f.write_str("the fastest of the run"),
+            Self::SlowerThan { method, times } => {
+                write!(f, "{times:.2} times the time of the fastest, {method}")
+            }
+            Self::MemoryOfProcess => {
+                f.write_str("its memory is what the process grew by in the setup")
+            }
+            Self::LessAccurate { times } => {
+                let what = "less accurate than its precision explains";
+                write!(f, "{what}: {times:.0} times what random roundings yield")
+            }
+            Self::LateSetup { ms } => {
+                let what = "that products before the first sample took longer than later ones";
+                write!(f, "setup includes {ms:.3} ms {what}")
+            }
+            Self::Noisy { percent, repeats } => {
+                write!(f, "95 % interval {percent:.0} % wide after {repeats} re-measurements")
+            }
+            Self::UncertainEnergy { counted, sampled } => {
+                let by = format!("{counted:.0} W by the counter, {sampled:.0} W by samples");
+                write!(f, "its energy is uncertain: {by} of the power")
+            }
+            Self::Interrupted { rounds: 0, of } => write!(f, "interrupted in round 1 of {of}"),
+            Self::Interrupted { rounds, of } => {
+                write!(f, "interrupted after {rounds} of {of} rounds")
+            }
+            Self::Part { number, of } => {
+                let why = "memory is too small for all methods at once";
+                write!(f, "measured in part {number} of {of}: {why}")
+            }
+            Self::ThreadsNotBound => f.write_str("its threads were not bound to CPUs"),
+            Self::Differs { column, values } => {
+                write!(f, "{column} differs between processes: {values}")
+            }
+        }
+    }
+}
+
+/// The remarks of a row. In files they are one text, in messages between processes values.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Remarks {
+    all: Vec<Remark>,
+    text: String,
+}
+
+impl Remarks {
+    /// Returns the text of all remarks; `None` if there are none.
+    pub fn text(&self) -> Option<&str> {
+        (!self.text.is_empty()).then_some(&self.text)
+    }
+
+    pub fn all(&self) -> &[Remark] {
+        &self.all
+    }
+
+    pub fn push(&mut self, remark: Remark) {
+        if !self.text.is_empty() {
+            self.text += "; ";
+        }
+        self.text += &remark.to_string();
+        self.all.push(remark);
+    }
+}
+
+impl FromIterator<Remark> for Remarks {
+    fn from_iter<I: IntoIterator<Item = Remark>>(all: I) -> Self {
+        let mut remarks = Self::default();
+        all.into_iter().for_each(|remark| remarks.push(remark));
+        remarks
+    }
+}
+
+impl<T: Into<String>> From<T> for Remarks {
+    fn from(text: T) -> Self {
+        let text = text.into();
+        let known = (!text.is_empty()).then_some(Remark::Text(text));
+        known.into_iter().collect()
+    }
+}
+
+impl Serialize for Remarks {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        if to.is_human_readable() { self.text().serialize(to) } else { self.all.serialize(to) }
+    }
+}
+
+impl<'de> Deserialize<'de> for Remarks {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        if from.is_human_readable() {
+            return Ok(Option::<String>::deserialize(from)?.unwrap_or_default().into());
+        }
+        Ok(Vec::deserialize(from)?.into_iter().collect())
+    }
+}
+
+impl ColumnType for Remarks {
+    const KIND: Kind = Kind::Text;
+
+    fn value(&self) -> Option<Value<'_>> {
+        self.text().map(Value::Text)
+    }
+
+    /// Returns the remarks of all processes, each kind once, as the first of them has it.
+    fn union(all: &[&Self]) -> Self {
+        let mut union = Self::default();
+        for remark in all.iter().flat_map(|remarks| &remarks.all) {
+            let is_text = matches!(remark, Remark::Text(_));
+            let is_like = |other: &Remark| discriminant(other) == discriminant(remark);
+            let is_known = union.all.iter().any(|it| it == remark || !is_text && is_like(it));
+            if !is_known {
+                union.push(remark.clone());
+            }
+        }
+        union
+    }
+}

@@ -129,7 +129,7 @@ pub fn document_group(
     let fastest = group.fastest(show.planned);
     let remark = |(index, row): &(usize, &Row)| {
         let first = (fastest == Some(*index)).then_some("fastest");
-        first.into_iter().chain(row.reason.as_deref()).collect::<Vec<_>>().join("; ")
+        first.into_iter().chain(row.reason.text()).collect::<Vec<_>>().join("; ")
     };
     let table = Table::of(&rows)
         .column("method", |(_, row)| row.method_name.as_deref())
@@ -193,7 +193,7 @@ pub fn modelled(device: Device) -> Option<String> {
 fn remarks(rows: &[Row]) -> Vec<String> {
     let mut remarks = Vec::<(&str, Vec<&str>)>::new();
     for row in rows {
-        let Some(remark) = row.reason.as_deref().filter(|reason| !reason.is_empty()) else {
+        let Some(remark) = row.reason.text() else {
             continue;
         };
         let name = row.method_name.as_deref().unwrap_or_default();
@@ -254,14 +254,14 @@ mod tests {
             method_name: Some(name.into()),
             status: Some(status),
             median_ms: ms,
-            reason: Some(reason.into()),
+            reason: reason.into(),
             ..Row::default()
         };
         let missing = "Intel MKL not found: install it in the virtual environment that is active, or name its folder";
         let group = Group::of(vec![
             row("merge", Status::Ok, Some(9.0), ""),
             row("seq", Status::Ok, Some(2.0), ""),
-            row("auto", Status::Ok, Some(1.9), "picked seq; its product is that of seq"),
+            Row { picked: Some("seq".into()), ..row("auto", Status::Ok, Some(1.9), "picked seq") },
             row("mkl-ie", Status::Skipped, None, missing),
             row("mkl-csrmv", Status::Skipped, None, missing),
         ]);
@@ -294,7 +294,7 @@ mod tests {
         );
         let marked: Vec<_> = text.lines().filter(|line| line.contains("<- fastest")).collect();
         assert!(marked.len() == 1 && marked[0].starts_with("auto "), "{text}");
-        let remarks = "\n\nauto: picked seq; its product is that of seq\nmkl-ie, mkl-csrmv: Intel MKL not found";
+        let remarks = "\n\nauto: picked seq\nmkl-ie, mkl-csrmv: Intel MKL not found";
         assert!(text.contains(remarks) && text.matches("Intel MKL").count() == 1, "{text}");
         assert!(text.ends_with("\n\nseq is 4.50 times as fast as merge, the second.\n"), "{text}");
     }

@@ -86,10 +86,10 @@ impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
         }
         prepared.extra_bytes = Some(gpu.allocated_bytes() - held);
         if let Some(bytes) = self.set_aside {
-            prepared = prepared.with_added_note(Some(match bytes {
+            prepared = prepared.with_note(match bytes {
                 0 => "this GPU cannot set aside L2 cache for x".into(),
                 _ => format!("x persists in {} of the L2 cache", Size(bytes)),
-            }));
+            });
         }
         Ok((prepared, setup))
     }

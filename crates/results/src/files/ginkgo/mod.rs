@@ -228,7 +228,7 @@ impl Kernel {
             storage: stored.map(|(required, vectors)| required - vectors),
             repetitions: row.iterations,
             completed: row.is_ok(),
-            error: row.reason.clone().filter(|_| !row.is_ok()),
+            error: row.reason.text().filter(|_| !row.is_ok()).map(String::from),
             own: Some(OwnFields {
                 run_id: row.run_id.clone(),
                 status: row.status,

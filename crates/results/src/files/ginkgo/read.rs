@@ -199,7 +199,7 @@ mod tests {
         let (lines, _) = read(text, None).unwrap();
         let rows = lines.iter().map(|line| {
             let (file, method, order) = (&line.row.file, line.method(), line.row.order.unwrap());
-            let (status, reason) = (line.status(), line.row.reason.as_deref().unwrap_or("-"));
+            let (status, reason) = (line.status(), line.row.reason.text().unwrap_or("-"));
             format!("{file} {method} {status} {} {reason}\n", order.name())
         });
         expect![[r#"

@@ -11,12 +11,12 @@ fn lines() -> Vec<RecordedRow> {
         status: Some(Status::Ok),
         avg_spmv_ms: Some(ms),
         gflops: Some(2e-6 * nonzeros as f64 / ms),
-        distinct_results: Some(1),
+        distinct_results: Some(1.into()),
         ..Row::default()
     };
     let skipped = Row {
         status: Some(Status::Skipped),
-        reason: Some("not on this machine".into()),
+        reason: "not on this machine".into(),
         avg_spmv_ms: None,
         ..row("a.mtx", 100, "absent", 1.0)
     };

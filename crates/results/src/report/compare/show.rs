@@ -105,7 +105,7 @@ impl Comparison<'_> {
                 } else {
                     (rank.unwrap_or(3), key.matrix, label)
                 };
-            let reason = other.and_then(|line| line.row.reason.as_deref()).unwrap_or_default();
+            let reason = other.and_then(|line| line.row.reason.text()).unwrap_or_default();
             groups.entry((severity, matrix, status, reason)).or_default().insert(name);
         }
         groups
@@ -197,7 +197,7 @@ impl Comparison<'_> {
                 rows.map(|row| row?.typical_ms()),
                 change.map(|change| change.ratio),
                 change.map(|change| change.judgement),
-                rows.map(|row| row?.reason.as_deref()),
+                rows.map(|row| row?.reason.text()),
             )
         });
         let text = to_csv(&records.collect::<Vec<_>>(), false).expect("memory takes all");

@@ -9,10 +9,10 @@ use crate::report::grouped;
 use crate::report::matched::matrices;
 use crate::report::names::{count, join, listed};
 use crate::report::page::Section;
-use crate::row::remark::LESS_ACCURATE;
 use crate::row::{Row, Status};
 use crate::settings::WIDEST_INTERVAL;
 use crate::table::{Table, significant};
+use spmv_matrix::verify::LIKELY_FACTOR;
 
 /// The number of matrices that a sentence or a line of skipped rows names. Further matrices are only counted.
 const NAMED: usize = 3;
@@ -64,8 +64,8 @@ fn verdict(entries: &Entries) -> String {
         );
     }
     let is_inexact = |of: &&Entry| {
-        let reason = of.line.row.reason.as_deref();
-        of.has(Status::Ok) && reason.is_some_and(|reason| reason.contains(LESS_ACCURATE))
+        let ratio = of.line.row.likely_ratio;
+        of.has(Status::Ok) && ratio.is_some_and(|ratio| ratio > LIKELY_FACTOR)
     };
     let inexact: Vec<_> = entries.all.iter().filter(is_inexact).collect();
     if !inexact.is_empty() {
@@ -143,7 +143,7 @@ pub(super) fn faults(entries: &Entries) -> Option<Section> {
         .column("matrix", |entry| entry.line.matrix())
         .column("method", |entry| entry.line.method())
         .column("status", |entry| entry.line.status())
-        .column("reason", |entry| entry.line.row.reason.as_deref().unwrap_or_default())
+        .column("reason", |entry| entry.line.row.reason.text().unwrap_or_default())
         .column("setting", |entry| &entry.setting[..])
         .columns(file, |entry| file.map(|_| &entry.file.name[..]))
         .build();
@@ -170,7 +170,7 @@ pub(super) fn skipped(entries: &Entries) -> Option<Section> {
 /// Returns the words of the reason, without the file name and line number that it may begin with.
 fn words(entry: &Entry) -> Vec<String> {
     let row = &entry.line.row;
-    let reason = row.reason.as_deref().unwrap_or("no reason given");
+    let reason = row.reason.text().unwrap_or("no reason given");
     let rest = reason.strip_prefix(&row.file[..]);
     let rest = rest.map(|rest| rest.trim_start_matches(|l: char| l == ':' || l.is_ascii_digit()));
     rest.unwrap_or(reason).split_whitespace().map(String::from).collect()

@@ -2,7 +2,6 @@ use serde_json::json;
 
 use super::*;
 use crate::files::read::RecordedRow;
-use crate::row::remark::LESS_ACCURATE;
 use crate::row::{Row, Status};
 use crate::settings::{CacheState, Values};
 use crate::table::Cell;
@@ -177,8 +176,7 @@ fn uncertain_times_are_counted_at_the_top() {
         ci95_high_ms: Some(2.0 + half),
         ..row("a.mtx", method, 2.0)
     };
-    let inexact = Some(format!("{LESS_ACCURATE}: 9 times what random roundings yield"));
-    let csr5 = Row { reason: inexact, ..row("a.mtx", "csr5", 1.0) };
+    let csr5 = Row { likely_ratio: Some(9.0), ..row("a.mtx", "csr5", 1.0) };
     let rows = [timed("seq", 0.09), timed("merge", 0.11), csr5];
     let lead = page(&[file("a.csv", rows)]).lead;
     let expected = "1 of 3 times are noisy: their 95 % interval is wider than ± 5 %, on a (± 5.50 %). \

@@ -3,6 +3,7 @@
 use super::*;
 use crate::report::matched::fastest_by;
 use crate::row::Row;
+use crate::row::contest::contest;
 use crate::statistics::interval::is_apart;
 
 pub(super) type Run<'a> = (&'a RecordedRow, &'a str);
@@ -47,14 +48,13 @@ impl<'a> Contest<'a> {
     }
 
     /// Leaves only methods that did not choose another method that was measured: for who wins.
-    pub(super) fn of_contestants(mut self) -> Self {
-        let rows: Vec<_> = self.rows.iter().flatten().map(|(line, _)| *line).collect();
-        let chose_other = |series: &usize| {
-            let picked = self.rows[*series].and_then(|(line, _)| line.row.picked());
-            picked.is_some_and(|picked| rows.iter().any(|line| line.method() == picked))
+    pub(super) fn of_contestants(self) -> Self {
+        let row = |(series, _): &(usize, f64)| {
+            let line = self.row(*series).expect("a series with a time has a row");
+            ((), line.method(), line.row.picked.as_deref())
         };
-        self.ranking.retain(|(series, _)| !chose_other(series));
-        self
+        let ranking = contest(self.ranking.iter().copied(), row);
+        Self { ranking, ..self }
     }
 
     fn ranked(&self, place: usize) -> Option<&'a RecordedRow> {

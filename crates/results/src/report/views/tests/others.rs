@@ -26,8 +26,8 @@ fn kinds_on_rows_of_their_own() {
         ordered(Order::named("file:p"), 1.0, None),
     ];
     let brings = "kind = 'amortisation'\nof = ['* where order != natural']\nover = 'base where order = natural'";
-    let counted = |file, nonzeros, method, results| Row {
-        distinct_results: Some(results),
+    let counted = |file, nonzeros, method, results: usize| Row {
+        distinct_results: Some(results.into()),
         ..row(file, nonzeros, method, 1.0)
     };
     let results = vec![

@@ -1,0 +1,122 @@
+//! Columns of which a row keeps more than a number, so that the rows of several processes can become one.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::column::{ColumnType, Kind, Value};
+
+/// The number of bitwise different results. Messages between processes contain their hashes, too, of single products
+/// and of chains of products.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Distinct {
+    count: usize,
+    hashes: [BTreeSet<u64>; 2],
+}
+
+impl Distinct {
+    pub fn count(&self) -> usize {
+        self.count
+    }
+}
+
+impl From<usize> for Distinct {
+    fn from(count: usize) -> Self {
+        Self { count, ..Self::default() }
+    }
+}
+
+impl From<[BTreeSet<u64>; 2]> for Distinct {
+    fn from(hashes: [BTreeSet<u64>; 2]) -> Self {
+        let count = hashes.iter().map(BTreeSet::len).max().unwrap_or_default();
+        Self { count, hashes }
+    }
+}
+
+impl Serialize for Distinct {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        if to.is_human_readable() { self.count.serialize(to) } else { self.hashes.serialize(to) }
+    }
+}
+
+impl<'de> Deserialize<'de> for Distinct {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        if from.is_human_readable() {
+            return usize::deserialize(from).map(Self::from);
+        }
+        <[BTreeSet<u64>; 2]>::deserialize(from).map(Self::from)
+    }
+}
+
+impl ColumnType for Option<Distinct> {
+    const KIND: Kind = Kind::Count;
+
+    fn value(&self) -> Option<Value<'_>> {
+        self.as_ref().map(|distinct| Value::Number(distinct.count as f64))
+    }
+
+    /// Returns the results that any process saw. Rows of files have only numbers, of which the largest is returned.
+    fn union(all: &[&Self]) -> Self {
+        let known = all.iter().copied().flatten();
+        let hashes = [0, 1].map(|of| known.clone().flat_map(|it| it.hashes[of].clone()).collect());
+        let most = known.map(|it| it.count).max()?;
+        let union = Distinct::from(hashes);
+        Some(Distinct { count: union.count.max(most), ..union })
+    }
+}
+
+/// The medians of the processes that measured a row, in the order in which they ran, in milliseconds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Processes(Vec<f64>);
+
+impl Processes {
+    pub fn of(ms: f64) -> Self {
+        Self(vec![ms])
+    }
+
+    pub fn medians(&self) -> &[f64] {
+        &self.0
+    }
+}
+
+impl fmt::Display for Processes {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let texts: Vec<_> = self.0.iter().map(f64::to_string).collect();
+        f.write_str(&texts.join(" "))
+    }
+}
+
+impl Serialize for Processes {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        if to.is_human_readable() { to.collect_str(self) } else { self.0.serialize(to) }
+    }
+}
+
+impl<'de> Deserialize<'de> for Processes {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        if !from.is_human_readable() {
+            return Vec::deserialize(from).map(Self);
+        }
+        let text = String::deserialize(from)?;
+        let number = |word: &str| {
+            word.parse().map_err(|_| D::Error::custom(format!("'{word}' is not a time in ms")))
+        };
+        text.split(' ').map(number).collect::<Result<_, _>>().map(Self)
+    }
+}
+
+impl ColumnType for Option<Processes> {
+    const KIND: Kind = Kind::Pattern("^[0-9.e-]+( [0-9.e-]+)*$");
+
+    /// Conditions and reports do not use several numbers.
+    fn value(&self) -> Option<Value<'_>> {
+        None
+    }
+
+    fn union(all: &[&Self]) -> Self {
+        let medians: Vec<_> = all.iter().copied().flatten().flat_map(|it| it.0.clone()).collect();
+        (!medians.is_empty()).then_some(Processes(medians))
+    }
+}
