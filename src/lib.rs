@@ -28,13 +28,13 @@ use std::thread;
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::bench::clock::SystemClock;
+use crate::bench::event::Event;
 use crate::bench::inputs::replace_values;
 use crate::campaign::Plan;
 use crate::campaign::choice;
 use crate::campaign::collect::Collector;
 use crate::campaign::env::Env;
 use crate::campaign::session::Session;
-use crate::campaign::task::Event;
 use crate::cli::run_settings;
 use spmv_matrix::market;
 use spmv_matrix::memory::ReadBounds;

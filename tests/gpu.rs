@@ -17,24 +17,26 @@ mod order;
 #[path = "gpu/recorder.rs"]
 mod recorder;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
 use spmv_bench::bench::clock::{Clock, FakeClock, SystemClock};
-use spmv_bench::bench::execute::{Bench, Stopped};
-use spmv_bench::bench::outcome::{Measurement, Outcome, Results};
+use spmv_bench::bench::event::Event;
+use spmv_bench::bench::execute::{self, Bench, Stopped};
 use spmv_bench::bench::problem::Problem;
 use spmv_matrix::Csr;
 use spmv_matrix::generate::Generator;
 use spmv_matrix::scalar::Precision;
 use spmv_methods::device::model::{DeviceFile, Model};
-use spmv_methods::device::{Gpu, Program};
+use spmv_methods::device::{Gpu, Program, Stage};
 use spmv_methods::method::{Choice, Device, GRAPH};
 use spmv_methods::team::Team;
 use spmv_methods::{self, METHODS};
+use spmv_results::matrix::Group;
 use spmv_results::metrics::Peak;
+use spmv_results::row::{Row, Status};
 use spmv_results::settings::{CacheState, Protocol, Settings};
 
 fn matrix() -> Csr<f64> {
@@ -62,50 +64,70 @@ fn measure(
     gpu: &Gpu,
     csr: &Csr<f64>,
     settings: &Settings,
-) -> (Vec<Choice<'static>>, Results) {
+) -> (Vec<Choice<'static>>, Group) {
     let choices = choices(settings.transpose);
-    let report = on_gpu(clock, settings, gpu, csr, &choices).unwrap();
-    (choices, report)
+    let group = on_gpu(clock, settings, gpu, csr, &choices).unwrap();
+    (choices, group)
 }
 
+/// Measures methods and returns their group, with the rows in the order of the methods.
 fn on_gpu(
     clock: &dyn Clock,
     settings: &Settings,
     gpu: &Gpu,
     csr: &Csr<f64>,
     choices: &[Choice],
-) -> Result<Results, Stopped> {
-    let team = Team::floating(1);
-    let bench = Bench::new(&team, clock, settings);
-    Problem::of(csr, settings).on_gpu(&bench, gpu, choices)
+) -> Result<Group, Stopped> {
+    let (team, rows) = (Team::floating(1), RefCell::new(Vec::new()));
+    let emit = |event| {
+        if let Event::Row(row, stages) = event {
+            rows.borrow_mut().push((*row, stages));
+        }
+    };
+    let bench = Bench { emit: &emit, ..Bench::new(&team, clock, settings) };
+    let cells: Vec<_> = choices.iter().cloned().map(execute::Cell::from).collect();
+    let mut group = Group::of(vec![]);
+    Problem::of(csr, settings).on_gpu(&bench, gpu, &cells, &mut group)?;
+    let mut rows = rows.take();
+    rows.sort_by_key(|(row, _)| cells.iter().position(|cell| row.has_key(&cell.key)));
+    (group.rows, group.stages) = rows.into_iter().unzip();
+    Ok(group)
 }
 
 /// Measures a method and returns its note.
 fn note(choice: Choice, gpu: &Gpu, csr: &Csr<f64>) -> String {
-    let report = on_gpu(&SystemClock::default(), &settings(), gpu, csr, &[choice]);
-    let outcome = report.unwrap().outcomes.remove(0);
-    let Outcome::Ok(measurement) = outcome else { panic!("{outcome:?}") };
-    measurement.remarks.text().unwrap().to_owned()
+    let group = on_gpu(&SystemClock::default(), &settings(), gpu, csr, &[choice]).unwrap();
+    assert!(group.rows[0].is_ok(), "{group:?}");
+    group.rows[0].reason.text().unwrap().to_owned()
 }
 
-/// Returns the measurements by name. The methods of cuSPARSE are skipped, because the model has no cuSPARSE here, and
-/// so are formats that would be mostly padding.
-fn measured(gpu: &Gpu, csr: &Csr<f64>, settings: &Settings) -> BTreeMap<String, Measurement> {
-    let (choices, report) = measure(&SystemClock::default(), gpu, csr, settings);
-    assert!(report.compile_ms.is_some());
-    let Peak::Gpu { copy_gbs, read_gbs, nominal_gbs } = report.peak else { panic!("no GPU's") };
-    assert!(copy_gbs > 0.0 && read_gbs > 0.0 && nominal_gbs > 0.0);
-    let outcomes = choices.iter().zip(report.outcomes);
-    let of = |(choice, outcome): (&Choice, Outcome)| match outcome {
-        Outcome::Ok(measurement) => Some((choice.name(), *measurement)),
-        Outcome::Skipped(reason) if choice.method.name.starts_with("cusparse") => {
-            assert!(reason.contains("cuSPARSE"), "{reason}");
-            None
-        }
-        Outcome::Skipped(reason) if reason.starts_with("would store ") => None,
-        outcome => panic!("{}: {outcome:?}", choice.name()),
+struct Measured {
+    row: Row,
+    stages: Vec<Stage>,
+}
+
+/// Returns the results by name. The methods of cuSPARSE are skipped, because the model has no cuSPARSE here, and so are
+/// formats that would be mostly padding.
+fn measured(gpu: &Gpu, csr: &Csr<f64>, settings: &Settings) -> BTreeMap<String, Measured> {
+    let (choices, group) = measure(&SystemClock::default(), gpu, csr, settings);
+    assert!(group.compile_ms.is_some());
+    let Some(Peak::Gpu { copy_gbs, read_gbs, nominal_gbs }) = group.peak else {
+        panic!("no GPU's")
     };
-    outcomes.filter_map(of).collect()
+    assert!(copy_gbs > 0.0 && read_gbs > 0.0 && nominal_gbs > 0.0);
+    assert_eq!(group.rows.len(), choices.len());
+    let of = |(row, stages): (Row, _)| {
+        let name = row.method_name.clone().unwrap();
+        if row.is_ok() {
+            return Some((name, Measured { row, stages }));
+        }
+        let reason = row.reason.text().unwrap();
+        let no_library = name.starts_with("cusparse") && reason.contains("cuSPARSE");
+        let is_usual = no_library || reason.starts_with("would store ");
+        assert!(is_usual && row.status == Some(Status::Skipped), "{row:?}");
+        None
+    };
+    group.rows.into_iter().zip(group.stages).filter_map(of).collect()
 }
 
 #[test]
@@ -113,19 +135,19 @@ fn every_sample_counts_and_both_caches_work() {
     let (gpu, csr) = (Gpu::new(Model::tiny(2)), matrix());
     for cache in [CacheState::Hot, CacheState::Cold] {
         let measured = measured(&gpu, &csr, &Settings { cache, ..settings() });
-        for (name, measurement) in &measured {
-            assert_eq!(measurement.summary.iterations, 4, "{name}");
-            assert!(measurement.stages.is_empty(), "{name}");
+        for (name, Measured { row, stages }) in &measured {
+            assert_eq!(row.iterations, Some(4), "{name}");
+            assert!(stages.is_empty(), "{name}");
         }
         // Each enqueued operation takes a millisecond, and emptying the cache is not timed. gpu-csr5 first clears rows
         // of y.
         for (name, launches) in
             [("gpu-csr-scalar", 1), ("gpu-light", 1), ("gpu-merge", 1), ("gpu-csr5", 2)]
         {
-            let Measurement { summary, launches: counted, launch_floor_ms, .. } = &measured[name];
-            let ms = launches as f64;
-            let found = (summary.mean_ms, *counted, *launch_floor_ms);
-            assert_eq!(found, (ms, Some(launches), Some(ms)), "{name}");
+            let Row { avg_spmv_ms, launches: counted, launch_floor_ms, .. } = measured[name].row;
+            let ms = Some(launches as f64);
+            let found = (avg_spmv_ms, counted, launch_floor_ms);
+            assert_eq!(found, (ms, Some(launches), ms), "{name}");
         }
     }
 }
@@ -148,10 +170,10 @@ fn with_small_caches(name: &str, persist_x: bool) -> (String, u64) {
     let csr = Generator::parse("uniform,rows=30000,nnz=240000").unwrap().generate().unwrap();
     let choice = Choice::from(spmv_methods::named("gpu-csr-vector").unwrap());
     let settings = Settings { persist_x, stages: true, ..settings() };
-    let report = on_gpu(&SystemClock::default(), &settings, &gpu, &csr, &[choice]).unwrap();
-    let Some(Outcome::Ok(measurement)) = report.outcomes.first() else { panic!("{report:?}") };
-    let read = measurement.stages[0].counts.as_ref().unwrap().read_bytes;
-    (measurement.remarks.text().unwrap_or_default().to_owned(), read)
+    let group = on_gpu(&SystemClock::default(), &settings, &gpu, &csr, &[choice]).unwrap();
+    assert!(group.rows[0].is_ok(), "{group:?}");
+    let read = group.stages[0][0].counts.as_ref().unwrap().read_bytes;
+    (group.rows[0].reason.text().unwrap_or_default().to_owned(), read)
 }
 
 #[test]
@@ -170,9 +192,9 @@ fn x_that_persists_is_read_from_memory_less_often() {
 fn samples_last_two_milliseconds() {
     let (gpu, csr) = (Gpu::new(Model::tiny(2)), grid());
     let measured = measured(&gpu, &csr, &Settings { iterations: Some(40), ..settings() });
-    let samples = |name: &str| measured[name].summary.samples;
-    assert_eq!(samples("gpu-csr-scalar"), 20);
-    assert_eq!(samples("gpu-csr5"), 40, "two milliseconds each");
+    let samples = |name: &str| measured[name].row.samples;
+    assert_eq!(samples("gpu-csr-scalar"), Some(20));
+    assert_eq!(samples("gpu-csr5"), Some(40), "two milliseconds each");
 }
 
 #[test]
@@ -185,10 +207,10 @@ fn graphs_are_right_with_all_terms() {
         let ours = ours.filter(|choice| !choice.method.name.starts_with("cusparse"));
         let graphs: Vec<_> =
             ours.map(|choice| Choice { given: vec![(GRAPH.name, "on")], ..choice }).collect();
-        let report = on_gpu(&SystemClock::default(), &settings, &gpu, &grid(), &graphs).unwrap();
-        for (choice, outcome) in graphs.iter().zip(report.outcomes) {
-            let Outcome::Ok(measured) = outcome else { panic!("{}: {outcome:?}", choice.name()) };
-            assert_eq!(measured.launches, Some(1), "{}", choice.name());
+        let group = on_gpu(&SystemClock::default(), &settings, &gpu, &grid(), &graphs).unwrap();
+        assert_eq!(group.rows.len(), graphs.len());
+        for row in group.rows {
+            assert!(row.is_ok() && row.launches == Some(1), "{row:?}");
         }
     }
     assert_eq!(gpu.allocated_bytes(), 0);
@@ -258,10 +280,10 @@ fn auto_chooses_by_rows_diagonals_and_products() {
         (of(0, &band), 100, "gpu-csr-vector: no row is longer than 4 nonzeros"),
     ] {
         let settings = Settings { planned: Some(products), ..settings() };
-        let measured = &measured(&gpu, &csr, &settings)["gpu-auto"];
+        let row = &measured(&gpu, &csr, &settings)["gpu-auto"].row;
         let (picked, why) = expected.split_once(": ").unwrap();
-        assert_eq!(measured.picked.as_deref(), Some(picked));
-        assert_eq!(measured.remarks.text().unwrap(), format!("picked {picked}; {why}"));
+        assert_eq!(row.picked.as_deref(), Some(picked));
+        assert_eq!(row.reason.text().unwrap(), format!("picked {picked}; {why}"));
     }
 }
 
@@ -270,10 +292,10 @@ fn auto_chooses_by_rows_diagonals_and_products() {
 fn occupancy_is_that_of_the_longest_kernel() {
     let (gpu, csr) = (Gpu::new(Model::tiny(3)), matrix());
     let plain = measured(&gpu, &csr, &settings());
-    let occupancy = |name: &str| plain[name].occupancy;
+    let occupancy = |name: &str| plain[name].row.occupancy;
     assert_eq!(occupancy("gpu-csr-scalar"), Some(2.0 * 256.0 / 2048.0));
     assert_eq!(occupancy("gpu-light"), Some(1024.0 / 2048.0 * 2.0));
-    assert!(plain.values().all(|measured| measured.occupancy.is_some()));
+    assert!(plain.values().all(|measured| measured.row.occupancy.is_some()));
     let staged = measured(&gpu, &csr, &Settings { stages: true, ..settings() });
     assert_eq!(staged["gpu-light"].stages[0].occupancy, Some(1.0));
     let transposed = Settings { transpose: true, stages: true, ..settings() };
@@ -298,12 +320,8 @@ fn kernels_are_compiled_once_and_not_during_setup() {
     let (gpu, csr) = (Gpu::new(model), matrix());
     let clock = FakeClock::new(Duration::from_millis(1));
     let (_, first) = measure(&clock, &gpu, &csr, &settings());
-    let setup_ms = |outcome: &Outcome| match outcome {
-        Outcome::Ok(measurement) => Some(measurement.setup_ms),
-        _ => None,
-    };
     // Methods that compile other constants for this matrix than for the small one of the rehearsal.
-    assert!(first.outcomes.iter().filter_map(setup_ms).any(|ms| ms == 0.0));
+    assert!(first.rows.iter().any(|row| row.setup_ms == Some(0.0)));
     let compilations = compiled.get();
     assert!(compilations > 20 && first.compile_ms.unwrap() >= 2.0 * f64::from(compilations));
     measure(&clock, &gpu, &csr, &settings());
@@ -341,11 +359,9 @@ fn a_lost_device_ends_the_measurement() {
         (measured(), measured())
     };
     // A kernel that cannot be launched does not affect the other methods.
-    let outcomes = outcome("__launch_bounds__(BLOCK)", "__launch_bounds__(16)").0.unwrap().outcomes;
-    assert!(
-        matches!(outcomes[..], [Outcome::Ok(_), Outcome::Failed(_), Outcome::Ok(_)]),
-        "{outcomes:?}"
-    );
+    let rows = outcome("__launch_bounds__(BLOCK)", "__launch_bounds__(16)").0.unwrap().rows;
+    let statuses: Vec<_> = rows.iter().filter_map(|row| row.status).collect();
+    assert_eq!(statuses, [Status::Ok, Status::Failed, Status::Ok], "{rows:?}");
     let (Err(Stopped::Lost { method, reason }), Err(next)) =
         outcome("store(y, row,", "store(y, row + (1 << 20),")
     else {

@@ -11,8 +11,8 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use spmv_bench::bench::clock::SystemClock;
-use spmv_bench::bench::execute::Bench;
-use spmv_bench::bench::outcome::Outcome;
+use spmv_bench::bench::event::Event;
+use spmv_bench::bench::execute::{Bench, Cell};
 use spmv_bench::bench::problem::Problem;
 use spmv_matrix::stats::RowStatistics;
 use spmv_matrix::{Csr, market};
@@ -22,6 +22,8 @@ use spmv_methods::device::buffer::Value;
 use spmv_methods::device::model::{DeviceFile, Model};
 use spmv_methods::method::{Choice, Device};
 use spmv_methods::team::Team;
+use spmv_results::matrix::Group;
+use spmv_results::row::Status;
 use spmv_results::settings::{Protocol, Settings};
 use support::skip;
 
@@ -90,23 +92,25 @@ fn check<T: Value>(name: &str, csr: &Csr<T>, device: Device) {
         ..Settings::new(Protocol::MergeSpmv)
     };
     let (team, clock) = (Team::floating(2), SystemClock::default());
-    let bench = Bench::new(&team, &clock, &settings);
+    let emit = |event| {
+        let Event::Row(row, _) = event else { return };
+        let is_fine = matches!(row.status, Some(Status::Ok | Status::Skipped));
+        assert!(is_fine, "on {name}: {row:?}");
+    };
+    let bench = Bench { emit: &emit, ..Bench::new(&team, &clock, &settings) };
     let of_device = METHODS.iter().filter(|method| method.device() == device);
-    let choices: Vec<Choice> = of_device.map(Choice::from).collect();
-    let mut problem = Problem::of(csr, &settings);
-    let report = match device {
-        Device::Cpu => problem.on_host(&bench, &choices),
+    let cells: Vec<_> = of_device.map(|method| Cell::from(Choice::from(method))).collect();
+    let (mut problem, mut group) = (Problem::of(csr, &settings), Group::of(vec![]));
+    let measured = match device {
+        Device::Cpu => problem.on_host(&bench, &cells, &mut group),
         Device::Gpu => {
             // It executes one product of each method.
             let gpu = Gpu::new(Model::of_file("a100", &DeviceFile::find("a100").unwrap()));
-            problem.on_gpu(&bench, &gpu, &choices)
+            problem.on_gpu(&bench, &gpu, &cells, &mut group)
         }
         Device::Model(_) => unreachable!("no method names a modelled GPU"),
     };
-    for (method, outcome) in choices.iter().zip(report.unwrap().outcomes) {
-        let fine = matches!(outcome, Outcome::Ok(_) | Outcome::Skipped(_));
-        assert!(fine, "{} on {name}: {outcome:?}", method.name());
-    }
+    measured.unwrap();
 }
 
 /// Runs every method on a matrix of the folder. The CPU methods in `f32`, and the modelled GPU on large matrices, wait

@@ -1,4 +1,4 @@
-//! Measures methods on one matrix. Every method yields an [`Outcome`], even if it fails.
+//! Measures methods on one matrix. Every method yields a row, even if it fails.
 //!
 //! Each method first runs once on a small matrix, so that one-time initialisation of the process is not timed. Then it
 //! is prepared (timed as setup), multiplies once, and that product is verified. Then follow the rounds, in which all
@@ -15,16 +15,18 @@ mod turn;
 
 use std::mem::take;
 use std::ops::RangeInclusive;
+use std::slice;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::alteration::Alteration;
 use super::backend::Backend;
+use super::event::{Event, Turn};
 use super::fresh::Fresh;
 use super::inputs::Inputs;
-use super::outcome::{Measurement, Outcome, Results};
+use super::outcome::Outcome;
 use contract::guarded;
-pub use contract::{Bench, News, Ready, Stopped, Turn};
+pub use contract::{Bench, Cell, Ready, Stopped};
 pub use power::shortest as shortest_interval;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
@@ -34,6 +36,7 @@ use spmv_matrix::scalar::Scalar;
 use spmv_methods::device::facts::Clocks;
 use spmv_methods::method::{Choice, Device};
 use spmv_methods::plugin::{Process, not_restored};
+use spmv_results::matrix::Group;
 use spmv_results::row::Remark;
 use spmv_results::row::baseline::Baseline;
 use spmv_results::settings::Round;
@@ -61,20 +64,20 @@ struct Case<'a, 'i, T, S> {
     is_spoilt: bool,
     /// Whether the last product was the end of a chain of products.
     ends_chain: bool,
-    /// The outcomes so far; `None` for methods that have none yet.
-    outcomes: Vec<Option<Outcome>>,
 }
 
 type Entry<'a, T, S> = Ready<'a, T, <S as Backend<'a, T>>::Vector>;
 
-/// Measures methods on a backend, until [`Bench::interrupted`] is set. `extent` is that of the matrix.
+/// Measures methods on a backend, until [`Bench::interrupted`] is set. `extent` is that of the matrix. Reports the row of
+/// each method, and sets in their `group` what was measured once for all.
 pub fn measure<'a, T: Scalar, S: Backend<'a, T>>(
     bench: &'a Bench<'a>,
     extent: Extent<'a>,
     inputs: &mut Inputs<T>,
     backend: S,
-    choices: &'a [Choice],
-) -> Result<Results, Stopped> {
+    cells: &'a [Cell],
+    group: &mut Group,
+) -> Result<(), Stopped> {
     let mut case = Case {
         bench,
         round: bench.settings.round(extent.nnz as usize, S::DEVICE),
@@ -89,24 +92,20 @@ pub fn measure<'a, T: Scalar, S: Backend<'a, T>>(
         part: None,
         is_spoilt: false,
         ends_chain: false,
-        outcomes: vec![None; choices.len()],
     };
-    let interrupted = match case.measure_all(choices) {
-        Err(lost @ Stopped::Lost { .. }) => return Err(lost),
-        measured => measured.is_err(),
-    };
-    let outcomes = case.outcomes.into_iter().flatten().collect();
-    let (peak, clocks) = (case.backend.peak(), case.clocks);
-    Ok(Results { peak, compile_ms: None, clocks, outcomes, interrupted })
+    let measured = case.measure_all(cells);
+    group.peak = Some(case.backend.peak()).filter(|peak| peak.gbs() > 0.0);
+    group.clocks = case.clocks;
+    measured
 }
 
 impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     /// Measures the methods in as many parts as the available memory requires.
-    fn measure_all(&mut self, choices: &'a [Choice]) -> Result<(), Stopped> {
+    fn measure_all(&mut self, cells: &'a [Cell]) -> Result<(), Stopped> {
         let mut warm_up = WARM_UP;
         let takes_turns = self.bench.settings.rounds > 1 && !self.backend.is_modelled();
         let together = if takes_turns { usize::MAX } else { 1 };
-        let needs: Vec<_> = choices.iter().map(|choice| self.need(choice)).collect();
+        let needs: Vec<_> = cells.iter().map(|cell| self.need(&cell.choice)).collect();
         // If the device does not report its free memory, a failing allocation will show that there is too little.
         let available = self
             .backend
@@ -115,31 +114,27 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         let parts = memory::parts(&needs, available.bytes, together);
         for (place, &need) in needs.iter().enumerate() {
             if !parts.iter().any(|part| part.contains(&place)) {
-                self.settle(place, Outcome::refused(need, available));
+                self.bench.end(slice::from_ref(&cells[place]), &Outcome::refused(need, available));
             }
         }
         for (number, part) in (1..).zip(&parts) {
             self.kept = 0;
             self.part = (together > 1 && parts.len() > 1).then_some((number, parts.len()));
-            self.measure(part, choices, take(&mut warm_up))?;
+            let part: Vec<_> = part.iter().map(|&place| &cells[place]).collect();
+            self.measure(&part, take(&mut warm_up))?;
         }
         Ok(())
     }
 
-    /// Measures the methods at `places` in turns, all prepared at the same time, after products for `warm_up`.
-    fn measure(
-        &mut self,
-        places: &[usize],
-        choices: &'a [Choice],
-        warm_up: Duration,
-    ) -> Result<(), Stopped> {
+    /// Measures methods in turns, all prepared at the same time, after products for `warm_up`.
+    fn measure(&mut self, cells: &[&'a Cell<'a>], warm_up: Duration) -> Result<(), Stopped> {
         let mut entrants = Vec::new();
-        let mut measured = places.iter().try_for_each(|&place| {
+        let mut measured = cells.iter().try_for_each(|cell| {
             self.check_interrupt()?;
-            (self.bench.report)(News::Next(place, Turn::Prepare));
-            match self.watching(&choices[place], |case| case.enter(place, &choices[place])) {
+            self.bench.begin(cell, Turn::Prepare);
+            match self.watching(&cell.choice, |case| case.enter(cell)) {
                 Ok(ready) => entrants.push(ready),
-                Err(end) => self.end(place, &choices[place], end)?,
+                Err(end) => self.end(cell, end)?,
             }
             Ok(())
         });
@@ -147,12 +142,12 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             measured = self.take_turns(&mut entrants, warm_up);
         }
         if measured == Err(Stopped::Interrupted) {
-            // Methods with samples report them. No [`News::Next`] is reported: if the process ends now, the method that
-            // was reported last is the cause.
+            // Methods with samples report them, but not their next steps: if the process ends now, the method that was
+            // reported last is the cause.
             for mut ready in entrants {
                 let settings = self.bench.settings;
                 if ready.cut_short(settings.own_rounds(S::DEVICE), settings.rounds.max(1)) {
-                    self.settle_measured(ready);
+                    self.settle(ready);
                 }
             }
         }
@@ -189,7 +184,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             return Ok(());
         }
         while let Some(ready) = entrants.first_mut() {
-            (self.bench.report)(News::Next(ready.place, Turn::Other));
+            self.bench.begin(ready.cell, Turn::Other);
             let end = match guarded(|| self.backend.load(&mut ready.prepared, time)) {
                 Ok(Ok(clocks)) => {
                     self.clocks.extend(clocks);
@@ -198,8 +193,8 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
                 Ok(Err(error)) => error.into(),
                 Err(end) => end,
             };
-            let ready = entrants.remove(0);
-            self.end(ready.place, ready.choice, end)?;
+            let cell = entrants.remove(0).cell;
+            self.end(cell, end)?;
         }
         Ok(())
     }
@@ -219,12 +214,12 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             let mut next = 0;
             while let Some(ready) = entrants.get_mut(next) {
                 self.check_interrupt()?;
-                (self.bench.report)(News::Next(ready.place, Turn::Round { number, of, again }));
-                match self.watching(ready.choice, |case| case.take_turn(ready)) {
+                self.bench.begin(ready.cell, Turn::Round { number, of, again });
+                match self.watching(&ready.cell.choice, |case| case.take_turn(ready)) {
                     Ok(()) => next += 1,
                     Err(end) => {
-                        let ready = entrants.remove(next);
-                        self.end(ready.place, ready.choice, end)?;
+                        let cell = entrants.remove(next).cell;
+                        self.end(cell, end)?;
                     }
                 }
             }
@@ -254,42 +249,41 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         result
     }
 
-    /// Records a method that has ended early. Returns an error if the device or the process was lost with it.
-    fn end(&mut self, place: usize, choice: &Choice, end: Outcome) -> Result<(), Stopped> {
+    /// Reports a method that has ended early. Returns an error if the device or the process was lost with it.
+    fn end(&mut self, cell: &Cell, end: Outcome) -> Result<(), Stopped> {
         // This restores the threads if the method ended before its turn did. The first error is the cause.
-        let _ = self.backend.check_threads(choice.method.is_custom());
+        let _ = self.backend.check_threads(cell.choice.method.is_custom());
         if let Outcome::Failed(reason) = &end
             && (self.backend.is_lost() || self.is_spoilt)
         {
-            return Err(Stopped::Lost { method: choice.name(), reason: reason.clone() });
+            return Err(Stopped::Lost { method: cell.choice.name(), reason: reason.clone() });
         }
-        self.settle(place, end);
+        self.bench.end(slice::from_ref(cell), &end);
         Ok(())
     }
 
     fn finish(&mut self, ready: Entry<'a, T, S>) -> Result<(), Stopped> {
+        let cell = ready.cell;
         // Reported first, because dropping a method may crash the process.
-        (self.bench.report)(News::Next(ready.place, Turn::Other));
-        let (place, choice) = (ready.place, ready.choice);
-        let finished = self.watching(choice, |case| {
-            case.settle_measured(ready);
+        self.bench.begin(cell, Turn::Other);
+        let finished = self.watching(&cell.choice, |case| {
+            case.settle(ready);
             Ok(())
         });
-        finished.or_else(|end| self.end(place, choice, end))
+        finished.or_else(|end| self.end(cell, end))
     }
 
-    fn settle_measured(&mut self, ready: Entry<'a, T, S>) {
-        let place = ready.place;
-        let (show_stages, launch_ms) = (self.bench.settings.stages, self.backend.launch_ms());
-        self.settle(place, Outcome::Ok(Box::new(Measurement::of(ready, show_stages, launch_ms))));
-    }
-
-    fn settle(&mut self, place: usize, mut outcome: Outcome) {
-        if let (Some((number, parts)), Outcome::Ok(measurement)) = (self.part, &mut outcome) {
-            measurement.remarks.push(Remark::Part { number, of: parts });
+    /// Reports the row of a method that was verified and timed.
+    fn settle(&mut self, ready: Entry<'a, T, S>) {
+        let row = self.bench.row.clone().with_key(&ready.cell.key);
+        let (mut row, mut stages) = ready.in_row(row, self.backend.launch_ms());
+        if !self.bench.settings.stages {
+            stages.clear();
         }
-        (self.bench.report)(News::Final(place, &outcome));
-        self.outcomes[place] = Some(outcome);
+        if let Some((number, parts)) = self.part {
+            row.reason.push(Remark::Part { number, of: parts });
+        }
+        (self.bench.emit)(Event::Row(Box::new(row), stages));
     }
 
     fn time(&mut self, ready: &mut Entry<'a, T, S>, products: usize) -> Result<Duration, Outcome> {

@@ -1,7 +1,12 @@
 //! The row of a result.
 
-use super::outcome::{Measurement, Outcome};
-use spmv_results::row::{Processes, Row, Status};
+use super::backend::Parts;
+use super::execute::Ready;
+use super::outcome::Outcome;
+use spmv_matrix::verify::LIKELY_FACTOR;
+use spmv_methods::device::Stage;
+use spmv_methods::device::counts::Profile;
+use spmv_results::row::{Processes, Remark, Row, Status};
 
 impl Outcome {
     /// Returns the row with this result, but without what follows from other rows: see `Group::complete`.
@@ -13,19 +18,23 @@ impl Outcome {
             Self::Wrong { reason, error_ratio } => {
                 Row { error_ratio: Some(*error_ratio), ..row.ended(Status::Wrong, reason.clone()) }
             }
-            Self::Ok(measurement) => measurement.in_row(row),
         }
     }
 }
 
-impl Measurement {
-    fn in_row(&self, row: Row) -> Row {
-        let summary = &self.summary;
+impl<T, V: ?Sized> Ready<'_, T, V> {
+    /// Returns the row of a method that was verified and timed, without what follows from other rows, and the parts of
+    /// its product. `launch_ms` is the minimum time of a launch.
+    pub fn in_row(mut self, row: Row, launch_ms: Option<f64>) -> (Row, Vec<Stage>) {
+        let Parts { stages, launches, note } = self.parts.take().unwrap_or_default();
+        let (summary, noise) = self.attempts.result();
         let stored = self.matrix_bytes.zip(row.vector_bytes());
-        let profile = self.profile.as_ref();
-        Row {
+        let counts = stages.iter().filter_map(|stage| Some((stage.ms, stage.counts.as_ref()?)));
+        let profile = Profile::of(counts);
+        let profile = profile.as_ref();
+        let row = Row {
             status: Some(Status::Ok),
-            setup_ms: Some(self.setup_ms),
+            setup_ms: Some(self.setup_ms + 1e3 * self.late_setup().as_secs_f64()),
             min_ms: Some(summary.min_ms),
             median_ms: Some(summary.median_ms),
             max_ms: Some(summary.max_ms),
@@ -34,12 +43,14 @@ impl Measurement {
             ci95_high_ms: summary.ci95_ms.map(|ci| ci.1),
             samples: Some(summary.samples),
             iterations: Some(summary.iterations),
-            extra_bytes: self.extra_bytes,
+            extra_bytes: self.prepared.extra_bytes.or(self.prepared.grown_bytes),
             error_ratio: Some(self.error_ratio),
-            occupancy: self.occupancy,
-            distinct_results: Some(self.distinct_results.clone()),
-            launches: self.launches,
-            launch_floor_ms: self.launch_floor_ms,
+            occupancy: occupancy(&stages),
+            distinct_results: Some(self.hashes.clone().into()),
+            likely_ratio: Some(self.likely_ratio),
+            process_ms: Some(Processes::of(summary.median_ms)),
+            launches,
+            launch_floor_ms: launches.zip(launch_ms).map(|(count, ms)| count as f64 * ms),
             required_bytes: stored.map(|(matrix, vectors)| matrix + vectors),
             achieved_occupancy: profile.and_then(|profile| profile.achieved_occupancy),
             warp_execution_efficiency: profile.and_then(|p| p.warp_execution_efficiency),
@@ -51,13 +62,47 @@ impl Measurement {
             registers: profile.map(|profile| profile.registers),
             host_launch_ms: summary.host_launch_ms,
             independent_ms: summary.independent_ms,
-            joules_per_product: self.watts.map(|watts| 1e-3 * watts * summary.mean_ms),
-            library_version: self.library_version.clone(),
-            reason: self.remarks.clone(),
-            picked: self.picked.clone(),
-            likely_ratio: Some(self.likely_ratio),
-            process_ms: Some(Processes::of(summary.median_ms)),
+            joules_per_product: self.power.watts().map(|watts| 1e-3 * watts * summary.mean_ms),
+            library_version: self.prepared.library_version.clone(),
+            picked: self.prepared.picked.clone(),
+            reason: note.map(Remark::Text).into_iter().chain(self.remarks()).chain(noise).collect(),
             ..row.with_mean(summary.mean_ms)
-        }
+        };
+        (row, stages)
+    }
+
+    /// Returns the remarks on a measurement, except that on its noise.
+    fn remarks(&self) -> Vec<Remark> {
+        let prepared = &self.prepared;
+        let mut remarks: Vec<_> = prepared.picked.iter().cloned().map(Remark::Picked).collect();
+        remarks.extend(prepared.notes.iter().cloned().map(Remark::Text));
+        let grown = prepared.grown_bytes.filter(|&bytes| bytes > 0);
+        remarks.extend(grown.map(|_| Remark::MemoryOfProcess));
+        let times = self.likely_ratio;
+        remarks.extend((times > LIKELY_FACTOR).then_some(Remark::LessAccurate { times }));
+        let ms = 1e3 * self.late_setup().as_secs_f64();
+        remarks.extend((ms > 0.0).then_some(Remark::LateSetup { ms }));
+        remarks.extend(self.power.remark());
+        remarks.extend(self.remarks.iter().cloned());
+        remarks
+    }
+}
+
+/// Returns the [`Stage::occupancy`] of the kernel that takes the most time.
+fn occupancy(stages: &[Stage]) -> Option<f64> {
+    let kernels = stages.iter().filter(|stage| stage.occupancy.is_some());
+    kernels.max_by(|a, b| a.ms.total_cmp(&b.ms))?.occupancy
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_occupancy_is_that_of_the_longest_kernel() {
+        let stage = |ms, occupancy| Stage { ms, occupancy, ..Stage::default() };
+        let stages = [stage(1.0, Some(0.5)), stage(2.0, Some(0.25)), stage(3.0, None)];
+        assert_eq!(occupancy(&stages), Some(0.25));
+        assert_eq!(occupancy(&stages[2..]), None);
     }
 }

@@ -1,10 +1,10 @@
-//! Measurement: [`execute`] (one matrix) → [`outcome`] (one value per
-//! method).
+//! Measurement: [`execute`] (one matrix) → [`event`] (its steps, and one row per method).
 
 pub mod alteration;
 pub mod backend;
 pub mod check;
 pub mod clock;
+pub mod event;
 pub mod execute;
 mod fresh;
 pub mod guarded;

@@ -3,15 +3,13 @@
 use std::borrow::Cow;
 
 use rayon::prelude::*;
-use spmv_results::matrix::group::Reordering;
 
 use super::alteration::MOST_CHANGE;
 use super::backend::{Host, OnGpu, free};
 use super::clock::Clock;
-use super::execute::{Bench, Stopped, measure};
+use super::execute::{Bench, Cell, Stopped, measure};
 use super::inputs::Inputs;
 use super::need;
-use super::outcome::Results;
 use spmv_matrix::Csr;
 use spmv_matrix::memory;
 use spmv_matrix::memory::extent::Extent;
@@ -20,7 +18,9 @@ use spmv_matrix::order::{Order, Permutation, bandwidth, profile};
 use spmv_matrix::scalar::Scalar;
 use spmv_methods::device::buffer::Value;
 use spmv_methods::device::{DeviceCsr, Gpu};
-use spmv_methods::method::{Choice, Failed, Unavailable, Unprepared};
+use spmv_methods::method::{Failed, Unavailable, Unprepared};
+use spmv_results::matrix::Group;
+use spmv_results::matrix::group::Reordering;
 use spmv_results::settings::Settings;
 
 /// The step named in the message if the device is lost before the first method.
@@ -142,9 +142,15 @@ impl<'m, T: Scalar> Problem<'m, T> {
     }
 
     /// Measures methods of the CPU, until [`Bench::interrupted`] is set. The host cannot be lost.
-    pub fn on_host(&mut self, bench: &Bench, choices: &[Choice]) -> Result<Results, Stopped> {
+    pub fn on_host(
+        &mut self,
+        bench: &Bench,
+        cells: &[Cell],
+        group: &mut Group,
+    ) -> Result<(), Stopped> {
         let host = Host::new(bench, &self.csr, &self.inputs.x);
-        measure(bench, extent(&self.csr, self.groups, bench), &mut self.inputs, host, choices)
+        let extent = extent(&self.csr, self.groups, bench);
+        measure(bench, extent, &mut self.inputs, host, cells, group)
     }
 }
 
@@ -156,18 +162,22 @@ impl<T: Value> Problem<'_, T> {
         &mut self,
         bench: &Bench,
         gpu: &Gpu,
-        choices: &[Choice],
-    ) -> Result<Results, Stopped> {
+        cells: &[Cell],
+        group: &mut Group,
+    ) -> Result<(), Stopped> {
         let compiled = gpu.compile_time();
-        match self.uploaded(bench, gpu, choices) {
+        match self.uploaded(bench, gpu, cells, group) {
             Ok(measured) => {
-                let compile_ms = Some(1e3 * (gpu.compile_time() - compiled).as_secs_f64());
-                Ok(Results { compile_ms, ..measured? })
+                group.compile_ms = Some(1e3 * (gpu.compile_time() - compiled).as_secs_f64());
+                measured
             }
             Err(Unprepared::Failed(Failed(reason))) if gpu.synchronize().is_err() => {
                 Err(Stopped::Lost { method: UPLOAD.into(), reason })
             }
-            Err(reason) => Ok(Results::of_all(bench, choices, &reason.into())),
+            Err(reason) => {
+                bench.end(cells, &reason.into());
+                Ok(())
+            }
         }
     }
 
@@ -176,8 +186,9 @@ impl<T: Value> Problem<'_, T> {
         &mut self,
         bench: &Bench,
         gpu: &Gpu,
-        choices: &[Choice],
-    ) -> Result<Result<Results, Stopped>, Unprepared> {
+        cells: &[Cell],
+        group: &mut Group,
+    ) -> Result<Result<(), Stopped>, Unprepared> {
         let extent = extent(&self.csr, self.groups, bench);
         let need = need::run_on_device(&extent, gpu.facts().l2_bytes);
         if let Some(reason) = memory::refusal("for the matrix and its vectors", need, free(gpu)?) {
@@ -185,7 +196,7 @@ impl<T: Value> Problem<'_, T> {
         }
         let csr = DeviceCsr::upload(gpu, &self.csr)?;
         let on_gpu = OnGpu::new(bench, &csr, &self.inputs.x)?;
-        Ok(measure(bench, extent, &mut self.inputs, on_gpu, choices))
+        Ok(measure(bench, extent, &mut self.inputs, on_gpu, cells, group))
     }
 }
 

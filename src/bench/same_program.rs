@@ -1,22 +1,22 @@
 //! The verdict on two runs of one program, measured with a clock that the methods advance. In each process a method has
 //! its own speed, as pages of memory give it, and its rounds differ much less.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::time::Duration;
 
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
 use crate::bench::clock::{Clock, ThreadClock};
-use crate::bench::execute::Bench;
+use crate::bench::event::Event;
+use crate::bench::execute::{Bench, Cell};
 use crate::bench::problem::Problem;
 use spmv_matrix::Csr;
-use spmv_matrix::device::Device;
-use spmv_matrix::scalar::Precision;
 use spmv_methods::cpu::seq;
 use spmv_methods::method::{Choice, Code, Method, Prepared};
 use spmv_methods::team::Team;
 use spmv_results::files::read::RecordedRow;
+use spmv_results::matrix::Group;
 use spmv_results::report::compare::{Compared, Comparison};
 use spmv_results::row::Row;
 use spmv_results::row::joined::{joined, usual};
@@ -30,7 +30,7 @@ const BETWEEN_PRODUCTS: f64 = 0.003;
 thread_local! {
     static RANDOM: RefCell<Xoshiro256PlusPlus> = RefCell::new(Xoshiro256PlusPlus::seed_from_u64(54));
     /// The time of a product in this process, in seconds.
-    static PACE: Cell<f64> = const { Cell::new(0.0) };
+    static PACE: RefCell<f64> = const { RefCell::new(0.0) };
 }
 
 /// Returns 1 with a normal error of this standard deviation: the sum of twelve uniform numbers is nearly normal.
@@ -46,8 +46,9 @@ fn measured(name: usize) -> Row {
         parallel: false,
         f64: |csr, _| {
             Ok(Prepared::new(csr, 0, |_, _, _, y| {
-                ThreadClock
-                    .pause(Duration::from_secs_f64(PACE.get() * about_one(BETWEEN_PRODUCTS)));
+                ThreadClock.pause(Duration::from_secs_f64(
+                    PACE.with_borrow(f64::clone) * about_one(BETWEEN_PRODUCTS),
+                ));
                 y.fill(0.0);
                 Ok(())
             }))
@@ -58,16 +59,19 @@ fn measured(name: usize) -> Row {
     let settings =
         Settings { rounds: 4, iterations: Some(12), ..Settings::new(Protocol::MergeSpmv) };
     let (csr, team) = (Csr::<f64>::from_triplets(3, 3, &[]), Team::floating(1));
-    let bench = Bench::new(&team, &ThreadClock, &settings);
-    let results = Problem::of(&csr, &settings).on_host(&bench, &[Choice::from(&method)]).unwrap();
-    let row = Row {
-        file: "a.mtx".into(),
-        method_name: Some(format!("m{name}")),
-        precision: Some(Precision::F64),
-        device: Some(Device::Cpu),
-        ..Row::default()
+    let rows = RefCell::new(Vec::new());
+    let emit = |event| {
+        if let Event::Row(row, _) = event {
+            rows.borrow_mut().push(*row);
+        }
     };
-    results.outcomes[0].in_row(row)
+    let row = Row { file: "a.mtx".into(), ..Row::default() };
+    let bench = Bench { row, emit: &emit, ..Bench::new(&team, &ThreadClock, &settings) };
+    let mut cell = Cell::from(Choice::from(&method));
+    cell.key.method = format!("m{name}");
+    let mut group = Group::of(Vec::new());
+    Problem::of(&csr, &settings).on_host(&bench, &[cell], &mut group).unwrap();
+    rows.take().remove(0)
 }
 
 /// Measures all methods in several processes, as one run.

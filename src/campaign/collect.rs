@@ -1,7 +1,8 @@
 //! The rows of one matrix while it is measured: which cells are still open, and the groups that are complete.
 
 use super::Work;
-use super::task::{Event, MatrixTask};
+use super::task::MatrixTask;
+use crate::bench::event::Event;
 use spmv_matrix::stats::Shape;
 use spmv_methods::device::Stage;
 use spmv_results::matrix::Group;
@@ -67,7 +68,7 @@ impl<'r> Collector<'r> {
     /// Keeps the rows that an event reports, and adds them to the group that ends.
     pub fn take(&mut self, event: &mut Event) {
         match event {
-            Event::Step(_) => (),
+            Event::Ready(_) | Event::Step(_) | Event::End(_) => (),
             Event::Matrix(report) => self.facts = report.facts.clone(),
             Event::Row(row, stages) => {
                 // Only a device that is lost changes the result of a method that has one.

@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::gpus::Answers;
+use super::together::Together;
 use crate::bench::clock::Clock;
 use spmv_matrix::cache::CacheFolder;
 use spmv_matrix::system::noise::Readings;
@@ -50,6 +51,8 @@ pub struct Env<'a> {
     /// The folder of the machine's bandwidth profiles. `None`: no profile is measured.
     pub profiles: Option<CacheFolder>,
     pub matrices: Option<CacheFolder>,
+    /// The processes that MPI has started to run the command together.
+    pub together: Together,
 }
 
 impl<'a> Env<'a> {
@@ -79,6 +82,7 @@ impl<'a> Env<'a> {
             gpus: Answers::default(),
             profiles: Some(CacheFolder::of_user("profiles")),
             matrices: None,
+            together: Together::default(),
         }
     }
 }

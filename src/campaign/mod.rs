@@ -20,22 +20,23 @@ pub(crate) mod resume;
 pub(crate) mod session;
 pub(crate) mod shard;
 pub(crate) mod task;
+pub(crate) mod together;
 
 use anyhow::{Error, Result};
 use serde::{Deserialize, Serialize};
 
+use crate::bench::event::Event;
 use env::Env;
 use isolate::Runner;
 use progress::estimate::entries;
 use progress::{Display, Progress};
 use recording::Recording;
 use spmv_matrix::source::Source;
-use spmv_results::matrix::{Group, MatrixReport};
+use spmv_results::matrix::MatrixReport;
 use spmv_results::row::Row;
 use spmv_results::row::key::{RowKey, open_cells};
 use spmv_results::run::RunRecord;
 use spmv_results::settings::run::RunSettings;
-use task::Event;
 
 /// What a campaign measures, and how. Pure data, which is also sent to child processes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -79,15 +80,6 @@ pub struct Work<'s> {
     pub existing: &'s [Row],
 }
 
-#[derive(Default)]
-pub struct Measured {
-    /// The complete groups. The report is empty if nothing was left to measure.
-    pub report: MatrixReport,
-    /// The results so far of the group whose measurement was interrupted.
-    pub partial: Option<Group>,
-    pub interrupted: bool,
-}
-
 /// What a command does with the results. The progress bar is hidden during each call.
 pub trait Sink {
     /// Called before a matrix is measured.
@@ -95,12 +87,13 @@ pub trait Sink {
         Ok(())
     }
 
-    /// Takes the description of the matrix or a group as soon as it is complete.
+    /// Takes the description of the matrix, a group as soon as it is complete, or a part of it after an interrupt.
     fn event(&mut self, _event: &Event) -> Result<()> {
         Ok(())
     }
 
-    fn matrix(&mut self, work: &Work, measured: Measured) -> Result<()>;
+    /// Takes the complete groups of a matrix. The report is empty if nothing was left to measure.
+    fn matrix(&mut self, work: &Work, report: MatrixReport, interrupted: bool) -> Result<()>;
 }
 
 impl<'a> Campaign<'a> {
@@ -133,9 +126,9 @@ impl<'a> Campaign<'a> {
         let progress = Progress::new(&sizes, &self.recording.record.settings, display);
         let mut interrupted = false;
         for (work, open) in works.iter().zip(open) {
-            let measured = self.measure(work, open, &progress, sink)?;
-            interrupted = measured.interrupted;
-            progress.suspend(|| sink.matrix(work, measured))?;
+            let mut report = MatrixReport::default();
+            interrupted = self.measure(work, open, &progress, sink, &mut report)?;
+            progress.suspend(|| sink.matrix(work, report, interrupted))?;
             if interrupted {
                 break;
             }
@@ -145,23 +138,25 @@ impl<'a> Campaign<'a> {
         Ok(interrupted)
     }
 
+    /// Measures the open cells of a matrix and adds them to its report. Returns whether it was interrupted.
     fn measure(
         &mut self,
         work: &Work,
         open: Vec<RowKey>,
         progress: &Progress,
         sink: &mut dyn Sink,
-    ) -> Result<Measured> {
-        let mut measured = Measured::default();
+        report: &mut MatrixReport,
+    ) -> Result<bool> {
         if open.is_empty() {
-            return Ok(measured);
+            return Ok(false);
         }
         progress.suspend(|| sink.begin(work))?;
         progress.begin(work.source.to_string(), entries(work.source, work.bytes), open);
         let (recording, mut lost) = (&mut self.recording, None::<Error>);
         let interrupted = self.runner.run(work, &mut |event| {
             progress.note(&event);
-            if lost.is_none() && matches!(event, Event::Matrix(_) | Event::Group(_)) {
+            let is_shown = matches!(event, Event::Matrix(_) | Event::Group(_) | Event::Partial(_));
+            if lost.is_none() && is_shown {
                 let keep = || {
                     if let Event::Group(group) = &event {
                         recording.take_group(group)?;
@@ -170,10 +165,9 @@ impl<'a> Campaign<'a> {
                 };
                 lost = progress.suspend(keep).err();
             }
-            measured.add(event);
+            add(report, event);
         })?;
-        measured.interrupted = interrupted;
-        lost.map_or(Ok(measured), Err)
+        lost.map_or(Ok(interrupted), Err)
     }
 }
 
@@ -184,28 +178,23 @@ impl<'s> Work<'s> {
     }
 }
 
-impl Measured {
-    pub fn add(&mut self, event: Event) {
-        match event {
-            Event::Partial(group) => self.partial = Some(*group),
-            Event::Group(group) => {
-                self.partial = None;
-                self.report.groups.push(*group);
-            }
-            // Sent again if a new child process has read the matrix again.
-            Event::Matrix(matrix) => {
-                let groups = std::mem::take(&mut self.report.groups);
-                self.report = MatrixReport { groups, ..*matrix };
-            }
-            Event::Step(_) | Event::Row(..) => (),
+/// Adds a complete group or the description of the matrix to its report.
+pub(crate) fn add(report: &mut MatrixReport, event: Event) {
+    match event {
+        Event::Group(group) => report.groups.push(*group),
+        // Sent again if a new child process has read the matrix again.
+        Event::Matrix(matrix) => {
+            let groups = std::mem::take(&mut report.groups);
+            *report = MatrixReport { groups, ..*matrix };
         }
+        _ => (),
     }
 }
 
 /// Keeps the results of the last matrix.
-impl Sink for Measured {
-    fn matrix(&mut self, _work: &Work, measured: Measured) -> Result<()> {
-        *self = measured;
+impl Sink for MatrixReport {
+    fn matrix(&mut self, _work: &Work, report: MatrixReport, _interrupted: bool) -> Result<()> {
+        *self = report;
         Ok(())
     }
 }

@@ -2,6 +2,8 @@
 //! one matrix from its source to the report.
 
 mod measure;
+#[cfg(feature = "mpi")]
+mod ranks;
 
 use std::sync::atomic::AtomicBool;
 
@@ -9,12 +11,15 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 
 use super::env::Env;
 use super::install::{self, Profiles};
-use super::task::{Event, MatrixTask, Step};
+use super::task::MatrixTask;
+#[cfg(feature = "mpi")]
+use super::together::Together;
 use super::{Plan, bandwidth, choice, idle};
 use crate::REVISION;
 use crate::VERSION;
 use crate::bench::clock::Clock;
-use crate::bench::execute::Stopped;
+use crate::bench::event::{Event, Step};
+use crate::bench::execute::{Cell, Stopped};
 use crate::bench::inputs::replace_values;
 use crate::bench::need;
 use crate::bench::problem::Reordered;
@@ -31,7 +36,7 @@ use spmv_matrix::stats::Shape;
 use spmv_matrix::system::energy::Rapl;
 use spmv_matrix::system::processes::start_pool;
 use spmv_methods::device::Gpu;
-use spmv_methods::method::{Choice, Device, Unavailable};
+use spmv_methods::method::{Choice, Device};
 use spmv_methods::simd::Isa;
 use spmv_methods::team::Team;
 use spmv_methods::vendor::mkl;
@@ -46,35 +51,22 @@ use spmv_results::settings::run::RunSettings;
 const TRIVIAL: &str =
     "it has only one row or column, or none; such matrices are skipped, as in merge-spmv";
 
-pub struct Cell {
-    pub key: RowKey,
-    pub choice: Choice<'static>,
-}
-
-struct Matrix<'m> {
-    csr: &'m Csr<f64>,
-    facts: &'m MatrixFacts,
-    /// The matrix in another order, or why there is none.
-    reordered: Result<Option<Reordered>, Unavailable>,
-}
-
-/// A matrix and its description; without a matrix, the description states why nothing is measured.
-type Read = (Option<Csr<f64>>, MatrixReport);
-
 pub struct Session<'a> {
     /// The rows that each matrix gets, in their order.
-    pub cells: Vec<Cell>,
+    cells: Vec<Cell<'static>>,
     /// The GPU, if any of the methods runs on it.
     gpu: Option<Gpu>,
-    pub plan: Plan,
+    plan: Plan,
     profiles: Profiles,
     kept: Option<CacheFolder>,
     team: Team,
     rapl: Option<Rapl>,
-    pub clock: &'a dyn Clock,
+    clock: &'a dyn Clock,
     interrupted: &'a AtomicBool,
     run_id: String,
     is_worker: bool,
+    #[cfg(feature = "mpi")]
+    together: Together,
 }
 
 impl<'a> Session<'a> {
@@ -112,13 +104,20 @@ impl<'a> Session<'a> {
             mkl::limit(isa);
         }
         let profiles = install::profiles(&choices, run, env)?;
+        let device = gpu.as_ref().map_or(Device::Gpu, Gpu::device);
+        let mut cells = cells(&choices, run, device, team.len());
+        if let Some(ranks) = env.together.count() {
+            cells.iter_mut().for_each(|cell| cell.key.threads = Some(ranks));
+        }
         Ok(Self {
-            cells: cells(&choices, run, gpu.as_ref().map_or(Device::Gpu, Gpu::device), team.len()),
+            cells,
             gpu,
             team,
             rapl: Rapl::open(&env.powercap).ok(),
             run_id: env.run_id.clone(),
             is_worker: false,
+            #[cfg(feature = "mpi")]
+            together: env.together.clone(),
             kept: env.matrices.clone().filter(|_| run.matrix_cache),
             plan: plan.clone(),
             profiles,
@@ -185,6 +184,10 @@ impl<'a> Session<'a> {
     /// Ends early if the task is interrupted, or if the device is lost in a child process.
     pub fn carry_out(&self, task: &MatrixTask, emit: &dyn Fn(Event)) -> Result<(), Stopped> {
         emit(Event::Step(Step::Load));
+        #[cfg(feature = "mpi")]
+        if let Some(ranks) = &self.together.ranks {
+            return self.carry_out_together(ranks, task, emit);
+        }
         let (csr, report) = self.read(task)?;
         emit(Event::Matrix(Box::new(report.clone())));
         csr.map_or(Ok(()), |csr| self.carry_out_on(&csr, &report.facts, &task.cells, emit))
@@ -198,7 +201,7 @@ impl<'a> Session<'a> {
         cells: &[RowKey],
         emit: &dyn Fn(Event),
     ) -> Result<(), Stopped> {
-        let own: Vec<_> = self.cells.iter().filter(|cell| cells.contains(&cell.key)).collect();
+        let own = self.cells_of(cells);
         for of_order in own.chunk_by(|a, b| a.key.order == b.key.order) {
             let order = of_order[0].key.order.unwrap_or(Order::Natural);
             if order != Order::Natural {
@@ -206,21 +209,29 @@ impl<'a> Session<'a> {
             }
             let name = matrix_name(&facts.file);
             let reordered = Reordered::new(csr, name, order, self.clock);
-            let matrix = Matrix { csr, facts, reordered };
-            let is_same = |a: &&Cell, b: &&Cell| {
-                a.key.cache == b.key.cache && a.key.precision == b.key.precision
+            let is_same = |a: &Cell, b: &Cell| {
+                (a.key.cache, a.key.precision) == (b.key.cache, b.key.precision)
             };
             for of_problem in of_order.chunk_by(is_same) {
                 match of_problem[0].key.precision {
-                    Precision::F64 => self.measure::<f64>(&matrix, of_problem, emit)?,
-                    Precision::F32 => self.measure::<f32>(&matrix, of_problem, emit)?,
+                    Precision::F64 => {
+                        self.measure::<f64>(csr, &reordered, facts, of_problem, emit)?
+                    }
+                    Precision::F32 => {
+                        self.measure::<f32>(csr, &reordered, facts, of_problem, emit)?
+                    }
                 }
             }
         }
         Ok(())
     }
 
-    fn read(&self, task: &MatrixTask) -> Result<Read, Stopped> {
+    fn cells_of(&self, keys: &[RowKey]) -> Vec<Cell<'static>> {
+        self.cells.iter().filter(|cell| keys.contains(&cell.key)).cloned().collect()
+    }
+
+    /// Returns the matrix and its description; without a matrix, the description states why nothing is measured.
+    fn read(&self, task: &MatrixTask) -> Result<(Option<Csr<f64>>, MatrixReport), Stopped> {
         let (status, reason) = match self.read_if_it_fits(task) {
             Ok(Ok(read)) => return Ok(read),
             Ok(Err(reason)) => (Status::Skipped, reason),
@@ -233,7 +244,10 @@ impl<'a> Session<'a> {
     }
 
     /// Like [`Session::read`], but returns the reason why the matrix is too large, or the error if it cannot be read.
-    fn read_if_it_fits(&self, task: &MatrixTask) -> Result<Result<Read, String>, LoadError> {
+    fn read_if_it_fits(
+        &self,
+        task: &MatrixTask,
+    ) -> Result<Result<(Option<Csr<f64>>, MatrixReport), String>, LoadError> {
         let available = Available::now(self.plan.run.settings.max_memory, 0);
         let bounds = ReadBounds::new(self.interrupted, available.bytes, available.by);
         let opened = task.source.open(self.plan.run.reading(), bounds)?;
@@ -253,7 +267,7 @@ impl<'a> Session<'a> {
         mut loaded: Loaded,
         load: f64,
         bounds: ReadBounds,
-    ) -> Read {
+    ) -> (Option<Csr<f64>>, MatrixReport) {
         let (kind, symmetry) = (task.source.kind(&loaded), loaded.pattern_symmetry());
         loaded.write_to_cache(bounds);
         replace_values(&self.plan.run.settings, &mut loaded.csr);
@@ -316,7 +330,7 @@ pub fn cells(
     run: &RunSettings,
     gpu: Device,
     threads: usize,
-) -> Vec<Cell> {
+) -> Vec<Cell<'static>> {
     let mut cells = Vec::new();
     for &order in &run.orders {
         for &precision in &run.precisions {

@@ -12,14 +12,15 @@ use super::measure::{MORE, MeasureArgs, NOTHING, shared};
 use super::output::finish;
 use super::sources::sources;
 use super::{CommandStatus, Env};
+use crate::bench::event::Event;
 use crate::campaign::progress::Display;
 use crate::campaign::resume::Begun;
 use crate::campaign::shard::{ShardMatrices, shard};
-use crate::campaign::task::Event;
-use crate::campaign::{Campaign, Measured, Plan, Sink, Work};
+use crate::campaign::{Campaign, Plan, Sink, Work};
 use spmv_results::files::output::Output;
 use spmv_results::files::rows::{RowFile, is_not_regular_file};
 use spmv_results::files::write::{Format, Reporter};
+use spmv_results::matrix::MatrixReport;
 use spmv_results::report::advice::answer;
 use spmv_results::report::means::Kinds;
 use spmv_results::report::names::count;
@@ -139,12 +140,12 @@ impl Sink for Results<'_, '_> {
         let rows: &[Row] = match event {
             Event::Group(group) => &group.rows,
             Event::Matrix(report) => report.ended.as_slice(),
-            Event::Step(_) | Event::Row(..) | Event::Partial(_) => &[],
+            _ => &[],
         };
         self.file.as_mut().map_or(Ok(()), |file| file.add(rows))
     }
 
-    fn matrix(&mut self, work: &Work, Measured { report, .. }: Measured) -> Result<()> {
+    fn matrix(&mut self, work: &Work, report: MatrixReport, _: bool) -> Result<()> {
         self.measure.warn(&report, self.stderr)?;
         let has_rows = report.rows().next().is_some();
         if has_rows {

@@ -17,7 +17,7 @@ use super::values::{MethodName, device, seconds, whole};
 use super::{CommandStatus, Env};
 use crate::campaign::choice::select;
 use crate::campaign::progress::Display;
-use crate::campaign::{Campaign, Measured, Plan, Work};
+use crate::campaign::{Campaign, Plan, Work};
 use page::Page;
 use spmv_matrix::source::Source;
 use spmv_methods::method::Device;
@@ -111,12 +111,12 @@ pub fn run(args: &ExplainArgs, env: &mut Env) -> Result<CommandStatus> {
     args.output.check(&read)?;
     let mut campaign = Campaign::start(&plan, true, Vec::new(), env)?;
     let work = Work { source: &source, bytes: 0, existing: &[] };
-    let mut measured = Measured::default();
-    if campaign.run(&[work], Display::Hidden, &mut measured)? {
+    let mut report = MatrixReport::default();
+    if campaign.run(&[work], Display::Hidden, &mut report)? {
         writeln!(env.stderr, "interrupted: {source} was not explained")?;
         return Ok(CommandStatus::Bad);
     }
-    let page = page(&source, &measured.report)?;
+    let page = page(&source, &report)?;
     let mut text = Vec::new();
     match format {
         TextOrJson::Text => page.write(args.lines, &mut text)?,

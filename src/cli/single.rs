@@ -86,28 +86,40 @@ fn check_header(source: &Source, measure: &MeasureArgs) -> Result<()> {
     Ok(())
 }
 
-pub fn run(args: &SingleArgs, command: Vec<String>, env: &mut Env) -> Result<CommandStatus> {
+/// Returns the matrix and the format of the results, if the arguments and the files that they name allow it.
+fn checked(args: &SingleArgs, measure: &MeasureArgs) -> Result<(Source, Format)> {
     let count = 1 + args.further.len();
     ensure!(count == 1, "{count} matrices are given; `spmv-bench corpus` measures several");
-    let measure = &args.measure();
     let source = source(args.word(), measure.datasets.as_deref())?;
     check_header(&source, measure)?;
     measure.check_files([&source].into_iter())?;
     measure.check_new()?;
-    let format = measure.format_of_one()?;
+    Ok((source, measure.format_of_one()?))
+}
+
+/// Runs the command. With MPI, each rank takes every step, and an error of one of them ends all.
+pub fn run(args: &SingleArgs, command: Vec<String>, env: &mut Env) -> Result<CommandStatus> {
+    let measure = &args.measure();
+    let (source, format) = env.together.agree(checked(args, measure))?;
     let plan = Plan { skip_trivial: false, ..measure.plan().of([&source].into_iter()) };
-    let mut campaign = Campaign::start(&plan, !measure.no_isolate, command, env)?;
-    let reporter = measure.reporter(format, env.stdout, env.width)?;
-    let mut exporters = measure.exporters()?;
-    campaign.recording.begin(measure.record_path(), env.stderr)?;
+    let started = Campaign::start(&plan, !measure.no_isolate, command, env);
+    let mut campaign = env.together.agree(started)?;
+    let opened = measure
+        .reporter(format, env.stdout, env.width)
+        .and_then(|reporter| Ok((reporter, measure.exporters()?)))
+        .and_then(|outputs| {
+            campaign.recording.begin(measure.record_path(), env.stderr)?;
+            Ok(outputs)
+        });
+    let (reporter, mut exporters) = env.together.agree(opened)?;
     let mut live = Live::new(reporter, format.is_written_at_once() && measure.output.is_none());
     let work = Work { source: &source, bytes: bytes_of(&source), existing: &[] };
     let interrupted = campaign.run(&[work], Display::Methods, &mut live)?;
-    let complete = live.measured.report.clone();
+    let complete = live.report.clone();
     if interrupted && format == Format::Text {
         live.keep_partial();
     }
-    let report = live.measured.report.clone();
+    let report = live.report.clone();
     if let Some((_, reason)) = report.end().filter(|_| report.groups.is_empty()) {
         bail!("{}", of_matrix(&source, reason));
     }
@@ -122,6 +134,7 @@ pub fn run(args: &SingleArgs, command: Vec<String>, env: &mut Env) -> Result<Com
         writeln!(env.stderr, "interrupted: the results of {source} are incomplete")?;
     }
     let has_result = |row: &Row| row.is_ok() || row.is_bad() && row.method_name.is_some();
-    ensure!(interrupted || report.rows().any(has_result), NOTHING);
+    let is_alone = env.together.count().is_none();
+    ensure!(interrupted || !is_alone || report.rows().any(has_result), NOTHING);
     Ok(if interrupted || report.is_bad() { CommandStatus::Bad } else { CommandStatus::Ok })
 }

@@ -15,10 +15,11 @@ use super::sources::{of_matrix, sources};
 use super::{CommandStatus, Env};
 use crate::campaign::choice::chosen;
 use crate::campaign::progress::Display;
-use crate::campaign::{Campaign, Measured, Plan, Sink, Work};
+use crate::campaign::{Campaign, Plan, Sink, Work};
 use spmv_results::files::cells::to_csv;
 use spmv_results::files::output;
 use spmv_results::files::rows::{RowFile, is_not_regular_file};
+use spmv_results::matrix::MatrixReport;
 use spmv_results::row::Row;
 use spmv_results::settings::run::DeviceChoice;
 use spmv_results::text::Sort;
@@ -91,8 +92,7 @@ struct Results<'o> {
 }
 
 impl Sink for Results<'_> {
-    fn matrix(&mut self, work: &Work, measured: Measured) -> Result<()> {
-        let Measured { report, interrupted, .. } = measured;
+    fn matrix(&mut self, work: &Work, report: MatrixReport, interrupted: bool) -> Result<()> {
         if let Some((_, reason)) = report.end() {
             writeln!(self.stderr, "{}", of_matrix(work.source, reason))?;
         }

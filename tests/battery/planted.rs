@@ -1,16 +1,18 @@
 //! Methods with planted bugs, which the benchmark must report as wrong.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
 use spmv_bench::bench::clock::FakeClock;
-use spmv_bench::bench::execute::Bench;
-use spmv_bench::bench::outcome::Outcome;
+use spmv_bench::bench::event::Event;
+use spmv_bench::bench::execute::{self, Bench};
 use spmv_bench::bench::problem::Problem;
 use spmv_matrix::Csr;
 use spmv_methods::cpu::seq;
-use spmv_methods::method::{Code, Method, Prepared};
+use spmv_methods::method::{Choice, Code, Method, Prepared};
 use spmv_methods::team::Team;
+use spmv_results::matrix::Group;
+use spmv_results::row::{Row, Status};
 use spmv_results::settings::{Protocol, Settings};
 
 /// Computes y, given the matrix, x, y, and the number of products that came before.
@@ -21,7 +23,7 @@ thread_local! {
     static PRODUCT: Cell<Product> = const { Cell::new(|_, _, _, _| ()) };
 }
 
-fn outcome_of(product: Product) -> Outcome {
+fn row_of(product: Product) -> Row {
     PRODUCT.set(product);
     let code = Code::Cpu {
         parallel: false,
@@ -43,9 +45,16 @@ fn outcome_of(product: Product) -> Outcome {
     let csr = Csr::<f64>::from_triplets(40, 97, &triplets);
     let settings = Settings { iterations: Some(20), ..Settings::new(Protocol::MergeSpmv) };
     let (team, clock) = (Team::floating(1), FakeClock::new(Duration::from_micros(3)));
-    let bench = Bench::new(&team, &clock, &settings);
-    let results = Problem::of(&csr, &settings).on_host(&bench, &[(&method).into()]);
-    results.unwrap().outcomes.remove(0)
+    let result = RefCell::new(None);
+    let emit = |event| {
+        if let Event::Row(row, _) = event {
+            result.replace(Some(*row));
+        }
+    };
+    let bench = Bench { emit: &emit, ..Bench::new(&team, &clock, &settings) };
+    let (cells, mut group) = ([execute::Cell::from(Choice::from(&method))], Group::of(vec![]));
+    Problem::of(&csr, &settings).on_host(&bench, &cells, &mut group).unwrap();
+    result.take().unwrap()
 }
 
 /// Returns the products that are summed in a row.
@@ -95,8 +104,8 @@ fn planted_bugs_are_reported_as_wrong() {
         }),
     ];
     for (bug, product) in bugs {
-        let outcome = outcome_of(product);
-        assert!(matches!(outcome, Outcome::Wrong { .. }), "{bug}: {outcome:?}");
+        let row = row_of(product);
+        assert_eq!(row.status, Some(Status::Wrong), "{bug}: {row:?}");
     }
 }
 
@@ -105,11 +114,12 @@ fn another_order_of_summation_is_ok() {
     let reversed: Product = |csr, x, y, _| {
         (0..y.len()).for_each(|row| y[row] = terms(csr, row, x).rev().sum());
     };
-    assert!(matches!(outcome_of(reversed), Outcome::Ok(_)));
+    assert!(row_of(reversed).is_ok());
 }
 
 #[test]
 fn a_panic_is_a_failure_of_the_method_alone() {
     let panics: Product = |_, _, _, _| panic!("row {}", 3);
-    assert_eq!(outcome_of(panics), Outcome::Failed("panicked: row 3".into()));
+    let Row { status, reason, .. } = row_of(panics);
+    assert_eq!((status, reason.text()), (Some(Status::Failed), Some("panicked: row 3")));
 }

@@ -140,6 +140,7 @@ fn run_in(
         gpus: Default::default(),
         profiles: profiles.map(CacheFolder::at),
         matrices: matrices.map(CacheFolder::at),
+        together: Default::default(),
     };
     let args = std::iter::once("spmv-bench").chain(words.split_whitespace()).map(OsString::from);
     let (status, message) = match cli::run(args, &mut env) {

@@ -5,12 +5,11 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use spmv_bench::bench::clock::{Clock, FakeClock, SystemClock};
-use spmv_bench::bench::outcome::Outcome;
-use spmv_bench::bench::statistics::Summary;
 use spmv_methods::device::Gpu;
 use spmv_methods::device::model::Model;
 use spmv_methods::device::probe::Probe;
 use spmv_methods::method::Choice;
+use spmv_results::row::Row;
 use spmv_results::settings::{Protocol, Settings};
 
 use super::fake_cusparse::FakeCuSparse;
@@ -63,15 +62,12 @@ fn a_batch_is_timed_again_if_the_host_was_slower_than_expected() {
 }
 
 /// Measures gpu-csr-scalar, gpu-csr5 and cusparse-csr.
-fn summaries(gpu: &Gpu, settings: &Settings) -> [Summary; 3] {
+fn rows(gpu: &Gpu, settings: &Settings) -> [Row; 3] {
     let names = ["gpu-csr-scalar", "gpu-csr5", "cusparse-csr"];
     let choices = names.map(|name| Choice::from(spmv_methods::named(name).unwrap()));
-    let report = on_gpu(&SystemClock::default(), settings, gpu, &grid(), &choices).unwrap();
-    let summaries = report.outcomes.iter().map(|outcome| match outcome {
-        Outcome::Ok(measurement) => measurement.summary,
-        outcome => panic!("{outcome:?}"),
-    });
-    summaries.collect::<Vec<_>>().try_into().unwrap()
+    let group = on_gpu(&SystemClock::default(), settings, gpu, &grid(), &choices).unwrap();
+    assert!(group.rows.iter().all(Row::is_ok), "{group:?}");
+    group.rows.try_into().unwrap()
 }
 
 /// The product of gpu-csr-scalar is one kernel, that of gpu-csr5 two, and that of cuSPARSE a call, which may be four. A
@@ -81,11 +77,16 @@ fn summaries(gpu: &Gpu, settings: &Settings) -> [Summary; 3] {
 fn the_host_s_time_of_a_launch_is_reported_and_batches_are_limited() {
     let (gpu, ..) = gpu(Duration::from_micros(5));
     let settings = Settings { iterations: Some(1024), rounds: 1, ..settings() };
-    let [one, two, call] = summaries(&gpu, &settings);
-    assert_eq!((one.host_launch_ms, one.samples, one.iterations), (Some(0.005), 2, 1024));
-    assert_eq!((two.host_launch_ms, two.samples, two.iterations), (Some(0.01), 4, 1024));
-    assert_eq!((call.samples, call.iterations), (8, 1024));
-    assert_eq!((one.median_ms, two.median_ms), (0.001, 0.002), "the device's times");
+    let [one, two, call] = rows(&gpu, &settings);
+    let counts = |row: &Row| [row.samples, row.iterations].map(Option::unwrap);
+    assert_eq!((one.host_launch_ms, counts(&one)), (Some(0.005), [2, 1024]));
+    assert_eq!((two.host_launch_ms, counts(&two)), (Some(0.01), [4, 1024]));
+    assert_eq!(counts(&call), [8, 1024]);
+    assert_eq!(
+        [one, two].map(|row| row.median_ms),
+        [Some(0.001), Some(0.002)],
+        "the device's times"
+    );
 }
 
 /// The end of a chain is correct only if each product has multiplied the result of the one before. A call of the fake
@@ -95,9 +96,9 @@ fn chains_of_products_are_right_and_beside_independent_ones() {
     let (gpu, ..) = gpu(Duration::from_micros(5));
     let power = Settings::new(Protocol::Power);
     let settings = Settings { iterations: Some(30), rounds: 2, ..power };
-    for (summary, ms) in summaries(&gpu, &settings).into_iter().zip([0.001, 0.002, 0.0]) {
-        assert_eq!((summary.iterations, summary.median_ms), (32, ms));
-        assert_eq!(summary.independent_ms, Some(ms));
+    for (row, ms) in rows(&gpu, &settings).into_iter().zip([0.001, 0.002, 0.0]) {
+        assert_eq!((row.iterations, row.median_ms), (Some(32), Some(ms)));
+        assert_eq!(row.independent_ms, Some(ms));
     }
 }
 

@@ -1,7 +1,6 @@
 //! Tests the limits of a GPU's memory, and the memory that methods allocate and keep.
 
 use spmv_bench::bench::clock::SystemClock;
-use spmv_bench::bench::outcome::Outcome;
 use spmv_matrix::Csr;
 use spmv_matrix::generate::Generator;
 use spmv_matrix::memory::extent::Extent;
@@ -10,6 +9,7 @@ use spmv_methods::device::model::Model;
 use spmv_methods::device::{DeviceCsr, Gpu};
 use spmv_methods::method::{Choice, Method, Request};
 use spmv_methods::team::Team;
+use spmv_results::row::Status;
 use spmv_results::settings::Settings;
 
 use super::all::all;
@@ -25,12 +25,13 @@ fn with_room_for(bytes: u64) -> Gpu {
 
 #[test]
 fn a_matrix_that_does_not_fit_on_the_gpu_skips_all_with_the_figures() {
-    let (choices, report) =
+    let (choices, group) =
         measure(&SystemClock::default(), &with_room_for(10 << 10), &matrix(), &settings());
-    assert_eq!(report.outcomes.len(), choices.len());
+    assert_eq!(group.rows.len(), choices.len());
     let words = "for the matrix and its vectors, and 10.0 KiB are available (free on the GPU)";
-    for outcome in report.outcomes {
-        let Outcome::Skipped(reason) = outcome else { panic!("{outcome:?}") };
+    for row in group.rows {
+        assert_eq!(row.status, Some(Status::Skipped), "{row:?}");
+        let reason = row.reason.text().unwrap();
         assert!(reason.starts_with("needs ") && reason.ends_with(words), "{reason}");
     }
 }
@@ -39,18 +40,17 @@ fn a_matrix_that_does_not_fit_on_the_gpu_skips_all_with_the_figures() {
 /// empties the L2 cache 128 KiB, and a method 64 KiB in addition to its format.
 #[test]
 fn methods_that_do_not_fit_on_the_gpu_are_skipped_and_others_run() {
-    let (choices, report) =
+    let (_, group) =
         measure(&SystemClock::default(), &with_room_for(288 << 10), &matrix(), &settings());
-    let outcome_of = |name: &str| {
-        let index = choices.iter().position(|choice| choice.method.name == name).unwrap();
-        &report.outcomes[index]
+    let of = |name: &str| {
+        let row = group.rows.iter().find(|row| row.method_name.as_deref() == Some(name)).unwrap();
+        (row.status.unwrap(), row.reason.text().unwrap_or_default())
     };
-    assert!(matches!(outcome_of("gpu-csr-scalar"), Outcome::Ok(_)));
-    let Outcome::Skipped(reason) = outcome_of("gpu-hyb") else { panic!("it fits") };
+    assert_eq!(of("gpu-csr-scalar").0, Status::Ok);
+    let (Status::Skipped, reason) = of("gpu-hyb") else { panic!("it fits") };
     let words = "for its format";
     assert!(reason.contains(words) && reason.ends_with("(free on the GPU)"), "{reason}");
-    let Outcome::Ok(light) = outcome_of("gpu-light") else { panic!("gpu-light fits") };
-    let note = light.remarks.text().unwrap();
+    let (Status::Ok, note) = of("gpu-light") else { panic!("gpu-light does not fit") };
     assert!(
         note.starts_with("measured in part ") && note.ends_with("for all methods at once"),
         "{note}"
@@ -129,7 +129,7 @@ fn no_method_allocates_more_device_memory_than_its_bound_or_much_less() {
 fn the_device_memory_of_methods_is_counted() {
     let (gpu, csr) = (Gpu::new(Model::tiny(1)), matrix());
     let plain = measured(&gpu, &csr, &settings());
-    let extra = |name: &str| plain[name].extra_bytes.unwrap() as usize;
+    let extra = |name: &str| plain[name].row.extra_bytes.unwrap() as usize;
     assert_eq!(extra("gpu-csr-scalar"), 0);
     assert_eq!(extra("gpu-csr-vector"), 0);
     assert_eq!(extra("gpu-kokkos-style"), 0);
@@ -157,7 +157,7 @@ fn the_device_memory_of_methods_is_counted() {
     assert_eq!(extra("gpu-csrk-2"), in_band_k(&csr, &[52 * 6]));
     assert_eq!(gpu.allocated_bytes(), 0, "everything is released");
     let transposed = measured(&gpu, &csr, &Settings { transpose: true, ..settings() });
-    let extra = |name: &str| transposed[name].extra_bytes.unwrap() as usize;
+    let extra = |name: &str| transposed[name].row.extra_bytes.unwrap() as usize;
     assert_eq!(extra("gpu-naive-t"), 0);
     assert_eq!(extra("gpu-hola-t"), 4 * (blocks + 1));
     let transpose = 4 * (csr.cols() + 1) + 12 * csr.nnz();
@@ -175,7 +175,7 @@ fn in_band_k(csr: &Csr<f64>, sizes: &[usize]) -> usize {
 fn the_device_memory_of_formats_is_counted() {
     let (gpu, csr) = (Gpu::new(Model::tiny(1)), grid());
     let measured = measured(&gpu, &csr, &settings());
-    let extra = |name: &str| measured[name].extra_bytes.unwrap() as usize;
+    let extra = |name: &str| measured[name].row.extra_bytes.unwrap() as usize;
     let (value, index) = (8, 4);
     assert_eq!((csr.rows(), csr.nnz()), (81, 288));
     // The order of rows, and 16 bytes for each block of 256 threads: 49 rows have two threads, the others one.

@@ -14,7 +14,7 @@ fn csr_k_reports_its_sizes_and_its_order() {
     let gpu = Gpu::new(Model::tiny(8));
     let wide = Generator::parse("dense,rows=3,cols=40").unwrap().generate().unwrap();
     let remarks =
-        |csr: &Csr<f64>, name: &str| measured(&gpu, csr, &settings())[name].remarks.clone();
+        |csr: &Csr<f64>, name: &str| measured(&gpu, csr, &settings())[name].row.reason.clone();
     let expected = "block=8x12:srs=13:ssrs=6; csr-k takes GPUSpMV-3.5 for such rows";
     assert_eq!(remarks(&matrix(), "gpu-csrk-3").text(), Some(expected));
     let expected = "natural order: 3 x 40 is not square; block=16x8x4:srs=128; csr-k takes GPUSpMV-3.5 \

@@ -4,12 +4,12 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use spmv_bench::bench::clock::FakeClock;
-use spmv_bench::bench::outcome::{Measurement, Outcome};
 use spmv_methods::device::Gpu;
 use spmv_methods::device::facts::Clocks;
 use spmv_methods::device::model::Model;
 use spmv_methods::device::probe::Probe;
 use spmv_methods::method::{Choice, GRAPH};
+use spmv_results::row::{Row, Status};
 use spmv_results::settings::{CacheState, Settings};
 
 use super::fake_cusparse::FakeCuSparse;
@@ -17,7 +17,7 @@ use super::recorder::Recorder;
 use super::{grid, on_gpu, settings};
 
 /// Measures one method; also returns the calls to the device and the clocks.
-fn recorded(name: &str, graph: bool, settings: &Settings) -> (Measurement, String, Vec<Clocks>) {
+fn recorded(name: &str, graph: bool, settings: &Settings) -> (Row, String, Vec<Clocks>) {
     let clock = FakeClock::new(Duration::from_millis(1));
     let clocks = Clocks { multiprocessor_mhz: 1700, ..Clocks::default() };
     let recorder = Recorder::new(Model::tiny(1).with(|model| model.clocks = Some(clocks)));
@@ -25,10 +25,10 @@ fn recorded(name: &str, graph: bool, settings: &Settings) -> (Measurement, Strin
     let method = spmv_methods::named(name).unwrap();
     let given = if graph { vec![(GRAPH.name, "on")] } else { vec![] };
     let choices = [Choice { method, given }];
-    let mut report = on_gpu(&clock, settings, &Gpu::new(recorder), &grid(), &choices).unwrap();
-    let Outcome::Ok(measured) = report.outcomes.remove(0) else { panic!("{report:?}") };
+    let mut group = on_gpu(&clock, settings, &Gpu::new(recorder), &grid(), &choices).unwrap();
+    assert!(group.rows[0].is_ok(), "{group:?}");
     let log = log.borrow().join(" ");
-    (*measured, log, report.clocks)
+    (group.rows.remove(0), log, group.clocks)
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn the_calls_of_a_hot_measurement_are_in_order() {
     let (measured, log, clocks) = recorded("gpu-csr-scalar", false, &settings());
     // A sample is enqueued while the device is busy. Two rounds of two products, which take a millisecond each: one
     // sample per round.
-    assert_eq!((measured.summary.samples, measured.summary.iterations), (2, 4));
+    assert_eq!((measured.samples, measured.iterations), (Some(2), Some(4)));
     let sample = "probe_spin | csr_scalar csr_scalar | [wait]";
     // In addition to the two samples: a trial in the first round, and the second batch whenever the device is put under
     // load; sometimes also two products after a verification.
@@ -77,30 +77,30 @@ fn opening_a_library_is_not_setup() {
     recorder.opening.replace(Some(clock.clone()));
     let gpu = Gpu::new(recorder);
     let choices = [Choice::from(spmv_methods::named("cusparse-csr").unwrap())];
-    let mut report = on_gpu(&*clock, &settings(), &gpu, &grid(), &choices).unwrap();
-    let Outcome::Ok(measured) = report.outcomes.remove(0) else { panic!("{report:?}") };
-    assert_eq!(measured.setup_ms, 1.0);
+    let group = on_gpu(&*clock, &settings(), &gpu, &grid(), &choices).unwrap();
+    assert_eq!(group.rows[0].setup_ms, Some(1.0), "{group:?}");
 }
 
 /// Measures a method on a GPU with other work.
-fn beside_other_work(with_other_work: fn(Recorder) -> Recorder) -> Outcome {
+fn beside_other_work(with_other_work: fn(Recorder) -> Recorder) -> Row {
     let gpu = Gpu::new(with_other_work(Recorder::new(Model::tiny(1))));
     let clock = FakeClock::new(Duration::from_millis(1));
     let choices = [Choice::from(spmv_methods::named("gpu-csr-scalar").unwrap())];
-    on_gpu(&clock, &settings(), &gpu, &grid(), &choices).unwrap().outcomes.remove(0)
+    on_gpu(&clock, &settings(), &gpu, &grid(), &choices).unwrap().rows.remove(0)
 }
 
 #[test]
 fn work_in_another_stream_is_waited_for() {
-    let outcome = beside_other_work(Recorder::working_elsewhere);
-    let Outcome::Wrong { reason, .. } = outcome else { panic!("{outcome:?}") };
+    let row = beside_other_work(Recorder::working_elsewhere);
+    assert_eq!(row.status, Some(Status::Wrong), "{row:?}");
+    let reason = row.reason.text().unwrap();
     assert!(reason.starts_with("a product with a new x takes 21000.0 us"), "{reason}");
 }
 
 #[test]
 fn a_method_is_not_blamed_for_other_programs_on_the_gpu() {
-    let outcome = beside_other_work(Recorder::shared);
-    assert!(matches!(outcome, Outcome::Ok(_)), "{outcome:?}");
+    let row = beside_other_work(Recorder::shared);
+    assert!(row.is_ok(), "{row:?}");
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn loading_kernels_is_not_setup() {
     for graph in [false, true] {
         let (measured, ..) = recorded("gpu-merge", graph, &settings());
         // A millisecond passes between the two readings of the clock, and loading takes longer than that.
-        assert_eq!(measured.setup_ms, 0.0);
+        assert_eq!(measured.setup_ms, Some(0.0));
     }
 }
 

@@ -9,11 +9,11 @@ use std::cell::Cell;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
-use liar::{HONEST, Liar, Otherwise, When, outcome};
+use liar::{HONEST, Liar, Otherwise, When, row};
 use spmv_bench::bench::inputs::replace_values;
-use spmv_bench::bench::outcome::Outcome;
 use spmv_matrix::Csr;
 use spmv_matrix::generate::Generator;
+use spmv_results::row::{Row, Status};
 use spmv_results::settings::{Protocol, Settings, Values};
 
 /// Returns a different number for every measurement of a test. Every test has a thread of its own and therefore the
@@ -38,17 +38,17 @@ fn settings() -> Vec<Settings> {
     ]
 }
 
-fn outcomes(when: &[When], otherwise: Otherwise) -> Vec<Outcome> {
+fn rows(when: &[When], otherwise: Otherwise) -> Vec<Row> {
     let liar = Liar { when: when.to_vec(), otherwise };
-    let of = |settings: &Settings| outcome(liar.clone(), &matrix(), settings, entropy);
+    let of = |settings: &Settings| row(liar.clone(), &matrix(), settings, entropy);
     settings().iter().map(of).collect()
 }
 
 #[test]
 fn a_method_that_computes_every_product_is_accepted() {
-    for outcome in outcomes(&[When::Multiple(1)], Otherwise::Nothing) {
-        let Outcome::Ok(measured) = outcome else { panic!("{outcome:?}") };
-        assert!((measured.summary.mean_ms / (1e3 * HONEST.as_secs_f64()) - 1.0).abs() < 1e-9);
+    for row in rows(&[When::Multiple(1)], Otherwise::Nothing) {
+        let ms = row.avg_spmv_ms.unwrap_or_else(|| panic!("{row:?}"));
+        assert!((ms / (1e3 * HONEST.as_secs_f64()) - 1.0).abs() < 1e-9);
     }
 }
 
@@ -67,8 +67,8 @@ fn a_method_that_computes_only_when_it_detects_verification_is_wrong() {
         &[],
     ];
     for trick in tricks {
-        for outcome in outcomes(trick, Otherwise::Nothing) {
-            assert!(matches!(outcome, Outcome::Wrong { .. }), "{trick:?}: {outcome:?}");
+        for row in rows(trick, Otherwise::Nothing) {
+            assert_eq!(row.status, Some(Status::Wrong), "{trick:?}: {row:?}");
         }
     }
 }
@@ -76,8 +76,8 @@ fn a_method_that_computes_only_when_it_detects_verification_is_wrong() {
 #[test]
 fn a_method_that_is_right_only_in_some_products_is_wrong() {
     for of in [2, 3, 4] {
-        for outcome in outcomes(&[When::Multiple(of)], Otherwise::Zero) {
-            assert!(matches!(outcome, Outcome::Wrong { .. }), "{of}: {outcome:?}");
+        for row in rows(&[When::Multiple(of)], Otherwise::Zero) {
+            assert_eq!(row.status, Some(Status::Wrong), "{of}: {row:?}");
         }
     }
 }
@@ -88,10 +88,9 @@ fn a_method_that_saves_work_by_what_it_remembers_is_wrong() {
     let tricks: [(&[When], Otherwise); 2] =
         [(&[When::NewX], Otherwise::Recall), (&[], Otherwise::Update)];
     for (when, otherwise) in tricks {
-        for outcome in outcomes(when, otherwise) {
-            let Outcome::Wrong { reason, .. } = &outcome else {
-                panic!("{otherwise:?}: {outcome:?}")
-            };
+        for row in rows(when, otherwise) {
+            assert_eq!(row.status, Some(Status::Wrong), "{otherwise:?}: {row:?}");
+            let reason = row.reason.text().unwrap();
             assert!(reason.contains("with a new x") || reason.contains("expected"), "{reason}");
         }
     }
@@ -100,10 +99,9 @@ fn a_method_that_saves_work_by_what_it_remembers_is_wrong() {
 #[test]
 fn what_a_method_prepares_in_its_first_product_is_setup() {
     let late_ms = 1e3 * liar::LATE_SETUP.as_secs_f64();
-    for outcome in outcomes(&[], Otherwise::PrepareLate) {
-        let Outcome::Ok(measured) = outcome else { panic!("{outcome:?}") };
-        assert!((measured.setup_ms - late_ms).abs() < 1e-6, "{measured:?}");
-        assert!(measured.remarks.text().unwrap().contains("setup includes 100.000 ms"));
+    for row in rows(&[], Otherwise::PrepareLate) {
+        assert!((row.setup_ms.unwrap() - late_ms).abs() < 1e-6, "{row:?}");
+        assert!(row.reason.text().unwrap().contains("setup includes 100.000 ms"));
     }
 }
 
@@ -115,9 +113,9 @@ fn values_of_lower_precision_are_remarked_upon() {
     for (otherwise, is_short) in [(Otherwise::Shorten, true), (Otherwise::PrepareLate, false)] {
         let mut csr = matrix.clone();
         replace_values(&settings, &mut csr);
-        let outcome = outcome(Liar { when: vec![], otherwise }, &csr, &settings, entropy);
-        let Outcome::Ok(measured) = outcome else { panic!("{outcome:?}") };
-        let note = measured.remarks.text().unwrap_or_default();
+        let row = row(Liar { when: vec![], otherwise }, &csr, &settings, entropy);
+        assert!(row.is_ok(), "{row:?}");
+        let note = row.reason.text().unwrap_or_default();
         assert_eq!(note.contains("less accurate than its precision explains"), is_short, "{note}");
     }
 }

@@ -1,4 +1,4 @@
-//! What a measurement needs, the progress that it reports, why it may end early, and a method while it is measured.
+//! What a measurement needs and reports, why it may end early, and a method while it is measured.
 
 use std::any::Any;
 use std::collections::BTreeSet;
@@ -11,16 +11,35 @@ use serde::{Deserialize, Serialize};
 use super::power::Power;
 use crate::bench::backend::Parts;
 use crate::bench::clock::Clock;
+use crate::bench::event::{Event, Step, Turn};
 use crate::bench::outcome::Outcome;
 use crate::bench::steadiness::Attempts;
+use spmv_matrix::scalar::Precision;
 use spmv_matrix::system::energy::Rapl;
 use spmv_methods::library::float_state;
 use spmv_methods::method::profile::Profile;
 use spmv_methods::method::{Choice, Prepared};
 use spmv_methods::plugin::not_restored;
 use spmv_methods::team::Team;
-use spmv_results::row::Remark;
+use spmv_results::row::{Remark, Row, RowKey};
 use spmv_results::settings::Settings;
+
+/// A method, and what identifies its row among those of a matrix.
+#[derive(Clone)]
+pub struct Cell<'m> {
+    pub key: RowKey,
+    pub choice: Choice<'m>,
+}
+
+impl<'m> From<Choice<'m>> for Cell<'m> {
+    /// Creates the cell of a method in double precision on one thread, as in tests.
+    fn from(choice: Choice<'m>) -> Self {
+        let (precision, device) = (Precision::F64, choice.method.device());
+        let (method, threads) = (choice.name(), choice.method.threads(1));
+        let key = RowKey { precision, device, method, threads, cache: None, order: None };
+        Self { key, choice }
+    }
+}
 
 pub struct Bench<'a> {
     /// The threads on which the methods of the CPU run.
@@ -35,8 +54,10 @@ pub struct Bench<'a> {
     pub profile: Option<&'a Profile>,
     /// The host's counters of energy, where they can be read.
     pub rapl: Option<&'a Rapl>,
-    /// Called with the progress of the measurement.
-    pub report: &'a dyn Fn(News),
+    /// What all rows have in common: the facts of the matrix.
+    pub row: Row,
+    /// Called with each step, and with the result of each method.
+    pub emit: &'a dyn Fn(Event),
     /// Returns a number that no method can predict: it seeds the choice of when and how x and y change between samples.
     pub entropy: fn() -> u64,
 }
@@ -45,35 +66,26 @@ impl<'a> Bench<'a> {
     /// Returns a measurement that is not interrupted, reports nothing, and always makes the same choices, as in tests.
     pub fn new(team: &'a Team, clock: &'a dyn Clock, settings: &'a Settings) -> Self {
         static NEVER: AtomicBool = AtomicBool::new(false);
-        let (interrupted, report) = (&NEVER, &|_: News| ());
+        let (interrupted, row, emit) = (&NEVER, Row::default(), &|_: Event| ());
         let (is_alone, profile, rapl, entropy) = (false, None, None, || 1);
-        Self { team, clock, interrupted, settings, is_alone, profile, rapl, report, entropy }
+        Self { team, clock, interrupted, settings, is_alone, profile, rapl, row, emit, entropy }
+    }
+
+    /// Reports the next step of a method, which is the cause if the process ends.
+    pub fn begin(&self, cell: &Cell, turn: Turn) {
+        (self.emit)(Event::Step(Step::Method(cell.key.clone(), turn)));
+    }
+
+    /// Reports that these methods have no times.
+    pub fn end(&self, cells: &[Cell], outcome: &Outcome) {
+        for cell in cells {
+            let row = outcome.in_row(self.row.clone().with_key(&cell.key));
+            (self.emit)(Event::Row(Box::new(row), Vec::new()));
+        }
     }
 }
 
-pub enum News<'n> {
-    /// The place of a method among the requested ones, and its next step, which is the cause if the process ends.
-    Next(usize, Turn),
-    Final(usize, &'n Outcome),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Turn {
-    /// The method is prepared, and its first product is verified.
-    Prepare,
-    /// The method has its turn in a round.
-    Round {
-        /// The number of the round among those of all processes, from 1.
-        number: usize,
-        of: usize,
-        /// Whether the round is repeated, for methods that were too noisy.
-        again: bool,
-    },
-    /// The method keeps the device under load, or is dropped.
-    Other,
-}
-
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error, Serialize, Deserialize)]
 pub enum Stopped {
     /// The caller set [`Bench::interrupted`].
     #[error("interrupted")]
@@ -88,9 +100,7 @@ pub enum Stopped {
 }
 
 pub struct Ready<'a, T, V: ?Sized> {
-    /// The index among the requested methods.
-    pub place: usize,
-    pub choice: &'a Choice<'a>,
+    pub cell: &'a Cell<'a>,
     pub prepared: Prepared<'a, T, V>,
     pub setup_ms: f64,
     pub error_ratio: f64,
@@ -120,15 +130,9 @@ pub struct Ready<'a, T, V: ?Sized> {
 }
 
 impl<'a, T, V: ?Sized> Ready<'a, T, V> {
-    pub fn new(
-        place: usize,
-        choice: &'a Choice,
-        prepared: Prepared<'a, T, V>,
-        setup: Duration,
-    ) -> Self {
+    pub fn new(cell: &'a Cell, prepared: Prepared<'a, T, V>, setup: Duration) -> Self {
         Self {
-            place,
-            choice,
+            cell,
             prepared,
             setup_ms: 1e3 * setup.as_secs_f64(),
             error_ratio: 0.0,

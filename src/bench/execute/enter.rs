@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::contract::guarded;
-use super::{Case, Entry, Ready};
+use super::{Case, Cell, Entry, Ready};
 use crate::bench::backend::Backend;
 use crate::bench::need::SMALL_OF_METHOD;
 use crate::bench::outcome::Outcome;
@@ -14,11 +14,8 @@ use spmv_results::row::Remark;
 
 impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     /// Prepares a method and verifies its first product.
-    pub(super) fn enter(
-        &mut self,
-        place: usize,
-        choice: &'a Choice,
-    ) -> Result<Entry<'a, T, S>, Outcome> {
+    pub(super) fn enter(&mut self, cell: &'a Cell<'a>) -> Result<Entry<'a, T, S>, Outcome> {
+        let choice = &cell.choice;
         self.check_product(choice)?;
         let need = self.need(choice);
         let available = self.backend.available(&self.extent, self.kept)?;
@@ -30,7 +27,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         let remarks = self.rehearse(choice, &request)?.map(Remark::Text);
         let (prepared, setup) = guarded(|| self.backend.prepare(choice, &request))??;
         let matrix_bytes = choice.method.matrix_bytes(self.extent.csr(), &prepared);
-        let ready = Ready::new(place, choice, prepared, setup);
+        let ready = Ready::new(cell, prepared, setup);
         let mut ready = Ready { matrix_bytes, remarks: remarks.into_iter().collect(), ..ready };
         self.renew_y()?;
         match self.backend.is_modelled() {

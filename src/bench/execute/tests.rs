@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use super::*;
 use crate::bench::clock::{Clock, ThreadClock};
-use crate::bench::outcome::Measurement;
+use crate::bench::event::Step;
 use crate::bench::problem::{Problem, Reordered};
 use spmv_matrix::Csr;
 use spmv_matrix::order::Permutation;
@@ -15,6 +15,7 @@ use spmv_methods::cpu::seq;
 use spmv_methods::method::{Code, Method, Prepare, Prepared, Unavailable};
 use spmv_methods::team::Team;
 use spmv_results::matrix::group::Reordering;
+use spmv_results::row::{Row, Status};
 use spmv_results::settings::{CacheState, Protocol, Settings};
 
 thread_local! {
@@ -38,22 +39,41 @@ fn method(f64: Prepare<f64>) -> Method {
     Method { code: Code::Cpu { parallel: false, f64, f32: |_, _| unreachable!() }, ..seq::METHOD }
 }
 
-fn measure(settings: Settings) -> (Results, String) {
+/// Measures methods and returns their rows, in the order of the methods.
+fn rows(bench: Bench, problem: &mut Problem<f64>, methods: &[Method]) -> Vec<Row> {
+    let rows = RefCell::new(Vec::new());
+    let emit = |event| match event {
+        Event::Row(row, _) => rows.borrow_mut().push(*row),
+        event => (bench.emit)(event),
+    };
+    let cell = |(place, method): (usize, _)| {
+        let mut cell = Cell::from(Choice::from(method));
+        cell.key.method = place.to_string();
+        cell
+    };
+    let cells: Vec<_> = methods.iter().enumerate().map(cell).collect();
+    let bench = Bench { emit: &emit, row: Row::default(), ..bench };
+    problem.on_host(&bench, &cells, &mut Group::of(Vec::new())).unwrap();
+    let mut rows = rows.take();
+    rows.sort_by(|a, b| a.method_name.cmp(&b.method_name));
+    rows
+}
+
+fn measure(settings: Settings) -> (Vec<Row>, String) {
     measure_methods(settings, |csr, _| prepare(csr, 'a'))
 }
 
 /// Measures the method `first` and a second one, the steady `b`.
-fn measure_methods(settings: Settings, first: Prepare<f64>) -> (Results, String) {
+fn measure_methods(settings: Settings, first: Prepare<f64>) -> (Vec<Row>, String) {
     measure_all(settings, &[method(first), method(|csr, _| prepare(csr, 'b'))])
 }
 
-fn measure_all(settings: Settings, methods: &[Method]) -> (Results, String) {
+fn measure_all(settings: Settings, methods: &[Method]) -> (Vec<Row>, String) {
     LOG.take();
     let csr = Csr::<f64>::from_triplets(3, 3, &[]);
     let team = Team::floating(1);
     let bench = Bench::new(&team, &ThreadClock, &settings);
-    let choices: Vec<_> = methods.iter().map(Choice::from).collect();
-    (Problem::of(&csr, &settings).on_host(&bench, &choices).unwrap(), LOG.take())
+    (rows(bench, &mut Problem::of(&csr, &settings), methods), LOG.take())
 }
 
 /// Returns the sequence of turns: successive products of one method are reduced to one character.
@@ -68,23 +88,24 @@ fn settings() -> Settings {
     Settings { iterations: Some(6), warmups: 1, rounds: 2, ..default }
 }
 
-fn measurement(report: &Results) -> &Measurement {
-    let Outcome::Ok(measurement) = &report.outcomes[0] else { panic!("{report:?}") };
-    measurement
+/// Returns the row of the first method, which was verified and timed.
+fn first(rows: &[Row]) -> &Row {
+    assert!(rows[0].is_ok(), "{rows:?}");
+    &rows[0]
 }
 
 #[test]
 fn methods_take_turns_and_times_are_exact() {
-    let (report, log) = measure(settings());
+    let (rows, log) = measure(settings());
     // Each method is prepared and multiplies on a small matrix, then on this one; then two rounds follow.
     assert_eq!(turns(&log), "|a|a|b|babab");
     // The product on the small matrix initialises libraries, which is not part of the setup.
-    let measured = measurement(&report);
-    assert!((measured.setup_ms - 5.0).abs() < 1e-9);
-    assert_eq!((measured.summary.samples, measured.summary.iterations), (6, 6));
-    assert!((measured.summary.mean_ms - 2.0).abs() < 1e-9);
-    assert!(measured.summary.std_dev_ms.unwrap() < 1e-9);
-    assert_eq!((measured.extra_bytes, measured.error_ratio), (Some(40), 0.0));
+    let measured = first(&rows);
+    assert!((measured.setup_ms.unwrap() - 5.0).abs() < 1e-9);
+    assert_eq!((measured.samples, measured.iterations), (Some(6), Some(6)));
+    assert!((measured.avg_spmv_ms.unwrap() - 2.0).abs() < 1e-9);
+    assert!(measured.std_dev_ms.unwrap() < 1e-9);
+    assert_eq!((measured.extra_bytes, measured.error_ratio), (Some(40), Some(0.0)));
 }
 
 #[test]
@@ -102,9 +123,7 @@ fn products_of_the_power_protocol_multiply_the_results_before_them() {
         let settings = Settings { protocol: Protocol::Power, iterations: Some(9), ..settings() };
         let team = Team::floating(1);
         let bench = Bench::new(&team, &ThreadClock, &settings);
-        let method = method(prepare);
-        let choices = [Choice::from(&method)];
-        Problem::of(&csr, &settings).on_host(&bench, &choices).unwrap()
+        rows(bench, &mut Problem::of(&csr, &settings), &[method(prepare)])
     };
     // It takes 2 ms with the usual x, and 3 ms with a result.
     let moves: Prepare<f64> = |csr, _| {
@@ -118,11 +137,11 @@ fn products_of_the_power_protocol_multiply_the_results_before_them() {
             Ok(())
         }))
     };
-    let results = run(moves);
-    let summary = &measurement(&results).summary;
+    let rows = run(moves);
+    let row = first(&rows);
     // Five products per round are asked for; samples are whole chains.
-    assert_eq!(summary.iterations % 4, 0);
-    let times = [Some(summary.median_ms), summary.independent_ms];
+    assert_eq!(row.iterations.unwrap() % 4, 0);
+    let times = [row.median_ms, row.independent_ms];
     assert_eq!(times.map(|ms| ms.map(|ms| (1e3 * ms).round())), [Some(2750.0), Some(2000.0)]);
     let remembers: Prepare<f64> = |csr, _| {
         let mut first = Vec::new();
@@ -135,8 +154,8 @@ fn products_of_the_power_protocol_multiply_the_results_before_them() {
             Ok(())
         }))
     };
-    let outcome = &run(remembers).outcomes[0];
-    assert!(matches!(outcome, Outcome::Wrong { .. }), "{outcome:?}");
+    let rows = run(remembers);
+    assert_eq!(rows[0].status, Some(Status::Wrong), "{rows:?}");
 }
 
 /// Prepares a method with 2 ms per product, but 6 ms for every other one of the first `noisy` products. The first ten
@@ -186,42 +205,43 @@ fn the_power_is_that_of_intervals_with_enough_updates() {
     count(0);
     let rapl = Rapl::open(folder.path()).unwrap();
     let cold = CacheState::Cold;
-    for (settings, watts) in [
+    for (settings, joules) in [
         // A turn has ten products or more, which take 20 ms.
-        (Settings { iterations: Some(20), ..settings() }, Some(50.0)),
+        (Settings { iterations: Some(20), ..settings() }, Some(0.1)),
         (Settings { iterations: Some(4), ..settings() }, None),
         // The pauses after evicted caches take as long as the products.
         (Settings { iterations: Some(100), cache: cold, ..settings() }, None),
     ] {
         let (csr, team) = (Csr::<f64>::from_triplets(3, 3, &[]), Team::floating(1));
         let bench = Bench { rapl: Some(&rapl), ..Bench::new(&team, &ThreadClock, &settings) };
-        let method = method(|csr, _| prepare_counted(csr));
-        let results = Problem::of(&csr, &settings).on_host(&bench, &[(&method).into()]).unwrap();
-        let got = measurement(&results).watts;
-        assert_eq!(got.map(|watts| watts.round()), watts, "{settings:?}");
+        let methods = [method(|csr, _| prepare_counted(csr))];
+        let rows = rows(bench, &mut Problem::of(&csr, &settings), &methods);
+        let got = first(&rows).joules_per_product;
+        assert_eq!(got.map(|joules| (1e3 * joules).round() / 1e3), joules, "{settings:?}");
     }
 }
 
 #[test]
 fn a_noisy_method_is_measured_again_until_it_is_steady() {
-    let (report, log) = measure_methods(settings(), |csr, _| unsteady(csr, 20));
+    let (rows, log) = measure_methods(settings(), |csr, _| unsteady(csr, 20));
     assert_eq!(turns(&log), "u|b|bububu", "only the noisy method");
-    let measured = measurement(&report);
-    assert_eq!((measured.summary.samples, measured.summary.iterations), (6, 6));
-    assert!((measured.summary.mean_ms - 2.0).abs() < 1e-9, "{measured:?}");
-    assert_eq!(measured.remarks.text(), Some("first"));
-    assert_eq!(measured.distinct_results.count(), 2, "counted over all measurements");
+    let measured = first(&rows);
+    assert_eq!((measured.samples, measured.iterations), (Some(6), Some(6)));
+    assert!((measured.avg_spmv_ms.unwrap() - 2.0).abs() < 1e-9, "{measured:?}");
+    assert_eq!(measured.reason.text(), Some("first"));
+    let results = measured.distinct_results.as_ref().unwrap().count();
+    assert_eq!(results, 2, "counted over all measurements");
 }
 
 #[test]
 fn a_method_that_stays_noisy_reports_its_steadiest_measurement_with_a_note() {
-    let (report, log) = measure_methods(settings(), |csr, _| unsteady(csr, usize::MAX));
+    let (rows, log) = measure_methods(settings(), |csr, _| unsteady(csr, usize::MAX));
     let once = measure_methods(settings(), |csr, _| unsteady(csr, 0)).1;
     let products = |log: &str| log.matches('u').count() as f64;
     assert!(products(&log) > 2.0 * products(&once), "three measurements");
-    let measured = measurement(&report);
-    assert!((2.0..6.0).contains(&measured.summary.mean_ms), "{measured:?}");
-    let note = measured.remarks.text().unwrap();
+    let measured = first(&rows);
+    assert!((2.0..6.0).contains(&measured.avg_spmv_ms.unwrap()), "{measured:?}");
+    let note = measured.reason.text().unwrap();
     assert!(note.starts_with("first; 95 % interval "), "{note}");
     assert!(note.ends_with(" % wide after 2 re-measurements"), "{note}");
 }
@@ -230,16 +250,16 @@ fn a_method_that_stays_noisy_reports_its_steadiest_measurement_with_a_note() {
 #[test]
 fn rounds_are_counted_over_all_processes_and_repeated_ones_are_told() {
     let told = RefCell::new(Vec::new());
-    let report = |news: News| {
-        if let News::Next(_, Turn::Round { number, of, again }) = news {
+    let emit = |event| {
+        if let Event::Step(Step::Method(_, Turn::Round { number, of, again })) = event {
             told.borrow_mut().push((number, of, again));
         }
     };
     let settings = Settings { rounds: 4, share: Some([2, 2]), iterations: Some(24), ..settings() };
     let (csr, team) = (Csr::<f64>::from_triplets(3, 3, &[]), Team::floating(1));
-    let bench = Bench { report: &report, ..Bench::new(&team, &ThreadClock, &settings) };
-    let method = method(|csr, _| unsteady(csr, usize::MAX));
-    Problem::of(&csr, &settings).on_host(&bench, &[Choice::from(&method)]).unwrap();
+    let bench = Bench { emit: &emit, ..Bench::new(&team, &ThreadClock, &settings) };
+    let methods = [method(|csr, _| unsteady(csr, usize::MAX))];
+    rows(bench, &mut Problem::of(&csr, &settings), &methods);
     let [first, again] = [false, true].map(|again| [(3, 4, again), (4, 4, again)]);
     assert_eq!(told.take(), [first, again, again].concat());
 }
@@ -247,9 +267,9 @@ fn rounds_are_counted_over_all_processes_and_repeated_ones_are_told() {
 #[test]
 fn a_single_sample_is_not_noisy() {
     let single = Settings { rounds: 1, iterations: Some(1), ..settings() };
-    let (report, log) = measure_methods(single, |csr, _| unsteady(csr, usize::MAX));
+    let (rows, log) = measure_methods(single, |csr, _| unsteady(csr, usize::MAX));
     assert_eq!(turns(&log), "u|b|b");
-    assert_eq!(measurement(&report).remarks.text(), Some("first"));
+    assert_eq!(first(&rows).reason.text(), Some("first"));
 }
 
 /// Measures three methods that need 4 MiB each, where 9 MiB are available. Returns the log, and the note of each
@@ -259,12 +279,9 @@ fn measure_in_9_mib(settings: Settings) -> (String, Vec<String>) {
         [|csr, _| prepare(csr, 'a'), |csr, _| prepare(csr, 'b'), |csr, _| prepare(csr, 'c')];
     let methods = prepares.map(|prepare| Method { memory: |_| 4 << 20, ..method(prepare) });
     // One of the 10 MiB is reserved for the run itself.
-    let (report, log) = measure_all(Settings { max_memory: Some(10 << 20), ..settings }, &methods);
-    let note = |outcome: &Outcome| match outcome {
-        Outcome::Ok(measurement) => measurement.remarks.text().unwrap_or_default().to_owned(),
-        other => panic!("{other:?}"),
-    };
-    (log, report.outcomes.iter().map(note).collect())
+    let (rows, log) = measure_all(Settings { max_memory: Some(10 << 20), ..settings }, &methods);
+    assert!(rows.iter().all(Row::is_ok), "{rows:?}");
+    (log, rows.iter().map(|row| row.reason.text().unwrap_or_default().to_owned()).collect())
 }
 
 #[test]
@@ -283,30 +300,31 @@ fn methods_that_do_not_fit_together_are_measured_in_parts() {
 fn time_bounds_take_precedence_over_the_count() {
     let millis = Duration::from_millis;
     let bounded = Settings { max_time: millis(8), iterations: Some(1000), ..settings() };
-    assert_eq!(measurement(&measure(bounded).0).summary.iterations, 4);
+    assert_eq!(first(&measure(bounded).0).iterations, Some(4));
     let extended = Settings { min_time: millis(40), ..settings() };
-    assert_eq!(measurement(&measure(extended).0).summary.iterations, 20);
+    assert_eq!(first(&measure(extended).0).iterations, Some(20));
 }
 
 /// 9 ms for preparation and verification, then at least 20 ms per round.
 #[test]
 fn a_method_ends_when_its_time_limit_is_exceeded() {
-    let (report, _) = measure(Settings { timeout: Duration::from_millis(20), ..settings() });
-    let Outcome::Timeout(reason) = &report.outcomes[0] else { panic!("{report:?}") };
+    let (rows, _) = measure(Settings { timeout: Duration::from_millis(20), ..settings() });
+    assert_eq!(rows[0].status, Some(Status::Timeout));
+    let reason = rows[0].reason.text().unwrap();
     let took = reason.strip_prefix("took ").and_then(|rest| rest.split(' ').next()).unwrap();
     assert!(took.trim_start_matches(['0', '.']).len() >= 3, "three digits: {reason}");
     assert!(reason.ends_with(" s, longer than the 0.02 s of --timeout"), "{reason}");
-    let (report, _) = measure(Settings { timeout: Duration::from_secs(1), ..settings() });
-    assert_eq!(measurement(&report).summary.iterations, 6);
+    let (rows, _) = measure(Settings { timeout: Duration::from_secs(1), ..settings() });
+    assert_eq!(first(&rows).iterations, Some(6));
 }
 
 #[test]
 fn cold_samples_are_single_products_and_beta_feeds_back_fresh_values() {
     let cold = Settings { cache: CacheState::Cold, ..settings() };
-    assert_eq!(measurement(&measure(cold).0).summary.samples, 6);
+    assert_eq!(first(&measure(cold).0).samples, Some(6));
     // β = 1: the method returns zeros, but y0 is expected.
-    let (report, _) = measure(Settings { beta: 1.0, ..settings() });
-    assert!(matches!(report.outcomes[0], Outcome::Wrong { .. }));
+    let (rows, _) = measure(Settings { beta: 1.0, ..settings() });
+    assert_eq!(rows[0].status, Some(Status::Wrong));
 }
 
 /// Vectors and reference are those of the natural matrix, so a wrongly permuted matrix gives wrong results.
@@ -318,14 +336,13 @@ fn a_matrix_that_was_permuted_wrongly_is_detected() {
     for beta in [0.0, 2.0] {
         let settings = Settings { beta, ..settings() };
         let team = Team::floating(1);
-        let bench = Bench::new(&team, &ThreadClock, &settings);
         let is_right = |csr: &Csr<f64>| {
             let (csr, permutation) = (csr.clone(), permutation.clone());
             let cost = Reordering { order_ms: None, bandwidth: [0, 0], profile: [0, 0] };
             let reordered = Reordered { csr, permutation, groups: vec![], cost };
             let mut problem = Problem::<f64>::new(&natural, Some(&reordered), &settings).unwrap();
-            let report = problem.on_host(&bench, &[(&seq::METHOD).into()]).unwrap();
-            matches!(report.outcomes[0], Outcome::Ok(_))
+            let bench = Bench::new(&team, &ThreadClock, &settings);
+            rows(bench, &mut problem, std::slice::from_ref(&seq::METHOD))[0].is_ok()
         };
         assert!(is_right(&natural.permuted(&permutation)));
         assert!(!is_right(&natural));

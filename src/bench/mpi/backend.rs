@@ -16,9 +16,8 @@ use super::product::{Product, Sent, Steps};
 use super::ranks::Ranks;
 use crate::bench::alteration::{Alteration, changes_of_rows, choose};
 use crate::bench::backend::{Backend, Parts};
-use crate::bench::execute::{Bench, Stopped, measure};
+use crate::bench::execute::{Bench, Cell, Stopped, measure};
 use crate::bench::inputs::{Inputs, uniform, vectors};
-use crate::bench::outcome::Results;
 use crate::bench::peak::Sweeps;
 use spmv_matrix::Csr;
 use spmv_matrix::memory::Available;
@@ -27,6 +26,7 @@ use spmv_matrix::stats::Shape;
 use spmv_matrix::system;
 use spmv_matrix::verify::{Reference, RowSum, Verdict};
 use spmv_methods::method::{Choice, Device, Failed, Prepared, Request, Unprepared};
+use spmv_results::matrix::Group;
 use spmv_results::metrics::Peak;
 
 struct Distribution<'a, T> {
@@ -42,15 +42,16 @@ struct Distribution<'a, T> {
     sweeps: Sweeps,
 }
 
-/// Measures mpi-merge with the parameters of each of `choices` on all ranks together, until [`Bench::interrupted`] is
-/// set on any of them. All ranks must call it and get the same report. `share` is this rank's share of the matrix.
+/// Measures mpi-merge with the parameters of each of `cells` on all ranks together, until [`Bench::interrupted`] is
+/// set on any of them. All ranks must call it and get the same rows. `share` is this rank's share of the matrix.
 pub fn measure_on_ranks<T: Sent>(
     bench: &Bench,
     ranks: &Ranks,
     matrix: &Distributed,
     share: &Csr<T>,
-    choices: &[Choice],
-) -> Result<Results, Stopped> {
+    cells: &[Cell],
+    group: &mut Group,
+) -> Result<(), Stopped> {
     let mut inputs = inputs(bench, ranks, matrix, share);
     let owned = matrix.owned(ranks.rank());
     let side = Distribution {
@@ -63,7 +64,7 @@ pub fn measure_on_ranks<T: Sent>(
         steps: Rc::new(Steps::new(bench.clock)),
         sweeps: Sweeps::new(bench.team, system::cache_bytes() as usize / ranks.count()),
     };
-    measure(bench, extent::<T>(bench, matrix), &mut inputs, side, choices)
+    measure(bench, extent::<T>(bench, matrix), &mut inputs, side, cells, group)
 }
 
 /// Returns the complete x, this rank's part of y0, and its reference. The number of ranks changes no value.

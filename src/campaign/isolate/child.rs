@@ -18,7 +18,8 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde::de::DeserializeOwned;
 
-use super::wire::{Answer, Hello, receive, send};
+use super::wire::{Hello, receive, send};
+use crate::bench::event::Event;
 use spmv_matrix::system::processes::{self, explained};
 use spmv_results::run::RunRecord;
 
@@ -60,7 +61,7 @@ enum Silence {
     Ended,
 }
 
-impl Running<Answer> {
+impl Running<Event> {
     /// Starts a child, and waits until it is ready. Returns it with the run record that it sends.
     pub fn start(
         program: &Path,
@@ -71,8 +72,8 @@ impl Running<Answer> {
         // An error is ignored: if the child has already ended, there will be no answer.
         let _ = send(&running.socket, hello);
         match running.next(START, interrupted) {
-            Ok(Answer::Ready(record)) => Ok((running, *record)),
-            Ok(Answer::Refused(reason)) => bail!(reason),
+            Ok(Event::Ready(Ok(record))) => Ok((running, *record)),
+            Ok(Event::Ready(Err(reason))) => bail!(reason),
             Err(Silence::Interrupted) => {
                 bail!(Interrupted("before the child process that measures was ready"))
             }

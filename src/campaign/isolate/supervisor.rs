@@ -10,10 +10,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail, ensure};
 
 use super::child::{LAST_GRACE, Running, TICK};
-use super::wire::{Answer, Hello, send};
+use super::wire::{Hello, send};
+use crate::bench::event::{Event, Step};
+use crate::bench::execute::Stopped;
 use crate::campaign::Work;
 use crate::campaign::collect::{Collector, End};
-use crate::campaign::task::{Event, Step};
 use spmv_results::matrix::MatrixReport;
 use spmv_results::row::key::RowKey;
 use spmv_results::row::{Row, Status};
@@ -29,7 +30,7 @@ pub struct Supervisor<'a> {
     program: PathBuf,
     hello: Hello,
     interrupted: &'a AtomicBool,
-    running: Option<Running<Answer>>,
+    running: Option<Running<Event>>,
     /// The record that the first child has sent.
     pub record: RunRecord,
 }
@@ -96,7 +97,7 @@ impl<'a> Supervisor<'a> {
 
     /// Starts another child. Repeats this a few times if the system ends the child at once, for example for lack of
     /// memory, or if the child does not find the device of the first one.
-    fn start_again(&self) -> Result<Running<Answer>> {
+    fn start_again(&self) -> Result<Running<Event>> {
         let started = || {
             let (running, record) = Running::start(&self.program, &self.hello, self.interrupted)?;
             let differing = differences_to_join(&self.record, &record).join("; ");
@@ -147,28 +148,30 @@ impl<'a> Supervisor<'a> {
             let answer = running.messages.recv_timeout(TICK);
             watch.update();
             match answer {
-                Ok(Answer::Event(Event::Partial(_))) if !self.shares_interrupt() => (),
-                Ok(Answer::Event(mut event)) => {
-                    collector.take(&mut event);
-                    watch.note(&event);
-                    emit(event);
-                    watch.updated = Instant::now();
-                }
-                Ok(Answer::Done) if watch.is_over || collector.is_complete() => {
+                Ok(Event::Partial(_)) if !self.shares_interrupt() => (),
+                Ok(Event::End(Ok(()))) if watch.is_over || collector.is_complete() => {
                     self.running = Some(running);
                     return Ok(Ok(watch.finish()));
                 }
                 // The message is not that of this program.
-                Ok(Answer::Done) => break watch.failed("reported its end", ""),
-                Ok(Answer::Lost(reason)) => break End { status: Status::Failed, reason },
-                Ok(Answer::Interrupted) => {
+                Ok(Event::End(Ok(()))) => break watch.failed("reported its end", ""),
+                Ok(Event::End(Err(Stopped::Lost { reason, .. }))) => {
+                    break End { status: Status::Failed, reason };
+                }
+                Ok(Event::End(Err(Stopped::Interrupted))) => {
                     self.shares_interrupt();
                     // A method of the matrix before may have sent the signal.
                     watch.is_harmless = true;
                     break watch.failed("received a signal to end", "");
                 }
-                Ok(Answer::Ready(_) | Answer::Refused(_)) => {
+                Ok(Event::Ready(_)) => {
                     bail!("the child process sent a message that was not expected")
+                }
+                Ok(mut event) => {
+                    collector.take(&mut event);
+                    watch.note(&event);
+                    emit(event);
+                    watch.updated = Instant::now();
                 }
                 Err(RecvTimeoutError::Disconnected) => {
                     let (end, cause) = running.end();
@@ -238,13 +241,13 @@ impl Watch {
                     *self.spent.entry(cell).or_default() += self.at;
                 }
             }
-            // The current step does not change.
-            Event::Row(..) | Event::Partial(_) => return,
             Event::Group(_) => self.step = None,
             Event::Matrix(report) => {
                 self.is_over = report.ended.is_some();
                 self.is_harmless |= !self.is_over;
             }
+            // The current step does not change.
+            _ => return,
         }
         self.at = Duration::ZERO;
     }

@@ -13,10 +13,11 @@ use tempfile::NamedTempFile;
 
 use super::child::{OUT_OF_MEMORY, ask};
 use super::supervisor::Supervisor;
-use super::wire::{Answer, Hello, receive, send};
-use crate::bench::execute::Turn;
+use super::wire::{Hello, receive, send};
+use crate::bench::event::{Event, Step, Turn};
+use crate::bench::execute::Stopped;
 use crate::campaign::gpus::Answers;
-use crate::campaign::task::{Event, MatrixTask, Step};
+use crate::campaign::task::MatrixTask;
 use crate::campaign::{Plan, Work};
 use spmv_matrix::Csr;
 use spmv_matrix::order::Order;
@@ -87,8 +88,8 @@ fn a_worker_follows_its_script() {
     let nth = fs::read(before).unwrap().len();
     fs::write(before, vec![0; nth + 1]).unwrap();
     let ready =
-        |methods: &[&str]| send(&socket, &Answer::Ready(Box::new(record(methods)))).unwrap();
-    let emit = |event| send(&socket, &Answer::Event(event)).unwrap();
+        |methods: &[&str]| send(&socket, &Event::Ready(Ok(Box::new(record(methods))))).unwrap();
+    let emit = |event: Event| send(&socket, &event).unwrap();
     match (&**script, nth) {
         ("is never ready", _) => std::thread::sleep(Duration::MAX),
         ("finds less the second time", 1..) => ready(&["a"]),
@@ -117,7 +118,7 @@ fn a_worker_follows_its_script() {
         ("is interrupted", 0) => {
             emit(read());
             emit(Event::Step(Step::Method(cell("a"), Turn::Prepare)));
-            send(&socket, &Answer::Interrupted).unwrap();
+            emit(Event::End(Err(Stopped::Interrupted)));
         }
         ("is interrupted", _) => {
             assert_eq!((task.sizes, &task.cells[..]), (Some([3, 4, 12]), &[cell("b")][..]));
@@ -142,13 +143,13 @@ fn run(script: &str) -> (Vec<String>, String) {
         let source = Source::parse("gen:dense,rows=3,cols=4".as_ref())?;
         let work = Work { source: &source, bytes: 0, existing: &[] };
         supervisor.run(&work, &[], &mut |event| match event {
-            Event::Step(_) | Event::Row(..) | Event::Partial(_) => (),
             Event::Group(group) => {
                 results.extend(group.rows.into_iter().filter_map(|r| r.method_name))
             }
             Event::Matrix(report) => {
-                results.extend(report.ended.and_then(|row| row.reason.text().map(String::from)))
+                results.extend(report.ended.and_then(|row| row.reason.text().map(String::from)));
             }
+            _ => (),
         })
     });
     (results, ran.map_or_else(|error| error.to_string(), |finish| format!("{finish:?}")))

@@ -9,11 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::campaign::Plan;
 use crate::campaign::gpus::Answers;
-use crate::campaign::task::Event;
 use spmv_methods::added;
-use spmv_results::run::RunRecord;
 
-/// The first message to the child, which configures it.
+/// The first message to the child, which configures it. The child answers with [`Event::Ready`](crate::bench::event::Event).
+/// Then it gets one `MatrixTask` at a time, and sends events until its end.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Hello {
     pub plan: Plan,
@@ -29,20 +28,6 @@ impl Hello {
         let added = added::paths().to_vec();
         Self { plan, run_id, gpus, added, parent: std::process::id() }
     }
-}
-
-/// A message from the child. After the first one, the parent sends one `MatrixTask` at a time.
-#[derive(Debug, Serialize, Deserialize)]
-pub enum Answer {
-    /// The answer to [`Hello`] of a child that is ready.
-    Ready(Box<RunRecord>),
-    /// The answer to [`Hello`] with the reason why the command line cannot be run.
-    Refused(String),
-    Event(Event),
-    Done,
-    Interrupted,
-    /// The device is lost, with the error. The child ends after this message.
-    Lost(String),
 }
 
 /// Sends a message, preceded by its length in bytes.

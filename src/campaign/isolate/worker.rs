@@ -13,7 +13,8 @@ use nix::sys::signal::Signal;
 use nix::unistd::{dup2_stdin, getppid};
 use serde::Serialize;
 
-use super::wire::{Answer, Hello, receive, send};
+use super::wire::{Hello, receive, send};
+use crate::bench::event::Event;
 use crate::bench::execute::Stopped;
 use crate::campaign::env::Env;
 use crate::campaign::plugins;
@@ -51,25 +52,23 @@ pub fn carry_out_tasks(env: &mut Env) -> Result<()> {
     let session = match opened.and_then(|()| Session::start(&hello.plan, env)) {
         Ok(session) => session.in_child(),
         Err(error) => {
-            send(&socket, &Answer::Refused(format!("{error:#}")))?;
+            send(&socket, &Event::Ready(Err(format!("{error:#}"))))?;
             return Ok(());
         }
     };
-    send(&socket, &Answer::Ready(Box::new(session.record(env))))?;
+    send(&socket, &Event::Ready(Ok(Box::new(session.record(env)))))?;
     while let Ok(task) = receive::<MatrixTask>(&socket) {
         let emit = |event| {
             // Without a parent there is no reason to continue.
-            if send(&socket, &Answer::Event(event)).is_err() {
+            if send(&socket, &event).is_err() {
                 std::process::exit(2);
             }
         };
-        match session.carry_out(&task, &emit) {
-            Ok(()) => send(&socket, &Answer::Done)?,
-            Err(Stopped::Interrupted) => send(&socket, &Answer::Interrupted)?,
-            Err(Stopped::Lost { reason, .. }) => {
-                send(&socket, &Answer::Lost(reason))?;
-                break;
-            }
+        let ended = session.carry_out(&task, &emit);
+        let is_lost = matches!(ended, Err(Stopped::Lost { .. }));
+        send(&socket, &Event::End(ended))?;
+        if is_lost {
+            break;
         }
     }
     Ok(())

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use console::{Term, truncate_str};
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
-use super::task::Event;
+use crate::bench::event::Event;
 use estimate::Estimate;
 use pace::Pace;
 use spmv_results::row::Row;

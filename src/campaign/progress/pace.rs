@@ -4,8 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use super::estimate::{Estimate, span};
-use crate::bench::execute::Turn;
-use crate::campaign::task::{Event, Step};
+use crate::bench::event::{Event, Step, Turn};
 use spmv_results::row::key::RowKey;
 use spmv_results::settings::Settings;
 
@@ -136,6 +135,7 @@ impl Pace {
             Event::Group(group) | Event::Partial(group) => {
                 current.open.retain(|cell, _| !group.rows.iter().any(|row| row.has_key(cell)));
             }
+            Event::Ready(_) | Event::End(_) => (),
         }
     }
 

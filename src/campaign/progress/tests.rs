@@ -2,8 +2,7 @@
 
 use super::pace::Pace;
 use super::*;
-use crate::bench::execute::Turn;
-use crate::campaign::task::Step;
+use crate::bench::event::{Step, Turn};
 use spmv_matrix::scalar::Precision;
 use spmv_methods::method::Device;
 use spmv_results::matrix::MatrixReport;

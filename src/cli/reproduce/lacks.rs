@@ -6,13 +6,14 @@ use anyhow::Result;
 
 use super::plan::{Batch, Plan};
 use crate::campaign::progress::Display;
-use crate::campaign::{Campaign, Measured, Plan as CampaignPlan, Work};
+use crate::campaign::{Campaign, Plan as CampaignPlan, Work};
 use crate::cli::Env;
 use crate::cli::sources::of_matrix;
 use spmv_matrix::memory::ReadBounds;
 use spmv_matrix::order::Order;
 use spmv_matrix::scalar::Precision;
 use spmv_matrix::source::Source;
+use spmv_results::matrix::MatrixReport;
 use spmv_results::row::key::RowKey;
 use spmv_results::settings::run::RunSettings;
 use spmv_results::settings::{Protocol, Settings};
@@ -78,9 +79,9 @@ impl Tried {
         let orders = vec![Order::Natural];
         let run = RunSettings { methods, settings: once, orders, quiet: true, ..batch.run.clone() };
         let mut campaign = Campaign::start(&CampaignPlan::new(run), true, Vec::new(), env)?;
-        let (work, mut measured) = ((Source::parse(TRIAL.as_ref())?, 0), Measured::default());
-        campaign.run(&[Work::new(&work)], Display::Hidden, &mut measured)?;
-        for row in measured.report.rows() {
+        let (work, mut report) = ((Source::parse(TRIAL.as_ref())?, 0), MatrixReport::default());
+        campaign.run(&[Work::new(&work)], Display::Hidden, &mut report)?;
+        for row in report.rows() {
             let reason = row.reason.text().filter(|_| !row.is_ok()).map(String::from);
             self.methods.extend(row.cell().map(|key| (trial(&batch.run, &key), reason)));
         }

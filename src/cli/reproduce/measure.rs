@@ -10,9 +10,10 @@ use super::Places;
 use super::matrices::Found;
 use super::plan::{Batch, Plan};
 use crate::campaign::progress::Display;
-use crate::campaign::{Campaign, Measured, Plan as CampaignPlan, Sink, Work};
+use crate::campaign::{Campaign, Plan as CampaignPlan, Sink, Work};
 use crate::cli::Env;
 use spmv_results::files::read::RecordedRow;
+use spmv_results::matrix::MatrixReport;
 use spmv_results::matrix::stages::StageRow;
 use spmv_results::papers::definition::Experiment;
 use spmv_results::papers::experiments;
@@ -185,7 +186,7 @@ impl Sink for Results<'_> {
         Ok(())
     }
 
-    fn matrix(&mut self, _work: &Work, measured: Measured) -> Result<()> {
-        if measured.interrupted { Ok(()) } else { Ok(self.store.append(&measured.report)?) }
+    fn matrix(&mut self, _work: &Work, report: MatrixReport, interrupted: bool) -> Result<()> {
+        if interrupted { Ok(()) } else { Ok(self.store.append(&report)?) }
     }
 }

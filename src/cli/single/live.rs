@@ -5,12 +5,15 @@ use std::mem::replace;
 
 use anyhow::Result;
 
-use crate::campaign::task::Event;
-use crate::campaign::{Measured, Sink, Work};
+use crate::bench::event::Event;
+use crate::campaign::{Sink, Work};
 use spmv_results::files::write::Reporter;
+use spmv_results::matrix::{Group, MatrixReport};
 
 pub struct Live<W> {
-    pub measured: Measured,
+    pub report: MatrixReport,
+    /// The results so far of the group whose measurement was interrupted.
+    partial: Option<Box<Group>>,
     reporter: Reporter<W>,
     /// Whether each part is written as soon as it is complete; otherwise everything is written at the end.
     at_once: bool,
@@ -21,35 +24,26 @@ pub struct Live<W> {
 
 impl<W: Write> Live<W> {
     pub fn new(reporter: Reporter<W>, at_once: bool) -> Self {
-        Self { measured: Measured::default(), reporter, at_once, begun: false, lost: None }
+        let (report, partial) = (MatrixReport::default(), None);
+        Self { report, partial, reporter, at_once, begun: false, lost: None }
     }
 
     /// Adds the interrupted group to the report, if there is one.
     pub fn keep_partial(&mut self) {
-        if let Some(group) = self.measured.partial.take() {
-            let event = Event::Group(Box::new(group));
-            self.note(&event);
-            self.measured.add(event);
+        if let Some(group) = self.partial.take() {
+            self.write(|reporter| reporter.group(&group));
+            self.report.groups.push(*group);
         }
     }
 
-    fn note(&mut self, event: &Event) {
-        if !self.at_once || self.lost.is_some() {
-            return;
+    fn write(&mut self, part: impl FnOnce(&mut Reporter<W>) -> io::Result<()>) {
+        if self.at_once && self.lost.is_none() {
+            self.lost = part(&mut self.reporter).err();
         }
-        let written = match event {
-            // A new child process that reads the matrix again sends this event again.
-            Event::Matrix(matrix) if matrix.ended.is_none() && !replace(&mut self.begun, true) => {
-                self.reporter.begin(matrix)
-            }
-            Event::Group(group) => self.reporter.group(group),
-            _ => Ok(()),
-        };
-        self.lost = written.err();
     }
 
     pub fn end(mut self) -> io::Result<Reporter<W>> {
-        let report = &self.measured.report;
+        let report = &self.report;
         match self.lost {
             Some(error) => Err(error),
             None if self.begun => self.reporter.end(report),
@@ -61,12 +55,25 @@ impl<W: Write> Live<W> {
 
 impl<W: Write> Sink for Live<W> {
     fn event(&mut self, event: &Event) -> Result<()> {
-        self.note(event);
+        match event {
+            // A new child process that reads the matrix again sends this event again.
+            Event::Matrix(matrix) if self.at_once && matrix.ended.is_none() => {
+                if !replace(&mut self.begun, true) {
+                    self.write(|reporter| reporter.begin(matrix));
+                }
+            }
+            Event::Group(group) => {
+                self.partial = None;
+                self.write(|reporter| reporter.group(group));
+            }
+            Event::Partial(group) => self.partial = Some(group.clone()),
+            _ => (),
+        }
         Ok(())
     }
 
-    fn matrix(&mut self, _work: &Work, measured: Measured) -> Result<()> {
-        self.measured = measured;
+    fn matrix(&mut self, _: &Work, report: MatrixReport, _: bool) -> Result<()> {
+        self.report = report;
         Ok(())
     }
 }
@@ -74,8 +81,8 @@ impl<W: Write> Sink for Live<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::campaign::add;
     use spmv_results::files::write::Format;
-    use spmv_results::matrix::{Group, MatrixReport};
     use spmv_results::row::{Row, Status};
     use spmv_results::text::Show;
 
@@ -103,7 +110,7 @@ mod tests {
         let mut live = Live::new(reporter, at_once);
         for event in events {
             live.event(&event).unwrap();
-            live.measured.add(event);
+            add(&mut live.report, event);
         }
         let before = text();
         live.keep_partial();

@@ -1,0 +1,95 @@
+//! What a measurement reports while it runs, in its own process and from a child process to its parent.
+
+use serde::{Deserialize, Serialize};
+
+use super::execute::Stopped;
+use spmv_matrix::order::Order;
+use spmv_methods::device::Stage;
+use spmv_results::matrix::{Group, MatrixReport};
+use spmv_results::row::Row;
+use spmv_results::row::key::RowKey;
+use spmv_results::row::setting::Setting;
+use spmv_results::run::RunRecord;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Event {
+    /// The first answer of a child process: it is ready to measure, or the reason why the command line cannot be run.
+    Ready(Result<Box<RunRecord>, String>),
+    /// The next step. If the process ends before another event, this step is the cause.
+    Step(Step),
+    /// The matrix has been read, or the reason why it cannot be measured. Contains no groups.
+    Matrix(Box<MatrixReport>),
+    /// The result of a method, without what follows from other rows, and the parts of its product.
+    Row(Box<Row>, Vec<Stage>),
+    /// All rows of a group were sent. The process that measures sends the group without rows, which
+    /// [`Collector`](crate::campaign::collect::Collector) adds.
+    Group(Box<Group>),
+    /// The same after an interrupt. These results are only displayed, never stored, because stored rows would be taken
+    /// for a complete measurement.
+    Partial(Box<Group>),
+    /// A child process has measured its task, or was stopped. If the device is lost, it ends after this event.
+    End(Result<(), Stopped>),
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Step {
+    /// Reading or generating the matrix.
+    Load,
+    /// Computing this order and permuting the matrix.
+    Order(Order),
+    /// Computing the vectors and the reference; or if the setting has a device, copying the matrix to that device.
+    Begin(Setting),
+    Method(RowKey, Turn),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Turn {
+    /// The method is prepared, and its first product is verified.
+    Prepare,
+    /// The method has its turn in a round.
+    Round {
+        /// The number of the round among those of all processes, from 1.
+        number: usize,
+        of: usize,
+        /// Whether the round is repeated, for methods that were too noisy.
+        again: bool,
+    },
+    /// The method keeps the device under load, or is dropped.
+    Other,
+}
+
+impl Step {
+    /// Returns whether a cell needs this step. Every cell needs the matrix.
+    pub fn concerns(&self, cell: &RowKey) -> bool {
+        match self {
+            Self::Load => true,
+            Self::Order(order) => cell.order == Some(*order),
+            Self::Begin(setting) => setting.has(cell),
+            Self::Method(of, _) => of == cell,
+        }
+    }
+
+    /// Returns whether the matrix itself is the cause if the process ends in this step.
+    pub fn is_of_matrix(&self) -> bool {
+        matches!(self, Self::Load)
+    }
+
+    /// Describes the step for a message, after the word "while".
+    pub fn describe(&self) -> String {
+        match self {
+            Self::Load => "reading the matrix".into(),
+            Self::Order(order) => format!("reordering the matrix with {}", order.name()),
+            Self::Begin(Setting { precision, device, .. }) => {
+                let precision = precision.map_or("", |precision| precision.name());
+                match device {
+                    None => format!("computing vectors and reference in {precision}"),
+                    Some(device) => {
+                        let device = device.name();
+                        format!("copying the matrix and vectors to the {device} in {precision}")
+                    }
+                }
+            }
+            Self::Method(cell, _) => format!("running {}", cell.method),
+        }
+    }
+}
