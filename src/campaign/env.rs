@@ -3,12 +3,17 @@
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
+#[cfg(feature = "mpi")]
+use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use anyhow::Result;
+
 use super::gpus::Answers;
-use super::together::Together;
 use crate::bench::clock::Clock;
+#[cfg(feature = "mpi")]
+use crate::bench::mpi::Ranks;
 use spmv_matrix::cache::CacheFolder;
 use spmv_matrix::system::noise::Readings;
 use spmv_matrix::system::{System, energy};
@@ -51,7 +56,6 @@ pub struct Env<'a> {
     /// The folder of the machine's bandwidth profiles. `None`: no profile is measured.
     pub profiles: Option<CacheFolder>,
     pub matrices: Option<CacheFolder>,
-    /// The processes that MPI has started to run the command together.
     pub together: Together,
 }
 
@@ -84,6 +88,34 @@ impl<'a> Env<'a> {
             matrices: None,
             together: Together::default(),
         }
+    }
+}
+
+/// The processes that run a command together: the ranks of MPI, or this process alone.
+#[derive(Clone, Default)]
+pub struct Together {
+    /// `None`: this process is alone.
+    #[cfg(feature = "mpi")]
+    pub ranks: Option<Rc<Ranks>>,
+}
+
+impl Together {
+    /// Returns the number of processes; `None` if this one is alone.
+    pub fn count(&self) -> Option<usize> {
+        #[cfg(feature = "mpi")]
+        return self.ranks.as_ref().map(|ranks| ranks.count());
+        #[cfg(not(feature = "mpi"))]
+        None
+    }
+
+    /// Returns this process's value if every process succeeded, or else the error of the first one that did not. All
+    /// of them must call it: one that ended alone would let the others wait for ever.
+    pub fn agree<V>(&self, result: Result<V>) -> Result<V> {
+        #[cfg(feature = "mpi")]
+        if let Some(ranks) = &self.ranks {
+            return ranks.agree(result);
+        }
+        result
     }
 }
 

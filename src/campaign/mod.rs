@@ -20,7 +20,6 @@ pub(crate) mod resume;
 pub(crate) mod session;
 pub(crate) mod shard;
 pub(crate) mod task;
-pub(crate) mod together;
 
 use anyhow::{Error, Result};
 use serde::{Deserialize, Serialize};

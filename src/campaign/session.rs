@@ -10,10 +10,10 @@ use std::sync::atomic::AtomicBool;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 
 use super::env::Env;
+#[cfg(feature = "mpi")]
+use super::env::Together;
 use super::install::{self, Profiles};
 use super::task::MatrixTask;
-#[cfg(feature = "mpi")]
-use super::together::Together;
 use super::{Plan, bandwidth, choice, idle};
 use crate::REVISION;
 use crate::VERSION;
@@ -31,7 +31,7 @@ use spmv_matrix::memory::{self, Available, ReadBounds, SizeHint};
 use spmv_matrix::order::Order;
 use spmv_matrix::remarks;
 use spmv_matrix::scalar::Precision;
-use spmv_matrix::source::{LoadError, Opened};
+use spmv_matrix::source::{LoadError, Opened, Source};
 use spmv_matrix::stats::Shape;
 use spmv_matrix::system::energy::Rapl;
 use spmv_matrix::system::processes::start_pool;
@@ -188,9 +188,11 @@ impl<'a> Session<'a> {
         if let Some(ranks) = &self.together.ranks {
             return self.carry_out_together(ranks, task, emit);
         }
-        let (csr, report) = self.read(task)?;
-        emit(Event::Matrix(Box::new(report.clone())));
-        csr.map_or(Ok(()), |csr| self.carry_out_on(&csr, &report.facts, &task.cells, emit))
+        let mut report = MatrixReport::default();
+        let csr = self.read(task, &mut report)?;
+        let facts = report.facts.clone();
+        emit(Event::Matrix(Box::new(report)));
+        csr.map_or(Ok(()), |csr| self.carry_out_on(&csr, &facts, &task.cells, emit))
     }
 
     /// Measures these cells on a matrix in memory, which `facts` describes.
@@ -230,55 +232,70 @@ impl<'a> Session<'a> {
         self.cells.iter().filter(|cell| keys.contains(&cell.key)).cloned().collect()
     }
 
-    /// Returns the matrix and its description; without a matrix, the description states why nothing is measured.
-    fn read(&self, task: &MatrixTask) -> Result<(Option<Csr<f64>>, MatrixReport), Stopped> {
-        let (status, reason) = match self.read_if_it_fits(task) {
-            Ok(Ok(read)) => return Ok(read),
-            Ok(Err(reason)) => (Status::Skipped, reason),
+    /// Returns the matrix as it is measured, and describes it in `report`; or else the reason why it is not measured.
+    fn read(
+        &self,
+        task: &MatrixTask,
+        report: &mut MatrixReport,
+    ) -> Result<Option<Csr<f64>>, Stopped> {
+        report.facts.file = task.source.to_string();
+        let (status, reason) = match self.read_if_it_fits(task, report) {
+            Ok(Ok(csr)) => return Ok(Some(csr)),
+            Ok(Err(refusal)) => refusal,
             Err(error) if error.is_interrupted() => return Err(Stopped::Interrupted),
             Err(error) if error.is_unsupported() => (Status::Skipped, error.to_string()),
             Err(error) => (Status::Failed, error.to_string()),
         };
-        let name = task.source.to_string();
-        Ok((None, MatrixReport::without_groups(name, &self.run_id, status, reason)))
+        let row = Row::of_matrix(&report.facts, &self.run_id);
+        report.ended = Some(row.ended(status, reason));
+        Ok(None)
     }
 
-    /// Like [`Session::read`], but returns the reason why the matrix is too large, or the error if it cannot be read.
+    /// Like [`Session::read`], but returns the status and the reason of a matrix that is not measured, or the error of
+    /// one that cannot be read.
     fn read_if_it_fits(
         &self,
         task: &MatrixTask,
-    ) -> Result<Result<(Option<Csr<f64>>, MatrixReport), String>, LoadError> {
+        report: &mut MatrixReport,
+    ) -> Result<Result<Csr<f64>, (Status, String)>, LoadError> {
         let available = Available::now(self.plan.run.settings.max_memory, 0);
         let bounds = ReadBounds::new(self.interrupted, available.bytes, available.by);
         let opened = task.source.open(self.plan.run.reading(), bounds)?;
         if let Some(reason) = self.too_large(&opened) {
-            return Ok(Err(reason));
+            return Ok(Err((Status::Skipped, reason)));
         }
         let start = self.clock.now();
-        let loaded = opened.load(self.kept.as_ref())?;
+        let mut loaded = opened.load(self.kept.as_ref())?;
         let load = (self.clock.now() - start).as_secs_f64();
-        Ok(Ok(self.described(task, loaded, load, bounds)))
+        *report = self.described(&task.source, &mut loaded, load, bounds);
+        if self.plan.skip_trivial && report.is_trivial() {
+            return Ok(Err((Status::Skipped, TRIVIAL.into())));
+        }
+        let sizes = report.facts.shape.as_ref().map(Shape::sizes);
+        let differs = sizes.and_then(|sizes| task.differs_from(sizes));
+        Ok(differs.map_or(Ok(loaded.csr), |reason| Err((Status::Failed, reason))))
     }
 
-    /// Returns the matrix as it is measured, and its description. `load` is the time of reading it in seconds.
+    /// Gives a matrix the values with which it is measured, and describes it. `load` is the time of reading it in
+    /// seconds.
     fn described(
         &self,
-        task: &MatrixTask,
-        mut loaded: Loaded,
+        source: &Source,
+        loaded: &mut Loaded,
         load: f64,
         bounds: ReadBounds,
-    ) -> (Option<Csr<f64>>, MatrixReport) {
-        let (kind, symmetry) = (task.source.kind(&loaded), loaded.pattern_symmetry());
+    ) -> MatrixReport {
+        let (kind, symmetry) = (source.kind(loaded), loaded.pattern_symmetry());
         loaded.write_to_cache(bounds);
         replace_values(&self.plan.run.settings, &mut loaded.csr);
-        let (file, values) = (task.source.to_string(), self.plan.run.settings.values);
+        let (file, values) = (source.to_string(), self.plan.run.settings.values);
         let of_file = loaded.market.iter().flat_map(|market| market.remarks.clone());
         let precisions = self.plan.run.precisions.iter();
         let of_values =
             precisions.flat_map(|&precision| remarks::of_precision(loaded.csr.values(), precision));
         let notes: Vec<_> =
             loaded.note.take().into_iter().chain(of_file).chain(of_values).collect();
-        let mut report = MatrixReport {
+        MatrixReport {
             facts: MatrixFacts::of(file, kind, symmetry, &loaded.csr, values),
             load_ms: Some(1e3 * load),
             load_mbs: loaded.bytes.map(|bytes| bytes as f64 / load / 1e6),
@@ -286,18 +303,7 @@ impl<'a> Session<'a> {
             note: (!notes.is_empty()).then(|| notes.join("; ")),
             duplicates: loaded.market.as_ref().map_or(0, |market| market.duplicates),
             ..MatrixReport::default()
-        };
-        let differs = |shape: &Shape| Some((Status::Failed, task.differs_from(shape.sizes())?));
-        let refusal = match self.plan.skip_trivial && report.is_trivial() {
-            true => Some((Status::Skipped, TRIVIAL.into())),
-            false => report.facts.shape.as_ref().and_then(differs),
-        };
-        if let Some((status, reason)) = refusal {
-            let row = Row::of_matrix(&report.facts, &self.run_id);
-            report.ended = Some(row.ended(status, reason));
-            return (None, report);
         }
-        (Some(loaded.csr), report)
     }
 
     /// Returns the reason why a matrix, including the memory to measure it, does not fit into memory.

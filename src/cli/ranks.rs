@@ -11,7 +11,7 @@ use super::single::{self, SingleArgs};
 use super::{CommandStatus, Env};
 use crate::bench::mpi::{Ranks, launched};
 use crate::campaign::choice::select;
-use crate::campaign::together::Together;
+use crate::campaign::env::Together;
 use spmv_matrix::order::Order;
 use spmv_methods::cpu::mpi_merge;
 use spmv_results::settings::{CacheState, Values};

@@ -16,20 +16,14 @@ use spmv_matrix::memory::{self, Available};
 use spmv_matrix::source::Source;
 use spmv_matrix::stats::RowStatistics;
 use spmv_matrix::stats::Shape;
+use spmv_results::matrix::MatrixReport;
+use spmv_results::row::MatrixFacts;
 use spmv_results::settings::run::RunSettings;
 
 /// The properties of a distributed matrix, which are the same on all ranks except `columns`.
 pub struct Distributed {
     pub partition: Partition,
     pub shape: Shape,
-    /// The number of duplicate entries, which were added to other entries.
-    pub duplicates: u64,
-    /// The kind of problem according to the collection's comment in the file.
-    pub kind: Option<String>,
-    /// The size of the file in bytes.
-    pub bytes: Option<u64>,
-    /// The time to read the matrix, on the slowest rank.
-    pub read: Duration,
     /// The time to divide the merge path, on the slowest rank. It is a part of the setup.
     pub cut: Duration,
     /// The time to number the columns of the shares, on the slowest rank. It is a part of the setup.
@@ -46,14 +40,15 @@ impl Distributed {
     }
 }
 
-/// Reads the matrix and returns this rank's share (see [`Share::csr`]) with columns numbered as in
+/// Reads the matrix and returns its description and this rank's share (see [`Share::csr`]) with columns numbered as in
 /// [`Distributed::columns`]. All ranks must call it. The error is that of the first rank that found one, on all ranks.
+/// The time of reading is that on the slowest rank.
 pub fn load(
     ranks: &Ranks,
     source: &Source,
     run: &RunSettings,
     clock: &dyn Clock,
-) -> Result<(Distributed, Csr<f64>)> {
+) -> Result<(MatrixReport, Distributed, Csr<f64>)> {
     let begin = clock.now();
     let rows = ranks.agree(Rows::open(source, &run.reading()))?;
     let (lengths, counted) = ranks.agree(rows.lengths(ranks.rank(), ranks.count()))?;
@@ -78,19 +73,21 @@ pub fn load(
     let csr = renumbered(csr, &columns);
     let times = [read, cut, clock.now() - begin].map(|time| time.as_nanos() as u64);
     let [read, cut, numbering] = ranks.max(times).map(Duration::from_nanos);
-    let distributed = Distributed {
-        cuts: owned_cuts(&partition, shape.cols),
-        shape,
+    let kind = rows.file().and_then(Stream::kind).map(Into::into);
+    let report = MatrixReport {
+        facts: MatrixFacts {
+            file: source.to_string(),
+            shape: Some(shape.clone()),
+            kind: source.generator_kind().or(kind),
+            ..MatrixFacts::default()
+        },
+        load_ms: Some(1e3 * read.as_secs_f64()),
+        load_mbs: rows.file().map(|file| file.file_bytes() as f64 / read.as_secs_f64() / 1e6),
         duplicates: ranks.sum(&[duplicates])[0],
-        partition,
-        kind: rows.file().and_then(Stream::kind).map(Into::into),
-        bytes: rows.file().map(Stream::file_bytes),
-        read,
-        cut,
-        numbering,
-        columns,
+        ..MatrixReport::default()
     };
-    Ok((distributed, csr))
+    let cuts = owned_cuts(&partition, shape.cols);
+    Ok((report, Distributed { partition, shape, cut, numbering, columns, cuts }, csr))
 }
 
 fn share(rows: &Rows, partition: &Partition, rank: usize) -> Result<Share> {

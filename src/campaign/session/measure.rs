@@ -10,9 +10,8 @@ use spmv_matrix::Csr;
 use spmv_methods::device::buffer::Value;
 use spmv_methods::method::{Device, Unavailable};
 use spmv_results::matrix::Group;
-use spmv_results::row::key::RowKey;
 use spmv_results::row::setting::Setting;
-use spmv_results::row::{MatrixFacts, Remark, Row, Status};
+use spmv_results::row::{MatrixFacts, Remark, Row};
 use spmv_results::settings::Settings;
 
 impl Session<'_> {
@@ -26,8 +25,7 @@ impl Session<'_> {
         cells: &[Cell],
         emit: &dyn Fn(Event),
     ) -> Result<(), Stopped> {
-        let RowKey { cache, .. } = cells[0].key;
-        let cache = cache.unwrap_or(self.plan.run.settings.cache);
+        let cache = cells[0].key.cache.unwrap_or(self.plan.run.settings.cache);
         let mut settings = Settings { cache, ..self.plan.run.settings.clone() };
         let common = Setting { device: None, threads: None, ..Setting::from(&cells[0].key) };
         emit(Event::Step(Step::Begin(common)));
@@ -87,13 +85,14 @@ impl Session<'_> {
         measured
     }
 
+    /// Adds to the row of a method on the host whether its threads could move.
     fn noted(&self, mut event: Event) -> Event {
-        if let Event::Row(row, _) = &mut event {
-            let is_on_host = row.device == Some(Device::Cpu);
-            let is_timed_on_host = row.status == Some(Status::Ok) && is_on_host;
-            if is_timed_on_host && self.team.cpus().is_empty() {
-                row.reason.push(Remark::ThreadsNotBound);
-            }
+        if let Event::Row(row, _) = &mut event
+            && row.is_ok()
+            && row.device == Some(Device::Cpu)
+            && self.team.cpus().is_empty()
+        {
+            row.reason.push(Remark::ThreadsNotBound);
         }
         event
     }

@@ -5,15 +5,14 @@ use anyhow::Error;
 use super::Session;
 use crate::bench::event::{Event, Step};
 use crate::bench::execute::Stopped;
-use crate::bench::mpi::{Distributed, Ranks, load, measure_on_ranks};
+use crate::bench::mpi::{Ranks, load, measure_on_ranks};
 use crate::bench::outcome::Outcome;
 use crate::bench::problem::narrowed;
 use crate::campaign::task::MatrixTask;
 use spmv_matrix::scalar::Precision;
-use spmv_matrix::source::Source;
 use spmv_results::matrix::{Group, MatrixReport};
+use spmv_results::row::Status;
 use spmv_results::row::setting::Setting;
-use spmv_results::row::{MatrixFacts, Status};
 
 impl Session<'_> {
     /// Like [`Session::carry_out`], with one group per precision. The events are the same on every rank, apart from the
@@ -24,24 +23,25 @@ impl Session<'_> {
         task: &MatrixTask,
         emit: &dyn Fn(Event),
     ) -> Result<(), Stopped> {
-        let (source, settings) = (&task.source, &self.plan.run.settings);
-        let (matrix, share) = match load(ranks, source, &self.plan.run, self.clock) {
+        let settings = &self.plan.run.settings;
+        let loaded = load(ranks, &task.source, &self.plan.run, self.clock);
+        let (report, matrix, share) = match loaded {
             Ok(loaded) => loaded,
             Err(error) => {
-                let (name, reason) = (source.to_string(), format!("{error:#}"));
+                let (name, reason) = (task.source.to_string(), format!("{error:#}"));
                 let ended =
                     MatrixReport::without_groups(name, &self.run_id, Status::Failed, reason);
                 emit(Event::Matrix(Box::new(ended)));
                 return Ok(());
             }
         };
-        let report = described(source, &matrix);
-        emit(Event::Matrix(Box::new(report.clone())));
+        let facts = report.facts.clone();
+        emit(Event::Matrix(Box::new(report)));
         for cells in self.cells_of(&task.cells).chunk_by(|a, b| a.key.precision == b.key.precision)
         {
             emit(Event::Step(Step::Begin(Setting::from(&cells[0].key))));
-            let group = Group::new(&cells[0].key, ranks.count(), &report.facts);
-            self.report_group(group, &report.facts, settings, emit, |bench, group| {
+            let group = Group::new(&cells[0].key, ranks.count(), &facts);
+            self.report_group(group, &facts, settings, emit, |bench, group| {
                 if group.precision == Precision::F64 {
                     return measure_on_ranks(bench, ranks, &matrix, &share, cells, group);
                 }
@@ -55,21 +55,5 @@ impl Session<'_> {
             })?;
         }
         Ok(())
-    }
-}
-
-fn described(source: &Source, matrix: &Distributed) -> MatrixReport {
-    let read = matrix.read.as_secs_f64();
-    MatrixReport {
-        facts: MatrixFacts {
-            file: source.to_string(),
-            shape: Some(matrix.shape.clone()),
-            kind: source.generator_kind().or_else(|| matrix.kind.clone()),
-            ..MatrixFacts::default()
-        },
-        load_ms: Some(1e3 * read),
-        load_mbs: matrix.bytes.map(|bytes| bytes as f64 / read / 1e6),
-        duplicates: matrix.duplicates,
-        ..MatrixReport::default()
     }
 }

@@ -1,7 +1,6 @@
 //! Writes the results of a matrix while it is being measured.
 
 use std::io::{self, Write};
-use std::mem::replace;
 
 use anyhow::Result;
 
@@ -57,10 +56,9 @@ impl<W: Write> Sink for Live<W> {
     fn event(&mut self, event: &Event) -> Result<()> {
         match event {
             // A new child process that reads the matrix again sends this event again.
-            Event::Matrix(matrix) if self.at_once && matrix.ended.is_none() => {
-                if !replace(&mut self.begun, true) {
-                    self.write(|reporter| reporter.begin(matrix));
-                }
+            Event::Matrix(matrix) if self.at_once && matrix.ended.is_none() && !self.begun => {
+                self.begun = true;
+                self.write(|reporter| reporter.begin(matrix));
             }
             Event::Group(group) => {
                 self.partial = None;
