@@ -1,6 +1,8 @@
 //! The arguments that all measuring commands have in common.
 
 mod files;
+#[cfg(test)]
+mod tests;
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -8,59 +8,30 @@ use serde_json::{Value, json};
 use crate::row::key::RowKey;
 use crate::row::setting::Setting;
 use crate::run::{Corpus, RunRecord};
+use crate::settings::fact::Effect::{Build, Machine, Product, Rows, Times};
+use crate::settings::fact::Fact;
 use crate::settings::run::RunSettings;
 use crate::settings::{Protocol, Settings};
-use Effect::{Build, Machine, Product, Rows, Times};
 use spmv_matrix::order::Order;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Effect {
-    Product,
-    /// Times may differ for this reason.
-    Times,
-    /// The runs may have different rows, or rows that differ in a column.
-    Rows,
-    Build,
-    Machine,
-}
-
-/// A fact: its name, the JSON pointer to it in the run record, the option that sets it, and the meaning of a
-/// difference.
-type Fact = (&'static str, &'static str, Option<&'static str>, Effect);
-
-/// The facts of a run that affect its rows or times, in addition to its cells and libraries.
-const FACTS: [Fact; 30] = [
-    ("alpha", "/settings/alpha", Some("--alpha"), Product),
-    ("beta", "/settings/beta", Some("--beta"), Product),
-    ("values", "/settings/values", Some("--values"), Product),
-    ("expand", "/expand", Some("--no-expand"), Product),
-    ("edges", "/edges", Some("--edges"), Product),
-    ("version", "/version", None, Build),
-    ("revision", "/revision", None, Build),
-    ("cpu", "/system/cpu", None, Machine),
-    ("cores", "/system/cores", None, Machine),
-    ("huge_pages", "/system/huge_pages", None, Times),
-    ("glibc_tunables", "/system/glibc_tunables", None, Times),
-    ("pinned_to", "/pinned_to", None, Times),
-    ("gpu", "/gpu/name", None, Times),
-    ("protocol", "/settings/protocol", Some("--protocol"), Times),
-    ("rounds", "/settings/rounds", Some("--rounds"), Times),
-    ("processes", "/settings/processes", Some("--processes"), Times),
-    ("iterations", "/settings/iterations", Some("--iterations"), Times),
-    ("planned", "/settings/planned", Some("--products"), Times),
-    ("warmups", "/settings/warmups", Some("--warmups"), Times),
-    ("min_time", "/settings/min_time", Some("--min-time"), Times),
-    ("max_time", "/settings/max_time", Some("--max-time"), Times),
-    ("timeout", "/settings/timeout", Some("--timeout"), Rows),
-    ("max_memory", "/settings/max_memory", Some("--max-memory"), Rows),
-    ("cache", "/settings/cache", Some("--cache"), Rows),
-    ("x", "/settings/x", Some("--x"), Times),
-    ("seed", "/settings/seed", None, Times),
-    ("transpose", "/settings/transpose", Some("--transpose"), Rows),
-    ("isa", "/settings/isa", Some("--isa"), Times),
-    ("persist_x", "/settings/persist_x", Some("--persist-x"), Times),
-    ("stages", "/settings/stages", Some("--stages"), Times),
+/// The facts of a run outside its settings, in addition to its cells and libraries.
+const OTHERS: [Fact; 10] = [
+    Fact::new("expand", "/expand", Product).set_by("--no-expand"),
+    Fact::new("edges", "/edges", Product).set_by("--edges"),
+    Fact::new("version", "/version", Build),
+    Fact::new("revision", "/revision", Build),
+    Fact::new("cpu", "/system/cpu", Machine),
+    Fact::new("cores", "/system/cores", Machine),
+    Fact::new("huge_pages", "/system/huge_pages", Times),
+    Fact::new("glibc_tunables", "/system/glibc_tunables", Times),
+    Fact::new("pinned_to", "/pinned_to", Times),
+    Fact::new("gpu", "/gpu/name", Times),
 ];
+
+/// Returns the facts of a run that affect its rows or times.
+fn facts() -> impl Iterator<Item = Fact> {
+    OTHERS.into_iter().chain(Settings::INFO.iter().map(|setting| setting.fact))
+}
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
@@ -73,11 +44,12 @@ pub struct Difference {
 
 /// Returns the differences that matter if times are compared. Facts that one run lacks, being older, are ignored.
 pub fn differences_to_compare(a: &Value, b: &Value) -> Vec<Difference> {
-    let compared = FACTS.into_iter().filter(|(.., effect)| !matches!(effect, Rows | Build));
-    let differing = compared.filter_map(|(fact, place, option, effect)| {
-        let (in_a, in_b) = (a.pointer(place)?.clone(), b.pointer(place)?.clone());
-        let option = option.filter(|_| effect == Product);
-        (in_a != in_b).then_some(Difference { fact, in_a, in_b, option })
+    let compared = facts().filter(|fact| !matches!(fact.effect, Rows | Build));
+    let differing = compared.filter_map(|fact| {
+        let in_a = a.pointer(fact.place)?.clone();
+        let in_b = b.pointer(fact.place)?.clone();
+        let option = fact.option.filter(|_| fact.effect == Product);
+        (in_a != in_b).then_some(Difference { fact: fact.name, in_a, in_b, option })
     });
     differing.collect()
 }
@@ -86,9 +58,8 @@ pub fn differences_to_compare(a: &Value, b: &Value) -> Vec<Difference> {
 pub fn differences_to_join(a: &RunRecord, b: &RunRecord) -> Vec<String> {
     let [json_a, json_b] =
         [a, b].map(|run| serde_json::to_value(run).expect("every key is a string"));
-    let of_facts = FACTS
-        .iter()
-        .map(|&(name, place, ..)| (name, [&json_a, &json_b].map(|run| joined(run.pointer(place)))));
+    let of_facts = facts()
+        .map(|fact| (fact.name, [&json_a, &json_b].map(|run| joined(run.pointer(fact.place)))));
     let names = |run: &RunRecord| run.libraries.iter().map(|one| one.name.clone()).collect();
     // The libraries of a run that has just begun are not known yet.
     let are_known = !a.libraries.is_empty() && !b.libraries.is_empty();
@@ -142,21 +113,22 @@ fn changed_settings(run: &RunSettings) -> Vec<Vec<String>> {
     let mut usual =
         json!({ "settings": Settings::new(settings.protocol), "expand": true, "edges": null });
     usual["settings"]["protocol"] = json!(Protocol::MergeSpmv);
-    let words = |(_, place, option, _): Fact| {
-        let (option, value) = (option?.to_owned(), own.pointer(place)?);
-        (usual.pointer(place) != Some(value)).then(|| match value {
+    let words = |fact: Fact| {
+        let option = fact.option?.to_owned();
+        let value = own.pointer(fact.place)?;
+        (usual.pointer(fact.place) != Some(value)).then(|| match value {
             Value::Bool(_) => vec![option],
             Value::String(text) => vec![option, text.clone()],
             value => vec![option, value.to_string()],
         })
     };
-    FACTS.into_iter().filter_map(words).collect()
+    facts().filter_map(words).collect()
 }
 
 /// Returns whether two runs were of the same build of this program on the same machine.
 pub fn have_same_origin(a: &Value, b: &Value) -> bool {
-    let mut facts = FACTS.iter().filter(|(.., effect)| matches!(effect, Build | Machine));
-    facts.all(|(_, place, ..)| a.pointer(place) == b.pointer(place))
+    let mut of_origin = facts().filter(|fact| matches!(fact.effect, Build | Machine));
+    of_origin.all(|fact| a.pointer(fact.place) == b.pointer(fact.place))
 }
 
 pub fn origin(run: &Value) -> String {
@@ -186,20 +158,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_setting_is_a_fact() {
-        let settings = serde_json::to_value(Settings::new(Protocol::MergeSpmv)).unwrap();
-        let keys: BTreeSet<_> = settings.as_object().unwrap().keys().map(String::as_str).collect();
-        let facts = FACTS.iter().filter_map(|fact| fact.1.strip_prefix("/settings/"));
-        assert_eq!(keys, facts.collect());
-    }
-
-    #[test]
     fn facts_that_both_runs_record_are_compared() {
         let a = json!({"expand": true, "settings": {"alpha": 1.0, "rounds": 5, "max_time": 2.0}});
         let b = json!({"settings": {"alpha": 2.0, "rounds": 5, "max_time": null}, "gpu": null});
         let found = differences_to_compare(&a, &b);
         let found: Vec<_> = found.iter().map(|d| (d.fact, d.option)).collect();
-        assert_eq!(found, [("alpha", Some("--alpha")), ("max_time", None)]);
+        assert_eq!(found, [("max_time", None), ("alpha", Some("--alpha"))]);
         assert!(differences_to_compare(&a, &a).is_empty());
     }
 

@@ -1,11 +1,13 @@
 //! The settings of a measurement: what is measured and for how long. Pure data.
 
+pub mod fact;
 pub mod run;
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use fact::{Effect, Fact, SettingInfo, settings};
 use spmv_matrix::device::Device;
 use spmv_matrix::scalar::Scalar;
 use spmv_matrix::system::isa::Isa;
@@ -91,58 +93,70 @@ impl Values {
     }
 }
 
-/// How each method is measured on each matrix.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Settings {
-    /// The protocol from which the defaults of the other fields are taken.
-    pub protocol: Protocol,
-    /// The number of products to time; `None`: depends on the number of nonzeros, see [`Settings::products`].
-    pub iterations: Option<usize>,
-    /// The number of products that are planned with the matrix, for methods that choose by it; `None`: that of the
-    /// measurement.
-    #[serde(default)]
-    pub planned: Option<u32>,
-    /// The number of untimed products before the samples of each round; 0 is the same as 1.
-    pub warmups: usize,
-    /// The minimum total time of products, even if `iterations` is reached before.
-    #[serde(with = "seconds")]
-    pub min_time: Duration,
-    /// The total time after which no further sample is begun; [`Duration::MAX`]: no limit.
-    #[serde(with = "seconds")]
-    pub max_time: Duration,
-    /// The time limit of a method on a matrix, setup and verification included; [`Duration::MAX`]: no limit.
-    #[serde(with = "seconds")]
-    pub timeout: Duration,
-    /// The number of rounds in which all methods take turns.
-    pub rounds: usize,
-    /// The number of child processes among which the rounds on the CPU are divided.
-    #[serde(default = "one")]
-    pub processes: usize,
-    /// The rounds that processes before have taken, and those that this one takes; `None`: it takes all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub share: Option<[usize; 2]>,
-    pub cache: CacheState,
-    pub alpha: f64,
-    pub beta: f64,
-    pub x: Fill,
-    #[serde(default)]
-    pub values: Values,
-    /// The seed for x, for random values of the matrix and, with β ≠ 0, for the old y.
-    pub seed: u64,
-    /// Whether the product is y ← αAᵀx + βy.
-    pub transpose: bool,
-    /// The instruction set that this program's own methods use.
-    pub isa: Isa,
-    /// Whether x persists in the L2 cache of a GPU while products are timed.
-    #[serde(default)]
-    pub persist_x: bool,
-    /// Whether the parts of products are timed as well, separately after the samples.
-    pub stages: bool,
-    /// Whether modelled products run again without each performance problem of their kernels.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub explain: bool,
-    /// The maximum number of bytes for matrices and methods together; `None`: all available memory.
-    pub max_memory: Option<u64>,
+/// A limit of time; [`Duration::MAX`] is none, and null in records.
+pub type TimeLimit = Duration;
+
+settings! {
+    /// How each method is measured on each matrix. The fields are those of run records, and their descriptions those of
+    /// `docs/schema/run.schema.json`.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    pub struct Settings {
+        /// The protocol from which the defaults of the other settings are taken.
+        protocol: Protocol = Times, "--protocol";
+        /// The number of products to time. If it is not set, it depends on the number of nonzeros.
+        iterations: Option<usize> = Times, "--iterations";
+        /// The number of products that are planned with the matrix, for methods that choose by it. If it is not set, it
+        /// is that of the measurement.
+        #[serde(default)]
+        planned: Option<u32> = Times, "--products", from 1;
+        /// The number of untimed products before the samples of each round; 0 is the same as 1.
+        warmups: usize = Times, "--warmups";
+        /// The minimum total time of products, even if `iterations` is reached before, in seconds.
+        #[serde(with = "seconds")]
+        min_time: Duration = Times, "--min-time";
+        /// The total time after which no further sample is begun, in seconds; null if there is no limit.
+        #[serde(with = "seconds")]
+        max_time: TimeLimit = Times, "--max-time";
+        /// The time limit of a method on a matrix, setup and verification included, in seconds; null if there is no
+        /// limit.
+        #[serde(with = "seconds")]
+        timeout: TimeLimit = Rows, "--timeout";
+        /// The number of rounds in which all methods take turns.
+        rounds: usize = Times, "--rounds";
+        /// The number of child processes among which the rounds on the CPU are divided.
+        #[serde(default = "one")]
+        processes: usize = Times, "--processes", from 1;
+        /// The rounds that processes before have taken, and those that this one takes; `None`: it takes all.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        share: Option<[usize; 2]> = Unrecorded;
+        /// The state of the caches when a sample begins.
+        cache: CacheState = Rows, "--cache";
+        /// The factor α of the product y ← αAx + βy.
+        alpha: f64 = Product, "--alpha";
+        /// The factor β of the old y.
+        beta: f64 = Product, "--beta";
+        /// The values of x.
+        x: Fill = Times, "--x";
+        /// The values that the matrix has when methods receive it.
+        #[serde(default)]
+        values: Values = Product, "--values";
+        /// The seed for x, for random values of the matrix and, with β ≠ 0, for the old y.
+        seed: u64 = Times;
+        /// Whether the product is y ← αAᵀx + βy.
+        transpose: bool = Rows, "--transpose";
+        /// The instruction set that this program's own methods use.
+        isa: Isa = Times, "--isa";
+        /// Whether x persists in the L2 cache of a GPU while products are timed.
+        #[serde(default)]
+        persist_x: bool = Times, "--persist-x";
+        /// Whether the parts of products are timed as well, separately after the samples.
+        stages: bool = Times, "--stages";
+        /// Whether modelled products run again without each performance problem of their kernels.
+        #[serde(default, skip_serializing_if = "is_false")]
+        explain: bool = Unrecorded;
+        /// The maximum number of bytes for matrices and methods together. If it is not set: all available memory.
+        max_memory: Option<u64> = Rows, "--max-memory";
+    }
 }
 
 const fn one() -> usize {
