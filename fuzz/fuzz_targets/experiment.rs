@@ -19,7 +19,7 @@ use spmv_methods::method::Unavailable;
 use spmv_results::files::read::{self, RecordedRow};
 use spmv_results::papers::definition::Experiment;
 use spmv_results::papers::judge::Verdicts;
-use spmv_results::papers::page;
+use spmv_results::papers::experiment_page;
 
 const RECORDED: [&str; 4] = [
     include_str!("../../results/csrk-tune/2026-11-28-amd-epyc-family-25-model-1-2-cores/rows.csv"),
@@ -52,7 +52,7 @@ fuzz_target!(|text: &str| -> Corpus {
     plan(text);
     let verdicts = Verdicts::of(&experiment, &LINES, false);
     let runs = serde_json::json!({ "run_id": LINES[0].row.run_id });
-    let page = page::of(&experiment, &LINES, &[], &verdicts, [&runs].into_iter(), &[]);
+    let page = experiment_page::of(&experiment, &LINES, &[], &verdicts, [&runs].into_iter(), &[]);
     let _ = (page.to_html(), page.to_markdown());
     Corpus::Keep
 });

@@ -16,11 +16,11 @@ use spmv_methods::device::model::Model;
 use spmv_methods::method::{Device, Method};
 use spmv_methods::simd::Isa;
 use spmv_results::metrics::Peak;
-use spmv_results::report::column::DERIVED;
+use spmv_results::report::numeric::DERIVED;
 use spmv_results::row::Row;
 use spmv_results::row::column::{ColumnInfo, Kind};
 use spmv_results::run::{Bandwidth, DeviceBandwidth, HostEnergy, RunRecord};
-use spmv_results::settings::fact::{Effect, SettingInfo};
+use spmv_results::settings::info::{Effect, SettingInfo};
 use spmv_results::settings::{CacheState, Fill, Protocol, Settings, Values};
 
 use super::check_parts;

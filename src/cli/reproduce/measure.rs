@@ -14,7 +14,7 @@ use crate::campaign::{Campaign, Plan as CampaignPlan, Sink, Work};
 use crate::cli::Env;
 use spmv_results::files::read::RecordedRow;
 use spmv_results::matrix::MatrixReport;
-use spmv_results::matrix::stages::StageRow;
+use spmv_results::matrix::stage_row::StageRow;
 use spmv_results::papers::definition::Experiment;
 use spmv_results::papers::experiments;
 use spmv_results::papers::store::Store;

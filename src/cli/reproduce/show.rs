@@ -17,9 +17,9 @@ use crate::cli::corpus::quoted;
 use crate::collection::fetch::folder::DATA;
 use spmv_methods::method::Device;
 use spmv_results::papers::definition::Experiment;
+use spmv_results::papers::experiment_page;
 use spmv_results::papers::experiments;
 use spmv_results::papers::judge::Verdicts;
-use spmv_results::papers::page;
 use spmv_results::report::names::{count, listed};
 use spmv_results::report::select::Select;
 use spmv_results::table::Table;
@@ -138,7 +138,8 @@ pub fn results(
     let verdicts = Verdicts::of(experiment, &done.lines, quick);
     verdicts.write(&folder.join("claims.csv"))?;
     let (runs, remarks) = (done.store.runs(), plan.remarks());
-    let page = page::of(experiment, &done.lines, &done.stages, &verdicts, runs, &remarks);
+    let page =
+        experiment_page::of(experiment, &done.lines, &done.stages, &verdicts, runs, &remarks);
     page.write(folder)?;
     writeln!(env.stdout, "{}: {} ({})", experiment.id, experiment.title, experiment.source)?;
     if !experiment.claims.is_empty() {

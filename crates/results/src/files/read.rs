@@ -157,7 +157,7 @@ impl From<Row> for RecordedRow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::column::Column;
+    use crate::report::numeric::Column;
 
     #[test]
     fn columns_are_read_derived_and_foreign() {

@@ -2,7 +2,7 @@
 
 pub mod group;
 pub mod model_error;
-pub mod stages;
+pub mod stage_row;
 pub mod winner;
 
 use serde::{Deserialize, Serialize};

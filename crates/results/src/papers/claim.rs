@@ -5,7 +5,7 @@ use std::fmt;
 use anyhow::{Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 
-use crate::report::column::Column;
+use crate::report::numeric::Column;
 use crate::report::select::{Conditions, Select};
 use crate::statistics::Statistic;
 

@@ -7,7 +7,7 @@ use anyhow::{Result, anyhow, bail, ensure};
 use serde::Deserialize;
 
 use super::claim::Claim;
-use super::entries::written_out;
+use super::shorthand::written_out;
 use crate::report::published::Published;
 use crate::report::views::Spec;
 use crate::settings::{CacheState, MAX_ROUNDS, Protocol, Values};

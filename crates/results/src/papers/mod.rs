@@ -4,9 +4,9 @@
 pub mod bibliography;
 pub mod claim;
 pub mod definition;
-mod entries;
+pub mod experiment_page;
 pub mod judge;
-pub mod page;
+mod shorthand;
 pub mod store;
 
 use anyhow::{Context, Result};

@@ -14,7 +14,7 @@ use crate::files::cells::of_csv;
 use crate::files::read::{self, RecordedRow};
 use crate::files::rows::RowFile;
 use crate::matrix::MatrixReport;
-use crate::matrix::stages::StageRow;
+use crate::matrix::stage_row::StageRow;
 use crate::row::Row;
 use crate::row::key::{RowKey, open_cells};
 use crate::run::facts::{has_settings, have_same_origin, origin};

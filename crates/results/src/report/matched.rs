@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::column::Column;
 use super::least;
+use super::numeric::Column;
 use super::select::Select;
 use crate::files::read::RecordedRow;
 use crate::statistics::fit::pearson;

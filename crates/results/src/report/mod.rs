@@ -3,12 +3,12 @@
 
 pub mod advice;
 pub mod chart;
-pub mod column;
 pub mod compare;
 pub mod identity;
 pub mod matched;
 pub mod means;
 pub mod names;
+pub mod numeric;
 pub mod overview;
 pub mod page;
 pub mod published;

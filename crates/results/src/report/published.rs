@@ -53,7 +53,7 @@ impl Published {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::column::Column;
+    use crate::report::numeric::Column;
     use crate::row::Row;
     use spmv_matrix::device::Device;
 

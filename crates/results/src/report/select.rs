@@ -7,7 +7,7 @@ use std::str::FromStr;
 use anyhow::{Result, ensure};
 use glob::Pattern;
 
-use super::column::{Column, word_columns};
+use super::numeric::{Column, word_columns};
 use crate::files::read::RecordedRow;
 use crate::filter::{Field, Filter, Filtered};
 use crate::row::column::Value;

@@ -2,11 +2,11 @@
 
 pub mod baseline;
 pub mod column;
+mod constructors;
 pub mod contest;
 pub mod infinite;
 pub mod joined;
 pub mod key;
-mod made;
 mod matrix_facts;
 mod remark;
 pub mod setting;

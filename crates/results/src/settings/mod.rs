@@ -1,13 +1,13 @@
 //! The settings of a measurement: what is measured and for how long. Pure data.
 
-pub mod fact;
+pub mod info;
 pub mod run;
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use fact::{Effect, Fact, SettingInfo, settings};
+use info::{Effect, Fact, SettingInfo, settings};
 use spmv_matrix::device::Device;
 use spmv_matrix::scalar::Scalar;
 use spmv_matrix::system::isa::Isa;

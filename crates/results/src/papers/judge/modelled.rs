@@ -6,7 +6,7 @@
 use super::super::claim::{Claim, Quantity};
 use crate::files::read::RecordedRow;
 use crate::matrix::model_error::ModelError;
-use crate::report::column::Column;
+use crate::report::numeric::Column;
 use crate::report::select::Conditions;
 
 #[derive(Clone, Debug, PartialEq)]

@@ -1,8 +1,8 @@
 //! Compares two result files row by row: which rows became faster, slower, or wrong.
 
 mod pair;
-mod runs;
-mod show;
+mod printed;
+mod sides;
 #[cfg(test)]
 mod tests;
 
@@ -13,7 +13,7 @@ use serde::Serialize;
 
 pub use pair::Compared;
 use pair::{Key, Pair, pairs};
-pub use runs::{of_runs, relative};
+pub use sides::{of_runs, relative};
 
 use super::grouped;
 use super::matched::time;

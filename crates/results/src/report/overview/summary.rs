@@ -4,10 +4,10 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use super::entries::{Entries, Entry};
-use crate::report::column::Column;
 use crate::report::grouped;
 use crate::report::matched::matrices;
 use crate::report::names::{count, join, listed};
+use crate::report::numeric::Column;
 use crate::report::page::Section;
 use crate::row::{Row, Status};
 use crate::settings::WIDEST_INTERVAL;

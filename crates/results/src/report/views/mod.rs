@@ -65,14 +65,14 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::chart::{self, Axis, Chart, Guide, Mark, Point};
-use super::column::Column;
 use super::matched::{self, Fastest, Matrix, Numbers, matrix, timed};
 use super::means::Kinds;
 use super::names::{count, join, label};
+use super::numeric::Column;
 use super::select::{Conditions, Select};
 use super::{View, grouped};
 use crate::files::read::RecordedRow;
-use crate::matrix::stages::StageRow;
+use crate::matrix::stage_row::StageRow;
 use crate::run::facts::machine;
 use crate::statistics::{Statistic, median, percentage, quantile, sorted};
 use crate::table::{Cell, Table, significant};

@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::files::read::RecordedRow;
-use crate::report::column::Column;
 use crate::report::grouped;
 use crate::report::matched::{self, Fastest, Matrix, Numbers, timed};
 use crate::report::names::{count, join};
+use crate::report::numeric::Column;
 use crate::report::select::{Conditions, Select};
 use crate::row::setting::Setting;
 

@@ -3,7 +3,7 @@
 //! bitwise the same every time.
 
 use super::*;
-use crate::report::column::word_columns;
+use crate::report::numeric::word_columns;
 use crate::report::ranking::Ranking;
 use crate::row::column::Value;
 

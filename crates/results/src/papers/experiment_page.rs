@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::definition::Experiment;
 use super::judge::Verdicts;
 use crate::files::read::RecordedRow;
-use crate::matrix::stages::StageRow;
+use crate::matrix::stage_row::StageRow;
 use crate::report::View;
 use crate::report::matched::matrices;
 use crate::report::overview::{self, ResultFile};
