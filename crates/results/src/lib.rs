@@ -1,11 +1,27 @@
 //! Results of measurements of sparse matrix-vector products: rows and the facts of their runs, read, joined, filtered,
 //! compared, drawn and written. Nothing here measures, and no method is needed to use a result.
 //!
-//! ```no_run
-//! use spmv_results::files::read::read;
-//! use spmv_results::report::overview::{self, Question};
+//! ```
+//! use spmv_results::files::read::parse;
+//! use spmv_results::report::matched::speeds;
+//! use spmv_results::report::select::Conditions;
+//! use spmv_results::report::views::{Recorded, Spec};
 //!
-//! let lines = read("out.csv".as_ref())?;
+//! let file = b"file,num_nonzeros,method_name,avg_spmv_ms,status,run_id
+//! cant.mtx,4007383,csr-rows,2,ok,r1
+//! cant.mtx,4007383,merge,1,ok,r1
+//! rail4284.mtx,11279748,csr-rows,9,ok,r1
+//! rail4284.mtx,11279748,merge,3,ok,r1
+//! ";
+//! let rows = parse("out.csv".as_ref(), file)?;
+//! let large: Conditions = "num_nonzeros > 1e7".parse()?;
+//! let lines: Vec<_> = rows.iter().filter(|row| large.passes(row)).collect();
+//! assert_eq!(speeds(&lines, &"merge".parse()?, &"csr-rows".parse()?)[0].1, 3.0);
+//!
+//! let bars: Spec = "kind = 'bars'\ntitle = 'Times'\nvalue = 'avg_spmv_ms'".parse()?;
+//! let view = bars.view(&Recorded { lines, ..Recorded::default() });
+//! let svg = view.chart.ok_or("nothing was measured")?.to_file(&view.title, &view.foot);
+//! assert!(svg.starts_with("<svg"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

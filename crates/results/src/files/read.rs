@@ -11,6 +11,7 @@ use crate::row::setting::Setting;
 use crate::row::{Row, Status, matrix_name};
 use spmv_matrix::device::Device;
 
+/// A row of a result file.
 #[derive(Clone, Debug)]
 pub struct RecordedRow {
     pub row: Row,
@@ -32,6 +33,7 @@ pub struct Added {
     pub ssrs: Option<u32>,
 }
 
+/// Reads the rows of a CSV file.
 pub fn read(path: &Path) -> Result<Vec<RecordedRow>> {
     parse(path, &text(path)?)
 }
@@ -49,6 +51,7 @@ fn text(path: &Path) -> Result<Vec<u8>> {
     std::fs::read(path).map_err(|error| anyhow!("cannot read {}: {error}", path.display()))
 }
 
+/// Parses the text of a CSV file. An error names the path and the line.
 pub fn parse(path: &Path, text: &[u8]) -> Result<Vec<RecordedRow>> {
     let malformed = |line: u64, what: String| -> Error {
         let path = path.display();

@@ -100,8 +100,8 @@ fn with_settings(entries: &Entries, question: Question, wanted: fn(&Spec) -> boo
 /// Returns the speeds with several numbers of threads, which are settings of their own elsewhere.
 fn threads(entries: &Entries, question: Question) -> Option<Section> {
     let lines = entries.all.iter().map(|entry| question.of(entry.line)).collect::<Vec<_>>();
-    let scaling = toml::from_str("kind = \"scaling\"\ntitle = \"Speed and efficiency\"");
-    let scaling: Spec = scaling.expect("the keys are correct");
+    let scaling = "kind = 'scaling'\ntitle = 'Speed and efficiency'".parse::<Spec>();
+    let scaling = scaling.expect("the keys are correct");
     let view = scaling.view(&question.recorded(&lines, entries.files));
     let section = Section { title: "Threads".into(), lead: vec![], views: vec![view] };
     section.views[0].table.is_some().then_some(section)

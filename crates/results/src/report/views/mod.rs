@@ -60,6 +60,7 @@ mod tests;
 mod thinned;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::str::FromStr;
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -226,6 +227,15 @@ impl Spec {
         let baselines = self.kind().over().iter().filter(|_| !of.is_empty());
         let selections: Vec<_> = of.iter().chain(baselines).cloned().collect();
         Shown::of(&recorded.lines, conditions, &selections, &[]).lines
+    }
+}
+
+/// Parses a definition as it is below `[[view]]` in the definition of an experiment.
+impl FromStr for Spec {
+    type Err = toml::de::Error;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        toml::from_str(text)
     }
 }
 
