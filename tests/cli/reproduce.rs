@@ -122,7 +122,7 @@ fn a_dry_run_prints_the_grid_and_measures_nothing() {
     fs::create_dir(dir.path("none")).unwrap();
     let ran = reproduce(&dir, "--dry-run").exits(0);
     ran.prints(
-        "2 matrices x 2 methods: spmv-bench corpus --device cpu --rounds 1 --iterations 2 \
+        "2 matrices x 2 methods: spmv-bench corpus --device cpu --iterations 2 --rounds 1 \
          --precision f64 --methods seq,csr-rows\n    gen:dense,nnz=64,cols=4 gen:dense,nnz=64,cols=8\n",
     );
     ran.prints("missing: Williams/cant").prints("expected: up to 0 s");
