@@ -52,7 +52,7 @@ impl Summary {
         Some(Self {
             mean_ms,
             min_ms,
-            median_ms: median(ms.iter().copied())?,
+            median_ms: median(&ms)?,
             max_ms,
             std_dev_ms: variance(&ms).map(f64::sqrt),
             ci95_ms: median_interval(&ms),

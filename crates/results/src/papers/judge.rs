@@ -164,7 +164,7 @@ fn measure<'a>(quantity: &Quantity, lines: &[&'a RecordedRow], slower: f64) -> M
         }
         Quantity::Faster { of, than } => {
             let speeds = speeds(lines, of, than);
-            (percentage(&speeds, |speed| speed > slower), rows(speeds))
+            (percentage(speeds.iter().map(|speed| speed.1 > slower)), rows(speeds))
         }
         Quantity::Best { of, among } => {
             let share = best_share(lines, of, among, slower);
@@ -190,8 +190,7 @@ fn measure<'a>(quantity: &Quantity, lines: &[&'a RecordedRow], slower: f64) -> M
         }
         Quantity::Share { of, meets } => {
             let correct = correct(of);
-            let met = correct.iter().map(|line| ((), f64::from(u8::from(meets.passes(line)))));
-            (percentage(&met.collect::<Vec<_>>(), |met| met > 0.5), correct)
+            (percentage(correct.iter().map(|line| meets.passes(line))), correct)
         }
     }
 }

@@ -89,8 +89,8 @@ impl<'a> Method<'a> {
     }
 
     fn losses(&self, statistic: Statistic) -> f64 {
-        let losses: Vec<_> = self.losses.values().copied().collect();
-        statistic.of(&losses).filter(|loss| !loss.is_nan()).unwrap_or(f64::INFINITY)
+        let loss = statistic.of(self.losses.values());
+        loss.filter(|loss| !loss.is_nan()).unwrap_or(f64::INFINITY)
     }
 
     fn wins(&self, matrices: usize) -> String {
@@ -183,7 +183,7 @@ impl Ratio {
     /// Returns how many times something the geometric mean is, with its interval.
     fn times(&self) -> String {
         let between = |(low, high)| format!(" (95 % interval {low:.2} to {high:.2})");
-        let between = mean_interval(self.0.iter().copied()).map(between).unwrap_or_default();
+        let between = mean_interval(&self.0).map(between).unwrap_or_default();
         format!("{:.2} times{between}", self.mean())
     }
 }

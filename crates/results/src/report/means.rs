@@ -60,7 +60,7 @@ impl Kinds {
     ) -> Vec<Option<f64>> {
         let mean = |&(kind, _): &(Option<bool>, _)| {
             let met = |(of, _): &&(M, f64)| kind.is_none() || of.values_repeat() == kind;
-            statistic.of(&numbers.iter().filter(met).map(|number| number.1).collect::<Vec<_>>())
+            statistic.of(numbers.iter().filter(met).map(|number| number.1))
         };
         self.shown.iter().map(mean).collect()
     }
@@ -98,6 +98,7 @@ impl<'a, T> Columns<'a, T> {
     ) -> Self {
         self.columns(kinds.columns(name), |item| kinds.means(numbers(item).as_ref(), statistic))
     }
+
     /// Adds the interval of the geometric mean of an item's numbers.
     pub fn interval<M: OfMatrix, N: AsRef<[(M, f64)]>>(
         self,

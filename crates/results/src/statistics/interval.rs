@@ -4,7 +4,7 @@ use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 use statrs::distribution::{Binomial, ChiSquared, ContinuousCDF, DiscreteCDF, StudentsT};
 
-use super::sorted;
+use super::{Numbers, collected, sorted};
 
 /// The share of the numbers outside each end of an interval.
 const OUTSIDE: f64 = 0.025;
@@ -59,8 +59,8 @@ pub fn ends(sorted: &[f64]) -> Option<Interval> {
 /// Returns the interval of the geometric mean of numbers, one of each matrix: that of the means over as many matrices,
 /// drawn from these with repetition (the bootstrap). A noisy time widens it as any other difference between matrices
 /// does. `None` for fewer than two.
-pub fn mean_interval(numbers: impl IntoIterator<Item = f64>) -> Option<Interval> {
-    let logarithms: Vec<_> = numbers.into_iter().map(f64::ln).collect();
+pub fn mean_interval(numbers: impl Numbers) -> Option<Interval> {
+    let logarithms: Vec<_> = collected(numbers).into_iter().map(f64::ln).collect();
     let (count, mut random) = (logarithms.len(), random());
     let mean = |_| {
         let drawn = (0..count).map(|_| logarithms[random.random_range(0..count)]);
@@ -94,7 +94,7 @@ mod tests {
             assert!((end / expected - 1.0).abs() < 0.07, "{end} for {expected}");
         }
         assert_eq!(mean_interval([1.0, 1.0]), Some((1.0, 1.0)));
-        assert_eq!((mean_interval([2.0]), mean_interval([])), (None, None));
+        assert_eq!((mean_interval([2.0]), mean_interval([0.0; 0])), (None, None));
     }
 
     #[test]

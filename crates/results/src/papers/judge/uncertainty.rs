@@ -52,7 +52,7 @@ impl Uncertainty {
         let number = measure(&claim.measured, lines, 1.0).0?;
         use Quantity::{Number, Ratio, Speed};
         if matches!(claim.measured, Speed { .. } | Ratio { .. } | Number { .. }) {
-            let bias = median(numbers.iter().copied())? - number;
+            let bias = median(&numbers)? - number;
             numbers.iter_mut().for_each(|number| *number -= bias);
         }
         let holds = |number: &&f64| claim.holds.is_some_and(|range| range.contains(**number));

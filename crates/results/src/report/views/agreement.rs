@@ -79,7 +79,7 @@ impl Agreement {
             };
             let meant = matrices.into_values().filter(is_meant);
             let orders: Vec<_> = meant.filter_map(|times| spearman(&times)).collect();
-            let median = median(orders.iter().copied())?;
+            let median = median(&orders)?;
             let alike = orders.iter().filter(|&&order| order >= MIN_ALIKE_CORRELATION).count();
             Some(format!(
                 "{device}: rank correlation of modelled and published times over the methods of each matrix: median \
@@ -112,11 +112,10 @@ impl Agreement {
 }
 
 fn errors<'a>(cases: impl IntoIterator<Item = &'a Case<'a>>) -> [Cell; 3] {
-    let factors: Vec<_> = cases.into_iter().map(|case| (case, factor(case))).collect();
-    let error = |(case, _): &(&Case, f64)| 100.0 * (ratio(case) - 1.0).abs();
-    let errors = factors.iter().map(error);
-    let near = percentage(&factors, |factor| factor <= NEAR_FACTOR);
-    [factors.len().into(), median(errors).into(), near.into()]
+    let cases: Vec<_> = cases.into_iter().collect();
+    let errors = cases.iter().map(|case| 100.0 * (ratio(case) - 1.0).abs());
+    let near = percentage(cases.iter().map(|case| factor(case) <= NEAR_FACTOR));
+    [cases.len().into(), median(errors).into(), near.into()]
 }
 
 fn chart(cases: &[(&str, Vec<Case>)], [x, y]: &[Column; 2]) -> Chart {

@@ -48,8 +48,7 @@ impl Bars {
         let fastest = series.fastest();
         let rows = || matrices.iter().map(|(matrix, _)| fastest.get(matrix));
         let values: Vec<_> = rows().map(|row| self.value.of_line(row?)).collect();
-        let known: Vec<_> = values.iter().copied().flatten().collect();
-        let mean = Statistic::Mean.of(&known).filter(|_| self.mean);
+        let mean = Statistic::Mean.of(values.iter().flatten()).filter(|_| self.mean);
         let intervals = rows().map(|row| self.value.interval(row?)).collect();
         BarSeries { name: series.name.clone(), values, intervals, mean }
     }

@@ -64,8 +64,8 @@ fn best<K: Ord>(series: &[Vec<(K, f64)>], more: bool) -> Option<usize> {
         greatest.into_iter().for_each(|&(index, _)| won[index] += 1);
     }
     let mean = |index: usize| {
-        let numbers: Vec<_> = series[index].iter().map(|number| sign * number.1).collect();
-        Statistic::Mean.of(&numbers).unwrap_or(f64::NEG_INFINITY)
+        let numbers = series[index].iter().map(|number| sign * number.1);
+        Statistic::Mean.of(numbers).unwrap_or(f64::NEG_INFINITY)
     };
     let rank = |a: &usize, b: &usize| won[*a].cmp(&won[*b]).then(mean(*a).total_cmp(&mean(*b)));
     (0..series.len()).rev().max_by(rank)

@@ -28,7 +28,7 @@ impl Kind for ByKind {
         for (name, speeds) in &speeds {
             table = table.column(*name, |(of, _)| {
                 let own = speeds.iter().filter(|(line, _)| kind(line) == *of);
-                Statistic::GeometricMean.of(&own.map(|speed| speed.1).collect::<Vec<_>>())
+                Statistic::GeometricMean.of(own.map(|speed| speed.1))
             });
         }
         let meaning = format!(

@@ -155,8 +155,8 @@ fn trend(points: &[(f64, f64)], log: bool) -> Vec<Bin> {
         bins.last_mut().into_iter().for_each(|bin| bin.extend(&rest));
     }
     let middle = |bin: &Vec<(f64, f64)>| {
-        let places: Vec<_> = bin.iter().map(|point| place(point.0)).collect();
-        let mean = Statistic::Mean.of(&places).expect("a bin has points");
+        let places = bin.iter().map(|point| place(point.0));
+        let mean = Statistic::Mean.of(places).expect("a bin has points");
         if log { mean.exp() } else { mean }
     };
     bins.iter().filter_map(|bin| several(middle(bin), bin, [0.25, 0.75])).collect()
@@ -165,7 +165,7 @@ fn trend(points: &[(f64, f64)], log: bool) -> Vec<Bin> {
 /// Returns the points as one, or `None` if a y is negative, because then there is no geometric mean.
 fn several(x: f64, points: &[(f64, f64)], spread: [f64; 2]) -> Option<Bin> {
     let y: Vec<_> = points.iter().map(|point| point.1).collect();
-    let [low, high] = spread.map(|share| quantile(y.iter().copied(), share));
+    let [low, high] = spread.map(|share| quantile(&y, share));
     let mean = Statistic::GeometricMean.of(&y)?;
     Some(Bin { x, y: mean, spread: low.zip(high), rows: y.len() })
 }

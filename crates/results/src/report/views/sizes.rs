@@ -53,8 +53,7 @@ impl Sizes {
             let line = rows[0].0;
             let gflops = sizes.iter().map(|size| {
                 let own = timed(rows.iter().filter(|row| row.1 == *size).map(|row| row.0));
-                let gflops: Vec<_> = own.filter_map(|line| line.row.typical_gflops()).collect();
-                Statistic::Max.of(&gflops)
+                Statistic::Max.of(own.filter_map(|line| line.row.typical_gflops()))
             });
             sweep.take(&label(matrix(line)), line.row.row_length_mean, gflops);
         }

@@ -33,7 +33,7 @@ impl Kind for Speedup {
             .means(kinds, ("harmonic mean", HarmonicMean), |(_, speeds)| speeds)
             .means(kinds, ("geometric mean", GeometricMean), |(_, speeds)| speeds)
             .interval("95 % interval", |(_, speeds)| speeds)
-            .column("% faster", |(_, speeds)| percentage(speeds, |speed| speed > 1.0))
+            .column("% faster", |(_, speeds)| percentage(speeds.iter().map(|speed| speed.1 > 1.0)))
             .build();
         View { kinds, ..View::of(notes, self.chart(&speeds), table) }
     }
@@ -137,7 +137,7 @@ impl Speedups {
     fn table(&self, rows: &[Compared], kinds: Kinds) -> Table {
         use Statistic::{HarmonicMean, Max, Min};
         let parts = (!self.split.is_empty()).then_some("part");
-        let better = |of: &Compared| percentage(&of.speeds, |speed| speed < 1.0);
+        let better = |of: &Compared| percentage(of.speeds.iter().map(|speed| speed.1 < 1.0));
         Table::of(rows)
             .columns(parts, |of| parts.map(|_| of.part))
             .column("method", |of| of.method.to_string())

@@ -160,7 +160,7 @@ impl EachMatrix {
 /// better.
 fn marked(numbers: Vec<Option<f64>>, more: bool) -> Vec<Cell> {
     let statistic = if more { Statistic::Max } else { Statistic::Min };
-    let best = statistic.of(&numbers.iter().flatten().copied().collect::<Vec<_>>());
+    let best = statistic.of(numbers.iter().flatten());
     let best = best.map(significant);
     let cell = |number: Option<f64>| match number {
         Some(number) if Some(significant(number)) == best => Cell::Best(number),
