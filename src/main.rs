@@ -15,7 +15,7 @@ use spmv_matrix::system::System;
 use spmv_matrix::system::processes::explained;
 use spmv_methods::library::float_state;
 use spmv_methods::vendor::mkl;
-use spmv_results::table::terminal::{self, Shown, Wrapped};
+use spmv_results::table::terminal::{self, Shown};
 
 #[global_allocator]
 static ALLOCATOR: allocator::ReportingAllocator = allocator::ReportingAllocator;
@@ -42,7 +42,7 @@ fn main() -> ExitCode {
     let handled = handle_signals(is_worker);
     // SAFETY: no handler is installed. Ignored, so that exceeding the file size limit is a write error.
     let _ = unsafe { signal(Signal::SIGXFSZ, SigHandler::SigIgn) };
-    let (mut plain, mut shown) = (io::stdout().lock(), Shown::new(io::stdout()));
+    let (mut plain, mut shown) = (io::stdout().lock(), Shown::new(io::stdout(), None));
     let (mut stderr, clock) = (stderr(), SystemClock::default());
     let stdout: &mut dyn Write = if io::stdout().is_terminal() { &mut shown } else { &mut plain };
     let mut env = Env {
@@ -87,7 +87,7 @@ fn handle_signals(is_worker: bool) -> anyhow::Result<()> {
 /// Returns stderr, with lines that fit if it is a terminal.
 fn stderr() -> impl Write {
     let width = console::Term::stderr().size_checked().map(|(_, columns)| columns);
-    Shown::new(Wrapped::new(IgnoreErrors(io::stderr()), width))
+    Shown::new(IgnoreErrors(io::stderr()), width)
 }
 
 /// Discards write errors, because a closed stderr must not end the run.

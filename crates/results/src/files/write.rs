@@ -82,7 +82,7 @@ impl<W: Write> Reporter<W> {
 
     /// Writes the part of a matrix's report that is known before anything is measured.
     pub fn begin(&mut self, report: &MatrixReport) -> io::Result<()> {
-        let out = &mut Shown::new(&mut self.to);
+        let out = &mut Shown::new(&mut self.to, None);
         match self.format {
             Format::Text => {
                 if replace(&mut self.begun, true) {
@@ -98,7 +98,7 @@ impl<W: Write> Reporter<W> {
     }
 
     pub fn group(&mut self, group: &Group) -> io::Result<()> {
-        let out = &mut Shown::new(&mut self.to);
+        let out = &mut Shown::new(&mut self.to, None);
         let (sorted, show) = (self.show.sort.of(group), &self.show);
         match self.format {
             Format::Text => text::write_group(out, &sorted, show)?,
@@ -111,7 +111,7 @@ impl<W: Write> Reporter<W> {
     }
 
     pub fn end(&mut self, report: &MatrixReport) -> io::Result<()> {
-        let out = &mut Shown::new(&mut self.to);
+        let out = &mut Shown::new(&mut self.to, None);
         match self.format {
             Format::Text => text::write_end(out, report, &self.show)?,
             Format::Md => text::document_end(out, report, Document::Markdown)?,

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use console::measure_text_width;
+use textwrap::WordSplitter;
 
 /// What sets and ends a colour of this program's output. A name that contains it can do no harm.
 const COLOURS: [&str; 4] = ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[31m", "\u{1b}[32m"];
@@ -45,88 +46,57 @@ pub fn wrapped(line: &str, width: Option<u16>) -> String {
         return line.to_owned();
     }
     let words = line.trim_start_matches(' ');
-    let indent = line.len() - words.len();
-    let (mut text, mut column) = (" ".repeat(indent), indent);
-    let break_line = format!("\n{}", " ".repeat(indent + 2));
-    for (number, word) in words.split(' ').enumerate() {
-        let length = measure_text_width(word);
-        if number > 0 {
-            let breaks = column + 1 + length > width;
-            text += if breaks { &break_line } else { " " };
-            column = if breaks { indent + 2 } else { column + 1 };
-        }
-        text += word;
-        column += length;
-    }
-    text
+    let indent = " ".repeat(line.len() - words.len());
+    let further = format!("{indent}  ");
+    let options = at_blanks(width).initial_indent(&indent).subsequent_indent(&further);
+    textwrap::fill(words, options.break_words(false))
 }
 
-/// A writer that breaks lines as [`wrapped`] does, each when it is complete.
-pub struct Wrapped<W> {
+/// Breaks a text at blanks so that no part is wider than `width`, and words only if they are wider than that.
+pub(super) fn broken(text: &str, width: usize) -> Vec<String> {
+    textwrap::wrap(text, at_blanks(width)).into_iter().map(Cow::into_owned).collect()
+}
+
+fn at_blanks<'a>(width: usize) -> textwrap::Options<'a> {
+    textwrap::Options::new(width).word_splitter(WordSplitter::NoHyphenation)
+}
+
+/// A writer that escapes text as [`shown`] and breaks it as [`wrapped`] does, each line when it is complete. Bytes that
+/// are not valid UTF-8 become replacement characters.
+pub struct Shown<W> {
     to: W,
     width: Option<u16>,
     /// The line that is not complete.
     begun: Vec<u8>,
 }
 
-impl<W: Write> Wrapped<W> {
+impl<W: Write> Shown<W> {
     pub fn new(to: W, width: Option<u16>) -> Self {
         Self { to, width, begun: Vec::new() }
     }
-}
 
-impl<W: Write> Write for Wrapped<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
-            self.begun.extend(part);
-            if let Some(line) = self.begun.strip_suffix(b"\n") {
-                let line = wrapped(&String::from_utf8_lossy(line), self.width);
-                self.begun.clear();
-                writeln!(self.to, "{line}")?;
-            }
-        }
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.to.write_all(&std::mem::take(&mut self.begun))?;
-        self.to.flush()
-    }
-}
-
-/// A writer that escapes text as [`shown`] does. Bytes that are not valid UTF-8 become replacement characters.
-pub struct Shown<W> {
-    to: W,
-    /// The first bytes of a character whose other bytes have not been written yet.
-    begun: Vec<u8>,
-}
-
-impl<W: Write> Shown<W> {
-    pub fn new(to: W) -> Self {
-        Self { to, begun: Vec::new() }
+    fn write_begun(&mut self) -> io::Result<()> {
+        let line = std::mem::take(&mut self.begun);
+        let line = String::from_utf8_lossy(&line);
+        self.to.write_all(wrapped(&shown(&line), self.width).as_bytes())
     }
 }
 
 impl<W: Write> Write for Shown<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let text = [&self.begun, bytes].concat();
-        self.begun.clear();
-        let mut chunks = text.utf8_chunks().peekable();
-        while let Some(chunk) = chunks.next() {
-            self.to.write_all(shown(chunk.valid()).as_bytes())?;
-            let invalid = chunk.invalid();
-            let is_beginning =
-                std::str::from_utf8(invalid).is_err_and(|error| error.error_len().is_none());
-            if chunks.peek().is_none() && is_beginning {
-                self.begun.extend(invalid);
-            } else if !invalid.is_empty() {
-                self.to.write_all("\u{fffd}".as_bytes())?;
+        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let content = part.strip_suffix(b"\n");
+            self.begun.extend(content.unwrap_or(part));
+            if content.is_some() {
+                self.write_begun()?;
+                self.to.write_all(b"\n")?;
             }
         }
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
+        self.write_begun()?;
         self.to.flush()
     }
 }
@@ -137,6 +107,15 @@ mod tests {
 
     const NASTY: &str = "a\u{1b}]0;title\u{7}\r\u{9b}2J\u{202e}b\u{7f}\n\tä";
     const HARMLESS: &str = "a\\u{1b}]0;title\\u{7}\\u{d}\\u{9b}2J\\u{202e}b\\u{7f}\n\tä";
+
+    /// Returns what a terminal gets of a text that is written in parts.
+    fn written(width: Option<u16>, parts: &[impl AsRef<[u8]>]) -> String {
+        let mut to = Vec::new();
+        let mut writer = Shown::new(&mut to, width);
+        parts.iter().for_each(|part| writer.write_all(part.as_ref()).unwrap());
+        writer.flush().unwrap();
+        String::from_utf8(to).unwrap()
+    }
 
     #[test]
     fn control_characters_are_escaped() {
@@ -152,27 +131,17 @@ mod tests {
         assert_eq!(wrapped(line, None), line);
         assert_eq!(wrapped(line, Some(8)), "a  bcd\n  efghijklmn\n  op");
         assert_eq!(wrapped("  ab cd efg", Some(8)), "  ab cd\n    efg");
-        let mut to = Vec::new();
-        let mut writer = Wrapped::new(&mut to, Some(8));
-        for part in [&line[..6], &line[6..], "\n\nlast\n", "begun"] {
-            writer.write_all(part.as_bytes()).unwrap();
-        }
-        writer.flush().unwrap();
-        assert_eq!(String::from_utf8(to).unwrap(), wrapped(line, Some(8)) + "\n\nlast\nbegun");
+        let text = written(Some(8), &[&line[..6], &line[6..], "\n\nlast\n", "begun"]);
+        assert_eq!(text, wrapped(line, Some(8)) + "\n\nlast\nbegun");
     }
 
     /// The result does not depend on where the text is split into two writes.
     #[test]
     fn characters_may_be_written_in_parts() {
         for place in 0..=NASTY.len() {
-            let mut to = Vec::new();
-            let mut writer = Shown::new(&mut to);
-            writer.write_all(&NASTY.as_bytes()[..place]).unwrap();
-            writer.write_all(&NASTY.as_bytes()[place..]).unwrap();
-            assert_eq!(String::from_utf8(to).unwrap(), HARMLESS, "cut at {place}");
+            let (one, other) = NASTY.as_bytes().split_at(place);
+            assert_eq!(written(None, &[one, other]), HARMLESS, "cut at {place}");
         }
-        let mut to = Vec::new();
-        Shown::new(&mut to).write_all(b"a\x9b2J\xff\xc3").unwrap();
-        assert_eq!(String::from_utf8(to).unwrap(), "a\u{fffd}2J\u{fffd}");
+        assert_eq!(written(None, &[b"a\x9b2J\xff\xc3"]), "a\u{fffd}2J\u{fffd}\u{fffd}");
     }
 }

@@ -1,8 +1,6 @@
-//! The report of one matrix as text, similar to that of merge-spmv, and with the same contents for documents. The table
-//! of the text is not a [`Table`], because methods are printed before all are measured, with the lines of their stages
-//! between them.
+//! The report of one matrix as text, similar to that of merge-spmv, and with the same contents for documents.
 
-mod layout;
+mod methods;
 mod show;
 
 use std::io::{self, Write};
@@ -14,14 +12,14 @@ use crate::matrix::winner::answer;
 use crate::matrix::{Group, MatrixReport};
 use crate::row::setting::Setting;
 use crate::row::{MatrixFacts, Row};
+use crate::table::Document;
 use crate::table::terminal::wrapped;
-use crate::table::{Cell, Document, Table};
 use spmv_matrix::device::Device;
 use spmv_matrix::device::Stage;
 use spmv_matrix::stats::Shape;
 
-use layout::{Column, Layout, columns, result};
-pub use layout::{cell, lines_of};
+pub use methods::{cell, lines_of};
+use methods::{columns, laid_out, marked, table};
 pub use show::{Show, Sort};
 
 pub fn write_matrix(out: &mut dyn Write, report: &MatrixReport, show: &Show) -> io::Result<()> {
@@ -71,14 +69,17 @@ fn lengths(rows: usize, histogram: &[usize]) -> impl Iterator<Item = (String, St
 
 pub fn write_group(out: &mut dyn Write, group: &Group, show: &Show) -> io::Result<()> {
     writeln!(out, "\n{}", wrapped(&heading(group), show.width))?;
-    let layout = Layout::of(&group.rows, columns(group.peak, show.planned), show.width);
+    let columns = columns(group.peak, show.planned);
+    let table = table(&group.rows, &columns).build();
+    let layout = laid_out(&table, &columns, show.width);
     writeln!(out, "{}", layout.head())?;
     let fastest = group.fastest(show.planned);
     for (index, (row, stages)) in group.rows.iter().zip(&group.stages).enumerate() {
-        writeln!(out, "{}", layout.line(row, fastest == Some(index)))?;
+        let is_fastest = fastest == Some(index);
+        writeln!(out, "{}", marked(layout.row(index), row, is_fastest, show.width.is_some()))?;
         stages.iter().try_for_each(|stage| write_stage(out, stage, show))?;
     }
-    let meaning = meaning(group, show.planned, &layout.columns);
+    let meaning = meaning(group, show.planned, &layout.columns());
     let answer = Vec::from_iter(answer(&group.rows, show.planned));
     for lines in [remarks(&group.rows), meaning, answer].iter().filter(|lines| !lines.is_empty()) {
         writeln!(out)?;
@@ -124,32 +125,22 @@ pub fn document_group(
     show: &Show,
     form: Document,
 ) -> io::Result<()> {
-    let rows: Vec<_> = group.rows.iter().enumerate().collect();
     let columns = columns(group.peak, show.planned);
-    let fastest = group.fastest(show.planned);
-    let remark = |(index, row): &(usize, &Row)| {
-        let first = (fastest == Some(*index)).then_some("fastest");
+    let names: Vec<_> = columns.iter().map(|column| column.name).collect();
+    let fastest = group.fastest(show.planned).map(|index| &group.rows[index]);
+    let remark = |row: &Row| {
+        let first = fastest.filter(|fastest| std::ptr::eq(*fastest, row)).map(|_| "fastest");
         first.into_iter().chain(row.reason.text()).collect::<Vec<_>>().join("; ")
     };
-    let table = Table::of(&rows)
-        .column("method", |(_, row)| row.method_name.as_deref())
-        .column("result", |(_, row)| result(row))
-        .columns(columns.iter().map(|column| &column.name[..]), |(_, row)| {
-            columns.iter().map(|of| (of.of)(row).map(|number| Cell::Decimal(number, of.digits)))
-        });
+    let table = table(&group.rows, &columns);
     let (table, remarks) = match form {
         Document::Markdown => (table.column("remark", remark).build(), Vec::new()),
         // A remark is too long for a column of a page.
-        Document::Latex => {
-            let named = rows.iter().map(|row| (row.1.method_name.as_deref(), remark(row)));
-            let named = named.filter(|(_, remark)| !remark.is_empty());
-            let named = named.map(|(name, remark)| format!("{}: {remark}", name.unwrap_or("")));
-            (table.build(), named.collect())
-        }
+        Document::Latex => (table.build(), remarks(&group.rows)),
     };
     let (heading, table) = (form.prose(&heading(group)), form.table(&table));
     writeln!(out, "{heading}\n\n{table}\n")?;
-    let meaning = meaning(group, show.planned, &columns);
+    let meaning = meaning(group, show.planned, &names);
     for line in remarks.into_iter().chain(meaning).chain(answer(&group.rows, show.planned)) {
         writeln!(out, "{}", form.prose(&line))?;
     }
@@ -224,11 +215,10 @@ const MEANINGS: [(&str, &str); 6] = [
 ];
 
 /// Returns the explanation of these columns and notes for comparing the methods, if any has a time.
-fn meaning(group: &Group, planned: Option<u32>, columns: &[Column]) -> Vec<String> {
+fn meaning(group: &Group, planned: Option<u32>, columns: &[&str]) -> Vec<String> {
     let Some((fastest, close)) = group.not_told_apart() else { return Vec::new() };
-    let is_shown = |name: &str| columns.iter().any(|column| column.name == name);
-    let lines =
-        MEANINGS.iter().filter(|(name, _)| is_shown(name)).map(|(_, line)| line.to_string());
+    let lines = MEANINGS.iter().filter(|(name, _)| columns.contains(name));
+    let lines = lines.map(|(_, line)| line.to_string());
     let total = planned.map(|planned| {
         format!("total ms: the time of the setup and {planned} products, by the median.")
     });
