@@ -50,15 +50,6 @@ use spmv_results::settings::{Protocol, Settings, Values};
 pub use spmv_matrix::{Csr, source::LoadError};
 pub use spmv_results::row::{Row, Status};
 
-/// The version of this program.
-pub const VERSION: &str = env!("CARGO_PKG_VERSION");
-
-/// The revision of the source from which this program was built.
-pub const REVISION: &str = git_version::git_version!(
-    args = ["--always", "--abbrev=12", "--dirty=-modified"],
-    fallback = "unknown"
-);
-
 /// Reads a matrix: a file of any format that [`market`] reads, compressed or not, or a generated matrix
 /// (`gen:grid2d,n=100,points=5`). Both triangles of a symmetric file are stored. An error names the file, the line and
 /// the reason.

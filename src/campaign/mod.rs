@@ -37,6 +37,15 @@ use spmv_results::row::key::{RowKey, open_cells};
 use spmv_results::run::RunRecord;
 use spmv_results::settings::run::RunSettings;
 
+/// The version of this program.
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The revision of the source from which this program was built.
+pub(crate) const REVISION: &str = git_version::git_version!(
+    args = ["--always", "--abbrev=12", "--dirty=-modified"],
+    fallback = "unknown"
+);
+
 /// What a campaign measures, and how. Pure data, which is also sent to child processes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {

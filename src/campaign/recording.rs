@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 
-use crate::REVISION;
+use crate::campaign::REVISION;
 use spmv_matrix::cache;
 use spmv_matrix::system::groups::Throttling;
 use spmv_matrix::system::noise::Readings;

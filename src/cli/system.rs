@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::output::{OutputArgs, TextOrJson, form};
 use super::values::whole;
 use super::{CommandStatus, Env};
-use crate::REVISION;
+use crate::campaign::REVISION;
 use crate::campaign::bandwidth::{of_team, sizes};
 use crate::campaign::recording::UNPINNED;
 use crate::campaign::{gpus, idle, libraries};

@@ -17,9 +17,8 @@ use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 
 use super::{CommandStatus, Env, Interrupted};
-use crate::REVISION;
-use crate::VERSION;
 use crate::campaign::gpus;
+use crate::campaign::{REVISION, VERSION};
 use args::ReproduceArgs;
 use blocks::{experiment, needs};
 use lacks::Tried;

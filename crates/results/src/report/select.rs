@@ -46,11 +46,6 @@ impl Select {
     }
 
     /// Whether rows of the method of that name may be selected, whatever their parameters.
-    pub fn names_method(&self, name: &str) -> bool {
-        let own = self.method.as_str().split(':').next().unwrap_or_default();
-        Pattern::new(own).is_ok_and(|own| own.matches(name))
-    }
-
     pub fn method(&self) -> &str {
         self.method.as_str()
     }
