@@ -21,8 +21,8 @@ pub enum Event {
     Matrix(Box<MatrixReport>),
     /// The result of a method, without what follows from other rows, and the parts of its product.
     Row(Box<Row>, Vec<Stage>),
-    /// All rows of a group were sent. The process that measures sends the group without rows, which
-    /// [`Collector`](crate::campaign::collect::Collector) adds.
+    /// All rows of a group were sent. The process that measures sends the group without rows, which the `Collector` of
+    /// the campaign adds.
     Group(Box<Group>),
     /// The same after an interrupt. These results are only displayed, never stored, because stored rows would be taken
     /// for a complete measurement.

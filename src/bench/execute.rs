@@ -37,8 +37,8 @@ use spmv_methods::device::facts::Clocks;
 use spmv_methods::method::{Choice, Device};
 use spmv_methods::plugin::{Process, not_restored};
 use spmv_results::matrix::Group;
-use spmv_results::row::Remark;
 use spmv_results::row::baseline::Baseline;
+use spmv_results::row::{Remark, Status};
 use spmv_results::settings::Round;
 
 /// How long products run on a device before the first round, so that its clocks reach their level under load.
@@ -68,8 +68,8 @@ struct Case<'a, 'i, T, S> {
 
 type Entry<'a, T, S> = Ready<'a, T, <S as Backend<'a, T>>::Vector>;
 
-/// Measures methods on a backend, until [`Bench::interrupted`] is set. `extent` is that of the matrix. Reports the row of
-/// each method, and sets in their `group` what was measured once for all.
+/// Measures methods on a backend, until [`Bench::interrupted`] is set. `extent` is that of the matrix. Reports the row
+/// of each method, and sets in their `group` what was measured once for all.
 pub fn measure<'a, T: Scalar, S: Backend<'a, T>>(
     bench: &'a Bench<'a>,
     extent: Extent<'a>,
@@ -253,10 +253,8 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     fn end(&mut self, cell: &Cell, end: Outcome) -> Result<(), Stopped> {
         // This restores the threads if the method ended before its turn did. The first error is the cause.
         let _ = self.backend.check_threads(cell.choice.method.is_custom());
-        if let Outcome::Failed(reason) = &end
-            && (self.backend.is_lost() || self.is_spoilt)
-        {
-            return Err(Stopped::Lost { method: cell.choice.name(), reason: reason.clone() });
+        if end.status == Status::Failed && (self.backend.is_lost() || self.is_spoilt) {
+            return Err(Stopped::Lost { method: cell.choice.name(), reason: end.reason });
         }
         self.bench.end(slice::from_ref(cell), &end);
         Ok(())

@@ -1,26 +1,11 @@
-//! The row of a result.
+//! The row of a method that was verified and timed.
 
 use super::backend::Parts;
 use super::execute::Ready;
-use super::outcome::Outcome;
 use spmv_matrix::verify::LIKELY_FACTOR;
 use spmv_methods::device::Stage;
 use spmv_methods::device::counts::Profile;
 use spmv_results::row::{Processes, Remark, Row, Status};
-
-impl Outcome {
-    /// Returns the row with this result, but without what follows from other rows: see `Group::complete`.
-    pub fn in_row(&self, row: Row) -> Row {
-        match self {
-            Self::Skipped(reason) => row.ended(Status::Skipped, reason.clone()),
-            Self::Failed(reason) => row.ended(Status::Failed, reason.clone()),
-            Self::Timeout(reason) => row.ended(Status::Timeout, reason.clone()),
-            Self::Wrong { reason, error_ratio } => {
-                Row { error_ratio: Some(*error_ratio), ..row.ended(Status::Wrong, reason.clone()) }
-            }
-        }
-    }
-}
 
 impl<T, V: ?Sized> Ready<'_, T, V> {
     /// Returns the row of a method that was verified and timed, without what follows from other rows, and the parts of

@@ -1,21 +1,39 @@
 //! The rows of one matrix while it is measured: which cells are still open, and the groups that are complete.
 
+use serde::{Deserialize, Serialize};
+
 use super::Work;
-use super::task::MatrixTask;
 use crate::bench::event::Event;
+use crate::bench::outcome::Outcome;
+use spmv_matrix::source::Source;
 use spmv_matrix::stats::Shape;
 use spmv_methods::device::Stage;
 use spmv_results::matrix::Group;
 use spmv_results::row::joined::{joined, usual};
 use spmv_results::row::key::RowKey;
-use spmv_results::row::{MatrixFacts, Row, Status};
+use spmv_results::row::{MatrixFacts, Row};
 use spmv_results::run::RunRecord;
 
-/// Why a process ended: the status and the reason of the cells that it did not measure.
-#[derive(Clone, Debug)]
-pub struct End {
-    pub status: Status,
-    pub reason: String,
+/// What a process measures on one matrix.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct MatrixTask {
+    pub source: Source,
+    /// The numbers of rows, columns and nonzeros of the matrix when it was read before.
+    pub sizes: Option<[usize; 3]>,
+    pub cells: Vec<RowKey>,
+}
+
+impl MatrixTask {
+    /// Returns an error message if the matrix has another size than before.
+    pub fn differs_from(&self, now: [usize; 3]) -> Option<String> {
+        let then = self.sizes.filter(|then| *then != now)?;
+        let shown = |[rows, cols, nnz]: [usize; 3]| format!("{rows} x {cols} with {nnz} nonzeros");
+        let (then, now) = (shown(then), shown(now));
+        Some(format!(
+            "the matrix is now {now}, but its rows in the file belong to {then}; remove these rows to measure \
+             it again"
+        ))
+    }
 }
 
 /// The rows of a matrix that a process measures, or the processes that replace it.
@@ -89,12 +107,11 @@ impl<'r> Collector<'r> {
     }
 
     /// Records how cells ended their process. Returns the groups in which nothing is left to measure.
-    pub fn end(&mut self, cells: &[RowKey], end: &End) -> Vec<Group> {
+    pub fn end(&mut self, cells: &[RowKey], end: &Outcome) -> Vec<Group> {
         for cell in cells {
-            let row = Row::of_matrix(&self.facts, &self.record.run_id).with_key(cell);
+            let row = end.in_row(Row::of_matrix(&self.facts, &self.record.run_id).with_key(cell));
             let transpose = Some(self.record.settings.transpose);
-            let row = Row { transpose, ..row.ended(end.status, end.reason.clone()) };
-            self.ended.push((row, Vec::new()));
+            self.ended.push((Row { transpose, ..row }, Vec::new()));
         }
         self.settle()
     }

@@ -19,7 +19,6 @@ pub(crate) mod recording;
 pub(crate) mod resume;
 pub(crate) mod session;
 pub(crate) mod shard;
-pub(crate) mod task;
 
 use anyhow::{Error, Result};
 use serde::{Deserialize, Serialize};

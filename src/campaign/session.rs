@@ -9,17 +9,18 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 
+use super::collect::MatrixTask;
 use super::env::Env;
 #[cfg(feature = "mpi")]
 use super::env::Together;
 use super::install::{self, Profiles};
-use super::task::MatrixTask;
 use super::{Plan, bandwidth, choice, idle};
 use crate::bench::clock::Clock;
 use crate::bench::event::{Event, Step};
 use crate::bench::execute::{Cell, Stopped};
 use crate::bench::inputs::replace_values;
 use crate::bench::need;
+use crate::bench::outcome::Outcome;
 use crate::bench::problem::Reordered;
 use crate::campaign::{REVISION, VERSION};
 use spmv_matrix::Csr;
@@ -238,41 +239,42 @@ impl<'a> Session<'a> {
         report: &mut MatrixReport,
     ) -> Result<Option<Csr<f64>>, Stopped> {
         report.facts.file = task.source.to_string();
-        let (status, reason) = match self.read_if_it_fits(task, report) {
+        let end = match self.read_if_it_fits(task, report) {
             Ok(Ok(csr)) => return Ok(Some(csr)),
-            Ok(Err(refusal)) => refusal,
+            Ok(Err(end)) => end,
             Err(error) if error.is_interrupted() => return Err(Stopped::Interrupted),
-            Err(error) if error.is_unsupported() => (Status::Skipped, error.to_string()),
-            Err(error) => (Status::Failed, error.to_string()),
+            Err(error) if error.is_unsupported() => {
+                Outcome::new(Status::Skipped, error.to_string())
+            }
+            Err(error) => Outcome::new(Status::Failed, error.to_string()),
         };
-        let row = Row::of_matrix(&report.facts, &self.run_id);
-        report.ended = Some(row.ended(status, reason));
+        report.ended = Some(end.in_row(Row::of_matrix(&report.facts, &self.run_id)));
         Ok(None)
     }
 
-    /// Like [`Session::read`], but returns the status and the reason of a matrix that is not measured, or the error of
-    /// one that cannot be read.
+    /// Like [`Session::read`], but returns why a matrix that can be read is not measured, or the error of one that
+    /// cannot.
     fn read_if_it_fits(
         &self,
         task: &MatrixTask,
         report: &mut MatrixReport,
-    ) -> Result<Result<Csr<f64>, (Status, String)>, LoadError> {
+    ) -> Result<Result<Csr<f64>, Outcome>, LoadError> {
         let available = Available::now(self.plan.run.settings.max_memory, 0);
         let bounds = ReadBounds::new(self.interrupted, available.bytes, available.by);
         let opened = task.source.open(self.plan.run.reading(), bounds)?;
         if let Some(reason) = self.too_large(&opened) {
-            return Ok(Err((Status::Skipped, reason)));
+            return Ok(Err(Outcome::new(Status::Skipped, reason)));
         }
         let start = self.clock.now();
         let mut loaded = opened.load(self.kept.as_ref())?;
         let load = (self.clock.now() - start).as_secs_f64();
         *report = self.described(&task.source, &mut loaded, load, bounds);
         if self.plan.skip_trivial && report.is_trivial() {
-            return Ok(Err((Status::Skipped, TRIVIAL.into())));
+            return Ok(Err(Outcome::new(Status::Skipped, TRIVIAL.into())));
         }
         let sizes = report.facts.shape.as_ref().map(Shape::sizes);
         let differs = sizes.and_then(|sizes| task.differs_from(sizes));
-        Ok(differs.map_or(Ok(loaded.csr), |reason| Err((Status::Failed, reason))))
+        Ok(differs.map_or(Ok(loaded.csr), |reason| Err(Outcome::new(Status::Failed, reason))))
     }
 
     /// Gives a matrix the values with which it is measured, and describes it. `load` is the time of reading it in

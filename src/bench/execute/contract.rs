@@ -18,7 +18,7 @@ use spmv_matrix::scalar::Precision;
 use spmv_matrix::system::energy::Rapl;
 use spmv_methods::library::float_state;
 use spmv_methods::method::profile::Profile;
-use spmv_methods::method::{Choice, Prepared};
+use spmv_methods::method::{Choice, Failed, Prepared};
 use spmv_methods::plugin::not_restored;
 use spmv_methods::team::Team;
 use spmv_results::row::{Remark, Row, RowKey};
@@ -179,8 +179,8 @@ pub fn guarded<R>(call: impl FnOnce() -> R) -> Result<R, Outcome> {
     float_state::restore();
     let result = catch_unwind(AssertUnwindSafe(call));
     let changed = float_state::restore();
-    let result = result
-        .map_err(|payload| Outcome::Failed(format!("panicked: {}", panic_text(&*payload))))?;
+    let result =
+        result.map_err(|payload| Failed(format!("panicked: {}", panic_text(&*payload))))?;
     changed.map_or(Ok(result), |changed| Err(not_restored(&changed).into()))
 }
 

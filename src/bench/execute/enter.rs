@@ -9,8 +9,8 @@ use crate::bench::need::SMALL_OF_METHOD;
 use crate::bench::outcome::Outcome;
 use spmv_matrix::memory::extent::Extent;
 use spmv_matrix::scalar::Scalar;
-use spmv_methods::method::{Choice, Request};
-use spmv_results::row::Remark;
+use spmv_methods::method::{Choice, Request, Unavailable};
+use spmv_results::row::{Remark, Status};
 
 impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     /// Prepares a method and verifies its first product.
@@ -47,13 +47,12 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         let settings = self.bench.settings;
         if !choice.method.operations.include(settings.transpose) {
             let product = if settings.transpose { "transposed" } else { "plain" };
-            return Err(Outcome::Skipped(format!("it has no {product} product")));
+            return Err(Unavailable(format!("it has no {product} product")).into());
         }
         if settings.chain() > 1 && (choice.is_graph() || self.backend.is_modelled()) {
             let what = if choice.is_graph() { "a CUDA graph" } else { "the model" };
-            return Err(Outcome::Skipped(format!(
-                "{what} has no products that multiply each other's results"
-            )));
+            let reason = format!("{what} has no products that multiply each other's results");
+            return Err(Unavailable(reason).into());
         }
         Ok(())
     }
@@ -96,7 +95,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         let rehearsed = guarded(|| self.backend.rehearse(choice, request));
         match rehearsed.and_then(|done| Ok(done?)) {
             Err(end) if self.backend.is_lost() => Err(end),
-            Err(Outcome::Failed(reason)) => {
+            Err(Outcome { status: Status::Failed, reason, .. }) => {
                 Ok(Some(format!("with a small matrix before: {reason}")))
             }
             _ => Ok(None),

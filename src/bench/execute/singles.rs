@@ -66,7 +66,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             us(least),
             us(usual.max(long_one(old)))
         );
-        Err(Outcome::Wrong { reason, error_ratio: ready.error_ratio })
+        Err(Outcome::wrong(reason, ready.error_ratio))
     }
 
     /// Returns the time of a product with the same x, written anew: so it is in the same caches as a new one, and the

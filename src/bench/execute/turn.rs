@@ -231,7 +231,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         }
         let reason =
             "y changed after the last product had returned: the method continues to work".into();
-        Err(Outcome::Wrong { reason, error_ratio: ready.error_ratio })
+        Err(Outcome::wrong(reason, ready.error_ratio))
     }
 
     /// Checks that a product is not faster than the caches can deliver the bytes that it must move.
@@ -255,7 +255,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             "a product would move its {bytes} bytes at {gbs:.0} GB/s, but the caches reach {ceiling:.0} GB/s: the \
              method does not compute in every call"
         );
-        Err(Outcome::Wrong { reason, error_ratio: ready.error_ratio })
+        Err(Outcome::wrong(reason, ready.error_ratio))
     }
 
     /// Returns the bytes that a product moves at least: if the storage is unknown, one byte for the place of each entry
@@ -307,6 +307,6 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         }
         // A wrong matrix would make the methods after this one wrong, too.
         self.backend.check_memory(true, &self.inputs.x)?;
-        Err(Outcome::Wrong { reason: verdict.describe(), error_ratio: verdict.error_ratio })
+        Err(Outcome::wrong(verdict.describe(), verdict.error_ratio))
     }
 }

@@ -13,8 +13,9 @@ use super::child::{LAST_GRACE, Running, TICK};
 use super::wire::{Hello, send};
 use crate::bench::event::{Event, Step};
 use crate::bench::execute::Stopped;
+use crate::bench::outcome::Outcome;
 use crate::campaign::Work;
-use crate::campaign::collect::{Collector, End};
+use crate::campaign::collect::Collector;
 use spmv_results::matrix::MatrixReport;
 use spmv_results::row::key::RowKey;
 use spmv_results::row::{Row, Status};
@@ -135,7 +136,7 @@ impl<'a> Supervisor<'a> {
         collector: &mut Collector,
         watch: &mut Watch,
         emit: &mut dyn FnMut(Event),
-    ) -> Result<Result<Finish, End>> {
+    ) -> Result<Result<Finish, Outcome>> {
         let mut running = match self.running.take().map_or_else(|| self.start_again(), Ok) {
             Err(_) if self.is_interrupted() => return Ok(Ok(Finish::Interrupted)),
             running => running?,
@@ -156,7 +157,7 @@ impl<'a> Supervisor<'a> {
                 // The message is not that of this program.
                 Ok(Event::End(Ok(()))) => break watch.failed("reported its end", ""),
                 Ok(Event::End(Err(Stopped::Lost { reason, .. }))) => {
-                    break End { status: Status::Failed, reason };
+                    break Outcome::new(Status::Failed, reason);
                 }
                 Ok(Event::End(Err(Stopped::Interrupted))) => {
                     self.shares_interrupt();
@@ -258,7 +259,7 @@ impl Watch {
     }
 
     /// Returns the end of a child after its time limit.
-    fn overdue(&self, timeout: Duration) -> Option<End> {
+    fn overdue(&self, timeout: Duration) -> Option<Outcome> {
         let (limit, moment) = (timeout.as_secs_f64(), self.moment());
         let reason = format!("did not end within the {limit} s of --timeout {moment}");
         // All turns of a method count.
@@ -267,13 +268,13 @@ impl Watch {
             _ => Duration::ZERO,
         };
         let is_overdue = before + self.at > timeout.saturating_add(GRACE);
-        is_overdue.then_some(End { status: Status::Timeout, reason })
+        is_overdue.then(|| Outcome::new(Status::Timeout, reason))
     }
 
     /// Returns the end of a child: what it did, and what typically causes that.
-    fn failed(&self, what: &str, cause: &str) -> End {
+    fn failed(&self, what: &str, cause: &str) -> Outcome {
         let reason = format!("the child process {what} {}{cause}", self.moment());
-        End { status: Status::Failed, reason }
+        Outcome::new(Status::Failed, reason)
     }
 
     /// Returns whether neither a method nor the matrix is the cause if the child ends now.

@@ -11,8 +11,8 @@ use crate::campaign::Plan;
 use crate::campaign::gpus::Answers;
 use spmv_methods::added;
 
-/// The first message to the child, which configures it. The child answers with [`Event::Ready`](crate::bench::event::Event).
-/// Then it gets one `MatrixTask` at a time, and sends events until its end.
+/// The first message to the child, which configures it. The child answers with `Event::Ready`. Then it gets one
+/// `MatrixTask` at a time, and sends events until its end.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Hello {
     pub plan: Plan,

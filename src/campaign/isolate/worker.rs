@@ -16,10 +16,10 @@ use serde::Serialize;
 use super::wire::{Hello, receive, send};
 use crate::bench::event::Event;
 use crate::bench::execute::Stopped;
+use crate::campaign::collect::MatrixTask;
 use crate::campaign::env::Env;
 use crate::campaign::plugins;
 use crate::campaign::session::Session;
-use crate::campaign::task::MatrixTask;
 
 /// The OOM score adjustment: if memory runs out, the system must kill the child, not the parent with the results.
 const OOM_SCORE: &str = "500";

@@ -3,12 +3,11 @@
 use super::{Cell, Session};
 use crate::bench::event::{Event, Step};
 use crate::bench::execute::{Bench, Stopped};
-use crate::bench::outcome::Outcome;
 use crate::bench::problem::{Problem, Reordered};
 use crate::campaign::{libraries, plugins};
 use spmv_matrix::Csr;
 use spmv_methods::device::buffer::Value;
-use spmv_methods::method::{Device, Unavailable};
+use spmv_methods::method::{Device, Failed, Unavailable};
 use spmv_results::matrix::Group;
 use spmv_results::row::setting::Setting;
 use spmv_results::row::{MatrixFacts, Remark, Row};
@@ -46,8 +45,8 @@ impl Session<'_> {
             let group = Group { reordering, ..group };
             self.report_group(group, facts, &settings, emit, |bench, group| match &mut problem {
                 Ok(problem) => self.on_device(problem, bench, cells, group),
-                Err(Unavailable(reason)) => {
-                    bench.end(cells, &Outcome::Skipped(reason.clone()));
+                Err(reason) => {
+                    bench.end(cells, &reason.clone().into());
                     Ok(())
                 }
             })?;
@@ -117,7 +116,7 @@ impl Session<'_> {
                         true => reason.clone(),
                         false => format!("the device was lost when {method} failed: {reason}"),
                     };
-                    bench.end(std::slice::from_ref(cell), &Outcome::Failed(reason));
+                    bench.end(std::slice::from_ref(cell), &Failed(reason).into());
                 }
                 Ok(())
             }

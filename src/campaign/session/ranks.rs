@@ -6,10 +6,10 @@ use super::Session;
 use crate::bench::event::{Event, Step};
 use crate::bench::execute::Stopped;
 use crate::bench::mpi::{Ranks, load, measure_on_ranks};
-use crate::bench::outcome::Outcome;
 use crate::bench::problem::narrowed;
-use crate::campaign::task::MatrixTask;
+use crate::campaign::collect::MatrixTask;
 use spmv_matrix::scalar::Precision;
+use spmv_methods::method::Unavailable;
 use spmv_results::matrix::{Group, MatrixReport};
 use spmv_results::row::Status;
 use spmv_results::row::setting::Setting;
@@ -48,7 +48,7 @@ impl Session<'_> {
                 match ranks.agree(narrowed::<f32>(&share).map_err(Error::msg)) {
                     Ok(share) => measure_on_ranks(bench, ranks, &matrix, &share, cells, group),
                     Err(reason) => {
-                        bench.end(cells, &Outcome::Skipped(reason.to_string()));
+                        bench.end(cells, &Unavailable(reason.to_string()).into());
                         Ok(())
                     }
                 }
