@@ -77,6 +77,7 @@ fn plan(text: &str) {
         gpus: Default::default(),
         profiles: None,
         matrices: None,
+        together: Default::default(),
     };
     let words = ["spmv-bench", "reproduce", "--dry-run", "--data", "no/such/folder"];
     let words = words.map(OsString::from).into_iter().chain([file.into_os_string()]);

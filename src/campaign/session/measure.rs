@@ -111,6 +111,7 @@ impl Session<'_> {
         };
         match measured {
             Err(Stopped::Lost { method, reason }) if !self.is_worker => {
+                (group.peak, group.compile_ms, group.clocks) = (None, None, Vec::new());
                 for cell in cells {
                     let reason = match cell.choice.name() == method {
                         true => reason.clone(),
