@@ -18,8 +18,8 @@ use spmv_matrix::system::noise::Readings;
 use spmv_methods::method::Unavailable;
 use spmv_results::files::read::{self, RecordedRow};
 use spmv_results::papers::definition::Experiment;
-use spmv_results::papers::judge::Verdicts;
 use spmv_results::papers::experiment_page;
+use spmv_results::papers::judge::Verdicts;
 
 const RECORDED: [&str; 4] = [
     include_str!("../../results/csrk-tune/2026-11-28-amd-epyc-family-25-model-1-2-cores/rows.csv"),

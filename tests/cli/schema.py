@@ -46,7 +46,7 @@ os.symlink(ROOT / "docs", "as-documented/docs")
 
 for path in Path().glob("*.run.json"):
     check("run", json.loads(path.read_text()), path)
-for name in ("gpu.json", "out.json"):
+for name in ("gpu.json", "counted.json", "out.json"):
     for line in Path(name).read_text().splitlines():
         check("matrix", json.loads(line), name)
 # How soon a setup pays off is up to the machine.

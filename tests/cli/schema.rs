@@ -11,10 +11,13 @@ use expect_test::expect_file;
 use serde_json::{Value, json};
 use spmv_bench::bench::clock::SystemClock;
 use spmv_methods::METHODS;
+use spmv_methods::device::Stage;
+use spmv_methods::device::counts::Counts;
 use spmv_methods::device::facts::{Activity, Clocks};
 use spmv_methods::device::model::Model;
 use spmv_methods::method::{Device, Method};
 use spmv_methods::simd::Isa;
+use spmv_results::matrix::MatrixReport;
 use spmv_results::metrics::Peak;
 use spmv_results::report::numeric::DERIVED;
 use spmv_results::row::Row;
@@ -174,8 +177,9 @@ fn the_documented_columns_are_those_of_rows() {
     check_parts("docs/csv.md", &[("columns", &columns), ("derived columns", &derived)]);
 }
 
-/// Writes the results of a modelled GPU that reports its clocks, and a run record with the bandwidths, which take long
-/// to measure, and with the fields that `merge` adds.
+/// Writes the results of a modelled GPU that reports its clocks; those results with counts of a kernel, which may be
+/// missing there because kernels need NVRTC; and a run record with the bandwidths, which take long to measure, and with
+/// fields that only some runs have.
 fn write_modelled(folder: &Dir) {
     let model = || {
         let clocks = Clocks { throttled_by: vec!["power cap".into()], ..Clocks::default() };
@@ -186,6 +190,10 @@ fn write_modelled(folder: &Dir) {
                  --iterations 3 --rounds 1 --stages --order rcm --no-bandwidth --format json \
                  --output DIR/gpu.json";
     run_on(&folder.words(words), &SystemClock::default(), model).exits(0);
+    let mut report: MatrixReport = serde_json::from_str(&folder.read("gpu.json")).unwrap();
+    let counts = Some(Counts::default());
+    report.groups[0].stages.push(vec![Stage { counts, ..Stage::default() }]);
+    folder.write("counted.json", serde_json::to_string(&report).unwrap());
     let mut record: RunRecord = serde_json::from_str(&folder.read("gpu.json.run.json")).unwrap();
     let peak = Peak::Gpu { copy_gbs: 1.0, read_gbs: 2.0, nominal_gbs: 3.0 };
     record.bandwidth.push(Bandwidth { threads: 1, bytes: 8, peak: Peak::default() });
@@ -193,6 +201,7 @@ fn write_modelled(folder: &Dir) {
     record.gpu.as_mut().unwrap().idle_watts = Some(1.0);
     record.energy = Some(HostEnergy { domains: vec!["dram".into()], idle_watts: Some(1.0) });
     record.joined.push("r1".into());
+    record.edges = Some("undirected,base=1".parse().unwrap());
     folder.write("merged.run.json", serde_json::to_string(&record).unwrap());
 }
 
