@@ -1,16 +1,15 @@
 //! The run record (command, settings, machine): written when a run begins and completed when it ends.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 
 use crate::campaign::REVISION;
-use spmv_matrix::cache;
 use spmv_matrix::system::groups::Throttling;
 use spmv_matrix::system::noise::Readings;
 use spmv_methods::device::facts::Clocks;
-use spmv_results::files::rows::is_not_regular_file;
+use spmv_results::files::run::write_record;
 use spmv_results::matrix::Group;
 use spmv_results::run::{ClockRange, Library, RunRecord};
 
@@ -143,17 +142,6 @@ fn ranges(numbers: &[usize]) -> String {
     };
     let ranges = numbers.chunk_by(|a, b| a + 1 == *b).map(range);
     ranges.collect::<Vec<_>>().join(", ")
-}
-
-/// Writes the record of a run to a file, which it replaces.
-pub fn write_record(path: &Path, record: &RunRecord) -> Result<()> {
-    let json = serde_json::to_string_pretty(record)? + "\n";
-    let written = if is_not_regular_file(path) {
-        std::fs::write(path, json)
-    } else {
-        cache::replace(path, |file| file.write_all(json.as_bytes()))
-    };
-    written.with_context(|| format!("cannot write {}", path.display()))
 }
 
 #[cfg(test)]

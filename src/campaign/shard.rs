@@ -14,9 +14,6 @@ use spmv_results::settings::Settings;
 /// About the number of methods: a constant, because the split must not depend on what a machine can run.
 const METHODS: usize = 30;
 
-/// The largest permitted number of shards, more than any collection has matrices.
-const MAX_SHARDS: usize = 100_000;
-
 /// The matrices of a shard.
 pub struct ShardMatrices {
     /// The matrices and the sizes of their files in bytes, in the order of measurement.
@@ -71,24 +68,6 @@ fn owners(works: &[u128], shards: usize) -> Vec<usize> {
     owners
 }
 
-/// Parses a shard of the form `k/n`, the k-th of n.
-pub fn shard(text: &str) -> Result<Shard, String> {
-    let numbers = text.split_once('/').and_then(|(k, n)| Some((k.parse().ok()?, n.parse().ok()?)));
-    let (number, of) = numbers.ok_or("it must be K/N, such as 3/8")?;
-    let shard = Shard { number, of };
-    check_shard(shard).map(|()| shard)
-}
-
-pub fn check_shard(Shard { number, of }: Shard) -> Result<(), String> {
-    match number {
-        _ if of > MAX_SHARDS => {
-            Err(format!("{of} shards are too many; at most {MAX_SHARDS} are allowed"))
-        }
-        1.. if number <= of => Ok(()),
-        _ => Err(format!("there is no shard {number} of {of}; the shards are 1/{of} to {of}/{of}")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -117,15 +96,6 @@ mod tests {
         // In decreasing order, into the shard with the least work.
         assert_eq!(owners(&[5, 9, 4, 4, 7], 2), [1, 0, 0, 1, 1]);
         assert_eq!(owners(&[5, 9], usize::MAX), [1, 0]);
-    }
-
-    #[test]
-    fn a_shard_is_k_of_n() {
-        assert_eq!(shard("3/8"), Ok(Shard { number: 3, of: 8 }));
-        assert_eq!(shard("1/100000"), Ok(Shard { number: 1, of: 100_000 }));
-        for text in ["", "3", "a/b", "0/4", "5/4", "-1/2", "1/0", "1/100001"] {
-            assert!(shard(text).is_err(), "{text}");
-        }
     }
 
     #[test]

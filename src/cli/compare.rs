@@ -1,17 +1,16 @@
 //! `spmv-bench compare`: compares two result files, and their run records if these exist.
 
-use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use serde_json::Value;
 
-use super::output::{OutputArgs, beside, form};
+use super::output::{OutputArgs, form};
 use super::report::GinkgoArgs;
 use super::{CommandStatus, Env};
 use spmv_results::files::read::{self, RecordedRow};
+use spmv_results::files::run::{record_beside, record_of};
 use spmv_results::report::compare::{Compared, Comparison, of_runs, relative};
 use spmv_results::report::identity::name_matrices;
 use spmv_results::report::names::join;
@@ -184,16 +183,11 @@ fn check_records(files: &[&Results], env: &mut Env) -> Result<()> {
 /// Reads the run record of a result file. Returns `None` if it does not exist or belongs to another run.
 fn record(file: &Results, env: &mut Env) -> Result<Option<Value>> {
     let Results { path, lines, .. } = file;
-    let beside = beside(path);
-    let problem = || format!("cannot read {}; fix it, or move it away", beside.display());
-    let text = match fs::read_to_string(&beside) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        text => text.with_context(problem)?,
-    };
-    let record: Value = serde_json::from_str(&text).with_context(problem)?;
+    let Some(record) = record_beside(path)? else { return Ok(None) };
     let of_rows = |id: &Value| lines.iter().any(|line| id == &line.row.run_id[..]);
     if !record.get("run_id").is_some_and(of_rows) {
-        let (beside, path) = (beside.display(), path.display());
+        let (beside, path) = (record_of(path), path.display());
+        let beside = beside.display();
         let why = format!("belongs to another run than the rows of {path}, and is ignored");
         writeln!(env.stderr, "warning: {beside} {why}")?;
         return Ok(None);

@@ -15,7 +15,7 @@ use super::{CommandStatus, Env};
 use crate::bench::event::Event;
 use crate::campaign::progress::Display;
 use crate::campaign::resume::Begun;
-use crate::campaign::shard::{ShardMatrices, shard};
+use crate::campaign::shard::ShardMatrices;
 use crate::campaign::{Campaign, Plan, Sink, Work};
 use spmv_results::files::output::Output;
 use spmv_results::files::rows::{RowFile, is_not_regular_file};
@@ -46,7 +46,7 @@ pub struct CorpusArgs {
     /// Measure only shard K of N, all of about the same time
     ///
     /// The split is the same on every machine. `spmv-bench merge` merges the result files.
-    #[arg(long, value_name = "K/N", default_value = "1/1", hide_default_value = true, value_parser = shard)]
+    #[arg(long, value_name = "K/N", default_value = "1/1", hide_default_value = true)]
     pub shard: Shard,
     #[command(flatten)]
     pub measure: MeasureArgs,

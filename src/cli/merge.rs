@@ -1,24 +1,18 @@
 //! `spmv-bench merge`: merges the result files of a corpus' shards, and reports what is missing.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Result, ensure};
 use clap::Args;
 
-use super::output::{beside, is_same_file};
+use super::output::is_same_file;
 use super::{CommandStatus, Env};
-use crate::campaign::recording::write_record;
-use crate::campaign::resume::{read_record, read_rows};
-use crate::campaign::shard::check_shard;
 use spmv_results::files::cells::to_csv;
 use spmv_results::files::output::{self, Output};
 use spmv_results::files::rows::is_not_regular_file;
-use spmv_results::row::Row;
-use spmv_results::row::key::open_cells;
-use spmv_results::run::facts::differences_to_join;
-use spmv_results::run::{ClockRange, Corpus, GpuRecord, RunRecord, Shard};
+use spmv_results::files::run::{record_of, write_record};
+use spmv_results::files::shards::Merged;
 
 #[derive(Debug, Args)]
 pub struct MergeArgs {
@@ -33,21 +27,8 @@ pub struct MergeArgs {
     pub force: bool,
 }
 
-struct ShardFile {
-    path: PathBuf,
-    record: RunRecord,
-    corpus: Corpus,
-    rows: HashMap<String, Vec<Row>>,
-}
-
 pub fn run(args: &MergeArgs, env: &mut Env) -> Result<CommandStatus> {
-    let mut parts =
-        args.files.iter().map(|path| ShardFile::read(path)).collect::<Result<Vec<_>>>()?;
-    parts.sort_by_key(|part| part.corpus.shard.number);
-    check(&parts)?;
-    let rows = gathered(&mut parts);
-    let missing = missing(&parts, &rows);
-    let (record, rows) = join(&parts, rows);
+    let Merged { record, rows, missing } = Merged::read(&args.files)?;
     match &args.output {
         Some(path) if !is_not_regular_file(path) => {
             let shown = path.display();
@@ -55,9 +36,9 @@ pub fn run(args: &MergeArgs, env: &mut Env) -> Result<CommandStatus> {
             ensure!(!is_part, "{shown} is one of the files to merge: use another output file");
             let text = to_csv(&rows, true)?;
             output::check(path, args.force)?;
-            output::check(&beside(path), args.force)?;
+            output::check(&record_of(path), args.force)?;
             output::write_whole(path, args.force, |out| out.write_all(&text))?;
-            write_record(&beside(path), &record)?;
+            write_record(&record_of(path), &record)?;
         }
         stream => {
             let mut to = Output::open(stream.as_deref(), args.force, env.stdout)?;
@@ -69,109 +50,4 @@ pub fn run(args: &MergeArgs, env: &mut Env) -> Result<CommandStatus> {
         writeln!(env.stderr, "missing: {line}")?;
     }
     Ok(if missing.is_empty() { CommandStatus::Ok } else { CommandStatus::Bad })
-}
-
-impl ShardFile {
-    fn read(path: &Path) -> Result<Self> {
-        let facts = beside(path);
-        let record = read_record(&facts)?;
-        let corpus = record.corpus.clone();
-        let corpus = corpus.with_context(|| {
-            format!("{} was not written by `spmv-bench corpus`", path.display())
-        })?;
-        // Checked first, because memory is allocated for the number of shards in the file.
-        check_shard(corpus.shard)
-            .map_err(|wrong| anyhow!("{}: corpus.shard: {wrong}", facts.display()))?;
-        let rows = read_rows(path, &record)?;
-        Ok(Self { path: path.to_owned(), record, corpus, rows })
-    }
-}
-
-/// Checks whether the files are shards of the same corpus, measured with the same settings.
-fn check(parts: &[ShardFile]) -> Result<()> {
-    let first = &parts[0];
-    for pair in parts.windows(2) {
-        let [a, b] = [&pair[0], &pair[1]].map(|part| part.path.display());
-        let [of_a, of_b] = [&pair[0], &pair[1]].map(|part| part.corpus.shard);
-        let (Shard { number, of }, other) = (of_a, of_b.of);
-        ensure!(of == other, "{a} is one of {of} shards, and {b} is one of {other}");
-        ensure!(of_a != of_b, "{a} and {b} are both shard {number} of {of}");
-    }
-    for other in &parts[1..] {
-        let (a, b) = (first.path.display(), other.path.display());
-        let [all, others] = [first.corpus.matrices, other.corpus.matrices];
-        ensure!(
-            first.corpus.hash == other.corpus.hash,
-            "{a} and {b} are not shards of the same matrices: the names or sizes of the {all} and {others} files differ"
-        );
-        let why = differences_to_join(&first.record, &other.record).join("; ");
-        ensure!(why.is_empty(), "{a} and {b} were measured with different settings: {why}");
-    }
-    Ok(())
-}
-
-/// Collects the rows of all parts by matrix. A matrix may occur in several parts, because it can move to another
-/// shard if files are added to the folder before a run is resumed.
-fn gathered(parts: &mut [ShardFile]) -> HashMap<String, Vec<Row>> {
-    let mut all: HashMap<String, Vec<Row>> = HashMap::new();
-    for (file, rows) in parts.iter_mut().flat_map(|part| part.rows.drain()) {
-        let there = all.entry(file).or_default();
-        let is_new = |row: &Row| there.iter().all(|other| other.cell() != row.cell());
-        let new: Vec<_> = rows.into_iter().filter(is_new).collect();
-        there.extend(new);
-    }
-    all
-}
-
-/// Returns descriptions of shards without a file, and of matrices and methods without a row.
-fn missing(parts: &[ShardFile], rows: &HashMap<String, Vec<Row>>) -> Vec<String> {
-    let of = parts[0].corpus.shard.of;
-    let there: BTreeSet<_> = parts.iter().map(|part| part.corpus.shard.number).collect();
-    let shards = (1..=of).filter(|number| !there.contains(number));
-    let mut missing: Vec<_> = shards.map(|number| format!("shard {number}/{of}")).collect();
-    for ShardFile { path, record, corpus, .. } in parts {
-        for (_, file) in &corpus.files {
-            let rows = rows.get(file).map_or(&[][..], Vec::as_slice);
-            let open = open_cells(rows, &record.cells);
-            if open.is_empty() {
-                continue;
-            }
-            let open: Vec<_> = open.iter().map(|cell| &*cell.method).collect();
-            let (path, Shard { number, .. }) = (path.display(), corpus.shard);
-            let (count, methods) = (open.len(), open.join(", "));
-            missing.push(format!("{file} in {path} (shard {number}): {count} rows ({methods})"));
-        }
-    }
-    missing
-}
-
-/// Returns the record of the merged run, and the rows in the order of a run without shards.
-fn join(parts: &[ShardFile], rows: HashMap<String, Vec<Row>>) -> (RunRecord, Vec<Row>) {
-    let (mut files, mut sessions, mut clocks) = (BTreeMap::new(), Vec::new(), None);
-    let mut joined = BTreeSet::new();
-    let mut ordered = BTreeMap::new();
-    let first = parts[0].record.clone();
-    let cell_places: HashMap<_, _> =
-        first.cells.iter().enumerate().map(|(place, cell)| (cell, place)).collect();
-    for part in parts {
-        let gpu = part.record.gpu.as_ref();
-        clocks = ClockRange::join(clocks, gpu.and_then(|gpu| gpu.clocks.clone()));
-        files.extend(part.corpus.files.iter().cloned());
-        sessions.extend(part.record.sessions.iter().cloned());
-        joined.extend(part.record.joined.iter().chain([&part.record.run_id]).cloned());
-    }
-    let joined = joined.into_iter().collect();
-    let places: HashMap<_, _> = files.iter().map(|(place, file)| (file, *place)).collect();
-    for (file, mut own) in rows {
-        own.sort_by_key(|row| row.cell().and_then(|cell| cell_places.get(&cell).copied()));
-        // Matrices that are no longer in the folder are last.
-        let place = places.get(&file).copied().unwrap_or(usize::MAX);
-        ordered.insert((place, file), own);
-    }
-    let shard = Shard { number: 1, of: 1 };
-    let files = files.clone().into_iter().collect();
-    let corpus = first.corpus.clone().map(|corpus| Corpus { shard, files, ..corpus });
-    let gpu = first.gpu.clone().map(|gpu| GpuRecord { clocks, ..gpu });
-    let record = RunRecord { corpus, sessions, gpu, joined, ..first };
-    (record, ordered.into_values().flatten().collect())
 }

@@ -84,13 +84,6 @@ fn name(form: &impl ValueEnum) -> String {
     form.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
 }
 
-/// Returns the path of the run record of a result file.
-pub fn beside(output: &Path) -> PathBuf {
-    let mut name = output.as_os_str().to_owned();
-    name.push(".run.json");
-    name.into()
-}
-
 /// Returns whether two paths are the same file, or would be if they existed.
 pub fn is_same_file(a: &Path, b: &Path) -> bool {
     let place = |path: &Path| path.metadata().map(|file| (file.dev(), file.ino())).ok();

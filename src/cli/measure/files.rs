@@ -6,10 +6,11 @@ use std::path::PathBuf;
 use anyhow::{Result, anyhow, bail, ensure};
 
 use super::MeasureArgs;
-use crate::cli::output::{beside, form, is_same_file};
+use crate::cli::output::{form, is_same_file};
 use spmv_matrix::source::Source;
 use spmv_results::files::output::{self, Output};
 use spmv_results::files::rows::is_not_regular_file;
+use spmv_results::files::run::record_of;
 use spmv_results::files::write::{Format, Reporter};
 use spmv_results::matrix::MatrixReport;
 use spmv_results::text::Show;
@@ -38,7 +39,7 @@ impl MeasureArgs {
 
     pub fn record_path(&self) -> Option<PathBuf> {
         let output = self.output.as_deref().filter(|path| !is_not_regular_file(path));
-        self.run_record.clone().or_else(|| output.map(beside))
+        self.run_record.clone().or_else(|| output.map(record_of))
     }
 
     pub fn wants_bandwidth(&self) -> bool {

@@ -7,5 +7,7 @@ pub mod lines;
 pub mod output;
 pub mod read;
 pub mod rows;
+pub mod run;
+pub mod shards;
 pub mod tuning;
 pub mod write;

@@ -1,15 +1,14 @@
 //! Result files, and their rows, each with the setting in which it may be compared.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, anyhow, ensure};
+use anyhow::{Result, ensure};
 use serde_json::Value;
 
 use crate::files::ginkgo::Unit;
 use crate::files::read::{self, RecordedRow};
+use crate::files::run::record_beside;
 use crate::report::identity::name_matrices;
 use crate::report::names::join;
 use crate::report::{grouped, matched};
@@ -36,7 +35,12 @@ pub fn read(paths: &[PathBuf], unit: Option<Unit>) -> Result<Vec<ResultFile>> {
         let (lines, note) = read::read_any(path, unit)?;
         let is_new = seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone()));
         ensure!(is_new, "{} is named twice", path.display());
-        files.push(ResultFile { name: name(path, paths), lines, record: record(path)?, note });
+        files.push(ResultFile {
+            name: name(path, paths),
+            lines,
+            record: record_beside(path)?,
+            note,
+        });
     }
     // The shards of a corpus have its hash in common.
     let sets = grouped(&mut files, |file| {
@@ -54,23 +58,6 @@ fn name(path: &Path, all: &[PathBuf]) -> String {
     let alone = all.iter().filter(|other| other.file_name() == path.file_name()).count() == 1;
     let name = path.file_name().filter(|_| alone).unwrap_or(path.as_os_str());
     name.to_string_lossy().into_owned()
-}
-
-fn record(rows: &Path) -> Result<Option<Value>> {
-    let mut path = rows.as_os_str().to_owned();
-    path.push(".run.json");
-    let record = match fs::read_to_string(&path) {
-        Ok(text) => serde_json::from_str(&text).map(Some).map_err(io::Error::from),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    };
-    record.map_err(|error| {
-        anyhow!(
-            "{}: {error}; this file must be the run record that spmv-bench wrote with the rows; move it away to read \
-             the rows without it",
-            path.display()
-        )
-    })
 }
 
 impl ResultFile {
