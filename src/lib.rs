@@ -44,8 +44,7 @@ use spmv_matrix::system::System;
 use spmv_methods::method::{Choice, Method};
 use spmv_methods::vendor::mkl;
 use spmv_results::row::MatrixFacts;
-use spmv_results::settings::run::RunSettings;
-use spmv_results::settings::{Protocol, Settings, Values};
+use spmv_results::settings::{Protocol, RunSettings, Settings, Values};
 
 pub use spmv_matrix::{Csr, source::LoadError};
 pub use spmv_results::row::{Row, Status};

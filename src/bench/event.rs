@@ -6,9 +6,7 @@ use super::execute::Stopped;
 use spmv_matrix::order::Order;
 use spmv_methods::device::Stage;
 use spmv_results::matrix::{Group, MatrixReport};
-use spmv_results::row::Row;
-use spmv_results::row::key::RowKey;
-use spmv_results::row::setting::Setting;
+use spmv_results::row::{Row, RowKey, Setting};
 use spmv_results::run::RunRecord;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

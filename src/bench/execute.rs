@@ -37,8 +37,7 @@ use spmv_methods::device::facts::Clocks;
 use spmv_methods::method::{Choice, Device};
 use spmv_methods::plugin::{Process, not_restored};
 use spmv_results::matrix::Group;
-use spmv_results::row::baseline::Baseline;
-use spmv_results::row::{Remark, Status};
+use spmv_results::row::{Baseline, Remark, Status};
 use spmv_results::settings::Round;
 
 /// How long products run on a device before the first round, so that its clocks reach their level under load.

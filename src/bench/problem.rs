@@ -19,8 +19,7 @@ use spmv_matrix::scalar::Scalar;
 use spmv_methods::device::buffer::Value;
 use spmv_methods::device::{DeviceCsr, Gpu};
 use spmv_methods::method::{Failed, Unavailable, Unprepared};
-use spmv_results::matrix::Group;
-use spmv_results::matrix::group::Reordering;
+use spmv_results::matrix::{Group, Reordering};
 use spmv_results::settings::Settings;
 
 /// The step named in the message if the device is lost before the first method.

@@ -13,7 +13,7 @@ use spmv_methods::all;
 use spmv_methods::device::Gpu;
 use spmv_methods::device::model::{DeviceFile, Model};
 use spmv_methods::method::{Choice, Device, Method, Unavailable};
-use spmv_results::settings::run::{DeviceChoice, RunSettings};
+use spmv_results::settings::{DeviceChoice, RunSettings};
 
 /// The model on which `.cu` files run without a GPU.
 const FALLBACK: &str = "h200";

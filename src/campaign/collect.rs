@@ -10,8 +10,7 @@ use spmv_matrix::stats::Shape;
 use spmv_methods::device::Stage;
 use spmv_results::matrix::Group;
 use spmv_results::row::joined::{joined, usual};
-use spmv_results::row::key::RowKey;
-use spmv_results::row::{MatrixFacts, Row};
+use spmv_results::row::{MatrixFacts, Row, RowKey};
 use spmv_results::run::RunRecord;
 
 /// What a process measures on one matrix.

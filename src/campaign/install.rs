@@ -10,7 +10,7 @@ use spmv_matrix::scalar::Precision;
 use spmv_methods::cpu::oski_style;
 use spmv_methods::method::Choice;
 use spmv_methods::method::profile::Profile;
-use spmv_results::settings::run::RunSettings;
+use spmv_results::settings::RunSettings;
 
 /// The version of the profile, which must be changed if the measurement changes.
 const FORMAT: &str = "register blocks 1";

@@ -31,10 +31,9 @@ use progress::{Display, Progress};
 use recording::Recording;
 use spmv_matrix::source::Source;
 use spmv_results::matrix::MatrixReport;
-use spmv_results::row::Row;
-use spmv_results::row::key::{RowKey, open_cells};
+use spmv_results::row::{Row, RowKey, open_cells};
 use spmv_results::run::RunRecord;
-use spmv_results::settings::run::RunSettings;
+use spmv_results::settings::RunSettings;
 
 /// The version of this program.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -41,11 +41,9 @@ use spmv_methods::simd::Isa;
 use spmv_methods::team::Team;
 use spmv_methods::vendor::mkl;
 use spmv_results::matrix::MatrixReport;
-use spmv_results::row::key::RowKey;
-use spmv_results::row::{MatrixFacts, Row, Status, matrix_name};
+use spmv_results::row::{MatrixFacts, Row, RowKey, Status, matrix_name};
 use spmv_results::run::{self, GpuRecord, HostEnergy, RunRecord};
-use spmv_results::settings::Settings;
-use spmv_results::settings::run::RunSettings;
+use spmv_results::settings::{RunSettings, Settings};
 
 /// The reason for skipping a matrix with a single row or column, as the paper merge-spmv does.
 const TRIVIAL: &str =

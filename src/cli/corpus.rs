@@ -25,8 +25,7 @@ use spmv_results::report::advice::answer;
 use spmv_results::report::means::Kinds;
 use spmv_results::report::names::count;
 use spmv_results::report::standings::{Standings, Time};
-use spmv_results::row::setting::Setting;
-use spmv_results::row::{Row, Status};
+use spmv_results::row::{Row, Setting, Status};
 use spmv_results::run::{RunRecord, Shard};
 use spmv_results::table::terminal::wrapped;
 

@@ -22,8 +22,7 @@ use page::Page;
 use spmv_matrix::source::Source;
 use spmv_methods::method::Device;
 use spmv_results::matrix::MatrixReport;
-use spmv_results::settings::run::{DeviceChoice, RunSettings};
-use spmv_results::settings::{CacheState, Protocol, Settings};
+use spmv_results::settings::{CacheState, DeviceChoice, Protocol, RunSettings, Settings};
 
 #[derive(Debug, Args)]
 pub struct ExplainArgs {

@@ -10,7 +10,7 @@ use crate::campaign::choice::modelled;
 use crate::campaign::gpus;
 use spmv_methods::device::gauge::measure;
 use spmv_methods::device::model::written;
-use spmv_results::settings::run::DeviceChoice;
+use spmv_results::settings::DeviceChoice;
 
 #[derive(Debug, Args)]
 pub struct GpuFileArgs {

@@ -21,8 +21,9 @@ use spmv_matrix::scalar::Precision;
 use spmv_methods::added;
 use spmv_methods::simd::Isa;
 use spmv_results::files::write::Format;
-use spmv_results::settings::run::{DeviceChoice, RunSettings};
-use spmv_results::settings::{CacheState, Fill, MAX_ROUNDS, Protocol, Settings, Values};
+use spmv_results::settings::{
+    CacheState, DeviceChoice, Fill, MAX_ROUNDS, Protocol, RunSettings, Settings, Values,
+};
 use spmv_results::text::Sort;
 
 /// The error message of a measuring command without any correct result.

@@ -21,7 +21,7 @@ use spmv_results::files::output;
 use spmv_results::files::rows::{RowFile, is_not_regular_file};
 use spmv_results::matrix::MatrixReport;
 use spmv_results::row::Row;
-use spmv_results::settings::run::DeviceChoice;
+use spmv_results::settings::DeviceChoice;
 use spmv_results::text::Sort;
 use spmv_results::text::modelled;
 use sweeps::{SHAPES, SIZES, Sweeps};

@@ -9,7 +9,7 @@ use spmv_matrix::order::Order;
 use spmv_methods::METHODS;
 use spmv_methods::device::model::DeviceFile;
 use spmv_methods::method::Unavailable;
-use spmv_results::settings::run::DeviceChoice;
+use spmv_results::settings::DeviceChoice;
 
 /// The largest time that the command line accepts, in seconds: about 30 years.
 const MOST_SECONDS: f64 = 1e9;

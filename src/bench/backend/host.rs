@@ -26,7 +26,7 @@ use spmv_methods::method::{Choice, Device, Failed, Prepared, Request, Unprepared
 use spmv_methods::plugin::{Thread, Threads};
 use spmv_methods::team::sweeps::Evictor;
 use spmv_results::metrics::Peak;
-use spmv_results::row::baseline::Baseline;
+use spmv_results::row::Baseline;
 use spmv_results::settings::{CHAIN, CacheState};
 
 /// What a product has changed if it writes beyond the ends of y.

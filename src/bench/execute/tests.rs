@@ -14,7 +14,7 @@ use spmv_matrix::system::energy::Rapl;
 use spmv_methods::cpu::seq;
 use spmv_methods::method::{Code, Method, Prepare, Prepared, Unavailable};
 use spmv_methods::team::Team;
-use spmv_results::matrix::group::Reordering;
+use spmv_results::matrix::Reordering;
 use spmv_results::row::{Row, Status};
 use spmv_results::settings::{CacheState, Protocol, Settings};
 

@@ -18,7 +18,7 @@ use spmv_matrix::stats::RowStatistics;
 use spmv_matrix::stats::Shape;
 use spmv_results::matrix::MatrixReport;
 use spmv_results::row::MatrixFacts;
-use spmv_results::settings::run::RunSettings;
+use spmv_results::settings::RunSettings;
 
 /// The properties of a distributed matrix, which are the same on all ranks except `columns`.
 pub struct Distributed {

@@ -11,7 +11,7 @@ use spmv_matrix::csr::MAX_INDEX;
 use spmv_matrix::market::{Defect, sum};
 use spmv_matrix::memory::extent::Extent;
 use spmv_matrix::order::Order;
-use spmv_results::settings::run::RunSettings;
+use spmv_results::settings::RunSettings;
 
 /// Bytes per row of the whole matrix: its lengths while they are summed over all ranks, and the initial y.
 const ROW: u64 = 3 * 8;

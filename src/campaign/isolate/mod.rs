@@ -25,7 +25,7 @@ pub use child::{Interrupted, OUT_OF_MEMORY, ask, listen};
 use spmv_methods::method::{Choice, Device};
 use spmv_results::row::Row;
 use spmv_results::run::RunRecord;
-use spmv_results::settings::run::DeviceChoice;
+use spmv_results::settings::DeviceChoice;
 use supervisor::{Finish, Supervisor};
 use wire::Hello;
 pub use wire::send;

@@ -17,8 +17,7 @@ use crate::bench::outcome::Outcome;
 use crate::campaign::Work;
 use crate::campaign::collect::Collector;
 use spmv_results::matrix::MatrixReport;
-use spmv_results::row::key::RowKey;
-use spmv_results::row::{Row, Status};
+use spmv_results::row::{Row, RowKey, Status};
 use spmv_results::run::RunRecord;
 use spmv_results::run::facts::differences_to_join;
 

@@ -27,11 +27,9 @@ use spmv_matrix::stats::Shape;
 use spmv_matrix::system::System;
 use spmv_methods::method::Device;
 use spmv_results::matrix::{Group, MatrixReport};
-use spmv_results::row::key::RowKey;
-use spmv_results::row::{MatrixFacts, Row, Status};
+use spmv_results::row::{MatrixFacts, Row, RowKey, Status};
 use spmv_results::run::RunRecord;
-use spmv_results::settings::run::RunSettings;
-use spmv_results::settings::{CacheState, Protocol, Settings};
+use spmv_results::settings::{CacheState, Protocol, RunSettings, Settings};
 
 fn cell(method: &str) -> RowKey {
     RowKey {

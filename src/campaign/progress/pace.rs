@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::estimate::{Estimate, span};
 use crate::bench::event::{Event, Step, Turn};
-use spmv_results::row::key::RowKey;
+use spmv_results::row::RowKey;
 use spmv_results::settings::Settings;
 
 /// The weight of the expectation against the measured times, as a share of the whole expected time. With a smaller

@@ -9,8 +9,7 @@ use spmv_matrix::Csr;
 use spmv_methods::device::buffer::Value;
 use spmv_methods::method::{Device, Failed, Unavailable};
 use spmv_results::matrix::Group;
-use spmv_results::row::setting::Setting;
-use spmv_results::row::{MatrixFacts, Remark, Row};
+use spmv_results::row::{MatrixFacts, Remark, Row, Setting};
 use spmv_results::settings::Settings;
 
 impl Session<'_> {

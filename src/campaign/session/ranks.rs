@@ -11,8 +11,7 @@ use crate::campaign::collect::MatrixTask;
 use spmv_matrix::scalar::Precision;
 use spmv_methods::method::Unavailable;
 use spmv_results::matrix::{Group, MatrixReport};
-use spmv_results::row::Status;
-use spmv_results::row::setting::Setting;
+use spmv_results::row::{Setting, Status};
 
 impl Session<'_> {
     /// Like [`Session::carry_out`], with one group per precision. The events are the same on every rank, apart from the

@@ -3,8 +3,7 @@ use std::time::Duration;
 use super::run_settings;
 use spmv_methods::simd::Isa;
 use spmv_results::run::facts::options;
-use spmv_results::settings::run::RunSettings;
-use spmv_results::settings::{CacheState, Fill, Protocol, Settings, Values};
+use spmv_results::settings::{CacheState, Fill, Protocol, RunSettings, Settings, Values};
 
 /// Every setting that an option sets has another value than usual, and the options set the same values again.
 #[test]

@@ -9,7 +9,7 @@ use crate::cli::args::AddedArgs;
 use crate::cli::measure::{RARE, grouped};
 use crate::cli::values::{device, finite, seconds};
 use crate::collection::fetch::folder::DATA;
-use spmv_results::settings::run::DeviceChoice;
+use spmv_results::settings::DeviceChoice;
 
 #[derive(Debug, Args)]
 #[command(mut_args = grouped)]

@@ -8,8 +8,7 @@ use spmv_methods::device::model::DeviceFile;
 use spmv_methods::method::{Device, Unavailable};
 use spmv_results::papers;
 use spmv_results::papers::definition::{Block, Experiment};
-use spmv_results::settings::run::{DeviceChoice, RunSettings};
-use spmv_results::settings::{Protocol, Settings};
+use spmv_results::settings::{DeviceChoice, Protocol, RunSettings, Settings};
 
 /// The maximum number of measurements of an experiment: matrices times methods times combinations of lists.
 const MOST_CELLS: usize = 1_000_000;

@@ -14,9 +14,8 @@ use spmv_matrix::order::Order;
 use spmv_matrix::scalar::Precision;
 use spmv_matrix::source::Source;
 use spmv_results::matrix::MatrixReport;
-use spmv_results::row::key::RowKey;
-use spmv_results::settings::run::RunSettings;
-use spmv_results::settings::{Protocol, Settings};
+use spmv_results::row::RowKey;
+use spmv_results::settings::{Protocol, RunSettings, Settings};
 
 /// A small matrix that every method accepts.
 const TRIAL: &str = "gen:grid2d,n=4";

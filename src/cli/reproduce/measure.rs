@@ -21,7 +21,7 @@ use spmv_results::papers::store::Store;
 use spmv_results::report::identity::name_matrices;
 use spmv_results::run::Bandwidth;
 use spmv_results::run::facts::options;
-use spmv_results::settings::run::RunSettings;
+use spmv_results::settings::RunSettings;
 
 pub struct Done {
     pub lines: Vec<RecordedRow>,

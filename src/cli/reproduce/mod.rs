@@ -28,7 +28,7 @@ use spmv_matrix::system::System;
 use spmv_methods::method::{Device, Unavailable};
 use spmv_results::papers::definition::Experiment;
 use spmv_results::papers::experiments;
-use spmv_results::settings::run::DeviceChoice;
+use spmv_results::settings::DeviceChoice;
 
 const RESULTS: &str = "results";
 /// The part of a folder name after the day that marks a modelled run.

@@ -14,9 +14,9 @@ use spmv_methods::method::{Device, Unavailable};
 use spmv_results::papers::definition::{Block, Experiment};
 use spmv_results::papers::store::GridCell;
 use spmv_results::report::names::listed;
-use spmv_results::row::key::RowKey;
+use spmv_results::row::RowKey;
 use spmv_results::run::facts::options;
-use spmv_results::settings::run::{DeviceChoice, RunSettings};
+use spmv_results::settings::{DeviceChoice, RunSettings};
 
 /// The maximum number of matrices that a remark names.
 const NAMED: usize = 5;

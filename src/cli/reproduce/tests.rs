@@ -8,7 +8,7 @@ use super::*;
 use crate::campaign::choice;
 use crate::cli::args::{Cli, Command};
 use spmv_results::papers::definition::Experiment;
-use spmv_results::settings::run::RunSettings;
+use spmv_results::settings::RunSettings;
 
 fn library(data: &str) -> Library {
     let words = ["spmv-bench", "reproduce", "--data", data, "--surrogates"];

@@ -2,8 +2,7 @@
 
 use serde::Serialize;
 
-use crate::row::setting::Setting;
-use crate::row::{Row, Status, matrix_name};
+use crate::row::{Row, Setting, Status, matrix_name};
 
 #[derive(Debug, Serialize)]
 pub struct Context {

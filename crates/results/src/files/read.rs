@@ -7,8 +7,7 @@ use serde::Deserialize;
 use crate::files::cells::{check_lines, unguarded};
 use crate::files::ginkgo::Unit;
 use crate::files::ginkgo::read as ginkgo;
-use crate::row::setting::Setting;
-use crate::row::{Row, Status, matrix_name};
+use crate::row::{Row, Setting, Status, matrix_name};
 use spmv_matrix::device::Device;
 
 /// A row of a result file.

@@ -1,6 +1,6 @@
 //! The results of one matrix: its rows in groups that may be compared, and what is known of the matrix.
 
-pub mod group;
+mod group;
 pub mod model_error;
 pub mod stage_row;
 pub mod winner;
@@ -8,7 +8,7 @@ pub mod winner;
 use serde::{Deserialize, Serialize};
 
 use crate::row::{MatrixFacts, Row, Status};
-pub use group::Group;
+pub use group::{Group, Reordering};
 use spmv_matrix::remarks;
 
 /// `docs/schema/matrix.schema.json` describes the fields, also those of [`Group`].

@@ -15,10 +15,9 @@ use crate::files::read::{self, RecordedRow};
 use crate::files::rows::RowFile;
 use crate::matrix::MatrixReport;
 use crate::matrix::stage_row::StageRow;
-use crate::row::Row;
-use crate::row::key::{RowKey, open_cells};
+use crate::row::{Row, RowKey, open_cells};
 use crate::run::facts::{has_settings, have_same_origin, origin};
-use crate::settings::run::RunSettings;
+use crate::settings::RunSettings;
 
 #[derive(Default)]
 pub struct Store {

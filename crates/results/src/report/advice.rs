@@ -7,7 +7,7 @@ use super::least;
 use super::matched::is_loss;
 use super::names::count;
 use super::standings::Time;
-use crate::row::baseline::Baseline;
+use crate::row::Baseline;
 use crate::row::contest::contest;
 use crate::statistics::Statistic;
 use crate::statistics::interval::{is_apart, mean_interval};

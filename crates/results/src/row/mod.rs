@@ -6,22 +6,24 @@ mod constructors;
 pub mod contest;
 pub mod infinite;
 pub mod joined;
-pub mod key;
+mod key;
 mod matrix_facts;
 mod remark;
-pub mod setting;
+mod setting;
 mod several;
 
 use serde::{Deserialize, Serialize};
 
 use crate::metrics::compulsory_bytes;
 use crate::settings::{CacheState, Values};
+pub use baseline::Baseline;
 use column::Kind::{NumberOrInfinity, Words};
 use column::Role::{Efficiency, Linear, Log, Rate, Time, Unused, Word};
 use column::{ColumnInfo, ColumnType, Join, Joining, SETUP, Spread, Value, columns, spread};
-pub use key::RowKey;
+pub use key::{RowKey, open_cells};
 pub use matrix_facts::{MatrixFacts, matrix_name, matrix_parts};
 pub use remark::{Remark, Remarks};
+pub use setting::{Setting, Threads};
 pub use several::{Distinct, Processes};
 use spmv_matrix::device::Device;
 use spmv_matrix::order::Order;

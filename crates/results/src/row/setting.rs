@@ -6,8 +6,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::row::Row;
-use crate::row::key::RowKey;
+use crate::row::{Row, RowKey};
 use crate::settings::CacheState;
 use spmv_matrix::device::Device;
 use spmv_matrix::order::Order;

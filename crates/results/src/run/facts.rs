@@ -5,13 +5,11 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::row::key::RowKey;
-use crate::row::setting::Setting;
+use crate::row::{RowKey, Setting};
 use crate::run::{Corpus, RunRecord};
 use crate::settings::info::Effect::{Build, Machine, Product, Rows, Times};
 use crate::settings::info::Fact;
-use crate::settings::run::RunSettings;
-use crate::settings::{Protocol, Settings};
+use crate::settings::{Protocol, RunSettings, Settings};
 use spmv_matrix::order::Order;
 
 /// The facts of a run outside its settings, in addition to its cells and libraries.

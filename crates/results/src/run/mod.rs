@@ -10,7 +10,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::metrics::Peak;
-use crate::row::key::RowKey;
+use crate::row::RowKey;
 use crate::settings::Settings;
 use spmv_matrix::device::facts::{Activity, Clocks, Facts};
 use spmv_matrix::market::Edges;

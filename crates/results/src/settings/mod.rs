@@ -2,7 +2,7 @@
 
 pub mod info;
 mod round;
-pub mod run;
+mod run;
 
 use std::time::Duration;
 
@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use info::{Effect, Fact, SettingInfo, settings};
 pub use round::Round;
+pub use run::{DeviceChoice, RunSettings};
 use spmv_matrix::device::Device;
 use spmv_matrix::scalar::Scalar;
 use spmv_matrix::system::isa::Isa;

@@ -6,12 +6,10 @@ mod show;
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::matrix::group::Reordering;
 use crate::matrix::model_error::ModelError;
 use crate::matrix::winner::answer;
-use crate::matrix::{Group, MatrixReport};
-use crate::row::setting::Setting;
-use crate::row::{MatrixFacts, Row};
+use crate::matrix::{Group, MatrixReport, Reordering};
+use crate::row::{MatrixFacts, Row, Setting};
 use crate::table::Document;
 use crate::table::terminal::wrapped;
 use spmv_matrix::device::Device;

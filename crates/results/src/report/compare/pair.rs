@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Change;
 use crate::files::read::RecordedRow;
-use crate::row::setting::Setting;
+use crate::row::Setting;
 use crate::settings::CacheState;
 use spmv_matrix::order::Order;
 

@@ -7,8 +7,8 @@ use super::pair::Key;
 use crate::files::read::RecordedRow;
 use crate::report::grouped;
 use crate::report::select::Select;
+use crate::row::Setting;
 use crate::row::joined::{joined, usual};
-use crate::row::setting::Setting;
 
 /// Joins the rows of several runs. A row that is not ok in one of them stays so.
 pub fn of_runs(lines: &[RecordedRow]) -> Vec<RecordedRow> {

@@ -12,8 +12,7 @@ use crate::files::run::record_beside;
 use crate::report::identity::name_matrices;
 use crate::report::names::join;
 use crate::report::{grouped, matched};
-use crate::row::Status;
-use crate::row::setting::Threads;
+use crate::row::{Status, Threads};
 use crate::run::facts::machine;
 
 #[derive(Clone, Debug, Default)]

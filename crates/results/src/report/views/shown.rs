@@ -9,7 +9,7 @@ use crate::report::matched::{self, Fastest, Matrix, Numbers, timed};
 use crate::report::names::{count, join};
 use crate::report::numeric::Column;
 use crate::report::select::{Conditions, Select};
-use crate::row::setting::Setting;
+use crate::row::Setting;
 
 /// Settings that usually follow from the method. They are part of a name only if one method has several values.
 const OF_METHOD: [&str; 2] = ["device", "threads"];
