@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use crate::row::Status;
+use super::Status;
+use super::rules::{Join, Spread};
 use crate::settings::{CacheState, Values};
-use crate::statistics::Statistic;
 use spmv_matrix::device::Device;
 use spmv_matrix::order::Order;
 use spmv_matrix::scalar::Precision;
@@ -64,36 +64,6 @@ impl Role {
             Self::Rate(label) | Self::Efficiency(label) => Some(label),
         }
     }
-}
-
-/// How the values of several processes become one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Join {
-    /// That of the process whose setup is in the row, or it follows from other columns of the joined row.
-    Typical,
-    Median,
-    GeometricMean,
-    /// The mean over all products.
-    Mean,
-    Least,
-    Largest,
-    Sum,
-    /// What any of them saw, each once.
-    Union,
-    /// They must be equal; if they are not, the row says so.
-    Same,
-}
-
-/// What a setup that is spread over a number of products does to a column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spread {
-    /// The share of the setup is added.
-    Add,
-    /// A rate is lower by as much as the mean time is longer.
-    Scale,
-    /// The number is not known with a setup.
-    Clear,
-    Keep,
 }
 
 /// The reason why models do not provide numbers of setups.
@@ -164,71 +134,6 @@ pub trait ColumnType: Clone + Default + PartialEq {
     fn union(all: &[&Self]) -> Self {
         all.first().copied().cloned().unwrap_or_default()
     }
-}
-
-/// Several rows that become one.
-pub struct Joining {
-    /// The place of the process whose setup is in the row.
-    pub typical: usize,
-    /// The numbers of products, by which means are weighted.
-    pub weights: Vec<f64>,
-    /// The columns in which the rows should be equal and are not, with the different values.
-    pub differing: Vec<(&'static str, String)>,
-}
-
-impl Joining {
-    pub fn join<T: ColumnType>(&mut self, name: &'static str, rule: Join, values: &[&T]) -> T {
-        let typical = values[self.typical];
-        let numbers: Option<Vec<f64>> = values.iter().map(|it| it.value()?.number()).collect();
-        let known: Vec<f64> = values.iter().filter_map(|it| it.value()?.number()).collect();
-        let number = match rule {
-            Join::Union => return T::union(values),
-            Join::Typical => return typical.clone(),
-            Join::Same => {
-                self.note_difference(name, values);
-                return typical.clone();
-            }
-            Join::Mean => numbers.map(|numbers| self.mean(&numbers)),
-            Join::Sum => numbers.map(|numbers| numbers.iter().sum()),
-            Join::Median => Statistic::Median.of(&known),
-            Join::GeometricMean => Statistic::GeometricMean.of(&known),
-            Join::Least => Statistic::Min.of(&known),
-            Join::Largest => Statistic::Max.of(&known),
-        };
-        number.and_then(T::of_number).unwrap_or_default()
-    }
-
-    fn mean(&self, numbers: &[f64]) -> f64 {
-        let weighted = numbers.iter().zip(&self.weights).map(|(number, weight)| number * weight);
-        weighted.sum::<f64>() / self.weights.iter().sum::<f64>()
-    }
-
-    fn note_difference<T: ColumnType>(&mut self, name: &'static str, values: &[&T]) {
-        if values.iter().all(|value| *value == values[0]) {
-            return;
-        }
-        let mut shown: Vec<String> = Vec::new();
-        for value in values {
-            let text = value.value().map_or("nothing".into(), |value| value.to_string());
-            if !shown.contains(&text) {
-                shown.push(text);
-            }
-        }
-        self.differing.push((name, shown.join(", ")));
-    }
-}
-
-/// Returns the value of a column if a setup is spread over products, each of which takes `share` milliseconds longer,
-/// which is `slower` times as fast; `None` if the time of the setup is not known.
-pub fn spread<T: ColumnType>(rule: Spread, value: T, share: Option<f64>, slower: Option<f64>) -> T {
-    let number = || value.value().and_then(Value::number);
-    let changed = match rule {
-        Spread::Keep => return value,
-        Spread::Clear => None,
-        Spread::Add => number().zip(share).map(|(number, share)| number + share),
-        Spread::Scale => number().zip(slower).map(|(number, slower)| number * slower),
-    };
-    changed.and_then(T::of_number).unwrap_or_default()
 }
 
 impl ColumnType for String {

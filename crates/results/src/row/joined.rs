@@ -1,7 +1,7 @@
 //! Rows that measure the same in several processes or runs as one row. Its interval is that of the processes: times
 //! differ more between them than within one, because each has its own pages of memory.
 
-use super::column::Joining;
+use super::rules::Joining;
 use super::{Remark, Remarks, Row};
 use crate::statistics::interval::{median_of_variance, student};
 use crate::statistics::{median, variance};
