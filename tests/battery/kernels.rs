@@ -157,8 +157,8 @@ fn faults_in_kernels_are_detected() {
 }
 
 fn is_found(samples: &[Sample], fault: &Fault) -> bool {
-    let (choice, from, to) = (choice(fault.choice), fault.from, fault.to);
-    let symptom = |sample, seed| symptom(&choice, sample, seed, [from, to]);
+    let (choice, [from, to]) = (choice(fault.choice), fault.texts());
+    let symptom = |sample, seed| symptom(&choice, sample, seed, [&from, &to]);
     if fault.error.is_empty() {
         return (0..SEEDS).any(|seed| samples.iter().any(|sample| symptom(sample, seed).is_some()));
     }
