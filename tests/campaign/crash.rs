@@ -41,7 +41,14 @@ fn ends(ran: &Ran, matrices: usize) -> Vec<(String, String)> {
     ran.column("status").into_iter().zip(ran.column("reason")).collect()
 }
 
-/// The only row that is not ok is that of `mkl-ie-opt` on the middle matrix.
+/// Asserts that the only row that is not ok is that of `mkl-ie-opt` on the middle matrix.
+fn assert_one_fails(place: &Dir, how: &str, reason: &str) {
+    let ran = run(place, how, &format!("corpus matrices {EXACT} {METHODS}")).exits(1);
+    let mut ends = ends(&ran, 3);
+    assert_eq!(ends.remove(7), ("failed".into(), reason.into()), "{how}");
+    assert!(ends.iter().all(|(status, _)| status == "ok"), "{how}: {ends:?}");
+}
+
 #[test]
 fn a_crash_is_recorded_for_its_method_and_the_others_continue() {
     let place = place();
@@ -56,11 +63,8 @@ fn a_crash_is_recorded_for_its_method_and_the_others_continue() {
         ("exit", "exited with status 3", ""),
     ];
     at_once(&cases, |(how, exit, cause)| {
-        let ran = run(&place, how, &format!("corpus matrices {EXACT} {METHODS}")).exits(1);
-        let mut ends = ends(&ran, 3);
         let reason = format!("the child process {exit} while running mkl-ie-opt{cause}");
-        assert_eq!(ends.remove(7), ("failed".into(), reason), "{how}");
-        assert!(ends.iter().all(|(status, _)| status == "ok"), "{how}: {ends:?}");
+        assert_one_fails(&place, how, &reason);
     });
 }
 
@@ -71,11 +75,7 @@ fn a_library_that_changes_what_all_share_is_named_and_the_others_are_right() {
     let folder = "the working directory, and not restored it";
     let cases = [("values", "the matrix"), ("columns", "the matrix"), ("folder", folder)];
     at_once(&cases, |(how, what)| {
-        let ran = run(&place, how, &format!("corpus matrices {EXACT} {METHODS}")).exits(1);
-        let mut ends = ends(&ran, 3);
-        let reason = format!("it has changed {what}");
-        assert_eq!(ends.remove(7), ("failed".into(), reason), "{how}");
-        assert!(ends.iter().all(|(status, _)| status == "ok"), "{how}: {ends:?}");
+        assert_one_fails(&place, how, &format!("it has changed {what}"));
     });
 }
 

@@ -7,14 +7,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
-use crate::plugins::plugin;
+use crate::plugins::faulty;
 use crate::{Dir, LITTLE_MEMORY, assert_same, behind, column, corpus, end_of, eventually, skip};
 
 /// A file that is removed before its turn causes a failed row; a new file is measured when the run is resumed.
 #[test]
 fn a_folder_that_changes_during_the_run() {
-    let place = Dir::with_matrices(&[40, 20]);
-    let library = plugin(&place, "faulty.c", &[]);
+    let (place, library) = faulty(&[40, 20]);
     let words = corpus(&format!("--plugin {} --methods waits --output out.csv", library.display()));
     let process = place.program(&words).spawn().unwrap();
     assert!(eventually(|| place.path("waiting").exists()));

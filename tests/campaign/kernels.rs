@@ -19,14 +19,24 @@ fn run(place: &Dir, kernel: impl AsRef<Path>, words: &str) -> Option<Ran> {
     Some(ran)
 }
 
+const NAIVE: &str = "examples/kernels/thread_per_row.cu";
+const MEASURE: &str = "--mtx matrices/m1.mtx --no-bandwidth --format csv";
+
+/// As [`run`], with a copy of a kernel in which `from` is replaced.
+fn run_changed(place: &Dir, kernel: &str, [from, to]: [&str; 2], words: &str) -> Option<Ran> {
+    let text = std::fs::read_to_string(source(kernel)).unwrap();
+    assert!(text.contains(from), "{from}");
+    place.write("my.cu", text.replace(from, to));
+    run(place, place.path("my.cu"), words)
+}
+
 #[test]
 fn a_kernel_runs_without_a_gpu_and_is_verified() {
     let place = Dir::with_matrices(&[300]);
     for name in ["thread_per_row", "warp_per_row", "vector_per_row"] {
         for options in ["", "--precision f32 --alpha 2 --beta -0.5"] {
-            let words = format!("--mtx matrices/m1.mtx --no-bandwidth --format csv {options}");
             let kernel = format!("examples/kernels/{name}.cu");
-            let Some(ran) = run(&place, kernel, &words) else { return };
+            let Some(ran) = run(&place, kernel, &format!("{MEASURE} {options}")) else { return };
             assert_eq!(ran.column("method_name"), [name.replace('_', "-")], "{ran:?}");
             assert_eq!(ran.column("status"), ["ok"], "{ran:?}");
         }
@@ -45,9 +55,9 @@ fn a_kernel_runs_without_a_gpu_and_is_verified() {
 fn a_kernel_has_parameters_and_a_transposed_product() {
     let place = Dir::with_matrices(&[300]);
     let kernel = "tests/cuda/transposed.cu";
-    let words = "--mtx matrices/m1.mtx --no-bandwidth --format csv --methods transposed:block=*,transposed \
-        --transpose --beta 0.5";
-    let Some(ran) = run(&place, kernel, words) else { return };
+    let methods = "--methods transposed:block=*,transposed --transpose --beta 0.5";
+    let words = format!("{MEASURE} {methods}");
+    let Some(ran) = run(&place, kernel, &words) else { return };
     let names =
         ["transposed:block=32", "transposed:block=64", "transposed:block=128", "transposed"];
     assert_eq!(ran.column("method_name"), names, "{ran:?}");
@@ -67,12 +77,8 @@ fn a_kernel_has_parameters_and_a_transposed_product() {
 #[test]
 fn mistakes_in_a_kernel_have_clear_messages() {
     let place = Dir::with_matrices(&[300]);
-    let naive = std::fs::read_to_string(source("examples/kernels/thread_per_row.cu")).unwrap();
     let outcome = |from: &str, to: &str| {
-        assert!(naive.contains(from), "{from}");
-        place.write("my.cu", naive.replace(from, to));
-        let words = "--mtx matrices/m1.mtx --no-bandwidth --format csv";
-        let ran = run(&place, place.path("my.cu"), words)?;
+        let ran = run_changed(&place, NAIVE, [from, to], MEASURE)?;
         let mut rows = ran.column("status").into_iter().zip(ran.column("reason"));
         let (status, reason) = rows.next_back().unwrap_or(("refused".into(), ran.stderr.clone()));
         Some(format!("{status}: {reason}"))
@@ -101,14 +107,12 @@ fn mistakes_in_a_kernel_have_clear_messages() {
 #[test]
 fn messages_of_the_compiler_quote_no_other_file_and_have_a_limit() {
     let place = Dir::with_matrices(&[300]);
-    let naive = std::fs::read_to_string(source("examples/kernels/thread_per_row.cu")).unwrap();
     place.write("secret", "token hunter2\n".repeat(3));
     let include = format!("\n#include \"{}\"\n", place.path("secret").display());
     let long = "\nint a = b;".repeat(1000);
     for (added, shown) in [(include, "a message on "), (long, "[...]")] {
-        place.write("my.cu", naive.clone() + &added);
-        let words = "--mtx matrices/m1.mtx --no-bandwidth --format csv";
-        let Some(ran) = run(&place, place.path("my.cu"), words) else { return };
+        let change = ["\n// y <-", &format!("{added}\n// y <-")];
+        let Some(ran) = run_changed(&place, NAIVE, change, MEASURE) else { return };
         let reason = ran.column("reason").pop().unwrap();
         assert!(reason.contains(shown) && !ran.stdout.contains("hunter2"), "{reason}");
         assert!(reason.len() < 3000, "{}", reason.len());
@@ -119,11 +123,9 @@ fn messages_of_the_compiler_quote_no_other_file_and_have_a_limit() {
 #[test]
 fn a_workspace_whose_size_overflows_is_refused() {
     let place = Dir::with_matrices(&[30]);
-    let two = std::fs::read_to_string(source("tests/cuda/two.cu")).unwrap();
     for number in ["9223372036854775807", "2305843009213693952"] {
-        place.write("my.cu", two.replace("per_nonzero = 1", &format!("per_nonzero = {number}")));
-        let words = "--mtx matrices/m1.mtx --no-bandwidth --format csv";
-        let Some(ran) = run(&place, place.path("my.cu"), words) else { return };
+        let change = ["per_nonzero = 1", &format!("per_nonzero = {number}")];
+        let Some(ran) = run_changed(&place, "tests/cuda/two.cu", change, MEASURE) else { return };
         let reason = ran.column("reason").pop().unwrap();
         assert!(reason.starts_with("out of memory for "), "{number}: {reason}");
     }
@@ -140,9 +142,7 @@ fn an_endless_file_is_not_a_kernel() {
 #[test]
 fn an_endless_kernel_is_not_explained_for_ever() {
     let place = Dir::with_matrices(&[300]);
-    let naive = std::fs::read_to_string(source("examples/kernels/thread_per_row.cu")).unwrap();
-    place.write("endless.cu", naive.replace("k++", "k += 0"));
-    let words = "explain endless matrices/m1.mtx --timeout 1";
-    let Some(ran) = run(&place, place.path("endless.cu"), words) else { return };
+    let words = "explain my matrices/m1.mtx --timeout 1";
+    let Some(ran) = run_changed(&place, NAIVE, ["k++", "k += 0"], words) else { return };
     ran.says("did not end within the 1 s of --timeout");
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::all::all;
-use crate::plugins::plugin;
+use crate::plugins::faulty;
 use crate::{Dir, Ran, at_once, compiled, rows, skip};
 
 fn check(place: &Dir, library: &Path, words: &str) -> Ran {
@@ -55,8 +55,7 @@ fn a_scaffold_of_each_language_is_right_when_it_is_built() {
 
 #[test]
 fn the_checks_find_each_fault_and_name_the_smallest_matrix() {
-    let place = Dir::with_matrices(&[]);
-    let library = plugin(&place, "faulty.c", &[]);
+    let (place, library) = faulty(&[]);
     let right = check(&place, &library, "right").exits(0);
     let begin = "right 1.2 in f64\n  ok     small matrices, alpha and beta, 1 to 7 threads";
     assert!(right.stdout.starts_with(begin), "{right:?}");

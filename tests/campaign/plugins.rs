@@ -17,6 +17,13 @@ pub fn plugin(place: &Dir, source: &str, flags: &[&str]) -> PathBuf {
     library
 }
 
+/// Creates a folder with matrices of these numbers of rows and the plug-in with faults.
+pub fn faulty(rows: &[usize]) -> (Dir, PathBuf) {
+    let place = Dir::with_matrices(rows);
+    let library = plugin(&place, "faulty.c", &[]);
+    (place, library)
+}
+
 /// Measures `seq`, a method of a plug-in and `merge` on a matrix. Returns the rows by method, and stderr.
 fn measured(
     place: &Dir,
@@ -73,8 +80,7 @@ fn memory_that_a_method_does_not_report_is_measured() {
 
 #[test]
 fn a_right_method_appears_like_the_programs_own() {
-    let place = Dir::with_matrices(&[30]);
-    let library = plugin(&place, "faulty.c", &[]);
+    let (place, library) = faulty(&[30]);
     for precision in ["f64", "f32"] {
         let options = format!("--precision {precision} --alpha 2 --beta -0.5");
         let (rows, stderr) = measured(&place, &library, "right:mood=good", &options);
@@ -98,8 +104,7 @@ fn a_right_method_appears_like_the_programs_own() {
 /// A folder in the environment, and several runs in one result file.
 #[test]
 fn a_folder_of_plugins_can_be_measured_compared_and_resumed() {
-    let place = Dir::with_matrices(&[30, 20]);
-    plugin(&place, "faulty.c", &[]);
+    let (place, _) = faulty(&[30, 20]);
     let words = format!("corpus matrices {} right,seq --output a.csv", crate::EXACT);
     let folder = place.path("").display().to_string();
     let run = |words: &str| place.run_with(words, &[("SPMV_BENCH_PLUGINS", &folder)]);
@@ -123,8 +128,7 @@ fn a_folder_of_plugins_can_be_measured_compared_and_resumed() {
 
 #[test]
 fn each_fault_of_a_method_is_one_row() {
-    let place = Dir::with_matrices(&[30]);
-    let library = plugin(&place, "faulty.c", &[]);
+    let (place, library) = faulty(&[30]);
     let segv = "the child process was ended by signal 11 (SIGSEGV) while running";
     let cases = [
         ("refuses", "skipped", "it takes only matrices with one row"),
@@ -185,8 +189,7 @@ fn each_fault_of_a_method_is_one_row() {
 /// open.
 #[test]
 fn processes_that_a_method_starts_end_with_the_run() {
-    let place = Dir::with_matrices(&[30]);
-    let library = plugin(&place, "faulty.c", &[]);
+    let (place, library) = faulty(&[30]);
     for method in ["forks", "forks-and-crashes"] {
         let begun = std::time::Instant::now();
         outcome(&place, &library, method, "");
@@ -201,8 +204,7 @@ fn processes_that_a_method_starts_end_with_the_run() {
 
 #[test]
 fn check_method_finds_what_a_method_changes_in_the_process() {
-    let place = Dir::with_matrices(&[]);
-    let library = plugin(&place, "faulty.c", &[]);
+    let (place, library) = faulty(&[]);
     let ran = place.run(&format!("check-method {} changes-folder", library.display())).exits(1);
     ran.prints("it has changed the working directory, and not restored it");
     let ran = place.run(&format!("check-method {} wrong-in-late-rows", library.display())).exits(1);
@@ -211,8 +213,7 @@ fn check_method_finds_what_a_method_changes_in_the_process() {
 
 #[test]
 fn leaks_and_output_are_reported_on_stderr() {
-    let place = Dir::with_matrices(&[30]);
-    let library = plugin(&place, "faulty.c", &[]);
+    let (place, library) = faulty(&[30]);
     let (rows, stderr) = measured(&place, &library, "leaks", "");
     assert_eq!(rows["leaks"]["status"], "ok");
     assert!(stderr.contains("leaks: its function destroy has not released "), "{stderr}");
@@ -225,8 +226,7 @@ fn leaks_and_output_are_reported_on_stderr() {
 #[test]
 #[cfg(target_arch = "x86_64")]
 fn no_method_changes_the_floating_point_state_of_the_others() {
-    let place = Dir::with_matrices(&[30]);
-    let library = plugin(&place, "faulty.c", &[]);
+    let (place, library) = faulty(&[30]);
     let changed = "has changed flush-to-zero (FTZ), denormals-are-zero (DAZ)";
     for method in ["flushes", "flushes-in-prepare"] {
         let expected = ("failed".into(), format!("it {changed}, and not restored it"));
