@@ -86,21 +86,3 @@ fn each_improvement_helps_a_kernel_with_the_problem_only() {
         assert!(ratios.contains(&ratio), "{words}, {problem}: {ratio}");
     }
 }
-
-#[test]
-fn methods_that_cannot_be_explained_are_refused() {
-    let grid = "explain gpu-ell gen:grid2d,n=8";
-    Dir::new(&[]).refuses(&[
-        (
-            "explain merge gen:grid2d,n=8",
-            "merge runs on the CPU, and explain describes kernels of GPUs",
-        ),
-        ("explain gpu-csr-* gen:grid2d,n=8", "choose one"),
-        (&format!("{grid} --device gpu"), "needs a modelled GPU"),
-        (&format!("{grid} --device model:a100,h200"), "choose one"),
-        (&format!("{grid} --precision both"), "one precision"),
-        ("explain gpu-ell nowhere.mtx", "nowhere.mtx"),
-        ("explain cusparse-csr gen:grid2d,n=8", "cusparse-csr: "),
-        ("explain cusparse-csr gen:grid2d,n=8", "machine code"),
-    ]);
-}

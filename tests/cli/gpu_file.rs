@@ -40,12 +40,3 @@ fn a_written_device_file_can_be_used_as_a_model() {
         .exits(0)
         .prints("mine.toml");
 }
-
-#[test]
-fn one_gpu_is_measured() {
-    Dir::new(&[]).refuses(&[
-        ("gpu-file --device cpu", "choose one GPU"),
-        ("gpu-file --device model:v100,k40m", "choose one GPU"),
-        ("gpu-file --device gpu", "no CUDA driver"),
-    ]);
-}

@@ -120,18 +120,3 @@ fn several_models_and_device_files_are_measured_in_turn() {
     assert!(times[1] > 2.0 * times[0], "{times:?}");
     assert!(rows[1].device.unwrap().name().ends_with("slow.toml"));
 }
-
-#[test]
-fn unknown_models_are_refused() {
-    Dir::new(&[]).refuses(&[
-        ("gen:grid3d,n=24 --device model:h20", "did you mean h200"),
-        ("gen:grid3d,n=24 --device model:nothing.toml", "nothing.toml: No such file"),
-        ("gen:grid3d,n=24 --device model:h200,a100", "choose one"),
-        ("gen:grid3d,n=24 --device model", "model:NAME"),
-        ("reproduce sc16-fig10 --device model:h200,k40m", "only one modelled GPU is allowed"),
-        (
-            "gen:grid3d,n=24 --device model:h200 --methods merge",
-            "none of these methods runs on --device model:h200",
-        ),
-    ]);
-}

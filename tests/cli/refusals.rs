@@ -3,6 +3,10 @@ use crate::env::Dir;
 
 #[test]
 fn commands_that_cannot_run_are_reported_with_the_reason() {
+    let csr_k = "tune csr-k gen:grid2d,n=4";
+    let [ell, cusparse] =
+        ["gpu-ell", "cusparse-csr"].map(|method| format!("explain {method} gen:grid2d,n=8"));
+    let device = "gen:grid3d,n=24 --device";
     Dir::new(&[("bad.mtx", "hello\n"), ("empty/a.txt", "")]).refuses(&[
         ("--methods nosuch", "there is no method 'nosuch'; `spmv-bench methods` lists"),
         ("--methods mrege", "--methods mrege: there is no method 'mrege'; did you mean merge"),
@@ -39,6 +43,33 @@ fn commands_that_cannot_run_are_reported_with_the_reason() {
         ("grid2d,n=9", "grid2d,n=9: there is no such file or folder; did you mean gen:grid2d,n=9?"),
         ("corpus DIR/empty", "empty: this folder contains no file with the extension of a matrix"),
         ("--max-memory plenty", "'plenty' is not a size: write 16GiB, 500M"),
+        (&format!("{csr_k} --methods merge"), "tune csr-k needs a method with the parameter srs"),
+        (&format!("{csr_k} --format csv"), "tune prints text, and writes CSV to the file of"),
+        (&format!("{csr_k} --output DIR/absent/a.csv"), "cannot write DIR/absent/a.csv: No such"),
+        ("tune shapes gen:grid2d,n=4", "--methods gpu-merge:block=*:items=*: no CUDA driver"),
+        (
+            "explain merge gen:grid2d,n=8",
+            "merge runs on the CPU, and explain describes kernels of GPUs",
+        ),
+        ("explain gpu-csr-* gen:grid2d,n=8", "choose one"),
+        (&format!("{ell} --device gpu"), "needs a modelled GPU"),
+        (&format!("{ell} --device model:a100,h200"), "choose one"),
+        (&format!("{ell} --precision both"), "one precision"),
+        ("explain gpu-ell nowhere.mtx", "nowhere.mtx"),
+        (&cusparse, "cusparse-csr: "),
+        (&cusparse, "machine code"),
+        (&format!("{device} model:h20"), "did you mean h200"),
+        (&format!("{device} model:nothing.toml"), "nothing.toml: No such file"),
+        (&format!("{device} model:h200,a100"), "choose one"),
+        (&format!("{device} model"), "model:NAME"),
+        ("reproduce sc16-fig10 --device model:h200,k40m", "only one modelled GPU is allowed"),
+        (
+            &format!("{device} model:h200 --methods merge"),
+            "none of these methods runs on --device model:h200",
+        ),
+        ("gpu-file --device cpu", "choose one GPU"),
+        ("gpu-file --device model:v100,k40m", "choose one GPU"),
+        ("gpu-file --device gpu", "no CUDA driver"),
     ]);
 }
 

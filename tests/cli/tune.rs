@@ -100,14 +100,3 @@ fn modelled_times_have_a_note() {
     let ran = run(&format!("{words} {QUICK}"));
     ran.prints("gpu-csrk-2, f64: 1 sizes on ").prints("\n\nTimes are modelled, not measured: ");
 }
-
-#[test]
-fn methods_that_cannot_be_tuned_are_refused() {
-    let csr_k = "tune csr-k gen:grid2d,n=4";
-    Dir::new(&[]).refuses(&[
-        (&format!("{csr_k} --methods merge"), "tune csr-k needs a method with the parameter srs"),
-        (&format!("{csr_k} --format csv"), "tune prints text, and writes CSV to the file of"),
-        (&format!("{csr_k} --output DIR/absent/a.csv"), "cannot write DIR/absent/a.csv: No such"),
-        ("tune shapes gen:grid2d,n=4", "--methods gpu-merge:block=*:items=*: no CUDA driver"),
-    ]);
-}
