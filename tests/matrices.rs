@@ -128,24 +128,12 @@ fn run_all(name: &str) {
     }
 }
 
+/// Where one row is very long or most rows are empty, and on a wide and a tall matrix.
 #[test]
-fn every_method_is_correct_where_one_row_is_very_long() {
-    run_all("boyd1_kkt");
-}
-
-#[test]
-fn every_method_is_correct_where_most_rows_are_empty() {
-    run_all("org_hs_gene_goall");
-}
-
-#[test]
-fn every_method_is_correct_on_a_wide_matrix() {
-    run_all("nw04");
-}
-
-#[test]
-fn every_method_is_correct_on_a_tall_matrix() {
-    run_all("scrna_10x_chickenplot");
+fn every_method_is_correct_on_matrices_of_extreme_shapes() {
+    for name in ["boyd1_kkt", "org_hs_gene_goall", "nw04", "scrna_10x_chickenplot"] {
+        run_all(name);
+    }
 }
 
 #[test]

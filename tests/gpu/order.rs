@@ -81,25 +81,20 @@ fn opening_a_library_is_not_setup() {
     assert_eq!(group.rows[0].setup_ms, Some(1.0), "{group:?}");
 }
 
-/// Measures a method on a GPU with other work.
-fn beside_other_work(with_other_work: fn(Recorder) -> Recorder) -> Row {
-    let gpu = Gpu::new(with_other_work(Recorder::new(Model::tiny(1))));
-    let clock = FakeClock::new(Duration::from_millis(1));
-    let choices = [Choice::from(spmv_methods::named("gpu-csr-scalar").unwrap())];
-    on_gpu(&clock, &settings(), &gpu, &grid(), &choices).unwrap().rows.remove(0)
-}
-
+/// Work of the method in another stream is waited for, but the method is not blamed for other programs on the GPU.
 #[test]
-fn work_in_another_stream_is_waited_for() {
-    let row = beside_other_work(Recorder::working_elsewhere);
+fn other_work_on_the_gpu_counts_if_it_is_that_of_the_method() {
+    let beside = |with_other_work: fn(Recorder) -> Recorder| {
+        let gpu = Gpu::new(with_other_work(Recorder::new(Model::tiny(1))));
+        let clock = FakeClock::new(Duration::from_millis(1));
+        let choices = [Choice::from(spmv_methods::named("gpu-csr-scalar").unwrap())];
+        on_gpu(&clock, &settings(), &gpu, &grid(), &choices).unwrap().rows.remove(0)
+    };
+    let row = beside(Recorder::working_elsewhere);
     assert_eq!(row.status, Some(Status::Wrong), "{row:?}");
     let reason = row.reason.text().unwrap();
     assert!(reason.starts_with("a product with a new x takes 21000.0 us"), "{reason}");
-}
-
-#[test]
-fn a_method_is_not_blamed_for_other_programs_on_the_gpu() {
-    let row = beside_other_work(Recorder::shared);
+    let row = beside(Recorder::shared);
     assert!(row.is_ok(), "{row:?}");
 }
 

@@ -54,30 +54,25 @@ fn a_method_that_computes_every_product_is_accepted() {
 
 #[test]
 fn a_method_that_computes_only_when_it_detects_verification_is_wrong() {
-    let tricks: [&[When]; 10] = [
-        &[When::Nan(0)],
-        &[When::Nan(0), When::Nan(7), When::XChanged(0)],
-        &[When::YChanged(0)],
-        &[When::YChanged(0), When::XChanged(0)],
-        &[When::AnyChange],
-        &[When::NewX],
-        &[When::NewX, When::YChanged(0)],
-        &[When::First(1)],
-        &[When::First(8), When::Nan(0)],
-        &[],
+    let tricks: [(&[When], Otherwise); 13] = [
+        (&[When::Nan(0)], Otherwise::Nothing),
+        (&[When::Nan(0), When::Nan(7), When::XChanged(0)], Otherwise::Nothing),
+        (&[When::YChanged(0)], Otherwise::Nothing),
+        (&[When::YChanged(0), When::XChanged(0)], Otherwise::Nothing),
+        (&[When::AnyChange], Otherwise::Nothing),
+        (&[When::NewX], Otherwise::Nothing),
+        (&[When::NewX, When::YChanged(0)], Otherwise::Nothing),
+        (&[When::First(1)], Otherwise::Nothing),
+        (&[When::First(8), When::Nan(0)], Otherwise::Nothing),
+        (&[], Otherwise::Nothing),
+        // It is right in some products only.
+        (&[When::Multiple(2)], Otherwise::Zero),
+        (&[When::Multiple(3)], Otherwise::Zero),
+        (&[When::Multiple(4)], Otherwise::Zero),
     ];
-    for trick in tricks {
-        for row in rows(trick, Otherwise::Nothing) {
-            assert_eq!(row.status, Some(Status::Wrong), "{trick:?}: {row:?}");
-        }
-    }
-}
-
-#[test]
-fn a_method_that_is_right_only_in_some_products_is_wrong() {
-    for of in [2, 3, 4] {
-        for row in rows(&[When::Multiple(of)], Otherwise::Zero) {
-            assert_eq!(row.status, Some(Status::Wrong), "{of}: {row:?}");
+    for (when, otherwise) in tricks {
+        for row in rows(when, otherwise) {
+            assert_eq!(row.status, Some(Status::Wrong), "{when:?}, {otherwise:?}: {row:?}");
         }
     }
 }
