@@ -2,7 +2,9 @@
 //! contexts, the release of resources, and the messages for rejected calls. A process opens a driver only once, so an
 //! older driver and one that is too old are tested in separate processes.
 
-use std::io::Write;
+#[path = "support/mod.rs"]
+mod support;
+
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -19,6 +21,7 @@ use spmv_methods::library::{self, Library};
 use spmv_methods::method::{Failed, Request, Unavailable};
 use spmv_methods::plugin;
 use spmv_methods::team::Team;
+use support::skip;
 
 static PROGRAM: Program = Program {
     name: "store.cu",
@@ -47,9 +50,7 @@ fn fake_driver(folder: &Path, older: Option<&str>) -> Option<Fake> {
         .args(older.map(|older| format!("-D{older}")))
         .status();
     if !built.is_ok_and(|status| status.success()) {
-        // Written to stderr directly, because the test runner hides the output of a passing test.
-        let _ = writeln!(std::io::stderr(), "skipped: no C compiler");
-        return None;
+        return skip("no C compiler");
     }
     Some(Fake(library::open(library::RTLD_GLOBAL, Some(folder), "libcuda.so.1").unwrap()))
 }

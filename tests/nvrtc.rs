@@ -2,8 +2,10 @@
 //! cuSPARSE's symbols, and the messages for missing libraries. Tests that need NVIDIA's wheels print a message and end
 //! if these are not installed.
 
+#[path = "support/mod.rs"]
+mod support;
+
 use std::fs;
-use std::io::Write;
 use std::path::Path;
 
 use spmv_matrix::cache::{CacheFolder, Key};
@@ -16,6 +18,7 @@ use spmv_methods::device::cuda::usage::Usage;
 use spmv_methods::device::cuda::{self, cusparse, nvrtc};
 use spmv_methods::library;
 use spmv_methods::method::{Failed, Unavailable};
+use support::skip;
 
 const STORE: Program = Program {
     name: "store.cu",
@@ -23,14 +26,9 @@ const STORE: Program = Program {
 };
 const BLOCK: &[(&str, usize)] = &[("BLOCK", 128)];
 
-/// Prints to stderr directly, because the test runner hides the output of a passing test.
-fn say(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
-}
-
 /// Returns the library, or prints that the test is skipped.
 fn present<T>(library: Result<T, Unavailable>) -> Option<T> {
-    library.inspect_err(|absent| say(&format!("skipped: {absent}"))).ok()
+    library.map_or_else(|absent| skip(&absent.to_string()), Some)
 }
 
 /// Returns the compiler for sm_90 without a driver, or prints that the test is skipped.
@@ -45,10 +43,7 @@ fn store(precision: Precision) -> Unit<'static> {
 /// Returns at least two versions of a library, newer first, as `scripts/test` installs them, or prints that it cannot.
 fn two<L>(editions: Result<&'static [L], Unavailable>) -> Option<&'static [L]> {
     let editions = present(editions)?;
-    if editions.len() < 2 {
-        say("skipped: only one version is installed");
-    }
-    (editions.len() >= 2).then_some(editions)
+    if editions.len() < 2 { skip("only one version is installed") } else { Some(editions) }
 }
 
 #[test]
@@ -192,7 +187,7 @@ fn precompiled_kernels_are_found_by_everything_but_the_compiler() {
 #[test]
 fn without_a_driver_there_is_a_reason() {
     if library::open(library::RTLD_GLOBAL, None, "libcuda.so.1").is_ok() {
-        return say("skipped: this machine has a CUDA driver");
+        return skip("this machine has a CUDA driver");
     }
     for number in [None, Some(0), Some(7)] {
         let Err(Unavailable(reason)) = cuda::open(number) else { panic!("a GPU?") };

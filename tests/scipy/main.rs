@@ -6,14 +6,16 @@
 //! image may therefore be summed in another order, so the random files have two at most.
 
 mod random;
+#[path = "../support/mod.rs"]
+mod support;
 mod variants;
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use spmv_matrix::Csr;
 use spmv_matrix::market::{self, Options};
+use support::skip;
 
 const READERS: [&str; 2] = ["fast", "python"];
 
@@ -29,8 +31,7 @@ fn read(texts: &[String]) -> Option<Vec<Read>> {
     let python = root.join(".venv/bin/python");
     let has_scipy = Command::new(&python).args(["-c", "import scipy.io"]).output();
     if !has_scipy.is_ok_and(|ran| ran.status.success()) {
-        let _ = writeln!(std::io::stderr(), "skipped: {} has no scipy", python.display());
-        return None;
+        return skip(&format!("{} has no scipy", python.display()));
     }
     let folder = tempfile::tempdir().unwrap();
     let path = |number: usize| folder.path().join(format!("{number}.mtx"));
