@@ -53,26 +53,18 @@ impl Recorder {
 
 impl Driver for Recorder {
     of_the_model! {
-        fn facts() -> &Facts;
         fn clocks() -> Option<Clocks>;
-        fn activity() -> Option<Activity>;
-        fn memory() -> Result<(u64, u64), Failed>;
-        fn allocate(bytes: usize) -> Result<Address, Failed>;
-        fn release(address: Address);
         fn upload(parts: &[(&[u8], Address)]) -> Result<(), Failed>;
         fn download(from: Address, to: &mut [u8]) -> Result<(), Failed>;
         fn fill(to: Address, byte: u8, bytes: usize) -> Result<(), Failed>;
         fn copy(from: Address, to: Address, bytes: usize) -> Result<(), Failed>;
-        fn persist(address: Address, bytes: usize) -> Result<u64, Failed>;
         fn begin_capture() -> Result<(), Failed>;
         fn end_capture() -> Result<GraphId, Failed>;
         fn launch_graph(graph: GraphId) -> Result<(), Failed>;
-        fn release_graph(graph: GraphId);
         fn synchronize() -> Result<(), Failed>;
         fn record() -> Result<Event, Failed>;
         fn times(events: &[Event]) -> Result<Vec<Duration>, Failed>;
         fn host_clock() -> Duration;
-        fn profile(start: bool) -> Result<(), Failed>;
         fn cusparse() -> Result<&dyn CuSparse, Unavailable>;
     }
 

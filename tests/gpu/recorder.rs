@@ -89,23 +89,18 @@ impl Drop for Recorder {
 
 impl Driver for Recorder {
     of_the_model! {
-        fn facts() -> &Facts;
-        fn activity() -> Option<Activity>;
-        fn memory() -> Result<(u64, u64), Failed>;
-        fn allocate(bytes: usize) -> Result<Address, Failed>;
-        fn release(address: Address);
         fn compile(
             program: &Program, precision: Precision, constants: &[(&'static str, usize)]
         ) -> Result<ModuleId, Unprepared>;
         fn resident_blocks(kernel: KernelId, threads: u32, shared: u32) -> Result<u32, Failed>;
-        fn persist(address: Address, bytes: usize) -> Result<u64, Failed>;
-        fn release_graph(graph: GraphId);
-        fn profile(start: bool) -> Result<(), Failed>;
-    }
-
-    fn clocks(&self) -> Option<Clocks> {
-        self.note("[clocks]");
-        self.model.clocks()
+        "[clocks]" fn clocks() -> Option<Clocks>;
+        "[wait]" fn download(from: Address, to: &mut [u8]) -> Result<(), Failed>;
+        "[fill]" fn fill(to: Address, byte: u8, bytes: usize) -> Result<(), Failed>;
+        "[copy]" fn copy(from: Address, to: Address, bytes: usize) -> Result<(), Failed>;
+        "[capture]" fn begin_capture() -> Result<(), Failed>;
+        "[captured]" fn end_capture() -> Result<GraphId, Failed>;
+        "[graph]" fn launch_graph(graph: GraphId) -> Result<(), Failed>;
+        "|" fn record() -> Result<Event, Failed>;
     }
 
     fn upload(&self, parts: &[(&[u8], Address)]) -> Result<(), Failed> {
@@ -113,21 +108,6 @@ impl Driver for Recorder {
             self.note(if from.len() == size_of::<f64>() { "[value]" } else { "[wait]" });
         }
         self.model.upload(parts)
-    }
-
-    fn download(&self, from: Address, to: &mut [u8]) -> Result<(), Failed> {
-        self.note("[wait]");
-        self.model.download(from, to)
-    }
-
-    fn fill(&self, to: Address, byte: u8, bytes: usize) -> Result<(), Failed> {
-        self.note("[fill]");
-        self.model.fill(to, byte, bytes)
-    }
-
-    fn copy(&self, from: Address, to: Address, bytes: usize) -> Result<(), Failed> {
-        self.note("[copy]");
-        self.model.copy(from, to, bytes)
     }
 
     fn kernel(&self, module: ModuleId, name: &str) -> Result<KernelId, Failed> {
@@ -149,21 +129,6 @@ impl Driver for Recorder {
         unsafe { self.model.launch(launch, arguments) }
     }
 
-    fn begin_capture(&self) -> Result<(), Failed> {
-        self.note("[capture]");
-        self.model.begin_capture()
-    }
-
-    fn end_capture(&self) -> Result<GraphId, Failed> {
-        self.note("[captured]");
-        self.model.end_capture()
-    }
-
-    fn launch_graph(&self, graph: GraphId) -> Result<(), Failed> {
-        self.note("[graph]");
-        self.model.launch_graph(graph)
-    }
-
     fn synchronize(&self) -> Result<(), Failed> {
         self.note("[wait]");
         if let Some(address) = self.elsewhere.filter(|_| self.is_shared || self.follows_a_product())
@@ -171,11 +136,6 @@ impl Driver for Recorder {
             (0..LEFT).try_for_each(|_| self.model.fill(address, 0, 256))?;
         }
         self.model.synchronize()
-    }
-
-    fn record(&self) -> Result<Event, Failed> {
-        self.note("|");
-        self.model.record()
     }
 
     fn times(&self, events: &[Event]) -> Result<Vec<Duration>, Failed> {
