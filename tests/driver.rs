@@ -21,7 +21,7 @@ use spmv_methods::library::{self, Library};
 use spmv_methods::method::{Failed, Request, Unavailable};
 use spmv_methods::plugin;
 use spmv_methods::team::Team;
-use support::skip;
+use support::{compile, skip};
 
 static PROGRAM: Program = Program {
     name: "store.cu",
@@ -43,13 +43,10 @@ impl Fake {
 
 /// Builds the fake driver and opens it, so that the loader returns it when the driver is opened later.
 fn fake_driver(folder: &Path, older: Option<&str>) -> Option<Fake> {
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cuda/driver.c");
-    let built = Command::new("cc")
-        .args(["-shared", "-fPIC", "-w", "-Wl,-soname,libcuda.so.1", source, "-o"])
-        .arg(folder.join("libcuda.so.1"))
-        .args(older.map(|older| format!("-D{older}")))
-        .status();
-    if !built.is_ok_and(|status| status.success()) {
+    let older = older.map(|older| format!("-D{older}"));
+    let mut flags = vec!["-shared", "-w", "-Wl,-soname,libcuda.so.1"];
+    flags.extend(older.as_deref());
+    if !compile("cuda/driver.c", &flags, &folder.join("libcuda.so.1")) {
         return skip("no C compiler");
     }
     Some(Fake(library::open(library::RTLD_GLOBAL, Some(folder), "libcuda.so.1").unwrap()))
@@ -164,14 +161,8 @@ fn persistence(fake: &Fake) {
 
 /// A method of a plug-in gets the addresses of the device, its stream, and memory that is counted.
 fn plugin_on_gpu(folder: &Path) {
-    let (root, file) = (Path::new(env!("CARGO_MANIFEST_DIR")), folder.join("gpu.so"));
-    let built = Command::new("cc")
-        .args(["-shared", "-fPIC", "-I"])
-        .args([root.join("plugins"), root.join("tests/plugins/gpu.c")])
-        .arg("-o")
-        .arg(&file)
-        .status();
-    assert!(built.unwrap().success());
+    let file = folder.join("gpu.so");
+    assert!(compile("plugins/gpu.c", &["-shared"], &file));
     let [on_gpu, misaligned] = plugin::open(&file).unwrap().try_into().ok().expect("two methods");
     let (on_gpu, misaligned) = (Box::leak(Box::new(on_gpu)), Box::leak(Box::new(misaligned)));
     let (gpu, team) = (cuda::open(Some(1)).unwrap(), Team::floating(2));

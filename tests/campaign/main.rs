@@ -112,14 +112,9 @@ fn compiled(source: &str, flags: &[&str]) -> Option<PathBuf> {
     static ALL: Mutex<BTreeMap<String, Option<PathBuf>>> = Mutex::new(BTreeMap::new());
     let name = format!("{source}{}", flags.concat()).replace(['/', '.'], "-");
     let compile = || {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let compiler = if source.ends_with(".cpp") { "c++" } else { "cc" };
         let output = Path::new(env!("CARGO_TARGET_TMPDIR")).join(&name);
         let unfinished = output.with_extension(std::process::id().to_string());
-        let mut command = Command::new(compiler);
-        command.args(["-O1", "-fPIC", "-I"]).arg(root.join("plugins"));
-        command.arg(root.join("tests").join(source)).args(flags).arg("-o").arg(&unfinished);
-        let is_made = command.status().is_ok_and(|status| status.success());
+        let is_made = support::compile(source, flags, &unfinished);
         (is_made && fs::rename(unfinished, &output).is_ok()).then_some(output)
     };
     ALL.lock().unwrap().entry(name.clone()).or_insert_with(compile).clone()

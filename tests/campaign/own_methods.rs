@@ -74,6 +74,8 @@ fn the_checks_find_each_fault_and_name_the_smallest_matrix() {
         ("keeps-x", one.into()),
         ("leaks", "its function destroy has not released 64 bytes of ctx->allocate".into()),
         ("blocks-signals", "it has changed the signal mask, and not restored it".into()),
+        ("changes-folder", "it has changed the working directory, and not restored it".into()),
+        ("wrong-in-late-rows", "the facts, on a 7-point grid of 64000 rows: row 3000".into()),
         ("fails", "its file is missing".into()),
         ("hangs --timeout 0.2", "did not answer within 0.2 s with 0 x 0".into()),
     ];

@@ -203,15 +203,6 @@ fn processes_that_a_method_starts_end_with_the_run() {
 }
 
 #[test]
-fn check_method_finds_what_a_method_changes_in_the_process() {
-    let (place, library) = faulty(&[]);
-    let ran = place.run(&format!("check-method {} changes-folder", library.display())).exits(1);
-    ran.prints("it has changed the working directory, and not restored it");
-    let ran = place.run(&format!("check-method {} wrong-in-late-rows", library.display())).exits(1);
-    ran.prints("FAILED the facts, on a 7-point grid of 64000 rows: row 3000");
-}
-
-#[test]
 fn leaks_and_output_are_reported_on_stderr() {
     let (place, library) = faulty(&[30]);
     let (rows, stderr) = measured(&place, &library, "leaks", "");
@@ -312,16 +303,9 @@ fn a_method_for_a_gpu_does_not_run_on_a_model() {
 
 #[test]
 fn the_header_and_the_program_agree() {
-    let place = Dir::with_matrices(&[]);
-    let (root, printer) = (PathBuf::from(env!("CARGO_MANIFEST_DIR")), place.path("layout"));
-    let compiled = Command::new("cc")
-        .args(["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-I"])
-        .args([root.join("plugins"), root.join("tests/plugins/layout.c")])
-        .arg("-o")
-        .arg(&printer)
-        .status();
-    assert!(compiled.expect("a compiler").success());
-    let printed = Command::new(&printer).output().unwrap().stdout;
+    let strict = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror"];
+    let printer = compiled("plugins/layout.c", &strict).expect("a compiler");
+    let printed = Command::new(printer).output().unwrap().stdout;
     let printed = String::from_utf8(printed).unwrap();
     let printed: Vec<i64> = printed.lines().map(|line| line.parse().unwrap()).collect();
     macro_rules! layout {

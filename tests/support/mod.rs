@@ -3,8 +3,8 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::PathBuf;
-use std::process::{Child, Output};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
@@ -116,6 +116,15 @@ pub fn column(csv: &str, name: &str) -> Vec<String> {
 pub fn skip<T: Default>(reason: &str) -> T {
     let _ = writeln!(io::stderr(), "skipped: {reason}");
     T::default()
+}
+
+/// Compiles a source of the tests with these flags. Returns whether there is a compiler that accepts it.
+pub fn compile(source: &str, flags: &[&str], output: &Path) -> bool {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut command = Command::new(if source.ends_with(".cpp") { "c++" } else { "cc" });
+    command.args(["-O1", "-fPIC", "-I"]).arg(root.join("plugins"));
+    command.arg(root.join("tests").join(source)).args(flags).arg("-o").arg(output);
+    command.status().is_ok_and(|status| status.success())
 }
 
 /// Waits until the condition holds. Returns `false` if it does not hold within a minute.
