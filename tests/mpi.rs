@@ -3,9 +3,12 @@
 
 #[path = "battery/all.rs"]
 mod all;
+#[path = "support/mod.rs"]
+mod support;
 
-use std::fs;
-use std::process::{Command, Output};
+use std::process::Command;
+
+use support::{Dir, Ran};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_spmv-bench");
 /// The columns in which a run of one process and runs of several processes must agree.
@@ -13,38 +16,34 @@ const FACTS: &str = "file num_rows num_cols num_nonzeros row_length_mean row_len
                      row_length_skewness max_row_length empty_rows kind";
 const QUICK: &str = "--iterations 4 --warmups 1 --quiet --no-cache";
 
-fn alone(words: &str) -> Output {
-    Command::new(PROGRAM).args(words.split_whitespace()).output().unwrap()
+fn alone(words: &str) -> Ran {
+    Ran::of(Command::new(PROGRAM).args(words.split_whitespace()).output().unwrap())
 }
 
-fn mpirun(ranks: usize, words: &str) -> Output {
-    let ranks = ranks.to_string();
-    Command::new("mpirun")
-        // After a failure it would wait two seconds for ranks that have ended.
-        .args(["--mca", "odls_base_sigkill_timeout", "0"])
-        .args(["-n", &ranks, "--oversubscribe", "--allow-run-as-root", PROGRAM])
-        .args(words.split_whitespace())
-        .output()
-        .expect("mpirun, of Open MPI")
+fn mpirun(ranks: usize, words: &str) -> Ran {
+    let mut command = Command::new("mpirun");
+    // After a failure it would wait two seconds for ranks that have ended.
+    command.args(["--mca", "odls_base_sigkill_timeout", "0"]);
+    command.args(["-n", &ranks.to_string(), "--oversubscribe", "--allow-run-as-root", PROGRAM]);
+    Ran::of(command.args(words.split_whitespace()).output().expect("mpirun, of Open MPI"))
 }
 
 /// Rows as maps from column names to cells.
 type Rows = Vec<std::collections::HashMap<String, String>>;
 
-fn rows(output: &Output) -> Rows {
-    let printed = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
-    assert!(output.status.success(), "{}", printed.concat());
-    csv::Reader::from_reader(&output.stdout[..]).deserialize().map(Result::unwrap).collect()
+fn rows(ran: Ran) -> Rows {
+    let ran = ran.exits(0);
+    csv::Reader::from_reader(ran.stdout.as_bytes()).deserialize().map(Result::unwrap).collect()
 }
 
 /// Checks the results on several numbers of ranks, with both ways of gathering x, in both precisions, with α and β.
 fn check(source: &str) {
     let settings = "--rounds 2 --alpha -2 --beta 0.5 --precision both --format csv";
     let words = format!("--mtx {source} {QUICK} {settings}");
-    let whole = &rows(&alone(&format!("{words} --methods seq")))[0];
+    let whole = &rows(alone(&format!("{words} --methods seq")))[0];
     let few_or_all = if all::all() { [1, 2, 3, 4, 7].as_slice() } else { &[3] };
     for &ranks in few_or_all {
-        let ran = rows(&mpirun(ranks, &format!("{words} --methods mpi-merge:gather=*")));
+        let ran = rows(mpirun(ranks, &format!("{words} --methods mpi-merge:gather=*")));
         let got: Vec<_> =
             ran.iter().map(|row| [&row["method_name"][..], &row["precision"]]).collect();
         let (need, all) = ("mpi-merge:gather=need", "mpi-merge:gather=all");
@@ -62,68 +61,59 @@ fn check(source: &str) {
     }
 }
 
+/// A dense row over all ranks, or some among empty ones; empty rows in clusters; a wide and a tall matrix; more ranks
+/// than nonzeros.
 #[test]
-fn a_dense_row_over_all_ranks_or_some_among_empty_ones() {
-    check("gen:dense,rows=1,cols=3000");
-    check("gen:hubs,n=500,hubs=1,length=500,others=0,random=3");
-}
-
-#[test]
-fn empty_rows_in_clusters() {
-    check("gen:empty-rows,rows=900,nnz=4000,empty=0.7,clusters=3,random=1");
-}
-
-#[test]
-fn wide_and_tall() {
-    check("gen:uniform,rows=5,cols=3000,nnz=6000,random=2");
-    check("gen:uniform,rows=3000,cols=5,nnz=6000,random=2");
-}
-
-#[test]
-fn more_ranks_than_nonzeros() {
-    check("gen:uniform,rows=2,cols=2,nnz=1,random=4");
-    check("gen:uniform,rows=3,cols=4,nnz=0");
+fn matrices_that_are_difficult_to_divide_are_right() {
+    for source in [
+        "gen:dense,rows=1,cols=3000",
+        "gen:hubs,n=500,hubs=1,length=500,others=0,random=3",
+        "gen:empty-rows,rows=900,nnz=4000,empty=0.7,clusters=3,random=1",
+        "gen:uniform,rows=5,cols=3000,nnz=6000,random=2",
+        "gen:uniform,rows=3000,cols=5,nnz=6000,random=2",
+        "gen:uniform,rows=2,cols=2,nnz=1,random=4",
+        "gen:uniform,rows=3,cols=4,nnz=0",
+    ] {
+        check(source);
+    }
 }
 
 /// The file is expanded and has duplicates in both triangles.
 #[test]
 fn a_symmetric_file_with_duplicates() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("a.mtx");
     let text = "%%MatrixMarket matrix coordinate real symmetric\n% kind: a test\n4 4 6\n\
                 2 1 3\n3 1 1\n1 2 5\n4 4 2\n4 4 1\n4 1 1\n";
-    fs::write(&path, text).unwrap();
-    check(path.to_str().unwrap());
-    let ran = mpirun(3, &format!("--mtx {} --methods mpi-merge --no-cache", path.display()));
-    let stderr = String::from_utf8(ran.stderr).unwrap();
-    assert!(stderr.contains("a.mtx: 2 duplicate entries summed"), "{stderr}");
+    let dir = Dir::new(&[("a.mtx", text)]);
+    let path = dir.path("a.mtx").display().to_string();
+    check(&path);
+    mpirun(3, &format!("--mtx {path} --methods mpi-merge --no-cache"))
+        .says("a.mtx: 2 duplicate entries summed");
 }
 
 /// Only rank 0 writes results. `--quiet` prints a line per method, as without MPI.
 #[test]
 fn results_are_written_in_several_formats() {
-    let dir = tempfile::tempdir().unwrap();
-    let file = |name: &str| dir.path().join(name).display().to_string();
+    let dir = Dir::new(&[]);
+    let file = |name: &str| dir.path(name).display().to_string();
     let exports = format!("--export {} --export {}", file("a.csv"), file("a.md"));
     let words = format!("gen:wheel,spokes=9 {QUICK} --methods mpi-merge {exports}");
-    let ran = mpirun(2, &words);
-    let lines = String::from_utf8(ran.stdout).unwrap();
+    let lines = mpirun(2, &words).stdout;
     assert!(lines.starts_with("matrix=\"gen:wheel,spokes=9\" method=mpi-merge "), "{lines}");
     assert_eq!(lines.lines().count(), 1);
-    let [csv, table] = ["a.csv", "a.md"].map(|name| fs::read_to_string(file(name)).unwrap());
+    let [csv, table] = ["a.csv", "a.md"].map(|name| dir.read(name));
     assert_eq!((csv.lines().count(), csv.matches(",mpi-merge,").count()), (2, 1), "{csv}");
     assert!(table.contains("\n| mpi-merge | PASS   | "), "{table}");
-    assert_eq!(mpirun(2, &words).status.code(), Some(2), "the files exist already");
+    // The files exist already.
+    mpirun(2, &words).exits(2);
 }
 
 #[test]
 fn parts_of_the_product_and_the_run_record_are_written() {
-    let dir = tempfile::tempdir().unwrap();
-    let record = dir.path().join("run.json");
+    let dir = Dir::new(&[]);
+    let record = dir.path("run.json");
     let matrix = format!("--mtx gen:grid2d,n=40,points=5 {QUICK} --stages --format json");
     let ran = mpirun(3, &format!("{matrix} --methods mpi-merge --run-record {}", record.display()));
-    let report: serde_json::Value = serde_json::from_slice(&ran.stdout).unwrap();
-    let group = &report["groups"][0];
+    let group = &ran.json()[0]["groups"][0];
     let stages: Vec<_> =
         group["stages"][0].as_array().unwrap().iter().map(|s| &s["name"]).collect();
     assert_eq!(stages, ["x gathered", "compute", "tails handed on"]);
@@ -134,31 +124,27 @@ fn parts_of_the_product_and_the_run_record_are_written() {
     let reason = group["rows"][0]["reason"].as_str().unwrap();
     let shares = "; by rank 2610 to 2618 nonzeros, 529 to 536 rows, 39 to 79 values of x received";
     assert!(reason.contains(shares), "{reason}");
-    let record: serde_json::Value = serde_json::from_slice(&fs::read(record).unwrap()).unwrap();
-    assert!(record["command"].as_array().unwrap().contains(&"mpi-merge".into()));
+    assert!(dir.json("run.json")["command"].as_array().unwrap().contains(&"mpi-merge".into()));
 }
 
 #[test]
 fn without_a_launcher_there_is_one_rank() {
     let words = format!("--mtx gen:grid2d,n=9 {QUICK} --threads 1 --format csv --methods");
-    let only = rows(&alone(&format!("{words} mpi-merge")));
+    let only = rows(alone(&format!("{words} mpi-merge")));
     assert!(only[0]["status"] == "ok" && only[0]["reason"].starts_with("1 rank: "), "{only:?}");
-    let among = rows(&alone(&format!("{words} seq,mpi-merge")));
+    let among = rows(alone(&format!("{words} seq,mpi-merge")));
     // A note about noise may follow.
     let has_note = among[1]["reason"].starts_with("1 rank, no communication");
     assert!(among[1]["status"] == "ok" && has_note, "{among:?}");
-    let methods = String::from_utf8(alone("methods").stdout).unwrap();
-    assert!(methods.contains(":gather=need|all"));
+    alone("methods").prints(":gather=need|all");
 }
 
 /// Only one rank prints the error, and its exit status is that of the run.
 #[test]
 fn errors_are_printed_by_one_rank_only() {
-    let dir = tempfile::tempdir().unwrap();
-    let (broken, large) = (dir.path().join("broken.mtx"), dir.path().join("large.mtx"));
     let head = "%%MatrixMarket matrix coordinate real general\n2 2 1\n";
-    fs::write(&broken, format!("{head}1 3 1\n")).unwrap();
-    fs::write(&large, format!("{head}1 2 1e300\n")).unwrap();
+    let (broken, large) = (format!("{head}1 3 1\n"), format!("{head}1 2 1e300\n"));
+    let dir = Dir::new(&[("broken.mtx", &broken), ("large.mtx", &large)]);
     for (words, expected) in [
         (
             "--methods seq",
@@ -176,17 +162,20 @@ fn errors_are_printed_by_one_rank_only() {
         ),
     ] {
         let words = words.replace("MERGE", "--methods mpi-merge");
-        let ran = mpirun(2, &words.replace("BROKEN", broken.to_str().unwrap()));
-        let stderr = String::from_utf8_lossy(&ran.stderr);
-        assert_eq!((stderr.matches(expected).count(), ran.status.code()), (1, Some(2)), "{stderr}");
-        assert!(ran.stdout.is_empty(), "{words}");
+        let broken = dir.path("broken.mtx").display().to_string();
+        let ran = mpirun(2, &words.replace("BROKEN", &broken)).exits(2);
+        let is_once = ran.stderr.matches(expected).count() == 1;
+        assert!(is_once && ran.stdout.is_empty(), "{words}: {ran:?}");
     }
     for (words, reason) in [
-        (format!("--mtx {} --fp32", large.display()), "the value 1e300 is too large for f32"),
+        (
+            format!("--mtx {} --fp32", dir.path("large.mtx").display()),
+            "the value 1e300 is too large for f32",
+        ),
         ("--mtx gen:grid2d,n=5 --transpose".into(), "it has no transposed product"),
     ] {
         let ran = mpirun(2, &format!("{words} {QUICK} --methods mpi-merge --format csv"));
-        let row = &rows(&ran)[0];
+        let row = &rows(ran)[0];
         assert_eq!((&row["status"][..], &row["reason"][..]), ("skipped", reason));
     }
 }
@@ -196,6 +185,5 @@ fn errors_are_printed_by_one_rank_only() {
 fn a_time_limit_ends_the_method_on_all_ranks() {
     let words = "--timeout 0.01 --methods mpi-merge:gather=* --format csv";
     let ran = mpirun(3, &format!("--mtx gen:grid2d,n=9 {QUICK} {words}"));
-    let lines = String::from_utf8(ran.stdout).unwrap();
-    assert_eq!((lines.matches(",timeout,\"took ").count(), ran.status.code()), (2, Some(1)));
+    assert_eq!(ran.exits(1).stdout.matches(",timeout,\"took ").count(), 2);
 }
