@@ -21,14 +21,6 @@ fn recorded(words: &str, model: impl Fn() -> Model) -> (Ran, Value) {
     (ran, dir.json("run.json")["gpu"].take())
 }
 
-#[test]
-fn without_a_gpu_its_methods_are_skipped_with_one_message() {
-    let ran = run(&format!("{QUICK} --precision both --format csv")).exits(0);
-    assert_eq!(ran.stderr.matches("no CUDA driver").count(), 1, "{}", ran.stderr);
-    assert!(ran.column("device").iter().all(|device| device == "cpu"));
-    assert_eq!(run(&format!("{QUICK} --quiet")).stderr, "");
-}
-
 /// Requested methods are never skipped silently.
 #[test]
 fn without_a_gpu_requested_gpu_methods_are_an_error() {
@@ -52,14 +44,17 @@ fn without_a_gpu_requested_gpu_methods_are_an_error() {
 /// A pattern that matches methods of both devices does not require a GPU, nor does a pattern for methods that another
 /// option excludes.
 #[test]
-fn without_a_gpu_cpu_methods_run() {
-    for words in ["--methods c*", "--methods * --device all", "--methods seq,*csr*"] {
+fn without_a_gpu_cpu_methods_run_and_one_message_names_the_others() {
+    let patterns = ["--methods c*", "--methods * --device all", "--methods seq,*csr*"];
+    for words in patterns.into_iter().chain(["--precision both"]) {
         let ran = run(&format!("{QUICK} {words} --format csv")).exits(0);
-        assert_eq!(ran.stderr.matches("GPU methods are skipped: no CUDA driver").count(), 1);
+        ran.says("GPU methods are skipped: no CUDA driver");
+        assert_eq!(ran.stderr.matches("no CUDA driver").count(), 1, "{}", ran.stderr);
         assert!(ran.column("device").iter().all(|device| device == "cpu"), "{words}");
     }
     let ran = run(&format!("{QUICK} --methods gpu-light,seq --device cpu --format csv"));
     assert_eq!(ran.exits(0).column("method_name"), ["seq"]);
+    assert_eq!(run(&format!("{QUICK} --quiet")).stderr, "");
 }
 
 #[test]
@@ -92,13 +87,8 @@ fn both_devices_have_a_table_each() {
 }
 
 #[test]
-fn a_gpu_is_chosen_by_number() {
+fn a_gpu_is_chosen_by_number_and_unknown_devices_and_parameters_are_reported() {
     run_with_gpu("--device 0 --methods gpu-csr-scalar").exits(0);
-    run_with_gpu("--device 3").exits(2).says("spmv-bench: --device 3: there is one GPU; ");
-}
-
-#[test]
-fn unknown_devices_and_parameters_are_reported() {
     for (words, expected) in [
         (
             "--methods gpu-light:speed=9",
@@ -109,6 +99,7 @@ fn unknown_devices_and_parameters_are_reported() {
         ("--methods seq:block=9", "seq has no parameters"),
         ("--methods seq:graph=on", "seq has no parameters"),
         ("--methods seq --device gpu", "none of these methods runs on --device gpu"),
+        ("--device 3", "spmv-bench: --device 3: there is one GPU; "),
         ("--device tpu", "it must be cpu, gpu, all, the number of a GPU, or model:NAME"),
     ] {
         run_with_gpu(words).exits(2).says(expected);

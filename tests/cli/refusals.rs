@@ -67,6 +67,7 @@ fn commands_that_cannot_run_are_reported_with_the_reason() {
             &format!("{device} model:h200 --methods merge"),
             "none of these methods runs on --device model:h200",
         ),
+        ("cite merge-spmv-sc61", "is not a key of docs/papers.bib: there is no method"),
         ("gpu-file --device cpu", "choose one GPU"),
         ("gpu-file --device model:v100,k40m", "choose one GPU"),
         ("gpu-file --device gpu", "no CUDA driver"),
