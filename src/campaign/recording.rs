@@ -9,7 +9,7 @@ use crate::campaign::REVISION;
 use spmv_matrix::system::groups::Throttling;
 use spmv_matrix::system::noise::Readings;
 use spmv_methods::device::facts::Clocks;
-use spmv_results::files::run::write_record;
+use spmv_results::files::run_record::write_record;
 use spmv_results::matrix::Group;
 use spmv_results::run::{ClockRange, Library, RunRecord};
 

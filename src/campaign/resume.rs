@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Result, ensure};
 
 use spmv_matrix::source::Source;
-use spmv_results::files::run::{read_record, read_rows};
+use spmv_results::files::run_record::{read_record, read_rows};
 use spmv_results::row::Row;
 use spmv_results::run::RunRecord;
 use spmv_results::run::facts::differences_to_resume;

@@ -10,7 +10,7 @@ use super::output::{OutputArgs, form};
 use super::report::GinkgoArgs;
 use super::{CommandStatus, Env};
 use spmv_results::files::read::{self, RecordedRow};
-use spmv_results::files::run::{record_beside, record_of};
+use spmv_results::files::run_record::{record_beside, record_of};
 use spmv_results::report::compare::{Compared, Comparison, of_runs, relative};
 use spmv_results::report::identity::name_matrices;
 use spmv_results::report::names::join;

@@ -11,7 +11,7 @@ use super::{CommandStatus, Env};
 use spmv_results::files::cells::to_csv;
 use spmv_results::files::output::{self, Output};
 use spmv_results::files::rows::is_not_regular_file;
-use spmv_results::files::run::{record_of, write_record};
+use spmv_results::files::run_record::{record_of, write_record};
 use spmv_results::files::shards::Merged;
 
 #[derive(Debug, Args)]

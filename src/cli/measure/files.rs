@@ -10,7 +10,7 @@ use crate::cli::output::{form, is_same_file};
 use spmv_matrix::source::Source;
 use spmv_results::files::output::{self, Output};
 use spmv_results::files::rows::is_not_regular_file;
-use spmv_results::files::run::record_of;
+use spmv_results::files::run_record::record_of;
 use spmv_results::files::write::{Format, Reporter};
 use spmv_results::matrix::MatrixReport;
 use spmv_results::text::Show;

@@ -7,7 +7,7 @@ pub mod lines;
 pub mod output;
 pub mod read;
 pub mod rows;
-pub mod run;
+pub mod run_record;
 pub mod shards;
 pub mod tuning;
 pub mod write;

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::files::cells::{check_lines, unguarded};
 use crate::files::ginkgo::Unit;
-use crate::files::ginkgo::read as ginkgo;
+use crate::files::ginkgo::parse as ginkgo;
 use crate::row::{Row, Setting, Status, matrix_name};
 use spmv_matrix::device::Device;
 

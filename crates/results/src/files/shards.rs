@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, ensure};
 
-use super::run::{read_record, read_rows, record_of};
+use super::run_record::{read_record, read_rows, record_of};
 use crate::row::{Row, open_cells};
 use crate::run::facts::differences_to_join;
 use crate::run::{ClockRange, Corpus, GpuRecord, RunRecord, Shard};

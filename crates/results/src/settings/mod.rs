@@ -2,7 +2,7 @@
 
 pub mod info;
 mod round;
-mod run;
+mod run_settings;
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use info::{Effect, Fact, SettingInfo, settings};
 pub use round::Round;
-pub use run::{DeviceChoice, RunSettings};
+pub use run_settings::{DeviceChoice, RunSettings};
 use spmv_matrix::device::Device;
 use spmv_matrix::scalar::Scalar;
 use spmv_matrix::system::isa::Isa;

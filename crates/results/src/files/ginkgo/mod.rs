@@ -1,7 +1,7 @@
 //! Results in the format of Ginkgo's benchmarks (ginkgo-project.github.io): an array with an object per matrix, whose
 //! `spmv` has an object per kernel. Most published SpMV times are in this format.
 
-pub mod read;
+pub mod parse;
 
 use std::collections::BTreeMap;
 

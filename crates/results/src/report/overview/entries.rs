@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::files::ginkgo::Unit;
 use crate::files::read::{self, RecordedRow};
-use crate::files::run::record_beside;
+use crate::files::run_record::record_beside;
 use crate::report::identity::name_matrices;
 use crate::report::names::join;
 use crate::report::{grouped, matched};
