@@ -70,6 +70,14 @@ impl Group {
         }
     }
 
+    /// Creates a group of rows in f64 on one CPU thread, without stages.
+    pub fn of(rows: Vec<Row>) -> Self {
+        let (precision, device, method) = (Precision::F64, Device::Cpu, String::new());
+        let cell = RowKey { precision, device, method, threads: None, cache: None, order: None };
+        let stages = vec![Vec::new(); rows.len()];
+        Self { rows, stages, ..Self::new(&cell, 1, &MatrixFacts::default()) }
+    }
+
     pub fn has_cell(&self, cell: &RowKey) -> bool {
         (self.precision, self.device, Some(self.cache), Some(self.order))
             == (cell.precision, cell.device, cell.cache, cell.order)
@@ -171,16 +179,6 @@ impl From<&Group> for Setting {
             order: Some(group.order),
             transpose: group.rows.iter().any(|row| row.transpose == Some(true)),
         }
-    }
-}
-
-impl Group {
-    /// Creates a group of rows in f64 on one CPU thread, without stages.
-    pub fn of(rows: Vec<Row>) -> Self {
-        let (precision, device, method) = (Precision::F64, Device::Cpu, String::new());
-        let cell = RowKey { precision, device, method, threads: None, cache: None, order: None };
-        let stages = vec![Vec::new(); rows.len()];
-        Self { rows, stages, ..Self::new(&cell, 1, &MatrixFacts::default()) }
     }
 }
 

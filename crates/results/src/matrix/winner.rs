@@ -183,11 +183,15 @@ fn least<T>(all: impl Iterator<Item = T>, of: impl Fn(&T) -> f64) -> Option<T> {
 
 #[cfg(test)]
 mod tests {
+    use expect_test::expect;
+
     use super::*;
     use crate::row::Status;
 
-    /// Returns the row of a method with these times of setup and product, and half the interval of this in percent.
-    fn row(&(name, setup, product, half): &(&str, Option<f64>, f64, f64)) -> Row {
+    /// A method with its times of setup and product, and half the interval of this in percent.
+    type Method = (&'static str, Option<f64>, f64, f64);
+
+    fn row(&(name, setup, product, half): &Method) -> Row {
         let (method_name, picked) = match name.split_once(" picked ") {
             Some((name, picked)) => (name, Some(picked.into())),
             None => (name, None),
@@ -204,103 +208,77 @@ mod tests {
         }
     }
 
+    /// Returns an answer per line.
+    fn answers<const N: usize>(cases: [(&[Method], Option<u32>); N]) -> String {
+        let of =
+            |rows: &[Method], planned| answer(&rows.iter().map(row).collect::<Vec<_>>(), planned);
+        cases.map(|(rows, planned)| of(rows, planned).unwrap_or_default() + "\n").concat()
+    }
+
+    /// One method wins nothing, and without the times of setups nothing is known of their products.
     #[test]
     fn the_winner_is_compared_with_what_a_user_would_take_otherwise() {
         let merge = ("merge", Some(0.5), 2.0, 1.0);
-        let rows = [merge, ("sell", Some(40.0), 1.5, 1.0), ("packed", Some(100.5), 1.0, 1.0)];
+        let (sell, packed) = (("sell", Some(40.0), 1.5, 1.0), ("packed", Some(100.5), 1.0, 1.0));
         let auto = ("auto picked packed", Some(120.0), 0.9, 1.0);
         let fast = ("fast", Some(0.5), 0.5, 1.0);
         let modelled = [("a", None, 1.0, 0.0), ("b", None, 2.0, 0.0)];
-        for (rows, planned, expected) in [
-            (
-                vec![rows[0], rows[1], rows[2]],
-                None,
-                "packed is 2.00 ± 0.04 times as fast as merge, the fastest without setup, and pays after 100 products.",
-            ),
-            (
-                vec![rows[0], rows[2], auto],
-                None,
-                "packed is 2.00 ± 0.04 times as fast as merge, the fastest without setup, and pays after 100 products.",
-            ),
-            (
-                vec![rows[0], auto],
-                None,
-                "auto is 2.22 ± 0.04 times as fast as merge, the fastest without setup, and pays after 109 products.",
-            ),
-            (vec![rows[0], fast], None, "fast is 4.00 ± 0.08 times as fast as merge, the second."),
-            (modelled.to_vec(), None, "a is 2.00 times as fast as b, the second."),
-            (
-                vec![rows[0], rows[1], rows[2]],
-                Some(100),
-                "For 100 products sell takes the least time with its setup: 190 ms, 1.06 ± 0.02 times as fast as merge \
-                 (200 ms). It does so from 79 to 121 products.",
-            ),
-            (
-                vec![rows[0], rows[2]],
-                Some(1000),
-                "For 1000 products packed takes the least time with its setup: 1100 ms, 1.82 ± 0.03 times as fast as \
-                 merge (2000 ms). It does so from 100 products on.",
-            ),
-            (
-                vec![rows[0], rows[2]],
-                Some(1),
-                "For 1 product merge takes the least time with its setup: 2.50 ms, 40.60 ± 0.33 times as fast as \
-                 packed (102 ms). It does so up to 100 products.",
-            ),
-        ] {
-            let rows: Vec<_> = rows.iter().map(row).collect();
-            assert_eq!(answer(&rows, planned).unwrap(), expected);
-        }
-        assert_eq!(answer(&[row(&merge)], None), None, "one method wins nothing");
-        assert_eq!(answer(&modelled.map(|it| row(&it)), Some(5)), None, "setups are not known");
+        let answers = answers([
+            (&[merge, sell, packed], None),
+            (&[merge, packed, auto], None),
+            (&[merge, auto], None),
+            (&[merge, fast], None),
+            (&modelled, None),
+            (&[merge, sell, packed], Some(100)),
+            (&[merge, packed], Some(1000)),
+            (&[merge, packed], Some(1)),
+            (&[merge], None),
+            (&modelled, Some(5)),
+        ]);
+        expect![[r#"
+            packed is 2.00 ± 0.04 times as fast as merge, the fastest without setup, and pays after 100 products.
+            packed is 2.00 ± 0.04 times as fast as merge, the fastest without setup, and pays after 100 products.
+            auto is 2.22 ± 0.04 times as fast as merge, the fastest without setup, and pays after 109 products.
+            fast is 4.00 ± 0.08 times as fast as merge, the second.
+            a is 2.00 times as fast as b, the second.
+            For 100 products sell takes the least time with its setup: 190 ms, 1.06 ± 0.02 times as fast as merge (200 ms). It does so from 79 to 121 products.
+            For 1000 products packed takes the least time with its setup: 1100 ms, 1.82 ± 0.03 times as fast as merge (2000 ms). It does so from 100 products on.
+            For 1 product merge takes the least time with its setup: 2.50 ms, 40.60 ± 0.33 times as fast as packed (102 ms). It does so up to 100 products.
+
+
+        "#]].assert_eq(&answers);
     }
 
     /// Another method takes 2 ms. Whether overlapping intervals show equal speeds depends on how wide they are.
     #[test]
     fn methods_whose_intervals_overlap_are_as_fast_only_if_they_are_close() {
-        for (product, half, planned, expected) in [
-            (1.99, 1.0, None, "a is as fast as b, the second, within 5 % (1.01 ± 0.02)."),
-            (2.0, 0.0, None, "a is as fast as b, the second, within 5 % (1.00)."),
-            (1.95, 0.0, None, "a is as fast as b, the second, within 5 % (1.03)."),
-            (1.96, 0.4, None, "a is 1.02 ± 0.01 times as fast as b, the second."),
-            (
-                1.9,
-                3.0,
-                None,
-                "a cannot be told apart from b, the second: it is 1.05 ± 0.06 times as fast, and the intervals \
-                 overlap.",
-            ),
-            (
-                1.2,
-                40.0,
-                None,
-                "a cannot be told apart from b, the second: the times are too noisy (1.67 ± 1.33 times as fast).",
-            ),
-            (0.4, 40.0, None, "a is 5.00 ± 4.00 times as fast as b, the fastest without setup."),
-            (
-                1.99,
-                1.0,
-                Some(9),
-                "For 9 products with the setup, a (18.4 ms) is as fast as b (18.5 ms), within 5 % (1.00 ± 0.02).",
-            ),
-            (
-                1.9,
-                3.0,
-                Some(9),
-                "For 9 products with the setup, a (17.6 ms) cannot be told apart from b (18.5 ms): it is 1.05 ± 0.06 \
-                 times as fast, and the intervals overlap.",
-            ),
-            (
-                1.2,
-                40.0,
-                Some(9),
-                "For 9 products with the setup, a (11.3 ms) cannot be told apart from b (18.5 ms): the times are too \
-                 noisy (1.64 ± 1.26 times as fast).",
-            ),
-        ] {
-            let rows =
-                [("a", Some(0.5), product, half), ("b", Some(0.5), 2.0, half)].map(|it| row(&it));
-            assert_eq!(answer(&rows, planned).unwrap(), expected);
-        }
+        let cases = [
+            (1.99, 1.0, None),
+            (2.0, 0.0, None),
+            (1.95, 0.0, None),
+            (1.96, 0.4, None),
+            (1.9, 3.0, None),
+            (1.2, 40.0, None),
+            (0.4, 40.0, None),
+            (1.99, 1.0, Some(9)),
+            (1.9, 3.0, Some(9)),
+            (1.2, 40.0, Some(9)),
+        ];
+        let answers = cases.map(|(product, half, planned)| {
+            let both = [("a", Some(0.5), product, half), ("b", Some(0.5), 2.0, half)];
+            answers([(&both, planned)])
+        });
+        expect![[r#"
+            a is as fast as b, the second, within 5 % (1.01 ± 0.02).
+            a is as fast as b, the second, within 5 % (1.00).
+            a is as fast as b, the second, within 5 % (1.03).
+            a is 1.02 ± 0.01 times as fast as b, the second.
+            a cannot be told apart from b, the second: it is 1.05 ± 0.06 times as fast, and the intervals overlap.
+            a cannot be told apart from b, the second: the times are too noisy (1.67 ± 1.33 times as fast).
+            a is 5.00 ± 4.00 times as fast as b, the fastest without setup.
+            For 9 products with the setup, a (18.4 ms) is as fast as b (18.5 ms), within 5 % (1.00 ± 0.02).
+            For 9 products with the setup, a (17.6 ms) cannot be told apart from b (18.5 ms): it is 1.05 ± 0.06 times as fast, and the intervals overlap.
+            For 9 products with the setup, a (11.3 ms) cannot be told apart from b (18.5 ms): the times are too noisy (1.64 ± 1.26 times as fast).
+        "#]].assert_eq(&answers.concat());
     }
 }

@@ -260,14 +260,14 @@ impl Verdicts {
         };
         let range =
             |row: &JudgedClaim| row.range.map_or_else(|| "–".to_owned(), |range| range.to_string());
-        let table = Table::of(&self.0)
+        Table::of(&self.0)
             .column("claim", |row| &row.claim[..])
             .column("paper", |row| &row.paper[..])
             .column("range", range)
             .column("here", here)
             .column("matrices", |row| row.matrices)
-            .column("verdict", JudgedClaim::in_words);
-        table.build()
+            .column("verdict", JudgedClaim::in_words)
+            .build()
     }
 
     pub fn claims(&self) -> &[JudgedClaim] {

@@ -104,15 +104,12 @@ impl<'a> Method<'a> {
     /// Returns what is lost where another method is the fastest.
     fn loss_elsewhere(&self, matrices: usize) -> String {
         let greatest = self.losses(Statistic::Max);
-        match (self.won < matrices, is_loss(greatest)) {
-            (false, _) => String::new(),
-            (true, false) => "; on the others it takes no longer than the fastest".into(),
-            (true, true) => {
-                format!(
-                    "; on the others it takes at most {greatest:.2} times the time of the fastest"
-                )
-            }
-        }
+        let time = match is_loss(greatest) {
+            true => format!("at most {greatest:.2} times the time of the fastest"),
+            false => "no longer than the fastest".into(),
+        };
+        let loss = (self.won < matrices).then(|| format!("; on the others it takes {time}"));
+        loss.unwrap_or_default()
     }
 
     fn loses_least(&self) -> String {

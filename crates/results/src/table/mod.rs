@@ -131,6 +131,12 @@ impl<'a, T> Columns<'a, T> {
     }
 }
 
+impl<T> From<Columns<'_, T>> for Option<Table> {
+    fn from(columns: Columns<T>) -> Self {
+        Some(columns.build())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

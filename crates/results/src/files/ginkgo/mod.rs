@@ -149,8 +149,7 @@ impl Matrix {
     }
 
     fn order(&self) -> Option<Order> {
-        let Some(name) = &self.reordered else { return Some(Order::Natural) };
-        Order::named(name)
+        self.reordered.as_ref().map_or(Some(Order::Natural), |name| Order::named(name))
     }
 
     pub fn rows(&self, place: usize, unit: Unit) -> Vec<Row> {
@@ -217,10 +216,8 @@ impl Kernel {
         let required = required.and_then(|(matrix, vectors)| matrix.checked_add(vectors));
         Row { required_bytes: required, ..row }
     }
-}
 
-/// Times are written in seconds.
-impl Kernel {
+    /// Times are written in seconds.
     fn of(row: &Row) -> Self {
         let stored = row.required_bytes.zip(row.vector_bytes());
         Self {

@@ -74,32 +74,9 @@ pub fn looks<'a, S>(
 
 /// The methods with the first styles, so that those that are often in the same chart have different colours: of the
 /// CPU, and of the GPU.
-const FIRST_STYLED: [&str; 24] = [
-    "merge",
-    "packed",
-    "mkl-ie",
-    "csr-rows",
-    "csr5",
-    "auto",
-    "sell",
-    "mkl-ie-opt",
-    "csb",
-    "csr2",
-    "mkl-csrmv",
-    "seq",
-    "gpu-merge",
-    "gpu-packed",
-    "cusparse-csr",
-    "gpu-csr-vector",
-    "gpu-csr5",
-    "gpu-auto",
-    "gpu-sell",
-    "cusparse-csr-pre",
-    "gpu-hola",
-    "gpu-csrk-3",
-    "gpu-dasp",
-    "gpu-hyb",
-];
+const FIRST_STYLED: &str = "merge packed mkl-ie csr-rows csr5 auto sell mkl-ie-opt csb csr2 mkl-csrmv seq \
+    gpu-merge gpu-packed cusparse-csr gpu-csr-vector gpu-csr5 gpu-auto gpu-sell cusparse-csr-pre gpu-hola \
+    gpu-csrk-3 gpu-dasp gpu-hyb";
 
 /// The methods of this project, which have the next styles in this order.
 const LISTED: &str = "seq csr-rows kokkos-style merge merge-numa csb oski-style csr5 csr2 csr3 sell ell hyb coo dia bcsr csc \
@@ -131,9 +108,8 @@ fn styles(names: &[&str]) -> Vec<usize> {
 
 /// Returns the style of a method of this project.
 pub fn style_of(method: &str) -> Option<usize> {
-    let first = FIRST_STYLED.iter().position(|first| *first == method);
-    let listed = || LISTED.split(' ').position(|listed| listed == method);
-    first.or_else(|| Some(FIRST_STYLED.len() + listed()?))
+    let mut styled = FIRST_STYLED.split(' ').chain(LISTED.split(' '));
+    styled.position(|styled| styled == method)
 }
 
 impl Look {

@@ -3,7 +3,7 @@ use svg::node::element::Group;
 use super::figure::*;
 use super::look::{LegendEntry, Look, guide_strokes, legend, line_sample, looks};
 use super::scale::{Scale, around, has_place};
-use super::{Guide, Mark, Plane, Point, Series};
+use super::{Axis, Guide, Mark, Plane, Point, Series};
 use crate::table::significant;
 
 const TOP: f64 = 34.0;
@@ -22,9 +22,8 @@ pub fn draw(plane: &Plane) -> Figure {
     let layout = Layout::of(plane);
     let mut parts = vec![layout.grid(), layout.guides()];
     for layer in [Layout::band, Layout::joined, Layout::marked] {
-        parts.extend(
-            looks().filter_map(|(series, look)| Some(look.part(layer(&layout, series, look)?))),
-        );
+        let drawn = |(series, look): (_, Look)| Some(look.part(layer(&layout, series, look)?));
+        parts.extend(looks().filter_map(drawn));
     }
     let mut entries: Vec<_> = looks().map(|(series, look)| entry(series, look)).collect();
     entries.extend(plane.guides.iter().enumerate().map(|(index, guide)| LegendEntry {
@@ -94,14 +93,10 @@ impl<'a> Layout<'a> {
         for at in self.y.minor() {
             strong = strong.add(line((left - 3.0, at), (left, at)));
         }
-        let [x, y] =
-            [&self.plane.x, &self.plane.y].map(|axis| shortened(&axis.label, WIDTH - 30.0));
-        let labels = Group::new().add(text(0.0, 10.0, "start", &format!("↑ {y}"))).add(text(
-            right,
-            BOTTOM + 17.0 + LINE,
-            "end",
-            &format!("{x} →"),
-        ));
+        let label = |axis: &Axis| shortened(&axis.label, WIDTH - 30.0);
+        let [x, y] = [label(&self.plane.x) + " →", "↑ ".to_owned() + &label(&self.plane.y)];
+        let labels = Group::new().add(text(0.0, 10.0, "start", &y));
+        let labels = labels.add(text(right, BOTTOM + 17.0 + LINE, "end", &x));
         Group::new().add(lines).add(strong).add(numbers).add(labels)
     }
 

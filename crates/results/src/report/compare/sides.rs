@@ -1,12 +1,11 @@
 //! Several runs as one side of a comparison: rows that measure the same become one, whose interval is that of the runs.
 //! Times may be relative to a method of the same run, which cancels what makes a whole run slower.
 
-use std::collections::BTreeMap;
-
 use super::pair::Key;
 use crate::files::read::RecordedRow;
-use crate::report::grouped;
+use crate::report::matched::time;
 use crate::report::select::Select;
+use crate::report::{grouped, least};
 use crate::row::Setting;
 use crate::row::joined::{joined, usual};
 
@@ -35,19 +34,14 @@ pub fn relative(lines: &mut Vec<RecordedRow>, to: &Select) {
         let matrix = line.matrix().to_owned();
         (matrix, precision, cache, order, transpose)
     };
-    let mut references = BTreeMap::new();
-    for line in lines.iter().filter(|line| line.is_ok() && to.meets(line)) {
-        let Some(ms) = line.row.typical_ms() else { continue };
-        let reference = references.entry(setting(line)).or_insert((ms, line.row.uncertainty()));
-        if ms < reference.0 {
-            *reference = (ms, line.row.uncertainty());
-        }
-    }
-    lines
-        .retain(|line| !line.is_ok() || !to.meets(line) && references.contains_key(&setting(line)));
+    let of_method = lines.iter().filter(|line| to.meets(line));
+    let times = of_method.filter_map(|line| Some((line, (line.row.uncertainty(), time(line)?))));
+    let references = least(times.map(|(line, time)| (setting(line), time)));
+    let is_compared = |line: &_| !to.meets(line) && references.contains_key(&setting(line));
+    lines.retain(|line| !line.is_ok() || is_compared(line));
     for line in lines.iter_mut().filter(|line| line.is_ok()) {
-        let (reference, its_half) = references[&setting(line)];
-        let Some(ms) = line.row.typical_ms() else { continue };
+        let (its_half, reference) = references[&setting(line)];
+        let Some(ms) = time(line) else { continue };
         let halves = line.row.uncertainty().zip(its_half);
         set_time(line, ms / reference, halves.map(|(a, b)| a.hypot(b) / 100.0));
     }

@@ -233,8 +233,7 @@ fn rates(recorded: &Recorded) -> Option<View> {
         .column("least", |of| Statistic::Min.over(&of.numbers))
         .means(kinds, ("geometric mean", Statistic::GeometricMean), |of| &of.numbers)
         .column("95 % interval", |of| of.between())
-        .column("greatest", |of| Statistic::Max.over(&of.numbers))
-        .build();
+        .column("greatest", |of| Statistic::Max.over(&of.numbers));
     let notes = ranking.notes().into_iter().flatten().collect();
     let view = View::of(notes, ranking.chart(axis, "GFLOP/s"), table);
     Some(View { title: "Speed of each method, in GFLOP/s".into(), kinds, ..view })

@@ -37,7 +37,7 @@ fn view(title: &str, group: &str, recorded: &[(&ResultFile, &Value)]) -> Option<
             facts.iter().find(|fact| fact.0 == **name).map(|fact| fact.1.clone())
         });
     }
-    let view = View::of(vec![], None, table.build());
+    let view = View::of(vec![], None, table);
     (!names.is_empty()).then(|| View { title: title.into(), ..view })
 }
 

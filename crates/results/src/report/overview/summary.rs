@@ -131,8 +131,7 @@ pub(super) fn measured(entries: &Entries) -> Option<Section> {
         .column("skipped", |(_, of)| number(of, |entry| entry.has(Status::Skipped)))
         .column("wrong or failed", |(_, of)| number(of, |entry| entry.is_bad()))
         .column("file", |((file, ..), _)| &file[..])
-        .column("run", |((_, run, _), _)| &run[..])
-        .build();
+        .column("run", |((_, run, _), _)| &run[..]);
     (!entries.all.is_empty()).then(|| Section::of("What was measured", table))
 }
 
@@ -145,8 +144,7 @@ pub(super) fn faults(entries: &Entries) -> Option<Section> {
         .column("status", |entry| entry.line.status())
         .column("reason", |entry| entry.line.row.reason.text().unwrap_or_default())
         .column("setting", |entry| &entry.setting[..])
-        .columns(file, |entry| file.map(|_| &entry.file.name[..]))
-        .build();
+        .columns(file, |entry| file.map(|_| &entry.file.name[..]));
     (!bad.is_empty()).then(|| Section::of("Wrong or failed", table))
 }
 
@@ -162,8 +160,7 @@ pub(super) fn skipped(entries: &Entries) -> Option<Section> {
         .column("methods", |(_, rows)| names(rows, |entry| entry.line.method()).join(", "))
         .column("matrices", |(_, rows)| {
             listed(names(rows, |entry| entry.line.matrix()).iter(), NAMED)
-        })
-        .build();
+        });
     (!reasons.is_empty()).then(|| Section::of("Skipped", table))
 }
 
@@ -221,8 +218,7 @@ pub(super) fn all_rows(entries: &Entries) -> Option<Section> {
     }
     let table = table
         .columns(settings, |entry| settings.map(|_| &entry.setting[..]))
-        .columns(runs, |entry| runs.map(|_| entry.run()))
-        .build();
+        .columns(runs, |entry| runs.map(|_| entry.run()));
     let lead = format!("These are some of the columns; all are in {}.", files(entries));
     let section = || Section { lead: vec![lead], ..Section::of("All rows", table) };
     (!all.is_empty()).then(section)

@@ -35,7 +35,7 @@ pub struct Section {
 }
 
 impl Section {
-    pub fn of(title: &str, table: Table) -> Self {
+    pub fn of(title: &str, table: impl Into<Option<Table>>) -> Self {
         let views = vec![View::of(vec![], None, table)];
         Self { title: title.into(), lead: vec![], views }
     }

@@ -42,20 +42,14 @@ impl Kind for Agreement {
             self.long_ms
         );
         let further = self.orders(all()).into_iter().chain(self.farthest(all()));
-        let headings = |cases: &str| {
-            [
-                cases.into(),
-                "median error (%)".into(),
-                format!("within a factor of {NEAR_FACTOR} (%)"),
-            ]
-        };
+        let near = format!("within a factor of {NEAR_FACTOR} (%)");
+        let headings = |cases| [cases, "median error (%)", &near];
         let table = Table::of(&cases)
             .column("method", |(name, _)| *name)
             .columns(headings("cases"), |(_, cases)| errors(cases))
             .columns(headings("of them long: cases"), |(_, cases)| {
                 errors(cases.iter().filter(|case| self.is_long(case)))
-            })
-            .build();
+            });
         let notes = shown.notes([meaning].into_iter().chain(further).map(Some));
         View::of(notes, chart(&cases, &columns), table)
     }

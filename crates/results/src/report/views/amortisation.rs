@@ -37,7 +37,7 @@ impl Kind for Amortisation {
 
     fn view(&self, recorded: &Recorded) -> View {
         let shown = self.shown(recorded, &[]);
-        let (over, [choice, lack]) = shown.baseline(&recorded.lines, &self.conditions, &self.over);
+        let (over, notes) = shown.baseline(&recorded.lines, &self.conditions, &self.over);
         let pairs = shown.compared(&self.over, |series| pairs(series, &over));
         let meaning = format!(
             "pays off after n products: setup and n products together take less time than with {}; median and \
@@ -45,8 +45,7 @@ impl Kind for Amortisation {
             self.over
         );
         let kinds = recorded.kinds(&shown.lines);
-        let several = shown.note_on_several();
-        let notes = shown.notes([choice, lack, several, Some(meaning)]);
+        let notes = shown.notes(notes.into_iter().chain([Some(meaning)]));
         View { kinds, ..View::of(notes, self.chart(&pairs), self.table(&pairs, kinds)) }
     }
 }

@@ -91,7 +91,7 @@ impl Kind for Heat {
         };
         let columns: Vec<_> = shown.series.iter().map(|series| series.name.clone()).collect();
         let table = Table::of(&contests).column("matrix", |of| &of.name[..]);
-        let table = table.columns(&columns, cells).build();
+        let table = table.columns(&columns, cells);
         let chart = chart::Heat {
             label: "% of the fastest's GFLOP/s".into(),
             rows: contests.iter().map(|of| of.name.clone()).collect(),
@@ -140,8 +140,7 @@ impl Kind for Winners {
             .column("± (%)", |of| number(of, 1, "uncertainty"))
             .column("intervals", |of| {
                 of.intervals_are_apart(1).map(|apart| if apart { "apart" } else { "overlap" })
-            })
-            .build();
+            });
         View::of(shown.notes([shown.note_on_several(), Some(meaning)]), None, table)
     }
 }
@@ -190,8 +189,7 @@ impl Kind for Losses {
             .column("longest row", |of| number(of.0.row(best), "max_row_length"))
             .column("longest row / share of a thread", |of| imbalance(&of.0.row(best)?.row))
             .column("% of peak", |of| number(of.0.row(best), "required_percent_of_peak"))
-            .column("of the fastest", |(of, _)| number(of.ranked(0), "required_percent_of_peak"))
-            .build();
+            .column("of the fastest", |(of, _)| number(of.ranked(0), "required_percent_of_peak"));
         let meaning = format!(
             "{}, the method with the least mean loss, on the matrices on which it loses the most; a row that is longer \
              than the share of a thread keeps one thread busy where rows are not divided",

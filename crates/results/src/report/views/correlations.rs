@@ -52,8 +52,7 @@ impl Kind for Correlations {
             .column("of", |of| &of.name[..])
             .column("method", |of| of.method)
             .column("rows", |of| of.rows)
-            .column("correlation", |of| of.pearson)
-            .build();
+            .column("correlation", |of| of.pearson);
         View::of(shown.notes([Some(meaning.into()), left_out]), chart(&all), table)
     }
 }

@@ -16,7 +16,7 @@ impl Kind for ByKind {
 
     fn view(&self, recorded: &Recorded) -> View {
         let shown = self.shown(recorded, &[]);
-        let (over, [choice, lack]) = shown.baseline(&recorded.lines, &self.conditions, &self.over);
+        let (over, notes) = shown.baseline(&recorded.lines, &self.conditions, &self.over);
         let speeds = shown.compared(&self.over, |series| matched::ratios(&series.times(), &over));
         let kind = |line: &RecordedRow| line.row.kind.clone().unwrap_or_default();
         let of_kinds = shown.matrices().into_iter().filter(|(_, line)| !kind(line).is_empty());
@@ -35,8 +35,7 @@ impl Kind for ByKind {
             "geometric means of the speed-ups over {} on the matrices of a kind; above 1 the method is faster",
             self.over
         );
-        let several = shown.note_on_several();
         let table = Some(table.build()).filter(|_| kinds.len() > 1);
-        View::of(shown.notes([choice, lack, several, Some(meaning)]), None, table)
+        View::of(shown.notes(notes.into_iter().chain([Some(meaning)])), None, table)
     }
 }

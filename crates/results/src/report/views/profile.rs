@@ -37,8 +37,7 @@ impl Kind for Profile {
         let headings = FACTORS.map(|factor| format!("within {factor} (%)"));
         let table = Table::of(&methods)
             .column("method", |(name, _)| *name)
-            .columns(headings, |(_, losses)| shares(losses))
-            .build();
+            .columns(headings, |(_, losses)| shares(losses));
         let steps = |losses: &[f64]| steps(losses, |factor| share(losses, factor));
         let chart = chart::Plane {
             x: Axis::log("factor of the fastest method's time"),

@@ -43,8 +43,7 @@ impl Kind for Roofline {
             .column("min", |(_, all)| Statistic::Min.over(all))
             .column("on", |(_, all)| least(all))
             .column("max", |(_, all)| Statistic::Max.over(all))
-            .column("on", |(_, all)| most(all))
-            .build();
+            .column("on", |(_, all)| most(all));
         let meaning = "% of peak: the bandwidth if each product moves the CSR arrays, x and y once, in percent of the \
                        bandwidth of sweeps over as many bytes; a roof is the median of the bandwidths of these \
                        sweeps for a range of matrix sizes in which they differ little";

@@ -30,8 +30,7 @@ impl Kind for Scaling {
             .column("least", |(_, step)| Statistic::Min.of(&step.speeds))
             .column("greatest", |(_, step)| Statistic::Max.of(&step.speeds))
             .column("efficiency (%)", |(_, step)| Some(100.0 * mean(step)? / step.perfect))
-            .column("matrices", |(_, step)| step.speeds.len())
-            .build();
+            .column("matrices", |(_, step)| step.speeds.len());
         let meaning = "speed with more threads over that of the same method with the fewest, geometric means over the \
                        matrices; efficiency: the speed-up over that of the threads";
         View::of(shown.notes([Some(meaning.into())]), chart(&steps), table)

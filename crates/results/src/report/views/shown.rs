@@ -76,19 +76,20 @@ impl<'a> Shown<'a> {
         matrices
     }
 
-    /// Returns the fastest rows of the baseline `over` in all rows, and notes on them.
+    /// Returns the fastest rows of the baseline `over` in all rows, and notes on them and on which rows are compared.
     pub fn baseline(
         &self,
         lines: &[&'a RecordedRow],
         conditions: &Conditions,
         over: &Select,
-    ) -> (Fastest<'a>, [Option<String>; 2]) {
+    ) -> (Fastest<'a>, [Option<String>; 3]) {
         let met: Vec<_> = lines.iter().copied().filter(|line| conditions.passes(line)).collect();
         let times = matched::selected(&met, over);
         let known: BTreeSet<_> = times.keys().map(|key| key.0).collect();
         let lacking = self.matrices().iter().filter(|(of, _)| !known.contains(of)).count();
         let lack = format!("left out: {} on which {over} has no time", count(lacking, "matrix"));
-        (times, [note_on_choice(&met, over), (lacking > 0).then_some(lack)])
+        let lack = (lacking > 0).then_some(lack);
+        (times, [note_on_choice(&met, over), lack, self.note_on_several()])
     }
 
     /// Returns what `make` makes of each series, where there is anything.
@@ -142,16 +143,13 @@ impl<'a> Shown<'a> {
             (lacking > 0).then(|| format!("{} on {}", series.name, count(lacking, "matrix")))
         });
         let lacking = join(lacking, ", ");
+        let unmeasured = count(self.unmeasured, "matrix");
+        let on_surrogates = "marked *: generated surrogates for matrices of the collection";
         let notes = [
             Some(join([count(matrices, "matrix"), self.setting()], "; ")),
-            (surrogates > 0).then(|| {
-                format!(
-                    "marked *: generated surrogates for matrices of the collection ({surrogates})"
-                )
-            }),
+            (surrogates > 0).then(|| format!("{on_surrogates} ({surrogates})")),
             (!lacking.is_empty()).then(|| format!("without a time: {lacking}")),
-            (self.unmeasured > 0)
-                .then(|| format!("not measured at all: {}", count(self.unmeasured, "matrix"))),
+            (self.unmeasured > 0).then(|| format!("not measured at all: {unmeasured}")),
             self.note_on_one_thread(),
         ];
         notes.into_iter().chain(further).flatten().collect()

@@ -75,12 +75,8 @@ fn chart(swept: &[Swept]) -> Chart {
     for (setting, sweep) in swept {
         for rule in sweep.rules() {
             let name = join([format!("best {}", rule.name), setting.clone()], " ");
-            let own = chart::Series {
-                name,
-                mark: Mark::Dots,
-                points: points(sweep, &rule),
-                outliers: vec![],
-            };
+            let points = points(sweep, &rule);
+            let own = chart::Series { name, mark: Mark::Dots, points, outliers: vec![] };
             let ends = ends(std::slice::from_ref(&own), true);
             if let (Some(fit), [least, most]) = (rule.fit, &ends[..]) {
                 let x = (0..=32).map(|part| least * (most / least).powf(f64::from(part) / 32.0));

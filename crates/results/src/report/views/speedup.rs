@@ -18,13 +18,12 @@ impl Kind for Speedup {
     fn view(&self, recorded: &Recorded) -> View {
         use Statistic::{GeometricMean, HarmonicMean, Max, Min};
         let shown = self.shown(recorded, &[self.x.name()]);
-        let (over, [choice, lack]) = shown.baseline(&recorded.lines, &self.conditions, &self.over);
+        let (over, notes) = shown.baseline(&recorded.lines, &self.conditions, &self.over);
         let speeds = shown.compared(&self.over, |series| matched::ratios(&series.times(), &over));
         let kinds = recorded.kinds(&shown.lines);
         let meaning =
             format!("time of {} / time of the method: above 1 the method is faster", self.over);
-        let several = shown.note_on_several();
-        let notes = shown.notes([choice, lack, several, Some(meaning)]);
+        let notes = shown.notes(notes.into_iter().chain([Some(meaning)]));
         let table = Table::of(&speeds)
             .column("method", |(name, _)| *name)
             .column("matrices", |(_, speeds)| speeds.len())
@@ -33,8 +32,7 @@ impl Kind for Speedup {
             .means(kinds, ("harmonic mean", HarmonicMean), |(_, speeds)| speeds)
             .means(kinds, ("geometric mean", GeometricMean), |(_, speeds)| speeds)
             .interval("95 % interval", |(_, speeds)| speeds)
-            .column("% faster", |(_, speeds)| percentage(speeds.iter().map(|speed| speed.1 > 1.0)))
-            .build();
+            .column("% faster", |(_, speeds)| percentage(speeds.iter().map(|speed| speed.1 > 1.0)));
         View { kinds, ..View::of(notes, self.chart(&speeds), table) }
     }
 }

@@ -53,7 +53,7 @@ impl Kind for Listing {
                 }
             };
         }
-        View::of(shown.notes([]), None, table.build())
+        View::of(shown.notes([]), None, table)
     }
 }
 
@@ -142,8 +142,7 @@ impl Kind for EachMatrix {
             .column("matrix", |(matrix, _)| label(*matrix))
             .columns(names, |(matrix, _)| {
                 marked(columns.iter().map(|of| of.get(matrix).copied()).collect(), more)
-            })
-            .build();
+            });
         let meaning = format!("{}, the best of each row in bold", self.value.label());
         View::of(shown.notes([shown.note_on_several(), Some(meaning), on_others]), None, table)
     }
@@ -191,8 +190,7 @@ impl Kind for Repeatability {
             .column("rows", |(_, counts, _)| counts.len())
             .column("always the same", |(_, counts, _)| same(counts))
             .column("most different results", |(.., most)| column.cell(most.1))
-            .column("on", |(.., (line, most))| (*most > 1.0).then(|| label(matrix(line))))
-            .build();
+            .column("on", |(.., (line, most))| (*most > 1.0).then(|| label(matrix(line))));
         let meaning =
             "compared: the bits of y after the first product and after each round, with the same x";
         let unknown = shown.series.len() - counted.len();
