@@ -6,11 +6,14 @@ use std::fmt::Debug;
 use serde::{Deserialize, Serialize};
 
 /// The floating-point format of the matrix values and the vectors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Precision {
     /// IEEE binary64.
+    #[default]
     F64,
     /// IEEE binary32.
     F32,

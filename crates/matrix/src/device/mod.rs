@@ -11,8 +11,9 @@ pub use stage::Stage;
 
 const MODEL: &str = "model:";
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Device {
+    #[default]
     Cpu,
     Gpu,
     /// A GPU whose times are modelled. The text is its full name, such as `model:h200`.

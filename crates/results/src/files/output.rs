@@ -44,7 +44,7 @@ pub fn check(path: &Path, force: bool) -> Result<()> {
     }
 }
 
-fn failed(path: &Path) -> impl Fn(io::Error) -> Error {
+pub fn failed(path: &Path) -> impl Fn(io::Error) -> Error {
     move |error| anyhow!("cannot write {}: {error}", path.display())
 }
 
@@ -57,13 +57,12 @@ impl<'a> Output<'a> {
 
     pub fn file(path: &Path, force: bool) -> Result<Self> {
         check(path, force)?;
-        let to = match is_not_regular_file(path) {
-            true => {
-                OpenOptions::new().write(true).open(path).map(|file| To::Stream(Box::new(file)))
-            }
-            false => temporary_file(path).map(|file| To::Temporary(Some(file))),
+        let to = if is_not_regular_file(path) {
+            let file = OpenOptions::new().write(true).open(path).map_err(failed(path))?;
+            To::Stream(Box::new(file))
+        } else {
+            To::Temporary(Some(temporary_file(path).map_err(failed(path))?))
         };
-        let to = to.map_err(failed(path))?;
         Ok(Self { to, path: path.to_owned(), force, has_results: false })
     }
 

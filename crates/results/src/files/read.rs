@@ -128,10 +128,8 @@ impl RecordedRow {
 
     pub fn generator(&self, key: &str) -> Option<&str> {
         let spec = self.row.file.strip_prefix("gen:")?;
-        spec.split(',')
-            .filter_map(|part| part.split_once('='))
-            .find(|pair| pair.0 == key)
-            .map(|p| p.1)
+        let mut pairs = spec.split(',').filter_map(|part| part.split_once('='));
+        pairs.find(|pair| pair.0 == key).map(|pair| pair.1)
     }
 }
 

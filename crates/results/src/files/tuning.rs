@@ -114,7 +114,6 @@ impl<C> Sweep<C> {
         self.take(file, *row_length_mean, rows.iter().map(|row| row.typical_gflops()));
     }
 
-    /// Returns for each matrix the speed with each choice.
     pub fn speeds(&self) -> Vec<&[f64]> {
         self.cases.iter().map(|case| &case.gflops[..]).collect()
     }

@@ -85,9 +85,8 @@ impl<'t> Parser<'t> {
         let name = &self.rest()[..end.unwrap_or(self.rest().len())];
         let Some(field) = T::field(name) else {
             let hint = did_you_mean(name, T::names()).map(|it| format!(" ({it})"));
-            return Err(
-                self.misfit(&format!("{}, ! or (", T::expected())) + &hint.unwrap_or_default()
-            );
+            let misfit = self.misfit(&format!("{}, ! or (", T::expected()));
+            return Err(misfit + &hint.unwrap_or_default());
         };
         self.at += name.len();
         Ok(match field {

@@ -2,16 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::metrics::Peak;
-use crate::metrics::{break_even, compulsory_bytes, gbs};
+use crate::metrics::{Peak, break_even, compulsory_bytes, gbs};
 use crate::row::baseline::{Baseline, Kind};
 use crate::row::contest::{contestants, timed};
 use crate::row::{MatrixFacts, Remark, Row, RowKey, Setting};
 use crate::run::Library;
 use crate::settings::CacheState;
-use spmv_matrix::device::Device;
-use spmv_matrix::device::Stage;
 use spmv_matrix::device::facts::Clocks;
+use spmv_matrix::device::{Device, Stage};
 use spmv_matrix::order::Order;
 use spmv_matrix::scalar::Precision;
 use spmv_matrix::stats::Shape;
@@ -28,7 +26,7 @@ pub struct Reordering {
 }
 
 /// Rows that may be compared: they share matrix, order, precision, device, cache state and threads.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Group {
     pub precision: Precision,
     pub device: Device,
@@ -57,25 +55,17 @@ impl Group {
             precision,
             device,
             threads,
-            cache: cache.unwrap_or(CacheState::Hot),
-            order: order.unwrap_or(Order::Natural),
-            reordering: None,
+            cache: cache.unwrap_or_default(),
+            order: order.unwrap_or_default(),
             footprint: matrix.shape.as_ref().map_or(0, bytes),
-            peak: None,
-            compile_ms: None,
-            clocks: Vec::new(),
-            libraries: Vec::new(),
-            rows: Vec::new(),
-            stages: Vec::new(),
+            ..Self::default()
         }
     }
 
     /// Creates a group of rows in f64 on one CPU thread, without stages.
     pub fn of(rows: Vec<Row>) -> Self {
-        let (precision, device, method) = (Precision::F64, Device::Cpu, String::new());
-        let cell = RowKey { precision, device, method, threads: None, cache: None, order: None };
         let stages = vec![Vec::new(); rows.len()];
-        Self { rows, stages, ..Self::new(&cell, 1, &MatrixFacts::default()) }
+        Self { threads: 1, rows, stages, ..Self::default() }
     }
 
     pub fn has_cell(&self, cell: &RowKey) -> bool {
@@ -125,7 +115,6 @@ impl Group {
     }
 }
 
-/// Returns the row with the least time, if any of the rows has one.
 fn least<'r>(
     rows: impl Iterator<Item = (usize, &'r Row)>,
     ms: impl Fn(&Row) -> Option<f64>,

@@ -33,10 +33,8 @@ impl ModelError {
     pub fn of(name: &str) -> Self {
         let own = || read_text(Path::new(name), MOST_BYTES).ok();
         let own = name.ends_with(".toml").then(own).flatten();
-        let known = || {
-            COMPARED.iter().find(|(known, _)| *known == name).map(|(_, text)| (*text).to_owned())
-        };
-        let text = own.or_else(known).unwrap_or_default();
+        let known = COMPARED.iter().find(|(known, _)| *known == name);
+        let text = own.or_else(|| Some(known?.1.to_owned())).unwrap_or_default();
         toml::from_str(&text).unwrap_or_default()
     }
 

@@ -27,7 +27,6 @@ impl Default for Peak {
 }
 
 impl Peak {
-    /// Returns the peak: the highest rate measured, in GB/s.
     pub fn gbs(&self) -> f64 {
         match *self {
             Self::Host { triad_gbs, read_gbs } => triad_gbs.max(read_gbs),
@@ -35,7 +34,6 @@ impl Peak {
         }
     }
 
-    /// Returns the nominal bandwidth of a GPU in GB/s; `None` for the host.
     pub fn nominal_gbs(&self) -> Option<f64> {
         if let Self::Gpu { nominal_gbs, .. } = *self { Some(nominal_gbs) } else { None }
     }

@@ -55,13 +55,13 @@ pub struct Block {
     pub methods: Vec<String>,
     #[serde(default)]
     pub models: Vec<String>,
-    #[serde(default = "f64_only")]
+    #[serde(default = "usual")]
     pub precision: Vec<Precision>,
     #[serde(default)]
     pub threads: Vec<usize>,
     #[serde(default = "usual")]
     pub order: Vec<Order>,
-    #[serde(default = "hot_only")]
+    #[serde(default = "usual")]
     pub cache: Vec<CacheState>,
     #[serde(default = "usual")]
     pub transpose: Vec<bool>,
@@ -77,16 +77,8 @@ pub struct Block {
     pub stages: bool,
 }
 
-fn f64_only() -> Vec<Precision> {
-    vec![Precision::F64]
-}
-
 fn usual<T: Default>() -> Vec<T> {
     vec![T::default()]
-}
-
-fn hot_only() -> Vec<CacheState> {
-    vec![CacheState::Hot]
 }
 
 fn yes() -> bool {

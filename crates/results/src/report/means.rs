@@ -53,44 +53,25 @@ impl Kinds {
         self.shown.iter().map(move |(_, kind)| format!("{name}{kind}"))
     }
 
-    pub fn means<M: OfMatrix>(
-        self,
-        numbers: &[(M, f64)],
-        statistic: Statistic,
-    ) -> Vec<Option<f64>> {
+    pub fn means(self, numbers: &[Number], statistic: Statistic) -> Vec<Option<f64>> {
         let mean = |&(kind, _): &(Option<bool>, _)| {
-            let met = |(of, _): &&(M, f64)| kind.is_none() || of.values_repeat() == kind;
+            let met = |(of, _): &&Number| kind.is_none() || *of == kind;
             statistic.of(numbers.iter().filter(met).map(|number| number.1))
         };
         self.shown.iter().map(mean).collect()
     }
 }
 
-pub trait OfMatrix {
-    fn values_repeat(&self) -> Option<bool>;
-}
+/// A number with whether the values of its matrix repeat.
+pub type Number = (Option<bool>, f64);
 
-impl OfMatrix for Option<bool> {
-    fn values_repeat(&self) -> Option<bool> {
-        *self
-    }
-}
-
-impl OfMatrix for &RecordedRow {
-    fn values_repeat(&self) -> Option<bool> {
-        self.row.values_repeat()
-    }
-}
-
-impl OfMatrix for (&RecordedRow, &str) {
-    fn values_repeat(&self) -> Option<bool> {
-        self.0.values_repeat()
-    }
+pub fn by_values(numbers: &[(&RecordedRow, f64)]) -> Vec<Number> {
+    numbers.iter().map(|(line, number)| (line.row.values_repeat(), *number)).collect()
 }
 
 impl<'a, T> Columns<'a, T> {
     /// Adds a column per kind with the statistic of an item's numbers.
-    pub fn means<M: OfMatrix, N: AsRef<[(M, f64)]>>(
+    pub fn means<N: AsRef<[Number]>>(
         self,
         kinds: Kinds,
         (name, statistic): (&str, Statistic),
@@ -100,7 +81,7 @@ impl<'a, T> Columns<'a, T> {
     }
 
     /// Adds the interval of the geometric mean of an item's numbers.
-    pub fn interval<M: OfMatrix, N: AsRef<[(M, f64)]>>(
+    pub fn interval<M, N: AsRef<[(M, f64)]>>(
         self,
         heading: &str,
         numbers: impl Fn(&'a T) -> N,

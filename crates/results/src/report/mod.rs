@@ -78,7 +78,7 @@ fn least<K: Ord, T: Copy>(items: impl IntoIterator<Item = (K, (T, f64))>) -> BTr
 }
 
 #[cfg(test)]
-fn row(file: &str, method: &str, ms: f64) -> crate::row::Row {
+pub(crate) fn row(file: &str, method: &str, ms: f64) -> crate::row::Row {
     crate::row::Row {
         file: file.into(),
         method_name: Some(method.into()),

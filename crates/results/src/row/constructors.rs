@@ -37,15 +37,8 @@ impl Row {
     /// Sets the columns that identify the row within its matrix.
     pub fn with_key(self, cell: &RowKey) -> Self {
         let RowKey { precision, device, method, threads, cache, order } = cell.clone();
-        Self {
-            precision: Some(precision),
-            device: Some(device),
-            method_name: Some(method),
-            threads,
-            cache,
-            order,
-            ..self
-        }
+        let (precision, device, method_name) = (Some(precision), Some(device), Some(method));
+        Self { precision, device, method_name, threads, cache, order, ..self }
     }
 
     /// Sets the mean time of a product, and the rates computed from it if the sizes are known.

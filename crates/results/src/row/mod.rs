@@ -241,14 +241,10 @@ columns! {
 impl Row {
     /// Returns the key of the row within its matrix; `None` for the row of a matrix without methods.
     pub fn cell(&self) -> Option<RowKey> {
-        Some(RowKey {
-            precision: self.precision?,
-            device: self.device?,
-            method: self.method_name.clone()?,
-            threads: self.threads,
-            cache: self.cache,
-            order: self.order,
-        })
+        let Self { threads, cache, order, .. } = *self;
+        let (precision, device) = (self.precision?, self.device?);
+        let method = self.method_name.clone()?;
+        Some(RowKey { precision, device, method, threads, cache, order })
     }
 
     pub fn has_key(&self, cell: &RowKey) -> bool {

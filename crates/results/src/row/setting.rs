@@ -56,7 +56,6 @@ impl Setting {
         }
     }
 
-    /// Joins the texts of the settings with these names.
     pub fn words(&self, names: &[&str]) -> String {
         names.iter().filter_map(|name| self.word(name)).collect::<Vec<_>>().join(" ")
     }
@@ -84,7 +83,6 @@ impl<'a> Threads<'a> {
         all
     }
 
-    /// Returns the setting of one of the rows for comparisons between methods.
     pub fn setting(&self, row: &Row) -> Setting {
         let method = row.method_name.as_deref().unwrap_or_default();
         let is_sequential = !self.parallel.contains(&(&row.run_id[..], method));

@@ -40,18 +40,20 @@ pub enum Protocol {
 pub const CHAIN: usize = 4;
 
 /// The state of the caches when a sample begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum CacheState {
     /// Products run one after the other, as in all the papers: the caches contain what the previous product left.
+    #[default]
     Hot,
     /// The matrix and the vectors are evicted before each sample; the eviction is not timed.
     Cold,
 }
 
 impl CacheState {
-    /// Returns the name used in CSV files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Hot => "hot",
@@ -86,7 +88,6 @@ pub enum Values {
 }
 
 impl Values {
-    /// Returns the name used in CSV files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Stored => "stored",
@@ -214,25 +215,14 @@ impl Settings {
             explain: false,
             max_memory: None,
         };
-        let no_bound = Duration::MAX;
+        let (rounds, processes, max_time) = (1, 1, Duration::MAX);
+        let one_round = Self { rounds, processes, max_time, ..merge_spmv.clone() };
         match protocol {
             Protocol::MergeSpmv | Protocol::Power => merge_spmv,
-            Protocol::CsrK => Self {
-                iterations: Some(20),
-                rounds: 1,
-                processes: 1,
-                max_time: no_bound,
-                ..merge_spmv
-            },
-            Protocol::FiveGpu => Self {
-                iterations: Some(3),
-                warmups: 1,
-                rounds: 1,
-                processes: 1,
-                max_time: no_bound,
-                x: Fill::Ones,
-                ..merge_spmv
-            },
+            Protocol::CsrK => Self { iterations: Some(20), ..one_round },
+            Protocol::FiveGpu => {
+                Self { iterations: Some(3), warmups: 1, x: Fill::Ones, ..one_round }
+            }
         }
     }
 
@@ -252,7 +242,6 @@ impl Settings {
         wrong.map_or(Ok(()), |(_, what)| Err(format!("with --protocol power, {what}")))
     }
 
-    /// Returns α and β in a precision.
     pub fn factors<T: Scalar>(&self) -> (T, T) {
         (T::narrow(self.alpha), T::narrow(self.beta))
     }

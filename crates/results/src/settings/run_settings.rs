@@ -54,17 +54,14 @@ impl RunSettings {
         }
     }
 
-    /// Returns how files are read.
     pub fn reading(&self) -> Options {
         Options::new(self.expand, self.edges)
     }
 
-    /// Returns the number of the GPU if one is selected.
     pub fn gpu(&self) -> Option<usize> {
         if let DeviceChoice::Gpu(number) = self.device { number } else { None }
     }
 
-    /// Returns the names of the selected modelled GPUs.
     pub fn models(&self) -> &[String] {
         if let DeviceChoice::Models(names) = &self.device { names } else { &[] }
     }

@@ -70,7 +70,6 @@ pub fn variance(numbers: &[f64]) -> Option<f64> {
     (numbers.len() > 1).then(|| squares / (numbers.len() as f64 - 1.0))
 }
 
-/// Returns the numbers from the least to the greatest.
 pub fn sorted(numbers: impl Numbers) -> Vec<f64> {
     let mut numbers = collected(numbers);
     numbers.sort_by(f64::total_cmp);

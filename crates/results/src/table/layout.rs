@@ -131,7 +131,6 @@ impl Layout<'_> {
         })
     }
 
-    /// Returns all lines: the head, the rule and the rows.
     pub(super) fn lines(&self, rule: String) -> Vec<String> {
         let rows = (0..self.table.rows.len()).map(|row| self.row(row));
         [self.head(), rule].into_iter().chain(rows).collect()

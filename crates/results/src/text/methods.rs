@@ -39,11 +39,8 @@ pub fn columns(peak: Option<Peak>, planned: Option<u32>) -> Vec<Column> {
         let of = move |row: &Row| Some(100.0 * row.typical(row.compulsory_gbs?)? / nominal);
         column("% nominal", [9, 1], 4, Box::new(of))
     }));
-    columns.extend(
-        planned.map(|planned| {
-            column("total ms", [12, 3], 0, Box::new(move |row| row.total_ms(planned)))
-        }),
-    );
+    let total = |planned| -> Number { Box::new(move |row| row.total_ms(planned)) };
+    columns.extend(planned.map(|planned| column("total ms", [12, 3], 0, total(planned))));
     columns
 }
 

@@ -12,8 +12,7 @@ use crate::matrix::{Group, MatrixReport, Reordering};
 use crate::row::{MatrixFacts, Row, Setting};
 use crate::table::Document;
 use crate::table::terminal::wrapped;
-use spmv_matrix::device::Device;
-use spmv_matrix::device::Stage;
+use spmv_matrix::device::{Device, Stage};
 use spmv_matrix::stats::Shape;
 
 pub use methods::{cell, lines_of};
@@ -182,9 +181,7 @@ pub fn modelled(device: Device) -> Option<String> {
 fn remarks(rows: &[Row]) -> Vec<String> {
     let mut remarks = Vec::<(&str, Vec<&str>)>::new();
     for row in rows {
-        let Some(remark) = row.reason.text() else {
-            continue;
-        };
+        let Some(remark) = row.reason.text() else { continue };
         let name = row.method_name.as_deref().unwrap_or_default();
         match remarks.iter_mut().find(|(known, _)| *known == remark) {
             Some((_, names)) => names.push(name),

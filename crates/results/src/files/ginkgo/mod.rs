@@ -189,11 +189,8 @@ impl Kernel {
     }
 
     fn row(&self, name: Option<&String>, matrix: Row, unit: Unit) -> Row {
-        let foreign = OwnFields {
-            device: Some(Device::Gpu),
-            precision: Some(Precision::F64),
-            ..OwnFields::default()
-        };
+        let (device, precision) = (Some(Device::Gpu), Some(Precision::F64));
+        let foreign = OwnFields { device, precision, ..OwnFields::default() };
         let own = self.own.clone().unwrap_or(foreign);
         let prefix = if self.own.is_some() { "" } else { PREFIX };
         let row = Row {
@@ -220,21 +217,16 @@ impl Kernel {
     /// Times are written in seconds.
     fn of(row: &Row) -> Self {
         let stored = row.required_bytes.zip(row.vector_bytes());
+        let Row { status, precision, device, threads, transpose, cache, .. } = *row;
+        let run_id = row.run_id.clone();
+        let own = OwnFields { run_id, status, precision, device, threads, transpose, cache };
         Self {
             time: row.avg_spmv_ms.map(|ms| ms / 1e3),
             storage: stored.map(|(required, vectors)| required - vectors),
             repetitions: row.iterations,
             completed: row.is_ok(),
             error: row.reason.text().filter(|_| !row.is_ok()).map(String::from),
-            own: Some(OwnFields {
-                run_id: row.run_id.clone(),
-                status: row.status,
-                precision: row.precision,
-                device: row.device,
-                threads: row.threads,
-                transpose: row.transpose,
-                cache: row.cache,
-            }),
+            own: Some(own),
         }
     }
 }

@@ -101,16 +101,13 @@ fn unit(
     if let Some((unit, why)) = known {
         return implausible(unit).map_or(Ok((unit, why)), |time| Err(time.refused_as(unit.name())));
     }
+    let both = "its times may be nanoseconds or seconds; choose with --ginkgo-times ns or --ginkgo-times s";
     match [Unit::Ns, Unit::S].map(implausible) {
         [None, Some(_)] => Ok((Unit::Ns, "as seconds they are not plausible")),
         [Some(_), None] => Ok((Unit::S, "as nanoseconds they are not plausible")),
         [Some(_), Some(time)] => Err(time.refused_as("nanoseconds or seconds")),
         [None, None] if times.is_empty() => Ok((Unit::S, "it has no times")),
-        [None, None] => {
-            Err("its times may be nanoseconds or seconds; choose with --ginkgo-times ns or \
-                             --ginkgo-times s"
-                .into())
-        }
+        [None, None] => Err(both.into()),
     }
 }
 

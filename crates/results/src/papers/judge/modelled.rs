@@ -29,11 +29,8 @@ impl Model {
         };
         let percents: Option<Vec<_>> = lines.iter().map(percent_of).collect();
         let own = percents.and_then(|percents| percents.into_iter().reduce(f64::max));
-        Some(Self {
-            name: name.to_owned(),
-            percent: own.unwrap_or(worst),
-            is_validated: own.is_some(),
-        })
+        let (percent, is_validated) = (own.unwrap_or(worst), own.is_some());
+        Some(Self { name: name.to_owned(), percent, is_validated })
     }
 
     /// Returns the GPU and the error of its times.

@@ -5,14 +5,10 @@ use crate::row::Row;
 /// a, b and c, which have 100, 200 and 300 nonzeros.
 fn lines() -> Vec<RecordedRow> {
     let row = |file: &str, nonzeros, method: &str, ms| Row {
-        file: file.into(),
         num_nonzeros: Some(nonzeros),
-        method_name: Some(method.into()),
-        status: Some(Status::Ok),
-        avg_spmv_ms: Some(ms),
         gflops: Some(2e-6 * nonzeros as f64 / ms),
         distinct_results: Some(1.into()),
-        ..Row::default()
+        ..crate::report::row(file, method, ms)
     };
     let skipped = Row {
         status: Some(Status::Skipped),

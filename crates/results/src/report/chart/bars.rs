@@ -142,9 +142,8 @@ impl<'a> Layout<'a> {
 
     /// Draws the mean of a series as a line behind all bars, unless there are many series.
     fn mean(&self, series: &BarSeries, look: Look) -> Option<Group> {
-        let at = self
-            .value
-            .at(series.mean.filter(|_| self.bars.series.len() <= MAX_SERIES_WITH_MEANS)?)?;
+        let mean = series.mean.filter(|_| self.bars.series.len() <= MAX_SERIES_WITH_MEANS);
+        let at = self.value.at(mean?)?;
         let across = line((at, self.top - 4.0), (at, self.bottom()));
         Some(look.strokes().set("stroke-width", 1.5).add(across))
     }

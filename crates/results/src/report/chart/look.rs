@@ -106,7 +106,6 @@ fn styles(names: &[&str]) -> Vec<usize> {
     own.into_iter().filter_map(&mut free).collect()
 }
 
-/// Returns the style of a method of this project.
 pub fn style_of(method: &str) -> Option<usize> {
     let mut styled = FIRST_STYLED.split(' ').chain(LISTED.split(' '));
     styled.position(|styled| styled == method)

@@ -136,10 +136,8 @@ impl Scale {
         if !self.log || self.high / self.low > 1e9 {
             return Vec::new();
         }
-        self.multiples(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0], 1)
-            .iter()
-            .filter_map(|&number| self.at(number))
-            .collect()
+        let numbers = self.multiples(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0], 1);
+        numbers.into_iter().filter_map(|number| self.at(number)).collect()
     }
 
     /// Returns sets of numbers to label, the largest first, each number with the step that its digits must show.

@@ -112,12 +112,10 @@ pub(super) fn pairs<'a>(a: &Compared<'a>, b: &Compared<'a>) -> Result<Vec<Pair<'
         let why = why_nothing(&in_a.keys, &in_b.keys);
         return Err(format!("no row of {a} matches a row of {b}: {why}"));
     }
-    match both.find_map(|(a, b)| difference(a, b)) {
-        None => Ok(pairs),
-        Some((file, [of_a, of_b], why)) => {
-            Err(format!("{file} has {of_a} in {a} and {of_b} in {b}: {why}"))
-        }
+    if let Some((file, [of_a, of_b], why)) = both.find_map(|(a, b)| difference(a, b)) {
+        return Err(format!("{file} has {of_a} in {a} and {of_b} in {b}: {why}"));
     }
+    Ok(pairs)
 }
 
 #[derive(Default)]
@@ -193,13 +191,9 @@ fn why_nothing(a: &[Key], b: &[Key]) -> String {
     if !options.is_empty() {
         why.push(format!("{options}; run one of them again with the options of the other"));
     }
-    if why.is_empty() {
-        why.push(
-            "no two rows have the same matrix, method, precision, device, threads and transpose"
-                .into(),
-        );
-    }
-    why.join("; ")
+    let otherwise =
+        "no two rows have the same matrix, method, precision, device, threads and transpose";
+    if why.is_empty() { otherwise.into() } else { why.join("; ") }
 }
 
 /// Returns the file, the first fact in which the matrices of two rows differ, as text for each, and an explanation.

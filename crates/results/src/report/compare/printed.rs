@@ -136,14 +136,12 @@ impl Comparison<'_> {
     fn methods_table(&self) -> Table {
         let any_unknown = self.methods.iter().any(|(_, mean)| mean.counts[3] > 0);
         let shown = if any_unknown { 4 } else { 3 };
+        let judgements = ["faster", "same", "slower", "unknown"].into_iter().take(shown);
         let kinds = self.kinds();
         Table::of(&self.methods)
             .column("method", |(label, _)| &label[..])
             .column("pairs", |(_, mean)| mean.ratios.len())
-            .columns(
-                ["faster", "same", "slower", "unknown"].into_iter().take(shown),
-                |(_, mean)| mean.counts.into_iter().take(shown),
-            )
+            .columns(judgements, |(_, mean)| mean.counts.into_iter().take(shown))
             .columns(kinds.columns("B/A"), |(_, mean)| {
                 let means = kinds.means(&mean.ratios, Statistic::GeometricMean).into_iter();
                 means.map(|mean| mean.map(|ratio| Cell::Decimal(ratio, 3)))
@@ -165,12 +163,9 @@ impl Comparison<'_> {
     /// Returns the largest changes beyond the intervals, slower ones at the left, faster ones at the right.
     fn changes_table(&self) -> Table {
         let texts = |judgement: Judgement| -> Vec<String> {
-            let mut changes: Vec<_> = self
-                .pairs
-                .iter()
-                .filter_map(|pair| Some((pair.key, pair.change?)))
-                .filter(|(_, change)| change.judgement == judgement)
-                .collect();
+            let changes = self.pairs.iter().filter_map(|pair| Some((pair.key, pair.change?)));
+            let changes = changes.filter(|(_, change)| change.judgement == judgement);
+            let mut changes: Vec<_> = changes.collect();
             changes.sort_by(|(_, a), (_, b)| b.ratio.ln().abs().total_cmp(&a.ratio.ln().abs()));
             let text = |(key, change): &(Key, super::Change)| {
                 format!("{:.3} {} on {}", change.ratio, key.label(&self.keys), key.matrix)

@@ -34,12 +34,8 @@ pub fn read(paths: &[PathBuf], unit: Option<Unit>) -> Result<Vec<ResultFile>> {
         let (lines, note) = read::read_any(path, unit)?;
         let is_new = seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone()));
         ensure!(is_new, "{} is named twice", path.display());
-        files.push(ResultFile {
-            name: name(path, paths),
-            lines,
-            record: record_beside(path)?,
-            note,
-        });
+        let (name, record) = (name(path, paths), record_beside(path)?);
+        files.push(ResultFile { name, lines, record, note });
     }
     // The shards of a corpus have its hash in common.
     let sets = grouped(&mut files, |file| {
@@ -57,12 +53,6 @@ fn name(path: &Path, all: &[PathBuf]) -> String {
     let alone = all.iter().filter(|other| other.file_name() == path.file_name()).count() == 1;
     let name = path.file_name().filter(|_| alone).unwrap_or(path.as_os_str());
     name.to_string_lossy().into_owned()
-}
-
-impl ResultFile {
-    fn machine(&self, device: &str) -> Option<String> {
-        machine(self.record.as_ref()?, device)
-    }
 }
 
 pub(super) struct Entry<'a> {
@@ -99,19 +89,17 @@ impl<'a> Entry<'a> {
 impl<'a> Entries<'a> {
     pub fn of(files: &'a [ResultFile]) -> Self {
         let machines = |device: &str| -> BTreeSet<_> {
-            files.iter().filter_map(|file| file.machine(device)).collect()
+            files.iter().filter_map(|file| machine(file.record.as_ref()?, device)).collect()
         };
         let several = machines("cpu").len() > 1 || machines("gpu").len() > 1;
         let rows = files.iter().flat_map(|file| &file.lines).map(|line| &line.row);
         let threads = Threads::of(rows);
-        let entry = |file, line: &'a RecordedRow| Entry {
-            file,
-            line,
-            setting: setting(file, line, &threads, several),
-        };
         let of_file = |file: &'a ResultFile| file.lines.iter().map(move |line| (file, line));
-        let all = files.iter().flat_map(of_file).map(|(file, line)| entry(file, line));
-        let mut all: Vec<_> = all.collect();
+        let entry = |(file, line)| {
+            let setting = setting(file, line, &threads, several);
+            Entry { file, line, setting }
+        };
+        let mut all: Vec<_> = files.iter().flat_map(of_file).map(entry).collect();
         let (before, mut seen) = (all.len(), BTreeSet::new());
         all.retain(|entry| {
             let row = (&entry.line.row.file, entry.line.method(), entry.setting.clone());
@@ -137,7 +125,7 @@ fn setting(file: &ResultFile, line: &RecordedRow, threads: &Threads, name_machin
     }
     let setting = threads.setting(&line.row).to_string();
     let device = line.row.device.filter(|_| name_machine);
-    let machine = device.and_then(|device| file.machine(device.name()));
+    let machine = device.and_then(|device| machine(file.record.as_ref()?, device.name()));
     let words = join([setting, machine.unwrap_or_default()], ", ");
     if words.is_empty() { "measured".into() } else { words }
 }

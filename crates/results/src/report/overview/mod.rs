@@ -15,6 +15,7 @@ use rayon::prelude::*;
 use super::View;
 use super::chart::Axis;
 use super::matched::{self, Numbers, timed};
+use super::means::by_values;
 use super::page::{Page, Section, note_on_kinds};
 use super::ranking::Ranking;
 use super::standings::{self, Standings};
@@ -85,10 +86,8 @@ fn with_settings(entries: &Entries, question: Question, wanted: fn(&Spec) -> boo
     sections.extend(settings.into_iter().take(MOST_SETTINGS).map(|(setting, lines)| {
         let asked: Vec<_> = lines.iter().map(|line| question.of(line)).collect();
         let recorded = question.recorded(&asked, entries.files);
-        Section {
-            lead: question.lead(&lines, &recorded),
-            ..section(setting, &recorded, question, wanted)
-        }
+        let lead = question.lead(&lines, &recorded);
+        Section { lead, ..section(setting, &recorded, question, wanted) }
     }));
     sections.extend(threads(entries, question));
     lead.extend(note_on_kinds(&sections));
@@ -147,13 +146,10 @@ impl Question<'_> {
     }
 
     fn recorded<'a>(&self, asked: &'a [Cow<RecordedRow>], files: &'a [ResultFile]) -> Recorded<'a> {
-        Recorded {
-            lines: asked.iter().map(|line| &**line).collect(),
-            runs: files.iter().filter_map(|file| file.record.as_ref()).collect(),
-            together: !self.by_values,
-            planned: self.planned,
-            ..Recorded::default()
-        }
+        let lines = asked.iter().map(|line| &**line).collect();
+        let runs = files.iter().filter_map(|file| file.record.as_ref()).collect();
+        let (together, planned) = (!self.by_values, self.planned);
+        Recorded { lines, runs, together, planned, ..Recorded::default() }
     }
 
     /// Returns the answer to which method to use, and what the times are if they are not those of products.
@@ -231,7 +227,7 @@ fn rates(recorded: &Recorded) -> Option<View> {
         .column("method", |of| of.method)
         .column("matrices", |of| of.numbers.len())
         .column("least", |of| Statistic::Min.over(&of.numbers))
-        .means(kinds, ("geometric mean", Statistic::GeometricMean), |of| &of.numbers)
+        .means(kinds, ("geometric mean", Statistic::GeometricMean), |of| by_values(&of.numbers))
         .column("95 % interval", |of| of.between())
         .column("greatest", |of| Statistic::Max.over(&of.numbers));
     let notes = ranking.notes().into_iter().flatten().collect();

@@ -135,9 +135,8 @@ fn the_setup_is_spread_over_the_planned_products() {
     assert!(lead(None).starts_with("packed is 2.00 times as fast as merge, the fastest"));
     let least = "takes the least time with its setup";
     assert!(lead(Some(10)).starts_with(&format!("For 10 products merge {least}: 20.0 ms, 5.00 t")));
-    assert!(
-        lead(Some(900)).starts_with(&format!("For 900 products packed {least}: 990 ms, 1.82 t"))
-    );
+    let of_900 = format!("For 900 products packed {least}: 990 ms, 1.82 t");
+    assert!(lead(Some(900)).starts_with(&of_900));
 }
 
 #[test]

@@ -10,9 +10,10 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, bail};
 
 use super::View;
+use crate::files::output::failed;
 use crate::report::names::join;
 use crate::table::terminal::wrapped;
 use crate::table::{Document, Table, escape_markdown};
@@ -88,13 +89,11 @@ impl Page {
             let advice = "choose another folder, or move the file away";
             bail!("{} exists and was not written by spmv-bench; {advice}", path.display());
         }
-        let unwritable =
-            |path: &Path, error: io::Error| anyhow!("cannot write {}: {error}", path.display());
-        fs::create_dir_all(folder).map_err(|error| unwritable(folder, error))?;
-        remove_charts(folder).map_err(|error| unwritable(folder, error))?;
+        fs::create_dir_all(folder).map_err(failed(folder))?;
+        remove_charts(folder).map_err(failed(folder))?;
         for (path, text) in &files {
             let written = cache::replace(path, |file| file.write_all(text.as_bytes()));
-            written.map_err(|error| unwritable(path, error))?;
+            written.map_err(failed(path))?;
         }
         Ok(files.into_iter().map(|(path, _)| path).collect())
     }

@@ -80,7 +80,7 @@ fn means(matrices: &[Line], series: &[BarSeries]) -> Vec<Vec<Cell>> {
         let values = matrices.iter().zip(&series.values);
         let values: Vec<_> =
             values.filter_map(|((_, line), value)| Some((*line, (*value)?))).collect();
-        for (row, mean) in rows.iter_mut().zip(kinds.means(&values, Statistic::Mean)) {
+        for (row, mean) in rows.iter_mut().zip(kinds.means(&by_values(&values), Statistic::Mean)) {
             row.push(mean.into());
         }
     }

@@ -52,7 +52,10 @@ fn wins<'a>(series: &'a [Series], contests: &[Contest]) -> Wins<'a> {
 fn best_table(ranking: &Ranking<Run>, wins: &Wins, kinds: Kinds) -> Table {
     let certain = wins.values().any(|(_, certain)| certain.is_some()).then_some("certain on");
     let won = |of: &Ranked<Run>| wins.get(of.method).copied().unwrap_or_default();
-    let means = |of: &Ranked<Run>| kinds.means(&of.numbers, Statistic::GeometricMean);
+    let means = |of: &Ranked<Run>| {
+        let losses: Vec<_> = of.numbers.iter().map(|((line, _), loss)| (*line, *loss)).collect();
+        kinds.means(&by_values(&losses), Statistic::GeometricMean)
+    };
     Table::of(&ranking.methods)
         .column("method", |of| of.method)
         .column("fastest on", |of| won(of).0)

@@ -67,7 +67,7 @@ use serde_json::Value;
 
 use super::chart::{self, Axis, Chart, Guide, Mark, Point};
 use super::matched::{self, Fastest, Matrix, Numbers, matrix, timed};
-use super::means::Kinds;
+use super::means::{Kinds, by_values};
 use super::names::{count, join, label};
 use super::numeric::Column;
 use super::select::{Conditions, Select};

@@ -39,7 +39,7 @@ impl Kind for Roofline {
         let kinds = recorded.kinds(&shown.lines);
         let table = Table::of(&percents)
             .column("method", |(name, _)| *name)
-            .means(kinds, ("median % of peak", Statistic::Median), |(_, all)| all)
+            .means(kinds, ("median % of peak", Statistic::Median), |(_, all)| by_values(all))
             .column("min", |(_, all)| Statistic::Min.over(all))
             .column("on", |(_, all)| least(all))
             .column("max", |(_, all)| Statistic::Max.over(all))

@@ -29,8 +29,8 @@ impl Kind for Speedup {
             .column("matrices", |(_, speeds)| speeds.len())
             .column("min", |(_, speeds)| Min.over(speeds))
             .column("max", |(_, speeds)| Max.over(speeds))
-            .means(kinds, ("harmonic mean", HarmonicMean), |(_, speeds)| speeds)
-            .means(kinds, ("geometric mean", GeometricMean), |(_, speeds)| speeds)
+            .means(kinds, ("harmonic mean", HarmonicMean), |(_, speeds)| by_values(speeds))
+            .means(kinds, ("geometric mean", GeometricMean), |(_, speeds)| by_values(speeds))
             .interval("95 % interval", |(_, speeds)| speeds)
             .column("% faster", |(_, speeds)| percentage(speeds.iter().map(|speed| speed.1 > 1.0)));
         View { kinds, ..View::of(notes, self.chart(&speeds), table) }
@@ -121,15 +121,11 @@ impl Speedups {
         }));
         rows.push(row(&self.of, selected(lines, &self.of).len(), Vec::new()));
         let matrices = best_share(lines, &self.of, &among, 1.0).map_or(0, |best| best.1);
-        let mut note = format!(
-            "% best: in percent of {} on which every method has a time",
-            count(matrices, "matrix")
-        );
-        if !missing.is_empty() {
-            let missing = join(missing.iter().map(Select::to_string), ", ");
-            note += &format!(" (without any time: {missing})");
-        }
-        join([part.to_owned(), note], ": ")
+        let matrices = count(matrices, "matrix");
+        let note = format!("% best: in percent of {matrices} on which every method has a time");
+        let names = join(missing.iter().map(Select::to_string), ", ");
+        let missing = (!missing.is_empty()).then(|| format!(" (without any time: {names})"));
+        join([part.to_owned(), note + &missing.unwrap_or_default()], ": ")
     }
 
     fn table(&self, rows: &[Compared], kinds: Kinds) -> Table {
@@ -142,7 +138,7 @@ impl Speedups {
             .column("matrices", |of| of.matrices)
             .column("min", |of| Min.over(&of.speeds))
             .column("max", |of| Max.over(&of.speeds))
-            .means(kinds, ("harmonic mean", HarmonicMean), |of| &of.speeds)
+            .means(kinds, ("harmonic mean", HarmonicMean), |of| by_values(&of.speeds))
             .column(format!("% better than {}", self.of), better)
             .column("% best", |of| of.percent_best)
             .build()

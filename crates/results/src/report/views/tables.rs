@@ -129,11 +129,9 @@ impl Kind for EachMatrix {
         let methods = shown.each(|series| self.numbers(series));
         let more = self.value.more_is_better();
         let mut methods = Ranking::of(methods, matrices.len(), more).methods;
-        let on_others = (methods.len() > METHODS_ACROSS).then(|| {
-            format!(
-                "the {METHODS_ACROSS} best of {all} methods in the geometric mean: --methods chooses others"
-            )
-        });
+        let best = format!("the {METHODS_ACROSS} best of {all} methods in the geometric mean");
+        let best = best + ": --methods chooses others";
+        let on_others = (methods.len() > METHODS_ACROSS).then_some(best);
         methods.truncate(METHODS_ACROSS);
         let names: Vec<_> = methods.iter().map(|of| of.method).collect();
         let columns = methods.into_iter().map(|of| of.numbers.into_iter().collect());
