@@ -265,7 +265,7 @@ impl Tally {
             writeln!(err, "and {} more: their rows have no method", unreadable - NAMED)?;
         }
         for (setting, times) in self.times.iter().filter(|group| !group.1.is_empty()) {
-            let standings = Standings::of(times).together();
+            let standings = Standings::over(times, None).together();
             let planned =
                 self.planned.map(|products| format!(", {products} products with their setup"));
             writeln!(err, "\n{setting}{}", planned.unwrap_or_default())?;

@@ -34,7 +34,7 @@ pub fn table(results: &Path, out: &mut dyn Write) -> Result<()> {
     };
     let lines: Vec<_> = all.iter().filter(is_shown).collect();
     let times = standings::times(&lines);
-    let standings = Standings::of(&times);
+    let standings = Standings::over(&times, None);
     let reference = standings.reference.unwrap_or("no baseline");
     let of_reference = matched::fastest(lines.iter().copied().filter(|l| l.method() == reference));
     let rows = METHODS.iter().filter_map(|method| {

@@ -177,18 +177,14 @@ mod tests {
     use crate::row::Status;
 
     fn row(name: &str, [median, low, high]: [f64; 3]) -> Row {
-        Row {
+        let row = Row {
             method_name: Some(name.into()),
-            precision: Some(Precision::F64),
-            device: Some(Device::Cpu),
             status: Some(Status::Ok),
             // The mean of a run that another program interrupted once.
             avg_spmv_ms: Some(if name == "first" { 9.0 * median } else { median }),
-            median_ms: Some(median),
-            ci95_low_ms: Some(low),
-            ci95_high_ms: Some(high),
             ..Row::default()
-        }
+        };
+        row.with_median(median, (low, high))
     }
 
     #[test]

@@ -196,16 +196,10 @@ mod tests {
             Some((name, picked)) => (name, Some(picked.into())),
             None => (name, None),
         };
-        Row {
-            method_name: Some(method_name.into()),
-            status: Some(Status::Ok),
-            picked,
-            setup_ms: setup,
-            median_ms: Some(product),
-            ci95_low_ms: Some((1.0 - half / 100.0) * product),
-            ci95_high_ms: Some((1.0 + half / 100.0) * product),
-            ..Row::default()
-        }
+        let (method_name, status) = (Some(method_name.into()), Some(Status::Ok));
+        let row = Row { method_name, status, picked, setup_ms: setup, ..Row::default() };
+        let half = half / 100.0;
+        row.with_median(product, ((1.0 - half) * product, (1.0 + half) * product))
     }
 
     /// Returns an answer per line.

@@ -62,11 +62,7 @@ pub struct Standing<'a> {
 }
 
 impl<'a> Standings<'a> {
-    pub fn of(times: &'a [Time]) -> Self {
-        Self::over(times, None)
-    }
-
-    /// Returns the standings with a method as the baseline of the first speed-up.
+    /// Returns the standings with a method as the baseline of the first speed-up; `None`: the first one with a time.
     pub fn over(times: &'a [Time], baseline: Option<&'a str>) -> Self {
         let matrices = times.iter().map(|time| time.matrix).collect::<BTreeSet<_>>().len();
         let has_time = |name: &&str| times.iter().any(|time| time.method == *name);
@@ -185,7 +181,7 @@ mod tests {
             (2, "packed", 1.0, false),
             (2, "dia", 0.25, false),
         ]);
-        let standings = Standings::of(&times);
+        let standings = Standings::over(&times, None);
         let expected = [
             "method | × mkl-ie | × mkl-ie, values repeat | × mkl-ie, values differ | × best baseline | \
              × best baseline, values repeat | × best baseline, values differ | least | greatest | matrices | \
@@ -203,7 +199,7 @@ mod tests {
     #[test]
     fn without_a_baseline_there_are_no_speedups() {
         let times = times(&[(1, "packed", 1.0, true), (1, "ell", 2.0, true)]);
-        let standings = Standings::of(&times);
+        let standings = Standings::over(&times, None);
         let expected = [
             "method | × no baseline | × best baseline | least | greatest | matrices | × best baseline, 95 % interval",
             "ell |  |  |  |  | 1 of 1 | ",

@@ -41,6 +41,12 @@ impl Row {
         Self { precision, device, method_name, threads, cache, order, ..self }
     }
 
+    /// Sets the median time of a product and its 95 % interval.
+    pub fn with_median(self, ms: f64, (low, high): (f64, f64)) -> Self {
+        let (median_ms, ci95_low_ms, ci95_high_ms) = (Some(ms), Some(low), Some(high));
+        Self { median_ms, ci95_low_ms, ci95_high_ms, ..self }
+    }
+
     /// Sets the mean time of a product, and the rates computed from it if the sizes are known.
     pub fn with_mean(self, ms: f64) -> Self {
         let rate = |bytes| metrics::gbs(bytes, ms);

@@ -29,12 +29,11 @@ pub fn joined(rows: &[&Row], usual: Option<f64>) -> Row {
     let mut joining = Joining { typical, weights: weights.collect(), differing: Vec::new() };
     let row = Row::join(rows, &mut joining);
     let (middle, half) = interval(rows, usual);
-    let row = Row {
-        reason: remarks(&row.reason, &rows[typical].reason, joining.differing),
-        median_ms: middle,
-        ci95_low_ms: middle.map(|ms| ms * (-half).exp()),
-        ci95_high_ms: middle.map(|ms| ms * half.exp()),
-        ..row
+    let reason = remarks(&row.reason, &rows[typical].reason, joining.differing);
+    let row = Row { reason, ..row };
+    let row = match middle {
+        Some(ms) => row.with_median(ms, (ms * (-half).exp(), ms * half.exp())),
+        None => row,
     };
     match row.avg_spmv_ms {
         Some(mean) => row.with_mean(mean),
@@ -99,18 +98,15 @@ mod tests {
     fn the_interval_is_that_of_the_processes() {
         let row = |ms: f64, setup, picked: &str| Row {
             setup_ms: Some(setup),
-            median_ms: Some(ms),
             avg_spmv_ms: Some(ms),
             joules_per_product: Some(ms),
             independent_ms: Some(ms),
-            ci95_low_ms: Some(0.99 * ms),
-            ci95_high_ms: Some(1.01 * ms),
             iterations: Some(if ms == 1.1 { 20 } else { 10 }),
             picked: Some(picked.into()),
             reason: Remarks::from_iter([Remark::Picked(picked.into())]),
             process_ms: Some(Processes::of(ms)),
             distinct_results: Some(hashes(&[setup as u64, 1])),
-            ..Row::default()
+            ..Row::default().with_median(ms, (0.99 * ms, 1.01 * ms))
         };
         let rows = [row(1.0, 5.0, "merge"), row(1.1, 900.0, "packed"), row(0.9, 6.0, "packed")];
         let one = joined(&rows.each_ref(), None);

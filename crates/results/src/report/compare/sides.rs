@@ -62,13 +62,7 @@ mod tests {
     use crate::row::{Row, Status};
 
     fn line(method: &str, ms: f64) -> RecordedRow {
-        let interval = (Some(0.99 * ms), Some(1.01 * ms));
-        RecordedRow::from(Row {
-            median_ms: Some(ms),
-            ci95_low_ms: interval.0,
-            ci95_high_ms: interval.1,
-            ..row("a.mtx", method, ms)
-        })
+        RecordedRow::from(row("a.mtx", method, ms).with_median(ms, (0.99 * ms, 1.01 * ms)))
     }
 
     #[test]

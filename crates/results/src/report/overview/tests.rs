@@ -169,11 +169,8 @@ fn a_table_of_every_matrix_has_the_methods_that_fit_across_a_page() {
 
 #[test]
 fn uncertain_times_are_counted_at_the_top() {
-    let timed = |method: &str, half: f64| Row {
-        median_ms: Some(2.0),
-        ci95_low_ms: Some(2.0 - half),
-        ci95_high_ms: Some(2.0 + half),
-        ..row("a.mtx", method, 2.0)
+    let timed = |method: &str, half: f64| {
+        row("a.mtx", method, 2.0).with_median(2.0, (2.0 - half, 2.0 + half))
     };
     let csr5 = Row { likely_ratio: Some(9.0), ..row("a.mtx", "csr5", 1.0) };
     let rows = [timed("seq", 0.09), timed("merge", 0.11), csr5];

@@ -236,19 +236,14 @@ fn every_kind_on_the_same_rows() {
 /// 1000 nonzeros in 2 ms are 0.5; in 1 to 4 ms they are 1 to 0.25. The fastest row is used, the others are not.
 #[test]
 fn bars_have_the_intervals_of_their_rows() {
-    let with = |ms: f64, low: f64, high: f64| Row {
-        ci95_low_ms: Some(low),
-        ci95_high_ms: Some(high),
-        median_ms: Some(ms),
-        ..row("a.mtx", 1000, "base", ms)
-    };
-    let both = || vec![with(3.0, 2.0, 5.0), with(2.0, 1.0, 4.0)];
+    let with = |ms: f64, ends| row("a.mtx", 1000, "base", ms).with_median(ms, ends);
+    let both = || vec![with(3.0, (2.0, 5.0)), with(2.0, (1.0, 4.0))];
     for (rows, value, expected) in [
         (both(), "gflops", Some((0.25, 1.0))),
         (both(), "median_ms", Some((1.0, 4.0))),
         (both(), "avg_spmv_ms", None),
         (both(), "num_rows", None),
-        (vec![with(2.0, 3.0, 4.0)], "gflops", None), // the interval of a mean
+        (vec![with(2.0, (3.0, 4.0))], "gflops", None), // the interval of a mean
     ] {
         let view = view(rows, &format!("kind = 'bars'\nvalue = '{value}'"));
         let has_note = view.notes.last().unwrap().starts_with("strokes on bars: ");
