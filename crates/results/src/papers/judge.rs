@@ -16,12 +16,12 @@ use crate::files::read::RecordedRow;
 use crate::report::matched::{
     Numbers, best_share, correlation, matrices, numbers, speeds, speeds_with_setup,
 };
-use crate::report::means;
+use crate::report::means::reading;
 use crate::report::select::Select;
 use crate::row::Status;
 use crate::row::baseline::is_of_gpu;
 use crate::statistics::{Statistic, percentage};
-use crate::table::{Table, significant};
+use crate::table::Table;
 use spmv_matrix::device::Device;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -253,13 +253,10 @@ impl Verdicts {
 
     pub fn table(&self) -> Table {
         let here = |row: &JudgedClaim| {
-            let number = row.measured.map_or_else(|| "–".to_owned(), significant);
-            let interval = row.low.zip(row.high);
-            let interval = interval.map(|ends| format!(" ({})", means::between(ends)));
-            number + &interval.unwrap_or_default()
+            let number = row.measured.map(|number| reading(number, row.low.zip(row.high)));
+            number.unwrap_or("–".into())
         };
-        let range =
-            |row: &JudgedClaim| row.range.map_or_else(|| "–".to_owned(), |range| range.to_string());
+        let range = |row: &JudgedClaim| row.range.map_or("–".into(), |range| range.to_string());
         Table::of(&self.0)
             .column("claim", |row| &row.claim[..])
             .column("paper", |row| &row.paper[..])

@@ -24,7 +24,7 @@ pub fn answer(times: &[Time], planned: Option<u32>, baseline: Option<&str>) -> O
     let first = methods.iter().max_by(|a, b| a.rank().partial_cmp(&b.rank()).expect("no NaN"))?;
     let complete = methods.iter().filter(|method| method.losses.len() == matrices);
     let safest = complete.min_by(|a, b| a.mean().total_cmp(&b.mean())).unwrap_or(first);
-    let is_close = Ratio::of(first, safest).mean() < LEAST_LOSS;
+    let is_close = mean(&ratios(first, safest)) < LEAST_LOSS;
     let is_first = is_close && first.losses.len() == safest.losses.len();
     let (method, reason) = match is_first {
         true => (first, first.wins(matrices) + &first.loss_elsewhere(matrices)),
@@ -117,23 +117,22 @@ impl<'a> Method<'a> {
         if !is_loss(greatest) {
             return "takes no longer than the fastest on any matrix".into();
         }
-        let losses = Ratio(self.losses.values().copied().collect());
+        let times = times(&self.losses.values().copied().collect::<Vec<_>>());
         format!(
-            "loses the least as the only method; in the geometric mean it takes {} the time of the fastest on each \
-             matrix, at most {greatest:.2} times",
-            losses.times()
+            "loses the least as the only method; in the geometric mean it takes {times} the time of the fastest on \
+             each matrix, at most {greatest:.2} times"
         )
     }
 
     fn is_close_to(&self, first: &Self) -> String {
-        let times = Ratio::of(self, first).times();
+        let times = times(&ratios(self, first));
         format!("{} is about as fast: in the geometric mean it takes {times} its time", self.name)
     }
 
     fn wins_but(&self, safest: &Self, matrices: usize) -> String {
         let but = match matrices - self.losses.len() {
             0 => {
-                let times = Ratio::of(self, safest).times();
+                let times = times(&ratios(self, safest));
                 format!("takes {times} the time of {} in the geometric mean", safest.name)
             }
             missing => format!("has no time on {missing} of them"),
@@ -149,40 +148,35 @@ impl<'a> Method<'a> {
             None => Baseline::named(name).is_some(),
         };
         let others = methods.iter().filter(|of| is_meant(of.name) && of.name != self.name);
-        let speeds: Vec<_> = others.map(|other| (other.name, Ratio::of(other, self))).collect();
-        let most = speeds.iter().map(|(_, speed)| speed.0.len()).max().filter(|&most| most > 0)?;
-        let complete = speeds.iter().filter(|(_, speed)| speed.0.len() == most);
-        let (name, speed) = complete.min_by(|a, b| a.1.mean().total_cmp(&b.1.mean()))?;
+        let speeds: Vec<_> = others.map(|other| (other.name, ratios(other, self))).collect();
+        let most = speeds.iter().map(|(_, speed)| speed.len()).max().filter(|&most| most > 0)?;
+        let complete = speeds.iter().filter(|(_, speed)| speed.len() == most);
+        let (name, speed) = complete.min_by(|a, b| mean(&a.1).total_cmp(&mean(&b.1)))?;
         let role = if baseline.is_none() { ", the baseline that comes closest" } else { "" };
-        let ends = [Statistic::Min, Statistic::Max].map(|of| of.of(&speed.0).unwrap_or(f64::NAN));
+        let ends = [Statistic::Min, Statistic::Max].map(|of| of.of(speed).unwrap_or(f64::NAN));
         let on_single = format!("; on single matrices {:.2} to {:.2} times", ends[0], ends[1]);
         let on_single = if most > 1 { on_single } else { String::new() };
         let on = (most < matrices).then(|| format!("; both have a time on {most}"));
-        let (times, on) = (speed.times(), on.unwrap_or_default());
+        let (times, on) = (times(speed), on.unwrap_or_default());
         Some(format!("In the geometric mean it is {times} as fast as {name}{role}{on_single}{on}"))
     }
 }
 
-/// Ratios of times on several matrices.
-struct Ratio(Vec<f64>);
+/// Divides the times of a method by those of another one on the matrices where both have one.
+fn ratios(method: &Method, other: &Method) -> Vec<f64> {
+    let ratio = |(matrix, loss): (_, &f64)| Some(loss / other.losses.get(matrix)?);
+    method.losses.iter().filter_map(ratio).collect()
+}
 
-impl Ratio {
-    /// Divides the times of a method by those of another one where both have one.
-    fn of(method: &Method, other: &Method) -> Self {
-        let ratio = |(matrix, loss): (_, &f64)| Some(loss / other.losses.get(matrix)?);
-        Self(method.losses.iter().filter_map(ratio).collect())
-    }
+fn mean(ratios: &[f64]) -> f64 {
+    Statistic::GeometricMean.of(ratios).unwrap_or(f64::INFINITY)
+}
 
-    fn mean(&self) -> f64 {
-        Statistic::GeometricMean.of(&self.0).unwrap_or(f64::INFINITY)
-    }
-
-    /// Returns how many times something the geometric mean is, with its interval.
-    fn times(&self) -> String {
-        let between = |(low, high)| format!(" (95 % interval {low:.2} to {high:.2})");
-        let between = mean_interval(&self.0).map(between).unwrap_or_default();
-        format!("{:.2} times{between}", self.mean())
-    }
+/// Returns how many times something the geometric mean of ratios is, with its interval.
+fn times(ratios: &[f64]) -> String {
+    let between = |(low, high)| format!(" (95 % interval {low:.2} to {high:.2})");
+    let between = mean_interval(ratios).map(between).unwrap_or_default();
+    format!("{:.2} times{between}", mean(ratios))
 }
 
 #[cfg(test)]
@@ -193,8 +187,8 @@ mod tests {
 
     /// Returns the times of the methods in the first line, a line per matrix; `-` is no time. Intervals are ± 10 %. A
     /// method `auto` chose the one before it.
-    fn times(table: &str) -> Vec<Time> {
-        let mut lines = table.split('/').map(|line| line.split_whitespace().collect::<Vec<_>>());
+    fn table(text: &str) -> Vec<Time> {
+        let mut lines = text.split('/').map(|line| line.split_whitespace().collect::<Vec<_>>());
         let names = lines.next().unwrap();
         let time = |(matrix, (place, text)): (usize, (usize, &str))| {
             let ms: f64 = text.parse().ok()?;
@@ -224,7 +218,7 @@ mod tests {
             "packed / 1 / 2",
         ];
         let answers =
-            tables.map(|table| answer(&times(table), None, None).unwrap_or_default() + "\n");
+            tables.map(|table| answer(&self::table(table), None, None).unwrap_or_default() + "\n");
         expect![[r#"
             Use packed: it is the fastest on 3 of 3 matrices, on 1 of them not distinguishable from another. In the geometric mean it is 2.06 times (95 % interval 1.10 to 4.00) as fast as csr-rows, the baseline that comes closest; on single matrices 1.10 to 4.00 times. auto is about as fast: in the geometric mean it takes 1.00 times (95 % interval 0.99 to 1.01) its time.
             Use auto: it loses the least as the only method; in the geometric mean it takes 1.00 times (95 % interval 0.99 to 1.01) the time of the fastest on each matrix, at most 1.01 times. In the geometric mean it is 2.00 times (95 % interval 1.00 to 3.96) as fast as csr-rows, the baseline that comes closest; on single matrices 1.00 to 3.96 times. packed is the fastest on 2 of 3 matrices, but takes 1.10 times (95 % interval 0.99 to 1.33) the time of auto in the geometric mean.
@@ -238,7 +232,7 @@ mod tests {
 
     #[test]
     fn a_number_of_products_and_a_baseline_may_be_given() {
-        let times = times("packed mkl-ie csr-rows / 1 2 4 / 1 8 - / 3 0.75 -");
+        let times = table("packed mkl-ie csr-rows / 1 2 4 / 1 8 - / 3 0.75 -");
         let answer = answer(&times, Some(1), Some("csr-rows")).unwrap();
         expect![[r#"
             For 1 product, use packed: it is the fastest on 2 of 3 matrices; on the others it takes at most 4.00 times the time of the fastest. In the geometric mean it is 4.00 times as fast as csr-rows; both have a time on 1.

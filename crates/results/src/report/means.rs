@@ -92,6 +92,12 @@ impl<'a, T> Columns<'a, T> {
     }
 }
 
+/// Returns a number with its interval, if that is known.
+pub fn reading(number: f64, interval: Option<Interval>) -> String {
+    let interval = interval.map(|ends| format!(" ({})", between(ends)));
+    significant(number) + &interval.unwrap_or_default()
+}
+
 /// Returns the ends of an interval for a table.
 pub fn between((low, high): Interval) -> String {
     format!("{} to {}", significant(low), significant(high))

@@ -3,8 +3,7 @@
 
 use svg::node::element::{Group, Line, Path, Rectangle, SVG, Style, Text, Title};
 
-use crate::report::means;
-use crate::table::significant;
+pub use crate::report::means::reading;
 
 pub const WIDTH: f64 = 660.0;
 /// The size of text, as in the tables of a page.
@@ -98,11 +97,6 @@ pub fn written(name: &str, room: f64, place: impl Fn(&str) -> Text) -> Group {
 
 pub fn tip(content: &str) -> Title {
     Title::new(clean(content))
-}
-
-pub fn reading(number: f64, between: Option<(f64, f64)>) -> String {
-    let between = between.map(|ends| format!(" ({})", means::between(ends)));
-    significant(number) + &between.unwrap_or_default()
 }
 
 pub fn line(from: (f64, f64), to: (f64, f64)) -> Line {
