@@ -5,8 +5,7 @@ use csv::StringRecord;
 use serde::Deserialize;
 
 use crate::files::cells::{check_lines, unguarded};
-use crate::files::ginkgo::Unit;
-use crate::files::ginkgo::parse as ginkgo;
+use crate::files::ginkgo::{Unit, parse as ginkgo};
 use crate::row::{Row, Setting, Status, matrix_name};
 use spmv_matrix::device::Device;
 

@@ -28,12 +28,8 @@ pub fn of<'a>(
 ) -> Page {
     let runs: Vec<_> = runs.collect();
     let files = by_run(lines, &runs);
-    let shown = Recorded {
-        lines: lines.iter().collect(),
-        stages: stages.iter().collect(),
-        runs,
-        ..Recorded::default()
-    };
+    let (rows, stages) = (lines.iter().collect(), stages.iter().collect());
+    let shown = Recorded { lines: rows, stages, runs, ..Recorded::default() };
     let views = experiment.views.iter().map(|spec| spec.view(&shown));
     let (views, empty): (Vec<_>, Vec<_>) =
         views.partition(|view| view.chart.is_some() || view.table.is_some());

@@ -125,7 +125,7 @@ mod tests {
         assert!((one.avg_spmv_ms.unwrap() - 4.1 / 4.0).abs() < 1e-12);
         let remarks = "picked packed; picked differs between processes: merge, packed";
         assert_eq!((one.reason.text(), one.picked.as_deref()), (Some(remarks), Some("packed")));
-        assert_eq!(one.process_ms.unwrap().medians(), [1.0, 1.1, 0.9]);
+        assert_eq!(serde_json::json!(one.process_ms), "1 1.1 0.9");
         assert_eq!(one.distinct_results.unwrap().count(), 4, "1 is in all");
         let noisy = [Remark::Noisy { percent: 9.0, repeats: 2 }, Remark::Text("other".into())];
         let noisy = Row { reason: noisy.into_iter().collect(), ..rows[0].clone() };

@@ -1,7 +1,6 @@
 //! Columns of which a row keeps more than a number, so that the rows of several processes can become one.
 
 use std::collections::BTreeSet;
-use std::fmt;
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -69,28 +68,21 @@ impl ColumnType for Option<Distinct> {
 
 /// The medians of the processes that measured a row, in the order in which they ran, in milliseconds.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Processes(Vec<f64>);
+pub struct Processes(pub Vec<f64>);
 
 impl Processes {
     pub fn of(ms: f64) -> Self {
         Self(vec![ms])
     }
-
-    pub fn medians(&self) -> &[f64] {
-        &self.0
-    }
-}
-
-impl fmt::Display for Processes {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let texts: Vec<_> = self.0.iter().map(f64::to_string).collect();
-        f.write_str(&texts.join(" "))
-    }
 }
 
 impl Serialize for Processes {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        if to.is_human_readable() { to.collect_str(self) } else { self.0.serialize(to) }
+        if !to.is_human_readable() {
+            return self.0.serialize(to);
+        }
+        let texts: Vec<_> = self.0.iter().map(f64::to_string).collect();
+        to.serialize_str(&texts.join(" "))
     }
 }
 

@@ -115,9 +115,7 @@ fn remarks(entries: &Entries) -> Vec<String> {
 }
 
 pub(super) fn measured(entries: &Entries) -> Option<Section> {
-    let parts = grouped(&entries.all, |entry| {
-        (entry.file.name.clone(), entry.run().to_owned(), entry.setting.clone())
-    });
+    let parts = grouped(&entries.all, |entry| (&entry.file.name, entry.run(), &entry.setting));
     let number =
         |of: &[&Entry], is: fn(&Entry) -> bool| of.iter().filter(|entry| is(entry)).count();
     let table = Table::of(&parts)

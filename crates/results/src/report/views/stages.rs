@@ -43,9 +43,7 @@ impl Kind for Stages {
 
 impl Stages {
     fn products<'a>(&self, recorded: &Recorded<'a>) -> Vec<Product<'a>> {
-        let key = |row: &&StageRow| {
-            (row.file.clone(), row.method_name.clone(), row.precision, row.run_id.clone())
-        };
+        let key = |row: &&'a StageRow| (&row.file, &row.method_name, row.precision, &row.run_id);
         let products = grouped(recorded.stages.iter().copied(), key).into_iter();
         let products = products.map(|(_, stages)| (line(stages[0], recorded), stages));
         let place = |line: &RecordedRow| self.of.iter().position(|select| select.meets(line));
