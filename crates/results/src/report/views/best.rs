@@ -1,6 +1,6 @@
 //! The view `best`: how often each method is the fastest, and what is lost if it is the only one.
 
-use super::contest::{Contest, Run};
+use super::rankings::{Contest, Run};
 use super::*;
 use crate::report::matched::is_loss;
 use crate::report::ranking::{Ranked, Ranking};

@@ -42,12 +42,12 @@ mod agreement;
 mod amortisation;
 mod bars;
 mod best;
-mod contest;
 mod correlations;
 mod few;
 mod kinds;
 mod plane;
 mod profile;
+mod rankings;
 mod roofline;
 mod scaling;
 mod shown;
@@ -175,7 +175,7 @@ kinds! {
         Speedup in speedup,
         Speedups in speedup,
         Bars in bars,
-        Heat in contest,
+        Heat in rankings,
         Correlations in correlations,
         Matrices in tables,
         EachMatrix in tables,
@@ -183,9 +183,9 @@ kinds! {
         Amortisation in amortisation,
         Roofline in roofline,
         Best in best,
-        Winners in contest,
+        Winners in rankings,
         Profile in profile,
-        Losses in contest,
+        Losses in rankings,
         Repeatability in tables,
         Sizes in sizes,
         Stages in stages,

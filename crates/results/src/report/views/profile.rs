@@ -1,6 +1,6 @@
 //! The view `profile`: performance profiles (Dolan and Moré, 2002).
 
-use super::contest::Contest;
+use super::rankings::Contest;
 use super::*;
 
 const FACTORS: [f64; 6] = [1.0, 1.1, 1.25, 1.5, 2.0, 4.0];
