@@ -186,3 +186,26 @@ impl ColumnType for Remarks {
         union
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::files::cells::{of_csv, to_csv};
+    use crate::row::{Distinct, Row};
+
+    #[test]
+    fn values_pass_between_processes_and_texts_are_in_files() {
+        let remarks = [Remark::Picked("seq".into()), Remark::Noisy { percent: 9.0, repeats: 2 }];
+        let hashes = [[1, 2].into(), [3].into()];
+        let distinct_results = Some(Distinct::from(hashes));
+        let row = Row { reason: remarks.into_iter().collect(), distinct_results, ..Row::default() };
+        let mut message = Vec::new();
+        ciborium::into_writer(&row, &mut message).unwrap();
+        assert_eq!(ciborium::from_reader::<Row, _>(&message[..]).unwrap(), row);
+        let csv = to_csv(&[&row], true).unwrap();
+        let read = of_csv::<Row>(&csv[..]).unwrap().remove(0);
+        let text = "picked seq; 95 % interval 9 % wide after 2 re-measurements";
+        assert_eq!(read.reason.all(), [Remark::Text(text.into())]);
+        assert_eq!(read.distinct_results, Some(2.into()));
+    }
+}
