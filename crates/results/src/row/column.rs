@@ -120,7 +120,7 @@ impl<'a> Value<'a> {
     }
 }
 
-pub trait ColumnType: Clone + Default + PartialEq {
+pub trait ColumnType: Clone + Default {
     const KIND: Kind;
 
     fn value(&self) -> Option<Value<'_>>;

@@ -21,24 +21,22 @@ pub fn usual(methods: &[Vec<&Row>]) -> Option<f64> {
 
 /// Joins rows that are correct and timed, with the [`usual`] variance between them if it is known.
 pub fn joined(rows: &[&Row], usual: Option<f64>) -> Row {
-    let typical = of_setup(rows);
-    if rows.len() == 1 {
-        return rows[0].clone();
+    if let [row] = rows {
+        return (*row).clone();
     }
+    let typical = of_setup(rows);
     let weights = rows.iter().map(|row| row.iterations.map_or(1.0, |count| count as f64));
     let mut joining = Joining { typical, weights: weights.collect(), differing: Vec::new() };
-    let row = Row::join(rows, &mut joining);
+    let mut row = Row::join(rows, &mut joining);
+    row.reason = remarks(&row.reason, &rows[typical].reason, joining.differing);
     let (middle, half) = interval(rows, usual);
-    let reason = remarks(&row.reason, &rows[typical].reason, joining.differing);
-    let row = Row { reason, ..row };
-    let row = match middle {
-        Some(ms) => row.with_median(ms, (ms * (-half).exp(), ms * half.exp())),
-        None => row,
-    };
-    match row.avg_spmv_ms {
-        Some(mean) => row.with_mean(mean),
-        None => row,
+    if let Some(ms) = middle {
+        row = row.with_median(ms, (ms * (-half).exp(), ms * half.exp()));
     }
+    if let Some(mean) = row.avg_spmv_ms {
+        row = row.with_mean(mean);
+    }
+    row
 }
 
 /// Returns the remarks of `all` rows: on a setup only those of the row whose setup it is, and none on noise, which
@@ -48,10 +46,10 @@ fn remarks(all: &Remarks, of_setup: &Remarks, differing: Vec<(&str, String)>) ->
     let is_of_all =
         |remark: &&Remark| !remark.is_of_setup() && !matches!(remark, Remark::Noisy { .. });
     let of_all = all.all().iter().filter(is_of_all);
-    let differing = differing.into_iter();
-    let differing =
-        differing.map(|(column, values)| Remark::Differs { column: column.into(), values });
-    of_setup.chain(of_all).cloned().chain(differing).collect()
+    let disagreements = differing
+        .into_iter()
+        .map(|(column, values)| Remark::Differs { column: column.into(), values });
+    of_setup.chain(of_all).cloned().chain(disagreements).collect()
 }
 
 /// Returns the geometric mean of the medians, and half the 95 % interval of its logarithm: Student's t, but not less

@@ -46,24 +46,30 @@ pub struct Joining {
 
 impl Joining {
     pub fn join<T: ColumnType>(&mut self, name: &'static str, rule: Join, values: &[&T]) -> T {
-        let typical = values[self.typical];
-        let numbers: Option<Vec<f64>> = values.iter().map(|it| it.value()?.number()).collect();
-        let known: Vec<f64> = values.iter().filter_map(|it| it.value()?.number()).collect();
-        let number = match rule {
-            Join::Union => return T::union(values),
-            Join::Typical => return typical.clone(),
+        match rule {
+            Join::Union => T::union(values),
+            Join::Typical => values[self.typical].clone(),
             Join::Same => {
                 self.note_difference(name, values);
-                return typical.clone();
+                values[self.typical].clone()
             }
-            Join::Mean => numbers.map(|numbers| self.mean(&numbers)),
-            Join::Sum => numbers.map(|numbers| numbers.iter().sum()),
+            _ => self.number(rule, values).and_then(T::of_number).unwrap_or_default(),
+        }
+    }
+
+    /// Returns the number that a rule makes of those that are known. A mean and a sum need all of them.
+    fn number<T: ColumnType>(&self, rule: Join, values: &[&T]) -> Option<f64> {
+        let known: Vec<f64> = values.iter().filter_map(|it| it.value()?.number()).collect();
+        let is_complete = known.len() == values.len();
+        match rule {
+            Join::Typical | Join::Union | Join::Same => None,
+            Join::Mean => is_complete.then(|| self.mean(&known)),
+            Join::Sum => is_complete.then(|| known.iter().sum()),
             Join::Median => Statistic::Median.of(&known),
             Join::GeometricMean => Statistic::GeometricMean.of(&known),
             Join::Least => Statistic::Min.of(&known),
             Join::Largest => Statistic::Max.of(&known),
-        };
-        number.and_then(T::of_number).unwrap_or_default()
+        }
     }
 
     fn mean(&self, numbers: &[f64]) -> f64 {
@@ -72,9 +78,6 @@ impl Joining {
     }
 
     fn note_difference<T: ColumnType>(&mut self, name: &'static str, values: &[&T]) {
-        if values.iter().all(|value| *value == values[0]) {
-            return;
-        }
         let mut shown: Vec<String> = Vec::new();
         for value in values {
             let text = value.value().map_or("nothing".into(), |value| value.to_string());
@@ -82,7 +85,9 @@ impl Joining {
                 shown.push(text);
             }
         }
-        self.differing.push((name, shown.join(", ")));
+        if shown.len() > 1 {
+            self.differing.push((name, shown.join(", ")));
+        }
     }
 }
 
